@@ -1,0 +1,147 @@
+package library
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// FaultKind is the class of a fault; the transports map it to a status.
+type FaultKind string
+
+// The kinds of fault, each with the HTTP status that REST answers with.
+const (
+	KindInvalid         FaultKind = "invalid"         // 400: the request is wrong and will stay wrong
+	KindUnauthenticated FaultKind = "unauthenticated" // 401: no or unusable credential
+	KindForbidden       FaultKind = "forbidden"       // 403: the credential lacks a permission
+	KindNotFound        FaultKind = "not_found"       // 404: absent, or another tenant's
+	KindConflict        FaultKind = "conflict"        // 409: the current state does not allow it
+	KindGone            FaultKind = "gone"            // 410: it was there and has expired
+	KindPrecondition    FaultKind = "precondition"    // 412: If-Match names another version
+	KindTooLarge        FaultKind = "too_large"       // 413
+	KindUnsupported     FaultKind = "unsupported"     // 415: a media type that is not accepted
+	KindUnprocessable   FaultKind = "unprocessable"   // 422: well-formed, yet it cannot be done
+	KindRateLimited     FaultKind = "rate_limited"    // 429
+	KindInternal        FaultKind = "internal"        // 500: a defect of ours
+	KindUnavailable     FaultKind = "unavailable"     // 503: a part is down; the same call may succeed later
+	KindStorageFull     FaultKind = "storage_full"    // 507
+)
+
+// Stable fault codes, upper snake case as in spec §7. Clients branch on these.
+const (
+	CodeValidationFailed   = "VALIDATION_FAILED"
+	CodeMalformedJSON      = "MALFORMED_JSON"
+	CodeUnauthenticated    = "UNAUTHENTICATED"
+	CodeKeyInURL           = "KEY_IN_URL"
+	CodePermissionRequired = "PERMISSION_REQUIRED"
+	CodeNotFound           = "NOT_FOUND"
+	CodeMethodNotAllowed   = "METHOD_NOT_ALLOWED"
+	CodeConflict           = "CONFLICT"
+	CodeNameTaken          = "NAME_TAKEN"
+	CodeHashCollision      = "HASH_COLLISION"
+	CodeAlreadyUndone      = "ALREADY_UNDONE"
+	CodeURLExpired         = "URL_EXPIRED"
+	CodeURLInvalid         = "URL_INVALID"
+	CodePayloadTooLarge    = "PAYLOAD_TOO_LARGE"
+	CodeUnsupportedMedia   = "UNSUPPORTED_MEDIA_TYPE"
+	CodeEmptyFile          = "EMPTY_FILE"
+	CodeSizeMismatch       = "SIZE_MISMATCH"
+	CodeTypeMismatch       = "CONTENT_TYPE_MISMATCH"
+	CodeStorageRefInvalid  = "STORAGE_REF_INVALID"
+	CodeRateLimited        = "RATE_LIMITED"
+	CodeQuerySyntax        = "QUERY_SYNTAX"
+	CodeQueryValue         = "QUERY_VALUE"
+	CodeQueryTooComplex    = "QUERY_TOO_COMPLEX"
+	CodeIndexUnavailable   = "INDEX_UNAVAILABLE"
+	CodeStoreUnavailable   = "STORE_UNAVAILABLE"
+	CodeStorageFull        = "STORAGE_FULL"
+	CodeIdempotencyReuse   = "IDEMPOTENCY_KEY_REUSED"
+	CodeInternal           = "INTERNAL"
+)
+
+// FieldFault is what is wrong with one field of a request.
+type FieldFault struct {
+	Field   string `json:"field" doc:"Path of the field in the request, for example tags[3] or filters.status."`
+	Code    string `json:"code" doc:"Stable code of this field's fault: required, type, enum, range, length, pattern, format, unknown, conflict."`
+	Message string `json:"message" doc:"What is wrong, and what is allowed."`
+	Hint    string `json:"hint,omitempty" doc:"What to do next."`
+}
+
+// Fault is the one error type that crosses packages. It is rendered only at the
+// edge (api, mcp, cmd), where Kind becomes a status and Cause is logged and
+// dropped. Detail and Fields are public: they never repeat a sent value in full.
+type Fault struct {
+	Kind       FaultKind
+	Code       string
+	Detail     string       // one public sentence: what went wrong and what to do next
+	Fields     []FieldFault // all faulty fields at once, for KindInvalid
+	RetryAfter time.Duration
+	Permission Permission // the permission that is missing, for KindForbidden
+	Extra      any        // structured public detail, for example query warnings
+	Cause      error      // never shown to a caller
+}
+
+// Error gives the public sentence and the hidden cause, for logs.
+func (f *Fault) Error() string {
+	var b strings.Builder
+	b.WriteString(f.Code)
+	b.WriteString(": ")
+	b.WriteString(f.Detail)
+	for _, x := range f.Fields {
+		fmt.Fprintf(&b, "; %s: %s", x.Field, x.Message)
+	}
+	if f.Cause != nil {
+		fmt.Fprintf(&b, " (%v)", f.Cause)
+	}
+	return b.String()
+}
+
+// Unwrap gives the hidden cause.
+func (f *Fault) Unwrap() error { return f.Cause }
+
+// Retryable reports whether the same request may succeed later unchanged.
+func (f *Fault) Retryable() bool {
+	switch f.Kind {
+	case KindRateLimited, KindUnavailable, KindStorageFull:
+		return true
+	}
+	return false
+}
+
+// NewFault makes a fault without fields.
+func NewFault(kind FaultKind, code, format string, args ...any) *Fault {
+	return &Fault{Kind: kind, Code: code, Detail: fmt.Sprintf(format, args...)}
+}
+
+// Invalid makes a VALIDATION_FAILED fault out of one or more faulty fields.
+func Invalid(fields ...FieldFault) *Fault {
+	f := &Fault{Kind: KindInvalid, Code: CodeValidationFailed, Fields: fields}
+	switch len(fields) {
+	case 1:
+		f.Detail = "The field " + fields[0].Field + " is not valid: " + fields[0].Message
+	default:
+		f.Detail = fmt.Sprintf("%d fields are not valid; errors lists each with what is allowed.", len(fields))
+	}
+	return f
+}
+
+// NotFound is the answer for what does not exist and for what is another
+// tenant's: the two must be indistinguishable.
+func NotFound(what string) *Fault {
+	return NewFault(KindNotFound, CodeNotFound, "No such %s in this tenant. Check the identifier, or search for it.", what)
+}
+
+// AsFault finds the fault in an error chain, or wraps the error as an internal
+// one whose cause stays hidden.
+func AsFault(err error) *Fault {
+	var f *Fault
+	if errors.As(err, &f) {
+		return f
+	}
+	return &Fault{
+		Kind: KindInternal, Code: CodeInternal,
+		Detail: "Something went wrong on our side. The request id finds it in the server's log.",
+		Cause:  err,
+	}
+}
