@@ -1,0 +1,57 @@
+// Package container takes the metadata out of media files: text chunks, EXIF and
+// XMP fields, tags, headers, each with the place it stood in.
+//
+// In goes any file as an io.ReaderAt; out comes what kind of file it is, its
+// pixel size, and its chunks of metadata as text. It reads only the byte ranges
+// that can hold metadata, never decodes pixels (but for the hidden text in the
+// alpha bits), and understands nothing of prompts: that is its callers' work.
+package container
+
+// Chunk is one piece of metadata as a file holds it.
+type Chunk struct {
+	// Place names where it stood, coarse to fine: "png:tEXt", "png:iTXt",
+	// "jpeg:exif", "jpeg:comment", "webp:exif", "mp4:ilst", "mkv:tag",
+	// "png:stealth", "xmp", "c2pa", "glb:extras", "sidecar:json" …
+	Place string `json:"place"`
+	// Key is the chunk's own name as the file spells it: a PNG keyword
+	// ("parameters"), an EXIF tag's standard name ("UserComment", "Make",
+	// "Model", "ImageDescription"), a tag key ("prompt", "COMMENT").
+	Key string `json:"key"`
+	// Text is the value decoded to valid UTF-8, whatever encoding the file used.
+	// Binary values (C2PA's boxes) are in Data instead.
+	Text string `json:"text,omitempty"`
+	Data []byte `json:"data,omitempty"`
+}
+
+// File is what a container says about a file.
+type File struct {
+	MIME       string // sniffed from the bytes, never from the name
+	Width      int    // pixels; 0 when the format has none or the header cannot be read
+	Height     int
+	DurationMS int64    // milliseconds; 0 for stills
+	Frames     int      // 0 when unknown
+	FPS        float64  // 0 when unknown
+	Chunks     []Chunk  // in file order
+	Warnings   []string // what could not be read, in words for people
+	Truncated  bool     // the file ends before its format says so
+}
+
+// Text gives the first chunk with this key, comparing keys without regard to case.
+func (f *File) Text(key string) (Chunk, bool) {
+	for _, c := range f.Chunks {
+		if len(c.Key) == len(key) && equalFold(c.Key, key) {
+			return c, true
+		}
+	}
+	return Chunk{}, false
+}
+
+func equalFold(a, b string) bool {
+	for i := range len(a) {
+		x, y := a[i], b[i]
+		if x|0x20 != y|0x20 || (x != y && (x|0x20 < 'a' || x|0x20 > 'z')) {
+			return false
+		}
+	}
+	return true
+}
