@@ -11,6 +11,8 @@ BEGIN
   BEGIN CREATE ROLE vitrine_indexer NOLOGIN NOBYPASSRLS; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END;
 END $$;
 -- +goose StatementEnd
+-- The service signs in as whoever owns the tables and steps down to a role.
+GRANT vitrine_app, vitrine_indexer TO CURRENT_USER;
 
 -- The tenant of this transaction. Null, hence no row at all, when none was set:
 -- a forgotten tenant fails closed.
@@ -294,6 +296,8 @@ CREATE FUNCTION find_api_key(hash bytea)
   FROM api_keys k WHERE k.key_hash = hash
 $$;
 -- +goose StatementEnd
+-- Under FORCE, an owner that is no superuser would see no key either.
+CREATE POLICY lookup ON api_keys FOR SELECT TO CURRENT_USER USING (true);
 REVOKE ALL ON FUNCTION find_api_key(bytea) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION find_api_key(bytea) TO vitrine_app;
 
