@@ -1,0 +1,157 @@
+// Package store keeps the library in PostgreSQL, the system of record.
+//
+// One file per noun; SQL stands in the function that needs it. In come plain
+// nouns of package library and the tenant they belong to; out come rows. Every
+// write path writes the change, its outbox row, its audit row and its undo
+// record in one transaction, so none can be seen without the others.
+//
+// The tenant wall stands twice: an explicit tenant_id predicate in every
+// statement, and forced row level security under it. The store never reads a
+// blob, never talks to Kafka or OpenSearch, and decides nothing about who may
+// do what.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"vitrine/library"
+)
+
+// Store is the library in PostgreSQL. It is safe for concurrent use.
+type Store struct {
+	app     *pgxpool.Pool // role vitrine_app: one tenant per transaction
+	indexer *pgxpool.Pool // role vitrine_indexer: reads every tenant, writes bookkeeping only
+}
+
+// Config says how to reach the database.
+type Config struct {
+	URL      string // libpq URL of a role that owns the schema or is a member of both service roles
+	MaxConns int32  // connections of the request pool; 0 means 16
+}
+
+// Open connects and checks that both service roles can be taken. The schema
+// must be current: see Migrate.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	if cfg.MaxConns == 0 {
+		cfg.MaxConns = 16
+	}
+	app, err := openPool(ctx, cfg.URL, "vitrine_app", cfg.MaxConns)
+	if err != nil {
+		return nil, err
+	}
+	indexer, err := openPool(ctx, cfg.URL, "vitrine_indexer", 8)
+	if err != nil {
+		app.Close()
+		return nil, err
+	}
+	return &Store{app: app, indexer: indexer}, nil
+}
+
+// openPool connects in a role that owns nothing. The role travels as a start-up
+// parameter, so a RESET on a pooled connection falls back to it, not to the owner.
+func openPool(ctx context.Context, url, role string, conns int32) (*pgxpool.Pool, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("the database URL cannot be read: %w", err)
+	}
+	cfg.MaxConns = conns
+	cfg.MaxConnIdleTime = 5 * time.Minute
+	cfg.ConnConfig.RuntimeParams["role"] = role
+	cfg.ConnConfig.RuntimeParams["application_name"] = role
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, unavailable(err)
+	}
+	return pool, nil
+}
+
+// Close ends all connections.
+func (s *Store) Close() {
+	s.app.Close()
+	s.indexer.Close()
+}
+
+// Ping reports whether the database answers.
+func (s *Store) Ping(ctx context.Context) error { return unavailable(s.app.Ping(ctx)) }
+
+// Indexer gives the pool that reads every tenant. Only the relay, the indexer
+// and the reconciler may hold it; requests never do.
+func (s *Store) Indexer() *pgxpool.Pool { return s.indexer }
+
+// inTenant runs fn in a transaction that sees only the tenant's rows.
+func (s *Store) inTenant(ctx context.Context, tenant library.TenantID, fn func(pgx.Tx) error) error {
+	err := pgx.BeginFunc(ctx, s.app, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `SELECT set_config('app.tenant', $1, true)`, string(tenant)); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+	return unavailable(err)
+}
+
+// readTenant runs one query that sees only the tenant's rows, in a single round
+// trip: a batch is one implicit transaction, which is where set_config ends.
+func (s *Store) readTenant(ctx context.Context, tenant library.TenantID, sql string, args []any, scan func(pgx.Rows) error) error {
+	b := &pgx.Batch{}
+	b.Queue(`SELECT set_config('app.tenant', $1, true)`, string(tenant))
+	b.Queue(sql, args...)
+	res := s.app.SendBatch(ctx, b)
+	defer res.Close()
+	if _, err := res.Exec(); err != nil {
+		return unavailable(err)
+	}
+	rows, err := res.Query()
+	if err != nil {
+		return unavailable(err)
+	}
+	defer rows.Close()
+	if err := scan(rows); err != nil {
+		return unavailable(err)
+	}
+	return unavailable(rows.Err())
+}
+
+// unavailable turns the errors of a database that cannot be reached, is starting
+// or is shutting down into a fault that says so; all others pass unchanged.
+func unavailable(err error) error {
+	if err == nil {
+		return nil
+	}
+	var known *library.Fault
+	if errors.As(err, &known) {
+		return err
+	}
+	var pg *pgconn.PgError
+	var connect *pgconn.ConnectError
+	down := errors.As(err, &connect) || pgconn.SafeToRetry(err)
+	if errors.As(err, &pg) {
+		switch pg.Code[:2] {
+		case "08", "57": // connection trouble; operator intervention, such as a restart
+			down = true
+		case "53": // out of resources, among them disk full
+			if pg.Code == "53100" {
+				return &library.Fault{Kind: library.KindStorageFull, Code: library.CodeStorageFull,
+					Detail: "The database's disk is full. Nothing was written; free space and repeat the request.", Cause: err}
+			}
+			down = true
+		}
+	} else if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) && isBroken(err) {
+		down = true
+	}
+	if !down {
+		return err
+	}
+	return &library.Fault{Kind: library.KindUnavailable, Code: library.CodeStoreUnavailable, RetryAfter: 2 * time.Second,
+		Detail: "The database does not answer right now. Repeat the request; with the same Idempotency-Key it cannot happen twice.", Cause: err}
+}
