@@ -1,0 +1,106 @@
+// Package mappings says what an asset looks like in the search index.
+//
+// It holds the index settings and the field mapping (assets.v1.json), the names
+// of the fields, of the indices and of the alias, and Document, the Go form of
+// one indexed asset. The indexer fills a Document, the search reads one back out
+// of a hit, and the query compiler names fields through the constants here, so
+// the three cannot drift apart.
+//
+// It never talks to a server and never decides what an asset is: the truth about
+// assets is in PostgreSQL, and an index built from these mappings can be thrown
+// away and built again.
+package mappings
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Version counts incompatible changes of the mapping. It is part of every index
+// name, so two versions can stand side by side while one replaces the other.
+const Version = 1
+
+// Windows and caps that the settings and the callers must agree on.
+const (
+	MaxResultWindow = 10100 // offset + limit of one request; beyond it one pages with a cursor
+	MaxKeyword      = 512   // characters of a keyword value; longer ones are stored and shown but not searchable whole
+	MaxNodeProps    = 512   // entries of gt_node_props per document
+	MaxNodeValue    = 128   // bytes of one node input value kept in gt_node_props
+)
+
+//go:embed assets.v1.json
+var assetsV1 []byte
+
+// Assets gives a fresh copy of the body for creating an assets index: settings
+// and mapping, without any vector field.
+func Assets() []byte { return append([]byte(nil), assetsV1...) }
+
+// Vector describes one vector field: one embedding configuration.
+type Vector struct {
+	Config string // identifier of the embedding configuration, [a-z0-9_]{1,64}
+	Dims   int    // 1 to 16000
+}
+
+// WithVectors gives the body for creating an assets index that has a field
+// vec_<config> per given configuration: Lucene HNSW with m 16 and
+// ef_construction 100 over cosine similarity. It fails on a name or a dimension
+// out of range and on the same name twice.
+func WithVectors(vectors ...Vector) ([]byte, error) {
+	var body struct {
+		Settings json.RawMessage `json:"settings"`
+		Mappings struct {
+			Dynamic    json.RawMessage            `json:"dynamic"`
+			Properties map[string]json.RawMessage `json:"properties"`
+		} `json:"mappings"`
+	}
+	if err := json.Unmarshal(assetsV1, &body); err != nil {
+		return nil, fmt.Errorf("reading the embedded assets mapping: %w", err)
+	}
+	for _, v := range vectors {
+		field, err := VectorProperty(v)
+		if err != nil {
+			return nil, err
+		}
+		name := VectorField(v.Config)
+		if _, twice := body.Mappings.Properties[name]; twice {
+			return nil, fmt.Errorf("embedding configuration %q is named twice", v.Config)
+		}
+		body.Mappings.Properties[name] = field
+	}
+	return json.Marshal(body)
+}
+
+// WithVector is WithVectors for one configuration.
+func WithVector(config string, dims int) ([]byte, error) {
+	return WithVectors(Vector{Config: config, Dims: dims})
+}
+
+// VectorProperty gives the mapping of one vector field, for adding it to an
+// index that exists.
+func VectorProperty(v Vector) (json.RawMessage, error) {
+	if !validConfig(v.Config) {
+		return nil, fmt.Errorf("an embedding configuration is named with 1 to 64 of a-z, 0-9 and _")
+	}
+	if v.Dims < 1 || v.Dims > 16000 {
+		return nil, fmt.Errorf("embedding configuration %q: %d dimensions, allowed are 1 to 16000", v.Config, v.Dims)
+	}
+	return json.Marshal(map[string]any{
+		"type":      "knn_vector",
+		"dimension": v.Dims,
+		"method": map[string]any{
+			"name": "hnsw", "engine": "lucene", "space_type": "cosinesimil",
+			"parameters": map[string]any{"m": 16, "ef_construction": 100},
+		},
+	})
+}
+
+// VectorField names the vector field of an embedding configuration.
+func VectorField(config string) string { return vectorPrefix + config }
+
+const vectorPrefix = "vec_"
+
+func validConfig(s string) bool {
+	return len(s) >= 1 && len(s) <= 64 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
+}

@@ -1,0 +1,126 @@
+package mappings
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vitrine/library"
+)
+
+func properties(t *testing.T, body []byte) map[string]any {
+	t.Helper()
+	var b struct {
+		Mappings struct {
+			Dynamic    string         `json:"dynamic"`
+			Properties map[string]any `json:"properties"`
+		} `json:"mappings"`
+	}
+	if err := json.Unmarshal(body, &b); err != nil {
+		t.Fatal(err)
+	}
+	if b.Mappings.Dynamic != "strict" {
+		t.Errorf("dynamic is %q, want strict: an unknown key must be refused", b.Mappings.Dynamic)
+	}
+	return b.Mappings.Properties
+}
+
+func TestEveryDocumentFieldIsMappedAndBack(t *testing.T) {
+	mapped := properties(t, Assets())
+	fields := map[string]bool{}
+	typ := reflect.TypeOf(Document{})
+	for i := range typ.NumField() {
+		name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
+		fields[name] = true
+		if mapped[name] == nil {
+			t.Errorf("Document.%s writes %q, which the mapping lacks", typ.Field(i).Name, name)
+		}
+	}
+	for name := range mapped {
+		if !fields[name] {
+			t.Errorf("the mapping has %q, which no Document field writes", name)
+		}
+	}
+}
+
+func TestDocumentSurvivesTheIndex(t *testing.T) {
+	at := time.Date(2024, 1, 31, 12, 0, 0, 0, time.UTC)
+	seed := uint64(18446744073709551615)
+	d := Document{
+		TenantID: "t", AssetH: "a", DocVersion: 3, Title: "Red cat", Tags: []string{"Red_Hair"}, Status: library.StatusDraft,
+		Created: &at, Seed: &seed, Chain: true, Vectors: map[string][]float32{"hash_256": {0.5, 1}, "b": {2}},
+	}
+	b, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Document
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(d, got); diff != "" {
+		t.Errorf("after writing and reading (-want +got):\n%s", diff)
+	}
+}
+
+func TestTombstoneCarriesNothingOfTheAsset(t *testing.T) {
+	b, err := json.Marshal(Document{TenantID: "t", AssetH: "a", DocVersion: 9, Deleted: true, Title: "secret", Vectors: map[string][]float32{"x": {1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(b), `{"asset_h":"a","deleted":true,"doc_version":9,"tenant_id":"t"}`; got != want {
+		t.Errorf("tombstone = %s, want %s", got, want)
+	}
+}
+
+func TestWithVectors(t *testing.T) {
+	b, err := WithVectors(Vector{"a_1", 256}, Vector{"b", 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := properties(t, b)
+	if p["vec_a_1"] == nil || p["vec_b"] == nil {
+		t.Errorf("vector fields are missing: %v, %v", p["vec_a_1"], p["vec_b"])
+	}
+	if len(p) != len(properties(t, Assets()))+2 {
+		t.Errorf("adding two vectors changed the other fields")
+	}
+	for _, bad := range [][]Vector{{{"", 3}}, {{"A", 3}}, {{"a", 0}}, {{"a", 16001}}, {{"a", 3}, {"a", 3}}} {
+		if _, err := WithVectors(bad...); err == nil {
+			t.Errorf("WithVectors(%v) was accepted", bad)
+		}
+	}
+}
+
+func TestIndexNames(t *testing.T) {
+	n := Names("t1-")
+	if n.Alias() != "t1-assets" || n.Index(7) != "t1-assets-v1-7" {
+		t.Errorf("alias %q, index %q", n.Alias(), n.Index(7))
+	}
+	if v, g, ok := n.Parse(n.Index(7)); v != 1 || g != 7 || !ok {
+		t.Errorf("Parse(%q) = %d, %d, %v", n.Index(7), v, g, ok)
+	}
+	for _, other := range []string{"assets-v1-7", "t1-assets", "t1-assets-v1", "t1-assets-vx-1"} {
+		if _, _, ok := n.Parse(other); ok {
+			t.Errorf("Parse(%q) was accepted", other)
+		}
+	}
+}
+
+func TestCanonicalNumber(t *testing.T) {
+	for in, want := range map[string]string{
+		"7": "7", "7.0": "7", "7.50": "7.5", "-1.0": "-1", "euler": "euler", "": "", "1.2.3": "1.2.3",
+		"18446744073709551615": "18446744073709551615", "007": "7",
+	} {
+		if got := CanonicalNumber(in); got != want {
+			t.Errorf("CanonicalNumber(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

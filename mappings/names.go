@@ -1,0 +1,53 @@
+package mappings
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"vitrine/library"
+)
+
+// IndexNames names the alias and the indices of one deployment. Deployments, and
+// tests, that share a cluster differ by prefix.
+type IndexNames struct{ prefix string }
+
+// Names gives the names under a prefix, which may be empty and otherwise is
+// lower case, as index names are.
+func Names(prefix string) IndexNames { return IndexNames{prefix: prefix} }
+
+// Alias is what searches read: it points at exactly one index.
+func (n IndexNames) Alias() string { return n.prefix + "assets" }
+
+// Index names the index of one generation of this mapping version; generations
+// count up with every rebuild.
+func (n IndexNames) Index(generation int) string {
+	return fmt.Sprintf("%sassets-v%d-%d", n.prefix, Version, generation)
+}
+
+// Pattern matches every index of this prefix, of any version and generation.
+func (n IndexNames) Pattern() string { return n.prefix + "assets-v*" }
+
+// Parse takes an index name apart. ok is false for a name that is not of this prefix.
+func (n IndexNames) Parse(index string) (version, generation int, ok bool) {
+	rest, ok := strings.CutPrefix(index, n.prefix+"assets-v")
+	if !ok {
+		return 0, 0, false
+	}
+	v, g, ok := strings.Cut(rest, "-")
+	if !ok {
+		return 0, 0, false
+	}
+	version, err1 := strconv.Atoi(v)
+	generation, err2 := strconv.Atoi(g)
+	return version, generation, err1 == nil && err2 == nil
+}
+
+// DocID is the identifier of an asset's document. The tenant is part of it: two
+// tenants that hold the same bytes have two documents.
+func DocID(tenant library.TenantID, h library.AssetHash) string {
+	return string(tenant) + ":" + string(h)
+}
+
+// Routing is the routing value of every document and every search of a tenant.
+func Routing(tenant library.TenantID) string { return string(tenant) }
