@@ -16,6 +16,7 @@ const (
 	KindUnauthenticated FaultKind = "unauthenticated" // 401: no or unusable credential
 	KindForbidden       FaultKind = "forbidden"       // 403: the credential lacks a permission
 	KindNotFound        FaultKind = "not_found"       // 404: absent, or another tenant's
+	KindMethod          FaultKind = "method"          // 405: the path exists, the method does not
 	KindConflict        FaultKind = "conflict"        // 409: the current state does not allow it
 	KindGone            FaultKind = "gone"            // 410: it was there and has expired
 	KindPrecondition    FaultKind = "precondition"    // 412: If-Match names another version

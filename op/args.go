@@ -1,0 +1,175 @@
+package op
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"vitrine/library"
+)
+
+// maxDepth bounds the nesting of request JSON; no input of ours needs more.
+const maxDepth = 64
+
+// ParseArguments reads one JSON object with its numbers kept exact. An empty
+// body is an empty object.
+func ParseArguments(raw []byte) (map[string]any, error) {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return map[string]any{}, nil
+	}
+	if depth(raw) > maxDepth {
+		return nil, malformed("The JSON is nested more than " + strconv.Itoa(maxDepth) + " levels deep.")
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, malformed("The body is not valid JSON (" + position(d, err) + ").")
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, malformed("The body holds more than one JSON value.")
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, malformed("The body must be a JSON object.")
+	}
+	return m, nil
+}
+
+func malformed(detail string) error {
+	return library.NewFault(library.KindInvalid, library.CodeMalformedJSON, "%s", detail)
+}
+
+func position(d *json.Decoder, err error) string {
+	if s, ok := err.(*json.SyntaxError); ok {
+		return "at byte " + strconv.FormatInt(s.Offset, 10)
+	}
+	return "it ends at byte " + strconv.FormatInt(d.InputOffset(), 10)
+}
+
+// depth gives the deepest nesting of a JSON text without building it.
+func depth(raw []byte) int {
+	deepest, now, inString, escaped := 0, 0, false, false
+	for _, c := range raw {
+		switch {
+		case escaped:
+			escaped = false
+		case inString:
+			escaped, inString = c == '\\', c != '"'
+		case c == '"':
+			inString = true
+		case c == '{' || c == '[':
+			now++
+			deepest = max(deepest, now)
+		case c == '}' || c == ']':
+			now--
+		}
+	}
+	return deepest
+}
+
+// normalize brings arguments to the schema's own form, in place: camelCase names
+// to snake_case, exact numbers to Go numbers, an explicit null for an optional
+// argument to its absence, and defaults to where nothing was sent. A model or a
+// form often sends null for "not given".
+func normalize(s *huma.Schema, args map[string]any) {
+	for name, v := range args {
+		want := name
+		if s.Properties[name] == nil {
+			if snake := snakeCase(name); s.Properties[snake] != nil {
+				if _, both := args[snake]; !both {
+					want = snake
+					delete(args, name)
+				}
+			}
+		}
+		if v == nil && s.Properties[want] != nil && !isRequired(s, want) {
+			delete(args, want)
+			continue
+		}
+		args[want] = normalizeValue(s.Properties[want], v)
+	}
+	for name, p := range s.Properties {
+		if _, sent := args[name]; !sent && p.Default != nil {
+			args[name] = p.Default
+		}
+	}
+}
+
+func normalizeValue(s *huma.Schema, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if s == nil || s.Properties == nil {
+			for k, x := range v {
+				v[k] = normalizeValue(nil, x)
+			}
+			return v
+		}
+		normalize(s, v)
+		return v
+	case []any:
+		var item *huma.Schema
+		if s != nil {
+			item = s.Items
+		}
+		for i, x := range v {
+			v[i] = normalizeValue(item, x)
+		}
+		return v
+	case json.Number:
+		return number(v)
+	case float64:
+		if s != nil && s.Type == huma.TypeInteger && v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return int64(v)
+		}
+		return v
+	}
+	return v
+}
+
+// number keeps whole numbers exact up to 64 bits; seeds use all of them.
+func number(n json.Number) any {
+	if i, err := strconv.ParseInt(n.String(), 10, 64); err == nil {
+		return i
+	}
+	if u, err := strconv.ParseUint(n.String(), 10, 64); err == nil {
+		return u
+	}
+	f, err := n.Float64()
+	if err != nil { // beyond float64: any in-range schema refuses it
+		return math.Copysign(math.MaxFloat64, f)
+	}
+	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		return int64(f) // 1e3 and 20.0 are whole numbers too
+	}
+	return f
+}
+
+func isRequired(s *huma.Schema, name string) bool {
+	for _, r := range s.Required {
+		if r == name {
+			return true
+		}
+	}
+	return false
+}
+
+func snakeCase(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) {
+			if i > 0 {
+				b.WriteByte('_')
+			}
+			r = unicode.ToLower(r)
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

@@ -1,0 +1,153 @@
+// Package op says what an operation of Vitrine is: its name, sentence, route,
+// permission and hints, its typed input and output, and how a call of it runs.
+//
+// A verb package (op/assets, op/search, …) defines each operation once, with
+// Define. From that one value come the REST route and the OpenAPI entry, the MCP
+// tool with its schemas, the reference page, the schema snapshot and the
+// permission matrix. Both transports hand a flat map of arguments to Call, so a
+// request means the same over either. The package knows no transport, no
+// database and no index.
+package op
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"vitrine/library"
+)
+
+// Domain is one of the 13 groups of operations (spec §4.1).
+type Domain string
+
+// The domains, in the order of the spec.
+const (
+	Search      Domain = "search"
+	Assets      Domain = "assets"
+	Lineage     Domain = "lineage"
+	Collections Domain = "collections"
+	Annotations Domain = "annotations"
+	Models      Domain = "models"
+	Prompts     Domain = "prompts"
+	Experiments Domain = "experiments"
+	Pipelines   Domain = "pipelines"
+	Stages      Domain = "stages"
+	Automation  Domain = "automation"
+	Publishing  Domain = "publishing"
+	Outreach    Domain = "outreach"
+)
+
+// RateClass names a request budget. The empty class has none.
+type RateClass string
+
+// RateSearch is the search budget: 120 requests per minute per key (spec §8).
+const RateSearch RateClass = "search"
+
+// Meta is what an operation says about itself.
+type Meta struct {
+	Name       string // the MCP tool's name and the OpenAPI operation id, for example SearchAssets
+	Title      string // a few words for people
+	Doc        string // what it does and returns, for a person or an agent choosing a tool; at most 1,000 characters
+	Domain     Domain
+	Method     string // HTTP method of its REST route
+	Path       string // REST path with {name} for arguments, for example /api/v1/assets/{asset_h}
+	Status     int    // HTTP status of success; 0 means 200
+	Permission library.Permission
+	Rate       RateClass
+
+	// The four MCP hints; every one is always sent.
+	ReadOnly    bool
+	Destructive bool
+	Idempotent  bool
+	OpenWorld   bool
+
+	Spec    string // the section it follows, for example "spec §4.1 Search"
+	Example any    // a valid input; tests run it over both transports
+}
+
+// Operation is one operation, ready to be rendered and called.
+type Operation struct {
+	Meta
+	Input  *huma.Schema // flat object, no references
+	Output *huma.Schema // flat object, no references
+	call   func(ctx context.Context, actor library.Actor, raw []byte) (any, error)
+}
+
+// Handler is the work of an operation: typed input in, typed output out. Faults
+// are *library.Fault; any other error counts as a defect of ours.
+type Handler[I, O any] func(ctx context.Context, actor library.Actor, in I) (O, error)
+
+// Validator is implemented by inputs with rules across fields, such as "exactly
+// one of". It runs after the schema's own checks.
+type Validator interface{ Validate() []library.FieldFault }
+
+// Define makes an operation out of its description and its work. It panics on a
+// description that no transport could render: that is a defect of the program.
+func Define[I, O any](meta Meta, work Handler[I, O]) Operation {
+	o := Operation{Meta: meta, Input: schemaOf[I](), Output: schemaOf[O]()}
+	if err := o.check(); err != nil {
+		panic(fmt.Sprintf("operation %s: %v", meta.Name, err))
+	}
+	o.call = func(ctx context.Context, actor library.Actor, raw []byte) (any, error) {
+		var in I
+		if err := json.Unmarshal(raw, &in); err != nil {
+			return nil, library.NewFault(library.KindInvalid, library.CodeMalformedJSON,
+				"The arguments do not have the shape of this operation's input; compare them with its schema.")
+		}
+		if v, ok := any(&in).(Validator); ok {
+			if faults := v.Validate(); len(faults) > 0 {
+				return nil, library.Invalid(faults...)
+			}
+		}
+		return work(ctx, actor, in)
+	}
+	return o
+}
+
+// check holds what every rendering relies on.
+func (o Operation) check() error {
+	switch {
+	case o.Name == "" || o.Title == "" || o.Doc == "" || o.Domain == "" || o.Method == "" || o.Path == "" || o.Permission == "":
+		return fmt.Errorf("name, title, doc, domain, method, path and permission are all needed")
+	case len(o.Doc) > 1000:
+		return fmt.Errorf("doc has %d characters; clients cut after 1,000", len(o.Doc))
+	case o.ReadOnly && o.Destructive:
+		return fmt.Errorf("it cannot be both read-only and destructive")
+	case o.Input.Type != huma.TypeObject || o.Output.Type != huma.TypeObject:
+		return fmt.Errorf("input and output must be objects")
+	}
+	for _, s := range []*huma.Schema{o.Input, o.Output} {
+		if s.OneOf != nil || s.AnyOf != nil || s.AllOf != nil {
+			return fmt.Errorf("schemas must be flat: some clients refuse a top-level choice")
+		}
+	}
+	return nil
+}
+
+// InTenant is embedded by every input: which tenant the call is for. It may
+// always be left out; then it is the credential's default tenant.
+type InTenant struct {
+	TenantID string `json:"tenant_id,omitempty" format:"uuid" doc:"Tenant (workspace). Leave out for the key's default tenant."`
+}
+
+// Indexed is embedded by the output of every write that search will show later.
+type Indexed struct {
+	IndexToken string `json:"index_token,omitempty" doc:"Pass as min_index_token to a search that must see this write."`
+}
+
+// Undoable is embedded by the output of every write that UndoOperation can take back.
+type Undoable struct {
+	OperationID string `json:"operation_id,omitempty" doc:"Pass to UndoOperation to take this write back. Empty when nothing changed."`
+}
+
+// Attachment is binary content that goes beside an output: an MCP content block,
+// a base64 field over REST.
+type Attachment struct {
+	MIMEType string
+	Data     []byte
+}
+
+// Attacher is implemented by outputs that carry attachments.
+type Attacher interface{ Attachments() []Attachment }

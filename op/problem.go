@@ -1,0 +1,67 @@
+package op
+
+import (
+	"errors"
+	"math"
+
+	"vitrine/library"
+)
+
+// Problem is how a fault looks to a client, over REST as
+// application/problem+json (RFC 9457) and over MCP as the structured content of
+// an error result.
+type Problem struct {
+	Type       string               `json:"type" doc:"Always about:blank; code is what programs branch on."`
+	Title      string               `json:"title" doc:"The kind of fault in words."`
+	Status     int                  `json:"status" doc:"HTTP status."`
+	Detail     string               `json:"detail" doc:"What went wrong and what to do next."`
+	Code       string               `json:"code" doc:"Stable code in upper snake case."`
+	Errors     []library.FieldFault `json:"errors" doc:"Every faulty field, with what is allowed."`
+	Permission string               `json:"permission,omitempty" doc:"The permission that is missing."`
+	Extra      any                  `json:"extra,omitempty" doc:"Structured detail, for example query warnings."`
+	Retryable  bool                 `json:"retryable" doc:"Whether the same request may succeed later unchanged."`
+	RetryAfter int                  `json:"retry_after,omitempty" doc:"Seconds to wait before a retry."`
+	RequestID  string               `json:"request_id,omitempty" doc:"Finds this request in the server's log."`
+}
+
+var kinds = map[library.FaultKind]struct {
+	status int
+	title  string
+}{
+	library.KindInvalid:         {400, "The request is not valid"},
+	library.KindUnauthenticated: {401, "A credential is needed"},
+	library.KindForbidden:       {403, "The credential does not allow this"},
+	library.KindNotFound:        {404, "Not found"},
+	library.KindMethod:          {405, "Method not allowed"},
+	library.KindConflict:        {409, "The current state does not allow this"},
+	library.KindGone:            {410, "It has expired"},
+	library.KindPrecondition:    {412, "It has changed meanwhile"},
+	library.KindTooLarge:        {413, "Too large"},
+	library.KindUnsupported:     {415, "Media type not supported"},
+	library.KindUnprocessable:   {422, "It cannot be done"},
+	library.KindRateLimited:     {429, "Too many requests"},
+	library.KindInternal:        {500, "Internal error"},
+	library.KindUnavailable:     {503, "A part of the service is down"},
+	library.KindStorageFull:     {507, "Storage is full"},
+}
+
+// ProblemOf renders an error for a client. The hidden cause stays hidden.
+func ProblemOf(err error, requestID string) Problem {
+	f := library.AsFault(err)
+	k := kinds[f.Kind]
+	p := Problem{
+		Type: "about:blank", Title: k.title, Status: k.status, Detail: f.Detail, Code: f.Code,
+		Errors: f.Fields, Permission: string(f.Permission), Extra: f.Extra, Retryable: f.Retryable(),
+		RetryAfter: int(math.Ceil(f.RetryAfter.Seconds())), RequestID: requestID,
+	}
+	if p.Errors == nil {
+		p.Errors = []library.FieldFault{}
+	}
+	return p
+}
+
+// IsFault reports whether err is a fault of the given code.
+func IsFault(err error, code string) bool {
+	var f *library.Fault
+	return errors.As(err, &f) && f.Code == code
+}

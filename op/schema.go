@@ -1,0 +1,42 @@
+package op
+
+import (
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+func init() { huma.DefaultArrayNullable = false } // an array is never null: [] says "none"
+
+// schemaOf makes the JSON Schema of a Go type with every reference inlined:
+// some MCP clients fail on $ref, and a flat schema reads better.
+func schemaOf[T any]() *huma.Schema {
+	r := &inline{open: map[reflect.Type]bool{}}
+	s := huma.SchemaFromType(r, reflect.TypeFor[T]())
+	s.PrecomputeMessages()
+	return s
+}
+
+// inline is a registry that never hands out a reference. A type that contains
+// itself becomes an open object at the second level.
+type inline struct{ open map[reflect.Type]bool }
+
+func (r *inline) Schema(t reflect.Type, _ bool, _ string) *huma.Schema {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return huma.SchemaFromType(r, t)
+	}
+	if r.open[t] {
+		return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+	}
+	r.open[t] = true
+	defer delete(r.open, t)
+	return huma.SchemaFromType(r, t)
+}
+
+func (r *inline) SchemaFromRef(string) *huma.Schema                { return nil }
+func (r *inline) TypeFromRef(string) reflect.Type                  { return nil }
+func (r *inline) Map() map[string]*huma.Schema                     { return map[string]*huma.Schema{} }
+func (r *inline) RegisterTypeAlias(_ reflect.Type, _ reflect.Type) {}

@@ -1,0 +1,145 @@
+package op
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
+
+	"vitrine/library"
+)
+
+// validate checks arguments against the operation's schema and reports every
+// faulty field at once, never with the value that was sent.
+func validate(s *huma.Schema, args map[string]any) []library.FieldFault {
+	var res huma.ValidateResult
+	huma.Validate(nil, s, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, args, &res)
+	faults := make([]library.FieldFault, 0, len(res.Errors))
+	for _, err := range res.Errors {
+		d, ok := err.(*huma.ErrorDetail)
+		if !ok {
+			continue
+		}
+		faults = append(faults, fieldFault(s, d))
+	}
+	return faults
+}
+
+// messages maps the validator's sentences to stable codes, by what they begin with.
+var messages = []struct{ prefix, code string }{
+	{head(validation.MsgUnexpectedProperty), "unknown"},
+	{head(validation.MsgExpectedRequiredProperty), "required"},
+	{head(validation.MsgExpectedOneOf), "enum"},
+	{head(validation.MsgExpectedMinimumNumber), "range"},
+	{head(validation.MsgExpectedExclusiveMinimumNumber), "range"},
+	{head(validation.MsgExpectedMaximumNumber), "range"},
+	{head(validation.MsgExpectedExclusiveMaximumNumber), "range"},
+	{head(validation.MsgExpectedMinLength), "length"},
+	{head(validation.MsgExpectedMaxLength), "length"},
+	{head(validation.MsgExpectedMinItems), "length"},
+	{head(validation.MsgExpectedMaxItems), "length"},
+	{head(validation.MsgExpectedMatchPattern), "pattern"},
+	{head(validation.MsgExpectedRFC4122UUID), "format"},
+	{head(validation.MsgExpectedRFC3339DateTime), "format"},
+	{head(validation.MsgExpectedRFC3339Date), "format"},
+	{head(validation.MsgExpectedRFC3986URI), "format"},
+	{head(validation.MsgExpectedBase64String), "format"},
+	{head(validation.MsgExpectedBoolean), "type"},
+	{head(validation.MsgExpectedInteger), "type"},
+	{head(validation.MsgExpectedNumber), "type"},
+	{head(validation.MsgExpectedString), "type"},
+	{head(validation.MsgExpectedArray), "type"},
+	{head(validation.MsgExpectedObject), "type"},
+}
+
+func head(msg string) string {
+	if i := strings.IndexByte(msg, '%'); i >= 0 {
+		return msg[:i]
+	}
+	return msg
+}
+
+func fieldFault(s *huma.Schema, d *huma.ErrorDetail) library.FieldFault {
+	f := library.FieldFault{Field: d.Location, Code: "invalid", Message: sentence(d.Message)}
+	for _, m := range messages {
+		if strings.HasPrefix(d.Message, m.prefix) {
+			f.Code = m.code
+			break
+		}
+	}
+	switch f.Code {
+	case "unknown":
+		f.Message = "There is no such argument."
+		f.Hint = nearestHint(s, f.Field)
+	case "required":
+		// The validator locates the object that lacks it; the field is what people look for.
+		if name := between(d.Message, "property ", " to be"); name != "" {
+			f.Field = strings.TrimPrefix(f.Field+"."+name, ".")
+			f.Message = "It is required."
+		}
+	case "pattern":
+		if p := property(s, f.Field); p != nil && p.PatternDescription != "" {
+			f.Message = "Expected " + p.PatternDescription + "."
+		}
+	case "format":
+		if strings.HasPrefix(d.Message, head(validation.MsgExpectedRFC4122UUID)) {
+			f.Message = "Expected a UUID, for example 123e4567-e89b-42d3-a456-426614174000."
+		}
+	}
+	return f
+}
+
+func sentence(msg string) string {
+	if msg == "" {
+		return msg
+	}
+	return strings.ToUpper(msg[:1]) + msg[1:] + "."
+}
+
+func between(s, a, b string) string {
+	i := strings.Index(s, a)
+	if i < 0 {
+		return ""
+	}
+	s = s[i+len(a):]
+	if j := strings.Index(s, b); j >= 0 {
+		return s[:j]
+	}
+	return ""
+}
+
+// property finds the schema a path such as filters.tags[0] speaks of.
+func property(s *huma.Schema, path string) *huma.Schema {
+	for _, part := range strings.Split(path, ".") {
+		name, _, indexed := strings.Cut(part, "[")
+		if s == nil || s.Properties == nil {
+			return nil
+		}
+		if s = s.Properties[name]; indexed && s != nil {
+			s = s.Items
+		}
+	}
+	return s
+}
+
+// nearestHint names the argument that was probably meant.
+func nearestHint(s *huma.Schema, path string) string {
+	parent, name := s, path
+	if i := strings.LastIndexByte(path, '.'); i >= 0 {
+		parent, name = property(s, path[:i]), path[i+1:]
+	}
+	if parent == nil {
+		return ""
+	}
+	best, bestDistance := "", 4
+	for p := range parent.Properties {
+		if d := library.EditDistance(strings.ToLower(name), p); d < bestDistance || d == bestDistance && p < best {
+			best, bestDistance = p, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("Did you mean %s?", best)
+}
