@@ -1,0 +1,67 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// postgres is PostgreSQL from the zonky build: initdb, pg_ctl and postgres with the contributed extensions.
+type postgres struct{ in *instance }
+
+func (*postgres) name() string  { return Postgres }
+func (*postgres) title() string { return "PostgreSQL " + PostgresVersion }
+func (p *postgres) port() int   { return p.in.cfg.Ports.Postgres }
+
+func (p *postgres) dataDir() string { return filepath.Join(p.in.serverDir(Postgres), "data") }
+
+// prepare makes the database cluster the first time. initdb works in a directory beside the final one, so that an
+// interrupted first start leaves nothing half made behind.
+func (p *postgres) prepare(ctx context.Context) error {
+	if err := p.in.makeServerDir(Postgres); err != nil {
+		return err
+	}
+	if _, err := os.Stat(p.dataDir()); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	fresh := p.dataDir() + ".new"
+	if err := os.RemoveAll(fresh); err != nil {
+		return err
+	}
+	args := append([]string{"-D", fresh, "-U", "postgres", "--auth=trust"}, initdbArgs...)
+	if err := p.in.run(ctx, p, filepath.Join(p.in.cache.postgres, "bin", "initdb"), args...); err != nil {
+		return err
+	}
+	return os.Rename(fresh, p.dataDir())
+}
+
+func (p *postgres) command() *exec.Cmd {
+	args := []string{"-D", p.dataDir()}
+	local := []setting{
+		{"listen_addresses", "127.0.0.1"},
+		{"port", strconv.Itoa(p.port())},
+		{"unix_socket_directories", p.in.serverDir(Postgres)},
+	}
+	for _, s := range append(local, postgresSettings...) {
+		args = append(args, "-c", s.name+"="+s.value)
+	}
+	return exec.Command(filepath.Join(p.in.cache.postgres, "bin", "postgres"), args...)
+}
+
+func (p *postgres) ready(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, p.in.endpoints().PostgresURL)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	return conn.Ping(ctx)
+}
+
+// stopSignal asks for a fast shutdown: sessions are ended, running transactions rolled back, then a checkpoint.
+func (*postgres) stopSignal() syscall.Signal { return syscall.SIGINT }
