@@ -1,0 +1,145 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/library"
+)
+
+// Key is one API key without its secret: only the SHA-256 of the secret is kept.
+type Key struct {
+	ID          string               `json:"key_id"`
+	Tenant      library.TenantID     `json:"tenant_id"` // its default tenant
+	Name        string               `json:"name"`
+	Hint        string               `json:"hint"` // the secret's last characters
+	Permissions []library.Permission `json:"permissions"`
+	MoreTenants []library.TenantID   `json:"more_tenants"` // further tenants it may choose
+	CreatedAt   time.Time            `json:"created_at"`
+	ExpiresAt   *time.Time           `json:"expires_at"`
+	LastUsedAt  *time.Time           `json:"last_used_at"` // to the minute
+	RevokedAt   *time.Time           `json:"revoked_at"`
+}
+
+// CreateKey stores a key under the SHA-256 of its secret. The caller chose the
+// id and checked the permissions; every tenant named must exist. The times that
+// the database sets are filled in.
+func (s *Store) CreateKey(ctx context.Context, actor library.Actor, k *Key, hash [32]byte) error {
+	name, err := cleanName(k.Name)
+	if err != nil {
+		return err
+	}
+	k.Name = name
+	if err := s.tenantsExist(ctx, append([]library.TenantID{k.Tenant}, k.MoreTenants...)); err != nil {
+		return err
+	}
+	return s.inTenant(ctx, k.Tenant, func(tx pgx.Tx) error {
+		err := tx.QueryRow(ctx, `INSERT INTO api_keys (key_id, tenant_id, key_hash, hint, name, permissions, more_tenants, expires_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7::text[]::uuid[], $8) RETURNING created_at`,
+			k.ID, k.Tenant, hash[:], k.Hint, k.Name, texts(k.Permissions), texts(k.MoreTenants), k.ExpiresAt).Scan(&k.CreatedAt)
+		if err != nil {
+			return err
+		}
+		return auditAccess(ctx, tx, actor, k.Tenant, "key.created", k.ID, map[string]any{
+			"name": k.Name, "permissions": texts(k.Permissions), "more_tenants": texts(k.MoreTenants)})
+	})
+}
+
+// ListKeys gives the keys whose default tenant this is, the oldest first,
+// revoked ones included.
+func (s *Store) ListKeys(ctx context.Context, tenant library.TenantID) ([]Key, error) {
+	var keys []Key
+	err := s.readTenant(ctx, tenant, `SELECT key_id, tenant_id::text, name, hint, permissions, more_tenants::text[],
+			created_at, expires_at, last_used_at, revoked_at
+		FROM api_keys WHERE tenant_id = $1 ORDER BY created_at, key_id`, []any{tenant},
+		func(rows pgx.Rows) (err error) {
+			keys, err = pgx.CollectRows(rows, func(r pgx.CollectableRow) (k Key, err error) {
+				err = r.Scan(&k.ID, &k.Tenant, &k.Name, &k.Hint, &k.Permissions, &k.MoreTenants,
+					&k.CreatedAt, &k.ExpiresAt, &k.LastUsedAt, &k.RevokedAt)
+				return k, err
+			})
+			return err
+		})
+	return keys, err
+}
+
+// RevokeKey ends a key for good. Revoking twice changes nothing; a key of another
+// tenant is NOT_FOUND.
+func (s *Store) RevokeKey(ctx context.Context, actor library.Actor, tenant library.TenantID, keyID string) error {
+	return s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+		var already bool
+		err := tx.QueryRow(ctx, `SELECT revoked_at IS NOT NULL FROM api_keys WHERE tenant_id = $1 AND key_id = $2 FOR UPDATE`,
+			tenant, keyID).Scan(&already)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return library.NotFound("key")
+		}
+		if err != nil || already {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `UPDATE api_keys SET revoked_at = now() WHERE tenant_id = $1 AND key_id = $2`, tenant, keyID); err != nil {
+			return err
+		}
+		return auditAccess(ctx, tx, actor, tenant, "key.revoked", keyID, nil)
+	})
+}
+
+// FindKey looks a key up by the SHA-256 of its secret, over all tenants, before
+// any tenant is known. It reports false when there is none. Whether the key is
+// still good is the caller's to judge. Hint and usage times are not filled in.
+func (s *Store) FindKey(ctx context.Context, hash [32]byte) (k Key, found bool, err error) {
+	err = s.app.QueryRow(ctx, `SELECT key_id, tenant_id::text, name, permissions, more_tenants::text[], expires_at, revoked_at
+		FROM find_api_key($1)`, hash[:]).
+		Scan(&k.ID, &k.Tenant, &k.Name, &k.Permissions, &k.MoreTenants, &k.ExpiresAt, &k.RevokedAt)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Key{}, false, nil
+	}
+	return k, err == nil, unavailable(err)
+}
+
+// TouchKey notes that a key was used, at most once a minute.
+func (s *Store) TouchKey(ctx context.Context, tenant library.TenantID, keyID string) error {
+	return s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE api_keys SET last_used_at = now()
+			WHERE tenant_id = $1 AND key_id = $2 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`, tenant, keyID)
+		return err
+	})
+}
+
+// tenantsExist refuses a key for a tenant that is not there. Row level security
+// hides other tenants from the request role, hence the reading role.
+func (s *Store) tenantsExist(ctx context.Context, want []library.TenantID) error {
+	for _, t := range want {
+		if !t.Valid() {
+			return library.NotFound("tenant")
+		}
+	}
+	var missing int
+	err := s.indexer.QueryRow(ctx, `SELECT count(*) FROM unnest($1::text[]) AS w(id)
+		WHERE NOT EXISTS (SELECT 1 FROM tenants t WHERE t.tenant_id = w.id::uuid)`, texts(want)).Scan(&missing)
+	if err != nil {
+		return unavailable(err)
+	}
+	if missing > 0 {
+		return library.NotFound("tenant")
+	}
+	return nil
+}
+
+// auditAccess writes who changed a tenant or a key, in the transaction of the change.
+func auditAccess(ctx context.Context, tx pgx.Tx, actor library.Actor, tenant library.TenantID, action, subject string, detail map[string]any) error {
+	_, err := tx.Exec(ctx, `INSERT INTO audit (tenant_id, actor_kind, actor_id, action, subject, detail) VALUES ($1, $2, $3, $4, $5, $6)`,
+		tenant, string(actor.Kind), actor.ID, action, subject, detail)
+	return err
+}
+
+// texts gives any kind of string as text, for an array parameter that is never null.
+func texts[S ~string](list []S) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = string(s)
+	}
+	return out
+}

@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/library"
+)
+
+// MaxName is the longest name of a tenant or a key, in characters.
+const MaxName = 200
+
+// defaultTenant is the tenant of a library that never named one. It is a constant
+// so that two processes that start at once make the same row.
+const defaultTenant library.TenantID = "00000000-0000-4000-8000-000000000001"
+
+// Tenant is one workspace.
+type Tenant struct {
+	ID        library.TenantID `json:"tenant_id"`
+	Name      string           `json:"name"`
+	CreatedAt time.Time        `json:"created_at"`
+}
+
+// CreateTenant adds a workspace with a new id. Names are for people and need not
+// be unique.
+func (s *Store) CreateTenant(ctx context.Context, actor library.Actor, name string) (Tenant, error) {
+	name, err := cleanName(name)
+	if err != nil {
+		return Tenant{}, err
+	}
+	t := Tenant{ID: library.TenantID(uuid.NewString()), Name: name}
+	return t, s.insertTenant(ctx, actor, &t)
+}
+
+// EnsureDefaultTenant gives the oldest tenant, and makes one when there is none.
+func (s *Store) EnsureDefaultTenant(ctx context.Context, actor library.Actor) (Tenant, error) {
+	all, err := s.ListTenants(ctx)
+	if err != nil {
+		return Tenant{}, err
+	}
+	if len(all) > 0 {
+		return all[0], nil
+	}
+	t := Tenant{ID: defaultTenant, Name: "default"}
+	return t, s.insertTenant(ctx, actor, &t)
+}
+
+// insertTenant adds the row unless it is there already, and fills in its time.
+func (s *Store) insertTenant(ctx context.Context, actor library.Actor, t *Tenant) error {
+	return s.inTenant(ctx, t.ID, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, `INSERT INTO tenants (tenant_id, name) VALUES ($1, $2) ON CONFLICT (tenant_id) DO NOTHING`, t.ID, t.Name)
+		if err != nil {
+			return err
+		}
+		if tag.RowsAffected() > 0 {
+			if err := auditAccess(ctx, tx, actor, t.ID, "tenant.created", string(t.ID), map[string]any{"name": t.Name}); err != nil {
+				return err
+			}
+		}
+		return tx.QueryRow(ctx, `SELECT name, created_at FROM tenants WHERE tenant_id = $1`, t.ID).Scan(&t.Name, &t.CreatedAt)
+	})
+}
+
+// ListTenants gives every tenant, the oldest first. It is for the command line
+// and start-up; no request may reach it.
+func (s *Store) ListTenants(ctx context.Context) ([]Tenant, error) {
+	rows, err := s.indexer.Query(ctx, `SELECT tenant_id::text, name, created_at FROM tenants ORDER BY created_at, tenant_id`)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	all, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (t Tenant, err error) {
+		err = r.Scan(&t.ID, &t.Name, &t.CreatedAt)
+		return t, err
+	})
+	return all, unavailable(err)
+}
+
+// cleanName trims a name for people and refuses one that is empty or too long.
+func cleanName(name string) (string, error) {
+	name = strings.TrimSpace(strings.ToValidUTF8(strings.ReplaceAll(name, "\x00", ""), "\uFFFD"))
+	if n := utf8.RuneCountInString(name); n == 0 || n > MaxName {
+		return "", library.Invalid(library.FieldFault{Field: "name", Code: "length", Message: "Expected 1 to 200 characters."})
+	}
+	return name, nil
+}
