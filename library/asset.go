@@ -58,8 +58,8 @@ type Asset struct {
 	StoredAt    time.Time
 	UpdatedAt   time.Time
 	CreatedBy   string // actor id
-	DocVersion  int64  // counts every change of the asset; the index's external version
-	PHash       *uint64
+	Trashed     bool
+	DocVersion  int64 // counts every change of the asset; the index's external version
 }
 
 // Limits of what people may write about an asset (spec §8), in characters.

@@ -28,6 +28,9 @@ import (
 type Store struct {
 	app     *pgxpool.Pool // role vitrine_app: one tenant per transaction
 	indexer *pgxpool.Pool // role vitrine_indexer: reads every tenant, writes bookkeeping only
+
+	wakeups  chan struct{}
+	stopWake context.CancelFunc
 }
 
 // Config says how to reach the database.
@@ -51,7 +54,10 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		app.Close()
 		return nil, err
 	}
-	return &Store{app: app, indexer: indexer}, nil
+	background, stop := context.WithCancel(context.Background())
+	s := &Store{app: app, indexer: indexer, wakeups: make(chan struct{}, 1), stopWake: stop}
+	go s.wakeLoop(background)
+	return s, nil
 }
 
 // openPool connects in a role that owns nothing. The role travels as a start-up
@@ -78,6 +84,7 @@ func openPool(ctx context.Context, url, role string, conns int32) (*pgxpool.Pool
 
 // Close ends all connections.
 func (s *Store) Close() {
+	s.stopWake()
 	s.app.Close()
 	s.indexer.Close()
 }

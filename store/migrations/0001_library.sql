@@ -203,6 +203,8 @@ CREATE INDEX audit_subject ON audit (tenant_id, subject, audit_id);
 
 -- What the index must look at again. Rows are claimed with SKIP LOCKED and
 -- deleted once Kafka has them; seq orders them for people, not for correctness.
+-- Writers wake the relay after they committed: a NOTIFY inside the transaction
+-- would make all commits of the database wait for each other.
 CREATE TABLE outbox (
   seq         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   tenant_id   uuid NOT NULL,
@@ -211,15 +213,6 @@ CREATE TABLE outbox (
   reason      text NOT NULL,
   created_at  timestamptz NOT NULL DEFAULT clock_timestamp()
 );
--- +goose StatementBegin
-CREATE FUNCTION outbox_notify() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM pg_notify('outbox', '');
-  RETURN NULL;
-END $$;
--- +goose StatementEnd
-CREATE TRIGGER outbox_wake AFTER INSERT ON outbox FOR EACH STATEMENT EXECUTE FUNCTION outbox_notify();
-
 -- Documents the index refused, kept until they are settled.
 CREATE TABLE index_failures (
   tenant_id   uuid NOT NULL,
@@ -304,4 +297,4 @@ GRANT EXECUTE ON FUNCTION find_api_key(bytea) TO vitrine_app;
 -- +goose Down
 DROP TABLE idempotency, index_generations, index_failures, outbox, audit, operation_changes, operations, asset_parents,
   asset_models, models, lineage_assertions, lineage_raw, lineage, asset_tombstones, assets, api_keys, tenants;
-DROP FUNCTION find_api_key(bytea), outbox_notify(), current_tenant();
+DROP FUNCTION find_api_key(bytea), current_tenant();

@@ -1,0 +1,163 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/library"
+)
+
+// NewAsset is all that one stored file brings with it.
+type NewAsset struct {
+	Asset         library.Asset
+	Lineage       library.Lineage
+	ParserVersion int
+	Chunks        any    // the file's metadata chunks, JSON-encodable; nil when it has none
+	Assertion     any    // the uploader's claim (prompt_metadata), JSON-encodable; nil when there is none
+	Tool          string // the operation that stores it, for the audit trail
+}
+
+// Added is what became of a NewAsset.
+type Added struct {
+	Asset       library.Asset
+	Created     bool   // false: the tenant held these bytes already
+	Restored    bool   // it was in the trash and is back
+	OperationID string // empty when nothing changed
+}
+
+// AddAsset stores an asset's rows. The bytes must be durable under the asset's
+// hash before: the row is the promise that they are there. The same bytes again
+// are no second asset; tags and the claim that come with them are added to the
+// one that is there. Bytes that share the SHA-1 but not the SHA-256 are refused.
+func (s *Store) AddAsset(ctx context.Context, actor library.Actor, n NewAsset) (Added, error) {
+	var out Added
+	prepared, err := prepare(n)
+	if err != nil {
+		return out, err
+	}
+	err = s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
+		created, err := insertAsset(ctx, tx, actor, n.Asset)
+		if err != nil {
+			return err
+		}
+		if created == nil {
+			out, err = addToExisting(ctx, tx, actor, n, prepared)
+			return err
+		}
+		out = Added{Asset: *created, Created: true, OperationID: newID()}
+		b := &pgx.Batch{}
+		queueLineage(b, actor.Tenant, n, prepared)
+		queueModels(b, actor.Tenant, n.Asset.Hash, n.Lineage.Models)
+		queueParents(b, actor.Tenant, n)
+		queueAssertion(b, actor, n.Asset.Hash, prepared.assertion)
+		queueOperation(b, actor, out.OperationID, n.Tool)
+		b.Queue(`INSERT INTO operation_changes (tenant_id, operation_id, asset_h, before, after) VALUES ($1, $2, $3, '{"trashed": true}', '{"trashed": false}')`,
+			actor.Tenant, out.OperationID, n.Asset.Hash)
+		queueAudit(b, actor, "asset.created", string(n.Asset.Hash), out.OperationID, map[string]any{"filename": n.Asset.Filename, "size": n.Asset.Size})
+		queueOutbox(b, actor.Tenant, n.Asset.Hash, created.DocVersion, "stored")
+		queueArrival(b, actor.Tenant, *created)
+		return tx.SendBatch(ctx, b).Close()
+	})
+	if err == nil && out.OperationID != "" {
+		s.wake()
+	}
+	return out, err
+}
+
+// prepared holds a NewAsset's encoded columns, made before the transaction opens.
+type prepared struct {
+	doc, workflow, chunks, assertion []byte
+	source                           library.LineageSource
+}
+
+func prepare(n NewAsset) (p prepared, err error) {
+	doc := n.Lineage
+	if w := doc.Workflow; w != nil {
+		slim := *w
+		slim.JSON, slim.PromptJSON = nil, nil
+		doc.Workflow = &slim
+		if p.workflow, err = pack(graphs{Editor: string(w.JSON), Executed: string(w.PromptJSON)}); err != nil {
+			return p, fmt.Errorf("packing the workflow graphs: %w", err)
+		}
+	}
+	if p.doc, err = jsonb(doc); err != nil {
+		return p, fmt.Errorf("encoding the lineage: %w", err)
+	}
+	if n.Chunks != nil {
+		if p.chunks, err = pack(n.Chunks); err != nil {
+			return p, fmt.Errorf("packing the metadata chunks: %w", err)
+		}
+	}
+	if n.Assertion != nil {
+		if p.assertion, err = jsonb(n.Assertion); err != nil {
+			return p, fmt.Errorf("encoding the assertion: %w", err)
+		}
+	}
+	p.source = library.LineageUnknown
+	if n.Lineage.HasGenerationData() {
+		p.source = library.LineageExtracted
+	}
+	return p, nil
+}
+
+// insertAsset makes the row, or gives nil when it is there already. A document
+// of the same asset may be left in the index from before a purge, so the version
+// goes on from the tombstone's.
+func insertAsset(ctx context.Context, tx pgx.Tx, actor library.Actor, a library.Asset) (*library.Asset, error) {
+	metadata, err := jsonb(a.Metadata)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.Query(ctx, `INSERT INTO assets (tenant_id, asset_h, sha256, blake3, title, description, filename, source_path,
+			mime_type, claimed_type, size, width, height, duration_ms, tags, parent_asset_h, metadata, created_at, created_by, doc_version)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, nullif($16, ''), nullif($17::jsonb, 'null'), $18, $19,
+			1 + coalesce((SELECT doc_version FROM asset_tombstones WHERE tenant_id = $1 AND asset_h = $2), 0))
+		ON CONFLICT DO NOTHING RETURNING `+assetColumns,
+		actor.Tenant, a.Hash, a.SHA256, a.BLAKE3, a.Title, a.Description, a.Filename, a.SourcePath, a.MIMEType, a.ClaimedType,
+		a.Size, a.Width, a.Height, a.DurationMS, library.MergeTags(nil, a.Tags), a.Parent, metadata, a.CreatedAt, actor.ID)
+	if err != nil {
+		return nil, err
+	}
+	list, err := pgx.CollectRows(rows, scanAsset)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return &list[0], nil
+}
+
+// addToExisting is the second upload of the same bytes.
+func addToExisting(ctx context.Context, tx pgx.Tx, actor library.Actor, n NewAsset, p prepared) (Added, error) {
+	var out Added
+	have, err := lockAssets(ctx, tx, actor.Tenant, []library.AssetHash{n.Asset.Hash})
+	if err != nil {
+		return out, err
+	}
+	a, ok := have[n.Asset.Hash]
+	if !ok { // purged between our two statements
+		return out, &library.Fault{Kind: library.KindConflict, Code: library.CodeConflict, Detail: "The asset is being removed right now; repeat the upload."}
+	}
+	if a.SHA256 != n.Asset.SHA256 {
+		return out, library.NewFault(library.KindConflict, library.CodeHashCollision,
+			"Other bytes with the same SHA-1 are stored already; such a pair is crafted, and the new file is refused.")
+	}
+	changed := a
+	changed.Trashed = false
+	changed.Tags = library.MergeTags(a.Tags, n.Asset.Tags)
+	res, err := applyChanges(ctx, tx, actor, n.Tool, []change{{before: a, after: changed}})
+	if err != nil {
+		return out, err
+	}
+	out = Added{Asset: changed, Restored: a.Trashed, OperationID: res.OperationID}
+	if len(res.Changed) == 1 {
+		out.Asset = res.Changed[0]
+	}
+	if p.assertion != nil {
+		b := &pgx.Batch{}
+		queueAssertion(b, actor, n.Asset.Hash, p.assertion)
+		queueAudit(b, actor, "lineage.asserted", string(n.Asset.Hash), out.OperationID, nil)
+		err = tx.SendBatch(ctx, b).Close()
+	}
+	return out, err
+}

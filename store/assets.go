@@ -1,0 +1,213 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/library"
+)
+
+// assetColumns lists what scanAsset reads, in its order.
+const assetColumns = `tenant_id, asset_h, sha256, blake3, title, description, filename, source_path, mime_type, claimed_type,
+	size, width, height, duration_ms, status, tags, coalesce(parent_asset_h, ''), metadata, created_at, stored_at, updated_at,
+	created_by, trashed_at IS NOT NULL, doc_version`
+
+func scanAsset(row pgx.CollectableRow) (library.Asset, error) {
+	var a library.Asset
+	err := row.Scan(&a.Tenant, &a.Hash, &a.SHA256, &a.BLAKE3, &a.Title, &a.Description, &a.Filename, &a.SourcePath, &a.MIMEType,
+		&a.ClaimedType, &a.Size, &a.Width, &a.Height, &a.DurationMS, &a.Status, &a.Tags, &a.Parent, &a.Metadata,
+		&a.CreatedAt, &a.StoredAt, &a.UpdatedAt, &a.CreatedBy, &a.Trashed, &a.DocVersion)
+	return a, err
+}
+
+// Detail is one asset with all that is known of its making.
+type Detail struct {
+	Asset       library.Asset
+	Lineage     library.Lineage // without its workflow graphs
+	Source      library.LineageSource
+	Models      []AssetModel
+	Parents     []AssetParent
+	Assertion   json.RawMessage // the newest uploader's claim, or nil
+	Collections []string
+}
+
+// AssetModel is one model that an asset used.
+type AssetModel struct {
+	Sequence        int
+	Hash            library.ModelHash
+	Type            string
+	Name            string // as the asset's file names it
+	DisplayName     string
+	BaseModel       string
+	NodeID          string
+	Weight          *float64
+	ClipWeight      *float64
+	ContentHash     string
+	DetectionSource string
+}
+
+// AssetParent is one file an asset was made from. Asset is empty while no asset
+// of the tenant is known to be that file.
+type AssetParent struct {
+	library.Parent
+	Asset library.AssetHash
+}
+
+// Asset gives one asset that is not in the trash, or a not-found fault. It takes
+// one round trip.
+func (s *Store) Asset(ctx context.Context, tenant library.TenantID, hash library.AssetHash) (Detail, error) {
+	var d Detail
+	b := &pgx.Batch{}
+	b.Queue(`SELECT set_config('app.tenant', $1, true)`, string(tenant))
+	b.Queue(`SELECT `+assetColumns+` FROM assets WHERE tenant_id = $1 AND asset_h = $2 AND trashed_at IS NULL`, tenant, hash).
+		Query(func(rows pgx.Rows) (err error) {
+			d.Asset, err = pgx.CollectExactlyOneRow(rows, scanAsset)
+			return err
+		})
+	b.Queue(`SELECT source, doc FROM lineage WHERE tenant_id = $1 AND asset_h = $2`, tenant, hash).
+		Query(func(rows pgx.Rows) error {
+			for rows.Next() {
+				if err := rows.Scan(&d.Source, &d.Lineage); err != nil {
+					return err
+				}
+			}
+			return rows.Err()
+		})
+	b.Queue(`SELECT am.sequence, am.model_hash, m.type, am.name, m.display_name, m.base_model, am.node_id, am.weight,
+			am.clip_weight, am.content_hash, am.detection_source
+		FROM asset_models am JOIN models m ON m.tenant_id = am.tenant_id AND m.model_hash = am.model_hash
+		WHERE am.tenant_id = $1 AND am.asset_h = $2 ORDER BY am.detection_source, am.sequence`, tenant, hash).
+		Query(func(rows pgx.Rows) (err error) {
+			d.Models, err = pgx.CollectRows(rows, pgx.RowToStructByPos[AssetModel])
+			return err
+		})
+	b.Queue(`SELECT kind, name, hash, job_id, node_id, coalesce(parent_asset_h, '') FROM asset_parents
+		WHERE tenant_id = $1 AND asset_h = $2 ORDER BY position`, tenant, hash).
+		Query(func(rows pgx.Rows) (err error) {
+			d.Parents, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (p AssetParent, err error) {
+				err = row.Scan(&p.Kind, &p.Name, &p.Hash, &p.JobID, &p.NodeID, &p.Asset)
+				return p, err
+			})
+			return err
+		})
+	b.Queue(`SELECT assertion FROM lineage_assertions WHERE tenant_id = $1 AND asset_h = $2
+		ORDER BY assertion_id DESC LIMIT 1`, tenant, hash).
+		Query(func(rows pgx.Rows) error {
+			for rows.Next() {
+				if err := rows.Scan(&d.Assertion); err != nil {
+					return err
+				}
+			}
+			return rows.Err()
+		})
+	err := s.app.SendBatch(ctx, b).Close()
+	if errors.Is(err, pgx.ErrNoRows) {
+		return d, library.NotFound("asset")
+	}
+	return d, unavailable(err)
+}
+
+// KnownHashes tells which of these assets the tenant holds outside the trash.
+func (s *Store) KnownHashes(ctx context.Context, tenant library.TenantID, hashes []library.AssetHash) (map[library.AssetHash]bool, error) {
+	known := make(map[library.AssetHash]bool, len(hashes))
+	err := s.readTenant(ctx, tenant, `SELECT asset_h FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2) AND trashed_at IS NULL`,
+		[]any{tenant, hashes}, func(rows pgx.Rows) error {
+			var h library.AssetHash
+			_, err := pgx.ForEachRow(rows, []any{&h}, func() error {
+				known[h] = true
+				return nil
+			})
+			return err
+		})
+	return known, err
+}
+
+// Usage is what a tenant stores.
+type Usage struct {
+	Assets     int64
+	Bytes      int64
+	ByType     []TypeUsage
+	TrashBytes int64
+	Waiting    int64 // changes not yet handed to the indexer
+}
+
+// TypeUsage is the share of one MIME type.
+type TypeUsage struct {
+	MIMEType string
+	Assets   int64
+	Bytes    int64
+}
+
+// Usage sums up a tenant's storage.
+func (s *Store) Usage(ctx context.Context, tenant library.TenantID) (Usage, error) {
+	u := Usage{ByType: []TypeUsage{}}
+	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, `SELECT mime_type, count(*) FILTER (WHERE trashed_at IS NULL),
+				coalesce(sum(size) FILTER (WHERE trashed_at IS NULL), 0)::bigint,
+				coalesce(sum(size) FILTER (WHERE trashed_at IS NOT NULL), 0)::bigint
+			FROM assets WHERE tenant_id = $1 GROUP BY mime_type ORDER BY 3 DESC, 1`, tenant)
+		if err != nil {
+			return err
+		}
+		var t TypeUsage
+		var trash int64
+		if _, err = pgx.ForEachRow(rows, []any{&t.MIMEType, &t.Assets, &t.Bytes, &trash}, func() error {
+			u.Assets += t.Assets
+			u.Bytes += t.Bytes
+			u.TrashBytes += trash
+			if t.Assets > 0 {
+				u.ByType = append(u.ByType, t)
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+		return tx.QueryRow(ctx, `SELECT count(*) FROM outbox WHERE tenant_id = $1`, tenant).Scan(&u.Waiting)
+	})
+	return u, err
+}
+
+// Workflow gives the graphs an asset carries, as the file has them; both are nil
+// when it has none. They are texts: a file's graph may be not quite JSON.
+func (s *Store) Workflow(ctx context.Context, tenant library.TenantID, hash library.AssetHash) (editor, executed []byte, err error) {
+	var packed []byte
+	found := false
+	err = s.readTenant(ctx, tenant, `SELECT l.workflow FROM lineage l JOIN assets a USING (tenant_id, asset_h)
+		WHERE l.tenant_id = $1 AND l.asset_h = $2 AND a.trashed_at IS NULL`,
+		[]any{tenant, hash}, func(rows pgx.Rows) error {
+			for rows.Next() {
+				found = true
+				if err := rows.Scan(&packed); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	if err != nil || !found || packed == nil {
+		return nil, nil, err
+	}
+	var g graphs
+	if err := unpack(packed, &g); err != nil {
+		return nil, nil, err
+	}
+	return []byte(g.Editor), []byte(g.Executed), nil
+}
+
+// RawChunks unpacks into v the metadata chunks kept of an asset's file; v stays
+// untouched when there are none.
+func (s *Store) RawChunks(ctx context.Context, tenant library.TenantID, hash library.AssetHash, v any) error {
+	return s.readTenant(ctx, tenant, `SELECT chunks FROM lineage_raw WHERE tenant_id = $1 AND asset_h = $2`,
+		[]any{tenant, hash}, func(rows pgx.Rows) error {
+			for rows.Next() {
+				var packed []byte
+				if err := rows.Scan(&packed); err != nil {
+					return err
+				}
+				return unpack(packed, v)
+			}
+			return nil
+		})
+}

@@ -1,0 +1,120 @@
+package store
+
+import (
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/library"
+)
+
+func queueLineage(b *pgx.Batch, tenant library.TenantID, n NewAsset, p prepared) {
+	b.Queue(`INSERT INTO lineage (tenant_id, asset_h, source, parser_version, tool, doc, workflow)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (tenant_id, asset_h) DO UPDATE SET source = excluded.source, parser_version = excluded.parser_version,
+			tool = excluded.tool, doc = excluded.doc, workflow = excluded.workflow, extracted_at = now()`,
+		tenant, n.Asset.Hash, p.source, n.ParserVersion, n.Lineage.Tool, p.doc, p.workflow)
+	if p.chunks != nil {
+		b.Queue(`INSERT INTO lineage_raw (tenant_id, asset_h, chunks) VALUES ($1, $2, $3)
+			ON CONFLICT (tenant_id, asset_h) DO UPDATE SET chunks = excluded.chunks`, tenant, n.Asset.Hash, p.chunks)
+	}
+}
+
+// queueModels fills the model library from what a file says was loaded, and
+// records the use of each. A model is one type and name; the hashes that files
+// give for it are collected.
+func queueModels(b *pgx.Batch, tenant library.TenantID, hash library.AssetHash, models []library.ModelUse) {
+	if len(models) == 0 {
+		return
+	}
+	var (
+		hashes       []library.ModelHash
+		types, names []string
+		display      []string
+		base, sums   []string
+		nodes        []string
+		sequence     []int32
+		weight, clip []*float64
+	)
+	for i, m := range models {
+		name := strings.ReplaceAll(m.Name, "\x00", "")
+		hashes = append(hashes, library.NewModelHash(m.Type, name))
+		types = append(types, m.Type)
+		names = append(names, name)
+		display = append(display, displayName(name))
+		base = append(base, m.BaseModel)
+		sums = append(sums, m.Hash)
+		nodes = append(nodes, m.NodeID)
+		sequence = append(sequence, int32(i))
+		weight = append(weight, m.Strength)
+		clip = append(clip, m.ClipStrength)
+	}
+	// Ordered by hash, so that two imports never lock the same models crosswise.
+	b.Queue(`INSERT INTO models (tenant_id, model_hash, type, name, display_name, base_model, content_hashes)
+		SELECT DISTINCT ON (h) $1::uuid, h, t, n, d, b, CASE WHEN s = '' THEN '{}'::text[] ELSE ARRAY[s] END
+		FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[]) AS u(h, t, n, d, b, s) ORDER BY h
+		ON CONFLICT (tenant_id, model_hash) DO UPDATE SET
+			base_model = CASE WHEN models.base_model = '' THEN excluded.base_model ELSE models.base_model END,
+			content_hashes = models.content_hashes || excluded.content_hashes
+		WHERE (models.base_model = '' AND excluded.base_model <> '') OR NOT excluded.content_hashes <@ models.content_hashes`,
+		tenant, hashes, types, names, display, base, sums)
+	b.Queue(`INSERT INTO asset_models (tenant_id, asset_h, sequence, model_hash, node_id, name, weight, clip_weight, content_hash, detection_source)
+		SELECT $1::uuid, $2, q, h, nd, n, w, c, s, 'extracted'
+		FROM unnest($3::int[], $4::text[], $5::text[], $6::text[], $7::float8[], $8::float8[], $9::text[]) AS u(q, h, nd, n, w, c, s)`,
+		tenant, hash, sequence, hashes, nodes, names, weight, clip, sums)
+}
+
+// displayName is a model's file name without its folders and weight-file ending.
+func displayName(name string) string {
+	fold := library.FoldModelName(name)
+	base := name[strings.LastIndexAny(name, `/\`)+1:]
+	if len(fold) <= len(base) {
+		return strings.TrimSpace(base)[:len(fold)]
+	}
+	return base
+}
+
+// queueParents records what the file says it was made from, each resolved to an
+// asset of the tenant where exactly one can be meant.
+func queueParents(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
+	for i, p := range n.Lineage.Parents {
+		b.Queue(`INSERT INTO asset_parents (tenant_id, asset_h, position, kind, name, hash, job_id, node_id, parent_asset_h)
+			VALUES ($1::uuid, $2, $3, $4, $5, $6, $7, $8, (
+				SELECT min(asset_h) FROM assets
+				WHERE tenant_id = $1::uuid AND asset_h <> $2 AND trashed_at IS NULL
+					AND (lower(filename) = lower($5) OR asset_h = $6 OR blake3 = $9)
+				HAVING count(*) = 1))`,
+			tenant, n.Asset.Hash, i, p.Kind, clean(p.Name), clean(p.Hash), clean(p.JobID), clean(p.NodeID), strings.TrimPrefix(p.Hash, "blake3:"))
+	}
+}
+
+// queueArrival lets assets that wait for this file know it: their parent is
+// resolved and their document told so. A name that several assets bear resolves
+// nothing.
+func queueArrival(b *pgx.Batch, tenant library.TenantID, a library.Asset) {
+	b.Queue(`WITH waiting AS (
+			UPDATE asset_parents p SET parent_asset_h = $2
+			WHERE p.tenant_id = $1::uuid AND p.parent_asset_h IS NULL AND p.asset_h <> $2
+				AND (p.hash IN ($2, 'blake3:' || $4) OR (lower(p.name) = lower($3)
+					AND 1 = (SELECT count(*) FROM assets WHERE tenant_id = $1::uuid AND lower(filename) = lower($3) AND trashed_at IS NULL)))
+			RETURNING p.asset_h
+		), bumped AS (
+			UPDATE assets SET doc_version = doc_version + 1
+			WHERE tenant_id = $1::uuid AND asset_h IN (SELECT asset_h FROM waiting)
+			RETURNING asset_h, doc_version
+		)
+		INSERT INTO outbox (tenant_id, asset_h, doc_version, reason)
+		SELECT $1::uuid, asset_h, doc_version, 'parent_resolved' FROM bumped`,
+		tenant, a.Hash, a.Filename, a.BLAKE3)
+}
+
+func queueAssertion(b *pgx.Batch, actor library.Actor, hash library.AssetHash, assertion []byte) {
+	if assertion == nil {
+		return
+	}
+	b.Queue(`INSERT INTO lineage_assertions (tenant_id, asset_h, assertion_id, assertion, actor_id) VALUES ($1, $2, $3, $4, $5)`,
+		actor.Tenant, hash, newID(), assertion, actor.ID)
+}
+
+// clean takes out what a text column cannot hold.
+func clean(s string) string { return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD") }
