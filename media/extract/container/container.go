@@ -55,3 +55,15 @@ func equalFold(a, b string) bool {
 	}
 	return true
 }
+
+// setDuration sets the length of an animation and, when its frames are known,
+// their rate.
+func (f *File) setDuration(ms float64) {
+	if !(ms > 0) || ms > 1e15 {
+		return
+	}
+	f.DurationMS = int64(ms + 0.5)
+	if f.Frames > 0 && f.FPS == 0 {
+		f.FPS = 1000 * float64(f.Frames) / ms
+	}
+}

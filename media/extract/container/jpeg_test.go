@@ -1,0 +1,112 @@
+package container
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+)
+
+var (
+	le = binary.LittleEndian
+	be = binary.BigEndian
+)
+
+// segment makes a JPEG segment.
+func segment(marker int, parts ...any) []byte {
+	body := join(parts...)
+	return join(0xFF, marker, be16(len(body)+2), body)
+}
+
+// jpegFile makes a JPEG of 3×2 pixels with these segments.
+func jpegFile(segments ...any) []byte {
+	return join("\xff\xd8", join(segments...), segment(0xC0, 8, be16(2), be16(3), 1, 1, 0x11, 0),
+		segment(0xDA, 1, 1, 0, 0, 63, 0), "pixels", "\xff\xd9")
+}
+
+func TestJPEGMetadataIsReadFromEverySegment(t *testing.T) {
+	text := "a cat\nSteps: 20, Größe, テスト"
+	cases := map[string]struct {
+		segments []byte
+		want     Chunk
+	}{
+		"UserComment in big-endian UTF-16 within a little-endian block": {
+			segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join("UNICODE\x00", utf16Bytes(be, text))}})),
+			Chunk{Place: "jpeg:exif", Key: "UserComment", Text: text}},
+		"UserComment in little-endian UTF-16 within a big-endian block": {
+			segment(0xE1, "Exif\x00\x00", exifBlock(be, nil, []field{{0x9286, 7, join("UNICODE\x00", utf16Bytes(le, text))}})),
+			Chunk{Place: "jpeg:exif", Key: "UserComment", Text: text}},
+		"UserComment in ASCII": {
+			segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join("ASCII\x00\x00\x00", text)}})),
+			Chunk{Place: "jpeg:exif", Key: "UserComment", Text: text}},
+		"UserComment in JIS": {
+			segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join("JIS\x00\x00\x00\x00\x00", "\x1b$B%F%9%H\x1b(B")}})),
+			Chunk{Place: "jpeg:exif", Key: "UserComment", Text: "テスト"}},
+		"UserComment in IFD0, ASCII, without a character code": {
+			segment(0xE1, "Exif\x00\x00", exifBlock(le, []field{ascii(0x9286, `{"prompt":{}}`)}, nil)),
+			Chunk{Place: "jpeg:exif", Key: "UserComment", Text: `{"prompt":{}}`}},
+		"ImageDescription behind four zero bytes": {
+			segment(0xE1, "Exif\x00\x00", exifBlock(be, []field{{0x010E, 2, []byte("\x00\x00\x00\x00a cat\x00")}}, nil)),
+			Chunk{Place: "jpeg:exif", Key: "ImageDescription", Text: "a cat"}},
+		"Windows comment": {
+			segment(0xE1, "Exif\x00\x00", exifBlock(be, []field{{0x9C9C, 1, utf16Bytes(le, "テスト a\x00")}}, nil)),
+			Chunk{Place: "jpeg:exif", Key: "XPComment", Text: "テスト a"}},
+		"value short enough to stand in its entry": {
+			segment(0xE1, "Exif\x00\x00", exifBlock(be, []field{ascii(0x0131, "abc")}, nil)),
+			Chunk{Place: "jpeg:exif", Key: "Software", Text: "abc"}},
+		"comment": {segment(0xFE, "{}"), Chunk{Place: "jpeg:comment", Key: "comment", Text: "{}"}},
+		"XMP": {segment(0xE1, xmpHeader, xmpPacket),
+			Chunk{Place: "xmp", Key: "exif:UserComment", Text: `{"c":"a cat"}`}},
+		"IPTC caption": {segment(0xED, photoshopHeader, "8BIM", be16(0x0404), 0, 0, be32(10), "\x1c\x02\x78", be16(5), "a cat"),
+			Chunk{Place: "jpeg:iptc", Key: "Caption-Abstract", Text: "a cat"}},
+		"content credentials over two segments": {
+			join(segment(0xEB, "JP", be16(1), be32(1), be32(16), "jumb", "one "),
+				segment(0xEB, "JP", be16(1), be32(2), be32(16), "jumb", "two.")),
+			Chunk{Place: "c2pa", Key: "jpeg:APP11", Data: join(be32(16), "jumbone two.")}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := readBytes(t, jpegFile(c.segments))
+			wantChunks(t, f, c.want)
+			if f.MIME != "image/jpeg" || f.Width != 3 || f.Height != 2 || f.Truncated || len(f.Warnings) > 0 {
+				t.Errorf("got %+v; want a whole JPEG of 3×2", f)
+			}
+		})
+	}
+}
+
+// TestLongEXIFGoesOnInTheNextSegment: a workflow is often longer than a segment.
+func TestLongEXIFGoesOnInTheNextSegment(t *testing.T) {
+	text := "workflow:" + strings.Repeat("x", 100_000)
+	block := exifBlock(le, []field{ascii(0x010F, text)}, nil)
+	f := readBytes(t, jpegFile(
+		segment(0xE1, "Exif\x00\x00", block[:60_000]), segment(0xE1, "Exif\x00\x00", block[60_000:])))
+	wantChunks(t, f, Chunk{Place: "jpeg:exif", Key: "Make", Text: text})
+}
+
+func TestExtendedXMPIsPutTogether(t *testing.T) {
+	digest := strings.Repeat("d", 32)
+	half := len(xmpPacket) / 2
+	f := readBytes(t, jpegFile(
+		segment(0xE1, extendedXMPHeader, digest, be32(len(xmpPacket)), be32(0), xmpPacket[:half]),
+		segment(0xE1, extendedXMPHeader, digest, be32(len(xmpPacket)), be32(half), xmpPacket[half:])))
+	wantChunks(t, f, Chunk{Place: "xmp", Key: "exif:UserComment", Text: `{"c":"a cat"}`})
+}
+
+// TestEXIFThatPointsAtItselfEnds: directories may form a circle.
+func TestEXIFThatPointsAtItselfEnds(t *testing.T) {
+	f := readBytes(t, jpegFile(segment(0xE1, "Exif\x00\x00",
+		exifBlock(le, []field{ascii(0x0131, "abc"), {0x8769, 4, le32(8)}}, nil))))
+	wantChunks(t, f, Chunk{Place: "jpeg:exif", Key: "Software", Text: "abc"})
+}
+
+func TestCutJPEGKeepsWhatWasRead(t *testing.T) {
+	comment := segment(0xFE, "a cat")
+	b := jpegFile(comment)
+	for n := 4; n < len(b)-8; n++ {
+		f := readBytes(t, b[:n])
+		whole := n >= 2+len(comment)
+		if got := len(f.Chunks) == 1; got != whole {
+			t.Fatalf("cut at %d: comment read %v, want %v", n, got, whole)
+		}
+	}
+}

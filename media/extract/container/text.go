@@ -1,0 +1,131 @@
+package container
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/japanese"
+)
+
+// maxKey bounds a chunk's name; longer ones are clipped.
+const maxKey = 256
+
+// utf8OrLatin1 decodes text whose format says Latin-1, or says nothing. Writers
+// put UTF-8 there all the same, and Latin-1 text is hardly ever valid UTF-8.
+func utf8OrLatin1(b []byte) string {
+	if utf8.Valid(b) {
+		return string(b)
+	}
+	var t strings.Builder
+	t.Grow(len(b) + len(b)/8)
+	for _, c := range b {
+		t.WriteRune(rune(c))
+	}
+	return t.String()
+}
+
+// sniffUTF16 decodes UTF-16 of unknown byte order. Writers mark none, and the
+// order of the surrounding TIFF is no guide: text of the other order is common.
+// Metadata always holds some ASCII, whose zero bytes give the order away.
+func sniffUTF16(b []byte, fallback binary.ByteOrder) string {
+	switch {
+	case bytes.HasPrefix(b, []byte{0xFE, 0xFF}):
+		return utf16Text(b[2:], binary.BigEndian)
+	case bytes.HasPrefix(b, []byte{0xFF, 0xFE}):
+		return utf16Text(b[2:], binary.LittleEndian)
+	}
+	var even, odd int
+	for i := 0; i+1 < len(b); i += 2 {
+		if b[i] == 0 && b[i+1] != 0 {
+			even++
+		}
+		if b[i+1] == 0 && b[i] != 0 {
+			odd++
+		}
+	}
+	switch {
+	case even > odd:
+		return utf16Text(b, binary.BigEndian)
+	case odd > even:
+		return utf16Text(b, binary.LittleEndian)
+	case utf8.Valid(b): // no ASCII in 16 bits at all: it is not UTF-16
+		return string(b)
+	}
+	return utf16Text(b, fallback)
+}
+
+// utf16Text decodes UTF-16; a trailing odd byte is ignored.
+func utf16Text(b []byte, order binary.ByteOrder) string {
+	var t strings.Builder
+	t.Grow(len(b) / 2)
+	for i := 0; i+1 < len(b); i += 2 {
+		r := rune(order.Uint16(b[i:]))
+		if utf16.IsSurrogate(r) && i+3 < len(b) {
+			if pair := utf16.DecodeRune(r, rune(order.Uint16(b[i+2:]))); pair != utf8.RuneError {
+				t.WriteRune(pair)
+				i += 2
+				continue
+			}
+		}
+		t.WriteRune(r)
+	}
+	return t.String()
+}
+
+// userComment decodes EXIF's UserComment: eight bytes of character code, then
+// the text (Exif 2.32, 4.6.5). Writers that give no code are read as well.
+func userComment(b []byte, order binary.ByteOrder) string {
+	if len(b) < 8 {
+		return asciiText(b, order)
+	}
+	switch code := strings.ToUpper(string(b[:8])); {
+	case strings.HasPrefix(code, "UNICODE"):
+		return sniffUTF16(b[8:], order)
+	case strings.HasPrefix(code, "ASCII\x00"):
+		return asciiText(b[8:], order)
+	case strings.HasPrefix(code, "JIS\x00"):
+		if t, err := japanese.ISO2022JP.NewDecoder().Bytes(b[8:]); err == nil {
+			return string(t)
+		}
+		return utf8OrLatin1(b[8:])
+	}
+	return asciiText(b, order)
+}
+
+// asciiText decodes a field declared as ASCII: in truth UTF-8, Latin-1, or now
+// and then UTF-16, which shows by its many zero bytes.
+func asciiText(b []byte, order binary.ByteOrder) string {
+	b = bytes.TrimLeft(b, "\x00")
+	trimmed := bytes.TrimRight(b, "\x00")
+	if zeros := bytes.Count(trimmed, []byte{0}); zeros > len(trimmed)/3 {
+		return sniffUTF16(b, order)
+	}
+	return utf8OrLatin1(trimmed)
+}
+
+// plain makes a text storable anywhere: valid UTF-8 without NUL characters.
+// Those at the ends are padding; inside they separate values and become spaces.
+func plain(s string) string {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	if strings.IndexByte(s, 0) < 0 {
+		return s
+	}
+	return strings.ReplaceAll(strings.Trim(s, "\x00"), "\x00", " ")
+}
+
+// clip shortens a name to maxKey bytes at a character's border.
+func clip(s string) string {
+	if len(s) <= maxKey {
+		return s
+	}
+	n := maxKey
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
