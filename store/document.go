@@ -1,0 +1,335 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/library"
+)
+
+// AssetState tells what the index should hold of an asset.
+type AssetState int
+
+// The states of an asset as the index sees it.
+const (
+	AssetGone    AssetState = iota // no row: the index holds a tombstone or nothing
+	AssetTrashed                   // a row in the trash: a tombstone
+	AssetLive
+)
+
+// DocumentRow is everything the index wants to know about one asset, from one
+// snapshot. Of an asset that is not live only the key, the state and the version
+// are set.
+type DocumentRow struct {
+	AssetKey
+	State   AssetState
+	Version int64 // of the asset or of its tombstone; 0 when the database knows neither
+	Failed  bool  // index_failures has a row about it
+
+	library.Asset // what people and the file system say; its Tenant and Hash repeat the key
+
+	LineageSource library.LineageSource
+	LineageTool   string
+	Lineage       []byte // JSON of library.Lineage without graphs; nil when none was read
+	Asserted      bool   // an uploader claims something about its making
+
+	Models   []DocumentModel
+	Parents  []DocumentParent
+	Children int
+	Root     library.AssetHash // the first ancestor of its chain; itself when it has no parent
+}
+
+// DocumentModel is one use of a model by an asset, with what the library knows
+// about the model.
+type DocumentModel struct {
+	Hash          library.ModelHash
+	Type          string
+	Name          string // as this file names it
+	DisplayName   string
+	BaseModel     string
+	ContentHash   string // as this file gives it
+	ContentHashes []string
+	TriggerWords  []string
+	NodeID        string
+	Weight        *float64
+}
+
+// DocumentParent is one file an asset was made from.
+type DocumentParent struct {
+	Kind, Name, Hash string
+	JobID            string
+	Asset            library.AssetHash // empty while the library does not hold that file
+}
+
+// documentStatements read one batch. All see one snapshot, so a version always
+// belongs to the state beside it, and to the index generations beside both. $1
+// and $2 are the keys; ord is a key's place in them, from 1.
+var documentStatements = []string{
+	`SELECT k.ord, a.doc_version, a.trashed_at IS NOT NULL, a.sha256, a.blake3, a.title, a.description, a.filename,
+		a.source_path, a.mime_type, a.size, a.width, a.height, a.duration_ms, a.status, a.tags,
+		coalesce(a.parent_asset_h, ''), a.created_at, a.stored_at, a.updated_at,
+		coalesce(l.source, ''), coalesce(l.tool, ''), l.doc
+	FROM ` + documentKeys + ` JOIN assets a USING (tenant_id, asset_h) LEFT JOIN lineage l USING (tenant_id, asset_h)`,
+
+	`SELECT k.ord, t.doc_version FROM ` + documentKeys + ` JOIN asset_tombstones t USING (tenant_id, asset_h)`,
+
+	`SELECT k.ord, m.model_hash, m.type, u.name, m.display_name, m.base_model, u.content_hash, m.content_hashes,
+		m.trigger_words, u.node_id, u.weight
+	FROM ` + documentKeys + ` JOIN asset_models u USING (tenant_id, asset_h) JOIN models m USING (tenant_id, model_hash)
+	ORDER BY k.ord, u.detection_source <> 'extracted', u.detection_source, u.sequence`,
+
+	`SELECT k.ord, p.kind, p.name, p.hash, p.job_id, coalesce(p.parent_asset_h, '')
+	FROM ` + documentKeys + ` JOIN asset_parents p USING (tenant_id, asset_h) ORDER BY k.ord, p.position`,
+
+	`SELECT k.ord, count(DISTINCT p.asset_h)
+	FROM ` + documentKeys + ` JOIN asset_parents p ON p.tenant_id = k.tenant_id AND p.parent_asset_h = k.asset_h GROUP BY k.ord`,
+
+	// The bound of 64 also ends the walk where files claim to descend from each other.
+	`WITH RECURSIVE up(ord, tenant_id, asset_h, depth) AS (
+		SELECT k.ord, k.tenant_id, k.asset_h, 0 FROM ` + documentKeys + `
+		UNION ALL
+		SELECT up.ord, up.tenant_id, p.parent_asset_h, up.depth + 1 FROM up CROSS JOIN LATERAL (
+			SELECT parent_asset_h FROM asset_parents x
+			WHERE x.tenant_id = up.tenant_id AND x.asset_h = up.asset_h AND x.parent_asset_h IS NOT NULL
+			ORDER BY x.position LIMIT 1) p
+		WHERE up.depth < 64)
+	SELECT DISTINCT ON (ord) ord, asset_h FROM up WHERE depth > 0 ORDER BY ord, depth DESC`,
+
+	`SELECT DISTINCT k.ord FROM ` + documentKeys + ` JOIN lineage_assertions c USING (tenant_id, asset_h)`,
+
+	`SELECT k.ord FROM ` + documentKeys + ` JOIN index_failures f USING (tenant_id, asset_h)`,
+}
+
+const documentKeys = `unnest($1::text[]::uuid[], $2::text[]) WITH ORDINALITY AS k(tenant_id, asset_h, ord)`
+
+// Documents reads what the index should hold of some assets, one row per key in
+// the order of the keys, and which index generations there are. It is one round
+// trip and one snapshot: a caller whose answer lacks a generation that is being
+// built has read nothing that the backfill of that generation will not read again.
+func (s *Store) Documents(ctx context.Context, keys []AssetKey) ([]DocumentRow, []Generation, error) {
+	conn, err := s.indexer.Acquire(ctx)
+	if err != nil {
+		return nil, nil, unavailable(err)
+	}
+	// A connection whose transaction did not end is closed on release.
+	defer conn.Release()
+
+	tenants, hashes := make([]string, len(keys)), make([]string, len(keys))
+	docs := make([]DocumentRow, len(keys))
+	for i, k := range keys {
+		tenants[i], hashes[i] = string(k.Tenant), string(k.Hash)
+		docs[i].AssetKey = k
+	}
+	b := &pgx.Batch{}
+	b.Queue(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`)
+	for _, sql := range documentStatements {
+		b.Queue(sql, tenants, hashes)
+	}
+	b.Queue(generationsSQL)
+	b.Queue(`COMMIT`)
+	res := conn.SendBatch(ctx, b)
+	defer res.Close()
+	generations, err := readDocuments(res, docs)
+	return docs, generations, unavailable(err)
+}
+
+func readDocuments(res pgx.BatchResults, docs []DocumentRow) ([]Generation, error) {
+	if _, err := res.Exec(); err != nil {
+		return nil, err
+	}
+	scanners := []func(pgx.Rows) error{
+		func(r pgx.Rows) error { return scanDocumentAsset(r, docs) },
+		func(r pgx.Rows) error { return scanDocumentTombstone(r, docs) },
+		func(r pgx.Rows) error { return scanDocumentModel(r, docs) },
+		func(r pgx.Rows) error { return scanDocumentParent(r, docs) },
+		func(r pgx.Rows) error { return scanDocumentChildren(r, docs) },
+		func(r pgx.Rows) error { return scanDocumentRoot(r, docs) },
+		func(r pgx.Rows) error { return scanDocumentFlag(r, func(i int) { docs[i].Asserted = true }) },
+		func(r pgx.Rows) error { return scanDocumentFlag(r, func(i int) { docs[i].Failed = true }) },
+	}
+	for _, scan := range scanners {
+		if err := eachRow(res, scan); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := res.Query()
+	if err != nil {
+		return nil, err
+	}
+	generations, err := pgx.CollectRows(rows, scanGeneration)
+	if err != nil {
+		return nil, err
+	}
+	_, err = res.Exec()
+	return generations, err
+}
+
+func eachRow(res pgx.BatchResults, scan func(pgx.Rows) error) error {
+	rows, err := res.Query()
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+func scanDocumentAsset(r pgx.Rows, docs []DocumentRow) error {
+	var ord int
+	var d DocumentRow
+	var trashed bool
+	a := &d.Asset
+	if err := r.Scan(&ord, &d.Version, &trashed, &a.SHA256, &a.BLAKE3, &a.Title, &a.Description, &a.Filename,
+		&a.SourcePath, &a.MIMEType, &a.Size, &a.Width, &a.Height, &a.DurationMS, &a.Status, &a.Tags,
+		&a.Parent, &a.CreatedAt, &a.StoredAt, &a.UpdatedAt, &d.LineageSource, &d.LineageTool, &d.Lineage); err != nil {
+		return err
+	}
+	d.AssetKey = docs[ord-1].AssetKey
+	if trashed {
+		docs[ord-1] = DocumentRow{AssetKey: d.AssetKey, State: AssetTrashed, Version: d.Version}
+		return nil
+	}
+	d.State, d.Root = AssetLive, d.AssetKey.Hash
+	a.Tenant, a.Hash, a.DocVersion = d.AssetKey.Tenant, d.AssetKey.Hash, d.Version
+	docs[ord-1] = d
+	return nil
+}
+
+// scanDocumentTombstone comes after the assets: bytes that came back have both
+// rows, and the asset's counts.
+func scanDocumentTombstone(r pgx.Rows, docs []DocumentRow) error {
+	var ord int
+	var version int64
+	if err := r.Scan(&ord, &version); err != nil {
+		return err
+	}
+	if d := &docs[ord-1]; d.State == AssetGone {
+		d.Version = version
+	}
+	return nil
+}
+
+func scanDocumentModel(r pgx.Rows, docs []DocumentRow) error {
+	var ord int
+	var m DocumentModel
+	if err := r.Scan(&ord, &m.Hash, &m.Type, &m.Name, &m.DisplayName, &m.BaseModel, &m.ContentHash, &m.ContentHashes,
+		&m.TriggerWords, &m.NodeID, &m.Weight); err != nil {
+		return err
+	}
+	if d := &docs[ord-1]; d.State == AssetLive {
+		d.Models = append(d.Models, m)
+	}
+	return nil
+}
+
+func scanDocumentParent(r pgx.Rows, docs []DocumentRow) error {
+	var ord int
+	var p DocumentParent
+	if err := r.Scan(&ord, &p.Kind, &p.Name, &p.Hash, &p.JobID, &p.Asset); err != nil {
+		return err
+	}
+	if d := &docs[ord-1]; d.State == AssetLive {
+		d.Parents = append(d.Parents, p)
+	}
+	return nil
+}
+
+func scanDocumentChildren(r pgx.Rows, docs []DocumentRow) error {
+	var ord, children int
+	if err := r.Scan(&ord, &children); err != nil {
+		return err
+	}
+	if d := &docs[ord-1]; d.State == AssetLive {
+		d.Children = children
+	}
+	return nil
+}
+
+func scanDocumentRoot(r pgx.Rows, docs []DocumentRow) error {
+	var ord int
+	var root library.AssetHash
+	if err := r.Scan(&ord, &root); err != nil {
+		return err
+	}
+	if d := &docs[ord-1]; d.State == AssetLive {
+		d.Root = root
+	}
+	return nil
+}
+
+func scanDocumentFlag(r pgx.Rows, set func(i int)) error {
+	var ord int
+	if err := r.Scan(&ord); err != nil {
+		return err
+	}
+	set(ord - 1)
+	return nil
+}
+
+// AssetVersion is an asset and the version its document should have.
+type AssetVersion struct {
+	AssetKey
+	Version int64
+	Live    bool // false: in the trash, or gone
+}
+
+// WalkAssets gives the assets of one tenant that follow after, in order of their
+// hash, trashed ones included, at most limit of them. An empty after starts at
+// the first.
+func (s *Store) WalkAssets(ctx context.Context, tenant library.TenantID, after library.AssetHash, limit int) ([]AssetVersion, error) {
+	rows, err := s.indexer.Query(ctx, `
+		SELECT asset_h, doc_version, trashed_at IS NULL FROM assets
+		WHERE tenant_id = $1 AND asset_h > $2 ORDER BY asset_h LIMIT $3`, string(tenant), string(after), limit)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (AssetVersion, error) {
+		v := AssetVersion{AssetKey: AssetKey{Tenant: tenant}}
+		err := row.Scan(&v.Hash, &v.Version, &v.Live)
+		return v, err
+	})
+	return list, unavailable(err)
+}
+
+// TenantAssets is a tenant and how many assets it has, trashed ones included.
+type TenantAssets struct {
+	Tenant library.TenantID
+	Assets int64
+}
+
+// CountAssets counts the assets of every tenant that has some, in order of the tenant.
+func (s *Store) CountAssets(ctx context.Context) ([]TenantAssets, error) {
+	rows, err := s.indexer.Query(ctx, `SELECT tenant_id::text, count(*) FROM assets GROUP BY tenant_id ORDER BY tenant_id`)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[TenantAssets])
+	return list, unavailable(err)
+}
+
+// TombstonesBefore gives tombstones, of any tenant, that were laid before a time
+// and follow after, at most limit of them.
+func (s *Store) TombstonesBefore(ctx context.Context, before time.Time, after AssetKey, limit int) ([]AssetVersion, error) {
+	if after.Tenant == "" {
+		after.Tenant = "00000000-0000-0000-0000-000000000000"
+	}
+	rows, err := s.indexer.Query(ctx, `
+		SELECT tenant_id::text, asset_h, doc_version FROM asset_tombstones
+		WHERE deleted_at < $1 AND (tenant_id, asset_h) > ($2, $3) ORDER BY tenant_id, asset_h LIMIT $4`,
+		before, string(after.Tenant), string(after.Hash), limit)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (AssetVersion, error) {
+		var v AssetVersion
+		err := row.Scan(&v.Tenant, &v.Hash, &v.Version)
+		return v, err
+	})
+	return list, unavailable(err)
+}

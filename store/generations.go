@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/library"
+)
+
+// GenerationState is what an index generation is for.
+type GenerationState string
+
+// The states of an index generation. At most one is live and one being built.
+const (
+	GenerationBuilding GenerationState = "building" // written beside the live one, not searched yet
+	GenerationLive     GenerationState = "live"     // searched and written
+	GenerationRetired  GenerationState = "retired"  // kept to go back to, no longer written
+)
+
+// Generation is one index of the library.
+type Generation struct {
+	Name      string
+	State     GenerationState
+	CreatedAt time.Time
+	ChangedAt time.Time
+}
+
+const generationsSQL = `SELECT name, state, created_at, changed_at FROM index_generations ORDER BY created_at, name`
+
+func scanGeneration(row pgx.CollectableRow) (Generation, error) {
+	var g Generation
+	err := row.Scan(&g.Name, &g.State, &g.CreatedAt, &g.ChangedAt)
+	return g, err
+}
+
+// Generations lists the index generations, oldest first.
+func (s *Store) Generations(ctx context.Context) ([]Generation, error) {
+	rows, err := s.indexer.Query(ctx, generationsSQL)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	list, err := pgx.CollectRows(rows, scanGeneration)
+	return list, unavailable(err)
+}
+
+// SetGeneration adds a generation or changes the state of one. A second live
+// generation, or a second one being built, is a conflict.
+func (s *Store) SetGeneration(ctx context.Context, name string, state GenerationState) error {
+	_, err := s.indexer.Exec(ctx, `
+		INSERT INTO index_generations (name, state) VALUES ($1, $2)
+		ON CONFLICT (name) DO UPDATE SET state = excluded.state, changed_at = now()`, name, string(state))
+	if isUniqueViolation(err) {
+		return library.NewFault(library.KindConflict, library.CodeConflict,
+			"There is already an index that is %s. Finish or abort it first.", state)
+	}
+	return unavailable(err)
+}
+
+// PromoteGeneration makes a generation the live one and retires the one that was.
+func (s *Store) PromoteGeneration(ctx context.Context, name string) error {
+	err := pgx.BeginFunc(ctx, s.indexer, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `
+			UPDATE index_generations SET state = 'retired', changed_at = now() WHERE state = 'live' AND name <> $1`, name); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `
+			UPDATE index_generations SET state = 'live', changed_at = now() WHERE name = $1 AND state <> 'live'`, name)
+		return err
+	})
+	return unavailable(err)
+}
+
+// DropGeneration forgets a generation. Its index must be deleted afterwards, not
+// before: a writer that still sees the generation must find the index.
+func (s *Store) DropGeneration(ctx context.Context, name string) error {
+	_, err := s.indexer.Exec(ctx, `DELETE FROM index_generations WHERE name = $1`, name)
+	return unavailable(err)
+}
+
+// ErrGenerationsBusy says that another process is changing the index generations.
+var ErrGenerationsBusy = errors.New("another process is changing the index generations")
+
+// generationsLock is the advisory lock that one changer of generations holds.
+const generationsLock = 0x76697472696e6501
+
+// LockGenerations runs fn while no other process changes generations, or gives
+// ErrGenerationsBusy at once. held reports whether the lock is still ours: a
+// database restart drops it.
+func (s *Store) LockGenerations(ctx context.Context, fn func(held func(context.Context) bool) error) error {
+	conn, err := s.indexer.Acquire(ctx)
+	if err != nil {
+		return unavailable(err)
+	}
+	defer conn.Release()
+	var got bool
+	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, int64(generationsLock)).Scan(&got); err != nil {
+		return unavailable(err)
+	}
+	if !got {
+		return ErrGenerationsBusy
+	}
+	defer conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(generationsLock))
+	return fn(func(ctx context.Context) bool { return conn.Ping(ctx) == nil })
+}

@@ -1,0 +1,71 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// IndexFailure is a document the index refused.
+type IndexFailure struct {
+	AssetVersion
+	Reason   string // the index's words, at most a few hundred characters
+	Stripped bool   // true: the asset is searchable, but without the refused parts
+	At       time.Time
+}
+
+// RecordIndexFailures keeps refused documents until they are settled; a newer
+// failure of the same asset replaces the older.
+func (s *Store) RecordIndexFailures(ctx context.Context, failures []IndexFailure) error {
+	b := &pgx.Batch{}
+	for _, f := range failures {
+		b.Queue(`
+			INSERT INTO index_failures (tenant_id, asset_h, doc_version, reason, stripped) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (tenant_id, asset_h) DO UPDATE
+			SET doc_version = excluded.doc_version, reason = excluded.reason, stripped = excluded.stripped, at = now()
+			WHERE index_failures.doc_version <= excluded.doc_version`,
+			string(f.Tenant), string(f.Hash), f.Version, f.Reason, f.Stripped)
+	}
+	return unavailable(s.indexer.SendBatch(ctx, b).Close())
+}
+
+// SettleIndexFailures forgets failures of documents that the index has taken
+// whole since, at these versions or newer ones.
+func (s *Store) SettleIndexFailures(ctx context.Context, settled []AssetVersion) error {
+	b := &pgx.Batch{}
+	for _, a := range settled {
+		b.Queue(`DELETE FROM index_failures WHERE tenant_id = $1 AND asset_h = $2 AND doc_version <= $3`,
+			string(a.Tenant), string(a.Hash), a.Version)
+	}
+	return unavailable(s.indexer.SendBatch(ctx, b).Close())
+}
+
+// IndexFailures lists failures that follow after in order of tenant and hash, at
+// most limit of them.
+func (s *Store) IndexFailures(ctx context.Context, after AssetKey, limit int) ([]IndexFailure, error) {
+	if after.Tenant == "" {
+		after.Tenant = "00000000-0000-0000-0000-000000000000"
+	}
+	rows, err := s.indexer.Query(ctx, `
+		SELECT tenant_id::text, asset_h, doc_version, reason, stripped, at FROM index_failures
+		WHERE (tenant_id, asset_h) > ($1, $2) ORDER BY tenant_id, asset_h LIMIT $3`,
+		string(after.Tenant), string(after.Hash), limit)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (IndexFailure, error) {
+		var f IndexFailure
+		err := row.Scan(&f.Tenant, &f.Hash, &f.Version, &f.Reason, &f.Stripped, &f.At)
+		return f, err
+	})
+	return list, unavailable(err)
+}
+
+// CountIndexFailures counts the assets that are not in the index at all and
+// those that are there without some of their parts.
+func (s *Store) CountIndexFailures(ctx context.Context) (missing, stripped int64, err error) {
+	err = s.indexer.QueryRow(ctx, `
+		SELECT count(*) FILTER (WHERE NOT stripped), count(*) FILTER (WHERE stripped) FROM index_failures`).Scan(&missing, &stripped)
+	return missing, stripped, unavailable(err)
+}

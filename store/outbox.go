@@ -1,0 +1,117 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/library"
+)
+
+// AssetKey names one asset among all tenants.
+type AssetKey struct {
+	Tenant library.TenantID
+	Hash   library.AssetHash
+}
+
+// OutboxRow asks the index to look at an asset again.
+type OutboxRow struct {
+	Seq int64
+	AssetKey
+	DocVersion int64 // of the asset when the row was written; the index reads the current one
+	Reason     string
+	CreatedAt  time.Time
+}
+
+// ClaimOutbox hands the oldest outbox rows that nobody else has claimed to
+// publish, at most limit of them and ordered by Seq, and deletes them once
+// publish gives nil. When publish fails, or the process dies, the rows stay and
+// are handed out again, so a row is published at least once. Several callers may
+// claim at once. It reports how many rows were published.
+//
+// Rows are claimed, never read past a remembered number: sequences commit out of
+// order, and a reader that remembers its position skips the late ones for good.
+func (s *Store) ClaimOutbox(ctx context.Context, limit int, publish func([]OutboxRow) error) (int, error) {
+	n := 0
+	err := pgx.BeginFunc(ctx, s.indexer, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, `
+			DELETE FROM outbox WHERE seq IN (
+				SELECT seq FROM outbox ORDER BY seq LIMIT $1 FOR UPDATE SKIP LOCKED)
+			RETURNING seq, tenant_id::text, asset_h, doc_version, reason, created_at`, limit)
+		if err != nil {
+			return err
+		}
+		claimed, err := pgx.CollectRows(rows, scanOutbox)
+		if err != nil || len(claimed) == 0 {
+			return err
+		}
+		slices.SortFunc(claimed, func(a, b OutboxRow) int { return int(a.Seq - b.Seq) })
+		n = len(claimed)
+		return publish(claimed)
+	})
+	if err != nil {
+		return 0, unavailable(err)
+	}
+	return n, nil
+}
+
+func scanOutbox(row pgx.CollectableRow) (OutboxRow, error) {
+	var r OutboxRow
+	err := row.Scan(&r.Seq, &r.Tenant, &r.Hash, &r.DocVersion, &r.Reason, &r.CreatedAt)
+	return r, err
+}
+
+// OutboxBacklog reports how many rows wait in the outbox and how old the oldest
+// is; zero when there are none.
+func (s *Store) OutboxBacklog(ctx context.Context) (rows int64, oldest time.Duration, err error) {
+	var seconds float64
+	err = s.indexer.QueryRow(ctx, `
+		SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::float8 FROM outbox`).
+		Scan(&rows, &seconds)
+	return rows, time.Duration(max(seconds, 0) * float64(time.Second)), unavailable(err)
+}
+
+// Reemit puts assets into the outbox again without a change of theirs, for
+// repairs of the index.
+func (s *Store) Reemit(ctx context.Context, reason string, assets []AssetVersion) error {
+	if len(assets) == 0 {
+		return nil
+	}
+	tenants, hashes := make([]string, len(assets)), make([]string, len(assets))
+	versions := make([]int64, len(assets))
+	for i, a := range assets {
+		tenants[i], hashes[i], versions[i] = string(a.Tenant), string(a.Hash), a.Version
+	}
+	_, err := s.indexer.Exec(ctx, `
+		INSERT INTO outbox (tenant_id, asset_h, doc_version, reason)
+		SELECT t, h, v, $4 FROM unnest($1::text[]::uuid[], $2::text[], $3::bigint[]) AS k(t, h, v)`,
+		tenants, hashes, versions, reason)
+	if err == nil {
+		s.wake()
+	}
+	return unavailable(err)
+}
+
+// ListenOutbox calls wake whenever rows have come into the outbox. It blocks on
+// a connection of its own until ctx ends or that connection breaks, and gives
+// the error that ended it. Whoever calls it polls as well: a notification that
+// is sent while nobody listens is lost.
+func (s *Store) ListenOutbox(ctx context.Context, wake func()) error {
+	pooled, err := s.indexer.Acquire(ctx)
+	if err != nil {
+		return unavailable(err)
+	}
+	conn := pooled.Hijack()
+	defer conn.Close(context.WithoutCancel(ctx))
+	if _, err := conn.Exec(ctx, `LISTEN `+OutboxChannel); err != nil {
+		return unavailable(err)
+	}
+	for {
+		wake()
+		if _, err := conn.WaitForNotification(ctx); err != nil {
+			return unavailable(err)
+		}
+	}
+}
