@@ -1,0 +1,53 @@
+package extract
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"vitrine/media/extract/container"
+)
+
+// maxSidecar bounds what is read of one sidecar file.
+const maxSidecar = 16 << 20
+
+// sidecarChunks turns sidecar files into chunks like those of the file itself,
+// so that the same readers read them. They come last: what the file itself says
+// is believed first.
+func sidecarChunks(sidecars []Sidecar) []container.Chunk {
+	var chunks []container.Chunk
+	for _, s := range sidecars {
+		chunks = append(chunks, sidecar(s)...)
+	}
+	return chunks
+}
+
+func sidecar(s Sidecar) []container.Chunk {
+	if len(s.Data) == 0 || len(s.Data) > maxSidecar {
+		return nil
+	}
+	kind := strings.ToLower(strings.TrimPrefix(path.Ext(s.Name), "."))
+	place := "sidecar:" + kind
+	if nested, err := container.Read(bytes.NewReader(s.Data), int64(len(s.Data))); err == nil && len(nested.Chunks) > 0 {
+		for i := range nested.Chunks {
+			nested.Chunks[i].Place = place + ":" + nested.Chunks[i].Place
+		}
+		return nested.Chunks
+	}
+	text := strings.ToValidUTF8(string(bytes.TrimPrefix(s.Data, []byte("\xef\xbb\xbf"))), "\uFFFD")
+	return []container.Chunk{{Place: place, Key: sidecarKey(text), Text: text}}
+}
+
+// sidecarKey gives the name under which the text would stand inside a file.
+func sidecarKey(text string) string {
+	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return "parameters"
+	}
+	switch {
+	case strings.Contains(text, `"class_type"`):
+		return "prompt"
+	case strings.Contains(text, `"nodes"`) && strings.Contains(text, `"links"`):
+		return "workflow"
+	}
+	return "parameters"
+}

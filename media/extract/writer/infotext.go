@@ -1,0 +1,194 @@
+package writer
+
+import (
+	"strings"
+
+	"vitrine/library"
+)
+
+// infotextKeys are the chunks in which the family itself writes its text. Any
+// other text counts only with a full settings line.
+var infotextKeys = []string{"parameters", "UserComment", "ImageDescription", "Comment", "Description", "stealth"}
+
+// readInfotext reads the text record of AUTOMATIC1111's web UI, of the Forge
+// line, of SD.Next, and of the many savers that imitate it.
+func readInfotext(src *Source) (Finding, bool) {
+	var f Finding
+	found := false
+	for _, r := range infotextRecords(src) {
+		t, ok := parseInfotext(r.Text)
+		if !ok {
+			continue
+		}
+		src.claim(r)
+		if found {
+			continue // a copy, or another picture's text: the first is this file's
+		}
+		f, found = Finding{Lineage: infotextLineage(t), Place: r.Place}, true
+	}
+	if found {
+		return f, true
+	}
+	return readBarePrompt(src)
+}
+
+// infotextRecords gives the candidates, the family's own places first.
+func infotextRecords(src *Source) []*Record {
+	var own, other []*Record
+	for _, r := range src.Unclaimed() {
+		switch {
+		case strings.HasPrefix(strings.TrimSpace(r.Text), "{"), len(r.Text) > maxJSON:
+		case isOneOf(r.Key, infotextKeys):
+			own = append(own, r)
+		default:
+			other = append(other, r)
+		}
+	}
+	return append(own, other...)
+}
+
+// readBarePrompt reads a "parameters" text of two prompts without settings.
+func readBarePrompt(src *Source) (Finding, bool) {
+	r := src.Get("parameters")
+	if r == nil || !strings.Contains("\n"+r.Text, "\n"+negativeMark) {
+		return Finding{}, false
+	}
+	src.claim(r)
+	prompt, negative := splitPrompts(strings.Split(strings.ReplaceAll(r.Text, "\r\n", "\n"), "\n"))
+	l := library.Lineage{Tool: "sd-webui", Positive: &prompt, Negative: negative}
+	addPromptModels(&l, prompt)
+	return Finding{Lineage: l, Place: r.Place}, true
+}
+
+func isOneOf(key string, keys []string) bool {
+	for _, k := range keys {
+		if strings.EqualFold(k, key) {
+			return true
+		}
+	}
+	return false
+}
+
+// infotextLineage turns the parts of the text into lineage.
+func infotextLineage(t infotext) library.Lineage {
+	var l library.Lineage
+	l.Tool, l.ToolVersion = infotextTool(t.settings)
+	prompt := t.prompt
+	l.Positive, l.Negative = &prompt, t.negative
+	infotextSettings(&l, t.settings)
+	infotextHires(&l, t.settings)
+	infotextModels(&l, t)
+	infotextPasses(&l, t.settings)
+	infotextExtra(&l, t.settings)
+	tidy(&l)
+	return l
+}
+
+func infotextSettings(l *library.Lineage, s settings) {
+	p := params(l)
+	p.Seed = parseSeed(s.get("Seed"))
+	p.Steps = parseCount(s.get("Steps"))
+	p.CFGScale = parseFloat(s.get("CFG scale", "Guidance scale"))
+	p.Guidance = parseFloat(s.get("Distilled CFG Scale", "Distilled CFG", "Flux Guidance"))
+	p.Sampler = nonEmpty(s.get("Sampler"))
+	p.Scheduler = nonEmpty(s.get("Schedule type", "Scheduler", "Schedule"))
+	if p.Scheduler == nil && p.Sampler != nil {
+		p.Scheduler = schedulerOf(*p.Sampler)
+	}
+	p.ClipSkip = parseCount(s.get("Clip skip"))
+	p.Width, p.Height = parseSize(s.get("Size"))
+	p.Denoise = parseFloat(s.get("Denoising strength", "Denoise"))
+	p.BatchSize = parseCount(s.get("Batch size"))
+	p.ModelName = nonEmpty(s.get("Model"))
+}
+
+// infotextHires reads the upscaling pass. With one, "Denoising strength" is its
+// strength, not the base pass's; "First pass size" is how older versions wrote
+// the size of the base pass, with Size as the final one.
+func infotextHires(l *library.Lineage, s settings) {
+	p := params(l)
+	h := &library.Hires{
+		Scale:    parseFloat(s.get("Hires upscale")),
+		Upscaler: nonEmpty(s.get("Hires upscaler")),
+		Steps:    parseCount(s.get("Hires steps")),
+	}
+	h.Width, h.Height = parseSize(s.get("Hires resize", "Hires size"))
+	if fw, fh := parseSize(s.get("First pass size")); fw != nil {
+		h.Width, h.Height = p.Width, p.Height
+		p.Width, p.Height = fw, fh
+	}
+	if *h == (library.Hires{}) {
+		return
+	}
+	if h.Scale == nil && h.Width != nil && p.Width != nil && *p.Width > 0 {
+		scale := float64(*h.Width) / float64(*p.Width)
+		h.Scale = &scale
+	}
+	h.Denoise, p.Denoise = parseFloat(s.get("Hires denoising strength", "Denoising strength")), nil
+	l.Hires = h
+}
+
+// infotextPasses lists the passes the text tells apart: base, upscaling, detail.
+func infotextPasses(l *library.Lineage, s settings) {
+	p := params(l)
+	if p.Steps == nil && p.Sampler == nil && p.Seed == nil {
+		return
+	}
+	base := library.SamplerPass{Role: "base", Seed: p.Seed, Steps: p.Steps, CFGScale: p.CFGScale, Guidance: p.Guidance,
+		Sampler: p.Sampler, Scheduler: p.Scheduler, Denoise: p.Denoise, Positive: l.Positive, Negative: l.Negative}
+	if p.ModelName != nil {
+		base.Model = *p.ModelName
+	}
+	l.Samplers = append(l.Samplers, base)
+	if l.Hires != nil {
+		l.Samplers = append(l.Samplers, library.SamplerPass{Role: "hires", Steps: l.Hires.Steps, Denoise: l.Hires.Denoise,
+			Sampler: sampler(s.get("Hires sampler")), Scheduler: sampler(s.get("Hires schedule type")), CFGScale: parseFloat(s.get("Hires CFG Scale")),
+			Positive: nonEmpty(s.get("Hires prompt")), Negative: nonEmpty(s.get("Hires negative prompt"))})
+	}
+	for _, nth := range []string{"", " 2nd", " 3rd", " 4th"} {
+		model := s.get("ADetailer model" + nth)
+		if noModel(model) {
+			continue
+		}
+		pass := library.SamplerPass{Role: "detailer", Model: model, Denoise: parseFloat(s.get("ADetailer denoising strength" + nth)),
+			Steps: parseCount(s.get("ADetailer steps" + nth)), CFGScale: parseFloat(s.get("ADetailer CFG scale" + nth)),
+			Positive: nonEmpty(s.get("ADetailer prompt" + nth)), Negative: nonEmpty(s.get("ADetailer negative prompt" + nth))}
+		l.Samplers = append(l.Samplers, pass)
+	}
+}
+
+func sampler(s string) *string {
+	if noModel(s) {
+		return nil
+	}
+	return nonEmpty(s)
+}
+
+// schedules are the noise schedules that samplers carried in their names before
+// "Schedule type" became a setting of its own.
+var schedules = []string{"Karras", "Exponential", "Polyexponential", "SGM Uniform"}
+
+func schedulerOf(sampler string) *string {
+	for _, s := range schedules {
+		if strings.HasSuffix(strings.ToLower(sampler), " "+strings.ToLower(s)) {
+			return &s
+		}
+	}
+	return nil
+}
+
+// taken are the settings that have a field of their own.
+var taken = map[string]bool{
+	"seed": true, "steps": true, "cfg scale": true, "sampler": true, "schedule type": true, "clip skip": true, "size": true,
+	"model": true, "model hash": true, "version": true, "lora hashes": true, "ti hashes": true, "hashes": true,
+	"hires upscale": true, "hires upscaler": true, "hires steps": true, "hires resize": true, "distilled cfg scale": true,
+	"denoising strength": true, "civitai resources": true, "vae": true, "vae hash": true,
+}
+
+func infotextExtra(l *library.Lineage, s settings) {
+	for _, p := range s {
+		if !taken[strings.ToLower(p.key)] {
+			addExtra(l, p.key, p.value)
+		}
+	}
+}

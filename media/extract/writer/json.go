@@ -1,0 +1,342 @@
+package writer
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// object is a JSON object with the lookups that records of loose typing need:
+// numbers may be strings, strings may be numbers, keys vary in case.
+type object map[string]any
+
+// parseObject reads a JSON object, or gives nil. Bare NaN and Infinity, which
+// Python writes and JSON forbids, are read as null.
+func parseObject(text string) object {
+	text = strings.Trim(text, " \t\r\n\x00\ufeff")
+	if !strings.HasPrefix(text, "{") || len(text) > maxJSON {
+		return nil
+	}
+	var o object
+	if decodeJSON([]byte(text), &o) != nil && decodeJSON(withoutNaN([]byte(text)), &o) != nil {
+		return nil
+	}
+	return o
+}
+
+func decodeJSON(b []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	return d.Decode(into)
+}
+
+// unquoteJSON unwraps a JSON string that holds JSON, as often as it was wrapped.
+func unquoteJSON(text string) (string, bool) {
+	changed := false
+	for range maxNesting {
+		t := strings.TrimSpace(text)
+		if len(t) < 2 || len(t) > maxJSON || t[0] != '"' || t[len(t)-1] != '"' {
+			break
+		}
+		var inner string
+		if json.Unmarshal([]byte(t), &inner) != nil {
+			break
+		}
+		if u := strings.TrimSpace(inner); !strings.HasPrefix(u, "{") && !strings.HasPrefix(u, `"`) {
+			break // a quoted sentence is a sentence
+		}
+		text, changed = inner, true
+	}
+	return text, changed
+}
+
+// withoutNaN replaces the tokens NaN, Infinity and -Infinity outside strings by
+// null. Inside a string they are words of a prompt and stay.
+func withoutNaN(b []byte) []byte {
+	out := make([]byte, 0, len(b))
+	for i := 0; i < len(b); {
+		if b[i] == '"' {
+			j := stringEnd(b, i)
+			out = append(out, b[i:j]...)
+			i = j
+			continue
+		}
+		n := nanLength(b[i:])
+		if n > 0 {
+			out = append(out, "null"...)
+			i += n
+			continue
+		}
+		out = append(out, b[i])
+		i++
+	}
+	return out
+}
+
+func nanLength(b []byte) int {
+	for _, token := range []string{"NaN", "Infinity", "-Infinity", "-NaN"} {
+		if bytes.HasPrefix(b, []byte(token)) {
+			return len(token)
+		}
+	}
+	return 0
+}
+
+// stringEnd gives the index after the JSON string that starts at i.
+func stringEnd(b []byte, i int) int {
+	for j := i + 1; j < len(b); j++ {
+		switch b[j] {
+		case '\\':
+			j++
+		case '"':
+			return j + 1
+		}
+	}
+	return len(b)
+}
+
+func (o object) keys() []string {
+	keys := make([]string, 0, len(o))
+	for k := range o {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func (o object) has(keys ...string) bool {
+	for _, k := range keys {
+		if v, ok := o[k]; !ok || v == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// get gives the first of these members that is there and not null, exact names first.
+func (o object) get(keys ...string) any {
+	for _, k := range keys {
+		if v := o[k]; v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// raw gives a member as text: a string as it is, anything else as JSON.
+func (o object) raw(key string) string {
+	switch v := o[key].(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	default:
+		b, err := json.Marshal(v)
+		if err != nil {
+			return ""
+		}
+		return string(b)
+	}
+}
+
+// str gives the first of these members that is a string, an empty one included.
+func (o object) str(keys ...string) *string {
+	for _, k := range keys {
+		switch v := o[k].(type) {
+		case string:
+			return &v
+		case json.Number:
+			s := v.String()
+			return &s
+		}
+	}
+	return nil
+}
+
+// name gives the first of these members that is a non-empty string.
+func (o object) name(keys ...string) string {
+	for _, k := range keys {
+		if s := o.str(k); s != nil && strings.TrimSpace(*s) != "" {
+			return strings.TrimSpace(*s)
+		}
+	}
+	return ""
+}
+
+// named is name as a pointer, nil when there is none.
+func (o object) named(keys ...string) *string {
+	return nonEmpty(o.name(keys...))
+}
+
+func (o object) float(keys ...string) *float64 {
+	for _, k := range keys {
+		if f := toFloat(o[k]); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func (o object) int(keys ...string) *int {
+	for _, k := range keys {
+		if n := toInt(o[k]); n != nil {
+			return n
+		}
+	}
+	return nil
+}
+
+// positive is int for counts and sizes, where zero means "not set".
+func (o object) positive(keys ...string) *int {
+	for _, k := range keys {
+		if n := toInt(o[k]); n != nil && *n > 0 {
+			return n
+		}
+	}
+	return nil
+}
+
+// seed gives a seed. -1 asks for a random one and so says nothing.
+func (o object) seed(keys ...string) *uint64 {
+	for _, k := range keys {
+		switch v := o[k].(type) {
+		case json.Number:
+			if s := parseSeed(v.String()); s != nil {
+				return s
+			}
+		case string:
+			if s := parseSeed(v); s != nil {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+func (o object) bool(key string) bool {
+	switch v := o[key].(type) {
+	case bool:
+		return v
+	case string:
+		return strings.EqualFold(v, "true")
+	}
+	return false
+}
+
+// object gives a member that is an object, or one kept as a JSON string.
+func (o object) object(keys ...string) object {
+	for _, k := range keys {
+		switch v := o[k].(type) {
+		case map[string]any:
+			return v
+		case string:
+			if inner := parseObject(v); inner != nil {
+				return inner
+			}
+		}
+	}
+	return nil
+}
+
+// list gives a member that is an array, or one kept as a JSON string.
+func (o object) list(keys ...string) []any {
+	for _, k := range keys {
+		switch v := o[k].(type) {
+		case []any:
+			return v
+		case string:
+			var l []any
+			if strings.HasPrefix(v, "[") && len(v) <= maxJSON && decodeJSON([]byte(v), &l) == nil {
+				return l
+			}
+		}
+	}
+	return nil
+}
+
+// objects gives the objects of a member that is an array.
+func (o object) objects(keys ...string) []object {
+	var out []object
+	for _, v := range o.list(keys...) {
+		if m, ok := v.(map[string]any); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func toFloat(v any) *float64 {
+	switch v := v.(type) {
+	case json.Number:
+		return parseFloat(v.String())
+	case string:
+		return parseFloat(v)
+	}
+	return nil
+}
+
+func toInt(v any) *int {
+	f := toFloat(v)
+	if f == nil || math.Abs(*f) > math.MaxInt32 {
+		return nil
+	}
+	n := int(*f)
+	return &n
+}
+
+// parseFloat reads a finite number.
+func parseFloat(s string) *float64 {
+	f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+		return nil
+	}
+	return &f
+}
+
+// parseCount reads a whole number from 0 to 2^31-1; "20.0" is 20.
+func parseCount(s string) *int {
+	f := parseFloat(s)
+	if f == nil || *f < 0 || *f > math.MaxInt32 || *f != math.Trunc(*f) {
+		return nil
+	}
+	n := int(*f)
+	return &n
+}
+
+// parseSeed reads an unsigned 64-bit seed exactly; a seed written as a float is
+// taken when the float holds it exactly.
+func parseSeed(s string) *uint64 {
+	s = strings.TrimSpace(s)
+	if n, err := strconv.ParseUint(s, 10, 64); err == nil {
+		return &n
+	}
+	f := parseFloat(s)
+	if f == nil || *f < 0 || *f > 1<<53 || *f != math.Trunc(*f) {
+		return nil
+	}
+	n := uint64(*f)
+	return &n
+}
+
+// parseSize reads "1024x768", "1024 x 768", "(1024, 768)", "1024×768".
+func parseSize(s string) (w, h *int) {
+	parts := strings.FieldsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+	if len(parts) < 2 || len(parts[0]) > 6 || len(parts[1]) > 6 {
+		return nil, nil
+	}
+	w, h = parseCount(parts[0]), parseCount(parts[1])
+	if *w == 0 || *h == 0 {
+		return nil, nil
+	}
+	return w, h
+}
+
+func nonEmpty(s string) *string {
+	if strings.TrimSpace(s) == "" {
+		return nil
+	}
+	return &s
+}

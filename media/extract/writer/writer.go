@@ -1,0 +1,142 @@
+// Package writer reads what the programs that make pictures write into them.
+//
+// In go the chunks of one file; out come findings, one per writer that
+// recognises its own record, in reading order: the first to say something about
+// a field is believed. Each flat format is one file here and one line in All.
+// The package never touches the file's bytes, never merges findings, and never
+// guesses: what a record does not say stays nil.
+package writer
+
+import (
+	"strings"
+
+	"vitrine/library"
+)
+
+// Writer is one format of generation records.
+type Writer struct {
+	// Name is the reading rule's name as it stands in evidence. The tool that a
+	// record names is in the lineage: one grammar may serve many tools.
+	Name string
+	// Read gives what the file says in this format; false when the file holds no
+	// record of it. Records that Read used are marked with Source.claim, so that
+	// writers further down do not read them again by a looser rule.
+	Read func(*Source) (Finding, bool)
+}
+
+// Finding is what one writer's record says.
+type Finding struct {
+	Lineage library.Lineage
+	Place   string // the chunk it stood in, "png:tEXt:parameters"
+	Rule    string // the name of the Writer that read it
+	Graph   bool   // the record is a node graph, whose models carry node ids
+}
+
+// All lists the writers in reading order. The programs that put their own
+// summary beside the graph they ran (SwarmUI and its kin) come before the graph,
+// since the summary holds what the person typed; flat text that saver nodes add
+// beside a graph comes after it, since it is often a stale default.
+var All = []Writer{
+	{"infotext", readInfotext},
+}
+
+// Read gives the findings of every writer that recognises a record of its own.
+func Read(src *Source) []Finding {
+	var found []Finding
+	for _, w := range All {
+		f, ok := w.Read(src)
+		if !ok {
+			continue
+		}
+		f.Rule = w.Name
+		number(f.Lineage.Models)
+		found = append(found, f)
+	}
+	return found
+}
+
+// number gives each model its place in the load order.
+func number(models []library.ModelUse) {
+	for i := range models {
+		models[i].Sequence = i
+	}
+}
+
+// params gives the lineage's settings, made on first use so that a record
+// without any leaves them nil.
+func params(l *library.Lineage) *library.GenerationParameters {
+	if l.Parameters == nil {
+		l.Parameters = &library.GenerationParameters{}
+	}
+	return l.Parameters
+}
+
+// tidy drops settings in which nothing was set.
+func tidy(l *library.Lineage) {
+	if l.Parameters != nil && *l.Parameters == (library.GenerationParameters{}) {
+		l.Parameters = nil
+	}
+	if l.Hires != nil && *l.Hires == (library.Hires{}) {
+		l.Hires = nil
+	}
+}
+
+// addModel appends a model that ran, once per type and name. Names by which the
+// writers say "no model here" are not models.
+func addModel(l *library.Lineage, m library.ModelUse) {
+	m.Name = strings.TrimSpace(m.Name)
+	if noModel(m.Name) {
+		return
+	}
+	for i := range l.Models {
+		have := &l.Models[i]
+		if have.Type == m.Type && library.FoldModelName(have.Name) == library.FoldModelName(m.Name) {
+			enrich(have, m)
+			return
+		}
+	}
+	l.Models = append(l.Models, m)
+}
+
+// enrich fills what a model's earlier mention left out.
+func enrich(have *library.ModelUse, m library.ModelUse) {
+	fill(&have.Hash, m.Hash)
+	fill(&have.NodeID, m.NodeID)
+	fill(&have.BaseModel, m.BaseModel)
+	fill(&have.VersionID, m.VersionID)
+	if have.Strength == nil {
+		have.Strength = m.Strength
+	}
+	if have.ClipStrength == nil {
+		have.ClipStrength = m.ClipStrength
+	}
+}
+
+func fill(dst *string, v string) {
+	if *dst == "" {
+		*dst = v
+	}
+}
+
+func noModel(name string) bool {
+	switch strings.ToLower(name) {
+	case "", "none", "null", "automatic", "(none)", "@none", "@default", "default", "default (model)", "use same checkpoint", "use same sampler", "baked vae", "unknown":
+		return true
+	}
+	return false
+}
+
+const maxExtra = 200 // further settings kept per file; beyond it the raw chunk speaks
+
+// addExtra keeps a setting that has no field of its own.
+func addExtra(l *library.Lineage, key, value string) {
+	if key == "" || value == "" || len(l.Extra) >= maxExtra || len(key) > 100 || len(value) > 4000 {
+		return
+	}
+	if l.Extra == nil {
+		l.Extra = map[string]string{}
+	}
+	if _, taken := l.Extra[key]; !taken {
+		l.Extra[key] = value
+	}
+}
