@@ -1,0 +1,267 @@
+package store_test
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/internal/testenv"
+	"vitrine/library"
+	"vitrine/store"
+)
+
+// bench is a store on a database of its own, with two tenants.
+type bench struct {
+	*store.Store
+	url  string
+	a, b library.Actor
+}
+
+func open(t *testing.T) bench {
+	t.Helper()
+	url := testenv.Database(t, "store", func(ctx context.Context, url string) error {
+		_, err := store.Migrate(ctx, url)
+		return err
+	})
+	s, err := store.Open(t.Context(), store.Config{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	actor := func(name string) library.Actor {
+		id, err := s.CreateTenant(t.Context(), system, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return library.Actor{Kind: library.ActorKey, ID: "key-" + name, Tenant: id.ID, Permissions: library.Permissions}
+	}
+	return bench{Store: s, url: url, a: actor("a"), b: actor("b")}
+}
+
+var system = library.Actor{Kind: library.ActorSystem, ID: "test"}
+
+// file makes a NewAsset whose hash follows from its content.
+func file(content string, tags ...string) store.NewAsset {
+	sum := sha1.Sum([]byte(content))
+	seed := uint64(1<<64 - 1)
+	prompt := "a red fox\x00 in snow"
+	return store.NewAsset{
+		Tool: "StoreAsset", ParserVersion: 1,
+		Asset: library.Asset{Hash: library.AssetHash(hex.EncodeToString(sum[:])), SHA256: strings.Repeat("a", 64), BLAKE3: strings.Repeat("b", 64),
+			Filename: content + ".png", MIMEType: "image/png", Size: int64(len(content)), Width: 64, Height: 32, Tags: tags,
+			CreatedAt: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)},
+		Lineage: library.Lineage{Tool: "comfyui", Positive: &prompt, Parameters: &library.GenerationParameters{Seed: &seed},
+			Models: []library.ModelUse{
+				{Type: "checkpoint", Name: `SDXL\base.safetensors`, NodeID: "4"},
+				{Type: "lora", Name: "detail.safetensors", NodeID: "10", Hash: "abc"},
+				{Type: "lora", Name: "detail.safetensors", NodeID: "11"}},
+			Workflow: &library.Workflow{ToolName: "comfyui", JSON: []byte(`{"nodes":[NaN]}`), NodeCount: 1, CustomNodes: []string{}}},
+		Chunks: []map[string]string{{"place": "png:tEXt", "key": "prompt"}},
+	}
+}
+
+func add(t *testing.T, s bench, actor library.Actor, n store.NewAsset) store.Added {
+	t.Helper()
+	got, err := s.AddAsset(t.Context(), actor, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestAddAssetKeepsEverythingTheFileSays(t *testing.T) {
+	s := open(t)
+	got := add(t, s, s.a, file("fox", "Red  Fox", "red fox", "snow"))
+	if !got.Created || got.OperationID == "" || got.Asset.DocVersion != 1 {
+		t.Fatalf("added %+v", got)
+	}
+	d, err := s.Asset(t.Context(), s.a.Tenant, got.Asset.Hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"Red Fox", "snow"}, d.Asset.Tags); diff != "" {
+		t.Error("tags", diff)
+	}
+	if *d.Lineage.Positive != "a red fox in snow" {
+		t.Errorf("prompt %q: the character U+0000 must be left out and nothing else", *d.Lineage.Positive)
+	}
+	if *d.Lineage.Parameters.Seed != 1<<64-1 {
+		t.Errorf("seed %d lost its precision", *d.Lineage.Parameters.Seed)
+	}
+	if d.Source != library.LineageExtracted || len(d.Models) != 3 || d.Models[0].DisplayName != "base" {
+		t.Errorf("source %s, models %+v", d.Source, d.Models)
+	}
+	editor, _, err := s.Workflow(t.Context(), s.a.Tenant, got.Asset.Hash)
+	if err != nil || string(editor) != `{"nodes":[NaN]}` {
+		t.Errorf("workflow %q %v: a graph comes back byte for byte", editor, err)
+	}
+}
+
+func TestTheSameBytesAreOneAsset(t *testing.T) {
+	s := open(t)
+	first := add(t, s, s.a, file("fox", "one"))
+	again := add(t, s, s.a, file("fox"))
+	if again.Created || again.OperationID != "" {
+		t.Errorf("a plain repeat changed something: %+v", again)
+	}
+	tagged := add(t, s, s.a, file("fox", "two"))
+	if diff := cmp.Diff([]string{"one", "two"}, tagged.Asset.Tags); diff != "" || tagged.Asset.DocVersion != first.Asset.DocVersion+1 {
+		t.Errorf("tags of a repeat are merged: %s, version %d", diff, tagged.Asset.DocVersion)
+	}
+	crafted := file("fox")
+	crafted.Asset.SHA256 = strings.Repeat("c", 64)
+	_, err := s.AddAsset(t.Context(), s.a, crafted)
+	var f *library.Fault
+	if !errors.As(err, &f) || f.Code != library.CodeHashCollision {
+		t.Errorf("a SHA-1 collision gave %v", err)
+	}
+}
+
+func TestConcurrentUploadsOfTheSameBytesMakeOneAsset(t *testing.T) {
+	s := open(t)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	created := 0
+	for range 12 {
+		wg.Go(func() {
+			got, err := s.AddAsset(context.Background(), s.a, file("fox"))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if got.Created {
+				created++
+			}
+		})
+	}
+	wg.Wait()
+	if created != 1 {
+		t.Errorf("%d of 12 uploads say they made the asset", created)
+	}
+}
+
+func TestChangeWritesUndoAuditAndOutboxAndUndoPutsBack(t *testing.T) {
+	s := open(t)
+	h := add(t, s, s.a, file("fox", "keep", "old")).Asset.Hash
+	ctx := t.Context()
+	retag, err := s.ChangeAssets(ctx, s.a, "UpdateAsset", []library.AssetHash{h, h, "ffffffffffffffffffffffffffffffffffffffff"}, func(a *library.Asset) {
+		a.Title, a.Status, a.Tags = "Fox", library.StatusApproved, []string{"keep", "new"}
+	})
+	if err != nil || len(retag.Changed) != 1 || len(retag.Missing) != 1 {
+		t.Fatalf("%+v %v", retag, err)
+	}
+	if _, err := s.ChangeAssets(ctx, s.a, "UpdateAsset", []library.AssetHash{h}, func(a *library.Asset) {
+		a.Title, a.Tags = "Arctic fox", library.MergeTags(a.Tags, []string{"later"})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	undone, err := s.Undo(ctx, s.a, "UndoOperation", retag.OperationID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := undone.Changed.Changed[0]
+	if got.Title != "Arctic fox" || len(undone.Conflicts) != 1 {
+		t.Errorf("a title changed since must stay and be reported: %q %+v", got.Title, undone.Conflicts)
+	}
+	if got.Status != library.StatusDraft {
+		t.Errorf("status is %s", got.Status)
+	}
+	slices.Sort(got.Tags)
+	if diff := cmp.Diff([]string{"keep", "later", "old"}, got.Tags); diff != "" {
+		t.Error("tags after the undo", diff)
+	}
+	if _, err := s.Undo(ctx, s.a, "UndoOperation", retag.OperationID); library.AsFault(err).Code != library.CodeAlreadyUndone {
+		t.Errorf("a second undo gave %v", err)
+	}
+	var outbox, audit int
+	s.asOwner(t, func(c *pgx.Conn) {
+		if err := c.QueryRow(ctx, `SELECT (SELECT count(*) FROM outbox WHERE asset_h = $1), (SELECT count(*) FROM audit WHERE subject = $1)`, h).Scan(&outbox, &audit); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if outbox != 4 || audit != 4 { // stored, changed, changed, undone
+		t.Errorf("%d outbox and %d audit rows for four writes", outbox, audit)
+	}
+}
+
+func TestUndoOfAnUploadMovesTheAssetToTheTrashAndUploadingAgainBringsItBack(t *testing.T) {
+	s := open(t)
+	n := file("fox")
+	got := add(t, s, s.a, n)
+	if _, err := s.Undo(t.Context(), s.a, "UndoOperation", got.OperationID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Asset(t.Context(), s.a.Tenant, n.Asset.Hash); library.AsFault(err).Kind != library.KindNotFound {
+		t.Errorf("a trashed asset is not found, got %v", err)
+	}
+	if known, _ := s.KnownHashes(t.Context(), s.a.Tenant, []library.AssetHash{n.Asset.Hash}); known[n.Asset.Hash] {
+		t.Error("a trashed asset counts as known, so an import would not bring it back")
+	}
+	if back := add(t, s, s.a, n); !back.Restored {
+		t.Errorf("uploading again gave %+v", back)
+	}
+	if _, err := s.Asset(t.Context(), s.a.Tenant, n.Asset.Hash); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestParentsAreResolvedWhicheverArrivesFirst(t *testing.T) {
+	for _, parentFirst := range []bool{true, false} {
+		t.Run(fmt.Sprint("parent first ", parentFirst), func(t *testing.T) {
+			s := open(t)
+			child, parent := file("child"), file("parent")
+			child.Lineage.Parents = []library.Parent{{Kind: "input_image", Name: "PARENT.png", NodeID: "7"}}
+			order := []store.NewAsset{child, parent}
+			if parentFirst {
+				order = []store.NewAsset{parent, child}
+			}
+			for _, n := range order {
+				add(t, s, s.a, n)
+			}
+			d, err := s.Asset(t.Context(), s.a.Tenant, child.Asset.Hash)
+			if err != nil || len(d.Parents) != 1 || d.Parents[0].Asset != parent.Asset.Hash {
+				t.Fatalf("parents %+v %v", d.Parents, err)
+			}
+			if want := map[bool]int64{true: 1, false: 2}[parentFirst]; d.Asset.DocVersion != want {
+				t.Errorf("document version %d, want %d: a late parent must reach the index", d.Asset.DocVersion, want)
+			}
+		})
+	}
+}
+
+func TestAnAmbiguousParentNameResolvesNothing(t *testing.T) {
+	s := open(t)
+	one, two, child := file("one"), file("two"), file("child")
+	one.Asset.Filename, two.Asset.Filename = "ComfyUI_00001_.png", "ComfyUI_00001_.png"
+	child.Lineage.Parents = []library.Parent{{Kind: "input_image", Name: "ComfyUI_00001_.png"}}
+	for _, n := range []store.NewAsset{one, two, child} {
+		add(t, s, s.a, n)
+	}
+	d, err := s.Asset(t.Context(), s.a.Tenant, child.Asset.Hash)
+	if err != nil || d.Parents[0].Asset != "" {
+		t.Fatalf("%+v %v", d.Parents, err)
+	}
+}
+
+// asOwner looks past the tenant wall.
+func (s bench) asOwner(t *testing.T, fn func(*pgx.Conn)) {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(context.Background())
+	fn(c)
+}
