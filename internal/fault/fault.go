@@ -30,6 +30,12 @@ var ErrInjected = errors.New("injected fault")
 // passed. A place that is in the code and not in this list fails this package's
 // test, and so does the reverse.
 var Names = map[string]string{
+	"blob.written":          "an upload's bytes are written to a temporary file, nothing is on disk for sure",
+	"blob.synced":           "the temporary file is on disk, its name is not for sure",
+	"blob.staged":           "the temporary file and its name are on disk",
+	"blob.before_rename":    "the metadata is read, the bytes still bear their temporary name",
+	"blob.renamed":          "the bytes bear their hash's name, not on disk for sure",
+	"blob.committed":        "the bytes are durable under their hash, no row speaks of them",
 	"relay.before_publish":  "outbox rows are claimed, Kafka has none of them",
 	"relay.after_publish":   "Kafka has the claimed rows, they are still in the outbox",
 	"indexer.before_bulk":   "a batch is read from Kafka and PostgreSQL, OpenSearch has none of it",

@@ -1,0 +1,351 @@
+package blob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/google/uuid"
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"vitrine/internal/fault"
+	"vitrine/library"
+)
+
+// Disk keeps bytes in one folder of the local disk:
+//
+//	vitrine-blobs                       the mark that this is a blob folder
+//	assets/<tenant>/<h[:2]>/<h>         committed bytes
+//	staging/<tenant>/<id>               staged bytes
+//	derived/<tenant>/<h[:2]>/<h>/<name> previews
+//
+// All names are made here out of checked parts, and all access goes through
+// os.Root, so no name can lead out of the folder.
+type Disk struct {
+	root *os.Root
+	// recent spares hashing bytes again that this process staged a moment ago.
+	recent *lru.Cache[string, Staged]
+}
+
+var _ Store = (*Disk)(nil)
+
+// markName is the file that tells a blob folder from an empty mount point.
+const markName = "vitrine-blobs"
+
+// OpenDisk opens a blob folder and makes it if it is missing or empty. A folder
+// that holds other things but no mark is refused: it is probably the wrong one,
+// or a volume that is not mounted.
+func OpenDisk(dir string) (*Disk, error) {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return nil, fmt.Errorf("making the blob folder: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening the blob folder: %w", err)
+	}
+	recent, err := lru.New[string, Staged](4096)
+	if err != nil {
+		return nil, err
+	}
+	d := &Disk{root: root, recent: recent}
+	if err := d.mark(dir); err != nil {
+		root.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *Disk) mark(dir string) error {
+	if _, err := d.root.Stat(markName); err == nil {
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() != "lost+found" {
+			return fmt.Errorf("%s holds files but no %s: it is no blob folder of Vitrine; name another folder, or mount the right volume", dir, markName)
+		}
+	}
+	f, err := d.root.Create(markName)
+	if err != nil {
+		return err
+	}
+	if _, err = f.WriteString(uuid.NewString() + "\n"); err == nil {
+		err = f.Sync()
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return d.syncDir(".")
+}
+
+// Close releases the folder.
+func (d *Disk) Close() error { return d.root.Close() }
+
+// Check reports whether the folder is still the one that was opened and can be
+// written: the mark of an unmounted volume is gone.
+func (d *Disk) Check() error {
+	if _, err := d.root.Stat(markName); err != nil {
+		return fmt.Errorf("the blob folder has lost its mark %s; is the volume mounted?", markName)
+	}
+	return nil
+}
+
+var stagedID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+func stagingPath(tenant library.TenantID, id string) (string, error) {
+	if !tenant.Valid() || !stagedID.MatchString(id) {
+		return "", library.NotFound("upload")
+	}
+	return path.Join("staging", string(tenant), id), nil
+}
+
+func assetPath(kind string, tenant library.TenantID, h library.AssetHash) (string, error) {
+	if !tenant.Valid() || !h.Valid() {
+		return "", library.NotFound("asset")
+	}
+	return path.Join(kind, string(tenant), string(h[:2]), string(h)), nil
+}
+
+// Stage implements Store.
+func (d *Disk) Stage(ctx context.Context, tenant library.TenantID, id string, r io.Reader, limit int64) (Staged, error) {
+	name, err := stagingPath(tenant, id)
+	if err != nil {
+		return Staged{}, err
+	}
+	if err := d.makeDir(path.Dir(name)); err != nil {
+		return Staged{}, full(err)
+	}
+	digest := NewDigest()
+	err = d.writeFile(name, func(w io.Writer) error {
+		n, err := io.Copy(io.MultiWriter(w, digest), io.LimitReader(&cancelled{ctx, r}, limit+1))
+		switch {
+		case err != nil:
+			return err
+		case n > limit:
+			return library.NewFault(library.KindTooLarge, library.CodePayloadTooLarge, "The file is larger than the %d bytes allowed for it.", limit)
+		case n == 0:
+			return library.NewFault(library.KindInvalid, library.CodeEmptyFile, "The file is empty; nothing was stored. Check the source and send its bytes.")
+		}
+		return fault.Point("blob.written")
+	})
+	if err != nil {
+		return Staged{}, full(err)
+	}
+	s := digest.Sum()
+	s.ID = id
+	d.recent.Add(name, s)
+	return s, nil
+}
+
+// writeFile puts a file durably in its place, or changes nothing. A failed fsync
+// is final: the kernel may have dropped the dirty pages, so the file goes away.
+func (d *Disk) writeFile(name string, fill func(io.Writer) error) error {
+	temp := name + "~" + NewStagingID()
+	f, err := d.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
+	if err != nil {
+		return err
+	}
+	if err = fill(f); err == nil {
+		err = errors.Join(f.Sync(), fault.Point("blob.synced"))
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = d.root.Rename(temp, name)
+	}
+	if err != nil {
+		_ = d.root.Remove(temp)
+		return err
+	}
+	return errors.Join(d.syncDir(path.Dir(name)), fault.Point("blob.staged"))
+}
+
+// OpenStaged implements Store.
+func (d *Disk) OpenStaged(ctx context.Context, tenant library.TenantID, id string) (Object, Staged, error) {
+	name, err := stagingPath(tenant, id)
+	if err != nil {
+		return nil, Staged{}, err
+	}
+	o, err := d.open(name, "upload")
+	if err != nil {
+		return nil, Staged{}, err
+	}
+	if s, ok := d.recent.Get(name); ok && s.Size == o.Size() {
+		return o, s, nil
+	}
+	digest := NewDigest()
+	if _, err := io.Copy(digest, &cancelled{ctx, io.NewSectionReader(o, 0, o.Size())}); err != nil {
+		o.Close()
+		return nil, Staged{}, err
+	}
+	s := digest.Sum()
+	s.ID = id
+	return o, s, nil
+}
+
+// Commit implements Store. A rename replaces the target in one step; bytes of the
+// same hash are the same bytes, so replacing them also heals a damaged file.
+func (d *Disk) Commit(_ context.Context, tenant library.TenantID, id string, h library.AssetHash) error {
+	from, err := stagingPath(tenant, id)
+	if err != nil {
+		return err
+	}
+	to, err := assetPath("assets", tenant, h)
+	if err != nil {
+		return err
+	}
+	if err := d.makeDir(path.Dir(to)); err != nil {
+		return full(err)
+	}
+	// The sweep spares young files; the clock starts when the bytes get their name.
+	now := time.Now()
+	if err := d.root.Chtimes(from, now, now); err == nil {
+		if err := fault.Point("blob.before_rename"); err != nil {
+			return err
+		}
+		err = d.root.Rename(from, to)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return full(err)
+		}
+		if err := fault.Point("blob.renamed"); err != nil {
+			return err
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, err := d.root.Stat(to); err != nil {
+		return library.NotFound("upload")
+	}
+	return errors.Join(d.syncDir(path.Dir(to)), fault.Point("blob.committed"))
+}
+
+// Discard implements Store.
+func (d *Disk) Discard(_ context.Context, tenant library.TenantID, id string) error {
+	name, err := stagingPath(tenant, id)
+	if err != nil {
+		return nil // no such id can exist
+	}
+	return ignoreMissing(d.root.Remove(name))
+}
+
+// Open implements Store.
+func (d *Disk) Open(_ context.Context, tenant library.TenantID, h library.AssetHash) (Object, error) {
+	name, err := assetPath("assets", tenant, h)
+	if err != nil {
+		return nil, err
+	}
+	return d.open(name, "file")
+}
+
+// Remove implements Store.
+func (d *Disk) Remove(_ context.Context, tenant library.TenantID, h library.AssetHash) error {
+	name, err := assetPath("assets", tenant, h)
+	if err != nil {
+		return nil
+	}
+	if derived, err := assetPath("derived", tenant, h); err == nil {
+		_ = d.root.RemoveAll(derived)
+	}
+	return ignoreMissing(d.root.Remove(name))
+}
+
+func (d *Disk) open(name, what string) (Object, error) {
+	f, err := d.root.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, library.NotFound(what)
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return diskObject{f, info}, nil
+}
+
+type diskObject struct {
+	*os.File
+	info fs.FileInfo
+}
+
+func (o diskObject) Size() int64        { return o.info.Size() }
+func (o diskObject) ModTime() time.Time { return o.info.ModTime() }
+
+// makeDir makes a folder and makes its name durable in each parent.
+func (d *Disk) makeDir(dir string) error {
+	if _, err := d.root.Stat(dir); err == nil {
+		return nil
+	}
+	if err := d.root.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	for p := path.Dir(dir); ; p = path.Dir(p) {
+		if err := d.syncDir(p); err != nil {
+			return err
+		}
+		if p == "." {
+			return nil
+		}
+	}
+}
+
+// syncDir makes the names in a folder durable; an fsync of a file alone does not
+// promise that its name survives.
+func (d *Disk) syncDir(dir string) error {
+	f, err := d.root.Open(filepath.FromSlash(dir))
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// full turns a full disk into the fault that says so.
+func full(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return &library.Fault{Kind: library.KindStorageFull, Code: library.CodeStorageFull, RetryAfter: 30 * time.Second,
+			Detail: "The disk for files is full. Nothing was stored; free space and repeat the upload.", Cause: err}
+	}
+	return err
+}
+
+// cancelled stops reading when the request is gone.
+type cancelled struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c *cancelled) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}
+
+// splitAsset reads a walked path back into its parts.
+func splitAsset(name string) (library.TenantID, library.AssetHash, bool) {
+	parts := strings.Split(name, "/")
+	if len(parts) != 4 {
+		return "", "", false
+	}
+	t, h := library.TenantID(parts[1]), library.AssetHash(parts[3])
+	return t, h, t.Valid() && h.Valid()
+}

@@ -1,0 +1,91 @@
+package blob
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"regexp"
+	"time"
+
+	"vitrine/library"
+)
+
+// Walk implements Store.
+func (d *Disk) Walk(ctx context.Context, fn func(Entry) error) error {
+	return d.walkFiles(ctx, "assets", func(name string, info fs.FileInfo) error {
+		tenant, hash, ok := splitAsset(name)
+		if !ok {
+			return nil // not ours, so not ours to judge
+		}
+		return fn(Entry{Tenant: tenant, Hash: hash, Size: info.Size(), ModTime: info.ModTime()})
+	})
+}
+
+// SweepStaged implements Store.
+func (d *Disk) SweepStaged(ctx context.Context, age time.Duration) (files int, bytes int64, err error) {
+	before := time.Now().Add(-age)
+	err = d.walkFiles(ctx, "staging", func(name string, info fs.FileInfo) error {
+		if info.ModTime().After(before) {
+			return nil
+		}
+		if err := ignoreMissing(d.root.Remove(name)); err != nil {
+			return err
+		}
+		files++
+		bytes += info.Size()
+		return nil
+	})
+	return files, bytes, err
+}
+
+// walkFiles visits the regular files below a folder. Files that vanish under it
+// are passed over: uploads go on meanwhile.
+func (d *Disk) walkFiles(ctx context.Context, dir string, fn func(name string, info fs.FileInfo) error) error {
+	err := fs.WalkDir(d.root.FS(), dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		if !e.Type().IsRegular() {
+			return ctx.Err()
+		}
+		info, err := e.Info()
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		return fn(name, info)
+	})
+	return ignoreMissing(err)
+}
+
+var derivedName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+
+// PutDerived implements Store. It does not fsync: a lost preview is made again.
+func (d *Disk) PutDerived(_ context.Context, tenant library.TenantID, h library.AssetHash, name string, data []byte) error {
+	dir, err := assetPath("derived", tenant, h)
+	if err != nil || !derivedName.MatchString(name) {
+		return errors.Join(err, errors.New("not a name for a derived file"))
+	}
+	if err := d.root.MkdirAll(dir, 0o750); err != nil {
+		return full(err)
+	}
+	temp := path.Join(dir, "."+name+"."+time.Now().Format("150405.000000000"))
+	if err := d.root.WriteFile(temp, data, 0o640); err != nil {
+		_ = d.root.Remove(temp)
+		return full(err)
+	}
+	return d.root.Rename(temp, path.Join(dir, name))
+}
+
+// GetDerived implements Store.
+func (d *Disk) GetDerived(_ context.Context, tenant library.TenantID, h library.AssetHash, name string) ([]byte, error) {
+	dir, err := assetPath("derived", tenant, h)
+	if err != nil || !derivedName.MatchString(name) {
+		return nil, library.NotFound("preview")
+	}
+	data, err := d.root.ReadFile(path.Join(dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, library.NotFound("preview")
+	}
+	return data, err
+}
