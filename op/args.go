@@ -14,6 +14,16 @@ import (
 	"vitrine/library"
 )
 
+// MaxBody is the largest request body either transport reads, in bytes: the
+// 4.5 MB of spec §8. Larger files go through a signed upload.
+const MaxBody = 4.5 * 1024 * 1024
+
+// TooLarge is the answer to a body above MaxBody.
+func TooLarge() error {
+	return library.NewFault(library.KindTooLarge, library.CodePayloadTooLarge,
+		"The request body is larger than 4.5 MB. Upload the file with a signed URL (CreateUploadUrl) and pass its storage path instead.")
+}
+
 // maxDepth bounds the nesting of request JSON; no input of ours needs more.
 const maxDepth = 64
 
@@ -149,6 +159,17 @@ func number(n json.Number) any {
 		return int64(f) // 1e3 and 20.0 are whole numbers too
 	}
 	return f
+}
+
+// Field gives the name under which the operation knows an argument: camelCase is
+// accepted for snake_case. An unknown name stays as it is.
+func (o Operation) Field(name string) string {
+	if o.Input.Properties[name] == nil {
+		if snake := snakeCase(name); o.Input.Properties[snake] != nil {
+			return snake
+		}
+	}
+	return name
 }
 
 func isRequired(s *huma.Schema, name string) bool {

@@ -1,35 +1,140 @@
 package op
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"vitrine/library"
 )
 
 // Call runs one operation for an actor: permission, tenant, defaults, schema,
 // cross-field rules, then the work. It takes ownership of args. Every error it
-// returns is a *library.Fault.
+// returns is a *library.Fault. Transports go through a Caller instead, which
+// adds limits and idempotency.
 func (o Operation) Call(ctx context.Context, actor library.Actor, args map[string]any) (any, error) {
-	if !actor.Can(o.Permission) {
-		return nil, &library.Fault{Kind: library.KindForbidden, Code: library.CodePermissionRequired, Permission: o.Permission,
-			Detail: "This credential lacks the permission " + string(o.Permission) + ", which " + o.Name + " needs. Use a key that has it."}
+	if err := o.authorize(actor); err != nil {
+		return nil, err
 	}
-	normalize(o.Input, args)
-	if faults := validate(o.Input, args); len(faults) > 0 {
-		return nil, library.Invalid(faults...)
-	}
-	actor, err := chooseTenant(actor, args)
+	actor, raw, err := o.prepare(actor, args)
 	if err != nil {
 		return nil, err
 	}
+	return o.run(ctx, actor, raw)
+}
+
+// Caller runs operations for the transports. All fields are optional: without
+// Limits nothing is limited, without Idempotency a key has no effect.
+type Caller struct {
+	Limits      *Limiter
+	Idempotency IdempotencyStore
+	Observe     func(Observation) // hears of every call once it is over
+}
+
+// Observation is what happened in one call.
+type Observation struct {
+	Operation string
+	Transport string // rest or mcp
+	Code      string // the fault's code; empty for success
+	Took      time.Duration
+}
+
+// CallOptions is what a request carries beside its arguments.
+type CallOptions struct {
+	Transport      string
+	IdempotencyKey string // has an effect on writes only
+}
+
+// Result is the outcome of a call.
+type Result struct {
+	Value    any        // what the operation returned, or rawOutput when replayed
+	Rate     *RateState // where the caller stands in its budget, also beside an error; nil without a budget
+	Replayed bool       // the answer is that of an earlier call with the same idempotency key
+}
+
+// Call runs an operation: permission, rate limit, arguments, idempotency, work.
+// It takes ownership of args. Every error is a *library.Fault, a panic of the
+// work included.
+func (c *Caller) Call(ctx context.Context, o Operation, actor library.Actor, args map[string]any, opt CallOptions) (res Result, err error) {
+	if c.Observe != nil {
+		start := time.Now()
+		defer func() {
+			seen := Observation{Operation: o.Name, Transport: opt.Transport, Took: time.Since(start)}
+			if err != nil {
+				seen.Code = library.AsFault(err).Code
+			}
+			c.Observe(seen)
+		}()
+	}
+	if err := o.authorize(actor); err != nil {
+		return res, err
+	}
+	if c.Limits != nil && o.Rate != "" {
+		if res.Rate, err = c.Limits.Take(actor, o.Rate); err != nil {
+			return res, err
+		}
+	}
+	actor, raw, err := o.prepare(actor, args)
+	if err != nil {
+		return res, err
+	}
+	work := func(ctx context.Context) (any, error) { return o.run(ctx, actor, raw) }
+	if opt.IdempotencyKey == "" || o.ReadOnly || c.Idempotency == nil {
+		res.Value, err = work(ctx)
+		return res, err
+	}
+	res.Value, res.Replayed, err = c.once(ctx, o, actor, opt.IdempotencyKey, raw, work)
+	return res, err
+}
+
+// authorize checks the one permission that the operation needs.
+func (o Operation) authorize(actor library.Actor) error {
+	if actor.Can(o.Permission) {
+		return nil
+	}
+	return MissingPermission(o.Permission, o.Name)
+}
+
+// MissingPermission is the fault of a credential that lacks what an operation or
+// a resource needs.
+func MissingPermission(p library.Permission, what string) error {
+	return &library.Fault{Kind: library.KindForbidden, Code: library.CodePermissionRequired, Permission: p,
+		Detail: "This credential lacks the permission " + string(p) + ", which " + what + " needs. Use a key that has it."}
+}
+
+// prepare brings the arguments to the schema's form, checks them, binds the actor
+// to the tenant they name, and gives them as canonical JSON.
+func (o Operation) prepare(actor library.Actor, args map[string]any) (library.Actor, []byte, error) {
+	normalize(o.Input, args)
+	faults := validate(o.Input, args)
+	if faults = append(faults, unstorable("", args)...); len(faults) > 0 {
+		return actor, nil, library.Invalid(faults...)
+	}
+	actor, err := chooseTenant(actor, args)
+	if err != nil {
+		return actor, nil, err
+	}
 	raw, err := json.Marshal(args)
 	if err != nil {
-		return nil, library.AsFault(err)
+		return actor, nil, library.AsFault(err)
 	}
-	out, err := o.call(ctx, actor, raw)
+	return actor, raw, nil
+}
+
+// run does the work. A panic becomes an internal fault, so that one bad call
+// cannot end the process or leave a client without an answer.
+func (o Operation) run(ctx context.Context, actor library.Actor, raw []byte) (out any, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			out, err = nil, library.AsFault(fmt.Errorf("panic in %s: %v\n%s", o.Name, r, debug.Stack()))
+		}
+	}()
+	out, err = o.call(ctx, actor, raw)
 	if err != nil {
 		return nil, library.AsFault(err)
 	}
@@ -48,4 +153,30 @@ func chooseTenant(actor library.Actor, args map[string]any) (library.Actor, erro
 	}
 	actor.Tenant = t
 	return actor, nil
+}
+
+// rawOutput is an output that is JSON already.
+type rawOutput []byte
+
+// EncodeOutput gives an operation's output as compact JSON, the same bytes over
+// either transport. Characters that only HTML cares about stay as they are.
+func EncodeOutput(value any) ([]byte, error) {
+	if raw, ok := value.(rawOutput); ok {
+		return raw, nil
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
+		return nil, library.AsFault(fmt.Errorf("encoding an output: %w", err))
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// Attachments gives the binary parts of an output; most have none.
+func Attachments(value any) []Attachment {
+	if a, ok := value.(Attacher); ok {
+		return a.Attachments()
+	}
+	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -38,6 +39,9 @@ const (
 	Publishing  Domain = "publishing"
 	Outreach    Domain = "outreach"
 )
+
+// Domains lists them in that order.
+var Domains = []Domain{Search, Assets, Lineage, Collections, Annotations, Models, Prompts, Experiments, Pipelines, Stages, Automation, Publishing, Outreach}
 
 // RateClass names a request budget. The empty class has none.
 type RateClass string
@@ -72,7 +76,9 @@ type Operation struct {
 	Meta
 	Input  *huma.Schema // flat object, no references
 	Output *huma.Schema // flat object, no references
-	call   func(ctx context.Context, actor library.Actor, raw []byte) (any, error)
+	// Attaches says that outputs may carry attachments.
+	Attaches bool
+	call     func(ctx context.Context, actor library.Actor, raw []byte) (any, error)
 }
 
 // Handler is the work of an operation: typed input in, typed output out. Faults
@@ -86,7 +92,10 @@ type Validator interface{ Validate() []library.FieldFault }
 // Define makes an operation out of its description and its work. It panics on a
 // description that no transport could render: that is a defect of the program.
 func Define[I, O any](meta Meta, work Handler[I, O]) Operation {
-	o := Operation{Meta: meta, Input: schemaOf[I](), Output: schemaOf[O]()}
+	o := Operation{Meta: meta, Input: schemaOf[I](), Output: schemaOf[O](), Attaches: reflect.TypeFor[O]().Implements(reflect.TypeFor[Attacher]())}
+	if !o.Attaches && reflect.TypeFor[*O]().Implements(reflect.TypeFor[Attacher]()) {
+		panic(fmt.Sprintf("operation %s: Attachments needs a value receiver, for outputs travel as values", meta.Name))
+	}
 	if err := o.check(); err != nil {
 		panic(fmt.Sprintf("operation %s: %v", meta.Name, err))
 	}

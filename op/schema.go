@@ -1,9 +1,13 @@
 package op
 
 import (
+	"bytes"
+	"encoding/json"
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"vitrine/library"
 )
 
 func init() { huma.DefaultArrayNullable = false } // an array is never null: [] says "none"
@@ -15,6 +19,43 @@ func schemaOf[T any]() *huma.Schema {
 	s := huma.SchemaFromType(r, reflect.TypeFor[T]())
 	s.PrecomputeMessages()
 	return s
+}
+
+// CheckOutput reports where an encoded output breaks the operation's output
+// schema. Clients may check it too and refuse the answer, so tests run it over
+// every operation.
+func (o Operation) CheckOutput(encoded []byte) []library.FieldFault {
+	d := json.NewDecoder(bytes.NewReader(encoded))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return []library.FieldFault{{Code: "type", Message: "It is not valid JSON."}}
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return []library.FieldFault{{Code: "type", Message: "It is not an object."}}
+	}
+	for k, x := range m {
+		m[k] = plainNumbers(x)
+	}
+	return check(o.Output, m, huma.ModeReadFromServer)
+}
+
+// plainNumbers turns exact numbers into Go numbers and leaves all else alone.
+func plainNumbers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		return number(v)
+	case []any:
+		for i, x := range v {
+			v[i] = plainNumbers(x)
+		}
+	case map[string]any:
+		for k, x := range v {
+			v[k] = plainNumbers(x)
+		}
+	}
+	return v
 }
 
 // inline is a registry that never hands out a reference. A type that contains

@@ -13,17 +13,40 @@ import (
 // validate checks arguments against the operation's schema and reports every
 // faulty field at once, never with the value that was sent.
 func validate(s *huma.Schema, args map[string]any) []library.FieldFault {
+	return check(s, args, huma.ModeWriteToServer)
+}
+
+func check(s *huma.Schema, args map[string]any, mode huma.ValidateMode) []library.FieldFault {
 	var res huma.ValidateResult
-	huma.Validate(nil, s, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, args, &res)
-	faults := make([]library.FieldFault, 0, len(res.Errors))
+	huma.Validate(nil, s, huma.NewPathBuffer(nil, 0), mode, args, &res)
+	faults := make([]library.FieldFault, 0, min(len(res.Errors), maxFaults))
 	for _, err := range res.Errors {
 		d, ok := err.(*huma.ErrorDetail)
 		if !ok {
 			continue
 		}
+		if len(faults) == maxFaults {
+			break
+		}
 		faults = append(faults, fieldFault(s, d))
 	}
 	return faults
+}
+
+const (
+	// maxFaults bounds a reply: a request with 100,000 unknown fields must not
+	// come back as one with 100,000 sentences.
+	maxFaults = 20
+	// maxFieldPath bounds the one part of a fault that the caller chose.
+	maxFieldPath = 120
+)
+
+// shorten cuts what the caller chose to a length that fits a sentence.
+func shorten(path string) string {
+	if len(path) <= maxFieldPath {
+		return path
+	}
+	return strings.ToValidUTF8(path[:maxFieldPath], "") + "…"
 }
 
 // messages maps the validator's sentences to stable codes, by what they begin with.
@@ -61,7 +84,7 @@ func head(msg string) string {
 }
 
 func fieldFault(s *huma.Schema, d *huma.ErrorDetail) library.FieldFault {
-	f := library.FieldFault{Field: d.Location, Code: "invalid", Message: sentence(d.Message)}
+	f := library.FieldFault{Field: shorten(d.Location), Code: "invalid", Message: sentence(d.Message)}
 	for _, m := range messages {
 		if strings.HasPrefix(d.Message, m.prefix) {
 			f.Code = m.code
@@ -142,4 +165,31 @@ func nearestHint(s *huma.Schema, path string) string {
 		return ""
 	}
 	return fmt.Sprintf("Did you mean %s?", best)
+}
+
+// unstorable finds strings that no database text can hold. The sent value is
+// valid JSON, so without this check it would fail late and as our defect.
+func unstorable(path string, v any) []library.FieldFault {
+	switch v := v.(type) {
+	case string:
+		if strings.IndexByte(v, 0) >= 0 {
+			return []library.FieldFault{{Field: shorten(path), Code: "format", Message: "The character U+0000 is not allowed."}}
+		}
+	case []any:
+		for i, x := range v {
+			if f := unstorable(fmt.Sprintf("%s[%d]", path, i), x); f != nil {
+				return f
+			}
+		}
+	case map[string]any:
+		for k, x := range v {
+			if strings.IndexByte(k, 0) >= 0 {
+				return []library.FieldFault{{Field: shorten(path), Code: "format", Message: "The character U+0000 is not allowed in a name."}}
+			}
+			if f := unstorable(strings.TrimPrefix(path+"."+k, "."), x); f != nil {
+				return f
+			}
+		}
+	}
+	return nil
 }

@@ -1,0 +1,133 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
+
+	"vitrine/library"
+	"vitrine/op"
+)
+
+var placeholders = regexp.MustCompile(`\{([^}]+)\}`)
+
+// arguments merges the body, the query and the path of a request into the one
+// map that an operation takes. An argument may come in several of them, but only
+// with the same value: a silent winner would be a guess.
+func arguments(o op.Operation, w http.ResponseWriter, r *http.Request) (map[string]any, error) {
+	args := map[string]any{}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		body, err := readBody(w, r)
+		if err != nil {
+			return nil, err
+		}
+		if args, err = op.ParseArguments(body); err != nil {
+			return nil, err
+		}
+	}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, library.NewFault(library.KindInvalid, library.CodeValidationFailed, "The query string is not well-formed; check its percent encoding.")
+	}
+	var faults []library.FieldFault
+	for name, values := range query {
+		name = o.Field(name)
+		v, ok := typed(o.Input.Properties[name], values)
+		if !ok || !put(o, args, name, v) {
+			faults = append(faults, conflict(name))
+		}
+	}
+	for _, m := range placeholders.FindAllStringSubmatch(o.Path, -1) {
+		value, err := url.PathUnescape(chi.URLParam(r, m[1]))
+		if err != nil {
+			value = chi.URLParam(r, m[1])
+		}
+		name := o.Field(m[1])
+		v, _ := typed(o.Input.Properties[name], []string{value})
+		if !put(o, args, name, v) {
+			faults = append(faults, conflict(name))
+		}
+	}
+	if len(faults) > 0 {
+		return nil, library.Invalid(faults...)
+	}
+	return args, nil
+}
+
+func conflict(name string) library.FieldFault {
+	return library.FieldFault{Field: name[:min(len(name), 100)], Code: "conflict",
+		Message: "The request gives this argument more than once, with different values.", Hint: "Send it once: in the path, the query or the body."}
+}
+
+// put adds an argument and reports false when another value is there already,
+// in whichever spelling.
+func put(o op.Operation, args map[string]any, name string, v any) bool {
+	for have, x := range args {
+		if have == name || o.Field(have) == name {
+			return reflect.DeepEqual(x, v)
+		}
+	}
+	args[name] = v
+	return true
+}
+
+// typed reads query values in the type that the schema asks for. What does not
+// have that type stays text, for the schema's own check to refuse. It reports
+// false for several values of an argument that takes one.
+func typed(s *huma.Schema, values []string) (any, bool) {
+	if s != nil && s.Type == huma.TypeArray {
+		if len(values) == 1 {
+			values = splitList(values[0])
+		}
+		list := make([]any, len(values))
+		for i, v := range values {
+			list[i] = scalar(s.Items, v)
+		}
+		return list, true
+	}
+	for _, v := range values[1:] {
+		if v != values[0] {
+			return nil, false
+		}
+	}
+	return scalar(s, values[0]), true
+}
+
+func splitList(v string) []string {
+	if v == "" {
+		return nil
+	}
+	return strings.Split(v, ",")
+}
+
+var numeral = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+
+func scalar(s *huma.Schema, v string) any {
+	if s == nil {
+		return v
+	}
+	switch s.Type {
+	case huma.TypeInteger, huma.TypeNumber:
+		if numeral.MatchString(v) {
+			return json.Number(v)
+		}
+	case huma.TypeBoolean:
+		switch v {
+		case "true":
+			return true
+		case "false":
+			return false
+		}
+	case huma.TypeObject:
+		if m, err := op.ParseArguments([]byte(v)); err == nil {
+			return m
+		}
+	}
+	return v
+}

@@ -1,0 +1,151 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+
+	"vitrine/auth"
+	"vitrine/library"
+	"vitrine/op"
+)
+
+// visit is what the door learns about a request while it is served.
+type visit struct{ actor string }
+
+type visitKey struct{}
+
+// note tells the access log who the caller is.
+func note(ctx context.Context, actor library.Actor) {
+	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
+		v.actor = actor.ID
+	}
+}
+
+var requestName = regexp.MustCompile(`^[0-9A-Za-z._-]{8,64}$`)
+
+// identify gives every request a name: the client's X-Request-Id if it is sane,
+// else a new one.
+func (s *server) identify(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := r.Header.Get("X-Request-Id")
+		if !requestName.MatchString(id) {
+			var b [8]byte
+			rand.Read(b[:])
+			id = hex.EncodeToString(b[:])
+		}
+		w.Header().Set("X-Request-Id", id)
+		next.ServeHTTP(w, r.WithContext(op.WithRequestID(r.Context(), id)))
+	})
+}
+
+// observe logs and counts a request once it is over. Paths are logged, queries,
+// headers and bodies never are.
+func (s *server) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start, seen := time.Now(), &visit{}
+		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		next.ServeHTTP(ww, r.WithContext(context.WithValue(r.Context(), visitKey{}, seen)))
+		status, took := ww.Status(), time.Since(start)
+		if status == 0 {
+			status = http.StatusOK
+		}
+		route := chi.RouteContext(r.Context()).RoutePattern()
+		if route == "" {
+			route = "unmatched"
+		}
+		s.Metrics.count(r.Method, route, status, took)
+		path := r.URL.Path
+		if auth.RefuseKeyInURL(r) != nil {
+			path = route
+		}
+		s.log.InfoContext(r.Context(), "request", "method", r.Method, "path", path[:min(len(path), 200)], "status", status,
+			"bytes", ww.BytesWritten(), "ms", float64(took.Microseconds())/1000, "actor", seen.actor, "request_id", op.RequestID(r.Context()))
+	})
+}
+
+// recoverPanic answers a defect of ours as one; http.ErrAbortHandler passes, for
+// it means that the connection is to be cut.
+func (s *server) recoverPanic(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			p := recover()
+			if p == nil {
+				return
+			}
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			s.fail(w, r, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// secure sets the headers that a browser needs so that no answer of the API can
+// run, be framed or be taken for something else. A handler of pages or files
+// sets its own.
+func secure(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		h.Set("Referrer-Policy", "no-referrer")
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *server) refuseKeyInURL(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := auth.RefuseKeyInURL(r); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+const (
+	corsMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
+	corsRequest = "Authorization, X-API-Key, X-Tenant-ID, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, " +
+		"Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID"
+	corsAnswer = "X-Request-Id, ETag, Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed, WWW-Authenticate, Mcp-Session-Id, MCP-Protocol-Version"
+	corsMaxAge = 10 * time.Minute
+)
+
+// allowOrigins lets the pages of configured origins call the API (CORS). Other
+// origins get no permission, which is what stops a browser.
+func (s *server) allowOrigins(next http.Handler) http.Handler {
+	if len(s.AllowedOrigins) == 0 {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Add("Vary", "Origin")
+		origin := r.Header.Get("Origin")
+		if origin == "" || !slices.Contains(s.AllowedOrigins, origin) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		h.Set("Access-Control-Allow-Origin", origin)
+		h.Set("Access-Control-Expose-Headers", corsAnswer)
+		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+			h.Set("Access-Control-Allow-Methods", corsMethods)
+			h.Set("Access-Control-Allow-Headers", corsRequest)
+			h.Set("Access-Control-Max-Age", strconv.Itoa(int(corsMaxAge.Seconds())))
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

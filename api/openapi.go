@@ -1,0 +1,232 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"vitrine/library"
+	"vitrine/op"
+)
+
+// Document describes every route as OpenAPI 3.1: the operations from their own
+// definitions, the extra routes from what they say about themselves.
+func Document(cfg Config, extra []ExtraRoute) *huma.OpenAPI {
+	doc := &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{Title: "Vitrine", Version: cfg.Version,
+			Description: "Digital asset library for AI-generated media. Every operation is an MCP tool of the same name, with the same arguments and the same result."},
+		Components: &huma.Components{
+			Schemas: problemRegistry(),
+			SecuritySchemes: map[string]*huma.SecurityScheme{
+				"bearer": {Type: "http", Scheme: "bearer", Description: "Authorization: Bearer <API key>"},
+				"key":    {Type: "apiKey", In: "header", Name: "X-API-Key"},
+			},
+		},
+	}
+	if cfg.PublicURL != "" {
+		doc.Servers = []*huma.Server{{URL: strings.TrimSuffix(cfg.PublicURL, "/")}}
+	}
+	for _, o := range cfg.Catalogue.Operations {
+		doc.AddOperation(describe(o))
+	}
+	for _, x := range extra {
+		doc.AddOperation(describeExtra(x))
+	}
+	doc.Tags = tagsOf(cfg.Catalogue)
+	return doc
+}
+
+func tagsOf(c op.Catalogue) []*huma.Tag {
+	tags := []*huma.Tag{}
+	for _, d := range op.Domains {
+		if slices.ContainsFunc(c.Operations, func(o op.Operation) bool { return o.Domain == d }) {
+			tags = append(tags, &huma.Tag{Name: string(d)})
+		}
+	}
+	return append(tags, &huma.Tag{Name: "service", Description: "Routes that are no operations."})
+}
+
+func describe(o op.Operation) *huma.Operation {
+	d := &huma.Operation{Method: o.Method, Path: o.Path, OperationID: o.Name, Summary: o.Title, Tags: []string{string(o.Domain)},
+		Description: o.Doc + "\n\nPermission: " + string(o.Permission) + ".", Security: keySecurity}
+	body := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}, AdditionalProperties: false}
+	inPath := pathArguments(o)
+	for _, name := range argumentNames(o.Input) {
+		schema, required := o.Input.Properties[name], slices.Contains(o.Input.Required, name)
+		switch {
+		case inPath[name] != "":
+			d.Parameters = append(d.Parameters, &huma.Param{Name: inPath[name], In: "path", Required: true, Description: schema.Description, Schema: schema})
+		case o.Method == http.MethodGet || o.Method == http.MethodDelete:
+			d.Parameters = append(d.Parameters, &huma.Param{Name: name, In: "query", Required: required, Description: schema.Description, Schema: schema})
+		default:
+			body.Properties[name] = schema
+			if required {
+				body.Required = append(body.Required, name)
+			}
+		}
+	}
+	if len(body.Properties) > 0 {
+		d.RequestBody = &huma.RequestBody{Required: len(body.Required) > 0, Content: map[string]*huma.MediaType{
+			jsonType: {Schema: body, Example: exampleBody(o, inPath)}}}
+	}
+	d.Parameters = append(d.Parameters, headerParameters(o)...)
+	status := o.Status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	d.Responses = problems(o)
+	d.Responses[strconv.Itoa(status)] = &huma.Response{Description: "Done.", Headers: answerHeaders(o), Content: map[string]*huma.MediaType{jsonType: {Schema: outputSchema(o)}}}
+	return d
+}
+
+var keySecurity = []map[string][]string{{"bearer": {}}, {"key": {}}}
+
+// argumentNames gives the names in a stable order.
+func argumentNames(s *huma.Schema) []string {
+	names := make([]string, 0, len(s.Properties))
+	for name := range s.Properties {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// pathArguments maps an argument to the placeholder that carries it.
+func pathArguments(o op.Operation) map[string]string {
+	in := map[string]string{}
+	for _, m := range placeholders.FindAllStringSubmatch(o.Path, -1) {
+		in[o.Field(m[1])] = m[1]
+	}
+	return in
+}
+
+// exampleBody gives the operation's example without what the path carries.
+func exampleBody(o op.Operation, inPath map[string]string) any {
+	if o.Example == nil {
+		return nil
+	}
+	raw, err := json.Marshal(o.Example)
+	if err != nil {
+		return nil
+	}
+	args, err := op.ParseArguments(raw)
+	if err != nil {
+		return nil
+	}
+	for name := range inPath {
+		delete(args, name)
+	}
+	return args
+}
+
+func headerParameters(o op.Operation) []*huma.Param {
+	text := func(n int) *huma.Schema { return &huma.Schema{Type: huma.TypeString, MaxLength: &n} }
+	list := []*huma.Param{{Name: "X-Tenant-ID", In: "header", Schema: &huma.Schema{Type: huma.TypeString, Format: "uuid"},
+		Description: "Tenant, among those of the key. The argument tenant_id goes before it."}}
+	if !o.ReadOnly {
+		list = append(list, &huma.Param{Name: "Idempotency-Key", In: "header", Schema: text(255),
+			Description: "A repeat within 24 hours with the same key and the same request gets the first answer."})
+	}
+	return list
+}
+
+func answerHeaders(o op.Operation) map[string]*huma.Param {
+	text := &huma.Schema{Type: huma.TypeString}
+	h := map[string]*huma.Param{"X-Request-Id": {Schema: text}}
+	if o.Rate != "" {
+		h["RateLimit"], h["RateLimit-Policy"] = &huma.Param{Schema: text}, &huma.Param{Schema: text}
+	}
+	if o.Method == http.MethodGet {
+		h["ETag"] = &huma.Param{Schema: text}
+	}
+	return h
+}
+
+// problems lists what any operation may answer, in words for people.
+func problems(o op.Operation) map[string]*huma.Response {
+	statuses := []int{400, 401, 403, 404, 500, 503}
+	if o.Method != http.MethodGet && o.Method != http.MethodDelete {
+		statuses = append(statuses, 409, 413, 415, 422, 507)
+	}
+	if o.Method == http.MethodDelete {
+		statuses = append(statuses, 409, 422)
+	}
+	if o.Rate != "" {
+		statuses = append(statuses, 429)
+	}
+	out := map[string]*huma.Response{"default": problemResponse("Another fault.")}
+	for _, s := range statuses {
+		out[strconv.Itoa(s)] = problemResponse(http.StatusText(s) + ".")
+	}
+	return out
+}
+
+func problemResponse(words string) *huma.Response {
+	return &huma.Response{Description: words, Content: map[string]*huma.MediaType{
+		"application/problem+json": {Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}}}}
+}
+
+func problemRegistry() huma.Registry {
+	r := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	r.Schema(reflect.TypeFor[op.Problem](), true, "Problem")
+	return r
+}
+
+// outputSchema adds the part that only REST puts into the JSON.
+func outputSchema(o op.Operation) *huma.Schema {
+	if !o.Attaches {
+		return o.Output
+	}
+	s := *o.Output
+	s.Properties = make(map[string]*huma.Schema, len(o.Output.Properties)+1)
+	for name, p := range o.Output.Properties {
+		s.Properties[name] = p
+	}
+	s.Properties["attachments"] = &huma.Schema{Type: huma.TypeArray, Description: "Binary parts, such as a preview image.", Items: &huma.Schema{
+		Type: huma.TypeObject, Required: []string{"mime_type", "data_base64"}, AdditionalProperties: false,
+		Properties: map[string]*huma.Schema{"mime_type": {Type: huma.TypeString}, "data_base64": {Type: huma.TypeString, ContentEncoding: "base64"}}}}
+	return &s
+}
+
+func describeExtra(x ExtraRoute) *huma.Operation {
+	d := &huma.Operation{Method: x.Method, Path: x.Path, OperationID: x.Name, Summary: x.Summary, Description: x.Doc, Tags: []string{x.Tag}}
+	for _, m := range placeholders.FindAllStringSubmatch(x.Path, -1) {
+		d.Parameters = append(d.Parameters, &huma.Param{Name: m[1], In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}})
+	}
+	for _, q := range x.Query {
+		d.Parameters = append(d.Parameters, &huma.Param{Name: q.Name, In: "query", Required: q.Required, Description: q.Doc, Schema: &huma.Schema{Type: huma.TypeString}})
+	}
+	if x.Consumes != "" {
+		d.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{x.Consumes: {}}}
+	}
+	done := &huma.Response{Description: "Done."}
+	if x.Produces != "" {
+		done.Content = map[string]*huma.MediaType{x.Produces: {}}
+	}
+	d.Responses = map[string]*huma.Response{"200": done, "default": problemResponse("A fault.")}
+	d.Security = []map[string][]string{}
+	if x.NeedsKey {
+		d.Security = keySecurity
+	}
+	return d
+}
+
+// serveDocument answers with the document, encoded once.
+func serveDocument(doc *huma.OpenAPI) func(http.ResponseWriter, *http.Request, library.Actor) error {
+	encoded, err := json.Marshal(doc)
+	if err != nil {
+		panic("api: the OpenAPI document cannot be encoded: " + err.Error())
+	}
+	return func(w http.ResponseWriter, _ *http.Request, _ library.Actor) error {
+		w.Header().Set("Content-Type", jsonType)
+		w.Header().Set("Cache-Control", "public, max-age=300")
+		_, _ = w.Write(encoded) // the client has gone; there is nobody left to tell
+		return nil
+	}
+}

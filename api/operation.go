@@ -1,0 +1,168 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"vitrine/library"
+	"vitrine/op"
+)
+
+const (
+	jsonType = "application/json"
+	// readWithin bounds the time a client may take to send a body.
+	readWithin = 30 * time.Second
+)
+
+// operation serves one operation.
+func (s *server) operation(o op.Operation) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		actor, err := s.Auth.Authenticate(r)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		note(r.Context(), actor)
+		if !actor.Can(o.Permission) { // before a body is read for nothing
+			s.fail(w, r, op.MissingPermission(o.Permission, o.Name))
+			return
+		}
+		args, err := arguments(o, w, r)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		res, err := s.Caller.Call(r.Context(), o, actor, args, op.CallOptions{Transport: "rest", IdempotencyKey: r.Header.Get("Idempotency-Key")})
+		rateHeaders(w.Header(), res.Rate)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		s.answer(w, r, o, res)
+	})
+}
+
+// answer writes a result as JSON; a GET gets a weak ETag and may be answered 304.
+func (s *server) answer(w http.ResponseWriter, r *http.Request, o op.Operation, res op.Result) {
+	body, err := op.EncodeOutput(res.Value)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	if body, err = withAttachments(body, op.Attachments(res.Value)); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", jsonType)
+	h.Set("Cache-Control", "no-store")
+	if res.Replayed {
+		h.Set("Idempotency-Replayed", "true")
+	}
+	status := o.Status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	if o.Method == http.MethodGet && status == http.StatusOK {
+		sum := sha256.Sum256(body)
+		tag := `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+		h.Set("ETag", tag)
+		h.Set("Cache-Control", "private, no-cache")
+		h.Set("Vary", "Authorization, X-API-Key, api-key, X-Tenant-ID")
+		if matches(r.Header.Values("If-None-Match"), tag) {
+			h.Del("Content-Type")
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	h.Set("Content-Length", fmt.Sprint(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the client has gone; there is nobody left to tell
+}
+
+// withAttachments adds binary parts to an encoded object as base64.
+func withAttachments(body []byte, list []op.Attachment) ([]byte, error) {
+	if len(list) == 0 {
+		return body, nil
+	}
+	type part struct {
+		MIMEType string `json:"mime_type"`
+		Data     []byte `json:"data_base64"`
+	}
+	parts := make([]part, len(list))
+	for i, a := range list {
+		parts[i] = part{a.MIMEType, a.Data}
+	}
+	encoded, err := json.Marshal(parts)
+	if err != nil {
+		return nil, library.AsFault(err)
+	}
+	out := append([]byte{}, body[:len(body)-1]...)
+	if len(body) > 2 {
+		out = append(out, ',')
+	}
+	out = append(append(out, `"attachments":`...), encoded...)
+	return append(out, '}'), nil
+}
+
+// matches compares entity tags weakly (RFC 9110 §13.1.2).
+func matches(headers []string, tag string) bool {
+	for _, h := range headers {
+		for t := range strings.SplitSeq(h, ",") {
+			t = strings.TrimSpace(t)
+			if t == "*" || strings.TrimPrefix(t, "W/") == strings.TrimPrefix(tag, "W/") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// rateHeaders tells a client where it stands, in the form of the IETF draft on
+// RateLimit header fields.
+func rateHeaders(h http.Header, rate *op.RateState) {
+	if rate == nil {
+		return
+	}
+	h.Set("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=%d", rate.Class, rate.Budget.Calls, int(rate.Budget.Window.Seconds())))
+	h.Set("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", rate.Class, rate.Remaining, int(math.Ceil(rate.Reset.Seconds()))))
+}
+
+// readBody gives the JSON body of a request; it refuses what is too large before
+// it reads it, and what is no JSON before it parses it.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.ContentLength > op.MaxBody {
+		return nil, op.TooLarge()
+	}
+	if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
+		return nil, nil
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readWithin)) // not every writer can
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, op.MaxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, op.TooLarge()
+	case err != nil:
+		return nil, &library.Fault{Kind: library.KindInvalid, Code: library.CodeMalformedJSON, Detail: "The body could not be read to its end. Send it again.", Cause: err}
+	case len(body) == 0:
+		return nil, nil
+	}
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || media != jsonType {
+		return nil, library.NewFault(library.KindUnsupported, library.CodeUnsupportedMedia, "The body must be sent as Content-Type: application/json.")
+	}
+	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
+		return nil, library.NewFault(library.KindUnsupported, library.CodeUnsupportedMedia, "The body must be sent without a Content-Encoding.")
+	}
+	return body, nil
+}

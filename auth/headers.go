@@ -1,0 +1,88 @@
+package auth
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+
+	"vitrine/library"
+)
+
+// keyHeaders take a bare key (spec §5): the preferred one and the legacy one.
+var keyHeaders = []string{"X-API-Key", "api-key"}
+
+// credential gives the one credential of a request, whichever header carries it.
+// The same key in several headers is one credential; two different ones are
+// refused (RFC 6750 §3.1), because proxies and servers must not differ in which
+// of them counts.
+func credential(h http.Header) (string, error) {
+	var found []string
+	for _, v := range h.Values("Authorization") {
+		scheme, token, _ := strings.Cut(strings.TrimSpace(v), " ")
+		if !strings.EqualFold(scheme, "Bearer") {
+			return "", refused("The Authorization header must have the form: Bearer <API key>.")
+		}
+		found = append(found, strings.TrimSpace(token))
+	}
+	for _, name := range keyHeaders {
+		for _, v := range h.Values(name) {
+			found = append(found, strings.TrimSpace(v))
+		}
+	}
+	if len(found) == 0 {
+		return "", refused("Send an API key: Authorization: Bearer <key>, or X-API-Key: <key>.")
+	}
+	for _, c := range found[1:] {
+		if c != found[0] {
+			return "", library.Invalid(library.FieldFault{Field: "Authorization", Code: "conflict",
+				Message: "The request carries two different credentials.", Hint: "Send one key in one header."})
+		}
+	}
+	return found[0], nil
+}
+
+// single gives the value of a header that may be there once.
+func single(h http.Header, name string) (string, error) {
+	values := h.Values(name)
+	if len(values) == 0 {
+		return "", nil
+	}
+	for _, v := range values[1:] {
+		if v != values[0] {
+			return "", library.Invalid(library.FieldFault{Field: name, Code: "conflict", Message: "The header is there twice with different values."})
+		}
+	}
+	return strings.TrimSpace(values[0]), nil
+}
+
+// keyLike finds a key inside other text, complete or cut off.
+var keyLike = regexp.MustCompile(prefix + `[0-9A-Za-z]{16,}`)
+
+// RefuseKeyInURL gives KEY_IN_URL when the URL holds anything that looks like a
+// key: URLs end up in logs, histories and referrers (spec §5). Every route asks
+// it, also those that need no key.
+func RefuseKeyInURL(r *http.Request) error {
+	if !strings.Contains(r.URL.Path, prefix) && r.URL.RawQuery == "" {
+		return nil
+	}
+	if keyLike.MatchString(r.URL.Path) || keyLike.MatchString(r.URL.RawQuery) || inValues(r) {
+		return library.NewFault(library.KindInvalid, library.CodeKeyInURL,
+			"A key must not be sent in a URL, where logs and histories keep it. Revoke this key, create a new one, and send that in the Authorization header.")
+	}
+	return nil
+}
+
+// inValues looks behind percent encoding.
+func inValues(r *http.Request) bool {
+	for name, values := range r.URL.Query() {
+		if keyLike.MatchString(name) {
+			return true
+		}
+		for _, v := range values {
+			if keyLike.MatchString(v) {
+				return true
+			}
+		}
+	}
+	return false
+}

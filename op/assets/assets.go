@@ -1,0 +1,114 @@
+// Package assets holds the operations on stored files: storing, describing,
+// tagging, taking back. One file per operation.
+package assets
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"vitrine/library"
+	"vitrine/media/blob"
+	"vitrine/op"
+	"vitrine/store"
+)
+
+// Service is what the operations of this package work with.
+type Service struct {
+	Store *store.Store
+	Blobs blob.Store
+	Links Links
+	// MaxFile bounds one stored file, in bytes; 0 means DefaultMaxFile.
+	MaxFile int64
+}
+
+// DefaultMaxFile is 2 GiB: video masters and 3D scenes fit.
+const DefaultMaxFile = 2 << 30
+
+// uploadValid is how long an upload link may be used.
+const uploadValid = time.Hour
+
+// maxFile is the size limit in force.
+func (s *Service) maxFile() int64 {
+	if s.MaxFile == 0 {
+		return DefaultMaxFile
+	}
+	return s.MaxFile
+}
+
+// Operations lists this package's operations.
+func (s *Service) Operations() []op.Operation {
+	return []op.Operation{
+		s.storeAsset(), s.createUploadURL(), s.findStored(), s.updateAsset(), s.bulkUpdateAssetTags(), s.undoOperation(), s.getWorkflow(),
+	}
+}
+
+// Links makes the signed addresses under which bytes travel.
+type Links struct {
+	Signer *blob.Signer
+	Base   string // public address of the service, without a slash at its end
+}
+
+// DownloadValid is how long a download link may be used (spec §8).
+const DownloadValid = 5 * time.Minute
+
+// thumbnailStep rounds the expiry of preview links, so that browsers can cache them.
+const thumbnailStep = 6 * time.Hour
+
+// Upload gives the address to PUT bytes to.
+func (l Links) Upload(tenant library.TenantID, stagedID, filename, mimeType string, maxBytes int64) string {
+	token := l.Signer.Sign(blob.Grant{Purpose: blob.PurposeUpload, Tenant: tenant, Staged: stagedID, Filename: filename, MIMEType: mimeType, MaxBytes: maxBytes}, uploadValid)
+	return l.Base + "/api/v1/storage/upload/" + token
+}
+
+// Download gives the address of an asset's original bytes, valid for DownloadValid.
+func (l Links) Download(a library.Asset) string {
+	token := l.Signer.Sign(blob.Grant{Purpose: blob.PurposeDownload, Tenant: a.Tenant, Asset: a.Hash, Filename: a.Filename, MIMEType: a.MIMEType}, DownloadValid)
+	return l.Base + "/files/" + token + "/" + url.PathEscape(a.Filename)
+}
+
+// Thumbnail gives the address of an asset's preview. Callers may add ?size= with
+// one of preview.Edges.
+func (l Links) Thumbnail(tenant library.TenantID, hash library.AssetHash) string {
+	return l.Base + "/previews/" + l.Signer.SignSteady(blob.Grant{Purpose: blob.PurposePreview, Tenant: tenant, Asset: hash}, thumbnailStep) + ".jpg"
+}
+
+// storagePath names staged bytes to clients. It begins with the tenant (spec
+// §4.1, StoreAsset), so that a path of another tenant can be told at a glance.
+func storagePath(tenant library.TenantID, stagedID, filename string) string {
+	return string(tenant) + "/uploads/" + stagedID + "/" + filename
+}
+
+// splitStoragePath finds the staging id in a storage path of this tenant.
+func splitStoragePath(tenant library.TenantID, p string) (stagedID string, ok bool) {
+	rest, ok := strings.CutPrefix(p, string(tenant)+"/uploads/")
+	if !ok {
+		return "", false
+	}
+	id, _, _ := strings.Cut(rest, "/")
+	return id, id != ""
+}
+
+// Summary is an asset as lists show it (spec §2.2).
+type Summary struct {
+	AssetHash    library.AssetHash `json:"asset_h" doc:"SHA-1 of the bytes, 40 hex digits: the asset's identity."`
+	Title        string            `json:"title"`
+	Description  string            `json:"description"`
+	Filename     string            `json:"filename"`
+	MIMEType     string            `json:"mime_type"`
+	Status       library.Status    `json:"status" enum:"Draft,PendingApproval,Approved,Rejected,Archived"`
+	Tags         []string          `json:"tags"`
+	ThumbnailURL string            `json:"thumbnail_url" doc:"A JPEG preview; no credential is needed. Add ?size=256, 512, 1024 or 2048."`
+}
+
+// summary renders an asset for a list.
+func (s *Service) summary(a library.Asset) Summary {
+	if a.Tags == nil {
+		a.Tags = []string{}
+	}
+	return Summary{AssetHash: a.Hash, Title: a.Title, Description: a.Description, Filename: a.Filename, MIMEType: a.MIMEType,
+		Status: a.Status, Tags: a.Tags, ThumbnailURL: s.Links.Thumbnail(a.Tenant, a.Hash)}
+}
+
+// hashPattern is what an asset hash looks like, in the words of a schema.
+const hashPattern = `^[0-9a-fA-F]{40}$`

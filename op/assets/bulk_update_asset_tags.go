@@ -1,0 +1,78 @@
+package assets
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"vitrine/library"
+	"vitrine/op"
+)
+
+type bulkTagsInput struct {
+	op.InTenant
+	AssetHashes []string `json:"asset_hs" minItems:"1" maxItems:"100" doc:"The assets: 1 to 100 SHA-1 hashes of 40 hex digits."`
+	Operation   string   `json:"operation" enum:"add,remove" doc:"add merges the tags in, remove takes them out."`
+	Tags        []string `json:"tags" minItems:"1" maxItems:"50" doc:"1 to 50 tags, each of 1 to 100 characters. Tags are compared without regard to case."`
+}
+
+// Validate implements op.Validator.
+func (in *bulkTagsInput) Validate() []library.FieldFault {
+	faults := tagFaults("tags", in.Tags)
+	for i, h := range in.AssetHashes {
+		if !library.AssetHash(strings.ToLower(h)).Valid() {
+			faults = append(faults, library.FieldFault{Field: fmt.Sprintf("asset_hs[%d]", i), Code: "pattern", Message: "Expected a SHA-1 of 40 hex digits."})
+		}
+	}
+	return faults
+}
+
+type bulkTagsOutput struct {
+	Changed   []library.AssetHash `json:"changed" doc:"Assets whose tag set changed."`
+	Unchanged []library.AssetHash `json:"unchanged" doc:"Assets that had, or lacked, the tags already."`
+	NotFound  []library.AssetHash `json:"not_found" doc:"Hashes that are no assets of this tenant."`
+	op.Undoable
+	op.Indexed
+}
+
+func (s *Service) bulkUpdateAssetTags() op.Operation {
+	return op.Define(op.Meta{
+		Name: "BulkUpdateAssetTags", Title: "Add or remove tags", Domain: op.Assets,
+		Doc: "Adds tags to, or removes tags from, up to 100 assets in one step. Assets whose tag set does not change are reported as unchanged. " +
+			"Returns an operation_id for UndoOperation and an index_token for searches that must see the change.",
+		Method: "PATCH", Path: "/api/v1/assets/bulk-tag", Permission: library.PermWrite, Destructive: true, Idempotent: true,
+		Spec:    "spec §4.1 Assets, §8",
+		Example: map[string]any{"asset_hs": []string{"da39a3ee5e6b4b0d3255bfef95601890afd80709"}, "operation": "add", "tags": []string{"fox", "winter"}},
+	}, func(ctx context.Context, actor library.Actor, in bulkTagsInput) (bulkTagsOutput, error) {
+		hashes := make([]library.AssetHash, len(in.AssetHashes))
+		for i, h := range in.AssetHashes {
+			hashes[i] = library.AssetHash(strings.ToLower(h))
+		}
+		var over int
+		changed, err := s.Store.ChangeAssets(ctx, actor, "BulkUpdateAssetTags", hashes, func(a *library.Asset) {
+			if in.Operation == "remove" {
+				a.Tags = library.RemoveTags(a.Tags, in.Tags)
+				return
+			}
+			merged := library.MergeTags(a.Tags, in.Tags)
+			if len(merged) > library.MaxTags {
+				over++
+				return
+			}
+			a.Tags = merged
+		})
+		if err != nil {
+			return bulkTagsOutput{}, err
+		}
+		if over > 0 && len(changed.Changed) == 0 {
+			return bulkTagsOutput{}, library.Invalid(library.FieldFault{Field: "tags", Code: "range",
+				Message: fmt.Sprintf("An asset has at most %d tags, and these would be more. Nothing was changed.", library.MaxTags)})
+		}
+		out := bulkTagsOutput{Changed: []library.AssetHash{}, Unchanged: append([]library.AssetHash{}, changed.Unchanged...),
+			NotFound: append([]library.AssetHash{}, changed.Missing...), Undoable: op.Undoable{OperationID: changed.OperationID}, Indexed: indexed(changed.Changed)}
+		for _, a := range changed.Changed {
+			out.Changed = append(out.Changed, a.Hash)
+		}
+		return out, nil
+	})
+}

@@ -1,0 +1,141 @@
+package assets
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"vitrine/library"
+	"vitrine/media/blob"
+	"vitrine/op"
+)
+
+type uploadURLInput struct {
+	op.InTenant
+	Filename    string `json:"filename" minLength:"1" maxLength:"1024" doc:"The file's name."`
+	MIMEType    string `json:"mime_type,omitempty" maxLength:"255" doc:"The file's MIME type, for example image/png."`
+	ContentType string `json:"content_type,omitempty" maxLength:"255" doc:"Another name of mime_type."`
+	Size        int64  `json:"size,omitempty" minimum:"1" doc:"The file's size in bytes, where known: a file that is too large is refused before it is sent."`
+	SHA1        string `json:"sha1,omitempty" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"SHA-1 of the bytes. When they are stored already, already_stored names the asset and nothing need be sent."`
+}
+
+// Validate implements op.Validator.
+func (in *uploadURLInput) Validate() []library.FieldFault {
+	var faults []library.FieldFault
+	if in.MIMEType == "" {
+		in.MIMEType = in.ContentType
+	}
+	if in.MIMEType == "" {
+		faults = append(faults, library.FieldFault{Field: "mime_type", Code: "required", Message: "It is required.", Hint: "Send the file's MIME type, for example image/png."})
+	}
+	if in.Filename = library.CleanFilename(in.Filename); in.Filename == "" {
+		faults = append(faults, library.FieldFault{Field: "filename", Code: "format", Message: "Expected a file name, for example fox.png."})
+	}
+	return faults
+}
+
+type uploadURLOutput struct {
+	SignedURL     string            `json:"signedUrl" doc:"PUT the bytes here, with the Content-Type announced. No credential is needed. Empty when already_stored is set."`
+	Path          string            `json:"path" doc:"The storage path, under the name the REST route gives it."`
+	StoragePath   string            `json:"storagePath" doc:"Pass to StoreAsset as asset_storage_ref.storagePath once the bytes are there."`
+	ExpiresIn     int               `json:"expires_in" doc:"Seconds for which signedUrl may be used."`
+	MaxBytes      int64             `json:"max_bytes" doc:"The largest file that signedUrl takes."`
+	AlreadyStored library.AssetHash `json:"already_stored" doc:"The asset that holds these bytes already; empty when there is none."`
+}
+
+func (s *Service) createUploadURL() op.Operation {
+	return op.Define(op.Meta{
+		Name: "CreateUploadUrl", Title: "Get an upload URL", Domain: op.Assets,
+		Doc: "Gives a signed URL to PUT a file's bytes to, the route for files above about 3 MB. Then call StoreAsset with asset_storage_ref.storagePath. " +
+			"With sha1, tells first whether the bytes are stored already.",
+		Method: "GET", Path: "/api/v1/storage/signed-url/upload", Permission: library.PermWrite, Idempotent: true,
+		Spec:    "spec §4.1 Assets, §4.2; open points §1",
+		Example: map[string]any{"filename": "fox.png", "mime_type": "image/png", "size": 1024},
+	}, func(ctx context.Context, actor library.Actor, in uploadURLInput) (uploadURLOutput, error) {
+		limit := s.maxFile()
+		if in.Size > limit {
+			return uploadURLOutput{}, library.NewFault(library.KindTooLarge, library.CodePayloadTooLarge, "The file is larger than the %d bytes this service takes.", limit)
+		}
+		if in.SHA1 != "" {
+			hash := library.AssetHash(strings.ToLower(in.SHA1))
+			known, err := s.Store.KnownHashes(ctx, actor.Tenant, []library.AssetHash{hash})
+			if err != nil {
+				return uploadURLOutput{}, err
+			}
+			if known[hash] {
+				return uploadURLOutput{MaxBytes: limit, AlreadyStored: hash}, nil
+			}
+		}
+		return s.uploadTicket(actor.Tenant, in.Filename, in.MIMEType), nil
+	})
+}
+
+func (s *Service) uploadTicket(tenant library.TenantID, filename, mimeType string) uploadURLOutput {
+	id := blob.NewStagingID()
+	p := storagePath(tenant, id, filename)
+	return uploadURLOutput{SignedURL: s.Links.Upload(tenant, id, filename, mimeType, s.maxFile()), Path: p, StoragePath: p,
+		ExpiresIn: int(uploadValid.Seconds()), MaxBytes: s.maxFile()}
+}
+
+type findStoredInput struct {
+	op.InTenant
+	Files []fileToSend `json:"files" minItems:"1" maxItems:"500" doc:"The files at hand."`
+}
+
+type fileToSend struct {
+	SHA1     string `json:"sha1" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits"`
+	Filename string `json:"filename" minLength:"1" maxLength:"1024"`
+	MIMEType string `json:"mime_type,omitempty" maxLength:"255"`
+}
+
+// Validate implements op.Validator.
+func (in *findStoredInput) Validate() (faults []library.FieldFault) {
+	for i := range in.Files {
+		f := &in.Files[i]
+		if f.Filename = library.CleanFilename(f.Filename); f.Filename == "" {
+			faults = append(faults, library.FieldFault{Field: fmt.Sprintf("files[%d].filename", i), Code: "format", Message: "Expected a file name."})
+		}
+	}
+	return faults
+}
+
+type findStoredOutput struct {
+	Files []fileTicket `json:"files" doc:"One entry per file sent, in the same order."`
+}
+
+type fileTicket struct {
+	SHA1        string `json:"sha1"`
+	Stored      bool   `json:"stored" doc:"The bytes are stored already; nothing need be sent."`
+	SignedURL   string `json:"signedUrl,omitempty"`
+	StoragePath string `json:"storagePath,omitempty"`
+}
+
+// findStored is what a resumable import asks first.
+func (s *Service) findStored() op.Operation {
+	return op.Define(op.Meta{
+		Name: "FindStored", Title: "Find which files are stored", Domain: op.Assets,
+		Doc: "Tells for up to 500 files, by the SHA-1 of their bytes, which are stored already, and gives a signed upload URL for each of the others. " +
+			"An import that was interrupted goes on by asking this again.",
+		Method: "POST", Path: "/api/v1/imports/find-stored", Permission: library.PermWrite, ReadOnly: true, Idempotent: true, RESTOnly: true,
+		Spec:    "open points §8",
+		Example: map[string]any{"files": []map[string]any{{"sha1": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "filename": "fox.png"}}},
+	}, func(ctx context.Context, actor library.Actor, in findStoredInput) (findStoredOutput, error) {
+		hashes := make([]library.AssetHash, len(in.Files))
+		for i, f := range in.Files {
+			hashes[i] = library.AssetHash(strings.ToLower(f.SHA1))
+		}
+		known, err := s.Store.KnownHashes(ctx, actor.Tenant, hashes)
+		if err != nil {
+			return findStoredOutput{}, err
+		}
+		out := findStoredOutput{Files: make([]fileTicket, len(in.Files))}
+		for i, f := range in.Files {
+			out.Files[i] = fileTicket{SHA1: string(hashes[i]), Stored: known[hashes[i]]}
+			if !known[hashes[i]] {
+				ticket := s.uploadTicket(actor.Tenant, f.Filename, f.MIMEType)
+				out.Files[i].SignedURL, out.Files[i].StoragePath = ticket.SignedURL, ticket.StoragePath
+			}
+		}
+		return out, nil
+	})
+}

@@ -1,0 +1,53 @@
+package assets
+
+import (
+	"context"
+	"time"
+
+	"vitrine/library"
+	"vitrine/op"
+)
+
+type undoInput struct {
+	op.InTenant
+	OperationID string `json:"operation_id" minLength:"1" maxLength:"64" doc:"The operation_id that a write returned."`
+}
+
+type undoOutput struct {
+	Tool     string              `json:"tool" doc:"What the operation was."`
+	At       time.Time           `json:"at" doc:"When it happened."`
+	Reverted []library.AssetHash `json:"reverted" doc:"Assets that were put back."`
+	Kept     []keptAsset         `json:"kept" doc:"Assets of which something was left as it is, with the reason."`
+	op.Undoable
+	op.Indexed
+}
+
+type keptAsset struct {
+	AssetHash library.AssetHash `json:"asset_h"`
+	Reason    string            `json:"reason"`
+}
+
+func (s *Service) undoOperation() op.Operation {
+	return op.Define(op.Meta{
+		Name: "UndoOperation", Title: "Undo an operation", Domain: op.Assets,
+		Doc: "Takes back what an earlier write changed, for every asset it touched. What somebody changed since is left as it is and reported in kept. " +
+			"Undoing StoreAsset moves the asset to the trash. The undo is an operation itself: undo it to bring the change back.",
+		Method: "POST", Path: "/api/v1/operations/{operation_id}/undo", Permission: library.PermWrite, Destructive: true,
+		Spec:    "open points §1",
+		Example: map[string]any{"operation_id": "0198c5a0-0000-7000-8000-000000000000"},
+	}, func(ctx context.Context, actor library.Actor, in undoInput) (undoOutput, error) {
+		got, err := s.Store.Undo(ctx, actor, "UndoOperation", in.OperationID)
+		if err != nil {
+			return undoOutput{}, err
+		}
+		out := undoOutput{Tool: got.Tool, At: got.At.UTC(), Reverted: []library.AssetHash{}, Kept: []keptAsset{},
+			Undoable: op.Undoable{OperationID: got.OperationID}, Indexed: indexed(got.Changed.Changed)}
+		for _, a := range got.Changed.Changed {
+			out.Reverted = append(out.Reverted, a.Hash)
+		}
+		for _, c := range got.Conflicts {
+			out.Kept = append(out.Kept, keptAsset{c.Hash, c.Reason})
+		}
+		return out, nil
+	})
+}

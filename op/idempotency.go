@@ -1,0 +1,131 @@
+package op
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"log/slog"
+	"time"
+
+	"vitrine/library"
+)
+
+// IdempotencyStore keeps the answers to calls that carried an idempotency key,
+// per tenant and credential, for 24 hours. Package store has the one in
+// PostgreSQL.
+type IdempotencyStore interface {
+	// BeginIdempotent claims the key, or gives the hash of the request that holds
+	// it and, once that one is done, its response.
+	BeginIdempotent(ctx context.Context, tenant library.TenantID, actorID, key string, request [32]byte) (claimed bool, seen, response []byte, err error)
+	// RenewIdempotent keeps a claim from going void while its call runs.
+	RenewIdempotent(ctx context.Context, tenant library.TenantID, actorID, key string) error
+	// FinishIdempotent stores the response of a claimed key.
+	FinishIdempotent(ctx context.Context, tenant library.TenantID, actorID, key string, response []byte) error
+	// ReleaseIdempotent gives a claimed key back.
+	ReleaseIdempotent(ctx context.Context, tenant library.TenantID, actorID, key string) error
+}
+
+const (
+	maxIdempotencyKey = 255
+	// renewEvery is well below the minute after which the store gives up a claim.
+	renewEvery = 15 * time.Second
+	// settleWithin bounds the store's part once the work is done; it must not end
+	// with the caller's connection, or a lost connection would lose the answer.
+	settleWithin = 10 * time.Second
+)
+
+// once runs work at most once for a key: the first call claims the key, later
+// ones get its answer. Only success is kept: a failed call changed nothing, so
+// the same key may try again.
+func (c *Caller) once(ctx context.Context, o Operation, actor library.Actor, key string, raw []byte, work func(context.Context) (any, error)) (value any, replayed bool, err error) {
+	if err := checkIdempotencyKey(key); err != nil {
+		return nil, false, err
+	}
+	request := requestHash(o.Name, raw)
+	claimed, seen, response, err := c.Idempotency.BeginIdempotent(ctx, actor.Tenant, actor.ID, key, request)
+	switch {
+	case err != nil:
+		return nil, false, library.AsFault(err)
+	case !claimed && !bytes.Equal(seen, request[:]):
+		return nil, false, library.NewFault(library.KindUnprocessable, library.CodeIdempotencyReuse,
+			"This idempotency key was used for a different request. Send a new key with each new request.")
+	case !claimed && response == nil:
+		fault := library.NewFault(library.KindConflict, library.CodeConflict,
+			"The first request with this idempotency key is still running. Repeat the request in a moment to get its answer.")
+		fault.RetryAfter = time.Second
+		return nil, false, fault
+	case !claimed:
+		return rawOutput(response), true, nil
+	}
+	stop := c.keepClaim(ctx, actor, key)
+	value, err = work(ctx)
+	stop()
+	return value, false, c.settle(ctx, actor, key, value, err)
+}
+
+// requestHash tells one request from another: the operation and its arguments in
+// canonical form.
+func requestHash(operation string, raw []byte) [32]byte {
+	h := sha256.New()
+	h.Write([]byte(operation))
+	h.Write([]byte{0})
+	h.Write(raw)
+	return [32]byte(h.Sum(nil))
+}
+
+// settle stores the answer or gives the key back, and passes the work's error on.
+// An answer that cannot be stored does not undo the work: the caller gets it, and
+// a repeat within the claim's last minute is told to wait.
+func (c *Caller) settle(ctx context.Context, actor library.Actor, key string, value any, failed error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
+	defer cancel()
+	if failed != nil {
+		if err := c.Idempotency.ReleaseIdempotent(ctx, actor.Tenant, actor.ID, key); err != nil {
+			slog.WarnContext(ctx, "giving an idempotency key back", "error", err)
+		}
+		return failed
+	}
+	response, err := EncodeOutput(value)
+	if err == nil {
+		err = c.Idempotency.FinishIdempotent(ctx, actor.Tenant, actor.ID, key, response)
+	}
+	if err != nil {
+		slog.WarnContext(ctx, "keeping the answer under an idempotency key", "error", err)
+	}
+	return nil
+}
+
+// keepClaim renews the claim until stop is called.
+func (c *Caller) keepClaim(ctx context.Context, actor library.Actor, key string) (stop func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(renewEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if err := c.Idempotency.RenewIdempotent(ctx, actor.Tenant, actor.ID, key); err != nil && ctx.Err() == nil {
+					slog.WarnContext(ctx, "renewing an idempotency key", "error", err)
+				}
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+// checkIdempotencyKey takes 1 to 255 printable ASCII characters.
+func checkIdempotencyKey(key string) error {
+	ok := len(key) <= maxIdempotencyKey
+	for i := range len(key) {
+		ok = ok && key[i] > ' ' && key[i] <= '~'
+	}
+	if ok {
+		return nil
+	}
+	return library.Invalid(library.FieldFault{Field: "idempotency_key", Code: "format",
+		Message: "Expected 1 to 255 printable ASCII characters without blanks, for example a UUID."})
+}

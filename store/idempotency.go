@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/library"
+)
+
+// BeginIdempotent claims a caller's Idempotency-Key for one request. A claim
+// gives claimed; a key that has its answer gives the stored response; a key whose
+// request is still running gives neither. seen is the hash of the request that
+// holds the key.
+//
+// An answer is kept for 24 hours. A claim without an answer is void a minute
+// after it was last renewed, so a process that died does not block its caller.
+func (s *Store) BeginIdempotent(ctx context.Context, tenant library.TenantID, actorID, key string, request [32]byte) (claimed bool, seen []byte, response []byte, err error) {
+	err = s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+		if rand.IntN(256) == 0 { // often enough to keep the table small, seldom enough to cost nothing
+			if _, err := tx.Exec(ctx, `DELETE FROM idempotency WHERE tenant_id = $1 AND created_at < now() - interval '24 hours'`, tenant); err != nil {
+				return err
+			}
+		}
+		err := tx.QueryRow(ctx, `INSERT INTO idempotency AS i (tenant_id, actor_id, key, request_hash) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (tenant_id, actor_id, key) DO UPDATE SET request_hash = $4, response = NULL, created_at = now()
+			WHERE i.created_at < now() - CASE WHEN i.response IS NULL THEN interval '1 minute' ELSE interval '24 hours' END
+			RETURNING true`, tenant, actorID, key, request[:]).Scan(&claimed)
+		if err == nil || !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		err = tx.QueryRow(ctx, `SELECT request_hash, response FROM idempotency WHERE tenant_id = $1 AND actor_id = $2 AND key = $3`,
+			tenant, actorID, key).Scan(&seen, &response)
+		if errors.Is(err, pgx.ErrNoRows) { // given back this moment: the caller may try again
+			seen = request[:]
+			return nil
+		}
+		return err
+	})
+	return claimed, seen, response, err
+}
+
+// RenewIdempotent keeps a claim alive while its request runs.
+func (s *Store) RenewIdempotent(ctx context.Context, tenant library.TenantID, actorID, key string) error {
+	return s.execTenant(ctx, tenant, `UPDATE idempotency SET created_at = now()
+		WHERE tenant_id = $1 AND actor_id = $2 AND key = $3 AND response IS NULL`, tenant, actorID, key)
+}
+
+// FinishIdempotent stores the answer, a JSON object, under a claimed key.
+func (s *Store) FinishIdempotent(ctx context.Context, tenant library.TenantID, actorID, key string, response []byte) error {
+	return s.execTenant(ctx, tenant, `UPDATE idempotency SET response = $4, created_at = now()
+		WHERE tenant_id = $1 AND actor_id = $2 AND key = $3 AND response IS NULL`, tenant, actorID, key, response)
+}
+
+// ReleaseIdempotent gives a claimed key back: its request failed and changed nothing.
+func (s *Store) ReleaseIdempotent(ctx context.Context, tenant library.TenantID, actorID, key string) error {
+	return s.execTenant(ctx, tenant, `DELETE FROM idempotency
+		WHERE tenant_id = $1 AND actor_id = $2 AND key = $3 AND response IS NULL`, tenant, actorID, key)
+}
+
+// execTenant runs one statement that sees only the tenant's rows.
+func (s *Store) execTenant(ctx context.Context, tenant library.TenantID, sql string, args ...any) error {
+	return s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, sql, args...)
+		return err
+	})
+}
