@@ -37,7 +37,7 @@ func infotextRecords(src *Source) []*Record {
 	var own, other []*Record
 	for _, r := range src.Unclaimed() {
 		switch {
-		case strings.HasPrefix(strings.TrimSpace(r.Text), "{"), len(r.Text) > maxJSON:
+		case looksLikeObject(r.Text), len(r.Text) > maxJSON:
 		case isOneOf(r.Key, infotextKeys):
 			own = append(own, r)
 		default:

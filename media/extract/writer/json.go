@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"vitrine/library"
 )
 
 // object is a JSON object with the lookups that records of loose typing need:
@@ -17,7 +19,7 @@ type object map[string]any
 // Python writes and JSON forbids, are read as null.
 func parseObject(text string) object {
 	text = strings.Trim(text, " \t\r\n\x00\ufeff")
-	if !strings.HasPrefix(text, "{") || len(text) > maxJSON {
+	if !looksLikeObject(text) || len(text) > maxJSON {
 		return nil
 	}
 	var o object
@@ -25,6 +27,14 @@ func parseObject(text string) object {
 		return nil
 	}
 	return o
+}
+
+// looksLikeObject tells a JSON object from a prompt that starts with a brace, as
+// the wildcards of dynamic prompts do: {red|blue} cat.
+func looksLikeObject(text string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimLeft(text, " \t\r\n\ufeff"), "{")
+	rest = strings.TrimLeft(rest, " \t\r\n")
+	return ok && rest != "" && (rest[0] == '"' || rest[0] == '}')
 }
 
 func decodeJSON(b []byte, into any) error {
@@ -266,6 +276,36 @@ func (o object) objects(keys ...string) []object {
 		}
 	}
 	return out
+}
+
+// texts gives a member's strings and numbers as texts: an array's, or those of a
+// comma-separated string.
+func (o object) texts(key string) []string {
+	if s, ok := o[key].(string); ok && !strings.HasPrefix(s, "[") {
+		var out []string
+		for _, part := range strings.Split(s, ",") {
+			if part = strings.TrimSpace(part); part != "" {
+				out = append(out, part)
+			}
+		}
+		return out
+	}
+	var out []string
+	for _, v := range o.list(key) {
+		if s := (object{"v": v}).name("v"); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// extras keeps the members that have no field of their own.
+func (o object) extras(l *library.Lineage, known map[string]bool) {
+	for _, key := range o.keys() {
+		if !known[key] && o[key] != nil {
+			addExtra(l, key, o.raw(key))
+		}
+	}
 }
 
 func toFloat(v any) *float64 {

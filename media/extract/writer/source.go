@@ -81,10 +81,11 @@ func (s *Source) text(key string) string {
 }
 
 // find gives the first unclaimed record whose JSON object satisfies is. The
-// marker must occur in the text: it spares parsing every graph for every writer.
+// marker must occur in the text, which spares parsing every text for every
+// writer; graphs are passed over.
 func (s *Source) find(marker string, is func(object) bool) *Record {
 	for _, r := range s.Records {
-		if r.claimed || !strings.Contains(r.Text, marker) {
+		if r.claimed || !strings.Contains(r.Text, marker) || r.isGraph() {
 			continue
 		}
 		if o := r.Object(); o != nil && is(o) {
@@ -92,6 +93,21 @@ func (s *Source) find(marker string, is func(object) bool) *Record {
 		}
 	}
 	return nil
+}
+
+// isGraph tells by its text whether a record is a ComfyUI graph, without parsing it.
+func (r *Record) isGraph() bool {
+	return strings.Contains(r.Text, `"class_type"`) || strings.Contains(r.Text, `"nodes"`) && strings.Contains(r.Text, `"links"`)
+}
+
+// hasGraph tells whether the file carries a ComfyUI graph.
+func (s *Source) hasGraph() bool {
+	for _, r := range s.Records {
+		if r.isGraph() {
+			return true
+		}
+	}
+	return false
 }
 
 // claim marks records as read.
@@ -143,7 +159,7 @@ func cutGraphPrefix(text string) (name, rest string, ok bool) {
 	if inner, quoted := unquoteJSON(rest); quoted {
 		rest = inner
 	}
-	return name, rest, strings.HasPrefix(rest, "{")
+	return name, rest, looksLikeObject(rest)
 }
 
 // carried are the chunk names that writers and converters also use as members of
@@ -167,7 +183,7 @@ func (s *Source) unwrap(r *Record, depth int) {
 			continue
 		}
 		raw := o.raw(key)
-		isJSON := strings.HasPrefix(strings.TrimSpace(raw), "{")
+		isJSON := looksLikeObject(raw) || looksLikeObject(strings.TrimLeft(raw, `"\`))
 		if !isJSON && !textCarrier(o, key) {
 			continue
 		}
@@ -189,7 +205,7 @@ func textCarrier(o object, key string) bool {
 }
 
 func mayCarry(text string) bool {
-	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
+	if !looksLikeObject(text) {
 		return false
 	}
 	for key := range carried {

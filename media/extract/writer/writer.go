@@ -37,7 +37,23 @@ type Finding struct {
 // since the summary holds what the person typed; flat text that saver nodes add
 // beside a graph comes after it, since it is often a stale default.
 var All = []Writer{
+	{"swarmui", readSwarmUI},
+	{"stability-matrix", readStabilityMatrix},
+	{"tensorart", readTensorArt},
+	{"civitai", readCivitai},
+	{"invokeai", readInvokeAI},
+	{"invokeai-sd-metadata", readInvokeSDMetadata},
+	{"invokeai-dream", readInvokeDream},
+	{"novelai", readNovelAI},
+	{"draw-things", readDrawThings},
+	{"ruined-fooocus", readRuinedFooocus},
+	{"fooocus", readFooocus},
+	{"easydiffusion", readEasyDiffusion},
+	{"hf-space", readHFSpace},
 	{"infotext", readInfotext},
+	{"midjourney", readMidjourney},
+	{"iptc", readIPTC},
+	{"plain-json", readPlainJSON},
 }
 
 // Read gives the findings of every writer that recognises a record of its own.

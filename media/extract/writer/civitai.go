@@ -1,0 +1,75 @@
+package writer
+
+import (
+	"strings"
+
+	"vitrine/library"
+)
+
+// readCivitai reads what Civitai's generator adds to the graph it ran: a member
+// "extraMetadata", a JSON string of what the person asked for. The graph itself
+// is read as a graph. The site's text form is read as infotext.
+func readCivitai(src *Source) (Finding, bool) {
+	r, meta := civitaiRecord(src)
+	if r == nil {
+		return Finding{}, false
+	}
+	l := library.Lineage{Tool: "civitai", Positive: meta.str("prompt"), Negative: meta.str("negativePrompt")}
+	p := params(&l)
+	p.Seed = meta.seed("seed")
+	p.Steps = meta.int("steps")
+	p.CFGScale = meta.float("cfgScale", "cfg")
+	p.Sampler = meta.named("sampler")
+	p.Scheduler = meta.named("scheduler")
+	p.ClipSkip = meta.positive("clipSkip")
+	p.Denoise = meta.float("denoise")
+	if !src.hasGraph() {
+		p.Width, p.Height = meta.positive("width"), meta.positive("height")
+	}
+	for _, res := range meta.objects("resources") {
+		id := res.name("modelVersionId", "air")
+		addWeighted(&l, library.ModelUse{Type: "other", Name: firstOf(res.name("modelName", "name"), id), VersionID: id, Strength: res.float("strength")})
+	}
+	civitaiHires(&l, meta, r.Object())
+	meta.extras(&l, map[string]bool{"prompt": true, "negativePrompt": true, "seed": true, "steps": true, "cfgScale": true, "sampler": true,
+		"resources": true, "clipSkip": true, "width": true, "height": true})
+	tidy(&l)
+	return Finding{Lineage: l, Place: r.Place}, true
+}
+
+// civitaiRecord finds the graph that has the member, or the member on its own.
+// The record stays unclaimed: its graph is still to be read.
+func civitaiRecord(src *Source) (*Record, object) {
+	for _, r := range src.Records {
+		if r.claimed || !strings.Contains(r.Text, "extraMetadata") {
+			continue
+		}
+		if r.Key == "extraMetadata" {
+			return r, r.Object()
+		}
+		if meta := r.Object().object("extraMetadata"); meta != nil {
+			return r, meta
+		}
+	}
+	return nil, nil
+}
+
+// civitaiHires reads the upscaling workflow, which runs on an earlier picture and
+// so looks like an ordinary image-to-image graph.
+func civitaiHires(l *library.Lineage, meta, graph object) {
+	if !strings.Contains(meta.name("workflowId", "workflow"), "hires") {
+		return
+	}
+	h := &library.Hires{}
+	for _, id := range graph.keys() {
+		node := graph.object(id)
+		in := node.object("inputs")
+		switch class := node.name("class_type"); {
+		case class == "UpscaleModelLoader":
+			h.Upscaler = in.named("model_name")
+		case class == "KSampler":
+			h.Steps, h.Denoise = in.int("steps"), in.float("denoise")
+		}
+	}
+	l.Hires = h
+}

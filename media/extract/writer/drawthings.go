@@ -1,0 +1,81 @@
+package writer
+
+import (
+	"strings"
+
+	"vitrine/library"
+)
+
+// readDrawThings reads the JSON that Draw Things keeps in XMP's
+// exif:UserComment: "c" and "uc" are the prompts, "v2" repeats the settings in
+// the app's own terms, with control nets, networks and upscaling.
+func readDrawThings(src *Source) (Finding, bool) {
+	named := strings.HasPrefix(src.text("CreatorTool"), "Draw Things")
+	r := src.find(`"c"`, func(o object) bool {
+		return o.has("c") && (named || o.has("v2") || o.has("uc", "scale", "size"))
+	})
+	if r == nil {
+		return Finding{}, false
+	}
+	src.claim(r, src.Get("description"))
+	o := r.Object()
+	v2 := o.object("v2")
+	l := library.Lineage{Tool: "draw-things", ToolVersion: strings.TrimSpace(strings.TrimPrefix(src.text("CreatorTool"), "Draw Things"))}
+	l.Positive, l.Negative = o.str("c"), o.str("uc")
+	drawSettings(&l, o, v2)
+	drawModels(&l, o, v2)
+	o.extras(&l, map[string]bool{"c": true, "uc": true, "seed": true, "steps": true, "scale": true, "sampler": true, "size": true, "model": true, "v2": true, "lora": true, "control": true})
+	tidy(&l)
+	return Finding{Lineage: l, Place: r.Place}, true
+}
+
+func drawSettings(l *library.Lineage, o, v2 object) {
+	p := params(l)
+	p.Seed = o.seed("seed")
+	if p.Seed == nil {
+		p.Seed = v2.seed("seed")
+	}
+	p.Steps = firstInt(o.int("steps"), v2.int("steps"))
+	p.CFGScale = firstFloat(o.float("scale"), v2.float("guidanceScale"))
+	p.Sampler = o.named("sampler")
+	if p.Sampler != nil {
+		p.Scheduler = schedulerOf(*p.Sampler)
+	}
+	p.ModelName = firstText(o.named("model"), v2.named("model"))
+	p.Width, p.Height = parseSize(o.name("size"))
+	if p.Width == nil {
+		p.Width, p.Height = v2.positive("width"), v2.positive("height")
+	}
+	p.ClipSkip = v2.positive("clipSkip")
+	p.Denoise = firstFloat(o.float("strength"), v2.float("strength"))
+	p.BatchSize = v2.positive("batchSize")
+	if v2.bool("guidanceEmbed") {
+		p.Guidance = v2.float("guidanceEmbed")
+	}
+	if v2.bool("hiresFix") {
+		l.Hires = &library.Hires{Denoise: v2.float("hiresFixStrength"), Width: p.Width, Height: p.Height}
+		if w, h := v2.positive("hiresFixWidth"), v2.positive("hiresFixHeight"); w != nil && h != nil {
+			p.Width, p.Height = w, h // the first pass; the size is that of the second
+		}
+	}
+}
+
+func drawModels(l *library.Lineage, o, v2 object) {
+	addCheckpoint(l, firstOf(o.name("model"), v2.name("model")), "")
+	loras := o.objects("lora", "loras")
+	if len(loras) == 0 {
+		loras = v2.objects("loras")
+	}
+	for _, m := range loras {
+		addWeighted(l, library.ModelUse{Type: "lora", Name: m.name("model", "file"), Strength: m.float("weight")})
+	}
+	controls := o.objects("control", "controls")
+	if len(controls) == 0 {
+		controls = v2.objects("controls")
+	}
+	for _, m := range controls {
+		addWeighted(l, library.ModelUse{Type: "controlnet", Name: m.name("model", "file"), Strength: m.float("weight")})
+	}
+	addModel(l, library.ModelUse{Type: "checkpoint", Name: firstOf(o.name("refiner"), v2.name("refinerModel"))})
+	addModel(l, library.ModelUse{Type: "upscaler", Name: firstOf(o.name("upscaler"), v2.name("upscaler"))})
+}

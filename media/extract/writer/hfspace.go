@@ -1,0 +1,36 @@
+package writer
+
+import "vitrine/library"
+
+// readHFSpace reads the JSON that the SDXL demo spaces of Hugging Face write.
+func readHFSpace(src *Source) (Finding, bool) {
+	r := src.find("num_inference_steps", func(o object) bool {
+		return o.has("prompt") && o.has("num_inference_steps") && (o.has("Model") || o.has("resolution"))
+	})
+	if r == nil {
+		return Finding{}, false
+	}
+	src.claim(r)
+	o := r.Object()
+	l := library.Lineage{Tool: "hf-space", Positive: o.str("prompt"), Negative: o.str("negative_prompt")}
+	p := params(&l)
+	p.Seed = o.seed("seed")
+	p.Steps = o.int("num_inference_steps")
+	p.CFGScale = o.float("guidance_scale")
+	p.Sampler = o.named("sampler", "scheduler")
+	p.ModelName = o.named("Model", "model")
+	p.Width, p.Height = parseSize(o.name("resolution"))
+	if p.Width == nil {
+		p.Width, p.Height = o.positive("width"), o.positive("height")
+	}
+	addCheckpoint(&l, o.name("Model", "model"), o.name("Model hash", "model_hash"))
+	if up := o.object("use_upscaler"); up != nil {
+		l.Hires = &library.Hires{Scale: up.float("upscale_by"), Upscaler: up.named("upscale_method"), Steps: up.positive("upscale_steps"), Denoise: up.float("upscaler_strength")}
+		l.Hires.Width, l.Hires.Height = parseSize(up.name("new_resolution"))
+	}
+	addPromptModels(&l, o.name("prompt"))
+	o.extras(&l, map[string]bool{"prompt": true, "negative_prompt": true, "seed": true, "num_inference_steps": true, "guidance_scale": true,
+		"sampler": true, "Model": true, "Model hash": true, "resolution": true, "use_upscaler": true})
+	tidy(&l)
+	return Finding{Lineage: l, Place: r.Place}, true
+}

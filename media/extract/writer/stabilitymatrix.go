@@ -1,0 +1,113 @@
+package writer
+
+import (
+	"strings"
+
+	"vitrine/library"
+)
+
+// readStabilityMatrix reads Stability Matrix: "parameters-json" holds the values,
+// "smproj" the project with the sampler's real name, "parameters" a text for
+// other readers, in which sampler and scheduler are one display name.
+func readStabilityMatrix(src *Source) (Finding, bool) {
+	r, project := src.Get("parameters-json"), src.Get("smproj")
+	if r == nil && project == nil {
+		return Finding{}, false
+	}
+	var o, state object
+	place := ""
+	if project != nil {
+		state, place = project.Object().object("State"), project.Place
+	}
+	if r != nil {
+		o, place = r.Object(), r.Place
+	}
+	if o == nil && state == nil {
+		return Finding{}, false
+	}
+	src.claim(r, project, src.Get("parameters"))
+	l := library.Lineage{Tool: "stability-matrix"}
+	prompt := state.object("Prompt")
+	l.Positive = firstText(o.str("PositivePrompt"), prompt.str("Prompt"))
+	l.Negative = firstText(o.str("NegativePrompt"), prompt.str("NegativePrompt"))
+	matrixSettings(&l, o, state, src)
+	matrixModels(&l, o, state)
+	tidy(&l)
+	return Finding{Lineage: l, Place: place}, true
+}
+
+func firstText(values ...*string) *string {
+	for _, v := range values {
+		if v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+func matrixSettings(l *library.Lineage, o, state object, src *Source) {
+	p, s, m := params(l), state.object("Sampler"), state.object("Model")
+	p.Seed = o.seed("Seed")
+	if p.Seed == nil {
+		p.Seed = state.object("Seed").seed("Seed")
+	}
+	p.Steps = firstInt(o.int("Steps"), s.int("Steps"))
+	p.CFGScale = firstFloat(o.float("CfgScale"), s.float("CfgScale"))
+	p.Width = firstInt(o.positive("Width"), s.positive("Width"))
+	p.Height = firstInt(o.positive("Height"), s.positive("Height"))
+	p.ModelName = firstText(o.named("ModelName"), m.named("SelectedModelName"))
+	p.Sampler = s.object("SelectedSampler").named("Name")
+	p.Scheduler = s.object("SelectedScheduler").named("Name")
+	if p.Sampler == nil && !src.hasGraph() {
+		p.Sampler = o.named("Sampler")
+		if p.Sampler != nil {
+			p.Scheduler = schedulerOf(*p.Sampler)
+		}
+	}
+	if m.bool("IsClipSkipEnabled") {
+		p.ClipSkip = m.positive("ClipSkip")
+	}
+	if s.bool("IsDenoiseStrengthEnabled") {
+		p.Denoise = s.float("DenoiseStrength")
+	}
+	p.Frames = o.positive("FrameCount")
+	if p.Frames != nil {
+		p.FPS = o.float("Fps")
+	}
+}
+
+func firstInt(values ...*int) *int {
+	for _, v := range values {
+		if v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+func matrixModels(l *library.Lineage, o, state object) {
+	m := state.object("Model")
+	addCheckpoint(l, firstOf(o.name("ModelName"), m.name("SelectedModelName")), o.name("ModelHash"))
+	if onlyOfKind(l, "checkpoint") != nil {
+		l.Models[0].VersionID = o.name("ModelVersionId")
+	}
+	if m.bool("IsVaeSelectionEnabled") {
+		addModel(l, library.ModelUse{Type: "vae", Name: m.name("SelectedVaeName")})
+	}
+	if m.bool("IsRefinerSelectionEnabled") {
+		addModel(l, library.ModelUse{Type: "checkpoint", Name: m.name("SelectedRefinerName")})
+	}
+	prompt := o.name("PositivePrompt")
+	for _, tag := range networkTag.FindAllStringSubmatch(strings.ReplaceAll(prompt, "\r", ""), maxSettings) {
+		model, clip := matrixStrengths(tag[3])
+		addWeighted(l, library.ModelUse{Type: "lora", Name: tag[2], Strength: model, ClipStrength: clip})
+	}
+}
+
+// matrixStrengths reads ":model:clip", the opposite order of the web UI's.
+func matrixStrengths(args string) (model, clip *float64) {
+	if model, clip = tagStrengths(args); clip != nil {
+		return clip, model
+	}
+	return model, nil
+}
