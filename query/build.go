@@ -1,0 +1,131 @@
+package query
+
+import "strings"
+
+// builder turns the grammar's productions into a tree of typed leaves. A field
+// in front of a group reaches every leaf of the group that has no field of its own.
+type builder struct {
+	r      *reader
+	tokens []token
+}
+
+func (b *builder) or(g *gOr, f *Field) Node {
+	if len(g.Ands) == 1 {
+		return b.and(g.Ands[0], f)
+	}
+	list := make([]Node, len(g.Ands))
+	for i, a := range g.Ands {
+		list[i] = b.and(a, f)
+	}
+	return &Or{Children: list, at: around(list)}
+}
+
+func (b *builder) and(g *gAnd, f *Field) Node {
+	if len(g.Terms) == 1 {
+		return b.term(g.Terms[0], f)
+	}
+	list := make([]Node, len(g.Terms))
+	for i, t := range g.Terms {
+		list[i] = b.term(t, f)
+	}
+	return &And{Children: list, at: around(list)}
+}
+
+func around(list []Node) span {
+	first, _ := list[0].Position()
+	last, n := list[len(list)-1].Position()
+	return span{first, last + n}
+}
+
+func (b *builder) term(g *gTerm, f *Field) Node {
+	var n Node
+	switch {
+	case g.Group != nil:
+		n = b.or(g.Group, f)
+	case g.Field != nil:
+		t := b.tokens[g.Field.Pos.Offset]
+		if g.Field.Group != nil {
+			n = b.or(g.Field.Group, t.field)
+		} else {
+			v := b.tokens[g.Field.Leaf.Pos.Offset]
+			v.at.start = t.at.start
+			n = b.leaf(v, t.field)
+		}
+	default:
+		n = b.leaf(b.tokens[g.Leaf.Pos.Offset], f)
+	}
+	if len(g.Nots)%2 == 1 {
+		_, end := n.Position()
+		start := b.tokens[g.Pos.Offset].at.start
+		off, _ := n.Position()
+		n = &Not{Child: n, at: span{start, off + end}}
+	}
+	return n
+}
+
+func (b *builder) leaf(t token, f *Field) Node {
+	switch {
+	case t.kind == tokBad:
+		return bad(t.at)
+	case f != nil:
+		return b.r.typed(f, t)
+	}
+	return b.r.textLeaf(t)
+}
+
+func bad(at span) Node { return &Const{bad: true, at: at} }
+
+// textLeaf makes a word, phrase or glob of a token outside any field.
+func (r *reader) textLeaf(t token) Node {
+	if t.kind == tokPhrase {
+		return &Text{Kind: Phrase, Value: t.text, Model: t.model, at: t.at}
+	}
+	if len(t.stars) == 0 {
+		return &Text{Kind: Word, Value: t.text, Model: t.model, at: t.at}
+	}
+	parts := pattern(t)
+	if n := literals(parts); n < MinGlobText {
+		if n > 0 {
+			r.shortGlob(t, "")
+		}
+		return &Const{Value: true, at: t.at}
+	}
+	return &Text{Kind: Glob, Pattern: parts, at: t.at}
+}
+
+func (r *reader) shortGlob(t token, field string) {
+	w := r.warn(ShortGlob, t.at, "beside its wildcards %s has fewer than %d characters, so it was read as any value", excerpt(t.text), MinGlobText)
+	w.Field = field
+	w.Suggestion = "write more of the word"
+}
+
+// pattern splits a word at its wildcards; runs of wildcards count once.
+func pattern(t token) []string {
+	parts := make([]string, 0, len(t.stars)+1)
+	from := 0
+	for i, s := range t.stars {
+		if i > 0 && s == from {
+			from = s + 1
+			continue
+		}
+		parts = append(parts, t.text[from:s])
+		from = s + 1
+	}
+	return append(parts, t.text[from:])
+}
+
+func literals(parts []string) int {
+	n := 0
+	for _, p := range parts {
+		n += len([]rune(p))
+	}
+	return n
+}
+
+func lowered(parts []string) []string {
+	out := make([]string, len(parts))
+	for i, p := range parts {
+		out[i] = strings.ToLower(p)
+	}
+	return out
+}

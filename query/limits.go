@@ -1,0 +1,20 @@
+package query
+
+import "vitrine/library"
+
+// Limits of a query text, in every mode.
+const (
+	MaxBytes    = 4096 // of UTF-8
+	MaxLeaves   = 256  // words, phrases, globs and field values
+	MaxDepth    = 32   // nested parentheses
+	MaxGlobs    = 8    // leaves with a wildcard
+	MinGlobText = 2    // literal characters of a glob; with fewer it means "has any value"
+)
+
+// maxClauses is how many clauses a compiled query may have. OpenSearch refuses
+// more than 1,024 in the default setting, counted over the whole query.
+const maxClauses = 1000
+
+func tooComplex(format string, args ...any) *library.Fault {
+	return library.NewFault(library.KindInvalid, library.CodeQueryTooComplex, format, args...)
+}

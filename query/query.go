@@ -1,0 +1,71 @@
+package query
+
+import (
+	"time"
+
+	"vitrine/library"
+)
+
+// Options are the ways to read a text.
+type Options struct {
+	Strict       bool           // a slip or a bad value is an error instead of a warning (§ strict reading in docs/query.md)
+	StrictFields bool           // an unknown field is an error too
+	Zone         *time.Location // of dates in the text; nil means UTC
+}
+
+// Query is a text that has been read.
+type Query struct {
+	Text     string    // as it came
+	Tree     Node      // typed, folded and flattened; never nil
+	Warnings []Warning // in order of position
+}
+
+// Canonical writes the tree in the notation of the test catalogues, for example
+// and(T(red), tag=cat). Equal trees have equal canonical forms.
+func (q *Query) Canonical() string { return q.Tree.String() }
+
+// Repaired writes the tree back as query text. Parsing it gives the same tree
+// without warnings.
+func (q *Query) Repaired() string { return Print(q.Tree) }
+
+// Problem is the public detail of a fault about a query text; it is the Extra of
+// the *library.Fault that Parse gives.
+type Problem struct {
+	Warnings   []Warning `json:"warnings"`
+	Expected   []string  `json:"expected,omitempty"`   // what could stand where the first fault is
+	Suggestion string    `json:"suggestion,omitempty"` // the whole query as it would be repaired
+}
+
+// Parse reads a query text. The empty text matches everything the caller may
+// see. Lenient reading (the default) repairs what it can and reports it as
+// warnings; a bad value of a known field then makes its clause match nothing,
+// also under NOT, because dropping it would widen the result.
+//
+// The error is a *library.Fault of kind invalid: QUERY_TOO_COMPLEX when a limit
+// is passed (always), QUERY_SYNTAX and QUERY_VALUE in strict reading.
+func Parse(text string, opts Options) (*Query, error) {
+	r, err := newReader(text, opts)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := r.read()
+	if err != nil {
+		return nil, err
+	}
+	q := &Query{Text: text, Tree: simplify(tree), Warnings: r.sortedWarnings()}
+	if f := opts.refuse(q); f != nil {
+		return nil, f
+	}
+	return q, nil
+}
+
+// refuse gives the fault of strict reading, or nil.
+func (o Options) refuse(q *Query) *library.Fault {
+	for _, w := range q.Warnings {
+		switch {
+		case w.Code == UnknownField && o.StrictFields, w.Code != UnknownField && o.Strict:
+			return strictFault(q, w)
+		}
+	}
+	return nil
+}

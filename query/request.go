@@ -1,0 +1,82 @@
+package query
+
+import (
+	"time"
+
+	"vitrine/library"
+)
+
+// Mode is how text leaves are matched and ranked (spec §4.1 search_mode).
+type Mode string
+
+// The search modes.
+const (
+	Exact    Mode = "exact"    // whole values and phrases
+	Partial  Mode = "partial"  // any part of names, titles and tags
+	Fuzzy    Mode = "fuzzy"    // words with slips
+	FullText Mode = "fulltext" // words, most of many
+	Boolean  Mode = "boolean"  // the tree as written, read strictly
+	Smart    Mode = "smart"    // words and meaning
+)
+
+// Modes lists the modes in the order of the specification; Smart is the default.
+var Modes = []Mode{Exact, Partial, Fuzzy, FullText, Boolean, Smart}
+
+// Strict reports whether the mode reads a query strictly.
+func (m Mode) Strict() bool { return m == Boolean }
+
+// Request is a query with everything around it that is not query text.
+type Request struct {
+	Mode   Mode             // empty means Smart
+	Tenant library.TenantID // required: results never leave it
+
+	Viewer      string // owner id of the caller; sees its own private assets
+	SeesPrivate bool   // the caller sees every private asset of the tenant
+	Trashed     bool   // search the trash instead of the library
+
+	Filters    Filters
+	Selections map[string][]string // facet name → chosen values; narrow the hits, not the facet's own counts
+	Facets     []string            // facet names: a field of the language, dates with a unit (created:month)
+	FacetSize  int                 // values per facet, 1 to 200; 0 means 20
+
+	Sort      []Sort // empty: by score when there is text, else newest first
+	Limit     int    // 0 to 1000
+	Offset    int
+	Highlight bool
+	Zone      *time.Location // of dates in Filters and Selections; nil means UTC
+}
+
+// Filters are the structured conditions of a request (spec §4.1). Every given one
+// must hold; within Status and MIMEType any value may.
+type Filters struct {
+	Tags          []string // all of them
+	Status        []string // without regard to case
+	MIMEType      []string // image/png, image/*
+	CreatedAfter  string   // from the beginning of this day, month, year or instant (RFC 3339) on
+	CreatedBefore string   // up to, not including, its beginning
+}
+
+// Sort is one sort key: a name of SortKeys, descending or not.
+type Sort struct {
+	By   string
+	Desc bool
+}
+
+// Search is a compiled request: the parts of one or more OpenSearch requests.
+// Query and KNNFilter have the tenant filter outermost.
+type Search struct {
+	Query     map[string]any // the lexical arm; all there is unless Mode is Smart
+	KNNFilter map[string]any // the filter of a vector arm: the tree with its positive text taken as true
+	Scored    bool           // false: nothing to score, the order is Sort
+
+	PostFilter map[string]any // of facet selections; nil when there are none
+	Aggs       map[string]any // by facet name; nil when no facets are asked for
+	Sort       []any          // ends with asset_h, so the order is total
+	Highlight  map[string]any // nil when not asked for or nothing to highlight
+	From, Size int
+
+	TextForEmbedding string            // positive words and phrases in order; empty: no meaning to search by
+	SimilarTo        library.AssetHash // of similar:, which asks for a vector arm by that asset's vector
+	MatchesNothing   bool              // the tree is FALSE; asking the index is needless
+	Warnings         []Warning         // of compiling, besides those of the Query
+}
