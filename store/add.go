@@ -53,8 +53,8 @@ func (s *Store) AddAsset(ctx context.Context, actor library.Actor, n NewAsset) (
 		queueParents(b, actor.Tenant, n)
 		queueAssertion(b, actor, n.Asset.Hash, prepared.assertion)
 		queueOperation(b, actor, out.OperationID, n.Tool)
-		b.Queue(`INSERT INTO operation_changes (tenant_id, operation_id, asset_h, before, after) VALUES ($1, $2, $3, '{"trashed": true}', '{"trashed": false}')`,
-			actor.Tenant, out.OperationID, n.Asset.Hash)
+		trashed, stored := true, false
+		queueChange(b, actor.Tenant, out.OperationID, *created, fields{Trashed: &trashed}, fields{Trashed: &stored})
 		queueAudit(b, actor, "asset.created", string(n.Asset.Hash), out.OperationID, map[string]any{"filename": n.Asset.Filename, "size": n.Asset.Size})
 		queueOutbox(b, actor.Tenant, n.Asset.Hash, created.DocVersion, "stored")
 		queueArrival(b, actor.Tenant, *created)

@@ -134,8 +134,7 @@ func applyChanges(ctx context.Context, tx pgx.Tx, actor library.Actor, tool stri
 			WHERE tenant_id = $1 AND asset_h = $2 RETURNING updated_at`,
 			actor.Tenant, a.Hash, a.Title, a.Description, a.Status, a.Tags, a.DocVersion, a.Trashed).
 			QueryRow(func(row pgx.Row) error { return row.Scan(&c.after.UpdatedAt) })
-		b.Queue(`INSERT INTO operation_changes (tenant_id, operation_id, asset_h, before, after) VALUES ($1, $2, $3, $4, $5)`,
-			actor.Tenant, out.OperationID, a.Hash, before, after)
+		queueChange(b, actor.Tenant, out.OperationID, a, before, after)
 		queueAudit(b, actor, "asset.updated", string(a.Hash), out.OperationID, after)
 		queueOutbox(b, actor.Tenant, a.Hash, a.DocVersion, "updated")
 	}

@@ -35,6 +35,7 @@ var Names = map[string]string{
 	"blob.staged":           "the temporary file and its name are on disk",
 	"blob.before_rename":    "the metadata is read, the bytes still bear their temporary name",
 	"blob.renamed":          "the bytes bear their hash's name, not on disk for sure",
+	"store.row_committed":   "bytes and rows are durable, the client has no answer yet",
 	"blob.committed":        "the bytes are durable under their hash, no row speaks of them",
 	"relay.before_publish":  "outbox rows are claimed, Kafka has none of them",
 	"relay.after_publish":   "Kafka has the claimed rows, they are still in the outbox",

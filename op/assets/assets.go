@@ -109,6 +109,3 @@ func (s *Service) summary(a library.Asset) Summary {
 	return Summary{AssetHash: a.Hash, Title: a.Title, Description: a.Description, Filename: a.Filename, MIMEType: a.MIMEType,
 		Status: a.Status, Tags: a.Tags, ThumbnailURL: s.Links.Thumbnail(a.Tenant, a.Hash)}
 }
-
-// hashPattern is what an asset hash looks like, in the words of a schema.
-const hashPattern = `^[0-9a-fA-F]{40}$`

@@ -69,7 +69,7 @@ func (s *Service) bulkUpdateAssetTags() op.Operation {
 				Message: fmt.Sprintf("An asset has at most %d tags, and these would be more. Nothing was changed.", library.MaxTags)})
 		}
 		out := bulkTagsOutput{Changed: []library.AssetHash{}, Unchanged: append([]library.AssetHash{}, changed.Unchanged...),
-			NotFound: append([]library.AssetHash{}, changed.Missing...), Undoable: op.Undoable{OperationID: changed.OperationID}, Indexed: indexed(changed.Changed)}
+			NotFound: append([]library.AssetHash{}, changed.Missing...), Undoable: op.Undoable{OperationID: changed.OperationID}, Indexed: op.Indexed{IndexToken: changed.OperationID}}
 		for _, a := range changed.Changed {
 			out.Changed = append(out.Changed, a.Hash)
 		}

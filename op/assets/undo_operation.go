@@ -41,7 +41,7 @@ func (s *Service) undoOperation() op.Operation {
 			return undoOutput{}, err
 		}
 		out := undoOutput{Tool: got.Tool, At: got.At.UTC(), Reverted: []library.AssetHash{}, Kept: []keptAsset{},
-			Undoable: op.Undoable{OperationID: got.OperationID}, Indexed: indexed(got.Changed.Changed)}
+			Undoable: op.Undoable{OperationID: got.OperationID}, Indexed: op.Indexed{IndexToken: got.OperationID}}
 		for _, a := range got.Changed.Changed {
 			out.Reverted = append(out.Reverted, a.Hash)
 		}

@@ -83,6 +83,6 @@ func (s *Service) updateAsset() op.Operation {
 			d, err := s.Store.Asset(ctx, actor.Tenant, hash)
 			return updateOutput{Asset: s.summary(d.Asset)}, err
 		}
-		return updateOutput{Asset: s.summary(changed.Changed[0]), Undoable: op.Undoable{OperationID: changed.OperationID}, Indexed: indexed(changed.Changed)}, nil
+		return updateOutput{Asset: s.summary(changed.Changed[0]), Undoable: op.Undoable{OperationID: changed.OperationID}, Indexed: op.Indexed{IndexToken: changed.OperationID}}, nil
 	})
 }

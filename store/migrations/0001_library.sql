@@ -180,7 +180,8 @@ CREATE TABLE operation_changes (
   tenant_id    uuid NOT NULL,
   operation_id text COLLATE "C" NOT NULL,
   asset_h      text COLLATE "C" NOT NULL,
-  before       jsonb NOT NULL, -- the changed fields only
+  doc_version  bigint NOT NULL, -- the asset's version after the change: what a search waits for
+  before       jsonb NOT NULL,  -- the changed fields only
   after        jsonb NOT NULL,
   PRIMARY KEY (tenant_id, operation_id, asset_h),
   FOREIGN KEY (tenant_id, operation_id) REFERENCES operations ON DELETE CASCADE

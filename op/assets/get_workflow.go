@@ -1,0 +1,54 @@
+package assets
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"vitrine/library"
+	"vitrine/op"
+)
+
+type workflowInput struct {
+	op.InTenant
+	AssetHash string `json:"asset_h" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
+}
+
+type workflowOutput struct {
+	Editor   json.RawMessage `json:"workflow" doc:"The editor's graph, as ComfyUI loads it; null when the file has none."`
+	Executed json.RawMessage `json:"prompt" doc:"The executed graph, in the form of ComfyUI's API; null when the file has none."`
+}
+
+func (s *Service) getWorkflow() op.Operation {
+	return op.Define(op.Meta{
+		Name: "GetWorkflow", Title: "Get a workflow graph", Domain: op.Assets,
+		Doc:    "Gives the workflow graphs that an asset's file carries, for loading into ComfyUI.",
+		Method: "GET", Path: "/api/v1/assets/{asset_h}/workflow", Permission: library.PermRead, ReadOnly: true, Idempotent: true, RESTOnly: true,
+		Spec:    "open points §8",
+		Example: map[string]any{"asset_h": "da39a3ee5e6b4b0d3255bfef95601890afd80709"},
+	}, func(ctx context.Context, actor library.Actor, in workflowInput) (workflowOutput, error) {
+		editor, executed, err := s.Store.Workflow(ctx, actor.Tenant, library.AssetHash(strings.ToLower(in.AssetHash)))
+		if err != nil {
+			return workflowOutput{}, err
+		}
+		if editor == nil && executed == nil {
+			return workflowOutput{}, library.NotFound("workflow of this asset")
+		}
+		return workflowOutput{Editor: validJSON(editor), Executed: validJSON(executed)}, nil
+	})
+}
+
+// validJSON gives a graph that can stand inside a JSON reply. A file may hold one
+// that is not quite JSON; its tokens NaN and Infinity become null.
+func validJSON(graph []byte) json.RawMessage {
+	if len(graph) == 0 {
+		return json.RawMessage("null")
+	}
+	if json.Valid(graph) {
+		return graph
+	}
+	if fixed := library.NullNaN(graph); json.Valid(fixed) {
+		return fixed
+	}
+	return json.RawMessage("null")
+}

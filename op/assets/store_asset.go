@@ -1,0 +1,271 @@
+package assets
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"vitrine/internal/fault"
+	"vitrine/library"
+	"vitrine/media/blob"
+	"vitrine/media/extract"
+	"vitrine/media/preview"
+	"vitrine/op"
+	"vitrine/store"
+)
+
+type storeInput struct {
+	op.InTenant
+	Filename      string         `json:"filename" minLength:"1" maxLength:"1024" doc:"The file's name, for example fox.png."`
+	MIMEType      string         `json:"mime_type" minLength:"3" maxLength:"255" doc:"The file's MIME type, for example image/png. The stored type is read from the bytes."`
+	Base64        string         `json:"asset_data_base64,omitempty" doc:"The bytes in base64, for files up to about 3 MB. Exactly one of asset_data_base64 and asset_storage_ref is required."`
+	StorageRef    *storageRef    `json:"asset_storage_ref,omitempty" doc:"Bytes that were sent to a signed upload URL."`
+	StoragePath   string         `json:"storage_path,omitempty" maxLength:"2048" doc:"Short form of asset_storage_ref.storagePath."`
+	PosterBase64  string         `json:"poster_image_base64,omitempty" doc:"A picture of a 3D model (mime_type model/*) in base64: PNG, JPEG or WebP. Refused for any other kind of file."`
+	PosterType    string         `json:"poster_mime_type,omitempty" enum:"image/png,image/jpeg,image/webp" doc:"The poster's type; image/png when left out."`
+	AllowMismatch *bool          `json:"allow_content_type_mismatch,omitempty" default:"true" doc:"false refuses a file whose bytes are not of the mime_type that was sent."`
+	Assertion     map[string]any `json:"prompt_metadata,omitempty" doc:"What you claim about the making of the file, kept beside what the file itself says and never merged with it."`
+	Metadata      map[string]any `json:"asset_metadata,omitempty" doc:"Anything else worth keeping with the asset."`
+	Tags          []string       `json:"tags,omitempty" maxItems:"500" doc:"Tags for the asset, each of 1 to 100 characters."`
+	Parent        string         `json:"parent_asset_h,omitempty" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset this one is a version of or was derived from."`
+	SourcePath    string         `json:"source_path,omitempty" maxLength:"4096" doc:"Where the file came from, as a label."`
+	CreatedAt     *time.Time     `json:"created_at,omitempty" doc:"When the file was made, where known; otherwise the time of this call."`
+}
+
+type storageRef struct {
+	StoragePath string `json:"storagePath" minLength:"1" maxLength:"2048" doc:"The storagePath that CreateUploadUrl gave. It begins with the tenant's id."`
+}
+
+// maxBase64 bounds the encoded bytes; the request body's own limit comes first.
+const maxBase64 = 6 << 20
+
+// Validate implements op.Validator.
+func (in *storeInput) Validate() []library.FieldFault {
+	var faults []library.FieldFault
+	if in.StorageRef == nil && in.StoragePath != "" {
+		in.StorageRef = &storageRef{StoragePath: in.StoragePath}
+	}
+	switch {
+	case in.Base64 == "" && in.StorageRef == nil:
+		faults = append(faults, library.FieldFault{Field: "asset_data_base64", Code: "required",
+			Message: "Exactly one of asset_data_base64 and asset_storage_ref is required, and neither was sent.",
+			Hint:    "For files above about 3 MB call CreateUploadUrl first."})
+	case in.Base64 != "" && in.StorageRef != nil:
+		faults = append(faults, library.FieldFault{Field: "asset_storage_ref", Code: "conflict",
+			Message: "Exactly one of asset_data_base64 and asset_storage_ref is required, and both were sent."})
+	}
+	if in.Filename = library.CleanFilename(in.Filename); in.Filename == "" {
+		faults = append(faults, library.FieldFault{Field: "filename", Code: "format", Message: "Expected a file name, for example fox.png."})
+	}
+	if in.MIMEType = mediaType(in.MIMEType); in.MIMEType == "" {
+		faults = append(faults, library.FieldFault{Field: "mime_type", Code: "format", Message: "Expected a MIME type, for example image/png."})
+	}
+	if in.PosterBase64 != "" && !strings.HasPrefix(in.MIMEType, "model/") {
+		faults = append(faults, library.FieldFault{Field: "poster_image_base64", Code: "conflict", Message: "A poster is taken for 3D models (mime_type model/*) only."})
+	}
+	return append(faults, tagFaults("tags", in.Tags)...)
+}
+
+// mediaType gives a MIME type in lower case without its parameters, or nothing
+// when it has not the form of one.
+func mediaType(s string) string {
+	s, _, _ = strings.Cut(strings.ToLower(s), ";")
+	s = strings.TrimSpace(s)
+	kind, sub, ok := strings.Cut(s, "/")
+	if !ok || kind == "" || sub == "" || strings.ContainsAny(s, " \t\r\n\"<>") {
+		return ""
+	}
+	return s
+}
+
+type storeOutput struct {
+	Asset         Summary               `json:"asset"`
+	Created       bool                  `json:"created" doc:"false when these bytes were stored already; then tags and claims were added to the asset that was there."`
+	Restored      bool                  `json:"restored" doc:"true when the asset was in the trash and is back."`
+	LineageSource library.LineageSource `json:"lineage_source" enum:"extracted,client_asserted,unknown" doc:"Where the generation data comes from."`
+	Extraction    extract.Report        `json:"extraction" doc:"How much of its making the file tells, and why something is missing."`
+	op.Undoable
+	op.Indexed
+}
+
+func (s *Service) storeAsset() op.Operation {
+	return op.Define(op.Meta{
+		Name: "StoreAsset", Title: "Store an asset", Domain: op.Assets,
+		Doc: "Stores a file and reads its generation data (prompt, models, settings, workflow) out of it. Send the bytes as asset_data_base64 (up to about 3 MB), " +
+			"or PUT them to a URL from CreateUploadUrl and pass asset_storage_ref. The same bytes are stored once. " +
+			"Returns the asset, an operation_id for UndoOperation and an index_token for searches that must see it.",
+		Method: "POST", Path: "/api/v1/assets", Permission: library.PermWrite, Idempotent: true, Status: 201,
+		Spec:    "spec §4.1 Assets, §4.2",
+		Example: map[string]any{"filename": "dot.gif", "mime_type": "image/gif", "asset_data_base64": "R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=", "tags": []string{"sample"}},
+	}, s.store)
+}
+
+func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput) (storeOutput, error) {
+	var out storeOutput
+	poster, err := decodePoster(in)
+	if err != nil {
+		return out, err
+	}
+	id, err := s.stage(ctx, actor, in)
+	if err != nil {
+		return out, err
+	}
+	file, staged, err := s.Blobs.OpenStaged(ctx, actor.Tenant, id)
+	if err != nil {
+		return out, storageRefFault(err, in)
+	}
+	defer file.Close()
+	op.Report(ctx, 1, 4, "received")
+	read, err := extract.Read(ctx, file, staged.Size, extract.Options{Filename: in.Filename})
+	if err != nil {
+		return out, err
+	}
+	if in.AllowMismatch != nil && !*in.AllowMismatch && read.MIMEType != in.MIMEType {
+		return out, library.Invalid(library.FieldFault{Field: "mime_type", Code: "mismatch",
+			Message: "The bytes are " + read.MIMEType + ", not what was announced.", Hint: "Send that type, or allow_content_type_mismatch true."})
+	}
+	op.Report(ctx, 2, 4, "read")
+	// The bytes must be durable under their hash before a row promises them.
+	if err := s.Blobs.Commit(ctx, actor.Tenant, id, staged.SHA1); err != nil {
+		return out, err
+	}
+	op.Report(ctx, 3, 4, "kept")
+	added, err := s.Store.AddAsset(ctx, actor, newAsset(in, staged, read))
+	if err != nil {
+		return out, err
+	}
+	if err := fault.Point("store.row_committed"); err != nil {
+		return out, err
+	}
+	if poster != nil {
+		if err := s.Blobs.PutDerived(ctx, actor.Tenant, staged.SHA1, PosterName, poster); err != nil {
+			slog.WarnContext(ctx, "a poster could not be kept", "asset", staged.SHA1, "error", err)
+		}
+	}
+	out = storeOutput{Asset: s.summary(added.Asset), Created: added.Created, Restored: added.Restored, Extraction: read.Report,
+		LineageSource: lineageSource(&read.Lineage, assertion(in.Assertion) != nil),
+		Undoable:      op.Undoable{OperationID: added.OperationID}, Indexed: op.Indexed{IndexToken: added.OperationID}}
+	return out, nil
+}
+
+// PosterName is the derived file that holds a 3D model's poster.
+const PosterName = "poster.jpg"
+
+// stage brings base64 bytes to where uploaded ones already are.
+func (s *Service) stage(ctx context.Context, actor library.Actor, in storeInput) (string, error) {
+	if in.StorageRef != nil {
+		id, ok := splitStoragePath(actor.Tenant, in.StorageRef.StoragePath)
+		if !ok {
+			return "", library.Invalid(library.FieldFault{Field: "asset_storage_ref.storagePath", Code: "format",
+				Message: "Expected a storagePath that CreateUploadUrl gave for this tenant; it begins with the tenant's id."})
+		}
+		return id, nil
+	}
+	if len(in.Base64) > maxBase64 {
+		return "", library.NewFault(library.KindTooLarge, library.CodePayloadTooLarge, "The file is too large for base64. Send it to a URL from CreateUploadUrl.")
+	}
+	raw, err := decodeBase64(in.Base64)
+	if err != nil {
+		return "", library.Invalid(library.FieldFault{Field: "asset_data_base64", Code: "format", Message: "Expected base64; " + err.Error() + "."})
+	}
+	id := blob.NewStagingID()
+	_, err = s.Blobs.Stage(ctx, actor.Tenant, id, bytes.NewReader(raw), s.maxFile())
+	return id, err
+}
+
+// decodeBase64 takes the standard and the URL alphabet, padded or not, with a
+// data: prefix or line breaks: clients send all of these.
+func decodeBase64(s string) ([]byte, error) {
+	if rest, ok := strings.CutPrefix(s, "data:"); ok {
+		_, s, ok = strings.Cut(rest, ",")
+		if !ok {
+			return nil, errors.New("the data: prefix has no comma")
+		}
+	}
+	s = strings.TrimRight(strings.Map(func(r rune) rune {
+		switch r {
+		case '\r', '\n', ' ', '\t':
+			return -1
+		case '-':
+			return '+'
+		case '_':
+			return '/'
+		}
+		return r
+	}, s), "=")
+	raw, err := base64.RawStdEncoding.DecodeString(s)
+	if err != nil {
+		return nil, errors.New("a character at or near the position given is not of its alphabet, or the end is missing: " + err.Error())
+	}
+	return raw, nil
+}
+
+// storageRefFault says what to do when the bytes a path names are not there.
+func storageRefFault(err error, in storeInput) error {
+	if in.StorageRef == nil || library.AsFault(err).Kind != library.KindNotFound {
+		return err
+	}
+	return library.Invalid(library.FieldFault{Field: "asset_storage_ref.storagePath", Code: "unknown",
+		Message: "No uploaded bytes are at this path.", Hint: "PUT them to signedUrl first; if it has expired or the bytes were stored already, ask CreateUploadUrl again."})
+}
+
+func newAsset(in storeInput, staged blob.Staged, read extract.Result) store.NewAsset {
+	created := time.Now()
+	if in.CreatedAt != nil && in.CreatedAt.Before(created) && in.CreatedAt.Year() >= 1970 {
+		created = *in.CreatedAt
+	}
+	n := store.NewAsset{Tool: "StoreAsset", Lineage: read.Lineage, ParserVersion: extract.ParserVersion,
+		Asset: library.Asset{Hash: staged.SHA1, SHA256: staged.SHA256, BLAKE3: staged.BLAKE3, Filename: in.Filename,
+			SourcePath: in.SourcePath, MIMEType: read.MIMEType, ClaimedType: in.MIMEType, Size: staged.Size, Width: read.Width,
+			Height: read.Height, DurationMS: read.DurationMS, Tags: in.Tags, Parent: library.AssetHash(strings.ToLower(in.Parent)),
+			Metadata: in.Metadata, CreatedAt: created.UTC()}}
+	if len(read.Chunks) > 0 {
+		n.Chunks = read.Chunks
+	}
+	if a := assertion(in.Assertion); a != nil {
+		n.Assertion = a
+	}
+	return n
+}
+
+// assertion gives the uploader's claim, or nil when it claims nothing: an empty
+// object, or one whose values all say none.
+func assertion(claim map[string]any) map[string]any {
+	for _, v := range claim {
+		if s, ok := v.(string); v != nil && (!ok || s != "" && !strings.EqualFold(s, "none")) {
+			return claim
+		}
+	}
+	return nil
+}
+
+func lineageSource(l *library.Lineage, asserted bool) library.LineageSource {
+	switch {
+	case l.HasGenerationData():
+		return library.LineageExtracted
+	case asserted:
+		return library.LineageAsserted
+	}
+	return library.LineageUnknown
+}
+
+// decodePoster makes the poster a preview of ours, which also proves that it is
+// a picture and takes its metadata off.
+func decodePoster(in storeInput) ([]byte, error) {
+	if in.PosterBase64 == "" {
+		return nil, nil
+	}
+	raw, err := decodeBase64(in.PosterBase64)
+	if err == nil {
+		var picture []byte
+		if picture, err = preview.Make(io.NewSectionReader(bytes.NewReader(raw), 0, int64(len(raw))), int64(len(raw)), 2048); err == nil {
+			return picture, nil
+		}
+	}
+	return nil, library.Invalid(library.FieldFault{Field: "poster_image_base64", Code: "format", Message: "Expected a PNG, JPEG or WebP picture in base64."})
+}
