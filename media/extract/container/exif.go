@@ -133,7 +133,7 @@ func (t *tiffReader) directory(off int64, depth int) (next int64) {
 		}
 		t.field(e, depth)
 	}
-	return t.number(off+head+count*size, map[bool]int64{false: 4, true: 8}[t.big])
+	return t.next(off)
 }
 
 // number reads an unsigned integer of 2, 4 or 8 bytes, -1 when there is none.
@@ -218,9 +218,9 @@ func (t *tiffReader) nested(tag uint16, b []byte) {
 	case tagXMP:
 		readXMP(t.s, b)
 	case tagIPTC:
-		readIPTC(t.s, b, t.place)
+		readIPTC(t.s, b, "tiff:iptc")
 	case tagPhotoshop:
-		readPhotoshop(t.s, b, t.place)
+		readPhotoshop(t.s, b, "tiff")
 	}
 }
 

@@ -14,8 +14,8 @@ var iptcNames = map[byte]string{
 }
 
 // readPhotoshop walks Photoshop's image resources ("8BIM" blocks) for the IPTC
-// record and XMP, and keeps their text.
-func readPhotoshop(s source, b []byte, place string) {
+// record, XMP and EXIF, and keeps their text under the format's name.
+func readPhotoshop(s source, b []byte, format string) {
 	for len(b) >= 12 && string(b[:4]) == "8BIM" && s.step() {
 		id := binary.BigEndian.Uint16(b[4:])
 		name := (int(b[6]) + 2) &^ 1 // a Pascal string, padded to even length
@@ -29,9 +29,11 @@ func readPhotoshop(s source, b []byte, place string) {
 		}
 		switch id {
 		case 0x0404:
-			readIPTC(s, b[:size], place)
+			readIPTC(s, b[:size], format+":iptc")
 		case 0x0424:
 			readXMP(s, b[:size])
+		case 0x0422:
+			readEXIF(s.memory(b[:size]), format+":exif")
 		}
 		b = b[min(size+size&1, int64(len(b))):]
 	}

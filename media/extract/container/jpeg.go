@@ -100,7 +100,7 @@ func (j *jpegReader) segment(marker byte, off, n int64) {
 			j.app11(b)
 		case 0xED:
 			if rest, ok := bytes.CutPrefix(b, []byte(photoshopHeader)); ok {
-				readPhotoshop(j.s, rest, "jpeg:iptc")
+				readPhotoshop(j.s, rest, "jpeg")
 			}
 		case 0xFE:
 			j.s.add("jpeg:comment", "comment", asciiText(b, binary.BigEndian))

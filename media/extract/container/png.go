@@ -169,7 +169,7 @@ func rawProfile(s source, name string, text []byte) {
 	case "xmp":
 		readXMP(s, b)
 	case "iptc":
-		readPhotoshop(s, b, "png:iptc")
+		readPhotoshop(s, b, "png")
 	}
 }
 

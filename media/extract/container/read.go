@@ -64,12 +64,42 @@ var kinds = []struct {
 	{magic(0, "\x89PNG\r\n\x1a\n"), readPNG},
 	{magic(0, "\xff\xd8\xff"), readJPEG},
 	{riff("WEBP"), readWebP},
+	{magic(0, "GIF8"), readGIF},
+	{magic(0, "II*\x00"), readTIFF},
+	{magic(0, "MM\x00*"), readTIFF},
+	{magic(0, "II+\x00\x08\x00\x00\x00"), readTIFF},
+	{magic(0, "MM\x00+\x00\x08\x00\x00"), readTIFF},
+	{magic(0, "8BPS"), readPSD},
+	{isBMP, readBMP},
+	{magic(0, "\x1a\x45\xdf\xa3"), readMatroska},
+	{magic(0, "fLaC"), readFLAC},
+	{magic(0, "OggS"), readOgg},
+	{magic(0, "ID3"), readMP3},
+	{isMP3, readMP3},
+	{riff("WAVE"), readWAV},
+	{riff("AVI "), readAVI},
+	{magic(0, "glTF"), readGLB},
+	{isSafetensors, readSafetensors},
+	{isISOBMFF, readISOBMFF},
+	{isSVG, readSVG},
+	{isGLTF, readGLTF},
 }
 
 func magic(off int, want string) func([]byte) bool {
 	return func(head []byte) bool {
 		return len(head) >= off && bytes.HasPrefix(head[off:], []byte(want))
 	}
+}
+
+// isISOBMFF knows an ISO base media file by its first box; QuickTime files may
+// lack the one that names the brand.
+func isISOBMFF(head []byte) bool {
+	for _, kind := range []string{"ftyp", "moov", "mdat", "wide", "pnot"} {
+		if magic(4, kind)(head) {
+			return true
+		}
+	}
+	return false
 }
 
 func riff(form string) func([]byte) bool {
@@ -81,6 +111,10 @@ func sniff(head []byte) string {
 	switch {
 	case magic(0, "\x89PNG\r\n\x1a\n")(head):
 		return "image/png" // an animated PNG is a PNG
+	case isISOBMFF(head):
+		return "video/quicktime" // unless a brand says otherwise
+	case isBMP(head):
+		return "image/bmp"
 	}
 	return mimetype.Detect(head).String()
 }

@@ -1,7 +1,6 @@
 package container
 
 import (
-	"bytes"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -16,10 +15,10 @@ var (
 	errTooDeep           = errors.New("XML elements are nested too deeply")
 )
 
-// newXML makes a tolerant token reader over b. It never fetches or expands
+// newXML makes a tolerant token reader. It never fetches or expands
 // entities: encoding/xml knows none but the five predefined ones.
-func newXML(b []byte) *xml.Decoder {
-	d := xml.NewDecoder(&tagGuard{r: bytes.NewReader(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")))})
+func newXML(r io.ByteReader) *xml.Decoder {
+	d := xml.NewDecoder(&tagGuard{r: r})
 	d.Strict = false
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
 	return d
@@ -28,7 +27,7 @@ func newXML(b []byte) *xml.Decoder {
 // tagGuard hands bytes to the XML decoder and stops a tag with too many
 // attributes before the decoder has gathered them.
 type tagGuard struct {
-	r     *bytes.Reader
+	r     io.ByteReader
 	inTag bool
 	quote byte
 	marks int // separators and equal signs outside of quotes

@@ -62,7 +62,7 @@ func readXMP(s source, packet []byte) {
 		return
 	}
 	x := xmpReader{s: s, names: map[string]string{}}
-	if err := x.walk(newXML(packet)); err != nil {
+	if err := x.walk(newXML(bytes.NewReader(packet))); err != nil {
 		s.warn("the XMP packet is broken; what precedes the fault was read")
 	}
 }

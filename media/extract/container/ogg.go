@@ -1,0 +1,181 @@
+package container
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// oggStream is one logical stream of an Ogg file, up to its comments.
+type oggStream struct {
+	serial  uint32
+	codec   string
+	rate    uint64 // samples per second
+	skip    uint64 // samples at the start that are not played
+	packets int    // whole packets so far
+	packet  []byte // the packet that is being gathered
+	done    bool
+}
+
+// oggCodecs tells the codecs by how their first packet starts, and their comment
+// packets by the same.
+var oggCodecs = []struct{ name, first, comments string }{
+	{"vorbis", "\x01vorbis", "\x03vorbis"},
+	{"opus", "OpusHead", "OpusTags"},
+	{"theora", "\x80theora", "\x81theora"},
+	{"flac", "\x7fFLAC", "\x04"},
+}
+
+// oggTail is where the last page is looked for: no page is longer than this.
+const oggTail = 65307
+
+// readOgg gathers the comment packets of an Ogg file (RFC 3533) and takes its
+// length from the last page.
+func readOgg(s source) {
+	s.file.MIME = "audio/ogg"
+	var streams []*oggStream
+	gathered := int64(0)
+	for off := int64(0); s.step(); {
+		h := s.peek(off, 27)
+		if h == nil || string(h[:4]) != "OggS" {
+			s.cut("the Ogg pages")
+			break
+		}
+		lacing := s.peek(off+27, int64(h[26]))
+		if lacing == nil {
+			s.cut("an Ogg page")
+			break
+		}
+		n := int64(0)
+		for _, x := range lacing {
+			n += int64(x)
+		}
+		at := off + 27 + int64(len(lacing))
+		off = at + n
+		st := findStream(&streams, binary.LittleEndian.Uint32(h[14:]), h[5]&2 != 0)
+		if st == nil || st.done {
+			if allDone(streams) && h[5]&2 == 0 {
+				break
+			}
+			continue
+		}
+		if gathered += n; gathered > maxValue {
+			s.warn("the Ogg comments are larger than %d MiB and were left out", maxValue>>20)
+			break
+		}
+		body := s.peek(at, n)
+		if body == nil {
+			s.cut("an Ogg page")
+			break
+		}
+		st.page(s, lacing, body)
+	}
+	oggLength(s, streams)
+}
+
+// findStream gives the stream with this serial number, a new one at its first page.
+func findStream(all *[]*oggStream, serial uint32, first bool) *oggStream {
+	for _, st := range *all {
+		if st.serial == serial {
+			return st
+		}
+	}
+	if !first || len(*all) == maxTracks {
+		return nil
+	}
+	st := &oggStream{serial: serial}
+	*all = append(*all, st)
+	return st
+}
+
+func allDone(streams []*oggStream) bool {
+	for _, st := range streams {
+		if !st.done {
+			return false
+		}
+	}
+	return true
+}
+
+// page cuts a page's body into packets: one ends with a lacing value below 255.
+func (st *oggStream) page(s source, lacing, body []byte) {
+	for _, n := range lacing {
+		st.packet = append(st.packet, body[:n]...)
+		body = body[n:]
+		if n < 255 {
+			st.whole(s)
+			st.packet = nil
+		}
+		if st.done {
+			return
+		}
+	}
+}
+
+// whole looks at a complete packet.
+func (st *oggStream) whole(s source) {
+	st.packets++
+	if st.packets == 1 {
+		st.identify(s)
+		return
+	}
+	for _, c := range oggCodecs {
+		if c.name != st.codec || !bytes.HasPrefix(st.packet, []byte(c.comments)) {
+			continue
+		}
+		skip := len(c.comments)
+		if c.name == "flac" {
+			skip = 4 // a FLAC block header
+		}
+		if s.hold("the Ogg comments", int64(len(st.packet))) {
+			vorbisComments(s, st.packet[min(skip, len(st.packet)):], "ogg:comment")
+		}
+		st.done = true
+	}
+	st.done = st.done || st.packets > 8
+}
+
+// identify reads the first packet: the codec, its rate, a picture's size.
+func (st *oggStream) identify(s source) {
+	for _, c := range oggCodecs {
+		if bytes.HasPrefix(st.packet, []byte(c.first)) {
+			st.codec = c.name
+		}
+	}
+	c := cursor{b: st.packet}
+	switch st.codec {
+	case "vorbis":
+		c.skip(12)
+		st.rate = uint64(c.le32())
+	case "opus": // its positions count 48 kHz samples whatever the input was
+		c.skip(10)
+		if b := c.take(2); b != nil {
+			st.skip = uint64(binary.LittleEndian.Uint16(b))
+		}
+		st.rate = 48000
+	case "flac":
+		c.skip(27)
+		st.rate = c.uint(3) >> 4
+	case "theora":
+		c.skip(14)
+		s.file.MIME = "video/ogg"
+		s.file.Width, s.file.Height = int(c.uint(3)), int(c.uint(3))
+	default:
+		st.done = true
+	}
+}
+
+// oggLength sets the duration by the position that the last page gives.
+func oggLength(s source, streams []*oggStream) {
+	tail := s.part(max(s.size-oggTail, 0), oggTail)
+	b := tail.front(tail.size)
+	i := bytes.LastIndex(b, []byte("OggS"))
+	if i < 0 || len(b) < i+18 {
+		return
+	}
+	end, serial := binary.LittleEndian.Uint64(b[i+6:]), binary.LittleEndian.Uint32(b[i+14:])
+	for _, st := range streams {
+		if st.serial == serial && st.rate > 0 && end > st.skip && end < 1<<62 {
+			s.file.setDuration(1000 * float64(end-st.skip) / float64(st.rate))
+		}
+	}
+}

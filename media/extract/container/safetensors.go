@@ -1,0 +1,38 @@
+package container
+
+import (
+	"encoding/binary"
+	"encoding/json"
+)
+
+// isSafetensors knows a safetensors file: eight bytes of header length, then a
+// JSON object. ComfyUI's .latent files have the same form.
+func isSafetensors(head []byte) bool {
+	if len(head) < 10 || head[8] != '{' || head[9] != '"' && head[9] != ' ' && head[9] != '}' && head[9] != '\n' {
+		return false
+	}
+	n := binary.LittleEndian.Uint64(head)
+	return n >= 2 && n < 100<<20 // the format's own limit
+}
+
+// readSafetensors keeps the free-form metadata of a safetensors header.
+func readSafetensors(s source) {
+	s.file.MIME = "application/x-safetensors"
+	n := int64(binary.LittleEndian.Uint64(s.front(8)))
+	if 8+n > s.size {
+		s.cut("the safetensors header")
+		return
+	}
+	b, ok := s.value("the safetensors header", 8, n)
+	if !ok {
+		return
+	}
+	var header struct {
+		Metadata json.RawMessage `json:"__metadata__"`
+	}
+	if err := decodeJSON(b, &header); err != nil {
+		s.warn("the safetensors header is not valid JSON")
+		return
+	}
+	jsonFields(header.Metadata, func(key, text string) { s.add("safetensors:metadata", key, text) })
+}
