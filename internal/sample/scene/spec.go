@@ -87,3 +87,19 @@ func (s *Spec) Draw(w, h int) draw.Picture {
 
 // Kinds lists every kind of picture, in a fixed order.
 func Kinds() []*Kind { return kinds }
+
+// Recoloured returns the same arrangement in another palette, which is what an
+// image-to-image pass over a picture often makes of it.
+func (s *Spec) Recoloured(r *draw.Rand) *Spec {
+	v := *s
+	names := s.Kind.Palettes
+	if len(names) == 0 {
+		names = paletteNames
+	}
+	for range 8 {
+		if v.Palette = paletteNamed(draw.Pick(r, names)); v.Palette != s.Palette {
+			break
+		}
+	}
+	return &v
+}
