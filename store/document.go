@@ -88,7 +88,7 @@ var documentStatements = []string{
 
 	// The bound of 64 also ends the walk where files claim to descend from each other.
 	`WITH RECURSIVE up(ord, tenant_id, asset_h, depth) AS (
-		SELECT k.ord, k.tenant_id, k.asset_h, 0 FROM ` + documentKeys + `
+		SELECT k.ord, k.tenant_id, k.asset_h COLLATE "C", 0 FROM ` + documentKeys + `
 		UNION ALL
 		SELECT up.ord, up.tenant_id, p.parent_asset_h, up.depth + 1 FROM up CROSS JOIN LATERAL (
 			SELECT parent_asset_h FROM asset_parents x

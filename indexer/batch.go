@@ -1,0 +1,136 @@
+package indexer
+
+import (
+	"strconv"
+	"time"
+
+	"vitrine/mappings"
+	"vitrine/store"
+)
+
+// batch is what one round of the consumer, the backfill or the reconciler
+// writes: the documents of some assets as of one snapshot.
+type batch struct {
+	messages []message // where the documents came from, to commit; may be empty
+	items    []item
+	targets  []string // the indices to write, the live one first
+
+	arena []byte // all action and document lines, one after the other
+	done  chan struct{}
+	err   error
+}
+
+// item is one document on its way into the index.
+type item struct {
+	row      *store.DocumentRow
+	version  int64
+	rewrite  bool      // write although the index may have this version
+	at       time.Time // of the oldest event behind it; zero when there was none
+	line     span      // action and document in the arena
+	tomb     bool
+	stripped bool
+	dead     bool
+	reason   string // why it was stripped or is dead
+}
+
+type span struct{ from, to int }
+
+func (s span) len() int { return s.to - s.from }
+
+// typicalBytes sizes the first arena; it grows where documents are larger.
+const typicalBytes = 4 << 10
+
+// newBatch encodes the documents of rows under their versions. Rows that neither
+// PostgreSQL nor the event gives a version are left out: there is nothing to say
+// about them.
+func newBatch(rows []store.DocumentRow, events map[store.AssetKey]*Event, targets []string) *batch {
+	b := &batch{targets: targets, items: make([]item, 0, len(rows)), arena: make([]byte, 0, len(rows)*typicalBytes), done: make(chan struct{})}
+	for i := range rows {
+		it := item{row: &rows[i], version: rows[i].Version, tomb: rows[i].State != store.AssetLive}
+		if e := events[rows[i].AssetKey]; e != nil {
+			it.at, it.rewrite = e.At, e.rewrites()
+			if rows[i].State == store.AssetGone && it.version == 0 {
+				it.version = e.DocVersion
+			}
+		}
+		if it.version <= 0 {
+			continue
+		}
+		doc := Build(it.row)
+		b.encode(&it, &doc)
+		b.items = append(b.items, it)
+	}
+	return b
+}
+
+// encode appends an item's two lines to the arena.
+func (b *batch) encode(it *item, doc *mappings.Document) {
+	doc.DocVersion = it.version
+	it.line.from = len(b.arena)
+	b.arena = appendAction(b.arena, it)
+	b.arena = appendDocument(b.arena, doc)
+	b.arena = append(b.arena, '\n')
+	it.line.to = len(b.arena)
+}
+
+// appendAction writes the line that stands before a document in a bulk request.
+// No part of it needs escaping.
+func appendAction(dst []byte, it *item) []byte {
+	k := it.row.AssetKey
+	dst = append(dst, `{"index":{"_id":"`...)
+	dst = append(dst, k.Tenant...)
+	dst = append(dst, ':')
+	dst = append(dst, k.Hash...)
+	dst = append(dst, `","routing":"`...)
+	dst = append(dst, mappings.Routing(k.Tenant)...)
+	dst = append(dst, `","version":`...)
+	dst = strconv.AppendInt(dst, it.version, 10)
+	if it.rewrite {
+		return append(dst, `,"version_type":"external_gte"}}`+"\n"...)
+	}
+	return append(dst, `,"version_type":"external"}}`+"\n"...)
+}
+
+// strip encodes an item anew without the parts that an index may refuse, so that
+// the asset can be found until the refusal is understood.
+func (b *batch) strip(it *item, reason string) {
+	whole := Build(it.row)
+	doc := mappings.Document{
+		TenantID: whole.TenantID, AssetH: whole.AssetH, Owner: whole.Owner, Visibility: whole.Visibility,
+		IndexError: reason,
+		SHA256:     whole.SHA256, BLAKE3: whole.BLAKE3,
+		Title: whole.Title, Description: whole.Description, Filename: whole.Filename, SourcePath: whole.SourcePath,
+		Status: whole.Status, Tags: whole.Tags, TagsNorm: whole.TagsNorm,
+		MIMEType: whole.MIMEType, MediaType: whole.MediaType, SizeBytes: whole.SizeBytes,
+		Created: whole.Created, Updated: whole.Updated, Stored: whole.Stored,
+		LineageSource: whole.LineageSource, AI: whole.AI, Tool: whole.Tool, Prompt: whole.Prompt, NegativePrompt: whole.NegativePrompt,
+		Chain: whole.Chain, LineageRoot: whole.LineageRoot, ParentHs: whole.ParentHs,
+		HasPrompt: whole.HasPrompt, HasNegativePrompt: whole.HasNegativePrompt, HasWorkflow: whole.HasWorkflow,
+		HasModels: whole.HasModels, HasLineage: whole.HasLineage, HasParent: whole.HasParent, HasChild: whole.HasChild,
+	}
+	it.stripped, it.reason = true, reason
+	b.encode(it, &doc)
+}
+
+// worse takes over what another index said of the item, if that is worse.
+func (it *item) worse(other *item) {
+	if other.dead && !it.dead || other.stripped && !it.stripped && !it.dead {
+		it.dead, it.stripped, it.reason = other.dead, other.stripped, other.reason
+	}
+}
+
+// lastMessages gives the last message of each partition, which is what a commit
+// takes.
+func (b *batch) lastMessages() []message {
+	last := map[int]message{}
+	for _, m := range b.messages {
+		if have, ok := last[m.partition]; !ok || m.offset >= have.offset {
+			last[m.partition] = m
+		}
+	}
+	out := make([]message, 0, len(last))
+	for _, m := range last {
+		out = append(out, m)
+	}
+	return out
+}

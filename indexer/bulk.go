@@ -1,0 +1,267 @@
+package indexer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/opensearch-project/opensearch-go/v4"
+)
+
+// bulkWriter sends bulk requests. Its pace is shared by everything that writes
+// through it, so a rebuild and the live stream slow down together.
+type bulkWriter struct {
+	client  *opensearch.Client
+	timeout time.Duration
+	metrics *Metrics
+	slots   chan struct{} // maxInFlight of them
+	pace    pace
+}
+
+func newBulkWriter(client *opensearch.Client, cfg Config, m *Metrics) *bulkWriter {
+	w := &bulkWriter{client: client, timeout: cfg.BulkTimeout, metrics: m, slots: make(chan struct{}, maxInFlight)}
+	w.pace = pace{most: cfg.BulkBytes, bytes: cfg.BulkBytes, gauge: m.bulkBytes.Set}
+	m.bulkBytes.Set(float64(cfg.BulkBytes))
+	return w
+}
+
+// slow is the time from which a bulk request counts as a sign of overload.
+const slow = 2 * time.Second
+
+// smallestBulk is how far the size of a request goes down under overload.
+const smallestBulk = 64 << 10
+
+// pace is the size of a bulk request to aim for: halved at every sign of
+// overload, raised by a sixteenth of the most with every good answer.
+type pace struct {
+	mu          sync.Mutex
+	most, bytes int
+	gauge       func(float64)
+}
+
+func (p *pace) size() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.bytes
+}
+
+func (p *pace) adjust(overload bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if overload {
+		p.bytes = max(p.bytes/2, min(smallestBulk, p.most))
+	} else {
+		p.bytes = min(p.bytes+p.most/16, p.most)
+	}
+	p.gauge(float64(p.bytes))
+}
+
+// verdict is what OpenSearch says of one document.
+type verdict struct {
+	status int
+	kind   string
+	reason string
+}
+
+func (v verdict) accepted() bool { return v.status >= 200 && v.status < 300 }
+
+// conflict means that the index has this version or a newer one.
+func (v verdict) conflict() bool { return v.status == http.StatusConflict }
+
+// busy means that the same document may be accepted later, whatever it holds:
+// overload, a shard that is not there, or a block such as the one of a full disk.
+func (v verdict) busy() bool {
+	return v.status == http.StatusTooManyRequests || v.status == http.StatusServiceUnavailable || v.kind == "cluster_block_exception"
+}
+
+// errSplit says that a request must be cut in two to find the document that
+// OpenSearch refuses it for.
+var errSplit = errors.New("the bulk request is refused as a whole")
+
+// send writes some items of a batch to an index in one request and gives one
+// verdict per item. An error means that nothing is known of any of them.
+func (w *bulkWriter) send(ctx context.Context, index string, b *batch, items []*item) ([]verdict, error) {
+	select {
+	case w.slots <- struct{}{}:
+		defer func() { <-w.slots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	w.metrics.inFlight.Inc()
+	defer w.metrics.inFlight.Dec()
+
+	ctx, cancel := context.WithTimeout(ctx, w.timeout)
+	defer cancel()
+	body := &lines{arena: b.arena}
+	for _, it := range items {
+		body.add(it.line)
+	}
+	began := time.Now()
+	answer, err := w.post(ctx, index, body)
+	took := time.Since(began)
+	w.metrics.bulkSeconds.Observe(took.Seconds())
+	w.metrics.bulkRequests.WithLabelValues(strconv.Itoa(statusOf(err))).Inc()
+	if err != nil {
+		return w.refused(err, items)
+	}
+	verdicts, err := readVerdicts(answer, len(items))
+	if err != nil {
+		return nil, err
+	}
+	w.pace.adjust(took > slow || throttled(verdicts))
+	return verdicts, nil
+}
+
+func throttled(verdicts []verdict) bool {
+	for _, v := range verdicts {
+		if v.status == http.StatusTooManyRequests {
+			return true
+		}
+	}
+	return false
+}
+
+// refused sorts the refusals of a whole request. A single document that is too
+// large, or that makes the request unreadable, is refused like one that does not
+// fit the mapping.
+func (w *bulkWriter) refused(err error, items []*item) ([]verdict, error) {
+	var refusal *searchError
+	if !errors.As(err, &refusal) {
+		return nil, err
+	}
+	switch refusal.status {
+	case http.StatusTooManyRequests:
+		w.pace.adjust(true)
+	case http.StatusRequestEntityTooLarge, http.StatusBadRequest:
+		if len(items) > 1 {
+			return nil, errSplit
+		}
+		return []verdict{{status: http.StatusBadRequest, kind: refusal.kind, reason: refusal.reason}}, nil
+	}
+	return nil, err
+}
+
+// statusOf is 200 for no error, the status of a refusal, and 0 for no answer.
+func statusOf(err error) int {
+	var refusal *searchError
+	switch {
+	case err == nil:
+		return http.StatusOK
+	case errors.As(err, &refusal):
+		return refusal.status
+	}
+	return 0
+}
+
+// bulkAnswer is the part of the answer that we ask for.
+const bulkAnswer = "took,errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by.reason"
+
+func (w *bulkWriter) post(ctx context.Context, index string, body *lines) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "/"+index+"/_bulk?filter_path="+bulkAnswer, body)
+	if err != nil {
+		return nil, err
+	}
+	req.ContentLength = int64(body.left)
+	req.GetBody = func() (io.ReadCloser, error) { return body.again(), nil }
+	req.Header.Set("Content-Type", "application/x-ndjson")
+	return perform(w.client, req)
+}
+
+// readVerdicts reads the answer of a bulk request. Without errors the items need
+// not be looked at.
+func readVerdicts(answer []byte, n int) ([]verdict, error) {
+	var told struct {
+		Errors bool            `json:"errors"`
+		Items  json.RawMessage `json:"items"`
+	}
+	if err := json.Unmarshal(answer, &told); err != nil {
+		return nil, fmt.Errorf("reading the answer of a bulk request: %w", err)
+	}
+	verdicts := make([]verdict, n)
+	if !told.Errors {
+		for i := range verdicts {
+			verdicts[i].status = http.StatusOK
+		}
+		return verdicts, nil
+	}
+	var items []struct {
+		Index struct {
+			Status int `json:"status"`
+			Error  struct {
+				Type   string `json:"type"`
+				Reason string `json:"reason"`
+				Cause  struct {
+					Reason string `json:"reason"`
+				} `json:"caused_by"`
+			} `json:"error"`
+		} `json:"index"`
+	}
+	if err := json.Unmarshal(told.Items, &items); err != nil || len(items) != n {
+		return nil, fmt.Errorf("the answer of a bulk request of %d documents tells of %d: %w", n, len(items), errors.Join(err, errUnreadable))
+	}
+	for i, it := range items {
+		verdicts[i] = verdict{status: it.Index.Status, kind: it.Index.Error.Type, reason: it.Index.Error.Reason}
+		if c := it.Index.Error.Cause.Reason; c != "" {
+			verdicts[i].reason += "; " + c
+		}
+	}
+	return verdicts, nil
+}
+
+var errUnreadable = errors.New("unreadable answer")
+
+// lines reads spans of an arena one after the other, without copying them into
+// one buffer first.
+type lines struct {
+	arena []byte
+	spans []span
+	at    int // span being read
+	pos   int // within it
+	left  int
+}
+
+// add appends a span, as part of the last one where they touch.
+func (l *lines) add(s span) {
+	l.left += s.len()
+	if n := len(l.spans); n > 0 && l.spans[n-1].to == s.from {
+		l.spans[n-1].to = s.to
+		return
+	}
+	l.spans = append(l.spans, s)
+}
+
+// again gives the same lines from the start.
+func (l *lines) again() *lines {
+	fresh := &lines{arena: l.arena, spans: l.spans}
+	for _, s := range l.spans {
+		fresh.left += s.len()
+	}
+	return fresh
+}
+
+// Read implements io.Reader.
+func (l *lines) Read(p []byte) (int, error) {
+	n := 0
+	for n < len(p) && l.at < len(l.spans) {
+		s := l.spans[l.at]
+		c := copy(p[n:], l.arena[s.from+l.pos:s.to])
+		n, l.pos = n+c, l.pos+c
+		if l.pos == s.len() {
+			l.at, l.pos = l.at+1, 0
+		}
+	}
+	l.left -= n
+	if n == 0 && l.at == len(l.spans) {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// Close implements io.Closer.
+func (l *lines) Close() error { return nil }

@@ -1,0 +1,318 @@
+package indexer
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"vitrine/internal/fault"
+	"vitrine/store"
+)
+
+// consumer is the life of one Kafka reader. Its stages run side by side, so that
+// PostgreSQL reads one batch while OpenSearch works on the two before it; the
+// batches are committed in the order in which they were fetched.
+type consumer struct {
+	x   *Indexer
+	sub *subscription
+
+	fetched  chan message
+	batches  chan []message
+	ready    chan *batch
+	settling chan *batch
+
+	started   sync.WaitGroup
+	lastFetch atomic.Int64 // when the last message came, in nanoseconds since 1970
+	open      atomic.Int64 // batches between fetch and commit
+}
+
+// consume reads until ctx ends, something breaks, or the watchdog asks for a
+// fresh reader.
+func (x *Indexer) consume(ctx context.Context) error {
+	c := &consumer{
+		x: x, sub: x.bus.subscribe(x.cfg.changesTopic(), x.cfg.group(), x.cfg.BatchEvents),
+		fetched: make(chan message, x.cfg.BatchEvents), batches: make(chan []message),
+		ready: make(chan *batch), settling: make(chan *batch, maxInFlight-1),
+	}
+	c.lastFetch.Store(time.Now().UnixNano())
+	g, ctx := errgroup.WithContext(ctx)
+	for _, stage := range []func(context.Context) error{c.fetch, c.collect, c.read, c.write, c.commit, c.watch} {
+		g.Go(func() error { return stage(ctx) })
+	}
+	err := g.Wait()
+	c.started.Wait()
+	c.close()
+	return err
+}
+
+// close leaves the group. It gives up after a while, because a broker that is
+// down is no reason to stay.
+func (c *consumer) close() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = c.sub.close()
+	}()
+	select {
+	case <-done:
+	case <-time.After(5 * time.Second):
+	}
+}
+
+// fetch takes messages from Kafka. The client library reconnects by itself; an
+// error here means that it asks for patience.
+func (c *consumer) fetch(ctx context.Context) error {
+	wait := outage()
+	for {
+		m, err := c.sub.fetch(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			c.x.log.Warn("Kafka gives no messages", "error", err)
+			if err := wait.wait(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		wait.reset()
+		c.lastFetch.Store(time.Now().UnixNano())
+		select {
+		case c.fetched <- m:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// collect makes batches: full ones, or what came until the topic fell quiet or
+// the first event had waited long enough.
+func (c *consumer) collect(ctx context.Context) error {
+	quiet := c.x.cfg.BatchWait / 5
+	for {
+		var list []message
+		select {
+		case m := <-c.fetched:
+			list = append(list, m)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		c.open.Add(1)
+		latest := time.NewTimer(c.x.cfg.BatchWait)
+		pause := time.NewTimer(quiet)
+		for full := false; !full && len(list) < c.x.cfg.BatchEvents; {
+			select {
+			case m := <-c.fetched:
+				list = append(list, m)
+				pause.Reset(quiet)
+			case <-pause.C:
+				full = true
+			case <-latest.C:
+				full = true
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		latest.Stop()
+		pause.Stop()
+		select {
+		case c.batches <- list:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// read turns messages into documents: one read of PostgreSQL per batch.
+func (c *consumer) read(ctx context.Context) error {
+	for {
+		select {
+		case list := <-c.batches:
+			b, err := c.x.load(ctx, list)
+			if err != nil {
+				return err
+			}
+			select {
+			case c.ready <- b:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// load reads what the events of some messages are about. Messages that are no
+// events are put aside.
+func (x *Indexer) load(ctx context.Context, list []message) (*batch, error) {
+	events := make(map[store.AssetKey]*Event, len(list))
+	keys := make([]store.AssetKey, 0, len(list))
+	var bad []message
+	for _, m := range list {
+		e, err := parseEvent(m.value)
+		if err != nil {
+			bad = append(bad, message{key: m.key, value: m.value, reason: err.Error()})
+			continue
+		}
+		if have, ok := events[e.key()]; ok {
+			have.merge(&e)
+			continue
+		}
+		events[e.key()] = &e
+		keys = append(keys, e.key())
+	}
+	if err := x.putAside(ctx, bad); err != nil {
+		return nil, err
+	}
+	b, err := x.read(ctx, keys, events)
+	if err != nil {
+		return nil, err
+	}
+	b.messages = list
+	return b, nil
+}
+
+// merge makes one event of two about the same asset.
+func (e *Event) merge(other *Event) {
+	if other.rewrites() {
+		e.Reason = other.Reason
+	}
+	e.DocVersion = max(e.DocVersion, other.DocVersion)
+	if other.At.Before(e.At) {
+		e.At = other.At
+	}
+}
+
+// putAside sends messages that no relay of ours has written to the dead letters.
+func (x *Indexer) putAside(ctx context.Context, bad []message) error {
+	if len(bad) == 0 {
+		return nil
+	}
+	x.metrics.documents.WithLabelValues(outcomeBadEvent).Add(float64(len(bad)))
+	x.log.Error("messages that are no events; they are put aside", "count", len(bad), "topic", x.cfg.changesTopic())
+	return persist(ctx, func(ctx context.Context) error { return x.letters.publish(ctx, bad) },
+		func(err error) { x.log.Warn("dead letters could not be sent; trying again", "error", err) })
+}
+
+// read makes the batch of some assets, staying through outages of PostgreSQL and
+// until there is an index to write to.
+func (x *Indexer) read(ctx context.Context, keys []store.AssetKey, events map[store.AssetKey]*Event) (*batch, error) {
+	if len(keys) == 0 {
+		return newBatch(nil, nil, nil), nil
+	}
+	var b *batch
+	err := persist(ctx, func(ctx context.Context) error {
+		rows, generations, err := x.store.Documents(ctx, keys)
+		if err != nil {
+			return err
+		}
+		targets := written(generations)
+		if len(targets) == 0 {
+			return errNoIndex
+		}
+		b = newBatch(rows, events, targets)
+		return nil
+	}, func(err error) { x.log.Warn("assets could not be read for the index; trying again", "error", err) })
+	return b, err
+}
+
+var errNoIndex = errors.New("there is no index generation to write to")
+
+// written lists the indices that every change goes to, the live one first.
+func written(generations []store.Generation) []string {
+	var list []string
+	for _, state := range []store.GenerationState{store.GenerationLive, store.GenerationBuilding} {
+		for _, g := range generations {
+			if g.State == state {
+				list = append(list, g.Name)
+			}
+		}
+	}
+	return list
+}
+
+// write starts a batch as soon as fewer than maxInFlight are under way.
+func (c *consumer) write(ctx context.Context) error {
+	for {
+		select {
+		case b := <-c.ready:
+			c.started.Go(func() {
+				defer close(b.done)
+				b.err = c.x.settle(ctx, b)
+			})
+			select {
+			case c.settling <- b:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// settle writes a batch, reading it again when an index it was meant for is gone.
+func (x *Indexer) settle(ctx context.Context, b *batch) error {
+	wait := outage()
+	for {
+		err := x.settler.settle(ctx, b)
+		if !errors.Is(err, errIndexGone) {
+			return err
+		}
+		x.log.Warn("an index is gone; reading the generations again", "indices", b.targets)
+		if err := wait.wait(ctx); err != nil {
+			return err
+		}
+		generations, err := x.store.Generations(ctx)
+		if err == nil {
+			b.targets = written(generations)
+		}
+	}
+}
+
+// commit waits for the batches in the order they were fetched in, so that no
+// offset is committed before all offsets below it are settled.
+func (c *consumer) commit(ctx context.Context) error {
+	for {
+		select {
+		case b := <-c.settling:
+			<-b.done
+			if b.err != nil {
+				return b.err
+			}
+			if err := c.settled(ctx, b); err != nil {
+				return err
+			}
+			c.open.Add(-1)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// commitTimeout ends a commit that gets no answer. A commit that fails is no
+// loss: the next one covers it, or the events come again.
+const commitTimeout = 10 * time.Second
+
+func (c *consumer) settled(ctx context.Context, b *batch) error {
+	now := time.Now()
+	for i := range b.items {
+		if at := b.items[i].at; !at.IsZero() && !b.items[i].dead {
+			c.x.metrics.latency.Observe(max(0, now.Sub(at).Seconds()))
+		}
+	}
+	if err := fault.Point("indexer.before_commit"); err != nil {
+		return err
+	}
+	short, cancel := context.WithTimeout(ctx, commitTimeout)
+	defer cancel()
+	if err := c.sub.commit(short, b.lastMessages()); err != nil && ctx.Err() == nil {
+		c.x.log.Warn("offsets could not be committed; their events may come again", "error", err)
+	}
+	return fault.Point("indexer.after_commit")
+}

@@ -1,0 +1,43 @@
+package indexer
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"vitrine/mappings"
+	"vitrine/store"
+)
+
+// deadLetter is the message about a document that the index takes in no form.
+func deadLetter(it *item) message {
+	k := it.row.AssetKey
+	value, _ := json.Marshal(Event{Tenant: k.Tenant, Hash: k.Hash, DocVersion: it.version, Reason: "refused", At: time.Now().UTC()})
+	return message{key: []byte(mappings.DocID(k.Tenant, k.Hash)), value: value, reason: it.reason}
+}
+
+// replayPage is how many failures are put back into the outbox at once.
+const replayPage = 500
+
+// ReplayFailures puts every asset with a refused document back into the outbox
+// and reports how many there were. Each is read from PostgreSQL again, so what
+// was mended since is indexed as it is now; what is refused again stays listed.
+func ReplayFailures(ctx context.Context, st *store.Store) (int, error) {
+	total := 0
+	var after store.AssetKey
+	for {
+		page, err := st.IndexFailures(ctx, after, replayPage)
+		if err != nil || len(page) == 0 {
+			return total, err
+		}
+		assets := make([]store.AssetVersion, len(page))
+		for i, f := range page {
+			assets[i] = f.AssetVersion
+		}
+		if err := st.Reemit(ctx, ReasonReplay, assets); err != nil {
+			return total, err
+		}
+		total += len(page)
+		after = page[len(page)-1].AssetKey
+	}
+}

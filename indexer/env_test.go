@@ -1,0 +1,252 @@
+package indexer
+
+import (
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/opensearch-project/opensearch-go/v4"
+
+	"vitrine/internal/testenv"
+	"vitrine/library"
+	"vitrine/mappings"
+	"vitrine/store"
+)
+
+// env is one library of its own on the real servers.
+type env struct {
+	t      testing.TB
+	ctx    context.Context
+	url    string // of the database, as its owner
+	store  *store.Store
+	search *opensearch.Client
+	cfg    Config
+	actor  library.Actor
+	owner  *pgx.Conn
+	ownMu  sync.Mutex
+}
+
+func newEnv(t testing.TB) *env {
+	t.Helper()
+	url := testenv.Database(t, "vitrine", func(ctx context.Context, url string) error {
+		_, err := store.Migrate(ctx, url)
+		return err
+	})
+	brokers, prefix := testenv.Kafka(t)
+	searchURL, _ := testenv.OpenSearch(t)
+	return newEnvAt(t, url, searchURL, Config{Prefix: prefix, Brokers: brokers, Partitions: 3, Log: slog.New(slog.NewTextHandler(testLog{t}, nil))})
+}
+
+func newEnvAt(t testing.TB, url, searchURL string, cfg Config) *env {
+	t.Helper()
+	ctx := t.Context()
+	st, err := store.Open(ctx, store.Config{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(st.Close)
+	owner, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { owner.Close(context.Background()) })
+	client := newClient(t, searchURL)
+	e := &env{t: t, ctx: ctx, url: url, store: st, search: client, cfg: cfg, owner: owner}
+	e.actor = library.Actor{Kind: library.ActorSystem, ID: "test", Tenant: library.TenantID(uuid.NewString())}
+	e.exec(`INSERT INTO tenants (tenant_id, name) VALUES ($1, 'test')`, string(e.actor.Tenant))
+	return e
+}
+
+func newClient(t testing.TB, url string) *opensearch.Client {
+	t.Helper()
+	transport := &http.Transport{MaxIdleConnsPerHost: 8}
+	client, err := opensearch.NewClient(opensearch.Config{Addresses: []string{url}, DisableRetry: true, Transport: transport})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close(); transport.CloseIdleConnections() })
+	return client
+}
+
+// testLog writes the services' log into the test's.
+type testLog struct{ t testing.TB }
+
+func (l testLog) Write(b []byte) (int, error) {
+	if l.t.Context().Err() == nil {
+		l.t.Logf("%s", b[:len(b)-1])
+	}
+	return len(b), nil
+}
+
+func (e *env) exec(sql string, args ...any) {
+	e.t.Helper()
+	e.ownMu.Lock()
+	defer e.ownMu.Unlock()
+	if _, err := e.owner.Exec(e.ctx, sql, args...); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+func (e *env) relay() *Relay {
+	e.t.Helper()
+	r, err := NewRelay(e.store, e.cfg, NewMetrics())
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return r
+}
+
+func (e *env) indexer() *Indexer {
+	e.t.Helper()
+	x, err := New(e.store, e.search, e.cfg, NewMetrics())
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.t.Cleanup(x.Close)
+	return x
+}
+
+// service is what serve runs.
+type service interface{ Run(context.Context) error }
+
+// run starts services and gives what stops them; they are stopped with the test
+// at the latest.
+func (e *env) run(services ...service) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	for _, s := range services {
+		wg.Go(func() {
+			if err := s.Run(ctx); err != nil {
+				e.t.Errorf("%T ended with %v", s, err)
+			}
+		})
+	}
+	stop = sync.OnceFunc(func() { cancel(); wg.Wait() })
+	e.t.Cleanup(stop)
+	return stop
+}
+
+// newAsset is a small asset whose bytes are its name.
+func newAsset(name string) store.NewAsset {
+	one, two := sha1.Sum([]byte(name)), sha256.Sum256([]byte(name))
+	return store.NewAsset{
+		Asset: library.Asset{
+			Hash: library.AssetHash(hex.EncodeToString(one[:])), SHA256: hex.EncodeToString(two[:]), BLAKE3: hex.EncodeToString(two[:]),
+			Filename: name, MIMEType: "image/png", Size: int64(len(name)), Width: 1024, Height: 768,
+			CreatedAt: time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC),
+		},
+		ParserVersion: 1, Tool: "test",
+	}
+}
+
+// typicalAsset is one with a small graph.
+func typicalAsset(name string) store.NewAsset {
+	n := newAsset(name)
+	n.Lineage = library.Lineage{
+		Tool: "comfyui", Positive: new("a red cat"), Negative: new("blurry"),
+		Models:     []library.ModelUse{{Type: "checkpoint", Name: "XL/juggernaut.safetensors", NodeID: "4"}, {Sequence: 1, Type: "lora", Name: "detail.safetensors", NodeID: "5", Strength: new(0.8)}},
+		Parameters: &library.GenerationParameters{Seed: new(uint64(1<<64 - 1)), Steps: new(30), CFGScale: new(7.0), Sampler: new("euler"), Scheduler: new("karras")},
+		Workflow: &library.Workflow{ToolName: "comfyui", NodeCount: 2, Source: "extracted", Nodes: []library.NodeUse{
+			{ID: "3", Class: "KSampler", Inputs: map[string]string{"cfg": "7.0", "sampler_name": "euler"}},
+			{ID: "4", Class: "CheckpointLoaderSimple", Inputs: map[string]string{"ckpt_name": "XL/juggernaut.safetensors"}},
+		}},
+	}
+	return n
+}
+
+func (e *env) add(n store.NewAsset) library.Asset {
+	e.t.Helper()
+	done, err := e.store.AddAsset(e.ctx, e.actor, n)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return done.Asset
+}
+
+func (e *env) key(h library.AssetHash) store.AssetKey {
+	return store.AssetKey{Tenant: e.actor.Tenant, Hash: h}
+}
+
+// stored is what an index has under an asset's identifier.
+type stored struct {
+	Found   bool              `json:"found"`
+	Version int64             `json:"_version"`
+	Source  mappings.Document `json:"_source"`
+}
+
+func (e *env) get(index string, h library.AssetHash) stored {
+	var s stored
+	err := call(e.ctx, e.search, http.MethodGet, fmt.Sprintf("/%s/_doc/%s?routing=%s", index, mappings.DocID(e.actor.Tenant, h), e.actor.Tenant), nil, &s)
+	if err != nil && statusOf(err) != http.StatusNotFound {
+		e.t.Fatal(err)
+	}
+	return s
+}
+
+func (e *env) alias() string { return mappings.Names(e.cfg.Prefix).Alias() }
+
+func (e *env) document(h library.AssetHash) mappings.Document { return e.get(e.alias(), h).Source }
+
+// differs compares the index with the rows and says what is wrong, or nothing.
+func (e *env) differs(hashes ...library.AssetHash) string { return e.differsIn(e.alias(), hashes...) }
+
+func (e *env) differsIn(index string, hashes ...library.AssetHash) string {
+	e.t.Helper()
+	keys := make([]store.AssetKey, len(hashes))
+	for i, h := range hashes {
+		keys[i] = e.key(h)
+	}
+	rows, _, err := e.store.Documents(e.ctx, keys)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	for i := range rows {
+		want := Build(&rows[i])
+		have := e.get(index, rows[i].AssetKey.Hash)
+		if want.Deleted && !have.Found {
+			continue
+		}
+		if have.Version != want.DocVersion {
+			return fmt.Sprintf("%s has version %d in the index, %d in the library", want.AssetH, have.Version, want.DocVersion)
+		}
+		a, b := asJSON(e.t, want), asJSON(e.t, have.Source)
+		if a != b {
+			return fmt.Sprintf("%s differs:\nrows:  %s\nindex: %s", want.AssetH, a, b)
+		}
+	}
+	return ""
+}
+
+func asJSON(t testing.TB, v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// eventually waits until problem has none, and fails with the last one.
+func (e *env) eventually(most time.Duration, problem func() string) {
+	e.t.Helper()
+	end := time.Now().Add(most)
+	for {
+		p := problem()
+		if p == "" {
+			return
+		}
+		if time.Now().After(end) {
+			e.t.Fatalf("after %v still: %s", most, p)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}

@@ -1,0 +1,143 @@
+package indexer
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"vitrine/internal/fault"
+	"vitrine/store"
+)
+
+// pollEvery is how long an outbox row waits at most when its wake-up is lost.
+const pollEvery = time.Second
+
+// publishTimeout ends an attempt to publish; the rows stay in the outbox.
+const publishTimeout = 10 * time.Second
+
+// Relay carries outbox rows to Kafka. Several may run: each row is published by
+// at least one of them.
+type Relay struct {
+	store   *store.Store
+	cfg     Config
+	bus     *bus
+	metrics *Metrics
+	log     *slog.Logger
+}
+
+// NewRelay makes a relay. It connects to Kafka only when it runs.
+func NewRelay(st *store.Store, cfg Config, m *Metrics) (*Relay, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Relay{store: st, cfg: cfg, bus: newBus(cfg.Brokers, cfg.dial), metrics: m, log: cfg.Log.With("service", "relay")}, nil
+}
+
+// Run relays until ctx ends and then gives nil. It outlives any failure of
+// PostgreSQL and Kafka: rows wait in the outbox meanwhile.
+func (r *Relay) Run(ctx context.Context) error {
+	defer r.bus.close()
+	wake := make(chan struct{}, 1)
+	var wg sync.WaitGroup
+	wg.Go(func() { r.listen(ctx, wake) })
+	wg.Go(func() { r.measure(ctx) })
+	r.relay(ctx, wake)
+	wg.Wait()
+	return nil
+}
+
+// listen passes wake-ups on, and asks again whenever its connection breaks.
+func (r *Relay) listen(ctx context.Context, wake chan<- struct{}) {
+	b := outage()
+	for ctx.Err() == nil {
+		err := r.store.ListenOutbox(ctx, func() {
+			b.reset()
+			select {
+			case wake <- struct{}{}:
+			default:
+			}
+		})
+		if ctx.Err() == nil {
+			r.log.Warn("the wake-up connection to PostgreSQL broke; polling meanwhile", "error", err)
+			_ = b.wait(ctx)
+		}
+	}
+}
+
+func (r *Relay) relay(ctx context.Context, wake <-chan struct{}) {
+	if persist(ctx, func(ctx context.Context) error { return r.bus.ensureTopics(ctx, r.cfg.topics()) }, r.failed) != nil {
+		return
+	}
+	out := r.bus.publisher(r.cfg.changesTopic())
+	defer out.close()
+	b := outage()
+	for ctx.Err() == nil {
+		n, err := r.runOnce(ctx, out)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			r.failed(err)
+			_ = b.wait(ctx)
+			continue
+		}
+		b.reset()
+		if n < r.cfg.RelayBatch {
+			r.idle(ctx, wake)
+		}
+	}
+}
+
+func (r *Relay) idle(ctx context.Context, wake <-chan struct{}) {
+	t := time.NewTimer(pollEvery)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-wake:
+	case <-t.C:
+	}
+}
+
+// runOnce publishes one claim and reports how many rows it had.
+func (r *Relay) runOnce(ctx context.Context, out *publisher) (int, error) {
+	n, err := r.store.ClaimOutbox(ctx, r.cfg.RelayBatch, func(rows []store.OutboxRow) error {
+		list := make([]message, len(rows))
+		for i := range rows {
+			var err error
+			if list[i], err = newMessage(&rows[i]); err != nil {
+				return err
+			}
+		}
+		if err := fault.Point("relay.before_publish"); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+		defer cancel()
+		if err := out.publish(ctx, list); err != nil {
+			return err
+		}
+		return fault.Point("relay.after_publish")
+	})
+	r.metrics.relayed.Add(float64(n))
+	return n, err
+}
+
+func (r *Relay) failed(err error) {
+	r.metrics.relayFailures.Inc()
+	r.log.Warn("outbox rows could not be relayed; they wait", "error", err)
+}
+
+// measure keeps the gauges of the outbox.
+func (r *Relay) measure(ctx context.Context) {
+	for {
+		if rows, oldest, err := r.store.OutboxBacklog(ctx); err == nil {
+			r.metrics.outboxRows.Set(float64(rows))
+			r.metrics.outboxAge.Set(oldest.Seconds())
+		}
+		if sleep(ctx, 2*pollEvery) != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,252 @@
+package indexer
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"vitrine/internal/fault"
+	"vitrine/store"
+)
+
+// settler brings batches into the index and stays with each until every document
+// of it is accepted, superseded or put aside.
+type settler struct {
+	store   *store.Store
+	bulk    *bulkWriter
+	dead    func(context.Context, []message) error // publishes dead letters
+	metrics *Metrics
+	log     *slog.Logger
+
+	accepted atomic.Int64 // documents the index took, by anyone
+}
+
+// errIndexGone says that an index of the batch is not there any more. The caller
+// reads the generations again: it was dropped, or somebody deleted it.
+var errIndexGone = errors.New("an index that should be written is not there")
+
+// patience is how long a single document may fail on the server's side while
+// others are accepted, before it is put aside. Its partition waits meanwhile.
+const patience = 4 * time.Second
+
+// settle writes a batch to all its targets. It gives an error only when ctx ends,
+// when an index is gone or when a test asks for one.
+func (s *settler) settle(ctx context.Context, b *batch) error {
+	if err := fault.Point("indexer.before_bulk"); err != nil {
+		return err
+	}
+	for _, index := range b.targets {
+		if err := s.write(ctx, index, b); err != nil {
+			return err
+		}
+	}
+	if err := fault.Point("indexer.after_bulk"); err != nil {
+		return err
+	}
+	return s.record(ctx, b)
+}
+
+// write settles all items in one index. Each index gets the whole documents: one
+// may take what another, with an older mapping, refuses.
+func (s *settler) write(ctx context.Context, index string, b *batch) error {
+	items := slices.Clone(b.items)
+	pending := make([]*item, len(items))
+	for i := range items {
+		items[i].stripped, items[i].dead, items[i].reason = false, false, ""
+		pending[i] = &items[i]
+	}
+	wait := outage()
+	d := &delivery{s: s, b: b, index: index}
+	for len(pending) > 0 {
+		left, err := d.run(ctx, pending)
+		if err != nil {
+			return err
+		}
+		if len(left) > 0 && d.mustWait {
+			if err := wait.wait(ctx); err != nil {
+				return err
+			}
+		}
+		pending = left
+	}
+	for i := range items {
+		b.items[i].worse(&items[i])
+	}
+	return nil
+}
+
+// delivery is the way of one batch into one index, over as many requests as it takes.
+type delivery struct {
+	s        *settler
+	b        *batch
+	index    string
+	mustWait bool // the server asked for time
+
+	failing  time.Time // since when single items fail on the server's side
+	accepted int64     // what the settler had accepted then
+}
+
+// run sends the items once, in requests of the present pace, and gives those
+// that are not settled.
+func (d *delivery) run(ctx context.Context, pending []*item) (left []*item, err error) {
+	d.mustWait = false
+	for len(pending) > 0 {
+		n := fitting(pending, d.s.bulk.pace.size())
+		more, err := d.send(ctx, pending[:n])
+		if err != nil {
+			return nil, err
+		}
+		left = append(left, more...)
+		pending = pending[n:]
+	}
+	return left, nil
+}
+
+// fitting counts the items that together have at most size bytes, but at least one.
+func fitting(items []*item, size int) int {
+	total := 0
+	for i, it := range items {
+		if total += it.line.len(); total > size && i > 0 {
+			return i
+		}
+	}
+	return len(items)
+}
+
+// send sends items in one request, or in halves of it when it is refused whole.
+func (d *delivery) send(ctx context.Context, items []*item) (left []*item, err error) {
+	verdicts, err := d.s.bulk.send(ctx, d.index, d.b, items)
+	switch {
+	case errors.Is(err, errSplit):
+		half := len(items) / 2
+		if left, err = d.send(ctx, items[:half]); err != nil {
+			return nil, err
+		}
+		more, err := d.send(ctx, items[half:])
+		return append(left, more...), err
+	case isSearchError(err, indexNotFound):
+		return nil, errIndexGone
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		d.s.log.Warn("a bulk request failed and is repeated", "index", d.index, "documents", len(items), "error", err)
+		d.mustWait = true
+		return items, nil
+	}
+	return d.judge(items, verdicts)
+}
+
+// judge sorts items by their verdicts and gives those to send again.
+func (d *delivery) judge(items []*item, verdicts []verdict) (left []*item, err error) {
+	m, good := d.s.metrics, 0
+	var failed []*item
+	for i, it := range items {
+		v := verdicts[i]
+		switch {
+		case v.accepted():
+			good++
+			m.documents.WithLabelValues(outcomeOf(it)).Inc()
+		case v.conflict():
+			good++
+			m.documents.WithLabelValues(outcomeConflict).Inc()
+		case v.kind == indexNotFound:
+			return nil, errIndexGone
+		case v.busy():
+			m.documents.WithLabelValues(outcomeThrottled).Inc()
+			d.mustWait = true
+			left = append(left, it)
+		case v.status >= http.StatusInternalServerError:
+			m.documents.WithLabelValues(outcomeFailed).Inc()
+			it.reason = v.kind + ": " + shorten(v.reason)
+			failed = append(failed, it)
+		case !it.stripped && !it.tomb:
+			m.documents.WithLabelValues(outcomeRefused).Inc()
+			d.b.strip(it, v.kind+": "+shorten(v.reason))
+			left = append(left, it)
+		default:
+			d.bury(it, v.kind+": "+shorten(v.reason))
+		}
+	}
+	d.s.accepted.Add(int64(good))
+	return append(left, d.lose(failed)...), nil
+}
+
+func outcomeOf(it *item) string {
+	switch {
+	case it.tomb:
+		return outcomeTombstone
+	case it.stripped:
+		return outcomeStripped
+	}
+	return outcomeIndexed
+}
+
+// lose decides about items that fail on the server's side. While the server
+// accepts nothing at all that is an outage, and they wait as long as it takes.
+// Once others get through and these do not, the fault is theirs.
+func (d *delivery) lose(failed []*item) (left []*item) {
+	if len(failed) == 0 {
+		d.failing = time.Time{}
+		return nil
+	}
+	if d.failing.IsZero() {
+		d.failing, d.accepted = time.Now(), d.s.accepted.Load()
+	}
+	if time.Since(d.failing) > patience && d.s.accepted.Load() > d.accepted {
+		for _, it := range failed {
+			d.bury(it, it.reason)
+		}
+		return nil
+	}
+	d.mustWait = true
+	return failed
+}
+
+func (d *delivery) bury(it *item, reason string) {
+	it.dead, it.reason = true, reason
+	d.s.metrics.documents.WithLabelValues(outcomeDead).Inc()
+	d.s.log.Error("the index refuses a document; it is put aside", "index", d.index,
+		"tenant", it.row.AssetKey.Tenant, "asset_h", it.row.AssetKey.Hash, "reason", reason)
+}
+
+// record keeps what was refused, and forgets earlier refusals of what was
+// accepted whole. It stays until it succeeds: an offset must not be committed
+// while the only trace of a refusal is here.
+func (s *settler) record(ctx context.Context, b *batch) error {
+	var failures []store.IndexFailure
+	var settled []store.AssetVersion
+	var letters []message
+	for i := range b.items {
+		it := &b.items[i]
+		v := store.AssetVersion{AssetKey: it.row.AssetKey, Version: it.version, Live: !it.tomb}
+		switch {
+		case it.dead || it.stripped:
+			failures = append(failures, store.IndexFailure{AssetVersion: v, Reason: it.reason, Stripped: !it.dead})
+			if it.dead {
+				letters = append(letters, deadLetter(it))
+			}
+		case it.row.Failed:
+			settled = append(settled, v)
+		}
+	}
+	return persist(ctx, func(ctx context.Context) error {
+		if len(failures) > 0 {
+			if err := s.store.RecordIndexFailures(ctx, failures); err != nil {
+				return err
+			}
+		}
+		if len(settled) > 0 {
+			if err := s.store.SettleIndexFailures(ctx, settled); err != nil {
+				return err
+			}
+		}
+		if len(letters) > 0 {
+			return s.dead(ctx, letters)
+		}
+		return nil
+	}, func(err error) { s.log.Warn("refused documents could not be recorded; trying again", "error", err) })
+}
