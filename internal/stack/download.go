@@ -70,7 +70,7 @@ func (in *instance) provide(ctx context.Context, servers []server) (err error) {
 	}
 	in.cache = software{
 		postgres:   filepath.Join(in.cfg.CacheDir, "postgres-"+PostgresVersion+"-"+platform),
-		kafka:      filepath.Join(in.cfg.CacheDir, "kafka-"+KafkaVersion),
+		kafka:      filepath.Join(in.cfg.CacheDir, "kafka-"+KafkaVersion+"-"+kafkaSum[:8]),
 		openSearch: filepath.Join(in.cfg.CacheDir, "opensearch-"+OpenSearchVersion+"-knn-"+knnVersion),
 	}
 	if in.complete() {
@@ -164,7 +164,10 @@ func pom(platform string) string {
 	return `<project xmlns="http://maven.apache.org/POM/4.0.0">
 <modelVersion>4.0.0</modelVersion>
 <groupId>vitrine</groupId><artifactId>stack</artifactId><version>1</version><packaging>pom</packaging>
-<dependencies><dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>` + KafkaVersion + `</version></dependency></dependencies>
+<dependencies>
+<dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>` + KafkaVersion + `</version></dependency>
+<dependency><groupId>org.apache.logging.log4j</groupId><artifactId>log4j-slf4j-impl</artifactId><version>` + log4jVersion + `</version></dependency>
+</dependencies>
 <build><plugins><plugin>
 <groupId>org.apache.maven.plugins</groupId><artifactId>maven-dependency-plugin</artifactId><version>3.8.1</version>
 <executions>

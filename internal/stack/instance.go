@@ -36,6 +36,8 @@ type instance struct {
 	home string // where the servers' directories are: cfg.Dir unless the service user cannot work there
 	lock *fileLock
 
+	ports Ports // as remembered, or as settled by start
+
 	cache software // filled by provide
 	java  string   // filled by provide
 
@@ -43,7 +45,7 @@ type instance struct {
 	progress io.Writer
 }
 
-// open takes the lock of the run directory and settles user, place and ports.
+// open takes the lock of the run directory, settles user and places, and reads the remembered ports.
 func open(ctx context.Context, cfg Config, progress io.Writer) (*instance, error) {
 	cfg, err := cfg.complete()
 	if err != nil {
@@ -59,7 +61,7 @@ func open(ctx context.Context, cfg Config, progress io.Writer) (*instance, error
 	if err != nil {
 		return nil, err
 	}
-	if err := in.settle(ctx); err != nil {
+	if err := in.settle(); err != nil {
 		in.close()
 		return nil, err
 	}
@@ -68,7 +70,7 @@ func open(ctx context.Context, cfg Config, progress io.Writer) (*instance, error
 
 func (in *instance) close() { in.lock.release() }
 
-func (in *instance) settle(ctx context.Context) (err error) {
+func (in *instance) settle() (err error) {
 	if in.home, err = in.findHome(); err != nil {
 		return err
 	}
@@ -81,7 +83,8 @@ func (in *instance) settle(ctx context.Context) (err error) {
 	if err := in.makeCacheDir(); err != nil {
 		return err
 	}
-	return in.settlePorts(ctx)
+	in.ports, err = readPorts(in.portsPath())
+	return err
 }
 
 func (in *instance) say(format string, args ...any) {

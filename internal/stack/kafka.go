@@ -20,7 +20,7 @@ type kafka struct{ in *instance }
 
 func (*kafka) name() string  { return Kafka }
 func (*kafka) title() string { return "Kafka " + KafkaVersion }
-func (k *kafka) port() int   { return k.in.cfg.Ports.Kafka }
+func (k *kafka) port() int   { return k.in.ports.Kafka }
 
 func (k *kafka) file(name string) string { return filepath.Join(k.in.serverDir(Kafka), name) }
 
@@ -60,7 +60,7 @@ func (k *kafka) javaArgs(heap string) []string {
 }
 
 func (k *kafka) properties() string {
-	broker, controller := k.in.address(k.in.cfg.Ports.Kafka), k.in.address(k.in.cfg.Ports.KafkaController)
+	broker, controller := k.in.address(k.in.ports.Kafka), k.in.address(k.in.ports.KafkaController)
 	local := []setting{
 		{"listeners", "PLAINTEXT://" + broker + ",CONTROLLER://" + controller},
 		{"advertised.listeners", "PLAINTEXT://" + broker + ",CONTROLLER://" + controller},

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -18,12 +17,12 @@ type openSearch struct{ in *instance }
 
 func (*openSearch) name() string  { return OpenSearch }
 func (*openSearch) title() string { return "OpenSearch " + OpenSearchVersion }
-func (o *openSearch) port() int   { return o.in.cfg.Ports.OpenSearch }
+func (o *openSearch) port() int   { return o.in.ports.OpenSearch }
 
 func (o *openSearch) file(name string) string { return filepath.Join(o.in.serverDir(OpenSearch), name) }
 
 // prepare writes the configuration directory; the unpacked distribution is shared by checkouts and stays untouched.
-func (o *openSearch) prepare(context.Context) error {
+func (o *openSearch) prepare(ctx context.Context) error {
 	if err := o.in.makeServerDir(OpenSearch); err != nil {
 		return err
 	}
@@ -46,24 +45,14 @@ func (o *openSearch) prepare(context.Context) error {
 			return err
 		}
 	}
-	return nil
-}
-
-func (o *openSearch) command() *exec.Cmd {
-	cmd := exec.Command(filepath.Join(o.in.cache.openSearch, "bin", "opensearch"))
-	cmd.Env = []string{
-		"OPENSEARCH_JAVA_HOME=" + o.in.java,
-		"OPENSEARCH_PATH_CONF=" + o.file("config"),
-		"OPENSEARCH_TMPDIR=" + o.in.tmpDir(OpenSearch),
-	}
-	return cmd
+	return o.prepareJava(ctx)
 }
 
 func (o *openSearch) settings() string {
 	local := []setting{
 		{"network.host", "127.0.0.1"},
-		{"http.port", strconv.Itoa(o.in.cfg.Ports.OpenSearch)},
-		{"transport.port", strconv.Itoa(o.in.cfg.Ports.OpenSearchTransport)},
+		{"http.port", strconv.Itoa(o.in.ports.OpenSearch)},
+		{"transport.port", strconv.Itoa(o.in.ports.OpenSearchTransport)},
 		{"path.data", o.file("data")},
 		{"path.logs", o.file("logs")},
 	}
@@ -71,25 +60,6 @@ func (o *openSearch) settings() string {
 	b.WriteString("# Written at every start; changes here are lost.\n")
 	for _, s := range append(local, openSearchSettings...) {
 		fmt.Fprintf(&b, "%s: %s\n", s.name, s.value)
-	}
-	return b.String()
-}
-
-// jvmOptions turns the options OpenSearch ships into ours: our heap, its pages not touched before they are needed (which
-// starts faster and leaves memory to the developer), crash files in our log directory, and no garbage collector log,
-// which would fill up to 2 GB.
-func jvmOptions(shipped, heap, logs string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "-Xms%s\n-Xmx%s\n-XX:-AlwaysPreTouch\n", heap, heap)
-	for line := range strings.Lines(shipped) {
-		line = strings.TrimSpace(line)
-		switch {
-		case line == "", strings.HasPrefix(line, "#"), strings.HasPrefix(line, "-Xm"), strings.Contains(line, "-Xlog:gc"):
-		case strings.HasPrefix(line, "-XX:HeapDumpPath="):
-			fmt.Fprintf(&b, "-XX:HeapDumpPath=%s\n", logs)
-		default:
-			b.WriteString(strings.Replace(line, "=logs/", "="+logs+"/", 1) + "\n")
-		}
 	}
 	return b.String()
 }

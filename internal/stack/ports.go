@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 )
 
 // Ports are picked from this range: below the ports systems hand to outgoing connections (Linux from 32768, macOS from
@@ -26,69 +27,68 @@ type portBook map[string]Ports
 func (in *instance) portsPath() string { return filepath.Join(in.cfg.Dir, "ports.json") }
 func (in *instance) bookPath() string  { return filepath.Join(in.cfg.CacheDir, "ports.json") }
 
-// settlePorts decides the ports of this stack: given ones, else remembered ones, else free ones. A remembered port
-// that another program has taken while its server was down is picked anew.
+// settlePorts decides the ports before servers start: given ones, else remembered ones, else free ones. A remembered
+// port that another program has taken while its server was down is picked anew.
 func (in *instance) settlePorts(ctx context.Context) error {
-	remembered, err := readPorts(in.portsPath())
-	if err != nil {
-		return err
-	}
 	lock, err := acquire(ctx, filepath.Join(in.cfg.CacheDir, "ports.lock"), nil)
 	if err != nil {
 		return err
 	}
 	defer lock.release()
 	book := readBook(in.bookPath())
-	ports, err := in.choosePorts(in.cfg.Ports, remembered, book.taken(in.cfg.Dir))
+	ports, err := choosePorts(in.cfg.Ports, in.ports, in.portsInUse(), in.firstChoice(), book.taken(in.cfg.Dir))
 	if err != nil {
 		return err
 	}
-	in.cfg.Ports = ports
-	if ports == remembered && book[in.cfg.Dir] == ports {
+	if ports == in.ports && book[in.cfg.Dir] == ports {
 		return nil
 	}
-	book[in.cfg.Dir] = ports
+	in.ports, book[in.cfg.Dir] = ports, ports
 	if err := writeJSON(in.bookPath(), book); err != nil {
 		return fmt.Errorf("remember the ports: %w", err)
 	}
 	return writeJSON(in.portsPath(), ports)
 }
 
-// choosePorts returns the ports to use. A running server keeps its port whatever else is asked for: it would have to be
-// stopped first.
-func (in *instance) choosePorts(given, remembered Ports, taken map[int]bool) (Ports, error) {
-	running := in.portsInUse()
-	start := fnv.New32a()
-	start.Write([]byte(in.cfg.Dir))
-	next := firstPort + int(start.Sum32()%uint32((lastPort-firstPort)/10))*10
+// choosePorts returns the ports to use: for each the one of its running server, else the given one, else the remembered
+// one, else the next free one from the first choice on. No port in taken is chosen on its own account.
+func choosePorts(given, remembered Ports, running [5]bool, first int, taken map[int]bool) (Ports, error) {
 	chosen := Ports{}
 	want, had, out := given.all(), remembered.all(), chosen.all()
+	next := first
 	for i := range out {
 		switch {
-		case *had[i] != 0 && running[i]:
+		case running[i] && *had[i] != 0:
 			if *want[i] != 0 && *want[i] != *had[i] {
 				return Ports{}, fmt.Errorf("the server on port %d runs and cannot move to port %d: stop the stack first", *had[i], *want[i])
 			}
 			*out[i] = *had[i]
 		case *want[i] != 0:
-			if !portFree(*want[i]) {
-				return Ports{}, fmt.Errorf("port %d is taken by another program: set another one or unset the variable", *want[i])
+			if !becomesFree(*want[i]) {
+				return Ports{}, fmt.Errorf("port %d is taken by another program: choose another one, or none to have a free one picked", *want[i])
 			}
 			*out[i] = *want[i]
-		case *had[i] != 0 && !taken[*had[i]] && portFree(*had[i]):
+		case *had[i] != 0 && !taken[*had[i]] && becomesFree(*had[i]):
 			*out[i] = *had[i]
 		default:
 			for next <= lastPort && (taken[next] || !portFree(next)) {
 				next++
 			}
 			if next > lastPort {
-				return Ports{}, fmt.Errorf("no free port from %d to %d", firstPort, lastPort)
+				return Ports{}, fmt.Errorf("there is no free port from %d to %d", first, lastPort)
 			}
 			*out[i] = next
 		}
 		taken[*out[i]] = true
 	}
 	return chosen, nil
+}
+
+// firstChoice spreads run directories over the range, so that two on one machine rarely compete even without the book.
+func (in *instance) firstChoice() int {
+	sum := fnv.New32a()
+	sum.Write([]byte(in.cfg.Dir))
+	return firstPort + int(sum.Sum32()%uint32((lastPort-firstPort)/10))*10
 }
 
 // portsInUse tells, in the order of Ports.all, which ports belong to a server of this stack that runs.
@@ -106,6 +106,16 @@ func (in *instance) releasePorts(ctx context.Context) error {
 	book := readBook(in.bookPath())
 	delete(book, in.cfg.Dir)
 	return writeJSON(in.bookPath(), book)
+}
+
+// becomesFree gives a port a moment: the kernel takes a while to close the sockets of a killed server.
+func becomesFree(port int) bool {
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if portFree(port) {
+			return true
+		}
+	}
+	return false
 }
 
 func portFree(port int) bool {

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/jackc/pgx/v5"
@@ -17,7 +18,7 @@ type postgres struct{ in *instance }
 
 func (*postgres) name() string  { return Postgres }
 func (*postgres) title() string { return "PostgreSQL " + PostgresVersion }
-func (p *postgres) port() int   { return p.in.cfg.Ports.Postgres }
+func (p *postgres) port() int   { return p.in.ports.Postgres }
 
 func (p *postgres) dataDir() string { return filepath.Join(p.in.serverDir(Postgres), "data") }
 
@@ -27,7 +28,9 @@ func (p *postgres) prepare(ctx context.Context) error {
 	if err := p.in.makeServerDir(Postgres); err != nil {
 		return err
 	}
-	if _, err := os.Stat(p.dataDir()); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(p.dataDir()); err == nil {
+		return p.removeStaleLocks()
+	} else if !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	fresh := p.dataDir() + ".new"
@@ -39,6 +42,32 @@ func (p *postgres) prepare(ctx context.Context) error {
 		return err
 	}
 	return os.Rename(fresh, p.dataDir())
+}
+
+// removeStaleLocks removes the lock files of a killed server, of its data and of its socket. PostgreSQL does that itself
+// unless the process number in them still exists, and it does for a moment as a zombie, or for good when another program
+// has got it since. Sessions of the killed server that still run are found by PostgreSQL through its shared memory.
+func (p *postgres) removeStaleLocks() error {
+	for _, path := range []string{
+		filepath.Join(p.dataDir(), "postmaster.pid"),
+		filepath.Join(p.in.serverDir(Postgres), ".s.PGSQL."+strconv.Itoa(p.port())+".lock"),
+	} {
+		content, err := os.ReadFile(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		first, _, _ := strings.Cut(string(content), "\n")
+		if pid, err := strconv.Atoi(first); err == nil && runsProgram(pid, "postgres") {
+			continue
+		}
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *postgres) command() *exec.Cmd {

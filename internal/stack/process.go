@@ -60,7 +60,9 @@ func (in *instance) launch(s server) error {
 	}
 	defer log.Close()
 	cmd := s.command()
-	cmd.Dir = in.serverDir(s.name())
+	if cmd.Dir == "" {
+		cmd.Dir = in.serverDir(s.name())
+	}
 	cmd.Env = append(in.environment(s.name()), cmd.Env...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

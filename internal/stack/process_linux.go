@@ -9,20 +9,20 @@ import (
 )
 
 // startToken names the moment a process started, so that a process number used again is not taken for the old process.
-// A zombie counts as gone.
+// A zombie counts as gone once it has no other threads: until then it still holds its files and ports.
 func startToken(pid int) (string, error) {
-	state, _, started, err := readStat(pid)
+	stat, err := readStat(pid)
 	if err != nil {
 		return "", err
 	}
-	if state == "Z" || state == "X" {
+	if stat.ended() {
 		return "", fmt.Errorf("process %d has ended", pid)
 	}
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return "", err
 	}
-	return strings.TrimSpace(string(boot)) + "/" + started, nil
+	return strings.TrimSpace(string(boot)) + "/" + stat.started, nil
 }
 
 // parents maps every process to its parent.
@@ -37,33 +37,58 @@ func parents() (map[int]int, error) {
 		if err != nil {
 			continue
 		}
-		if state, parent, _, err := readStat(pid); err == nil && state != "Z" {
-			table[pid] = parent
+		if stat, err := readStat(pid); err == nil && !stat.ended() {
+			table[pid] = stat.parent
 		}
 	}
 	return table, nil
 }
 
-func isStopped(pid int) bool {
-	state, _, _, err := readStat(pid)
-	return err == nil && state == "T"
+// runsProgram reports whether a live process has that program name.
+func runsProgram(pid int, program string) bool {
+	if _, err := startToken(pid); err != nil {
+		return false
+	}
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	return err == nil && strings.TrimSpace(string(name)) == program
 }
 
-// readStat reads state, parent and start time (clock ticks since boot) from /proc/PID/stat, see proc_pid_stat(5). The
-// second field is the program's name in parentheses and may itself hold spaces and parentheses.
-func readStat(pid int) (state string, parent int, started string, err error) {
+func isStopped(pid int) bool {
+	stat, err := readStat(pid)
+	return err == nil && stat.state == "T"
+}
+
+// procStat is what we need of /proc/PID/stat, see proc_pid_stat(5).
+type procStat struct {
+	state   string // one letter
+	parent  int
+	threads int
+	started string // clock ticks since boot
+}
+
+func (s procStat) ended() bool {
+	return s.state == "X" || s.state == "Z" && s.threads <= 1
+}
+
+func readStat(pid int) (procStat, error) {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return "", 0, "", err
+		return procStat{}, err
 	}
 	return parseStat(string(content))
 }
 
-func parseStat(line string) (state string, parent int, started string, err error) {
+// parseStat takes the fields after the second, which is the program's name in parentheses and may itself hold spaces and
+// parentheses.
+func parseStat(line string) (procStat, error) {
 	fields := strings.Fields(line[strings.LastIndexByte(line, ')')+1:])
 	if len(fields) < 20 {
-		return "", 0, "", fmt.Errorf("not a process status line")
+		return procStat{}, fmt.Errorf("not a process status line")
 	}
-	parent, err = strconv.Atoi(fields[1])
-	return fields[0], parent, fields[19], err
+	parent, err := strconv.Atoi(fields[1])
+	if err != nil {
+		return procStat{}, err
+	}
+	threads, err := strconv.Atoi(fields[17])
+	return procStat{state: fields[0], parent: parent, threads: threads, started: fields[19]}, err
 }

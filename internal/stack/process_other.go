@@ -5,6 +5,7 @@ package stack
 import (
 	"fmt"
 	"os/exec"
+	"path"
 	"strconv"
 	"strings"
 )
@@ -37,6 +38,15 @@ func parents() (map[int]int, error) {
 		}
 	}
 	return table, nil
+}
+
+// runsProgram reports whether a live process has that program name.
+func runsProgram(pid int, program string) bool {
+	if _, err := startToken(pid); err != nil {
+		return false
+	}
+	said, err := exec.Command("ps", "-o", "comm=", "-p", strconv.Itoa(pid)).Output()
+	return err == nil && path.Base(strings.TrimSpace(string(said))) == program
 }
 
 func isStopped(pid int) bool {

@@ -6,6 +6,8 @@ const (
 	KafkaVersion      = "4.3.0"
 	OpenSearchVersion = "3.5.0"
 	knnVersion        = "3.5.0.0"
+	// log4jVersion is the one Kafka depends on; Maven Central's Kafka lacks the bridge to it, without which it logs nothing.
+	log4jVersion = "2.25.4"
 )
 
 // setting is one name and value in a server's own configuration language.

@@ -36,8 +36,8 @@ func Names() []string { return []string{Postgres, Kafka, OpenSearch} }
 const startTimeout = 3 * time.Minute
 
 // Up brings all three servers up and returns their addresses once each answers its own protocol. Servers that already
-// run are left alone, so calling it again is cheap; missing downloads are fetched first. One line per step goes to
-// progress. Two callers on one run directory wait for each other.
+// run are left alone, so calling it again is cheap; paused ones go on; missing downloads are fetched first. One line per
+// step goes to progress. Two callers on one run directory wait for each other.
 func Up(ctx context.Context, cfg Config, progress io.Writer) (Endpoints, error) {
 	in, err := open(ctx, cfg, progress)
 	if err != nil {
@@ -136,6 +136,9 @@ func (in *instance) start(ctx context.Context, servers []server) error {
 			missing = append(missing, s)
 		}
 	}
+	if err := in.settlePorts(ctx); err != nil {
+		return err
+	}
 	if len(missing) > 0 {
 		if err := in.provide(ctx, missing); err != nil {
 			return err
@@ -160,6 +163,8 @@ func (in *instance) bringUp(ctx context.Context, s server) error {
 			return fmt.Errorf("start %s: %w", s.title(), err)
 		}
 		started = true
+	} else if err := in.resume(s); err != nil {
+		return err
 	}
 	if err := in.awaitReady(ctx, s); err != nil {
 		return err

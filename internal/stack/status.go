@@ -80,7 +80,7 @@ func Status(ctx context.Context, cfg Config) ([]ServerStatus, error) {
 		return nil, err
 	}
 	in := &instance{cfg: cfg, home: homeOf(cfg), progress: io.Discard}
-	if in.cfg.Ports, err = readPorts(in.portsPath()); err != nil {
+	if in.ports, err = readPorts(in.portsPath()); err != nil {
 		return nil, err
 	}
 	var all []ServerStatus
@@ -116,11 +116,11 @@ func (in *instance) status(ctx context.Context, s server) ServerStatus {
 func (in *instance) address(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
 
 func (in *instance) endpoints() Endpoints {
-	pg := url.URL{Scheme: "postgres", User: url.User("postgres"), Host: in.address(in.cfg.Ports.Postgres), Path: "/postgres", RawQuery: "sslmode=disable"}
+	pg := url.URL{Scheme: "postgres", User: url.User("postgres"), Host: in.address(in.ports.Postgres), Path: "/postgres", RawQuery: "sslmode=disable"}
 	return Endpoints{
 		PostgresURL:   pg.String(),
-		KafkaBrokers:  []string{in.address(in.cfg.Ports.Kafka)},
-		OpenSearchURL: "http://" + in.address(in.cfg.Ports.OpenSearch),
+		KafkaBrokers:  []string{in.address(in.ports.Kafka)},
+		OpenSearchURL: "http://" + in.address(in.ports.OpenSearch),
 	}
 }
 

@@ -25,8 +25,8 @@ var archiveSums = map[string]string{
 	"embedded-postgres-binaries-darwin-arm64v8-17.6.0.jar": "e87ee36767dee4f00f829d7a52e4a216e2fdebe5934c5683730940aabe570721",
 }
 
-// kafkaSum is the SHA-256 sum of what `sha256sum *.jar` prints for Kafka and its 44 dependencies.
-const kafkaSum = "f1d692081a8e4ff04fd76e113784f240dfd364a0797921bc8b7aa7a3227b50ca"
+// kafkaSum is the SHA-256 sum of what `sha256sum *.jar` prints for Kafka, its 44 dependencies and the bridge to its log.
+const kafkaSum = "334f3559b7094cc60a6579054e2529d9c5cfbf3f6aacccdad3b7831e31449338"
 
 func openSearchArchive() string { return "opensearch-" + OpenSearchVersion + ".zip" }
 func knnArchive() string        { return "opensearch-knn-" + knnVersion + ".zip" }
