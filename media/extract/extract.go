@@ -28,6 +28,9 @@ const ParserVersion = 1
 type Options struct {
 	Filename string    // the file's own name: it tells which of several outputs wrote it
 	Sidecars []Sidecar // files of the same name with generation data in them
+	// NoStealth leaves out the search for text hidden in the alpha bits, which
+	// decodes the picture; it runs only when the file says nothing else.
+	NoStealth bool
 }
 
 // Sidecar is a file that lay beside the media file: .json, .txt, .xmp, .yaml or
@@ -63,6 +66,15 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, opts Options) (Result,
 	}
 	file.Chunks = append(file.Chunks, sidecarChunks(opts.Sidecars)...)
 	lineage, report := FromChunks(file, opts)
+	if report.State == StateNone && !opts.NoStealth {
+		before := len(file.Chunks)
+		if err := container.ReadStealth(r, size, &file); err != nil {
+			return Result{}, fmt.Errorf("read the picture's hidden text: %w", err)
+		}
+		if len(file.Chunks) > before {
+			lineage, report = FromChunks(file, opts)
+		}
+	}
 	return Result{MIMEType: file.MIME, Width: file.Width, Height: file.Height, DurationMS: file.DurationMS,
 		Lineage: lineage, Chunks: file.Chunks, Report: report}, nil
 }

@@ -21,7 +21,7 @@ func readCivitai(src *Source) (Finding, bool) {
 	p.CFGScale = meta.float("cfgScale", "cfg")
 	p.Sampler = meta.named("sampler")
 	p.Scheduler = meta.named("scheduler")
-	p.ClipSkip = meta.positive("clipSkip")
+	p.ClipSkip = meta.clipSkip("clipSkip")
 	p.Denoise = meta.float("denoise")
 	if !src.hasGraph() {
 		p.Width, p.Height = meta.positive("width"), meta.positive("height")

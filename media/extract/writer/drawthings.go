@@ -46,7 +46,7 @@ func drawSettings(l *library.Lineage, o, v2 object) {
 	if p.Width == nil {
 		p.Width, p.Height = v2.positive("width"), v2.positive("height")
 	}
-	p.ClipSkip = v2.positive("clipSkip")
+	p.ClipSkip = v2.clipSkip("clipSkip")
 	p.Denoise = firstFloat(o.float("strength"), v2.float("strength"))
 	p.BatchSize = v2.positive("batchSize")
 	if v2.bool("guidanceEmbed") {

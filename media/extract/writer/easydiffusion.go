@@ -57,7 +57,7 @@ func easyClipSkip(o object) *int {
 		two := 2
 		return &two
 	}
-	return o.positive("clip_skip")
+	return o.clipSkip("clip_skip")
 }
 
 func easyObject(src *Source) (object, string) {

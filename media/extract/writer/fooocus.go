@@ -47,7 +47,7 @@ func fooocusSettings(l *library.Lineage, o object) {
 	p.CFGScale = o.float("guidance_scale", "Guidance Scale", "cfg", "CFG")
 	p.Sampler = o.named("sampler", "Sampler", "sampler_name")
 	p.Scheduler = o.named("scheduler", "Scheduler")
-	p.ClipSkip = o.positive("clip_skip", "CLIP Skip", "base_clip_skip")
+	p.ClipSkip = o.clipSkip("clip_skip", "CLIP Skip", "base_clip_skip")
 	p.ModelName = o.named("base_model", "Base Model", "base_model_name")
 	p.Width, p.Height = o.positive("width"), o.positive("height")
 	if p.Width == nil {

@@ -71,14 +71,14 @@ func settingsLine(lines []string) int {
 	fallback := -1
 	for i := len(lines) - 1; i >= 0; i-- {
 		line := strings.TrimSpace(lines[i])
-		if !strings.Contains(line, ": ") && !strings.Contains(line, ":") {
+		if !strings.Contains(line, ":") {
 			continue
 		}
 		n := coreCount(line)
 		if n >= 3 && strings.HasPrefix(line, "Steps:") {
 			return i
 		}
-		if n >= 3 && fallback < 0 && !strings.HasPrefix(line, negativeMark) {
+		if first, _, _ := strings.Cut(line, ":"); n >= 3 && fallback < 0 && core[strings.ToLower(first)] {
 			fallback = i
 		}
 	}

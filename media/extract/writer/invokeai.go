@@ -54,7 +54,7 @@ func invokeSettings(l *library.Lineage, o object) {
 	p.Guidance = o.float("guidance")
 	p.Sampler = o.named("scheduler") // its schedulers are samplers: euler_a, dpmpp_2m_k
 	p.Width, p.Height = o.positive("width"), o.positive("height")
-	p.ClipSkip = o.positive("clip_skip")
+	p.ClipSkip = o.clipSkip("clip_skip")
 	p.Denoise = o.float("strength")
 	p.ModelName = o.object("model").named("name", "model_name")
 }

@@ -209,6 +209,19 @@ func (o object) positive(keys ...string) *int {
 	return nil
 }
 
+// clipSkip gives the number of skipped layers; some writers count from the end,
+// as -2.
+func (o object) clipSkip(keys ...string) *int {
+	n := o.int(keys...)
+	switch {
+	case n == nil || *n == 0:
+		return nil
+	case *n < 0:
+		*n = -*n
+	}
+	return n
+}
+
 // seed gives a seed. -1 asks for a random one and so says nothing.
 func (o object) seed(keys ...string) *uint64 {
 	for _, k := range keys {

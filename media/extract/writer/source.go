@@ -183,7 +183,8 @@ func (s *Source) unwrap(r *Record, depth int) {
 			continue
 		}
 		raw := o.raw(key)
-		isJSON := looksLikeObject(raw) || looksLikeObject(strings.TrimLeft(raw, `"\`))
+		inner, _ := unquoteJSON(raw)
+		isJSON := looksLikeObject(inner)
 		if !isJSON && !textCarrier(o, key) {
 			continue
 		}

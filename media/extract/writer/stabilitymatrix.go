@@ -65,7 +65,7 @@ func matrixSettings(l *library.Lineage, o, state object, src *Source) {
 		}
 	}
 	if m.bool("IsClipSkipEnabled") {
-		p.ClipSkip = m.positive("ClipSkip")
+		p.ClipSkip = m.clipSkip("ClipSkip")
 	}
 	if s.bool("IsDenoiseStrengthEnabled") {
 		p.Denoise = s.float("DenoiseStrength")

@@ -1,7 +1,6 @@
 package writer
 
 import (
-	"math"
 	"strings"
 
 	"vitrine/library"
@@ -44,10 +43,7 @@ func swarmSettings(l *library.Lineage, s object) {
 	if s.has("initimage") || s.has("initimagecreativity") {
 		p.Denoise = s.float("initimagecreativity")
 	}
-	if layer := s.int("clipstopatlayer"); layer != nil && *layer != 0 {
-		skip := int(math.Abs(float64(*layer)))
-		p.ClipSkip = &skip
-	}
+	p.ClipSkip = s.clipSkip("clipstopatlayer")
 }
 
 // swarmRefiner reads the second pass, which is the upscaling one when a scale is set.

@@ -26,7 +26,7 @@ func readTensorArt(src *Source) (Finding, bool) {
 	p.CFGScale = o.float("cfgScale")
 	p.Sampler = o.named("ksamplerName", "samplerName", "sampler")
 	p.Scheduler = o.named("schedule", "scheduler")
-	p.ClipSkip = o.positive("clipSkip")
+	p.ClipSkip = o.clipSkip("clipSkip")
 	p.Width, p.Height = o.positive("width"), o.positive("height")
 	p.ModelName = base.named("modelFileName", "label")
 	p.Denoise = o.float("denoisingStrength")

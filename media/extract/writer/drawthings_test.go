@@ -1,0 +1,20 @@
+package writer
+
+import "testing"
+
+const drawRecord = `{"c":"a fox","uc":"ugly","model":"fox_q6p.ckpt","sampler":"DPM++ 2M Karras","scale":4.5,"seed":42,"seed_mode":"Scale Alike","size":"1024x1024","steps":20,"strength":1,
+ "lora":[{"model":"fur_lora.ckpt","weight":0.6}],"control":[{"file":"canny.ckpt","weight":1}],
+ "v2":{"width":1024,"height":1024,"hiresFix":true,"hiresFixWidth":512,"hiresFixHeight":512,"hiresFixStrength":0.7,"clipSkip":1,"upscaler":"sharp.ckpt"}}`
+
+func TestDrawThings(t *testing.T) {
+	l := readAs(t, "draw-things", chunk("xmp", "exif:UserComment", drawRecord), chunk("xmp", "xmp:CreatorTool", "Draw Things"), chunk("xmp", "dc:description", "a fox"))
+	diff(t, facts{Tool: "draw-things", Positive: "a fox", Negative: "ugly", Seed: 42, Steps: 20, CFG: 4.5, Sampler: "DPM++ 2M Karras", Scheduler: "Karras", Denoise: 1, W: 512, H: 512, ClipSkip: 1,
+		Model: "fox_q6p.ckpt", Models: []string{"checkpoint fox_q6p.ckpt", "lora fur_lora.ckpt *0.6", "controlnet canny.ckpt *1", "upscaler sharp.ckpt"},
+		Hires: `{"width":1024,"height":1024,"denoise":0.7}`}, factsOf(l))
+}
+
+func TestDrawThingsWithoutXMP(t *testing.T) {
+	if got := rules(exif(drawRecord)); len(got) != 1 || got[0] != "draw-things" {
+		t.Errorf("rules are %v", got)
+	}
+}
