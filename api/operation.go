@@ -4,24 +4,17 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"mime"
 	"net/http"
 	"strings"
-	"time"
 
 	"vitrine/library"
 	"vitrine/op"
 )
 
-const (
-	jsonType = "application/json"
-	// readWithin bounds the time a client may take to send a body.
-	readWithin = 30 * time.Second
-)
+const jsonType = "application/json"
 
 // operation serves one operation.
 func (s *server) operation(o op.Operation) http.Handler {
@@ -137,25 +130,12 @@ func rateHeaders(h http.Header, rate *op.RateState) {
 	h.Set("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", rate.Class, rate.Remaining, int(math.Ceil(rate.Reset.Seconds()))))
 }
 
-// readBody gives the JSON body of a request; it refuses what is too large before
-// it reads it, and what is no JSON before it parses it.
+// readBody gives the JSON body of a request; it refuses what is no JSON before it
+// parses it.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if r.ContentLength > op.MaxBody {
-		return nil, op.TooLarge()
-	}
-	if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
-		return nil, nil
-	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readWithin)) // not every writer can
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, op.MaxBody))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, op.TooLarge()
-	case err != nil:
-		return nil, &library.Fault{Kind: library.KindInvalid, Code: library.CodeMalformedJSON, Detail: "The body could not be read to its end. Send it again.", Cause: err}
-	case len(body) == 0:
-		return nil, nil
+	body, err := op.ReadBody(w, r)
+	if err != nil || len(body) == 0 {
+		return nil, err
 	}
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != jsonType {

@@ -14,16 +14,6 @@ import (
 	"vitrine/library"
 )
 
-// MaxBody is the largest request body either transport reads, in bytes: the
-// 4.5 MB of spec §8. Larger files go through a signed upload.
-const MaxBody = 4.5 * 1024 * 1024
-
-// TooLarge is the answer to a body above MaxBody.
-func TooLarge() error {
-	return library.NewFault(library.KindTooLarge, library.CodePayloadTooLarge,
-		"The request body is larger than 4.5 MB. Upload the file with a signed URL (CreateUploadUrl) and pass its storage path instead.")
-}
-
 // maxDepth bounds the nesting of request JSON; no input of ours needs more.
 const maxDepth = 64
 

@@ -60,6 +60,7 @@ type Meta struct {
 	Status     int    // HTTP status of success; 0 means 200
 	Permission library.Permission
 	Rate       RateClass
+	RESTOnly   bool // no MCP tool: it serves programs that move bytes, such as the importer
 
 	// The four MCP hints; every one is always sent.
 	ReadOnly    bool

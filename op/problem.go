@@ -1,12 +1,8 @@
 package op
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"math"
-	"net/http"
-	"strconv"
 
 	"vitrine/library"
 )
@@ -68,38 +64,4 @@ func ProblemOf(err error, requestID string) Problem {
 func IsFault(err error, code string) bool {
 	var f *library.Fault
 	return errors.As(err, &f) && f.Code == code
-}
-
-// WriteProblem answers an HTTP request with a fault as application/problem+json
-// (RFC 9457). Both transports answer so when a request does not reach an
-// operation.
-func WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
-	p := ProblemOf(err, RequestID(r.Context()))
-	h := w.Header()
-	h.Set("Content-Type", "application/problem+json")
-	h.Set("Cache-Control", "no-store")
-	if p.RetryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(p.RetryAfter))
-	}
-	if p.Status == http.StatusUnauthorized {
-		h.Set("WWW-Authenticate", `Bearer realm="vitrine"`)
-	}
-	w.WriteHeader(p.Status)
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(p) // the client has gone; there is nobody left to tell
-}
-
-type requestIDKey struct{}
-
-// WithRequestID names a request, so that its problem and its log lines can be
-// found together.
-func WithRequestID(ctx context.Context, id string) context.Context {
-	return context.WithValue(ctx, requestIDKey{}, id)
-}
-
-// RequestID gives the request's name, or nothing.
-func RequestID(ctx context.Context) string {
-	id, _ := ctx.Value(requestIDKey{}).(string)
-	return id
 }

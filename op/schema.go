@@ -81,3 +81,13 @@ func (r *inline) SchemaFromRef(string) *huma.Schema                { return nil 
 func (r *inline) TypeFromRef(string) reflect.Type                  { return nil }
 func (r *inline) Map() map[string]*huma.Schema                     { return map[string]*huma.Schema{} }
 func (r *inline) RegisterTypeAlias(_ reflect.Type, _ reflect.Type) {}
+
+// SchemaJSON gives a schema as JSON Schema (2020-12) text. Schemas are made once,
+// at start, so one that cannot be encoded is a defect of the program.
+func SchemaJSON(s *huma.Schema) json.RawMessage {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic("op: a schema cannot be encoded: " + err.Error())
+	}
+	return b
+}

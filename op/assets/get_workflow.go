@@ -34,21 +34,6 @@ func (s *Service) getWorkflow() op.Operation {
 		if editor == nil && executed == nil {
 			return workflowOutput{}, library.NotFound("workflow of this asset")
 		}
-		return workflowOutput{Editor: validJSON(editor), Executed: validJSON(executed)}, nil
+		return workflowOutput{Editor: library.ValidJSON(editor), Executed: library.ValidJSON(executed)}, nil
 	})
-}
-
-// validJSON gives a graph that can stand inside a JSON reply. A file may hold one
-// that is not quite JSON; its tokens NaN and Infinity become null.
-func validJSON(graph []byte) json.RawMessage {
-	if len(graph) == 0 {
-		return json.RawMessage("null")
-	}
-	if json.Valid(graph) {
-		return graph
-	}
-	if fixed := library.NullNaN(graph); json.Valid(fixed) {
-		return fixed
-	}
-	return json.RawMessage("null")
 }

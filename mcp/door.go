@@ -1,0 +1,165 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"vitrine/library"
+	"vitrine/op"
+)
+
+// visit is one HTTP request while it is served.
+type visit struct {
+	actor  library.Actor
+	reply  *reply
+	modern bool // the 2026-07-28 revision or later
+}
+
+type visitKey struct{}
+
+func visitOf(ctx context.Context) *visit {
+	v, _ := ctx.Value(visitKey{}).(*visit)
+	return v
+}
+
+// ServeHTTP guards the protocol: origin, method, credential, size of the body and
+// owner of the session are settled before mcp-go sees the request.
+func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if err := e.checkOrigin(r); err != nil {
+		op.WriteProblem(w, r, err)
+		return
+	}
+	actor, err := e.cfg.Auth.Authenticate(r)
+	if err != nil {
+		e.logFault(r.Context(), err)
+		op.WriteProblem(w, r, err)
+		return
+	}
+	v := &visit{actor: actor, modern: mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))}
+	switch r.Method {
+	case http.MethodHead:
+		w.WriteHeader(http.StatusOK)
+		return
+	case http.MethodPost:
+		body, err := op.ReadBody(w, r)
+		if err != nil {
+			op.WriteProblem(w, r, err)
+			return
+		}
+		if v.modern && isCancellation(body) {
+			// mcp-go files running calls of this era under the bare request id, so one
+			// client could end another's. Closing the connection cancels a call.
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		if err := checkSession(r, v, body); err != nil {
+			op.WriteProblem(w, r, err)
+			return
+		}
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	case http.MethodDelete:
+		if !v.modern && !ownsSession(r.Header.Get(server.HeaderKeySessionID), actor) {
+			op.WriteProblem(w, r, noSession())
+			return
+		}
+	default:
+		w.Header().Set("Allow", "POST, DELETE, HEAD")
+		op.WriteProblem(w, r, library.NewFault(library.KindMethod, library.CodeMethodNotAllowed,
+			"The endpoint takes POST. It offers no standing event stream: progress comes on the stream of the call itself."))
+		return
+	}
+	v.reply = newReply(w, r, v.modern)
+	e.transport.ServeHTTP(v.reply, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
+	v.reply.finish()
+}
+
+// envelope is what the door reads of a message.
+type envelope struct {
+	Method string `json:"method"`
+	Params struct {
+		Meta map[string]json.RawMessage `json:"_meta"`
+	} `json:"params"`
+}
+
+func isCancellation(body []byte) bool {
+	const method = "notifications/cancelled"
+	if !bytes.Contains(body, []byte(method)) {
+		return false
+	}
+	var m envelope
+	return json.Unmarshal(body, &m) == nil && m.Method == method
+}
+
+// checkSession holds the older protocol to its sessions: a session serves only
+// the credential that opened it, and every message but the first names one.
+func checkSession(r *http.Request, v *visit, body []byte) error {
+	if v.modern {
+		return nil
+	}
+	if id := r.Header.Get(server.HeaderKeySessionID); id != "" {
+		if !ownsSession(id, v.actor) {
+			return noSession()
+		}
+		return nil
+	}
+	var m envelope
+	if json.Unmarshal(body, &m) != nil || m.Method == string(mcp.MethodInitialize) || m.Params.Meta[mcp.MetaKeyProtocolVersion] != nil {
+		return nil // the protocol has its own answer to these
+	}
+	return library.NewFault(library.KindInvalid, library.CodeValidationFailed,
+		"Send initialize first and then its Mcp-Session-Id with every message, or use protocol version 2026-07-28, which has no sessions.")
+}
+
+func noSession() error {
+	return library.NewFault(library.KindNotFound, library.CodeNotFound, "There is no such session. Send initialize again.")
+}
+
+// checkOrigin stops web pages from using a visitor's network position: a request
+// with an Origin must come from this service, from this machine, or from an
+// origin that was allowed. Programs send none.
+func (e *Endpoint) checkOrigin(r *http.Request) error {
+	origins := r.Header.Values("Origin")
+	if len(origins) == 0 || len(origins) == 1 && e.isAllowed(origins[0]) {
+		return nil
+	}
+	return library.NewFault(library.KindForbidden, "ORIGIN_NOT_ALLOWED",
+		"Pages of this origin may not call the endpoint. The server's setting for allowed origins can add it.")
+}
+
+func (e *Endpoint) isAllowed(origin string) bool {
+	if e.origins[strings.ToLower(origin)] {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && isLoopback(u.Host) && u.Path == "" && u.RawQuery == "" && u.User == nil
+}
+
+func isLoopback(hostPort string) bool {
+	host, _, err := net.SplitHostPort(hostPort)
+	if err != nil {
+		host = strings.Trim(hostPort, "[]")
+	}
+	ip, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
+}
+
+// allowed gives the origins of the configuration, in the form browsers send.
+func allowed(cfg Config) map[string]bool {
+	set := map[string]bool{}
+	for _, o := range append([]string{cfg.PublicURL}, cfg.AllowedOrigins...) {
+		if u, err := url.Parse(o); err == nil && u.Host != "" {
+			set[strings.ToLower(u.Scheme+"://"+u.Host)] = true
+		}
+	}
+	return set
+}

@@ -1,0 +1,131 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"vitrine/library"
+	"vitrine/op"
+)
+
+// errRefused ends a handler whose answer stands in the reply.
+var errRefused = errors.New("refused")
+
+// addResources renders resources, and templates where the URI has a {name}.
+func (e *Endpoint) addResources(s *server.MCPServer) {
+	for _, r := range e.cfg.Catalogue.Resources {
+		if strings.Contains(r.URI, "{") {
+			t := mcp.NewResourceTemplate(r.URI, r.Name, mcp.WithTemplateDescription(r.Doc), mcp.WithTemplateMIMEType(r.MIMEType))
+			t.Title = r.Title
+			s.AddResourceTemplate(t, server.ResourceTemplateHandlerFunc(e.read(r)))
+			continue
+		}
+		res := mcp.NewResource(r.URI, r.Name, mcp.WithResourceDescription(r.Doc), mcp.WithMIMEType(r.MIMEType))
+		res.Title = r.Title
+		s.AddResource(res, e.read(r))
+	}
+}
+
+// read answers resources/read for one resource.
+func (e *Endpoint) read(r op.Resource) server.ResourceHandlerFunc {
+	return func(ctx context.Context, request mcp.ReadResourceRequest) (contents []mcp.ResourceContents, err error) {
+		v := visitOf(ctx)
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("panic in %s: %v\n%s", r.URI, p, debug.Stack())
+			}
+			if err != nil {
+				contents, err = nil, e.refuse(ctx, err)
+			}
+		}()
+		if r.Permission != "" && !v.actor.Can(r.Permission) {
+			return nil, op.MissingPermission(r.Permission, "this resource")
+		}
+		value, err := r.Read(ctx, v.actor, variables(request.Params.Arguments))
+		if err != nil {
+			return nil, err
+		}
+		text, ok := value.(string)
+		if !ok {
+			encoded, err := op.EncodeOutput(value)
+			if err != nil {
+				return nil, err
+			}
+			text = string(encoded)
+		}
+		return []mcp.ResourceContents{mcp.TextResourceContents{URI: request.Params.URI, MIMEType: r.MIMEType, Text: text}}, nil
+	}
+}
+
+// variables gives a template's values as text.
+func variables(args map[string]any) map[string]string {
+	vars := make(map[string]string, len(args))
+	for name, v := range args {
+		switch v := v.(type) {
+		case string:
+			vars[name] = v
+		case []string:
+			vars[name] = strings.Join(v, ",")
+		}
+	}
+	return vars
+}
+
+// refuse notes the protocol error that stands for a fault, with the fault's
+// problem as its data. What does not exist has a code of its own in the older
+// revisions.
+func (e *Endpoint) refuse(ctx context.Context, err error) error {
+	e.logFault(ctx, err)
+	v, f := visitOf(ctx), library.AsFault(err)
+	code := mcp.INVALID_PARAMS
+	switch f.Kind {
+	case library.KindNotFound:
+		if !v.modern {
+			code = mcp.RESOURCE_NOT_FOUND
+		}
+	case library.KindInternal, library.KindUnavailable, library.KindRateLimited, library.KindStorageFull:
+		code = mcp.INTERNAL_ERROR
+	}
+	details := mcp.NewJSONRPCErrorDetails(code, f.Detail, op.ProblemOf(err, op.RequestID(ctx)))
+	v.reply.refused = &details
+	return errRefused
+}
+
+// addPrompts renders prompts.
+func (e *Endpoint) addPrompts(s *server.MCPServer) {
+	for _, p := range e.cfg.Catalogue.Prompts {
+		m := mcp.Prompt{Name: p.Name, Title: p.Title, Description: p.Doc}
+		for _, a := range p.Arguments {
+			m.Arguments = append(m.Arguments, mcp.PromptArgument{Name: a.Name, Description: a.Doc, Required: a.Required})
+		}
+		s.AddPrompt(m, e.prompt(p))
+	}
+}
+
+// prompt answers prompts/get for one prompt.
+func (e *Endpoint) prompt(p op.Prompt) server.PromptHandlerFunc {
+	return func(ctx context.Context, request mcp.GetPromptRequest) (result *mcp.GetPromptResult, err error) {
+		defer func() {
+			if r := recover(); r != nil {
+				result, err = nil, e.refuse(ctx, fmt.Errorf("panic in prompt %s: %v\n%s", p.Name, r, debug.Stack()))
+			}
+		}()
+		var faults []library.FieldFault
+		for _, a := range p.Arguments {
+			if a.Required && strings.TrimSpace(request.Params.Arguments[a.Name]) == "" {
+				faults = append(faults, library.FieldFault{Field: a.Name, Code: "required", Message: "It is required.", Hint: a.Doc})
+			}
+		}
+		if len(faults) > 0 {
+			return nil, e.refuse(ctx, library.Invalid(faults...))
+		}
+		return &mcp.GetPromptResult{Description: p.Doc, Messages: []mcp.PromptMessage{
+			mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(p.Render(request.Params.Arguments)))}}, nil
+	}
+}

@@ -1,0 +1,142 @@
+package mcp
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"vitrine/library"
+	"vitrine/op"
+)
+
+// addTools renders every operation as a tool.
+func (e *Endpoint) addTools(s *server.MCPServer) {
+	seen := map[string]bool{}
+	for _, o := range e.cfg.Catalogue.Operations {
+		if seen[o.Name] {
+			panic("mcp: two tools are called " + o.Name)
+		}
+		seen[o.Name] = true
+		s.AddTool(toolOf(o), e.call(o))
+	}
+}
+
+// toolOf describes an operation to a client. All four hints are always sent: what
+// is left out counts as "writes, destroys, reaches outside".
+func toolOf(o op.Operation) mcp.Tool {
+	return mcp.Tool{
+		Name: o.Name, Title: o.Title, Description: o.Doc,
+		RawInputSchema: op.SchemaJSON(o.Input), RawOutputSchema: op.SchemaJSON(o.Output),
+		Annotations: mcp.ToolAnnotation{Title: o.Title, ReadOnlyHint: &o.ReadOnly, DestructiveHint: &o.Destructive,
+			IdempotentHint: &o.Idempotent, OpenWorldHint: &o.OpenWorld},
+	}
+}
+
+// hideTools leaves out of a list what the credential may not call. A call of a
+// hidden tool still says which permission is missing.
+func (e *Endpoint) hideTools(ctx context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
+	actor := visitOf(ctx).actor
+	result.Tools = slices.DeleteFunc(slices.Clone(result.Tools), func(t mcp.Tool) bool {
+		o, ok := e.cfg.Catalogue.Find(t.Name)
+		return !ok || !actor.Can(o.Permission)
+	})
+}
+
+// call answers tools/call for one operation. Faults are results with isError, so
+// that the model sees them; protocol errors are mcp-go's.
+func (e *Endpoint) call(o op.Operation) server.ToolHandlerFunc {
+	return func(ctx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		v := visitOf(ctx)
+		args, err := toolArguments(request.Params.RawArguments)
+		if err != nil {
+			return e.failed(ctx, err), nil
+		}
+		key, err := idempotencyKey(request.Params.Meta)
+		if err != nil {
+			return e.failed(ctx, err), nil
+		}
+		if listen := v.reply.progressOf(request.Params.Meta); listen != nil {
+			ctx = op.WithProgress(ctx, listen)
+		}
+		res, err := e.cfg.Caller.Call(ctx, o, v.actor, args, op.CallOptions{Transport: "mcp", IdempotencyKey: key})
+		if err != nil {
+			return e.failed(ctx, err), nil
+		}
+		encoded, err := op.EncodeOutput(res.Value)
+		if err != nil {
+			return e.failed(ctx, err), nil
+		}
+		return withAttachments(result(encoded), op.Attachments(res.Value)), nil
+	}
+}
+
+// toolArguments reads arguments with their numbers exact; none at all is an
+// empty object.
+func toolArguments(raw json.RawMessage) (map[string]any, error) {
+	if string(raw) == "null" {
+		raw = nil
+	}
+	return op.ParseArguments(raw)
+}
+
+// idempotencyKey reads _meta.idempotency_key, the twin of REST's header.
+func idempotencyKey(meta *mcp.Meta) (string, error) {
+	switch key := meta.GetMetaField("idempotency_key").(type) {
+	case nil:
+		return "", nil
+	case string:
+		return key, nil
+	}
+	return "", library.Invalid(library.FieldFault{Field: "_meta.idempotency_key", Code: "type", Message: "Expected a string."})
+}
+
+// result gives one JSON object in both forms: structured for programs, and as
+// compact text for models and for clients that know no structured content.
+func result(encoded []byte) *mcp.CallToolResult {
+	return &mcp.CallToolResult{
+		Content:           []mcp.Content{mcp.NewTextContent(string(encoded))},
+		StructuredContent: json.RawMessage(encoded),
+	}
+}
+
+// withAttachments adds images as blocks that a model can look at. Other binary
+// parts do not fit a model's context; their output says where to get them.
+func withAttachments(r *mcp.CallToolResult, list []op.Attachment) *mcp.CallToolResult {
+	for _, a := range list {
+		if strings.HasPrefix(a.MIMEType, "image/") {
+			r.Content = append(r.Content, mcp.NewImageContent(base64.StdEncoding.EncodeToString(a.Data), a.MIMEType))
+		}
+	}
+	return r
+}
+
+// failed gives a fault as a result, the same object that REST sends.
+func (e *Endpoint) failed(ctx context.Context, err error) *mcp.CallToolResult {
+	e.logFault(ctx, err)
+	encoded, encodeErr := op.EncodeOutput(op.ProblemOf(err, op.RequestID(ctx)))
+	if encodeErr != nil { // only structured detail can fail to encode
+		encoded, _ = op.EncodeOutput(op.ProblemOf(encodeErr, op.RequestID(ctx)))
+	}
+	r := result(encoded)
+	r.IsError = true
+	return r
+}
+
+// logFault writes what the client must not see.
+func (e *Endpoint) logFault(ctx context.Context, err error) {
+	f := library.AsFault(err)
+	if ctx.Err() != nil || f.Cause == nil && f.Kind != library.KindInternal {
+		return
+	}
+	level := slog.LevelWarn
+	if f.Kind == library.KindInternal {
+		level = slog.LevelError
+	}
+	e.log.Log(ctx, level, "request failed", "request_id", op.RequestID(ctx), "code", f.Code, "cause", f.Cause)
+}

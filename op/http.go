@@ -1,0 +1,87 @@
+package op
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"vitrine/library"
+)
+
+// MaxBody is the largest request body either transport reads, in bytes: the
+// 4.5 MB of spec §8. Larger files go through a signed upload.
+const MaxBody = 4.5 * 1024 * 1024
+
+// TooLarge is the answer to a body above MaxBody.
+func TooLarge() error {
+	return library.NewFault(library.KindTooLarge, library.CodePayloadTooLarge,
+		"The request body is larger than 4.5 MB. Upload the file with a signed URL (CreateUploadUrl) and pass its storage path instead.")
+}
+
+// readWithin bounds the time a client may take to send a body.
+const readWithin = 30 * time.Second
+
+// ReadBody gives the body of a request, for either transport. A body above
+// MaxBody is PAYLOAD_TOO_LARGE, and when its length is announced not a byte of
+// it is read.
+func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.ContentLength > MaxBody {
+		return nil, TooLarge()
+	}
+	if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
+		return nil, nil
+	}
+	// Not every writer has deadlines. The deadline must end with the body: net/http
+	// takes a later one for a lost connection and cancels the request.
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(readWithin))
+	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, TooLarge()
+	case err != nil:
+		return nil, &library.Fault{Kind: library.KindInvalid, Code: library.CodeMalformedJSON,
+			Detail: "The body could not be read to its end. Send it again.", Cause: err}
+	}
+	return body, nil
+}
+
+// WriteProblem answers an HTTP request with a fault as application/problem+json
+// (RFC 9457). Both transports answer so when a request does not reach an
+// operation.
+func WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
+	p := ProblemOf(err, RequestID(r.Context()))
+	h := w.Header()
+	h.Set("Content-Type", "application/problem+json")
+	h.Set("Cache-Control", "no-store")
+	if p.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(p.RetryAfter))
+	}
+	if p.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="vitrine"`)
+	}
+	w.WriteHeader(p.Status)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(p) // the client has gone; there is nobody left to tell
+}
+
+type requestIDKey struct{}
+
+// WithRequestID names a request, so that its problem and its log lines can be
+// found together.
+func WithRequestID(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, requestIDKey{}, id)
+}
+
+// RequestID gives the request's name, or nothing.
+func RequestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
+}

@@ -1,0 +1,232 @@
+package search
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"vitrine/library"
+	"vitrine/op/assets"
+	"vitrine/store"
+)
+
+// detailsOutput is the asset detail of spec §2.2.
+type detailsOutput struct {
+	assets.Summary
+	Collections          []string               `json:"collections" doc:"Paths of the collections it is in."`
+	Size                 int64                  `json:"size" doc:"Bytes."`
+	Width                int                    `json:"width" doc:"Pixels of the file; 0 when it has none."`
+	Height               int                    `json:"height"`
+	DurationMS           int64                  `json:"duration_ms" doc:"Milliseconds; 0 for stills."`
+	SHA256               string                 `json:"sha256"`
+	BLAKE3               string                 `json:"blake3" doc:"ComfyUI's asset hash, without its blake3: prefix."`
+	CreatedAt            time.Time              `json:"created_at"`
+	StoredAt             time.Time              `json:"stored_at"`
+	UpdatedAt            time.Time              `json:"updated_at"`
+	SourcePath           string                 `json:"source_path" doc:"Where the importer found it."`
+	Metadata             map[string]any         `json:"asset_metadata,omitempty" doc:"What the uploader sent as asset_metadata."`
+	Prompts              *promptsOutput         `json:"prompts" required:"true" nullable:"true" doc:"null when the file carries no prompt."`
+	Models               []modelOutput          `json:"models" doc:"Every model that was loaded, in load order."`
+	Workflow             *workflowOutput        `json:"workflow" required:"true" nullable:"true" doc:"null when the file carries no workflow graph."`
+	GenerationParameters *parametersOutput      `json:"generation_parameters" required:"true" nullable:"true" doc:"Settings of the primary sampling pass; null when the file does not say."`
+	Samplers             []library.SamplerPass  `json:"samplers" doc:"Every sampling pass, the primary first."`
+	Hires                *library.Hires         `json:"hires,omitempty" doc:"The upscaling second pass, where the file tells of one."`
+	Regions              []library.PromptRegion `json:"regions" doc:"Further prompts: areas, characters, encoders."`
+	Provenance           provenanceOutput       `json:"provenance"`
+	ImagetoolMetadata    *imagetoolOutput       `json:"imagetool_metadata" required:"true" nullable:"true" doc:"null unless the image-generation tool made the file."`
+	C2PA                 *library.C2PA          `json:"c2pa,omitempty" doc:"Content credentials, unverified."`
+	Embedding            embeddingOutput        `json:"embedding"`
+	Copyright            string                 `json:"copyright" doc:"As the file states its rights."`
+	Warnings             []string               `json:"warnings" doc:"What could not be read of the file's data."`
+	Conflicts            []library.Conflict     `json:"conflicts" doc:"Places in the file that contradict each other."`
+	DownloadURL          string                 `json:"download_url,omitempty"`
+	DownloadExpiresAt    *time.Time             `json:"download_expires_at,omitempty"`
+	ExtractedMetadata    *json.RawMessage       `json:"extracted_metadata,omitempty" doc:"The file's metadata, chunk by chunk, with include_raw_metadata."`
+	WorkflowGraph        json.RawMessage        `json:"workflow_graph,omitempty" doc:"The executed graph, with include_raw_metadata."`
+	Evidence             []library.Evidence     `json:"evidence" doc:"Where each field was read, and by which rule."`
+	PreviewImage         *previewReport         `json:"preview_image,omitempty" doc:"Whether the preview was included, with include_image."`
+
+	image []byte
+}
+
+type promptsOutput struct {
+	Positive *string               `json:"positive" required:"true" nullable:"true"`
+	Negative *string               `json:"negative" required:"true" nullable:"true"`
+	Source   library.LineageSource `json:"source" doc:"extracted: read from the file."`
+}
+
+type modelOutput struct {
+	Sequence        int      `json:"sequence" doc:"Load order, from 0."`
+	Type            string   `json:"type" doc:"checkpoint, unet, lora, vae, clip, controlnet, upscaler, …"`
+	Name            string   `json:"name" doc:"As the file names it."`
+	NodeID          string   `json:"node_id" doc:"The loader's node; empty outside node graphs."`
+	ModelHash       string   `json:"model_hash" doc:"The model's identity in the Model Library."`
+	ContentHash     string   `json:"content_hash" doc:"As the file gives it; empty when it does not."`
+	BaseModel       string   `json:"base_model"`
+	Weight          *float64 `json:"weight,omitempty"`
+	ClipWeight      *float64 `json:"clip_weight,omitempty"`
+	DetectionSource string   `json:"detection_source"`
+}
+
+type workflowOutput struct {
+	JSON        json.RawMessage       `json:"workflow_json" doc:"The editor's graph, or the executed one where the file has no other. Null above 32 KB unless include_raw_metadata is true."`
+	Omitted     string                `json:"workflow_json_omitted,omitempty" doc:"Why workflow_json is null, and how to get it."`
+	ToolName    string                `json:"tool_name"`
+	NodeCount   int                   `json:"node_count"`
+	CustomNodes []string              `json:"custom_nodes"`
+	Unknown     []string              `json:"unknown_nodes" doc:"Node classes that no rule reads."`
+	Name        string                `json:"name"`
+	Hash        string                `json:"hash" doc:"Equal for graphs of equal structure."`
+	Source      library.LineageSource `json:"source"`
+}
+
+type parametersOutput struct {
+	library.GenerationParameters
+}
+
+type provenanceOutput struct {
+	CreatingPrompt     *string               `json:"creating_prompt" required:"true" nullable:"true" doc:"The prompt it was made with: the file's own, else the uploader's claim."`
+	Agents             []string              `json:"agents" doc:"Programs and credentials that took part."`
+	Parents            []parentOutput        `json:"parents" doc:"The files it was made from."`
+	ParentAssets       []library.AssetHash   `json:"parent_assets" doc:"Those of them that are in the library, and the parent that the uploader named."`
+	LineageSource      library.LineageSource `json:"lineage_source" enum:"extracted,client_asserted,unknown"`
+	AssertedParameters json.RawMessage       `json:"asserted_parameters" doc:"The uploader's claim, or null. It is never merged into the fields above."`
+	Tool               string                `json:"tool"`
+	ToolVersion        string                `json:"tool_version"`
+}
+
+type parentOutput struct {
+	Kind      string            `json:"kind" doc:"input_image, init_image, c2pa_ingredient, imagetool_job, …"`
+	Name      string            `json:"name"`
+	Hash      string            `json:"hash"`
+	JobID     string            `json:"job_id"`
+	NodeID    string            `json:"node_id"`
+	AssetHash library.AssetHash `json:"asset_h" doc:"The asset it is; empty while none of the tenant is known to be it."`
+}
+
+type imagetoolOutput struct {
+	GenerationDetails imagetoolDetails `json:"generation_details"`
+}
+
+type imagetoolDetails struct {
+	Prompt  *string           `json:"prompt" required:"true" nullable:"true"`
+	Command string            `json:"command"`
+	JobID   string            `json:"job_id"`
+	JobType string            `json:"job_type"`
+	Version string            `json:"version"`
+	Author  string            `json:"author"`
+	Index   *int              `json:"index,omitempty"`
+	Flags   map[string]string `json:"flags"`
+}
+
+type embeddingOutput struct {
+	Configurations []string `json:"configurations" doc:"The embedding configurations under which the asset has a vector."`
+}
+
+type previewReport struct {
+	Included bool   `json:"included"`
+	MIMEType string `json:"mime_type,omitempty"`
+	Bytes    int    `json:"bytes,omitempty"`
+	URL      string `json:"url,omitempty" doc:"A link to a preview, for clients that take no pictures in replies."`
+	Reason   string `json:"reason,omitempty" doc:"Why it was not included."`
+}
+
+// maxGraph is the largest workflow graph that travels without being asked for, in bytes.
+const maxGraph = 32 << 10
+
+// describe renders a stored asset. Lists are never null.
+func describe(d store.Detail, links assets.Links) detailsOutput {
+	a, l := d.Asset, d.Lineage
+	out := detailsOutput{
+		Summary: assets.Summary{AssetHash: a.Hash, Title: a.Title, Description: a.Description, Filename: a.Filename, MIMEType: a.MIMEType,
+			Status: a.Status, Tags: orEmpty(a.Tags), ThumbnailURL: links.Thumbnail(a.Tenant, a.Hash)},
+		Collections: orEmpty(d.Collections), Size: a.Size, Width: a.Width, Height: a.Height, DurationMS: a.DurationMS,
+		SHA256: a.SHA256, BLAKE3: a.BLAKE3, CreatedAt: a.CreatedAt.UTC(), StoredAt: a.StoredAt.UTC(), UpdatedAt: a.UpdatedAt.UTC(),
+		SourcePath: a.SourcePath, Metadata: a.Metadata, Models: []modelOutput{}, Samplers: orEmpty(l.Samplers), Hires: l.Hires, Regions: orEmpty(l.Regions),
+		C2PA: l.C2PA, Embedding: embeddingOutput{Configurations: []string{}}, Copyright: l.Extra["copyright"],
+		Warnings: orEmpty(l.Warnings), Conflicts: orEmpty(l.Conflicts), Evidence: orEmpty(l.Evidence), Provenance: provenance(d),
+	}
+	if l.Positive != nil || l.Negative != nil {
+		out.Prompts = &promptsOutput{Positive: l.Positive, Negative: l.Negative, Source: library.LineageExtracted}
+	}
+	for _, m := range d.Models {
+		out.Models = append(out.Models, modelOutput{Sequence: m.Sequence, Type: m.Type, Name: m.Name, NodeID: m.NodeID, ModelHash: string(m.Hash),
+			ContentHash: m.ContentHash, BaseModel: m.BaseModel, Weight: m.Weight, ClipWeight: m.ClipWeight, DetectionSource: m.DetectionSource})
+	}
+	if w := l.Workflow; w != nil {
+		out.Workflow = &workflowOutput{ToolName: w.ToolName, NodeCount: w.NodeCount, CustomNodes: orEmpty(w.CustomNodes), Unknown: orEmpty(w.Unknown),
+			Name: w.Name, Hash: w.Hash, Source: library.LineageExtracted}
+	}
+	if l.Parameters != nil {
+		out.GenerationParameters = &parametersOutput{*l.Parameters}
+	}
+	if t := l.ImageTool; t != nil {
+		flags := t.Flags
+		if flags == nil {
+			flags = map[string]string{}
+		}
+		out.ImagetoolMetadata = &imagetoolOutput{imagetoolDetails{Prompt: l.Positive, Command: t.Command, JobID: t.JobID, JobType: t.JobType,
+			Version: t.Version, Author: t.Author, Index: t.Index, Flags: flags}}
+	}
+	return out
+}
+
+func provenance(d store.Detail) provenanceOutput {
+	l := d.Lineage
+	p := provenanceOutput{CreatingPrompt: l.Positive, Agents: []string{}, Parents: []parentOutput{}, ParentAssets: []library.AssetHash{},
+		LineageSource: library.LineageUnknown, Tool: l.Tool, ToolVersion: l.ToolVersion, AssertedParameters: json.RawMessage("null")}
+	if d.Asset.Parent != "" {
+		p.ParentAssets = append(p.ParentAssets, d.Asset.Parent)
+	}
+	for _, x := range d.Parents {
+		p.Parents = append(p.Parents, parentOutput{Kind: x.Kind, Name: x.Name, Hash: x.Hash, JobID: x.JobID, NodeID: x.NodeID, AssetHash: x.Asset})
+		if x.Asset != "" && x.Asset != d.Asset.Parent {
+			p.ParentAssets = append(p.ParentAssets, x.Asset)
+		}
+	}
+	if l.Tool != "" {
+		p.Agents = append(p.Agents, l.Tool)
+	}
+	p.Agents = append(p.Agents, d.Asset.CreatedBy)
+	if d.Assertion != nil {
+		p.AssertedParameters = d.Assertion
+		p.LineageSource = library.LineageAsserted
+		if p.CreatingPrompt == nil {
+			p.CreatingPrompt = assertedPrompt(d.Assertion)
+		}
+	}
+	if d.Source == library.LineageExtracted {
+		p.LineageSource = library.LineageExtracted
+	}
+	return p
+}
+
+// assertedPrompt finds the prompt in a claim under the names that clients use.
+func assertedPrompt(claim json.RawMessage) *string {
+	var c map[string]any
+	if json.Unmarshal(claim, &c) != nil {
+		return nil
+	}
+	for _, name := range []string{"prompt", "positive", "prompt_text", "positive_prompt"} {
+		if s, ok := c[name].(string); ok && s != "" {
+			return &s
+		}
+	}
+	return nil
+}
+
+// addGraph puts the graph into a detail, unless it is large and was not asked for.
+func (w *workflowOutput) addGraph(editor, executed []byte, whole bool) {
+	w.JSON = library.ValidJSON(editor, executed)
+	if n := len(w.JSON); n > maxGraph && !whole {
+		w.JSON = json.RawMessage("null")
+		w.Omitted = fmt.Sprintf("The graph has %d bytes; ask with include_raw_metadata, or GET /api/v1/assets/{asset_h}/workflow.", n)
+	}
+}
+
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

@@ -1,0 +1,100 @@
+package search
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"vitrine/library"
+	"vitrine/media/preview"
+	"vitrine/op"
+	"vitrine/op/assets"
+)
+
+type detailsInput struct {
+	op.InTenant
+	AssetHash          string `json:"asset_h" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
+	IncludeDownloadURL bool   `json:"include_download_url,omitempty" doc:"Adds download_url, a link to the original bytes that is valid for 5 minutes."`
+	IncludeRawMetadata bool   `json:"include_raw_metadata,omitempty" doc:"Adds everything the file carries as metadata and its whole workflow graph; this can be tens of kilobytes."`
+	IncludeImage       bool   `json:"include_image,omitempty" doc:"Adds a preview picture: a JPEG without metadata of at most 200 KB."`
+}
+
+func (s *Service) getAssetDetails() op.Operation {
+	return op.Define(op.Meta{
+		Name: "GetAssetDetails", Title: "Get an asset's details", Domain: op.Search,
+		Doc: "Gives one asset with everything that is known of its making: prompts, models, settings, workflow, parents, provenance. " +
+			"What the file does not say is null or empty.",
+		Method: "GET", Path: "/api/v1/assets/{asset_h}", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
+		Spec:    "spec §2.2, §4.1 Search",
+		Example: map[string]any{"asset_h": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "include_download_url": true},
+	}, s.details)
+}
+
+func (s *Service) details(ctx context.Context, actor library.Actor, in detailsInput) (detailsOutput, error) {
+	hash := lower(in.AssetHash)
+	d, err := s.Store.Asset(ctx, actor.Tenant, hash)
+	if err != nil {
+		return detailsOutput{}, err
+	}
+	out := describe(d, s.Links)
+	if l := d.Lineage.Workflow; l != nil {
+		editor, executed, err := s.Store.Workflow(ctx, actor.Tenant, hash)
+		if err != nil {
+			return out, err
+		}
+		out.Workflow.addGraph(editor, executed, in.IncludeRawMetadata)
+		if in.IncludeRawMetadata {
+			out.WorkflowGraph = library.ValidJSON(executed, editor)
+		}
+	}
+	if in.IncludeRawMetadata {
+		var chunks json.RawMessage
+		if err := s.Store.RawChunks(ctx, actor.Tenant, hash, &chunks); err != nil {
+			return out, err
+		}
+		out.ExtractedMetadata = &chunks
+	}
+	if in.IncludeDownloadURL {
+		out.DownloadURL = s.Links.Download(d.Asset)
+		expires := time.Now().Add(assets.DownloadValid).UTC().Truncate(time.Second)
+		out.DownloadExpiresAt = &expires
+	}
+	if in.IncludeImage {
+		out.PreviewImage, out.image = s.inlinePreview(ctx, d.Asset)
+	}
+	return out, nil
+}
+
+// inlinePreview makes the picture that travels with the reply; where none can be
+// made, the report says why and the reply is good all the same.
+func (s *Service) inlinePreview(ctx context.Context, a library.Asset) (*previewReport, []byte) {
+	if poster, err := s.Blobs.GetDerived(ctx, a.Tenant, a.Hash, assets.PosterName); err == nil && len(poster) <= preview.MaxInline {
+		return s.included(a, poster), poster
+	}
+	file, err := s.Blobs.Open(ctx, a.Tenant, a.Hash)
+	if err != nil {
+		return &previewReport{Reason: "The file's bytes cannot be read right now."}, nil
+	}
+	defer file.Close()
+	picture, err := preview.Inline(file, file.Size())
+	switch {
+	case errors.Is(err, preview.ErrUnsupported):
+		return &previewReport{Reason: "No preview can be made of " + a.MIMEType + "."}, nil
+	case err != nil:
+		return &previewReport{Reason: "The picture is damaged or too large to be decoded."}, nil
+	}
+	return s.included(a, picture), picture
+}
+
+func (s *Service) included(a library.Asset, picture []byte) *previewReport {
+	return &previewReport{Included: true, MIMEType: "image/jpeg", Bytes: len(picture), URL: s.Links.Thumbnail(a.Tenant, a.Hash)}
+}
+
+// Attachments implements op.Attacher.
+func (o detailsOutput) Attachments() []op.Attachment {
+	if o.image == nil {
+		return nil
+	}
+	return []op.Attachment{{MIMEType: "image/jpeg", Data: o.image}}
+}

@@ -1,0 +1,83 @@
+// Package search holds the operations that find assets and show them. One file
+// per operation.
+package search
+
+import (
+	"context"
+	"time"
+
+	"vitrine/library"
+	"vitrine/media/blob"
+	"vitrine/op"
+	"vitrine/op/assets"
+	"vitrine/query"
+	"vitrine/query/run"
+	"vitrine/store"
+)
+
+// Service is what the operations of this package work with.
+type Service struct {
+	Store    *store.Store
+	Blobs    blob.Store
+	Searcher *run.Searcher
+	Links    assets.Links
+	// AwaitVersions returns true once searches show these versions, or false
+	// when they do not in time.
+	AwaitVersions func(ctx context.Context, versions []store.AssetVersion, limit time.Duration) (bool, error)
+}
+
+// Operations lists this package's operations.
+func (s *Service) Operations() []op.Operation {
+	return []op.Operation{s.searchAssets(), s.getAssetDetails(), s.getFacets(), s.explainQuery()}
+}
+
+// awaitLimit is how long a search waits for a write it must see.
+const awaitLimit = 2 * time.Second
+
+// await makes a search see the write that gave the token. A token that is
+// unknown, or a write that the index has not shown in time, degrades the answer;
+// it is no error, because the search itself is good.
+func (s *Service) await(ctx context.Context, actor library.Actor, token string) (behind bool, err error) {
+	if token == "" {
+		return false, nil
+	}
+	versions, err := s.Store.OperationVersions(ctx, actor.Tenant, token)
+	if err != nil || len(versions) == 0 {
+		return true, err
+	}
+	seen, err := s.AwaitVersions(ctx, versions, awaitLimit)
+	return !seen, err
+}
+
+// filtersInput narrows a search (spec §4.1 SearchAssets).
+type filtersInput struct {
+	Tags          []string `json:"tags,omitempty" maxItems:"50" doc:"Tags that an asset must all have."`
+	Status        string   `json:"status,omitempty" doc:"Draft, PendingApproval, Approved, Rejected or Archived, without regard to case."`
+	MIMEType      string   `json:"mime_type,omitempty" maxLength:"255" doc:"A MIME type, or a family such as image/*."`
+	CreatedAfter  string   `json:"created_after,omitempty" maxLength:"40" doc:"From this day (YYYY-MM-DD) or time (RFC 3339) on."`
+	CreatedBefore string   `json:"created_before,omitempty" maxLength:"40" doc:"Before this day or time."`
+}
+
+func (f *filtersInput) compile() query.Filters {
+	if f == nil {
+		return query.Filters{}
+	}
+	out := query.Filters{Tags: f.Tags, CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore}
+	if f.Status != "" {
+		out.Status = []string{f.Status}
+	}
+	if f.MIMEType != "" {
+		out.MIMEType = []string{f.MIMEType}
+	}
+	return out
+}
+
+// interpretation tells how a query text was read.
+type interpretation struct {
+	Query    string          `json:"query" doc:"The query as it was understood, in a canonical notation."`
+	Warnings []query.Warning `json:"warnings" doc:"What was repaired or ignored: code, position, what is allowed, a suggestion."`
+}
+
+func interpret(q *query.Query, compiled query.Search) interpretation {
+	return interpretation{Query: q.Canonical(), Warnings: append(append([]query.Warning{}, q.Warnings...), compiled.Warnings...)}
+}

@@ -1,0 +1,164 @@
+package search
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"vitrine/library"
+	"vitrine/op"
+	"vitrine/op/assets"
+	"vitrine/query"
+	"vitrine/query/run"
+)
+
+type searchInput struct {
+	op.InTenant
+	Query         string        `json:"query,omitempty" doc:"What to look for: words and quoted phrases, and field:value terms such as lora:detail, tag:portrait, seed:123, created:2026-01..2026-03, with AND, OR, NOT, -, parentheses and *. Empty lists everything, newest first."`
+	SearchMode    string        `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"How words match: exact values, partial names, fuzzy spelling, fulltext, boolean (as written, read strictly), smart."`
+	QueryVector   []float64     `json:"query_vector,omitempty" maxItems:"4096" doc:"A vector to search by instead of query."`
+	SimilarTo     string        `json:"similar_to_asset_h,omitempty" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"Assets whose meaning is near this one's."`
+	Embedding     string        `json:"embedding_configuration_h,omitempty" maxLength:"40" doc:"Required with query_vector and similar_to_asset_h."`
+	Filters       *filtersInput `json:"filters,omitempty" doc:"Conditions beside the query."`
+	OrderBy       string        `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,size" default:"relevance" doc:"Order of the results; relevance is newest first where there is nothing to rank by."`
+	Limit         int           `json:"limit,omitempty" minimum:"1" maximum:"100" default:"20" doc:"Results per page."`
+	Offset        int           `json:"offset,omitempty" minimum:"0" maximum:"10000" default:"0" doc:"Results to pass over."`
+	IncludeScore  *bool         `json:"include_score,omitempty" default:"true" doc:"Whether results carry relevance_score."`
+	Highlight     bool          `json:"highlight,omitempty" doc:"Whether results show where the words were found."`
+	MinIndexToken string        `json:"min_index_token,omitempty" maxLength:"64" doc:"index_token of a write that the results must show; the search waits for it up to 2 seconds."`
+}
+
+// Validate implements op.Validator.
+func (in *searchInput) Validate() []library.FieldFault {
+	var faults []library.FieldFault
+	if in.Query != "" && len(in.QueryVector) > 0 {
+		faults = append(faults, library.FieldFault{Field: "query_vector", Code: "conflict", Message: "query and query_vector exclude each other."})
+	}
+	if (len(in.QueryVector) > 0 || in.SimilarTo != "") && in.Embedding == "" {
+		faults = append(faults, library.FieldFault{Field: "embedding_configuration_h", Code: "required",
+			Message: "It is required with query_vector and similar_to_asset_h."})
+	}
+	return append(faults, in.Filters.validate()...)
+}
+
+func (f *filtersInput) validate() []library.FieldFault {
+	if f == nil || f.Status == "" {
+		return nil
+	}
+	if _, ok := library.ParseStatus(f.Status); ok {
+		return nil
+	}
+	return []library.FieldFault{{Field: "filters.status", Code: "enum", Message: "Allowed are Draft, PendingApproval, Approved, Rejected, Archived."}}
+}
+
+type hit struct {
+	assets.Summary
+	RelevanceScore *float64            `json:"relevance_score,omitempty" doc:"Higher is better; only comparable within one answer."`
+	Width          int                 `json:"width" doc:"Pixels; 0 when the file has none."`
+	Height         int                 `json:"height"`
+	Tool           string              `json:"tool" doc:"The program that made the file; empty when it does not say."`
+	CreatedAt      time.Time           `json:"created_at"`
+	Highlights     map[string][]string `json:"highlights,omitempty" doc:"Fragments by field, HTML-escaped, with <em> around what matched."`
+}
+
+type searchOutput struct {
+	Data           []hit          `json:"data"`
+	Total          int64          `json:"total" doc:"All results, of which data is one page."`
+	Limit          int            `json:"limit"`
+	Offset         int            `json:"offset"`
+	NextOffset     *int           `json:"next_offset,omitempty" doc:"The offset of the next page; absent on the last one."`
+	Interpretation interpretation `json:"interpretation" doc:"How the query was read."`
+	Degraded       []string       `json:"degraded" doc:"What this answer lacks: semantic (ranked by words only), index_behind (the awaited write is not shown yet)."`
+	TookMS         int64          `json:"took_ms" doc:"Milliseconds inside the index."`
+}
+
+func (s *Service) searchAssets() op.Operation {
+	return op.Define(op.Meta{
+		Name: "SearchAssets", Title: "Search assets", Domain: op.Search,
+		Doc:    "Finds assets. " + query.Summary(),
+		Method: "POST", Path: "/api/v1/assets/search", Permission: library.PermSearch, Rate: op.RateSearch, ReadOnly: true, Idempotent: true,
+		Spec:    "spec §4.1 Search, §4.2",
+		Example: map[string]any{"query": "fox lora:detail -tag:wip", "filters": map[string]any{"status": "Approved"}, "limit": 5},
+	}, s.search)
+}
+
+func (s *Service) search(ctx context.Context, actor library.Actor, in searchInput) (searchOutput, error) {
+	out := searchOutput{Limit: in.Limit, Offset: in.Offset, Degraded: []string{}, Data: []hit{}}
+	if len(in.QueryVector) > 0 || in.SimilarTo != "" {
+		return out, library.NewFault(library.KindUnprocessable, "EMBEDDING_UNKNOWN",
+			"This library has no such embedding configuration, so there are no vectors to search by. Search with query instead.")
+	}
+	mode := query.Mode(in.SearchMode)
+	q, compiled, err := s.compile(actor, in.Query, query.Request{Mode: mode, Filters: in.Filters.compile(), Sort: order(in.OrderBy),
+		Limit: in.Limit, Offset: in.Offset, Highlight: in.Highlight})
+	if err != nil {
+		return out, err
+	}
+	behind, err := s.await(ctx, actor, in.MinIndexToken)
+	if err != nil {
+		return out, err
+	}
+	page, err := s.Searcher.Search(ctx, actor.Tenant, compiled)
+	if err != nil {
+		return out, err
+	}
+	out.Total, out.TookMS, out.Interpretation = page.Total, page.TookMS, interpret(q, compiled)
+	if mode == query.Smart && compiled.TextForEmbedding != "" {
+		out.Degraded = append(out.Degraded, "semantic")
+	}
+	if behind {
+		out.Degraded = append(out.Degraded, "index_behind")
+	}
+	withScore := in.IncludeScore == nil || *in.IncludeScore
+	for _, h := range page.Hits {
+		out.Data = append(out.Data, s.hit(h, withScore))
+	}
+	if next := in.Offset + len(page.Hits); int64(next) < page.Total && len(page.Hits) > 0 && next <= maxOffset {
+		out.NextOffset = &next
+	}
+	return out, nil
+}
+
+// maxOffset is how deep pages go by offset.
+const maxOffset = 10_000
+
+// compile reads and compiles a query text for an actor's tenant.
+func (s *Service) compile(actor library.Actor, text string, req query.Request) (*query.Query, query.Search, error) {
+	q, err := query.Parse(text, query.Options{Strict: req.Mode.Strict()})
+	if err != nil {
+		return nil, query.Search{}, err
+	}
+	req.Tenant, req.Viewer, req.SeesPrivate = actor.Tenant, actor.ID, actor.Can(library.PermAdmin)
+	compiled, err := query.Compile(q, req)
+	return q, compiled, err
+}
+
+func order(by string) []query.Sort {
+	switch by {
+	case "", "relevance":
+		return nil
+	case "title", "filename":
+		return []query.Sort{{By: by}}
+	}
+	return []query.Sort{{By: by, Desc: true}}
+}
+
+func (s *Service) hit(h run.Hit, withScore bool) hit {
+	d := h.Document
+	out := hit{Width: d.Width, Height: d.Height, Tool: d.Tool, Highlights: h.Highlights,
+		Summary: assets.Summary{AssetHash: d.AssetH, Title: d.Title, Description: d.Description, Filename: d.Filename, MIMEType: d.MIMEType,
+			Status: d.Status, Tags: d.Tags, ThumbnailURL: s.Links.Thumbnail(d.TenantID, d.AssetH)}}
+	if out.Tags == nil {
+		out.Tags = []string{}
+	}
+	if d.Created != nil {
+		out.CreatedAt = d.Created.UTC()
+	}
+	if withScore {
+		out.RelevanceScore = h.Score
+	}
+	return out
+}
+
+// lower brings a hash to its canonical form.
+func lower(hash string) library.AssetHash { return library.AssetHash(strings.ToLower(hash)) }
