@@ -1,6 +1,27 @@
 package library
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// ValidJSON gives the first of several texts that there is, as JSON that can
+// stand inside a reply: a file may hold a graph that is not quite JSON, and its
+// bare words NaN and Infinity become null. It gives null when there is none.
+func ValidJSON(texts ...[]byte) json.RawMessage {
+	for _, t := range texts {
+		if len(t) == 0 {
+			continue
+		}
+		if !json.Valid(t) {
+			t = NullNaN(t)
+		}
+		if json.Valid(t) {
+			return t
+		}
+	}
+	return json.RawMessage("null")
+}
 
 // NullNaN replaces the bare words NaN, Infinity and -Infinity by null, outside
 // strings only. Python writes them into what it calls JSON.

@@ -1,0 +1,146 @@
+// Package engine speaks to OpenSearch: JSON requests in, JSON answers out, and
+// refusals as typed errors.
+//
+// It is the thin layer between the official client, which pools and retries
+// connections, and the packages that know what to ask. It knows nothing of
+// assets or queries.
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/opensearch-project/opensearch-go/v4"
+
+	"vitrine/library"
+)
+
+// Open makes a client for one cluster. It connects lazily: a cluster that is
+// down now may be up at the first request. Requests are never repeated by the
+// client itself; callers know which ones may be.
+func Open(addresses ...string) (*opensearch.Client, error) {
+	return opensearch.NewClient(opensearch.Config{
+		Addresses:    addresses,
+		DisableRetry: true,
+		Transport: &http.Transport{
+			DialContext:         (&net.Dialer{Timeout: time.Second, KeepAlive: 30 * time.Second}).DialContext,
+			MaxIdleConns:        64,
+			MaxIdleConnsPerHost: 64,
+			IdleConnTimeout:     90 * time.Second,
+			DisableCompression:  true, // the engine is near; compressing costs more than it saves
+		},
+	})
+}
+
+// Refusal is an answer other than 2xx.
+type Refusal struct {
+	Status int
+	Type   string // OpenSearch's type, for example index_not_found_exception
+	Reason string // shortened: it may repeat a value of a document
+}
+
+func (e *Refusal) Error() string {
+	return fmt.Sprintf("OpenSearch answers %d %s: %s", e.Status, e.Type, e.Reason)
+}
+
+// IsRefusal reports whether OpenSearch refused with this type.
+func IsRefusal(err error, kind string) bool {
+	var e *Refusal
+	return errors.As(err, &e) && e.Type == kind
+}
+
+// IndexNotFound is the type of a refusal for an index or alias that does not exist.
+const IndexNotFound = "index_not_found_exception"
+
+// Call sends a JSON request and reads the JSON answer into out. A body of type
+// []byte is sent as it is, nil sends none; out may be nil.
+func Call(ctx context.Context, client *opensearch.Client, method, path string, body, out any) error {
+	raw, isRaw := body.([]byte)
+	if body != nil && !isRaw {
+		var err error
+		if raw, err = json.Marshal(body); err != nil {
+			return err
+		}
+	}
+	var payload io.Reader
+	if raw != nil {
+		payload = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, path, payload)
+	if err != nil {
+		return err
+	}
+	if raw != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	answer, err := Do(client, req)
+	if err != nil || out == nil {
+		return err
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("reading OpenSearch's answer: %w", err)
+	}
+	return nil
+}
+
+// Do sends a request and gives the body of a 2xx answer; any other is a *Refusal.
+func Do(client *opensearch.Client, req *http.Request) ([]byte, error) {
+	res, err := client.Stream(req)
+	if res == nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, fmt.Errorf("reading OpenSearch's answer: %w", err)
+	}
+	if res.StatusCode < 300 {
+		return answer, nil
+	}
+	var told struct {
+		Error struct {
+			Type   string `json:"type"`
+			Reason string `json:"reason"`
+		} `json:"error"`
+	}
+	_ = json.Unmarshal(answer, &told) // a proxy in between answers in any form
+	return nil, &Refusal{Status: res.StatusCode, Type: told.Error.Type, Reason: shorten(told.Error.Reason)}
+}
+
+// maxReason bounds OpenSearch's words where they are kept or shown.
+const maxReason = 300
+
+func shorten(s string) string {
+	s = strings.ToValidUTF8(s, "")
+	if len(s) <= maxReason {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxReason], "") + "…"
+}
+
+// Unavailable turns an error of a search into what its caller may know: that the
+// index cannot be asked right now. A request that the index refuses is a defect
+// of ours and passes as it is, and so does the caller's own cancellation.
+func Unavailable(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	var known *library.Fault
+	if errors.As(err, &known) {
+		return err
+	}
+	var refused *Refusal
+	if errors.As(err, &refused) && refused.Status < 500 && refused.Status != http.StatusTooManyRequests && refused.Type != IndexNotFound {
+		return err
+	}
+	return &library.Fault{Kind: library.KindUnavailable, Code: library.CodeIndexUnavailable, RetryAfter: 2 * time.Second, Cause: err,
+		Detail: "The search index does not answer right now. Repeat the search in a moment; reading and storing assets go on working."}
+}

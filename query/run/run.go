@@ -1,0 +1,134 @@
+// Package run sends a compiled search to OpenSearch and reads the answer: hits,
+// total, facets, highlights.
+//
+// In comes a query.Search and the tenant it was compiled for; out comes a page
+// of documents. It changes nothing about the query, and it never talks to
+// PostgreSQL: a search answers from the index alone.
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"github.com/opensearch-project/opensearch-go/v4"
+
+	"vitrine/internal/engine"
+	"vitrine/library"
+	"vitrine/mappings"
+	"vitrine/query"
+)
+
+// Searcher asks one index. It is safe for concurrent use.
+type Searcher struct {
+	client *opensearch.Client
+	alias  string
+}
+
+// New makes a searcher on the index that the deployment's alias points at.
+func New(client *opensearch.Client, prefix string) *Searcher {
+	return &Searcher{client: client, alias: mappings.Names(prefix).Alias()}
+}
+
+// Page is the answer to a search.
+type Page struct {
+	Hits   []Hit
+	Total  int64
+	Aggs   map[string]json.RawMessage // by facet name, as query.ReadFacets takes them
+	TookMS int64                      // inside OpenSearch
+}
+
+// Hit is one asset that matched. Document has the fields of a list only.
+type Hit struct {
+	Document   mappings.Document
+	Score      *float64 // nil where the order is not by score
+	Highlights map[string][]string
+	Sort       []any
+}
+
+// listFields are what a list shows of a document; the rest stays in the index.
+var listFields = []string{"tenant_id", "asset_h", "title", "description", "filename", "mime_type", "status", "tags",
+	"width", "height", "size_bytes", "created", "tool", "doc_version"}
+
+// Limits of one request inside OpenSearch: it stops collecting after the first
+// and is cancelled after the second.
+const (
+	collectLimit = "2s"
+	cancelLimit  = "3s"
+)
+
+// Body gives the request that Search sends, as a value to marshal. Benchmarks
+// and explanations show it.
+func Body(s query.Search) map[string]any {
+	body := map[string]any{"query": s.Query, "from": s.From, "size": s.Size, "sort": s.Sort,
+		"track_total_hits": true, "track_scores": s.Scored, "timeout": collectLimit, "_source": listFields}
+	if s.Size == 0 {
+		delete(body, "sort")
+	}
+	if s.PostFilter != nil {
+		body["post_filter"] = s.PostFilter
+	}
+	if s.Aggs != nil {
+		body["aggs"] = s.Aggs
+	}
+	if s.Highlight != nil {
+		body["highlight"] = s.Highlight
+	}
+	return body
+}
+
+// Path gives the address that Search sends to. Documents are routed by tenant,
+// so one shard answers.
+func (s *Searcher) Path(tenant library.TenantID) string {
+	q := url.Values{"routing": {string(tenant)}, "allow_partial_search_results": {"false"}, "cancel_after_time_interval": {cancelLimit}}
+	return "/" + s.alias + "/_search?" + q.Encode()
+}
+
+// Search runs a compiled search for the tenant it was compiled for. The index
+// being away is an INDEX_UNAVAILABLE fault.
+func (s *Searcher) Search(ctx context.Context, tenant library.TenantID, compiled query.Search) (Page, error) {
+	if compiled.MatchesNothing && compiled.Aggs == nil {
+		return Page{Hits: []Hit{}}, nil
+	}
+	var answer answer
+	if err := engine.Call(ctx, s.client, http.MethodPost, s.Path(tenant), Body(compiled), &answer); err != nil {
+		return Page{}, engine.Unavailable(err)
+	}
+	if answer.TimedOut {
+		return Page{}, library.NewFault(library.KindUnprocessable, library.CodeQueryTooComplex,
+			"The search took longer than %s. Narrow it with filters, or use fewer wildcards and facets.", collectLimit)
+	}
+	return answer.page(), nil
+}
+
+// answer is OpenSearch's reply to _search, as far as it is used.
+type answer struct {
+	Took     int64 `json:"took"`
+	TimedOut bool  `json:"timed_out"`
+	Hits     struct {
+		Total struct {
+			Value int64 `json:"value"`
+		} `json:"total"`
+		Hits []struct {
+			Source    mappings.Document   `json:"_source"`
+			Score     *float64            `json:"_score"`
+			Highlight map[string][]string `json:"highlight"`
+			Sort      []any               `json:"sort"`
+		} `json:"hits"`
+	} `json:"hits"`
+	Aggregations map[string]json.RawMessage `json:"aggregations"`
+}
+
+func (a answer) page() Page {
+	p := Page{Hits: make([]Hit, len(a.Hits.Hits)), Total: a.Hits.Total.Value, Aggs: a.Aggregations, TookMS: a.Took}
+	for i, h := range a.Hits.Hits {
+		p.Hits[i] = Hit{Document: h.Source, Score: h.Score, Highlights: h.Highlight, Sort: h.Sort}
+	}
+	return p
+}
+
+// Ping reports whether the index answers searches.
+func (s *Searcher) Ping(ctx context.Context) error {
+	return engine.Unavailable(engine.Call(ctx, s.client, http.MethodGet, "/"+s.alias+"/_settings?filter_path=*.settings.index.uuid", nil, nil))
+}
