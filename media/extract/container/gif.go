@@ -124,8 +124,10 @@ func (g *gifReader) application() error {
 			packet.Write(b)
 		}
 	})
-	if end := bytes.LastIndexByte(packet.Bytes(), '>'); end >= 0 {
-		readXMP(g.s, packet.Bytes()[:end+1])
+	if isXMP {
+		// The trailer counts down from 255, behind a byte of 1.
+		text, _, _ := bytes.Cut(packet.Bytes(), []byte{1, 0xFF, 0xFE, 0xFD})
+		readXMP(g.s, text)
 	}
 	return err
 }

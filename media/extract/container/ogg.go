@@ -16,13 +16,17 @@ type oggStream struct {
 	done    bool
 }
 
-// oggCodecs tells the codecs by how their first packet starts, and their comment
-// packets by the same.
-var oggCodecs = []struct{ name, first, comments string }{
-	{"vorbis", "\x01vorbis", "\x03vorbis"},
-	{"opus", "OpusHead", "OpusTags"},
-	{"theora", "\x80theora", "\x81theora"},
-	{"flac", "\x7fFLAC", "\x04"},
+// oggCodecs tells the codecs by how their first packet starts, and gives the length
+// of what precedes the comments in their comment packets: a mark that begins like
+// the first packet's, or in FLAC a block header.
+var oggCodecs = []struct {
+	name, first, mark string
+	skip              int
+}{
+	{"vorbis", "\x01vorbis", "\x03vorbis", 7},
+	{"opus", "OpusHead", "OpusTags", 8},
+	{"theora", "\x80theora", "\x81theora", 7},
+	{"flac", "\x7fFLAC", "", 4},
 }
 
 // oggTail is where the last page is looked for: no page is longer than this.
@@ -34,7 +38,7 @@ func readOgg(s source) {
 	s.file.MIME = "audio/ogg"
 	var streams []*oggStream
 	gathered := int64(0)
-	for off := int64(0); s.step(); {
+	for off := int64(0); off < s.size && s.step(); {
 		h := s.peek(off, 27)
 		if h == nil || string(h[:4]) != "OggS" {
 			s.cut("the Ogg pages")
@@ -119,15 +123,14 @@ func (st *oggStream) whole(s source) {
 		return
 	}
 	for _, c := range oggCodecs {
-		if c.name != st.codec || !bytes.HasPrefix(st.packet, []byte(c.comments)) {
+		if c.name != st.codec || !bytes.HasPrefix(st.packet, []byte(c.mark)) || len(st.packet) < c.skip {
 			continue
 		}
-		skip := len(c.comments)
-		if c.name == "flac" {
-			skip = 4 // a FLAC block header
+		if c.name == "flac" && st.packet[0]&0x7F != 4 { // another kind of block
+			continue
 		}
 		if s.hold("the Ogg comments", int64(len(st.packet))) {
-			vorbisComments(s, st.packet[min(skip, len(st.packet)):], "ogg:comment")
+			vorbisComments(s, st.packet[c.skip:], "ogg:comment")
 		}
 		st.done = true
 	}

@@ -87,12 +87,23 @@ func userComment(b []byte, order binary.ByteOrder) string {
 	case strings.HasPrefix(code, "ASCII\x00"):
 		return asciiText(b[8:], order)
 	case strings.HasPrefix(code, "JIS\x00"):
-		if t, err := japanese.ISO2022JP.NewDecoder().Bytes(b[8:]); err == nil {
-			return string(t)
-		}
-		return utf8OrLatin1(b[8:])
+		return jisText(b[8:])
 	}
 	return asciiText(b, order)
+}
+
+// jisText decodes Japanese text: with escapes between character sets as the
+// standard says, or in the Shift JIS that some writers use.
+func jisText(b []byte) string {
+	b = bytes.TrimRight(b, "\x00")
+	decoder := japanese.ShiftJIS.NewDecoder()
+	if bytes.IndexByte(b, 0x1B) >= 0 {
+		decoder = japanese.ISO2022JP.NewDecoder()
+	}
+	if t, err := decoder.Bytes(b); err == nil {
+		return string(t)
+	}
+	return utf8OrLatin1(b)
 }
 
 // asciiText decodes a field declared as ASCII: in truth UTF-8, Latin-1, or now

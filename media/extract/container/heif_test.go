@@ -1,0 +1,51 @@
+package container
+
+import "testing"
+
+// avifFile makes an AVIF of 3×2 pixels with an EXIF and an XMP item; the file's
+// own bytes hold the first, the idat box the second.
+func avifFile(brand string, exif, xmp []byte) []byte {
+	ftyp := atom("ftyp", brand, be32(0), "mif1", brand)
+	build := func(exifAt int) []byte {
+		return fullAtom("meta",
+			fullAtom("hdlr", be32(0), "pict", make([]byte, 13)),
+			fullAtom("pitm", be16(1)),
+			fullAtom("iinf", be16(3),
+				atom("infe", be32(2<<24), be16(1), be16(0), "av01", "\x00"),
+				atom("infe", be32(2<<24), be16(2), be16(0), "Exif", "\x00"),
+				atom("infe", be32(2<<24), be16(3), be16(0), "mime", "\x00application/rdf+xml\x00")),
+			atom("iprp",
+				atom("ipco", fullAtom("ispe", be32(9), be32(9)), atom("pixi"), fullAtom("ispe", be32(3), be32(2))),
+				fullAtom("ipma", be32(1), be16(1), 2, 2, 0x80|3)),
+			atom("idat", xmp),
+			atom("iloc", be32(1<<24), 0x44, 0x00, be16(2),
+				be16(2), be16(0), be16(0), be16(1), be32(exifAt), be32(len(exif)),
+				be16(3), be16(1), be16(0), be16(2), be32(0), be32(4), be32(4), be32(len(xmp)-4)))
+	}
+	at := len(ftyp) + len(build(0)) + 8
+	return join(ftyp, build(at), atom("mdat", exif))
+}
+
+func TestAVIFAndHEIFItemsAreRead(t *testing.T) {
+	block := exifBlock(be, []field{ascii(0x010F, "workflow:{}")}, nil)
+	cases := map[string]struct {
+		brand, place, mime string
+		exif               []byte
+	}{
+		"AVIF":                       {"avif", "avif:exif", "image/avif", join(be32(0), block)},
+		"AVIF with JPEG's prefix":    {"avif", "avif:exif", "image/avif", join(be32(6), "Exif\x00\x00", block)},
+		"AVIF without the offset":    {"avif", "avif:exif", "image/avif", block},
+		"HEIC":                       {"heic", "heif:exif", "image/heic", join(be32(0), block)},
+		"AVIF with the prefix twice": {"avif", "avif:exif", "image/avif", join(be32(0), "Exif\x00\x00", block)},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := readBytes(t, avifFile(c.brand, c.exif, []byte(xmpPacket)))
+			wantChunks(t, f, Chunk{Place: c.place, Key: "Make", Text: "workflow:{}"},
+				Chunk{Place: "xmp", Key: "exif:UserComment", Text: `{"c":"a cat"}`})
+			if f.MIME != c.mime || f.Width != 3 || f.Height != 2 || f.Truncated {
+				t.Errorf("got %+v; want %s of 3×2", f, c.mime)
+			}
+		})
+	}
+}
