@@ -56,7 +56,7 @@ func (r *reader) read() (Node, error) {
 		return nil, err
 	}
 	b := builder{r: r, tokens: tokens}
-	return b.or(g, nil), nil
+	return r.settleSimilar(b.or(g, nil)), nil
 }
 
 func checkLimits(tokens []token) error {

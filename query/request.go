@@ -29,6 +29,7 @@ func (m Mode) Strict() bool { return m == Boolean }
 type Request struct {
 	Mode   Mode             // empty means Smart
 	Tenant library.TenantID // required: results never leave it
+	Index  string           // the alias searched; chain:<asset_h> looks that asset's family up in it
 
 	Viewer      string // owner id of the caller; sees its own private assets
 	SeesPrivate bool   // the caller sees every private asset of the tenant

@@ -9,7 +9,7 @@ import (
 // typed reads the value of a field. What it cannot read becomes a clause that
 // matches nothing, with a warning.
 func (r *reader) typed(f *Field, t token) Node {
-	if t.kind == tokPhrase && strings.TrimFunc(t.text, isBlank) == "" {
+	if strings.TrimFunc(t.text, isBlank) == "" {
 		w := r.warn(EmptyValue, t.at, "%s: has no value; the clause matches nothing", f.Name)
 		w.Field, w.Suggestion = f.Name, f.Example
 		return bad(t.at)

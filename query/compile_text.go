@@ -1,0 +1,254 @@
+package query
+
+import (
+	"strings"
+	"unicode"
+
+	"vitrine/library"
+	"vitrine/mappings"
+)
+
+// textTier is a set of text fields that bare words are looked for in, with their
+// weights. The negative prompt is in none: it names what a picture lacks.
+type textTier struct {
+	fields []string
+	model  []string // the same with model names first, for <lora:name:1>
+	narrow bool
+}
+
+// textTiers lists the sets from the full one down to the one for pasted pages.
+var textTiers = []*textTier{
+	{
+		fields: []string{"title^3", "tags.text^2.5", "prompt^2", "model_names.text^1.5", "description", "filename.text"},
+		model:  []string{"title^3", "tags.text^2.5", "prompt^2", "model_names.text^6", "description", "filename.text"},
+	},
+	{fields: []string{"title^3", "tags.text^2.5", "prompt^2"}, model: []string{"model_names.text^6", "tags.text^2.5", "prompt^2"}, narrow: true},
+	{fields: []string{"prompt"}, model: []string{"model_names.text"}, narrow: true},
+}
+
+// excludedFields are where a negated word is looked for in smart mode.
+var excludedFields = []string{"title", "tags.text", "prompt"}
+
+func (t *textTier) names() []string {
+	var names []string
+	for _, f := range t.fields {
+		name, _, _ := strings.Cut(f, "^")
+		names = append(names, strings.TrimSuffix(name, ".text"))
+	}
+	return names
+}
+
+// Scores of the classes of a match in modes that rank by class.
+const (
+	scoreID       = 1000
+	scoreTitle    = 100
+	scoreFilename = 90
+	scoreTag      = 50
+	scoreModel    = 40
+	scorePhrase   = 10
+)
+
+func (c *compiler) text(t *Text, u use) clause {
+	if t.Kind == Glob {
+		return c.glob(t)
+	}
+	if h := strings.ToLower(t.Value); library.AssetHash(h).Valid() {
+		c.clauses++
+		return best(0, constant(term("asset_h", h), scoreID), c.leafIn(t, u))
+	}
+	return c.leafIn(t, u)
+}
+
+func (c *compiler) leafIn(t *Text, u use) clause {
+	switch c.mode {
+	case Exact:
+		return c.exact(t.Value)
+	case Partial:
+		return c.partial(t)
+	case Fuzzy:
+		return c.fuzzy(t, u)
+	}
+	return c.analyzed(t, u)
+}
+
+func (c *compiler) fields(t *Text, u use) []string {
+	switch {
+	case u == excluding && c.mode == Smart:
+		return excludedFields
+	case t.Model:
+		return c.tier.model
+	}
+	return c.tier.fields
+}
+
+// analyzed looks for the words of a leaf next to each other in any text field. A
+// long run of Chinese or Japanese is a sentence, of which most pairs suffice.
+func (c *compiler) analyzed(t *Text, u use) clause {
+	fields := c.fields(t, u)
+	c.clauses += len(fields) * weight(t.Value)
+	m := clause{"query": t.Value, "fields": fields, "type": "phrase", "tie_breaker": 0.2}
+	switch {
+	case t.Kind == Word && c.mode != Boolean && u != excluding && cjkRunes(t.Value) > longCJK:
+		m["type"] = "best_fields"
+		m["minimum_should_match"] = "3<75%"
+		c.clauses += len(fields) * cjkRunes(t.Value)
+	case t.Kind == Phrase:
+		m["boost"] = 2
+		fallthrough
+	default:
+		if n := slop(t.Value); n > 0 {
+			m["slop"] = n
+		}
+	}
+	return clause{"multi_match": m}
+}
+
+const longCJK = 4
+
+func (c *compiler) exact(v string) clause {
+	c.clauses += 7 * weight(v)
+	return best(0,
+		constant(term("title.raw", v), scoreTitle),
+		constant(term("filename", v), scoreFilename),
+		constant(term("tags_norm", mappings.NormTag(v)), scoreTag),
+		constant(anyOf("model_names", modelForms(v)), scoreModel),
+		constant(phraseIn(v, "title", "description", "prompt"), scorePhrase),
+	)
+}
+
+// modelForms gives a model name as typed and without folder and extension.
+func modelForms(v string) []any {
+	if f := library.FoldModelName(v); f != v && f != "" {
+		return []any{v, f}
+	}
+	return []any{v}
+}
+
+func phraseIn(v string, fields ...string) clause {
+	m := clause{"query": v, "fields": fields, "type": "phrase"}
+	if n := slop(v); n > 0 {
+		m["slop"] = n
+	}
+	return clause{"multi_match": m}
+}
+
+// partial ranks a value's beginning over a word's beginning over its inside. One
+// character is too little for the inside.
+func (c *compiler) partial(t *Text) clause {
+	v := strings.ToLower(t.Value)
+	if len([]rune(v)) < MinGlobText {
+		c.clauses += 4 * weight(v)
+		return constant(phraseIn(v, "title", "filename.text", "tags.text", "model_names.text"), 1)
+	}
+	c.clauses += 10 + 2*strings.Count(v, " ")
+	inside := "*" + escapeGlob(v) + "*"
+	return best(0,
+		constant(prefix("title.raw", v), 8),
+		constant(prefix("filename", v), 8),
+		constant(prefix("tags_norm", mappings.NormTag(v)), 6),
+		constant(prefix("model_names", v), 5),
+		constant(clause{"multi_match": clause{"query": v, "type": "bool_prefix", "operator": "and", "fields": []string{"title.sayt", "title.sayt._2gram", "title.sayt._3gram"}}}, 4),
+		constant(wildcard("title.w", inside), 1),
+		constant(wildcard("filename.w", inside), 1),
+		constant(wildcard("model_names.w", inside), 1),
+	)
+}
+
+// fuzzy also finds words one or two slips away; the word as typed counts three
+// times. Runs of Chinese or Japanese have no letters to slip on.
+func (c *compiler) fuzzy(t *Text, u use) clause {
+	typed := c.analyzed(t, u)
+	if t.Kind == Phrase || cjkRunes(t.Value) > 0 {
+		return typed
+	}
+	typed["multi_match"].(clause)["boost"] = 3
+	fields := c.fields(t, u)
+	expansions := min(max((maxClauses*3/4)/(len(fields)*max(c.words, 1)), 1), 50)
+	c.clauses += len(fields) * expansions * weight(t.Value)
+	return either(typed, clause{"multi_match": clause{
+		"query": t.Value, "fields": fields, "operator": "and", "tie_breaker": 0.2,
+		"fuzziness": "AUTO", "prefix_length": 1, "max_expansions": expansions,
+	}})
+}
+
+// glob compares whole names, titles and tags, and, unless it begins with a
+// wildcard, the words of the prose.
+func (c *compiler) glob(t *Text) clause {
+	parts := lowered(t.Pattern)
+	p := joinGlob(parts)
+	list := []clause{wildcard("filename.w", p), wildcard("title.w", p), wildcard("tags_norm", tagGlob(parts)), wildcard("model_names.w", p)}
+	if parts[0] != "" {
+		p = joinGlob(folded(parts))
+		list = append(list, wildcard("title", p), wildcard("prompt", p), wildcard("description", p))
+	}
+	c.clauses += len(list)
+	return best(0, list...)
+}
+
+// wholeText lets an asset whose title, tag or file name is the whole text come
+// first. The names of the clauses come back in a hit's matched_queries.
+func (c *compiler) wholeText(text string) []clause {
+	if text == "" || len(text) > mappings.MaxKeyword {
+		return nil
+	}
+	c.clauses += 3
+	named := func(name string, q clause, boost float64) clause {
+		return clause{"constant_score": clause{"filter": q, "boost": boost, "_name": name}}
+	}
+	return []clause{
+		named("exact_title", term("title.raw", text), 30),
+		named("exact_filename", term("filename", text), 25),
+		named("exact_tag", term("tags_norm", mappings.NormTag(text)), 20),
+	}
+}
+
+// weight estimates how many clauses the analysis makes of a text in one field: a
+// word with inner marks is looked for whole and in parts.
+func weight(s string) int {
+	n := 1
+	inner := false
+	for _, r := range s {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsSpace(r) {
+			inner = inner || unicode.IsSpace(r)
+			continue
+		}
+		n += 2
+	}
+	if inner && n > 1 {
+		n += strings.Count(s, " ")
+	}
+	return n
+}
+
+func isCJK(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+}
+
+func cjkRunes(s string) int {
+	n := 0
+	for _, r := range s {
+		if isCJK(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// slop is how far apart the words of a phrase may be. The index counts a run of
+// n Chinese or Japanese characters as n positions, a query as n-1 pairs, so what
+// follows such a run stands one further off.
+func slop(s string) int {
+	n, run := 0, 0
+	for _, r := range s {
+		switch {
+		case isCJK(r):
+			run++
+		case run >= 2 && (unicode.IsLetter(r) || unicode.IsDigit(r)):
+			n++
+			run = 0
+		case run == 1:
+			run = 0
+		}
+	}
+	return n
+}

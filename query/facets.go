@@ -1,0 +1,206 @@
+package query
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"vitrine/library"
+)
+
+// Caps of a request's facets.
+const (
+	MaxFacets    = 12
+	MaxFacetSize = 200
+)
+
+// FacetNames lists the facets a request may ask for.
+func FacetNames() []string {
+	var names []string
+	for _, f := range fieldTable {
+		switch {
+		case f.Facet == nil:
+		case f.Facet.Kind == FacetCalendar:
+			names = append(names, f.Name+":year", f.Name+":month", f.Name+":day")
+		default:
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// namedFacet is a facet as a request names it.
+type namedFacet struct {
+	name  string
+	facet *Facet
+	unit  string // of FacetCalendar: year, month or day
+}
+
+func lookupFacet(name string) (namedFacet, bool) {
+	base, unit, dated := strings.Cut(name, ":")
+	f := LookupField(base)
+	if f == nil || f.Facet == nil || dated != (f.Facet.Kind == FacetCalendar) && dated {
+		return namedFacet{}, false
+	}
+	if f.Facet.Kind == FacetCalendar {
+		if unit == "" {
+			unit = "month"
+		}
+		if unit != "year" && unit != "month" && unit != "day" {
+			return namedFacet{}, false
+		}
+	}
+	return namedFacet{name: name, facet: f.Facet, unit: unit}, true
+}
+
+// addFacets compiles the selections into a post filter and each facet into an
+// aggregation over the hits that all other selections leave: a facet's own
+// selection must not hide its other values.
+func (s *Search) addFacets(req Request) error {
+	selections, err := compileSelections(req)
+	if err != nil {
+		return err
+	}
+	if f := selections.except(""); len(f) > 0 {
+		s.PostFilter = all(f...)
+	}
+	if len(req.Facets) == 0 {
+		return nil
+	}
+	if len(req.Facets) > MaxFacets {
+		return library.Invalid(library.FieldFault{Field: "facets", Code: "length", Message: fmt.Sprintf("At most %d facets are allowed.", MaxFacets)})
+	}
+	size := req.FacetSize
+	if size == 0 {
+		size = 20
+	}
+	if size < 1 || size > MaxFacetSize {
+		return library.Invalid(library.FieldFault{Field: "facet_size", Code: "range", Message: fmt.Sprintf("Between 1 and %d values per facet are allowed.", MaxFacetSize)})
+	}
+	s.Aggs = make(map[string]any, len(req.Facets))
+	for i, name := range req.Facets {
+		f, ok := lookupFacet(name)
+		if !ok {
+			return unknownFacet(fmt.Sprintf("facets[%d]", i))
+		}
+		filter := matchAll()
+		if others := selections.except(f.facet.Index); len(others) > 0 {
+			filter = all(others...)
+		}
+		s.Aggs[name] = clause{"filter": filter, "aggs": clause{
+			"values":  f.aggregation(size, req.Zone),
+			"missing": clause{"missing": clause{"field": f.facet.Index}},
+		}}
+	}
+	return nil
+}
+
+func unknownFacet(field string) error {
+	return library.Invalid(library.FieldFault{Field: field, Code: "enum", Message: "Allowed are " + strings.Join(FacetNames(), ", ") + "."})
+}
+
+func (f namedFacet) aggregation(size int, zone *time.Location) clause {
+	switch f.facet.Kind {
+	case FacetHistogram:
+		return clause{"histogram": clause{
+			"field": f.facet.Index, "interval": f.facet.Interval, "min_doc_count": 1,
+			"hard_bounds": clause{"min": 0, "max": f.facet.Max},
+		}}
+	case FacetCalendar:
+		return clause{"date_histogram": clause{
+			"field": f.facet.Index, "calendar_interval": f.unit, "min_doc_count": 1, "time_zone": zoneName(zone),
+			"format": map[string]string{"year": "yyyy", "month": "yyyy-MM", "day": "yyyy-MM-dd"}[f.unit],
+			"order":  clause{"_key": "desc"},
+		}}
+	case FacetShapes:
+		return clause{"range": clause{"field": f.facet.Index, "ranges": []clause{
+			{"key": "portrait", "to": squareMin}, {"key": "square", "from": squareMin, "to": squareMax}, {"key": "landscape", "from": squareMax},
+		}}}
+	}
+	return clause{"terms": clause{"field": f.facet.Index, "size": size}}
+}
+
+// zoneName names a zone as the index knows it.
+func zoneName(zone *time.Location) string {
+	if zone == nil || zone == time.UTC || zone.String() == "Local" {
+		return "UTC"
+	}
+	return zone.String()
+}
+
+type selection struct {
+	index string
+	c     clause
+}
+
+type selections []selection
+
+// except lists the selections on other index fields than the given one.
+func (s selections) except(index string) []clause {
+	var out []clause
+	for _, x := range s {
+		if x.index != index {
+			out = append(out, x.c)
+		}
+	}
+	return out
+}
+
+func compileSelections(req Request) (selections, error) {
+	names := make([]string, 0, len(req.Selections))
+	for name := range req.Selections {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	var out selections
+	for _, name := range names {
+		values := req.Selections[name]
+		f, ok := lookupFacet(name)
+		if !ok {
+			return nil, unknownFacet("facet_selections")
+		}
+		if len(values) > maxFilterValues {
+			return nil, library.Invalid(library.FieldFault{Field: "facet_selections." + name, Code: "length", Message: "At most 100 values are allowed."})
+		}
+		var any []clause
+		for _, v := range values {
+			c, ok := f.selected(v, req.Zone)
+			if !ok {
+				return nil, library.Invalid(library.FieldFault{Field: "facet_selections." + name, Code: "format", Message: "Send a value as the facet gave it."})
+			}
+			any = append(any, c)
+		}
+		if len(any) > 0 {
+			out = append(out, selection{f.facet.Index, either(any...)})
+		}
+	}
+	return out, nil
+}
+
+// selected compiles one chosen value of a facet; the empty value means "has none".
+func (f namedFacet) selected(v string, zone *time.Location) (clause, bool) {
+	index := f.facet.Index
+	if v == "" {
+		return none(exists(index)), true
+	}
+	switch f.facet.Kind {
+	case FacetHistogram:
+		from, err := strconv.ParseFloat(v, 64)
+		if err != nil || from < 0 || from > f.facet.Max {
+			return nil, false
+		}
+		return clause{"range": clause{index: clause{"gte": from, "lt": from + f.facet.Interval}}}, true
+	case FacetCalendar:
+		start, end, ok := dateUnit(v, zone)
+		return between(index, instant(start), instant(end)), ok
+	case FacetShapes:
+		state, ok := LookupField("is").terms[v]
+		return state, ok && (v == "portrait" || v == "square" || v == "landscape")
+	}
+	if index == "ai" || index == "chain" {
+		return term(index, v == "true"), v == "true" || v == "false"
+	}
+	return term(index, v), true
+}
