@@ -1,0 +1,346 @@
+package comfy
+
+import (
+	"regexp"
+	"strings"
+
+	"vitrine/library"
+)
+
+// readPasses fills the prompts, parameters and passes from the trail of the
+// chosen output.
+func (r *reader) readPasses(lin *library.Lineage, out *node) {
+	t := r.trailFrom(out)
+	chain := forward(t.passes)
+	chain = r.withPrior(chain)
+	if len(chain) == 0 {
+		chain = r.lonePasses()
+	}
+	if len(chain) == 0 {
+		r.readGenerator(lin, t)
+		return
+	}
+	primary := chain[0]
+	r.fill(lin, primary, t)
+	r.readSamplers(lin, chain, t)
+	lin.Hires = r.hires(chain, t)
+	r.textFromSource(lin, primary, t)
+}
+
+func forward(passes []*node) []*node {
+	out := make([]*node, 0, len(passes))
+	for i := len(passes) - 1; i >= 0; i-- {
+		out = append(out, passes[i])
+	}
+	return out
+}
+
+// withPrior puts the pass before the first that hands its latent over inside the
+// conditioning, as the prior of a cascade does.
+func (r *reader) withPrior(chain []*node) []*node {
+	for len(chain) > 0 && len(chain) < 64 {
+		prior := r.prior(chain[0])
+		if prior == nil || containsNode(chain, prior) {
+			return chain
+		}
+		chain = append([]*node{prior}, chain...)
+	}
+	return chain
+}
+
+func (r *reader) prior(n *node) *node {
+	seen := map[*node]bool{}
+	p, ok := n.link(positiveLinks...)
+	for ok && !seen[p.node] {
+		seen[p.node] = true
+		if q, has := p.node.link("stage_c", "prior", "prior_latent", "image_embeds"); has {
+			t := r.trailFrom(q.node)
+			if len(t.passes) > 0 {
+				return t.passes[len(t.passes)-1]
+			}
+		}
+		p, ok = p.node.link(positiveLinks...)
+	}
+	return nil
+}
+
+func containsNode(list []*node, n *node) bool {
+	for _, m := range list {
+		if m == n {
+			return true
+		}
+	}
+	return false
+}
+
+// lonePasses serves outputs whose picture path is unknown: the samplers among
+// the nodes that ran, in running order.
+func (r *reader) lonePasses() []*node {
+	var out []*node
+	for _, n := range r.sequence {
+		if r.isSampler(n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// fill sets the fields of the primary pass.
+func (r *reader) fill(lin *library.Lineage, n *node, t trail) {
+	p := r.pass(n)
+	lin.Positive, lin.Negative = p.Positive, p.Negative
+	pos, neg := r.prompts(n)
+	r.provePrompt("positive", pos)
+	r.provePrompt("negative", neg)
+	lin.Regions = append(pos.regions(rolePositive), neg.regions(roleNegative)...)
+	gp := &library.GenerationParameters{
+		Seed: p.Seed, Steps: p.Steps, CFGScale: p.CFGScale, Guidance: p.Guidance,
+		Sampler: p.Sampler, Scheduler: p.Scheduler, Denoise: p.Denoise,
+	}
+	if p.Model != "" {
+		gp.ModelName = &p.Model
+	}
+	gp.ClipSkip = r.clipSkip(pos)
+	r.prove("generation_parameters", n, "first sampling pass on the picture's path")
+	r.fillSize(gp, n, t)
+	r.fillMotion(gp, n, t)
+	lin.Parameters = gp
+}
+
+func (r *reader) provePrompt(field string, set *promptSet) {
+	for _, p := range set.parts {
+		r.prove(field, p.node, "text behind the "+field+" input of the first pass")
+	}
+}
+
+// clipSkip reads how many layers the text encoder of the prompt leaves out.
+func (r *reader) clipSkip(set *promptSet) *int {
+	for _, part := range set.parts {
+		n, seen := part.node, map[*node]bool{}
+		for n != nil && !seen[n] {
+			seen[n] = true
+			if v := r.whole(n, []string{"stop_at_clip_layer", "clip_skip"}); v != nil {
+				skip := max(*v, -*v)
+				return &skip
+			}
+			p, ok := n.link("clip", "CLIP", "opt_clip")
+			if !ok {
+				break
+			}
+			n = p.node
+		}
+	}
+	return nil
+}
+
+// fillSize takes the size of the latent the pass began with. The file's own size
+// serves only when nothing after the pass changed it and it is a latent's size;
+// pictures of a whole desktop with a graph in them are not.
+func (r *reader) fillSize(gp *library.GenerationParameters, n *node, t trail) {
+	if d := r.sizeAt(n); d.known() {
+		gp.Width, gp.Height = &d.w, &d.h
+		r.prove("generation_parameters.width", t.source, "size of the latent")
+		return
+	}
+	w, h := r.in.FileWidth, r.in.FileHeight
+	if w <= 0 || h <= 0 || w%8 != 0 || h%8 != 0 {
+		return
+	}
+	for _, m := range t.nodes {
+		if m == n {
+			gp.Width, gp.Height = &w, &h
+			r.prove("generation_parameters.width", nil, "size of the file, unchanged since the pass")
+			return
+		}
+		if resizes(m) || m.is("crop", "pad", "stitch", "concat", "grid", "composite", "comparer", "combineimages") {
+			return
+		}
+	}
+}
+
+var lengthNames = []string{"length", "video_frames", "num_frames", "frames", "frames_number", "frame_count", "video_length", "n_frames"}
+
+func (r *reader) fillMotion(gp *library.GenerationParameters, n *node, t trail) {
+	src := r.latentSource(n)
+	if src != nil {
+		gp.Frames = r.whole(src, lengthNames)
+		gp.BatchSize = r.whole(src, []string{"batch_size"})
+	}
+	if gp.Frames == nil {
+		gp.Frames = r.whole(n, lengthNames)
+	}
+	for _, m := range t.nodes {
+		if f := r.number(m, []string{"fps", "frame_rate"}); f != nil {
+			gp.FPS = f
+			return
+		}
+	}
+}
+
+func (r *reader) latentSource(n *node) *node {
+	t := r.trailFrom(n)
+	if t.source != nil && isLatentSource(t.source) {
+		return t.source
+	}
+	return nil
+}
+
+// readSamplers lists every pass: those on the picture's path in order, then the
+// ones beside it.
+func (r *reader) readSamplers(lin *library.Lineage, chain []*node, t trail) {
+	for i, n := range chain {
+		p := *r.pass(n)
+		p.Role = r.roleOf(i, chain, t)
+		if i > 0 {
+			if q, ok := n.link(positiveLinks...); ok && q.node.is("stageb") {
+				p.Role = "stage_b"
+			}
+		}
+		lin.Samplers = append(lin.Samplers, p)
+	}
+	for _, n := range r.sequence {
+		if !r.isSampler(n) || containsNode(chain, n) || r.preparesPass(n, chain) {
+			continue
+		}
+		p := *r.pass(n)
+		switch {
+		case n.is("detailer"):
+			p.Role = "detailer"
+		case n.is("upscale"):
+			p.Role = "hires"
+		default:
+			p.Role = "source"
+		}
+		lin.Samplers = append(lin.Samplers, p)
+	}
+}
+
+// preparesPass knows nodes that only hold the settings of a pass in a pipe.
+func (r *reader) preparesPass(n *node, chain []*node) bool {
+	for _, c := range chain {
+		if p := c.pipe(); p != nil && p.node == n {
+			return true
+		}
+	}
+	return false
+}
+
+// hires describes the second pass over an enlarged picture.
+func (r *reader) hires(chain []*node, t trail) *library.Hires {
+	for i := 1; i < len(chain); i++ {
+		if r.roleOf(i, chain, t) != "hires" {
+			continue
+		}
+		p := r.pass(chain[i])
+		h := &library.Hires{Steps: p.Steps, Denoise: p.Denoise, Upscaler: r.upscaler(chain[i], t)}
+		from, to := r.sizeAt(chain[0]), r.sizeAt(chain[i])
+		if to.known() {
+			h.Width, h.Height = &to.w, &to.h
+			if from.known() {
+				f := float64(to.w) / float64(from.w)
+				h.Scale = &f
+			}
+		}
+		return h
+	}
+	return nil
+}
+
+// upscaler names the upscale model, or the method, between two passes.
+func (r *reader) upscaler(second *node, t trail) *string {
+	inside := false
+	var method *string
+	for _, n := range t.nodes {
+		if inside && r.isSampler(n) {
+			break
+		}
+		if n == second {
+			inside = true
+		}
+		if !inside {
+			continue
+		}
+		if p, ok := n.link("upscale_model"); ok {
+			for _, l := range r.loadsOf(p.node) {
+				return &l.name
+			}
+		}
+		if method == nil {
+			method = r.word(n, []string{"upscale_method"})
+		}
+	}
+	return method
+}
+
+// textFromSource takes the prompt of the picture a video was made from, when the
+// video's own pass has none.
+func (r *reader) textFromSource(lin *library.Lineage, primary *node, t trail) {
+	if lin.Positive != nil || lin.Negative != nil || t.source == nil || !isLatentSource(t.source) {
+		return
+	}
+	for _, p := range r.pictureInputs(t.source) {
+		up := r.trailFrom(p.node)
+		if len(up.passes) == 0 {
+			continue
+		}
+		first := up.passes[len(up.passes)-1]
+		lin.Positive, lin.Negative = r.pass(first).Positive, r.pass(first).Negative
+		r.prove("positive", first, "prompt of the picture the video was made from")
+		return
+	}
+}
+
+// readGenerator reads a node that makes its picture from a text by itself.
+func (r *reader) readGenerator(lin *library.Lineage, t trail) {
+	for _, n := range t.nodes {
+		if !isGenerator(n) {
+			continue
+		}
+		if s, ok := r.text(n.in("prompt", "text_prompt", "prompt_text"), rolePositive); ok {
+			lin.Positive = &s
+			r.prove("positive", n, "prompt of the generating node")
+		}
+		if s, ok := r.text(n.in("negative_prompt"), roleNegative); ok {
+			lin.Negative = &s
+		}
+		p := &library.SamplerPass{NodeID: n.id, NodeType: n.class, Role: "base"}
+		r.readSettings(n, p)
+		p.Positive, p.Negative = lin.Positive, lin.Negative
+		gp := &library.GenerationParameters{Seed: p.Seed, Steps: p.Steps, CFGScale: p.CFGScale}
+		if s := r.word(n, []string{"model", "model_name"}); s != nil {
+			gp.ModelName = s
+			p.Model = *s
+		}
+		if d := r.statedSize(n); d.known() {
+			gp.Width, gp.Height = &d.w, &d.h
+		}
+		lin.Parameters, lin.Samplers = gp, []library.SamplerPass{*p}
+		return
+	}
+}
+
+var embeddingRef = regexp.MustCompile(`embedding:([^\s,:;()\[\]{}<>"|]+)`)
+
+// readEmbeddings notes the textual inversions that the prompts call for. They are
+// not loader nodes and therefore no models; the words of the prompt name them.
+func (r *reader) readEmbeddings(lin *library.Lineage) {
+	var names []string
+	for _, p := range lin.Samplers {
+		for _, s := range []*string{p.Positive, p.Negative} {
+			if s == nil {
+				continue
+			}
+			for _, m := range embeddingRef.FindAllStringSubmatch(*s, 64) {
+				if name := strings.TrimRight(m[1], "."); !contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	if len(names) > 0 {
+		if lin.Extra == nil {
+			lin.Extra = map[string]string{}
+		}
+		lin.Extra["embeddings"] = strings.Join(names, ", ")
+	}
+}

@@ -1,0 +1,209 @@
+package comfy
+
+import (
+	"strings"
+	"unicode"
+
+	"vitrine/library"
+)
+
+// readCustom reads the parts of custom sampling: noise, sampler, sigmas and
+// guider are nodes of their own there.
+func (r *reader) readCustom(n *node, p *library.SamplerPass) {
+	if from, ok := n.link("noise"); ok && p.Seed == nil {
+		p.Seed = r.noiseSeed(from.node)
+	}
+	if from, ok := n.link("sampler", "sampler_obj"); ok && p.Sampler == nil {
+		p.Sampler = r.samplerObject(from, 0)
+	}
+	if from, ok := n.link("sigmas"); ok {
+		r.readSigmas(from, p)
+	}
+	if from, ok := n.link("guider"); ok && p.CFGScale == nil {
+		p.CFGScale = r.guiderCFG(from.node)
+	}
+}
+
+// along follows one of the named links from node to node until visit says stop.
+// The bound is on the chain's length; a cycle ends it.
+func (r *reader) along(n *node, visit func(*node) bool, names ...string) {
+	seen := map[*node]bool{}
+	for n != nil && !seen[n] && !visit(n) {
+		seen[n] = true
+		if in, isSwitch := r.chosen(n); isSwitch {
+			if in == nil || !in.linked() {
+				return
+			}
+			n = in.from.node
+			continue
+		}
+		p, ok := n.link(names...)
+		if !ok {
+			in := n.onlyLink()
+			if in == nil {
+				return
+			}
+			p = in.from
+		}
+		n = p.node
+	}
+}
+
+func (r *reader) noiseSeed(n *node) (seed *uint64) {
+	r.along(n, func(n *node) bool {
+		if n.is("disablenoise", "emptynoise") {
+			return true
+		}
+		for _, name := range append(seedNames, "value") {
+			if s, ok := r.scalar(n.in(name), name); ok {
+				if seed = parseUint(s); seed != nil {
+					return true
+				}
+			}
+		}
+		return false
+	}, "noise", "noise1", "noise_1")
+	return seed
+}
+
+// samplerObject names a sampler that is a node: by its own choice, or by its
+// class ("SamplerEulerAncestral" is euler_ancestral).
+func (r *reader) samplerObject(p port, _ int) (name *string) {
+	r.along(p.node, func(n *node) bool {
+		if in := n.in("sampler_name"); in != nil {
+			if s, ok := r.scalar(in, "sampler_name"); ok && s != "" {
+				name = &s
+				return true
+			}
+		}
+		if _, wraps := n.link("sampler", "base_sampler", "original_sampler"); wraps {
+			return false
+		}
+		if s := samplerOfClass(n.class); s != "" {
+			name = &s
+			return true
+		}
+		return false
+	}, "sampler", "base_sampler", "original_sampler")
+	return name
+}
+
+// samplerOfClass turns a sampler class into the name the sampler has elsewhere.
+func samplerOfClass(class string) string {
+	if s := samplerClasses[class]; s != "" {
+		return s
+	}
+	rest, ok := strings.CutPrefix(class, "Sampler")
+	if !ok || rest == "" || strings.HasPrefix(rest, "Custom") {
+		return ""
+	}
+	return snake(rest)
+}
+
+var samplerClasses = map[string]string{
+	"SamplerDPMAdaptative":          "dpm_adaptive",
+	"SamplerDPMPP_2S_Ancestral":     "dpmpp_2s_ancestral",
+	"SamplerEulerCFGpp":             "euler_cfg_pp",
+	"SamplerEulerAncestralCFGPP":    "euler_ancestral_cfg_pp",
+	"SamplerLCMUpscale":             "lcm",
+	"SamplerLCMCycle":               "lcm",
+	"SamplerLCM":                    "lcm",
+	"SamplerER_SDE":                 "er_sde",
+	"SamplerSASolver":               "sa_solver",
+	"SamplerSEEDS2":                 "seeds_2",
+	"SamplerLMS":                    "lms",
+	"SamplerDPMPP_SDE_Advanced":     "dpmpp_sde",
+	"SamplerRES_Momentumized":       "res_momentumized",
+	"SamplerDPMPP_DualSDE_Advanced": "dpmpp_dualsde",
+}
+
+// snake writes "EulerAncestral" as euler_ancestral and keeps "DPMPP_2M_SDE" as
+// dpmpp_2m_sde.
+func snake(s string) string {
+	var b strings.Builder
+	prev := rune('_')
+	for _, c := range s {
+		if unicode.IsUpper(c) && unicode.IsLower(prev) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(c))
+		prev = c
+	}
+	return b.String()
+}
+
+// Schedulers that are node classes and have a name in the samplers' own lists.
+// Classes that are missing here have no such name and stay without one.
+var schedulerClasses = map[string]string{
+	"karrasscheduler":          "karras",
+	"exponentialscheduler":     "exponential",
+	"polyexponentialscheduler": "polyexponential",
+	"laplacescheduler":         "laplace",
+	"vpscheduler":              "vp",
+	"betasamplingscheduler":    "beta",
+	"alignyourstepsscheduler":  "ays",
+	"gitsscheduler":            "gits",
+}
+
+// readSigmas reads steps, schedule name and denoise from the node that made the
+// noise schedule, through the nodes that only cut or bend it.
+func (r *reader) readSigmas(p port, pass *library.SamplerPass) {
+	slot := p.slot
+	r.along(p.node, func(n *node) bool {
+		if _, cut := n.link("sigmas"); cut {
+			if at := r.whole(n, []string{"step"}); at != nil && n.is("splitsigmas") {
+				if slot == 0 {
+					pass.EndStep = at
+				} else {
+					pass.StartStep = at
+				}
+			}
+			return false
+		}
+		if pass.Steps == nil {
+			pass.Steps = r.whole(n, stepsNames)
+		}
+		if pass.Scheduler == nil {
+			if pass.Scheduler = r.word(n, schedulerNames); pass.Scheduler == nil {
+				if s := schedulerClasses[n.key]; s != "" {
+					pass.Scheduler = &s
+				}
+			}
+		}
+		if pass.Denoise == nil {
+			pass.Denoise = r.number(n, denoiseNames)
+		}
+		if pass.Steps == nil {
+			pass.Steps = r.manualSteps(n)
+		}
+		return true
+	}, "sigmas", "sigmas_1")
+}
+
+// manualSteps counts a hand-written noise schedule: one step between two values.
+func (r *reader) manualSteps(n *node) *int {
+	if !n.is("manualsigmas", "stringtosigmas", "sigmasfromtext", "customsigmas") {
+		return nil
+	}
+	s, ok := r.scalar(n.in("sigmas", "text", "sigmas_string", "custom_sigmas"), "sigmas")
+	if !ok {
+		return nil
+	}
+	count := len(strings.FieldsFunc(s, func(c rune) bool { return c == ',' || c == ' ' || c == '\n' || c == ';' })) - 1
+	if count < 1 {
+		return nil
+	}
+	return &count
+}
+
+// guiderCFG reads cfg from a guider, through guiders that wrap another.
+func (r *reader) guiderCFG(n *node) (cfg *float64) {
+	r.along(n, func(n *node) bool {
+		if n.is("basicguider") {
+			return true
+		}
+		cfg = r.number(n, cfgNames)
+		return cfg != nil
+	}, "guider")
+	return cfg
+}

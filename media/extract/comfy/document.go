@@ -1,0 +1,128 @@
+package comfy
+
+import (
+	"slices"
+	"strings"
+
+	"vitrine/library"
+)
+
+const maxInputText = 16 << 10 // a node's input in the list of executed nodes
+
+// workflow keeps both documents and lists what ran.
+func (r *reader) workflow(prompt, workflow document) *library.Workflow {
+	w := &library.Workflow{
+		ToolName: "ComfyUI", Source: "extracted", NodeCount: len(r.g.nodes), Hash: r.g.structureHash(),
+		JSON: rawJSON(workflow), PromptJSON: rawJSON(prompt), Name: graphName(workflow.doc),
+		CustomNodes: customNodes(r.g, workflow.doc), Unknown: []string{},
+	}
+	if len(r.g.nodes) >= maxNodes {
+		r.warn("the graph has more nodes than are read")
+	}
+	for _, n := range r.sequence {
+		w.Nodes = append(w.Nodes, nodeUse(n))
+		if !r.understood(n) && !contains(w.Unknown, n.class) {
+			w.Unknown = append(w.Unknown, n.class)
+		}
+	}
+	slices.Sort(w.Unknown)
+	return w
+}
+
+// rawJSON gives the document as valid JSON, unwrapped and without the tokens that
+// JSON does not know; byte for byte where the file's own bytes are valid.
+func rawJSON(d document) library.RawJSON {
+	if d.doc.kind != kindObject {
+		return nil
+	}
+	if len(d.raw) > 0 && isValidJSON(d.raw) {
+		return library.RawJSON(d.raw)
+	}
+	return library.RawJSON(d.doc.encode(nil))
+}
+
+func nodeUse(n *node) library.NodeUse {
+	u := library.NodeUse{ID: n.id, Class: n.class, Title: n.title}
+	for i := range n.inputs {
+		in := &n.inputs[i]
+		s, ok := in.val.scalar()
+		if in.linked() || !ok {
+			continue
+		}
+		if len(s) > maxInputText {
+			s = strings.ToValidUTF8(s[:maxInputText], "")
+		}
+		if u.Inputs == nil {
+			u.Inputs = map[string]string{}
+		}
+		u.Inputs[in.name] = s
+	}
+	return u
+}
+
+// graphName finds the title people gave the graph.
+func graphName(doc value) string {
+	for _, v := range []value{doc.get("name"), doc.get("extra").get("name"), doc.get("extra").get("info").get("name"), doc.get("extra").get("workspace_info").get("name"), doc.get("extra").get("title")} {
+		if s := strings.TrimSpace(v.str()); s != "" && len(s) < 500 {
+			return s
+		}
+	}
+	return ""
+}
+
+// understood reports whether some rule knew what a node is for.
+func (r *reader) understood(n *node) bool {
+	if coreClass[n.class] || widgetOrder[n.class] != nil || isOutputClass(n) || r.isSampler(n) || isEncoder(n) || isLatentSource(n) || isGenerator(n) {
+		return true
+	}
+	if _, isSwitch := r.chosen(n); isSwitch || len(r.loadsOf(n)) > 0 || len(r.filesOf(n)) > 0 {
+		return true
+	}
+	for i := range textInputs(n) {
+		if _, ok := r.texts[textKey{n, i, rolePositive}]; ok {
+			return true
+		}
+	}
+	return resizes(n) || n.is("reroute", "primitive", "conditioning", "controlnet", "scheduler", "guider")
+}
+
+// conflicts compares the values that were used with those of the same nodes in
+// the editor's graph.
+func (r *reader) conflicts(layout *graph) []library.Conflict {
+	var out []library.Conflict
+	for _, e := range r.evidence {
+		n, l := r.g.byID[e.Node], layout.byID[e.Node]
+		if n == nil || l == nil || n.class != l.class {
+			continue
+		}
+		var names []string
+		switch e.Field {
+		case "generation_parameters":
+			names = []string{"seed", "noise_seed", "steps", "cfg", "sampler_name", "scheduler", "denoise"}
+		case "positive", "negative":
+			names = mainFields
+		default:
+			continue
+		}
+		for _, name := range names {
+			if a, b := n.in(name), l.in(name); a != nil && b != nil && differ(a, b) {
+				field := e.Field
+				if field == "generation_parameters" {
+					field += "." + name
+				}
+				out = append(out, library.Conflict{Field: field, Taken: "prompt node " + e.Node, Other: "workflow node " + e.Node})
+			}
+		}
+	}
+	return out
+}
+
+func differ(a, b *input) bool {
+	x, xok := a.val.scalar()
+	y, yok := b.val.scalar()
+	if !xok || !yok || a.linked() || b.linked() || x == y {
+		return false
+	}
+	f, g := parseFloat(x), parseFloat(y)
+	return f == nil || g == nil || *f != *g
+}

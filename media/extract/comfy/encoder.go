@@ -1,0 +1,141 @@
+package comfy
+
+import "strings"
+
+// Links that make a node with texts an encoder.
+var encoderLinks = []string{"clip", "CLIP", "t5", "text_encoder", "text_encoders", "opt_clip", "bert", "clip_l", "clip_model", "T5", "hyvid_text_encoders", "chatglm3_model", "kolors_text_encoder", "te", "gemma", "gemma_model"}
+
+// Text fields of encoders. A field of a two-encoder model has its encoder's name.
+var (
+	mainFields    = []string{"text", "prompt", "user_prompt", "wildcard_text", "positive", "Text", "prompt_text", "string", "text_positive", "tags", "populated_text"}
+	encoderFields = []string{"text_g", "text_l", "clip_g", "clip_l", "t5xxl", "llama", "mt5xl", "bert", "t5", "text_t5", "qwen25_7b", "text_clip", "clip_l_text", "t5xxl_text", "lyrics"}
+	positiveOwn   = []string{"positive_prompt", "positive", "text_positive", "prompt_positive", "pos_prompt", "positive_text"}
+	negativeOwn   = []string{"negative_prompt", "negative", "text_negative", "prompt_negative", "neg_prompt", "negative_text"}
+)
+
+// ownTexts adds the texts a node itself encodes for a side.
+func (w *condWalk) ownTexts(p port, c condCtx) bool {
+	n := p.node
+	if !isEncoder(n) && !c.shared && !holdsSides(n) {
+		return false
+	}
+	if side, sided := w.sidedTexts(n, c); sided {
+		return side
+	}
+	if c.shared && c.role == roleNegative {
+		return false
+	}
+	if in := populated(n); in != nil {
+		return w.addField(n, in, c, "")
+	}
+	if w.addMain(n, c) {
+		return true
+	}
+	return w.addEncoders(n, c)
+}
+
+// sidedTexts reads nodes that hold a positive and a negative text at once.
+func (w *condWalk) sidedTexts(n *node, c condCtx) (added, sided bool) {
+	neg, pos := textInput(n, negativeOwn), textInput(n, positiveOwn)
+	if neg == nil {
+		return false, false
+	}
+	if pos == nil {
+		pos = textInput(n, mainFields)
+	}
+	if c.role == roleNegative {
+		pos = neg
+	}
+	if pos == nil {
+		return false, true
+	}
+	return w.addField(n, pos, c, ""), true
+}
+
+func holdsSides(n *node) bool {
+	return textInput(n, negativeOwn) != nil && textInput(n, positiveOwn) != nil
+}
+
+// textInput finds a field that holds or takes a text, not a conditioning.
+func textInput(n *node, names []string) *input {
+	for _, name := range names {
+		in := n.in(name)
+		if in == nil {
+			continue
+		}
+		if in.linked() {
+			if t := in.from.outType(); t == "STRING" || (t == "" || t == "*") && !encodes(in.from.node) {
+				return in
+			}
+			continue
+		}
+		if in.val.kind == kindString {
+			return in
+		}
+	}
+	return nil
+}
+
+// encodes tells a conditioning maker from a text node when types are unknown.
+func encodes(n *node) bool {
+	return isEncoder(n) || n.is("conditioning", "controlnet", "cond", "guidance", "zeroout", "encode", "tovideo", "sampler", "pipe", "reroute") || n.has("positive", "conditioning")
+}
+
+func isEncoder(n *node) bool {
+	if n.is("textencode", "promptencode", "cliptext", "encodeprompt", "wildcardencode", "gligentext") {
+		return true
+	}
+	_, ok := n.link(encoderLinks...)
+	return ok && (n.has(mainFields...) || n.has(encoderFields...) || n.has(positiveOwn...))
+}
+
+// populated gives the field in which a wildcard node keeps the text it really
+// used, when it has one.
+func populated(n *node) *input {
+	if in := n.in("populated_text"); in != nil && (in.linked() || strings.TrimSpace(in.val.str()) != "") {
+		return in
+	}
+	return nil
+}
+
+func (w *condWalk) addMain(n *node, c condCtx) bool {
+	in := textInput(n, mainFields)
+	if in == nil {
+		return false
+	}
+	if in.val.str() == "" && !in.linked() && textInput(n, encoderFields) != nil {
+		return false // an advanced encoder whose plain field is not in use
+	}
+	added := w.addField(n, in, c, "")
+	if in.name == "tags" {
+		w.addEncoders(n, c)
+	}
+	return added
+}
+
+func (w *condWalk) addEncoders(n *node, c condCtx) bool {
+	added := false
+	for _, name := range encoderFields {
+		if in := textInput(n, []string{name}); in != nil {
+			added = w.addField(n, in, c, name) || added
+		}
+	}
+	return added
+}
+
+func (w *condWalk) addField(n *node, in *input, c condCtx, encoder string) bool {
+	text, ok := w.r.text(in, c.role)
+	if !ok {
+		w.set.unknown = w.set.unknown || in.linked()
+		return false
+	}
+	part := promptPart{text: text, node: n, kind: c.area, name: encoder}
+	switch {
+	case n.is("gligen"):
+		part.kind = kindBox
+	case encoder != "" && part.kind == "":
+		part.kind = "encoder"
+	}
+	w.set.parts = append(w.set.parts, part)
+	return true
+}

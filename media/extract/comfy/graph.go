@@ -1,0 +1,252 @@
+package comfy
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxNodes bounds the graphs that are read as graphs. A file with more nodes
+// keeps its documents and its node count, and says so in a warning.
+const maxNodes = 30_000
+
+// port is the origin end of a link: one output of one node.
+type port struct {
+	node *node
+	slot int
+}
+
+// input is one named input of a node: a literal value or a link.
+type input struct {
+	name string
+	val  value
+	from port // node is nil for literals
+}
+
+func (in *input) linked() bool { return in.from.node != nil }
+
+// outSlot is one output as the editor's graph names it.
+type outSlot struct {
+	name, typ string
+}
+
+// node is one node of the executed graph.
+type node struct {
+	id, class, title string
+	pack             string // registry id of the node pack, where the file gives it
+	inputs           []input
+	outputs          []outSlot // empty when only the executed graph is there
+	order            int       // rank in the editor's execution order, 0 without one
+	pos              int       // position in the document
+
+	key  string   // class in lower case without punctuation, for rules
+	idv  []idPart // id split for natural order
+	uses int      // links that start at this node
+}
+
+// graph is an executable node graph.
+type graph struct {
+	nodes []*node // document order
+	byID  map[string]*node
+	place string // "prompt" or "workflow": the document it was read from
+}
+
+func newGraph(place string) *graph {
+	return &graph{byID: map[string]*node{}, place: place}
+}
+
+func (g *graph) add(n *node) {
+	if _, taken := g.byID[n.id]; taken {
+		return
+	}
+	n.pos = len(g.nodes)
+	n.key = foldClass(n.class)
+	n.idv = splitID(n.id)
+	g.nodes = append(g.nodes, n)
+	g.byID[n.id] = n
+}
+
+// in finds an input by any of the given names, the first name that exists first.
+func (n *node) in(names ...string) *input {
+	for _, name := range names {
+		for i := range n.inputs {
+			if n.inputs[i].name == name {
+				return &n.inputs[i]
+			}
+		}
+	}
+	return nil
+}
+
+// link finds the first linked input among the names.
+func (n *node) link(names ...string) (port, bool) {
+	for _, name := range names {
+		for i := range n.inputs {
+			if n.inputs[i].name == name && n.inputs[i].linked() {
+				return n.inputs[i].from, true
+			}
+		}
+	}
+	return port{}, false
+}
+
+func (n *node) has(names ...string) bool { return n.in(names...) != nil }
+
+// links counts the linked inputs.
+func (n *node) links() int {
+	c := 0
+	for i := range n.inputs {
+		if n.inputs[i].linked() {
+			c++
+		}
+	}
+	return c
+}
+
+func (n *node) is(parts ...string) bool {
+	for _, p := range parts {
+		if strings.Contains(n.key, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// outName gives the name of an output in lower case, or "" when unknown.
+func (p port) outName() string {
+	if p.slot >= 0 && p.slot < len(p.node.outputs) {
+		return strings.ToLower(p.node.outputs[p.slot].name)
+	}
+	if names := knownOutputs[p.node.key]; p.slot >= 0 && p.slot < len(names) {
+		return names[p.slot]
+	}
+	return ""
+}
+
+// outType gives the type of an output, or "" when unknown.
+func (p port) outType() string {
+	if p.slot >= 0 && p.slot < len(p.node.outputs) {
+		return p.node.outputs[p.slot].typ
+	}
+	return ""
+}
+
+// foldClass reduces a class name to lower-case letters and digits, so that
+// "KSampler (Efficient)" and "KSampler(Efficient)" are one class to the rules.
+func foldClass(s string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(s) {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r > 127 {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// readPrompt reads an executed ("API") graph.
+func readPrompt(doc value) *graph {
+	g := newGraph("prompt")
+	for _, m := range doc.members {
+		class := m.val.get("class_type")
+		if class.kind != kindString || len(g.nodes) >= maxNodes {
+			continue
+		}
+		n := &node{id: m.name, class: class.text, title: m.val.get("_meta").get("title").str()}
+		for _, im := range m.val.get("inputs").members {
+			n.inputs = append(n.inputs, input{name: im.name, val: im.val})
+		}
+		g.add(n)
+	}
+	for _, n := range g.nodes {
+		for i := range n.inputs {
+			n.inputs[i].from = g.linkOf(n.inputs[i].val)
+		}
+	}
+	g.count()
+	return g
+}
+
+// linkOf reads a link: a pair of node id and output index. A pair that names no
+// node is a literal list.
+func (g *graph) linkOf(v value) port {
+	if v.kind != kindArray || len(v.list) != 2 || v.list[1].kind != kindNumber {
+		return port{}
+	}
+	n := g.byID[v.list[0].id()]
+	slot, ok := v.list[1].integer()
+	if n == nil || !ok {
+		return port{}
+	}
+	return port{n, slot}
+}
+
+func (g *graph) count() {
+	for _, n := range g.nodes {
+		for i := range n.inputs {
+			if n.inputs[i].linked() {
+				n.inputs[i].from.node.uses++
+			}
+		}
+	}
+}
+
+// annotate copies titles, packs, output names and the execution order of the
+// editor's graph onto the executed graph.
+func (g *graph) annotate(layout *graph) {
+	for _, n := range g.nodes {
+		n.order = len(layout.nodes) + 1
+		l := layout.byID[n.id]
+		if l == nil || l.class != n.class {
+			continue
+		}
+		n.order, n.outputs, n.pack = l.order, l.outputs, l.pack
+		if n.title == "" {
+			n.title = l.title
+		}
+	}
+}
+
+// before is the order for ties: the editor's order, then natural id order.
+func before(a, b *node) int {
+	if c := cmp.Compare(a.order, b.order); c != 0 {
+		return c
+	}
+	return compareIDs(a, b)
+}
+
+// idPart is a run of digits or of other characters.
+type idPart struct {
+	text string
+	num  int
+	isN  bool
+}
+
+func splitID(id string) []idPart {
+	var parts []idPart
+	digit := func(c byte) bool { return c >= '0' && c <= '9' }
+	for i := 0; i < len(id) && len(parts) < 32; {
+		j := i + 1
+		for j < len(id) && digit(id[j]) == digit(id[i]) {
+			j++
+		}
+		p := idPart{text: id[i:j]}
+		if digit(id[i]) {
+			if n, err := strconv.Atoi(p.text); err == nil {
+				p.num, p.isN = n, true
+			}
+		}
+		parts = append(parts, p)
+		i = j
+	}
+	return parts
+}
+
+func compareIDs(a, b *node) int {
+	return slices.CompareFunc(a.idv, b.idv, func(x, y idPart) int {
+		if x.isN && y.isN {
+			return cmp.Compare(x.num, y.num)
+		}
+		return cmp.Compare(x.text, y.text)
+	})
+}

@@ -1,0 +1,312 @@
+package comfy
+
+import (
+	"strings"
+
+	"vitrine/library"
+)
+
+// load is one weight file that a node reads.
+type load struct {
+	node     *node
+	typ      string
+	name     string
+	strength *float64
+	clip     *float64
+}
+
+// weightExtensions are the endings of weight files.
+var weightExtensions = []string{".safetensors", ".ckpt", ".pt", ".pth", ".bin", ".gguf", ".sft", ".onnx", ".pkl", ".engine"}
+
+func isWeightFile(s string) bool {
+	if len(s) > 512 || strings.ContainsAny(s, "\n<>") {
+		return false
+	}
+	low := strings.ToLower(s)
+	for _, ext := range weightExtensions {
+		if strings.HasSuffix(low, ext) {
+			return true
+		}
+	}
+	return false
+}
+
+// inputTypes gives the model type for input names that say it themselves.
+var inputTypes = map[string]string{
+	"ckpt_name": "checkpoint", "checkpoint": "checkpoint", "ckpt": "checkpoint", "checkpoint_name": "checkpoint", "base_ckpt_name": "checkpoint",
+	"refiner_ckpt_name": "checkpoint", "hires_ckpt_name": "checkpoint", "base_ckpt": "checkpoint", "refiner_ckpt": "checkpoint",
+	"unet_name": "unet", "diffusion_model": "unet", "diffusion_model_name": "unet", "unet": "unet", "dit_name": "unet", "high_noise_model": "unet", "low_noise_model": "unet",
+	"lora_name": "lora", "lora": "lora", "lora_file": "lora",
+	"vae_name": "vae", "vae_model": "vae",
+	"clip_name": "clip", "text_encoder": "clip", "text_encoder_name": "clip", "t5_name": "clip", "t5_model": "clip", "clip_l_name": "clip", "clip_g_name": "clip", "llm_name": "clip", "te_name": "clip",
+	"clip_vision_name": "clip_vision", "clip_vision": "clip_vision", "clip_vision_model": "clip_vision",
+	"control_net_name": "controlnet", "controlnet_name": "controlnet", "cnet_name": "controlnet", "controlnet": "controlnet", "control_net": "controlnet", "controlnet_model": "controlnet",
+	"style_model_name": "style_model", "hypernetwork_name": "hypernetwork", "gligen_name": "gligen",
+	"upscale_model_name": "upscaler", "upscale_model": "upscaler", "upscaler_name": "upscaler", "pixel_upscaler": "upscaler", "upscaler": "upscaler",
+	"ipadapter_file": "ip_adapter", "ipadapter_name": "ip_adapter", "ip_adapter_name": "ip_adapter", "ipadapter": "ip_adapter",
+	"motion_model": "motion_module", "motion_module": "motion_module", "motion_model_name": "motion_module", "motion_lora_name": "motion_lora",
+	"photomaker_model_name": "photomaker", "instantid_file": "instantid", "pulid_file": "pulid", "audio_encoder_name": "audio_encoder",
+	"swap_model": "face_swap", "face_restore_model": "face_restore", "facerestore_model": "face_restore", "sam_model": "sam", "bbox_detector": "detector",
+	"embedding_name": "embedding", "embedding": "embedding", "textual_inversion": "embedding", "patch_name": "model_patch", "supir_model": "unet", "sdxl_model": "checkpoint",
+}
+
+// classTypes gives the model type by the node's class for inputs with a general
+// name (model_name, model, name …); the first part that fits decides.
+var classTypes = []struct{ part, typ string }{
+	{"clipvision", "clip_vision"}, {"wanvideoclip", "clip_vision"}, {"latentupscale", "latent_upscale"}, {"upscalemodel", "upscaler"}, {"upscale", "upscaler"},
+	{"controlnet", "controlnet"}, {"motionlora", "motion_lora"}, {"animatediffmodel", "motion_module"}, {"animatediff", "motion_module"}, {"motion", "motion_module"},
+	{"lora", "lora"}, {"taesd", "vae"}, {"vae", "vae"}, {"textencoder", "clip"}, {"t5", "clip"}, {"clip", "clip"}, {"llm", "clip"},
+	{"ipadapter", "ip_adapter"}, {"stylemodel", "style_model"}, {"hypernetwork", "hypernetwork"}, {"gligen", "gligen"},
+	{"modelpatch", "model_patch"}, {"photomaker", "photomaker"}, {"instantid", "instantid"}, {"pulid", "pulid"}, {"audioencoder", "audio_encoder"},
+	{"ultralytics", "detector"}, {"detector", "detector"}, {"sam", "sam"}, {"frameinterpol", "frame_interpolation"}, {"rife", "frame_interpolation"}, {"film", "frame_interpolation"}, {"vfi", "frame_interpolation"},
+	{"facerestore", "face_restore"}, {"reactor", "face_swap"}, {"embedding", "embedding"}, {"diffusersloader", "diffusers"}, {"checkpoint", "checkpoint"}, {"ckpt", "checkpoint"}, {"unet", "unet"},
+	{"diffusion", "unet"}, {"dit", "unet"}, {"depthanything", "preprocessor"}, {"preprocessor", "preprocessor"}, {"rembg", "segmentation"}, {"birefnet", "segmentation"}, {"seedvr", "upscaler"}, {"modelloader", "unet"}, {"loadmodel", "unet"},
+}
+
+// modelType tells what kind of weight file an input names; "" when it names none.
+func modelType(n *node, name, val string) string {
+	stem, _, numbered := trailingNumber(strings.ToLower(name))
+	typ := inputTypes[strings.ToLower(name)]
+	if typ == "" && numbered {
+		typ = inputTypes[stem]
+	}
+	if typ == "" {
+		typ = midNumbered(strings.ToLower(name))
+	}
+	switch {
+	case typ == "clip" && n.is("clipvision"):
+		return "clip_vision"
+	case typ == "checkpoint" && n.is("upscale") && !n.is("checkpoint", "loader"):
+		return "checkpoint"
+	case typ == "lora" && n.is("motionlora", "animatediffloraloader"):
+		return "motion_lora"
+	case typ != "":
+		return typ
+	}
+	if !isWeightFile(val) && !(name == "model_path" && n.is("diffusersloader")) {
+		return ""
+	}
+	for _, c := range classTypes {
+		if strings.Contains(n.key, c.part) {
+			return c.typ
+		}
+	}
+	return "other"
+}
+
+// midNumbered knows names with the number inside: lora_1_name, lora1_name.
+func midNumbered(name string) string {
+	for i := range len(name) {
+		if name[i] >= '0' && name[i] <= '9' {
+			stem := strings.TrimRight(name[:i], "_")
+			rest := strings.TrimLeft(strings.TrimLeft(name[i:], "0123456789"), "_")
+			if rest == "name" || rest == "model_name" {
+				return inputTypes[stem+"_name"]
+			}
+			return ""
+		}
+	}
+	return ""
+}
+
+// noFile are the words that stand for "no file" in a file choice.
+var noFile = map[string]bool{
+	"": true, "none": true, "null": true, "undefined": true, "disabled": true, "default": true, "auto": true, "automatic": true, "baked vae": true, "baked_vae": true,
+	"baked-vae": true, "bakedvae": true, "(use same)": true, "use same": true, "(none)": true, "[none]": true, "no": true, "off": true, "pixel_space": true, "same": true, "from checkpoint": true,
+	"choose": true, "select": true, "no lora": true, "-": true, "use from checkpoint": true, "true": true, "false": true,
+}
+
+func isNoFile(s string) bool { return noFile[strings.ToLower(strings.TrimSpace(s))] }
+
+// loadsOf lists the weight files a node reads, in the order of its inputs.
+func (r *reader) loadsOf(n *node) []load {
+	if isOutputClass(n) {
+		return nil
+	}
+	var out []load
+	for i := range n.inputs {
+		in := &n.inputs[i]
+		if r.nameSource[in] || isTextField(in.name) {
+			continue
+		}
+		switch in.val.kind {
+		case kindObject, kindArray:
+			if in.linked() {
+				out = r.linkedLoad(out, n, in)
+			} else {
+				out = entryLoads(out, n, in.val)
+			}
+		case kindString:
+			out = r.namedLoad(out, n, in, in.val.text)
+		}
+	}
+	return r.taggedLoads(out, n)
+}
+
+func isTextField(name string) bool {
+	switch name {
+	case "text", "prompt", "positive", "negative", "wildcard_text", "populated_text", "filename_prefix", "loras":
+		return true
+	}
+	return false
+}
+
+// linkedLoad handles a file name that comes over a link from a name node.
+func (r *reader) linkedLoad(out []load, n *node, in *input) []load {
+	if !namesFile(in) {
+		return out
+	}
+	s, ok := r.scalar(in, in.name)
+	if !ok {
+		return out
+	}
+	return r.namedLoad(out, n, in, s)
+}
+
+// namesFile tells links that carry a file name from links that carry a model:
+// "lora_name" is a name, "lora" from a loader is an object.
+func namesFile(in *input) bool {
+	switch in.from.outType() {
+	case "STRING", "COMBO":
+		return true
+	case "", "*":
+		name := strings.ToLower(in.name)
+		stem, _, _ := trailingNumber(name)
+		return strings.HasSuffix(stem, "_name") || strings.HasSuffix(name, "_file") || midNumbered(name) != ""
+	}
+	return strings.HasSuffix(in.name, "_name")
+}
+
+func (r *reader) namedLoad(out []load, n *node, in *input, name string) []load {
+	typ := modelType(n, in.name, name)
+	if typ == "" || isNoFile(name) || len(name) > 512 || !r.switchedOn(n, in) {
+		return out
+	}
+	l := load{node: n, typ: typ, name: name}
+	if typ == "lora" || typ == "motion_lora" || typ == "hypernetwork" || typ == "embedding" {
+		l.strength, l.clip = r.strengths(n, in)
+		if zero(l.strength) && (l.clip == nil || zero(l.clip)) {
+			return out
+		}
+	}
+	return append(out, l)
+}
+
+func zero(f *float64) bool { return f != nil && *f == 0 }
+
+// switchedOn reads the switches of stack nodes: a switch per entry, a count of
+// used entries, or one for the whole node.
+func (r *reader) switchedOn(n *node, in *input) bool {
+	num := anyNumber(in.name)
+	var own []string
+	if num != "" {
+		own = []string{"switch_" + num, "on_" + num, "enabled_" + num, "enable_" + num, "toggle_" + num, "lora_" + num + "_enabled", "lora_" + num + "_on", "active_" + num}
+		for _, c := range []string{"lora_count", "num_loras", "lora_num"} {
+			if count := r.whole(n, []string{c}); count != nil {
+				if i := parseInt(num); i != nil && *i > *count {
+					return false
+				}
+			}
+		}
+	}
+	if n.is("lora", "stack", "hypernetwork") {
+		own = append(own, "switch", "toggle", "enabled", "enable", "active", "on")
+	}
+	for _, name := range own {
+		if s, ok := r.scalar(n.in(name), name); ok && falsy(s) {
+			return false
+		}
+	}
+	return true
+}
+
+func falsy(s string) bool {
+	switch strings.ToLower(strings.TrimSpace(s)) {
+	case "off", "false", "no", "disabled", "disable", "0":
+		return true
+	}
+	return false
+}
+
+// anyNumber gives the first run of digits in an input's name.
+func anyNumber(name string) string {
+	for i := range len(name) {
+		if name[i] >= '0' && name[i] <= '9' {
+			j := i
+			for j < len(name) && name[j] >= '0' && name[j] <= '9' {
+				j++
+			}
+			return name[i:j]
+		}
+	}
+	return ""
+}
+
+// strengths reads the weights that belong to one file name of a node.
+func (r *reader) strengths(n *node, in *input) (model, clip *float64) {
+	num := anyNumber(in.name)
+	if num == "" {
+		model = r.number(n, []string{"strength_model", "lora_model_strength", "strength", "model_strength", "lora_strength", "lora_weight", "weight", "model_weight", "multiplier"})
+		clip = r.number(n, []string{"strength_clip", "lora_clip_strength", "clip_strength", "clip_weight"})
+		return model, clip
+	}
+	model = r.number(n, []string{"model_weight_" + num, "model_str_" + num, "lora_wt_" + num, "strength_" + num, "lora_" + num + "_model_strength", "lora_" + num + "_strength",
+		"lora" + num + "_model_strength", "strength_model_" + num, "weight_" + num, "lora_weight_" + num, "lora_strength_" + num, "strength" + num, "model_strength_" + num, "strength_model" + num})
+	clip = r.number(n, []string{"clip_weight_" + num, "clip_str_" + num, "lora_" + num + "_clip_strength", "lora" + num + "_clip_strength", "strength_clip_" + num, "clip_strength_" + num, "strength_clip" + num})
+	if mode, ok := r.scalar(n.in("input_mode", "mode"), "mode"); ok && mode == "simple" {
+		if w := r.number(n, []string{"lora_wt_" + num, "lora_" + num + "_strength"}); w != nil {
+			return w, nil
+		}
+	}
+	return model, clip
+}
+
+// entryLoads reads list widgets that hold their entries as objects: {on, lora,
+// strength, strengthTwo} and {active, name, strength, clipStrength}.
+func entryLoads(out []load, n *node, v value) []load {
+	if inner := v.get("__value__"); inner.kind == kindArray {
+		v = inner
+	}
+	if v.kind == kindArray {
+		for i := range v.list {
+			if v.list[i].kind == kindObject {
+				out = entryLoad(out, n, v.list[i])
+			}
+		}
+		return out
+	}
+	return entryLoad(out, n, v)
+}
+
+func entryLoad(out []load, n *node, v value) []load {
+	name := v.get("lora").str()
+	if name == "" && n.is("lora") {
+		name = v.get("name").str()
+	}
+	if name == "" || isNoFile(name) {
+		return out
+	}
+	for _, k := range []string{"on", "active", "enabled"} {
+		if s, ok := v.get(k).scalar(); ok && falsy(s) {
+			return out
+		}
+	}
+	num := func(keys ...string) *float64 {
+		for _, k := range keys {
+			if s, ok := v.get(k).scalar(); ok {
+				return parseFloat(s)
+			}
+		}
+		return nil
+	}
+	l := load{node: n, typ: "lora", name: name, strength: num("strength", "strength_model"), clip: num("strengthTwo", "clipStrength", "strength_clip")}
+	if zero(l.strength) && (l.clip == nil || zero(l.clip)) {
+		return out
+	}
+	return append(out, l)
+}
+
+// use is the public form of a load.
+func (l load) use(seq int) library.ModelUse {
+	return library.ModelUse{Sequence: seq, Type: l.typ, Name: l.name, NodeID: l.node.id, Strength: l.strength, ClipStrength: l.clip}
+}

@@ -1,0 +1,69 @@
+package comfy
+
+import (
+	"regexp"
+	"strings"
+)
+
+var loraTag = regexp.MustCompile(`<lora:([^<>:\n]{1,300})((?::[^<>:\n]*){0,3})>`)
+
+// taggedLoads adds the <lora:name:strength> tags of nodes that load by them:
+// those that have a text and the model to patch. In a plain encoder a tag is
+// text like any other.
+func (r *reader) taggedLoads(out []load, n *node) []load {
+	_, patches := n.link("model", "opt_model", "MODEL", "model_opt")
+	if !patches && !n.has("loras") {
+		return out
+	}
+	seen := map[string]bool{}
+	for _, l := range out {
+		seen[l.name] = true
+	}
+	for i := range n.inputs {
+		in := &n.inputs[i]
+		if !patches && in.name != "loras" {
+			continue
+		}
+		if in.name == "loras" && in.val.kind != kindString {
+			if !in.linked() {
+				for _, l := range entryLoads(nil, n, in.val) {
+					seen[l.name] = true
+					out = append(out, l)
+				}
+			}
+			continue
+		}
+		if in.name != "loras" && !isTagField(in.name) || in.name == "wildcard_text" && populated(n) != nil {
+			continue
+		}
+		text, ok := r.text(in, rolePositive)
+		if !ok || !strings.Contains(text, "<lora:") {
+			continue
+		}
+		for _, m := range loraTag.FindAllStringSubmatch(text, 256) {
+			if l := tagged(n, m); !seen[l.name] && !zero(l.strength) {
+				seen[l.name] = true
+				out = append(out, l)
+			}
+		}
+	}
+	return out
+}
+
+func isTagField(name string) bool {
+	switch name {
+	case "text", "prompt", "wildcard_text", "populated_text", "positive", "lora_text", "tags":
+		return true
+	}
+	return false
+}
+
+func tagged(n *node, m []string) load {
+	l := load{node: n, typ: "lora", name: m[1]}
+	weights := strings.Split(strings.TrimPrefix(m[2], ":"), ":")
+	l.strength = parseFloat(weights[0])
+	if len(weights) > 1 {
+		l.clip = parseFloat(weights[1])
+	}
+	return l
+}

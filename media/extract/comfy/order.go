@@ -1,0 +1,172 @@
+package comfy
+
+import (
+	"container/heap"
+	"slices"
+	"strings"
+
+	"vitrine/library"
+)
+
+// ran collects the nodes that took part in the chosen output, by walking back
+// over every link but the branches that a switch left out.
+func (r *reader) ran(outputs ...*node) {
+	stack := slices.Clone(outputs)
+	for _, n := range outputs {
+		r.live[n] = true
+	}
+	for len(stack) > 0 {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, in := range r.branches(n) {
+			if !r.live[in.from.node] {
+				r.live[in.from.node] = true
+				stack = append(stack, in.from.node)
+			}
+		}
+	}
+}
+
+// sorted gives the live nodes in an order in which they can run: sources first,
+// ties by the editor's order, then by id. Nodes on a cycle come last.
+func (r *reader) sorted() []*node {
+	waits := make(map[*node]int, len(r.live))
+	next := make(map[*node][]*node, len(r.live))
+	for n := range r.live {
+		for i := range n.inputs {
+			if from := n.inputs[i].from.node; from != nil && r.live[from] {
+				waits[n]++
+				next[from] = append(next[from], n)
+			}
+		}
+	}
+	ready := &queue{}
+	for n := range r.live {
+		if waits[n] == 0 {
+			*ready = append(*ready, n)
+		}
+	}
+	heap.Init(ready)
+	out := make([]*node, 0, len(r.live))
+	for ready.Len() > 0 {
+		n := heap.Pop(ready).(*node)
+		out = append(out, n)
+		for _, m := range next[n] {
+			if waits[m]--; waits[m] == 0 {
+				heap.Push(ready, m)
+			}
+		}
+	}
+	if len(out) < len(r.live) {
+		out = append(out, r.cyclic(waits)...)
+		r.warn("the graph has a cycle; it cannot have run as it stands")
+	}
+	return out
+}
+
+func (r *reader) cyclic(waits map[*node]int) []*node {
+	var rest []*node
+	for n, w := range waits {
+		if w > 0 {
+			rest = append(rest, n)
+		}
+	}
+	slices.SortFunc(rest, before)
+	return rest
+}
+
+// queue is a heap of nodes that are ready to run.
+type queue []*node
+
+func (q queue) Len() int           { return len(q) }
+func (q queue) Less(i, j int) bool { return before(q[i], q[j]) < 0 }
+func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(x any)        { *q = append(*q, x.(*node)) }
+func (q *queue) Pop() any {
+	old := *q
+	n := old[len(old)-1]
+	*q = old[:len(old)-1]
+	return n
+}
+
+// models lists every weight file that was read on the way to the output.
+func (r *reader) models() []library.ModelUse {
+	r.findNameSources()
+	out := []library.ModelUse{}
+	for _, n := range r.sequence {
+		for _, l := range r.loadsOf(n) {
+			r.loads = append(r.loads, l)
+			out = append(out, l.use(len(out)))
+		}
+	}
+	return out
+}
+
+// findNameSources marks the inputs of nodes that only hand a file name to a
+// loader: the loader counts, not the node that named the file.
+func (r *reader) findNameSources() {
+	for _, n := range r.sequence {
+		for i := range n.inputs {
+			in := &n.inputs[i]
+			if !in.linked() || !namesFile(in) {
+				continue
+			}
+			if modelType(n, in.name, "x.safetensors") == "" {
+				continue
+			}
+			from := in.from.node
+			for j := range from.inputs {
+				if !from.inputs[j].linked() {
+					r.nameSource[&from.inputs[j]] = true
+				}
+			}
+		}
+	}
+}
+
+// mainModel names the weight file a pass sampled with: the first checkpoint or
+// diffusion model behind its model link.
+func (r *reader) mainModel(n *node) string {
+	seen := map[*node]bool{}
+	for n != nil && !seen[n] {
+		seen[n] = true
+		for _, l := range r.loadsOf(n) {
+			switch l.typ {
+			case "checkpoint", "unet", "diffusers":
+				return l.name
+			}
+		}
+		n = r.modelUpstream(n)
+	}
+	return ""
+}
+
+var modelLinks = []string{"model", "MODEL", "unet", "model1", "model_a", "opt_model", "base_model", "model_high_noise", "pipeline", "kolors_model", "SUPIR_model", "cogvideo_pipe", "transformer", "model_opt"}
+
+func (r *reader) modelUpstream(n *node) *node {
+	if in, isSwitch := r.chosen(n); isSwitch {
+		if in == nil {
+			return nil
+		}
+		return in.from.node
+	}
+	if p, ok := n.link(modelLinks...); ok {
+		return p.node
+	}
+	if p, ok := n.link("guider"); ok {
+		return p.node
+	}
+	if p := n.pipe(); p != nil {
+		return p.node
+	}
+	for i := range n.inputs {
+		in := &n.inputs[i]
+		if in.linked() && (in.from.outType() == "MODEL" || strings.HasPrefix(in.name, "model")) {
+			return in.from.node
+		}
+	}
+	if in := n.onlyLink(); in != nil && !isPictureWire(in) && !isCondInput(in) {
+		return in.from.node
+	}
+	return nil
+}

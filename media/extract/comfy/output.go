@@ -1,0 +1,188 @@
+package comfy
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// isOutputClass knows nodes that write or show a result.
+func isOutputClass(n *node) bool {
+	if n.is("saveimage", "imagesave", "previewimage", "savevideo", "savewebm", "saveanimated", "videocombine", "saveaudio", "saveglb", "savesvg", "savelatent", "previewaudio", "preview3d",
+		"promptsaver", "imagesaver", "savemesh", "previewvideo", "imagecomparer", "savetext", "checkpointsave", "modelsave", "clipsave", "vaesave", "save3d", "exportmesh", "imagesend", "websocketimage", "savewebp", "savejpg", "savejpeg", "savegif", "savewebsocket") {
+		return true
+	}
+	return n.has("filename_prefix", "filename", "file_name") && n.is("save", "write", "export", "output", "combine") || strings.HasPrefix(n.key, "save")
+}
+
+// medium is the kind of file an output node writes.
+func medium(n *node) string {
+	switch {
+	case n.is("audio"):
+		return "audio"
+	case n.is("glb", "mesh", "3d"):
+		return "model"
+	case n.is("videocombine", "savevideo", "webm", "mp4", "previewvideo"):
+		return "video"
+	case n.is("animated", "webp", "gif"):
+		return "animation"
+	case n.is("svg"):
+		return "svg"
+	case n.is("latent", "checkpoint", "modelsave", "clipsave", "vaesave", "savetext"):
+		return "data"
+	}
+	return "image"
+}
+
+// fits scores how well an output node's medium goes with the file's type.
+func fits(n *node, mime string) int {
+	m := medium(n)
+	major, minor, _ := strings.Cut(mime, "/")
+	switch {
+	case m == "data":
+		return -4
+	case major == "":
+		return 0
+	case m == "animation" && (minor == "webp" || minor == "gif" || minor == "png" || minor == "apng"):
+		return 2
+	case m == "video" && (major == "video" || minor == "gif" || minor == "webp"):
+		return 3
+	case m == "video" && minor == "png": // its first frame, saved beside it
+		return 0
+	case m == "svg" && strings.HasPrefix(minor, "svg"), m == major:
+		return 3
+	}
+	return -3
+}
+
+// output is one candidate and why it may have written the file.
+type output struct {
+	node  *node
+	score int
+	name  bool // its prefix begins the file's name
+	size  bool // its picture has the file's size
+}
+
+// chooseOutput finds the node that wrote this file among the nodes that write:
+// by medium, a save over a preview, the picture's size, the name; then the last.
+func (r *reader) chooseOutput() (*node, string) {
+	var all []output
+	for _, n := range r.g.nodes {
+		if isOutputClass(n) && n.links() > 0 && !n.is("comparer") {
+			all = append(all, r.rate(n))
+		}
+	}
+	if len(all) == 0 {
+		return r.sink(), "last node of the graph"
+	}
+	slices.SortStableFunc(all, func(a, b output) int {
+		if a.score != b.score {
+			return b.score - a.score
+		}
+		return before(b.node, a.node)
+	})
+	best := all[0]
+	switch {
+	case len(all) == 1:
+		return best.node, "only output"
+	case all[1].score < best.score && best.size:
+		return best.node, "output of the file's size"
+	case all[1].score < best.score && best.name:
+		return best.node, "output named like the file"
+	case all[1].score < best.score:
+		return best.node, "saved output"
+	}
+	if !r.sameSource(best.node, all[1].node) {
+		r.warn("several outputs could have written this file; the last one was taken")
+	}
+	return best.node, "last output"
+}
+
+// sameSource reports whether two outputs write the same picture.
+func (r *reader) sameSource(a, b *node) bool {
+	p, q := r.pictureInputs(a), r.pictureInputs(b)
+	return len(p) > 0 && len(q) > 0 && p[0] == q[0]
+}
+
+func (r *reader) rate(n *node) output {
+	o := output{node: n, score: 2 * fits(n, r.in.MIME)}
+	preview := n.is("preview") || n.has("save_output") && r.isFalse(n.in("save_output"))
+	temp := strings.Contains(r.in.Filename, "_temp_")
+	if preview == temp {
+		o.score += 8
+	}
+	switch d := r.sizeAt(n); {
+	case r.in.FileWidth <= 0 || r.in.FileHeight <= 0:
+	case !d.known():
+		o.score += 4
+	case near(d.w, r.in.FileWidth) && near(d.h, r.in.FileHeight):
+		o.score += 10
+		o.size = true
+	}
+	if o.name = r.namedLike(n); o.name {
+		o.score += 6
+	}
+	if r.reachesSampler(n) {
+		o.score += 3
+	}
+	return o
+}
+
+func (r *reader) isFalse(in *input) bool {
+	s, ok := r.scalar(in, "save_output")
+	return ok && falsy(s)
+}
+
+// near allows for the rounding of sizes to whole latents.
+func near(a, b int) bool { return a-b < 8 && b-a < 8 }
+
+var prefixToken = regexp.MustCompile(`%[^%]*%|\[[^\]]*\]`)
+
+// namedLike compares a save node's prefix with the file's name, placeholders for
+// dates and values standing for anything.
+func (r *reader) namedLike(n *node) bool {
+	prefix, ok := r.text(n.in("filename_prefix", "filename", "file_name"), rolePositive)
+	if !ok || r.in.Filename == "" || len(prefix) > 1000 {
+		return false
+	}
+	prefix = strings.ReplaceAll(prefix, `\`, "/")
+	prefix = prefix[strings.LastIndexByte(prefix, '/')+1:]
+	name := path.Base(strings.ReplaceAll(r.in.Filename, `\`, "/"))
+	parts := prefixToken.Split(prefix, -1)
+	if strings.Join(parts, "") == "" {
+		return false
+	}
+	if !strings.HasPrefix(name, parts[0]) {
+		return false
+	}
+	name = name[len(parts[0]):]
+	for _, part := range parts[1:] {
+		i := strings.Index(name, part)
+		if i < 0 {
+			return false
+		}
+		name = name[i+len(part):]
+	}
+	return name == "" || !isWordByte(name[0]) || name[0] == '_'
+}
+
+// sink stands in for the output when a graph has none that is known: the last
+// node nothing depends on, a sampled picture before others.
+func (r *reader) sink() *node {
+	var best *node
+	bestScore := -1
+	for _, n := range r.g.nodes {
+		score := 0
+		if n.uses == 0 {
+			score++
+		}
+		if r.reachesSampler(n) {
+			score += 2
+		}
+		if score > bestScore || score == bestScore && before(n, best) > 0 {
+			best, bestScore = n, score
+		}
+	}
+	return best
+}

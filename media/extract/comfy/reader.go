@@ -1,0 +1,82 @@
+package comfy
+
+import "vitrine/library"
+
+// reader holds one graph and everything already worked out about it. Every walk
+// keeps its results, which makes the whole linear and ends cycles.
+type reader struct {
+	in Input
+	g  *graph
+
+	switches   map[*node]choice
+	scalars    map[scalarKey]found
+	texts      map[textKey]found
+	sizes      map[*node]dims
+	reaches    map[*node]bool
+	samplers   map[*node]bool
+	passes     map[*node]*library.SamplerPass
+	promptSets map[promptKey]*promptSet
+	nameSource map[*input]bool
+	live       map[*node]bool
+	usedBy     map[*node][]*node
+
+	sequence   []*node // live nodes in an order in which they can run
+	loads      []load
+	evidence   []library.Evidence
+	warnings   []string
+	textBudget int
+}
+
+func newReader(in Input, g *graph) *reader {
+	return &reader{
+		in: in, g: g,
+		switches: map[*node]choice{}, scalars: map[scalarKey]found{}, texts: map[textKey]found{}, sizes: map[*node]dims{},
+		reaches: map[*node]bool{}, samplers: map[*node]bool{}, passes: map[*node]*library.SamplerPass{},
+		promptSets: map[promptKey]*promptSet{}, nameSource: map[*input]bool{}, live: map[*node]bool{},
+		textBudget: maxTextBudget,
+	}
+}
+
+// warn records a sentence for people once.
+func (r *reader) warn(s string) {
+	for _, w := range r.warnings {
+		if w == s {
+			return
+		}
+	}
+	r.warnings = append(r.warnings, s)
+}
+
+// prove records where a field was read.
+func (r *reader) prove(field string, n *node, rule string) {
+	e := library.Evidence{Field: field, Place: r.g.place, Rule: rule}
+	if n != nil {
+		e.Node = n.id
+	}
+	r.evidence = append(r.evidence, e)
+}
+
+// lineage reads everything but the documents themselves.
+func (r *reader) lineage() library.Lineage {
+	lin := library.Lineage{Tool: "comfyui"}
+	out, why := r.chooseOutput()
+	if out == nil {
+		lin.Models = []library.ModelUse{}
+		return lin
+	}
+	r.prove("output", out, why)
+	r.ran(out)
+	r.sequence = r.sorted()
+	lin.Models = r.models()
+	for i, m := range lin.Models {
+		r.prove("models", r.loads[i].node, "file name input of a node the output depends on: "+m.Type)
+	}
+	lin.Parents = r.parents()
+	for _, p := range lin.Parents {
+		r.prove("parents", r.g.byID[p.NodeID], "file loaded by a node the output depends on")
+	}
+	r.readPasses(&lin, out)
+	r.readEmbeddings(&lin)
+	lin.Evidence = r.evidence
+	return lin
+}

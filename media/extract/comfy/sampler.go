@@ -1,0 +1,215 @@
+package comfy
+
+import (
+	"strings"
+
+	"vitrine/library"
+)
+
+// Links that steer a sampling pass, apart from its picture.
+var steerNames = []string{
+	"positive", "conditioning", "cond", "cond1", "guider", "text_embeds", "hyvid_embeds", "kolors_embeds", "basic_pipe", "pipe",
+	"model", "context", "base_ctx", "sdxl_tuple", "prompt_embeds", "detailer_pipe", "MODEL", "SUPIR_model", "cogvideo_pipe", "pipeline",
+}
+
+// isSampler decides by the shape of a node's inputs, so that the samplers of
+// unknown packs count too: a seed with steps or sigmas and something to steer by,
+// or the noise, guider and sigmas of custom sampling.
+func (r *reader) isSampler(n *node) bool {
+	v, known := r.samplers[n]
+	if !known {
+		v = samplerShape(n)
+		r.samplers[n] = v
+	}
+	return v
+}
+
+func samplerShape(n *node) bool {
+	if isOutputClass(n) || n.is("scheduler", "metadata", "imagesaver", "promptsaver") && !n.is("sampler") {
+		return false
+	}
+	linked := func(names ...string) bool { _, ok := n.link(names...); return ok }
+	if linked("guider") && linked("sigmas", "sampler") {
+		return true
+	}
+	if linked("sampler") && linked("sigmas") && linked("model") {
+		return true
+	}
+	seed, steps := n.has(seedNames...), n.has(stepsNames...) || linked("sigmas")
+	steered := linked(steerNames...) || n.pipe() != nil
+	prompted := linked("positive", "conditioning", "text_embeds", "hyvid_embeds", "prompt_embeds", "kolors_embeds")
+	return seed && steps && steered || steps && prompted && n.has(cfgNames...) && linked("model")
+}
+
+// isGenerator knows nodes that make a picture from a text by themselves, such as
+// those that call a remote service: a prompt and no model to steer.
+func isGenerator(n *node) bool {
+	in := n.in("prompt", "text_prompt", "prompt_text")
+	if in == nil || isOutputClass(n) || n.is("textencode", "string", "wildcard", "chat", "llm") {
+		return false
+	}
+	if _, ok := n.link("clip", "model", "text_encoder"); ok {
+		return false
+	}
+	return n.has(seedNames...) || n.has("negative_prompt", "aspect_ratio", "resolution", "quality", "duration", "model", "model_name")
+}
+
+// pass reads the settings of one sampling pass.
+func (r *reader) pass(n *node) *library.SamplerPass {
+	if p := r.passes[n]; p != nil {
+		return p
+	}
+	p := &library.SamplerPass{NodeID: n.id, NodeType: n.class}
+	r.passes[n] = p
+	r.readSettings(n, p)
+	r.readCustom(n, p)
+	if pipe := n.pipe(); pipe != nil && r.isSampler(pipe.node) {
+		inherit(p, r.pass(pipe.node))
+	}
+	pos, neg := r.prompts(n)
+	p.Positive, p.Negative = pos.joined(), neg.joined()
+	if p.Guidance == nil {
+		p.Guidance = pos.guidance
+	}
+	if p.Guidance == nil {
+		p.Guidance = r.number(n, []string{"embedded_guidance_scale", "guidance"})
+	}
+	p.Model = r.mainModel(n)
+	return p
+}
+
+func (r *reader) readSettings(n *node, p *library.SamplerPass) {
+	for _, name := range seedNames {
+		if s, ok := r.scalar(n.in(name), name); ok {
+			if p.Seed = parseUint(s); p.Seed != nil {
+				break
+			}
+		}
+	}
+	p.Steps = r.whole(n, stepsNames)
+	p.CFGScale = r.number(n, cfgNames)
+	p.Denoise = r.number(n, denoiseNames)
+	p.StartStep = r.whole(n, []string{"start_at_step", "start_step", "begin_step"})
+	p.EndStep = r.whole(n, []string{"end_at_step", "end_step", "stop_at_step"})
+	p.Sampler = r.word(n, samplerNames)
+	p.Scheduler = r.word(n, schedulerNames)
+}
+
+// word reads a name such as a sampler's: text that is not a number.
+func (r *reader) word(n *node, names []string) *string {
+	for _, name := range names {
+		in := n.in(name)
+		if in == nil || in.linked() && (name == "sampler" || name == "solver") && !r.givesText(in.from) {
+			continue
+		}
+		s, ok := r.scalar(in, name)
+		if ok && s != "" && len(s) < 100 && parseFloat(s) == nil {
+			return &s
+		}
+	}
+	return nil
+}
+
+// givesText tells a name wired in as a string from a sampler object.
+func (r *reader) givesText(p port) bool {
+	t := p.outType()
+	return t == "STRING" || t == "COMBO" || t == "*"
+}
+
+// inherit fills what the pass itself leaves open from the node that prepared it.
+func inherit(p, from *library.SamplerPass) {
+	if p.Seed == nil {
+		p.Seed = from.Seed
+	}
+	if p.Steps == nil {
+		p.Steps = from.Steps
+	}
+	if p.CFGScale == nil {
+		p.CFGScale = from.CFGScale
+	}
+	if p.Denoise == nil {
+		p.Denoise = from.Denoise
+	}
+	if p.Sampler == nil {
+		p.Sampler = from.Sampler
+	}
+	if p.Scheduler == nil {
+		p.Scheduler = from.Scheduler
+	}
+}
+
+// prompts gives the positive and negative prompt that steer a pass.
+func (r *reader) prompts(n *node) (pos, neg *promptSet) {
+	return r.promptOf(n, rolePositive), r.promptOf(n, roleNegative)
+}
+
+func (r *reader) promptOf(n *node, role role) *promptSet {
+	key := promptKey{n, role}
+	if set := r.promptSets[key]; set != nil {
+		return set
+	}
+	set := &promptSet{}
+	r.promptSets[key] = set
+	w := condWalk{r: r, set: set, seen: map[condKey]bool{}}
+	w.fromSampler(n, role)
+	return set
+}
+
+type promptKey struct {
+	n    *node
+	role role
+}
+
+// roleOf names what a later pass does to the picture of the first.
+func (r *reader) roleOf(i int, passes []*node, t trail) string {
+	n := passes[i]
+	if n.is("detailer", "facedetail") {
+		return "detailer"
+	}
+	if noise := noiseRole(r.pass(n).Model); noise != "" && len(passes) > 1 {
+		return noise
+	}
+	if i == 0 {
+		return "base"
+	}
+	switch {
+	case strings.Contains(strings.ToLower(r.pass(n).Model), "refiner"):
+		return "refiner"
+	case n.is("upscale") || r.resizedBetween(passes[i-1], n, t):
+		return "hires"
+	}
+	return "refiner"
+}
+
+// noiseRole knows the two halves of a mixture-of-experts video model by name.
+func noiseRole(model string) string {
+	m := foldClass(model)
+	switch {
+	case strings.Contains(m, "highnoise"):
+		return "high_noise"
+	case strings.Contains(m, "lownoise"):
+		return "low_noise"
+	}
+	return ""
+}
+
+// resizedBetween reports whether the picture changed its size between two
+// passes on the trail.
+func (r *reader) resizedBetween(first, second *node, t trail) bool {
+	inside := false
+	for _, n := range t.nodes {
+		switch {
+		case n == second:
+			inside = true
+		case n == first:
+			return false
+		case inside && resizes(n):
+			return true
+		}
+	}
+	return false
+}
+
+func resizes(n *node) bool {
+	return n.is("upscale", "resize", "imagescale", "latentscale", "supir", "rescale")
+}

@@ -1,0 +1,231 @@
+package comfy
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// dims is a picture size in pixels; zero means unknown.
+type dims struct{ w, h int }
+
+func (d dims) known() bool { return d.w > 0 && d.h > 0 }
+
+var sizeText = regexp.MustCompile(`(\d{2,5})\s*[x×*X]\s*(\d{2,5})`)
+
+// sizeAt tells the size of the picture or latent a node gives, followed from its
+// source through every step that changes it. Unknown steps give an unknown size.
+func (r *reader) sizeAt(n *node) dims {
+	if d, known := r.sizes[n]; known {
+		return d
+	}
+	r.sizes[n] = dims{}
+	d := r.sizeOf(n)
+	if d.w > 1<<16 || d.h > 1<<16 || d.w < 0 || d.h < 0 {
+		d = dims{}
+	}
+	r.sizes[n] = d
+	return d
+}
+
+func (r *reader) sizeOf(n *node) dims {
+	if isLatentSource(n) {
+		return r.statedSize(n)
+	}
+	before := func() dims {
+		for _, p := range r.pictureInputs(n) {
+			return r.sizeAt(p.node)
+		}
+		return dims{}
+	}
+	switch {
+	case n.is("pad") && n.has("left"):
+		return r.padded(n, before())
+	case n.is("ultimatesdupscale"):
+		return r.scaled(n, before())
+	case r.isSampler(n):
+		if d := before(); d.known() {
+			return d
+		}
+		return r.statedSize(n)
+	case n.is("withmodel") || n.has("upscale_model") && n.is("upscale"):
+		return r.modelScaled(n, before())
+	case resizes(n) || n.is("crop", "scale", "resolution"):
+		return r.resized(n, before())
+	case n.is("stitch", "grid", "imageconcat", "imagebatchgrid"):
+		return dims{}
+	}
+	return before()
+}
+
+// statedSize reads the size a node states itself: as two numbers or as a choice
+// such as "1024 x 1024 (square)".
+func (r *reader) statedSize(n *node) dims {
+	if w, h := r.number(n, []string{"width_override"}), r.number(n, []string{"height_override"}); w != nil && h != nil && *w > 0 && *h > 0 {
+		return dims{int(*w), int(*h)}
+	}
+	if d := r.chosenSize(n); d.known() {
+		return d
+	}
+	w, h := r.number(n, widthNames), r.number(n, heightNames)
+	if w == nil || h == nil || *w < 1 || *h < 1 || *w > 1<<16 || *h > 1<<16 {
+		return dims{}
+	}
+	return dims{int(*w), int(*h)}
+}
+
+func (r *reader) chosenSize(n *node) dims {
+	for _, name := range []string{"dimensions", "resolution", "aspect_ratio", "size", "preset", "image_size"} {
+		s, ok := r.scalar(n.in(name), name)
+		if !ok || len(s) > 200 {
+			continue
+		}
+		m := sizeText.FindStringSubmatch(s)
+		if m == nil {
+			continue
+		}
+		w, _ := strconv.Atoi(m[1])
+		h, _ := strconv.Atoi(m[2])
+		if w < 64 || h < 64 {
+			continue
+		}
+		for _, swap := range []string{"swap_dimensions", "invert", "swap"} {
+			if v, ok := r.scalar(n.in(swap), swap); ok && truthy(v) {
+				w, h = h, w
+			}
+		}
+		return dims{w, h}
+	}
+	return dims{}
+}
+
+func (r *reader) padded(n *node, d dims) dims {
+	if !d.known() {
+		return d
+	}
+	side := func(name string) int {
+		if v := r.whole(n, []string{name}); v != nil {
+			return *v
+		}
+		return 0
+	}
+	return dims{d.w + side("left") + side("right"), d.h + side("top") + side("bottom")}
+}
+
+var factorNames = []string{"scale_by", "upscale_by", "scale", "factor", "upscale_factor", "scale_factor", "rescale_factor", "multiplier"}
+
+func (r *reader) scaled(n *node, d dims) dims {
+	if n.is("noupscale") {
+		return d
+	}
+	f := r.number(n, factorNames)
+	if f == nil {
+		return dims{}
+	}
+	return d.times(*f)
+}
+
+func (d dims) times(f float64) dims {
+	if !d.known() || f <= 0 || f > 64 {
+		return dims{}
+	}
+	return dims{int(math.Round(float64(d.w) * f)), int(math.Round(float64(d.h) * f))}
+}
+
+// modelFactor reads the factor an upscale model has in its name: "4x", "x2".
+var modelFactor = regexp.MustCompile(`(?i)(?:^|[^0-9a-z])x?([1248])x(?:[^0-9]|$)|x([1248])(?:[^0-9]|$)`)
+
+func (r *reader) modelScaled(n *node, d dims) dims {
+	if p, ok := n.link("upscale_model"); ok && d.known() {
+		for _, l := range r.loadsOf(p.node) {
+			if m := modelFactor.FindStringSubmatch(l.name); m != nil {
+				f, _ := strconv.Atoi(m[1] + m[2])
+				return d.times(float64(f))
+			}
+		}
+	}
+	return dims{}
+}
+
+// resized reads a resize: to a stated size, by a factor, or to a pixel count.
+func (r *reader) resized(n *node, d dims) dims {
+	if mp := r.number(n, []string{"megapixels", "total_megapixels"}); mp != nil && d.known() {
+		f := math.Sqrt(*mp * 1024 * 1024 / float64(d.w*d.h))
+		return d.times(f)
+	}
+	w, h := r.number(n, widthNames), r.number(n, heightNames)
+	switch {
+	case w != nil && h != nil && *w >= 1 && *h >= 1 && *w <= 1<<16 && *h <= 1<<16:
+		if r.keepsRatio(n) {
+			return dims{}
+		}
+		return dims{int(*w), int(*h)}
+	case w != nil && h != nil && *w <= 0 && *h >= 1 && d.known():
+		return d.times(*h / float64(d.h))
+	case w != nil && h != nil && *h <= 0 && *w >= 1 && d.known():
+		return d.times(*w / float64(d.w))
+	}
+	if r.number(n, factorNames) != nil {
+		return r.scaled(n, d)
+	}
+	return dims{}
+}
+
+func (r *reader) keepsRatio(n *node) bool {
+	for _, name := range []string{"keep_proportion", "keep_proportions", "keep_ratio", "method", "mode", "proportional", "fit", "resize_mode", "maintain_aspect_ratio"} {
+		s, ok := r.scalar(n.in(name), name)
+		if ok && (truthy(s) || strings.Contains(strings.ToLower(s), "keep") || strings.Contains(s, "resize") && name == "keep_proportion" || strings.Contains(s, "longer") || strings.Contains(s, "shorter") || strings.Contains(s, "letterbox")) {
+			return true
+		}
+	}
+	return false
+}
+
+// sizeScalar resolves a link to the width or height output of a size node.
+func (r *reader) sizeScalar(p port, want string) (string, bool) {
+	n := p.node
+	wantsW, wantsH := contains(widthNames, want), contains(heightNames, want)
+	switch name := p.outName(); {
+	case strings.Contains(name, "width"):
+		wantsW, wantsH = true, false
+	case strings.Contains(name, "height"):
+		wantsW, wantsH = false, true
+	case p.outType() == "INT" || p.outType() == "":
+	default:
+		return "", false
+	}
+	if !wantsW && !wantsH && !n.is("latentimagergthree", "sizepicker", "imagesize", "resolution") {
+		return "", false
+	}
+	d := r.sizeForScalar(n)
+	if !d.known() {
+		return "", false
+	}
+	if !wantsW && !wantsH {
+		wantsW = p.slot <= 1
+	}
+	if wantsW {
+		return strconv.Itoa(d.w), true
+	}
+	return strconv.Itoa(d.h), true
+}
+
+func (r *reader) sizeForScalar(n *node) dims {
+	if n.is("imagesize", "getlatentsize", "imageinfo", "getsize") {
+		for _, p := range r.pictureInputs(n) {
+			return r.sizeAt(p.node)
+		}
+		return dims{}
+	}
+	return r.chosenSize(n)
+}
+
+func contains(list []string, s string) bool {
+	for _, e := range list {
+		if e == s {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,315 @@
+package comfy
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Texts are joined and replaced over and over on their way; these bounds keep a
+// hostile graph from growing one without end.
+const (
+	maxText       = 64 << 10
+	maxTextBudget = 32 << 20 // bytes handled for one file
+)
+
+// text resolves an input to the text that reached it, through the text nodes of
+// the packs. It fails when the text is not in the file.
+func (r *reader) text(in *input, side role) (string, bool) {
+	if in == nil {
+		return "", false
+	}
+	if in.linked() {
+		return r.textAt(in.from, side)
+	}
+	return literalText(in.val)
+}
+
+func literalText(v value) (string, bool) {
+	if s, ok := v.scalar(); ok {
+		return s, true
+	}
+	if v.kind == kindObject {
+		return v.get("content").str(), v.get("content").kind == kindString
+	}
+	return "", false
+}
+
+type textKey struct {
+	n    *node
+	slot int
+	side role
+}
+
+func (r *reader) textAt(p port, side role) (string, bool) {
+	key := textKey{p.node, p.slot, side}
+	if v, known := r.texts[key]; known {
+		return v.text, v.ok
+	}
+	r.texts[key] = found{}
+	s, ok := r.textOf(p, side)
+	if len(s) > maxText {
+		s = strings.ToValidUTF8(s[:maxText], "")
+		r.warn("a text was longer than 64 KiB and is cut")
+	}
+	if r.textBudget -= len(s); r.textBudget < 0 {
+		r.warn("the texts of the graph are too large to follow")
+		s, ok = "", false
+	}
+	r.texts[key] = found{s, ok}
+	return s, ok
+}
+
+func (r *reader) textOf(p port, side role) (string, bool) {
+	n := p.node
+	if in, isSwitch := r.chosen(n); isSwitch {
+		return r.text(in, side)
+	}
+	if in := populated(n); in != nil {
+		return r.text(in, side)
+	}
+	if r.isDisplay(n) {
+		return r.displayed(n, side)
+	}
+	if writesText(n) {
+		r.warn("a prompt was written by a language model; its text is not in the file")
+		return "", false
+	}
+	if s, ok, done := r.edited(n, side); done {
+		return s, ok
+	}
+	if s, ok, done := r.sidedText(p, side); done {
+		return s, ok
+	}
+	return r.collected(n, side)
+}
+
+// isDisplay knows nodes that show a text and keep what they showed.
+func (r *reader) isDisplay(n *node) bool {
+	return n.is("showtext", "showanything", "displaytext", "displayany", "previewany", "previewtext", "showstring", "textpreview", "debugprint", "consoledebug")
+}
+
+// displayed prefers the text that comes in; when that is not in the file, the
+// text the node kept from showing it.
+func (r *reader) displayed(n *node, side role) (string, bool) {
+	for i := range n.inputs {
+		in := &n.inputs[i]
+		if in.linked() {
+			if s, ok := r.textAt(in.from, side); ok {
+				return s, true
+			}
+		}
+	}
+	var kept []string
+	for i := range n.inputs {
+		in := &n.inputs[i]
+		if in.linked() {
+			continue
+		}
+		stem, _, numbered := trailingNumber(in.name)
+		if s := in.val.str(); s != "" && (numbered || stem == "text" || stem == "preview_text" || stem == "output" || stem == "value" || stem == "preview") {
+			kept = append(kept, s)
+		}
+		for _, e := range in.val.list {
+			if s := e.str(); s != "" {
+				kept = append(kept, s)
+			}
+		}
+	}
+	return strings.Join(kept, "\n"), len(kept) > 0
+}
+
+// writesText knows nodes whose output a model wrote: language models, captioners
+// and taggers. What they were told is not the prompt.
+func writesText(n *node) bool {
+	return n.is("llm", "ollama", "chatgpt", "openaichat", "chat", "gemini", "claude", "enhanc", "florence", "joycaption", "caption",
+		"interrogat", "tagger", "llava", "textgenerat", "promptgen", "qwenvl", "vlm", "moondream", "gptnode", "mistral", "deepseek", "groq", "lmstudio", "describe", "imagetotext", "img2txt", "rewrite", "upsampler", "upsample")
+}
+
+// edited handles nodes that change one text: replace, trim, cut, change case.
+func (r *reader) edited(n *node, side role) (s string, ok, done bool) {
+	in := n.in("string", "text", "Text", "input", "prompt")
+	if in == nil {
+		return "", false, false
+	}
+	find, repl := n.in("find", "regex_pattern", "find_string", "find1", "Find", "old", "search"), n.in("replace", "replacement", "replace_string", "replace1", "Replace", "new")
+	switch {
+	case find != nil && repl != nil:
+		s, ok = r.text(in, side)
+		f, _ := r.text(find, side)
+		t, _ := r.text(repl, side)
+		return replaceText(n, s, f, t), ok, true
+	case n.is("trim", "strip") && !n.is("stripe"):
+		s, ok = r.text(in, side)
+		return strings.TrimSpace(s), ok, true
+	case n.is("substring"):
+		s, ok = r.text(in, side)
+		from, to := r.whole(n, []string{"start"}), r.whole(n, []string{"end"})
+		return substring(s, from, to), ok, true
+	case n.is("caseconvert", "stringcase"):
+		s, ok = r.text(in, side)
+		mode, _ := r.scalar(n.in("mode", "case"), "mode")
+		return convertCase(s, mode), ok, true
+	}
+	return "", false, false
+}
+
+func replaceText(n *node, s, find, repl string) string {
+	if find == "" {
+		return s
+	}
+	if !n.is("regex") {
+		return strings.ReplaceAll(s, find, repl)
+	}
+	re, err := regexp.Compile(find)
+	if err != nil || len(find) > 1024 {
+		return s
+	}
+	return re.ReplaceAllString(s, repl)
+}
+
+func substring(s string, from, to *int) string {
+	rs := []rune(s)
+	a, b := 0, len(rs)
+	if from != nil {
+		a = min(max(*from, 0), len(rs))
+	}
+	if to != nil {
+		b = min(max(*to, a), len(rs))
+	}
+	return string(rs[a:b])
+}
+
+func convertCase(s, mode string) string {
+	switch strings.ToLower(mode) {
+	case "uppercase", "upper":
+		return strings.ToUpper(s)
+	case "lowercase", "lower":
+		return strings.ToLower(s)
+	}
+	return s
+}
+
+// sidedText handles nodes that hold a positive and a negative text and give one
+// on each output.
+func (r *reader) sidedText(p port, side role) (s string, ok, done bool) {
+	neg, pos := textInput(p.node, negativeOwn), textInput(p.node, positiveOwn)
+	if neg == nil || pos == nil {
+		return "", false, false
+	}
+	name := p.outName()
+	switch {
+	case strings.Contains(name, "neg"):
+		side = roleNegative
+	case strings.Contains(name, "pos"):
+		side = rolePositive
+	case p.slot == 1:
+		side = roleNegative
+	case p.slot == 0:
+		side = rolePositive
+	}
+	if side == roleNegative {
+		pos = neg
+	}
+	s, ok = r.text(pos, side)
+	return s, ok, true
+}
+
+// collected handles text boxes and joins: every text that goes into the node, in
+// the order of its inputs, with the node's delimiter between them.
+func (r *reader) collected(n *node, side role) (string, bool) {
+	var parts []string
+	any := false
+	for _, in := range textInputs(n) {
+		s, ok := r.text(in, side)
+		if !ok {
+			continue
+		}
+		any = true
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	if !any {
+		return "", false
+	}
+	if n.is("selector") && n.has("select") && len(parts) > 0 {
+		return r.selectedLine(n, parts[0]), true
+	}
+	if len(parts) > 1 && !joins(n) {
+		parts = parts[:1]
+	}
+	return strings.Join(parts, r.delimiter(n, side)), true
+}
+
+func joins(n *node) bool {
+	return n.has("delimiter", "separator", "Separator", "delim") || n.is("concat", "join", "combine", "merge", "append", "add", "multi", "stack", "compose", "prefix", "suffix", "concact", "addtext")
+}
+
+func (r *reader) delimiter(n *node, side role) string {
+	in := n.in("delimiter", "separator", "Separator", "delim")
+	if in == nil {
+		if n.is("prompt") {
+			return ", "
+		}
+		return ""
+	}
+	s, _ := r.text(in, side)
+	if s == "comma" {
+		return ", "
+	}
+	return strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(s)
+}
+
+// selectedLine picks one line of a multi-line list of prompts.
+func (r *reader) selectedLine(n *node, text string) string {
+	i := r.whole(n, []string{"select"})
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if i == nil || *i < 0 {
+		return text
+	}
+	return lines[*i%len(lines)]
+}
+
+// textInputs lists the inputs of a text node that bring text, numbered ones in
+// the order of their numbers as they stand.
+func textInputs(n *node) []*input {
+	var out []*input
+	for i := range n.inputs {
+		in := &n.inputs[i]
+		if isTextName(in.name) && (in.linked() || in.val.kind == kindString || in.val.kind == kindObject) {
+			out = append(out, in)
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for i := range n.inputs { // an unknown box: any text it holds or takes
+		in := &n.inputs[i]
+		if in.linked() && (in.from.outType() == "STRING" || len(n.inputs) == 1) {
+			out = append(out, in)
+		} else if !in.linked() && in.val.kind == kindString && len(n.inputs) == 1 {
+			out = append(out, in)
+		}
+	}
+	return out
+}
+
+func isTextName(name string) bool {
+	s := strings.ToLower(name)
+	stem, _, _ := trailingNumber(s)
+	switch stem {
+	case "text", "string", "prompt", "value", "str", "positive", "negative", "wildcard", "input", "part", "opt_text", "prefix", "suffix", "prepend", "append",
+		"any", "anything", "content", "multiline_text", "wildcard_text", "opt_prompt", "phrase", "sentence", "words", "tags", "source", "lyrics":
+		return true
+	}
+	for _, p := range []string{"text_", "string_", "prompt_", "str_"} {
+		if rest, ok := strings.CutPrefix(stem, p); ok && (len(rest) == 1 || rest == "positive" || rest == "input" || rest == "prompt" || rest == "list") {
+			return true
+		}
+	}
+	if _, err := strconv.Atoi(s); err == nil {
+		return true
+	}
+	return strings.HasSuffix(stem, "_text") || strings.HasSuffix(stem, "_prompt") || strings.HasSuffix(stem, "_string")
+}
