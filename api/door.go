@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -65,13 +66,25 @@ func (s *server) observe(next http.Handler) http.Handler {
 			route = "unmatched"
 		}
 		s.Metrics.count(r.Method, route, status, took)
-		path := r.URL.Path
-		if auth.RefuseKeyInURL(r) != nil {
-			path = route
-		}
-		s.log.InfoContext(r.Context(), "request", "method", r.Method, "path", path[:min(len(path), 200)], "status", status,
+		s.log.InfoContext(r.Context(), "request", "method", r.Method, "path", safePath(r.URL.Path), "status", status,
 			"bytes", ww.BytesWritten(), "ms", float64(took.Microseconds())/1000, "actor", seen.actor, "request_id", op.RequestID(r.Context()))
 	})
+}
+
+// longestSegment is above a hash of 40 digits and below a key or a signature.
+const longestSegment = 48
+
+// safePath gives a path as it may be logged: without keys and signatures, which
+// are all longer than any name of ours.
+func safePath(path string) string {
+	parts := strings.Split(path, "/")
+	for i, p := range parts {
+		if len(p) > longestSegment {
+			parts[i] = "…"
+		}
+	}
+	path = strings.Join(parts, "/")
+	return path[:min(len(path), 300)]
 }
 
 // recoverPanic answers a defect of ours as one; http.ErrAbortHandler passes, for

@@ -1,0 +1,360 @@
+package op
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// WriteReference writes the reference pages of a catalogue into dir: one per
+// domain, and resources.md for resources and prompts. Pages of domains that are
+// gone are removed.
+func WriteReference(dir string, c Catalogue) error { return writeFiles(dir, ".md", reference(c)) }
+
+// StaleReference names the files in dir that WriteReference would change, add or
+// remove. It is empty when the pages tell the truth.
+func StaleReference(dir string, c Catalogue) ([]string, error) {
+	return staleFiles(dir, ".md", reference(c))
+}
+
+// WriteSnapshots writes one JSON file per operation into dir: all that a client
+// sees of it. A changed file in a review is a changed interface.
+func WriteSnapshots(dir string, c Catalogue) error { return writeFiles(dir, ".json", snapshots(c)) }
+
+// StaleSnapshots names the files in dir that WriteSnapshots would change, add or
+// remove.
+func StaleSnapshots(dir string, c Catalogue) ([]string, error) {
+	return staleFiles(dir, ".json", snapshots(c))
+}
+
+// ToolTable gives the operations as a Markdown table, for the README.
+func ToolTable(c Catalogue) string {
+	var b strings.Builder
+	b.WriteString("| Domain | Tool | REST | Permission | |\n|---|---|---|---|---|\n")
+	for _, d := range Domains {
+		for _, o := range inDomain(c, d) {
+			fmt.Fprintf(&b, "| [%s](docs/reference/%s.md) | [%s](docs/reference/%s.md#%s) | `%s %s` | %s | %s |\n",
+				d, d, o.Name, d, strings.ToLower(o.Name), o.Method, o.Path, o.Permission, firstSentence(o.Doc))
+		}
+	}
+	return b.String()
+}
+
+// ToolTokens estimates what an operation costs in a model's context when a client
+// lists the tools: a token is about four bytes of JSON.
+func ToolTokens(o Operation) int {
+	encoded, err := EncodeOutput(map[string]any{"name": o.Name, "title": o.Title, "description": o.Doc,
+		"inputSchema": SchemaJSON(o.Input), "outputSchema": SchemaJSON(o.Output),
+		"annotations": map[string]any{"title": o.Title, "readOnlyHint": o.ReadOnly, "destructiveHint": o.Destructive, "idempotentHint": o.Idempotent, "openWorldHint": o.OpenWorld}})
+	if err != nil {
+		panic("op: a tool cannot be encoded: " + err.Error())
+	}
+	return (len(encoded) + 3) / 4
+}
+
+func inDomain(c Catalogue, d Domain) []Operation {
+	var list []Operation
+	for _, o := range c.Operations {
+		if o.Domain == d {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+func firstSentence(s string) string {
+	if i := strings.Index(s, ". "); i >= 0 {
+		s = s[:i+1]
+	}
+	return cell(s)
+}
+
+// snapshots renders every operation as indented JSON.
+func snapshots(c Catalogue) map[string][]byte {
+	files := map[string][]byte{}
+	for _, o := range c.Operations {
+		b, err := json.MarshalIndent(map[string]any{
+			"name": o.Name, "title": o.Title, "doc": o.Doc, "domain": o.Domain, "route": o.Method + " " + o.Path, "status": max(o.Status, 200),
+			"permission": o.Permission, "rate": o.Rate, "read_only": o.ReadOnly, "destructive": o.Destructive, "idempotent": o.Idempotent,
+			"open_world": o.OpenWorld, "input": o.Input, "output": o.Output}, "", "  ")
+		if err != nil {
+			panic("op: a snapshot cannot be encoded: " + err.Error())
+		}
+		files[o.Name+".json"] = append(b, '\n')
+	}
+	return files
+}
+
+// reference renders the pages by file name.
+func reference(c Catalogue) map[string][]byte {
+	files := map[string][]byte{}
+	for _, d := range Domains {
+		if list := inDomain(c, d); len(list) > 0 {
+			files[string(d)+".md"] = domainPage(d, list)
+		}
+	}
+	if len(c.Resources)+len(c.Prompts) > 0 {
+		files["resources.md"] = resourcesPage(c)
+	}
+	return files
+}
+
+const generated = "<!-- Made from the definitions of the operations. Change those, then run: vitrine docs -->\n\n"
+
+func domainPage(d Domain, list []Operation) []byte {
+	var b bytes.Buffer
+	b.WriteString(generated)
+	fmt.Fprintf(&b, "# %s\n\nEach operation is an MCP tool and a REST route with the same arguments and the same result.\n"+
+		"`tenant_id` may always be left out: then it is the key's default tenant.\n\n", strings.ToUpper(string(d[:1]))+string(d[1:]))
+	for _, o := range list {
+		operationSection(&b, o)
+	}
+	return b.Bytes()
+}
+
+func operationSection(b *bytes.Buffer, o Operation) {
+	fmt.Fprintf(b, "## %s\n\n%s\n\n`%s %s` · permission `%s` · %s", o.Name, strings.TrimSpace(o.Doc), o.Method, o.Path, o.Permission, hints(o))
+	if o.Rate != "" {
+		fmt.Fprintf(b, " · budget `%s`", o.Rate)
+	}
+	if o.Spec != "" {
+		fmt.Fprintf(b, " · %s", o.Spec)
+	}
+	b.WriteString("\n\n")
+	table(b, "Argument", o.Input, true)
+	table(b, "Result", o.Output, false)
+	if o.Attaches {
+		b.WriteString("With binary parts: image blocks over MCP, `attachments[]` with `mime_type` and `data_base64` over REST.\n\n")
+	}
+	if o.Example != nil {
+		if example, err := json.MarshalIndent(o.Example, "", "  "); err == nil {
+			fmt.Fprintf(b, "Example arguments:\n\n```json\n%s\n```\n\n", example)
+		}
+	}
+}
+
+func hints(o Operation) string {
+	var words []string
+	for _, h := range []struct {
+		on   bool
+		word string
+	}{{o.ReadOnly, "read-only"}, {o.Destructive, "destructive"}, {o.Idempotent, "idempotent"}, {o.OpenWorld, "reaches outside"}} {
+		if h.on {
+			words = append(words, h.word)
+		}
+	}
+	if len(words) == 0 {
+		return "writes"
+	}
+	return strings.Join(words, ", ")
+}
+
+// table lists the fields of an object, nested ones by their path.
+func table(b *bytes.Buffer, head string, s *huma.Schema, defaults bool) {
+	rows := fields("", s)
+	if len(rows) == 0 {
+		return
+	}
+	if defaults {
+		fmt.Fprintf(b, "| %s | Type | Default | Meaning |\n|---|---|---|---|\n", head)
+	} else {
+		fmt.Fprintf(b, "| %s | Type | Meaning |\n|---|---|---|\n", head)
+	}
+	for _, f := range rows {
+		name := "`" + f.path + "`"
+		if defaults && f.required {
+			name += " **required**"
+		}
+		if defaults {
+			fmt.Fprintf(b, "| %s | %s | %s | %s |\n", name, typeWords(f.schema), defaultWords(f.schema), cell(f.schema.Description))
+		} else {
+			fmt.Fprintf(b, "| %s | %s | %s |\n", name, typeWords(f.schema), cell(f.schema.Description))
+		}
+	}
+	b.WriteString("\n")
+}
+
+type fieldRow struct {
+	path     string
+	schema   *huma.Schema
+	required bool
+}
+
+// fields lists an object's properties, required ones first, each followed by
+// those inside it.
+func fields(prefix string, s *huma.Schema) []fieldRow {
+	names := make([]string, 0, len(s.Properties))
+	for n := range s.Properties {
+		names = append(names, n)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if ra, rb := isRequired(s, a), isRequired(s, b); ra != rb && prefix == "" {
+			if ra {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a, b)
+	})
+	var rows []fieldRow
+	for _, n := range names {
+		p := s.Properties[n]
+		path := prefix + n
+		rows = append(rows, fieldRow{path, p, isRequired(s, n)})
+		if p.Items != nil {
+			p, path = p.Items, path+"[]"
+		}
+		if len(p.Properties) > 0 {
+			rows = append(rows, fields(path+".", p)...)
+		}
+	}
+	return rows
+}
+
+// typeWords says what values a field takes.
+func typeWords(s *huma.Schema) string {
+	t := s.Type
+	switch {
+	case s.Items != nil:
+		t = typeWords(s.Items) + "[]"
+	case s.Type == "":
+		t = "any"
+	case s.Format != "" && s.Type == huma.TypeString:
+		t += " (" + s.Format + ")"
+	}
+	if s.Nullable {
+		t += " or null"
+	}
+	if len(s.Enum) > 0 {
+		values := make([]string, len(s.Enum))
+		for i, v := range s.Enum {
+			values[i] = fmt.Sprint(v)
+		}
+		t = strings.Join(values, ", ")
+	}
+	for _, l := range []struct {
+		low, high any
+		of        string
+	}{{s.Minimum, s.Maximum, ""}, {s.MinLength, s.MaxLength, " characters"}, {s.MinItems, s.MaxItems, " items"}} {
+		if r := span(l.low, l.high); r != "" {
+			t += ", " + r + l.of
+		}
+	}
+	return cell(t)
+}
+
+// span words a range of which either end may be missing (a nil *float64 or *int).
+func span(low, high any) string {
+	l, h := bound(low), bound(high)
+	switch {
+	case l != "" && h != "":
+		return l + " to " + h
+	case l != "":
+		return "at least " + l
+	case h != "":
+		return "at most " + h
+	}
+	return ""
+}
+
+func bound(v any) string {
+	switch v := v.(type) {
+	case *float64:
+		if v != nil {
+			return fmt.Sprint(*v)
+		}
+	case *int:
+		if v != nil {
+			return fmt.Sprint(*v)
+		}
+	}
+	return ""
+}
+
+func defaultWords(s *huma.Schema) string {
+	if s.Default == nil {
+		return ""
+	}
+	return "`" + cell(fmt.Sprint(s.Default)) + "`"
+}
+
+// cell makes text fit into a table.
+func cell(s string) string {
+	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", `\|`)
+}
+
+func resourcesPage(c Catalogue) []byte {
+	var b bytes.Buffer
+	b.WriteString(generated + "# MCP resources and prompts\n\nA URI with a {name} is a template: clients find it in resources/templates/list, not in resources/list.\n\n" +
+		"| Resource | Type | Permission | Meaning |\n|---|---|---|---|\n")
+	for _, r := range c.Resources {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", r.URI, r.MIMEType, r.Permission, cell(r.Doc))
+	}
+	b.WriteString("\n| Prompt | Arguments | Meaning |\n|---|---|---|\n")
+	for _, p := range c.Prompts {
+		var args []string
+		for _, a := range p.Arguments {
+			word := "`" + a.Name + "`"
+			if a.Required {
+				word += " (required)"
+			}
+			args = append(args, word)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", p.Name, strings.Join(args, ", "), cell(p.Doc))
+	}
+	return b.Bytes()
+}
+
+// writeFiles makes dir hold exactly these files of the given extension.
+func writeFiles(dir, ext string, files map[string][]byte) error {
+	stale, err := staleFiles(dir, ext, files)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, name := range stale {
+		path := filepath.Join(dir, name)
+		content, wanted := files[name]
+		if !wanted {
+			err = os.Remove(path)
+		} else {
+			err = os.WriteFile(path, content, 0o644)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func staleFiles(dir, ext string, files map[string][]byte) ([]string, error) {
+	var stale []string
+	for name, content := range files {
+		have, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil && !os.IsNotExist(err) {
+			return nil, err
+		}
+		if err != nil || !bytes.Equal(have, content) {
+			stale = append(stale, name)
+		}
+	}
+	there, err := filepath.Glob(filepath.Join(dir, "*"+ext))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range there {
+		if name := filepath.Base(path); files[name] == nil {
+			stale = append(stale, name)
+		}
+	}
+	slices.Sort(stale)
+	return stale, nil
+}
