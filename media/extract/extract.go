@@ -79,6 +79,9 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, opts Options) (Result,
 		Lineage: lineage, Chunks: file.Chunks, Report: report}, nil
 }
 
+// unreadableWarning marks lineage whose reading failed midway.
+const unreadableWarning = "the generation data could not be read"
+
 // FromChunks gives the lineage that chunks of metadata hold. It does no I/O, so
 // that stored chunks can be read again; sidecars among opts are not looked at,
 // their chunks are already in the file's.
@@ -87,7 +90,7 @@ func FromChunks(file container.File, opts Options) (lineage library.Lineage, rep
 		// The readers are fuzzed and hold no known panic; one bad file must
 		// still not take a server down.
 		if p := recover(); p != nil {
-			lineage = library.Lineage{Models: []library.ModelUse{}, Warnings: []string{"the generation data could not be read"}}
+			lineage = library.Lineage{Models: []library.ModelUse{}, Warnings: []string{unreadableWarning}}
 			report = Report{State: StateNone, Reason: ReasonUnreadable, Sentence: "The generation data in this file could not be read."}
 		}
 	}()

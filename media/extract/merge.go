@@ -31,6 +31,9 @@ type merger struct {
 	rule  string
 	graph bool // a node graph has been read
 	mute  bool // the finding may only be compared, not filled in
+	// loneBase holds while both lists of models that are being joined name one
+	// base model, so that they must mean the same load.
+	loneBase bool
 }
 
 func (m *merger) add(f writer.Finding) {
@@ -171,6 +174,7 @@ func (m *merger) models(models []library.ModelUse, graph bool) {
 
 // describe adds what other says of the models that are listed.
 func (m *merger) describe(other []library.ModelUse) {
+	m.loneBase = !m.mute && onlyBase(other) != nil
 	for _, o := range other {
 		have := m.listed(o)
 		if have == nil {
@@ -185,15 +189,37 @@ func (m *merger) describe(other []library.ModelUse) {
 	}
 }
 
-// listed finds the model that another record speaks of, by name.
+// listed finds the model that another record speaks of: by name, by the site's
+// version number within an identifier, or because both list one base model only,
+// which hosted generators rename on their servers.
 func (m *merger) listed(o library.ModelUse) *library.ModelUse {
 	name := library.FoldModelName(o.Name)
 	for i := range m.l.Models {
-		if have := &m.l.Models[i]; library.FoldModelName(have.Name) == name && (have.Type == o.Type || o.Type == "other") {
+		have := &m.l.Models[i]
+		sameKind := have.Type == o.Type || o.Type == "other"
+		if sameKind && (library.FoldModelName(have.Name) == name || o.VersionID != "" && strings.HasSuffix(have.VersionID, "@"+o.VersionID)) {
 			return have
 		}
 	}
+	if o.Type == "checkpoint" && m.loneBase {
+		return onlyBase(m.l.Models)
+	}
 	return nil
+}
+
+// onlyBase gives the one base model of a list, nil when there are none or several.
+func onlyBase(models []library.ModelUse) *library.ModelUse {
+	var one *library.ModelUse
+	for i := range models {
+		if models[i].Type != "checkpoint" && models[i].Type != "unet" {
+			continue
+		}
+		if one != nil {
+			return nil
+		}
+		one = &models[i]
+	}
+	return one
 }
 
 func fill(dst *string, v string) {

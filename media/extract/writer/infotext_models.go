@@ -138,7 +138,7 @@ func addHashedNetworks(l *library.Lineage, s settings, hashes map[string]string)
 	}
 }
 
-func sortedKeys(m map[string]string) []string {
+func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
 		keys = append(keys, k)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -108,14 +107,20 @@ func stringEnd(b []byte, i int) int {
 	return len(b)
 }
 
-func (o object) keys() []string {
-	keys := make([]string, 0, len(o))
-	for k := range o {
-		keys = append(keys, k)
+// rawMembers gives the members of a JSON object as they are written.
+func rawMembers(text string) map[string]string {
+	var members map[string]json.RawMessage
+	if len(text) > maxJSON || decodeJSON([]byte(text), &members) != nil && decodeJSON(withoutNaN([]byte(text)), &members) != nil {
+		return nil
 	}
-	slices.Sort(keys)
-	return keys
+	out := make(map[string]string, len(members))
+	for k, v := range members {
+		out[k] = string(v)
+	}
+	return out
 }
+
+func (o object) keys() []string { return sortedKeys(o) }
 
 func (o object) has(keys ...string) bool {
 	for _, k := range keys {

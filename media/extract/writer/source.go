@@ -172,33 +172,47 @@ var carried = map[string]bool{
 }
 
 // unwrap adds the parts of a record that is an object of records. A "prompt"
-// that is plain text is a value, not a record.
+// that is plain text is a value, not a record, and a node of a graph that
+// happens to be called "prompt" is a node.
 func (s *Source) unwrap(r *Record, depth int) {
 	if !mayCarry(r.Text) {
 		return
 	}
-	o := r.Object()
-	for _, key := range o.keys() {
+	parts := rawMembers(r.Text)
+	for _, key := range sortedKeys(parts) {
 		if !carried[key] {
 			continue
 		}
-		raw := o.raw(key)
-		inner, _ := unquoteJSON(raw)
-		isJSON := looksLikeObject(inner)
-		if !isJSON && !textCarrier(o, key) {
+		inner, _ := unquoteJSON(parts[key])
+		switch {
+		case looksLikeObject(inner):
+			if isNode(inner) {
+				return
+			}
+			r.claimed = true
+		case !textCarrier(parts, key):
 			continue
+		default:
+			inner = object{"v": r.Object()[key]}.raw("v")
 		}
-		r.claimed = r.claimed || isJSON
-		s.add(r.Place+":"+key, key, raw, depth+1)
+		s.add(r.Place+":"+key, key, inner, depth+1)
 	}
+}
+
+// isNode tells whether a JSON object is one node of a graph.
+func isNode(text string) bool {
+	var node struct {
+		Class string `json:"class_type"`
+	}
+	return strings.Contains(text, "class_type") && decodeJSON([]byte(text), &node) == nil && node.Class != ""
 }
 
 // textCarrier tells whether a plain string member is a chunk of its own: only
 // where its object is a bundle of chunks, which the names beside it show.
-func textCarrier(o object, key string) bool {
+func textCarrier(parts map[string]string, key string) bool {
 	switch key {
 	case "Software", "Source", "Title", "Description":
-		return o.has("Comment")
+		return parts["Comment"] != ""
 	case "parameters", "Dream", "UserComment", "fooocus_scheme":
 		return true
 	}

@@ -50,10 +50,12 @@ var All = []Writer{
 	{"fooocus", readFooocus},
 	{"easydiffusion", readEasyDiffusion},
 	{"hf-space", readHFSpace},
+	{"comfyui", readComfyUI},
 	{"infotext", readInfotext},
 	{"midjourney", readMidjourney},
 	{"iptc", readIPTC},
 	{"plain-json", readPlainJSON},
+	{"c2pa", readCredentials},
 }
 
 // Read gives the findings of every writer that recognises a record of its own.

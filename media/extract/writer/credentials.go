@@ -1,0 +1,28 @@
+package writer
+
+import (
+	"vitrine/library"
+	"vitrine/media/extract/c2pa"
+)
+
+// readCredentials reads C2PA content credentials: who claims to have made the
+// file, and what it was made from. They hold no prompt, and none is made of them.
+func readCredentials(src *Source) (Finding, bool) {
+	for _, chunk := range src.File.Chunks {
+		if chunk.Place != "c2pa" || len(chunk.Data) == 0 {
+			continue
+		}
+		claim, err := c2pa.Read(chunk.Data)
+		if err != nil {
+			return Finding{Place: chunk.Key, Lineage: library.Lineage{Warnings: []string{"the content credentials could not be read"}}}, true
+		}
+		l := library.Lineage{C2PA: claim}
+		for _, in := range claim.Ingredients {
+			if in.Title != "" {
+				l.Parents = append(l.Parents, library.Parent{Kind: "c2pa_ingredient", Name: in.Title})
+			}
+		}
+		return Finding{Lineage: l, Place: chunk.Key}, true
+	}
+	return Finding{}, false
+}
