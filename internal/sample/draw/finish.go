@@ -32,46 +32,60 @@ func (c *Canvas) Finish(look Look) Picture {
 		line := c.Pix[y*c.W*3 : (y+1)*c.W*3]
 		dst := out.Pix[y*c.W*3 : (y+1)*c.W*3]
 		offset := int(noise.Uint64() & (grainSize/2 - 1))
+		speckle := grain[offset : offset+c.W]
 		for x, u := range columns {
 			r2 := u + v*v
-			k := 1 - look.Vignette*r2*r2*0.25
-			g := grain[offset+x]
-			dst[3*x] = tone(line[3*x]*k, g)
-			dst[3*x+1] = tone(line[3*x+1]*k, g)
-			dst[3*x+2] = tone(line[3*x+2]*k, g)
+			k := (1 - look.Vignette*r2*r2*0.25) * toneSteps
+			g := speckle[x]
+			p, q := line[3*x:3*x+3:3*x+3], dst[3*x:3*x+3:3*x+3]
+			q[0], q[1], q[2] = tone(p[0]*k, g), tone(p[1]*k, g), tone(p[2]*k, g)
 		}
 	}
 	return out
 }
 
-const grainSize = 4096
+// The tone curve is a table over colours 0 to 4 in steps of 1/toneSteps; its
+// values and the grain are 8-bit steps with eight more bits of fraction.
+const (
+	toneSteps = 1024
+	grainSize = 8192
+)
 
-func grainTable(look Look) []float32 {
+func grainTable(look Look) []int32 {
 	r := NewRand(Mix(look.Seed, 77))
-	out := make([]float32, grainSize)
+	out := make([]int32, grainSize)
 	for i := range out {
-		out[i] = r.Normal()*look.Grain + 0.5
+		out[i] = int32((r.Normal()*look.Grain + 0.5) * 256)
 	}
 	return out
 }
 
 // toneCurve keeps values up to 0.82 and bends the rest towards 1, reaching it
 // only far beyond: lights keep their hue instead of clipping to white.
-var toneCurve = func() (t [1025]float32) {
+var toneCurve = func() (t [4*toneSteps + 1]int32) {
 	for i := range t {
-		x := float32(i) / 1024 * 4
+		x := float32(i) / toneSteps
 		if x > 0.82 {
 			x = 0.82 + 0.18*(1-Exp(-(x-0.82)/0.3))
 		}
-		t[i] = x * 255
+		t[i] = int32(x * 255 * 256)
 	}
 	return t
 }()
 
-func tone(v, grain float32) byte {
-	f := Clamp(v, 0, 3.99) * 256
-	i := int(f)
-	return byte(Clamp(toneCurve[i]+(toneCurve[i+1]-toneCurve[i])*(f-float32(i))+grain, 0, 255))
+func tone(v float32, grain int32) byte {
+	i := int32(v)
+	if uint32(i) > 4*toneSteps {
+		i = 4 * toneSteps
+		if v < 0 {
+			i = 0
+		}
+	}
+	out := (toneCurve[i] + grain) >> 8
+	if uint32(out) > 255 {
+		out = 255 &^ (out >> 31)
+	}
+	return byte(out)
 }
 
 // bloom adds a blurred copy of the bright parts. It works on a canvas reduced
@@ -98,26 +112,35 @@ func (c *Canvas) bloom(strength float32) {
 
 // addScaled adds a k times smaller picture with bilinear interpolation.
 func (c *Canvas) addScaled(small []float32, w, h, k int, strength float32) {
-	row := make([]float32, w*3)
+	row := make([]float32, (w+1)*3)
+	columns, weights := steps(c.W, w, k)
+	rows, downs := steps(c.H, h, k)
 	for y := range c.H {
-		f := Clamp((float32(y)+0.5)/float32(k)-0.5, 0, float32(h-1))
-		j := min(int(f), max(h-2, 0))
-		t := f - float32(j)
-		upper, lower := small[j*w*3:(j+1)*w*3], small[min(j+1, h-1)*w*3:]
-		for i := range row {
+		upper, t := small[rows[y]*w*3:][:w*3], downs[y]
+		lower := small[min(rows[y]+1, h-1)*w*3:][:w*3]
+		for i := range upper {
 			row[i] = (upper[i] + (lower[i]-upper[i])*t) * strength
 		}
+		copy(row[w*3:], row[w*3-3:w*3])
 		line := c.Pix[y*c.W*3 : (y+1)*c.W*3]
-		for x := range c.W {
-			g := Clamp((float32(x)+0.5)/float32(k)-0.5, 0, float32(w-1))
-			i := min(int(g), max(w-2, 0))
-			s := g - float32(i)
-			a, b := row[i*3:], row[min(i+1, w-1)*3:]
-			line[3*x] += a[0] + (b[0]-a[0])*s
-			line[3*x+1] += a[1] + (b[1]-a[1])*s
-			line[3*x+2] += a[2] + (b[2]-a[2])*s
+		for x, s := range weights {
+			p, q := line[3*x:3*x+3:3*x+3], row[columns[x]*3:][:6:6]
+			p[0] += q[0] + (q[3]-q[0])*s
+			p[1] += q[1] + (q[4]-q[1])*s
+			p[2] += q[2] + (q[5]-q[2])*s
 		}
 	}
+}
+
+// steps maps n pixels to the places between m samples, k pixels each.
+func steps(n, m, k int) (index []int, weight []float32) {
+	index, weight = make([]int, n), make([]float32, n)
+	for i := range n {
+		f := Clamp((float32(i)+0.5)/float32(k)-0.5, 0, float32(m-1))
+		index[i] = int(f)
+		weight[i] = f - float32(index[i])
+	}
+	return index, weight
 }
 
 func blurRows(p []float32, w, h, r int) {

@@ -11,21 +11,52 @@ type NoiseSpec struct {
 }
 
 // Field returns w*h noise values in [0,1]. It interpolates whole lattice rows
-// instead of hashing per pixel, which makes an octave cost about two
-// nanoseconds a pixel: the reason full size clouds are affordable.
+// instead of hashing per pixel, and paints coarse octaves at half size first:
+// that is what makes full size clouds affordable.
 func Field(w, h int, s NoiseSpec) []float32 {
 	out := make([]float32, w*h)
+	halfW, halfH := (w+3)/2, (h+3)/2
+	var half []float32
 	amp, sum := float32(1), float32(0)
 	for o := range s.Octaves {
-		addOctave(out, w, h, max(s.CellX, 1.2), max(s.CellY, 1.2), amp, Mix(s.Seed, uint64(o)))
+		seed := Mix(s.Seed, uint64(o))
+		if min(s.CellX, s.CellY) >= 10 {
+			if half == nil {
+				half = make([]float32, halfW*halfH)
+			}
+			addOctave(half, halfW, halfH, s.CellX/2, s.CellY/2, amp, seed)
+		} else {
+			addOctave(out, w, h, max(s.CellX, 1.2), max(s.CellY, 1.2), amp, seed)
+		}
 		sum += amp
 		amp *= s.Gain
 		s.CellX, s.CellY = s.CellX/2, s.CellY/2
 	}
+	if half != nil {
+		addDoubled(out, w, h, half, halfW)
+	}
+	scale := 1 / sum
 	for i := range out {
-		out[i] /= sum
+		out[i] *= scale
 	}
 	return out
+}
+
+// addDoubled adds a half size field, interpolating linearly.
+func addDoubled(out []float32, w, h int, half []float32, halfW int) {
+	for y := range h {
+		upper, lower := half[y/2*halfW:][:halfW], half[(y/2+y&1)*halfW:][:halfW]
+		line := out[y*w : y*w+w]
+		for x := range w / 2 {
+			a := (upper[x] + lower[x]) * 0.5
+			b := (upper[x+1] + lower[x+1]) * 0.5
+			line[2*x] += a
+			line[2*x+1] += (a + b) * 0.5
+		}
+		if w&1 == 1 {
+			line[w-1] += (upper[w/2] + lower[w/2]) * 0.5
+		}
+	}
 }
 
 func addOctave(out []float32, w, h int, cellX, cellY, amp float32, seed uint64) {

@@ -8,7 +8,7 @@ func paintNebula(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
 	warp := draw.Field(c.W, c.H, draw.NoiseSpec{CellX: u * 0.7, CellY: u * 0.7, Octaves: 3, Gain: 0.5, Seed: r.Uint64()})
 	gas := draw.Field(c.W, c.H, draw.NoiseSpec{CellX: u * 0.42, CellY: u * 0.42, Octaves: 6, Gain: 0.56, Seed: r.Uint64()})
 	dust := draw.Field(c.W, c.H, draw.NoiseSpec{CellX: u * 0.3, CellY: u * 0.3, Octaves: 5, Gain: 0.55, Seed: r.Uint64()})
-	table := append(draw.Ramp{p.Deep().Mul(0.25), p.Deep()}, p.Ramp[1:]...).Table(512)
+	table := append(draw.Ramp{p.Deep().Mul(0.35), p.Deep().Mix(p.Ramp[1], 0.3)}, p.Ramp[1:]...).Table(512)
 	cx, cy := r.Range(0.3, 0.7)*float32(c.W), r.Range(0.3, 0.7)*float32(c.H)
 	shift := int(u * 0.22)
 	c.Shade(func(x, y int) draw.Colour {
@@ -17,10 +17,10 @@ func paintNebula(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
 		j := min(max(y+int((w-0.5)*float32(shift)*2), 0), c.H-1)*c.W + min(max(x+int((0.5-w)*float32(shift)*2), 0), c.W-1)
 		dx, dy := (float32(x)-cx)/u, (float32(y)-cy)/u
 		core := 1 / (1 + 4.5*(dx*dx+dy*dy))
-		v := draw.Smooth(0.28, 0.86, gas[j]*0.72+core*0.36)
-		shade := 1 - 0.75*draw.Smooth(0.5, 0.72, dust[j])
-		col := table[int(v*511)].Mul(0.35 + 1.0*v)
-		return col.Plus(p.Accent.Mul(0.45 * draw.Smooth(0.55, 0.8, w) * v)).Mul(shade)
+		v := draw.Smooth(0.3, 1.02, gas[j]*0.8+core*0.3)
+		shade := 1 - 0.8*draw.Smooth(0.5, 0.72, dust[j])
+		col := table[int(v*511)].Mul(0.4 + 0.75*v)
+		return col.Plus(p.Accent.Mul(0.4 * draw.Smooth(0.5, 0.75, w) * v)).Mul(shade)
 	})
 	if s.Subject.Key == "galaxy" {
 		galaxy(c, p, cx, cy, r)

@@ -23,18 +23,47 @@ type plane struct {
 // paintFractal colours escape times smoothly along the palette and lights the
 // result from the side, so that bands read as relief.
 func paintFractal(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
-	p := plane{julia: s.Subject.Key == "julia", angle: r.Angle()}
-	if p.julia {
+	best, detail := plane{}, float32(-1)
+	for range 14 {
+		p := fractalView(s.Subject.Key == "julia", r)
+		if d := p.detail(); d > detail {
+			best, detail = p, d
+		}
+	}
+	paintEscape(c, s, escapeField(c, best), r)
+	return draw.Look{Bloom: 0.35, Vignette: 0.35, Grain: 0.8}
+}
+
+func fractalView(julia bool, r *draw.Rand) plane {
+	p := plane{julia: julia, angle: r.Angle()}
+	if julia {
 		j := draw.Pick(r, juliaPoints)
 		p.jx, p.jy = j[0]+r.Normal()*0.003, j[1]+r.Normal()*0.003
-		p.cx, p.cy, p.half = r.Normal()*0.12, r.Normal()*0.12, r.Range(0.45, 1.25)
-	} else {
-		m := draw.Pick(r, mandelbrotPlaces)
-		p.cx, p.cy, p.half = m[0]+r.Normal()*0.04*m[2], m[1]+r.Normal()*0.04*m[2], m[2]*r.Range(0.7, 1.3)
+		p.cx, p.cy, p.half = r.Normal()*0.35, r.Normal()*0.35, r.Range(0.25, 1.1)
+		return p
 	}
-	field := escapeField(c, p)
-	paintEscape(c, s, field, r)
-	return draw.Look{Bloom: 0.45, Vignette: 0.35, Grain: 0.8}
+	m := draw.Pick(r, mandelbrotPlaces)
+	p.cx, p.cy, p.half = m[0]+r.Normal()*0.25*m[2], m[1]+r.Normal()*0.25*m[2], m[2]*r.Range(0.35, 1)
+	return p
+}
+
+// detail measures on a coarse grid how much happens in a view: many places of
+// high and differing escape time, few inside the set.
+func (p plane) detail() float32 {
+	small := draw.NewCanvas(20, 16)
+	score := float32(0)
+	field := escapeField(small, p)
+	for i, v := range field {
+		if v < 0 {
+			score -= 1.5
+			continue
+		}
+		if i > 0 && field[i-1] >= 0 {
+			score += draw.Clamp(draw.Abs(v-field[i-1])/4, 0, 1)
+		}
+		score += draw.Clamp(v/40, 0, 1)
+	}
+	return score
 }
 
 func escapeField(c *draw.Canvas, p plane) []float32 {
@@ -74,15 +103,15 @@ func escape(zx, zy, kx, ky float32, limit int) float32 {
 func smoothEscape(m float32) float32 { return draw.Log2(draw.Log2(m) / 6) }
 
 func paintEscape(c *draw.Canvas, s *Spec, field []float32, r *draw.Rand) {
-	table := append(append(draw.Ramp{}, s.Palette.Ramp...), s.Palette.Accent, s.Palette.Ramp[1], s.Palette.Deep()).Table(512)
-	phase, stretch := r.Float(), r.Range(0.07, 0.16)
+	table := append(append(draw.Ramp{}, s.Palette.Ramp...), s.Palette.Ramp[3], s.Palette.Accent, s.Palette.Ramp[1], s.Palette.Deep()).Table(512)
+	phase, stretch := r.Float(), r.Range(0.16, 0.34)
 	inside := s.Palette.Deep().Mul(0.35)
 	c.Shade(func(x, y int) draw.Colour {
 		v := field[y*c.W+x]
 		if v < 0 {
 			return inside
 		}
-		w := draw.Sqrt(max(v, 0))*stretch*3 + phase
+		w := draw.Sqrt(max(v, 0))*stretch + phase
 		w -= draw.Floor(w)
 		col := table[int(w*511)]
 		if x > 0 && y > 0 && field[y*c.W+x-1] >= 0 && field[(y-1)*c.W+x] >= 0 {

@@ -198,4 +198,96 @@ var kinds = []*Kind{
 			{Term{"macro", "macro photography", "as a macro shot", "マクロ撮影", "微距"}, 0.4},
 		},
 	},
+	{
+		Name: "flow", Emoji: "🖌️", Paint: paintFlow, Portrait: 0.4,
+		Subjects: []Term{
+			{"flow", "flowing brush strokes", "flowing brush strokes that follow unseen currents", "流れる筆致", "流动笔触"},
+			{"flow", "abstract flow painting", "an abstract painting of swirling flow", "抽象画", "抽象流动画"},
+		},
+		Traits: []Trait{
+			{Term{"light", "light background", "on a light canvas", "明るい背景", "浅色背景"}, 0.35},
+			{Term{"swirl", "swirling motion", "full of swirling motion", "渦", "旋涡"}, 0.5},
+			{Term{"texture", "impasto texture", "with thick impasto", "厚塗り", "厚涂"}, 0.4},
+		},
+	},
+	{
+		Name: "circuit", Emoji: "🔌", Paint: paintCircuit, Palettes: []string{"emerald", "teal", "blue", "violet", "neon", "amber", "red", "mint"}, Portrait: 0.25,
+		Subjects: []Term{
+			{"circuit", "circuit board", "a circuit board seen from above", "基板", "电路板"},
+			{"circuit", "glowing microchips", "glowing microchips joined by copper traces", "光るマイクロチップ", "发光芯片"},
+		},
+		Traits: []Trait{
+			{Term{"traces", "copper traces", "laced with copper traces", "銅の配線", "铜走线"}, 0.5},
+			{Term{"glow", "glowing pads", "with glowing pads", "光るパッド", "发光焊盘"}, 0.5},
+		},
+	},
+	{
+		Name: "maze", Emoji: "🧩", Paint: paintMaze, Portrait: 0.3,
+		Subjects: []Term{
+			{"maze", "maze", "a maze whose ways change colour", "迷路", "迷宫"},
+			{"maze", "labyrinth", "an endless labyrinth", "ラビリンス", "迷宫回廊"},
+		},
+		Traits: []Trait{
+			{Term{"gradient", "color gradient", "running through every colour", "グラデーション", "渐变"}, 0.5},
+			{Term{"topdown", "top-down view", "seen from above", "俯瞰", "俯视"}, 0.5},
+		},
+	},
+	{
+		Name: "geode", Emoji: "💎", Paint: paintGeode, Portrait: 0.3,
+		Subjects: []Term{
+			{"geode", "agate geode", "a cut agate geode", "瑪瑙", "玛瑙晶洞"},
+			{"geode", "crystal geode", "a geode with a heart of crystals", "晶洞", "水晶晶洞"},
+		},
+		Traits: []Trait{
+			{Term{"gold", "gold veins", "with veins of gold", "金の筋", "金色纹理"}, 0.55},
+			{Term{"bands", "banded stone", "in fine bands", "縞模様", "条纹石"}, 0.5},
+			{Term{"macro", "macro photography", "as a macro shot", "マクロ撮影", "微距"}, 0.35},
+		},
+	},
+	{
+		Name: "window", Emoji: "🌧️", Paint: paintWindow, Times: []string{"night", "dusk"}, Palettes: []string{"blue", "teal", "violet", "amber", "pink", "neon", "sunset", "red"}, Portrait: 0.5,
+		Subjects: []Term{
+			{"window", "rainy window", "a rainy window with city lights behind it", "雨の窓", "雨窗"},
+			{"window", "bokeh lights", "bokeh lights through wet glass", "玉ボケ", "散景灯光"},
+		},
+		Traits: []Trait{
+			{Term{"cup", "cup of coffee", "and a steaming cup of coffee", "コーヒー", "咖啡"}, 0.35},
+			{Term{"drops", "raindrops", "covered in raindrops", "雨粒", "雨滴"}, 0.6},
+		},
+	},
+	{
+		Name: "lanterns", Emoji: "🏮", Paint: paintLanterns, Times: []string{"night"}, Palettes: []string{"amber", "red", "violet", "blue", "sunset", "pink", "gold"}, Portrait: 0.45,
+		Subjects: []Term{
+			{"lanterns", "floating lanterns", "floating paper lanterns over dark water", "空に浮かぶ灯籠", "孔明灯"},
+			{"lanterns", "lantern festival", "a lantern festival by the lake", "ランタン祭り", "灯会"},
+		},
+		Traits: []Trait{
+			{Term{"boat", "small boat", "with a small boat", "小舟", "小船"}, 0.5},
+			{Term{"reflection", "water reflection", "doubled by the water", "水面の反射", "水面倒影"}, 0.5},
+			{Term{"stars", "starry sky", "under a starry sky", "星空", "星空"}, 0.4},
+		},
+	},
+	{
+		Name: "balloons", Emoji: "🎈", Paint: paintBalloons, Times: []string{"dawn", "morning", "noon", "golden", "dusk"}, Palettes: []string{"red", "amber", "teal", "blue", "violet", "pink", "sunset", "pastel", "peacock", "mint", "autumn"}, Portrait: 0.45,
+		Subjects: []Term{
+			{"balloons", "hot air balloons", "hot air balloons over a wide valley", "熱気球", "热气球"},
+			{"balloons", "balloon festival", "a balloon festival in the hills", "気球フェスティバル", "热气球节"},
+		},
+		Traits: []Trait{
+			{Term{"mist", "morning mist", "above drifting mist", "朝霧", "晨雾"}, 0.5},
+			{Term{"stripes", "striped balloons", "in bright stripes", "縞模様", "条纹"}, 0.4},
+		},
+	},
+	{
+		Name: "jellyfish", Emoji: "🪼", Paint: paintJellyfish, Palettes: []string{"violet", "pink", "teal", "blue", "neon", "sunset", "mint", "amber"}, Portrait: 0.55,
+		Subjects: []Term{
+			{"jellyfish", "glowing jellyfish", "glowing jellyfish drifting through the deep sea", "光るクラゲ", "发光水母"},
+			{"jellyfish", "bioluminescent jellyfish", "bioluminescent jellyfish in dark water", "発光クラゲ", "生物发光水母"},
+		},
+		Traits: []Trait{
+			{Term{"deep", "deep sea", "far below the surface", "深海", "深海"}, 0.5},
+			{Term{"rays", "light rays", "under slanting light rays", "光の筋", "光束"}, 0.4},
+			{Term{"bubbles", "tiny bubbles", "among tiny bubbles", "気泡", "气泡"}, 0.4},
+		},
+	},
 }

@@ -15,8 +15,8 @@ type light struct {
 
 var hours = map[string]light{
 	"dawn":    {ramp(0x2b3a67, 0x6f6d9f, 0xd99bab, 0xffd2a8), draw.Hex(0xffe7c0), draw.Hex(0xe6b3b0), draw.Hex(0x1c2340), false, 0.18},
-	"morning": {ramp(0x3d7fc1, 0x78b1dd, 0xb9dcec, 0xf4eeda), draw.Hex(0xfff6da), draw.Hex(0xcfe3ea), draw.Hex(0x17324a), false, 0.5},
-	"noon":    {ramp(0x1f6fc0, 0x4f9fe0, 0x9fd0f0, 0xe2f2f6), draw.Hex(0xffffff), draw.Hex(0xc5e0ee), draw.Hex(0x123347), false, 0.75},
+	"morning": {ramp(0x2f6db0, 0x5f9fd2, 0x9cc8e2, 0xe6dfc8), draw.Hex(0xfff6da), draw.Hex(0xb4cfdc), draw.Hex(0x17324a), false, 0.5},
+	"noon":    {ramp(0x1a62b0, 0x3f8cd0, 0x7fb8e0, 0xbfdcea), draw.Hex(0xffffff), draw.Hex(0x9fc4da), draw.Hex(0x123347), false, 0.75},
 	"golden":  {ramp(0x3b4a7a, 0x9a7a8f, 0xf0a860, 0xffdf95), draw.Hex(0xfff1b8), draw.Hex(0xf5bd7c), draw.Hex(0x2a1a22), false, 0.22},
 	"dusk":    {ramp(0x161a3f, 0x4a2c6b, 0xb8476f, 0xff9a62), draw.Hex(0xffc98a), draw.Hex(0xc0607c), draw.Hex(0x0f0d24), false, 0.1},
 	"night":   {ramp(0x030615, 0x0a1533, 0x183059, 0x3a5a86), draw.Hex(0xf3f3e0), draw.Hex(0x2f4d78), draw.Hex(0x03060f), true, 0.62},
@@ -76,8 +76,10 @@ func paintLamp(c *draw.Canvas, l light, at draw.Point, radius float32, r *draw.R
 		moon(c, at.X, at.Y, radius, l.lamp, r.Uint64())
 		return
 	}
-	c.Glow(at.X, at.Y, c.Unit()*0.75, l.lamp.Vivid(1.4), 0.42)
-	c.Glow(at.X, at.Y, radius*3.2, l.lamp, 0.5)
+	// The brighter the sky, the less a glow may add before all turns white.
+	room := draw.Clamp(1.15-l.sky[len(l.sky)-2].Luma(), 0.25, 1)
+	c.Glow(at.X, at.Y, c.Unit()*0.75, l.lamp.Vivid(1.4), 0.42*room)
+	c.Glow(at.X, at.Y, radius*3.2, l.lamp, 0.5*room)
 	c.Disc(at.X, at.Y, radius, l.lamp.Mul(1.25), 0.95)
 }
 

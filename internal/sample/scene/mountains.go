@@ -15,9 +15,10 @@ func paintMountains(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
 	lamp := paintSky(c, l, horizon, r)
 	clouds(c, l, horizon, r.Range(0.1, 0.7), r)
 	layers := r.Between(4, 6)
+	rock := draw.Field(c.W, c.H, draw.NoiseSpec{CellX: c.Unit() * 0.16, CellY: c.Unit() * 0.2, Octaves: 5, Gain: 0.62, Seed: r.Uint64()})
 	for i := range layers {
 		t := float32(i+1) / float32(layers)
-		paintRidge(c, s, l, horizon, t, lamp, r)
+		paintRidge(c, s, l, horizon, t, lamp, rock, r)
 		if s.Has("mist") || s.Subject.Key == "misty" {
 			mist(c, horizon*(0.72+0.28*t), H*0.09, l.haze.Mix(l.lamp, 0.3), 0.55, r)
 		}
@@ -37,37 +38,40 @@ func paintMountains(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
 }
 
 // paintRidge paints one range; t runs from 0 (far) to 1 (near).
-func paintRidge(c *draw.Canvas, s *Spec, l light, horizon, t float32, lamp draw.Point, r *draw.Rand) {
-	sharp := draw.Lerp(0.9, 0.35, t)
-	peak := draw.Lerp(0.62, 0.16, t) * horizon
+func paintRidge(c *draw.Canvas, s *Spec, l light, horizon, t float32, lamp draw.Point, rock []float32, r *draw.Rand) {
+	sharp, peak := draw.Lerp(0.95, 0.5, t), draw.Lerp(0.66, 0.17, t)*horizon
 	if s.Subject.Key == "hills" {
-		sharp, peak = 0.05, peak*0.6
+		sharp, peak = 0.05, peak*0.55
 	}
-	tops := draw.Ridge(c.W, float32(c.W)*draw.Lerp(0.5, 0.34, t), 7, sharp, r.Uint64())
+	tops := draw.Ridge(c.W, c.Unit()*draw.Lerp(0.62, 0.42, t), 8, sharp, r.Uint64())
 	for x := range tops {
-		tops[x] = horizon + 2 - peak*draw.Pow(tops[x], 1.5)*1.9
+		tops[x] = horizon + 2 - peak*draw.Pow(tops[x], 1.6)*2
 	}
 	base := l.haze.Mix(l.shade, draw.Pow(t, 0.8)*0.92)
-	sunny := base.Mix(l.lamp, 0.34*(1-t))
-	snowy := l.lamp.Mix(l.haze, 0.25).Mul(draw.Lerp(1, 0.7, t))
+	sunny := base.Mix(l.lamp, 0.42*(1-0.8*t))
+	snowy := l.lamp.Mix(l.haze, 0.15).Mul(draw.Lerp(1, 0.72, t))
 	snow := s.Subject.Key == "snowy" && t < 0.85
-	rock := draw.Field(c.W, c.H, draw.NoiseSpec{CellX: c.Unit() * 0.09, CellY: c.Unit() * 0.14, Octaves: 4, Gain: 0.6, Seed: r.Uint64()})
-	step := max(int(c.Unit()/90), 1)
-	c.Below(tops, func(x, y int, depth float32) draw.Colour {
-		next := tops[min(max(x+step, 0), c.W-1)]
-		slope := draw.Clamp((tops[x]-next)/float32(step)*0.5, -1, 1)
-		if float32(x) < lamp.X {
-			slope = -slope
-		}
-		n := rock[y*c.W+x]
+	side := float32(1)
+	if lamp.X > float32(c.W)/2 {
+		side = -1
+	}
+	step := max(int(c.Unit()/40), 2)
+	span := c.Unit() * 0.2
+	c.Below(tops, int(horizon)+4, func(x, y int, depth float32) draw.Colour {
+		n := rock[y*c.W+x] - 0.5
+		// The light falls on faces: follow the face from the skyline down a
+		// slanted, broken path instead of straight down.
+		at := x + int((n*1.1+0.35*side)*depth) + int(n*span*0.3)
+		at = min(max(at, step), c.W-1-step)
+		slope := side * (tops[at+step] - tops[at-step]) / float32(2*step)
+		lit := draw.Smooth(-0.55, 0.55, slope*-1+n*1.2)
 		fall := draw.Clamp(depth/(peak+1), 0, 1)
-		lit := draw.Clamp(0.45-slope*0.6+(n-0.5)*1.3, 0, 1) * (1 - fall*0.6)
-		col := base.Mix(sunny, lit)
+		col := base.Mix(sunny, lit*(1-0.5*fall))
 		if snow {
-			line := draw.Smooth(0.5, 0.12, fall+(0.5-n)*0.5)
-			col = col.Mix(snowy.Mix(l.haze.Mul(0.75), 0.75*(1-lit)), line)
+			line := draw.Smooth(0.62, 0.3, fall-n*0.9)
+			col = col.Mix(base.Mix(snowy, 0.32+0.68*lit), line)
 		}
-		return col.Mix(l.haze, fall*draw.Lerp(0.75, 0.1, t))
+		return col.Mix(l.haze, fall*fall*draw.Lerp(0.8, 0.1, t))
 	})
 }
 
@@ -112,7 +116,7 @@ func meadow(c *draw.Canvas, s *Spec, l light, horizon float32, r *draw.Rand) {
 	grass := draw.Field(c.W, c.H, draw.NoiseSpec{CellX: c.Unit() * 0.2, CellY: c.Unit() * 0.05, Octaves: 5, Gain: 0.65, Seed: r.Uint64()})
 	near := l.shade.Mix(matched(s.Palette.Ramp, 0.22), 0.45)
 	far := l.haze.Mix(near, 0.6)
-	c.Below(tops, func(x, y int, depth float32) draw.Colour {
+	c.Below(tops, c.H, func(x, y int, depth float32) draw.Colour {
 		d := draw.Clamp(depth/(float32(c.H)-horizon), 0, 1)
 		return far.Mix(near, d).Mul(0.7 + 0.6*grass[y*c.W+x])
 	})

@@ -21,7 +21,7 @@ func paintAurora(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
 		far[x] = horizon - far[x]*H*0.16 + 3
 	}
 	hill := draw.Hex(0x0a1a28).Mix(p.Ramp[1], 0.2)
-	c.Below(far, func(_, _ int, _ float32) draw.Colour { return hill })
+	c.Below(far, c.H, func(_, _ int, _ float32) draw.Colour { return hill })
 	if s.Has("lake") {
 		pineRow(c, horizon+1, H*0.1, draw.Hex(0x040a10), r)
 		mirror(c, light{shade: draw.Hex(0x03080f), haze: p.Ramp[3], lamp: p.Ramp[3].Mul(0.6), sky: l.sky}, horizon, draw.Point{X: W / 2}, r)
@@ -30,7 +30,7 @@ func paintAurora(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
 		for x := range ground {
 			ground[x] = horizon + H*0.06 - ground[x]*H*0.07
 		}
-		c.Below(ground, func(x, y int, d float32) draw.Colour {
+		c.Below(ground, c.H, func(x, y int, d float32) draw.Colour {
 			return draw.Hex(0x8fb4c9).Mix(p.Ramp[3], 0.35).Mul(0.62 - 0.4*draw.Clamp(d/(H*0.25), 0, 1))
 		})
 	}
@@ -88,7 +88,7 @@ func paintTree(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
 			hill[x] = horizon + H*0.1*t - hill[x]*H*0.13
 		}
 		col := l.haze.Mix(l.shade.Mix(matched(s.Palette.Ramp, 0.25), 0.5), 0.35+0.6*t)
-		c.Below(hill, func(_, _ int, d float32) draw.Colour { return col.Mul(1.08 - 0.45*draw.Clamp(d/(H*0.3), 0, 1)) })
+		c.Below(hill, c.H, func(_, _ int, d float32) draw.Colour { return col.Mul(1.08 - 0.45*draw.Clamp(d/(H*0.3), 0, 1)) })
 	}
 	x, y := W*r.Range(0.38, 0.62), horizon+H*0.11
 	c.Shadow(x, y, u*0.34, u*0.045, l.shade, 0.75)
@@ -198,7 +198,7 @@ func dune(c *draw.Canvas, l light, sand, shade draw.Colour, horizon, t float32, 
 	}
 	blown := draw.Field(c.W, c.H, draw.NoiseSpec{CellX: u * 0.25, CellY: u * 0.1, Octaves: 3, Gain: 0.5, Seed: seed})
 	span := u * (0.1 + 0.3*t)
-	c.Below(tops, func(x, y int, depth float32) draw.Colour {
+	c.Below(tops, c.H, func(x, y int, depth float32) draw.Colour {
 		n := blown[y*c.W+x]
 		at := min(max(x+int((n-0.5)*span*1.2+depth*0.5*side), 0), c.W-1)
 		slope := side * (tops[min(at+step, c.W-1)] - tops[max(at-step, 0)]) / float32(2*step)

@@ -43,7 +43,7 @@ func wave(c *draw.Canvas, l light, sea draw.Ramp, horizon, t float32, lamp draw.
 	deep, crown := sea.At(0.5-0.45*t), sea.At(0.95-0.55*t)
 	texture := draw.Field(c.W, c.H, draw.NoiseSpec{CellX: u * (0.03 + 0.12*t), CellY: u * (0.008 + 0.03*t), Octaves: 3, Gain: 0.6, Seed: seed})
 	bottom := min(base+height*2+(H-horizon)*0.2, H)
-	c.Below(tops, func(x, y int, depth float32) draw.Colour {
+	c.Below(tops, c.H, func(x, y int, depth float32) draw.Colour {
 		if float32(y) > bottom {
 			return deep
 		}
