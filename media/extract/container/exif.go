@@ -127,7 +127,7 @@ func (t *tiffReader) directory(off int64, depth int) (next int64) {
 	}
 	for i := range count {
 		e, ok := t.entry(off+head+i*size, size)
-		if !ok {
+		if !ok || !t.s.step() {
 			t.s.warn("the %s directory breaks off", t.place)
 			return 0
 		}

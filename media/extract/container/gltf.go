@@ -31,6 +31,10 @@ func readGLB(s source) {
 		s.cut("the GLB's JSON chunk")
 		return
 	}
+	if n > maxDocument {
+		s.warn("the GLB's JSON chunk is larger than %d MiB and was left out", maxDocument>>20)
+		return
+	}
 	if b, ok := s.value("the GLB's JSON chunk", 20, n); ok {
 		// Padding should be spaces; some writers take zeros.
 		if !gltfChunks(s, "glb", bytes.TrimRight(b, "\x00")) {
@@ -41,7 +45,7 @@ func readGLB(s source) {
 
 // readGLTF reads a glTF asset that is a JSON file; other JSON gives nothing.
 func readGLTF(s source) {
-	if s.size > maxValue {
+	if s.size > maxDocument {
 		return
 	}
 	if b, ok := s.value("the glTF file", 0, s.size); ok && gltfChunks(s, "gltf", b) {

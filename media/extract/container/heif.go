@@ -11,6 +11,7 @@ type heif struct {
 	items   []heifItem
 	where   map[int]heifLocation
 	data    source        // the idat box, which small items stand in
+	extents int           // of all items
 	sizes   [][2]int      // width and height by property number; zero for other properties
 	uses    map[int][]int // property numbers by item
 }
@@ -28,9 +29,8 @@ type heifLocation struct {
 
 // Limits of an item table.
 const (
-	maxItems   = 4096
-	maxExtents = 1024
-	maxTable   = 4 << 20
+	maxItems = 4096 // items, and the pieces of all of them together
+	maxTable = 4 << 20
 )
 
 func (h *heif) meta(s source, depth int) {
@@ -64,7 +64,8 @@ func table(s source) []byte {
 		s.warn("an item table is larger than %d MiB and was left out", maxTable>>20)
 		return nil
 	}
-	return s.front(s.size)
+	b, _ := s.value("an item table", 0, s.size)
+	return b
 }
 
 // fullBox takes version and flags and gives the one of three widths that the
@@ -116,11 +117,14 @@ func (h *heif) locations(c cursor) {
 		c.skip(2) // data reference
 		start := int64(c.uint(base))
 		extents := c.u16()
-		for range min(extents, maxExtents) {
+		if h.extents += extents; c.bad || h.extents > maxItems {
+			return
+		}
+		for range extents {
 			c.skip(index)
 			l.extents = append(l.extents, [2]int64{start + int64(c.uint(offset)), int64(c.uint(length))})
 		}
-		if c.bad || extents > maxExtents {
+		if c.bad {
 			return
 		}
 		h.where[id] = l

@@ -194,11 +194,20 @@ func (j *jpegReader) finish() {
 		readEXIF(j.s.memory(j.exif), "jpeg:exif")
 	}
 	for _, x := range j.extended {
-		readXMP(j.s, bytes.Join(x.pieces, nil))
+		readXMP(j.s, j.whole(x))
 	}
 	for _, x := range j.boxes {
-		j.s.addData("c2pa", "jpeg:APP11", bytes.Join(x.pieces, nil))
+		j.s.addData("c2pa", "jpeg:APP11", j.whole(x))
 	}
+}
+
+// whole puts a value together, which holds its bytes a second time.
+func (j *jpegReader) whole(x spread) []byte {
+	b := bytes.Join(x.pieces, nil)
+	if !j.s.hold("a value over several JPEG segments", int64(len(b))) {
+		return nil
+	}
+	return b
 }
 
 func isTIFF(b []byte) bool {

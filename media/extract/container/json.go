@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 )
 
+// maxDocument bounds a JSON document that is decoded; decoding copies it twice.
+const maxDocument = 16 << 20
+
 // jsonFields gives the members of a JSON object in their order: strings without
 // their quotes, everything else as it is written. Nothing for what is no object.
 func jsonFields(object []byte, visit func(key, text string)) {

@@ -187,9 +187,10 @@ func inflate(s source, what string, b []byte) []byte {
 // expand reads a decompressor to its end, at most maxValue bytes and at most
 // maxRatio times as much as went in.
 func (l *ledger) expand(what string, z io.Reader, packed int64) []byte {
-	limit := min(maxValue, packed*maxRatio+1024, maxHeld-l.held)
+	limit := min(maxValue, packed*maxRatio+1024, maxHeld-l.held, maxHeld-l.inflated)
 	var out bytes.Buffer
 	n, err := io.Copy(&out, io.LimitReader(z, limit+1))
+	l.inflated += n
 	if n > limit {
 		l.warn("%s unpacks to more than is allowed and was left out", what)
 		return nil

@@ -23,6 +23,10 @@ func readSafetensors(s source) {
 		s.cut("the safetensors header")
 		return
 	}
+	if n > maxDocument {
+		s.warn("the safetensors header is larger than %d MiB and was left out", maxDocument>>20)
+		return
+	}
 	b, ok := s.value("the safetensors header", 8, n)
 	if !ok {
 		return

@@ -18,10 +18,11 @@ const (
 
 // ledger counts what one Read spends, across all the parts of the file it looks into.
 type ledger struct {
-	file  *File
-	held  int64
-	steps int
-	err   error // the reader's own failure, as opposed to the file's
+	file     *File
+	held     int64
+	inflated int64 // bytes that decompression gave, kept or not
+	steps    int
+	err      error // the reader's own failure, as opposed to the file's
 }
 
 // source is a range of a file, or bytes that were taken out of it. Offsets are
@@ -56,20 +57,31 @@ func (s source) peek(off, n int64) []byte {
 		return nil
 	}
 	b := make([]byte, n)
-	got, err := s.r.ReadAt(b, s.base+off)
-	if int64(got) == n {
-		return b
-	}
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		s.err = err
+	if s.fill(b, off) < n {
 		return nil
 	}
-	s.file.Truncated = true // the file is shorter than its caller said
-	return nil
+	return b
 }
 
 // front gives up to n bytes from the start of the range.
-func (s source) front(n int64) []byte { return s.peek(0, min(n, s.size)) }
+func (s source) front(n int64) []byte {
+	b := make([]byte, min(max(n, 0), s.size))
+	return b[:s.fill(b, 0)]
+}
+
+// fill reads into b as much as there is.
+func (s source) fill(b []byte, off int64) int64 {
+	n, err := s.r.ReadAt(b, s.base+off)
+	if n == len(b) {
+		return int64(n)
+	}
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		s.err = err
+		return 0
+	}
+	s.file.Truncated = true // the file is shorter than its caller said
+	return int64(n)
+}
 
 // value reads one metadata value, within the limits; what names it in warnings.
 func (s source) value(what string, off, n int64) ([]byte, bool) {
