@@ -30,6 +30,7 @@ type uiNode struct {
 	mode, order     int
 	inputs, outputs []slot
 	widgets         value // list, or object in nodes that write it by name
+	named           value // the same by name, in newer documents
 	props           value
 	inner           *scope // of subgraph and group instances
 }
@@ -70,7 +71,7 @@ type scope struct {
 }
 
 func readUINode(v value) *uiNode {
-	n := &uiNode{id: v.get("id").id(), typ: v.get("type").str(), title: v.get("title").str(), widgets: v.get("widgets_values"), props: v.get("properties")}
+	n := &uiNode{id: v.get("id").id(), typ: v.get("type").str(), title: v.get("title").str(), widgets: v.get("widgets_values"), named: v.get("widgets_values_named"), props: v.get("properties")}
 	n.mode, _ = v.get("mode").integer()
 	n.order, _ = v.get("order").integer()
 	n.inputs = readSlots(v.get("inputs"))

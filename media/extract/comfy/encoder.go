@@ -7,7 +7,7 @@ var encoderLinks = []string{"clip", "CLIP", "t5", "text_encoder", "text_encoders
 
 // Text fields of encoders. A field of a two-encoder model has its encoder's name.
 var (
-	mainFields    = []string{"text", "prompt", "user_prompt", "wildcard_text", "positive", "Text", "prompt_text", "string", "text_positive", "tags", "populated_text"}
+	mainFields    = []string{"text", "prompt", "user_prompt", "wildcard_text", "positive", "Text", "prompt_text", "string", "text_positive", "tags", "populated_text", "widget_0"}
 	encoderFields = []string{"text_g", "text_l", "clip_g", "clip_l", "t5xxl", "llama", "mt5xl", "bert", "t5", "text_t5", "qwen25_7b", "text_clip", "clip_l_text", "t5xxl_text", "lyrics"}
 	positiveOwn   = []string{"positive_prompt", "positive", "text_positive", "prompt_positive", "pos_prompt", "positive_text"}
 	negativeOwn   = []string{"negative_prompt", "negative", "text_negative", "prompt_negative", "neg_prompt", "negative_text"}

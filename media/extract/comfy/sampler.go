@@ -25,6 +25,9 @@ func (r *reader) isSampler(n *node) bool {
 }
 
 func samplerShape(n *node) bool {
+	if samplerClass(n) {
+		return true
+	}
 	if isOutputClass(n) || n.is("scheduler", "metadata", "imagesaver", "promptsaver") && !n.is("sampler") {
 		return false
 	}
@@ -39,6 +42,15 @@ func samplerShape(n *node) bool {
 	steered := linked(steerNames...) || n.pipe() != nil
 	prompted := linked("positive", "conditioning", "text_embeds", "hyvid_embeds", "prompt_embeds", "kolors_embeds")
 	return seed && steps && steered || steps && prompted && n.has(cfgNames...) && linked("model")
+}
+
+// samplerClass knows the samplers of ComfyUI itself even when inputs are missing.
+func samplerClass(n *node) bool {
+	switch n.key {
+	case "ksampler", "ksampleradvanced", "samplercustom", "samplercustomadvanced", "ksamplerefficient", "ksampleradvefficient":
+		return true
+	}
+	return false
 }
 
 // isGenerator knows nodes that make a picture from a text by themselves, such as

@@ -50,64 +50,122 @@ func (c *converter) fromInside(u *uiNode, at, hops int) origin {
 }
 
 // bindWidgets hands the values an instance shows to the nodes inside it: by its
-// list of shown widgets, and by its inputs that are widgets.
+// list of shown widgets, and by its inputs that are widgets. Values set further
+// out come first.
 func (c *converter) bindWidgets(outer *scope, u *uiNode) {
 	s := u.inner
 	if s.def.group {
 		bindGroup(s)
 		return
 	}
-	own := outer.override[u.id]
-	shown := u.props.get("proxyWidgets").list
-	for i := range shown {
-		if len(shown[i].list) < 2 {
-			continue
-		}
-		id, name := shown[i].list[0].id(), shown[i].list[1].str()
-		v, set := own[name]
-		if !set && len(u.widgets.list) == len(shown) {
-			v = u.widgets.list[i]
-			set = v.kind != kindNull
-		}
-		if !set || name == "" {
-			continue
-		}
-		if id == "-1" {
-			s.setParam(name, v)
-			continue
-		}
-		if s.override[id] == nil {
-			s.override[id] = map[string]value{}
-		}
-		s.override[id][name] = v
+	shown := shownWidgets(u)
+	inputs := widgetInputs(u)
+	forInputs, forShown := instanceValues(u, inputs, shown)
+	for i, in := range inputs {
+		s.setParam(in.name, forInputs[i])
 	}
-	bindInputs(s, u, own, len(shown) > 0)
+	for i, w := range shown {
+		s.setInner(w, forShown[i])
+	}
+	for name, v := range namedMembers(u.named) {
+		s.setParam(name, v)
+	}
+	for name, v := range outer.override[u.id] {
+		s.setParam(name, v)
+		for _, w := range shown {
+			if w.name == name {
+				s.setInner(w, v)
+			}
+		}
+	}
 }
 
-// bindInputs reads the values of instance inputs that are widgets, which stand
-// in the list of widget values in the order of the inputs.
-func bindInputs(s *scope, u *uiNode, own map[string]value, shown bool) {
-	at := 0
+// shownWidget is one inner widget that an instance shows.
+type shownWidget struct{ node, name string }
+
+func shownWidgets(u *uiNode) []shownWidget {
+	var out []shownWidget
+	for _, e := range u.props.get("proxyWidgets").list {
+		if len(e.list) >= 2 {
+			out = append(out, shownWidget{e.list[0].id(), e.list[1].str()})
+		}
+	}
+	return out
+}
+
+func widgetInputs(u *uiNode) []slot {
+	var out []slot
 	for i := range u.inputs {
-		in := &u.inputs[i]
-		if in.widget == "" {
-			continue
-		}
-		v, set := own[in.name]
-		if !set && !shown && at < len(u.widgets.list) {
-			v, set = u.widgets.list[at], true
-		}
-		at++
-		if at < len(u.widgets.list) && isSeedName(in.widget) && isControl(u.widgets.list[at]) {
-			at++
-		}
-		if set {
-			s.setParam(in.name, v)
+		if u.inputs[i].widget != "" {
+			out = append(out, u.inputs[i])
 		}
 	}
+	return out
 }
 
+// instanceValues deals an instance's list of values out. Which of its widgets the
+// list covers has changed between versions of the editor; the length tells.
+func instanceValues(u *uiNode, inputs []slot, shown []shownWidget) (forInputs, forShown []value) {
+	forInputs, forShown = make([]value, len(inputs)), make([]value, len(shown))
+	vals := u.widgets.list
+	if n := len(inputs) + len(shown); len(vals) != len(shown) && len(vals) != len(inputs) && len(vals) != n {
+		vals = withoutControls(vals)
+	}
+	switch {
+	case len(vals) == 0:
+	case len(vals) == len(shown):
+		copy(forShown, vals)
+	case len(vals) == len(inputs):
+		copy(forInputs, vals)
+	case len(vals) == len(inputs)+len(shown):
+		copy(forInputs, vals)
+		copy(forShown, vals[len(inputs):])
+	case len(shown) == 0 && len(vals) > len(inputs):
+		copy(forInputs, vals)
+	}
+	return forInputs, forShown
+}
+
+// withoutControls drops the control slots after numbers.
+func withoutControls(vals []value) []value {
+	var out []value
+	for i, v := range vals {
+		if i > 0 && isControl(v) && vals[i-1].kind == kindNumber {
+			continue
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func namedMembers(v value) map[string]value {
+	out := make(map[string]value, len(v.members))
+	for _, m := range v.members {
+		out[m.name] = m.val
+	}
+	return out
+}
+
+// setInner sets a widget of a node inside; node "-1" is the boundary itself.
+func (s *scope) setInner(w shownWidget, v value) {
+	if v.kind == kindNull || w.name == "" {
+		return
+	}
+	if w.node == "-1" {
+		s.setParam(w.name, v)
+		return
+	}
+	if s.override[w.node] == nil {
+		s.override[w.node] = map[string]value{}
+	}
+	s.override[w.node][w.name] = v
+}
+
+// setParam gives a boundary input that is a widget its value.
 func (s *scope) setParam(name string, v value) {
+	if v.kind == kindNull {
+		return
+	}
 	if s.params == nil {
 		s.params = make([]value, len(s.def.inputs))
 	}

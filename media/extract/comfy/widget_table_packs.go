@@ -92,5 +92,9 @@ var packWidgets = map[string][]string{
 	"ADE_AnimateDiffLoaderGen1":         {"model_name", "beta_schedule"},
 	"ADE_StandardStaticContextOptions":  {"context_length", "context_overlap"},
 	"RIFE VFI":                          {"ckpt_name", "clear_cache_after_n_frames", "multiplier", "fast_mode", "ensemble", "scale_factor"},
+	"SaveImagePlus":                     {"filename_prefix", "file_type", "remove_metadata"},
+	"SaveImageExtended":                 {"filename_prefix", "filename_keys", "foldername_prefix", "foldername_keys", "delimiter", "save_job_data", "job_data_per_image", "job_custom_text", "save_metadata", "counter_digits", "counter_position", "one_counter_per_folder", "image_preview", "output_ext", "quality", "named_keys"},
+	"Save Image w/Metadata":             {"filename", "path", "extension", "steps", "cfg", "modelname", "sampler_name", "scheduler", "positive", "negative", "seed_value", "width", "height", "lossless_webp", "quality_jpeg_or_webp", "counter", "time_format"},
+	"Image Saver":                       {"filename", "path", "extension", "steps", "cfg", "modelname", "sampler_name", "scheduler", "positive", "negative", "seed_value", "width", "height", "lossless_webp", "quality_jpeg_or_webp", "counter", "time_format"},
 	"Seed Everywhere":                   {"seed"},
 }

@@ -1,6 +1,9 @@
 package comfy
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // widget is one widget value under its input name.
 type widget struct {
@@ -23,35 +26,95 @@ func setWidget(list []widget, name string, v value) []widget {
 // known classes or from the node's own inputs; values that neither names keep a
 // numbered name.
 func widgetValues(u *uiNode) []widget {
-	if u.widgets.kind == kindObject {
-		var out []widget
-		for _, m := range u.widgets.members {
-			out = append(out, widget{m.name, m.val})
+	for _, byName := range []value{u.named, u.widgets} {
+		if len(byName.members) > 0 {
+			return namedWidgets(byName)
 		}
-		return out
 	}
 	vals := u.widgets.list
 	names := widgetNames(u, len(vals))
+	if len(names) == 0 {
+		return inferredWidgets(vals)
+	}
 	var out []widget
 	at := 0
-	for _, name := range names {
+	for i, name := range names {
 		if at >= len(vals) {
 			break
 		}
-		if name != "" {
-			out = append(out, widget{name, vals[at]})
-		}
+		out = append(out, widget{name, vals[at]})
 		at++
-		if at < len(vals) && isControl(vals[at]) && (isSeedName(name) || controlled[u.typ]) {
+		if at < len(vals) && isSeedName(name) && (isControl(vals[at]) || oldControl(vals[at:], names[i+1:])) {
 			at++
 		}
 	}
 	for ; at < len(vals); at++ {
-		if len(names) == 0 || vals[at].kind == kindObject {
+		if vals[at].kind == kindObject {
 			out = append(out, widget{"widget_" + strconv.Itoa(at), vals[at]})
 		}
 	}
 	return out
+}
+
+func namedWidgets(v value) []widget {
+	var out []widget
+	for _, m := range v.members {
+		if m.name != "control_after_generate" {
+			out = append(out, widget{m.name, m.val})
+		}
+	}
+	return out
+}
+
+// inferredWidgets names the values of a class that no table knows by what they
+// are: a number with a control slot is a seed, the names of samplers and
+// schedulers are known, steps and cfg stand between seed and sampler, denoise
+// after the scheduler. Everything else gets a numbered name.
+func inferredWidgets(vals []value) []widget {
+	var out []widget
+	seed, sampler, scheduler := -1, -1, -1
+	for i, v := range vals {
+		if isControl(v) && i > 0 && vals[i-1].kind == kindNumber {
+			seed = len(out) - 1
+			out[seed].name = "seed"
+			continue
+		}
+		out = append(out, widget{"widget_" + strconv.Itoa(i), v})
+		switch {
+		case samplerNamesKnown[v.str()] && sampler < 0:
+			sampler = len(out) - 1
+			out[sampler].name = "sampler_name"
+		case schedulerNamesKnown[v.str()] && scheduler < 0:
+			scheduler = len(out) - 1
+			out[scheduler].name = "scheduler"
+		}
+	}
+	number := func(i int) bool { return i >= 0 && i < len(out) && out[i].val.kind == kindNumber }
+	if seed >= 0 && sampler == seed+3 && number(seed+1) && number(seed+2) {
+		out[seed+1].name, out[seed+2].name = "steps", "cfg"
+	}
+	if scheduler >= 0 && number(scheduler+1) && number(seed+1) && seed >= 0 {
+		if f := parseFloat(out[scheduler+1].val.text); f != nil && *f >= 0 && *f <= 1 {
+			out[scheduler+1].name = "denoise"
+		}
+	}
+	return out
+}
+
+// Names of ComfyUI's samplers and schedulers.
+var (
+	samplerNamesKnown = wordSet("euler euler_cfg_pp euler_ancestral euler_ancestral_cfg_pp heun heunpp2 exp_heun_2_x0 exp_heun_2_x0_sde dpm_2 dpm_2_ancestral lms dpm_fast dpm_adaptive " +
+		"dpmpp_2s_ancestral dpmpp_2s_ancestral_cfg_pp dpmpp_sde dpmpp_sde_gpu dpmpp_2m dpmpp_2m_cfg_pp dpmpp_2m_sde dpmpp_2m_sde_gpu dpmpp_2m_sde_heun dpmpp_2m_sde_heun_gpu dpmpp_3m_sde dpmpp_3m_sde_gpu " +
+		"ddpm lcm ipndm ipndm_v deis res_multistep res_multistep_cfg_pp res_multistep_ancestral res_multistep_ancestral_cfg_pp gradient_estimation gradient_estimation_cfg_pp er_sde seeds_2 seeds_3 sa_solver sa_solver_pece ddim uni_pc uni_pc_bh2")
+	schedulerNamesKnown = wordSet("simple sgm_uniform karras exponential ddim_uniform beta normal linear_quadratic kl_optimal beta57 bong_tangent")
+)
+
+func wordSet(s string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		set[w] = true
+	}
+	return set
 }
 
 // widgetNames chooses the source of the names. The node's own list is complete
@@ -81,8 +144,11 @@ func isSeedName(name string) bool {
 	return false
 }
 
-// controlled lists classes with a control slot after a widget that is no seed.
-var controlled = map[string]bool{"PrimitiveInt": true, "PrimitiveFloat": true, "INTConstant": true}
+// oldControl knows the control slot of early documents, a yes or no, by there
+// being one value more than names.
+func oldControl(vals []value, names []string) bool {
+	return vals[0].kind == kindBool && len(vals) > len(names)
+}
 
 func isControl(v value) bool {
 	switch v.str() {
