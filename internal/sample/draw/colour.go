@@ -105,5 +105,10 @@ func Abs(x float32) float32      { return math.Float32frombits(math.Float32bits(
 // Pi as float32, so that angles need no conversions.
 const Pi = float32(math.Pi)
 
-// Log2 is the binary logarithm of a positive number.
-func Log2(x float32) float32 { return float32(math.Log2(float64(x))) }
+// FastLog2 is the binary logarithm of a positive number to within 0.01:
+// the exponent of the float plus a parabola through its mantissa.
+func FastLog2(x float32) float32 {
+	bits := math.Float32bits(x)
+	m := math.Float32frombits(bits&0x7fffff | 0x3f800000)
+	return float32(int32(bits>>23)-127) + (m-1)*(1.6797-0.33985*m)
+}

@@ -17,9 +17,9 @@ func paintNebula(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
 		j := min(max(y+int((w-0.5)*float32(shift)*2), 0), c.H-1)*c.W + min(max(x+int((0.5-w)*float32(shift)*2), 0), c.W-1)
 		dx, dy := (float32(x)-cx)/u, (float32(y)-cy)/u
 		core := 1 / (1 + 4.5*(dx*dx+dy*dy))
-		v := draw.Smooth(0.3, 1.02, gas[j]*0.8+core*0.3)
+		v := draw.Smooth(0.3, 0.95, gas[j]*0.9+core*0.2)
 		shade := 1 - 0.8*draw.Smooth(0.5, 0.72, dust[j])
-		col := table[int(v*511)].Mul(0.4 + 0.75*v)
+		col := table[int(v*511)].Mul(0.72 + 0.5*v)
 		return col.Plus(p.Accent.Mul(0.4 * draw.Smooth(0.5, 0.75, w) * v)).Mul(shade)
 	})
 	if s.Subject.Key == "galaxy" {
@@ -56,15 +56,15 @@ func galaxy(c *draw.Canvas, p *Palette, cx, cy float32, r *draw.Rand) {
 		a := float32(r.Intn(arms))/float32(arms)*2*draw.Pi + t*4.6 + spread
 		x, y := place(t*size, a)
 		col := p.Light().Mix(p.Ramp[3], t).Mix(p.Accent, r.Float()*0.4*t)
-		c.Glow(x, y, u*r.Range(0.003, 0.007), col, r.Range(0.1, 0.5)*(1.1-t*0.7))
+		c.Glow(x, y, u*r.Range(0.003, 0.007), col, r.Range(0.08, 0.36)*(1.1-t*0.7))
 	}
 	for i := range 90 {
 		t := float32(i) / 90
 		x, y := place(t*size*0.9, t*4.6+float32(i%arms)/float32(arms)*2*draw.Pi)
 		c.Glow(x, y, u*0.07, p.Ramp[3], 0.1)
 	}
-	c.Glow(cx, cy, size*0.5, p.Light(), 0.75)
-	c.Glow(cx, cy, size*0.16, draw.Grey(1), 0.9)
+	c.Glow(cx, cy, size*0.45, p.Light(), 0.4)
+	c.Glow(cx, cy, size*0.14, draw.Grey(1), 0.6)
 }
 
 // paintPlanet hangs a banded or rocky planet in space, with rings and moons.

@@ -24,7 +24,7 @@ type plane struct {
 // result from the side, so that bands read as relief.
 func paintFractal(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
 	best, detail := plane{}, float32(-1)
-	for range 14 {
+	for range 24 {
 		p := fractalView(s.Subject.Key == "julia", r)
 		if d := p.detail(); d > detail {
 			best, detail = p, d
@@ -55,19 +55,18 @@ func (p plane) detail() float32 {
 	field := escapeField(small, p)
 	for i, v := range field {
 		if v < 0 {
-			score -= 1.5
+			score -= 0.6
 			continue
 		}
 		if i > 0 && field[i-1] >= 0 {
-			score += draw.Clamp(draw.Abs(v-field[i-1])/4, 0, 1)
+			score += draw.Smooth(0.2, 2, draw.Abs(v-field[i-1]))
 		}
-		score += draw.Clamp(v/40, 0, 1)
 	}
 	return score
 }
 
 func escapeField(c *draw.Canvas, p plane) []float32 {
-	const limit = 110
+	const limit = 84
 	out := make([]float32, c.W*c.H)
 	cos, sin := draw.Cos(p.angle), draw.Sin(p.angle)
 	scale := p.half * 2 / c.Unit()
@@ -100,7 +99,7 @@ func escape(zx, zy, kx, ky float32, limit int) float32 {
 
 // smoothEscape is the fraction of an iteration by which a point overshot the
 // escape radius 8; m is its squared distance from the origin.
-func smoothEscape(m float32) float32 { return draw.Log2(draw.Log2(m) / 6) }
+func smoothEscape(m float32) float32 { return draw.FastLog2(draw.FastLog2(m) / 6) }
 
 func paintEscape(c *draw.Canvas, s *Spec, field []float32, r *draw.Rand) {
 	table := append(append(draw.Ramp{}, s.Palette.Ramp...), s.Palette.Ramp[3], s.Palette.Accent, s.Palette.Ramp[1], s.Palette.Deep()).Table(512)

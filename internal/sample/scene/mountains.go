@@ -15,11 +15,11 @@ func paintMountains(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
 	lamp := paintSky(c, l, horizon, r)
 	clouds(c, l, horizon, r.Range(0.1, 0.7), r)
 	layers := r.Between(4, 6)
-	rock := draw.Field(c.W, c.H, draw.NoiseSpec{CellX: c.Unit() * 0.16, CellY: c.Unit() * 0.2, Octaves: 5, Gain: 0.62, Seed: r.Uint64()})
+	rock := faces(c, lamp, r)
 	for i := range layers {
 		t := float32(i+1) / float32(layers)
 		paintRidge(c, s, l, horizon, t, lamp, rock, r)
-		if s.Has("mist") || s.Subject.Key == "misty" {
+		if i%2 == 0 && (s.Has("mist") || s.Subject.Key == "misty") {
 			mist(c, horizon*(0.72+0.28*t), H*0.09, l.haze.Mix(l.lamp, 0.3), 0.55, r)
 		}
 	}
@@ -37,6 +37,35 @@ func paintMountains(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
 	return draw.Look{Bloom: 0.35, Vignette: 0.3, Grain: 1.2}
 }
 
+// faces returns the light on broken rock per pixel, 0 to 1: ridged noise seen
+// as relief and lit from the side of the lamp.
+func faces(c *draw.Canvas, lamp draw.Point, r *draw.Rand) []float32 {
+	u := c.Unit()
+	wide := c.W + c.H/2
+	height := draw.Field(wide, c.H, draw.NoiseSpec{CellX: u * 0.26, CellY: u * 0.26, Octaves: 5, Gain: 0.5, Seed: r.Uint64()})
+	for i, h := range height {
+		height[i] = draw.Abs(2*h - 1)
+	}
+	out := make([]float32, c.W*c.H)
+	step := max(int(u/90), 1)
+	side := float32(1)
+	if lamp.X < float32(c.W)/2 {
+		side = -1
+	}
+	gain := 0.09 * u / float32(step)
+	for y := range c.H {
+		// Rows are shifted against each other: the lattice of the noise then
+		// runs askew and does not show as columns.
+		row := height[y*wide+y/2:][:c.W]
+		below := height[min(y+step, c.H-1)*wide+min(y+step, c.H-1)/2:][:c.W]
+		for x, h := range row {
+			to := min(x+step, c.W-1)
+			out[y*c.W+x] = draw.Clamp(0.5+((row[to]-h)*side+(below[x]-h)*0.55)*gain, 0, 1)
+		}
+	}
+	return out
+}
+
 // paintRidge paints one range; t runs from 0 (far) to 1 (near).
 func paintRidge(c *draw.Canvas, s *Spec, l light, horizon, t float32, lamp draw.Point, rock []float32, r *draw.Rand) {
 	sharp, peak := draw.Lerp(0.95, 0.5, t), draw.Lerp(0.66, 0.17, t)*horizon
@@ -48,31 +77,34 @@ func paintRidge(c *draw.Canvas, s *Spec, l light, horizon, t float32, lamp draw.
 		tops[x] = horizon + 2 - peak*draw.Pow(tops[x], 1.6)*2
 	}
 	base := l.haze.Mix(l.shade, draw.Pow(t, 0.8)*0.92)
-	sunny := base.Mix(l.lamp, 0.42*(1-0.8*t))
-	snowy := l.lamp.Mix(l.haze, 0.15).Mul(draw.Lerp(1, 0.72, t))
+	sunny := base.Mix(l.lamp, 0.5*(1-0.75*t))
+	snowy := l.lamp.Mix(l.haze, 0.1).Mul(draw.Lerp(1, 0.75, t))
 	snow := s.Subject.Key == "snowy" && t < 0.85
-	side := float32(1)
-	if lamp.X > float32(c.W)/2 {
-		side = -1
-	}
-	step := max(int(c.Unit()/40), 2)
-	span := c.Unit() * 0.2
+	shift := r.Intn(c.W)
+	bumpy := draw.Lerp(0.5, 1.25, sharpness(s))
+	scale := 1 / (peak + 1)
 	c.Below(tops, int(horizon)+4, func(x, y int, depth float32) draw.Colour {
-		n := rock[y*c.W+x] - 0.5
-		// The light falls on faces: follow the face from the skyline down a
-		// slanted, broken path instead of straight down.
-		at := x + int((n*1.1+0.35*side)*depth) + int(n*span*0.3)
-		at = min(max(at, step), c.W-1-step)
-		slope := side * (tops[at+step] - tops[at-step]) / float32(2*step)
-		lit := draw.Smooth(-0.55, 0.55, slope*-1+n*1.2)
-		fall := draw.Clamp(depth/(peak+1), 0, 1)
-		col := base.Mix(sunny, lit*(1-0.5*fall))
-		if snow {
-			line := draw.Smooth(0.62, 0.3, fall-n*0.9)
-			col = col.Mix(base.Mix(snowy, 0.32+0.68*lit), line)
+		at := x + shift
+		if at >= c.W {
+			at -= c.W
 		}
-		return col.Mix(l.haze, fall*fall*draw.Lerp(0.8, 0.1, t))
+		lit := 0.5 + (rock[y*c.W+at]-0.5)*bumpy
+		fall := draw.Clamp(depth*scale, 0, 1)
+		col := base.Mix(sunny, draw.Clamp(lit*(1-0.55*fall), 0, 1))
+		if snow {
+			line := draw.Smooth(0.75, 0.2, fall+(0.5-lit)*0.45)
+			col = col.Mix(base.Mix(snowy, draw.Clamp(0.25+0.75*lit, 0, 1)), line)
+		}
+		return col.Mix(l.haze, fall*fall*draw.Lerp(0.85, 0.1, t))
 	})
+}
+
+// sharpness is 1 where bare rock shows and 0 on soft hills.
+func sharpness(s *Spec) float32 {
+	if s.Subject.Key == "hills" {
+		return 0
+	}
+	return 1
 }
 
 // mirror turns everything below the horizon into still water.

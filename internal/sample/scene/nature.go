@@ -165,10 +165,12 @@ func paintDunes(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
 	if l.night {
 		sand = sand.Mul(0.45).Mix(l.haze, 0.35)
 	}
-	layers := r.Between(5, 7)
+	c.Vertical(int(horizon), c.H, draw.Ramp{l.haze, l.haze})
+	blown := draw.Field(c.W, c.H, draw.NoiseSpec{CellX: u * 0.3, CellY: u * 0.12, Octaves: 4, Gain: 0.5, Seed: r.Uint64()})
+	layers := r.Between(4, 6)
 	for i := range layers {
 		t := float32(i) / float32(layers-1)
-		dune(c, l, sand, shade, horizon, t, lamp, r)
+		dune(c, l, sand, shade, horizon, t, lamp, blown, r)
 	}
 	if s.Has("caravan") {
 		caravan(c, W*r.Range(0.3, 0.6), horizon+(H-horizon)*0.16, u*0.045, shade.Mul(0.6), r)
@@ -181,32 +183,47 @@ func paintDunes(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
 	return draw.Look{Bloom: 0.35, Vignette: 0.3, Grain: 1.6}
 }
 
-func dune(c *draw.Canvas, l light, sand, shade draw.Colour, horizon, t float32, lamp draw.Point, r *draw.Rand) {
+// dune paints one sand wave. Its crest is a chain of few sharp peaks; from each
+// peak a winding edge runs down to the viewer and parts light from shade.
+func dune(c *draw.Canvas, l light, sand, shade draw.Colour, horizon, t float32, lamp draw.Point, blown []float32, r *draw.Rand) {
 	W, H, u := float32(c.W), float32(c.H), c.Unit()
-	crest := draw.Ridge(c.W, W*(0.45+0.5*t), 3, 0.55, r.Uint64())
 	tops := make([]float32, c.W)
-	base := horizon + (H-horizon)*0.85*draw.Pow(t, 1.35)
-	for x := range tops {
-		tops[x] = base - crest[x]*u*(0.05+0.26*t) + u*0.03
-	}
-	ripple := r.Range(0.9, 1.3) * u * (0.008 + 0.012*t)
-	seed, turn := r.Uint64(), r.Range(0.2, 0.5)
-	step := max(int(u/50), 1)
+	base := horizon + (H-horizon)*0.8*draw.Pow(t, 1.25)
+	height, length := u*(0.06+0.24*t), u*(0.5+0.75*t)
+	phase, seed := r.Float()*3, r.Uint64()
 	side := float32(1)
 	if lamp.X > W/2 {
 		side = -1
 	}
-	blown := draw.Field(c.W, c.H, draw.NoiseSpec{CellX: u * 0.25, CellY: u * 0.1, Octaves: 3, Gain: 0.5, Seed: seed})
-	span := u * (0.1 + 0.3*t)
-	c.Below(tops, c.H, func(x, y int, depth float32) draw.Colour {
-		n := blown[y*c.W+x]
-		at := min(max(x+int((n-0.5)*span*1.2+depth*0.5*side), 0), c.W-1)
-		slope := side * (tops[min(at+step, c.W-1)] - tops[max(at-step, 0)]) / float32(2*step)
-		lit := draw.Smooth(-0.22, 0.25, slope+(n-0.5)*0.25)
-		waves := draw.Sin((float32(y) + float32(x)*turn*side + n*span*0.9) / ripple)
-		fall := draw.Clamp(depth/(span*1.6), 0, 1)
-		col := shade.Mix(sand, 0.16+0.84*lit).Mul(1.05 - 0.28*fall + 0.05*waves*lit*(0.3+t))
-		return col.Mix(l.haze, (1-t)*0.45).Plus(l.lamp.Mul(0.22 * draw.Clamp(1-depth/3, 0, 1) * lit))
+	// saw is 1 on a crest and falls gently to windward, steeply to leeward.
+	saw := func(x float32) float32 {
+		f := x*side/length + phase
+		f -= draw.Floor(f)
+		if f < 0.68 {
+			return draw.Smooth(0, 1.25, f/0.68) * 1.24
+		}
+		return draw.Smooth(1, 0.68, f)
+	}
+	for x := range tops {
+		wander := (draw.Noise(float32(x)/length*1.7, 4, seed) - 0.5) * length * 0.5
+		tops[x] = base + height*0.35 - height*saw(float32(x)+wander)*(0.65+0.7*draw.Noise(float32(x)/length, 9, seed))
+	}
+	ripple := u * (0.007 + 0.012*t)
+	span := height * 2.6
+	until := c.H
+	if t < 0.99 {
+		until = min(int(base+height*2.2+(H-horizon)*0.3), c.H)
+	}
+	c.Below(tops, until, func(x, y int, depth float32) draw.Colour {
+		n := blown[y*c.W+x] - 0.5
+		fall := draw.Clamp(depth/span, 0, 1)
+		f := (float32(x)+n*length*0.25+draw.Sin(depth/span*4+phase*3)*length*0.1)*side/length + phase - fall*0.12
+		f -= draw.Floor(f)
+		lee := draw.Smooth(0.66, 0.7, f) * draw.Smooth(1.02, 0.93, f) * (1 - 0.85*fall)
+		waves := draw.Sin((float32(y)*1.6 + float32(x)*0.35*side + n*span) / ripple)
+		col := sand.Mul(1.08-0.34*fall+0.16*n+0.035*waves*(0.3+t)).Mix(shade, lee*0.82)
+		col = col.Mix(shade, 0.16*fall)
+		return col.Mix(l.haze, (1-t)*0.5).Plus(l.lamp.Mul(0.2 * draw.Clamp(1-depth/3, 0, 1) * (1 - lee)))
 	})
 }
 

@@ -17,8 +17,12 @@ func paintMandala(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
 	})
 	fold := draw.Pick(r, []int{8, 10, 12, 14, 16, 18, 24})
 	outline := p.Deep().Mul(0.6)
-	for _, ring := range mandalaRings(r) {
-		mandalaRing(c, s, x, y, u*0.47*ring, fold, outline, r)
+	for i, ring := range mandalaRings(r) {
+		style := r.Intn(2)
+		if i%2 == 1 {
+			style = 2 + r.Intn(2)
+		}
+		mandalaRing(c, s, x, y, u*0.47*ring, fold, style, outline, r)
 	}
 	c.Ball(x, y, u*0.035, -0.4, -0.6, p.Accent.Mul(0.6), p.Accent.Mix(draw.Grey(1), 0.4))
 	return draw.Look{Bloom: 0.3, Vignette: 0.35, Grain: 1}
@@ -32,7 +36,7 @@ func mandalaRings(r *draw.Rand) []float32 {
 	return rings
 }
 
-func mandalaRing(c *draw.Canvas, s *Spec, x, y, radius float32, fold int, line draw.Colour, r *draw.Rand) {
+func mandalaRing(c *draw.Canvas, s *Spec, x, y, radius float32, fold, style int, line draw.Colour, r *draw.Rand) {
 	p, u := s.Palette, c.Unit()
 	n := fold * r.Between(1, 2)
 	if radius < u*0.16 {
@@ -40,7 +44,6 @@ func mandalaRing(c *draw.Canvas, s *Spec, x, y, radius float32, fold int, line d
 	}
 	offset := float32(r.Intn(2)) * 0.5
 	fill, tip := draw.Pick(r, p.Ramp[1:]), draw.Pick(r, append(draw.Ramp{p.Accent}, p.Ramp[2:]...))
-	style := r.Intn(4)
 	thin := max(u*0.0022, 0.8)
 	c.Ring(x, y, radius*0.99, thin, tip, 0.8)
 	for i := range n {
@@ -56,11 +59,11 @@ func mandalaRing(c *draw.Canvas, s *Spec, x, y, radius float32, fold int, line d
 				c.Poly(draw.Petal(x+cos*at, y+sin*at, a, (radius-at)*(0.5+0.5*shape), width*0.95*shape, pinch), col, 0.96)
 			}
 		case 2:
-			bead := width * 0.32
+			bead := min(width*0.34, radius*0.085)
 			c.Disc(x+cos*(radius-bead), y+sin*(radius-bead), bead+thin, line, 1)
 			c.Ball(x+cos*(radius-bead), y+sin*(radius-bead), bead, -0.5, -0.6, fill.Mul(0.6), tip)
 		case 3:
-			c.Ring(x+cos*radius*0.72, y+sin*radius*0.72, radius*0.27, thin*1.2, tip, 0.75)
+			c.Ring(x+cos*radius*0.74, y+sin*radius*0.74, radius*0.24, thin*1.4, tip, 0.8)
 			c.Disc(x+cos*radius*0.93, y+sin*radius*0.93, thin*2.2, p.Light(), 1)
 		}
 	}

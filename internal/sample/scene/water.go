@@ -13,10 +13,10 @@ func paintOcean(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
 	if s.Has("ship") {
 		ship(c, W*r.Range(0.25, 0.75), horizon, u*r.Range(0.07, 0.12), l.shade)
 	}
+	texture := ripples(c, horizon, r)
 	const rows = 13
 	for i := range rows {
-		t := float32(i) / (rows - 1)
-		wave(c, l, sea, horizon, t, lamp, r)
+		wave(c, l, sea, horizon, float32(i)/(rows-1), lamp, texture, r)
 	}
 	if s.Has("lighthouse") {
 		lighthouse(c, l, W*r.Range(0.12, 0.25), horizon, r)
@@ -27,34 +27,58 @@ func paintOcean(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
 	return draw.Look{Bloom: 0.4, Vignette: 0.35, Grain: 1.3}
 }
 
-func wave(c *draw.Canvas, l light, sea draw.Ramp, horizon, t float32, lamp draw.Point, r *draw.Rand) {
+func wave(c *draw.Canvas, l light, sea draw.Ramp, horizon, t float32, lamp draw.Point, texture []float32, r *draw.Rand) {
 	W, H, u := float32(c.W), float32(c.H), c.Unit()
-	base := horizon + (H-horizon)*draw.Pow(t, 1.7)*0.97
-	height := u * (0.004 + 0.085*t*t)
-	length := u * (0.08 + 0.55*t)
+	place := func(t float32) float32 { return horizon + (H-horizon)*draw.Pow(t, 1.7)*0.97 }
+	base := place(t)
+	height, length := u*(0.004+0.075*t*t), u*(0.1+0.6*t)
 	phase, seed := r.Angle(), r.Uint64()
 	tops := make([]float32, c.W)
 	for x := range tops {
 		f := float32(x) / length
-		swell := draw.Sin(f*2*draw.Pi*0.55 + phase)
-		crest := 1 - draw.Abs(draw.Sin(f*draw.Pi+phase*1.7))
-		tops[x] = base - height*(0.5*swell+1.1*crest*crest+0.8*draw.Noise(f*2.3, 1, seed))
+		swell := draw.Sin(f*draw.Pi*1.1 + phase)
+		crest := 1 - draw.Abs(draw.Sin(f*draw.Pi+phase*1.7+0.8*draw.Noise(f*1.3, 3, seed)))
+		tops[x] = base - height*(0.5*swell+1.1*crest*crest+0.7*draw.Noise(f*2.3, 1, seed))
 	}
-	deep, crown := sea.At(0.5-0.45*t), sea.At(0.95-0.55*t)
-	texture := draw.Field(c.W, c.H, draw.NoiseSpec{CellX: u * (0.03 + 0.12*t), CellY: u * (0.008 + 0.03*t), Octaves: 3, Gain: 0.6, Seed: seed})
-	bottom := min(base+height*2+(H-horizon)*0.2, H)
-	c.Below(tops, c.H, func(x, y int, depth float32) draw.Colour {
-		if float32(y) > bottom {
-			return deep
-		}
+	deep, crown := sea.At(0.42-0.4*t), sea.At(0.9-0.55*t)
+	white := l.lamp.Mix(draw.Grey(1), 0.4)
+	until := c.H
+	if t < 1 {
+		until = int(place(min(t+2.2/13, 1)) + height)
+	}
+	fallScale, foamScale := 1/(height*2.4+4), 1/(height*0.22+1)
+	nearScale := 1 / (W * (0.1 + 0.2*t))
+	c.Below(tops, until, func(x, y int, depth float32) draw.Colour {
 		n := texture[y*c.W+x]
-		fall := draw.Clamp(depth/(height*2.2+4), 0, 1)
-		col := crown.Mix(deep, draw.Sqrt(fall))
-		foam := draw.Smooth(0.55, 0.8, n+0.5*draw.Clamp(1-depth/(height*0.55+1), 0, 1)) * (1 - fall) * (0.25 + 0.75*t)
-		near := 1 - draw.Clamp(draw.Abs(float32(x)-lamp.X)/(W*(0.1+0.2*t)), 0, 1)
-		glint := draw.Smooth(0.6, 0.78, n) * near * (1 - 0.7*t)
-		return col.Mul(0.82+0.4*n).Mix(l.lamp.Mix(draw.Grey(1), 0.4), foam*0.85).Plus(l.lamp.Mul(glint * 0.7))
+		fall := draw.Clamp(depth*fallScale, 0, 1)
+		col := crown.Mix(deep, fall*(2-fall)).Mul(0.7 + 0.6*n)
+		foam := draw.Smooth(0.6, 0.95, n+0.62*draw.Clamp(1-depth*foamScale, 0, 1)) * (0.15 + 0.75*t)
+		col = col.Mix(white, foam)
+		if near := 1 - draw.Abs(float32(x)-lamp.X)*nearScale; near > 0 {
+			col = col.Plus(l.lamp.Mul(draw.Smooth(0.58, 0.75, n) * near * (0.8 - 0.6*t)))
+		}
+		return col
 	})
+}
+
+// ripples is the texture of the whole sea in perspective: noise squeezed
+// towards the horizon.
+func ripples(c *draw.Canvas, horizon float32, r *draw.Rand) []float32 {
+	u := c.Unit()
+	flat := draw.Field(c.W, c.H, draw.NoiseSpec{CellX: u * 0.1, CellY: u * 0.035, Octaves: 4, Gain: 0.6, Seed: r.Uint64()})
+	out := make([]float32, len(flat))
+	mid := c.W / 2
+	for y := max(int(horizon)-c.H/8, 0); y < c.H; y++ {
+		d := max((float32(y)-horizon)/(float32(c.H)-horizon), 0)
+		from := int(float32(c.H-1) * draw.Sqrt(d))
+		zoom := 2.4 - 1.7*d
+		for x := range c.W {
+			sx := mid + int(float32(x-mid)*zoom)
+			sx = (sx%c.W + c.W) % c.W
+			out[y*c.W+x] = flat[from*c.W+sx]
+		}
+	}
+	return out
 }
 
 func ship(c *draw.Canvas, x, y, size float32, col draw.Colour) {
