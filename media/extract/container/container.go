@@ -3,22 +3,26 @@
 //
 // In goes any file as an io.ReaderAt; out comes what kind of file it is, its
 // pixel size, and its chunks of metadata as text. It reads only the byte ranges
-// that can hold metadata, never decodes pixels (but for the hidden text in the
-// alpha bits), and understands nothing of prompts: that is its callers' work.
+// that can hold metadata, never decodes pixels (but for ReadStealth, which looks
+// for text hidden in their lowest bits), never trusts a length that a file
+// declares, and understands nothing of prompts: that is its callers' work.
 package container
 
 // Chunk is one piece of metadata as a file holds it.
 type Chunk struct {
 	// Place names where it stood, coarse to fine: "png:tEXt", "png:iTXt",
 	// "jpeg:exif", "jpeg:comment", "webp:exif", "mp4:ilst", "mkv:tag",
-	// "png:stealth", "xmp", "c2pa", "glb:extras", "sidecar:json" …
+	// "png:stealth", "xmp", "c2pa", "glb:extras", "sidecar:json" … The whole list
+	// is in docs/extract-container.md.
 	Place string `json:"place"`
 	// Key is the chunk's own name as the file spells it: a PNG keyword
 	// ("parameters"), an EXIF tag's standard name ("UserComment", "Make",
-	// "Model", "ImageDescription"), a tag key ("prompt", "COMMENT").
+	// "Model", "ImageDescription"), an XMP property ("dc:description"), a tag key
+	// ("prompt", "COMMENT", "©cmt"). At most 256 bytes.
 	Key string `json:"key"`
-	// Text is the value decoded to valid UTF-8, whatever encoding the file used.
-	// Binary values (C2PA's boxes) are in Data instead.
+	// Text is the value decoded to valid UTF-8 without NUL, whatever encoding the
+	// file used; never empty unless Data is set. Binary values (C2PA's boxes) are
+	// in Data instead.
 	Text string `json:"text,omitempty"`
 	Data []byte `json:"data,omitempty"`
 }
@@ -29,7 +33,7 @@ type File struct {
 	Width      int    // pixels; 0 when the format has none or the header cannot be read
 	Height     int
 	DurationMS int64    // milliseconds; 0 for stills
-	Frames     int      // 0 when unknown
+	Frames     int      // of an animation or a video, pages of a TIFF; 0 for one still and when unknown
 	FPS        float64  // 0 when unknown
 	Chunks     []Chunk  // in file order
 	Warnings   []string // what could not be read, in words for people

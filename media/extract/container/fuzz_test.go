@@ -33,6 +33,11 @@ func fuzz(f *testing.F, seeds ...string) {
 		if file.Width < 0 || file.Height < 0 || file.Frames < 0 || file.DurationMS < 0 || !(file.FPS >= 0) {
 			t.Errorf("negative sizes: %+v", file)
 		}
+		for _, w := range file.Warnings {
+			if len(w) > maxKey || !utf8.ValidString(w) {
+				t.Errorf("warning that cannot be shown: %q", w)
+			}
+		}
 		for _, c := range file.Chunks {
 			for _, s := range []string{c.Place, c.Key, c.Text} {
 				if !utf8.ValidString(s) || bytes.IndexByte([]byte(s), 0) >= 0 {

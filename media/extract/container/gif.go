@@ -28,9 +28,11 @@ func readGIF(s source) {
 	if !g.blocks() {
 		s.cut("the GIF's blocks")
 	}
-	if s.file.Frames > 1 {
-		s.file.setDuration(float64(g.delayMS))
+	if s.file.Frames == 1 { // a still
+		s.file.Frames = 0
+		return
 	}
+	s.file.setDuration(float64(g.delayMS))
 }
 
 // colourTable gives the length of the colour table that a flags byte announces.

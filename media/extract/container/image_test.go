@@ -1,6 +1,9 @@
 package container
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // gifBlock cuts data into pieces of at most 255 bytes.
 func gifBlock(data string) []byte {
@@ -33,10 +36,7 @@ func xmpTrailer() []byte {
 }
 
 func TestGIFIsRead(t *testing.T) {
-	comment := graph + string(make([]byte, 0))
-	for len(comment) < 600 {
-		comment += " テスト"
-	}
+	comment := graph + strings.Repeat(" テスト", 60) // more than one piece
 	f := readBytes(t, gifFile(0x21, 0xFE, gifBlock(comment), gifFrame(10), gifFrame(15),
 		0x21, 0xFF, gifBlock("XMP DataXMP")[:12], xmpPacket, xmpTrailer()))
 	wantChunks(t, f, Chunk{Place: "gif:comment", Key: "comment", Text: comment},

@@ -77,7 +77,7 @@ func (p *pngReader) chunk(s source, kind string, off, n int64) {
 
 // timing sets the frames of an animation, of which a plain PNG has none.
 func (p *pngReader) timing(f *File) {
-	if p.frames == 0 {
+	if p.frames < 2 {
 		return
 	}
 	f.Frames = p.frames

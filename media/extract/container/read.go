@@ -82,6 +82,7 @@ var kinds = []struct {
 	{isSafetensors, readSafetensors},
 	{isISOBMFF, readISOBMFF},
 	{isSVG, readSVG},
+	{isXMP, readXMPFile},
 	{isGLTF, readGLTF},
 }
 

@@ -121,7 +121,7 @@ func (l *ledger) step() bool {
 
 func (l *ledger) warn(format string, args ...any) {
 	if len(l.file.Warnings) < maxWarnings {
-		l.file.Warnings = append(l.file.Warnings, fmt.Sprintf(format, args...))
+		l.file.Warnings = append(l.file.Warnings, clip(plain(fmt.Sprintf(format, args...))))
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/encoding/japanese"
 )
 
-// maxKey bounds a chunk's name; longer ones are clipped.
+// maxKey bounds a chunk's name and a warning; longer ones are clipped.
 const maxKey = 256
 
 // utf8OrLatin1 decodes text whose format says Latin-1, or says nothing. Writers

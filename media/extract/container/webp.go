@@ -14,7 +14,7 @@ func readWebP(s source) {
 		s.cut("the WebP's chunks")
 	}
 	walkRIFF(s, 12, webpChunks, w.chunk)
-	if w.frames > 0 {
+	if w.frames > 1 {
 		s.file.Frames = w.frames
 		s.file.setDuration(float64(w.delayMS))
 	}
@@ -87,7 +87,7 @@ func walkRIFF(s source, off int64, known []string, visit func(kind string, off, 
 		}
 		n := int64(binary.LittleEndian.Uint32(h[4:]))
 		if off+8+n > s.size {
-			s.cut("the RIFF chunk " + plain(string(h[:4])))
+			s.cut("the RIFF chunk " + printable(string(h[:4])))
 			n = s.size - off - 8
 			if !clippable(string(h[:4])) {
 				return

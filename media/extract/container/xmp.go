@@ -53,6 +53,21 @@ type xmpElement struct {
 	items []string
 }
 
+// isXMP knows a packet that is a file of its own, as photo editors lay beside a
+// picture.
+func isXMP(head []byte) bool {
+	start := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
+	return len(start) > 0 && start[0] == '<' && (bytes.Contains(head, []byte("<x:xmpmeta")) || bytes.Contains(head, []byte("<rdf:RDF")))
+}
+
+// readXMPFile reads a file that is one XMP packet.
+func readXMPFile(s source) {
+	s.file.MIME = "application/rdf+xml"
+	if b, ok := s.value("the XMP packet", 0, s.size); ok {
+		readXMP(s, b)
+	}
+}
+
 // readXMP keeps the properties of an XMP packet. A packet that is broken gives
 // the properties before the fault.
 func readXMP(s source, packet []byte) {

@@ -1,6 +1,9 @@
 package container
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // xmpPacket is an XMP packet with a single property.
 const xmpPacket = `<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/">` +
@@ -29,4 +32,22 @@ func TestXMPPropertiesGetTheirUsualNames(t *testing.T) {
 		Chunk{Place: "xmp", Key: "xmpMM:DerivedFrom/stRef:instanceID", Text: "xmp.iid:2"},
 		Chunk{Place: "xmp", Key: "own:key", Text: "v"},
 	)
+}
+
+func TestXMPFileIsRead(t *testing.T) {
+	f := readBytes(t, xmpPacket)
+	wantChunks(t, f, Chunk{Place: "xmp", Key: "exif:UserComment", Text: `{"c":"a cat"}`})
+	if f.MIME != "application/rdf+xml" {
+		t.Errorf("got %s", f.MIME)
+	}
+}
+
+// TestBrokenXMPKeepsWhatPrecedesTheFault also holds that no entity is expanded.
+func TestBrokenXMPKeepsWhatPrecedesTheFault(t *testing.T) {
+	packet := `<!DOCTYPE x [<!ENTITY e "eeee">]>` + strings.Replace(xmpPacket, "a cat", "a &e; cat", 1)
+	f := readBytes(t, riffFile("WEBP", riffChunk("XMP ", packet[:strings.Index(packet, "</rdf:Description>")], "<b", "\x00\x01<<")))
+	wantChunks(t, f, Chunk{Place: "xmp", Key: "exif:UserComment", Text: `{"c":"a &e; cat"}`})
+	if len(f.Warnings) != 1 {
+		t.Errorf("warnings %q; want one on the fault", f.Warnings)
+	}
 }
