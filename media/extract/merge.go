@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 
 	"vitrine/library"
@@ -166,6 +167,7 @@ func (m *merger) models(models []library.ModelUse, graph bool) {
 		flat := m.l.Models
 		m.l.Models = append([]library.ModelUse(nil), models...)
 		m.describe(flat)
+		m.l.Evidence = slices.DeleteFunc(m.l.Evidence, func(e library.Evidence) bool { return e.Field == "models" && e.Place == m.from["models"] })
 		m.note("models")
 	default:
 		m.describe(models)
@@ -183,7 +185,7 @@ func (m *merger) describe(other []library.ModelUse) {
 		fill(&have.Hash, o.Hash)
 		fill(&have.VersionID, o.VersionID)
 		fill(&have.BaseModel, o.BaseModel)
-		if have.Strength == nil {
+		if have.Strength == nil && o.Type != "other" {
 			have.Strength = o.Strength
 		}
 	}

@@ -27,9 +27,23 @@ func readComfyUI(src *Source) (Finding, bool) {
 		return Finding{}, false
 	}
 	src.claim(prompt, workflow)
+	placeEvidence(l.Evidence, prompt, workflow)
 	nameURNs(l.Models)
 	nameAddresses(l.Parents)
 	return Finding{Lineage: l, Place: place, Graph: true}, true
+}
+
+// placeEvidence turns the graph reader's "prompt" and "workflow" into the places
+// of the chunks in which the two stood.
+func placeEvidence(list []library.Evidence, prompt, workflow *Record) {
+	for i := range list {
+		switch e := &list[i]; {
+		case e.Place == "workflow" && workflow != nil:
+			e.Place = workflow.Place
+		case e.Place == "prompt" && prompt != nil:
+			e.Place = prompt.Place
+		}
+	}
 }
 
 // graphs finds the first executed graph and the editor's graph that goes with
