@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"strconv"
 	"strings"
 
 	"vitrine/library"
@@ -12,10 +13,10 @@ import (
 func readDrawThings(src *Source) (Finding, bool) {
 	named := strings.HasPrefix(src.text("CreatorTool"), "Draw Things")
 	r := src.find(`"c"`, func(o object) bool {
-		return o.has("c") && (named || o.has("v2") || o.has("uc", "scale", "size"))
+		return o.has("c") && (named || o.has("v2") || o.has("seed_mode") || o.has("uc", "scale", "size"))
 	})
 	if r == nil {
-		return Finding{}, false
+		return readDrawThingsText(src)
 	}
 	src.claim(r, src.Get("description"))
 	o := r.Object()
@@ -52,12 +53,51 @@ func drawSettings(l *library.Lineage, o, v2 object) {
 	if v2.bool("guidanceEmbed") {
 		p.Guidance = v2.float("guidanceEmbed")
 	}
-	if v2.bool("hiresFix") {
-		l.Hires = &library.Hires{Denoise: v2.float("hiresFixStrength"), Width: p.Width, Height: p.Height}
-		if w, h := v2.positive("hiresFixWidth"), v2.positive("hiresFixHeight"); w != nil && h != nil {
-			p.Width, p.Height = w, h // the first pass; the size is that of the second
-		}
+	drawHires(l, o, v2)
+}
+
+// drawHires reads the upscaling pass. The size of the record is the second pass's.
+func drawHires(l *library.Lineage, o, v2 object) {
+	if !v2.bool("hiresFix") && !o.bool("hires_fix") {
+		return
 	}
+	p := params(l)
+	w, h := parseSize(o.name("first_stage_size"))
+	if w == nil {
+		w, h = v2.positive("hiresFixWidth"), v2.positive("hiresFixHeight")
+	}
+	l.Hires = &library.Hires{Denoise: firstFloat(o.float("second_stage_strength"), v2.float("hiresFixStrength")), Width: p.Width, Height: p.Height}
+	if w != nil && h != nil {
+		p.Width, p.Height = w, h
+	}
+}
+
+// readDrawThingsText reads the description that Draw Things puts beside its
+// JSON: like infotext, with "-" before the negative prompt and settings of its own.
+func readDrawThingsText(src *Source) (Finding, bool) {
+	for _, r := range src.Unclaimed() {
+		if !strings.Contains(r.Text, "Seed Mode:") || looksLikeObject(r.Text) {
+			continue
+		}
+		t, ok := parseInfotext(r.Text)
+		if !ok || t.settings.get("Seed Mode") == "" {
+			continue
+		}
+		src.claim(r)
+		if prompt, negative, cut := strings.Cut(t.prompt, "\n-"); cut && t.negative == nil {
+			t.prompt, t.negative = strings.TrimSpace(prompt), nonEmpty(strings.TrimSpace(negative))
+		}
+		l := infotextLineage(t)
+		l.Tool, l.ToolVersion = "draw-things", ""
+		params(&l).Denoise = parseFloat(t.settings.number("Strength"))
+		for i := 1; i <= 20; i++ {
+			n := "LoRA " + strconv.Itoa(i)
+			addWeighted(&l, library.ModelUse{Type: "lora", Name: t.settings.get(n + " Model"), Strength: parseFloat(t.settings.number(n + " Weight"))})
+		}
+		tidy(&l)
+		return Finding{Lineage: l, Place: r.Place}, true
+	}
+	return Finding{}, false
 }
 
 func drawModels(l *library.Lineage, o, v2 object) {

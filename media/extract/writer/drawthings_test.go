@@ -13,6 +13,17 @@ func TestDrawThings(t *testing.T) {
 		Hires: `{"width":1024,"height":1024,"denoise":0.7}`}, factsOf(l))
 }
 
+func TestDrawThingsHiresOfItsOwnNames(t *testing.T) {
+	l := readAs(t, "draw-things", exif(`{"c":"a fox","uc":"","size":"1024x1024","hires_fix":true,"first_stage_size":"640x640","second_stage_strength":0.6,"refiner":"refine.ckpt","seed_mode":"Scale Alike"}`))
+	diff(t, facts{Tool: "draw-things", Positive: "a fox", W: 640, H: 640, Models: []string{"checkpoint refine.ckpt"}, Hires: `{"width":1024,"height":1024,"denoise":0.6}`}, factsOf(l))
+}
+
+func TestDrawThingsDescription(t *testing.T) {
+	l := readAs(t, "draw-things", chunk("xmp", "dc:description", "a fox\nin snow\n-ugly, blurry\nSteps: 30, Sampler: DPM++ 2M AYS, Guidance Scale: 5.0, Seed: 42, Size: 512x768, Model: flux.ckpt, Strength: 1.0, Seed Mode: Scale Alike, LoRA 1 Model: fur.ckpt, LoRA 1 Weight: 0.4"))
+	diff(t, facts{Tool: "draw-things", Positive: "a fox\nin snow", Negative: "ugly, blurry", Seed: 42, Steps: 30, CFG: 5, Sampler: "DPM++ 2M AYS", Denoise: 1, W: 512, H: 768,
+		Model: "flux.ckpt", Models: []string{"checkpoint flux.ckpt", "lora fur.ckpt *0.4"}}, factsOf(l))
+}
+
 func TestDrawThingsWithoutXMP(t *testing.T) {
 	if got := rules(exif(drawRecord)); len(got) != 1 || got[0] != "draw-things" {
 		t.Errorf("rules are %v", got)

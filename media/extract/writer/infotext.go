@@ -86,19 +86,19 @@ func infotextLineage(t infotext) library.Lineage {
 
 func infotextSettings(l *library.Lineage, s settings) {
 	p := params(l)
-	p.Seed = parseSeed(s.get("Seed"))
-	p.Steps = parseCount(s.get("Steps"))
-	p.CFGScale = parseFloat(s.get("CFG scale", "Guidance scale"))
-	p.Guidance = parseFloat(s.get("Distilled CFG Scale", "Distilled CFG", "Flux Guidance"))
+	p.Seed = parseSeed(s.number("Seed"))
+	p.Steps = parseCount(s.number("Steps"))
+	p.CFGScale = parseFloat(s.number("CFG scale", "Guidance scale"))
+	p.Guidance = parseFloat(s.number("Distilled CFG Scale", "Distilled CFG", "Flux Guidance"))
 	p.Sampler = nonEmpty(s.get("Sampler"))
 	p.Scheduler = nonEmpty(s.get("Schedule type", "Scheduler", "Schedule"))
 	if p.Scheduler == nil && p.Sampler != nil {
 		p.Scheduler = schedulerOf(*p.Sampler)
 	}
-	p.ClipSkip = parseCount(s.get("Clip skip"))
+	p.ClipSkip = parseCount(s.number("Clip skip"))
 	p.Width, p.Height = parseSize(s.get("Size"))
-	p.Denoise = parseFloat(s.get("Denoising strength", "Denoise"))
-	p.BatchSize = parseCount(s.get("Batch size"))
+	p.Denoise = parseFloat(s.number("Denoising strength", "Denoise"))
+	p.BatchSize = parseCount(s.number("Batch size"))
 	p.ModelName = nonEmpty(s.get("Model"))
 }
 
@@ -108,9 +108,9 @@ func infotextSettings(l *library.Lineage, s settings) {
 func infotextHires(l *library.Lineage, s settings) {
 	p := params(l)
 	h := &library.Hires{
-		Scale:    parseFloat(s.get("Hires upscale")),
+		Scale:    parseFloat(s.number("Hires upscale")),
 		Upscaler: nonEmpty(s.get("Hires upscaler")),
-		Steps:    parseCount(s.get("Hires steps")),
+		Steps:    parseCount(s.number("Hires steps")),
 	}
 	h.Width, h.Height = parseSize(s.get("Hires resize", "Hires size"))
 	if fw, fh := parseSize(s.get("First pass size")); fw != nil {
@@ -124,7 +124,7 @@ func infotextHires(l *library.Lineage, s settings) {
 		scale := float64(*h.Width) / float64(*p.Width)
 		h.Scale = &scale
 	}
-	h.Denoise, p.Denoise = parseFloat(s.get("Hires denoising strength", "Denoising strength")), nil
+	h.Denoise, p.Denoise = parseFloat(s.number("Hires denoising strength", "Denoising strength")), nil
 	l.Hires = h
 }
 

@@ -36,6 +36,12 @@ func (s settings) get(keys ...string) string {
 	return ""
 }
 
+// number is get without what unquoted commas have appended to a number.
+func (s settings) number(keys ...string) string {
+	value, _, _ := strings.Cut(s.get(keys...), ",")
+	return strings.TrimSpace(value)
+}
+
 const (
 	negativeMark = "Negative prompt:"
 	maxSettings  = 1000 // pairs read from one text
@@ -64,9 +70,9 @@ func parseInfotext(text string) (t infotext, ok bool) {
 	return t, true
 }
 
-// settingsLine finds the line of settings: the last one that starts with "Steps:"
-// and goes on with settings, since "Steps:" may also stand in a prompt; else the
-// last with enough core settings in any order.
+// settingsLine finds the line of settings: the last one that starts with a number
+// of steps and names another core setting, since "Steps:" may also stand in a
+// prompt; else the last that starts with a core setting and names three.
 func settingsLine(lines []string) int {
 	fallback := -1
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -75,7 +81,7 @@ func settingsLine(lines []string) int {
 			continue
 		}
 		n := coreCount(line)
-		if n >= 3 && strings.HasPrefix(line, "Steps:") {
+		if n >= 2 && stepsFirst.MatchString(line) {
 			return i
 		}
 		if first, _, _ := strings.Cut(line, ":"); n >= 3 && fallback < 0 && core[strings.ToLower(first)] {
@@ -84,6 +90,8 @@ func settingsLine(lines []string) int {
 	}
 	return fallback
 }
+
+var stepsFirst = regexp.MustCompile(`^Steps: ?\d`)
 
 func coreCount(line string) int {
 	seen := map[string]bool{}
@@ -198,8 +206,8 @@ func isKey(s string) bool {
 	}
 	for i, r := range s {
 		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r == '_', r >= utf8.RuneSelf:
-		case i > 0 && (r >= '0' && r <= '9' || strings.ContainsRune(" -/.+()'&", r)):
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r >= utf8.RuneSelf:
+		case i > 0 && strings.ContainsRune(" -/.+()'&", r):
 		default:
 			return false
 		}

@@ -55,6 +55,12 @@ func TestInfotext(t *testing.T) {
 				Model: "jug", Models: []string{"checkpoint jug #aa11", "lora offset #4852686128 *0.1"}}},
 		{"Civitai's text", `a fox` + "\n" + `Steps: 25, Sampler: Euler a, CFG scale: 5, Seed: 42, Civitai resources: [{"type":"checkpoint","modelVersionId":25,"modelName":"Fox","modelVersionName":"v1"},{"type":"lora","weight":0.5,"modelVersionId":26,"modelName":"Snow, deep"}], Civitai metadata: {"a":[1,2]}`,
 			facts{Tool: "civitai", Positive: "a fox", Seed: 42, Steps: 25, CFG: 5, Sampler: "Euler a", Model: "Fox", Models: []string{"checkpoint Fox", "lora Snow, deep *0.5"}}},
+		{"two settings only", "a fox\nNegative prompt: ugly\n  Steps: 20, Sampler: Euler a  ",
+			facts{Tool: "sd-webui", Positive: "a fox", Negative: "ugly", Steps: 20, Sampler: "Euler a"}},
+		{"a stray word after a number", "a fox\nSteps: 20, Sampler: Euler, Seed: 42, stray, 2nd pass: on, CFG scale: 7",
+			facts{Tool: "sd-webui", Positive: "a fox", Seed: 42, Steps: 20, CFG: 7, Sampler: "Euler"}},
+		{"no space after commas", "a fox\nSteps: 20,Sampler: Euler,Seed: 42,Model hash: aa11,Model: fox",
+			facts{Tool: "sd-webui", Positive: "a fox", Seed: 42, Steps: 20, Sampler: "Euler", Model: "fox", Models: []string{"checkpoint fox #aa11"}}},
 		{"a random seed is no seed", "a fox\nSteps: 20, Sampler: Euler, CFG scale: 7, Seed: -1",
 			facts{Tool: "sd-webui", Positive: "a fox", Steps: 20, CFG: 7, Sampler: "Euler"}},
 	}
