@@ -50,7 +50,7 @@ func fractalView(julia bool, r *draw.Rand) plane {
 // detail measures on a coarse grid how much happens in a view: many places of
 // high and differing escape time, few inside the set.
 func (p plane) detail() float32 {
-	small := draw.NewCanvas(20, 16)
+	small := &draw.Canvas{W: 20, H: 16}
 	score := float32(0)
 	field := escapeField(small, p)
 	for i, v := range field {

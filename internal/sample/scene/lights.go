@@ -201,13 +201,7 @@ func paintJellyfish(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
 	water := draw.Field(c.W, c.H, draw.NoiseSpec{CellX: u * 0.6, CellY: u * 0.8, Octaves: 3, Gain: 0.5, Seed: r.Uint64()})
 	deep := draw.Ramp{p.Ramp[2].Mix(draw.Hex(0x1b6a8a), 0.5).Mul(0.75), p.Ramp[1].Mix(draw.Hex(0x08304a), 0.5).Mul(0.8), p.Deep().Mul(0.55)}
 	c.Shade(func(x, y int) draw.Colour { return deep.At(float32(y)/H + (water[y*c.W+x]-0.5)*0.5) })
-	for range r.Between(4, 7) {
-		x := r.Range(-0.1, 1.1) * W
-		for k := range 10 {
-			w := u * 0.02 * float32(k)
-			c.GlowLine(x, -u*0.1, x+W*0.22, H*0.8, u*0.03+w, p.Light(), 0.012)
-		}
-	}
+	shafts(c, p.Light(), r)
 	n := r.Between(3, 7)
 	for i := range n {
 		t := (float32(i) + 0.5) / float32(n)
@@ -217,6 +211,25 @@ func paintJellyfish(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
 		c.Glow(r.Float()*W, r.Float()*H, u*r.Range(0.003, 0.012), p.Light(), r.Range(0.1, 0.6))
 	}
 	return draw.Look{Bloom: 0.6, Vignette: 0.45, Grain: 1.3}
+}
+
+// shafts slants beams of light down from the surface: one skyline of brightness,
+// shifted a little further on every row.
+func shafts(c *draw.Canvas, col draw.Colour, r *draw.Rand) {
+	lean := r.Range(0.15, 0.4)
+	beams := draw.Ridge(c.W+int(float32(c.H)*lean)+2, c.Unit()*0.16, 3, 0, r.Uint64())
+	for y := range c.H {
+		fade := 1 - float32(y)/(float32(c.H)*0.95)
+		if fade <= 0 {
+			return
+		}
+		row := beams[int(float32(c.H-y)*lean):]
+		for x := range c.W {
+			if b := row[x] - 0.52; b > 0 {
+				c.Add(x, y, col, b*1.3*fade*fade)
+			}
+		}
+	}
 }
 
 func jellyfish(c *draw.Canvas, p *Palette, x, y, size, near float32, r *draw.Rand) {

@@ -11,10 +11,10 @@ func paintFlow(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
 		ground = p.Light().Mix(draw.Hex(0xf3ead8), 0.5)
 	}
 	c.Fill(ground)
-	seed, turn := r.Uint64(), r.Range(1.2, 2.6)
-	cell := u * r.Range(0.35, 0.6)
+	turn, cell := r.Range(1.2, 2.6)*2*draw.Pi, u*r.Range(0.35, 0.6)
+	current := draw.Field(c.W, c.H, draw.NoiseSpec{CellX: cell, CellY: cell, Octaves: 2, Gain: 0.5, Seed: r.Uint64()})
 	hue := draw.Field(c.W, c.H, draw.NoiseSpec{CellX: u * 0.5, CellY: u * 0.5, Octaves: 3, Gain: 0.5, Seed: r.Uint64()})
-	strokes, steps, stride := 900, 26, u*0.011
+	strokes, steps, stride := 820, 20, u*0.0145
 	for i := range strokes {
 		x, y := r.Float()*W*1.1-W*0.05, r.Float()*H*1.1-H*0.05
 		width := u * r.Range(0.002, 0.012) * (1.2 - 0.6*float32(i)/float32(strokes))
@@ -25,7 +25,7 @@ func paintFlow(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
 			col = p.Accent
 		}
 		for k := range steps {
-			a := draw.Fractal(x/cell+40, y/cell+40, 2, seed) * draw.Pi * 2 * turn
+			a := current[int(draw.Clamp(y, 0, H-1))*c.W+int(draw.Clamp(x, 0, W-1))] * turn
 			nx, ny := x+draw.Cos(a)*stride, y+draw.Sin(a)*stride
 			taper := draw.Sin(draw.Pi * (float32(k) + 0.5) / float32(steps))
 			c.Line(x, y, nx, ny, max(width*taper*2, 0.6), col.Mul(0.9+0.2*taper), 0.85)

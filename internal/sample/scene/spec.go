@@ -82,6 +82,7 @@ func (s *Spec) Draw(w, h int) draw.Picture {
 	c := draw.NewCanvas(w, h)
 	look := s.Kind.Paint(c, s, draw.NewRand(s.Seed))
 	look.Seed = draw.Mix(s.Seed, 5)
+	defer c.Release()
 	return c.Finish(look)
 }
 
