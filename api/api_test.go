@@ -39,6 +39,7 @@ func problem(t testing.TB, a echo.Answer) op.Problem {
 }
 
 func TestPathQueryAndBodyBecomeOneMapOfArguments(t *testing.T) {
+	t.Parallel()
 	s := echo.Serve(t, nil)
 	for name, c := range map[string]struct {
 		method, path string
@@ -88,6 +89,7 @@ func TestPathQueryAndBodyBecomeOneMapOfArguments(t *testing.T) {
 }
 
 func TestEveryFaultIsAProblemWithItsStatus(t *testing.T) {
+	t.Parallel()
 	s := echo.Serve(t, nil)
 	reader := s.Key(t, nil)
 	big := strings.Repeat("x", op.MaxBody+1)
@@ -153,6 +155,7 @@ func TestEveryFaultIsAProblemWithItsStatus(t *testing.T) {
 }
 
 func TestABodyWithoutALengthIsCutOffToo(t *testing.T) {
+	t.Parallel()
 	s := echo.Serve(t, nil)
 	r, err := http.NewRequestWithContext(t.Context(), "POST", s.URL+"/api/v1/echo", struct{ *strings.Reader }{strings.NewReader(`{"text":"` + strings.Repeat("x", op.MaxBody))})
 	if err != nil {
@@ -171,6 +174,7 @@ func TestABodyWithoutALengthIsCutOffToo(t *testing.T) {
 }
 
 func TestPermissionMatrix(t *testing.T) {
+	t.Parallel()
 	s := echo.Serve(t, nil)
 	client := map[library.Permission]string{}
 	for _, p := range library.Permissions {
@@ -209,6 +213,7 @@ func TestPermissionMatrix(t *testing.T) {
 }
 
 func TestThe121stSearchIsRefusedAndTheHeadersCountDown(t *testing.T) {
+	t.Parallel()
 	s := echo.Serve(t, nil)
 	key, other := s.Key(t, []library.Permission{library.PermSearch}), s.Key(t, []library.Permission{library.PermSearch})
 	c := s.Connect(t, echo.Modern, key)
@@ -241,6 +246,7 @@ func TestThe121stSearchIsRefusedAndTheHeadersCountDown(t *testing.T) {
 }
 
 func TestARepeatWithTheSameIdempotencyKeyGetsTheFirstAnswer(t *testing.T) {
+	t.Parallel()
 	s := echo.Serve(t, nil)
 	second := s.Key(t, library.Permissions)
 	write := func(key, idempotency, body string) echo.Answer {
@@ -282,6 +288,7 @@ func TestARepeatWithTheSameIdempotencyKeyGetsTheFirstAnswer(t *testing.T) {
 }
 
 func TestOfConcurrentRepeatsOneDoesTheWork(t *testing.T) {
+	t.Parallel()
 	s := echo.Serve(t, nil)
 	var wg sync.WaitGroup
 	answers := make([]echo.Answer, 8)
@@ -313,6 +320,7 @@ func TestOfConcurrentRepeatsOneDoesTheWork(t *testing.T) {
 }
 
 func TestAnUnchangedGetIsAnswered304(t *testing.T) {
+	t.Parallel()
 	s := echo.Serve(t, nil)
 	path := "/api/v1/echo/" + asset
 	first := s.Do(t, "GET", path, nil, "X-API-Key", s.Admin)
@@ -334,6 +342,7 @@ func TestAnUnchangedGetIsAnswered304(t *testing.T) {
 }
 
 func TestCrossOriginCallsAreOffUnlessConfigured(t *testing.T) {
+	t.Parallel()
 	off := echo.Serve(t, nil)
 	if a := off.Do(t, "OPTIONS", "/api/v1/echo", nil, "Origin", "https://app.example", "Access-Control-Request-Method", "POST"); a.Header.Get("Access-Control-Allow-Origin") != "" || a.Status != 405 {
 		t.Errorf("%d %v", a.Status, a.Header)
@@ -352,6 +361,7 @@ func TestCrossOriginCallsAreOffUnlessConfigured(t *testing.T) {
 }
 
 func TestServiceRoutesAndExtraRoutes(t *testing.T) {
+	t.Parallel()
 	down := errors.New("the index is away")
 	var state error
 	s := echo.Serve(t, func(c *api.Config, _ *mcp.Config) {
@@ -404,6 +414,7 @@ func TestServiceRoutesAndExtraRoutes(t *testing.T) {
 }
 
 func TestTheOpenAPIDocumentNamesEveryRoute(t *testing.T) {
+	t.Parallel()
 	s := echo.Serve(t, nil)
 	a := s.Do(t, "GET", "/openapi.json", nil)
 	var doc struct {
@@ -438,6 +449,7 @@ func TestTheOpenAPIDocumentNamesEveryRoute(t *testing.T) {
 }
 
 func TestTwoOperationsCannotClaimOneRoute(t *testing.T) {
+	t.Parallel()
 	c := (&echo.Bench{}).Catalogue()
 	clash := c.Operations[0]
 	clash.Name = "Clash"

@@ -76,6 +76,7 @@ func (b bench) ask(url string, headers ...string) (library.Actor, *library.Fault
 }
 
 func TestCredentialsInEveryForm(t *testing.T) {
+	t.Parallel()
 	b := open(t)
 	key, k := b.key(t, nil)
 	both, _ := b.key(t, func(r *auth.Request) { r.MoreTenants = []library.TenantID{b.two} })
@@ -150,6 +151,7 @@ func b2i(b bool) int {
 }
 
 func TestARevokedKeyIsDeadWithinFiveSecondsAndAnExpiredOneAtOnce(t *testing.T) {
+	t.Parallel()
 	b := open(t)
 	key, k := b.key(t, nil)
 	soon := time.Now().Add(700 * time.Millisecond)
@@ -180,6 +182,7 @@ func TestARevokedKeyIsDeadWithinFiveSecondsAndAnExpiredOneAtOnce(t *testing.T) {
 }
 
 func TestAWrongChecksumIsRefusedWithoutTheDatabase(t *testing.T) {
+	t.Parallel()
 	b := open(t)
 	key, _ := b.key(t, nil)
 	b.Close()
@@ -193,6 +196,7 @@ func TestAWrongChecksumIsRefusedWithoutTheDatabase(t *testing.T) {
 }
 
 func TestKeysCannotMakeKeysAndRequestsAreChecked(t *testing.T) {
+	t.Parallel()
 	b := open(t)
 	past := time.Now().Add(-time.Second)
 	for name, c := range map[string]struct {
@@ -218,6 +222,7 @@ func TestKeysCannotMakeKeysAndRequestsAreChecked(t *testing.T) {
 }
 
 func TestTheStoreHoldsNoSecretAndEveryChangeOfAKeyHasItsAuditRow(t *testing.T) {
+	t.Parallel()
 	b := open(t)
 	secret, k := b.key(t, func(r *auth.Request) { r.Permissions = []library.Permission{library.PermAdmin, library.PermSearch} })
 	if err := b.RevokeKey(t.Context(), operator, b.one, k.ID); err != nil {
@@ -261,6 +266,7 @@ func TestTheStoreHoldsNoSecretAndEveryChangeOfAKeyHasItsAuditRow(t *testing.T) {
 }
 
 func TestTheUseOfAKeyIsNoted(t *testing.T) {
+	t.Parallel()
 	b := open(t)
 	key, _ := b.key(t, nil)
 	if _, f := b.ask("/", "X-API-Key", key); f != nil {
@@ -281,6 +287,7 @@ func TestTheUseOfAKeyIsNoted(t *testing.T) {
 }
 
 func TestTheDefaultTenantIsMadeOnce(t *testing.T) {
+	t.Parallel()
 	url := testenv.Database(t, "tenants", func(ctx context.Context, url string) error { _, err := store.Migrate(ctx, url); return err })
 	s, err := store.Open(t.Context(), store.Config{URL: url})
 	if err != nil {

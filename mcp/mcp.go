@@ -80,6 +80,8 @@ func Handler(cfg Config) *Endpoint {
 	}
 	hooks := &server.Hooks{}
 	hooks.AddAfterListTools(e.hideTools)
+	hooks.AddAfterListResources(e.hideResources)
+	hooks.AddAfterListResourceTemplates(e.hideTemplates)
 	hooks.AddBeforeReadResource(func(ctx context.Context, id any, _ *mcp.ReadResourceRequest) { visitOf(ctx).reply.id = id })
 	hooks.AddBeforeGetPrompt(func(ctx context.Context, id any, _ *mcp.GetPromptRequest) { visitOf(ctx).reply.id = id })
 	s := server.NewMCPServer(name, cfg.Version,

@@ -1,26 +1,235 @@
 package mcp_test
 
 import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
 	"vitrine/internal/echo"
+	"vitrine/library"
+	"vitrine/op"
 )
 
-func TestBothErasListAndCallTools(t *testing.T) {
+// TestMain also promises that neither the endpoint nor a call leaves a goroutine.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		http.DefaultClient.CloseIdleConnections()
+	}), goleak.IgnoreTopFunction("internal/poll.runtime_pollWait"))
+}
+
+func inBothEras(t *testing.T, test func(t *testing.T, s *echo.Server, c *echo.Client)) {
+	t.Helper()
+	t.Parallel()
 	s := echo.Serve(t, nil)
 	for _, era := range echo.Eras {
-		t.Run(string(era), func(t *testing.T) {
-			c := s.Connect(t, era, s.Admin)
-			a := c.Send(t, "tools/list", nil)
-			t.Logf("%d %s", a.Status, echo.Indent(a.Body)[:1500])
-			r := c.Call(t, "Echo", map[string]any{"text": "fox"}, nil)
-			t.Logf("%+v", r)
-			a = c.Send(t, "tools/call", map[string]any{"name": "EchoSteps", "arguments": map[string]any{"steps": 3}, "_meta": map[string]any{"progressToken": "p"}})
-			t.Logf("%d %s", a.Status, a.Body)
-			a = c.Send(t, "resources/read", map[string]any{"uri": "echo://assets/absent"})
-			t.Logf("%d %s", a.Status, a.Body)
-			a = c.Send(t, "prompts/get", map[string]any{"name": "search_and_curate"})
-			t.Logf("%d %s", a.Status, a.Body)
-		})
+		t.Run(string(era), func(t *testing.T) { test(t, s, s.Connect(t, era, s.Admin)) })
 	}
+}
+
+// last gives the final message of an answer.
+func last(t testing.TB, a echo.Answer) echo.Message {
+	t.Helper()
+	list := a.Messages(t)
+	return list[len(list)-1]
+}
+
+type tool struct {
+	Name, Title, Description  string
+	InputSchema, OutputSchema map[string]any
+	Annotations               map[string]any
+}
+
+func tools(t testing.TB, c *echo.Client) []tool {
+	t.Helper()
+	var r struct{ Tools []tool }
+	if err := json.Unmarshal(last(t, c.Send(t, "tools/list", nil)).Result, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r.Tools
+}
+
+func TestEveryToolIsListedWithAllThatClientsNeed(t *testing.T) {
+	inBothEras(t, func(t *testing.T, s *echo.Server, c *echo.Client) {
+		list := tools(t, c)
+		if len(list) != len(s.Catalogue().Operations) {
+			t.Errorf("%d tools, want %d", len(list), len(s.Catalogue().Operations))
+		}
+		if !slices.IsSortedFunc(list, func(a, b tool) int { return strings.Compare(a.Name, b.Name) }) {
+			t.Error("the order is not stable")
+		}
+		for _, x := range list {
+			if x.Title == "" || x.Description == "" || x.InputSchema["type"] != "object" || x.OutputSchema["type"] != "object" {
+				t.Errorf("incomplete: %+v", x)
+			}
+			for _, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} {
+				if _, ok := x.Annotations[hint].(bool); !ok {
+					t.Errorf("%s leaves %s open", x.Name, hint)
+				}
+			}
+		}
+		drop := list[slices.IndexFunc(list, func(x tool) bool { return x.Name == "EchoDrop" })]
+		if drop.Annotations["destructiveHint"] != true || drop.Annotations["readOnlyHint"] != false {
+			t.Errorf("%+v", drop.Annotations)
+		}
+	})
+}
+
+func TestListsMayBeKeptForAWhileByTheirOwnerOnly(t *testing.T) {
+	t.Parallel()
+	s := echo.Serve(t, nil)
+	c := s.Connect(t, echo.Modern, s.Admin)
+	for method, fresh := range map[string]float64{"tools/list": 300000, "prompts/list": 300000, "resources/list": 300000, "resources/templates/list": 300000, "server/discover": 300000} {
+		var r map[string]any
+		if err := json.Unmarshal(last(t, c.Send(t, method, nil)).Result, &r); err != nil {
+			t.Fatal(err)
+		}
+		if r["ttlMs"] != fresh || r["cacheScope"] != "private" || r["resultType"] != "complete" {
+			t.Errorf("%s: ttlMs %v, cacheScope %v, resultType %v", method, r["ttlMs"], r["cacheScope"], r["resultType"])
+		}
+	}
+}
+
+func TestTheListShowsOnlyWhatTheKeyMayCall(t *testing.T) {
+	t.Parallel()
+	s := echo.Serve(t, nil)
+	for _, era := range echo.Eras {
+		c := s.Connect(t, era, s.Key(t, []library.Permission{library.PermSearch}))
+		var names []string
+		for _, x := range tools(t, c) {
+			names = append(names, x.Name)
+		}
+		if diff := cmp.Diff([]string{"Echo", "EchoFail", "EchoGet", "EchoList", "EchoSearch", "EchoSteps"}, names); diff != "" {
+			t.Error(diff)
+		}
+		if r := c.Call(t, "EchoWrite", map[string]any{"name": "a"}, nil); !r.IsError || !strings.Contains(string(r.Structured), `"permission":"write"`) {
+			t.Errorf("a call of a hidden tool must name the permission: %s", r.Structured)
+		}
+	}
+}
+
+func TestAResultComesStructuredAndAsTheSameText(t *testing.T) {
+	inBothEras(t, func(t *testing.T, s *echo.Server, c *echo.Client) {
+		r := c.Call(t, "Echo", map[string]any{"text": "<fox & hound>", "orderBy": "created"}, nil)
+		if r.IsError || len(r.Content) != 1 || r.Content[0].Type != "text" {
+			t.Fatalf("%+v", r)
+		}
+		if diff := cmp.Diff(parsed(t, r.Structured), parsed(t, []byte(r.Content[0].Text))); diff != "" {
+			t.Error(diff)
+		}
+		if strings.ContainsAny(r.Content[0].Text, "\n\t") || !strings.Contains(r.Content[0].Text, "<fox & hound>") {
+			t.Errorf("the text costs more than it must: %s", r.Content[0].Text)
+		}
+		r = c.Call(t, "EchoGet", map[string]any{"asset_h": strings.Repeat("a", 40), "include_image": true}, nil)
+		if len(r.Content) != 2 || r.Content[1].Type != "image" || r.Content[1].MimeType != "image/png" || r.Content[1].Data != base64.StdEncoding.EncodeToString(echo.Pixel) {
+			t.Errorf("%+v", r)
+		}
+		if strings.Contains(string(r.Structured), "base64") {
+			t.Errorf("the picture comes twice: %s", r.Structured)
+		}
+	})
+}
+
+func TestAFaultIsAResultWithTheProblemInBothForms(t *testing.T) {
+	inBothEras(t, func(t *testing.T, s *echo.Server, c *echo.Client) {
+		for args, want := range map[string]string{
+			`{"text":"a","tagz":[]}`: "tagz",
+			`{"count":0}`:            "text",
+			`[]`:                     "",
+		} {
+			r := c.Call(t, "Echo", json.RawMessage(args), nil)
+			var p op.Problem
+			if err := json.Unmarshal(r.Structured, &p); err != nil || !r.IsError {
+				t.Fatalf("%s: %v %s", args, err, r.Structured)
+			}
+			if p.Status != 400 || p.RequestID == "" || want != "" && !slices.ContainsFunc(p.Errors, func(f library.FieldFault) bool { return f.Field == want }) {
+				t.Errorf("%s: %s", args, r.Structured)
+			}
+			if diff := cmp.Diff(parsed(t, r.Structured), parsed(t, []byte(r.Content[0].Text))); diff != "" {
+				t.Error(diff)
+			}
+		}
+		if r := c.Call(t, "EchoFail", map[string]any{"kind": "panic"}, nil); !r.IsError || strings.Contains(string(r.Structured), "hunter2") || !strings.Contains(string(r.Structured), `"INTERNAL"`) {
+			t.Errorf("%s", r.Structured)
+		}
+		if r := c.Call(t, "EchoWrite", map[string]any{"name": "a"}, map[string]any{"idempotency_key": 7}); !strings.Contains(string(r.Structured), "_meta.idempotency_key") {
+			t.Errorf("%s", r.Structured)
+		}
+		if m := last(t, c.Send(t, "tools/call", map[string]any{"name": "Nonsense"})); m.Error == nil || m.Error.Code != -32602 {
+			t.Errorf("an unknown tool: %+v", m)
+		}
+		if m := last(t, c.Send(t, "nonsense/method", nil)); m.Error == nil || m.Error.Code != -32601 {
+			t.Errorf("an unknown method: %+v", m)
+		}
+	})
+}
+
+func TestResourcesAndPromptsAnswerOrRefuseInTheirEra(t *testing.T) {
+	inBothEras(t, func(t *testing.T, s *echo.Server, c *echo.Client) {
+		absent := map[echo.Era]int{echo.Modern: -32602, echo.Legacy: -32002}[c.Era]
+		read := func(uri string) echo.Message { return last(t, c.Send(t, "resources/read", map[string]any{"uri": uri})) }
+		if m := read("echo://status"); m.Error != nil || !strings.Contains(string(m.Result), `{\"state\":\"fine\"}`) {
+			t.Errorf("%+v", m)
+		}
+		if m := read("echo://assets/abc"); m.Error != nil || !strings.Contains(string(m.Result), `{\"asset_h\":\"abc\"}`) {
+			t.Errorf("%+v", m)
+		}
+		for uri, code := range map[string]int{"echo://assets/absent": absent, "echo://nowhere": absent, "echo://assets/panic": -32603} {
+			m := read(uri)
+			if m.Error == nil || m.Error.Code != code || m.ID != float64(1) {
+				t.Errorf("%s: %+v", uri, m)
+			}
+			if uri != "echo://nowhere" && (m.Error == nil || !strings.Contains(string(m.Error.Data), `"request_id"`)) {
+				t.Errorf("%s: the problem is missing: %+v", uri, m)
+			}
+		}
+		reader := s.Connect(t, c.Era, s.Key(t, nil))
+		if m := last(t, reader.Send(t, "resources/read", map[string]any{"uri": "echo://secret"})); m.Error == nil || m.Error.Code != -32602 || !strings.Contains(string(m.Error.Data), "PERMISSION_REQUIRED") {
+			t.Errorf("%+v", m)
+		}
+		if m := last(t, reader.Send(t, "resources/list", nil)); strings.Contains(string(m.Result), "echo://secret") || !strings.Contains(string(m.Result), "echo://status") {
+			t.Errorf("%s", m.Result)
+		}
+		if m := last(t, c.Send(t, "resources/templates/list", nil)); !strings.Contains(string(m.Result), `"uriTemplate":"echo://assets/{asset_h}"`) {
+			t.Errorf("%s", m.Result)
+		}
+		if m := last(t, c.Send(t, "prompts/get", map[string]any{"name": "search_and_curate", "arguments": map[string]any{"brief": "neon streets"}})); !strings.Contains(string(m.Result), "EchoSearch for neon streets") {
+			t.Errorf("%+v", m)
+		}
+		for _, params := range []map[string]any{{"name": "search_and_curate"}, {"name": "nonsense"}} {
+			if m := last(t, c.Send(t, "prompts/get", params)); m.Error == nil || m.Error.Code != -32602 {
+				t.Errorf("%v: %+v", params["name"], m)
+			}
+		}
+	})
+}
+
+func TestEverySchemaCompilesAndEveryExampleFits(t *testing.T) {
+	echo.CheckSchemas(t, (&echo.Bench{}).Catalogue())
+}
+
+func TestTheTokenEstimateIsCloseToTheRealList(t *testing.T) {
+	t.Parallel()
+	s := echo.Serve(t, nil)
+	estimate := 0
+	for _, o := range s.Catalogue().Operations {
+		estimate += op.ToolTokens(o)
+	}
+	real := len(s.Connect(t, echo.Legacy, s.Admin).Send(t, "tools/list", nil).Body) / 4
+	if estimate < real*9/10 || estimate > real*11/10 {
+		t.Errorf("estimated %d, really %d", estimate, real)
+	}
+}
+
+func parsed(t testing.TB, raw []byte) (v any) {
+	t.Helper()
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatalf("%v: %s", err, raw)
+	}
+	return v
 }

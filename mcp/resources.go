@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -32,6 +33,25 @@ func (e *Endpoint) addResources(s *server.MCPServer) {
 	}
 }
 
+// hideResources leaves out of a list what the credential may not read.
+func (e *Endpoint) hideResources(ctx context.Context, _ any, _ *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {
+	result.Resources = slices.DeleteFunc(slices.Clone(result.Resources), func(r mcp.Resource) bool { return !e.mayRead(ctx, r.URI) })
+}
+
+// hideTemplates does the same for templates.
+func (e *Endpoint) hideTemplates(ctx context.Context, _ any, _ *mcp.ListResourceTemplatesRequest, result *mcp.ListResourceTemplatesResult) {
+	result.ResourceTemplates = slices.DeleteFunc(slices.Clone(result.ResourceTemplates), func(r mcp.ResourceTemplate) bool { return !e.mayRead(ctx, r.URITemplate.Raw()) })
+}
+
+func (e *Endpoint) mayRead(ctx context.Context, uri string) bool {
+	i := slices.IndexFunc(e.cfg.Catalogue.Resources, func(r op.Resource) bool { return r.URI == uri })
+	return i >= 0 && allows(visitOf(ctx).actor, e.cfg.Catalogue.Resources[i])
+}
+
+func allows(actor library.Actor, r op.Resource) bool {
+	return r.Permission == "" || actor.Can(r.Permission)
+}
+
 // read answers resources/read for one resource.
 func (e *Endpoint) read(r op.Resource) server.ResourceHandlerFunc {
 	return func(ctx context.Context, request mcp.ReadResourceRequest) (contents []mcp.ResourceContents, err error) {
@@ -44,7 +64,7 @@ func (e *Endpoint) read(r op.Resource) server.ResourceHandlerFunc {
 				contents, err = nil, e.refuse(ctx, err)
 			}
 		}()
-		if r.Permission != "" && !v.actor.Can(r.Permission) {
+		if !allows(v.actor, r) {
 			return nil, op.MissingPermission(r.Permission, "this resource")
 		}
 		value, err := r.Read(ctx, v.actor, variables(request.Params.Arguments))
