@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -99,23 +100,39 @@ const locationFile = "location"
 // findHome returns where the servers' directories go: the run directory itself, or a place under /var/tmp when the
 // service user cannot reach the run directory (a checkout in a private home) or the path does not suit the servers.
 func (in *instance) findHome() (string, error) {
-	pointer := filepath.Join(in.cfg.Dir, locationFile)
-	if content, err := os.ReadFile(pointer); err == nil {
-		return in.otherHome(strings.TrimSpace(string(content)))
+	if home := homeOf(in.cfg); home != in.cfg.Dir {
+		return in.otherHome(home)
 	}
 	if in.id.canReach(in.cfg.Dir) && suits(in.cfg.Dir) {
 		return in.cfg.Dir, nil
 	}
-	base := "/var/tmp"
-	if info, err := os.Stat(base); err != nil || !info.IsDir() {
-		base = "/tmp"
-	}
-	home, err := in.otherHome(filepath.Join(base, "vitrine-"+in.cfg.id()))
+	home, err := in.otherHome(otherHomes(in.cfg)[0])
 	if err != nil {
 		return "", err
 	}
 	in.say("the servers keep their data in %s, because %s is not a place they can work in", home, in.cfg.Dir)
-	return home, os.WriteFile(pointer, []byte(home+"\n"), 0o644)
+	return home, os.WriteFile(filepath.Join(in.cfg.Dir, locationFile), []byte(home+"\n"), 0o644)
+}
+
+// homeOf finds the servers' directories without taking the lock or changing anything. A pointer counts only when it
+// leads to a place made for this very run directory: Reset deletes what it leads to, and in a copied checkout it leads
+// to the data of the original.
+func homeOf(cfg Config) string {
+	content, err := os.ReadFile(filepath.Join(cfg.Dir, locationFile))
+	if home := strings.TrimSpace(string(content)); err == nil && slices.Contains(otherHomes(cfg), home) {
+		return home
+	}
+	return cfg.Dir
+}
+
+// otherHomes are the places for servers that cannot work in the run directory, the preferred one first. What is in
+// /var/tmp survives a restart of the machine.
+func otherHomes(cfg Config) []string {
+	homes := []string{"/var/tmp/vitrine-" + cfg.id(), "/tmp/vitrine-" + cfg.id()}
+	if info, err := os.Stat("/var/tmp"); err != nil || !info.IsDir() {
+		slices.Reverse(homes)
+	}
+	return homes
 }
 
 // otherHome makes the directory or takes it when it is already ours: /var/tmp is open to everybody, and another user

@@ -56,14 +56,6 @@ func Logs(ctx context.Context, cfg Config, names []string, lines int, follow boo
 	return nil
 }
 
-// homeOf finds the servers' directories without taking the lock, so that logs can be read while a start is waiting.
-func homeOf(cfg Config) string {
-	if content, err := os.ReadFile(filepath.Join(cfg.Dir, locationFile)); err == nil {
-		return strings.TrimSpace(string(content))
-	}
-	return cfg.Dir
-}
-
 // tailWindow bounds how much of a log's end is read to find its last lines.
 const tailWindow = 1 << 20
 
@@ -141,7 +133,7 @@ func lastLines(text string, n int) string {
 	}
 	end := len(strings.TrimRight(text, "\n"))
 	at := end
-	for ; n > 0 && at > 0; n-- {
+	for ; n > 0 && at >= 0; n-- {
 		at = strings.LastIndexByte(text[:at], '\n')
 	}
 	return text[at+1:]

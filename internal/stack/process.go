@@ -15,10 +15,12 @@ import (
 // stopGrace is how long a server may take to finish its work before it is killed.
 const stopGrace = 30 * time.Second
 
-// process is a server process as its pid file remembers it: the number alone could since belong to another program.
+// process is a server process as its pid file remembers it. The number alone could since belong to another program, and
+// the whole run directory could be a copy of that of another checkout, whose servers are not ours.
 type process struct {
 	PID     int    `json:"pid"`
 	Started string `json:"started"`
+	Dir     string `json:"dir"`
 }
 
 // alive reports whether this very process still runs.
@@ -42,11 +44,11 @@ func (in *instance) pidPath(name string) string {
 	return filepath.Join(in.cfg.Dir, "pids", name+".json")
 }
 
-// process returns what the pid file remembers; the zero process, which is never alive, when there is none.
+// process returns what the pid file remembers; the zero process, which is never alive, when there is none of ours.
 func (in *instance) process(s server) process {
 	var p process
 	content, err := os.ReadFile(in.pidPath(s.name()))
-	if err != nil || json.Unmarshal(content, &p) != nil {
+	if err != nil || json.Unmarshal(content, &p) != nil || p.Dir != in.cfg.Dir {
 		return process{}
 	}
 	return p
@@ -76,7 +78,7 @@ func (in *instance) launch(s server) error {
 	if err != nil {
 		return fmt.Errorf("it ended at once; the end of its log says:\n%s", in.logTail(s.name(), 15))
 	}
-	return writeJSON(in.pidPath(s.name()), process{PID: pid, Started: token})
+	return writeJSON(in.pidPath(s.name()), process{PID: pid, Started: token, Dir: in.cfg.Dir})
 }
 
 // run runs a helper program of a server to its end as the service user.
@@ -138,8 +140,18 @@ func (in *instance) kill(ctx context.Context, s server) error {
 	return in.forget(s)
 }
 
-func (in *instance) pause(s server) error {
-	return in.signalRunning(s, syscall.SIGSTOP)
+// pause returns once the process has stopped: the kernel delivers the signal when it next runs the process.
+func (in *instance) pause(ctx context.Context, s server) error {
+	if err := in.signalRunning(s, syscall.SIGSTOP); err != nil {
+		return err
+	}
+	p := in.process(s)
+	for end := time.Now().Add(stopGrace); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(time.Millisecond) {
+		if isStopped(p.PID) {
+			return nil
+		}
+	}
+	return fmt.Errorf("pause %s: process %d still runs", s.title(), p.PID)
 }
 
 func (in *instance) resume(s server) error {

@@ -106,7 +106,7 @@ func Kill(ctx context.Context, cfg Config, name string) error {
 
 // Pause freezes one server and all its child processes with SIGSTOP: connections stay open and nothing answers.
 func Pause(ctx context.Context, cfg Config, name string) error {
-	return withServer(ctx, cfg, name, func(in *instance, s server) error { return in.pause(s) })
+	return withServer(ctx, cfg, name, func(in *instance, s server) error { return in.pause(ctx, s) })
 }
 
 // Resume lets a paused server go on. It is not an error when the server was not paused.

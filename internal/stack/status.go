@@ -63,7 +63,11 @@ func Running(dir string) (Endpoints, error) {
 	if err := json.Unmarshal(content, &found); err != nil {
 		return Endpoints{}, fmt.Errorf("read the addresses of the stack: %w", err)
 	}
-	in := &instance{cfg: Config{Dir: dir}}
+	cfg, err := Config{Dir: dir}.complete()
+	if err != nil {
+		return Endpoints{}, err
+	}
+	in := &instance{cfg: cfg}
 	for _, s := range in.servers() {
 		if !in.process(s).alive() {
 			return Endpoints{}, ErrNotRunning

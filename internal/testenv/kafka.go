@@ -48,26 +48,32 @@ func Topic(t testing.TB, brokers []string, name string, partitions int) {
 	}
 }
 
+// awaitLeaders asks each partition's leader for its first offset: the cluster names a leader a moment before that broker
+// knows it is one, and refuses writes until then.
 func awaitLeaders(ctx context.Context, client *kafka.Client, name string, partitions int) error {
+	var questions []kafka.OffsetRequest
+	for p := range partitions {
+		questions = append(questions, kafka.FirstOffsetOf(p))
+	}
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		found, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{name}})
-		if err != nil {
-			return err
+		found, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{name: questions}})
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
-		if topic := found.Topics[0]; topic.Error == nil && len(topic.Partitions) == partitions && allLed(topic.Partitions) {
+		if err == nil && answered(found.Topics[name]) == partitions {
 			return nil
 		}
 	}
 	return errors.New("its partitions have no leader after 10 s")
 }
 
-func allLed(partitions []kafka.Partition) bool {
+func answered(partitions []kafka.PartitionOffsets) (n int) {
 	for _, p := range partitions {
-		if p.Error != nil || p.Leader.Port == 0 {
-			return false
+		if p.Error == nil {
+			n++
 		}
 	}
-	return true
+	return n
 }
 
 var sweptTopics sync.Once

@@ -47,6 +47,16 @@ func Stack(t testing.TB) stack.Endpoints {
 	return found
 }
 
+// StackConfig returns the configuration of the stack that tests share, for tests of package stack itself.
+func StackConfig(t testing.TB) stack.Config {
+	t.Helper()
+	cfg, err := stackConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
 var running = sync.OnceValues(func() (stack.Endpoints, error) {
 	cfg, err := stackConfig()
 	if err != nil {

@@ -47,8 +47,8 @@ func migrateThings(calls *int) func(context.Context, string) error {
 
 func TestEachTestGetsItsOwnCopyOfTheMigratedDatabase(t *testing.T) {
 	calls := 0
-	migrate := migrateThings(&calls)
-	first, second := Database(t, "things", migrate), Database(t, "things", migrate)
+	migrate, key := migrateThings(&calls), newName()
+	first, second := Database(t, key, migrate), Database(t, key, migrate)
 	if first == second {
 		t.Fatal("two calls gave the same database")
 	}
