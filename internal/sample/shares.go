@@ -14,7 +14,7 @@ type share struct {
 
 // shares is the one place that sets the mix of a sample.
 var shares = complete([]share{
-	{name: "comfyui", perThousand: 150},
+	{name: "comfyui", perThousand: 136},
 	{name: "a1111-png", perThousand: 115},
 	{name: "imagetool", perThousand: 40},
 	{name: "comfyui-custom", perThousand: 75},
@@ -35,6 +35,7 @@ var shares = complete([]share{
 	{name: "comfyui-stack", perThousand: 26},
 	{name: "comfyui-controlnet", perThousand: 22},
 	{name: "comfyui-upscale", perThousand: 25},
+	{name: "comfyui-packed", perThousand: 14},
 	{name: "bare-png", perThousand: 28},
 	{name: "chat-jpeg", perThousand: 20},
 	{name: oddDuplicate, perThousand: 6, needsSource: true},

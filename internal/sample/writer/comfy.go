@@ -6,14 +6,14 @@ import (
 	"vitrine/internal/sample/draw"
 )
 
-// saveGraph embeds a graph the way the core save node does: prompt and
-// workflow as ASCII tEXt before the pixels.
-func saveGraph(build func(draw.Picture, *Job) (*graph, Facts)) func(draw.Picture, *Job) ([]byte, Facts, error) {
+// saveGraph embeds a graph before the pixels. The core save node writes prompt
+// and workflow as ASCII tEXt; optimisers and some save nodes pack them as zTXt.
+func saveGraph(embed func(key, value string) chunk, build func(draw.Picture, *Job) (*graph, Facts)) func(draw.Picture, *Job) ([]byte, Facts, error) {
 	return func(pic draw.Picture, job *Job) ([]byte, Facts, error) {
 		g, facts := build(pic, job)
 		g.rand = job.Rand
 		facts.Models = g.models()
-		data, err := encodePNG(pic, rawText("prompt", g.api()), rawText("workflow", g.workflow()))
+		data, err := encodePNG(pic, embed("prompt", g.api()), embed("workflow", g.workflow()))
 		return data, facts, err
 	}
 }
