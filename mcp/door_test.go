@@ -59,9 +59,7 @@ func TestLoopbackConnectionsMustNameALoopbackHostUnlessTrusted(t *testing.T) {
 	}
 }
 
-func TestNothingIsReachedWithoutAKey(t *testing.T) {
-	t.Parallel()
-	s := echo.Serve(t, nil)
+func nothingIsReachedWithoutAKey(t *testing.T, s *echo.Server) {
 	for _, method := range []string{"POST", "GET", "HEAD", "DELETE", "PUT", "OPTIONS"} {
 		if a := s.Do(t, method, "/mcp", nil); a.Status != 401 || a.Header.Get("WWW-Authenticate") == "" {
 			t.Errorf("%s: %d", method, a.Status)
@@ -77,36 +75,32 @@ func TestNothingIsReachedWithoutAKey(t *testing.T) {
 	}
 }
 
-func TestALargeBodyIsTurnedAwayBeforeItIsRead(t *testing.T) {
-	inBothEras(t, func(t *testing.T, s *echo.Server, c *echo.Client) {
-		big := strings.Repeat("x", op.MaxBody)
-		if a := c.Send(t, "tools/call", map[string]any{"name": "Echo", "arguments": map[string]any{"text": big}}); a.Status != 413 || !strings.Contains(string(a.Body), "PAYLOAD_TOO_LARGE") {
-			t.Errorf("announced: %d %.200s", a.Status, a.Body)
-		}
-		r, err := http.NewRequestWithContext(t.Context(), "POST", s.URL+"/mcp", struct{ *strings.Reader }{strings.NewReader(`{"a":"` + big)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("X-API-Key", s.Admin)
-		r.Header.Set("Content-Type", "application/json")
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-		if resp.StatusCode != 413 {
-			t.Errorf("not announced: %s", resp.Status)
-		}
-		fits := map[string]any{"name": "Echo", "arguments": map[string]any{"text": strings.Repeat("x", op.MaxBody-2000)}}
-		if a := c.Send(t, "tools/call", fits); a.Status != 200 || !strings.Contains(string(a.Body), "VALIDATION_FAILED") {
-			t.Errorf("just below: %d %.200s", a.Status, a.Body)
-		}
-	})
+func aLargeBodyIsTurnedAwayBeforeItIsRead(t *testing.T, s *echo.Server, c *echo.Client) {
+	big := strings.Repeat("x", op.MaxBody)
+	if a := c.Send(t, "tools/call", map[string]any{"name": "Echo", "arguments": map[string]any{"text": big}}); a.Status != 413 || !strings.Contains(string(a.Body), "PAYLOAD_TOO_LARGE") {
+		t.Errorf("announced: %d %.200s", a.Status, a.Body)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), "POST", s.URL+"/mcp", struct{ *strings.Reader }{strings.NewReader(`{"a":"` + big)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-API-Key", s.Admin)
+	r.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != 413 {
+		t.Errorf("not announced: %s", resp.Status)
+	}
+	fits := map[string]any{"name": "Echo", "arguments": map[string]any{"text": strings.Repeat("x", op.MaxBody-2000)}}
+	if a := c.Send(t, "tools/call", fits); a.Status != 200 || !strings.Contains(string(a.Body), "VALIDATION_FAILED") {
+		t.Errorf("just below: %d %.200s", a.Status, a.Body)
+	}
 }
 
-func TestTheRevisionsOfTheProtocolAreToldApart(t *testing.T) {
-	t.Parallel()
-	s := echo.Serve(t, nil)
+func theRevisionsOfTheProtocolAreToldApart(t *testing.T, s *echo.Server) {
 	c := s.Connect(t, echo.Modern, s.Admin)
 	message := func(version string) map[string]any {
 		return map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": map[string]any{"_meta": map[string]any{
@@ -141,9 +135,7 @@ func TestTheRevisionsOfTheProtocolAreToldApart(t *testing.T) {
 	}
 }
 
-func TestASessionServesOnlyTheKeyThatOpenedIt(t *testing.T) {
-	t.Parallel()
-	s := echo.Serve(t, nil)
+func aSessionServesOnlyTheKeyThatOpenedIt(t *testing.T, s *echo.Server) {
 	mine := s.Connect(t, echo.Legacy, s.Admin)
 	other := s.Key(t, library.Permissions)
 	for name, x := range map[string]struct {
@@ -174,9 +166,7 @@ func TestASessionServesOnlyTheKeyThatOpenedIt(t *testing.T) {
 	}
 }
 
-func TestOneClientCannotCancelAnothersCall(t *testing.T) {
-	t.Parallel()
-	s := echo.Serve(t, nil)
+func oneClientCannotCancelAnothersCall(t *testing.T, s *echo.Server) {
 	other := s.Key(t, library.Permissions)
 	done := make(chan echo.ToolResult, 1)
 	go func() {

@@ -52,9 +52,7 @@ func answers(t testing.TB, s *echo.Server, clients []*echo.Client, o op.Operatio
 	return all
 }
 
-func TestTheSameArgumentsGiveTheSameAnswerOverEveryTransport(t *testing.T) {
-	t.Parallel()
-	s := echo.Serve(t, nil)
+func theSameArgumentsGiveTheSameAnswerOverEveryTransport(t *testing.T, s *echo.Server) {
 	clients := []*echo.Client{s.Connect(t, echo.Modern, s.Admin), s.Connect(t, echo.Legacy, s.Admin)}
 	compare := func(o op.Operation, args map[string]any) {
 		t.Helper()
