@@ -205,7 +205,9 @@ func sideOf(p port, c condCtx) (role, bool) {
 		return rolePositive, false
 	}
 	n := p.node
-	if n.in("positive") != nil && n.in("negative") != nil && len(n.outputs) == 0 && !n.has("model", "MODEL") {
+	_, pos := n.link("positive")
+	_, neg := n.link("negative")
+	if pos && neg && len(n.outputs) == 0 && !n.has("model", "MODEL") {
 		switch p.slot {
 		case 0:
 			return rolePositive, false
@@ -255,6 +257,7 @@ func (w *condWalk) fromSided(n *node, c condCtx) bool {
 	if c.role == roleNegative {
 		side = neg
 	}
+	c.shared = false
 	for _, in := range side {
 		w.visit(in.from, c)
 	}

@@ -15,7 +15,7 @@ func (g *graph) structureHash() string {
 	var all [][]byte
 	for _, n := range g.nodes {
 		s := h.sum(n)
-		all = append(all, s[:])
+		all = append(all, strconv.AppendInt(s[:], int64(n.uses), 10)) // uses tell two alike nodes from one used twice
 	}
 	slices.SortFunc(all, slices.Compare)
 	total := sha1.New()

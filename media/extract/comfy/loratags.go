@@ -16,24 +16,15 @@ func (r *reader) taggedLoads(out []load, n *node) []load {
 		return out
 	}
 	seen := map[string]bool{}
+	if in := n.in("loras"); in != nil && !in.linked() {
+		out = append(out, entryLoads(nil, n, in.val)...)
+	}
 	for _, l := range out {
 		seen[l.name] = true
 	}
 	for i := range n.inputs {
 		in := &n.inputs[i]
-		if !patches && in.name != "loras" {
-			continue
-		}
-		if in.name == "loras" && in.val.kind != kindString {
-			if !in.linked() {
-				for _, l := range entryLoads(nil, n, in.val) {
-					seen[l.name] = true
-					out = append(out, l)
-				}
-			}
-			continue
-		}
-		if in.name != "loras" && !isTagField(in.name) || in.name == "wildcard_text" && populated(n) != nil {
+		if !isTagField(in.name) || !patches && in.name != "loras" || textInput(n, []string{in.name}) == nil || in.name == "wildcard_text" && populated(n) != nil {
 			continue
 		}
 		text, ok := r.text(in, rolePositive)
@@ -52,7 +43,7 @@ func (r *reader) taggedLoads(out []load, n *node) []load {
 
 func isTagField(name string) bool {
 	switch name {
-	case "text", "prompt", "wildcard_text", "populated_text", "positive", "lora_text", "tags":
+	case "text", "prompt", "wildcard_text", "populated_text", "positive", "lora_text", "tags", "loras":
 		return true
 	}
 	return false

@@ -169,6 +169,9 @@ func isLatentSource(n *node) bool {
 	if n.is("empty") && n.is("latent", "embeds", "image") {
 		return true
 	}
+	if in := n.in("empty_latent_width"); in != nil {
+		return true
+	}
 	if !n.has(widthNames...) || !n.has(heightNames...) {
 		return n.has("dimensions", "resolution") && n.is("latent") && !n.is("upscale", "resize") && n.links() == 0
 	}

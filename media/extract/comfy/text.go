@@ -300,7 +300,7 @@ func isTextName(name string) bool {
 	stem, _, _ := trailingNumber(s)
 	switch stem {
 	case "text", "string", "prompt", "value", "str", "positive", "negative", "wildcard", "input", "part", "opt_text", "prefix", "suffix", "prepend", "append",
-		"any", "anything", "content", "multiline_text", "wildcard_text", "opt_prompt", "phrase", "sentence", "words", "tags", "source", "lyrics":
+		"any", "anything", "content", "multiline_text", "wildcard_text", "opt_prompt", "phrase", "sentence", "words", "tags", "source", "lyrics", "trigger_words", "orinalmessage", "originalmessage":
 		return true
 	}
 	for _, p := range []string{"text_", "string_", "prompt_", "str_"} {
