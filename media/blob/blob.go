@@ -42,6 +42,9 @@ type Store interface {
 	Open(ctx context.Context, tenant library.TenantID, hash library.AssetHash) (Object, error)
 	// Remove deletes an asset's bytes; deleting what is not there is no error.
 	Remove(ctx context.Context, tenant library.TenantID, hash library.AssetHash) error
+	// RemoveLost deletes an asset's bytes unless they came after the given time,
+	// and reports whether it did. It is safe beside an upload of the same bytes.
+	RemoveLost(ctx context.Context, tenant library.TenantID, hash library.AssetHash, before time.Time) (bool, error)
 	// Walk lists every tenant's committed assets, in no order.
 	Walk(ctx context.Context, fn func(Entry) error) error
 	// SweepStaged drops staged bytes older than age and counts them.

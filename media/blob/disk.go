@@ -27,6 +27,7 @@ import (
 //	assets/<tenant>/<h[:2]>/<h>         committed bytes
 //	staging/<tenant>/<id>               staged bytes
 //	derived/<tenant>/<h[:2]>/<h>/<name> previews
+//	lost/<tenant>/<h[:2]>/<h>           bytes on their way out, see RemoveLost
 //
 // All names are made here out of checked parts, and all access goes through
 // os.Root, so no name can lead out of the folder.
@@ -58,6 +59,10 @@ func OpenDisk(dir string) (*Disk, error) {
 	}
 	d := &Disk{root: root, recent: recent}
 	if err := d.mark(dir); err != nil {
+		root.Close()
+		return nil, err
+	}
+	if err := d.restoreLost(); err != nil {
 		root.Close()
 		return nil, err
 	}

@@ -85,3 +85,31 @@ func TestASignedTokenIsWorthlessOnceAnythingOfItChanges(t *testing.T) {
 		t.Error("a steady token changes between two calls, so no browser can cache it")
 	}
 }
+
+func TestBytesLeftAsideByACrashArePutBack(t *testing.T) {
+	dir := t.TempDir()
+	d, err := blob.OpenDisk(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tenant, hash = library.TenantID("00000000-0000-4000-8000-00000000000a"), library.AssetHash("aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d")
+	aside := filepath.Join(dir, "lost", string(tenant), "aa", string(hash))
+	if err := os.MkdirAll(filepath.Dir(aside), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(aside, []byte("hello"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if d, err = blob.OpenDisk(dir); err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	o, err := d.Open(t.Context(), tenant, hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Close()
+}

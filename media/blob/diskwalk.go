@@ -39,6 +39,65 @@ func (d *Disk) SweepStaged(ctx context.Context, age time.Duration) (files int, b
 	return files, bytes, err
 }
 
+// RemoveLost implements Store. The bytes are first moved aside: whoever stores
+// the same bytes right now puts new ones in the old place, and bytes that turn
+// out to be young are put back.
+func (d *Disk) RemoveLost(_ context.Context, tenant library.TenantID, h library.AssetHash, before time.Time) (bool, error) {
+	from, err := assetPath("assets", tenant, h)
+	if err != nil {
+		return false, err
+	}
+	aside, err := assetPath("lost", tenant, h)
+	if err != nil {
+		return false, err
+	}
+	if err := d.root.MkdirAll(path.Dir(aside), 0o750); err != nil {
+		return false, full(err)
+	}
+	if err := d.root.Rename(from, aside); err != nil {
+		return false, ignoreMissing(err)
+	}
+	info, err := d.root.Stat(aside)
+	if err != nil {
+		return false, err
+	}
+	if info.ModTime().After(before) {
+		return false, d.putBack(aside, from)
+	}
+	if derived, err := assetPath("derived", tenant, h); err == nil {
+		_ = d.root.RemoveAll(derived)
+	}
+	return true, d.root.Remove(aside)
+}
+
+// putBack returns bytes to their place, durably. Should new ones stand there
+// already, they are the same bytes.
+func (d *Disk) putBack(aside, to string) error {
+	if err := d.root.Rename(aside, to); err != nil {
+		return err
+	}
+	return d.syncDir(path.Dir(to))
+}
+
+// restoreLost puts back what a crash in RemoveLost left aside; the next sweep
+// judges it anew.
+func (d *Disk) restoreLost() error {
+	return d.walkFiles(context.Background(), "lost", func(name string, _ fs.FileInfo) error {
+		tenant, hash, ok := splitAsset(name)
+		if !ok {
+			return nil
+		}
+		to, err := assetPath("assets", tenant, hash)
+		if err != nil {
+			return err
+		}
+		if err := d.makeDir(path.Dir(to)); err != nil {
+			return err
+		}
+		return ignoreMissing(d.putBack(name, to))
+	})
+}
+
 // walkFiles visits the regular files below a folder. Files that vanish under it
 // are passed over: uploads go on meanwhile.
 func (d *Disk) walkFiles(ctx context.Context, dir string, fn func(name string, info fs.FileInfo) error) error {

@@ -145,30 +145,49 @@ func describe(d store.Detail, links assets.Links) detailsOutput {
 		SourcePath: a.SourcePath, Metadata: a.Metadata, Models: []modelOutput{}, Samplers: orEmpty(l.Samplers), Hires: l.Hires, Regions: orEmpty(l.Regions),
 		C2PA: l.C2PA, Embedding: embeddingOutput{Configurations: []string{}}, Copyright: l.Extra["copyright"],
 		Warnings: orEmpty(l.Warnings), Conflicts: orEmpty(l.Conflicts), Evidence: orEmpty(l.Evidence), Provenance: provenance(d),
-	}
-	if l.Positive != nil || l.Negative != nil {
-		out.Prompts = &promptsOutput{Positive: l.Positive, Negative: l.Negative, Source: library.LineageExtracted}
+		Prompts: describePrompts(&l), Workflow: describeWorkflow(l.Workflow), GenerationParameters: describeParameters(&l), ImagetoolMetadata: describeImagetool(&l),
 	}
 	for _, m := range d.Models {
 		out.Models = append(out.Models, modelOutput{Sequence: m.Sequence, Type: m.Type, Name: m.Name, NodeID: m.NodeID, ModelHash: string(m.Hash),
 			ContentHash: m.ContentHash, BaseModel: m.BaseModel, Weight: m.Weight, ClipWeight: m.ClipWeight, DetectionSource: m.DetectionSource})
 	}
-	if w := l.Workflow; w != nil {
-		out.Workflow = &workflowOutput{ToolName: w.ToolName, NodeCount: w.NodeCount, CustomNodes: orEmpty(w.CustomNodes), Unknown: orEmpty(w.Unknown),
-			Name: w.Name, Hash: w.Hash, Source: library.LineageExtracted}
-	}
-	if l.Parameters != nil {
-		out.GenerationParameters = &parametersOutput{*l.Parameters}
-	}
-	if t := l.ImageTool; t != nil {
-		flags := t.Flags
-		if flags == nil {
-			flags = map[string]string{}
-		}
-		out.ImagetoolMetadata = &imagetoolOutput{imagetoolDetails{Prompt: l.Positive, Command: t.Command, JobID: t.JobID, JobType: t.JobType,
-			Version: t.Version, Author: t.Author, Index: t.Index, Flags: flags}}
-	}
 	return out
+}
+
+func describePrompts(l *library.Lineage) *promptsOutput {
+	if l.Positive == nil && l.Negative == nil {
+		return nil
+	}
+	return &promptsOutput{Positive: l.Positive, Negative: l.Negative, Source: library.LineageExtracted}
+}
+
+// describeWorkflow leaves the graph itself out; see addGraph.
+func describeWorkflow(w *library.Workflow) *workflowOutput {
+	if w == nil {
+		return nil
+	}
+	return &workflowOutput{JSON: json.RawMessage("null"), ToolName: w.ToolName, NodeCount: w.NodeCount, CustomNodes: orEmpty(w.CustomNodes),
+		Unknown: orEmpty(w.Unknown), Name: w.Name, Hash: w.Hash, Source: library.LineageExtracted}
+}
+
+func describeParameters(l *library.Lineage) *parametersOutput {
+	if l.Parameters == nil {
+		return nil
+	}
+	return &parametersOutput{*l.Parameters}
+}
+
+func describeImagetool(l *library.Lineage) *imagetoolOutput {
+	t := l.ImageTool
+	if t == nil {
+		return nil
+	}
+	flags := t.Flags
+	if flags == nil {
+		flags = map[string]string{}
+	}
+	return &imagetoolOutput{imagetoolDetails{Prompt: l.Positive, Command: t.Command, JobID: t.JobID, JobType: t.JobType,
+		Version: t.Version, Author: t.Author, Index: t.Index, Flags: flags}}
 }
 
 func provenance(d store.Detail) provenanceOutput {

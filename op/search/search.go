@@ -78,6 +78,6 @@ type interpretation struct {
 	Warnings []query.Warning `json:"warnings" doc:"What was repaired or ignored: code, position, what is allowed, a suggestion."`
 }
 
-func interpret(q *query.Query, compiled query.Search) interpretation {
+func interpret(q *query.Query, compiled *query.Search) interpretation {
 	return interpretation{Query: q.Canonical(), Warnings: append(append([]query.Warning{}, q.Warnings...), compiled.Warnings...)}
 }

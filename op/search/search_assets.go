@@ -20,7 +20,8 @@ type searchInput struct {
 	SimilarTo     string        `json:"similar_to_asset_h,omitempty" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"Assets whose meaning is near this one's."`
 	Embedding     string        `json:"embedding_configuration_h,omitempty" maxLength:"40" doc:"Required with query_vector and similar_to_asset_h."`
 	Filters       *filtersInput `json:"filters,omitempty" doc:"Conditions beside the query."`
-	OrderBy       string        `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,size" default:"relevance" doc:"Order of the results; relevance is newest first where there is nothing to rank by."`
+	OrderBy       string        `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,status,size,width,height,megapixels,duration,steps,cfg,seed" default:"relevance" doc:"Order of the results; relevance is newest first where there is nothing to rank by."`
+	Order         string        `json:"order,omitempty" enum:"asc,desc" doc:"Direction of order_by; names go up and everything else down when left out."`
 	Limit         int           `json:"limit,omitempty" minimum:"1" maximum:"100" default:"20" doc:"Results per page."`
 	Offset        int           `json:"offset,omitempty" minimum:"0" maximum:"10000" default:"0" doc:"Results to pass over."`
 	IncludeScore  *bool         `json:"include_score,omitempty" default:"true" doc:"Whether results carry relevance_score."`
@@ -89,7 +90,7 @@ func (s *Service) search(ctx context.Context, actor library.Actor, in searchInpu
 			"This library has no such embedding configuration, so there are no vectors to search by. Search with query instead.")
 	}
 	mode := query.Mode(in.SearchMode)
-	q, compiled, err := s.compile(actor, in.Query, query.Request{Mode: mode, Filters: in.Filters.compile(), Sort: order(in.OrderBy),
+	q, compiled, err := s.compile(actor, in.Query, query.Request{Mode: mode, Filters: in.Filters.compile(), Sort: order(in.OrderBy, in.Order),
 		Limit: in.Limit, Offset: in.Offset, Highlight: in.Highlight})
 	if err != nil {
 		return out, err
@@ -123,24 +124,25 @@ func (s *Service) search(ctx context.Context, actor library.Actor, in searchInpu
 const maxOffset = 10_000
 
 // compile reads and compiles a query text for an actor's tenant.
-func (s *Service) compile(actor library.Actor, text string, req query.Request) (*query.Query, query.Search, error) {
+func (s *Service) compile(actor library.Actor, text string, req query.Request) (*query.Query, *query.Search, error) {
 	q, err := query.Parse(text, query.Options{Strict: req.Mode.Strict()})
 	if err != nil {
-		return nil, query.Search{}, err
+		return nil, nil, err
 	}
 	req.Tenant, req.Viewer, req.SeesPrivate = actor.Tenant, actor.ID, actor.Can(library.PermAdmin)
 	compiled, err := query.Compile(q, req)
 	return q, compiled, err
 }
 
-func order(by string) []query.Sort {
-	switch by {
-	case "", "relevance":
+func order(by, direction string) []query.Sort {
+	if by == "" || by == "relevance" {
 		return nil
-	case "title", "filename":
-		return []query.Sort{{By: by}}
 	}
-	return []query.Sort{{By: by, Desc: true}}
+	down := by != "title" && by != "filename" && by != "status"
+	if direction != "" {
+		down = direction == "desc"
+	}
+	return []query.Sort{{By: by, Desc: down}}
 }
 
 func (s *Service) hit(h run.Hit, withScore bool) hit {

@@ -35,7 +35,7 @@ func New(client *opensearch.Client, prefix string) *Searcher {
 type Page struct {
 	Hits   []Hit
 	Total  int64
-	Aggs   map[string]json.RawMessage // by facet name, as query.ReadFacets takes them
+	Aggs   map[string]json.RawMessage // by facet name; see Facet
 	TookMS int64                      // inside OpenSearch
 }
 
@@ -51,29 +51,19 @@ type Hit struct {
 var listFields = []string{"tenant_id", "asset_h", "title", "description", "filename", "mime_type", "status", "tags",
 	"width", "height", "size_bytes", "created", "tool", "doc_version"}
 
-// Limits of one request inside OpenSearch: it stops collecting after the first
-// and is cancelled after the second.
-const (
-	collectLimit = "2s"
-	cancelLimit  = "3s"
-)
+// cancelLimit is when OpenSearch gives up a request; it stops collecting earlier.
+const cancelLimit = "3s"
 
 // Body gives the request that Search sends, as a value to marshal. Benchmarks
 // and explanations show it.
-func Body(s query.Search) map[string]any {
-	body := map[string]any{"query": s.Query, "from": s.From, "size": s.Size, "sort": s.Sort,
-		"track_total_hits": true, "track_scores": s.Scored, "timeout": collectLimit, "_source": listFields}
+func Body(s *query.Search) map[string]any {
+	body := s.Body()
+	body["_source"] = listFields
+	if s.Scored {
+		body["track_scores"] = true // also where the order is not by score
+	}
 	if s.Size == 0 {
 		delete(body, "sort")
-	}
-	if s.PostFilter != nil {
-		body["post_filter"] = s.PostFilter
-	}
-	if s.Aggs != nil {
-		body["aggs"] = s.Aggs
-	}
-	if s.Highlight != nil {
-		body["highlight"] = s.Highlight
 	}
 	return body
 }
@@ -87,7 +77,7 @@ func (s *Searcher) Path(tenant library.TenantID) string {
 
 // Search runs a compiled search for the tenant it was compiled for. The index
 // being away is an INDEX_UNAVAILABLE fault.
-func (s *Searcher) Search(ctx context.Context, tenant library.TenantID, compiled query.Search) (Page, error) {
+func (s *Searcher) Search(ctx context.Context, tenant library.TenantID, compiled *query.Search) (Page, error) {
 	if compiled.MatchesNothing && compiled.Aggs == nil {
 		return Page{Hits: []Hit{}}, nil
 	}
@@ -97,7 +87,7 @@ func (s *Searcher) Search(ctx context.Context, tenant library.TenantID, compiled
 	}
 	if answer.TimedOut {
 		return Page{}, library.NewFault(library.KindUnprocessable, library.CodeQueryTooComplex,
-			"The search took longer than %s. Narrow it with filters, or use fewer wildcards and facets.", collectLimit)
+			"The search took too long and was stopped. Narrow it with filters, or use fewer wildcards and facets.")
 	}
 	return answer.page(), nil
 }

@@ -34,6 +34,7 @@ func Run(t *testing.T, open func(t *testing.T) blob.Store) {
 		"old staged bytes are swept, young stay":    sweep,
 		"walk lists what is committed":              walk,
 		"derived files are replaced":                derived,
+		"lost bytes go, young ones stay":            lost,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
@@ -242,4 +243,26 @@ func derived(t *testing.T, s blob.Store) {
 	}
 	_, err = s.GetDerived(t.Context(), bob, h, "512.jpg")
 	wantCode(t, err, library.CodeNotFound)
+}
+
+func lost(t *testing.T, s blob.Store) {
+	a := stage(t, s, alice, "hello")
+	if err := s.Commit(t.Context(), alice, a.ID, a.SHA1); err != nil {
+		t.Fatal(err)
+	}
+	if gone, err := s.RemoveLost(t.Context(), alice, a.SHA1, time.Now().Add(-time.Hour)); gone || err != nil {
+		t.Errorf("young bytes: removed %v, %v", gone, err)
+	}
+	o, err := s.Open(t.Context(), alice, a.SHA1)
+	if content := read(t, o, err); content != "hello" {
+		t.Errorf("young bytes became %q", content)
+	}
+	if gone, err := s.RemoveLost(t.Context(), alice, a.SHA1, time.Now().Add(time.Hour)); !gone || err != nil {
+		t.Errorf("old bytes: removed %v, %v", gone, err)
+	}
+	_, err = s.Open(t.Context(), alice, a.SHA1)
+	wantCode(t, err, library.CodeNotFound)
+	if gone, err := s.RemoveLost(t.Context(), alice, a.SHA1, time.Now()); gone || err != nil {
+		t.Errorf("bytes that are gone: removed %v, %v", gone, err)
+	}
 }

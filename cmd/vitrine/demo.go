@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"vitrine/api/client"
+	"vitrine/auth"
+	"vitrine/importer"
+	"vitrine/internal/sample"
+	"vitrine/internal/stack"
+	"vitrine/library"
+	"vitrine/service"
+	"vitrine/store"
+)
+
+type demoCommand struct {
+	Up    demoUp    `cmd:"" default:"withargs" help:"Set everything up and say where it is."`
+	Down  demoDown  `cmd:"" help:"Stop the service and the servers; everything they keep stays."`
+	Reset demoReset `cmd:"" help:"Stop, and forget the library, its keys and the servers' data."`
+}
+
+// demoDir is where a demo keeps what is its own, below the current folder.
+const demoDir = ".vitrine"
+
+type demoUp struct {
+	Count int    `default:"240" help:"Files of the sample library."`
+	Seed  uint64 `default:"1" help:"Which sample library."`
+}
+
+// Run goes through the steps a person would: servers, schema, service, key,
+// files, import. Each step finds what an earlier run left and goes on from there.
+func (c *demoUp) Run(ctx context.Context) error {
+	local, err := localStack()
+	if err != nil {
+		return err
+	}
+	step("Starting PostgreSQL, Kafka and OpenSearch")
+	at, err := stack.Up(ctx, local, os.Stderr)
+	if err != nil {
+		return err
+	}
+	step("Bringing the schema up to date")
+	if _, err := store.Migrate(ctx, at.PostgresURL); err != nil {
+		return err
+	}
+	step("Starting the service")
+	base, err := startService(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := demoKey(ctx, at, base)
+	if err != nil {
+		return err
+	}
+	step("Drawing a sample library of %d files", c.Count)
+	dir, err := c.sample(ctx)
+	if err != nil {
+		return err
+	}
+	step("Importing it")
+	api := &client.Client{Base: base, Key: p.Key}
+	bar := newImportBar()
+	report, err := importer.Run(ctx, api, []string{dir}, importer.Options{Tags: []string{"sample"}, Progress: bar.show})
+	bar.close()
+	if err != nil {
+		return err
+	}
+	if report.Interrupted {
+		return fmt.Errorf("interrupted; run the same command again to go on")
+	}
+	printReport(report)
+	step("Waiting until all of it can be found")
+	if err := untilSearchable(ctx, api, report); err != nil {
+		return err
+	}
+	c.welcome(p)
+	return nil
+}
+
+func step(format string, args ...any) { warn("· "+format, args...) }
+
+// sample draws the files unless an earlier run drew the same.
+func (c *demoUp) sample(ctx context.Context) (string, error) {
+	dir := filepath.Join(demoDir, fmt.Sprintf("sample-%d-%d", c.Count, c.Seed))
+	done := dir + ".done"
+	if _, err := os.Stat(done); err == nil {
+		return dir, nil
+	}
+	b := newBar("drawing")
+	_, err := sample.Write(ctx, dir, sample.Options{Count: c.Count, Seed: c.Seed}, func(n, total int) { b.set("drawing", int64(n), int64(total)) })
+	b.close()
+	if err != nil {
+		return "", err
+	}
+	return dir, os.WriteFile(done, nil, 0o644)
+}
+
+// demoKey gives the key of an earlier run while it is good, else a new one.
+func demoKey(ctx context.Context, at stack.Endpoints, base string) (profile, error) {
+	if p, err := readProfile(); err == nil && p.Server == base {
+		api := &client.Client{Base: base, Key: p.Key}
+		if api.Call(ctx, http.MethodPost, "/api/v1/assets/search", map[string]any{"limit": 1}, nil) == nil {
+			return p, nil
+		}
+	}
+	st, err := store.Open(ctx, store.Config{URL: at.PostgresURL, MaxConns: 2})
+	if err != nil {
+		return profile{}, err
+	}
+	defer st.Close()
+	tenant, err := st.EnsureDefaultTenant(ctx, operator)
+	if err != nil {
+		return profile{}, err
+	}
+	secret, _, err := auth.Issue(ctx, st, operator, auth.Request{Name: "demo", Tenant: tenant.ID, Permissions: library.Permissions})
+	if err != nil {
+		return profile{}, err
+	}
+	p := profile{Server: base, Key: secret, Tenant: tenant.ID}
+	return p, p.write()
+}
+
+// searchableLimit is how long the index may take to catch up with an import.
+const searchableLimit = 3 * time.Minute
+
+// untilSearchable waits until a search finds as many assets as the import left in
+// the library.
+func untilSearchable(ctx context.Context, api *client.Client, r importer.Report) error {
+	distinct := map[string]bool{}
+	for _, f := range r.Files {
+		if f.Asset != "" {
+			distinct[f.Asset] = true
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, searchableLimit)
+	defer cancel()
+	for {
+		var out struct {
+			Total int `json:"total"`
+		}
+		err := api.Call(ctx, http.MethodPost, "/api/v1/assets/search", map[string]any{"query": "tag:sample", "limit": 1}, &out)
+		if err == nil && out.Total >= len(distinct) {
+			return nil
+		}
+		select {
+		case <-time.After(500 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("only %d of %d assets can be found after %s (%v); vitrine doctor tells which part is behind", out.Total, len(distinct), searchableLimit, err)
+		}
+	}
+}
+
+func (c *demoUp) welcome(p profile) {
+	fmt.Printf(`
+Vitrine is ready at %[1]s
+
+  API key    %[2]s
+  Search     bin/vitrine search 'stained glass -tag:wip'
+             curl -s %[1]s/api/v1/assets/search -H 'X-API-Key: %[2]s' -H 'Content-Type: application/json' -d '{"query":"neon city","limit":3}'
+  Import     bin/vitrine import ~/ComfyUI/output
+  API        %[1]s/openapi.json
+
+  For an MCP client:
+
+%[3]s
+
+  Stop with make down; forget everything with make reset.
+`, p.Server, p.Key, mcpConfig(p.Server, p.Key))
+}
+
+type demoDown struct{}
+
+func (c *demoDown) Run(ctx context.Context) error {
+	if err := stopService(ctx); err != nil {
+		return err
+	}
+	local, err := localStack()
+	if err != nil {
+		return err
+	}
+	return stack.Down(ctx, local, os.Stderr)
+}
+
+type demoReset struct{}
+
+func (c *demoReset) Run(ctx context.Context) error {
+	if err := stopService(ctx); err != nil {
+		return err
+	}
+	local, err := localStack()
+	if err != nil {
+		return err
+	}
+	if err := stack.Reset(ctx, local, os.Stderr); err != nil {
+		return err
+	}
+	return os.RemoveAll(demoDir)
+}
+
+// defaultDemoListen is tried first; when another program has it, a free port is
+// taken and kept for the next time.
+const defaultDemoListen = service.DefaultListen

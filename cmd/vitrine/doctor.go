@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"vitrine/internal/engine"
+	"vitrine/store"
+)
+
+type doctorCommand struct {
+	servers
+	Ready bool   `help:"Only say whether a service on this machine is ready, for health checks."`
+	URL   string `env:"VITRINE_URL" default:"http://127.0.0.1:7788" help:"The service that --ready asks."`
+}
+
+// Run checks each part and says what to do about what is wrong.
+func (c *doctorCommand) Run(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	if c.Ready {
+		return ready(ctx, c.URL)
+	}
+	cfg, err := c.config()
+	if err != nil {
+		return err
+	}
+	sick := false
+	check := func(what, remedy string, try func() (string, error)) bool {
+		said, err := try()
+		if err == nil {
+			fmt.Printf("ok    %-12s %s\n", what, said)
+			return true
+		}
+		sick = true
+		fmt.Printf("BAD   %-12s %v\n      %-12s %s\n", what, err, "", remedy)
+		return false
+	}
+	database := check("PostgreSQL", "Is it running, and is VITRINE_POSTGRES_URL right? vitrine stack up starts the local one.", func() (string, error) {
+		behind, err := store.SchemaBehind(ctx, cfg.PostgresURL)
+		if err == nil && behind > 0 {
+			err = fmt.Errorf("the schema lacks %d migration(s); run vitrine migrate", behind)
+		}
+		return "schema is current", err
+	})
+	check("OpenSearch", "Is it running, and is VITRINE_OPENSEARCH_URL right?", func() (string, error) { return engineHealth(ctx, cfg.OpenSearchURL) })
+	check("Kafka", "Is it running, and is VITRINE_KAFKA_BROKERS right?", func() (string, error) { return brokerHealth(ctx, cfg.Brokers) })
+	if database {
+		c.checkLibrary(ctx, check)
+	}
+	if sick {
+		return errSaid
+	}
+	return nil
+}
+
+// checkLibrary looks at what needs the whole product.
+func (c *doctorCommand) checkLibrary(ctx context.Context, check func(what, remedy string, try func() (string, error)) bool) {
+	s, err := c.open(ctx)
+	if err != nil {
+		check("service", "See the parts above.", func() (string, error) { return "", err })
+		return
+	}
+	defer s.Close()
+	check("files", "Is the volume mounted, and is VITRINE_DATA_DIR right?", func() (string, error) { return "the blob folder is the one it was", s.Blobs.Check() })
+	check("index", "vitrine reconcile repairs it; vitrine rebuild builds it anew.", func() (string, error) { return "answers searches", s.Searcher.Ping(ctx) })
+	check("outbox", "Is a service with the role relay running, and Kafka with it?", func() (string, error) {
+		size, oldest, err := s.Store.OutboxBacklog(ctx)
+		if err == nil && oldest > time.Minute {
+			err = fmt.Errorf("%d changes wait, the oldest for %s", size, oldest.Round(time.Second))
+		}
+		return fmt.Sprintf("%d changes wait", size), err
+	})
+}
+
+func engineHealth(ctx context.Context, urls []string) (string, error) {
+	client, err := engine.Open(urls...)
+	if err != nil {
+		return "", err
+	}
+	var info struct {
+		Version struct {
+			Number string `json:"number"`
+		} `json:"version"`
+	}
+	if err := engine.Call(ctx, client, "GET", "/", nil, &info); err != nil {
+		return "", err
+	}
+	var plugins []struct {
+		Component string `json:"component"`
+	}
+	if err := engine.Call(ctx, client, "GET", "/_cat/plugins?format=json", nil, &plugins); err != nil {
+		return "", err
+	}
+	for _, p := range plugins {
+		if p.Component == "opensearch-knn" {
+			return "version " + info.Version.Number + " with k-NN", nil
+		}
+	}
+	return "", errors.New("the k-NN plugin is missing; vectors need it")
+}

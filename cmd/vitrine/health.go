@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// ready asks a running service whether it can answer requests.
+func ready(ctx context.Context, base string) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("no service answers at %s", base)
+	}
+	defer res.Body.Close()
+	if res.StatusCode == http.StatusOK {
+		return nil
+	}
+	said, _ := io.ReadAll(io.LimitReader(res.Body, 2000)) // the status tells enough
+	return fmt.Errorf("not ready: %s", said)
+}
+
+func brokerHealth(ctx context.Context, brokers []string) (string, error) {
+	var err error
+	for _, b := range brokers {
+		client := &kafka.Client{Addr: kafka.TCP(b), Timeout: 5 * time.Second}
+		meta, e := client.Metadata(ctx, &kafka.MetadataRequest{})
+		if e == nil {
+			return fmt.Sprintf("%d broker(s)", len(meta.Brokers)), nil
+		}
+		err = errors.Join(err, e)
+	}
+	return "", err
+}

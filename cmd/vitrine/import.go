@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"vitrine/importer"
+)
+
+type importCommand struct {
+	remote
+	Paths  []string `arg:"" name:"path" type:"path" help:"Folders and files. They are read where they lie and never changed."`
+	Tag    []string `help:"Tag every imported file; may be repeated."`
+	DryRun bool     `help:"Say exactly what the run would do, and do nothing."`
+	JSON   bool     `name:"json" help:"Print the report as JSON, with what became of every file."`
+}
+
+func (c *importCommand) Run(ctx context.Context) error {
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	b := newImportBar()
+	report, err := importer.Run(ctx, api, c.Paths, importer.Options{Tags: c.Tag, DryRun: c.DryRun, Progress: b.show})
+	b.close()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		e := json.NewEncoder(os.Stdout)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(report); err != nil {
+			return err
+		}
+	} else {
+		printReport(report)
+	}
+	if report.Failed > 0 || report.Interrupted {
+		return errSaid
+	}
+	return nil
+}
+
+func printReport(r importer.Report) {
+	did, verb := "stored", "Imported"
+	if r.DryRun {
+		did, verb = "would be stored", "Would import"
+	}
+	rate := ""
+	if r.Seconds > 0 && !r.DryRun {
+		rate = fmt.Sprintf(", %.0f files/s", float64(r.Done())/r.Seconds)
+	}
+	fmt.Printf("%s: %d found, %d %s (%.1f MB), %d already there, %d skipped, %d failed, in %s%s\n", verb, r.Found, r.Stored, did,
+		float64(r.Bytes)/1e6, r.Already, r.Skipped, r.Failed, time.Duration(r.Seconds*float64(time.Second)).Round(100*time.Millisecond), rate)
+	for reason, n := range r.NoLineage {
+		fmt.Printf("  %d tell nothing of their making: %s\n", n, reason)
+	}
+	for _, f := range r.Files {
+		if f.Result == "failed" || f.Result == "skipped" {
+			fmt.Printf("  %-8s %s: %s\n", f.Result, f.Path, f.Reason)
+		}
+	}
+	if r.Interrupted {
+		fmt.Println("Interrupted. Run the same command again to go on where it stopped.")
+	}
+}
+
+// importBar shows an import's counts.
+type importBar struct {
+	bar   *bar
+	began time.Time
+}
+
+func newImportBar() *importBar { return &importBar{bar: newBar("importing"), began: time.Now()} }
+
+func (b *importBar) show(c importer.Counts) {
+	what := fmt.Sprintf("found %d, stored %d, already there %d, failed %d", c.Found, c.Stored, c.Already, c.Failed)
+	total := int64(c.Found)
+	if c.Searching {
+		what += " (still looking)"
+	}
+	b.bar.set(what, int64(c.Done()), total)
+}
+
+func (b *importBar) close() { b.bar.close() }

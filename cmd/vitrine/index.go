@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"vitrine/indexer"
+)
+
+type rebuildCommand struct {
+	servers
+	Rollback bool `help:"Go back to the index that the last rebuild replaced."`
+	Abort    bool `help:"Drop a half-built index that an interrupted rebuild left."`
+}
+
+func (c *rebuildCommand) Run(ctx context.Context) error {
+	s, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if c.Abort {
+		return s.Indexer.AbortRebuild(ctx)
+	}
+	b := newBar("rebuilding")
+	progress := func(p indexer.Progress) { b.set(p.Phase, p.Done, p.Total) }
+	run := s.Indexer.Rebuild
+	if c.Rollback {
+		run = s.Indexer.Rollback
+	}
+	done, err := run(ctx, progress)
+	b.close()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("Searches now read %s (was %s), after %s. Differences mended on the way: %d.\n", done.Index, done.Replaced, done.Took.Round(time.Millisecond), done.Repaired)
+	return nil
+}
+
+type reconcileCommand struct {
+	servers
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+func (c *reconcileCommand) Run(ctx context.Context) error {
+	s, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	b := newBar("comparing")
+	got, err := s.Indexer.Reconcile(ctx, func(done, total int64) { b.set("comparing", done, total) })
+	b.close()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return json.NewEncoder(os.Stdout).Encode(got)
+	}
+	fmt.Printf("Compared in %s: %d missing, %d stale, %d of assets that are gone, %d ahead of the database. Repaired %d, left %d.\n",
+		got.Took.Round(time.Millisecond), got.Missing, got.Stale, got.Ghosts, got.Ahead, got.Repaired(), got.Remaining)
+	if got.Remaining > 0 {
+		return errSaid
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+// Command vitrine is the whole product in one binary: the service and all of its
+// roles, the local servers it needs, and the command line of its users.
+//
+// Every command is a struct whose tags say its flags and help. Commands that ask
+// a running service (import, search) go over REST like any other client;
+// commands of the machine's operator (serve, keys, rebuild) go to the database.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// version is set by the build.
+var version = "dev"
+
+type cli struct {
+	Demo      demoCommand      `cmd:"" help:"Set everything up, import a sample library, serve it, and say where."`
+	Serve     serveCommand     `cmd:"" help:"Run the service: REST, MCP, and the work behind them."`
+	Import    importCommand    `cmd:"" help:"Import folders and files into a running service."`
+	Search    searchCommand    `cmd:"" help:"Search a running service."`
+	Query     queryCommand     `cmd:"" help:"Look into the query language."`
+	Extract   extractCommand   `cmd:"" help:"Print what files say about their making."`
+	Sample    sampleCommand    `cmd:"" help:"Write a library of sample files to try things on."`
+	Keys      keysCommand      `cmd:"" help:"Create, list and revoke API keys."`
+	Migrate   migrateCommand   `cmd:"" help:"Bring the database schema up to date."`
+	Rebuild   rebuildCommand   `cmd:"" help:"Build the search index anew from the database, without a pause in service."`
+	Reconcile reconcileCommand `cmd:"" help:"Compare the search index with the database and repair differences."`
+	Doctor    doctorCommand    `cmd:"" help:"Check every part and say what to do about what is wrong."`
+	Stack     stackCommand     `cmd:"" help:"Run PostgreSQL, Kafka and OpenSearch on this machine."`
+	Docs      docsCommand      `cmd:"" help:"Write the generated reference documents."`
+	Sweep     sweepCommand     `cmd:"" help:"Remove what crashes left behind: lost uploads, bytes without a row."`
+
+	Version kong.VersionFlag `help:"Print the version."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var c cli
+	parsed := kong.Parse(&c,
+		kong.Name("vitrine"),
+		kong.Description("A self-hosted library for AI-generated media: reads how each file was made, and finds it again."),
+		kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Vars{"version": version},
+		kong.BindTo(ctx, (*context.Context)(nil)),
+	)
+	if err := parsed.Run(); err != nil {
+		if !errors.Is(err, errSaid) {
+			fmt.Fprintln(os.Stderr, "vitrine:", describe(err))
+		}
+		os.Exit(1)
+	}
+}
+
+// errSaid ends a command with a failure that it has told already.
+var errSaid = errors.New("said")

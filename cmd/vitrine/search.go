@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"vitrine/query"
+	"vitrine/query/run"
+)
+
+type searchCommand struct {
+	remote
+	Query  string `arg:"" optional:"" help:"What to look for, for example: fox lora:detail -tag:wip created:2026-01.."`
+	Mode   string `default:"smart" enum:"exact,partial,fuzzy,fulltext,boolean,smart" help:"How words match."`
+	Limit  int    `default:"20" help:"Results to show, 1 to 100."`
+	Offset int    `help:"Results to pass over."`
+	Order  string `default:"relevance" help:"relevance, created, updated, title, filename, size, …"`
+	JSON   bool   `name:"json" help:"Print the service's answer as JSON."`
+}
+
+// found is a search's answer, as far as it is shown.
+type found struct {
+	Data []struct {
+		Hash     string    `json:"asset_h"`
+		Title    string    `json:"title"`
+		Filename string    `json:"filename"`
+		Tool     string    `json:"tool"`
+		Tags     []string  `json:"tags"`
+		Width    int       `json:"width"`
+		Height   int       `json:"height"`
+		Created  time.Time `json:"created_at"`
+	} `json:"data"`
+	Total          int64 `json:"total"`
+	TookMS         int64 `json:"took_ms"`
+	Interpretation struct {
+		Query    string          `json:"query"`
+		Warnings []query.Warning `json:"warnings"`
+	} `json:"interpretation"`
+}
+
+func (c *searchCommand) Run(ctx context.Context) error {
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	in := map[string]any{"query": c.Query, "search_mode": c.Mode, "limit": c.Limit, "offset": c.Offset, "order_by": c.Order}
+	var raw json.RawMessage
+	if err := api.Call(ctx, http.MethodPost, "/api/v1/assets/search", in, &raw); err != nil {
+		return err
+	}
+	if c.JSON {
+		_, err := fmt.Println(string(raw))
+		return err
+	}
+	var out found
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return err
+	}
+	return out.print()
+}
+
+func (f found) print() error {
+	for _, w := range f.Interpretation.Warnings {
+		warn("note: %s", w.Message)
+		if w.Suggestion != "" {
+			warn("      did you mean: %s", w.Suggestion)
+		}
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
+	for _, d := range f.Data {
+		name := d.Filename
+		if d.Title != "" {
+			name = d.Title + " (" + d.Filename + ")"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%dx%d\t%s\t%s\n", d.Hash[:12], name, d.Tool, d.Width, d.Height, d.Created.Local().Format("2006-01-02 15:04"), strings.Join(d.Tags, ", "))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Printf("%d of %d, %d ms\n", len(f.Data), f.Total, f.TookMS)
+	return nil
+}
+
+type queryCommand struct {
+	Explain queryExplain `cmd:"" help:"Show how a query is understood: its tree, its warnings, and what is sent to the index."`
+	Fields  queryFields  `cmd:"" help:"Print the reference of the query language."`
+}
+
+type queryExplain struct {
+	Query  string `arg:"" help:"The query."`
+	Strict bool   `help:"Read it strictly, as the mode boolean and pipelines do."`
+	Mode   string `default:"smart" enum:"exact,partial,fuzzy,fulltext,boolean,smart" help:"How words match."`
+	JSON   bool   `name:"json" help:"Print JSON: query, tree, warnings, dsl."`
+}
+
+// explainTenant stands in the explained request where a service puts the caller's.
+const explainTenant = "00000000-0000-4000-8000-000000000000"
+
+func (c *queryExplain) Run() error {
+	mode := query.Mode(c.Mode)
+	q, err := query.Parse(c.Query, query.Options{Strict: c.Strict || mode.Strict()})
+	if err != nil {
+		return err
+	}
+	compiled, err := query.Compile(q, query.Request{Mode: mode, Tenant: explainTenant, Limit: 20})
+	if err != nil {
+		return err
+	}
+	warnings := append(append([]query.Warning{}, q.Warnings...), compiled.Warnings...)
+	e := json.NewEncoder(os.Stdout)
+	e.SetEscapeHTML(false)
+	if c.JSON {
+		return e.Encode(map[string]any{"query": c.Query, "tree": q.Canonical(), "warnings": warnings, "dsl": run.Body(compiled)})
+	}
+	fmt.Println("tree      ", q.Canonical())
+	fmt.Println("as text   ", q.Repaired())
+	for _, w := range warnings {
+		fmt.Printf("warning    %s at %d: %s", w.Code, w.Offset, w.Message)
+		if w.Suggestion != "" {
+			fmt.Print("; did you mean ", w.Suggestion)
+		}
+		fmt.Println()
+	}
+	fmt.Println("sent to the index:")
+	e.SetIndent("", "  ")
+	return e.Encode(run.Body(compiled))
+}
+
+type queryFields struct{}
+
+func (c *queryFields) Run() error {
+	_, err := fmt.Println(query.Reference())
+	return err
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"vitrine/library"
+	"vitrine/service"
+	"vitrine/store"
+)
+
+type serveCommand struct {
+	servers
+	Listen     string         `env:"VITRINE_LISTEN" default:"127.0.0.1:7788" help:"Address to listen on."`
+	PublicURL  string         `env:"VITRINE_PUBLIC_URL" name:"public-url" help:"How clients reach the service; links are made with it. http:// and the listen address when left out."`
+	TrustHost  bool           `env:"VITRINE_TRUST_HOST" help:"A reverse proxy on this machine keeps the original Host header."`
+	Origins    []string       `env:"VITRINE_ALLOWED_ORIGINS" name:"allowed-origins" help:"Origins of web pages that may call the API."`
+	Role       []service.Role `env:"VITRINE_ROLES" help:"Roles to run: api, relay, index, work. All when left out."`
+	NoMigrate  bool           `env:"VITRINE_NO_MIGRATE" help:"Do not bring the database schema up to date at the start."`
+	SearchRate int            `env:"VITRINE_SEARCHES_PER_MINUTE" default:"120" help:"Searches per minute and key; a negative number lifts the limit."`
+}
+
+// Run serves until it is told to stop. While the database is not there yet, it
+// waits for it: processes may start in any order.
+func (c *serveCommand) Run(ctx context.Context) error {
+	cfg, err := c.config()
+	if err != nil {
+		return err
+	}
+	cfg.Listen, cfg.PublicURL, cfg.TrustHost, cfg.Origins, cfg.SearchPerMin = c.Listen, c.PublicURL, c.TrustHost, c.Origins, c.SearchRate
+	roles := c.Role
+	if len(roles) == 0 {
+		roles = service.Roles
+	}
+	s, err := untilUp(ctx, func() (*service.Service, error) {
+		if !c.NoMigrate {
+			if _, err := store.Migrate(ctx, cfg.PostgresURL); err != nil {
+				return nil, err
+			}
+		}
+		return service.Open(ctx, cfg)
+	}, func(err error) { cfg.Log.Warn("waiting for the database", "error", err) })
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if _, err := s.Store.EnsureDefaultTenant(ctx, operator); err != nil {
+		return err
+	}
+	return s.Run(ctx, roles, func(a net.Addr) { cfg.Log.Info("listening", "address", a.String()) })
+}
+
+// untilUp tries again while the database does not answer, up to two minutes.
+func untilUp[T any](ctx context.Context, try func() (T, error), waiting func(error)) (T, error) {
+	pause := backoff.NewExponentialBackOff()
+	pause.MaxInterval = 3 * time.Second
+	return backoff.Retry(ctx, func() (T, error) {
+		v, err := try()
+		if err == nil || library.AsFault(err).Kind == library.KindUnavailable {
+			return v, err
+		}
+		return v, backoff.Permanent(err)
+	}, backoff.WithBackOff(pause), backoff.WithMaxElapsedTime(2*time.Minute), backoff.WithNotify(func(err error, _ time.Duration) { waiting(err) }))
+}
+
+// operator is who acts when a command goes to the database directly.
+var operator = library.Actor{Kind: library.ActorSystem, ID: "command-line", Name: "command line"}
+
+type migrateCommand struct{ servers }
+
+func (c *migrateCommand) Run(ctx context.Context) error {
+	cfg, err := c.config()
+	if err != nil {
+		return err
+	}
+	steps, err := store.Migrate(ctx, cfg.PostgresURL)
+	if err != nil {
+		return err
+	}
+	if steps == 0 {
+		fmt.Println("The schema is up to date.")
+		return nil
+	}
+	fmt.Printf("The schema is up to date after %d migration(s).\n", steps)
+	return nil
+}
+
+// open builds the product for a command that works on it directly.
+func (s servers) open(ctx context.Context) (*service.Service, error) {
+	cfg, err := s.config()
+	if err != nil {
+		return nil, err
+	}
+	behind, err := store.SchemaBehind(ctx, cfg.PostgresURL)
+	if err != nil {
+		return nil, err
+	}
+	if behind > 0 {
+		return nil, fmt.Errorf("the database schema lacks %d migration(s); run vitrine migrate first", behind)
+	}
+	return service.Open(ctx, cfg)
+}
+
+// warn tells an operator something on the error output.
+func warn(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

@@ -1,0 +1,192 @@
+package importer
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gabriel-vasile/mimetype"
+)
+
+// file is one file on its way through the run.
+type file struct {
+	path  string // as the user would name it
+	label string // relative to the folder that is imported
+	size  int64
+	made  time.Time // its modification time
+	mime  string
+	sha1  string
+
+	url, storagePath string // where to send it
+}
+
+// walk finds the files below the paths. Hidden files and folders are passed over;
+// links to folders are not followed, so no cycle can trap it.
+func (r *run) walk(ctx context.Context, paths []string, out chan<- file) error {
+	for _, root := range paths {
+		info, err := os.Stat(root)
+		if err != nil {
+			return fmt.Errorf("%s cannot be read: %w", root, cause(err))
+		}
+		if !info.IsDir() {
+			if err := r.visit(ctx, root, filepath.Base(root), out); err != nil {
+				return err
+			}
+			continue
+		}
+		err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+			if err != nil {
+				r.settle(file{path: path}, failed(cause(err).Error()))
+				return nil
+			}
+			if path != root && strings.HasPrefix(e.Name(), ".") {
+				if e.IsDir() {
+					return fs.SkipDir
+				}
+				return nil
+			}
+			if e.IsDir() {
+				return ctx.Err()
+			}
+			label, err := filepath.Rel(root, path)
+			if err != nil {
+				label = e.Name()
+			}
+			return r.visit(ctx, path, filepath.ToSlash(label), out)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// visit looks at one file and passes it on when it is media. Only cancelling
+// gives an error.
+func (r *run) visit(ctx context.Context, path, label string, out chan<- file) error {
+	info, err := os.Stat(path) // follows a link to a file
+	f := file{path: path, label: label}
+	switch {
+	case err != nil:
+		r.settle(f, failed(cause(err).Error()))
+		return ctx.Err()
+	case info.IsDir():
+		r.settle(f, Outcome{Result: resultSkipped, Reason: "a link to a folder; name the folder itself to import it"})
+		return ctx.Err()
+	case !info.Mode().IsRegular():
+		r.settle(f, Outcome{Result: resultSkipped, Reason: "not a regular file"})
+		return ctx.Err()
+	}
+	f.size, f.made = info.Size(), info.ModTime()
+	if f.mime, err = sniff(path); err != nil {
+		r.settle(f, failed(cause(err).Error()))
+		return ctx.Err()
+	}
+	if f.size == 0 && mediaName(path) {
+		r.update(func(c *Counts) { c.Found++ })
+		r.settle(f, failed("the file is empty"))
+		return ctx.Err()
+	}
+	if !isMedia(f.mime) {
+		r.settle(f, Outcome{Result: resultSkipped, Reason: "no media file (" + f.mime + ")"})
+		return ctx.Err()
+	}
+	r.update(func(c *Counts) { c.Found++ })
+	select {
+	case out <- f:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func sniff(path string) (string, error) {
+	t, err := mimetype.DetectFile(path)
+	if err != nil {
+		return "", err
+	}
+	kind, _, _ := strings.Cut(t.String(), ";")
+	return kind, nil
+}
+
+// isMedia reports whether a type is of the kinds that the library is for.
+func isMedia(mime string) bool {
+	for _, family := range []string{"image/", "video/", "audio/", "model/"} {
+		if strings.HasPrefix(mime, family) {
+			return true
+		}
+	}
+	return false
+}
+
+// mediaName reports whether a file calls itself media: an empty one tells nothing
+// by its bytes.
+func mediaName(path string) bool {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".png", ".jpg", ".jpeg", ".webp", ".gif", ".avif", ".heic", ".tif", ".tiff", ".bmp", ".svg", ".mp4", ".mov", ".webm", ".mkv",
+		".mp3", ".flac", ".ogg", ".opus", ".wav", ".glb", ".gltf":
+		return true
+	}
+	return false
+}
+
+// hash reads files for their SHA-1.
+func (r *run) hash(ctx context.Context, in <-chan file, out chan<- file) error {
+	for f := range in {
+		sum, err := fileSHA1(ctx, f.path)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			r.settle(f, failed(cause(err).Error()))
+			continue
+		}
+		f.sha1 = sum
+		select {
+		case out <- f:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func fileSHA1(ctx context.Context, path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha1.New()
+	buf := make([]byte, 256<<10)
+	for {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		n, err := f.Read(buf)
+		h.Write(buf[:n])
+		if errors.Is(err, io.EOF) {
+			return hex.EncodeToString(h.Sum(nil)), nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
+
+// cause drops the path from an error of the file system; the report has it beside.
+func cause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}

@@ -1,0 +1,268 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"vitrine/api/client"
+)
+
+// Batches of the question which files are stored.
+const (
+	askMost = 200
+	askWait = 150 * time.Millisecond
+)
+
+type ticket struct {
+	SHA1        string `json:"sha1"`
+	Stored      bool   `json:"stored"`
+	SignedURL   string `json:"signedUrl"`
+	StoragePath string `json:"storagePath"`
+}
+
+// ask collects hashed files into batches, settles those that are stored and
+// passes the others on with the address to send them to.
+func (r *run) ask(ctx context.Context, in <-chan file, out chan<- file) error {
+	for {
+		batch, more := collect(ctx, in)
+		if err := r.askBatch(ctx, batch, out); err != nil {
+			return err
+		}
+		if !more {
+			return ctx.Err()
+		}
+	}
+}
+
+// collect waits for files until there are many, or a moment has passed since the first.
+func collect(ctx context.Context, in <-chan file) (batch []file, more bool) {
+	var late <-chan time.Time
+	for len(batch) < askMost {
+		select {
+		case f, ok := <-in:
+			if !ok {
+				return batch, false
+			}
+			if batch = append(batch, f); late == nil {
+				late = time.After(askWait)
+			}
+		case <-late:
+			return batch, true
+		case <-ctx.Done():
+			return nil, false
+		}
+	}
+	return batch, true
+}
+
+func (r *run) askBatch(ctx context.Context, batch []file, out chan<- file) error {
+	var first []file
+	for _, f := range batch {
+		if r.claim(f) {
+			first = append(first, f)
+		} else {
+			// The same bytes are on their way under another name. Nothing is sent
+			// twice, and nothing is lost should the other copy fail: a second run
+			// takes this one up.
+			r.settle(f, Outcome{Result: resultAlready, Asset: f.sha1, Reason: "same bytes as " + r.claimedBy(f)})
+		}
+	}
+	if len(first) == 0 {
+		return nil
+	}
+	tickets, err := r.tickets(ctx, first)
+	if err != nil {
+		return err
+	}
+	for i, f := range first {
+		f.url, f.storagePath = tickets[i].SignedURL, tickets[i].StoragePath
+		switch {
+		case tickets[i].Stored && len(r.opts.Tags) == 0:
+			r.settle(f, Outcome{Result: resultAlready, Asset: f.sha1})
+		case tickets[i].Stored:
+			r.settle(f, r.tagStored(ctx, f))
+		case r.opts.DryRun:
+			r.settle(f, Outcome{Result: resultWould, Asset: f.sha1, Bytes: f.size})
+		default:
+			select {
+			case out <- f:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+	return nil
+}
+
+// claim reports whether this file is the first of its bytes in this run.
+func (r *run) claim(f file) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, taken := r.inRun[f.sha1]; taken {
+		return false
+	}
+	r.inRun[f.sha1] = f.path
+	return true
+}
+
+func (r *run) claimedBy(f file) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.inRun[f.sha1]
+}
+
+func (r *run) tickets(ctx context.Context, batch []file) ([]ticket, error) {
+	type wanted struct {
+		SHA1     string `json:"sha1"`
+		Filename string `json:"filename"`
+		MIMEType string `json:"mime_type"`
+	}
+	in := struct {
+		Files []wanted `json:"files"`
+	}{}
+	for _, f := range batch {
+		in.Files = append(in.Files, wanted{f.sha1, f.name(), f.mime})
+	}
+	var out struct {
+		Files []ticket `json:"files"`
+	}
+	_, err := patiently(ctx, r.opts.Patience, func() (struct{}, error) {
+		return struct{}{}, r.client.Call(ctx, http.MethodPost, "/api/v1/imports/find-stored", in, &out)
+	})
+	if err == nil && len(out.Files) != len(batch) {
+		err = errors.New("the service answered for another number of files than it was asked about")
+	}
+	return out.Files, err
+}
+
+func (f file) name() string {
+	name := f.path
+	for i := len(name) - 1; i >= 0; i-- {
+		if os.IsPathSeparator(name[i]) {
+			return name[i+1:]
+		}
+	}
+	return name
+}
+
+// tagStored adds the run's tags to an asset that is there already.
+func (r *run) tagStored(ctx context.Context, f file) Outcome {
+	o := Outcome{Result: resultAlready, Asset: f.sha1}
+	if r.opts.DryRun {
+		return o
+	}
+	in := map[string]any{"asset_hs": []string{f.sha1}, "operation": "add", "tags": r.opts.Tags}
+	if _, err := patiently(ctx, r.opts.Patience, func() (struct{}, error) {
+		return struct{}{}, r.client.Call(ctx, http.MethodPatch, "/api/v1/assets/bulk-tag", in, nil)
+	}); err != nil {
+		return failed("it is stored, but could not be tagged: " + err.Error())
+	}
+	return o
+}
+
+// stored is the answer of StoreAsset, as far as it is used.
+type stored struct {
+	Asset struct {
+		Hash string `json:"asset_h"`
+	} `json:"asset"`
+	Created    bool   `json:"created"`
+	Restored   bool   `json:"restored"`
+	IndexToken string `json:"index_token"`
+	Extraction struct {
+		State  string `json:"state"`
+		Reason string `json:"reason"`
+	} `json:"extraction"`
+}
+
+// send uploads one file and has it stored. While the service is away it tries
+// again; when an answer was lost on the way, it first asks whether the file is
+// stored after all.
+func (r *run) send(ctx context.Context, f file) Outcome {
+	attempt := 0
+	got, err := patiently(ctx, r.opts.Patience, func() (stored, error) {
+		if attempt++; attempt > 1 {
+			t, err := r.tickets(ctx, []file{f})
+			if err != nil {
+				return stored{}, err
+			}
+			if t[0].Stored {
+				return stored{Created: true}, nil
+			}
+			f.url, f.storagePath = t[0].SignedURL, t[0].StoragePath
+		}
+		return r.sendOnce(ctx, f)
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			return Outcome{}
+		}
+		return failed(err.Error())
+	}
+	r.note(got)
+	o := Outcome{Result: resultStored, Asset: f.sha1, Bytes: f.size, Lineage: got.Extraction.State}
+	if got.Asset.Hash != "" {
+		o.Asset = got.Asset.Hash // the file may have changed since it was hashed
+	}
+	if !got.Created && !got.Restored {
+		o.Result = resultAlready
+	}
+	return o
+}
+
+func (r *run) note(got stored) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if got.IndexToken != "" {
+		r.report.LastWrite = got.IndexToken
+	}
+	if got.Extraction.State == "none" {
+		r.report.NoLineage[got.Extraction.Reason]++
+	}
+}
+
+func (r *run) sendOnce(ctx context.Context, f file) (stored, error) {
+	var out stored
+	body, err := os.Open(f.path)
+	if err != nil {
+		return out, backoff.Permanent(cause(err))
+	}
+	defer body.Close()
+	info, err := body.Stat()
+	if err != nil {
+		return out, backoff.Permanent(cause(err))
+	}
+	if err := r.client.Put(ctx, f.url, f.mime, body, info.Size()); err != nil {
+		return out, err
+	}
+	in := map[string]any{"storage_path": f.storagePath, "filename": f.name(), "mime_type": f.mime, "source_path": f.label,
+		"created_at": f.made.UTC().Format(time.RFC3339), "tags": append([]string{}, r.opts.Tags...)}
+	return out, r.client.Call(ctx, http.MethodPost, "/api/v1/assets", in, &out)
+}
+
+// patiently tries again while the fault is one that passes: a service that is
+// down, a part of it that is, a full disk that somebody may empty.
+func patiently[T any](ctx context.Context, patience time.Duration, try func() (T, error)) (T, error) {
+	pause := backoff.NewExponentialBackOff()
+	pause.InitialInterval, pause.MaxInterval = 100*time.Millisecond, 3*time.Second
+	return backoff.Retry(ctx, func() (T, error) {
+		v, err := try()
+		if err == nil || passes(err) {
+			return v, err
+		}
+		return v, backoff.Permanent(err)
+	}, backoff.WithBackOff(pause), backoff.WithMaxElapsedTime(patience))
+}
+
+func passes(err error) bool {
+	var away *client.Unreachable
+	if errors.As(err, &away) {
+		return true
+	}
+	var e *client.Error
+	return errors.As(err, &e) && (e.Retryable || e.Status >= 500 || e.Code == "URL_EXPIRED")
+}

@@ -1,0 +1,44 @@
+package assets
+
+import (
+	"context"
+
+	"vitrine/library"
+	"vitrine/op"
+)
+
+// usageOutput is the content of vitrine://storage/usage.
+type usageOutput struct {
+	Assets     int64       `json:"assets"`
+	Bytes      int64       `json:"bytes"`
+	ByType     []typeUsage `json:"by_type"`
+	TrashBytes int64       `json:"trash_bytes"`
+	QuotaBytes *int64      `json:"quota_bytes"` // null: this service sets none
+	IndexLag   int64       `json:"index_lag"`   // changes not yet handed to the indexer
+}
+
+type typeUsage struct {
+	MIMEType string `json:"mime_type"`
+	Assets   int64  `json:"assets"`
+	Bytes    int64  `json:"bytes"`
+}
+
+// Resources lists this package's resources.
+func (s *Service) Resources() []op.Resource {
+	return []op.Resource{{
+		URI: "vitrine://storage/usage", Name: "storage_usage", Title: "Storage usage", MIMEType: "application/json", Permission: library.PermRead,
+		Doc:     "How many assets and bytes the tenant stores, by type, how much lies in the trash, and how many changes the search index has still to take in.",
+		Example: "vitrine://storage/usage",
+		Read: func(ctx context.Context, actor library.Actor, _ map[string]string) (any, error) {
+			u, err := s.Store.Usage(ctx, actor.Tenant)
+			if err != nil {
+				return nil, err
+			}
+			out := usageOutput{Assets: u.Assets, Bytes: u.Bytes, ByType: []typeUsage{}, TrashBytes: u.TrashBytes, IndexLag: u.Waiting}
+			for _, t := range u.ByType {
+				out.ByType = append(out.ByType, typeUsage(t))
+			}
+			return out, nil
+		},
+	}}
+}

@@ -1,0 +1,46 @@
+package search
+
+import (
+	"context"
+
+	"vitrine/library"
+	"vitrine/op"
+	"vitrine/query"
+	"vitrine/query/run"
+)
+
+type explainInput struct {
+	op.InTenant
+	Query      string `json:"query" doc:"The query to explain."`
+	SearchMode string `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"How words match, as in SearchAssets."`
+	Strict     bool   `json:"strict,omitempty" doc:"Reads the query strictly, as the mode boolean and pipelines do: a slip is an error."`
+}
+
+type explainOutput struct {
+	Query    string          `json:"query"`
+	Tree     string          `json:"tree" doc:"The query as it was understood, in a canonical notation."`
+	Warnings []query.Warning `json:"warnings"`
+	Repaired string          `json:"repaired" doc:"The query as it would be written without slips."`
+	DSL      map[string]any  `json:"dsl" doc:"What is sent to OpenSearch."`
+}
+
+func (s *Service) explainQuery() op.Operation {
+	return op.Define(op.Meta{
+		Name: "ExplainQuery", Title: "Explain a query", Domain: op.Search,
+		Doc:    "Shows how a query is understood: its tree, its warnings with positions and suggestions, and what is sent to the index.",
+		Method: "POST", Path: "/api/v1/query/explain", Permission: library.PermSearch, ReadOnly: true, Idempotent: true, RESTOnly: true,
+		Spec:    "open points §1, §8",
+		Example: map[string]any{"query": "fox OR (tag:winter -lora:detail)"},
+	}, func(_ context.Context, actor library.Actor, in explainInput) (explainOutput, error) {
+		mode := query.Mode(in.SearchMode)
+		q, err := query.Parse(in.Query, query.Options{Strict: in.Strict || mode.Strict()})
+		if err != nil {
+			return explainOutput{}, err
+		}
+		compiled, err := query.Compile(q, query.Request{Mode: mode, Tenant: actor.Tenant, Viewer: actor.ID, SeesPrivate: actor.Can(library.PermAdmin), Limit: 20})
+		if err != nil {
+			return explainOutput{}, err
+		}
+		return explainOutput{Query: in.Query, Tree: q.Canonical(), Warnings: interpret(q, compiled).Warnings, Repaired: q.Repaired(), DSL: run.Body(compiled)}, nil
+	})
+}

@@ -1,0 +1,102 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"vitrine/library"
+	"vitrine/op"
+	"vitrine/query"
+)
+
+type facetsInput struct {
+	op.InTenant
+	Query         string              `json:"query,omitempty" doc:"Counts the assets that this query finds; empty counts all."`
+	SearchMode    string              `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"How words match, as in SearchAssets."`
+	Filters       *filtersInput       `json:"filters,omitempty" doc:"Conditions beside the query."`
+	Facets        []string            `json:"facets,omitempty" maxItems:"12" doc:"What to count by: model, checkpoint, lora, tool, sampler, status, tag, mime_type, created:month, steps, cfg, dimensions, …; the usual ones when left out."`
+	Selections    map[string][]string `json:"selections,omitempty" doc:"Values already chosen, by facet. They narrow the counts of all other facets, not of their own."`
+	Size          int                 `json:"size,omitempty" minimum:"1" maximum:"200" default:"20" doc:"Values per facet."`
+	MinIndexToken string              `json:"min_index_token,omitempty" maxLength:"64" doc:"index_token of a write that the counts must show."`
+}
+
+// usualFacets are counted when the caller names none.
+var usualFacets = []string{"tool", "checkpoint", "lora", "sampler", "status", "tag", "mime_type", "created:month"}
+
+// Validate implements op.Validator.
+func (in *facetsInput) Validate() []library.FieldFault {
+	if len(in.Facets) == 0 {
+		in.Facets = usualFacets
+	}
+	var faults []library.FieldFault
+	known := query.FacetNames()
+	for i, f := range in.Facets {
+		if f == "created" || f == "updated" {
+			in.Facets[i] = f + ":month"
+		} else if f == "cfg_scale" {
+			in.Facets[i] = "cfg"
+		} else if !slices.Contains(known, f) {
+			faults = append(faults, library.FieldFault{Field: fmt.Sprintf("facets[%d]", i), Code: "enum", Message: "Allowed are " + strings.Join(known, ", ") + "."})
+		}
+	}
+	return append(faults, in.Filters.validate()...)
+}
+
+type facetsOutput struct {
+	Facets         []facetCounts  `json:"facets" doc:"One entry per facet, in the order asked for."`
+	Total          int64          `json:"total" doc:"Assets that the query and all selections leave."`
+	Interpretation interpretation `json:"interpretation" doc:"How the query was read."`
+	TookMS         int64          `json:"took_ms"`
+}
+
+type facetCounts struct {
+	Name    string       `json:"name"`
+	Buckets []facetCount `json:"buckets"`
+	Other   int64        `json:"other" doc:"Assets whose value is not among the buckets."`
+	Missing int64        `json:"missing" doc:"Assets without a value."`
+}
+
+type facetCount struct {
+	Value string `json:"value"`
+	Count int64  `json:"count"`
+}
+
+func (s *Service) getFacets() op.Operation {
+	return op.Define(op.Meta{
+		Name: "GetFacets", Title: "Count assets by facet", Domain: op.Search,
+		Doc: "Counts the assets that a query finds by model, LoRA, tool, sampler, status, tag, type, month and more, with how many have no value. " +
+			"Counts stay alive under several selections. Shows what a library holds in one call.",
+		Method: "POST", Path: "/api/v1/assets/facets", Permission: library.PermSearch, Rate: op.RateSearch, ReadOnly: true, Idempotent: true,
+		Spec:    "open points §1",
+		Example: map[string]any{"query": "fox", "facets": []string{"tool", "checkpoint", "created:month"}, "size": 5},
+	}, func(ctx context.Context, actor library.Actor, in facetsInput) (facetsOutput, error) {
+		out := facetsOutput{Facets: []facetCounts{}}
+		q, compiled, err := s.compile(actor, in.Query, query.Request{Mode: query.Mode(in.SearchMode), Filters: in.Filters.compile(),
+			Facets: in.Facets, FacetSize: in.Size, Selections: in.Selections})
+		if err != nil {
+			return out, err
+		}
+		if _, err := s.await(ctx, actor, in.MinIndexToken); err != nil {
+			return out, err
+		}
+		page, err := s.Searcher.Search(ctx, actor.Tenant, compiled)
+		if err != nil {
+			return out, err
+		}
+		out.Total, out.TookMS, out.Interpretation = page.Total, page.TookMS, interpret(q, compiled)
+		for _, name := range in.Facets {
+			f, err := page.Facet(name)
+			if err != nil {
+				return out, err
+			}
+			counts := facetCounts{Name: name, Buckets: []facetCount{}, Other: f.Other, Missing: f.Missing}
+			for _, v := range f.Values {
+				counts.Buckets = append(counts.Buckets, facetCount(v))
+			}
+			out.Facets = append(out.Facets, counts)
+		}
+		return out, nil
+	})
+}

@@ -1,0 +1,58 @@
+package run
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// FacetCount is one value of a facet and how many assets have it.
+type FacetCount struct {
+	Value string
+	Count int64
+}
+
+// FacetResult is one counted facet.
+type FacetResult struct {
+	Values  []FacetCount
+	Other   int64 // assets whose value is not among Values
+	Missing int64 // assets without a value
+}
+
+// Facet reads the counts of one facet out of a page; name is as it was asked for.
+func (p Page) Facet(name string) (FacetResult, error) {
+	raw, ok := p.Aggs[name]
+	if !ok {
+		return FacetResult{Values: []FacetCount{}}, nil
+	}
+	var a struct {
+		Values struct {
+			Buckets []struct {
+				Key         any    `json:"key"`
+				KeyAsString string `json:"key_as_string"`
+				Count       int64  `json:"doc_count"`
+			} `json:"buckets"`
+			Other int64 `json:"sum_other_doc_count"`
+		} `json:"values"`
+		Missing struct {
+			Count int64 `json:"doc_count"`
+		} `json:"missing"`
+	}
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return FacetResult{}, fmt.Errorf("reading the counts of facet %s: %w", name, err)
+	}
+	out := FacetResult{Values: make([]FacetCount, 0, len(a.Values.Buckets)), Other: a.Values.Other, Missing: a.Missing.Count}
+	for _, b := range a.Values.Buckets {
+		value := b.KeyAsString
+		switch k := b.Key.(type) {
+		case string:
+			value = k
+		case float64:
+			if value == "" {
+				value = strconv.FormatFloat(k, 'f', -1, 64)
+			}
+		}
+		out.Values = append(out.Values, FacetCount{Value: value, Count: b.Count})
+	}
+	return out, nil
+}

@@ -1,0 +1,158 @@
+// Package service puts the product together: one value that holds the store, the
+// bytes, the searcher and the list of operations, and runs any of its roles.
+//
+// In comes a Config; out come an HTTP handler and background work. It contains no
+// rules of its own. The command line, the tests and the benchmarks all build the
+// product here, so they all run the same one.
+package service
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"vitrine/library"
+)
+
+// Role is one kind of work. A process runs any set of them, and any number of
+// processes may run the same.
+type Role string
+
+// The roles.
+const (
+	RoleAPI   Role = "api"   // REST and MCP
+	RoleRelay Role = "relay" // outbox → Kafka
+	RoleIndex Role = "index" // Kafka → OpenSearch
+	RoleWork  Role = "work"  // previews, sweeps
+)
+
+// Roles lists every role.
+var Roles = []Role{RoleAPI, RoleRelay, RoleIndex, RoleWork}
+
+// Config says where the product's parts are. PostgresURL, Brokers, OpenSearchURL
+// and DataDir are required.
+type Config struct {
+	PostgresURL   string
+	Brokers       []string
+	OpenSearchURL []string
+	DataDir       string // blobs and the signing key
+	Prefix        string // before every index, topic and group; lower case; "" for one deployment per cluster
+
+	Listen    string // host:port; "" means 127.0.0.1:7788
+	PublicURL string // how clients reach the service; "" means http:// and Listen
+	TrustHost bool   // a reverse proxy on this machine keeps the original Host header
+	Origins   []string
+
+	SigningKey   []byte        // of links, at least 32 bytes; empty: kept in DataDir. Replicas must share it.
+	SearchPerMin int           // searches per minute and key; 0 means the 120 of the specification, negative none
+	SweepEvery   time.Duration // how often lost uploads are swept; 0 means an hour
+	SweepAge     time.Duration // what counts as lost; 0 means 24 hours
+	Decoders     int64         // previews made at once; 0 means one per processor
+	MaxFile      int64         // bytes of one file; 0 means the default of package assets
+	Version      string
+	Log          *slog.Logger
+}
+
+// DefaultListen is where the service listens unless told otherwise.
+const DefaultListen = "127.0.0.1:7788"
+
+func (c Config) withDefaults() (Config, error) {
+	var faults []library.FieldFault
+	need := func(name string, have bool) {
+		if !have {
+			faults = append(faults, library.FieldFault{Field: name, Code: "required", Message: "It is required."})
+		}
+	}
+	need("postgres_url", c.PostgresURL != "")
+	need("kafka_brokers", len(c.Brokers) > 0)
+	need("opensearch_url", len(c.OpenSearchURL) > 0)
+	need("data_dir", c.DataDir != "")
+	if c.Prefix != strings.ToLower(c.Prefix) {
+		faults = append(faults, library.FieldFault{Field: "prefix", Code: "pattern", Message: "It must be lower case, as index names are."})
+	}
+	if len(c.SigningKey) > 0 && len(c.SigningKey) < 32 {
+		faults = append(faults, library.FieldFault{Field: "signing_key", Code: "length", Message: "It needs at least 32 bytes."})
+	}
+	if len(faults) > 0 {
+		return c, library.Invalid(faults...)
+	}
+	if c.Listen == "" {
+		c.Listen = DefaultListen
+	}
+	if c.PublicURL == "" {
+		c.PublicURL = "http://" + c.Listen
+	}
+	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
+	if c.SweepEvery == 0 {
+		c.SweepEvery = time.Hour
+	}
+	if c.SweepAge == 0 {
+		c.SweepAge = 24 * time.Hour
+	}
+	if c.Decoders == 0 {
+		c.Decoders = int64(runtime.GOMAXPROCS(0))
+	}
+	if c.Version == "" {
+		c.Version = "dev"
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	if err := os.MkdirAll(c.DataDir, 0o750); err != nil {
+		return c, fmt.Errorf("making the data folder: %w", err)
+	}
+	if len(c.SigningKey) == 0 {
+		key, err := keptKey(filepath.Join(c.DataDir, "signing.key"))
+		if err != nil {
+			return c, err
+		}
+		c.SigningKey = key
+	}
+	return c, nil
+}
+
+// keptKey reads the key that links are signed with, and makes it the first time.
+// Two processes that start together agree on one: the file is linked into place
+// whole, and only one link can win.
+func keptKey(path string) ([]byte, error) {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		temp, err := os.CreateTemp(filepath.Dir(path), ".signing-*")
+		if err != nil {
+			return nil, fmt.Errorf("making the signing key: %w", err)
+		}
+		defer os.Remove(temp.Name())
+		_, err = temp.WriteString(hex.EncodeToString(random(32)) + "\n")
+		if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+			return nil, fmt.Errorf("making the signing key: %w", err)
+		}
+		if err := os.Link(temp.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("making the signing key: %w", err)
+		}
+		raw, err = os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+	} else if err != nil {
+		return nil, fmt.Errorf("reading the signing key: %w", err)
+	}
+	key, err := hex.DecodeString(strings.TrimSpace(string(raw)))
+	if err != nil || len(key) < 32 {
+		return nil, fmt.Errorf("%s holds no key of at least 64 hex digits; remove it and a new one is made (links given out before stop working)", path)
+	}
+	return key, nil
+}
+
+func random(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails: it ends the program instead
+	return b
+}

@@ -1,0 +1,206 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/opensearch-project/opensearch-go/v4"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"golang.org/x/sync/errgroup"
+
+	"vitrine/api"
+	"vitrine/auth"
+	"vitrine/indexer"
+	"vitrine/internal/engine"
+	"vitrine/mcp"
+	"vitrine/media/blob"
+	"vitrine/op"
+	"vitrine/op/all"
+	"vitrine/op/assets"
+	"vitrine/op/search"
+	"vitrine/query/run"
+	"vitrine/store"
+	"vitrine/transfer"
+)
+
+// Service is the whole product, ready to run any of its roles.
+type Service struct {
+	Store     *store.Store
+	Blobs     *blob.Disk
+	Searcher  *run.Searcher
+	Indexer   *indexer.Indexer
+	Relay     *indexer.Relay
+	Catalogue op.Catalogue
+	Caller    *op.Caller
+	Engine    *opensearch.Client
+
+	cfg       Config
+	log       *slog.Logger
+	registry  *prometheus.Registry
+	transfers *transfer.Service
+	endpoint  *mcp.Endpoint
+	handler   http.Handler
+}
+
+// Open builds the product. PostgreSQL must answer and its schema be current;
+// Kafka and OpenSearch may be down and come up later.
+func Open(ctx context.Context, cfg Config) (*Service, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{cfg: cfg, log: cfg.Log, registry: prometheus.NewRegistry()}
+	if s.Blobs, err = blob.OpenDisk(cfg.DataDir + "/blobs"); err != nil {
+		return nil, err
+	}
+	if s.Store, err = store.Open(ctx, store.Config{URL: cfg.PostgresURL}); err != nil {
+		return nil, errors.Join(err, s.Blobs.Close())
+	}
+	if err := s.assemble(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// assemble joins the parts; nothing of it talks to a server.
+func (s *Service) assemble() error {
+	var err error
+	cfg := s.cfg
+	if s.Engine, err = engine.Open(cfg.OpenSearchURL...); err != nil {
+		return err
+	}
+	metrics := indexer.NewMetrics()
+	index := indexer.Config{Prefix: cfg.Prefix, Brokers: cfg.Brokers, Log: cfg.Log}
+	if s.Indexer, err = indexer.New(s.Store, s.Engine, index, metrics); err != nil {
+		return err
+	}
+	if s.Relay, err = indexer.NewRelay(s.Store, index, metrics); err != nil {
+		return err
+	}
+	s.Searcher = run.New(s.Engine, cfg.Prefix)
+	links := assets.Links{Signer: blob.NewSigner(cfg.SigningKey), Base: cfg.PublicURL}
+	s.transfers = transfer.New(s.Store, s.Blobs, links.Signer, cfg.Decoders)
+	s.Catalogue = all.Catalogue(all.Domains{
+		Search: &search.Service{Store: s.Store, Blobs: s.Blobs, Searcher: s.Searcher, Links: links, AwaitVersions: s.awaitVersions(metrics)},
+		Assets: &assets.Service{Store: s.Store, Blobs: s.Blobs, Links: links, MaxFile: cfg.MaxFile},
+	})
+	http := api.NewMetrics(s.registry)
+	s.Caller = &op.Caller{Limits: op.NewLimiter(cfg.budgets()), Idempotency: s.Store, Observe: http.Observe}
+	s.registry.MustRegister(metrics, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	keys := auth.New(s.Store)
+	s.endpoint = mcp.Handler(mcp.Config{Catalogue: s.Catalogue, Caller: s.Caller, Auth: keys, Version: cfg.Version,
+		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.Origins, TrustHost: cfg.TrustHost, Log: cfg.Log})
+	s.handler = api.Handler(api.Config{Catalogue: s.Catalogue, Caller: s.Caller, Auth: keys, Extra: s.fileRoutes(), Version: cfg.Version,
+		PublicURL: cfg.PublicURL, MCP: s.endpoint, AllowedOrigins: cfg.Origins, Ready: s.Ready, Gatherer: s.registry, Metrics: http, Log: cfg.Log})
+	return nil
+}
+
+// awaitVersions lets searches wait for writes.
+func (s *Service) awaitVersions(metrics *indexer.Metrics) func(context.Context, []store.AssetVersion, time.Duration) (bool, error) {
+	waiter := indexer.NewWaiter(s.Engine, s.cfg.Prefix, metrics)
+	return func(ctx context.Context, versions []store.AssetVersion, limit time.Duration) (bool, error) {
+		writes := make([]indexer.Written, len(versions))
+		for i, v := range versions {
+			writes[i] = indexer.Written{Hash: v.Hash, Version: v.Version}
+		}
+		return waiter.WaitFor(ctx, versions[0].Tenant, indexer.NewToken(writes...), limit)
+	}
+}
+
+// budgets gives the request budgets; tests and benchmarks lift them.
+func (c Config) budgets() map[op.RateClass]op.Budget {
+	switch {
+	case c.SearchPerMin == 0:
+		return op.Budgets
+	case c.SearchPerMin < 0:
+		return map[op.RateClass]op.Budget{}
+	}
+	return map[op.RateClass]op.Budget{op.RateSearch: {Calls: c.SearchPerMin, Window: time.Minute}}
+}
+
+// Handler serves REST, MCP and files.
+func (s *Service) Handler() http.Handler { return s.handler }
+
+// Ready reports whether requests can be answered in full: the database, the
+// folder of files and the search index are there.
+func (s *Service) Ready(ctx context.Context) error {
+	if err := s.Store.Ping(ctx); err != nil {
+		return err
+	}
+	if err := s.Blobs.Check(); err != nil {
+		return err
+	}
+	return s.Searcher.Ping(ctx)
+}
+
+// Close releases everything. Run must have returned.
+func (s *Service) Close() error {
+	if s.endpoint != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = s.endpoint.Close(ctx)
+	}
+	if s.Indexer != nil {
+		s.Indexer.Close()
+	}
+	if s.Store != nil {
+		s.Store.Close()
+	}
+	return s.Blobs.Close()
+}
+
+// Run does the work of the given roles until ctx ends, then finishes what is
+// under way. listening is told the address once requests are taken.
+func (s *Service) Run(ctx context.Context, roles []Role, listening func(net.Addr)) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, r := range roles {
+		switch r {
+		case RoleAPI:
+			g.Go(func() error { return s.listen(ctx, listening) })
+		case RoleRelay:
+			g.Go(func() error { return s.Relay.Run(ctx) })
+		case RoleIndex:
+			g.Go(func() error { return s.Indexer.Run(ctx) })
+		case RoleWork:
+			g.Go(func() error { return s.work(ctx) })
+		default:
+			return fmt.Errorf("there is no role %q; the roles are %v", r, Roles)
+		}
+	}
+	s.log.Info("running", "roles", slices.Clone(roles))
+	return g.Wait()
+}
+
+// shutdownLimit is how long requests under way may take to finish.
+const shutdownLimit = 10 * time.Second
+
+func (s *Service) listen(ctx context.Context, listening func(net.Addr)) error {
+	l, err := net.Listen("tcp", s.cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("listening on %s: %w; name another address with --listen", s.cfg.Listen, err)
+	}
+	server := api.NewServer(s.handler)
+	stopped := make(chan error, 1)
+	go func() { stopped <- server.Serve(l) }()
+	if listening != nil {
+		listening(l.Addr())
+	}
+	select {
+	case err := <-stopped:
+		return err
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownLimit)
+	defer cancel()
+	if err := server.Shutdown(grace); err != nil {
+		return server.Close()
+	}
+	return nil
+}

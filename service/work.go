@@ -1,0 +1,58 @@
+package service
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"vitrine/indexer"
+	"vitrine/library"
+	"vitrine/media/preview"
+)
+
+// work is the role of what can wait: previews for what has arrived, and sweeping
+// up after crashes.
+func (s *Service) work(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		cfg := indexer.Config{Prefix: s.cfg.Prefix, Brokers: s.cfg.Brokers, Log: s.log}
+		return indexer.Follow(ctx, cfg, "previews", int(s.cfg.Decoders), s.makePreview)
+	})
+	g.Go(func() error { return s.sweepRegularly(ctx) })
+	return g.Wait()
+}
+
+// makePreview makes the thumbnail of an asset that has arrived. An asset without
+// one is not a failure: most kinds of file have none, and a request makes it when
+// it was not made here.
+func (s *Service) makePreview(ctx context.Context, e indexer.Event) {
+	if e.Reason != "stored" {
+		return
+	}
+	if _, err := s.transfers.Picture(ctx, e.Tenant, e.Hash, preview.DefaultEdge); err != nil && library.AsFault(err).Kind != library.KindNotFound {
+		s.log.Warn("a preview could not be made", "asset", e.Hash, "error", err)
+	}
+}
+
+func (s *Service) sweepRegularly(ctx context.Context) error {
+	tick := time.NewTicker(s.cfg.SweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			got, err := s.Sweep(ctx, s.cfg.SweepAge)
+			switch {
+			case err != nil:
+				s.log.Warn("the sweep did not finish", "error", err)
+			case got.StagedFiles+got.LostFiles > 0:
+				s.log.Info("swept", "staged", got.StagedFiles, "staged_bytes", got.StagedBytes, "lost", got.LostFiles, "lost_bytes", got.LostBytes)
+			}
+			if _, err := s.Indexer.PurgeTombstones(ctx); err != nil && ctx.Err() == nil {
+				s.log.Warn("old tombstones could not be purged", "error", err)
+			}
+		}
+	}
+}

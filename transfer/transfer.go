@@ -1,0 +1,229 @@
+// Package transfer moves files over HTTP: uploads in, originals and previews out.
+//
+// Each request carries a signed token that says exactly what it may do, or comes
+// from a credential that was checked before. Files never pass through the
+// operations' JSON. Whatever leaves here is served so that a browser can do
+// nothing with it but show a picture or save a file: a stored file may be hostile.
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"golang.org/x/sync/semaphore"
+	"golang.org/x/sync/singleflight"
+
+	"vitrine/library"
+	"vitrine/media/blob"
+	"vitrine/media/preview"
+	"vitrine/op/assets"
+	"vitrine/store"
+)
+
+// Service serves files. Make it with New.
+type Service struct {
+	blobs  blob.Store
+	signer *blob.Signer
+	store  *store.Store
+
+	making  singleflight.Group
+	decoder *semaphore.Weighted
+}
+
+// New makes the service. At most decoders pictures are decoded at once, which
+// bounds the memory that previews take: each may need 256 MiB.
+func New(st *store.Store, blobs blob.Store, signer *blob.Signer, decoders int64) *Service {
+	return &Service{store: st, blobs: blobs, signer: signer, decoder: semaphore.NewWeighted(decoders)}
+}
+
+// Upload takes the bytes of PUT /api/v1/storage/upload/{token} and keeps them
+// durably before it answers.
+func (s *Service) Upload(w http.ResponseWriter, r *http.Request, _ library.Actor) error {
+	g, err := s.signer.Open(chi.URLParam(r, "token"), blob.PurposeUpload)
+	if err != nil {
+		return err
+	}
+	if r.ContentLength > g.MaxBytes {
+		return library.NewFault(library.KindTooLarge, library.CodePayloadTooLarge, "The file is larger than the %d bytes this link takes.", g.MaxBytes)
+	}
+	if sent := r.Header.Get("Content-Type"); sent != "" && !sameType(sent, g.MIMEType) {
+		return library.NewFault(library.KindUnsupported, library.CodeTypeMismatch, "This link was made for %s. Send that Content-Type, or ask for another link.", g.MIMEType)
+	}
+	staged, err := s.blobs.Stage(r.Context(), g.Tenant, g.Staged, r.Body, g.MaxBytes)
+	if err != nil {
+		if isReadError(err) {
+			return library.NewFault(library.KindInvalid, library.CodeSizeMismatch, "The upload broke off before its end; nothing was kept. Send it again.")
+		}
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"sha1":%q,"size":%d}`+"\n", staged.SHA1, staged.Size)
+	return nil
+}
+
+// sameType compares media types without their parameters. A link made without a
+// type takes any.
+func sameType(sent, want string) bool {
+	a, _, err := mime.ParseMediaType(sent)
+	b, _, _ := strings.Cut(want, ";")
+	return err == nil && (want == "" || strings.EqualFold(a, strings.TrimSpace(b)))
+}
+
+func isReadError(err error) bool {
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.Canceled) || errors.Is(err, http.ErrBodyReadAfterClose)
+}
+
+// Download serves the original bytes of GET /files/{token}/{name}, whole or in ranges.
+func (s *Service) Download(w http.ResponseWriter, r *http.Request, _ library.Actor) error {
+	g, err := s.signer.Open(chi.URLParam(r, "token"), blob.PurposeDownload)
+	if err != nil {
+		return err
+	}
+	return s.serveOriginal(w, r, g.Tenant, g.Asset, g.Filename, g.MIMEType)
+}
+
+// DownloadAsset serves the original bytes to a credential of the asset's tenant.
+func (s *Service) DownloadAsset(w http.ResponseWriter, r *http.Request, actor library.Actor) error {
+	hash := library.AssetHash(strings.ToLower(chi.URLParam(r, "asset_h")))
+	d, err := s.store.Asset(r.Context(), actor.Tenant, hash)
+	if err != nil {
+		return err
+	}
+	return s.serveOriginal(w, r, actor.Tenant, hash, d.Asset.Filename, d.Asset.MIMEType)
+}
+
+func (s *Service) serveOriginal(w http.ResponseWriter, r *http.Request, tenant library.TenantID, hash library.AssetHash, filename, mimeType string) error {
+	file, err := s.blobs.Open(r.Context(), tenant, hash)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	h := w.Header()
+	guard(h)
+	h.Set("Content-Type", mimeType)
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": filename}))
+	h.Set("ETag", `"`+string(hash)+`"`)
+	h.Set("Cache-Control", "private, max-age=300")
+	http.ServeContent(w, r, "", file.ModTime(), io.NewSectionReader(file, 0, file.Size()))
+	return nil
+}
+
+// guard keeps a browser from running what is stored here.
+func guard(h http.Header) {
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+}
+
+// Preview serves GET /previews/{token}.jpg?size=512.
+func (s *Service) Preview(w http.ResponseWriter, r *http.Request, _ library.Actor) error {
+	g, err := s.signer.Open(strings.TrimSuffix(chi.URLParam(r, "token"), ".jpg"), blob.PurposePreview)
+	if err != nil {
+		return err
+	}
+	return s.servePreview(w, r, g.Tenant, g.Asset)
+}
+
+// PreviewAsset serves a preview to a credential of the asset's tenant.
+func (s *Service) PreviewAsset(w http.ResponseWriter, r *http.Request, actor library.Actor) error {
+	hash := library.AssetHash(strings.ToLower(chi.URLParam(r, "asset_h")))
+	known, err := s.store.KnownHashes(r.Context(), actor.Tenant, []library.AssetHash{hash})
+	if err != nil {
+		return err
+	}
+	if !known[hash] {
+		return library.NotFound("asset")
+	}
+	return s.servePreview(w, r, actor.Tenant, hash)
+}
+
+func (s *Service) servePreview(w http.ResponseWriter, r *http.Request, tenant library.TenantID, hash library.AssetHash) error {
+	edge, err := edgeOf(r)
+	if err != nil {
+		return err
+	}
+	picture, err := s.Picture(r.Context(), tenant, hash, edge)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	guard(h)
+	h.Set("Content-Type", "image/jpeg")
+	h.Set("Cache-Control", "private, max-age=86400, immutable")
+	h.Set("Content-Length", strconv.Itoa(len(picture)))
+	_, err = w.Write(picture)
+	if err != nil {
+		slog.DebugContext(r.Context(), "a client left before its preview was sent", "error", err)
+	}
+	return nil
+}
+
+func edgeOf(r *http.Request) (int, error) {
+	sent := r.URL.Query().Get("size")
+	if sent == "" {
+		return preview.DefaultEdge, nil
+	}
+	for _, e := range preview.Edges {
+		if sent == strconv.Itoa(e) {
+			return e, nil
+		}
+	}
+	return 0, library.Invalid(library.FieldFault{Field: "size", Code: "enum", Message: "Allowed are 256, 512, 1024 and 2048."})
+}
+
+// Picture gives a preview, made now unless it is kept already. Several callers
+// for the same one wait for one making.
+func (s *Service) Picture(ctx context.Context, tenant library.TenantID, hash library.AssetHash, edge int) ([]byte, error) {
+	name := strconv.Itoa(edge) + ".jpg"
+	if kept, err := s.blobs.GetDerived(ctx, tenant, hash, name); err == nil {
+		return kept, nil
+	}
+	made, err, _ := s.making.Do(path.Join(string(tenant), string(hash), name), func() (any, error) {
+		// One caller's leaving must not fail the others.
+		return s.makePicture(context.WithoutCancel(ctx), tenant, hash, edge, name)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return made.([]byte), nil
+}
+
+// makeLimit is how long a preview may wait for its turn.
+const makeLimit = 30 * time.Second
+
+func (s *Service) makePicture(ctx context.Context, tenant library.TenantID, hash library.AssetHash, edge int, name string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, makeLimit)
+	defer cancel()
+	if poster, err := s.blobs.GetDerived(ctx, tenant, hash, assets.PosterName); err == nil {
+		return poster, nil
+	}
+	file, err := s.blobs.Open(ctx, tenant, hash)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if err := s.decoder.Acquire(ctx, 1); err != nil {
+		return nil, &library.Fault{Kind: library.KindUnavailable, Code: "PREVIEW_BUSY", RetryAfter: 5 * time.Second,
+			Detail: "Too many previews are being made right now. Ask again in a moment.", Cause: err}
+	}
+	defer s.decoder.Release(1)
+	picture, err := preview.Make(file, file.Size(), edge)
+	if err != nil {
+		return nil, &library.Fault{Kind: library.KindNotFound, Code: library.CodeNotFound, Cause: err,
+			Detail: "There is no preview of this asset: its kind of file has none, or the picture is damaged."}
+	}
+	if err := s.blobs.PutDerived(ctx, tenant, hash, name, picture); err != nil {
+		slog.WarnContext(ctx, "a preview could not be kept", "asset", hash, "error", err)
+	}
+	return picture, nil
+}
