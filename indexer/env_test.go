@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -16,6 +17,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/opensearch-project/opensearch-go/v4"
+	"github.com/segmentio/kafka-go"
 
 	"vitrine/internal/testenv"
 	"vitrine/library"
@@ -25,15 +27,17 @@ import (
 
 // env is one library of its own on the real servers.
 type env struct {
-	t      testing.TB
-	ctx    context.Context
-	url    string // of the database, as its owner
-	store  *store.Store
-	search *opensearch.Client
-	cfg    Config
-	actor  library.Actor
-	owner  *pgx.Conn
-	ownMu  sync.Mutex
+	t         testing.TB
+	ctx       context.Context
+	url       string // of the database, as its owner
+	searchURL string
+	store     *store.Store
+	search    *opensearch.Client
+	cfg       Config
+	actor     library.Actor
+	gated     http.RoundTripper // how the indexer reaches OpenSearch; nil means directly
+	owner     *pgx.Conn
+	ownMu     sync.Mutex
 }
 
 func newEnv(t testing.TB) *env {
@@ -60,21 +64,20 @@ func newEnvAt(t testing.TB, url, searchURL string, cfg Config) *env {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { owner.Close(context.Background()) })
-	client := newClient(t, searchURL)
-	e := &env{t: t, ctx: ctx, url: url, store: st, search: client, cfg: cfg, owner: owner}
+	client := newClient(t, searchURL, &http.Transport{MaxIdleConnsPerHost: 8})
+	e := &env{t: t, ctx: ctx, url: url, searchURL: searchURL, store: st, search: client, cfg: cfg, owner: owner}
 	e.actor = library.Actor{Kind: library.ActorSystem, ID: "test", Tenant: library.TenantID(uuid.NewString())}
 	e.exec(`INSERT INTO tenants (tenant_id, name) VALUES ($1, 'test')`, string(e.actor.Tenant))
 	return e
 }
 
-func newClient(t testing.TB, url string) *opensearch.Client {
+func newClient(t testing.TB, url string, transport http.RoundTripper) *opensearch.Client {
 	t.Helper()
-	transport := &http.Transport{MaxIdleConnsPerHost: 8}
 	client, err := opensearch.NewClient(opensearch.Config{Addresses: []string{url}, DisableRetry: true, Transport: transport})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { client.Close(); transport.CloseIdleConnections() })
+	t.Cleanup(func() { client.Close(); (&http.Client{Transport: transport}).CloseIdleConnections() })
 	return client
 }
 
@@ -108,7 +111,11 @@ func (e *env) relay() *Relay {
 
 func (e *env) indexer() *Indexer {
 	e.t.Helper()
-	x, err := New(e.store, e.search, e.cfg, NewMetrics())
+	client := e.search
+	if e.gated != nil {
+		client = newClient(e.t, e.searchURL, e.gated)
+	}
+	x, err := New(e.store, client, e.cfg, NewMetrics())
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -249,4 +256,31 @@ func (e *env) eventually(most time.Duration, problem func() string) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
+}
+
+// throughGate makes the env reach OpenSearch through a gate; its own checks do not.
+func (e *env) throughGate(g *gate) {
+	e.gated = &http.Transport{MaxIdleConnsPerHost: 8, DialContext: g.dial}
+}
+
+func mappingsBody(t testing.TB, x *Indexer) []byte {
+	t.Helper()
+	body, err := mappings.WithVectors(mappings.Vector{Config: "x", Dims: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, body); err != nil {
+		t.Fatal(err)
+	}
+	return compact.Bytes()
+}
+
+// deleteTopic deletes a topic, as an operator might.
+func (b *bus) deleteTopic(ctx context.Context, topic string) error {
+	res, err := b.client.DeleteTopics(ctx, &kafka.DeleteTopicsRequest{Topics: []string{topic}})
+	if err != nil {
+		return err
+	}
+	return res.Errors[topic]
 }

@@ -1,0 +1,314 @@
+package indexer
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/library"
+	"vitrine/store"
+)
+
+// publish sends messages to the changes topic as they are, past the outbox.
+func (e *env) publish(list ...message) {
+	e.t.Helper()
+	b := newBus(e.cfg.Brokers, nil)
+	defer b.close()
+	if err := b.ensureTopics(e.ctx, e.cfg.topics()); err != nil {
+		e.t.Fatal(err)
+	}
+	p := b.publisher(e.cfg.changesTopic())
+	defer p.close()
+	if err := p.publish(e.ctx, list); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+func (e *env) event(h library.AssetHash, version int64) message {
+	m, err := newMessage(&store.OutboxRow{AssetKey: e.key(h), DocVersion: version, Reason: "updated", CreatedAt: time.Now()})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return m
+}
+
+// retitle changes assets through the store, so versions rise as they do for users.
+func (e *env) retitle(title string, hashes ...library.AssetHash) {
+	e.t.Helper()
+	_, err := e.store.ChangeAssets(e.ctx, e.actor, "test", hashes, func(a *library.Asset) { a.Title = title })
+	if err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// purge removes an asset's row for good, leaving its tombstone.
+func (e *env) purge(h library.AssetHash) {
+	e.t.Helper()
+	e.exec(`INSERT INTO asset_tombstones (tenant_id, asset_h, doc_version) SELECT tenant_id, asset_h, doc_version + 1 FROM assets WHERE tenant_id = $1 AND asset_h = $2
+		ON CONFLICT (tenant_id, asset_h) DO UPDATE SET doc_version = excluded.doc_version`, string(e.actor.Tenant), string(h))
+	e.exec(`DELETE FROM assets WHERE tenant_id = $1 AND asset_h = $2`, string(e.actor.Tenant), string(h))
+}
+
+func TestARowBecomesADocument(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	e.run(e.relay(), e.indexer())
+	a := e.add(typicalAsset("a.png"))
+	e.eventually(time.Minute, func() string { return e.differs(a.Hash) })
+	doc := e.document(a.Hash)
+	if doc.Prompt != "a red cat" || doc.Filename != "a.png" || doc.Sampler != "euler" || len(doc.GTNodes) != 2 || doc.DocVersion != 1 {
+		t.Errorf("document = %+v", doc)
+	}
+	e.retitle("Red cat", a.Hash)
+	e.eventually(time.Minute, func() string { return e.differs(a.Hash) })
+	if doc := e.document(a.Hash); doc.Title != "Red cat" || doc.DocVersion != 2 {
+		t.Errorf("after the change: title %q, version %d", doc.Title, doc.DocVersion)
+	}
+}
+
+func TestDuplicatedAndShuffledEventsEndInTheRows(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	x := e.indexer()
+	e.run(x)
+	var hashes []library.AssetHash
+	var events []message
+	for i := range 30 {
+		a := e.add(typicalAsset(fmt.Sprint(i)))
+		hashes = append(hashes, a.Hash)
+	}
+	for round := range 3 {
+		e.retitle(fmt.Sprint("title ", round), hashes...)
+	}
+	for i, h := range hashes {
+		if i%5 == 0 {
+			e.purge(h)
+		}
+		for version := range int64(6) {
+			events = append(events, e.event(h, version), e.event(h, version), e.event(h, version))
+		}
+	}
+	rand.Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
+	e.publish(events...)
+	e.eventually(time.Minute, func() string { return e.differs(hashes...) })
+	for i, h := range hashes {
+		if d := e.document(h); d.Deleted != (i%5 == 0) {
+			t.Errorf("document %d: deleted is %v", i, d.Deleted)
+		}
+	}
+}
+
+func TestALateWriteCannotBringBackWhatIsGone(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	x := e.indexer()
+	if _, err := x.EnsureIndex(e.ctx); err != nil {
+		t.Fatal(err)
+	}
+	a := e.add(typicalAsset("a"))
+	keys := []store.AssetKey{e.key(a.Hash)}
+	late, err := x.read(e.ctx, keys, nil) // a consumer reads the asset and then stalls
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.purge(a.Hash)
+	now, err := x.read(e.ctx, keys, nil) // another one reads that it is gone
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range []*batch{now, late, now} {
+		if err := x.settler.settle(e.ctx, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := e.get(e.alias(), a.Hash); !got.Source.Deleted || got.Version != 2 {
+		t.Errorf("after the late write: %+v", got)
+	}
+	again := e.add(typicalAsset("a")) // the same bytes come back
+	back, err := x.read(e.ctx, keys, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.settler.settle(e.ctx, back); err != nil {
+		t.Fatal(err)
+	}
+	if problem := e.differs(again.Hash); problem != "" {
+		t.Error(problem)
+	}
+}
+
+func TestAnAssetInTheTrashIsATombstoneUntilItIsRestored(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	x := e.indexer()
+	if _, err := x.EnsureIndex(e.ctx); err != nil {
+		t.Fatal(err)
+	}
+	a := e.add(typicalAsset("a"))
+	for _, step := range []struct {
+		sql     string
+		deleted bool
+	}{{`now()`, true}, {`NULL`, false}} {
+		e.exec(`UPDATE assets SET doc_version = doc_version + 1, trashed_at = `+step.sql+` WHERE tenant_id = $1`, string(e.actor.Tenant))
+		b, err := x.read(e.ctx, []store.AssetKey{e.key(a.Hash)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := x.settler.settle(e.ctx, b); err != nil {
+			t.Fatal(err)
+		}
+		if d := e.document(a.Hash); d.Deleted != step.deleted || (d.Prompt == "") != step.deleted {
+			t.Errorf("trashed_at %s: document %+v", step.sql, d)
+		}
+	}
+}
+
+func TestARebalanceLosesNothing(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	e.cfg.BatchEvents = 5
+	e.run(e.relay())
+	stopFirst := e.run(e.indexer())
+	var hashes []library.AssetHash
+	write := func(n int) {
+		for range n {
+			hashes = append(hashes, e.add(newAsset(fmt.Sprint(len(hashes)))).Hash)
+		}
+		e.retitle(fmt.Sprint("after ", len(hashes)), hashes...)
+	}
+	write(30)
+	e.run(e.indexer()) // joins: the partitions are dealt anew
+	write(30)
+	stopFirst() // leaves: they are dealt anew again
+	write(30)
+	e.eventually(2*time.Minute, func() string { return e.differs(hashes...) })
+}
+
+func TestTheConsumerOutlivesOpenSearchAndItsDatabaseConnections(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	g := &gate{}
+	e.throughGate(g)
+	e.run(e.relay(), e.indexer())
+	a := e.add(newAsset("before"))
+	e.eventually(time.Minute, func() string { return e.differs(a.Hash) })
+	g.set(true)
+	b := e.add(newAsset("during"))
+	e.exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'vitrine_indexer'`)
+	e.retitle("during", a.Hash)
+	time.Sleep(500 * time.Millisecond)
+	g.set(false)
+	e.eventually(time.Minute, func() string { return e.differs(a.Hash, b.Hash) })
+}
+
+func TestARefusedDocumentIsStrippedAndTheRestGoesOn(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	e.run(e.relay(), e.indexer())
+	poison := typicalAsset("poison")
+	poison.Lineage.Parameters.Steps = new(1 << 40) // beyond the index's integer
+	p, good := e.add(poison), e.add(typicalAsset("good"))
+	e.eventually(time.Minute, func() string { return e.differs(good.Hash) })
+	e.eventually(time.Minute, func() string {
+		if d := e.document(p.Hash); !strings.Contains(d.IndexError, "steps") || d.Prompt != "a red cat" || d.Steps != nil {
+			return fmt.Sprintf("the refused document is %+v", d)
+		}
+		return ""
+	})
+	e.eventually(time.Minute, func() string {
+		missing, stripped, err := e.store.CountIndexFailures(e.ctx)
+		if err != nil || missing != 0 || stripped != 1 {
+			return fmt.Sprintf("failures: %d missing, %d stripped, error %v", missing, stripped, err)
+		}
+		return ""
+	})
+}
+
+func TestADeadDocumentIsPutAsideAndReplayed(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	x := e.indexer()
+	// An index that takes only numbers as a description refuses some assets in any form.
+	index := x.names.Index(1)
+	body := strings.Replace(string(mappingsBody(t, x)), `"description":{"type":"text","analyzer":"prompt","search_analyzer":"prompt_search"}`, `"description":{"type":"integer"}`, 1)
+	if !strings.Contains(body, `"description":{"type":"integer"}`) {
+		t.Fatal("the mapping of description is not what this test changes")
+	}
+	if err := call(e.ctx, e.search, "PUT", "/"+index, []byte(body), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.pointAlias(e.ctx, index, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.store.SetGeneration(e.ctx, index, store.GenerationLive); err != nil {
+		t.Fatal(err)
+	}
+	e.run(e.relay(), x)
+	bad := newAsset("bad")
+	bad.Asset.Description = "words"
+	e.publish(message{key: []byte("x"), value: []byte("{not json")})
+	b, good := e.add(bad), e.add(newAsset("good"))
+	e.eventually(time.Minute, func() string { return e.differs(good.Hash) })
+	e.eventually(time.Minute, func() string {
+		list, err := e.store.IndexFailures(e.ctx, store.AssetKey{}, 10)
+		if err != nil || len(list) != 1 || list[0].Hash != b.Hash || list[0].Stripped || !strings.Contains(list[0].Reason, "description") {
+			return fmt.Sprintf("failures: %+v, error %v", list, err)
+		}
+		return ""
+	})
+	e.eventually(time.Minute, func() string { return noneBut(e.letters(x), 2) })
+
+	e.exec(`UPDATE assets SET description = '5' WHERE tenant_id = $1 AND asset_h = $2`, string(e.actor.Tenant), string(b.Hash))
+	if n, err := ReplayFailures(e.ctx, e.store); n != 1 || err != nil {
+		t.Fatalf("replayed %d, error %v", n, err)
+	}
+	e.eventually(time.Minute, func() string { return e.differs(b.Hash) })
+	e.eventually(time.Minute, func() string {
+		missing, stripped, err := e.store.CountIndexFailures(e.ctx)
+		if err != nil || missing+stripped != 0 {
+			return fmt.Sprintf("failures: %d missing, %d stripped, error %v", missing, stripped, err)
+		}
+		return ""
+	})
+}
+
+// letters counts the dead letters.
+func (e *env) letters(x *Indexer) (n int64) {
+	list, err := x.bus.progress(e.ctx, e.cfg.deadTopic(), e.cfg.group())
+	if err != nil {
+		return -1
+	}
+	for _, p := range list {
+		n += p.end - p.first
+	}
+	return n
+}
+
+func TestATopicThatIsMadeAnewIsReadFromItsStart(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	e.cfg.Partitions = 1
+	x := e.indexer()
+	e.run(x)
+	var hashes []library.AssetHash
+	for i := range 5 {
+		a := e.add(newAsset(fmt.Sprint(i)))
+		hashes = append(hashes, a.Hash)
+		e.publish(e.event(a.Hash, 1))
+	}
+	e.eventually(time.Minute, func() string { return e.differs(hashes...) })
+	if err := x.bus.deleteTopic(e.ctx, e.cfg.changesTopic()); err != nil {
+		t.Fatal(err)
+	}
+	e.retitle("new", hashes[0])
+	e.eventually(time.Minute, func() string {
+		if err := x.bus.ensureTopics(e.ctx, e.cfg.topics()); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+	e.publish(e.event(hashes[0], 2))
+	e.eventually(2*time.Minute, func() string { return e.differs(hashes...) })
+}

@@ -1,0 +1,362 @@
+package indexer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"vitrine/library"
+	"vitrine/store"
+)
+
+// Phases of a rebuild, in order.
+const (
+	PhaseBackfill = "backfill" // documents of all assets are written into the new index
+	PhaseCompare  = "compare"  // library and new index are compared, differences repaired
+	PhaseSwap     = "swap"     // searches are moved over
+	PhaseDone     = "done"
+)
+
+// Progress is how far a rebuild is.
+type Progress struct {
+	Phase string
+	Index string // the index being built
+	Done  int64  // documents written, or compared
+	Total int64  // assets when the phase began; writes go on meanwhile
+}
+
+// Rebuilt is what a rebuild ended with.
+type Rebuilt struct {
+	Index    string // searched now
+	Replaced string // kept, to go back to
+	Documents
+	Repaired int64 // differences the comparison found and mended
+	Took     time.Duration
+}
+
+// Documents sums up what library and index agree on.
+type Documents struct {
+	Count    int64
+	Checksum uint64 // over tenant, asset and version of each document, in any order
+}
+
+// backfillPage is how many assets the backfill reads at once.
+const backfillPage = 500
+
+// refreshInterval is what the mapping sets for an index that is searched.
+const refreshInterval = "1s"
+
+// keepRetired is how many retired indices are kept to go back to.
+const keepRetired = 1
+
+// Rebuild builds the index anew from PostgreSQL while searches and writes go on,
+// moves the alias over in one step and keeps the old index to go back to. An
+// interrupted rebuild is taken up where it stopped. progress may be nil.
+//
+// No write can be missed: the row that announces the new index is committed
+// before the backfill reads anything, and every batch of every consumer reads
+// that row in the same snapshot as its assets. A batch that does not see the row
+// has read nothing that the backfill will not read later; one that sees it
+// writes both indices. The versions settle which of two writes stays.
+func (x *Indexer) Rebuild(ctx context.Context, progress func(Progress)) (Rebuilt, error) {
+	return x.change(ctx, progress, func(generations []store.Generation, present map[string]bool) (string, error) {
+		return x.nextName(generations, present), nil
+	})
+}
+
+// Rollback goes back to the index that the last rebuild replaced. It brings that
+// index up to date first, as a rebuild does, and fails with a conflict when
+// there is none.
+func (x *Indexer) Rollback(ctx context.Context, progress func(Progress)) (Rebuilt, error) {
+	return x.change(ctx, progress, func(generations []store.Generation, present map[string]bool) (string, error) {
+		for i := len(generations) - 1; i >= 0; i-- {
+			_, there := present[generations[i].Name]
+			if there && generations[i].State == store.GenerationRetired {
+				return generations[i].Name, nil
+			}
+		}
+		return "", library.NewFault(library.KindConflict, library.CodeConflict, "No earlier index is kept. Rebuild instead.")
+	})
+}
+
+// AbortRebuild gives up the index being built. A rebuild that is running in
+// another process must be stopped first.
+func (x *Indexer) AbortRebuild(ctx context.Context) error {
+	err := x.store.LockGenerations(ctx, func(func(context.Context) bool) error {
+		generations, err := x.store.Generations(ctx)
+		if err != nil {
+			return err
+		}
+		present, err := x.indices(ctx)
+		if err != nil {
+			return err
+		}
+		for _, g := range generations {
+			if g.State != store.GenerationBuilding {
+				continue
+			}
+			if present[g.Name] {
+				return library.NewFault(library.KindConflict, library.CodeConflict,
+					"Searches read the new index already. Run the rebuild again to complete it, or roll back.")
+			}
+			if err := x.discard(ctx, g.Name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return busy(err)
+}
+
+// busy words the error of a second changer of generations.
+func busy(err error) error {
+	if errors.Is(err, store.ErrGenerationsBusy) {
+		return &library.Fault{Kind: library.KindConflict, Code: library.CodeConflict, Cause: err,
+			Detail: "Another process is rebuilding the index. Wait for it, or stop it first."}
+	}
+	return err
+}
+
+// discard forgets a generation before its index goes, so that no writer looks
+// for an index that is not there.
+func (x *Indexer) discard(ctx context.Context, name string) error {
+	if err := x.store.DropGeneration(ctx, name); err != nil {
+		return err
+	}
+	return x.deleteIndex(ctx, name)
+}
+
+// change makes another index the live one: one being built if there is one, else
+// the one that choose names.
+func (x *Indexer) change(ctx context.Context, progress func(Progress),
+	choose func([]store.Generation, map[string]bool) (string, error)) (Rebuilt, error) {
+	if progress == nil {
+		progress = func(Progress) {}
+	}
+	var out Rebuilt
+	began := time.Now()
+	err := x.store.LockGenerations(ctx, func(held func(context.Context) bool) error {
+		c := &changeover{x: x, held: held, progress: progress}
+		if err := c.begin(ctx, choose); err != nil {
+			return err
+		}
+		var err error
+		out, err = c.run(ctx)
+		return err
+	})
+	out.Took = time.Since(began)
+	return out, busy(err)
+}
+
+// changeover is one move to another index.
+type changeover struct {
+	x        *Indexer
+	held     func(context.Context) bool
+	progress func(Progress)
+
+	live, next string
+	resumed    bool // the index has documents already
+
+	mu sync.Mutex // one progress report at a time
+}
+
+// begin announces the index that is to be written beside the live one.
+func (c *changeover) begin(ctx context.Context, choose func([]store.Generation, map[string]bool) (string, error)) error {
+	generations, err := c.x.store.Generations(ctx)
+	if err != nil {
+		return err
+	}
+	present, err := c.x.indices(ctx)
+	if err != nil {
+		return err
+	}
+	for _, g := range generations {
+		switch g.State {
+		case store.GenerationLive:
+			c.live = g.Name
+		case store.GenerationBuilding:
+			c.next, c.resumed = g.Name, true
+		}
+	}
+	if c.next == "" {
+		if c.next, err = choose(generations, present); err != nil {
+			return err
+		}
+		_, c.resumed = present[c.next]
+	}
+	if err := c.x.createIndex(ctx, c.next); err != nil {
+		return err
+	}
+	return c.x.store.SetGeneration(ctx, c.next, store.GenerationBuilding)
+}
+
+func (c *changeover) run(ctx context.Context) (Rebuilt, error) {
+	if !c.resumed {
+		if err := c.backfill(ctx); err != nil {
+			return Rebuilt{}, fmt.Errorf("filling the index %s: %w", c.next, err)
+		}
+	}
+	report, err := c.x.reconcile(ctx, c.next, func(done, total int64) {
+		c.report(Progress{PhaseCompare, c.next, done, total})
+	})
+	if err != nil {
+		return Rebuilt{}, fmt.Errorf("comparing the index %s with the library: %w", c.next, err)
+	}
+	if report.Remaining > 0 {
+		return Rebuilt{}, library.NewFault(library.KindInternal, library.CodeInternal,
+			"The new index still differs from the library in %d documents after repairs; searches stay on the old one. Run the rebuild again.", report.Remaining)
+	}
+	c.report(Progress{PhaseSwap, c.next, report.Count, report.Count})
+	if err := c.swap(ctx); err != nil {
+		return Rebuilt{}, err
+	}
+	c.report(Progress{PhaseDone, c.next, report.Count, report.Count})
+	return Rebuilt{Index: c.next, Replaced: c.live, Documents: report.Documents, Repaired: report.Repaired()}, nil
+}
+
+// backfill writes the documents of all assets. The index is not searched yet, so
+// it is refreshed once at the end instead of every second.
+func (c *changeover) backfill(ctx context.Context) error {
+	if err := c.x.setIndex(ctx, c.next, map[string]any{"refresh_interval": "-1"}); err != nil {
+		return err
+	}
+	tenants, err := c.x.store.CountAssets(ctx)
+	if err != nil {
+		return err
+	}
+	var total int64
+	var done atomic.Int64
+	for _, t := range tenants {
+		total += t.Assets
+	}
+	batches := make(chan *batch)
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		defer close(batches)
+		return c.readAll(gctx, tenants, batches)
+	})
+	for range maxInFlight {
+		g.Go(func() error { return c.writeAll(gctx, batches, total, &done) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return c.x.setIndex(ctx, c.next, map[string]any{"refresh_interval": refreshInterval})
+}
+
+// readAll makes batches of all live assets. What is in the trash or gone has
+// nothing to be found by: its absence says as much as a tombstone.
+func (c *changeover) readAll(ctx context.Context, tenants []store.TenantAssets, out chan<- *batch) error {
+	for _, t := range tenants {
+		var after library.AssetHash
+		for {
+			page, err := c.x.store.WalkAssets(ctx, t.Tenant, after, backfillPage)
+			if err != nil {
+				return err
+			}
+			if len(page) == 0 {
+				break
+			}
+			after = page[len(page)-1].Hash
+			b, err := c.x.documents(ctx, live(page), c.next)
+			if err != nil {
+				return err
+			}
+			select {
+			case out <- b:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+	return nil
+}
+
+func live(list []store.AssetVersion) []store.AssetKey {
+	keys := make([]store.AssetKey, 0, len(list))
+	for _, a := range list {
+		if a.Live {
+			keys = append(keys, a.AssetKey)
+		}
+	}
+	return keys
+}
+
+// documents makes the batch of some assets for one index.
+func (x *Indexer) documents(ctx context.Context, keys []store.AssetKey, index string) (*batch, error) {
+	if len(keys) == 0 {
+		return newBatch(nil, nil, nil), nil
+	}
+	rows, _, err := x.store.Documents(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	return newBatch(rows, nil, []string{index}), nil
+}
+
+func (c *changeover) writeAll(ctx context.Context, batches <-chan *batch, total int64, done *atomic.Int64) error {
+	for b := range batches {
+		if err := c.x.settler.settle(ctx, b); err != nil {
+			return err
+		}
+		n := done.Add(int64(len(b.items)))
+		c.x.metrics.rebuild.WithLabelValues("done").Set(float64(n))
+		c.x.metrics.rebuild.WithLabelValues("total").Set(float64(total))
+		c.report(Progress{PhaseBackfill, c.next, n, total})
+	}
+	return nil
+}
+
+// report tells the progress, one at a time.
+func (c *changeover) report(p Progress) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.progress(p)
+}
+
+// swap moves searches to the new index, then records it. Stopped in between, the
+// library goes on with both indices written and the new one searched; a repeated
+// rebuild completes the record.
+func (c *changeover) swap(ctx context.Context) error {
+	if !c.held(ctx) {
+		return busy(store.ErrGenerationsBusy)
+	}
+	present, err := c.x.indices(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.x.pointAlias(ctx, c.next, present); err != nil {
+		return err
+	}
+	if err := c.x.store.PromoteGeneration(ctx, c.next); err != nil {
+		return err
+	}
+	return c.x.dropRetired(ctx)
+}
+
+// dropRetired deletes all but the newest retired indices.
+func (x *Indexer) dropRetired(ctx context.Context) error {
+	generations, err := x.store.Generations(ctx)
+	if err != nil {
+		return err
+	}
+	var retired []store.Generation
+	for _, g := range generations {
+		if g.State == store.GenerationRetired {
+			retired = append(retired, g)
+		}
+	}
+	slices.SortFunc(retired, func(a, b store.Generation) int { return b.ChangedAt.Compare(a.ChangedAt) })
+	for _, g := range retired[min(keepRetired, len(retired)):] {
+		if err := x.discard(ctx, g.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}

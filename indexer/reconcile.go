@@ -1,0 +1,284 @@
+package indexer
+
+import (
+	"context"
+	"encoding/json"
+	"hash/fnv"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"vitrine/library"
+	"vitrine/mappings"
+	"vitrine/store"
+)
+
+// Reconciled is what a comparison of library and index found. All differences
+// are repaired where they are found, so Remaining is 0 unless the index refuses.
+type Reconciled struct {
+	Documents       // that agree, repaired ones included
+	Missing   int64 // live assets without a document
+	Stale     int64 // documents older than their asset
+	Ghosts    int64 // documents of assets that are in the trash or gone
+	Ahead     int64 // documents newer than their asset, as after restoring a backup
+	Remaining int64 // differences that could not be repaired
+	Took      time.Duration
+}
+
+// Repaired counts the differences that are gone now.
+func (r Reconciled) Repaired() int64 { return r.Missing + r.Stale + r.Ghosts + r.Ahead - r.Remaining }
+
+// reconcilePage is how many assets are compared at once.
+const reconcilePage = 2000
+
+// Reconcile compares the version of every asset with that of its document in the
+// live index and repairs all differences. It may run at any time beside other
+// work; a document that is merely on its way is no difference. progress is told
+// how many assets are compared, of how many; it may be nil.
+func (x *Indexer) Reconcile(ctx context.Context, progress func(done, total int64)) (Reconciled, error) {
+	index, err := x.liveIndex(ctx)
+	if err != nil {
+		return Reconciled{}, err
+	}
+	return x.reconcile(ctx, index, progress)
+}
+
+func (x *Indexer) reconcile(ctx context.Context, index string, progress func(done, total int64)) (Reconciled, error) {
+	began := time.Now()
+	c := &comparison{x: x, index: index, progress: progress}
+	if progress == nil {
+		c.progress = func(int64, int64) {}
+	}
+	if err := x.refresh(ctx, index); err != nil {
+		return c.out, err
+	}
+	tenants, err := c.tenants(ctx)
+	if err != nil {
+		return c.out, err
+	}
+	for _, t := range tenants {
+		if err := c.tenant(ctx, t); err != nil {
+			return c.out, err
+		}
+	}
+	for kind, n := range map[string]int64{"missing": c.out.Missing, "stale": c.out.Stale, "ghost": c.out.Ghosts, "ahead": c.out.Ahead} {
+		x.metrics.repairs.WithLabelValues(kind).Add(float64(n))
+	}
+	c.out.Took = time.Since(began)
+	return c.out, nil
+}
+
+// comparison is one walk through both stores.
+type comparison struct {
+	x           *Indexer
+	index       string
+	progress    func(done, total int64)
+	done, total int64
+	out         Reconciled
+}
+
+// tenants lists every tenant that has assets or documents.
+func (c *comparison) tenants(ctx context.Context) ([]library.TenantID, error) {
+	counted, err := c.x.store.CountAssets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := c.indexedTenants(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range counted {
+		list = append(list, t.Tenant)
+		c.total += t.Assets
+	}
+	slices.Sort(list)
+	return slices.Compact(list), nil
+}
+
+// indexedTenants lists the tenants of all documents that are no tombstones.
+func (c *comparison) indexedTenants(ctx context.Context) ([]library.TenantID, error) {
+	var list []library.TenantID
+	var after map[string]any
+	for {
+		composite := map[string]any{"size": 1000, "sources": []any{map[string]any{"tenant": map[string]any{"terms": map[string]any{"field": "tenant_id"}}}}}
+		if after != nil {
+			composite["after"] = after
+		}
+		var found struct {
+			Aggregations struct {
+				Tenants struct {
+					After   map[string]any `json:"after_key"`
+					Buckets []struct {
+						Key struct {
+							Tenant library.TenantID `json:"tenant"`
+						} `json:"key"`
+					} `json:"buckets"`
+				} `json:"tenants"`
+			} `json:"aggregations"`
+		}
+		err := call(ctx, c.x.search, http.MethodPost, "/"+c.index+"/_search", map[string]any{
+			"size": 0, "track_total_hits": false,
+			"query": map[string]any{"term": map[string]any{"deleted": false}},
+			"aggs":  map[string]any{"tenants": map[string]any{"composite": composite}},
+		}, &found)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range found.Aggregations.Tenants.Buckets {
+			list = append(list, b.Key.Tenant)
+		}
+		if after = found.Aggregations.Tenants.After; after == nil {
+			return list, nil
+		}
+	}
+}
+
+// tenant compares page by page: a page of assets against the documents between
+// its first and its last hash, the last page against all that follow.
+func (c *comparison) tenant(ctx context.Context, tenant library.TenantID) error {
+	var after library.AssetHash
+	for {
+		page, err := c.x.store.WalkAssets(ctx, tenant, after, reconcilePage)
+		if err != nil {
+			return err
+		}
+		var last library.AssetHash
+		if len(page) == reconcilePage {
+			last = page[len(page)-1].Hash
+		}
+		docs, err := c.documents(ctx, tenant, after, last)
+		if err != nil {
+			return err
+		}
+		if err := c.repair(ctx, c.compare(tenant, page, docs)); err != nil {
+			return err
+		}
+		c.done += int64(len(page))
+		c.progress(c.done, max(c.total, c.done))
+		if last == "" {
+			return nil
+		}
+		after = last
+	}
+}
+
+// indexed is what a search shows of a document.
+type indexed struct {
+	version int64
+	deleted bool
+}
+
+// documents reads the documents of a tenant with a hash above after and up to
+// last, or to the end when last is empty.
+func (c *comparison) documents(ctx context.Context, tenant library.TenantID, after, last library.AssetHash) (map[library.AssetHash]indexed, error) {
+	out := make(map[library.AssetHash]indexed, reconcilePage)
+	bounds := map[string]any{"gt": after}
+	if last != "" {
+		bounds["lte"] = last
+	}
+	body := map[string]any{
+		"size": reconcilePage, "track_total_hits": false, "_source": false, "stored_fields": "_none_",
+		"docvalue_fields": []string{"doc_version", "deleted"}, "sort": []string{"asset_h"},
+		"query": map[string]any{"bool": map[string]any{"filter": []any{
+			map[string]any{"term": map[string]any{"tenant_id": tenant}}, map[string]any{"range": map[string]any{"asset_h": bounds}},
+		}}},
+	}
+	for {
+		var found struct {
+			Hits struct {
+				Hits []struct {
+					Sort   [1]library.AssetHash `json:"sort"`
+					Fields struct {
+						Version []int64 `json:"doc_version"`
+						Deleted []bool  `json:"deleted"`
+					} `json:"fields"`
+				} `json:"hits"`
+			} `json:"hits"`
+		}
+		if err := call(ctx, c.x.search, http.MethodPost, "/"+c.index+"/_search?routing="+mappings.Routing(tenant), body, &found); err != nil {
+			return nil, err
+		}
+		hits := found.Hits.Hits
+		for _, h := range hits {
+			doc := indexed{deleted: slices.Contains(h.Fields.Deleted, true)}
+			if len(h.Fields.Version) > 0 {
+				doc.version = h.Fields.Version[0]
+			}
+			out[h.Sort[0]] = doc
+		}
+		if len(hits) < reconcilePage {
+			return out, nil
+		}
+		body["search_after"] = []any{hits[len(hits)-1].Sort[0]}
+	}
+}
+
+// compare counts what agrees and gives the assets that do not seem to.
+func (c *comparison) compare(tenant library.TenantID, page []store.AssetVersion, docs map[library.AssetHash]indexed) []store.AssetKey {
+	var suspects []store.AssetKey
+	for _, a := range page {
+		doc, ok := docs[a.Hash]
+		delete(docs, a.Hash)
+		switch {
+		case a.Live && ok && !doc.deleted && doc.version == a.Version:
+			c.out.Documents.add(a.AssetKey, a.Version)
+		case a.Live || ok && !doc.deleted:
+			suspects = append(suspects, a.AssetKey)
+		}
+	}
+	for hash, doc := range docs {
+		if !doc.deleted {
+			suspects = append(suspects, store.AssetKey{Tenant: tenant, Hash: hash})
+		}
+	}
+	return suspects
+}
+
+// add counts one document. The sum does not depend on the order.
+func (d *Documents) add(k store.AssetKey, version int64) {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(mappings.DocID(k.Tenant, k.Hash)))
+	_, _ = h.Write(strconv.AppendInt([]byte{':'}, version, 10))
+	d.Count++
+	d.Checksum += h.Sum64()
+}
+
+// present is what a document is at this moment, searchable or not.
+type present struct {
+	ID          string `json:"_id"`
+	Found       bool   `json:"found"`
+	Version     int64  `json:"_version"`
+	SeqNo       int64  `json:"_seq_no"`
+	PrimaryTerm int64  `json:"_primary_term"`
+	Source      struct {
+		Deleted bool `json:"deleted"`
+	} `json:"_source"`
+}
+
+// lookUp reads the documents of some assets past any refresh, in their order.
+func lookUp(ctx context.Context, x *Indexer, index string, keys []store.AssetKey) ([]present, error) {
+	type doc struct {
+		ID      string `json:"_id"`
+		Routing string `json:"routing"`
+		Source  string `json:"_source"`
+	}
+	ask := make([]doc, len(keys))
+	for i, k := range keys {
+		ask[i] = doc{mappings.DocID(k.Tenant, k.Hash), mappings.Routing(k.Tenant), "deleted"}
+	}
+	var found struct {
+		Docs []present `json:"docs"`
+	}
+	body, err := json.Marshal(map[string]any{"docs": ask})
+	if err != nil {
+		return nil, err
+	}
+	if err := call(ctx, x.search, http.MethodPost, "/"+index+"/_mget", body, &found); err != nil {
+		return nil, err
+	}
+	if len(found.Docs) != len(keys) {
+		return nil, errUnreadable
+	}
+	return found.Docs, nil
+}

@@ -1,0 +1,153 @@
+package indexer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"vitrine/store"
+)
+
+// difference is how a document differs from its asset.
+type difference int
+
+const (
+	same difference = iota
+	missing
+	stale
+	ghost
+	ahead
+)
+
+// differs compares an asset as it is with its document as it is.
+func differs(row *store.DocumentRow, doc present) difference {
+	indexed := doc.Found && !doc.Source.Deleted
+	switch {
+	case row.State != store.AssetLive && indexed:
+		return ghost
+	case row.State != store.AssetLive:
+		return same
+	case !doc.Found:
+		return missing
+	case doc.Version > row.Version:
+		return ahead
+	case doc.Version < row.Version || doc.Source.Deleted:
+		return stale
+	}
+	return same
+}
+
+// onItsWay is how long a document is given to arrive before it counts as lost.
+const onItsWay = time.Second
+
+// repair looks at suspects again, past the refresh and in one snapshot, and
+// rewrites those that still differ. Where few differ, they are given a moment
+// first: with writes going on, most are merely on their way.
+func (c *comparison) repair(ctx context.Context, suspects []store.AssetKey) error {
+	if len(suspects) == 0 {
+		return nil
+	}
+	rows, docs, left, err := c.examine(ctx, suspects)
+	if err == nil && len(left) > 0 && len(left) < reconcilePage/10 {
+		if err := sleep(ctx, onItsWay); err != nil {
+			return err
+		}
+		rows, docs, left, err = c.examine(ctx, left)
+	}
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	for i := range rows {
+		c.tally(differs(&rows[i], docs[i]))
+	}
+	if err := c.rewrite(ctx, rows, docs); err != nil {
+		return err
+	}
+	_, _, left, err = c.examine(ctx, left)
+	c.out.Remaining += int64(len(left))
+	return err
+}
+
+func (c *comparison) tally(d difference) {
+	switch d {
+	case missing:
+		c.out.Missing++
+	case stale:
+		c.out.Stale++
+	case ghost:
+		c.out.Ghosts++
+	case ahead:
+		c.out.Ahead++
+	}
+}
+
+// examine reads assets and documents. Those that agree are counted; of the rest
+// it gives the rows, the documents and the keys.
+func (c *comparison) examine(ctx context.Context, keys []store.AssetKey) ([]store.DocumentRow, []present, []store.AssetKey, error) {
+	// The document first: a change in between then shows as a stale document,
+	// which is harmless, and not as one ahead of its asset.
+	docs, err := lookUp(ctx, c.x, c.index, keys)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	rows, _, err := c.x.store.Documents(ctx, keys)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	n := 0
+	var left []store.AssetKey
+	for i := range rows {
+		if differs(&rows[i], docs[i]) == same {
+			if rows[i].State == store.AssetLive {
+				c.out.Documents.add(rows[i].AssetKey, rows[i].Version)
+			}
+			continue
+		}
+		rows[n], docs[n] = rows[i], docs[i]
+		left = append(left, rows[n].AssetKey)
+		n++
+	}
+	return rows[:n], docs[:n], left, nil
+}
+
+// rewrite writes the documents of rows. A document that stands in the way with a
+// version PostgreSQL does not know must be deleted first.
+func (c *comparison) rewrite(ctx context.Context, rows []store.DocumentRow, docs []present) error {
+	var inTheWay []present
+	for i := range rows {
+		if docs[i].Found && docs[i].Version >= max(rows[i].Version, 1) {
+			inTheWay = append(inTheWay, docs[i])
+		}
+	}
+	if len(inTheWay) > 0 {
+		if err := c.remove(ctx, inTheWay); err != nil {
+			return err
+		}
+	}
+	return c.x.settler.settle(ctx, newBatch(rows, nil, []string{c.index}))
+}
+
+// remove deletes documents, each only if it is still what was looked at. For
+// that moment the index forgets deletions at once, else it would refuse lower
+// versions of the same documents for an hour.
+func (c *comparison) remove(ctx context.Context, docs []present) error {
+	if err := c.x.setIndex(ctx, c.index, map[string]any{"gc_deletes": "0ms"}); err != nil {
+		return err
+	}
+	for _, d := range docs {
+		tenant, _, _ := strings.Cut(d.ID, ":")
+		err := call(ctx, c.x.search, http.MethodDelete, fmt.Sprintf("/%s/_doc/%s?routing=%s&if_seq_no=%d&if_primary_term=%d",
+			c.index, url.PathEscape(d.ID), tenant, d.SeqNo, d.PrimaryTerm), nil, nil)
+		if status := statusOf(err); err != nil && status != http.StatusConflict && status != http.StatusNotFound {
+			return err
+		}
+	}
+	return errors.Join(c.x.refresh(ctx, c.index), c.x.setIndex(ctx, c.index, map[string]any{"gc_deletes": gcDeletes}))
+}
+
+// gcDeletes is what the mapping sets.
+const gcDeletes = "1h"

@@ -1,0 +1,149 @@
+package indexer
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/opensearch-project/opensearch-go/v4"
+
+	"vitrine/library"
+	"vitrine/mappings"
+)
+
+// MaxWait is the longest that WaitFor waits, whatever its caller asks for.
+const MaxWait = 2 * time.Second
+
+// Waiter lets a search wait until it can see its caller's own writes. It needs
+// nothing but OpenSearch and is safe for concurrent use.
+type Waiter struct {
+	search  *opensearch.Client
+	alias   string
+	metrics *Metrics
+	refresh refresher
+}
+
+// NewWaiter makes a waiter for the index behind the alias of a prefix.
+func NewWaiter(search *opensearch.Client, prefix string, m *Metrics) *Waiter {
+	w := &Waiter{search: search, alias: mappings.Names(prefix).Alias(), metrics: m}
+	w.refresh.do = func(ctx context.Context) error {
+		return call(ctx, search, http.MethodPost, "/"+w.alias+"/_refresh", nil, nil)
+	}
+	return w
+}
+
+// WaitFor blocks until searches see every write that the token names, for most
+// (at most MaxWait) and no longer. It reports whether they do; when time runs
+// out, or OpenSearch does not answer, it gives false without an error: the
+// search should go on and say that it may be behind. An error is a fault in the
+// token.
+func (w *Waiter) WaitFor(ctx context.Context, tenant library.TenantID, token string, most time.Duration) (bool, error) {
+	writes, err := ParseToken(token)
+	if err != nil || len(writes) == 0 {
+		return err == nil, err
+	}
+	began := time.Now()
+	defer func() { w.metrics.refreshWait.Observe(time.Since(began).Seconds()) }()
+	ctx, cancel := context.WithTimeout(ctx, min(most, MaxWait))
+	defer cancel()
+	for pause := 5 * time.Millisecond; len(writes) > 0; pause = min(2*pause, 50*time.Millisecond) {
+		if writes, err = w.unwritten(ctx, tenant, writes); err == nil && len(writes) == 0 {
+			break
+		}
+		if sleep(ctx, pause) != nil {
+			return false, nil
+		}
+	}
+	return w.refresh.await(ctx) == nil, nil
+}
+
+// unwritten gives the writes whose documents are not in the index yet, searchable
+// or not.
+func (w *Waiter) unwritten(ctx context.Context, tenant library.TenantID, writes []Written) ([]Written, error) {
+	type doc struct {
+		ID      string `json:"_id"`
+		Routing string `json:"routing"`
+		Source  bool   `json:"_source"`
+	}
+	ask := make([]doc, len(writes))
+	for i, x := range writes {
+		ask[i] = doc{ID: mappings.DocID(tenant, x.Hash), Routing: mappings.Routing(tenant)}
+	}
+	body, err := json.Marshal(map[string]any{"docs": ask})
+	if err != nil {
+		return writes, err
+	}
+	var found struct {
+		Docs []struct {
+			Version int64 `json:"_version"`
+		} `json:"docs"`
+	}
+	err = call(ctx, w.search, http.MethodPost, "/"+w.alias+"/_mget?filter_path=docs._version,docs._id", body, &found)
+	if err != nil || len(found.Docs) != len(writes) {
+		return writes, err
+	}
+	var left []Written
+	for i, x := range writes {
+		if found.Docs[i].Version < x.Version {
+			left = append(left, x)
+		}
+	}
+	return left, nil
+}
+
+// refresher folds the refreshes of many callers into few: one is under way, and
+// all who come meanwhile share the next.
+type refresher struct {
+	do func(context.Context) error
+
+	mu      sync.Mutex
+	running *refreshing
+	next    *refreshing
+}
+
+type refreshing struct {
+	done chan struct{}
+	err  error
+}
+
+// refreshTimeout ends a refresh that gets no answer. It is longer than any
+// caller waits, because the refresh is not one caller's alone.
+const refreshTimeout = 10 * time.Second
+
+// await returns once a refresh that began after the call has ended.
+func (r *refresher) await(ctx context.Context) error {
+	r.mu.Lock()
+	mine := r.next
+	if mine == nil {
+		mine = &refreshing{done: make(chan struct{})}
+		if r.running == nil {
+			r.running = mine
+			go r.run(mine)
+		} else {
+			r.next = mine
+		}
+	}
+	r.mu.Unlock()
+	select {
+	case <-mine.done:
+		return mine.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// run refreshes for one group of callers, and then for the next that formed.
+func (r *refresher) run(f *refreshing) {
+	for f != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), refreshTimeout)
+		f.err = r.do(ctx)
+		cancel()
+		close(f.done)
+		r.mu.Lock()
+		f, r.next = r.next, nil
+		r.running = f
+		r.mu.Unlock()
+	}
+}
