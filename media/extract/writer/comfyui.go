@@ -28,6 +28,7 @@ func readComfyUI(src *Source) (Finding, bool) {
 	}
 	src.claim(prompt, workflow)
 	placeEvidence(l.Evidence, prompt, workflow)
+	tidy(&l)
 	nameURNs(l.Models)
 	nameAddresses(l.Parents)
 	return Finding{Lineage: l, Place: place, Graph: true}, true
