@@ -106,7 +106,7 @@ var wantKeys = map[string]string{
 }
 
 func TestFilesHoldTheirTruthInTheirToolsChunks(t *testing.T) {
-	dir, report := write(t, Options{Count: 240, Seed: 17, MaxEdge: small})
+	dir, report := write(t, Options{Count: 160, Seed: 17, MaxEdge: small})
 	checked := map[string]int{}
 	for _, f := range report.Files {
 		family, _, _ := strings.Cut(f.Writer, "-")

@@ -12,7 +12,9 @@ import (
 // which has no titles and no workflow.
 func saveSwarmPNG(pic draw.Picture, job *Job) ([]byte, Facts, error) {
 	settings, f := swarmSettings(pic, job)
-	data, err := encodePNG(pic, density(3780), rawText("prompt", swarmGraph(pic, job)), rawText("parameters", settings))
+	graph, models := swarmGraph(pic, job)
+	f.Models = models // the graph names the files and the nodes that loaded them
+	data, err := encodePNG(pic, density(3780), rawText("prompt", graph), rawText("parameters", settings))
 	return data, f, err
 }
 
@@ -56,21 +58,32 @@ func swarmSettings(pic draw.Picture, job *Job) (string, Facts) {
 
 // swarmGraph is the plain graph the tool sends to its backend: class first, no
 // titles, inputs in the order the code adds them.
-func swarmGraph(pic draw.Picture, job *Job) string {
+func swarmGraph(pic draw.Picture, job *Job) (string, []Model) {
 	n := func(class string, inputs object) object { return object{{"class_type", class}, {"inputs", inputs}} }
-	return pythonJSON.String(object{
-		{"4", n("CheckpointLoaderSimple", object{{"ckpt_name", file(job.Checkpoint)}})},
-		{"5", n("EmptyLatentImage", object{{"batch_size", 1}, {"height", pic.H}, {"width", pic.W}})},
-		{"6", n("CLIPTextEncode", object{{"clip", list{"4", 1}}, {"text", job.Prompt}})},
-		{"7", n("CLIPTextEncode", object{{"clip", list{"4", 1}}, {"text", job.Negative}})},
-		{"10", n("KSamplerAdvanced", object{
-			{"model", list{"4", 0}}, {"noise_seed", job.Seed}, {"steps", job.Steps}, {"cfg", pyFloat(job.CFG)},
+	models := []Model{{Type: "checkpoint", Name: file(job.Checkpoint), NodeID: "4"}}
+	all := object{{"4", n("CheckpointLoaderSimple", object{{"ckpt_name", file(job.Checkpoint)}})}}
+	model, clip := list{"4", 0}, list{"4", 1}
+	for i, name := range job.LoRAs {
+		id, strength := strconv.Itoa(500+i), strengthOf(job, i)
+		all = append(all, field{id, n("LoraLoader", object{
+			{"model", model}, {"clip", clip}, {"lora_name", file(name)}, {"strength_model", pyFloat(strength)}, {"strength_clip", pyFloat(strength)},
+		})})
+		models = append(models, Model{Type: "lora", Name: file(name), NodeID: id, Strength: strength})
+		model, clip = list{id, 0}, list{id, 1}
+	}
+	all = append(all,
+		field{"5", n("EmptyLatentImage", object{{"batch_size", 1}, {"height", pic.H}, {"width", pic.W}})},
+		field{"6", n("CLIPTextEncode", object{{"clip", clip}, {"text", job.Prompt}})},
+		field{"7", n("CLIPTextEncode", object{{"clip", clip}, {"text", job.Negative}})},
+		field{"10", n("KSamplerAdvanced", object{
+			{"model", model}, {"noise_seed", job.Seed}, {"steps", job.Steps}, {"cfg", pyFloat(job.CFG)},
 			{"sampler_name", job.Sampler}, {"scheduler", job.Scheduler}, {"positive", list{"6", 0}}, {"negative", list{"7", 0}},
 			{"latent_image", list{"5", 0}}, {"start_at_step", 0}, {"end_at_step", 10000}, {"return_with_leftover_noise", "disable"}, {"add_noise", "enable"},
 		})},
-		{"8", n("VAEDecode", object{{"vae", list{"4", 2}}, {"samples", list{"10", 0}}})},
-		{"9", n("SaveImage", object{{"filename_prefix", "SwarmUI_" + strings.ToUpper(hashOf(job.Prompt, 8)) + "_"}, {"images", list{"8", 0}}})},
-	})
+		field{"8", n("VAEDecode", object{{"vae", list{"4", 2}}, {"samples", list{"10", 0}}})},
+		field{"9", n("SaveImage", object{{"filename_prefix", "SwarmUI_" + strings.ToUpper(hashOf(job.Prompt, 8)) + "_"}, {"images", list{"8", 0}}})},
+	)
+	return pythonJSON.String(all), models
 }
 
 // saveNovel writes the five text chunks of the service; prompts that do not

@@ -30,7 +30,7 @@ func webuiText(pic draw.Picture, job *Job, version string) (string, Facts) {
 	var hires []string
 	if job.Choice%4 == 1 {
 		w, h = pic.W*2/3/8*8, pic.H*2/3/8*8
-		f.Width, f.Height, f.Denoise = w, h, 0.45
+		f.Width, f.Height = w, h // of the first pass; the strength belongs to the second
 		hires = []string{"Denoising strength: 0.45", "Hires upscale: 1.5", fmt.Sprintf("Hires steps: %d", job.Steps/2), "Hires upscaler: R-ESRGAN 4x+"}
 	}
 	settings = append(settings, fmt.Sprintf("Size: %dx%d", w, h), "Model hash: "+hashOf(job.Checkpoint, 10), "Model: "+job.Checkpoint)
@@ -38,7 +38,9 @@ func webuiText(pic draw.Picture, job *Job, version string) (string, Facts) {
 		settings = append(settings, "VAE hash: "+hashOf(vaeSDXL, 10), "VAE: "+file(vaeSDXL))
 		f.Models = append(f.Models, Model{Type: "vae", Name: file(vaeSDXL), Hash: hashOf(vaeSDXL, 10)})
 	}
-	settings = append(settings, hires...)
+	if settings = append(settings, hires...); len(hires) > 0 {
+		f.Models = append(f.Models, Model{Type: "upscaler", Name: "R-ESRGAN 4x+"})
+	}
 	if job.Choice%6 == 0 {
 		settings = append(settings, `Style: "film look, soft light: evening"`)
 	}

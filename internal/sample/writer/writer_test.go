@@ -90,7 +90,7 @@ func TestWebuiTextIsOneBlock(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if f.Width != 512 || f.Height != 336 || f.Sampler != "DPM++ 2M" || len(f.Models) != 3 {
+	if f.Width != 512 || f.Height != 336 || f.Sampler != "DPM++ 2M" || len(f.Models) != 4 {
 		t.Errorf("facts: %+v", f)
 	}
 }
