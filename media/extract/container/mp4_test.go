@@ -1,7 +1,6 @@
 package container
 
 import (
-	"bytes"
 	"io"
 	"testing"
 )
@@ -159,14 +158,12 @@ func TestLargeMP4IsNotReadWhole(t *testing.T) {
 	}
 }
 
-// TestBoxesWithinBoxesEnd: nesting is bounded.
+// TestBoxesWithinBoxesEnd: nesting is bounded, or the stack would overflow.
 func TestBoxesWithinBoxesEnd(t *testing.T) {
-	b := []byte("x")
-	for range 5000 {
-		b = atom("minf", b)
+	const levels = 1 << 20
+	var b []byte
+	for i := range levels {
+		b = append(append(b, be32(8*(levels-i))...), "minf"...)
 	}
-	f := readBytes(t, ftyp, atom("moov", atom("trak", b)))
-	if !bytes.Equal([]byte(f.MIME), []byte("video/mp4")) {
-		t.Errorf("got %s", f.MIME)
-	}
+	readBytes(t, ftyp, atom("moov", atom("trak", b)))
 }
