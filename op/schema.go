@@ -17,8 +17,20 @@ func init() { huma.DefaultArrayNullable = false } // an array is never null: [] 
 func schemaOf[T any]() *huma.Schema {
 	r := &inline{open: map[reflect.Type]bool{}}
 	s := huma.SchemaFromType(r, reflect.TypeFor[T]())
+	plainDefaults(s)
 	s.PrecomputeMessages()
 	return s
+}
+
+// plainDefaults gives an optional field's default as the value it stands for: a
+// field of type *bool has a default of that type, which is no JSON boolean.
+func plainDefaults(s *huma.Schema) {
+	for _, p := range s.Properties {
+		if v := reflect.ValueOf(p.Default); v.Kind() == reflect.Pointer && !v.IsNil() {
+			p.Default = v.Elem().Interface()
+		}
+		plainDefaults(p)
+	}
 }
 
 // CheckOutput reports where an encoded output breaks the operation's output
