@@ -93,7 +93,7 @@ func TestReportSaysWhyThereIsNoPrompt(t *testing.T) {
 	}{
 		{"nothing at all", container.File{MIME: "image/png"}, ReasonNoMetadata, ""},
 		{"an editor", container.File{MIME: "image/png", Chunks: []container.Chunk{{Place: "png:tEXt", Key: "Software", Text: "Adobe Photoshop 25.0"}}}, ReasonStripped, "Adobe Photoshop 25.0"},
-		{"an editor's comment", container.File{MIME: "image/jpeg", Chunks: []container.Chunk{{Place: "jpeg:comment", Key: "comment", Text: "Created with GIMP"}}}, ReasonStripped, "Created with GIMP"},
+		{"an editor's comment", container.File{MIME: "image/jpeg", Chunks: []container.Chunk{{Place: "jpeg:comment", Key: "comment", Text: "Created with GIMP"}}}, ReasonStripped, "GIMP"},
 		{"text of an unknown form", container.File{MIME: "image/png", Chunks: []container.Chunk{{Place: "png:tEXt", Key: "mystery", Text: strings.Repeat("zork ", 20)}}}, ReasonUnknownWriter, ""},
 		{"content credentials", container.File{MIME: "image/png", Chunks: []container.Chunk{{Place: "c2pa", Key: "png:caBX", Data: []byte{1}}}}, ReasonNoMetadata, ""},
 		{"a damaged file", container.File{MIME: "image/png", Truncated: true}, ReasonUnreadable, ""},

@@ -139,7 +139,7 @@ func (m *merger) settings(p *library.GenerationParameters) {
 	take(m, "steps", &d.Steps, p.Steps)
 	take(m, "cfg_scale", &d.CFGScale, p.CFGScale)
 	take(m, "guidance", &d.Guidance, p.Guidance)
-	take(m, "sampler", &d.Sampler, p.Sampler)
+	m.sampler(&d.Sampler, p.Sampler)
 	take(m, "scheduler", &d.Scheduler, p.Scheduler)
 	take(m, "denoise", &d.Denoise, p.Denoise)
 	take(m, "clip_skip", &d.ClipSkip, p.ClipSkip)
@@ -151,6 +151,31 @@ func (m *merger) settings(p *library.GenerationParameters) {
 	if *d == (library.GenerationParameters{}) {
 		m.l.Parameters = nil
 	}
+}
+
+// sampler is take for the sampler, which the tools spell differently: "Euler a" is
+// euler_ancestral, "DPM++ 2M Karras" is dpmpp_2m with a schedule.
+func (m *merger) sampler(dst **string, v *string) {
+	if *dst == nil || v == nil || foldSampler(**dst) != foldSampler(*v) {
+		take(m, "sampler", dst, v)
+	}
+}
+
+var samplerSpelling = strings.NewReplacer("++", "pp", "_", "", " ", "", "-", "")
+
+// foldSampler gives a sampler's name without spelling and schedule.
+func foldSampler(name string) string {
+	name = strings.ToLower(strings.TrimSpace(name))
+	if ancestral, ok := strings.CutSuffix(name, " a"); ok {
+		name = ancestral + " ancestral"
+	}
+	name = strings.TrimPrefix(samplerSpelling.Replace(name), "k")
+	for _, schedule := range []string{"karras", "exponential", "sgmuniform", "simple", "normal", "beta"} {
+		if s, ok := strings.CutSuffix(name, schedule); ok && s != "" {
+			return s
+		}
+	}
+	return name
 }
 
 // models joins two lists of models. A graph lists every load with its node, so

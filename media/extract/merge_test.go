@@ -99,3 +99,16 @@ func TestNothingFoundIsAnEmptyLineage(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 }
+
+func TestSamplersAreComparedWithoutSpelling(t *testing.T) {
+	for _, same := range [][2]string{{"euler_ancestral", "Euler a"}, {"dpmpp_2m", "DPM++ 2M Karras"}, {"k_euler", "Euler"}, {"euler", "euler_simple"}} {
+		if foldSampler(same[0]) != foldSampler(same[1]) {
+			t.Errorf("%s and %s are one sampler", same[0], same[1])
+		}
+	}
+	for _, other := range [][2]string{{"euler", "Euler a"}, {"dpmpp_2m", "DPM++ 2M SDE"}, {"ddim", "plms"}} {
+		if foldSampler(other[0]) == foldSampler(other[1]) {
+			t.Errorf("%s and %s are two samplers", other[0], other[1])
+		}
+	}
+}

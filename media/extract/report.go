@@ -117,9 +117,13 @@ func strippedBy(src *writer.Source) string {
 				continue
 			}
 			for _, name := range editors {
-				if strings.Contains(strings.ToLower(rec.Text), strings.ToLower(name)) {
-					return firstLine(rec.Text)
+				if !strings.Contains(strings.ToLower(rec.Text), strings.ToLower(name)) {
+					continue
 				}
+				if key == "comment" { // a sentence about it, not its name
+					return name
+				}
+				return firstLine(rec.Text)
 			}
 		}
 	}

@@ -27,9 +27,23 @@ func readInfotext(src *Source) (Finding, bool) {
 		f, found = Finding{Lineage: infotextLineage(t), Place: r.Place}, true
 	}
 	if found {
+		readPostprocessing(src, &f.Lineage)
 		return f, true
 	}
 	return readBarePrompt(src)
+}
+
+// readPostprocessing adds what the extras tab records when it enlarges a picture
+// that was generated before.
+func readPostprocessing(src *Source, l *library.Lineage) {
+	r := src.Get("postprocessing", "extras")
+	if r == nil {
+		return
+	}
+	src.claim(r)
+	s := parseSettings(r.Text)
+	addLaterPasses(l, s)
+	infotextExtra(l, s)
 }
 
 // infotextRecords gives the candidates, the family's own places first.
@@ -79,6 +93,7 @@ func infotextLineage(t infotext) library.Lineage {
 	infotextHires(&l, t.settings)
 	infotextModels(&l, t)
 	infotextPasses(&l, t.settings)
+	infotextParent(&l, t.settings)
 	infotextExtra(&l, t.settings)
 	tidy(&l)
 	return l
@@ -99,6 +114,9 @@ func infotextSettings(l *library.Lineage, s settings) {
 	p.Width, p.Height = parseSize(s.get("Size"))
 	p.Denoise = parseFloat(s.number("Denoising strength", "Denoise"))
 	p.BatchSize = parseCount(s.number("Batch size"))
+	if _, size, ok := strings.Cut(s.number("Batch"), "x"); ok && p.BatchSize == nil {
+		p.BatchSize = parseCount(size) // SD.Next: batches x size
+	}
 	p.ModelName = nonEmpty(s.get("Model"))
 }
 
@@ -108,24 +126,32 @@ func infotextSettings(l *library.Lineage, s settings) {
 func infotextHires(l *library.Lineage, s settings) {
 	p := params(l)
 	h := &library.Hires{
-		Scale:    parseFloat(s.number("Hires upscale")),
-		Upscaler: nonEmpty(s.get("Hires upscaler")),
+		Scale:    parseFloat(s.number("Hires upscale", "Hires scale")),
+		Upscaler: sampler(s.get("Hires upscaler")),
 		Steps:    parseCount(s.number("Hires steps")),
 	}
-	h.Width, h.Height = parseSize(s.get("Hires resize", "Hires size"))
+	h.Width, h.Height = parseSize(s.get("Hires size", "Hires resize", "Hires fixed"))
 	if fw, fh := parseSize(s.get("First pass size")); fw != nil {
 		h.Width, h.Height = p.Width, p.Height
 		p.Width, p.Height = fw, fh
 	}
-	if *h == (library.Hires{}) {
-		return
+	if *h == (library.Hires{}) || *h == (library.Hires{Steps: h.Steps}) && s.get("Refiner") != "" {
+		return // a refiner's steps are no upscaling
 	}
 	if h.Scale == nil && h.Width != nil && p.Width != nil && *p.Width > 0 {
 		scale := float64(*h.Width) / float64(*p.Width)
 		h.Scale = &scale
 	}
-	h.Denoise, p.Denoise = parseFloat(s.number("Hires denoising strength", "Denoising strength")), nil
+	h.Denoise, p.Denoise = parseFloat(s.number("Hires strength", "Hires denoising strength", "Denoising strength")), nil
 	l.Hires = h
+}
+
+// infotextParent names the picture that was worked over, by the digest of its
+// pixels: the family records no file name.
+func infotextParent(l *library.Lineage, s settings) {
+	if hash := s.get("Init image hash"); hash != "" {
+		l.Parents = append(l.Parents, library.Parent{Kind: "init_image", Hash: "pixels-md5:" + hash})
+	}
 }
 
 // infotextPasses lists the passes the text tells apart: base, upscaling, detail.
@@ -154,6 +180,10 @@ func infotextPasses(l *library.Lineage, s settings) {
 			Steps: parseCount(s.get("ADetailer steps" + nth)), CFGScale: parseFloat(s.get("ADetailer CFG scale" + nth)),
 			Positive: nonEmpty(s.get("ADetailer prompt" + nth)), Negative: nonEmpty(s.get("ADetailer negative prompt" + nth))}
 		l.Samplers = append(l.Samplers, pass)
+	}
+	if model := s.get("Detailer"); !noModel(model) { // SD.Next's own
+		l.Samplers = append(l.Samplers, library.SamplerPass{Role: "detailer", Model: model, Denoise: parseFloat(s.number("Detailer strength")),
+			Steps: parseCount(s.number("Detailer steps")), Positive: nonEmpty(s.get("Detailer prompt")), Negative: nonEmpty(s.get("Detailer negative"))})
 	}
 }
 

@@ -56,8 +56,8 @@ func parseHashes(s settings) map[string]string {
 	return hashes
 }
 
-// addModules adds the "Module n" of Forge: autoencoders and text encoders that
-// are loaded beside a bare diffusion model.
+// addModules adds the parts that are loaded beside a bare diffusion model: the
+// "Module n" of Forge, and SD.Next's by their roles.
 func addModules(l *library.Lineage, s settings) {
 	for i := 1; i <= 9; i++ {
 		name := s.get("Module " + strconv.Itoa(i))
@@ -67,6 +67,8 @@ func addModules(l *library.Lineage, s settings) {
 		}
 		addModel(l, library.ModelUse{Type: kind, Name: name})
 	}
+	addModel(l, library.ModelUse{Type: "unet", Name: s.get("UNet")})
+	addModel(l, library.ModelUse{Type: "clip", Name: s.get("TE", "T5")})
 }
 
 var networkTag = regexp.MustCompile(`<(lora|lyco|lycoris|hypernet):([^:<>]+)((?::[^:<>]*)*)>`)
@@ -128,6 +130,9 @@ func addHashedNetworks(l *library.Lineage, s settings, hashes map[string]string)
 	addLoraWeights(l, s.get("Lora weights"))
 	for _, p := range hashPairs(s.get("TI hashes")) {
 		addModel(l, library.ModelUse{Type: "embedding", Name: p.key, Hash: p.value})
+	}
+	for _, name := range strings.Split(s.get("Embeddings"), ",") {
+		addModel(l, library.ModelUse{Type: "embedding", Name: name})
 	}
 	kinds := map[string]string{"lora": "lora", "lyco": "lora", "embed": "embedding", "hypernet": "hypernetwork", "control": "controlnet"}
 	for _, key := range sortedKeys(hashes) {
@@ -231,6 +236,9 @@ func addLaterPasses(l *library.Lineage, s settings) {
 	for _, nth := range []string{"", " 2nd", " 3rd", " 4th"} {
 		addModel(l, library.ModelUse{Type: "detector", Name: s.get("ADetailer model" + nth)})
 	}
+	for _, name := range strings.Split(s.get("Detailer"), ",") {
+		addModel(l, library.ModelUse{Type: "detector", Name: name})
+	}
 }
 
 // isUpscaleModel tells a network from a plain resampling filter.
@@ -242,62 +250,4 @@ func isUpscaleModel(name string) bool {
 		}
 	}
 	return !noModel(name)
-}
-
-// addCivitaiResources reads the site's list of what was used. It identifies
-// versions where the settings name files.
-func addCivitaiResources(l *library.Lineage, list string) {
-	o := object{"list": list}
-	for _, r := range o.objects("list") {
-		kind := modelKind(r.name("type"))
-		m := library.ModelUse{Type: kind, Name: r.name("modelName", "name"), VersionID: r.name("modelVersionId", "air"),
-			Hash: r.name("hash"), Strength: r.float("weight")}
-		if m.Name == "" {
-			m.Name = m.VersionID
-		}
-		if have := onlyOfKind(l, kind); have != nil && kind == "checkpoint" {
-			enrich(have, m)
-			continue
-		}
-		addModel(l, m)
-		if p := params(l); kind == "checkpoint" && p.ModelName == nil {
-			p.ModelName = nonEmpty(r.name("modelName"))
-		}
-	}
-}
-
-// onlyOfKind gives the one model of a kind, nil when there are none or several.
-func onlyOfKind(l *library.Lineage, kind string) *library.ModelUse {
-	var one *library.ModelUse
-	for i := range l.Models {
-		if l.Models[i].Type != kind {
-			continue
-		}
-		if one != nil {
-			return nil
-		}
-		one = &l.Models[i]
-	}
-	return one
-}
-
-// modelKind folds the sites' words for model types into ours.
-func modelKind(word string) string {
-	switch strings.ToLower(strings.NewReplacer(" ", "", "_", "", "-", "").Replace(word)) {
-	case "checkpoint", "model", "basemodel", "main", "checkpointmerge", "checkpointtrained":
-		return "checkpoint"
-	case "lora", "locon", "lycoris", "dora", "lyco":
-		return "lora"
-	case "embed", "embedding", "textualinversion", "ti":
-		return "embedding"
-	case "hypernet", "hypernetwork":
-		return "hypernetwork"
-	case "vae", "sdvae":
-		return "vae"
-	case "controlnet", "control":
-		return "controlnet"
-	case "upscaler":
-		return "upscaler"
-	}
-	return "other"
 }

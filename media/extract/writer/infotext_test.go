@@ -55,6 +55,14 @@ func TestInfotext(t *testing.T) {
 				Model: "jug", Models: []string{"checkpoint jug #aa11", "lora offset #4852686128 *0.1"}}},
 		{"Civitai's text", `a fox` + "\n" + `Steps: 25, Sampler: Euler a, CFG scale: 5, Seed: 42, Civitai resources: [{"type":"checkpoint","modelVersionId":25,"modelName":"Fox","modelVersionName":"v1"},{"type":"lora","weight":0.5,"modelVersionId":26,"modelName":"Snow, deep"}], Civitai metadata: {"a":[1,2]}`,
 			facts{Tool: "civitai", Positive: "a fox", Seed: 42, Steps: 25, CFG: 5, Sampler: "Euler a", Model: "Fox", Models: []string{"checkpoint Fox", "lora Snow, deep *0.5"}}},
+		{"SD.Next enlarges", "a fox\nNegative prompt: \nSteps: 20, Size: 512x512, Sampler: UniPC, Seed: 42, CFG scale: 6, Batch: 1x4, App: SD.Next, Version: 56a8aea, UNet: bare, TE: t5xxl, Refine: True, Hires upscaler: 4xSharp, Hires scale: 2.0, Hires size: 1024x1024, Hires steps: 9, Hires strength: 0.4, Detailer: face.pt, Detailer steps: 5, Embeddings: \"easyneg, bad\"",
+			facts{Tool: "sd-next", Version: "56a8aea", Positive: "a fox", Seed: 42, Steps: 20, CFG: 6, Sampler: "UniPC", W: 512, H: 512,
+				Models: []string{"unet bare", "clip t5xxl", "embedding easyneg", "embedding bad", "upscaler 4xSharp", "detector face.pt"},
+				Hires:  `{"scale":2,"width":1024,"height":1024,"upscaler":"4xSharp","steps":9,"denoise":0.4}`}},
+		{"a refiner's steps", "a fox\nSteps: 20, Sampler: Euler, Seed: 42, App: SD.Next, Refiner: fine, Hires steps: 5",
+			facts{Tool: "sd-next", Positive: "a fox", Seed: 42, Steps: 20, Sampler: "Euler", Models: []string{"checkpoint fine"}}},
+		{"the picture it was made from", "a fox\nSteps: 20, Sampler: Euler, Seed: 42, Denoising strength: 0.5, Init image hash: aabb",
+			facts{Tool: "sd-webui", Positive: "a fox", Seed: 42, Steps: 20, Sampler: "Euler", Denoise: 0.5, Parents: []string{"init_image "}}},
 		{"two settings only", "a fox\nNegative prompt: ugly\n  Steps: 20, Sampler: Euler a  ",
 			facts{Tool: "sd-webui", Positive: "a fox", Negative: "ugly", Steps: 20, Sampler: "Euler a"}},
 		{"a stray word after a number", "a fox\nSteps: 20, Sampler: Euler, Seed: 42, stray, 2nd pass: on, CFG scale: 7",
@@ -125,6 +133,13 @@ func TestInfotextPassesStartWithTheBase(t *testing.T) {
 		roles = append(roles, p.Role+" "+val(p.Positive))
 	}
 	diff(t, []string{"base fox", "hires fox, close", "detailer eyes"}, roles)
+}
+
+func TestPostprocessingIsAddedToTheText(t *testing.T) {
+	l := readAs(t, "infotext", png("parameters", "fox\nSteps: 20, Sampler: Euler, Seed: 1"), png("postprocessing", "Postprocess upscale by: 4, Postprocess upscaler: 4xSharp"))
+	if len(l.Models) != 1 || l.Models[0].Name != "4xSharp" || l.Extra["Postprocess upscale by"] != "4" {
+		t.Errorf("read as %+v, %v", l.Models, l.Extra)
+	}
 }
 
 func TestInfotextOfAnotherPictureIsNotMixedIn(t *testing.T) {

@@ -1,30 +1,47 @@
 package writer
 
-import "vitrine/library"
+import (
+	"strings"
+
+	"vitrine/library"
+)
 
 // readPlainJSON reads a JSON object of an unknown writer whose members carry the
-// usual names for a prompt and settings. It names no tool.
+// usual names for a prompt and settings, or text chunks named so. It names no tool.
 func readPlainJSON(src *Source) (Finding, bool) {
-	r := src.find("rompt", isPlainRecord)
-	if r == nil {
+	if r := src.find("rompt", isPlainRecord); r != nil {
+		src.claim(r)
+		return Finding{Lineage: plainLineage(r.Object()), Place: r.Place}, true
+	}
+	o, used := object{}, []*Record(nil)
+	for _, r := range src.Unclaimed() {
+		if _, taken := o[r.Key]; !taken && len(r.Key) < 40 && !looksLikeObject(r.Text) {
+			o[r.Key] = strings.TrimSpace(r.Text)
+			used = append(used, r)
+		}
+	}
+	if !isPlainRecord(o) {
 		return Finding{}, false
 	}
-	src.claim(r)
-	o := r.Object()
+	src.claim(used...)
+	return Finding{Lineage: plainLineage(o), Place: used[0].Place}, true
+}
+
+func plainLineage(o object) library.Lineage {
 	l := library.Lineage{Tool: toolName(o.name("software", "generator"))}
 	l.Positive = o.str("prompt", "Prompt", "positive_prompt", "positivePrompt")
-	l.Negative = o.str("negative_prompt", "negativePrompt", "Negative Prompt", "negative")
+	l.Negative = o.str("negative_prompt", "negativePrompt", "Negative Prompt", "negative", "negative-prompt")
 	p := params(&l)
 	p.Seed = o.seed("seed", "Seed")
 	p.Steps = o.int("steps", "num_inference_steps", "Steps")
-	p.CFGScale = o.float("cfg_scale", "cfgScale", "cfg", "guidance_scale", "CFG scale")
+	p.CFGScale = o.float("cfg_scale", "cfgScale", "cfg", "guidance_scale", "CFG scale", "scale")
 	p.Sampler = o.named("sampler", "sampler_name", "Sampler")
 	p.Scheduler = o.named("scheduler", "Scheduler")
 	p.Width, p.Height = o.positive("width", "Width"), o.positive("height", "Height")
 	p.ModelName = o.named("model", "model_name", "Model")
 	addCheckpoint(&l, o.name("model", "model_name", "Model"), o.name("model_hash"))
 	tidy(&l)
-	return Finding{Lineage: l, Place: r.Place}, true
+	return l
 }
 
 // isPlainRecord asks for a prompt and two settings: less could be anything.
@@ -33,7 +50,7 @@ func isPlainRecord(o object) bool {
 		return false
 	}
 	settings := 0
-	for _, names := range [][]string{{"seed", "Seed"}, {"steps", "num_inference_steps", "Steps"}, {"cfg_scale", "cfgScale", "cfg", "guidance_scale"},
+	for _, names := range [][]string{{"seed", "Seed"}, {"steps", "num_inference_steps", "Steps"}, {"cfg_scale", "cfgScale", "cfg", "guidance_scale", "CFG scale", "scale"},
 		{"sampler", "sampler_name", "Sampler"}, {"width", "Width"}, {"model", "model_name", "Model"}} {
 		if o.get(names...) != nil {
 			settings++

@@ -7,6 +7,11 @@ func TestPlainJSON(t *testing.T) {
 	diff(t, facts{Positive: "a fox", Negative: "ugly", Seed: 42, Steps: 20, CFG: 7, W: 512, H: 768, Model: "fox", Models: []string{"checkpoint fox"}}, factsOf(l))
 }
 
+func TestPlainChunks(t *testing.T) {
+	l := readAs(t, "plain-json", png("prompt", "a fox"), png("negative-prompt", "ugly"), png("seed", "42"), png("steps", "20"), png("scale", "7.5"), png("sampler", "ddim"))
+	diff(t, facts{Positive: "a fox", Negative: "ugly", Seed: 42, Steps: 20, CFG: 7.5, Sampler: "ddim"}, factsOf(l))
+}
+
 func FuzzJSONWriters(f *testing.F) {
 	for _, seed := range []string{swarmRecord, novelComment, invokeMeta, drawRecord,
 		`{"prompt":"p","base_model":"b","performance":"s","loras":[["a",1,"ffffffffff"],"n : 1",{"name":"x"}],"seed":"1","metadata_scheme":"fooocus"}`,

@@ -44,3 +44,14 @@ func TestHFSpace(t *testing.T) {
 	diff(t, facts{Tool: "hf-space", Positive: "a fox", Negative: "ugly", Seed: 42, Steps: 24, CFG: 5.5, Sampler: "DPM++ 2M Karras", W: 1024, H: 768, Model: "Fox",
 		Models: []string{"checkpoint Fox #BD"}, Hires: `{"scale":1.5,"upscaler":"nearest-exact","denoise":0.55}`}, factsOf(l))
 }
+
+func TestHFSpaceNestsItsModel(t *testing.T) {
+	l := readAs(t, "hf-space", png("parameters", `{"prompt": "a fox", "resolution": "512 x 512", "num_inference_steps": 24, "seed": 42, "Model": {"Model": "Fox", "Model hash": "e3"}, "use_lora": {"selected_lora": "fur", "multiplier": 0.5}}`))
+	diff(t, facts{Tool: "hf-space", Positive: "a fox", Seed: 42, Steps: 24, W: 512, H: 512, Model: "Fox", Models: []string{"checkpoint Fox #e3", "lora fur *0.5"}}, factsOf(l))
+}
+
+func TestStabilityMatrixHiresWithoutAGraph(t *testing.T) {
+	l := readAs(t, "stability-matrix", png("smproj", `{"State":{"Modules":{"$values":[{"$type":"HiresFixModule","IsEnabled":true,"$values":[{"$type":"Upscaler","Scale":2,"SelectedUpscaler":{"Name":"sharp.pth"}},{"$type":"Sampler","Steps":9,"DenoiseStrength":0.5}]}]},
+	 "Prompt":{"Prompt":"a fox","NegativePrompt":""},"Seed":{"Seed":"42"}}}`))
+	diff(t, facts{Tool: "stability-matrix", Positive: "a fox", Seed: 42, Hires: `{"scale":2,"upscaler":"sharp.pth","steps":9,"denoise":0.5}`}, factsOf(l))
+}

@@ -32,6 +32,9 @@ func readStabilityMatrix(src *Source) (Finding, bool) {
 	l.Negative = firstText(o.str("NegativePrompt"), prompt.str("NegativePrompt"))
 	matrixSettings(&l, o, state, src)
 	matrixModels(&l, o, state)
+	if !src.hasGraph() {
+		matrixHires(&l, state)
+	}
 	tidy(&l)
 	return Finding{Lineage: l, Place: place}, true
 }
@@ -73,6 +76,25 @@ func matrixSettings(l *library.Lineage, o, state object, src *Source) {
 	p.Frames = o.positive("FrameCount")
 	if p.Frames != nil {
 		p.FPS = o.float("Fps")
+	}
+}
+
+// matrixHires reads the project's upscaling module, where it is switched on.
+func matrixHires(l *library.Lineage, state object) {
+	for _, module := range state.object("Modules").objects("$values") {
+		if module.name("$type") != "HiresFixModule" || !module.bool("IsEnabled") {
+			continue
+		}
+		h := &library.Hires{}
+		for _, part := range module.objects("$values") {
+			switch part.name("$type") {
+			case "Upscaler":
+				h.Scale, h.Upscaler = part.float("Scale"), part.object("SelectedUpscaler").named("Name")
+			case "Sampler":
+				h.Steps, h.Denoise = part.int("Steps"), part.float("DenoiseStrength")
+			}
+		}
+		l.Hires = h
 	}
 }
 
