@@ -8,6 +8,7 @@
 package c2pa
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -182,7 +183,7 @@ func (s *store) sourceType(made actions, from []ingredient, depth int) string {
 		if x.Relationship != "parentOf" || depth == 0 {
 			continue
 		}
-		if m := s.manifest(x.Active.URL + x.Manifest.URL); m != nil {
+		if m := s.manifest(cmp.Or(x.Active.URL, x.Manifest.URL)); m != nil {
 			made, from := assertions(m)
 			return s.sourceType(made, from, depth-1)
 		}

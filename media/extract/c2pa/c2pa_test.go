@@ -63,7 +63,8 @@ func edited(t testing.TB, parent string) []byte {
 			labelled("c2pa.actions.v2", content(t, object{"actions": []object{{"action": "c2pa.opened"}, {"action": "c2pa.edited"}}})),
 			labelled("c2pa.ingredient.v3__1", content(t, object{
 				"dc:title": "cat.png", "dc:format": "image/png", "relationship": "parentOf",
-				"instanceID": "xmp:iid:1", "activeManifest": object{"url": "self#jumbf=/c2pa/" + parent, "hash": []byte{1}}})),
+				"instanceID": "xmp:iid:1", "activeManifest": object{"url": "self#jumbf=/c2pa/" + parent, "hash": []byte{1}},
+				"c2pa_manifest": object{"url": "self#jumbf=/c2pa/urn:c2pa:old"}})),
 			labelled("c2pa.ingredient", content(t, object{
 				"dc:title": "dog.jpg", "relationship": "componentOf", "documentID": "xmp:did:2", "thumbnail": 5}))),
 		labelled("c2pa.claim.v2", content(t, object{"claim_generator_info": object{"name": "Editor", "version": "2"}})))

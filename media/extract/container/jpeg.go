@@ -197,8 +197,16 @@ func (j *jpegReader) finish() {
 		readXMP(j.s, j.whole(x))
 	}
 	for _, x := range j.boxes {
-		j.s.addData("c2pa", "jpeg:APP11", j.whole(x))
+		if b := j.whole(x); isManifestStore(b) {
+			j.s.addData("c2pa", "jpeg:APP11", b)
+		}
 	}
+}
+
+// isManifestStore tells content credentials from the other uses of JUMBF by the
+// label in the first box, which follows two headers, a type and toggles.
+func isManifestStore(b []byte) bool {
+	return len(b) > 38 && string(b[4:8]) == "jumb" && bytes.HasPrefix(b[33:], []byte("c2pa\x00"))
 }
 
 // whole puts a value together, which holds its bytes a second time.

@@ -11,6 +11,9 @@ var (
 	be = binary.BigEndian
 )
 
+// manifestStore is the box around content credentials.
+var manifestStore = atom("jumb", atom("jumd", make([]byte, 16), 3, "c2pa\x00"), atom("jumb", "manifest"))
+
 // segment makes a JPEG segment.
 func segment(marker int, parts ...any) []byte {
 	body := join(parts...)
@@ -59,9 +62,9 @@ func TestJPEGMetadataIsReadFromEverySegment(t *testing.T) {
 		"IPTC caption": {segment(0xED, photoshopHeader, "8BIM", be16(0x0404), 0, 0, be32(10), "\x1c\x02\x78", be16(5), "a cat"),
 			Chunk{Place: "jpeg:iptc", Key: "Caption-Abstract", Text: "a cat"}},
 		"content credentials over two segments": {
-			join(segment(0xEB, "JP", be16(1), be32(1), be32(16), "jumb", "one "),
-				segment(0xEB, "JP", be16(1), be32(2), be32(16), "jumb", "two.")),
-			Chunk{Place: "c2pa", Key: "jpeg:APP11", Data: join(be32(16), "jumbone two.")}},
+			join(segment(0xEB, "JP", be16(1), be32(1), be32(len(manifestStore)), "jumb", manifestStore[8:20]),
+				segment(0xEB, "JP", be16(1), be32(2), be32(len(manifestStore)), "jumb", manifestStore[20:])),
+			Chunk{Place: "c2pa", Key: "jpeg:APP11", Data: manifestStore}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -90,6 +93,12 @@ func TestExtendedXMPIsPutTogether(t *testing.T) {
 		segment(0xE1, extendedXMPHeader, digest, be32(len(xmpPacket)), be32(0), xmpPacket[:half]),
 		segment(0xE1, extendedXMPHeader, digest, be32(len(xmpPacket)), be32(half), xmpPacket[half:])))
 	wantChunks(t, f, Chunk{Place: "xmp", Key: "exif:UserComment", Text: `{"c":"a cat"}`})
+}
+
+// TestOtherBoxesAreNoContentCredentials: APP11 also carries panoramas and the like.
+func TestOtherBoxesAreNoContentCredentials(t *testing.T) {
+	other := atom("jumb", atom("jumd", make([]byte, 16), 3, "360images\x00"))
+	wantChunks(t, readBytes(t, jpegFile(segment(0xEB, "JP", be16(1), be32(1), other))))
 }
 
 // TestEXIFThatPointsAtItselfEnds: directories may form a circle.
