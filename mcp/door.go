@@ -62,15 +62,19 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusAccepted)
 			return
 		}
-		if err := checkSession(r, v, body); err != nil {
+		if err := e.checkSession(r, v, body); err != nil {
 			op.WriteProblem(w, r, err)
 			return
 		}
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	case http.MethodDelete:
-		if !v.modern && !ownsSession(r.Header.Get(server.HeaderKeySessionID), actor) {
-			op.WriteProblem(w, r, noSession())
-			return
+		if !v.modern {
+			id := r.Header.Get(server.HeaderKeySessionID)
+			if !ownsSession(id, actor) {
+				op.WriteProblem(w, r, noSession())
+				return
+			}
+			e.ended.Add(id, struct{}{})
 		}
 	default:
 		w.Header().Set("Allow", "POST, DELETE, HEAD")
@@ -102,12 +106,12 @@ func isCancellation(body []byte) bool {
 
 // checkSession holds the older protocol to its sessions: a session serves only
 // the credential that opened it, and every message but the first names one.
-func checkSession(r *http.Request, v *visit, body []byte) error {
+func (e *Endpoint) checkSession(r *http.Request, v *visit, body []byte) error {
 	if v.modern {
 		return nil
 	}
 	if id := r.Header.Get(server.HeaderKeySessionID); id != "" {
-		if !ownsSession(id, v.actor) {
+		if !ownsSession(id, v.actor) || e.ended.Contains(id) {
 			return noSession()
 		}
 		return nil

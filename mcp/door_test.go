@@ -164,6 +164,9 @@ func aSessionServesOnlyTheKeyThatOpenedIt(t *testing.T, s *echo.Server) {
 	if a := s.Do(t, "DELETE", "/mcp", nil, "X-API-Key", s.Admin, "Mcp-Session-Id", mine.Session()); a.Status != 200 {
 		t.Errorf("the owner ends the session: %d", a.Status)
 	}
+	if a := mine.Send(t, "tools/list", nil); a.Status != 404 {
+		t.Errorf("an ended session: %d", a.Status)
+	}
 }
 
 func oneClientCannotCancelAnothersCall(t *testing.T, s *echo.Server) {

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
@@ -52,10 +53,14 @@ type Endpoint struct {
 	log       *slog.Logger
 	origins   map[string]bool
 	transport *server.StreamableHTTPServer
+	ended     *lru.Cache[string, struct{}] // sessions that their client ended
 }
 
 const (
 	name = "vitrine"
+	// rememberedEnds bounds the list of ended sessions. One that falls off it, or
+	// is used at another replica, works on: sessions hold nothing worth guarding.
+	rememberedEnds = 10_000
 	// listsFresh is how long a client may keep the lists of tools, resources and
 	// prompts: they change with a release or with the key's permissions.
 	listsFresh = 5 * time.Minute
@@ -78,6 +83,11 @@ func Handler(cfg Config) *Endpoint {
 	if e.cfg.SessionIdle == 0 {
 		e.cfg.SessionIdle = 10 * time.Minute
 	}
+	ended, err := lru.New[string, struct{}](rememberedEnds)
+	if err != nil {
+		panic(err) // only a size below one can fail
+	}
+	e.ended = ended
 	hooks := &server.Hooks{}
 	hooks.AddAfterListTools(e.hideTools)
 	hooks.AddAfterListResources(e.hideResources)

@@ -29,10 +29,10 @@ func TestEndpoint(t *testing.T) {
 	t.Parallel()
 	s := echo.Serve(t, nil)
 	for name, test := range map[string]func(*testing.T, *echo.Server){
-		"Lists may be kept for a while by their owner only":             listsMayBeKeptForAWhileByTheirOwnerOnly,
+		"Lists may be kept for a while by their owner only":            listsMayBeKeptForAWhileByTheirOwnerOnly,
 		"The list shows only what the key may call":                    theListShowsOnlyWhatTheKeyMayCall,
 		"The token estimate is close to the real list":                 theTokenEstimateIsCloseToTheRealList,
-		"Nothing is reached without a key":                              nothingIsReachedWithoutAKey,
+		"Nothing is reached without a key":                             nothingIsReachedWithoutAKey,
 		"The revisions of the protocol are told apart":                 theRevisionsOfTheProtocolAreToldApart,
 		"A session serves only the key that opened it":                 aSessionServesOnlyTheKeyThatOpenedIt,
 		"One client cannot cancel anothers call":                       oneClientCannotCancelAnothersCall,

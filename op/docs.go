@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,16 +19,6 @@ func WriteReference(dir string, c Catalogue) error { return writeFiles(dir, ".md
 // remove. It is empty when the pages tell the truth.
 func StaleReference(dir string, c Catalogue) ([]string, error) {
 	return staleFiles(dir, ".md", reference(c))
-}
-
-// WriteSnapshots writes one JSON file per operation into dir: all that a client
-// sees of it. A changed file in a review is a changed interface.
-func WriteSnapshots(dir string, c Catalogue) error { return writeFiles(dir, ".json", snapshots(c)) }
-
-// StaleSnapshots names the files in dir that WriteSnapshots would change, add or
-// remove.
-func StaleSnapshots(dir string, c Catalogue) ([]string, error) {
-	return staleFiles(dir, ".json", snapshots(c))
 }
 
 // ToolTable gives the operations as a Markdown table, for the README.
@@ -73,22 +61,6 @@ func firstSentence(s string) string {
 		s = s[:i+1]
 	}
 	return cell(s)
-}
-
-// snapshots renders every operation as indented JSON.
-func snapshots(c Catalogue) map[string][]byte {
-	files := map[string][]byte{}
-	for _, o := range c.Operations {
-		b, err := json.MarshalIndent(map[string]any{
-			"name": o.Name, "title": o.Title, "doc": o.Doc, "domain": o.Domain, "route": o.Method + " " + o.Path, "status": max(o.Status, 200),
-			"permission": o.Permission, "rate": o.Rate, "read_only": o.ReadOnly, "destructive": o.Destructive, "idempotent": o.Idempotent,
-			"open_world": o.OpenWorld, "input": o.Input, "output": o.Output}, "", "  ")
-		if err != nil {
-			panic("op: a snapshot cannot be encoded: " + err.Error())
-		}
-		files[o.Name+".json"] = append(b, '\n')
-	}
-	return files
 }
 
 // reference renders the pages by file name.
@@ -309,52 +281,4 @@ func resourcesPage(c Catalogue) []byte {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", p.Name, strings.Join(args, ", "), cell(p.Doc))
 	}
 	return b.Bytes()
-}
-
-// writeFiles makes dir hold exactly these files of the given extension.
-func writeFiles(dir, ext string, files map[string][]byte) error {
-	stale, err := staleFiles(dir, ext, files)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	for _, name := range stale {
-		path := filepath.Join(dir, name)
-		content, wanted := files[name]
-		if !wanted {
-			err = os.Remove(path)
-		} else {
-			err = os.WriteFile(path, content, 0o644)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func staleFiles(dir, ext string, files map[string][]byte) ([]string, error) {
-	var stale []string
-	for name, content := range files {
-		have, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil && !os.IsNotExist(err) {
-			return nil, err
-		}
-		if err != nil || !bytes.Equal(have, content) {
-			stale = append(stale, name)
-		}
-	}
-	there, err := filepath.Glob(filepath.Join(dir, "*"+ext))
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range there {
-		if name := filepath.Base(path); files[name] == nil {
-			stale = append(stale, name)
-		}
-	}
-	slices.Sort(stale)
-	return stale, nil
 }

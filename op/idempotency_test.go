@@ -1,0 +1,86 @@
+package op_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/internal/testenv"
+	"vitrine/library"
+	"vitrine/op"
+	"vitrine/store"
+)
+
+var _ op.IdempotencyStore = (*store.Store)(nil)
+
+func TestAClaimWithoutAnAnswerLapsesAMinuteAfterItsLastRenewalAndAnAnswerAfterADay(t *testing.T) {
+	t.Parallel()
+	url := testenv.Database(t, "idempotency", func(ctx context.Context, url string) error {
+		_, err := store.Migrate(ctx, url)
+		return err
+	})
+	s, err := store.Open(t.Context(), store.Config{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	tenant, err := s.CreateTenant(t.Context(), library.Actor{Kind: library.ActorSystem, ID: "test"}, "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { owner.Close(context.Background()) })
+	age := func(by string) {
+		t.Helper()
+		if _, err := owner.Exec(t.Context(), `UPDATE idempotency SET created_at = created_at - $1::text::interval`, by); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin := func() (claimed bool, response string) {
+		t.Helper()
+		claimed, _, raw, err := s.BeginIdempotent(t.Context(), tenant.ID, "k", "key", [32]byte{1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return claimed, string(raw)
+	}
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if claimed, _ := begin(); !claimed {
+		t.Fatal("a new key is not claimed")
+	}
+	age("50 seconds")
+	if claimed, response := begin(); claimed || response != "" {
+		t.Error("a claim lapses while its call may still run")
+	}
+	do(s.RenewIdempotent(t.Context(), tenant.ID, "k", "key"))
+	age("50 seconds")
+	if claimed, _ := begin(); claimed {
+		t.Error("a renewed claim lapses")
+	}
+	age("20 seconds")
+	if claimed, _ := begin(); !claimed {
+		t.Error("the claim of a dead process blocks its caller")
+	}
+	do(s.ReleaseIdempotent(t.Context(), tenant.ID, "k", "key"))
+	if claimed, _ := begin(); !claimed {
+		t.Error("a released key stays taken")
+	}
+	do(s.FinishIdempotent(t.Context(), tenant.ID, "k", "key", []byte(`{"n":1}`)))
+	age("23 hours")
+	if claimed, response := begin(); claimed || response != `{"n": 1}` {
+		t.Errorf("the answer is forgotten within the day: %v %q", claimed, response)
+	}
+	age("2 hours")
+	if claimed, _ := begin(); !claimed {
+		t.Error("the answer outlives its day")
+	}
+}
