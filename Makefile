@@ -1,0 +1,50 @@
+# make help lists what there is to do.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+GO ?= go
+
+.PHONY: help
+help: ## List the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build bin/vitrine
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/vitrine ./cmd/vitrine
+
+.PHONY: demo
+demo: build ## Set everything up, import a sample library, serve it, and say where
+	@bin/vitrine demo
+
+.PHONY: down
+down: build ## Stop the service and the local servers; what they keep stays
+	@bin/vitrine demo down
+
+.PHONY: reset
+reset: build ## Stop, and forget the library and the servers' data
+	@bin/vitrine demo reset
+
+.PHONY: test
+test: vet ## Run every test on real servers, which are started when they do not run
+	@$(GO) run ./cmd/vitrine stack up
+	@$(GO) test -timeout 20m -p 2 ./...
+
+.PHONY: vet
+vet: ## Check formatting and run go vet
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not formatted:"; echo "$$unformatted"; exit 1; fi
+	@$(GO) vet ./...
+	@$(GO) vet -tags fault ./...
+
+.PHONY: lint
+lint: ## Run golangci-lint, which is built on first use
+	@$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...
+
+.PHONY: docs
+docs: ## Write the generated reference documents
+	@$(GO) run ./cmd/vitrine docs
+
+.PHONY: bench
+bench: build ## Measure the service against the bare engines and write docs/performance.md
+	@bin/vitrine bench --write docs/performance.md

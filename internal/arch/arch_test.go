@@ -1,0 +1,186 @@
+// Package arch holds the rule of which package may import which.
+package arch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// levels is the house: a package imports only packages of lower levels. The
+// longest matching entry counts; a new package must be entered here.
+var levels = map[string]int{
+	"vitrine/library":        0,
+	"vitrine/mappings":       1, // speaks the nouns, nothing else
+	"vitrine/internal/fault": 0,
+
+	"vitrine/internal/engine":         1,
+	"vitrine/media/extract/c2pa":      1,
+	"vitrine/media/extract/container": 1,
+	"vitrine/media/extract/comfy":     2,
+	"vitrine/media/extract/writer":    3,
+	"vitrine/media/extract":           4,
+	"vitrine/media":                   1,
+	"vitrine/query":                   2,
+	"vitrine/query/internal":          3, // the naive evaluator of the tests
+	"vitrine/query/run":               3,
+	"vitrine/store":                   2,
+	"vitrine/op":                      1,
+	"vitrine/auth":                    3,
+	"vitrine/indexer":                 3,
+
+	"vitrine/op/assets":  5,
+	"vitrine/op/search":  6, // shows what op/assets links to
+	"vitrine/transfer":   6,
+	"vitrine/op/all":     7,
+	"vitrine/api":        4,
+	"vitrine/api/client": 2,
+	"vitrine/mcp":        2,
+
+	"vitrine/importer": 3,
+	"vitrine/service":  8,
+	"vitrine/cmd":      10,
+
+	"vitrine/internal/arch":          0,
+	"vitrine/internal/echo":          5,
+	"vitrine/internal/stack":         1,
+	"vitrine/internal/testenv":       2,
+	"vitrine/internal/sample":        3,
+	"vitrine/internal/sample/draw":   0,
+	"vitrine/internal/sample/scene":  1,
+	"vitrine/internal/sample/writer": 2,
+	"vitrine/internal/bench":         9,
+	"vitrine/service/servicetest":    9,
+	"vitrine/media/blob/blobtest":    3,
+}
+
+// only says which packages of ours the transports may import: business logic
+// cannot settle in them.
+var only = map[string][]string{
+	"vitrine/api": {"vitrine/op", "vitrine/library", "vitrine/auth"},
+	"vitrine/mcp": {"vitrine/op", "vitrine/library", "vitrine/auth"},
+}
+
+// alone says which packages may import an outside module, so that exchanging it
+// stays a change of one place.
+var alone = map[string][]string{
+	"github.com/mark3labs/mcp-go":      {"vitrine/mcp"},
+	"github.com/segmentio/kafka-go":    {"vitrine/indexer", "vitrine/internal", "vitrine/cmd"},
+	"github.com/alecthomas/kong":       {"vitrine/cmd"},
+	"github.com/pressly/goose":         {"vitrine/store"},
+	"github.com/alecthomas/participle": {"vitrine/query"},
+}
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+}
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "vitrine/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var list []pkg
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		err := d.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return list
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, p)
+	}
+}
+
+func within(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
+
+func levelOf(path string) (level int, entry string) {
+	level = -1
+	for root, n := range levels {
+		if within(path, root) && len(root) > len(entry) {
+			level, entry = n, root
+		}
+	}
+	return level, entry
+}
+
+func TestPackagesImportOnlyLowerLevels(t *testing.T) {
+	list := packages(t)
+	if len(list) < 20 {
+		t.Fatalf("only %d packages found: the rule looks at the wrong place", len(list))
+	}
+	for _, p := range list {
+		from, entry := levelOf(p.ImportPath)
+		if from < 0 {
+			t.Errorf("%s has no level; enter it in this file", p.ImportPath)
+			continue
+		}
+		for _, i := range p.Imports {
+			if !within(i, "vitrine") {
+				continue
+			}
+			if to, other := levelOf(i); other != entry && to >= from {
+				t.Errorf("%s (level %d) imports %s (level %d)", p.ImportPath, from, i, to)
+			}
+		}
+	}
+}
+
+func TestTransportsHoldNoBusinessLogic(t *testing.T) {
+	for _, p := range packages(t) {
+		allowed, ruled := only[p.ImportPath]
+		if !ruled {
+			continue
+		}
+		for _, i := range p.Imports {
+			ok := !within(i, "vitrine")
+			for _, a := range allowed {
+				ok = ok || i == a
+			}
+			if !ok {
+				t.Errorf("%s imports %s; a transport may import only %v", p.ImportPath, i, allowed)
+			}
+		}
+	}
+}
+
+func TestOutsideModulesStayBehindOneDoor(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, i := range p.Imports {
+			for module, owners := range alone {
+				if !within(i, module) {
+					continue
+				}
+				ok := false
+				for _, o := range owners {
+					ok = ok || within(p.ImportPath, o)
+				}
+				if !ok {
+					t.Errorf("%s imports %s; only %v may", p.ImportPath, i, owners)
+				}
+			}
+		}
+	}
+}
+
+// Test helpers must not reach the product.
+func TestTestPackagesStayOutOfTheProduct(t *testing.T) {
+	for _, p := range packages(t) {
+		if strings.HasSuffix(p.ImportPath, "test") || within(p.ImportPath, "vitrine/internal") {
+			continue
+		}
+		for _, i := range p.Imports {
+			if i == "testing" || i == "vitrine/internal/testenv" || strings.HasSuffix(i, "/servicetest") || strings.HasSuffix(i, "/blobtest") {
+				t.Errorf("%s imports %s", p.ImportPath, i)
+			}
+		}
+	}
+}

@@ -1,0 +1,295 @@
+// Package servicetest runs the whole product for a test: a database, an index and
+// topics of its own on the real servers, every role, and an HTTP address.
+package servicetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"vitrine/api/client"
+	"vitrine/auth"
+	"vitrine/internal/testenv"
+	"vitrine/library"
+	"vitrine/service"
+	"vitrine/store"
+)
+
+// Env is a running product.
+type Env struct {
+	*service.Service
+	T    testing.TB
+	URL  string
+	Cfg  service.Config
+	Home library.TenantID // the tenant that Key belongs to
+	Key  string           // a key with every permission
+	Logs *Log
+}
+
+// Options change what Start runs.
+type Options struct {
+	Roles  []service.Role        // all when nil
+	Adjust func(*service.Config) // before it starts
+}
+
+var system = library.Actor{Kind: library.ActorSystem, ID: "test"}
+
+// Config gives the configuration of a product of a test's own, migrated and with
+// nothing in it.
+func Config(t testing.TB) service.Config {
+	t.Helper()
+	database := testenv.Database(t, "service", func(ctx context.Context, url string) error {
+		_, err := store.Migrate(ctx, url)
+		return err
+	})
+	engine, prefix := testenv.OpenSearch(t)
+	brokers, _ := testenv.Kafka(t)
+	return service.Config{PostgresURL: database, Brokers: brokers, OpenSearchURL: []string{engine}, DataDir: t.TempDir(), Prefix: prefix,
+		Listen: freeAddress(t), SearchPerMin: -1, Version: "test"}
+}
+
+// Start runs a product until the test ends and waits until it is ready.
+func Start(t testing.TB, opt Options) *Env {
+	t.Helper()
+	cfg := Config(t)
+	if opt.Adjust != nil {
+		opt.Adjust(&cfg)
+	}
+	return StartWith(t, cfg, opt.Roles)
+}
+
+// StartWith runs a product on a configuration that the test made.
+func StartWith(t testing.TB, cfg service.Config, roles []service.Role) *Env {
+	t.Helper()
+	log := &Log{}
+	cfg.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	s, err := service.Open(context.Background(), cfg)
+	if err != nil {
+		t.Fatalf("opening the service: %v", err)
+	}
+	e := &Env{Service: s, T: t, Cfg: cfg, URL: "http://" + cfg.Listen, Logs: log}
+	e.run(roles)
+	home, err := s.Store.EnsureDefaultTenant(t.Context(), system)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Home = home.ID
+	e.Key = e.NewKey(home.ID, library.Permissions...)
+	e.awaitReady()
+	return e
+}
+
+func (e *Env) run(roles []service.Role) {
+	if roles == nil {
+		roles = service.Roles
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- e.Run(ctx, roles, nil) }()
+	e.T.Cleanup(func() {
+		stop()
+		select {
+		case err := <-done:
+			if err != nil {
+				e.T.Errorf("the service ended with %v", err)
+			}
+		case <-time.After(30 * time.Second):
+			e.T.Error("the service did not stop in 30 s")
+		}
+		if err := e.Close(); err != nil {
+			e.T.Errorf("closing the service: %v", err)
+		}
+		if e.T.Failed() {
+			e.T.Logf("the service's log:\n%s", e.Logs.Tail(8000))
+		}
+	})
+}
+
+func (e *Env) awaitReady() {
+	e.T.Helper()
+	Eventually(e.T, 30*time.Second, "the service is ready", func() error { return e.Ready(e.T.Context()) })
+}
+
+// NewTenant makes another tenant.
+func (e *Env) NewTenant(name string) library.TenantID {
+	e.T.Helper()
+	t, err := e.Store.CreateTenant(e.T.Context(), system, name)
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	return t.ID
+}
+
+// NewKey makes a key.
+func (e *Env) NewKey(tenant library.TenantID, permissions ...library.Permission) string {
+	e.T.Helper()
+	secret, _, err := auth.Issue(e.T.Context(), e.Store, system, auth.Request{Name: "test", Tenant: tenant, Permissions: permissions})
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	return secret
+}
+
+// Client gives a REST client with a key; the one with every permission when empty.
+func (e *Env) Client(key string) *client.Client {
+	if key == "" {
+		key = e.Key
+	}
+	return &client.Client{Base: e.URL, Key: key}
+}
+
+// Call makes a REST call that must succeed.
+func (e *Env) Call(method, path string, in, out any) {
+	e.T.Helper()
+	if err := e.Client("").Call(e.T.Context(), method, path, in, out); err != nil {
+		e.T.Fatalf("%s %s: %v", method, path, err)
+	}
+}
+
+// Raw makes any HTTP request with a key and gives the status and body. An empty
+// key sends none.
+func (e *Env) Raw(method, path, key string, body []byte, header http.Header) (int, []byte, http.Header) {
+	e.T.Helper()
+	req, err := http.NewRequestWithContext(e.T.Context(), method, e.URL+path, bytes.NewReader(body))
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	for k, v := range header {
+		req.Header[k] = v
+	}
+	if key != "" {
+		req.Header.Set("X-API-Key", key)
+	}
+	if body != nil && req.Header.Get("Content-Type") == "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	return res.StatusCode, answer, res.Header
+}
+
+// Stored is StoreAsset's answer, as far as tests look at it.
+type Stored struct {
+	Asset struct {
+		Hash library.AssetHash `json:"asset_h"`
+		Tags []string          `json:"tags"`
+	} `json:"asset"`
+	Created     bool   `json:"created"`
+	OperationID string `json:"operation_id"`
+	IndexToken  string `json:"index_token"`
+}
+
+// StoreFile stores bytes with the given key.
+func (e *Env) StoreFile(key, filename, mime string, data []byte, tags ...string) Stored {
+	e.T.Helper()
+	var out Stored
+	err := e.Client(key).Call(e.T.Context(), http.MethodPost, "/api/v1/assets", map[string]any{
+		"filename": filename, "mime_type": mime, "asset_data_base64": data, "tags": append([]string{}, tags...)}, &out)
+	if err != nil {
+		e.T.Fatalf("storing %s: %v", filename, err)
+	}
+	return out
+}
+
+// Found is SearchAssets' answer, as far as tests look at it.
+type Found struct {
+	Data []struct {
+		Hash         library.AssetHash `json:"asset_h"`
+		Filename     string            `json:"filename"`
+		Tags         []string          `json:"tags"`
+		Title        string            `json:"title"`
+		ThumbnailURL string            `json:"thumbnail_url"`
+		Score        *float64          `json:"relevance_score"`
+	} `json:"data"`
+	Total    int      `json:"total"`
+	Degraded []string `json:"degraded"`
+}
+
+// Search searches with the given key. A token makes it wait for a write, however
+// slow the machine is: an answer that says it is behind is asked for again.
+func (e *Env) Search(key, text, token string) Found {
+	e.T.Helper()
+	in := map[string]any{"query": text, "limit": 100}
+	if token != "" {
+		in["min_index_token"] = token
+	}
+	for began := time.Now(); ; {
+		var out Found
+		if err := e.Client(key).Call(e.T.Context(), http.MethodPost, "/api/v1/assets/search", in, &out); err != nil {
+			e.T.Fatalf("searching %q: %v", text, err)
+		}
+		if !slices.Contains(out.Degraded, "index_behind") {
+			return out
+		}
+		if time.Since(began) > 30*time.Second {
+			e.T.Fatalf("the index did not show the write in %s", time.Since(began))
+		}
+	}
+}
+
+// Eventually tries until check succeeds, or fails the test with its last error.
+func Eventually(t testing.TB, limit time.Duration, what string, check func() error) {
+	t.Helper()
+	var err error
+	for began := time.Now(); time.Since(began) < limit; time.Sleep(50 * time.Millisecond) {
+		if err = check(); err == nil {
+			return
+		}
+	}
+	t.Fatalf("not within %s: %s: %v", limit, what, err)
+}
+
+// JSON encodes a value for a request.
+func JSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // tests send plain maps
+	}
+	return b
+}
+
+// freeAddress finds an address that nobody listens on right now.
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// Log keeps what a service logs.
+type Log struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+// Tail gives the last bytes that were logged.
+func (l *Log) Tail(n int) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.buf.Bytes()
+	return string(b[max(0, len(b)-n):])
+}
