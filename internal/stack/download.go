@@ -192,6 +192,7 @@ func (in *instance) maven(ctx context.Context, dir, project string) error {
 	go in.tick(done)
 	cmd := exec.CommandContext(ctx, "mvn", "--batch-mode", "--quiet", "generate-resources")
 	cmd.Dir = dir
+	cmd.WaitDelay = 5 * time.Second
 	said, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io/fs"
@@ -168,32 +169,40 @@ func databaseURL(server, name string) string {
 
 var sweptDatabases sync.Once
 
-// sweepDatabases drops what ended processes left and templates nobody needs any more. Several processes may do it at
-// once, so a database that is gone already is no error, and neither is one that cannot be dropped now.
+// sweepDatabases removes once per process what earlier ones left. Several processes may do it at once, and what cannot be
+// dropped now is found next time, so errors do not fail a test.
 func sweepDatabases(server string) {
 	sweptDatabases.Do(func() {
 		ctx, cancel := cleanupContext()
 		defer cancel()
-		conn, err := pgx.Connect(ctx, server)
-		if err != nil {
-			return
-		}
-		defer conn.Close(ctx)
-		rows, _ := conn.Query(ctx, `
-			select datname, (pg_stat_file('base/' || oid || '/PG_VERSION')).modification
-			from pg_database where datname ~ '^(t[0-9]+x|`+sharedPrefix+`)'`)
-		type made struct {
-			Name string
-			At   time.Time
-		}
-		all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[made])
-		if err != nil {
-			return
-		}
-		for _, db := range all {
-			if abandoned(db.Name) || strings.HasPrefix(db.Name, sharedPrefix) && time.Since(db.At) > sharedAge {
-				_, _ = conn.Exec(ctx, `drop database if exists `+db.Name+` with (force)`)
-			}
-		}
+		_ = dropAbandoned(ctx, server)
 	})
+}
+
+// dropAbandoned drops the databases of ended processes and shared templates past their age.
+func dropAbandoned(ctx context.Context, server string) error {
+	conn, err := pgx.Connect(ctx, server)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	rows, _ := conn.Query(ctx, `
+		select datname, coalesce((pg_stat_file('base/' || oid || '/PG_VERSION', true)).modification, now())
+		from pg_database where datname ~ '^(t[0-9]+x|`+sharedPrefix+`)'`)
+	type made struct {
+		Name string
+		At   time.Time
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[made])
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, db := range all {
+		if abandoned(db.Name) || strings.HasPrefix(db.Name, sharedPrefix) && time.Since(db.At) > sharedAge {
+			_, err := conn.Exec(ctx, `drop database if exists `+db.Name+` with (force)`)
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
 }
