@@ -28,6 +28,8 @@ type token struct {
 	text  string // escapes resolved
 	stars []int  // byte offsets in text of the * that are wildcards
 	field *Field // of tokField
+	colon int    // of a word: where in text its last colon is that was not escaped, plus one; 0 = nowhere
+	plain bool   // of a word: nothing in it was escaped
 	model bool   // a word or phrase out of <lora:name:weight>
 	glued bool   // begins where the token before it ends
 	at    span
@@ -298,16 +300,17 @@ func (l *lexer) phrase(start int) {
 // word reads a word from the position: up to a blank, a ) that it did not open,
 // or a quote that has its closing quote.
 func (l *lexer) word(start int) {
-	var stars []int
+	t := token{kind: tokWord, plain: true}
 	var b strings.Builder
 	inside := 0
+scan:
 	for l.pos < len(l.s) {
 		c, n := l.peek()
 		switch {
 		case isBlank(c):
-			l.endWord(start, b.String(), stars)
-			return
+			break scan
 		case c == '\\':
+			t.plain = false
 			l.pos++
 			if l.pos < len(l.s) {
 				e, m := l.peek()
@@ -321,28 +324,26 @@ func (l *lexer) word(start int) {
 		case c == '(' && l.match[l.pos] > 0:
 			inside++
 		case c == ')' && inside == 0, isQuote(c) && l.pos > start && l.closes(l.pos+n):
-			l.endWord(start, b.String(), stars)
-			return
+			break scan
 		case c == ')':
 			inside--
+		case c == ':':
+			t.colon = b.Len() + 1
 		case isQuote(c):
 			l.r.warn(UnclosedQuote, span{l.pos, l.pos + n}, "a quote inside a word is not closed; it was read as a letter")
 		case c == '*':
-			stars = append(stars, b.Len())
+			t.stars = append(t.stars, b.Len())
 		}
 		b.WriteRune(c)
 		l.pos += n
 	}
-	l.endWord(start, b.String(), stars)
+	t.text, t.at = b.String(), span{start, l.pos}
+	l.add(t)
 }
 
 // closes reports whether a quote follows anywhere behind i.
 func (l *lexer) closes(i int) bool {
 	return strings.IndexFunc(l.s[i:], isQuote) >= 0
-}
-
-func (l *lexer) endWord(start int, text string, stars []int) {
-	l.add(token{kind: tokWord, text: text, stars: stars, at: span{start, l.pos}})
 }
 
 // modelTag reads <lora:name:weight>, the way prompts load a model. It is text.

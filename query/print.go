@@ -112,7 +112,10 @@ func printPattern(b *strings.Builder, parts []string) {
 		if i > 0 {
 			b.WriteByte('*')
 		}
-		for _, c := range p {
+		for j, c := range p {
+			if i+j == 0 && (c == '-' || c == '<') {
+				b.WriteByte('\\')
+			}
 			escapeRune(b, c)
 		}
 	}
@@ -141,10 +144,10 @@ func plainValue(s string) bool {
 	return s != ""
 }
 
-// escapeWord writes a word so that it is read as that word and nothing else.
+// escapeWord writes a word so that it is read as that word and nothing else,
+// whatever stands beside it.
 func escapeWord(s string) string {
-	r := &reader{text: s}
-	if t := r.lex(); len(t) == 1 && len(r.warnings) == 0 && t[0].kind == tokWord && t[0].text == s && len(t[0].stars) == 0 && !t[0].model {
+	if readsAsItself(s) {
 		return s
 	}
 	var b strings.Builder
@@ -157,6 +160,34 @@ func escapeWord(s string) string {
 		escapeRune(&b, c)
 	}
 	return b.String()
+}
+
+// readsAsItself tries a word alone. What depends on its neighbours is refused: a
+// comparison sign, half a model tag, a weight, parentheses without their match.
+func readsAsItself(s string) bool {
+	if !balanced(s) {
+		return false
+	}
+	r := &reader{text: s}
+	t := r.lex()
+	if len(t) != 1 || len(r.warnings) > 0 || t[0].kind != tokWord || t[0].text != s || len(t[0].stars) > 0 || t[0].model {
+		return false
+	}
+	return !isComparison(s) && s[0] != '<' && (t[0].colon == 0 || !isWeight(s[t[0].colon-1:]))
+}
+
+// balanced reports whether every parenthesis of a word has its match in it.
+func balanced(s string) bool {
+	open := 0
+	for i := 0; i < len(s) && open >= 0; i++ {
+		switch s[i] {
+		case '(':
+			open++
+		case ')':
+			open--
+		}
+	}
+	return open == 0
 }
 
 func escapeRune(b *strings.Builder, c rune) {

@@ -80,7 +80,7 @@ func (p *repair) value(t token) {
 
 // word takes a word; behind a field, a lone comparison sign takes the value that follows it.
 func (p *repair) word(t token, tokens []token, i *int) {
-	if p.last() == tokField && isComparison(t.text) && *i+1 < len(tokens) && tokens[*i+1].isValue() {
+	if p.last() == tokField && t.plain && isComparison(t.text) && *i+1 < len(tokens) && tokens[*i+1].isValue() {
 		*i++
 		v := tokens[*i]
 		p.r.warn(SpaceAfterColon, t.at, "the blank behind %s was left out", t.text)
@@ -132,7 +132,7 @@ func (p *repair) unknown(t token, tokens []token, i int) {
 		i+2 < len(tokens) && tokens[i+2].kind == tokClose && tokens[i+2].glued
 	if weighted {
 		p.push(token{kind: tokWord, text: t.text, at: t.at}, true)
-		tokens[i+1] = token{kind: tokWord, text: ":" + next.text, glued: true, at: next.at} // dropped as a weight
+		tokens[i+1] = token{kind: tokWord, text: ":" + next.text, colon: 1, glued: true, at: next.at} // dropped as a weight
 		return
 	}
 	w := p.r.warn(UnknownField, t.at, "%s is not a field; it was left out and its value searched as text", excerpt(t.text))
@@ -148,7 +148,7 @@ func (p *repair) unknown(t token, tokens []token, i int) {
 // withoutWeight cuts the ":1.2" off the last word of a group, as in
 // (sub-pixel:1.2) and ("red cat":1.2). 16:9 stays as it is.
 func withoutWeight(t token) token {
-	i := strings.LastIndexByte(t.text, ':')
+	i := t.colon - 1
 	if i < 0 || !isWeight(t.text[i:]) || (i == 0 && !t.glued) || (i > 0 && strings.Trim(t.text[:i], "0123456789") == "") {
 		return t
 	}

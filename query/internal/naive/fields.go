@@ -1,0 +1,332 @@
+package naive
+
+import (
+	"math"
+	"regexp"
+	"strings"
+	"time"
+
+	"vitrine/library"
+	"vitrine/mappings"
+	"vitrine/query"
+)
+
+// values gives what a document has in a field whose values are compared whole or
+// in part.
+func values(field string, d *mappings.Document) []string {
+	one := func(s string) []string {
+		if s == "" {
+			return nil
+		}
+		return []string{s}
+	}
+	switch field {
+	case "title":
+		return one(d.Title)
+	case "filename":
+		return one(d.Filename)
+	case "tag":
+		return d.Tags
+	case "status":
+		return one(string(d.Status))
+	case "mime_type":
+		return one(d.MIMEType)
+	case "media":
+		return one(d.MediaType)
+	case "creator":
+		return one(d.Creator)
+	case "asset_h":
+		return one(string(d.AssetH))
+	case "tool":
+		return one(d.Tool)
+	case "version":
+		return one(d.ToolVersion)
+	case "sampler":
+		return one(d.Sampler)
+	case "scheduler":
+		return one(d.Scheduler)
+	case "parameters":
+		return d.Params
+	case "model":
+		return d.ModelNames
+	case "checkpoint":
+		return d.CheckpointNames
+	case "lora":
+		return d.LoraNames
+	case "model_name":
+		return d.ModelNames
+	case "model_type":
+		return d.ModelTypes
+	case "base_model":
+		return d.BaseModels
+	case "graphtool_model_hash":
+		return d.GTModelHashes
+	case "collection":
+		return append(append([]string(nil), d.CollectionPaths...), d.CollectionH...)
+	}
+	panic("naive: no values known of the field " + field)
+}
+
+// number gives the numbers a document has in a field.
+func numbers(field string, d *mappings.Document) []float64 {
+	switch field {
+	case "width":
+		return positive(float64(d.Width))
+	case "height":
+		return positive(float64(d.Height))
+	case "steps":
+		if d.Steps != nil {
+			return []float64{float64(*d.Steps)}
+		}
+	case "cfg":
+		if d.CFG != nil {
+			return []float64{*d.CFG}
+		}
+	case "aspect":
+		if d.Aspect != nil {
+			return []float64{*d.Aspect}
+		}
+	case "model_weight":
+		return d.ModelWeights
+	case "seed":
+		if d.Seed != nil {
+			return []float64{float64(*d.Seed)}
+		}
+	default:
+		panic("naive: no numbers known of the field " + field)
+	}
+	return nil
+}
+
+func positive(f float64) []float64 {
+	if f == 0 {
+		return nil
+	}
+	return []float64{f}
+}
+
+func matchPred(p *query.Pred, d *mappings.Document, prose map[string]analyzed) bool {
+	name := p.Field.Name
+	switch p.Field.Type {
+	case query.TypeInt, query.TypeFloat, query.TypeAspect:
+		return numeric(p, numbers(name, d))
+	case query.TypeDate:
+		return dated(p, map[string]*time.Time{"created": d.Created, "updated": d.Updated, "stored": d.Stored}[name])
+	case query.TypeDimensions:
+		return sized(p, d)
+	case query.TypeBool:
+		return d.AI == (p.Value == "true")
+	case query.TypeChain:
+		return d.Chain == (p.Value == "true")
+	case query.TypeNode:
+		return node(p, d)
+	case query.TypeText:
+		return inProse(p, d, prose[name])
+	case query.TypeParent:
+		return parent(p, d)
+	}
+	switch name {
+	case "has":
+		return has(p.Value, d)
+	case "is":
+		return is(p.Value, d)
+	}
+	list := values(name, d)
+	if p.Op == query.Exists {
+		return len(list) > 0
+	}
+	for _, v := range list {
+		if whole, want := Fold(v), Fold(p.Value); compare(p, name, whole, want) {
+			return true
+		}
+	}
+	return false
+}
+
+func compare(p *query.Pred, name, v, want string) bool {
+	pattern := p.Pattern
+	if name == "tag" {
+		v, want = strings.ReplaceAll(v, "_", " "), strings.ReplaceAll(want, "_", " ")
+		pattern = strings.Split(strings.ReplaceAll(strings.Join(pattern, "\x01"), "_", " "), "\x01")
+	}
+	switch p.Op {
+	case query.Contains:
+		return strings.Contains(v, want)
+	case query.Like:
+		return glob(pattern, v)
+	}
+	if name == "parameters" {
+		want = strings.TrimSuffix(want, ".0")
+	}
+	if name == "model_name" {
+		return library.FoldModelName(v) == library.FoldModelName(want)
+	}
+	return v == want
+}
+
+// glob compares a whole value with a pattern.
+func glob(parts []string, v string) bool {
+	key := strings.Join(parts, "\x01")
+	re := globs[key]
+	if re == nil {
+		quoted := make([]string, len(parts))
+		for i, p := range parts {
+			quoted[i] = regexp.QuoteMeta(Fold(p))
+		}
+		re = regexp.MustCompile(`(?s)^` + strings.Join(quoted, ".*") + `$`)
+		globs[key] = re
+	}
+	return re.MatchString(v)
+}
+
+var globs = map[string]*regexp.Regexp{}
+
+func inProse(p *query.Pred, d *mappings.Document, a analyzed) bool {
+	switch p.Op {
+	case query.Exists:
+		return len(a.at) > 0
+	case query.Like:
+		if p.Field.Name == "title" && d.Title != "" && glob(p.Pattern, Fold(d.Title)) {
+			return true
+		}
+		return p.Pattern[0] != "" && a.terms(func(t string) bool { return glob(p.Pattern, t) })
+	}
+	return a.phrase(p.Value)
+}
+
+func numeric(p *query.Pred, list []float64) bool {
+	for _, n := range list {
+		ok := true
+		switch p.Op {
+		case query.Equal:
+			ok = n == p.Lo.Number
+			if p.Field.Type == query.TypeAspect {
+				ok = math.Abs(n-p.Lo.Number) <= p.Lo.Number*0.01
+			}
+		case query.Greater:
+			ok = n > p.Lo.Number
+		case query.Less:
+			ok = n < p.Hi.Number
+		default:
+			ok = (p.Lo == nil || n >= p.Lo.Number) && (p.Hi == nil || n <= p.Hi.Number)
+		}
+		if ok {
+			return true
+		}
+	}
+	return false
+}
+
+func dated(p *query.Pred, at *time.Time) bool {
+	switch {
+	case at == nil:
+		return false
+	case p.Op == query.Exists:
+		return true
+	case p.Op == query.Greater:
+		return at.After(p.Lo.End)
+	case p.Op == query.Less:
+		return at.Before(p.Hi.Start)
+	}
+	return (p.Lo == nil || !at.Before(p.Lo.Start)) && (p.Hi == nil || !at.After(p.Hi.End))
+}
+
+func sized(p *query.Pred, d *mappings.Document) bool {
+	ok := func(want *query.Scalar, f func(have, want int) bool) bool {
+		return want == nil || ((want.W == 0 || f(d.Width, want.W)) && (want.H == 0 || f(d.Height, want.H)))
+	}
+	switch {
+	case d.Width == 0:
+		return false
+	case p.Op == query.Exists:
+		return true
+	case p.Op == query.Equal:
+		return ok(p.Lo, func(a, b int) bool { return a == b })
+	case p.Op == query.Greater:
+		return ok(p.Lo, func(a, b int) bool { return a > b })
+	case p.Op == query.Less:
+		return ok(p.Hi, func(a, b int) bool { return a < b })
+	}
+	return ok(p.Lo, func(a, b int) bool { return a >= b }) && ok(p.Hi, func(a, b int) bool { return a <= b })
+}
+
+// node compares node classes, or Class.input=value with numbers by value.
+func node(p *query.Pred, d *mappings.Document) bool {
+	list := d.GTNodes
+	if strings.Contains(p.Value+strings.Join(p.Pattern, ""), "=") {
+		list = d.GTNodeProps
+	}
+	for _, v := range list {
+		v = Fold(v)
+		switch {
+		case p.Op == query.Exists:
+			return true
+		case p.Op == query.Like && glob(p.Pattern, v):
+			return true
+		case p.Op == query.Equal && v == strings.TrimSuffix(p.Value, ".0"):
+			return true
+		}
+	}
+	if p.Op == query.Equal && !strings.Contains(p.Value, "=") && strings.Contains(p.Value, ".") {
+		for _, v := range d.GTNodeProps {
+			if strings.HasPrefix(Fold(v), p.Value+"=") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func parent(p *query.Pred, d *mappings.Document) bool {
+	if p.Op == query.Exists {
+		return d.HasParent
+	}
+	if p.Op == query.Equal {
+		for _, h := range d.ParentHs {
+			if string(h) == p.Value {
+				return true
+			}
+		}
+		return false
+	}
+	for _, v := range d.ParentNames {
+		if compare(p, "parent", Fold(v), Fold(p.Value)) {
+			return true
+		}
+	}
+	return false
+}
+
+func has(what string, d *mappings.Document) bool {
+	switch what {
+	case "prompt":
+		return d.Prompt != ""
+	case "parent":
+		return d.HasParent
+	case "workflow":
+		return d.HasWorkflow
+	case "tags":
+		return len(d.Tags) > 0
+	case "title":
+		return d.Title != ""
+	}
+	panic("naive: has:" + what + " is not known")
+}
+
+func is(what string, d *mappings.Document) bool {
+	switch what {
+	case "approved":
+		return d.Status == library.StatusApproved
+	case "untagged":
+		return len(d.Tags) == 0
+	case "video":
+		return d.MediaType == "video"
+	case "square":
+		return d.Aspect != nil && *d.Aspect >= 0.98 && *d.Aspect <= 1.02
+	case "landscape":
+		return d.Aspect != nil && *d.Aspect > 1.02
+	case "duplicate":
+		return d.Duplicate
+	}
+	panic("naive: is:" + what + " is not known")
+}
