@@ -9,11 +9,11 @@ import (
 
 // write makes the file of an entry below dir and tells what is in it.
 func (e *entry) write(dir string) (Truth, error) {
-	make := e.picture
+	content := e.picture
 	if e.row.form == nil {
-		make = e.oddBytes
+		content = e.oddBytes
 	}
-	data, truth, err := make()
+	data, truth, err := content()
 	if err != nil {
 		return Truth{}, err
 	}

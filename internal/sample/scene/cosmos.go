@@ -10,11 +10,12 @@ func paintNebula(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
 	dust := draw.Field(c.W, c.H, draw.NoiseSpec{CellX: u * 0.3, CellY: u * 0.3, Octaves: 5, Gain: 0.55, Seed: r.Uint64()})
 	table := append(draw.Ramp{p.Deep().Mul(0.35), p.Deep().Mix(p.Ramp[1], 0.3)}, p.Ramp[1:]...).Table(512)
 	cx, cy := r.Range(0.3, 0.7)*float32(c.W), r.Range(0.3, 0.7)*float32(c.H)
-	shift := int(u * 0.22)
+	shift := u * 0.44
 	c.Shade(func(x, y int) draw.Colour {
 		i := y*c.W + x
 		w := warp[i]
-		j := min(max(y+int((w-0.5)*float32(shift)*2), 0), c.H-1)*c.W + min(max(x+int((0.5-w)*float32(shift)*2), 0), c.W-1)
+		d := int((w - 0.5) * shift)
+		j := reflect(y+d, c.H)*c.W + reflect(x-d, c.W)
 		dx, dy := (float32(x)-cx)/u, (float32(y)-cy)/u
 		core := 1 / (1 + 4.5*(dx*dx+dy*dy))
 		v := draw.Smooth(0.3, 0.95, gas[j]*0.9+core*0.2)
@@ -30,6 +31,18 @@ func paintNebula(c *draw.Canvas, s *Spec, r *draw.Rand) draw.Look {
 		spike(c, r.Float()*float32(c.W), r.Float()*float32(c.H), u*r.Range(0.02, 0.07), p.Light(), r)
 	}
 	return draw.Look{Bloom: 0.5, Vignette: 0.3, Grain: 1.3}
+}
+
+// reflect folds a coordinate back at the borders: clamping it would smear the
+// border inwards as bars.
+func reflect(i, n int) int {
+	if i < 0 {
+		i = -i
+	}
+	if i >= n {
+		i = 2*n - 2 - i
+	}
+	return min(max(i, 0), n-1)
 }
 
 // spike is a bright star with the cross of a telescope's struts.

@@ -232,21 +232,3 @@ func lily(c *draw.Canvas, x, y, size float32, p *Palette, r *draw.Rand) {
 		flower(c, x, y, size*0.62, 11, p.Light(), p.Accent.Mix(p.Ramp[3], 0.5), draw.Hex(0xffd84d), r)
 	}
 }
-
-// flower paints a bloom of two rings of petals.
-func flower(c *draw.Canvas, x, y, size float32, petals int, tip, root, heart draw.Colour, r *draw.Rand) {
-	turn := r.Angle()
-	for ring, k := range []float32{1, 0.68} {
-		for i := range petals {
-			a := turn + (float32(i)+0.5*float32(ring))/float32(petals)*2*draw.Pi + r.Normal()*0.03
-			shape := draw.Petal(x, y, a, size*k*r.Range(0.92, 1.05), size*k*3.6/float32(petals), 0.62)
-			dark := float32(0.84) + 0.16*float32(ring)
-			c.PolyShade(shape, 1, func(px, py int) draw.Colour {
-				d := draw.Hypot(float32(px)-x, float32(py)-y) / size
-				side := draw.Abs(draw.Sin((draw.Atan2(float32(py)-y, float32(px)-x) - a) * float32(petals) * 0.5))
-				return root.Mix(tip, draw.Clamp(d*1.25, 0, 1)).Mul(dark * (1.02 - 0.3*side))
-			})
-		}
-	}
-	c.Ball(x, y, size*0.17, -0.5, -0.6, heart.Mul(0.55), heart)
-}
