@@ -51,7 +51,7 @@ func (r *reader) withPrior(chain []*node) []*node {
 func (r *reader) prior(n *node) *node {
 	seen := map[*node]bool{}
 	p, ok := n.link(positiveLinks...)
-	for ok && !seen[p.node] {
+	for ok && !seen[p.node] && r.step() {
 		seen[p.node] = true
 		if q, has := p.node.link("stage_c", "prior", "prior_latent", "image_embeds"); has {
 			t := r.trailFrom(q.node)
@@ -117,7 +117,7 @@ func (r *reader) provePrompt(field string, set *promptSet) {
 func (r *reader) clipSkip(set *promptSet) *int {
 	for _, part := range set.parts {
 		n, seen := part.node, map[*node]bool{}
-		for n != nil && !seen[n] {
+		for n != nil && !seen[n] && r.step() {
 			seen[n] = true
 			if v := r.whole(n, []string{"stop_at_clip_layer", "clip_skip"}); v != nil {
 				skip := max(*v, -*v)
@@ -189,6 +189,10 @@ func (r *reader) latentSource(n *node) *node {
 // ones beside it.
 func (r *reader) readSamplers(lin *library.Lineage, chain []*node, t trail) {
 	for i, n := range chain {
+		if i == maxPasses {
+			r.warn("the graph has more sampling passes than are listed")
+			return
+		}
 		p := *r.pass(n)
 		p.Role = r.roleOf(i, chain, t)
 		if i > 0 {
@@ -201,6 +205,10 @@ func (r *reader) readSamplers(lin *library.Lineage, chain []*node, t trail) {
 	for _, n := range r.sequence {
 		if !r.isSampler(n) || containsNode(chain, n) || r.preparesPass(n, chain) {
 			continue
+		}
+		if len(lin.Samplers) == maxPasses {
+			r.warn("the graph has more sampling passes than are listed")
+			return
 		}
 		p := *r.pass(n)
 		switch {
@@ -227,7 +235,7 @@ func (r *reader) preparesPass(n *node, chain []*node) bool {
 
 // hires describes the second pass over an enlarged picture.
 func (r *reader) hires(chain []*node, t trail) *library.Hires {
-	for i := 1; i < len(chain); i++ {
+	for i := 1; i < min(len(chain), maxPasses); i++ {
 		if r.roleOf(i, chain, t) != "hires" {
 			continue
 		}

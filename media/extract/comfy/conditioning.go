@@ -60,6 +60,9 @@ func (s *promptSet) joined() *string {
 		texts = kept
 	}
 	all := strings.Join(texts, "\n")
+	if len(all) > maxText {
+		all = strings.ToValidUTF8(all[:maxText], "")
+	}
 	return &all
 }
 
@@ -168,7 +171,7 @@ func (w *condWalk) fromSides(n *node, c condCtx) bool {
 func (w *condWalk) visit(p port, c condCtx) {
 	n := p.node
 	key := condKey{n, p.slot, c.role, c.shared}
-	if w.seen[key] {
+	if w.seen[key] || !w.r.step() {
 		return
 	}
 	w.seen[key] = true

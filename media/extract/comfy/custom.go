@@ -14,7 +14,7 @@ func (r *reader) readCustom(n *node, p *library.SamplerPass) {
 		p.Seed = r.noiseSeed(from.node)
 	}
 	if from, ok := n.link("sampler", "sampler_obj"); ok && p.Sampler == nil {
-		p.Sampler = r.samplerObject(from, 0)
+		p.Sampler = r.samplerObject(from)
 	}
 	if from, ok := n.link("sigmas"); ok {
 		r.readSigmas(from, p)
@@ -25,10 +25,10 @@ func (r *reader) readCustom(n *node, p *library.SamplerPass) {
 }
 
 // along follows one of the named links from node to node until visit says stop.
-// The bound is on the chain's length; a cycle ends it.
+// A cycle ends it.
 func (r *reader) along(n *node, visit func(*node) bool, names ...string) {
 	seen := map[*node]bool{}
-	for n != nil && !seen[n] && !visit(n) {
+	for n != nil && !seen[n] && r.step() && !visit(n) {
 		seen[n] = true
 		if in, isSwitch := r.chosen(n); isSwitch {
 			if in == nil || !in.linked() {
@@ -68,7 +68,7 @@ func (r *reader) noiseSeed(n *node) (seed *uint64) {
 
 // samplerObject names a sampler that is a node: by its own choice, or by its
 // class ("SamplerEulerAncestral" is euler_ancestral).
-func (r *reader) samplerObject(p port, _ int) (name *string) {
+func (r *reader) samplerObject(p port) (name *string) {
 	r.along(p.node, func(n *node) bool {
 		if in := n.in("sampler_name"); in != nil {
 			if s, ok := r.scalar(in, "sampler_name"); ok && s != "" {

@@ -128,7 +128,7 @@ func (r *reader) findNameSources() {
 // diffusion model behind its model link.
 func (r *reader) mainModel(n *node) string {
 	seen := map[*node]bool{}
-	for n != nil && !seen[n] {
+	for n != nil && !seen[n] && r.step() {
 		seen[n] = true
 		for _, l := range r.loadsOf(n) {
 			switch l.typ {

@@ -111,7 +111,7 @@ type trail struct {
 func (r *reader) trailFrom(n *node) trail {
 	var t trail
 	seen := map[*node]bool{}
-	for n != nil && !seen[n] {
+	for n != nil && !seen[n] && r.step() {
 		seen[n] = true
 		t.nodes = append(t.nodes, n)
 		if r.isSampler(n) {

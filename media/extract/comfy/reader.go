@@ -25,6 +25,24 @@ type reader struct {
 	evidence   []library.Evidence
 	warnings   []string
 	textBudget int
+	stepBudget int
+}
+
+// A pass is followed through the graph on its own; these bounds keep a graph of
+// thousands of passes from being walked thousands of times.
+const (
+	maxPasses = 64
+	maxSteps  = 100_000
+)
+
+// step counts one visit of a node by a walk that is made once per pass. It is
+// false when the file has used up its share.
+func (r *reader) step() bool {
+	r.stepBudget--
+	if r.stepBudget == 0 {
+		r.warn("the graph is too large to follow every pass")
+	}
+	return r.stepBudget > 0
 }
 
 func newReader(in Input, g *graph) *reader {
@@ -33,7 +51,7 @@ func newReader(in Input, g *graph) *reader {
 		switches: map[*node]choice{}, scalars: map[scalarKey]found{}, texts: map[textKey]found{}, sizes: map[*node]dims{},
 		reaches: map[*node]bool{}, samplers: map[*node]bool{}, passes: map[*node]*library.SamplerPass{},
 		promptSets: map[promptKey]*promptSet{}, nameSource: map[*input]bool{}, live: map[*node]bool{},
-		textBudget: maxTextBudget,
+		textBudget: maxTextBudget, stepBudget: maxSteps,
 	}
 }
 
