@@ -118,3 +118,12 @@ func TestADamagedBookIsEmptyAndADamagedMemoryIsAnError(t *testing.T) {
 		t.Error("damaged ports of a stack are taken for none")
 	}
 }
+
+func TestARememberedPortOfAnotherStackIsLeftToIt(t *testing.T) {
+	// The run directory of a copied checkout remembers the ports of the original.
+	remembered := Ports{Postgres: unoccupied(t)}
+	got, err := choosePorts(Ports{}, remembered, [5]bool{}, firstPort, map[int]bool{remembered.Postgres: true})
+	if err != nil || got.Postgres == remembered.Postgres {
+		t.Errorf("port is %d, %v, want another one than the other stack's", got.Postgres, err)
+	}
+}
