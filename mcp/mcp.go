@@ -111,7 +111,6 @@ func Handler(cfg Config) *Endpoint {
 		server.WithSessionIdManagerResolver(sessions{}),
 		server.WithSessionIdleTTL(e.cfg.SessionIdle),
 		server.WithDisableLocalhostProtection(cfg.TrustHost),
-		server.WithDisableStreaming(true),
 		server.WithStreamableHTTPLogger(quiet(e.log)),
 	)
 	return e

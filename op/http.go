@@ -3,7 +3,6 @@ package op
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -22,16 +21,19 @@ func TooLarge() error {
 		"The request body is larger than 4.5 MB. Upload the file with a signed URL (CreateUploadUrl) and pass its storage path instead.")
 }
 
-// readWithin bounds the time a client may take to send a body.
-const readWithin = 30 * time.Second
+const (
+	// readWithin bounds the time a client may take to send a body.
+	readWithin = 30 * time.Second
+	// drainAtMost is how much of a refused body is read and thrown away. Most
+	// clients look for the answer only after the last byte is sent; cutting them off
+	// at once would give them a broken connection in place of the 413.
+	drainAtMost = 32 << 20
+)
 
 // ReadBody gives the body of a request, for either transport. A body above
-// MaxBody is PAYLOAD_TOO_LARGE, and when its length is announced not a byte of
-// it is read.
+// MaxBody is PAYLOAD_TOO_LARGE; nothing of it is kept when its length is
+// announced.
 func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if r.ContentLength > MaxBody {
-		return nil, TooLarge()
-	}
 	if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
 	}
@@ -40,16 +42,28 @@ func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(readWithin))
 	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
+	if r.ContentLength > MaxBody {
+		drain(r)
 		return nil, TooLarge()
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
+	switch {
 	case err != nil:
 		return nil, &library.Fault{Kind: library.KindInvalid, Code: library.CodeMalformedJSON,
 			Detail: "The body could not be read to its end. Send it again.", Cause: err}
+	case len(body) > MaxBody:
+		drain(r)
+		return nil, TooLarge()
 	}
 	return body, nil
+}
+
+// drain throws a refused body away, unless the client waits to be asked for it
+// or sends so much that cutting it off is the better answer.
+func drain(r *http.Request) {
+	if r.Header.Get("Expect") == "" && r.ContentLength <= drainAtMost {
+		_, _ = io.CopyN(io.Discard, r.Body, drainAtMost) // whatever comes of it, the answer is 413
+	}
 }
 
 // WriteProblem answers an HTTP request with a fault as application/problem+json
