@@ -101,10 +101,30 @@ func (r *reader) fill(lin *library.Lineage, n *node, t trail) {
 		gp.ModelName = &p.Model
 	}
 	gp.ClipSkip = r.clipSkip(pos)
-	r.prove("generation_parameters", n, "first sampling pass on the picture's path")
+	r.proveSettings(n, gp)
 	r.fillSize(gp, n, t)
 	r.fillMotion(gp, n, t)
 	lin.Parameters = gp
+}
+
+// proveSettings says for each setting of the primary pass where it was read.
+func (r *reader) proveSettings(n *node, gp *library.GenerationParameters) {
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{
+		{"seed", gp.Seed != nil}, {"steps", gp.Steps != nil}, {"cfg_scale", gp.CFGScale != nil}, {"guidance", gp.Guidance != nil}, {"sampler", gp.Sampler != nil},
+		{"scheduler", gp.Scheduler != nil}, {"denoise", gp.Denoise != nil}, {"model_name", gp.ModelName != nil}, {"clip_skip", gp.ClipSkip != nil},
+	} {
+		if !f.set {
+			continue
+		}
+		at, rule := n, "first sampling pass on the picture's path"
+		if from := r.origins[n][f.name]; from != nil {
+			at, rule = from, "node that gives the first pass its "+f.name
+		}
+		r.prove(f.name, at, rule)
+	}
 }
 
 func (r *reader) provePrompt(field string, set *promptSet) {
@@ -139,7 +159,7 @@ func (r *reader) clipSkip(set *promptSet) *int {
 func (r *reader) fillSize(gp *library.GenerationParameters, n *node, t trail) {
 	if d := r.sizeAt(n); d.known() {
 		gp.Width, gp.Height = &d.w, &d.h
-		r.prove("generation_parameters.width", t.source, "size of the latent")
+		r.proveSize(r.latentSource(n), "size of the latent the first pass began with")
 		return
 	}
 	w, h := r.in.FileWidth, r.in.FileHeight
@@ -149,7 +169,7 @@ func (r *reader) fillSize(gp *library.GenerationParameters, n *node, t trail) {
 	for _, m := range t.nodes {
 		if m == n {
 			gp.Width, gp.Height = &w, &h
-			r.prove("generation_parameters.width", nil, "size of the file, unchanged since the pass")
+			r.proveSize(nil, "size of the file, unchanged since the first pass")
 			return
 		}
 		if resizes(m) || m.is("crop", "pad", "stitch", "concat", "grid", "composite", "comparer", "combineimages") {
@@ -158,20 +178,29 @@ func (r *reader) fillSize(gp *library.GenerationParameters, n *node, t trail) {
 	}
 }
 
+func (r *reader) proveSize(n *node, rule string) {
+	r.prove("width", n, rule)
+	r.prove("height", n, rule)
+}
+
 var lengthNames = []string{"length", "video_frames", "num_frames", "frames", "frames_number", "frame_count", "video_length", "n_frames"}
 
 func (r *reader) fillMotion(gp *library.GenerationParameters, n *node, t trail) {
 	src := r.latentSource(n)
-	if src != nil {
-		gp.Frames = r.whole(src, lengthNames)
-		gp.BatchSize = r.whole(src, []string{"batch_size"})
+	if src == nil {
+		src = n
 	}
-	if gp.Frames == nil {
-		gp.Frames = r.whole(n, lengthNames)
+	gp.Frames, gp.BatchSize = r.whole(src, lengthNames), r.whole(src, []string{"batch_size"})
+	if gp.Frames != nil {
+		r.prove("frames", src, "length of the latent")
+	}
+	if gp.BatchSize != nil {
+		r.prove("batch_size", src, "batch of the latent")
 	}
 	for _, m := range t.nodes {
 		if f := r.number(m, []string{"fps", "frame_rate"}); f != nil {
 			gp.FPS = f
+			r.prove("fps", m, "frame rate of the writing node")
 			return
 		}
 	}

@@ -23,9 +23,10 @@ type promptPart struct {
 
 // promptSet is everything one side of a pass's conditioning says.
 type promptSet struct {
-	parts    []promptPart
-	guidance *float64
-	unknown  bool // a text exists that the file does not hold
+	parts        []promptPart
+	guidance     *float64
+	guidanceFrom *node
+	unknown      bool // a text exists that the file does not hold
 }
 
 // joined gives the prompt as one text, nil when nothing says one. Empty texts
@@ -186,9 +187,7 @@ func (w *condWalk) visit(p port, c condCtx) {
 	}
 	c.role, c.shared = sideOf(p, c)
 	if c.role == rolePositive && w.set.guidance == nil {
-		if in := n.in("guidance"); in != nil && !n.is("type") {
-			w.set.guidance = w.r.number(n, []string{"guidance"})
-		}
+		w.set.guidance, w.set.guidanceFrom = w.r.number(n, []string{"guidance"}), n
 	}
 	c.area = areaOf(n, c.area)
 	own := w.ownTexts(p, c)

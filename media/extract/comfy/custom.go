@@ -10,17 +10,20 @@ import (
 // readCustom reads the parts of custom sampling: noise, sampler, sigmas and
 // guider are nodes of their own there.
 func (r *reader) readCustom(n *node, p *library.SamplerPass) {
-	if from, ok := n.link("noise"); ok && p.Seed == nil {
-		p.Seed = r.noiseSeed(from.node)
+	if from, ok := n.link("noise"); ok {
+		seed, at := r.noiseSeed(from.node)
+		adopt(r, n, "seed", &p.Seed, seed, at)
 	}
-	if from, ok := n.link("sampler", "sampler_obj"); ok && p.Sampler == nil {
-		p.Sampler = r.samplerObject(from)
+	if from, ok := n.link("sampler", "sampler_obj"); ok {
+		name, at := r.samplerObject(from)
+		adopt(r, n, "sampler", &p.Sampler, name, at)
 	}
 	if from, ok := n.link("sigmas"); ok {
-		r.readSigmas(from, p)
+		r.readSigmas(n, from, p)
 	}
-	if from, ok := n.link("guider"); ok && p.CFGScale == nil {
-		p.CFGScale = r.guiderCFG(from.node)
+	if from, ok := n.link("guider"); ok {
+		cfg, at := r.guiderCFG(from.node)
+		adopt(r, n, "cfg_scale", &p.CFGScale, cfg, at)
 	}
 }
 
@@ -49,32 +52,25 @@ func (r *reader) along(n *node, visit func(*node) bool, names ...string) {
 	}
 }
 
-func (r *reader) noiseSeed(n *node) (seed *uint64) {
+func (r *reader) noiseSeed(n *node) (seed *uint64, at *node) {
 	r.along(n, func(n *node) bool {
 		if n.is("disablenoise", "emptynoise") {
 			return true
 		}
-		for _, name := range append(seedNames, "value") {
-			if s, ok := r.scalar(n.in(name), name); ok {
-				if seed = parseUint(s); seed != nil {
-					return true
-				}
-			}
-		}
-		return false
+		seed, at = r.seed(n, append(seedNames[:len(seedNames):len(seedNames)], "value")), n
+		return seed != nil
 	}, "noise", "noise1", "noise_1")
-	return seed
+	return seed, at
 }
 
 // samplerObject names a sampler that is a node: by its own choice, or by its
 // class ("SamplerEulerAncestral" is euler_ancestral).
-func (r *reader) samplerObject(p port) (name *string) {
+func (r *reader) samplerObject(p port) (name *string, at *node) {
 	r.along(p.node, func(n *node) bool {
-		if in := n.in("sampler_name"); in != nil {
-			if s, ok := r.scalar(in, "sampler_name"); ok && s != "" {
-				name = &s
-				return true
-			}
+		at = n
+		if s, ok := r.scalar(n.in("sampler_name"), "sampler_name"); ok && s != "" {
+			name = &s
+			return true
 		}
 		if _, wraps := n.link("sampler", "base_sampler", "original_sampler"); wraps {
 			return false
@@ -85,7 +81,7 @@ func (r *reader) samplerObject(p port) (name *string) {
 		}
 		return false
 	}, "sampler", "base_sampler", "original_sampler")
-	return name
+	return name, at
 }
 
 // samplerOfClass turns a sampler class into the name the sampler has elsewhere.
@@ -147,37 +143,34 @@ var schedulerClasses = map[string]string{
 
 // readSigmas reads steps, schedule name and denoise from the node that made the
 // noise schedule, through the nodes that only cut or bend it.
-func (r *reader) readSigmas(p port, pass *library.SamplerPass) {
+func (r *reader) readSigmas(n *node, p port, pass *library.SamplerPass) {
 	slot := p.slot
-	r.along(p.node, func(n *node) bool {
-		if _, cut := n.link("sigmas"); cut {
-			if at := r.whole(n, []string{"step"}); at != nil && n.is("splitsigmas") {
-				if slot == 0 {
-					pass.EndStep = at
-				} else {
-					pass.StartStep = at
-				}
-			}
+	r.along(p.node, func(m *node) bool {
+		if _, cut := m.link("sigmas"); cut {
+			r.readSplit(m, slot, pass)
 			return false
 		}
-		if pass.Steps == nil {
-			pass.Steps = r.whole(n, stepsNames)
+		adopt(r, n, "steps", &pass.Steps, r.whole(m, stepsNames), m)
+		adopt(r, n, "scheduler", &pass.Scheduler, r.word(m, schedulerNames), m)
+		if s := schedulerClasses[m.key]; s != "" {
+			adopt(r, n, "scheduler", &pass.Scheduler, &s, m)
 		}
-		if pass.Scheduler == nil {
-			if pass.Scheduler = r.word(n, schedulerNames); pass.Scheduler == nil {
-				if s := schedulerClasses[n.key]; s != "" {
-					pass.Scheduler = &s
-				}
-			}
-		}
-		if pass.Denoise == nil {
-			pass.Denoise = r.number(n, denoiseNames)
-		}
-		if pass.Steps == nil {
-			pass.Steps = r.manualSteps(n)
-		}
+		adopt(r, n, "denoise", &pass.Denoise, r.number(m, denoiseNames), m)
+		adopt(r, n, "steps", &pass.Steps, r.manualSteps(m), m)
 		return true
 	}, "sigmas", "sigmas_1")
+}
+
+// readSplit reads at which step a schedule was cut in two.
+func (r *reader) readSplit(n *node, slot int, pass *library.SamplerPass) {
+	at := r.whole(n, []string{"step"})
+	switch {
+	case at == nil || !n.is("splitsigmas"):
+	case slot == 0:
+		pass.EndStep = at
+	default:
+		pass.StartStep = at
+	}
 }
 
 // manualSteps counts a hand-written noise schedule: one step between two values.
@@ -197,13 +190,13 @@ func (r *reader) manualSteps(n *node) *int {
 }
 
 // guiderCFG reads cfg from a guider, through guiders that wrap another.
-func (r *reader) guiderCFG(n *node) (cfg *float64) {
+func (r *reader) guiderCFG(n *node) (cfg *float64, at *node) {
 	r.along(n, func(n *node) bool {
 		if n.is("basicguider") {
 			return true
 		}
-		cfg = r.number(n, cfgNames)
+		cfg, at = r.number(n, cfgNames), n
 		return cfg != nil
 	}, "guider")
-	return cfg
+	return cfg, at
 }

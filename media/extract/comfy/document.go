@@ -95,26 +95,41 @@ func (r *reader) conflicts(layout *graph) []library.Conflict {
 		if n == nil || l == nil || n.class != l.class {
 			continue
 		}
-		var names []string
-		switch e.Field {
-		case "generation_parameters":
-			names = []string{"seed", "noise_seed", "steps", "cfg", "sampler_name", "scheduler", "denoise"}
-		case "positive", "negative":
-			names = mainFields
-		default:
-			continue
-		}
-		for _, name := range names {
-			if a, b := n.in(name), l.in(name); a != nil && b != nil && differ(a, b) {
-				field := e.Field
-				if field == "generation_parameters" {
-					field += "." + name
-				}
-				out = append(out, library.Conflict{Field: field, Taken: "prompt node " + e.Node, Other: "workflow node " + e.Node})
+		for _, name := range inputsOf(e.Field) {
+			a, b := n.in(name), l.in(name)
+			if a == nil || b == nil || !differ(a, b) {
+				continue
+			}
+			c := library.Conflict{Field: e.Field, Taken: "prompt node " + e.Node, Other: "workflow node " + e.Node}
+			if len(out) == 0 || out[len(out)-1] != c {
+				out = append(out, c)
 			}
 		}
 	}
 	return out
+}
+
+// inputsOf gives the inputs from which a field may have been read.
+func inputsOf(field string) []string {
+	switch field {
+	case "positive", "negative":
+		return append(mainFields[:len(mainFields):len(mainFields)], encoderFields...)
+	case "seed":
+		return seedNames
+	case "steps":
+		return stepsNames
+	case "cfg_scale":
+		return cfgNames
+	case "sampler":
+		return samplerNames
+	case "scheduler":
+		return schedulerNames
+	case "denoise":
+		return denoiseNames
+	case "models":
+		return []string{"ckpt_name", "unet_name", "lora_name", "vae_name", "clip_name", "clip_name1", "clip_name2", "control_net_name", "model_name"}
+	}
+	return nil
 }
 
 func differ(a, b *input) bool {

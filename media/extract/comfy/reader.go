@@ -15,6 +15,7 @@ type reader struct {
 	reaches    map[*node]bool
 	samplers   map[*node]bool
 	passes     map[*node]*library.SamplerPass
+	origins    map[*node]map[string]*node // per pass, the node each setting was read from
 	promptSets map[promptKey]*promptSet
 	nameSource map[*input]bool
 	live       map[*node]bool
@@ -49,7 +50,7 @@ func newReader(in Input, g *graph) *reader {
 	return &reader{
 		in: in, g: g,
 		switches: map[*node]choice{}, scalars: map[scalarKey]found{}, texts: map[textKey]found{}, sizes: map[*node]dims{},
-		reaches: map[*node]bool{}, samplers: map[*node]bool{}, passes: map[*node]*library.SamplerPass{},
+		reaches: map[*node]bool{}, samplers: map[*node]bool{}, passes: map[*node]*library.SamplerPass{}, origins: map[*node]map[string]*node{},
 		promptSets: map[promptKey]*promptSet{}, nameSource: map[*input]bool{}, live: map[*node]bool{},
 		textBudget: maxTextBudget, stepBudget: maxSteps,
 	}

@@ -76,12 +76,13 @@ func (r *reader) pass(n *node) *library.SamplerPass {
 	r.readSettings(n, p)
 	r.readCustom(n, p)
 	if pipe := n.pipe(); pipe != nil && r.isSampler(pipe.node) {
-		inherit(p, r.pass(pipe.node))
+		r.inherit(n, p, pipe.node)
 	}
 	pos, neg := r.prompts(n)
 	p.Positive, p.Negative = pos.joined(), neg.joined()
-	if p.Guidance == nil {
+	if p.Guidance == nil && pos.guidance != nil {
 		p.Guidance = pos.guidance
+		r.from(n, "guidance", pos.guidanceFrom)
 	}
 	if p.Guidance == nil {
 		p.Guidance = r.number(n, []string{"embedded_guidance_scale", "guidance"})
@@ -90,14 +91,9 @@ func (r *reader) pass(n *node) *library.SamplerPass {
 	return p
 }
 
+// readSettings reads the settings that a node holds itself.
 func (r *reader) readSettings(n *node, p *library.SamplerPass) {
-	for _, name := range seedNames {
-		if s, ok := r.scalar(n.in(name), name); ok {
-			if p.Seed = parseUint(s); p.Seed != nil {
-				break
-			}
-		}
-	}
+	p.Seed = r.seed(n, seedNames)
 	p.Steps = r.whole(n, stepsNames)
 	p.CFGScale = r.number(n, cfgNames)
 	p.Denoise = r.number(n, denoiseNames)
@@ -105,6 +101,25 @@ func (r *reader) readSettings(n *node, p *library.SamplerPass) {
 	p.EndStep = r.whole(n, []string{"end_at_step", "end_step", "stop_at_step"})
 	p.Sampler = r.word(n, samplerNames)
 	p.Scheduler = r.word(n, schedulerNames)
+}
+
+func (r *reader) seed(n *node, names []string) *uint64 {
+	for _, name := range names {
+		if s, ok := r.scalar(n.in(name), name); ok {
+			if seed := parseUint(s); seed != nil {
+				return seed
+			}
+		}
+	}
+	return nil
+}
+
+// from notes that a setting of a pass was read from another node.
+func (r *reader) from(pass *node, field string, n *node) {
+	if r.origins[pass] == nil {
+		r.origins[pass] = map[string]*node{}
+	}
+	r.origins[pass][field] = n
 }
 
 // word reads a name such as a sampler's: text that is not a number.
@@ -129,24 +144,21 @@ func (r *reader) givesText(p port) bool {
 }
 
 // inherit fills what the pass itself leaves open from the node that prepared it.
-func inherit(p, from *library.SamplerPass) {
-	if p.Seed == nil {
-		p.Seed = from.Seed
-	}
-	if p.Steps == nil {
-		p.Steps = from.Steps
-	}
-	if p.CFGScale == nil {
-		p.CFGScale = from.CFGScale
-	}
-	if p.Denoise == nil {
-		p.Denoise = from.Denoise
-	}
-	if p.Sampler == nil {
-		p.Sampler = from.Sampler
-	}
-	if p.Scheduler == nil {
-		p.Scheduler = from.Scheduler
+func (r *reader) inherit(n *node, p *library.SamplerPass, prepared *node) {
+	q := r.pass(prepared)
+	adopt(r, n, "seed", &p.Seed, q.Seed, prepared)
+	adopt(r, n, "steps", &p.Steps, q.Steps, prepared)
+	adopt(r, n, "cfg_scale", &p.CFGScale, q.CFGScale, prepared)
+	adopt(r, n, "denoise", &p.Denoise, q.Denoise, prepared)
+	adopt(r, n, "sampler", &p.Sampler, q.Sampler, prepared)
+	adopt(r, n, "scheduler", &p.Scheduler, q.Scheduler, prepared)
+}
+
+// adopt fills an open setting of a pass and notes where it came from.
+func adopt[T any](r *reader, pass *node, field string, dst **T, v *T, from *node) {
+	if *dst == nil && v != nil {
+		*dst = v
+		r.from(pass, field, from)
 	}
 }
 
