@@ -78,7 +78,7 @@ func bad(at span) Node { return &Const{bad: true, at: at} }
 // textLeaf makes a word, phrase or glob of a token outside any field.
 func (r *reader) textLeaf(t token) Node {
 	if t.kind == tokPhrase {
-		return &Text{Kind: Phrase, Value: t.text, Model: t.model, at: t.at}
+		return &Text{Kind: Phrase, Value: oneLine(t.text), Model: t.model, at: t.at}
 	}
 	if len(t.stars) == 0 {
 		return &Text{Kind: Word, Value: t.text, Model: t.model, at: t.at}
@@ -92,6 +92,9 @@ func (r *reader) textLeaf(t token) Node {
 	}
 	return &Text{Kind: Glob, Pattern: parts, at: t.at}
 }
+
+// oneLine trims a phrase and makes each run of blanks one.
+func oneLine(s string) string { return strings.Join(strings.FieldsFunc(s, isBlank), " ") }
 
 func (r *reader) shortGlob(t token, field string) {
 	w := r.warn(ShortGlob, t.at, "beside its wildcards %s has fewer than %d characters, so it was read as any value", excerpt(t.text), MinGlobText)

@@ -323,7 +323,7 @@ scan:
 			continue
 		case c == '(' && l.match[l.pos] > 0:
 			inside++
-		case c == ')' && inside == 0, isQuote(c) && l.pos > start && l.closes(l.pos+n):
+		case c == ')' && inside == 0, isQuote(c) && l.pos > start && l.opens(l.pos+n):
 			break scan
 		case c == ')':
 			inside--
@@ -341,9 +341,14 @@ scan:
 	l.add(t)
 }
 
-// closes reports whether a quote follows anywhere behind i.
-func (l *lexer) closes(i int) bool {
-	return strings.IndexFunc(l.s[i:], isQuote) >= 0
+// opens reports whether the quote before i, inside a word, begins a phrase: text
+// follows directly, and a closing quote later. The one of 24" does not.
+func (l *lexer) opens(i int) bool {
+	if i >= len(l.s) {
+		return false
+	}
+	c, n := utf8.DecodeRuneInString(l.s[i:])
+	return !isBlank(c) && (isQuote(c) || strings.IndexFunc(l.s[i+n:], isQuote) >= 0)
 }
 
 // modelTag reads <lora:name:weight>, the way prompts load a model. It is text.
@@ -363,7 +368,7 @@ func (l *lexer) modelTag() bool {
 		return false
 	}
 	name, _, _ := strings.Cut(body, ":")
-	name = strings.Join(strings.FieldsFunc(name, isBlank), " ")
+	name = oneLine(name)
 	if name == "" {
 		return false
 	}

@@ -121,7 +121,7 @@ func TestStrictReadingIsLenientReadingOrAFault(t *testing.T) {
 		case slips > 0:
 			var f *library.Fault
 			if !errors.As(err, &f) || (f.Code != library.CodeQuerySyntax && f.Code != library.CodeQueryValue) {
-				t.Fatalf("strict Parse(%q) = %v, want a query fault for %v", text, err, keys(lenient.Warnings))
+				t.Fatalf("strict Parse(%q) = %v, want a query fault for %v", text, err, lenient.Warnings)
 			}
 			if p, ok := f.Extra.(Problem); !ok || len(p.Warnings) != len(lenient.Warnings) {
 				t.Fatalf("strict Parse(%q): Extra = %#v", text, f.Extra)

@@ -83,7 +83,7 @@ func (p *repair) word(t token, tokens []token, i *int) {
 	if p.last() == tokField && t.plain && isComparison(t.text) && *i+1 < len(tokens) && tokens[*i+1].isValue() {
 		*i++
 		v := tokens[*i]
-		p.r.warn(SpaceAfterColon, t.at, "the blank behind %s was left out", t.text)
+		p.r.warn(SpaceAfterColon, t.at, "the blank behind %s was left out", t.text).Field = p.out[len(p.out)-1].field.Name
 		t.text += v.text
 		t.stars = nil
 		t.at.end = v.at.end

@@ -24,17 +24,18 @@ func (r *reader) typed(f *Field, t token) Node {
 		}
 		return r.scalarValue(f, t)
 	case TypeText:
-		op := Match
 		if t.kind == tokPhrase {
-			op = MatchPhrase
+			return &Pred{Field: f, Op: MatchPhrase, Value: oneLine(t.text), at: t.at}
 		}
-		return &Pred{Field: f, Op: op, Value: t.text, at: t.at}
+		return &Pred{Field: f, Op: Match, Value: t.text, at: t.at}
 	case TypePart:
 		return &Pred{Field: f, Op: Contains, Value: fold(t.text), at: t.at}
 	case TypeEnum:
 		return r.enumValue(f, t)
 	case TypeBool, TypeChain, TypeHash:
 		return r.wordValue(f, t)
+	case TypeTag:
+		return equal(f, oneLine(fold(t.text)), t)
 	case TypeMIME:
 		return mimeValue(f, t)
 	case TypeParent:

@@ -1,0 +1,81 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Reference is the language as one Markdown page: operators, every field with
+// its values and an example, the modes and the limits. It is printed from the
+// field table, so it cannot miss a field.
+func Reference() string {
+	var b strings.Builder
+	b.WriteString(referenceHead)
+	group := ""
+	for _, f := range Fields() {
+		if f.Group != group {
+			group = f.Group
+			fmt.Fprintf(&b, "\n### %s\n\n| Field | Finds | Values | Example |\n|---|---|---|---|\n", group)
+		}
+		name := "`" + f.Name + "`"
+		for _, a := range f.Aliases {
+			name += ", `" + a + "`"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", name, cell(f.Doc), cell(strings.Join(f.Accepts(), ", ")), cell(f.Example))
+	}
+	fmt.Fprintf(&b, referenceTail, MaxBytes, MaxLeaves, MaxDepth, MaxGlobs, MinGlobText)
+	return b.String()
+}
+
+func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
+
+const referenceHead = `# Search language
+
+Bare words and "quoted phrases" are searched in titles, tags, prompts, model names, descriptions and file names, and in smart mode by meaning. ` + "`field:value`" + ` filters.
+
+| Write | To mean |
+|---|---|
+| ` + "`red cat`" + `, ` + "`red AND cat`" + ` | both |
+| ` + "`red OR cat`" + ` | any of them; binds looser than AND |
+| ` + "`NOT red`" + `, ` + "`-red`" + ` | not this word, phrase, field or group |
+| ` + "`(a OR b) c`" + ` | a group |
+| ` + "`\"red cat\"`" + ` | these words in this order |
+| ` + "`port*`" + ` | a wildcard; ` + "`?`" + ` is an ordinary character |
+| ` + "`tag:portrait`" + `, ` + "`tag:\"red hair\"`" + ` | a field has this value |
+| ` + "`tag:(a OR b)`" + ` | the field of the whole group |
+| ` + "`tag:*`" + `, ` + "`-tag:*`" + ` | the field has a value, has none |
+| ` + "`steps:20..30`" + `, ` + "`created:2024-02..`" + ` | a range, ends included, an end may be open |
+| ` + "`cfg:>=7`" + ` | a comparison: > >= < <= |
+| ` + "`\\*`" + `, ` + "`\\(`" + ` | the character itself |
+
+AND, OR and NOT are operators in capitals only. Field names may be written in any case. ` + "`(words:1.2)`" + ` is read as the words, ` + "`<lora:name:0.8>`" + ` as the name. An unknown field is left out and its value searched as text, with a warning. A value that a field cannot have matches nothing, with a warning.
+
+## Fields
+`
+
+const referenceTail = `
+## Modes
+
+| Mode | A word matches |
+|---|---|
+| exact | a whole title, file name, tag or model name, or the words in order in title, description or prompt |
+| partial | any part of a file name, title or model name; the beginning of a tag |
+| fuzzy | as fulltext, with one or two slips per word |
+| fulltext | the word anywhere; of more than three words three quarters must be there |
+| boolean | the word anywhere, the query exactly as written; slips are errors |
+| smart | the word anywhere, and pictures that mean the same |
+
+## Limits
+
+%d bytes, %d words and values, %d levels of parentheses, %d values with a wildcard; a wildcard needs at least %d other characters.
+`
+
+// Summary describes the language in at most 900 characters, for the description
+// of a tool that takes a query. It is made from the field table too.
+func Summary() string {
+	var names []string
+	for _, f := range Fields() {
+		names = append(names, f.Name)
+	}
+	return `Words and "phrases" search titles, tags, prompts, model names; field:value filters. AND, OR, NOT, -x, (groups), wildcard *, "quoted values", ranges a..b, > >= < <=, tag:(a OR b), tag:* = has any. Dates YYYY[-MM[-DD]]. Example: neon street (tag:city OR tag:night) -status:Rejected created:2024-01.. model:sdxl. Fields: ` + strings.Join(names, " ") + "."
+}
