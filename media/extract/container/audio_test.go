@@ -142,6 +142,9 @@ func TestMP3LengthIsReadOfHeaderOrBitRate(t *testing.T) {
 	if f := readBytes(t, frame, make([]byte, 32000-4)); f.DurationMS != 2000 || f.MIME != "audio/mpeg" {
 		t.Errorf("by bit rate: got %s of %d ms, want 2000", f.MIME, f.DurationMS)
 	}
+	if f := readBytes(t, "\xff\xf3\x80\x00", make([]byte, 17), "Info", be32(1), be32(100), make([]byte, 999)); f.DurationMS != 2612 {
+		t.Errorf("by frame count, MPEG-2: got %d ms; 100 frames of 576 samples at 22050 Hz are 2612", f.DurationMS)
+	}
 	if f := readBytes(t, frame, make([]byte, 32), "Xing", be32(1), be32(100), make([]byte, 999)); f.DurationMS != 2612 {
 		t.Errorf("by frame count: got %d ms; 100 frames of 1152 samples at 44100 Hz are 2612", f.DurationMS)
 	}

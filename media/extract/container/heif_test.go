@@ -1,6 +1,9 @@
 package container
 
-import "testing"
+import (
+	"bytes"
+	"testing"
+)
 
 // avifFile makes an AVIF of 3×2 pixels with an EXIF and an XMP item; the file's
 // own bytes hold the first, the idat box the second.
@@ -47,5 +50,15 @@ func TestAVIFAndHEIFItemsAreRead(t *testing.T) {
 				t.Errorf("got %+v; want %s of 3×2", f, c.mime)
 			}
 		})
+	}
+}
+
+// TestItemTableOfNothingCostsLittle: fields may be zero bytes wide, so that a small
+// table announces any number of pieces.
+func TestItemTableOfNothingCostsLittle(t *testing.T) {
+	entries := bytes.Repeat(join(be16(1), be16(0), be16(0xFFFF)), 4096)
+	b := join(atom("ftyp", "avif", be32(0)), fullAtom("meta", fullAtom("iloc", 0, 0, be16(4096), entries)))
+	if n := allocated(func() { readBytes(t, b) }); n > 4<<20 {
+		t.Errorf("allocated %d MiB for a file of %d KiB", n>>20, len(b)>>10)
 	}
 }

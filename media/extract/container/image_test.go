@@ -81,8 +81,9 @@ func TestBigTIFFIsRead(t *testing.T) {
 
 // TestTIFFPagesInACircleAreCountedOnce: the second directory points at the first.
 func TestTIFFPagesInACircleAreCountedOnce(t *testing.T) {
-	f := readBytes(t, "II*\x00", le32(8), le16(0), le32(14), le16(0), le32(8))
-	if f.Frames > 2 {
+	entry := join(le16(tagWidth), le16(3), le32(1), le32(3))
+	f := readBytes(t, "II*\x00", le32(8), le16(1), entry, le32(26), le16(1), entry, le32(8))
+	if f.Frames != 2 {
 		t.Errorf("got %d pages; there are two", f.Frames)
 	}
 }
