@@ -1,0 +1,148 @@
+// Package e2e tests the whole product from outside: real servers, real HTTP, and
+// where crashes matter, the real binary.
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"image"
+	"image/color"
+	"image/png"
+	"net/url"
+	"strings"
+	"testing"
+
+	"vitrine/internal/echo"
+	"vitrine/library"
+	"vitrine/op"
+	"vitrine/service/servicetest"
+)
+
+// picture makes a PNG whose bytes differ for every n, with generation data.
+func picture(n int, prompt string) []byte {
+	img := image.NewNRGBA(image.Rect(0, 0, 48, 32))
+	for i := range img.Pix {
+		img.Pix[i] = byte(i * (n + 1))
+	}
+	img.SetNRGBA(0, 0, color.NRGBA{byte(n), byte(n >> 8), byte(n >> 16), 255})
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		panic(err)
+	}
+	if prompt == "" {
+		return b.Bytes()
+	}
+	return withText(b.Bytes(), "parameters", prompt+"\nSteps: 20, Sampler: Euler a, CFG scale: 7, Seed: 42, Size: 48x32, Model: canaryModel, Version: v1.10.1")
+}
+
+// world is a product with one asset and one operation for calls to speak of.
+type world struct {
+	*servicetest.Env
+	asset     servicetest.Stored
+	operation string
+	data      []byte
+}
+
+func newWorld(t *testing.T) world {
+	t.Helper()
+	w := world{Env: servicetest.Start(t, servicetest.Options{})}
+	w.data = picture(7, "a lighthouse in fog")
+	w.asset = w.StoreFile("", "lighthouse.png", "image/png", w.data, "sea")
+	var changed struct {
+		OperationID string `json:"operation_id"`
+	}
+	w.Call("PATCH", "/api/v1/assets/bulk-tag", map[string]any{"asset_hs": []any{w.asset.Asset.Hash}, "operation": "add", "tags": []string{"fog"}}, &changed)
+	w.operation = changed.OperationID
+	w.Search("", "tag:fog", changed.OperationID)
+	return w
+}
+
+// args gives valid arguments for an operation, about this world's asset.
+func (w world) args(o op.Operation) map[string]any {
+	w.T.Helper()
+	var args map[string]any
+	if err := json.Unmarshal(servicetest.JSON(o.Example), &args); err != nil {
+		w.T.Fatalf("the example of %s is no object: %v", o.Name, err)
+	}
+	if _, ok := args["asset_h"]; ok {
+		args["asset_h"] = string(w.asset.Asset.Hash)
+	}
+	if _, ok := args["asset_hs"]; ok {
+		args["asset_hs"] = []any{string(w.asset.Asset.Hash)}
+	}
+	if _, ok := args["operation_id"]; ok {
+		args["operation_id"] = w.operation
+	}
+	return args
+}
+
+// rest calls an operation by its route.
+func (w world) rest(o op.Operation, key string, args map[string]any) (int, map[string]any) {
+	w.T.Helper()
+	path, body := o.Path, map[string]any{}
+	for name, v := range args {
+		if s, ok := v.(string); ok && strings.Contains(path, "{"+name+"}") {
+			path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(s))
+			continue
+		}
+		body[name] = v
+	}
+	var payload []byte
+	if o.Method == "GET" || o.Method == "DELETE" {
+		q := url.Values{}
+		for name, v := range body {
+			q.Set(name, strings.Trim(string(servicetest.JSON(v)), `"`))
+		}
+		path += "?" + q.Encode()
+	} else {
+		payload = servicetest.JSON(body)
+	}
+	status, answer, _ := w.Raw(o.Method, path, key, payload, nil)
+	var out map[string]any
+	if err := json.Unmarshal(answer, &out); err != nil {
+		w.T.Fatalf("%s %s answered %d with no JSON object: %.200s", o.Method, path, status, answer)
+	}
+	return status, out
+}
+
+// mcp gives an MCP client of the product.
+func (w world) mcp(era echo.Era, key string) *echo.Client {
+	return echo.At(w.URL).Connect(w.T, era, key)
+}
+
+// tool calls an operation as a tool.
+func (w world) tool(c *echo.Client, o op.Operation, args map[string]any) (isError bool, structured map[string]any) {
+	w.T.Helper()
+	r := c.Call(w.T, o.Name, args, nil)
+	if err := json.Unmarshal(r.Structured, &structured); err != nil {
+		w.T.Fatalf("%s gave no structured result: %s", o.Name, r.Structured)
+	}
+	return r.IsError, structured
+}
+
+// volatile drops what differs between two calls by its nature.
+func volatile(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, k := range []string{"request_id", "took_ms", "thumbnail_url", "signedUrl", "path", "storagePath", "storage_path", "download_url",
+			"download_expires_at", "operation_id", "index_token", "updated_at", "relevance_score", "url"} {
+			delete(v, k)
+		}
+		for k, x := range v {
+			v[k] = volatile(x)
+		}
+	case []any:
+		for i, x := range v {
+			v[i] = volatile(x)
+		}
+	}
+	return v
+}
+
+// codeOf gives a problem's code, or nothing for a success.
+func codeOf(answer map[string]any) string {
+	code, _ := answer["code"].(string)
+	return code
+}
+
+var allPermissions = library.Permissions

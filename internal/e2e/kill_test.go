@@ -1,0 +1,200 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/api/client"
+	"vitrine/internal/fault"
+	"vitrine/service"
+	"vitrine/service/servicetest"
+)
+
+// killed is a product that is killed and started again on the same data.
+type killed struct {
+	t   *testing.T
+	cfg service.Config
+	api *client.Client
+}
+
+func newKilled(t *testing.T) killed {
+	t.Helper()
+	cfg := servicetest.Config(t)
+	var key struct {
+		Secret string `json:"secret"`
+	}
+	if err := json.Unmarshal([]byte(command(t, cfg, "keys", "create", "test", "--permissions", "read,search,write", "--json")), &key); err != nil {
+		t.Fatal(err)
+	}
+	return killed{t: t, cfg: cfg, api: &client.Client{Base: "http://" + cfg.Listen, Key: key.Secret}}
+}
+
+// upload sends one file as clients do and reports whether it was acknowledged.
+func (k killed) upload(n int) (acknowledged bool, data []byte) {
+	data = picture(n, "")
+	ctx, cancel := context.WithTimeout(k.t.Context(), 20*time.Second)
+	defer cancel()
+	var ticket struct {
+		SignedURL   string `json:"signedUrl"`
+		StoragePath string `json:"storagePath"`
+	}
+	name := fmt.Sprintf("file-%d.png", n)
+	if k.api.Call(ctx, http.MethodGet, "/api/v1/storage/signed-url/upload?contentType=image/png&filename="+name, nil, &ticket) != nil {
+		return false, data
+	}
+	if k.api.Put(ctx, ticket.SignedURL, "image/png", bytes.NewReader(data), int64(len(data))) != nil {
+		return false, data
+	}
+	err := k.api.Call(ctx, http.MethodPost, "/api/v1/assets", map[string]any{"storagePath": ticket.StoragePath, "filename": name, "mimeType": "image/png"}, nil)
+	return err == nil, data
+}
+
+// assets lists what the library holds, by a rebuilt-free way: the database.
+func (k killed) stored(data []byte) bool {
+	k.t.Helper()
+	hash := sha1Hex(data)
+	ctx, cancel := context.WithTimeout(k.t.Context(), 20*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, k.api.Base+"/api/v1/assets/"+hash+"/download", nil)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	req.Header.Set("X-API-Key", k.api.Key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	got, err := io.ReadAll(res.Body)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return res.StatusCode == 200 && bytes.Equal(got, data)
+}
+
+// files counts what lies in the folders of the blob store.
+func (k killed) files(kind string) int {
+	k.t.Helper()
+	n := 0
+	err := filepath.WalkDir(filepath.Join(k.cfg.DataDir, "blobs", kind), func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			n++
+		}
+		if errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return n
+}
+
+// TestAKillAtAnyPointOfAnUploadLosesNothingAndLeavesNothing kills the service with
+// no warning at each named point of an upload, at the first and at a later pass.
+// What was acknowledged is there byte for byte, what was not can be sent again
+// and is stored once, and after a sweep there is no file without a row.
+func TestAKillAtAnyPointOfAnUploadLosesNothingAndLeavesNothing(t *testing.T) {
+	var points []string
+	for name := range fault.Names {
+		if strings.HasPrefix(name, "blob.") || strings.HasPrefix(name, "store.") {
+			points = append(points, name)
+		}
+	}
+	if len(points) < 7 {
+		t.Fatalf("only the points %v are known", points)
+	}
+	k := newKilled(t)
+	n, lost, unsent := 0, 0, 0
+	var all [][]byte
+	for _, point := range points {
+		for _, pass := range []int{1, 3} {
+			p := serve(t, k.cfg, fmt.Sprintf("%s:%d", point, pass), "api")
+			var unacknowledged []byte
+			for range 6 {
+				n++
+				ok, data := k.upload(n)
+				all = append(all, data)
+				if !ok {
+					unacknowledged = data
+					break
+				}
+			}
+			p.awaitDeath(point)
+			p = serve(t, k.cfg, "", "api")
+			for _, data := range all[:len(all)-1] {
+				if !k.stored(data) {
+					lost++
+				}
+			}
+			if unacknowledged == nil {
+				t.Fatalf("%s: every upload was acknowledged, so nothing was tried", point)
+			}
+			if ok, _ := k.upload(n); !ok || !k.stored(unacknowledged) {
+				unsent++
+				t.Errorf("%s, pass %d: what was not acknowledged could not be sent again", point, pass)
+			}
+			p.stop()
+		}
+	}
+	command(t, k.cfg, "sweep", "--age", "0s")
+	rows := strings.TrimSpace(command(t, k.cfg, "reconcile", "--json"))
+	t.Logf("%d kills at %d points, %d files: lost %d, not sendable again %d; staged left %d, files %d", 2*len(points), len(points), len(all), lost, unsent, k.files("staging"), k.files("assets"))
+	if lost > 0 || k.files("staging") != 0 || k.files("assets") != len(all) {
+		t.Errorf("lost %d; %d staged files are left; %d files for %d assets; %s", lost, k.files("staging"), k.files("assets"), len(all), rows)
+	}
+}
+
+// TestAKillAtAnyPointOfIndexingLeavesTheIndexEqualToTheDatabase kills relay and
+// indexer at each of their points while changes flow, and starts them again.
+func TestAKillAtAnyPointOfIndexingLeavesTheIndexEqualToTheDatabase(t *testing.T) {
+	k := newKilled(t)
+	n := 0
+	for name := range fault.Names {
+		if !strings.HasPrefix(name, "relay.") && !strings.HasPrefix(name, "indexer.") {
+			continue
+		}
+		p := serve(t, k.cfg, name+":2", "api,relay,index")
+		for alive := true; alive && n < 400; {
+			n++
+			alive, _ = k.upload(n)
+			time.Sleep(20 * time.Millisecond) // more than one batch
+		}
+		p.awaitDeath(name)
+	}
+	p := serve(t, k.cfg, "", "api,relay,index")
+	servicetest.Eventually(t, 60*time.Second, "the index has caught up", func() error {
+		var found struct {
+			Total int `json:"total"`
+		}
+		if err := k.api.Call(t.Context(), http.MethodPost, "/api/v1/assets/search", map[string]any{"limit": 1}, &found); err != nil {
+			return err
+		}
+		if rows := k.files("assets"); found.Total < rows-1 { // the last upload may have no row
+			return fmt.Errorf("%d of %d found", found.Total, rows)
+		}
+		return nil
+	})
+	time.Sleep(2 * time.Second) // whatever is still under way has settled
+	var got struct{ Missing, Stale, Ghosts, Ahead, Remaining int64 }
+	if err := json.Unmarshal([]byte(command(t, k.cfg, "reconcile", "--json")), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Missing+got.Stale+got.Ghosts+got.Ahead+got.Remaining != 0 {
+		t.Errorf("the index differs from the database: %+v", got)
+	}
+	p.stop()
+	t.Logf("%d uploads", n)
+}

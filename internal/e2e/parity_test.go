@@ -1,0 +1,68 @@
+package e2e
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vitrine/internal/echo"
+	"vitrine/op"
+)
+
+// TestEveryOperationAnswersTheSameOverRESTAndMCP calls each with its example, with
+// an unknown argument and with nothing at all. A write is taken to its settled
+// state first, so that asking again gives the same answer.
+func TestEveryOperationAnswersTheSameOverRESTAndMCP(t *testing.T) {
+	w := newWorld(t)
+	for _, era := range echo.Eras {
+		c := w.mcp(era, w.Key)
+		for _, o := range w.Catalogue.Operations {
+			if o.RESTOnly {
+				continue
+			}
+			t.Run(string(era)+"/"+o.Name, func(t *testing.T) {
+				good := w.args(o)
+				if !o.ReadOnly {
+					w.rest(o, w.Key, maps.Clone(good))
+				}
+				bad := maps.Clone(good)
+				bad["nonsense"] = "x"
+				for name, args := range map[string]map[string]any{"example": good, "unknown argument": bad, "nothing": {}} {
+					if name == "nothing" && hasPathArgument(o) {
+						continue // there is no such route
+					}
+					status, rest := w.rest(o, w.Key, maps.Clone(args))
+					isError, mcp := w.tool(c, o, maps.Clone(args))
+					if isError != (status >= 400) {
+						t.Errorf("%s: REST answers %d, MCP isError is %v", name, status, isError)
+					}
+					if diff := cmp.Diff(volatile(rest), volatile(mcp)); diff != "" {
+						t.Errorf("%s: REST (-) and MCP (+) differ: %s", name, diff)
+					}
+				}
+			})
+		}
+	}
+}
+
+func hasPathArgument(o op.Operation) bool {
+	for i := range o.Path {
+		if o.Path[i] == '{' {
+			return true
+		}
+	}
+	return false
+}
+
+// TestEveryExampleWorks: what the documents show must run as it stands there.
+func TestEveryExampleWorks(t *testing.T) {
+	w := newWorld(t)
+	for _, o := range w.Catalogue.Operations {
+		if status, answer := w.rest(o, w.Key, w.args(o)); status >= 300 && codeOf(answer) != "NOT_FOUND" {
+			t.Errorf("%s answered %d %v", o.Name, status, answer)
+		} else if status >= 300 && o.Name != "GetWorkflow" { // the world's picture carries no graph
+			t.Errorf("%s answered %d %v", o.Name, status, answer)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package e2e
+
+import (
+	"testing"
+
+	"vitrine/internal/echo"
+	"vitrine/library"
+)
+
+// TestEachPermissionAllowsExactlyItsOperations tries every operation with a key of
+// each permission, over both transports: denied unless the key has the one that
+// the operation names. Read is carried by every key.
+func TestEachPermissionAllowsExactlyItsOperations(t *testing.T) {
+	w := newWorld(t)
+	cells := 0
+	for _, p := range allPermissions {
+		key := w.NewKey(w.Home, p)
+		c := w.mcp(echo.Modern, key)
+		for _, o := range w.Catalogue.Operations {
+			allowed := o.Permission == p || o.Permission == library.PermRead
+			status, answer := w.rest(o, key, w.args(o))
+			if denied := status == 403 && codeOf(answer) == library.CodePermissionRequired; denied == allowed {
+				t.Errorf("REST %s with %s: %d %s", o.Name, p, status, codeOf(answer))
+			} else if denied && answer["permission"] != string(o.Permission) {
+				t.Errorf("REST %s with %s does not name the permission it needs: %v", o.Name, p, answer)
+			}
+			cells++
+			if o.RESTOnly {
+				continue
+			}
+			isError, result := w.tool(c, o, w.args(o))
+			if denied := isError && codeOf(result) == library.CodePermissionRequired; denied == allowed {
+				t.Errorf("MCP %s with %s: %v", o.Name, p, result)
+			}
+			cells++
+		}
+	}
+	t.Logf("%d cells", cells)
+	if cells < 50 {
+		t.Errorf("only %d cells tried", cells)
+	}
+}
+
+// TestWithoutAGoodCredentialEverythingIsRefused covers what is no API key of this
+// service at all.
+func TestWithoutAGoodCredentialEverythingIsRefused(t *testing.T) {
+	w := newWorld(t)
+	for name, key := range map[string]string{"none": "", "a session token": "eyJhbGciOiJIUzI1NiJ9.e30.x", "a mistyped key": w.Key[:len(w.Key)-1] + "x"} {
+		for _, o := range w.Catalogue.Operations {
+			if status, answer := w.rest(o, key, w.args(o)); status != 401 || codeOf(answer) != library.CodeUnauthenticated {
+				t.Errorf("%s with %s: %d %v", o.Name, name, status, answer)
+			}
+		}
+	}
+}

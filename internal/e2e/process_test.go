@@ -1,0 +1,156 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"vitrine/internal/testenv"
+	"vitrine/service"
+	"vitrine/service/servicetest"
+)
+
+var (
+	buildOnce   sync.Once
+	builtBinary string
+	buildErr    error
+)
+
+// faultBinary builds the product with its fault points, once per run.
+func faultBinary(t *testing.T) string {
+	t.Helper()
+	buildOnce.Do(func() {
+		dir, err := os.MkdirTemp("", "vitrine-fault-")
+		if err != nil {
+			buildErr = err
+			return
+		}
+		builtBinary = filepath.Join(dir, "vitrine")
+		cmd := exec.Command("go", "build", "-tags", "fault", "-o", builtBinary, "vitrine/cmd/vitrine")
+		cmd.Dir = testenv.ModuleRoot(t)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			buildErr = fmt.Errorf("building the product with fault points: %w\n%s", err, out)
+		}
+	})
+	if buildErr != nil {
+		t.Fatal(buildErr)
+	}
+	return builtBinary
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if builtBinary != "" {
+		_ = os.RemoveAll(filepath.Dir(builtBinary)) // the temporary folder is swept by the system anyway
+	}
+	os.Exit(code)
+}
+
+// process is the product as a process of its own, on a configuration.
+type process struct {
+	t    *testing.T
+	cfg  service.Config
+	cmd  *exec.Cmd
+	out  bytes.Buffer
+	done chan error
+}
+
+func environment(cfg service.Config, fault string) []string {
+	return append(os.Environ(), "VITRINE_POSTGRES_URL="+cfg.PostgresURL, "VITRINE_KAFKA_BROKERS="+strings.Join(cfg.Brokers, ","),
+		"VITRINE_OPENSEARCH_URL="+strings.Join(cfg.OpenSearchURL, ","), "VITRINE_DATA_DIR="+cfg.DataDir, "VITRINE_PREFIX="+cfg.Prefix,
+		"VITRINE_LISTEN="+cfg.Listen, "VITRINE_SEARCHES_PER_MINUTE=-1", "VITRINE_FAULT="+fault)
+}
+
+// serve starts the service; fault names where it dies, or is empty.
+func serve(t *testing.T, cfg service.Config, fault string, roles ...string) *process {
+	t.Helper()
+	p := &process{t: t, cfg: cfg, cmd: exec.Command(faultBinary(t), "serve"), done: make(chan error, 1)}
+	if len(roles) > 0 {
+		p.cmd.Args = append(p.cmd.Args, "--role", strings.Join(roles, ","))
+	}
+	p.cmd.Env = environment(cfg, fault)
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { p.done <- p.cmd.Wait() }()
+	t.Cleanup(p.kill)
+	servicetest.Eventually(t, 60*time.Second, "the process listens", func() error {
+		res, err := http.Get("http://" + cfg.Listen + "/healthz")
+		if err != nil {
+			return err
+		}
+		return res.Body.Close()
+	})
+	return p
+}
+
+// kill is kill -9.
+func (p *process) kill() {
+	if p.cmd.ProcessState == nil {
+		_ = p.cmd.Process.Kill()
+		<-p.done
+		p.done <- nil
+	}
+}
+
+// stop asks it to finish.
+func (p *process) stop() {
+	p.t.Helper()
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case err := <-p.done:
+		p.done <- nil
+		if err != nil {
+			p.t.Errorf("the process ended with %v: %s", err, tail(p.out.String()))
+		}
+	case <-time.After(40 * time.Second):
+		p.t.Fatalf("the process did not stop: %s", tail(p.out.String()))
+	}
+}
+
+// awaitDeath waits until a fault point has killed the process, and fails the test
+// if it ended in any other way: a point that is never reached proves nothing.
+func (p *process) awaitDeath(point string) {
+	p.t.Helper()
+	select {
+	case err := <-p.done:
+		p.done <- nil
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 137 || !strings.Contains(p.out.String(), "fault: hit "+point) {
+			p.t.Fatalf("the process did not die at %s but ended with %v: %s", point, err, tail(p.out.String()))
+		}
+	case <-time.After(60 * time.Second):
+		p.t.Fatalf("the process never reached %s: %s", point, tail(p.out.String()))
+	}
+}
+
+// command runs another command of the product on the same configuration.
+func command(t *testing.T, cfg service.Config, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, faultBinary(t), args...)
+	cmd.Env = environment(cfg, "")
+	out, err := cmd.Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			t.Fatalf("vitrine %s: %v\n%s%s", strings.Join(args, " "), err, out, exit.Stderr)
+		}
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+func tail(s string) string { return s[max(0, len(s)-3000):] }
