@@ -1,0 +1,73 @@
+package comfy
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// Graphs of real classes and inputs, wired at random: cycles, links to the wrong
+// outputs, several outputs, missing nodes.
+func TestRandomGraphsAreReadTheSameTwice(t *testing.T) {
+	cases := readCases(t)
+	var pool []value
+	for _, c := range cases {
+		if doc, ok := decode(c.Prompt); ok {
+			for _, m := range doc.members {
+				pool = append(pool, m.val)
+			}
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 40).Draw(t, "nodes")
+		id := rapid.SampledFrom([]string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10:1", "x", "12", "20", "30"})
+		doc := value{kind: kindObject}
+		for range n {
+			node := rapid.SampledFrom(pool).Draw(t, "node")
+			doc.members = append(doc.members, member{id.Draw(t, "id"), rewire(t, node, id)})
+		}
+		in := Input{Prompt: doc.encode(nil), FileWidth: 768, FileHeight: 512, MIME: "image/png"}
+		start := time.Now()
+		lin, ok := Read(in)
+		if !ok {
+			t.Fatal("a graph of nodes was not read")
+		}
+		again, _ := Read(in)
+		a, err := json.Marshal(lin)
+		b, _ := json.Marshal(again)
+		if err != nil || string(a) != string(b) {
+			t.Fatalf("two reads of one graph differ (%v):\n%s\n%s", err, a, b)
+		}
+		if took := time.Since(start); took > 3*time.Second {
+			t.Fatalf("two reads took %v", took)
+		}
+		for i, m := range lin.Models {
+			if m.Sequence != i || m.Name == "" || m.Type == "" {
+				t.Fatalf("model %d is %+v", i, m)
+			}
+		}
+	})
+}
+
+// rewire copies a node with its links drawn anew.
+func rewire(t *rapid.T, node value, id *rapid.Generator[string]) value {
+	out := node
+	out.members = append([]member(nil), node.members...)
+	for i := range out.members {
+		if out.members[i].name != "inputs" {
+			continue
+		}
+		inputs := out.members[i].val
+		inputs.members = append([]member(nil), inputs.members...)
+		for j := range inputs.members {
+			if v := inputs.members[j].val; v.kind == kindArray && len(v.list) == 2 {
+				slot := rapid.SampledFrom([]string{"0", "0", "1", "2", "5", "-1", "999999"}).Draw(t, "slot")
+				inputs.members[j].val = value{kind: kindArray, list: []value{{kind: kindString, text: id.Draw(t, "from")}, {kind: kindNumber, text: slot}}}
+			}
+		}
+		out.members[i].val = inputs
+	}
+	return out
+}
