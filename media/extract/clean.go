@@ -3,12 +3,13 @@ package extract
 import (
 	"reflect"
 	"strings"
+	"unicode/utf8"
 
 	"vitrine/library"
 )
 
 // clean makes every text of a lineage storable: valid UTF-8 without NUL, which
-// PostgreSQL refuses. The graphs are kept byte for byte.
+// PostgreSQL refuses, and of bounded length. The graphs are kept byte for byte.
 func clean(l *library.Lineage) {
 	cleanValue(reflect.ValueOf(l).Elem())
 }
@@ -53,8 +54,18 @@ func cleanMap(v reflect.Value) {
 	}
 }
 
-func dirty(s string) bool { return strings.IndexByte(s, 0) >= 0 || strings.ToValidUTF8(s, "") != s }
+// maxText bounds one text of a lineage. Longer ones are hostile or no text; the
+// raw chunk keeps them whole.
+const maxText = 1 << 20
+
+func dirty(s string) bool {
+	return len(s) > maxText || strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s)
+}
 
 func cleanText(s string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
+	if len(s) <= maxText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxText], "")
 }

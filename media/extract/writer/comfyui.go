@@ -57,7 +57,7 @@ func (s *Source) graphs() (prompt, workflow *Record) {
 			if prompt == nil {
 				prompt = r
 			}
-		case r.isGraph():
+		case r.graph:
 			if workflow == nil {
 				workflow = r
 			}

@@ -108,7 +108,7 @@ func easyChunks(src *Source) (object, string) {
 // starts with no label belongs to the one before.
 func easyLines(src *Source) (object, string) {
 	for _, r := range src.Unclaimed() {
-		if !strings.Contains(r.Text, "Stable Diffusion model:") {
+		if len(r.Text) > maxLines || !strings.Contains(r.Text, "Stable Diffusion model:") {
 			continue
 		}
 		o, last := object{}, ""

@@ -45,6 +45,7 @@ func (s settings) number(keys ...string) string {
 const (
 	negativeMark = "Negative prompt:"
 	maxSettings  = 1000 // pairs read from one text
+	maxKey       = 80   // bytes of a key
 )
 
 // core are the settings by which a line is known as the settings line.
@@ -107,6 +108,9 @@ var inlineSettings = regexp.MustCompile(`(?:^|[\s,])(Steps: ?\d+, ?[A-Z][\w ]*: 
 
 // parseOneLine reads a text whose line breaks were lost on the way.
 func parseOneLine(text string) (t infotext, ok bool) {
+	if len(text) > maxLines {
+		return t, false
+	}
 	places := inlineSettings.FindAllStringSubmatchIndex(text, -1)
 	if len(places) == 0 {
 		return t, false
@@ -156,42 +160,38 @@ func trailing(line string) settings {
 // always quote the commas they should.
 func parseSettings(line string) settings {
 	var out settings
-	for rest := line; rest != "" && len(out) < maxSettings; {
-		key, value, after := nextPair(rest)
-		rest = after
-		switch {
-		case key != "":
-			out = append(out, pair{key, value})
-		case value != "" && len(out) > 0:
-			last := &out[len(out)-1]
-			last.value += ", " + value
+	open := -1 // where the last value starts, while a further piece may belong to it
+	for at := 0; at < len(line) && len(out) < maxSettings; {
+		at += len(line[at:]) - len(strings.TrimLeft(line[at:], " \t,"))
+		colon := keyEnd(line[at:])
+		if colon >= 0 {
+			key := strings.TrimSpace(line[at : at+colon])
+			at += colon + 1
+			at += len(line[at:]) - len(strings.TrimLeft(line[at:], " \t"))
+			if n := structured(line[at:]); n > 0 {
+				out = append(out, pair{key, unquote(line[at : at+n])})
+				at, open = at+n, -1
+				continue
+			}
+			out = append(out, pair{key: key})
+			open = at
 		}
+		end := len(line)
+		if comma := strings.IndexByte(line[at:], ','); comma >= 0 {
+			end = at + comma
+		}
+		if open >= 0 {
+			out[len(out)-1].value = strings.TrimSpace(line[open:end])
+		}
+		at = end
 	}
 	return out
 }
 
-// nextPair cuts one pair off the front. Without a key, the piece up to the next
-// comma continues the value before it.
-func nextPair(s string) (key, value, rest string) {
-	s = strings.TrimLeft(s, " \t,")
-	colon := keyEnd(s)
-	if colon < 0 {
-		value, rest, _ = strings.Cut(s, ",")
-		return "", strings.TrimSpace(value), rest
-	}
-	key = strings.TrimSpace(s[:colon])
-	s = strings.TrimLeft(s[colon+1:], " \t")
-	if n := structured(s); n > 0 {
-		return key, unquote(s[:n]), s[n:]
-	}
-	value, rest, _ = strings.Cut(s, ",")
-	return key, strings.TrimSpace(value), rest
-}
-
 // keyEnd gives the index of the colon that ends a key at the start of s, or -1.
 func keyEnd(s string) int {
-	colon := strings.IndexByte(s, ':')
-	if colon <= 0 || colon > 80 || !isKey(s[:colon]) {
+	colon := strings.IndexByte(s[:min(len(s), maxKey)], ':')
+	if colon <= 0 || !isKey(s[:colon]) {
 		return -1
 	}
 	if colon+1 < len(s) && !strings.ContainsRune(" \t\"{[", rune(s[colon+1])) && !core[strings.ToLower(s[:colon])] && !strings.EqualFold(s[:colon], "App") {

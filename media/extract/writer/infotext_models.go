@@ -76,6 +76,10 @@ var networkTag = regexp.MustCompile(`<(lora|lyco|lycoris|hypernet):([^:<>]+)((?:
 // addPromptModels adds the networks that a positive prompt loads by tags such as
 // <lora:name:0.8>. One of strength zero changes nothing and is not a load.
 func addPromptModels(l *library.Lineage, prompt string) {
+	if !strings.Contains(prompt, "<") {
+		return
+	}
+	prompt = prompt[:min(len(prompt), maxLines)]
 	for _, m := range networkTag.FindAllStringSubmatch(prompt, maxSettings) {
 		kind := "lora"
 		if m[1] == "hypernet" {

@@ -24,6 +24,9 @@ var journeyFlags = map[string]bool{"v": true, "version": true, "niji": true, "ar
 	"stop": true, "r": true, "repeat": true, "fast": true, "relax": true, "turbo": true, "draft": true, "exp": true, "video": true, "motion": true,
 	"sv": true, "hd": true, "uplight": true, "upbeta": true, "test": true, "testp": true, "creative": true, "loop": true, "end": true, "bs": true}
 
+// maxCommand bounds a description that is looked at as a command.
+const maxCommand = 64 << 10
+
 // readMidjourney reads the description that Midjourney (and niji, its anime
 // model) writes into files downloaded from its site: the prompt, its flags, and
 // the job's id. Files from its chat server carry nothing.
@@ -35,7 +38,7 @@ func readMidjourney(src *Source) (Finding, bool) {
 		if !isOneOf(r.Key, []string{"Description", "ImageDescription", "Caption-Abstract", "Caption", "Comment", "UserComment", "parameters"}) {
 			continue
 		}
-		if !isMidjourney(r.Text, src) {
+		if len(r.Text) > maxCommand || !isMidjourney(r.Text, src) {
 			continue
 		}
 		l := midjourneyLineage(r.Text)

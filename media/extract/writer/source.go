@@ -10,6 +10,7 @@ const (
 	maxRecords = 2000     // records per file; hostile files hold millions of tiny chunks
 	maxNesting = 4        // how deep a record may be wrapped in records and JSON strings
 	maxJSON    = 32 << 20 // bytes of one record read as JSON
+	maxLines   = 1 << 20  // bytes of a text that are searched for patterns
 )
 
 // Source is a file's chunks as the writers look at them: records wrapped in
@@ -26,6 +27,7 @@ type Record struct {
 	Key   string // "parameters", "UserComment"; a part's own name
 	Text  string
 
+	graph   bool // looks like a ComfyUI graph
 	parsed  bool
 	object  object
 	claimed bool
@@ -85,7 +87,7 @@ func (s *Source) text(key string) string {
 // writer; graphs are passed over.
 func (s *Source) find(marker string, is func(object) bool) *Record {
 	for _, r := range s.Records {
-		if r.claimed || !strings.Contains(r.Text, marker) || r.isGraph() {
+		if r.claimed || !strings.Contains(r.Text, marker) || r.graph {
 			continue
 		}
 		if o := r.Object(); o != nil && is(o) {
@@ -95,15 +97,15 @@ func (s *Source) find(marker string, is func(object) bool) *Record {
 	return nil
 }
 
-// isGraph tells by its text whether a record is a ComfyUI graph, without parsing it.
-func (r *Record) isGraph() bool {
-	return strings.Contains(r.Text, `"class_type"`) || strings.Contains(r.Text, `"nodes"`) && strings.Contains(r.Text, `"links"`)
+// looksLikeGraph tells a ComfyUI graph by its text, without parsing it.
+func looksLikeGraph(text string) bool {
+	return strings.Contains(text, `"class_type"`) || strings.Contains(text, `"nodes"`) && strings.Contains(text, `"links"`)
 }
 
 // hasGraph tells whether the file carries a ComfyUI graph.
 func (s *Source) hasGraph() bool {
 	for _, r := range s.Records {
-		if r.isGraph() {
+		if r.graph {
 			return true
 		}
 	}
@@ -141,7 +143,7 @@ func (s *Source) add(place, key, text string, depth int) {
 	if name, rest, ok := cutGraphPrefix(text); ok {
 		key, text = name, rest
 	}
-	r := &Record{Place: place, Key: key, Text: text}
+	r := &Record{Place: place, Key: key, Text: text, graph: looksLikeGraph(text)}
 	s.Records = append(s.Records, r)
 	s.unwrap(r, depth)
 }
@@ -151,9 +153,12 @@ func (s *Source) add(place, key, text string, depth int) {
 // them apart.
 func cutGraphPrefix(text string) (name, rest string, ok bool) {
 	name, rest, ok = strings.Cut(text, ":")
+	if !ok || len(name) > 20 {
+		return "", "", false
+	}
 	name = strings.ToLower(strings.TrimSpace(name))
 	rest = strings.TrimSpace(rest)
-	if !ok || (name != "prompt" && name != "workflow" && name != "parameters") {
+	if name != "prompt" && name != "workflow" && name != "parameters" {
 		return "", "", false
 	}
 	if inner, quoted := unquoteJSON(rest); quoted {

@@ -99,11 +99,14 @@ func tidy(l *library.Lineage) {
 	}
 }
 
+// maxModels bounds a flat record's list of models.
+const maxModels = 300
+
 // addModel appends a model that ran, once per type and name. Names by which the
 // writers say "no model here" are not models.
 func addModel(l *library.Lineage, m library.ModelUse) {
 	m.Name = strings.TrimSpace(m.Name)
-	if noModel(m.Name) {
+	if noModel(m.Name) || len(l.Models) >= maxModels {
 		return
 	}
 	for i := range l.Models {
