@@ -76,6 +76,14 @@ func fullBox(c *cursor, v0, v1, v2 int) int {
 	return []int{v0, v1, v2}[min(version, 2)]
 }
 
+// pick gives the width of a field that depends on the version.
+func pick(older bool, a, b int) int {
+	if older {
+		return a
+	}
+	return b
+}
+
 // itemInfos reads the kinds of all items.
 func (h *heif) itemInfos(b box) {
 	c := cursor{b: b.body.front(4)}
@@ -87,7 +95,7 @@ func (h *heif) itemInfos(b box) {
 		if b.kind != "infe" || version < 2 || len(h.items) == maxItems {
 			return
 		}
-		item := heifItem{id: int(c.uint(map[bool]int{true: 2, false: 4}[version == 2]))}
+		item := heifItem{id: int(c.uint(pick(version == 2, 2, 4)))}
 		c.skip(2) // protection
 		item.kind = string(c.take(4))
 		c.text() // name
@@ -104,7 +112,7 @@ func (h *heif) locations(c cursor) {
 	c.skip(3)
 	widths := c.u16()
 	offset, length, base, index := widths>>12&15, widths>>8&15, widths>>4&15, widths&15
-	wide := map[bool]int{true: 2, false: 4}[version < 2]
+	wide := pick(version < 2, 2, 4)
 	count := int(c.uint(wide))
 	for range min(count, maxItems) {
 		id := int(c.uint(wide))
@@ -158,7 +166,7 @@ func (h *heif) associations(c cursor) {
 	wide := c.u8()&1 + 1 // bytes per property number
 	count := c.u32()
 	for range min(count, maxItems) {
-		id := int(c.uint(map[bool]int{true: 2, false: 4}[version < 1]))
+		id := int(c.uint(pick(version < 1, 2, 4)))
 		n := c.u8()
 		var properties []int
 		for range n {

@@ -205,7 +205,7 @@ func (m *matroska) tags(s source, parent string, depth int) {
 		walkElements(e.body, func(e element) bool {
 			switch e.id {
 			case idTagName:
-				name = clip(xmpPath(parent, e.text("a tag's name")))
+				name = clip(under(parent, e.text("a tag's name")))
 			case idTagString:
 				s.add("mkv:tag", name, e.text("the tag "+clip(name)))
 			}

@@ -32,46 +32,60 @@ var oggCodecs = []struct {
 // oggTail is where the last page is looked for: no page is longer than this.
 const oggTail = 65307
 
+// oggPage is one page's header.
+type oggPage struct {
+	serial uint32
+	first  bool   // of its stream
+	lacing []byte // lengths of the body's pieces
+	body   source
+	next   int64 // where the page behind it begins
+}
+
+// nextPage reads the header of the page at off.
+func nextPage(s source, off int64) (oggPage, bool) {
+	h := s.peek(off, 27)
+	if h == nil || string(h[:4]) != "OggS" {
+		return oggPage{}, false
+	}
+	p := oggPage{serial: binary.LittleEndian.Uint32(h[14:]), first: h[5]&2 != 0}
+	if p.lacing = s.peek(off+27, int64(h[26])); p.lacing == nil {
+		return oggPage{}, false
+	}
+	n := int64(0)
+	for _, x := range p.lacing {
+		n += int64(x)
+	}
+	at := off + 27 + int64(len(p.lacing))
+	p.body, p.next = s.part(at, n), at+n
+	return p, p.body.size == n
+}
+
 // readOgg gathers the comment packets of an Ogg file (RFC 3533) and takes its
-// length from the last page.
+// length from the last page. All streams begin before any goes on, so the walk
+// ends when each of those seen has given its comments.
 func readOgg(s source) {
 	s.file.MIME = "audio/ogg"
 	var streams []*oggStream
 	gathered := int64(0)
 	for off := int64(0); off < s.size && s.step(); {
-		h := s.peek(off, 27)
-		if h == nil || string(h[:4]) != "OggS" {
+		p, ok := nextPage(s, off)
+		if !ok {
 			s.cut("the Ogg pages")
 			break
 		}
-		lacing := s.peek(off+27, int64(h[26]))
-		if lacing == nil {
-			s.cut("an Ogg page")
-			break
-		}
-		n := int64(0)
-		for _, x := range lacing {
-			n += int64(x)
-		}
-		at := off + 27 + int64(len(lacing))
-		off = at + n
-		st := findStream(&streams, binary.LittleEndian.Uint32(h[14:]), h[5]&2 != 0)
+		off = p.next
+		st := findStream(&streams, p.serial, p.first)
 		if st == nil || st.done {
-			if allDone(streams) && h[5]&2 == 0 {
+			if allDone(streams) && !p.first {
 				break
 			}
 			continue
 		}
-		if gathered += n; gathered > maxValue {
+		if gathered += p.body.size; gathered > maxValue {
 			s.warn("the Ogg comments are larger than %d MiB and were left out", maxValue>>20)
 			break
 		}
-		body := s.peek(at, n)
-		if body == nil {
-			s.cut("an Ogg page")
-			break
-		}
-		st.page(s, lacing, body)
+		st.page(s, p.lacing, p.body.front(p.body.size))
 	}
 	oggLength(s, streams)
 }
@@ -103,6 +117,9 @@ func allDone(streams []*oggStream) bool {
 // page cuts a page's body into packets: one ends with a lacing value below 255.
 func (st *oggStream) page(s source, lacing, body []byte) {
 	for _, n := range lacing {
+		if int(n) > len(body) { // the reader failed
+			return
+		}
 		st.packet = append(st.packet, body[:n]...)
 		body = body[n:]
 		if n < 255 {

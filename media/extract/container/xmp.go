@@ -133,7 +133,7 @@ func (x *xmpReader) start(t xml.StartElement) {
 	prefix, name := x.qualified(t.Name)
 	e := xmpElement{key: parent}
 	if prefix != "rdf" && prefix != "x" {
-		e.key, e.owner = xmpPath(parent, name), true
+		e.key, e.owner = under(parent, name), true
 	}
 	for _, a := range t.Attr {
 		x.attribute(&e, a)
@@ -150,7 +150,7 @@ func (x *xmpReader) attribute(e *xmpElement, a xml.Attr) {
 		e.text = append(e.text, a.Value...)
 	case prefix == "" || prefix == "xmlns" || prefix == "xml" || prefix == "rdf" || prefix == "x":
 	default:
-		x.s.add("xmp", xmpPath(e.key, name), a.Value)
+		x.s.add("xmp", under(e.key, name), a.Value)
 	}
 }
 
@@ -188,7 +188,8 @@ func (x *xmpReader) qualified(n xml.Name) (prefix, name string) {
 	return prefix, prefix + ":" + n.Local
 }
 
-func xmpPath(parent, name string) string {
+// under gives a name with that of its parent, if it has one.
+func under(parent, name string) string {
 	if parent == "" {
 		return name
 	}
