@@ -191,6 +191,9 @@ func (r *reader) fillMotion(gp *library.GenerationParameters, n *node, t trail) 
 		src = n
 	}
 	gp.Frames, gp.BatchSize = r.whole(src, lengthNames), r.whole(src, []string{"batch_size"})
+	if gp.Frames == nil && gp.BatchSize != nil && *gp.BatchSize > 1 && (medium(t.nodes[0]) == "video" || medium(t.nodes[0]) == "animation") {
+		gp.Frames = gp.BatchSize // the frames of a motion module are a batch of pictures
+	}
 	if gp.Frames != nil {
 		r.prove("frames", src, "length of the latent")
 	}

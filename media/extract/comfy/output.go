@@ -44,6 +44,8 @@ func fits(n *node, mime string) int {
 		return -4
 	case major == "":
 		return 0
+	case n.key == "saveimage" && minor != "png": // it writes nothing else
+		return -1
 	case m == "animation" && (minor == "webp" || minor == "gif" || minor == "png" || minor == "apng"):
 		return 2
 	case m == "video" && (major == "video" || minor == "gif" || minor == "webp"):

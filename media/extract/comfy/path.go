@@ -5,7 +5,7 @@ import "strings"
 // pictureNames are the inputs through which a picture, latent, video or sound
 // travels, the one that carries the main content first.
 var pictureNames = []string{
-	"samples", "latent_image", "latent", "latents", "samples_to", "samples1", "latent1", "av_latent", "video_latent",
+	"samples", "latent_image", "latent", "latents", "samples_to", "samples1", "latent1", "lq_latent", "av_latent", "video_latent",
 	"images", "image", "pixels", "video", "frames", "destination", "image1", "images_a", "image_a", "background", "base_image",
 	"image_from", "image_1", "video_frames", "input_image", "img", "source_images", "picture", "source", "audio", "mesh", "model_file",
 	"image_input", "upscaled_image", "original_image", "stitcher", "audio_latent", "image_embeds",

@@ -9,7 +9,7 @@ import (
 // Links that steer a sampling pass, apart from its picture.
 var steerNames = []string{
 	"positive", "conditioning", "cond", "cond1", "guider", "text_embeds", "hyvid_embeds", "kolors_embeds", "basic_pipe", "pipe",
-	"model", "context", "base_ctx", "sdxl_tuple", "prompt_embeds", "detailer_pipe", "MODEL", "SUPIR_model", "cogvideo_pipe", "pipeline",
+	"model", "context", "base_ctx", "sdxl_tuple", "prompt_embeds", "detailer_pipe", "MODEL", "SUPIR_model", "cogvideo_pipe", "pipeline", "base_positive", "base_model", "unet", "transformer",
 }
 
 // isSampler decides by the shape of a node's inputs, so that the samplers of
@@ -235,5 +235,5 @@ func (r *reader) resizedBetween(first, second *node, t trail) bool {
 }
 
 func resizes(n *node) bool {
-	return n.is("upscale", "resize", "imagescale", "latentscale", "supir", "rescale")
+	return n.is("upscale", "upsampl", "resize", "imagescale", "latentscale", "supir", "rescale")
 }

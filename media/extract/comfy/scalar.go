@@ -7,7 +7,7 @@ import (
 )
 
 // Inputs under which value nodes of the packs keep the one value they give.
-var valueNames = []string{"value", "Value", "seed", "noise_seed", "int", "float", "number", "Number", "integer", "string", "String", "text", "Text", "boolean", "bool", "val", "combo", "selection", "X", "int_value", "float_value", "number_value"}
+var valueNames = []string{"value", "Value", "int", "float", "number", "Number", "integer", "string", "String", "text", "Text", "boolean", "bool", "val", "combo", "selection", "X", "int_value", "float_value", "number_value"}
 
 // scalar resolves an input to the text of its value, through primitive nodes,
 // switches, reroutes and simple arithmetic. want is the name the consumer uses:
@@ -64,6 +64,11 @@ func (r *reader) scalarOf(p port, want string) (string, bool) {
 	}
 	if in := n.in(valueNames...); in != nil {
 		return r.scalar(in, want)
+	}
+	if want == "" {
+		if in := n.in(seedNames...); in != nil {
+			return r.scalar(in, want)
+		}
 	}
 	return r.onlyScalar(n, want)
 }

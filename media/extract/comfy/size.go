@@ -49,7 +49,7 @@ func (r *reader) sizeOf(n *node) dims {
 			return d
 		}
 		return r.statedSize(n)
-	case n.is("withmodel") || n.has("upscale_model") && n.is("upscale"):
+	case n.is("withmodel") || n.has("upscale_model") && n.is("upscale", "upsampl"):
 		return r.modelScaled(n, before())
 	case resizes(n) || n.is("crop", "scale", "resolution"):
 		return r.resized(n, before())

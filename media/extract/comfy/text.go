@@ -107,7 +107,7 @@ func (r *reader) displayed(n *node, side role) (string, bool) {
 			continue
 		}
 		stem, _, numbered := trailingNumber(in.name)
-		if s := in.val.str(); s != "" && (numbered || stem == "text" || stem == "preview_text" || stem == "output" || stem == "value" || stem == "preview") {
+		if s := in.val.str(); s != "" && (numbered || stem == "text" || stem == "preview_text" || stem == "preview_markdown" || stem == "output" || stem == "value" || stem == "preview") {
 			kept = append(kept, s)
 		}
 		for _, e := range in.val.list {
@@ -249,6 +249,9 @@ func joins(n *node) bool {
 func (r *reader) delimiter(n *node, side role) string {
 	in := n.in("delimiter", "separator", "Separator", "delim")
 	if in == nil {
+		if s, ok := r.scalar(n.in("linebreak_addition"), ""); ok && truthy(s) {
+			return "\n"
+		}
 		if n.is("prompt") {
 			return ", "
 		}
