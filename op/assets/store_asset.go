@@ -125,6 +125,9 @@ func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput)
 	if err != nil {
 		return out, err
 	}
+	if kind := mediaType(read.MIMEType); kind != "" {
+		read.MIMEType = kind // without a charset: it is a type to search and serve by
+	}
 	if in.AllowMismatch != nil && !*in.AllowMismatch && read.MIMEType != in.MIMEType {
 		return out, library.Invalid(library.FieldFault{Field: "mime_type", Code: "mismatch",
 			Message: "The bytes are " + read.MIMEType + ", not what was announced.", Hint: "Send that type, or allow_content_type_mismatch true."})
