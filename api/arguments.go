@@ -36,7 +36,7 @@ func arguments(o op.Operation, w http.ResponseWriter, r *http.Request) (map[stri
 		return nil, library.NewFault(library.KindInvalid, library.CodeValidationFailed, "The query string is not well-formed; check its percent encoding.")
 	}
 	var faults []library.FieldFault
-	for name, values := range query {
+	for name, values := range unfold(o, query, args) {
 		name = o.Field(name)
 		v, ok := typed(o.Input.Properties[name], values)
 		if !ok || !put(o, args, name, v) {
@@ -58,6 +58,38 @@ func arguments(o op.Operation, w http.ResponseWriter, r *http.Request) (map[stri
 		return nil, library.Invalid(faults...)
 	}
 	return args, nil
+}
+
+var member = regexp.MustCompile(`^(\w+)\[(\w+)\]$`)
+
+// unfold collects the members of object arguments, filters[status]=Draft, into
+// args (the deepObject style of OpenAPI) and gives the rest of the query.
+func unfold(o op.Operation, query url.Values, args map[string]any) url.Values {
+	rest := url.Values{}
+	for name, values := range query {
+		m := member.FindStringSubmatch(name)
+		if m == nil {
+			rest[name] = values
+			continue
+		}
+		field := o.Field(m[1])
+		s := o.Input.Properties[field]
+		object, isObject := args[field].(map[string]any)
+		if s == nil || s.Type != huma.TypeObject || args[field] != nil && !isObject {
+			rest[name] = values // no such object: the schema refuses it by name
+			continue
+		}
+		if object == nil {
+			object = map[string]any{}
+			args[field] = object
+		}
+		if v, ok := typed(s.Properties[m[2]], values); ok && object[m[2]] == nil {
+			object[m[2]] = v
+		} else {
+			rest[name] = values // twice: the caller refuses it by name
+		}
+	}
+	return rest
 }
 
 func conflict(name string) library.FieldFault {

@@ -63,7 +63,7 @@ func describe(o op.Operation) *huma.Operation {
 		case inPath[name] != "":
 			d.Parameters = append(d.Parameters, &huma.Param{Name: inPath[name], In: "path", Required: true, Description: schema.Description, Schema: schema})
 		case o.Method == http.MethodGet || o.Method == http.MethodDelete:
-			d.Parameters = append(d.Parameters, &huma.Param{Name: name, In: "query", Required: required, Description: schema.Description, Schema: schema})
+			d.Parameters = append(d.Parameters, queryParameter(name, schema, required))
 		default:
 			body.Properties[name] = schema
 			if required {
@@ -83,6 +83,15 @@ func describe(o op.Operation) *huma.Operation {
 	d.Responses = problems(o)
 	d.Responses[strconv.Itoa(status)] = &huma.Response{Description: "Done.", Headers: answerHeaders(o), Content: map[string]*huma.MediaType{jsonType: {Schema: outputSchema(o)}}}
 	return d
+}
+
+func queryParameter(name string, schema *huma.Schema, required bool) *huma.Param {
+	p := &huma.Param{Name: name, In: "query", Required: required, Description: schema.Description, Schema: schema}
+	if schema.Type == huma.TypeObject {
+		explode := true
+		p.Style, p.Explode = "deepObject", &explode
+	}
+	return p
 }
 
 var keySecurity = []map[string][]string{{"bearer": {}}, {"key": {}}}

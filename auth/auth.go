@@ -164,8 +164,8 @@ func actorOf(k store.Key) library.Actor {
 
 // chooseTenant obeys X-Tenant-ID within the tenants of the key.
 func chooseTenant(actor library.Actor, h http.Header) (library.Actor, error) {
-	sent, err := single(h, "X-Tenant-ID")
-	if err != nil || sent == "" {
+	sent, there, err := single(h, "X-Tenant-ID")
+	if err != nil || !there {
 		return actor, err
 	}
 	t := library.TenantID(strings.ToLower(sent))

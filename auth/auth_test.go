@@ -110,6 +110,7 @@ func TestCredentialsInEveryForm(t *testing.T) {
 		"the own tenant":                   {"/", []string{"X-API-Key", key, "X-Tenant-ID", strings.ToUpper(string(b.one))}, ""},
 		"a tenant the key lacks":           {"/", []string{"X-API-Key", key, "X-Tenant-ID", string(b.two)}, library.CodeNotFound},
 		"a tenant that is none":            {"/", []string{"X-API-Key", key, "X-Tenant-ID", "all"}, library.CodeNotFound},
+		"an empty tenant":                  {"/", []string{"X-API-Key", key, "X-Tenant-ID", ""}, library.CodeNotFound},
 		"the second tenant of a key":       {"/", []string{"X-API-Key", both, "X-Tenant-ID", string(b.two)}, ""},
 		"two different tenants in headers": {"/", []string{"X-API-Key", both, "X-Tenant-ID", string(b.one), "X-Tenant-ID", string(b.two)}, library.CodeValidationFailed},
 	}

@@ -42,17 +42,17 @@ func credential(h http.Header) (string, error) {
 }
 
 // single gives the value of a header that may be there once.
-func single(h http.Header, name string) (string, error) {
+func single(h http.Header, name string) (value string, there bool, err error) {
 	values := h.Values(name)
 	if len(values) == 0 {
-		return "", nil
+		return "", false, nil
 	}
 	for _, v := range values[1:] {
 		if v != values[0] {
-			return "", library.Invalid(library.FieldFault{Field: name, Code: "conflict", Message: "The header is there twice with different values."})
+			return "", true, library.Invalid(library.FieldFault{Field: name, Code: "conflict", Message: "The header is there twice with different values."})
 		}
 	}
-	return strings.TrimSpace(values[0]), nil
+	return strings.TrimSpace(values[0]), true, nil
 }
 
 // keyLike finds a key inside other text, complete or cut off.
