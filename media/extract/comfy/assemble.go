@@ -378,9 +378,6 @@ func (r *reader) readEmbeddings(lin *library.Lineage) {
 		}
 	}
 	if len(names) > 0 {
-		if lin.Extra == nil {
-			lin.Extra = map[string]string{}
-		}
-		lin.Extra["embeddings"] = strings.Join(names, ", ")
+		lin.Extra = with(lin.Extra, "embeddings", strings.Join(names, ", "))
 	}
 }

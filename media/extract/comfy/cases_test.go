@@ -205,7 +205,7 @@ func editorVersion(t testing.TB, prompt []byte) []byte {
 	var nodes, links []any
 	for _, n := range g.nodes {
 		order, known := widgetOrder[n.class]
-		if !known && !coreClass[n.class] {
+		if !known && !isCore(n.class) {
 			t.Fatalf("no widget order for %s", n.class)
 		}
 		var inputs, widgets []any

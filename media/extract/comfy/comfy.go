@@ -54,8 +54,20 @@ func Read(in Input) (library.Lineage, bool) {
 	if prompt.doc.kind == kindObject && layout != nil {
 		lin.Conflicts = r.conflicts(layout)
 	}
+	if v := workflow.doc.get("extra").get("frontendVersion").str(); v != "" && len(v) < 40 {
+		lin.Extra = with(lin.Extra, "frontend_version", v)
+	}
 	lin.Warnings = r.warnings
 	return lin, true
+}
+
+// with adds an entry to a map that may be nil.
+func with(m map[string]string, key, val string) map[string]string {
+	if m == nil {
+		m = map[string]string{}
+	}
+	m[key] = val
+	return m
 }
 
 // document is one of the two documents of a file, decoded and as found.

@@ -116,6 +116,17 @@ func scoreScalars(s *score, f corpusFile, lin library.Lineage) {
 	if len(lin.Samplers) > 0 {
 		got["primary_node"] = lin.Samplers[0].NodeID
 	}
+	if want, ok := f.Expected["hires"]; ok {
+		var fields map[string]json.RawMessage
+		_ = json.Unmarshal(want, &fields)
+		h := lin.Hires
+		if h == nil {
+			h = &library.Hires{}
+		}
+		for name, g := range map[string]any{"scale": h.Scale, "upscaler": h.Upscaler, "steps": h.Steps, "denoise": h.Denoise} {
+			s.check("hires."+name, same(g, fields[name]), show(g), string(fields[name]))
+		}
+	}
 	for field, want := range f.Expected {
 		g, scored := got[field]
 		if !scored {

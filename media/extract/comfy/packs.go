@@ -25,7 +25,7 @@ func customNodes(g *graph, doc value) []string {
 	}
 	eachEditorNode(doc, func(v value) { add(packOf(v.get("properties"))) })
 	for _, n := range g.nodes {
-		if n.pack == "" && !coreClass[n.class] {
+		if n.pack == "" && !isCore(n.class) {
 			add(packBySign(n.class))
 		}
 	}

@@ -1,6 +1,9 @@
 package comfy
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // fromOutside resolves a boundary input of a subgraph: the link on the instance,
 // or the value of the widget the instance shows for it.
@@ -86,7 +89,7 @@ type shownWidget struct{ node, name string }
 func shownWidgets(u *uiNode) []shownWidget {
 	var out []shownWidget
 	for _, e := range u.props.get("proxyWidgets").list {
-		if len(e.list) >= 2 {
+		if len(e.list) >= 2 && !strings.HasPrefix(e.list[1].str(), "$$") { // "$$" are previews
 			out = append(out, shownWidget{e.list[0].id(), e.list[1].str()})
 		}
 	}
@@ -110,6 +113,12 @@ func instanceValues(u *uiNode, inputs []slot, shown []shownWidget) (forInputs, f
 	vals := u.widgets.list
 	if n := len(inputs) + len(shown); len(vals) != len(shown) && len(vals) != len(inputs) && len(vals) != n {
 		vals = withoutControls(vals)
+	}
+	if plain := withoutControlWidgets(shown); len(vals) == len(plain) && len(plain) < len(shown) {
+		for i, at := range plain {
+			forShown[at] = vals[i]
+		}
+		return forInputs, forShown
 	}
 	switch {
 	case len(vals) == 0:
@@ -138,6 +147,19 @@ func withoutControls(vals []value) []value {
 	return out
 }
 
+const controlWidget = "control_after_generate"
+
+// withoutControlWidgets gives the places of the shown widgets that are settings.
+func withoutControlWidgets(shown []shownWidget) []int {
+	var out []int
+	for i, w := range shown {
+		if w.name != controlWidget {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
 func namedMembers(v value) map[string]value {
 	out := make(map[string]value, len(v.members))
 	for _, m := range v.members {
@@ -148,7 +170,7 @@ func namedMembers(v value) map[string]value {
 
 // setInner sets a widget of a node inside; node "-1" is the boundary itself.
 func (s *scope) setInner(w shownWidget, v value) {
-	if v.kind == kindNull || w.name == "" {
+	if v.kind == kindNull || w.name == "" || w.name == controlWidget {
 		return
 	}
 	if w.node == "-1" {

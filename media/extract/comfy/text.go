@@ -291,7 +291,7 @@ func textInputs(n *node) []*input {
 		in := &n.inputs[i]
 		if in.linked() && (in.from.outType() == "STRING" || len(n.inputs) == 1) {
 			out = append(out, in)
-		} else if !in.linked() && in.val.kind == kindString && len(n.inputs) == 1 {
+		} else if !in.linked() && in.val.kind == kindString && (len(n.inputs) == 1 || len(out) == 0 && strings.HasPrefix(in.name, "widget_")) {
 			out = append(out, in)
 		}
 	}

@@ -59,7 +59,7 @@ func widgetValues(u *uiNode) []widget {
 func namedWidgets(v value) []widget {
 	var out []widget
 	for _, m := range v.members {
-		if m.name != "control_after_generate" {
+		if m.name != controlWidget {
 			out = append(out, widget{m.name, m.val})
 		}
 	}
