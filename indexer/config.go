@@ -49,7 +49,8 @@ type Config struct {
 	// Log takes what an operator should know; nil means slog.Default().
 	Log *slog.Logger
 
-	dial dialFunc // tests cut Kafka here
+	dial        dialFunc // tests cut Kafka here
+	comparePage int      // assets that are compared at once; 0 means 2,000
 }
 
 // maxInFlight is how many bulk requests are under way at once: one that
@@ -71,6 +72,7 @@ func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.BulkBytes, 4<<20)
 	setDefault(&c.BulkTimeout, 30*time.Second)
 	setDefault(&c.StallAfter, 15*time.Second)
+	setDefault(&c.comparePage, 2000)
 	setDefault(&c.TombstoneRetention, 8*24*time.Hour)
 	if c.Log == nil {
 		c.Log = slog.Default()

@@ -195,7 +195,7 @@ func (x *Indexer) putAside(ctx context.Context, bad []message) error {
 	}
 	x.metrics.documents.WithLabelValues(outcomeBadEvent).Add(float64(len(bad)))
 	x.log.Error("messages that are no events; they are put aside", "count", len(bad), "topic", x.cfg.changesTopic())
-	return persist(ctx, func(ctx context.Context) error { return x.letters.publish(ctx, bad) },
+	return persist(ctx, func(ctx context.Context) error { return x.sendLetters(ctx, bad) },
 		func(err error) { x.log.Warn("dead letters could not be sent; trying again", "error", err) })
 }
 

@@ -49,6 +49,8 @@ func (e *env) purge(h library.AssetHash) {
 	e.exec(`INSERT INTO asset_tombstones (tenant_id, asset_h, doc_version) SELECT tenant_id, asset_h, doc_version + 1 FROM assets WHERE tenant_id = $1 AND asset_h = $2
 		ON CONFLICT (tenant_id, asset_h) DO UPDATE SET doc_version = excluded.doc_version`, string(e.actor.Tenant), string(h))
 	e.exec(`DELETE FROM assets WHERE tenant_id = $1 AND asset_h = $2`, string(e.actor.Tenant), string(h))
+	e.exec(`INSERT INTO outbox (tenant_id, asset_h, doc_version, reason) SELECT tenant_id, asset_h, doc_version, 'purged' FROM asset_tombstones WHERE tenant_id = $1 AND asset_h = $2`,
+		string(e.actor.Tenant), string(h))
 }
 
 func TestARowBecomesADocument(t *testing.T) {

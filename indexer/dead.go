@@ -3,6 +3,7 @@ package indexer
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"vitrine/mappings"
@@ -14,6 +15,16 @@ func deadLetter(it *item) message {
 	k := it.row.AssetKey
 	value, _ := json.Marshal(Event{Tenant: k.Tenant, Hash: k.Hash, DocVersion: it.version, Reason: "refused", At: time.Now().UTC()})
 	return message{key: []byte(mappings.DocID(k.Tenant, k.Hash)), value: value, reason: it.reason}
+}
+
+// sendLetters publishes dead letters. Their topic is made where a rebuild, which
+// does not read from Kafka, is the first to need it.
+func (x *Indexer) sendLetters(ctx context.Context, letters []message) error {
+	err := x.letters.publish(ctx, letters)
+	if err != nil {
+		return errors.Join(err, x.bus.ensureTopics(ctx, x.cfg.topics()))
+	}
+	return nil
 }
 
 // replayPage is how many failures are put back into the outbox at once.

@@ -252,7 +252,7 @@ func (e *env) eventually(most time.Duration, problem func() string) {
 			return
 		}
 		if time.Now().After(end) {
-			e.t.Fatalf("after %v still: %s", most, p)
+			e.t.Fatalf("after %v still: %s; outbox rows %d, %s", most, p, e.backlog(), e.lag())
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
@@ -283,4 +283,16 @@ func (b *bus) deleteTopic(ctx context.Context, topic string) error {
 		return err
 	}
 	return res.Errors[topic]
+}
+
+// lag says how far the consumer group is, for a test that failed.
+func (e *env) lag() string {
+	b := newBus(e.cfg.Brokers, nil)
+	defer b.close()
+	cfg, err := e.cfg.withDefaults()
+	if err != nil {
+		return err.Error()
+	}
+	list, err := b.progress(e.ctx, cfg.changesTopic(), cfg.group())
+	return fmt.Sprintf("partitions %+v, error %v", list, err)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 
 	"github.com/opensearch-project/opensearch-go/v4"
 
@@ -38,7 +39,7 @@ func New(st *store.Store, search *opensearch.Client, cfg Config, m *Metrics) (*I
 		metrics: m, log: cfg.Log.With("service", "indexer"),
 	}
 	x.letters = x.bus.publisher(cfg.deadTopic())
-	x.settler = &settler{store: st, bulk: newBulkWriter(search, cfg, m), dead: x.letters.publish, metrics: m, log: x.log}
+	x.settler = &settler{store: st, bulk: newBulkWriter(search, cfg, m), dead: x.sendLetters, metrics: m, log: x.log}
 	return x, nil
 }
 
@@ -52,14 +53,44 @@ func (x *Indexer) Close() {
 // Run consumes changes until ctx ends and then gives nil. It outlives any
 // failure of PostgreSQL, Kafka and OpenSearch: events wait in their topic.
 func (x *Indexer) Run(ctx context.Context) error {
-	if persist(ctx, x.prepare, func(err error) { x.log.Warn("the indexer cannot start yet", "error", err) }) != nil {
+	var index Ensured
+	err := persist(ctx, func(ctx context.Context) (err error) {
+		if err = x.bus.ensureTopics(ctx, x.cfg.topics()); err == nil {
+			index, err = x.EnsureIndex(ctx)
+		}
+		return err
+	}, func(err error) { x.log.Warn("the indexer cannot start yet", "error", err) })
+	if err != nil {
 		return nil
 	}
+	var filling sync.WaitGroup
+	defer filling.Wait()
+	if index.Created {
+		filling.Go(func() { x.fill(ctx) })
+	}
+	x.consumeOn(ctx)
+	return nil
+}
+
+// fill brings into an index that was made just now what the library holds
+// already: nothing on a fresh deployment, everything where the index was lost.
+func (x *Indexer) fill(ctx context.Context) {
+	_ = persist(ctx, func(ctx context.Context) error {
+		report, err := x.Reconcile(ctx, nil)
+		if err == nil && report.Missing > 0 {
+			x.log.Info("the new index is filled", "documents", report.Count, "took", report.Took)
+		}
+		return err
+	}, func(err error) { x.log.Warn("the new index is not filled yet; trying again", "error", err) })
+}
+
+// consumeOn opens one reader after the other until ctx ends.
+func (x *Indexer) consumeOn(ctx context.Context) {
 	wait := outage()
 	for ctx.Err() == nil {
 		err := x.consume(ctx)
 		if ctx.Err() != nil {
-			return nil
+			return
 		}
 		var why *restart
 		if !errors.As(err, &why) {
@@ -69,17 +100,6 @@ func (x *Indexer) Run(ctx context.Context) error {
 		x.metrics.restarts.WithLabelValues(why.why).Inc()
 		x.log.Warn("opening the Kafka reader anew", "why", why.why, "error", err)
 	}
-	return nil
-}
-
-// prepare makes sure that there is something to read from and to write to. An
-// index that had to be made for a library with assets is filled at once.
-func (x *Indexer) prepare(ctx context.Context) error {
-	if err := x.bus.ensureTopics(ctx, x.cfg.topics()); err != nil {
-		return err
-	}
-	_, err := x.EnsureIndex(ctx)
-	return err
 }
 
 // restart ends a consumer on purpose.

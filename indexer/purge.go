@@ -10,6 +10,9 @@ import (
 	"vitrine/store"
 )
 
+// purgePage is how many tombstones are deleted by one request.
+const purgePage = 2000
+
 // PurgeTombstones deletes, from the live index, the tombstones of assets that
 // went away longer ago than the retention and reports how many there were. After so long no event
 // about such an asset can be under way, so nothing could bring an old state back.
@@ -23,7 +26,7 @@ func (x *Indexer) PurgeTombstones(ctx context.Context) (int64, error) {
 	var after store.AssetKey
 	before := time.Now().Add(-x.cfg.TombstoneRetention)
 	for {
-		page, err := x.store.TombstonesBefore(ctx, before, after, reconcilePage)
+		page, err := x.store.TombstonesBefore(ctx, before, after, purgePage)
 		if err != nil || len(page) == 0 {
 			return total, err
 		}

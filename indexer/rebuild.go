@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -325,7 +326,7 @@ func (c *changeover) report(p Progress) {
 // rebuild completes the record.
 func (c *changeover) swap(ctx context.Context) error {
 	if !c.held(ctx) {
-		return busy(store.ErrGenerationsBusy)
+		return cmp.Or(ctx.Err(), busy(store.ErrGenerationsBusy))
 	}
 	present, err := c.x.indices(ctx)
 	if err != nil {

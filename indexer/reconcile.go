@@ -29,9 +29,6 @@ type Reconciled struct {
 // Repaired counts the differences that are gone now.
 func (r Reconciled) Repaired() int64 { return r.Missing + r.Stale + r.Ghosts + r.Ahead - r.Remaining }
 
-// reconcilePage is how many assets are compared at once.
-const reconcilePage = 2000
-
 // Reconcile compares the version of every asset with that of its document in the
 // live index and repairs all differences. It may run at any time beside other
 // work; a document that is merely on its way is no difference. progress is told
@@ -139,12 +136,12 @@ func (c *comparison) indexedTenants(ctx context.Context) ([]library.TenantID, er
 func (c *comparison) tenant(ctx context.Context, tenant library.TenantID) error {
 	var after library.AssetHash
 	for {
-		page, err := c.x.store.WalkAssets(ctx, tenant, after, reconcilePage)
+		page, err := c.x.store.WalkAssets(ctx, tenant, after, c.x.cfg.comparePage)
 		if err != nil {
 			return err
 		}
 		var last library.AssetHash
-		if len(page) == reconcilePage {
+		if len(page) == c.x.cfg.comparePage {
 			last = page[len(page)-1].Hash
 		}
 		docs, err := c.documents(ctx, tenant, after, last)
@@ -172,13 +169,13 @@ type indexed struct {
 // documents reads the documents of a tenant with a hash above after and up to
 // last, or to the end when last is empty.
 func (c *comparison) documents(ctx context.Context, tenant library.TenantID, after, last library.AssetHash) (map[library.AssetHash]indexed, error) {
-	out := make(map[library.AssetHash]indexed, reconcilePage)
+	out := make(map[library.AssetHash]indexed, c.x.cfg.comparePage)
 	bounds := map[string]any{"gt": after}
 	if last != "" {
 		bounds["lte"] = last
 	}
 	body := map[string]any{
-		"size": reconcilePage, "track_total_hits": false, "_source": false, "stored_fields": "_none_",
+		"size": c.x.cfg.comparePage, "track_total_hits": false, "_source": false, "stored_fields": "_none_",
 		"docvalue_fields": []string{"doc_version", "deleted"}, "sort": []string{"asset_h"},
 		"query": map[string]any{"bool": map[string]any{"filter": []any{
 			map[string]any{"term": map[string]any{"tenant_id": tenant}}, map[string]any{"range": map[string]any{"asset_h": bounds}},
@@ -207,7 +204,7 @@ func (c *comparison) documents(ctx context.Context, tenant library.TenantID, aft
 			}
 			out[h.Sort[0]] = doc
 		}
-		if len(hits) < reconcilePage {
+		if len(hits) < c.x.cfg.comparePage {
 			return out, nil
 		}
 		body["search_after"] = []any{hits[len(hits)-1].Sort[0]}

@@ -41,6 +41,10 @@ func differs(row *store.DocumentRow, doc present) difference {
 	return same
 }
 
+// fewDiffer is how many suspects of a page may be merely late. More are not: the
+// index was lost or its consumers stand still.
+const fewDiffer = 200
+
 // onItsWay is how long a document is given to arrive before it counts as lost.
 const onItsWay = time.Second
 
@@ -52,7 +56,7 @@ func (c *comparison) repair(ctx context.Context, suspects []store.AssetKey) erro
 		return nil
 	}
 	rows, docs, left, err := c.examine(ctx, suspects)
-	if err == nil && len(left) > 0 && len(left) < reconcilePage/10 {
+	if err == nil && len(left) > 0 && len(left) < fewDiffer {
 		if err := sleep(ctx, onItsWay); err != nil {
 			return err
 		}
@@ -67,9 +71,26 @@ func (c *comparison) repair(ctx context.Context, suspects []store.AssetKey) erro
 	if err := c.rewrite(ctx, rows, docs); err != nil {
 		return err
 	}
-	_, _, left, err = c.examine(ctx, left)
-	c.out.Remaining += int64(len(left))
-	return err
+	return c.verify(ctx, rows, left)
+}
+
+// verify counts what was rewritten. A document that is newer than what was
+// written is no difference: the asset was changed meanwhile, and that change is
+// on its own way.
+func (c *comparison) verify(ctx context.Context, rows []store.DocumentRow, keys []store.AssetKey) error {
+	docs, err := lookUp(ctx, c.x, c.index, keys)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		switch {
+		case docs[i].Version <= rows[i].Version && differs(&rows[i], docs[i]) != same:
+			c.out.Remaining++
+		case rows[i].State == store.AssetLive:
+			c.out.Documents.add(rows[i].AssetKey, rows[i].Version)
+		}
+	}
+	return nil
 }
 
 func (c *comparison) tally(d difference) {

@@ -48,7 +48,7 @@ func ParseToken(token string) ([]Written, error) {
 	if len(token) > 1024 {
 		return nil, badToken()
 	}
-	raw, err := base64.RawURLEncoding.DecodeString(token)
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil || len(raw) < 2 || raw[0] != tokenFormat {
 		return nil, badToken()
 	}

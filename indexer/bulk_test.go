@@ -1,0 +1,158 @@
+package indexer
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
+	"vitrine/library"
+	"vitrine/store"
+)
+
+// meddled is an env whose bulk requests pass a meddler, with assets to write.
+func meddled(t *testing.T, assets int, script ...func(*http.Request) (*http.Response, error)) (*env, *Indexer, *meddler, []library.AssetHash) {
+	e := newEnv(t)
+	m := &meddler{next: &http.Transport{MaxIdleConnsPerHost: 4}, script: script}
+	e.gated = m
+	t.Cleanup(func() { m.next.(*http.Transport).CloseIdleConnections() })
+	x := e.indexer()
+	if _, err := x.EnsureIndex(e.ctx); err != nil {
+		t.Fatal(err)
+	}
+	var hashes []library.AssetHash
+	for i := range assets {
+		hashes = append(hashes, e.add(typicalAsset(fmt.Sprint(i))).Hash)
+	}
+	return e, x, m, hashes
+}
+
+func TestNothingIsSkippedWhateverABulkRequestIsAnsweredWith(t *testing.T) {
+	throttledItem := `{"took":1,"errors":true,"items":[{"index":{"status":201}},{"index":{"status":429,"error":{"type":"rejected_execution_exception","reason":"full"}}},{"index":{"status":503,"error":{"type":"unavailable_shards_exception","reason":"gone"}}}]}`
+	tests := map[string]struct {
+		script []func(*http.Request) (*http.Response, error)
+		bulks  int // requests it takes: those in the script and those that do the work
+	}{
+		"overload":                      {[]func(*http.Request) (*http.Response, error){refuse(429, `{}`), refuse(429, ``)}, 3},
+		"a gateway without its server":  {[]func(*http.Request) (*http.Response, error){refuse(502, `<html>`), refuse(503, `{}`)}, 3},
+		"a connection that breaks":      {[]func(*http.Request) (*http.Response, error){cut, cut}, 3},
+		"an answer that is no answer":   {[]func(*http.Request) (*http.Response, error){refuse(200, `{"errors":true,"items":[]}`), refuse(200, `nonsense`)}, 3},
+		"some items refused for a time": {[]func(*http.Request) (*http.Response, error){refuse(200, throttledItem)}, 2},
+		"a request that is too large":   {[]func(*http.Request) (*http.Response, error){refuse(413, `{}`)}, 3},
+		"no right to write for a time":  {[]func(*http.Request) (*http.Response, error){refuse(403, `{}`)}, 2},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, x, m, hashes := meddled(t, 3, tt.script...)
+			e.indexNow(x, hashes...)
+			want := hashes
+			if name == "some items refused for a time" {
+				want = hashes[1:] // the script said 201 of the first in the server's place
+			}
+			if problem := e.differs(want...); problem != "" {
+				t.Error(problem)
+			}
+			if m.bulks != tt.bulks {
+				t.Errorf("%d bulk requests, want %d", m.bulks, tt.bulks)
+			}
+			if missing, stripped, err := e.store.CountIndexFailures(e.ctx); missing+stripped != 0 || err != nil {
+				t.Errorf("%d failures, %d stripped, error %v", missing, stripped, err)
+			}
+		})
+	}
+}
+
+func TestOneItemThatTheServerCannotTakeDoesNotBlockTheRest(t *testing.T) {
+	t.Parallel()
+	failing := refuse(200, `{"took":1,"errors":true,"items":[{"index":{"status":500,"error":{"type":"io_exception","reason":"odd"}}}]}`)
+	e, x, m, hashes := meddled(t, 2)
+	keys := []store.AssetKey{e.key(hashes[0])}
+	bad, err := x.read(e.ctx, keys, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		m.script = append(m.script, failing)
+	}
+	began := time.Now()
+	done := make(chan error)
+	go func() { done <- x.settler.settle(e.ctx, bad) }()
+	time.Sleep(time.Second)
+	x.settler.accepted.Add(1) // other documents get through meanwhile
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took < patience || took > patience+10*time.Second {
+		t.Errorf("it blocked its partition for %v", took)
+	}
+	if missing, _, err := e.store.CountIndexFailures(e.ctx); missing != 1 || err != nil {
+		t.Errorf("%d failures recorded, error %v", missing, err)
+	}
+}
+
+func TestOverloadHalvesTheRequestAndGoodAnswersRaiseItAgain(t *testing.T) {
+	p := pace{most: 4 << 20, bytes: 4 << 20, gauge: func(float64) {}}
+	for range 3 {
+		p.adjust(true)
+	}
+	if p.size() != 512<<10 {
+		t.Errorf("after three overloads: %d", p.size())
+	}
+	for range 20 {
+		p.adjust(true)
+	}
+	if p.size() != smallestBulk {
+		t.Errorf("the smallest request: %d", p.size())
+	}
+	for range 20 {
+		p.adjust(false)
+	}
+	if p.size() != 4<<20 {
+		t.Errorf("after recovery: %d", p.size())
+	}
+}
+
+func TestABatchIsCutToThePaceAndConflictsCountAsSuccess(t *testing.T) {
+	t.Parallel()
+	e, x, m, hashes := meddled(t, 6)
+	b, err := x.read(e.ctx, keysOf(e, hashes), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.settler.bulk.pace.most = 2 * b.items[0].line.len()
+	x.settler.bulk.pace.bytes = 2*b.items[0].line.len() + 10
+	for range 2 {
+		if err := x.settler.settle(e.ctx, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m.bulks < 6 {
+		t.Errorf("%d requests for twice six documents, two at a time", m.bulks)
+	}
+	if n := counted(t, x.metrics.documents.WithLabelValues(outcomeConflict)); n != 6 {
+		t.Errorf("%v conflicts for six documents written twice", n)
+	}
+	if problem := e.differs(hashes...); problem != "" {
+		t.Error(problem)
+	}
+}
+
+func keysOf(e *env, hashes []library.AssetHash) []store.AssetKey {
+	keys := make([]store.AssetKey, len(hashes))
+	for i, h := range hashes {
+		keys[i] = e.key(h)
+	}
+	return keys
+}
+
+func counted(t *testing.T, c prometheus.Counter) float64 {
+	var m dto.Metric
+	if err := c.Write(&m); err != nil {
+		t.Fatal(err)
+	}
+	return m.GetCounter().GetValue()
+}
