@@ -49,6 +49,9 @@ func Read(in Input) (library.Lineage, bool) {
 		return library.Lineage{}, false
 	}
 	r := newReader(in, g)
+	if len(in.Prompt) > 0 && prompt.doc.kind != kindObject {
+		r.warn("the executed graph could not be read; the editor's graph was read instead")
+	}
 	lin := r.lineage()
 	lin.Workflow = r.workflow(prompt, workflow)
 	if prompt.doc.kind == kindObject && layout != nil {

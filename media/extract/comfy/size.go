@@ -100,6 +100,30 @@ func (r *reader) chosenSize(n *node) dims {
 	return dims{}
 }
 
+var ratioText = regexp.MustCompile(`^\s*(\d{1,2})\s*:\s*(\d{1,2})\b`)
+
+// ratioSize computes what a resolution selector does: the sides of a stated ratio
+// that come to so many megapixels, rounded to a multiple.
+func (r *reader) ratioSize(n *node) dims {
+	mp := r.number(n, []string{"megapixels", "megapixel"})
+	s, ok := r.scalar(n.in("aspect_ratio"), "aspect_ratio")
+	m := ratioText.FindStringSubmatch(s)
+	if !n.is("resolutionselector") || mp == nil || !ok || m == nil || *mp <= 0 || *mp > 1024 {
+		return dims{}
+	}
+	w, _ := strconv.ParseFloat(m[1], 64)
+	h, _ := strconv.ParseFloat(m[2], 64)
+	if w == 0 || h == 0 {
+		return dims{}
+	}
+	step := 8.0
+	if v := r.number(n, []string{"multiple", "multiple_of", "divisible_by", "round_to"}); v != nil && *v >= 1 {
+		step = *v
+	}
+	scale := math.Sqrt(*mp * 1024 * 1024 / (w * h))
+	return dims{int(math.RoundToEven(w*scale/step) * step), int(math.RoundToEven(h*scale/step) * step)}
+}
+
 func (r *reader) padded(n *node, d dims) dims {
 	if !d.known() {
 		return d
@@ -217,6 +241,9 @@ func (r *reader) sizeForScalar(n *node) dims {
 			return r.sizeAt(p.node)
 		}
 		return dims{}
+	}
+	if d := r.ratioSize(n); d.known() {
+		return d
 	}
 	return r.chosenSize(n)
 }

@@ -241,7 +241,7 @@ var coreWidgets = map[string][]string{
 	"ModelPatchLoader":                      {"name"},
 	"AudioEncoderLoader":                    {"audio_encoder_name"},
 	"QwenImageDiffsynthControlnet":          {"strength"},
-	"ResolutionSelector":                    {"aspect_ratio", "megapixels"},
+	"ResolutionSelector":                    {"aspect_ratio", "megapixels", "multiple"},
 	"ResizeImagesByShorterEdge":             {"shorter_edge"},
 	"ResizeImagesByLongerEdge":              {"longer_edge"},
 	"ResizeImageMaskNode":                   {"resize_type", "scale_method"},
