@@ -118,7 +118,9 @@ func TestBuild(t *testing.T) {
 				return len(d.GTNodeProps) == mappings.MaxNodeProps && !strings.Contains(strings.Join(d.GTNodeProps, " "), "zzz") && len(d.GTNodes) == 1
 			}},
 		{"without a graph there are no graph models", func(r *store.DocumentRow, l *library.Lineage) { l.Workflow = nil },
-			func(d mappings.Document) bool { return len(d.GTModels) == 0 && len(d.ModelNames) == 2 && !d.HasWorkflow }},
+			func(d mappings.Document) bool {
+				return len(d.GTModels) == 0 && len(d.ModelNames) == 2 && !d.HasWorkflow
+			}},
 		{"a model goes by all its hashes and names", func(r *store.DocumentRow, l *library.Lineage) {
 			r.Models[0].DisplayName, r.Models[0].ContentHash, r.Models[0].ContentHashes = "Juggernaut XL", "sha256:abc", []string{"def"}
 			r.Models[0].TriggerWords, r.Models[0].BaseModel = []string{"jug"}, "SDXL"

@@ -14,6 +14,9 @@ import (
 // by asset.
 func (e *env) announced() func() map[library.AssetHash]int {
 	b := newBus(e.cfg.Brokers, nil)
+	if err := b.ensureTopics(e.ctx, map[string]int{e.cfg.changesTopic(): e.cfg.Partitions}); err != nil {
+		e.t.Fatal(err)
+	}
 	sub := b.subscribe(e.cfg.changesTopic(), e.cfg.Prefix+"witness", 100)
 	ctx, cancel := context.WithCancel(context.Background())
 	events, done := make(chan Event, 10000), make(chan struct{})

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
+	"vitrine/library"
+	"vitrine/mappings"
 	"vitrine/store"
 )
 
@@ -144,30 +145,78 @@ func (c *comparison) rewrite(ctx context.Context, rows []store.DocumentRow, docs
 			inTheWay = append(inTheWay, docs[i])
 		}
 	}
-	if len(inTheWay) > 0 {
-		if err := c.remove(ctx, inTheWay); err != nil {
-			return err
-		}
+	write := func() error { return c.x.settler.settle(ctx, newBatch(rows, nil, []string{c.index})) }
+	if len(inTheWay) == 0 {
+		return write()
 	}
-	return c.x.settler.settle(ctx, newBatch(rows, nil, []string{c.index}))
+	return c.replace(ctx, inTheWay, write)
 }
 
-// remove deletes documents, each only if it is still what was looked at. For
-// that moment the index forgets deletions at once, else it would refuse lower
-// versions of the same documents for an hour.
-func (c *comparison) remove(ctx context.Context, docs []present) error {
+// forgetting is how often, and after which pause, a write is tried after its
+// document was deleted. OpenSearch measures the age of a deletion by a clock that
+// ticks every 200 ms, and forgets it at a refresh.
+const (
+	forgettingTries = 10
+	forgettingPause = 300 * time.Millisecond
+)
+
+// replace deletes documents, each only if it is still what was looked at, and
+// writes lower versions in their place. For that moment the index forgets
+// deletions at once; else it would refuse lower versions for an hour.
+func (c *comparison) replace(ctx context.Context, docs []present, write func() error) (err error) {
 	if err := c.x.setIndex(ctx, c.index, map[string]any{"gc_deletes": "0ms"}); err != nil {
 		return err
 	}
-	for _, d := range docs {
-		tenant, _, _ := strings.Cut(d.ID, ":")
-		err := call(ctx, c.x.search, http.MethodDelete, fmt.Sprintf("/%s/_doc/%s?routing=%s&if_seq_no=%d&if_primary_term=%d",
-			c.index, url.PathEscape(d.ID), tenant, d.SeqNo, d.PrimaryTerm), nil, nil)
-		if status := statusOf(err); err != nil && status != http.StatusConflict && status != http.StatusNotFound {
+	defer func() {
+		err = errors.Join(err, c.x.setIndex(context.WithoutCancel(ctx), c.index, map[string]any{"gc_deletes": gcDeletes}))
+	}()
+	keys := make([]store.AssetKey, len(docs))
+	for i, d := range docs {
+		tenant, hash, _ := strings.Cut(d.ID, ":")
+		keys[i] = store.AssetKey{Tenant: library.TenantID(tenant), Hash: library.AssetHash(hash)}
+		if err := c.delete(ctx, keys[i], d); err != nil {
 			return err
 		}
 	}
-	return errors.Join(c.x.refresh(ctx, c.index), c.x.setIndex(ctx, c.index, map[string]any{"gc_deletes": gcDeletes}))
+	for range forgettingTries {
+		if err := sleep(ctx, forgettingPause); err != nil {
+			return err
+		}
+		if err := errors.Join(c.x.refresh(ctx, c.index), write()); err != nil {
+			return err
+		}
+		if taken, err := c.taken(ctx, keys); err != nil || taken {
+			return err
+		}
+	}
+	return nil // what is still missing is counted as remaining
+}
+
+// taken reports whether none of some assets lacks its document.
+func (c *comparison) taken(ctx context.Context, keys []store.AssetKey) (bool, error) {
+	rows, _, err := c.x.store.Documents(ctx, keys)
+	if err != nil {
+		return false, err
+	}
+	docs, err := lookUp(ctx, c.x, c.index, keys)
+	if err != nil {
+		return false, err
+	}
+	for i := range rows {
+		if differs(&rows[i], docs[i]) == missing {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+func (c *comparison) delete(ctx context.Context, k store.AssetKey, d present) error {
+	err := call(ctx, c.x.search, http.MethodDelete, fmt.Sprintf("/%s/_doc/%s?routing=%s&if_seq_no=%d&if_primary_term=%d",
+		c.index, d.ID, mappings.Routing(k.Tenant), d.SeqNo, d.PrimaryTerm), nil, nil)
+	if status := statusOf(err); status == http.StatusConflict || status == http.StatusNotFound {
+		return nil
+	}
+	return err
 }
 
 // gcDeletes is what the mapping sets.
