@@ -21,46 +21,47 @@ func (b *builder) or(g *gOr, f *Field) Node {
 }
 
 func (b *builder) and(g *gAnd, f *Field) Node {
-	if len(g.Terms) == 1 {
-		return b.term(g.Terms[0], f)
+	var list []Node
+	for _, t := range g.Terms {
+		if t.Group != nil {
+			list = append(list, b.group(t, f))
+			continue
+		}
+		for _, leaf := range b.tokens[t.Leaf:endOfLeaves(b.tokens, t.Leaf)] {
+			list = append(list, negated(leaf, b.leaf(leaf, fieldOf(leaf, f))))
+		}
 	}
-	list := make([]Node, len(g.Terms))
-	for i, t := range g.Terms {
-		list[i] = b.term(t, f)
+	if len(list) == 1 {
+		return list[0]
 	}
 	return &And{Children: list, at: around(list)}
+}
+
+func (b *builder) group(g *gTerm, f *Field) Node {
+	open := b.tokens[g.Open]
+	return negated(open, b.or(g.Group, fieldOf(open, f)))
+}
+
+// fieldOf is a token's own field, else the one of the group around it.
+func fieldOf(t token, outer *Field) *Field {
+	if t.field != nil {
+		return t.field
+	}
+	return outer
+}
+
+func negated(t token, n Node) Node {
+	if !t.not {
+		return n
+	}
+	start, length := n.Position()
+	return &Not{Child: n, at: span{min(t.at.start, start), start + length}}
 }
 
 func around(list []Node) span {
 	first, _ := list[0].Position()
 	last, n := list[len(list)-1].Position()
 	return span{first, last + n}
-}
-
-func (b *builder) term(g *gTerm, f *Field) Node {
-	var n Node
-	switch {
-	case g.Group != nil:
-		n = b.or(g.Group, f)
-	case g.Field != nil:
-		t := b.tokens[g.Field.Pos.Offset]
-		if g.Field.Group != nil {
-			n = b.or(g.Field.Group, t.field)
-		} else {
-			v := b.tokens[g.Field.Leaf.Pos.Offset]
-			v.at.start = t.at.start
-			n = b.leaf(v, t.field)
-		}
-	default:
-		n = b.leaf(b.tokens[g.Leaf.Pos.Offset], f)
-	}
-	if len(g.Nots)%2 == 1 {
-		_, end := n.Position()
-		start := b.tokens[g.Pos.Offset].at.start
-		off, _ := n.Position()
-		n = &Not{Child: n, at: span{start, off + end}}
-	}
-	return n
 }
 
 func (b *builder) leaf(t token, f *Field) Node {

@@ -3,6 +3,7 @@ package query
 import (
 	"errors"
 	"io"
+	"strconv"
 
 	"github.com/alecthomas/participle/v2"
 	plex "github.com/alecthomas/participle/v2/lexer"
@@ -10,43 +11,55 @@ import (
 	"vitrine/library"
 )
 
-// The grammar, over repaired tokens. A production's Pos.Offset is the index of
-// its first token.
+// The grammar, over repaired tokens:
+//
+//	or   = and { OR and }
+//	and  = term { term }
+//	term = LEAVES | OPEN or CLOSE
+//
+// What binds tighter is in the tokens already: a leaf or an opening parenthesis
+// knows its field and whether it is negated, AND says no more than standing side
+// by side, and leaves side by side are handed over as one token. participle
+// spends microseconds per token and alternative, so few of both are what keeps
+// parsing quick.
 
 type gOr struct {
 	Ands []*gAnd `parser:"@@ ( Or @@ )*"`
 }
 
 type gAnd struct {
-	Terms []*gTerm `parser:"@@ ( And? @@ )*"`
+	Terms []*gTerm `parser:"@@+"`
 }
 
+// gTerm holds the index of its first leaf or of its opening parenthesis.
 type gTerm struct {
-	Pos   plex.Position
-	Nots  []string `parser:"@Not*"`
-	Field *gField  `parser:"( @@"`
-	Group *gOr     `parser:"| Open @@ Close"`
-	Leaf  *gLeaf   `parser:"| @@ )"`
+	Leaf  int  `parser:"@Leaves"`
+	Open  int  `parser:"| @Open"`
+	Group *gOr `parser:"@@ Close"`
 }
 
-type gField struct {
-	Pos   plex.Position
-	Name  string `parser:"@Field"`
-	Group *gOr   `parser:"( Open @@ Close"`
-	Leaf  *gLeaf `parser:"| @@ )"`
-}
-
-type gLeaf struct {
-	Pos  plex.Position
-	Text string `parser:"@( Word | Phrase | Bad )"`
-}
+const (
+	leafType plex.TokenType = iota + 1
+	openType
+	closeType
+	orType
+)
 
 var tokenTypes = map[string]plex.TokenType{
-	"EOF": plex.EOF, "Word": typeOf(tokWord), "Phrase": typeOf(tokPhrase), "Field": typeOf(tokField), "Bad": typeOf(tokBad),
-	"Open": typeOf(tokOpen), "Close": typeOf(tokClose), "And": typeOf(tokAnd), "Or": typeOf(tokOr), "Not": typeOf(tokNot),
+	"EOF": plex.EOF, "Leaves": leafType, "Open": openType, "Close": closeType, "Or": orType,
 }
 
-func typeOf(k tokenKind) plex.TokenType { return plex.TokenType(k) + 1 }
+func typeOf(k tokenKind) plex.TokenType {
+	switch k {
+	case tokOpen:
+		return openType
+	case tokClose:
+		return closeType
+	case tokOr:
+		return orType
+	}
+	return leafType
+}
 
 // ourLexer gives participle its token types; texts never pass through it.
 type ourLexer struct{}
@@ -59,7 +72,8 @@ func (ourLexer) Lex(string, io.Reader) (plex.Lexer, error) {
 
 var grammar = participle.MustBuild[gOr](participle.Lexer(ourLexer{}))
 
-// feed hands repaired tokens to participle.
+// feed hands repaired tokens to participle, a run of leaves as one; the value of
+// each is its index.
 type feed struct {
 	tokens []token
 	next   int
@@ -70,9 +84,19 @@ func (f *feed) Next() (plex.Token, error) {
 	if i >= len(f.tokens) {
 		return plex.Token{Type: plex.EOF, Pos: plex.Position{Offset: i}}, nil
 	}
+	kind := typeOf(f.tokens[i].kind)
 	f.next++
-	// The values are not looked at; they only have to be there.
-	return plex.Token{Type: typeOf(f.tokens[i].kind), Value: "x", Pos: plex.Position{Offset: i}}, nil
+	if kind == leafType {
+		f.next = endOfLeaves(f.tokens, i)
+	}
+	return plex.Token{Type: kind, Value: strconv.Itoa(i), Pos: plex.Position{Offset: i}}, nil
+}
+
+func endOfLeaves(tokens []token, i int) int {
+	for i < len(tokens) && typeOf(tokens[i].kind) == leafType {
+		i++
+	}
+	return i
 }
 
 // parseTokens runs the grammar. It fails only if the repair has a defect.

@@ -27,9 +27,10 @@ type token struct {
 	kind  tokenKind
 	text  string // escapes resolved
 	stars []int  // byte offsets in text of the * that are wildcards
-	field *Field // of tokField
+	field *Field // of tokField; after the repair, of the value or group behind it
 	colon int    // of a word: where in text its last colon is that was not escaped, plus one; 0 = nowhere
 	plain bool   // of a word: nothing in it was escaped
+	not   bool   // after the repair: negated
 	model bool   // a word or phrase out of <lora:name:weight>
 	glued bool   // begins where the token before it ends
 	at    span

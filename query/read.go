@@ -11,6 +11,7 @@ type reader struct {
 	text     string
 	zone     *time.Location
 	warnings []Warning
+	counts   map[string]int // of warnings by code
 }
 
 func newReader(text string, opts Options) (*reader, error) {
@@ -44,10 +45,11 @@ func blankInvalid(s string) string {
 }
 
 func (r *reader) read() (Node, error) {
-	tokens := r.repair(r.lex())
+	tokens := r.lex()
 	if err := checkLimits(tokens); err != nil {
 		return nil, err
 	}
+	tokens = r.repair(tokens)
 	if len(tokens) == 0 {
 		return Everything, nil
 	}
@@ -59,11 +61,12 @@ func (r *reader) read() (Node, error) {
 	return r.settleSimilar(b.or(g, nil)), nil
 }
 
+// checkLimits looks at the tokens as they came, before anything walks them again.
 func checkLimits(tokens []token) error {
 	leaves, globs, depth := 0, 0, 0
 	for _, t := range tokens {
 		switch t.kind {
-		case tokWord, tokPhrase, tokBad:
+		case tokWord, tokPhrase:
 			leaves++
 			if len(t.stars) > 0 && strings.Trim(t.text, "*") != "" {
 				globs++
@@ -74,7 +77,7 @@ func checkLimits(tokens []token) error {
 				return tooComplex("The query nests parentheses deeper than %d levels. Remove parentheses that group nothing.", MaxDepth)
 			}
 		case tokClose:
-			depth--
+			depth = max(depth-1, 0)
 		}
 	}
 	if leaves > MaxLeaves {

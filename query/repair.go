@@ -49,7 +49,36 @@ func (r *reader) repair(tokens []token) []token {
 		p.endGroup(token{kind: tokClose, at: span{len(r.text), len(r.text)}})
 		p.dropOperators()
 	}
-	return p.out
+	return join(p.out)
+}
+
+// join lets each value and each group carry its field and its negation, and
+// drops AND, so that the grammar sees leaves, parentheses and OR only.
+func join(tokens []token) []token {
+	out := tokens[:0]
+	not := false
+	var field *token
+	for i := range tokens {
+		t := tokens[i]
+		switch t.kind {
+		case tokAnd:
+			continue
+		case tokNot:
+			not = !not
+			continue
+		case tokField:
+			field = &t
+			continue
+		case tokWord, tokPhrase, tokBad, tokOpen:
+			if field != nil {
+				t.field, t.at.start = field.field, field.at.start
+			}
+			t.not = not
+			not, field = false, nil
+		}
+		out = append(out, t)
+	}
+	return out
 }
 
 func (p *repair) push(t token, operand bool) {
@@ -137,8 +166,8 @@ func (p *repair) unknown(t token, tokens []token, i int) {
 	}
 	w := p.r.warn(UnknownField, t.at, "%s is not a field; it was left out and its value searched as text", excerpt(t.text))
 	w.Field = t.text
-	if f := nearestField(t.text); f != "" {
-		w.Suggestion = f
+	if w.Code != "" {
+		w.Suggestion = nearestField(t.text)
 	}
 	if !(next.at.end > 0 && (next.isValue() || next.kind == tokOpen)) {
 		p.push(token{kind: tokWord, text: t.text, at: t.at}, true)

@@ -126,10 +126,12 @@ func (r *reader) scalar(f *Field, v string) (*Scalar, string) {
 }
 
 func integer(f *Field, v string) (*Scalar, string) {
-	why := fmt.Sprintf("write a whole number from %.0f to %.0f, a range a..b or a comparison such as >=a", f.Min, f.Max)
+	why := func() string {
+		return fmt.Sprintf("write a whole number from %.0f to %.0f, a range a..b or a comparison such as >=a", f.Min, f.Max)
+	}
 	digits := strings.TrimPrefix(v, "-")
 	if digits == "" || len(digits) > 20 || strings.Trim(digits, "0123456789") != "" {
-		return nil, why
+		return nil, why()
 	}
 	u, err := strconv.ParseUint(digits, 10, 64)
 	n := float64(u)
@@ -137,7 +139,7 @@ func integer(f *Field, v string) (*Scalar, string) {
 		n = -n
 	}
 	if err != nil || n < f.Min || n > f.Max {
-		return nil, why
+		return nil, why()
 	}
 	text := strconv.FormatUint(u, 10)
 	if n < 0 {
@@ -147,15 +149,17 @@ func integer(f *Field, v string) (*Scalar, string) {
 }
 
 func decimal(f *Field, v string) (*Scalar, string) {
-	why := fmt.Sprintf("write a number from %v to %v, a range a..b or a comparison such as >=a", f.Min, f.Max)
+	why := func() string {
+		return fmt.Sprintf("write a number from %v to %v, a range a..b or a comparison such as >=a", f.Min, f.Max)
+	}
 	digits := strings.TrimPrefix(v, "-")
 	whole, frac, _ := strings.Cut(digits, ".")
 	if whole+frac == "" || len(digits) > 20 || strings.Trim(whole+frac, "0123456789") != "" {
-		return nil, why
+		return nil, why()
 	}
 	n, err := strconv.ParseFloat(v, 64)
 	if err != nil || n < f.Min || n > f.Max {
-		return nil, why
+		return nil, why()
 	}
 	if n == 0 {
 		n = 0 // -0 is 0

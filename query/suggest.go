@@ -7,11 +7,15 @@ import "strings"
 func nearestField(name string) string {
 	best, slips := "", 3
 	name = strings.ToLower(name)
+	try := func(f *Field, known string) {
+		if d := distance(name, known, slips); d < slips && 2*d < len(name) {
+			best, slips = f.Name, d
+		}
+	}
 	for _, f := range fieldTable {
-		for _, known := range append([]string{f.Name}, f.Aliases...) {
-			if d := distance(name, known, slips); d < slips && 2*d < len(name) {
-				best, slips = f.Name, d
-			}
+		try(f, f.Name)
+		for _, a := range f.Aliases {
+			try(f, a)
 		}
 	}
 	return best
@@ -32,19 +36,21 @@ func nearest(s string, candidates []string, form func(string) string) string {
 	return best
 }
 
+// maxName is the longest name that is worth comparing.
+const maxName = 32
+
 // distance counts the letters to insert, drop, change or swap with their
 // neighbour to make b of a (optimal string alignment); limit is enough to know.
 func distance(a, b string, limit int) int {
-	if d := len(a) - len(b); d >= limit || -d >= limit {
+	if d := len(a) - len(b); d >= limit || -d >= limit || len(a) > maxName || len(b) > maxName {
 		return limit
 	}
-	var before []int
-	prev := make([]int, len(b)+1)
-	for j := range prev {
+	var rows [3][maxName + 1]int
+	before, prev, row := &rows[0], &rows[1], &rows[2]
+	for j := range len(b) + 1 {
 		prev[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		row := make([]int, len(b)+1)
 		row[0] = i
 		for j := 1; j <= len(b); j++ {
 			change := prev[j-1]
@@ -56,7 +62,7 @@ func distance(a, b string, limit int) int {
 				row[j] = min(row[j], before[j-2]+1)
 			}
 		}
-		before, prev = prev, row
+		before, prev, row = prev, row, before
 	}
 	return prev[len(b)]
 }

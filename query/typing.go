@@ -95,9 +95,12 @@ func equal(f *Field, v string, t token) Node {
 
 // badValue makes the clause match nothing. why says what is allowed.
 func (r *reader) badValue(f *Field, t token, why string) Node {
+	return r.badBecause(f, t, why, f.Example)
+}
+
+func (r *reader) badBecause(f *Field, t token, why, suggestion string) Node {
 	w := r.warn(BadValue, t.at, "%s: cannot be %s: %s; the clause matches nothing", f.Name, excerpt(t.text), why)
-	w.Field = f.Name
-	w.Suggestion = f.Example
+	w.Field, w.Suggestion = f.Name, suggestion
 	return bad(t.at)
 }
 
@@ -105,11 +108,11 @@ func (r *reader) enumValue(f *Field, t token) Node {
 	if v := f.enum(t.text); v != "" {
 		return equal(f, v, t)
 	}
-	n := r.badValue(f, t, "allowed are "+strings.Join(f.Values, ", "))
+	suggestion := f.Example
 	if v := nearest(squeeze(t.text), f.Values, squeeze); v != "" {
-		r.warnings[len(r.warnings)-1].Suggestion = f.Name + ":" + v
+		suggestion = f.Name + ":" + v
 	}
-	return n
+	return r.badBecause(f, t, "allowed are "+strings.Join(f.Values, ", "), suggestion)
 }
 
 // enum finds a value without regard to case, blanks, hyphens and underscores.

@@ -48,7 +48,17 @@ func (w Warning) Key() string {
 	return w.Code + ":" + w.Field
 }
 
+// maxWarnings is how many warnings of one code a query gets; more of the same
+// teach nothing.
+const maxWarnings = 20
+
 func (r *reader) warn(code string, at span, format string, args ...any) *Warning {
+	if r.counts == nil {
+		r.counts = map[string]int{}
+	}
+	if r.counts[code]++; r.counts[code] > maxWarnings {
+		return &Warning{}
+	}
 	r.warnings = append(r.warnings, Warning{
 		Code: code, Offset: at.start, Length: at.end - at.start, Message: fmt.Sprintf(format, args...),
 	})
