@@ -126,19 +126,19 @@ func (r *reader) findNameSources() {
 
 // mainModel names the weight file a pass sampled with: the first checkpoint or
 // diffusion model behind its model link.
-func (r *reader) mainModel(n *node) string {
+func (r *reader) mainModel(n *node) (name string, at *node) {
 	seen := map[*node]bool{}
 	for n != nil && !seen[n] && r.step() {
 		seen[n] = true
 		for _, l := range r.loadsOf(n) {
 			switch l.typ {
 			case "checkpoint", "unet", "diffusers":
-				return l.name
+				return l.name, n
 			}
 		}
 		n = r.modelUpstream(n)
 	}
-	return ""
+	return "", nil
 }
 
 var modelLinks = []string{"model", "MODEL", "unet", "model1", "model_a", "opt_model", "base_model", "model_high_noise", "pipeline", "kolors_model", "SUPIR_model", "cogvideo_pipe", "transformer", "model_opt"}

@@ -87,7 +87,9 @@ func (r *reader) pass(n *node) *library.SamplerPass {
 	if p.Guidance == nil {
 		p.Guidance = r.number(n, []string{"embedded_guidance_scale", "guidance"})
 	}
-	p.Model = r.mainModel(n)
+	name, at := r.mainModel(n)
+	p.Model = name
+	r.from(n, "model_name", at)
 	return p
 }
 

@@ -37,7 +37,7 @@ func TestConflictingGraphsAreTold(t *testing.T) {
 // Evidence names the node that really gave a value.
 func TestEvidenceNamesTheNode(t *testing.T) {
 	lin, _ := Read(readCases(t)["custom_sampling"].input())
-	want := map[string]string{"seed": "25", "steps": "17", "scheduler": "17", "denoise": "17", "sampler": "16", "guidance": "26", "positive": "6", "width": "27", "model_name": "13"}
+	want := map[string]string{"seed": "25", "steps": "17", "scheduler": "17", "denoise": "17", "sampler": "16", "guidance": "26", "positive": "6", "width": "27", "model_name": "12"}
 	for _, e := range lin.Evidence {
 		if node, asked := want[e.Field]; asked {
 			if e.Node != node || e.Place != "prompt" || e.Rule == "" {
