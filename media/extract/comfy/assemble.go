@@ -90,6 +90,9 @@ func (r *reader) fill(lin *library.Lineage, n *node, t trail) {
 	p := r.pass(n)
 	lin.Positive, lin.Negative = p.Positive, p.Negative
 	pos, neg := r.prompts(n)
+	if pos.unknown && p.Positive == nil {
+		r.warn("the prompt comes from nodes whose text is not in the file")
+	}
 	r.provePrompt("positive", pos)
 	r.provePrompt("negative", neg)
 	lin.Regions = append(pos.regions(rolePositive), neg.regions(roleNegative)...)

@@ -17,7 +17,7 @@ type converter struct {
 	root       *scope
 	scopes     int
 	g          *graph
-	made       map[*uiNode]map[*scope]*node
+	made       map[*uiNode]*node
 	todo       []pending
 	everywhere everywhere
 }
@@ -31,7 +31,7 @@ type pending struct {
 
 // convert gives the executable graph of an editor's document.
 func convert(doc value) *graph {
-	c := &converter{defs: definitions(doc), g: newGraph("workflow"), made: map[*uiNode]map[*scope]*node{}}
+	c := &converter{defs: definitions(doc), g: newGraph("workflow"), made: map[*uiNode]*node{}}
 	root := readDefinition(doc)
 	c.root = c.newScope(root, nil, nil)
 	c.open(c.root, 0)
@@ -116,10 +116,7 @@ func (c *converter) make(s *scope, u *uiNode) {
 		n.outputs = append(n.outputs, outSlot{o.name, o.typ})
 	}
 	c.g.add(n)
-	if c.made[u] == nil {
-		c.made[u] = map[*scope]*node{}
-	}
-	c.made[u][s] = n
+	c.made[u] = n
 	c.todo = append(c.todo, pending{s, u, n})
 }
 
@@ -248,7 +245,7 @@ func (c *converter) fromNode(s *scope, l uiLink, hops int) origin {
 	case u.typ == "GetNode" || u.typ == "easy getNode":
 		return c.fromNamed(s, firstWidget(u).str(), hops)
 	}
-	if n := c.made[u][s]; n != nil {
+	if n := c.made[u]; n != nil {
 		return origin{port: port{n, l.fromSlot}}
 	}
 	return origin{}

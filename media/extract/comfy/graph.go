@@ -38,7 +38,6 @@ type node struct {
 	inputs           []input
 	outputs          []outSlot // empty when only the executed graph is there
 	order            int       // rank in the editor's execution order, 0 without one
-	pos              int       // position in the document
 
 	key  string   // class in lower case without punctuation, for rules
 	idv  []idPart // id split for natural order
@@ -60,7 +59,6 @@ func (g *graph) add(n *node) {
 	if _, taken := g.byID[n.id]; taken {
 		return
 	}
-	n.pos = len(g.nodes)
 	n.key = foldClass(n.class)
 	n.idv = splitID(n.id)
 	g.nodes = append(g.nodes, n)
