@@ -1,0 +1,186 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// answer is what all sides of a comparison decode an answer into, each from its
+// own form: as much of it as a program that shows results would use.
+type answer struct {
+	total int64
+	items int // hits, or values of facets
+}
+
+// asked is one timed request.
+type asked struct {
+	answer
+	took time.Duration
+}
+
+// viaREST asks the service over REST.
+func (e *env) viaREST(ctx context.Context, q *question) (asked, error) {
+	return timed(func() (answer, error) {
+		raw, err := e.callREST(ctx, http.MethodPost, q.path, q.rest)
+		if err != nil {
+			return answer{}, err
+		}
+		return readAnswer(raw)
+	})
+}
+
+func timed(ask func() (answer, error)) (asked, error) {
+	began := time.Now()
+	a, err := ask()
+	return asked{a, time.Since(began)}, err
+}
+
+func (e *env) callREST(ctx context.Context, method, path string, body []byte) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, e.url()+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-API-Key", e.key)
+	return exchange(e.http, req)
+}
+
+// readAnswer decodes what SearchAssets and GetFacets give.
+func readAnswer(raw []byte) (answer, error) {
+	var told struct {
+		Total int64 `json:"total"`
+		Data  []struct {
+			Hash        string    `json:"asset_h"`
+			Title       string    `json:"title"`
+			Description string    `json:"description"`
+			Filename    string    `json:"filename"`
+			MIMEType    string    `json:"mime_type"`
+			Status      string    `json:"status"`
+			Tags        []string  `json:"tags"`
+			Score       float64   `json:"relevance_score"`
+			Width       int       `json:"width"`
+			Height      int       `json:"height"`
+			Tool        string    `json:"tool"`
+			Created     time.Time `json:"created_at"`
+		} `json:"data"`
+		Facets []struct {
+			Name    string `json:"name"`
+			Buckets []struct {
+				Value string `json:"value"`
+				Count int64  `json:"count"`
+			} `json:"buckets"`
+		} `json:"facets"`
+	}
+	if err := json.Unmarshal(raw, &told); err != nil {
+		return answer{}, err
+	}
+	a := answer{total: told.Total, items: len(told.Data)}
+	for _, f := range told.Facets {
+		a.items += len(f.Buckets)
+	}
+	return a, nil
+}
+
+// direct asks OpenSearch what the service would ask it.
+func (e *env) direct(ctx context.Context, q *question) (asked, error) {
+	return timed(func() (answer, error) {
+		var told struct {
+			Hits struct {
+				Total struct {
+					Value int64 `json:"value"`
+				} `json:"total"`
+				Hits []struct {
+					Score  *float64 `json:"_score"`
+					Source struct {
+						Hash        string    `json:"asset_h"`
+						Title       string    `json:"title"`
+						Description string    `json:"description"`
+						Filename    string    `json:"filename"`
+						MIMEType    string    `json:"mime_type"`
+						Status      string    `json:"status"`
+						Tags        []string  `json:"tags"`
+						Width       int       `json:"width"`
+						Height      int       `json:"height"`
+						Tool        string    `json:"tool"`
+						Created     time.Time `json:"created"`
+					} `json:"_source"`
+				} `json:"hits"`
+			} `json:"hits"`
+			Aggregations map[string]struct {
+				Values struct {
+					Buckets []struct {
+						Key   any    `json:"key"`
+						Text  string `json:"key_as_string"`
+						Count int64  `json:"doc_count"`
+					} `json:"buckets"`
+				} `json:"values"`
+			} `json:"aggregations"`
+		}
+		err := e.index(ctx, http.MethodPost, e.Searcher.Path(e.tenant), q.dsl, &told)
+		a := answer{total: told.Hits.Total.Value, items: len(told.Hits.Hits)}
+		for _, f := range told.Aggregations {
+			a.items += len(f.Values.Buckets)
+		}
+		return a, err
+	})
+}
+
+// mcpRevision is the revision of the protocol that the benchmark speaks: the one
+// without sessions, in which every request stands alone.
+const mcpRevision = "2026-07-28"
+
+// viaMCP asks the service over MCP.
+func (e *env) viaMCP(ctx context.Context, q *question) (asked, error) {
+	message, err := mcpMessage(q.tool, q.args)
+	if err != nil {
+		return asked{}, err
+	}
+	return timed(func() (answer, error) {
+		raw, err := e.callMCP(ctx, q.tool, message)
+		if err != nil {
+			return answer{}, err
+		}
+		return readAnswer(raw)
+	})
+}
+
+func mcpMessage(tool string, args map[string]any) ([]byte, error) {
+	return json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": args,
+		"_meta": map[string]any{"io.modelcontextprotocol/protocolVersion": mcpRevision, "io.modelcontextprotocol/clientCapabilities": map[string]any{}}}})
+}
+
+// callMCP calls a tool and gives its structured result.
+func (e *env) callMCP(ctx context.Context, tool string, message []byte) (json.RawMessage, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url()+"/mcp", bytes.NewReader(message))
+	if err != nil {
+		return nil, err
+	}
+	for k, v := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"Authorization": "Bearer " + e.key, "MCP-Protocol-Version": mcpRevision, "Mcp-Method": "tools/call", "Mcp-Name": tool} {
+		req.Header.Set(k, v)
+	}
+	raw, err := exchange(e.http, req)
+	if err != nil {
+		return nil, err
+	}
+	if i := bytes.LastIndex(raw, []byte("data: ")); !bytes.HasPrefix(raw, []byte("{")) && i >= 0 {
+		raw = raw[i+len("data: "):] // a stream of events, of which the last is the result
+	}
+	var told struct {
+		Result struct {
+			Structured json.RawMessage `json:"structuredContent"`
+			IsError    bool            `json:"isError"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal(raw, &told); err != nil {
+		return nil, err
+	}
+	if told.Result.IsError || told.Result.Structured == nil {
+		return nil, fmt.Errorf("the tool %s answers %.300s", tool, raw)
+	}
+	return told.Result.Structured, nil
+}

@@ -1,0 +1,127 @@
+// Package bench measures the product against the bare parts it stands on.
+//
+// In come the addresses of the servers and how many assets to measure with; out
+// comes a Report of five figures, each a comparison within one run: the service
+// and its floor take turns, so that a machine that is slow or busy is slow or
+// busy for both. It works in a database, indices, topics and folders of its own
+// and removes them at its end, also when it is interrupted. It never touches the
+// deployment's data, and it judges no code by time in a test: its figures are for
+// people to read.
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime/pprof"
+
+	"vitrine/library"
+	"vitrine/service"
+)
+
+// Config says what to measure and where.
+type Config struct {
+	Servers service.Config // PostgresURL, Brokers, OpenSearchURL, Version and Log are used
+	Count   int            // small pictures, 20 to 1,000,000
+	Natural int            // pictures of natural size for a second measure of the import; 0 leaves it out
+	Edge    int            // longest side of the small pictures in pixels
+	Rounds  int            // turns of import and indexer; 0 means 5
+	Repeats int            // turns of every search; 0 means 25
+	WarmUp  int            // searches per side before the first that counts; 0 means 600
+	Commits int            // changes whose way into the index is timed; 0 means 60
+	Seed    uint64         // of the sample library; 0 means 1
+	Profile string         // folder for CPU profiles of each step; "" makes none
+	Kafka   string         // its version, where it is known: Kafka itself does not tell
+
+	// Step is told what is done now, for a person who waits.
+	Step func(format string, args ...any)
+}
+
+const (
+	minCount = 20
+	maxCount = 1_000_000
+)
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Count < minCount || c.Count > maxCount {
+		return c, library.Invalid(library.FieldFault{Field: "count", Code: "range",
+			Message: fmt.Sprintf("Give a number of assets from %d to %d.", minCount, maxCount)})
+	}
+	setDefault(&c.Edge, 256)
+	setDefault(&c.Rounds, 5)
+	setDefault(&c.Repeats, 25)
+	setDefault(&c.WarmUp, 600)
+	setDefault(&c.Commits, 60)
+	setDefault(&c.Seed, 1)
+	if c.Step == nil {
+		c.Step = func(string, ...any) {}
+	}
+	return c, nil
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Run measures everything once. An interrupted run gives the context's error and
+// has cleaned up after itself.
+func Run(ctx context.Context, cfg Config) (report Report, err error) {
+	if cfg, err = cfg.withDefaults(); err != nil {
+		return report, err
+	}
+	e, err := open(ctx, cfg)
+	if err != nil {
+		return report, err
+	}
+	defer func() {
+		cfg.Step("Cleaning up")
+		if closed := e.close(); err == nil {
+			err = closed
+		}
+	}()
+	report.Setting = e.setting(ctx)
+	r := rand.New(rand.NewPCG(cfg.Seed, 0))
+	steps := []struct {
+		name    string
+		measure func() ([]Figure, error)
+	}{
+		{"import", func() ([]Figure, error) { return e.measureImport(ctx) }},
+		{"search", func() ([]Figure, error) { return e.measureSearch(ctx, r) }},
+		{"commit", func() ([]Figure, error) { return e.measureCommit(ctx, r) }},
+		{"indexer", func() ([]Figure, error) { return e.measureIndexer(ctx) }},
+	}
+	for _, s := range steps {
+		figures, err := profiled(cfg.Profile, s.name, s.measure)
+		if err != nil {
+			return report, fmt.Errorf("measuring %s: %w", s.name, err)
+		}
+		report.Figures = append(report.Figures, figures...)
+	}
+	report.sort()
+	return report, nil
+}
+
+// profiled runs a step under the CPU profiler when a folder is named for it.
+func profiled(dir, name string, measure func() ([]Figure, error)) ([]Figure, error) {
+	if dir == "" {
+		return measure()
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	f, err := os.Create(filepath.Join(dir, name+".pprof"))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, err
+	}
+	defer pprof.StopCPUProfile()
+	return measure()
+}

@@ -1,0 +1,187 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"image"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"vitrine/importer"
+	"vitrine/internal/sample"
+	"vitrine/library"
+	"vitrine/media/preview"
+)
+
+// importTag marks what the benchmark imported.
+const importTag = "bench"
+
+// measureImport draws the sample libraries and imports them. It is also what
+// fills the library for the measures that follow.
+func (e *env) measureImport(ctx context.Context) ([]Figure, error) {
+	small, err := e.importSample(ctx, "small", sample.Options{Count: e.Count, Seed: e.Seed, MaxEdge: e.Edge})
+	if err != nil {
+		return nil, err
+	}
+	small.Name = fmt.Sprintf("small pictures, at most %d px", e.Edge)
+	f := Figure{Key: KeyImport, Value: small.Ratio, Repeats: small.Ours.N, Rows: []Row{small}}
+	if e.Natural > 0 {
+		natural, err := e.importSample(ctx, "natural", sample.Options{Count: e.Natural, Seed: e.Seed + 1})
+		if err != nil {
+			return nil, err
+		}
+		natural.Name = "pictures of natural size, 512 to 1216 px"
+		f.Rows = append(f.Rows, natural)
+	}
+	return []Figure{f}, nil
+}
+
+// importSample draws a sample and measures its rounds: the bare loop and the
+// import take turns over the same files.
+func (e *env) importSample(ctx context.Context, name string, opts sample.Options) (Row, error) {
+	e.Step("Drawing %d files (%s)", opts.Count, name)
+	dir := filepath.Join(e.dir, name)
+	drawn, err := sample.Write(ctx, dir, opts, nil)
+	if err != nil {
+		return Row{}, err
+	}
+	files := make([]string, len(drawn.Files))
+	for i, f := range drawn.Files {
+		files[i] = filepath.Join(dir, filepath.FromSlash(f.Path))
+	}
+	rounds := min(e.Rounds, max(1, len(files)/minCount))
+	var ours, floor, ratios []float64
+	for i := range rounds {
+		slice := files[i*len(files)/rounds : (i+1)*len(files)/rounds]
+		e.Step("Importing, round %d of %d: %d files", i+1, rounds, len(slice))
+		bare, with, err := e.importRound(ctx, slice)
+		if err != nil {
+			return Row{}, err
+		}
+		ours, floor, ratios = append(ours, with), append(floor, bare), append(ratios, with/bare)
+	}
+	return Row{Unit: "files/s", Ours: summarize(ours, true), Floor: summarize(floor, true), Ratio: summarize(ratios, true).P50}, nil
+}
+
+// importRound gives the files per second of the bare loop and of the import. The
+// files are read once before, so that both find them in memory.
+func (e *env) importRound(ctx context.Context, files []string) (bare, with float64, err error) {
+	for _, f := range files {
+		if _, err := os.ReadFile(f); err != nil {
+			return 0, 0, err
+		}
+	}
+	began := time.Now()
+	pictures, err := bareLoop(ctx, files)
+	if err != nil {
+		return 0, 0, err
+	}
+	bare = float64(len(files)) / time.Since(began).Seconds()
+
+	began = time.Now()
+	report, err := importer.Run(ctx, e.client(), files, importer.Options{Tags: []string{importTag}})
+	switch {
+	case err != nil:
+		return 0, 0, err
+	case report.Interrupted:
+		return 0, 0, ctx.Err()
+	case report.Failed > len(files)/20:
+		return 0, 0, fmt.Errorf("%d of %d files could not be imported", report.Failed, len(files))
+	}
+	if err := e.awaitPreviews(ctx, pictures); err != nil {
+		return 0, 0, err
+	}
+	with = float64(len(files)) / time.Since(began).Seconds()
+	return bare, with, e.awaitIndex(ctx)
+}
+
+// bareLoop is the floor of an import: it reads every file, hashes it, decodes its
+// header and makes its preview, on all processors, and keeps nothing. It gives
+// the hashes of the files of which a preview could be made.
+func bareLoop(ctx context.Context, files []string) ([]library.AssetHash, error) {
+	var (
+		mu       sync.Mutex
+		pictures []library.AssetHash
+		g        errgroup.Group
+	)
+	todo := make(chan string, len(files))
+	for _, f := range files {
+		todo <- f
+	}
+	close(todo)
+	for range runtime.GOMAXPROCS(0) {
+		g.Go(func() error {
+			for f := range todo {
+				raw, err := os.ReadFile(f)
+				if err != nil || ctx.Err() != nil {
+					return errFirst(ctx.Err(), err)
+				}
+				sum := sha1.Sum(raw)
+				_, _, _ = image.DecodeConfig(bytes.NewReader(raw)) // the sample holds files that are no pictures
+				if _, err := preview.Make(bytes.NewReader(raw), int64(len(raw)), preview.DefaultEdge); err != nil {
+					continue
+				}
+				mu.Lock()
+				pictures = append(pictures, library.AssetHash(hex.EncodeToString(sum[:])))
+				mu.Unlock()
+			}
+			return nil
+		})
+	}
+	err := g.Wait()
+	return pictures, err
+}
+
+func errFirst(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// awaitPreviews waits until the work role has made the previews of all pictures.
+func (e *env) awaitPreviews(ctx context.Context, pictures []library.AssetHash) error {
+	name := strconv.Itoa(preview.DefaultEdge) + ".jpg"
+	for _, h := range pictures {
+		err := until(ctx, 2*time.Millisecond, time.Minute, "the preview of "+string(h), func() (bool, error) {
+			_, err := e.Blobs.GetDerived(ctx, e.tenant, h, name)
+			return err == nil, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// awaitIndex waits until every asset can be found, so that indexing what was
+// imported does not disturb the next measure.
+func (e *env) awaitIndex(ctx context.Context) error {
+	var want int64
+	tenants, err := e.Store.CountAssets(ctx)
+	if err != nil {
+		return err
+	}
+	for _, t := range tenants {
+		want += t.Assets
+	}
+	return until(ctx, 50*time.Millisecond, 5*time.Minute, "the index holds every asset", func() (bool, error) {
+		var got struct {
+			Count int64 `json:"count"`
+		}
+		err := e.index(ctx, http.MethodGet, "/"+e.alias()+"/_count", nil, &got)
+		return got.Count >= want, err
+	})
+}

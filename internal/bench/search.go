@@ -1,0 +1,213 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"time"
+)
+
+// arm is one side of a comparison.
+type arm struct {
+	name string
+	ask  func(context.Context, *question) (asked, error)
+}
+
+// cachedFacets names facets that OpenSearch answers from its request cache. They
+// are shown, but stand outside the mix: their floor is a look-up in a map.
+const cachedFacets = "facets, again (OpenSearch answers from its cache)"
+
+// measureSearch asks every question of OpenSearch itself, over REST and over MCP
+// in turn. All three must find the same, else the run fails.
+func (e *env) measureSearch(ctx context.Context, r *rand.Rand) ([]Figure, error) {
+	list, err := e.questions()
+	if err != nil {
+		return nil, err
+	}
+	again := []question{}
+	for _, q := range list {
+		if q.tool == "GetFacets" {
+			q.class = cachedFacets
+			again = append(again, q)
+		}
+	}
+	arms := []arm{{"OpenSearch", e.direct}, {"REST", e.viaREST}, {"MCP", e.viaMCP}}
+	e.Step("Warming up: %d searches per side", e.WarmUp)
+	for i := range e.WarmUp {
+		for _, a := range arms {
+			if _, err := a.ask(ctx, &list[i%len(list)]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	e.Step("Searching: %d searches, %d times each, on 3 sides", len(list), e.Repeats)
+	times, err := e.askAll(ctx, r, append(list, again...), arms)
+	if err != nil {
+		return nil, err
+	}
+	details, err := e.measureDetails(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return []Figure{searchFigure(times), mcpFigure(times, details)}, nil
+}
+
+// taken are the times of each class on each side, in the order of the arms.
+type taken map[string]*[3][]time.Duration
+
+// mix joins the classes that are searches of their own.
+func (t taken) mix(side int) (all []time.Duration) {
+	for class, times := range t {
+		if class != cachedFacets {
+			all = append(all, times[side]...)
+		}
+	}
+	return all
+}
+
+// askAll asks every question on every side, in an order that is drawn anew every
+// time: none always comes first, and none always finds what another has warmed.
+func (e *env) askAll(ctx context.Context, r *rand.Rand, list []question, arms []arm) (taken, error) {
+	times := taken{}
+	for range e.Repeats {
+		for _, i := range r.Perm(len(list)) {
+			q := &list[i]
+			if times[q.class] == nil {
+				times[q.class] = &[3][]time.Duration{}
+			}
+			var want *answer
+			for _, side := range r.Perm(len(arms)) {
+				if err := e.settle(ctx, q); err != nil {
+					return nil, err
+				}
+				got, err := arms[side].ask(ctx, q)
+				if err != nil {
+					return nil, fmt.Errorf("%s, %q: %w", arms[side].name, q.text, err)
+				}
+				if want == nil {
+					want = &got.answer
+				} else if *want != got.answer {
+					return nil, fmt.Errorf("%s, %q: %+v found where another side found %+v; they do not measure the same", arms[side].name, q.text, got.answer, *want)
+				}
+				times[q.class][side] = append(times[q.class][side], got.took)
+			}
+		}
+	}
+	return times, nil
+}
+
+// settle makes OpenSearch count facets anew, for whichever side asks next: an
+// answer that only the second and third side find in its cache compares nothing.
+func (e *env) settle(ctx context.Context, q *question) error {
+	if q.tool != "GetFacets" || q.class == cachedFacets {
+		return nil
+	}
+	return e.index(ctx, http.MethodPost, "/"+e.alias()+"/_cache/clear?request=true", nil, nil)
+}
+
+func searchFigure(times taken) Figure {
+	f := Figure{Key: KeySearch}
+	row := func(name string, direct, rest []time.Duration) Row {
+		r := Row{Name: name, Unit: "ms", Ours: milliseconds(rest), Floor: milliseconds(direct)}
+		r.Ratio = r.Ours.P50 / r.Floor.P50
+		return r
+	}
+	all := row("the mix of all below", times.mix(0), times.mix(1))
+	f.Rows = []Row{all}
+	for _, c := range classes {
+		f.Rows = append(f.Rows, row(c.name, times[c.name][0], times[c.name][1]))
+	}
+	f.Rows = append(f.Rows, row(cachedFacets+"; not in the mix", times[cachedFacets][0], times[cachedFacets][1]))
+	f.Value, f.Repeats = all.Ratio, all.Ours.N
+	return f
+}
+
+func mcpFigure(times taken, details [2][]time.Duration) Figure {
+	f := Figure{Key: KeyMCP}
+	row := func(name string, rest, mcp []time.Duration) Row {
+		r := Row{Name: name, Unit: "ms", Ours: milliseconds(mcp), Floor: milliseconds(rest)}
+		r.Ratio = r.Ours.P50 - r.Floor.P50
+		return r
+	}
+	f.Rows = []Row{row("SearchAssets and GetFacets, the mix", times.mix(1), times.mix(2)), row("GetAssetDetails", details[0], details[1])}
+	for _, r := range f.Rows {
+		f.Value, f.Repeats = max(f.Value, r.Ratio), f.Repeats+r.Ours.N
+	}
+	return f
+}
+
+// measureDetails reads single assets over REST and over MCP in turn.
+func (e *env) measureDetails(ctx context.Context, r *rand.Rand) (times [2][]time.Duration, err error) {
+	hashes, err := e.someAssets(ctx)
+	if err != nil {
+		return times, err
+	}
+	e.Step("Reading %d assets on 2 sides", len(hashes)*e.Repeats)
+	for round := range e.Repeats + 2 { // the first two warm up
+		for _, h := range hashes {
+			for _, side := range r.Perm(2) {
+				took, err := e.details(ctx, side, h)
+				if err != nil {
+					return times, err
+				}
+				if round >= 2 {
+					times[side] = append(times[side], took)
+				}
+			}
+		}
+	}
+	return times, nil
+}
+
+// details reads one asset, over REST (0) or MCP (1), and gives how long it took.
+func (e *env) details(ctx context.Context, side int, hash string) (time.Duration, error) {
+	message, err := mcpMessage("GetAssetDetails", map[string]any{"asset_h": hash})
+	if err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	var raw []byte
+	if side == 0 {
+		raw, err = e.callREST(ctx, http.MethodGet, "/api/v1/assets/"+hash, nil)
+	} else {
+		raw, err = e.callMCP(ctx, "GetAssetDetails", message)
+	}
+	if err != nil {
+		return 0, err
+	}
+	var told map[string]any
+	if err := json.Unmarshal(raw, &told); err != nil {
+		return 0, err
+	}
+	took := time.Since(began)
+	if told["asset_h"] != hash {
+		return 0, fmt.Errorf("asked for the asset %s and got %v", hash, told["asset_h"])
+	}
+	return took, nil
+}
+
+// detailAssets is how many different assets are read for their details.
+const detailAssets = 40
+
+// someAssets gives hashes of assets that tell of their making.
+func (e *env) someAssets(ctx context.Context) (hashes []string, err error) {
+	var found struct {
+		Data []struct {
+			Hash string `json:"asset_h"`
+		} `json:"data"`
+	}
+	in := map[string]any{"query": "has:prompt", "limit": detailAssets}
+	if err := e.client().Call(ctx, http.MethodPost, "/api/v1/assets/search", in, &found); err != nil {
+		return nil, err
+	}
+	for _, d := range found.Data {
+		hashes = append(hashes, d.Hash)
+	}
+	if len(hashes) == 0 {
+		return nil, errors.New("no asset of the sample tells of its making")
+	}
+	return hashes, nil
+}
