@@ -3,7 +3,9 @@ package mcp_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -18,9 +20,13 @@ import (
 
 // TestMain also promises that neither the endpoint nor a call leaves a goroutine.
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		http.DefaultClient.CloseIdleConnections()
-	}), goleak.IgnoreTopFunction("internal/poll.runtime_pollWait"))
+	code := m.Run()
+	http.DefaultClient.CloseIdleConnections()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 // TestEndpoint holds every promise about the endpoint as it comes, over one

@@ -113,7 +113,7 @@ func (o Operation) prepare(actor library.Actor, args map[string]any) (library.Ac
 	normalize(o.Input, args)
 	faults := validate(o.Input, args)
 	if faults = append(faults, unstorable("", args)...); len(faults) > 0 {
-		return actor, nil, library.Invalid(faults...)
+		return actor, nil, library.Invalid(faults[:min(len(faults), maxFaults)]...)
 	}
 	actor, err := chooseTenant(actor, args)
 	if err != nil {

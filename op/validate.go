@@ -2,6 +2,8 @@ package op
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -19,15 +21,16 @@ func validate(s *huma.Schema, args map[string]any) []library.FieldFault {
 func check(s *huma.Schema, args map[string]any, mode huma.ValidateMode) []library.FieldFault {
 	var res huma.ValidateResult
 	huma.Validate(nil, s, huma.NewPathBuffer(nil, 0), mode, args, &res)
-	faults := make([]library.FieldFault, 0, min(len(res.Errors), maxFaults))
+	details := make([]*huma.ErrorDetail, 0, len(res.Errors))
 	for _, err := range res.Errors {
-		d, ok := err.(*huma.ErrorDetail)
-		if !ok {
-			continue
+		if d, ok := err.(*huma.ErrorDetail); ok {
+			details = append(details, d)
 		}
-		if len(faults) == maxFaults {
-			break
-		}
+	}
+	// The validator walks maps; the same request must get the same answer each time.
+	slices.SortStableFunc(details, func(a, b *huma.ErrorDetail) int { return strings.Compare(a.Location, b.Location) })
+	faults := make([]library.FieldFault, 0, min(len(details), maxFaults))
+	for _, d := range details[:min(len(details), maxFaults)] {
 		faults = append(faults, fieldFault(s, d))
 	}
 	return faults
@@ -169,27 +172,29 @@ func nearestHint(s *huma.Schema, path string) string {
 
 // unstorable finds strings that no database text can hold. The sent value is
 // valid JSON, so without this check it would fail late and as our defect.
-func unstorable(path string, v any) []library.FieldFault {
+func unstorable(path string, v any) (faults []library.FieldFault) {
 	switch v := v.(type) {
 	case string:
 		if strings.IndexByte(v, 0) >= 0 {
-			return []library.FieldFault{{Field: shorten(path), Code: "format", Message: "The character U+0000 is not allowed."}}
+			faults = append(faults, library.FieldFault{Field: shorten(path), Code: "format", Message: "The character U+0000 is not allowed."})
 		}
 	case []any:
 		for i, x := range v {
-			if f := unstorable(fmt.Sprintf("%s[%d]", path, i), x); f != nil {
-				return f
+			switch x.(type) { // a vector has thousands of numbers, none of which needs a path
+			case string, []any, map[string]any:
+				if len(faults) < maxFaults {
+					faults = append(faults, unstorable(fmt.Sprintf("%s[%d]", path, i), x)...)
+				}
 			}
 		}
 	case map[string]any:
-		for k, x := range v {
+		for _, k := range slices.Sorted(maps.Keys(v)) {
 			if strings.IndexByte(k, 0) >= 0 {
-				return []library.FieldFault{{Field: shorten(path), Code: "format", Message: "The character U+0000 is not allowed in a name."}}
-			}
-			if f := unstorable(strings.TrimPrefix(path+"."+k, "."), x); f != nil {
-				return f
+				faults = append(faults, library.FieldFault{Field: shorten(path), Code: "format", Message: "The character U+0000 is not allowed in a name."})
+			} else if len(faults) < maxFaults {
+				faults = append(faults, unstorable(strings.TrimPrefix(path+"."+k, "."), v[k])...)
 			}
 		}
 	}
-	return nil
+	return faults[:min(len(faults), maxFaults)]
 }
