@@ -41,7 +41,7 @@ func (s *Search) compileTree(tree Node, req Request, wall *wall) error {
 	c := &compiler{mode: req.Mode, tenant: req.Tenant, index: req.Index, words: countWords(tree)}
 	var inner clause
 	for _, c.tier = range textTiers {
-		c.clauses = 0
+		c.clauses = wall.clauses
 		if inner = c.scored(tree); c.clauses <= maxClauses {
 			break
 		}
@@ -136,6 +136,7 @@ func (c *compiler) node(n Node, u use) clause {
 	case *Or:
 		return c.or(n, u)
 	case *Not:
+		c.clauses++ // a NOT alone starts from everything
 		return none(c.node(n.Child, excluding))
 	case *Text:
 		return c.text(n, u)
@@ -163,6 +164,7 @@ func (c *compiler) and(n *And, u use) clause {
 		case *Pred:
 			filter = append(filter, c.node(x, filtering))
 		case *Not:
+			c.clauses++
 			mustNot = append(mustNot, c.node(x.Child, excluding))
 		case *Text:
 			text = append(text, x)

@@ -140,7 +140,7 @@ func (c *compiler) partial(t *Text) clause {
 		c.clauses += 4 * weight(v)
 		return constant(phraseIn(v, "title", "filename.text", "tags.text", "model_names.text"), 1)
 	}
-	c.clauses += 10 + 2*strings.Count(v, " ")
+	c.clauses += 10 + 3*(weight(v)-1+strings.Count(v, " ")+cjkRunes(v))
 	inside := "*" + escapeGlob(v) + "*"
 	return best(0,
 		constant(prefix("title.raw", v), 8),

@@ -11,9 +11,10 @@ const (
 	MinGlobText = 2    // literal characters of a glob; with fewer it means "has any value"
 )
 
-// maxClauses is how many clauses a compiled query may have. OpenSearch refuses
-// more than 1,024 in the default setting, counted over the whole query.
-const maxClauses = 1000
+// maxClauses is how many clauses a compiled query may have, as estimated here.
+// OpenSearch refuses more than 1,024 in the default setting, counted over the
+// whole query after analysis.
+const maxClauses = 960
 
 func tooComplex(format string, args ...any) *library.Fault {
 	return library.NewFault(library.KindInvalid, library.CodeQueryTooComplex, format, args...)

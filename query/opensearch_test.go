@@ -105,6 +105,9 @@ type result struct {
 
 func (s *server) search(bodies ...map[string]any) []result {
 	s.t.Helper()
+	if len(bodies) == 0 {
+		return nil
+	}
 	var b bytes.Buffer
 	for _, body := range bodies {
 		fmt.Fprintf(&b, `{"index":%q}`+"\n", s.index)

@@ -13,6 +13,7 @@ import (
 type wall struct {
 	filter  []clause
 	mustNot []clause
+	clauses int // as the index counts them
 }
 
 func newWall(req Request) (*wall, error) {
@@ -37,6 +38,7 @@ func newWall(req Request) (*wall, error) {
 	}
 	filters, err := req.Filters.compile(req.Zone)
 	w.filter = append(w.filter, filters...)
+	w.clauses = len(w.filter) + len(req.Filters.MIMEType) + len(w.mustNot) + 2
 	return w, err
 }
 
