@@ -166,10 +166,11 @@ func TestAKillAtAnyPointOfIndexingLeavesTheIndexEqualToTheDatabase(t *testing.T)
 			continue
 		}
 		p := serve(t, k.cfg, name+":2", "api,relay,index")
-		for alive := true; alive && n < 400; {
+		// A group waits up to 10 s for the member that was killed before.
+		for began, alive := time.Now(), true; alive && time.Since(began) < time.Minute; {
 			n++
 			alive, _ = k.upload(n)
-			time.Sleep(20 * time.Millisecond) // more than one batch
+			time.Sleep(100 * time.Millisecond) // so that there is more than one batch
 		}
 		p.awaitDeath(name)
 	}
