@@ -20,46 +20,66 @@ var words = strings.Fields(`portrait castle meadow river golden misty dramatic s
 	dragon harbour winter autumn lantern violin marble copper velvet silver storm sunrise valley canyon orchard glacier lighthouse
 	masterpiece detailed cinematic volumetric painterly matte bokeh wide angle macro aerial isometric watercolour charcoal gouache`)
 
-// fillLibrary puts n assets of the usual size straight into the tables: 35 words
-// of prompt, 8 tags, 3 models, 14 nodes with 50 inputs.
+// usual makes assets of the usual size: 35 words of prompt, 8 tags, 3 models, 14
+// nodes with 50 inputs.
+type usual struct{ *rand.Rand }
+
+func (u usual) words(count int) string {
+	list := make([]string, count)
+	for i := range list {
+		list[i] = words[u.IntN(len(words))]
+	}
+	return strings.Join(list, " ")
+}
+
+var (
+	usualModels = []string{"XL/juggernaut_v9.safetensors", "detail_tweaker.safetensors", "vae-ft-mse.safetensors"}
+	usualTypes  = []string{"checkpoint", "lora", "vae"}
+)
+
+func (u usual) asset(i int) store.NewAsset {
+	n := newAsset(fmt.Sprintf("file-%d.png", i))
+	n.Asset.Title, n.Asset.Tags = u.words(4), strings.Fields(u.words(8))
+	n.Asset.CreatedAt = n.Asset.CreatedAt.Add(-time.Duration(i) * time.Minute)
+	l := &n.Lineage
+	*l = library.Lineage{Tool: "comfyui", Positive: new(u.words(35)), Negative: new(u.words(10)),
+		Parameters: &library.GenerationParameters{Seed: new(u.Uint64()), Steps: new(20 + u.IntN(30)), CFGScale: new(float64(u.IntN(12))), Sampler: new("euler"), Scheduler: new("karras")},
+		Workflow:   &library.Workflow{ToolName: "comfyui", NodeCount: 14, Source: "extracted"}}
+	for j := range 14 {
+		node := library.NodeUse{ID: strconv.Itoa(j), Class: "Node" + words[(j*7+i)%len(words)], Inputs: map[string]string{}}
+		for k := range 3 + j%2 {
+			node.Inputs["input_"+words[k]] = words[u.IntN(len(words))] + strconv.Itoa(u.IntN(100))
+		}
+		l.Workflow.Nodes = append(l.Workflow.Nodes, node)
+	}
+	for j, f := range []string{"positive", "negative", "seed", "steps", "cfg_scale", "sampler", "models"} {
+		l.Evidence = append(l.Evidence, library.Evidence{Field: f, Place: "png:tEXt:prompt", Node: strconv.Itoa(j), Rule: "comfyui.sampler"})
+	}
+	for j, m := range usualModels {
+		l.Models = append(l.Models, library.ModelUse{Sequence: j, Type: usualTypes[j], Name: m, NodeID: strconv.Itoa(j), Strength: new(0.8)})
+	}
+	return n
+}
+
+// fillLibrary puts n usual assets straight into the tables.
 func (e *env) fillLibrary(n int) {
 	e.t.Helper()
-	r := rand.New(rand.NewPCG(1, 2))
-	pick := func(count int) string {
-		list := make([]string, count)
-		for i := range list {
-			list[i] = words[r.IntN(len(words))]
-		}
-		return strings.Join(list, " ")
-	}
-	names := []string{"XL/juggernaut_v9.safetensors", "detail_tweaker.safetensors", "vae-ft-mse.safetensors"}
-	types := []string{"checkpoint", "lora", "vae"}
+	u := usual{rand.New(rand.NewPCG(1, 2))}
+	names, types := usualModels, usualTypes
 	for i := range names {
 		e.exec(`INSERT INTO models (tenant_id, model_hash, type, name, display_name, base_model) VALUES ($1, $2, $3, $4, $4, 'SDXL')`,
 			string(e.actor.Tenant), string(library.NewModelHash(types[i], names[i])), types[i], names[i])
 	}
 	var assets, lineages, models [][]any
 	for i := range n {
-		a := newAsset(fmt.Sprintf("file-%d.png", i)).Asset
-		l := library.Lineage{Tool: "comfyui", Positive: new(pick(35)), Negative: new(pick(10)),
-			Parameters: &library.GenerationParameters{Seed: new(r.Uint64()), Steps: new(20 + r.IntN(30)), CFGScale: new(float64(r.IntN(12))), Sampler: new("euler"), Scheduler: new("karras")},
-			Workflow:   &library.Workflow{ToolName: "comfyui", NodeCount: 14, Source: "extracted"}}
-		for j := range 14 {
-			node := library.NodeUse{ID: strconv.Itoa(j), Class: "Node" + words[(j*7+i)%len(words)], Inputs: map[string]string{}}
-			for k := range 3 + j%2 {
-				node.Inputs["input_"+words[k]] = words[r.IntN(len(words))] + strconv.Itoa(r.IntN(100))
-			}
-			l.Workflow.Nodes = append(l.Workflow.Nodes, node)
-		}
-		for j, f := range []string{"positive", "negative", "seed", "steps", "cfg_scale", "sampler", "models"} {
-			l.Evidence = append(l.Evidence, library.Evidence{Field: f, Place: "png:tEXt:prompt", Node: strconv.Itoa(j), Rule: "comfyui.sampler"})
-		}
-		doc, err := json.Marshal(l)
+		asset := u.asset(i)
+		a := asset.Asset
+		doc, err := json.Marshal(asset.Lineage)
 		if err != nil {
 			e.t.Fatal(err)
 		}
-		assets = append(assets, []any{string(e.actor.Tenant), string(a.Hash), a.SHA256, a.BLAKE3, pick(4), a.Filename, a.MIMEType, a.Size, 1024, 768,
-			strings.Fields(pick(8)), a.CreatedAt.Add(-time.Duration(i) * time.Minute), "test", int64(1)})
+		assets = append(assets, []any{string(e.actor.Tenant), string(a.Hash), a.SHA256, a.BLAKE3, a.Title, a.Filename, a.MIMEType, a.Size, 1024, 768,
+			a.Tags, a.CreatedAt, "test", int64(1)})
 		lineages = append(lineages, []any{string(e.actor.Tenant), string(a.Hash), "extracted", 1, "comfyui", doc})
 		for j := range names {
 			models = append(models, []any{string(e.actor.Tenant), string(a.Hash), j, string(library.NewModelHash(types[j], names[j])), strconv.Itoa(j), names[j], 0.8, "extracted"})
@@ -103,5 +123,17 @@ func TestIndexerSpeed(t *testing.T) {
 		t.Logf("run %d: raw %.0f documents/s (%d bytes each), relay and indexer %.0f documents/s, ratio %.2f",
 			i+1, raw.PerSecond(), raw.Bytes/raw.Documents, stream.PerSecond(), stream.PerSecond()/raw.PerSecond())
 	}
-	_ = store.AssetGone
+}
+
+// BenchmarkBatch is the work between PostgreSQL and OpenSearch, per document.
+func BenchmarkBatch(b *testing.B) {
+	u := usual{rand.New(rand.NewPCG(1, 2))}
+	rows := make([]store.DocumentRow, 100)
+	for i := range rows {
+		rows[i] = *rowOf(u.asset(i))
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		newBatch(rows[i%100:i%100+1], nil, nil)
+	}
 }

@@ -3,7 +3,6 @@ package indexer
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -26,16 +25,14 @@ func Build(row *store.DocumentRow) mappings.Document {
 	buildAsset(&d, &row.Asset)
 	buildChain(&d, row)
 	d.Tool, d.LineageSource = row.LineageTool, lineageSource(row)
-	var l library.Lineage
-	if len(row.Lineage) > 0 {
-		if err := json.Unmarshal(row.Lineage, &l); err != nil {
-			d.IndexError = "the stored lineage is not readable"
-			l = library.Lineage{}
-		}
+	l, err := readLineage(row.Lineage)
+	if err != nil {
+		d.IndexError = "the stored lineage is not readable"
+		l = lineage{}
 	}
 	buildLineage(&d, &l)
-	buildSettings(&d, &l)
-	buildWorkflow(&d, l.Workflow)
+	buildSettings(&d, &l.Lineage)
+	buildWorkflow(&d, &l)
 	buildModels(&d, row.Models, l.Workflow != nil)
 	return d
 }
@@ -100,16 +97,16 @@ func lineageSource(row *store.DocumentRow) library.LineageSource {
 
 // buildLineage fills in what the file says about its making, save its settings,
 // its graph and its models.
-func buildLineage(d *mappings.Document, l *library.Lineage) {
+func buildLineage(d *mappings.Document, l *lineage) {
 	d.ToolVersion = l.ToolVersion
 	if d.Tool == "" {
 		d.Tool = l.Tool
 	}
-	d.Prompt, d.NegativePrompt = prompts(l)
+	d.Prompt, d.NegativePrompt = prompts(&l.Lineage)
 	d.HasPrompt, d.HasNegativePrompt = d.Prompt != "", d.NegativePrompt != ""
 	d.PromptHash = promptHash(text(l.Positive))
-	d.HasLineage = l.HasGenerationData() || l.ImageTool != nil || l.C2PA != nil
-	d.AI = l.HasGenerationData() || l.ImageTool != nil || (l.C2PA != nil && strings.Contains(l.C2PA.SourceType, "rainedAlgorithmicMedia"))
+	d.HasLineage = l.generated() || l.ImageTool != nil || l.C2PA != nil
+	d.AI = l.generated() || l.ImageTool != nil || (l.C2PA != nil && strings.Contains(l.C2PA.SourceType, "rainedAlgorithmicMedia"))
 	if t := l.ImageTool; t != nil {
 		d.JobType, d.Creator = t.JobType, t.Author
 		d.ImageToolCommand, d.ImageToolVersion, d.ImageToolType = t.Command, t.Version, t.JobType

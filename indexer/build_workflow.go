@@ -1,30 +1,24 @@
 package indexer
 
-import (
-	"maps"
-	"slices"
-
-	"vitrine/library"
-	"vitrine/mappings"
-)
+import "vitrine/mappings"
 
 // buildWorkflow fills in the node graph: its classes, the scalar inputs of its
 // nodes, its name and its structural hash.
-func buildWorkflow(d *mappings.Document, w *library.Workflow) {
+func buildWorkflow(d *mappings.Document, l *lineage) {
+	w := l.Workflow
 	if w == nil {
 		return
 	}
 	d.HasWorkflow = true
 	d.GTNodeCount = w.NodeCount
 	var classes, props, packs, names set
-	for i := range w.Nodes {
-		n := &w.Nodes[i]
-		classes.add(n.Class)
-		for _, input := range slices.Sorted(maps.Keys(n.Inputs)) {
+	for _, n := range l.nodes {
+		classes.add(n.class)
+		for _, in := range n.inputs {
 			if len(props.list) == mappings.MaxNodeProps {
 				break
 			}
-			props.add(mappings.NodeProp(n.Class, input, n.Inputs[input]))
+			props.add(mappings.NodeProp(n.class, in.name, in.value))
 		}
 	}
 	for _, p := range w.CustomNodes {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"vitrine/library"
 	"vitrine/mappings"
 )
 
@@ -62,6 +63,10 @@ func fill(t *rapid.T, v reflect.Value, name string) {
 	case reflect.Bool:
 		v.SetBool(rapid.Bool().Draw(t, name))
 	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[library.RawJSON]() {
+			v.SetBytes([]byte(`{"a": [1, "}"]}`))
+			return
+		}
 		n := rapid.IntRange(0, 3).Draw(t, name)
 		v.Set(reflect.MakeSlice(v.Type(), n, n))
 		for i := range n {
@@ -74,7 +79,15 @@ func fill(t *rapid.T, v reflect.Value, name string) {
 			return
 		}
 		fill(t, v.Elem(), name)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(t, v.Field(i), v.Type().Field(i).Name)
+		}
 	case reflect.Map:
+		if v.Type() == reflect.TypeFor[map[string]string]() {
+			v.Set(reflect.ValueOf(rapid.MapOfN(rapid.String(), rapid.String(), 0, 4).Draw(t, name)))
+			return
+		}
 		v.Set(reflect.ValueOf(map[string][]float32{"a": {0.5, -1e-9}, "b_2": {1}}))
 	default:
 		t.Fatalf("%s is of a kind this test does not fill: %s", name, v.Kind())
