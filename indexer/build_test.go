@@ -28,8 +28,8 @@ func rowOf(n store.NewAsset) *store.DocumentRow {
 		Asset: n.Asset, LineageSource: library.LineageExtracted, LineageTool: n.Lineage.Tool, Lineage: doc, Root: n.Asset.Hash,
 	}
 	for _, m := range n.Lineage.Models {
-		r.Models = append(r.Models, store.DocumentModel{Hash: library.NewModelHash(m.Type, m.Name), Type: m.Type, Name: m.Name,
-			DisplayName: m.Name, NodeID: m.NodeID, Weight: m.Strength})
+		r.Models = append(r.Models, store.DocumentModel{Name: m.Name, NodeID: m.NodeID, Weight: m.Strength,
+			KnownModel: &store.KnownModel{Hash: library.NewModelHash(m.Type, m.Name), Type: m.Type, DisplayName: m.Name}})
 	}
 	return r
 }

@@ -41,19 +41,23 @@ type DocumentRow struct {
 	Root     library.AssetHash // the first ancestor of its chain; itself when it has no parent
 }
 
-// DocumentModel is one use of a model by an asset, with what the library knows
-// about the model.
+// DocumentModel is one use of a model by an asset.
 type DocumentModel struct {
+	*KnownModel
+	Name        string // as this file names it
+	ContentHash string // as this file gives it
+	NodeID      string
+	Weight      *float64
+}
+
+// KnownModel is what the library knows about a model. The uses of one batch share it.
+type KnownModel struct {
 	Hash          library.ModelHash
 	Type          string
-	Name          string // as this file names it
 	DisplayName   string
 	BaseModel     string
-	ContentHash   string // as this file gives it
 	ContentHashes []string
 	TriggerWords  []string
-	NodeID        string
-	Weight        *float64
 }
 
 // DocumentParent is one file an asset was made from.
@@ -75,10 +79,14 @@ var documentStatements = []string{
 
 	`SELECT k.ord, t.doc_version FROM ` + documentKeys + ` JOIN asset_tombstones t USING (tenant_id, asset_h)`,
 
-	`SELECT k.ord, m.model_hash, m.type, u.name, m.display_name, m.base_model, u.content_hash, m.content_hashes,
-		m.trigger_words, u.node_id, u.weight
-	FROM ` + documentKeys + ` JOIN asset_models u USING (tenant_id, asset_h) JOIN models m USING (tenant_id, model_hash)
+	`SELECT k.ord, u.model_hash, u.name, u.content_hash, u.node_id, u.weight
+	FROM ` + documentKeys + ` JOIN asset_models u USING (tenant_id, asset_h)
 	ORDER BY k.ord, u.detection_source <> 'extracted', u.detection_source, u.sequence`,
+
+	// A batch uses few models and uses each often: what is known of a model is sent once.
+	`SELECT tenant_id::text, model_hash, type, display_name, base_model, content_hashes, trigger_words FROM models
+	WHERE (tenant_id, model_hash) IN (
+		SELECT k.tenant_id, u.model_hash FROM ` + documentKeys + ` JOIN asset_models u USING (tenant_id, asset_h))`,
 
 	`SELECT k.ord, p.kind, p.name, p.hash, p.job_id, coalesce(p.parent_asset_h, '')
 	FROM ` + documentKeys + ` JOIN asset_parents p USING (tenant_id, asset_h) ORDER BY k.ord, p.position`,
@@ -139,10 +147,12 @@ func readDocuments(res pgx.BatchResults, docs []DocumentRow) ([]Generation, erro
 	if _, err := res.Exec(); err != nil {
 		return nil, err
 	}
+	models := knownModels{}
 	scanners := []func(pgx.Rows) error{
 		func(r pgx.Rows) error { return scanDocumentAsset(r, docs) },
 		func(r pgx.Rows) error { return scanDocumentTombstone(r, docs) },
-		func(r pgx.Rows) error { return scanDocumentModel(r, docs) },
+		func(r pgx.Rows) error { return scanDocumentModel(r, docs, models) },
+		func(r pgx.Rows) error { return scanKnownModel(r, models) },
 		func(r pgx.Rows) error { return scanDocumentParent(r, docs) },
 		func(r pgx.Rows) error { return scanDocumentChildren(r, docs) },
 		func(r pgx.Rows) error { return scanDocumentRoot(r, docs) },
@@ -215,15 +225,44 @@ func scanDocumentTombstone(r pgx.Rows, docs []DocumentRow) error {
 	return nil
 }
 
-func scanDocumentModel(r pgx.Rows, docs []DocumentRow) error {
+// knownModels holds the models of a batch by tenant and hash. The uses are read
+// first and point at models that are filled in afterwards.
+type knownModels map[modelKey]*KnownModel
+
+type modelKey struct {
+	tenant library.TenantID
+	hash   library.ModelHash
+}
+
+func scanDocumentModel(r pgx.Rows, docs []DocumentRow, models knownModels) error {
 	var ord int
 	var m DocumentModel
-	if err := r.Scan(&ord, &m.Hash, &m.Type, &m.Name, &m.DisplayName, &m.BaseModel, &m.ContentHash, &m.ContentHashes,
-		&m.TriggerWords, &m.NodeID, &m.Weight); err != nil {
+	var hash library.ModelHash
+	if err := r.Scan(&ord, &hash, &m.Name, &m.ContentHash, &m.NodeID, &m.Weight); err != nil {
 		return err
 	}
-	if d := &docs[ord-1]; d.State == AssetLive {
-		d.Models = append(d.Models, m)
+	d := &docs[ord-1]
+	if d.State != AssetLive {
+		return nil
+	}
+	k := modelKey{d.AssetKey.Tenant, hash}
+	if models[k] == nil {
+		models[k] = &KnownModel{Hash: hash}
+	}
+	m.KnownModel = models[k]
+	d.Models = append(d.Models, m)
+	return nil
+}
+
+func scanKnownModel(r pgx.Rows, models knownModels) error {
+	var k modelKey
+	var m KnownModel
+	if err := r.Scan(&k.tenant, &m.Hash, &m.Type, &m.DisplayName, &m.BaseModel, &m.ContentHashes, &m.TriggerWords); err != nil {
+		return err
+	}
+	k.hash = m.Hash
+	if known := models[k]; known != nil {
+		*known = m
 	}
 	return nil
 }
