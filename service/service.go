@@ -19,6 +19,7 @@ import (
 	"vitrine/auth"
 	"vitrine/indexer"
 	"vitrine/internal/engine"
+	"vitrine/library"
 	"vitrine/mcp"
 	"vitrine/media/blob"
 	"vitrine/op"
@@ -28,6 +29,7 @@ import (
 	"vitrine/query/run"
 	"vitrine/store"
 	"vitrine/transfer"
+	"vitrine/web"
 )
 
 // Service is the whole product, ready to run any of its roles.
@@ -91,14 +93,14 @@ func (s *Service) assemble() error {
 		Search: &search.Service{Store: s.Store, Blobs: s.Blobs, Searcher: s.Searcher, Links: links, AwaitVersions: s.awaitVersions(metrics)},
 		Assets: &assets.Service{Store: s.Store, Blobs: s.Blobs, Links: links, MaxFile: cfg.MaxFile},
 	})
-	http := api.NewMetrics(s.registry)
-	s.Caller = &op.Caller{Limits: op.NewLimiter(cfg.budgets()), Idempotency: s.Store, Observe: http.Observe}
+	requests := api.NewMetrics(s.registry)
+	s.Caller = &op.Caller{Limits: op.NewLimiter(cfg.budgets()), Idempotency: s.Store, Observe: requests.Observe}
 	s.registry.MustRegister(metrics, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	keys := auth.New(s.Store)
 	s.endpoint = mcp.Handler(mcp.Config{Catalogue: s.Catalogue, Caller: s.Caller, Auth: keys, Version: cfg.Version,
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.Origins, TrustHost: cfg.TrustHost, Log: cfg.Log})
 	s.handler = api.Handler(api.Config{Catalogue: s.Catalogue, Caller: s.Caller, Auth: keys, Extra: s.fileRoutes(), Version: cfg.Version,
-		PublicURL: cfg.PublicURL, MCP: s.endpoint, AllowedOrigins: cfg.Origins, Ready: s.Ready, Gatherer: s.registry, Metrics: http, Log: cfg.Log})
+		PublicURL: cfg.PublicURL, MCP: s.endpoint, Fallback: web.Handler(http.HandlerFunc(noSuchPage)), AllowedOrigins: cfg.Origins, Ready: s.Ready, Gatherer: s.registry, Metrics: requests, Log: cfg.Log})
 	return nil
 }
 
@@ -123,6 +125,11 @@ func (c Config) budgets() map[op.RateClass]op.Budget {
 		return map[op.RateClass]op.Budget{}
 	}
 	return map[op.RateClass]op.Budget{op.RateSearch: {Calls: c.SearchPerMin, Window: time.Minute}}
+}
+
+// noSuchPage answers for what is neither a route of the API nor a page.
+func noSuchPage(w http.ResponseWriter, r *http.Request) {
+	op.WriteProblem(w, r, library.NewFault(library.KindNotFound, library.CodeNotFound, "There is no such page. GET /openapi.json lists the routes; the gallery is at /."))
 }
 
 // Handler serves REST, MCP and files.

@@ -41,6 +41,7 @@ var levels = map[string]int{
 	"vitrine/api/client": 2,
 	"vitrine/mcp":        2,
 
+	"vitrine/web":      0,
 	"vitrine/importer": 3,
 	"vitrine/service":  8,
 	"vitrine/cmd":      10,

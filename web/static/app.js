@@ -1,0 +1,208 @@
+// The gallery: a search box, facets, pictures, and how each was made. Text of
+// the library only ever becomes text nodes: a prompt may hold anything.
+
+const $ = (id) => document.getElementById(id);
+const pageSize = 60;
+const facetNames = ["tool", "checkpoint", "lora", "sampler", "tag", "status", "created:month"];
+const facetTitles = { "created:month": "month" };
+
+let key = sessionStorage.getItem("key") ?? "";
+let turn = 0; // counts searches, so that a late answer of an old one is dropped
+let next = null; // offset of the next page, null when there is none
+
+function make(tag, text, attributes = {}) {
+  const e = document.createElement(tag);
+  if (text !== undefined) e.textContent = text;
+  for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
+  return e;
+}
+
+async function call(method, path, body) {
+  const response = await fetch(path, {
+    method,
+    headers: { "X-API-Key": key, ...(body ? { "Content-Type": "application/json" } : {}) },
+    body: body ? JSON.stringify(body) : undefined,
+  });
+  const answer = JSON.parse(await response.text(), exact);
+  if (response.ok) return answer;
+  if (response.status === 401) signIn(key ? answer.detail : "");
+  throw new Error(answer.detail);
+}
+
+// exact keeps whole numbers that JavaScript would round, seeds above all, as the
+// text they are.
+function exact(name, value, context) {
+  return Number.isInteger(value) && !Number.isSafeInteger(value) && context?.source ? context.source : value;
+}
+
+function signIn(fault) {
+  $("key-fault").textContent = fault;
+  if (!$("sign-in").open) $("sign-in").showModal();
+}
+
+$("key-form").addEventListener("submit", () => {
+  key = $("key").value.trim();
+  $("key").value = "";
+  sessionStorage.setItem("key", key);
+  search();
+});
+
+$("forget").addEventListener("click", () => {
+  sessionStorage.removeItem("key");
+  location.reload();
+});
+
+// preview gives the path of a preview. The page uses the address it was loaded
+// from, which may be another than the public one that links are made with.
+function preview(hit, size) {
+  const url = new URL(hit.thumbnail_url);
+  return `${url.pathname}?size=${size}`;
+}
+
+async function search() {
+  if (!key) return signIn("");
+  const mine = ++turn;
+  const query = $("query").value.trim();
+  history.replaceState(null, "", query ? `?q=${encodeURIComponent(query)}` : location.pathname);
+  try {
+    const answer = await call("POST", "/api/v1/assets/search", { query, limit: pageSize });
+    if (mine !== turn) return;
+    $("forget").hidden = false;
+    $("gallery").replaceChildren(...answer.data.map(shot));
+    next = answer.next_offset ?? null;
+    tell(answer);
+    const counts = await call("POST", "/api/v1/assets/facets", { query, facets: facetNames, size: 8 });
+    if (mine === turn) showFacets(counts.facets);
+  } catch (fault) {
+    if (mine === turn) $("notes").textContent = fault.message;
+  }
+}
+
+async function loadMore() {
+  if (next === null) return;
+  const mine = turn;
+  const offset = next;
+  next = null;
+  try {
+    const answer = await call("POST", "/api/v1/assets/search", { query: $("query").value.trim(), limit: pageSize, offset });
+    if (mine !== turn) return;
+    $("gallery").append(...answer.data.map(shot));
+    next = answer.next_offset ?? null;
+  } catch (fault) {
+    $("notes").textContent = fault.message;
+  }
+}
+
+function tell(answer) {
+  const notes = [`${answer.total.toLocaleString()} found in ${answer.took_ms} ms`];
+  for (const w of answer.interpretation.warnings) {
+    notes.push(w.message + (w.suggestion ? ` (did you mean ${w.suggestion}?)` : ""));
+  }
+  $("notes").textContent = notes.join(" · ");
+}
+
+function shot(hit) {
+  const ratio = hit.width && hit.height ? hit.width / hit.height : 1;
+  const button = make("button", undefined, { class: "shot", type: "button" });
+  button.style.flex = `${ratio * 100} 0 ${Math.round(ratio * 170)}px`;
+  const image = make("img", undefined, { src: preview(hit, 512), alt: hit.title || hit.filename, loading: "lazy" });
+  image.addEventListener("error", () => { image.remove(); button.classList.add("bare"); });
+  button.append(image, make("span", hit.title || hit.filename));
+  button.addEventListener("click", () => open(hit));
+  return button;
+}
+
+function showFacets(facets) {
+  const parts = [];
+  for (const f of facets) {
+    if (!f.buckets.length) continue;
+    const list = make("ul");
+    for (const b of f.buckets) {
+      const button = make("button", undefined, { type: "button", title: b.value });
+      button.append(make("span", b.value), make("span", b.count.toLocaleString()));
+      button.addEventListener("click", () => narrow(f.name.split(":")[0], b.value));
+      const item = make("li");
+      item.append(button);
+      list.append(item);
+    }
+    parts.push(make("h2", facetTitles[f.name] ?? f.name), list);
+  }
+  $("facets").replaceChildren(...parts);
+}
+
+function narrow(field, value) {
+  const quoted = /^[\w.\/-]+$/.test(value) ? value : `"${value.replace(/(["\\])/g, "\\$1")}"`;
+  const term = `${field}:${quoted}`;
+  const words = $("query").value.trim();
+  if (!words.includes(term)) $("query").value = `${words} ${term}`.trim();
+  search();
+}
+
+async function open(hit) {
+  $("detail-image").src = preview(hit, 1024);
+  $("detail-image").alt = hit.title || hit.filename;
+  $("detail-text").replaceChildren(make("p", "…"));
+  $("detail").showModal();
+  try {
+    $("detail-text").replaceChildren(...describe(await call("GET", `/api/v1/assets/${hit.asset_h}?include_download_url=true`)));
+  } catch (fault) {
+    $("detail-text").replaceChildren(make("p", fault.message));
+  }
+}
+
+function describe(d) {
+  const parts = [make("h2", d.title || d.filename, { id: "detail-title" })];
+  const made = [d.provenance.tool, d.provenance.tool_version].filter(Boolean).join(" ");
+  parts.push(make("p", [made, `${d.width}×${d.height}`, new Date(d.created_at).toLocaleString()].filter(Boolean).join(" · "), { class: "dim" }));
+  const actions = make("div", undefined, { class: "row" });
+  if (d.prompts?.positive) actions.append(action("Copy prompt", () => navigator.clipboard.writeText(d.prompts.positive)));
+  if (d.workflow) actions.append(action("Download workflow", () => workflow(d)));
+  actions.append(action("Download file", () => { location.href = new URL(d.download_url).pathname; }));
+  parts.push(actions);
+  if (!d.prompts) parts.push(section("prompt"), make("p", "The file does not say how it was made.", { class: "dim" }));
+  if (d.prompts?.positive) parts.push(section("prompt"), make("p", d.prompts.positive));
+  if (d.prompts?.negative) parts.push(section("negative prompt"), make("p", d.prompts.negative));
+  if (d.models.length) parts.push(section("models"), pairs(d.models.map((m) => [m.type, m.weight == null ? m.name : `${m.name} × ${m.weight}`])));
+  const settings = Object.entries(d.generation_parameters ?? {}).filter(([, v]) => v !== null);
+  if (settings.length) parts.push(section("settings"), pairs(settings.map(([k, v]) => [k.replaceAll("_", " "), v])));
+  const parents = d.provenance.parents.map((p) => [p.kind.replaceAll("_", " "), p.name || p.job_id || p.hash]);
+  if (parents.length) parts.push(section("made from"), pairs(parents));
+  if (d.tags.length) parts.push(section("tags"), make("p", d.tags.join(", ")));
+  parts.push(section("file"), pairs([["name", d.filename], ["status", d.status], ["asset", d.asset_h]]));
+  return parts;
+}
+
+const section = (title) => make("h3", title);
+
+function pairs(list) {
+  const dl = make("dl");
+  for (const [name, value] of list) dl.append(make("dt", name), make("dd", String(value)));
+  return dl;
+}
+
+function action(title, run) {
+  const button = make("button", title, { type: "button" });
+  button.addEventListener("click", run);
+  return button;
+}
+
+async function workflow(d) {
+  const graphs = await call("GET", `/api/v1/assets/${d.asset_h}/workflow`);
+  const blob = new Blob([JSON.stringify(graphs.workflow ?? graphs.prompt)], { type: "application/json" });
+  const link = make("a", undefined, { href: URL.createObjectURL(blob), download: d.filename.replace(/\.\w+$/, "") + ".json" });
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+$("close").addEventListener("click", () => $("detail").close());
+$("detail").addEventListener("click", (e) => { if (e.target === $("detail")) $("detail").close(); });
+$("search").addEventListener("submit", (e) => { e.preventDefault(); search(); });
+let pause;
+$("query").addEventListener("input", () => { clearTimeout(pause); pause = setTimeout(search, 250); });
+document.addEventListener("keydown", (e) => {
+  if (e.key === "/" && !["INPUT", "TEXTAREA"].includes(document.activeElement.tagName)) { e.preventDefault(); $("query").focus(); }
+});
+new IntersectionObserver((seen) => { if (seen[0].isIntersecting) loadMore(); }, { rootMargin: "800px" }).observe($("more"));
+
+$("query").value = new URLSearchParams(location.search).get("q") ?? "";
+search();
