@@ -34,34 +34,39 @@ func NewWaiter(search *opensearch.Client, prefix string, m *Metrics) *Waiter {
 	return w
 }
 
-// WaitFor blocks until searches see every write that the token names, for most
-// (at most MaxWait) and no longer. It reports whether they do; when time runs
-// out, or OpenSearch does not answer, it gives false without an error: the
-// search should go on and say that it may be behind. An error is a fault in the
+// WaitFor is Await for the writes that a token names. An error is a fault in the
 // token.
 func (w *Waiter) WaitFor(ctx context.Context, tenant library.TenantID, token string, most time.Duration) (bool, error) {
 	writes, err := ParseToken(token)
-	if err != nil || len(writes) == 0 {
-		return err == nil, err
+	if err != nil {
+		return false, err
+	}
+	return w.Await(ctx, tenant, writes, most), nil
+}
+
+// Await blocks until searches see some writes of a tenant, for most (at most
+// MaxWait) and no longer. It reports whether they do. When time runs out, or
+// OpenSearch does not answer, it gives false: the search should go on and say
+// that it may be behind.
+func (w *Waiter) Await(ctx context.Context, tenant library.TenantID, writes []Written, most time.Duration) bool {
+	if len(writes) == 0 {
+		return true
 	}
 	began := time.Now()
 	defer func() { w.metrics.refreshWait.Observe(time.Since(began).Seconds()) }()
 	ctx, cancel := context.WithTimeout(ctx, min(most, MaxWait))
 	defer cancel()
 	for pause := 5 * time.Millisecond; len(writes) > 0; pause = min(2*pause, 50*time.Millisecond) {
-		if writes, err = w.unwritten(ctx, tenant, writes); err == nil && len(writes) == 0 {
-			break
-		}
-		if sleep(ctx, pause) != nil {
-			return false, nil
+		if writes = w.unwritten(ctx, tenant, writes); len(writes) > 0 && sleep(ctx, pause) != nil {
+			return false
 		}
 	}
-	return w.refresh.await(ctx) == nil, nil
+	return w.refresh.await(ctx) == nil
 }
 
 // unwritten gives the writes whose documents are not in the index yet, searchable
-// or not.
-func (w *Waiter) unwritten(ctx context.Context, tenant library.TenantID, writes []Written) ([]Written, error) {
+// or not; all of them when OpenSearch does not say.
+func (w *Waiter) unwritten(ctx context.Context, tenant library.TenantID, writes []Written) []Written {
 	type doc struct {
 		ID      string `json:"_id"`
 		Routing string `json:"routing"`
@@ -73,7 +78,7 @@ func (w *Waiter) unwritten(ctx context.Context, tenant library.TenantID, writes 
 	}
 	body, err := json.Marshal(map[string]any{"docs": ask})
 	if err != nil {
-		return writes, err
+		return writes
 	}
 	var found struct {
 		Docs []struct {
@@ -82,7 +87,7 @@ func (w *Waiter) unwritten(ctx context.Context, tenant library.TenantID, writes 
 	}
 	err = call(ctx, w.search, http.MethodPost, "/"+w.alias+"/_mget?filter_path=docs._version,docs._id", body, &found)
 	if err != nil || len(found.Docs) != len(writes) {
-		return writes, err
+		return writes
 	}
 	var left []Written
 	for i, x := range writes {
@@ -90,7 +95,7 @@ func (w *Waiter) unwritten(ctx context.Context, tenant library.TenantID, writes 
 			left = append(left, x)
 		}
 	}
-	return left, nil
+	return left
 }
 
 // refresher folds the refreshes of many callers into few: one is under way, and
