@@ -13,6 +13,10 @@ END $$;
 -- +goose StatementEnd
 -- The service signs in as whoever owns the tables and steps down to a role.
 GRANT vitrine_app, vitrine_indexer TO CURRENT_USER;
+-- A schema that an administrator made may be closed to other roles.
+-- +goose StatementBegin
+DO $$ BEGIN EXECUTE format('GRANT USAGE ON SCHEMA %I TO vitrine_app, vitrine_indexer', current_schema()); END $$;
+-- +goose StatementEnd
 
 -- The tenant of this transaction. Null, hence no row at all, when none was set:
 -- a forgotten tenant fails closed.
