@@ -17,6 +17,9 @@ func Compile(q *Query, req Request) (*Search, error) {
 	if req.Zone == nil {
 		req.Zone = time.UTC
 	}
+	if err := req.check(); err != nil {
+		return nil, err
+	}
 	wall, err := newWall(req)
 	if err != nil {
 		return nil, err

@@ -188,7 +188,7 @@ func (f namedFacet) selected(v string, zone *time.Location) (clause, bool) {
 	switch f.facet.Kind {
 	case FacetHistogram:
 		from, err := strconv.ParseFloat(v, 64)
-		if err != nil || from < 0 || from > f.facet.Max {
+		if err != nil || !(from >= 0 && from <= f.facet.Max) {
 			return nil, false
 		}
 		return clause{"range": clause{index: clause{"gte": from, "lt": from + f.facet.Interval}}}, true

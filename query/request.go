@@ -1,9 +1,12 @@
 package query
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"vitrine/library"
+	"vitrine/mappings"
 )
 
 // Mode is how text leaves are matched and ranked (spec §4.1 search_mode).
@@ -41,10 +44,37 @@ type Request struct {
 	FacetSize  int                 // values per facet, 1 to 200; 0 means 20
 
 	Sort      []Sort // empty: by score when there is text, else newest first
-	Limit     int    // 0 to 1000
-	Offset    int
+	Limit     int    // 0 to MaxLimit
+	Offset    int    // 0 to MaxOffset; beyond it one pages with a cursor
 	Highlight bool
 	Zone      *time.Location // of dates in Filters and Selections; nil means UTC
+}
+
+// The window of hits one request may ask for.
+const (
+	MaxLimit  = 1000
+	MaxOffset = 10000
+)
+
+// check refuses a mode and a window that do not exist.
+func (r Request) check() error {
+	var faults []library.FieldFault
+	if !slices.Contains(Modes, r.Mode) {
+		faults = append(faults, library.FieldFault{Field: "search_mode", Code: "enum", Message: "Allowed are exact, partial, fuzzy, fulltext, boolean and smart."})
+	}
+	if r.Limit < 0 || r.Limit > MaxLimit {
+		faults = append(faults, library.FieldFault{Field: "limit", Code: "range", Message: fmt.Sprintf("Between 0 and %d hits are allowed.", MaxLimit)})
+	}
+	if r.Offset < 0 || r.Offset > MaxOffset || r.Offset+r.Limit > mappings.MaxResultWindow {
+		faults = append(faults, library.FieldFault{
+			Field: "offset", Code: "range", Message: fmt.Sprintf("Between 0 and %d, and at most %d together with limit.", MaxOffset, mappings.MaxResultWindow),
+			Hint: "Page further with the cursor of the last answer, or narrow the query.",
+		})
+	}
+	if len(faults) > 0 {
+		return library.Invalid(faults...)
+	}
+	return nil
 }
 
 // Filters are the structured conditions of a request (spec §4.1). Every given one
