@@ -15,10 +15,13 @@ import (
 	"vitrine/op"
 )
 
-// addTools renders every operation as a tool.
+// addTools renders every operation as a tool, except those that are of REST alone.
 func (e *Endpoint) addTools(s *server.MCPServer) {
 	seen := map[string]bool{}
 	for _, o := range e.cfg.Catalogue.Operations {
+		if o.RESTOnly {
+			continue
+		}
 		if seen[o.Name] {
 			panic("mcp: two tools are called " + o.Name)
 		}

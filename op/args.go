@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -74,30 +75,45 @@ func depth(raw []byte) int {
 	return deepest
 }
 
-// normalize brings arguments to the schema's own form, in place: camelCase names
-// to snake_case, exact numbers to Go numbers, an explicit null for an optional
-// argument to its absence, and defaults to where nothing was sent. A model or a
-// form often sends null for "not given".
+// normalize brings arguments to the schema's own form, in place: camelCase and
+// snake_case names to the schema's spelling, exact numbers to Go numbers, an
+// explicit null for an optional argument to its absence, and defaults to where
+// nothing was sent. A model or a form often sends null for "not given".
 func normalize(s *huma.Schema, args map[string]any) {
+	respell(s, args)
 	for name, v := range args {
-		want := name
-		if s.Properties[name] == nil {
-			if snake := snakeCase(name); s.Properties[snake] != nil {
-				if _, both := args[snake]; !both {
-					want = snake
-					delete(args, name)
-				}
-			}
-		}
-		if v == nil && s.Properties[want] != nil && !isRequired(s, want) {
-			delete(args, want)
+		p := s.Properties[name]
+		if v == nil && p != nil && !isRequired(s, name) {
+			delete(args, name)
 			continue
 		}
-		args[want] = normalizeValue(s.Properties[want], v)
+		args[name] = normalizeValue(p, v)
 	}
 	for name, p := range s.Properties {
 		if _, sent := args[name]; !sent && p.Default != nil {
 			args[name] = p.Default
+		}
+	}
+}
+
+// respell renames arguments that are spelled in another case than the schema's.
+// One that was sent in both spellings keeps the schema's; the other is then an
+// unknown argument.
+func respell(s *huma.Schema, args map[string]any) {
+	var other []string
+	for name := range args {
+		if s.Properties[name] == nil {
+			other = append(other, name)
+		}
+	}
+	slices.Sort(other) // the same request always gives the same answer
+	for _, name := range other {
+		for p := range s.Properties {
+			if snakeCase(p) == snakeCase(name) && args[p] == nil {
+				args[p] = args[name]
+				delete(args, name)
+				break
+			}
 		}
 	}
 }

@@ -74,12 +74,13 @@ func plainNumbers(v any) any {
 // itself becomes an open object at the second level.
 type inline struct{ open map[reflect.Type]bool }
 
-func (r *inline) Schema(t reflect.Type, _ bool, _ string) *huma.Schema {
+func (r *inline) Schema(given reflect.Type, _ bool, _ string) *huma.Schema {
+	t := given
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	if t.Kind() != reflect.Struct {
-		return huma.SchemaFromType(r, t)
+		return huma.SchemaFromType(r, given) // a pointer makes a value that may be null
 	}
 	if r.open[t] {
 		return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}

@@ -46,6 +46,7 @@ var levels = map[string]int{
 	"vitrine/service":  8,
 	"vitrine/cmd":      10,
 
+	"vitrine/internal/e2e":           10,
 	"vitrine/internal/arch":          0,
 	"vitrine/internal/echo":          5,
 	"vitrine/internal/stack":         1,

@@ -117,6 +117,11 @@ func (w world) tool(c *echo.Client, o op.Operation, args map[string]any) (isErro
 	if err := json.Unmarshal(r.Structured, &structured); err != nil {
 		w.T.Fatalf("%s gave no structured result: %s", o.Name, r.Structured)
 	}
+	if !r.IsError {
+		for _, f := range o.CheckOutput(r.Structured) {
+			w.T.Errorf("the result of %s breaks its output schema, so clients that check refuse it: %s %s", o.Name, f.Field, f.Message)
+		}
+	}
 	return r.IsError, structured
 }
 

@@ -1,0 +1,224 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vitrine/internal/testenv"
+	"vitrine/library"
+	"vitrine/media/preview"
+)
+
+// walked is what mcpclient/client.mjs saw.
+type walked struct {
+	Protocol, Server string
+	Tools            []string
+	WithoutHints     []string
+	Resources        []string
+	Templates        []string
+	Found            []library.AssetHash
+	Details          struct {
+		Hash  library.AssetHash `json:"asset_h"`
+		Image *struct {
+			Type    string
+			Bytes   int
+			JPEG    bool
+			Markers []int
+			SHA1    string
+		}
+		Text, Structured map[string]any
+	}
+	Changed, FoundTagged, Reverted, FoundAfterUndo []library.AssetHash
+	Usage, Asset                                   struct {
+		Type  string
+		Value map[string]any
+	}
+	Mistake struct {
+		IsError bool
+		Text    string
+	}
+}
+
+// TestTheOfficialTypeScriptClientWorksThroughTheService walks an agent's day with a
+// client that we did not write: it negotiates, checks every answer against the
+// schema of its tool, and refuses what breaks the protocol.
+func TestTheOfficialTypeScriptClientWorksThroughTheService(t *testing.T) {
+	dir := installedClient(t)
+	for mode, protocol := range map[string]string{"legacy": "2025-11-25", "auto": "2026-07-28"} {
+		t.Run(mode, func(t *testing.T) {
+			w := newWorld(t)
+			w.StoreFile("", "a decoy.png", "image/png", picture(8, "a red fox in snow"))
+			got := walk(t, dir, w, mode)
+			if got.Protocol != protocol {
+				t.Errorf("negotiated %s, not %s", got.Protocol, protocol)
+			}
+			checkLists(t, w, got)
+			planted := []library.AssetHash{w.asset.Asset.Hash}
+			for what, hashes := range map[string][]library.AssetHash{"found by its prompt": got.Found, "changed by tagging": got.Changed,
+				"found by the tag once its token was waited for": got.FoundTagged, "reverted by the undo": got.Reverted} {
+				if diff := cmp.Diff(planted, hashes); diff != "" {
+					t.Errorf("%s (-want +got): %s", what, diff)
+				}
+			}
+			if len(got.FoundAfterUndo) != 0 {
+				t.Errorf("the tag is still found after the undo: %v", got.FoundAfterUndo)
+			}
+			checkDetails(t, w, got)
+			checkResources(t, w, got)
+			for _, word := range []string{"filters.status", "Draft", "PendingApproval", "Approved", "Rejected", "Archived"} {
+				if !got.Mistake.IsError || !strings.Contains(got.Mistake.Text, word) {
+					t.Errorf("a wrong status must be an error that names %s: isError %v, %s", word, got.Mistake.IsError, got.Mistake.Text)
+				}
+			}
+		})
+	}
+}
+
+// checkLists compares what the client was offered with the catalogue.
+func checkLists(t *testing.T, w world, got walked) {
+	t.Helper()
+	var tools []string
+	for _, o := range w.Catalogue.Operations {
+		if !o.RESTOnly {
+			tools = append(tools, o.Name)
+		}
+	}
+	slices.Sort(tools)
+	if diff := cmp.Diff(tools, slices.Sorted(slices.Values(got.Tools))); diff != "" {
+		t.Errorf("the tools (-catalogue +client): %s", diff)
+	}
+	if len(got.WithoutHints) > 0 {
+		t.Errorf("without a title or hints: %v", got.WithoutHints)
+	}
+	for _, r := range w.Catalogue.Resources {
+		list := got.Resources
+		if strings.Contains(r.URI, "{") {
+			list = got.Templates
+		}
+		if !slices.Contains(list, r.URI) {
+			t.Errorf("the client was not offered %s: %v, %v", r.URI, got.Resources, got.Templates)
+		}
+	}
+}
+
+// Segments of a JPEG that carry metadata: EXIF and XMP, ICC, IPTC, text.
+var metadataMarkers = []int{0xe1, 0xe2, 0xed, 0xfe}
+
+func checkDetails(t *testing.T, w world, got walked) {
+	t.Helper()
+	d := got.Details
+	if d.Hash != w.asset.Asset.Hash {
+		t.Errorf("the details are those of %s", d.Hash)
+	}
+	if diff := cmp.Diff(d.Structured, d.Text); diff != "" {
+		t.Errorf("the structured result (-) and its text (+) differ: %s", diff)
+	}
+	if d.Image == nil {
+		t.Fatal("no image arrived with the details")
+	}
+	if d.Image.Type != "image/jpeg" || !d.Image.JPEG || d.Image.Bytes == 0 || d.Image.Bytes > preview.MaxInline || preview.MaxInline > 200<<10 {
+		t.Errorf("the image must be a JPEG of at most 200 KB: %+v", *d.Image)
+	}
+	for _, m := range metadataMarkers {
+		if slices.Contains(d.Image.Markers, m) {
+			t.Errorf("the image carries metadata: segment %#x of %x", m, d.Image.Markers)
+		}
+	}
+	if len(d.Image.Markers) < 3 { // tables, frame, Huffman codes: without them nothing was looked at
+		t.Errorf("only the segments %x were seen", d.Image.Markers)
+	}
+}
+
+func checkResources(t *testing.T, w world, got walked) {
+	t.Helper()
+	if got.Usage.Type != "application/json" || got.Usage.Value["assets"] != 2.0 {
+		t.Errorf("storage usage must tell of 2 assets: %+v", got.Usage)
+	}
+	if got.Asset.Type != "application/json" || got.Asset.Value["asset_h"] != string(w.asset.Asset.Hash) || got.Asset.Value["sha256"] != got.Details.Structured["sha256"] {
+		t.Errorf("the asset's resource tells of another: %+v", got.Asset)
+	}
+}
+
+// walk runs the client against a world.
+func walk(t *testing.T, dir string, w world, mode string) walked {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "node", "client.mjs")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "MCP_URL="+w.URL+"/mcp", "MCP_KEY="+w.Key, "MCP_MODE="+mode,
+		"PLANTED="+string(w.asset.Asset.Hash), "QUERY=lighthouse fog")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("the client's walk ended with %v:\n%s", err, tail(stderr.String()))
+	}
+	var got walked
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatalf("the client printed no line of JSON: %v\n%.500s", err, out)
+	}
+	return got
+}
+
+// installedClient gives the client's folder with what it needs installed. A test
+// run installs once; a change of the lock file installs again.
+func installedClient(t *testing.T) string {
+	t.Helper()
+	for _, program := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Fatalf("%s was not found; install Node.js 20 or later, because agents are tested with the official TypeScript client", program)
+		}
+	}
+	dir := filepath.Join(testenv.ModuleRoot(t), "internal", "e2e", "mcpclient")
+	lock, installed := filepath.Join(dir, "package-lock.json"), filepath.Join(dir, "node_modules", ".package-lock.json")
+	if newer(installed, lock) {
+		return dir
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "npm", "ci")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("npm ci in %s: %v\n%s", dir, err, tail(string(out)))
+	}
+	return dir
+}
+
+func newer(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && !infoA.ModTime().Before(infoB.ModTime())
+}
+
+// TestTheLockFileOfTheClientNamesNoRegistry: contents are pinned by their hash, so
+// any registry or mirror will do, and none is named.
+func TestTheLockFileOfTheClientNamesNoRegistry(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join(testenv.ModuleRoot(t), "internal", "e2e", "mcpclient", "package-lock.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lock struct {
+		Packages map[string]struct{ Resolved, Integrity string }
+	}
+	if err := json.Unmarshal(raw, &lock); err != nil {
+		t.Fatal(err)
+	}
+	if len(lock.Packages) < 2 {
+		t.Fatalf("the lock file pins %d packages", len(lock.Packages))
+	}
+	for name, p := range lock.Packages {
+		if name != "" && (p.Resolved != "" || p.Integrity == "") {
+			t.Errorf("%s: resolved %q, integrity %q; write it with npm install in its folder", name, p.Resolved, p.Integrity)
+		}
+	}
+}
