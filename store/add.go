@@ -37,7 +37,7 @@ func (s *Store) AddAsset(ctx context.Context, actor library.Actor, n NewAsset) (
 	if err != nil {
 		return out, err
 	}
-	err = s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
+	err = s.retryDeadlock(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		created, err := insertAsset(ctx, tx, actor, n.Asset)
 		if err != nil {
 			return err
@@ -57,7 +57,8 @@ func (s *Store) AddAsset(ctx context.Context, actor library.Actor, n NewAsset) (
 		queueChange(b, actor.Tenant, out.OperationID, *created, fields{Trashed: &trashed}, fields{Trashed: &stored})
 		queueAudit(b, actor, "asset.created", string(n.Asset.Hash), out.OperationID, map[string]any{"filename": n.Asset.Filename, "size": n.Asset.Size})
 		queueOutbox(b, actor.Tenant, n.Asset.Hash, created.DocVersion, "stored")
-		queueArrival(b, actor.Tenant, *created)
+		queueChainLocks(b, actor.Tenant, n)
+		queueArrival(b, actor.Tenant, n)
 		return tx.SendBatch(ctx, b).Close()
 	})
 	if err == nil && out.OperationID != "" {

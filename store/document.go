@@ -91,8 +91,11 @@ var documentStatements = []string{
 	`SELECT k.ord, p.kind, p.name, p.hash, p.job_id, coalesce(p.parent_asset_h, '')
 	FROM ` + documentKeys + ` JOIN asset_parents p USING (tenant_id, asset_h) ORDER BY k.ord, p.position`,
 
-	`SELECT k.ord, count(DISTINCT p.asset_h)
-	FROM ` + documentKeys + ` JOIN asset_parents p ON p.tenant_id = k.tenant_id AND p.parent_asset_h = k.asset_h GROUP BY k.ord`,
+	`SELECT k.ord, count(DISTINCT c.asset_h)
+	FROM ` + documentKeys + ` CROSS JOIN LATERAL (
+		SELECT p.asset_h FROM asset_parents p WHERE p.tenant_id = k.tenant_id AND p.parent_asset_h = k.asset_h
+		UNION ALL SELECT a.asset_h FROM assets a WHERE a.tenant_id = k.tenant_id AND a.parent_asset_h = k.asset_h) c
+	GROUP BY k.ord`,
 
 	// The bound of 64 also ends the walk where files claim to descend from each other.
 	`WITH RECURSIVE up(ord, tenant_id, asset_h, depth) AS (

@@ -74,40 +74,6 @@ func displayName(name string) string {
 	return base
 }
 
-// queueParents records what the file says it was made from, each resolved to an
-// asset of the tenant where exactly one can be meant.
-func queueParents(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
-	for i, p := range n.Lineage.Parents {
-		b.Queue(`INSERT INTO asset_parents (tenant_id, asset_h, position, kind, name, hash, job_id, node_id, parent_asset_h)
-			VALUES ($1::uuid, $2, $3, $4, $5, $6, $7, $8, (
-				SELECT min(asset_h) FROM assets
-				WHERE tenant_id = $1::uuid AND asset_h <> $2 AND trashed_at IS NULL
-					AND (lower(filename) = lower($5) OR asset_h = $6 OR blake3 = $9)
-				HAVING count(*) = 1))`,
-			tenant, n.Asset.Hash, i, p.Kind, clean(p.Name), clean(p.Hash), clean(p.JobID), clean(p.NodeID), strings.TrimPrefix(p.Hash, "blake3:"))
-	}
-}
-
-// queueArrival lets assets that wait for this file know it: their parent is
-// resolved and their document told so. A name that several assets bear resolves
-// nothing.
-func queueArrival(b *pgx.Batch, tenant library.TenantID, a library.Asset) {
-	b.Queue(`WITH waiting AS (
-			UPDATE asset_parents p SET parent_asset_h = $2
-			WHERE p.tenant_id = $1::uuid AND p.parent_asset_h IS NULL AND p.asset_h <> $2
-				AND (p.hash IN ($2, 'blake3:' || $4) OR (lower(p.name) = lower($3)
-					AND 1 = (SELECT count(*) FROM assets WHERE tenant_id = $1::uuid AND lower(filename) = lower($3) AND trashed_at IS NULL)))
-			RETURNING p.asset_h
-		), bumped AS (
-			UPDATE assets SET doc_version = doc_version + 1
-			WHERE tenant_id = $1::uuid AND asset_h IN (SELECT asset_h FROM waiting)
-			RETURNING asset_h, doc_version
-		)
-		INSERT INTO outbox (tenant_id, asset_h, doc_version, reason)
-		SELECT $1::uuid, asset_h, doc_version, 'parent_resolved' FROM bumped`,
-		tenant, a.Hash, a.Filename, a.BLAKE3)
-}
-
 func queueAssertion(b *pgx.Batch, actor library.Actor, hash library.AssetHash, assertion []byte) {
 	if assertion == nil {
 		return

@@ -107,6 +107,21 @@ func (s *Store) inTenant(ctx context.Context, tenant library.TenantID, fn func(p
 	return unavailable(err)
 }
 
+// retryDeadlock is inTenant for work that locks rows of several assets and may
+// thereby meet a writer that locks them in another order: the database ends one
+// of the two, and it is tried again. fn must be able to run again from its start.
+func (s *Store) retryDeadlock(ctx context.Context, tenant library.TenantID, fn func(pgx.Tx) error) error {
+	var err error
+	for range 4 {
+		err = s.inTenant(ctx, tenant, fn)
+		var pg *pgconn.PgError
+		if !errors.As(err, &pg) || pg.Code != "40P01" {
+			return err
+		}
+	}
+	return err
+}
+
 // readTenant runs one query that sees only the tenant's rows, in a single round
 // trip: a batch is one implicit transaction, which is where set_config ends.
 func (s *Store) readTenant(ctx context.Context, tenant library.TenantID, sql string, args []any, scan func(pgx.Rows) error) error {

@@ -1,0 +1,128 @@
+package store
+
+import (
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/library"
+)
+
+// queueParents records what the file says it was made from. Which assets those
+// are is worked out by queueArrival.
+func queueParents(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
+	for i, p := range n.Lineage.Parents {
+		b.Queue(`INSERT INTO asset_parents (tenant_id, asset_h, position, kind, name, hash, job_id, node_id)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+			tenant, n.Asset.Hash, i, p.Kind, clean(p.Name), clean(p.Hash), strings.ToLower(clean(p.JobID)), clean(p.NodeID))
+	}
+}
+
+// queueChainLocks makes two files that belong together and arrive at the same
+// moment wait for each other here, so that the later one sees the earlier: each
+// alone would find nothing to link. The locks go by what links files, in a fixed
+// order, and end with the transaction. They come after all other writes but the
+// linking itself. A file with more than maxLockedParents parents takes its chance
+// with the others; the lock table is finite.
+func queueChainLocks(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
+	b.Queue(`SELECT pg_advisory_xact_lock(key) FROM (
+			SELECT DISTINCT hashtextextended($1 || link, 0) AS key FROM (
+				VALUES ('h' || $2), ('h' || $3), ('n' || lower($4)), ('j' || $5)
+				UNION ALL
+				SELECT unnest(ARRAY['h' || content_hash, 'n' || name_fold, 'j' || nullif(job_id, '')]) FROM asset_parents
+				WHERE tenant_id = $1::uuid AND asset_h = $2 AND position < $6) AS links(link)
+			WHERE link <> 'j'
+			ORDER BY key) AS ordered`,
+		string(tenant), n.Asset.Hash, n.Asset.BLAKE3, n.Asset.Filename, jobOf(n), maxLockedParents)
+}
+
+const maxLockedParents = 64
+
+// jobOf is the image tool's job that made a file, or nothing.
+func jobOf(n NewAsset) string {
+	if t := n.Lineage.ImageTool; t != nil {
+		return strings.ToLower(clean(t.JobID))
+	}
+	return ""
+}
+
+// candidate gives, for a row q of asset_parents whose asset is c, the asset that
+// it means, by the best evidence there is, or no row where several could be meant.
+//
+//   - A hash of the bytes names one asset.
+//   - A job of the image tool made up to four pictures; the picture is the one at
+//     the place that the reference names, or the only one the tenant holds.
+//   - A name counts when one asset bears it. Generators count their files anew in
+//     each folder, so of several bearers those that are younger than the child are
+//     passed over: they cannot be its parent.
+const candidate = `(
+	SELECT asset_h, evidence FROM (
+		SELECT 1 AS rank, 'hash' AS evidence, min(a.asset_h) AS asset_h FROM assets a
+		WHERE a.tenant_id = q.tenant_id AND a.trashed_at IS NULL AND a.asset_h <> q.asset_h
+			AND (a.asset_h = q.content_hash OR a.blake3 = q.content_hash)
+		HAVING count(*) = 1
+		UNION ALL
+		SELECT 2, 'imagetool_job', CASE WHEN count(*) FILTER (WHERE j.place = j.wanted) = 1 THEN min(j.asset_h) FILTER (WHERE j.place = j.wanted)
+			ELSE min(j.asset_h) FILTER (WHERE j.place IS NULL OR j.wanted IS NULL) END
+		FROM (
+			SELECT a.asset_h, substring(q.name FROM '^[0-9]+_([0-9]+)[.]') AS wanted,
+				coalesce(l.doc #>> '{image_tool,index}', substring(a.filename FROM '_([0-9]+)[.][^.]*$')) AS place
+			FROM lineage l JOIN assets a USING (tenant_id, asset_h)
+			WHERE l.tenant_id = q.tenant_id AND q.job_id <> '' AND l.job_id = q.job_id AND a.trashed_at IS NULL AND a.asset_h <> q.asset_h) j
+		HAVING count(*) FILTER (WHERE j.place = j.wanted) = 1
+			OR (count(*) = 1 AND count(*) FILTER (WHERE j.place IS NULL OR j.wanted IS NULL) = 1)
+		UNION ALL
+		SELECT 3, 'name', CASE count(*) FILTER (WHERE a.created_at <= c.created_at)
+			WHEN 1 THEN min(a.asset_h) FILTER (WHERE a.created_at <= c.created_at) ELSE min(a.asset_h) END
+		FROM assets a
+		WHERE a.tenant_id = q.tenant_id AND a.trashed_at IS NULL AND a.asset_h <> q.asset_h AND a.filename_fold = q.name_fold
+		HAVING count(*) = 1 OR count(*) FILTER (WHERE a.created_at <= c.created_at) = 1
+	) found ORDER BY rank LIMIT 1)`
+
+// maxTouched bounds how many descendants of a newly linked asset are told about
+// their new root in one transaction.
+const maxTouched = 1000
+
+// queueArrival links an asset that was just stored with its parents and with the
+// assets that name it as theirs. What a reference means is worked out anew from
+// what the tenant holds now, so the order of arrival does not matter, and a hash
+// that comes late replaces a guess by name. Every asset whose place in a chain
+// changed goes to the index again: both ends of the link, and the descendants of
+// its child, which have another root now. Rows are locked in order of their hash,
+// so that two arrivals never wait for each other crosswise.
+func queueArrival(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
+	b.Queue(`WITH RECURSIVE concerned AS (
+			SELECT asset_h, position FROM asset_parents WHERE tenant_id = $1::uuid AND asset_h = $2
+			UNION SELECT asset_h, position FROM asset_parents WHERE tenant_id = $1::uuid AND content_hash IN ($2, $3)
+			UNION SELECT asset_h, position FROM asset_parents WHERE tenant_id = $1::uuid AND name_fold = lower($4)
+			UNION SELECT asset_h, position FROM asset_parents WHERE tenant_id = $1::uuid AND job_id <> '' AND job_id = $5
+		), meant AS (
+			SELECT q.asset_h, q.position, q.parent_asset_h AS was, f.asset_h AS parent, f.evidence
+			FROM concerned JOIN asset_parents q ON q.tenant_id = $1::uuid AND q.asset_h = concerned.asset_h AND q.position = concerned.position
+				JOIN assets c ON c.tenant_id = q.tenant_id AND c.asset_h = q.asset_h
+				LEFT JOIN LATERAL `+candidate+` f ON true
+			WHERE q.parent_asset_h IS DISTINCT FROM f.asset_h OR q.resolved_by IS DISTINCT FROM f.evidence
+			ORDER BY q.asset_h, q.position FOR UPDATE OF q
+		), linked AS (
+			UPDATE asset_parents p SET parent_asset_h = m.parent, resolved_by = m.evidence FROM meant m
+			WHERE p.tenant_id = $1::uuid AND p.asset_h = m.asset_h AND p.position = m.position
+			RETURNING m.asset_h, m.was, m.parent
+		), down AS (
+			SELECT asset_h FROM linked
+			UNION SELECT x.asset_h FROM down JOIN asset_parents x ON x.tenant_id = $1::uuid AND x.parent_asset_h = down.asset_h
+		), touched AS (
+			(SELECT asset_h FROM down LIMIT $6)
+			UNION SELECT was FROM linked UNION SELECT parent FROM linked
+			UNION SELECT $7
+		), locked AS (
+			SELECT asset_h FROM assets WHERE tenant_id = $1::uuid AND asset_h IN (SELECT asset_h FROM touched) AND asset_h <> $2
+			ORDER BY asset_h FOR UPDATE
+		), bumped AS (
+			UPDATE assets SET doc_version = doc_version + 1
+			WHERE tenant_id = $1::uuid AND asset_h IN (SELECT asset_h FROM locked)
+			RETURNING asset_h, doc_version
+		)
+		INSERT INTO outbox (tenant_id, asset_h, doc_version, reason)
+		SELECT $1::uuid, asset_h, doc_version, 'chain_changed' FROM bumped`,
+		tenant, n.Asset.Hash, n.Asset.BLAKE3, n.Asset.Filename, jobOf(n), maxTouched, n.Asset.Parent)
+}
