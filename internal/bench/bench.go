@@ -102,6 +102,7 @@ func Run(ctx context.Context, cfg Config) (report Report, err error) {
 		}
 		report.Figures = append(report.Figures, figures...)
 	}
+	report.Repeated = e.repeated
 	report.sort()
 	return report, nil
 }

@@ -23,7 +23,16 @@ func (r Report) Print(w io.Writer) error {
 			fmt.Fprintln(t, "  "+strings.Join(append([]string{row.Name}, row.cells(c)...), "\t"))
 		}
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil || r.Repeated == 0 {
+		return err
+	}
+	_, err := fmt.Fprintln(w, "\n"+r.disturbed())
+	return err
+}
+
+// disturbed warns of figures that are worth little.
+func (r Report) disturbed() string {
+	return fmt.Sprintf("%d searches failed and were asked again: this machine was too busy to measure on.", r.Repeated)
 }
 
 // Markdown gives the report as a page; command is what wrote it.
@@ -44,6 +53,9 @@ func (r Report) Markdown(command string) string {
 	for _, f := range r.Figures {
 		c := f.Criterion()
 		fmt.Fprintf(&b, "| %s | **%s** | %s | %s | %s | %d |\n", c.Title, f.value(), c.bar(), c.limit(c.Goal), f.Verdict(), f.Repeats)
+	}
+	if r.Repeated > 0 {
+		b.WriteString("\n**" + r.disturbed() + "**\n")
 	}
 	b.WriteString("\nMedians (p50), the value that 95 of 100 measurements are at least as good as (p95), and the worst one.\n")
 	for _, f := range r.Figures {

@@ -97,6 +97,9 @@ func (f Figure) Verdict() string {
 type Report struct {
 	Setting Setting  `json:"setting"`
 	Figures []Figure `json:"figures"`
+	// Repeated counts searches that failed and were asked again: the machine was
+	// too busy to measure on.
+	Repeated int `json:"repeated"`
 }
 
 // Met reports whether every figure meets its bar.

@@ -38,7 +38,7 @@ func (e *env) measureSearch(ctx context.Context, r *rand.Rand) ([]Figure, error)
 	e.Step("Warming up: %d searches per side", e.WarmUp)
 	for i := range e.WarmUp {
 		for _, a := range arms {
-			if _, err := a.ask(ctx, &list[i%len(list)]); err != nil {
+			if _, err := e.patiently(ctx, a, &list[i%len(list)]); err != nil {
 				return nil, err
 			}
 		}
@@ -83,9 +83,9 @@ func (e *env) askAll(ctx context.Context, r *rand.Rand, list []question, arms []
 				if err := e.settle(ctx, q); err != nil {
 					return nil, err
 				}
-				got, err := arms[side].ask(ctx, q)
+				got, err := e.patiently(ctx, arms[side], q)
 				if err != nil {
-					return nil, fmt.Errorf("%s, %q: %w", arms[side].name, q.text, err)
+					return nil, err
 				}
 				if want == nil {
 					want = &got.answer
@@ -97,6 +97,24 @@ func (e *env) askAll(ctx context.Context, r *rand.Rand, list []question, arms []
 		}
 	}
 	return times, nil
+}
+
+// attempts are made of a search that fails: the index cancels searches of more
+// than some seconds, which a machine with other work may need.
+const attempts = 4
+
+// patiently asks again when a search fails, and counts that for the report.
+func (e *env) patiently(ctx context.Context, a arm, q *question) (got asked, err error) {
+	for range attempts {
+		if got, err = a.ask(ctx, q); err == nil || ctx.Err() != nil {
+			return got, err
+		}
+		e.repeated++
+		if err := sleep(ctx, time.Second); err != nil {
+			return got, err
+		}
+	}
+	return got, fmt.Errorf("%s, %q: %w", a.name, q.text, err)
 }
 
 // settle makes OpenSearch count facets anew, for whichever side asks next: an
