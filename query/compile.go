@@ -41,7 +41,7 @@ func Compile(q *Query, req Request) (*Search, error) {
 // compileTree fills the query arms. A query of very many words is compiled again
 // over fewer text fields rather than refused.
 func (s *Search) compileTree(tree Node, req Request, wall *wall) error {
-	c := &compiler{mode: req.Mode, tenant: req.Tenant, index: req.Index, words: countWords(tree)}
+	c := &compiler{mode: req.Mode, tenant: req.Tenant, index: req.Index, words: countWords(tree), preds: map[*Pred]clause{}}
 	var inner clause
 	for _, c.tier = range textTiers {
 		c.clauses = wall.clauses
@@ -74,8 +74,9 @@ type compiler struct {
 	tenant  library.TenantID
 	index   string
 	tier    *textTier
-	words   int // text leaves of the tree that may be negated or not
-	clauses int // made so far, as the index counts them
+	words   int              // text leaves of the tree that may be negated or not
+	clauses int              // made so far, as the index counts them
+	preds   map[*Pred]clause // made so far: both arms have the same conditions
 }
 
 // scored compiles the tree for the lexical arm. The constant ALL gives nil.
@@ -145,7 +146,15 @@ func (c *compiler) node(n Node, u use) clause {
 		return c.text(n, u)
 	case *Pred:
 		c.clauses++
-		return c.pred(n)
+		if n.Op == Match || n.Op == MatchPhrase {
+			c.clauses += weight(n.Value)
+		}
+		x, made := c.preds[n]
+		if !made {
+			x = c.pred(n)
+			c.preds[n] = x
+		}
+		return x
 	case *anyValue:
 		c.clauses++
 		return n.clause()

@@ -21,7 +21,6 @@ func (c *compiler) pred(p *Pred) clause {
 		if n := slop(p.Value); n > 0 {
 			m["slop"] = n
 		}
-		c.clauses += weight(p.Value)
 		return clause{"match_phrase": clause{f.Index: m}}
 	case Like:
 		return f.like(p.Pattern)

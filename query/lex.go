@@ -42,14 +42,14 @@ type lexer struct {
 	r      *reader
 	s      string
 	pos    int
-	match  []int // for each ( inside a run of non-blanks, where its ) is; 0 = nowhere in that run
+	match  []uint16 // for each ( inside a run of non-blanks, where its ) is; 0 = nowhere in that run
 	tokens []token
 }
 
 // lex splits the text of a reader. Depth and count limits are checked here, so
 // later stages work on small lists only.
 func (r *reader) lex() []token {
-	l := &lexer{r: r, s: r.text, tokens: make([]token, 0, 16)}
+	l := &lexer{r: r, s: r.text, tokens: make([]token, 0, 4+len(r.text)/5)}
 	if strings.IndexByte(l.s, '(') >= 0 {
 		l.matchParens()
 	}
@@ -90,7 +90,7 @@ func (l *lexer) peek() (rune, int) {
 // matchParens pairs parentheses within each run of non-blank characters, so that
 // saber_(fate) is known to be one word without looking ahead again and again.
 func (l *lexer) matchParens() {
-	l.match = make([]int, len(l.s))
+	l.match = make([]uint16, len(l.s))
 	var open []int
 	for i := 0; i < len(l.s); {
 		c, n := utf8.DecodeRuneInString(l.s[i:])
@@ -103,7 +103,7 @@ func (l *lexer) matchParens() {
 		case c == '(':
 			open = append(open, i)
 		case c == ')' && len(open) > 0:
-			l.match[open[len(open)-1]] = i
+			l.match[open[len(open)-1]] = uint16(i) // MaxBytes fits
 			open = open[:len(open)-1]
 		}
 		i += n

@@ -57,9 +57,9 @@ func (r *reader) repair(tokens []token) []token {
 func join(tokens []token) []token {
 	out := tokens[:0]
 	not := false
-	var field *token
-	for i := range tokens {
-		t := tokens[i]
+	var field *Field
+	var fieldAt int
+	for _, t := range tokens {
 		switch t.kind {
 		case tokAnd:
 			continue
@@ -67,11 +67,11 @@ func join(tokens []token) []token {
 			not = !not
 			continue
 		case tokField:
-			field = &t
+			field, fieldAt = t.field, t.at.start
 			continue
 		case tokWord, tokPhrase, tokBad, tokOpen:
 			if field != nil {
-				t.field, t.at.start = field.field, field.at.start
+				t.field, t.at.start = field, fieldAt
 			}
 			t.not = not
 			not, field = false, nil

@@ -93,7 +93,8 @@ type Sort struct {
 	Desc bool
 }
 
-// Search is a compiled request: the parts of one or more OpenSearch requests.
+// Search is a compiled request: the parts of one or more OpenSearch requests. Its
+// maps and lists share parts with other searches: read them, never change them.
 // Query and KNNFilter have the tenant filter outermost.
 type Search struct {
 	Query     map[string]any // the lexical arm; all there is unless Mode is Smart

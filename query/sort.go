@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"vitrine/library"
@@ -12,14 +13,24 @@ var SortKeys = []string{"relevance", "created", "updated", "stored", "title", "f
 
 var sortFields = map[string]string{"relevance": "_score", "title": "title.raw", "size": "size_bytes", "duration": "duration_ms"}
 
+// The orders of requests that ask for none.
+var (
+	newestFirst = []any{
+		clause{"created": clause{"order": "desc", "missing": "_last"}},
+		clause{"asset_h": clause{"order": "asc"}},
+	}
+	bestFirst = slices.Clip(append([]any{clause{"_score": clause{"order": "desc"}}}, newestFirst...))
+)
+
 // sortBy writes the sort of a request. It always ends with asset_h, so that the
 // order of equal assets does not change from page to page.
 func sortBy(keys []Sort, scored bool) ([]any, error) {
-	if len(keys) == 0 {
-		keys = []Sort{{By: "created", Desc: true}}
-		if scored {
-			keys = []Sort{{By: "relevance", Desc: true}, keys[0]}
-		}
+	switch {
+	case len(keys) > 0:
+	case scored:
+		return bestFirst, nil
+	default:
+		return newestFirst, nil
 	}
 	if len(keys) > 4 {
 		return nil, library.Invalid(library.FieldFault{Field: "order_by", Code: "length", Message: "At most 4 sort keys are allowed."})

@@ -16,21 +16,28 @@ type wall struct {
 	clauses int // as the index counts them
 }
 
+// Clauses that stand in almost every wall.
+var (
+	isDeleted = term("deleted", true)
+	isTrashed = term("trashed", true)
+	isPrivate = term("visibility", "private")
+)
+
 func newWall(req Request) (*wall, error) {
 	if !req.Tenant.Valid() {
 		return nil, library.Invalid(library.FieldFault{Field: "tenant_id", Code: "required", Message: "A search needs a tenant, a UUID in lower case."})
 	}
 	w := &wall{
 		filter:  []clause{term("tenant_id", string(req.Tenant))},
-		mustNot: []clause{term("deleted", true)},
+		mustNot: []clause{isDeleted},
 	}
 	if req.Trashed {
-		w.filter = append(w.filter, term("trashed", true))
+		w.filter = append(w.filter, isTrashed)
 	} else {
-		w.mustNot = append(w.mustNot, term("trashed", true))
+		w.mustNot = append(w.mustNot, isTrashed)
 	}
 	if !req.SeesPrivate {
-		hidden := term("visibility", "private")
+		hidden := isPrivate
 		if req.Viewer != "" {
 			hidden = clause{"bool": clause{"filter": []clause{hidden}, "must_not": []clause{term("owner", req.Viewer)}}}
 		}
