@@ -156,36 +156,35 @@ func TestASearchWaitsForItsCallersWrites(t *testing.T) {
 	}
 	w := NewWaiter(e.search, e.cfg.Prefix, NewMetrics())
 	a := e.add(newAsset("a"))
-	token := NewToken(Written{a.Hash, a.DocVersion})
-	if seen, err := w.WaitFor(e.ctx, e.actor.Tenant, token, 200*time.Millisecond); seen || err != nil {
-		t.Errorf("before the write arrives: seen %v, error %v", seen, err)
+	writes := []Written{{a.Hash, a.DocVersion}}
+	if w.Await(e.ctx, e.actor.Tenant, writes, 200*time.Millisecond) {
+		t.Error("it was seen before the write arrived")
 	}
 	ctx, cancel := context.WithCancel(e.ctx)
 	defer cancel()
 	type answer struct {
 		seen bool
 		n    int64
-		err  error
 	}
 	answers := make(chan answer)
 	for range 8 {
 		go func() {
-			seen, err := w.WaitFor(ctx, e.actor.Tenant, token, time.Minute)
+			seen := w.Await(ctx, e.actor.Tenant, writes, time.Minute)
 			n, _ := e.count()
-			answers <- answer{seen, n, err}
+			answers <- answer{seen, n}
 		}()
 	}
 	time.Sleep(50 * time.Millisecond)
 	e.indexNow(x, a.Hash)
 	for range 8 {
 		// On a machine under load the two seconds may pass; then it must say so.
-		if got := <-answers; got.err != nil || got.seen && got.n != 1 {
+		if got := <-answers; got.seen && got.n != 1 {
 			t.Errorf("after the write: %+v", got)
 		}
 	}
 	e.eventually(time.Minute, func() string {
-		if seen, err := w.WaitFor(e.ctx, e.actor.Tenant, token, MaxWait); !seen || err != nil {
-			return fmt.Sprintf("seen %v, error %v", seen, err)
+		if !w.Await(e.ctx, e.actor.Tenant, writes, MaxWait) {
+			return "the write is not seen"
 		}
 		return ""
 	})

@@ -13,8 +13,14 @@ import (
 	"vitrine/mappings"
 )
 
-// MaxWait is the longest that WaitFor waits, whatever its caller asks for.
+// MaxWait is the longest that Await waits, whatever its caller asks for.
 const MaxWait = 2 * time.Second
+
+// Written is an asset and the version that a write gave it.
+type Written struct {
+	Hash    library.AssetHash
+	Version int64
+}
 
 // Waiter lets a search wait until it can see its caller's own writes. It needs
 // nothing but OpenSearch and is safe for concurrent use.
@@ -32,16 +38,6 @@ func NewWaiter(search *opensearch.Client, prefix string, m *Metrics) *Waiter {
 		return call(ctx, search, http.MethodPost, "/"+w.alias+"/_refresh", nil, nil)
 	}
 	return w
-}
-
-// WaitFor is Await for the writes that a token names. An error is a fault in the
-// token.
-func (w *Waiter) WaitFor(ctx context.Context, tenant library.TenantID, token string, most time.Duration) (bool, error) {
-	writes, err := ParseToken(token)
-	if err != nil {
-		return false, err
-	}
-	return w.Await(ctx, tenant, writes, most), nil
 }
 
 // Await blocks until searches see some writes of a tenant, for most (at most

@@ -90,7 +90,7 @@ func (s *Service) assemble() error {
 	links := assets.Links{Signer: blob.NewSigner(cfg.SigningKey), Base: cfg.PublicURL}
 	s.transfers = transfer.New(s.Store, s.Blobs, links.Signer, cfg.Decoders)
 	s.Catalogue = all.Catalogue(all.Domains{
-		Search: &search.Service{Store: s.Store, Blobs: s.Blobs, Searcher: s.Searcher, Links: links, AwaitVersions: s.awaitVersions(metrics)},
+		Search: &search.Service{Store: s.Store, Blobs: s.Blobs, Searcher: s.Searcher, Links: links, Waiter: indexer.NewWaiter(s.Engine, cfg.Prefix, metrics)},
 		Assets: &assets.Service{Store: s.Store, Blobs: s.Blobs, Links: links, MaxFile: cfg.MaxFile},
 	})
 	requests := api.NewMetrics(s.registry)
@@ -102,18 +102,6 @@ func (s *Service) assemble() error {
 	s.handler = api.Handler(api.Config{Catalogue: s.Catalogue, Caller: s.Caller, Auth: keys, Extra: s.fileRoutes(), Version: cfg.Version,
 		PublicURL: cfg.PublicURL, MCP: s.endpoint, Fallback: web.Handler(http.HandlerFunc(noSuchPage)), AllowedOrigins: cfg.Origins, Ready: s.Ready, Gatherer: s.registry, Metrics: requests, Log: cfg.Log})
 	return nil
-}
-
-// awaitVersions lets searches wait for writes.
-func (s *Service) awaitVersions(metrics *indexer.Metrics) func(context.Context, []store.AssetVersion, time.Duration) (bool, error) {
-	waiter := indexer.NewWaiter(s.Engine, s.cfg.Prefix, metrics)
-	return func(ctx context.Context, versions []store.AssetVersion, limit time.Duration) (bool, error) {
-		writes := make([]indexer.Written, len(versions))
-		for i, v := range versions {
-			writes[i] = indexer.Written{Hash: v.Hash, Version: v.Version}
-		}
-		return waiter.WaitFor(ctx, versions[0].Tenant, indexer.NewToken(writes...), limit)
-	}
 }
 
 // budgets gives the request budgets; tests and benchmarks lift them.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	"vitrine/indexer"
 	"vitrine/library"
 	"vitrine/media/blob"
 	"vitrine/op"
@@ -21,9 +22,7 @@ type Service struct {
 	Blobs    blob.Store
 	Searcher *run.Searcher
 	Links    assets.Links
-	// AwaitVersions returns true once searches show these versions, or false
-	// when they do not in time.
-	AwaitVersions func(ctx context.Context, versions []store.AssetVersion, limit time.Duration) (bool, error)
+	Waiter   *indexer.Waiter
 }
 
 // Operations lists this package's operations.
@@ -45,8 +44,11 @@ func (s *Service) await(ctx context.Context, actor library.Actor, token string) 
 	if err != nil || len(versions) == 0 {
 		return true, err
 	}
-	seen, err := s.AwaitVersions(ctx, versions, awaitLimit)
-	return !seen, err
+	writes := make([]indexer.Written, len(versions))
+	for i, v := range versions {
+		writes[i] = indexer.Written{Hash: v.Hash, Version: v.Version}
+	}
+	return !s.Waiter.Await(ctx, actor.Tenant, writes, awaitLimit), nil
 }
 
 // filtersInput narrows a search (spec §4.1 SearchAssets).
