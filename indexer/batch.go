@@ -2,6 +2,7 @@ package indexer
 
 import (
 	"strconv"
+	"sync"
 	"time"
 
 	"vitrine/mappings"
@@ -15,7 +16,8 @@ type batch struct {
 	items    []item
 	targets  []string // the indices to write, the live one first
 
-	arena []byte // all action and document lines, one after the other
+	arena []byte // all action and document lines, one after the other; see release
+	lent  bool   // a failed request may still be reading the arena
 	done  chan struct{}
 	err   error
 }
@@ -37,14 +39,27 @@ type span struct{ from, to int }
 
 func (s span) len() int { return s.to - s.from }
 
-// typicalBytes sizes the first arena; it grows where documents are larger.
-const typicalBytes = 4 << 10
+// arenas keeps the buffers of settled batches: a fresh one of some megabytes per
+// batch costs more than all that is written into it.
+var arenas = sync.Pool{New: func() any { return new([]byte) }}
+
+// largestArena is the largest buffer that is kept.
+const largestArena = 16 << 20
+
+// release gives the batch's buffer back. Nothing may be sent from it afterwards.
+// After a request that failed, the HTTP client may still be reading its body.
+func (b *batch) release() {
+	if arena := b.arena[:0]; !b.lent && cap(arena) > 0 && cap(arena) <= largestArena {
+		arenas.Put(&arena)
+	}
+	b.arena = nil
+}
 
 // newBatch encodes the documents of rows under their versions. Rows that neither
 // PostgreSQL nor the event gives a version are left out: there is nothing to say
 // about them.
 func newBatch(rows []store.DocumentRow, events map[store.AssetKey]*Event, targets []string) *batch {
-	b := &batch{targets: targets, items: make([]item, 0, len(rows)), arena: make([]byte, 0, len(rows)*typicalBytes), done: make(chan struct{})}
+	b := &batch{targets: targets, items: make([]item, 0, len(rows)), arena: *arenas.Get().(*[]byte), done: make(chan struct{})}
 	for i := range rows {
 		it := item{row: &rows[i], version: rows[i].Version, tomb: rows[i].State != store.AssetLive}
 		if e := events[rows[i].AssetKey]; e != nil {

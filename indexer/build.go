@@ -179,21 +179,29 @@ type set struct {
 const few = 16
 
 func (s *set) add(v string) {
-	if v == "" || s.has(v) {
+	if !s.has(v) {
+		s.addNew(v)
+	}
+}
+
+// addNew adds a value that the caller knows is not there.
+func (s *set) addNew(v string) {
+	if v == "" {
 		return
 	}
 	s.list = append(s.list, v)
 	if s.seen != nil {
 		s.seen[v] = struct{}{}
-	} else if len(s.list) > few {
-		s.seen = make(map[string]struct{}, 4*few)
-		for _, have := range s.list {
-			s.seen[have] = struct{}{}
-		}
 	}
 }
 
 func (s *set) has(v string) bool {
+	if s.seen == nil && len(s.list) > few {
+		s.seen = make(map[string]struct{}, 2*len(s.list))
+		for _, have := range s.list {
+			s.seen[have] = struct{}{}
+		}
+	}
 	if s.seen != nil {
 		_, ok := s.seen[v]
 		return ok

@@ -13,12 +13,18 @@ func buildWorkflow(d *mappings.Document, l *lineage) {
 	d.GTNodeCount = w.NodeCount
 	var classes, props, packs, names set
 	for _, n := range l.nodes {
+		// The inputs of one node have distinct names, so only a class that came
+		// before can have brought the same property.
+		add := props.addNew
+		if classes.has(n.class) {
+			add = props.add
+		}
 		classes.add(n.class)
 		for _, in := range n.inputs {
 			if len(props.list) == mappings.MaxNodeProps {
 				break
 			}
-			props.add(mappings.NodeProp(n.class, in.name, in.value))
+			add(mappings.NodeProp(n.class, in.name, in.value))
 		}
 	}
 	for _, p := range w.CustomNodes {

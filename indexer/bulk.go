@@ -108,6 +108,7 @@ func (w *bulkWriter) send(ctx context.Context, index string, b *batch, items []*
 	w.metrics.bulkSeconds.Observe(took.Seconds())
 	w.metrics.bulkRequests.WithLabelValues(strconv.Itoa(statusOf(err))).Inc()
 	if err != nil {
+		b.lent = true
 		return w.refused(err, items)
 	}
 	verdicts, err := readVerdicts(answer, len(items))

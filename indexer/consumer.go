@@ -288,6 +288,7 @@ func (c *consumer) commit(ctx context.Context) error {
 			if err := c.settled(ctx, b); err != nil {
 				return err
 			}
+			b.release()
 			c.open.Add(-1)
 		case <-ctx.Done():
 			return ctx.Err()

@@ -306,6 +306,7 @@ func (c *changeover) writeAll(ctx context.Context, batches <-chan *batch, total 
 		if err := c.x.settler.settle(ctx, b); err != nil {
 			return err
 		}
+		b.release()
 		n := done.Add(int64(len(b.items)))
 		c.x.metrics.rebuild.WithLabelValues("done").Set(float64(n))
 		c.x.metrics.rebuild.WithLabelValues("total").Set(float64(total))
