@@ -17,7 +17,7 @@ type benchCommand struct {
 	Count   int    `default:"20000" help:"Generated files to measure with."`
 	Natural int    `default:"600" help:"Files of natural size for a second measure of the import; 0 leaves it out."`
 	Edge    int    `default:"256" help:"Longest side of the other pictures in pixels."`
-	Quick   bool   `help:"2,000 files and fewer repeats, for trying."`
+	Quick   bool   `help:"At most 2,000 files and fewer repeats, for trying."`
 	Seed    uint64 `default:"1" help:"Of the generated library."`
 	Write   string `type:"path" placeholder:"FILE" help:"Write the report as a page too."`
 	JSON    bool   `name:"json" help:"Print the report as JSON."`
@@ -40,7 +40,8 @@ func (c *benchCommand) Run(ctx context.Context) error {
 		measure.Kafka = stack.KafkaVersion // the local stack's
 	}
 	if c.Quick {
-		measure.Count, measure.Natural, measure.Repeats, measure.WarmUp, measure.Commits = 2000, 60, 8, 200, 20
+		measure.Count, measure.Natural = min(c.Count, 2000), min(c.Natural, 200)
+		measure.Repeats, measure.WarmUp, measure.Commits = 8, 200, 20
 	}
 	report, err := bench.Run(ctx, measure)
 	if err != nil {
