@@ -168,11 +168,25 @@ func number(n json.Number) any {
 }
 
 // Field gives the name under which the operation knows an argument: camelCase is
-// accepted for snake_case. An unknown name stays as it is.
-func (o Operation) Field(name string) string {
-	if o.Input.Properties[name] == nil {
-		if snake := snakeCase(name); o.Input.Properties[snake] != nil {
-			return snake
+// accepted for snake_case, and the three names of an asset for each other. An
+// unknown name stays as it is.
+func (o Operation) Field(name string) string { return knownName(o.Input, name) }
+
+// assetNames are what the interface calls an asset's hash; the three mean the same (spec §2.1).
+var assetNames = []string{"asset_h", "asset_id", "asset_hash"}
+
+func knownName(s *huma.Schema, name string) string {
+	snake := snakeCase(name)
+	switch {
+	case s.Properties[name] != nil:
+		return name
+	case s.Properties[snake] != nil:
+		return snake
+	case slices.Contains(assetNames, snake):
+		for _, other := range assetNames {
+			if s.Properties[other] != nil {
+				return other
+			}
 		}
 	}
 	return name

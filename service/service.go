@@ -25,6 +25,7 @@ import (
 	"vitrine/op"
 	"vitrine/op/all"
 	"vitrine/op/assets"
+	"vitrine/op/lineage"
 	"vitrine/op/search"
 	"vitrine/query/run"
 	"vitrine/store"
@@ -90,8 +91,9 @@ func (s *Service) assemble() error {
 	links := assets.Links{Signer: blob.NewSigner(cfg.SigningKey), Base: cfg.PublicURL}
 	s.transfers = transfer.New(s.Store, s.Blobs, links.Signer, cfg.Decoders)
 	s.Catalogue = all.Catalogue(all.Domains{
-		Search: &search.Service{Store: s.Store, Blobs: s.Blobs, Searcher: s.Searcher, Links: links, Waiter: indexer.NewWaiter(s.Engine, cfg.Prefix, metrics)},
-		Assets: &assets.Service{Store: s.Store, Blobs: s.Blobs, Links: links, MaxFile: cfg.MaxFile},
+		Search:  &search.Service{Store: s.Store, Blobs: s.Blobs, Searcher: s.Searcher, Links: links, Waiter: indexer.NewWaiter(s.Engine, cfg.Prefix, metrics)},
+		Assets:  &assets.Service{Store: s.Store, Blobs: s.Blobs, Links: links, MaxFile: cfg.MaxFile},
+		Lineage: &lineage.Service{Store: s.Store, Links: links},
 	})
 	requests := api.NewMetrics(s.registry)
 	s.Caller = &op.Caller{Limits: op.NewLimiter(cfg.budgets()), Idempotency: s.Store, Observe: requests.Observe}

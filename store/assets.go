@@ -10,17 +10,21 @@ import (
 	"vitrine/library"
 )
 
-// assetColumns lists what scanAsset reads, in its order.
+// assetColumns lists what assetFields takes, in its order.
 const assetColumns = `tenant_id, asset_h, sha256, blake3, title, description, filename, source_path, mime_type, claimed_type,
 	size, width, height, duration_ms, status, tags, coalesce(parent_asset_h, ''), metadata, created_at, stored_at, updated_at,
 	created_by, trashed_at IS NOT NULL, doc_version`
 
 func scanAsset(row pgx.CollectableRow) (library.Asset, error) {
 	var a library.Asset
-	err := row.Scan(&a.Tenant, &a.Hash, &a.SHA256, &a.BLAKE3, &a.Title, &a.Description, &a.Filename, &a.SourcePath, &a.MIMEType,
-		&a.ClaimedType, &a.Size, &a.Width, &a.Height, &a.DurationMS, &a.Status, &a.Tags, &a.Parent, &a.Metadata,
-		&a.CreatedAt, &a.StoredAt, &a.UpdatedAt, &a.CreatedBy, &a.Trashed, &a.DocVersion)
+	err := row.Scan(assetFields(&a)...)
 	return a, err
+}
+
+func assetFields(a *library.Asset) []any {
+	return []any{&a.Tenant, &a.Hash, &a.SHA256, &a.BLAKE3, &a.Title, &a.Description, &a.Filename, &a.SourcePath, &a.MIMEType,
+		&a.ClaimedType, &a.Size, &a.Width, &a.Height, &a.DurationMS, &a.Status, &a.Tags, &a.Parent, &a.Metadata,
+		&a.CreatedAt, &a.StoredAt, &a.UpdatedAt, &a.CreatedBy, &a.Trashed, &a.DocVersion}
 }
 
 // Detail is one asset with all that is known of its making.

@@ -64,8 +64,10 @@ func (w world) args(o op.Operation) map[string]any {
 	if err := json.Unmarshal(servicetest.JSON(o.Example), &args); err != nil {
 		w.T.Fatalf("the example of %s is no object: %v", o.Name, err)
 	}
-	if _, ok := args["asset_h"]; ok {
-		args["asset_h"] = string(w.asset.Asset.Hash)
+	for _, name := range []string{"asset_h", "asset_id"} {
+		if _, ok := args[name]; ok {
+			args[name] = string(w.asset.Asset.Hash)
+		}
 	}
 	if _, ok := args["asset_hs"]; ok {
 		args["asset_hs"] = []any{string(w.asset.Asset.Hash)}

@@ -73,7 +73,8 @@ func TestNothingOfAnotherTenantIsEverSeen(t *testing.T) {
 			scan("resource "+uri, string(c.Send(t, "resources/read", map[string]any{"uri": uri}).Body))
 		}
 	}
-	for _, path := range []string{"/api/v1/assets/%s", "/api/v1/assets/%s/download", "/api/v1/assets/%s/thumbnail", "/api/v1/assets/%s/workflow"} {
+	for _, path := range []string{"/api/v1/assets/%s", "/api/v1/assets/%s/download", "/api/v1/assets/%s/thumbnail", "/api/v1/assets/%s/workflow",
+		"/api/v1/assets/%s/lineage", "/api/v1/assets/%s/evolution-chain", "/api/v1/assets/%s/session"} {
 		status, theirAnswer, _ := w.Raw(http.MethodGet, fmt.Sprintf(path, theirs[0].Asset.Hash), w.Key, nil, nil)
 		none, noAnswer, _ := w.Raw(http.MethodGet, fmt.Sprintf(path, strings.Repeat("d", 40)), w.Key, nil, nil)
 		if status != none || !sameProblem(theirAnswer, noAnswer) {
@@ -105,6 +106,7 @@ func hostile(good map[string]any, theirs servicetest.Stored, operation string, v
 		out = append(out, m)
 	}
 	with(map[string]any{"asset_h": string(theirs.Asset.Hash)})
+	with(map[string]any{"asset_id": string(theirs.Asset.Hash)})
 	with(map[string]any{"asset_hs": []any{string(theirs.Asset.Hash)}})
 	with(map[string]any{"operation_id": operation})
 	with(map[string]any{"tenant_id": string(victim)})

@@ -3,8 +3,11 @@
 package all
 
 import (
+	"slices"
+
 	"vitrine/op"
 	"vitrine/op/assets"
+	"vitrine/op/lineage"
 	"vitrine/op/search"
 )
 
@@ -12,19 +15,20 @@ import (
 // nil dependencies describes the operations without being able to run them, which
 // is what documents need.
 type Domains struct {
-	Search *search.Service
-	Assets *assets.Service
+	Search  *search.Service
+	Assets  *assets.Service
+	Lineage *lineage.Service
 }
 
 // Catalogue gives every operation and resource, in the order of the domains.
 func Catalogue(d Domains) op.Catalogue {
 	return op.Catalogue{
-		Operations: append(d.Search.Operations(), d.Assets.Operations()...),
+		Operations: slices.Concat(d.Search.Operations(), d.Assets.Operations(), d.Lineage.Operations()),
 		Resources:  append(d.Search.Resources(), d.Assets.Resources()...),
 	}
 }
 
 // Described gives the catalogue for documents: nothing in it can be called.
 func Described() op.Catalogue {
-	return Catalogue(Domains{Search: &search.Service{}, Assets: &assets.Service{}})
+	return Catalogue(Domains{Search: &search.Service{}, Assets: &assets.Service{}, Lineage: &lineage.Service{}})
 }

@@ -101,11 +101,13 @@ type Summary struct {
 	ThumbnailURL string            `json:"thumbnail_url" doc:"A JPEG preview; no credential is needed. Add ?size=256, 512, 1024 or 2048."`
 }
 
-// summary renders an asset for a list.
-func (s *Service) summary(a library.Asset) Summary {
+// Summary renders an asset for a list.
+func (l Links) Summary(a library.Asset) Summary {
 	if a.Tags == nil {
 		a.Tags = []string{}
 	}
 	return Summary{AssetHash: a.Hash, Title: a.Title, Description: a.Description, Filename: a.Filename, MIMEType: a.MIMEType,
-		Status: a.Status, Tags: a.Tags, ThumbnailURL: s.Links.Thumbnail(a.Tenant, a.Hash)}
+		Status: a.Status, Tags: a.Tags, ThumbnailURL: l.Thumbnail(a.Tenant, a.Hash)}
 }
+
+func (s *Service) summary(a library.Asset) Summary { return s.Links.Summary(a) }

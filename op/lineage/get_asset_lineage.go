@@ -1,0 +1,157 @@
+package lineage
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"vitrine/library"
+	"vitrine/op"
+	"vitrine/op/assets"
+	"vitrine/store"
+)
+
+type lineageInput struct {
+	op.InTenant
+	AssetHash       string `json:"asset_h" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
+	Direction       string `json:"direction,omitempty" enum:"ancestors,descendants,both" default:"both" doc:"What it was made from, what was made from it, or both."`
+	MaxDepth        int    `json:"max_depth,omitempty" minimum:"1" maximum:"20" default:"5" doc:"Levels to follow each way."`
+	IncludeSiblings bool   `json:"include_siblings,omitempty" doc:"Adds up to 50 assets made with the same workflow graph and seed as this one."`
+}
+
+// maxSiblings bounds the assets that include_siblings adds.
+const maxSiblings = 50
+
+type lineageOutput struct {
+	AssetHash library.AssetHash `json:"asset_h"`
+	Nodes     []node            `json:"nodes" doc:"The asset itself first, then by distance."`
+	Edges     []edge            `json:"edges" doc:"Who was made from whom. Cycles are possible: files say what they like."`
+	Truncated bool              `json:"truncated" doc:"There is more than the 500 nodes that one answer holds."`
+	Deeper    bool              `json:"deeper" doc:"There are more levels than max_depth."`
+}
+
+type node struct {
+	ID        string          `json:"id" doc:"The asset's hash, or a made-up id for a file that is not in the library."`
+	Depth     int             `json:"depth" doc:"0 for the asset asked about, negative for ancestors, positive for descendants."`
+	InLibrary bool            `json:"in_library" doc:"false for a file that is known by mention only, or is in the trash."`
+	Asset     *assets.Summary `json:"asset" required:"true" nullable:"true" doc:"null when it is not in the library."`
+	Tool      string          `json:"tool" doc:"The program that made it; empty when unknown."`
+	CreatedAt *time.Time      `json:"created_at,omitempty"`
+	Name      string          `json:"name" doc:"File name, as the asset has it or as the child's file gives it."`
+	Hash      string          `json:"hash" doc:"Hash of the file as its child's file gives it; empty for assets."`
+	JobID     string          `json:"job_id" doc:"The image tool's job; empty when unknown."`
+}
+
+type edge struct {
+	Child         string                `json:"child" doc:"Node id."`
+	Parent        string                `json:"parent" doc:"Node id."`
+	Kind          string                `json:"kind" doc:"What the parent was to the child: input_image, init_image, mask, controlnet_image, input_video, c2pa_ingredient, imagetool_job, …; parent_asset_h where the uploader named it; same_seed_workflow for siblings, of which neither was made from the other."`
+	Evidence      string                `json:"evidence" enum:"hash,imagetool_job,name,uploader,same_seed_workflow" doc:"By what the parent was recognised, or could be. A hash is proof; a name counts when one asset bears it."`
+	LineageSource library.LineageSource `json:"lineage_source" enum:"extracted,client_asserted" doc:"Whether the child's file says so, or its uploader."`
+	Resolved      bool                  `json:"resolved" doc:"Whether the parent is an asset of the library. It becomes one when the file is stored later."`
+	NodeID        string                `json:"node_id" doc:"The workflow node that loaded the parent; empty outside graphs."`
+}
+
+func (s *Service) getAssetLineage() op.Operation {
+	return op.Define(op.Meta{
+		Name: "GetAssetLineage", Title: "Get an asset's lineage", Domain: op.Lineage,
+		Doc: "Shows what an asset was made from and what was made from it, over any tools, as nodes and edges. Each edge tells its evidence and whether the file or the uploader says so. " +
+			"Files that are named as parents but are not in the library appear as nodes without asset.",
+		Method: "GET", Path: "/api/v1/assets/{asset_h}/lineage", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
+		Spec:    "open points §1",
+		Example: map[string]any{"asset_h": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "direction": "ancestors", "max_depth": 3},
+	}, func(ctx context.Context, actor library.Actor, in lineageInput) (lineageOutput, error) {
+		hash := lower(in.AssetHash)
+		chain, err := s.Store.Chain(ctx, actor.Tenant, hash, in.Direction != "descendants", in.Direction != "ancestors", in.MaxDepth, maxNodes)
+		if err != nil {
+			return lineageOutput{}, err
+		}
+		g := graph{links: s.Links, have: map[string]bool{}, out: lineageOutput{AssetHash: hash, Nodes: []node{}, Edges: []edge{},
+			Truncated: chain.Truncated, Deeper: chain.Deeper}}
+		g.draw(chain)
+		if in.IncludeSiblings {
+			siblings, err := s.Store.SameRecipe(ctx, actor.Tenant, hash, maxSiblings+1)
+			if err != nil {
+				return lineageOutput{}, err
+			}
+			g.out.Truncated = g.out.Truncated || len(siblings) > maxSiblings
+			g.siblings(hash, siblings[:min(len(siblings), maxSiblings)])
+		}
+		return g.out, nil
+	})
+}
+
+// graph renders a chain as nodes and edges.
+type graph struct {
+	links assets.Links
+	have  map[string]bool // node ids
+	out   lineageOutput
+}
+
+func (g *graph) draw(chain store.Chain) {
+	depth := map[library.AssetHash]int{}
+	for _, a := range chain.Assets {
+		depth[a.Hash] = a.Depth
+		g.asset(a.MadeAsset, a.Depth)
+	}
+	for _, l := range chain.Links {
+		parent, source := string(l.Asset), library.LineageExtracted
+		if parent == "" {
+			parent = fileID(l)
+		}
+		if l.By == store.ByUploader {
+			source = library.LineageAsserted
+		}
+		_, resolved := depth[l.Asset]
+		if !g.have[parent] {
+			g.add(node{ID: parent, Depth: depth[l.Child] - 1, Name: l.Name, Hash: l.Hash, JobID: l.JobID})
+		}
+		g.out.Edges = append(g.out.Edges, edge{Child: string(l.Child), Parent: parent, Kind: l.Kind, Evidence: evidence(l),
+			LineageSource: source, Resolved: resolved, NodeID: l.NodeID})
+	}
+}
+
+func (g *graph) add(n node) {
+	g.have[n.ID] = true
+	g.out.Nodes = append(g.out.Nodes, n)
+}
+
+func (g *graph) asset(m store.MadeAsset, depth int) {
+	summary, created := g.links.Summary(m.Asset), m.CreatedAt.UTC()
+	g.add(node{ID: string(m.Hash), Depth: depth, InLibrary: true, Asset: &summary, Tool: m.Tool, CreatedAt: &created, Name: m.Filename, JobID: m.JobID()})
+}
+
+// siblings adds repeats of the asset's run. They stand on its own level.
+func (g *graph) siblings(of library.AssetHash, list []store.MadeAsset) {
+	for _, m := range list {
+		if !g.have[string(m.Hash)] {
+			g.asset(m, 0)
+		}
+		g.out.Edges = append(g.out.Edges, edge{Child: string(m.Hash), Parent: string(of), Kind: "same_seed_workflow", Evidence: "same_seed_workflow",
+			LineageSource: library.LineageExtracted, Resolved: true})
+	}
+}
+
+// fileID gives mentions of the same unknown file the same id.
+func fileID(l store.ChainLink) string {
+	switch {
+	case l.Hash != "":
+		return "file:" + strings.ToLower(l.Hash)
+	case l.JobID != "":
+		return "job:" + l.JobID + "/" + strings.ToLower(l.Name)
+	}
+	return "file:" + strings.ToLower(l.Name)
+}
+
+// evidence is how a parent was recognised, or the best by which it could be.
+func evidence(l store.ChainLink) string {
+	switch {
+	case l.By != "":
+		return l.By
+	case l.Hash != "":
+		return "hash"
+	case l.JobID != "":
+		return "imagetool_job"
+	}
+	return "name"
+}

@@ -1,0 +1,121 @@
+package lineage
+
+import (
+	"context"
+	"time"
+
+	"vitrine/library"
+	"vitrine/op"
+	"vitrine/op/assets"
+	"vitrine/store"
+)
+
+type sessionInput struct {
+	op.InTenant
+	AssetID    string `json:"asset_id" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset; asset_h is accepted for it."`
+	TimeWindow string `json:"time_window,omitempty" maxLength:"100" doc:"How far to look to each side of the asset, for example 2 hours, 90m or 1 day. Left out, the session ends where its maker paused."`
+	Limit      int    `json:"limit,omitempty" minimum:"1" maximum:"200" default:"100" doc:"Most assets to give, those nearest in time."`
+
+	window time.Duration
+}
+
+// Validate implements op.Validator.
+func (in *sessionInput) Validate() []library.FieldFault {
+	if in.TimeWindow == "" {
+		return nil
+	}
+	window, message := parseDuration(in.TimeWindow)
+	if message != "" {
+		return []library.FieldFault{{Field: "time_window", Code: "format", Message: message}}
+	}
+	in.window = window
+	return nil
+}
+
+type sessionOutput struct {
+	AssetID    library.AssetHash `json:"asset_id"`
+	Tool       string            `json:"tool" doc:"The program whose assets these are; empty for assets of no known program."`
+	Sessions   []session         `json:"sessions" doc:"The asset's session, with time_window also those near it; oldest first."`
+	GapSeconds int64             `json:"gap_seconds" doc:"A pause longer than this ends a session. It follows from the pace of the assets around."`
+	Total      int               `json:"total" doc:"Assets in all sessions together."`
+	Truncated  bool              `json:"truncated" doc:"There are more assets than limit."`
+}
+
+type session struct {
+	StartedAt time.Time      `json:"started_at"`
+	EndedAt   time.Time      `json:"ended_at"`
+	Count     int            `json:"asset_count"`
+	Current   bool           `json:"contains_asset" doc:"Whether the asset asked about is in it."`
+	Assets    []sessionAsset `json:"assets" doc:"In order of their making."`
+}
+
+type sessionAsset struct {
+	assets.Summary
+	CreatedAt time.Time `json:"created_at"`
+	Pause     int64     `json:"seconds_since_previous" doc:"0 for the first of a session."`
+	Prompt    *string   `json:"prompt" required:"true" nullable:"true"`
+	Negative  *string   `json:"negative" required:"true" nullable:"true"`
+	Command   string    `json:"command" doc:"The image tool's command; empty for other tools or when the file does not say."`
+	JobID     string    `json:"job_id"`
+	JobType   string    `json:"job_type"`
+	Version   string    `json:"version" doc:"The image tool's model version."`
+}
+
+func (s *Service) getCreativeSession() op.Operation {
+	return op.Define(op.Meta{
+		Name: "GetCreativeSession", Title: "Get a creative session", Domain: op.Search,
+		Doc: "Gives the assets that the image-generation tool made around the time of one of its pictures, grouped into sessions by the pauses between them, with prompt, command and job of each. " +
+			"For an asset of another tool it gives that tool's assets.",
+		Method: "GET", Path: "/api/v1/assets/{asset_id}/session", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
+		Spec:    "spec §4.1 Search",
+		Example: map[string]any{"asset_id": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "time_window": "2 hours"},
+	}, s.session)
+}
+
+// lookAround is how far a session without a time window is looked for, each way.
+const lookAround = 7 * 24 * time.Hour
+
+func (s *Service) session(ctx context.Context, actor library.Actor, in sessionInput) (sessionOutput, error) {
+	out := sessionOutput{AssetID: lower(in.AssetID), Sessions: []session{}}
+	asked, err := s.Store.MadeAsset(ctx, actor.Tenant, out.AssetID)
+	if err != nil {
+		return out, err
+	}
+	reach := in.window
+	if reach == 0 {
+		reach = lookAround
+	}
+	list, err := s.Store.MadeAround(ctx, actor.Tenant, asked, asked.CreatedAt.Add(-reach), asked.CreatedAt.Add(reach), in.Limit)
+	if err != nil {
+		return out, err
+	}
+	gap := pauseThatEnds(list)
+	groups := splitAtPauses(list, gap)
+	if in.window == 0 {
+		groups = onlyWith(groups, asked.Hash)
+	}
+	groups, out.Truncated = nearest(groups, asked, in.Limit)
+	out.Tool, out.GapSeconds = asked.Tool, int64(gap/time.Second)
+	for _, g := range groups {
+		out.Total += len(g)
+		out.Sessions = append(out.Sessions, s.describe(g, asked.Hash))
+	}
+	return out, nil
+}
+
+func (s *Service) describe(group []store.MadeAsset, asked library.AssetHash) session {
+	out := session{StartedAt: group[0].CreatedAt.UTC(), EndedAt: group[len(group)-1].CreatedAt.UTC(), Count: len(group), Assets: []sessionAsset{}}
+	for i, m := range group {
+		a := sessionAsset{Summary: s.Links.Summary(m.Asset), CreatedAt: m.CreatedAt.UTC(), Prompt: m.Prompt, Negative: m.Negative}
+		if i > 0 {
+			a.Pause = int64(m.CreatedAt.Sub(group[i-1].CreatedAt) / time.Second)
+		}
+		if t := m.ImageTool; t != nil {
+			a.Command, a.JobID, a.JobType, a.Version = t.Command, t.JobID, t.JobType, t.Version
+		}
+		out.Current = out.Current || m.Hash == asked
+		out.Assets = append(out.Assets, a)
+	}
+	return out
+}
+

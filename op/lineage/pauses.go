@@ -1,0 +1,81 @@
+package lineage
+
+import (
+	"slices"
+	"time"
+
+	"vitrine/library"
+	"vitrine/store"
+)
+
+// The bounds of the pause that ends a session. People look at pictures for some
+// minutes before they go on; after hours they have done something else.
+const (
+	shortestPause = 20 * time.Minute
+	longestPause  = 3 * time.Hour
+)
+
+// pauseThatEnds gives the pause that ends a session among assets in order of their
+// making: four times the usual one, within the bounds. The median is blind to the
+// nights between sessions, which would stretch a mean.
+func pauseThatEnds(list []store.MadeAsset) time.Duration {
+	pauses := make([]time.Duration, 0, len(list))
+	for i := 1; i < len(list); i++ {
+		pauses = append(pauses, list[i].CreatedAt.Sub(list[i-1].CreatedAt))
+	}
+	if len(pauses) == 0 {
+		return shortestPause
+	}
+	slices.Sort(pauses)
+	return min(max(4*pauses[len(pauses)/2], shortestPause), longestPause)
+}
+
+// splitAtPauses cuts assets in order of their making where a pause is longer than gap.
+func splitAtPauses(list []store.MadeAsset, gap time.Duration) [][]store.MadeAsset {
+	var groups [][]store.MadeAsset
+	start := 0
+	for i := 1; i <= len(list); i++ {
+		if i == len(list) || list[i].CreatedAt.Sub(list[i-1].CreatedAt) > gap {
+			groups = append(groups, list[start:i])
+			start = i
+		}
+	}
+	return groups
+}
+
+// onlyWith keeps the group that holds an asset.
+func onlyWith(groups [][]store.MadeAsset, hash library.AssetHash) [][]store.MadeAsset {
+	return slices.DeleteFunc(groups, func(g []store.MadeAsset) bool { return position(g, hash) < 0 })
+}
+
+func position(list []store.MadeAsset, hash library.AssetHash) int {
+	return slices.IndexFunc(list, func(m store.MadeAsset) bool { return m.Hash == hash })
+}
+
+// nearest keeps the limit assets of all groups that are nearest to one in time,
+// and tells whether it left out any.
+func nearest(groups [][]store.MadeAsset, to store.MadeAsset, limit int) (kept [][]store.MadeAsset, cut bool) {
+	var all []store.MadeAsset
+	for _, g := range groups {
+		all = append(all, g...)
+	}
+	from, until := 0, len(all)
+	for until-from > limit {
+		first, last := to.CreatedAt.Sub(all[from].CreatedAt), all[until-1].CreatedAt.Sub(to.CreatedAt)
+		if all[from].Hash != to.Hash && (first >= last || all[until-1].Hash == to.Hash) {
+			from++
+		} else {
+			until--
+		}
+	}
+	left := map[library.AssetHash]bool{}
+	for _, m := range all[from:until] {
+		left[m.Hash] = true
+	}
+	for _, g := range groups {
+		if g = slices.DeleteFunc(slices.Clone(g), func(m store.MadeAsset) bool { return !left[m.Hash] }); len(g) > 0 {
+			kept = append(kept, g)
+		}
+	}
+	return kept, until-from < len(all)
+}
