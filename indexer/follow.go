@@ -76,13 +76,14 @@ func fetchSome(ctx context.Context, sub *subscription) ([]message, error) {
 	defer cancel()
 	for len(batch) < followBatch {
 		m, err := sub.fetch(soon)
-		if soon.Err() != nil && ctx.Err() == nil {
-			break
-		}
-		if err != nil {
+		switch {
+		case err == nil: // also when time ran out at the same moment: the message is taken
+			batch = append(batch, m)
+		case soon.Err() != nil && ctx.Err() == nil:
+			return batch, nil
+		default:
 			return nil, err
 		}
-		batch = append(batch, m)
 	}
 	return batch, nil
 }

@@ -129,7 +129,7 @@ func (s *Service) compile(actor library.Actor, text string, req query.Request) (
 	if err != nil {
 		return nil, nil, err
 	}
-	req.Tenant, req.Viewer, req.SeesPrivate = actor.Tenant, actor.ID, actor.Can(library.PermAdmin)
+	req.Tenant, req.Index, req.Viewer, req.SeesPrivate = actor.Tenant, s.Searcher.Index(), actor.ID, actor.Can(library.PermAdmin)
 	compiled, err := query.Compile(q, req)
 	return q, compiled, err
 }

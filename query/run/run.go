@@ -31,6 +31,9 @@ func New(client *opensearch.Client, prefix string) *Searcher {
 	return &Searcher{client: client, alias: mappings.Names(prefix).Alias()}
 }
 
+// Index names what is searched, for queries that look a document up on the way.
+func (s *Searcher) Index() string { return s.alias }
+
 // Page is the answer to a search.
 type Page struct {
 	Hits   []Hit
