@@ -220,6 +220,16 @@ type Found struct {
 	Degraded []string `json:"degraded"`
 }
 
+// Has reports whether an asset is among the results.
+func (f Found) Has(hash string) bool {
+	for _, d := range f.Data {
+		if string(d.Hash) == hash {
+			return true
+		}
+	}
+	return false
+}
+
 // Search searches with the given key. A token makes it wait for a write, however
 // slow the machine is: an answer that says it is behind is asked for again.
 func (e *Env) Search(key, text, token string) Found {
