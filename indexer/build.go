@@ -77,9 +77,6 @@ func buildChain(d *mappings.Document, row *store.DocumentRow) {
 	d.Chain = d.HasParent || d.HasChild
 	if d.Chain {
 		d.LineageRoot = row.Root
-		if row.Root == row.AssetKey.Hash && row.Asset.Parent != "" {
-			d.LineageRoot = row.Asset.Parent
-		}
 	}
 }
 

@@ -104,7 +104,7 @@ func TestBuild(t *testing.T) {
 		}},
 		{"a root that only has children is its own root", func(r *store.DocumentRow, l *library.Lineage) { r.Children = 1 },
 			func(d mappings.Document) bool { return d.Chain && d.LineageRoot == d.AssetH && !d.HasParent }},
-		{"the parent an uploader names counts as one", func(r *store.DocumentRow, l *library.Lineage) { r.Asset.Parent = "up" },
+		{"the parent an uploader names counts as one", func(r *store.DocumentRow, l *library.Lineage) { r.Asset.Parent, r.Root = "up", "up" },
 			func(d mappings.Document) bool {
 				return d.HasParent && d.LineageRoot == "up" && cmp.Equal(d.ParentHs, []library.AssetHash{"up"})
 			}},

@@ -3,6 +3,7 @@ package indexer
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -313,4 +314,37 @@ func TestATopicThatIsMadeAnewIsReadFromItsStart(t *testing.T) {
 	})
 	e.publish(e.event(hashes[0], 2))
 	e.eventually(2*time.Minute, func() string { return e.differs(hashes...) })
+}
+
+func TestDocumentsKnowTheirPlaceInAChain(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	root := e.add(newAsset("root.png"))
+	middle := newAsset("middle.png")
+	middle.Lineage.Parents = []library.Parent{{Kind: "input_image", Name: "root.png"}, {Kind: "mask", Name: "nowhere.png"}}
+	m := e.add(middle)
+	leaf := newAsset("leaf.png")
+	leaf.Asset.Parent = m.Hash // its uploader says so
+	l := e.add(leaf)
+	alone := e.add(newAsset("alone.png"))
+	e.exec(`INSERT INTO asset_parents (tenant_id, asset_h, position, kind, name, parent_asset_h, resolved_by) VALUES ($1, $2, 0, 'input_image', 'itself', $2, 'name')`,
+		string(e.actor.Tenant), string(alone.Hash))
+
+	rows, _, err := e.store.Documents(e.ctx, keysOf(e, []library.AssetHash{root.Hash, m.Hash, l.Hash, alone.Hash}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct {
+		root     library.AssetHash
+		parents  []library.AssetHash
+		children int
+	}{
+		{root.Hash, nil, 1}, {root.Hash, []library.AssetHash{root.Hash}, 1}, {root.Hash, []library.AssetHash{m.Hash}, 0},
+		{alone.Hash, []library.AssetHash{alone.Hash}, 1}, // a file that claims to descend from itself
+	} {
+		d := Build(&rows[i])
+		if d.LineageRoot != want.root || !slices.Equal(d.ParentHs, want.parents) || d.ChildCount != want.children || !d.Chain {
+			t.Errorf("%s: root %s, parents %v, %d children", d.Filename, d.LineageRoot, d.ParentHs, d.ChildCount)
+		}
+	}
 }

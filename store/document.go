@@ -97,15 +97,19 @@ var documentStatements = []string{
 		UNION ALL SELECT a.asset_h FROM assets a WHERE a.tenant_id = k.tenant_id AND a.parent_asset_h = k.asset_h) c
 	GROUP BY k.ord`,
 
-	// The bound of 64 also ends the walk where files claim to descend from each other.
+	// The root is found by the first parent of each file, what files say before what
+	// uploaders say. The bound of 64 also ends the walk where files claim to descend
+	// from each other.
 	`WITH RECURSIVE up(ord, tenant_id, asset_h, depth) AS (
 		SELECT k.ord, k.tenant_id, k.asset_h COLLATE "C", 0 FROM ` + documentKeys + `
 		UNION ALL
-		SELECT up.ord, up.tenant_id, p.parent_asset_h, up.depth + 1 FROM up CROSS JOIN LATERAL (
-			SELECT parent_asset_h FROM asset_parents x
-			WHERE x.tenant_id = up.tenant_id AND x.asset_h = up.asset_h AND x.parent_asset_h IS NOT NULL
-			ORDER BY x.position LIMIT 1) p
-		WHERE up.depth < 64)
+		SELECT up.ord, up.tenant_id, p.parent, up.depth + 1 FROM up CROSS JOIN LATERAL (
+			SELECT coalesce(
+				(SELECT x.parent_asset_h FROM asset_parents x
+				WHERE x.tenant_id = up.tenant_id AND x.asset_h = up.asset_h AND x.parent_asset_h IS NOT NULL
+				ORDER BY x.position LIMIT 1),
+				(SELECT a.parent_asset_h FROM assets a WHERE a.tenant_id = up.tenant_id AND a.asset_h = up.asset_h)) AS parent) p
+		WHERE up.depth < 64 AND p.parent IS NOT NULL)
 	SELECT DISTINCT ON (ord) ord, asset_h FROM up WHERE depth > 0 ORDER BY ord, depth DESC`,
 
 	`SELECT DISTINCT k.ord FROM ` + documentKeys + ` JOIN lineage_assertions c USING (tenant_id, asset_h)`,
