@@ -118,4 +118,3 @@ func (s *Service) describe(group []store.MadeAsset, asked library.AssetHash) ses
 	}
 	return out
 }
-
