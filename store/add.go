@@ -58,8 +58,12 @@ func (s *Store) AddAsset(ctx context.Context, actor library.Actor, n NewAsset) (
 		queueAudit(b, actor, "asset.created", string(n.Asset.Hash), out.OperationID, map[string]any{"filename": n.Asset.Filename, "size": n.Asset.Size})
 		queueOutbox(b, actor.Tenant, n.Asset.Hash, created.DocVersion, "stored")
 		queueChainLocks(b, actor.Tenant, n)
-		queueArrival(b, actor.Tenant, n)
-		return tx.SendBatch(ctx, b).Close()
+		var concerned bool
+		queueConcerned(b, actor.Tenant, n, &concerned)
+		if err := tx.SendBatch(ctx, b).Close(); err != nil || !concerned {
+			return err
+		}
+		return linkArrival(ctx, tx, actor.Tenant, n)
 	})
 	if err == nil && out.OperationID != "" {
 		s.wake()

@@ -88,8 +88,8 @@ func (w *jobWalk) step(key, job string, depth int, pictures []MadeAsset) (isNew 
 
 // pictures reads the pictures of jobs and single assets, by the key of their step.
 func (w *jobWalk) pictures(ctx context.Context, jobs []string, hashes []library.AssetHash) (map[string][]MadeAsset, error) {
-	list, err := made(ctx, w.tx, w.tenant, `AND (asset_h = ANY($3) OR asset_h IN (
-		SELECT asset_h FROM lineage WHERE tenant_id = $1 AND job_id = ANY($2) AND job_id <> ''))`, jobs, hashes)
+	list, err := made(ctx, w.tx, w.tenant, `AND asset_h IN (
+		SELECT unnest($3::text[]) UNION SELECT asset_h FROM lineage WHERE tenant_id = $1 AND job_id = ANY($2) AND job_id <> '')`, jobs, hashes)
 	byKey := map[string][]MadeAsset{}
 	for _, m := range list {
 		if m.ByImageTool() {

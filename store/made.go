@@ -91,8 +91,10 @@ func (s *Store) SameRecipe(ctx context.Context, tenant library.TenantID, hash li
 // asset itself, and at most each younger ones not made after to.
 func (s *Store) MadeAround(ctx context.Context, tenant library.TenantID, a MadeAsset, from, to time.Time, each int) ([]MadeAsset, error) {
 	var list []MadeAsset
-	const near = `AND asset_h IN (SELECT asset_h FROM assets LEFT JOIN lineage USING (tenant_id, asset_h)
-		WHERE tenant_id = $1 AND trashed_at IS NULL AND coalesce(tool, '') = $2 AND `
+	// The tool is looked up asset by asset, so that the walk along the index of
+	// times can stop at the limit.
+	const near = `AND asset_h IN (SELECT a.asset_h FROM assets a WHERE a.tenant_id = $1 AND a.trashed_at IS NULL AND $2 =
+		coalesce((SELECT l.tool FROM lineage l WHERE l.tenant_id = a.tenant_id AND l.asset_h = a.asset_h), '') AND `
 	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
 		older, err := made(ctx, tx, tenant, near+`created_at BETWEEN $3 AND $4 AND (created_at, asset_h) <= ($4, $5)
 			ORDER BY created_at DESC, asset_h DESC LIMIT $6)`, a.Tool, from, a.CreatedAt, a.Hash, each+1)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -9,7 +10,7 @@ import (
 )
 
 // queueParents records what the file says it was made from. Which assets those
-// are is worked out by queueArrival.
+// are is worked out by linkArrival.
 func queueParents(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
 	for i, p := range n.Lineage.Parents {
 		b.Queue(`INSERT INTO asset_parents (tenant_id, asset_h, position, kind, name, hash, job_id, node_id)
@@ -83,15 +84,28 @@ const candidate = `(
 // their new root in one transaction.
 const maxTouched = 1000
 
-// queueArrival links an asset that was just stored with its parents and with the
+// queueConcerned asks whether an asset that was just stored may have anything to
+// do with a chain. Most have not, and are spared the costly part.
+func queueConcerned(b *pgx.Batch, tenant library.TenantID, n NewAsset, concerned *bool) {
+	if *concerned = n.Asset.Parent != "" || len(n.Lineage.Parents) > 0; *concerned {
+		return
+	}
+	b.Queue(`SELECT EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND content_hash IN ($2, $3))
+			OR EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND name_fold = lower($4))
+			OR EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND job_id <> '' AND job_id = $5)`,
+		tenant, n.Asset.Hash, n.Asset.BLAKE3, n.Asset.Filename, jobOf(n)).
+		QueryRow(func(row pgx.Row) error { return row.Scan(concerned) })
+}
+
+// linkArrival links an asset that was just stored with its parents and with the
 // assets that name it as theirs. What a reference means is worked out anew from
 // what the tenant holds now, so the order of arrival does not matter, and a hash
 // that comes late replaces a guess by name. Every asset whose place in a chain
 // changed goes to the index again: both ends of the link, and the descendants of
 // its child, which have another root now. Rows are locked in order of their hash,
 // so that two arrivals never wait for each other crosswise.
-func queueArrival(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
-	b.Queue(`WITH RECURSIVE concerned AS (
+func linkArrival(ctx context.Context, tx pgx.Tx, tenant library.TenantID, n NewAsset) error {
+	_, err := tx.Exec(ctx, `WITH RECURSIVE concerned AS (
 			SELECT asset_h, position FROM asset_parents WHERE tenant_id = $1::uuid AND asset_h = $2
 			UNION SELECT asset_h, position FROM asset_parents WHERE tenant_id = $1::uuid AND content_hash IN ($2, $3)
 			UNION SELECT asset_h, position FROM asset_parents WHERE tenant_id = $1::uuid AND name_fold = lower($4)
@@ -125,4 +139,5 @@ func queueArrival(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
 		INSERT INTO outbox (tenant_id, asset_h, doc_version, reason)
 		SELECT $1::uuid, asset_h, doc_version, 'chain_changed' FROM bumped`,
 		tenant, n.Asset.Hash, n.Asset.BLAKE3, n.Asset.Filename, jobOf(n), maxTouched, n.Asset.Parent)
+	return err
 }
