@@ -22,9 +22,13 @@ func (e *env) publish(list ...message) {
 	}
 	p := b.publisher(e.cfg.changesTopic())
 	defer p.close()
-	if err := p.publish(e.ctx, list); err != nil {
-		e.t.Fatal(err)
-	}
+	// A broker may not know yet of a topic whose leader is announced already.
+	e.eventually(20*time.Second, func() string {
+		if err := p.publish(e.ctx, list); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
 }
 
 func (e *env) event(h library.AssetHash, version int64) message {
