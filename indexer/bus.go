@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/segmentio/kafka-go"
 )
 
@@ -159,13 +160,16 @@ func (p *publisher) close() error { return p.w.Close() }
 // rebalance it may still hand out messages fetched before; writes under external
 // versions make that harmless.
 type subscription struct {
-	topic string
-	r     *kafka.Reader
+	topic  string
+	client string // by which the group knows this reader and no other
+	r      *kafka.Reader
 }
 
 func (b *bus) subscribe(topic, group string, queue int) *subscription {
-	return &subscription{topic, kafka.NewReader(kafka.ReaderConfig{
-		Brokers: b.brokers, Dialer: b.dialer, GroupID: group, Topic: topic,
+	dialer := *b.dialer
+	dialer.ClientID = "vitrine-" + uuid.NewString()
+	return &subscription{topic, dialer.ClientID, kafka.NewReader(kafka.ReaderConfig{
+		Brokers: b.brokers, Dialer: &dialer, GroupID: group, Topic: topic,
 		StartOffset: kafka.FirstOffset, QueueCapacity: queue,
 		MinBytes: 1, MaxBytes: 4 << 20, MaxWait: 250 * time.Millisecond,
 		ReadBackoffMin: 5 * time.Millisecond, ReadBackoffMax: 500 * time.Millisecond, ReadLagInterval: -1,
@@ -190,7 +194,19 @@ func (s *subscription) commit(ctx context.Context, list []message) error {
 	return s.r.CommitMessages(ctx, out...)
 }
 
-func (s *subscription) close() error { return s.r.Close() }
+// close leaves the group. It gives up after a while, because a broker that is
+// down is no reason to stay.
+func (s *subscription) close() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = s.r.Close()
+	}()
+	select {
+	case <-done:
+	case <-time.After(5 * time.Second):
+	}
+}
 
 // progress is how far a consumer group is in one partition.
 type progress struct {
@@ -208,6 +224,31 @@ func (p progress) lag() int64 {
 // lost reports an offset beyond the end of the partition: the topic was deleted
 // and made again, and a reader would wait for that offset for ever.
 func (p progress) lost() bool { return p.committed > p.end }
+
+// owners tells which client of a group reads each partition of a topic. A
+// partition that nobody reads is not in it.
+func (b *bus) owners(ctx context.Context, topic, group string) (map[int]string, error) {
+	res, err := b.client.DescribeGroups(ctx, &kafka.DescribeGroupsRequest{GroupIDs: []string{group}})
+	if err != nil {
+		return nil, err
+	}
+	owners := map[int]string{}
+	for _, g := range res.Groups {
+		if g.Error != nil {
+			return nil, g.Error
+		}
+		for _, m := range g.Members {
+			for _, t := range m.MemberAssignments.Topics {
+				for _, p := range t.Partitions {
+					if t.Topic == topic {
+						owners[p] = m.ClientID
+					}
+				}
+			}
+		}
+	}
+	return owners, nil
+}
 
 func (b *bus) progress(ctx context.Context, topic, group string) ([]progress, error) {
 	ids, err := b.partitions(ctx, topic)

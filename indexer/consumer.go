@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -19,15 +18,14 @@ import (
 type consumer struct {
 	x   *Indexer
 	sub *subscription
+	dog *watchdog
 
 	fetched  chan message
 	batches  chan []message
 	ready    chan *batch
 	settling chan *batch
 
-	started   sync.WaitGroup
-	lastFetch atomic.Int64 // when the last message came, in nanoseconds since 1970
-	open      atomic.Int64 // batches between fetch and commit
+	started sync.WaitGroup
 }
 
 // consume reads until ctx ends, something breaks, or the watchdog asks for a
@@ -38,28 +36,26 @@ func (x *Indexer) consume(ctx context.Context) error {
 		fetched: make(chan message, x.cfg.BatchEvents), batches: make(chan []message),
 		ready: make(chan *batch), settling: make(chan *batch, maxInFlight-1),
 	}
-	c.lastFetch.Store(time.Now().UnixNano())
+	c.dog = newWatchdog(x.bus, x.cfg, x.cfg.group(), c.sub)
+	c.dog.looked = c.measure
 	g, ctx := errgroup.WithContext(ctx)
-	for _, stage := range []func(context.Context) error{c.fetch, c.collect, c.read, c.write, c.commit, c.watch} {
+	for _, stage := range []func(context.Context) error{c.fetch, c.collect, c.read, c.write, c.commit, c.dog.watch} {
 		g.Go(func() error { return stage(ctx) })
 	}
 	err := g.Wait()
 	c.started.Wait()
-	c.close()
+	c.sub.close()
 	return err
 }
 
-// close leaves the group. It gives up after a while, because a broker that is
-// down is no reason to stay.
-func (c *consumer) close() {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = c.sub.close()
-	}()
-	select {
-	case <-done:
-	case <-time.After(5 * time.Second):
+// measure keeps the gauges of the group and of what the index refused.
+func (c *consumer) measure(list []progress) {
+	c.x.metrics.setLag(list)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if missing, stripped, err := c.x.store.CountIndexFailures(ctx); err == nil {
+		c.x.metrics.failures.WithLabelValues("missing").Set(float64(missing))
+		c.x.metrics.failures.WithLabelValues("stripped").Set(float64(stripped))
 	}
 }
 
@@ -80,7 +76,7 @@ func (c *consumer) fetch(ctx context.Context) error {
 			continue
 		}
 		wait.reset()
-		c.lastFetch.Store(time.Now().UnixNano())
+		c.dog.fetched()
 		select {
 		case c.fetched <- m:
 		case <-ctx.Done():
@@ -101,7 +97,7 @@ func (c *consumer) collect(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		c.open.Add(1)
+		c.dog.open.Add(1)
 		latest := time.NewTimer(c.x.cfg.BatchWait)
 		pause := time.NewTimer(quiet)
 		for full := false; !full && len(list) < c.x.cfg.BatchEvents; {
@@ -289,7 +285,7 @@ func (c *consumer) commit(ctx context.Context) error {
 				return err
 			}
 			b.release()
-			c.open.Add(-1)
+			c.dog.open.Add(-1)
 		case <-ctx.Done():
 			return ctx.Err()
 		}

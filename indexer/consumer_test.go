@@ -293,31 +293,70 @@ func (e *env) letters(x *Indexer) (n int64) {
 	return n
 }
 
-func TestATopicThatIsMadeAnewIsReadFromItsStart(t *testing.T) {
+func TestATopicThatWasDeletedIsMadeAndReadAnew(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	e.cfg.Partitions = 1
+	e.cfg.StallAfter = 4 * time.Second
 	x := e.indexer()
-	e.run(x)
+	e.run(e.relay(), x)
 	var hashes []library.AssetHash
 	for i := range 5 {
-		a := e.add(newAsset(fmt.Sprint(i)))
-		hashes = append(hashes, a.Hash)
-		e.publish(e.event(a.Hash, 1))
+		hashes = append(hashes, e.add(newAsset(fmt.Sprint(i))).Hash)
 	}
 	e.eventually(time.Minute, func() string { return e.differs(hashes...) })
 	if err := x.bus.deleteTopic(e.ctx, e.cfg.changesTopic()); err != nil {
 		t.Fatal(err)
 	}
-	e.retitle("new", hashes[0])
-	e.eventually(time.Minute, func() string {
-		if err := x.bus.ensureTopics(e.ctx, e.cfg.topics()); err != nil {
-			return err.Error()
-		}
-		return ""
-	})
-	e.publish(e.event(hashes[0], 2))
+	e.retitle("new", hashes[0]) // its offset is far below the one that was committed
 	e.eventually(2*time.Minute, func() string { return e.differs(hashes...) })
+}
+
+func TestAnOffsetBeyondTheEndIsTakenBack(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	e.cfg.Partitions = 1
+	e.cfg.StallAfter = time.Hour
+	x := e.indexer()
+	a := e.add(newAsset("a"))
+	e.publish(e.event(a.Hash, 1))
+	before := x.bus.subscribe(x.cfg.changesTopic(), x.cfg.group(), 10)
+	if _, err := before.fetch(e.ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := before.commit(e.ctx, []message{{offset: 1000}}); err != nil {
+		t.Fatal(err)
+	}
+	before.close()
+	e.run(x)
+	e.eventually(2*time.Minute, func() string { return e.differs(a.Hash) })
+}
+
+func TestAReaderIsNotJudgedByThePartitionsOfOthers(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	e.cfg.Partitions = 1
+	x := e.indexer()
+	if err := x.bus.ensureTopics(e.ctx, x.cfg.topics()); err != nil {
+		t.Fatal(err)
+	}
+	first := x.bus.subscribe(x.cfg.changesTopic(), x.cfg.group(), 10)
+	defer first.close()
+	e.publish(e.event(newAsset("a").Asset.Hash, 1))
+	if _, err := first.fetch(e.ctx); err != nil { // fetched and not committed: unread
+		t.Fatal(err)
+	}
+	list, err := x.bus.progress(e.ctx, x.cfg.changesTopic(), x.cfg.group())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := newWatchdog(x.bus, x.cfg, x.cfg.group(), first).unread(e.ctx, list); n != 1 {
+		t.Errorf("the reader of the partition leaves %d unread, want 1", n)
+	}
+	other := &subscription{client: "other"}
+	if n := newWatchdog(x.bus, x.cfg, x.cfg.group(), other).unread(e.ctx, list); n != 0 {
+		t.Errorf("another reader leaves %d unread, want 0", n)
+	}
 }
 
 func TestDocumentsKnowTheirPlaceInAChain(t *testing.T) {

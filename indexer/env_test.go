@@ -126,12 +126,22 @@ func (e *env) indexer() *Indexer {
 // service is what serve runs.
 type service interface{ Run(context.Context) error }
 
+type serviceFunc func(context.Context) error
+
+func (f serviceFunc) Run(ctx context.Context) error { return f(ctx) }
+
 // run starts services and gives what stops them; they are stopped with the test
-// at the latest.
+// at the latest. The index is there before, so an indexer that finds none and
+// fills it cannot hide that events do not arrive.
 func (e *env) run(services ...service) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	for _, s := range services {
+		if x, ok := s.(*Indexer); ok {
+			if _, err := x.EnsureIndex(e.ctx); err != nil {
+				e.t.Fatal(err)
+			}
+		}
 		wg.Go(func() {
 			if err := s.Run(ctx); err != nil {
 				e.t.Errorf("%T ended with %v", s, err)

@@ -25,7 +25,7 @@ func Follow(ctx context.Context, cfg Config, group string, workers int, handle f
 			if err := b.ensureTopics(ctx, cfg.topics()); err != nil {
 				return err
 			}
-			return follow(ctx, b.subscribe(cfg.changesTopic(), cfg.Prefix+group, workers), workers, handle)
+			return follow(ctx, b, cfg, cfg.Prefix+group, workers, handle)
 		}, func(err error) { log.Warn("Kafka gives no messages", "error", err) })
 		if err != nil && !errors.Is(err, context.Canceled) {
 			log.Warn("opening the Kafka reader anew", "error", err)
@@ -40,29 +40,45 @@ const (
 	followWait  = 500 * time.Millisecond
 )
 
-// follow handles events in batches and commits each batch once all of it is done.
-func follow(ctx context.Context, sub *subscription, workers int, handle func(context.Context, Event)) error {
+// follow reads with one reader until ctx ends, something breaks, or the watchdog
+// asks for a fresh reader.
+func follow(ctx context.Context, b *bus, cfg Config, group string, workers int, handle func(context.Context, Event)) error {
+	sub := b.subscribe(cfg.changesTopic(), group, workers)
 	defer sub.close()
-	for {
-		batch, err := fetchSome(ctx, sub)
-		if err != nil {
-			return err
-		}
-		var g errgroup.Group
-		g.SetLimit(workers)
-		for _, m := range batch {
-			if e, err := parseEvent(m.value); err == nil {
-				g.Go(func() error { handle(ctx, e); return nil })
+	dog := newWatchdog(b, cfg, group, sub)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return dog.watch(ctx) })
+	g.Go(func() error {
+		for {
+			batch, err := fetchSome(ctx, sub)
+			if err != nil {
+				return err
 			}
+			dog.fetched()
+			dog.open.Add(1)
+			if err := handleAll(ctx, sub, batch, workers, handle); err != nil {
+				return err
+			}
+			dog.open.Add(-1)
 		}
-		_ = g.Wait() // handle gives no errors
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err := sub.commit(ctx, batch); err != nil {
-			return err
+	})
+	return g.Wait()
+}
+
+// handleAll handles a batch of events and commits it once all of it is done.
+func handleAll(ctx context.Context, sub *subscription, batch []message, workers int, handle func(context.Context, Event)) error {
+	var g errgroup.Group
+	g.SetLimit(workers)
+	for _, m := range batch {
+		if e, err := parseEvent(m.value); err == nil {
+			g.Go(func() error { handle(ctx, e); return nil })
 		}
 	}
+	_ = g.Wait() // handle gives no errors
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return sub.commit(ctx, batch)
 }
 
 // fetchSome waits for a message and takes those that come right after it.

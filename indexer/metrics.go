@@ -79,12 +79,10 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 }
 
 // setLag replaces the lag of all partitions.
-func (m *Metrics) setLag(list []progress) (total int64) {
+func (m *Metrics) setLag(list []progress) {
 	for _, p := range list {
 		m.lag.WithLabelValues(strconv.Itoa(p.partition)).Set(float64(p.lag()))
-		total += p.lag()
 	}
-	return total
 }
 
 func (m *Metrics) gauge(name, help string) prometheus.Gauge {

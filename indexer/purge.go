@@ -6,11 +6,12 @@ import (
 	"net/http"
 	"time"
 
+	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
 )
 
-// purgePage is how many tombstones are deleted by one request.
+// purgePage is how many tombstones are looked at at once.
 const purgePage = 2000
 
 // PurgeTombstones deletes, from the live index, the tombstones of assets that
@@ -22,16 +23,23 @@ func (x *Indexer) PurgeTombstones(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if err := x.refresh(ctx, index); err != nil {
+		return 0, err
+	}
 	var total int64
-	var after store.AssetKey
+	var after []any
 	before := time.Now().Add(-x.cfg.TombstoneRetention)
 	for {
-		page, err := x.store.TombstonesBefore(ctx, before, after, purgePage)
-		if err != nil || len(page) == 0 {
+		keys, last, err := x.tombstones(ctx, index, after)
+		if err != nil || len(keys) == 0 {
 			return total, err
 		}
-		after = page[len(page)-1].AssetKey
-		n, err := x.purge(ctx, index, page)
+		after = last
+		old, err := x.store.TombstonesBefore(ctx, before, keys)
+		if err != nil {
+			return total, err
+		}
+		n, err := x.purge(ctx, index, old)
 		total += n
 		if err != nil {
 			return total, err
@@ -39,10 +47,39 @@ func (x *Indexer) PurgeTombstones(ctx context.Context) (int64, error) {
 	}
 }
 
+// tombstones lists some tombstones that an index holds, and the place to go on from.
+func (x *Indexer) tombstones(ctx context.Context, index string, after []any) (keys []store.AssetKey, last []any, err error) {
+	body := map[string]any{
+		"size": purgePage, "track_total_hits": false, "_source": false, "stored_fields": "_none_",
+		"query": map[string]any{"term": map[string]any{"deleted": true}}, "sort": []string{"tenant_id", "asset_h"},
+	}
+	if after != nil {
+		body["search_after"] = after
+	}
+	var found struct {
+		Hits struct {
+			Hits []struct {
+				Sort [2]string `json:"sort"`
+			} `json:"hits"`
+		} `json:"hits"`
+	}
+	if err := call(ctx, x.search, http.MethodPost, "/"+index+"/_search", body, &found); err != nil {
+		return nil, nil, err
+	}
+	for _, h := range found.Hits.Hits {
+		keys = append(keys, store.AssetKey{Tenant: library.TenantID(h.Sort[0]), Hash: library.AssetHash(h.Sort[1])})
+		last = []any{h.Sort[0], h.Sort[1]}
+	}
+	return keys, last, nil
+}
+
 // purge deletes the documents of some tombstones under the versions of the
 // tombstones: should the same bytes have come back since, their document is
 // newer and stays, and should they come back next minute, it will be taken.
 func (x *Indexer) purge(ctx context.Context, index string, page []store.AssetVersion) (int64, error) {
+	if len(page) == 0 {
+		return 0, nil
+	}
 	var body []byte
 	for _, a := range page {
 		body = fmt.Appendf(body, `{"delete":{"_id":"%s","routing":"%s","version":%d,"version_type":"external_gte"}}`+"\n",

@@ -203,7 +203,7 @@ func TestADeletedIndexIsMadeAnewAndFilled(t *testing.T) {
 	if err := x.deleteIndex(e.ctx, live); err != nil {
 		t.Fatal(err)
 	}
-	e.run(e.relay(), e.indexer())
+	e.run(e.relay(), serviceFunc(e.indexer().Run))
 	b := e.add(newAsset("b"))
 	e.eventually(time.Minute, func() string { return e.differs(a.Hash, b.Hash) })
 }

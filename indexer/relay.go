@@ -80,6 +80,7 @@ func (r *Relay) relay(ctx context.Context, wake <-chan struct{}) {
 			return
 		case err != nil:
 			r.failed(err)
+			r.mendTopics(ctx)
 			_ = b.wait(ctx)
 			continue
 		}
@@ -88,6 +89,14 @@ func (r *Relay) relay(ctx context.Context, wake <-chan struct{}) {
 			r.idle(ctx, wake)
 		}
 	}
+}
+
+// mendTopics makes the topics again in case somebody deleted them; the broker
+// does not do so by itself.
+func (r *Relay) mendTopics(ctx context.Context) {
+	short, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	_ = r.bus.ensureTopics(short, r.cfg.topics())
 }
 
 func (r *Relay) idle(ctx context.Context, wake <-chan struct{}) {

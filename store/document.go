@@ -359,16 +359,17 @@ func (s *Store) CountAssets(ctx context.Context) ([]TenantAssets, error) {
 	return list, unavailable(err)
 }
 
-// TombstonesBefore gives tombstones, of any tenant, that were laid before a time
-// and follow after, at most limit of them.
-func (s *Store) TombstonesBefore(ctx context.Context, before time.Time, after AssetKey, limit int) ([]AssetVersion, error) {
-	if after.Tenant == "" {
-		after.Tenant = "00000000-0000-0000-0000-000000000000"
+// TombstonesBefore gives those of some assets whose tombstones were laid before
+// a time.
+func (s *Store) TombstonesBefore(ctx context.Context, before time.Time, keys []AssetKey) ([]AssetVersion, error) {
+	tenants, hashes := make([]string, len(keys)), make([]string, len(keys))
+	for i, k := range keys {
+		tenants[i], hashes[i] = string(k.Tenant), string(k.Hash)
 	}
 	rows, err := s.indexer.Query(ctx, `
-		SELECT tenant_id::text, asset_h, doc_version FROM asset_tombstones
-		WHERE deleted_at < $1 AND (tenant_id, asset_h) > ($2, $3) ORDER BY tenant_id, asset_h LIMIT $4`,
-		before, string(after.Tenant), string(after.Hash), limit)
+		SELECT t.tenant_id::text, t.asset_h, t.doc_version FROM `+documentKeys+`
+			JOIN asset_tombstones t USING (tenant_id, asset_h)
+		WHERE t.deleted_at < $3 ORDER BY k.ord`, tenants, hashes, before)
 	if err != nil {
 		return nil, unavailable(err)
 	}
