@@ -25,6 +25,8 @@ type file struct {
 	mime  string
 	sha1  string
 
+	sidecars []string // paths of files that tell of its making
+
 	url, storagePath string // where to send it
 }
 
@@ -96,9 +98,14 @@ func (r *run) visit(ctx context.Context, path, label string, out chan<- file) er
 		return ctx.Err()
 	}
 	if !isMedia(f.mime) {
+		if media := r.beside.mediaOf(path); media != "" {
+			r.settle(f, Outcome{Result: resultSidecar, Reason: "used as sidecar of " + media})
+			return ctx.Err()
+		}
 		r.settle(f, Outcome{Result: resultSkipped, Reason: "no media file (" + f.mime + ")"})
 		return ctx.Err()
 	}
+	f.sidecars = r.beside.sidecarsOf(path, f.mime)
 	r.update(func(c *Counts) { c.Found++ })
 	select {
 	case out <- f:

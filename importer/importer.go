@@ -36,9 +36,10 @@ type Counts struct {
 	Stored    int   `json:"stored"`         // sent and stored now; with DryRun, those that would be
 	Already   int   `json:"already_stored"` // the service had their bytes
 	Failed    int   `json:"failed"`
-	Skipped   int   `json:"skipped"` // files that are no media
-	Bytes     int64 `json:"bytes"`   // of the stored ones
-	Searching bool  `json:"-"`       // folders are still being walked: Found will grow
+	Skipped   int   `json:"skipped"`  // files that are no media
+	Sidecars  int   `json:"sidecars"` // files that tell of the making of the media file of the same name
+	Bytes     int64 `json:"bytes"`    // of the stored ones
+	Searching bool  `json:"-"`        // folders are still being walked: Found will grow
 }
 
 // Done counts the media files that are settled.
@@ -47,7 +48,7 @@ func (c Counts) Done() int { return c.Stored + c.Already + c.Failed }
 // Outcome is what became of one file.
 type Outcome struct {
 	Path   string `json:"path"`
-	Result string `json:"result"` // stored, already_stored, failed, skipped; with DryRun would_store
+	Result string `json:"result"` // stored, already_stored, failed, skipped, sidecar; with DryRun would_store
 	Asset  string `json:"asset_h,omitempty"`
 	Bytes  int64  `json:"bytes,omitempty"`
 	Reason string `json:"reason,omitempty"`
@@ -74,6 +75,8 @@ type run struct {
 	mu     sync.Mutex
 	report Report
 	inRun  map[string]string // hash → path of the file that is being stored for it
+
+	beside neighbours // the walk's own
 }
 
 // Run imports paths: files, and folders with all that is below them. The error is
@@ -157,6 +160,8 @@ func (r *run) settle(f file, o Outcome) {
 			c.Failed++
 		case resultSkipped:
 			c.Skipped++
+		case resultSidecar:
+			c.Sidecars++
 		default:
 			return // interrupted: the next run takes it up
 		}
@@ -171,6 +176,7 @@ const (
 	resultWould   = "would_store"
 	resultFailed  = "failed"
 	resultSkipped = "skipped"
+	resultSidecar = "sidecar"
 )
 
 func failed(reason string) Outcome { return Outcome{Result: resultFailed, Reason: reason} }

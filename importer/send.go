@@ -177,6 +177,8 @@ type stored struct {
 		State  string `json:"state"`
 		Reason string `json:"reason"`
 	} `json:"extraction"`
+
+	withoutSidecar string // which sidecar was left out, and why
 }
 
 // send uploads one file and has it stored. While the service is away it tries
@@ -204,7 +206,7 @@ func (r *run) send(ctx context.Context, f file) Outcome {
 		return failed(err.Error())
 	}
 	r.note(got)
-	o := Outcome{Result: resultStored, Asset: f.sha1, Bytes: f.size, Lineage: got.Extraction.State}
+	o := Outcome{Result: resultStored, Asset: f.sha1, Bytes: f.size, Lineage: got.Extraction.State, Reason: got.withoutSidecar}
 	if got.Asset.Hash != "" {
 		o.Asset = got.Asset.Hash // the file may have changed since it was hashed
 	}
@@ -241,7 +243,13 @@ func (r *run) sendOnce(ctx context.Context, f file) (stored, error) {
 	}
 	in := map[string]any{"storage_path": f.storagePath, "filename": f.name(), "mime_type": f.mime, "source_path": f.label,
 		"created_at": f.made.UTC().Format(time.RFC3339), "tags": append([]string{}, r.opts.Tags...)}
-	return out, r.client.Call(ctx, http.MethodPost, "/api/v1/assets", in, &out)
+	sidecars, trouble := readSidecars(f.sidecars)
+	if len(sidecars) > 0 {
+		in["sidecars"] = sidecars
+	}
+	err = r.client.Call(ctx, http.MethodPost, "/api/v1/assets", in, &out)
+	out.withoutSidecar = trouble
+	return out, err
 }
 
 // patiently tries again while the fault is one that passes: a service that is

@@ -55,6 +55,9 @@ func printReport(r importer.Report) {
 	}
 	fmt.Printf("%s: %d found, %d %s (%.1f MB), %d already there, %d skipped, %d failed, in %s%s\n", verb, r.Found, r.Stored, did,
 		float64(r.Bytes)/1e6, r.Already, r.Skipped, r.Failed, time.Duration(r.Seconds*float64(time.Second)).Round(100*time.Millisecond), rate)
+	if r.Sidecars > 0 {
+		fmt.Printf("  %d used as sidecars of the media files of the same name\n", r.Sidecars)
+	}
 	for reason, n := range r.NoLineage {
 		fmt.Printf("  %d tell nothing of their making: %s\n", n, reason)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +36,9 @@ type storeInput struct {
 	Parent        string         `json:"parent_asset_h,omitempty" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset this one is a version of or was derived from."`
 	SourcePath    string         `json:"source_path,omitempty" maxLength:"4096" doc:"Where the file came from, as a label."`
 	CreatedAt     *time.Time     `json:"created_at,omitempty" doc:"When the file was made, where known; otherwise the time of this call."`
+	Sidecars      []sidecarInput `json:"sidecars,omitempty" maxItems:"5" doc:"Files that lay beside it and tell of its making: .json, .txt, .xmp, .yaml, or the .png first frame of a video; at most 2 MB together. They are read after the file itself, which is believed first. Of a file that is stored already they are not looked at."`
+
+	sidecars []extract.Sidecar // decoded by Validate
 }
 
 type storageRef struct {
@@ -68,7 +72,9 @@ func (in *storeInput) Validate() []library.FieldFault {
 	if in.PosterBase64 != "" && !strings.HasPrefix(in.MIMEType, "model/") {
 		faults = append(faults, library.FieldFault{Field: "poster_image_base64", Code: "conflict", Message: "A poster is taken for 3D models (mime_type model/*) only."})
 	}
-	return append(faults, tagFaults("tags", in.Tags)...)
+	var bad []library.FieldFault
+	in.sidecars, bad = readSidecars(in.Sidecars)
+	return slices.Concat(faults, bad, tagFaults("tags", in.Tags))
 }
 
 // mediaType gives a MIME type in lower case without its parameters, or nothing
@@ -121,7 +127,7 @@ func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput)
 	}
 	defer file.Close()
 	op.Report(ctx, 1, 4, "received")
-	read, err := extract.Read(ctx, file, staged.Size, extract.Options{Filename: in.Filename})
+	read, err := extract.Read(ctx, file, staged.Size, extract.Options{Filename: in.Filename, Sidecars: in.sidecars})
 	if err != nil {
 		return out, err
 	}

@@ -1,0 +1,162 @@
+package importer
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// What a service takes of sidecars with one file.
+const (
+	mostSidecars  = 5
+	sidecarsLimit = 2 << 20 // bytes together
+)
+
+// sidecarKinds are the endings of the text files that generators put beside the
+// media files they write, those that tell most first.
+var sidecarKinds = []string{".json", ".txt", ".yaml", ".yml", ".xmp"}
+
+// neighbours knows what lies beside a file. It keeps the listings of the folders
+// that were asked about last: the walk stays in a folder for many files.
+type neighbours struct {
+	folders map[string]map[string][]string // folder → folded stem → names
+}
+
+// keptFolders bounds the listings.
+const keptFolders = 32
+
+// sameStem gives the names of the files in the same folder that share a file's
+// name up to an ending, itself included.
+func (n *neighbours) sameStem(folder, stem string) []string {
+	listing, known := n.folders[folder]
+	if !known {
+		if n.folders == nil || len(n.folders) >= keptFolders {
+			n.folders = map[string]map[string][]string{}
+		}
+		listing = map[string][]string{}
+		entries, _ := os.ReadDir(folder) // a folder that cannot be listed has no neighbours to offer
+		for _, e := range entries {
+			if !e.IsDir() {
+				s := strings.ToLower(stemOf(e.Name()))
+				listing[s] = append(listing[s], e.Name())
+			}
+		}
+		n.folders[folder] = listing
+	}
+	return listing[strings.ToLower(stem)]
+}
+
+func stemOf(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
+
+// mediaOf gives the name of the media file that a text file goes with, or nothing:
+// fox.png for fox.txt and for fox.png.json.
+func (n *neighbours) mediaOf(path string) string {
+	if !slices.Contains(sidecarKinds, strings.ToLower(filepath.Ext(path))) {
+		return ""
+	}
+	folder, stem := filepath.Dir(path), stemOf(filepath.Base(path))
+	candidates := n.sameStem(folder, stem)
+	if mediaName(stem) {
+		candidates = slices.Concat(named(n.sameStem(folder, stemOf(stem)), stem), candidates)
+	}
+	for _, name := range candidates {
+		if mediaName(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+func named(names []string, want string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.EqualFold(name, want) })
+}
+
+// sidecarsOf gives the paths of a media file's sidecars, those that tell most
+// first; of a video also the picture of the same name, which holds its first frame.
+func (n *neighbours) sidecarsOf(path, mime string) []string {
+	folder, name := filepath.Split(path)
+	folder = filepath.Clean(folder)
+	kinds := sidecarKinds
+	if strings.HasPrefix(mime, "video/") {
+		kinds = append(slices.Clone(kinds), ".png")
+	}
+	names := slices.Concat(n.sameStem(folder, stemOf(name)), n.sameStem(folder, name))
+	var out []string
+	for _, kind := range kinds {
+		for _, beside := range names {
+			if beside != name && strings.EqualFold(filepath.Ext(beside), kind) && len(out) < mostSidecars {
+				out = append(out, filepath.Join(folder, beside))
+			}
+		}
+	}
+	return out
+}
+
+type sidecar struct {
+	Filename string `json:"filename"`
+	Data     []byte `json:"data_base64"`
+}
+
+// readSidecars reads what fits. trouble names those that are left out, and why.
+func readSidecars(paths []string) (read []sidecar, trouble string) {
+	left := int64(sidecarsLimit)
+	for _, path := range paths {
+		data, err := sidecarData(path, left)
+		switch {
+		case err != nil:
+			trouble = "its sidecar " + filepath.Base(path) + " cannot be read: " + cause(err).Error()
+		case int64(len(data)) > left:
+			trouble = "its sidecar " + filepath.Base(path) + " is too large"
+		case len(data) > 0:
+			read = append(read, sidecar{filepath.Base(path), data})
+			left -= int64(len(data))
+		}
+	}
+	return read, trouble
+}
+
+// sidecarData reads at most one byte more than limit of a sidecar.
+func sidecarData(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if strings.EqualFold(filepath.Ext(path), ".png") {
+		return withoutPixels(f, limit)
+	}
+	return io.ReadAll(io.LimitReader(f, limit+1))
+}
+
+const pngSignature = "\x89PNG\r\n\x1a\n"
+
+// withoutPixels gives a PNG file without its picture: only its metadata is of use.
+// What is no PNG, and what comes after a damage, is left out.
+func withoutPixels(f io.ReadSeeker, limit int64) ([]byte, error) {
+	head := make([]byte, 8)
+	if _, err := io.ReadFull(f, head); err != nil || string(head) != pngSignature {
+		return nil, nil
+	}
+	out := bytes.NewBufferString(pngSignature)
+	for int64(out.Len()) <= limit {
+		if _, err := io.ReadFull(f, head); err != nil {
+			return out.Bytes(), nil // the end
+		}
+		size, kind := int64(binary.BigEndian.Uint32(head)), string(head[4:])
+		if kind == "IDAT" || kind == "fdAT" {
+			if _, err := f.Seek(size+4, io.SeekCurrent); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		out.Write(head)
+		if _, err := io.CopyN(out, f, min(size, limit)+4); err != nil {
+			return nil, nil
+		}
+	}
+	return out.Bytes(), nil
+}
