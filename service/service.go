@@ -26,6 +26,7 @@ import (
 	"vitrine/op/all"
 	"vitrine/op/assets"
 	"vitrine/op/lineage"
+	"vitrine/op/models"
 	"vitrine/op/search"
 	"vitrine/query/run"
 	"vitrine/store"
@@ -94,6 +95,7 @@ func (s *Service) assemble() error {
 		Search:  &search.Service{Store: s.Store, Blobs: s.Blobs, Searcher: s.Searcher, Links: links, Waiter: indexer.NewWaiter(s.Engine, cfg.Prefix, metrics)},
 		Assets:  &assets.Service{Store: s.Store, Blobs: s.Blobs, Links: links, MaxFile: cfg.MaxFile},
 		Lineage: &lineage.Service{Store: s.Store, Links: links},
+		Models:  &models.Service{Store: s.Store, Links: links},
 	})
 	requests := api.NewMetrics(s.registry)
 	s.Caller = &op.Caller{Limits: op.NewLimiter(cfg.budgets()), Idempotency: s.Store, Observe: requests.Observe}

@@ -53,6 +53,16 @@ type AssetModel struct {
 	DetectionSource string
 }
 
+// assetModelsSQL reads the AssetModels of asset $2; assetModelsOrder puts those
+// that its file tells of before those that people added.
+const (
+	assetModelsSQL = `SELECT am.sequence, am.model_hash, m.type, am.name, m.display_name, m.base_model, am.node_id, am.weight,
+			am.clip_weight, am.content_hash, am.detection_source
+		FROM asset_models am JOIN models m ON m.tenant_id = am.tenant_id AND m.model_hash = am.model_hash
+		WHERE am.tenant_id = $1 AND am.asset_h = $2`
+	assetModelsOrder = ` ORDER BY am.detection_source <> 'extracted', am.detection_source, am.sequence`
+)
+
 // AssetParent is one file an asset was made from. Asset is empty while no asset
 // of the tenant is known to be that file.
 type AssetParent struct {
@@ -80,10 +90,7 @@ func (s *Store) Asset(ctx context.Context, tenant library.TenantID, hash library
 			}
 			return rows.Err()
 		})
-	b.Queue(`SELECT am.sequence, am.model_hash, m.type, am.name, m.display_name, m.base_model, am.node_id, am.weight,
-			am.clip_weight, am.content_hash, am.detection_source
-		FROM asset_models am JOIN models m ON m.tenant_id = am.tenant_id AND m.model_hash = am.model_hash
-		WHERE am.tenant_id = $1 AND am.asset_h = $2 ORDER BY am.detection_source, am.sequence`, tenant, hash).
+	b.Queue(assetModelsSQL+assetModelsOrder, tenant, hash).
 		Query(func(rows pgx.Rows) (err error) {
 			d.Models, err = pgx.CollectRows(rows, pgx.RowToStructByPos[AssetModel])
 			return err

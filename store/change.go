@@ -78,8 +78,12 @@ func lockAssets(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hashes 
 	return have, err
 }
 
-// change is one asset before and after an edit.
-type change struct{ before, after library.Asset }
+// change is one asset before and after an edit, and the link to a model that
+// comes or goes with it, if any.
+type change struct {
+	before, after library.Asset
+	link          *linkChange
+}
 
 // fields is the part of an asset that people change, as undo records keep it.
 // A nil field did not change.
@@ -89,6 +93,7 @@ type fields struct {
 	Status      *library.Status `json:"status,omitempty"`
 	Tags        *[]string       `json:"tags,omitempty"`
 	Trashed     *bool           `json:"trashed,omitempty"`
+	Link        *ModelLink      `json:"link,omitempty"`
 }
 
 // difference gives the changed fields on both sides; same is true when there are none.
@@ -108,6 +113,9 @@ func (c change) difference() (before, after fields, same bool) {
 	}
 	if c.before.Trashed != c.after.Trashed {
 		before.Trashed, after.Trashed, same = &c.before.Trashed, &c.after.Trashed, false
+	}
+	if !c.link.same() {
+		before.Link, after.Link, same = &c.link.before, &c.link.after, false
 	}
 	return before, after, same
 }
@@ -134,6 +142,9 @@ func applyChanges(ctx context.Context, tx pgx.Tx, actor library.Actor, tool stri
 			WHERE tenant_id = $1 AND asset_h = $2 RETURNING updated_at`,
 			actor.Tenant, a.Hash, a.Title, a.Description, a.Status, a.Tags, a.DocVersion, a.Trashed).
 			QueryRow(func(row pgx.Row) error { return row.Scan(&c.after.UpdatedAt) })
+		if after.Link != nil {
+			queueLink(b, actor.Tenant, a.Hash, *c.link)
+		}
 		queueChange(b, actor.Tenant, out.OperationID, a, before, after)
 		queueAudit(b, actor, "asset.updated", string(a.Hash), out.OperationID, after)
 		queueOutbox(b, actor.Tenant, a.Hash, a.DocVersion, "updated")

@@ -22,7 +22,8 @@ func queueLineage(b *pgx.Batch, tenant library.TenantID, n NewAsset, p prepared)
 
 // queueModels fills the model library from what a file says was loaded, and
 // records the use of each. A model is one type and name; the hashes that files
-// give for it are collected.
+// give for it are collected. An embedding is called by its name, which is thereby
+// its trigger word; of other types the files do not tell.
 func queueModels(b *pgx.Batch, tenant library.TenantID, hash library.AssetHash, models []library.ModelUse) {
 	if len(models) == 0 {
 		return
@@ -50,8 +51,9 @@ func queueModels(b *pgx.Batch, tenant library.TenantID, hash library.AssetHash, 
 		clip = append(clip, m.ClipStrength)
 	}
 	// Ordered by hash, so that two imports never lock the same models crosswise.
-	b.Queue(`INSERT INTO models (tenant_id, model_hash, type, name, display_name, base_model, content_hashes)
-		SELECT DISTINCT ON (h) $1::uuid, h, t, n, d, b, CASE WHEN s = '' THEN '{}'::text[] ELSE ARRAY[s] END
+	b.Queue(`INSERT INTO models (tenant_id, model_hash, type, name, display_name, base_model, content_hashes, trigger_words)
+		SELECT DISTINCT ON (h) $1::uuid, h, t, n, d, b, CASE WHEN s = '' THEN '{}'::text[] ELSE ARRAY[s] END,
+			CASE WHEN t = 'embedding' THEN ARRAY[d] ELSE '{}'::text[] END
 		FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[]) AS u(h, t, n, d, b, s) ORDER BY h
 		ON CONFLICT (tenant_id, model_hash) DO UPDATE SET
 			base_model = CASE WHEN models.base_model = '' THEN excluded.base_model ELSE models.base_model END,

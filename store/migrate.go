@@ -65,7 +65,8 @@ func provider(url string) (*goose.Provider, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker))
+	// Migrations that were written side by side may reach a database in any order.
+	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker), goose.WithAllowOutofOrder(true))
 	if err != nil {
 		db.Close()
 		return nil, nil, err

@@ -16,6 +16,7 @@ type Undone struct {
 	Tool      string // the operation's own tool
 	At        time.Time
 	Conflicts []UndoConflict // assets left as they are, with the reason
+	Versions  []UndoneVersion
 }
 
 // UndoConflict is one asset that an undo could not put back.
@@ -49,6 +50,9 @@ func (s *Store) Undo(ctx context.Context, actor library.Actor, tool, operationID
 			return err
 		}
 		if out.Changed, err = applyChanges(ctx, tx, actor, tool, list); err != nil {
+			return err
+		}
+		if err := undoVersions(ctx, tx, actor, tool, operationID, &out); err != nil {
 			return err
 		}
 		if out.OperationID == "" {
@@ -98,7 +102,14 @@ func (s *Store) reversal(ctx context.Context, tx pgx.Tx, tenant library.TenantID
 		if reason != "" {
 			out.Conflicts = append(out.Conflicts, UndoConflict{r.Hash, reason})
 		}
-		list = append(list, change{before: a, after: after})
+		link, linkReason, err := undoLink(ctx, tx, tenant, r.Hash, r.Before, r.After)
+		if err != nil {
+			return nil, err
+		}
+		if linkReason != "" {
+			out.Conflicts = append(out.Conflicts, UndoConflict{r.Hash, linkReason})
+		}
+		list = append(list, change{before: a, after: after, link: link})
 	}
 	return list, nil
 }

@@ -36,6 +36,7 @@ var levels = map[string]int{
 	"vitrine/op/assets":  5,
 	"vitrine/op/search":  6, // shows what op/assets links to
 	"vitrine/op/lineage": 6,
+	"vitrine/op/models":  6,
 	"vitrine/transfer":   6,
 	"vitrine/op/all":     7,
 	"vitrine/api":        4,

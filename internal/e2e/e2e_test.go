@@ -35,6 +35,9 @@ func picture(n int, prompt string) []byte {
 	return withText(b.Bytes(), "parameters", prompt+"\nSteps: 20, Sampler: Euler a, CFG scale: 7, Seed: 42, Size: 48x32, Model: canaryModel, Version: v1.10.1")
 }
 
+// worldModel is the model that every picture with a prompt names.
+var worldModel = library.NewModelHash("checkpoint", "canaryModel")
+
 // world is a product with one asset and one operation for calls to speak of.
 type world struct {
 	*servicetest.Env
@@ -64,13 +67,16 @@ func (w world) args(o op.Operation) map[string]any {
 	if err := json.Unmarshal(servicetest.JSON(o.Example), &args); err != nil {
 		w.T.Fatalf("the example of %s is no object: %v", o.Name, err)
 	}
-	for _, name := range []string{"asset_h", "asset_id"} {
+	for _, name := range []string{"asset_h", "asset_id", "asset_hash"} {
 		if _, ok := args[name]; ok {
 			args[name] = string(w.asset.Asset.Hash)
 		}
 	}
 	if _, ok := args["asset_hs"]; ok {
 		args["asset_hs"] = []any{string(w.asset.Asset.Hash)}
+	}
+	if _, ok := args["model_hash"]; ok {
+		args["model_hash"] = string(worldModel)
 	}
 	if _, ok := args["operation_id"]; ok {
 		args["operation_id"] = w.operation

@@ -36,6 +36,11 @@ func TestNothingOfAnotherTenantIsEverSeen(t *testing.T) {
 		map[string]any{"title": canary + " title", "description": canary + " description", "status": "Approved"}, &changed); err != nil {
 		t.Fatal(err)
 	}
+	// The same model by its identity, for it follows from type and name.
+	if err := w.Client(victimKey).Call(t.Context(), http.MethodPost, "/api/v1/models/"+string(worldModel)+"/versions",
+		map[string]any{"version_tag": canary + "-1", "version_notes": canary}, nil); err != nil {
+		t.Fatal(err)
+	}
 	if f := w.Search(victimKey, canary, changed.IndexToken); f.Total != 3 {
 		t.Fatalf("the canaries are planted badly: the victim finds %d", f.Total)
 	}
@@ -107,6 +112,7 @@ func hostile(good map[string]any, theirs servicetest.Stored, operation string, v
 	}
 	with(map[string]any{"asset_h": string(theirs.Asset.Hash)})
 	with(map[string]any{"asset_id": string(theirs.Asset.Hash)})
+	with(map[string]any{"asset_hash": string(theirs.Asset.Hash)})
 	with(map[string]any{"asset_hs": []any{string(theirs.Asset.Hash)}})
 	with(map[string]any{"operation_id": operation})
 	with(map[string]any{"tenant_id": string(victim)})

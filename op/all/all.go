@@ -8,6 +8,7 @@ import (
 	"vitrine/op"
 	"vitrine/op/assets"
 	"vitrine/op/lineage"
+	"vitrine/op/models"
 	"vitrine/op/search"
 )
 
@@ -18,17 +19,18 @@ type Domains struct {
 	Search  *search.Service
 	Assets  *assets.Service
 	Lineage *lineage.Service
+	Models  *models.Service
 }
 
 // Catalogue gives every operation and resource, in the order of the domains.
 func Catalogue(d Domains) op.Catalogue {
 	return op.Catalogue{
-		Operations: slices.Concat(d.Search.Operations(), d.Assets.Operations(), d.Lineage.Operations()),
+		Operations: slices.Concat(d.Search.Operations(), d.Assets.Operations(), d.Lineage.Operations(), d.Models.Operations()),
 		Resources:  append(d.Search.Resources(), d.Assets.Resources()...),
 	}
 }
 
 // Described gives the catalogue for documents: nothing in it can be called.
 func Described() op.Catalogue {
-	return Catalogue(Domains{Search: &search.Service{}, Assets: &assets.Service{}, Lineage: &lineage.Service{}})
+	return Catalogue(Domains{Search: &search.Service{}, Assets: &assets.Service{}, Lineage: &lineage.Service{}, Models: &models.Service{}})
 }

@@ -53,7 +53,8 @@ func TestNamesRoutesAndHintsAreOfOneKind(t *testing.T) {
 // The operations that clients rely on by name; renaming one breaks them.
 func TestTheNamesOfTheSpecificationAreThere(t *testing.T) {
 	c := Described()
-	for _, name := range []string{"SearchAssets", "GetAssetDetails", "GetFacets", "StoreAsset", "CreateUploadUrl", "UpdateAsset", "BulkUpdateAssetTags", "UndoOperation"} {
+	for _, name := range []string{"SearchAssets", "GetAssetDetails", "GetFacets", "StoreAsset", "CreateUploadUrl", "UpdateAsset", "BulkUpdateAssetTags", "UndoOperation",
+		"SearchModels", "GetModelDetails", "GetAssetModels", "LinkModelToAsset", "GetModelVersions", "AddModelVersion"} {
 		if o, ok := c.Find(name); !ok || o.RESTOnly {
 			t.Errorf("%s is not offered as a tool", name)
 		}

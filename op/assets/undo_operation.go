@@ -18,6 +18,7 @@ type undoOutput struct {
 	At       time.Time           `json:"at" doc:"When it happened."`
 	Reverted []library.AssetHash `json:"reverted" doc:"Assets that were put back."`
 	Kept     []keptAsset         `json:"kept" doc:"Assets of which something was left as it is, with the reason."`
+	Versions []undoneVersion     `json:"model_versions" doc:"Model versions that were taken away or brought back."`
 	op.Undoable
 	op.Indexed
 }
@@ -25,6 +26,12 @@ type undoOutput struct {
 type keptAsset struct {
 	AssetHash library.AssetHash `json:"asset_h"`
 	Reason    string            `json:"reason"`
+}
+
+type undoneVersion struct {
+	ModelHash library.ModelHash `json:"model_hash"`
+	Tag       string            `json:"version_tag"`
+	Deleted   bool              `json:"deleted" doc:"true: taken away; false: back again."`
 }
 
 func (s *Service) undoOperation() op.Operation {
@@ -40,13 +47,16 @@ func (s *Service) undoOperation() op.Operation {
 		if err != nil {
 			return undoOutput{}, err
 		}
-		out := undoOutput{Tool: got.Tool, At: got.At.UTC(), Reverted: []library.AssetHash{}, Kept: []keptAsset{},
+		out := undoOutput{Tool: got.Tool, At: got.At.UTC(), Reverted: []library.AssetHash{}, Kept: []keptAsset{}, Versions: []undoneVersion{},
 			Undoable: op.Undoable{OperationID: got.OperationID}, Indexed: op.Indexed{IndexToken: got.OperationID}}
 		for _, a := range got.Changed.Changed {
 			out.Reverted = append(out.Reverted, a.Hash)
 		}
 		for _, c := range got.Conflicts {
 			out.Kept = append(out.Kept, keptAsset{c.Hash, c.Reason})
+		}
+		for _, v := range got.Versions {
+			out.Versions = append(out.Versions, undoneVersion{v.Model, v.Tag, v.Deleted})
 		}
 		return out, nil
 	})

@@ -1,0 +1,78 @@
+package models
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"vitrine/library"
+	"vitrine/op"
+	"vitrine/store"
+)
+
+type addVersionInput struct {
+	op.InTenant
+	InModel
+	Tag            string         `json:"version_tag" minLength:"1" maxLength:"100" doc:"Names the version, for example v2-fp16. Unique within the model."`
+	Notes          string         `json:"version_notes,omitempty" maxLength:"5000" doc:"What is new in it."`
+	TrainingSteps  *int64         `json:"training_steps,omitempty" minimum:"0" maximum:"1000000000000"`
+	TrainingEpochs *int64         `json:"training_epochs,omitempty" minimum:"0" maximum:"1000000000000"`
+	TrainingConfig map[string]any `json:"training_config,omitempty" doc:"Settings of the training, any object of up to 64 KB."`
+	QualityScore   *float64       `json:"quality_score,omitempty" minimum:"0" maximum:"10" doc:"0 to 10."`
+	Recommended    bool           `json:"is_recommended,omitempty" doc:"Marks it as one to use."`
+	TrainedAt      *time.Time     `json:"trained_at,omitempty" doc:"When it was trained."`
+}
+
+// maxConfig bounds a version's training settings, in bytes of JSON.
+const maxConfig = 64 << 10
+
+// Validate implements op.Validator.
+func (in *addVersionInput) Validate() []library.FieldFault {
+	var faults []library.FieldFault
+	if in.Tag = strings.TrimSpace(in.Tag); in.Tag == "" {
+		faults = append(faults, library.FieldFault{Field: "version_tag", Code: "length", Message: "Expected 1 to 100 characters that are not all blanks."})
+	}
+	if t := in.TrainedAt; t != nil && (t.Year() < 1970 || t.After(time.Now().Add(24*time.Hour))) {
+		faults = append(faults, library.FieldFault{Field: "trained_at", Code: "range", Message: "Expected a time from 1970 to now.",
+			Hint: "Leave it out while the version is not trained."})
+	}
+	if raw, err := json.Marshal(in.TrainingConfig); err != nil || len(raw) > maxConfig {
+		faults = append(faults, library.FieldFault{Field: "training_config", Code: "length", Message: fmt.Sprintf("Expected an object of at most %d bytes of JSON.", maxConfig),
+			Hint: "Keep data sets and logs outside and put where they are."})
+	}
+	return faults
+}
+
+type addVersionOutput struct {
+	ModelHash library.ModelHash `json:"model_hash"`
+	Version   versionOutput     `json:"version"`
+	op.Undoable
+}
+
+func (s *Service) addModelVersion() op.Operation {
+	return op.Define(op.Meta{
+		Name: "AddModelVersion", Title: "Add a model version", Domain: op.Models,
+		Doc: "Notes a version of a model: its tag, what is new, how it was trained, how good it is, whether to use it. " +
+			"Undoing it takes the version away; GetModelVersions shows it with include_deleted.",
+		Method: "POST", Path: "/api/v1/models/{model_hash}/versions", Permission: library.PermWrite, Status: 201,
+		Spec:    "spec §2.3 Model, §4.1 Models",
+		Example: map[string]any{"model_hash": exampleModel, "version_tag": "v2", "version_notes": "Trained on cleaner captions.", "training_steps": 4000, "quality_score": 8.5, "is_recommended": true},
+	}, func(ctx context.Context, actor library.Actor, in addVersionInput) (addVersionOutput, error) {
+		v := store.ModelVersion{Model: in.hash(), Tag: in.Tag, Notes: in.Notes, TrainingSteps: in.TrainingSteps, TrainingEpochs: in.TrainingEpochs,
+			QualityScore: in.QualityScore, Recommended: in.Recommended, TrainedAt: in.TrainedAt}
+		if in.TrainingConfig != nil {
+			raw, err := json.Marshal(in.TrainingConfig)
+			if err != nil {
+				return addVersionOutput{}, err
+			}
+			v.TrainingConfig = raw
+		}
+		v, operation, err := s.Store.AddModelVersion(ctx, actor, "AddModelVersion", v)
+		if err != nil {
+			return addVersionOutput{}, err
+		}
+		return addVersionOutput{ModelHash: v.Model, Version: describeVersion(v), Undoable: op.Undoable{OperationID: operation}}, nil
+	})
+}

@@ -1,0 +1,37 @@
+package models
+
+import (
+	"context"
+	"strings"
+
+	"vitrine/library"
+	"vitrine/op"
+)
+
+type assetModelsInput struct {
+	op.InTenant
+	AssetHash string `json:"asset_hash" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset; asset_h is accepted for it."`
+}
+
+type assetModelsOutput struct {
+	AssetHash library.AssetHash `json:"asset_hash"`
+	Models    []assetModel      `json:"models" doc:"Those that the file tells of first, in load order."`
+}
+
+func (s *Service) getAssetModels() op.Operation {
+	return op.Define(op.Meta{
+		Name: "GetAssetModels", Title: "Get an asset's models", Domain: op.Models,
+		Doc: "Gives the models that an asset was made with: type, base model, weights, and whether the file itself or somebody says so. " +
+			"An asset that the tenant does not hold has no models.",
+		Method: "GET", Path: "/api/v1/assets/{asset_hash}/models", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
+		Spec:    "spec §4.1 Models",
+		Example: map[string]any{"asset_hash": "da39a3ee5e6b4b0d3255bfef95601890afd80709"},
+	}, func(ctx context.Context, actor library.Actor, in assetModelsInput) (assetModelsOutput, error) {
+		out := assetModelsOutput{AssetHash: library.AssetHash(strings.ToLower(in.AssetHash)), Models: []assetModel{}}
+		list, err := s.Store.AssetModels(ctx, actor.Tenant, out.AssetHash)
+		for _, m := range list {
+			out.Models = append(out.Models, describeUse(m))
+		}
+		return out, err
+	})
+}

@@ -1,0 +1,68 @@
+package models
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"vitrine/library"
+	"vitrine/op"
+	"vitrine/store"
+)
+
+type versionsInput struct {
+	op.InTenant
+	InModel
+	IncludeDeleted bool `json:"include_deleted,omitempty" default:"false" doc:"Adds versions that were taken away."`
+}
+
+type versionsOutput struct {
+	ModelHash library.ModelHash `json:"model_hash"`
+	Versions  []versionOutput   `json:"versions" doc:"The newest first, by when they were trained."`
+}
+
+// versionOutput is one version of a model.
+type versionOutput struct {
+	Tag            string          `json:"version_tag"`
+	Notes          string          `json:"version_notes"`
+	TrainingSteps  *int64          `json:"training_steps" required:"true" nullable:"true"`
+	TrainingEpochs *int64          `json:"training_epochs" required:"true" nullable:"true"`
+	TrainingConfig json.RawMessage `json:"training_config" doc:"An object, or null."`
+	QualityScore   *float64        `json:"quality_score" required:"true" nullable:"true" doc:"0 to 10."`
+	Recommended    bool            `json:"is_recommended"`
+	TrainedAt      *time.Time      `json:"trained_at" required:"true" nullable:"true"`
+	CreatedAt      time.Time       `json:"created_at" doc:"When it was added."`
+	CreatedBy      string          `json:"created_by" doc:"The credential that added it."`
+	DeletedAt      *time.Time      `json:"deleted_at" required:"true" nullable:"true"`
+}
+
+func describeVersion(v store.ModelVersion) versionOutput {
+	config := v.TrainingConfig
+	if config == nil {
+		config = json.RawMessage("null")
+	}
+	return versionOutput{Tag: v.Tag, Notes: v.Notes, TrainingSteps: v.TrainingSteps, TrainingEpochs: v.TrainingEpochs, TrainingConfig: config,
+		QualityScore: v.QualityScore, Recommended: v.Recommended, TrainedAt: utc(v.TrainedAt), CreatedAt: v.CreatedAt.UTC(), CreatedBy: v.CreatedBy,
+		DeletedAt: utc(v.DeletedAt)}
+}
+
+func describeVersions(list []store.ModelVersion) []versionOutput {
+	out := make([]versionOutput, len(list))
+	for i, v := range list {
+		out[i] = describeVersion(v)
+	}
+	return out
+}
+
+func (s *Service) getModelVersions() op.Operation {
+	return op.Define(op.Meta{
+		Name: "GetModelVersions", Title: "Get a model's versions", Domain: op.Models,
+		Doc:    "Gives the versions of a model that people keep notes on: training, quality score, and which are recommended.",
+		Method: "GET", Path: "/api/v1/models/{model_hash}/versions", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
+		Spec:    "spec §4.1 Models",
+		Example: map[string]any{"model_hash": exampleModel, "include_deleted": true},
+	}, func(ctx context.Context, actor library.Actor, in versionsInput) (versionsOutput, error) {
+		list, err := s.Store.ModelVersions(ctx, actor.Tenant, in.hash(), in.IncludeDeleted)
+		return versionsOutput{ModelHash: in.hash(), Versions: describeVersions(list)}, err
+	})
+}

@@ -1,0 +1,74 @@
+package models
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"vitrine/library"
+	"vitrine/op"
+	"vitrine/store"
+)
+
+type linkInput struct {
+	op.InTenant
+	InModel
+	AssetHash       string   `json:"asset_hash" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset; asset_h is accepted for it."`
+	Weight          *float64 `json:"model_weight,omitempty" minimum:"-100" maximum:"100" doc:"The weight it was applied with, for LoRAs and the like; null for checkpoints."`
+	DetectionSource string   `json:"detection_source,omitempty" default:"manual_tag" pattern:"^[a-z][a-z0-9_]{0,39}$" patternDescription:"lower-case letters, digits and underscores, at most 40, for example manual_tag" doc:"Who or what says so: manual_tag, agent, hash_match, filename, … Not extracted, which is the file's own word."`
+}
+
+// Validate implements op.Validator.
+func (in *linkInput) Validate() []library.FieldFault {
+	if in.DetectionSource == extracted {
+		return []library.FieldFault{{Field: "detection_source", Code: "conflict", Message: "extracted is what the service itself read from the asset's file.",
+			Hint: "Say who or what else tells: manual_tag, agent, hash_match, …"}}
+	}
+	return nil
+}
+
+// extracted is the detection source of what a file says.
+const extracted = "extracted"
+
+// weightless reports whether models of a type are loaded whole (spec §4.1: the
+// weight is null for checkpoints).
+func weightless(modelType string) bool {
+	return slices.Contains([]string{"checkpoint", "unet", "diffusion_model"}, modelType)
+}
+
+type linkOutput struct {
+	AssetHash library.AssetHash `json:"asset_hash"`
+	Model     assetModel        `json:"model" doc:"The link as it is now."`
+	Changed   bool              `json:"changed" doc:"false when the same link was there already."`
+	op.Undoable
+	op.Indexed
+}
+
+func (s *Service) linkModelToAsset() op.Operation {
+	return op.Define(op.Meta{
+		Name: "LinkModelToAsset", Title: "Link a model to an asset", Domain: op.Models,
+		Doc: "Records that an asset was made with a model, for files that do not tell. It stands beside what the file says and is found by model, checkpoint and lora searches. " +
+			"Repeating it with another weight changes the weight.",
+		Method: "POST", Path: "/api/v1/assets/{asset_hash}/models", Permission: library.PermWrite, Idempotent: true,
+		Spec:    "spec §4.1 Models",
+		Example: map[string]any{"asset_hash": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "model_hash": exampleModel},
+	}, s.link)
+}
+
+func (s *Service) link(ctx context.Context, actor library.Actor, in linkInput) (linkOutput, error) {
+	out := linkOutput{AssetHash: library.AssetHash(strings.ToLower(in.AssetHash))}
+	changed, err := s.Store.LinkModel(ctx, actor, "LinkModelToAsset", out.AssetHash,
+		store.ModelLink{Model: in.hash(), Source: in.DetectionSource, Weight: in.Weight}, weightless)
+	if err != nil {
+		return out, err
+	}
+	out.Changed = changed.OperationID != ""
+	out.OperationID, out.IndexToken = changed.OperationID, changed.OperationID
+	list, err := s.Store.AssetModels(ctx, actor.Tenant, out.AssetHash)
+	for _, m := range list {
+		if m.Hash == in.hash() && m.DetectionSource == in.DetectionSource {
+			out.Model = describeUse(m)
+		}
+	}
+	return out, err
+}

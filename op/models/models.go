@@ -1,0 +1,87 @@
+// Package models holds the operations on the Model Library: which models a tenant
+// uses, what they were used for, which versions of them there are. One file per
+// operation. The library fills itself when files are stored; these operations
+// show it and add what no file says.
+package models
+
+import (
+	"strings"
+	"time"
+
+	"vitrine/library"
+	"vitrine/op"
+	"vitrine/op/assets"
+	"vitrine/store"
+)
+
+// Service is what the operations of this package work with.
+type Service struct {
+	Store *store.Store
+	Links assets.Links
+}
+
+// Operations lists this package's operations.
+func (s *Service) Operations() []op.Operation {
+	return []op.Operation{
+		s.searchModels(), s.getModelDetails(), s.getAssetModels(), s.linkModelToAsset(), s.getModelVersions(), s.addModelVersion(),
+	}
+}
+
+// exampleModel stands for a model in examples.
+const exampleModel = "1f1f5ea8a7b1a36bcb8a0a3e7c8f7ce0a1c7e4a5"
+
+// InModel is embedded by inputs that name a model.
+type InModel struct {
+	ModelHash string `json:"model_hash" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a model_hash of 40 hex digits, as SearchModels gives it" doc:"The model, as SearchModels gives it."`
+}
+
+func (in InModel) hash() library.ModelHash { return library.ModelHash(strings.ToLower(in.ModelHash)) }
+
+// Model is a model as lists show it.
+type Model struct {
+	Hash          library.ModelHash `json:"model_hash" doc:"The model's identity: one per type and name."`
+	Type          string            `json:"type" doc:"checkpoint, unet, lora, vae, clip, controlnet, upscaler, embedding, …"`
+	Name          string            `json:"name" doc:"As the first file that used it names it."`
+	DisplayName   string            `json:"display_name"`
+	Description   string            `json:"description"`
+	BaseModel     string            `json:"base_model" doc:"sdxl, flux, sd15, …; empty while no file tells."`
+	ContentHashes []string          `json:"content_hashes" doc:"Hashes of its bytes, as files give them."`
+	TriggerWords  []string          `json:"trigger_words" doc:"Words that call it up in a prompt, where known."`
+	Uses          int               `json:"usage_count" doc:"Assets made with it; those in the trash do not count."`
+	LastUsed      *time.Time        `json:"last_used_at" required:"true" nullable:"true" doc:"When the newest of them was made."`
+	Versions      int               `json:"version_count"`
+	CreatedAt     time.Time         `json:"created_at" doc:"When the library first met it."`
+}
+
+func describe(m store.Model) Model {
+	return Model{Hash: m.Hash, Type: m.Type, Name: m.Name, DisplayName: m.DisplayName, Description: m.Description, BaseModel: m.BaseModel,
+		ContentHashes: m.ContentHashes, TriggerWords: m.TriggerWords, Uses: m.Uses, LastUsed: utc(m.LastUsed), Versions: m.Versions, CreatedAt: m.CreatedAt.UTC()}
+}
+
+// assetModel is one use of a model by an asset.
+type assetModel struct {
+	Hash            library.ModelHash `json:"model_hash"`
+	Type            string            `json:"type"`
+	Name            string            `json:"name" doc:"As the asset's file names it."`
+	DisplayName     string            `json:"display_name"`
+	BaseModel       string            `json:"base_model"`
+	Weight          *float64          `json:"model_weight" required:"true" nullable:"true" doc:"null for checkpoints and where nobody says."`
+	ClipWeight      *float64          `json:"clip_weight" required:"true" nullable:"true" doc:"Where a LoRA was applied to the text encoder with another weight."`
+	DetectionSource string            `json:"detection_source" doc:"extracted: the file says so; any other: somebody does."`
+	Sequence        int               `json:"sequence" doc:"Load order within the detection source, from 0."`
+	NodeID          string            `json:"node_id" doc:"The loader's node; empty outside node graphs."`
+	ContentHash     string            `json:"content_hash" doc:"As the file gives it; empty when it does not."`
+}
+
+func describeUse(m store.AssetModel) assetModel {
+	return assetModel{Hash: m.Hash, Type: m.Type, Name: m.Name, DisplayName: m.DisplayName, BaseModel: m.BaseModel, Weight: m.Weight,
+		ClipWeight: m.ClipWeight, DetectionSource: m.DetectionSource, Sequence: m.Sequence, NodeID: m.NodeID, ContentHash: m.ContentHash}
+}
+
+func utc(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	u := t.UTC()
+	return &u
+}

@@ -1,0 +1,148 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/library"
+)
+
+// Model is one model of the library with how much it is used.
+type Model struct {
+	Hash          library.ModelHash
+	Type          string
+	Name          string // as the first file that used it names it
+	DisplayName   string
+	Description   string
+	BaseModel     string   // empty while no file tells
+	ContentHashes []string // every hash that files give for its bytes
+	TriggerWords  []string
+	CreatedAt     time.Time  // when the library first met it
+	Uses          int        // distinct assets outside the trash
+	LastUsed      *time.Time // when the newest of them was made; nil without any
+	Versions      int        // not counting deleted ones
+}
+
+// modelColumns lists what scanModel reads, of models m joined with used u.
+const modelColumns = `m.model_hash, m.type, m.name, m.display_name, m.description, m.base_model, m.content_hashes, m.trigger_words, m.created_at,
+	coalesce(u.uses, 0), u.last_used,
+	(SELECT count(*) FROM model_versions v WHERE v.tenant_id = m.tenant_id AND v.model_hash = m.model_hash AND v.deleted_at IS NULL)`
+
+// modelUses counts for each model the assets outside the trash that use it.
+const modelUses = `SELECT am.model_hash, count(DISTINCT am.asset_h) AS uses, max(a.created_at) AS last_used
+	FROM asset_models am JOIN assets a ON a.tenant_id = am.tenant_id AND a.asset_h = am.asset_h
+	WHERE am.tenant_id = $1 AND a.trashed_at IS NULL`
+
+func modelFields(m *Model) []any {
+	return []any{&m.Hash, &m.Type, &m.Name, &m.DisplayName, &m.Description, &m.BaseModel, &m.ContentHashes, &m.TriggerWords, &m.CreatedAt,
+		&m.Uses, &m.LastUsed, &m.Versions}
+}
+
+// ModelFilter narrows a search of the model library. Empty fields do not.
+type ModelFilter struct {
+	Query     string // words that a model's name, display name or description must all contain, whatever the case and the separators
+	Type      string
+	BaseModel string
+	Limit     int
+	Offset    int
+}
+
+// squashed is how names are compared: "Detail-Tweaker XL" is detail_tweaker_xl.
+const squashed = `translate(lower(%), '_- ', '')`
+
+func squash(expr string) string { return strings.ReplaceAll(squashed, "%", expr) }
+
+// foundModels are the models m that a ModelFilter ($2 to $4) leaves.
+var foundModels = `FROM models m WHERE m.tenant_id = $1 AND ($2 = '' OR m.type = $2) AND ($3 = '' OR ` + squash(`m.base_model`) + ` = ` + squash(`$3`) + `)
+	AND NOT EXISTS (SELECT FROM unnest($4::text[]) AS word
+		WHERE strpos(` + squash(`m.name || E'\n' || m.display_name || E'\n' || m.description`) + `, ` + squash(`word`) + `) = 0)`
+
+// SearchModels gives the models that a filter leaves, the most used first, and
+// how many there are in all. Every model of the tenant is looked at: there are
+// thousands at most, and row level security would keep a text index from serving.
+func (s *Store) SearchModels(ctx context.Context, tenant library.TenantID, f ModelFilter) ([]Model, int, error) {
+	var list []Model
+	var total int
+	args := []any{tenant, f.Type, f.BaseModel, strings.Fields(f.Query)}
+	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+		if err := tx.QueryRow(ctx, `SELECT count(*) `+foundModels, args...).Scan(&total); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, `WITH found AS MATERIALIZED (SELECT m.* `+foundModels+`),
+				used AS (`+modelUses+` AND am.model_hash IN (SELECT model_hash FROM found) GROUP BY am.model_hash)
+			SELECT `+modelColumns+` FROM found m LEFT JOIN used u USING (model_hash)
+			ORDER BY coalesce(u.uses, 0) DESC, lower(m.display_name), m.model_hash LIMIT $5 OFFSET $6`, append(args, f.Limit, f.Offset)...)
+		if err != nil {
+			return err
+		}
+		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (m Model, err error) {
+			err = row.Scan(modelFields(&m)...)
+			return m, err
+		})
+		return err
+	})
+	return list, total, err
+}
+
+// ModelDetail is one model with its versions and the newest assets that used it.
+type ModelDetail struct {
+	Model
+	VersionList []ModelVersion
+	Pictures    int                 // assets among its uses of which there can be a picture
+	Previews    []library.AssetHash // of them, approved ones first, then the newest
+}
+
+// ModelByHash gives one model, or a not-found fault, with at most previews pictures.
+func (s *Store) ModelByHash(ctx context.Context, tenant library.TenantID, hash library.ModelHash, previews int) (ModelDetail, error) {
+	var d ModelDetail
+	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+		err := tx.QueryRow(ctx, `WITH used AS (`+modelUses+` AND am.model_hash = $2 GROUP BY am.model_hash)
+			SELECT `+modelColumns+` FROM models m LEFT JOIN used u USING (model_hash) WHERE m.tenant_id = $1 AND m.model_hash = $2`,
+			tenant, hash).Scan(modelFields(&d.Model)...)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return library.NotFound("model")
+		}
+		if err != nil {
+			return err
+		}
+		if d.VersionList, err = modelVersions(ctx, tx, tenant, hash, false); err != nil {
+			return err
+		}
+		return d.readPreviews(ctx, tx, tenant, previews)
+	})
+	return d, err
+}
+
+func (d *ModelDetail) readPreviews(ctx context.Context, tx pgx.Tx, tenant library.TenantID, limit int) error {
+	rows, err := tx.Query(ctx, `SELECT a.asset_h, count(*) OVER () FROM assets a
+		WHERE a.tenant_id = $1 AND a.trashed_at IS NULL AND a.mime_type LIKE 'image/%'
+			AND a.asset_h IN (SELECT asset_h FROM asset_models WHERE tenant_id = $1 AND model_hash = $2)
+		ORDER BY a.status = 'Approved' DESC, a.created_at DESC, a.asset_h LIMIT $3`, tenant, d.Hash, limit)
+	if err != nil {
+		return err
+	}
+	d.Previews = []library.AssetHash{}
+	var h library.AssetHash
+	_, err = pgx.ForEachRow(rows, []any{&h, &d.Pictures}, func() error {
+		d.Previews = append(d.Previews, h)
+		return nil
+	})
+	return err
+}
+
+// AssetModels gives the models of an asset, those of its file first. An asset
+// that the tenant does not hold, or that is in the trash, has none.
+func (s *Store) AssetModels(ctx context.Context, tenant library.TenantID, hash library.AssetHash) ([]AssetModel, error) {
+	list := []AssetModel{}
+	err := s.readTenant(ctx, tenant, assetModelsSQL+` AND EXISTS (
+			SELECT FROM assets WHERE tenant_id = $1 AND asset_h = $2 AND trashed_at IS NULL)`+assetModelsOrder,
+		[]any{tenant, hash}, func(rows pgx.Rows) (err error) {
+			list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[AssetModel])
+			return err
+		})
+	return list, err
+}

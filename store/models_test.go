@@ -1,0 +1,254 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vitrine/library"
+	"vitrine/store"
+)
+
+func weightless(modelType string) bool { return modelType == "checkpoint" }
+
+// uses makes a file that used these models, given as type and name.
+func uses(content string, models ...string) store.NewAsset {
+	n := file(content)
+	n.Lineage.Models = nil
+	for i := 0; i < len(models); i += 2 {
+		n.Lineage.Models = append(n.Lineage.Models, library.ModelUse{Type: models[i], Name: models[i+1]})
+	}
+	return n
+}
+
+func found(t *testing.T, s bench, f store.ModelFilter) []string {
+	t.Helper()
+	if f.Limit == 0 {
+		f.Limit = 50
+	}
+	list, total, err := s.SearchModels(t.Context(), s.a.Tenant, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Offset == 0 && len(list) < f.Limit && total != len(list) {
+		t.Errorf("%+v: total %d of %d models", f, total, len(list))
+	}
+	names := []string{}
+	for _, m := range list {
+		names = append(names, m.DisplayName)
+	}
+	return names
+}
+
+func TestModelsAreFoundByPartsOfTheirNameWhateverTheSeparators(t *testing.T) {
+	s := open(t)
+	add(t, s, s.a, uses("one", "lora", "XL/Detail-Tweaker_XL.safetensors", "checkpoint", "juggernautXL_v9.safetensors"))
+	add(t, s, s.a, uses("two", "lora", `more_details.safetensors`, "checkpoint", "juggernautXL_v9.safetensors", "embedding", "EasyNegative"))
+	add(t, s, s.b, uses("three", "lora", "hidden_detail.safetensors"))
+	for query, want := range map[string][]string{
+		"":                    {"juggernautXL_v9", "Detail-Tweaker_XL", "EasyNegative", "more_details"},
+		"detail":              {"Detail-Tweaker_XL", "more_details"},
+		"detail tweaker":      {"Detail-Tweaker_XL"},
+		"TWEAKER detail_":     {"Detail-Tweaker_XL"},
+		"juggernaut-xl":       {"juggernautXL_v9"},
+		"detail_tweaker xl":   {"Detail-Tweaker_XL"},
+		"detail nothing":      {},
+		"%":                   {},
+		"hidden":              {},
+		" _ - ":               {"juggernautXL_v9", "Detail-Tweaker_XL", "EasyNegative", "more_details"},
+		"juggernautXL_v9.saf": {"juggernautXL_v9"},
+	} {
+		if diff := cmp.Diff(want, found(t, s, store.ModelFilter{Query: query})); diff != "" {
+			t.Errorf("%q (-want +got): %s", query, diff)
+		}
+	}
+	if diff := cmp.Diff([]string{"Detail-Tweaker_XL", "more_details"}, found(t, s, store.ModelFilter{Type: "lora"})); diff != "" {
+		t.Error("by type", diff)
+	}
+	if diff := cmp.Diff([]string{"EasyNegative"}, found(t, s, store.ModelFilter{Limit: 1, Offset: 2})); diff != "" {
+		t.Error("the third page", diff)
+	}
+	if _, total, err := s.SearchModels(t.Context(), s.a.Tenant, store.ModelFilter{Limit: 5, Offset: 100}); total != 4 || err != nil {
+		t.Errorf("beyond the end the total is %d %v, not 4", total, err)
+	}
+}
+
+func TestAnEmbeddingsNameIsItsTriggerWord(t *testing.T) {
+	s := open(t)
+	add(t, s, s.a, uses("one", "embedding", "folder/EasyNegative.pt", "lora", "x"))
+	list, _, err := s.SearchModels(t.Context(), s.a.Tenant, store.ModelFilter{Limit: 5})
+	if err != nil || len(list) != 2 {
+		t.Fatalf("%+v %v", list, err)
+	}
+	for _, m := range list {
+		if want := map[string][]string{"embedding": {"EasyNegative"}, "lora": {}}[m.Type]; !cmp.Equal(want, m.TriggerWords) {
+			t.Errorf("the %s has the trigger words %q", m.Type, m.TriggerWords)
+		}
+	}
+}
+
+func TestUsesCountAssetsOutsideTheTrashOnce(t *testing.T) {
+	s := open(t)
+	lora := library.NewModelHash("lora", "detail")
+	add(t, s, s.a, uses("one", "lora", "detail", "lora", "detail"))
+	approved := add(t, s, s.a, uses("two", "lora", "detail"))
+	gone := add(t, s, s.a, uses("three", "lora", "detail"))
+	if _, err := s.ChangeAssets(t.Context(), s.a, "UpdateAsset", []library.AssetHash{approved.Asset.Hash},
+		func(a *library.Asset) { a.Status = library.StatusApproved }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Undo(t.Context(), s.a, "UndoOperation", gone.OperationID); err != nil {
+		t.Fatal(err)
+	}
+	d, err := s.ModelByHash(t.Context(), s.a.Tenant, lora, 1)
+	if err != nil || d.Uses != 2 || d.Pictures != 2 || len(d.Previews) != 1 || d.Previews[0] != approved.Asset.Hash {
+		t.Errorf("%+v %v", d, err)
+	}
+	if _, err := s.ModelByHash(t.Context(), s.b.Tenant, lora, 1); library.AsFault(err).Kind != library.KindNotFound {
+		t.Errorf("another tenant sees the model: %v", err)
+	}
+}
+
+func TestALinkIsKeptBesideTheFilesWordAndCanBeUndone(t *testing.T) {
+	s := open(t)
+	ctx := t.Context()
+	a := add(t, s, s.a, uses("one", "lora", "detail")).Asset
+	add(t, s, s.a, uses("two", "lora", "style", "checkpoint", "base"))
+	style, base := library.NewModelHash("lora", "style"), library.NewModelHash("checkpoint", "base")
+	weight := func(f float64) *float64 { return &f }
+	link := func(m library.ModelHash, w *float64) store.Changed {
+		t.Helper()
+		got, err := s.LinkModel(ctx, s.a, "LinkModelToAsset", a.Hash, store.ModelLink{Model: m, Source: "manual_tag", Weight: w}, weightless)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	models := func() (names []string) {
+		t.Helper()
+		list, err := s.AssetModels(ctx, s.a.Tenant, a.Hash)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range list {
+			name := m.DetectionSource + " " + m.Name
+			if m.Weight != nil && *m.Weight == 0.5 {
+				name += " half"
+			}
+			names = append(names, name)
+		}
+		return names
+	}
+	expect := func(what string, want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, models()); diff != "" {
+			t.Errorf("%s (-want +got): %s", what, diff)
+		}
+	}
+	first := link(style, weight(0.5))
+	if len(first.Changed) != 1 || first.Changed[0].DocVersion != a.DocVersion+1 {
+		t.Errorf("a link must send the asset to the index again: %+v", first)
+	}
+	if again := link(style, weight(0.5)); again.OperationID != "" {
+		t.Errorf("the same link again counts as a change: %+v", again)
+	}
+	link(base, nil)
+	expect("linked", "extracted detail", "manual_tag style half", "manual_tag base")
+	second := link(style, weight(0.7))
+	expect("weighed anew", "extracted detail", "manual_tag style", "manual_tag base")
+	if undone, err := s.Undo(ctx, s.a, "UndoOperation", first.OperationID); err != nil || len(undone.Conflicts) != 1 || undone.OperationID != "" {
+		t.Errorf("a link that was changed since must stay: %+v %v", undone, err)
+	}
+	if _, err := s.Undo(ctx, s.a, "UndoOperation", second.OperationID); err != nil {
+		t.Error(err)
+	}
+	undone, err := s.Undo(ctx, s.a, "UndoOperation", first.OperationID)
+	if err != nil || len(undone.Changed.Changed) != 1 {
+		t.Errorf("%+v %v", undone, err)
+	}
+	expect("undone", "extracted detail", "manual_tag base")
+	if _, err := s.Undo(ctx, s.a, "UndoOperation", undone.OperationID); err != nil {
+		t.Error(err)
+	}
+	expect("the undo undone", "extracted detail", "manual_tag base", "manual_tag style half")
+}
+
+func TestALinkNeedsAnAssetAModelAndAFittingWeight(t *testing.T) {
+	s := open(t)
+	mine, theirs := add(t, s, s.a, uses("one", "checkpoint", "base")).Asset.Hash, add(t, s, s.b, uses("two", "lora", "other")).Asset.Hash
+	one := 1.0
+	base := library.NewModelHash("checkpoint", "base")
+	for name, c := range map[string]struct {
+		asset library.AssetHash
+		link  store.ModelLink
+		code  string
+	}{
+		"another tenant's asset": {theirs, store.ModelLink{Model: base, Source: "manual_tag"}, library.CodeNotFound},
+		"another tenant's model": {mine, store.ModelLink{Model: library.NewModelHash("lora", "other"), Source: "manual_tag"}, library.CodeNotFound},
+		"a weighed checkpoint":   {mine, store.ModelLink{Model: base, Source: "manual_tag", Weight: &one}, library.CodeValidationFailed},
+	} {
+		if _, err := s.LinkModel(t.Context(), s.a, "LinkModelToAsset", c.asset, c.link, weightless); library.AsFault(err).Code != c.code {
+			t.Errorf("%s gave %v", name, err)
+		}
+	}
+}
+
+func TestAVersionsTagIsUniqueUntilItsAdditionIsUndone(t *testing.T) {
+	s := open(t)
+	ctx := t.Context()
+	add(t, s, s.a, uses("one", "lora", "detail"))
+	add(t, s, s.b, uses("two", "lora", "detail"))
+	lora := library.NewModelHash("lora", "detail")
+	version := func(actor library.Actor) (string, error) {
+		_, operation, err := s.AddModelVersion(ctx, actor, "AddModelVersion", store.ModelVersion{Model: lora, Tag: "v1", TrainingConfig: []byte(`{"note":"a\u0000b"}`)})
+		return operation, err
+	}
+	count := func(deleted bool) int {
+		t.Helper()
+		list, err := s.ModelVersions(ctx, s.a.Tenant, lora, deleted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	first, err := version(s.a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := version(s.a); library.AsFault(err).Code != library.CodeNameTaken {
+		t.Errorf("the same tag again gave %v", err)
+	}
+	if list, err := s.ModelVersions(ctx, s.b.Tenant, lora, true); err != nil || len(list) != 0 {
+		t.Errorf("another tenant sees the version: %+v %v", list, err)
+	}
+	if _, err := version(s.b); err != nil {
+		t.Errorf("another tenant's tag is taken: %v", err)
+	}
+	undone, err := s.Undo(ctx, s.a, "UndoOperation", first)
+	if err != nil || len(undone.Versions) != 1 || !undone.Versions[0].Deleted || undone.OperationID == "" {
+		t.Fatalf("%+v %v", undone, err)
+	}
+	if count(false) != 0 || count(true) != 1 {
+		t.Errorf("%d versions, %d with the deleted", count(false), count(true))
+	}
+	back, err := s.Undo(ctx, s.a, "UndoOperation", undone.OperationID)
+	if err != nil || len(back.Versions) != 1 || back.Versions[0].Deleted || count(false) != 1 {
+		t.Fatalf("%+v %v", back, err)
+	}
+	if _, err := s.Undo(ctx, s.a, "UndoOperation", back.OperationID); err != nil || count(false) != 0 {
+		t.Errorf("%d versions, %v", count(false), err)
+	}
+	again, err := version(s.a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Undo(ctx, s.a, "UndoOperation", again); err != nil {
+		t.Error(err)
+	}
+	if _, err := version(s.a); err != nil || count(false) != 1 || count(true) != 3 {
+		t.Errorf("%d versions, %d with the deleted, %v", count(false), count(true), err)
+	}
+	if _, _, err := s.AddModelVersion(ctx, s.a, "AddModelVersion", store.ModelVersion{Model: library.NewModelHash("lora", "none"), Tag: "v"}); library.AsFault(err).Kind != library.KindNotFound {
+		t.Errorf("a version of no model gave %v", err)
+	}
+}
