@@ -14,6 +14,7 @@ type NewAsset struct {
 	Asset         library.Asset
 	Lineage       library.Lineage
 	ParserVersion int
+	Report        any    // why the file tells no more, JSON-encodable
 	Chunks        any    // the file's metadata chunks, JSON-encodable; nil when it has none
 	Assertion     any    // the uploader's claim (prompt_metadata), JSON-encodable; nil when there is none
 	Tool          string // the operation that stores it, for the audit trail
@@ -73,8 +74,8 @@ func (s *Store) AddAsset(ctx context.Context, actor library.Actor, n NewAsset) (
 
 // prepared holds a NewAsset's encoded columns, made before the transaction opens.
 type prepared struct {
-	doc, workflow, chunks, assertion []byte
-	source                           library.LineageSource
+	doc, workflow, report, chunks, assertion []byte
+	source                                   library.LineageSource
 }
 
 func prepare(n NewAsset) (p prepared, err error) {
@@ -89,6 +90,11 @@ func prepare(n NewAsset) (p prepared, err error) {
 	}
 	if p.doc, err = jsonb(doc); err != nil {
 		return p, fmt.Errorf("encoding the lineage: %w", err)
+	}
+	if n.Report != nil {
+		if p.report, err = jsonb(n.Report); err != nil {
+			return p, fmt.Errorf("encoding the report: %w", err)
+		}
 	}
 	if n.Chunks != nil {
 		if p.chunks, err = pack(n.Chunks); err != nil {

@@ -9,11 +9,11 @@ import (
 )
 
 func queueLineage(b *pgx.Batch, tenant library.TenantID, n NewAsset, p prepared) {
-	b.Queue(`INSERT INTO lineage (tenant_id, asset_h, source, parser_version, tool, doc, workflow)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)
+	b.Queue(`INSERT INTO lineage (tenant_id, asset_h, source, parser_version, tool, doc, workflow, report)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT (tenant_id, asset_h) DO UPDATE SET source = excluded.source, parser_version = excluded.parser_version,
-			tool = excluded.tool, doc = excluded.doc, workflow = excluded.workflow, extracted_at = now()`,
-		tenant, n.Asset.Hash, p.source, n.ParserVersion, n.Lineage.Tool, p.doc, p.workflow)
+			tool = excluded.tool, doc = excluded.doc, workflow = excluded.workflow, report = excluded.report, extracted_at = now()`,
+		tenant, n.Asset.Hash, p.source, n.ParserVersion, n.Lineage.Tool, p.doc, p.workflow, p.report)
 	if p.chunks != nil {
 		b.Queue(`INSERT INTO lineage_raw (tenant_id, asset_h, chunks) VALUES ($1, $2, $3)
 			ON CONFLICT (tenant_id, asset_h) DO UPDATE SET chunks = excluded.chunks`, tenant, n.Asset.Hash, p.chunks)

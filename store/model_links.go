@@ -26,8 +26,7 @@ func (l *linkChange) same() bool {
 }
 
 func (l ModelLink) equal(o ModelLink) bool {
-	sameWeight := l.Weight == o.Weight || l.Weight != nil && o.Weight != nil && *l.Weight == *o.Weight
-	return l.Model == o.Model && l.Source == o.Source && l.Linked == o.Linked && (!l.Linked || sameWeight)
+	return l.Model == o.Model && l.Source == o.Source && l.Linked == o.Linked && (!l.Linked || sameNumber(l.Weight, o.Weight))
 }
 
 // LinkModel records that an asset was made with a model, in the word of

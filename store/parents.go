@@ -10,13 +10,24 @@ import (
 )
 
 // queueParents records what the file says it was made from. Which assets those
-// are is worked out by linkArrival.
+// are is worked out by linkArrival. A place that was taken keeps its link until then.
 func queueParents(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
-	for i, p := range n.Lineage.Parents {
+	for i, p := range storedParents(n.Lineage.Parents) {
 		b.Queue(`INSERT INTO asset_parents (tenant_id, asset_h, position, kind, name, hash, job_id, node_id)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-			tenant, n.Asset.Hash, i, p.Kind, clean(p.Name), clean(p.Hash), strings.ToLower(clean(p.JobID)), clean(p.NodeID))
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+			ON CONFLICT (tenant_id, asset_h, position) DO UPDATE SET
+				kind = excluded.kind, name = excluded.name, hash = excluded.hash, job_id = excluded.job_id, node_id = excluded.node_id`,
+			tenant, n.Asset.Hash, i, p.Kind, p.Name, p.Hash, p.JobID, p.NodeID)
 	}
+}
+
+// storedParents gives parents in the form in which rows keep them.
+func storedParents(list []library.Parent) []library.Parent {
+	out := make([]library.Parent, len(list))
+	for i, p := range list {
+		out[i] = library.Parent{Kind: p.Kind, Name: clean(p.Name), Hash: clean(p.Hash), JobID: strings.ToLower(clean(p.JobID)), NodeID: clean(p.NodeID)}
+	}
+	return out
 }
 
 // queueChainLocks makes two files that belong together and arrive at the same

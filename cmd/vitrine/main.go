@@ -32,6 +32,8 @@ type cli struct {
 	Migrate   migrateCommand   `cmd:"" help:"Bring the database schema up to date."`
 	Rebuild   rebuildCommand   `cmd:"" help:"Build the search index anew from the database, without a pause in service."`
 	Reconcile reconcileCommand `cmd:"" help:"Compare the search index with the database and repair differences."`
+	Reextract reextractCommand `cmd:"" help:"Read the lineage of all assets again with this version's parser, from the metadata kept of their files."`
+	Report    reportCommand    `cmd:"" help:"Say why files of a running service's library have no prompt."`
 	Doctor    doctorCommand    `cmd:"" help:"Check every part and say what to do about what is wrong."`
 	Stack     stackCommand     `cmd:"" help:"Run PostgreSQL, Kafka and OpenSearch on this machine."`
 	Docs      docsCommand      `cmd:"" help:"Write the generated reference documents."`

@@ -39,6 +39,7 @@ var levels = map[string]int{
 	"vitrine/op/models":  6,
 	"vitrine/transfer":   6,
 	"vitrine/op/all":     7,
+	"vitrine/reextract":  5,
 	"vitrine/api":        4,
 	"vitrine/api/client": 2,
 	"vitrine/mcp":        2,

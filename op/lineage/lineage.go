@@ -20,7 +20,7 @@ type Service struct {
 
 // Operations lists this package's operations.
 func (s *Service) Operations() []op.Operation {
-	return []op.Operation{s.getCreativeSession(), s.getImagetoolEvolutionChain(), s.getAssetLineage()}
+	return []op.Operation{s.getCreativeSession(), s.getImagetoolEvolutionChain(), s.getAssetLineage(), s.getExtractionReport()}
 }
 
 // maxNodes bounds one answer: beyond it a graph is neither drawn nor read.

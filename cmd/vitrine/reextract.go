@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"vitrine/library"
+	"vitrine/reextract"
+	"vitrine/store"
+)
+
+type reextractCommand struct {
+	servers
+	All   bool   `help:"Read every asset again, also those that this parser has read already."`
+	After string `placeholder:"TENANT/ASSET" help:"Go on behind this asset, where an interrupted run with --all stopped."`
+	JSON  bool   `name:"json" help:"Print JSON."`
+}
+
+// Run reads the lineage of all assets again from their stored metadata, without
+// their files. The service may run meanwhile, and brings the changes to the index.
+func (c *reextractCommand) Run(ctx context.Context) error {
+	after, err := parseKey(c.After)
+	if err != nil {
+		return err
+	}
+	s, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	b := newBar("reading again")
+	got, err := reextract.Run(ctx, s.Store, reextract.Options{All: c.All, After: after, Progress: func(done reextract.Counts, total int64) {
+		b.set(fmt.Sprintf("changed %d, failed %d", done.Changed, done.Failed), done.Done(), total)
+	}})
+	b.close()
+	interrupted := errors.Is(err, context.Canceled)
+	if err != nil && !interrupted {
+		return err
+	}
+	if c.JSON {
+		err = json.NewEncoder(os.Stdout).Encode(struct {
+			reextract.Counts
+			Interrupted bool `json:"interrupted"`
+		}{got, interrupted})
+	} else {
+		_, err = fmt.Printf("Read again: %d changed, %d the same, %d failed and kept as they are.\n", got.Changed, got.Same, got.Failed)
+	}
+	if interrupted {
+		warn("Interrupted. %s", resume(c.All, got.Last))
+	}
+	if interrupted || got.Failed > 0 {
+		return errors.Join(err, errSaid)
+	}
+	return err
+}
+
+// resume says how to go on.
+func resume(all bool, last store.AssetKey) string {
+	if all && last.Hash != "" {
+		return fmt.Sprintf("Go on with: vitrine reextract --all --after %s/%s", last.Tenant, last.Hash)
+	}
+	return "Run the same command again to go on where it stopped."
+}
+
+// parseKey reads an asset's key as resume writes it.
+func parseKey(s string) (store.AssetKey, error) {
+	if s == "" {
+		return store.AssetKey{}, nil
+	}
+	tenant, hash, _ := strings.Cut(strings.ToLower(s), "/")
+	k := store.AssetKey{Tenant: library.TenantID(tenant), Hash: library.AssetHash(hash)}
+	if !k.Tenant.Valid() || !k.Hash.Valid() {
+		return k, errors.New("--after wants a tenant's id and an asset's hash, as TENANT/ASSET")
+	}
+	return k, nil
+}

@@ -1,0 +1,221 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/library"
+)
+
+// StoredFile is what is kept of an asset's file for reading its lineage again.
+type StoredFile struct {
+	AssetKey
+	Filename      string
+	MIMEType      string
+	Width, Height int
+	DurationMS    int64
+	ParserVersion int    // of the parser that read it last
+	HasData       bool   // that parser found generation data
+	Report        []byte // JSON of its report; nil when none was kept
+	chunks        []byte
+}
+
+// Chunks unpacks into v the file's metadata chunks; v stays untouched when it has none.
+func (f StoredFile) Chunks(v any) error {
+	if f.chunks == nil {
+		return nil
+	}
+	return unpack(f.chunks, v)
+}
+
+// StoredFiles gives files of any tenant that a parser older than version read
+// last, trashed ones included, in order of their keys: at most limit of those
+// that follow after. It is for the command line; no request may reach it.
+func (s *Store) StoredFiles(ctx context.Context, after AssetKey, version, limit int) ([]StoredFile, error) {
+	if after.Tenant == "" {
+		after.Tenant = "00000000-0000-0000-0000-000000000000"
+	}
+	rows, err := s.indexer.Query(ctx, `SELECT a.tenant_id::text, a.asset_h, a.filename, a.mime_type, a.width, a.height, a.duration_ms,
+			l.parser_version, l.source = 'extracted', l.report, r.chunks
+		FROM lineage l JOIN assets a USING (tenant_id, asset_h) LEFT JOIN lineage_raw r USING (tenant_id, asset_h)
+		WHERE (l.tenant_id, l.asset_h) > ($1, $2) AND l.parser_version < $3
+		ORDER BY l.tenant_id, l.asset_h LIMIT $4`, string(after.Tenant), string(after.Hash), version, limit)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f StoredFile, err error) {
+		err = row.Scan(&f.Tenant, &f.Hash, &f.Filename, &f.MIMEType, &f.Width, &f.Height, &f.DurationMS,
+			&f.ParserVersion, &f.HasData, &f.Report, &f.chunks)
+		return f, err
+	})
+	return list, unavailable(err)
+}
+
+// CountStoredFiles tells how many files StoredFiles gives in all.
+func (s *Store) CountStoredFiles(ctx context.Context, after AssetKey, version int) (n int64, err error) {
+	if after.Tenant == "" {
+		after.Tenant = "00000000-0000-0000-0000-000000000000"
+	}
+	err = s.indexer.QueryRow(ctx, `SELECT count(*) FROM lineage WHERE (tenant_id, asset_h) > ($1, $2) AND parser_version < $3`,
+		string(after.Tenant), string(after.Hash), version).Scan(&n)
+	return n, unavailable(err)
+}
+
+// ReplaceLineage puts what a parser has read anew in place of what an older one
+// read: lineage, report, the models and parents that the file names. Of n only
+// the asset's hash and what the file says are looked at. What people say stays:
+// their claims, the models they linked, the asset itself. It reports whether
+// anything was read differently; if so the asset goes to the index again. A
+// parent keeps its link as long as the file still means it.
+func (s *Store) ReplaceLineage(ctx context.Context, actor library.Actor, n NewAsset) (changed bool, err error) {
+	p, err := prepare(n)
+	if err != nil {
+		return false, err
+	}
+	err = s.retryDeadlock(ctx, actor.Tenant, func(tx pgx.Tx) error {
+		changed = false
+		have, err := lockAssets(ctx, tx, actor.Tenant, []library.AssetHash{n.Asset.Hash})
+		if err != nil {
+			return err
+		}
+		a, ok := have[n.Asset.Hash]
+		if !ok { // purged meanwhile
+			return nil
+		}
+		n.Asset = a
+		same, err := sameLineage(ctx, tx, actor.Tenant, n, p)
+		if err != nil {
+			return err
+		}
+		if same {
+			_, err := tx.Exec(ctx, `UPDATE lineage SET parser_version = $3, report = $4 WHERE tenant_id = $1 AND asset_h = $2
+				AND (parser_version <> $3 OR report IS DISTINCT FROM $4)`, actor.Tenant, a.Hash, n.ParserVersion, p.report)
+			return err
+		}
+		changed = true
+		return writeReread(ctx, tx, actor, n, p)
+	})
+	if err == nil && changed {
+		s.wake()
+	}
+	return changed && err == nil, err
+}
+
+func writeReread(ctx context.Context, tx pgx.Tx, actor library.Actor, n NewAsset, p prepared) error {
+	tenant, hash, version := actor.Tenant, n.Asset.Hash, n.Asset.DocVersion+1
+	b := &pgx.Batch{}
+	queueLineage(b, tenant, n, p)
+	b.Queue(`DELETE FROM asset_models WHERE tenant_id = $1 AND asset_h = $2 AND detection_source = 'extracted'`, tenant, hash)
+	queueModels(b, tenant, hash, n.Lineage.Models)
+	b.Queue(`UPDATE assets SET doc_version = $3 WHERE tenant_id = $1 AND asset_h = $2`, tenant, hash, version)
+	queueAudit(b, actor, "lineage.extracted", string(hash), "", map[string]any{"parser_version": n.ParserVersion})
+	queueOutbox(b, tenant, hash, version, "lineage_extracted")
+	queueParents(b, tenant, n)
+	queueChainLocks(b, tenant, n)
+	queueDropParents(b, tenant, n)
+	var concerned bool
+	queueConcerned(b, tenant, n, &concerned)
+	if err := tx.SendBatch(ctx, b).Close(); err != nil || !concerned {
+		return err
+	}
+	return linkArrival(ctx, tx, tenant, n)
+}
+
+// queueDropParents removes the parents behind the last that a file names now. The
+// assets they were, and the descendants of this one, which have another root now,
+// go to the index again.
+func queueDropParents(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
+	b.Queue(`WITH RECURSIVE gone AS (
+			DELETE FROM asset_parents WHERE tenant_id = $1::uuid AND asset_h = $2 AND position >= $3 RETURNING parent_asset_h
+		), down AS (
+			SELECT $2::text COLLATE "C" AS asset_h WHERE EXISTS (SELECT FROM gone WHERE parent_asset_h IS NOT NULL)
+			UNION SELECT x.asset_h FROM down JOIN asset_parents x ON x.tenant_id = $1::uuid AND x.parent_asset_h = down.asset_h
+		), touched AS (
+			(SELECT asset_h FROM down LIMIT $4) UNION SELECT parent_asset_h FROM gone
+		), locked AS (
+			SELECT asset_h FROM assets WHERE tenant_id = $1::uuid AND asset_h IN (SELECT asset_h FROM touched) AND asset_h <> $2
+			ORDER BY asset_h FOR UPDATE
+		), bumped AS (
+			UPDATE assets SET doc_version = doc_version + 1 WHERE tenant_id = $1::uuid AND asset_h IN (SELECT asset_h FROM locked)
+			RETURNING asset_h, doc_version
+		)
+		INSERT INTO outbox (tenant_id, asset_h, doc_version, reason)
+		SELECT $1::uuid, asset_h, doc_version, 'chain_changed' FROM bumped`, tenant, n.Asset.Hash, len(n.Lineage.Parents), maxTouched)
+}
+
+// sameLineage reports whether an asset's rows say already what its file was read
+// to say. Rows are compared and not only the document: each may have been lost or
+// damaged by itself.
+func sameLineage(ctx context.Context, tx pgx.Tx, tenant library.TenantID, n NewAsset, p prepared) (bool, error) {
+	var same bool
+	var workflow []byte
+	b := &pgx.Batch{}
+	b.Queue(`SELECT source = $3 AND tool = $4 AND doc = $5, workflow FROM lineage WHERE tenant_id = $1 AND asset_h = $2`,
+		tenant, n.Asset.Hash, p.source, n.Lineage.Tool, p.doc).
+		Query(func(rows pgx.Rows) error {
+			for rows.Next() {
+				if err := rows.Scan(&same, &workflow); err != nil {
+					return err
+				}
+			}
+			return rows.Err()
+		})
+	var models []extractedModel
+	b.Queue(`SELECT model_hash, node_id, name, weight, clip_weight, content_hash FROM asset_models
+		WHERE tenant_id = $1 AND asset_h = $2 AND detection_source = 'extracted' ORDER BY sequence`, tenant, n.Asset.Hash).
+		Query(func(rows pgx.Rows) (err error) {
+			models, err = pgx.CollectRows(rows, pgx.RowToStructByPos[extractedModel])
+			return err
+		})
+	var parents []library.Parent
+	b.Queue(`SELECT kind, name, hash, job_id, node_id FROM asset_parents WHERE tenant_id = $1 AND asset_h = $2 ORDER BY position`, tenant, n.Asset.Hash).
+		Query(func(rows pgx.Rows) (err error) {
+			parents, err = pgx.CollectRows(rows, pgx.RowToStructByPos[library.Parent])
+			return err
+		})
+	if err := tx.SendBatch(ctx, b).Close(); err != nil || !same {
+		return false, err
+	}
+	return slices.EqualFunc(models, extractedModels(n.Lineage.Models), extractedModel.equal) &&
+		slices.Equal(parents, storedParents(n.Lineage.Parents)) && sameGraphs(workflow, p.workflow), nil
+}
+
+// extractedModel is a row of asset_models that a file tells of.
+type extractedModel struct {
+	Hash         library.ModelHash
+	NodeID, Name string
+	Weight, Clip *float64
+	ContentHash  string
+}
+
+func extractedModels(list []library.ModelUse) []extractedModel {
+	out := make([]extractedModel, len(list))
+	for i, m := range list {
+		name := strings.ReplaceAll(m.Name, "\x00", "")
+		out[i] = extractedModel{library.NewModelHash(m.Type, name), m.NodeID, name, m.Strength, m.ClipStrength, m.Hash}
+	}
+	return out
+}
+
+func (m extractedModel) equal(o extractedModel) bool {
+	return m.Hash == o.Hash && m.NodeID == o.NodeID && m.Name == o.Name && m.ContentHash == o.ContentHash &&
+		sameNumber(m.Weight, o.Weight) && sameNumber(m.Clip, o.Clip)
+}
+
+func sameNumber(a, b *float64) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
+
+// sameGraphs compares packed workflow graphs by what is in them: another release
+// of the compressor may pack them otherwise.
+func sameGraphs(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	var x, y graphs
+	return a != nil && b != nil && unpack(a, &x) == nil && unpack(b, &y) == nil && x == y
+}
