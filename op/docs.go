@@ -27,8 +27,8 @@ func ToolTable(c Catalogue) string {
 	b.WriteString("| Domain | Tool | REST | Permission | |\n|---|---|---|---|---|\n")
 	for _, d := range Domains {
 		for _, o := range inDomain(c, d) {
-			fmt.Fprintf(&b, "| [%s](docs/reference/%s.md) | [%s](docs/reference/%s.md#%s) | `%s %s` | %s | %s |\n",
-				d, d, o.Name, d, strings.ToLower(o.Name), o.Method, o.Path, o.Permission, firstSentence(o.Doc))
+			fmt.Fprintf(&b, "| [%s](docs/reference/%s.md) | [%s](docs/reference/%s.md#%s)%s | `%s %s` | %s | %s |\n",
+				d, d, o.Name, d, strings.ToLower(o.Name), onlyREST(o, " (REST only)"), o.Method, o.Path, o.Permission, firstSentence(o.Doc))
 		}
 	}
 	return b.String()
@@ -44,6 +44,14 @@ func ToolTokens(o Operation) int {
 		panic("op: a tool cannot be encoded: " + err.Error())
 	}
 	return (len(encoded) + 3) / 4
+}
+
+// onlyREST gives words for an operation that is no tool, and none for others.
+func onlyREST(o Operation, words string) string {
+	if o.RESTOnly {
+		return words
+	}
+	return ""
 }
 
 func inDomain(c Catalogue, d Domain) []Operation {
@@ -82,7 +90,7 @@ const generated = "<!-- Made from the definitions of the operations. Change thos
 func domainPage(d Domain, list []Operation) []byte {
 	var b bytes.Buffer
 	b.WriteString(generated)
-	fmt.Fprintf(&b, "# %s\n\nEach operation is an MCP tool and a REST route with the same arguments and the same result.\n"+
+	fmt.Fprintf(&b, "# %s\n\nEach operation is a REST route and, unless it says otherwise, an MCP tool with the same arguments and the same result.\n"+
 		"`tenant_id` may always be left out: then it is the key's default tenant.\n\n", strings.ToUpper(string(d[:1]))+string(d[1:]))
 	for _, o := range list {
 		operationSection(&b, o)
@@ -91,7 +99,7 @@ func domainPage(d Domain, list []Operation) []byte {
 }
 
 func operationSection(b *bytes.Buffer, o Operation) {
-	fmt.Fprintf(b, "## %s\n\n%s\n\n`%s %s` · permission `%s` · %s", o.Name, strings.TrimSpace(o.Doc), o.Method, o.Path, o.Permission, hints(o))
+	fmt.Fprintf(b, "## %s\n\n%s\n\n`%s %s` · permission `%s` · %s%s", o.Name, strings.TrimSpace(o.Doc), o.Method, o.Path, o.Permission, hints(o), onlyREST(o, " · REST only, no tool"))
 	if o.Rate != "" {
 		fmt.Fprintf(b, " · budget `%s`", o.Rate)
 	}

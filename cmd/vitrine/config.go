@@ -21,10 +21,10 @@ import (
 
 // servers is how operators' commands find the parts of the product.
 type servers struct {
-	PostgresURL   string   `env:"VITRINE_POSTGRES_URL" help:"PostgreSQL, as a libpq URL. The local stack's when left out."`
-	KafkaBrokers  []string `env:"VITRINE_KAFKA_BROKERS" help:"Kafka brokers, as host:port."`
-	OpensearchURL []string `env:"VITRINE_OPENSEARCH_URL" name:"opensearch-url" help:"OpenSearch nodes, as URLs."`
-	DataDir       string   `env:"VITRINE_DATA_DIR" default:".vitrine/data" help:"Folder for files and the signing key."`
+	PostgresURL   string   `env:"VITRINE_POSTGRES_URL" help:"PostgreSQL 17, as a libpq URL. The local stack's when left out, as with Kafka and OpenSearch."`
+	KafkaBrokers  []string `env:"VITRINE_KAFKA_BROKERS" help:"Kafka 4 brokers, as host:port, separated by commas."`
+	OpensearchURL []string `env:"VITRINE_OPENSEARCH_URL" name:"opensearch-url" help:"OpenSearch 3 nodes with k-NN, as URLs, separated by commas."`
+	DataDir       string   `env:"VITRINE_DATA_DIR" default:".vitrine/data" help:"Folder for files and the key that links are signed with; replicas share it."`
 	Prefix        string   `env:"VITRINE_PREFIX" help:"Stands before every index and topic, for deployments that share servers."`
 	LogFormat     string   `env:"VITRINE_LOG_FORMAT" enum:"auto,text,json" default:"auto" help:"auto, text or json."`
 	LogLevel      string   `env:"VITRINE_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`

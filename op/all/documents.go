@@ -18,12 +18,6 @@ const (
 	readme       = "README.md"
 )
 
-// Marks between which the README's table of tools is generated.
-const (
-	tableBegin = "<!-- tools:begin -->\n"
-	tableEnd   = "<!-- tools:end -->"
-)
-
 // WriteDocuments writes every document that is generated from the code, below the
 // root of the source: the reference pages, the page of the query language, the
 // README's table of tools, and the snapshots of the interface.
@@ -76,10 +70,21 @@ func readmeWithTable(root string, c op.Catalogue) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	before, rest, ok := strings.Cut(string(raw), tableBegin)
-	_, after, closed := strings.Cut(rest, tableEnd)
-	if !ok || !closed {
-		return "", fmt.Errorf("%s lacks the marks %s and %s around its table of tools", readme, strings.TrimSpace(tableBegin), tableEnd)
+	page, err := Between(string(raw), "tools", op.ToolTable(c))
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", readme, err)
 	}
-	return before + tableBegin + op.ToolTable(c) + tableEnd + after, nil
+	return page, nil
+}
+
+// Between gives a page with new content between its marks of the given name,
+// <!-- name:begin --> and <!-- name:end -->, each on a line of its own.
+func Between(page, name, content string) (string, error) {
+	begin, end := "<!-- "+name+":begin -->\n", "<!-- "+name+":end -->\n"
+	before, rest, opened := strings.Cut(page, begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !opened || !closed {
+		return "", fmt.Errorf("the marks %s and %s are missing", strings.TrimSpace(begin), strings.TrimSpace(end))
+	}
+	return before + begin + content + end + after, nil
 }
