@@ -50,14 +50,9 @@ func (e *env) measureImport(ctx context.Context) ([]Figure, error) {
 // import take turns over the same files.
 func (e *env) importSample(ctx context.Context, name string, opts sample.Options) (Row, error) {
 	e.Step("Drawing %d files (%s)", opts.Count, name)
-	dir := filepath.Join(e.dir, name)
-	drawn, err := sample.Write(ctx, dir, opts, nil)
+	files, err := draw(ctx, filepath.Join(e.dir, name), opts)
 	if err != nil {
 		return Row{}, err
-	}
-	files := make([]string, len(drawn.Files))
-	for i, f := range drawn.Files {
-		files[i] = filepath.Join(dir, filepath.FromSlash(f.Path))
 	}
 	rounds := min(e.Rounds, max(1, len(files)/minCount))
 	var ours, floor, ratios []float64
@@ -71,6 +66,19 @@ func (e *env) importSample(ctx context.Context, name string, opts sample.Options
 		ours, floor, ratios = append(ours, with), append(floor, bare), append(ratios, with/bare)
 	}
 	return Row{Unit: "files/s", Ours: summarize(ours, true), Floor: summarize(floor, true), Ratio: summarize(ratios, true).P50}, nil
+}
+
+// draw writes a sample and gives the paths of its files.
+func draw(ctx context.Context, dir string, opts sample.Options) ([]string, error) {
+	drawn, err := sample.Write(ctx, dir, opts, nil)
+	if err != nil {
+		return nil, err
+	}
+	files := make([]string, len(drawn.Files))
+	for i, f := range drawn.Files {
+		files[i] = filepath.Join(dir, filepath.FromSlash(f.Path))
+	}
+	return files, nil
 }
 
 // importRound gives the files per second of the bare loop and of the import. The
@@ -155,7 +163,7 @@ func errFirst(errs ...error) error {
 func (e *env) awaitPreviews(ctx context.Context, pictures []library.AssetHash) error {
 	name := strconv.Itoa(preview.DefaultEdge) + ".jpg"
 	for _, h := range pictures {
-		err := until(ctx, 2*time.Millisecond, time.Minute, "the preview of "+string(h), func() (bool, error) {
+		err := until(ctx, 10*time.Millisecond, time.Minute, "the preview of "+string(h), func() (bool, error) {
 			_, err := e.Blobs.GetDerived(ctx, e.tenant, h, name)
 			return err == nil, nil
 		})
