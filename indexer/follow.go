@@ -50,56 +50,48 @@ func follow(ctx context.Context, b *bus, cfg Config, group string, workers int, 
 	g.Go(func() error { return dog.watch(ctx) })
 	g.Go(func() error {
 		for {
-			batch, err := fetchSome(ctx, sub)
-			if err != nil {
+			if err := followSome(ctx, sub, dog, workers, handle); err != nil {
 				return err
 			}
-			dog.fetched()
-			dog.open.Add(1)
-			if err := handleAll(ctx, sub, batch, workers, handle); err != nil {
-				return err
-			}
-			dog.open.Add(-1)
 		}
 	})
 	return g.Wait()
 }
 
-// handleAll handles a batch of events and commits it once all of it is done.
-func handleAll(ctx context.Context, sub *subscription, batch []message, workers int, handle func(context.Context, Event)) error {
+// followSome handles messages from the moment they come, and commits them when
+// they are followBatch or followWait has passed since the first.
+func followSome(ctx context.Context, sub *subscription, dog *watchdog, workers int, handle func(context.Context, Event)) error {
+	m, err := sub.fetch(ctx)
+	if err != nil {
+		return err
+	}
+	soon, cancel := context.WithTimeout(ctx, followWait)
+	defer cancel()
+	dog.open.Add(1)
+	var batch []message
 	var g errgroup.Group
 	g.SetLimit(workers)
-	for _, m := range batch {
-		if e, err := parseEvent(m.value); err == nil {
+	for err == nil { // a message that comes at the moment time runs out is taken
+		dog.fetched()
+		batch = append(batch, m)
+		if e, bad := parseEvent(m.value); bad == nil {
 			g.Go(func() error { handle(ctx, e); return nil })
 		}
+		if len(batch) == followBatch {
+			break
+		}
+		m, err = sub.fetch(soon)
 	}
 	_ = g.Wait() // handle gives no errors
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return sub.commit(ctx, batch)
-}
-
-// fetchSome waits for a message and takes those that come right after it.
-func fetchSome(ctx context.Context, sub *subscription) ([]message, error) {
-	m, err := sub.fetch(ctx)
-	if err != nil {
-		return nil, err
+	if err != nil && soon.Err() == nil {
+		return err // what was handled comes again from the next reader
 	}
-	batch := []message{m}
-	soon, cancel := context.WithTimeout(ctx, followWait)
-	defer cancel()
-	for len(batch) < followBatch {
-		m, err := sub.fetch(soon)
-		switch {
-		case err == nil: // also when time ran out at the same moment: the message is taken
-			batch = append(batch, m)
-		case soon.Err() != nil && ctx.Err() == nil:
-			return batch, nil
-		default:
-			return nil, err
-		}
+	if err := sub.commit(ctx, batch); err != nil {
+		return err
 	}
-	return batch, nil
+	dog.open.Add(-1)
+	return nil
 }

@@ -13,6 +13,12 @@ import (
 // pollEvery is how long an outbox row waits at most when its wake-up is lost.
 const pollEvery = time.Second
 
+// gather is the least time between two rounds of the relay. A change after a
+// quiet time goes at once; a stream of them goes in rounds, because all that
+// follows, down to the index, costs by the round more than by the change. It is
+// short beside the second in which the index shows what it has.
+const gather = 100 * time.Millisecond
+
 // publishTimeout ends an attempt to publish; the rows stay in the outbox.
 const publishTimeout = 10 * time.Second
 
@@ -74,6 +80,7 @@ func (r *Relay) relay(ctx context.Context, wake <-chan struct{}) {
 	defer out.close()
 	b := outage()
 	for ctx.Err() == nil {
+		began := time.Now()
 		n, err := r.runOnce(ctx, out)
 		switch {
 		case ctx.Err() != nil:
@@ -87,6 +94,9 @@ func (r *Relay) relay(ctx context.Context, wake <-chan struct{}) {
 		b.reset()
 		if n < r.cfg.RelayBatch {
 			r.idle(ctx, wake)
+		}
+		if n > 0 && n < r.cfg.RelayBatch {
+			_ = sleep(ctx, gather-time.Since(began))
 		}
 	}
 }

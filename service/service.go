@@ -158,6 +158,7 @@ func (s *Service) Close() error {
 // Run does the work of the given roles until ctx ends, then finishes what is
 // under way. listening is told the address once requests are taken.
 func (s *Service) Run(ctx context.Context, roles []Role, listening func(net.Addr)) error {
+	paceCollector()
 	g, ctx := errgroup.WithContext(ctx)
 	for _, r := range roles {
 		switch r {

@@ -50,11 +50,17 @@ func queueModels(b *pgx.Batch, tenant library.TenantID, hash library.AssetHash, 
 		weight = append(weight, m.Strength)
 		clip = append(clip, m.ClipStrength)
 	}
-	// Ordered by hash, so that two imports never lock the same models crosswise.
+	// A model that is known and of which this file tells nothing new is left alone:
+	// a row that is written stays locked until the commit, and most imports use the
+	// same few models. Ordered by hash, so that two imports never lock the same
+	// models crosswise.
 	b.Queue(`INSERT INTO models (tenant_id, model_hash, type, name, display_name, base_model, content_hashes, trigger_words)
 		SELECT DISTINCT ON (h) $1::uuid, h, t, n, d, b, CASE WHEN s = '' THEN '{}'::text[] ELSE ARRAY[s] END,
 			CASE WHEN t = 'embedding' THEN ARRAY[d] ELSE '{}'::text[] END
-		FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[]) AS u(h, t, n, d, b, s) ORDER BY h
+		FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[]) AS u(h, t, n, d, b, s)
+		WHERE NOT EXISTS (SELECT FROM models WHERE models.tenant_id = $1::uuid AND models.model_hash = h
+			AND (models.base_model <> '' OR b = '') AND (s = '' OR s = ANY(models.content_hashes)))
+		ORDER BY h
 		ON CONFLICT (tenant_id, model_hash) DO UPDATE SET
 			base_model = CASE WHEN models.base_model = '' THEN excluded.base_model ELSE models.base_model END,
 			content_hashes = models.content_hashes || excluded.content_hashes

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"io"
+	"sync"
 )
 
 // graphs is how a lineage row keeps the workflow graphs: as the texts they are,
@@ -22,10 +23,9 @@ const maxUnpacked = 256 << 20
 // packs every file's metadata.
 func pack(v any) ([]byte, error) {
 	var b bytes.Buffer
-	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
-	if err != nil {
-		return nil, err
-	}
+	w := packers.Get().(*gzip.Writer)
+	defer packers.Put(w)
+	w.Reset(&b)
 	if err := json.NewEncoder(w).Encode(v); err != nil {
 		return nil, err
 	}
@@ -34,6 +34,16 @@ func pack(v any) ([]byte, error) {
 	}
 	return b.Bytes(), nil
 }
+
+// packers keeps compressors: a fresh one takes more time, and memory that has to
+// be cleared and collected, than what it compresses.
+var packers = sync.Pool{New: func() any {
+	w, err := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed)
+	if err != nil {
+		panic(err) // the level is a constant
+	}
+	return w
+}}
 
 func unpack(packed []byte, v any) error {
 	r, err := gzip.NewReader(bytes.NewReader(packed))

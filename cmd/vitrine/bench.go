@@ -22,6 +22,7 @@ type benchCommand struct {
 	Write   string `type:"path" placeholder:"FILE" help:"Write the report as a page too."`
 	JSON    bool   `name:"json" help:"Print the report as JSON."`
 	Check   bool   `help:"End with an error when a figure misses its bar."`
+	Only    string `enum:",import,search,commit,indexer" default:"" help:"Measure only this after the import: search, commit or indexer; import measures nothing more."`
 	Profile string `type:"path" placeholder:"DIR" help:"Write a CPU profile of each step to this folder."`
 }
 
@@ -35,7 +36,7 @@ func (c *benchCommand) Run(ctx context.Context) error {
 	if c.LogLevel == "info" { // what the measured service does all the time would drown the steps
 		cfg.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
-	measure := bench.Config{Servers: cfg, Count: c.Count, Natural: c.Natural, Edge: c.Edge, Seed: c.Seed, Profile: c.Profile, Step: step}
+	measure := bench.Config{Servers: cfg, Count: c.Count, Natural: c.Natural, Edge: c.Edge, Seed: c.Seed, Profile: c.Profile, Only: c.Only, Step: step}
 	if len(c.KafkaBrokers) == 0 {
 		measure.Kafka = stack.KafkaVersion // the local stack's
 	}

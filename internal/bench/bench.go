@@ -33,6 +33,7 @@ type Config struct {
 	Commits int            // changes whose way into the index is timed; 0 means 60
 	Seed    uint64         // of the sample library; 0 means 1
 	Profile string         // folder for CPU profiles of each step; "" makes none
+	Only    string         // one step beside the import, which all need: import, search, commit, indexer; "" means all
 	Kafka   string         // its version, where it is known: Kafka itself does not tell
 
 	// Step is told what is done now, for a person who waits.
@@ -96,6 +97,9 @@ func Run(ctx context.Context, cfg Config) (report Report, err error) {
 		{"indexer", func() ([]Figure, error) { return e.measureIndexer(ctx) }},
 	}
 	for _, s := range steps {
+		if e.Only != "" && s.name != e.Only && s.name != "import" {
+			continue
+		}
 		figures, err := profiled(cfg.Profile, s.name, s.measure)
 		if err != nil {
 			return report, fmt.Errorf("measuring %s: %w", s.name, err)

@@ -288,22 +288,21 @@ type diskObject struct {
 func (o diskObject) Size() int64        { return o.info.Size() }
 func (o diskObject) ModTime() time.Time { return o.info.ModTime() }
 
-// makeDir makes a folder and makes its name durable in each parent.
+// makeDir makes a folder and those above it, and makes the names of new ones durable.
 func (d *Disk) makeDir(dir string) error {
+	if dir == "." {
+		return nil
+	}
 	if _, err := d.root.Stat(dir); err == nil {
 		return nil
 	}
-	if err := d.root.MkdirAll(dir, 0o750); err != nil {
+	if err := d.makeDir(path.Dir(dir)); err != nil {
 		return err
 	}
-	for p := path.Dir(dir); ; p = path.Dir(p) {
-		if err := d.syncDir(p); err != nil {
-			return err
-		}
-		if p == "." {
-			return nil
-		}
+	if err := d.root.Mkdir(dir, 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
 	}
+	return d.syncDir(path.Dir(dir))
 }
 
 // syncDir makes the names in a folder durable; an fsync of a file alone does not

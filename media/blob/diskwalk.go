@@ -143,7 +143,8 @@ func (d *Disk) GetDerived(_ context.Context, tenant library.TenantID, h library.
 		return nil, library.NotFound("preview")
 	}
 	data, err := d.root.ReadFile(path.Join(dir, name))
-	if errors.Is(err, fs.ErrNotExist) {
+	// A power failure may leave the name of a file that was not synced, and no bytes.
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(data) == 0 {
 		return nil, library.NotFound("preview")
 	}
 	return data, err
