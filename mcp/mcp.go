@@ -52,6 +52,7 @@ type Endpoint struct {
 	cfg       Config
 	log       *slog.Logger
 	origins   map[string]bool
+	tools     map[string]mcp.Tool // as lists show them
 	transport *server.StreamableHTTPServer
 	ended     *lru.Cache[string, struct{}] // sessions that their client ended
 }
@@ -76,7 +77,7 @@ An error names the field, what is allowed and what to do next; retryable says wh
 // Handler makes the endpoint. It panics when two tools share a name: that is a
 // defect of the program.
 func Handler(cfg Config) *Endpoint {
-	e := &Endpoint{cfg: cfg, log: cfg.Log, origins: allowed(cfg)}
+	e := &Endpoint{cfg: cfg, log: cfg.Log, origins: allowed(cfg), tools: map[string]mcp.Tool{}}
 	if e.log == nil {
 		e.log = slog.Default()
 	}

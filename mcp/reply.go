@@ -14,8 +14,8 @@ import (
 	"vitrine/op"
 )
 
-// reply stands between mcp-go and the connection, for two things that the
-// library cannot do reliably.
+// reply stands between mcp-go and the connection, for what the library cannot do
+// reliably or not in time.
 //
 // Progress: mcp-go hands notifications to a goroutine that drops the ones it
 // still holds when the call ends, and the older protocol's sessions share one
@@ -24,6 +24,10 @@ import (
 //
 // Refusals: mcp-go reports every error of a resource or prompt as an internal
 // one. A refusal that was noted here replaces that answer.
+//
+// Results: mcp-go encodes a result four times over, each time going through the
+// answer in it byte by byte. So it gets marks to encode, and the answer, encoded
+// already, takes their place here; see results.go.
 type reply struct {
 	http.ResponseWriter
 	streams bool // the client takes event streams
@@ -34,6 +38,8 @@ type reply struct {
 	streamed bool // the answer goes out as events
 	over     bool
 	answer   bytes.Buffer // held back while streamed
+
+	encoded []byte // the result of a tool, for the marks in the answer
 
 	refused  *mcp.JSONRPCErrorDetails
 	replaced bool
@@ -120,9 +126,13 @@ func (r *reply) Write(b []byte) (int, error) {
 	case r.replaced:
 		return len(b), nil
 	case r.streamed:
-		return r.answer.Write(b)
+		r.answer.Write(r.fill(b))
+		return len(b), nil
 	}
-	return r.ResponseWriter.Write(b)
+	if _, err := r.ResponseWriter.Write(r.fill(b)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 // Flush passes on what is not held back.

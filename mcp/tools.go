@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"log/slog"
-	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -26,8 +25,16 @@ func (e *Endpoint) addTools(s *server.MCPServer) {
 			panic("mcp: two tools are called " + o.Name)
 		}
 		seen[o.Name] = true
-		s.AddTool(toolOf(o), e.call(o))
+		e.tools[o.Name] = toolOf(o)
+		s.AddTool(registered(o), e.call(o))
 	}
+}
+
+// registered is what mcp-go gets to know of a tool. It reads the schemas of a tool
+// through at every call, for annotations that ours do not have; lists show the
+// whole tool, see hideTools.
+func registered(o op.Operation) mcp.Tool {
+	return mcp.Tool{Name: o.Name, RawInputSchema: json.RawMessage(`{"type":"object"}`)}
 }
 
 // toolOf describes an operation to a client. All four hints are always sent: what
@@ -41,14 +48,17 @@ func toolOf(o op.Operation) mcp.Tool {
 	}
 }
 
-// hideTools leaves out of a list what the credential may not call. A call of a
-// hidden tool still says which permission is missing.
+// hideTools leaves out of a list what the credential may not call, and describes
+// the rest in full. A call of a hidden tool still says which permission is missing.
 func (e *Endpoint) hideTools(ctx context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
 	actor := visitOf(ctx).actor
-	result.Tools = slices.DeleteFunc(slices.Clone(result.Tools), func(t mcp.Tool) bool {
-		o, ok := e.cfg.Catalogue.Find(t.Name)
-		return !ok || !actor.Can(o.Permission)
-	})
+	shown := make([]mcp.Tool, 0, len(result.Tools))
+	for _, t := range result.Tools {
+		if o, ok := e.cfg.Catalogue.Find(t.Name); ok && actor.Can(o.Permission) {
+			shown = append(shown, e.tools[t.Name])
+		}
+	}
+	result.Tools = shown
 }
 
 // call answers tools/call for one operation. Faults are results with isError, so
@@ -75,7 +85,7 @@ func (e *Endpoint) call(o op.Operation) server.ToolHandlerFunc {
 		if err != nil {
 			return e.failed(ctx, err), nil
 		}
-		return withAttachments(result(encoded), op.Attachments(res.Value)), nil
+		return withAttachments(v.reply.result(encoded), op.Attachments(res.Value)), nil
 	}
 }
 
@@ -99,15 +109,6 @@ func idempotencyKey(meta *mcp.Meta) (string, error) {
 	return "", library.Invalid(library.FieldFault{Field: "_meta.idempotency_key", Code: "type", Message: "Expected a string."})
 }
 
-// result gives one JSON object in both forms: structured for programs, and as
-// compact text for models and for clients that know no structured content.
-func result(encoded []byte) *mcp.CallToolResult {
-	return &mcp.CallToolResult{
-		Content:           []mcp.Content{mcp.NewTextContent(string(encoded))},
-		StructuredContent: json.RawMessage(encoded),
-	}
-}
-
 // withAttachments adds images as blocks that a model can look at. Other binary
 // parts do not fit a model's context; their output says where to get them.
 func withAttachments(r *mcp.CallToolResult, list []op.Attachment) *mcp.CallToolResult {
@@ -126,7 +127,7 @@ func (e *Endpoint) failed(ctx context.Context, err error) *mcp.CallToolResult {
 	if encodeErr != nil { // only structured detail can fail to encode
 		encoded, _ = op.EncodeOutput(op.ProblemOf(encodeErr, op.RequestID(ctx)))
 	}
-	r := result(encoded)
+	r := visitOf(ctx).reply.result(encoded)
 	r.IsError = true
 	return r
 }

@@ -1,0 +1,77 @@
+package mcp
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// The marks that stand for a tool's answer in what mcp-go encodes, as text and as
+// structured content. They are made anew at each start, so that nobody can send
+// one and find an answer in its place.
+var (
+	textMark       = rand.Text()
+	structuredMark = rand.Text()
+)
+
+// result gives one JSON object in both forms: structured for programs, and as
+// compact text for models and for clients that know no structured content.
+func (r *reply) result(encoded []byte) *mcp.CallToolResult {
+	r.encoded = encoded
+	return &mcp.CallToolResult{
+		Content:           []mcp.Content{mcp.NewTextContent(textMark)},
+		StructuredContent: json.RawMessage(`"` + structuredMark + `"`),
+	}
+}
+
+// fill puts the answer in the place of its marks. mcp-go writes a whole message at
+// once.
+func (r *reply) fill(message []byte) []byte {
+	if r.encoded == nil {
+		return message
+	}
+	out := make([]byte, 0, len(message)+len(r.encoded)*9/4)
+	text, structured := []byte(`"`+textMark+`"`), []byte(`"`+structuredMark+`"`)
+	for len(message) > 0 {
+		at := bytes.IndexByte(message, '"')
+		if at < 0 {
+			break
+		}
+		out, message = append(out, message[:at]...), message[at:]
+		switch {
+		case bytes.HasPrefix(message, text):
+			out, message = appendString(out, r.encoded), message[len(text):]
+		case bytes.HasPrefix(message, structured):
+			out, message = append(out, r.encoded...), message[len(structured):]
+		default:
+			out, message = append(out, '"'), message[1:]
+		}
+	}
+	return append(out, message...)
+}
+
+// appendString appends JSON text as a JSON string. JSON is valid UTF-8 without
+// control characters, so only these need an escape.
+func appendString(dst, text []byte) []byte {
+	dst = append(dst, '"')
+	for from := 0; ; {
+		n := bytes.IndexAny(text[from:], "\"\\\n\r\t")
+		if n < 0 {
+			return append(append(dst, text[from:]...), '"')
+		}
+		dst = append(dst, text[from:from+n]...)
+		c := text[from+n]
+		switch c {
+		case '\n':
+			c = 'n'
+		case '\r':
+			c = 'r'
+		case '\t':
+			c = 't'
+		}
+		dst = append(dst, '\\', c)
+		from += n + 1
+	}
+}
