@@ -29,7 +29,9 @@ func (e *env) viaREST(ctx context.Context, q *question) (asked, error) {
 		if err != nil {
 			return answer{}, err
 		}
-		return readAnswer(raw)
+		var told results
+		err = json.Unmarshal(raw, &told)
+		return told.answer(), err
 	})
 }
 
@@ -49,40 +51,38 @@ func (e *env) callREST(ctx context.Context, method, path string, body []byte) ([
 	return exchange(e.http, req)
 }
 
-// readAnswer decodes what SearchAssets and GetFacets give.
-func readAnswer(raw []byte) (answer, error) {
-	var told struct {
-		Total int64 `json:"total"`
-		Data  []struct {
-			Hash        string    `json:"asset_h"`
-			Title       string    `json:"title"`
-			Description string    `json:"description"`
-			Filename    string    `json:"filename"`
-			MIMEType    string    `json:"mime_type"`
-			Status      string    `json:"status"`
-			Tags        []string  `json:"tags"`
-			Score       float64   `json:"relevance_score"`
-			Width       int       `json:"width"`
-			Height      int       `json:"height"`
-			Tool        string    `json:"tool"`
-			Created     time.Time `json:"created_at"`
-		} `json:"data"`
-		Facets []struct {
-			Name    string `json:"name"`
-			Buckets []struct {
-				Value string `json:"value"`
-				Count int64  `json:"count"`
-			} `json:"buckets"`
-		} `json:"facets"`
-	}
-	if err := json.Unmarshal(raw, &told); err != nil {
-		return answer{}, err
-	}
-	a := answer{total: told.Total, items: len(told.Data)}
-	for _, f := range told.Facets {
+// results is what SearchAssets and GetFacets give.
+type results struct {
+	Total int64 `json:"total"`
+	Data  []struct {
+		Hash        string    `json:"asset_h"`
+		Title       string    `json:"title"`
+		Description string    `json:"description"`
+		Filename    string    `json:"filename"`
+		MIMEType    string    `json:"mime_type"`
+		Status      string    `json:"status"`
+		Tags        []string  `json:"tags"`
+		Score       float64   `json:"relevance_score"`
+		Width       int       `json:"width"`
+		Height      int       `json:"height"`
+		Tool        string    `json:"tool"`
+		Created     time.Time `json:"created_at"`
+	} `json:"data"`
+	Facets []struct {
+		Name    string `json:"name"`
+		Buckets []struct {
+			Value string `json:"value"`
+			Count int64  `json:"count"`
+		} `json:"buckets"`
+	} `json:"facets"`
+}
+
+func (r *results) answer() answer {
+	a := answer{total: r.Total, items: len(r.Data)}
+	for _, f := range r.Facets {
 		a.items += len(f.Buckets)
 	}
-	return a, nil
+	return a
 }
 
 // direct asks OpenSearch what the service would ask it.
@@ -140,11 +140,8 @@ func (e *env) viaMCP(ctx context.Context, q *question) (asked, error) {
 		return asked{}, err
 	}
 	return timed(func() (answer, error) {
-		raw, err := e.callMCP(ctx, q.tool, message)
-		if err != nil {
-			return answer{}, err
-		}
-		return readAnswer(raw)
+		told, err := callMCP[results](ctx, e, q.tool, message)
+		return told.answer(), err
 	})
 }
 
@@ -153,11 +150,11 @@ func mcpMessage(tool string, args map[string]any) ([]byte, error) {
 		"_meta": map[string]any{"io.modelcontextprotocol/protocolVersion": mcpRevision, "io.modelcontextprotocol/clientCapabilities": map[string]any{}}}})
 }
 
-// callMCP calls a tool and gives its structured result.
-func (e *env) callMCP(ctx context.Context, tool string, message []byte) (json.RawMessage, error) {
+// callMCP calls a tool and decodes its structured result.
+func callMCP[T any](ctx context.Context, e *env, tool string, message []byte) (result T, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url()+"/mcp", bytes.NewReader(message))
 	if err != nil {
-		return nil, err
+		return result, err
 	}
 	for k, v := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
 		"Authorization": "Bearer " + e.key, "MCP-Protocol-Version": mcpRevision, "Mcp-Method": "tools/call", "Mcp-Name": tool} {
@@ -165,22 +162,22 @@ func (e *env) callMCP(ctx context.Context, tool string, message []byte) (json.Ra
 	}
 	raw, err := exchange(e.http, req)
 	if err != nil {
-		return nil, err
+		return result, err
 	}
 	if i := bytes.LastIndex(raw, []byte("data: ")); !bytes.HasPrefix(raw, []byte("{")) && i >= 0 {
 		raw = raw[i+len("data: "):] // a stream of events, of which the last is the result
 	}
 	var told struct {
 		Result struct {
-			Structured json.RawMessage `json:"structuredContent"`
-			IsError    bool            `json:"isError"`
+			Structured *T   `json:"structuredContent"`
+			IsError    bool `json:"isError"`
 		} `json:"result"`
 	}
 	if err := json.Unmarshal(raw, &told); err != nil {
-		return nil, err
+		return result, err
 	}
 	if told.Result.IsError || told.Result.Structured == nil {
-		return nil, fmt.Errorf("the tool %s answers %.300s", tool, raw)
+		return result, fmt.Errorf("the tool %s answers %.300s", tool, raw)
 	}
-	return told.Result.Structured, nil
+	return *told.Result.Structured, nil
 }

@@ -35,13 +35,13 @@ func (e *env) measureImport(ctx context.Context) ([]Figure, error) {
 	}
 	small.Name = fmt.Sprintf("small pictures, at most %d px", e.Edge)
 	f := Figure{Key: KeyImport, Value: small.Ratio, Repeats: small.Ours.N, Rows: []Row{small}}
-	if e.Natural > 0 {
+	if e.Natural > 0 { // it counts: nobody makes pictures as small as the others
 		natural, err := e.importSample(ctx, "natural", sample.Options{Count: e.Natural, Seed: e.Seed + 1})
 		if err != nil {
 			return nil, err
 		}
 		natural.Name = "pictures of natural size, 512 to 1216 px"
-		f.Rows = append(f.Rows, natural)
+		f.Value, f.Repeats, f.Rows = natural.Ratio, natural.Ours.N, []Row{natural, small}
 	}
 	return []Figure{f}, nil
 }

@@ -187,17 +187,16 @@ func (e *env) details(ctx context.Context, side int, hash string) (time.Duration
 		return 0, err
 	}
 	began := time.Now()
-	var raw []byte
+	var told map[string]any
 	if side == 0 {
-		raw, err = e.callREST(ctx, http.MethodGet, "/api/v1/assets/"+hash, nil)
+		raw, failed := e.callREST(ctx, http.MethodGet, "/api/v1/assets/"+hash, nil)
+		if err = failed; err == nil {
+			err = json.Unmarshal(raw, &told)
+		}
 	} else {
-		raw, err = e.callMCP(ctx, "GetAssetDetails", message)
+		told, err = callMCP[map[string]any](ctx, e, "GetAssetDetails", message)
 	}
 	if err != nil {
-		return 0, err
-	}
-	var told map[string]any
-	if err := json.Unmarshal(raw, &told); err != nil {
 		return 0, err
 	}
 	took := time.Since(began)
