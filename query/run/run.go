@@ -95,6 +95,10 @@ func (s *Searcher) Search(ctx context.Context, tenant library.TenantID, compiled
 	return answer.page(), nil
 }
 
+// listed is a document as far as listFields go: without vectors, for whose sake a
+// Document reads itself twice.
+type listed mappings.Document
+
 // answer is OpenSearch's reply to _search, as far as it is used.
 type answer struct {
 	Took     int64 `json:"took"`
@@ -104,7 +108,7 @@ type answer struct {
 			Value int64 `json:"value"`
 		} `json:"total"`
 		Hits []struct {
-			Source    mappings.Document   `json:"_source"`
+			Source    listed              `json:"_source"`
 			Score     *float64            `json:"_score"`
 			Highlight map[string][]string `json:"highlight"`
 			Sort      []any               `json:"sort"`
@@ -116,7 +120,7 @@ type answer struct {
 func (a answer) page() Page {
 	p := Page{Hits: make([]Hit, len(a.Hits.Hits)), Total: a.Hits.Total.Value, Aggs: a.Aggregations, TookMS: a.Took}
 	for i, h := range a.Hits.Hits {
-		p.Hits[i] = Hit{Document: h.Source, Score: h.Score, Highlights: h.Highlight, Sort: h.Sort}
+		p.Hits[i] = Hit{Document: mappings.Document(h.Source), Score: h.Score, Highlights: h.Highlight, Sort: h.Sort}
 	}
 	return p
 }
