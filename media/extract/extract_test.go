@@ -12,6 +12,7 @@ import (
 
 	"vitrine/library"
 	"vitrine/media/extract/container"
+	"vitrine/media/extract/extracttest"
 )
 
 // pngFile builds a PNG file of one grey pixel with text chunks.
@@ -152,7 +153,9 @@ func FuzzFromChunks(f *testing.F) {
 	f.Fuzz(func(t *testing.T, place, key, text, key2, text2 string) {
 		file := container.File{MIME: "image/png", Width: 8, Height: 8, Chunks: []container.Chunk{
 			{Place: place, Key: key, Text: text}, {Place: place, Key: key2, Text: text2}, {Place: "c2pa", Key: "x", Data: []byte(text)}}}
-		l, report := FromChunks(file, Options{Filename: key})
+		var l library.Lineage
+		var report Report
+		extracttest.Bounded(t, len(text)+len(text2), func() { l, report = FromChunks(file, Options{Filename: key}) })
 		if report.Sentence == "" || report.Reason == "" || report.State == "" {
 			t.Errorf("an empty report: %+v", report)
 		}

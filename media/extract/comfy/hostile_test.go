@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vitrine/library"
+	"vitrine/media/extract/extracttest"
 )
 
 // Documents that are broken or built to hurt end soon, without a panic.
@@ -174,7 +177,10 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(c.Prompt), []byte(c.Workflow), 768, 512)
 	}
 	f.Fuzz(func(t *testing.T, prompt, workflow []byte, w, h int) {
-		lin, ok := Read(Input{Prompt: prompt, Workflow: workflow, FileWidth: w, FileHeight: h, Filename: "ComfyUI_00001_.png", MIME: "image/png"})
+		in := Input{Prompt: prompt, Workflow: workflow, FileWidth: w, FileHeight: h, Filename: "ComfyUI_00001_.png", MIME: "image/png"}
+		var lin library.Lineage
+		var ok bool
+		extracttest.Bounded(t, len(prompt)+len(workflow), func() { lin, ok = Read(in) })
 		b, err := json.Marshal(lin)
 		if err != nil {
 			t.Fatalf("the lineage does not marshal: %v", err)
@@ -182,7 +188,7 @@ func FuzzRead(f *testing.F) {
 		if ok && (lin.Models == nil || lin.Workflow == nil || len(b) == 0) {
 			t.Fatal("a graph was read without models list or workflow")
 		}
-		again, _ := Read(Input{Prompt: prompt, Workflow: workflow, FileWidth: w, FileHeight: h, Filename: "ComfyUI_00001_.png", MIME: "image/png"})
+		again, _ := Read(in)
 		if c, _ := json.Marshal(again); string(b) != string(c) {
 			t.Fatalf("two reads differ:\n%s\n%s", b, c)
 		}

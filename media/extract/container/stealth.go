@@ -12,11 +12,13 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// Pixel limits of the hidden-text search. A PNG is read row by row and keeps one
-// to three bits of a pixel; a WebP picture is decoded whole at four bytes each.
+// Pixel limits of the hidden-text search. A PNG is read row by row, two rows at a
+// time, and keeps one to four bits of a pixel; a WebP picture is decoded whole at
+// four to seven bytes each.
 const (
 	maxStealthPNG  = 64 << 20
-	maxStealthWebP = 16 << 20
+	maxStealthRow  = 1 << 20
+	maxStealthWebP = 8 << 20
 )
 
 // The first word of a hidden text names where its bits are, and whether it is
@@ -36,8 +38,8 @@ const magicBits = 15 * 8
 //
 // F must be what Read gave for the same bytes. Pictures without such text leave f
 // as it was; so do kinds of file other than PNG and WebP, interlaced PNG, colour
-// depths other than 8 bits, PNG above 64 million pixels and WebP above 16
-// million. An error means that r itself failed.
+// depths other than 8 bits, PNG above 64 million pixels or a million in a row, and
+// WebP above 8 million. An error means that r itself failed.
 func ReadStealth(r io.ReaderAt, size int64, f *File) (err error) {
 	defer func() {
 		if p := recover(); p != nil { // the WebP decoder is not ours

@@ -16,7 +16,7 @@ func stealthPNG(s source) {
 	}
 	width, height := dimension(binary.BigEndian.Uint32(h)), dimension(binary.BigEndian.Uint32(h[4:]))
 	depth, colour, interlaced := h[8], h[9], h[12]
-	if depth != 8 || interlaced != 0 || colour != 2 && colour != 6 || !fits(width, height, maxStealthPNG) {
+	if depth != 8 || interlaced != 0 || colour != 2 && colour != 6 || width > maxStealthRow || !fits(width, height, maxStealthPNG) {
 		return
 	}
 	z, err := zlib.NewReader(bufio.NewReader(&pixelData{s: s, next: 8}))
