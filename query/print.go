@@ -25,7 +25,7 @@ func printNode(b *strings.Builder, n Node, context int) {
 		printList(b, n.Children, " ", context > andContext, andContext)
 	case *Not:
 		b.WriteByte('-')
-		if c, ok := n.Child.(*Text); ok && c.Kind == Word && strings.HasPrefix(c.Value, "-") {
+		if c, ok := n.Child.(*Text); ok && c.Kind == Word && strings.HasPrefix(escapeWord(c.Value), "-") {
 			b.WriteByte('\\')
 		}
 		printNode(b, n.Child, notContext)
