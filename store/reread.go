@@ -154,7 +154,7 @@ func sameLineage(ctx context.Context, tx pgx.Tx, tenant library.TenantID, n NewA
 	var same bool
 	var workflow []byte
 	b := &pgx.Batch{}
-	b.Queue(`SELECT source = $3 AND tool = $4 AND doc = $5, workflow FROM lineage WHERE tenant_id = $1 AND asset_h = $2`,
+	b.Queue(`SELECT source = $3 AND tool = $4 AND doc::jsonb = $5::jsonb, workflow FROM lineage WHERE tenant_id = $1 AND asset_h = $2`,
 		tenant, n.Asset.Hash, p.source, n.Lineage.Tool, p.doc).
 		Query(func(rows pgx.Rows) error {
 			for rows.Next() {

@@ -92,7 +92,7 @@ CREATE TABLE lineage (
   source         text NOT NULL CHECK (source IN ('extracted','unknown')),
   parser_version integer NOT NULL,
   tool           text NOT NULL DEFAULT '',
-  doc            jsonb NOT NULL, -- library.Lineage without its workflow graphs
+  doc            json NOT NULL,  -- library.Lineage without its workflow graphs; json, because it is read whole far more often than asked for a part
   workflow       bytea,          -- the graphs as the file has them: gzip of {"workflow":…,"prompt":…}
   extracted_at   timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (tenant_id, asset_h),
