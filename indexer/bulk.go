@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/opensearch-project/opensearch-go/v4"
+
+	"vitrine/internal/engine"
 )
 
 // bulkWriter sends bulk requests. Its pace is shared by everything that writes
@@ -132,30 +134,30 @@ func throttled(verdicts []verdict) bool {
 // large, or that makes the request unreadable, is refused like one that does not
 // fit the mapping.
 func (w *bulkWriter) refused(err error, items []*item) ([]verdict, error) {
-	var refusal *searchError
+	var refusal *engine.Refusal
 	if !errors.As(err, &refusal) {
 		return nil, err
 	}
-	switch refusal.status {
+	switch refusal.Status {
 	case http.StatusTooManyRequests:
 		w.pace.adjust(true)
 	case http.StatusRequestEntityTooLarge, http.StatusBadRequest:
 		if len(items) > 1 {
 			return nil, errSplit
 		}
-		return []verdict{{status: http.StatusBadRequest, kind: refusal.kind, reason: refusal.reason}}, nil
+		return []verdict{{status: http.StatusBadRequest, kind: refusal.Type, reason: refusal.Reason}}, nil
 	}
 	return nil, err
 }
 
 // statusOf is 200 for no error, the status of a refusal, and 0 for no answer.
 func statusOf(err error) int {
-	var refusal *searchError
+	var refusal *engine.Refusal
 	switch {
 	case err == nil:
 		return http.StatusOK
 	case errors.As(err, &refusal):
-		return refusal.status
+		return refusal.Status
 	}
 	return 0
 }
@@ -171,7 +173,7 @@ func (w *bulkWriter) post(ctx context.Context, index string, body *lines) ([]byt
 	req.ContentLength = int64(body.left)
 	req.GetBody = func() (io.ReadCloser, error) { return body.again(), nil }
 	req.Header.Set("Content-Type", "application/x-ndjson")
-	return perform(w.client, req)
+	return engine.Do(w.client, req)
 }
 
 // readVerdicts reads the answer of a bulk request. Without errors the items need

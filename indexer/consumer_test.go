@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/internal/engine"
 	"vitrine/library"
 	"vitrine/store"
 )
@@ -243,7 +244,7 @@ func TestADeadDocumentIsPutAsideAndReplayed(t *testing.T) {
 	if !strings.Contains(body, `"description":{"type":"integer"}`) {
 		t.Fatal("the mapping of description is not what this test changes")
 	}
-	if err := call(e.ctx, e.search, "PUT", "/"+index, []byte(body), nil); err != nil {
+	if err := engine.Call(e.ctx, e.search, "PUT", "/"+index, []byte(body), nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := x.pointAlias(e.ctx, index, nil); err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/opensearch-project/opensearch-go/v4"
 	"github.com/segmentio/kafka-go"
 
+	"vitrine/internal/engine"
 	"vitrine/internal/testenv"
 	"vitrine/library"
 	"vitrine/mappings"
@@ -203,7 +204,7 @@ type stored struct {
 
 func (e *env) get(index string, h library.AssetHash) stored {
 	var s stored
-	err := call(e.ctx, e.search, http.MethodGet, fmt.Sprintf("/%s/_doc/%s?routing=%s", index, mappings.DocID(e.actor.Tenant, h), e.actor.Tenant), nil, &s)
+	err := engine.Call(e.ctx, e.search, http.MethodGet, fmt.Sprintf("/%s/_doc/%s?routing=%s", index, mappings.DocID(e.actor.Tenant, h), e.actor.Tenant), nil, &s)
 	if err != nil && statusOf(err) != http.StatusNotFound {
 		e.t.Fatal(err)
 	}

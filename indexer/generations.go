@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"vitrine/internal/engine"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
@@ -90,7 +91,7 @@ func (x *Indexer) indices(ctx context.Context) (map[string]bool, error) {
 	var found map[string]struct {
 		Aliases map[string]json.RawMessage `json:"aliases"`
 	}
-	if err := call(ctx, x.search, http.MethodGet, "/"+x.names.Pattern()+"/_alias", nil, &found); err != nil {
+	if err := engine.Call(ctx, x.search, http.MethodGet, "/"+x.names.Pattern()+"/_alias", nil, &found); err != nil {
 		return nil, fmt.Errorf("listing the indices: %w", err)
 	}
 	present := make(map[string]bool, len(found))
@@ -127,8 +128,8 @@ func (x *Indexer) createIndex(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	err = call(ctx, x.search, http.MethodPut, "/"+name, body, nil)
-	if isSearchError(err, "resource_already_exists_exception") {
+	err = engine.Call(ctx, x.search, http.MethodPut, "/"+name, body, nil)
+	if engine.IsRefusal(err, "resource_already_exists_exception") {
 		return nil
 	}
 	if err != nil {
@@ -138,7 +139,7 @@ func (x *Indexer) createIndex(ctx context.Context, name string) error {
 }
 
 func (x *Indexer) deleteIndex(ctx context.Context, name string) error {
-	err := call(ctx, x.search, http.MethodDelete, "/"+name+"?ignore_unavailable=true", nil, nil)
+	err := engine.Call(ctx, x.search, http.MethodDelete, "/"+name+"?ignore_unavailable=true", nil, nil)
 	if err != nil {
 		return fmt.Errorf("deleting the index %s: %w", name, err)
 	}
@@ -155,19 +156,19 @@ func (x *Indexer) pointAlias(ctx context.Context, to string, present map[string]
 			actions = append(actions, action{"remove": {"index": name, "alias": x.names.Alias()}})
 		}
 	}
-	if err := call(ctx, x.search, http.MethodPost, "/_aliases", map[string]any{"actions": actions}, nil); err != nil {
+	if err := engine.Call(ctx, x.search, http.MethodPost, "/_aliases", map[string]any{"actions": actions}, nil); err != nil {
 		return fmt.Errorf("pointing the alias at %s: %w", to, err)
 	}
 	return nil
 }
 
 func (x *Indexer) refresh(ctx context.Context, index string) error {
-	return call(ctx, x.search, http.MethodPost, "/"+index+"/_refresh", nil, nil)
+	return engine.Call(ctx, x.search, http.MethodPost, "/"+index+"/_refresh", nil, nil)
 }
 
 // setIndex changes dynamic settings of an index.
 func (x *Indexer) setIndex(ctx context.Context, index string, settings map[string]any) error {
-	return call(ctx, x.search, http.MethodPut, "/"+index+"/_settings", map[string]any{"index": settings}, nil)
+	return engine.Call(ctx, x.search, http.MethodPut, "/"+index+"/_settings", map[string]any{"index": settings}, nil)
 }
 
 // liveIndex names the index that searches read.

@@ -43,8 +43,8 @@ type Rebuilt struct {
 
 // Documents sums up what library and index agree on.
 type Documents struct {
-	Count    int64
-	Checksum uint64 // over tenant, asset and version of each document, in any order
+	Count    int64  `json:"documents"`
+	Checksum uint64 `json:"-"` // over tenant, asset and version of each document, in any order
 }
 
 // backfillPage is how many assets the backfill reads at once.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vitrine/internal/engine"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
@@ -40,7 +41,7 @@ func (e *env) count() (int64, error) {
 	var found struct {
 		Count int64 `json:"count"`
 	}
-	err := call(e.ctx, e.search, http.MethodPost, "/"+e.alias()+"/_count?routing="+mappings.Routing(e.actor.Tenant),
+	err := engine.Call(e.ctx, e.search, http.MethodPost, "/"+e.alias()+"/_count?routing="+mappings.Routing(e.actor.Tenant),
 		[]byte(`{"query":{"bool":{"filter":[{"term":{"tenant_id":"`+string(e.actor.Tenant)+`"}},{"term":{"deleted":false}}]}}}`), &found)
 	return found.Count, err
 }

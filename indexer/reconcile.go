@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"vitrine/internal/engine"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
@@ -17,13 +18,13 @@ import (
 // Reconciled is what a comparison of library and index found. All differences
 // are repaired where they are found, so Remaining is 0 unless the index refuses.
 type Reconciled struct {
-	Documents       // that agree, repaired ones included
-	Missing   int64 // live assets without a document
-	Stale     int64 // documents older than their asset
-	Ghosts    int64 // documents of assets that are in the trash or gone
-	Ahead     int64 // documents newer than their asset, as after restoring a backup
-	Remaining int64 // differences that could not be repaired
-	Took      time.Duration
+	Documents               // that agree, repaired ones included
+	Missing   int64         `json:"missing"`   // live assets without a document
+	Stale     int64         `json:"stale"`     // documents older than their asset
+	Ghosts    int64         `json:"ghosts"`    // documents of assets that are in the trash or gone
+	Ahead     int64         `json:"ahead"`     // documents newer than their asset, as after restoring a backup
+	Remaining int64         `json:"remaining"` // differences that could not be repaired
+	Took      time.Duration `json:"-"`
 }
 
 // Repaired counts the differences that are gone now.
@@ -114,7 +115,7 @@ func (c *comparison) indexedTenants(ctx context.Context) ([]library.TenantID, er
 				} `json:"tenants"`
 			} `json:"aggregations"`
 		}
-		err := call(ctx, c.x.search, http.MethodPost, "/"+c.index+"/_search", map[string]any{
+		err := engine.Call(ctx, c.x.search, http.MethodPost, "/"+c.index+"/_search", map[string]any{
 			"size": 0, "track_total_hits": false,
 			"query": map[string]any{"term": map[string]any{"deleted": false}},
 			"aggs":  map[string]any{"tenants": map[string]any{"composite": composite}},
@@ -193,7 +194,7 @@ func (c *comparison) documents(ctx context.Context, tenant library.TenantID, aft
 				} `json:"hits"`
 			} `json:"hits"`
 		}
-		if err := call(ctx, c.x.search, http.MethodPost, "/"+c.index+"/_search?routing="+mappings.Routing(tenant), body, &found); err != nil {
+		if err := engine.Call(ctx, c.x.search, http.MethodPost, "/"+c.index+"/_search?routing="+mappings.Routing(tenant), body, &found); err != nil {
 			return nil, err
 		}
 		hits := found.Hits.Hits
@@ -271,7 +272,7 @@ func lookUp(ctx context.Context, x *Indexer, index string, keys []store.AssetKey
 	if err != nil {
 		return nil, err
 	}
-	if err := call(ctx, x.search, http.MethodPost, "/"+index+"/_mget", body, &found); err != nil {
+	if err := engine.Call(ctx, x.search, http.MethodPost, "/"+index+"/_mget", body, &found); err != nil {
 		return nil, err
 	}
 	if len(found.Docs) != len(keys) {

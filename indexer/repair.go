@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"vitrine/internal/engine"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
@@ -211,7 +212,7 @@ func (c *comparison) taken(ctx context.Context, keys []store.AssetKey) (bool, er
 }
 
 func (c *comparison) delete(ctx context.Context, k store.AssetKey, d present) error {
-	err := call(ctx, c.x.search, http.MethodDelete, fmt.Sprintf("/%s/_doc/%s?routing=%s&if_seq_no=%d&if_primary_term=%d",
+	err := engine.Call(ctx, c.x.search, http.MethodDelete, fmt.Sprintf("/%s/_doc/%s?routing=%s&if_seq_no=%d&if_primary_term=%d",
 		c.index, d.ID, mappings.Routing(k.Tenant), d.SeqNo, d.PrimaryTerm), nil, nil)
 	if status := statusOf(err); status == http.StatusConflict || status == http.StatusNotFound {
 		return nil

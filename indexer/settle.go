@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"vitrine/internal/engine"
 	"vitrine/internal/fault"
 	"vitrine/store"
 )
@@ -128,7 +129,7 @@ func (d *delivery) send(ctx context.Context, items []*item) (left []*item, err e
 		}
 		more, err := d.send(ctx, items[half:])
 		return append(left, more...), err
-	case isSearchError(err, indexNotFound):
+	case engine.IsRefusal(err, engine.IndexNotFound):
 		return nil, errIndexGone
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -153,7 +154,7 @@ func (d *delivery) judge(items []*item, verdicts []verdict) (left []*item, err e
 		case v.conflict():
 			good++
 			m.documents.WithLabelValues(outcomeConflict).Inc()
-		case v.kind == indexNotFound:
+		case v.kind == engine.IndexNotFound:
 			return nil, errIndexGone
 		case v.busy():
 			m.documents.WithLabelValues(outcomeThrottled).Inc()
@@ -161,14 +162,14 @@ func (d *delivery) judge(items []*item, verdicts []verdict) (left []*item, err e
 			left = append(left, it)
 		case v.status >= http.StatusInternalServerError:
 			m.documents.WithLabelValues(outcomeFailed).Inc()
-			it.reason = v.kind + ": " + shorten(v.reason)
+			it.reason = v.kind + ": " + engine.Shorten(v.reason)
 			failed = append(failed, it)
 		case !it.stripped && !it.tomb:
 			m.documents.WithLabelValues(outcomeRefused).Inc()
-			d.b.strip(it, v.kind+": "+shorten(v.reason))
+			d.b.strip(it, v.kind+": "+engine.Shorten(v.reason))
 			left = append(left, it)
 		default:
-			d.bury(it, v.kind+": "+shorten(v.reason))
+			d.bury(it, v.kind+": "+engine.Shorten(v.reason))
 		}
 	}
 	d.s.accepted.Add(int64(good))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/opensearch-project/opensearch-go/v4"
 
+	"vitrine/internal/engine"
 	"vitrine/library"
 	"vitrine/mappings"
 )
@@ -35,7 +36,7 @@ type Waiter struct {
 func NewWaiter(search *opensearch.Client, prefix string, m *Metrics) *Waiter {
 	w := &Waiter{search: search, alias: mappings.Names(prefix).Alias(), metrics: m}
 	w.refresh.do = func(ctx context.Context) error {
-		return call(ctx, search, http.MethodPost, "/"+w.alias+"/_refresh", nil, nil)
+		return engine.Call(ctx, search, http.MethodPost, "/"+w.alias+"/_refresh", nil, nil)
 	}
 	return w
 }
@@ -81,7 +82,7 @@ func (w *Waiter) unwritten(ctx context.Context, tenant library.TenantID, writes 
 			Version int64 `json:"_version"`
 		} `json:"docs"`
 	}
-	err = call(ctx, w.search, http.MethodPost, "/"+w.alias+"/_mget?filter_path=docs._version,docs._id", body, &found)
+	err = engine.Call(ctx, w.search, http.MethodPost, "/"+w.alias+"/_mget?filter_path=docs._version,docs._id", body, &found)
 	if err != nil || len(found.Docs) != len(writes) {
 		return writes
 	}

@@ -43,7 +43,7 @@ type Service struct {
 	Relay     *indexer.Relay
 	Catalogue op.Catalogue
 	Caller    *op.Caller
-	Engine    *opensearch.Client
+	Engine    *opensearch.Client // for the indexer; requests that people wait for have one that notices outages sooner
 
 	cfg       Config
 	log       *slog.Logger
@@ -80,6 +80,10 @@ func (s *Service) assemble() error {
 	if s.Engine, err = engine.Open(cfg.OpenSearchURL...); err != nil {
 		return err
 	}
+	watched, err := engine.OpenWatched(cfg.OpenSearchURL...)
+	if err != nil {
+		return err
+	}
 	metrics := indexer.NewMetrics()
 	index := indexer.Config{Prefix: cfg.Prefix, Brokers: cfg.Brokers, Log: cfg.Log}
 	if s.Indexer, err = indexer.New(s.Store, s.Engine, index, metrics); err != nil {
@@ -88,11 +92,11 @@ func (s *Service) assemble() error {
 	if s.Relay, err = indexer.NewRelay(s.Store, index, metrics); err != nil {
 		return err
 	}
-	s.Searcher = run.New(s.Engine, cfg.Prefix)
+	s.Searcher = run.New(watched, cfg.Prefix)
 	links := assets.Links{Signer: blob.NewSigner(cfg.SigningKey), Base: cfg.PublicURL}
 	s.transfers = transfer.New(s.Store, s.Blobs, links.Signer, cfg.Decoders)
 	s.Catalogue = all.Catalogue(all.Domains{
-		Search:  &search.Service{Store: s.Store, Blobs: s.Blobs, Searcher: s.Searcher, Links: links, Waiter: indexer.NewWaiter(s.Engine, cfg.Prefix, metrics)},
+		Search:  &search.Service{Store: s.Store, Blobs: s.Blobs, Searcher: s.Searcher, Links: links, Waiter: indexer.NewWaiter(watched, cfg.Prefix, metrics)},
 		Assets:  &assets.Service{Store: s.Store, Blobs: s.Blobs, Links: links, MaxFile: cfg.MaxFile},
 		Lineage: &lineage.Service{Store: s.Store, Links: links},
 		Models:  &models.Service{Store: s.Store, Links: links},

@@ -58,7 +58,11 @@ func (c *reconcileCommand) Run(ctx context.Context) error {
 		return err
 	}
 	if c.JSON {
-		return json.NewEncoder(os.Stdout).Encode(got)
+		return json.NewEncoder(os.Stdout).Encode(struct {
+			indexer.Reconciled
+			Repaired int64   `json:"repaired"`
+			Seconds  float64 `json:"seconds"`
+		}{got, got.Repaired(), got.Took.Seconds()})
 	}
 	fmt.Printf("Compared in %s: %d missing, %d stale, %d of assets that are gone, %d ahead of the database. Repaired %d, left %d.\n",
 		got.Took.Round(time.Millisecond), got.Missing, got.Stale, got.Ghosts, got.Ahead, got.Repaired(), got.Remaining)

@@ -32,7 +32,12 @@ type killed struct {
 
 func newKilled(t *testing.T) killed {
 	t.Helper()
-	cfg := servicetest.Config(t)
+	return newKilledAt(t, servicetest.Config(t))
+}
+
+// newKilledAt makes a key for a product on a configuration.
+func newKilledAt(t *testing.T, cfg service.Config) killed {
+	t.Helper()
 	var key struct {
 		Secret string `json:"secret"`
 	}

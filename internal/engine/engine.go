@@ -26,18 +26,27 @@ import (
 // Open makes a client for one cluster. It connects lazily: a cluster that is
 // down now may be up at the first request. Requests are never repeated by the
 // client itself; callers know which ones may be.
-func Open(addresses ...string) (*opensearch.Client, error) {
-	return opensearch.NewClient(opensearch.Config{
-		Addresses:    addresses,
-		DisableRetry: true,
-		Transport: &http.Transport{
-			DialContext:         (&net.Dialer{Timeout: time.Second, KeepAlive: 30 * time.Second}).DialContext,
-			MaxIdleConns:        64,
-			MaxIdleConnsPerHost: 64,
-			IdleConnTimeout:     90 * time.Second,
-			DisableCompression:  true, // the engine is near; compressing costs more than it saves
-		},
-	})
+func Open(addresses ...string) (*opensearch.Client, error) { return open(transport(), addresses) }
+
+// OpenWatched makes a client for requests that people wait for. While a node takes
+// connections but does not answer, its requests fail within two seconds, and all
+// further ones at once, until it answers again.
+func OpenWatched(addresses ...string) (*opensearch.Client, error) {
+	return open(newWatch(transport()), addresses)
+}
+
+func open(transport http.RoundTripper, addresses []string) (*opensearch.Client, error) {
+	return opensearch.NewClient(opensearch.Config{Addresses: addresses, DisableRetry: true, Transport: transport})
+}
+
+func transport() *http.Transport {
+	return &http.Transport{
+		DialContext:         (&net.Dialer{Timeout: time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		MaxIdleConns:        64,
+		MaxIdleConnsPerHost: 64,
+		IdleConnTimeout:     90 * time.Second,
+		DisableCompression:  true, // the engine is near; compressing costs more than it saves
+	}
 }
 
 // Refusal is an answer other than 2xx.
@@ -112,13 +121,14 @@ func Do(client *opensearch.Client, req *http.Request) ([]byte, error) {
 		} `json:"error"`
 	}
 	_ = json.Unmarshal(answer, &told) // a proxy in between answers in any form
-	return nil, &Refusal{Status: res.StatusCode, Type: told.Error.Type, Reason: shorten(told.Error.Reason)}
+	return nil, &Refusal{Status: res.StatusCode, Type: told.Error.Type, Reason: Shorten(told.Error.Reason)}
 }
 
-// maxReason bounds OpenSearch's words where they are kept or shown.
 const maxReason = 300
 
-func shorten(s string) string {
+// Shorten bounds OpenSearch's words where they are kept or shown: they may repeat a
+// value of a document.
+func Shorten(s string) string {
 	s = strings.ToValidUTF8(s, "")
 	if len(s) <= maxReason {
 		return s
