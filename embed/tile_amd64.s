@@ -1,0 +1,75 @@
+#include "textflag.h"
+
+// func tileAVX2(in int, a *float32, lda int, b, bias, dst *float32, ldd int)
+//
+// Y4 to Y15 hold the tile, two registers per row. Each step takes 16 numbers of
+// the panel and one number of each of the six rows. R11 is the fourth row, so
+// that all rows are reached with the scales that addresses allow.
+TEXT ·tileAVX2(SB), NOSPLIT, $0-56
+	MOVQ in+0(FP), CX
+	MOVQ a+8(FP), SI
+	MOVQ lda+16(FP), R8
+	MOVQ b+24(FP), DX
+	MOVQ bias+32(FP), R9
+	MOVQ dst+40(FP), DI
+	MOVQ ldd+48(FP), R10
+	SHLQ $2, R8
+	SHLQ $2, R10
+	LEAQ (R8)(R8*2), R11
+	ADDQ SI, R11
+	VMOVUPS (R9), Y4
+	VMOVUPS 32(R9), Y5
+	VMOVAPS Y4, Y6
+	VMOVAPS Y5, Y7
+	VMOVAPS Y4, Y8
+	VMOVAPS Y5, Y9
+	VMOVAPS Y4, Y10
+	VMOVAPS Y5, Y11
+	VMOVAPS Y4, Y12
+	VMOVAPS Y5, Y13
+	VMOVAPS Y4, Y14
+	VMOVAPS Y5, Y15
+
+step:
+	VMOVUPS (DX), Y0
+	VMOVUPS 32(DX), Y1
+	VBROADCASTSS (SI), Y2
+	VBROADCASTSS (SI)(R8*1), Y3
+	VFMADD231PS Y0, Y2, Y4
+	VFMADD231PS Y1, Y2, Y5
+	VFMADD231PS Y0, Y3, Y6
+	VFMADD231PS Y1, Y3, Y7
+	VBROADCASTSS (SI)(R8*2), Y2
+	VBROADCASTSS (R11), Y3
+	VFMADD231PS Y0, Y2, Y8
+	VFMADD231PS Y1, Y2, Y9
+	VFMADD231PS Y0, Y3, Y10
+	VFMADD231PS Y1, Y3, Y11
+	VBROADCASTSS (R11)(R8*1), Y2
+	VBROADCASTSS (R11)(R8*2), Y3
+	VFMADD231PS Y0, Y2, Y12
+	VFMADD231PS Y1, Y2, Y13
+	VFMADD231PS Y0, Y3, Y14
+	VFMADD231PS Y1, Y3, Y15
+	ADDQ $4, SI
+	ADDQ $4, R11
+	ADDQ $64, DX
+	DECQ CX
+	JNZ step
+
+	LEAQ (R10)(R10*2), R11
+	ADDQ DI, R11
+	VMOVUPS Y4, (DI)
+	VMOVUPS Y5, 32(DI)
+	VMOVUPS Y6, (DI)(R10*1)
+	VMOVUPS Y7, 32(DI)(R10*1)
+	VMOVUPS Y8, (DI)(R10*2)
+	VMOVUPS Y9, 32(DI)(R10*2)
+	VMOVUPS Y10, (R11)
+	VMOVUPS Y11, 32(R11)
+	VMOVUPS Y12, (R11)(R10*1)
+	VMOVUPS Y13, 32(R11)(R10*1)
+	VMOVUPS Y14, (R11)(R10*2)
+	VMOVUPS Y15, 32(R11)(R10*2)
+	VZEROUPPER
+	RET
