@@ -35,6 +35,7 @@ type Service struct {
 	blobs  blob.Store
 	signer *blob.Signer
 	store  *store.Store
+	pace   pace
 
 	making  singleflight.Group
 	decoder *semaphore.Weighted
@@ -43,7 +44,7 @@ type Service struct {
 // New makes the service. At most decoders pictures are decoded at once, which
 // bounds the memory that previews take: each may need 256 MiB.
 func New(st *store.Store, blobs blob.Store, signer *blob.Signer, decoders int64) *Service {
-	return &Service{store: st, blobs: blobs, signer: signer, decoder: semaphore.NewWeighted(decoders)}
+	return &Service{store: st, blobs: blobs, signer: signer, pace: usualPace, decoder: semaphore.NewWeighted(decoders)}
 }
 
 // Upload takes the bytes of PUT /api/v1/storage/upload/{token} and keeps them
@@ -59,8 +60,14 @@ func (s *Service) Upload(w http.ResponseWriter, r *http.Request, _ library.Actor
 	if sent := r.Header.Get("Content-Type"); sent != "" && !sameType(sent, g.MIMEType) {
 		return library.NewFault(library.KindUnsupported, library.CodeTypeMismatch, "This link was made for %s. Send that Content-Type, or ask for another link.", g.MIMEType)
 	}
-	staged, err := s.blobs.Stage(r.Context(), g.Tenant, g.Staged, r.Body, g.MaxBytes)
+	body, done := newPaced(w, r, s.pace)
+	staged, err := s.blobs.Stage(r.Context(), g.Tenant, g.Staged, body, g.MaxBytes)
+	done()
 	if err != nil {
+		if tooSlow(err) {
+			return library.NewFault(library.KindInvalid, library.CodeSizeMismatch,
+				"The upload came at less than %d bytes a second and was broken off; nothing was kept. Send it again over a better line.", s.pace.minRate)
+		}
 		if isReadError(err) {
 			return library.NewFault(library.KindInvalid, library.CodeSizeMismatch, "The upload broke off before its end; nothing was kept. Send it again.")
 		}
@@ -114,7 +121,9 @@ func (s *Service) serveOriginal(w http.ResponseWriter, r *http.Request, tenant l
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": filename}))
 	h.Set("ETag", `"`+string(hash)+`"`)
 	h.Set("Cache-Control", "private, max-age=300")
-	http.ServeContent(w, r, "", file.ModTime(), io.NewSectionReader(file, 0, file.Size()))
+	out, done := newPatient(w, s.pace)
+	defer done()
+	http.ServeContent(out, r, "", file.ModTime(), io.NewSectionReader(file, 0, file.Size()))
 	return nil
 }
 
