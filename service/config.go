@@ -55,10 +55,13 @@ type Config struct {
 	SearchPerMin int           // searches per minute and key; 0 means the 120 of the specification, negative none
 	SweepEvery   time.Duration // how often lost uploads are swept; 0 means an hour
 	SweepAge     time.Duration // what counts as lost; 0 means 24 hours
-	Decoders     int64         // previews made at once; 0 means one per processor
-	MaxFile      int64         // bytes of one file; 0 means the default of package assets
-	Version      string
-	Log          *slog.Logger
+	// ReconcileEvery is how often the index is compared with the database; 0 means
+	// a day.
+	ReconcileEvery time.Duration
+	Decoders       int64 // previews made at once; 0 means one per processor
+	MaxFile        int64 // bytes of one file; 0 means the default of package assets
+	Version        string
+	Log            *slog.Logger
 }
 
 // DefaultListen is where the service listens unless told otherwise.
@@ -96,6 +99,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.SweepAge == 0 {
 		c.SweepAge = 24 * time.Hour
+	}
+	if c.ReconcileEvery == 0 {
+		c.ReconcileEvery = 24 * time.Hour
 	}
 	if c.Decoders == 0 {
 		c.Decoders = int64(runtime.GOMAXPROCS(0))

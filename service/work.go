@@ -11,16 +11,31 @@ import (
 	"vitrine/media/preview"
 )
 
-// work is the role of what can wait: previews for what has arrived, and sweeping
-// up after crashes.
+// work is the role of what can wait: previews for what has arrived, sweeping up
+// after crashes, and comparing the index with the database.
 func (s *Service) work(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		cfg := indexer.Config{Prefix: s.cfg.Prefix, Brokers: s.cfg.Brokers, Log: s.log}
 		return indexer.Follow(ctx, cfg, "previews", int(s.cfg.Decoders), s.makePreview)
 	})
-	g.Go(func() error { return s.sweepRegularly(ctx) })
+	g.Go(func() error { return s.regularly(ctx, s.cfg.SweepEvery, s.sweep) })
+	g.Go(func() error { return s.regularly(ctx, s.cfg.ReconcileEvery, s.reconcile) })
 	return g.Wait()
+}
+
+// regularly does something again and again until ctx ends.
+func (s *Service) regularly(ctx context.Context, every time.Duration, do func(context.Context)) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			do(ctx)
+		}
+	}
 }
 
 // makePreview makes the thumbnail of an asset that has arrived. An asset without
@@ -35,24 +50,31 @@ func (s *Service) makePreview(ctx context.Context, e indexer.Event) {
 	}
 }
 
-func (s *Service) sweepRegularly(ctx context.Context) error {
-	tick := time.NewTicker(s.cfg.SweepEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-			got, err := s.Sweep(ctx, s.cfg.SweepAge)
-			switch {
-			case err != nil:
-				s.log.Warn("the sweep did not finish", "error", err)
-			case got.StagedFiles+got.LostFiles > 0:
-				s.log.Info("swept", "staged", got.StagedFiles, "staged_bytes", got.StagedBytes, "lost", got.LostFiles, "lost_bytes", got.LostBytes)
-			}
-			if _, err := s.Indexer.PurgeTombstones(ctx); err != nil && ctx.Err() == nil {
-				s.log.Warn("old tombstones could not be purged", "error", err)
-			}
-		}
+// sweep takes away what crashes have left.
+func (s *Service) sweep(ctx context.Context) {
+	got, err := s.Sweep(ctx, s.cfg.SweepAge)
+	switch {
+	case err != nil:
+		s.log.Warn("the sweep did not finish", "error", err)
+	case got.StagedFiles+got.LostFiles > 0:
+		s.log.Info("swept", "staged", got.StagedFiles, "staged_bytes", got.StagedBytes, "lost", got.LostFiles, "lost_bytes", got.LostBytes)
+	}
+	if _, err := s.Indexer.PurgeTombstones(ctx); err != nil && ctx.Err() == nil {
+		s.log.Warn("old tombstones could not be purged", "error", err)
+	}
+}
+
+// reconcile mends whatever kept the index from following the database: an index
+// restored from a copy, a topic that somebody deleted. There should be nothing.
+func (s *Service) reconcile(ctx context.Context) {
+	got, err := s.Indexer.Reconcile(ctx, nil)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		s.log.Warn("the index could not be compared with the database", "error", err)
+	case got.Repaired()+got.Remaining > 0:
+		s.log.Warn("the index differed from the database", "missing", got.Missing, "stale", got.Stale, "ghosts", got.Ghosts, "ahead", got.Ahead, "remaining", got.Remaining)
+	default:
+		s.log.Info("the index equals the database", "documents", got.Count, "took", got.Took)
 	}
 }

@@ -1,0 +1,31 @@
+package service_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"vitrine/internal/engine"
+	"vitrine/mappings"
+	"vitrine/service"
+	"vitrine/service/servicetest"
+)
+
+func TestADocumentThatTheIndexLostComesBackWithoutBeingAskedFor(t *testing.T) {
+	e := servicetest.Start(t, servicetest.Options{Adjust: func(c *service.Config) { c.ReconcileEvery = 500 * time.Millisecond }})
+	stored := e.StoreFile("", "fox.png", "image/png", picture(3), "winter")
+	if f := e.Search("", "tag:winter", stored.IndexToken); f.Total != 1 {
+		t.Fatalf("%+v", f)
+	}
+	doc := fmt.Sprintf("/%s/_doc/%s?refresh=true&routing=%s", mappings.Names(e.Cfg.Prefix).Alias(), mappings.DocID(e.Home, stored.Asset.Hash), mappings.Routing(e.Home))
+	if err := engine.Call(t.Context(), e.Engine, http.MethodDelete, doc, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	servicetest.Eventually(t, 20*time.Second, "the lost document is found again", func() error {
+		if f := e.Search("", "tag:winter", ""); f.Total != 1 {
+			return fmt.Errorf("%d are found", f.Total)
+		}
+		return nil
+	})
+}
