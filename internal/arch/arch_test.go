@@ -18,6 +18,7 @@ var levels = map[string]int{
 	"vitrine/mappings":       1, // speaks the nouns, nothing else
 	"vitrine/internal/fault": 0,
 
+	"vitrine/embed":                   1,
 	"vitrine/internal/engine":         1,
 	"vitrine/media/extract/c2pa":      1,
 	"vitrine/media/extract/container": 1,
