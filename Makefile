@@ -29,6 +29,7 @@ reset: build ## Stop, and forget the library and the servers' data
 .PHONY: test
 test: vet ## Run every test on real servers, which are started when they do not run
 	@$(GO) run ./cmd/vitrine stack up
+	@$(GO) run ./cmd/vitrine stack model || echo "Search by meaning is not tested with a model."
 	@$(GO) test -timeout 20m -p 2 ./...
 
 .PHONY: vet

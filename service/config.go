@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"vitrine/embed"
 	"vitrine/library"
 )
 
@@ -58,8 +59,9 @@ type Config struct {
 	// ReconcileEvery is how often the index is compared with the database; 0 means
 	// a day.
 	ReconcileEvery time.Duration
-	Decoders       int64 // previews made at once; 0 means one per processor
-	MaxFile        int64 // bytes of one file; 0 means the default of package assets
+	Decoders       int64        // previews made at once; 0 means one per processor
+	MaxFile        int64        // bytes of one file; 0 means the default of package assets
+	Embed          embed.Config // what turns texts into vectors; the zero value means nothing does
 	Version        string
 	Log            *slog.Logger
 }

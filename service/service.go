@@ -17,6 +17,7 @@ import (
 
 	"vitrine/api"
 	"vitrine/auth"
+	"vitrine/embed"
 	"vitrine/indexer"
 	"vitrine/internal/engine"
 	"vitrine/library"
@@ -43,6 +44,7 @@ type Service struct {
 	Relay     *indexer.Relay
 	Catalogue op.Catalogue
 	Caller    *op.Caller
+	Embedder  embed.Embedder     // nil when searches are by words only
 	Engine    *opensearch.Client // for the indexer; requests that people wait for have one that notices outages sooner
 
 	cfg       Config
@@ -84,6 +86,9 @@ func (s *Service) assemble() error {
 	if err != nil {
 		return err
 	}
+	if s.Embedder, err = openEmbedder(cfg); err != nil {
+		return err
+	}
 	metrics := indexer.NewMetrics()
 	index := indexer.Config{Prefix: cfg.Prefix, Brokers: cfg.Brokers, Log: cfg.Log}
 	if s.Indexer, err = indexer.New(s.Store, s.Engine, index, metrics); err != nil {
@@ -110,6 +115,13 @@ func (s *Service) assemble() error {
 	s.handler = api.Handler(api.Config{Catalogue: s.Catalogue, Caller: s.Caller, Auth: keys, Extra: s.fileRoutes(), Version: cfg.Version,
 		PublicURL: cfg.PublicURL, MCP: s.endpoint, Fallback: web.Handler(http.HandlerFunc(noSuchPage)), AllowedOrigins: cfg.Origins, Ready: s.Ready, Gatherer: s.registry, Metrics: requests, Log: cfg.Log})
 	return nil
+}
+
+// openEmbedder gives nil where none is configured, so that it can be compared.
+func openEmbedder(cfg Config) (embed.Embedder, error) {
+	settings := cfg.Embed
+	settings.Log = cfg.Log
+	return embed.Open(settings)
 }
 
 // budgets gives the request budgets; tests and benchmarks lift them.
@@ -155,6 +167,9 @@ func (s *Service) Close() error {
 	}
 	if s.Store != nil {
 		s.Store.Close()
+	}
+	if s.Embedder != nil {
+		_ = s.Embedder.Close()
 	}
 	return s.Blobs.Close()
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"vitrine/api/client"
+	"vitrine/embed"
 	"vitrine/internal/stack"
 	"vitrine/library"
 	"vitrine/service"
@@ -28,12 +30,27 @@ type servers struct {
 	Prefix        string   `env:"VITRINE_PREFIX" help:"Stands before every index and topic, for deployments that share servers."`
 	LogFormat     string   `env:"VITRINE_LOG_FORMAT" enum:"auto,text,json" default:"auto" help:"auto, text or json."`
 	LogLevel      string   `env:"VITRINE_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
+	embedding
+}
+
+// embedding is what turns texts into vectors.
+type embedding struct {
+	EmbedDriver     string `env:"VITRINE_EMBED_DRIVER" enum:",none,builtin,openai" default:"" help:"What gives texts their meaning: none, builtin (a model in this process) or openai (a server that speaks its protocol). When left out: builtin with the local stack's model where both are there, else none."`
+	EmbedModelDir   string `env:"VITRINE_EMBED_MODEL_DIR" help:"builtin: folder of a BERT sentence model, with model.safetensors, vocab.txt and config.json."`
+	EmbedURL        string `env:"VITRINE_EMBED_URL" name:"embed-url" help:"openai: address of the API with its version, such as http://localhost:11434/v1."`
+	EmbedKey        string `env:"VITRINE_EMBED_KEY" help:"openai: API key; better given by the environment than on the command line."`
+	EmbedModel      string `env:"VITRINE_EMBED_MODEL" help:"openai: name of the model."`
+	EmbedDimensions int    `env:"VITRINE_EMBED_DIMENSIONS" help:"openai: length of the model's vectors."`
+}
+
+func (e embedding) config() embed.Config {
+	return embed.Config{Driver: e.EmbedDriver, Dir: e.EmbedModelDir, URL: e.EmbedURL, Key: e.EmbedKey, Model: e.EmbedModel, Dimensions: e.EmbedDimensions}
 }
 
 // config fills what was left out with the local stack's addresses.
 func (s servers) config() (service.Config, error) {
 	cfg := service.Config{PostgresURL: s.PostgresURL, Brokers: s.KafkaBrokers, OpenSearchURL: s.OpensearchURL,
-		DataDir: s.DataDir, Prefix: s.Prefix, Version: version, Log: s.logger()}
+		DataDir: s.DataDir, Prefix: s.Prefix, Version: version, Log: s.logger(), Embed: s.embedding.config()}
 	if cfg.PostgresURL != "" && len(cfg.Brokers) > 0 && len(cfg.OpenSearchURL) > 0 {
 		return cfg, nil
 	}
@@ -44,6 +61,9 @@ func (s servers) config() (service.Config, error) {
 	running, err := stack.Running(local.Dir)
 	if err != nil {
 		return cfg, fmt.Errorf("no servers are named (VITRINE_POSTGRES_URL, VITRINE_KAFKA_BROKERS, VITRINE_OPENSEARCH_URL) and none run here; start them with: vitrine stack up")
+	}
+	if dir, ok := stack.HasModel(local); ok && cfg.Embed.Driver == "" {
+		cfg.Embed.Driver, cfg.Embed.Dir = embed.Builtin, cmp.Or(cfg.Embed.Dir, dir)
 	}
 	if cfg.PostgresURL == "" {
 		cfg.PostgresURL = running.PostgresURL

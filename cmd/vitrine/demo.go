@@ -48,6 +48,9 @@ func (c *demoUp) Run(ctx context.Context) error {
 	if _, err := store.Migrate(ctx, at.PostgresURL); err != nil {
 		return err
 	}
+	if _, err := stack.Model(ctx, local, os.Stderr); err != nil {
+		warn("Searches are by words only: %v", err)
+	}
 	step("Starting the service")
 	base, err := startService(ctx)
 	if err != nil {

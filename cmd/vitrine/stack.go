@@ -16,6 +16,7 @@ type stackCommand struct {
 	Status stackStatus `cmd:"" help:"Say which run, where, and where their logs are."`
 	Logs   stackLogs   `cmd:"" help:"Show their logs."`
 	Reset  stackReset  `cmd:"" help:"Stop them and forget their data; downloads stay."`
+	Model  stackModel  `cmd:"" help:"Download the sentence model for search by meaning, and say where it is."`
 }
 
 type stackUp struct{}
@@ -30,6 +31,21 @@ func (c *stackUp) Run(ctx context.Context) error {
 		return err
 	}
 	fmt.Printf("PostgreSQL  %s\nKafka       %s\nOpenSearch  %s\n", at.PostgresURL, at.KafkaBrokers[0], at.OpenSearchURL)
+	return nil
+}
+
+type stackModel struct{}
+
+func (c *stackModel) Run(ctx context.Context) error {
+	cfg, err := localStack()
+	if err != nil {
+		return err
+	}
+	dir, err := stack.Model(ctx, cfg, os.Stderr)
+	if err != nil {
+		return err
+	}
+	fmt.Println(dir)
 	return nil
 }
 

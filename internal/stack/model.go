@@ -49,6 +49,17 @@ func Model(ctx context.Context, cfg Config, progress io.Writer) (string, error) 
 	return dir, in.fetchModel(ctx, dir)
 }
 
+// HasModel gives the folder of the sentence model when the cache has it, without downloading anything.
+func HasModel(cfg Config) (dir string, ok bool) {
+	in, err := openCache(cfg, io.Discard)
+	if err != nil {
+		return "", false
+	}
+	dir = modelDir(in.cfg.CacheDir)
+	_, err = os.Stat(dir)
+	return dir, err == nil
+}
+
 // openCache settles the cache without the run directory and its lock: the model belongs to no running stack.
 func openCache(cfg Config, progress io.Writer) (*instance, error) {
 	cfg, err := cfg.complete()
