@@ -148,9 +148,25 @@ func (c *comparison) rewrite(ctx context.Context, rows []store.DocumentRow, docs
 	}
 	write := func() error { return c.x.settler.settle(ctx, newBatch(rows, nil, []string{c.index})) }
 	if len(inTheWay) == 0 {
-		return write()
+		if err := write(); err != nil {
+			return err
+		}
+		// Somebody may have deleted documents by hand, and the index remembers that
+		// under versions of its own.
+		taken, err := c.taken(ctx, rowKeys(rows))
+		if err != nil || taken {
+			return err
+		}
 	}
-	return c.replace(ctx, inTheWay, write)
+	return c.replace(ctx, inTheWay, rowKeys(rows), write)
+}
+
+func rowKeys(rows []store.DocumentRow) []store.AssetKey {
+	keys := make([]store.AssetKey, len(rows))
+	for i := range rows {
+		keys[i] = rows[i].AssetKey
+	}
+	return keys
 }
 
 // forgetting is how often, and after which pause, a write is tried after its
@@ -162,20 +178,18 @@ const (
 )
 
 // replace deletes documents, each only if it is still what was looked at, and
-// writes lower versions in their place. For that moment the index forgets
+// writes until none of some assets lacks its document. For that moment the index forgets
 // deletions at once; else it would refuse lower versions for an hour.
-func (c *comparison) replace(ctx context.Context, docs []present, write func() error) (err error) {
+func (c *comparison) replace(ctx context.Context, docs []present, keys []store.AssetKey, write func() error) (err error) {
 	if err := c.x.setIndex(ctx, c.index, map[string]any{"gc_deletes": "0ms"}); err != nil {
 		return err
 	}
 	defer func() {
 		err = errors.Join(err, c.x.setIndex(context.WithoutCancel(ctx), c.index, map[string]any{"gc_deletes": gcDeletes}))
 	}()
-	keys := make([]store.AssetKey, len(docs))
-	for i, d := range docs {
-		tenant, hash, _ := strings.Cut(d.ID, ":")
-		keys[i] = store.AssetKey{Tenant: library.TenantID(tenant), Hash: library.AssetHash(hash)}
-		if err := c.delete(ctx, keys[i], d); err != nil {
+	for _, d := range docs {
+		tenant, _, _ := strings.Cut(d.ID, ":")
+		if err := c.delete(ctx, library.TenantID(tenant), d); err != nil {
 			return err
 		}
 	}
@@ -211,9 +225,9 @@ func (c *comparison) taken(ctx context.Context, keys []store.AssetKey) (bool, er
 	return true, nil
 }
 
-func (c *comparison) delete(ctx context.Context, k store.AssetKey, d present) error {
+func (c *comparison) delete(ctx context.Context, tenant library.TenantID, d present) error {
 	err := engine.Call(ctx, c.x.search, http.MethodDelete, fmt.Sprintf("/%s/_doc/%s?routing=%s&if_seq_no=%d&if_primary_term=%d",
-		c.index, d.ID, mappings.Routing(k.Tenant), d.SeqNo, d.PrimaryTerm), nil, nil)
+		c.index, d.ID, mappings.Routing(tenant), d.SeqNo, d.PrimaryTerm), nil, nil)
 	if status := statusOf(err); status == http.StatusConflict || status == http.StatusNotFound {
 		return nil
 	}

@@ -18,8 +18,8 @@ func TestADocumentThatTheIndexLostComesBackWithoutBeingAskedFor(t *testing.T) {
 	if f := e.Search("", "tag:winter", stored.IndexToken); f.Total != 1 {
 		t.Fatalf("%+v", f)
 	}
-	doc := fmt.Sprintf("/%s/_doc/%s?refresh=true&routing=%s", mappings.Names(e.Cfg.Prefix).Alias(), mappings.DocID(e.Home, stored.Asset.Hash), mappings.Routing(e.Home))
-	if err := engine.Call(t.Context(), e.Engine, http.MethodDelete, doc, nil, nil); err != nil {
+	lose := "/" + mappings.Names(e.Cfg.Prefix).Alias() + "/_delete_by_query?refresh=true"
+	if err := engine.Call(t.Context(), e.Engine, http.MethodPost, lose, map[string]any{"query": map[string]any{"match_all": map[string]any{}}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	servicetest.Eventually(t, 20*time.Second, "the lost document is found again", func() error {

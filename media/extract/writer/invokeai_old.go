@@ -121,7 +121,7 @@ func dreamSettings(l *library.Lineage, flags settings) {
 	p.Steps = parseCount(flags.exact("s", "steps"))
 	p.CFGScale = parseFloat(flags.exact("C", "cfg_scale"))
 	p.Sampler = nonEmpty(flags.exact("A", "sampler"))
-	p.Width, p.Height = parseCount(flags.exact("W", "width")), parseCount(flags.exact("H", "height"))
+	p.Width, p.Height = parsePositive(flags.exact("W", "width")), parsePositive(flags.exact("H", "height"))
 	addParent(l, "init_image", flags.exact("I", "init_img"))
 	if len(l.Parents) > 0 {
 		p.Denoise = parseFloat(flags.exact("f", "strength"))

@@ -45,6 +45,14 @@ func parseCount(s string) *int {
 	return &n
 }
 
+// parsePositive reads a whole number from 1.
+func parsePositive(s string) *int {
+	if n := parseCount(s); n != nil && *n > 0 {
+		return n
+	}
+	return nil
+}
+
 // parseSeed reads an unsigned 64-bit seed exactly; a seed written as a float is
 // taken when the float holds it exactly.
 func parseSeed(s string) *uint64 {
