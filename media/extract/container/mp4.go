@@ -221,7 +221,7 @@ func itemText(v []byte) string {
 		}
 		return utf8OrLatin1(c.b)
 	case 2:
-		return utf16Text(c.b, binary.BigEndian)
+		return sniffUTF16(c.b, binary.BigEndian)
 	}
 	return ""
 }

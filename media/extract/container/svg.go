@@ -8,6 +8,10 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 // maxSVG is how much of an SVG file is read.
@@ -15,8 +19,8 @@ const maxSVG = 16 << 20
 
 // isSVG knows an SVG file by its root element, which a prologue may precede.
 func isSVG(head []byte) bool {
-	start := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
-	if len(start) == 0 || start[0] != '<' || !bytes.Contains(head, []byte("svg")) {
+	start := textHead(head)
+	if len(start) == 0 || start[0] != '<' || !bytes.Contains(start, []byte("svg")) {
 		return false
 	}
 	d := newXML(bytes.NewReader(start))
@@ -41,7 +45,7 @@ type svgReader struct {
 // readSVG keeps the title, description and metadata of an SVG file.
 func readSVG(s source) {
 	s.file.MIME = "image/svg+xml"
-	in := io.NewSectionReader(s.r, s.base, min(s.size, maxSVG))
+	in := transform.NewReader(io.NewSectionReader(s.r, s.base, min(s.size, maxSVG)), unicode.BOMOverride(encoding.Nop.NewDecoder()))
 	g := svgReader{s: s}
 	switch err := g.walk(newXML(bufio.NewReader(in))); {
 	case s.size > maxSVG:

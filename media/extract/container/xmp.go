@@ -56,8 +56,8 @@ type xmpElement struct {
 // isXMP knows a packet that is a file of its own, as photo editors lay beside a
 // picture.
 func isXMP(head []byte) bool {
-	start := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
-	return len(start) > 0 && start[0] == '<' && (bytes.Contains(head, []byte("<x:xmpmeta")) || bytes.Contains(head, []byte("<rdf:RDF")))
+	start := textHead(head)
+	return len(start) > 0 && start[0] == '<' && (bytes.Contains(start, []byte("<x:xmpmeta")) || bytes.Contains(start, []byte("<rdf:RDF")))
 }
 
 // readXMPFile reads a file that is one XMP packet.
@@ -84,7 +84,7 @@ func readXMP(s source, packet []byte) {
 
 // xmpUTF8 recodes the rare packets in UTF-16 and drops padding.
 func xmpUTF8(b []byte) []byte {
-	if bytes.HasPrefix(b, []byte{0xFE, 0xFF}) || bytes.HasPrefix(b, []byte{0xFF, 0xFE}) {
+	if hasUTF16Mark(b) {
 		b = []byte(sniffUTF16(b, nil))
 	}
 	b = bytes.Trim(b, "\x00")
