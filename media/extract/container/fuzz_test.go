@@ -2,6 +2,7 @@ package container
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -39,7 +40,7 @@ func fuzz(f *testing.F, seeds ...string) {
 		}
 		for _, c := range file.Chunks {
 			for _, s := range []string{c.Place, c.Key, c.Text} {
-				if !utf8.ValidString(s) || bytes.IndexByte([]byte(s), 0) >= 0 {
+				if !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 {
 					t.Errorf("text that cannot be stored: %q", s)
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 )
 
@@ -70,7 +71,7 @@ func (g *gifReader) blocks() bool {
 
 // failed tells the reader's own failure from the file's end.
 func (g *gifReader) failed(err error) bool {
-	if err != io.EOF && err != io.ErrUnexpectedEOF {
+	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		g.s.err = err
 	}
 	return false

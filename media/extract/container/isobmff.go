@@ -136,7 +136,7 @@ func contentCredentials(s source) {
 		return
 	}
 	c.skip(8)
-	s.addData("c2pa", "mp4:uuid", c.b)
+	s.addCredentials("mp4:uuid", c.b)
 }
 
 // metaBody gives the boxes within a meta box. In ISO files four bytes of version

@@ -198,7 +198,7 @@ func (j *jpegReader) finish() {
 	}
 	for _, x := range j.boxes {
 		if b := j.whole(x); isManifestStore(b) {
-			j.s.addData("c2pa", "jpeg:APP11", b)
+			j.s.addCredentials("jpeg:APP11", b)
 		}
 	}
 }

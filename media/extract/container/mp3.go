@@ -29,7 +29,8 @@ func mp3Length(s source, off int64) {
 		return
 	}
 	head = head[i:]
-	version, kbps := head[1]>>3&3, 0
+	version := head[1] >> 3 & 3
+	var kbps int
 	rate, samples := sampleRates[head[2]>>2&3], 576
 	switch version {
 	case 3:

@@ -70,7 +70,7 @@ func (p *pngReader) chunk(s source, kind string, off, n int64) {
 		readEXIF(s.part(off, n), "png:exif")
 	case "caBX":
 		if b, ok := s.value("the content credentials", off, n); ok {
-			s.addData("c2pa", "png:caBX", b)
+			s.addCredentials("png:caBX", b)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package container
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -75,7 +76,7 @@ func (s source) fill(b []byte, off int64) int64 {
 	if n == len(b) {
 		return int64(n)
 	}
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		s.err = err
 		return 0
 	}
@@ -142,10 +143,10 @@ func (l *ledger) add(place, key, text string) {
 	l.file.Chunks = append(l.file.Chunks, Chunk{Place: place, Key: clip(plain(key)), Text: text})
 }
 
-// addData keeps a binary chunk, whose bytes were booked when they were read.
-func (l *ledger) addData(place, key string, data []byte) {
+// addCredentials keeps C2PA data, whose bytes were booked when they were read.
+func (l *ledger) addCredentials(key string, data []byte) {
 	if len(data) > 0 && l.room() {
-		l.file.Chunks = append(l.file.Chunks, Chunk{Place: place, Key: key, Data: data})
+		l.file.Chunks = append(l.file.Chunks, Chunk{Place: "c2pa", Key: key, Data: data})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"io"
 	"math"
 	"strconv"
@@ -58,7 +59,7 @@ func readSVG(s source) {
 func (g *svgReader) walk(d *xml.Decoder) error {
 	for g.s.step() {
 		token, err := d.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

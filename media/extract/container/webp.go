@@ -49,7 +49,7 @@ func (w *webpReader) chunk(kind string, off, n int64) {
 		}
 	case "C2PA":
 		if b, ok := w.s.value("the content credentials", off, n); ok {
-			w.s.addData("c2pa", "webp:C2PA", b)
+			w.s.addCredentials("webp:C2PA", b)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package container
 import (
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -97,7 +98,7 @@ func xmpUTF8(b []byte) []byte {
 func (x *xmpReader) walk(d *xml.Decoder) error {
 	for x.s.step() {
 		token, err := d.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
