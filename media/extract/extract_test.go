@@ -18,12 +18,7 @@ import (
 // pngFile builds a PNG file of one grey pixel with text chunks.
 func pngFile(texts ...string) []byte {
 	out := []byte("\x89PNG\r\n\x1a\n")
-	add := func(kind string, data []byte) {
-		out = binary.BigEndian.AppendUint32(out, uint32(len(data)))
-		body := append([]byte(kind), data...)
-		out = append(out, body...)
-		out = binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(body))
-	}
+	add := func(kind string, data []byte) { out = append(out, pngChunk(kind, data)...) }
 	add("IHDR", []byte{0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0})
 	for i := 0; i+1 < len(texts); i += 2 {
 		add("tEXt", []byte(texts[i]+"\x00"+texts[i+1]))
@@ -31,6 +26,12 @@ func pngFile(texts ...string) []byte {
 	add("IDAT", []byte{0x78, 0x9c, 0x63, 0x60, 0x00, 0x00, 0x00, 0x02, 0x00, 0x01})
 	add("IEND", nil)
 	return out
+}
+
+func pngChunk(kind string, data []byte) []byte {
+	out := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
+	out = append(append(out, kind...), data...)
+	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out[4:]))
 }
 
 const infotext = "a fox\nNegative prompt: ugly\nSteps: 20, Sampler: Euler, CFG scale: 7, Seed: 42, Size: 512x512, Model: fox"

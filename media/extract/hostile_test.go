@@ -48,7 +48,7 @@ func manyNetworks() string {
 	for i := range 20_000 {
 		b.WriteString("<lora:n")
 		b.WriteString(strings.Repeat("x", i%50))
-		b.WriteString(string(rune('a' + i%26)))
+		b.WriteRune(rune('a' + i%26))
 		b.WriteString(":1>")
 	}
 	return b.String()

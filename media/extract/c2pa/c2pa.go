@@ -9,6 +9,7 @@ package c2pa
 
 import (
 	"cmp"
+	"errors"
 	"strings"
 	"unicode/utf8"
 
@@ -219,8 +220,8 @@ func decode(b []byte, v any) bool {
 		return false
 	}
 	err := decoding.Unmarshal(b, v)
-	mismatch, ok := err.(*cbor.UnmarshalTypeError)
-	return err == nil || ok && mismatch.StructFieldName != ""
+	var mismatch *cbor.UnmarshalTypeError
+	return err == nil || errors.As(err, &mismatch) && mismatch.StructFieldName != ""
 }
 
 // clean makes a text fit to store: valid, without NUL, of bounded length.

@@ -24,7 +24,7 @@ func (r *reader) readPasses(lin *library.Lineage, out *node) {
 	r.fill(lin, primary, t)
 	r.readSamplers(lin, chain, t)
 	lin.Hires = r.hires(chain, t)
-	r.textFromSource(lin, primary, t)
+	r.textFromSource(lin, t)
 }
 
 func forward(passes []*node) []*node {
@@ -317,7 +317,7 @@ func (r *reader) upscaler(second *node, t trail) *string {
 
 // textFromSource takes the prompt of the picture a video was made from, when the
 // video's own pass has none.
-func (r *reader) textFromSource(lin *library.Lineage, primary *node, t trail) {
+func (r *reader) textFromSource(lin *library.Lineage, t trail) {
 	if lin.Positive != nil || lin.Negative != nil || t.source == nil || !isLatentSource(t.source) {
 		return
 	}

@@ -1,6 +1,7 @@
 package comfy
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -184,10 +185,7 @@ func (p *parser) number() (value, bool) {
 	return value{kind: kindNumber, text: text}, true
 }
 
-func isRange(err error) bool {
-	e, ok := err.(*strconv.NumError)
-	return ok && e.Err == strconv.ErrRange
-}
+func isRange(err error) bool { return errors.Is(err, strconv.ErrRange) }
 
 func (p *parser) array(depth int) (value, bool) {
 	p.at++

@@ -60,7 +60,7 @@ func namedWidgets(v value) []widget {
 	var out []widget
 	for _, m := range v.members {
 		if m.name != controlWidget {
-			out = append(out, widget{m.name, m.val})
+			out = append(out, widget(m))
 		}
 	}
 	return out

@@ -64,10 +64,10 @@ func civitaiHires(l *library.Lineage, meta, graph object) {
 	for _, id := range graph.keys() {
 		node := graph.object(id)
 		in := node.object("inputs")
-		switch class := node.name("class_type"); {
-		case class == "UpscaleModelLoader":
+		switch node.name("class_type") {
+		case "UpscaleModelLoader":
 			h.Upscaler = in.named("model_name")
-		case class == "KSampler":
+		case "KSampler":
 			h.Steps, h.Denoise = in.int("steps"), in.float("denoise")
 		}
 	}

@@ -218,7 +218,7 @@ func isKey(s string) bool {
 // structured gives the length of the quoted string or JSON value that s starts
 // with, when it is closed and a comma or the end follows; else 0.
 func structured(s string) int {
-	n := 0
+	var n int
 	switch {
 	case strings.HasPrefix(s, `"`):
 		n = stringEnd([]byte(s), 0)

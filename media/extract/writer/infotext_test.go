@@ -100,10 +100,9 @@ func TestSettingsKeepQuotedCommasAndJSON(t *testing.T) {
 }
 
 func TestSettingsWithAnOpenQuoteGoOnAtTheComma(t *testing.T) {
-	got := parseSettings(`Steps: 20, Lora hashes: "a: 11, Sampler: Euler, Seed: 5`)
-	s := settings(got)
+	s := parseSettings(`Steps: 20, Lora hashes: "a: 11, Sampler: Euler, Seed: 5`)
 	if s.get("Sampler") != "Euler" || s.get("Seed") != "5" {
-		t.Errorf("the settings after an open quote are lost: %v", got)
+		t.Errorf("the settings after an open quote are lost: %v", s)
 	}
 }
 
