@@ -178,7 +178,8 @@ func (b *builtin) load() error {
 // weight often, few enough to stay in the processor's cache.
 const passTokens = 192
 
-// Embed implements Embedder. Texts of like length go together, over all processors.
+// Embed implements Embedder. Texts of like length go together, over all processors
+// but one, which answers searches meanwhile.
 func (b *builtin) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	if err := b.load(); err != nil {
 		return nil, err
@@ -191,7 +192,7 @@ func (b *builtin) Embed(ctx context.Context, texts []string) ([][]float32, error
 	slices.SortFunc(order, func(i, j int) int { return len(sequences[j]) - len(sequences[i]) })
 	out := make([][]float32, len(texts))
 	var g errgroup.Group
-	g.SetLimit(runtime.GOMAXPROCS(0))
+	g.SetLimit(max(1, runtime.GOMAXPROCS(0)-1))
 	for _, group := range groups(order, sequences, passTokens) {
 		g.Go(func() error {
 			if ctx.Err() == nil {

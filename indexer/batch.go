@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"vitrine/embed"
 	"vitrine/mappings"
 	"vitrine/store"
 )
@@ -16,10 +17,13 @@ type batch struct {
 	items    []item
 	targets  []string // the indices to write, the live one first
 
-	arena []byte // all action and document lines, one after the other; see release
-	lent  bool   // a failed request may still be reading the arena
-	done  chan struct{}
-	err   error
+	arena    []byte                            // all action and document lines, one after the other; see release
+	lent     bool                              // a failed request may still be reading the arena
+	vectors  map[store.TextHash]store.Embedded // of its texts, of the present embedder
+	complete bool                              // vectors holds all of them
+
+	done chan struct{}
+	err  error
 }
 
 // item is one document on its way into the index.
@@ -29,6 +33,7 @@ type item struct {
 	rewrite  bool      // write although the index may have this version
 	at       time.Time // of the oldest event behind it; zero when there was none
 	line     span      // action and document in the arena
+	text     string    // what its vector is made of; empty without any
 	tomb     bool
 	stripped bool
 	dead     bool
@@ -72,6 +77,7 @@ func newBatch(rows []store.DocumentRow, events map[store.AssetKey]*Event, target
 			continue
 		}
 		doc := Build(it.row)
+		it.text = embed.Text(doc.Title, doc.Prompt, doc.Description, doc.Tags)
 		b.encode(&it, &doc)
 		b.items = append(b.items, it)
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"vitrine/embed"
 	"vitrine/library"
-	"vitrine/mappings"
 )
 
 // Config tunes the indexer. The zero value of every field but Brokers is useful.
@@ -43,14 +43,15 @@ type Config struct {
 	// days, a day more than Kafka keeps messages by default. After it no event
 	// about the asset can still be under way.
 	TombstoneRetention time.Duration
-	// Vectors are the embedding configurations that a new index gets fields for.
-	Vectors []mappings.Vector
+	// Embedder gives documents their vectors; nil means that they have none.
+	Embedder embed.Embedder
 
 	// Log takes what an operator should know; nil means slog.Default().
 	Log *slog.Logger
 
 	dial        dialFunc // tests cut Kafka here
 	comparePage int      // assets that are compared at once; 0 means 2,000
+	sweepEvery  time.Duration
 }
 
 // maxInFlight is how many bulk requests are under way at once: one that
@@ -73,6 +74,7 @@ func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.BulkTimeout, 30*time.Second)
 	setDefault(&c.StallAfter, 15*time.Second)
 	setDefault(&c.comparePage, 2000)
+	setDefault(&c.sweepEvery, sweepEvery)
 	setDefault(&c.TombstoneRetention, 8*24*time.Hour)
 	if c.Log == nil {
 		c.Log = slog.Default()

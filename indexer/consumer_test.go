@@ -250,7 +250,7 @@ func TestADeadDocumentIsPutAsideAndReplayed(t *testing.T) {
 	if err := x.pointAlias(e.ctx, index, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.store.SetGeneration(e.ctx, index, store.GenerationLive); err != nil {
+	if err := e.store.SetGeneration(e.ctx, index, store.GenerationLive, ""); err != nil {
 		t.Fatal(err)
 	}
 	e.run(e.relay(), x)

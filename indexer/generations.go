@@ -55,7 +55,7 @@ func (x *Indexer) EnsureIndex(ctx context.Context) (Ensured, error) {
 		if err := x.pointAlias(ctx, out.Index, present); err != nil {
 			return err
 		}
-		return x.store.SetGeneration(ctx, out.Index, store.GenerationLive)
+		return x.store.SetGeneration(ctx, out.Index, store.GenerationLive, x.vectors.configuration())
 	})
 	return out, err
 }
@@ -124,7 +124,7 @@ func (x *Indexer) nextName(generations []store.Generation, present map[string]bo
 // createIndex makes an index of the present mapping version; one that is there
 // already is taken as it is.
 func (x *Indexer) createIndex(ctx context.Context, name string) error {
-	body, err := mappings.WithVectors(x.cfg.Vectors...)
+	body, err := mappings.WithVectors(x.vectors.fields()...)
 	if err != nil {
 		return err
 	}

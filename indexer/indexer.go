@@ -22,6 +22,8 @@ type Indexer struct {
 	names   mappings.IndexNames
 	bus     *bus
 	settler *settler
+	vectors *vectors // nil without an embedder
+	filler  *filler
 	letters *publisher
 	metrics *Metrics
 	log     *slog.Logger
@@ -39,7 +41,9 @@ func New(st *store.Store, search *opensearch.Client, cfg Config, m *Metrics) (*I
 		metrics: m, log: cfg.Log.With("service", "indexer"),
 	}
 	x.letters = x.bus.publisher(cfg.deadTopic())
-	x.settler = &settler{store: st, bulk: newBulkWriter(search, cfg, m), dead: x.sendLetters, metrics: m, log: x.log}
+	x.filler = newFiller(x)
+	x.vectors = newVectors(st, cfg.Embedder, m, x.log, x.filler.missing)
+	x.settler = &settler{store: st, bulk: newBulkWriter(search, cfg, m), dead: x.sendLetters, vectors: x.vectors, metrics: m, log: x.log}
 	return x, nil
 }
 
@@ -67,6 +71,10 @@ func (x *Indexer) Run(ctx context.Context) error {
 	defer filling.Wait()
 	if index.Created {
 		filling.Go(func() { x.fill(ctx) })
+	}
+	if x.vectors != nil {
+		filling.Go(func() { x.adopt(ctx) })
+		filling.Go(func() { x.filler.run(ctx) })
 	}
 	x.consumeOn(ctx)
 	return nil

@@ -24,6 +24,8 @@ type Metrics struct {
 	repairs                *prometheus.CounterVec
 	rebuild                *prometheus.GaugeVec
 	refreshWait            prometheus.Histogram
+	embedded               *prometheus.CounterVec
+	unembedded             prometheus.Gauge
 
 	all []prometheus.Collector
 }
@@ -39,6 +41,14 @@ const (
 	outcomeStripped  = "stripped"
 	outcomeDead      = "dead"
 	outcomeBadEvent  = "bad_event"
+)
+
+// Outcomes of a text, the label of vitrine_embedding_texts_total.
+const (
+	embeddedMade    = "made"
+	embeddedKnown   = "known" // it has been embedded before
+	embeddedRefused = "refused"
+	embeddedFailed  = "failed" // it is tried again
 )
 
 // NewMetrics makes a fresh set of figures.
@@ -61,6 +71,8 @@ func NewMetrics() *Metrics {
 	m.repairs = m.counterVec("vitrine_index_repairs_total", "Differences between library and index that were found and repaired.", "kind")
 	m.rebuild = m.gaugeVec("vitrine_index_rebuild_documents", "Documents of the rebuild under way.", "kind")
 	m.refreshWait = m.histogram("vitrine_index_wait_seconds", "Time a search waited for its caller's own writes.", prometheus.ExponentialBuckets(0.005, 2, 10))
+	m.embedded = m.counterVec("vitrine_embedding_texts_total", "Texts by what became of them in one attempt to embed them.", "outcome")
+	m.unembedded = m.gauge("vitrine_embedding_waiting_documents", "Documents that waited for their vector at the last look.")
 	return m
 }
 

@@ -20,6 +20,7 @@ import (
 const (
 	PhaseBackfill = "backfill" // documents of all assets are written into the new index
 	PhaseCompare  = "compare"  // library and new index are compared, differences repaired
+	PhaseEmbed    = "embed"    // vectors that the new index still lacks are made
 	PhaseSwap     = "swap"     // searches are moved over
 	PhaseDone     = "done"
 )
@@ -66,7 +67,7 @@ const keepRetired = 1
 // has read nothing that the backfill will not read later; one that sees it
 // writes both indices. The versions settle which of two writes stays.
 func (x *Indexer) Rebuild(ctx context.Context, progress func(Progress)) (Rebuilt, error) {
-	return x.change(ctx, progress, func(generations []store.Generation, present map[string]bool) (string, error) {
+	return x.change(ctx, progress, true, func(generations []store.Generation, present map[string]bool) (string, error) {
 		return x.nextName(generations, present), nil
 	})
 }
@@ -75,7 +76,7 @@ func (x *Indexer) Rebuild(ctx context.Context, progress func(Progress)) (Rebuilt
 // index up to date first, as a rebuild does, and fails with a conflict when
 // there is none.
 func (x *Indexer) Rollback(ctx context.Context, progress func(Progress)) (Rebuilt, error) {
-	return x.change(ctx, progress, func(generations []store.Generation, present map[string]bool) (string, error) {
+	return x.change(ctx, progress, false, func(generations []store.Generation, present map[string]bool) (string, error) {
 		for i := len(generations) - 1; i >= 0; i-- {
 			_, there := present[generations[i].Name]
 			if there && generations[i].State == store.GenerationRetired {
@@ -134,8 +135,8 @@ func (x *Indexer) discard(ctx context.Context, name string) error {
 }
 
 // change makes another index the live one: one being built if there is one, else
-// the one that choose names.
-func (x *Indexer) change(ctx context.Context, progress func(Progress),
+// the one that choose names. A fresh one must have the vectors configured now.
+func (x *Indexer) change(ctx context.Context, progress func(Progress), fresh bool,
 	choose func([]store.Generation, map[string]bool) (string, error)) (Rebuilt, error) {
 	if progress == nil {
 		progress = func(Progress) {}
@@ -143,7 +144,7 @@ func (x *Indexer) change(ctx context.Context, progress func(Progress),
 	var out Rebuilt
 	began := time.Now()
 	err := x.store.LockGenerations(ctx, func(held func(context.Context) bool) error {
-		c := &changeover{x: x, held: held, progress: progress}
+		c := &changeover{x: x, held: held, progress: progress, fresh: fresh}
 		if err := c.begin(ctx, choose); err != nil {
 			return err
 		}
@@ -163,6 +164,7 @@ type changeover struct {
 
 	live, next string
 	resumed    bool // the index has documents already
+	fresh      bool // it must have the vectors that are configured now
 
 	mu sync.Mutex // one progress report at a time
 }
@@ -182,6 +184,12 @@ func (c *changeover) begin(ctx context.Context, choose func([]store.Generation, 
 		case store.GenerationLive:
 			c.live = g.Name
 		case store.GenerationBuilding:
+			if c.fresh && g.Embedding != c.x.vectors.configuration() && !present[g.Name] {
+				if err := c.x.discard(ctx, g.Name); err != nil { // begun under other settings
+					return err
+				}
+				continue
+			}
 			c.next, c.resumed = g.Name, true
 		}
 	}
@@ -194,7 +202,7 @@ func (c *changeover) begin(ctx context.Context, choose func([]store.Generation, 
 	if err := c.x.createIndex(ctx, c.next); err != nil {
 		return err
 	}
-	return c.x.store.SetGeneration(ctx, c.next, store.GenerationBuilding)
+	return c.x.store.SetGeneration(ctx, c.next, store.GenerationBuilding, c.x.vectors.configuration())
 }
 
 func (c *changeover) run(ctx context.Context) (Rebuilt, error) {
@@ -212,6 +220,9 @@ func (c *changeover) run(ctx context.Context) (Rebuilt, error) {
 	if report.Remaining > 0 {
 		return Rebuilt{}, library.NewFault(library.KindInternal, library.CodeInternal,
 			"The new index still differs from the library in %d documents after repairs; searches stay on the old one. Run the rebuild again.", report.Remaining)
+	}
+	if err := c.embed(ctx); err != nil {
+		return Rebuilt{}, fmt.Errorf("embedding what the index %s holds: %w", c.next, err)
 	}
 	c.report(Progress{PhaseSwap, c.next, report.Count, report.Count})
 	if err := c.swap(ctx); err != nil {
@@ -298,7 +309,9 @@ func (x *Indexer) documents(ctx context.Context, keys []store.AssetKey, index st
 	if err != nil {
 		return nil, err
 	}
-	return newBatch(rows, nil, []string{index}), nil
+	b := newBatch(rows, nil, []string{index})
+	x.vectors.prepare(ctx, index, b)
+	return b, nil
 }
 
 func (c *changeover) writeAll(ctx context.Context, batches <-chan *batch, total int64, done *atomic.Int64) error {

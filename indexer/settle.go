@@ -20,6 +20,7 @@ type settler struct {
 	store   *store.Store
 	bulk    *bulkWriter
 	dead    func(context.Context, []message) error // publishes dead letters
+	vectors *vectors                               // nil without an embedder
 	metrics *Metrics
 	log     *slog.Logger
 
@@ -60,6 +61,7 @@ func (s *settler) write(ctx context.Context, index string, b *batch) error {
 		items[i].stripped, items[i].dead, items[i].reason = false, false, ""
 		pending[i] = &items[i]
 	}
+	s.vectors.attach(ctx, index, b, items)
 	wait := outage()
 	d := &delivery{s: s, b: b, index: index}
 	for len(pending) > 0 {

@@ -43,10 +43,22 @@ type Vector struct {
 	Dims   int    // 1 to 16000
 }
 
+// EmbeddedField says what became of a document's text: one of the values below.
+// A document without it waits to be embedded. Only an index with a vector field
+// has it.
+const EmbeddedField = "embedded"
+
+// The values of EmbeddedField.
+const (
+	EmbeddedReady   = "ready"   // the document has its vector
+	EmbeddedNothing = "nothing" // there is no text to embed
+	EmbeddedRefused = "refused" // the provider does not take the text
+)
+
 // WithVectors gives the body for creating an assets index that has a field
 // vec_<config> per given configuration: Lucene HNSW with m 16 and
 // ef_construction 100 over cosine similarity. It fails on a name or a dimension
-// out of range and on the same name twice.
+// out of range and on the same name twice. Without configurations it is Assets.
 func WithVectors(vectors ...Vector) ([]byte, error) {
 	var body struct {
 		Settings json.RawMessage `json:"settings"`
@@ -68,6 +80,7 @@ func WithVectors(vectors ...Vector) ([]byte, error) {
 			return nil, fmt.Errorf("embedding configuration %q is named twice", v.Config)
 		}
 		body.Mappings.Properties[name] = field
+		body.Mappings.Properties[EmbeddedField] = json.RawMessage(`{"type": "keyword"}`)
 	}
 	return json.Marshal(body)
 }

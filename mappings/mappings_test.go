@@ -86,10 +86,10 @@ func TestWithVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := properties(t, b)
-	if p["vec_a_1"] == nil || p["vec_b"] == nil {
-		t.Errorf("vector fields are missing: %v, %v", p["vec_a_1"], p["vec_b"])
+	if p["vec_a_1"] == nil || p["vec_b"] == nil || p[EmbeddedField] == nil {
+		t.Errorf("vector fields are missing: %v, %v, %v", p["vec_a_1"], p["vec_b"], p[EmbeddedField])
 	}
-	if len(p) != len(properties(t, Assets()))+2 {
+	if len(p) != len(properties(t, Assets()))+3 {
 		t.Errorf("adding two vectors changed the other fields")
 	}
 	for _, bad := range [][]Vector{{{"", 3}}, {{"A", 3}}, {{"a", 0}}, {{"a", 16001}}, {{"a", 3}, {"a", 3}}} {

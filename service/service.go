@@ -90,7 +90,7 @@ func (s *Service) assemble() error {
 		return err
 	}
 	metrics := indexer.NewMetrics()
-	index := indexer.Config{Prefix: cfg.Prefix, Brokers: cfg.Brokers, Log: cfg.Log}
+	index := indexer.Config{Prefix: cfg.Prefix, Brokers: cfg.Brokers, Embedder: s.Embedder, Log: cfg.Log}
 	if s.Indexer, err = indexer.New(s.Store, s.Engine, index, metrics); err != nil {
 		return err
 	}

@@ -24,15 +24,16 @@ const (
 type Generation struct {
 	Name      string
 	State     GenerationState
+	Embedding string // the configuration its vectors are of; "" when it has no field for vectors
 	CreatedAt time.Time
 	ChangedAt time.Time
 }
 
-const generationsSQL = `SELECT name, state, created_at, changed_at FROM index_generations ORDER BY created_at, name`
+const generationsSQL = `SELECT name, state, embedding, created_at, changed_at FROM index_generations ORDER BY created_at, name`
 
 func scanGeneration(row pgx.CollectableRow) (Generation, error) {
 	var g Generation
-	err := row.Scan(&g.Name, &g.State, &g.CreatedAt, &g.ChangedAt)
+	err := row.Scan(&g.Name, &g.State, &g.Embedding, &g.CreatedAt, &g.ChangedAt)
 	return g, err
 }
 
@@ -46,12 +47,13 @@ func (s *Store) Generations(ctx context.Context) ([]Generation, error) {
 	return list, unavailable(err)
 }
 
-// SetGeneration adds a generation or changes the state of one. A second live
-// generation, or a second one being built, is a conflict.
-func (s *Store) SetGeneration(ctx context.Context, name string, state GenerationState) error {
+// SetGeneration adds a generation, with the embedding configuration of its index,
+// or changes the state of one. A second live generation, or a second one being
+// built, is a conflict.
+func (s *Store) SetGeneration(ctx context.Context, name string, state GenerationState, embedding string) error {
 	_, err := s.indexer.Exec(ctx, `
-		INSERT INTO index_generations (name, state) VALUES ($1, $2)
-		ON CONFLICT (name) DO UPDATE SET state = excluded.state, changed_at = now()`, name, string(state))
+		INSERT INTO index_generations (name, state, embedding) VALUES ($1, $2, $3)
+		ON CONFLICT (name) DO UPDATE SET state = excluded.state, changed_at = now()`, name, string(state), embedding)
 	if isUniqueViolation(err) {
 		return library.NewFault(library.KindConflict, library.CodeConflict,
 			"There is already an index that is %s. Finish or abort it first.", state)
@@ -102,6 +104,9 @@ func (s *Store) LockGenerations(ctx context.Context, fn func(held func(context.C
 	if !got {
 		return ErrGenerationsBusy
 	}
-	defer conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(generationsLock))
+	defer func() {
+		// A connection that is broken has let go of its locks.
+		_, _ = conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(generationsLock))
+	}()
 	return fn(func(ctx context.Context) bool { return conn.Ping(ctx) == nil })
 }

@@ -1,0 +1,321 @@
+package indexer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"vitrine/embed"
+	"vitrine/internal/engine"
+	"vitrine/library"
+	"vitrine/mappings"
+	"vitrine/store"
+)
+
+// filler brings vectors to documents that were written without. It is told of
+// them by the consumer beside it, and looks for all others in the index now and
+// then: those of an outage, of a crash, of processes without an embedder. Nothing
+// waits for it.
+type filler struct {
+	x    *Indexer
+	told chan []store.AssetKey
+
+	failures int // in a row
+}
+
+// How many documents are filled together, how many such groups may wait, and how
+// often the index is searched for what nobody told of.
+const (
+	fillPage   = 64
+	fillWaits  = 256
+	sweepEvery = 15 * time.Second
+)
+
+func newFiller(x *Indexer) *filler {
+	return &filler{x: x, told: make(chan []store.AssetKey, fillWaits)}
+}
+
+// missing is told of documents without a vector. When too many wait already they
+// are left to the next look at the index.
+func (f *filler) missing(keys []store.AssetKey) {
+	for len(keys) > 0 {
+		n := min(fillPage, len(keys))
+		select {
+		case f.told <- keys[:n:n]:
+		default:
+			return
+		}
+		keys = keys[n:]
+	}
+}
+
+// run fills until ctx ends. While the embedder is away it tries again with the
+// next look.
+func (f *filler) run(ctx context.Context) {
+	next := time.NewTimer(0)
+	defer next.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return
+		case keys := <-f.told:
+			err = f.fill(ctx, keys, "")
+		case <-next.C:
+			err = f.sweep(ctx)
+			next.Reset(f.x.cfg.sweepEvery)
+		}
+		if err != nil && ctx.Err() == nil {
+			f.failures++
+			f.x.log.Warn("some documents have no vector yet; trying again", "error", err)
+			next.Reset(f.pause(err))
+			f.forget()
+		} else {
+			f.failures = 0
+		}
+	}
+}
+
+// pause is how long a failure is given: longer each time, and as long as the
+// embedder rests when it says so.
+func (f *filler) pause(err error) time.Duration {
+	pause := f.x.cfg.sweepEvery / 16 << min(f.failures, 6)
+	return min(max(library.AsFault(err).RetryAfter, pause), time.Minute)
+}
+
+// forget drops what was told: after a failure the index itself says what is open.
+func (f *filler) forget() {
+	for {
+		select {
+		case <-f.told:
+		default:
+			return
+		}
+	}
+}
+
+// fill makes the vectors of some documents and writes them: into one index, or
+// into all that are written and have the field.
+func (f *filler) fill(ctx context.Context, keys []store.AssetKey, index string) error {
+	rows, generations, err := f.x.store.Documents(ctx, keys)
+	if err != nil {
+		return err
+	}
+	targets := []string{index}
+	if index == "" {
+		targets = embedding(generations, f.x.vectors.configuration())
+	}
+	if len(targets) == 0 {
+		return nil
+	}
+	b := newBatch(rows, nil, targets)
+	defer b.release()
+	f.keep(b)
+	if len(b.items) == 0 {
+		return nil
+	}
+	if err := f.x.vectors.make(ctx, b); err != nil {
+		return err
+	}
+	err = f.x.settler.settle(ctx, b)
+	if errors.Is(err, errIndexGone) { // a rebuild has ended; what took its place has its own vectors
+		return nil
+	}
+	return err
+}
+
+// keep leaves in a batch what should be written again: live documents that the
+// index does not refuse. The index has these versions already.
+func (f *filler) keep(b *batch) {
+	n := 0
+	for _, it := range b.items {
+		if it.tomb || it.row.Failed {
+			continue
+		}
+		it.rewrite = true
+		b.items[n] = it
+		n++
+	}
+	b.items = b.items[:n]
+}
+
+// embedding lists the written indices that have vectors of a configuration.
+func embedding(generations []store.Generation, configuration string) []string {
+	var list []string
+	for _, g := range generations {
+		if g.State != store.GenerationRetired && g.Embedding == configuration {
+			list = append(list, g.Name)
+		}
+	}
+	return list
+}
+
+// sweep fills what was left behind in the live index, unless another process does.
+func (f *filler) sweep(ctx context.Context) error {
+	err := f.x.store.LockEmbedding(ctx, func() error {
+		generations, err := f.x.store.Generations(ctx)
+		if err != nil {
+			return err
+		}
+		for _, g := range generations {
+			if g.State == store.GenerationLive && g.Embedding == f.x.vectors.configuration() {
+				return f.walk(ctx, g.Name, nil)
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, store.ErrEmbeddingBusy) {
+		return nil
+	}
+	return err
+}
+
+// walk fills every document of an index that waits for its vector, in one pass
+// over them. done is told how many of how many; it may be nil.
+func (f *filler) walk(ctx context.Context, index string, done func(done, total int64)) error {
+	var filled, total int64
+	var after []any
+	for {
+		keys, open, last, err := f.waiting(ctx, index, after)
+		if err != nil {
+			return err
+		}
+		if after == nil {
+			total = open
+		}
+		f.x.metrics.unembedded.Set(float64(max(0, total-filled)))
+		if len(keys) == 0 {
+			return nil
+		}
+		if err := f.fill(ctx, keys, index); err != nil {
+			return err
+		}
+		filled, after = filled+int64(len(keys)), last
+		if done != nil {
+			done(filled, max(total, filled))
+		}
+		if err := f.interlude(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// interlude fills a few of the documents that arrive during a long walk, so that
+// people who add one do not wait for its end.
+func (f *filler) interlude(ctx context.Context) error {
+	select {
+	case keys := <-f.told:
+		return f.fill(ctx, keys, "")
+	default:
+		return nil
+	}
+}
+
+// waiting gives the next documents that wait, in order of their hash, and how
+// many wait from there on.
+func (f *filler) waiting(ctx context.Context, index string, after []any) (keys []store.AssetKey, open int64, last []any, err error) {
+	body := map[string]any{
+		"size": fillPage, "track_total_hits": true, "_source": false, "stored_fields": "_none_",
+		"sort": []string{"asset_h", "tenant_id"},
+		"query": map[string]any{"bool": map[string]any{
+			"filter":   []any{map[string]any{"term": map[string]any{"deleted": false}}},
+			"must_not": []any{map[string]any{"exists": map[string]any{"field": mappings.EmbeddedField}}},
+		}},
+	}
+	if after != nil {
+		body["search_after"] = after
+	}
+	var found struct {
+		Hits struct {
+			Total struct {
+				Value int64 `json:"value"`
+			} `json:"total"`
+			Hits []struct {
+				Sort []any `json:"sort"`
+			} `json:"hits"`
+		} `json:"hits"`
+	}
+	if err := engine.Call(ctx, f.x.search, http.MethodPost, "/"+index+"/_search", body, &found); err != nil {
+		return nil, 0, nil, err
+	}
+	for _, h := range found.Hits.Hits {
+		hash, _ := h.Sort[0].(string)
+		tenant, _ := h.Sort[1].(string)
+		keys = append(keys, store.AssetKey{Tenant: library.TenantID(tenant), Hash: library.AssetHash(hash)})
+		last = h.Sort
+	}
+	return keys, found.Hits.Total.Value, last, nil
+}
+
+// adopt makes the index one of the configured embedder, once: where the live
+// index has vectors of another configuration, or none, it is rebuilt behind the
+// alias. It looks only at its start, so that of two processes with different
+// settings the one that started last decides, and they do not take turns.
+func (x *Indexer) adopt(ctx context.Context) {
+	_ = persist(ctx, func(ctx context.Context) error {
+		done, err := x.adopted(ctx)
+		if err != nil {
+			return err
+		}
+		if done {
+			return x.forgetVectors(ctx)
+		}
+		x.log.Info("rebuilding the index for another embedding configuration; searches go on", "model", x.vectors.embedder.Info().Model)
+		rebuilt, err := x.Rebuild(ctx, nil)
+		if err != nil {
+			return err
+		}
+		if ours, err := x.adopted(ctx); !ours { // it completed a rebuild that was begun under other settings
+			return cmp.Or(err, errOtherVectors)
+		}
+		x.log.Info("the index has vectors of the embedding configuration", "index", rebuilt.Index, "documents", rebuilt.Count, "took", rebuilt.Took)
+		return x.forgetVectors(ctx)
+	}, func(err error) {
+		x.log.Warn("the index has no vectors of the embedding configuration yet; trying again", "error", err)
+	})
+}
+
+var errOtherVectors = errors.New("the index has vectors of another embedding configuration")
+
+// adopted reports whether the live index has vectors of the configured embedder.
+func (x *Indexer) adopted(ctx context.Context) (bool, error) {
+	generations, err := x.store.Generations(ctx)
+	for _, g := range generations {
+		if g.State == store.GenerationLive && g.Embedding == x.vectors.configuration() {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
+// forgetVectors drops what is kept of configurations that no index uses.
+func (x *Indexer) forgetVectors(ctx context.Context) error {
+	n, err := x.store.DropEmbeddings(ctx, x.vectors.configuration())
+	if n > 0 {
+		x.log.Info("forgot the vectors of configurations that no index uses", "texts", n)
+	}
+	return err
+}
+
+// embed makes the vectors that the index being built still lacks. When the
+// embedder is away it leaves the rest to the filler: searches by words should not
+// wait for it.
+func (c *changeover) embed(ctx context.Context) error {
+	if c.x.vectors == nil {
+		return nil
+	}
+	if configuration, err := c.x.vectors.of(ctx, c.next); err != nil || configuration != c.x.vectors.configuration() {
+		return err // going back to an index of another configuration
+	}
+	if err := c.x.refresh(ctx, c.next); err != nil {
+		return err
+	}
+	err := c.x.filler.walk(ctx, c.next, func(done, total int64) { c.report(Progress{PhaseEmbed, c.next, done, total}) })
+	if err != nil && library.AsFault(err).Code == embed.CodeUnavailable {
+		c.x.log.Warn("the new index goes into use without some vectors; they follow when the embedder is back", "error", err)
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,245 @@
+package indexer
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"log/slog"
+	"math"
+	"slices"
+	"strconv"
+
+	"vitrine/embed"
+	"vitrine/mappings"
+	"vitrine/store"
+)
+
+// vectors gives documents their vectors: those that are known when a batch is
+// written, without ever holding it up, and new ones when it is told to make them.
+// A document whose vector is not known yet is written without one and without a
+// word about it, which is how the filler finds it.
+type vectors struct {
+	store    *store.Store
+	embedder embed.Embedder
+	metrics  *Metrics
+	log      *slog.Logger
+	missing  func([]store.AssetKey) // told which documents were written without
+}
+
+// newVectors gives nil without an embedder: then nothing here costs anything.
+func newVectors(st *store.Store, e embed.Embedder, m *Metrics, log *slog.Logger, missing func([]store.AssetKey)) *vectors {
+	if e == nil {
+		return nil
+	}
+	return &vectors{store: st, embedder: e, metrics: m, log: log, missing: missing}
+}
+
+// configuration names the embedding configuration that new indices are made for.
+func (v *vectors) configuration() string {
+	if v == nil {
+		return ""
+	}
+	return v.embedder.ID()
+}
+
+// fields gives the vector fields of a new index.
+func (v *vectors) fields() []mappings.Vector {
+	if v == nil {
+		return nil
+	}
+	return []mappings.Vector{{Config: v.embedder.ID(), Dims: v.embedder.Dimensions()}}
+}
+
+func hashText(text string) store.TextHash { return sha256.Sum256([]byte(text)) }
+
+// attach gives the items of a batch, on their way into one index, the vectors
+// that are known for that index. What it cannot find out stays open: a document
+// without a vector is better than none.
+func (v *vectors) attach(ctx context.Context, index string, b *batch, items []item) {
+	if v == nil || len(items) == 0 {
+		return
+	}
+	configuration, err := v.of(ctx, index)
+	if err == nil && configuration == "" {
+		return
+	}
+	var known map[store.TextHash]store.Embedded
+	if err == nil {
+		known, err = v.look(ctx, configuration, b, items)
+	}
+	if err != nil {
+		v.log.Warn("the vectors of some documents could not be read; they follow later", "documents", len(items), "error", err)
+	}
+	var open []store.AssetKey
+	for i := range items {
+		if !b.splice(&items[i], configuration, known) && configuration == v.configuration() {
+			open = append(open, items[i].row.AssetKey)
+		}
+	}
+	if len(open) > 0 {
+		v.missing(open)
+	}
+}
+
+// of tells which configuration an index has a field for.
+func (v *vectors) of(ctx context.Context, index string) (string, error) {
+	generations, err := v.store.Generations(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, g := range generations {
+		if g.Name == index {
+			return g.Embedding, nil
+		}
+	}
+	return "", nil
+}
+
+// look gives what is known of the texts of some items.
+func (v *vectors) look(ctx context.Context, configuration string, b *batch, items []item) (map[store.TextHash]store.Embedded, error) {
+	if configuration == v.configuration() && b.complete {
+		return b.vectors, nil
+	}
+	return v.store.Embeddings(ctx, configuration, slices.Collect(distinct(items)))
+}
+
+// distinct gives the hash of each text once.
+func distinct(items []item) func(yield func(store.TextHash) bool) {
+	return func(yield func(store.TextHash) bool) {
+		seen := make(map[store.TextHash]bool, len(items))
+		for i := range items {
+			if items[i].text == "" {
+				continue
+			}
+			if h := hashText(items[i].text); !seen[h] {
+				seen[h] = true
+				if !yield(h) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// splice writes an item's lines anew with what is known of its text, and reports
+// whether that is anything. A tombstone has no text, and needs none.
+func (b *batch) splice(it *item, configuration string, known map[store.TextHash]store.Embedded) bool {
+	if it.tomb {
+		return true
+	}
+	said, vector := mappings.EmbeddedNothing, store.Embedded(nil)
+	if it.text != "" {
+		var ok bool
+		if vector, ok = known[hashText(it.text)]; !ok {
+			return false
+		}
+		said = mappings.EmbeddedReady
+		if !usable(vector) {
+			said, vector = mappings.EmbeddedRefused, nil
+		}
+	}
+	old := it.line
+	body := old.from + bytes.IndexByte(b.arena[old.from:old.to], '\n') + 1
+	it.line.from = len(b.arena)
+	b.arena = appendAction(b.arena, it)
+	b.arena = append(b.arena, b.arena[body:old.to-len("}\n")]...)
+	b.arena = append(b.arena, `,"`+mappings.EmbeddedField+`":"`+said+`"`...)
+	if vector != nil {
+		b.arena = appendVector(b.arena, mappings.VectorField(configuration), vector)
+	}
+	b.arena = append(b.arena, "}\n"...)
+	it.line.to = len(b.arena)
+	return true
+}
+
+// usable reports whether the index takes a vector: it refuses a document whose
+// vector is zero or holds what is no number.
+func usable(vector []float32) bool {
+	var sum float64
+	for _, x := range vector {
+		sum += float64(x) * float64(x)
+	}
+	return sum > 0 && !math.IsInf(sum, 0)
+}
+
+func appendVector(dst []byte, field string, vector []float32) []byte {
+	dst = append(dst, `,"`+field+`":[`...)
+	for i, x := range vector {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendFloat(dst, float64(x), 'g', -1, 32)
+	}
+	return append(dst, ']')
+}
+
+// embedAtOnce is how many texts one call of the embedder gets: enough for a
+// provider's request, little enough to keep what was made when one call fails.
+const embedAtOnce = 64
+
+// make embeds the texts of a batch that are not known yet, keeps the vectors, and
+// leaves with the batch all that is known then. An error says that some are still
+// open.
+func (v *vectors) make(ctx context.Context, b *batch) error {
+	texts := map[store.TextHash]string{}
+	for i := range b.items {
+		if text := b.items[i].text; text != "" {
+			texts[hashText(text)] = text
+		}
+	}
+	known, err := v.store.Embeddings(ctx, v.configuration(), slices.Collect(distinct(b.items)))
+	if err != nil {
+		return err
+	}
+	v.metrics.embedded.WithLabelValues(embeddedKnown).Add(float64(len(known)))
+	var hashes []store.TextHash
+	for h := range texts {
+		if _, ok := known[h]; !ok {
+			hashes = append(hashes, h)
+		}
+	}
+	for part := range slices.Chunk(hashes, embedAtOnce) {
+		if err := v.embed(ctx, part, texts, known); err != nil {
+			return err
+		}
+	}
+	b.vectors, b.complete = known, true
+	return nil
+}
+
+// prepare makes the vectors of a batch for an index that is filled, where it can.
+func (v *vectors) prepare(ctx context.Context, index string, b *batch) {
+	if v == nil {
+		return
+	}
+	configuration, err := v.of(ctx, index)
+	if err == nil && configuration == v.configuration() {
+		err = v.make(ctx, b)
+	}
+	if err != nil && ctx.Err() == nil {
+		v.log.Warn("some documents of the new index have no vector yet", "error", err)
+	}
+}
+
+// embed makes the vectors of some texts, keeps them and adds them to known.
+func (v *vectors) embed(ctx context.Context, hashes []store.TextHash, texts map[store.TextHash]string, known map[store.TextHash]store.Embedded) error {
+	list := make([]string, len(hashes))
+	for i, h := range hashes {
+		list[i] = texts[h]
+	}
+	got, err := v.embedder.Embed(ctx, list)
+	if err != nil {
+		v.metrics.embedded.WithLabelValues(embeddedFailed).Add(float64(len(list)))
+		return err
+	}
+	made := make(map[store.TextHash]store.Embedded, len(hashes))
+	for i, h := range hashes {
+		outcome := embeddedMade
+		if !usable(got[i]) || len(got[i]) != v.embedder.Dimensions() {
+			outcome, got[i] = embeddedRefused, nil
+		}
+		v.metrics.embedded.WithLabelValues(outcome).Inc()
+		made[h], known[h] = got[i], got[i]
+	}
+	return v.store.KeepEmbeddings(ctx, v.configuration(), made)
+}

@@ -1,0 +1,103 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// TextHash is the SHA-256 of a text that was embedded.
+type TextHash [32]byte
+
+// Embedded is what an embedding configuration makes of a text: a vector, or nil
+// where the provider refuses the text.
+type Embedded []float32
+
+// Embeddings gives what is known of some texts under a configuration.
+func (s *Store) Embeddings(ctx context.Context, configuration string, texts []TextHash) (map[TextHash]Embedded, error) {
+	hashes := make([][]byte, len(texts))
+	for i := range texts {
+		hashes[i] = texts[i][:]
+	}
+	rows, err := s.indexer.Query(ctx, `SELECT text_h, vector FROM embeddings WHERE configuration = $1 AND text_h = ANY($2)`, configuration, hashes)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	known := make(map[TextHash]Embedded, len(texts))
+	var hash, vector []byte
+	_, err = pgx.ForEachRow(rows, []any{&hash, &vector}, func() error {
+		known[TextHash(hash)] = unpackVector(vector)
+		return nil
+	})
+	return known, unavailable(err)
+}
+
+// KeepEmbeddings remembers what a configuration made of some texts. What is known
+// already stays.
+func (s *Store) KeepEmbeddings(ctx context.Context, configuration string, made map[TextHash]Embedded) error {
+	hashes, vectors := make([][]byte, 0, len(made)), make([][]byte, 0, len(made))
+	for h, v := range made {
+		hashes, vectors = append(hashes, h[:]), append(vectors, packVector(v))
+	}
+	_, err := s.indexer.Exec(ctx, `
+		INSERT INTO embeddings (configuration, text_h, vector)
+		SELECT $1, h, v FROM unnest($2::bytea[], $3::bytea[]) AS x(h, v) ON CONFLICT DO NOTHING`, configuration, hashes, vectors)
+	return unavailable(err)
+}
+
+// DropEmbeddings forgets the vectors of every configuration that no index has a
+// field for and that is not the given one, and reports how many they were.
+func (s *Store) DropEmbeddings(ctx context.Context, but string) (int64, error) {
+	tag, err := s.indexer.Exec(ctx, `
+		DELETE FROM embeddings WHERE configuration <> $1 AND configuration NOT IN (SELECT embedding FROM index_generations)`, but)
+	return tag.RowsAffected(), unavailable(err)
+}
+
+// ErrEmbeddingBusy says that another process embeds what was left behind.
+var ErrEmbeddingBusy = errors.New("another process embeds what was left behind")
+
+// embeddingLock is the advisory lock of the one who embeds what was left behind.
+const embeddingLock = 0x76697472696e6502
+
+// LockEmbedding runs fn while no other process does, or gives ErrEmbeddingBusy at once.
+func (s *Store) LockEmbedding(ctx context.Context, fn func() error) error {
+	conn, err := s.indexer.Acquire(ctx)
+	if err != nil {
+		return unavailable(err)
+	}
+	defer conn.Release()
+	var got bool
+	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, int64(embeddingLock)).Scan(&got); err != nil {
+		return unavailable(err)
+	}
+	if !got {
+		return ErrEmbeddingBusy
+	}
+	defer conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(embeddingLock))
+	return fn()
+}
+
+func packVector(v []float32) []byte {
+	if v == nil {
+		return nil
+	}
+	out := make([]byte, 0, 4*len(v))
+	for _, x := range v {
+		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(x))
+	}
+	return out
+}
+
+func unpackVector(b []byte) []float32 {
+	if b == nil {
+		return nil
+	}
+	out := make([]float32, len(b)/4)
+	for i := range out {
+		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return out
+}

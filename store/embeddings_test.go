@@ -1,0 +1,84 @@
+package store_test
+
+import (
+	"crypto/sha256"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vitrine/store"
+)
+
+func textHash(s string) store.TextHash { return sha256.Sum256([]byte(s)) }
+
+func TestVectorsAreKeptByConfigurationAndText(t *testing.T) {
+	s := open(t)
+	ctx := t.Context()
+	made := map[store.TextHash]store.Embedded{textHash("a"): {0.25, -1}, textHash("refused"): nil}
+	if err := s.KeepEmbeddings(ctx, "one", made); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.KeepEmbeddings(ctx, "one", map[store.TextHash]store.Embedded{textHash("a"): {9, 9}, textHash("b"): {1, 0}}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Embeddings(ctx, "one", []store.TextHash{textHash("a"), textHash("refused"), textHash("unknown")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(made, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got, err := s.Embeddings(ctx, "two", []store.TextHash{textHash("a")}); err != nil || len(got) != 0 {
+		t.Errorf("under another configuration: %v, %v", got, err)
+	}
+}
+
+func TestVectorsOfConfigurationsThatNothingUsesAreForgotten(t *testing.T) {
+	s := open(t)
+	ctx := t.Context()
+	for _, configuration := range []string{"used", "mine", "old"} {
+		if err := s.KeepEmbeddings(ctx, configuration, map[store.TextHash]store.Embedded{textHash("a"): {1}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.SetGeneration(ctx, "assets-v1-1", store.GenerationLive, "used"); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.DropEmbeddings(ctx, "mine"); n != 1 || err != nil {
+		t.Errorf("forgot %d, %v; want 1", n, err)
+	}
+	for configuration, want := range map[string]int{"used": 1, "mine": 1, "old": 0} {
+		if got, err := s.Embeddings(ctx, configuration, []store.TextHash{textHash("a")}); err != nil || len(got) != want {
+			t.Errorf("%s: %d vectors, %v; want %d", configuration, len(got), err, want)
+		}
+	}
+}
+
+func TestAGenerationKeepsItsEmbeddingConfiguration(t *testing.T) {
+	s := open(t)
+	ctx := t.Context()
+	if err := s.SetGeneration(ctx, "assets-v1-1", store.GenerationBuilding, "one"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetGeneration(ctx, "assets-v1-1", store.GenerationLive, "two"); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Generations(ctx)
+	if err != nil || len(list) != 1 || list[0].Embedding != "one" || list[0].State != store.GenerationLive {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+func TestOnlyOneProcessEmbedsWhatWasLeftBehind(t *testing.T) {
+	s := open(t)
+	err := s.LockEmbedding(t.Context(), func() error {
+		return s.LockEmbedding(t.Context(), func() error { t.Error("two hold the lock"); return nil })
+	})
+	if !errors.Is(err, store.ErrEmbeddingBusy) {
+		t.Errorf("the second gets %v", err)
+	}
+	if err := s.LockEmbedding(t.Context(), func() error { return nil }); err != nil {
+		t.Errorf("after the first has ended: %v", err)
+	}
+}
