@@ -261,7 +261,7 @@ func appendList[S ~string](w *writer, k string, list []S) {
 // appendString writes a JSON string. Plain ones are copied; the rest go to the
 // standard library.
 func appendString(dst []byte, s string) []byte {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf {
 			return appendEscaped(dst, s, i)
 		}

@@ -77,7 +77,7 @@ func (r *Relay) relay(ctx context.Context, wake <-chan struct{}) {
 		return
 	}
 	out := r.bus.publisher(r.cfg.changesTopic())
-	defer out.close()
+	defer func() { _ = out.close() }() // nothing is left in it: each message is acknowledged or tried again
 	b := outage()
 	for ctx.Err() == nil {
 		began := time.Now()

@@ -122,7 +122,7 @@ func (r *refresher) await(ctx context.Context) error {
 		mine = &refreshing{done: make(chan struct{})}
 		if r.running == nil {
 			r.running = mine
-			go r.run(mine)
+			go r.run(mine) //nolint:gosec // many wait for one refresh, which must not end with the first of them
 		} else {
 			r.next = mine
 		}

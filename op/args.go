@@ -3,6 +3,7 @@ package op
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"math"
 	"slices"
@@ -48,7 +49,8 @@ func malformed(detail string) error {
 }
 
 func position(d *json.Decoder, err error) string {
-	if s, ok := err.(*json.SyntaxError); ok {
+	var s *json.SyntaxError
+	if errors.As(err, &s) {
 		return "at byte " + strconv.FormatInt(s.Offset, 10)
 	}
 	return "it ends at byte " + strconv.FormatInt(d.InputOffset(), 10)

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,7 +24,8 @@ func check(s *huma.Schema, args map[string]any, mode huma.ValidateMode) []librar
 	huma.Validate(nil, s, huma.NewPathBuffer(nil, 0), mode, args, &res)
 	details := make([]*huma.ErrorDetail, 0, len(res.Errors))
 	for _, err := range res.Errors {
-		if d, ok := err.(*huma.ErrorDetail); ok {
+		var d *huma.ErrorDetail
+		if errors.As(err, &d) {
 			details = append(details, d)
 		}
 	}

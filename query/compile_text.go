@@ -54,7 +54,7 @@ func (c *compiler) text(t *Text, u use) clause {
 	}
 	if h := strings.ToLower(t.Value); library.AssetHash(h).Valid() {
 		c.clauses++
-		return best(0, constant(term("asset_h", h), scoreID), c.leafIn(t, u))
+		return best(constant(term("asset_h", h), scoreID), c.leafIn(t, u))
 	}
 	return c.leafIn(t, u)
 }
@@ -107,7 +107,7 @@ const longCJK = 4
 
 func (c *compiler) exact(v string) clause {
 	c.clauses += 7 * weight(v)
-	return best(0,
+	return best(
 		constant(term("title.raw", v), scoreTitle),
 		constant(term("filename", v), scoreFilename),
 		constant(term("tags_norm", mappings.NormTag(v)), scoreTag),
@@ -142,7 +142,7 @@ func (c *compiler) partial(t *Text) clause {
 	}
 	c.clauses += 10 + 3*(weight(v)-1+strings.Count(v, " ")+cjkRunes(v))
 	inside := "*" + escapeGlob(v) + "*"
-	return best(0,
+	return best(
 		constant(prefix("title.raw", v), 8),
 		constant(prefix("filename", v), 8),
 		constant(prefix("tags_norm", mappings.NormTag(v)), 6),
@@ -182,7 +182,7 @@ func (c *compiler) glob(t *Text) clause {
 		list = append(list, wildcard("title", p), wildcard("prompt", p), wildcard("description", p))
 	}
 	c.clauses += len(list)
-	return best(0, list...)
+	return best(list...)
 }
 
 // wholeText lets an asset whose title, tag or file name is the whole text come

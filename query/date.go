@@ -19,7 +19,8 @@ func (r *reader) date(v string) (*Scalar, string) {
 // dateUnit gives the first and the last millisecond of a day, month or year, in UTC.
 // Years run from 1000 to 9999, the ones the index can hold.
 func dateUnit(v string, zone *time.Location) (start, end time.Time, ok bool) {
-	layout, years, months, days := "", 0, 0, 0
+	var layout string
+	years, months, days := 0, 0, 0
 	switch len(v) {
 	case len("2006"):
 		layout, years = "2006", 1

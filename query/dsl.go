@@ -56,13 +56,9 @@ func constant(c clause, boost float64) clause {
 }
 
 // best scores a match by its best clause.
-func best(tie float64, clauses ...clause) clause {
+func best(clauses ...clause) clause {
 	if len(clauses) == 1 {
 		return clauses[0]
 	}
-	d := clause{"queries": clauses}
-	if tie > 0 {
-		d["tie_breaker"] = tie
-	}
-	return clause{"dis_max": d}
+	return clause{"dis_max": clause{"queries": clauses}}
 }

@@ -14,7 +14,7 @@ type repair struct {
 
 func (r *reader) repair(tokens []token) []token {
 	p := &repair{r: r, out: make([]token, 0, len(tokens)+2)}
-	for i := 0; i < len(tokens); i++ {
+	for i := 0; i < len(tokens); i++ { //nolint:intrange // a word may take the token behind it
 		t := tokens[i]
 		switch t.kind {
 		case tokField:

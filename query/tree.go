@@ -96,12 +96,23 @@ var (
 	Nothing    Node = &Const{Value: false}
 )
 
-func (n *And) Position() (int, int)   { return n.at.start, n.at.end - n.at.start }
-func (n *Or) Position() (int, int)    { return n.at.start, n.at.end - n.at.start }
-func (n *Not) Position() (int, int)   { return n.at.start, n.at.end - n.at.start }
+// Position implements Node.
+func (n *And) Position() (int, int) { return n.at.start, n.at.end - n.at.start }
+
+// Position implements Node.
+func (n *Or) Position() (int, int) { return n.at.start, n.at.end - n.at.start }
+
+// Position implements Node.
+func (n *Not) Position() (int, int) { return n.at.start, n.at.end - n.at.start }
+
+// Position implements Node.
 func (n *Const) Position() (int, int) { return n.at.start, n.at.end - n.at.start }
-func (n *Text) Position() (int, int)  { return n.at.start, n.at.end - n.at.start }
-func (n *Pred) Position() (int, int)  { return n.at.start, n.at.end - n.at.start }
+
+// Position implements Node.
+func (n *Text) Position() (int, int) { return n.at.start, n.at.end - n.at.start }
+
+// Position implements Node.
+func (n *Pred) Position() (int, int) { return n.at.start, n.at.end - n.at.start }
 
 func (n *And) String() string   { return canonical(n) }
 func (n *Or) String() string    { return canonical(n) }

@@ -131,7 +131,7 @@ func (r *run) one(ctx context.Context, f store.StoredFile) (changed bool, err er
 	}
 	file, err := containerFile(f)
 	if err != nil {
-		return false, fmt.Errorf("%w: %v", errNothingRead, err)
+		return false, fmt.Errorf("%w: %w", errNothingRead, err)
 	}
 	if len(file.Chunks) == 0 && f.HasData {
 		return false, fmt.Errorf("%w: its chunks are missing", errNothingRead)

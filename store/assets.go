@@ -212,13 +212,13 @@ func (s *Store) Workflow(ctx context.Context, tenant library.TenantID, hash libr
 func (s *Store) RawChunks(ctx context.Context, tenant library.TenantID, hash library.AssetHash, v any) error {
 	return s.readTenant(ctx, tenant, `SELECT chunks FROM lineage_raw WHERE tenant_id = $1 AND asset_h = $2`,
 		[]any{tenant, hash}, func(rows pgx.Rows) error {
-			for rows.Next() {
-				var packed []byte
-				if err := rows.Scan(&packed); err != nil {
-					return err
-				}
-				return unpack(packed, v)
+			if !rows.Next() {
+				return nil
 			}
-			return nil
+			var packed []byte
+			if err := rows.Scan(&packed); err != nil {
+				return err
+			}
+			return unpack(packed, v)
 		})
 }

@@ -105,7 +105,7 @@ func awaitReady(ctx context.Context, base string) error {
 		select {
 		case <-time.After(100 * time.Millisecond):
 		case <-ctx.Done():
-			return fmt.Errorf("the service is not ready after %s (%v); %s says why", readyLimit, err, logFile)
+			return fmt.Errorf("the service is not ready after %s (%w); %s says why", readyLimit, err, logFile)
 		}
 	}
 }

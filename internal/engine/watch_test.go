@@ -39,7 +39,7 @@ func newMoody(t *testing.T) *moody {
 	return m
 }
 
-func (m *moody) ask(t *testing.T) (error, time.Duration) {
+func (m *moody) ask(t *testing.T) (time.Duration, error) {
 	t.Helper()
 	client, err := OpenWatched(m.URL)
 	if err != nil {
@@ -47,7 +47,7 @@ func (m *moody) ask(t *testing.T) (error, time.Duration) {
 	}
 	began := time.Now()
 	err = Call(t.Context(), client, http.MethodGet, "/assets/_search", nil, nil)
-	return err, time.Since(began)
+	return time.Since(began), err
 }
 
 func TestARequestToANodeThatHangsEndsSoonAndFurtherOnesAtOnceUntilItAnswers(t *testing.T) {
@@ -56,15 +56,15 @@ func TestARequestToANodeThatHangsEndsSoonAndFurtherOnesAtOnceUntilItAnswers(t *t
 	if err != nil {
 		t.Fatal(err)
 	}
-	get := func() (error, time.Duration) {
+	get := func() (time.Duration, error) {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		began := time.Now()
 		err := Call(ctx, client, http.MethodGet, "/assets/_search", nil, nil)
-		return err, time.Since(began)
+		return time.Since(began), err
 	}
 	m.hangs.Store(true)
-	err, took := get()
+	took, err := get()
 	if !errors.Is(err, errHangs) || took > 10*time.Second {
 		t.Fatalf("the first request ended after %s with %v", took, err)
 	}
@@ -72,12 +72,12 @@ func TestARequestToANodeThatHangsEndsSoonAndFurtherOnesAtOnceUntilItAnswers(t *t
 	if !errors.As(Unavailable(err), &f) || f.Code != library.CodeIndexUnavailable || f.RetryAfter <= 0 {
 		t.Errorf("its fault is %v", Unavailable(err))
 	}
-	if err, took := get(); !errors.Is(err, errHangs) || took > 250*time.Millisecond {
+	if took, err := get(); !errors.Is(err, errHangs) || took > 250*time.Millisecond {
 		t.Errorf("a further request ended after %s with %v", took, err)
 	}
 	m.hangs.Store(false)
 	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		if err, _ := get(); err == nil {
+		if _, err := get(); err == nil {
 			break
 		}
 		if time.Since(began) > 10*time.Second {
@@ -90,7 +90,7 @@ func TestASlowSearchOnAHealthyNodeIsWaitedFor(t *testing.T) {
 	m := newMoody(t)
 	m.slow.Store(true)
 	time.AfterFunc(3*askAfter, func() { m.slow.Store(false) })
-	if err, took := m.ask(t); err != nil || took < 3*askAfter {
+	if took, err := m.ask(t); err != nil || took < 3*askAfter {
 		t.Errorf("the search ended after %s with %v", took, err)
 	}
 }
@@ -98,7 +98,7 @@ func TestASlowSearchOnAHealthyNodeIsWaitedFor(t *testing.T) {
 func TestANodeThatIsDownRefusesAndDoesNotHang(t *testing.T) {
 	m := newMoody(t)
 	m.Close()
-	if err, took := m.ask(t); err == nil || errors.Is(err, errHangs) || took > 5*time.Second {
+	if took, err := m.ask(t); err == nil || errors.Is(err, errHangs) || took > 5*time.Second {
 		t.Errorf("a request to a port that nobody listens on ended after %s with %v", took, err)
 	}
 }

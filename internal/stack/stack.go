@@ -194,7 +194,7 @@ func (in *instance) awaitReady(ctx context.Context, s server) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return fmt.Errorf("%s runs but did not answer within %s (%v); see its log %s", s.title(), startTimeout, err, in.logPath(s.name()))
+			return fmt.Errorf("%s runs but did not answer within %s (%w); see its log %s", s.title(), startTimeout, err, in.logPath(s.name()))
 		case <-time.After(100 * time.Millisecond):
 		}
 	}

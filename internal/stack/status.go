@@ -32,6 +32,7 @@ var ErrNotRunning = errors.New("the stack does not run")
 // State is what is known about one server.
 type State string
 
+// The states of a server.
 const (
 	Stopped State = "stopped" // no process
 	Paused  State = "paused"  // a process frozen by Pause

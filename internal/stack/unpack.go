@@ -136,7 +136,7 @@ func unzip(path, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer archive.Close()
+	defer func() { _ = archive.Close() }()
 	for _, entry := range archive.File {
 		if !filepath.IsLocal(entry.Name) {
 			return fmt.Errorf("%s holds a name that leads out of it", filepath.Base(path))

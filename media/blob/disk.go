@@ -238,7 +238,7 @@ func (d *Disk) Commit(_ context.Context, tenant library.TenantID, id string, h l
 func (d *Disk) Discard(_ context.Context, tenant library.TenantID, id string) error {
 	name, err := stagingPath(tenant, id)
 	if err != nil {
-		return nil // no such id can exist
+		return nil //nolint:nilerr // no such id can exist
 	}
 	return ignoreMissing(d.root.Remove(name))
 }
@@ -256,7 +256,7 @@ func (d *Disk) Open(_ context.Context, tenant library.TenantID, h library.AssetH
 func (d *Disk) Remove(_ context.Context, tenant library.TenantID, h library.AssetHash) error {
 	name, err := assetPath("assets", tenant, h)
 	if err != nil {
-		return nil
+		return nil //nolint:nilerr // no such file can exist
 	}
 	if derived, err := assetPath("derived", tenant, h); err == nil {
 		_ = d.root.RemoveAll(derived)

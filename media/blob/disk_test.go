@@ -81,7 +81,7 @@ func TestASignedTokenIsWorthlessOnceAnythingOfItChanges(t *testing.T) {
 	if library.AsFault(err).Code != library.CodeURLExpired {
 		t.Errorf("an expired token gave %v", err)
 	}
-	if s.SignSteady(g, time.Hour) != s.SignSteady(g, time.Hour) {
+	if first, second := s.SignSteady(g, time.Hour), s.SignSteady(g, time.Hour); first != second {
 		t.Error("a steady token changes between two calls, so no browser can cache it")
 	}
 }

@@ -13,13 +13,13 @@ import (
 	"image/color"
 	_ "image/gif" // decoders register themselves
 	"image/jpeg"
-	_ "image/png"
+	_ "image/png" // as above
 	"io"
 
-	_ "golang.org/x/image/bmp"
+	_ "golang.org/x/image/bmp" // as above
 	"golang.org/x/image/draw"
-	_ "golang.org/x/image/tiff"
-	_ "golang.org/x/image/webp"
+	_ "golang.org/x/image/tiff" // as above
+	_ "golang.org/x/image/webp" // as above
 )
 
 // Edges are the lengths, in pixels, of the longest edge that previews come in.

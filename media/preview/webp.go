@@ -14,7 +14,7 @@ import (
 func firstFrame(r io.ReaderAt, size int64) ([]byte, error) {
 	var head [12]byte
 	if _, err := r.ReadAt(head[:], 0); err != nil || string(head[:4]) != "RIFF" || string(head[8:]) != "WEBP" {
-		return nil, nil
+		return nil, nil //nolint:nilerr // too short for a WebP is no WebP
 	}
 	for off := int64(12); off+8 <= size; {
 		kind, length, err := chunkAt(r, off)

@@ -34,7 +34,7 @@ func TestContactSheet(t *testing.T) {
 		start := time.Now()
 		for col := range columns {
 			pic := New(k, r).Draw(w, h)
-			for i := 0; i < w*h; i++ {
+			for i := range w * h {
 				sheet.SetRGBA(col*w+i%w, row*h+i/w, color.RGBA{pic.Pix[3*i], pic.Pix[3*i+1], pic.Pix[3*i+2], 255})
 			}
 		}

@@ -43,8 +43,8 @@ func packedText(key, value string) chunk {
 	var b bytes.Buffer
 	b.WriteString(key + "\x00\x00")
 	z := zlib.NewWriter(&b)
-	z.Write(latin1(value)) // a bytes.Buffer does not fail
-	z.Close()
+	_, _ = z.Write(latin1(value)) // a bytes.Buffer does not fail
+	_ = z.Close()
 	return chunk{"zTXt", b.Bytes()}
 }
 

@@ -66,10 +66,7 @@ func dotJoins(s []rune, i int) bool {
 }
 
 // analyzed is a text as the index has it: the terms at each position.
-type analyzed struct {
-	at    []map[string]bool
-	pairs map[string]bool // of two touching characters, with the position of the first
-}
+type analyzed struct{ at []map[string]bool }
 
 // gap stands between two values of one field.
 const gap = 100

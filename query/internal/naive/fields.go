@@ -196,7 +196,7 @@ func inProse(p *query.Pred, d *mappings.Document, a analyzed) bool {
 
 func numeric(p *query.Pred, list []float64) bool {
 	for _, n := range list {
-		ok := true
+		var ok bool
 		switch p.Op {
 		case query.Equal:
 			ok = n == p.Lo.Number
