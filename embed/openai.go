@@ -25,6 +25,10 @@ type provider struct {
 	url    string
 	client *http.Client
 	rest   breaker
+	// Callers with less patience than a request may take have a breaker of their
+	// own besides: that the provider is too slow for a search says nothing to those
+	// who can wait.
+	hurry breaker
 }
 
 const (
@@ -118,33 +122,64 @@ func (p *provider) ask(ctx context.Context, texts []string) ([][]float32, error)
 	if err != nil {
 		return nil, err
 	}
+	deadline, has := ctx.Deadline()
+	hurried := has && time.Until(deadline) < p.cfg.Timeout
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = 200*time.Millisecond, longestPause
 	return backoff.Retry(ctx, func() ([][]float32, error) {
-		if wait, ok := p.rest.allow(time.Now()); !ok {
+		if wait, ok := p.allow(hurried); !ok {
 			return nil, backoff.Permanent(p.unavailable(wait, errResting))
 		}
 		vectors, err := p.try(ctx, body, len(texts))
-		if errors.Is(ctx.Err(), context.Canceled) {
-			return nil, backoff.Permanent(ctx.Err()) // the caller went away: nothing is known of the provider
-		}
-		var refusal *statusError
-		isRefusal := errors.As(err, &refusal)
-		p.rest.settle(time.Now(), err == nil || isRefusal && refusal.aboutContent())
-		switch {
-		case err == nil:
+		p.settle(ctx, hurried, err)
+		if err == nil {
 			return vectors, nil
-		case isRefusal && refusal.aboutContent():
-			return nil, backoff.Permanent(p.unavailable(0, err))
-		case isRefusal && !refusal.mayPass():
-			return nil, backoff.Permanent(p.unavailable(0, err))
-		case isRefusal && refusal.after > longestPause:
-			return nil, backoff.Permanent(p.unavailable(refusal.after, err))
-		case isRefusal && refusal.after > 0:
-			return nil, &backoff.RetryAfterError{Duration: refusal.after}
 		}
-		return nil, p.unavailable(0, err)
+		return nil, p.again(ctx, err)
 	}, backoff.WithBackOff(pause), backoff.WithMaxTries(providerTries))
+}
+
+// settle tells the breakers of an outcome. Of a caller who went away they learn nothing.
+func (p *provider) settle(ctx context.Context, hurried bool, err error) {
+	var refusal *statusError
+	good := err == nil || errors.As(err, &refusal) && refusal.aboutContent()
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return
+	case hurried && ctx.Err() != nil:
+		p.hurry.settle(time.Now(), false)
+		return
+	case hurried && good:
+		p.hurry.settle(time.Now(), true)
+	}
+	p.rest.settle(time.Now(), good)
+}
+
+// again words a failure, and says whether and when the request may be repeated.
+func (p *provider) again(ctx context.Context, err error) error {
+	var refusal *statusError
+	isRefusal := errors.As(err, &refusal)
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return backoff.Permanent(ctx.Err())
+	case ctx.Err() != nil, isRefusal && !refusal.mayPass():
+		return backoff.Permanent(p.unavailable(0, err))
+	case isRefusal && refusal.after > longestPause:
+		return backoff.Permanent(p.unavailable(refusal.after, err))
+	case isRefusal && refusal.after > 0:
+		return &backoff.RetryAfterError{Duration: refusal.after}
+	}
+	return p.unavailable(0, err)
+}
+
+// allow asks the breakers that a caller heeds.
+func (p *provider) allow(hurried bool) (wait time.Duration, ok bool) {
+	if hurried {
+		if wait, ok := p.hurry.allow(time.Now()); !ok {
+			return wait, false
+		}
+	}
+	return p.rest.allow(time.Now())
 }
 
 var errResting = errors.New("after failures it is given a rest")

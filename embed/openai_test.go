@@ -217,6 +217,28 @@ func TestAProviderThatHangsIsGivenUp(t *testing.T) {
 	}
 }
 
+func TestATooSlowProviderStillServesThoseWhoCanWait(t *testing.T) {
+	s := newSpeaker(t)
+	s.slow = 200 * time.Millisecond
+	p := s.open(t)
+	for range breakAfter {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		if _, err := p.Embed(ctx, []string{"a"}); err == nil {
+			t.Error("a search got its vector in time")
+		}
+		cancel()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	began := time.Now()
+	if _, err := p.Embed(ctx, []string{"a"}); err == nil || time.Since(began) > 100*time.Millisecond {
+		t.Errorf("after %d searches that waited in vain the next waits, too: %s, %v", breakAfter, time.Since(began), err)
+	}
+	if _, err := p.Embed(t.Context(), []string{"a"}); err != nil {
+		t.Errorf("who can wait gets %v", err)
+	}
+}
+
 func TestAFailingProviderRestsAndComesBack(t *testing.T) {
 	s := newSpeaker(t)
 	for range 10 {
