@@ -64,6 +64,20 @@ func (r *reader) prior(n *node) *node {
 	return nil
 }
 
+// isStageB reports whether a pass is steered by another stage's picture.
+func (r *reader) isStageB(n *node) bool {
+	seen := map[*node]bool{}
+	p, ok := n.link(positiveLinks...)
+	for ok && !seen[p.node] && r.step() {
+		if p.node.is("stageb") {
+			return true
+		}
+		seen[p.node] = true
+		p, ok = p.node.link(positiveLinks...)
+	}
+	return false
+}
+
 func containsNode(list []*node, n *node) bool {
 	for _, m := range list {
 		if m == n {
@@ -230,10 +244,8 @@ func (r *reader) readSamplers(lin *library.Lineage, chain []*node, t trail) {
 		}
 		p := *r.pass(n)
 		p.Role = r.roleOf(i, chain, t)
-		if i > 0 {
-			if q, ok := n.link(positiveLinks...); ok && q.node.is("stageb") {
-				p.Role = "stage_b"
-			}
+		if i > 0 && r.isStageB(n) {
+			p.Role = "stage_b"
 		}
 		lin.Samplers = append(lin.Samplers, p)
 	}

@@ -227,26 +227,27 @@ func areaOf(n *node, outer string) string {
 	return outer
 }
 
-// upstream follows every conditioning that goes into a node, in input order.
+// upstream follows every conditioning that goes into a node.
 func (w *condWalk) upstream(n *node, c condCtx) bool {
 	if w.fromSided(n, c) {
 		return true
 	}
-	went := false
+	var conds []*input
 	for i := range n.inputs {
-		in := &n.inputs[i]
-		if in.linked() && isCondInput(in) {
-			w.visit(in.from, c)
-			went = true
+		if in := &n.inputs[i]; in.linked() && isCondInput(in) {
+			conds = append(conds, in)
 		}
 	}
-	if !went {
+	for _, in := range inFamilyOrder(conds) {
+		w.visit(in.from, c)
+	}
+	if len(conds) == 0 {
 		if p := n.pipe(); p != nil {
 			w.visit(*p, c)
 			return true
 		}
 	}
-	return went
+	return len(conds) > 0
 }
 
 // fromSided handles nodes with a positive and a negative input.

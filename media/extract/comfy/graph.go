@@ -161,8 +161,48 @@ func readPrompt(doc value) *graph {
 			n.inputs[i].from = g.linkOf(n.inputs[i].val)
 		}
 	}
+	g.skipRelays()
 	g.count()
 	return g
+}
+
+// skipRelays leads every link that starts at a relay to what the relay hands on.
+// The editor resolves its own reroutes when it queues a graph; those of some packs,
+// and nodes that only free memory on the way, are executed and stand in it.
+func (g *graph) skipRelays() {
+	for _, n := range g.nodes {
+		for i := range n.inputs {
+			in := &n.inputs[i]
+			for hops := 0; in.linked() && in.from.slot == 0 && hops < maxHops; hops++ {
+				next := in.from.node.relayed()
+				if next.node == nil {
+					break
+				}
+				in.from = next
+			}
+		}
+	}
+}
+
+// relayNames are the inputs of nodes that hand anything on.
+var relayNames = map[string]bool{"": true, "*": true, "any": true, "anything": true, "any_in": true, "any_input": true, "input_any": true, "passthrough": true}
+
+// relayed gives what a node hands on unchanged at its first output, when that is
+// all it does: it has one link and no text or number of its own.
+func (n *node) relayed() port {
+	if len(n.inputs) > 4 || n.links() != 1 {
+		return port{}
+	}
+	var from port
+	for i := range n.inputs {
+		switch in := &n.inputs[i]; {
+		case in.linked() && (relayNames[in.name] || n.is("reroute")):
+			from = in.from
+		case in.val.kind != kindBool && in.val.kind != kindNull:
+			return port{}
+		}
+	}
+	return from
 }
 
 // linkOf reads a link: a pair of node id and output index. A pair that names no
@@ -241,10 +281,12 @@ func splitID(id string) []idPart {
 }
 
 func compareIDs(a, b *node) int {
-	return slices.CompareFunc(a.idv, b.idv, func(x, y idPart) int {
-		if x.isN && y.isN {
-			return cmp.Compare(x.num, y.num)
-		}
-		return cmp.Compare(x.text, y.text)
-	})
+	return slices.CompareFunc(a.idv, b.idv, compareParts)
+}
+
+func compareParts(x, y idPart) int {
+	if x.isN && y.isN {
+		return cmp.Compare(x.num, y.num)
+	}
+	return cmp.Compare(x.text, y.text)
 }

@@ -1,6 +1,8 @@
 package comfy
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"vitrine/library"
@@ -11,6 +13,7 @@ type load struct {
 	node     *node
 	typ      string
 	name     string
+	input    []idPart // name of the input, for natural order
 	strength *float64
 	clip     *float64
 }
@@ -134,14 +137,22 @@ func (r *reader) loadsOf(n *node) []load {
 			if in.linked() {
 				out = r.linkedLoad(out, n, in)
 			} else {
-				out = entryLoads(out, n, in.val)
+				out = entryLoads(out, n, in)
 			}
 		case kindString:
 			out = r.namedLoad(out, n, in, in.val.text)
 		}
 	}
+	slices.SortStableFunc(out, func(a, b load) int {
+		return cmp.Or(cmp.Compare(loadRank[a.typ], loadRank[b.typ]), slices.CompareFunc(a.input, b.input, compareParts))
+	})
 	return r.taggedLoads(out, n)
 }
+
+// loadRank puts the files of one node into the order in which such nodes load
+// them, so that it does not hang on the order of a document's members: the model
+// itself, its text encoders and VAE, then what patches it.
+var loadRank = map[string]int{"checkpoint": -3, "unet": -3, "diffusers": -3, "clip": -2, "vae": -1}
 
 func isTextField(name string) bool {
 	switch name {
@@ -182,7 +193,7 @@ func (r *reader) namedLoad(out []load, n *node, in *input, name string) []load {
 	if typ == "" || isNoFile(name) || len(name) > 512 || !r.switchedOn(n, in) {
 		return out
 	}
-	l := load{node: n, typ: typ, name: name}
+	l := load{node: n, typ: typ, name: name, input: splitID(strings.ToLower(in.name))}
 	if typ == "lora" || typ == "motion_lora" || typ == "hypernetwork" || typ == "embedding" {
 		l.strength, l.clip = r.strengths(n, in)
 		if zero(l.strength) && (l.clip == nil || zero(l.clip)) {
@@ -263,7 +274,8 @@ func (r *reader) strengths(n *node, in *input) (model, clip *float64) {
 
 // entryLoads reads list widgets that hold their entries as objects: {on, lora,
 // strength, strengthTwo} and {active, name, strength, clipStrength}.
-func entryLoads(out []load, n *node, v value) []load {
+func entryLoads(out []load, n *node, in *input) []load {
+	v, from := in.val, len(out)
 	if inner := v.get("__value__"); inner.kind == kindArray {
 		v = inner
 	}
@@ -273,9 +285,13 @@ func entryLoads(out []load, n *node, v value) []load {
 				out = entryLoad(out, n, v.list[i])
 			}
 		}
-		return out
+	} else {
+		out = entryLoad(out, n, v)
 	}
-	return entryLoad(out, n, v)
+	for i := range out[from:] {
+		out[from+i].input = splitID(strings.ToLower(in.name))
+	}
+	return out
 }
 
 func entryLoad(out []load, n *node, v value) []load {

@@ -17,7 +17,7 @@ func (r *reader) taggedLoads(out []load, n *node) []load {
 	}
 	seen := map[string]bool{}
 	if in := n.in("loras"); in != nil && !in.linked() {
-		out = append(out, entryLoads(nil, n, in.val)...)
+		out = append(out, entryLoads(nil, n, in)...)
 	}
 	for _, l := range out {
 		seen[l.name] = true

@@ -274,8 +274,8 @@ func (r *reader) selectedLine(n *node, text string) string {
 	return lines[*i%len(lines)]
 }
 
-// textInputs lists the inputs of a text node that bring text, numbered ones in
-// the order of their numbers as they stand.
+// textInputs lists the inputs of a text node that bring text, in the order in which
+// the node joins them.
 func textInputs(n *node) []*input {
 	var out []*input
 	for i := range n.inputs {
@@ -285,7 +285,7 @@ func textInputs(n *node) []*input {
 		}
 	}
 	if len(out) > 0 {
-		return out
+		return inFamilyOrder(out)
 	}
 	for i := range n.inputs { // an unknown box: any text it holds or takes
 		in := &n.inputs[i]

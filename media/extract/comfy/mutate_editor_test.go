@@ -1,0 +1,3 @@
+package comfy
+
+var editorMutations = []mutation{}

@@ -1,0 +1,196 @@
+package comfy
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"vitrine/library"
+)
+
+// mutation writes a graph another way that means the same run.
+type mutation struct {
+	name   string
+	change func(m *mutator, doc value) value
+	// anyOrder: ids or the editor's order break ties among models, texts and
+	// outputs, and this mutation changes them.
+	anyOrder bool
+}
+
+// mutator is what a mutation draws from and counts with.
+type mutator struct {
+	*rand.Rand
+	next int
+}
+
+func (m *mutator) id(prefix string) string { m.next++; return fmt.Sprintf("%s%d", prefix, m.next) }
+
+// TestExecutedGraphsMeanTheSameHoweverTheyAreWritten reads the executed graphs of
+// the cases and of the corpus as other editors, packs and versions write them.
+func TestExecutedGraphsMeanTheSameHoweverTheyAreWritten(t *testing.T) {
+	checkMutations(t, executedMutations, func(in Input) ([]byte, Input) {
+		return in.Prompt, Input{FileWidth: in.FileWidth, FileHeight: in.FileHeight, Filename: in.Filename, MIME: in.MIME}
+	},
+		func(in *Input, doc []byte) { in.Prompt = doc })
+}
+
+// TestEditorGraphsMeanTheSameHoweverTheyAreDrawn does so with the editor's graphs.
+func TestEditorGraphsMeanTheSameHoweverTheyAreDrawn(t *testing.T) {
+	checkMutations(t, editorMutations, func(in Input) ([]byte, Input) {
+		return in.Workflow, Input{FileWidth: in.FileWidth, FileHeight: in.FileHeight, Filename: in.Filename, MIME: in.MIME}
+	},
+		func(in *Input, doc []byte) { in.Workflow = doc })
+}
+
+// checkMutations compares the reading of each graph with that of its mutations.
+func checkMutations(t *testing.T, list []mutation, split func(Input) ([]byte, Input), put func(*Input, []byte)) {
+	graphs := inputsOfCases(t)
+	t.Run("corpus", func(t *testing.T) {
+		for _, f := range readCorpus(t) {
+			graphs["corpus "+f.File] = inputOf(t, f.File)
+		}
+	})
+	names := make([]string, 0, len(graphs))
+	for name := range graphs {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	same, all := map[string]int{}, map[string]int{}
+	for _, name := range names {
+		raw, bare := split(graphs[name])
+		doc, ok := decode(raw)
+		if !ok {
+			continue
+		}
+		plain := bare
+		put(&plain, doc.encode(nil))
+		want, ok := Read(plain)
+		if !ok {
+			continue
+		}
+		for _, mu := range list {
+			seed := fnv.New64()
+			seed.Write([]byte(name + mu.name))
+			m := &mutator{Rand: rand.New(rand.NewPCG(seed.Sum64(), 1)), next: 90_000}
+			changed := bare
+			put(&changed, mu.change(m, clone(doc)).encode(nil))
+			got, ok := Read(changed)
+			if !ok {
+				t.Errorf("%s, %s: no graph found", name, mu.name)
+				continue
+			}
+			if ambiguous(want) && (mu.anyOrder || strings.Contains(name, "cyclic")) {
+				continue
+			}
+			all[mu.name]++
+			if diff := cmp.Diff(meaning(want, mu.anyOrder), meaning(got, mu.anyOrder), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s, %s (-as found +mutated)\n%s", name, mu.name, diff)
+				continue
+			}
+			same[mu.name]++
+		}
+	}
+	for _, mu := range list {
+		t.Logf("%-40s %d of %d read the same", mu.name, same[mu.name], all[mu.name])
+	}
+}
+
+// inputsOfCases gives every case, those with an executed graph also with the
+// editor's graph that goes with it.
+func inputsOfCases(t *testing.T) map[string]Input {
+	graphs := map[string]Input{}
+	for name, c := range readCases(t) {
+		in := c.input()
+		if in.Workflow == nil && !c.NoEditorVersion {
+			in.Workflow = editorVersion(t, c.Prompt)
+		}
+		graphs["case "+name] = in
+	}
+	return graphs
+}
+
+// ambiguous tells whether ties decided what was read.
+func ambiguous(l library.Lineage) bool {
+	for _, w := range l.Warnings {
+		if strings.Contains(w, "several outputs") || strings.Contains(w, "cycle") {
+			return true
+		}
+	}
+	return false
+}
+
+// meaning is a lineage without what names nodes, documents and layout.
+func meaning(l library.Lineage, anyOrder bool) library.Lineage {
+	l.Evidence, l.Conflicts, l.Warnings, l.Workflow, l.Extra = nil, nil, nil, nil, nil
+	l.Models = slices.Clone(l.Models)
+	for i := range l.Models {
+		l.Models[i].NodeID = ""
+	}
+	l.Samplers = slices.Clone(l.Samplers)
+	for i := range l.Samplers {
+		l.Samplers[i].NodeID = ""
+	}
+	l.Parents = slices.Clone(l.Parents)
+	for i := range l.Parents {
+		l.Parents[i].NodeID = ""
+	}
+	l.Regions = slices.Clone(l.Regions)
+	for i := range l.Regions {
+		l.Regions[i].NodeID = ""
+	}
+	if anyOrder {
+		for i := range l.Models {
+			l.Models[i].Sequence = 0
+		}
+		slices.SortFunc(l.Models, func(a, b library.ModelUse) int {
+			return strings.Compare(fmt.Sprint(a.Type, a.Name), fmt.Sprint(b.Type, b.Name))
+		})
+		slices.SortFunc(l.Samplers, func(a, b library.SamplerPass) int { return strings.Compare(show(a), show(b)) })
+		slices.SortFunc(l.Parents, func(a, b library.Parent) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return l
+}
+
+func clone(v value) value {
+	v.list, v.members = slices.Clone(v.list), slices.Clone(v.members)
+	for i := range v.list {
+		v.list[i] = clone(v.list[i])
+	}
+	for i := range v.members {
+		v.members[i].val = clone(v.members[i].val)
+	}
+	return v
+}
+
+// at gives a pointer to a member's value, which is made when it is not there.
+func (v *value) at(name string) *value {
+	for i := range v.members {
+		if v.members[i].name == name {
+			return &v.members[i].val
+		}
+	}
+	v.kind = kindObject
+	v.members = append(v.members, member{name: name})
+	return &v.members[len(v.members)-1].val
+}
+
+func textValue(s string) value { return value{kind: kindString, text: s} }
+func numberValue(n any) value  { return value{kind: kindNumber, text: fmt.Sprint(n)} }
+func listValue(v ...value) value {
+	return value{kind: kindArray, list: v}
+}
+
+func objectValue(pairs ...any) value {
+	v := value{kind: kindObject}
+	for i := 0; i < len(pairs); i += 2 {
+		v.members = append(v.members, member{pairs[i].(string), pairs[i+1].(value)})
+	}
+	return v
+}
