@@ -24,8 +24,11 @@ func Compile(q *Query, req Request) (*Search, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Search{From: req.Offset, Size: req.Limit}
+	s := &Search{From: req.Offset, Size: req.Limit, Ranked: len(req.Sort) == 0}
 	tree := s.takeSimilar(q.Tree)
+	if err := s.similarTo(req.SimilarTo); err != nil {
+		return nil, err
+	}
 	if err := s.compileTree(tree, req, wall); err != nil {
 		return nil, err
 	}

@@ -39,6 +39,7 @@ type Request struct {
 	Trashed     bool   // search the trash instead of the library
 
 	Filters    Filters
+	SimilarTo  library.AssetHash   // as similar: in the text; the two must not name different assets
 	Selections map[string][]string // facet name → chosen values; narrow the hits, not the facet's own counts
 	Facets     []string            // facet names: a field of the language, dates with a unit (created:month)
 	FacetSize  int                 // values per facet, 1 to 200; 0 means 20
@@ -100,6 +101,7 @@ type Search struct {
 	Query     map[string]any // the lexical arm; all there is unless Mode is Smart
 	KNNFilter map[string]any // the filter of a vector arm: the tree with its positive text taken as true
 	Scored    bool           // false: nothing to score, the order is Sort
+	Ranked    bool           // the request asks for no order, so the best or else the newest comes first
 
 	PostFilter map[string]any // of facet selections; nil when there are none
 	Aggs       map[string]any // by facet name; nil when no facets are asked for

@@ -101,7 +101,8 @@ func (s *Service) assemble() error {
 	links := assets.Links{Signer: blob.NewSigner(cfg.SigningKey), Base: cfg.PublicURL}
 	s.transfers = transfer.New(s.Store, s.Blobs, links.Signer, cfg.Decoders)
 	s.Catalogue = all.Catalogue(all.Domains{
-		Search:  &search.Service{Store: s.Store, Blobs: s.Blobs, Searcher: s.Searcher, Links: links, Waiter: indexer.NewWaiter(watched, cfg.Prefix, metrics)},
+		Search: &search.Service{Store: s.Store, Blobs: s.Blobs, Searcher: s.Searcher, Links: links, Waiter: indexer.NewWaiter(watched, cfg.Prefix, metrics),
+			Embedder: s.Embedder, Key: cfg.SigningKey},
 		Assets:  &assets.Service{Store: s.Store, Blobs: s.Blobs, Links: links, MaxFile: cfg.MaxFile},
 		Lineage: &lineage.Service{Store: s.Store, Links: links},
 		Models:  &models.Service{Store: s.Store, Links: links},

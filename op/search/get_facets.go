@@ -9,6 +9,7 @@ import (
 	"vitrine/library"
 	"vitrine/op"
 	"vitrine/query"
+	"vitrine/query/run"
 )
 
 type facetsInput struct {
@@ -48,6 +49,7 @@ type facetsOutput struct {
 	Facets         []facetCounts  `json:"facets" doc:"One entry per facet, in the order asked for."`
 	Total          int64          `json:"total" doc:"Assets that the query and all selections leave."`
 	Interpretation interpretation `json:"interpretation" doc:"How the query was read."`
+	Degraded       []string       `json:"degraded" doc:"What the counts lack, as in SearchAssets."`
 	TookMS         int64          `json:"took_ms"`
 }
 
@@ -72,18 +74,26 @@ func (s *Service) getFacets() op.Operation {
 		Spec:    "open points §1",
 		Example: map[string]any{"query": "fox", "facets": []string{"tool", "checkpoint", "created:month"}, "size": 5},
 	}, func(ctx context.Context, actor library.Actor, in facetsInput) (facetsOutput, error) {
-		out := facetsOutput{Facets: []facetCounts{}}
+		out := facetsOutput{Facets: []facetCounts{}, Degraded: []string{}}
 		q, compiled, err := s.compile(actor, in.Query, query.Request{Mode: query.Mode(in.SearchMode), Filters: in.Filters.compile(),
 			Facets: in.Facets, FacetSize: in.Size, Selections: in.Selections})
 		if err != nil {
 			return out, err
 		}
-		if _, err := s.await(ctx, actor, in.MinIndexToken); err != nil {
-			return out, err
-		}
-		page, err := s.Searcher.Search(ctx, actor.Tenant, compiled)
+		behind, err := s.await(ctx, actor, in.MinIndexToken)
 		if err != nil {
 			return out, err
+		}
+		if behind {
+			out.Degraded = append(out.Degraded, "index_behind")
+		}
+		meaning, degraded := s.meaning(ctx, query.Mode(in.SearchMode), compiled)
+		page, err := s.Searcher.Find(ctx, actor.Tenant, compiled, run.How{Meaning: meaning})
+		if err != nil {
+			return out, err
+		}
+		if degraded || page.WordsOnly {
+			out.Degraded = append(out.Degraded, "semantic")
 		}
 		out.Total, out.TookMS, out.Interpretation = page.Total, page.TookMS, interpret(q, compiled)
 		for _, name := range in.Facets {

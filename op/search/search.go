@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	"vitrine/embed"
 	"vitrine/indexer"
 	"vitrine/library"
 	"vitrine/media/blob"
@@ -23,6 +24,10 @@ type Service struct {
 	Searcher *run.Searcher
 	Links    assets.Links
 	Waiter   *indexer.Waiter
+	Embedder embed.Embedder // nil: searches are by words only
+	Key      []byte         // signs cursors; at least 32 random bytes, the same in every process
+
+	vectors vectorCache
 }
 
 // Operations lists this package's operations.

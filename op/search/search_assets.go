@@ -20,13 +20,14 @@ type searchInput struct {
 	SimilarTo     string        `json:"similar_to_asset_h,omitempty" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"Assets whose meaning is near this one's."`
 	Embedding     string        `json:"embedding_configuration_h,omitempty" maxLength:"40" doc:"Required with query_vector and similar_to_asset_h."`
 	Filters       *filtersInput `json:"filters,omitempty" doc:"Conditions beside the query."`
-	OrderBy       string        `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,status,size,width,height,megapixels,duration,steps,cfg,seed" default:"relevance" doc:"Order of the results; relevance is newest first where there is nothing to rank by."`
+	OrderBy       string        `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,status,size,width,height,megapixels,duration,steps,cfg,seed" default:"relevance" doc:"relevance is newest first where there is nothing to rank by."`
 	Order         string        `json:"order,omitempty" enum:"asc,desc" doc:"Direction of order_by; names go up and everything else down when left out."`
 	Limit         int           `json:"limit,omitempty" minimum:"1" maximum:"100" default:"20" doc:"Results per page."`
 	Offset        int           `json:"offset,omitempty" minimum:"0" maximum:"10000" default:"0" doc:"Results to pass over."`
+	Cursor        string        `json:"cursor,omitempty" maxLength:"65536" doc:"* to walk through all results; then each next_cursor."`
 	IncludeScore  *bool         `json:"include_score,omitempty" default:"true" doc:"Whether results carry relevance_score."`
 	Highlight     bool          `json:"highlight,omitempty" doc:"Whether results show where the words were found."`
-	MinIndexToken string        `json:"min_index_token,omitempty" maxLength:"64" doc:"index_token of a write that the results must show; the search waits for it up to 2 seconds."`
+	MinIndexToken string        `json:"min_index_token,omitempty" maxLength:"64" doc:"index_token of a write that the results must show."`
 }
 
 // Validate implements op.Validator.
@@ -38,6 +39,12 @@ func (in *searchInput) Validate() []library.FieldFault {
 	if (len(in.QueryVector) > 0 || in.SimilarTo != "") && in.Embedding == "" {
 		faults = append(faults, library.FieldFault{Field: "embedding_configuration_h", Code: "required",
 			Message: "It is required with query_vector and similar_to_asset_h."})
+	}
+	if len(in.QueryVector) > 0 && in.SimilarTo != "" {
+		faults = append(faults, library.FieldFault{Field: "similar_to_asset_h", Code: "conflict", Message: "query_vector and similar_to_asset_h exclude each other."})
+	}
+	if in.Cursor != "" && in.Offset > 0 {
+		faults = append(faults, library.FieldFault{Field: "offset", Code: "conflict", Message: "cursor and offset exclude each other."})
 	}
 	return append(faults, in.Filters.validate()...)
 }
@@ -68,6 +75,7 @@ type searchOutput struct {
 	Limit          int            `json:"limit"`
 	Offset         int            `json:"offset"`
 	NextOffset     *int           `json:"next_offset,omitempty" doc:"The offset of the next page; absent on the last one."`
+	NextCursor     string         `json:"next_cursor,omitempty" doc:"Of a walk: the next page's cursor, good for three minutes; absent on the last one."`
 	Interpretation interpretation `json:"interpretation" doc:"How the query was read."`
 	Degraded       []string       `json:"degraded" doc:"What this answer lacks: semantic (ranked by words only), index_behind (the awaited write is not shown yet)."`
 	TookMS         int64          `json:"took_ms" doc:"Milliseconds inside the index."`
@@ -85,13 +93,9 @@ func (s *Service) searchAssets() op.Operation {
 
 func (s *Service) search(ctx context.Context, actor library.Actor, in searchInput) (searchOutput, error) {
 	out := searchOutput{Limit: in.Limit, Offset: in.Offset, Degraded: []string{}, Data: []hit{}}
-	if len(in.QueryVector) > 0 || in.SimilarTo != "" {
-		return out, library.NewFault(library.KindUnprocessable, "EMBEDDING_UNKNOWN",
-			"This library has no such embedding configuration, so there are no vectors to search by. Search with query instead.")
-	}
 	mode := query.Mode(in.SearchMode)
 	q, compiled, err := s.compile(actor, in.Query, query.Request{Mode: mode, Filters: in.Filters.compile(), Sort: order(in.OrderBy, in.Order),
-		Limit: in.Limit, Offset: in.Offset, Highlight: in.Highlight})
+		Limit: in.Limit, Offset: in.Offset, Highlight: in.Highlight, SimilarTo: lower(in.SimilarTo)})
 	if err != nil {
 		return out, err
 	}
@@ -99,14 +103,20 @@ func (s *Service) search(ctx context.Context, actor library.Actor, in searchInpu
 	if err != nil {
 		return out, err
 	}
-	page, err := s.Searcher.Search(ctx, actor.Tenant, compiled)
+	interpretation := interpret(q, compiled)
+	near, err := s.byVector(ctx, actor, in, compiled)
 	if err != nil {
 		return out, err
 	}
-	out.Total, out.TookMS, out.Interpretation = page.Total, page.TookMS, interpret(q, compiled)
-	if mode == query.Smart && compiled.TextForEmbedding != "" {
-		out.Degraded = append(out.Degraded, "semantic")
+	find := s.find
+	if in.Cursor != "" {
+		find = s.walk
 	}
+	page, err := find(ctx, actor, in, compiled, near, &out)
+	if err != nil {
+		return out, err
+	}
+	out.Total, out.TookMS, out.Interpretation = page.Total, page.TookMS, interpretation
 	if behind {
 		out.Degraded = append(out.Degraded, "index_behind")
 	}
@@ -114,10 +124,32 @@ func (s *Service) search(ctx context.Context, actor library.Actor, in searchInpu
 	for _, h := range page.Hits {
 		out.Data = append(out.Data, s.hit(h, withScore))
 	}
+	return out, nil
+}
+
+// find answers one page by its offset.
+func (s *Service) find(ctx context.Context, actor library.Actor, in searchInput, compiled, near *query.Search, out *searchOutput) (run.Page, error) {
+	var page run.Page
+	var err error
+	if near != nil {
+		page, err = s.Searcher.Search(ctx, actor.Tenant, near)
+		page.Total = min(page.Total, nearest)
+	} else {
+		meaning, degraded := s.meaning(ctx, query.Mode(in.SearchMode), compiled)
+		page, err = s.Searcher.Find(ctx, actor.Tenant, compiled, run.How{Meaning: meaning})
+		out.wordsOnly(degraded || page.WordsOnly)
+	}
 	if next := in.Offset + len(page.Hits); int64(next) < page.Total && len(page.Hits) > 0 && next <= maxOffset {
 		out.NextOffset = &next
 	}
-	return out, nil
+	return page, err
+}
+
+// wordsOnly notes that meaning could not be used.
+func (out *searchOutput) wordsOnly(yes bool) {
+	if yes {
+		out.Degraded = append(out.Degraded, "semantic")
+	}
 }
 
 // maxOffset is how deep pages go by offset.

@@ -22,8 +22,9 @@ import (
 
 // Searcher asks one index. It is safe for concurrent use.
 type Searcher struct {
-	client *opensearch.Client
-	alias  string
+	client  *opensearch.Client
+	alias   string
+	vectors vectorFields
 }
 
 // New makes a searcher on the index that the deployment's alias points at.
@@ -40,6 +41,9 @@ type Page struct {
 	Total  int64
 	Aggs   map[string]json.RawMessage // by facet name; see Facet
 	TookMS int64                      // inside OpenSearch
+
+	Head      []library.AssetHash // of a search by meaning: see How
+	WordsOnly bool                // the index could not search by meaning
 }
 
 // Hit is one asset that matched. Document has the fields of a list only.
@@ -47,7 +51,7 @@ type Hit struct {
 	Document   mappings.Document
 	Score      *float64 // nil where the order is not by score
 	Highlights map[string][]string
-	Sort       []any
+	Sort       json.RawMessage // the values it was sorted by; a walk goes on after them
 }
 
 // listFields are what a list shows of a document; the rest stays in the index.
@@ -89,10 +93,14 @@ func (s *Searcher) Search(ctx context.Context, tenant library.TenantID, compiled
 		return Page{}, engine.Unavailable(err)
 	}
 	if answer.TimedOut {
-		return Page{}, library.NewFault(library.KindUnprocessable, library.CodeQueryTooComplex,
-			"The search took too long and was stopped. Narrow it with filters, or use fewer wildcards and facets.")
+		return Page{}, tooSlow()
 	}
 	return answer.page(), nil
+}
+
+func tooSlow() error {
+	return library.NewFault(library.KindUnprocessable, library.CodeQueryTooComplex,
+		"The search took too long and was stopped. Narrow it with filters, or use fewer wildcards and facets.")
 }
 
 // listed is a document as far as listFields go: without vectors, for whose sake a
@@ -108,10 +116,12 @@ type answer struct {
 			Value int64 `json:"value"`
 		} `json:"total"`
 		Hits []struct {
+			ID        string              `json:"_id"`
 			Source    listed              `json:"_source"`
 			Score     *float64            `json:"_score"`
 			Highlight map[string][]string `json:"highlight"`
-			Sort      []any               `json:"sort"`
+			Sort      json.RawMessage     `json:"sort"`
+			Matched   []string            `json:"matched_queries"`
 		} `json:"hits"`
 	} `json:"hits"`
 	Aggregations map[string]json.RawMessage `json:"aggregations"`

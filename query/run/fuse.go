@@ -1,0 +1,156 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"vitrine/library"
+	"vitrine/query"
+)
+
+// armSize is how many hits each arm contributes to the head.
+const armSize = 200
+
+// Reciprocal rank fusion: a hit at rank r of an arm, from 1, gets weight/(rrfK+r)
+// from that arm. k = 60 is the value of the method's authors.
+const (
+	rrfK          = 60
+	wordsWeight   = 1.0
+	meaningWeight = 1.0
+)
+
+// fusion is the head of a search by words and meaning.
+type fusion struct {
+	hashes    []library.AssetHash
+	scores    map[library.AssetHash]float64
+	total     int64 // the head and what follows it
+	complete  bool  // nothing follows
+	took      int64
+	wordsOnly bool // the index has no answer for the meaning
+}
+
+// fuse asks both arms at once and joins what they say. An arm for the meaning
+// that fails is a search by words, not an error.
+func (s *Searcher) fuse(ctx context.Context, tenant library.TenantID, compiled *query.Search, how How) (fusion, error) {
+	near, err := compiled.NeighboursAndWords(how.Meaning.Config, how.Meaning.Vector, armSize)
+	if err != nil {
+		return fusion{}, err
+	}
+	parts, err := s.together(ctx, tenant, how.Point, idsOnly(compiled), idsOnly(near))
+	if err != nil {
+		return fusion{}, err
+	}
+	if err := parts[0].fault(how.Point); err != nil {
+		return fusion{}, err
+	}
+	if parts[1].fault(how.Point) != nil {
+		return fusion{wordsOnly: true}, nil
+	}
+	return join(compiled, parts[0].answer, parts[1].answer), nil
+}
+
+// idsOnly is a search for which documents an arm finds, from its beginning.
+func idsOnly(compiled *query.Search) map[string]any {
+	body := compiled.Body()
+	body["_source"], body["from"], body["size"] = false, 0, armSize
+	body["track_scores"] = true
+	delete(body, "highlight")
+	delete(body, "aggs")
+	delete(body, "post_filter") // selections of facets narrow what is shown, not what is near
+	return body
+}
+
+// candidate is a hit of either arm.
+type candidate struct {
+	hash  library.AssetHash
+	class int // of exact hits, which come first: the higher, the earlier
+	score float64
+}
+
+func join(compiled *query.Search, words, near answer) fusion {
+	found := map[library.AssetHash]*candidate{}
+	add := func(id string, rank int, weight float64, matched []string) {
+		h := hashOf(id)
+		c := found[h]
+		if c == nil {
+			c = &candidate{hash: h}
+			found[h] = c
+		}
+		c.score += weight / float64(rrfK+rank+1)
+		c.class = max(c.class, class(compiled, h, matched))
+	}
+	for i, h := range words.Hits.Hits {
+		add(h.ID, i, wordsWeight, h.Matched)
+	}
+	out := fusion{total: words.Hits.Total.Value, complete: words.Hits.Total.Value <= int64(len(words.Hits.Hits)), took: max(words.Took, near.Took)}
+	for i, h := range near.Hits.Hits {
+		add(h.ID, i, meaningWeight, h.Matched)
+		if !slices.Contains(h.Matched, query.WordsName) {
+			out.total++
+		}
+	}
+	list := make([]*candidate, 0, len(found))
+	for _, c := range found {
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b *candidate) int {
+		return cmp.Or(cmp.Compare(b.class, a.class), cmp.Compare(b.score, a.score), cmp.Compare(a.hash, b.hash))
+	})
+	out.hashes, out.scores = make([]library.AssetHash, len(list)), make(map[library.AssetHash]float64, len(list))
+	for i, c := range list {
+		out.hashes[i], out.scores[c.hash] = c.hash, c.score+float64(c.class)
+	}
+	return out
+}
+
+// class ranks what people mean when they type the whole of a name.
+func class(compiled *query.Search, h library.AssetHash, matched []string) int {
+	switch {
+	case strings.EqualFold(compiled.TextForEmbedding, string(h)):
+		return 4
+	case slices.Contains(matched, "exact_title"):
+		return 3
+	case slices.Contains(matched, "exact_filename"):
+		return 2
+	case slices.Contains(matched, "exact_tag"):
+		return 1
+	}
+	return 0
+}
+
+// order puts fetched hits into the order of the head, of which they are the part
+// that begins at from.
+func (f fusion) order(shown []library.AssetHash, from int, hits []Hit) []Hit {
+	at := make(map[library.AssetHash]int, len(shown))
+	for i, h := range shown {
+		at[h] = i
+	}
+	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Compare(at[a.Document.AssetH], at[b.Document.AssetH]) })
+	for i := range hits {
+		score, known := f.scores[hits[i].Document.AssetH]
+		if !known {
+			score = rankScore(from + at[hits[i].Document.AssetH])
+		}
+		hits[i].Score, hits[i].Sort = &score, nil
+	}
+	return hits
+}
+
+// rankScore stands for the score of a hit of which only the place is known.
+func rankScore(place int) float64 { return min(wordsWeight, meaningWeight) / float64(rrfK+place+1) }
+
+// hashOf takes the asset out of a document's id.
+func hashOf(id string) library.AssetHash {
+	_, h, _ := strings.Cut(id, ":")
+	return library.AssetHash(h)
+}
+
+func (a answer) hashes() []library.AssetHash {
+	out := make([]library.AssetHash, len(a.Hits.Hits))
+	for i, h := range a.Hits.Hits {
+		out[i] = hashOf(h.ID)
+	}
+	return out
+}

@@ -1,0 +1,90 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"vitrine/internal/engine"
+	"vitrine/library"
+)
+
+// part is one search of several that go out together.
+type part struct {
+	answer
+	Status int `json:"status"`
+	Error  *struct {
+		Type   string `json:"type"`
+		Reason string `json:"reason"`
+	} `json:"error"`
+}
+
+// fault gives why a part has no hits, or nil.
+func (p *part) fault(point string) error {
+	switch {
+	case p.Error != nil && point != "" && p.Status == http.StatusNotFound:
+		return Expired()
+	case p.Error != nil:
+		return engine.Unavailable(&engine.Refusal{Status: p.Status, Type: p.Error.Type, Reason: engine.Shorten(p.Error.Reason)})
+	case p.TimedOut:
+		return tooSlow()
+	}
+	return nil
+}
+
+// at sends one search, to a point where one is given.
+func (s *Searcher) at(ctx context.Context, tenant library.TenantID, point string, body map[string]any) (answer, error) {
+	var out answer
+	path := s.Path(tenant)
+	if point != "" {
+		path = "/_search?" + url.Values{"allow_partial_search_results": {"false"}, "cancel_after_time_interval": {cancelLimit}}.Encode()
+		pin(body, point)
+	}
+	err := engine.Call(ctx, s.client, http.MethodPost, path, body, &out)
+	var refused *engine.Refusal
+	switch {
+	case point != "" && errors.As(err, &refused) && refused.Status == http.StatusNotFound:
+		return out, Expired()
+	case err != nil:
+		return out, engine.Unavailable(err)
+	case out.TimedOut:
+		return out, tooSlow()
+	}
+	return out, nil
+}
+
+// together sends several searches in one request. The answers have their order;
+// each may have failed alone.
+func (s *Searcher) together(ctx context.Context, tenant library.TenantID, point string, bodies ...map[string]any) ([]part, error) {
+	head := map[string]any{"allow_partial_search_results": false, "cancel_after_time_interval": cancelLimit}
+	if point == "" {
+		head["index"], head["routing"] = s.alias, string(tenant)
+	}
+	var lines bytes.Buffer
+	e := json.NewEncoder(&lines) // ends each value with the newline that separates them
+	for _, body := range bodies {
+		if point != "" {
+			pin(body, point)
+		}
+		if err := errors.Join(e.Encode(head), e.Encode(body)); err != nil {
+			return nil, err
+		}
+	}
+	var out struct {
+		Responses []part `json:"responses"`
+	}
+	if err := engine.Call(ctx, s.client, http.MethodPost, "/_msearch", lines.Bytes(), &out); err != nil {
+		return nil, engine.Unavailable(err)
+	}
+	if len(out.Responses) != len(bodies) {
+		return nil, engine.Unavailable(errors.New("OpenSearch answers another number of searches than were sent"))
+	}
+	return out.Responses, nil
+}
+
+func pin(body map[string]any, point string) {
+	body["pit"] = map[string]any{"id": point, "keep_alive": pointKeep}
+}

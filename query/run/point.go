@@ -1,0 +1,53 @@
+package run
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"vitrine/internal/engine"
+	"vitrine/library"
+)
+
+// PointValid is how long a point can be read from after it was last read from.
+const PointValid = 3 * time.Minute
+
+// pointKeep is PointValid as OpenSearch takes it, with time for a page on its way.
+const pointKeep = "200s"
+
+// CodePointGone is the code of the fault that a point is not there any more.
+const CodePointGone = "CURSOR_EXPIRED"
+
+// A point is a moment of the index that several requests read from, whatever is
+// written meanwhile. OpenSearch keeps it in memory, so it is given back when it is
+// not needed any more.
+
+// OpenPoint makes a point of what a tenant has now.
+func (s *Searcher) OpenPoint(ctx context.Context, tenant library.TenantID) (string, error) {
+	q := url.Values{"routing": {string(tenant)}, "keep_alive": {pointKeep}, "allow_partial_pit_creation": {"false"}}
+	var out struct {
+		ID string `json:"pit_id"`
+	}
+	err := engine.Call(ctx, s.client, http.MethodPost, "/"+s.alias+"/_search/point_in_time?"+q.Encode(), nil, &out)
+	return out.ID, engine.Unavailable(err)
+}
+
+// ClosePoint gives a point back. One that is gone already is no error.
+func (s *Searcher) ClosePoint(ctx context.Context, point string) error {
+	err := engine.Call(ctx, s.client, http.MethodDelete, "/_search/point_in_time", map[string]any{"pit_id": []string{point}}, nil)
+	if engine.IsRefusal(err, pointMissing) {
+		return nil
+	}
+	return err
+}
+
+const pointMissing = "search_context_missing_exception"
+
+// Expired is the fault that the point of a walk is not there any more.
+func Expired() error {
+	f := library.Invalid(library.FieldFault{Field: "cursor", Code: "expired", Message: "It has expired: a cursor is good for three minutes.",
+		Hint: `Begin again with "*".`})
+	f.Code = CodePointGone
+	return f
+}

@@ -1,0 +1,84 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"vitrine/internal/engine"
+	"vitrine/library"
+	"vitrine/mappings"
+	"vitrine/query"
+)
+
+// fieldsFresh is how long the vector fields of the index are believed without
+// asking again: a rebuild changes them.
+const fieldsFresh = 10 * time.Second
+
+// vectorFields remembers which vectors the index has.
+type vectorFields struct {
+	mu   sync.Mutex
+	read time.Time
+	dims map[string]int
+}
+
+// Vectors gives the embedding configurations that the index has a field for, with
+// the length of their vectors. The map is not to be changed.
+func (s *Searcher) Vectors(ctx context.Context) (map[string]int, error) {
+	s.vectors.mu.Lock()
+	defer s.vectors.mu.Unlock()
+	if time.Since(s.vectors.read) < fieldsFresh {
+		return s.vectors.dims, nil
+	}
+	var answer map[string]struct {
+		Mappings struct {
+			Properties map[string]struct {
+				Dimension int `json:"dimension"`
+			} `json:"properties"`
+		} `json:"mappings"`
+	}
+	err := engine.Call(ctx, s.client, http.MethodGet, "/"+s.alias+"/_mapping?filter_path=*.mappings.properties."+mappings.VectorField("*")+".dimension", nil, &answer)
+	if err != nil {
+		return nil, engine.Unavailable(err)
+	}
+	dims := map[string]int{}
+	for _, index := range answer {
+		for field, p := range index.Mappings.Properties {
+			dims[strings.TrimPrefix(field, mappings.VectorField(""))] = p.Dimension
+		}
+	}
+	s.vectors.dims, s.vectors.read = dims, time.Now()
+	return dims, nil
+}
+
+// Vector gives an asset's vector under a configuration, nil where it has none.
+// all is a compiled search for everything that the caller may see; an asset that
+// is not among it, or not in the index yet, is a not-found fault.
+func (s *Searcher) Vector(ctx context.Context, tenant library.TenantID, all *query.Search, config string, asset library.AssetHash) ([]float32, error) {
+	body := all.Fetch([]library.AssetHash{asset}).Body()
+	field := mappings.VectorField(config)
+	body["_source"] = []string{field}
+	var answer struct {
+		Hits struct {
+			Hits []struct {
+				Source map[string]json.RawMessage `json:"_source"`
+			} `json:"hits"`
+		} `json:"hits"`
+	}
+	if err := engine.Call(ctx, s.client, http.MethodPost, s.Path(tenant), body, &answer); err != nil {
+		return nil, engine.Unavailable(err)
+	}
+	if len(answer.Hits.Hits) == 0 {
+		return nil, library.NotFound("asset")
+	}
+	raw := answer.Hits.Hits[0].Source[field]
+	if raw == nil {
+		return nil, nil
+	}
+	var v []float32
+	err := json.Unmarshal(raw, &v)
+	return v, err
+}
