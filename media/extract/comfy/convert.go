@@ -15,7 +15,7 @@ const (
 type converter struct {
 	defs       map[string]*definition
 	root       *scope
-	scopes     int
+	opened     []*scope
 	g          *graph
 	made       map[*uiNode]*node
 	todo       []pending
@@ -35,7 +35,7 @@ func convert(doc value) *graph {
 	root := readDefinition(doc)
 	c.root = c.newScope(root, nil, nil)
 	c.open(c.root, 0)
-	c.everywhere = c.readEverywhere(doc)
+	c.everywhere = c.readEverywhere()
 	for _, p := range c.todo {
 		c.fill(p)
 	}
@@ -61,7 +61,7 @@ func (c *converter) newScope(def *definition, parent *scope, instance *uiNode) *
 
 // open makes the executable nodes of a scope and of every instance inside it.
 func (c *converter) open(s *scope, depth int) {
-	c.scopes++
+	c.opened = append(c.opened, s)
 	for _, u := range s.def.inOrder() {
 		if s.parent != nil {
 			u = ownCopy(u)
@@ -79,7 +79,7 @@ func (c *converter) open(s *scope, depth int) {
 			continue
 		}
 		if def := c.defs[u.typ]; def != nil {
-			if depth < maxScopeDepth && c.scopes < maxScopes && len(c.g.nodes) < maxNodes {
+			if depth < maxScopeDepth && len(c.opened) < maxScopes && len(c.g.nodes) < maxNodes {
 				u.inner = c.newScope(def, s, u)
 				c.bindWidgets(s, u)
 				c.open(u.inner, depth+1)

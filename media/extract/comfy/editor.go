@@ -54,6 +54,7 @@ type definition struct {
 	group         bool
 	groupExternal map[[2]int]bool
 	groupConfig   value
+	noted         map[[2]string]uiLink // links without a line, see everywhere
 }
 
 // scope is one level of the graph on its way to execution: the root, or one
@@ -118,7 +119,7 @@ func readLinks(v value) map[string]uiLink {
 }
 
 func readDefinition(v value) *definition {
-	d := &definition{name: v.get("name").str(), links: readLinks(v.get("links")), inputs: readSlots(v.get("inputs")), outputs: readSlots(v.get("outputs"))}
+	d := &definition{name: v.get("name").str(), links: readLinks(v.get("links")), inputs: readSlots(v.get("inputs")), outputs: readSlots(v.get("outputs")), noted: notedLinks(v)}
 	for i := range v.get("nodes").list {
 		if e := v.get("nodes").list[i]; e.kind == kindObject {
 			d.nodes = append(d.nodes, readUINode(e))

@@ -7,13 +7,13 @@ import (
 )
 
 // everywhere holds the nodes that feed every open input of a type without a
-// drawn link, and the links the editor noted for them.
+// drawn link.
 type everywhere struct {
-	noted   map[[2]string]uiLink // target id and slot → source
 	senders []sender
 }
 
-// sender is one such node's offer: everything of a type, within its filters.
+// sender is one such node's offer: everything of a type within its filters, in its
+// own level of the graph and in the subgraphs on it.
 type sender struct {
 	s     *scope
 	link  string
@@ -31,49 +31,67 @@ var (
 	negativeInput = regexp.MustCompile(`(?i)(^|[_\W])neg`)
 )
 
-func (c *converter) readEverywhere(doc value) everywhere {
-	e := everywhere{noted: map[[2]string]uiLink{}}
-	noted := doc.get("extra").get("ue_links").list
+// notedLinks reads the links that the editor wrote down for such nodes, by the
+// target's id and slot.
+func notedLinks(v value) map[[2]string]uiLink {
+	out := map[[2]string]uiLink{}
+	noted := v.get("extra").get("ue_links").list
 	for i := range noted {
 		l := noted[i]
 		u := uiLink{from: l.get("upstream").id(), typ: l.get("type").str()}
 		u.fromSlot, _ = l.get("upstream_slot").integer()
-		e.noted[[2]string{l.get("downstream").id(), l.get("downstream_slot").id()}] = u
+		out[[2]string{l.get("downstream").id(), l.get("downstream_slot").id()}] = u
 	}
-	for _, u := range c.root.def.nodes {
-		if isEverywhere(u.typ) && u.mode != modeMuted && u.mode != modeBypassed {
-			e.senders = append(e.senders, c.sendersOf(u)...)
+	return out
+}
+
+// maxSenders bounds the offers, each of which every open input is compared with.
+const maxSenders = 256
+
+// readEverywhere collects the offers of all levels, the innermost first: they come
+// before those from further out.
+func (c *converter) readEverywhere() everywhere {
+	var e everywhere
+	for i := len(c.opened) - 1; i >= 0; i-- {
+		s := c.opened[i]
+		for _, u := range s.def.nodes {
+			if len(e.senders) >= maxSenders {
+				return e
+			}
+			if isEverywhere(u.typ) && u.mode != modeMuted && u.mode != modeBypassed {
+				e.senders = append(e.senders, sendersOf(s, u)...)
+			}
 		}
 	}
 	return e
 }
 
-func (c *converter) sendersOf(u *uiNode) []sender {
+func sendersOf(s *scope, u *uiNode) []sender {
 	var out []sender
 	for i := range u.inputs {
-		l, ok := c.root.def.links[u.inputs[i].link]
+		l, ok := s.def.links[u.inputs[i].link]
 		if !ok {
 			continue
 		}
-		s := sender{s: c.root, link: u.inputs[i].link, typ: c.typeOf(l)}
+		offer := sender{s: s, link: u.inputs[i].link, typ: typeOf(s, l)}
 		switch u.typ {
 		case "Prompts Everywhere":
-			if s.input = positiveInput; i == 1 {
-				s.input = negativeInput
+			if offer.input = positiveInput; i == 1 {
+				offer.input = negativeInput
 			}
 		case "Anything Everywhere?":
-			s.title, s.input = filter(u, 0), filter(u, 1)
+			offer.title, offer.input = filter(u, 0), filter(u, 1)
 		}
-		if s.typ != "" && s.typ != "*" {
-			out = append(out, s)
+		if offer.typ != "" && offer.typ != "*" {
+			out = append(out, offer)
 		}
 	}
 	return out
 }
 
 // typeOf looks through reroutes for the type of a link.
-func (c *converter) typeOf(l uiLink) string {
-	if u := c.root.byID[l.from]; u != nil && l.fromSlot >= 0 && l.fromSlot < len(u.outputs) {
+func typeOf(s *scope, l uiLink) string {
+	if u := s.byID[l.from]; u != nil && l.fromSlot >= 0 && l.fromSlot < len(u.outputs) {
 		if t := u.outputs[l.fromSlot].typ; t != "*" && t != "" {
 			return t
 		}
@@ -101,7 +119,7 @@ func filter(u *uiNode, at int) *regexp.Regexp {
 func (e *everywhere) source(c *converter, s *scope, u *uiNode, in *slot) origin {
 	for i := range u.inputs {
 		if &u.inputs[i] == in {
-			if l, ok := e.noted[[2]string{u.id, strconv.Itoa(i)}]; ok && s == c.root {
+			if l, ok := s.def.noted[[2]string{u.id, strconv.Itoa(i)}]; ok {
 				return c.fromNode(s, l, 0)
 			}
 		}
@@ -111,7 +129,7 @@ func (e *everywhere) source(c *converter, s *scope, u *uiNode, in *slot) origin 
 	}
 	best := -1
 	for i, offer := range e.senders {
-		if offer.typ != in.typ || offer.title != nil && !offer.title.MatchString(titleOf(u)) || offer.input != nil && !offer.input.MatchString(in.name) {
+		if !s.within(offer.s) || offer.typ != in.typ || offer.title != nil && !offer.title.MatchString(titleOf(u)) || offer.input != nil && !offer.input.MatchString(in.name) {
 			continue
 		}
 		if best < 0 || e.senders[best].title == nil && e.senders[best].input == nil && (offer.title != nil || offer.input != nil) {
@@ -122,6 +140,16 @@ func (e *everywhere) source(c *converter, s *scope, u *uiNode, in *slot) origin 
 		return origin{}
 	}
 	return c.fromLink(e.senders[best].s, e.senders[best].link, 0)
+}
+
+// within reports whether a level is another one or lies in it.
+func (s *scope) within(outer *scope) bool {
+	for ; s != nil; s = s.parent {
+		if s == outer {
+			return true
+		}
+	}
+	return false
 }
 
 func titleOf(u *uiNode) string {

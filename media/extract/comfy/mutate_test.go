@@ -75,7 +75,7 @@ func checkMutations(t *testing.T, list []mutation, split func(Input) ([]byte, In
 		if !ok {
 			continue
 		}
-		for _, mu := range list {
+		for _, mu := range append(slices.Clone(list), severalOf(list)) {
 			seed := fnv.New64()
 			seed.Write([]byte(name + mu.name))
 			m := &mutator{Rand: rand.New(rand.NewPCG(seed.Sum64(), 1)), next: 90_000}
@@ -97,9 +97,20 @@ func checkMutations(t *testing.T, list []mutation, split func(Input) ([]byte, In
 			same[mu.name]++
 		}
 	}
-	for _, mu := range list {
-		t.Logf("%-40s %d of %d read the same", mu.name, same[mu.name], all[mu.name])
+	for _, mu := range append(slices.Clone(list), severalOf(list)) {
+		t.Logf("%-46s %d of %d read the same", mu.name, same[mu.name], all[mu.name])
 	}
+}
+
+// severalOf makes four mutations in a row of those that change no order.
+func severalOf(list []mutation) mutation {
+	list = slices.DeleteFunc(slices.Clone(list), func(mu mutation) bool { return mu.anyOrder })
+	return mutation{"four of these in a row", func(m *mutator, doc value) value {
+		for range 4 {
+			doc = list[m.IntN(len(list))].change(m, doc)
+		}
+		return doc
+	}, false}
 }
 
 // inputsOfCases gives every case, those with an executed graph also with the
