@@ -142,7 +142,7 @@ func doc(n int, prompt string) mappings.Document {
 
 func hash(n int) library.AssetHash { return library.AssetHash(fmt.Sprintf("%040x", n*7919+1)) }
 
-var reader = library.Actor{Kind: library.ActorKey, ID: "someone", Tenant: tenantA, Tenants: []library.TenantID{tenantA}, Permissions: library.Permissions}
+var reader = library.Actor{Kind: library.ActorKey, ID: "someone", Tenant: tenantA, Tenants: []library.TenantID{tenantA}, Permissions: []library.Permission{library.PermRead, library.PermSearch, library.PermWrite}}
 
 // found is an answer of SearchAssets.
 type found struct {
