@@ -1,0 +1,55 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"vitrine/embed"
+	"vitrine/internal/testenv"
+	"vitrine/library"
+	"vitrine/service"
+	"vitrine/service/servicetest"
+)
+
+// TestAPictureIsFoundByWhatItMeans uses the sentence model that the demo uses.
+func TestAPictureIsFoundByWhatItMeans(t *testing.T) {
+	dir := testenv.Model(t)
+	e := servicetest.Start(t, servicetest.Options{Adjust: func(c *service.Config) {
+		c.Embed = embed.Config{Driver: embed.Builtin, Dir: dir}
+	}})
+	prompts := []string{"a cat sleeping on a sofa", "a red sports car on a mountain road", "a bowl of ramen with an egg", "an old sailing ship in a storm", "a portrait of a queen with a crown"}
+	hashes := make([]library.AssetHash, len(prompts))
+	for i, p := range prompts {
+		hashes[i] = e.StoreFile("", fmt.Sprintf("%d.png", i), "image/png", picture(i, p)).Asset.Hash
+	}
+	search := func(in map[string]any) (out servicetest.Found) {
+		e.Call(http.MethodPost, "/api/v1/assets/search", in, &out)
+		return out
+	}
+	servicetest.Eventually(t, 60*time.Second, "every picture has its vector", func() error {
+		if f := search(map[string]any{"query": "anything"}); f.Total != len(prompts) || len(f.Degraded) > 0 {
+			return fmt.Errorf("%d found, degraded %v", f.Total, f.Degraded)
+		}
+		return nil
+	})
+	for q, want := range map[string]int{"kitten taking a nap": 0, "fast automobile": 1, "noodle soup": 2, "boat at sea": 3, "royal woman": 4} {
+		if f := search(map[string]any{"query": q}); f.Data[0].Hash != hashes[want] {
+			t.Errorf("%q finds %s first, want %s", q, f.Data[0].Filename, prompts[want])
+		}
+	}
+	f := search(map[string]any{"similar_to_asset_h": hashes[0], "embedding_configuration_h": e.Embedder.ID()})
+	if f.Total != len(prompts)-1 || f.Has(string(hashes[0])) {
+		t.Errorf("pictures like the first: %+v", f)
+	}
+	var facets struct {
+		Total    int
+		Degraded []string
+	}
+	e.Call(http.MethodPost, "/api/v1/assets/facets", map[string]any{"query": "kitten", "facets": []string{"tool"}}, &facets)
+	if facets.Total != len(prompts) || slices.Contains(facets.Degraded, "semantic") {
+		t.Errorf("facets count %+v", facets)
+	}
+}
