@@ -31,12 +31,14 @@ test: vet ## Run every test on real servers, which are started when they do not 
 	@$(GO) run ./cmd/vitrine stack up
 	@$(GO) run ./cmd/vitrine stack model || echo "Search by meaning is not tested with a model."
 	@$(GO) test -timeout 20m -p 2 ./...
+	@$(GO) test -tags onnx ./embed
 
 .PHONY: vet
 vet: ## Check formatting and run go vet
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not formatted:"; echo "$$unformatted"; exit 1; fi
 	@$(GO) vet ./...
 	@$(GO) vet -tags fault ./...
+	@$(GO) vet -tags onnx ./embed
 
 .PHONY: lint
 lint: ## Run golangci-lint, which is built on first use

@@ -92,12 +92,18 @@ func (l *loader) linear(out, in int, names ...string) panels {
 	return p
 }
 
+// prefixOf gives what stands before the names of all tensors: models that were
+// trained for more than sentences have their language model under a name.
+func prefixOf(t *tensors) string {
+	if _, ok := t.list["bert.embeddings.word_embeddings.weight"]; ok {
+		return "bert."
+	}
+	return ""
+}
+
 func loadBERT(t *tensors, s shape) (*bert, error) {
 	l := &loader{tensors: t}
-	prefix := ""
-	if _, ok := t.list["bert.embeddings.word_embeddings.weight"]; ok {
-		prefix = "bert."
-	}
+	prefix := prefixOf(t)
 	m := &bert{shape: s}
 	m.words = l.get(prefix+"embeddings.word_embeddings.weight", s.Vocabulary, s.Hidden)
 	m.positions = l.get(prefix+"embeddings.position_embeddings.weight", s.MaxTokens, s.Hidden)

@@ -155,23 +155,23 @@ func (b *builtin) load() error {
 			return
 		}
 		defer f.Close()
-		info, err := f.Stat()
-		if err != nil {
-			b.loadErr = err
-			return
-		}
-		t, err := readTensors(f, info.Size())
+		t, err := openTensors(f)
 		if err != nil {
 			b.loadErr = err
 			return
 		}
 		b.model, b.loadErr = loadBERT(t, b.shape)
 	})
-	if b.loadErr != nil {
-		return &library.Fault{Kind: library.KindUnavailable, Code: CodeUnavailable, Cause: b.loadErr,
-			Detail: "The embedding model cannot be read. Check the folder of embed_model_dir and restart."}
+	return unreadable(b.loadErr)
+}
+
+// unreadable words the error of a model that was described and cannot be used.
+func unreadable(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return &library.Fault{Kind: library.KindUnavailable, Code: CodeUnavailable, Cause: err,
+		Detail: "The embedding model cannot be read. Check the folder of embed_model_dir and restart."}
 }
 
 // passTokens is how many tokens go through the model together: enough to use each

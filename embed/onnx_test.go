@@ -1,0 +1,108 @@
+//go:build onnx && linux && (amd64 || arm64)
+
+package embed
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+
+	"vitrine/internal/testenv"
+	"vitrine/library"
+)
+
+func openAccelerated(t testing.TB, dir string) Embedder {
+	t.Helper()
+	e, err := Open(Config{Driver: ONNX, Dir: dir, Runtime: testenv.Runtime(t)})
+	if err != nil {
+		t.Fatal(describe(err))
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+func TestBothEnginesGiveTheSameVectors(t *testing.T) {
+	for name, dir := range map[string]string{"a tiny model": tinyModel(t), "the model of the demo": testenv.Model(t)} {
+		t.Run(name, func(t *testing.T) {
+			own, other := openModel(t, dir), openAccelerated(t, dir)
+			if own.ID() != other.ID() || own.Dimensions() != other.Dimensions() || other.Info().Driver != ONNX {
+				t.Errorf("identities %s and %s, %+v", own.ID(), other.ID(), other.Info())
+			}
+			var texts []string
+			for i := range 90 {
+				texts = append(texts, strings.Repeat([]string{"red ", "fox ", "snow, ", "猫 "}[i%4], i%41)+"in foxs")
+			}
+			texts = append(texts, "", strings.Repeat("red fox ", 1000))
+			a, err := own.Embed(t.Context(), texts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := other.Embed(t.Context(), texts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range texts {
+				for j := range a[i] {
+					if math.Abs(float64(a[i][j]-b[i][j])) > 1e-5 {
+						t.Fatalf("text %d, number %d: %g and %g", i, j, a[i][j], b[i][j])
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestTheRuntimeServesManyAtOnce(t *testing.T) {
+	e := openAccelerated(t, tinyModel(t))
+	want := embedOne(t, e, "red fox")
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 20 {
+				got, err := e.Embed(t.Context(), []string{"in snow in snow", "red fox"})
+				if err != nil || cosine(got[1], want) < 0.99999 {
+					t.Errorf("%v, error %v", got, err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestAFileThatIsNoRuntimeNamesItsSetting(t *testing.T) {
+	dir := tinyModel(t)
+	write(t, dir, "lib.so", "not a library")
+	for name, path := range map[string]string{"none": "", "missing": dir + "/x.so", "no library": dir + "/lib.so", "another library": "libm.so.6"} {
+		_, err := Open(Config{Driver: ONNX, Dir: dir, Runtime: path})
+		if err == nil {
+			t.Errorf("%s: it was taken", name)
+			continue
+		}
+		if f := library.AsFault(err); f.Kind != library.KindInvalid || !strings.Contains(fmt.Sprint(f.Detail, f.Fields), "embed_runtime") {
+			t.Errorf("%s: %s", name, describe(err))
+		}
+	}
+}
+
+func BenchmarkONNX(b *testing.B) {
+	e := openAccelerated(b, testenv.Model(b))
+	prompt := strings.Repeat("a red fox in snow, ", 5)
+	for _, n := range []int{1, 32, 256} {
+		var texts []string
+		for i := range n {
+			texts = append(texts, fmt.Sprint(prompt, i))
+		}
+		embedOne(b, e, texts[0])
+		b.Run(fmt.Sprintf("%d texts", n), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := e.Embed(b.Context(), texts); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "texts/s")
+		})
+	}
+}
