@@ -64,7 +64,7 @@ func (s *Store) AddAsset(ctx context.Context, actor library.Actor, n NewAsset) (
 		if err := tx.SendBatch(ctx, b).Close(); err != nil || !concerned {
 			return err
 		}
-		return linkArrival(ctx, tx, actor.Tenant, n)
+		return linkArrival(ctx, tx, actor.Tenant, n, true)
 	})
 	if err == nil && out.OperationID != "" {
 		s.wake()

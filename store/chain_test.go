@@ -252,7 +252,7 @@ func TestAParentInTheTrashIsAFileThatIsNotThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := s.chain(t, child, true, true, 5, 500)
-	if len(c.Assets) != 1 || len(c.Links) != 1 || c.Links[0].Asset != parent.Asset.Hash {
+	if len(c.Assets) != 1 || len(c.Links) != 1 || c.Links[0].Asset != "" || c.Links[0].Name != "parent.png" {
 		t.Errorf("%+v", c)
 	}
 }

@@ -156,6 +156,11 @@ func applyChanges(ctx context.Context, tx pgx.Tx, actor library.Actor, tool stri
 		return out, err
 	}
 	for _, c := range list {
+		if c.before.Trashed != c.after.Trashed {
+			if err := relink(ctx, tx, actor.Tenant, c.after); err != nil {
+				return out, err
+			}
+		}
 		if c.after.DocVersion != c.before.DocVersion {
 			out.Changed = append(out.Changed, c.after)
 		}

@@ -73,7 +73,7 @@ type DocumentParent struct {
 var documentStatements = []string{
 	`SELECT k.ord, a.doc_version, a.trashed_at IS NOT NULL, a.sha256, a.blake3, a.title, a.description, a.filename,
 		a.source_path, a.mime_type, a.size, a.width, a.height, a.duration_ms, a.status, a.tags,
-		coalesce(a.parent_asset_h, ''), a.created_at, a.stored_at, a.updated_at,
+		coalesce((` + live("a.tenant_id", "a.parent_asset_h") + `), ''), a.created_at, a.stored_at, a.updated_at,
 		coalesce(l.source, ''), coalesce(l.tool, ''), l.doc
 	FROM ` + documentKeys + ` JOIN assets a USING (tenant_id, asset_h) LEFT JOIN lineage l USING (tenant_id, asset_h)`,
 
@@ -88,13 +88,14 @@ var documentStatements = []string{
 	WHERE (tenant_id, model_hash) IN (
 		SELECT k.tenant_id, u.model_hash FROM ` + documentKeys + ` JOIN asset_models u USING (tenant_id, asset_h))`,
 
-	`SELECT k.ord, p.kind, p.name, p.hash, p.job_id, coalesce(p.parent_asset_h, '')
+	`SELECT k.ord, p.kind, p.name, p.hash, p.job_id, coalesce((` + live("p.tenant_id", "p.parent_asset_h") + `), '')
 	FROM ` + documentKeys + ` JOIN asset_parents p USING (tenant_id, asset_h) ORDER BY k.ord, p.position`,
 
 	`SELECT k.ord, count(DISTINCT c.asset_h)
 	FROM ` + documentKeys + ` CROSS JOIN LATERAL (
 		SELECT p.asset_h FROM asset_parents p WHERE p.tenant_id = k.tenant_id AND p.parent_asset_h = k.asset_h
 		UNION ALL SELECT a.asset_h FROM assets a WHERE a.tenant_id = k.tenant_id AND a.parent_asset_h = k.asset_h) c
+	WHERE EXISTS (` + live("k.tenant_id", "c.asset_h") + `)
 	GROUP BY k.ord`,
 
 	// The root is found by the first parent of each file, what files say before what
@@ -106,15 +107,22 @@ var documentStatements = []string{
 		SELECT up.ord, up.tenant_id, p.parent, up.depth + 1 FROM up CROSS JOIN LATERAL (
 			SELECT coalesce(
 				(SELECT x.parent_asset_h FROM asset_parents x
-				WHERE x.tenant_id = up.tenant_id AND x.asset_h = up.asset_h AND x.parent_asset_h IS NOT NULL
+				WHERE x.tenant_id = up.tenant_id AND x.asset_h = up.asset_h AND EXISTS (` + live("x.tenant_id", "x.parent_asset_h") + `)
 				ORDER BY x.position LIMIT 1),
-				(SELECT a.parent_asset_h FROM assets a WHERE a.tenant_id = up.tenant_id AND a.asset_h = up.asset_h)) AS parent) p
+				(SELECT a.parent_asset_h FROM assets a WHERE a.tenant_id = up.tenant_id AND a.asset_h = up.asset_h
+				AND EXISTS (` + live("a.tenant_id", "a.parent_asset_h") + `))) AS parent) p
 		WHERE up.depth < 64 AND p.parent IS NOT NULL)
 	SELECT DISTINCT ON (ord) ord, asset_h FROM up WHERE depth > 0 ORDER BY ord, depth DESC`,
 
 	`SELECT DISTINCT k.ord FROM ` + documentKeys + ` JOIN lineage_assertions c USING (tenant_id, asset_h)`,
 
 	`SELECT k.ord FROM ` + documentKeys + ` JOIN index_failures f USING (tenant_id, asset_h)`,
+}
+
+// live finds an asset outside the trash. Parents and children that are in the
+// trash, or that the library never held, are no part of a chain.
+func live(tenant, hash string) string {
+	return `SELECT here.asset_h FROM assets here WHERE here.tenant_id = ` + tenant + ` AND here.asset_h = ` + hash + ` AND here.trashed_at IS NULL`
 }
 
 const documentKeys = `unnest($1::text[]::uuid[], $2::text[]) WITH ORDINALITY AS k(tenant_id, asset_h, ord)`

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -103,7 +104,8 @@ func queueConcerned(b *pgx.Batch, tenant library.TenantID, n NewAsset, concerned
 	}
 	b.Queue(`SELECT EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND content_hash IN ($2, $3))
 			OR EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND name_fold = lower($4))
-			OR EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND job_id <> '' AND job_id = $5)`,
+			OR EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND job_id <> '' AND job_id = $5)
+			OR EXISTS (SELECT FROM assets WHERE tenant_id = $1 AND parent_asset_h = $2)`,
 		tenant, n.Asset.Hash, n.Asset.BLAKE3, n.Asset.Filename, jobOf(n)).
 		QueryRow(func(row pgx.Row) error { return row.Scan(concerned) })
 }
@@ -111,13 +113,18 @@ func queueConcerned(b *pgx.Batch, tenant library.TenantID, n NewAsset, concerned
 // linkArrival links an asset that was just stored with its parents and with the
 // assets that name it as theirs. What a reference means is worked out anew from
 // what the tenant holds now, so the order of arrival does not matter, and a hash
-// that comes late replaces a guess by name. Every asset whose place in a chain
-// changed goes to the index again: both ends of the link, and the descendants of
-// its child, which have another root now. Rows are locked in order of their hash,
-// so that two arrivals never wait for each other crosswise.
-func linkArrival(ctx context.Context, tx pgx.Tx, tenant library.TenantID, n NewAsset) error {
+// that comes late replaces a guess by name. An asset that goes to the trash or
+// comes back is treated alike: references that meant it mean nothing, or another
+// asset, until it is back. Every asset whose place in a chain changed goes to the
+// index again: the asset's parents, both ends of each link that changed, and the
+// descendants of its children, which have another root now. Rows are locked in
+// order of their hash, so that two arrivals never wait for each other crosswise.
+// Moved says that the asset itself came or went; else only what its file is read
+// to say has changed.
+func linkArrival(ctx context.Context, tx pgx.Tx, tenant library.TenantID, n NewAsset, moved bool) error {
 	_, err := tx.Exec(ctx, `WITH RECURSIVE concerned AS (
 			SELECT asset_h, position FROM asset_parents WHERE tenant_id = $1::uuid AND asset_h = $2
+			UNION SELECT asset_h, position FROM asset_parents WHERE tenant_id = $1::uuid AND parent_asset_h = $2
 			UNION SELECT asset_h, position FROM asset_parents WHERE tenant_id = $1::uuid AND content_hash IN ($2, $3)
 			UNION SELECT asset_h, position FROM asset_parents WHERE tenant_id = $1::uuid AND name_fold = lower($4)
 			UNION SELECT asset_h, position FROM asset_parents WHERE tenant_id = $1::uuid AND job_id <> '' AND job_id = $5
@@ -133,11 +140,12 @@ func linkArrival(ctx context.Context, tx pgx.Tx, tenant library.TenantID, n NewA
 			WHERE p.tenant_id = $1::uuid AND p.asset_h = m.asset_h AND p.position = m.position
 			RETURNING m.asset_h, m.was, m.parent
 		), down AS (
-			SELECT asset_h FROM linked
-			UNION SELECT x.asset_h FROM down JOIN asset_parents x ON x.tenant_id = $1::uuid AND x.parent_asset_h = down.asset_h
+			(SELECT asset_h FROM linked UNION SELECT asset_h FROM assets WHERE $8 AND tenant_id = $1::uuid AND parent_asset_h = $2)
+			UNION SELECT x.asset_h FROM down CROSS JOIN LATERAL `+childrenOf("down.asset_h")+` x
 		), touched AS (
 			(SELECT asset_h FROM down LIMIT $6)
 			UNION SELECT was FROM linked UNION SELECT parent FROM linked
+			UNION SELECT parent_asset_h FROM asset_parents WHERE $8 AND tenant_id = $1::uuid AND asset_h = $2
 			UNION SELECT $7
 		), locked AS (
 			SELECT asset_h FROM assets WHERE tenant_id = $1::uuid AND asset_h IN (SELECT asset_h FROM touched) AND asset_h <> $2
@@ -149,6 +157,32 @@ func linkArrival(ctx context.Context, tx pgx.Tx, tenant library.TenantID, n NewA
 		)
 		INSERT INTO outbox (tenant_id, asset_h, doc_version, reason)
 		SELECT $1::uuid, asset_h, doc_version, 'chain_changed' FROM bumped`,
-		tenant, n.Asset.Hash, n.Asset.BLAKE3, n.Asset.Filename, jobOf(n), maxTouched, n.Asset.Parent)
+		tenant, n.Asset.Hash, n.Asset.BLAKE3, n.Asset.Filename, jobOf(n), maxTouched, n.Asset.Parent, moved)
 	return err
+}
+
+// childrenOf reads the assets that were made from one, as their files or their
+// uploaders say. The tenant is $1.
+func childrenOf(hash string) string {
+	return `(SELECT asset_h FROM asset_parents WHERE tenant_id = $1::uuid AND parent_asset_h = ` + hash + `
+		UNION ALL SELECT asset_h FROM assets WHERE tenant_id = $1::uuid AND parent_asset_h = ` + hash + `)`
+}
+
+// relink is linkArrival for an asset that went to the trash or came back.
+func relink(ctx context.Context, tx pgx.Tx, tenant library.TenantID, a library.Asset) error {
+	n := NewAsset{Asset: a}
+	var job string
+	err := tx.QueryRow(ctx, `SELECT coalesce(job_id, '') FROM lineage WHERE tenant_id = $1 AND asset_h = $2`, tenant, a.Hash).Scan(&job)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return err
+	}
+	if job != "" {
+		n.Lineage.ImageTool = &library.ImageTool{JobID: job}
+	}
+	b := &pgx.Batch{}
+	queueChainLocks(b, tenant, n)
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return err
+	}
+	return linkArrival(ctx, tx, tenant, n, true)
 }

@@ -122,7 +122,7 @@ func writeReread(ctx context.Context, tx pgx.Tx, actor library.Actor, n NewAsset
 	if err := tx.SendBatch(ctx, b).Close(); err != nil || !concerned {
 		return err
 	}
-	return linkArrival(ctx, tx, tenant, n)
+	return linkArrival(ctx, tx, tenant, n, false)
 }
 
 // queueDropParents removes the parents behind the last that a file names now. The
@@ -133,7 +133,7 @@ func queueDropParents(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
 			DELETE FROM asset_parents WHERE tenant_id = $1::uuid AND asset_h = $2 AND position >= $3 RETURNING parent_asset_h
 		), down AS (
 			SELECT $2::text COLLATE "C" AS asset_h WHERE EXISTS (SELECT FROM gone WHERE parent_asset_h IS NOT NULL)
-			UNION SELECT x.asset_h FROM down JOIN asset_parents x ON x.tenant_id = $1::uuid AND x.parent_asset_h = down.asset_h
+			UNION SELECT x.asset_h FROM down CROSS JOIN LATERAL `+childrenOf("down.asset_h")+` x
 		), touched AS (
 			(SELECT asset_h FROM down LIMIT $4) UNION SELECT parent_asset_h FROM gone
 		), locked AS (

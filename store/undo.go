@@ -31,7 +31,8 @@ type UndoConflict struct {
 // the upload of a file moves the asset to the trash.
 func (s *Store) Undo(ctx context.Context, actor library.Actor, tool, operationID string) (Undone, error) {
 	var out Undone
-	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
+	err := s.retryDeadlock(ctx, actor.Tenant, func(tx pgx.Tx) error {
+		out = Undone{}
 		var undoneBy *string
 		err := tx.QueryRow(ctx, `SELECT tool, at, undone_by FROM operations WHERE tenant_id = $1 AND operation_id = $2 FOR UPDATE`,
 			actor.Tenant, operationID).Scan(&out.Tool, &out.At, &undoneBy)
