@@ -29,7 +29,7 @@ func Compile(q *Query, req Request) (*Search, error) {
 	if err := s.similarTo(req.SimilarTo); err != nil {
 		return nil, err
 	}
-	if err := s.compileTree(tree, req, wall); err != nil {
+	if err := s.compileTree(strings.TrimSpace(q.Text), tree, req, wall); err != nil {
 		return nil, err
 	}
 	if err := s.addFacets(req); err != nil {
@@ -43,8 +43,8 @@ func Compile(q *Query, req Request) (*Search, error) {
 
 // compileTree fills the query arms. A query of very many words is compiled again
 // over fewer text fields rather than refused.
-func (s *Search) compileTree(tree Node, req Request, wall *wall) error {
-	c := &compiler{mode: req.Mode, tenant: req.Tenant, index: req.Index, words: countWords(tree), preds: map[*Pred]clause{}}
+func (s *Search) compileTree(typed string, tree Node, req Request, wall *wall) error {
+	c := &compiler{mode: req.Mode, tenant: req.Tenant, index: req.Index, typed: typed, words: countWords(tree), preds: map[*Pred]clause{}}
 	var inner clause
 	for _, c.tier = range textTiers {
 		c.clauses = wall.clauses
@@ -76,6 +76,7 @@ type compiler struct {
 	mode    Mode
 	tenant  library.TenantID
 	index   string
+	typed   string // the query as it came
 	tier    *textTier
 	words   int              // text leaves of the tree that may be negated or not
 	clauses int              // made so far, as the index counts them

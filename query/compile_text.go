@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -186,9 +187,17 @@ func (c *compiler) glob(t *Text) clause {
 }
 
 // wholeText lets an asset whose title, tag or file name is the whole text come
-// first. The names of the clauses come back in a hit's matched_queries.
+// first: the text as its words were read, or as it was typed, because names hold
+// marks that mean something to the language. The names of the clauses come back
+// in a hit's matched_queries.
 func (c *compiler) wholeText(text string) []clause {
-	if text == "" || len(text) > mappings.MaxKeyword {
+	var names, tags []any
+	for _, form := range []string{text, c.typed} {
+		if form != "" && len(form) <= mappings.MaxKeyword && !slices.Contains(names, any(form)) {
+			names, tags = append(names, form), append(tags, mappings.NormTag(form))
+		}
+	}
+	if text == "" || len(names) == 0 {
 		return nil
 	}
 	c.clauses += 3
@@ -196,9 +205,9 @@ func (c *compiler) wholeText(text string) []clause {
 		return clause{"constant_score": clause{"filter": q, "boost": boost, "_name": name}}
 	}
 	return []clause{
-		named("exact_title", term("title.raw", text), 30),
-		named("exact_filename", term("filename", text), 25),
-		named("exact_tag", term("tags_norm", mappings.NormTag(text)), 20),
+		named("exact_title", anyOf("title.raw", names), 30),
+		named("exact_filename", anyOf("filename", names), 25),
+		named("exact_tag", anyOf("tags_norm", tags), 20),
 	}
 }
 
