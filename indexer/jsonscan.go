@@ -1,107 +1,168 @@
 package indexer
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 )
 
-// errNotJSON says that a document is cut short or otherwise no JSON. The
-// functions here find the parts of a document and leave its strings, numbers and
-// words to whoever reads a part, so they do not notice every fault.
+// errNotJSON says that a document is cut short or otherwise no JSON. The reader
+// here finds the parts of a document and leaves its numbers and words to whoever
+// takes a part, so it does not notice every fault.
 var errNotJSON = errors.New("not JSON")
 
-// members calls fn with each key and raw value of an object. It reads each byte
-// once and decodes nothing but keys, which is why it exists: most of a lineage
-// document is of no interest to the index. Of any other value it gives errNotJSON.
-func members(object []byte, fn func(key string, value []byte) error) error {
-	i := space(object, 0)
-	if i == len(object) || object[i] != '{' {
-		return errNotJSON
+// jsonReader walks through a document once, from front to back, and gives its
+// strings as parts of the document. It exists because most of a lineage document
+// is of no interest to the index, and the rest is short strings: decoding it by
+// encoding/json was more than half of the indexer's own work per asset.
+type jsonReader struct {
+	s  string
+	at int
+}
+
+// object calls member with each key, while the value is next. What member does
+// not take is passed over. Of null there are no members.
+func (r *jsonReader) object(member func(key string) error) error {
+	if r.null() {
+		return nil
 	}
-	for i = space(object, i+1); i < len(object) && object[i] != '}'; i = space(object, i) {
-		end := valueEnd(object, i)
-		if end < 0 || object[i] != '"' {
-			return errNotJSON
-		}
-		key, err := unquote(object[i:end])
+	return r.list('{', '}', func() error {
+		key, err := r.text()
 		if err != nil {
 			return err
 		}
-		if i = space(object, end); i == len(object) || object[i] != ':' {
+		if !r.take(':') {
 			return errNotJSON
 		}
-		i = space(object, i+1)
-		if end = valueEnd(object, i); end < 0 {
-			return errNotJSON
-		}
-		if err := fn(key, object[i:end]); err != nil {
-			return err
-		}
-		if i = space(object, end); i < len(object) && object[i] == ',' {
-			i++
-		}
-	}
-	if i >= len(object) {
-		return errNotJSON
-	}
-	return nil
+		return r.value(func() error { return member(key) })
+	})
 }
 
-// elements calls fn with each raw value of an array. Of null it does nothing.
-func elements(array []byte, fn func(value []byte) error) error {
-	if string(array) == "null" {
+// array calls element with each element, which is next. What element does not
+// take is passed over. Of null there are no elements.
+func (r *jsonReader) array(element func() error) error {
+	if r.null() {
 		return nil
 	}
-	i := space(array, 0)
-	if i == len(array) || array[i] != '[' {
+	return r.list('[', ']', func() error { return r.value(element) })
+}
+
+func (r *jsonReader) list(begin, end byte, item func() error) error {
+	if !r.take(begin) {
 		return errNotJSON
 	}
-	for i = space(array, i+1); i < len(array) && array[i] != ']'; i = space(array, i) {
-		end := valueEnd(array, i)
-		if end < 0 {
-			return errNotJSON
-		}
-		if err := fn(array[i:end]); err != nil {
+	for !r.take(end) {
+		if err := item(); err != nil {
 			return err
 		}
-		if i = space(array, end); i < len(array) && array[i] == ',' {
-			i++
-		}
-	}
-	if i >= len(array) {
-		return errNotJSON
+		r.take(',')
 	}
 	return nil
 }
 
-func space(b []byte, i int) int {
-	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
-		i++
+// value lets somebody take the next value, or passes over it.
+func (r *jsonReader) value(take func() error) error {
+	r.space()
+	before := r.at
+	if err := take(); err != nil {
+		return err
 	}
-	return i
+	if r.at > before {
+		return nil
+	}
+	_, err := r.raw()
+	return err
 }
 
-// valueEnd gives the index after the value that begins at i, or -1 when it does
-// not end.
-func valueEnd(b []byte, i int) int {
-	if i >= len(b) {
-		return -1
+// null passes over the word null when it is next.
+func (r *jsonReader) null() bool {
+	r.space()
+	if !strings.HasPrefix(r.s[r.at:], "null") {
+		return false
 	}
-	switch b[i] {
+	r.at += len("null")
+	return true
+}
+
+// take passes over one character when it is next.
+func (r *jsonReader) take(c byte) bool {
+	r.space()
+	if r.at == len(r.s) || r.s[r.at] != c {
+		return false
+	}
+	r.at++
+	return true
+}
+
+func (r *jsonReader) space() {
+	for r.at < len(r.s) {
+		switch r.s[r.at] {
+		case ' ', '\n', '\t', '\r':
+			r.at++
+		default:
+			return
+		}
+	}
+}
+
+// into decodes the next value with encoding/json.
+func (r *jsonReader) into(v any) error {
+	raw, err := r.raw()
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal([]byte(raw), v)
+}
+
+// optional takes a string that may be null.
+func (r *jsonReader) optional() (*string, error) {
+	if r.null() {
+		return nil, nil
+	}
+	s, err := r.text()
+	return &s, err
+}
+
+// text takes a string.
+func (r *jsonReader) text() (string, error) {
+	r.space()
+	if r.at == len(r.s) || r.s[r.at] != '"' {
+		return "", errNotJSON
+	}
+	raw, err := r.raw()
+	if err != nil {
+		return "", err
+	}
+	if strings.IndexByte(raw, '\\') < 0 {
+		return raw[1 : len(raw)-1], nil
+	}
+	var s string
+	err = json.Unmarshal([]byte(raw), &s)
+	return s, err
+}
+
+// raw takes the next value as it is written.
+func (r *jsonReader) raw() (string, error) {
+	r.space()
+	from := r.at
+	if from == len(r.s) {
+		return "", errNotJSON
+	}
+	ok := true
+	switch r.s[from] {
 	case '"':
-		return stringEnd(b, i)
+		ok = r.skipString()
 	case '{', '[':
-		return nestEnd(b, i)
+		ok = r.skipNest()
+	default:
+		for r.at < len(r.s) && !endsWord(r.s[r.at]) {
+			r.at++
+		}
 	}
-	start := i
-	for i < len(b) && !endsWord(b[i]) {
-		i++
+	if !ok || r.at == from {
+		return "", errNotJSON
 	}
-	if i == start {
-		return -1
-	}
-	return i
+	return r.s[from:r.at], nil
 }
 
 func endsWord(c byte) bool {
@@ -112,51 +173,44 @@ func endsWord(c byte) bool {
 	return false
 }
 
-// nestEnd gives the index after the object or array that begins at i.
-func nestEnd(b []byte, i int) int {
-	for depth := 0; i < len(b); {
-		switch b[i] {
+// skipNest passes over the object or array that is next, if it ends.
+func (r *jsonReader) skipNest() bool {
+	for depth := 0; r.at < len(r.s); {
+		switch r.s[r.at] {
 		case '"':
-			if i = stringEnd(b, i); i < 0 {
-				return -1
+			if !r.skipString() {
+				return false
 			}
 			continue
 		case '{', '[':
 			depth++
 		case '}', ']':
-			if depth--; depth == 0 {
-				return i + 1
-			}
+			depth--
 		}
-		i++
+		r.at++
+		if depth == 0 {
+			return true
+		}
 	}
-	return -1
+	return false
 }
 
-// stringEnd gives the index after the string that begins at i.
-func stringEnd(b []byte, i int) int {
-	for i++; ; {
-		n := bytes.IndexByte(b[i:], '"')
+// skipString passes over the string that is next, if it ends.
+func (r *jsonReader) skipString() bool {
+	begin := r.at
+	for at := begin + 1; ; {
+		n := strings.IndexByte(r.s[at:], '"')
 		if n < 0 {
-			return -1
+			return false
 		}
-		i += n + 1
+		at += n + 1
 		slashes := 0
-		for j := i - 2; b[j] == '\\'; j-- {
+		for j := at - 2; j > begin && r.s[j] == '\\'; j-- {
 			slashes++
 		}
 		if slashes%2 == 0 {
-			return i
+			r.at = at
+			return true
 		}
 	}
-}
-
-// unquote reads a string.
-func unquote(value []byte) (string, error) {
-	if n := len(value); n >= 2 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0 {
-		return string(value[1 : n-1]), nil
-	}
-	var s string
-	err := json.Unmarshal(value, &s)
-	return s, err
 }

@@ -1,7 +1,6 @@
 package indexer
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -28,73 +27,64 @@ type nodeInput struct{ name, value string }
 // generated reports whether the file says anything about how it was made.
 func (l *lineage) generated() bool { return l.models > 0 || l.HasGenerationData() }
 
-// readLineage reads the stored document. Decoding it whole by encoding/json was
-// more than half of the indexer's own work per asset.
+// readLineage reads the stored document.
 func readLineage(doc []byte) (lineage, error) {
 	var l lineage
 	if len(doc) == 0 {
 		return l, nil
 	}
-	err := members(doc, func(key string, value []byte) (err error) {
+	r := &jsonReader{s: string(doc)}
+	err := r.object(func(key string) (err error) {
 		switch key {
 		case "tool":
-			l.Tool, err = unquote(value)
+			l.Tool, err = r.text()
 		case "tool_version":
-			l.ToolVersion, err = unquote(value)
+			l.ToolVersion, err = r.text()
 		case "positive":
-			l.Positive, err = optional(value)
+			l.Positive, err = r.optional()
 		case "negative":
-			l.Negative, err = optional(value)
+			l.Negative, err = r.optional()
 		case "regions":
-			err = json.Unmarshal(value, &l.Regions)
+			err = r.into(&l.Regions)
 		case "models":
-			err = elements(value, func([]byte) error { l.models++; return nil })
+			err = r.array(func() error { l.models++; return nil })
 		case "parameters":
-			err = json.Unmarshal(value, &l.Parameters)
+			err = r.into(&l.Parameters)
 		case "hires":
-			err = json.Unmarshal(value, &l.Hires)
+			err = r.into(&l.Hires)
 		case "workflow":
-			err = l.readWorkflow(value)
+			err = l.readWorkflow(r)
 		case "image_tool":
-			err = json.Unmarshal(value, &l.ImageTool)
+			err = r.into(&l.ImageTool)
 		case "c2pa":
-			err = json.Unmarshal(value, &l.C2PA)
+			err = r.into(&l.C2PA)
 		case "extra":
-			err = json.Unmarshal(value, &l.Extra)
+			err = r.into(&l.Extra)
 		}
 		return err
 	})
 	return l, err
 }
 
-// optional reads a string that may be null.
-func optional(value []byte) (*string, error) {
-	if string(value) == "null" {
-		return nil, nil
-	}
-	s, err := unquote(value)
-	return &s, err
-}
-
-func (l *lineage) readWorkflow(doc []byte) error {
-	if string(doc) == "null" {
+func (l *lineage) readWorkflow(r *jsonReader) error {
+	if r.null() {
 		return nil
 	}
 	w := &library.Workflow{}
 	l.Workflow = w
-	return members(doc, func(key string, value []byte) (err error) {
+	return r.object(func(key string) (err error) {
 		switch key {
 		case "node_count":
-			err = json.Unmarshal(value, &w.NodeCount)
+			err = r.into(&w.NodeCount)
 		case "custom_nodes":
-			err = json.Unmarshal(value, &w.CustomNodes)
+			err = r.into(&w.CustomNodes)
 		case "name":
-			w.Name, err = unquote(value)
+			w.Name, err = r.text()
 		case "hash":
-			w.Hash, err = unquote(value)
+			w.Hash, err = r.text()
 		case "nodes":
-			err = elements(value, func(node []byte) error {
-				n, err := readNode(node)
+			err = r.array(func() error {
+				n, err := readNode(r)
 				l.nodes = append(l.nodes, n)
 				return err
 			})
@@ -103,15 +93,15 @@ func (l *lineage) readWorkflow(doc []byte) error {
 	})
 }
 
-func readNode(doc []byte) (graphNode, error) {
+func readNode(r *jsonReader) (graphNode, error) {
 	var n graphNode
-	err := members(doc, func(key string, value []byte) (err error) {
-		switch {
-		case key == "class":
-			n.class, err = unquote(value)
-		case key == "inputs" && string(value) != "null":
-			err = members(value, func(name string, value []byte) error {
-				v, err := unquote(value)
+	err := r.object(func(key string) (err error) {
+		switch key {
+		case "class":
+			n.class, err = r.text()
+		case "inputs":
+			err = r.object(func(name string) error {
+				v, err := r.text()
 				n.inputs = append(n.inputs, nodeInput{name, v})
 				return err
 			})
