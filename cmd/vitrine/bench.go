@@ -10,9 +10,17 @@ import (
 
 	"vitrine/internal/bench"
 	"vitrine/internal/stack"
+	"vitrine/service"
 )
 
+// benchCommand measures the way of files into the library when nothing else is
+// named, as it did before there was more to measure.
 type benchCommand struct {
+	Library benchLibrary `cmd:"" default:"withargs" help:"Measure import, indexing, search and MCP over generated files (the default)."`
+	Search  benchSearch  `cmd:"" help:"Measure searches over many generated assets with vectors."`
+}
+
+type benchLibrary struct {
 	servers
 	Count   int    `default:"20000" help:"Generated files to measure with."`
 	Natural int    `default:"600" help:"Files of natural size for a second measure of the import; 0 leaves it out."`
@@ -28,14 +36,12 @@ type benchCommand struct {
 
 // Run measures on the configured servers, in a database, indices and topics of
 // its own, and removes them at the end.
-func (c *benchCommand) Run(ctx context.Context) error {
+func (c *benchLibrary) Run(ctx context.Context) error {
 	cfg, err := c.config()
 	if err != nil {
 		return err
 	}
-	if c.LogLevel == "info" { // what the measured service does all the time would drown the steps
-		cfg.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	}
+	c.quieten(&cfg)
 	measure := bench.Config{Servers: cfg, Count: c.Count, Natural: c.Natural, Edge: c.Edge, Seed: c.Seed, Profile: c.Profile, Only: c.Only, Step: step}
 	if len(c.KafkaBrokers) == 0 {
 		measure.Kafka = stack.KafkaVersion // the local stack's
@@ -57,23 +63,35 @@ func (c *benchCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-func (c *benchCommand) tell(report bench.Report) error {
+// quieten leaves out what the measured service says all the time: it would drown
+// the steps.
+func (s *servers) quieten(cfg *service.Config) {
+	if s.LogLevel == "info" {
+		cfg.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	}
+}
+
+func (c *benchLibrary) tell(report bench.Report) error {
 	if c.Write != "" {
 		if err := os.WriteFile(c.Write, []byte(report.Markdown(c.command())), 0o644); err != nil {
 			return err
 		}
 	}
 	if c.JSON {
-		e := json.NewEncoder(os.Stdout)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		return e.Encode(report)
+		return printMeasures(report)
 	}
 	return report.Print(os.Stdout)
 }
 
+func printMeasures(report any) error {
+	e := json.NewEncoder(os.Stdout)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(report)
+}
+
 // command gives the call that measures the same again.
-func (c *benchCommand) command() string {
+func (c *benchLibrary) command() string {
 	list := []string{"vitrine bench"}
 	add := func(differs bool, flag string) {
 		if differs {

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"runtime/pprof"
 
+	"vitrine/embed"
 	"vitrine/library"
 	"vitrine/service"
 )
@@ -35,6 +36,8 @@ type Config struct {
 	Profile string         // folder for CPU profiles of each step; "" makes none
 	Only    string         // one step beside the import, which all need: import, search, commit, indexer; "" means all
 	Kafka   string         // its version, where it is known: Kafka itself does not tell
+
+	embed embed.Config // what gives texts their meaning; nothing does in a run over files
 
 	// Step is told what is done now, for a person who waits.
 	Step func(format string, args ...any)
@@ -107,7 +110,7 @@ func Run(ctx context.Context, cfg Config) (report Report, err error) {
 		report.Figures = append(report.Figures, figures...)
 	}
 	report.Repeated = e.repeated
-	report.sort()
+	sortFigures(report.Figures, Criteria)
 	return report, nil
 }
 

@@ -26,13 +26,13 @@ func (r Report) Print(w io.Writer) error {
 	if err := t.Flush(); err != nil || r.Repeated == 0 {
 		return err
 	}
-	_, err := fmt.Fprintln(w, "\n"+r.disturbed())
+	_, err := fmt.Fprintln(w, "\n"+disturbed(r.Repeated))
 	return err
 }
 
 // disturbed warns of figures that are worth little.
-func (r Report) disturbed() string {
-	return fmt.Sprintf("%d searches failed and were asked again: this machine was too busy to measure on.", r.Repeated)
+func disturbed(repeated int) string {
+	return fmt.Sprintf("%d searches failed and were asked again: this machine was too busy to measure on.", repeated)
 }
 
 // Markdown gives the report as a page; command is what wrote it.
@@ -42,26 +42,43 @@ func (r Report) Markdown(command string) string {
 	fmt.Fprintf(&b, "# Performance\n\nWritten by `%s`; run it again to measure your machine. "+
 		"All figures are of one run in which the service and its floor took turns.\n\n", command)
 	for _, line := range [][2]string{
-		{"Date", s.Date}, {"Machine", fmt.Sprintf("%s, %d processors, %d GB, %s; load %s at the start", s.Processor, s.Processors, s.MemoryGB, s.System, s.Load)},
+		s.dateLine(), s.machineLine(),
 		{"Everything on it", "the service, PostgreSQL, Kafka, OpenSearch and the measuring client share its processors"},
-		{"Versions", fmt.Sprintf("Vitrine %s, Go %s, PostgreSQL %s, OpenSearch %s, Kafka %s", s.Vitrine, strings.TrimPrefix(s.Go, "go"), s.PostgreSQL, s.OpenSearch, known(s.Kafka))},
+		s.versionsLine(),
 		{"Library", fmt.Sprintf("%d generated files of at most %d px, and %d of natural size; seed %d", s.Count, s.Edge, s.Natural, s.Seed)},
 	} {
 		fmt.Fprintf(&b, "- %s: %s\n", line[0], line[1])
 	}
-	b.WriteString("\n| Figure | Value | Bar | Goal | Verdict | Repeats |\n|---|---|---|---|---|---|\n")
-	for _, f := range r.Figures {
-		c := f.Criterion()
-		fmt.Fprintf(&b, "| %s | **%s** | %s | %s | %s | %d |\n", c.Title, f.value(), c.bar(), c.limit(c.Goal), f.Verdict(), f.Repeats)
-	}
+	b.WriteString("\n")
+	figuresTable(&b, r.Figures)
 	if r.Repeated > 0 {
-		b.WriteString("\n**" + r.disturbed() + "**\n")
+		b.WriteString("\n**" + disturbed(r.Repeated) + "**\n")
 	}
-	b.WriteString("\nMedians (p50), the value that 95 of 100 measurements are at least as good as (p95), and the worst one.\n")
+	b.WriteString("\n" + howToRead)
 	for _, f := range r.Figures {
 		b.WriteString("\n" + f.markdown())
 	}
 	return b.String()
+}
+
+func (s Setting) dateLine() [2]string { return [2]string{"Date", s.Date} }
+
+func (s Setting) machineLine() [2]string {
+	return [2]string{"Machine", fmt.Sprintf("%s, %d processors, %d GB, %s; load %s at the start", s.Processor, s.Processors, s.MemoryGB, s.System, s.Load)}
+}
+
+func (s Setting) versionsLine() [2]string {
+	return [2]string{"Versions", fmt.Sprintf("Vitrine %s, Go %s, PostgreSQL %s, OpenSearch %s, Kafka %s", s.Vitrine, strings.TrimPrefix(s.Go, "go"), s.PostgreSQL, s.OpenSearch, known(s.Kafka))}
+}
+
+const howToRead = "Medians (p50), the value that 95 of 100 measurements are at least as good as (p95), and the worst one.\n"
+
+func figuresTable(b *strings.Builder, list []Figure) {
+	b.WriteString("| Figure | Value | Bar | Goal | Verdict | Repeats |\n|---|---|---|---|---|---|\n")
+	for _, f := range list {
+		c := f.Criterion()
+		fmt.Fprintf(b, "| %s | **%s** | %s | %s | %s | %d |\n", c.Title, f.value(), c.bar(), c.limit(c.Goal), f.Verdict(), f.Repeats)
+	}
 }
 
 func (f Figure) markdown() string {
@@ -87,8 +104,11 @@ func (r Row) cells(c Criterion) []string {
 		return out
 	}
 	compared := fmt.Sprintf("%.2f", r.Ratio)
-	if c.Unit == "ms" {
+	switch c.Unit {
+	case "ms":
 		compared = fmt.Sprintf("%+.2f ms", r.Ratio)
+	case "recall":
+		compared = fmt.Sprintf("%.3f", r.Ratio)
 	}
 	return append(out, number(r.Floor.P50), number(r.Floor.P95), number(r.Floor.Worst), compared)
 }
@@ -96,6 +116,8 @@ func (r Row) cells(c Criterion) []string {
 // compared names the last column.
 func (c Criterion) compared() string {
 	switch {
+	case c.Compared != "":
+		return c.Compared
 	case c.Floor == "":
 		return ""
 	case c.Unit == "ms":
@@ -111,11 +133,18 @@ func (f Figure) value() string {
 		return fmt.Sprintf("%.0f ms, p95 %.0f ms", f.Value, f.P95)
 	case c.Unit == "ms":
 		return fmt.Sprintf("%+.2f ms", f.Value)
+	case c.Unit == "µs":
+		return fmt.Sprintf("%.1f µs", f.Value)
+	case c.Unit == "recall":
+		return fmt.Sprintf("%.3f", f.Value)
 	}
 	return fmt.Sprintf("%.2f", f.Value)
 }
 
 func (c Criterion) bar() string {
+	if c.Reported {
+		return "–"
+	}
 	bar := c.limit(c.Bar)
 	if c.P95Bar != 0 {
 		bar += ", p95 " + c.limit(c.P95Bar)
@@ -126,11 +155,14 @@ func (c Criterion) bar() string {
 // limit writes a bound as it is meant.
 func (c Criterion) limit(v float64) string {
 	sign, unit := "≤ ", ""
-	if c.AtLeast {
+	switch {
+	case c.Reported:
+		return "–"
+	case c.AtLeast:
 		sign = "≥ "
 	}
-	if c.Unit == "ms" {
-		unit = " ms"
+	if c.Unit == "ms" || c.Unit == "µs" {
+		unit = " " + c.Unit
 	}
 	return sign + strconv.FormatFloat(v, 'f', -1, 64) + unit
 }

@@ -19,6 +19,9 @@ type question struct {
 
 	rest []byte // body of the REST call
 	dsl  []byte // body of the request to OpenSearch
+
+	sql     string // the statement for the rival, where it is asked too
+	sqlArgs []any
 }
 
 // Classes of searches. Words are those of the sample's prompts.
@@ -44,7 +47,7 @@ func (e *env) questions() ([]question, error) {
 	var list []question
 	for _, c := range classes {
 		for _, text := range c.queries {
-			q, err := e.question(c.name, text, c.facets)
+			q, err := e.question(c.name, query.Smart, text, c.facets)
 			if err != nil {
 				return nil, fmt.Errorf("the search %q: %w", text, err)
 			}
@@ -54,18 +57,18 @@ func (e *env) questions() ([]question, error) {
 	return list, nil
 }
 
-func (e *env) question(class, text string, facets bool) (q question, err error) {
+func (e *env) question(class string, mode query.Mode, text string, facets bool) (q question, err error) {
 	q = question{class: class, text: text, tool: "SearchAssets", path: "/api/v1/assets/search", args: map[string]any{"query": text}}
-	req := query.Request{Mode: query.Smart, Tenant: e.tenant, SeesPrivate: true, Limit: 20}
+	if mode != query.Smart {
+		q.args["search_mode"] = mode
+	}
+	var compiled *query.Search
 	if facets {
 		q.tool, q.path, q.args["facets"] = "GetFacets", "/api/v1/assets/facets", usualFacets
-		req.Limit, req.Facets, req.FacetSize = 0, usualFacets, 20
+		_, compiled, err = e.compile(mode, text, 0, usualFacets...)
+	} else {
+		_, compiled, err = e.compile(mode, text, 20)
 	}
-	parsed, err := query.Parse(text, query.Options{})
-	if err != nil {
-		return q, err
-	}
-	compiled, err := query.Compile(parsed, req)
 	if err != nil {
 		return q, err
 	}
@@ -74,4 +77,14 @@ func (e *env) question(class, text string, facets bool) (q question, err error) 
 	}
 	q.rest, err = json.Marshal(q.args)
 	return q, err
+}
+
+// compile reads and compiles a text as the service does for the benchmark's key.
+func (e *env) compile(mode query.Mode, text string, limit int, facets ...string) (*query.Query, *query.Search, error) {
+	parsed, err := query.Parse(text, query.Options{Strict: mode.Strict()})
+	if err != nil {
+		return nil, nil, err
+	}
+	compiled, err := query.Compile(parsed, query.Request{Mode: mode, Tenant: e.tenant, Index: e.alias(), SeesPrivate: true, Limit: limit, Facets: facets, FacetSize: 20})
+	return parsed, compiled, err
 }

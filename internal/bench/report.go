@@ -41,6 +41,8 @@ type Criterion struct {
 	P95Bar      float64 // of the commit figure
 	AtLeast     bool    // more is better
 	Ours, Floor string  // the two sides
+	Compared    string  // what the last column is; "" means ratio or difference
+	Reported    bool    // there is no bar: the figure is only told
 	Meaning     string
 }
 
@@ -68,13 +70,20 @@ var Criteria = []Criterion{
 
 // Criterion gives what the figure means.
 func (f Figure) Criterion() Criterion {
-	i := slices.IndexFunc(Criteria, func(c Criterion) bool { return c.Key == f.Key })
-	return Criteria[i]
+	for _, c := range slices.Concat(Criteria, SearchCriteria) {
+		if c.Key == f.Key {
+			return c
+		}
+	}
+	panic("bench: a figure without a criterion: " + f.Key)
 }
 
 // Met reports whether the figure meets its bar.
 func (f Figure) Met() bool {
 	c := f.Criterion()
+	if c.Reported {
+		return true
+	}
 	if c.AtLeast {
 		return f.Value >= c.Bar
 	}
@@ -85,6 +94,8 @@ func (f Figure) Met() bool {
 func (f Figure) Verdict() string {
 	c := f.Criterion()
 	switch {
+	case c.Reported:
+		return "reported"
 	case !f.Met():
 		return "missed"
 	case c.AtLeast && f.Value >= c.Goal, !c.AtLeast && f.Value <= c.Goal:
@@ -103,14 +114,4 @@ type Report struct {
 }
 
 // Met reports whether every figure meets its bar.
-func (r Report) Met() bool {
-	return !slices.ContainsFunc(r.Figures, func(f Figure) bool { return !f.Met() })
-}
-
-// sort brings the figures into the order of the criteria.
-func (r *Report) sort() {
-	place := func(f Figure) int {
-		return slices.IndexFunc(Criteria, func(c Criterion) bool { return c.Key == f.Key })
-	}
-	slices.SortFunc(r.Figures, func(a, b Figure) int { return place(a) - place(b) })
-}
+func (r Report) Met() bool { return met(r.Figures) }

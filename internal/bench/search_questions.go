@@ -1,0 +1,192 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"vitrine/query"
+	"vitrine/query/run"
+)
+
+// asks are searches of one class in one mode.
+type asks struct {
+	class   string
+	mode    query.Mode
+	facets  bool
+	queries []string
+}
+
+// some puts the corpus's words into a text; see words.
+func some(text string) string {
+	var out []string
+	for _, part := range strings.Fields(text) {
+		out = append(out, words.Replace(part))
+	}
+	return strings.Join(out, " ")
+}
+
+// words stands for words of the corpus: S3 is the fourth most frequent subject.
+// Queries are written with them, because the words themselves say nothing.
+var words = func() *strings.Replacer {
+	var pairs []string
+	for n := 99; n >= 0; n-- { // S10 before S1
+		for kind, letter := range []string{"S", "A", "Y", "E", "M", "D"} {
+			pairs = append(pairs, fmt.Sprintf("%s%d", letter, n), word(kind, n))
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}()
+
+// wordQueries are searches by words and filters, whose floor is the same request
+// sent to OpenSearch.
+func wordQueries() []asks {
+	prefix := func(kind, n int) string { return word(kind, n)[:4] + "*" }
+	return []asks{
+		{class: "text and filter", mode: query.FullText, queries: []string{"S10 A5 tool:comfyui", "S30 steps:>=20", "A20 sampler:euler", "D50 D80 mime_type:png",
+			"Y10 cfg:5..9", "E10 width:>=1024", "S3 M2 has:lineage", "S60 -A0 media:image"}},
+		{class: "filter only", mode: query.FullText, queries: []string{"tool:comfyui steps:20..30", "mime_type:jpeg", "sampler:euler cfg:>=6", "tag:S3 steps:<25",
+			"created:2024.. media:image", "width:>=1024 height:>=1024", "has:workflow -sampler:ddim", "steps:30 OR steps:28"}},
+		{class: "facets", mode: query.FullText, facets: true, queries: []string{"", "S5", "tool:comfyui", "S20 E5", "steps:>=25", "S8 -A1", "mime_type:png", "M3"}},
+		{class: "phrase", mode: query.FullText, queries: []string{`"A0 S0"`, `"A1 S0"`, `"A0 S1"`, `"Y0 style"`, `"M0 mood"`, `"S2 E0"`, `"best quality"`, `"in the E1"`}},
+		{class: "wildcard", mode: query.FullText, queries: []string{prefix(kindSubject, 3), prefix(kindSubject, 20), prefix(kindAttribute, 2), prefix(kindStyle, 5),
+			prefix(kindSetting, 8), prefix(kindMood, 1), prefix(kindDetail, 30), prefix(kindDetail, 90)}},
+	}
+}
+
+// meaningQueries are searches by words and meaning.
+func meaningQueries() []asks {
+	return []asks{
+		{class: "words alone", mode: query.Smart, queries: []string{"S4 A3", "S12 E2", "S25 A10 E5", "Y3 S40", "M2 S7 A1", "S70 E20 D10"}},
+		{class: "words and filter", mode: query.Smart, queries: []string{"S6 A2 tool:comfyui", "S15 steps:>=20", "S33 E4 sampler:euler", "Y6 S21 mime_type:png", "S9 created:2024..", "A14 S50 tag:D5"}},
+	}
+}
+
+// wordSearches makes the searches of some classes.
+func (e *env) wordSearches(list []asks) ([]question, error) {
+	var out []question
+	for _, a := range list {
+		for _, text := range a.queries {
+			q, err := e.question(a.class, a.mode, some(text), a.facets)
+			if err != nil {
+				return nil, fmt.Errorf("the search %q: %w", text, err)
+			}
+			out = append(out, q)
+		}
+	}
+	return out, nil
+}
+
+// armQuestions are a search by words and meaning, and its two arms as requests to
+// OpenSearch.
+type armQuestions struct{ smart, words, meaning question }
+
+func (e *env) meaningSearches(c *corpus) (list []armQuestions, err error) {
+	questions, err := e.wordSearches(meaningQueries())
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range questions {
+		_, compiled, err := e.compile(query.Smart, q.text, 20)
+		if err != nil {
+			return nil, err
+		}
+		near, err := compiled.Neighbours(e.Embedder.ID(), c.vectorOf(compiled.TextForEmbedding), armHits)
+		if err != nil {
+			return nil, err
+		}
+		a := armQuestions{smart: q, words: q, meaning: q}
+		if a.words.dsl, err = json.Marshal(armBody(compiled)); err != nil {
+			return nil, err
+		}
+		if a.meaning.dsl, err = json.Marshal(armBody(near)); err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// armHits is how many hits a fusion takes from each arm.
+const armHits = 200
+
+// armBody asks for the hits of an arm by their ids, as a program would that joins
+// them itself.
+func armBody(s *query.Search) map[string]any {
+	body := run.Body(s)
+	body["_source"], body["from"], body["size"] = false, 0, armHits
+	return body
+}
+
+// rivalQuestion is a search that the service and its rival answer alike.
+type rivalQuestion struct {
+	text string
+	condition
+}
+
+// rivalQueries are searches that mean the same to both: all words are required,
+// and none is a part of another.
+func rivalQueries(trigrams bool) map[string][]rivalQuestion {
+	year := func(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
+	tool := condition{where: "tool = $1", args: []any{"comfyui"}}
+	out := map[string][]rivalQuestion{
+		rivalFacetMix: {
+			{"", condition{}}, {"S5", condition{words: "S5"}}, {"tool:comfyui", tool}, {"S2 E1", condition{words: "S2 E1"}},
+			{"steps:>=25", condition{where: "steps >= $1", args: []any{25}}}, {"mime_type:image/png", condition{where: "mime_type = $1", args: []any{"image/png"}}},
+			{"M3", condition{words: "M3"}}, {"tag:" + some("S4"), condition{where: "tags @> ARRAY[$1]", args: []any{some("S4")}}},
+		},
+		"text and filter": {
+			{"S10 tool:comfyui", condition{words: "S10", where: tool.where, args: tool.args}}, {"S1 A1", condition{words: "S1 A1"}},
+			{"D30 steps:>=20", condition{words: "D30", where: "steps >= $1", args: []any{20}}}, {"S50", condition{words: "S50"}},
+			{"Y3 E4 sampler:euler", condition{words: "Y3 E4", where: "sampler = $1", args: []any{"euler"}}},
+			{"M1 created:2024", condition{words: "M1", where: "created_at >= $1 AND created_at < $2", args: []any{year(2024), year(2025)}}},
+		},
+	}
+	if trigrams {
+		out["part of a file name"] = nil
+		for _, part := range []string{"0012", "0007", "00042", "0001", "2.jpg", "9.webp"} {
+			out["part of a file name"] = append(out["part of a file name"], rivalQuestion{"filename:*" + part + "*", condition{where: "filename ILIKE $1", args: []any{"%" + part + "%"}}})
+		}
+	}
+	return out
+}
+
+// rivalFacetMix is the class that counts facets.
+const rivalFacetMix = "facets"
+
+func (e *env) rivalSearches(trigrams bool) (list []question, err error) {
+	for class, questions := range rivalQueries(trigrams) {
+		for _, rq := range questions {
+			q, err := e.question(class, query.Boolean, some(rq.text), class == rivalFacetMix)
+			if err != nil {
+				return nil, fmt.Errorf("the search %q: %w", rq.text, err)
+			}
+			rq.condition.words = some(rq.condition.words)
+			if class == rivalFacetMix {
+				q.sql, q.sqlArgs = rq.facets()
+			} else {
+				q.sql, q.sqlArgs = rq.search()
+			}
+			list = append(list, q)
+		}
+	}
+	return list, nil
+}
+
+// nearestQuestion asks for the neighbours of a vector, on the shelves of a mask.
+func (e *env) nearestQuestion(class string, vector []float32, mask uint8, limit int) (q question, err error) {
+	args := map[string]any{"query_vector": vector, "embedding_configuration_h": e.Embedder.ID(), "limit": limit}
+	var tags []string
+	for bit, s := range shelves {
+		if mask&(1<<bit) != 0 {
+			tags = append(tags, s.tag)
+		}
+	}
+	if len(tags) > 0 {
+		args["filters"] = map[string]any{"tags": tags}
+	}
+	q = question{class: class, tool: "SearchAssets", path: "/api/v1/assets/search", args: args, text: "neighbours"}
+	q.rest, err = json.Marshal(args)
+	return q, err
+}

@@ -1,0 +1,233 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"time"
+
+	"vitrine/query"
+)
+
+// spans are times by class, one list per side.
+type spans map[string][][]time.Duration
+
+func (s spans) row(class string, floor, ours int) Row {
+	r := Row{Name: class, Unit: "ms", Ours: milliseconds(s[class][ours]), Floor: milliseconds(s[class][floor])}
+	r.Ratio = r.Ours.P50 / r.Floor.P50
+	return r
+}
+
+// all joins the times of all classes.
+func (s spans) all() spans {
+	joined := spans{mixOfAll: nil}
+	for _, sides := range s {
+		if joined[mixOfAll] == nil {
+			joined[mixOfAll] = make([][]time.Duration, len(sides))
+		}
+		for i, times := range sides {
+			joined[mixOfAll][i] = append(joined[mixOfAll][i], times...)
+		}
+	}
+	return joined
+}
+
+const mixOfAll = "the mix of all below"
+
+// turns asks every question on every side, over and over, in an order drawn anew
+// each time. With agree, all sides must find as many assets.
+func (e *env) turns(ctx context.Context, r *rand.Rand, repeats int, list []question, arms []arm, agree bool) (spans, error) {
+	times := spans{}
+	for round := range repeats + 1 { // the first one warms up
+		for _, i := range r.Perm(len(list)) {
+			q := &list[i]
+			if times[q.class] == nil {
+				times[q.class] = make([][]time.Duration, len(arms))
+			}
+			total := int64(-1)
+			for _, side := range r.Perm(len(arms)) {
+				if err := e.settle(ctx, q); err != nil {
+					return nil, err
+				}
+				got, err := e.patiently(ctx, arms[side], q)
+				if err != nil {
+					return nil, err
+				}
+				if agree && total >= 0 && got.total != total {
+					return nil, fmt.Errorf("%s, %q: %d found where another side found %d; they do not measure the same", arms[side].name, q.text, got.total, total)
+				}
+				total = got.total
+				if round > 0 {
+					times[q.class][side] = append(times[q.class][side], got.took)
+				}
+			}
+		}
+	}
+	return times, nil
+}
+
+// measureWords compares searches by words and filters with the same requests sent
+// to OpenSearch.
+func (e *env) measureWords(ctx context.Context, r *rand.Rand) ([]Figure, error) {
+	list, err := e.wordSearches(wordQueries())
+	if err != nil {
+		return nil, err
+	}
+	e.Step("Searching by words: %d searches, %d times each, on 2 sides", len(list), e.Repeats)
+	times, err := e.turns(ctx, r, e.Repeats, list, []arm{{"OpenSearch", e.direct}, {"REST", e.viaREST}}, true)
+	if err != nil {
+		return nil, err
+	}
+	f := Figure{Key: KeyWords, Rows: []Row{times.all().row(mixOfAll, 0, 1)}}
+	for _, a := range wordQueries() {
+		f.Rows = append(f.Rows, times.row(a.class, 0, 1))
+	}
+	f.Value, f.Repeats = f.Rows[0].Ratio, f.Rows[0].Ours.N
+	return []Figure{f}, nil
+}
+
+// measureMeaning compares searches by words and meaning with the slower of their
+// two arms. The service has the vectors of the texts from the warm-up.
+func (e *env) measureMeaning(ctx context.Context, r *rand.Rand, c *corpus) ([]Figure, error) {
+	list, err := e.meaningSearches(c)
+	if err != nil {
+		return nil, err
+	}
+	e.Step("Searching by meaning: %d searches, %d times each, on 3 sides", len(list), e.Repeats)
+	questions := make([]question, len(list))
+	arms := map[*question]*armQuestions{}
+	for i := range list {
+		questions[i] = list[i].smart
+		arms[&questions[i]] = &list[i]
+		if err := e.understood(ctx, &questions[i]); err != nil {
+			return nil, err
+		}
+	}
+	times, err := e.turns(ctx, r, e.Repeats, questions, []arm{
+		{"words", func(ctx context.Context, q *question) (asked, error) { return e.direct(ctx, &arms[q].words) }},
+		{"meaning", func(ctx context.Context, q *question) (asked, error) { return e.direct(ctx, &arms[q].meaning) }},
+		{"REST", e.viaREST},
+	}, false)
+	if err != nil {
+		return nil, err
+	}
+	f := Figure{Key: KeyMeaning, Rows: []Row{slowerArm(times.all(), mixOfAll)}}
+	for _, a := range meaningQueries() {
+		f.Rows = append(f.Rows, slowerArm(times, a.class))
+	}
+	for side, name := range []string{"the arm by words alone", "the arm by meaning alone"} {
+		f.Rows = append(f.Rows, Row{Name: name, Unit: "ms", Ours: f.Rows[0].Ours, Floor: milliseconds(times.all()[mixOfAll][side])})
+		last := &f.Rows[len(f.Rows)-1]
+		last.Ratio = last.Ours.P50 / last.Floor.P50
+	}
+	f.Value, f.Repeats = f.Rows[0].Ratio, f.Rows[0].Ours.N
+	return []Figure{f}, nil
+}
+
+// slowerArm compares the service with the arm whose median is the greater.
+func slowerArm(s spans, class string) Row {
+	words, meaning := s.row(class, 0, 2), s.row(class, 1, 2)
+	if words.Floor.P50 > meaning.Floor.P50 {
+		return words
+	}
+	return meaning
+}
+
+// understood makes sure that a search goes by meaning: one that falls back to
+// words would be measured as a fast one.
+func (e *env) understood(ctx context.Context, q *question) error {
+	raw, err := e.callREST(ctx, http.MethodPost, q.path, q.rest)
+	if err != nil {
+		return err
+	}
+	var told struct {
+		Degraded []string `json:"degraded"`
+	}
+	if err := json.Unmarshal(raw, &told); err != nil {
+		return err
+	}
+	if len(told.Degraded) > 0 {
+		return fmt.Errorf("the search %q lacks %v", q.text, told.Degraded)
+	}
+	return nil
+}
+
+// measureRival compares the service with PostgreSQL over the same rows.
+func (e *env) measureRival(ctx context.Context, r *rand.Rand) (_ []Figure, err error) {
+	e.Step("Building the table and the indices that PostgreSQL searches by")
+	rival, err := e.openRival(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rival.close()) }()
+	list, err := e.rivalSearches(rival.trigrams)
+	if err != nil {
+		return nil, err
+	}
+	repeats := max(1, e.Repeats/2)
+	e.Step("Searching in PostgreSQL: %d searches, %d times each, on 2 sides", len(list), repeats)
+	times, err := e.turns(ctx, r, repeats, list, []arm{{"PostgreSQL", rival.ask}, {"REST", e.viaREST}}, true)
+	if err != nil {
+		return nil, err
+	}
+	f := Figure{Key: KeyRival}
+	classes := []string{rivalFacetMix}
+	for class := range times {
+		if class != rivalFacetMix {
+			classes = append(classes, class)
+		}
+	}
+	slices.Sort(classes[1:])
+	for _, class := range classes {
+		row := times.row(class, 0, 1)
+		row.Ratio = row.Floor.P50 / row.Ours.P50 // how many times faster
+		f.Rows = append(f.Rows, row)
+	}
+	f.Value, f.Repeats = f.Rows[0].Ratio, f.Rows[0].Ours.N
+	return []Figure{f}, nil
+}
+
+// growthClasses are the searches whose time is measured at two sizes.
+func (e *env) growthSearches(c *corpus) (list []question, err error) {
+	if list, err = e.wordSearches([]asks{
+		{class: "selective text and filter", mode: query.FullText, queries: []string{"S40 A5 tool:comfyui", "S60 steps:>=30", "D70 sampler:euler", "S80 E9 mime_type:png"}},
+		{class: "facets over everything", mode: query.FullText, facets: true, queries: []string{"", "media:image", "has:lineage", "created:2023.."}},
+		{class: "words and meaning", mode: query.Smart, queries: []string{"S4 A3", "S12 E2", "S25 A10 E5", "S15 steps:>=20"}},
+	}); err != nil {
+		return nil, err
+	}
+	for _, text := range []string{"S7 A9", "S22 E3", "A8 S45 M4", "Y2 S90"} {
+		q, err := e.nearestQuestion("nearest neighbours of a vector", c.vectorOf(some(text)), 0, 20)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, q)
+	}
+	return list, nil
+}
+
+// measureSize times some searches at the size that the library has now.
+func (e *env) measureSize(ctx context.Context, r *rand.Rand, c *corpus) (spans, error) {
+	list, err := e.growthSearches(c)
+	if err != nil {
+		return nil, err
+	}
+	e.Step("Searching among %d assets: %d searches, %d times each", len(c.assets), len(list), e.Repeats)
+	return e.turns(ctx, r, e.Repeats, list, []arm{{"REST", e.viaREST}}, false)
+}
+
+// growth compares the times at two sizes.
+func growth(small, large spans) Figure {
+	f := Figure{Key: KeyGrowth}
+	for _, class := range []string{"selective text and filter", "facets over everything", "words and meaning", "nearest neighbours of a vector"} {
+		row := Row{Name: class, Unit: "ms", Ours: milliseconds(large[class][0]), Floor: milliseconds(small[class][0])}
+		row.Ratio = row.Ours.P50 / row.Floor.P50
+		f.Rows = append(f.Rows, row)
+		f.Value, f.Repeats = max(f.Value, row.Ratio), f.Repeats+row.Ours.N
+	}
+	return f
+}
