@@ -29,7 +29,7 @@ func (r *reader) typed(f *Field, t token) Node {
 		}
 		return &Pred{Field: f, Op: Match, Value: t.text, at: t.at}
 	case TypePart:
-		return &Pred{Field: f, Op: Contains, Value: fold(t.text), at: t.at}
+		return &Pred{Field: f, Op: Contains, Value: f.foldName(t.text), at: t.at}
 	case TypeEnum:
 		return r.enumValue(f, t)
 	case TypeBool, TypeChain, TypeHash:
@@ -48,7 +48,19 @@ func (r *reader) typed(f *Field, t token) Node {
 	case TypeNode:
 		return r.nodeValue(f, t)
 	}
-	return equal(f, fold(t.text), t)
+	return equal(f, f.foldName(t.text), t)
+}
+
+// foldName is fold, and for fields with models' names takes the folder and the
+// weight file's ending off, which the index leaves out: names are mostly pasted.
+func (f *Field) foldName(s string) string {
+	switch f.Index {
+	case "model_names", "checkpoint_names", "lora_names", "gt_models":
+		if name := library.FoldModelName(s); name != "" {
+			return fold(name)
+		}
+	}
+	return fold(s)
 }
 
 // globs reports whether values of the field may have wildcards.

@@ -41,6 +41,9 @@ func TestNothingOfAnotherTenantIsEverSeen(t *testing.T) {
 		map[string]any{"version_tag": canary + "-1", "version_notes": canary}, nil); err != nil {
 		t.Fatal(err)
 	}
+	for _, s := range theirs { // a token waits for its own write only
+		w.Search(victimKey, canary, s.IndexToken)
+	}
 	if f := w.Search(victimKey, canary, changed.IndexToken); f.Total != 3 {
 		t.Fatalf("the canaries are planted badly: the victim finds %d", f.Total)
 	}

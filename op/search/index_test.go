@@ -114,8 +114,10 @@ func (x *index) load(docs ...mappings.Document) {
 	x.t.Helper()
 	var b bytes.Buffer
 	for _, d := range docs {
-		if d.TenantID == "" {
-			d.TenantID = tenantA
+		if d.TagsNorm == nil {
+			for _, tag := range d.Tags {
+				d.TagsNorm = append(d.TagsNorm, mappings.NormTag(tag))
+			}
 		}
 		raw, err := json.Marshal(d)
 		if err != nil {
@@ -137,7 +139,7 @@ func (x *index) load(docs ...mappings.Document) {
 func doc(n int, prompt string) mappings.Document {
 	created := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(n/3) * time.Minute)
 	return mappings.Document{TenantID: tenantA, AssetH: hash(n), Prompt: prompt, Filename: fmt.Sprintf("file-%05d.png", n), MIMEType: "image/png", Status: library.StatusDraft,
-		Created: &created, Tags: []string{fmt.Sprint("group", n%7)}, TagsNorm: []string{fmt.Sprint("group", n%7)}}
+		Created: &created, Tags: []string{fmt.Sprint("group", n%7)}}
 }
 
 func hash(n int) library.AssetHash { return library.AssetHash(fmt.Sprintf("%040x", n*7919+1)) }

@@ -28,11 +28,12 @@ type Service struct {
 	Key      []byte         // signs cursors; at least 32 random bytes, the same in every process
 
 	vectors vectorCache
+	values  valueCache
 }
 
 // Operations lists this package's operations.
 func (s *Service) Operations() []op.Operation {
-	return []op.Operation{s.searchAssets(), s.getAssetDetails(), s.getFacets(), s.explainQuery()}
+	return []op.Operation{s.searchAssets(), s.getAssetDetails(), s.getFacets(), s.explainQuery(), s.suggestQuery()}
 }
 
 // awaitLimit is how long a search waits for a write it must see.

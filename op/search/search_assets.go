@@ -77,6 +77,7 @@ type searchOutput struct {
 	NextOffset     *int           `json:"next_offset,omitempty" doc:"The offset of the next page; absent on the last one."`
 	NextCursor     string         `json:"next_cursor,omitempty" doc:"Of a walk: the next page's cursor, good for three minutes; absent on the last one."`
 	Interpretation interpretation `json:"interpretation" doc:"How the query was read."`
+	DidYouMean     *respelling    `json:"did_you_mean,omitempty" doc:"Another spelling, where the words find less than three assets."`
 	Degraded       []string       `json:"degraded" doc:"What this answer lacks: semantic (ranked by words only), index_behind (the awaited write is not shown yet)."`
 	TookMS         int64          `json:"took_ms" doc:"Milliseconds inside the index."`
 }
@@ -94,8 +95,9 @@ func (s *Service) searchAssets() op.Operation {
 func (s *Service) search(ctx context.Context, actor library.Actor, in searchInput) (searchOutput, error) {
 	out := searchOutput{Limit: in.Limit, Offset: in.Offset, Degraded: []string{}, Data: []hit{}}
 	mode := query.Mode(in.SearchMode)
-	q, compiled, err := s.compile(actor, in.Query, query.Request{Mode: mode, Filters: in.Filters.compile(), Sort: order(in.OrderBy, in.Order),
-		Limit: in.Limit, Offset: in.Offset, Highlight: in.Highlight, SimilarTo: lower(in.SimilarTo)})
+	req := query.Request{Mode: mode, Filters: in.Filters.compile(), Sort: order(in.OrderBy, in.Order),
+		Limit: in.Limit, Offset: in.Offset, Highlight: in.Highlight, SimilarTo: lower(in.SimilarTo)}
+	q, compiled, err := s.compile(actor, in.Query, req)
 	if err != nil {
 		return out, err
 	}
@@ -117,6 +119,9 @@ func (s *Service) search(ctx context.Context, actor library.Actor, in searchInpu
 		return out, err
 	}
 	out.Total, out.TookMS, out.Interpretation = page.Total, page.TookMS, interpretation
+	if near == nil && in.Cursor == "" {
+		out.DidYouMean = s.didYouMean(ctx, actor, q, req, page)
+	}
 	if behind {
 		out.Degraded = append(out.Degraded, "index_behind")
 	}

@@ -126,7 +126,7 @@ func (s *Searcher) slice(ctx context.Context, tenant library.TenantID, compiled 
 		beyond.From, beyond.Size = max(0, compiled.From-len(h.hashes)), rest
 		bodies = append(bodies, place(beyond, How{After: how.After, Counted: true}))
 	}
-	out := Page{Hits: make([]Hit, 0, compiled.Size), Total: h.total, TookMS: h.took}
+	out := Page{Hits: make([]Hit, 0, compiled.Size), Total: h.total, Words: h.words, TookMS: h.took}
 	if len(bodies) == 0 {
 		return out, nil
 	}

@@ -26,6 +26,7 @@ type fusion struct {
 	hashes    []library.AssetHash
 	scores    map[library.AssetHash]float64
 	total     int64 // the head and what follows it
+	words     int64 // of these, what the words find
 	complete  bool  // nothing follows
 	took      int64
 	wordsOnly bool // the index has no answer for the meaning
@@ -84,7 +85,7 @@ func join(compiled *query.Search, words, near answer) fusion {
 	for i, h := range words.Hits.Hits {
 		add(h.ID, i, wordsWeight, h.Matched)
 	}
-	out := fusion{total: words.Hits.Total.Value, complete: words.Hits.Total.Value <= int64(len(words.Hits.Hits)), took: max(words.Took, near.Took)}
+	out := fusion{total: words.Hits.Total.Value, words: words.Hits.Total.Value, complete: words.Hits.Total.Value <= int64(len(words.Hits.Hits)), took: max(words.Took, near.Took)}
 	for i, h := range near.Hits.Hits {
 		add(h.ID, i, meaningWeight, h.Matched)
 		if !slices.Contains(h.Matched, query.WordsName) {

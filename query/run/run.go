@@ -42,6 +42,7 @@ type Page struct {
 	Aggs   map[string]json.RawMessage // by facet name; see Facet
 	TookMS int64                      // inside OpenSearch
 
+	Words     int64               // of Total, what the words find
 	Head      []library.AssetHash // of a search by meaning: see How
 	WordsOnly bool                // the index could not search by meaning
 }
@@ -128,7 +129,7 @@ type answer struct {
 }
 
 func (a answer) page() Page {
-	p := Page{Hits: make([]Hit, len(a.Hits.Hits)), Total: a.Hits.Total.Value, Aggs: a.Aggregations, TookMS: a.Took}
+	p := Page{Hits: make([]Hit, len(a.Hits.Hits)), Total: a.Hits.Total.Value, Words: a.Hits.Total.Value, Aggs: a.Aggregations, TookMS: a.Took}
 	for i, h := range a.Hits.Hits {
 		p.Hits[i] = Hit{Document: mappings.Document(h.Source), Score: h.Score, Highlights: h.Highlight, Sort: h.Sort}
 	}

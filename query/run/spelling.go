@@ -1,0 +1,83 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"vitrine/internal/engine"
+	"vitrine/library"
+	"vitrine/query"
+)
+
+// Respell finds better spellings of words that do not occur among what the caller
+// may see: for each the closest word that does, of equally close ones the most
+// frequent. all is a compiled search for everything that the caller may see.
+func (s *Searcher) Respell(ctx context.Context, tenant library.TenantID, all *query.Search, words []string) (map[string]string, error) {
+	if len(words) == 0 {
+		return nil, nil
+	}
+	candidates, err := s.candidates(ctx, tenant, words)
+	if err != nil {
+		return nil, err
+	}
+	var every []string
+	for w, list := range candidates {
+		every = append(append(every, w), list...)
+	}
+	slices.Sort(every)
+	page, err := s.Search(ctx, tenant, all.Occurring(slices.Compact(every)))
+	if err != nil {
+		return nil, err
+	}
+	better := map[string]string{}
+	for w, list := range candidates {
+		if page.count(w) > 0 {
+			continue
+		}
+		list = slices.DeleteFunc(list, func(c string) bool { return page.count(c) == 0 })
+		if len(list) > 0 {
+			better[w] = slices.MinFunc(list, func(a, b string) int {
+				return cmp.Or(query.Closer(w, a, b), cmp.Compare(page.count(b), page.count(a)), cmp.Compare(a, b))
+			})
+		}
+	}
+	return better, nil
+}
+
+// count reads the count of one word out of the answer to Occurring.
+func (p Page) count(word string) int64 {
+	var a struct {
+		Count int64 `json:"doc_count"`
+	}
+	_ = json.Unmarshal(p.Aggs[word], &a) // what is not there occurs nowhere
+	return a.Count
+}
+
+func (s *Searcher) candidates(ctx context.Context, tenant library.TenantID, words []string) (map[string][]string, error) {
+	var answer struct {
+		Suggest map[string][]struct {
+			Options []struct {
+				Text string `json:"text"`
+			} `json:"options"`
+		} `json:"suggest"`
+	}
+	if err := engine.Call(ctx, s.client, http.MethodPost, s.Path(tenant), query.Candidates(words), &answer); err != nil {
+		return nil, engine.Unavailable(err)
+	}
+	out := map[string][]string{}
+	for name, entries := range answer.Suggest {
+		word, _, _ := strings.Cut(name, " ")
+		for _, e := range entries {
+			for _, o := range e.Options {
+				if !slices.Contains(out[word], o.Text) && o.Text != word {
+					out[word] = append(out[word], o.Text)
+				}
+			}
+		}
+	}
+	return out, nil
+}

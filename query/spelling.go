@@ -1,0 +1,96 @@
+package query
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds of what is looked at for spelling.
+const (
+	maxSpelled    = 6  // words of a query
+	minSpelled    = 4  // letters of a word
+	maxCandidates = 12 // spellings per word and field
+)
+
+// spelledFields are where the words of a library are looked for.
+var spelledFields = []string{"prompt", "title", "tags.text"}
+
+// Words lists the distinct positive words of a query that could be misspelled.
+func (q *Query) Words() []string {
+	var out []string
+	Visit(q.Tree, func(n Node, negated bool) bool {
+		t, ok := n.(*Text)
+		if !ok || negated || t.Kind == Glob {
+			return true
+		}
+		for _, w := range strings.Fields(t.Value) {
+			if w = strings.ToLower(w); spellable(w) && !slices.Contains(out, w) && len(out) < maxSpelled {
+				out = append(out, w)
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// spellable reports whether a word is made of letters that can be swapped.
+func spellable(w string) bool {
+	for _, r := range w {
+		if !unicode.IsLetter(r) || isCJK(r) {
+			return false
+		}
+	}
+	return utf8.RuneCountInString(w) >= minSpelled
+}
+
+// Respelled writes the query with other words in the place of its own, and reads
+// it again.
+func (q *Query) Respelled(better map[string]string) (*Query, error) {
+	tree := Map(q.Tree, func(n Node, negated bool) Node {
+		t, ok := n.(*Text)
+		if !ok || negated || t.Kind == Glob {
+			return n
+		}
+		words := strings.Fields(t.Value)
+		for i, w := range words {
+			if b := better[strings.ToLower(w)]; b != "" {
+				words[i] = b
+			}
+		}
+		out := *t
+		out.Value = strings.Join(words, " ")
+		return &out
+	})
+	return Parse(Print(tree), Options{})
+}
+
+// Candidates is the request for words that are spelled like the given ones. They
+// are words of the whole index, whoever's: none may be shown before Occurring has
+// found it among what the caller may see.
+func Candidates(words []string) map[string]any {
+	suggest := clause{}
+	for _, w := range words {
+		for _, f := range spelledFields {
+			suggest[w+" "+f] = clause{"text": w, "term": clause{"field": f, "size": maxCandidates, "suggest_mode": "always",
+				"prefix_length": 1, "min_word_length": minSpelled, "max_edits": 2}}
+		}
+	}
+	return map[string]any{"size": 0, "_source": false, "track_total_hits": false, "suggest": suggest}
+}
+
+// Occurring turns a compiled search for everything into one that counts how many
+// assets each word occurs in, as a facet by the word.
+func (s *Search) Occurring(words []string) *Search {
+	out := *s
+	out.Size, out.Highlight, out.Aggs = 0, nil, map[string]any{}
+	for _, w := range words {
+		out.Aggs[w] = clause{"filter": clause{"multi_match": clause{"query": w, "fields": spelledFields}}}
+	}
+	return &out
+}
+
+// Closer compares two spellings of a word by how few slips lie between; negative
+// when a is closer.
+func Closer(word, a, b string) int { return distance(word, a, 4) - distance(word, b, 4) }
