@@ -225,8 +225,8 @@ func (e *env) differsIn(index string, hashes ...library.AssetHash) string {
 		keys[i] = e.key(h)
 	}
 	rows, _, err := e.store.Documents(e.ctx, keys)
-	if err != nil {
-		e.t.Fatal(err)
+	if err != nil { // a test may have cut the connection
+		return err.Error()
 	}
 	for i := range rows {
 		want := Build(&rows[i])

@@ -25,10 +25,11 @@ type filler struct {
 	failures int // in a row
 }
 
-// How many documents are filled together, how many such groups may wait, and how
-// often the index is searched for what nobody told of.
+// How many documents are filled together when they are told of, and when they are
+// looked for; how many groups of the first kind may wait; how often is looked.
 const (
 	fillPage   = 64
+	sweepPage  = 256
 	fillWaits  = 256
 	sweepEvery = 15 * time.Second
 )
@@ -217,7 +218,7 @@ func (f *filler) interlude(ctx context.Context) error {
 // many wait from there on.
 func (f *filler) waiting(ctx context.Context, index string, after []any) (keys []store.AssetKey, open int64, last []any, err error) {
 	body := map[string]any{
-		"size": fillPage, "track_total_hits": true, "_source": false, "stored_fields": "_none_",
+		"size": sweepPage, "track_total_hits": true, "_source": false, "stored_fields": "_none_",
 		"sort": []string{"asset_h", "tenant_id"},
 		"query": map[string]any{"bool": map[string]any{
 			"filter":   []any{map[string]any{"term": map[string]any{"deleted": false}}},
@@ -247,6 +248,25 @@ func (f *filler) waiting(ctx context.Context, index string, after []any) (keys [
 		last = h.Sort
 	}
 	return keys, found.Hits.Total.Value, last, nil
+}
+
+// Unembedded counts the documents of the live index that wait for their vector. It
+// is an error of kind unavailable that the index has no vectors of the configured
+// embedder yet. Without an embedder nothing waits.
+func (x *Indexer) Unembedded(ctx context.Context) (int64, error) {
+	if x.vectors == nil {
+		return 0, nil
+	}
+	ours, err := x.adopted(ctx)
+	if err == nil && !ours {
+		err = &library.Fault{Kind: library.KindUnavailable, Code: library.CodeIndexUnavailable, Cause: errOtherVectors,
+			Detail: "The index has no vectors of the configured model yet. The indexer rebuilds it at its start."}
+	}
+	if err != nil {
+		return 0, err
+	}
+	_, waiting, _, err := x.filler.waiting(ctx, x.names.Alias(), nil)
+	return waiting, err
 }
 
 // adopt makes the index one of the configured embedder, once: where the live

@@ -211,6 +211,10 @@ func (c *changeover) run(ctx context.Context) (Rebuilt, error) {
 			return Rebuilt{}, fmt.Errorf("filling the index %s: %w", c.next, err)
 		}
 	}
+	// Also of an index whose filling was interrupted: it would never show a change.
+	if err := c.x.setIndex(ctx, c.next, map[string]any{"refresh_interval": refreshInterval}); err != nil {
+		return Rebuilt{}, err
+	}
 	report, err := c.x.reconcile(ctx, c.next, func(done, total int64) {
 		c.report(Progress{PhaseCompare, c.next, done, total})
 	})
@@ -233,7 +237,7 @@ func (c *changeover) run(ctx context.Context) (Rebuilt, error) {
 }
 
 // backfill writes the documents of all assets. The index is not searched yet, so
-// it is refreshed once at the end instead of every second.
+// it is not refreshed meanwhile.
 func (c *changeover) backfill(ctx context.Context) error {
 	if err := c.x.setIndex(ctx, c.next, map[string]any{"refresh_interval": "-1"}); err != nil {
 		return err
@@ -256,10 +260,7 @@ func (c *changeover) backfill(ctx context.Context) error {
 	for range maxInFlight {
 		g.Go(func() error { return c.writeAll(gctx, batches, total, &done) })
 	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	return c.x.setIndex(ctx, c.next, map[string]any{"refresh_interval": refreshInterval})
+	return g.Wait()
 }
 
 // readAll makes batches of all live assets. What is in the trash or gone has

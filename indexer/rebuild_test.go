@@ -170,6 +170,22 @@ func TestAnInterruptedRebuildIsTakenUpOrGivenUp(t *testing.T) {
 	if err := x.AbortRebuild(e.ctx); err != nil || len(building()) != 0 {
 		t.Errorf("giving up nothing: %v", err)
 	}
+
+	interrupted(PhaseBackfill)
+	if done, err = x.Rebuild(e.ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	var settings map[string]struct {
+		Settings struct {
+			Interval string `json:"index.refresh_interval"`
+		} `json:"settings"`
+	}
+	if err := engine.Call(e.ctx, e.search, http.MethodGet, "/"+done.Index+"/_settings?flat_settings=true", nil, &settings); err != nil {
+		t.Fatal(err)
+	}
+	if got := settings[done.Index].Settings.Interval; got != refreshInterval {
+		t.Errorf("an index whose filling was interrupted refreshes every %q, want %q", got, refreshInterval)
+	}
 }
 
 func TestOnlyOneRebuildRuns(t *testing.T) {

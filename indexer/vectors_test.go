@@ -232,6 +232,9 @@ func TestAnOutageOfTheProviderDelaysVectorsAndNothingElse(t *testing.T) {
 	if said, vectors := e.embedded(e.alias(), hashes[0]); said != "" || len(vectors) != 0 {
 		t.Fatalf("during the outage a document is %q with %d vectors", said, len(vectors))
 	}
+	if n, err := e.indexer().Unembedded(e.ctx); n != 30 || err != nil {
+		t.Errorf("%d documents are said to wait, error %v; want 30", n, err)
+	}
 	stop() // what is open must survive the process
 	p.set(false)
 	e.cfg.Embedder = p.embedder(t, "one")

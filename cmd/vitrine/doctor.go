@@ -66,6 +66,16 @@ func (c *doctorCommand) checkLibrary(ctx context.Context, check func(what, remed
 	defer s.Close()
 	check("files", "Is the volume mounted, and is VITRINE_DATA_DIR right?", func() (string, error) { return "the blob folder is the one it was", s.Blobs.Check() })
 	check("index", "vitrine reconcile repairs it; vitrine rebuild builds it anew.", func() (string, error) { return "answers searches", s.Searcher.Ping(ctx) })
+	check("meaning", "Check the settings VITRINE_EMBED_…, and whether the provider answers. Searches go on by words.", func() (string, error) {
+		if s.Embedder == nil {
+			return "no model is configured; searches are by words", nil
+		}
+		if _, err := s.Embedder.Embed(ctx, []string{"a fox in the snow"}); err != nil {
+			return "", err
+		}
+		waiting, err := s.Indexer.Unembedded(ctx)
+		return fmt.Sprintf("%s answers; %d documents wait for their vector", s.Embedder.Info().Model, waiting), err
+	})
 	check("outbox", "Is a service with the role relay running, and Kafka with it?", func() (string, error) {
 		size, oldest, err := s.Store.OutboxBacklog(ctx)
 		if err == nil && oldest > time.Minute {
