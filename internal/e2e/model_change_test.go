@@ -1,0 +1,122 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vitrine/embed"
+	"vitrine/library"
+	"vitrine/service"
+	"vitrine/service/servicetest"
+)
+
+// models is a provider of embeddings with any model one asks for; it can be down.
+func models(t *testing.T) (url string, down *atomic.Bool) {
+	down = &atomic.Bool{}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct {
+			Model string
+			Input []string
+		}
+		_ = json.NewDecoder(r.Body).Decode(&in)
+		if down.Load() {
+			http.Error(w, "down", http.StatusServiceUnavailable)
+			return
+		}
+		var data []any
+		for i, text := range in.Input {
+			h := fnv.New64a()
+			fmt.Fprint(h, in.Model, text)
+			v := []float32{1, float32(h.Sum64() & 0xff), float32(h.Sum64() >> 8 & 0xff)}
+			data = append(data, map[string]any{"index": i, "embedding": v})
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"data": data})
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, down
+}
+
+// TestAnotherModelTakesOverWhileBothProcessesAnswer starts a second process with
+// another model beside the first, as a rolling update does.
+func TestAnotherModelTakesOverWhileBothProcessesAnswer(t *testing.T) {
+	url, down := models(t)
+	cfg := servicetest.Config(t)
+	cfg.Embed = embed.Config{Driver: embed.OpenAI, URL: url, Model: "one", Dimensions: 3}
+	first := servicetest.StartWith(t, cfg, nil)
+	const count = 60
+	for i := range count {
+		first.StoreFile("", fmt.Sprintf("%d.png", i), "image/png", picture(i, fmt.Sprintf("a picture of number %d", i)))
+	}
+	complete := func(e *servicetest.Env, key string) func() error {
+		return func() error {
+			var f servicetest.Found
+			if err := e.Client(key).Call(t.Context(), http.MethodPost, "/api/v1/assets/search", map[string]any{"query": "anything at all"}, &f); err != nil {
+				return err
+			}
+			if f.Total != count || len(f.Degraded) > 0 {
+				return fmt.Errorf("%d found, degraded %v", f.Total, f.Degraded)
+			}
+			return nil
+		}
+	}
+	servicetest.Eventually(t, 60*time.Second, "every picture is near any word", complete(first, ""))
+
+	other := cfg
+	other.Embed.Model, other.Listen = "two", anyAddress(t)
+	second := servicetest.StartWith(t, other, []service.Role{service.RoleAPI, service.RoleIndex})
+	var searching sync.WaitGroup
+	stop := make(chan struct{})
+	for _, e := range []*servicetest.Env{first, second} {
+		searching.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				var f servicetest.Found
+				err := e.Client(first.Key).Call(t.Context(), http.MethodPost, "/api/v1/assets/search", map[string]any{"query": fmt.Sprint("number ", n%count)}, &f)
+				if err != nil || f.Total == 0 {
+					t.Errorf("search %d at %s found %d: %v", n, e.URL, f.Total, err)
+					return
+				}
+			}
+		})
+	}
+	servicetest.Eventually(t, 60*time.Second, "the other model has taken over", complete(second, first.Key))
+	time.Sleep(time.Second) // the first goes on answering, by words
+	close(stop)
+	searching.Wait()
+
+	down.Store(true)
+	late := first.StoreFile("", "late.png", "image/png", picture(count, "a late picture")).Asset.Hash
+	servicetest.Eventually(t, 30*time.Second, "a picture is found by its words while the provider is away", func() error {
+		var f servicetest.Found
+		if err := second.Client(first.Key).Call(t.Context(), http.MethodPost, "/api/v1/assets/search", map[string]any{"query": "a late picture"}, &f); err != nil {
+			return err
+		}
+		if len(f.Data) == 0 || f.Data[0].Hash != library.AssetHash(late) || len(f.Degraded) == 0 {
+			return fmt.Errorf("%d found, degraded %v", f.Total, f.Degraded)
+		}
+		return nil
+	})
+}
+
+// anyAddress gives a free address of this machine.
+func anyAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
