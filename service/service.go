@@ -184,6 +184,7 @@ func (s *Service) Run(ctx context.Context, roles []Role, listening func(net.Addr
 		switch r {
 		case RoleAPI:
 			g.Go(func() error { return s.listen(ctx, listening) })
+			g.Go(func() error { s.warm(ctx); return nil })
 		case RoleRelay:
 			g.Go(func() error { return s.Relay.Run(ctx) })
 		case RoleIndex:
@@ -196,6 +197,14 @@ func (s *Service) Run(ctx context.Context, roles []Role, listening func(net.Addr
 	}
 	s.log.Info("running", "roles", slices.Clone(roles))
 	return g.Wait()
+}
+
+// warm loads a model that runs in this process, so that the first search does not
+// wait for it. What is wrong with it shows when it is used.
+func (s *Service) warm(ctx context.Context) {
+	if s.Embedder != nil && s.Embedder.Info().Driver != embed.OpenAI {
+		_, _ = s.Embedder.Embed(ctx, []string{"warm"})
+	}
 }
 
 // shutdownLimit is how long requests under way may take to finish.
