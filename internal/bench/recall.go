@@ -2,12 +2,8 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"time"
-
-	"vitrine/library"
 )
 
 // How the nearest neighbours are checked: how many of them, for how many vectors.
@@ -33,10 +29,12 @@ func (e *env) measureRecall(ctx context.Context, c *corpus) ([]Figure, error) {
 			if err != nil {
 				return nil, err
 			}
-			hits, took, err := e.neighbours(ctx, &q)
+			began := time.Now()
+			hits, _, err := e.found(ctx, &q)
 			if err != nil {
 				return nil, err
 			}
+			took := time.Since(began)
 			share, matches := c.share(hits, near, mask, recallAt)
 			if len(hits) != min(recallAt, matches) {
 				return nil, fmt.Errorf("%d neighbours found where %d of %d assets that pass the filter were asked for", len(hits), recallAt, matches)
@@ -63,25 +61,4 @@ func recallFigure(recalls [][]float64, times [][]time.Duration) Figure {
 		f.Value, f.Repeats = min(f.Value, row.Ratio), f.Repeats+len(list)
 	}
 	return f
-}
-
-// neighbours asks the service for the neighbours of a vector.
-func (e *env) neighbours(ctx context.Context, q *question) (hits []library.AssetHash, took time.Duration, err error) {
-	began := time.Now()
-	raw, err := e.callREST(ctx, http.MethodPost, q.path, q.rest)
-	if err != nil {
-		return nil, 0, err
-	}
-	var told struct {
-		Data []struct {
-			Hash library.AssetHash `json:"asset_h"`
-		} `json:"data"`
-	}
-	if err := json.Unmarshal(raw, &told); err != nil {
-		return nil, 0, err
-	}
-	for _, d := range told.Data {
-		hits = append(hits, d.Hash)
-	}
-	return hits, time.Since(began), nil
 }

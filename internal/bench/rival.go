@@ -112,9 +112,9 @@ func (c condition) sql() (where string, args []any) {
 	return strings.Join(list, " AND "), args
 }
 
-// search is the statement for a page of hits: ranked when there are words, else
+// page is the statement for a page of hits: ranked when there are words, else
 // the newest.
-func (c condition) search() (sql string, args []any) {
+func (c condition) page() (sql string, args []any) {
 	where, args := c.sql()
 	order := "created_at DESC"
 	if c.words != "" {
@@ -131,8 +131,8 @@ var rivalFacets = []struct{ name, expr, from string }{
 	{"created:month", "to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM')", ""},
 }
 
-// facets is the statement that counts all of them in one pass over the hits.
-func (c condition) facets() (sql string, args []any) {
+// counts is the statement that counts all facets in one pass over the hits.
+func (c condition) counts() (sql string, args []any) {
 	where, args := c.sql()
 	var b strings.Builder
 	b.WriteString(`WITH hits AS MATERIALIZED (SELECT tool, checkpoints, loras, sampler, status, tags, mime_type, created_at FROM rival WHERE ` + where + `)

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -78,16 +79,25 @@ func (e *env) wordSearches(list []asks) ([]question, error) {
 	return out, nil
 }
 
-// armQuestions are a search by words and meaning, and its two arms as requests to
-// OpenSearch.
-type armQuestions struct{ smart, words, meaning question }
+// partsOf are a search by words and meaning, and what it is made of as requests
+// to OpenSearch: its two arms, both arms in one request, and a page by its ids.
+type partsOf struct {
+	smart          question
+	words, meaning question
+	both           []byte
+	page           question
+}
 
-func (e *env) meaningSearches(c *corpus) (list []armQuestions, err error) {
+func (e *env) meaningSearches(ctx context.Context, c *corpus) (list []partsOf, err error) {
 	questions, err := e.wordSearches(meaningQueries())
 	if err != nil {
 		return nil, err
 	}
 	for _, q := range questions {
+		hits, err := e.understood(ctx, &q)
+		if err != nil {
+			return nil, err
+		}
 		_, compiled, err := e.compile(query.Smart, q.text, 20)
 		if err != nil {
 			return nil, err
@@ -96,14 +106,18 @@ func (e *env) meaningSearches(c *corpus) (list []armQuestions, err error) {
 		if err != nil {
 			return nil, err
 		}
-		a := armQuestions{smart: q, words: q, meaning: q}
-		if a.words.dsl, err = json.Marshal(armBody(compiled)); err != nil {
-			return nil, err
+		p := partsOf{smart: q, words: q, meaning: q, page: q}
+		for _, part := range []struct {
+			q    *question
+			body map[string]any
+		}{{&p.words, armBody(compiled)}, {&p.meaning, armBody(near)}, {&p.page, run.Body(compiled.Fetch(hits))}} {
+			if part.q.dsl, err = json.Marshal(part.body); err != nil {
+				return nil, err
+			}
 		}
-		if a.meaning.dsl, err = json.Marshal(armBody(near)); err != nil {
-			return nil, err
-		}
-		list = append(list, a)
+		header := fmt.Sprintf("{\"index\":%q,\"routing\":%q}\n", e.alias(), e.tenant)
+		p.both = fmt.Appendf(nil, "%s%s\n%s%s\n", header, p.words.dsl, header, p.meaning.dsl)
+		list = append(list, p)
 	}
 	return list, nil
 }
@@ -121,55 +135,55 @@ func armBody(s *query.Search) map[string]any {
 
 // rivalQuestion is a search that the service and its rival answer alike.
 type rivalQuestion struct {
-	text string
+	class  string
+	facets bool
+	text   string
 	condition
 }
 
 // rivalQueries are searches that mean the same to both: all words are required,
 // and none is a part of another.
-func rivalQueries(trigrams bool) map[string][]rivalQuestion {
+func rivalQueries(trigrams bool) []rivalQuestion {
 	year := func(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
 	tool := condition{where: "tool = $1", args: []any{"comfyui"}}
-	out := map[string][]rivalQuestion{
-		rivalFacetMix: {
-			{"", condition{}}, {"S5", condition{words: "S5"}}, {"tool:comfyui", tool}, {"S2 E1", condition{words: "S2 E1"}},
-			{"steps:>=25", condition{where: "steps >= $1", args: []any{25}}}, {"mime_type:image/png", condition{where: "mime_type = $1", args: []any{"image/png"}}},
-			{"M3", condition{words: "M3"}}, {"tag:" + some("S4"), condition{where: "tags @> ARRAY[$1]", args: []any{some("S4")}}},
-		},
-		"text and filter": {
-			{"S10 tool:comfyui", condition{words: "S10", where: tool.where, args: tool.args}}, {"S1 A1", condition{words: "S1 A1"}},
-			{"D30 steps:>=20", condition{words: "D30", where: "steps >= $1", args: []any{20}}}, {"S50", condition{words: "S50"}},
-			{"Y3 E4 sampler:euler", condition{words: "Y3 E4", where: "sampler = $1", args: []any{"euler"}}},
-			{"M1 created:2024", condition{words: "M1", where: "created_at >= $1 AND created_at < $2", args: []any{year(2024), year(2025)}}},
-		},
+	list := []rivalQuestion{
+		{"facets over everything", true, "", condition{}},
+		{"facets over what a filter leaves", true, "tool:comfyui", tool},
+		{"facets over what a filter leaves", true, "steps:>=25", condition{where: "steps >= $1", args: []any{25}}},
+		{"facets over what a filter leaves", true, "mime_type:image/png", condition{where: "mime_type = $1", args: []any{"image/png"}}},
+		{"facets over what a filter leaves", true, "tag:" + some("S4"), condition{where: "tags @> ARRAY[$1]", args: []any{some("S4")}}},
+		{"facets over what words find", true, "S0", condition{words: "S0"}},
+		{"facets over what words find", true, "S5", condition{words: "S5"}},
+		{"facets over what words find", true, "S2 E1", condition{words: "S2 E1"}},
+		{"facets over what words find", true, "M3", condition{words: "M3"}},
+		{"page of words and a filter", false, "S10 tool:comfyui", condition{words: "S10", where: tool.where, args: tool.args}},
+		{"page of words and a filter", false, "S1 A1", condition{words: "S1 A1"}},
+		{"page of words and a filter", false, "D30 steps:>=20", condition{words: "D30", where: "steps >= $1", args: []any{20}}},
+		{"page of words and a filter", false, "S50", condition{words: "S50"}},
+		{"page of words and a filter", false, "Y3 E4 sampler:euler", condition{words: "Y3 E4", where: "sampler = $1", args: []any{"euler"}}},
+		{"page of words and a filter", false, "M1 created:2024", condition{words: "M1", where: "created_at >= $1 AND created_at < $2", args: []any{year(2024), year(2025)}}},
 	}
 	if trigrams {
-		out["part of a file name"] = nil
 		for _, part := range []string{"0012", "0007", "00042", "0001", "2.jpg", "9.webp"} {
-			out["part of a file name"] = append(out["part of a file name"], rivalQuestion{"filename:*" + part + "*", condition{where: "filename ILIKE $1", args: []any{"%" + part + "%"}}})
+			list = append(list, rivalQuestion{"page of a part of file names", false, "filename:*" + part + "*", condition{where: "filename ILIKE $1", args: []any{"%" + part + "%"}}})
 		}
 	}
-	return out
+	return list
 }
 
-// rivalFacetMix is the class that counts facets.
-const rivalFacetMix = "facets"
-
 func (e *env) rivalSearches(trigrams bool) (list []question, err error) {
-	for class, questions := range rivalQueries(trigrams) {
-		for _, rq := range questions {
-			q, err := e.question(class, query.Boolean, some(rq.text), class == rivalFacetMix)
-			if err != nil {
-				return nil, fmt.Errorf("the search %q: %w", rq.text, err)
-			}
-			rq.condition.words = some(rq.condition.words)
-			if class == rivalFacetMix {
-				q.sql, q.sqlArgs = rq.facets()
-			} else {
-				q.sql, q.sqlArgs = rq.search()
-			}
-			list = append(list, q)
+	for _, rq := range rivalQueries(trigrams) {
+		q, err := e.question(rq.class, query.Boolean, some(rq.text), rq.facets)
+		if err != nil {
+			return nil, fmt.Errorf("the search %q: %w", rq.text, err)
 		}
+		rq.words = some(rq.words)
+		if rq.facets {
+			q.sql, q.sqlArgs = rq.counts()
+		} else {
+			q.sql, q.sqlArgs = rq.page()
+		}
+		list = append(list, q)
 	}
 	return list, nil
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"vitrine/library"
 	"vitrine/query"
 )
 
@@ -22,15 +23,18 @@ func (s spans) row(class string, floor, ours int) Row {
 	return r
 }
 
-// all joins the times of all classes.
-func (s spans) all() spans {
-	joined := spans{mixOfAll: nil}
-	for _, sides := range s {
-		if joined[mixOfAll] == nil {
-			joined[mixOfAll] = make([][]time.Duration, len(sides))
+// join joins the times of some classes, or of all when none is named.
+func (s spans) join(name string, classes ...string) spans {
+	joined := spans{}
+	for class, sides := range s {
+		if len(classes) > 0 && !slices.Contains(classes, class) {
+			continue
+		}
+		if joined[name] == nil {
+			joined[name] = make([][]time.Duration, len(sides))
 		}
 		for i, times := range sides {
-			joined[mixOfAll][i] = append(joined[mixOfAll][i], times...)
+			joined[name][i] = append(joined[name][i], times...)
 		}
 	}
 	return joined
@@ -42,7 +46,8 @@ const mixOfAll = "the mix of all below"
 // each time. With agree, all sides must find as many assets.
 func (e *env) turns(ctx context.Context, r *rand.Rand, repeats int, list []question, arms []arm, agree bool) (spans, error) {
 	times := spans{}
-	for round := range repeats + 1 { // the first one warms up
+	warmUp := 1 + repeats/3
+	for round := range warmUp + repeats {
 		for _, i := range r.Perm(len(list)) {
 			q := &list[i]
 			if times[q.class] == nil {
@@ -61,7 +66,7 @@ func (e *env) turns(ctx context.Context, r *rand.Rand, repeats int, list []quest
 					return nil, fmt.Errorf("%s, %q: %d found where another side found %d; they do not measure the same", arms[side].name, q.text, got.total, total)
 				}
 				total = got.total
-				if round > 0 {
+				if round >= warmUp {
 					times[q.class][side] = append(times[q.class][side], got.took)
 				}
 			}
@@ -82,7 +87,7 @@ func (e *env) measureWords(ctx context.Context, r *rand.Rand) ([]Figure, error) 
 	if err != nil {
 		return nil, err
 	}
-	f := Figure{Key: KeyWords, Rows: []Row{times.all().row(mixOfAll, 0, 1)}}
+	f := Figure{Key: KeyWords, Rows: []Row{times.join(mixOfAll).row(mixOfAll, 0, 1)}}
 	for _, a := range wordQueries() {
 		f.Rows = append(f.Rows, times.row(a.class, 0, 1))
 	}
@@ -90,70 +95,111 @@ func (e *env) measureWords(ctx context.Context, r *rand.Rand) ([]Figure, error) 
 	return []Figure{f}, nil
 }
 
+// The sides of a search by words and meaning.
+const (
+	sideWords = iota
+	sideMeaning
+	sideBoth
+	sidePage
+	sideREST
+)
+
 // measureMeaning compares searches by words and meaning with the slower of their
 // two arms. The service has the vectors of the texts from the warm-up.
 func (e *env) measureMeaning(ctx context.Context, r *rand.Rand, c *corpus) ([]Figure, error) {
-	list, err := e.meaningSearches(c)
+	list, err := e.meaningSearches(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	e.Step("Searching by meaning: %d searches, %d times each, on 3 sides", len(list), e.Repeats)
+	e.Step("Searching by meaning: %d searches, %d times each, on 5 sides", len(list), e.Repeats)
 	questions := make([]question, len(list))
-	arms := map[*question]*armQuestions{}
+	parts := map[*question]*partsOf{}
 	for i := range list {
 		questions[i] = list[i].smart
-		arms[&questions[i]] = &list[i]
-		if err := e.understood(ctx, &questions[i]); err != nil {
-			return nil, err
-		}
+		parts[&questions[i]] = &list[i]
 	}
 	times, err := e.turns(ctx, r, e.Repeats, questions, []arm{
-		{"words", func(ctx context.Context, q *question) (asked, error) { return e.direct(ctx, &arms[q].words) }},
-		{"meaning", func(ctx context.Context, q *question) (asked, error) { return e.direct(ctx, &arms[q].meaning) }},
-		{"REST", e.viaREST},
+		sideWords:   {"words", func(ctx context.Context, q *question) (asked, error) { return e.direct(ctx, &parts[q].words) }},
+		sideMeaning: {"meaning", func(ctx context.Context, q *question) (asked, error) { return e.direct(ctx, &parts[q].meaning) }},
+		sideBoth:    {"both", func(ctx context.Context, q *question) (asked, error) { return e.atOnce(ctx, parts[q].both) }},
+		sidePage:    {"page", func(ctx context.Context, q *question) (asked, error) { return e.direct(ctx, &parts[q].page) }},
+		sideREST:    {"REST", e.viaREST},
 	}, false)
 	if err != nil {
 		return nil, err
 	}
-	f := Figure{Key: KeyMeaning, Rows: []Row{slowerArm(times.all(), mixOfAll)}}
-	for _, a := range meaningQueries() {
-		f.Rows = append(f.Rows, slowerArm(times, a.class))
-	}
-	for side, name := range []string{"the arm by words alone", "the arm by meaning alone"} {
-		f.Rows = append(f.Rows, Row{Name: name, Unit: "ms", Ours: f.Rows[0].Ours, Floor: milliseconds(times.all()[mixOfAll][side])})
-		last := &f.Rows[len(f.Rows)-1]
-		last.Ratio = last.Ours.P50 / last.Floor.P50
+	all := times.join(mixOfAll)
+	f := Figure{Key: KeyMeaning, Rows: []Row{slowerArm(all, mixOfAll)}}
+	f.Rows = append(f.Rows, slowerArm(times, "words alone"), slowerArm(times, "words and filter"))
+	for side, name := range []string{"the arm by words", "the arm by meaning", "both arms in one request", "fetching the page by its ids"} {
+		row := all.row(mixOfAll, side, sideREST)
+		row.Name = "the mix, over " + name
+		f.Rows = append(f.Rows, row)
 	}
 	f.Value, f.Repeats = f.Rows[0].Ratio, f.Rows[0].Ours.N
 	return []Figure{f}, nil
 }
 
+// atOnce asks OpenSearch for both arms in one request.
+func (e *env) atOnce(ctx context.Context, lines []byte) (asked, error) {
+	return timed(func() (a answer, err error) {
+		var told struct {
+			Responses []struct {
+				Hits struct {
+					Hits []struct {
+						ID string `json:"_id"`
+					} `json:"hits"`
+				} `json:"hits"`
+				Error json.RawMessage `json:"error"`
+			} `json:"responses"`
+		}
+		err = e.index(ctx, http.MethodPost, "/_msearch", lines, &told)
+		for _, r := range told.Responses {
+			if r.Error != nil {
+				err = fmt.Errorf("an arm is answered with %.200s", r.Error)
+			}
+			a.items += len(r.Hits.Hits)
+		}
+		return a, err
+	})
+}
+
 // slowerArm compares the service with the arm whose median is the greater.
 func slowerArm(s spans, class string) Row {
-	words, meaning := s.row(class, 0, 2), s.row(class, 1, 2)
+	words, meaning := s.row(class, sideWords, sideREST), s.row(class, sideMeaning, sideREST)
 	if words.Floor.P50 > meaning.Floor.P50 {
 		return words
 	}
 	return meaning
 }
 
-// understood makes sure that a search goes by meaning: one that falls back to
-// words would be measured as a fast one.
-func (e *env) understood(ctx context.Context, q *question) error {
+// understood gives what a search finds and makes sure that it goes by meaning:
+// one that falls back to words would be measured as a fast one.
+func (e *env) understood(ctx context.Context, q *question) ([]library.AssetHash, error) {
+	hits, degraded, err := e.found(ctx, q)
+	if err == nil && len(degraded) > 0 {
+		err = fmt.Errorf("the search %q lacks %v", q.text, degraded)
+	}
+	return hits, err
+}
+
+// found asks the service and gives the hits and what the answer lacks.
+func (e *env) found(ctx context.Context, q *question) (hits []library.AssetHash, degraded []string, err error) {
 	raw, err := e.callREST(ctx, http.MethodPost, q.path, q.rest)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	var told struct {
+		Data []struct {
+			Hash library.AssetHash `json:"asset_h"`
+		} `json:"data"`
 		Degraded []string `json:"degraded"`
 	}
-	if err := json.Unmarshal(raw, &told); err != nil {
-		return err
+	err = json.Unmarshal(raw, &told)
+	for _, d := range told.Data {
+		hits = append(hits, d.Hash)
 	}
-	if len(told.Degraded) > 0 {
-		return fmt.Errorf("the search %q lacks %v", q.text, told.Degraded)
-	}
-	return nil
+	return hits, told.Degraded, err
 }
 
 // measureRival compares the service with PostgreSQL over the same rows.
@@ -174,24 +220,33 @@ func (e *env) measureRival(ctx context.Context, r *rand.Rand) (_ []Figure, err e
 	if err != nil {
 		return nil, err
 	}
-	f := Figure{Key: KeyRival}
-	classes := []string{rivalFacetMix}
-	for class := range times {
-		if class != rivalFacetMix {
-			classes = append(classes, class)
-		}
-	}
-	slices.Sort(classes[1:])
-	for _, class := range classes {
-		row := times.row(class, 0, 1)
-		row.Ratio = row.Floor.P50 / row.Ours.P50 // how many times faster
-		f.Rows = append(f.Rows, row)
-	}
-	f.Value, f.Repeats = f.Rows[0].Ratio, f.Rows[0].Ours.N
-	return []Figure{f}, nil
+	return []Figure{rivalFigure(times, list)}, nil
 }
 
-// growthClasses are the searches whose time is measured at two sizes.
+// rivalFigure tells how many times faster the service is: on all facets first.
+func rivalFigure(times spans, list []question) Figure {
+	var classes, facets []string
+	for _, q := range list {
+		if !slices.Contains(classes, q.class) {
+			classes = append(classes, q.class)
+			if q.tool == "GetFacets" {
+				facets = append(facets, q.class)
+			}
+		}
+	}
+	const mix = "the mix of all facets"
+	f := Figure{Key: KeyRival, Rows: []Row{times.join(mix, facets...).row(mix, 0, 1)}}
+	for _, class := range classes {
+		f.Rows = append(f.Rows, times.row(class, 0, 1))
+	}
+	for i := range f.Rows {
+		f.Rows[i].Ratio = 1 / f.Rows[i].Ratio
+	}
+	f.Value, f.Repeats = f.Rows[0].Ratio, f.Rows[0].Ours.N
+	return f
+}
+
+// growthSearches are the searches whose time is measured at two sizes.
 func (e *env) growthSearches(c *corpus) (list []question, err error) {
 	if list, err = e.wordSearches([]asks{
 		{class: "selective text and filter", mode: query.FullText, queries: []string{"S40 A5 tool:comfyui", "S60 steps:>=30", "D70 sampler:euler", "S80 E9 mime_type:png"}},
