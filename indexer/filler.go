@@ -63,7 +63,7 @@ func (f *filler) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case keys := <-f.told:
-			err = f.fill(ctx, keys, "")
+			err = f.fill(ctx, f.gather(keys), "")
 		case <-next.C:
 			err = f.sweep(ctx)
 			next.Reset(f.x.cfg.sweepEvery)
@@ -77,6 +77,19 @@ func (f *filler) run(ctx context.Context) {
 			f.failures = 0
 		}
 	}
+}
+
+// gather adds to some documents those that wait behind them, up to a page.
+func (f *filler) gather(keys []store.AssetKey) []store.AssetKey {
+	for len(keys) < sweepPage {
+		select {
+		case more := <-f.told:
+			keys = append(keys, more...)
+		default:
+			return keys
+		}
+	}
+	return keys
 }
 
 // pause is how long a failure is given: longer each time, and as long as the
@@ -208,7 +221,7 @@ func (f *filler) walk(ctx context.Context, index string, done func(done, total i
 func (f *filler) interlude(ctx context.Context) error {
 	select {
 	case keys := <-f.told:
-		return f.fill(ctx, keys, "")
+		return f.fill(ctx, f.gather(keys), "")
 	default:
 		return nil
 	}

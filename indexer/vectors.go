@@ -5,9 +5,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"log/slog"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"vitrine/embed"
 	"vitrine/mappings"
@@ -198,13 +202,35 @@ func (v *vectors) make(ctx context.Context, b *batch) error {
 			hashes = append(hashes, h)
 		}
 	}
-	for part := range slices.Chunk(hashes, embedAtOnce) {
-		if err := v.embed(ctx, part, texts, known); err != nil {
-			return err
-		}
+	if err := v.embedAll(ctx, hashes, texts, known); err != nil {
+		return err
 	}
 	b.vectors, b.complete = known, true
 	return nil
+}
+
+// callsAtOnce is how many requests a provider gets at a time; most of each is
+// waiting. A model in this process has its own way of using the processors.
+const callsAtOnce = 4
+
+// embedAll embeds texts part by part and adds their vectors to known.
+func (v *vectors) embedAll(ctx context.Context, hashes []store.TextHash, texts map[store.TextHash]string, known map[store.TextHash]store.Embedded) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(1)
+	if v.embedder.Info().Driver == embed.OpenAI {
+		g.SetLimit(callsAtOnce)
+	}
+	var mu sync.Mutex
+	for part := range slices.Chunk(hashes, embedAtOnce) {
+		g.Go(func() error {
+			made, err := v.embed(ctx, part, texts)
+			mu.Lock()
+			defer mu.Unlock()
+			maps.Copy(known, made)
+			return err
+		})
+	}
+	return g.Wait()
 }
 
 // prepare makes the vectors of a batch for an index that is filled, where it can.
@@ -221,8 +247,8 @@ func (v *vectors) prepare(ctx context.Context, index string, b *batch) {
 	}
 }
 
-// embed makes the vectors of some texts, keeps them and adds them to known.
-func (v *vectors) embed(ctx context.Context, hashes []store.TextHash, texts map[store.TextHash]string, known map[store.TextHash]store.Embedded) error {
+// embed makes the vectors of some texts and keeps them.
+func (v *vectors) embed(ctx context.Context, hashes []store.TextHash, texts map[store.TextHash]string) (map[store.TextHash]store.Embedded, error) {
 	list := make([]string, len(hashes))
 	for i, h := range hashes {
 		list[i] = texts[h]
@@ -230,7 +256,7 @@ func (v *vectors) embed(ctx context.Context, hashes []store.TextHash, texts map[
 	got, err := v.embedder.Embed(ctx, list)
 	if err != nil {
 		v.metrics.embedded.WithLabelValues(embeddedFailed).Add(float64(len(list)))
-		return err
+		return nil, err
 	}
 	made := make(map[store.TextHash]store.Embedded, len(hashes))
 	for i, h := range hashes {
@@ -239,7 +265,7 @@ func (v *vectors) embed(ctx context.Context, hashes []store.TextHash, texts map[
 			outcome, got[i] = embeddedRefused, nil
 		}
 		v.metrics.embedded.WithLabelValues(outcome).Inc()
-		made[h], known[h] = got[i], got[i]
+		made[h] = got[i]
 	}
-	return v.store.KeepEmbeddings(ctx, v.configuration(), made)
+	return made, v.store.KeepEmbeddings(ctx, v.configuration(), made)
 }

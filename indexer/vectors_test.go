@@ -373,6 +373,35 @@ func TestProcessesWithoutAnEmbedderLeaveTheVectorToThoseWithOne(t *testing.T) {
 	e.eventually(time.Minute, func() string { return e.lacks("one", "a red fox", h) })
 }
 
+func TestManyTextsAreEmbeddedInPartsAndEachOnce(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	e := newMeaningEnv(t, p)
+	x := e.indexer()
+	rows := make([]store.DocumentRow, 500)
+	for i := range rows {
+		rows[i] = store.DocumentRow{AssetKey: store.AssetKey{Tenant: "t", Hash: library.AssetHash(fmt.Sprint(i))}, State: store.AssetLive, Version: 1,
+			Asset: library.Asset{Title: fmt.Sprint("title ", i%300)}}
+	}
+	for range 2 {
+		b := newBatch(rows, nil, []string{"i"})
+		if err := x.vectors.make(e.ctx, b); err != nil {
+			t.Fatal(err)
+		}
+		if len(b.vectors) != 300 || !b.complete {
+			t.Errorf("%d texts are known, want 300", len(b.vectors))
+		}
+	}
+	if len(p.asked) != 300 || p.count("title 299") != 1 {
+		t.Errorf("%d texts were embedded, want 300", len(p.asked))
+	}
+	p.set(true)
+	b := newBatch([]store.DocumentRow{{AssetKey: store.AssetKey{Tenant: "t", Hash: "new"}, State: store.AssetLive, Version: 1, Asset: library.Asset{Title: "new"}}}, nil, []string{"i"})
+	if err := x.vectors.make(e.ctx, b); err == nil || b.complete {
+		t.Errorf("without the provider a new text is taken for known: %v", err)
+	}
+}
+
 func TestAVectorThatTheIndexWouldRefuseIsNeverSent(t *testing.T) {
 	inf := float32(1)
 	for range 200 {
