@@ -143,7 +143,7 @@ type NodeUse struct {
 type Parent struct {
 	Kind   string `json:"kind"`           // input_image, input_video, init_image, c2pa_ingredient, imagetool_job, controlnet_image, mask
 	Name   string `json:"name,omitempty"` // file name without folder or "[output]" suffix
-	Hash   string `json:"hash,omitempty"` // SHA-1, or with a scheme prefix such as blake3:
+	Hash   string `json:"hash,omitempty"` // SHA-1, or with a scheme prefix such as blake3:; c2pa: and an id of the file's content credentials
 	JobID  string `json:"job_id,omitempty"`
 	NodeID string `json:"node_id,omitempty"`
 }
@@ -165,7 +165,9 @@ type C2PA struct {
 	SourceType     string           `json:"digital_source_type,omitempty"`
 	Actions        []string         `json:"actions,omitempty"`
 	Ingredients    []C2PAIngredient `json:"ingredients,omitempty"`
-	Signature      string           `json:"signature"` // always "unverified"
+	Signature      string           `json:"signature"`             // always "unverified"
+	ManifestID     string           `json:"manifest_id,omitempty"` // of the file's own manifest, by which other files name this one
+	InstanceID     string           `json:"instance_id,omitempty"` // of these bytes, likewise
 }
 
 // C2PAIngredient is one source file that a C2PA claim names.
@@ -175,6 +177,7 @@ type C2PAIngredient struct {
 	Relationship string `json:"relationship,omitempty"`
 	DocumentID   string `json:"document_id,omitempty"`
 	InstanceID   string `json:"instance_id,omitempty"`
+	ManifestID   string `json:"manifest_id,omitempty"` // of the file's own manifest
 }
 
 // Evidence says where one field was read: the place in the container

@@ -40,13 +40,13 @@ func storedParents(list []library.Parent) []library.Parent {
 func queueChainLocks(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
 	b.Queue(`SELECT pg_advisory_xact_lock(key) FROM (
 			SELECT DISTINCT hashtextextended($1 || link, 0) AS key FROM (
-				VALUES ('h' || $2), ('h' || $3), ('n' || lower($4)), ('j' || $5)
+				VALUES ('h' || $2), ('h' || $3), ('n' || lower($4)), ('j' || $5), ('c' || $7), ('c' || $8)
 				UNION ALL
-				SELECT unnest(ARRAY['h' || content_hash, 'n' || name_fold, 'j' || nullif(job_id, '')]) FROM asset_parents
+				SELECT unnest(ARRAY['h' || content_hash, 'n' || name_fold, 'j' || nullif(job_id, ''), 'c' || credential_id]) FROM asset_parents
 				WHERE tenant_id = $1::uuid AND asset_h = $2 AND position < $6) AS links(link)
-			WHERE link <> 'j'
+			WHERE link NOT IN ('j', 'c')
 			ORDER BY key) AS ordered`,
-		string(tenant), n.Asset.Hash, n.Asset.BLAKE3, n.Asset.Filename, jobOf(n), maxLockedParents)
+		string(tenant), n.Asset.Hash, n.Asset.BLAKE3, n.Asset.Filename, jobOf(n), maxLockedParents, credentialsOf(n).ManifestID, credentialsOf(n).InstanceID)
 }
 
 const maxLockedParents = 64
@@ -59,10 +59,20 @@ func jobOf(n NewAsset) string {
 	return ""
 }
 
+// credentialsOf is the content-credentials claim of a file, or an empty one.
+func credentialsOf(n NewAsset) library.C2PA {
+	if c := n.Lineage.C2PA; c != nil {
+		return library.C2PA{ManifestID: clean(c.ManifestID), InstanceID: clean(c.InstanceID)}
+	}
+	return library.C2PA{}
+}
+
 // candidate gives, for a row q of asset_parents whose asset is c, the asset that
 // it means, by the best evidence there is, or no row where several could be meant.
 //
 //   - A hash of the bytes names one asset.
+//   - Content credentials name a file by its manifest's id or its instance id. A
+//     copy that was saved without change of either may exist; then none is meant.
 //   - A job of the image tool made up to four pictures; the picture is the one at
 //     the place that the reference names, or the only one the tenant holds.
 //   - A name counts when one asset bears it. Generators count their files anew in
@@ -75,7 +85,14 @@ const candidate = `(
 			AND (a.asset_h = q.content_hash OR a.blake3 = q.content_hash)
 		HAVING count(*) = 1
 		UNION ALL
-		SELECT 2, 'imagetool_job', CASE WHEN count(*) FILTER (WHERE j.place = j.wanted) = 1 THEN min(j.asset_h) FILTER (WHERE j.place = j.wanted)
+		SELECT 2, 'c2pa', min(found.asset_h) FROM (
+			SELECT l.asset_h FROM lineage l WHERE l.tenant_id = q.tenant_id AND l.manifest_id = q.credential_id
+			UNION SELECT l.asset_h FROM lineage l WHERE l.tenant_id = q.tenant_id AND l.instance_id = q.credential_id) found
+			JOIN assets a ON a.tenant_id = q.tenant_id AND a.asset_h = found.asset_h AND a.trashed_at IS NULL
+		WHERE q.credential_id IS NOT NULL AND found.asset_h <> q.asset_h
+		HAVING count(*) = 1
+		UNION ALL
+		SELECT 3, 'imagetool_job', CASE WHEN count(*) FILTER (WHERE j.place = j.wanted) = 1 THEN min(j.asset_h) FILTER (WHERE j.place = j.wanted)
 			ELSE min(j.asset_h) FILTER (WHERE j.place IS NULL OR j.wanted IS NULL) END
 		FROM (
 			SELECT a.asset_h, substring(q.name FROM '^[0-9]+_([0-9]+)[.]') AS wanted,
@@ -85,7 +102,7 @@ const candidate = `(
 		HAVING count(*) FILTER (WHERE j.place = j.wanted) = 1
 			OR (count(*) = 1 AND count(*) FILTER (WHERE j.place IS NULL OR j.wanted IS NULL) = 1)
 		UNION ALL
-		SELECT 3, 'name', CASE count(*) FILTER (WHERE a.created_at <= c.created_at)
+		SELECT 4, 'name', CASE count(*) FILTER (WHERE a.created_at <= c.created_at)
 			WHEN 1 THEN min(a.asset_h) FILTER (WHERE a.created_at <= c.created_at) ELSE min(a.asset_h) END
 		FROM assets a
 		WHERE a.tenant_id = q.tenant_id AND a.trashed_at IS NULL AND a.asset_h <> q.asset_h AND a.filename_fold = q.name_fold
@@ -105,8 +122,9 @@ func queueConcerned(b *pgx.Batch, tenant library.TenantID, n NewAsset, concerned
 	b.Queue(`SELECT EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND content_hash IN ($2, $3))
 			OR EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND name_fold = lower($4))
 			OR EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND job_id <> '' AND job_id = $5)
+			OR EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND credential_id IN (nullif($6, ''), nullif($7, '')))
 			OR EXISTS (SELECT FROM assets WHERE tenant_id = $1 AND parent_asset_h = $2)`,
-		tenant, n.Asset.Hash, n.Asset.BLAKE3, n.Asset.Filename, jobOf(n)).
+		tenant, n.Asset.Hash, n.Asset.BLAKE3, n.Asset.Filename, jobOf(n), credentialsOf(n).ManifestID, credentialsOf(n).InstanceID).
 		QueryRow(func(row pgx.Row) error { return row.Scan(concerned) })
 }
 
@@ -128,6 +146,7 @@ func linkArrival(ctx context.Context, tx pgx.Tx, tenant library.TenantID, n NewA
 			UNION SELECT asset_h, position FROM asset_parents WHERE tenant_id = $1::uuid AND content_hash IN ($2, $3)
 			UNION SELECT asset_h, position FROM asset_parents WHERE tenant_id = $1::uuid AND name_fold = lower($4)
 			UNION SELECT asset_h, position FROM asset_parents WHERE tenant_id = $1::uuid AND job_id <> '' AND job_id = $5
+			UNION SELECT asset_h, position FROM asset_parents WHERE tenant_id = $1::uuid AND credential_id IN (nullif($9, ''), nullif($10, ''))
 		), meant AS (
 			SELECT q.asset_h, q.position, q.parent_asset_h AS was, f.asset_h AS parent, f.evidence
 			FROM concerned JOIN asset_parents q ON q.tenant_id = $1::uuid AND q.asset_h = concerned.asset_h AND q.position = concerned.position
@@ -157,7 +176,8 @@ func linkArrival(ctx context.Context, tx pgx.Tx, tenant library.TenantID, n NewA
 		)
 		INSERT INTO outbox (tenant_id, asset_h, doc_version, reason)
 		SELECT $1::uuid, asset_h, doc_version, 'chain_changed' FROM bumped`,
-		tenant, n.Asset.Hash, n.Asset.BLAKE3, n.Asset.Filename, jobOf(n), maxTouched, n.Asset.Parent, moved)
+		tenant, n.Asset.Hash, n.Asset.BLAKE3, n.Asset.Filename, jobOf(n), maxTouched, n.Asset.Parent, moved,
+		credentialsOf(n).ManifestID, credentialsOf(n).InstanceID)
 	return err
 }
 
@@ -171,13 +191,12 @@ func childrenOf(hash string) string {
 // relink is linkArrival for an asset that went to the trash or came back.
 func relink(ctx context.Context, tx pgx.Tx, tenant library.TenantID, a library.Asset) error {
 	n := NewAsset{Asset: a}
-	var job string
-	err := tx.QueryRow(ctx, `SELECT coalesce(job_id, '') FROM lineage WHERE tenant_id = $1 AND asset_h = $2`, tenant, a.Hash).Scan(&job)
+	n.Lineage.ImageTool, n.Lineage.C2PA = &library.ImageTool{}, &library.C2PA{}
+	err := tx.QueryRow(ctx, `SELECT coalesce(job_id, ''), coalesce(manifest_id, ''), coalesce(instance_id, '') FROM lineage
+		WHERE tenant_id = $1 AND asset_h = $2`, tenant, a.Hash).
+		Scan(&n.Lineage.ImageTool.JobID, &n.Lineage.C2PA.ManifestID, &n.Lineage.C2PA.InstanceID)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return err
-	}
-	if job != "" {
-		n.Lineage.ImageTool = &library.ImageTool{JobID: job}
 	}
 	b := &pgx.Batch{}
 	queueChainLocks(b, tenant, n)

@@ -228,7 +228,8 @@ func (m *merger) lists(l *library.Lineage) {
 func (m *merger) parent(p library.Parent) {
 	for i := range m.l.Parents {
 		have := &m.l.Parents[i]
-		if have.Name == p.Name && have.JobID == p.JobID && (have.NodeID == p.NodeID || p.NodeID == "") {
+		sameFile := have.Hash == p.Hash || have.Hash == "" || p.Hash == ""
+		if have.Name == p.Name && have.JobID == p.JobID && sameFile && (have.NodeID == p.NodeID || p.NodeID == "") {
 			fill(&have.Hash, p.Hash)
 			return
 		}

@@ -38,7 +38,7 @@ type node struct {
 	Tool      string          `json:"tool" doc:"The program that made it; empty when unknown."`
 	CreatedAt *time.Time      `json:"created_at,omitempty"`
 	Name      string          `json:"name" doc:"File name, as the asset has it or as the child's file gives it."`
-	Hash      string          `json:"hash" doc:"Hash of the file as its child's file gives it; empty for assets."`
+	Hash      string          `json:"hash" doc:"Hash of the file as its child's file gives it, or c2pa: and its id in content credentials; empty for assets."`
 	JobID     string          `json:"job_id" doc:"The image tool's job; empty when unknown."`
 }
 
@@ -46,7 +46,7 @@ type edge struct {
 	Child         string                `json:"child" doc:"Node id."`
 	Parent        string                `json:"parent" doc:"Node id."`
 	Kind          string                `json:"kind" doc:"What the parent was to the child: input_image, init_image, mask, controlnet_image, input_video, c2pa_ingredient, imagetool_job, …; parent_asset_h where the uploader named it; same_seed_workflow for siblings, of which neither was made from the other."`
-	Evidence      string                `json:"evidence" enum:"hash,imagetool_job,name,uploader,same_seed_workflow" doc:"By what the parent was recognised, or could be. A hash is proof; a name counts when one asset bears it."`
+	Evidence      string                `json:"evidence" enum:"hash,c2pa,imagetool_job,name,uploader,same_seed_workflow" doc:"By what the parent was recognised, or could be. A hash is proof; content credentials name a file by an id; a name counts when one asset bears it."`
 	LineageSource library.LineageSource `json:"lineage_source" enum:"extracted,client_asserted" doc:"Whether the child's file says so, or its uploader."`
 	Resolved      bool                  `json:"resolved" doc:"Whether the parent is an asset of the library. It becomes one when the file is stored later."`
 	NodeID        string                `json:"node_id" doc:"The workflow node that loaded the parent; empty outside graphs."`
@@ -148,6 +148,8 @@ func evidence(l store.ChainLink) string {
 	switch {
 	case l.By != "":
 		return l.By
+	case strings.HasPrefix(l.Hash, "c2pa:"):
+		return "c2pa"
 	case l.Hash != "":
 		return "hash"
 	case l.JobID != "":

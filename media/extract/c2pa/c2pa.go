@@ -52,8 +52,9 @@ type store struct{ manifests []superbox }
 
 // claim is what is read of a claim box, versions 1 and 2.
 type claim struct {
-	Generator string        `cbor:"claim_generator"`
-	Info      generatorInfo `cbor:"claim_generator_info"`
+	Generator  string        `cbor:"claim_generator"`
+	Info       generatorInfo `cbor:"claim_generator_info"`
+	InstanceID string        `cbor:"instanceID"`
 }
 
 type actions struct {
@@ -81,11 +82,11 @@ type ingredient struct {
 func (s *store) active() *library.C2PA {
 	for i := len(s.manifests) - 1; i >= 0; i-- {
 		m := &s.manifests[i]
-		name, ok := generator(m)
+		own, ok := claimOf(m)
 		if !ok {
 			continue
 		}
-		c := &library.C2PA{ClaimGenerator: name, Signature: Unverified}
+		c := &library.C2PA{ClaimGenerator: own.generator(), Signature: Unverified, ManifestID: clean(m.label), InstanceID: clean(own.InstanceID)}
 		made, from := assertions(m)
 		for _, a := range made.Actions {
 			if a.Action != "" && len(c.Actions) < maxActions {
@@ -95,7 +96,7 @@ func (s *store) active() *library.C2PA {
 		for _, x := range from {
 			c.Ingredients = append(c.Ingredients, library.C2PAIngredient{
 				Title: clean(x.Title), Format: clean(x.Format), Relationship: clean(x.Relationship),
-				DocumentID: clean(x.DocumentID), InstanceID: clean(x.InstanceID),
+				DocumentID: clean(x.DocumentID), InstanceID: clean(x.InstanceID), ManifestID: clean(manifestLabel(cmp.Or(x.Active.URL, x.Manifest.URL))),
 			})
 		}
 		c.SourceType = clean(s.sourceType(made, from, maxAncestors))
@@ -104,25 +105,22 @@ func (s *store) active() *library.C2PA {
 	return nil
 }
 
-// generator gives the name of the program that made a manifest's claim; false when
-// the manifest has no claim.
-func generator(m *superbox) (string, bool) {
+// claimOf reads a manifest's claim; false when the manifest has none.
+func claimOf(m *superbox) (c claim, ok bool) {
 	for _, label := range []string{"c2pa.claim.v2", "c2pa.claim"} {
 		box := m.child(label)
 		if box == nil || box.cbor == nil {
 			continue
 		}
-		var c claim
-		if !decode(box.cbor, &c) {
-			continue
+		if decode(box.cbor, &c) {
+			return c, true
 		}
-		if c.Generator != "" {
-			return clean(c.Generator), true
-		}
-		return clean(c.Info.name()), true
 	}
-	return "", false
+	return claim{}, false
 }
+
+// generator gives the name of the program that made a claim.
+func (c claim) generator() string { return clean(cmp.Or(c.Generator, c.Info.name())) }
 
 // generatorInfo is a map in version 2 of the claim, a list of maps in version 1.
 type generatorInfo struct{ cbor.RawMessage }
@@ -192,10 +190,17 @@ func (s *store) sourceType(made actions, from []ingredient, depth int) string {
 	return ""
 }
 
-// manifest finds a manifest by a link such as self#jumbf=/c2pa/urn:uuid:….
-func (s *store) manifest(link string) *superbox {
+// manifestLabel gives a manifest's name out of a link such as
+// self#jumbf=/c2pa/urn:uuid:….
+func manifestLabel(link string) string {
 	_, path, _ := strings.Cut(link, "=")
 	label, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(path, "/"), "c2pa/"), "/")
+	return label
+}
+
+// manifest finds the manifest that a link leads to.
+func (s *store) manifest(link string) *superbox {
+	label := manifestLabel(link)
 	for i := range s.manifests {
 		if label != "" && s.manifests[i].label == label {
 			return &s.manifests[i]

@@ -52,7 +52,7 @@ func made(t testing.TB, label string) []byte {
 				{"action": "c2pa.created", "digitalSourceType": generated, "when": cbor.Tag{Number: 0, Content: "2026-01-01T00:00:00Z"}},
 			}})),
 			labelled("c2pa.hash.data", content(t, object{"hash": []byte{1, 2}}))),
-		labelled("c2pa.claim", content(t, object{"claim_generator": "Image Service/1.0", "claim_generator_info": []object{{"name": "x"}}})),
+		labelled("c2pa.claim", content(t, object{"claim_generator": "Image Service/1.0", "instanceID": "xmp:iid:0", "claim_generator_info": []object{{"name": "x"}}})),
 		labelled("c2pa.signature", content(t, []any{1})))
 }
 
@@ -77,7 +77,7 @@ func TestClaimOfAGeneratedPicture(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &library.C2PA{ClaimGenerator: "Image Service/1.0", SourceType: generated,
-		Actions: []string{"c2pa.created"}, Signature: "unverified"}
+		Actions: []string{"c2pa.created"}, Signature: "unverified", ManifestID: "urn:c2pa:1", InstanceID: "xmp:iid:0"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -91,10 +91,10 @@ func TestClaimOfAnEditedPicture(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := &library.C2PA{ClaimGenerator: "Editor 2", SourceType: source, Signature: "unverified",
+		want := &library.C2PA{ClaimGenerator: "Editor 2", SourceType: source, Signature: "unverified", ManifestID: "urn:c2pa:2",
 			Actions: []string{"c2pa.opened", "c2pa.edited"},
 			Ingredients: []library.C2PAIngredient{
-				{Title: "cat.png", Format: "image/png", Relationship: "parentOf", InstanceID: "xmp:iid:1"},
+				{Title: "cat.png", Format: "image/png", Relationship: "parentOf", InstanceID: "xmp:iid:1", ManifestID: parent},
 				{Title: "dog.jpg", Relationship: "componentOf", DocumentID: "xmp:did:2"}}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("parent %s (-want +got):\n%s", parent, diff)
@@ -176,7 +176,8 @@ func TestClaimOfARealFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &library.C2PA{ClaimGenerator: "OpenAI Media Service API", SourceType: generated, Signature: Unverified,
-		Actions: []string{"c2pa.created", "c2pa.converted", "c2pa.watermarked.unbound"}}
+		Actions:    []string{"c2pa.created", "c2pa.converted", "c2pa.watermarked.unbound"},
+		ManifestID: "urn:c2pa:3f285491-5d6e-4238-9e7f-ee730b0c4f3a", InstanceID: "xmp:iid:3d2834ea-9661-47ef-a8e8-18342f9ac32a"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -1,6 +1,8 @@
 package writer
 
 import (
+	"cmp"
+
 	"vitrine/library"
 	"vitrine/media/extract/c2pa"
 )
@@ -16,13 +18,30 @@ func readCredentials(src *Source) (Finding, bool) {
 		if err != nil {
 			return Finding{Place: chunk.Key, Lineage: library.Lineage{Warnings: []string{"the content credentials could not be read"}}}, true
 		}
+		if claim.InstanceID == "" {
+			claim.InstanceID = src.xmpInstance()
+		}
 		l := library.Lineage{C2PA: claim}
 		for _, in := range claim.Ingredients {
-			if in.Title != "" {
-				l.Parents = append(l.Parents, library.Parent{Kind: "c2pa_ingredient", Name: in.Title})
+			p := library.Parent{Kind: "c2pa_ingredient", Name: in.Title}
+			if id := cmp.Or(in.ManifestID, in.InstanceID); id != "" {
+				p.Hash = "c2pa:" + id
+			}
+			if p.Name != "" || p.Hash != "" {
+				l.Parents = append(l.Parents, p)
 			}
 		}
 		return Finding{Lineage: l, Place: chunk.Key}, true
 	}
 	return Finding{}, false
+}
+
+// xmpInstance gives the file's instance id where only its XMP has one.
+func (s *Source) xmpInstance() string {
+	for _, chunk := range s.File.Chunks {
+		if chunk.Key == "xmpMM:InstanceID" {
+			return chunk.Text
+		}
+	}
+	return ""
 }

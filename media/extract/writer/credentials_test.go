@@ -6,6 +6,7 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 
+	"vitrine/library"
 	"vitrine/media/extract/container"
 )
 
@@ -38,11 +39,15 @@ func TestCredentialsGiveOriginAndParentsButNoPrompt(t *testing.T) {
 			super("c2pa.ingredient", cborBox(t, map[string]any{"dc:title": "first.png", "relationship": "parentOf"})),
 			super("c2pa.ingredient__1", cborBox(t, map[string]any{"relationship": "componentOf", "instanceID": "xmp:iid:1"}))),
 		super("c2pa.claim", cborBox(t, map[string]any{"claim_generator": "Paint 1.0"}))))
-	l := readAs(t, "c2pa", container.Chunk{Place: "c2pa", Key: "png:caBX", Data: store})
+	l := readAs(t, "c2pa", container.Chunk{Place: "c2pa", Key: "png:caBX", Data: store},
+		container.Chunk{Place: "xmp", Key: "xmpMM:InstanceID", Text: "xmp:iid:own"})
 	if l.C2PA == nil || l.C2PA.ClaimGenerator != "Paint 1.0" || l.C2PA.SourceType != "trainedAlgorithmicMedia" || l.C2PA.Signature != "unverified" {
 		t.Errorf("claim is %+v", l.C2PA)
 	}
-	diff(t, []string{"c2pa_ingredient first.png"}, factsOf(l).Parents)
+	diff(t, []library.Parent{{Kind: "c2pa_ingredient", Name: "first.png"}, {Kind: "c2pa_ingredient", Hash: "c2pa:xmp:iid:1"}}, l.Parents)
+	if l.C2PA.ManifestID != "urn:uuid:1" || l.C2PA.InstanceID != "xmp:iid:own" {
+		t.Errorf("the file's own ids are %q, %q", l.C2PA.ManifestID, l.C2PA.InstanceID)
+	}
 	if l.HasGenerationData() || l.Tool != "" {
 		t.Errorf("credentials hold no generation data, read as %+v", l)
 	}
