@@ -44,6 +44,7 @@ type world struct {
 	asset     servicetest.Stored
 	operation string
 	data      []byte
+	saved     string // a saved search
 }
 
 func newWorld(t *testing.T) world {
@@ -56,8 +57,21 @@ func newWorld(t *testing.T) world {
 	}
 	w.Call("PATCH", "/api/v1/assets/bulk-tag", map[string]any{"asset_hs": []any{w.asset.Asset.Hash}, "operation": "add", "tags": []string{"fog"}}, &changed)
 	w.operation = changed.OperationID
+	w.saved = w.save("", "Lighthouses", "lighthouse")
 	w.Search("", "tag:fog", changed.OperationID)
 	return w
+}
+
+// save keeps a search and gives its identifier.
+func (w world) save(key, name, text string) string {
+	w.T.Helper()
+	var out struct {
+		ID string `json:"saved_search_id"`
+	}
+	if err := w.Client(key).Call(w.T.Context(), "POST", "/api/v1/saved-searches", map[string]any{"name": name, "query": text, "description": name}, &out); err != nil {
+		w.T.Fatal(err)
+	}
+	return out.ID
 }
 
 // args gives valid arguments for an operation, about this world's asset.
@@ -74,6 +88,9 @@ func (w world) args(o op.Operation) map[string]any {
 	}
 	if _, ok := args["asset_hs"]; ok {
 		args["asset_hs"] = []any{string(w.asset.Asset.Hash)}
+	}
+	if _, ok := args["saved_search_id"]; ok {
+		args["saved_search_id"] = w.saved
 	}
 	if _, ok := args["model_hash"]; ok {
 		args["model_hash"] = string(worldModel)

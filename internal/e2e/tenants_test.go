@@ -48,6 +48,8 @@ func TestNothingOfAnotherTenantIsEverSeen(t *testing.T) {
 		t.Fatalf("the canaries are planted badly: the victim finds %d", f.Total)
 	}
 
+	saved := w.save(victimKey, canary+" search", canary)
+
 	calls, leaks := 0, 0
 	scan := func(what string, answer any) {
 		calls++
@@ -59,7 +61,10 @@ func TestNothingOfAnotherTenantIsEverSeen(t *testing.T) {
 	}
 	clients := []*echo.Client{w.mcp(echo.Modern, w.Key), w.mcp(echo.Legacy, w.Key)}
 	for _, o := range w.Catalogue.Operations {
-		for _, args := range hostile(w.args(o), theirs[0], changed.OperationID, victim) {
+		for _, args := range hostile(w.args(o), theirs[0], changed.OperationID, saved, victim) {
+			if q, _ := args["query"].(string); !o.ReadOnly && strings.Contains(q, canary) {
+				continue // what one keeps oneself is no leak when it comes back
+			}
 			status, answer := w.rest(o, w.Key, maps.Clone(args))
 			if !onlyEchoes(args, answer) {
 				scan(fmt.Sprintf("REST %s %v (%d)", o.Name, args, status), answer)
@@ -99,10 +104,14 @@ func TestNothingOfAnotherTenantIsEverSeen(t *testing.T) {
 		t.Errorf("only %d answers looked at", calls)
 	}
 	w.victimIsUntouched(victimKey, theirs)
+	var kept struct{ Name, Query string }
+	if err := w.Client(victimKey).Call(t.Context(), http.MethodGet, "/api/v1/saved-searches/"+saved, nil, &kept); err != nil || kept.Name != canary+" search" || kept.Query != canary {
+		t.Errorf("the victim's saved search was changed: %+v %v", kept, err)
+	}
 }
 
 // hostile varies arguments so that each that can name something names the victim's.
-func hostile(good map[string]any, theirs servicetest.Stored, operation string, victim library.TenantID) []map[string]any {
+func hostile(good map[string]any, theirs servicetest.Stored, operation, saved string, victim library.TenantID) []map[string]any {
 	out := []map[string]any{good}
 	with := func(changes map[string]any) {
 		m := maps.Clone(good)
@@ -118,6 +127,7 @@ func hostile(good map[string]any, theirs servicetest.Stored, operation string, v
 	with(map[string]any{"asset_hash": string(theirs.Asset.Hash)})
 	with(map[string]any{"asset_hs": []any{string(theirs.Asset.Hash)}})
 	with(map[string]any{"operation_id": operation})
+	with(map[string]any{"saved_search_id": saved})
 	with(map[string]any{"tenant_id": string(victim)})
 	with(map[string]any{"min_index_token": operation})
 	for _, q := range []string{"", canary, "tag:" + canary + "*", "filename:" + canary, "tenant_id:" + string(victim), `title:"` + canary + ` title"`, "NOT zzz", "-tag:zzz",

@@ -1,0 +1,46 @@
+package search
+
+import (
+	"context"
+
+	"vitrine/library"
+	"vitrine/op"
+	"vitrine/store"
+)
+
+type createSavedInput struct {
+	op.InTenant
+	Name        string        `json:"name" minLength:"1" maxLength:"200" doc:"Unique within the tenant, whatever the case."`
+	Description string        `json:"description,omitempty" maxLength:"2000" doc:"What it is for."`
+	Query       string        `json:"query,omitempty" doc:"As in SearchAssets. Read once now; what cannot be read is refused."`
+	SearchMode  string        `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"As in SearchAssets; boolean reads the query strictly."`
+	Filters     *filtersInput `json:"filters,omitempty" doc:"Conditions beside the query."`
+	OrderBy     string        `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,status,size,width,height,megapixels,duration,steps,cfg,seed" default:"relevance" doc:"As in SearchAssets."`
+	Order       string        `json:"order,omitempty" enum:"asc,desc" doc:"Direction of order_by."`
+}
+
+// Validate implements op.Validator.
+func (in *createSavedInput) Validate() []library.FieldFault { return blankName(&in.Name) }
+
+func (s *Service) createSavedSearch() op.Operation {
+	return op.Define(op.Meta{
+		Name: "CreateSavedSearch", Title: "Save a search", Domain: op.Search,
+		Doc:    "Keeps a search under a name for everybody in the tenant. The answer tells how the query is read, and whether strictly too.",
+		Method: "POST", Path: "/api/v1/saved-searches", Permission: library.PermWrite, Status: 201, RESTOnly: true,
+		Spec:    "open points §1, §8",
+		Example: map[string]any{"name": "Approved foxes", "query": "fox -tag:wip", "filters": map[string]any{"status": "Approved"}, "order_by": "created"},
+	}, func(ctx context.Context, actor library.Actor, in createSavedInput) (savedOutput, error) {
+		filters, err := keptFilters(in.Filters)
+		if err != nil {
+			return savedOutput{}, err
+		}
+		saved := store.SavedSearch{Name: in.Name, Description: in.Description, Query: in.Query, Mode: in.SearchMode, Filters: filters, OrderBy: in.OrderBy, Direction: in.Order}
+		if err := s.checkSaved(actor, saved); err != nil {
+			return savedOutput{}, err
+		}
+		if saved, err = s.Store.AddSavedSearch(ctx, actor, saved); err != nil {
+			return savedOutput{}, err
+		}
+		return s.describeSaved(actor, saved)
+	})
+}

@@ -1,0 +1,44 @@
+package search
+
+import (
+	"context"
+
+	"vitrine/library"
+	"vitrine/op"
+)
+
+type listSavedInput struct {
+	op.InTenant
+	Limit  int `json:"limit,omitempty" minimum:"1" maximum:"100" default:"50" doc:"Saved searches per page."`
+	Offset int `json:"offset,omitempty" minimum:"0" maximum:"10000" default:"0" doc:"Saved searches to pass over."`
+}
+
+type listSavedOutput struct {
+	Data  []savedOutput `json:"data" doc:"By name."`
+	Total int           `json:"total"`
+}
+
+func (s *Service) listSavedSearches() op.Operation {
+	return op.Define(op.Meta{
+		Name: "ListSavedSearches", Title: "List saved searches", Domain: op.Search,
+		Doc:    "Lists the searches that this tenant keeps under names, with how each query is read.",
+		Method: "GET", Path: "/api/v1/saved-searches", Permission: library.PermSearch, ReadOnly: true, Idempotent: true, RESTOnly: true,
+		Spec:    "open points §1, §8",
+		Example: map[string]any{"limit": 10},
+	}, func(ctx context.Context, actor library.Actor, in listSavedInput) (listSavedOutput, error) {
+		out := listSavedOutput{Data: []savedOutput{}}
+		list, total, err := s.Store.SavedSearches(ctx, actor.Tenant, in.Limit, in.Offset)
+		if err != nil {
+			return out, err
+		}
+		out.Total = total
+		for _, saved := range list {
+			shown, err := s.describeSaved(actor, saved)
+			if err != nil {
+				return out, err
+			}
+			out.Data = append(out.Data, shown)
+		}
+		return out, nil
+	})
+}

@@ -1,0 +1,98 @@
+package search
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"vitrine/library"
+	"vitrine/query"
+	"vitrine/store"
+)
+
+// InSaved is embedded by inputs that speak of one saved search.
+type InSaved struct {
+	ID string `json:"saved_search_id" minLength:"1" maxLength:"64" doc:"The saved search."`
+}
+
+// exampleSaved stands in examples where a caller puts an identifier of their own.
+const exampleSaved = "0198c5a0-0000-7000-8000-000000000000"
+
+// savedOutput is a saved search as it is shown.
+type savedOutput struct {
+	ID             string         `json:"saved_search_id"`
+	Name           string         `json:"name"`
+	Description    string         `json:"description"`
+	Query          string         `json:"query"`
+	SearchMode     string         `json:"search_mode"`
+	Filters        *filtersInput  `json:"filters,omitempty"`
+	OrderBy        string         `json:"order_by"`
+	Order          string         `json:"order,omitempty" doc:"Absent: the direction that order_by has by itself."`
+	CreatedAt      time.Time      `json:"created_at"`
+	CreatedBy      string         `json:"created_by"`
+	UpdatedAt      time.Time      `json:"updated_at"`
+	Interpretation interpretation `json:"interpretation" doc:"How the query is read."`
+	Strict         bool           `json:"strict" doc:"Whether it can also be read strictly, as pipelines and the mode boolean do."`
+}
+
+// checkSaved reads and compiles what is about to be saved: a search that cannot
+// be run is not kept.
+func (s *Service) checkSaved(actor library.Actor, saved store.SavedSearch) error {
+	filters, err := savedFilters(saved)
+	if err != nil {
+		return err
+	}
+	if faults := filters.validate(); len(faults) > 0 {
+		return library.Invalid(faults...)
+	}
+	_, _, err = s.compile(actor, saved.Query, query.Request{Mode: query.Mode(saved.Mode), Filters: filters.compile(), Sort: order(saved.OrderBy, saved.Direction), Limit: 1})
+	return err
+}
+
+func (s *Service) describeSaved(actor library.Actor, saved store.SavedSearch) (savedOutput, error) {
+	out := savedOutput{ID: saved.ID, Name: saved.Name, Description: saved.Description, Query: saved.Query, SearchMode: saved.Mode,
+		OrderBy: saved.OrderBy, Order: saved.Direction, CreatedAt: saved.CreatedAt.UTC(), CreatedBy: saved.CreatedBy, UpdatedAt: saved.UpdatedAt.UTC()}
+	var err error
+	if out.Filters, err = savedFilters(saved); err != nil {
+		return out, err
+	}
+	out.Interpretation.Warnings = []query.Warning{}
+	q, compiled, err := s.compile(actor, saved.Query, query.Request{Mode: query.Mode(saved.Mode), Limit: 1})
+	if err != nil {
+		return out, nil // kept under other rules than today's: it is shown, and running it says what is wrong
+	}
+	_, strict := query.Parse(saved.Query, query.Options{Strict: true})
+	out.Interpretation, out.Strict = interpret(q, compiled), strict == nil
+	return out, nil
+}
+
+func savedFilters(saved store.SavedSearch) (*filtersInput, error) {
+	if saved.Filters == nil {
+		return nil, nil
+	}
+	f := &filtersInput{}
+	return f, json.Unmarshal(saved.Filters, f)
+}
+
+// keptFilters is the form in which filters are kept; none are nil.
+func keptFilters(f *filtersInput) (json.RawMessage, error) {
+	if f == nil {
+		return nil, nil
+	}
+	raw, err := json.Marshal(f)
+	if string(raw) == "{}" {
+		return nil, err
+	}
+	return raw, err
+}
+
+// blankName refuses a name of blanks.
+func blankName(name *string) []library.FieldFault {
+	if name == nil {
+		return nil
+	}
+	if *name = strings.TrimSpace(*name); *name == "" {
+		return []library.FieldFault{{Field: "name", Code: "length", Message: "Expected 1 to 200 characters that are not all blanks."}}
+	}
+	return nil
+}
