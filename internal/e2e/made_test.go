@@ -211,13 +211,7 @@ func checkOthersSeeNothing(t *testing.T, e *servicetest.Env, pair [2]string, que
 // upload, and brings it back.
 func TestChainsFollowTheTrashThroughTheIndex(t *testing.T) {
 	e := servicetest.Start(t, servicetest.Options{})
-	graph := func(seed int, parent string) []byte {
-		return withText(picture(seed, ""), "prompt", fmt.Sprintf(`{"1":{"class_type":"LoadImage","inputs":{"image":%q}},
-			"3":{"class_type":"KSampler","inputs":{"seed":%d,"steps":20,"cfg":7,"sampler_name":"euler","scheduler":"normal","denoise":0.5,"model":["4",0],"positive":["6",0],"negative":["6",0],"latent_image":["5",0]}},
-			"4":{"class_type":"CheckpointLoaderSimple","inputs":{"ckpt_name":"a.safetensors"}},"5":{"class_type":"VAEEncode","inputs":{"pixels":["1",0],"vae":["4",2]}},
-			"6":{"class_type":"CLIPTextEncode","inputs":{"text":"a fox","clip":["4",1]}},"8":{"class_type":"VAEDecode","inputs":{"samples":["3",0],"vae":["4",2]}},
-			"9":{"class_type":"SaveImage","inputs":{"filename_prefix":"x","images":["8",0]}}}`, parent, seed))
-	}
+	graph := func(seed int, parent string) []byte { return repainted(seed, seed, parent) }
 	child := e.StoreFile("", "child.png", "image/png", graph(1, "parent.png"))
 	grandchild := e.StoreFile("", "grandchild.png", "image/png", graph(2, "child.png"))
 	parent := e.StoreFile("", "parent.png", "image/png", picture(3, ""))
