@@ -1,0 +1,87 @@
+package indexer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+
+	"vitrine/embed"
+	"vitrine/library"
+	"vitrine/store"
+)
+
+// adopt makes the index one of the configured embedder, once: where the live
+// index has vectors of another configuration, or none, it is rebuilt behind the
+// alias. It looks only at its start, so that of two processes with different
+// settings the one that started last decides, and they do not take turns.
+func (x *Indexer) adopt(ctx context.Context) {
+	_ = persist(ctx, func(ctx context.Context) error {
+		done, err := x.adopted(ctx)
+		if err != nil {
+			return err
+		}
+		if done {
+			return x.forgetVectors(ctx)
+		}
+		x.log.Info("rebuilding the index for another embedding configuration; searches go on", "model", x.vectors.embedder.Info().Model)
+		rebuilt, err := x.Rebuild(ctx, nil)
+		if err != nil {
+			return err
+		}
+		if ours, err := x.adopted(ctx); !ours { // it completed a rebuild that was begun under other settings
+			return cmp.Or(err, errOtherVectors)
+		}
+		x.log.Info("the index has vectors of the embedding configuration", "index", rebuilt.Index, "documents", rebuilt.Count, "took", rebuilt.Took)
+		return x.forgetVectors(ctx)
+	}, func(err error) {
+		level := slog.LevelWarn
+		if library.AsFault(err).Code == library.CodeConflict { // another process is rebuilding, for hours perhaps
+			level = slog.LevelDebug
+		}
+		x.log.Log(ctx, level, "the index has no vectors of the embedding configuration yet; trying again", "error", err)
+	})
+}
+
+var errOtherVectors = errors.New("the index has vectors of another embedding configuration")
+
+// adopted reports whether the live index has vectors of the configured embedder.
+func (x *Indexer) adopted(ctx context.Context) (bool, error) {
+	generations, err := x.store.Generations(ctx)
+	for _, g := range generations {
+		if g.State == store.GenerationLive && g.Embedding == x.vectors.configuration() {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
+// forgetVectors drops what is kept of configurations that no index uses.
+func (x *Indexer) forgetVectors(ctx context.Context) error {
+	n, err := x.store.DropEmbeddings(ctx, x.vectors.configuration())
+	if n > 0 {
+		x.log.Info("forgot the vectors of configurations that no index uses", "texts", n)
+	}
+	return err
+}
+
+// embed makes the vectors that the index being built still lacks. When the
+// embedder is away it leaves the rest to the filler: searches by words should not
+// wait for it.
+func (c *changeover) embed(ctx context.Context) error {
+	if c.x.vectors == nil {
+		return nil
+	}
+	if configuration, err := c.x.vectors.of(ctx, c.next); err != nil || configuration != c.x.vectors.configuration() {
+		return err // going back to an index of another configuration
+	}
+	if err := c.x.refresh(ctx, c.next); err != nil {
+		return err
+	}
+	err := c.x.filler.walk(ctx, c.next, func(done, total int64) { c.report(Progress{PhaseEmbed, c.next, done, total}) })
+	if err != nil && library.AsFault(err).Code == embed.CodeUnavailable {
+		c.x.log.Warn("the new index goes into use without some vectors; they follow when the embedder is back", "error", err)
+		return nil
+	}
+	return err
+}
