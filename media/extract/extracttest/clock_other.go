@@ -1,0 +1,10 @@
+//go:build !unix
+
+package extracttest
+
+import "time"
+
+var began = time.Now()
+
+// clock gives the time since the process began.
+func clock() time.Duration { return time.Since(began) }
