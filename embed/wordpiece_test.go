@@ -35,6 +35,9 @@ func TestTokensAreThoseOfTheModelsOwnTokenizer(t *testing.T) {
 		{"Greek, Cyrillic, Devanagari", "ελληνικά кот हिन्दी", []int32{101, 1159, 29727, 29727, 24824, 16177, 18199, 29726, 14608, 1189, 14150, 22919, 1339, 29877, 29863, 29861, 29878, 102}},
 		{"tags", "1girl, best_quality, 8k", []int32{101, 1015, 15239, 1010, 2190, 1035, 3737, 1010, 1022, 2243, 102}},
 		{"rare ideographs", "\U00020000 㐀", []int32{101, 100, 100, 102}},
+		{"unassigned", "ab\U000621a5cd", []int32{101, 100, 102}},
+		{"private use", "ab\ue000cd", []int32{101, 5925, 2094, 102}},
+		{"formats", "ab\u00ad\u2066cd", []int32{101, 5925, 2094, 102}},
 		{"nothing", "", []int32{101, 102}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -81,7 +81,7 @@ func each(text string, keepAccents bool, f func(rune) bool) bool {
 
 // dropped tells the characters that stand for nothing: controls, formats,
 // surrogates, private use.
-func dropped(r rune) bool { return unicode.Is(unicode.C, r) }
+func dropped(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs) }
 
 // punctuation counts the marks of ASCII that Unicode calls symbols, too.
 func punctuation(r rune) bool {
