@@ -24,7 +24,8 @@ var SearchCriteria = []Criterion{
 			"Both clients keep their connections open and decode the answer into values, and both must find as many assets. OpenSearch's request cache is emptied before every count of facets."},
 	{Key: KeyMeaning, Title: "Search by words and meaning over the slower of its two arms", Unit: "×", Bar: 1.35, Goal: 1.2, Ours: "REST", Floor: "slower arm",
 		Meaning: "The median time of a search in the mode smart over REST, which asks by words and by nearness of vectors, joins both and fetches what it shows, divided by that of the slower of the two, " +
-			"asked of OpenSearch directly for 200 ids. The vectors of the queries are in the service's cache, as those of repeated and paged searches are: making them is the provider's time and is not in here."},
+			"asked of OpenSearch directly for 200 ids. The further rows tell what it is made of: each arm, both in one request, fetching the page of 20, and the arms when hashes are read " +
+			"from a column instead of ids out of stored documents. The vectors of the queries are in the service's cache, as those of repeated and paged searches are: making them is the provider's time and is not in here."},
 	{Key: KeyCompile, Title: "Reading and compiling a query of ten terms", Unit: "µs", Bar: 60, Goal: 40, Ours: "time",
 		Meaning: "From the text to the request for OpenSearch, in this process. The longest text may take 5 ms."},
 	{Key: KeyRival, Title: "Facets in PostgreSQL over the service", Unit: "×", Bar: 3, Goal: 5, AtLeast: true, Ours: "REST", Floor: "PostgreSQL", Compared: "times faster",
@@ -41,9 +42,10 @@ var SearchCriteria = []Criterion{
 // SearchSetting is where and with what a run measured searches.
 type SearchSetting struct {
 	Setting
-	Repeats  int `json:"repeats"`
-	Segments int `json:"segments"` // parts of the index
-	IndexMB  int `json:"index_mb"`
+	Repeats  int    `json:"repeats"`
+	Segments int    `json:"segments"` // parts of the index
+	IndexMB  int    `json:"index_mb"`
+	Memory   string `json:"memory"` // of OpenSearch and PostgreSQL
 }
 
 // SearchReport is the outcome of measuring searches.
@@ -75,6 +77,7 @@ func (r SearchReport) Markdown(command, before string) string {
 		s.dateLine(), s.machineLine(),
 		{"Everything on it", "the service, PostgreSQL, Kafka, OpenSearch and the measuring client share its processors"},
 		s.versionsLine(),
+		{"Memory", s.Memory},
 		{"Library", fmt.Sprintf("%d generated assets with vectors of %d dimensions; seed %d; words as frequent as in a language, 3 of 10 prompts used before, one of 20 assets without metadata", s.Count, dimensions, s.Seed)},
 		{"Index", fmt.Sprintf("%d MB in %d segments, as it is after being filled; not merged by hand", s.IndexMB, s.Segments)},
 	} {

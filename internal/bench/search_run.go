@@ -2,9 +2,12 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+
+	"github.com/jackc/pgx/v5"
 
 	"vitrine/library"
 	"vitrine/service"
@@ -74,6 +77,10 @@ func RunSearch(ctx context.Context, cfg SearchConfig) (report SearchReport, err 
 	}
 	report.Repeated = e.repeated
 	report.Setting.Segments, report.Setting.IndexMB, err = e.indexSize(ctx)
+	if err != nil {
+		return report, err
+	}
+	report.Setting.Memory, err = e.memory(ctx)
 	return report, err
 }
 
@@ -133,4 +140,31 @@ func (e *env) indexSize(ctx context.Context) (segments, mb int, err error) {
 	}
 	err = e.index(ctx, http.MethodGet, "/"+e.alias()+"/_stats/segments,store", nil, &told)
 	return told.All.Primaries.Segments.Count, int(told.All.Primaries.Store.Bytes >> 20), err
+}
+
+// memory tells what the servers have been given.
+func (e *env) memory(ctx context.Context) (string, error) {
+	var told struct {
+		Nodes map[string]struct {
+			JVM struct {
+				Memory struct {
+					Heap int64 `json:"heap_max_in_bytes"`
+				} `json:"mem"`
+			} `json:"jvm"`
+		} `json:"nodes"`
+	}
+	if err := e.index(ctx, http.MethodGet, "/_nodes/jvm", nil, &told); err != nil {
+		return "", err
+	}
+	var heap int64
+	for _, n := range told.Nodes {
+		heap += n.JVM.Memory.Heap
+	}
+	conn, err := pgx.Connect(ctx, e.cfg.PostgresURL)
+	if err != nil {
+		return "", err
+	}
+	var buffers string
+	err = conn.QueryRow(ctx, "SHOW shared_buffers").Scan(&buffers)
+	return fmt.Sprintf("OpenSearch's heap %d MB, PostgreSQL's shared_buffers %s", heap>>20, buffers), errors.Join(err, conn.Close(ctx))
 }

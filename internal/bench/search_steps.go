@@ -101,6 +101,8 @@ const (
 	sideMeaning
 	sideBoth
 	sidePage
+	sideLeanWords
+	sideLeanMeaning
 	sideREST
 )
 
@@ -111,19 +113,24 @@ func (e *env) measureMeaning(ctx context.Context, r *rand.Rand, c *corpus) ([]Fi
 	if err != nil {
 		return nil, err
 	}
-	e.Step("Searching by meaning: %d searches, %d times each, on 5 sides", len(list), e.Repeats)
+	e.Step("Searching by meaning: %d searches, %d times each, on 7 sides", len(list), e.Repeats)
 	questions := make([]question, len(list))
 	parts := map[*question]*partsOf{}
 	for i := range list {
 		questions[i] = list[i].smart
 		parts[&questions[i]] = &list[i]
 	}
+	direct := func(name string, part func(*partsOf) *question) arm {
+		return arm{name, func(ctx context.Context, q *question) (asked, error) { return e.direct(ctx, part(parts[q])) }}
+	}
 	times, err := e.turns(ctx, r, e.Repeats, questions, []arm{
-		sideWords:   {"words", func(ctx context.Context, q *question) (asked, error) { return e.direct(ctx, &parts[q].words) }},
-		sideMeaning: {"meaning", func(ctx context.Context, q *question) (asked, error) { return e.direct(ctx, &parts[q].meaning) }},
-		sideBoth:    {"both", func(ctx context.Context, q *question) (asked, error) { return e.atOnce(ctx, parts[q].both) }},
-		sidePage:    {"page", func(ctx context.Context, q *question) (asked, error) { return e.direct(ctx, &parts[q].page) }},
-		sideREST:    {"REST", e.viaREST},
+		sideWords:       direct("words", func(p *partsOf) *question { return &p.words }),
+		sideMeaning:     direct("meaning", func(p *partsOf) *question { return &p.meaning }),
+		sideBoth:        {"both", func(ctx context.Context, q *question) (asked, error) { return e.atOnce(ctx, parts[q].both) }},
+		sidePage:        direct("page", func(p *partsOf) *question { return &p.page }),
+		sideLeanWords:   direct("lean words", func(p *partsOf) *question { return &p.leanWords }),
+		sideLeanMeaning: direct("lean meaning", func(p *partsOf) *question { return &p.leanMeaning }),
+		sideREST:        {"REST", e.viaREST},
 	}, false)
 	if err != nil {
 		return nil, err
@@ -131,7 +138,8 @@ func (e *env) measureMeaning(ctx context.Context, r *rand.Rand, c *corpus) ([]Fi
 	all := times.join(mixOfAll)
 	f := Figure{Key: KeyMeaning, Rows: []Row{slowerArm(all, mixOfAll)}}
 	f.Rows = append(f.Rows, slowerArm(times, "words alone"), slowerArm(times, "words and filter"))
-	for side, name := range []string{"the arm by words", "the arm by meaning", "both arms in one request", "fetching the page by its ids"} {
+	for side, name := range []string{"the arm by words", "the arm by meaning", "both arms in one request", "fetching the page by its ids",
+		"the arm by words without stored fields", "the arm by meaning without stored fields"} {
 		row := all.row(mixOfAll, side, sideREST)
 		row.Name = "the mix, over " + name
 		f.Rows = append(f.Rows, row)
