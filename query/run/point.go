@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"time"
@@ -15,6 +16,9 @@ const PointValid = 3 * time.Minute
 
 // pointKeep is PointValid as OpenSearch takes it, with time for a page on its way.
 const pointKeep = "200s"
+
+// CodeTooManyWalks is the code of the fault that the index keeps no more points.
+const CodeTooManyWalks = "TOO_MANY_WALKS"
 
 // CodePointGone is the code of the fault that a point is not there any more.
 const CodePointGone = "CURSOR_EXPIRED"
@@ -30,6 +34,11 @@ func (s *Searcher) OpenPoint(ctx context.Context, tenant library.TenantID) (stri
 		ID string `json:"pit_id"`
 	}
 	err := engine.Call(ctx, s.client, http.MethodPost, "/"+s.alias+"/_search/point_in_time?"+q.Encode(), nil, &out)
+	var refused *engine.Refusal
+	if errors.As(err, &refused) && refused.Status == http.StatusTooManyRequests {
+		return "", &library.Fault{Kind: library.KindUnavailable, Code: CodeTooManyWalks, RetryAfter: 30 * time.Second, Cause: err,
+			Detail: "Too many walks through results are open. Walk those that are begun to their end, or begin again in a minute; pages by offset work meanwhile."}
+	}
 	return out.ID, engine.Unavailable(err)
 }
 
