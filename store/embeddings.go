@@ -76,7 +76,10 @@ func (s *Store) LockEmbedding(ctx context.Context, fn func() error) error {
 	if !got {
 		return ErrEmbeddingBusy
 	}
-	defer conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(embeddingLock))
+	defer func() {
+		// A connection that is broken has let go of its locks.
+		_, _ = conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(embeddingLock))
+	}()
 	return fn()
 }
 
