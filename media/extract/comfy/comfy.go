@@ -82,20 +82,21 @@ type document struct {
 // classify decodes both documents and sorts them by their shape, because savers
 // of some packs swap or nest them.
 func classify(in Input) (prompt, workflow document) {
+	budget := maxJSONValues
 	for _, raw := range [][]byte{in.Prompt, in.Workflow} {
 		if len(raw) == 0 {
 			continue
 		}
-		doc, ok := decode(raw)
+		doc, ok := decodeWithin(raw, &budget)
 		if !ok {
 			continue
 		}
-		place(document{doc, raw}, &prompt, &workflow, 0)
+		place(document{doc, raw}, &prompt, &workflow, &budget, 0)
 	}
 	return prompt, workflow
 }
 
-func place(d document, prompt, workflow *document, depth int) {
+func place(d document, prompt, workflow *document, budget *int, depth int) {
 	switch {
 	case isEditorGraph(d.doc):
 		if workflow.doc.kind != kindObject {
@@ -109,10 +110,10 @@ func place(d document, prompt, workflow *document, depth int) {
 		for _, name := range []string{"prompt", "workflow", "extra_data", "extra_pnginfo", "output"} {
 			inner := d.doc.get(name)
 			if inner.kind == kindString {
-				inner, _ = decode([]byte(inner.text))
+				inner, _ = decodeWithin([]byte(inner.text), budget)
 			}
 			if inner.kind == kindObject {
-				place(document{doc: inner}, prompt, workflow, depth+1)
+				place(document{doc: inner}, prompt, workflow, budget, depth+1)
 			}
 		}
 	}

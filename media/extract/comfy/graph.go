@@ -9,7 +9,7 @@ import (
 
 // maxNodes bounds the graphs that are read as graphs. A file with more nodes
 // keeps its documents and its node count, and says so in a warning.
-const maxNodes = 30_000
+const maxNodes = 10_000
 
 // port is the origin end of a link: one output of one node.
 type port struct {

@@ -12,8 +12,8 @@ import (
 // whatever the file holds. Real graphs stay far below them.
 const (
 	maxJSONDepth  = 128
-	maxJSONValues = 4 << 20
-	maxUnwraps    = 4 // a graph that is a JSON string of a JSON string of …
+	maxJSONValues = 200_000 // of both documents of a file together; each takes a hundred bytes and more
+	maxUnwraps    = 4       // a graph that is a JSON string of a JSON string of …
 )
 
 type kind uint8
@@ -91,9 +91,15 @@ func (v value) integer() (int, bool) {
 // decode reads a JSON document as writers really leave it: with a byte order
 // mark, trailing NULs, bare NaN and Infinity, or wrapped in JSON strings.
 func decode(raw []byte) (value, bool) {
+	budget := maxJSONValues
+	return decodeWithin(raw, &budget)
+}
+
+// decodeWithin is decode for one of several documents that share a budget of values.
+func decodeWithin(raw []byte, budget *int) (value, bool) {
 	text := string(raw)
 	for range maxUnwraps {
-		v, ok := parseJSON(text)
+		v, ok := parseJSON(text, budget)
 		if !ok || v.kind == kindArray {
 			return value{}, false
 		}
@@ -108,10 +114,11 @@ func decode(raw []byte) (value, bool) {
 	return value{}, false
 }
 
-func parseJSON(text string) (value, bool) {
+func parseJSON(text string, budget *int) (value, bool) {
 	text = strings.Trim(strings.TrimPrefix(text, "\ufeff"), " \t\r\n\x00")
-	p := parser{s: text, budget: maxJSONValues}
+	p := parser{s: text, budget: *budget}
 	v, ok := p.value(0)
+	*budget = p.budget
 	if !ok {
 		return value{}, false
 	}

@@ -9,8 +9,8 @@ import (
 
 // Limits of one Read. They hold whatever a file declares about itself.
 const (
-	maxValue    = 32 << 20 // bytes of one metadata value, before and after decompression
-	maxHeld     = 64 << 20 // bytes of all values together: raw, inflated and decoded
+	maxValue    = 16 << 20 // bytes of one metadata value, before and after decompression
+	maxHeld     = 48 << 20 // bytes of all values together: raw, inflated and decoded
 	maxChunks   = 4096     // chunks of one file
 	maxWarnings = 32       // warnings of one file
 	maxSteps    = 1 << 20  // chunks, boxes, elements and segments looked at

@@ -14,7 +14,7 @@ import (
 // Bounds of reading one input, whatever it declares about itself. Memory counts
 // everything allocated, freed or not, and so is never less than the peak.
 const (
-	MaxMemory = 64 << 20 // bytes
+	MaxMemory = 64 << 20        // bytes
 	MaxTime   = 5 * time.Second // of processor time, in all threads
 )
 

@@ -16,7 +16,7 @@ type object map[string]any
 // Python writes and JSON forbids, are read as null.
 func parseObject(text string) object {
 	text = strings.Trim(text, " \t\r\n\x00\ufeff")
-	if !looksLikeObject(text) || len(text) > maxJSON {
+	if !looksLikeObject(text) || len(text) > maxJSON || tooWide(text) {
 		return nil
 	}
 	var o object
@@ -25,6 +25,14 @@ func parseObject(text string) object {
 	}
 	return o
 }
+
+// maxMembers bounds the values of a record that is decoded; each takes some hundred
+// bytes then. Records have hundreds, graphs with all their links up to 100,000.
+const maxMembers = 200_000
+
+// tooWide tells whether a record holds more values than are decoded. Commas in
+// texts count as well, which no prompt comes near.
+func tooWide(text string) bool { return strings.Count(text, ",") > maxMembers }
 
 // looksLikeObject tells a JSON object from a prompt that starts with a brace, as
 // the wildcards of dynamic prompts do: {red|blue} cat.
