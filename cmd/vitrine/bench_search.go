@@ -37,6 +37,9 @@ func (c *benchSearch) Run(ctx context.Context) error {
 	}
 	report, err := bench.RunSearch(ctx, measure)
 	if err != nil {
+		if len(report.Figures) > 0 { // it took long enough
+			err = errors.Join(err, report.Print(os.Stdout))
+		}
 		return err
 	}
 	if err := c.tell(report); err != nil {

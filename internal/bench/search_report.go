@@ -30,7 +30,7 @@ var SearchCriteria = []Criterion{
 		Meaning: "From the text to the request for OpenSearch, in this process. The longest text may take 5 ms."},
 	{Key: KeyRival, Title: "Facets in PostgreSQL over the service", Unit: "×", Bar: 3, Goal: 5, AtLeast: true, Ours: "REST", Floor: "PostgreSQL", Compared: "times faster",
 		Meaning: "How many times faster the service counts eight facets over REST than PostgreSQL does over the same rows on the same machine: one flat table, full text and trigram indices (pg_trgm), " +
-			"an index on each column that is filtered by, work_mem 64 MB, statements planned for their arguments. Both find as many assets for each search, else the run fails. The other rows are pages of 20 hits, with their total. " +
+			"an index on each column that is filtered by, work_mem 64 MB, statements planned for their arguments. Both find as many assets for each search, else the run fails. The value is the geometric mean of the three rows of facets; the other rows are pages of 20 hits, with their total. " +
 			"Words are required as they are on both sides, so that both look for the same."},
 	{Key: KeyGrowth, Title: "Growth of the median time from a tenth of the assets to all", Unit: "×", Reported: true, Ours: "all", Floor: "a tenth", Compared: "growth",
 		Meaning: "Searches over REST, measured when a tenth of the assets were in, and again with all ten tenths. The largest growth counts."},

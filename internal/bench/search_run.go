@@ -44,7 +44,8 @@ func (c SearchConfig) withDefaults() (SearchConfig, error) {
 // RunSearch fills a library of its own with generated assets and measures how
 // fast they are found: against OpenSearch and PostgreSQL over the same rows, at a
 // tenth of the size and at the whole, and against the exact neighbours. An
-// interrupted run gives the context's error and has cleaned up after itself.
+// interrupted run gives the context's error and has cleaned up after itself. With
+// an error the report has what was measured before it.
 func RunSearch(ctx context.Context, cfg SearchConfig) (report SearchReport, err error) {
 	if cfg, err = cfg.withDefaults(); err != nil {
 		return report, err
@@ -116,7 +117,7 @@ func (e *env) measureSearches(ctx context.Context, c *corpus, profile string) (a
 	} {
 		figures, err := profiled(profile, s.name, s.measure)
 		if err != nil {
-			return nil, fmt.Errorf("measuring %s: %w", s.name, err)
+			return all, fmt.Errorf("measuring %s: %w", s.name, err)
 		}
 		all = append(all, figures...)
 	}
