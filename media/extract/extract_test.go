@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"vitrine/library"
 	"vitrine/media/extract/container"
@@ -71,6 +72,7 @@ func TestSidecarsFillWhatTheFileDoesNotSay(t *testing.T) {
 	for name, s := range map[string]Sidecar{
 		"a text":                {"a.txt", []byte(infotext)},
 		"a text with a mark":    {"a.txt", []byte("\xef\xbb\xbf" + infotext)},
+		"a text in UTF-16":      {"a.txt", utf16Text(infotext)},
 		"a record":              {"a.json", []byte(`{"sui_image_params":{"prompt":"a fox","seed":42,"negativeprompt":"ugly"}}`)},
 		"the first frame":       {"a.png", pngFile("parameters", infotext)},
 		"an unlabelled picture": {"a", pngFile("parameters", infotext)},
@@ -84,6 +86,15 @@ func TestSidecarsFillWhatTheFileDoesNotSay(t *testing.T) {
 	if *res.Lineage.Positive != "a fox" || *res.Lineage.Parameters.Seed != 42 {
 		t.Error("the file itself is believed before its sidecar")
 	}
+}
+
+// utf16Text is a text as Windows' own editor saves it.
+func utf16Text(text string) []byte {
+	b := []byte{0xFF, 0xFE}
+	for _, u := range utf16.Encode([]rune(text)) {
+		b = binary.LittleEndian.AppendUint16(b, u)
+	}
+	return b
 }
 
 func TestReportSaysWhyThereIsNoPrompt(t *testing.T) {

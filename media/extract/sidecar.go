@@ -5,6 +5,10 @@ import (
 	"path"
 	"strings"
 
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
 	"vitrine/media/extract/container"
 )
 
@@ -34,7 +38,11 @@ func sidecar(s Sidecar) []container.Chunk {
 		}
 		return nested.Chunks
 	}
-	text := strings.ToValidUTF8(string(bytes.TrimPrefix(s.Data, []byte("\xef\xbb\xbf"))), "\uFFFD")
+	decoded, _, err := transform.Bytes(unicode.BOMOverride(encoding.Nop.NewDecoder()), s.Data)
+	if err != nil {
+		decoded = s.Data
+	}
+	text := strings.ToValidUTF8(string(decoded), "\uFFFD")
 	return []container.Chunk{{Place: place, Key: sidecarKey(text), Text: text}}
 }
 
