@@ -27,7 +27,7 @@ func (b *builder) and(g *gAnd, f *Field) Node {
 			list = append(list, b.group(t, f))
 			continue
 		}
-		for _, leaf := range b.tokens[t.Leaf:endOfLeaves(b.tokens, t.Leaf)] {
+		for _, leaf := range b.tokens[t.First:endOfLeaves(b.tokens, t.First)] {
 			list = append(list, negated(leaf, b.leaf(leaf, fieldOf(leaf, f))))
 		}
 	}
@@ -37,8 +37,8 @@ func (b *builder) and(g *gAnd, f *Field) Node {
 	return &And{Children: list, at: around(list)}
 }
 
-func (b *builder) group(g *gTerm, f *Field) Node {
-	open := b.tokens[g.Open]
+func (b *builder) group(g gTerm, f *Field) Node {
+	open := b.tokens[g.First]
 	return negated(open, b.or(g.Group, fieldOf(open, f)))
 }
 

@@ -3,7 +3,6 @@ package query
 import (
 	"errors"
 	"io"
-	"strconv"
 
 	"github.com/alecthomas/participle/v2"
 	plex "github.com/alecthomas/participle/v2/lexer"
@@ -27,16 +26,46 @@ type gOr struct {
 	Ands []*gAnd `parser:"@@ ( Or @@ )*"`
 }
 
+// gAnd reads its own tokens, as participle lets a production do: a list of
+// alternatives is where participle's lookahead costs most.
 type gAnd struct {
-	Terms []*gTerm `parser:"@@+"`
+	Terms []gTerm
 }
 
-// gTerm holds the index of its first leaf or of its opening parenthesis.
+// gTerm holds the index of its first leaf, or of its opening parenthesis.
 type gTerm struct {
-	Leaf  int  `parser:"@Leaves"`
-	Open  int  `parser:"| @Open"`
-	Group *gOr `parser:"@@ Close"`
+	First int
+	Group *gOr // nil: a run of leaves
 }
+
+// Parse implements participle.Parseable.
+func (g *gAnd) Parse(lex *plex.PeekingLexer) error {
+	for {
+		t := lex.Peek()
+		switch t.Type {
+		case leafType:
+			lex.Next()
+			g.Terms = append(g.Terms, gTerm{First: t.Pos.Offset})
+		case openType:
+			lex.Next()
+			group, err := grammar.ParseFromLexer(lex, participle.AllowTrailing(true))
+			if err != nil {
+				return err
+			}
+			if lex.Next().Type != closeType {
+				return errUnclosed
+			}
+			g.Terms = append(g.Terms, gTerm{First: t.Pos.Offset, Group: group})
+		default:
+			if len(g.Terms) == 0 {
+				return participle.NextMatch
+			}
+			return nil
+		}
+	}
+}
+
+var errUnclosed = errors.New("query: a group has no end")
 
 const (
 	leafType plex.TokenType = iota + 1
@@ -72,7 +101,7 @@ func (ourLexer) Lex(string, io.Reader) (plex.Lexer, error) {
 
 var grammar = participle.MustBuild[gOr](participle.Lexer(ourLexer{}))
 
-// feed hands repaired tokens to participle, a run of leaves as one; the value of
+// feed hands repaired tokens to participle, a run of leaves as one; the offset of
 // each is its index.
 type feed struct {
 	tokens []token
@@ -89,7 +118,7 @@ func (f *feed) Next() (plex.Token, error) {
 	if kind == leafType {
 		f.next = endOfLeaves(f.tokens, i)
 	}
-	return plex.Token{Type: kind, Value: strconv.Itoa(i), Pos: plex.Position{Offset: i}}, nil
+	return plex.Token{Type: kind, Pos: plex.Position{Offset: i}}, nil
 }
 
 func endOfLeaves(tokens []token, i int) int {

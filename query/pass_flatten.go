@@ -8,6 +8,9 @@ func flatten(n Node) Node {
 		case *Not:
 			return undouble(n)
 		case *And:
+			if isFlat(n.Children, isAnd) {
+				return n
+			}
 			list := distinct(n.Children, func(c Node) []Node {
 				if x, ok := c.(*And); ok {
 					return x.Children
@@ -19,6 +22,9 @@ func flatten(n Node) Node {
 			}
 			return &And{Children: list, at: n.at}
 		case *Or:
+			if isFlat(n.Children, isOr) {
+				return n
+			}
 			list := distinct(n.Children, func(c Node) []Node {
 				if x, ok := c.(*Or); ok {
 					return x.Children
@@ -55,4 +61,47 @@ func distinct(children []Node, open func(Node) []Node) []Node {
 		}
 	}
 	return out
+}
+
+// isFlat reports whether it is plain to see that a list stays as it is: no list of
+// its kind in it, and nothing that could be there twice. Most lists are; writing every child
+// down to compare them is what takes time.
+func isFlat(children []Node, nested func(Node) bool) bool {
+	if len(children) < 2 || len(children) > 16 {
+		return false
+	}
+	for i, c := range children {
+		if nested(c) {
+			return false
+		}
+		for _, other := range children[:i] {
+			if alike(c, other) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func isAnd(n Node) bool { _, ok := n.(*And); return ok }
+func isOr(n Node) bool  { _, ok := n.(*Or); return ok }
+
+// alike reports whether two nodes may be the same.
+func alike(a, b Node) bool {
+	switch a := a.(type) {
+	case *Text:
+		b, ok := b.(*Text)
+		return ok && a.Kind == b.Kind && a.Value == b.Value
+	case *Pred:
+		b, ok := b.(*Pred)
+		return ok && a.Field == b.Field && a.Op == b.Op
+	case *Not:
+		b, ok := b.(*Not)
+		return ok && alike(a.Child, b.Child)
+	case *And:
+		return isAnd(b)
+	case *Or:
+		return isOr(b)
+	}
+	return true
 }

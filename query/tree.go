@@ -233,19 +233,32 @@ func Map(n Node, f func(n Node, negated bool) Node) Node { return mapNode(n, fal
 func mapNode(n Node, negated bool, f func(Node, bool) Node) Node {
 	switch x := n.(type) {
 	case *And:
-		n = &And{Children: mapList(x.Children, negated, f), at: x.at}
+		if list, changed := mapList(x.Children, negated, f); changed {
+			n = &And{Children: list, at: x.at}
+		}
 	case *Or:
-		n = &Or{Children: mapList(x.Children, negated, f), at: x.at}
+		if list, changed := mapList(x.Children, negated, f); changed {
+			n = &Or{Children: list, at: x.at}
+		}
 	case *Not:
-		n = &Not{Child: mapNode(x.Child, !negated, f), at: x.at}
+		if child := mapNode(x.Child, !negated, f); child != x.Child {
+			n = &Not{Child: child, at: x.at}
+		}
 	}
 	return f(n, negated)
 }
 
-func mapList(list []Node, negated bool, f func(Node, bool) Node) []Node {
-	out := make([]Node, len(list))
+// mapList copies a list from the first child on that changes: most passes change
+// nothing of most trees.
+func mapList(list []Node, negated bool, f func(Node, bool) Node) (out []Node, changed bool) {
 	for i, c := range list {
-		out[i] = mapNode(c, negated, f)
+		m := mapNode(c, negated, f)
+		if m != c && !changed {
+			out, changed = append(make([]Node, 0, len(list)), list[:i]...), true
+		}
+		if changed {
+			out = append(out, m)
+		}
 	}
-	return out
+	return out, changed
 }
