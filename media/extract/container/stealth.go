@@ -19,6 +19,9 @@ const (
 	maxStealthPNG  = 64 << 20
 	maxStealthRow  = 1 << 20
 	maxStealthWebP = 8 << 20
+	// A text in the pixels costs bytes; a file with more pixels than this to a byte
+	// is blank, and decoding it would be all work for nothing.
+	maxWebPPixels = 4096
 )
 
 // The first word of a hidden text names where its bits are, and whether it is
@@ -139,7 +142,8 @@ func stealthWebP(s source) {
 			var bitstream File
 			w := webpReader{s: source{ledger: &ledger{file: &bitstream}}}
 			w.size(kind, s.peek(off, min(n, 10)))
-			small = small && fits(bitstream.Width, bitstream.Height, maxStealthWebP)
+			small = small && fits(bitstream.Width, bitstream.Height, maxStealthWebP) &&
+				int64(bitstream.Width)*int64(bitstream.Height) <= s.size*maxWebPPixels
 		}
 	})
 	if !small {
