@@ -42,6 +42,10 @@ type found struct {
 		Query    string          `json:"query"`
 		Warnings []query.Warning `json:"warnings"`
 	} `json:"interpretation"`
+	DidYouMean *struct {
+		Query string `json:"query"`
+		Total int64  `json:"total"`
+	} `json:"did_you_mean"`
 }
 
 func (c *searchCommand) Run(ctx context.Context) error {
@@ -71,6 +75,9 @@ func (f found) print() error {
 		if w.Suggestion != "" {
 			warn("      did you mean: %s", w.Suggestion)
 		}
+	}
+	if d := f.DidYouMean; d != nil {
+		warn("did you mean: %s (%d found)", d.Query, d.Total)
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
 	for _, d := range f.Data {

@@ -11,6 +11,9 @@ import (
 // fewResults is below how many results a search looks for a better spelling.
 const fewResults = 3
 
+// anyWord are the modes in which a result need not have every word.
+var anyWord = map[query.Mode]bool{query.Smart: true, query.FullText: true, query.Fuzzy: true}
+
 // respelling is a query that finds something where the one asked finds little.
 type respelling struct {
 	Query string `json:"query" doc:"Send it as query."`
@@ -25,8 +28,8 @@ func (s *Service) didYouMean(ctx context.Context, actor library.Actor, q *query.
 		return nil
 	}
 	words := q.Words()
-	if len(words) == 0 {
-		return nil
+	if len(words) == 0 || page.Words > 0 && (len(words) == 1 || !anyWord[req.Mode]) {
+		return nil // all words occur in what was found
 	}
 	_, all, err := s.compile(actor, "", query.Request{})
 	if err != nil {
