@@ -127,10 +127,16 @@ func TestAFigureIsJudgedByItsOwnBar(t *testing.T) {
 		{Figure{Key: KeySearch, Value: 1.1}, "goal reached"}, {Figure{Key: KeySearch, Value: 1.3}, "met"}, {Figure{Key: KeySearch, Value: 1.31}, "missed"},
 		{Figure{Key: KeyIndexer, Value: 0.9}, "goal reached"}, {Figure{Key: KeyIndexer, Value: 0.7}, "met"}, {Figure{Key: KeyIndexer, Value: 0.69}, "missed"},
 		{Figure{Key: KeyCommit, Value: 500, P95: 1400}, "missed"}, {Figure{Key: KeyCommit, Value: 500, P95: 1200}, "goal reached"},
+		{Figure{Key: KeyWords, Value: 1.16}, "missed"}, {Figure{Key: KeyMeaning, Value: 1.35}, "met"}, {Figure{Key: KeyCompile, Value: 61}, "missed"},
+		{Figure{Key: KeyRival, Value: 2.9}, "missed"}, {Figure{Key: KeyRecall, Value: 0.94}, "missed"}, {Figure{Key: KeyRecall, Value: 0.99}, "goal reached"},
+		{Figure{Key: KeyGrowth, Value: 100}, "reported"},
 	} {
 		if got := c.figure.Verdict(); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.figure, got, c.want)
 		}
+	}
+	if !(SearchReport{Figures: []Figure{{Key: KeyGrowth, Value: 100}}}).Met() {
+		t.Error("a figure without a bar misses it")
 	}
 	if (Report{Figures: []Figure{{Key: KeyMCP, Value: 0.1}, {Key: KeyImport, Value: 0.5}}}).Met() {
 		t.Error("a report with a missed bar is not met")
@@ -141,6 +147,11 @@ func TestTooFewOrTooManyAssetsAreRefused(t *testing.T) {
 	for _, n := range []int{0, 19, 1_000_001} {
 		if _, err := Run(t.Context(), Config{Count: n}); err == nil {
 			t.Errorf("%d assets were taken", n)
+		}
+	}
+	for _, n := range []int{0, 99, 1_000_001} {
+		if _, err := RunSearch(t.Context(), SearchConfig{Count: n}); err == nil {
+			t.Errorf("%d assets were taken for searches", n)
 		}
 	}
 }

@@ -32,7 +32,8 @@ type env struct {
 	bare *http.Client // to OpenSearch
 	undo []func(context.Context) error
 
-	repeated int // searches that failed and were asked again
+	repeated int           // searches that failed and were asked again
+	filled   time.Duration // how long the last rebuild of the index took
 
 	streams roles // relay and indexer, which are stopped while they are measured
 	others  roles

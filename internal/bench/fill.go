@@ -40,6 +40,7 @@ func (e *env) fill(ctx context.Context, c *corpus, count int) error {
 	if built.Count != int64(count) {
 		return fmt.Errorf("the index has %d documents of %d assets", built.Count, count)
 	}
+	e.filled = built.Took
 	e.Step("Indexed %d assets in %s; waiting for the index to merge its parts", count, built.Took.Round(time.Second))
 	return e.merged(ctx)
 }
@@ -57,7 +58,7 @@ func (e *env) tell() func(indexer.Progress) {
 
 // mergeLimit is how long the index is given to merge; what goes on then goes on
 // beside the measurement.
-const mergeLimit = 3 * time.Minute
+const mergeLimit = 2 * time.Minute
 
 func (e *env) merged(ctx context.Context) error {
 	quiet := 0

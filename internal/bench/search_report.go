@@ -46,6 +46,7 @@ type SearchSetting struct {
 	Segments int    `json:"segments"` // parts of the index
 	IndexMB  int    `json:"index_mb"`
 	Memory   string `json:"memory"` // of OpenSearch and PostgreSQL
+	Filled   string `json:"filled"` // how long building the index took
 }
 
 // SearchReport is the outcome of measuring searches.
@@ -79,7 +80,7 @@ func (r SearchReport) Markdown(command, before string) string {
 		s.versionsLine(),
 		{"Memory", s.Memory},
 		{"Library", fmt.Sprintf("%d generated assets with vectors of %d dimensions; seed %d; words as frequent as in a language, 3 of 10 prompts used before, one of 20 assets without metadata", s.Count, dimensions, s.Seed)},
-		{"Index", fmt.Sprintf("%d MB in %d segments, as it is after being filled; not merged by hand", s.IndexMB, s.Segments)},
+		{"Index", fmt.Sprintf("%d MB in %d segments, built by a rebuild from PostgreSQL in %s, in which OpenSearch merged what it wanted; not merged by hand", s.IndexMB, s.Segments, s.Filled)},
 	} {
 		fmt.Fprintf(&b, "- %s: %s\n", line[0], line[1])
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -76,7 +77,7 @@ func RunSearch(ctx context.Context, cfg SearchConfig) (report SearchReport, err 
 	if err != nil {
 		return report, err
 	}
-	report.Repeated = e.repeated
+	report.Repeated, report.Setting.Filled = e.repeated, e.filled.Round(time.Second).String()
 	report.Setting.Segments, report.Setting.IndexMB, err = e.indexSize(ctx)
 	if err != nil {
 		return report, err
