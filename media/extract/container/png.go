@@ -188,8 +188,8 @@ func inflate(s source, what string, b []byte) []byte {
 // maxRatio times as much as went in.
 func (l *ledger) expand(what string, z io.Reader, packed int64) []byte {
 	limit := min(maxValue, packed*maxRatio+1024, maxHeld-l.held, maxHeld-l.inflated)
-	var out bytes.Buffer
-	n, err := io.Copy(&out, io.LimitReader(z, limit+1))
+	out, err := readUpTo(z, limit+1)
+	n := int64(len(out))
 	l.inflated += n
 	if n > limit {
 		l.warn("%s unpacks to more than is allowed and was left out", what)
@@ -199,7 +199,27 @@ func (l *ledger) expand(what string, z io.Reader, packed int64) []byte {
 		l.warn("%s breaks off", what)
 	}
 	l.held += n
-	return out.Bytes()
+	return out
+}
+
+// readUpTo reads at most limit bytes. Unlike a buffer of the library's it never
+// has room for twice as many.
+func readUpTo(r io.Reader, limit int64) ([]byte, error) {
+	b := make([]byte, 0, max(min(limit, 32<<10), 0))
+	for int64(len(b)) < limit {
+		if len(b) == cap(b) {
+			b = append(make([]byte, 0, min(2*int64(cap(b)), limit)), b...)
+		}
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			return b, nil
+		}
+		if err != nil {
+			return b, err
+		}
+	}
+	return b, nil
 }
 
 // maxRatio is how many times longer than its packed form a value may be. Deflate
