@@ -20,10 +20,10 @@ type textTier struct {
 // textTiers lists the sets from the full one down to the one for pasted pages.
 var textTiers = []*textTier{
 	{
-		fields: []string{"title^3", "tags.text^2.5", "prompt^2", "model_names.text^1.5", "description", "filename.text"},
-		model:  []string{"title^3", "tags.text^2.5", "prompt^2", "model_names.text^6", "description", "filename.text"},
+		fields: []string{"title^2.5", "tags.text^2.2", "prompt^2", "model_names.text^1.5", "description", "filename.text"},
+		model:  []string{"title^2.5", "tags.text^2.2", "prompt^2", "model_names.text^6", "description", "filename.text"},
 	},
-	{fields: []string{"title^3", "tags.text^2.5", "prompt^2"}, model: []string{"model_names.text^6", "tags.text^2.5", "prompt^2"}, narrow: true},
+	{fields: []string{"title^2.5", "tags.text^2.2", "prompt^2"}, model: []string{"model_names.text^6", "tags.text^2.2", "prompt^2"}, narrow: true},
 	{fields: []string{"prompt"}, model: []string{"model_names.text"}, narrow: true},
 }
 
@@ -201,15 +201,19 @@ func (c *compiler) wholeText(text string) []clause {
 		return nil
 	}
 	c.clauses += 3
-	named := func(name string, q clause, boost float64) clause {
-		return clause{"constant_score": clause{"filter": q, "boost": boost, "_name": name}}
+	named := func(name string, q clause) clause {
+		return clause{"constant_score": clause{"filter": q, "boost": WholeBoosts[name], "_name": name}}
 	}
 	return []clause{
-		named("exact_title", anyOf("title.raw", names), 30),
-		named("exact_filename", anyOf("filename", names), 25),
-		named("exact_tag", anyOf("tags_norm", tags), 20),
+		named("exact_title", anyOf("title.raw", names)),
+		named("exact_filename", anyOf("filename", names)),
+		named("exact_tag", anyOf("tags_norm", tags)),
 	}
 }
+
+// WholeBoosts is what each of the clauses for whole names adds to a hit's score,
+// by the clause's name.
+var WholeBoosts = map[string]float64{"exact_title": 30, "exact_filename": 25, "exact_tag": 20}
 
 // weight estimates how many clauses the analysis makes of a text in one field: a
 // word with inner marks is looked for whole and in parts.

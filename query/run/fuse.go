@@ -13,14 +13,6 @@ import (
 // armSize is how many hits each arm contributes to the head.
 const armSize = 200
 
-// Reciprocal rank fusion: a hit at rank r of an arm, from 1, gets weight/(rrfK+r)
-// from that arm. k = 60 is the value of the method's authors.
-const (
-	rrfK          = 60
-	wordsWeight   = 1.0
-	meaningWeight = 1.0
-)
-
 // fusion is the head of a search by words and meaning.
 type fusion struct {
 	hashes    []library.AssetHash
@@ -72,22 +64,25 @@ type candidate struct {
 
 func join(compiled *query.Search, words, near answer) fusion {
 	found := map[library.AssetHash]*candidate{}
-	add := func(id string, rank int, weight float64, matched []string) {
+	add := func(id string, score float64, matched []string) {
 		h := hashOf(id)
 		c := found[h]
 		if c == nil {
 			c = &candidate{hash: h}
 			found[h] = c
 		}
-		c.score += weight / float64(rrfK+rank+1)
+		c.score += score
 		c.class = max(c.class, class(compiled, h, matched))
 	}
+	byWords, standing := words.shares()
+	meaning := meaningWeight(standing)
 	for i, h := range words.Hits.Hits {
-		add(h.ID, i, wordsWeight, h.Matched)
+		add(h.ID, (1-meaning)*byWords[i], h.Matched)
 	}
 	out := fusion{total: words.Hits.Total.Value, words: words.Hits.Total.Value, complete: words.Hits.Total.Value <= int64(len(words.Hits.Hits)), took: max(words.Took, near.Took)}
+	byMeaning := near.places()
 	for i, h := range near.Hits.Hits {
-		add(h.ID, i, meaningWeight, h.Matched)
+		add(h.ID, meaning*byMeaning[i], h.Matched)
 		if !slices.Contains(h.Matched, query.WordsName) {
 			out.total++
 		}
@@ -101,7 +96,7 @@ func join(compiled *query.Search, words, near answer) fusion {
 	})
 	out.hashes, out.scores = make([]library.AssetHash, len(list)), make(map[library.AssetHash]float64, len(list))
 	for i, c := range list {
-		out.hashes[i], out.scores[c.hash] = c.hash, c.score+float64(c.class)
+		out.hashes[i], out.scores[c.hash] = c.hash, tailScore+(1-tailScore)*c.score+float64(c.class)
 	}
 	return out
 }
@@ -139,8 +134,11 @@ func (f fusion) order(shown []library.AssetHash, from int, hits []Hit) []Hit {
 	return hits
 }
 
+// tailScore is below every score in a head and above every one behind it.
+const tailScore = 0.01
+
 // rankScore stands for the score of a hit of which only the place is known.
-func rankScore(place int) float64 { return min(wordsWeight, meaningWeight) / float64(rrfK+place+1) }
+func rankScore(place int) float64 { return tailScore / float64(place+1) }
 
 // hashOf takes the asset out of a document's id.
 func hashOf(id string) library.AssetHash {
