@@ -125,7 +125,7 @@ func TestMisspelledWordsAreRepaired(t *testing.T) {
 	}
 	secret := doc(2000, "xylophonequeen")
 	secret.TenantID = tenantB
-	x.load(append(docs, secret)...)
+	x.load(append(docs, secret, doc(2001, "zebracorn"))...)
 	tried, right, silent := 0, 0, 0
 	for _, w := range slices.Sorted(maps.Keys(known)) {
 		if !known[w] || tried == 130 {
@@ -156,6 +156,9 @@ func TestMisspelledWordsAreRepaired(t *testing.T) {
 	}
 	if f := x.search(map[string]any{"query": "xylophonequeeen"}); f.DidYouMean != nil {
 		t.Errorf("another tenant's word is suggested: %+v", f.DidYouMean)
+	}
+	if f := x.search(map[string]any{"query": "zebracornn xylophonequeeen"}); f.DidYouMean == nil || f.DidYouMean.Query != "zebracorn xylophonequeeen" {
+		t.Errorf("beside a word of the library's own, another tenant's is suggested: %+v", f.DidYouMean)
 	}
 	if f := x.search(map[string]any{"query": "xylophonequeen"}); f.Total != 0 || f.DidYouMean != nil {
 		t.Errorf("another tenant's word is known: %+v", f)
