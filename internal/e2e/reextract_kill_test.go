@@ -1,0 +1,85 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/service/servicetest"
+)
+
+// TestAKilledReadingGoesOnWhereItWas kills `vitrine reextract` in the middle, again
+// and again, on a library whose lineage was damaged; in the end all is as it was,
+// each file was read differently once, and the index agrees.
+func TestAKilledReadingGoesOnWhereItWas(t *testing.T) {
+	e := servicetest.Start(t, servicetest.Options{})
+	const n = 80
+	var last servicetest.Stored
+	for i := range n {
+		last = e.StoreFile("", fmt.Sprintf("fox-%d.png", i), "image/png", picture(i, fmt.Sprintf("fox number%d", i)))
+	}
+	e.Search("", "fox", last.IndexToken)
+	db, err := pgx.Connect(t.Context(), e.Cfg.PostgresURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close(context.WithoutCancel(t.Context()))
+	count := func(what string) (n int) {
+		t.Helper()
+		if err := db.QueryRow(t.Context(), `SELECT count(*) FROM `+what).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if _, err := db.Exec(t.Context(), `UPDATE lineage SET doc = '{"models": []}', parser_version = 0`); err != nil {
+		t.Fatal(err)
+	}
+	binary, killed := faultBinary(t), 0
+	for try := range 6 {
+		cmd := exec.CommandContext(t.Context(), binary, "reextract", "--json")
+		cmd.Env = environment(e.Cfg, "")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- cmd.Wait() }()
+		deadline := time.After(20 * time.Second)
+		for before, ended := count(`lineage WHERE parser_version > 0`), false; !ended; {
+			select {
+			case <-done:
+				ended = true
+			case <-deadline:
+				t.Fatalf("run %d read nothing in 20 s", try)
+			case <-time.After(5 * time.Millisecond):
+				if now := count(`lineage WHERE parser_version > 0`); now > before && now < n {
+					_ = cmd.Process.Kill() // it may have ended meanwhile
+					<-done
+					killed, ended = killed+1, true
+				}
+			}
+		}
+		if count(`lineage WHERE parser_version > 0`) == n {
+			break
+		}
+	}
+	if killed == 0 {
+		t.Error("no run was killed in the middle: nothing was tried")
+	}
+	var report struct{ Changed, Same, Failed int }
+	if err := json.Unmarshal([]byte(command(t, e.Cfg, "reextract", "--json")), &report); err != nil || report.Failed != 0 {
+		t.Errorf("the last run: %+v, %v", report, err)
+	}
+	if changes := count(`audit WHERE action = 'lineage.extracted'`); changes != n {
+		t.Errorf("%d files were read differently, want each of %d once", changes, n)
+	}
+	if left := count(`lineage WHERE parser_version = 0 OR doc #>> '{positive}' IS NULL`); left != 0 {
+		t.Errorf("%d files still have the damaged lineage", left)
+	}
+	t.Logf("killed %d times; the last run read %+v", killed, report)
+	indexIsRight(t, e)
+}
