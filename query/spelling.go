@@ -26,7 +26,7 @@ func (q *Query) Words() []string {
 			return true
 		}
 		for _, w := range strings.Fields(t.Value) {
-			if w = strings.ToLower(w); spellable(w) && !slices.Contains(out, w) && len(out) < maxSpelled {
+			if w = strings.ToLower(w); spellable(w) && !asking[w] && !slices.Contains(out, w) && len(out) < maxSpelled {
 				out = append(out, w)
 			}
 		}
@@ -44,6 +44,31 @@ func spellable(w string) bool {
 	}
 	return utf8.RuneCountInString(w) >= minSpelled
 }
+
+// asking are words of people who ask in sentences. A library that has none of them
+// has other words, but not better spellings: "show me" is not "snow me".
+var asking = func() map[string]bool {
+	all := map[string]bool{}
+	for w := range strings.FieldsSeq("about also another anything been both containing contains could each every feel feelings feels find from give have " +
+		"having image images into just kind like likes looking looks made make manner many more most much need other over photo photos picture " +
+		"pictures please search shot show showing shows some someone something such than that their them then there these they thing things this those " +
+		"under very want wants were what when where which while will with without would your") {
+		all[w] = true
+	}
+	return all
+}()
+
+// Plausible reports whether a word may be a slip of another: one slip in a short
+// word, two in a long one.
+func Plausible(word, meant string) bool {
+	if utf8.RuneCountInString(word) <= shortWord {
+		return distance(word, meant, 3) <= 1
+	}
+	return distance(word, meant, 3) <= 2
+}
+
+// shortWord is the longest word of which two slips make any other.
+const shortWord = 5
 
 // Respelled writes the query with other words in the place of its own, and reads
 // it again.

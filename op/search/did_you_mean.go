@@ -2,6 +2,12 @@ package search
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"vitrine/library"
 	"vitrine/query"
@@ -20,23 +26,32 @@ type respelling struct {
 	Total int64  `json:"total" doc:"What its words find, more than 0."`
 }
 
-// didYouMean looks for another spelling of a query whose words find little. A
-// suggestion is a nicety: where none can be made, for whatever reason, there is
-// none.
+// didYouMean looks for another spelling of a query whose words find little, or of
+// which a word occurs nowhere while the others find enough. A suggestion is a
+// nicety: where none can be made, for whatever reason, there is none.
 func (s *Service) didYouMean(ctx context.Context, actor library.Actor, q *query.Query, req query.Request, page run.Page) *respelling {
-	if page.Words >= fewResults || req.Offset > 0 {
-		return nil
-	}
 	words := q.Words()
-	if len(words) == 0 || page.Words > 0 && (len(words) == 1 || !anyWord[req.Mode]) {
-		return nil // all words occur in what was found
+	if len(words) == 0 || req.Offset > 0 || page.Words > 0 && (len(words) == 1 || !anyWord[req.Mode]) {
+		return nil // no word to spell, or all occur in what was found
 	}
 	_, all, err := s.compile(actor, "", query.Request{})
 	if err != nil {
 		return nil
 	}
+	enough := page.Words >= fewResults
+	if enough {
+		if words, err = s.strange(ctx, actor, all, words); err != nil {
+			return nil
+		}
+	}
 	better, err := s.Searcher.Respell(ctx, actor.Tenant, all, words)
-	if err != nil || len(better) == 0 {
+	if err != nil {
+		return nil
+	}
+	if enough {
+		maps.DeleteFunc(better, func(w, meant string) bool { return !query.Plausible(w, meant) })
+	}
+	if len(better) == 0 {
 		return nil
 	}
 	other, err := q.Respelled(better)
@@ -50,8 +65,56 @@ func (s *Service) didYouMean(ctx context.Context, actor library.Actor, q *query.
 		return nil
 	}
 	found, err := s.Searcher.Search(ctx, actor.Tenant, compiled)
-	if err != nil || found.Total <= page.Words {
+	if err != nil || found.Total == 0 || !enough && found.Total <= page.Words {
 		return nil
 	}
 	return &respelling{Query: text, Total: found.Total}
+}
+
+// wordCache remembers words that occur among what somebody may see, so that the
+// searches of a usual vocabulary ask for nothing. The zero value is empty.
+type wordCache struct {
+	once sync.Once
+	lru  *lru.Cache[string, time.Time]
+}
+
+// How many words are remembered, and for how long: words go with their assets.
+const (
+	wordsKept  = 20_000
+	wordsFresh = 10 * time.Minute
+)
+
+func (c *wordCache) open() *lru.Cache[string, time.Time] {
+	c.once.Do(func() { c.lru, _ = lru.New[string, time.Time](wordsKept) }) // fails for a size below 1 only
+	return c.lru
+}
+
+// strange gives the words that occur nowhere among what the caller may see, which
+// all is a compiled search for.
+func (s *Service) strange(ctx context.Context, actor library.Actor, all *query.Search, words []string) ([]string, error) {
+	cache, now := s.words.open(), time.Now()
+	key := func(w string) string {
+		return fmt.Sprintf("%s %s %t %s", actor.Tenant, actor.ID, actor.Can(library.PermAdmin), w)
+	}
+	var open, none []string
+	for _, w := range words {
+		if seen, ok := cache.Get(key(w)); !ok || now.Sub(seen) > wordsFresh {
+			open = append(open, w)
+		}
+	}
+	if len(open) == 0 {
+		return nil, nil
+	}
+	counts, err := s.Searcher.Occurrences(ctx, actor.Tenant, all, open)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range open {
+		if counts[w] > 0 {
+			cache.Add(key(w), now)
+		} else {
+			none = append(none, w)
+		}
+	}
+	return none, nil
 }

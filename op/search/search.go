@@ -29,6 +29,7 @@ type Service struct {
 
 	vectors vectorCache
 	values  valueCache
+	words   wordCache
 }
 
 // Operations lists this package's operations.

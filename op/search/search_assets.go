@@ -77,7 +77,7 @@ type searchOutput struct {
 	NextOffset     *int           `json:"next_offset,omitempty" doc:"The offset of the next page; absent on the last one."`
 	NextCursor     string         `json:"next_cursor,omitempty" doc:"Of a walk: the next page's cursor, good for three minutes; absent on the last one."`
 	Interpretation interpretation `json:"interpretation" doc:"How the query was read."`
-	DidYouMean     *respelling    `json:"did_you_mean,omitempty" doc:"Another spelling, where the words find less than three assets."`
+	DidYouMean     *respelling    `json:"did_you_mean,omitempty" doc:"Another spelling, where the words find less than three assets or one of them occurs nowhere."`
 	Degraded       []string       `json:"degraded" doc:"What this answer lacks: semantic (ranked by words only), index_behind (the awaited write is not shown yet)."`
 	TookMS         int64          `json:"took_ms" doc:"Milliseconds inside the index."`
 }

@@ -28,33 +28,44 @@ func (s *Searcher) Respell(ctx context.Context, tenant library.TenantID, all *qu
 	for w, list := range candidates {
 		every = append(append(every, w), list...)
 	}
-	slices.Sort(every)
-	page, err := s.Search(ctx, tenant, all.Occurring(slices.Compact(every)))
+	counts, err := s.Occurrences(ctx, tenant, all, every)
 	if err != nil {
 		return nil, err
 	}
 	better := map[string]string{}
 	for w, list := range candidates {
-		if page.count(w) > 0 {
+		if counts[w] > 0 {
 			continue
 		}
-		list = slices.DeleteFunc(list, func(c string) bool { return page.count(c) == 0 })
+		list = slices.DeleteFunc(list, func(c string) bool { return counts[c] == 0 })
 		if len(list) > 0 {
 			better[w] = slices.MinFunc(list, func(a, b string) int {
-				return cmp.Or(query.Closer(w, a, b), cmp.Compare(page.count(b), page.count(a)), cmp.Compare(a, b))
+				return cmp.Or(query.Closer(w, a, b), cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
 			})
 		}
 	}
 	return better, nil
 }
 
-// count reads the count of one word out of the answer to Occurring.
-func (p Page) count(word string) int64 {
-	var a struct {
-		Count int64 `json:"doc_count"`
+// Occurrences counts in how many assets each word occurs, among what all finds: a
+// compiled search for everything that the caller may see.
+func (s *Searcher) Occurrences(ctx context.Context, tenant library.TenantID, all *query.Search, words []string) (map[string]int64, error) {
+	words = slices.Compact(slices.Sorted(slices.Values(words)))
+	page, err := s.Search(ctx, tenant, all.Occurring(words))
+	if err != nil {
+		return nil, err
 	}
-	_ = json.Unmarshal(p.Aggs[word], &a) // what is not there occurs nowhere
-	return a.Count
+	counts := make(map[string]int64, len(words))
+	for _, w := range words {
+		var a struct {
+			Count int64 `json:"doc_count"`
+		}
+		if err := json.Unmarshal(page.Aggs[w], &a); err != nil {
+			return nil, engine.Unavailable(err)
+		}
+		counts[w] = a.Count
+	}
+	return counts, nil
 }
 
 func (s *Searcher) candidates(ctx context.Context, tenant library.TenantID, words []string) (map[string][]string, error) {

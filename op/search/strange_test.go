@@ -1,0 +1,34 @@
+package search_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestAMisspelledWordBesideOthersThatFindEnough(t *testing.T) {
+	x := newIndex(t, nil)
+	for i := range 5 {
+		x.load(doc(i, fmt.Sprint("castle in the forest, watercolor ", i)), doc(100+i, "knight on a snow field"))
+	}
+	for name, c := range map[string]struct{ query, mode, want string }{
+		"repaired":                       {"knigth castle", "smart", "knight castle"},
+		"with a filter":                  {"knigth castle mime_type:image/png", "smart", `knight castle mime_type:image/png`},
+		"two of them":                    {"knigth watercolour forest", "smart", "knight watercolor forest"},
+		"in a mode that needs every one": {"knigth snow", "boolean", "knight snow"},
+		"nothing to repair":              {"knight castle", "smart", ""},
+		"no word is like it":             {"dragon castle", "smart", ""},
+		"words of asking":                {"show castle", "smart", ""},
+		"too different for so short":     {"snia castle", "smart", ""},
+	} {
+		for range 2 { // the second time from what is remembered
+			f := x.search(map[string]any{"query": c.query, "search_mode": c.mode})
+			got := ""
+			if f.DidYouMean != nil {
+				got = f.DidYouMean.Query
+			}
+			if got != c.want {
+				t.Errorf("%s: %q suggests %q instead of %q", name, c.query, got, c.want)
+			}
+		}
+	}
+}
