@@ -18,6 +18,8 @@ import (
 type benchCommand struct {
 	Library benchLibrary `cmd:"" default:"withargs" help:"Measure import, indexing, search and MCP over generated files (the default)."`
 	Search  benchSearch  `cmd:"" help:"Measure searches over many generated assets with vectors."`
+
+	Relevance benchRelevance `cmd:"" help:"Measure whether searches find what is looked for, beside five other engines."`
 }
 
 type benchLibrary struct {

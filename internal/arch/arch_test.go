@@ -60,6 +60,7 @@ var levels = map[string]int{
 	"vitrine/internal/sample/scene":  1,
 	"vitrine/internal/sample/writer": 2,
 	"vitrine/internal/bench":         9,
+	"vitrine/internal/relevance":     9,
 	"vitrine/service/servicetest":    9,
 	"vitrine/media/blob/blobtest":    3,
 }

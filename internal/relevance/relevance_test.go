@@ -1,0 +1,60 @@
+package relevance_test
+
+import (
+	"strings"
+	"testing"
+
+	"vitrine/embed"
+	"vitrine/internal/relevance"
+	"vitrine/internal/testenv"
+)
+
+// small is a share of the rival's score that suffices in a class of ten queries,
+// where one query more or less changes the mean by some percent.
+const small = 0.9
+
+// TestSmartSearchHoldsItsBars measures a small set. The figures of the page
+// docs/relevance.md are of a large one.
+func TestSmartSearchHoldsItsBars(t *testing.T) {
+	s := testenv.Stack(t)
+	e, err := embed.Open(embed.Config{Driver: embed.Builtin, Dir: testenv.Model(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	r, err := relevance.Run(t.Context(), relevance.Config{OpenSearchURL: []string{s.OpenSearchURL}, PostgresURL: s.PostgresURL, Embedder: e,
+		Count: 500, Queries: 70, Known: 8, Step: t.Logf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range r.Lacks {
+		t.Log(l)
+	}
+	for _, b := range r.Bars {
+		if !b.Met && (!strings.Contains(b.Name, "best other") || b.Value < small) {
+			t.Errorf("%s: %.3f instead of %.2f", b.Name, b.Value, b.AtLeast)
+		}
+	}
+	if len(r.Bars) < 14 || testing.Verbose() || t.Failed() {
+		t.Log(r.Markdown("the test"))
+	}
+}
+
+func TestTheTablesReplaceOnlyThemselves(t *testing.T) {
+	r := relevance.Report{Arms: []string{relevance.ArmBM25}}
+	first := r.Page("# Title\n\nWritten by people.\n", "first")
+	first = strings.Replace(first, "Written", "Still written", 1) + "\nAnd behind.\n"
+	second := r.Page(first, "second")
+	if !strings.HasPrefix(second, "# Title\n\nStill written by people.\n") || !strings.HasSuffix(second, "\nAnd behind.\n") {
+		t.Errorf("the page lost what people wrote: %s", second)
+	}
+	if strings.Contains(second, "`first`") || strings.Count(second, "`second`") != 1 {
+		t.Errorf("the old tables are not replaced: %s", second)
+	}
+}
+
+func TestASetThatIsTooSmallIsRefused(t *testing.T) {
+	if _, err := relevance.Run(t.Context(), relevance.Config{Count: 10}); err == nil {
+		t.Errorf("ten assets: %v", err)
+	}
+}
