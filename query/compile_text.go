@@ -20,10 +20,10 @@ type textTier struct {
 // textTiers lists the sets from the full one down to the one for pasted pages.
 var textTiers = []*textTier{
 	{
-		fields: []string{"title^2.5", "tags.text^2.2", "prompt^2", "model_names.text^1.5", "description", "filename.text"},
-		model:  []string{"title^2.5", "tags.text^2.2", "prompt^2", "model_names.text^6", "description", "filename.text"},
+		fields: []string{"title^2.2", "tags.text^2", "prompt^2", "model_names.text^1.5", "description", "filename.text"},
+		model:  []string{"title^2.2", "tags.text^2", "prompt^2", "model_names.text^6", "description", "filename.text"},
 	},
-	{fields: []string{"title^2.5", "tags.text^2.2", "prompt^2"}, model: []string{"model_names.text^6", "tags.text^2.2", "prompt^2"}, narrow: true},
+	{fields: []string{"title^2.2", "tags.text^2", "prompt^2"}, model: []string{"model_names.text^6", "tags.text^2", "prompt^2"}, narrow: true},
 	{fields: []string{"prompt"}, model: []string{"model_names.text"}, narrow: true},
 }
 
@@ -87,7 +87,7 @@ func (c *compiler) fields(t *Text, u use) []string {
 func (c *compiler) analyzed(t *Text, u use) clause {
 	fields := c.fields(t, u)
 	c.clauses += len(fields) * weight(t.Value)
-	m := clause{"query": t.Value, "fields": fields, "type": "phrase", "tie_breaker": 0.2}
+	m := clause{"query": t.Value, "fields": fields, "type": "phrase"}
 	switch {
 	case t.Kind == Word && c.mode != Boolean && u != excluding && cjkRunes(t.Value) > longCJK:
 		m["type"] = "best_fields"

@@ -49,7 +49,7 @@ func spellable(w string) bool {
 // has other words, but not better spellings: "show me" is not "snow me".
 var asking = func() map[string]bool {
 	all := map[string]bool{}
-	for w := range strings.FieldsSeq("about also another anything been both containing contains could each every feel feelings feels find from give have " +
+	for w := range strings.FieldsSeq("about also another anything been both containing contains could done each every feel feelings feels find from give have " +
 		"having image images into just kind like likes looking looks made make manner many more most much need other over photo photos picture " +
 		"pictures please search shot show showing shows some someone something such than that their them then there these they thing things this those " +
 		"under very want wants were what when where which while will with without would your") {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -49,7 +50,9 @@ func (s *Service) didYouMean(ctx context.Context, actor library.Actor, q *query.
 		return nil
 	}
 	if enough {
-		maps.DeleteFunc(better, func(w, meant string) bool { return !query.Plausible(w, meant) })
+		if err := s.sure(ctx, actor, all, better); err != nil {
+			return nil
+		}
 	}
 	if len(better) == 0 {
 		return nil
@@ -69,6 +72,18 @@ func (s *Service) didYouMean(ctx context.Context, actor library.Actor, q *query.
 		return nil
 	}
 	return &respelling{Query: text, Total: found.Total}
+}
+
+// sure leaves out spellings that are not worth a suggestion to somebody who found
+// enough: too far off, or of so few assets that they may be slips themselves.
+func (s *Service) sure(ctx context.Context, actor library.Actor, all *query.Search, better map[string]string) error {
+	maps.DeleteFunc(better, func(w, meant string) bool { return !query.Plausible(w, meant) })
+	if len(better) == 0 {
+		return nil
+	}
+	counts, err := s.Searcher.Occurrences(ctx, actor.Tenant, all, slices.Collect(maps.Values(better)))
+	maps.DeleteFunc(better, func(_, meant string) bool { return counts[meant] < fewResults })
+	return err
 }
 
 // wordCache remembers words that occur among what somebody may see, so that the

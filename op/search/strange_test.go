@@ -10,6 +10,7 @@ func TestAMisspelledWordBesideOthersThatFindEnough(t *testing.T) {
 	for i := range 5 {
 		x.load(doc(i, fmt.Sprint("castle in the forest, watercolor ", i)), doc(100+i, "knight on a snow field"))
 	}
+	x.load(doc(200, "sorcerer"))
 	for name, c := range map[string]struct{ query, mode, want string }{
 		"repaired":                       {"knigth castle", "smart", "knight castle"},
 		"with a filter":                  {"knigth castle mime_type:image/png", "smart", `knight castle mime_type:image/png`},
@@ -17,6 +18,7 @@ func TestAMisspelledWordBesideOthersThatFindEnough(t *testing.T) {
 		"in a mode that needs every one": {"knigth snow", "boolean", "knight snow"},
 		"nothing to repair":              {"knight castle", "smart", ""},
 		"no word is like it":             {"dragon castle", "smart", ""},
+		"only one asset has it":          {"sorcerex castle", "smart", ""},
 		"words of asking":                {"show castle", "smart", ""},
 		"too different for so short":     {"snia castle", "smart", ""},
 	} {

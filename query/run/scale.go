@@ -17,7 +17,7 @@ const standOut = 10
 // standing is the share of the best hit's score that the tenth has: where the
 // words single few assets out they are trusted more, and where they find all of
 // them alike the meaning is.
-func meaningWeight(standing float64) float64 { return 0.25 + 0.4*standing }
+func meaningWeight(standing float64) float64 { return 0.2 + 0.4*standing }
 
 // shares gives the scores of the arm of words as shares of the best, without what
 // whole names add, and the share of the tenth.

@@ -60,7 +60,7 @@ func TestTheHeadIsBestFirstAndAboveWhatFollows(t *testing.T) {
 	near := read(t, `{"_id":"t:b","_score":0.9,"matched_queries":["words"]},{"_id":"t:c","_score":0.7},{"_id":"t:d","_score":0.5}`)
 	words.Hits.Total.Value = 3
 	f := join(&query.Search{TextForEmbedding: "red cat"}, words, near)
-	// The meaning weighs 0.25, as the words find less than ten: a has 0.75, b 0.375 + 0.25, c 0.125, d nothing.
+	// The meaning weighs 0.2, as the words find less than ten: a has 0.8, b 0.4 + 0.2, c 0.1, d nothing.
 	want := []library.AssetHash{"title", "a", "b", "c", "d"}
 	if diff := cmp.Diff(want, f.hashes); diff != "" {
 		t.Error(diff)
