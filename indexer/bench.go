@@ -174,7 +174,7 @@ func (x *Indexer) joined(ctx context.Context) error {
 		return err
 	}
 	p := x.bus.publisher(x.cfg.changesTopic())
-	defer p.close()
+	defer func() { _ = p.close() }() // its one message is acknowledged
 	nobody := store.OutboxRow{AssetKey: store.AssetKey{Tenant: "00000000-0000-0000-0000-000000000000", Hash: "0000000000000000000000000000000000000000"}}
 	m, err := newMessage(&nobody)
 	if err != nil {

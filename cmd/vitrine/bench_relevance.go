@@ -34,7 +34,7 @@ func (c *benchRelevance) Run(ctx context.Context) error {
 	}
 	measure := relevance.Config{OpenSearchURL: cfg.OpenSearchURL, PostgresURL: cfg.PostgresURL, Count: c.Count, Seed: c.Seed, Step: step}
 	if e != nil {
-		defer e.Close()
+		defer func() { _ = e.Close() }() // nothing of it is kept
 		measure.Embedder = e
 	}
 	report, err := relevance.Run(ctx, measure)

@@ -93,7 +93,7 @@ func (s servers) logger() *slog.Logger {
 	if s.LogFormat == "json" || s.LogFormat == "auto" && !term.IsTerminal(int(os.Stderr.Fd())) {
 		return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 	}
-	return slog.New(tint.NewHandler(os.Stderr, &tint.Options{Level: level, TimeFormat: time.TimeOnly, NoColor: !term.IsTerminal(int(os.Stderr.Fd()))}))
+	return slog.New(tint.NewTextHandler(os.Stderr, &tint.Options{Level: level, TimeFormat: time.TimeOnly, NoColor: !term.IsTerminal(int(os.Stderr.Fd()))}))
 }
 
 // remote is how users' commands find a running service.

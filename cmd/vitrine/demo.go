@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -153,7 +154,8 @@ func untilSearchable(ctx context.Context, api *client.Client, r importer.Report)
 		select {
 		case <-time.After(500 * time.Millisecond):
 		case <-ctx.Done():
-			return fmt.Errorf("only %d of %d assets can be found after %s (%v); vitrine doctor tells which part is behind", out.Total, len(distinct), searchableLimit, err)
+			late := fmt.Errorf("only %d of %d assets can be found after %s; vitrine doctor tells which part is behind", out.Total, len(distinct), searchableLimit)
+			return errors.Join(late, err)
 		}
 	}
 }

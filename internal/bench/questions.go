@@ -65,9 +65,9 @@ func (e *env) question(class string, mode query.Mode, text string, facets bool) 
 	var compiled *query.Search
 	if facets {
 		q.tool, q.path, q.args["facets"] = "GetFacets", "/api/v1/assets/facets", usualFacets
-		_, compiled, err = e.compile(mode, text, 0, usualFacets...)
+		compiled, err = e.compile(mode, text, 0, usualFacets...)
 	} else {
-		_, compiled, err = e.compile(mode, text, 20)
+		compiled, err = e.compile(mode, text, 20)
 	}
 	if err != nil {
 		return q, err
@@ -80,11 +80,10 @@ func (e *env) question(class string, mode query.Mode, text string, facets bool) 
 }
 
 // compile reads and compiles a text as the service does for the benchmark's key.
-func (e *env) compile(mode query.Mode, text string, limit int, facets ...string) (*query.Query, *query.Search, error) {
+func (e *env) compile(mode query.Mode, text string, limit int, facets ...string) (*query.Search, error) {
 	parsed, err := query.Parse(text, query.Options{Strict: mode.Strict()})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	compiled, err := query.Compile(parsed, query.Request{Mode: mode, Tenant: e.tenant, Index: e.alias(), SeesPrivate: true, Limit: limit, Facets: facets, FacetSize: 20})
-	return parsed, compiled, err
+	return query.Compile(parsed, query.Request{Mode: mode, Tenant: e.tenant, Index: e.alias(), SeesPrivate: true, Limit: limit, Facets: facets, FacetSize: 20})
 }

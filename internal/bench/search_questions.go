@@ -100,7 +100,7 @@ func (e *env) meaningSearches(ctx context.Context, c *corpus) (list []partsOf, e
 		if err != nil {
 			return nil, err
 		}
-		_, compiled, err := e.compile(query.Smart, q.text, 20)
+		compiled, err := e.compile(query.Smart, q.text, 20)
 		if err != nil {
 			return nil, err
 		}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"vitrine/embed"
-	"vitrine/library"
 	"vitrine/service"
 	"vitrine/service/servicetest"
 )
@@ -103,7 +102,7 @@ func TestAnotherModelTakesOverWhileBothProcessesAnswer(t *testing.T) {
 		if err := second.Client(first.Key).Call(t.Context(), http.MethodPost, "/api/v1/assets/search", map[string]any{"query": "a late picture"}, &f); err != nil {
 			return err
 		}
-		if len(f.Data) == 0 || f.Data[0].Hash != library.AssetHash(late) || len(f.Degraded) == 0 {
+		if len(f.Data) == 0 || f.Data[0].Hash != late || len(f.Degraded) == 0 {
 			return fmt.Errorf("%d found, degraded %v", f.Total, f.Degraded)
 		}
 		return nil

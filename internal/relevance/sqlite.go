@@ -86,7 +86,7 @@ func readRows(answer string, queries int) ([][]int, error) {
 	for line := range strings.Lines(answer) {
 		line = strings.TrimSpace(line)
 		if n, ok := strings.CutPrefix(line, "query "); ok {
-			line, at = n, -1
+			line = n
 		} else if at >= 0 {
 			n, err := strconv.Atoi(line)
 			if err != nil {

@@ -89,7 +89,7 @@ func TestPagesFacetsAndTotalAgree(t *testing.T) {
 	fill(x, 1500)
 	for _, c := range []map[string]any{{"query": "boat"}, {"query": "snow"}, {"query": "snow", "order_by": "created"}, {"query": "boat snow -sea"}} {
 		var all []library.AssetHash
-		total := 0
+		var total int
 		for offset := 0; ; offset += 100 {
 			f := x.search(with(c, "limit", 100, "offset", offset))
 			total = f.Total

@@ -59,7 +59,7 @@ func (s *Service) describeSaved(actor library.Actor, saved store.SavedSearch) (s
 	out.Interpretation.Warnings = []query.Warning{}
 	q, compiled, err := s.compile(actor, saved.Query, query.Request{Mode: query.Mode(saved.Mode), Limit: 1})
 	if err != nil {
-		return out, nil // kept under other rules than today's: it is shown, and running it says what is wrong
+		return out, nil //nolint:nilerr // kept under other rules than today's: it is shown, and running it says what is wrong
 	}
 	_, strict := query.Parse(saved.Query, query.Options{Strict: true})
 	out.Interpretation, out.Strict = interpret(q, compiled), strict == nil

@@ -39,7 +39,7 @@ func (s *Searcher) fuse(ctx context.Context, tenant library.TenantID, compiled *
 		return fusion{}, err
 	}
 	if parts[1].fault(how.Point) != nil {
-		return fusion{wordsOnly: true}, nil
+		return fusion{wordsOnly: true}, nil //nolint:nilerr // the answer says that it is by words only
 	}
 	return join(compiled, parts[0].answer, parts[1].answer), nil
 }

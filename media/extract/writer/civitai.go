@@ -30,7 +30,7 @@ func readCivitai(src *Source) (Finding, bool) {
 		id := res.name("modelVersionId", "air")
 		addWeighted(&l, library.ModelUse{Type: "other", Name: firstOf(res.name("modelName", "name"), id), VersionID: id, Strength: res.float("strength")})
 	}
-	civitaiHires(&l, meta, r.Object())
+	civitaiHires(&l, meta, r.asObject())
 	meta.extras(&l, map[string]bool{"prompt": true, "negativePrompt": true, "seed": true, "steps": true, "cfgScale": true, "sampler": true,
 		"resources": true, "clipSkip": true, "width": true, "height": true})
 	tidy(&l)
@@ -45,9 +45,9 @@ func civitaiRecord(src *Source) (*Record, object) {
 			continue
 		}
 		if r.Key == "extraMetadata" {
-			return r, r.Object()
+			return r, r.asObject()
 		}
-		if meta := r.Object().object("extraMetadata"); meta != nil {
+		if meta := r.asObject().object("extraMetadata"); meta != nil {
 			return r, meta
 		}
 	}

@@ -19,7 +19,7 @@ func readDrawThings(src *Source) (Finding, bool) {
 		return readDrawThingsText(src)
 	}
 	src.claim(r, src.Get("description"))
-	o := r.Object()
+	o := r.asObject()
 	v2 := o.object("v2")
 	l := library.Lineage{Tool: "draw-things", ToolVersion: strings.TrimSpace(strings.TrimPrefix(src.text("CreatorTool"), "Draw Things"))}
 	l.Positive, l.Negative = o.str("c"), o.str("uc")

@@ -66,7 +66,7 @@ func easyObject(src *Source) (object, string) {
 		return nil, ""
 	}
 	src.claim(r)
-	return easyKeys(r.Object()), r.Place
+	return easyKeys(r.asObject()), r.Place
 }
 
 func easyNamed(o object) bool {

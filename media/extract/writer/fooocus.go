@@ -15,7 +15,7 @@ func readFooocus(src *Source) (Finding, bool) {
 		return Finding{}, false
 	}
 	src.claim(r, src.Get("fooocus_scheme"))
-	o := r.Object()
+	o := r.asObject()
 	l := library.Lineage{Tool: "fooocus", ToolVersion: o.name("version", "Version", "software")}
 	l.Positive = o.str("prompt", "Prompt", "p_txt")
 	l.Negative = o.str("negative_prompt", "Negative Prompt", "n_txt")
@@ -145,7 +145,7 @@ func readRuinedFooocus(src *Source) (Finding, bool) {
 		return Finding{}, false
 	}
 	src.claim(r)
-	o := r.Object()
+	o := r.asObject()
 	l := library.Lineage{Tool: "ruined-fooocus", ToolVersion: o.name("version")}
 	l.Positive, l.Negative = o.str("Prompt", "prompt"), o.str("Negative", "negative_prompt", "negative")
 	fooocusSettings(&l, o)

@@ -11,7 +11,7 @@ func readHFSpace(src *Source) (Finding, bool) {
 		return Finding{}, false
 	}
 	src.claim(r)
-	o := r.Object()
+	o := r.asObject()
 	l := library.Lineage{Tool: "hf-space", Positive: o.str("prompt"), Negative: o.str("negative_prompt")}
 	p := params(&l)
 	p.Seed = o.seed("seed")

@@ -11,14 +11,14 @@ import (
 // editor's in "invokeai_workflow".
 func readInvokeAI(src *Source) (Finding, bool) {
 	r := src.Get("invokeai_metadata")
-	if r == nil || r.Object() == nil {
+	if r == nil || r.asObject() == nil {
 		r = src.find("positive_prompt", func(o object) bool { return o.has("generation_mode") || o.has("app_version", "positive_prompt") })
 	}
 	if r == nil {
 		return invokeGraphOnly(src)
 	}
 	src.claim(r)
-	o := r.Object()
+	o := r.asObject()
 	l := library.Lineage{Tool: "invokeai", ToolVersion: o.name("app_version")}
 	l.Positive, l.Negative = o.str("positive_prompt"), o.str("negative_prompt")
 	invokeSettings(&l, o)
@@ -182,13 +182,13 @@ func invokeRegions(l *library.Lineage, o object) {
 func invokeWorkflow(src *Source) *library.Workflow {
 	graph, editor := src.Get("invokeai_graph"), src.Get("invokeai_workflow")
 	w := &library.Workflow{ToolName: "invokeai", CustomNodes: []string{}, Source: "extracted"}
-	if editor != nil && editor.Object() != nil {
-		w.JSON, w.Name = library.RawJSON(editor.Text), editor.Object().name("name")
-		w.NodeCount = len(editor.Object().list("nodes"))
+	if editor != nil && editor.asObject() != nil {
+		w.JSON, w.Name = library.RawJSON(editor.Text), editor.asObject().name("name")
+		w.NodeCount = len(editor.asObject().list("nodes"))
 	}
-	if graph != nil && graph.Object() != nil {
+	if graph != nil && graph.asObject() != nil {
 		w.PromptJSON = library.RawJSON(graph.Text)
-		w.NodeCount = max(len(graph.Object().object("nodes")), w.NodeCount)
+		w.NodeCount = max(len(graph.asObject().object("nodes")), w.NodeCount)
 	}
 	if w.JSON == nil && w.PromptJSON == nil {
 		return nil

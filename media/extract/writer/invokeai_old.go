@@ -9,14 +9,14 @@ import (
 // readInvokeSDMetadata reads the second generation, "sd-metadata" of InvokeAI 2.
 func readInvokeSDMetadata(src *Source) (Finding, bool) {
 	r := src.Get("sd-metadata")
-	if r == nil || r.Object() == nil {
+	if r == nil || r.asObject() == nil {
 		r = src.find("app_id", func(o object) bool { return strings.Contains(o.name("app_id"), "InvokeAI") && o.object("image") != nil })
 	}
 	if r == nil {
 		return Finding{}, false
 	}
 	src.claim(r)
-	o := r.Object()
+	o := r.asObject()
 	image := o.object("image")
 	l := library.Lineage{Tool: "invokeai", ToolVersion: o.name("app_version")}
 	if prompt, ok := invokeOldPrompt(image); ok {

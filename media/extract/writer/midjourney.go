@@ -159,7 +159,7 @@ func readMidjourneyJob(src *Source) (Finding, bool) {
 		return Finding{}, false
 	}
 	src.claim(r)
-	o := r.Object()
+	o := r.asObject()
 	l := midjourneyLineage(o.name("full_command"))
 	l.ImageTool.JobID = firstOf(o.name("id", "job_id"), l.ImageTool.JobID)
 	l.ImageTool.JobType = o.name("_job_type", "job_type", "type")

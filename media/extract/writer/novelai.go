@@ -18,7 +18,7 @@ func readNovelAI(src *Source) (Finding, bool) {
 		return Finding{}, false
 	}
 	src.claim(r, src.Get("Description"), src.Get("Title"), src.Get("Source"))
-	o := r.Object()
+	o := r.asObject()
 	l := library.Lineage{Tool: "novelai"}
 	novelPrompts(&l, o, strings.Trim(src.text("Description"), "\x00"))
 	novelSettings(&l, o)

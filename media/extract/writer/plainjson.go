@@ -11,7 +11,7 @@ import (
 func readPlainJSON(src *Source) (Finding, bool) {
 	if r := src.find("rompt", isPlainRecord); r != nil {
 		src.claim(r)
-		return Finding{Lineage: plainLineage(r.Object()), Place: r.Place}, true
+		return Finding{Lineage: plainLineage(r.asObject()), Place: r.Place}, true
 	}
 	o, used := object{}, []*Record(nil)
 	for _, r := range src.Unclaimed() {

@@ -33,8 +33,8 @@ type Record struct {
 	claimed bool
 }
 
-// Object gives the record parsed as a JSON object, nil when it is none.
-func (r *Record) Object() object {
+// asObject gives the record parsed as a JSON object, nil when it is none.
+func (r *Record) asObject() object {
 	if !r.parsed {
 		r.parsed = true
 		r.object = parseObject(r.Text)
@@ -90,7 +90,7 @@ func (s *Source) find(marker string, is func(object) bool) *Record {
 		if r.claimed || !strings.Contains(r.Text, marker) || r.graph {
 			continue
 		}
-		if o := r.Object(); o != nil && is(o) {
+		if o := r.asObject(); o != nil && is(o) {
 			return r
 		}
 	}
@@ -198,7 +198,7 @@ func (s *Source) unwrap(r *Record, depth int) {
 		case !textCarrier(parts, key):
 			continue
 		default:
-			inner = object{"v": r.Object()[key]}.raw("v")
+			inner = object{"v": r.asObject()[key]}.raw("v")
 		}
 		s.add(r.Place+":"+key, key, inner, depth+1)
 	}

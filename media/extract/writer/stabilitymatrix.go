@@ -17,10 +17,10 @@ func readStabilityMatrix(src *Source) (Finding, bool) {
 	var o, state object
 	place := ""
 	if project != nil {
-		state, place = project.Object().object("State"), project.Place
+		state, place = project.asObject().object("State"), project.Place
 	}
 	if r != nil {
-		o, place = r.Object(), r.Place
+		o, place = r.asObject(), r.Place
 	}
 	if o == nil && state == nil {
 		return Finding{}, false

@@ -15,7 +15,7 @@ func readSwarmUI(src *Source) (Finding, bool) {
 		return Finding{}, false
 	}
 	src.claim(r)
-	o := r.Object()
+	o := r.asObject()
 	s := o.object("sui_image_params")
 	l := library.Lineage{Tool: "swarmui", ToolVersion: s.name("swarm_version")}
 	l.Positive, l.Negative = s.str("prompt"), s.str("negativeprompt", "negative_prompt")

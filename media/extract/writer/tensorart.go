@@ -10,14 +10,14 @@ import (
 // for, -1 when random; the one that ran is in the graph beside it.
 func readTensorArt(src *Source) (Finding, bool) {
 	r := src.Get("generation_data")
-	if r == nil || r.Object() == nil {
+	if r == nil || r.asObject() == nil {
 		r = src.find("cfgScale", func(o object) bool { return o.has("baseModel", "prompt") })
 	}
 	if r == nil {
 		return Finding{}, false
 	}
 	src.claim(r)
-	o := r.Object()
+	o := r.asObject()
 	base := o.object("baseModel")
 	l := library.Lineage{Tool: "tensorart", Positive: o.str("prompt"), Negative: o.str("negativePrompt")}
 	p := params(&l)
