@@ -35,13 +35,13 @@ func (r *Report) Markdown(command string) string {
 	}
 	for _, half := range []string{HeldOut, Open} {
 		fmt.Fprintf(&b, "\n### nDCG@10, the %s half\n\n", half)
-		r.table(&b, half, slices.Concat(Judged, Slips), func(s Score) string { return fmt.Sprintf("%.3f", s.NDCG) })
+		r.table(&b, half, slices.Concat(Judged, Slips), true, func(s Score) string { return fmt.Sprintf("%.3f", s.NDCG) })
 		fmt.Fprintf(&b, "\n### MRR@10 / recall@100, the %s half\n\n", half)
-		r.table(&b, half, Judged, func(s Score) string { return fmt.Sprintf("%.3f / %.3f", s.MRR, s.Recall) })
+		r.table(&b, half, Judged, false, func(s Score) string { return fmt.Sprintf("%.3f / %.3f", s.MRR, s.Recall) })
 		fmt.Fprintf(&b, "\n### One known asset, the %s half: MRR@10\n\n", half)
-		r.table(&b, half, Known, func(s Score) string { return fmt.Sprintf("%.3f", s.MRR) })
+		r.table(&b, half, Known, true, func(s Score) string { return fmt.Sprintf("%.3f", s.MRR) })
 		fmt.Fprintf(&b, "\n### The whole of a name, the %s half: share of queries whose first hit is the asset\n\n", half)
-		r.table(&b, half, Exact, func(s Score) string { return fmt.Sprintf("%.3f", s.First) })
+		r.table(&b, half, Exact, false, func(s Score) string { return fmt.Sprintf("%.3f", s.First) })
 	}
 	r.slips(&b)
 	b.WriteString("\n### Bars, on the held-out half\n\n| Bar | Reached | Needed | |\n|---|---|---|---|\n")
@@ -76,10 +76,15 @@ func orNone(model string) string {
 	return model
 }
 
-// table writes one line per class and one column per arm, the best arm in bold.
-func (r *Report) table(b *strings.Builder, half string, classes []string, cell func(Score) string) {
+// table writes one line per class and one column per arm, and by how much smart
+// leads in the measure of the class where that is what the cells show.
+func (r *Report) table(b *strings.Builder, half string, classes []string, leads bool, cell func(Score) string) {
 	arms := slices.DeleteFunc(slices.Clone(r.Arms), func(arm string) bool { return arm == ArmFuzzy })
-	fmt.Fprintf(b, "| Class | Queries | %s | Smart against the best other | Smart against BM25 |\n|---|---|%s---|---|\n", strings.Join(arms, " | "), strings.Repeat("---|", len(arms)))
+	columns := append([]string{"Class", "Queries"}, arms...)
+	if leads {
+		columns = append(columns, "Smart against the best other", "Smart against BM25")
+	}
+	fmt.Fprintf(b, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
 	for _, row := range r.Rows {
 		if row.Half != half || !slices.Contains(classes, row.Class) {
 			continue
@@ -88,8 +93,8 @@ func (r *Report) table(b *strings.Builder, half string, classes []string, cell f
 		for _, arm := range arms {
 			fmt.Fprintf(b, " %s |", cell(row.Scores[arm]))
 		}
-		if row.Rival == "" {
-			b.WriteString(" | |\n")
+		if !leads || row.Rival == "" {
+			b.WriteString(strings.Repeat(" |", len(columns)-2-len(arms)) + "\n")
 			continue
 		}
 		fmt.Fprintf(b, " %+.3f (%+.3f to %+.3f, %s) | %+.3f (%+.3f to %+.3f) |\n", row.Lead, row.LeadLow, row.LeadHigh, row.Rival, row.OverBM25, row.BM25Low, row.BM25High)
@@ -101,7 +106,7 @@ func (r *Report) table(b *strings.Builder, half string, classes []string, cell f
 			fmt.Fprintf(b, " %s |", cell(Score{NDCG: of(func(s Score) float64 { return s.NDCG }), MRR: of(func(s Score) float64 { return s.MRR }),
 				Recall: of(func(s Score) float64 { return s.Recall })}))
 		}
-		b.WriteString(" | |\n")
+		b.WriteString(strings.Repeat(" |", len(columns)-2-len(arms)) + "\n")
 	}
 }
 

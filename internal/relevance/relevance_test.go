@@ -23,7 +23,7 @@ func TestSmartSearchHoldsItsBars(t *testing.T) {
 	}
 	defer e.Close()
 	r, err := relevance.Run(t.Context(), relevance.Config{OpenSearchURL: []string{s.OpenSearchURL}, PostgresURL: s.PostgresURL, Embedder: e,
-		Count: 500, Queries: 70, Known: 8, Step: t.Logf})
+		Count: 500, Queries: 70, Known: 6, Step: t.Logf})
 	if err != nil {
 		t.Fatal(err)
 	}
