@@ -116,16 +116,31 @@ type answer struct {
 		Total struct {
 			Value int64 `json:"value"`
 		} `json:"total"`
-		Hits []struct {
-			ID        string              `json:"_id"`
-			Source    listed              `json:"_source"`
-			Score     *float64            `json:"_score"`
-			Highlight map[string][]string `json:"highlight"`
-			Sort      json.RawMessage     `json:"sort"`
-			Matched   []string            `json:"matched_queries"`
-		} `json:"hits"`
+		Hits []found `json:"hits"`
 	} `json:"hits"`
 	Aggregations map[string]json.RawMessage `json:"aggregations"`
+}
+
+// found is one hit of it.
+type found struct {
+	Source    listed              `json:"_source"`
+	Fields    columns             `json:"fields"`
+	Score     *float64            `json:"_score"`
+	Highlight map[string][]string `json:"highlight"`
+	Sort      json.RawMessage     `json:"sort"`
+	Matched   []string            `json:"matched_queries"`
+}
+
+// columns are what a search for hashes alone gives of a document.
+type columns struct {
+	AssetH []library.AssetHash `json:"asset_h"`
+}
+
+func (f found) hash() library.AssetHash {
+	if len(f.Fields.AssetH) == 0 {
+		return ""
+	}
+	return f.Fields.AssetH[0]
 }
 
 func (a answer) page() Page {
