@@ -106,7 +106,7 @@ func badCursor(code, message string) *library.Fault {
 // searchID identifies what a walk goes through, for whom: the arguments that
 // decide which assets come in which order.
 func searchID(actor library.Actor, in searchInput) ([]byte, error) {
-	in.Limit, in.Offset, in.Cursor, in.IncludeScore, in.Highlight, in.MinIndexToken, in.TenantID = 0, 0, "", nil, false, "", ""
+	in.InPages, in.TenantID = InPages{}, ""
 	raw, err := json.Marshal(struct {
 		Tenant library.TenantID
 		Viewer string

@@ -46,7 +46,7 @@ func TestACursorComesBackAsItWas(t *testing.T) {
 }
 
 func TestAWalkBelongsToItsCaller(t *testing.T) {
-	in := searchInput{Query: "fox", Limit: 5}
+	in := searchInput{Query: "fox", InPages: InPages{Limit: 5}}
 	a := library.Actor{ID: "a", Tenant: "t", Permissions: []library.Permission{library.PermSearch}}
 	b, admin := a, a
 	b.ID = "b"

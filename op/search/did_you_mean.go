@@ -2,13 +2,8 @@ package search
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
-	"sync"
-	"time"
-
-	lru "github.com/hashicorp/golang-lru/v2"
 
 	"vitrine/library"
 	"vitrine/query"
@@ -35,7 +30,7 @@ func (s *Service) didYouMean(ctx context.Context, actor library.Actor, q *query.
 	if len(words) == 0 || req.Offset > 0 || page.Words > 0 && (len(words) == 1 || !anyWord[req.Mode]) {
 		return nil // no word to spell, or all occur in what was found
 	}
-	_, all, err := s.compile(actor, "", query.Request{})
+	all, err := s.everything(actor)
 	if err != nil {
 		return nil
 	}
@@ -86,34 +81,13 @@ func (s *Service) sure(ctx context.Context, actor library.Actor, all *query.Sear
 	return err
 }
 
-// wordCache remembers words that occur among what somebody may see, so that the
-// searches of a usual vocabulary ask for nothing. The zero value is empty.
-type wordCache struct {
-	once sync.Once
-	lru  *lru.Cache[string, time.Time]
-}
-
-// How many words are remembered, and for how long: words go with their assets.
-const (
-	wordsKept  = 20_000
-	wordsFresh = 10 * time.Minute
-)
-
-func (c *wordCache) open() *lru.Cache[string, time.Time] {
-	c.once.Do(func() { c.lru, _ = lru.New[string, time.Time](wordsKept) }) // fails for a size below 1 only
-	return c.lru
-}
-
 // strange gives the words that occur nowhere among what the caller may see, which
 // all is a compiled search for.
 func (s *Service) strange(ctx context.Context, actor library.Actor, all *query.Search, words []string) ([]string, error) {
-	cache, now := s.words.open(), time.Now()
-	key := func(w string) string {
-		return fmt.Sprintf("%s %s %t %s", actor.Tenant, actor.ID, actor.Can(library.PermAdmin), w)
-	}
+	known, who := s.recent.open().words, viewer(actor)
 	var open, none []string
 	for _, w := range words {
-		if seen, ok := cache.Get(key(w)); !ok || now.Sub(seen) > wordsFresh {
+		if _, ok := known.get(who + w); !ok {
 			open = append(open, w)
 		}
 	}
@@ -126,7 +100,7 @@ func (s *Service) strange(ctx context.Context, actor library.Actor, all *query.S
 	}
 	for _, w := range open {
 		if counts[w] > 0 {
-			cache.Add(key(w), now)
+			known.add(who+w, struct{}{})
 		} else {
 			none = append(none, w)
 		}

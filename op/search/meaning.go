@@ -6,10 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
-
-	lru "github.com/hashicorp/golang-lru/v2"
 
 	"vitrine/library"
 	"vitrine/query"
@@ -19,21 +16,6 @@ import (
 // embedLimit is how long a search waits for the vector of its words before it
 // goes on without.
 const embedLimit = 1500 * time.Millisecond
-
-// queryVectors is how many vectors of query texts are kept: people page, and type
-// the same things again.
-const queryVectors = 1000
-
-// vectorCache keeps the vectors of query texts. The zero value is empty.
-type vectorCache struct {
-	once sync.Once
-	lru  *lru.Cache[string, []float32]
-}
-
-func (c *vectorCache) open() *lru.Cache[string, []float32] {
-	c.once.Do(func() { c.lru, _ = lru.New[string, []float32](queryVectors) }) // fails for a size below 1 only
-	return c.lru
-}
 
 // meaning gives the vector of a smart search's words. Without one, degraded tells
 // whether that is a lack: a search without words has no meaning to look for.
@@ -59,8 +41,8 @@ func (s *Service) meaning(ctx context.Context, mode query.Mode, compiled *query.
 
 // embed gives the vector of a text, or nil when none can be had in time.
 func (s *Service) embed(ctx context.Context, config, text string) []float32 {
-	cache, key := s.vectors.open(), config+" "+text
-	if v, ok := cache.Get(key); ok {
+	known, key := s.recent.open().vectors, config+" "+text
+	if v, ok := known.get(key); ok {
 		return v
 	}
 	ctx, cancel := context.WithTimeout(ctx, embedLimit)
@@ -69,7 +51,7 @@ func (s *Service) embed(ctx context.Context, config, text string) []float32 {
 	if err != nil || len(made) != 1 || made[0] == nil {
 		return nil
 	}
-	cache.Add(key, made[0])
+	known.add(key, made[0])
 	return made[0]
 }
 
@@ -127,7 +109,7 @@ func (s *Service) configuration(ctx context.Context, name string) (string, int, 
 const CodeNoVector = "NO_VECTOR"
 
 func (s *Service) vectorOf(ctx context.Context, actor library.Actor, config string, asset library.AssetHash) ([]float32, error) {
-	_, all, err := s.compile(actor, "", query.Request{})
+	all, err := s.everything(actor)
 	if err != nil {
 		return nil, err
 	}

@@ -10,12 +10,7 @@ import (
 type runSavedInput struct {
 	op.InTenant
 	InSaved
-	Limit         int    `json:"limit,omitempty" minimum:"1" maximum:"100" default:"20" doc:"Results per page."`
-	Offset        int    `json:"offset,omitempty" minimum:"0" maximum:"10000" default:"0" doc:"Results to pass over."`
-	Cursor        string `json:"cursor,omitempty" maxLength:"65536" doc:"* to walk through all results; then each next_cursor."`
-	IncludeScore  *bool  `json:"include_score,omitempty" default:"true" doc:"Whether results carry relevance_score."`
-	Highlight     bool   `json:"highlight,omitempty" doc:"Whether results show where the words were found."`
-	MinIndexToken string `json:"min_index_token,omitempty" maxLength:"64" doc:"index_token of a write that the results must show."`
+	InPages
 }
 
 func (s *Service) runSavedSearch() op.Operation {
@@ -34,8 +29,7 @@ func (s *Service) runSavedSearch() op.Operation {
 		if err != nil {
 			return searchOutput{}, err
 		}
-		as := searchInput{Query: saved.Query, SearchMode: saved.Mode, Filters: filters, OrderBy: saved.OrderBy, Order: saved.Direction,
-			Limit: in.Limit, Offset: in.Offset, Cursor: in.Cursor, IncludeScore: in.IncludeScore, Highlight: in.Highlight, MinIndexToken: in.MinIndexToken}
+		as := searchInput{Query: saved.Query, SearchMode: saved.Mode, Filters: filters, OrderBy: saved.OrderBy, Order: saved.Direction, InPages: in.InPages}
 		if faults := as.Validate(); len(faults) > 0 {
 			return searchOutput{}, library.Invalid(faults...)
 		}

@@ -27,9 +27,7 @@ type Service struct {
 	Embedder embed.Embedder // nil: searches are by words only
 	Key      []byte         // signs cursors; at least 32 random bytes, the same in every process
 
-	vectors vectorCache
-	values  valueCache
-	words   wordCache
+	recent recent
 }
 
 // Operations lists this package's operations.

@@ -5,10 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
-	"time"
-
-	lru "github.com/hashicorp/golang-lru/v2"
 
 	"vitrine/library"
 	"vitrine/op"
@@ -79,29 +75,8 @@ type fieldValue struct {
 	field *query.Field
 }
 
-// valuesKept is how many counts of values are remembered, and valuesFresh how long.
-const (
-	valuesKept  = 500
-	valuesFresh = 30 * time.Second
-	valuesAsked = 50 // per field: as many as an answer can have
-)
-
-// valueCache keeps counts of values for a short while: people type letter by
-// letter, and take letters back. The zero value is empty.
-type valueCache struct {
-	once sync.Once
-	lru  *lru.Cache[string, valuesAt]
-}
-
-type valuesAt struct {
-	values []fieldValue
-	read   time.Time
-}
-
-func (c *valueCache) open() *lru.Cache[string, valuesAt] {
-	c.once.Do(func() { c.lru, _ = lru.New[string, valuesAt](valuesKept) }) // fails for a size below 1 only
-	return c.lru
-}
+// valuesAsked is how many values are counted per field: as many as an answer can have.
+const valuesAsked = 50
 
 // countValues counts the values that could be meant among what the caller may
 // see, the most frequent first.
@@ -109,12 +84,11 @@ func (s *Service) countValues(ctx context.Context, actor library.Actor, c query.
 	if len(c.Counted()) == 0 {
 		return nil, nil
 	}
-	key := fmt.Sprintf("%s %s %t %d %s", actor.Tenant, actor.ID, actor.Can(library.PermAdmin), len(c.Counted()), c.Counted()[0].Name+" "+c.Prefix)
-	cache := s.values.open()
-	if known, ok := cache.Get(key); ok && time.Since(known.read) < valuesFresh {
-		return known.values, nil
+	known, key := s.recent.open().values, viewer(actor)+fmt.Sprintf("%d %s %s", len(c.Counted()), c.Counted()[0].Name, c.Prefix)
+	if values, ok := known.get(key); ok {
+		return values, nil
 	}
-	_, all, err := s.compile(actor, "", query.Request{})
+	all, err := s.everything(actor)
 	if err != nil {
 		return nil, err
 	}
@@ -135,6 +109,6 @@ func (s *Service) countValues(ctx context.Context, actor library.Actor, c query.
 		}
 	}
 	slices.SortStableFunc(out, func(a, b fieldValue) int { return cmp.Compare(b.Count, a.Count) })
-	cache.Add(key, valuesAt{out, time.Now()})
+	known.add(key, out)
 	return out, nil
 }
