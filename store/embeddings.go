@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TextHash is the SHA-256 of a text that was embedded.
@@ -59,28 +60,9 @@ func (s *Store) DropEmbeddings(ctx context.Context, but string) (int64, error) {
 // ErrEmbeddingBusy says that another process embeds what was left behind.
 var ErrEmbeddingBusy = errors.New("another process embeds what was left behind")
 
-// embeddingLock is the advisory lock of the one who embeds what was left behind.
-const embeddingLock = 0x76697472696e6502
-
 // LockEmbedding runs fn while no other process does, or gives ErrEmbeddingBusy at once.
 func (s *Store) LockEmbedding(ctx context.Context, fn func() error) error {
-	conn, err := s.indexer.Acquire(ctx)
-	if err != nil {
-		return unavailable(err)
-	}
-	defer conn.Release()
-	var got bool
-	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, int64(embeddingLock)).Scan(&got); err != nil {
-		return unavailable(err)
-	}
-	if !got {
-		return ErrEmbeddingBusy
-	}
-	defer func() {
-		// A connection that is broken has let go of its locks.
-		_, _ = conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(embeddingLock))
-	}()
-	return fn()
+	return s.tryLocked(ctx, embeddingLock, ErrEmbeddingBusy, func(*pgxpool.Conn) error { return fn() })
 }
 
 func packVector(v []float32) []byte {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"vitrine/library"
 )
@@ -85,28 +86,11 @@ func (s *Store) DropGeneration(ctx context.Context, name string) error {
 // ErrGenerationsBusy says that another process is changing the index generations.
 var ErrGenerationsBusy = errors.New("another process is changing the index generations")
 
-// generationsLock is the advisory lock that one changer of generations holds.
-const generationsLock = 0x76697472696e6501
-
 // LockGenerations runs fn while no other process changes generations, or gives
 // ErrGenerationsBusy at once. held reports whether the lock is still ours: a
 // database restart drops it.
 func (s *Store) LockGenerations(ctx context.Context, fn func(held func(context.Context) bool) error) error {
-	conn, err := s.indexer.Acquire(ctx)
-	if err != nil {
-		return unavailable(err)
-	}
-	defer conn.Release()
-	var got bool
-	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, int64(generationsLock)).Scan(&got); err != nil {
-		return unavailable(err)
-	}
-	if !got {
-		return ErrGenerationsBusy
-	}
-	defer func() {
-		// A connection that is broken has let go of its locks.
-		_, _ = conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(generationsLock))
-	}()
-	return fn(func(ctx context.Context) bool { return conn.Ping(ctx) == nil })
+	return s.tryLocked(ctx, generationsLock, ErrGenerationsBusy, func(conn *pgxpool.Conn) error {
+		return fn(func(ctx context.Context) bool { return conn.Ping(ctx) == nil })
+	})
 }
