@@ -48,16 +48,12 @@ type instance struct {
 
 // open takes the lock of the run directory, settles user and places, and reads the remembered ports.
 func open(ctx context.Context, cfg Config, progress io.Writer) (*instance, error) {
-	cfg, err := cfg.complete()
+	in, err := newInstance(cfg, progress)
 	if err != nil {
 		return nil, err
 	}
-	in := &instance{cfg: cfg, progress: progress}
-	if in.id, err = serviceIdentity(); err != nil {
-		return nil, err
-	}
-	in.lock, err = acquire(ctx, filepath.Join(cfg.Dir, "lock"), func() {
-		in.say("waiting for another command on %s", cfg.Dir)
+	in.lock, err = acquire(ctx, filepath.Join(in.cfg.Dir, "lock"), func() {
+		in.say("waiting for another command on %s", in.cfg.Dir)
 	})
 	if err != nil {
 		return nil, err
@@ -69,6 +65,16 @@ func open(ctx context.Context, cfg Config, progress io.Writer) (*instance, error
 	return in, nil
 }
 
+// newInstance completes the settings and finds the user the servers run as.
+func newInstance(cfg Config, progress io.Writer) (*instance, error) {
+	cfg, err := cfg.complete()
+	if err != nil {
+		return nil, err
+	}
+	id, err := serviceIdentity()
+	return &instance{cfg: cfg, id: id, progress: progress}, err
+}
+
 func (in *instance) close() { in.lock.release() }
 
 func (in *instance) settle() (err error) {
@@ -78,14 +84,18 @@ func (in *instance) settle() (err error) {
 	if err := os.MkdirAll(filepath.Join(in.cfg.Dir, "pids"), 0o755); err != nil {
 		return err
 	}
-	if in.cfg.CacheDir, err = cacheDir(in.cfg.CacheDir, in.id); err != nil {
-		return err
-	}
-	if err := in.makeCacheDir(); err != nil {
+	if err := in.settleCache(); err != nil {
 		return err
 	}
 	in.ports, err = readPorts(in.portsPath())
 	return err
+}
+
+func (in *instance) settleCache() (err error) {
+	if in.cfg.CacheDir, err = cacheDir(in.cfg.CacheDir, in.id); err != nil {
+		return err
+	}
+	return in.makeCacheDir()
 }
 
 func (in *instance) say(format string, args ...any) {

@@ -76,18 +76,11 @@ func HasModel(cfg Config) (dir string, ok bool) {
 
 // openCache settles the cache without the run directory and its lock: the model belongs to no running stack.
 func openCache(cfg Config, progress io.Writer) (*instance, error) {
-	cfg, err := cfg.complete()
+	in, err := newInstance(cfg, progress)
 	if err != nil {
 		return nil, err
 	}
-	in := &instance{cfg: cfg, progress: progress}
-	if in.id, err = serviceIdentity(); err != nil {
-		return nil, err
-	}
-	if in.cfg.CacheDir, err = cacheDir(cfg.CacheDir, in.id); err != nil {
-		return nil, err
-	}
-	return in, in.makeCacheDir()
+	return in, in.settleCache()
 }
 
 func modelDir(cache string) string { return filepath.Join(cache, "minilm-l6-v2-"+weightsSum[:8]) }
