@@ -2,11 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
-	"strconv"
 
 	"vitrine/embed"
 	"vitrine/internal/relevance"
@@ -14,11 +9,8 @@ import (
 
 type benchRelevance struct {
 	servers
-	Count int    `default:"3000" help:"Generated assets to search among."`
-	Seed  uint64 `default:"1" help:"Of the generated assets and queries."`
-	Write string `type:"path" placeholder:"FILE" help:"Write the tables into a page too; what people wrote around them is kept."`
-	JSON  bool   `name:"json" help:"Print the report as JSON."`
-	Check bool   `help:"End with an error when a bar is missed."`
+	measured
+	Count int `default:"3000" help:"Generated assets to search among."`
 }
 
 // Run measures on the configured servers, in an index and a temporary table of
@@ -41,31 +33,6 @@ func (c *benchRelevance) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.tell(report); err != nil {
-		return err
-	}
-	if c.Check && !report.Met() {
-		return errSaid
-	}
-	return nil
-}
-
-func (c *benchRelevance) tell(report relevance.Report) error {
-	command := "vitrine bench relevance --count " + strconv.Itoa(c.Count) + " --seed " + strconv.FormatUint(c.Seed, 10)
-	if c.Write != "" {
-		page, err := os.ReadFile(c.Write)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if err := os.WriteFile(c.Write, []byte(report.Page(string(page), command)), 0o644); err != nil {
-			return err
-		}
-	}
-	if c.JSON {
-		e := json.NewEncoder(os.Stdout)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		return e.Encode(report)
-	}
-	return report.Print(os.Stdout, command)
+	command := again("vitrine bench relevance", flag("count", c.Count, 0), flag("seed", c.Seed, 0))
+	return c.tell(&report, command, report.Markdown)
 }

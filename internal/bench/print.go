@@ -35,28 +35,49 @@ func disturbed(repeated int) string {
 	return fmt.Sprintf("%d searches failed and were asked again: this machine was too busy to measure on.", repeated)
 }
 
-// Markdown gives the report as a page; command is what wrote it.
-func (r Report) Markdown(command string) string {
-	var b strings.Builder
+// Markdown gives the report as a page; command is what wrote it, and before the
+// page as it is, if there is one.
+func (r Report) Markdown(command, before string) string {
 	s := r.Setting
-	fmt.Fprintf(&b, "# Performance\n\nWritten by `%s`; run it again to measure your machine. "+
-		"All figures are of one run in which the service and its floor took turns.\n\n", command)
-	for _, line := range [][2]string{
-		s.dateLine(), s.machineLine(),
-		{"Everything on it", "the service, PostgreSQL, Kafka, OpenSearch and the measuring client share its processors"},
-		s.versionsLine(),
-		{"Library", fmt.Sprintf("%d generated files of at most %d px, and %d of natural size; seed %d", s.Count, s.Edge, s.Natural, s.Seed)},
-	} {
+	return page{
+		title: "Performance", command: command, sides: "the service and its floor", before: before,
+		lines: [][2]string{s.dateLine(), s.machineLine(), s.togetherLine(), s.versionsLine(),
+			{"Library", fmt.Sprintf("%d generated files of at most %d px, and %d of natural size; seed %d", s.Count, s.Edge, s.Natural, s.Seed)}},
+		figures: r.Figures, repeated: r.Repeated,
+	}.markdown()
+}
+
+// page is a report for a reader who was not there.
+type page struct {
+	title    string
+	command  string // measures the same again
+	sides    string // what took turns
+	lines    [][2]string
+	figures  []Figure
+	repeated int    // searches that failed and were asked again
+	before   string // the page that this one replaces
+}
+
+// ownWords begins what people wrote below the figures: a new run keeps it.
+const ownWords = "\n## What the figures say\n"
+
+func (p page) markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\nWritten by `%s`; run it again to measure your machine. All figures are of one run in which %s took turns.\n\n", p.title, p.command, p.sides)
+	for _, line := range p.lines {
 		fmt.Fprintf(&b, "- %s: %s\n", line[0], line[1])
 	}
 	b.WriteString("\n")
-	figuresTable(&b, r.Figures)
-	if r.Repeated > 0 {
-		b.WriteString("\n**" + disturbed(r.Repeated) + "**\n")
+	figuresTable(&b, p.figures)
+	if p.repeated > 0 {
+		b.WriteString("\n**" + disturbed(p.repeated) + "**\n")
 	}
 	b.WriteString("\n" + howToRead)
-	for _, f := range r.Figures {
+	for _, f := range p.figures {
 		b.WriteString("\n" + f.markdown())
+	}
+	if i := strings.Index(p.before, ownWords); i >= 0 {
+		b.WriteString(p.before[i:])
 	}
 	return b.String()
 }
@@ -65,6 +86,10 @@ func (s Setting) dateLine() [2]string { return [2]string{"Date", s.Date} }
 
 func (s Setting) machineLine() [2]string {
 	return [2]string{"Machine", fmt.Sprintf("%s, %d processors, %d GB, %s; load %s at the start", s.Processor, s.Processors, s.MemoryGB, s.System, s.Load)}
+}
+
+func (Setting) togetherLine() [2]string {
+	return [2]string{"Everything on it", "the service, PostgreSQL, Kafka, OpenSearch and the measuring client share its processors"}
 }
 
 func (s Setting) versionsLine() [2]string {

@@ -44,7 +44,7 @@ func (e *env) measureSearch(ctx context.Context, r *rand.Rand) ([]Figure, error)
 		}
 	}
 	e.Step("Searching: %d searches, %d times each, on 3 sides", len(list), e.Repeats)
-	times, err := e.askAll(ctx, r, append(list, again...), arms)
+	times, err := e.turns(ctx, r, rounds{counted: e.Repeats, agree: sameAnswer}, append(list, again...), arms)
 	if err != nil {
 		return nil, err
 	}
@@ -53,50 +53,6 @@ func (e *env) measureSearch(ctx context.Context, r *rand.Rand) ([]Figure, error)
 		return nil, err
 	}
 	return []Figure{searchFigure(times), mcpFigure(times, details)}, nil
-}
-
-// taken are the times of each class on each side, in the order of the arms.
-type taken map[string]*[3][]time.Duration
-
-// mix joins the classes that are searches of their own.
-func (t taken) mix(side int) (all []time.Duration) {
-	for class, times := range t {
-		if class != cachedFacets {
-			all = append(all, times[side]...)
-		}
-	}
-	return all
-}
-
-// askAll asks every question on every side, in an order that is drawn anew every
-// time: none always comes first, and none always finds what another has warmed.
-func (e *env) askAll(ctx context.Context, r *rand.Rand, list []question, arms []arm) (taken, error) {
-	times := taken{}
-	for range e.Repeats {
-		for _, i := range r.Perm(len(list)) {
-			q := &list[i]
-			if times[q.class] == nil {
-				times[q.class] = &[3][]time.Duration{}
-			}
-			var want *answer
-			for _, side := range r.Perm(len(arms)) {
-				if err := e.settle(ctx, q); err != nil {
-					return nil, err
-				}
-				got, err := e.patiently(ctx, arms[side], q)
-				if err != nil {
-					return nil, err
-				}
-				if want == nil {
-					want = &got.answer
-				} else if *want != got.answer {
-					return nil, fmt.Errorf("%s, %q: %+v found where another side found %+v; they do not measure the same", arms[side].name, q.text, got.answer, *want)
-				}
-				times[q.class][side] = append(times[q.class][side], got.took)
-			}
-		}
-	}
-	return times, nil
 }
 
 // attempts are made of a search that fails: the index cancels searches of more
@@ -126,33 +82,27 @@ func (e *env) settle(ctx context.Context, q *question) error {
 	return e.index(ctx, http.MethodPost, "/"+e.alias()+"/_cache/clear?request=true", nil, nil)
 }
 
-func searchFigure(times taken) Figure {
-	f := Figure{Key: KeySearch}
-	row := func(name string, direct, rest []time.Duration) Row {
-		r := Row{Name: name, Unit: "ms", Ours: milliseconds(rest), Floor: milliseconds(direct)}
-		r.Ratio = r.Ours.P50 / r.Floor.P50
-		return r
-	}
-	all := row("the mix of all below", times.mix(0), times.mix(1))
-	f.Rows = []Row{all}
+func searchFigure(times spans) Figure {
+	f := Figure{Key: KeySearch, Rows: []Row{times.all().row(mixOfAll, 0, 1)}}
 	for _, c := range classes {
-		f.Rows = append(f.Rows, row(c.name, times[c.name][0], times[c.name][1]))
+		f.Rows = append(f.Rows, times.row(c.name, 0, 1))
 	}
-	f.Rows = append(f.Rows, row(cachedFacets+"; not in the mix", times[cachedFacets][0], times[cachedFacets][1]))
-	f.Value, f.Repeats = all.Ratio, all.Ours.N
+	cached := times.row(cachedFacets, 0, 1)
+	cached.Name += "; not in the mix"
+	f.Rows = append(f.Rows, cached)
+	f.Value, f.Repeats = f.Rows[0].Ratio, f.Rows[0].Ours.N
 	return f
 }
 
-func mcpFigure(times taken, details [2][]time.Duration) Figure {
+func mcpFigure(times spans, details [2][]time.Duration) Figure {
+	mix := times.all()[mixOfAll]
+	tools := spans{"SearchAssets and GetFacets, the mix": {mix[1], mix[2]}, "GetAssetDetails": details[:]}
 	f := Figure{Key: KeyMCP}
-	row := func(name string, rest, mcp []time.Duration) Row {
-		r := Row{Name: name, Unit: "ms", Ours: milliseconds(mcp), Floor: milliseconds(rest)}
-		r.Ratio = r.Ours.P50 - r.Floor.P50
-		return r
-	}
-	f.Rows = []Row{row("SearchAssets and GetFacets, the mix", times.mix(1), times.mix(2)), row("GetAssetDetails", details[0], details[1])}
-	for _, r := range f.Rows {
-		f.Value, f.Repeats = max(f.Value, r.Ratio), f.Repeats+r.Ours.N
+	for _, name := range []string{"SearchAssets and GetFacets, the mix", "GetAssetDetails"} {
+		row := tools.row(name, 0, 1)
+		row.Ratio = row.Ours.P50 - row.Floor.P50
+		f.Rows = append(f.Rows, row)
+		f.Value, f.Repeats = max(f.Value, row.Ratio), f.Repeats+row.Ours.N
 	}
 	return f
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 )
 
 // The figures of searches.
@@ -64,39 +63,17 @@ func (r SearchReport) Print(w io.Writer) error {
 	return Report{Figures: r.Figures, Repeated: r.Repeated}.Print(w)
 }
 
-// ownWords begins what people wrote below the figures: a new run keeps it.
-const ownWords = "\n## What the figures say\n"
-
 // Markdown gives the report as a page; command is what wrote it, and before the
 // page as it is, if there is one.
 func (r SearchReport) Markdown(command, before string) string {
-	var b strings.Builder
 	s := r.Setting
-	fmt.Fprintf(&b, "# Performance of searches\n\nWritten by `%s`; run it again to measure your machine. "+
-		"All figures are of one run in which the sides of each comparison took turns.\n\n", command)
-	for _, line := range [][2]string{
-		s.dateLine(), s.machineLine(),
-		{"Everything on it", "the service, PostgreSQL, Kafka, OpenSearch and the measuring client share its processors"},
-		s.versionsLine(),
-		{"Memory", s.Memory},
-		{"Library", fmt.Sprintf("%d generated assets with vectors of %d dimensions; seed %d; words as frequent as in a language, 3 of 10 prompts used before, one of 20 assets without metadata", s.Count, dimensions, s.Seed)},
-		{"Index", fmt.Sprintf("%d MB in %d segments, built by a rebuild from PostgreSQL in %s, in which OpenSearch merged what it wanted; not merged by hand", s.IndexMB, s.Segments, s.Filled)},
-	} {
-		fmt.Fprintf(&b, "- %s: %s\n", line[0], line[1])
-	}
-	b.WriteString("\n")
-	figuresTable(&b, r.Figures)
-	if r.Repeated > 0 {
-		b.WriteString("\n**" + disturbed(r.Repeated) + "**\n")
-	}
-	b.WriteString("\n" + howToRead)
-	for _, f := range r.Figures {
-		b.WriteString("\n" + f.markdown())
-	}
-	if i := strings.Index(before, ownWords); i >= 0 {
-		b.WriteString(before[i:])
-	}
-	return b.String()
+	return page{
+		title: "Performance of searches", command: command, sides: "the sides of each comparison", before: before,
+		lines: [][2]string{s.dateLine(), s.machineLine(), s.togetherLine(), s.versionsLine(), {"Memory", s.Memory},
+			{"Library", fmt.Sprintf("%d generated assets with vectors of %d dimensions; seed %d; words as frequent as in a language, 3 of 10 prompts used before, one of 20 assets without metadata", s.Count, dimensions, s.Seed)},
+			{"Index", fmt.Sprintf("%d MB in %d segments, built by a rebuild from PostgreSQL in %s, in which OpenSearch merged what it wanted; not merged by hand", s.IndexMB, s.Segments, s.Filled)}},
+		figures: r.Figures, repeated: r.Repeated,
+	}.markdown()
 }
 
 // sortFigures brings figures into the order of their criteria.

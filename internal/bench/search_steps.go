@@ -24,10 +24,13 @@ func (s spans) row(class string, floor, ours int) Row {
 	return r
 }
 
-// all joins the times of all classes.
+// all joins the times of the classes that are searches of their own.
 func (s spans) all() spans {
 	joined := spans{}
-	for _, sides := range s {
+	for class, sides := range s {
+		if class == cachedFacets {
+			continue
+		}
 		if joined[mixOfAll] == nil {
 			joined[mixOfAll] = make([][]time.Duration, len(sides))
 		}
@@ -40,18 +43,32 @@ func (s spans) all() spans {
 
 const mixOfAll = "the mix of all below"
 
-// turns asks every question on every side, over and over, in an order drawn anew
-// each time. With agree, all sides must find as many assets.
-func (e *env) turns(ctx context.Context, r *rand.Rand, repeats int, list []question, arms []arm, agree bool) (spans, error) {
+// rounds says how often every question is asked on every side, and what of the
+// answers must be the same on all of them: nil is nothing.
+type rounds struct {
+	warmUp, counted int
+	agree           func(a, b answer) bool
+}
+
+// warmed are rounds that begin with as many as bring code and caches to speed.
+func warmed(counted int, agree func(a, b answer) bool) rounds {
+	return rounds{1 + counted/3, counted, agree}
+}
+
+func sameAnswer(a, b answer) bool { return a == b }
+func sameTotal(a, b answer) bool  { return a.total == b.total }
+
+// turns asks every question on every side, in an order that is drawn anew every
+// time: none always comes first, and none always finds what another has warmed.
+func (e *env) turns(ctx context.Context, r *rand.Rand, n rounds, list []question, arms []arm) (spans, error) {
 	times := spans{}
-	warmUp := 1 + repeats/3
-	for round := range warmUp + repeats {
+	for round := range n.warmUp + n.counted {
 		for _, i := range r.Perm(len(list)) {
 			q := &list[i]
 			if times[q.class] == nil {
 				times[q.class] = make([][]time.Duration, len(arms))
 			}
-			total := int64(-1)
+			var other *answer
 			for _, side := range r.Perm(len(arms)) {
 				if err := e.settle(ctx, q); err != nil {
 					return nil, err
@@ -60,11 +77,11 @@ func (e *env) turns(ctx context.Context, r *rand.Rand, repeats int, list []quest
 				if err != nil {
 					return nil, err
 				}
-				if agree && total >= 0 && got.total != total {
-					return nil, fmt.Errorf("%s, %q: %d found where another side found %d; they do not measure the same", arms[side].name, q.text, got.total, total)
+				if other != nil && n.agree != nil && !n.agree(got.answer, *other) {
+					return nil, fmt.Errorf("%s, %q: %+v found where another side found %+v; they do not measure the same", arms[side].name, q.text, got.answer, *other)
 				}
-				total = got.total
-				if round >= warmUp {
+				other = &got.answer
+				if round >= n.warmUp {
 					times[q.class][side] = append(times[q.class][side], got.took)
 				}
 			}
@@ -81,7 +98,7 @@ func (e *env) measureWords(ctx context.Context, r *rand.Rand) ([]Figure, error) 
 		return nil, err
 	}
 	e.Step("Searching by words: %d searches, %d times each, on 2 sides", len(list), e.Repeats)
-	times, err := e.turns(ctx, r, e.Repeats, list, []arm{{"OpenSearch", e.direct}, {"REST", e.viaREST}}, true)
+	times, err := e.turns(ctx, r, warmed(e.Repeats, sameTotal), list, []arm{{"OpenSearch", e.direct}, {"REST", e.viaREST}})
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +138,7 @@ func (e *env) measureMeaning(ctx context.Context, r *rand.Rand, c *corpus) ([]Fi
 	direct := func(name string, part func(*partsOf) *question) arm {
 		return arm{name, func(ctx context.Context, q *question) (asked, error) { return e.direct(ctx, part(parts[q])) }}
 	}
-	times, err := e.turns(ctx, r, e.Repeats, questions, []arm{
+	times, err := e.turns(ctx, r, warmed(e.Repeats, nil), questions, []arm{
 		sideWords:       direct("words", func(p *partsOf) *question { return &p.words }),
 		sideMeaning:     direct("meaning", func(p *partsOf) *question { return &p.meaning }),
 		sideBoth:        {"both", func(ctx context.Context, q *question) (asked, error) { return e.atOnce(ctx, parts[q].both) }},
@@ -129,7 +146,7 @@ func (e *env) measureMeaning(ctx context.Context, r *rand.Rand, c *corpus) ([]Fi
 		sideLeanWords:   direct("lean words", func(p *partsOf) *question { return &p.leanWords }),
 		sideLeanMeaning: direct("lean meaning", func(p *partsOf) *question { return &p.leanMeaning }),
 		sideREST:        {"REST", e.viaREST},
-	}, false)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +239,7 @@ func (e *env) measureRival(ctx context.Context, r *rand.Rand) (_ []Figure, err e
 	}
 	repeats := max(1, e.Repeats/2)
 	e.Step("Searching in PostgreSQL: %d searches, %d times each, on 2 sides", len(list), repeats)
-	times, err := e.turns(ctx, r, repeats, list, []arm{{"PostgreSQL", rival.ask}, {"REST", e.viaREST}}, true)
+	times, err := e.turns(ctx, r, warmed(repeats, sameTotal), list, []arm{{"PostgreSQL", rival.ask}, {"REST", e.viaREST}})
 	if err != nil {
 		return nil, err
 	}
@@ -278,7 +295,7 @@ func (e *env) measureSize(ctx context.Context, r *rand.Rand, c *corpus) (spans, 
 		return nil, err
 	}
 	e.Step("Searching among %d assets: %d searches, %d times each", len(c.assets), len(list), e.Repeats)
-	return e.turns(ctx, r, e.Repeats, list, []arm{{"REST", e.viaREST}}, false)
+	return e.turns(ctx, r, warmed(e.Repeats, nil), list, []arm{{"REST", e.viaREST}})
 }
 
 // growth compares the times at two sizes.

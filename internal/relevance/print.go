@@ -14,10 +14,10 @@ const (
 	endTables   = "<!-- measured: end -->"
 )
 
-// Page puts the tables into a page: between its marks, or at its end where it has
-// none.
-func (r *Report) Page(page, command string) string {
-	tables := beginTables + "\n" + r.Markdown(command) + endTables
+// Markdown puts the tables into a page: between its marks, or at its end where it
+// has none. command is what measured them.
+func (r *Report) Markdown(command, page string) string {
+	tables := beginTables + "\n`" + command + "`: " + r.tables() + endTables
 	before, rest, begun := strings.Cut(page, beginTables)
 	_, after, ended := strings.Cut(rest, endTables)
 	if !begun || !ended {
@@ -26,10 +26,9 @@ func (r *Report) Page(page, command string) string {
 	return before + tables + after
 }
 
-// Markdown gives the tables.
-func (r *Report) Markdown(command string) string {
+func (r *Report) tables() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "`%s`: %d assets, %d queries, seed %d, model %s.\n", command, r.Count, r.Queries, r.Seed, orNone(r.Model))
+	fmt.Fprintf(&b, "%d assets, %d queries, seed %d, model %s.\n", r.Count, r.Queries, r.Seed, orNone(r.Model))
 	for _, l := range r.Lacks {
 		fmt.Fprintf(&b, "\n%s\n", l)
 	}
@@ -111,7 +110,7 @@ func (r *Report) table(b *strings.Builder, half string, classes []string, leads 
 }
 
 // Print writes the tables for a person at a terminal.
-func (r *Report) Print(w io.Writer, command string) error {
-	_, err := io.WriteString(w, r.Markdown(command))
+func (r *Report) Print(w io.Writer) error {
+	_, err := io.WriteString(w, r.tables())
 	return err
 }

@@ -41,15 +41,15 @@ func TestSmartSearchHoldsItsBars(t *testing.T) {
 		}
 	}
 	if len(r.Bars) < 14 || testing.Verbose() || t.Failed() {
-		t.Log(r.Markdown("the test"))
+		t.Log(r.Markdown("the test", ""))
 	}
 }
 
 func TestTheTablesReplaceOnlyThemselves(t *testing.T) {
 	r := relevance.Report{Arms: []string{relevance.ArmBM25}}
-	first := r.Page("# Title\n\nWritten by people.\n", "first")
+	first := r.Markdown("first", "# Title\n\nWritten by people.\n")
 	first = strings.Replace(first, "Written", "Still written", 1) + "\nAnd behind.\n"
-	second := r.Page(first, "second")
+	second := r.Markdown("second", first)
 	if !strings.HasPrefix(second, "# Title\n\nStill written by people.\n") || !strings.HasSuffix(second, "\nAnd behind.\n") {
 		t.Errorf("the page lost what people wrote: %s", second)
 	}
