@@ -245,58 +245,40 @@ func TestOutagesOfAnyServerDuringAnImportLoseNothing(t *testing.T) {
 	o := newOutage(t)
 	const many = 150
 
-	for _, c := range []struct {
-		name      string
-		take, end func(context.Context, stack.Config, string) error
-	}{
-		{"OpenSearch hangs", stack.Pause, stack.Resume},
-		{"OpenSearch is killed", stack.Kill, stack.Start},
-	} {
-		before := o.files
-		running := o.startImport(o.folder(many))
-		o.awaitRows(before + many/10)
-		o.take(c.take, stack.OpenSearch)
-		o.refused()
-		o.works()
-		running.finish(many)
-		o.take(c.end, stack.OpenSearch)
-		o.indexed(c.name)
+	type outageOf struct {
+		server, name string
+		take, end    func(context.Context, stack.Config, string) error
+		files        int
+		meanwhile    func()
+		waits        bool // the import cannot end before the server is back
 	}
-
-	for _, c := range []struct {
-		name      string
-		take, end func(context.Context, stack.Config, string) error
-	}{
-		{"Kafka hangs", stack.Pause, stack.Resume},
-		{"Kafka is killed", stack.Kill, stack.Start},
-	} {
-		before := o.files
-		running := o.startImport(o.folder(many))
-		o.awaitRows(before + many/10)
-		o.take(c.take, stack.Kafka)
+	unsearched := func() { o.refused(); o.works() }
+	searched := func() {
 		o.works()
 		if _, status, _, _ := o.search(); status != http.StatusOK {
-			t.Errorf("%s: a search answered %d", c.name, status)
+			t.Errorf("without Kafka a search answered %d", status)
 		}
-		running.finish(many)
-		o.take(c.end, stack.Kafka)
-		o.indexed(c.name)
 	}
-
-	for _, c := range []struct {
-		name string
-		take func(context.Context, stack.Config, string) error
-	}{
-		{"PostgreSQL is stopped and started", stack.Stop},
-		{"PostgreSQL is killed and started", stack.Kill},
+	for _, c := range []outageOf{
+		{stack.OpenSearch, "OpenSearch hangs", stack.Pause, stack.Resume, many, unsearched, false},
+		{stack.OpenSearch, "OpenSearch is killed", stack.Kill, stack.Start, many, unsearched, false},
+		{stack.Kafka, "Kafka hangs", stack.Pause, stack.Resume, many, searched, false},
+		{stack.Kafka, "Kafka is killed", stack.Kill, stack.Start, many, searched, false},
+		{stack.Postgres, "PostgreSQL is stopped and started", stack.Stop, stack.Start, 4 * many, o.away, true},
+		{stack.Postgres, "PostgreSQL is killed and started", stack.Kill, stack.Start, 4 * many, o.away, true},
 	} {
 		before := o.files
-		running := o.startImport(o.folder(4 * many))
+		running := o.startImport(o.folder(c.files))
 		o.awaitRows(before + many/10)
-		o.take(c.take, stack.Postgres)
-		o.away()
-		o.take(stack.Start, stack.Postgres)
-		running.finish(4 * many)
+		o.take(c.take, c.server)
+		c.meanwhile()
+		if c.waits {
+			o.take(c.end, c.server)
+			running.finish(c.files)
+		} else {
+			running.finish(c.files)
+			o.take(c.end, c.server)
+		}
 		o.indexed(c.name)
 	}
 }
