@@ -86,7 +86,9 @@ func (s *Service) assemble() error {
 	if err != nil {
 		return err
 	}
-	if s.Embedder, err = openEmbedder(cfg); err != nil {
+	meaning := cfg.Embed
+	meaning.Log = cfg.Log
+	if s.Embedder, err = embed.Open(meaning); err != nil {
 		return err
 	}
 	metrics := indexer.NewMetrics()
@@ -116,13 +118,6 @@ func (s *Service) assemble() error {
 	s.handler = api.Handler(api.Config{Catalogue: s.Catalogue, Caller: s.Caller, Auth: keys, Extra: s.fileRoutes(), Version: cfg.Version,
 		PublicURL: cfg.PublicURL, MCP: s.endpoint, Fallback: web.Handler(http.HandlerFunc(noSuchPage)), AllowedOrigins: cfg.Origins, Ready: s.Ready, Gatherer: s.registry, Metrics: requests, Log: cfg.Log})
 	return nil
-}
-
-// openEmbedder gives nil where none is configured, so that it can be compared.
-func openEmbedder(cfg Config) (embed.Embedder, error) {
-	settings := cfg.Embed
-	settings.Log = cfg.Log
-	return embed.Open(settings)
 }
 
 // budgets gives the request budgets; tests and benchmarks lift them.
