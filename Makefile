@@ -30,7 +30,7 @@ reset: build ## Stop, and forget the library and the servers' data
 test: vet ## Run every test on real servers, which are started when they do not run
 	@$(GO) run ./cmd/vitrine stack up
 	@$(GO) run ./cmd/vitrine stack model || echo "Search by meaning is not tested with a model."
-	@$(GO) test -timeout 20m -p 2 ./...
+	@$(GO) run ./internal/testrun -timeout 20m -p 2 ./...
 	@$(GO) test -tags onnx ./embed
 
 .PHONY: vet
