@@ -44,11 +44,21 @@ func (s *Search) Beyond(hashes []library.AssetHash) *Search {
 // what was trashed or made private since is not shown.
 func (s *Search) Fetch(hashes []library.AssetHash) *Search {
 	out := *s
-	out.Query = clause{"bool": clause{"filter": []clause{oneOf(hashes), either(s.Query, s.KNNFilter)}}}
+	out.Query = clause{"bool": clause{"filter": []clause{oneOf(hashes), s.conditions()}}}
 	out.Scored, out.Aggs, out.PostFilter = false, nil, nil
 	out.Sort = byHash
 	out.From, out.Size = 0, len(hashes)
 	return &out
+}
+
+// conditions is what every hit of either arm fulfils. The words' hits fulfil the
+// neighbours' filter, which leaves nothing but words out of the query; beside an
+// asset that is searched for by likeness it leaves that asset out too.
+func (s *Search) conditions() clause {
+	if s.SimilarTo == "" {
+		return s.KNNFilter
+	}
+	return either(s.Query, s.KNNFilter)
 }
 
 var byHash = []any{clause{"asset_h": clause{"order": "asc"}}}
@@ -61,17 +71,11 @@ func oneOf(hashes []library.AssetHash) clause {
 	return clause{"terms": clause{"asset_h": values}}
 }
 
-// WordsName names the clause by which a neighbour tells that the words find it too.
-const WordsName = "words"
-
-// NeighboursAndWords is Neighbours whose hits name WordsName among their matched
-// queries where the words find them too.
-func (s *Search) NeighboursAndWords(config string, vector []float32, k int) (*Search, error) {
-	out, err := s.Neighbours(config, vector, k)
-	if err != nil {
-		return nil, err
-	}
-	also := clause{"constant_score": clause{"filter": s.Query, "boost": 0, "_name": WordsName}}
-	out.Query = clause{"bool": clause{"must": []clause{out.Query}, "should": []clause{also}}}
-	return out, nil
+// Among counts which of the given documents the words find.
+func (s *Search) Among(hashes []library.AssetHash) *Search {
+	out := *s
+	out.Query = clause{"bool": clause{"filter": []clause{oneOf(hashes), s.Query}}}
+	out.Scored, out.Aggs, out.Highlight, out.PostFilter = false, nil, nil, nil
+	out.From, out.Size = 0, 0
+	return &out
 }

@@ -80,14 +80,14 @@ func (e *env) wordSearches(list []asks) ([]question, error) {
 }
 
 // partsOf are a search by words and meaning, and what it is made of as requests
-// to OpenSearch: its two arms, the same reading no stored field, both arms in one
-// request, and a page by its ids.
+// to OpenSearch: its two arms, the same as the service asks for them, both arms in
+// one request, and a page by its ids.
 type partsOf struct {
-	smart                  question
-	words, meaning         question
-	leanWords, leanMeaning question
-	both                   []byte
-	page                   question
+	smart                      question
+	words, meaning             question
+	servedWords, servedMeaning question
+	both                       []byte
+	page                       question
 }
 
 func (e *env) meaningSearches(ctx context.Context, c *corpus) (list []partsOf, err error) {
@@ -108,11 +108,11 @@ func (e *env) meaningSearches(ctx context.Context, c *corpus) (list []partsOf, e
 		if err != nil {
 			return nil, err
 		}
-		p := partsOf{smart: q, words: q, meaning: q, leanWords: q, leanMeaning: q, page: q}
+		p := partsOf{smart: q, words: q, meaning: q, servedWords: q, servedMeaning: q, page: q}
 		for _, part := range []struct {
 			q    *question
 			body map[string]any
-		}{{&p.words, armBody(compiled)}, {&p.meaning, armBody(near)}, {&p.leanWords, leanBody(compiled)}, {&p.leanMeaning, leanBody(near)}, {&p.page, run.Body(compiled.Fetch(hits))}} {
+		}{{&p.words, armBody(compiled)}, {&p.meaning, armBody(near)}, {&p.servedWords, run.WordsArm(compiled)}, {&p.servedMeaning, run.NeighboursArm(near)}, {&p.page, run.Body(compiled.Fetch(hits))}} {
 			if part.q.dsl, err = json.Marshal(part.body); err != nil {
 				return nil, err
 			}
@@ -132,15 +132,6 @@ const armHits = 200
 func armBody(s *query.Search) map[string]any {
 	body := run.Body(s)
 	body["_source"], body["from"], body["size"] = false, 0, armHits
-	return body
-}
-
-// leanBody asks for the same hits by their hashes, out of the column of a field: an
-// id stands in the stored document, which is unpacked for it.
-func leanBody(s *query.Search) map[string]any {
-	body := armBody(s)
-	delete(body, "_source")
-	body["stored_fields"], body["docvalue_fields"] = "_none_", []string{"asset_h"}
 	return body
 }
 

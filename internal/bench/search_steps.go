@@ -116,8 +116,8 @@ const (
 	sideMeaning
 	sideBoth
 	sidePage
-	sideLeanWords
-	sideLeanMeaning
+	sideServedWords
+	sideServedMeaning
 	sideREST
 )
 
@@ -139,13 +139,13 @@ func (e *env) measureMeaning(ctx context.Context, r *rand.Rand, c *corpus) ([]Fi
 		return arm{name, func(ctx context.Context, q *question) (asked, error) { return e.direct(ctx, part(parts[q])) }}
 	}
 	times, err := e.turns(ctx, r, warmed(e.Repeats, nil), questions, []arm{
-		sideWords:       direct("words", func(p *partsOf) *question { return &p.words }),
-		sideMeaning:     direct("meaning", func(p *partsOf) *question { return &p.meaning }),
-		sideBoth:        {"both", func(ctx context.Context, q *question) (asked, error) { return e.atOnce(ctx, parts[q].both) }},
-		sidePage:        direct("page", func(p *partsOf) *question { return &p.page }),
-		sideLeanWords:   direct("lean words", func(p *partsOf) *question { return &p.leanWords }),
-		sideLeanMeaning: direct("lean meaning", func(p *partsOf) *question { return &p.leanMeaning }),
-		sideREST:        {"REST", e.viaREST},
+		sideWords:         direct("words", func(p *partsOf) *question { return &p.words }),
+		sideMeaning:       direct("meaning", func(p *partsOf) *question { return &p.meaning }),
+		sideBoth:          {"both", func(ctx context.Context, q *question) (asked, error) { return e.atOnce(ctx, parts[q].both) }},
+		sidePage:          direct("page", func(p *partsOf) *question { return &p.page }),
+		sideServedWords:   direct("served words", func(p *partsOf) *question { return &p.servedWords }),
+		sideServedMeaning: direct("served meaning", func(p *partsOf) *question { return &p.servedMeaning }),
+		sideREST:          {"REST", e.viaREST},
 	})
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (e *env) measureMeaning(ctx context.Context, r *rand.Rand, c *corpus) ([]Fi
 	f := Figure{Key: KeyMeaning, Rows: []Row{slowerArm(all, mixOfAll)}}
 	f.Rows = append(f.Rows, slowerArm(times, "words alone"), slowerArm(times, "words and filter"))
 	for side, name := range []string{"the arm by words", "the arm by meaning", "both arms in one request", "fetching the page by its ids",
-		"the arm by words without stored fields", "the arm by meaning without stored fields"} {
+		"the arm by words as the service asks for it", "the arm by meaning as the service asks for it"} {
 		row := all.row(mixOfAll, side, sideREST)
 		row.Name = "the mix, over " + name
 		f.Rows = append(f.Rows, row)

@@ -75,7 +75,7 @@ func (s *Searcher) joined(ctx context.Context, tenant library.TenantID, compiled
 		if err != nil {
 			return Page{}, err
 		}
-		parts, err := s.together(ctx, tenant, how.Point, idsOnly(near))
+		parts, err := s.together(ctx, tenant, how.Point, NeighboursArm(near))
 		if err != nil {
 			return Page{}, err
 		}
@@ -117,39 +117,63 @@ func (s *Searcher) slice(ctx context.Context, tenant library.TenantID, compiled 
 		from = len(h.hashes)
 	}
 	shown := h.hashes[from:min(from+compiled.Size, len(h.hashes))]
-	var bodies []map[string]any
+	out := Page{Hits: make([]Hit, 0, compiled.Size), Total: h.total, Words: h.words, TookMS: h.took}
+	var parts []request
 	if len(shown) > 0 {
-		bodies = append(bodies, Body(compiled.Fetch(shown)))
+		parts = append(parts, request{Body(compiled.Fetch(shown)), func(a answer) {
+			out.Hits = append(out.Hits, h.order(shown, from, a.page().Hits)...)
+		}})
 	}
 	if rest := compiled.Size - len(shown); rest > 0 && !h.complete {
 		beyond := compiled.Beyond(h.hashes)
 		beyond.From, beyond.Size = max(0, compiled.From-len(h.hashes)), rest
-		bodies = append(bodies, place(beyond, How{After: how.After, Counted: true}))
+		parts = append(parts, request{place(beyond, How{After: how.After, Counted: true}), func(a answer) {
+			out.Hits = append(out.Hits, behind(a.page().Hits, max(compiled.From, len(h.hashes)))...)
+		}})
 	}
-	out := Page{Hits: make([]Hit, 0, compiled.Size), Total: h.total, Words: h.words, TookMS: h.took}
-	if len(bodies) == 0 {
-		return out, nil
+	if len(h.uncounted) > 0 {
+		parts = append(parts, request{Body(compiled.Among(h.uncounted)), func(a answer) { out.Total -= a.Hits.Total.Value }})
 	}
-	parts, err := s.together(ctx, tenant, how.Point, bodies...)
+	return out, s.each(ctx, tenant, how.Point, &out.TookMS, parts)
+}
+
+// request is one of several searches that go out together, and what takes its
+// answer. They are taken in their order.
+type request struct {
+	body map[string]any
+	take func(answer)
+}
+
+func (s *Searcher) each(ctx context.Context, tenant library.TenantID, point string, took *int64, list []request) error {
+	if len(list) == 0 {
+		return nil
+	}
+	bodies := make([]map[string]any, len(list))
+	for i, r := range list {
+		bodies[i] = r.body
+	}
+	parts, err := s.together(ctx, tenant, point, bodies...)
 	if err != nil {
-		return out, err
+		return err
 	}
+	longest := int64(0)
 	for i := range parts {
-		if err := parts[i].fault(how.Point); err != nil {
-			return out, err
+		if err := parts[i].fault(point); err != nil {
+			return err
 		}
-		out.TookMS += parts[i].Took
+		longest = max(longest, parts[i].Took)
+		list[i].take(parts[i].answer)
 	}
-	if len(shown) > 0 {
-		out.Hits = append(out.Hits, h.order(shown, from, parts[0].page().Hits)...)
-		parts = parts[1:]
+	*took += longest
+	return nil
+}
+
+// behind gives hits that come after the head scores that say so; place is that of
+// the first.
+func behind(hits []Hit, place int) []Hit {
+	for i := range hits {
+		score := rankScore(place + i)
+		hits[i].Score = &score
 	}
-	for _, p := range parts {
-		for i, hit := range p.page().Hits {
-			score := rankScore(max(compiled.From, len(h.hashes)) + i)
-			hit.Score = &score
-			out.Hits = append(out.Hits, hit)
-		}
-	}
-	return out, nil
+	return hits
 }

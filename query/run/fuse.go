@@ -17,7 +17,8 @@ const armSize = 200
 type fusion struct {
 	hashes    []library.AssetHash
 	scores    map[library.AssetHash]float64
-	total     int64 // the head and what follows it
+	total     int64 // the head and what follows it, with uncounted as if the words found none of them
+	uncounted []library.AssetHash
 	words     int64 // of these, what the words find
 	complete  bool  // nothing follows
 	took      int64
@@ -27,11 +28,11 @@ type fusion struct {
 // fuse asks both arms at once and joins what they say. An arm for the meaning
 // that fails is a search by words, not an error.
 func (s *Searcher) fuse(ctx context.Context, tenant library.TenantID, compiled *query.Search, how How) (fusion, error) {
-	near, err := compiled.NeighboursAndWords(how.Meaning.Config, how.Meaning.Vector, armSize)
+	near, err := compiled.Neighbours(how.Meaning.Config, how.Meaning.Vector, armSize)
 	if err != nil {
 		return fusion{}, err
 	}
-	parts, err := s.together(ctx, tenant, how.Point, idsOnly(compiled), idsOnly(near))
+	parts, err := s.together(ctx, tenant, how.Point, WordsArm(compiled), NeighboursArm(near))
 	if err != nil {
 		return fusion{}, err
 	}
@@ -44,18 +45,34 @@ func (s *Searcher) fuse(ctx context.Context, tenant library.TenantID, compiled *
 	return join(compiled, parts[0].answer, parts[1].answer), nil
 }
 
-// idsOnly is a search for which documents an arm finds, from its beginning. Their
-// hashes come from a column: reading _id would unpack the stored document around
-// it, 200 of them, which takes longer than finding them.
-func idsOnly(compiled *query.Search) map[string]any {
+// NeighboursArm is a search for the hashes and scores of the nearest.
+func NeighboursArm(near *query.Search) map[string]any {
+	body := armBody(near)
+	delete(body, "sort") // the nearest first
+	return body
+}
+
+// WordsArm is a search for the hashes and scores of what the words find best, and
+// of what they find alike the newest. The hash, which ends every sort, is left
+// out: comparing hashes takes longer than all the rest, and which of two assets
+// of the same score and moment is the last of an arm means nothing.
+func WordsArm(compiled *query.Search) map[string]any {
+	body := armBody(compiled)
+	body["sort"] = compiled.Sort[:len(compiled.Sort)-1]
+	return body
+}
+
+// armBody is a search for the hashes of the first hits, which come from a column:
+// reading _id would unpack the stored document around it, 200 of them, which takes
+// longer than finding them.
+func armBody(compiled *query.Search) map[string]any {
 	body := compiled.Body()
 	body["stored_fields"], body["docvalue_fields"] = "_none_", []string{"asset_h"}
 	body["from"], body["size"] = 0, armSize
-	delete(body, "_source")
-	body["track_scores"] = true
-	delete(body, "highlight")
-	delete(body, "aggs")
-	delete(body, "post_filter") // selections of facets narrow what is shown, not what is near
+	for _, key := range []string{"_source", "highlight", "aggs",
+		"post_filter"} { // selections of facets narrow what is shown, not what is near
+		delete(body, key)
+	}
 	return body
 }
 
@@ -85,10 +102,13 @@ func join(compiled *query.Search, words, near answer) fusion {
 	out := fusion{total: words.Hits.Total.Value, words: words.Hits.Total.Value, complete: words.Hits.Total.Value <= int64(len(words.Hits.Hits)), took: max(words.Took, near.Took)}
 	byMeaning := near.places()
 	for i, h := range near.Hits.Hits {
-		add(h.hash(), meaning*byMeaning[i], h.Matched)
-		if !slices.Contains(h.Matched, query.WordsName) {
+		if found[h.hash()] == nil {
 			out.total++
+			if !out.complete {
+				out.uncounted = append(out.uncounted, h.hash())
+			}
 		}
+		add(h.hash(), meaning*byMeaning[i], h.Matched)
 	}
 	list := make([]*candidate, 0, len(found))
 	for _, c := range found {

@@ -143,6 +143,21 @@ func (f found) hash() library.AssetHash {
 	return f.Fields.AssetH[0]
 }
 
+// score is the score of a hit of an arm. Where the arm sorts by it, it is the first
+// value it was sorted by: as the score of the hit, OpenSearch would compute it
+// once more.
+func (f found) score() float64 {
+	if f.Score != nil {
+		return *f.Score
+	}
+	var sort []json.RawMessage
+	score := 0.0
+	if json.Unmarshal(f.Sort, &sort) == nil && len(sort) > 0 {
+		_ = json.Unmarshal(sort[0], &score) // what is no number is no score
+	}
+	return score
+}
+
 func (a answer) page() Page {
 	p := Page{Hits: make([]Hit, len(a.Hits.Hits)), Total: a.Hits.Total.Value, Words: a.Hits.Total.Value, Aggs: a.Aggregations, TookMS: a.Took}
 	for i, h := range a.Hits.Hits {

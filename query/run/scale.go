@@ -24,9 +24,7 @@ func meaningWeight(standing float64) float64 { return 0.2 + 0.4*standing }
 func (a answer) shares() (list []float64, standing float64) {
 	list = make([]float64, len(a.Hits.Hits))
 	for i, h := range a.Hits.Hits {
-		if h.Score != nil {
-			list[i] = *h.Score
-		}
+		list[i] = h.score()
 		for _, name := range h.Matched {
 			list[i] -= query.WholeBoosts[name]
 		}
@@ -52,9 +50,7 @@ func (a answer) shares() (list []float64, standing float64) {
 func (a answer) places() []float64 {
 	list := make([]float64, len(a.Hits.Hits))
 	for i, h := range a.Hits.Hits {
-		if h.Score != nil {
-			list[i] = *h.Score
-		}
+		list[i] = h.score()
 	}
 	if len(list) == 0 {
 		return list
