@@ -10,7 +10,8 @@ import (
 type benchRelevance struct {
 	servers
 	measured
-	Count int `default:"3000" help:"Generated assets to search among."`
+	Count   int `default:"3000" help:"Generated assets to search among."`
+	Queries int `default:"1200" help:"Judged queries of each half; a tenth as many look for one known asset, for each way to know it."`
 }
 
 // Run measures on the configured servers, in an index and a temporary table of
@@ -24,7 +25,7 @@ func (c *benchRelevance) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	measure := relevance.Config{OpenSearchURL: cfg.OpenSearchURL, PostgresURL: cfg.PostgresURL, Count: c.Count, Seed: c.Seed, Step: step}
+	measure := relevance.Config{OpenSearchURL: cfg.OpenSearchURL, PostgresURL: cfg.PostgresURL, Count: c.Count, Queries: c.Queries, Known: c.Queries / 10, Seed: c.Seed, Step: step}
 	if e != nil {
 		defer func() { _ = e.Close() }() // nothing of it is kept
 		measure.Embedder = e
@@ -33,6 +34,6 @@ func (c *benchRelevance) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	command := again("vitrine bench relevance", flag("count", c.Count, 0), flag("seed", c.Seed, 0))
+	command := again("vitrine bench relevance", flag("count", c.Count, 0), flag("queries", c.Queries, 1200), flag("seed", c.Seed, 0))
 	return c.tell(&report, command, report.Markdown)
 }
