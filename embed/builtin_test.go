@@ -42,13 +42,6 @@ func embedOne(t testing.TB, e Embedder, text string) []float32 {
 	return v[0]
 }
 
-func cosine(a, b []float32) (sum float64) {
-	for i := range a {
-		sum += float64(a[i]) * float64(b[i])
-	}
-	return sum
-}
-
 // The numbers are those that the model's authors' own library gives.
 func TestTheReferenceSentenceHasItsKnownVector(t *testing.T) {
 	e := openModel(t, testenv.Model(t))
@@ -297,5 +290,26 @@ func BenchmarkBuiltin(b *testing.B) {
 			}
 			b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "texts/s")
 		})
+	}
+}
+
+func TestUnrelatedTextsAreAlikeByChanceAndRelatedOnesMore(t *testing.T) {
+	e := openModel(t, testenv.Model(t))
+	chance, err := Chance(t.Context(), e)
+	if err != nil || chance < 0.1 || chance > 0.4 {
+		t.Fatalf("%v, %v", chance, err)
+	}
+	for _, c := range []struct {
+		query, prompt string
+		alike         bool
+	}{
+		{"castle", "a medieval fortress on a cliff, dramatic sky, masterpiece, best quality", true},
+		{"bearded grandpa", "portrait of a grandfather with a white beard, soft light", true},
+		{"kubernetes cluster", "a medieval fortress on a cliff, dramatic sky, masterpiece, best quality", false},
+		{"chocolate cake recipe", "portrait of a grandfather with a white beard, soft light", false},
+	} {
+		if got := cosine(embedOne(t, e, c.query), embedOne(t, e, c.prompt)); got > chance != c.alike {
+			t.Errorf("%q and %q: %.2f, by chance %.2f", c.query, c.prompt, got, chance)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"testing"
@@ -32,6 +33,7 @@ const (
 // meanings is an embedder whose vectors a test makes up.
 type meanings struct {
 	vectors map[string][]float32
+	chance  float64 // the cosine of unrelated texts; 0: it tells none
 	down    bool
 	asked   int
 }
@@ -44,6 +46,12 @@ func (m *meanings) Embed(_ context.Context, texts []string) ([][]float32, error)
 		return nil, errors.New("down")
 	}
 	out := make([][]float32, len(texts))
+	if len(texts) > 1 { // the texts that tell how alike texts are by chance
+		if m.chance > 0 {
+			out[0], out[1] = []float32{1, 0, 0, 0}, []float32{float32(m.chance), float32(math.Sqrt(1 - m.chance*m.chance)), 0, 0}
+		}
+		return out, nil
+	}
 	for i, t := range texts {
 		if out[i] = m.vectors[t]; out[i] == nil {
 			out[i] = []float32{0, 0, 0, 1}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"vitrine/embed"
 	"vitrine/library"
 	"vitrine/query"
 	"vitrine/query/run"
@@ -36,7 +37,24 @@ func (s *Service) meaning(ctx context.Context, mode query.Mode, compiled *query.
 	if v == nil {
 		return nil, true
 	}
-	return &run.Meaning{Config: config, Vector: v}, false
+	return &run.Meaning{Config: config, Vector: v, Chance: s.chance(ctx, config)}, false
+}
+
+// chance gives how alike texts are by chance, or -1 where that cannot be found
+// out: then every neighbour counts.
+func (s *Service) chance(ctx context.Context, config string) float64 {
+	known := s.recent.open().chances
+	if c, ok := known.get(config); ok {
+		return c
+	}
+	ctx, cancel := context.WithTimeout(ctx, embedLimit)
+	defer cancel()
+	c, err := embed.Chance(ctx, s.Embedder)
+	if err != nil {
+		return -1
+	}
+	known.add(config, c)
+	return c
 }
 
 // embed gives the vector of a text, or nil when none can be had in time.

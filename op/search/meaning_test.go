@@ -132,6 +132,32 @@ func TestPagesFacetsAndTotalAgree(t *testing.T) {
 	}
 }
 
+func TestWhatIsNearByChanceIsNotFound(t *testing.T) {
+	x, e := small(t)
+	e.chance = 0.3
+	for name, c := range map[string]struct {
+		query string
+		want  []library.AssetHash
+	}{
+		"words that mean nothing here":  {"zebra", nil},
+		"words that mean something":     {"feline", []library.AssetHash{hash(1), hash(2), hash(4), hash(5)}}, // the dog is as near as unrelated texts are
+		"words that mean it and a wish": {"feline -box", []library.AssetHash{hash(1), hash(4), hash(5)}},
+	} {
+		for _, order := range []string{"relevance", "created"} {
+			got := x.search(map[string]any{"query": c.query, "order_by": order})
+			have := got.hashes()
+			slices.Sort(have)
+			if !slices.Equal(have, c.want) || got.Total != len(c.want) {
+				t.Errorf("%s by %s: %v, total %d, want %v", name, order, have, got.Total, c.want)
+			}
+		}
+		var facets struct{ Total int }
+		if f := x.try("GetFacets", map[string]any{"query": c.query, "facets": []string{"tag"}}, &facets); f != nil || facets.Total != len(c.want) {
+			t.Errorf("%s: facets of %d, %v", name, facets.Total, f)
+		}
+	}
+}
+
 func TestWithoutMeaningTheWordsAnswer(t *testing.T) {
 	x, e := small(t)
 	words := []library.AssetHash{hash(5), hash(4)}

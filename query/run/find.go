@@ -12,6 +12,7 @@ import (
 type Meaning struct {
 	Config string
 	Vector []float32
+	Chance float64 // neighbours whose cosine is not above this are none; -1 keeps them all
 }
 
 // How is what a search needs beside the compiled query. The zero value is a
@@ -84,7 +85,7 @@ func (s *Searcher) joined(ctx context.Context, tenant library.TenantID, compiled
 			p.WordsOnly = true
 			return p, err
 		}
-		head, took = parts[0].hashes(), parts[0].Took
+		head, took = how.Meaning.alike(parts[0].answer).hashes(), parts[0].Took
 	}
 	p, err := s.plain(ctx, tenant, compiled.Joined(head), how)
 	p.Head, p.TookMS = head, p.TookMS+took

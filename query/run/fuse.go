@@ -42,7 +42,7 @@ func (s *Searcher) fuse(ctx context.Context, tenant library.TenantID, compiled *
 	if parts[1].fault(how.Point) != nil {
 		return fusion{wordsOnly: true}, nil //nolint:nilerr // the answer says that it is by words only
 	}
-	return join(compiled, parts[0].answer, parts[1].answer), nil
+	return join(compiled, parts[0].answer, parts[1].answer, how.Meaning), nil
 }
 
 // NeighboursArm is a search for the hashes and scores of the nearest.
@@ -76,6 +76,17 @@ func armBody(compiled *query.Search) map[string]any {
 	return body
 }
 
+// alike leaves the neighbours of which it is not by chance that they are near: a
+// library has a nearest asset for everything, also for what it does not have. What
+// the words find too is ranked by its nearness all the same.
+func (m *Meaning) alike(near answer) answer {
+	least := (1 + m.Chance) / 2 // as OpenSearch scores a cosine
+	hits := near.Hits.Hits
+	n, _ := slices.BinarySearchFunc(hits, least, func(h found, least float64) int { return cmp.Compare(least, h.score()) })
+	near.Hits.Hits = hits[:n]
+	return near
+}
+
 // candidate is a hit of either arm.
 type candidate struct {
 	hash  library.AssetHash
@@ -83,7 +94,7 @@ type candidate struct {
 	score float64
 }
 
-func join(compiled *query.Search, words, near answer) fusion {
+func join(compiled *query.Search, words, near answer, m *Meaning) fusion {
 	found := map[library.AssetHash]*candidate{}
 	add := func(h library.AssetHash, score float64, matched []string) {
 		c := found[h]
@@ -100,9 +111,12 @@ func join(compiled *query.Search, words, near answer) fusion {
 		add(h.hash(), (1-meaning)*byWords[i], h.Matched)
 	}
 	out := fusion{total: words.Hits.Total.Value, words: words.Hits.Total.Value, complete: words.Hits.Total.Value <= int64(len(words.Hits.Hits)), took: max(words.Took, near.Took)}
-	byMeaning := near.places()
+	byMeaning, alike := near.places(), len(m.alike(near).Hits.Hits)
 	for i, h := range near.Hits.Hits {
 		if found[h.hash()] == nil {
+			if i >= alike {
+				continue
+			}
 			out.total++
 			if !out.complete {
 				out.uncounted = append(out.uncounted, h.hash())
