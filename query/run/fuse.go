@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -87,30 +88,16 @@ func (m *Meaning) alike(near answer) answer {
 	return near
 }
 
-// candidate is a hit of either arm.
-type candidate struct {
-	hash  library.AssetHash
-	class int // of exact hits, which come first: the higher, the earlier
-	score float64
-}
-
+// join adds up what both arms say of each hit, and counts what the pages hold.
 func join(compiled *query.Search, words, near answer, m *Meaning) fusion {
-	found := map[library.AssetHash]*candidate{}
-	add := func(h library.AssetHash, score float64, matched []string) {
-		c := found[h]
-		if c == nil {
-			c = &candidate{hash: h}
-			found[h] = c
-		}
-		c.score += score
-		c.class = max(c.class, class(compiled, h, matched))
-	}
+	found := candidates{}
 	byWords, standing := words.shares()
 	meaning := meaningWeight(standing)
 	for i, h := range words.Hits.Hits {
-		add(h.hash(), (1-meaning)*byWords[i], h.Matched)
+		found.add(h.hash(), (1-meaning)*byWords[i], class(compiled, h))
 	}
-	out := fusion{total: words.Hits.Total.Value, words: words.Hits.Total.Value, complete: words.Hits.Total.Value <= int64(len(words.Hits.Hits)), took: max(words.Took, near.Took)}
+	total := words.Hits.Total.Value
+	out := fusion{total: total, words: total, complete: total <= int64(len(words.Hits.Hits)), took: max(words.Took, near.Took)}
 	byMeaning, alike := near.places(), len(m.alike(near).Hits.Hits)
 	for i, h := range near.Hits.Hits {
 		if found[h.hash()] == nil {
@@ -122,32 +109,51 @@ func join(compiled *query.Search, words, near answer, m *Meaning) fusion {
 				out.uncounted = append(out.uncounted, h.hash())
 			}
 		}
-		add(h.hash(), meaning*byMeaning[i], h.Matched)
+		found.add(h.hash(), meaning*byMeaning[i], class(compiled, h))
 	}
-	list := make([]*candidate, 0, len(found))
-	for _, c := range found {
-		list = append(list, c)
-	}
-	slices.SortFunc(list, func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(b.class, a.class), cmp.Compare(b.score, a.score), cmp.Compare(a.hash, b.hash))
-	})
-	out.hashes, out.scores = make([]library.AssetHash, len(list)), make(map[library.AssetHash]float64, len(list))
-	for i, c := range list {
-		out.hashes[i], out.scores[c.hash] = c.hash, tailScore+(1-tailScore)*c.score+float64(c.class)
-	}
+	out.hashes, out.scores = found.ranked()
 	return out
 }
 
+// candidates are the hits of both arms.
+type candidates map[library.AssetHash]*candidate
+
+type candidate struct {
+	hash  library.AssetHash
+	class int // of exact hits, which come first: the higher, the earlier
+	score float64
+}
+
+func (c candidates) add(h library.AssetHash, score float64, class int) {
+	if c[h] == nil {
+		c[h] = &candidate{hash: h}
+	}
+	c[h].score += score
+	c[h].class = max(c[h].class, class)
+}
+
+// ranked gives the candidates from the best to the last, and their scores.
+func (c candidates) ranked() (hashes []library.AssetHash, scores map[library.AssetHash]float64) {
+	list := slices.SortedFunc(maps.Values(c), func(a, b *candidate) int {
+		return cmp.Or(cmp.Compare(b.class, a.class), cmp.Compare(b.score, a.score), cmp.Compare(a.hash, b.hash))
+	})
+	hashes, scores = make([]library.AssetHash, len(list)), make(map[library.AssetHash]float64, len(list))
+	for i, one := range list {
+		hashes[i], scores[one.hash] = one.hash, tailScore+(1-tailScore)*one.score+float64(one.class)
+	}
+	return hashes, scores
+}
+
 // class ranks what people mean when they type the whole of a name.
-func class(compiled *query.Search, h library.AssetHash, matched []string) int {
+func class(compiled *query.Search, h found) int {
 	switch {
-	case strings.EqualFold(compiled.TextForEmbedding, string(h)):
+	case strings.EqualFold(compiled.TextForEmbedding, string(h.hash())):
 		return 4
-	case slices.Contains(matched, "exact_title"):
+	case slices.Contains(h.Matched, "exact_title"):
 		return 3
-	case slices.Contains(matched, "exact_filename"):
+	case slices.Contains(h.Matched, "exact_filename"):
 		return 2
-	case slices.Contains(matched, "exact_tag"):
+	case slices.Contains(h.Matched, "exact_tag"):
 		return 1
 	}
 	return 0
