@@ -19,6 +19,9 @@ func (s *Service) walk(ctx context.Context, actor library.Actor, in searchInput,
 	var c cursor
 	how := run.How{}
 	if in.Cursor == firstCursor {
+		if err := s.walks.room(actor.Tenant, time.Now()); err != nil {
+			return run.Page{}, err
+		}
 		if c.Point, err = s.Searcher.OpenPoint(ctx, actor.Tenant); err != nil {
 			return run.Page{}, err
 		}
@@ -42,7 +45,7 @@ func (s *Service) walk(ctx context.Context, actor library.Actor, in searchInput,
 	page, err := s.Searcher.Find(ctx, actor.Tenant, compiled, how)
 	if err != nil {
 		if in.Cursor == firstCursor {
-			_ = s.Searcher.ClosePoint(context.WithoutCancel(ctx), c.Point) // nobody will; else it ends by itself
+			_ = s.end(context.WithoutCancel(ctx), actor, c.Point) // nobody will; else it ends by itself
 		}
 		return page, err
 	}
@@ -55,20 +58,28 @@ func (s *Service) walk(ctx context.Context, actor library.Actor, in searchInput,
 		}
 	}
 	page.Total, out.Offset = c.Total, c.Seen
-	return page, s.next(ctx, c, page, out)
+	return page, s.next(ctx, actor, c, page, out)
 }
 
 // next writes the cursor of the page after this one, or gives the point back when
 // there is none.
-func (s *Service) next(ctx context.Context, c cursor, page run.Page, out *searchOutput) error {
+func (s *Service) next(ctx context.Context, actor library.Actor, c cursor, page run.Page, out *searchOutput) error {
 	c.Seen += len(page.Hits)
 	if len(page.Hits) == 0 || int64(c.Seen) >= c.Total {
-		return s.Searcher.ClosePoint(ctx, c.Point)
+		return s.end(ctx, actor, c.Point)
 	}
 	c.After = page.Hits[len(page.Hits)-1].Sort
 	c.head, c.Fused = page.Head, page.Head != nil
-	c.Expires = time.Now().Add(run.PointValid).Unix()
+	now := time.Now()
+	s.walks.goesOn(actor.Tenant, c.Point, now)
+	c.Expires = now.Add(run.PointValid).Unix()
 	sealed, err := c.seal(s.Key)
 	out.NextCursor = sealed
 	return err
+}
+
+// end gives the point of a walk back.
+func (s *Service) end(ctx context.Context, actor library.Actor, point string) error {
+	s.walks.ended(actor.Tenant, point)
+	return s.Searcher.ClosePoint(ctx, point)
 }

@@ -85,7 +85,7 @@ func fill(x *index, n int) {
 			batch = batch[:0]
 		}
 	}
-	x.load(mappings.Document{TenantID: tenantB, AssetH: hash(5), Prompt: "fox of another tenant"})
+	x.load(mappings.Document{TenantID: tenantB, AssetH: hash(5), Prompt: "fox of another tenant", Status: library.StatusDraft})
 }
 
 func TestAWalkShowsEveryAssetOnceWhileOthersWrite(t *testing.T) {
@@ -185,4 +185,36 @@ func TestTheLastPageGivesThePointBack(t *testing.T) {
 	if f := x.try("SearchAssets", map[string]any{"cursor": first.NextCursor, "limit": 8}, &found{}); f == nil || f.Code != "CURSOR_EXPIRED" {
 		t.Errorf("the point is still held: %v", f)
 	}
+}
+
+func TestNoTenantTakesTheWalksOfOthers(t *testing.T) {
+	x := newIndex(t, nil)
+	fill(x, 10)
+	begin := map[string]any{"limit": 5, "cursor": "*"}
+	var cursors []string
+	var refused *library.Fault
+	for range 100 {
+		var f found
+		if refused = x.try("SearchAssets", begin, &f); refused != nil {
+			break
+		}
+		cursors = append(cursors, f.NextCursor)
+	}
+	t.Cleanup(func() { // the points are of a server that other tests use too
+		for _, c := range cursors[1:] {
+			x.search(map[string]any{"limit": 100, "cursor": c})
+		}
+	})
+	if refused == nil || refused.Kind != library.KindRateLimited || refused.Code != "TOO_MANY_WALKS" || refused.RetryAfter < time.Second || refused.RetryAfter > 3*time.Minute {
+		t.Fatalf("after %d walks: %v", len(cursors), refused)
+	}
+	if other := x.as(tenantB).search(begin); other.Total != 1 {
+		t.Errorf("another tenant's walk has %d results", other.Total)
+	}
+	x.search(map[string]any{"limit": 100, "cursor": cursors[0]}) // to its end
+	var f found
+	if again := x.try("SearchAssets", begin, &f); again != nil {
+		t.Errorf("a walk ended, and none can be begun: %v", again)
+	}
+	cursors = append(cursors, f.NextCursor)
 }
