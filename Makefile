@@ -45,8 +45,8 @@ lint: ## Run golangci-lint, which is built on first use
 	@$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...
 
 .PHONY: fuzz
-fuzz: ## Fuzz every reader of files, ten CPU minutes each on one core
-	@LOG=bin/fuzz media/extract/fuzz.sh
+fuzz: ## Fuzz every reader of files and queries, ten CPU minutes each on one core
+	@LOG=bin/fuzz .ci/fuzz.sh
 
 .PHONY: docs
 docs: ## Write the generated reference documents

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Fuzzes every reader of untrusted bytes, one after the other on one core at the
+# Fuzzes every reader of untrusted bytes and of queries, one after the other on one core at the
 # lowest priority, until each has had MINUTES minutes of processor time (10 unless
 # told), and writes a line per target to LOG/table.md: target, CPU minutes, runs,
 # inputs that reached new code, outcome. A failing input is kept by go test under
@@ -11,18 +11,19 @@ mkdir -p "$LOG"
 TIMEFORMAT='cpu %U %S'
 
 targets=("$@")
-[ $# -gt 0 ] || targets=(
-  comfy:FuzzRead container:FuzzISO container:FuzzEBML container:FuzzImage container:FuzzAudio container:FuzzPNG
+[ $# -gt 0 ] || targets=(query:FuzzQuery)
+extract=(comfy:FuzzRead container:FuzzISO container:FuzzEBML container:FuzzImage container:FuzzAudio container:FuzzPNG
   container:FuzzStealth container:FuzzJPEG container:FuzzWebP container:FuzzEXIF c2pa:FuzzRead container:FuzzJSON
   container:FuzzXMP container:FuzzXML .:FuzzFromChunks writer:FuzzJSONWriters writer:FuzzInfotext writer:FuzzDream
   writer:FuzzMidjourney)
+[ $# -gt 0 ] || targets+=("${extract[@]/#/media/extract/}")
 
 for target in "${targets[@]}"; do
-  package=${target%%:*} name=${target##*:} log=$LOG/${target//[.:]/_}.log
+  package=${target%%:*} name=${target##*:} log=$LOG/${target//[.:\/]/_}.log
   spent=0 runs=0 found=0 outcome="nothing found"
   while left=$((MINUTES * 60 - spent)) && [ $left -gt 0 ]; do
     { time nice -n 19 go test -run xxx -fuzz "^$name\$" -fuzztime "$((left > 20 ? left : 20))s" -fuzzminimizetime 5x -parallel 1 \
-      "./media/extract/$package"; } >"$log.round" 2>&1
+      "./$package"; } >"$log.round" 2>&1
     failed=$?
     cat "$log.round" >>"$log"
     spent=$((spent + $(awk '/^cpu / {printf "%d", $2 + $3 + 0.5}' "$log.round")))
