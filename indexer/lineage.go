@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"vitrine/internal/jsonscan"
 	"vitrine/library"
 )
 
@@ -33,57 +34,57 @@ func readLineage(doc []byte) (lineage, error) {
 	if len(doc) == 0 {
 		return l, nil
 	}
-	r := &jsonReader{s: string(doc)}
-	err := r.object(func(key string) (err error) {
+	r := jsonscan.New(doc)
+	err := r.Object(func(key string) (err error) {
 		switch key {
 		case "tool":
-			l.Tool, err = r.text()
+			l.Tool, err = r.Text()
 		case "tool_version":
-			l.ToolVersion, err = r.text()
+			l.ToolVersion, err = r.Text()
 		case "positive":
-			l.Positive, err = r.optional()
+			l.Positive, err = r.Optional()
 		case "negative":
-			l.Negative, err = r.optional()
+			l.Negative, err = r.Optional()
 		case "regions":
-			err = r.into(&l.Regions)
+			err = r.Into(&l.Regions)
 		case "models":
-			err = r.array(func() error { l.models++; return nil })
+			err = r.Array(func() error { l.models++; return nil })
 		case "parameters":
-			err = r.into(&l.Parameters)
+			err = r.Into(&l.Parameters)
 		case "hires":
-			err = r.into(&l.Hires)
+			err = r.Into(&l.Hires)
 		case "workflow":
 			err = l.readWorkflow(r)
 		case "image_tool":
-			err = r.into(&l.ImageTool)
+			err = r.Into(&l.ImageTool)
 		case "c2pa":
-			err = r.into(&l.C2PA)
+			err = r.Into(&l.C2PA)
 		case "extra":
-			err = r.into(&l.Extra)
+			err = r.Into(&l.Extra)
 		}
 		return err
 	})
 	return l, err
 }
 
-func (l *lineage) readWorkflow(r *jsonReader) error {
-	if r.null() {
+func (l *lineage) readWorkflow(r *jsonscan.Reader) error {
+	if r.Null() {
 		return nil
 	}
 	w := &library.Workflow{}
 	l.Workflow = w
-	return r.object(func(key string) (err error) {
+	return r.Object(func(key string) (err error) {
 		switch key {
 		case "node_count":
-			err = r.into(&w.NodeCount)
+			err = r.Into(&w.NodeCount)
 		case "custom_nodes":
-			err = r.into(&w.CustomNodes)
+			err = r.Into(&w.CustomNodes)
 		case "name":
-			w.Name, err = r.text()
+			w.Name, err = r.Text()
 		case "hash":
-			w.Hash, err = r.text()
+			w.Hash, err = r.Text()
 		case "nodes":
-			err = r.array(func() error {
+			err = r.Array(func() error {
 				n, err := readNode(r)
 				l.nodes = append(l.nodes, n)
 				return err
@@ -93,15 +94,15 @@ func (l *lineage) readWorkflow(r *jsonReader) error {
 	})
 }
 
-func readNode(r *jsonReader) (graphNode, error) {
+func readNode(r *jsonscan.Reader) (graphNode, error) {
 	var n graphNode
-	err := r.object(func(key string) (err error) {
+	err := r.Object(func(key string) (err error) {
 		switch key {
 		case "class":
-			n.class, err = r.text()
+			n.class, err = r.Text()
 		case "inputs":
-			err = r.object(func(name string) error {
-				v, err := r.text()
+			err = r.Object(func(name string) error {
+				v, err := r.Text()
 				n.inputs = append(n.inputs, nodeInput{name, v})
 				return err
 			})

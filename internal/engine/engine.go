@@ -69,8 +69,13 @@ func IsRefusal(err error, kind string) bool {
 // IndexNotFound is the type of a refusal for an index or alias that does not exist.
 const IndexNotFound = "index_not_found_exception"
 
-// Call sends a JSON request and reads the JSON answer into out. A body of type
-// []byte is sent as it is, nil sends none; out may be nil.
+// Answer reads itself out of JSON, faster than encoding/json does.
+type Answer interface {
+	ReadJSON(doc []byte) error
+}
+
+// Call sends a JSON request and reads the JSON answer into out, which may be an
+// Answer. A body of type []byte is sent as it is, nil sends none; out may be nil.
 func Call(ctx context.Context, client *opensearch.Client, method, path string, body, out any) error {
 	raw, isRaw := body.([]byte)
 	if body != nil && !isRaw {
@@ -94,7 +99,12 @@ func Call(ctx context.Context, client *opensearch.Client, method, path string, b
 	if err != nil || out == nil {
 		return err
 	}
-	if err := json.Unmarshal(answer, out); err != nil {
+	if a, ok := out.(Answer); ok {
+		err = a.ReadJSON(answer)
+	} else {
+		err = json.Unmarshal(answer, out)
+	}
+	if err != nil {
 		return fmt.Errorf("reading OpenSearch's answer: %w", err)
 	}
 	return nil

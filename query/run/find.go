@@ -133,7 +133,7 @@ func (s *Searcher) slice(ctx context.Context, tenant library.TenantID, compiled 
 		}})
 	}
 	if len(h.uncounted) > 0 {
-		parts = append(parts, request{Body(compiled.Among(h.uncounted)), func(a answer) { out.Total -= a.Hits.Total.Value }})
+		parts = append(parts, request{Body(compiled.Among(h.uncounted)), func(a answer) { out.Total -= a.Total }})
 	}
 	return out, s.each(ctx, tenant, how.Point, &out.TookMS, parts)
 }

@@ -82,9 +82,9 @@ func armBody(compiled *query.Search) map[string]any {
 // the words find too is ranked by its nearness all the same.
 func (m *Meaning) alike(near answer) answer {
 	least := (1 + m.Chance) / 2 // as OpenSearch scores a cosine
-	hits := near.Hits.Hits
+	hits := near.Hits
 	n, _ := slices.BinarySearchFunc(hits, least, func(h found, least float64) int { return cmp.Compare(least, h.score()) })
-	near.Hits.Hits = hits[:n]
+	near.Hits = hits[:n]
 	return near
 }
 
@@ -93,23 +93,23 @@ func join(compiled *query.Search, words, near answer, m *Meaning) fusion {
 	found := candidates{}
 	byWords, standing := words.shares()
 	meaning := meaningWeight(standing)
-	for i, h := range words.Hits.Hits {
-		found.add(h.hash(), (1-meaning)*byWords[i], class(compiled, h))
+	for i, h := range words.Hits {
+		found.add(h.Hash, (1-meaning)*byWords[i], class(compiled, h))
 	}
-	total := words.Hits.Total.Value
-	out := fusion{total: total, words: total, complete: total <= int64(len(words.Hits.Hits)), took: max(words.Took, near.Took)}
-	byMeaning, alike := near.places(), len(m.alike(near).Hits.Hits)
-	for i, h := range near.Hits.Hits {
-		if found[h.hash()] == nil {
+	total := words.Total
+	out := fusion{total: total, words: total, complete: total <= int64(len(words.Hits)), took: max(words.Took, near.Took)}
+	byMeaning, alike := near.places(), len(m.alike(near).Hits)
+	for i, h := range near.Hits {
+		if found[h.Hash] == nil {
 			if i >= alike {
 				continue
 			}
 			out.total++
 			if !out.complete {
-				out.uncounted = append(out.uncounted, h.hash())
+				out.uncounted = append(out.uncounted, h.Hash)
 			}
 		}
-		found.add(h.hash(), meaning*byMeaning[i], class(compiled, h))
+		found.add(h.Hash, meaning*byMeaning[i], class(compiled, h))
 	}
 	out.hashes, out.scores = found.ranked()
 	return out
@@ -147,7 +147,7 @@ func (c candidates) ranked() (hashes []library.AssetHash, scores map[library.Ass
 // class ranks what people mean when they type the whole of a name.
 func class(compiled *query.Search, h found) int {
 	switch {
-	case strings.EqualFold(compiled.TextForEmbedding, string(h.hash())):
+	case strings.EqualFold(compiled.TextForEmbedding, string(h.Hash)):
 		return 4
 	case slices.Contains(h.Matched, "exact_title"):
 		return 3
@@ -184,9 +184,9 @@ const tailScore = 0.01
 func rankScore(place int) float64 { return tailScore / float64(place+1) }
 
 func (a answer) hashes() []library.AssetHash {
-	out := make([]library.AssetHash, len(a.Hits.Hits))
-	for i, h := range a.Hits.Hits {
-		out[i] = h.hash()
+	out := make([]library.AssetHash, len(a.Hits))
+	for i, h := range a.Hits {
+		out[i] = h.Hash
 	}
 	return out
 }

@@ -9,17 +9,47 @@ import (
 	"net/url"
 
 	"vitrine/internal/engine"
+	"vitrine/internal/jsonscan"
 	"vitrine/library"
 )
 
-// part is one search of several that go out together.
+// part is the answer to one search of several that go out together.
 type part struct {
 	answer
-	Status int `json:"status"`
+	Status int
 	Error  *struct {
 		Type   string `json:"type"`
 		Reason string `json:"reason"`
-	} `json:"error"`
+	}
+}
+
+func (p *part) member(r *jsonscan.Reader, key string) error {
+	switch key {
+	case "status":
+		return r.Into(&p.Status)
+	case "error":
+		return r.Into(&p.Error)
+	}
+	return p.answer.member(r, key)
+}
+
+// parts are the answers to searches that went out together, in their order.
+type parts []part
+
+// ReadJSON reads a reply to _msearch.
+func (l *parts) ReadJSON(doc []byte) error {
+	r := jsonscan.New(doc)
+	return r.Object(func(key string) error {
+		if key != "responses" {
+			return nil
+		}
+		return r.Array(func() error {
+			var p part
+			err := r.Object(func(key string) error { return p.member(r, key) })
+			*l = append(*l, p)
+			return err
+		})
+	})
 }
 
 // fault gives why a part has no hits, or nil.
@@ -58,7 +88,7 @@ func (s *Searcher) at(ctx context.Context, tenant library.TenantID, point string
 
 // together sends several searches in one request. The answers have their order;
 // each may have failed alone.
-func (s *Searcher) together(ctx context.Context, tenant library.TenantID, point string, bodies ...map[string]any) ([]part, error) {
+func (s *Searcher) together(ctx context.Context, tenant library.TenantID, point string, bodies ...map[string]any) (parts, error) {
 	head := map[string]any{"allow_partial_search_results": false, "cancel_after_time_interval": cancelLimit}
 	if point == "" {
 		head["index"], head["routing"] = s.alias, string(tenant)
@@ -73,16 +103,14 @@ func (s *Searcher) together(ctx context.Context, tenant library.TenantID, point 
 			return nil, err
 		}
 	}
-	var out struct {
-		Responses []part `json:"responses"`
-	}
+	var out parts
 	if err := engine.Call(ctx, s.client, http.MethodPost, "/_msearch", lines.Bytes(), &out); err != nil {
 		return nil, engine.Unavailable(err)
 	}
-	if len(out.Responses) != len(bodies) {
+	if len(out) != len(bodies) {
 		return nil, engine.Unavailable(errors.New("OpenSearch answers another number of searches than were sent"))
 	}
-	return out.Responses, nil
+	return out, nil
 }
 
 func pin(body map[string]any, point string) {

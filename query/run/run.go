@@ -104,64 +104,13 @@ func tooSlow() error {
 		"The search took too long and was stopped. Narrow it with filters, or use fewer wildcards and facets.")
 }
 
-// listed is a document as far as listFields go: without vectors, for whose sake a
-// Document reads itself twice.
-type listed mappings.Document
-
-// answer is OpenSearch's reply to _search, as far as it is used.
-type answer struct {
-	Took     int64 `json:"took"`
-	TimedOut bool  `json:"timed_out"`
-	Hits     struct {
-		Total struct {
-			Value int64 `json:"value"`
-		} `json:"total"`
-		Hits []found `json:"hits"`
-	} `json:"hits"`
-	Aggregations map[string]json.RawMessage `json:"aggregations"`
-}
-
-// found is one hit of it.
-type found struct {
-	Source    listed              `json:"_source"`
-	Fields    columns             `json:"fields"`
-	Score     *float64            `json:"_score"`
-	Highlight map[string][]string `json:"highlight"`
-	Sort      json.RawMessage     `json:"sort"`
-	Matched   []string            `json:"matched_queries"`
-}
-
-// columns are what a search for hashes alone gives of a document.
-type columns struct {
-	AssetH []library.AssetHash `json:"asset_h"`
-}
-
-func (f found) hash() library.AssetHash {
-	if len(f.Fields.AssetH) == 0 {
-		return ""
-	}
-	return f.Fields.AssetH[0]
-}
-
-// score is the score of a hit of an arm. Where the arm sorts by it, it is the first
-// value it was sorted by: as the score of the hit, OpenSearch would compute it
-// once more.
-func (f found) score() float64 {
-	if f.Score != nil {
-		return *f.Score
-	}
-	var sort []json.RawMessage
-	score := 0.0
-	if json.Unmarshal(f.Sort, &sort) == nil && len(sort) > 0 {
-		_ = json.Unmarshal(sort[0], &score) // what is no number is no score
-	}
-	return score
-}
-
 func (a answer) page() Page {
-	p := Page{Hits: make([]Hit, len(a.Hits.Hits)), Total: a.Hits.Total.Value, Words: a.Hits.Total.Value, Aggs: a.Aggregations, TookMS: a.Took}
-	for i, h := range a.Hits.Hits {
-		p.Hits[i] = Hit{Document: mappings.Document(h.Source), Score: h.Score, Highlights: h.Highlight, Sort: h.Sort}
+	p := Page{Hits: make([]Hit, len(a.Hits)), Total: a.Total, Words: a.Total, Aggs: a.Aggs, TookMS: a.Took}
+	for i, h := range a.Hits {
+		p.Hits[i] = Hit{Score: h.Score, Highlights: h.Highlight, Sort: h.Sort}
+		if h.Source != nil {
+			p.Hits[i].Document = *h.Source
+		}
 	}
 	return p
 }

@@ -22,8 +22,8 @@ func meaningWeight(standing float64) float64 { return 0.2 + 0.4*standing }
 // shares gives the scores of the arm of words as shares of the best, without what
 // whole names add, and the share of the tenth.
 func (a answer) shares() (list []float64, standing float64) {
-	list = make([]float64, len(a.Hits.Hits))
-	for i, h := range a.Hits.Hits {
+	list = make([]float64, len(a.Hits))
+	for i, h := range a.Hits {
 		list[i] = h.score()
 		for _, name := range h.Matched {
 			list[i] -= query.WholeBoosts[name]
@@ -48,8 +48,8 @@ func (a answer) shares() (list []float64, standing float64) {
 // places gives where the scores of the arm of the meaning lie between its lowest
 // and its highest.
 func (a answer) places() []float64 {
-	list := make([]float64, len(a.Hits.Hits))
-	for i, h := range a.Hits.Hits {
+	list := make([]float64, len(a.Hits))
+	for i, h := range a.Hits {
 		list[i] = h.score()
 	}
 	if len(list) == 0 {

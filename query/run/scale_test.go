@@ -1,7 +1,6 @@
 package run
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,7 +13,7 @@ import (
 func read(t *testing.T, hits string) answer {
 	t.Helper()
 	var a answer
-	if err := json.Unmarshal([]byte(`{"hits":{"hits":[`+hits+`]}}`), &a); err != nil {
+	if err := a.ReadJSON([]byte(`{"hits":{"hits":[` + hits + `]}}`)); err != nil {
 		t.Fatal(err)
 	}
 	return a
@@ -58,7 +57,7 @@ func TestScoresOfMeaningLieBetweenTheFarthestAndTheNearest(t *testing.T) {
 func TestTheHeadIsBestFirstAndAboveWhatFollows(t *testing.T) {
 	words := read(t, `{"fields":{"asset_h":["a"]},"_score":4},{"fields":{"asset_h":["b"]},"_score":2},{"fields":{"asset_h":["title"]},"_score":31,"matched_queries":["exact_title"]}`)
 	near := read(t, `{"fields":{"asset_h":["b"]},"_score":0.9},{"fields":{"asset_h":["c"]},"_score":0.7},{"fields":{"asset_h":["d"]},"_score":0.5}`)
-	words.Hits.Total.Value = 3
+	words.Total = 3
 	f := join(&query.Search{TextForEmbedding: "red cat"}, words, near, &Meaning{Chance: -1})
 	// The meaning weighs 0.2, as the words find less than ten: a has 0.8, b 0.4 + 0.2, c 0.1, d nothing.
 	want := []library.AssetHash{"title", "a", "b", "c", "d"}
