@@ -4,6 +4,7 @@ package embed
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,9 +22,12 @@ type accelerated struct {
 	ort *ort
 
 	once    sync.Once
+	using   sync.RWMutex // read by passes, which the end of the session waits for
 	session unsafe.Pointer
 	err     error
 }
+
+var errClosed = errors.New("the embedder is closed")
 
 func openONNX(cfg Config) (Embedder, error) {
 	if cfg.Runtime == "" {
@@ -50,6 +54,8 @@ func (a *accelerated) Info() Info {
 
 // Close implements Embedder.
 func (a *accelerated) Close() error {
+	a.using.Lock()
+	defer a.using.Unlock()
 	if a.session != nil {
 		a.ort.releaseSession(a.session)
 		a.session = nil
@@ -114,6 +120,11 @@ func (a *accelerated) pass(out [][]float32, sequences [][]int32, group []int) er
 		for i, id := range sequences[at] {
 			ids[row*tokens+i], keep[row*tokens+i] = int64(id), 1
 		}
+	}
+	a.using.RLock()
+	defer a.using.RUnlock()
+	if a.session == nil {
+		return errClosed
 	}
 	numbers, err := a.ort.means(a.session, ids, keep, len(group), tokens, hidden)
 	if err != nil {

@@ -40,25 +40,15 @@ func (s *Search) Beyond(hashes []library.AssetHash) *Search {
 }
 
 // Fetch is the search for the given hits alone, with the highlights of this one.
-// Its order means nothing. It repeats the conditions that every hit fulfils, so
-// what was trashed or made private since is not shown.
+// Its order means nothing. That they match was found out before; it repeats what
+// every hit fulfils, so what was trashed or made private since is not shown.
 func (s *Search) Fetch(hashes []library.AssetHash) *Search {
 	out := *s
-	out.Query = clause{"bool": clause{"filter": []clause{oneOf(hashes), s.conditions()}}}
+	out.Query = clause{"bool": clause{"filter": []clause{oneOf(hashes), s.within}}}
 	out.Scored, out.Aggs, out.PostFilter = false, nil, nil
 	out.Sort = byHash
 	out.From, out.Size = 0, len(hashes)
 	return &out
-}
-
-// conditions is what every hit of either arm fulfils. The words' hits fulfil the
-// neighbours' filter, which leaves nothing but words out of the query; beside an
-// asset that is searched for by likeness it leaves that asset out too.
-func (s *Search) conditions() clause {
-	if s.SimilarTo == "" {
-		return s.KNNFilter
-	}
-	return either(s.Query, s.KNNFilter)
 }
 
 var byHash = []any{clause{"asset_h": clause{"order": "asc"}}}

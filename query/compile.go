@@ -63,6 +63,7 @@ func (s *Search) compileTree(typed string, tree Node, req Request, wall *wall) e
 	s.Scored = hasPositiveText(tree)
 	s.Query = wall.around(inner, s.Scored)
 	s.TextForEmbedding = semanticText(tree)
+	s.within = wall.around(nil, false)
 	s.KNNFilter = wall.around(c.vectorFilter(tree, s.SimilarTo), false)
 	if req.Highlight {
 		s.Highlight = highlight(inner, tree)

@@ -100,6 +100,7 @@ type Sort struct {
 type Search struct {
 	Query     map[string]any // the lexical arm; all there is unless Mode is Smart
 	KNNFilter map[string]any // the filter of a vector arm: the tree with its positive text taken as true
+	within    map[string]any // what every hit fulfils, whatever the query says: tenant, trash, visibility, filters
 	Scored    bool           // false: nothing to score, the order is Sort
 	Ranked    bool           // the request asks for no order, so the best or else the newest comes first
 

@@ -19,6 +19,7 @@ import (
 	"vitrine/api/client"
 	"vitrine/importer"
 	"vitrine/indexer"
+	"vitrine/internal/engine"
 	"vitrine/internal/stack"
 	"vitrine/internal/testenv"
 	"vitrine/service/servicetest"
@@ -280,6 +281,44 @@ func TestOutagesOfAnyServerDuringAnImportLoseNothing(t *testing.T) {
 			o.take(c.end, c.server)
 		}
 		o.indexed(c.name)
+	}
+	o.walksGoOn()
+}
+
+// walksGoOn checks that walks which nobody ends keep nobody from walking: when the
+// index keeps no more points, the oldest gives way.
+func (o *outage) walksGoOn() {
+	o.t.Helper()
+	const room = 25
+	index, err := engine.Open(o.cfg.OpenSearchURL...)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	limit := map[string]any{"persistent": map[string]any{"search.max_open_pit_context": room}}
+	if err := engine.Call(o.t.Context(), index, http.MethodPut, "/_cluster/settings", limit, nil); err != nil {
+		o.t.Fatal(err)
+	}
+	walk := func(cursor string) (next string, err error) {
+		var page struct {
+			Next string `json:"next_cursor"`
+		}
+		err = o.api.Call(o.t.Context(), http.MethodPost, "/api/v1/assets/search", map[string]any{"limit": 5, "cursor": cursor}, &page)
+		return page.Next, err
+	}
+	var cursors []string
+	for n := range room + 2 {
+		next, err := walk("*")
+		if err != nil || next == "" {
+			o.t.Fatalf("walk %d could not be begun: %v", n, err)
+		}
+		cursors = append(cursors, next)
+	}
+	for n, want := range map[int]bool{0: false, 1: false, 2: true, room + 1: true} {
+		_, err := walk(cursors[n])
+		var e *client.Error
+		if went := err == nil; went != want || !went && (!errors.As(err, &e) || e.Code != "CURSOR_EXPIRED") {
+			o.t.Errorf("walk %d of %d where the index keeps %d: %v", n, len(cursors), room, err)
+		}
 	}
 }
 

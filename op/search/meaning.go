@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"vitrine/embed"
 	"vitrine/library"
 	"vitrine/query"
 	"vitrine/query/run"
@@ -33,38 +32,21 @@ func (s *Service) meaning(ctx context.Context, mode query.Mode, compiled *query.
 	if err != nil || known[config] != s.Embedder.Dimensions() {
 		return nil, true
 	}
+	ctx, cancel := context.WithTimeout(ctx, embedLimit)
+	defer cancel()
 	v := s.embed(ctx, config, text)
 	if v == nil {
 		return nil, true
 	}
-	return &run.Meaning{Config: config, Vector: v, Chance: s.chance(ctx, config)}, false
+	return &run.Meaning{Config: config, Vector: v, Chance: s.chance.of(ctx, s.Embedder)}, false
 }
 
-// chance gives how alike texts are by chance, or -1 where that cannot be found
-// out: then every neighbour counts.
-func (s *Service) chance(ctx context.Context, config string) float64 {
-	known := s.recent.open().chances
-	if c, ok := known.get(config); ok {
-		return c
-	}
-	ctx, cancel := context.WithTimeout(ctx, embedLimit)
-	defer cancel()
-	c, err := embed.Chance(ctx, s.Embedder)
-	if err != nil {
-		return -1
-	}
-	known.add(config, c)
-	return c
-}
-
-// embed gives the vector of a text, or nil when none can be had in time.
+// embed gives the vector of a text, or nil when none can be had before ctx ends.
 func (s *Service) embed(ctx context.Context, config, text string) []float32 {
 	known, key := s.recent.open().vectors, config+" "+text
 	if v, ok := known.get(key); ok {
 		return v
 	}
-	ctx, cancel := context.WithTimeout(ctx, embedLimit)
-	defer cancel()
 	made, err := s.Embedder.Embed(ctx, []string{text})
 	if err != nil || len(made) != 1 || made[0] == nil {
 		return nil

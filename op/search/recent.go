@@ -15,7 +15,6 @@ import (
 type recent struct {
 	once    sync.Once
 	vectors *memory[[]float32]    // of query texts, by configuration and text
-	chances *memory[float64]      // how alike texts are by chance, by configuration
 	values  *memory[[]fieldValue] // counted, by viewer and what is typed
 	words   *memory[struct{}]     // that occur among what a viewer may see
 }
@@ -26,7 +25,6 @@ type recent struct {
 func (r *recent) open() *recent {
 	r.once.Do(func() {
 		r.vectors = newMemory[[]float32](1000, 0)
-		r.chances = newMemory[float64](4, 0)
 		r.values = newMemory[[]fieldValue](500, 30*time.Second)
 		r.words = newMemory[struct{}](20_000, 10*time.Minute)
 	})

@@ -28,6 +28,7 @@ type Service struct {
 	Key      []byte         // signs cursors; at least 32 random bytes, the same in every process
 
 	recent recent
+	chance chance
 	walks  walks
 }
 

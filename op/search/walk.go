@@ -19,10 +19,7 @@ func (s *Service) walk(ctx context.Context, actor library.Actor, in searchInput,
 	var c cursor
 	how := run.How{}
 	if in.Cursor == firstCursor {
-		if err := s.walks.room(actor.Tenant, time.Now()); err != nil {
-			return run.Page{}, err
-		}
-		if c.Point, err = s.Searcher.OpenPoint(ctx, actor.Tenant); err != nil {
+		if c.Point, err = s.begin(ctx, actor.Tenant); err != nil {
 			return run.Page{}, err
 		}
 		c.Search = id
@@ -45,7 +42,7 @@ func (s *Service) walk(ctx context.Context, actor library.Actor, in searchInput,
 	page, err := s.Searcher.Find(ctx, actor.Tenant, compiled, how)
 	if err != nil {
 		if in.Cursor == firstCursor {
-			_ = s.end(context.WithoutCancel(ctx), actor, c.Point) // nobody will; else it ends by itself
+			_ = s.end(context.WithoutCancel(ctx), actor.Tenant, c.Point) // nobody will; else it ends by itself
 		}
 		return page, err
 	}
@@ -66,7 +63,7 @@ func (s *Service) walk(ctx context.Context, actor library.Actor, in searchInput,
 func (s *Service) next(ctx context.Context, actor library.Actor, c cursor, page run.Page, out *searchOutput) error {
 	c.Seen += len(page.Hits)
 	if len(page.Hits) == 0 || int64(c.Seen) >= c.Total {
-		return s.end(ctx, actor, c.Point)
+		return s.end(ctx, actor.Tenant, c.Point)
 	}
 	c.After = page.Hits[len(page.Hits)-1].Sort
 	c.head, c.Fused = page.Head, page.Head != nil
@@ -76,10 +73,4 @@ func (s *Service) next(ctx context.Context, actor library.Actor, c cursor, page 
 	sealed, err := c.seal(s.Key)
 	out.NextCursor = sealed
 	return err
-}
-
-// end gives the point of a walk back.
-func (s *Service) end(ctx context.Context, actor library.Actor, point string) error {
-	s.walks.ended(actor.Tenant, point)
-	return s.Searcher.ClosePoint(ctx, point)
 }

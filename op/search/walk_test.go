@@ -186,35 +186,3 @@ func TestTheLastPageGivesThePointBack(t *testing.T) {
 		t.Errorf("the point is still held: %v", f)
 	}
 }
-
-func TestNoTenantTakesTheWalksOfOthers(t *testing.T) {
-	x := newIndex(t, nil)
-	fill(x, 10)
-	begin := map[string]any{"limit": 5, "cursor": "*"}
-	var cursors []string
-	var refused *library.Fault
-	for range 100 {
-		var f found
-		if refused = x.try("SearchAssets", begin, &f); refused != nil {
-			break
-		}
-		cursors = append(cursors, f.NextCursor)
-	}
-	t.Cleanup(func() { // the points are of a server that other tests use too
-		for _, c := range cursors[1:] {
-			x.search(map[string]any{"limit": 100, "cursor": c})
-		}
-	})
-	if refused == nil || refused.Kind != library.KindRateLimited || refused.Code != "TOO_MANY_WALKS" || refused.RetryAfter < time.Second || refused.RetryAfter > 3*time.Minute {
-		t.Fatalf("after %d walks: %v", len(cursors), refused)
-	}
-	if other := x.as(tenantB).search(begin); other.Total != 1 {
-		t.Errorf("another tenant's walk has %d results", other.Total)
-	}
-	x.search(map[string]any{"limit": 100, "cursor": cursors[0]}) // to its end
-	var f found
-	if again := x.try("SearchAssets", begin, &f); again != nil {
-		t.Errorf("a walk ended, and none can be begun: %v", again)
-	}
-	cursors = append(cursors, f.NextCursor)
-}

@@ -1,8 +1,8 @@
 package search
 
 import (
-	"maps"
-	"slices"
+	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -10,33 +10,16 @@ import (
 	"vitrine/query/run"
 )
 
-// maxWalks is how many walks a tenant may have under way. OpenSearch keeps 300
-// points for everybody: without a limit, one tenant's forgotten walks would end
-// those of all others.
-const maxWalks = 60
+// fairWalks is how many walks a tenant may keep when the index keeps no more
+// points. It keeps 300 for everybody: without this, one tenant that begins walks
+// and leaves them would keep all others from walking.
+const fairWalks = 20
 
 // walks are those under way that this process has seen, by tenant and point, with
 // the moment at which their point is forgotten. The zero value is empty.
 type walks struct {
 	mu   sync.Mutex
 	open map[library.TenantID]map[string]time.Time
-}
-
-// room gives nil where a tenant may begin another walk, else the fault that says
-// when it may.
-func (w *walks) room(tenant library.TenantID, now time.Time) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	open := w.open[tenant]
-	maps.DeleteFunc(open, func(_ string, until time.Time) bool { return until.Before(now) })
-	if len(open) < maxWalks {
-		return nil
-	}
-	first := slices.MinFunc(slices.Collect(maps.Values(open)), time.Time.Compare)
-	f := library.NewFault(library.KindRateLimited, run.CodeTooManyWalks,
-		"You have %d walks through results under way, and no more are allowed. Walk those that are begun to their end; one that is left alone ends by itself after three minutes. Pages by offset work meanwhile.", maxWalks)
-	f.RetryAfter = max(time.Second, first.Sub(now))
-	return f
 }
 
 // goesOn says that a walk is under way and its point was just read from.
@@ -52,12 +35,68 @@ func (w *walks) goesOn(tenant library.TenantID, point string, now time.Time) {
 	w.open[tenant][point] = now.Add(run.PointValid)
 }
 
-// ended says that the point of a walk was given back.
+// ended says that the point of a walk is gone.
 func (w *walks) ended(tenant library.TenantID, point string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.remove(tenant, point)
+}
+
+func (w *walks) remove(tenant library.TenantID, point string) {
 	delete(w.open[tenant], point)
 	if len(w.open[tenant]) == 0 {
 		delete(w.open, tenant)
 	}
+}
+
+// giveUp takes the walk that rested longest from the tenant that has the most, if
+// that has more than its fair share.
+func (w *walks) giveUp(now time.Time) (point string, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var most library.TenantID
+	for tenant, open := range w.open {
+		for p, until := range open {
+			if until.Before(now) {
+				w.remove(tenant, p)
+			}
+		}
+		if len(open) > max(fairWalks, len(w.open[most])) {
+			most = tenant
+		}
+	}
+	for p, until := range w.open[most] {
+		if point == "" || until.Before(w.open[most][point]) {
+			point = p
+		}
+	}
+	w.remove(most, point)
+	return point, point != ""
+}
+
+// begin opens a point for a walk. When the index keeps no more, the tenant that
+// has by far the most walks loses one.
+func (s *Service) begin(ctx context.Context, tenant library.TenantID) (string, error) {
+	for {
+		point, err := s.Searcher.OpenPoint(ctx, tenant)
+		var f *library.Fault
+		if !errors.As(err, &f) || f.Code != run.CodeTooManyWalks {
+			return point, err
+		}
+		victim, ok := s.walks.giveUp(time.Now())
+		if !ok {
+			return "", err
+		}
+		// One that another process has ended meanwhile is gone already: then the
+		// next is asked for.
+		if err := s.Searcher.ClosePoint(ctx, victim); err != nil {
+			return "", err
+		}
+	}
+}
+
+// end gives the point of a walk back.
+func (s *Service) end(ctx context.Context, tenant library.TenantID, point string) error {
+	s.walks.ended(tenant, point)
+	return s.Searcher.ClosePoint(ctx, point)
 }

@@ -135,7 +135,8 @@ func (s *Searcher) slice(ctx context.Context, tenant library.TenantID, compiled 
 	if len(h.uncounted) > 0 {
 		parts = append(parts, request{Body(compiled.Among(h.uncounted)), func(a answer) { out.Total -= a.Total }})
 	}
-	return out, s.each(ctx, tenant, how.Point, &out.TookMS, parts)
+	err := s.each(ctx, tenant, how.Point, &out.TookMS, parts) // fills the hits
+	return out, err
 }
 
 // request is one of several searches that go out together, and what takes its

@@ -54,12 +54,12 @@ func NeighboursArm(near *query.Search) map[string]any {
 }
 
 // WordsArm is a search for the hashes and scores of what the words find best, and
-// of what they find alike the newest. The hash, which ends every sort, is left
-// out: comparing hashes takes longer than all the rest, and which of two assets
-// of the same score and moment is the last of an arm means nothing.
+// of what they find alike the newest. The hash, which ends every sort, gives way
+// to the number of the last write, which tells assets apart as well: comparing
+// hashes takes longer than all the rest.
 func WordsArm(compiled *query.Search) map[string]any {
 	body := armBody(compiled)
-	body["sort"] = compiled.Sort[:len(compiled.Sort)-1]
+	body["sort"] = append(slices.Clone(compiled.Sort[:len(compiled.Sort)-1]), map[string]any{"doc_version": "desc"})
 	return body
 }
 

@@ -17,7 +17,8 @@ const PointValid = 3 * time.Minute
 // pointKeep is PointValid as OpenSearch takes it, with time for a page on its way.
 const pointKeep = "200s"
 
-// CodeTooManyWalks is the code of the fault that the index keeps no more points.
+// CodeTooManyWalks is the code of the fault that the index keeps no more points
+// for anybody.
 const CodeTooManyWalks = "TOO_MANY_WALKS"
 
 // CodePointGone is the code of the fault that a point is not there any more.

@@ -174,7 +174,7 @@ func vector(text string) []float32 {
 	fmt.Fprint(h, text)
 	v := make([]float32, 4)
 	for i := range v {
-		v[i] = float32(h.Sum64()>>(16*i)&0xffff) + 1
+		v[i] = float32(int16(h.Sum64()>>(16*i))) + 0.5
 	}
 	return v
 }
