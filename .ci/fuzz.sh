@@ -3,7 +3,8 @@
 # lowest priority, until each has had MINUTES minutes of processor time (10 unless
 # told), and writes a line per target to LOG/table.md: target, CPU minutes, runs,
 # inputs that reached new code, outcome. A failing input is kept by go test under
-# testdata/fuzz. Run it in the module's root; names of targets may be given.
+# testdata/fuzz. Run it in the module's root; targets may be given, such as
+# media/extract/comfy:FuzzRead.
 set -u -o pipefail
 MINUTES=${MINUTES:-10}
 LOG=${LOG:-$(mktemp -d)}
@@ -11,7 +12,7 @@ mkdir -p "$LOG"
 TIMEFORMAT='cpu %U %S'
 
 targets=("$@")
-[ $# -gt 0 ] || targets=(query:FuzzQuery)
+[ $# -gt 0 ] || targets=(query:FuzzQuery media/preview:FuzzMake op/lineage:FuzzDuration)
 extract=(comfy:FuzzRead container:FuzzISO container:FuzzEBML container:FuzzImage container:FuzzAudio container:FuzzPNG
   container:FuzzStealth container:FuzzJPEG container:FuzzWebP container:FuzzEXIF c2pa:FuzzRead container:FuzzJSON
   container:FuzzXMP container:FuzzXML .:FuzzFromChunks writer:FuzzJSONWriters writer:FuzzInfotext writer:FuzzDream

@@ -60,7 +60,7 @@ func (c *benchLibrary) Run(ctx context.Context) error {
 // measured is what every measurement does with its outcome.
 type measured struct {
 	Seed  uint64 `default:"1" help:"Of what is generated."`
-	Write string `type:"path" placeholder:"FILE" help:"Write the report as a page too; what people wrote in it is kept."`
+	Write string `type:"path" placeholder:"FILE" help:"Write the report as a page too; what people wrote beside the figures is kept."`
 	JSON  bool   `name:"json" help:"Print the report as JSON."`
 	Check bool   `help:"End with an error when a figure misses its bar."`
 }

@@ -45,11 +45,14 @@ func TestARunGivesFiveFiguresAndLeavesNothingBehind(t *testing.T) {
 	if err := report.Print(&table); err != nil {
 		t.Fatal(err)
 	}
-	page := report.Markdown("vitrine bench --quick", "")
+	page := report.Markdown("vitrine bench --quick", "# Old\n"+ownWords+"\nBecause.\n")
 	for _, c := range Criteria {
 		if !strings.Contains(table.String(), c.Title) || !strings.Contains(page, "## "+c.Title) || !strings.Contains(page, c.Meaning) {
 			t.Errorf("%s is not told of:\n%s\n%s", c.Key, table.String(), page)
 		}
+	}
+	if !strings.HasSuffix(page, ownWords+"\nBecause.\n") || strings.Contains(page, "# Old") {
+		t.Errorf("the page does not keep just what people wrote: %s", page)
 	}
 	if left, err := filepath.Glob(filepath.Join(temp, "vitrine_bench_*")); err != nil || len(left) > 0 {
 		t.Errorf("left on disk: %v, %v", left, err)

@@ -1,40 +1,50 @@
 // Command testrun runs go test with its arguments and tells at the end which
 // tests were skipped and why: go test itself is silent about them, so a machine
 // that lacks a server or a program would look like one where everything was
-// tried. Otherwise it prints what go test prints, and ends with its exit code.
+// tried. Otherwise it prints what go test prints without -v, and ends with its
+// exit code.
 package main
 
 import (
+	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
+	"os/signal"
+	"slices"
 	"strings"
 )
 
 func main() {
-	cmd := exec.Command("go", append([]string{"test", "-json"}, os.Args[1:]...)...)
-	cmd.Stderr = os.Stderr
-	events, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	told := tell(events, os.Stdout)
-	err = cmd.Wait()
+	err := run(os.Args[1:])
 	var ended *exec.ExitError
 	switch {
 	case errors.As(err, &ended):
 		os.Exit(ended.ExitCode())
-	case err != nil, told != nil:
-		fmt.Fprintln(os.Stderr, errors.Join(err, told))
+	case err != nil:
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+func run(args []string) error {
+	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	cmd.Stderr = os.Stderr
+	events, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	signal.Ignore(os.Interrupt) // go test gets it too, ends, and says what it was at
+	told := tell(events, os.Stdout)
+	return errors.Join(told, cmd.Wait())
 }
 
 // event is a line of go test -json; see "go doc test2json".
@@ -45,6 +55,9 @@ type event struct {
 	Output  string
 }
 
+// longest is the longest line that go test may write.
+const longest = 64 << 20
+
 // test names a test, or a whole package where name is empty.
 type test struct{ pkg, name string }
 
@@ -52,12 +65,13 @@ type test struct{ pkg, name string }
 func tell(events io.Reader, w io.Writer) error {
 	said := map[test]*strings.Builder{}
 	var skipped []string
-	for d := json.NewDecoder(events); ; {
+	lines := bufio.NewScanner(events)
+	lines.Buffer(nil, longest)
+	for lines.Scan() {
 		var e event
-		if err := d.Decode(&e); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return fmt.Errorf("reading what go test tells: %w", err)
+		if json.Unmarshal(lines.Bytes(), &e) != nil || e.Action == "" {
+			fmt.Fprintln(w, lines.Text()) // of a program that writes past the tests
+			continue
 		}
 		of := test{e.Package, e.Test}
 		if said[of] == nil {
@@ -86,17 +100,17 @@ func tell(events io.Reader, w io.Writer) error {
 		}
 	}
 	// What never ended says why, such as a program that was killed.
-	for _, left := range said {
-		fmt.Fprint(w, left.String())
+	for _, of := range slices.SortedFunc(maps.Keys(said), func(a, b test) int { return cmp.Or(cmp.Compare(a.pkg, b.pkg), cmp.Compare(a.name, b.name)) }) {
+		fmt.Fprint(w, said[of].String())
 	}
-	return tellSkipped(skipped, w)
+	return errors.Join(lines.Err(), tellSkipped(skipped, w))
 }
 
 func tellSkipped(skipped []string, w io.Writer) error {
 	if len(skipped) == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "\n%d tests were skipped:\n  %s\n", len(skipped), strings.Join(skipped, "\n  "))
+	_, err := fmt.Fprintf(w, "\nSkipped tests, %d:\n  %s\n", len(skipped), strings.Join(skipped, "\n  "))
 	return err
 }
 

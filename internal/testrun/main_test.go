@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// run builds this program and lets it test a module of one file.
-func run(t *testing.T, tests string) (out string, code int) {
+// try builds this program and lets it test a module of one file.
+func try(t *testing.T, tests string) (out string, code int) {
 	t.Helper()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "testrun")
@@ -39,17 +39,17 @@ func run(t *testing.T, tests string) (out string, code int) {
 }
 
 func TestASkippedTestIsToldWithItsReason(t *testing.T) {
-	out, code := run(t, `
+	out, code := try(t, `
 func TestPasses(t *testing.T) { t.Log("quiet") }
 func TestLacks(t *testing.T) { t.Run("part", func(t *testing.T) { t.Skip("no server here") }) }
 `)
-	if code != 0 || !strings.Contains(out, "ok  \ttried\t") || !strings.Contains(out, "1 tests were skipped:\n  tried TestLacks/part: tried_test.go:7: no server here\n") || strings.Contains(out, "quiet") {
+	if code != 0 || !strings.Contains(out, "ok  \ttried\t") || !strings.Contains(out, "Skipped tests, 1:\n  tried TestLacks/part: tried_test.go:7: no server here\n") || strings.Contains(out, "quiet") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 }
 
 func TestAFailureSaysWhatGoTestSaysAndFails(t *testing.T) {
-	out, code := run(t, `
+	out, code := try(t, `
 func TestPasses(t *testing.T) { t.Log("quiet") }
 func TestFails(t *testing.T) { t.Run("part", func(t *testing.T) { t.Error("not as promised") }) }
 `)
@@ -58,20 +58,20 @@ func TestFails(t *testing.T) { t.Run("part", func(t *testing.T) { t.Error("not a
 			t.Errorf("no %q", want)
 		}
 	}
-	if code != 1 || strings.Contains(out, "quiet") || strings.Contains(out, "skipped") {
+	if code != 1 || strings.Contains(out, "quiet") || strings.Contains(out, "Skipped") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 }
 
 func TestWhatDoesNotCompileIsShown(t *testing.T) {
-	out, code := run(t, "func TestBroken(t *testing.T) { missing() }\n")
+	out, code := try(t, "func TestBroken(t *testing.T) { missing() }\n")
 	if code != 1 || !strings.Contains(out, "undefined: missing") || !strings.Contains(out, "FAIL\ttried [build failed]") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 }
 
 func TestAProgramThatDiesIsShown(t *testing.T) {
-	out, code := run(t, "func TestDies(t *testing.T) { go func() { panic(\"gone\") }(); select {} }\n")
+	out, code := try(t, "func TestDies(t *testing.T) { go func() { panic(\"gone\") }(); select {} }\n")
 	if code != 1 || !strings.Contains(out, "panic: gone") || !strings.Contains(out, "FAIL\ttried\t") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
