@@ -58,7 +58,7 @@ func (n *neighbours) mediaOf(path string) string {
 	if !slices.Contains(sidecarKinds, strings.ToLower(filepath.Ext(path))) {
 		return ""
 	}
-	folder, stem := filepath.Dir(path), stemOf(filepath.Base(path))
+	folder, stem := filepath.Dir(path), strings.TrimSuffix(stemOf(filepath.Base(path)), swarmMark)
 	candidates := n.sameStem(folder, stem)
 	if mediaName(stem) {
 		candidates = slices.Concat(named(n.sameStem(folder, stemOf(stem)), stem), candidates)
@@ -76,15 +76,20 @@ func named(names []string, want string) []string {
 }
 
 // sidecarsOf gives the paths of a media file's sidecars, those that tell most
-// first; of a video also the picture of the same name, which holds its first frame.
+// first; of what moves also the picture of the same name, which holds its first
+// frame: ComfyUI's video nodes write the graph there.
 func (n *neighbours) sidecarsOf(path, mime string) []string {
 	folder, name := filepath.Split(path)
 	folder = filepath.Clean(folder)
+	stem := stemOf(name)
+	names := slices.Concat(n.sameStem(folder, stem), n.sameStem(folder, name), n.sameStem(folder, stem+swarmMark))
 	kinds := sidecarKinds
-	if strings.HasPrefix(mime, "video/") {
+	if moves(path, mime) {
 		kinds = append(slices.Clone(kinds), ".png")
+		if silent, found := strings.CutSuffix(stem, soundMark); found {
+			names = append(names, n.sameStem(folder, silent)...)
+		}
 	}
-	names := slices.Concat(n.sameStem(folder, stemOf(name)), n.sameStem(folder, name))
 	var out []string
 	for _, kind := range kinds {
 		for _, beside := range names {
@@ -94,6 +99,33 @@ func (n *neighbours) sidecarsOf(path, mime string) []string {
 		}
 	}
 	return out
+}
+
+const (
+	// soundMark ends the name of a video that VideoHelperSuite made of another by
+	// adding sound; the first frame keeps the name without it.
+	soundMark = "-audio"
+	// swarmMark stands before the ending of the text that SwarmUI writes beside
+	// what cannot hold it: clip.mp4 has clip.swarm.json.
+	swarmMark = ".swarm"
+)
+
+// moves reports whether a file is a video or an animation.
+func moves(path, mime string) bool {
+	switch {
+	case strings.HasPrefix(mime, "video/"), mime == "image/gif":
+		return true
+	case mime != "image/webp":
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var head [21]byte // RIFF size WEBP VP8X size flags, of which the second bit says that it moves
+	_, err = io.ReadFull(f, head[:])
+	return err == nil && string(head[12:16]) == "VP8X" && head[20]&2 != 0
 }
 
 type sidecar struct {

@@ -29,6 +29,9 @@ func TestSidecarsTellWhatAFileDoesNot(t *testing.T) {
 		"swarm.png":      picture(2, ""),
 		"swarm.png.json": []byte(`{"sui_image_params":{"prompt":"a heron of paper","seed":77,"steps":20,"cfgscale":7,"model":"paper","width":48,"height":32,"swarm_version":"0.9.5"}}`),
 		"clip.mp4":       video(1), "CLIP.png": first,
+		// VideoHelperSuite's video with sound, whose first frame has the name of the one without; SwarmUI's video.
+		"night_00001.png": picture(7, "a heron at night"), "night_00001-audio.mp4": video(2),
+		"paper.mp4": video(3), "paper.swarm.json": []byte(`{"sui_image_params":{"prompt":"a heron folded","seed":78,"steps":20,"model":"paper","swarm_version":"0.9.6"}}`),
 		"caption.png": picture(4, ""), "caption.txt": []byte("1girl, solo, heron, marsh"),
 		"own.png": picture(5, "the file's own words"), "own.TXT": []byte(infotext),
 		"alone.txt": []byte("notes about nothing"), "large.png": picture(6, ""), "large.json": bytes.Repeat([]byte(" "), 3<<20),
@@ -45,11 +48,12 @@ func TestSidecarsTellWhatAFileDoesNot(t *testing.T) {
 	if err != nil || report.Failed > 0 {
 		t.Fatalf("%+v %v", report, err)
 	}
-	if report.Sidecars != 5 || report.Skipped != 1 || dry.Sidecars != report.Sidecars || dry.Stored != report.Stored || report.Stored != 7 {
+	if report.Sidecars != 6 || report.Skipped != 1 || dry.Sidecars != report.Sidecars || dry.Stored != report.Stored || report.Stored != 10 {
 		t.Errorf("%d sidecars, %d skipped, %d stored; a dry run said %d and %d", report.Sidecars, report.Skipped, report.Stored, dry.Sidecars, dry.Stored)
 	}
 	for _, f := range report.Files {
 		want, listed := map[string]string{"webui.png": "a heron over the marsh", "swarm.png": "a heron of paper", "clip.mp4": "a video of a heron",
+			"night_00001-audio.mp4": "a heron at night", "paper.mp4": "a heron folded",
 			"caption.png": "", "own.png": "the file's own words", "large.png": ""}[filepath.Base(f.Path)]
 		if !listed {
 			continue

@@ -30,7 +30,22 @@ func readInfotext(src *Source) (Finding, bool) {
 		readPostprocessing(src, &f.Lineage)
 		return f, true
 	}
-	return readBarePrompt(src)
+	if f, ok := readBarePrompt(src); ok {
+		return f, true
+	}
+	return readEnlarged(src)
+}
+
+// readEnlarged reads a picture that the extras tab made of one without a record:
+// what enlarged it is all that is known.
+func readEnlarged(src *Source) (Finding, bool) {
+	r := src.Get("postprocessing", "extras")
+	if r == nil || parseSettings(r.Text).get("Postprocess upscale by", "Postprocess upscaler", "Upscaler", "Upscale") == "" {
+		return Finding{}, false
+	}
+	f := Finding{Lineage: library.Lineage{Tool: "sd-webui"}, Place: r.Place}
+	readPostprocessing(src, &f.Lineage)
+	return f, true
 }
 
 // readPostprocessing adds what the extras tab records when it enlarges a picture

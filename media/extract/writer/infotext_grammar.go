@@ -3,6 +3,8 @@ package writer
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -85,11 +87,21 @@ func settingsLine(lines []string) int {
 		if n >= 2 && stepsFirst.MatchString(line) {
 			return i
 		}
-		if first, _, _ := strings.Cut(line, ":"); n >= 3 && fallback < 0 && core[strings.ToLower(first)] {
+		if first, _, _ := strings.Cut(line, ":"); n >= 3 && fallback < 0 && core[strings.ToLower(first)] && generates(line) {
 			fallback = i
 		}
 	}
 	return fallback
+}
+
+// generates reports whether a line gives one of the numbers that every generation
+// has: captions of photographs name a model and a size too.
+func generates(line string) bool {
+	s := parseSettings(line)
+	return slices.ContainsFunc([]string{"Steps", "Seed", "CFG scale"}, func(key string) bool {
+		_, err := strconv.ParseFloat(s.number(key), 64)
+		return err == nil
+	})
 }
 
 var stepsFirst = regexp.MustCompile(`^Steps: ?\d`)

@@ -141,7 +141,7 @@ func addHashedNetworks(l *library.Lineage, s settings, hashes map[string]string)
 	kinds := map[string]string{"lora": "lora", "lyco": "lora", "embed": "embedding", "hypernet": "hypernetwork", "control": "controlnet"}
 	for _, key := range sortedKeys(hashes) {
 		kind, name, ok := strings.Cut(key, ":")
-		if ok && kinds[kind] != "" {
+		if kind = strings.ToLower(kind); ok && kinds[kind] != "" {
 			addModel(l, library.ModelUse{Type: kinds[kind], Name: name, Hash: hashes[key]})
 		}
 	}

@@ -119,10 +119,10 @@ func TestInfotextModels(t *testing.T) {
 		`Steps: 20, Sampler: Euler, Seed: 1, Model: base, VAE hash: vh, VAE: soft.vae.pt, ` +
 		`ControlNet 0: "Module: canny, Model: control_canny [d14c016b], Weight: 0.9, Resize Mode: Crop", ` +
 		`Refiner: refine [7440042bbd], Refiner switch at: 0.8, Hires upscale: 2, Hires upscaler: Latent, ` +
-		`Lora hashes: "style_a: 1111aaaa", TI hashes: "easyneg: 2222bbbb", Hashes: {"embed:bad": "3333", "lora:style_a": "1111aaaa", "model": "4444"}`
+		`Lora hashes: "style_a: 1111aaaa", TI hashes: "easyneg: 2222bbbb", Hashes: {"embed:bad": "3333", "LORA:style_a": "1111aaaa", "LORA:late": "5555", "model": "4444"}`
 	l := readAs(t, "infotext", png("parameters", text))
 	diff(t, []string{"checkpoint base #4444", "vae soft.vae.pt #vh", "lora style_a #1111aaaa *0.8", "lora tone *0.6", "hypernetwork ink *0.3",
-		"embedding easyneg #2222bbbb", "embedding bad #3333", "controlnet control_canny #d14c016b *0.9", "checkpoint refine #7440042bbd"}, factsOf(l).Models)
+		"embedding easyneg #2222bbbb", "lora late #5555", "embedding bad #3333", "controlnet control_canny #d14c016b *0.9", "checkpoint refine #7440042bbd"}, factsOf(l).Models)
 }
 
 func TestInfotextPassesStartWithTheBase(t *testing.T) {
@@ -138,6 +138,25 @@ func TestPostprocessingIsAddedToTheText(t *testing.T) {
 	l := readAs(t, "infotext", png("parameters", "fox\nSteps: 20, Sampler: Euler, Seed: 1"), png("postprocessing", "Postprocess upscale by: 4, Postprocess upscaler: 4xSharp"))
 	if len(l.Models) != 1 || l.Models[0].Name != "4xSharp" || l.Extra["Postprocess upscale by"] != "4" {
 		t.Errorf("read as %+v, %v", l.Models, l.Extra)
+	}
+}
+
+func TestAnEnlargedPictureWithoutATextTellsWhatEnlargedIt(t *testing.T) {
+	l := readAs(t, "infotext", png("extras", "Postprocess upscale by: 4, Postprocess upscaler: 4xSharp"))
+	if l.Tool != "sd-webui" || len(l.Models) != 1 || l.Models[0].Name != "4xSharp" || l.Positive != nil {
+		t.Errorf("read as %+v", l)
+	}
+}
+
+func TestACaptionWithAModelAndASizeIsNoSettingsLine(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Model: Canon EOS, Size: 5x7, Seed: grass":         false,
+		"a fox\nSeed: 12, Size: 512x512, Model: base":      true,
+		"a fox\nSampler: Euler, CFG scale: 7, Model: base": true,
+	} {
+		if _, ok := parseInfotext(text); ok != want {
+			t.Errorf("%q is taken for a record: %v", text, ok)
+		}
 	}
 }
 

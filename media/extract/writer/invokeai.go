@@ -109,8 +109,34 @@ func invokeModels(l *library.Lineage, o object) {
 		m.Strength = config.float("weight")
 		addModel(l, m)
 	}
+	invokeCanvas(l, o.object("canvas_v2_metadata"))
 	addModel(l, invokeModel(o.object("refiner_model"), "checkpoint"))
 	addModel(l, invokeModel(o.object("upscale_model"), "upscaler"))
+}
+
+// invokeCanvas adds the models of the canvas's enabled layers (since 5.0).
+func invokeCanvas(l *library.Lineage, canvas object) {
+	layers := func(list []object, adapter, kind string) {
+		for _, layer := range list {
+			if enabled, ok := layer["isEnabled"].(bool); ok && !enabled {
+				continue
+			}
+			a := layer.object(adapter)
+			m := invokeModel(a.object("model"), kind)
+			if a.name("type") == "t2i_adapter" {
+				m.Type = "t2i_adapter"
+			}
+			m.Strength = a.float("weight")
+			addModel(l, m)
+		}
+	}
+	layers(canvas.objects("controlLayers"), "controlAdapter", "controlnet")
+	layers(canvas.objects("referenceImages"), "ipAdapter", "ip_adapter")
+	for _, region := range canvas.objects("regionalGuidance") {
+		if enabled, ok := region["isEnabled"].(bool); !ok || enabled {
+			layers(region.objects("referenceImages"), "ipAdapter", "ip_adapter")
+		}
+	}
 }
 
 // invokeParents collects the pictures that went into this one. A record names
@@ -121,7 +147,9 @@ func invokeParents(l *library.Lineage, o object) {
 	collectImages(l, o["t2iAdapters"], "controlnet_image", 0)
 	collectImages(l, o["ipAdapters"], "input_image", 0)
 	collectImages(l, o["ref_images"], "input_image", 0)
-	collectImages(l, o["canvas_v2_metadata"], "input_image", 0)
+	canvas := o.object("canvas_v2_metadata")
+	collectImages(l, canvas["controlLayers"], "controlnet_image", 0)
+	collectImages(l, map[string]any(canvas), "input_image", 0) // what is known already keeps its kind
 	addParent(l, "mask", o.name("mask", "mask_name"))
 }
 

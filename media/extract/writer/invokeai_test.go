@@ -25,6 +25,16 @@ func TestInvokeAI(t *testing.T) {
 	}
 }
 
+func TestInvokeAICanvasLayersNameModelsAndPictures(t *testing.T) {
+	l := readAs(t, "invokeai", png("invokeai_metadata", `{"positive_prompt":"a fox","seed":1,"app_version":"5.6.0","model":{"name":"flux"},"canvas_v2_metadata":{
+	 "controlLayers":[{"isEnabled":true,"objects":[{"type":"image","image":{"image_name":"pose.png"}}],"controlAdapter":{"type":"controlnet","model":{"name":"canny"},"weight":0.8}},
+	  {"isEnabled":false,"objects":[{"type":"image","image":{"image_name":"unused.png"}}],"controlAdapter":{"type":"controlnet","model":{"name":"unused"},"weight":1}}],
+	 "regionalGuidance":[{"isEnabled":true,"positivePrompt":"dog","referenceImages":[{"ipAdapter":{"type":"ip_adapter","model":{"name":"plus"},"weight":0.5,"image":{"image_name":"face.png"}}}]}]}}`))
+	f := factsOf(l)
+	diff(t, []string{"checkpoint flux", "controlnet canny *0.8", "ip_adapter plus *0.5"}, f.Models)
+	diff(t, []string{"controlnet_image pose.png", "input_image face.png"}, f.Parents)
+}
+
 func TestInvokeAIWithoutMetadataKeepsItsWorkflow(t *testing.T) {
 	l := readAs(t, "invokeai", png("invokeai_workflow", `{"name":"mine","nodes":[{"id":"a"}],"edges":[]}`))
 	if l.Workflow == nil || l.Workflow.NodeCount != 1 || l.Positive != nil {

@@ -10,7 +10,7 @@ import (
 var (
 	jobID        = regexp.MustCompile(`(?i)\bJob ID:\s*([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`)
 	anyUUID      = regexp.MustCompile(`(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	journeyModel = regexp.MustCompile(`(?:^|\s)(?:--|—)(?:v|version|niji) ?\d`)
+	journeyModel = regexp.MustCompile(`(?:^|\s)(?:--|—)(?:v|niji) ?\d`)
 	journeyFlag  = regexp.MustCompile(`(?:^|\s)(?:--|—)([a-z][a-z0-9_]*)`)
 	journeyURL   = regexp.MustCompile(`<?https?://[^\s<>]+>?`)
 	journeyStep  = regexp.MustCompile(`(?i)[-–]\s*(Upscaled|Variations|Zoom Out|Pan (?:Left|Right|Up|Down)|Remix|Image #\d)\b[^\n]*$`)
@@ -72,12 +72,14 @@ func isMidjourney(text string, src *Source) bool {
 	}
 	known := map[string]bool{}
 	for _, m := range journeyFlag.FindAllStringSubmatch(text, 50) {
-		known[m[1]] = known[m[1]] || journeyFlags[m[1]]
+		if journeyFlags[m[1]] {
+			known[m[1]] = true
+		}
 	}
 	switch {
 	case journeyModel.MatchString(text):
 		return true
-	case known["ar"] || known["sref"]:
+	case known["ar"] || known["sref"] || known["version"]: // which other programs' command lines have as well
 		return len(known) > 1 || anyUUID.MatchString(src.text("DigImageGUID"))
 	}
 	return false

@@ -32,6 +32,14 @@ func TestNiji(t *testing.T) {
 	}
 }
 
+func TestACommandLineOfAnotherProgramIsNoMidjourney(t *testing.T) {
+	for text, want := range map[string]bool{"git log --version 3 --oneline": false, "a fox --version 5 --ar 2:1": true, "a fox --v 7": true} {
+		if got := isMidjourney(text, &Source{}); got != want {
+			t.Errorf("%q is taken for Midjourney's: %v", text, got)
+		}
+	}
+}
+
 func TestMidjourneyJobWithoutFlags(t *testing.T) {
 	l := readAs(t, "midjourney", chunk("xmp", "dc:description", "a fox Job ID: "+job))
 	if l.ImageTool.JobID != job || val(l.Positive) != "a fox" {
