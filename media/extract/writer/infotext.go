@@ -169,18 +169,24 @@ func infotextParent(l *library.Lineage, s settings) {
 	}
 }
 
+// basePass is the pass that the parameters are of.
+func basePass(l *library.Lineage) library.SamplerPass {
+	p := params(l)
+	base := library.SamplerPass{Role: "base", Seed: p.Seed, Steps: p.Steps, CFGScale: p.CFGScale, Guidance: p.Guidance,
+		Sampler: p.Sampler, Scheduler: p.Scheduler, Denoise: p.Denoise, Positive: l.Positive, Negative: l.Negative}
+	if p.ModelName != nil {
+		base.Model = *p.ModelName
+	}
+	return base
+}
+
 // infotextPasses lists the passes the text tells apart: base, upscaling, detail.
 func infotextPasses(l *library.Lineage, s settings) {
 	p := params(l)
 	if p.Steps == nil && p.Sampler == nil && p.Seed == nil {
 		return
 	}
-	base := library.SamplerPass{Role: "base", Seed: p.Seed, Steps: p.Steps, CFGScale: p.CFGScale, Guidance: p.Guidance,
-		Sampler: p.Sampler, Scheduler: p.Scheduler, Denoise: p.Denoise, Positive: l.Positive, Negative: l.Negative}
-	if p.ModelName != nil {
-		base.Model = *p.ModelName
-	}
-	l.Samplers = append(l.Samplers, base)
+	l.Samplers = append(l.Samplers, basePass(l))
 	if l.Hires != nil {
 		l.Samplers = append(l.Samplers, library.SamplerPass{Role: "hires", Steps: l.Hires.Steps, Denoise: l.Hires.Denoise,
 			Sampler: sampler(s.get("Hires sampler")), Scheduler: sampler(s.get("Hires schedule type")), CFGScale: parseFloat(s.get("Hires CFG Scale")),

@@ -48,12 +48,16 @@ func swarmSettings(l *library.Lineage, s object) {
 
 // swarmRefiner reads the second pass, which is the upscaling one when a scale is set.
 func swarmRefiner(l *library.Lineage, s object) {
-	scale := s.float("refinerupscale")
-	if scale == nil || *scale == 1 {
+	second := library.SamplerPass{Role: "refiner", Steps: s.positive("refinersteps"), CFGScale: s.float("refinercfgscale"),
+		Denoise: s.float("refinercontrolpercentage", "refinercontrol"), Model: s.name("refinermodel")}
+	if scale := s.float("refinerupscale"); scale != nil && *scale != 1 {
+		l.Hires = &library.Hires{Scale: scale, Upscaler: s.named("refinerupscalemethod"), Steps: second.Steps, Denoise: second.Denoise}
+		second.Role = "hires"
+	}
+	if second.Denoise == nil && second.Model == "" && l.Hires == nil {
 		return
 	}
-	l.Hires = &library.Hires{Scale: scale, Upscaler: s.named("refinerupscalemethod"), Steps: s.positive("refinersteps"),
-		Denoise: s.float("refinercontrolpercentage", "refinercontrol")}
+	l.Samplers = []library.SamplerPass{basePass(l), second}
 }
 
 // swarmKinds folds SwarmUI's parameter names into model types.

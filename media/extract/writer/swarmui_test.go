@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"fmt"
 	"testing"
 
 	"vitrine/media/extract/container"
@@ -22,6 +23,18 @@ func TestSwarmUI(t *testing.T) {
 		if l.Negative == nil {
 			t.Error("an empty negative prompt is written down and must be read as empty")
 		}
+	}
+}
+
+func TestSwarmUIRefinerIsAPassOfItsOwn(t *testing.T) {
+	l := readAs(t, "swarmui", png("parameters", `{"sui_image_params":{"prompt":"a fox","seed":5,"steps":20,"model":"base","refinermodel":"fine","refinercontrolpercentage":0.2,"refinersteps":9}}`))
+	var passes []string
+	for _, p := range l.Samplers {
+		passes = append(passes, fmt.Sprint(p.Role, " ", p.Model, " ", val(p.Steps), " ", val(p.Denoise)))
+	}
+	diff(t, []string{"base base 20 0", "refiner fine 9 0.2"}, passes)
+	if l.Hires != nil {
+		t.Errorf("nothing is enlarged: %+v", l.Hires)
 	}
 }
 
