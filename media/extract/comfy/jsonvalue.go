@@ -57,11 +57,16 @@ func (v value) str() string {
 	return ""
 }
 
-// scalar gives strings, numbers and booleans as text.
+// scalar gives strings, numbers and booleans as text. File choices with a preview
+// picture keep the name as the content of an object; they are that name.
 func (v value) scalar() (string, bool) {
 	switch v.kind {
 	case kindString, kindNumber, kindBool:
 		return v.text, true
+	case kindObject:
+		if c := v.get("content"); c.kind == kindString {
+			return c.text, true
+		}
 	}
 	return "", false
 }

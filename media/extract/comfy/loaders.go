@@ -136,6 +136,8 @@ func (r *reader) loadsOf(n *node) []load {
 		case kindObject, kindArray:
 			if in.linked() {
 				out = r.linkedLoad(out, n, in)
+			} else if name, ok := in.val.scalar(); ok {
+				out = r.namedLoad(out, n, in, name)
 			} else {
 				out = entryLoads(out, n, in)
 			}

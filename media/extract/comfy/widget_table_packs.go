@@ -28,6 +28,8 @@ var packWidgets = map[string][]string{
 	"KSampler Config (rgthree)":         {"steps_total", "refiner_step", "cfg", "sampler_name", "scheduler"},
 	"Power Prompt - Simple (rgthree)":   {"prompt"},
 	"Display Any (rgthree)":             {"output"},
+	"CheckpointLoader|pysssss":          {"ckpt_name"},
+	"LoraLoader|pysssss":                {"lora_name", "strength_model", "strength_clip"},
 	"ShowText|pysssss":                  {"text_0"},
 	"MathExpression|pysssss":            {"expression"},
 	"StringFunction|pysssss":            {"action", "tidy_tags", "text_a", "text_b", "text_c"},
