@@ -58,7 +58,7 @@ var inputTypes = map[string]string{
 var classTypes = []struct{ part, typ string }{
 	{"clipvision", "clip_vision"}, {"wanvideoclip", "clip_vision"}, {"latentupscale", "latent_upscale"}, {"upscalemodel", "upscaler"}, {"upscale", "upscaler"},
 	{"controlnet", "controlnet"}, {"motionlora", "motion_lora"}, {"animatediffmodel", "motion_module"}, {"animatediff", "motion_module"}, {"motion", "motion_module"},
-	{"lora", "lora"}, {"taesd", "vae"}, {"vae", "vae"}, {"textencoder", "clip"}, {"t5", "clip"}, {"clip", "clip"}, {"llm", "clip"},
+	{"lora", "lora"}, {"taesd", "vae"}, {"vae", "vae"}, {"textencode", "clip"}, {"t5", "clip"}, {"clip", "clip"}, {"llm", "clip"},
 	{"ipadapter", "ip_adapter"}, {"stylemodel", "style_model"}, {"hypernetwork", "hypernetwork"}, {"gligen", "gligen"},
 	{"modelpatch", "model_patch"}, {"photomaker", "photomaker"}, {"instantid", "instantid"}, {"pulid", "pulid"}, {"audioencoder", "audio_encoder"},
 	{"ultralytics", "detector"}, {"detector", "detector"}, {"sam", "sam"}, {"frameinterpol", "frame_interpolation"}, {"rife", "frame_interpolation"}, {"film", "frame_interpolation"}, {"vfi", "frame_interpolation"},
@@ -86,13 +86,19 @@ func modelType(n *node, name, val string) string {
 	case typ != "":
 		return typ
 	}
-	if !isWeightFile(val) && !(name == "model_path" && n.is("diffusersloader")) {
+	if !isWeightFile(val) && !(name == "model_path" && n.is("diffusersloader")) && !namesFolder(n, name, val) {
 		return ""
+	}
+	if (name == "llm_model" || name == "clip_model") && !n.is("vision") {
+		return "clip"
 	}
 	for _, c := range classTypes {
 		if strings.Contains(n.key, c.part) {
 			return c.typ
 		}
+	}
+	if loadsFamily(n) {
+		return "unet"
 	}
 	return "other"
 }
