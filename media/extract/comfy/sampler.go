@@ -28,7 +28,7 @@ func samplerShape(n *node) bool {
 	if samplerClass(n) {
 		return true
 	}
-	if isOutputClass(n) || n.is("scheduler", "metadata", "imagesaver", "promptsaver") && !n.is("sampler") {
+	if isOutputClass(n) || n.is("scheduler", "metadata", "imagesaver", "promptsaver") && !n.is("sampler") || isBundle(n) {
 		return false
 	}
 	linked := func(names ...string) bool { _, ok := n.link(names...); return ok }
@@ -42,6 +42,14 @@ func samplerShape(n *node) bool {
 	steered := linked(steerNames...) || n.pipe() != nil
 	prompted := linked("positive", "conditioning", "text_embeds", "hyvid_embeds", "prompt_embeds", "kolors_embeds")
 	return seed && steps && steered || steps && prompted && n.has(cfgNames...) && linked("model")
+}
+
+// isBundle knows nodes that only carry models, prompts and settings together from
+// one place of the graph to another. Working nodes may have "pipe" in their class
+// as well, for the bundle that they take.
+func isBundle(n *node) bool {
+	bundle := n.is("context", "pipe") && !n.is("pipeline") || strings.HasPrefix(n.key, "bus") || strings.HasSuffix(n.key, "bus")
+	return bundle && !n.is("sampl", "detail", "upscale", "generat")
 }
 
 // samplerClass knows the samplers of ComfyUI itself even when inputs are missing.

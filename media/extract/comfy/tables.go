@@ -10,6 +10,9 @@ var knownOutputs = map[string][]string{
 	"frombasicpipe":             {"model", "clip", "vae", "positive", "negative"},
 	"frombasicpipev2":           {"basic_pipe", "model", "clip", "vae", "positive", "negative"},
 	"contextrgthree":            {"context", "model", "clip", "vae", "positive", "negative", "latent", "image", "seed"},
+	"contextbigrgthree":         bigContext,
+	"contextmergebigrgthree":    bigContext,
+	"contextswitchbigrgthree":   bigContext,
 	"sdxlpromptstyler":          {"text_positive", "text_negative"},
 	"easypipeout":               {"pipe", "model", "positive", "negative", "latent", "vae", "clip", "image", "seed"},
 	"ttnpipeout":                {"model", "positive", "negative", "latent", "vae", "clip", "image", "seed", "pipe"},
@@ -18,4 +21,9 @@ var knownOutputs = map[string][]string{
 	"craspectratio":             {"width", "height", "upscale_factor", "prescale_factor", "batch_size", "empty_latent", "show_help"},
 	"crsdxlaspectratio":         {"width", "height", "upscale_factor", "batch_size", "empty_latent", "show_help"},
 	"sdxlemptylatentsizepicker": {"latent", "width", "height"},
+}
+
+var bigContext = []string{
+	"context", "model", "clip", "vae", "positive", "negative", "latent", "image", "seed", "steps", "step_refiner", "cfg", "ckpt_name", "sampler", "scheduler",
+	"clip_width", "clip_height", "text_pos_g", "text_pos_l", "text_neg_g", "text_neg_l", "mask", "control_net",
 }
