@@ -43,7 +43,7 @@ func (r *reader) taggedLoads(out []load, n *node) []load {
 
 func isTagField(name string) bool {
 	switch name {
-	case "text", "prompt", "wildcard_text", "populated_text", "positive", "lora_text", "tags", "loras":
+	case "text", "prompt", "wildcard", "wildcard_text", "populated_text", "positive", "lora_text", "tags", "loras":
 		return true
 	}
 	return false

@@ -185,8 +185,33 @@ func (r *reader) promptOf(n *node, role role) *promptSet {
 	set := &promptSet{}
 	r.promptSets[key] = set
 	w := condWalk{r: r, set: set, seen: map[condKey]bool{}}
+	if role == rolePositive {
+		own, replaces := r.detailText(n)
+		if replaces {
+			set.parts = []promptPart{own}
+			return set
+		}
+	}
 	w.fromSampler(n, role)
 	return set
+}
+
+// detailText gives the text that a detailer holds itself, or in its pipe: where
+// there is one, the detailer works by it in the place of the prompt it is handed.
+// Texts that are marked to be joined to the prompt do not replace it.
+func (r *reader) detailText(n *node) (promptPart, bool) {
+	for hops := 0; n != nil && hops < 8 && n.is("detailer"); hops++ {
+		s, ok := r.text(n.in("wildcard"), rolePositive)
+		if ok && strings.TrimSpace(s) != "" {
+			return promptPart{text: s, node: n}, !strings.HasPrefix(strings.TrimSpace(s), "[CONCAT]")
+		}
+		pipe := n.pipe()
+		if pipe == nil {
+			break
+		}
+		n = pipe.node
+	}
+	return promptPart{}, false
 }
 
 type promptKey struct {
