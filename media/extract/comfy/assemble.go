@@ -238,7 +238,7 @@ func (r *reader) latentSource(n *node) *node {
 // ones beside it.
 func (r *reader) readSamplers(lin *library.Lineage, chain []*node, t trail) {
 	for i, n := range chain {
-		if i == maxPasses {
+		if len(lin.Samplers) >= maxPasses {
 			r.warn("the graph has more sampling passes than are listed")
 			return
 		}
@@ -248,12 +248,15 @@ func (r *reader) readSamplers(lin *library.Lineage, chain []*node, t trail) {
 			p.Role = "stage_b"
 		}
 		lin.Samplers = append(lin.Samplers, p)
+		if script := r.scriptOf(n); script != nil && len(lin.Samplers) < maxPasses {
+			lin.Samplers = append(lin.Samplers, r.scriptPass(&p, script))
+		}
 	}
 	for _, n := range r.sequence {
 		if !r.isSampler(n) || containsNode(chain, n) || r.preparesPass(n, chain) {
 			continue
 		}
-		if len(lin.Samplers) == maxPasses {
+		if len(lin.Samplers) >= maxPasses {
 			r.warn("the graph has more sampling passes than are listed")
 			return
 		}
@@ -298,7 +301,7 @@ func (r *reader) hires(chain []*node, t trail) *library.Hires {
 		}
 		return h
 	}
-	return nil
+	return r.scriptHires(chain)
 }
 
 // upscaler names the upscale model, or the method, between two passes.

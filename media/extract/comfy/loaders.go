@@ -198,7 +198,7 @@ func namesFile(in *input) bool {
 
 func (r *reader) namedLoad(out []load, n *node, in *input, name string) []load {
 	typ := modelType(n, in.name, name)
-	if typ == "" || isNoFile(name) || len(name) > 512 || !r.switchedOn(n, in) {
+	if typ == "" || isNoFile(name) || len(name) > 512 || !r.switchedOn(n, in) || !r.scriptReads(n, in) {
 		return out
 	}
 	l := load{node: n, typ: typ, name: name, input: splitID(strings.ToLower(in.name))}
