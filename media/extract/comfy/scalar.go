@@ -49,6 +49,9 @@ func (r *reader) scalarOf(p port, want string) (string, bool) {
 	if in, isSwitch := r.chosen(n); isSwitch {
 		return r.scalar(in, want)
 	}
+	if s, ok, known := r.comparison(n); known {
+		return s, ok
+	}
 	if s, ok := r.arithmetic(p); ok {
 		return s, true
 	}

@@ -8,9 +8,9 @@ import (
 // Selector inputs of switch nodes, and the branch names that go with a yes/no
 // selector. Only nodes that also have branches of one shape count as switches.
 var (
-	selectorNames = []string{"select", "index", "input", "switch", "boolean", "condition", "cond", "bool", "Input", "use_first", "selected_index", "selected", "state", "choice", "which", "boolean_number"}
-	yesBranches   = []string{"on_true", "tt_value", "true_value", "if_true", "value_true", "input_true", "true", "a_true"}
-	noBranches    = []string{"on_false", "ff_value", "false_value", "if_false", "value_false", "input_false", "false", "a_false"}
+	selectorNames = []string{"select", "index", "input", "switch", "boolean", "condition", "cond", "bool", "Input", "use_first", "selected_index", "selected", "state", "choice", "which", "boolean_number", "ANY"}
+	yesBranches   = []string{"on_true", "tt_value", "true_value", "if_true", "value_true", "input_true", "true", "a_true", "IF_TRUE"}
+	noBranches    = []string{"on_false", "ff_value", "false_value", "if_false", "value_false", "input_false", "false", "a_false", "IF_FALSE"}
 )
 
 // chosen tells, for a switch node, which input is passed on. isSwitch is false
@@ -42,9 +42,12 @@ func (r *reader) choose(n *node) (*input, bool) {
 	if yes != nil || no != nil {
 		sel, ok := r.selector(n)
 		if !ok {
+			if yes != nil && no != nil && yes.linked() && no.linked() {
+				r.warn("the graph chooses between two branches by a condition that is not in the file; both are read")
+			}
 			return nil, false
 		}
-		if truthy(sel) {
+		if truthy(sel) || n.has("ANY") && holds(sel) {
 			return yes, true
 		}
 		return no, true
