@@ -365,9 +365,10 @@ func (r *reader) readGenerator(lin *library.Lineage, t trail) {
 		r.readSettings(n, p)
 		p.Positive, p.Negative = lin.Positive, lin.Negative
 		gp := &library.GenerationParameters{Seed: p.Seed, Steps: p.Steps, CFGScale: p.CFGScale}
-		if s := r.word(n, []string{"model", "model_name"}); s != nil {
+		if s := r.word(n, []string{"model", "model_name"}); s != nil && !isNoFile(*s) {
 			gp.ModelName = s
 			p.Model = *s
+			r.hostedModel(lin, n, *s)
 		}
 		if d := r.statedSize(n); d.known() {
 			gp.Width, gp.Height = &d.w, &d.h
@@ -375,6 +376,18 @@ func (r *reader) readGenerator(lin *library.Lineage, t trail) {
 		lin.Parameters, lin.Samplers = gp, []library.SamplerPass{*p}
 		return
 	}
+}
+
+// hostedModel lists the model that a generating node asks a service for, unless
+// the node was found to load it as a file.
+func (r *reader) hostedModel(lin *library.Lineage, n *node, name string) {
+	for _, m := range lin.Models {
+		if m.NodeID == n.id && m.Name == name {
+			return
+		}
+	}
+	lin.Models = append(lin.Models, library.ModelUse{Sequence: len(lin.Models), Type: "checkpoint", Name: name, NodeID: n.id})
+	r.prove("models", n, "model the generating node asks a service for")
 }
 
 var embeddingRef = regexp.MustCompile(`embedding:([^\s,:;()\[\]{}<>"|]+)`)
