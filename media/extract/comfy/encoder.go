@@ -64,7 +64,7 @@ func textInput(n *node, names []string) *input {
 			continue
 		}
 		if in.linked() {
-			if t := in.from.outType(); t == "STRING" || (t == "" || t == "*") && !encodes(in.from.node) {
+			if t := in.from.outType(); t == "STRING" || (t == "" || t == "*") && (n.takesText(name) || !encodes(in.from.node)) {
 				return in
 			}
 			continue
@@ -74,6 +74,16 @@ func textInput(n *node, names []string) *input {
 		}
 	}
 	return nil
+}
+
+// takesText knows the inputs of an encoder that cannot take a conditioning.
+func (n *node) takesText(name string) bool {
+	switch name {
+	case "text", "prompt", "string", "text_g", "text_l", "t5xxl", "clip_l":
+		_, ok := n.link("clip")
+		return ok
+	}
+	return false
 }
 
 // encodes tells a conditioning maker from a text node when types are unknown.

@@ -38,6 +38,7 @@ type node struct {
 	inputs           []input
 	outputs          []outSlot // empty when only the executed graph is there
 	order            int       // rank in the editor's execution order, 0 without one
+	shown            string    // texts the node holds in the editor's graph
 
 	key  string   // class in lower case without punctuation, for rules
 	idv  []idPart // id split for natural order
@@ -202,6 +203,9 @@ func (n *node) relayed() port {
 			return port{}
 		}
 	}
+	if from.node != nil && n.is("showanything") && (writesText(from.node) || from.node.drawsText()) {
+		return port{} // what it shows is known here alone
+	}
 	return from
 }
 
@@ -239,6 +243,7 @@ func (g *graph) annotate(layout *graph) {
 			continue
 		}
 		n.order, n.outputs, n.pack = l.order, l.outputs, l.pack
+		n.shown = keptTexts(l)
 		if n.title == "" {
 			n.title = l.title
 		}

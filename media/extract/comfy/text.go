@@ -2,6 +2,7 @@ package comfy
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -89,9 +90,18 @@ func (r *reader) isDisplay(n *node) bool {
 	return n.is("showtext", "showanything", "displaytext", "displayany", "previewany", "previewtext", "showstring", "textpreview", "debugprint", "consoledebug")
 }
 
-// displayed prefers the text that comes in; when that is not in the file, the
-// text the node kept from showing it.
+// displayed gives the text a display node handed on. Nodes that write what they show
+// into the editor's graph while they run are believed first: a field of theirs in
+// the executed graph is of the run before. For the others the text that comes in is
+// surer than the text on their face.
 func (r *reader) displayed(n *node, side role) (string, bool) {
+	shown := n.shown
+	if r.g.place == "workflow" {
+		shown = keptTexts(n)
+	}
+	if shown != "" && n.is("showtext", "showanything") {
+		return shown, true
+	}
 	for i := range n.inputs {
 		in := &n.inputs[i]
 		if in.linked() {
@@ -100,24 +110,41 @@ func (r *reader) displayed(n *node, side role) (string, bool) {
 			}
 		}
 	}
+	if shown == "" {
+		shown = keptTexts(n)
+	}
+	return shown, shown != ""
+}
+
+// keptTexts joins the texts a display node holds of what it showed.
+func keptTexts(n *node) string {
 	var kept []string
+	keep := func(s string) {
+		if s != "" && !slices.Contains(kept, s) {
+			kept = append(kept, s)
+		}
+	}
 	for i := range n.inputs {
 		in := &n.inputs[i]
 		if in.linked() {
 			continue
 		}
-		stem, _, numbered := trailingNumber(in.name)
-		if s := in.val.str(); s != "" && (numbered || stem == "text" || stem == "preview_text" || stem == "preview_markdown" || stem == "output" || stem == "value" || stem == "preview") {
-			kept = append(kept, s)
+		if stem, _, numbered := trailingNumber(in.name); numbered || keptNames[stem] {
+			keep(in.val.str())
 		}
 		for _, e := range in.val.list {
-			if s := e.str(); s != "" {
-				kept = append(kept, s)
-			}
+			keep(e.str())
 		}
 	}
-	return strings.Join(kept, "\n"), len(kept) > 0
+	return strings.Join(kept, "\n")
 }
+
+// drawsText knows nodes that draw a text at random.
+func (n *node) drawsText() bool {
+	return n.is("random", "wildcard", "dynamicprompt") || n.has("seed") && !n.is("sampler", "loader")
+}
+
+var keptNames = wordSet("text preview_text preview_markdown output value preview")
 
 // writesText knows nodes whose output a model wrote: language models, captioners
 // and taggers. What they were told is not the prompt.
