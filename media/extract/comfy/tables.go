@@ -14,6 +14,7 @@ var knownOutputs = map[string][]string{
 	"contextmergebigrgthree":    bigContext,
 	"contextswitchbigrgthree":   bigContext,
 	"sdxlpromptstyler":          {"text_positive", "text_negative"},
+	"sdxlpromptstyleradvanced":  {"text_positive_g", "text_positive_l", "text_positive", "text_negative_g", "text_negative_l", "text_negative"},
 	"easypipeout":               {"pipe", "model", "positive", "negative", "latent", "vae", "clip", "image", "seed"},
 	"ttnpipeout":                {"model", "positive", "negative", "latent", "vae", "clip", "image", "seed", "pipe"},
 	"ksamplerconfigrgthree":     {"steps", "refiner_step", "cfg", "sampler_name", "scheduler"},

@@ -79,6 +79,9 @@ func (r *reader) textOf(p port, side role) (string, bool) {
 	if s, ok, done := r.edited(n, side); done {
 		return s, ok
 	}
+	if in := p.fieldOfOutput(); in != nil {
+		return r.text(in, side)
+	}
 	if s, ok, done := r.sidedText(p, side); done {
 		return s, ok
 	}
@@ -247,7 +250,11 @@ func (r *reader) sidedText(p port, side role) (s string, ok, done bool) {
 func (r *reader) collected(n *node, side role) (string, bool) {
 	var parts []string
 	any := false
-	for _, in := range textInputs(n) {
+	ins := textInputs(n)
+	if !joins(n) {
+		ins = mainFirst(ins)
+	}
+	for _, in := range ins {
 		s, ok := r.text(in, side)
 		if !ok {
 			continue
@@ -267,6 +274,35 @@ func (r *reader) collected(n *node, side role) (string, bool) {
 		parts = parts[:1]
 	}
 	return strings.Join(parts, r.delimiter(n, side)), true
+}
+
+// mainFirst drops what stands in front or behind, for a node that does not join: its
+// prefix is a choice the editor has already written into the text.
+func mainFirst(ins []*input) []*input {
+	isEnd := func(in *input) bool { return endRank(in.name) != 0 }
+	if main := slices.DeleteFunc(slices.Clone(ins), isEnd); len(main) > 0 {
+		return main
+	}
+	return ins
+}
+
+// fieldOfOutput gives the field that an output of a node with several texts hands on.
+func (p port) fieldOfOutput() *input {
+	n := p.node
+	switch {
+	case n.key == "textstring" && p.slot >= 1 && p.slot <= 3:
+		return n.in([]string{"text_b", "text_c", "text_d"}[p.slot-1])
+	case n.has("text_positive_g") && n.has("text_negative"):
+		switch name := p.outName(); {
+		case strings.Contains(name, "neg"):
+			return n.in("text_negative")
+		case strings.HasSuffix(name, "_l"):
+			return n.in("text_positive_l")
+		default:
+			return n.in("text_positive_g")
+		}
+	}
+	return nil
 }
 
 func joins(n *node) bool {
@@ -311,6 +347,9 @@ func textInputs(n *node) []*input {
 			out = append(out, in)
 		}
 	}
+	if a, b := n.in("a"), n.in("b"); len(out) == 0 && a != nil && b != nil && n.is("stringconcat") {
+		return []*input{a, b}
+	}
 	if len(out) > 0 {
 		return inFamilyOrder(out)
 	}
@@ -327,6 +366,9 @@ func textInputs(n *node) []*input {
 
 func isTextName(name string) bool {
 	s := strings.ToLower(name)
+	if s == "log_prompt" { // a yes or no
+		return false
+	}
 	stem, _, _ := trailingNumber(s)
 	switch stem {
 	case "text", "string", "prompt", "value", "str", "positive", "negative", "wildcard", "input", "part", "opt_text", "prefix", "suffix", "prepend", "append",
