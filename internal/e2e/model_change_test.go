@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,7 +19,11 @@ import (
 	"vitrine/service/servicetest"
 )
 
+// modelDimensions are enough for two texts to be unlike each other.
+const modelDimensions = 64
+
 // models is a provider of embeddings with any model one asks for; it can be down.
+// Texts about a number are near each other, all others are unlike any other text.
 func models(t *testing.T) (url string, down *atomic.Bool) {
 	down = &atomic.Bool{}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,7 +40,14 @@ func models(t *testing.T) (url string, down *atomic.Bool) {
 		for i, text := range in.Input {
 			h := fnv.New64a()
 			fmt.Fprint(h, in.Model, text)
-			v := []float32{1, float32(h.Sum64() & 0xff), float32(h.Sum64() >> 8 & 0xff)}
+			random := rand.New(rand.NewPCG(h.Sum64(), 0))
+			v := make([]float64, modelDimensions)
+			for d := range v {
+				v[d] = random.NormFloat64()
+			}
+			if strings.Contains(text, "number") {
+				v[0] += 30
+			}
 			data = append(data, map[string]any{"index": i, "embedding": v})
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"data": data})
@@ -48,7 +61,7 @@ func models(t *testing.T) (url string, down *atomic.Bool) {
 func TestAnotherModelTakesOverWhileBothProcessesAnswer(t *testing.T) {
 	url, down := models(t)
 	cfg := servicetest.Config(t)
-	cfg.Embed = embed.Config{Driver: embed.OpenAI, URL: url, Model: "one", Dimensions: 3}
+	cfg.Embed = embed.Config{Driver: embed.OpenAI, URL: url, Model: "one", Dimensions: modelDimensions}
 	first := servicetest.StartWith(t, cfg, nil)
 	const count = 60
 	for i := range count {
@@ -57,7 +70,7 @@ func TestAnotherModelTakesOverWhileBothProcessesAnswer(t *testing.T) {
 	complete := func(e *servicetest.Env, key string) func() error {
 		return func() error {
 			var f servicetest.Found
-			if err := e.Client(key).Call(t.Context(), http.MethodPost, "/api/v1/assets/search", map[string]any{"query": "anything at all"}, &f); err != nil {
+			if err := e.Client(key).Call(t.Context(), http.MethodPost, "/api/v1/assets/search", map[string]any{"query": "any number at all"}, &f); err != nil {
 				return err
 			}
 			if f.Total != count || len(f.Degraded) > 0 {
@@ -66,7 +79,7 @@ func TestAnotherModelTakesOverWhileBothProcessesAnswer(t *testing.T) {
 			return nil
 		}
 	}
-	servicetest.Eventually(t, 60*time.Second, "every picture is near any word", complete(first, ""))
+	servicetest.Eventually(t, 60*time.Second, "every picture is near any number", complete(first, ""))
 
 	other := cfg
 	other.Embed.Model, other.Listen = "two", anyAddress(t)

@@ -22,7 +22,7 @@ import (
 
 // ParserVersion grows whenever the same chunks would give another lineage.
 // Stored lineage with a lower one may be read again from the stored chunks.
-const ParserVersion = 2
+const ParserVersion = 3
 
 // Options are what is known of a file beside its bytes. The zero value is useful.
 type Options struct {

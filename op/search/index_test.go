@@ -70,8 +70,6 @@ type index struct {
 	t    testing.TB
 	url  string
 	name string
-
-	caller library.Actor
 }
 
 // newIndex makes an index with a field for made-up vectors.
@@ -86,7 +84,7 @@ func newIndex(t testing.TB, e embed.Embedder) *index {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &index{t: t, url: url, caller: reader, name: mappings.Names(prefix).Index(1),
+	x := &index{t: t, url: url, name: mappings.Names(prefix).Index(1),
 		Service: &search.Service{Searcher: run.New(client, prefix), Embedder: e,
 			Links: assets.Links{Signer: blob.NewSigner(bytes.Repeat([]byte("l"), 32))}, Key: bytes.Repeat([]byte("k"), 32)}}
 	x.send(http.MethodPut, "/"+x.name, body, nil)
@@ -195,7 +193,7 @@ func (x *index) try(name string, args map[string]any, into any) *library.Fault {
 		x.t.Fatal(err)
 	}
 	o := x.Operations()[i]
-	out, err := o.Call(context.Background(), x.caller, sent)
+	out, err := o.Call(context.Background(), reader, sent)
 	if err != nil {
 		return library.AsFault(err)
 	}
@@ -210,13 +208,6 @@ func (x *index) try(name string, args map[string]any, into any) *library.Fault {
 		x.t.Fatal(err)
 	}
 	return nil
-}
-
-// as gives the same for a caller of another tenant.
-func (x *index) as(tenant library.TenantID) *index {
-	other := *x
-	other.caller.Tenant, other.caller.Tenants = tenant, []library.TenantID{tenant}
-	return &other
 }
 
 func (x *index) search(args map[string]any) found {

@@ -3,6 +3,7 @@ package comfy
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -229,6 +230,20 @@ func BenchmarkReadFiftyNodes(b *testing.B) {
 	for b.Loop() {
 		if _, ok := Read(in); !ok {
 			b.Fatal("no graph found")
+		}
+	}
+}
+
+// TestAReplacementCannotGrowWithoutEnd gives replacements that would fill the
+// memory: many matches of long texts, and one match that is repeated many times.
+func TestAReplacementCannotGrowWithoutEnd(t *testing.T) {
+	long := strings.Repeat("a", maxText)
+	for name, c := range map[string]struct{ pattern, template string }{
+		"many matches": {"a", long},
+		"many groups":  {"(a+)", strings.Repeat("$1", maxText/2)},
+	} {
+		if out, ok := replaceAll(regexp.MustCompile(c.pattern), long, c.template, -1); ok {
+			t.Errorf("%s gave %d bytes", name, len(out))
 		}
 	}
 }

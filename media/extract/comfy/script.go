@@ -12,7 +12,7 @@ import (
 // scriptOf finds the script by which a sampler enlarges and samples again. One
 // that only enlarges the finished picture makes no pass.
 func (r *reader) scriptOf(n *node) *node {
-	for hops := 0; hops < 8; hops++ {
+	for range 8 {
 		p, ok := n.link("script")
 		if !ok {
 			return nil

@@ -85,7 +85,11 @@ func (r *reader) textOf(p port, side role) (string, bool) {
 	if s, ok, done := r.sidedText(p, side); done {
 		return s, ok
 	}
-	return r.collected(n, side)
+	s, ok := r.collected(n, side)
+	if n.drawsText() && isTemplate(n, s) {
+		r.warn("a prompt was drawn at random from a template; what is read is the template")
+	}
+	return s, ok
 }
 
 // isDisplay knows nodes that show a text and keep what they showed.
@@ -147,6 +151,15 @@ func (n *node) drawsText() bool {
 	return n.is("random", "wildcard", "dynamicprompt") || n.has("seed") && !n.is("sampler", "loader")
 }
 
+// wildcard is a choice or a named list in a template of prompts.
+var wildcard = regexp.MustCompile(`\{[^{}]*\|[^{}]*\}|__[\w*/\\.-]+__`)
+
+// isTemplate tells whether a node that draws at random drew from a text rather than
+// handed it on.
+func isTemplate(n *node, text string) bool {
+	return wildcard.MatchString(text) || n.is("randomline") && strings.Contains(strings.TrimSpace(text), "\n")
+}
+
 var keptNames = wordSet("text preview_text preview_markdown output value preview")
 
 // writesText knows nodes whose output a model wrote: language models, captioners
@@ -154,70 +167,6 @@ var keptNames = wordSet("text preview_text preview_markdown output value preview
 func writesText(n *node) bool {
 	return n.is("llm", "ollama", "chatgpt", "openaichat", "chat", "gemini", "claude", "enhanc", "florence", "joycaption", "caption",
 		"interrogat", "tagger", "llava", "textgenerat", "promptgen", "qwenvl", "vlm", "moondream", "gptnode", "mistral", "deepseek", "groq", "lmstudio", "describe", "imagetotext", "img2txt", "rewrite", "upsampler", "upsample")
-}
-
-// edited handles nodes that change one text: replace, trim, cut, change case.
-func (r *reader) edited(n *node, side role) (s string, ok, done bool) {
-	in := n.in("string", "text", "Text", "input", "prompt")
-	if in == nil {
-		return "", false, false
-	}
-	find, repl := n.in("find", "regex_pattern", "find_string", "find1", "Find", "old", "search"), n.in("replace", "replacement", "replace_string", "replace1", "Replace", "new")
-	switch {
-	case find != nil && repl != nil:
-		s, ok = r.text(in, side)
-		f, _ := r.text(find, side)
-		t, _ := r.text(repl, side)
-		return replaceText(n, s, f, t), ok, true
-	case n.is("trim", "strip") && !n.is("stripe"):
-		s, ok = r.text(in, side)
-		return strings.TrimSpace(s), ok, true
-	case n.is("substring"):
-		s, ok = r.text(in, side)
-		from, to := r.whole(n, []string{"start"}), r.whole(n, []string{"end"})
-		return substring(s, from, to), ok, true
-	case n.is("caseconvert", "stringcase"):
-		s, ok = r.text(in, side)
-		mode, _ := r.scalar(n.in("mode", "case"), "mode")
-		return convertCase(s, mode), ok, true
-	}
-	return "", false, false
-}
-
-func replaceText(n *node, s, find, repl string) string {
-	if find == "" {
-		return s
-	}
-	if !n.is("regex") {
-		return strings.ReplaceAll(s, find, repl)
-	}
-	re, err := regexp.Compile(find)
-	if err != nil || len(find) > 1024 {
-		return s
-	}
-	return re.ReplaceAllString(s, repl)
-}
-
-func substring(s string, from, to *int) string {
-	rs := []rune(s)
-	a, b := 0, len(rs)
-	if from != nil {
-		a = min(max(*from, 0), len(rs))
-	}
-	if to != nil {
-		b = min(max(*to, a), len(rs))
-	}
-	return string(rs[a:b])
-}
-
-func convertCase(s, mode string) string {
-	switch strings.ToLower(mode) {
-	case "uppercase", "upper":
-		return strings.ToUpper(s)
-	case "lowercase", "lower":
-		return strings.ToLower(s)
-	}
-	return s
 }
 
 // sidedText handles nodes that hold a positive and a negative text and give one

@@ -1,0 +1,277 @@
+package comfy
+
+import (
+	"regexp"
+	"strings"
+)
+
+// edited handles nodes that change a text: replace, take out, trim, cut, change case.
+func (r *reader) edited(n *node, side role) (s string, ok, done bool) {
+	if n.is("stringfunction") && n.has("text_a") {
+		s, ok = r.stringFunction(n, side)
+		return s, ok, true
+	}
+	in := n.in("string", "text", "Text", "input", "prompt")
+	if in == nil {
+		return "", false, false
+	}
+	find, repl := n.in("find", "regex_pattern", "find_string", "find1", "Find", "old", "search"), n.in("replace", "replacement", "replace_string", "replace1", "Replace", "new")
+	switch {
+	case find != nil && repl != nil:
+		s, ok = r.replaced(n, in, find, repl, side)
+	case find != nil && n.is("regexextract"):
+		s, ok = r.taken(n, in, find, side)
+	case n.is("trim", "strip") && !n.is("stripe"):
+		s, ok = r.text(in, side)
+		s = strings.TrimSpace(s)
+	case n.is("substring"):
+		s, ok = r.text(in, side)
+		from, to := r.whole(n, []string{"start"}), r.whole(n, []string{"end"})
+		s = substring(s, from, to)
+	case n.is("caseconvert", "stringcase"):
+		s, ok = r.text(in, side)
+		mode, _ := r.scalar(n.in("mode", "case"), "mode")
+		s = convertCase(s, mode)
+	default:
+		return "", false, false
+	}
+	return s, ok, true
+}
+
+// replaced gives a text in which a node put one text for another. ComfyUI's own
+// node of regular expressions has a limit of replacements.
+func (r *reader) replaced(n *node, in, find, repl *input, side role) (string, bool) {
+	s, ok := r.text(in, side)
+	f, _ := r.text(find, side)
+	to, _ := r.text(repl, side)
+	if !ok || f == "" {
+		return s, ok
+	}
+	if !n.is("regex") {
+		return replaceAll(regexp.MustCompile(regexp.QuoteMeta(f)), s, literally(to), -1)
+	}
+	re := r.regexp(n, f)
+	if re == nil {
+		return "", false
+	}
+	most := -1
+	if count := r.whole(n, []string{"count"}); count != nil && *count > 0 {
+		most = *count
+	}
+	return replaceAll(re, s, pythonTemplate(to), most)
+}
+
+// taken gives what ComfyUI's RegexExtract took out of a text.
+func (r *reader) taken(n *node, in, find *input, side role) (string, bool) {
+	s, ok := r.text(in, side)
+	f, _ := r.text(find, side)
+	re := r.regexp(n, f)
+	if !ok || re == nil {
+		return "", false
+	}
+	mode, _ := r.scalar(n.in("mode"), "mode")
+	group, most := 0, 1
+	switch strings.ToLower(mode) {
+	case "all matches":
+		group, most = min(1, re.NumSubexp()), -1 // as findall: the first group, where there is one
+	case "first group", "all groups":
+		if i := r.whole(n, []string{"group_index"}); i != nil {
+			group = *i
+		} else {
+			group = 1
+		}
+		if strings.EqualFold(mode, "all groups") {
+			most = -1
+		}
+	}
+	if group < 0 || group > re.NumSubexp() {
+		return "", true
+	}
+	var out []string
+	for _, m := range re.FindAllStringSubmatch(s, most) {
+		out = append(out, m[group])
+	}
+	return strings.Join(out, "\n"), true
+}
+
+// stringFunction computes StringFunction of the custom scripts: it appends three
+// texts, or replaces the second in the first by the third. A second text between
+// slashes is a regular expression.
+func (r *reader) stringFunction(n *node, side role) (string, bool) {
+	var parts [3]string
+	for i, name := range []string{"text_a", "text_b", "text_c"} {
+		s, ok := r.text(n.in(name), side)
+		if !ok && n.in(name) != nil {
+			return "", false
+		}
+		parts[i] = s
+	}
+	action, _ := r.scalar(n.in("action"), "action")
+	tidy, _ := r.scalar(n.in("tidy_tags"), "tidy_tags")
+	s, ok := parts[0], true
+	switch {
+	case action != "replace":
+		s = joinFilled(parts[:], truthy(tidy))
+	case len(parts[1]) > 2 && parts[1][0] == '/' && strings.HasSuffix(parts[1], "/"):
+		re := r.regexp(n, parts[1][1:len(parts[1])-1])
+		if re == nil {
+			return "", false
+		}
+		s, ok = replaceAll(re, s, pythonTemplate(parts[2]), -1)
+	case parts[1] != "":
+		s, ok = replaceAll(regexp.MustCompile(regexp.QuoteMeta(parts[1])), s, literally(parts[2]), -1)
+	}
+	if truthy(tidy) {
+		s = strings.ReplaceAll(manySpaces.ReplaceAllString(s, " "), " ,", ",")
+		s = strings.TrimSpace(manyCommas.ReplaceAllString(s, ","))
+	}
+	return s, ok
+}
+
+var (
+	manySpaces = regexp.MustCompile(`\s{2,}`)
+	manyCommas = regexp.MustCompile(`,{2,}`)
+)
+
+func joinFilled(parts []string, tags bool) string {
+	var filled []string
+	for _, p := range parts {
+		if p != "" {
+			filled = append(filled, p)
+		}
+	}
+	if tags {
+		return strings.Join(filled, ", ")
+	}
+	return strings.Join(filled, "")
+}
+
+// Bounds of a regular expression of a graph.
+const (
+	maxPattern = 1 << 10 // bytes
+	maxGroups  = 16
+)
+
+// regexp reads a node's regular expression, which is Python's, or gives nil with a
+// warning. ComfyUI's own nodes look past case unless they are told not to.
+func (r *reader) regexp(n *node, pattern string) *regexp.Regexp {
+	flags := "(?"
+	for _, f := range []struct {
+		input, letter string
+		usual         bool
+	}{{"case_insensitive", "i", n.key == "regexreplace" || n.key == "regexextract"}, {"multiline", "m", false}, {"dotall", "s", false}} {
+		on := f.usual
+		if v, ok := r.scalar(n.in(f.input), f.input); ok {
+			on = truthy(v)
+		}
+		if on {
+			flags += f.letter
+		}
+	}
+	if flags == "(?" {
+		flags = ""
+	} else {
+		flags += ")"
+	}
+	if len(pattern) <= maxPattern {
+		re, err := regexp.Compile(flags + unicodeClasses(pattern))
+		if err == nil && re.NumSubexp() <= maxGroups {
+			return re
+		}
+	}
+	r.warn("a text was changed by a regular expression that cannot be followed")
+	return nil
+}
+
+// unicodeClasses writes the classes of letters and digits as they are in Python,
+// where they are those of all scripts.
+func unicodeClasses(pattern string) string {
+	var b strings.Builder
+	inside := false
+	for i := 0; i < len(pattern); i++ {
+		c := pattern[i]
+		switch {
+		case c == '\\' && i+1 < len(pattern):
+			i++
+			switch next := pattern[i]; {
+			case next == 'd':
+				b.WriteString(`\p{Nd}`)
+			case next == 'w' && inside:
+				b.WriteString(`\pL\pM\pN_`)
+			case next == 'w':
+				b.WriteString(`[\pL\pM\pN_]`)
+			default:
+				b.WriteString(pattern[i-1 : i+1])
+			}
+			continue
+		case c == '[':
+			inside = true
+		case c == ']':
+			inside = false
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// literally writes a text as a template that stands for itself.
+func literally(s string) string { return strings.ReplaceAll(s, "$", "$$") }
+
+// pythonTemplate writes Python's template of a replacement as Go's.
+func pythonTemplate(s string) string {
+	return pythonMark.ReplaceAllStringFunc(literally(s), func(mark string) string {
+		switch mark {
+		case `\n`:
+			return "\n"
+		case `\t`:
+			return "\t"
+		case `\\`:
+			return `\`
+		}
+		group := strings.TrimPrefix(mark, `\`)
+		if name, named := strings.CutPrefix(group, "g<"); named {
+			group = strings.TrimSuffix(name, ">")
+		}
+		return "${" + group + "}"
+	})
+}
+
+var pythonMark = regexp.MustCompile(`\\(\\|n|t|[0-9]{1,2}|g<[0-9A-Za-z_]{1,32}>)`)
+
+// replaceAll replaces the first most matches, or all when most is negative. It gives
+// up on a text that grows beyond what texts may.
+func replaceAll(re *regexp.Regexp, s, template string, most int) (string, bool) {
+	var out []byte
+	end, marks := 0, strings.Count(template, "$")
+	for _, m := range re.FindAllStringSubmatchIndex(s, most) {
+		if len(out)+len(template)+marks*(m[1]-m[0]) > 2*maxText {
+			return "", false
+		}
+		out = append(out, s[end:m[0]]...)
+		out = re.ExpandString(out, template, s, m)
+		end = m[1]
+	}
+	return string(append(out, s[end:]...)), true
+}
+
+func substring(s string, from, to *int) string {
+	rs := []rune(s)
+	a, b := 0, len(rs)
+	if from != nil {
+		a = min(max(*from, 0), len(rs))
+	}
+	if to != nil {
+		b = min(max(*to, a), len(rs))
+	}
+	return string(rs[a:b])
+}
+
+func convertCase(s, mode string) string {
+	switch strings.ToLower(mode) {
+	case "uppercase", "upper":
+		return strings.ToUpper(s)
+	case "lowercase", "lower":
+		return strings.ToLower(s)
+	}
+	return s
+}
