@@ -111,9 +111,25 @@ func (s *Search) Occurring(words []string) *Search {
 	out := *s
 	out.Size, out.Highlight, out.Aggs = 0, nil, map[string]any{}
 	for _, w := range words {
-		out.Aggs[w] = clause{"filter": clause{"multi_match": clause{"query": w, "fields": spelledFields}}}
+		out.Aggs[w] = clause{"filter": occurs(w)}
 	}
 	return &out
+}
+
+// OccurringBeside does the same for assets that have, beside the word, any of the
+// words it stands for in the map.
+func (s *Search) OccurringBeside(words map[string][]string) *Search {
+	out := *s
+	out.Size, out.Highlight, out.Aggs = 0, nil, map[string]any{}
+	for w, others := range words {
+		out.Aggs[w] = clause{"filter": clause{"bool": clause{"filter": []clause{occurs(w), occurs(strings.Join(others, " "))}}}}
+	}
+	return &out
+}
+
+// occurs finds assets that have any of some words.
+func occurs(words string) clause {
+	return clause{"multi_match": clause{"query": words, "fields": spelledFields}}
 }
 
 // Closer compares two spellings of a word by how few slips lie between; negative

@@ -40,7 +40,7 @@ func (s *Service) didYouMean(ctx context.Context, actor library.Actor, q *query.
 			return nil
 		}
 	}
-	better, err := s.Searcher.Respell(ctx, actor.Tenant, all, words)
+	better, err := s.Searcher.Respell(ctx, actor.Tenant, all, q, words)
 	if err != nil {
 		return nil
 	}

@@ -34,3 +34,22 @@ func TestAMisspelledWordBesideOthersThatFindEnough(t *testing.T) {
 		}
 	}
 }
+
+func TestOfEquallyCloseSpellingsTheOneThatGoesWithTheOtherWordsIsMeant(t *testing.T) {
+	x := newIndex(t, nil)
+	for i := range 4 {
+		x.load(doc(i, "a house of stained glass"), doc(100+i, "gas lamps in the fog"), doc(200+i, "a gas station"), doc(300+i, "fog over hills"))
+	}
+	for sent, want := range map[string]string{
+		"staned glas":           "stained glass",
+		"stained glas":          "stained glass",
+		"glas station":          "gas station",
+		"glas":                  "gas", // the most frequent
+		"stained house of glas": "stained house of glass",
+	} {
+		f := x.search(map[string]any{"query": sent})
+		if f.DidYouMean == nil || f.DidYouMean.Query != want {
+			t.Errorf("%q suggests %+v instead of %q", sent, f.DidYouMean, want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,9 +15,11 @@ import (
 )
 
 // Respell finds better spellings of words that do not occur among what the caller
-// may see: for each the closest word that does, of equally close ones the most
-// frequent. all is a compiled search for everything that the caller may see.
-func (s *Searcher) Respell(ctx context.Context, tenant library.TenantID, all *query.Search, words []string) (map[string]string, error) {
+// may see: for each the closest word that does; of equally close ones the one that
+// more assets have beside the query's other words, then the most frequent. all is
+// a compiled search for everything that the caller may see, words are among those of
+// the query.
+func (s *Searcher) Respell(ctx context.Context, tenant library.TenantID, all *query.Search, q *query.Query, words []string) (map[string]string, error) {
 	if len(words) == 0 {
 		return nil, nil
 	}
@@ -24,34 +27,78 @@ func (s *Searcher) Respell(ctx context.Context, tenant library.TenantID, all *qu
 	if err != nil {
 		return nil, err
 	}
-	var every []string
-	for w, list := range candidates {
-		every = append(append(every, w), list...)
+	every := slices.Clone(words)
+	for _, list := range candidates {
+		every = append(every, list...)
 	}
 	counts, err := s.Occurrences(ctx, tenant, all, every)
 	if err != nil {
 		return nil, err
 	}
-	better := map[string]string{}
-	for w, list := range candidates {
-		if counts[w] > 0 {
-			continue
-		}
-		list = slices.DeleteFunc(list, func(c string) bool { return counts[c] == 0 })
-		if len(list) > 0 {
-			better[w] = slices.MinFunc(list, func(a, b string) int {
-				return cmp.Or(query.Closer(w, a, b), cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
-			})
+	closest := map[string][]string{}
+	for _, w := range words {
+		if list := closestOf(w, candidates[w], counts); counts[w] == 0 && len(list) > 0 {
+			closest[w] = list
 		}
 	}
+	beside, err := s.besideOthers(ctx, tenant, all, q.Words(), closest)
+	if err != nil {
+		return nil, err
+	}
+	better := map[string]string{}
+	for w, list := range closest {
+		better[w] = slices.MinFunc(list, func(a, b string) int {
+			return cmp.Or(cmp.Compare(beside[b], beside[a]), cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+		})
+	}
 	return better, nil
+}
+
+// closestOf gives the candidates that occur and are as close to a word as any.
+func closestOf(w string, candidates []string, counts map[string]int64) []string {
+	list := slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return counts[c] == 0 })
+	if len(list) == 0 {
+		return nil
+	}
+	best := slices.MinFunc(list, func(a, b string) int { return query.Closer(w, a, b) })
+	return slices.DeleteFunc(list, func(c string) bool { return query.Closer(w, best, c) < 0 })
+}
+
+// besideOthers counts, for the spellings of words that have several, the assets
+// that have the spelling beside any other word of the query or a spelling of it:
+// "staned glas" is no gas where there is stained glass.
+func (s *Searcher) besideOthers(ctx context.Context, tenant library.TenantID, all *query.Search, queried []string, closest map[string][]string) (map[string]int64, error) {
+	open := map[string][]string{}
+	for w, list := range closest {
+		var others []string
+		for _, other := range queried {
+			if other != w {
+				others = append(append(others, other), closest[other]...)
+			}
+		}
+		if len(list) < 2 || len(others) == 0 {
+			continue
+		}
+		for _, c := range list {
+			open[c] = others
+		}
+	}
+	if len(open) == 0 {
+		return nil, nil
+	}
+	return s.counts(ctx, tenant, all.OccurringBeside(open), slices.Collect(maps.Keys(open)))
 }
 
 // Occurrences counts in how many assets each word occurs, among what all finds: a
 // compiled search for everything that the caller may see.
 func (s *Searcher) Occurrences(ctx context.Context, tenant library.TenantID, all *query.Search, words []string) (map[string]int64, error) {
 	words = slices.Compact(slices.Sorted(slices.Values(words)))
-	page, err := s.Search(ctx, tenant, all.Occurring(words))
+	return s.counts(ctx, tenant, all.Occurring(words), words)
+}
+
+// counts reads how many assets a search counts for each word.
+func (s *Searcher) counts(ctx context.Context, tenant library.TenantID, search *query.Search, words []string) (map[string]int64, error) {
+	page, err := s.Search(ctx, tenant, search)
 	if err != nil {
 		return nil, err
 	}
