@@ -365,10 +365,10 @@ func (r *reader) readGenerator(lin *library.Lineage, t trail) {
 		r.readSettings(n, p)
 		p.Positive, p.Negative = lin.Positive, lin.Negative
 		gp := &library.GenerationParameters{Seed: p.Seed, Steps: p.Steps, CFGScale: p.CFGScale}
-		if s := r.word(n, []string{"model", "model_name"}); s != nil && !isNoFile(*s) {
-			gp.ModelName = s
-			p.Model = *s
-			r.hostedModel(lin, n, *s)
+		if s := r.askedFor(n); s != "" {
+			gp.ModelName = &s
+			p.Model = s
+			r.hostedModel(lin, n, s)
 		}
 		if d := r.statedSize(n); d.known() {
 			gp.Width, gp.Height = &d.w, &d.h
@@ -377,6 +377,26 @@ func (r *reader) readGenerator(lin *library.Lineage, t trail) {
 		return
 	}
 }
+
+// askedFor names the model that a generating node asks a service for. Some choose
+// it together with how to use it: "standard mode / 5s duration / kling-v1".
+func (r *reader) askedFor(n *node) string {
+	if s := r.word(n, []string{"model", "model_name"}); s != nil {
+		if isNoFile(*s) {
+			return ""
+		}
+		return *s
+	}
+	if s := r.word(n, []string{"mode"}); s != nil {
+		parts := strings.Split(*s, "/")
+		if last := strings.TrimSpace(parts[len(parts)-1]); len(parts) > 1 && hostedName.MatchString(last) {
+			return last
+		}
+	}
+	return ""
+}
+
+var hostedName = regexp.MustCompile(`^[a-z]+(-[a-z0-9.]+)*-v?\d[a-z0-9.-]*$`)
 
 // hostedModel lists the model that a generating node asks a service for, unless
 // the node was found to load it as a file.

@@ -39,6 +39,7 @@ func convert(doc value) *graph {
 	for _, p := range c.todo {
 		c.fill(p)
 	}
+	c.g.shortenNames()
 	for i, n := range c.g.nodes {
 		n.order = i + 1
 	}

@@ -55,7 +55,7 @@ func nodeUse(n *node) library.NodeUse {
 		if u.Inputs == nil {
 			u.Inputs = map[string]string{}
 		}
-		u.Inputs[in.name] = s
+		u.Inputs[in.written()] = s
 	}
 	return u
 }

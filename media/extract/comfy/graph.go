@@ -2,6 +2,7 @@ package comfy
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +21,7 @@ type port struct {
 // input is one named input of a node: a literal value or a link.
 type input struct {
 	name string
+	full string // the name as it stands in the document, where it is longer
 	val  value
 	from port // node is nil for literals
 }
@@ -162,9 +164,45 @@ func readPrompt(doc value) *graph {
 			n.inputs[i].from = g.linkOf(n.inputs[i].val)
 		}
 	}
+	g.shortenNames()
 	g.skipRelays()
 	g.count()
 	return g
+}
+
+// shortenNames gives inputs that belong to a choice or to a list their own name:
+// "model.prompt" is the prompt that the chosen model takes, "images.image_1" the
+// first of the images. Names that would fall together stay as they are.
+func (g *graph) shortenNames() {
+	for _, n := range g.nodes {
+		taken := map[string]int{}
+		for i := range n.inputs {
+			taken[lastName(n.inputs[i].name)]++
+		}
+		for i := range n.inputs {
+			in := &n.inputs[i]
+			if short := lastName(in.name); short != in.name && taken[short] == 1 {
+				in.full, in.name = in.name, short
+			}
+		}
+	}
+}
+
+var dottedName = regexp.MustCompile(`^[a-z]\w*(\.\w+)+$`)
+
+func lastName(name string) string {
+	if len(name) > 200 || !dottedName.MatchString(name) || isWeightFile(name) {
+		return name
+	}
+	return name[strings.LastIndexByte(name, '.')+1:]
+}
+
+// written is the name of an input as it stands in the document.
+func (in *input) written() string {
+	if in.full != "" {
+		return in.full
+	}
+	return in.name
 }
 
 // skipRelays leads every link that starts at a relay to what the relay hands on.

@@ -45,7 +45,7 @@ func (h *hasher) sum(n *node) [sha1.Size]byte {
 		in := &n.inputs[i]
 		if in.linked() {
 			s := h.sum(in.from.node)
-			lines = append(lines, in.name+"\x00"+strconv.Itoa(in.from.slot)+"\x00"+string(s[:]))
+			lines = append(lines, in.written()+"\x00"+strconv.Itoa(in.from.slot)+"\x00"+string(s[:]))
 		}
 	}
 	slices.Sort(lines)

@@ -176,7 +176,7 @@ func (r *reader) linkedLoad(out []load, n *node, in *input) []load {
 		return out
 	}
 	s, ok := r.scalar(in, in.name)
-	if !ok {
+	if !ok || modelType(n, in.name, s) == "other" && !n.is("load") { // a text that is no more than a file's name
 		return out
 	}
 	return r.namedLoad(out, n, in, s)

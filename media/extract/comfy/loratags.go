@@ -19,6 +19,9 @@ func (r *reader) taggedLoads(out []load, n *node) []load {
 	if in := n.in("loras"); in != nil && !in.linked() {
 		out = append(out, entryLoads(nil, n, in)...)
 	}
+	if listsLoras(n) {
+		return out
+	}
 	for _, l := range out {
 		seen[l.name] = true
 	}
@@ -43,7 +46,7 @@ func (r *reader) taggedLoads(out []load, n *node) []load {
 
 func isTagField(name string) bool {
 	switch name {
-	case "text", "prompt", "wildcard", "wildcard_text", "populated_text", "positive", "lora_text", "tags", "loras":
+	case "text", "prompt", "wildcard", "wildcard_text", "populated_text", "positive", "lora_text", "lora_syntax", "tags", "loras":
 		return true
 	}
 	return false

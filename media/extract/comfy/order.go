@@ -94,6 +94,9 @@ func (r *reader) models() []library.ModelUse {
 	r.findNameSources()
 	out := []library.ModelUse{}
 	for _, n := range r.sequence {
+		if n.is("unifiedloader") && n.has("preset") {
+			r.warn("models were chosen by a preset; the names of their files are not in the file")
+		}
 		for _, l := range r.loadsOf(n) {
 			r.loads = append(r.loads, l)
 			out = append(out, l.use(len(out)))
@@ -103,15 +106,20 @@ func (r *reader) models() []library.ModelUse {
 }
 
 // findNameSources marks the inputs of nodes that only hand a file name to a
-// loader: the loader counts, not the node that named the file.
+// loader: the loader counts, not the node that named the file. A loader that also
+// tells others the name of its file stays one.
 func (r *reader) findNameSources() {
+	givers := r.weightGivers()
 	for _, n := range r.sequence {
+		if isOutputClass(n) {
+			continue
+		}
 		for i := range n.inputs {
 			in := &n.inputs[i]
-			if !in.linked() || !namesFile(in) {
+			if !in.linked() || isTextField(in.name) || !namesFile(in) || givers[in.from.node] {
 				continue
 			}
-			if modelType(n, in.name, "x.safetensors") == "" {
+			if s, ok := r.scalar(in, in.name); !ok || modelType(n, in.name, s) == "" {
 				continue
 			}
 			from := in.from.node
@@ -122,6 +130,23 @@ func (r *reader) findNameSources() {
 			}
 		}
 	}
+}
+
+// weightTypes are the wires on which loaded weights travel.
+var weightTypes = map[string]bool{"MODEL": true, "CLIP": true, "VAE": true, "CONTROL_NET": true, "CLIP_VISION": true, "STYLE_MODEL": true, "UPSCALE_MODEL": true, "LORA_STACK": true, "IPADAPTER": true}
+
+// weightGivers are the nodes whose weights another node takes.
+func (r *reader) weightGivers() map[*node]bool {
+	out := map[*node]bool{}
+	for _, n := range r.sequence {
+		for i := range n.inputs {
+			in := &n.inputs[i]
+			if in.linked() && (weightTypes[in.from.outType()] || weightTypes[strings.ToUpper(in.name)]) {
+				out[in.from.node] = true
+			}
+		}
+	}
+	return out
 }
 
 // mainModel names the weight file a pass sampled with: the first checkpoint or

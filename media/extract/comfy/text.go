@@ -69,6 +69,12 @@ func (r *reader) textOf(p port, side role) (string, bool) {
 	if in := populated(n); in != nil {
 		return r.text(in, side)
 	}
+	if s, ok, done := r.toggled(n, side); done {
+		return s, ok
+	}
+	if s, ok, done := r.loraText(p, side); done {
+		return s, ok
+	}
 	if r.isDisplay(n) {
 		return r.displayed(n, side)
 	}

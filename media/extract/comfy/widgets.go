@@ -49,7 +49,7 @@ func widgetValues(u *uiNode) []widget {
 		}
 	}
 	for ; at < len(vals); at++ {
-		if vals[at].kind == kindObject {
+		if vals[at].kind == kindObject || len(entriesOf(vals[at])) > 0 {
 			out = append(out, widget{"widget_" + strconv.Itoa(at), vals[at]})
 		}
 	}

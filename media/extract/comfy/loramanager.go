@@ -1,0 +1,117 @@
+package comfy
+
+import (
+	"fmt"
+	"strings"
+)
+
+// entriesOf gives the entries of a list widget: objects, either as they are or
+// behind "__value__".
+func entriesOf(v value) []value {
+	if inner := v.get("__value__"); inner.kind == kindArray {
+		v = inner
+	}
+	for i := range v.list {
+		if v.list[i].kind != kindObject {
+			return nil
+		}
+	}
+	return v.list
+}
+
+// listsLoras knows the nodes that keep what they load as a list of entries. The
+// tags in the text beside it are how people add to the list; nodes do not read them.
+func listsLoras(n *node) bool {
+	for i := range n.inputs {
+		for _, e := range entriesOf(n.inputs[i].val) {
+			if n.is("lora") && e.get("name").str() != "" && e.get("strength").kind != kindNull {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// loraText tells what a node that loads LoRAs gives out as text. The trigger words
+// of a LoRA stand in the LoRA's own file or on a site; nodes that read tags out of
+// a text hand the rest of it on.
+func (r *reader) loraText(p port, side role) (s string, ok, done bool) {
+	n := p.node
+	if _, patches := n.link("model", "opt_model", "MODEL", "model_opt"); !n.is("lora") || !patches && !n.has("loras") {
+		return "", false, false
+	}
+	if name := p.outName(); n.has("loras") || listsLoras(n) || strings.Contains(name, "trigger") || strings.Contains(name, "loaded") {
+		r.warn("a prompt takes words from a LoRA; they are not in the file")
+		return "", false, true
+	}
+	s, ok = r.collected(n, side)
+	return strings.TrimSpace(loraTag.ReplaceAllString(s, "")), ok, true
+}
+
+// toggled gives the words that a list of words with switches lets through. The list
+// is of the text that came in last; where another comes in, that is handed on as it is.
+func (r *reader) toggled(n *node, side role) (s string, ok, done bool) {
+	words := toggles(n)
+	if words == nil {
+		return "", false, false
+	}
+	if last := n.in("orinalMessage", "originalMessage"); last != nil {
+		in, known := r.quietText(n.in("trigger_words"), side)
+		was, _ := literalText(last.val)
+		if known && in != "" && in != was {
+			return in, true, true
+		}
+	}
+	strengths, _ := r.scalar(n.in("allow_strength_adjustment"), "")
+	var on []string
+	for _, w := range words {
+		text := strings.TrimSpace(w.get("text").str())
+		if active, _ := w.get("active").scalar(); text == "" || !truthy(active) {
+			continue
+		}
+		if f, has := w.get("strength").scalar(); has && truthy(strengths) && parseFloat(f) != nil {
+			text = fmt.Sprintf("(%s:%.2f)", text, *parseFloat(f))
+		}
+		on = append(on, text)
+	}
+	return strings.Join(on, ", "), true, true
+}
+
+// toggles finds the list of words with switches among a node's values.
+func toggles(n *node) []value {
+	for i := range n.inputs {
+		list := entriesOf(n.inputs[i].val)
+		if len(list) > 0 && list[0].get("text").kind == kindString && list[0].get("active").kind == kindBool {
+			return list
+		}
+	}
+	return nil
+}
+
+// quietText is text for a value that may be missing without harm: no warning stays.
+func (r *reader) quietText(in *input, side role) (string, bool) {
+	kept := r.warnings
+	s, ok := r.text(in, side)
+	if !ok {
+		r.warnings = kept
+	}
+	return s, ok
+}
+
+// withTriggerWords puts the words that come in beside an encoder's text in front
+// of it.
+func (r *reader) withTriggerWords(n *node, text string, side role) string {
+	var ins []*input
+	for i := range n.inputs {
+		if stem, _, _ := trailingNumber(n.inputs[i].name); stem == "trigger_words" {
+			ins = append(ins, &n.inputs[i])
+		}
+	}
+	var parts []string
+	for _, in := range inFamilyOrder(ins) {
+		if s, ok := r.text(in, side); ok && s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(append(parts, text), ", ")
+}
