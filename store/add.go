@@ -141,6 +141,9 @@ func insertAsset(ctx context.Context, tx pgx.Tx, actor library.Actor, a library.
 // addToExisting is the second upload of the same bytes.
 func addToExisting(ctx context.Context, tx pgx.Tx, actor library.Actor, n NewAsset, p prepared) (Added, error) {
 	var out Added
+	if err := lockChains(ctx, tx, actor.Tenant, []library.AssetHash{n.Asset.Hash}); err != nil {
+		return out, err
+	}
 	have, err := lockAssets(ctx, tx, actor.Tenant, []library.AssetHash{n.Asset.Hash})
 	if err != nil {
 		return out, err

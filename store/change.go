@@ -24,7 +24,7 @@ type Changed struct {
 func (s *Store) ChangeAssets(ctx context.Context, actor library.Actor, tool string, hashes []library.AssetHash,
 	edit func(*library.Asset)) (Changed, error) {
 	var out Changed
-	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
+	err := s.retryDeadlock(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		have, err := lockAssets(ctx, tx, actor.Tenant, hashes)
 		if err != nil {
 			return err

@@ -35,7 +35,7 @@ func (l ModelLink) equal(o ModelLink) bool {
 func (s *Store) LinkModel(ctx context.Context, actor library.Actor, tool string, hash library.AssetHash, link ModelLink,
 	weightless func(modelType string) bool) (Changed, error) {
 	var out Changed
-	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
+	err := s.retryDeadlock(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		have, err := lockAssets(ctx, tx, actor.Tenant, []library.AssetHash{hash})
 		if err != nil {
 			return err

@@ -51,6 +51,24 @@ func queueChainLocks(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
 
 const maxLockedParents = 64
 
+// lockChains takes, for assets that are stored already, the locks that
+// queueChainLocks takes for a new one. What may move an asset in or out of a chain
+// calls it before it locks the asset's row: an arrival takes the two in this order,
+// and the other way round the two would wait for each other.
+func lockChains(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hashes []library.AssetHash) error {
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(key) FROM (
+			SELECT DISTINCT hashtextextended($1 || link, 0) AS key FROM (
+				SELECT unnest(ARRAY['h' || a.asset_h, 'h' || nullif(a.blake3, ''), 'n' || a.filename_fold,
+					'j' || nullif(l.job_id, ''), 'c' || nullif(l.manifest_id, ''), 'c' || nullif(l.instance_id, '')])
+				FROM assets a LEFT JOIN lineage l USING (tenant_id, asset_h) WHERE a.tenant_id = $1::uuid AND a.asset_h = ANY($2)
+				UNION ALL
+				SELECT unnest(ARRAY['h' || content_hash, 'n' || name_fold, 'j' || nullif(job_id, ''), 'c' || credential_id]) FROM asset_parents
+				WHERE tenant_id = $1::uuid AND asset_h = ANY($2) AND position < $3) AS links(link)
+			WHERE link IS NOT NULL
+			ORDER BY key) AS ordered`, string(tenant), hashes, maxLockedParents)
+	return err
+}
+
 // jobOf is the image tool's job that made a file, or nothing.
 func jobOf(n NewAsset) string {
 	if t := n.Lineage.ImageTool; t != nil {
@@ -188,7 +206,8 @@ func childrenOf(hash string) string {
 		UNION ALL SELECT asset_h FROM assets WHERE tenant_id = $1::uuid AND parent_asset_h = ` + hash + `)`
 }
 
-// relink is linkArrival for an asset that went to the trash or came back.
+// relink is linkArrival for an asset that went to the trash or came back. The
+// caller holds the locks of lockChains.
 func relink(ctx context.Context, tx pgx.Tx, tenant library.TenantID, a library.Asset) error {
 	n := NewAsset{Asset: a}
 	n.Lineage.ImageTool, n.Lineage.C2PA = &library.ImageTool{}, &library.C2PA{}
@@ -196,11 +215,6 @@ func relink(ctx context.Context, tx pgx.Tx, tenant library.TenantID, a library.A
 		WHERE tenant_id = $1 AND asset_h = $2`, tenant, a.Hash).
 		Scan(&n.Lineage.ImageTool.JobID, &n.Lineage.C2PA.ManifestID, &n.Lineage.C2PA.InstanceID)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return err
-	}
-	b := &pgx.Batch{}
-	queueChainLocks(b, tenant, n)
-	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return err
 	}
 	return linkArrival(ctx, tx, tenant, n, true)

@@ -78,6 +78,9 @@ func (s *Store) ReplaceLineage(ctx context.Context, actor library.Actor, n NewAs
 	}
 	err = s.retryDeadlock(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		changed = false
+		if err := lockChains(ctx, tx, actor.Tenant, []library.AssetHash{n.Asset.Hash}); err != nil {
+			return err
+		}
 		have, err := lockAssets(ctx, tx, actor.Tenant, []library.AssetHash{n.Asset.Hash})
 		if err != nil {
 			return err

@@ -119,7 +119,8 @@ func (s *Store) retryDeadlock(ctx context.Context, tenant library.TenantID, fn f
 			return err
 		}
 	}
-	return err
+	return &library.Fault{Kind: library.KindUnavailable, Code: library.CodeStoreUnavailable, RetryAfter: time.Second, Cause: err,
+		Detail: "Others are changing the same assets at this moment, and nothing was changed. Repeat the request."}
 }
 
 // readTenant runs one query that sees only the tenant's rows, in a single round

@@ -85,8 +85,17 @@ func (s *Store) reversal(ctx context.Context, tx pgx.Tx, tenant library.TenantID
 		return nil, err
 	}
 	hashes := make([]library.AssetHash, len(records))
+	var moving []library.AssetHash
 	for i, r := range records {
 		hashes[i] = r.Hash
+		if r.After.Trashed != nil {
+			moving = append(moving, r.Hash)
+		}
+	}
+	if len(moving) > 0 {
+		if err := lockChains(ctx, tx, tenant, moving); err != nil {
+			return nil, err
+		}
 	}
 	have, err := lockAssets(ctx, tx, tenant, hashes)
 	if err != nil {
