@@ -35,6 +35,7 @@ type Detail struct {
 	Models      []AssetModel
 	Parents     []AssetParent
 	Assertion   json.RawMessage // the newest uploader's claim, or nil
+	Report      json.RawMessage // how much of its making the file tells, or nil
 	Collections []string
 }
 
@@ -81,10 +82,10 @@ func (s *Store) Asset(ctx context.Context, tenant library.TenantID, hash library
 			d.Asset, err = pgx.CollectExactlyOneRow(rows, scanAsset)
 			return err
 		})
-	b.Queue(`SELECT source, doc FROM lineage WHERE tenant_id = $1 AND asset_h = $2`, tenant, hash).
+	b.Queue(`SELECT source, doc, report FROM lineage WHERE tenant_id = $1 AND asset_h = $2`, tenant, hash).
 		Query(func(rows pgx.Rows) error {
 			for rows.Next() {
-				if err := rows.Scan(&d.Source, &d.Lineage); err != nil {
+				if err := rows.Scan(&d.Source, &d.Lineage, &d.Report); err != nil {
 					return err
 				}
 			}

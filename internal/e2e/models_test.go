@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"vitrine/library"
@@ -74,5 +75,12 @@ func TestTheReportSaysWhyFilesHaveNoPrompt(t *testing.T) {
 	}
 	if d := r.Reasons[1].Details; len(d) != 1 || d[0].Name != "GIMP 3.0" {
 		t.Errorf("who stripped the file is %+v", d)
+	}
+	var one struct {
+		Extraction *struct{ State, Reason, Sentence, By string }
+	}
+	w.Call(http.MethodGet, "/api/v1/assets/"+string(edited.Asset.Hash), nil, &one)
+	if x := one.Extraction; x == nil || x.State != "none" || x.Reason != "stripped" || x.By != "GIMP 3.0" || !strings.Contains(x.Sentence, "GIMP 3.0") {
+		t.Errorf("the asset itself says %+v", x)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vitrine/library"
+	"vitrine/media/extract"
 	"vitrine/op/assets"
 	"vitrine/store"
 )
@@ -37,6 +38,7 @@ type detailsOutput struct {
 	C2PA                 *library.C2PA          `json:"c2pa,omitempty" doc:"Content credentials, unverified."`
 	Embedding            embeddingOutput        `json:"embedding"`
 	Copyright            string                 `json:"copyright" doc:"As the file states its rights."`
+	Extraction           *extract.Report        `json:"extraction" required:"true" nullable:"true" doc:"How much of its making the file tells, and why something is missing: why there is no prompt. null for assets stored without being read."`
 	Warnings             []string               `json:"warnings" doc:"What could not be read of the file's data."`
 	Conflicts            []library.Conflict     `json:"conflicts" doc:"Places in the file that contradict each other."`
 	DownloadURL          string                 `json:"download_url,omitempty"`
@@ -146,12 +148,22 @@ func describe(d store.Detail, links assets.Links) detailsOutput {
 		C2PA: l.C2PA, Embedding: embeddingOutput{Configurations: []string{}}, Copyright: l.Extra["copyright"],
 		Warnings: orEmpty(l.Warnings), Conflicts: orEmpty(l.Conflicts), Evidence: orEmpty(l.Evidence), Provenance: provenance(d),
 		Prompts: describePrompts(&l), Workflow: describeWorkflow(l.Workflow), GenerationParameters: describeParameters(&l), ImagetoolMetadata: describeImagetool(&l),
+		Extraction: extraction(d.Report),
 	}
 	for _, m := range d.Models {
 		out.Models = append(out.Models, modelOutput{Sequence: m.Sequence, Type: m.Type, Name: m.Name, NodeID: m.NodeID, ModelHash: string(m.Hash),
 			ContentHash: m.ContentHash, BaseModel: m.BaseModel, Weight: m.Weight, ClipWeight: m.ClipWeight, DetectionSource: m.DetectionSource})
 	}
 	return out
+}
+
+// extraction reads a stored report; one of a form that is not known is none.
+func extraction(report json.RawMessage) *extract.Report {
+	var r extract.Report
+	if report == nil || json.Unmarshal(report, &r) != nil {
+		return nil
+	}
+	return &r
 }
 
 func describePrompts(l *library.Lineage) *promptsOutput {

@@ -98,7 +98,18 @@ function tell(answer) {
   for (const w of answer.interpretation.warnings) {
     notes.push(w.message + (w.suggestion ? ` (did you mean ${w.suggestion}?)` : ""));
   }
-  $("notes").textContent = notes.join(" · ");
+  if (answer.degraded.includes("semantic")) notes.push("only by words: search by meaning does not answer");
+  $("notes").replaceChildren(notes.join(" · "));
+  const better = answer.did_you_mean;
+  if (better) $("notes").append(" · did you mean ", action(`${better.query} (${better.total.toLocaleString()})`, () => look(better.query)));
+  if (!answer.total && !$("query").value.trim()) $("notes").append(" · import files with bin/vitrine import FOLDER");
+}
+
+// look searches for another query than the one in the box.
+function look(query) {
+  $("detail").close();
+  $("query").value = query;
+  search();
 }
 
 function shot(hit) {
@@ -139,12 +150,23 @@ function narrow(field, value) {
 }
 
 async function open(hit) {
-  $("detail-image").src = preview(hit, 1024);
-  $("detail-image").alt = hit.title || hit.filename;
+  show(hit);
   $("detail-text").replaceChildren(make("p", "…"));
   $("detail").showModal();
+  await fill(hit.asset_h);
+}
+
+function show(hit) {
+  $("detail-image").src = preview(hit, 1024);
+  $("detail-image").alt = hit.title || hit.filename;
+}
+
+// fill tells of one asset in the open dialog.
+async function fill(hash) {
   try {
-    $("detail-text").replaceChildren(...describe(await call("GET", `/api/v1/assets/${hit.asset_h}?include_download_url=true`)));
+    const d = await call("GET", `/api/v1/assets/${hash}?include_download_url=true`);
+    show(d);
+    $("detail-text").replaceChildren(...describe(d));
   } catch (fault) {
     $("detail-text").replaceChildren(make("p", fault.message));
   }
@@ -157,26 +179,37 @@ function describe(d) {
   const actions = make("div", undefined, { class: "row" });
   if (d.prompts?.positive) actions.append(action("Copy prompt", () => navigator.clipboard.writeText(d.prompts.positive)));
   if (d.workflow) actions.append(action("Download workflow", () => workflow(d)));
+  actions.append(action("Pictures like it", () => look(`similar:${d.asset_h}`)), action("Family", () => look(`chain:${d.asset_h}`)));
   actions.append(action("Download file", () => { location.href = new URL(d.download_url).pathname; }));
   parts.push(actions);
-  if (!d.prompts) parts.push(section("prompt"), make("p", "The file does not say how it was made.", { class: "dim" }));
+  if (!d.prompts) parts.push(section("prompt"), make("p", d.extraction?.sentence ?? "The file does not say how it was made.", { class: "dim" }));
   if (d.prompts?.positive) parts.push(section("prompt"), make("p", d.prompts.positive));
   if (d.prompts?.negative) parts.push(section("negative prompt"), make("p", d.prompts.negative));
   if (d.models.length) parts.push(section("models"), pairs(d.models.map((m) => [m.type, m.weight == null ? m.name : `${m.name} × ${m.weight}`])));
   const settings = Object.entries(d.generation_parameters ?? {}).filter(([, v]) => v !== null);
   if (settings.length) parts.push(section("settings"), pairs(settings.map(([k, v]) => [k.replaceAll("_", " "), v])));
-  const parents = d.provenance.parents.map((p) => [p.kind.replaceAll("_", " "), p.name || p.job_id || p.hash]);
+  const parents = d.provenance.parents.map((p) => [p.kind.replaceAll("_", " "), parent(p)]);
   if (parents.length) parts.push(section("made from"), pairs(parents));
   if (d.tags.length) parts.push(section("tags"), make("p", d.tags.join(", ")));
   parts.push(section("file"), pairs([["name", d.filename], ["status", d.status], ["asset", d.asset_h]]));
   return parts;
 }
 
+// parent names a file that the picture was made from, and opens it when it is here.
+function parent(p) {
+  const name = p.name || p.job_id || p.hash;
+  return p.asset_h ? action(name, () => fill(p.asset_h)) : name;
+}
+
 const section = (title) => make("h3", title);
 
 function pairs(list) {
   const dl = make("dl");
-  for (const [name, value] of list) dl.append(make("dt", name), make("dd", String(value)));
+  for (const [name, value] of list) {
+    const dd = make("dd");
+    dd.append(value instanceof Node ? value : String(value));
+    dl.append(make("dt", name), dd);
+  }
   return dl;
 }
 
