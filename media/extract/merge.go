@@ -43,6 +43,7 @@ func (m *merger) add(f writer.Finding) {
 	m.place, m.rule = f.Place, f.Rule
 	m.mute = m.graph && !f.Graph && stale(&m.l, &f.Lineage)
 	l := f.Lineage
+	l.Models = withoutUnused(l.Models, l.Positive)
 	m.evidence(l.Evidence)
 	if !m.mute && m.l.Tool == "" {
 		m.l.Tool, m.l.ToolVersion = l.Tool, l.ToolVersion
