@@ -98,9 +98,9 @@ func normalize(s *huma.Schema, args map[string]any) {
 	}
 }
 
-// respell renames arguments that are spelled in another case than the schema's.
-// One that was sent in both spellings keeps the schema's; the other is then an
-// unknown argument.
+// respell renames arguments that are spelled in another case than the schema's, or
+// go by another of an asset's names. One that was sent in both spellings keeps the
+// schema's; the other is then an unknown argument.
 func respell(s *huma.Schema, args map[string]any) {
 	var other []string
 	for name := range args {
@@ -111,7 +111,7 @@ func respell(s *huma.Schema, args map[string]any) {
 	slices.Sort(other) // the same request always gives the same answer
 	for _, name := range other {
 		for p := range s.Properties {
-			if snakeCase(p) == snakeCase(name) && args[p] == nil {
+			if (snakeCase(p) == snakeCase(name) || knownName(s, name) == p) && args[p] == nil {
 				args[p] = args[name]
 				delete(args, name)
 				break

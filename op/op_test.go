@@ -72,6 +72,20 @@ func TestArgumentsAreBroughtIntoTheFormOfTheSchema(t *testing.T) {
 	}
 }
 
+func TestAnAssetMayGoByAnyOfItsNames(t *testing.T) {
+	hash := strings.Repeat("a", 40)
+	for _, name := range []string{"asset_h", "assetH", "asset_id", "assetId", "asset_hash", "assetHash"} {
+		got, fault := call(t, "EchoGet", `{"`+name+`":"`+hash+`"}`)
+		if fault != nil || !strings.Contains(got, hash) {
+			t.Errorf("%s: %s %v", name, got, fault)
+		}
+	}
+	_, fault := call(t, "EchoGet", `{"asset_h":"`+hash+`","asset_id":"`+hash+`"}`)
+	if fault == nil || len(fault.Fields) != 1 || fault.Fields[0].Field != "asset_id" || fault.Fields[0].Code != "unknown" {
+		t.Errorf("two names at once: %+v", fault)
+	}
+}
+
 func TestFaultyArgumentsAreNamedWithWhatIsAllowed(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	for name, c := range map[string]struct {
