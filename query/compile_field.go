@@ -17,7 +17,7 @@ func (c *compiler) pred(p *Pred) clause {
 	case Contains:
 		return wildcard(f.wild(), "*"+escapeGlob(p.Value)+"*")
 	case Match, MatchPhrase:
-		m := clause{"query": p.Value}
+		m := clause{"query": linear(p.Value)}
 		if n := slop(p.Value); n > 0 {
 			m["slop"] = n
 		}

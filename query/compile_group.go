@@ -68,7 +68,7 @@ func (c *compiler) together(text []Node, u use) clause {
 	}
 	c.clauses += 3 * weight(joined)
 	return clause{"multi_match": clause{
-		"query": joined, "type": "phrase", "slop": 2 + slop(joined), "fields": []string{"title^3", "prompt^2", "tags.text"},
+		"query": linear(joined), "type": "phrase", "slop": 2 + slop(joined), "fields": []string{"title^3", "prompt^2", "tags.text"},
 	}}
 }
 

@@ -53,11 +53,12 @@ func (c *compiler) text(t *Text, u use) clause {
 	if t.Kind == Glob {
 		return c.glob(t)
 	}
-	if h := strings.ToLower(t.Value); library.AssetHash(h).Valid() {
-		c.clauses++
-		return best(constant(term("asset_h", h), scoreID), c.leafIn(t, u))
+	named := c.named(t, u)
+	if len(named) == 0 {
+		return c.leafIn(t, u)
 	}
-	return c.leafIn(t, u)
+	c.clauses += len(named)
+	return best(append(named, c.leafIn(t, u))...)
 }
 
 func (c *compiler) leafIn(t *Text, u use) clause {
@@ -87,10 +88,10 @@ func (c *compiler) fields(t *Text, u use) []string {
 func (c *compiler) analyzed(t *Text, u use) clause {
 	fields := c.fields(t, u)
 	c.clauses += len(fields) * weight(t.Value)
-	m := clause{"query": t.Value, "fields": fields, "type": "phrase"}
+	m := clause{"query": linear(t.Value), "fields": fields, "type": "phrase"}
 	switch {
 	case t.Kind == Word && c.mode != Boolean && u != excluding && cjkRunes(t.Value) > longCJK:
-		m["type"] = "best_fields"
+		m["query"], m["type"] = t.Value, "best_fields"
 		m["minimum_should_match"] = "3<75%"
 		c.clauses += len(fields) * cjkRunes(t.Value)
 	case t.Kind == Phrase:
@@ -126,7 +127,7 @@ func modelForms(v string) []any {
 }
 
 func phraseIn(v string, fields ...string) clause {
-	m := clause{"query": v, "fields": fields, "type": "phrase"}
+	m := clause{"query": linear(v), "fields": fields, "type": "phrase"}
 	if n := slop(v); n > 0 {
 		m["slop"] = n
 	}
@@ -200,6 +201,9 @@ func (c *compiler) wholeText(text string) []clause {
 	if text == "" || len(names) == 0 {
 		return nil
 	}
+	if file := fileOf(c.typed); file != "" && len(file) <= mappings.MaxKeyword {
+		names = append(names, file)
+	}
 	c.clauses += 3
 	named := func(name string, q clause) clause {
 		return clause{"constant_score": clause{"filter": q, "boost": WholeBoosts[name], "_name": name}}
@@ -242,25 +246,6 @@ func cjkRunes(s string) int {
 	for _, r := range s {
 		if isCJK(r) {
 			n++
-		}
-	}
-	return n
-}
-
-// slop is how far apart the words of a phrase may be. The index counts a run of
-// n Chinese or Japanese characters as n positions, a query as n-1 pairs, so what
-// follows such a run stands one further off.
-func slop(s string) int {
-	n, run := 0, 0
-	for _, r := range s {
-		switch {
-		case isCJK(r):
-			run++
-		case run >= 2 && (unicode.IsLetter(r) || unicode.IsDigit(r)):
-			n++
-			run = 0
-		case run == 1:
-			run = 0
 		}
 	}
 	return n

@@ -167,7 +167,7 @@ func (l *lexer) quoteHere() bool {
 // wordOrField reads a field prefix or a word. Behind a minus a word is never an operator.
 func (l *lexer) wordOrField(operators bool) {
 	start := l.pos
-	if name, ok := l.prefix(); ok {
+	if name, ok := l.prefix(); ok && !l.drive(name) {
 		l.pos += len(name) + 1
 		at := span{start, l.pos}
 		if f := LookupField(name); f != nil {
@@ -199,6 +199,11 @@ func (l *lexer) prefix() (string, bool) {
 		return "", false
 	}
 	return l.s[l.pos:i], true
+}
+
+// drive reports whether a prefix is the drive of a path, as in C:\pictures.
+func (l *lexer) drive(name string) bool {
+	return len(name) == 1 && strings.HasPrefix(l.s[l.pos+1:], `:\`)
 }
 
 // value reads what follows a prefix directly: a phrase, a group or a word, in
@@ -293,15 +298,19 @@ func (l *lexer) phrase(start int) {
 		b.WriteRune(c)
 	}
 	at := span{start, l.pos}
-	w := l.r.warn(UnclosedQuote, span{start, min(start+1, l.pos)}, "a quote is not closed; it was closed at the end")
+	_, n := utf8.DecodeRuneInString(l.s[start:])
+	w := l.r.warn(UnclosedQuote, span{start, start + n}, "a quote is not closed; it was closed at the end")
 	w.Suggestion = `add a closing "`
 	l.add(token{kind: tokPhrase, text: b.String(), at: at})
 }
 
 // word reads a word from the position: up to a blank, a ) that it did not open,
-// or a quote that has its closing quote.
+// or a quote that has its closing quote. In a path with a drive a backslash is
+// itself.
 func (l *lexer) word(start int) {
 	t := token{kind: tokWord, plain: true}
+	name, path := l.prefix()
+	path = path && l.drive(name)
 	var b strings.Builder
 	inside := 0
 scan:
@@ -310,7 +319,7 @@ scan:
 		switch {
 		case isBlank(c):
 			break scan
-		case c == '\\':
+		case c == '\\' && !path:
 			t.plain = false
 			l.pos++
 			if l.pos < len(l.s) {

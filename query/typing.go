@@ -53,8 +53,13 @@ func (r *reader) typed(f *Field, t token) Node {
 
 // foldName is fold, and for fields with models' names takes the folder and the
 // weight file's ending off, which the index leaves out: names are mostly pasted.
+// A path of a file stands for its last part.
 func (f *Field) foldName(s string) string {
 	switch f.Index {
+	case "filename":
+		if file := fileOf(fold(s)); file != "" {
+			return file
+		}
 	case "model_names", "checkpoint_names", "lora_names", "gt_models":
 		if name := library.FoldModelName(s); name != "" {
 			return fold(name)

@@ -1,6 +1,7 @@
 package naive
 
 import (
+	"strconv"
 	"strings"
 
 	"vitrine/library"
@@ -14,7 +15,7 @@ func (m matcher) text(t *query.Text, negated bool) bool {
 	if t.Kind == query.Glob {
 		return m.glob(t)
 	}
-	if h := strings.ToLower(t.Value); library.AssetHash(h).Valid() && string(m.d.AssetH) == h {
+	if m.named(strings.ToLower(t.Value), negated && m.mode == query.Smart) {
 		return true
 	}
 	switch m.mode {
@@ -28,6 +29,32 @@ func (m matcher) text(t *query.Text, negated bool) bool {
 		fields = anywhere[:3]
 	}
 	return m.phraseIn(t.Value, fields...)
+}
+
+// named reports whether a text is the asset's hash or the beginning of it, its
+// seed, a path to a file of its name, or the file of one of its models.
+func (m matcher) named(v string, hashesOnly bool) bool {
+	hex := strings.Trim(v, "0123456789abcdef") == ""
+	if hex && len(v) >= 8 && len(v) <= 40 && strings.HasPrefix(string(m.d.AssetH), v) {
+		return true
+	}
+	if hashesOnly {
+		return false
+	}
+	if n, err := strconv.ParseUint(v, 10, 64); err == nil && len(v) >= 5 && m.d.Seed != nil && *m.d.Seed == n {
+		return true
+	}
+	i := strings.LastIndexAny(v, `/\`)
+	if dot := strings.LastIndexByte(v[i+1:], '.'); i >= 0 && dot > 0 && dot < len(v[i+1:])-1 && Fold(m.d.Filename) == Fold(v[i+1:]) {
+		return true
+	}
+	name := library.FoldModelName(v)
+	for _, n := range m.d.ModelNames {
+		if !strings.HasSuffix(v, name) && Fold(n) == Fold(name) {
+			return true
+		}
+	}
+	return false
 }
 
 func (m matcher) phraseIn(v string, fields ...string) bool {

@@ -1,0 +1,74 @@
+package query_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vitrine/mappings"
+	"vitrine/query"
+)
+
+var everyMode = []query.Mode{query.Smart, query.Exact, query.Partial, query.Fuzzy, query.FullText, query.Boolean}
+
+func TestAWordWithInnerMarksIsFoundInsideAPhrase(t *testing.T) {
+	s := shelf(t,
+		mappings.Document{Prompt: "1girl, red_hair, blue_eyes, night", Filename: "photo_2026-11-10_09-44-46.jpg"},
+		mappings.Document{Title: "the o'brien cat's v1.5 study", Prompt: "girl (red:1.2) best_quality smiling"},
+	)
+	for _, c := range []struct {
+		text string
+		want []int
+	}{
+		{`"1girl red_hair blue_eyes night"`, []int{0}},
+		{`"1girl red hair blue_eyes night"`, []int{0}},
+		{`prompt:"1girl red_hair blue_eyes night"`, []int{0}},
+		{"photo_2026-11-10_09-44-46.jpg", []int{0}},
+		{"2026-11-10_09-44", []int{0}},
+		{`"the o'brien cat's v1.5 study"`, []int{1}},
+		{`"girl (red:1.2) best_quality smiling"`, []int{1}},
+		{`"night red_hair 1girl"`, []int{}},
+	} {
+		for _, mode := range []query.Mode{query.FullText, query.Boolean, query.Smart} {
+			if diff := cmp.Diff(c.want, s.find(c.text, query.Request{Mode: mode})); diff != "" {
+				t.Errorf("%s %s (-want +got):\n%s", mode, c.text, diff)
+			}
+		}
+	}
+}
+
+func TestAPastedNameFindsItsAsset(t *testing.T) {
+	seed := uint64(2481123746)
+	s := shelf(t,
+		mappings.Document{Prompt: "fox"},
+		mappings.Document{Prompt: "fox", Seed: &seed},
+		mappings.Document{Filename: "ComfyUI_00090_.png"},
+		mappings.Document{Filename: "other.png", ModelNames: []string{"sd_xl_base_1.0"}},
+	)
+	for _, c := range []struct {
+		text string
+		want []int
+	}{
+		{string(hash(2)), []int{2}},
+		{"0000000000000000000000000000000000000", []int{0, 1, 2, 3}},
+		{"00000000000000000000000000000000000001", []int{}},
+		{"2481123746", []int{1}},
+		{"24811", []int{}},
+		{"/home/me/output/ComfyUI_00090_.png", []int{2}},
+		{`C:\Users\me\output\ComfyUI_00090_.png`, []int{2}},
+		{`filename:C:\Users\me\output\ComfyUI_00090_.png`, []int{2}},
+		{"sd_xl_base_1.0.safetensors", []int{3}},
+		{"models/checkpoints/SD_XL_base_1.0.safetensors", []int{3}},
+		{"fox -2481123746", []int{0}},
+	} {
+		for _, mode := range everyMode {
+			if c.text == "fox -2481123746" && (mode == query.Smart || mode == query.Partial) {
+				continue // smart excludes by title, tags and prompt alone; partial looks into names, not prompts
+			}
+			got := s.find(c.text, query.Request{Mode: mode, Sort: []query.Sort{{By: "filename"}}})
+			if diff := cmp.Diff(len(c.want), len(got)); diff != "" || len(got) == 1 && got[0] != c.want[0] {
+				t.Errorf("%s %s finds %v, want %v", mode, c.text, got, c.want)
+			}
+		}
+	}
+}
