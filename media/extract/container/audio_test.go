@@ -105,6 +105,7 @@ func id3Tagged(version, flags int, frames ...any) []byte {
 
 func TestID3TextIsReadInEveryCoding(t *testing.T) {
 	const text = "größe テスト"
+	packed := zipped("\x03k\x00" + text)
 	long := strings.Repeat("x", 200) // its length differs between seven and eight bits a byte
 	cases := map[string]struct {
 		file []byte
@@ -122,6 +123,8 @@ func TestID3TextIsReadInEveryCoding(t *testing.T) {
 		"length in eight bits against the rules": {id3Tagged(4, 0, "TXXX", be32(len(long)+8), 0, 0, 3, "prompt\x00", long, "TIT2", safe4(1), 0, 0, 3),
 			Chunk{Key: "prompt", Text: long}},
 		"unsynchronised": {id3Tagged(3, 0x80, id3Frame(3, "TXXX", 0, "prompt\x00\xff\xf6")[:18], "\xff\x00\xf6"), Chunk{Key: "prompt", Text: "ÿö"}},
+		"in a group":     {id3Tagged(4, 0, "TXXX", safe4(15), 0, 0x41, 7, be32(10), 3, "k\x00größe"), Chunk{Key: "k", Text: "größe"}},
+		"compressed":     {id3Tagged(3, 0, "TXXX", be32(4+len(packed)), 0, 0x80, be32(len(text)+3), packed), Chunk{Key: "k", Text: text}},
 		"version 2":      {join("ID3\x02\x00\x00", safe4(14), "TXX", be32(8)[1:], 0, "k\x00a cat"), Chunk{Key: "k", Text: "a cat"}},
 	}
 	for name, c := range cases {

@@ -47,6 +47,7 @@ const (
 	tagPhotoshop   = 0x8649
 	tagExifIFD     = 0x8769
 	tagUserComment = 0x9286
+	tagC2PA        = 0xCD41
 	tagXPFirst     = 0x9C9B
 	tagXPLast      = 0x9C9F
 )
@@ -201,15 +202,27 @@ func (t *tiffReader) field(e tiffEntry, depth int) {
 		if n := t.integer(e); n > 0 && n <= 8 {
 			t.s.add(t.place, "Orientation", strconv.FormatInt(n, 10))
 		}
-	case e.tag == tagXMP, e.tag == tagIPTC, e.tag == tagPhotoshop:
+	case e.tag == tagXMP, e.tag == tagIPTC, e.tag == tagPhotoshop, e.tag == tagC2PA:
 		if b, ok := t.bytes(e); ok {
 			t.nested(e.tag, b)
 		}
-	case e.kind == 2, e.tag == tagUserComment, e.tag >= tagXPFirst && e.tag <= tagXPLast:
+	case e.isText():
 		if b, ok := t.bytes(e); ok {
 			t.s.add(t.place, tagName(e.tag), t.text(e.tag, b))
 		}
 	}
+}
+
+// isText tells the fields of text. Exif 3.0 has a type of its own for UTF-8, and
+// writers declare the fields that are always text as plain bytes, too.
+func (e tiffEntry) isText() bool {
+	switch e.kind {
+	case 2, 129:
+		return true
+	case 1, 7:
+		return exifNames[e.tag] != ""
+	}
+	return e.tag == tagUserComment
 }
 
 // nested hands metadata of another kind within a TIFF file to its reader.
@@ -221,6 +234,8 @@ func (t *tiffReader) nested(tag uint16, b []byte) {
 		readIPTC(t.s, b, "tiff:iptc")
 	case tagPhotoshop:
 		readPhotoshop(t.s, b, "tiff")
+	case tagC2PA:
+		t.s.addCredentials("tiff:0xCD41", b)
 	}
 }
 

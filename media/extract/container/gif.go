@@ -54,6 +54,7 @@ func (g *gifReader) blocks() bool {
 		switch kind {
 		case 0x3B:
 			return true
+		case 0: // an empty piece too many, which decoders skip
 		case 0x21:
 			err = g.extension()
 		case 0x2C:
@@ -113,21 +114,35 @@ func (g *gifReader) extension() error {
 	return g.pieces(nil)
 }
 
+// The names of the applications whose blocks are read.
+const (
+	xmpApplication         = "XMP DataXMP"
+	credentialsApplication = "C2PA_GIF\x01\x00\x00"
+)
+
 // application reads an application's block. XMP is not cut into pieces: its bytes
 // read as if they were piece lengths, up to a trailer that ends any such reading
 // (XMP specification part 3, 1.1.2), so the lengths are put back between.
 func (g *gifReader) application() error {
-	first, isXMP := true, false
+	name := ""
 	var packet bytes.Buffer
 	err := g.pieces(func(n byte, b []byte) {
-		if first {
-			first, isXMP = false, string(b) == "XMP DataXMP"
-		} else if isXMP {
+		switch name {
+		case "":
+			name = string(b)
+		case xmpApplication:
 			packet.WriteByte(n)
+			packet.Write(b)
+		case credentialsApplication:
 			packet.Write(b)
 		}
 	})
-	if isXMP {
+	switch name {
+	case credentialsApplication:
+		if g.s.hold("the content credentials", int64(packet.Len())) {
+			g.s.addCredentials("gif:C2PA_GIF", packet.Bytes())
+		}
+	case xmpApplication:
 		// The trailer counts down from 255, behind a byte of 1.
 		text, _, _ := bytes.Cut(packet.Bytes(), []byte{1, 0xFF, 0xFE, 0xFD})
 		readXMP(g.s, text)

@@ -24,6 +24,7 @@ type heifItem struct {
 // heifLocation says where an item's bytes stand.
 type heifLocation struct {
 	inData  bool // in the idat box rather than in the file
+	apart   bool // in another file or within another item, which is not read
 	extents [][2]int64
 }
 
@@ -118,11 +119,12 @@ func (h *heif) locations(c cursor) {
 		id := int(c.uint(wide))
 		var l heifLocation
 		if version > 0 {
-			l.inData = c.u16()&15 == 1
+			method := c.u16() & 15
+			l.inData, l.apart = method == 1, method > 1
 		} else {
 			index = 0
 		}
-		c.skip(2) // data reference
+		l.apart = c.u16() != 0 && !l.inData || l.apart // the data reference
 		start := int64(c.uint(base))
 		extents := c.u16()
 		if h.extents += extents; c.bad || h.extents > maxItems {
@@ -228,7 +230,7 @@ func (h *heif) bytes(item heifItem) (source, bool) {
 	if l.inData {
 		in = h.data
 	}
-	if !ok || len(l.extents) == 0 || in.ledger == nil {
+	if !ok || l.apart || len(l.extents) == 0 || in.ledger == nil {
 		return source{}, false
 	}
 	if len(l.extents) == 1 {
@@ -252,7 +254,7 @@ func (h *heif) bytes(item heifItem) (source, bool) {
 // exifItem skips the offset that precedes EXIF in an item; some writers forget it.
 func exifItem(s source) source {
 	b := s.peek(0, 4)
-	if b == nil || isTIFF(b) {
+	if b == nil || isTIFF(b) || string(b) == "Exif" {
 		return s
 	}
 	c := cursor{b: b}

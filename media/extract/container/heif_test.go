@@ -39,6 +39,7 @@ func TestAVIFAndHEIFItemsAreRead(t *testing.T) {
 		"AVIF with JPEG's prefix":    {"avif", "avif:exif", "image/avif", join(be32(6), "Exif\x00\x00", block)},
 		"AVIF without the offset":    {"avif", "avif:exif", "image/avif", block},
 		"HEIC":                       {"heic", "heif:exif", "image/heic", join(be32(0), block)},
+		"AVIF with the prefix alone": {"avif", "avif:exif", "image/avif", join("Exif\x00\x00", block)},
 		"AVIF with the prefix twice": {"avif", "avif:exif", "image/avif", join(be32(0), "Exif\x00\x00", block)},
 	}
 	for name, c := range cases {
@@ -50,6 +51,19 @@ func TestAVIFAndHEIFItemsAreRead(t *testing.T) {
 				t.Errorf("got %+v; want %s of 3×2", f, c.mime)
 			}
 		})
+	}
+}
+
+// TestItemsThatStandElsewhereAreLeftOut: their offsets count from another item or
+// in another file, where other bytes would be read here.
+func TestItemsThatStandElsewhereAreLeftOut(t *testing.T) {
+	b := avifFile("avif", join(be32(0), exifBlock(be, []field{ascii(0x010F, "workflow:{}")}, nil)), []byte(xmpPacket))
+	entry := join(be16(2), be16(0), be16(0), be16(1))
+	for name, other := range map[string][]byte{"in another item": join(be16(2), be16(2), be16(0), be16(1)), "in another file": join(be16(2), be16(0), be16(1), be16(1))} {
+		f := readBytes(t, bytes.Replace(b, entry, other, 1))
+		if _, found := f.Text("Make"); found {
+			t.Errorf("an item %s was read", name)
+		}
 	}
 }
 

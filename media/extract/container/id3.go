@@ -2,6 +2,7 @@ package container
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/binary"
 	"strings"
 )
@@ -87,16 +88,42 @@ func (t *id3Tag) frame() bool {
 		t.s.warn("the ID3 frame %s breaks off", printable(id))
 		return false
 	}
-	if t.version == 4 && (flags&2 != 0 || t.unsync) {
-		body = resync(body)
-	}
-	if t.version == 4 && flags&1 != 0 && len(body) >= 4 { // the length before packing
-		body = body[4:]
-	}
-	if packed := t.version == 4 && flags&12 != 0 || t.version == 3 && flags&0xC0 != 0; !packed {
-		t.text(id, body)
-	}
+	t.text(id, t.unpacked(flags, body))
 	return true
+}
+
+// unpacked undoes what the frame's flags say was done to its body, and drops what
+// they say precedes it. An encrypted body gives nothing.
+func (t *id3Tag) unpacked(flags int, body []byte) []byte {
+	grouped, encrypted, packed, length := flags&0x20 != 0, flags&0x40 != 0, flags&0x80 != 0, flags&0x80 != 0
+	if t.version == 4 {
+		grouped, encrypted, packed, length = flags&0x40 != 0, flags&4 != 0, flags&8 != 0, flags&1 != 0
+		if flags&2 != 0 || t.unsync {
+			body = resync(body)
+		}
+	}
+	c := cursor{b: body}
+	if grouped && t.version == 4 {
+		c.skip(1)
+	}
+	if length { // before packing
+		c.skip(4)
+	}
+	if grouped && t.version == 3 {
+		c.skip(1)
+	}
+	switch {
+	case encrypted:
+		return nil
+	case !packed:
+		return c.b
+	}
+	z, err := zlib.NewReader(bytes.NewReader(c.b))
+	if err != nil {
+		t.s.warn("an ID3 frame is not compressed as it says")
+		return nil
+	}
+	return t.s.expand("an ID3 frame", z, int64(len(c.b)))
 }
 
 // frameSize reads a frame's length. Version 4 has seven bits per byte, but some
@@ -145,27 +172,52 @@ func (t *id3Tag) text(id string, b []byte) {
 		}
 		name, value := cutID3(coding, b[3:]) // the language precedes
 		t.s.add("mp3:id3", strings.Trim(id+":"+name, ":"), value)
+	case id == "GEOB":
+		t.object(coding, b)
 	case id[0] == 'T':
 		t.s.add("mp3:id3", id, strings.ReplaceAll(strings.TrimRight(id3Text(coding, b), "\x00"), "\x00", "\n"))
 	}
 }
 
-// cutID3 splits a frame of two texts at the first terminator, which is two bytes
-// wide and aligned in UTF-16.
-func cutID3(coding byte, b []byte) (name, value string) {
-	if coding == 1 || coding == 2 {
-		for i := 0; i+1 < len(b); i += 2 {
-			if b[i] == 0 && b[i+1] == 0 {
-				return id3Text(coding, b[:i]), id3Text(coding, b[i+2:])
-			}
-		}
-		return "", id3Text(coding, b)
+// credentialsMIME is the type under which content credentials are attached.
+const credentialsMIME = "application/x-c2pa-manifest-store"
+
+// object keeps content credentials (C2PA 2.1, A.3): type, file name, description,
+// then the boxes. Other objects are not metadata of the file.
+func (t *id3Tag) object(coding byte, b []byte) {
+	c := cursor{b: b}
+	if c.text() != credentialsMIME {
+		return
 	}
-	head, rest, ok := bytes.Cut(b, []byte{0})
+	for range 2 {
+		if _, rest, ok := splitID3(coding, c.b); ok {
+			c.b = rest
+		}
+	}
+	t.s.addCredentials("id3:GEOB", c.b)
+}
+
+// cutID3 splits a frame of two texts.
+func cutID3(coding byte, b []byte) (name, value string) {
+	head, rest, ok := splitID3(coding, b)
 	if !ok {
 		return "", id3Text(coding, b)
 	}
 	return id3Text(coding, head), id3Text(coding, rest)
+}
+
+// splitID3 splits at the first terminator, which is two bytes wide and aligned in
+// UTF-16.
+func splitID3(coding byte, b []byte) (head, rest []byte, ok bool) {
+	if coding != 1 && coding != 2 {
+		return bytes.Cut(b, []byte{0})
+	}
+	for i := 0; i+1 < len(b); i += 2 {
+		if b[i] == 0 && b[i+1] == 0 {
+			return b[:i], b[i+2:], true
+		}
+	}
+	return nil, nil, false
 }
 
 // id3Text decodes by the frame's coding byte: Latin-1 (in practice often UTF-8),

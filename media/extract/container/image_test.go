@@ -37,7 +37,7 @@ func xmpTrailer() []byte {
 
 func TestGIFIsRead(t *testing.T) {
 	comment := graph + strings.Repeat(" テスト", 60) // more than one piece
-	f := readBytes(t, gifFile(0x21, 0xFE, gifBlock(comment), gifFrame(10), gifFrame(15),
+	f := readBytes(t, gifFile(0x21, 0xFE, gifBlock(comment), gifFrame(10), gifFrame(15), 0, 0,
 		0x21, 0xFF, gifBlock("XMP DataXMP")[:12], xmpPacket, xmpTrailer()))
 	wantChunks(t, f, Chunk{Place: "gif:comment", Key: "comment", Text: comment},
 		Chunk{Place: "xmp", Key: "exif:UserComment", Text: `{"c":"a cat"}`})

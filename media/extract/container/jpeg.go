@@ -7,9 +7,8 @@ import (
 
 // The headers of the JPEG segments that carry metadata.
 const (
-	exifHeader        = "Exif\x00\x00"
-	extendedXMPHeader = "http://ns.adobe.com/xmp/extension/\x00"
-	photoshopHeader   = "Photoshop 3.0\x00"
+	exifHeader      = "Exif\x00" // a byte of padding follows, of any value
+	photoshopHeader = "Photoshop 3.0\x00"
 )
 
 // readJPEG walks the segments of a JPEG file up to its pixels (ITU-T T.81 B.1).
@@ -47,8 +46,11 @@ func readJPEG(s source) {
 type jpegReader struct {
 	s        source
 	exif     []byte
-	extended []spread // extended XMP packets
-	boxes    []spread // JUMBF boxes
+	comment  []byte           // a comment that filled its segment and may go on
+	photo    []byte           // Photoshop's resources
+	extended []extendedPacket // extended XMP packets
+	boxes    []spread         // JUMBF boxes
+	strays   int              // runs of bytes that belong to no segment
 }
 
 // spread is a value that did not fit into one segment.
@@ -68,10 +70,26 @@ func find(all []spread, id []byte) *spread {
 	return nil
 }
 
+// Limits of what is skipped because it belongs to no segment.
+const (
+	maxStray     = 64 << 10 // bytes at once
+	maxStrayRuns = 16       // times in a file
+)
+
 // marker finds the marker at off and the offset behind it. Any number of 0xFF
-// may precede a marker as filling.
+// may precede a marker as filling; other bytes should not, but decoders skip them.
 func (j *jpegReader) marker(off int64) (byte, int64, bool) {
 	b := j.s.peek(off, 2)
+	if b != nil && (b[0] != 0xFF || b[1] == 0) && j.strays < maxStrayRuns {
+		j.strays++
+		stray := j.s.part(off, maxStray)
+		b = stray.front(stray.size)
+		i := markerIn(b)
+		if i < 0 {
+			return 0, 0, false
+		}
+		off, b = off+int64(i), b[i:]
+	}
 	if b == nil || b[0] != 0xFF {
 		return 0, 0, false
 	}
@@ -86,7 +104,21 @@ func (j *jpegReader) marker(off int64) (byte, int64, bool) {
 	return 0, 0, false
 }
 
+// markerIn gives where the first marker stands in b, -1 for nowhere.
+func markerIn(b []byte) int {
+	for i := 0; i+1 < len(b); i++ {
+		if b[i] == 0xFF && b[i+1] >= 0xC0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// maxSegment is what a segment can hold; longer comments go on in the next.
+const maxSegment = 1<<16 - 1 - 2
+
 func (j *jpegReader) segment(marker byte, off, n int64) {
+	j.flush(marker)
 	switch marker {
 	case 0xE1, 0xEB, 0xED, 0xFE:
 		b, ok := j.s.value("a JPEG segment", off, n)
@@ -100,10 +132,12 @@ func (j *jpegReader) segment(marker byte, off, n int64) {
 			j.app11(b)
 		case 0xED:
 			if rest, ok := bytes.CutPrefix(b, []byte(photoshopHeader)); ok {
-				readPhotoshop(j.s, rest, "jpeg")
+				j.photo = append(j.photo, rest[:min(len(rest), maxValue-len(j.photo))]...)
 			}
 		case 0xFE:
-			j.s.add("jpeg:comment", "comment", asciiText(b, binary.BigEndian))
+			if j.comment = append(j.comment, b...); n < maxSegment || len(j.comment) > maxValue-maxSegment {
+				j.flush(0)
+			}
 		}
 	default:
 		if isFrameHeader(marker) {
@@ -115,6 +149,18 @@ func (j *jpegReader) segment(marker byte, off, n int64) {
 	}
 }
 
+// flush keeps what ends because a segment of another kind follows.
+func (j *jpegReader) flush(next byte) {
+	if next != 0xFE && len(j.comment) > 0 {
+		j.s.add("jpeg:comment", "comment", asciiText(j.comment, binary.BigEndian))
+		j.comment = nil
+	}
+	if next != 0xED && len(j.photo) > 0 {
+		readPhotoshop(j.s, j.photo, "jpeg")
+		j.photo = nil
+	}
+}
+
 // isFrameHeader tells the start-of-frame markers from the tables between them.
 func isFrameHeader(marker byte) bool {
 	return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC
@@ -122,7 +168,8 @@ func isFrameHeader(marker byte) bool {
 
 // app1 sorts out the two tenants of APP1: EXIF and XMP.
 func (j *jpegReader) app1(b []byte) {
-	if rest, ok := bytes.CutPrefix(b, []byte(exifHeader)); ok {
+	if rest, ok := bytes.CutPrefix(b, []byte(exifHeader)); ok && len(rest) > 1 {
+		rest = rest[1:]
 		// An EXIF block above 64 KiB goes on in the next segment; only its
 		// first piece starts with a byte order.
 		if isTIFF(rest) && len(j.exif) > 0 {
@@ -139,27 +186,6 @@ func (j *jpegReader) app1(b []byte) {
 
 // maxSpread bounds the values of one kind that are spread over segments.
 const maxSpread = 16
-
-// extendedXMP collects a packet that is too long for one segment: 32 bytes of
-// digest, total length, this piece's offset (XMP specification part 3, 1.1.3.1).
-// Writers put the pieces in order; what would leave a gap is not believed.
-func (j *jpegReader) extendedXMP(b []byte) {
-	if len(b) < 40 {
-		return
-	}
-	digest, off := b[:32], binary.BigEndian.Uint32(b[36:])
-	x := find(j.extended, digest)
-	if x == nil && len(j.extended) < maxSpread {
-		j.extended = append(j.extended, spread{id: string(digest)})
-		x = &j.extended[len(j.extended)-1]
-	}
-	if x == nil || x.next != off {
-		j.s.warn("a piece of the extended XMP is out of place and was left out")
-		return
-	}
-	x.pieces = append(x.pieces, b[40:])
-	x.next += uint32(len(b) - 40)
-}
 
 // app11 collects the pieces of JUMBF boxes: "JP", instance, sequence, box header,
 // payload. Every piece repeats the header (ISO 19566-5, annex D).
@@ -190,12 +216,11 @@ func (j *jpegReader) app11(b []byte) {
 
 // finish keeps what was gathered.
 func (j *jpegReader) finish() {
+	j.flush(0)
 	if len(j.exif) > 0 {
 		readEXIF(j.s.memory(j.exif), "jpeg:exif")
 	}
-	for _, x := range j.extended {
-		readXMP(j.s, j.whole(x))
-	}
+	j.finishXMP()
 	for _, x := range j.boxes {
 		if b := j.whole(x); isManifestStore(b) {
 			j.s.addCredentials("jpeg:APP11", b)

@@ -28,6 +28,7 @@ func jpegFile(segments ...any) []byte {
 
 func TestJPEGMetadataIsReadFromEverySegment(t *testing.T) {
 	text := "a cat\nSteps: 20, Größe, テスト"
+	foxes := strings.Repeat("一只狐狸，一个雪地。", 4)
 	cases := map[string]struct {
 		segments []byte
 		want     Chunk
@@ -41,6 +42,34 @@ func TestJPEGMetadataIsReadFromEverySegment(t *testing.T) {
 		"UserComment in ASCII": {
 			segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join("ASCII\x00\x00\x00", text)}})),
 			Chunk{Place: "jpeg:exif", Key: "UserComment", Text: text}},
+		"UserComment in UTF-16 that says ASCII": {
+			segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join("ASCII\x00\x00\x00", utf16Bytes(be, text))}})),
+			Chunk{Place: "jpeg:exif", Key: "UserComment", Text: text}},
+		"UserComment in UTF-16 behind a code of zeros": {
+			segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join(make([]byte, 8), utf16Bytes(be, text))}})),
+			Chunk{Place: "jpeg:exif", Key: "UserComment", Text: text}},
+		"UserComment in UTF-16 of little ASCII without a character code": {
+			segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, utf16Bytes(be, foxes+" 1girl")}})),
+			Chunk{Place: "jpeg:exif", Key: "UserComment", Text: foxes + " 1girl"}},
+		"UserComment in UTF-16 without ASCII": {
+			segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join("UNICODE\x00", utf16Bytes(be, foxes))}})),
+			Chunk{Place: "jpeg:exif", Key: "UserComment", Text: foxes}},
+		"UserComment in UTF-8 with a terminator that says UNICODE": {
+			segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join("UNICODE\x00", "a cat\x00")}})),
+			Chunk{Place: "jpeg:exif", Key: "UserComment", Text: "a cat"}},
+		"ImageDescription of the type UTF-8": {
+			segment(0xE1, "Exif\x00\x00", exifBlock(le, []field{{0x010E, 129, []byte(text + "\x00")}}, nil)),
+			Chunk{Place: "jpeg:exif", Key: "ImageDescription", Text: text}},
+		"Make of the type UNDEFINED": {
+			segment(0xE1, "Exif\x00\x00", exifBlock(le, []field{{0x010F, 7, []byte("prompt:{}")}}, nil)),
+			Chunk{Place: "jpeg:exif", Key: "Make", Text: "prompt:{}"}},
+		"Model of the type BYTE": {
+			segment(0xE1, "Exif\x00\x00", exifBlock(le, []field{{0x0110, 1, []byte("prompt:{}")}}, nil)),
+			Chunk{Place: "jpeg:exif", Key: "Model", Text: "prompt:{}"}},
+		"EXIF with other padding": {
+			segment(0xE1, "Exif\x00\xff", exifBlock(le, []field{ascii(0x010F, "prompt:{}")}, nil)),
+			Chunk{Place: "jpeg:exif", Key: "Make", Text: "prompt:{}"}},
+		"comment behind bytes of no segment": {join(segment(0xE0, "JFIF\x00"), "\x00\x13", segment(0xFE, "{}")), Chunk{Place: "jpeg:comment", Key: "comment", Text: "{}"}},
 		"UserComment in JIS": {
 			segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join("JIS\x00\x00\x00\x00\x00", "\x1b$B%F%9%H\x1b(B")}})),
 			Chunk{Place: "jpeg:exif", Key: "UserComment", Text: "テスト"}},
@@ -86,13 +115,40 @@ func TestLongEXIFGoesOnInTheNextSegment(t *testing.T) {
 	wantChunks(t, f, Chunk{Place: "jpeg:exif", Key: "Make", Text: text})
 }
 
-func TestExtendedXMPIsPutTogether(t *testing.T) {
+func TestExtendedXMPIsPutTogetherInAnyOrder(t *testing.T) {
 	digest := strings.Repeat("d", 32)
 	half := len(xmpPacket) / 2
-	f := readBytes(t, jpegFile(
-		segment(0xE1, extendedXMPHeader, digest, be32(len(xmpPacket)), be32(0), xmpPacket[:half]),
-		segment(0xE1, extendedXMPHeader, digest, be32(len(xmpPacket)), be32(half), xmpPacket[half:])))
-	wantChunks(t, f, Chunk{Place: "xmp", Key: "exif:UserComment", Text: `{"c":"a cat"}`})
+	first := segment(0xE1, extendedXMPHeader, digest, be32(len(xmpPacket)), be32(0), xmpPacket[:half])
+	second := segment(0xE1, extendedXMPHeader, digest, be32(len(xmpPacket)), be32(half), xmpPacket[half:])
+	for _, segments := range [][]byte{join(first, second), join(second, first), join(first, first, second)} {
+		f := readBytes(t, jpegFile(segments))
+		wantChunks(t, f, Chunk{Place: "xmp", Key: "exif:UserComment", Text: `{"c":"a cat"}`})
+	}
+}
+
+// TestExtendedXMPOfAnotherStateIsLeftOut: editors that write a new main packet
+// leave the old extension behind.
+func TestExtendedXMPOfAnotherStateIsLeftOut(t *testing.T) {
+	main := `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description xmlns:n="http://ns.adobe.com/xmp/note/" n:HasExtendedXMP="` +
+		strings.Repeat("A", 32) + `"/></rdf:RDF>`
+	for digest, want := range map[string]int{strings.Repeat("a", 32): 2, strings.Repeat("d", 32): 1} {
+		f := readBytes(t, jpegFile(segment(0xE1, xmpHeader, main),
+			segment(0xE1, extendedXMPHeader, digest, be32(len(xmpPacket)), be32(0), xmpPacket)))
+		if len(f.Chunks) != want {
+			t.Errorf("extension of digest %s: got %d chunks, want %d", digest[:1], len(f.Chunks), want)
+		}
+	}
+}
+
+// TestLongCommentGoesOnInTheNextSegment: so does a long IPTC record.
+func TestLongCommentGoesOnInTheNextSegment(t *testing.T) {
+	text := strings.Repeat("x", 70_000)
+	f := readBytes(t, jpegFile(segment(0xFE, text[:maxSegment]), segment(0xFE, text[maxSegment:]), segment(0xFE, "another")))
+	wantChunks(t, f, Chunk{Place: "jpeg:comment", Key: "comment", Text: text}, Chunk{Place: "jpeg:comment", Key: "comment", Text: "another"})
+
+	resource := join("8BIM", be16(0x0404), 0, 0, be32(10), "\x1c\x02\x78", be16(5), "a cat")
+	f = readBytes(t, jpegFile(segment(0xED, photoshopHeader, resource[:15]), segment(0xED, photoshopHeader, resource[15:])))
+	wantChunks(t, f, Chunk{Place: "jpeg:iptc", Key: "Caption-Abstract", Text: "a cat"})
 }
 
 // TestOtherBoxesAreNoContentCredentials: APP11 also carries panoramas and the like.

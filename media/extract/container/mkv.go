@@ -201,16 +201,17 @@ func (m *matroska) tags(s source, parent string, depth int) {
 		if e.id != idSimpleTag {
 			return true
 		}
-		name := parent
+		name, text := parent, ""
 		walkElements(e.body, func(e element) bool {
-			switch e.id {
+			switch e.id { // in any order
 			case idTagName:
 				name = clip(under(parent, e.text("a tag's name")))
 			case idTagString:
-				s.add("mkv:tag", name, e.text("the tag "+clip(name)))
+				text = e.text("a tag")
 			}
 			return true
 		})
+		s.add("mkv:tag", name, text)
 		m.tags(e.body, name, depth+1)
 		return true
 	})

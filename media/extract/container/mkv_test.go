@@ -68,6 +68,13 @@ func TestMatroskaTagsAreFoundWhereverTheyStand(t *testing.T) {
 	}
 }
 
+// TestTagsNameMayFollowItsText: no order is prescribed.
+func TestTagsNameMayFollowItsText(t *testing.T) {
+	tag := ebml(idSimpleTag, ebml(idTagString, graph), ebml(idSimpleTag, ebml(idTagString, "x"), ebml(idTagName, "inner")), ebml(idTagName, "PROMPT"))
+	f := readBytes(t, mkvHeader("webm"), ebml(idSegment, ebml(idTags, ebml(idTag, tag))))
+	wantChunks(t, f, Chunk{Place: "mkv:tag", Key: "PROMPT", Text: graph}, Chunk{Place: "mkv:tag", Key: "PROMPT/inner", Text: "x"})
+}
+
 func TestWebMIsToldFromMatroska(t *testing.T) {
 	if f := readBytes(t, mkvHeader("webm"), ebml(idSegment, mkvInfo)); f.MIME != "video/webm" {
 		t.Errorf("got %s, want video/webm", f.MIME)

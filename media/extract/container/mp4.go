@@ -140,11 +140,13 @@ func (m *movie) quickTimeText(b box) {
 	c := cursor{b: v}
 	n := c.u16()
 	c.skip(2)
-	if text := c.take(n); !c.bad {
+	// A text above 64 KiB does not fit the length field, which then holds the
+	// lowest bits of it or anything; the box has its real end.
+	whole := len(c.b)
+	if text := c.take(n); !c.bad && (n == whole || n != whole&0xFFFF) {
 		m.s.add("mp4:udta", tagKey(b.kind), utf8OrLatin1(text))
 		return
 	}
-	// A text above 64 KiB does not fit the length field; the box has its real end.
 	m.s.add("mp4:udta", tagKey(b.kind), utf8OrLatin1(v[min(4, len(v)):]))
 }
 

@@ -2,6 +2,7 @@ package container
 
 import (
 	"io"
+	"strings"
 	"testing"
 )
 
@@ -48,6 +49,7 @@ func movieBox(extra ...any) []byte {
 
 func TestMP4TagsAreReadInEveryForm(t *testing.T) {
 	want := []Chunk{{Place: "mp4:ilst", Key: "prompt", Text: graph}, {Place: "mp4:ilst", Key: "WORKFLOW", Text: "テスト"}}
+	long := strings.Repeat("x", 70_000) // above what the length field can say
 	tags := keyed("prompt", graph, "WORKFLOW", "テスト")
 	free := func(text string) []byte {
 		return atom("----", fullAtom("mean", "com.apple.iTunes"), fullAtom("name", "prompt"), atom("data", be32(1), be32(0), text))
@@ -70,6 +72,10 @@ func TestMP4TagsAreReadInEveryForm(t *testing.T) {
 			[]Chunk{{Place: "mp4:ilst", Key: "prompt", Text: graph}}},
 		"QuickTime user data": {join(ftyp, movieBox(atom("udta", atom("\xa9des", be16(len(graph)), be16(0x55C4), graph), be32(0)))),
 			[]Chunk{{Place: "mp4:udta", Key: "©des", Text: graph}}},
+		"long QuickTime user data": {join(ftyp, movieBox(atom("udta", atom("\xa9cmt", be16(len(long)), be16(0x55C4), long), be32(0)))),
+			[]Chunk{{Place: "mp4:udta", Key: "©cmt", Text: long}}},
+		"QuickTime user data in two languages": {join(ftyp, movieBox(atom("udta", atom("\xa9des", be16(5), be16(0), "a cat", be16(3), be16(1), "cat")))),
+			[]Chunk{{Place: "mp4:udta", Key: "©des", Text: "a cat"}}},
 		"XMP in a uuid box": {join(ftyp, movieBox(), atom("uuid", uuidXMP, xmpPacket)),
 			[]Chunk{{Place: "xmp", Key: "exif:UserComment", Text: `{"c":"a cat"}`}}},
 		"content credentials": {join(ftyp, atom("uuid", uuidC2PA, be32(0), "manifest\x00", be64(0), "boxes"), movieBox()),

@@ -3,6 +3,7 @@ package container
 import (
 	"bufio"
 	"bytes"
+	"encoding/base64"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -110,10 +111,21 @@ func (g *svgReader) end() {
 	if n < 0 {
 		return
 	}
-	if text := strings.TrimSpace(string(g.texts[n])); text != "" {
+	if text := strings.TrimSpace(string(g.texts[n])); text != "" && !(g.path[n] == "manifest" && g.credentials(text)) {
 		g.s.add("svg:"+g.path[min(1, n)], g.path[n], text)
 	}
 	g.path, g.texts = g.path[:n], g.texts[:n]
+}
+
+// credentials keeps content credentials, which an SVG file holds in base64 (C2PA
+// 2.1, A.3), and reports whether the text was that.
+func (g *svgReader) credentials(text string) bool {
+	b, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || !isManifestStore(b) || !g.s.hold("the content credentials", int64(len(b))) {
+		return false
+	}
+	g.s.addCredentials("svg:manifest", b)
+	return true
 }
 
 // size reads width and height, or else the view box.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -46,7 +47,7 @@ func textHead(head []byte) []byte {
 
 // sniffUTF16 decodes UTF-16 of unknown byte order. Writers mark none, and the
 // order of the surrounding TIFF is no guide: text of the other order is common.
-// Metadata always holds some ASCII, whose zero bytes give the order away.
+// The order that gives likelier text is taken.
 func sniffUTF16(b []byte, fallback binary.ByteOrder) string {
 	switch {
 	case bytes.HasPrefix(b, []byte{0xFE, 0xFF}):
@@ -54,25 +55,37 @@ func sniffUTF16(b []byte, fallback binary.ByteOrder) string {
 	case bytes.HasPrefix(b, []byte{0xFF, 0xFE}):
 		return utf16Text(b[2:], binary.LittleEndian)
 	}
-	var even, odd int
-	for i := 0; i+1 < len(b); i += 2 {
-		if b[i] == 0 && b[i+1] != 0 {
-			even++
-		}
-		if b[i+1] == 0 && b[i] != 0 {
-			odd++
-		}
+	if text := bytes.TrimRight(b, "\x00"); utf8.Valid(text) && bytes.IndexByte(text, 0) < 0 {
+		return string(text) // no ASCII in 16 bits at all: it is not UTF-16
 	}
-	switch {
-	case even > odd:
-		return utf16Text(b, binary.BigEndian)
-	case odd > even:
+	switch little, big := likely(b, binary.LittleEndian), likely(b, binary.BigEndian); {
+	case little > big:
 		return utf16Text(b, binary.LittleEndian)
-	case utf8.Valid(b): // no ASCII in 16 bits at all: it is not UTF-16
-		return string(b)
+	case big > little || fallback == nil:
+		return utf16Text(b, binary.BigEndian)
 	}
 	return utf16Text(b, fallback)
 }
+
+// likely weighs how much b looks like text in this byte order. Zero bytes alone
+// would mislead: many a Chinese character has one, and the wrong order turns
+// letters into Chinese. So ASCII counts twice, other common scripts once.
+func likely(b []byte, order binary.ByteOrder) int {
+	n := 0
+	for i := 0; i+1 < min(len(b), 1<<13); i += 2 {
+		switch c := order.Uint16(b[i:]); {
+		case c >= ' ' && c <= '~', c == '\t', c == '\n', c == '\r':
+			n += 2
+		case unicode.In(rune(c), commonScripts...), utf16.IsSurrogate(rune(c)):
+			n++
+		}
+	}
+	return n
+}
+
+// commonScripts are those in which people write prompts.
+var commonScripts = []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Arabic, unicode.Hebrew, unicode.Thai,
+	unicode.Devanagari, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Punct}
 
 // utf16Text decodes UTF-16; a trailing odd byte is ignored.
 func utf16Text(b []byte, order binary.ByteOrder) string {
@@ -126,12 +139,14 @@ func jisText(b []byte) string {
 // asciiText decodes a field declared as ASCII: in truth UTF-8, Latin-1, or now
 // and then UTF-16, which shows by its many zero bytes.
 func asciiText(b []byte, order binary.ByteOrder) string {
-	b = bytes.TrimLeft(b, "\x00")
-	trimmed := bytes.TrimRight(b, "\x00")
-	if zeros := bytes.Count(trimmed, []byte{0}); zeros > len(trimmed)/3 {
+	text := bytes.Trim(b, "\x00")
+	if zeros := bytes.Count(text, []byte{0}); zeros > len(text)/3 || zeros > len(text)/16 && !utf8.Valid(text) {
+		for len(b) > 1 && b[0] == 0 && b[1] == 0 { // in pairs: one zero is half a letter
+			b = b[2:]
+		}
 		return sniffUTF16(b, order)
 	}
-	return utf8OrLatin1(trimmed)
+	return utf8OrLatin1(text)
 }
 
 // plain makes a text storable anywhere: valid UTF-8 without NUL characters.

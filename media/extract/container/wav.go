@@ -24,6 +24,8 @@ func readWAV(s source) {
 			infoList(s.part(off, n), "wav:info")
 		case "id3 ", "ID3 ":
 			readID3(s.part(off, n))
+		case "C2PA":
+			riffCredentials(s, "wav:C2PA", off, n)
 		}
 	})
 }
@@ -32,6 +34,9 @@ func readWAV(s source) {
 func readAVI(s source) {
 	s.file.MIME = "video/x-msvideo"
 	walkRIFF(s, 12, nil, func(kind string, off, n int64) {
+		if kind == "C2PA" {
+			riffCredentials(s, "avi:C2PA", off, n)
+		}
 		if kind != "LIST" {
 			return
 		}
@@ -44,6 +49,13 @@ func readAVI(s source) {
 		}
 		infoList(list, "avi:info")
 	})
+}
+
+// riffCredentials keeps the content credentials in a chunk of a RIFF file.
+func riffCredentials(s source, key string, off, n int64) {
+	if b, ok := s.value("the content credentials", off, n); ok {
+		s.addCredentials(key, b)
+	}
 }
 
 // aviHeader reads the fixed fields of the main header.

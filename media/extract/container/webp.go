@@ -48,9 +48,7 @@ func (w *webpReader) chunk(kind string, off, n int64) {
 			readXMP(w.s, b)
 		}
 	case "C2PA":
-		if b, ok := w.s.value("the content credentials", off, n); ok {
-			w.s.addCredentials("webp:C2PA", b)
-		}
+		riffCredentials(w.s, "webp:C2PA", off, n)
 	}
 }
 

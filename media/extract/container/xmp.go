@@ -25,6 +25,7 @@ var xmpPrefixes = map[string]string{
 	"http://ns.adobe.com/xap/1.0/":                     "xmp",
 	"http://ns.adobe.com/xap/1.0/mm/":                  "xmpMM",
 	"http://ns.adobe.com/xap/1.0/rights/":              "xmpRights",
+	"http://ns.adobe.com/xmp/note/":                    "xmpNote",
 	"http://ns.adobe.com/xap/1.0/sType/ResourceRef#":   "stRef",
 	"http://ns.adobe.com/xap/1.0/sType/ResourceEvent#": "stEvt",
 	"http://ns.adobe.com/exif/1.0/":                    "exif",
@@ -40,7 +41,7 @@ var xmpPrefixes = map[string]string{
 
 // xmpReader turns an XMP packet (ISO 16684-1) into chunks: one per property,
 // fields of a structure with their parent's name before a slash, the members of
-// a list joined by line breaks.
+// a list joined by line breaks, of a text in several languages the default one.
 type xmpReader struct {
 	s     source
 	names map[string]string // prefixes that the packet declares, by namespace
@@ -50,9 +51,13 @@ type xmpReader struct {
 type xmpElement struct {
 	key   string // the property's path; its parent's for rdf's own elements
 	owner bool   // whether it is a property rather than one of rdf's elements
+	alt   bool   // whether its members say the same in several languages
+	lang  string // xml:lang
 	text  []byte
-	items []string
+	items []xmpItem
 }
+
+type xmpItem struct{ text, lang string }
 
 // isXMP knows a packet that is a file of its own, as photo editors lay beside a
 // picture.
@@ -132,7 +137,7 @@ func (x *xmpReader) start(t xml.StartElement) {
 		parent = x.stack[n-1].key
 	}
 	prefix, name := x.qualified(t.Name)
-	e := xmpElement{key: parent}
+	e := xmpElement{key: parent, alt: name == "rdf:Alt"}
 	if prefix != "rdf" && prefix != "x" {
 		e.key, e.owner = under(parent, name), true
 	}
@@ -147,6 +152,8 @@ func (x *xmpReader) start(t xml.StartElement) {
 func (x *xmpReader) attribute(e *xmpElement, a xml.Attr) {
 	prefix, name := x.qualified(a.Name)
 	switch {
+	case name == "xml:lang":
+		e.lang = a.Value
 	case name == "rdf:resource":
 		e.text = append(e.text, a.Value...)
 	case prefix == "" || prefix == "xmlns" || prefix == "xml" || prefix == "rdf" || prefix == "x":
@@ -165,14 +172,31 @@ func (x *xmpReader) end() {
 	e := &x.stack[n]
 	x.stack = x.stack[:n]
 	if text := strings.TrimSpace(string(e.text)); text != "" {
-		e.items = append(e.items, text)
+		e.items = append(e.items, xmpItem{text, e.lang})
+	}
+	if e.alt {
+		e.items = oneLanguage(e.items)
 	}
 	switch {
 	case e.owner:
-		x.s.add("xmp", e.key, strings.Join(e.items, "\n"))
+		texts := make([]string, len(e.items))
+		for i, item := range e.items {
+			texts[i] = item.text
+		}
+		x.s.add("xmp", e.key, strings.Join(texts, "\n"))
 	case n > 0:
 		x.stack[n-1].items = append(x.stack[n-1].items, e.items...)
 	}
+}
+
+// oneLanguage gives the default of a text's alternatives, or the first.
+func oneLanguage(items []xmpItem) []xmpItem {
+	for _, item := range items {
+		if item.lang == "x-default" {
+			return []xmpItem{item}
+		}
+	}
+	return items[:min(1, len(items))]
 }
 
 // qualified gives a name's prefix and the name with it.

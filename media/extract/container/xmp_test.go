@@ -34,6 +34,21 @@ func TestXMPPropertiesGetTheirUsualNames(t *testing.T) {
 	)
 }
 
+// TestXMPTextInSeveralLanguagesIsReadInOne: the alternatives say the same.
+func TestXMPTextInSeveralLanguagesIsReadInOne(t *testing.T) {
+	alt := func(members string) string {
+		return strings.Replace(xmpPacket, `<rdf:li xml:lang="x-default">{"c":"a cat"}</rdf:li>`, members, 1)
+	}
+	for members, want := range map[string]string{
+		`<rdf:li xml:lang="de">eine Katze</rdf:li><rdf:li xml:lang="x-default">a cat</rdf:li>`: "a cat",
+		`<rdf:li xml:lang="x-default">a cat</rdf:li><rdf:li xml:lang="en-US">a cat</rdf:li>`:   "a cat",
+		`<rdf:li xml:lang="fr">un chat</rdf:li><rdf:li xml:lang="en">a cat</rdf:li>`:           "un chat",
+		`<rdf:li>a cat</rdf:li>`: "a cat",
+	} {
+		wantChunks(t, readBytes(t, alt(members)), Chunk{Place: "xmp", Key: "exif:UserComment", Text: want})
+	}
+}
+
 func TestXMPFileIsRead(t *testing.T) {
 	f := readBytes(t, xmpPacket)
 	wantChunks(t, f, Chunk{Place: "xmp", Key: "exif:UserComment", Text: `{"c":"a cat"}`})
