@@ -134,14 +134,15 @@ func (o origin) found() bool { return o.port.node != nil || o.lit }
 func (c *converter) fill(p pending) {
 	vals := widgetValues(p.u)
 	for name, v := range p.s.override[p.u.id] {
+		_, name = splitShown(name)
 		vals = setWidget(vals, name, v)
 	}
 	linked := map[string]origin{}
 	for i := range p.u.inputs {
 		in := &p.u.inputs[i]
 		o := c.fromLink(p.s, in.link, 0)
-		if !o.found() && in.widget == "" && in.link == "" {
-			o = c.everywhere.source(c, p.s, p.u, in)
+		if !o.found() && in.link == "" {
+			o = c.everywhere.source(c, p.s, p.u, in, 0)
 		}
 		if o.found() {
 			linked[in.name] = o
@@ -239,7 +240,11 @@ func (c *converter) fromNode(s *scope, l uiLink, hops int) origin {
 		}
 		return origin{}
 	case u.typ == "PrimitiveNode":
-		if v := firstWidget(u); v.kind != kindNull {
+		v := firstWidget(u)
+		if set, ok := s.override[u.id]["value"]; ok {
+			v = set
+		}
+		if v.kind != kindNull {
 			return origin{val: v, lit: true}
 		}
 		return origin{}

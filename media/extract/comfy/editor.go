@@ -20,6 +20,7 @@ const (
 // slot is one input or output of a node in the editor's graph.
 type slot struct {
 	name, typ string
+	label     string // what people renamed it to
 	link      string // id of the link on an input, "" for none
 	widget    string // name of the widget the input stands for
 }
@@ -54,7 +55,7 @@ type definition struct {
 	group         bool
 	groupExternal map[[2]int]bool
 	groupConfig   value
-	noted         map[[2]string]uiLink // links without a line, see everywhere
+	noted         map[notedInput]uiLink // links without a line, see everywhere
 }
 
 // scope is one level of the graph on its way to execution: the root, or one
@@ -88,7 +89,7 @@ func readSlots(v value) []slot {
 		if s.get("type").kind == kindArray { // the choices of an old combo
 			typ = "COMBO"
 		}
-		out = append(out, slot{name: s.get("name").str(), typ: typ, link: s.get("link").id(), widget: s.get("widget").get("name").str()})
+		out = append(out, slot{name: s.get("name").str(), typ: typ, label: s.get("label").str(), link: s.get("link").id(), widget: s.get("widget").get("name").str()})
 	}
 	return out
 }

@@ -2,64 +2,77 @@ package comfy
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 )
 
 // everywhere holds the nodes that feed every open input of a type without a
 // drawn link.
 type everywhere struct {
-	senders []sender
+	senders map[*scope][]sender
+	count   int
 }
 
 // sender is one such node's offer: everything of a type within its filters, in its
-// own level of the graph and in the subgraphs on it.
+// own level of the graph.
 type sender struct {
-	s     *scope
-	link  string
-	typ   string
-	title *regexp.Regexp
-	input *regexp.Regexp
+	from      uiLink
+	typ       string
+	title     *regexp.Regexp
+	input     *regexp.Regexp
+	priority  float64
+	uncertain bool // limited to a group or a colour, or by a filter that cannot be read
 }
 
 func isEverywhere(typ string) bool {
-	return strings.HasPrefix(typ, "Anything Everywhere") || typ == "Prompts Everywhere" || typ == "Seed Everywhere"
+	return strings.HasPrefix(typ, "Anything Everywhere") || typ == "Prompts Everywhere"
 }
 
+const seedEverywhere = "Seed Everywhere" // a node that runs, and offers what it gives
+
 var (
-	positiveInput = regexp.MustCompile(`(?i)(^|[_\W])pos`)
+	positiveInput = regexp.MustCompile(`(?i)(^|[_\W])pos|^prompt`)
 	negativeInput = regexp.MustCompile(`(?i)(^|[_\W])neg`)
+	seedInput     = regexp.MustCompile(`seed|随机种`)
 )
 
 // notedLinks reads the links that the editor wrote down for such nodes, by the
 // target's id and slot.
-func notedLinks(v value) map[[2]string]uiLink {
-	out := map[[2]string]uiLink{}
+func notedLinks(v value) map[notedInput]uiLink {
+	out := map[notedInput]uiLink{}
 	noted := v.get("extra").get("ue_links").list
 	for i := range noted {
 		l := noted[i]
 		u := uiLink{from: l.get("upstream").id(), typ: l.get("type").str()}
 		u.fromSlot, _ = l.get("upstream_slot").integer()
-		out[[2]string{l.get("downstream").id(), l.get("downstream_slot").id()}] = u
+		at, ok := l.get("downstream_slot").integer()
+		if ok {
+			out[notedInput{l.get("downstream").id(), at}] = u
+		}
 	}
 	return out
+}
+
+// notedInput is an input by its node's id and its place.
+type notedInput struct {
+	node string
+	slot int
 }
 
 // maxSenders bounds the offers, each of which every open input is compared with.
 const maxSenders = 256
 
-// readEverywhere collects the offers of all levels, the innermost first: they come
-// before those from further out.
+// readEverywhere collects the offers of all levels.
 func (c *converter) readEverywhere() everywhere {
-	var e everywhere
-	for i := len(c.opened) - 1; i >= 0; i-- {
-		s := c.opened[i]
+	e := everywhere{senders: map[*scope][]sender{}}
+	for _, s := range c.opened {
 		for _, u := range s.def.nodes {
-			if len(e.senders) >= maxSenders {
+			if e.count >= maxSenders {
 				return e
 			}
-			if isEverywhere(u.typ) && u.mode != modeMuted && u.mode != modeBypassed {
-				e.senders = append(e.senders, sendersOf(s, u)...)
+			if u.mode != modeMuted && u.mode != modeBypassed && (isEverywhere(u.typ) || u.typ == seedEverywhere) {
+				offers := sendersOf(s, u)
+				e.senders[s] = append(e.senders[s], offers...)
+				e.count += len(offers)
 			}
 		}
 	}
@@ -67,20 +80,22 @@ func (c *converter) readEverywhere() everywhere {
 }
 
 func sendersOf(s *scope, u *uiNode) []sender {
+	if u.typ == seedEverywhere {
+		return []sender{{from: uiLink{from: u.id, typ: "INT"}, typ: "INT", input: seedInput, priority: u.sendPriority()}}
+	}
 	var out []sender
 	for i := range u.inputs {
 		l, ok := s.def.links[u.inputs[i].link]
 		if !ok {
 			continue
 		}
-		offer := sender{s: s, link: u.inputs[i].link, typ: typeOf(s, l)}
-		switch u.typ {
-		case "Prompts Everywhere":
+		offer := sender{from: l, typ: typeOf(s, l), priority: u.sendPriority()}
+		offer.uncertain = u.limited() || repeats(s, u, i)
+		offer.filter(u)
+		if u.typ == "Prompts Everywhere" {
 			if offer.input = positiveInput; i == 1 {
 				offer.input = negativeInput
 			}
-		case "Anything Everywhere?":
-			offer.title, offer.input = filter(u, 0), filter(u, 1)
 		}
 		if offer.typ != "" && offer.typ != "*" {
 			out = append(out, offer)
@@ -99,62 +114,183 @@ func typeOf(s *scope, l uiLink) string {
 	return l.typ
 }
 
-func filter(u *uiNode, at int) *regexp.Regexp {
-	if at >= len(u.widgets.list) {
-		return nil
+// repeats tells whether a node offers two things of one type; which goes where is
+// then decided by names in ways that have changed.
+func repeats(s *scope, u *uiNode, at int) bool {
+	if u.typ == "Prompts Everywhere" {
+		return false
 	}
-	s := u.widgets.list[at].str()
-	if s == "" || s == ".*" || len(s) > 256 {
-		return nil
-	}
-	re, err := regexp.Compile(s)
-	if err != nil {
-		return nil
-	}
-	return re
-}
-
-// source gives what an open input gets without a link. Filtered offers come
-// before general ones.
-func (e *everywhere) source(c *converter, s *scope, u *uiNode, in *slot) origin {
+	typ := typeOf(s, s.def.links[u.inputs[at].link])
 	for i := range u.inputs {
-		if &u.inputs[i] == in {
-			if l, ok := s.def.noted[[2]string{u.id, strconv.Itoa(i)}]; ok {
-				return c.fromNode(s, l, 0)
-			}
-		}
-	}
-	if len(e.senders) == 0 || in.typ == "" || in.typ == "*" {
-		return origin{}
-	}
-	best := -1
-	for i, offer := range e.senders {
-		if !s.within(offer.s) || offer.typ != in.typ || offer.title != nil && !offer.title.MatchString(titleOf(u)) || offer.input != nil && !offer.input.MatchString(in.name) {
-			continue
-		}
-		if best < 0 || e.senders[best].title == nil && e.senders[best].input == nil && (offer.title != nil || offer.input != nil) {
-			best = i
-		}
-	}
-	if best < 0 {
-		return origin{}
-	}
-	return c.fromLink(e.senders[best].s, e.senders[best].link, 0)
-}
-
-// within reports whether a level is another one or lies in it.
-func (s *scope) within(outer *scope) bool {
-	for ; s != nil; s = s.parent {
-		if s == outer {
+		if l, ok := s.def.links[u.inputs[i].link]; ok && i != at && typeOf(s, l) == typ {
 			return true
 		}
 	}
 	return false
 }
 
+// rules gives the properties in which such nodes keep their limits since they can
+// be set for each of them.
+func (u *uiNode) rules() value { return u.props.get("ue_properties") }
+
+// filter reads the patterns that the title of a target and the name of its input
+// must match.
+func (o *sender) filter(u *uiNode) {
+	title, input := u.rules().get("title_regex").str(), u.rules().get("input_regex").str()
+	if u.rules().get("version").kind == kindNull && u.typ == "Anything Everywhere?" {
+		title, input = u.widgetText(0), u.widgetText(1)
+	}
+	ok := true
+	if o.title, ok = pattern(title); !ok {
+		o.uncertain = true
+	}
+	if o.input, ok = pattern(input); !ok {
+		o.uncertain = true
+	}
+}
+
+func (u *uiNode) widgetText(at int) string {
+	if at >= len(u.widgets.list) {
+		return ""
+	}
+	return u.widgets.list[at].str()
+}
+
+// pattern reads a filter; nil stands for one that lets everything through.
+func pattern(s string) (re *regexp.Regexp, ok bool) {
+	if s == "" || s == ".*" {
+		return nil, true
+	}
+	if len(s) > 256 {
+		return nil, false
+	}
+	re, err := regexp.Compile(s)
+	return re, err == nil
+}
+
+// limited tells whether a node offers to a group or a colour of nodes only, or to
+// what its patterns do not match. Where these lie is not looked at.
+func (u *uiNode) limited() bool {
+	for _, v := range []value{u.props, u.rules()} {
+		for _, name := range []string{"group_restricted", "color_restricted"} {
+			if n, ok := v.get(name).integer(); ok && n > 0 {
+				return true
+			}
+		}
+	}
+	if g := u.rules().get("group_regex").str(); g != "" && g != ".*" {
+		return true
+	}
+	for _, m := range u.rules().members {
+		if strings.Contains(m.name, "invert") && m.val.kind == kindBool && m.val.text == "true" {
+			return true
+		}
+	}
+	g := u.widgetText(2)
+	return u.typ == "Anything Everywhere?" && g != "" && g != ".*"
+}
+
+// sendPriority is the rank by which one of several offers is taken: since limits
+// are properties it is computed from them or set, before that each kind had its own.
+func (u *uiNode) sendPriority() float64 {
+	fixed := u.typ == "Prompts Everywhere" || u.typ == seedEverywhere
+	if u.rules().get("version").kind == kindNull {
+		switch {
+		case u.typ == "Anything Everywhere?":
+			return 10
+		case fixed:
+			return 5
+		case u.typ == "Anything Everywhere":
+			return 2
+		}
+		return 0
+	}
+	if s, ok := u.rules().get("priority").scalar(); ok {
+		if f := parseFloat(s); f != nil {
+			return *f
+		}
+	}
+	rank := 10.0
+	if fixed {
+		rank += 10
+	}
+	for _, name := range []string{"title_regex", "input_regex", "group_regex"} {
+		if re := u.rules().get(name).str(); re != "" && re != ".*" {
+			rank += 20
+			break
+		}
+	}
+	return rank
+}
+
+// takesOffers tells whether an open input may be fed: sockets, and widgets that
+// people opened for it.
+func (u *uiNode) takesOffers(in *slot) bool {
+	if u.props.get("rejects_ue_links").text == "true" {
+		return false
+	}
+	if in.widget == "" {
+		return true
+	}
+	for _, v := range []value{u.props, u.rules()} {
+		if v.get("widget_ue_connectable").get(in.name).text == "true" {
+			return true
+		}
+	}
+	return false
+}
+
+// source gives what an open input gets without a link. The links the editor noted
+// are complete for their level. Of several offers the one of the highest rank
+// counts; none does when two share it, or when it hangs on what is not looked at.
+func (e *everywhere) source(c *converter, s *scope, u *uiNode, in *slot, hops int) origin {
+	if len(s.def.noted) > 0 {
+		for i := range u.inputs {
+			if &u.inputs[i] == in {
+				if l, ok := s.def.noted[notedInput{u.id, i}]; ok {
+					return c.fromNode(s, l, hops+1)
+				}
+			}
+		}
+		return origin{}
+	}
+	if len(e.senders[s]) == 0 || in.typ == "" || in.typ == "*" || !u.takesOffers(in) {
+		return origin{}
+	}
+	var best *sender
+	tied := false
+	for i := range e.senders[s] {
+		offer := &e.senders[s][i]
+		if offer.from.from == u.id || !offer.meant(u, in) {
+			continue
+		}
+		switch {
+		case best == nil || offer.priority > best.priority:
+			best, tied = offer, false
+		case offer.priority == best.priority:
+			tied = tied || offer.from != best.from
+		}
+	}
+	if best == nil || tied || best.uncertain {
+		return origin{}
+	}
+	return c.fromNode(s, best.from, hops+1)
+}
+
+func (o *sender) meant(u *uiNode, in *slot) bool {
+	name := in.name
+	if in.label != "" {
+		name = in.label
+	}
+	return o.typ == in.typ && (o.title == nil || o.title.MatchString(titleOf(u))) && (o.input == nil || o.input.MatchString(name))
+}
+
 func titleOf(u *uiNode) string {
 	if u.title != "" {
 		return u.title
+	}
+	if s := u.props.get("Node name for S&R").str(); s != "" {
+		return s
 	}
 	return u.typ
 }

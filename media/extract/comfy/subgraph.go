@@ -1,6 +1,8 @@
 package comfy
 
 import (
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,8 +13,12 @@ func (c *converter) fromOutside(s *scope, at, hops int) origin {
 	if s.parent == nil || at < 0 || at >= len(s.def.inputs) {
 		return origin{}
 	}
-	if in := instanceInput(s.instance, s.def.inputs[at].name, at); in != nil && in.link != "" {
-		if o := c.fromLink(s.parent, in.link, hops); o.found() {
+	if in := instanceInput(s.instance, s.def.inputs[at].name, at); in != nil {
+		o := c.fromLink(s.parent, in.link, hops)
+		if in.link == "" {
+			o = c.everywhere.source(c, s.parent, s.instance, in, hops)
+		}
+		if o.found() {
 			return o
 		}
 	}
@@ -74,26 +80,97 @@ func (c *converter) bindWidgets(outer *scope, u *uiNode) {
 		s.setParam(name, v)
 	}
 	for name, v := range outer.override[u.id] {
-		s.setParam(name, v)
-		for _, w := range shown {
-			if w.name == name {
-				s.setInner(w, v)
-			}
+		s.setShown(shown, name, v)
+	}
+}
+
+// setShown sets what an instance shows under a name from further out. Where several
+// widgets have the name, the id of the node they belong to stands in front of it.
+func (s *scope) setShown(shown []shownWidget, name string, v value) {
+	at, plain := splitShown(name)
+	if at == "" {
+		s.setParam(plain, v)
+	} else {
+		s.setParamOf(at, plain, v)
+	}
+	for _, w := range shown {
+		if w.name == plain && (at == "" || w.node == at || w.at == at) {
+			s.setInner(w, v)
+			return
 		}
 	}
 }
 
-// shownWidget is one inner widget that an instance shows.
-type shownWidget struct{ node, name string }
-
-func shownWidgets(u *uiNode) []shownWidget {
-	var out []shownWidget
-	for _, e := range u.props.get("proxyWidgets").list {
-		if len(e.list) >= 2 && !strings.HasPrefix(e.list[1].str(), "$$") { // "$$" are previews
-			out = append(out, shownWidget{e.list[0].id(), e.list[1].str()})
+// setParamOf sets the boundary input that feeds a widget of an inner node.
+func (s *scope) setParamOf(node, widget string, v value) {
+	for _, l := range s.def.links {
+		u := s.innerNode(l.to)
+		if l.from != subgraphIn || l.to != node || u == nil || l.toSlot < 0 || l.toSlot >= len(u.inputs) || u.inputs[l.toSlot].widget != widget {
+			continue
+		}
+		if at := l.fromSlot; at >= 0 && at < len(s.def.inputs) {
+			s.setParam(s.def.inputs[at].name, v)
 		}
 	}
+}
+
+func (s *scope) innerNode(id string) *uiNode {
+	for _, u := range s.def.nodes {
+		if u.id == id {
+			return u
+		}
+	}
+	return nil
+}
+
+// shownWidget is one inner widget that an instance shows. Where the inner node is an
+// instance again, at is the node inside it that the widget belongs to.
+type shownWidget struct{ node, name, at string }
+
+func (w shownWidget) preview() bool { return strings.HasPrefix(w.name, "$$") }
+
+// shownWidgets reads the list of shown widgets: [node, widget] or [node, widget,
+// node inside], or with the ids of the nodes inside in front of the widget's name.
+func shownWidgets(u *uiNode) []shownWidget {
+	list := u.props.get("proxyWidgets")
+	if list.kind == kindString {
+		list, _ = decode([]byte(list.text))
+	}
+	var out []shownWidget
+	for _, e := range list.list {
+		if len(e.list) < 2 {
+			continue
+		}
+		w := shownWidget{node: e.list[0].id()}
+		w.at, w.name = splitShown(e.list[1].str())
+		if len(e.list) > 2 && w.at == "" {
+			w.at = e.list[2].id()
+		}
+		out = append(out, w)
+	}
 	return out
+}
+
+var shownPrefix = regexp.MustCompile(`^\s*(\d+)\s*:\s*(.+)$`)
+
+// splitShown takes the ids off the front of a widget's name; the last one counts.
+func splitShown(name string) (at, plain string) {
+	for range 16 {
+		m := shownPrefix.FindStringSubmatch(name)
+		if m == nil {
+			break
+		}
+		at, name = m[1], m[2]
+	}
+	return at, name
+}
+
+// key is the name under which a widget of an inner node is set.
+func (w shownWidget) key() string {
+	if w.at == "" {
+		return w.name
+	}
+	return w.at + ": " + w.name
 }
 
 func widgetInputs(u *uiNode) []slot {
@@ -111,6 +188,10 @@ func widgetInputs(u *uiNode) []slot {
 func instanceValues(u *uiNode, inputs []slot, shown []shownWidget) (forInputs, forShown []value) {
 	forInputs, forShown = make([]value, len(inputs)), make([]value, len(shown))
 	vals := u.widgets.list
+	if withPreviews(vals, shown) {
+		copy(forShown, vals)
+		return forInputs, forShown
+	}
 	if n := len(inputs) + len(shown); len(vals) != len(shown) && len(vals) != len(inputs) && len(vals) != n {
 		vals = withoutControls(vals)
 	}
@@ -135,6 +216,24 @@ func instanceValues(u *uiNode, inputs []slot, shown []shownWidget) (forInputs, f
 	return forInputs, forShown
 }
 
+// withPreviews tells whether a list of values has places for the previews too, which
+// are empty. It ends with the last value there is.
+func withPreviews(vals []value, shown []shownWidget) bool {
+	if len(vals) == 0 || len(vals) > len(shown) {
+		return false
+	}
+	places := 0
+	for i, w := range shown[:len(vals)] {
+		if w.preview() && vals[i].kind != kindNull {
+			return false
+		}
+		if w.preview() {
+			places++
+		}
+	}
+	return places > 0 && !slices.ContainsFunc(shown[len(vals):], func(w shownWidget) bool { return !w.preview() && w.name != controlWidget })
+}
+
 // withoutControls drops the control slots after numbers.
 func withoutControls(vals []value) []value {
 	var out []value
@@ -153,7 +252,7 @@ const controlWidget = "control_after_generate"
 func withoutControlWidgets(shown []shownWidget) []int {
 	var out []int
 	for i, w := range shown {
-		if w.name != controlWidget {
+		if w.name != controlWidget && !w.preview() {
 			out = append(out, i)
 		}
 	}
@@ -170,7 +269,7 @@ func namedMembers(v value) map[string]value {
 
 // setInner sets a widget of a node inside; node "-1" is the boundary itself.
 func (s *scope) setInner(w shownWidget, v value) {
-	if v.kind == kindNull || w.name == "" || w.name == controlWidget {
+	if v.kind == kindNull || w.name == "" || w.name == controlWidget || w.preview() {
 		return
 	}
 	if w.node == "-1" {
@@ -180,7 +279,7 @@ func (s *scope) setInner(w shownWidget, v value) {
 	if s.override[w.node] == nil {
 		s.override[w.node] = map[string]value{}
 	}
-	s.override[w.node][w.name] = v
+	s.override[w.node][w.key()] = v
 }
 
 // setParam gives a boundary input that is a widget its value.
