@@ -10,7 +10,8 @@ type Completion struct {
 	From   int    // byte offset of what is being typed; the text before it stays
 	Field  *Field // whose value is being typed; nil: a word, or the name of a field
 	Prefix string // as typed so far
-	Closed bool   // behind a closing parenthesis nothing is being typed
+	Closed bool   // nothing that is known is being typed
+	inside bool   // a value of a field that stands before the group around it
 }
 
 // Complete finds what is being typed at the end of a text. The error is a
@@ -21,30 +22,72 @@ func Complete(text string) (Completion, error) {
 		return Completion{}, err
 	}
 	tokens := r.lex()
-	if len(tokens) == 0 || tokens[len(tokens)-1].at.end < len(r.text) {
-		return Completion{From: len(text)}, nil
+	c := Completion{From: len(text), Field: groupField(tokens)}
+	c.inside = c.Field != nil
+	if len(tokens) == 0 {
+		return c, nil
 	}
 	last := tokens[len(tokens)-1]
-	c := Completion{From: last.at.start}
-	switch {
+	switch ended := last.at.end < len(r.text); {
 	case last.kind == tokField:
-		c.Field = last.field
-	case !last.isValue():
-		c.From, c.Closed = len(text), last.kind == tokClose
+		return Completion{From: last.at.start, Field: last.field}, nil
+	case ended, !last.isValue():
+		c.Closed = !ended && (last.kind == tokClose || last.kind == tokUnknown)
 	default:
-		c.Prefix = last.text
-		if n := len(tokens); n > 1 && tokens[n-2].kind == tokField && last.glued {
-			c.Field, c.From = tokens[n-2].field, tokens[n-2].at.start
-		}
+		c.From, c.Prefix = last.at.start, last.text
+		c.before(tokens[:len(tokens)-1], last.glued)
 	}
 	return c, nil
+}
+
+// before looks at the tokens before the value that is being typed. A blank behind
+// a field is left out, as when the query is read.
+func (c *Completion) before(tokens []token, glued bool) {
+	if len(tokens) == 0 {
+		return
+	}
+	switch prev := tokens[len(tokens)-1]; {
+	case prev.kind == tokField:
+		c.From, c.Field, c.inside = prev.at.start, prev.field, false
+	case prev.kind == tokUnknown && glued:
+		c.Closed = true
+	}
+}
+
+// groupField is the field in front of the innermost open group that has one.
+func groupField(tokens []token) *Field {
+	fields := []*Field{nil}
+	for i, t := range tokens {
+		switch {
+		case t.kind == tokOpen && i > 0 && tokens[i-1].kind == tokField:
+			fields = append(fields, tokens[i-1].field)
+		case t.kind == tokOpen:
+			fields = append(fields, fields[len(fields)-1])
+		case t.kind == tokClose && len(fields) > 1:
+			fields = fields[:len(fields)-1]
+		}
+	}
+	return fields[len(fields)-1]
+}
+
+// Take writes a condition on one value in the place of what is being typed.
+func (c Completion) Take(f *Field, value string) string {
+	if !c.inside {
+		return Term(f, value)
+	}
+	if strings.HasPrefix(value, "-") || strings.Contains(value, ":") { // alone they negate, and name a field
+		var b strings.Builder
+		printQuoted(&b, value)
+		return b.String()
+	}
+	return strings.TrimPrefix(Term(f, value), f.Name+":")
 }
 
 // Fields lists the fields whose names begin with what is typed; none while a
 // value is typed.
 func (c Completion) Fields() []*Field {
 	var out []*Field
-	if c.Field != nil || c.Closed {
+	if c.Field != nil && !c.inside || c.Closed {
 		return nil
 	}
 	prefix := strings.ToLower(c.Prefix)
@@ -65,6 +108,9 @@ const minCompleted = 2
 // Counted lists the fields whose values can be completed by counting them in the
 // index: the one whose value is typed, or those that a bare word may mean.
 func (c Completion) Counted() []*Field {
+	if c.Closed {
+		return nil
+	}
 	if c.Field != nil {
 		if c.Field.Facet == nil || c.Field.Facet.Kind != FacetTerms || c.Field.Type == TypeBool || c.Field.Type == TypeChain {
 			return nil
@@ -84,7 +130,7 @@ func (c Completion) Counted() []*Field {
 // Fixed lists the values of a field that has no others, as far as they begin with
 // what is typed.
 func (c Completion) Fixed() []string {
-	if c.Field == nil {
+	if c.Field == nil || c.Closed {
 		return nil
 	}
 	values := c.Field.Values
@@ -103,6 +149,23 @@ func (c Completion) Fixed() []string {
 // Matches reports whether a value begins with what is typed.
 func (c Completion) Matches(value string) bool {
 	return strings.HasPrefix(foldASCII(value), foldASCII(c.Prefix))
+}
+
+// CountTerms turns a compiled search into one that counts what conditions find,
+// as Term writes them: a condition on a part of a name finds more than one name.
+func (s *Search) CountTerms(terms []string) (*Search, error) {
+	out := *s
+	out.Size, out.Highlight, out.Aggs = 0, nil, map[string]any{}
+	for _, text := range terms {
+		q, err := Parse(text, Options{})
+		if err != nil {
+			return nil, err
+		}
+		if p, ok := q.Tree.(*Pred); ok {
+			out.Aggs[text] = clause{"filter": (&compiler{}).pred(p)}
+		}
+	}
+	return &out, nil
 }
 
 // CountValues turns a compiled search into one that counts the values of fields,
@@ -124,10 +187,17 @@ func (s *Search) CountValues(c Completion, size int) *Search {
 // beginning is a regular expression in the notation of the index.
 func beginning(f *Field, typed string) string {
 	var b strings.Builder
-	if f.Type == TypePart {
+	switch f.Type {
+	case TypePart:
 		b.WriteString(`(.*[ _/.\-\\])?`)
+	case TypeMIME:
+		b.WriteString("(.*/)?")
 	}
 	for _, r := range foldASCII(typed) {
+		if f.Type == TypeTag && (r == ' ' || r == '_') {
+			b.WriteString("[ _]")
+			continue
+		}
 		if r < 0x80 && (r < '0' || r > '9') && (r < 'a' || r > 'z') {
 			b.WriteByte('\\')
 		}

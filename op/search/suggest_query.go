@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"vitrine/library"
+	"vitrine/mappings"
 	"vitrine/op"
 	"vitrine/query"
 	"vitrine/query/run"
@@ -54,12 +55,16 @@ func (s *Service) suggest(ctx context.Context, actor library.Actor, in suggestIn
 	if err != nil {
 		return out, err
 	}
+	counted, err = s.promise(ctx, actor, c, counted[:min(len(counted), in.Limit)])
+	if err != nil {
+		return out, err
+	}
 	for _, v := range counted {
-		out.Suggestions = append(out.Suggestions, suggestion{Query: before + query.Term(v.field, v.Value), Kind: "value", Field: v.field.Name, Value: v.Value, Count: &v.Count})
+		out.Suggestions = append(out.Suggestions, suggestion{Query: before + c.Take(v.field, v.Value), Kind: "value", Field: v.field.Name, Value: v.Value, Count: &v.Count})
 	}
 	for _, v := range c.Fixed() {
 		if !slices.ContainsFunc(counted, func(have fieldValue) bool { return have.Value == v }) {
-			out.Suggestions = append(out.Suggestions, suggestion{Query: before + query.Term(c.Field, v), Kind: "value", Field: c.Field.Name, Value: v})
+			out.Suggestions = append(out.Suggestions, suggestion{Query: before + c.Take(c.Field, v), Kind: "value", Field: c.Field.Name, Value: v})
 		}
 	}
 	for _, f := range c.Fields() {
@@ -73,6 +78,60 @@ func (s *Service) suggest(ctx context.Context, actor library.Actor, in suggestIn
 type fieldValue struct {
 	run.FacetCount
 	field *query.Field
+}
+
+// promise gives values the counts of what a condition on them finds: a part of a
+// model's name may be in other names too, and red_hair is the tag "red hair".
+// Values that such a condition does not tell apart are named once.
+func (s *Service) promise(ctx context.Context, actor library.Actor, c query.Completion, counted []fieldValue) ([]fieldValue, error) {
+	known, who := s.recent.open().values, viewer(actor)+"= "
+	var open []string
+	for _, v := range counted {
+		if term := query.Term(v.field, v.Value); v.field.Type == query.TypePart || v.field.Type == query.TypeTag {
+			if _, ok := known.get(who + term); !ok {
+				open = append(open, term)
+			}
+		}
+	}
+	if len(open) > 0 {
+		all, err := s.everything(actor)
+		if err != nil {
+			return nil, err
+		}
+		counts, err := s.Searcher.CountTerms(ctx, actor.Tenant, all, open)
+		if err != nil {
+			return nil, err
+		}
+		for term, n := range counts {
+			known.add(who+term, []fieldValue{{FacetCount: run.FacetCount{Count: n}}})
+		}
+	}
+	var out []fieldValue
+	named := map[string]bool{}
+	for _, v := range counted {
+		if name := v.field.Name + " " + mappings.NormTag(v.Value); v.field.Type == query.TypeTag {
+			if named[name] {
+				continue
+			}
+			named[name] = true
+		}
+		if exact, ok := known.get(who + query.Term(v.field, v.Value)); ok && len(exact) == 1 {
+			v.Count = exact[0].Count
+		}
+		out = append(out, v)
+	}
+	slices.SortStableFunc(out, func(a, b fieldValue) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), -cmp.Compare(begins(c, a), begins(c, b)))
+	})
+	return out, nil
+}
+
+// begins is 1 for a value that begins with what is typed, else 0.
+func begins(c query.Completion, v fieldValue) int {
+	if c.Matches(v.Value) {
+		return 1
+	}
+	return 0
 }
 
 // valuesAsked is how many values are counted per field: as many as an answer can have.

@@ -11,6 +11,7 @@ import (
 	"vitrine/internal/sample/draw"
 	"vitrine/internal/sample/scene"
 	"vitrine/mappings"
+	"vitrine/query"
 )
 
 type suggested struct {
@@ -91,6 +92,62 @@ func TestWhatIsTypedIsCompleted(t *testing.T) {
 			}
 			if f := x.search(map[string]any{"query": s.Query[max(0, strings.LastIndex(s.Query, s.Field+":")):]}); f.Total != *s.Count {
 				t.Errorf("%s promises %d, finds %d", s.Query, *s.Count, f.Total)
+			}
+		}
+	}
+}
+
+func TestACompletionKeepsItsPromise(t *testing.T) {
+	x := newIndex(t, nil)
+	var docs []mappings.Document
+	for i, tags := range [][]string{{"red hair", "-minus"}, {"red_hair", "a:b"}, {"red_hair", `say "hi"`}, {"redhead"}} {
+		d := doc(i, "a fox")
+		d.Tags, d.MIMEType = tags, "image/webp"
+		d.ModelNames = []string{"flux.ae", "ae", "ae-sdxl"}[:1+i%3]
+		docs = append(docs, d)
+	}
+	x.load(docs...)
+	for typed, want := range map[string]string{
+		"model:ae":                `model:ae=4 | model:flux.ae=4 | model:ae-sdxl=1`,
+		"ae":                      `model:ae=4 | model:flux.ae=4 | model:ae-sdxl=1`,
+		"tag:red_h":               `tag:red_hair=3`,
+		`tag:"red h`:              `tag:red_hair=3`,
+		"tag: redh":               `tag:redhead=1`,
+		"fox tag: ":               `fox tag:red_hair=3 | fox tag:-minus=1 | fox tag:a:b=1 | fox tag:redhead=1 | fox tag:"say \"hi\""=1`,
+		"tag:(redh":               `tag:(redhead=1`,
+		"tag:(redhead OR (-red_h": `tag:(redhead OR (-red_hair=3`,
+		`tag:(redhead \-m`:        `tag:(redhead "-minus"=1`,
+		"tag:(redhead) ae":        `tag:(redhead) model:ae=4 | tag:(redhead) model:flux.ae=4 | tag:(redhead) model:ae-sdxl=1`,
+		"mime_type:web":           `mime_type:image/webp=4`,
+		"tga:red":                 ``,
+		"a:b":                     ``,
+		"a:":                      ``,
+		"tag:(redhead OR ":        `tag:(redhead OR red_hair=3 | tag:(redhead OR "-minus"=1 | tag:(redhead OR "a:b"=1 | tag:(redhead OR redhead=1 | tag:(redhead OR "say \"hi\""=1`,
+	} {
+		for range 2 { // the second time from what is remembered
+			got := x.suggest(typed)
+			values := got.Suggestions[:0:0]
+			for _, s := range got.Suggestions {
+				if s.Kind == "field" {
+					continue
+				}
+				values = append(values, s)
+				var tree struct{ Warnings []struct{ Code string } }
+				if f := x.try("ExplainQuery", map[string]any{"query": s.Query}, &tree); f != nil {
+					t.Errorf("%s: %v", s.Query, f)
+				}
+				for _, w := range tree.Warnings {
+					if w.Code != "unclosed_paren" {
+						t.Errorf("%s is read with the warning %s", s.Query, w.Code)
+					}
+				}
+				if f := x.search(map[string]any{"query": query.Term(query.LookupField(s.Field), s.Value)}); f.Total != *s.Count {
+					t.Errorf("%s promises %d, finds %d", s.Query, *s.Count, f.Total)
+				}
+			}
+			got.Suggestions = values
+			if got.queries() != want {
+				t.Errorf("%q completes to %s, want %s", typed, got.queries(), want)
 			}
 		}
 	}

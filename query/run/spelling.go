@@ -96,6 +96,16 @@ func (s *Searcher) Occurrences(ctx context.Context, tenant library.TenantID, all
 	return s.counts(ctx, tenant, all.Occurring(words), words)
 }
 
+// CountTerms counts how many assets each condition finds, as query.Term writes it,
+// among what all finds.
+func (s *Searcher) CountTerms(ctx context.Context, tenant library.TenantID, all *query.Search, terms []string) (map[string]int64, error) {
+	search, err := all.CountTerms(terms)
+	if err != nil {
+		return nil, err
+	}
+	return s.counts(ctx, tenant, search, terms)
+}
+
 // counts reads how many assets a search counts for each word.
 func (s *Searcher) counts(ctx context.Context, tenant library.TenantID, search *query.Search, words []string) (map[string]int64, error) {
 	page, err := s.Search(ctx, tenant, search)
