@@ -14,9 +14,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"vitrine/auth"
-	"vitrine/internal/testenv"
 	"vitrine/library"
 	"vitrine/store"
+	"vitrine/store/storetest"
 )
 
 var operator = library.Actor{Kind: library.ActorSystem, ID: "test"}
@@ -30,15 +30,7 @@ type bench struct {
 
 func open(t testing.TB) bench {
 	t.Helper()
-	url := testenv.Database(t, "auth", func(ctx context.Context, url string) error {
-		_, err := store.Migrate(ctx, url)
-		return err
-	})
-	s, err := store.Open(t.Context(), store.Config{URL: url})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
+	s, url := storetest.Open(t, "auth")
 	tenant := func(name string) library.TenantID {
 		made, err := s.CreateTenant(t.Context(), operator, name)
 		if err != nil {
@@ -289,12 +281,7 @@ func TestTheUseOfAKeyIsNoted(t *testing.T) {
 
 func TestTheDefaultTenantIsMadeOnce(t *testing.T) {
 	t.Parallel()
-	url := testenv.Database(t, "tenants", func(ctx context.Context, url string) error { _, err := store.Migrate(ctx, url); return err })
-	s, err := store.Open(t.Context(), store.Config{URL: url})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s, _ := storetest.Open(t, "tenants")
 	made := make(chan store.Tenant, 8)
 	for range cap(made) {
 		go func() {

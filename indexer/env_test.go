@@ -24,6 +24,7 @@ import (
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
+	"vitrine/store/storetest"
 )
 
 // env is one library of its own on the real servers.
@@ -43,10 +44,7 @@ type env struct {
 
 func newEnv(t testing.TB) *env {
 	t.Helper()
-	url := testenv.Database(t, "vitrine", func(ctx context.Context, url string) error {
-		_, err := store.Migrate(ctx, url)
-		return err
-	})
+	url := storetest.Database(t, "vitrine")
 	brokers, prefix := testenv.Kafka(t)
 	searchURL, _ := testenv.OpenSearch(t)
 	return newEnvAt(t, url, searchURL, Config{Prefix: prefix, Brokers: brokers, Partitions: 3, Log: slog.New(slog.NewTextHandler(testLog{t}, nil))})
@@ -60,11 +58,7 @@ func newEnvAt(t testing.TB, url, searchURL string, cfg Config) *env {
 		t.Fatal(err)
 	}
 	t.Cleanup(st.Close)
-	owner, err := pgx.Connect(ctx, url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { owner.Close(context.Background()) })
+	owner := storetest.Owner(t, url)
 	client := newClient(t, searchURL, &http.Transport{MaxIdleConnsPerHost: 8})
 	e := &env{t: t, ctx: ctx, url: url, searchURL: searchURL, store: st, search: client, cfg: cfg, owner: owner}
 	e.actor = library.Actor{Kind: library.ActorSystem, ID: "test", Tenant: library.TenantID(uuid.NewString())}

@@ -1,39 +1,25 @@
 package op_test
 
 import (
-	"context"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 
 	"vitrine/internal/testenv"
 	"vitrine/library"
 	"vitrine/op"
 	"vitrine/store"
+	"vitrine/store/storetest"
 )
 
 var _ op.IdempotencyStore = (*store.Store)(nil)
 
 func TestAClaimWithoutAnAnswerLapsesAMinuteAfterItsLastRenewalAndAnAnswerAfterADay(t *testing.T) {
 	t.Parallel()
-	url := testenv.Database(t, "idempotency", func(ctx context.Context, url string) error {
-		_, err := store.Migrate(ctx, url)
-		return err
-	})
-	s, err := store.Open(t.Context(), store.Config{URL: url})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
+	s, url := storetest.Open(t, "idempotency")
 	tenant, err := s.CreateTenant(t.Context(), library.Actor{Kind: library.ActorSystem, ID: "test"}, "one")
 	if err != nil {
 		t.Fatal(err)
 	}
-	owner, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { owner.Close(context.Background()) })
+	owner := storetest.Owner(t, url)
 	age := func(by string) {
 		t.Helper()
 		if _, err := owner.Exec(t.Context(), `UPDATE idempotency SET created_at = created_at - $1::text::interval`, by); err != nil {

@@ -14,12 +14,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
-	"vitrine/internal/testenv"
 	"vitrine/library"
 	"vitrine/media/extract"
 	"vitrine/media/extract/container"
 	"vitrine/reextract"
 	"vitrine/store"
+	"vitrine/store/storetest"
 )
 
 // bench is a store on a database of its own.
@@ -32,24 +32,12 @@ type bench struct {
 
 func open(t *testing.T) bench {
 	t.Helper()
-	url := testenv.Database(t, "reextract", func(ctx context.Context, url string) error {
-		_, err := store.Migrate(ctx, url)
-		return err
-	})
-	s, err := store.Open(t.Context(), store.Config{URL: url})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
+	s, url := storetest.Open(t, "reextract")
 	tenant, err := s.CreateTenant(t.Context(), library.Actor{Kind: library.ActorSystem, ID: "test"}, "a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	owner, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { owner.Close(context.Background()) })
+	owner := storetest.Owner(t, url)
 	return bench{s, t, owner, library.Actor{Kind: library.ActorKey, ID: "key", Tenant: tenant.ID, Permissions: library.Permissions}}
 }
 

@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
-	"vitrine/internal/testenv"
 	"vitrine/library"
 	"vitrine/store"
+	"vitrine/store/storetest"
 )
 
 // bench is a store on a database of its own, with two tenants.
@@ -29,15 +29,7 @@ type bench struct {
 
 func open(t *testing.T) bench {
 	t.Helper()
-	url := testenv.Database(t, "store", func(ctx context.Context, url string) error {
-		_, err := store.Migrate(ctx, url)
-		return err
-	})
-	s, err := store.Open(t.Context(), store.Config{URL: url})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
+	s, url := storetest.Open(t, "store")
 	actor := func(name string) library.Actor {
 		id, err := s.CreateTenant(t.Context(), system, name)
 		if err != nil {

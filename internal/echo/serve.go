@@ -16,11 +16,11 @@ import (
 
 	"vitrine/api"
 	"vitrine/auth"
-	"vitrine/internal/testenv"
 	"vitrine/library"
 	"vitrine/mcp"
 	"vitrine/op"
 	"vitrine/store"
+	"vitrine/store/storetest"
 )
 
 // Server is the catalogue behind both transports.
@@ -60,15 +60,7 @@ var Operator = library.Actor{Kind: library.ActorSystem, ID: "test"}
 // Serve starts a server on a database of its own. change may be nil.
 func Serve(t testing.TB, change func(*api.Config, *mcp.Config)) *Server {
 	t.Helper()
-	url := testenv.Database(t, "echo", func(ctx context.Context, url string) error {
-		_, err := store.Migrate(ctx, url)
-		return err
-	})
-	st, err := store.Open(t.Context(), store.Config{URL: url})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(st.Close)
+	st, _ := storetest.Open(t, "echo")
 	s := &Server{Bench: &Bench{Cancelled: make(chan struct{}, 10)}, Store: st, Log: &Log{}}
 	s.Tenant, s.Other = s.newTenant(t, "one"), s.newTenant(t, "two")
 	s.Admin = s.Key(t, library.Permissions, s.Other)

@@ -20,7 +20,7 @@ import (
 	"vitrine/internal/testenv"
 	"vitrine/library"
 	"vitrine/service"
-	"vitrine/store"
+	"vitrine/store/storetest"
 )
 
 // Env is a running product.
@@ -46,10 +46,7 @@ var system = library.Actor{Kind: library.ActorSystem, ID: "test"}
 // nothing in it.
 func Config(t testing.TB) service.Config {
 	t.Helper()
-	database := testenv.Database(t, "service", func(ctx context.Context, url string) error {
-		_, err := store.Migrate(ctx, url)
-		return err
-	})
+	database := storetest.Database(t, "service")
 	engine, prefix := testenv.OpenSearch(t)
 	brokers, _ := testenv.Kafka(t)
 	return service.Config{PostgresURL: database, Brokers: brokers, OpenSearchURL: []string{engine}, DataDir: t.TempDir(), Prefix: prefix,
