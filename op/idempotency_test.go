@@ -3,7 +3,6 @@ package op_test
 import (
 	"testing"
 
-	"vitrine/internal/testenv"
 	"vitrine/library"
 	"vitrine/op"
 	"vitrine/store"
