@@ -39,9 +39,7 @@ func drawSettings(l *library.Lineage, o, v2 object) {
 	p.Steps = firstInt(o.int("steps"), v2.int("steps"))
 	p.CFGScale = firstFloat(o.float("scale"), v2.float("guidanceScale"))
 	p.Sampler = o.named("sampler")
-	if p.Sampler != nil {
-		p.Scheduler = schedulerOf(*p.Sampler)
-	}
+	nameScheduler(p)
 	p.ModelName = firstText(o.named("model"), v2.named("model"))
 	p.Width, p.Height = parseSize(o.name("size"))
 	if p.Width == nil {
@@ -50,10 +48,17 @@ func drawSettings(l *library.Lineage, o, v2 object) {
 	p.ClipSkip = v2.clipSkip("clipSkip")
 	p.Denoise = firstFloat(o.float("strength"), v2.float("strength"))
 	p.BatchSize = v2.positive("batchSize")
-	if v2.bool("guidanceEmbed") {
+	if drawGuidance(firstOf(o.name("model"), v2.name("model")), v2) {
 		p.Guidance = v2.float("guidanceEmbed")
 	}
 	drawHires(l, o, v2)
+}
+
+// drawGuidance tells whether the distilled guidance counts. The app writes one for
+// every model; only some are distilled, and there the scale stands for it unless
+// that is switched off.
+func drawGuidance(model string, v2 object) bool {
+	return strings.Contains(strings.ToLower(model), "flux") && v2.has("speedUpWithGuidanceEmbed") && !v2.bool("speedUpWithGuidanceEmbed")
 }
 
 // drawHires reads the upscaling pass. The size of the record is the second pass's.

@@ -18,6 +18,19 @@ func TestDrawThingsHiresOfItsOwnNames(t *testing.T) {
 	diff(t, facts{Tool: "draw-things", Positive: "a fox", W: 640, H: 640, Models: []string{"checkpoint refine.ckpt"}, Hires: `{"width":1024,"height":1024,"denoise":0.6}`}, factsOf(l))
 }
 
+// TestDrawThingsGuidance: the app writes one whatever the model.
+func TestDrawThingsGuidance(t *testing.T) {
+	for record, want := range map[string]float64{
+		`{"c":"a fox","model":"flux_1_dev.ckpt","seed":1,"v2":{"guidanceEmbed":3.5,"speedUpWithGuidanceEmbed":false}}`: 3.5,
+		`{"c":"a fox","model":"flux_1_dev.ckpt","seed":1,"v2":{"guidanceEmbed":3.5,"speedUpWithGuidanceEmbed":true}}`:  0,
+		`{"c":"a fox","model":"sd_xl.ckpt","seed":1,"v2":{"guidanceEmbed":3.5,"speedUpWithGuidanceEmbed":false}}`:      0,
+	} {
+		if got := factsOf(readAs(t, "draw-things", exif(record))).Guidance; got != want {
+			t.Errorf("guidance %v, want %v for %s", got, want, record)
+		}
+	}
+}
+
 func TestDrawThingsDescription(t *testing.T) {
 	l := readAs(t, "draw-things", chunk("xmp", "dc:description", "a fox\nin snow\n-ugly, blurry\nSteps: 30, Sampler: DPM++ 2M AYS, Guidance Scale: 5.0, Seed: 42, Size: 512x768, Model: flux.ckpt, Strength: 1.0, Seed Mode: Scale Alike, LoRA 1 Model: fur.ckpt, LoRA 1 Weight: 0.4"))
 	diff(t, facts{Tool: "draw-things", Positive: "a fox\nin snow", Negative: "ugly, blurry", Seed: 42, Steps: 30, CFG: 5, Sampler: "DPM++ 2M AYS", Denoise: 1, W: 512, H: 768,

@@ -145,14 +145,51 @@ func trimTexts(o object) object {
 	return o
 }
 
+// easyList gives a member that may be a list. PNG files hold lists as Python
+// prints them: ['fur', "sn'ow"].
+func easyList(o object, key string) []string {
+	text, ok := o[key].(string)
+	inner, isList := strings.CutPrefix(strings.TrimSpace(text), "[")
+	if !ok || !isList || o.list(key) != nil {
+		return o.texts(key)
+	}
+	return pythonTexts(strings.TrimSuffix(inner, "]"))
+}
+
+// pythonTexts reads the texts of a printed list: quoted in either way, with
+// backslashes before quotes and backslashes.
+func pythonTexts(list string) []string {
+	var all []string
+	for list = strings.TrimLeft(list, ", "); list != "" && len(all) < maxModels; list = strings.TrimLeft(list, ", ") {
+		quote := list[0]
+		if quote != '\'' && quote != '"' {
+			word, rest, _ := strings.Cut(list, ",")
+			all, list = append(all, strings.TrimSpace(word)), rest
+			continue
+		}
+		var text strings.Builder
+		i := 1
+		for ; i < len(list) && list[i] != quote; i++ {
+			if list[i] == '\\' && i+1 < len(list) {
+				i++
+			}
+			text.WriteByte(list[i])
+		}
+		all, list = append(all, text.String()), list[min(i+1, len(list)):]
+	}
+	return all
+}
+
 func easyModels(l *library.Lineage, o object) {
 	addCheckpoint(l, o.name("use_stable_diffusion_model"), "")
 	addModel(l, library.ModelUse{Type: "vae", Name: o.name("use_vae_model")})
-	for _, name := range o.texts("use_text_encoder_model") {
+	for _, name := range easyList(o, "use_text_encoder_model") {
 		addModel(l, library.ModelUse{Type: "clip", Name: name})
 	}
-	weights := o.texts("lora_alpha")
-	names := o.texts("use_lora_model")
+	weights, names := easyList(o, "lora_alpha"), easyList(o, "use_lora_model")
+	if len(weights) == 1 && len(names) > 1 { // one name with commas in it
+		names = []string{o.name("use_lora_model")}
+	}
 	for i, name := range names {
 		m := library.ModelUse{Type: "lora", Name: name}
 		if i < len(weights) {
@@ -161,7 +198,7 @@ func easyModels(l *library.Lineage, o object) {
 		addWeighted(l, m)
 	}
 	addModel(l, library.ModelUse{Type: "hypernetwork", Name: o.name("use_hypernetwork_model"), Strength: o.float("hypernetwork_strength")})
-	for _, name := range o.texts("use_embeddings_model") {
+	for _, name := range easyList(o, "use_embeddings_model") {
 		addModel(l, library.ModelUse{Type: "embedding", Name: name})
 	}
 	addModel(l, library.ModelUse{Type: "controlnet", Name: o.name("use_controlnet_model")})

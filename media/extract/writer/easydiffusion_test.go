@@ -15,6 +15,9 @@ func TestEasyDiffusion(t *testing.T) {
 		"one chunk per key": {png("prompt", "a fox"), png("negative_prompt", "ugly"), png("seed", "42"), png("use_stable_diffusion_model", "fox/v2"), png("clip_skip", "True"), png("use_vae_model", "soft"),
 			png("sampler_name", "euler_a"), png("width", "512"), png("height", "768"), png("num_inference_steps", "25"), png("guidance_scale", "7.5"), png("prompt_strength", "0.8"),
 			png("use_lora_model", "fur, snow"), png("lora_alpha", "0.5, 0.7"), png("use_upscale", "RealESRGAN_x4plus")},
+		"lists as Python prints them": {png("prompt", "a fox"), png("negative_prompt", "ugly"), png("seed", "42"), png("use_stable_diffusion_model", "fox/v2"), png("clip_skip", "True"), png("use_vae_model", "soft"),
+			png("sampler_name", "euler_a"), png("width", "512"), png("height", "768"), png("num_inference_steps", "25"), png("guidance_scale", "7.5"), png("prompt_strength", "0.8"),
+			png("use_lora_model", "['fur', 'snow']"), png("lora_alpha", "[0.5, 0.7]"), png("use_embeddings_model", "None"), png("use_upscale", "RealESRGAN_x4plus")},
 		"one chunk per label": {png("Prompt", "a fox"), png("Negative Prompt", "ugly"), png("Seed", "42"), png("Stable Diffusion model", "fox/v2"), png("Clip Skip", "True"), png("VAE model", "soft"),
 			png("Sampler", "euler_a"), png("Width", "512"), png("Height", "768"), png("Steps", "25"), png("Guidance Scale", "7.5"), png("Prompt Strength", "0.8"),
 			png("LoRA model", "fur, snow"), png("LoRA Strength", "0.5, 0.7"), png("Use Upscaling", "RealESRGAN_x4plus")},
@@ -24,6 +27,17 @@ func TestEasyDiffusion(t *testing.T) {
 	for name, chunks := range tests {
 		t.Run(name, func(t *testing.T) { diff(t, want, factsOf(readAs(t, "easydiffusion", chunks...))) })
 	}
+}
+
+func TestEasyDiffusionNamesMayHoldCommasAndQuotes(t *testing.T) {
+	models := func(lora, alpha, embeddings string) []string {
+		return factsOf(readAs(t, "easydiffusion", png("prompt", "a fox"), png("use_stable_diffusion_model", "fox"),
+			png("use_lora_model", lora), png("lora_alpha", alpha), png("use_embeddings_model", embeddings))).Models
+	}
+	diff(t, []string{"checkpoint fox", "lora fur, long *0.5"}, models("fur, long", "0.5", "None"))
+	diff(t, []string{"checkpoint fox", "lora fur, long *0.5", "lora sn'ow *0.25", `embedding C:\a\it's.pt`},
+		models(`['fur, long', "sn'ow"]`, "[0.5, 0.25]", `['C:\\a\\it\'s.pt']`))
+	diff(t, []string{"checkpoint fox"}, models("[]", "[]", "["))
 }
 
 func TestEasyDiffusionPromptOfSeveralLines(t *testing.T) {

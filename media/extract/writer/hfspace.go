@@ -4,9 +4,7 @@ import "vitrine/library"
 
 // readHFSpace reads the JSON that the SDXL demo spaces of Hugging Face write.
 func readHFSpace(src *Source) (Finding, bool) {
-	r := src.find("num_inference_steps", func(o object) bool {
-		return o.has("prompt") && o.has("num_inference_steps") && (o.has("Model") || o.has("resolution"))
-	})
+	r := src.find("num_inference_steps", isHFSpace)
 	if r == nil {
 		return Finding{}, false
 	}
@@ -18,6 +16,7 @@ func readHFSpace(src *Source) (Finding, bool) {
 	p.Steps = o.int("num_inference_steps")
 	p.CFGScale = o.float("guidance_scale")
 	p.Sampler = o.named("sampler", "scheduler")
+	nameScheduler(p)
 	name, hash := o.name("Model", "model"), o.name("Model hash", "model_hash")
 	if m := o.object("Model"); m != nil { // some spaces nest the two
 		name, hash = m.name("Model"), m.name("Model hash")
@@ -40,4 +39,14 @@ func readHFSpace(src *Source) (Finding, bool) {
 		"sampler": true, "Model": true, "Model hash": true, "resolution": true, "use_upscaler": true, "use_lora": true})
 	tidy(&l)
 	return Finding{Lineage: l, Place: r.Place}, true
+}
+
+// isHFSpace asks for more than the names that diffusers' arguments have: requests
+// to other services have those, too.
+func isHFSpace(o object) bool {
+	if !o.has("prompt", "num_inference_steps") {
+		return false
+	}
+	width, _ := parseSize(o.name("resolution"))
+	return o.has("Model") || width != nil && o.has("sampler")
 }

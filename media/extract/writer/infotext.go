@@ -122,9 +122,7 @@ func infotextSettings(l *library.Lineage, s settings) {
 	p.Guidance = parseFloat(s.number("Distilled CFG Scale", "Distilled CFG", "Flux Guidance"))
 	p.Sampler = nonEmpty(s.get("Sampler"))
 	p.Scheduler = nonEmpty(s.get("Schedule type", "Scheduler", "Schedule"))
-	if p.Scheduler == nil && p.Sampler != nil {
-		p.Scheduler = schedulerOf(*p.Sampler)
-	}
+	nameScheduler(p)
 	p.ClipSkip = parseCount(s.number("Clip skip"))
 	p.Width, p.Height = parseSize(s.get("Size"))
 	p.Denoise = parseFloat(s.number("Denoising strength", "Denoise"))
@@ -218,6 +216,14 @@ func sampler(s string) *string {
 // schedules are the noise schedules that samplers carried in their names before
 // "Schedule type" became a setting of its own.
 var schedules = []string{"Karras", "Exponential", "Polyexponential", "SGM Uniform"}
+
+// nameScheduler takes the scheduler out of the sampler's name where nothing else
+// gives it.
+func nameScheduler(p *library.GenerationParameters) {
+	if p.Scheduler == nil && p.Sampler != nil {
+		p.Scheduler = schedulerOf(*p.Sampler)
+	}
+}
 
 func schedulerOf(sampler string) *string {
 	for _, s := range schedules {

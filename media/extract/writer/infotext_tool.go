@@ -19,6 +19,8 @@ func infotextTool(s settings) (tool, version string) {
 	switch {
 	case strings.EqualFold(s.get("App"), "SD.Next"):
 		return "sd-next", version
+	case strings.HasPrefix(v, "comfyui"):
+		return "comfyui", "" // a saver node's word, without a version
 	case strings.HasPrefix(v, "fooocus"):
 		return "fooocus", version
 	case strings.HasPrefix(v, "classic"):

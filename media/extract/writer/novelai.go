@@ -34,7 +34,7 @@ func isNovelAI(o object, named bool) bool {
 	case o.has("v4_prompt"), o.has("uncond_scale") && o.has("scale"), o.has("noise_schedule", "sampler"):
 		return true
 	}
-	return o.has("uc") && o.has("sampler") && o.has("steps") && (named || !o.has("c"))
+	return o.has("uc", "sampler", "steps") && (named || o.has("scale") && !o.has("c"))
 }
 
 func novelPrompts(l *library.Lineage, o object, description string) {
@@ -51,8 +51,12 @@ func novelPrompts(l *library.Lineage, o object, description string) {
 		l.Negative = v4neg.str("base_caption")
 	}
 	negatives := v4neg.objects("char_captions")
+	placed := !o.object("v4_prompt").has("use_coords") || o.object("v4_prompt").bool("use_coords")
 	for i, c := range v4.objects("char_captions") {
-		region := library.PromptRegion{Kind: "character", Name: characterPlace(c), Positive: c.str("char_caption")}
+		region := library.PromptRegion{Kind: "character", Positive: c.str("char_caption")}
+		if placed { // else the model chose, and the places are the form's defaults
+			region.Name = characterPlace(c)
+		}
 		if i < len(negatives) {
 			region.Negative = negatives[i].named("char_caption")
 		}
@@ -70,6 +74,13 @@ func characterPlace(c object) string {
 	return ""
 }
 
+// novelExtras are the settings without a field of their own, among them the
+// strengths of the pictures that a style or a character was taken from.
+var novelExtras = []string{"request_type", "cfg_rescale", "uncond_scale", "sm", "sm_dyn", "dynamic_thresholding", "signed_hash",
+	"reference_strength", "reference_strength_multiple", "reference_information_extracted", "reference_information_extracted_multiple",
+	"director_reference_strengths", "director_reference_information_extracted", "director_reference_secondary_strengths",
+	"director_reference_descriptions", "controlnet_model"}
+
 func novelSettings(l *library.Lineage, o object) {
 	p := params(l)
 	p.Seed = o.seed("seed")
@@ -81,9 +92,10 @@ func novelSettings(l *library.Lineage, o object) {
 	p.BatchSize = o.positive("n_samples")
 	if request := o.name("request_type"); request != "" && !strings.HasPrefix(request, "PromptGenerate") {
 		p.Denoise = o.float("strength")
+		addExtra(l, "noise", o.raw("noise"))
 	}
-	for _, key := range []string{"request_type", "cfg_rescale", "uncond_scale", "sm", "sm_dyn", "dynamic_thresholding", "signed_hash"} {
-		if o.has(key) {
+	for _, key := range novelExtras {
+		if o.has(key) && o.raw(key) != "[]" {
 			addExtra(l, key, o.raw(key))
 		}
 	}

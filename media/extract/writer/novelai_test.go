@@ -43,3 +43,32 @@ func TestNovelAIOfTheFirstModels(t *testing.T) {
 	diff(t, facts{Tool: "novelai", Positive: "a fox", Negative: "ugly", Seed: 7, Steps: 28, CFG: 11, Sampler: "k_euler_ancestral",
 		Model: "Stable Diffusion 1D44365E", Models: []string{"checkpoint Stable Diffusion 1D44365E #1D44365E"}}, factsOf(l))
 }
+
+// TestNovelAICharactersWithoutCoordinates: their places are the form's defaults.
+func TestNovelAICharactersWithoutCoordinates(t *testing.T) {
+	for coords, want := range map[string]string{"true": "at 0.5, 0.5", "false": ""} {
+		l := readAs(t, "novelai", png("Comment", `{"prompt": "a fox", "v4_prompt": {"caption": {"base_caption": "a fox", "char_captions":
+		 [{"char_caption": "red fox", "centers": [{"x": 0.5, "y": 0.5}]}]}, "use_coords": `+coords+`}}`))
+		if len(l.Regions) != 1 || l.Regions[0].Name != want || val(l.Regions[0].Positive) != "red fox" {
+			t.Errorf("use_coords %s: got %+v", coords, l.Regions)
+		}
+	}
+}
+
+func TestNovelAIKeepsTheStrengthsOfReferences(t *testing.T) {
+	const settings = `{"prompt": "a fox", "steps": 28, "scale": 5.0, "uncond_scale": 0.0, "sampler": "k_euler", "noise_schedule": "karras", "uc": "",
+	 "strength": 0.45, "noise": 0.1, "reference_strength_multiple": [0.6, 0.3], "reference_information_extracted_multiple": [], "request_type": "`
+	made := readAs(t, "novelai", png("Comment", settings+`Img2ImgRequest"}`))
+	diff(t, map[string]string{"request_type": "Img2ImgRequest", "uncond_scale": "0.0", "noise": "0.1", "reference_strength_multiple": "[0.6,0.3]"}, made.Extra)
+	if got := factsOf(made).Denoise; got != 0.45 {
+		t.Errorf("denoise %v", got)
+	}
+	drawn := readAs(t, "novelai", png("Comment", settings+`PromptGenerateRequest"}`))
+	if _, stale := drawn.Extra["noise"]; stale || factsOf(drawn).Denoise != 0 {
+		t.Errorf("strength and noise count for pictures made of a picture only: %v", drawn.Extra)
+	}
+}
+
+func TestAnotherWritersNegativePromptIsNoNovelAI(t *testing.T) {
+	diff(t, []string{"plain-json"}, rules(png("Comment", `{"prompt": "a fox", "uc": "ugly", "sampler": "euler", "steps": 20}`)))
+}

@@ -37,6 +37,7 @@ func plainLineage(o object) library.Lineage {
 	p.CFGScale = o.float("cfg_scale", "cfgScale", "cfg", "guidance_scale", "CFG scale", "scale")
 	p.Sampler = o.named("sampler", "sampler_name", "Sampler")
 	p.Scheduler = o.named("scheduler", "Scheduler")
+	nameScheduler(p)
 	p.Width, p.Height = o.positive("width", "Width"), o.positive("height", "Height")
 	p.ModelName = o.named("model", "model_name", "Model")
 	addCheckpoint(&l, o.name("model", "model_name", "Model"), o.name("model_hash"))

@@ -41,13 +41,31 @@ func TestStabilityMatrix(t *testing.T) {
 func TestHFSpace(t *testing.T) {
 	l := readAs(t, "hf-space", png("parameters", `{"prompt": "a fox", "negative_prompt": "ugly", "resolution": "1024 x 768", "guidance_scale": 5.5, "num_inference_steps": 24, "seed": 42,
 	 "sampler": "DPM++ 2M Karras", "Model": "Fox", "Model hash": "BD", "use_upscaler": {"upscale_method": "nearest-exact", "upscaler_strength": 0.55, "upscale_by": 1.5}}`))
-	diff(t, facts{Tool: "hf-space", Positive: "a fox", Negative: "ugly", Seed: 42, Steps: 24, CFG: 5.5, Sampler: "DPM++ 2M Karras", W: 1024, H: 768, Model: "Fox",
+	diff(t, facts{Tool: "hf-space", Positive: "a fox", Negative: "ugly", Seed: 42, Steps: 24, CFG: 5.5, Sampler: "DPM++ 2M Karras", Scheduler: "Karras", W: 1024, H: 768, Model: "Fox",
 		Models: []string{"checkpoint Fox #BD"}, Hires: `{"scale":1.5,"upscaler":"nearest-exact","denoise":0.55}`}, factsOf(l))
 }
 
 func TestHFSpaceNestsItsModel(t *testing.T) {
 	l := readAs(t, "hf-space", png("parameters", `{"prompt": "a fox", "resolution": "512 x 512", "num_inference_steps": 24, "seed": 42, "Model": {"Model": "Fox", "Model hash": "e3"}, "use_lora": {"selected_lora": "fur", "multiplier": 0.5}}`))
 	diff(t, facts{Tool: "hf-space", Positive: "a fox", Seed: 42, Steps: 24, W: 512, H: 512, Model: "Fox", Models: []string{"checkpoint Fox #e3", "lora fur *0.5"}}, factsOf(l))
+}
+
+// TestArgumentsOfDiffusersAreNoHFSpace: other services take the same.
+func TestArgumentsOfDiffusersAreNoHFSpace(t *testing.T) {
+	for _, resolution := range []string{"720p", "1024x1024"} {
+		diff(t, []string{"plain-json"}, rules(png("parameters", `{"prompt": "a fox", "num_inference_steps": 30, "resolution": "`+resolution+`", "guidance_scale": 5, "seed": 5}`)))
+	}
+}
+
+func TestTensorArtHires(t *testing.T) {
+	record := func(on string) facts {
+		return factsOf(readAs(t, "tensorart", png("generation_data", `{"prompt":"a fox","seed":"7","samplerName":"DPM++ 2M Karras","enableHr":`+on+
+			`,"hrUpscale":2,"hrUpscaler":"sharp","hrSecondPassSteps":9,"denoisingStrength":0.4}`)))
+	}
+	want := facts{Tool: "tensorart", Positive: "a fox", Seed: 7, Sampler: "DPM++ 2M Karras", Scheduler: "Karras", Hires: `{"scale":2,"upscaler":"sharp","steps":9,"denoise":0.4}`}
+	diff(t, want, record("true"))
+	want.Hires, want.Denoise = "", 0.4
+	diff(t, want, record("false"))
 }
 
 func TestStabilityMatrixHiresWithoutAGraph(t *testing.T) {

@@ -26,6 +26,7 @@ func readTensorArt(src *Source) (Finding, bool) {
 	p.CFGScale = o.float("cfgScale")
 	p.Sampler = o.named("ksamplerName", "samplerName", "sampler")
 	p.Scheduler = o.named("schedule", "scheduler")
+	nameScheduler(p)
 	p.ClipSkip = o.clipSkip("clipSkip")
 	p.Width, p.Height = o.positive("width"), o.positive("height")
 	p.ModelName = base.named("modelFileName", "label")
@@ -52,10 +53,18 @@ func tensorModel(m object, fallback string) library.ModelUse {
 		BaseModel: m.name("baseModel"), VersionID: m.name("modelFileId")}
 }
 
+// tensorHires reads the upscaling pass, whose strength the denoising is then.
 func tensorHires(l *library.Lineage, o object) {
+	if o.has("enableHr") && !o.bool("enableHr") {
+		return
+	}
 	h := &library.Hires{Scale: o.float("hiresUpscale", "hrUpscale"), Upscaler: o.named("hiresUpscaler", "hrUpscaler"),
 		Steps: o.positive("hiresSteps", "hrSecondPassSteps"), Denoise: o.float("hiresDenoisingStrength")}
-	if *h != (library.Hires{}) {
-		l.Hires = h
+	if *h == (library.Hires{}) {
+		return
 	}
+	if p := params(l); h.Denoise == nil {
+		h.Denoise, p.Denoise = p.Denoise, nil
+	}
+	l.Hires = h
 }
