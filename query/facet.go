@@ -1,5 +1,7 @@
 package query
 
+import "math"
+
 // FacetKind is how the values of a facet are counted.
 type FacetKind uint8
 
@@ -28,3 +30,12 @@ func histogram(index string, interval, max float64) *Facet {
 func calendar(index string) *Facet { return &Facet{Kind: FacetCalendar, Index: index} }
 
 func shapes(index string) *Facet { return &Facet{Kind: FacetShapes, Index: index} }
+
+// early is how far before its name a bucket begins. The index holds 0.7 as the
+// nearest float, which is less, and it belongs to the bucket named 0.7.
+func (f *Facet) early() float64 {
+	if f.Interval == math.Trunc(f.Interval) {
+		return 0
+	}
+	return f.Interval / 1000
+}

@@ -104,10 +104,15 @@ func unknownFacet(field string) error {
 func (f namedFacet) aggregation(size int, zone *time.Location) clause {
 	switch f.facet.Kind {
 	case FacetHistogram:
-		return clause{"histogram": clause{
+		histogram := clause{
 			"field": f.facet.Index, "interval": f.facet.Interval, "min_doc_count": 1,
 			"hard_bounds": clause{"min": 0, "max": f.facet.Max},
-		}}
+		}
+		if early := f.facet.early(); early > 0 {
+			histogram["offset"] = -early
+			histogram["format"] = "0.##" // rounds their keys
+		}
+		return clause{"histogram": histogram}
 	case FacetCalendar:
 		return clause{"date_histogram": clause{
 			"field": f.facet.Index, "calendar_interval": f.unit, "min_doc_count": 1, "time_zone": zoneName(zone),
@@ -191,6 +196,7 @@ func (f namedFacet) selected(v string, zone *time.Location) (clause, bool) {
 		if err != nil || !(from >= 0 && from <= f.facet.Max) {
 			return nil, false
 		}
+		from -= f.facet.early()
 		return clause{"range": clause{index: clause{"gte": from, "lt": from + f.facet.Interval}}}, true
 	case FacetCalendar:
 		start, end, ok := dateUnit(v, zone)

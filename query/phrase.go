@@ -1,6 +1,7 @@
 package query
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -72,7 +73,7 @@ func wordSpans(s string) []span {
 // separate makes blanks of the joints of a word. A possessive 's stays: the
 // analysis takes it off.
 func separate(w []byte) {
-	if strings.ContainsRune(string(w), ':') {
+	if bytes.ContainsRune(w, ':') {
 		return
 	}
 	for i, c := range w {

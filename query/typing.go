@@ -33,6 +33,9 @@ func (r *reader) typed(f *Field, t token) Node {
 	case TypeEnum:
 		return r.enumValue(f, t)
 	case TypeBool, TypeChain, TypeHash:
+		if f.Type == TypeBool && len(t.stars) == 1 && t.text == "*" {
+			return &Pred{Field: f, Op: Exists, at: t.at}
+		}
 		return r.wordValue(f, t)
 	case TypeTag:
 		return equal(f, oneLine(fold(t.text)), t)

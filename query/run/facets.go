@@ -52,6 +52,9 @@ func (p Page) Facet(name string) (FacetResult, error) {
 				value = strconv.FormatFloat(k, 'f', -1, 64)
 			}
 		}
+		if value == "-0" {
+			value = "0" // a bucket that begins a trifle before its name
+		}
 		out.Values = append(out.Values, FacetCount{Value: value, Count: b.Count})
 	}
 	return out, nil
