@@ -25,11 +25,16 @@ type Event struct {
 const (
 	ReasonRepair = "index_repair" // the reconciler found a difference
 	ReasonReplay = "index_replay" // a refused document is tried again
+
+	// A file told something new of a model that the asset uses; the store writes it.
+	ReasonModel = "model_learned"
 )
 
 // rewrites reports whether the document must be written although the index may
 // have this very version already.
-func (e *Event) rewrites() bool { return e.Reason == ReasonRepair || e.Reason == ReasonReplay }
+func (e *Event) rewrites() bool {
+	return e.Reason == ReasonRepair || e.Reason == ReasonReplay || e.Reason == ReasonModel
+}
 
 func (e *Event) key() store.AssetKey { return store.AssetKey{Tenant: e.Tenant, Hash: e.Hash} }
 

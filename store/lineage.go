@@ -54,7 +54,12 @@ func queueModels(b *pgx.Batch, tenant library.TenantID, hash library.AssetHash, 
 	// a row that is written stays locked until the commit, and most imports use the
 	// same few models. Ordered by hash, so that two imports never lock the same
 	// models crosswise.
-	b.Queue(`INSERT INTO models (tenant_id, model_hash, type, name, display_name, base_model, content_hashes, trigger_words)
+	//
+	// What is learned of a model stands in the documents of all assets that use it.
+	// They are not changed by it, so they keep their versions, and none is locked.
+	// There may be very many, hence the lateral joins: they make the planner start
+	// at the learned models, of which most files bring none.
+	b.Queue(`WITH learned AS (INSERT INTO models (tenant_id, model_hash, type, name, display_name, base_model, content_hashes, trigger_words)
 		SELECT DISTINCT ON (h) $1::uuid, h, t, n, d, b, CASE WHEN s = '' THEN '{}'::text[] ELSE ARRAY[s] END,
 			CASE WHEN t = 'embedding' THEN ARRAY[d] ELSE '{}'::text[] END
 		FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[]) AS u(h, t, n, d, b, s)
@@ -64,8 +69,15 @@ func queueModels(b *pgx.Batch, tenant library.TenantID, hash library.AssetHash, 
 		ON CONFLICT (tenant_id, model_hash) DO UPDATE SET
 			base_model = CASE WHEN models.base_model = '' THEN excluded.base_model ELSE models.base_model END,
 			content_hashes = models.content_hashes || excluded.content_hashes
-		WHERE (models.base_model = '' AND excluded.base_model <> '') OR NOT excluded.content_hashes <@ models.content_hashes`,
-		tenant, hashes, types, names, display, base, sums)
+		WHERE (models.base_model = '' AND excluded.base_model <> '') OR NOT excluded.content_hashes <@ models.content_hashes
+		RETURNING model_hash)
+		INSERT INTO outbox (tenant_id, asset_h, doc_version, reason)
+		SELECT DISTINCT $1::uuid, a.asset_h, a.doc_version, 'model_learned' FROM learned
+			CROSS JOIN LATERAL (SELECT u.asset_h FROM asset_models u WHERE u.tenant_id = $1::uuid AND u.model_hash = learned.model_hash OFFSET 0) used
+			CROSS JOIN LATERAL (SELECT x.asset_h, x.doc_version FROM assets x
+				WHERE x.tenant_id = $1::uuid AND x.asset_h = used.asset_h AND x.trashed_at IS NULL OFFSET 0) a
+		WHERE a.asset_h <> $8`,
+		tenant, hashes, types, names, display, base, sums, hash)
 	b.Queue(`INSERT INTO asset_models (tenant_id, asset_h, sequence, model_hash, node_id, name, weight, clip_weight, content_hash, detection_source)
 		SELECT $1::uuid, $2, q, h, nd, n, w, c, s, 'extracted'
 		FROM unnest($3::int[], $4::text[], $5::text[], $6::text[], $7::float8[], $8::float8[], $9::text[]) AS u(q, h, nd, n, w, c, s)`,

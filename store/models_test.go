@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -250,5 +251,59 @@ func TestAVersionsTagIsUniqueUntilItsAdditionIsUndone(t *testing.T) {
 	}
 	if _, _, err := s.AddModelVersion(ctx, s.a, "AddModelVersion", store.ModelVersion{Model: library.NewModelHash("lora", "none"), Tag: "v"}); library.AsFault(err).Kind != library.KindNotFound {
 		t.Errorf("a version of no model gave %v", err)
+	}
+}
+
+// TestWhatIsLearnedOfAModelReachesTheAssetsThatUseIt: the base model and the hashes
+// of a model stand in the documents of all its assets, so those go to the index again
+// when a file tells more of it, and only then.
+func TestWhatIsLearnedOfAModelReachesTheAssetsThatUseIt(t *testing.T) {
+	s := open(t)
+	early := add(t, s, s.a, uses("early", "checkpoint", "SDXL/dream.safetensors", "lora", "detail")).Asset.Hash
+	gone := add(t, s, s.a, uses("gone", "checkpoint", "dream"))
+	add(t, s, s.a, uses("other", "checkpoint", "another"))
+	add(t, s, s.b, uses("elsewhere", "checkpoint", "dream"))
+	if _, err := s.Undo(t.Context(), s.a, "UndoOperation", gone.OperationID); err != nil {
+		t.Fatal(err)
+	}
+	told := func() (list []library.AssetHash) {
+		t.Helper()
+		for {
+			n, err := s.ClaimOutbox(t.Context(), 100, func(rows []store.OutboxRow) error {
+				for _, r := range rows {
+					if r.Reason == "model_learned" {
+						list = append(list, r.Hash)
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n == 0 {
+				return list
+			}
+		}
+	}
+	told()
+	telling := uses("telling", "checkpoint", "dream.ckpt", "lora", "new")
+	telling.Lineage.Models[0].BaseModel, telling.Lineage.Models[0].Hash = "sdxl", "blake3:aa"
+	again := add(t, s, s.a, telling).Asset.Hash
+	if diff := cmp.Diff([]library.AssetHash{early}, told()); diff != "" {
+		t.Errorf("a file told the base model and a hash (-want +got)\n%s", diff)
+	}
+	rows, _, err := s.Documents(t.Context(), []store.AssetKey{{Tenant: s.a.Tenant, Hash: early}})
+	if err != nil || rows[0].Models[0].BaseModel != "sdxl" || len(rows[0].Models[0].ContentHashes) != 1 || rows[0].Version != 1 {
+		t.Errorf("the earlier asset's document: %+v %v", rows, err)
+	}
+	telling.Asset.Hash = file("repeating").Asset.Hash
+	add(t, s, s.a, telling)
+	if list := told(); len(list) != 0 {
+		t.Errorf("a file told what was known, and %v went to the index", list)
+	}
+	telling.Asset.Hash, telling.Lineage.Models[0].Hash = early, "blake3:bb"
+	s.reread(t, telling)
+	if list := told(); len(list) != 2 || !slices.Contains(list, again) {
+		t.Errorf("reading a file again told another hash, and %v went to the index", list)
 	}
 }
