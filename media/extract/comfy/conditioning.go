@@ -166,6 +166,9 @@ func (w *condWalk) fromSides(n *node, c condCtx) bool {
 		w.visit(*p, c)
 		return true
 	}
+	if p, ok := n.link("base_sampler"); ok {
+		return w.fromSides(p.node, c)
+	}
 	return false
 }
 

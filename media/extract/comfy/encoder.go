@@ -7,7 +7,7 @@ var encoderLinks = []string{"clip", "CLIP", "t5", "text_encoder", "text_encoders
 
 // Text fields of encoders. A field of a two-encoder model has its encoder's name.
 var (
-	mainFields    = []string{"text", "prompt", "user_prompt", "wildcard_text", "positive", "Text", "prompt_text", "string", "text_positive", "tags", "populated_text", "widget_0"}
+	mainFields    = []string{"text", "prompt", "user_prompt", "wildcard_text", "positive", "Text", "prompt_text", "string", "text_positive", "tags", "populated_text"}
 	encoderFields = []string{"text_g", "text_l", "clip_g", "clip_l", "t5xxl", "llama", "mt5xl", "bert", "t5", "text_t5", "qwen25_7b", "text_clip", "clip_l_text", "t5xxl_text", "lyrics"}
 	positiveOwn   = []string{"positive_prompt", "positive", "text_positive", "prompt_positive", "pos_prompt", "positive_text"}
 	negativeOwn   = []string{"negative_prompt", "negative", "text_negative", "prompt_negative", "neg_prompt", "negative_text"}
@@ -88,6 +88,9 @@ func (n *node) takesText(name string) bool {
 
 // encodes tells a conditioning maker from a text node when types are unknown.
 func encodes(n *node) bool {
+	if len(n.inputs) <= 2 && n.links() == 0 && n.has("positive", "negative") && !n.is("condition") {
+		return false // a box of text, whatever its field is called
+	}
 	return isEncoder(n) || n.is("conditioning", "controlnet", "cond", "guidance", "zeroout", "encode", "tovideo", "sampler", "pipe", "reroute") || n.has("positive", "conditioning")
 }
 
@@ -96,7 +99,30 @@ func isEncoder(n *node) bool {
 		return true
 	}
 	_, ok := n.link(encoderLinks...)
-	return ok && (n.has(mainFields...) || n.has(encoderFields...) || n.has(positiveOwn...))
+	return ok && (n.has(mainFields...) || n.has(encoderFields...) || n.has(positiveOwn...) || n.unnamedText() != nil)
+}
+
+// unnamedText gives the text of a node whose fields have no known names: the only
+// one there is, or the only one that is more than a word out of a list.
+func (n *node) unnamedText() *input {
+	var all, written []*input
+	for i := range n.inputs {
+		in := &n.inputs[i]
+		if !strings.HasPrefix(in.name, "widget_") || in.val.kind != kindString || in.linked() {
+			continue
+		}
+		all = append(all, in)
+		if strings.ContainsAny(in.val.text, " \n,") {
+			written = append(written, in)
+		}
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	if len(written) == 1 {
+		return written[0]
+	}
+	return nil
 }
 
 // populated gives the field in which a wildcard node keeps the text it really
@@ -110,6 +136,9 @@ func populated(n *node) *input {
 
 func (w *condWalk) addMain(n *node, c condCtx) bool {
 	in := textInput(n, mainFields)
+	if in == nil {
+		in = n.unnamedText()
+	}
 	if in == nil {
 		return false
 	}

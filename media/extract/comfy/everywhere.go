@@ -140,13 +140,10 @@ func (o *sender) filter(u *uiNode) {
 	if u.rules().get("version").kind == kindNull && u.typ == "Anything Everywhere?" {
 		title, input = u.widgetText(0), u.widgetText(1)
 	}
-	ok := true
-	if o.title, ok = pattern(title); !ok {
-		o.uncertain = true
-	}
-	if o.input, ok = pattern(input); !ok {
-		o.uncertain = true
-	}
+	var titleOK, inputOK bool
+	o.title, titleOK = pattern(title)
+	o.input, inputOK = pattern(input)
+	o.uncertain = o.uncertain || !titleOK || !inputOK
 }
 
 func (u *uiNode) widgetText(at int) string {

@@ -198,6 +198,9 @@ func namesFile(in *input) bool {
 
 func (r *reader) namedLoad(out []load, n *node, in *input, name string) []load {
 	typ := modelType(n, in.name, name)
+	if strings.HasPrefix(in.name, "widget_") && n.is("stack") {
+		return out // which of its entries are in use is said by fields that have no name either
+	}
 	if typ == "" || isNoFile(name) || len(name) > 512 || !r.switchedOn(n, in) || !r.scriptReads(n, in) {
 		return out
 	}

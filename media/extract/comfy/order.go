@@ -178,7 +178,7 @@ func (r *reader) modelUpstream(n *node) *node {
 	if p, ok := n.link(modelLinks...); ok {
 		return p.node
 	}
-	if p, ok := n.link("guider"); ok {
+	if p, ok := n.link("guider", "base_sampler"); ok {
 		return p.node
 	}
 	if p := n.pipe(); p != nil {

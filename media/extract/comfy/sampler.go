@@ -2,6 +2,7 @@ package comfy
 
 import (
 	"strings"
+	"unicode"
 
 	"vitrine/library"
 )
@@ -9,7 +10,7 @@ import (
 // Links that steer a sampling pass, apart from its picture.
 var steerNames = []string{
 	"positive", "conditioning", "cond", "cond1", "guider", "text_embeds", "hyvid_embeds", "kolors_embeds", "basic_pipe", "pipe",
-	"model", "context", "base_ctx", "sdxl_tuple", "prompt_embeds", "detailer_pipe", "MODEL", "SUPIR_model", "cogvideo_pipe", "pipeline", "base_positive", "base_model", "unet", "transformer",
+	"model", "context", "base_ctx", "sdxl_tuple", "prompt_embeds", "detailer_pipe", "MODEL", "SUPIR_model", "cogvideo_pipe", "pipeline", "base_positive", "base_model", "unet", "transformer", "base_sampler",
 }
 
 // isSampler decides by the shape of a node's inputs, so that the samplers of
@@ -86,6 +87,9 @@ func (r *reader) pass(n *node) *library.SamplerPass {
 	if pipe := n.pipe(); pipe != nil && r.isSampler(pipe.node) {
 		r.inherit(n, p, pipe.node)
 	}
+	if base, ok := n.link("base_sampler"); ok {
+		r.inherit(n, p, base.node)
+	}
 	pos, neg := r.prompts(n)
 	p.Positive, p.Negative = pos.joined(), neg.joined()
 	if p.Guidance == nil && pos.guidance != nil {
@@ -109,6 +113,9 @@ func (r *reader) readSettings(n *node, p *library.SamplerPass) {
 	p.Denoise = r.number(n, denoiseNames)
 	p.StartStep = r.whole(n, []string{"start_at_step", "start_step", "begin_step"})
 	p.EndStep = r.whole(n, []string{"end_at_step", "end_step", "stop_at_step"})
+	if p.EndStep != nil && *p.EndStep < 0 { // stands for the last step
+		p.EndStep = nil
+	}
 	p.Sampler = r.word(n, samplerNames)
 	p.Scheduler = r.word(n, schedulerNames)
 }
@@ -248,6 +255,16 @@ func noiseRole(model string) string {
 		return "high_noise"
 	case strings.Contains(m, "lownoise"):
 		return "low_noise"
+	case !strings.Contains(m, "wan"):
+		return ""
+	}
+	for _, word := range strings.FieldsFunc(strings.ToLower(model), func(c rune) bool { return !unicode.IsLetter(c) }) {
+		switch word {
+		case "high":
+			return "high_noise"
+		case "low":
+			return "low_noise"
+		}
 	}
 	return ""
 }

@@ -270,7 +270,7 @@ func (r *reader) delimiter(n *node, side role) string {
 		if s, ok := r.scalar(n.in("linebreak_addition"), ""); ok && truthy(s) {
 			return "\n"
 		}
-		if n.is("prompt") {
+		if n.is("prompt", "layerutilitytextjoin") {
 			return ", "
 		}
 		return ""
@@ -312,9 +312,12 @@ func textInputs(n *node) []*input {
 		in := &n.inputs[i]
 		if in.linked() && (in.from.outType() == "STRING" || len(n.inputs) == 1) {
 			out = append(out, in)
-		} else if !in.linked() && in.val.kind == kindString && (len(n.inputs) == 1 || len(out) == 0 && strings.HasPrefix(in.name, "widget_")) {
+		} else if !in.linked() && in.val.kind == kindString && len(n.inputs) == 1 {
 			out = append(out, in)
 		}
+	}
+	if in := n.unnamedText(); in != nil && len(out) == 0 {
+		return []*input{in}
 	}
 	return out
 }

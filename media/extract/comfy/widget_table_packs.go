@@ -1,5 +1,18 @@
 package comfy
 
+import "strconv"
+
+// repeated gives the names of a list of entries: the first of each, then the second.
+func repeated(count int, stems ...string) []string {
+	var out []string
+	for i := 1; i <= count; i++ {
+		for _, stem := range stems {
+			out = append(out, stem+strconv.Itoa(i))
+		}
+	}
+	return out
+}
+
 // packWidgets gives the same for common node packs.
 var packWidgets = map[string][]string{
 	"KSampler (Efficient)":              {"seed", "steps", "cfg", "sampler_name", "scheduler", "denoise", "preview_method", "vae_decode"},
@@ -11,6 +24,12 @@ var packWidgets = map[string][]string{
 	"DualCLIPLoaderGGUF":                {"clip_name1", "clip_name2", "type"},
 	"TripleCLIPLoaderGGUF":              {"clip_name1", "clip_name2", "clip_name3"},
 	"QuadrupleCLIPLoaderGGUF":           {"clip_name1", "clip_name2", "clip_name3", "clip_name4"},
+	"LoRA Stacker":                      append([]string{"input_mode", "lora_count"}, repeated(49, "lora_name_", "lora_wt_", "model_str_", "clip_str_")...),
+	"WildcardEncode //Inspire":          {"token_normalization", "weight_interpretation", "wildcard_text", "populated_text", "mode", "Select to add LoRA", "Select to add Wildcard", "seed"},
+	"Power Prompt (rgthree)":            {"prompt", "insert_lora", "insert_embedding", "insert_saved"},
+	"KSampler //Inspire":                {"seed", "steps", "cfg", "sampler_name", "scheduler", "denoise", "noise_mode", "batch_seed_mode", "variation_seed", "variation_strength"},
+	"easy preSampling":                  {"steps", "cfg", "sampler_name", "scheduler", "denoise", "seed"},
+	"CR Apply LoRA Stack":               {},
 	"CR LoRA Stack":                     {"switch_1", "lora_name_1", "model_weight_1", "clip_weight_1", "switch_2", "lora_name_2", "model_weight_2", "clip_weight_2", "switch_3", "lora_name_3", "model_weight_3", "clip_weight_3"},
 	"CR Seed":                           {"seed"},
 	"CR Integer Multiple":               {"integer", "multiple"},

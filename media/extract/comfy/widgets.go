@@ -127,7 +127,10 @@ func widgetNames(u *uiNode, values int) []string {
 		}
 	}
 	table := widgetOrder[u.typ]
-	if len(own) > len(table) || len(table) == 0 && len(own) > 0 && len(own)+2 >= values {
+	if len(own) > len(table) || len(table) == 0 && len(own) > 0 && len(own)+2+controls(u.widgets.list) >= values {
+		return own
+	}
+	if len(own) > 0 && len(own) < len(table) && covers(own, u.widgets.list) && !covers(table, u.widgets.list) {
 		return own
 	}
 	if len(table) > 0 {
@@ -135,6 +138,13 @@ func widgetNames(u *uiNode, values int) []string {
 	}
 	return nil
 }
+
+// controls counts the control slots after numbers.
+func controls(vals []value) int { return len(vals) - len(withoutControls(vals)) }
+
+// covers tells whether names are all that a list of values holds, but for the
+// control slots.
+func covers(names []string, vals []value) bool { return len(withoutControls(vals)) == len(names) }
 
 func isSeedName(name string) bool {
 	switch name {
