@@ -196,7 +196,7 @@ func (c *compiler) and(n *And, u use) clause {
 			}
 		}
 	}
-	groupMust, should := c.group(text, u)
+	groupMust, should := c.group(text, len(text) == len(n.Children), u)
 	must = append(must, groupMust...)
 	if u != scoring {
 		filter, must = append(filter, must...), nil
@@ -268,7 +268,8 @@ func countWords(n Node) int {
 	return words
 }
 
-// semanticText joins the positive words and phrases of a tree in their order.
+// semanticText joins the positive words and phrases of a tree in their order. Where
+// all of them are marks, there is no meaning.
 func semanticText(n Node) string {
 	var words []string
 	Visit(n, func(n Node, negated bool) bool {
@@ -277,5 +278,8 @@ func semanticText(n Node) string {
 		}
 		return true
 	})
-	return strings.Join(words, " ")
+	if text := strings.Join(words, " "); hasWord(text) {
+		return text
+	}
+	return ""
 }

@@ -2,10 +2,11 @@ package query
 
 import "strings"
 
-// group compiles the text that stands side by side in an And: what must match,
-// and what only helps the ranking. How many must match is the mode's.
-func (c *compiler) group(text []Node, u use) (must, should []clause) {
-	text = searchable(text, c.mode)
+// group compiles the text that stands side by side in an And, alone or beside
+// conditions: what must match, and what only helps the ranking. How many must match
+// is the mode's.
+func (c *compiler) group(text []Node, alone bool, u use) (must, should []clause) {
+	text = searchable(text, alone, c.mode)
 	list := make([]clause, len(text))
 	for i, t := range text {
 		list[i] = c.node(t, u)
@@ -73,23 +74,33 @@ func (c *compiler) together(text []Node, u use) clause {
 }
 
 // searchable leaves out the words that have nothing an analysis would keep, such
-// as & and -, as long as others remain. Partial mode looks for every character.
-func searchable(text []Node, mode Mode) []Node {
-	if mode == Partial {
-		return text
-	}
+// as & and -, as long as others remain or conditions stand beside them. Partial mode
+// looks for every character, but for what separates the parts of a prompt.
+func searchable(text []Node, alone bool, mode Mode) []Node {
 	kept := text[:0:0]
 	for _, n := range text {
-		if t, ok := n.(*Text); ok && t.Kind != Glob && !hasWord(t.Value) {
+		if t, ok := n.(*Text); ok && t.Kind != Glob && !hasWord(t.Value) && (mode != Partial || withoutComma(t.Value) == "") {
 			continue
 		}
 		kept = append(kept, n)
 	}
-	if len(kept) == 0 {
+	if len(kept) == 0 && alone {
 		return text
 	}
 	return kept
 }
+
+// name is the value of a leaf in modes that compare whole names: the words of a
+// prompt come with the commas between them.
+func (t *Text) name() string {
+	if v := withoutComma(t.Value); t.Kind == Word && v != "" {
+		return v
+	}
+	return t.Value
+}
+
+// withoutComma takes off what separates a word from the next one in a prompt.
+func withoutComma(s string) string { return strings.TrimRight(s, ",;") }
 
 // hasWord reports whether a text holds anything beside ASCII and general punctuation.
 func hasWord(s string) bool {

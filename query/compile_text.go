@@ -64,7 +64,7 @@ func (c *compiler) text(t *Text, u use) clause {
 func (c *compiler) leafIn(t *Text, u use) clause {
 	switch c.mode {
 	case Exact:
-		return c.exact(t.Value)
+		return c.exact(t.name())
 	case Partial:
 		return c.partial(t)
 	case Fuzzy:
@@ -137,7 +137,7 @@ func phraseIn(v string, fields ...string) clause {
 // partial ranks a value's beginning over a word's beginning over its inside. One
 // character is too little for the inside.
 func (c *compiler) partial(t *Text) clause {
-	v := strings.ToLower(t.Value)
+	v := strings.ToLower(t.name())
 	if len([]rune(v)) < MinGlobText {
 		c.clauses += 4 * weight(v)
 		return constant(phraseIn(v, "title", "filename.text", "tags.text", "model_names.text"), 1)

@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,6 +69,35 @@ func TestAPastedNameFindsItsAsset(t *testing.T) {
 			got := s.find(c.text, query.Request{Mode: mode, Sort: []query.Sort{{By: "filename"}}})
 			if diff := cmp.Diff(len(c.want), len(got)); diff != "" || len(got) == 1 && got[0] != c.want[0] {
 				t.Errorf("%s %s finds %v, want %v", mode, c.text, got, c.want)
+			}
+		}
+	}
+}
+
+func TestWhatSeparatesTheWordsOfAPromptIsNotLookedFor(t *testing.T) {
+	s := shelf(t,
+		mappings.Document{Tags: []string{"red hair", "portrait"}, Title: "portrait, red hair"},
+		mappings.Document{Tags: []string{"portrait"}},
+	)
+	for text, want := range map[string][]int{
+		"red_hair, portrait":                {0},
+		"(red_hair:1.2), portrait,":         {0},
+		"red_hair; portrait":                {0},
+		`tag:"red hair", tag:portrait`:      {0},
+		"tag:red_hair , tag:portrait":       {0},
+		"(tag:portrait), (tag:portrait),":   {0, 1},
+		`-tag:"red hair", tag:portrait`:     {1},
+		`tag:portrait & tag:"red hair"`:     {0},
+		`tag:portrait | NOT tag:"red hair"`: {1},
+		",":                                 {},
+	} {
+		for _, mode := range everyMode {
+			if mode == query.Smart && !strings.Contains(text, "tag:") || mode == query.Partial && strings.ContainsAny(text, "&|") {
+				continue // one word is enough for smart; partial looks for every character but these
+			}
+			got := s.find(text, query.Request{Mode: mode, Sort: []query.Sort{{By: "asset_h"}}})
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s %s (-want +got):\n%s", mode, text, diff)
 			}
 		}
 	}

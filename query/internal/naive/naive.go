@@ -88,9 +88,7 @@ func (m matcher) and(n *query.And, negated bool) bool {
 			return false
 		}
 	}
-	if m.mode != query.Partial {
-		words = withWords(words)
-	}
+	words = m.withWords(words, len(words) == len(n.Children))
 	found := 0
 	for _, w := range words {
 		if m.match(w, negated) {
@@ -145,16 +143,17 @@ func allPure(list []query.Node) bool {
 	return true
 }
 
-// withWords leaves out punctuation, unless there is nothing else.
-func withWords(list []query.Node) []query.Node {
+// withWords leaves out punctuation, unless there is nothing else at all; in partial
+// mode only commas and semicolons.
+func (m matcher) withWords(list []query.Node, alone bool) []query.Node {
 	var kept []query.Node
 	for _, n := range list {
 		t, ok := n.(*query.Text)
-		if !ok || t.Kind == query.Glob || len(tokens(t.Value)) > 0 {
+		if !ok || t.Kind == query.Glob || len(tokens(t.Value)) > 0 || (m.mode == query.Partial && strings.Trim(t.Value, ",;") != "") {
 			kept = append(kept, n)
 		}
 	}
-	if len(kept) == 0 {
+	if len(kept) == 0 && alone {
 		return list
 	}
 	return kept

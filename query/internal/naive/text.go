@@ -18,11 +18,15 @@ func (m matcher) text(t *query.Text, negated bool) bool {
 	if m.named(strings.ToLower(t.Value), negated && m.mode == query.Smart) {
 		return true
 	}
+	name := t.Value
+	if t.Kind == query.Word && strings.Trim(name, ",;") != "" {
+		name = strings.TrimRight(name, ",;")
+	}
 	switch m.mode {
 	case query.Exact:
-		return m.exact(t.Value)
+		return m.exact(name)
 	case query.Partial:
-		return m.partial(t.Value)
+		return m.partial(name)
 	}
 	fields := anywhere
 	if negated && m.mode == query.Smart {

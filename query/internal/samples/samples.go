@@ -40,6 +40,7 @@ var Terms = []string{
 	"red", "cat", "dog", "blue", "street", "neon", "best_quality", "best", "quality", "sub-pixel", "cafe", "Café", "猫", "猫娘", "夜", "v1.5", "&",
 	`"cat best_quality red"`, `"neon best_quality street_cat red"`, "red-best_quality-cat", "prompt:\"red street_cat dog\"", "18446744073709551615", "/out/red_cat.jpg", "C:\\out\\cat.png", "DreamShaper_8.safetensors",
 	`"red cat"`, `"neon street"`, `"best quality"`, `"cat red"`, "ca*", "*.png", "*eam*", "ne*n", "red_*", "comfy*",
+	"cat,", "red_hair,", "(cat:1.2),", ",", "steps:20 ,", "tag:cat & tag:neon",
 	"title:cat", `title:"red cat"`, "title:ca*", "title:*cat*", "prompt:neon", `prompt:"red cat"`, "prompt:str*", "prompt:*", "negative_prompt:blurry", "description:soft", "description:*",
 	"filename:comfyui", "filename:*.png", `filename:"00_[1]"`, "filename:100%", "tag:cat", "tag:red_hair", `tag:"red hair"`, "tag:red*", "tag:*", "tag:(cat OR dog)", "tag:Élan",
 	"status:approved", "status:(draft OR rejected)", "status:dr*", "mime_type:image/png", "mime_type:image", "mime_type:mp4", "media:video",
