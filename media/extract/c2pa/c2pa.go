@@ -78,31 +78,29 @@ type ingredient struct {
 	Active       hashedURI `cbor:"activeManifest"` // version 3
 }
 
-// active reads the last manifest that has a claim.
+// active reads the last manifest, nil when its claim cannot be read: the claims
+// before it are of other files.
 func (s *store) active() *library.C2PA {
-	for i := len(s.manifests) - 1; i >= 0; i-- {
-		m := &s.manifests[i]
-		own, ok := claimOf(m)
-		if !ok {
-			continue
-		}
-		c := &library.C2PA{ClaimGenerator: own.generator(), Signature: Unverified, ManifestID: clean(m.label), InstanceID: clean(own.InstanceID)}
-		made, from := assertions(m)
-		for _, a := range made.Actions {
-			if a.Action != "" && len(c.Actions) < maxActions {
-				c.Actions = append(c.Actions, clean(a.Action))
-			}
-		}
-		for _, x := range from {
-			c.Ingredients = append(c.Ingredients, library.C2PAIngredient{
-				Title: clean(x.Title), Format: clean(x.Format), Relationship: clean(x.Relationship),
-				DocumentID: clean(x.DocumentID), InstanceID: clean(x.InstanceID), ManifestID: clean(manifestLabel(cmp.Or(x.Active.URL, x.Manifest.URL))),
-			})
-		}
-		c.SourceType = clean(s.sourceType(made, from, maxAncestors))
-		return c
+	m := &s.manifests[len(s.manifests)-1]
+	own, ok := claimOf(m)
+	if !ok {
+		return nil
 	}
-	return nil
+	c := &library.C2PA{ClaimGenerator: own.generator(), Signature: Unverified, ManifestID: clean(m.label), InstanceID: clean(own.InstanceID)}
+	made, from := assertions(m)
+	for _, a := range made.Actions {
+		if a.Action != "" && len(c.Actions) < maxActions {
+			c.Actions = append(c.Actions, clean(a.Action))
+		}
+	}
+	for _, x := range from {
+		c.Ingredients = append(c.Ingredients, library.C2PAIngredient{
+			Title: clean(x.Title), Format: clean(x.Format), Relationship: clean(x.Relationship),
+			DocumentID: clean(x.DocumentID), InstanceID: clean(x.InstanceID), ManifestID: clean(manifestLabel(cmp.Or(x.Active.URL, x.Manifest.URL))),
+		})
+	}
+	c.SourceType = clean(s.sourceType(made, from, maxAncestors))
+	return c
 }
 
 // claimOf reads a manifest's claim; false when the manifest has none.
@@ -211,7 +209,8 @@ func (s *store) manifest(link string) *superbox {
 
 // decoding bounds what a CBOR box may make the decoder build.
 var decoding = func() cbor.DecMode {
-	m, err := cbor.DecOptions{MaxNestedLevels: 32, MaxArrayElements: 4096, MaxMapPairs: 1024}.DecMode()
+	m, err := cbor.DecOptions{MaxNestedLevels: 32, MaxArrayElements: 4096, MaxMapPairs: 1024,
+		UTF8: cbor.UTF8DecodeInvalid}.DecMode()
 	if err != nil {
 		panic(err) // the options are constants
 	}

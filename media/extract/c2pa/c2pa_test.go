@@ -102,6 +102,27 @@ func TestClaimOfAnEditedPicture(t *testing.T) {
 	}
 }
 
+// TestClaimThatCannotBeReadIsNotReplacedByAnothers: an earlier manifest tells of a
+// file that this one was made from.
+func TestClaimThatCannotBeReadIsNotReplacedByAnothers(t *testing.T) {
+	for name, last := range map[string][]byte{
+		"packed": labelled("urn:c2pa:2", box("brob", []byte{1})),
+		"broken": labelled("urn:c2pa:2", labelled("c2pa.claim", box("cbor", []byte{0xFF}))),
+	} {
+		if got, err := Read(labelled("c2pa", made(t, "urn:c2pa:1"), last)); err == nil {
+			t.Errorf("%s: got %+v of another file", name, got)
+		}
+	}
+}
+
+func TestTextThatIsNotUTF8SpoilsNothing(t *testing.T) {
+	claim := append([]byte{0xA1, 0x6F}, "claim_generator\x62g\xff"...)
+	got, err := Read(labelled("c2pa", labelled("urn:c2pa:1", labelled("c2pa.claim", box("cbor", claim)))))
+	if err != nil || got.ClaimGenerator != "g\uFFFD" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
 // TestManifestsThatNameEachOtherEnd: parents may form a circle.
 func TestManifestsThatNameEachOtherEnd(t *testing.T) {
 	if _, err := Read(labelled("c2pa", edited(t, "urn:c2pa:2"))); err != nil {
