@@ -21,7 +21,10 @@ func readDrawThings(src *Source) (Finding, bool) {
 	src.claim(r, src.Get("description"))
 	o := r.asObject()
 	v2 := o.object("v2")
-	l := library.Lineage{Tool: "draw-things", ToolVersion: strings.TrimSpace(strings.TrimPrefix(src.text("CreatorTool"), "Draw Things"))}
+	l := library.Lineage{Tool: "draw-things"}
+	if version, ok := strings.CutPrefix(src.text("CreatorTool"), "Draw Things"); ok { // else an editor's name
+		l.ToolVersion = strings.TrimSpace(version)
+	}
 	l.Positive, l.Negative = o.str("c"), o.str("uc")
 	drawSettings(&l, o, v2)
 	drawModels(&l, o, v2)

@@ -103,14 +103,20 @@ func novelSettings(l *library.Lineage, o object) {
 
 var novelHash = regexp.MustCompile(`(?:^|\s)([0-9A-F]{8})$`)
 
+// isNovelModel tells the names of the service's models from what editors and
+// agencies put into the same fields.
+func isNovelModel(name string) bool {
+	return strings.HasPrefix(name, "NovelAI ") || strings.HasPrefix(name, "Stable Diffusion")
+}
+
 // novelModel reads the model out of "Source"; in WebP it stands in "Software",
 // whose EXIF tag the writer uses for it.
 func novelModel(l *library.Lineage, source, software string) {
 	name := strings.TrimSpace(source)
-	if name == "" && software != "NovelAI" {
+	if !isNovelModel(name) {
 		name = strings.TrimSpace(software)
 	}
-	if name == "" {
+	if !isNovelModel(name) {
 		return
 	}
 	m := library.ModelUse{Type: "checkpoint", Name: name}

@@ -72,3 +72,15 @@ func TestNovelAIKeepsTheStrengthsOfReferences(t *testing.T) {
 func TestAnotherWritersNegativePromptIsNoNovelAI(t *testing.T) {
 	diff(t, []string{"plain-json"}, rules(png("Comment", `{"prompt": "a fox", "uc": "ugly", "sampler": "euler", "steps": 20}`)))
 }
+
+// TestEditorsNameIsNoModel: they keep the comment and put their name beside it.
+func TestEditorsNameIsNoModel(t *testing.T) {
+	edited := readAs(t, "novelai", png("Comment", novelComment), png("Software", "GIMP 2.10"), png("Source", "Studio Fox"))
+	if f := factsOf(edited); f.Model != "" || f.Models != nil {
+		t.Errorf("model %q, %v", f.Model, f.Models)
+	}
+	moved := readAs(t, "draw-things", exif(drawRecord), chunk("xmp", "xmp:CreatorTool", "Adobe Photoshop 25.0"))
+	if moved.ToolVersion != "" {
+		t.Errorf("version %q", moved.ToolVersion)
+	}
+}
