@@ -82,6 +82,8 @@ func (n *node) takesText(name string) bool {
 	case "text", "prompt", "string", "text_g", "text_l", "t5xxl", "clip_l":
 		_, ok := n.link("clip")
 		return ok
+	case "positive", "negative":
+		return n.has("ckpt_name", "base_ckpt_name") // it loads its own encoder
 	}
 	return false
 }

@@ -61,7 +61,9 @@ var executedMutations = []mutation{
 		})
 	}, false},
 	{"unknown steps on conditionings", func(m *mutator, doc value) value {
-		return insertOnLinks(m, doc, func(class, in string) bool { return in == "positive" || in == "negative" }, func(link value) value {
+		return insertOnLinks(m, doc, func(class, in string) bool {
+			return (in == "positive" || in == "negative") && !strings.Contains(class, "Loader") // a loader takes texts
+		}, func(link value) value {
 			return nodeValue("Zorkmid Conditioning Bender", "conditioning", link, "amount", numberValue(0.7))
 		})
 	}, false},

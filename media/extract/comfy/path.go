@@ -178,7 +178,7 @@ func isLatentSource(n *node) bool {
 	if n.is("upscale", "resize", "crop", "scale", "pad", "composite", "textencode", "tiled", "loadimage", "loadvideo", "save", "sampler", "preview") {
 		return false
 	}
-	if n.is("aspectratio") && n.has("batch_size") && n.links() == 0 {
+	if n.is("aspectratio") && n.has("batch_size") && !n.has(pictureNames...) {
 		return true
 	}
 	return n.is("latent", "tovideo", "img2vid", "i2v", "embeds", "pickers", "sizepicker") || n.has("vae") && n.has("length", "num_frames", "video_frames", "batch_size")
