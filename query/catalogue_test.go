@@ -27,7 +27,7 @@ func reading(text string) []string {
 	lines := []string{q.Canonical()}
 	var accepted, refused []string
 	for _, w := range q.Warnings {
-		if w.Code == UnknownField {
+		if w.text() {
 			accepted = append(accepted, w.Key())
 		} else {
 			refused = append(refused, w.Key())

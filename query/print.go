@@ -113,7 +113,7 @@ func printPattern(b *strings.Builder, parts []string) {
 			b.WriteByte('*')
 		}
 		for j, c := range p {
-			if i+j == 0 && (c == '-' || c == '<') {
+			if i+j == 0 && (c == '-' || c == '<') || c == ',' || c == ';' {
 				b.WriteByte('\\')
 			}
 			escapeRune(b, c)
@@ -165,7 +165,7 @@ func escapeWord(s string) string {
 // readsAsItself tries a word alone. What depends on its neighbours is refused: a
 // comparison sign, half a model tag, a weight, parentheses without their match.
 func readsAsItself(s string) bool {
-	if !balanced(s) {
+	if _, _, _, condition := uncoloned(s); !balanced(s) || condition || elsewhereOperator(s) != "" {
 		return false
 	}
 	r := &reader{text: s}

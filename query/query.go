@@ -63,7 +63,7 @@ func Parse(text string, opts Options) (*Query, error) {
 func (o Options) refuse(q *Query) *library.Fault {
 	for _, w := range q.Warnings {
 		switch {
-		case w.Code == UnknownField && o.StrictFields, w.Code != UnknownField && o.Strict:
+		case w.Code == UnknownField && o.StrictFields, !w.text() && o.Strict:
 			return strictFault(q, w)
 		}
 	}

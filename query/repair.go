@@ -109,6 +109,7 @@ func (p *repair) value(t token) {
 
 // word takes a word; behind a field, a lone comparison sign takes the value that follows it.
 func (p *repair) word(t token, tokens []token, i *int) {
+	t = p.withoutComma(t)
 	if p.last() == tokField && t.plain && isComparison(t.text) && *i+1 < len(tokens) && tokens[*i+1].isValue() {
 		*i++
 		v := tokens[*i]
@@ -118,6 +119,33 @@ func (p *repair) word(t token, tokens []token, i *int) {
 		t.at.end = v.at.end
 	}
 	p.value(t)
+}
+
+// withoutComma takes the comma off a value in a list such as tag:a, tag:b.
+func (p *repair) withoutComma(t token) token {
+	f := p.fieldHere()
+	value := withoutComma(t.text)
+	if f == nil || f.Type == TypeText || !t.plain || value == "" || len(value) == len(t.text) {
+		return t
+	}
+	n := len(t.text) - len(value)
+	w := p.r.warn(TrailingComma, span{t.at.end - n, t.at.end}, "%s behind a value of %s: was left out", t.text[len(value):], f.Name)
+	w.Field, w.Suggestion = f.Name, `separate conditions by blanks; a value that ends so is written in "quotes"`
+	t.text, t.at.end = value, t.at.end-n
+	return t
+}
+
+// fieldHere is the field whose value comes next: the one before it, or before the
+// group that it stands in.
+func (p *repair) fieldHere() *Field {
+	before := len(p.out)
+	if p.last() != tokField && len(p.open) > 0 {
+		before = p.open[len(p.open)-1]
+	}
+	if before == 0 {
+		return nil
+	}
+	return p.out[before-1].field
 }
 
 // field takes a known field when a value or a group follows it.

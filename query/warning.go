@@ -20,6 +20,9 @@ const (
 	DanglingOperator = "dangling_operator" // AND, OR or NOT without an operand, left out
 	DanglingEscape   = "dangling_escape"   // a backslash at the end, read as itself
 	SpaceAfterColon  = "space_after_colon" // "tag: cat" was read as tag:cat
+	TrailingComma    = "trailing_comma"    // behind a value, left out
+	MissingColon     = "missing_colon"     // steps>20 was read as text: a condition is steps:>20
+	NotAnOperator    = "not_an_operator"   // && and || are read as text
 	EmptyValue       = "empty_value"       // an empty phrase, or a field without a value
 	InvalidEncoding  = "invalid_encoding"  // bytes that are no UTF-8, read as blanks
 	BadValue         = "bad_value"         // the clause matches nothing
@@ -46,6 +49,12 @@ func (w Warning) Key() string {
 		return w.Code
 	}
 	return w.Code + ":" + w.Field
+}
+
+// text reports whether a warning says no more than that something was read as text.
+// Strict reading accepts that too: the interface says so of unknown fields.
+func (w Warning) text() bool {
+	return w.Code == UnknownField || w.Code == MissingColon || w.Code == NotAnOperator
 }
 
 // maxWarnings is how many warnings of one code a query gets; more of the same
@@ -110,7 +119,7 @@ func expected(w Warning) []string {
 		return []string{"a word", "a \"phrase\"", "field:value", "a (group)"}
 	case UnknownField:
 		return fieldNames()
-	case SpaceAfterColon, EmptyValue, BadValue, ReversedRange, ShortGlob:
+	case SpaceAfterColon, TrailingComma, EmptyValue, BadValue, ReversedRange, ShortGlob:
 		if f := LookupField(w.Field); f != nil {
 			return f.Accepts()
 		}
