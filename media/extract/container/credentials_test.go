@@ -15,13 +15,14 @@ func TestContentCredentialsAreFoundInEveryContainer(t *testing.T) {
 		file []byte
 		key  string
 	}{
-		"PNG":  {pngFile(pngChunk("caBX", manifestStore)), "png:caBX"},
-		"JPEG": {jpegFile(segment(0xEB, "JP", be16(1), be32(1), manifestStore)), "jpeg:APP11"},
-		"WebP": {riffFile("WEBP", riffChunk("C2PA", manifestStore)), "webp:C2PA"},
-		"WAV":  {riffFile("WAVE", riffChunk("C2PA", manifestStore)), "wav:C2PA"},
-		"AVI":  {riffFile("AVI ", riffChunk("C2PA", manifestStore)), "avi:C2PA"},
-		"TIFF": {exifBlock(le, []field{{tagC2PA, 7, manifestStore}}, nil), "tiff:0xCD41"},
-		"GIF":  {gifFile(0x21, 0xFF, gifBlock(credentialsApplication)[:12], gifBlock(string(manifestStore))), "gif:C2PA_GIF"},
+		"PNG":     {pngFile(pngChunk("caBX", manifestStore)), "png:caBX"},
+		"JPEG":    {jpegFile(segment(0xEB, "JP", be16(1), be32(1), manifestStore)), "jpeg:APP11"},
+		"WebP":    {riffFile("WEBP", riffChunk("C2PA", manifestStore)), "webp:C2PA"},
+		"WAV":     {riffFile("WAVE", riffChunk("C2PA", manifestStore)), "wav:C2PA"},
+		"AVI":     {riffFile("AVI ", riffChunk("C2PA", manifestStore)), "avi:C2PA"},
+		"JPEG XL": {join(jxlContainer, manifestStore), "jxl:jumb"},
+		"TIFF":    {exifBlock(le, []field{{tagC2PA, 7, manifestStore}}, nil), "tiff:0xCD41"},
+		"GIF":     {gifFile(0x21, 0xFF, gifBlock(credentialsApplication)[:12], gifBlock(string(manifestStore))), "gif:C2PA_GIF"},
 		"SVG": {[]byte(`<svg xmlns="http://www.w3.org/2000/svg"><metadata><c2pa:manifest xmlns:c2pa="http://c2pa.org/manifest">` +
 			base64.StdEncoding.EncodeToString(manifestStore) + `</c2pa:manifest></metadata></svg>`), "svg:manifest"},
 		"MP3":                       {id3Tagged(3, 0, object(0, "c2pa\x00", "c2pa manifest store\x00")), "id3:GEOB"},

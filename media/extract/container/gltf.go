@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 )
 
 // glTF is what is read of a glTF asset (glTF 2.0, 3.2 and 3.3): who made it, and
-// what its maker put into the fields for applications.
+// what its maker put into the fields for applications, the asset's or a scene's.
 type glTF struct {
 	Asset struct {
 		Version   string          `json:"version"`
@@ -16,6 +17,9 @@ type glTF struct {
 		Extras    json.RawMessage `json:"extras"`
 	} `json:"asset"`
 	Extras json.RawMessage `json:"extras"`
+	Scenes []struct {
+		Extras json.RawMessage `json:"extras"`
+	} `json:"scenes"`
 }
 
 // readGLB reads the JSON chunk of a binary glTF file, which is its first.
@@ -53,15 +57,23 @@ func readGLTF(s source) {
 	}
 }
 
+// maxScenes bounds the scenes whose fields are read; nearly all files have one.
+const maxScenes = 16
+
 // gltfChunks keeps the fields; false when b is no glTF asset.
 func gltfChunks(s source, format string, b []byte) bool {
 	var g glTF
-	if err := decodeJSON(b, &g); err != nil || g.Asset.Version == "" && format == "gltf" {
+	var mismatch *json.UnmarshalTypeError // of one field, which is left empty
+	if err := decodeJSON(b, &g); err != nil && !errors.As(err, &mismatch) || g.Asset.Version == "" && format == "gltf" {
 		return false
 	}
 	s.add(format+":asset", "generator", g.Asset.Generator)
 	s.add(format+":asset", "copyright", g.Asset.Copyright)
-	for _, extras := range []json.RawMessage{g.Asset.Extras, g.Extras} {
+	all := []json.RawMessage{g.Asset.Extras, g.Extras}
+	for _, scene := range g.Scenes[:min(len(g.Scenes), maxScenes)] {
+		all = append(all, scene.Extras)
+	}
+	for _, extras := range all {
 		jsonFields(extras, func(key, text string) { s.add(format+":extras", key, text) })
 	}
 	return true

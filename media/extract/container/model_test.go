@@ -40,6 +40,13 @@ func TestGLBExtrasAreRead(t *testing.T) {
 	})
 }
 
+// TestGLBScenesAreRead: exporters put what they know of a scene there. A field of
+// another type than it should have spoils nothing.
+func TestGLBScenesAreRead(t *testing.T) {
+	f := readBytes(t, glbFile(`{"asset":{"version":2.0,"generator":5},"scenes":[{"name":"a","extras":{"prompt":"{}"}}]}`, " "))
+	wantChunks(t, f, Chunk{Place: "glb:extras", Key: "prompt", Text: "{}"})
+}
+
 func TestGLBWithBareNaNIsRead(t *testing.T) {
 	f := readBytes(t, glbFile(`{"asset":{"extras":{"a":{"x":NaN,"y":"NaN \" NaN"},"b":-Infinity}}}`, " "))
 	wantChunks(t, f, Chunk{Place: "glb:extras", Key: "a", Text: `{"x":null,"y":"NaN \" NaN"}`},

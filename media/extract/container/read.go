@@ -70,6 +70,8 @@ var kinds = []struct {
 	{magic(0, "II+\x00\x08\x00\x00\x00"), readTIFF},
 	{magic(0, "MM\x00+\x00\x08\x00\x00"), readTIFF},
 	{magic(0, "8BPS"), readPSD},
+	{magic(0, jxlContainer), readJXL},
+	{magic(0, jxlCodestream), readJXL},
 	{isBMP, readBMP},
 	{magic(0, "\x1a\x45\xdf\xa3"), readMatroska},
 	{magic(0, "fLaC"), readFLAC},
