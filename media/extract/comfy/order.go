@@ -166,7 +166,7 @@ func (r *reader) mainModel(n *node) (name string, at *node) {
 	return "", nil
 }
 
-var modelLinks = []string{"model", "MODEL", "unet", "model1", "model_a", "opt_model", "base_model", "model_high_noise", "pipeline", "kolors_model", "SUPIR_model", "cogvideo_pipe", "transformer", "model_opt"}
+var modelLinks = []string{"model", "MODEL", "unet", "model1", "model_a", "opt_model", "base_model", "model_high_noise", "pipeline", "kolors_model", "SUPIR_model", "cogvideo_pipe", "transformer", "model_opt", "sdxl_tuple"}
 
 func (r *reader) modelUpstream(n *node) *node {
 	if in, isSwitch := r.chosen(n); isSwitch {

@@ -107,7 +107,7 @@ var settingNames = [][]string{seedNames, stepsNames, cfgNames, samplerNames, sch
 var (
 	seedNames      = []string{"seed", "noise_seed", "seed_num", "random_seed", "rand_seed", "seed_value", "noise_seed_sde"}
 	stepsNames     = []string{"steps", "steps_total", "num_inference_steps", "num_steps", "sampling_steps", "inference_steps", "total_steps"}
-	cfgNames       = []string{"cfg", "cfg_scale", "cfg_conds", "cfg_text", "true_gs", "true_cfg", "guidance_scale", "cfg_scale_start", "video_cfg"}
+	cfgNames       = []string{"cfg", "cfg_scale", "cfg_conds", "cfg_text", "true_gs", "true_cfg", "guidance_scale", "cfg_scale_start", "video_cfg", "cfg_high_noise"}
 	samplerNames   = []string{"sampler_name", "sampler", "solver", "sampling_method"}
 	schedulerNames = []string{"scheduler", "scheduler_name", "noise_schedule", "sigmas_type"}
 	denoiseNames   = []string{"denoise", "denoise_strength", "denoising_strength", "strength_denoise"}

@@ -69,6 +69,10 @@ func (r *reader) textOf(p port, side role) (string, bool) {
 	if in := populated(n); in != nil {
 		return r.text(in, side)
 	}
+	if in := n.in("code", "python_code", "script"); in != nil && in.val.kind == kindString || n.is("powerputer") {
+		r.warn("a prompt was computed by code in the graph; it is not followed")
+		return "", false
+	}
 	if s, ok, done := r.toggled(n, side); done {
 		return s, ok
 	}

@@ -44,7 +44,7 @@ func widgetValues(u *uiNode) []widget {
 		}
 		out = append(out, widget{name, vals[at]})
 		at++
-		if at < len(vals) && isSeedName(name) && (isControl(vals[at]) || oldControl(vals[at:], names[i+1:])) {
+		if at < len(vals) && hasControl(vals[at-1:], names[i:]) {
 			at++
 		}
 	}
@@ -69,7 +69,7 @@ func namedWidgets(v value) []widget {
 // inferredWidgets names the values of a class that no table knows by what they
 // are: a number with a control slot is a seed, the names of samplers and
 // schedulers are known, steps and cfg stand between seed and sampler, denoise
-// after the scheduler. Everything else gets a numbered name.
+// alone after the scheduler. Everything else gets a numbered name.
 func inferredWidgets(vals []value) []widget {
 	var out []widget
 	seed, sampler, scheduler := -1, -1, -1
@@ -93,8 +93,8 @@ func inferredWidgets(vals []value) []widget {
 	if seed >= 0 && sampler == seed+3 && number(seed+1) && number(seed+2) {
 		out[seed+1].name, out[seed+2].name = "steps", "cfg"
 	}
-	if scheduler >= 0 && number(scheduler+1) && number(seed+1) && seed >= 0 {
-		if f := parseFloat(out[scheduler+1].val.text); f != nil && *f >= 0 && *f <= 1 {
+	if scheduler >= 0 && number(scheduler+1) && !number(scheduler+2) && number(seed+1) && seed >= 0 { // two numbers are steps from and to
+		if f := parseFloat(out[scheduler+1].val.text); f != nil && *f > 0 && *f <= 1 {
 			out[scheduler+1].name = "denoise"
 		}
 	}
@@ -152,6 +152,24 @@ func isSeedName(name string) bool {
 		return true
 	}
 	return false
+}
+
+// hasControl tells whether a control slot stands behind the first of the values: the
+// slots have no names, so there are more values than names. After a seed one is
+// looked for in any case, because tables may name more than a node of its time had.
+func hasControl(vals []value, names []string) bool {
+	if isSeedName(names[0]) {
+		return isControl(vals[1]) && !namesControl(names, vals) || oldControl(vals[1:], names[1:])
+	}
+	return vals[0].kind == kindNumber && isControl(vals[1]) && len(vals) > len(names) && !namesControl(names, vals)
+}
+
+// namesControl knows nodes that declare such a choice themselves.
+func namesControl(names []string, vals []value) bool {
+	if len(names) < 2 || len(vals) != len(names) {
+		return false
+	}
+	return names[1] == controlWidget || strings.Contains(names[1], "mode") || names[1] == "action"
 }
 
 // oldControl knows the control slot of early documents, a yes or no, by there
