@@ -51,7 +51,7 @@ func fuzz(f *testing.F, seeds ...string) {
 func FuzzPNG(f *testing.F)   { fuzz(f, "png") }
 func FuzzJPEG(f *testing.F)  { fuzz(f, "jpeg") }
 func FuzzWebP(f *testing.F)  { fuzz(f, "webp") }
-func FuzzImage(f *testing.F) { fuzz(f, "gif", "tiff", "psd") }
+func FuzzImage(f *testing.F) { fuzz(f, "gif", "tiff", "psd", "jxl") }
 func FuzzISO(f *testing.F)   { fuzz(f, "mp4", "avif") }
 func FuzzEBML(f *testing.F)  { fuzz(f, "mkv") }
 func FuzzAudio(f *testing.F) { fuzz(f, "flac", "ogg", "mp3", "wav", "avi") }

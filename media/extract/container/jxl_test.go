@@ -15,6 +15,9 @@ func jxlStream(pairs ...[2]int) []byte {
 	return join(jxlCodestream, b)
 }
 
+// jxlOf3x2 starts a picture of 3×2 pixels.
+var jxlOf3x2 = jxlStream([2]int{0, 1}, [2]int{0, 2}, [2]int{1, 9}, [2]int{0, 3}, [2]int{0, 2}, [2]int{2, 9})
+
 func TestJPEGXLSizeIsRead(t *testing.T) {
 	cases := map[string]struct {
 		stream        []byte

@@ -31,6 +31,12 @@ var Matrix = map[string]func(prompt, workflow string, enc func(string) string) [
 	"JPEG UserComment": func(p, w string, enc func(string) string) []byte {
 		return jpegFile(segment(0xE1, "Exif\x00\x00", exifBlock(be, nil, []field{{0x9286, 7, []byte("UNICODE\x00" + enc(inOne(p, w)))}})))
 	},
+	"JPEG comment": func(p, w string, enc func(string) string) []byte {
+		return jpegFile(segment(0xFE, enc(inOne(p, w))))
+	},
+	"JPEG XL": func(p, w string, enc func(string) string) []byte {
+		return join(jxlContainer, atom("jxlc", jxlOf3x2), atom("Exif", be32(0), exifPair("prompt:", "workflow:", p, w, enc)))
+	},
 	"WebP": func(p, w string, enc func(string) string) []byte {
 		return riffFile("WEBP", webpCanvas(3, 2), riffChunk("VP8L", 0x2F, le32(2|1<<14), 0), riffChunk("EXIF", exifPair("Prompt: ", "Workflow: ", p, w, enc)))
 	},

@@ -127,6 +127,7 @@ func everyKind() map[string][]byte {
 			pngChunk("iTXt", "XML:com.adobe.xmp\x00\x00\x00\x00\x00", xmpPacket), pngChunk("eXIf", exif)),
 		"jpeg":        jpegFile(segment(0xE1, "Exif\x00\x00", exif), segment(0xE1, xmpHeader, xmpPacket), segment(0xFE, "a cat")),
 		"webp":        riffFile("WEBP", webpCanvas(3, 2), webpFrame(40), riffChunk("EXIF", exif), riffChunk("XMP ", xmpPacket)),
+		"jxl":         join(jxlContainer, atom("jxlc", jxlOf3x2), atom("Exif", be32(0), exif), atom("xml ", xmpPacket), manifestStore),
 		"gif":         gifFile(0x21, 0xFE, gifBlock("a cat"), gifFrame(10), gifFrame(10)),
 		"tiff":        exifBlock(be, []field{{tagWidth, 3, be16(3)}, {tagHeight, 3, be16(2)}, ascii(0x010E, "a cat")}, nil),
 		"svg":         []byte(`<svg width="3" height="2"><metadata><prompt>{}</prompt></metadata></svg>`),
