@@ -10,6 +10,7 @@
 package op
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -102,7 +103,9 @@ func Define[I, O any](meta Meta, work Handler[I, O]) Operation {
 	}
 	o.call = func(ctx context.Context, actor library.Actor, raw []byte) (any, error) {
 		var in I
-		if err := json.Unmarshal(raw, &in); err != nil {
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.UseNumber() // free objects keep seeds beyond 2^53
+		if err := d.Decode(&in); err != nil {
 			return nil, library.NewFault(library.KindInvalid, library.CodeMalformedJSON,
 				"The arguments do not have the shape of this operation's input; compare them with its schema.")
 		}

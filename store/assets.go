@@ -23,7 +23,7 @@ func scanAsset(row pgx.CollectableRow) (library.Asset, error) {
 
 func assetFields(a *library.Asset) []any {
 	return []any{&a.Tenant, &a.Hash, &a.SHA256, &a.BLAKE3, &a.Title, &a.Description, &a.Filename, &a.SourcePath, &a.MIMEType,
-		&a.ClaimedType, &a.Size, &a.Width, &a.Height, &a.DurationMS, &a.Status, &a.Tags, &a.Parent, &a.Metadata,
+		&a.ClaimedType, &a.Size, &a.Width, &a.Height, &a.DurationMS, &a.Status, &a.Tags, &a.Parent, (*exactObject)(&a.Metadata),
 		&a.CreatedAt, &a.StoredAt, &a.UpdatedAt, &a.CreatedBy, &a.Trashed, &a.DocVersion}
 }
 
@@ -183,7 +183,8 @@ func (s *Store) Usage(ctx context.Context, tenant library.TenantID) (Usage, erro
 }
 
 // Workflow gives the graphs an asset carries, as the file has them; both are nil
-// when it has none. They are texts: a file's graph may be not quite JSON.
+// when it has none. They are texts: a file's graph may be not quite JSON. An asset
+// that is not there, or in the trash, is a not-found fault.
 func (s *Store) Workflow(ctx context.Context, tenant library.TenantID, hash library.AssetHash) (editor, executed []byte, err error) {
 	var packed []byte
 	found := false
@@ -198,7 +199,10 @@ func (s *Store) Workflow(ctx context.Context, tenant library.TenantID, hash libr
 			}
 			return nil
 		})
-	if err != nil || !found || packed == nil {
+	if err == nil && !found {
+		err = library.NotFound("asset")
+	}
+	if err != nil || packed == nil {
 		return nil, nil, err
 	}
 	var g graphs

@@ -106,8 +106,9 @@ func (w *walk) levels(ctx context.Context, start library.AssetHash, step int) er
 			return err
 		}
 		if level > w.depth {
-			w.chain.Deeper = w.chain.Deeper || w.anyNew(links, seen, step)
-			return nil
+			deeper, err := w.anyNew(ctx, links, seen, step)
+			w.chain.Deeper = w.chain.Deeper || deeper
+			return err
 		}
 		if frontier, err = w.enter(ctx, links, seen, level*step); err != nil || w.chain.Truncated {
 			return err
@@ -126,13 +127,22 @@ func (w *walk) links(ctx context.Context, condition string, of []library.AssetHa
 	return links, err
 }
 
-func (w *walk) anyNew(links []ChainLink, seen map[library.AssetHash]bool, step int) bool {
+// anyNew reports whether links lead to what the walk has not met. A parent that is
+// no asset at hand is shown as a file; a child in the trash is not shown at all.
+func (w *walk) anyNew(ctx context.Context, links []ChainLink, seen map[library.AssetHash]bool, step int) (bool, error) {
+	var ask []library.AssetHash
 	for _, l := range links {
 		if far := l.end(step); far == "" || !seen[far] {
-			return true
+			ask = append(ask, far)
 		}
 	}
-	return false
+	if step < 0 || len(ask) == 0 {
+		return len(ask) > 0, nil
+	}
+	var some bool
+	err := w.tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2) AND trashed_at IS NULL)`,
+		w.tenant, ask).Scan(&some)
+	return some, err
 }
 
 // end is the asset at the far end of a link, as the walk goes.

@@ -99,25 +99,36 @@ var documentStatements = []string{
 	GROUP BY k.ord`,
 
 	// The root is found by the first parent of each file, what files say before what
-	// uploaders say. The bound of 64 also ends the walk where files claim to descend
-	// from each other.
-	`WITH RECURSIVE up(ord, tenant_id, asset_h, depth) AS (
-		SELECT k.ord, k.tenant_id, k.asset_h COLLATE "C", 0 FROM ` + documentKeys + `
+	// uploaders say. Files may claim to descend from each other: mark is the asset
+	// that the walk met after since steps, renewed whenever their number has doubled,
+	// and who meets it again has gone round. What was met since then is the whole
+	// cycle, and the smallest of it is the root of all that come from there.
+	`WITH RECURSIVE up(ord, tenant_id, asset_h, depth, mark, since) AS (
+		SELECT k.ord, k.tenant_id, k.asset_h COLLATE "C", 0, ''::text COLLATE "C", 0 FROM ` + documentKeys + `
 		UNION ALL
-		SELECT up.ord, up.tenant_id, p.parent, up.depth + 1 FROM up CROSS JOIN LATERAL (
+		SELECT up.ord, up.tenant_id, p.parent, up.depth + 1,
+			CASE WHEN up.depth >= 2 * up.since THEN up.asset_h ELSE up.mark END,
+			CASE WHEN up.depth >= 2 * up.since THEN up.depth ELSE up.since END
+		FROM up CROSS JOIN LATERAL (
 			SELECT coalesce(
 				(SELECT x.parent_asset_h FROM asset_parents x
 				WHERE x.tenant_id = up.tenant_id AND x.asset_h = up.asset_h AND EXISTS (` + live("x.tenant_id", "x.parent_asset_h") + `)
 				ORDER BY x.position LIMIT 1),
 				(SELECT a.parent_asset_h FROM assets a WHERE a.tenant_id = up.tenant_id AND a.asset_h = up.asset_h
 				AND EXISTS (` + live("a.tenant_id", "a.parent_asset_h") + `))) AS parent) p
-		WHERE up.depth < 64 AND p.parent IS NOT NULL)
-	SELECT DISTINCT ON (ord) ord, asset_h FROM up WHERE depth > 0 ORDER BY ord, depth DESC`,
+		WHERE up.depth < ` + deepestChain + ` AND p.parent IS NOT NULL AND up.asset_h <> up.mark),
+	top AS (SELECT DISTINCT ON (ord) ord, asset_h, mark, since FROM up WHERE depth > 0 ORDER BY ord, depth DESC)
+	SELECT ord, CASE WHEN asset_h <> mark THEN asset_h ELSE
+		(SELECT min(up.asset_h) FROM up WHERE up.ord = top.ord AND up.depth > top.since) END FROM top`,
 
 	`SELECT DISTINCT k.ord FROM ` + documentKeys + ` JOIN lineage_assertions c USING (tenant_id, asset_h)`,
 
 	`SELECT k.ord FROM ` + documentKeys + ` JOIN index_failures f USING (tenant_id, asset_h)`,
 }
+
+// deepestChain bounds the walk to a root, in steps. It is as far as the news of a new
+// root travels at once (maxTouched).
+const deepestChain = "1000"
 
 // live finds an asset outside the trash. Parents and children that are in the
 // trash, or that the library never held, are no part of a chain.

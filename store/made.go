@@ -80,7 +80,9 @@ func (s *Store) SameRecipe(ctx context.Context, tenant library.TenantID, hash li
 	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) (err error) {
 		list, err = made(ctx, tx, tenant, `AND asset_h IN (
 			SELECT o.asset_h FROM lineage l JOIN lineage o ON o.tenant_id = l.tenant_id AND o.workflow_hash = l.workflow_hash AND o.seed = l.seed
-			WHERE l.tenant_id = $1 AND l.asset_h = $2 AND l.workflow_hash <> '' AND o.asset_h <> l.asset_h ORDER BY o.asset_h LIMIT $3)`, hash, limit)
+				JOIN assets a ON a.tenant_id = o.tenant_id AND a.asset_h = o.asset_h
+			WHERE l.tenant_id = $1 AND l.asset_h = $2 AND l.workflow_hash <> '' AND o.asset_h <> l.asset_h AND a.trashed_at IS NULL
+			ORDER BY o.asset_h LIMIT $3)`, hash, limit)
 		return err
 	})
 	return list, err

@@ -51,13 +51,14 @@ type ModelFilter struct {
 	Offset    int
 }
 
-// squashed is how names are compared: "Detail-Tweaker XL" is detail_tweaker_xl.
-const squashed = `translate(lower(%), '_- ', '')`
+// squashed is how names are compared: "Detail-Tweaker XL" is detail_tweaker_xl, and
+// SDXL\dream is sdxl/dream.
+const squashed = `translate(lower(%), '\_- ', '/')`
 
 func squash(expr string) string { return strings.ReplaceAll(squashed, "%", expr) }
 
 // foundModels are the models m that a ModelFilter ($2 to $4) leaves.
-var foundModels = `FROM models m WHERE m.tenant_id = $1 AND ($2 = '' OR m.type = $2) AND ($3 = '' OR ` + squash(`m.base_model`) + ` = ` + squash(`$3`) + `)
+var foundModels = `FROM models m WHERE m.tenant_id = $1 AND ($2 = '' OR ` + squash(`m.type`) + ` = ` + squash(`$2`) + `) AND ($3 = '' OR ` + squash(`m.base_model`) + ` = ` + squash(`$3`) + `)
 	AND NOT EXISTS (SELECT FROM unnest($4::text[]) AS word
 		WHERE strpos(` + squash(`m.name || E'\n' || m.display_name || E'\n' || m.description`) + `, ` + squash(`word`) + `) = 0)`
 

@@ -58,6 +58,8 @@ func TestModelsAreFoundByPartsOfTheirNameWhateverTheSeparators(t *testing.T) {
 		"hidden":              {},
 		" _ - ":               {"juggernautXL_v9", "Detail-Tweaker_XL", "EasyNegative", "more_details"},
 		"juggernautXL_v9.saf": {"juggernautXL_v9"},
+		"xl/detail":           {"Detail-Tweaker_XL"},
+		`XL\detail`:           {"Detail-Tweaker_XL"},
 	} {
 		if diff := cmp.Diff(want, found(t, s, store.ModelFilter{Query: query})); diff != "" {
 			t.Errorf("%q (-want +got): %s", query, diff)
@@ -65,6 +67,11 @@ func TestModelsAreFoundByPartsOfTheirNameWhateverTheSeparators(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"Detail-Tweaker_XL", "more_details"}, found(t, s, store.ModelFilter{Type: "lora"})); diff != "" {
 		t.Error("by type", diff)
+	}
+	for _, kind := range []string{"LoRA", "LORA", "lo-ra"} {
+		if diff := cmp.Diff([]string{"Detail-Tweaker_XL", "more_details"}, found(t, s, store.ModelFilter{Type: kind})); diff != "" {
+			t.Errorf("by the type %s: %s", kind, diff)
+		}
 	}
 	if diff := cmp.Diff([]string{"EasyNegative"}, found(t, s, store.ModelFilter{Limit: 1, Offset: 2})); diff != "" {
 		t.Error("the third page", diff)

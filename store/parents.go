@@ -141,6 +141,7 @@ func queueConcerned(b *pgx.Batch, tenant library.TenantID, n NewAsset, concerned
 			OR EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND name_fold = lower($4))
 			OR EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND job_id <> '' AND job_id = $5)
 			OR EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND credential_id IN (nullif($6, ''), nullif($7, '')))
+			OR EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND parent_asset_h = $2)
 			OR EXISTS (SELECT FROM assets WHERE tenant_id = $1 AND parent_asset_h = $2)`,
 		tenant, n.Asset.Hash, n.Asset.BLAKE3, n.Asset.Filename, jobOf(n), credentialsOf(n).ManifestID, credentialsOf(n).InstanceID).
 		QueryRow(func(row pgx.Row) error { return row.Scan(concerned) })

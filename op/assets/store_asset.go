@@ -138,6 +138,10 @@ func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput)
 		return out, library.Invalid(library.FieldFault{Field: "mime_type", Code: "mismatch",
 			Message: "The bytes are " + read.MIMEType + ", not what was announced.", Hint: "Send that type, or allow_content_type_mismatch true."})
 	}
+	if strings.EqualFold(in.Parent, string(staged.SHA1)) {
+		return out, library.Invalid(library.FieldFault{Field: "parent_asset_h", Code: "conflict",
+			Message: "It is the hash of the file itself, and no asset was made from itself.", Hint: "Send the hash of the file that it was made from, or leave it out."})
+	}
 	op.Report(ctx, 2, 4, "read")
 	// The bytes must be durable under their hash before a row promises them.
 	if err := s.Blobs.Commit(ctx, actor.Tenant, id, staged.SHA1); err != nil {

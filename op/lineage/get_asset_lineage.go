@@ -1,6 +1,7 @@
 package lineage
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -38,7 +39,7 @@ type node struct {
 	Tool      string          `json:"tool" doc:"The program that made it; empty when unknown."`
 	CreatedAt *time.Time      `json:"created_at,omitempty"`
 	Name      string          `json:"name" doc:"File name, as the asset has it or as the child's file gives it."`
-	Hash      string          `json:"hash" doc:"Hash of the file as its child's file gives it, or c2pa: and its id in content credentials; empty for assets."`
+	Hash      string          `json:"hash" doc:"Hash of the file as its child's file or uploader gives it, or c2pa: and its id in content credentials; empty for assets."`
 	JobID     string          `json:"job_id" doc:"The image tool's job; empty when unknown."`
 }
 
@@ -104,7 +105,7 @@ func (g *graph) draw(chain store.Chain) {
 		}
 		_, resolved := depth[l.Asset]
 		if !g.have[parent] {
-			g.add(node{ID: parent, Depth: depth[l.Child] - 1, Name: l.Name, Hash: l.Hash, JobID: l.JobID})
+			g.add(node{ID: parent, Depth: depth[l.Child] - 1, Name: l.Name, Hash: cmp.Or(l.Hash, string(l.Asset)), JobID: l.JobID})
 		}
 		g.out.Edges = append(g.out.Edges, edge{Child: string(l.Child), Parent: parent, Kind: l.Kind, Evidence: evidence(l),
 			LineageSource: source, Resolved: resolved, NodeID: l.NodeID})

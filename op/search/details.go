@@ -3,6 +3,7 @@ package search
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"vitrine/library"
@@ -211,7 +212,7 @@ func provenance(d store.Detail) provenanceOutput {
 	}
 	for _, x := range d.Parents {
 		p.Parents = append(p.Parents, parentOutput{Kind: x.Kind, Name: x.Name, Hash: x.Hash, JobID: x.JobID, NodeID: x.NodeID, AssetHash: x.Asset})
-		if x.Asset != "" && x.Asset != d.Asset.Parent {
+		if x.Asset != "" && !slices.Contains(p.ParentAssets, x.Asset) {
 			p.ParentAssets = append(p.ParentAssets, x.Asset)
 		}
 	}
