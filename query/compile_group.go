@@ -92,11 +92,11 @@ func searchable(text []Node, alone bool, mode Mode) []Node {
 
 // name is the value of a leaf in modes that compare whole names: the words of a
 // prompt come with the commas between them.
-func (t *Text) name() string {
-	if v := withoutComma(t.Value); t.Kind == Word && v != "" {
+func (n *Text) name() string {
+	if v := withoutComma(n.Value); n.Kind == Word && v != "" {
 		return v
 	}
-	return t.Value
+	return n.Value
 }
 
 // withoutComma takes off what separates a word from the next one in a prompt.

@@ -91,6 +91,60 @@ func (q *Query) Respelled(better map[string]string) (*Query, error) {
 	return Parse(Print(tree), Options{})
 }
 
+// Names lists the distinct positive words of a query that could be parts of names.
+func (q *Query) Names() []string {
+	var out []string
+	Visit(q.Tree, func(n Node, negated bool) bool {
+		t, ok := n.(*Text)
+		if !ok || negated || t.Kind != Word {
+			return true
+		}
+		w := nameOf(t)
+		if utf8.RuneCountInString(w) >= minNamed && hasWord(w) && !asking[w] && !slices.Contains(out, w) && len(out) < maxSpelled {
+			out = append(out, w)
+		}
+		return true
+	})
+	return out
+}
+
+// minNamed is how many characters of a name are worth looking for.
+const minNamed = 3
+
+func nameOf(t *Text) string { return strings.ToLower(t.name()) }
+
+// nameFields are where a word that is in no text may be a name or a part of one.
+var nameFields = []string{"model", "sampler", "scheduler", "base_model", "tool", "creator", "filename"}
+
+// NameTerms writes the conditions in which a word would be a name, the likeliest
+// first. What may be a misspelled word is not looked for in file names, which often
+// hold the beginning of a prompt.
+func NameTerms(word string) []string {
+	var out []string
+	for _, f := range nameFields {
+		if f != "filename" || !spellable(word) {
+			out = append(out, Term(LookupField(f), word))
+		}
+	}
+	return out
+}
+
+// Named writes the query with conditions in the place of words, and reads it again.
+func (q *Query) Named(conditions map[string]string) (*Query, error) {
+	tree := Map(q.Tree, func(n Node, negated bool) Node {
+		t, ok := n.(*Text)
+		if !ok || negated || t.Kind != Word || conditions[nameOf(t)] == "" {
+			return n
+		}
+		condition, err := Parse(conditions[nameOf(t)], Options{})
+		if err != nil {
+			return n
+		}
+		return condition.Tree
+	})
+	return Parse(Print(tree), Options{})
+}
+
 // Candidates is the request for words that are spelled like the given ones. They
 // are words of the whole index, whoever's: none may be shown before Occurring has
 // found it among what the caller may see.

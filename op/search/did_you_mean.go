@@ -26,8 +26,9 @@ type respelling struct {
 // which a word occurs nowhere while the others find enough. A suggestion is a
 // nicety: where none can be made, for whatever reason, there is none.
 func (s *Service) didYouMean(ctx context.Context, actor library.Actor, q *query.Query, req query.Request, page run.Page) *respelling {
-	words := q.Words()
-	if len(words) == 0 || req.Offset > 0 || page.Words > 0 && (len(words) == 1 || !anyWord[req.Mode]) {
+	words, names := q.Words(), q.Names()
+	several := max(len(words), len(names)) > 1
+	if len(words)+len(names) == 0 || req.Offset > 0 || page.Words > 0 && (!several || !anyWord[req.Mode]) {
 		return nil // no word to spell, or all occur in what was found
 	}
 	all, err := s.everything(actor)
@@ -39,7 +40,13 @@ func (s *Service) didYouMean(ctx context.Context, actor library.Actor, q *query.
 		if words, err = s.strange(ctx, actor, all, words); err != nil {
 			return nil
 		}
+		names = words
 	}
+	conditions, err := s.named(ctx, actor, all, names)
+	if err != nil {
+		return nil
+	}
+	words = slices.DeleteFunc(words, func(w string) bool { return conditions[w] != "" })
 	better, err := s.Searcher.Respell(ctx, actor.Tenant, all, q, words)
 	if err != nil {
 		return nil
@@ -49,11 +56,14 @@ func (s *Service) didYouMean(ctx context.Context, actor library.Actor, q *query.
 			return nil
 		}
 	}
-	if len(better) == 0 {
+	if len(better)+len(conditions) == 0 {
 		return nil
 	}
 	other, err := q.Respelled(better)
 	if err != nil {
+		return nil
+	}
+	if other, err = other.Named(conditions); err != nil {
 		return nil
 	}
 	req.Limit, req.Highlight = 0, false
@@ -67,6 +77,39 @@ func (s *Service) didYouMean(ctx context.Context, actor library.Actor, q *query.
 		return nil
 	}
 	return &respelling{Query: text, Total: found.Total}
+}
+
+// named finds which words occur in no text but are names or parts of them, of models
+// above all, and gives the condition that finds them. "flux" is not a slip of "full"
+// where there is flux1-dev.
+func (s *Service) named(ctx context.Context, actor library.Actor, all *query.Search, words []string) (map[string]string, error) {
+	if len(words) == 0 {
+		return nil, nil
+	}
+	occur, err := s.Searcher.Occurrences(ctx, actor.Tenant, all, words)
+	if err != nil {
+		return nil, err
+	}
+	var open []string
+	for _, w := range words {
+		if occur[w] == 0 {
+			open = append(open, query.NameTerms(w)...)
+		}
+	}
+	if len(open) == 0 {
+		return nil, nil
+	}
+	counts, err := s.Searcher.CountTerms(ctx, actor.Tenant, all, open)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, w := range words {
+		if i := slices.IndexFunc(query.NameTerms(w), func(term string) bool { return counts[term] > 0 }); i >= 0 && occur[w] == 0 {
+			out[w] = query.NameTerms(w)[i]
+		}
+	}
+	return out, nil
 }
 
 // sure leaves out spellings that are not worth a suggestion to somebody who found
