@@ -175,6 +175,9 @@ func (r *reader) modelUpstream(n *node) *node {
 		}
 		return in.from.node
 	}
+	if n.undecided() {
+		return nil
+	}
 	if p, ok := n.link(modelLinks...); ok {
 		return p.node
 	}

@@ -31,6 +31,8 @@ type choice struct {
 	isSwitch bool
 }
 
+const undecidedWarning = "the graph chooses between two branches by a condition that is not in the file; both are read"
+
 func (r *reader) choose(n *node) (*input, bool) {
 	if len(n.inputs) < 2 {
 		return nil, false
@@ -43,7 +45,7 @@ func (r *reader) choose(n *node) (*input, bool) {
 		sel, ok := r.selector(n)
 		if !ok {
 			if yes != nil && no != nil && yes.linked() && no.linked() {
-				r.warn("the graph chooses between two branches by a condition that is not in the file; both are read")
+				r.warn(undecidedWarning)
 			}
 			return nil, false
 		}
@@ -84,6 +86,12 @@ func (r *reader) numbered(n *node) (*input, bool) {
 	}
 	sel, ok := r.selector(n)
 	if !ok {
+		sel, ok = n.unnamedNumber()
+	}
+	if !ok {
+		if n.undecided() {
+			r.warn(undecidedWarning)
+		}
 		return nil, false
 	}
 	want, err := strconv.Atoi(strings.TrimSpace(sel))
@@ -96,6 +104,39 @@ func (r *reader) numbered(n *node) (*input, bool) {
 		}
 	}
 	return nil, true
+}
+
+// unnamedNumber gives the only number of a node among the fields that have no name.
+func (n *node) unnamedNumber() (string, bool) {
+	var one *input
+	for i := range n.inputs {
+		in := &n.inputs[i]
+		if strings.HasPrefix(in.name, "widget_") && in.val.kind == kindNumber {
+			if one != nil {
+				return "", false
+			}
+			one = in
+		}
+	}
+	if one == nil {
+		return "", false
+	}
+	return one.val.text, true
+}
+
+// undecided tells whether a node hands one of several branches on, and which is not
+// in the file.
+func (n *node) undecided() bool {
+	if !n.is("switch", "select", "router", "mux") || joins(n) || !n.has(selectorNames...) && !n.is("switch") {
+		return false
+	}
+	linked := 0
+	for _, b := range n.numberedInputs() {
+		if b.in.linked() {
+			linked++
+		}
+	}
+	return linked > 1
 }
 
 type numberedInput struct {

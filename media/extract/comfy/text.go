@@ -66,8 +66,14 @@ func (r *reader) textOf(p port, side role) (string, bool) {
 	if in, isSwitch := r.chosen(n); isSwitch {
 		return r.text(in, side)
 	}
+	if n.undecided() {
+		return "", false // reading the switch has left a warning
+	}
 	if in := populated(n); in != nil {
 		return r.text(in, side)
+	}
+	if p.slot > 0 && n.unnamedText() != nil {
+		return "", false // which field it gives at a later output is not known
 	}
 	if in := n.in("code", "python_code", "script"); in != nil && in.val.kind == kindString || n.is("powerputer") {
 		r.warn("a prompt was computed by code in the graph; it is not followed")
