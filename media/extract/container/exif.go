@@ -72,12 +72,18 @@ type tiffEntry struct {
 	at        int64
 }
 
+// maxPrefixes is how often a block may start with JPEG's prefix: tools that copy
+// blocks between containers put one before another.
+const maxPrefixes = 4
+
 // readEXIF keeps the text fields of an EXIF block: IFD0 and the Exif directory it
 // points to. The block may start with "Exif\0\0", which belongs to JPEG only but
 // stands in other containers too.
 func readEXIF(s source, place string) {
-	for bytes.Equal(s.peek(0, 6), []byte("Exif\x00\x00")) {
-		s = s.part(6, s.size)
+	for range maxPrefixes {
+		if bytes.Equal(s.peek(0, 6), []byte("Exif\x00\x00")) {
+			s = s.part(6, s.size)
+		}
 	}
 	t := tiffReader{s: s, place: place}
 	first, ok := t.header()

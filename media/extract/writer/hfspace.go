@@ -47,6 +47,13 @@ func isHFSpace(o object) bool {
 	if !o.has("prompt", "num_inference_steps") {
 		return false
 	}
-	width, _ := parseSize(o.name("resolution"))
-	return o.has("Model") || width != nil && o.has("sampler")
+	if o.has("Model") {
+		return true
+	}
+	for _, key := range []string{"use_upscaler", "use_lora", "sdxl_style", "quality_tags"} { // null when off
+		if _, ok := o[key]; ok && o.has("resolution") {
+			return true
+		}
+	}
+	return false
 }

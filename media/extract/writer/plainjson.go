@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"regexp"
 	"strings"
 
 	"vitrine/library"
@@ -27,6 +28,9 @@ func readPlainJSON(src *Source) (Finding, bool) {
 	return Finding{Lineage: plainLineage(o), Place: used[0].Place}, true
 }
 
+// plainSize is a width and a height; proportions and names of sizes are neither.
+var plainSize = regexp.MustCompile(`^\(?\d{2,5} ?[x×*,] ?\d{2,5}\)?$`)
+
 func plainLineage(o object) library.Lineage {
 	l := library.Lineage{Tool: toolName(o.name("software", "generator"))}
 	l.Positive = o.str("prompt", "Prompt", "positive_prompt", "positivePrompt")
@@ -39,6 +43,12 @@ func plainLineage(o object) library.Lineage {
 	p.Scheduler = o.named("scheduler", "Scheduler")
 	nameScheduler(p)
 	p.Width, p.Height = o.positive("width", "Width"), o.positive("height", "Height")
+	if p.Width == nil || p.Height == nil {
+		if text := o.name("resolution", "size", "Size"); plainSize.MatchString(text) {
+			p.Width, p.Height = parseSize(text)
+		}
+	}
+	p.Frames = o.positive("num_frames")
 	p.ModelName = o.named("model", "model_name", "Model")
 	addCheckpoint(&l, o.name("model", "model_name", "Model"), o.name("model_hash"))
 	tidy(&l)

@@ -53,7 +53,7 @@ func TestHFSpaceNestsItsModel(t *testing.T) {
 // TestArgumentsOfDiffusersAreNoHFSpace: other services take the same.
 func TestArgumentsOfDiffusersAreNoHFSpace(t *testing.T) {
 	for _, resolution := range []string{"720p", "1024x1024"} {
-		diff(t, []string{"plain-json"}, rules(png("parameters", `{"prompt": "a fox", "num_inference_steps": 30, "resolution": "`+resolution+`", "guidance_scale": 5, "seed": 5}`)))
+		diff(t, []string{"plain-json"}, rules(png("parameters", `{"prompt": "a fox", "num_inference_steps": 30, "resolution": "`+resolution+`", "guidance_scale": 5, "seed": 5, "sampler": "unipc"}`)))
 	}
 }
 
@@ -66,6 +66,11 @@ func TestTensorArtHires(t *testing.T) {
 	diff(t, want, record("true"))
 	want.Hires, want.Denoise = "", 0.4
 	diff(t, want, record("false"))
+}
+
+func TestHFSpaceThatEnlargesNamesNoModel(t *testing.T) {
+	l := readAs(t, "hf-space", png("parameters", `{"prompt": "a fox", "resolution": "896 x 1152", "num_inference_steps": 28, "seed": 5, "sampler": "Euler a", "use_upscaler": null}`))
+	diff(t, facts{Tool: "hf-space", Positive: "a fox", Seed: 5, Steps: 28, Sampler: "Euler a", W: 896, H: 1152}, factsOf(l))
 }
 
 func TestStabilityMatrixHiresWithoutAGraph(t *testing.T) {
