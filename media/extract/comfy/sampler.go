@@ -66,7 +66,7 @@ func samplerClass(n *node) bool {
 // those that call a remote service: a prompt and no model to steer.
 func isGenerator(n *node) bool {
 	in := n.in("prompt", "text_prompt", "prompt_text")
-	if in == nil || isOutputClass(n) || n.is("textencode", "string", "wildcard", "chat", "llm") {
+	if in == nil || isOutputClass(n) || n.is("textencode", "string", "wildcard", "chat", "llm", "segment", "detect") {
 		return false
 	}
 	if _, ok := n.link("clip", "model", "text_encoder"); ok {

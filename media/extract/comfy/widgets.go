@@ -53,7 +53,35 @@ func widgetValues(u *uiNode) []widget {
 			out = append(out, widget{"widget_" + strconv.Itoa(at), vals[at]})
 		}
 	}
+	if misnamed(u, out) {
+		return inferredWidgets(vals)
+	}
 	return out
+}
+
+// misnamed tells whether a table of names is of another version of a node than the
+// one that wrote the values: a number stands where a name must, or the other way.
+func misnamed(u *uiNode, list []widget) bool {
+	fed := map[string]bool{}
+	for i := range u.inputs {
+		fed[u.inputs[i].widget] = fed[u.inputs[i].widget] || u.inputs[i].link != ""
+	}
+	for _, w := range list {
+		if fed[w.name] {
+			continue // what it held before
+		}
+		switch w.name {
+		case "seed", "noise_seed", "steps", "cfg", "denoise":
+			if w.val.kind == kindString && parseFloat(w.val.text) == nil {
+				return true
+			}
+		case "sampler_name", "scheduler", "ckpt_name", "lora_name", "vae_name", "unet_name":
+			if w.val.kind == kindNumber || w.val.kind == kindBool {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func namedWidgets(v value) []widget {
