@@ -2,6 +2,7 @@ package lineage
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,8 +14,11 @@ const (
 	longestWindow  = 30 * 24 * time.Hour
 )
 
+// numbers are the words for one, two and so on.
+var numbers = []string{"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
+
 var (
-	durationPart = regexp.MustCompile(`^(\d+(?:[.,]\d+)?|an?|one|half(?: an?)?)\s*([a-z]+)`)
+	durationPart = regexp.MustCompile(`^(\d+(?:[.,]\d+)?|an?|half(?: an?)?|` + strings.Join(numbers, "|") + `)\s*([a-z]+)`)
 	isoDuration  = regexp.MustCompile(`^p(?:(\d+)w)?(?:(\d+)d)?(?:t(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?)?$`)
 )
 
@@ -102,8 +106,11 @@ func amount(s string) float64 {
 	switch {
 	case strings.HasPrefix(s, "half"):
 		return 0.5
-	case s == "a" || s == "an" || s == "one":
+	case s == "a" || s == "an":
 		return 1
+	}
+	if i := slices.Index(numbers, s); i >= 0 {
+		return float64(i + 1)
 	}
 	n, err := strconv.ParseFloat(strings.ReplaceAll(s, ",", "."), 64)
 	if err != nil { // too long for a number: beyond every bound as well

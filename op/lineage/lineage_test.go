@@ -14,7 +14,7 @@ func TestADurationIsReadAsPeopleWriteIt(t *testing.T) {
 		"2 hours": 2 * time.Hour, "90m": 90 * time.Minute, "1 day": 24 * time.Hour, "1h30m": 90 * time.Minute, " 1.5  Hours ": 90 * time.Minute,
 		"1,5 h": 90 * time.Minute, "half an hour": 30 * time.Minute, "an hour": time.Hour, "a day and 2 hours": 26 * time.Hour, "PT2H30M": 150 * time.Minute,
 		"P1D": 24 * time.Hour, "last 45 min": 45 * time.Minute, "±2h": 2 * time.Hour, "2 weeks": 14 * 24 * time.Hour, "600 secs": 10 * time.Minute,
-		"within the last 3 hrs": 3 * time.Hour,
+		"within the last 3 hrs": 3 * time.Hour, "Two hours": 2 * time.Hour, "twelve hours and ten minutes": 12*time.Hour + 10*time.Minute, "one day": 24 * time.Hour,
 	} {
 		if got, message := parseDuration(phrase); got != want || message != "" {
 			t.Errorf("%q is %v (%s), want %v", phrase, got, message, want)
@@ -60,6 +60,8 @@ func TestThePauseThatEndsASessionFollowsThePace(t *testing.T) {
 		want time.Duration
 	}{
 		"alone":                     {at(0), 20 * time.Minute},
+		"one pause shows no pace":   {at(0, 165), 20 * time.Minute},
+		"a pair and one much later": {at(0, 5, 125), 20 * time.Minute},
 		"a picture a minute":        {at(0, 1, 2, 3, 4), 20 * time.Minute},
 		"a picture every 10":        {at(0, 10, 20, 30), 40 * time.Minute},
 		"one a day":                 {at(0, 1440, 2880), 3 * time.Hour},

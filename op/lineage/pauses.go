@@ -17,17 +17,18 @@ const (
 
 // pauseThatEnds gives the pause that ends a session among assets in order of their
 // making: four times the usual one, within the bounds. The median is blind to the
-// nights between sessions, which would stretch a mean.
+// nights between sessions, which would stretch a mean; of two in the middle it is
+// the shorter. A single pause shows no pace: it would always be the usual one.
 func pauseThatEnds(list []store.MadeAsset) time.Duration {
 	pauses := make([]time.Duration, 0, len(list))
 	for i := 1; i < len(list); i++ {
 		pauses = append(pauses, list[i].CreatedAt.Sub(list[i-1].CreatedAt))
 	}
-	if len(pauses) == 0 {
+	if len(pauses) < 2 {
 		return shortestPause
 	}
 	slices.Sort(pauses)
-	return min(max(4*pauses[len(pauses)/2], shortestPause), longestPause)
+	return min(max(4*pauses[(len(pauses)-1)/2], shortestPause), longestPause)
 }
 
 // splitAtPauses cuts assets in order of their making where a pause is longer than gap.
