@@ -82,7 +82,8 @@ func (m *meddler) RoundTrip(req *http.Request) (*http.Response, error) {
 // refuse answers with a status and a body.
 func refuse(status int, body string) func(*http.Request) (*http.Response, error) {
 	return func(req *http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(bytes.NewBufferString(body)), Request: req}, nil
+		return &http.Response{StatusCode: status, Header: http.Header{}, ContentLength: int64(len(body)),
+			Body: io.NopCloser(bytes.NewBufferString(body)), Request: req}, nil
 	}
 }
 
