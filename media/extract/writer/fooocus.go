@@ -83,6 +83,9 @@ func addFooocusLora(l *library.Lineage, entry any) {
 		addCombinedLora(l, e)
 	case []any:
 		m := library.ModelUse{Type: "lora"}
+		if len(e) >= 2 && toFloat(e[1]) != nil { // the name comes first, even one that looks like a hash
+			m.Name, e = object{"v": e[0]}.name("v"), e[1:]
+		}
 		for _, part := range e {
 			fooocusLoraPart(&m, object{"v": part})
 		}

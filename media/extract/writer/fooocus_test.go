@@ -16,6 +16,11 @@ func TestFooocus(t *testing.T) {
 	}
 }
 
+func TestFooocusNetworkWhoseNameLooksLikeAHash(t *testing.T) {
+	l := readAs(t, "fooocus", png("parameters", `{"prompt": "a fox", "metadata_scheme": "fooocus", "loras": [["20231015183000", 0.7, "1122334455"], ["12345678", "0.5"]]}`))
+	diff(t, []string{"lora 20231015183000 #1122334455 *0.7", "lora 12345678 *0.5"}, factsOf(l).Models)
+}
+
 func TestFooocusLabels(t *testing.T) {
 	l := readAs(t, "fooocus", chunk("jpeg:comment", "comment", `{"Prompt": "a fox", "Negative Prompt": "ugly", "Styles": "[]", "Performance": "Speed", "Resolution": "(1152, 896)",
 	 "Sharpness": 2, "Guidance Scale": 4.0, "Base Model": "jug.safetensors", "Refiner Model": "refine.safetensors", "Sampler": "dpmpp", "Scheduler": "karras", "Seed": 42,

@@ -128,7 +128,7 @@ func dreamSettings(l *library.Lineage, flags settings) {
 	}
 	for _, f := range flags {
 		switch f.key {
-		case "S", "s", "C", "A", "W", "H", "I", "f":
+		case "S", "s", "C", "A", "W", "H", "I", "f", "seed", "steps", "cfg_scale", "sampler", "width", "height", "init_img", "strength":
 		default:
 			addExtra(l, "-"+f.key, f.value)
 		}

@@ -61,6 +61,11 @@ func TestInvokeAIDream(t *testing.T) {
 	}
 }
 
+func TestInvokeAIDreamKeepsOnlyOtherFlagsAsExtras(t *testing.T) {
+	l := readAs(t, "invokeai-dream", png("Dream", `"fox" --steps 10 --seed 1 --cfg_scale 7 -G 0.8`))
+	diff(t, map[string]string{"-G": "0.8"}, l.Extra)
+}
+
 func TestInvokeAIDreamNamesItsInitialImage(t *testing.T) {
 	l := readAs(t, "invokeai-dream", png("Dream", `"fox" -s 10 -S 1 -I outputs/first.png -f 0.4`))
 	diff(t, facts{Tool: "invokeai", Positive: "fox", Seed: 1, Steps: 10, Denoise: 0.4, Parents: []string{"init_image first.png"}}, factsOf(l))

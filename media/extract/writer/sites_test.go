@@ -75,6 +75,6 @@ func TestHFSpaceThatEnlargesNamesNoModel(t *testing.T) {
 
 func TestStabilityMatrixHiresWithoutAGraph(t *testing.T) {
 	l := readAs(t, "stability-matrix", png("smproj", `{"State":{"Modules":{"$values":[{"$type":"HiresFixModule","IsEnabled":true,"$values":[{"$type":"Upscaler","Scale":2,"SelectedUpscaler":{"Name":"sharp.pth"}},{"$type":"Sampler","Steps":9,"DenoiseStrength":0.5}]}]},
-	 "Prompt":{"Prompt":"a fox","NegativePrompt":""},"Seed":{"Seed":"42"}}}`))
-	diff(t, facts{Tool: "stability-matrix", Positive: "a fox", Seed: 42, Hires: `{"scale":2,"upscaler":"sharp.pth","steps":9,"denoise":0.5}`}, factsOf(l))
+	 "Prompt":{"Prompt":"a fox <lora:fur:0.5>","NegativePrompt":""},"Seed":{"Seed":"42"}}}`))
+	diff(t, facts{Tool: "stability-matrix", Positive: "a fox <lora:fur:0.5>", Seed: 42, Models: []string{"lora fur *0.5"}, Hires: `{"scale":2,"upscaler":"sharp.pth","steps":9,"denoise":0.5}`}, factsOf(l))
 }

@@ -119,7 +119,7 @@ func matrixModels(l *library.Lineage, o, state object) {
 	if m.bool("IsRefinerSelectionEnabled") {
 		addModel(l, library.ModelUse{Type: "checkpoint", Name: m.name("SelectedRefinerName")})
 	}
-	prompt := o.name("PositivePrompt")
+	prompt := firstOf(o.name("PositivePrompt"), state.object("Prompt").name("Prompt"))
 	for _, tag := range networkTag.FindAllStringSubmatch(strings.ReplaceAll(prompt, "\r", ""), maxSettings) {
 		model, clip := matrixStrengths(tag[3])
 		addWeighted(l, library.ModelUse{Type: "lora", Name: tag[2], Strength: model, ClipStrength: clip})
