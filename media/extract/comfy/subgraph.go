@@ -103,29 +103,27 @@ func (s *scope) setShown(shown []shownWidget, name string, v value) {
 
 // setParamOf sets the boundary input that feeds a widget of an inner node.
 func (s *scope) setParamOf(node, widget string, v value) {
-	for _, l := range s.def.links {
-		u := s.innerNode(l.to)
-		if l.from != subgraphIn || l.to != node || u == nil || l.toSlot < 0 || l.toSlot >= len(u.inputs) || u.inputs[l.toSlot].widget != widget {
+	for _, u := range s.def.nodes {
+		if u.id != node {
 			continue
 		}
-		if at := l.fromSlot; at >= 0 && at < len(s.def.inputs) {
-			s.setParam(s.def.inputs[at].name, v)
+		for i := range u.inputs {
+			l, ok := s.def.links[u.inputs[i].link]
+			if at := l.fromSlot; ok && u.inputs[i].widget == widget && l.from == subgraphIn && at >= 0 && at < len(s.def.inputs) {
+				s.setParam(s.def.inputs[at].name, v)
+			}
 		}
+		return
 	}
-}
-
-func (s *scope) innerNode(id string) *uiNode {
-	for _, u := range s.def.nodes {
-		if u.id == id {
-			return u
-		}
-	}
-	return nil
 }
 
 // shownWidget is one inner widget that an instance shows. Where the inner node is an
 // instance again, at is the node inside it that the widget belongs to.
 type shownWidget struct{ node, name, at string }
+
+// maxShown bounds the widgets that one instance shows; an instance may lie in others
+// that are opened many times.
+const maxShown = 512
 
 func (w shownWidget) preview() bool { return strings.HasPrefix(w.name, "$$") }
 
@@ -137,7 +135,7 @@ func shownWidgets(u *uiNode) []shownWidget {
 		list, _ = decode([]byte(list.text))
 	}
 	var out []shownWidget
-	for _, e := range list.list {
+	for _, e := range list.list[:min(len(list.list), maxShown)] {
 		if len(e.list) < 2 {
 			continue
 		}
