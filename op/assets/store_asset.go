@@ -33,7 +33,7 @@ type storeInput struct {
 	Assertion     map[string]any `json:"prompt_metadata,omitempty" doc:"What you claim about the making of the file, kept beside what the file itself says and never merged with it."`
 	Metadata      map[string]any `json:"asset_metadata,omitempty" doc:"Anything else worth keeping with the asset."`
 	Tags          []string       `json:"tags,omitempty" maxItems:"500" doc:"Tags for the asset, each of 1 to 100 characters."`
-	Parent        string         `json:"parent_asset_h,omitempty" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset this one is a version of or was derived from."`
+	Parent        string         `json:"parent_asset_h,omitempty" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset this one is a version of or was derived from; read when the bytes are new, and not when they are stored already."`
 	SourcePath    string         `json:"source_path,omitempty" maxLength:"4096" doc:"Where the file came from, as a label."`
 	CreatedAt     *time.Time     `json:"created_at,omitempty" doc:"When the file was made, where known; otherwise the time of this call."`
 	Sidecars      []sidecarInput `json:"sidecars,omitempty" maxItems:"5" doc:"Files that lay beside it and tell of its making: .json, .txt, .xmp, .yaml, or the .png first frame of a video; at most 2 MB together. They are read after the file itself, which is believed first. Of a file that is stored already they are not looked at."`
