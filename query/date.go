@@ -1,19 +1,67 @@
 package query
 
 import (
+	"strconv"
 	"strings"
 	"time"
 )
 
-const dateForms = "write YYYY, YYYY-MM or YYYY-MM-DD, a range a..b or a comparison such as >=a"
+const dateForms = "write YYYY, YYYY-MM or YYYY-MM-DD, today, yesterday, 7d (or w, m, y) for so long ago, a range a..b or a comparison such as >=a"
 
-// date reads a day, a month or a year in the reader's time zone.
+// date reads a day, a month or a year in the reader's time zone, or a day by how
+// long ago it is.
 func (r *reader) date(v string) (*Scalar, string) {
 	start, end, ok := dateUnit(v, r.zone)
+	if !ok {
+		v = strings.ToLower(v)
+		if day := r.ago(v); day != "" {
+			start, end, ok = dateUnit(day, r.zone)
+		}
+	}
 	if !ok {
 		return nil, dateForms
 	}
 	return &Scalar{Text: v, Start: start, End: end}, ""
+}
+
+// ago gives the day that is meant by today, yesterday or an age such as 7d, 2w, 3m
+// or 1y; nothing for what is none.
+func (r *reader) ago(v string) string {
+	now := r.now.In(r.zone)
+	switch v {
+	case "today":
+		return now.Format(time.DateOnly)
+	case "yesterday":
+		return now.AddDate(0, 0, -1).Format(time.DateOnly)
+	}
+	n, unit, ok := age(v)
+	if !ok {
+		return ""
+	}
+	switch unit {
+	case 'd':
+		now = now.AddDate(0, 0, -n)
+	case 'w':
+		now = now.AddDate(0, 0, -7*n)
+	case 'm':
+		now = now.AddDate(0, -n, 0)
+	default:
+		now = now.AddDate(-n, 0, 0)
+	}
+	if now.Year() < 1000 {
+		return ""
+	}
+	return now.Format(time.DateOnly)
+}
+
+// age reads up to four digits and d, w, m or y.
+func age(v string) (n int, unit byte, ok bool) {
+	last := len(v) - 1
+	if last < 1 || last > 4 || strings.Trim(v[:last], "0123456789") != "" || !strings.ContainsRune("dwmy", rune(v[last])) {
+		return 0, 0, false
+	}
+	n, err := strconv.Atoi(v[:last])
+	return n, v[last], err == nil
 }
 
 // dateUnit gives the first and the last millisecond of a day, month or year, in UTC.

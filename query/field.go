@@ -19,7 +19,7 @@ const (
 	TypeBool                   // true or false
 	TypeInt                    // a whole number
 	TypeFloat                  // a decimal number
-	TypeDate                   // YYYY, YYYY-MM or YYYY-MM-DD
+	TypeDate                   // YYYY, YYYY-MM, YYYY-MM-DD, today, 7d
 	TypeDimensions             // 1024x768
 	TypeAspect                 // 16:9 or 1.78
 	TypeHash                   // an asset_h, 40 hex digits
@@ -76,7 +76,7 @@ func (f *Field) Accepts() []string {
 	case TypeFloat:
 		return []string{"a number such as 0.8", "a range such as 0.5..0.9", "a comparison such as >0.8"}
 	case TypeDate:
-		return []string{"YYYY", "YYYY-MM", "YYYY-MM-DD", "a range such as 2024-01..2024-03", "a comparison such as >=2024-06-01"}
+		return []string{"YYYY", "YYYY-MM", "YYYY-MM-DD", "today, yesterday", "7d, 2w, 3m, 1y: since so long ago", "a range such as 2024-01..2024-03", "a comparison such as >=2024-06-01"}
 	case TypeDimensions:
 		return []string{"WxH such as 1024x768", "a comparison such as >=1024x1024", "1024x*"}
 	case TypeAspect:

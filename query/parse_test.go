@@ -132,3 +132,32 @@ func TestInvalidUTF8IsReadAsBlanks(t *testing.T) {
 		t.Errorf("got %v, %v", q, err)
 	}
 }
+
+func TestDatesByHowLongAgo(t *testing.T) {
+	now := time.Date(2024, 3, 1, 1, 30, 0, 0, time.UTC)
+	west := time.FixedZone("west", -2*3600) // where it is still February 29
+	for text, want := range map[string]struct{ from, to string }{
+		"created:today":     {"2024-02-29T02:00:00.000Z", "2024-03-01T01:59:59.999Z"},
+		"created:yesterday": {"2024-02-28T02:00:00.000Z", "2024-02-29T01:59:59.999Z"},
+		"created:7d":        {"2024-02-22T02:00:00.000Z", ""},
+		"created:2w":        {"2024-02-15T02:00:00.000Z", ""},
+		"created:1w..2d":    {"2024-02-22T02:00:00.000Z", "2024-02-28T01:59:59.999Z"},
+		"created:1m":        {"2024-01-29T02:00:00.000Z", ""},
+		"created:>=1y":      {"2023-03-01T02:00:00.000Z", ""},
+	} {
+		q, err := Parse(text, Options{Strict: true, Zone: west, Now: now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, from, to := q.Tree.(*Pred), "", ""
+		if p.Lo != nil {
+			from = instant(p.Lo.Start)
+		}
+		if p.Hi != nil {
+			to = instant(p.Hi.End)
+		}
+		if from != want.from || to != want.to {
+			t.Errorf("%s is from %s to %s, want from %s to %s", text, from, to, want.from, want.to)
+		}
+	}
+}

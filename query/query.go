@@ -11,6 +11,7 @@ type Options struct {
 	Strict       bool           // a slip or a bad value is an error instead of a warning (§ strict reading in docs/query.md)
 	StrictFields bool           // an unknown field is an error too
 	Zone         *time.Location // of dates in the text; nil means UTC
+	Now          time.Time      // what today and 7d are counted from; the zero time means the present
 }
 
 // Query is a text that has been read.

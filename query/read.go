@@ -10,6 +10,7 @@ import (
 type reader struct {
 	text     string
 	zone     *time.Location
+	now      time.Time
 	warnings []Warning
 	counts   map[string]int // of warnings by code
 }
@@ -18,9 +19,12 @@ func newReader(text string, opts Options) (*reader, error) {
 	if len(text) > MaxBytes {
 		return nil, tooComplex("The query has %d bytes; at most %d are allowed. Shorten it, or split it into several searches.", len(text), MaxBytes)
 	}
-	r := &reader{text: text, zone: opts.Zone}
+	r := &reader{text: text, zone: opts.Zone, now: opts.Now}
 	if r.zone == nil {
 		r.zone = time.UTC
+	}
+	if r.now.IsZero() {
+		r.now = time.Now()
 	}
 	if !utf8.ValidString(text) {
 		r.text = blankInvalid(text)

@@ -77,5 +77,5 @@ func Summary() string {
 	for _, f := range Fields() {
 		names = append(names, f.Name)
 	}
-	return `Words and "phrases" search titles, tags, prompts, model names; field:value filters. AND, OR, NOT, -x, (groups), wildcard *, "quoted values", ranges a..b, > >= < <=, tag:(a OR b), tag:* = has any. Dates YYYY[-MM[-DD]]. Example: neon street (tag:city OR tag:night) -status:Rejected created:2024-01.. model:sdxl. Fields: ` + strings.Join(names, " ") + "."
+	return `Words and "phrases" search titles, tags, prompts, models; field:value filters. AND, OR, NOT, -x, (groups), wildcard *, "quoted values", ranges a..b, > >= < <=, tag:(a OR b), tag:* = has any. Dates YYYY[-MM[-DD]], 7d. Example: neon street (tag:city OR tag:night) -status:Rejected created:2024-01.. model:sdxl. Fields: ` + strings.Join(names, " ") + "."
 }

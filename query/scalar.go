@@ -42,6 +42,9 @@ func (r *reader) scalarValue(f *Field, t token) Node {
 	if s == nil {
 		return r.badValue(f, t, why)
 	}
+	if _, _, since := age(s.Text); since && f.Type == TypeDate {
+		return &Pred{Field: f, Op: Between, Lo: s, at: t.at} // 7d alone is all of the last seven days
+	}
 	if f.Type == TypeDate {
 		return &Pred{Field: f, Op: Between, Lo: s, Hi: s, at: t.at}
 	}

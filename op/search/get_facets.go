@@ -56,7 +56,7 @@ type facetsOutput struct {
 type facetCounts struct {
 	Name    string       `json:"name"`
 	Buckets []facetCount `json:"buckets"`
-	Other   int64        `json:"other" doc:"Assets whose value is not among the buckets."`
+	Other   int64        `json:"other" doc:"How often further values occur: an asset with three of them counts three times."`
 	Missing int64        `json:"missing" doc:"Assets without a value."`
 }
 

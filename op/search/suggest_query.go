@@ -29,7 +29,7 @@ type suggestion struct {
 	Kind  string `json:"kind" enum:"value,field" doc:"value: a condition on a value; field: the beginning of a condition."`
 	Field string `json:"field"`
 	Value string `json:"value,omitempty"`
-	Count *int64 `json:"count,omitempty" doc:"Assets with this value; absent where it is not counted."`
+	Count *int64 `json:"count,omitempty" doc:"Assets that the completed condition finds; absent where it is not counted."`
 	Doc   string `json:"doc,omitempty" doc:"What the field means."`
 }
 

@@ -15,7 +15,7 @@ type FacetCount struct {
 // FacetResult is one counted facet.
 type FacetResult struct {
 	Values  []FacetCount
-	Other   int64 // assets whose value is not among Values
+	Other   int64 // how often further values occur; an asset may have several
 	Missing int64 // assets without a value
 }
 

@@ -16,7 +16,7 @@ var Pieces = []string{
 	"tag:", "tag:(", "tag:cat", "tag:red_hair", "tag:\"red hair\"", "tag:ca*", "tag:*", "-tag:dog", "tag:a*", "title:cat", "title:\"red cat\"", "title:c*t",
 	"prompt:*at", "prompt:ca*", "description:soft", "filename:cat", "filename:*.png", "filename:\"100% *real*\"", "status:approved", "status:Nope", "status:dr*",
 	"mime_type:image/png", "mime_type:image", "mime_type:png", "dimensions:512x512", "dimensions:>=512x256", "dimensions:512x*", "dimensions:1x1..9x9",
-	"created:2024-01", "created:>=2024", "created:2024-01-01..2024-06", "created:..2024", "created:2025..2023", "created:2024-13", "updated:<2024-02-02",
+	"created:2024-01", "created:7d", "created:..yesterday", "created:>=2024", "created:2024-01-01..2024-06", "created:..2024", "created:2025..2023", "created:2024-13", "updated:<2024-02-02",
 	"seed:18446744073709551615", "seed:-1", "steps:20..30", "steps:>25", "steps:2.5", "cfg:7", "cfg:>=-1.5", "cfg:1..", "denoise:..0.5", "aspect:16:9", "aspect:>1",
 	"model:dream", "model:\"d?r*e\"", "checkpoint:v1", "lora:detail", "model_name:DreamShaper.safetensors", "model_weight:0.5..0.9", "base_model:sdxl", "trigger_word:ohwx",
 	"graphtool_node:KSampler", "graphtool_node:KSampler.cfg=7.0", "graphtool_node:KSampler.cfg", "graphtool_node:a>b", "node:*.cfg=*", "parameters:steps=20", "params:euler",
