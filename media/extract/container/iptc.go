@@ -13,10 +13,19 @@ var iptcNames = map[byte]string{
 	120: "Caption-Abstract", 122: "Writer-Editor",
 }
 
+// maxFilling is how many bytes may stand between two resources: each segment of a
+// JPEG file may end with some.
+const maxFilling = 64
+
 // readPhotoshop walks Photoshop's image resources ("8BIM" blocks) for the IPTC
 // record, XMP and EXIF, and keeps their text under the format's name.
 func readPhotoshop(s source, b []byte, format string) {
-	for len(b) >= 12 && string(b[:4]) == "8BIM" && s.step() {
+	for s.step() {
+		i := bytes.Index(b[:min(len(b), maxFilling)], []byte("8BIM"))
+		if i < 0 || len(b) < i+12 {
+			return
+		}
+		b = b[i:]
 		id := binary.BigEndian.Uint16(b[4:])
 		name := (int(b[6]) + 2) &^ 1 // a Pascal string, padded to even length
 		if len(b) < 6+name+4 {

@@ -149,6 +149,10 @@ func TestLongCommentGoesOnInTheNextSegment(t *testing.T) {
 	resource := join("8BIM", be16(0x0404), 0, 0, be32(10), "\x1c\x02\x78", be16(5), "a cat")
 	f = readBytes(t, jpegFile(segment(0xED, photoshopHeader, resource[:15]), segment(0xED, photoshopHeader, resource[15:])))
 	wantChunks(t, f, Chunk{Place: "jpeg:iptc", Key: "Caption-Abstract", Text: "a cat"})
+
+	other := join("8BIM", be16(0x03ED), 0, 0, be32(2), "xx", 0, 0, 0)
+	f = readBytes(t, jpegFile(segment(0xED, photoshopHeader, other), segment(0xED, photoshopHeader, resource)))
+	wantChunks(t, f, Chunk{Place: "jpeg:iptc", Key: "Caption-Abstract", Text: "a cat"})
 }
 
 // TestOtherBoxesAreNoContentCredentials: APP11 also carries panoramas and the like.
