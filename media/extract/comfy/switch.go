@@ -127,6 +127,9 @@ func (n *node) unnamedNumber() (string, bool) {
 // undecided tells whether a node hands one of several branches on, and which is not
 // in the file.
 func (n *node) undecided() bool {
+	if yes, no := n.in(yesBranches...), n.in(noBranches...); yes != nil && no != nil && yes.linked() && no.linked() {
+		return true
+	}
 	if !n.is("switch", "select", "router", "mux") || joins(n) || !n.has(selectorNames...) && !n.is("switch") {
 		return false
 	}
