@@ -37,7 +37,7 @@ func (s *Service) explainQuery() op.Operation {
 		if err != nil {
 			return explainOutput{}, err
 		}
-		compiled, err := query.Compile(q, query.Request{Mode: mode, Tenant: actor.Tenant, Viewer: actor.ID, SeesPrivate: actor.Can(library.PermAdmin), Limit: 20})
+		compiled, err := query.Compile(q, query.Request{Mode: mode, Tenant: actor.Tenant, Index: s.Searcher.Index(), Viewer: actor.ID, SeesPrivate: actor.Can(library.PermAdmin), Limit: 20})
 		if err != nil {
 			return explainOutput{}, err
 		}
