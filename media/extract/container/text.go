@@ -72,7 +72,7 @@ func sniffUTF16(b []byte, fallback binary.ByteOrder) string {
 // letters into Chinese. So ASCII counts twice, other common scripts once.
 func likely(b []byte, order binary.ByteOrder) int {
 	n := 0
-	for i := 0; i+1 < min(len(b), 1<<13); i += 2 {
+	for i := 0; i+1 < min(len(b), 1<<11); i += 2 {
 		switch c := order.Uint16(b[i:]); {
 		case c >= ' ' && c <= '~', c == '\t', c == '\n', c == '\r':
 			n += 2
