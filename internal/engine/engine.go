@@ -119,7 +119,7 @@ func Do(client *opensearch.Client, req *http.Request) ([]byte, error) {
 		return nil, err
 	}
 	defer res.Body.Close()
-	answer, err := readBody(res)
+	answer, err := readBody(req.Method, res)
 	if err != nil {
 		return nil, fmt.Errorf("reading OpenSearch's answer: %w", err)
 	}
@@ -140,8 +140,8 @@ func Do(client *opensearch.Client, req *http.Request) ([]byte, error) {
 const trusted = 16 << 20
 
 // readBody reads an answer into one piece of memory, where it tells its length.
-func readBody(res *http.Response) ([]byte, error) {
-	if res.ContentLength < 0 || res.ContentLength > trusted || res.Request.Method == http.MethodHead {
+func readBody(method string, res *http.Response) ([]byte, error) {
+	if res.ContentLength < 0 || res.ContentLength > trusted || method == http.MethodHead {
 		return io.ReadAll(res.Body)
 	}
 	answer := make([]byte, res.ContentLength)
