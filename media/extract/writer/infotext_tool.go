@@ -12,15 +12,15 @@ var (
 )
 
 // infotextTool tells which program of the family wrote the text. The family
-// shares one grammar; the version string is the only signature.
+// shares one grammar; the version string is the only signature. A text that says
+// ComfyUI was written by a saver node in the form of the web UI, and the form is
+// what is known of it: readers agree on naming it after that.
 func infotextTool(s settings) (tool, version string) {
 	version = s.get("Version")
 	v := strings.ToLower(version)
 	switch {
 	case strings.EqualFold(s.get("App"), "SD.Next"):
 		return "sd-next", version
-	case strings.HasPrefix(v, "comfyui"):
-		return "comfyui", "" // a saver node's word, without a version
 	case strings.HasPrefix(v, "fooocus"):
 		return "fooocus", version
 	case strings.HasPrefix(v, "classic"):
