@@ -1,16 +1,22 @@
 package query
 
-// highlight asks for the places in title, description and prompt that a tree
-// matched, HTML-escaped, at most three fragments each. It carries its own query,
-// so it can accompany a request that fetches hits by id.
+// Marks around what matched in a highlighted value: pairs of characters for private
+// use, which no prompt is likely to hold. The index trims values, controls included.
+const (
+	MarkStart = "\uf8f0\uf8f1"
+	MarkEnd   = "\uf8f1\uf8f0"
+)
+
+// highlight asks for title, description and prompt as they are, with marks around
+// what a tree matched. It carries its own query, so it can accompany a request that
+// fetches hits by id.
 func highlight(inner clause, tree Node) map[string]any {
 	if inner == nil || !highlights(tree) {
 		return nil
 	}
-	fields := clause{"title": clause{"number_of_fragments": 0}, "description": clause{}, "prompt": clause{}}
 	return map[string]any{
-		"type": "unified", "encoder": "html", "pre_tags": []string{"<em>"}, "post_tags": []string{"</em>"},
-		"number_of_fragments": 3, "fragment_size": 160, "fields": fields, "highlight_query": inner,
+		"type": "unified", "pre_tags": []string{MarkStart}, "post_tags": []string{MarkEnd}, "number_of_fragments": 0,
+		"fields": clause{"title": clause{}, "description": clause{}, "prompt": clause{}}, "highlight_query": inner,
 	}
 }
 

@@ -244,15 +244,15 @@ func TestFacetsIgnoreTheirOwnSelection(t *testing.T) {
 	}
 }
 
-func TestHighlightsAreEscapedAndMarked(t *testing.T) {
+func TestHighlightsMarkWhatMatchedInTheWholeValue(t *testing.T) {
 	s := shelf(t, mappings.Document{Title: "<b>red</b> cat", Prompt: "best_quality, a cat"})
 	body := compiled(t, "cat quality", query.Request{Highlight: true, Limit: 1}).Body()
 	got := s.search(body)[0].Hits.Hits[0].Highlight
-	if diff := cmp.Diff([]string{"&lt;b&gt;red&lt;&#x2F;b&gt; <em>cat</em>"}, got["title"]); diff != "" {
+	if diff := cmp.Diff([]string{"<b>red</b> " + query.MarkStart + "cat" + query.MarkEnd}, got["title"]); diff != "" {
 		t.Errorf("title (-want +got):\n%s", diff)
 	}
-	if len(got["prompt"]) != 1 || !strings.Contains(got["prompt"][0], "<em>cat</em>") || !strings.Contains(got["prompt"][0], "quality</em>") {
-		t.Errorf("prompt = %v", got["prompt"])
+	if len(got["prompt"]) != 1 || !strings.Contains(got["prompt"][0], query.MarkStart+"cat"+query.MarkEnd) || !strings.Contains(got["prompt"][0], "quality"+query.MarkEnd) {
+		t.Errorf("prompt = %q", got["prompt"])
 	}
 }
 

@@ -157,9 +157,9 @@ var reader = library.Actor{Kind: library.ActorKey, ID: "someone", Tenant: tenant
 // found is an answer of SearchAssets.
 type found struct {
 	Data []struct {
-		Hash       library.AssetHash   `json:"asset_h"`
-		Score      *float64            `json:"relevance_score"`
-		Highlights map[string][]string `json:"highlights"`
+		Hash       library.AssetHash        `json:"asset_h"`
+		Score      *float64                 `json:"relevance_score"`
+		Highlights map[string]run.Highlight `json:"highlights"`
 	} `json:"data"`
 	Total      int      `json:"total"`
 	Offset     int      `json:"offset"`

@@ -66,12 +66,12 @@ func (f *filtersInput) validate() []library.FieldFault {
 
 type hit struct {
 	assets.Summary
-	RelevanceScore *float64            `json:"relevance_score,omitempty" doc:"Higher is better; only comparable within one answer."`
-	Width          int                 `json:"width" doc:"Pixels; 0 when the file has none."`
-	Height         int                 `json:"height"`
-	Tool           string              `json:"tool" doc:"The program that made the file; empty when it does not say."`
-	CreatedAt      time.Time           `json:"created_at"`
-	Highlights     map[string][]string `json:"highlights,omitempty" doc:"Fragments by field, HTML-escaped, with <em> around what matched."`
+	RelevanceScore *float64                 `json:"relevance_score,omitempty" doc:"Higher is better; only comparable within one answer."`
+	Width          int                      `json:"width" doc:"Pixels; 0 when the file has none."`
+	Height         int                      `json:"height"`
+	Tool           string                   `json:"tool" doc:"The program that made the file; empty when it does not say."`
+	CreatedAt      time.Time                `json:"created_at"`
+	Highlights     map[string]run.Highlight `json:"highlights,omitempty" doc:"What matched in title, description and prompt, with highlight. A match that is one by meaning alone has none."`
 }
 
 type searchOutput struct {

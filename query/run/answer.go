@@ -182,6 +182,8 @@ func readListedText(r *jsonscan.Reader, key string, d *mappings.Document) error 
 		into = (*string)(&d.Status)
 	case "tool":
 		into = &d.Tool
+	case "prompt": // beside highlights
+		into = &d.Prompt
 	default:
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/opensearch-project/opensearch-go/v4"
 
@@ -50,9 +51,9 @@ type Page struct {
 // Hit is one asset that matched. Document has the fields of a list only.
 type Hit struct {
 	Document   mappings.Document
-	Score      *float64 // nil where the order is not by score
-	Highlights map[string][]string
-	Sort       json.RawMessage // the values it was sorted by; a walk goes on after them
+	Score      *float64             // nil where the order is not by score
+	Highlights map[string]Highlight // by field: title, description, prompt
+	Sort       json.RawMessage      // the values it was sorted by; a walk goes on after them
 }
 
 // listFields are what a list shows of a document; the rest stays in the index.
@@ -67,6 +68,9 @@ const cancelLimit = "3s"
 func Body(s *query.Search) map[string]any {
 	body := s.Body()
 	body["_source"] = listFields
+	if s.Highlight != nil {
+		body["_source"] = append(slices.Clone(listFields), "prompt") // to tell places in it
+	}
 	if s.Scored {
 		body["track_scores"] = true // also where the order is not by score
 	}
@@ -107,9 +111,9 @@ func tooSlow() error {
 func (a answer) page() Page {
 	p := Page{Hits: make([]Hit, len(a.Hits)), Total: a.Total, Words: a.Total, Aggs: a.Aggs, TookMS: a.Took}
 	for i, h := range a.Hits {
-		p.Hits[i] = Hit{Score: h.Score, Highlights: h.Highlight, Sort: h.Sort}
+		p.Hits[i] = Hit{Score: h.Score, Sort: h.Sort}
 		if h.Source != nil {
-			p.Hits[i].Document = *h.Source
+			p.Hits[i].Document, p.Hits[i].Highlights = *h.Source, highlighted(h.Highlight, h.Source)
 		}
 	}
 	return p

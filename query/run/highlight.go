@@ -1,0 +1,157 @@
+package run
+
+import (
+	"html"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"vitrine/mappings"
+	"vitrine/query"
+)
+
+// Highlight shows where a field has what a search looked for.
+type Highlight struct {
+	Fragments []string `json:"fragments" doc:"Up to three pieces of the value, HTML-escaped, with <em> around what matched."`
+	Matches   []Match  `json:"matches" doc:"Where in the value they are: the first 100."`
+}
+
+// Match is the place of a match in the whole value of a field.
+type Match struct {
+	Offset     int `json:"offset" doc:"In bytes of UTF-8."`
+	Length     int `json:"length" doc:"In bytes."`
+	RuneOffset int `json:"rune_offset" doc:"In characters (code points)."`
+	RuneLength int `json:"rune_length" doc:"In characters."`
+}
+
+const (
+	maxMatches   = 100
+	maxFragments = 3
+	wholeValue   = 200 // bytes that are shown uncut
+	around       = 60  // bytes shown before a match, and at least as many behind it
+)
+
+// highlighted reads the values of a document that the index has marked, by field.
+func highlighted(marked map[string][]string, d *mappings.Document) map[string]Highlight {
+	if len(marked) == 0 {
+		return nil
+	}
+	whole := map[string]string{"title": d.Title, "description": d.Description, "prompt": d.Prompt}
+	out := make(map[string]Highlight, len(marked))
+	for field, values := range marked {
+		if text, matches := unmark(strings.Join(values, "\n")); len(matches) > 0 {
+			pieces := fragments(text, matches)
+			out[field] = Highlight{Fragments: pieces, Matches: moved(matches, trimmed(whole[field]))}
+		}
+	}
+	return out
+}
+
+// trimmed is how many bytes, each a character, the index leaves out at the beginning
+// of a value that it marks.
+func trimmed(value string) int {
+	return len(value) - len(strings.TrimLeftFunc(value, func(r rune) bool { return r <= ' ' }))
+}
+
+func moved(matches []Match, by int) []Match {
+	for i := range matches {
+		matches[i].Offset += by
+		matches[i].RuneOffset += by
+	}
+	return matches
+}
+
+// weight is what a prompt has behind a word to weigh it. The index leaves it out
+// before it reads words, and so marks it with the word before it.
+var weight = regexp.MustCompile(`:[-+]?[0-9.]+$`)
+
+// unmark takes the marks out of a value and tells where they were.
+func unmark(marked string) (text string, matches []Match) {
+	var b strings.Builder
+	runes := 0
+	for {
+		before, rest, found := strings.Cut(marked, query.MarkStart)
+		b.WriteString(before)
+		runes += utf8.RuneCountInString(before)
+		if !found {
+			return b.String(), matches
+		}
+		match, after, closed := strings.Cut(rest, query.MarkEnd)
+		if word := weight.ReplaceAllString(match, ""); closed && word != "" && len(matches) < maxMatches {
+			matches = append(matches, Match{Offset: b.Len(), Length: len(word), RuneOffset: runes, RuneLength: utf8.RuneCountInString(word)})
+		}
+		b.WriteString(match)
+		runes += utf8.RuneCountInString(match)
+		marked = after
+	}
+}
+
+// fragments cuts the pieces of a text that show its matches; a short text is shown
+// whole. Where a piece leaves something out, it has an ellipsis.
+func fragments(text string, matches []Match) []string {
+	if len(text) <= wholeValue {
+		return []string{fragment(text, 0, len(text), matches)}
+	}
+	var out []string
+	for shown := 0; len(matches) > 0 && len(out) < maxFragments; {
+		from := max(shown, matches[0].Offset-around)
+		to := min(len(text), matches[0].Offset+max(matches[0].Length, wholeValue-around)+around)
+		from, to = wordStart(text, from, matches[0].Offset), wordEnd(text, to)
+		n := 1
+		for n < len(matches) && matches[n].Offset+matches[n].Length <= to {
+			n++
+		}
+		out = append(out, fragment(text, from, to, matches[:n]))
+		matches, shown = matches[n:], to
+	}
+	return out
+}
+
+// fragment writes one piece as HTML.
+func fragment(text string, from, to int, matches []Match) string {
+	var b strings.Builder
+	if from > 0 {
+		b.WriteString("… ")
+	}
+	at := from
+	for _, m := range matches {
+		b.WriteString(html.EscapeString(text[at:m.Offset]))
+		at = m.Offset + m.Length
+		b.WriteString("<em>" + html.EscapeString(text[m.Offset:at]) + "</em>")
+	}
+	b.WriteString(html.EscapeString(text[at:to]))
+	if to < len(text) {
+		b.WriteString(" …")
+	}
+	return b.String()
+}
+
+// wordStart moves a cut to behind the next blank before a limit, or else to the next
+// character.
+func wordStart(text string, at, limit int) int {
+	if at == 0 {
+		return 0
+	}
+	if i := strings.IndexAny(text[at:limit], " \n"); i >= 0 {
+		return at + i + 1
+	}
+	for at < limit && !utf8.RuneStart(text[at]) {
+		at++
+	}
+	return at
+}
+
+// wordEnd moves a cut to the blank before it, if one is near, or else to the end of
+// the character.
+func wordEnd(text string, at int) int {
+	if at >= len(text) {
+		return len(text)
+	}
+	if i := strings.LastIndexAny(text[at-around/2:at], " \n"); i >= 0 {
+		return at - around/2 + i
+	}
+	for at < len(text) && !utf8.RuneStart(text[at]) {
+		at++
+	}
+	return at
+}
