@@ -108,8 +108,16 @@ func wellFormed(s string) bool {
 	return s[keyLength-sumDigits:] == checksum(body)
 }
 
+// checksum is the CRC-32 of a key's body in base 62. Every request computes it, so
+// it does without big numbers.
 func checksum(body string) string {
-	return digits(new(big.Int).SetUint64(uint64(crc32.ChecksumIEEE([]byte(body)))), sumDigits)
+	sum := crc32.ChecksumIEEE([]byte(body))
+	var out [sumDigits]byte
+	for i := range out {
+		out[sumDigits-1-i] = base62[sum%62]
+		sum /= 62
+	}
+	return string(out[:])
 }
 
 // digits writes n in base 62 with leading zeros.
