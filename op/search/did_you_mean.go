@@ -31,11 +31,16 @@ func (s *Service) didYouMean(ctx context.Context, actor library.Actor, q *query.
 	if len(words)+len(names) == 0 || req.Offset > 0 || page.Words > 0 && (!several || !anyWord[req.Mode]) {
 		return nil // no word to spell, or all occur in what was found
 	}
+	enough := page.Words >= fewResults
+	if enough {
+		if words = s.unseen(actor, words); len(words) == 0 {
+			return nil
+		}
+	}
 	all, err := s.everything(actor)
 	if err != nil {
 		return nil
 	}
-	enough := page.Words >= fewResults
 	if enough {
 		if words, err = s.strange(ctx, actor, all, words); err != nil {
 			return nil
@@ -124,29 +129,28 @@ func (s *Service) sure(ctx context.Context, actor library.Actor, all *query.Sear
 	return err
 }
 
-// strange gives the words that occur nowhere among what the caller may see, which
-// all is a compiled search for.
-func (s *Service) strange(ctx context.Context, actor library.Actor, all *query.Search, words []string) ([]string, error) {
+// unseen leaves out the words that were found lately to occur among what the caller
+// may see.
+func (s *Service) unseen(actor library.Actor, words []string) []string {
 	known, who := s.recent.open().words, viewer(actor)
-	var open, none []string
-	for _, w := range words {
-		if _, ok := known.get(who + w); !ok {
-			open = append(open, w)
-		}
-	}
-	if len(open) == 0 {
-		return nil, nil
-	}
-	counts, err := s.Searcher.Occurrences(ctx, actor.Tenant, all, open)
+	return slices.DeleteFunc(words, func(w string) bool {
+		_, ok := known.get(who + w)
+		return ok
+	})
+}
+
+// strange gives the words that occur nowhere among what the caller may see, which
+// all is a compiled search for, and remembers the others.
+func (s *Service) strange(ctx context.Context, actor library.Actor, all *query.Search, words []string) ([]string, error) {
+	counts, err := s.Searcher.Occurrences(ctx, actor.Tenant, all, words)
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range open {
+	known, who := s.recent.open().words, viewer(actor)
+	return slices.DeleteFunc(words, func(w string) bool {
 		if counts[w] > 0 {
 			known.add(who+w, struct{}{})
-		} else {
-			none = append(none, w)
 		}
-	}
-	return none, nil
+		return counts[w] > 0
+	}), nil
 }
