@@ -15,7 +15,8 @@ func (c *compiler) pred(p *Pred) clause {
 	case Equal:
 		return c.equal(f, p.Value, p.Lo)
 	case Contains:
-		return wildcard(f.wild(), "*"+escapeGlob(p.Value)+"*")
+		// A blank is whatever joins words in a name: detail weaver is in detail_weaver_xl.
+		return wildcard(f.wild(), "*"+strings.ReplaceAll(escapeGlob(p.Value), " ", "?")+"*")
 	case Match, MatchPhrase:
 		m := clause{"query": linear(p.Value)}
 		if n := slop(p.Value); n > 0 {

@@ -90,7 +90,7 @@ func modelFields() []*Field {
 	return []*Field{
 		{Name: "model", Aliases: []string{"models"}, Type: TypePart, Group: groupModels, Index: "model_names", Wild: "model_names.w", Doc: "any part of the name of any model", Example: "model:sdxl", Facet: terms("model_names")},
 		{Name: "checkpoint", Aliases: []string{"ckpt"}, Type: TypePart, Group: groupModels, Index: "checkpoint_names", Wild: "checkpoint_names.w", Doc: "any part of the checkpoint's name", Example: "checkpoint:v1-5", Facet: terms("checkpoint_names")},
-		{Name: "lora", Aliases: []string{"loras"}, Type: TypePart, Group: groupModels, Index: "lora_names", Wild: "lora_names.w", Doc: "any part of a LoRA's name", Example: `lora:"detail tweaker"`, Facet: terms("lora_names")},
+		{Name: "lora", Aliases: []string{"loras"}, Type: TypePart, Group: groupModels, Index: "lora_names", Wild: "lora_names.w", Doc: "any part of a LoRA's name; a blank is whatever joins its words", Example: `lora:"detail tweaker"`, Facet: terms("lora_names")},
 		{Name: "model_name", Type: TypeName, Group: groupModels, Index: "model_names", Wild: "model_names.w", Doc: "the whole name of a model, without folder and extension", Example: "model_name:dreamshaper_8"},
 		{Name: "model_type", Type: TypeName, Group: groupModels, Index: "model_types", Doc: "checkpoint, lora, vae, controlnet and so on", Example: "model_type:controlnet", Facet: terms("model_types")},
 		{Name: "base_model", Type: TypeName, Group: groupModels, Index: "base_models", Doc: "the family a model was trained on", Example: `base_model:"SDXL 1.0"`, Facet: terms("base_models")},

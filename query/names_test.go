@@ -38,6 +38,21 @@ func TestAWordWithInnerMarksIsFoundInsideAPhrase(t *testing.T) {
 	}
 }
 
+func TestABlankInANameIsWhateverJoinsItsWords(t *testing.T) {
+	s := shelf(t,
+		mappings.Document{LoraNames: []string{"detail_weaver_xl"}, Filename: "my-first fox.png"},
+		mappings.Document{LoraNames: []string{"detail-weaver"}},
+		mappings.Document{LoraNames: []string{"detailweaver"}, Filename: "my first.png"},
+	)
+	for text, want := range map[string][]int{
+		`lora:"Detail Weaver"`: {0, 1}, `lora:detail_weaver`: {0}, `lora:"l w"`: {0, 1}, `filename:"my first"`: {0, 2}, `-lora:"detail weaver"`: {2},
+	} {
+		if diff := cmp.Diff(want, s.find(text, query.Request{Mode: query.Boolean})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
 func TestAPastedNameFindsItsAsset(t *testing.T) {
 	seed := uint64(2481123746)
 	s := shelf(t,

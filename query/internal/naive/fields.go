@@ -143,6 +143,20 @@ func matchPred(p *query.Pred, d *mappings.Document, prose map[string]analyzed) b
 	return false
 }
 
+// part reports whether a name holds a text, in which a blank is any character.
+func part(name, text []rune) bool {
+	for i := 0; i+len(text) <= len(name); i++ {
+		j := 0
+		for j < len(text) && (text[j] == ' ' || text[j] == name[i+j]) {
+			j++
+		}
+		if j == len(text) {
+			return true
+		}
+	}
+	return false
+}
+
 func compare(p *query.Pred, name, v, want string) bool {
 	pattern := p.Pattern
 	if name == "tag" {
@@ -151,7 +165,7 @@ func compare(p *query.Pred, name, v, want string) bool {
 	}
 	switch p.Op {
 	case query.Contains:
-		return strings.Contains(v, want)
+		return part([]rune(v), []rune(want))
 	case query.Like:
 		return glob(pattern, v)
 	}
