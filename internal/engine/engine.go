@@ -20,6 +20,7 @@ import (
 
 	"github.com/opensearch-project/opensearch-go/v4"
 
+	"vitrine/internal/jsonscan"
 	"vitrine/library"
 )
 
@@ -82,7 +83,7 @@ func Call(ctx context.Context, client *opensearch.Client, method, path string, b
 	raw, isRaw := body.([]byte)
 	if body != nil && !isRaw {
 		var err error
-		if raw, err = json.Marshal(body); err != nil {
+		if raw, err = jsonscan.Append(make([]byte, 0, 4<<10), body); err != nil {
 			return err
 		}
 	}

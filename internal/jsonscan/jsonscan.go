@@ -1,5 +1,5 @@
 // Package jsonscan reads JSON documents of which little is wanted, or which come
-// too often for encoding/json.
+// too often for encoding/json, and writes those that go out as often.
 //
 // In comes a document; a Reader walks through it once, from front to back, hands
 // its parts to whoever wants them and passes over the rest. It finds where values

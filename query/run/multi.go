@@ -1,9 +1,7 @@
 package run
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -93,18 +91,21 @@ func (s *Searcher) together(ctx context.Context, tenant library.TenantID, point 
 	if point == "" {
 		head["index"], head["routing"] = s.alias, string(tenant)
 	}
-	var lines bytes.Buffer
-	e := json.NewEncoder(&lines) // ends each value with the newline that separates them
+	lines := make([]byte, 0, 16<<10)
 	for _, body := range bodies {
 		if point != "" {
 			pin(body, point)
 		}
-		if err := errors.Join(e.Encode(head), e.Encode(body)); err != nil {
-			return nil, err
+		for _, line := range []map[string]any{head, body} {
+			var err error
+			if lines, err = jsonscan.Append(lines, line); err != nil {
+				return nil, err
+			}
+			lines = append(lines, '\n')
 		}
 	}
 	var out parts
-	if err := engine.Call(ctx, s.client, http.MethodPost, "/_msearch", lines.Bytes(), &out); err != nil {
+	if err := engine.Call(ctx, s.client, http.MethodPost, "/_msearch", lines, &out); err != nil {
 		return nil, engine.Unavailable(err)
 	}
 	if len(out) != len(bodies) {
