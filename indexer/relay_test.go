@@ -86,6 +86,7 @@ func TestChangesWaitInTheOutboxWhileKafkaIsAway(t *testing.T) {
 	first := e.add(newAsset("before"))
 	seen := e.announced()
 	e.eventually(time.Minute, func() string { return missingFrom(seen(), first.Hash) })
+	e.eventually(time.Minute, func() string { return noneBut(e.backlog(), 0) }) // its row goes a little later
 	g.set(true)
 	var hashes []library.AssetHash
 	for i := range 10 {
