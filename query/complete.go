@@ -151,11 +151,17 @@ func (c Completion) Matches(value string) bool {
 	return strings.HasPrefix(foldASCII(value), foldASCII(c.Prefix))
 }
 
+// counting is the same search without hits, for what is to be counted.
+func (s *Search) counting() *Search {
+	out := *s
+	out.Size, out.Highlight, out.Aggs = 0, nil, map[string]any{}
+	return &out
+}
+
 // CountTerms turns a compiled search into one that counts what conditions find,
 // as Term writes them: a condition on a part of a name finds more than one name.
 func (s *Search) CountTerms(terms []string) (*Search, error) {
-	out := *s
-	out.Size, out.Highlight, out.Aggs = 0, nil, map[string]any{}
+	out := s.counting()
 	for _, text := range terms {
 		q, err := Parse(text, Options{})
 		if err != nil {
@@ -165,15 +171,14 @@ func (s *Search) CountTerms(terms []string) (*Search, error) {
 			out.Aggs[text] = clause{"filter": (&compiler{}).pred(p)}
 		}
 	}
-	return &out, nil
+	return out, nil
 }
 
 // CountValues turns a compiled search into one that counts the values of fields,
 // by name, of which a value, or for parts of names a word of it, begins with
 // what is typed.
 func (s *Search) CountValues(c Completion, size int) *Search {
-	out := *s
-	out.Size, out.Highlight, out.Aggs = 0, nil, map[string]any{}
+	out := s.counting()
 	for _, f := range c.Counted() {
 		count := clause{"field": f.Facet.Index, "size": size}
 		if f.Type != TypeEnum {
@@ -181,7 +186,7 @@ func (s *Search) CountValues(c Completion, size int) *Search {
 		}
 		out.Aggs[f.Name] = clause{"filter": matchAll(), "aggs": clause{"values": clause{"terms": count}}}
 	}
-	return &out
+	return out
 }
 
 // beginning is a regular expression in the notation of the index.

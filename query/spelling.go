@@ -162,23 +162,21 @@ func Candidates(words []string) map[string]any {
 // Occurring turns a compiled search for everything into one that counts how many
 // assets each word occurs in, as a facet by the word.
 func (s *Search) Occurring(words []string) *Search {
-	out := *s
-	out.Size, out.Highlight, out.Aggs = 0, nil, map[string]any{}
+	out := s.counting()
 	for _, w := range words {
 		out.Aggs[w] = clause{"filter": occurs(w)}
 	}
-	return &out
+	return out
 }
 
 // OccurringBeside does the same for assets that have, beside the word, any of the
 // words it stands for in the map.
 func (s *Search) OccurringBeside(words map[string][]string) *Search {
-	out := *s
-	out.Size, out.Highlight, out.Aggs = 0, nil, map[string]any{}
+	out := s.counting()
 	for w, others := range words {
 		out.Aggs[w] = clause{"filter": clause{"bool": clause{"filter": []clause{occurs(w), occurs(strings.Join(others, " "))}}}}
 	}
-	return &out
+	return out
 }
 
 // occurs finds assets that have any of some words.

@@ -36,22 +36,21 @@ func (s *Service) didYouMean(ctx context.Context, actor library.Actor, q *query.
 		if words = s.unseen(actor, words); len(words) == 0 {
 			return nil
 		}
+		names = words
 	}
 	all, err := s.everything(actor)
 	if err != nil {
 		return nil
 	}
-	if enough {
-		if words, err = s.strange(ctx, actor, all, words); err != nil {
-			return nil
-		}
-		names = words
-	}
-	conditions, err := s.named(ctx, actor, all, names)
+	strange, err := s.strange(ctx, actor, all, slices.Concat(words, names))
 	if err != nil {
 		return nil
 	}
-	words = slices.DeleteFunc(words, func(w string) bool { return conditions[w] != "" })
+	conditions, err := s.named(ctx, actor, all, both(names, strange))
+	if err != nil {
+		return nil
+	}
+	words = slices.DeleteFunc(both(words, strange), func(w string) bool { return conditions[w] != "" })
 	better, err := s.Searcher.Respell(ctx, actor.Tenant, all, q, words)
 	if err != nil {
 		return nil
@@ -84,22 +83,18 @@ func (s *Service) didYouMean(ctx context.Context, actor library.Actor, q *query.
 	return &respelling{Query: text, Total: found.Total}
 }
 
-// named finds which words occur in no text but are names or parts of them, of models
-// above all, and gives the condition that finds them. "flux" is not a slip of "full"
-// where there is flux1-dev.
+// both gives the words of a list that are in the other too.
+func both(list, other []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(w string) bool { return !slices.Contains(other, w) })
+}
+
+// named finds which words, of those that occur in no text, are names or parts of
+// them, of models above all, and gives the condition that finds them. "flux" is not a
+// slip of "full" where there is flux1-dev.
 func (s *Service) named(ctx context.Context, actor library.Actor, all *query.Search, words []string) (map[string]string, error) {
-	if len(words) == 0 {
-		return nil, nil
-	}
-	occur, err := s.Searcher.Occurrences(ctx, actor.Tenant, all, words)
-	if err != nil {
-		return nil, err
-	}
 	var open []string
 	for _, w := range words {
-		if occur[w] == 0 {
-			open = append(open, query.NameTerms(w)...)
-		}
+		open = append(open, query.NameTerms(w)...)
 	}
 	if len(open) == 0 {
 		return nil, nil
@@ -110,7 +105,7 @@ func (s *Service) named(ctx context.Context, actor library.Actor, all *query.Sea
 	}
 	out := map[string]string{}
 	for _, w := range words {
-		if i := slices.IndexFunc(query.NameTerms(w), func(term string) bool { return counts[term] > 0 }); i >= 0 && occur[w] == 0 {
+		if i := slices.IndexFunc(query.NameTerms(w), func(term string) bool { return counts[term] > 0 }); i >= 0 {
 			out[w] = query.NameTerms(w)[i]
 		}
 	}

@@ -48,7 +48,7 @@ func (r *reader) replaced(n *node, in, find, repl *input, side role) (string, bo
 		return s, ok
 	}
 	if !n.is("regex") {
-		return replaceAll(regexp.MustCompile(regexp.QuoteMeta(f)), s, literally(to), -1)
+		return replaceText(s, f, to)
 	}
 	re := r.regexp(n, f)
 	if re == nil {
@@ -119,7 +119,7 @@ func (r *reader) stringFunction(n *node, side role) (string, bool) {
 		}
 		s, ok = replaceAll(re, s, pythonTemplate(parts[2]), -1)
 	case parts[1] != "":
-		s, ok = replaceAll(regexp.MustCompile(regexp.QuoteMeta(parts[1])), s, literally(parts[2]), -1)
+		s, ok = replaceText(s, parts[1], parts[2])
 	}
 	if truthy(tidy) {
 		s = strings.ReplaceAll(manySpaces.ReplaceAllString(s, " "), " ,", ",")
@@ -237,6 +237,12 @@ func pythonTemplate(s string) string {
 }
 
 var pythonMark = regexp.MustCompile(`\\(\\|n|t|[0-9]{1,2}|g<[0-9A-Za-z_]{1,32}>)`)
+
+// replaceText replaces a text by another, within the bounds of replaceAll. Both are
+// valid UTF-8, as all that is read from a graph.
+func replaceText(s, find, repl string) (string, bool) {
+	return replaceAll(regexp.MustCompile(regexp.QuoteMeta(find)), s, literally(repl), -1)
+}
 
 // replaceAll replaces the first most matches, or all when most is negative. It gives
 // up on a text that grows beyond what texts may.

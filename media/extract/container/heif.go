@@ -199,9 +199,7 @@ func (h *heif) finish() {
 			}
 		case item.kind == "mime" && strings.Contains(item.content, "rdf+xml"):
 			if s, ok := h.bytes(item); ok {
-				if p, ok := s.value("the XMP packet", 0, s.size); ok {
-					readXMP(h.s, p)
-				}
+				readWholeXMP(s)
 			}
 		}
 	}

@@ -84,9 +84,7 @@ func readISOBMFF(s source) {
 		case "udta":
 			m.udta(b)
 		case uuidXMP:
-			if p, ok := b.body.value("the XMP packet", 0, b.body.size); ok {
-				readXMP(s, p)
-			}
+			readWholeXMP(b.body)
 		case uuidC2PA:
 			contentCredentials(b.body)
 		}

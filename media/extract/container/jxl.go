@@ -28,9 +28,7 @@ func readJXL(s source) {
 		case "Exif":
 			readEXIF(exifItem(b.body), "jxl:exif")
 		case "xml ":
-			if p, ok := b.body.value("the XMP packet", 0, b.body.size); ok {
-				readXMP(s, p)
-			}
+			readWholeXMP(b.body)
 		case "jumb":
 			jxlCredentials(s, b)
 		case "brob":

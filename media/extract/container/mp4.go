@@ -116,9 +116,7 @@ func (m *movie) udta(b box) {
 		case b.kind == "meta":
 			m.meta(metaBody(b), b.depth)
 		case b.kind == "XMP_":
-			if p, ok := b.body.value("the XMP packet", 0, b.body.size); ok {
-				readXMP(m.s, p)
-			}
+			readWholeXMP(b.body)
 		case b.kind[0] == 0xA9:
 			m.quickTimeText(b)
 		}

@@ -69,6 +69,11 @@ func isXMP(head []byte) bool {
 // readXMPFile reads a file that is one XMP packet.
 func readXMPFile(s source) {
 	s.file.MIME = "application/rdf+xml"
+	readWholeXMP(s)
+}
+
+// readWholeXMP reads a file, or a part of one, that is one XMP packet.
+func readWholeXMP(s source) {
 	if b, ok := s.value("the XMP packet", 0, s.size); ok {
 		readXMP(s, b)
 	}
