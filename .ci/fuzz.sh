@@ -15,8 +15,8 @@ targets=("$@")
 [ $# -gt 0 ] || targets=(query:FuzzQuery media/preview:FuzzMake op/lineage:FuzzDuration)
 extract=(comfy:FuzzRead container:FuzzISO container:FuzzEBML container:FuzzImage container:FuzzAudio container:FuzzPNG
   container:FuzzStealth container:FuzzJPEG container:FuzzWebP container:FuzzEXIF c2pa:FuzzRead container:FuzzJSON
-  container:FuzzXMP container:FuzzXML .:FuzzFromChunks writer:FuzzJSONWriters writer:FuzzInfotext writer:FuzzDream
-  writer:FuzzMidjourney)
+  container:FuzzXMP container:FuzzXML .:FuzzFromChunks formats:FuzzJSONWriters formats:FuzzInfotext formats:FuzzDream
+  formats:FuzzMidjourney)
 [ $# -gt 0 ] || targets+=("${extract[@]/#/media/extract/}")
 
 for target in "${targets[@]}"; do

@@ -144,7 +144,7 @@ func (r *run) one(ctx context.Context, f store.StoredFile) (changed bool, err er
 	return r.store.ReplaceLineage(ctx, actor, store.NewAsset{Asset: library.Asset{Hash: f.Hash}, Lineage: lineage, ParserVersion: r.opt.Version, Report: report})
 }
 
-// containerFile gives a file as its container was opened. What of it no row keeps,
+// containerFile returns a file as its container was opened. What of it no row keeps,
 // the report does: what was wrong with the container, and whether it was broken.
 func containerFile(f store.StoredFile) (container.File, error) {
 	file := container.File{MIME: f.MIMEType, Width: f.Width, Height: f.Height, DurationMS: f.DurationMS}

@@ -27,7 +27,7 @@ var levels = map[string]int{
 	"vitrine/media/extract/c2pa":      1,
 	"vitrine/media/extract/container": 1,
 	"vitrine/media/extract/comfy":     2,
-	"vitrine/media/extract/writer":    3,
+	"vitrine/media/extract/formats":   3,
 	"vitrine/media/extract":           4,
 	"vitrine/media":                   1,
 	"vitrine/query":                   2,

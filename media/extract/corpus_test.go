@@ -251,7 +251,7 @@ func before(models []library.ModelUse, first, second string) bool {
 var scalarNames = []string{"tool", "prompt", "negative", "seed", "steps", "sampler", "scheduler", "cfg", "guidance", "denoise",
 	"width", "height", "clip_skip", "model", "model_hash", "node_count", "samplers", "primary_node"}
 
-// scalar gives a reading by the manifest's name for it, nil when there is none.
+// scalar returns a reading by the manifest's name for it, nil when there is none.
 func scalar(l *library.Lineage, name string) any {
 	p := l.Parameters
 	if p == nil {
@@ -377,7 +377,7 @@ func equalValue(got, want any) bool {
 	return fold(got) == fold(want)
 }
 
-// joins tells whether a text consists of these parts, in any order.
+// joins reports whether a text consists of these parts, in any order.
 func joins(got any, parts []any) bool {
 	fold := func(v any) string { return strings.Join(strings.Fields(fmt.Sprint(v)), " ") }
 	whole, length := fold(got), -1

@@ -4,8 +4,8 @@
 // come its kind and size, its lineage (prompts, models, settings, workflow,
 // parents), the raw chunks of metadata, and a report that says why something is
 // missing. Containers are opened by media/extract/container, records are read by
-// media/extract/writer, node graphs by media/extract/comfy; this package puts
-// the findings together. It never looks at pixels (but for text hidden in the
+// media/extract/formats, node graphs by media/extract/comfy; this package puts
+// the records together. It never looks at pixels (but for text hidden in the
 // alpha bits), never asks the network, and never mixes in what an uploader
 // asserts.
 package extract
@@ -17,7 +17,7 @@ import (
 
 	"vitrine/library"
 	"vitrine/media/extract/container"
-	"vitrine/media/extract/writer"
+	"vitrine/media/extract/formats"
 )
 
 // ParserVersion grows whenever the same chunks would give another lineage.
@@ -82,7 +82,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, opts Options) (Result,
 // unreadableWarning marks lineage whose reading failed midway.
 const unreadableWarning = "the generation data could not be read"
 
-// FromChunks gives the lineage that chunks of metadata hold. It does no I/O, so
+// FromChunks returns the lineage that chunks of metadata hold. It does no I/O, so
 // that stored chunks can be read again; sidecars among opts are not looked at,
 // their chunks are already in the file's.
 func FromChunks(file container.File, opts Options) (lineage library.Lineage, report Report) {
@@ -94,9 +94,9 @@ func FromChunks(file container.File, opts Options) (lineage library.Lineage, rep
 			report = Report{State: StateNone, Reason: ReasonUnreadable, Sentence: "The generation data in this file could not be read."}
 		}
 	}()
-	src := writer.Open(file)
+	src := formats.Open(file)
 	src.Filename = opts.Filename
-	lineage = merge(writer.Read(src))
+	lineage = merge(formats.Read(src))
 	clean(&lineage)
 	return lineage, explain(file, src, &lineage)
 }

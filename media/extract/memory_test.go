@@ -99,7 +99,7 @@ func TestHostileFilesStayWithinTheirMemory(t *testing.T) {
 	}
 }
 
-// peak gives the most memory in use while do runs beyond what was in use before.
+// peak returns the most memory in use while do runs beyond what was in use before.
 // The collector runs often meanwhile, so that garbage hardly counts.
 func peak(do func()) uint64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(5))

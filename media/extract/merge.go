@@ -4,15 +4,15 @@ import (
 	"strings"
 
 	"vitrine/library"
-	"vitrine/media/extract/writer"
+	"vitrine/media/extract/formats"
 )
 
-// merge puts findings together, the first to speak of a field being believed.
+// merge puts records together, the first to speak of a field taking precedence.
 // Later ones fill what it left open; where they contradict it, the contradiction
 // is recorded.
-func merge(findings []writer.Finding) library.Lineage {
+func merge(records []formats.Record) library.Lineage {
 	m := merger{}
-	for _, f := range findings {
+	for _, f := range records {
 		m.add(f)
 	}
 	if m.l.Models == nil {
@@ -27,16 +27,16 @@ func merge(findings []writer.Finding) library.Lineage {
 type merger struct {
 	l     library.Lineage
 	from  map[string]string // the place each field was taken from
-	place string            // of the finding being added
+	place string            // of the record being added
 	rule  string
 	graph bool // a node graph has been read
-	mute  bool // the finding may only be compared, not filled in
+	mute  bool // the record may only be compared, not filled in
 	// loneBase holds while both lists of models that are being joined name one
 	// base model, so that they must mean the same load.
 	loneBase bool
 }
 
-func (m *merger) add(f writer.Finding) {
+func (m *merger) add(f formats.Record) {
 	if m.from == nil {
 		m.from = map[string]string{}
 	}
@@ -57,7 +57,7 @@ func (m *merger) add(f writer.Finding) {
 	m.graph = m.graph || f.Graph
 }
 
-// stale tells whether flat text beside a graph speaks of another run: saver
+// stale reports whether flat text beside a graph speaks of another run: saver
 // nodes whose inputs were left unconnected write their defaults.
 func stale(graph, flat *library.Lineage) bool {
 	if flat.Positive != nil && strings.EqualFold(strings.TrimSpace(*flat.Positive), "unknown") {
@@ -111,7 +111,7 @@ func (m *merger) conflict(field string) {
 	m.l.Conflicts = append(m.l.Conflicts, c)
 }
 
-// evidence keeps a finding's own evidence for the fields still open.
+// evidence keeps a record's own evidence for the fields still open.
 func (m *merger) evidence(list []library.Evidence) {
 	if m.mute {
 		return
@@ -163,7 +163,7 @@ func (m *merger) sampler(dst **string, v *string) {
 
 var samplerSpelling = strings.NewReplacer("++", "pp", "_", "", " ", "", "-", "")
 
-// foldSampler gives a sampler's name without spelling and schedule.
+// foldSampler returns a sampler's name without spelling and schedule.
 func foldSampler(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	if ancestral, ok := strings.CutSuffix(name, " a"); ok {

@@ -63,7 +63,7 @@ func (m *merger) listed(o library.ModelUse) *library.ModelUse {
 	return nil
 }
 
-// onlyBase gives the one base model of a list, nil when there are none or several.
+// onlyBase returns the one base model of a list, nil when there are none or several.
 func onlyBase(models []library.ModelUse) *library.ModelUse {
 	var one *library.ModelUse
 	for i := range models {

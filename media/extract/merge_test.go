@@ -6,14 +6,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vitrine/library"
-	"vitrine/media/extract/writer"
+	"vitrine/media/extract/formats"
 )
 
 func ptr[T any](v T) *T { return &v }
 
-// graphFinding is what a node graph says.
-func graphFinding() writer.Finding {
-	return writer.Finding{Rule: "comfyui", Place: "png:tEXt:prompt", Graph: true, Lineage: library.Lineage{
+// graphRecord is what a node graph says.
+func graphRecord() formats.Record {
+	return formats.Record{Rule: "comfyui", Place: "png:tEXt:prompt", Graph: true, Lineage: library.Lineage{
 		Tool: "comfyui", Positive: ptr("a fox"),
 		Parameters: &library.GenerationParameters{Seed: ptr(uint64(42)), Steps: ptr(20)},
 		Models:     []library.ModelUse{{Type: "checkpoint", Name: "dir/fox.safetensors", NodeID: "4"}},
@@ -21,13 +21,13 @@ func graphFinding() writer.Finding {
 	}}
 }
 
-// textFinding is what a saver node's text says.
-func textFinding(l library.Lineage) writer.Finding {
-	return writer.Finding{Rule: "infotext", Place: "png:tEXt:parameters", Lineage: l}
+// textRecord is what a saver node's text says.
+func textRecord(l library.Lineage) formats.Record {
+	return formats.Record{Rule: "infotext", Place: "png:tEXt:parameters", Lineage: l}
 }
 
 func TestTextFillsWhatTheGraphLacks(t *testing.T) {
-	l := merge([]writer.Finding{graphFinding(), textFinding(library.Lineage{Tool: "sd-webui", Positive: ptr("a fox"), Negative: ptr("ugly"),
+	l := merge([]formats.Record{graphRecord(), textRecord(library.Lineage{Tool: "sd-webui", Positive: ptr("a fox"), Negative: ptr("ugly"),
 		Parameters: &library.GenerationParameters{Seed: ptr(uint64(42)), Steps: ptr(20), ModelName: ptr("fox")},
 		Models:     []library.ModelUse{{Type: "checkpoint", Name: "fox", Hash: "aa"}, {Type: "lora", Name: "other"}}})})
 	if l.Tool != "comfyui" || *l.Negative != "ugly" || *l.Parameters.ModelName != "fox" {
@@ -47,7 +47,7 @@ func TestStaleTextBesideAGraphFillsNothing(t *testing.T) {
 		"unknown":      {Positive: ptr("unknown"), Negative: ptr("unknown"), Parameters: &library.GenerationParameters{CFGScale: ptr(8.0)}},
 		"another seed": {Positive: ptr("a fox"), Negative: ptr("ugly"), Parameters: &library.GenerationParameters{Seed: ptr(uint64(0)), CFGScale: ptr(8.0)}},
 	} {
-		l := merge([]writer.Finding{graphFinding(), textFinding(flat)})
+		l := merge([]formats.Record{graphRecord(), textRecord(flat)})
 		if l.Negative != nil || l.Parameters.CFGScale != nil {
 			t.Errorf("%s: filled %v, %v", name, l.Negative, l.Parameters.CFGScale)
 		}
@@ -58,16 +58,16 @@ func TestStaleTextBesideAGraphFillsNothing(t *testing.T) {
 }
 
 func TestStaleTextAloneIsWhatTheFileSays(t *testing.T) {
-	l := merge([]writer.Finding{textFinding(library.Lineage{Positive: ptr("unknown"), Parameters: &library.GenerationParameters{Seed: ptr(uint64(0))}})})
+	l := merge([]formats.Record{textRecord(library.Lineage{Positive: ptr("unknown"), Parameters: &library.GenerationParameters{Seed: ptr(uint64(0))}})})
 	if l.Positive == nil || l.Parameters.Seed == nil {
 		t.Error("without a graph the text is all there is")
 	}
 }
 
 func TestSummaryBeforeItsGraphKeepsThePromptAndTakesTheModels(t *testing.T) {
-	swarm := writer.Finding{Rule: "swarmui", Place: "png:tEXt:parameters", Lineage: library.Lineage{Tool: "swarmui", Positive: ptr("a fox, typed"),
+	swarm := formats.Record{Rule: "swarmui", Place: "png:tEXt:parameters", Lineage: library.Lineage{Tool: "swarmui", Positive: ptr("a fox, typed"),
 		Parameters: &library.GenerationParameters{ModelName: ptr("fox")}, Models: []library.ModelUse{{Type: "checkpoint", Name: "fox", Hash: "0xaa"}}}}
-	l := merge([]writer.Finding{swarm, graphFinding()})
+	l := merge([]formats.Record{swarm, graphRecord()})
 	if l.Tool != "swarmui" || *l.Positive != "a fox, typed" || *l.Parameters.ModelName != "fox" || *l.Parameters.Seed != 42 {
 		t.Errorf("merged to %+v", l)
 	}
@@ -81,7 +81,7 @@ func TestSummaryBeforeItsGraphKeepsThePromptAndTakesTheModels(t *testing.T) {
 }
 
 func TestEveryFieldTellsWhereItWasRead(t *testing.T) {
-	l := merge([]writer.Finding{graphFinding(), textFinding(library.Lineage{Negative: ptr("ugly")})})
+	l := merge([]formats.Record{graphRecord(), textRecord(library.Lineage{Negative: ptr("ugly")})})
 	got := map[string]string{}
 	for _, e := range l.Evidence {
 		got[e.Field] = e.Place + " " + e.Node + " " + e.Rule

@@ -32,7 +32,7 @@ func withoutUnused(models []library.ModelUse, prompt *string) []library.ModelUse
 	})
 }
 
-// allZero tells whether every strength of a tag is zero: ":0", ":0:0", ":te=0:unet=0".
+// allZero reports whether every strength of a tag is zero: ":0", ":0:0", ":te=0:unet=0".
 func allZero(args string) bool {
 	for _, arg := range strings.Split(strings.TrimPrefix(args, ":"), ":") {
 		if _, v, named := strings.Cut(arg, "="); named {

@@ -6,10 +6,10 @@ import (
 
 	"vitrine/library"
 	"vitrine/media/extract/container"
-	"vitrine/media/extract/writer"
+	"vitrine/media/extract/formats"
 )
 
-// State tells how much of the making a file tells.
+// State says how much generation metadata a file holds.
 type State string
 
 // The states of a report.
@@ -19,17 +19,17 @@ const (
 	StateNone    State = "none"
 )
 
-// Reason tells why something is missing.
+// Reason says why something is missing.
 type Reason string
 
 // The reasons of a report.
 const (
 	ReasonOK            Reason = "ok"
-	ReasonNoMetadata    Reason = "no_metadata"    // the file carries no text at all
-	ReasonStripped      Reason = "stripped"       // a program that drops generation data saved the file
-	ReasonUnknownWriter Reason = "unknown_writer" // there is text, but no reader knows its form
-	ReasonUnknownNodes  Reason = "unknown_nodes"  // the graph uses node classes without a rule
-	ReasonUnreadable    Reason = "unreadable"     // the file is broken or of a kind that is not read
+	ReasonNoMetadata    Reason = "no_metadata"    // the file holds no text at all
+	ReasonStripped      Reason = "stripped"       // a program that drops generation metadata saved the file
+	ReasonUnknownWriter Reason = "unknown_writer" // there is text, but in no known format
+	ReasonUnknownNodes  Reason = "unknown_nodes"  // the graph uses node classes that are not known
+	ReasonUnreadable    Reason = "unreadable"     // the file is damaged or of a kind that is not read
 )
 
 // Report answers "why is there no prompt?".
@@ -45,16 +45,16 @@ type Report struct {
 const maxSeen = 50
 
 // explain writes the report on a file's lineage.
-func explain(file container.File, src *writer.Source, l *library.Lineage) Report {
+func explain(file container.File, src *formats.Source, l *library.Lineage) Report {
 	r := Report{State: state(l), Detail: file.Warnings}
 	switch {
 	case r.State == StateFull:
-		r.Reason, r.Sentence = ReasonOK, "The file tells its prompt and settings."
+		r.Reason, r.Sentence = ReasonOK, "The file holds its prompt and settings."
 	case l.Workflow != nil && len(l.Workflow.Unknown) > 0:
 		r.Reason, r.Seen = ReasonUnknownNodes, firstN(l.Workflow.Unknown)
-		r.Sentence = "The file carries a node graph, but some of its nodes are of classes that no rule reads."
+		r.Sentence = "The file holds a node graph, but some of its nodes are of unknown classes."
 	case r.State == StatePartial:
-		r.Reason, r.Sentence = ReasonOK, "The file tells part of how it was made; the rest is not in it."
+		r.Reason, r.Sentence = ReasonOK, "The file holds part of its generation metadata; the rest is not in it."
 	default:
 		absent(&r, file, src)
 	}
@@ -71,23 +71,23 @@ func state(l *library.Lineage) State {
 	return StateNone
 }
 
-// absent says why a file has no generation data.
-func absent(r *Report, file container.File, src *writer.Source) {
+// absent reports why a file has no generation metadata.
+func absent(r *Report, file container.File, src *formats.Source) {
 	r.Seen = unreadKeys(src)
 	switch by := strippedBy(src); {
 	case len(file.Chunks) == 0 && (file.Truncated || len(file.Warnings) > 0):
-		r.Reason, r.Sentence = ReasonUnreadable, "The file is damaged, and no generation data could be read from what is left."
+		r.Reason, r.Sentence = ReasonUnreadable, "The file is damaged, and no generation metadata could be read from what is left."
 	case by != "":
 		r.Reason, r.By = ReasonStripped, by
-		r.Sentence = "The file was saved by " + by + ", which does not keep generation data."
+		r.Sentence = "The file was saved by " + by + ", which does not keep generation metadata."
 	case hasC2PA(file):
-		r.Reason, r.Sentence = ReasonNoMetadata, "The file carries content credentials, which name its origin but never hold a prompt."
+		r.Reason, r.Sentence = ReasonNoMetadata, "The file holds content credentials, which name its origin but never hold a prompt."
 	case len(r.Seen) > 0:
-		r.Reason, r.Sentence = ReasonUnknownWriter, "The file carries text that no known writer of generation data writes."
+		r.Reason, r.Sentence = ReasonUnknownWriter, "The file holds text in a format that is not known as generation metadata."
 	case file.MIME == "" || !readable(file.MIME):
-		r.Reason, r.Sentence = ReasonUnreadable, "Files of this kind carry no generation data that can be read."
+		r.Reason, r.Sentence = ReasonUnreadable, "Files of this kind hold no generation metadata that can be read."
 	default:
-		r.Reason, r.Sentence = ReasonNoMetadata, "The file carries no generation data: its writer put none in, or it was removed on the way."
+		r.Reason, r.Sentence = ReasonNoMetadata, "The file holds no generation metadata: none was written, or it was removed later."
 	}
 }
 
@@ -109,10 +109,10 @@ var editors = []string{"Photoshop", "Lightroom", "GIMP", "Paint.NET", "Affinity"
 	"Instagram", "WhatsApp", "Telegram", "Facebook", "PicsArt", "VSCO", "Figma", "Capture One", "XnView", "IrfanView", "ACDSee",
 	"ImageMagick", "GraphicsMagick", "Lavf", "HandBrake", "Windows Photo", "Microsoft Windows Photo", "Topaz", "Luminar", "darktable", "Google Photos", "Discord"}
 
-// strippedBy gives the editor or chat app that a file names as its last writer.
-func strippedBy(src *writer.Source) string {
+// strippedBy returns the editor or chat app that a file names as its last writer.
+func strippedBy(src *formats.Source) string {
 	for _, key := range []string{"Software", "CreatorTool", "encoder", "ProcessingSoftware", "OriginatingProgram", "comment"} {
-		for _, rec := range src.Records {
+		for _, rec := range src.Entries {
 			if !strings.EqualFold(rec.Key, key) || len(rec.Text) > 200 {
 				continue
 			}
@@ -137,9 +137,9 @@ func firstLine(s string) string {
 
 // unreadKeys lists the places of texts that look as if someone had written them
 // on purpose; dates, resolutions and colour notes are not worth a mention.
-func unreadKeys(src *writer.Source) []string {
+func unreadKeys(src *formats.Source) []string {
 	var keys []string
-	for _, rec := range src.Unclaimed() {
+	for _, rec := range src.Unused() {
 		if len(strings.TrimSpace(rec.Text)) >= 40 || strings.HasPrefix(strings.TrimSpace(rec.Text), "{") {
 			keys = append(keys, rec.Place)
 		}

@@ -67,7 +67,7 @@ var rewraps = map[string]func(container.File) container.File{
 	},
 }
 
-// replaced gives the file's texts at another place.
+// replaced returns the file's texts at another place.
 func replaced(f container.File, place string) container.File {
 	var chunks []container.Chunk
 	for _, c := range f.Chunks {

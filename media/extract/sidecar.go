@@ -17,7 +17,7 @@ const maxSidecar = 16 << 20
 
 // sidecarChunks turns sidecar files into chunks like those of the file itself,
 // so that the same readers read them. They come last: what the file itself says
-// is believed first.
+// is read first.
 func sidecarChunks(sidecars []Sidecar) []container.Chunk {
 	var chunks []container.Chunk
 	for _, s := range sidecars {
@@ -46,7 +46,7 @@ func sidecar(s Sidecar) []container.Chunk {
 	return []container.Chunk{{Place: place, Key: sidecarKey(text), Text: text}}
 }
 
-// sidecarKey gives the name under which the text would stand inside a file.
+// sidecarKey returns the name under which the text would stand inside a file.
 func sidecarKey(text string) string {
 	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
 		return "parameters"

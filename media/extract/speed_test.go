@@ -85,7 +85,7 @@ func total(list []time.Duration) (sum time.Duration) {
 	return sum
 }
 
-// milliseconds gives a quantile.
+// milliseconds returns a quantile.
 func milliseconds(list []time.Duration, q float64) float64 {
 	sorted := slices.Sorted(slices.Values(list))
 	return float64(sorted[int(q*float64(len(sorted)-1))]) / 1e6

@@ -15,11 +15,11 @@ type reportInput struct {
 
 type reportOutput struct {
 	Assets      int64          `json:"assets" doc:"Assets outside the trash."`
-	Full        int64          `json:"full" doc:"Their files tell a prompt and settings."`
-	Partial     int64          `json:"partial" doc:"Their files tell part of it."`
-	None        int64          `json:"none" doc:"Their files tell nothing of their making."`
-	NotRecorded int64          `json:"not_recorded" doc:"Stored before reports were kept; vitrine reextract --all makes up for it."`
-	Reasons     []reportReason `json:"reasons" doc:"Why files tell less than they could, the most frequent reason first."`
+	Full        int64          `json:"full" doc:"Assets whose files hold a prompt and settings."`
+	Partial     int64          `json:"partial" doc:"Assets whose files hold part of that."`
+	None        int64          `json:"none" doc:"Assets whose files hold no generation metadata."`
+	NotRecorded int64          `json:"not_recorded" doc:"Assets stored before reports were kept; run vitrine reextract --all to add theirs."`
+	Reasons     []reportReason `json:"reasons" doc:"Why files hold no or only partial generation metadata, the most frequent reason first."`
 }
 
 type reportReason struct {
@@ -27,7 +27,7 @@ type reportReason struct {
 	Meaning  string              `json:"meaning" doc:"The reason in a sentence."`
 	Count    int64               `json:"count"`
 	Examples []library.AssetHash `json:"examples" doc:"Up to 5 assets."`
-	Details  []reportDetail      `json:"details" doc:"Up to 50 of what the reason is about, the most frequent first: programs that stripped files, keys that no reader knows, node classes without a rule."`
+	Details  []reportDetail      `json:"details" doc:"Up to 50 programs that stripped files, keys of unknown formats, or unknown node classes, the most frequent first."`
 }
 
 type reportDetail struct {
@@ -38,18 +38,18 @@ type reportDetail struct {
 
 // meanings explain the reasons.
 var meanings = map[extract.Reason]string{
-	extract.ReasonNoMetadata:    "The files carry no generation data: their writer put none in, or it was removed on the way.",
-	extract.ReasonStripped:      "A program that drops generation data saved the files; details name it.",
-	extract.ReasonUnknownWriter: "The files carry text that no known writer of generation data writes; details name the keys.",
-	extract.ReasonUnknownNodes:  "The files carry a node graph with classes that no rule reads; details name them.",
-	extract.ReasonUnreadable:    "The files are damaged, or of a kind that carries no generation data that can be read.",
+	extract.ReasonNoMetadata:    "The files hold no generation metadata: none was written, or it was removed later.",
+	extract.ReasonStripped:      "A program that drops generation metadata saved the files; details name it.",
+	extract.ReasonUnknownWriter: "The files hold text in a format that is not known as generation metadata; details name the keys.",
+	extract.ReasonUnknownNodes:  "The files hold a node graph with unknown node classes; details name them.",
+	extract.ReasonUnreadable:    "The files are damaged, or of a kind that holds no generation metadata that can be read.",
 }
 
 func (s *Service) getExtractionReport() op.Operation {
 	return op.Define(op.Meta{
 		Name: "GetExtractionReport", Title: "Get the extraction report", Domain: op.Lineage,
-		Doc: "Tells over the whole library why files have no prompt: how many carry no metadata, were stripped and by which program, come from an unknown writer, " +
-			"use unknown nodes, or cannot be read, each with examples.",
+		Doc: "Sums up over the whole library why files have no prompt: how many hold no metadata, were stripped and by which program, use an unknown format " +
+			"or unknown nodes, or cannot be read, each with examples.",
 		Method: "GET", Path: "/api/v1/lineage/report", Permission: library.PermRead, ReadOnly: true, Idempotent: true, RESTOnly: true,
 		Spec:    "open points §9",
 		Example: map[string]any{},

@@ -117,7 +117,7 @@ func claimOf(m *superbox) (c claim, ok bool) {
 	return claim{}, false
 }
 
-// generator gives the name of the program that made a claim.
+// generator returns the name of the program that made a claim.
 func (c claim) generator() string { return clean(cmp.Or(c.Generator, c.Info.name())) }
 
 // generatorInfo is a map in version 2 of the claim, a list of maps in version 1.
@@ -168,7 +168,7 @@ func hasLabel(label, name string) bool {
 	return ok && (rest == "" || strings.HasPrefix(rest, ".v") || strings.HasPrefix(rest, "__"))
 }
 
-// sourceType gives the kind of source that the actions state. An edit states none
+// sourceType returns the kind of source that the actions state. An edit states none
 // itself; then the manifest of the file that was edited, its parent, is asked.
 func (s *store) sourceType(made actions, from []ingredient, depth int) string {
 	for _, a := range made.Actions {
@@ -188,7 +188,7 @@ func (s *store) sourceType(made actions, from []ingredient, depth int) string {
 	return ""
 }
 
-// manifestLabel gives a manifest's name out of a link such as
+// manifestLabel returns a manifest's name out of a link such as
 // self#jumbf=/c2pa/urn:uuid:….
 func manifestLabel(link string) string {
 	_, path, _ := strings.Cut(link, "=")

@@ -20,7 +20,7 @@ type superbox struct {
 	children []superbox
 }
 
-// child gives the first child with this label.
+// child returns the first child with this label.
 func (s *superbox) child(label string) *superbox {
 	for i := range s.children {
 		if s.children[i].label == label {

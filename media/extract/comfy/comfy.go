@@ -29,7 +29,7 @@ type Input struct {
 	MIME       string // tells what medium the output node must have
 }
 
-// Read tells what the graphs of a file say about how it was made. It returns
+// Read returns what the graphs of a file say about how it was made. It returns
 // false when neither document is a ComfyUI graph.
 func Read(in Input) (library.Lineage, bool) {
 	prompt, workflow := classify(in)

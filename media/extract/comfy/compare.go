@@ -68,7 +68,7 @@ func yesNo(yes bool) string {
 	return "false"
 }
 
-// holds tells whether a value counts as a yes where any value may decide: it does
+// holds reports whether a value counts as a yes where any value may decide: it does
 // unless it is empty, zero or a no.
 func holds(s string) bool {
 	if f := parseFloat(s); f != nil {

@@ -29,7 +29,7 @@ type promptSet struct {
 	unknown      bool // a text exists that the file does not hold
 }
 
-// joined gives the prompt as one text, nil when nothing says one. Empty texts
+// joined returns the prompt as one text, nil when nothing says one. Empty texts
 // count only when there is no other: an empty negative is still a negative.
 func (s *promptSet) joined() *string {
 	var texts []string

@@ -29,7 +29,7 @@ type pending struct {
 	n *node
 }
 
-// convert gives the executable graph of an editor's document.
+// convert returns the executable graph of an editor's document.
 func convert(doc value) *graph {
 	c := &converter{defs: definitions(doc), g: newGraph("workflow"), made: map[*uiNode]*node{}}
 	root := readDefinition(doc)

@@ -29,7 +29,7 @@ func (r *reader) workflow(prompt, workflow document) *library.Workflow {
 	return w
 }
 
-// rawJSON gives the document as valid JSON, unwrapped and without the tokens that
+// rawJSON returns the document as valid JSON, unwrapped and without the tokens that
 // JSON does not know; byte for byte where the file's own bytes are valid.
 func rawJSON(d document) library.RawJSON {
 	if d.doc.kind != kindObject {
@@ -109,7 +109,7 @@ func (r *reader) conflicts(layout *graph) []library.Conflict {
 	return out
 }
 
-// inputsOf gives the inputs from which a field may have been read.
+// inputsOf returns the inputs from which a field may have been read.
 func inputsOf(field string) []string {
 	switch field {
 	case "positive", "negative":

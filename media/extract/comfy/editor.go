@@ -159,7 +159,7 @@ func collectSubgraphs(doc value, defs map[string]*definition, depth int) {
 	}
 }
 
-// inOrder gives the nodes of a definition in the editor's execution order.
+// inOrder returns the nodes of a definition in the editor's execution order.
 func (d *definition) inOrder() []*uiNode {
 	list := slices.Clone(d.nodes)
 	slices.SortStableFunc(list, func(a, b *uiNode) int { return a.order - b.order })

@@ -104,7 +104,7 @@ func isEncoder(n *node) bool {
 	return ok && (n.has(mainFields...) || n.has(encoderFields...) || n.has(positiveOwn...) || n.unnamedText() != nil)
 }
 
-// unnamedText gives the text of a node whose fields have no known names: the only
+// unnamedText returns the text of a node whose fields have no known names: the only
 // one there is, or the only one that is more than a word out of a list.
 func (n *node) unnamedText() *input {
 	var all, written []*input
@@ -127,7 +127,7 @@ func (n *node) unnamedText() *input {
 	return nil
 }
 
-// populated gives the field in which a wildcard node keeps the text it really
+// populated returns the field in which a wildcard node keeps the text it really
 // used, when it has one.
 func populated(n *node) *input {
 	if in := n.in("populated_text"); in != nil && (in.linked() || strings.TrimSpace(in.val.str()) != "") {

@@ -114,7 +114,7 @@ func typeOf(s *scope, l uiLink) string {
 	return l.typ
 }
 
-// repeats tells whether a node offers two things of one type; which goes where is
+// repeats reports whether a node offers two things of one type; which goes where is
 // then decided by names in ways that have changed.
 func repeats(s *scope, u *uiNode, at int) bool {
 	if u.typ == "Prompts Everywhere" {
@@ -129,7 +129,7 @@ func repeats(s *scope, u *uiNode, at int) bool {
 	return false
 }
 
-// rules gives the properties in which such nodes keep their limits since they can
+// rules returns the properties in which such nodes keep their limits since they can
 // be set for each of them.
 func (u *uiNode) rules() value { return u.props.get("ue_properties") }
 
@@ -165,7 +165,7 @@ func pattern(s string) (re *regexp.Regexp, ok bool) {
 	return re, err == nil
 }
 
-// limited tells whether a node offers to a group or a colour of nodes only, or to
+// limited reports whether a node offers to a group or a colour of nodes only, or to
 // what its patterns do not match. Where these lie is not looked at.
 func (u *uiNode) limited() bool {
 	for _, v := range []value{u.props, u.rules()} {
@@ -220,7 +220,7 @@ func (u *uiNode) sendPriority() float64 {
 	return rank
 }
 
-// takesOffers tells whether an open input may be fed: sockets, and widgets that
+// takesOffers reports whether an open input may be fed: sockets, and widgets that
 // people opened for it.
 func (u *uiNode) takesOffers(in *slot) bool {
 	if u.props.get("rejects_ue_links").text == "true" {
@@ -237,7 +237,7 @@ func (u *uiNode) takesOffers(in *slot) bool {
 	return false
 }
 
-// source gives what an open input gets without a link. The links the editor noted
+// source returns what an open input gets without a link. The links the editor noted
 // are complete for their level. Of several offers the one of the highest rank
 // counts; none does when two share it, or when it hangs on what is not looked at.
 func (e *everywhere) source(c *converter, s *scope, u *uiNode, in *slot, hops int) origin {

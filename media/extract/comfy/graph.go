@@ -114,7 +114,7 @@ func (n *node) is(parts ...string) bool {
 	return false
 }
 
-// outName gives the name of an output in lower case, or "" when unknown.
+// outName returns the name of an output in lower case, or "" when unknown.
 func (p port) outName() string {
 	if p.slot >= 0 && p.slot < len(p.node.outputs) {
 		return strings.ToLower(p.node.outputs[p.slot].name)
@@ -125,7 +125,7 @@ func (p port) outName() string {
 	return ""
 }
 
-// outType gives the type of an output, or "" when unknown.
+// outType returns the type of an output, or "" when unknown.
 func (p port) outType() string {
 	if p.slot >= 0 && p.slot < len(p.node.outputs) {
 		return p.node.outputs[p.slot].typ
@@ -226,7 +226,7 @@ func (g *graph) skipRelays() {
 // relayNames are the inputs of nodes that hand anything on.
 var relayNames = map[string]bool{"": true, "*": true, "any": true, "anything": true, "any_in": true, "any_input": true, "input_any": true, "passthrough": true}
 
-// relayed gives what a node hands on unchanged at its first output, when that is
+// relayed returns what a node hands on unchanged at its first output, when that is
 // all it does: it has one link and no text or number of its own.
 func (n *node) relayed() port {
 	if len(n.inputs) > 4 || n.links() != 1 {

@@ -234,7 +234,7 @@ func BenchmarkReadFiftyNodes(b *testing.B) {
 	}
 }
 
-// TestAReplacementCannotGrowWithoutEnd gives replacements that would fill the
+// TestAReplacementCannotGrowWithoutEnd reads replacements that would fill the
 // memory: many matches of long texts, and one match that is repeated many times.
 func TestAReplacementCannotGrowWithoutEnd(t *testing.T) {
 	long := strings.Repeat("a", maxText)

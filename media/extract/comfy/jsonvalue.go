@@ -57,7 +57,7 @@ func (v value) str() string {
 	return ""
 }
 
-// scalar gives strings, numbers and booleans as text. File choices with a preview
+// scalar returns strings, numbers and booleans as text. File choices with a preview
 // picture keep the name as the content of an object; they are that name.
 func (v value) scalar() (string, bool) {
 	switch v.kind {
@@ -71,7 +71,7 @@ func (v value) scalar() (string, bool) {
 	return "", false
 }
 
-// id gives the text of a node identifier, which is a number in old files.
+// id returns the text of a node identifier, which is a number in old files.
 func (v value) id() string {
 	if v.kind == kindNumber || v.kind == kindString {
 		return v.text

@@ -34,7 +34,7 @@ func isWeightFile(s string) bool {
 	return false
 }
 
-// inputTypes gives the model type for input names that say it themselves.
+// inputTypes holds the model type for input names that say it themselves.
 var inputTypes = map[string]string{
 	"ckpt_name": "checkpoint", "checkpoint": "checkpoint", "ckpt": "checkpoint", "checkpoint_name": "checkpoint", "base_ckpt_name": "checkpoint",
 	"refiner_ckpt_name": "checkpoint", "hires_ckpt_name": "checkpoint", "base_ckpt": "checkpoint", "refiner_ckpt": "checkpoint",
@@ -53,7 +53,7 @@ var inputTypes = map[string]string{
 	"embedding_name": "embedding", "embedding": "embedding", "textual_inversion": "embedding", "patch_name": "model_patch", "supir_model": "unet", "sdxl_model": "checkpoint",
 }
 
-// classTypes gives the model type by the node's class for inputs with a general
+// classTypes holds the model type by the node's class for inputs with a general
 // name (model_name, model, name …); the first part that fits decides.
 var classTypes = []struct{ part, typ string }{
 	{"clipvision", "clip_vision"}, {"wanvideoclip", "clip_vision"}, {"latentupscale", "latent_upscale"}, {"upscalemodel", "upscaler"}, {"upscale", "upscaler"},
@@ -66,7 +66,7 @@ var classTypes = []struct{ part, typ string }{
 	{"diffusion", "unet"}, {"dit", "unet"}, {"depthanything", "preprocessor"}, {"preprocessor", "preprocessor"}, {"rembg", "segmentation"}, {"birefnet", "segmentation"}, {"seedvr", "upscaler"}, {"modelloader", "unet"}, {"loadmodel", "unet"},
 }
 
-// modelType tells what kind of weight file an input names; "" when it names none.
+// modelType returns what kind of weight file an input names; "" when it names none.
 func modelType(n *node, name, val string) string {
 	stem, _, numbered := trailingNumber(strings.ToLower(name))
 	typ := inputTypes[strings.ToLower(name)]
@@ -250,7 +250,7 @@ func falsy(s string) bool {
 	return false
 }
 
-// anyNumber gives the first run of digits in an input's name.
+// anyNumber returns the first run of digits in an input's name.
 func anyNumber(name string) string {
 	for i := range len(name) {
 		if name[i] >= '0' && name[i] <= '9' {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// entriesOf gives the entries of a list widget: objects, either as they are or
+// entriesOf returns the entries of a list widget: objects, either as they are or
 // behind "__value__".
 func entriesOf(v value) []value {
 	if inner := v.get("__value__"); inner.kind == kindArray {
@@ -32,7 +32,7 @@ func listsLoras(n *node) bool {
 	return false
 }
 
-// loraText tells what a node that loads LoRAs gives out as text. The trigger words
+// loraText returns what a node that loads LoRAs gives out as text. The trigger words
 // of a LoRA stand in the LoRA's own file or on a site; nodes that read tags out of
 // a text hand the rest of it on.
 func (r *reader) loraText(p port, side role) (s string, ok, done bool) {
@@ -48,7 +48,7 @@ func (r *reader) loraText(p port, side role) (s string, ok, done bool) {
 	return strings.TrimSpace(loraTag.ReplaceAllString(s, "")), ok, true
 }
 
-// toggled gives the words that a list of words with switches lets through. The list
+// toggled returns the words that a list of words with switches lets through. The list
 // is of the text that came in last; where another comes in, that is handed on as it is.
 func (r *reader) toggled(n *node, side role) (s string, ok, done bool) {
 	words := toggles(n)

@@ -72,7 +72,7 @@ var editorMutations = []mutation{
 
 func (m *mutator) number() int { m.next++; return m.next }
 
-// offset gives another id for one that is a number, and the id itself otherwise.
+// offset returns another id for one that is a number, and the id itself otherwise.
 func offset(id value, by int) string {
 	if n, err := strconv.Atoi(id.text); err == nil && n >= 0 {
 		return strconv.Itoa(n + by)

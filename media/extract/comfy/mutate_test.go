@@ -113,7 +113,7 @@ func severalOf(list []mutation) mutation {
 	}, false}
 }
 
-// inputsOfCases gives every case, those with an executed graph also with the
+// inputsOfCases returns every case, those with an executed graph also with the
 // editor's graph that goes with it.
 func inputsOfCases(t *testing.T) map[string]Input {
 	graphs := map[string]Input{}
@@ -127,7 +127,7 @@ func inputsOfCases(t *testing.T) map[string]Input {
 	return graphs
 }
 
-// ambiguous tells whether ties decided what was read.
+// ambiguous reports whether ties decided what was read.
 func ambiguous(l library.Lineage) bool {
 	for _, w := range l.Warnings {
 		if strings.Contains(w, "several outputs") || strings.Contains(w, "cycle") {
@@ -180,7 +180,7 @@ func clone(v value) value {
 	return v
 }
 
-// at gives a pointer to a member's value, which is made when it is not there.
+// at returns a pointer to a member's value, which is made when it is not there.
 func (v *value) at(name string) *value {
 	for i := range v.members {
 		if v.members[i].name == name {

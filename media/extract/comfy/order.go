@@ -27,7 +27,7 @@ func (r *reader) ran(outputs ...*node) {
 	}
 }
 
-// sorted gives the live nodes in an order in which they can run: sources first,
+// sorted returns the live nodes in an order in which they can run: sources first,
 // ties by the editor's order, then by id. Nodes on a cycle come last.
 func (r *reader) sorted() []*node {
 	waits := make(map[*node]int, len(r.live))

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// packOf gives the registry id of the pack a node comes from, or the repository
+// packOf returns the registry id of the pack a node comes from, or the repository
 // it was installed from.
 func packOf(props value) string {
 	if s := props.get("cnr_id").str(); s != "" {

@@ -36,7 +36,7 @@ func (r *reader) parents() []library.Parent {
 	return out
 }
 
-// filesOf gives the media files a loading node names.
+// filesOf returns the media files a loading node names.
 func (r *reader) filesOf(n *node) []string {
 	loader := n.is("load", "input", "import", "read", "upload", "fromurl", "frompath", "open", "picker")
 	var out []string

@@ -14,7 +14,7 @@ var pictureNames = []string{
 // pictureTypes are the wire types of the same things.
 var pictureTypes = map[string]bool{"LATENT": true, "IMAGE": true, "VIDEO": true, "AUDIO": true, "MESH": true, "WANVIDEOIMAGE": true}
 
-// pictureInputs gives the links of a node on which its picture comes in, in the
+// pictureInputs returns the links of a node on which its picture comes in, in the
 // order of preference. Pipes and contexts count, because they carry one too.
 func (r *reader) pictureInputs(n *node) []port {
 	if in, isSwitch := r.chosen(n); isSwitch {
@@ -85,7 +85,7 @@ func pictureStem(name string) bool {
 
 var pipeNames = []string{"pipe", "basic_pipe", "detailer_pipe", "context", "base_ctx", "ctx", "bus", "optional_pipe", "pipe_opt", "basic_pipe_opt", "loader_pipe", "sdxl_pipe", "my_pipe", "ctx_01", "param_pipe"}
 
-// pipe gives the link that carries a bundle of model, prompts and picture.
+// pipe returns the link that carries a bundle of model, prompts and picture.
 func (n *node) pipe() *port {
 	if p, ok := n.link(pipeNames...); ok {
 		return &p

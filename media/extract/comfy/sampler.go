@@ -179,7 +179,7 @@ func adopt[T any](r *reader, pass *node, field string, dst **T, v *T, from *node
 	}
 }
 
-// prompts gives the positive and negative prompt that steer a pass.
+// prompts returns the positive and negative prompt that steer a pass.
 func (r *reader) prompts(n *node) (pos, neg *promptSet) {
 	return r.promptOf(n, rolePositive), r.promptOf(n, roleNegative)
 }
@@ -203,7 +203,7 @@ func (r *reader) promptOf(n *node, role role) *promptSet {
 	return set
 }
 
-// detailText gives the text that a detailer holds itself, or in its pipe: where
+// detailText returns the text that a detailer holds itself, or in its pipe: where
 // there is one, the detailer works by it in the place of the prompt it is handed.
 // Texts that are marked to be joined to the prompt do not replace it.
 func (r *reader) detailText(n *node) (promptPart, bool) {

@@ -87,7 +87,7 @@ func (r *reader) onlyScalar(n *node, want string) (string, bool) {
 	return "", false
 }
 
-// aliasesOf gives the input names that mean the same setting.
+// aliasesOf returns the input names that mean the same setting.
 func aliasesOf(name string) []string {
 	if name == "" {
 		return nil

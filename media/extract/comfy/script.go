@@ -66,7 +66,7 @@ func (r *reader) scriptHires(chain []*node) *library.Hires {
 	return nil
 }
 
-// scriptReads tells whether a script of this kind reads the file it names: its
+// scriptReads reports whether a script of this kind reads the file it names: its
 // choices stay filled in when another way of enlarging is chosen.
 func (r *reader) scriptReads(n *node, in *input) bool {
 	kind, ok := r.scalar(n.in("upscale_type"), "upscale_type")

@@ -14,7 +14,7 @@ func (d dims) known() bool { return d.w > 0 && d.h > 0 }
 
 var sizeText = regexp.MustCompile(`(\d{2,5})\s*[x×*X]\s*(\d{2,5})`)
 
-// sizeAt tells the size of the picture or latent a node gives, followed from its
+// sizeAt returns the size of the picture or latent a node gives, followed from its
 // source through every step that changes it. Unknown steps give an unknown size.
 func (r *reader) sizeAt(n *node) dims {
 	if d, known := r.sizes[n]; known {

@@ -214,7 +214,7 @@ func instanceValues(u *uiNode, inputs []slot, shown []shownWidget) (forInputs, f
 	return forInputs, forShown
 }
 
-// withPreviews tells whether a list of values has places for the previews too, which
+// withPreviews reports whether a list of values has places for the previews too, which
 // are empty. It ends with the last value there is.
 func withPreviews(vals []value, shown []shownWidget) bool {
 	if len(vals) == 0 || len(vals) > len(shown) {
@@ -246,7 +246,7 @@ func withoutControls(vals []value) []value {
 
 const controlWidget = "control_after_generate"
 
-// withoutControlWidgets gives the places of the shown widgets that are settings.
+// withoutControlWidgets returns the places of the shown widgets that are settings.
 func withoutControlWidgets(shown []shownWidget) []int {
 	var out []int
 	for i, w := range shown {
@@ -280,7 +280,7 @@ func (s *scope) setInner(w shownWidget, v value) {
 	s.override[w.node][w.key()] = v
 }
 
-// setParam gives a boundary input that is a widget its value.
+// setParam sets the value of a boundary input that is a widget.
 func (s *scope) setParam(name string, v value) {
 	if v.kind == kindNull {
 		return

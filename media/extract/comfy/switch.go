@@ -106,7 +106,7 @@ func (r *reader) numbered(n *node) (*input, bool) {
 	return nil, true
 }
 
-// unnamedNumber gives the only number of a node among the fields that have no name.
+// unnamedNumber returns the only number of a node among the fields that have no name.
 func (n *node) unnamedNumber() (string, bool) {
 	var one *input
 	for i := range n.inputs {
@@ -124,7 +124,7 @@ func (n *node) unnamedNumber() (string, bool) {
 	return one.val.text, true
 }
 
-// undecided tells whether a node hands one of several branches on, and which is not
+// undecided reports whether a node hands one of several branches on, and which is not
 // in the file.
 func (n *node) undecided() bool {
 	if yes, no := n.in(yesBranches...), n.in(noBranches...); yes != nil && no != nil && yes.linked() && no.linked() {
@@ -148,7 +148,7 @@ type numberedInput struct {
 	number int
 }
 
-// numberedInputs gives the largest group of inputs that differ in a trailing
+// numberedInputs returns the largest group of inputs that differ in a trailing
 // number only.
 func (n *node) numberedInputs() []numberedInput {
 	groups := map[string][]numberedInput{}
@@ -198,7 +198,7 @@ func truthy(s string) bool {
 	return false
 }
 
-// branches gives the inputs through which a node's ancestors really took part:
+// branches returns the inputs through which a node's ancestors really took part:
 // all of them, but for a switch the selector and the chosen branch alone.
 func (r *reader) branches(n *node) []*input {
 	chosen, isSwitch := r.chosen(n)

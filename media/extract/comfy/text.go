@@ -113,7 +113,7 @@ func (r *reader) isDisplay(n *node) bool {
 	return n.is("showtext", "showanything", "displaytext", "displayany", "previewany", "previewtext", "showstring", "textpreview", "debugprint", "consoledebug")
 }
 
-// displayed gives the text a display node handed on. Nodes that write what they show
+// displayed returns the text a display node handed on. Nodes that write what they show
 // into the editor's graph while they run are believed first: a field of theirs in
 // the executed graph is of the run before. For the others the text that comes in is
 // surer than the text on their face.
@@ -170,7 +170,7 @@ func (n *node) drawsText() bool {
 // wildcard is a choice or a named list in a template of prompts.
 var wildcard = regexp.MustCompile(`\{[^{}]*\|[^{}]*\}|__[\w*/\\.-]+__`)
 
-// isTemplate tells whether a node that draws at random drew from a text rather than
+// isTemplate reports whether a node that draws at random drew from a text rather than
 // handed it on.
 func isTemplate(n *node, text string) bool {
 	return wildcard.MatchString(text) || n.is("randomline") && strings.Contains(strings.TrimSpace(text), "\n")
@@ -251,7 +251,7 @@ func mainFirst(ins []*input) []*input {
 	return ins
 }
 
-// fieldOfOutput gives the field that an output of a node with several texts hands on.
+// fieldOfOutput returns the field that an output of a node with several texts hands on.
 func (p port) fieldOfOutput() *input {
 	n := p.node
 	switch {

@@ -38,7 +38,7 @@ func (r *reader) edited(n *node, side role) (s string, ok, done bool) {
 	return s, ok, true
 }
 
-// replaced gives a text in which a node put one text for another. ComfyUI's own
+// replaced returns a text in which a node put one text for another. ComfyUI's own
 // node of regular expressions has a limit of replacements.
 func (r *reader) replaced(n *node, in, find, repl *input, side role) (string, bool) {
 	s, ok := r.text(in, side)
@@ -61,7 +61,7 @@ func (r *reader) replaced(n *node, in, find, repl *input, side role) (string, bo
 	return replaceAll(re, s, pythonTemplate(to), most)
 }
 
-// taken gives what ComfyUI's RegexExtract took out of a text.
+// taken returns what ComfyUI's RegexExtract took out of a text.
 func (r *reader) taken(n *node, in, find *input, side role) (string, bool) {
 	s, ok := r.text(in, side)
 	f, _ := r.text(find, side)
@@ -152,7 +152,7 @@ const (
 	maxGroups  = 16
 )
 
-// regexp reads a node's regular expression, which is Python's, or gives nil with a
+// regexp reads a node's regular expression, which is Python's, or returns nil with a
 // warning. ComfyUI's own nodes look past case unless they are told not to.
 func (r *reader) regexp(n *node, pattern string) *regexp.Regexp {
 	flags := "(?"

@@ -12,7 +12,7 @@ var widgetOrder = func() map[string][]string {
 	return all
 }()
 
-// coreWidgets gives the widgets of ComfyUI's own classes in the order in which the
+// coreWidgets holds the widgets of ComfyUI's own classes in the order in which the
 // editor stores their values; a control slot after a seed is not listed.
 var coreWidgets = map[string][]string{
 	"KSampler":                              {"seed", "steps", "cfg", "sampler_name", "scheduler", "denoise"},

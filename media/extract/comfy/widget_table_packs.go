@@ -2,7 +2,7 @@ package comfy
 
 import "strconv"
 
-// repeated gives the names of a list of entries: the first of each, then the second.
+// repeated returns the names of a list of entries: the first of each, then the second.
 func repeated(count int, stems ...string) []string {
 	var out []string
 	for i := 1; i <= count; i++ {
@@ -13,7 +13,7 @@ func repeated(count int, stems ...string) []string {
 	return out
 }
 
-// packWidgets gives the same for common node packs.
+// packWidgets holds the same for common node packs.
 var packWidgets = map[string][]string{
 	"KSampler (Efficient)":              {"seed", "steps", "cfg", "sampler_name", "scheduler", "denoise", "preview_method", "vae_decode"},
 	"KSampler Adv. (Efficient)":         {"add_noise", "noise_seed", "steps", "cfg", "sampler_name", "scheduler", "start_at_step", "end_at_step", "return_with_leftover_noise", "preview_method", "vae_decode"},

@@ -59,7 +59,7 @@ func widgetValues(u *uiNode) []widget {
 	return out
 }
 
-// misnamed tells whether a table of names is of another version of a node than the
+// misnamed reports whether a table of names is of another version of a node than the
 // one that wrote the values: a number stands where a name must, or the other way.
 func misnamed(u *uiNode, list []widget) bool {
 	fed := map[string]bool{}
@@ -170,7 +170,7 @@ func widgetNames(u *uiNode, values int) []string {
 // controls counts the control slots after numbers.
 func controls(vals []value) int { return len(vals) - len(withoutControls(vals)) }
 
-// covers tells whether names are all that a list of values holds, but for the
+// covers reports whether names are all that a list of values holds, but for the
 // control slots.
 func covers(names []string, vals []value) bool { return len(withoutControls(vals)) == len(names) }
 
@@ -182,7 +182,7 @@ func isSeedName(name string) bool {
 	return false
 }
 
-// hasControl tells whether a control slot stands behind the first of the values: the
+// hasControl reports whether a control slot stands behind the first of the values: the
 // slots have no names, so there are more values than names. After a seed one is
 // looked for in any case, because tables may name more than a node of its time had.
 func hasControl(vals []value, names []string) bool {

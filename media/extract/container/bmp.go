@@ -2,7 +2,7 @@ package container
 
 import "encoding/binary"
 
-// isBMP knows a BMP file by its two letters and its header's length, as two
+// isBMP reports whether a file is BMP, by its two letters and its header's length, as two
 // letters alone begin many a text.
 func isBMP(head []byte) bool {
 	if len(head) < 26 || head[0] != 'B' || head[1] != 'M' {

@@ -40,7 +40,7 @@ type File struct {
 	Truncated  bool     // the file ends before its format says so
 }
 
-// Text gives the first chunk with this key, comparing keys without regard to case.
+// Text returns the first chunk with this key, comparing keys without regard to case.
 func (f *File) Text(key string) (Chunk, bool) {
 	for _, c := range f.Chunks {
 		if len(c.Key) == len(key) && equalFold(c.Key, key) {

@@ -58,13 +58,13 @@ func walkElements(s source, visit func(e element) (more bool)) {
 	}
 }
 
-// integer gives an unsigned integer element's value, 0 for none.
+// integer returns an unsigned integer element's value, 0 for none.
 func (e element) integer() uint64 {
 	c := cursor{b: e.body.front(8)}
 	return c.uint(len(c.b))
 }
 
-// float gives a float element's value, 0 for none.
+// float returns a float element's value, 0 for none.
 func (e element) float() float64 {
 	b := e.body.front(8)
 	switch len(b) {
@@ -76,7 +76,7 @@ func (e element) float() float64 {
 	return 0
 }
 
-// text gives a string element's value.
+// text returns a string element's value.
 func (e element) text(what string) string {
 	b, ok := e.body.value(what, 0, e.body.size)
 	if !ok {

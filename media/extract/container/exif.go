@@ -178,7 +178,7 @@ func (t *tiffReader) entry(off, size int64) (tiffEntry, bool) {
 	return e, true
 }
 
-// length gives the value's length in bytes; false when it cannot be.
+// length returns the value's length in bytes; false when it cannot be.
 func (e tiffEntry) length() (int64, bool) {
 	width := int64(1)
 	switch e.kind {
@@ -219,7 +219,7 @@ func (t *tiffReader) field(e tiffEntry, depth int) {
 	}
 }
 
-// isText tells the fields of text. Exif 3.0 has a type of its own for UTF-8, and
+// isText reports whether a field is of text. Exif 3.0 has a type of its own for UTF-8, and
 // writers declare the fields that are always text as plain bytes, too.
 func (e tiffEntry) isText() bool {
 	switch e.kind {
@@ -245,7 +245,7 @@ func (t *tiffReader) nested(tag uint16, b []byte) {
 	}
 }
 
-// integer gives the first value of a SHORT, LONG, IFD or LONG8 field, or -1.
+// integer returns the first value of a SHORT, LONG, IFD or LONG8 field, or -1.
 func (t *tiffReader) integer(e tiffEntry) int64 {
 	if e.count < 1 {
 		return -1

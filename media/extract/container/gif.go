@@ -36,7 +36,7 @@ func readGIF(s source) {
 	s.file.setDuration(float64(g.delayMS))
 }
 
-// colourTable gives the length of the colour table that a flags byte announces.
+// colourTable returns the length of the colour table that a flags byte announces.
 func colourTable(flags byte) int64 {
 	if flags&0x80 == 0 {
 		return 0

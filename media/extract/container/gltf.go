@@ -79,7 +79,7 @@ func gltfChunks(s source, format string, b []byte) bool {
 	return true
 }
 
-// isGLTF knows a glTF file by the asset object that it must have. It stands first
+// isGLTF reports whether a file is glTF, by the asset object that it must have. It stands first
 // in what most writers make.
 func isGLTF(head []byte) bool {
 	return startsObject(head) && bytes.Contains(head, []byte(`"asset"`)) && bytes.Contains(head, []byte(`"version"`))

@@ -77,7 +77,7 @@ func fullBox(c *cursor, v0, v1, v2 int) int {
 	return []int{v0, v1, v2}[min(version, 2)]
 }
 
-// pick gives the width of a field that depends on the version.
+// pick returns the width of a field that depends on the version.
 func pick(older bool, a, b int) int {
 	if older {
 		return a
@@ -221,7 +221,7 @@ func (h *heif) size() {
 	}
 }
 
-// bytes gives an item's bytes: in place when they are in one piece.
+// bytes returns an item's bytes: in place when they are in one piece.
 func (h *heif) bytes(item heifItem) (source, bool) {
 	l, ok := h.where[item.id]
 	in := h.s

@@ -137,7 +137,7 @@ func contentCredentials(s source) {
 	s.addCredentials("mp4:uuid", c.b)
 }
 
-// metaBody gives the boxes within a meta box. In ISO files four bytes of version
+// metaBody returns the boxes within a meta box. In ISO files four bytes of version
 // and flags precede them, in QuickTime files none: its handler box tells which.
 func metaBody(b box) source {
 	h := b.body.peek(0, 8)

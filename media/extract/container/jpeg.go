@@ -60,7 +60,7 @@ type spread struct {
 	pieces [][]byte
 }
 
-// find gives the value with this identifier, nil when there is none yet.
+// find returns the value with this identifier, nil when there is none yet.
 func find(all []spread, id []byte) *spread {
 	for i := range all {
 		if all[i].id == string(id) {
@@ -104,7 +104,7 @@ func (j *jpegReader) marker(off int64) (byte, int64, bool) {
 	return 0, 0, false
 }
 
-// markerIn gives where the first marker stands in b, -1 for nowhere.
+// markerIn returns where the first marker stands in b, -1 for nowhere.
 func markerIn(b []byte) int {
 	for i := 0; i+1 < len(b); i++ {
 		if b[i] == 0xFF && b[i+1] >= 0xC0 {
@@ -161,7 +161,7 @@ func (j *jpegReader) flush(next byte) {
 	}
 }
 
-// isFrameHeader tells the start-of-frame markers from the tables between them.
+// isFrameHeader reports whether a marker starts a frame rather than a table.
 func isFrameHeader(marker byte) bool {
 	return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC
 }

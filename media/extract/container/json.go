@@ -8,7 +8,7 @@ import (
 // maxDocument bounds a JSON document that is decoded; decoding copies it twice.
 const maxDocument = 16 << 20
 
-// jsonFields gives the members of a JSON object in their order: strings without
+// jsonFields returns the members of a JSON object in their order: strings without
 // their quotes, everything else as it is written. Nothing for what is no object.
 func jsonFields(object []byte, visit func(key, text string)) {
 	d := json.NewDecoder(bytes.NewReader(object))
@@ -70,7 +70,7 @@ func withoutNaN(b []byte) ([]byte, bool) {
 	return out, changed
 }
 
-// notFinite gives the length of a NaN or Infinity at the start of b.
+// notFinite returns the length of a NaN or Infinity at the start of b.
 func notFinite(b []byte) int {
 	for _, word := range []string{"NaN", "Infinity", "-Infinity"} {
 		if bytes.HasPrefix(b, []byte(word)) {

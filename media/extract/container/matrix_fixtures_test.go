@@ -120,7 +120,7 @@ func inOne(prompt, workflow string) string {
 	return `{"prompt":` + quoted(prompt) + `,"workflow":` + workflow + `}`
 }
 
-// quoted gives a text as a JSON string.
+// quoted returns a text as a JSON string.
 func quoted(text string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

@@ -13,7 +13,7 @@ var (
 	sampleRates = [4]int{44100, 48000, 32000}
 )
 
-// isMP3 knows an MP3 file without a tag by the header of its first frame.
+// isMP3 reports whether a file is an MP3 file without a tag, by the header of its first frame.
 func isMP3(head []byte) bool {
 	return len(head) >= 4 && head[0] == 0xFF && head[1]&0xE6 == 0xE2 && head[1]>>3&3 != 1 &&
 		head[2]>>4 != 0 && head[2]>>4 != 15 && head[2]>>2&3 != 3
@@ -52,7 +52,7 @@ func mp3Length(s source, off int64) {
 	s.file.setDuration(float64(s.size-off-int64(i)) * 8 / float64(kbps))
 }
 
-// xingFrames gives the number of frames that a Xing or Info header states.
+// xingFrames returns the number of frames that a Xing or Info header states.
 func xingFrames(frame []byte) uint32 {
 	for _, mark := range []string{"Xing", "Info"} {
 		i := bytes.Index(frame, []byte(mark))

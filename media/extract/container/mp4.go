@@ -182,7 +182,7 @@ func (m *movie) keyNames(s source) {
 	}
 }
 
-// itemName gives an item's name: the key with its number, or its type.
+// itemName returns an item's name: the key with its number, or its type.
 func (m *movie) itemName(kind string) string {
 	i := int(binary.BigEndian.Uint32([]byte(kind)[:4]))
 	if i >= 1 && i <= len(m.keys) {

@@ -32,7 +32,7 @@ func keyed(pairs ...string) []byte {
 
 var mdtaHandler = fullAtom("hdlr", be32(0), "mdta", make([]byte, 13))
 
-// movieHeader gives 2 seconds; track is a picture of 64×48 with 16 frames of an
+// movieHeader states 2 seconds; track is a picture of 64×48 with 16 frames of an
 // eighth of a second.
 var (
 	movieHeader = fullAtom("mvhd", be32(0), be32(0), be32(1000), be32(2000), make([]byte, 80))

@@ -16,7 +16,7 @@ type oggStream struct {
 	done    bool
 }
 
-// oggCodecs tells the codecs by how their first packet starts, and gives the length
+// oggCodecs knows the codecs by how their first packet starts, and gives the length
 // of what precedes the comments in their comment packets: a mark that begins like
 // the first packet's, or in FLAC a block header.
 var oggCodecs = []struct {
@@ -90,7 +90,7 @@ func readOgg(s source) {
 	oggLength(s, streams)
 }
 
-// findStream gives the stream with this serial number, a new one at its first page.
+// findStream returns the stream with this serial number, a new one at its first page.
 func findStream(all *[]*oggStream, serial uint32, first bool) *oggStream {
 	for _, st := range *all {
 		if st.serial == serial {

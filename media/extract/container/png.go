@@ -84,7 +84,7 @@ func (p *pngReader) timing(f *File) {
 	f.setDuration(p.delayMS)
 }
 
-// fcTLDelay gives one frame's delay in milliseconds: a fraction of seconds whose
+// fcTLDelay returns one frame's delay in milliseconds: a fraction of seconds whose
 // denominator 0 means hundredths.
 func fcTLDelay(b []byte) float64 {
 	num, den := binary.BigEndian.Uint16(b[20:]), binary.BigEndian.Uint16(b[22:])
@@ -236,7 +236,7 @@ func isFourCC(b []byte) bool {
 	return true
 }
 
-// dimension gives a declared number of pixels or frames, 0 when it is absurd.
+// dimension returns a declared number of pixels or frames, 0 when it is absurd.
 func dimension(n uint32) int {
 	if n > 1<<30 {
 		return 0

@@ -10,7 +10,7 @@ import (
 	"vitrine/library"
 )
 
-// Read tells what kind of file r is and takes its metadata out. Size is the
+// Read determines what kind of file r is and takes its metadata out. Size is the
 // file's length in bytes.
 //
 // A broken, cut or hostile file is no error: what could be read is returned, with
@@ -94,7 +94,7 @@ func magic(off int, want string) func([]byte) bool {
 	}
 }
 
-// isISOBMFF knows an ISO base media file by its first box; QuickTime files may
+// isISOBMFF reports whether a file is an ISO base media file, by its first box; QuickTime files may
 // lack the one that names the brand.
 func isISOBMFF(head []byte) bool {
 	for _, kind := range []string{"ftyp", "moov", "mdat", "wide", "pnot"} {
@@ -109,7 +109,7 @@ func riff(form string) func([]byte) bool {
 	return func(head []byte) bool { return magic(0, "RIFF")(head) && magic(8, form)(head) }
 }
 
-// sniff gives the MIME type by the file's first bytes.
+// sniff returns the MIME type by the file's first bytes.
 func sniff(head []byte) string {
 	switch {
 	case magic(0, "\x89PNG\r\n\x1a\n")(head):

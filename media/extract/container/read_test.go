@@ -10,7 +10,7 @@ import (
 	"vitrine/library"
 )
 
-// allocated gives the bytes that f allocates in all.
+// allocated returns the bytes that f allocates in all.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -98,7 +98,7 @@ func TestMillionsOfChunksAreCountedNotKept(t *testing.T) {
 	}
 }
 
-// TestHostileFilesCostLittle gives files that try to make the reader allocate.
+// TestHostileFilesCostLittle reads files that try to make the reader allocate.
 func TestHostileFilesCostLittle(t *testing.T) {
 	manyAttributes := `<x:xmpmeta xmlns:x="adobe:ns:meta/"><a ` + strings.Repeat("a ", 4<<20) + "/></x:xmpmeta>"
 	deep := strings.Repeat("<a>", 2<<20)
@@ -118,7 +118,7 @@ func TestHostileFilesCostLittle(t *testing.T) {
 	}
 }
 
-// everyKind gives a small file of every kind that is read.
+// everyKind returns a small file of every kind that is read.
 func everyKind() map[string][]byte {
 	exif := exifBlock(le, []field{ascii(0x010F, "workflow:{}")}, []field{{0x9286, 7, join("UNICODE\x00", utf16Bytes(be, "a cat"))}})
 	header := `{"__metadata__":{"prompt":"{}"}}`

@@ -51,7 +51,7 @@ func (s source) memory(b []byte) source {
 	return source{ledger: s.ledger, r: bytes.NewReader(b), size: int64(len(b))}
 }
 
-// peek gives exactly n bytes at off, or nil when the range does not hold them.
+// peek returns exactly n bytes at off, or nil when the range does not hold them.
 // It is meant for headers: callers bound n themselves.
 func (s source) peek(off, n int64) []byte {
 	if off < 0 || n < 0 || n > maxValue || off > s.size-n || s.err != nil {
@@ -64,7 +64,7 @@ func (s source) peek(off, n int64) []byte {
 	return b
 }
 
-// front gives up to n bytes from the start of the range.
+// front returns up to n bytes from the start of the range.
 func (s source) front(n int64) []byte {
 	b := make([]byte, min(max(n, 0), s.size))
 	return b[:s.fill(b, 0)]

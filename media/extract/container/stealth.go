@@ -94,7 +94,7 @@ func (h *hiddenBits) possible(rows int) bool {
 	return false
 }
 
-// text gives the hidden text and its first word: the word, the length in bits as
+// text returns the hidden text and its first word: the word, the length in bits as
 // a 32-bit number, then the text.
 func (h *hiddenBits) text(s source) (word, text string) {
 	for _, m := range h.magics {

@@ -111,7 +111,7 @@ func unfilter(row, above []byte, pixel int) bool {
 	return true
 }
 
-// paeth gives the neighbour nearest to left + above − corner.
+// paeth returns the neighbour nearest to left + above − corner.
 func paeth(left, above, corner int) byte {
 	p := left + above - corner
 	a, b, c := abs(p-left), abs(p-above), abs(p-corner)

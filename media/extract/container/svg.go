@@ -19,7 +19,7 @@ import (
 // maxSVG is how much of an SVG file is read.
 const maxSVG = 16 << 20
 
-// isSVG knows an SVG file by its root element, which a prologue may precede.
+// isSVG reports whether a file is SVG, by its root element, which a prologue may precede.
 func isSVG(head []byte) bool {
 	start := textHead(head)
 	if len(start) == 0 || start[0] != '<' || !bytes.Contains(start, []byte("svg")) {
@@ -147,10 +147,10 @@ func (g *svgReader) size(attrs []xml.Attr) {
 	}
 }
 
-// svgUnits gives the pixels of each unit of length (CSS Values 3, section 5.2).
+// svgUnits holds the pixels of each unit of length (CSS Values 3, section 5.2).
 var svgUnits = map[string]float64{"": 1, "px": 1, "pt": 96.0 / 72, "pc": 16, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4}
 
-// svgLength gives a length in pixels, 0 when it depends on where it is shown.
+// svgLength returns a length in pixels, 0 when it depends on where it is shown.
 func svgLength(v string) int {
 	v = strings.TrimSpace(v)
 	number := strings.TrimRight(v, "abcdefghijklmnopqrstuvwxyz%")

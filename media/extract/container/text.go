@@ -16,7 +16,7 @@ const maxKey = 256
 
 // utf8OrLatin1 decodes text whose format says Latin-1, or says nothing. Writers
 // put UTF-8 there all the same, and Latin-1 text is hardly ever valid UTF-8; some
-// put UTF-16, which is believed when a mark says so.
+// put UTF-16, which is used when a mark says so.
 func utf8OrLatin1(b []byte) string {
 	if hasUTF16Mark(b) {
 		return sniffUTF16(b, nil)
@@ -32,12 +32,12 @@ func utf8OrLatin1(b []byte) string {
 	return t.String()
 }
 
-// hasUTF16Mark tells whether text stands behind UTF-16's byte order mark.
+// hasUTF16Mark reports whether text stands behind UTF-16's byte order mark.
 func hasUTF16Mark(b []byte) bool {
 	return len(b) > 3 && (bytes.HasPrefix(b, []byte{0xFE, 0xFF}) || bytes.HasPrefix(b, []byte{0xFF, 0xFE}))
 }
 
-// textHead gives the start of a text file as UTF-8 without mark and blanks.
+// textHead returns the start of a text file as UTF-8 without mark and blanks.
 func textHead(head []byte) []byte {
 	if hasUTF16Mark(head) {
 		head = []byte(sniffUTF16(head, nil))

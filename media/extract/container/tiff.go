@@ -28,7 +28,7 @@ func readTIFF(s source) {
 	}
 }
 
-// next gives the offset behind a directory's, without looking into the directory.
+// next returns the offset behind a directory's, without looking into the directory.
 func (t *tiffReader) next(off int64) int64 {
 	head, size, wide := int64(2), int64(12), int64(4)
 	if t.big {

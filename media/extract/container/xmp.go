@@ -18,7 +18,7 @@ const (
 	maxXMLDepth = 64
 )
 
-// xmpPrefixes gives the usual prefix of a namespace, so that a field has one name
+// xmpPrefixes holds the usual prefix of a namespace, so that a field has one name
 // whatever prefix its file declares.
 var xmpPrefixes = map[string]string{
 	"http://purl.org/dc/elements/1.1/":                 "dc",
@@ -194,7 +194,7 @@ func (x *xmpReader) end() {
 	}
 }
 
-// oneLanguage gives the default of a text's alternatives, or the first.
+// oneLanguage returns the default of a text's alternatives, or the first.
 func oneLanguage(items []xmpItem) []xmpItem {
 	for _, item := range items {
 		if item.lang == "x-default" {
@@ -204,7 +204,7 @@ func oneLanguage(items []xmpItem) []xmpItem {
 	return items[:min(1, len(items))]
 }
 
-// qualified gives a name's prefix and the name with it.
+// qualified returns a name's prefix and the name with it.
 func (x *xmpReader) qualified(n xml.Name) (prefix, name string) {
 	prefix = n.Space
 	if known, ok := xmpPrefixes[n.Space]; ok {
@@ -218,7 +218,7 @@ func (x *xmpReader) qualified(n xml.Name) (prefix, name string) {
 	return prefix, prefix + ":" + n.Local
 }
 
-// under gives a name with that of its parent, if it has one.
+// under returns a name with that of its parent, if it has one.
 func under(parent, name string) string {
 	if parent == "" {
 		return name

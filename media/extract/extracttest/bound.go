@@ -34,7 +34,7 @@ func Bounded(t testing.TB, length int, read func()) {
 	}
 }
 
-// allocated gives the bytes allocated so far. Unlike runtime.ReadMemStats it does
+// allocated returns the bytes allocated so far. Unlike runtime.ReadMemStats it does
 // not stop the world, which a fuzz test would do thousands of times a second.
 func allocated() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}

@@ -6,5 +6,5 @@ import "time"
 
 var began = time.Now()
 
-// clock gives the time since the process began.
+// clock returns the time since the process began.
 func clock() time.Duration { return time.Since(began) }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// clock gives the processor time this process has used, which a busy machine does
+// clock returns the processor time this process has used, which a busy machine does
 // not stretch.
 func clock() time.Duration {
 	var u syscall.Rusage

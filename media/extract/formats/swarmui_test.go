@@ -1,0 +1,51 @@
+package formats
+
+import (
+	"fmt"
+	"testing"
+
+	"vitrine/media/extract/container"
+)
+
+const swarmRecord = `{"sui_image_params": {"prompt": "a fox <lora:snow:0.7>", "negativeprompt": "", "model": "dir/fox_v2", "seed": 42, "steps": 20,
+ "cfgscale": 7.0, "width": 768, "height": 512, "sampler": "euler", "scheduler": "karras", "loras": ["fur", "off"], "loraweights": ["0.5", "0"],
+ "vae": "soft", "refinercontrolpercentage": 0.3, "refinerupscale": 1.5, "refinerupscalemethod": "model-4xSharp.pth", "clipstopatlayer": -2, "swarm_version": "0.9.7.4"},
+ "sui_models": [{"name": "fox_v2.safetensors", "param": "model", "hash": "0xabc"}, {"name": "fur.safetensors", "param": "loras", "hash": "0xdef"}]}`
+
+func TestSwarmUI(t *testing.T) {
+	want := facts{Tool: "swarmui", Version: "0.9.7.4", Positive: "a fox <lora:snow:0.7>", Seed: 42, Steps: 20, CFG: 7, Sampler: "euler", Scheduler: "karras",
+		W: 768, H: 512, ClipSkip: 2, Model: "dir/fox_v2",
+		Models: []string{"checkpoint dir/fox_v2 #0xabc", "vae soft", "lora fur #0xdef *0.5", "lora snow *0.7", "upscaler 4xSharp.pth"},
+		Hires:  `{"scale":1.5,"upscaler":"model-4xSharp.pth","denoise":0.3}`}
+	for _, c := range []container.Chunk{png("parameters", swarmRecord), exif(swarmRecord), chunk("jpeg:exif", "Model", swarmRecord), chunk("sidecar:json", "parameters", swarmRecord)} {
+		l := readAs(t, "swarmui", c)
+		diff(t, want, factsOf(l))
+		if l.Negative == nil {
+			t.Error("an empty negative prompt is written down and must be read as empty")
+		}
+	}
+}
+
+func TestSwarmUIRefinerIsAPassOfItsOwn(t *testing.T) {
+	l := readAs(t, "swarmui", png("parameters", `{"sui_image_params":{"prompt":"a fox","seed":5,"steps":20,"model":"base","refinermodel":"fine","refinercontrolpercentage":0.2,"refinersteps":9}}`))
+	var passes []string
+	for _, p := range l.Samplers {
+		passes = append(passes, fmt.Sprint(p.Role, " ", p.Model, " ", val(p.Steps), " ", val(p.Denoise)))
+	}
+	diff(t, []string{"base base 20 0", "refiner fine 9 0.2"}, passes)
+	if l.Hires != nil {
+		t.Errorf("nothing is enlarged: %+v", l.Hires)
+	}
+}
+
+func TestSwarmUIOldNames(t *testing.T) {
+	l := readAs(t, "swarmui", exif(`{"sui_image_params":{"prompt":"fox","seed":"7","comfyuisampler":"dpmpp_2m","comfyuischeduler":"normal"}}`))
+	diff(t, facts{Tool: "swarmui", Positive: "fox", Seed: 7, Sampler: "dpmpp_2m", Scheduler: "normal"}, factsOf(l))
+}
+
+func TestSwarmUIIsReadBeforeItsGraph(t *testing.T) {
+	got := rules(png("prompt", `{"4":{"class_type":"CheckpointLoaderSimple","inputs":{"ckpt_name":"fox_v2.safetensors"}}}`), png("parameters", swarmRecord))
+	if len(got) == 0 || got[0] != "swarmui" {
+		t.Errorf("rules are %v", got)
+	}
+}
