@@ -13,6 +13,7 @@ import (
 	"vitrine/auth"
 	"vitrine/importer"
 	"vitrine/internal/sample"
+	"vitrine/internal/settings"
 	"vitrine/internal/stack"
 	"vitrine/library"
 	"vitrine/service"
@@ -36,7 +37,7 @@ type demoUp struct {
 // Run goes through the steps a person would: servers, schema, service, key,
 // files, import. Each step finds what an earlier run left and goes on from there.
 func (c *demoUp) Run(ctx context.Context) error {
-	local, err := localStack()
+	local, err := settings.LocalStack()
 	if err != nil {
 		return err
 	}
@@ -184,7 +185,7 @@ func (c *demoDown) Run(ctx context.Context) error {
 	if err := stopService(ctx); err != nil {
 		return err
 	}
-	local, err := localStack()
+	local, err := settings.LocalStack()
 	if err != nil {
 		return err
 	}
@@ -197,7 +198,7 @@ func (c *demoReset) Run(ctx context.Context) error {
 	if err := stopService(ctx); err != nil {
 		return err
 	}
-	local, err := localStack()
+	local, err := settings.LocalStack()
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,6 @@ type cli struct {
 	Stack     stackCommand     `cmd:"" help:"Run PostgreSQL, Kafka and OpenSearch on this machine."`
 	Docs      docsCommand      `cmd:"" help:"Write the generated reference documents."`
 	Sweep     sweepCommand     `cmd:"" help:"Remove what crashes left behind: lost uploads, bytes without a row."`
-	Bench     benchCommand     `cmd:"" help:"Measure the service against the bare servers it stands on."`
 
 	Version kong.VersionFlag `help:"Print the version."`
 }

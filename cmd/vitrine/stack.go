@@ -7,6 +7,7 @@ import (
 	"os"
 	"text/tabwriter"
 
+	"vitrine/internal/settings"
 	"vitrine/internal/stack"
 )
 
@@ -22,7 +23,7 @@ type stackCommand struct {
 type stackUp struct{}
 
 func (c *stackUp) Run(ctx context.Context) error {
-	cfg, err := localStack()
+	cfg, err := settings.LocalStack()
 	if err != nil {
 		return err
 	}
@@ -37,7 +38,7 @@ func (c *stackUp) Run(ctx context.Context) error {
 type stackModel struct{}
 
 func (c *stackModel) Run(ctx context.Context) error {
-	cfg, err := localStack()
+	cfg, err := settings.LocalStack()
 	if err != nil {
 		return err
 	}
@@ -52,7 +53,7 @@ func (c *stackModel) Run(ctx context.Context) error {
 type stackDown struct{}
 
 func (c *stackDown) Run(ctx context.Context) error {
-	cfg, err := localStack()
+	cfg, err := settings.LocalStack()
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (c *stackDown) Run(ctx context.Context) error {
 type stackReset struct{}
 
 func (c *stackReset) Run(ctx context.Context) error {
-	cfg, err := localStack()
+	cfg, err := settings.LocalStack()
 	if err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ type stackStatus struct {
 }
 
 func (c *stackStatus) Run(ctx context.Context) error {
-	cfg, err := localStack()
+	cfg, err := settings.LocalStack()
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ type stackLogs struct {
 }
 
 func (c *stackLogs) Run(ctx context.Context) error {
-	cfg, err := localStack()
+	cfg, err := settings.LocalStack()
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,50 +11,15 @@ import (
 	"slices"
 	"strings"
 
-	"vitrine/internal/bench"
+	"vitrine/internal/settings"
 	"vitrine/internal/stack"
 	"vitrine/service"
 )
 
-// benchCommand measures the way of files into the library when nothing else is
-// named, as it did before there was more to measure.
-type benchCommand struct {
-	Library benchLibrary `cmd:"" default:"withargs" help:"Measure import, indexing, search and MCP over generated files (the default)."`
-	Search  benchSearch  `cmd:"" help:"Measure searches over many generated assets with vectors."`
+// servers is how the commands find what they measure.
+type servers struct{ settings.Servers }
 
-	Relevance benchRelevance `cmd:"" help:"Measure whether searches find what is looked for, beside five other engines."`
-}
-
-type benchLibrary struct {
-	servers
-	measured
-	Count   int    `default:"20000" help:"Generated files to measure with."`
-	Natural int    `default:"600" help:"Files of natural size for a second measure of the import; 0 leaves it out."`
-	Edge    int    `default:"256" help:"Longest side of the other pictures in pixels."`
-	Quick   bool   `help:"At most 2,000 files and fewer repeats, for trying."`
-	Only    string `enum:",import,search,commit,indexer" default:"" help:"Measure only this after the import: search, commit or indexer; import measures nothing more."`
-	Profile string `type:"path" placeholder:"DIR" help:"Write a CPU profile of each step to this folder."`
-}
-
-// Run measures on the configured servers, in a database, indices and topics of
-// its own, and removes them at the end.
-func (c *benchLibrary) Run(ctx context.Context) error {
-	cfg, err := c.config()
-	if err != nil {
-		return err
-	}
-	c.quieten(&cfg)
-	measure := bench.Config{Servers: cfg, Count: c.Count, Natural: c.Natural, Edge: c.Edge, Seed: c.Seed, Profile: c.Profile, Only: c.Only, Kafka: c.kafkaVersion(), Step: step}
-	if c.Quick {
-		measure.Count, measure.Natural = min(c.Count, 2000), min(c.Natural, 200)
-		measure.Repeats, measure.WarmUp, measure.Commits = 8, 200, 20
-	}
-	report, err := bench.Run(ctx, measure)
-	if err != nil {
-		return err
-	}
-	return c.tell(report, c.command(), report.Markdown)
-}
+func (s *servers) config() (service.Config, error) { return s.Config(version) }
 
 // measured is what every measurement does with its outcome.
 type measured struct {
@@ -85,7 +49,7 @@ func (m *measured) tell(report interface {
 		return err
 	}
 	if m.Check && !report.Met() {
-		return errSaid
+		return errMissed
 	}
 	return nil
 }
@@ -127,13 +91,4 @@ func (s *servers) kafkaVersion() string {
 		return stack.KafkaVersion
 	}
 	return ""
-}
-
-func (c *benchLibrary) command() string {
-	quick := ""
-	if c.Quick {
-		quick = "--quick"
-	}
-	return again("vitrine bench", quick, flag("count", c.Count, 20000), flag("natural", c.Natural, 600), flag("edge", c.Edge, 256), flag("seed", c.Seed, 1),
-		"--write docs/performance.md")
 }

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 
+	"vitrine/cmd/vitrine-bench/relevance"
 	"vitrine/embed"
-	"vitrine/internal/relevance"
 )
 
-type benchRelevance struct {
+type relevanceCommand struct {
 	servers
 	measured
 	Count   int `default:"3000" help:"Generated assets to search among."`
@@ -16,7 +16,7 @@ type benchRelevance struct {
 
 // Run measures on the configured servers, in an index and a temporary table of
 // its own, and removes them at the end.
-func (c *benchRelevance) Run(ctx context.Context) error {
+func (c *relevanceCommand) Run(ctx context.Context) error {
 	cfg, err := c.config()
 	if err != nil {
 		return err
@@ -34,6 +34,6 @@ func (c *benchRelevance) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	command := again("vitrine bench relevance", flag("count", c.Count, 0), flag("queries", c.Queries, 1200), flag("seed", c.Seed, 0))
+	command := again("vitrine-bench relevance", flag("count", c.Count, 0), flag("queries", c.Queries, 1200), flag("seed", c.Seed, 0))
 	return c.tell(&report, command, report.Markdown)
 }

@@ -38,7 +38,7 @@ func TestARunOverSearchesGivesEveryFigure(t *testing.T) {
 			t.Errorf("of 500 assets only %v of the nearest are found", f.Value)
 		}
 	}
-	page := report.Markdown("vitrine bench search", "# Old\n"+ownWords+"\nBecause.\n")
+	page := report.Markdown("vitrine-bench search", "# Old\n"+ownWords+"\nBecause.\n")
 	var table strings.Builder
 	if err := report.Print(&table); err != nil {
 		t.Fatal(err)

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"os"
 
-	"vitrine/internal/bench"
+	"vitrine/cmd/vitrine-bench/bench"
 )
 
-type benchSearch struct {
+type searchCommand struct {
 	servers
 	measured
 	Count   int    `default:"100000" help:"Generated assets to search among."`
@@ -18,7 +18,7 @@ type benchSearch struct {
 
 // Run measures on the configured servers, in a database, indices and topics of
 // its own, and removes them at the end.
-func (c *benchSearch) Run(ctx context.Context) error {
+func (c *searchCommand) Run(ctx context.Context) error {
 	cfg, err := c.config()
 	if err != nil {
 		return err
@@ -35,6 +35,6 @@ func (c *benchSearch) Run(ctx context.Context) error {
 	return c.tell(report, c.command(), report.Markdown)
 }
 
-func (c *benchSearch) command() string {
-	return again("vitrine bench search", flag("count", c.Count, 100000), flag("repeats", c.Repeats, 15), flag("seed", c.Seed, 1), "--write docs/performance-search.md")
+func (c *searchCommand) command() string {
+	return again("vitrine-bench search", flag("count", c.Count, 100000), flag("repeats", c.Repeats, 15), flag("seed", c.Seed, 1), "--write docs/performance-search.md")
 }

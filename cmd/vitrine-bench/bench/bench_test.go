@@ -45,7 +45,7 @@ func TestARunGivesFiveFiguresAndLeavesNothingBehind(t *testing.T) {
 	if err := report.Print(&table); err != nil {
 		t.Fatal(err)
 	}
-	page := report.Markdown("vitrine bench --quick", "# Old\n"+ownWords+"\nBecause.\n")
+	page := report.Markdown("vitrine-bench --quick", "# Old\n"+ownWords+"\nBecause.\n")
 	for _, c := range Criteria {
 		if !strings.Contains(table.String(), c.Title) || !strings.Contains(page, "## "+c.Title) || !strings.Contains(page, c.Meaning) {
 			t.Errorf("%s is not told of:\n%s\n%s", c.Key, table.String(), page)

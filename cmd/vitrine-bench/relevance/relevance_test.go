@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/cmd/vitrine-bench/relevance"
 	"vitrine/embed"
-	"vitrine/internal/relevance"
 	"vitrine/internal/testenv"
 )
 
