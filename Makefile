@@ -53,6 +53,6 @@ docs: ## Write the generated reference documents
 	@$(GO) run ./cmd/vitrine docs
 
 .PHONY: bench
-bench: ## Measure the service against the bare engines and write docs/performance.md
+bench: ## Measure the service against the bare engines and write docs/measurements/performance.md
 	@CGO_ENABLED=0 $(GO) build -trimpath -o bin/vitrine-bench ./cmd/vitrine-bench
-	@bin/vitrine-bench --write docs/performance.md
+	@bin/vitrine-bench --write docs/measurements/performance.md

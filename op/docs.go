@@ -27,7 +27,7 @@ func ToolTable(c Catalogue) string {
 	b.WriteString("| Domain | Tool | REST | Permission | |\n|---|---|---|---|---|\n")
 	for _, d := range Domains {
 		for _, o := range inDomain(c, d) {
-			fmt.Fprintf(&b, "| [%s](docs/reference/%s.md) | [%s](docs/reference/%s.md#%s)%s | `%s %s` | %s | %s |\n",
+			fmt.Fprintf(&b, "| [%s](docs/guide/reference/%s.md) | [%s](docs/guide/reference/%s.md#%s)%s | `%s %s` | %s | %s |\n",
 				d, d, o.Name, d, strings.ToLower(o.Name), onlyREST(o, " (REST only)"), o.Method, o.Path, o.Permission, firstSentence(o.Doc))
 		}
 	}

@@ -251,7 +251,7 @@ func TestReferencePagesTellTheTruthAndStalePagesAreFound(t *testing.T) {
 	if stale, err := op.StaleSnapshots(snapshots, c); err != nil || len(stale) != 1 {
 		t.Errorf("a changed operation is not noticed: %v %v", stale, err)
 	}
-	if table := op.ToolTable(c); !strings.Contains(table, "[EchoList](docs/reference/assets.md#echolist) | `GET /api/v1/echo/list` | read |") {
+	if table := op.ToolTable(c); !strings.Contains(table, "[EchoList](docs/guide/reference/assets.md#echolist) | `GET /api/v1/echo/list` | read |") {
 		t.Error(table)
 	}
 }

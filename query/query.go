@@ -8,7 +8,7 @@ import (
 
 // Options are the ways to read a text.
 type Options struct {
-	Strict       bool           // a slip or a bad value is an error instead of a warning (§ strict reading in docs/query.md)
+	Strict       bool           // a slip or a bad value is an error instead of a warning (§ strict reading in docs/design/query.md)
 	StrictFields bool           // an unknown field is an error too
 	Zone         *time.Location // of dates in the text; nil means UTC
 	Now          time.Time      // what today and 7d are counted from; the zero time means the present

@@ -44,5 +44,5 @@ func (c *libraryCommand) command() string {
 		quick = "--quick"
 	}
 	return again("vitrine-bench", quick, flag("count", c.Count, 20000), flag("natural", c.Natural, 600), flag("edge", c.Edge, 256), flag("seed", c.Seed, 1),
-		"--write docs/performance.md")
+		"--write docs/measurements/performance.md")
 }

@@ -36,5 +36,5 @@ func (c *searchCommand) Run(ctx context.Context) error {
 }
 
 func (c *searchCommand) command() string {
-	return again("vitrine-bench search", flag("count", c.Count, 100000), flag("repeats", c.Repeats, 15), flag("seed", c.Seed, 1), "--write docs/performance-search.md")
+	return again("vitrine-bench search", flag("count", c.Count, 100000), flag("repeats", c.Repeats, 15), flag("seed", c.Seed, 1), "--write docs/measurements/performance-search.md")
 }

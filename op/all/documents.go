@@ -12,8 +12,8 @@ import (
 
 // Places of the generated documents, from the root of the source.
 const (
-	referenceDir = "docs/reference"
-	languagePage = "docs/query-language.md"
+	referenceDir = "docs/guide/reference"
+	languagePage = "docs/guide/query-language.md"
 	snapshotDir  = "op/all/testdata/snapshots"
 	readme       = "README.md"
 )

@@ -7,7 +7,7 @@ import (
 )
 
 // The two arms score on scales that have nothing in common, so each is brought to
-// one from 0 to 1 before they are added. docs/relevance.md tells how this was
+// one from 0 to 1 before they are added. docs/measurements/relevance.md tells how this was
 // chosen over adding reciprocal ranks, which forget how far apart hits are.
 
 // standOut is the hit that the best one is compared with.

@@ -19,7 +19,7 @@ func whole(b relevance.Bar) bool {
 }
 
 // TestSmartSearchHoldsItsBars measures a small set. The figures of the page
-// docs/relevance.md are of a large one.
+// docs/measurements/relevance.md are of a large one.
 func TestSmartSearchHoldsItsBars(t *testing.T) {
 	s := testenv.Stack(t)
 	e, err := embed.Open(embed.Config{Driver: embed.Builtin, Dir: testenv.Model(t)})

@@ -13,7 +13,7 @@ type Chunk struct {
 	// Place names where it stood, coarse to fine: "png:tEXt", "png:iTXt",
 	// "jpeg:exif", "jpeg:comment", "webp:exif", "mp4:ilst", "mkv:tag",
 	// "png:stealth", "xmp", "c2pa", "glb:extras", "sidecar:json" … The whole list
-	// is in docs/extract-container.md.
+	// is in docs/design/extract-container.md.
 	Place string `json:"place"`
 	// Key is the chunk's own name as the file spells it: a PNG keyword
 	// ("parameters"), an EXIF tag's standard name ("UserComment", "Make",

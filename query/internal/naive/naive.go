@@ -1,5 +1,5 @@
 // Package naive answers queries over documents in memory, one document at a
-// time, straight from the description of the language in docs/query.md. It is
+// time, straight from the description of the language in docs/design/query.md. It is
 // the oracle that the compiled queries are tested against: what the index
 // returns must be exactly the documents Match accepts.
 //
