@@ -56,6 +56,7 @@ const (
 	CodeQueryTooComplex    = "QUERY_TOO_COMPLEX"
 	CodeIndexUnavailable   = "INDEX_UNAVAILABLE"
 	CodeStoreUnavailable   = "STORE_UNAVAILABLE"
+	CodeStoreLogin         = "STORE_LOGIN"
 	CodeStorageFull        = "STORAGE_FULL"
 	CodeIdempotencyReuse   = "IDEMPOTENCY_KEY_REUSED"
 	CodeInternal           = "INTERNAL"

@@ -21,6 +21,7 @@ import (
 
 	"vitrine/embed"
 	"vitrine/library"
+	"vitrine/store"
 )
 
 // Role is one kind of work. A process runs any set of them, and any number of
@@ -38,10 +39,13 @@ const (
 // Roles lists every role.
 var Roles = []Role{RoleAPI, RoleRelay, RoleIndex, RoleWork}
 
-// Config says where the product's parts are. PostgresURL, Brokers, OpenSearchURL
-// and DataDir are required.
+// Config says where the product's parts are. Brokers, OpenSearchURL, DataDir and
+// either PostgresURL or both other PostgreSQL URLs are required.
 type Config struct {
-	PostgresURL   string
+	PostgresURL        string // of the schema's owner, see store.Config
+	PostgresAppURL     string // of the role of requests
+	PostgresIndexerURL string // of the role of the relay and the indexer
+
 	Brokers       []string
 	OpenSearchURL []string
 	DataDir       string // blobs and the signing key
@@ -66,6 +70,11 @@ type Config struct {
 	Log            *slog.Logger
 }
 
+// Database says how to reach PostgreSQL.
+func (c Config) Database() store.Config {
+	return store.Config{URL: c.PostgresURL, AppURL: c.PostgresAppURL, IndexerURL: c.PostgresIndexerURL}
+}
+
 // DefaultListen is where the service listens unless told otherwise.
 const DefaultListen = "127.0.0.1:7788"
 
@@ -76,7 +85,7 @@ func (c Config) withDefaults() (Config, error) {
 			faults = append(faults, library.FieldFault{Field: name, Code: "required", Message: "It is required."})
 		}
 	}
-	need("postgres_url", c.PostgresURL != "")
+	need("postgres_url", c.PostgresURL != "" || c.PostgresAppURL != "" && c.PostgresIndexerURL != "")
 	need("kafka_brokers", len(c.Brokers) > 0)
 	need("opensearch_url", len(c.OpenSearchURL) > 0)
 	need("data_dir", c.DataDir != "")

@@ -66,7 +66,7 @@ func Open(ctx context.Context, cfg Config) (*Service, error) {
 	if s.Blobs, err = blob.OpenDisk(cfg.DataDir + "/blobs"); err != nil {
 		return nil, err
 	}
-	if s.Store, err = store.Open(ctx, store.Config{URL: cfg.PostgresURL}); err != nil {
+	if s.Store, err = store.Open(ctx, cfg.Database()); err != nil {
 		return nil, errors.Join(err, s.Blobs.Close())
 	}
 	if err := s.assemble(); err != nil {

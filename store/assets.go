@@ -75,8 +75,13 @@ type AssetParent struct {
 // one round trip.
 func (s *Store) Asset(ctx context.Context, tenant library.TenantID, hash library.AssetHash) (Detail, error) {
 	var d Detail
+	conn, err := s.app.Acquire(ctx) // before the claim, which a new connection may renew
+	if err != nil {
+		return d, unavailable(err)
+	}
+	defer conn.Release()
 	b := &pgx.Batch{}
-	b.Queue(`SELECT set_config('app.tenant', $1, true)`, string(tenant))
+	b.Queue(setTenant, s.claims.of(tenant))
 	b.Queue(`SELECT `+assetColumns+` FROM assets WHERE tenant_id = $1 AND asset_h = $2 AND trashed_at IS NULL`, tenant, hash).
 		Query(func(rows pgx.Rows) (err error) {
 			d.Asset, err = pgx.CollectExactlyOneRow(rows, scanAsset)
@@ -115,7 +120,7 @@ func (s *Store) Asset(ctx context.Context, tenant library.TenantID, hash library
 			}
 			return rows.Err()
 		})
-	err := s.app.SendBatch(ctx, b).Close()
+	err = conn.SendBatch(ctx, b).Close()
 	if errors.Is(err, pgx.ErrNoRows) {
 		return d, library.NotFound("asset")
 	}

@@ -2,12 +2,15 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver that goose runs on
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 )
@@ -15,12 +18,18 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate brings the schema up to date and reports how many steps it took. It
-// holds an advisory lock, so several processes may call it at once. The URL's
-// role must own the schema and be able to create roles, or the two service
-// roles must exist.
-func Migrate(ctx context.Context, url string) (steps int, err error) {
-	p, closeDB, err := provider(url)
+// Migrate brings the schema up to date, lets the service's two roles sign in, and
+// reports how many steps of the schema it took. It holds an advisory lock, so several
+// processes may call it at once. The role of cfg.URL must own the schema, or be able
+// to make it, and be able to create roles, or both logins of the service must exist.
+func Migrate(ctx context.Context, cfg Config) (steps int, err error) { return migrate(ctx, cfg, false) }
+
+// Repair is Migrate that also gives a login of the service its configured password
+// when the server refuses that.
+func Repair(ctx context.Context, cfg Config) (steps int, err error) { return migrate(ctx, cfg, true) }
+
+func migrate(ctx context.Context, cfg Config, repair bool) (steps int, err error) {
+	p, closeDB, err := provider(cfg.URL)
 	if err != nil {
 		return 0, err
 	}
@@ -29,34 +38,70 @@ func Migrate(ctx context.Context, url string) (steps int, err error) {
 	if err != nil {
 		return len(done), fmt.Errorf("migrating the database: %w", err)
 	}
-	return len(done), nil
+	return len(done), ensureLogins(ctx, cfg, repair)
 }
 
 // SchemaBehind reports how many migrations the database lacks.
-func SchemaBehind(ctx context.Context, url string) (int, error) {
-	p, closeDB, err := provider(url)
+func SchemaBehind(ctx context.Context, cfg Config) (int, error) {
+	_, indexer, err := cfg.logins()
 	if err != nil {
 		return 0, err
 	}
-	defer closeDB()
-	list, err := p.Status(ctx)
+	at := indexer.cfg.ConnConfig
+	if cfg.URL != "" { // before the first migration there is no other role
+		if at, err = pgx.ParseConfig(cfg.URL); err != nil {
+			return 0, badURL("VITRINE_POSTGRES_URL")
+		}
+	}
+	conn, err := pgx.ConnectConfig(ctx, at)
 	if err != nil {
 		return 0, unavailable(err)
 	}
-	n := 0
-	for _, m := range list {
-		if m.State == goose.StatePending {
-			n++
+	defer conn.Close(context.WithoutCancel(ctx))
+	rows, err := conn.Query(ctx, `SELECT DISTINCT ON (version_id) version_id FROM goose_db_version WHERE is_applied ORDER BY version_id, id DESC`)
+	if err != nil {
+		return 0, unavailable(err)
+	}
+	applied, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && (pg.Code == "42P01" || pg.Code == "42501") { // no such table yet, or not readable yet
+		applied, err = nil, nil
+	}
+	if err != nil {
+		return 0, unavailable(err)
+	}
+	missing := 0
+	for _, version := range migrationVersions() {
+		if !slices.Contains(applied, version) {
+			missing++
 		}
 	}
-	return n, nil
+	return missing, nil
+}
+
+// migrationVersions lists the schema's versions in order.
+func migrationVersions() []int64 {
+	entries, err := migrations.ReadDir("migrations")
+	if err != nil {
+		panic(err) // they are part of the program
+	}
+	var versions []int64
+	for _, e := range entries {
+		v, err := goose.NumericComponent(e.Name())
+		if err != nil {
+			panic(err)
+		}
+		versions = append(versions, v)
+	}
+	return versions
 }
 
 func provider(url string) (*goose.Provider, func(), error) {
-	db, err := sql.Open("pgx", url)
+	at, err := pgx.ParseConfig(url)
 	if err != nil {
-		return nil, nil, fmt.Errorf("the database URL cannot be read: %w", err)
+		return nil, nil, badURL("VITRINE_POSTGRES_URL")
 	}
+	db := stdlib.OpenDB(*at)
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, nil, err

@@ -14,7 +14,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -28,55 +27,80 @@ import (
 type Store struct {
 	app     *pgxpool.Pool // role vitrine_app: one tenant per transaction
 	indexer *pgxpool.Pool // role vitrine_indexer: reads every tenant, writes bookkeeping only
+	claims  claims
 
 	wakeups  chan struct{}
 	stopWake context.CancelFunc
 }
 
-// Config says how to reach the database.
-type Config struct {
-	URL      string // libpq URL of a role that owns the schema or is a member of both service roles
-	MaxConns int32  // connections of the request pool; 0 means 16
-}
-
-// Open connects and checks that both service roles can be taken. The schema
-// must be current: see Migrate.
+// Open connects with the two logins of the service and checks that neither can
+// step beyond its rights. The schema must be current: see Migrate.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
+	app, indexer, err := cfg.logins()
+	if err != nil {
+		return nil, err
+	}
+	app.cfg.MaxConns, indexer.cfg.MaxConns = cfg.MaxConns, 8
 	if cfg.MaxConns == 0 {
-		cfg.MaxConns = 16
-	}
-	app, err := openPool(ctx, cfg.URL, "vitrine_app", cfg.MaxConns)
-	if err != nil {
-		return nil, err
-	}
-	indexer, err := openPool(ctx, cfg.URL, "vitrine_indexer", 8)
-	if err != nil {
-		app.Close()
-		return nil, err
+		app.cfg.MaxConns = 16
 	}
 	background, stop := context.WithCancel(context.Background())
-	s := &Store{app: app, indexer: indexer, wakeups: make(chan struct{}, 1), stopWake: stop}
+	s := &Store{wakeups: make(chan struct{}, 1), stopWake: stop}
+	if err := s.connect(ctx, app, indexer); err != nil {
+		stop()
+		return nil, err
+	}
 	go s.wakeLoop(background)
 	return s, nil
 }
 
-// openPool connects in a role that owns nothing. The role travels as a start-up
-// parameter, so a RESET on a pooled connection falls back to it, not to the owner.
-func openPool(ctx context.Context, url, role string, conns int32) (*pgxpool.Pool, error) {
-	cfg, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		return nil, fmt.Errorf("the database URL cannot be read: %w", err)
+func (s *Store) connect(ctx context.Context, app, indexer login) (err error) {
+	indexer.cfg.AfterConnect = indexer.checkLogin
+	app.cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		if err := app.checkLogin(ctx, conn); err != nil {
+			return err
+		}
+		return s.checkClaims(ctx, conn)
 	}
-	cfg.MaxConns = conns
-	cfg.MaxConnIdleTime = 5 * time.Minute
-	cfg.ConnConfig.RuntimeParams["role"] = role
-	cfg.ConnConfig.RuntimeParams["application_name"] = role
-	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if s.indexer, err = openPool(ctx, indexer); err != nil {
+		return err
+	}
+	if err = s.claims.read(ctx, s.indexer); err == nil {
+		s.app, err = openPool(ctx, app)
+	}
+	if err != nil {
+		s.indexer.Close()
+	}
+	return unavailable(err)
+}
+
+// checkClaims makes sure that a new connection takes this store's claims. The
+// database may be another one than when the store was opened: a restored one has a
+// key of its own.
+func (s *Store) checkClaims(ctx context.Context, conn *pgx.Conn) error {
+	good, err := s.claims.check(ctx, conn)
+	if err != nil || good {
+		return err
+	}
+	if err := s.claims.read(ctx, s.indexer); err != nil {
+		return err
+	}
+	if good, err = s.claims.check(ctx, conn); err != nil || good {
+		return err
+	}
+	return errors.New("the database does not take the claims that are made with its own key")
+}
+
+func openPool(ctx context.Context, l login) (*pgxpool.Pool, error) {
+	pool, err := pgxpool.NewWithConfig(ctx, l.cfg)
 	if err != nil {
 		return nil, err
 	}
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()
+		if isWrongPassword(err) {
+			return nil, l.wrongPassword()
+		}
 		return nil, unavailable(err)
 	}
 	return pool, nil
@@ -99,7 +123,7 @@ func (s *Store) Indexer() *pgxpool.Pool { return s.indexer }
 // inTenant runs fn in a transaction that sees only the tenant's rows.
 func (s *Store) inTenant(ctx context.Context, tenant library.TenantID, fn func(pgx.Tx) error) error {
 	err := pgx.BeginFunc(ctx, s.app, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `SELECT set_config('app.tenant', $1, true)`, string(tenant)); err != nil {
+		if _, err := tx.Exec(ctx, setTenant, s.claims.of(tenant)); err != nil {
 			return err
 		}
 		return fn(tx)
@@ -126,10 +150,15 @@ func (s *Store) retryDeadlock(ctx context.Context, tenant library.TenantID, fn f
 // readTenant runs one query that sees only the tenant's rows, in a single round
 // trip: a batch is one implicit transaction, which is where set_config ends.
 func (s *Store) readTenant(ctx context.Context, tenant library.TenantID, sql string, args []any, scan func(pgx.Rows) error) error {
+	conn, err := s.app.Acquire(ctx) // before the claim, which a new connection may renew
+	if err != nil {
+		return unavailable(err)
+	}
+	defer conn.Release()
 	b := &pgx.Batch{}
-	b.Queue(`SELECT set_config('app.tenant', $1, true)`, string(tenant))
+	b.Queue(setTenant, s.claims.of(tenant))
 	b.Queue(sql, args...)
-	res := s.app.SendBatch(ctx, b)
+	res := conn.SendBatch(ctx, b)
 	defer res.Close()
 	if _, err := res.Exec(); err != nil {
 		return unavailable(err)

@@ -47,7 +47,7 @@ func (c *demoUp) Run(ctx context.Context) error {
 		return err
 	}
 	step("Bringing the schema up to date")
-	if _, err := store.Migrate(ctx, at.PostgresURL); err != nil {
+	if _, err := store.Migrate(ctx, store.Config{URL: at.PostgresURL}); err != nil {
 		return err
 	}
 	if _, err := stack.Model(ctx, local, os.Stderr); err != nil {

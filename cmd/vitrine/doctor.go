@@ -38,8 +38,8 @@ func (c *doctorCommand) Run(ctx context.Context) error {
 		fmt.Printf("BAD   %-12s %v\n      %-12s %s\n", what, err, "", remedy)
 		return false
 	}
-	database := check("PostgreSQL", "Is it running, and is VITRINE_POSTGRES_URL right? vitrine stack up starts the local one.", func() (string, error) {
-		behind, err := store.SchemaBehind(ctx, cfg.PostgresURL)
+	database := check("PostgreSQL", "Is it running, and are VITRINE_POSTGRES_URL and the service's logins right? vitrine stack up starts the local one.", func() (string, error) {
+		behind, err := store.SchemaBehind(ctx, cfg.Database())
 		if err == nil && behind > 0 {
 			err = fmt.Errorf("the schema lacks %d migration(s); run vitrine migrate", behind)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -38,12 +39,12 @@ func (c *serveCommand) Run(ctx context.Context) error {
 		roles = service.Roles
 	}
 	s, err := untilUp(ctx, func() (*service.Service, error) {
-		if !c.NoMigrate {
-			if _, err := store.Migrate(ctx, cfg.PostgresURL); err != nil {
+		if !c.NoMigrate && cfg.PostgresURL != "" {
+			if _, err := store.Migrate(ctx, cfg.Database()); err != nil {
 				return nil, err
 			}
 		}
-		return service.Open(ctx, cfg)
+		return openCurrent(ctx, cfg)
 	}, func(err error) { cfg.Log.Warn("waiting for the database", "error", err) })
 	if err != nil {
 		return err
@@ -78,7 +79,10 @@ func (c *migrateCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	steps, err := store.Migrate(ctx, cfg.PostgresURL)
+	if cfg.PostgresURL == "" {
+		return errors.New("migrating needs the login of the schema's owner in VITRINE_POSTGRES_URL")
+	}
+	steps, err := store.Repair(ctx, cfg.Database())
 	if err != nil {
 		return err
 	}
@@ -96,12 +100,17 @@ func (s servers) open(ctx context.Context) (*service.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	behind, err := store.SchemaBehind(ctx, cfg.PostgresURL)
+	return openCurrent(ctx, cfg)
+}
+
+// openCurrent builds the product on a database whose schema is current.
+func openCurrent(ctx context.Context, cfg service.Config) (*service.Service, error) {
+	behind, err := store.SchemaBehind(ctx, cfg.Database())
 	if err != nil {
 		return nil, err
 	}
 	if behind > 0 {
-		return nil, fmt.Errorf("the database schema lacks %d migration(s); run vitrine migrate first", behind)
+		return nil, fmt.Errorf("the database schema lacks %d migration(s); run vitrine migrate, with the owner's login in VITRINE_POSTGRES_URL", behind)
 	}
 	return service.Open(ctx, cfg)
 }

@@ -48,7 +48,7 @@ func newOutage(t *testing.T) *outage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Migrate(t.Context(), at.PostgresURL); err != nil {
+	if _, err := store.Migrate(t.Context(), store.Config{URL: at.PostgresURL}); err != nil {
 		t.Fatal(err)
 	}
 	cfg := servicetest.Config(t) // for its folder and its address

@@ -23,7 +23,9 @@ import (
 
 // Servers are the flags that name the parts of a deployment.
 type Servers struct {
-	PostgresURL   string   `env:"VITRINE_POSTGRES_URL" help:"PostgreSQL 17, as a libpq URL. The local stack's when left out, as with Kafka and OpenSearch."`
+	PostgresURL   string   `env:"VITRINE_POSTGRES_URL" help:"PostgreSQL 17, as a libpq URL of the role that owns the schema. Only migrations, backup and restore sign in with it. The local stack's when left out, as with Kafka and OpenSearch."`
+	PostgresApp   string   `env:"VITRINE_POSTGRES_APP_URL" name:"postgres-app-url" help:"libpq URL of the role that requests sign in as, a member of vitrine_app and of nothing else. When left out, vitrine_app on the owner's server, with a password that follows from the owner's."`
+	PostgresIndex string   `env:"VITRINE_POSTGRES_INDEXER_URL" name:"postgres-indexer-url" help:"The same for relay, indexer and reconciler: a member of vitrine_indexer."`
 	KafkaBrokers  []string `env:"VITRINE_KAFKA_BROKERS" help:"Kafka 4 brokers, as host:port, separated by commas."`
 	OpensearchURL []string `env:"VITRINE_OPENSEARCH_URL" name:"opensearch-url" help:"OpenSearch 3 nodes with k-NN, as URLs, separated by commas."`
 	DataDir       string   `env:"VITRINE_DATA_DIR" default:".vitrine/data" help:"Folder for files and the key that links are signed with; replicas share it."`
@@ -53,9 +55,10 @@ func (e Embedding) Config() embed.Config {
 // left out are those of the local stack of the current folder; without a running
 // one it fails.
 func (s Servers) Config(version string) (service.Config, error) {
-	cfg := service.Config{PostgresURL: s.PostgresURL, Brokers: s.KafkaBrokers, OpenSearchURL: s.OpensearchURL,
+	cfg := service.Config{PostgresURL: s.PostgresURL, PostgresAppURL: s.PostgresApp, PostgresIndexerURL: s.PostgresIndex, Brokers: s.KafkaBrokers, OpenSearchURL: s.OpensearchURL,
 		DataDir: s.DataDir, Prefix: s.Prefix, Version: version, Log: s.Logger(), Embed: s.Embedding.Config()}
-	if cfg.PostgresURL != "" && len(cfg.Brokers) > 0 && len(cfg.OpenSearchURL) > 0 {
+	database := cfg.PostgresURL != "" || cfg.PostgresAppURL != "" && cfg.PostgresIndexerURL != ""
+	if database && len(cfg.Brokers) > 0 && len(cfg.OpenSearchURL) > 0 {
 		return cfg, nil
 	}
 	local, err := LocalStack()
@@ -69,7 +72,7 @@ func (s Servers) Config(version string) (service.Config, error) {
 	if dir, ok := stack.HasModel(local); ok && cfg.Embed.Driver == "" {
 		cfg.Embed.Driver, cfg.Embed.Dir = embed.Builtin, cmp.Or(cfg.Embed.Dir, dir)
 	}
-	if cfg.PostgresURL == "" {
+	if !database {
 		cfg.PostgresURL = running.PostgresURL
 	}
 	if len(cfg.Brokers) == 0 {

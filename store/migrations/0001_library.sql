@@ -4,15 +4,18 @@
 -- binds both. vitrine_app serves tenants, one at a time. vitrine_indexer reads
 -- every tenant, because one relay and one indexer serve them all, and it writes
 -- nothing but the index's own bookkeeping.
+-- Where this role may not make roles, an administrator has made the two before.
 -- +goose StatementBegin
 DO $$
+DECLARE r text;
 BEGIN
-  BEGIN CREATE ROLE vitrine_app NOLOGIN NOBYPASSRLS; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END;
-  BEGIN CREATE ROLE vitrine_indexer NOLOGIN NOBYPASSRLS; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END;
+  FOREACH r IN ARRAY ARRAY['vitrine_app', 'vitrine_indexer'] LOOP
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = r) THEN
+      BEGIN EXECUTE format('CREATE ROLE %I NOLOGIN NOBYPASSRLS', r); EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END;
+    END IF;
+  END LOOP;
 END $$;
 -- +goose StatementEnd
--- The service signs in as whoever owns the tables and steps down to a role.
-GRANT vitrine_app, vitrine_indexer TO CURRENT_USER;
 -- A schema that an administrator made may be closed to other roles.
 -- +goose StatementBegin
 DO $$ BEGIN EXECUTE format('GRANT USAGE ON SCHEMA %I TO vitrine_app, vitrine_indexer', current_schema()); END $$;

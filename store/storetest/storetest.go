@@ -16,7 +16,7 @@ import (
 func Database(t testing.TB, label string) string {
 	t.Helper()
 	return testenv.Database(t, label, func(ctx context.Context, url string) error {
-		_, err := store.Migrate(ctx, url)
+		_, err := store.Migrate(ctx, store.Config{URL: url})
 		return err
 	})
 }

@@ -166,7 +166,7 @@ func (e *env) makeDatabase(ctx context.Context, server, name string) (string, er
 	if err != nil {
 		return "", err
 	}
-	_, err = store.Migrate(ctx, own)
+	_, err = store.Migrate(ctx, store.Config{URL: own})
 	return own, err
 }
 

@@ -51,7 +51,7 @@ func TestWithoutATenantARoleSeesNothing(t *testing.T) {
 		if err := c.QueryRow(t.Context(), `SELECT count(*) FROM assets`).Scan(&n); err != nil || n != 0 {
 			t.Errorf("%d rows seen without a tenant (%v)", n, err)
 		}
-		if _, err := c.Exec(t.Context(), `SELECT set_config('app.tenant', $1, false)`, string(s.b.Tenant)); err != nil {
+		if _, err := c.Exec(t.Context(), `SELECT set_config('app.tenant', $1, false)`, s.Claim(s.b.Tenant)); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.QueryRow(t.Context(), `SELECT count(*) FROM assets`).Scan(&n); err != nil || n != 0 {
