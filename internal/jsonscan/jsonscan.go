@@ -1,10 +1,12 @@
-// Package jsonscan reads JSON documents of which little is wanted, or which come
-// too often for encoding/json, and writes those that go out as often.
+// Package jsonscan reads JSON that encoding/json does not serve: documents that
+// are not quite JSON, documents of which little is wanted, and documents that come
+// too often. It also writes those that go out as often.
 //
-// In comes a document; a Reader walks through it once, from front to back, hands
-// its parts to whoever wants them and passes over the rest. It finds where values
-// begin and end and leaves their numbers and words to whoever takes them, so it
-// does not notice every fault of a document: it is for what our own servers say.
+// Parse decodes untrusted documents into a tree of Values, within a budget and as
+// Python writes them. A Reader goes through a document once, from front to back,
+// hands its parts to whoever wants them and passes over the rest. A Reader finds
+// where values begin and end and leaves their numbers and words to whoever takes
+// them, so it does not notice every error of a document.
 package jsonscan
 
 import (
@@ -24,8 +26,11 @@ type Reader struct {
 	at int
 }
 
-// New stands before the whole document.
-func New(doc []byte) *Reader { return &Reader{s: string(doc)} }
+// New returns a Reader at the start of a document.
+func New(doc []byte) *Reader { return NewText(string(doc)) }
+
+// NewText is New for a document in a string, which is not copied.
+func NewText(doc string) *Reader { return &Reader{s: doc} }
 
 // Object calls member with each key, while the value is next. What member does
 // not take is passed over. Of null there are no members.
@@ -145,9 +150,12 @@ func (r *Reader) Text() (string, error) {
 	if strings.IndexByte(raw, '\\') < 0 {
 		return raw[1 : len(raw)-1], nil
 	}
-	var s string
-	err = json.Unmarshal([]byte(raw), &s)
-	return s, err
+	p := parser{s: raw}
+	s, ok := p.str()
+	if !ok {
+		return "", ErrNotJSON
+	}
+	return s, nil
 }
 
 // Int takes a whole number; null is 0.

@@ -4,17 +4,19 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"vitrine/internal/jsonscan"
 )
 
 // arithmetic computes the small number nodes that sit between a picked size or
 // seed and its use. Anything it does not know stays unresolved.
 func (r *reader) arithmetic(p port) (string, bool) {
 	n := p.node
-	if in := n.in("expression"); in != nil && in.val.kind == kindString {
-		return r.expression(n, in.val.text, p)
+	if in := n.in("expression"); in != nil && in.val.Kind == jsonscan.String {
+		return r.expression(n, in.val.Text, p)
 	}
-	if in := n.in("value"); in != nil && n.is("simplemath") && in.val.kind == kindString {
-		return r.expression(n, in.val.text, p)
+	if in := n.in("value"); in != nil && n.is("simplemath") && in.val.Kind == jsonscan.String {
+		return r.expression(n, in.val.Text, p)
 	}
 	if in := n.in("integer", "number"); in != nil && n.has("multiple") {
 		return r.binary(in, n.in("multiple"), "multiply", true)

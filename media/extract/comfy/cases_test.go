@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vitrine/internal/jsonscan"
 	"vitrine/library"
 )
 
@@ -197,7 +198,7 @@ func first(a, b *string) *string {
 // each seed.
 func editorVersion(t testing.TB, prompt []byte) []byte {
 	t.Helper()
-	doc, ok := decode(prompt)
+	doc, ok := decodeAlone(prompt)
 	if !ok {
 		t.Fatal("the case's prompt is no graph")
 	}
@@ -227,7 +228,7 @@ func editorVersion(t testing.TB, prompt []byte) []byte {
 			case in == nil || in.linked():
 				widgets = append(widgets, placeholder(name))
 			default:
-				widgets = append(widgets, json.RawMessage(in.val.encode(nil)))
+				widgets = append(widgets, json.RawMessage(in.val.Encode(nil)))
 			}
 			if name == "seed" || name == "noise_seed" {
 				widgets = append(widgets, "randomize")
@@ -260,4 +261,10 @@ func wireType(name string) string {
 		return "CONDITIONING"
 	}
 	return fmt.Sprintf("T_%s", strings.ToUpper(name))
+}
+
+// decodeAlone is decode for a file of one document.
+func decodeAlone(raw []byte) (value, bool) {
+	budget := jsonscan.MaxValues
+	return decode(raw, &budget)
 }

@@ -13,6 +13,7 @@
 package comfy
 
 import (
+	"vitrine/internal/jsonscan"
 	"vitrine/library"
 )
 
@@ -34,11 +35,11 @@ type Input struct {
 func Read(in Input) (library.Lineage, bool) {
 	prompt, workflow := classify(in)
 	var layout, g *graph
-	if workflow.doc.kind == kindObject {
+	if workflow.doc.Kind == jsonscan.Object {
 		layout = convert(workflow.doc)
 	}
 	switch {
-	case prompt.doc.kind == kindObject:
+	case prompt.doc.Kind == jsonscan.Object:
 		g = readPrompt(prompt.doc)
 		if layout != nil {
 			g.annotate(layout)
@@ -49,15 +50,15 @@ func Read(in Input) (library.Lineage, bool) {
 		return library.Lineage{}, false
 	}
 	r := newReader(in, g)
-	if len(in.Prompt) > 0 && prompt.doc.kind != kindObject {
+	if len(in.Prompt) > 0 && prompt.doc.Kind != jsonscan.Object {
 		r.warn("the executed graph could not be read; the editor's graph was read instead")
 	}
 	lin := r.lineage()
 	lin.Workflow = r.workflow(prompt, workflow)
-	if prompt.doc.kind == kindObject && layout != nil {
+	if prompt.doc.Kind == jsonscan.Object && layout != nil {
 		lin.Conflicts = r.conflicts(layout)
 	}
-	if v := workflow.doc.get("extra").get("frontendVersion").str(); v != "" && len(v) < 40 {
+	if v := workflow.doc.Get("extra").Get("frontendVersion").Str(); v != "" && len(v) < 40 {
 		lin.Extra = with(lin.Extra, "frontend_version", v)
 	}
 	lin.Warnings = r.warnings
@@ -82,12 +83,12 @@ type document struct {
 // classify decodes both documents and sorts them by their shape, because savers
 // of some packs swap or nest them.
 func classify(in Input) (prompt, workflow document) {
-	budget := maxJSONValues
+	budget := jsonscan.MaxValues
 	for _, raw := range [][]byte{in.Prompt, in.Workflow} {
 		if len(raw) == 0 {
 			continue
 		}
-		doc, ok := decodeWithin(raw, &budget)
+		doc, ok := decode(raw, &budget)
 		if !ok {
 			continue
 		}
@@ -99,31 +100,31 @@ func classify(in Input) (prompt, workflow document) {
 func place(d document, prompt, workflow *document, budget *int, depth int) {
 	switch {
 	case isEditorGraph(d.doc):
-		if workflow.doc.kind != kindObject {
+		if workflow.doc.Kind != jsonscan.Object {
 			*workflow = d
 		}
 	case isAPIGraph(d.doc):
-		if prompt.doc.kind != kindObject {
+		if prompt.doc.Kind != jsonscan.Object {
 			*prompt = d
 		}
 	case depth < 3: // {"prompt": …, "workflow": …} and {"extra_pnginfo": {"workflow": …}}
 		for _, name := range []string{"prompt", "workflow", "extra_data", "extra_pnginfo", "output"} {
-			inner := d.doc.get(name)
-			if inner.kind == kindString {
-				inner, _ = decodeWithin([]byte(inner.text), budget)
+			inner := d.doc.Get(name)
+			if inner.Kind == jsonscan.String {
+				inner, _ = decode([]byte(inner.Text), budget)
 			}
-			if inner.kind == kindObject {
+			if inner.Kind == jsonscan.Object {
 				place(document{doc: inner}, prompt, workflow, budget, depth+1)
 			}
 		}
 	}
 }
 
-func isEditorGraph(v value) bool { return v.get("nodes").kind == kindArray }
+func isEditorGraph(v value) bool { return v.Get("nodes").Kind == jsonscan.Array }
 
 func isAPIGraph(v value) bool {
-	for i := range v.members {
-		if v.members[i].val.get("class_type").kind == kindString {
+	for i := range v.Members {
+		if v.Members[i].Val.Get("class_type").Kind == jsonscan.String {
 			return true
 		}
 	}

@@ -1,6 +1,10 @@
 package comfy
 
-import "strings"
+import (
+	"strings"
+
+	"vitrine/internal/jsonscan"
+)
 
 // Bounds on expansion: nested instances multiply.
 const (
@@ -72,7 +76,7 @@ func (c *converter) open(s *scope, depth int) {
 		}
 		s.byID[u.id] = u
 		if u.typ == "SetNode" || u.typ == "easy setNode" {
-			if name := firstWidget(u).str(); name != "" {
+			if name := firstWidget(u).Str(); name != "" {
 				s.named[name] = u
 			}
 		}
@@ -102,11 +106,11 @@ func ownCopy(u *uiNode) *uiNode {
 }
 
 func firstWidget(u *uiNode) value {
-	if len(u.widgets.list) > 0 {
-		return u.widgets.list[0]
+	if len(u.widgets.List) > 0 {
+		return u.widgets.List[0]
 	}
-	if len(u.widgets.members) > 0 {
-		return u.widgets.members[0].val
+	if len(u.widgets.Members) > 0 {
+		return u.widgets.Members[0].Val
 	}
 	return value{}
 }
@@ -156,7 +160,7 @@ func (c *converter) fill(p pending) {
 		}
 		v := w.val
 		if w.name == "text" && p.u.typ == "CLIPTextEncode" {
-			v.text = stripComments(v.text)
+			v.Text = stripComments(v.Text)
 		}
 		p.n.inputs = append(p.n.inputs, input{name: w.name, val: v})
 	}
@@ -174,7 +178,7 @@ func (n *node) addInput(name string, o origin) {
 		n.inputs = append(n.inputs, input{name: name, val: o.val})
 		return
 	}
-	link := value{kind: kindArray, list: []value{{kind: kindString, text: o.port.node.id}, {kind: kindNumber, text: "0"}}}
+	link := value{Kind: jsonscan.Array, List: []value{{Kind: jsonscan.String, Text: o.port.node.id}, {Kind: jsonscan.Number, Text: "0"}}}
 	n.inputs = append(n.inputs, input{name: name, val: link, from: o.port})
 }
 
@@ -244,12 +248,12 @@ func (c *converter) fromNode(s *scope, l uiLink, hops int) origin {
 		if set, ok := s.override[u.id]["value"]; ok {
 			v = set
 		}
-		if v.kind != kindNull {
+		if v.Kind != jsonscan.Null {
 			return origin{val: v, lit: true}
 		}
 		return origin{}
 	case u.typ == "GetNode" || u.typ == "easy getNode":
-		return c.fromNamed(s, firstWidget(u).str(), hops)
+		return c.fromNamed(s, firstWidget(u).Str(), hops)
 	}
 	if n := c.made[u]; n != nil {
 		return origin{port: port{n, l.fromSlot}}

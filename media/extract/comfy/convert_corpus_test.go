@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vitrine/internal/jsonscan"
 	"vitrine/library"
 )
 
@@ -16,7 +17,7 @@ func TestEditorGraphConvertsToTheExecutedGraph(t *testing.T) {
 	same, all := 0, 0
 	for _, f := range readCorpus(t) {
 		prompt, workflow := classify(inputOf(t, f.File))
-		if prompt.doc.kind != kindObject || workflow.doc.kind != kindObject {
+		if prompt.doc.Kind != jsonscan.Object || workflow.doc.Kind != jsonscan.Object {
 			continue
 		}
 		all++
@@ -57,8 +58,8 @@ func graphDiff(want, got *graph) []string {
 			case a.linked() && (a.from.node.id != b.from.node.id || a.from.slot != b.from.slot):
 				out = append(out, n.id+" "+n.class+" input "+a.name+" linked to "+b.from.node.id+" for "+a.from.node.id)
 			case !a.linked() && differ(a, b):
-				x, _ := a.val.scalar()
-				y, _ := b.val.scalar()
+				x, _ := scalar(a.val)
+				y, _ := scalar(b.val)
 				out = append(out, n.id+" "+n.class+" input "+a.name+" is "+clip(y)+" for "+clip(x))
 			}
 		}
@@ -111,7 +112,7 @@ func contradict(a, b *graph) bool {
 	for _, n := range a.nodes {
 		m := b.byID[n.id]
 		for i := range n.inputs {
-			if m == nil || !isWeightFile(n.inputs[i].val.str()) {
+			if m == nil || !isWeightFile(n.inputs[i].val.Str()) {
 				continue
 			}
 			if in := m.in(n.inputs[i].name); in != nil && differ(&n.inputs[i], in) {

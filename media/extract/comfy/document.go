@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"vitrine/internal/jsonscan"
 	"vitrine/library"
 )
 
@@ -32,20 +33,20 @@ func (r *reader) workflow(prompt, workflow document) *library.Workflow {
 // rawJSON returns the document as valid JSON, unwrapped and without the tokens that
 // JSON does not know; byte for byte where the file's own bytes are valid.
 func rawJSON(d document) library.RawJSON {
-	if d.doc.kind != kindObject {
+	if d.doc.Kind != jsonscan.Object {
 		return nil
 	}
 	if len(d.raw) > 0 && isValidJSON(d.raw) {
 		return library.RawJSON(d.raw)
 	}
-	return library.RawJSON(d.doc.encode(nil))
+	return library.RawJSON(d.doc.Encode(nil))
 }
 
 func nodeUse(n *node) library.NodeUse {
 	u := library.NodeUse{ID: n.id, Class: n.class, Title: n.title}
 	for i := range n.inputs {
 		in := &n.inputs[i]
-		s, ok := in.val.scalar()
+		s, ok := scalar(in.val)
 		if in.linked() || !ok {
 			continue
 		}
@@ -62,8 +63,8 @@ func nodeUse(n *node) library.NodeUse {
 
 // graphName finds the title people gave the graph.
 func graphName(doc value) string {
-	for _, v := range []value{doc.get("name"), doc.get("extra").get("name"), doc.get("extra").get("info").get("name"), doc.get("extra").get("workspace_info").get("name"), doc.get("extra").get("title")} {
-		if s := strings.TrimSpace(v.str()); s != "" && len(s) < 500 {
+	for _, v := range []value{doc.Get("name"), doc.Get("extra").Get("name"), doc.Get("extra").Get("info").Get("name"), doc.Get("extra").Get("workspace_info").Get("name"), doc.Get("extra").Get("title")} {
+		if s := strings.TrimSpace(v.Str()); s != "" && len(s) < 500 {
 			return s
 		}
 	}
@@ -133,8 +134,8 @@ func inputsOf(field string) []string {
 }
 
 func differ(a, b *input) bool {
-	x, xok := a.val.scalar()
-	y, yok := b.val.scalar()
+	x, xok := scalar(a.val)
+	y, yok := scalar(b.val)
 	if !xok || !yok || a.linked() || b.linked() || x == y {
 		return false
 	}

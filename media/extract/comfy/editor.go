@@ -3,6 +3,8 @@ package comfy
 import (
 	"slices"
 	"strings"
+
+	"vitrine/internal/jsonscan"
 )
 
 // Modes of nodes in the editor.
@@ -73,23 +75,23 @@ type scope struct {
 }
 
 func readUINode(v value) *uiNode {
-	n := &uiNode{id: v.get("id").id(), typ: v.get("type").str(), title: v.get("title").str(), widgets: v.get("widgets_values"), named: v.get("widgets_values_named"), props: v.get("properties")}
-	n.mode, _ = v.get("mode").integer()
-	n.order, _ = v.get("order").integer()
-	n.inputs = readSlots(v.get("inputs"))
-	n.outputs = readSlots(v.get("outputs"))
+	n := &uiNode{id: v.Get("id").ID(), typ: v.Get("type").Str(), title: v.Get("title").Str(), widgets: v.Get("widgets_values"), named: v.Get("widgets_values_named"), props: v.Get("properties")}
+	n.mode, _ = v.Get("mode").Integer()
+	n.order, _ = v.Get("order").Integer()
+	n.inputs = readSlots(v.Get("inputs"))
+	n.outputs = readSlots(v.Get("outputs"))
 	return n
 }
 
 func readSlots(v value) []slot {
-	out := make([]slot, 0, len(v.list))
-	for i := range v.list {
-		s := v.list[i]
-		typ := s.get("type").str()
-		if s.get("type").kind == kindArray { // the choices of an old combo
+	out := make([]slot, 0, len(v.List))
+	for i := range v.List {
+		s := v.List[i]
+		typ := s.Get("type").Str()
+		if s.Get("type").Kind == jsonscan.Array { // the choices of an old combo
 			typ = "COMBO"
 		}
-		out = append(out, slot{name: s.get("name").str(), typ: typ, label: s.get("label").str(), link: s.get("link").id(), widget: s.get("widget").get("name").str()})
+		out = append(out, slot{name: s.Get("name").Str(), typ: typ, label: s.Get("label").Str(), link: s.Get("link").ID(), widget: s.Get("widget").Get("name").Str()})
 	}
 	return out
 }
@@ -97,32 +99,32 @@ func readSlots(v value) []slot {
 // readLinks reads links in both forms: [id, from, slot, to, slot, type] and
 // objects.
 func readLinks(v value) map[string]uiLink {
-	links := make(map[string]uiLink, len(v.list))
-	for i := range v.list {
-		l := v.list[i]
+	links := make(map[string]uiLink, len(v.List))
+	for i := range v.List {
+		l := v.List[i]
 		switch {
-		case l.kind == kindArray && len(l.list) >= 5:
-			u := uiLink{from: l.list[1].id(), to: l.list[3].id()}
-			u.fromSlot, _ = l.list[2].integer()
-			u.toSlot, _ = l.list[4].integer()
-			if len(l.list) > 5 {
-				u.typ = l.list[5].str()
+		case l.Kind == jsonscan.Array && len(l.List) >= 5:
+			u := uiLink{from: l.List[1].ID(), to: l.List[3].ID()}
+			u.fromSlot, _ = l.List[2].Integer()
+			u.toSlot, _ = l.List[4].Integer()
+			if len(l.List) > 5 {
+				u.typ = l.List[5].Str()
 			}
-			links[l.list[0].id()] = u
-		case l.kind == kindObject:
-			u := uiLink{from: l.get("origin_id").id(), to: l.get("target_id").id(), typ: l.get("type").str()}
-			u.fromSlot, _ = l.get("origin_slot").integer()
-			u.toSlot, _ = l.get("target_slot").integer()
-			links[l.get("id").id()] = u
+			links[l.List[0].ID()] = u
+		case l.Kind == jsonscan.Object:
+			u := uiLink{from: l.Get("origin_id").ID(), to: l.Get("target_id").ID(), typ: l.Get("type").Str()}
+			u.fromSlot, _ = l.Get("origin_slot").Integer()
+			u.toSlot, _ = l.Get("target_slot").Integer()
+			links[l.Get("id").ID()] = u
 		}
 	}
 	return links
 }
 
 func readDefinition(v value) *definition {
-	d := &definition{name: v.get("name").str(), links: readLinks(v.get("links")), inputs: readSlots(v.get("inputs")), outputs: readSlots(v.get("outputs")), noted: notedLinks(v)}
-	for i := range v.get("nodes").list {
-		if e := v.get("nodes").list[i]; e.kind == kindObject {
+	d := &definition{name: v.Get("name").Str(), links: readLinks(v.Get("links")), inputs: readSlots(v.Get("inputs")), outputs: readSlots(v.Get("outputs")), noted: notedLinks(v)}
+	for i := range v.Get("nodes").List {
+		if e := v.Get("nodes").List[i]; e.Kind == jsonscan.Object {
 			d.nodes = append(d.nodes, readUINode(e))
 		}
 	}
@@ -134,21 +136,21 @@ func readDefinition(v value) *definition {
 func definitions(doc value) map[string]*definition {
 	defs := map[string]*definition{}
 	collectSubgraphs(doc, defs, 0)
-	groups := doc.get("extra").get("groupNodes")
-	for i := range groups.members {
-		m := &groups.members[i]
-		d := readGroup(m.val)
-		d.name = m.name
-		defs["workflow>"+m.name] = d
-		defs["workflow/"+m.name] = d
+	groups := doc.Get("extra").Get("groupNodes")
+	for i := range groups.Members {
+		m := &groups.Members[i]
+		d := readGroup(m.Val)
+		d.name = m.Name
+		defs["workflow>"+m.Name] = d
+		defs["workflow/"+m.Name] = d
 	}
 	return defs
 }
 
 func collectSubgraphs(doc value, defs map[string]*definition, depth int) {
-	subs := doc.get("definitions").get("subgraphs").list
+	subs := doc.Get("definitions").Get("subgraphs").List
 	for i := range subs {
-		id := subs[i].get("id").str()
+		id := subs[i].Get("id").Str()
 		if id == "" || defs[id] != nil || len(defs) > maxNodes {
 			continue
 		}

@@ -1,6 +1,10 @@
 package comfy
 
-import "strings"
+import (
+	"strings"
+
+	"vitrine/internal/jsonscan"
+)
 
 // Links that make a node with texts an encoder.
 var encoderLinks = []string{"clip", "CLIP", "t5", "text_encoder", "text_encoders", "opt_clip", "bert", "clip_l", "clip_model", "T5", "hyvid_text_encoders", "chatglm3_model", "kolors_text_encoder", "te", "gemma", "gemma_model"}
@@ -69,7 +73,7 @@ func textInput(n *node, names []string) *input {
 			}
 			continue
 		}
-		if in.val.kind == kindString {
+		if in.val.Kind == jsonscan.String {
 			return in
 		}
 	}
@@ -110,11 +114,11 @@ func (n *node) unnamedText() *input {
 	var all, written []*input
 	for i := range n.inputs {
 		in := &n.inputs[i]
-		if !strings.HasPrefix(in.name, "widget_") || in.val.kind != kindString || in.linked() {
+		if !strings.HasPrefix(in.name, "widget_") || in.val.Kind != jsonscan.String || in.linked() {
 			continue
 		}
 		all = append(all, in)
-		if strings.ContainsAny(in.val.text, " \n,") {
+		if strings.ContainsAny(in.val.Text, " \n,") {
 			written = append(written, in)
 		}
 	}
@@ -130,7 +134,7 @@ func (n *node) unnamedText() *input {
 // populated returns the field in which a wildcard node keeps the text it really
 // used, when it has one.
 func populated(n *node) *input {
-	if in := n.in("populated_text"); in != nil && (in.linked() || strings.TrimSpace(in.val.str()) != "") {
+	if in := n.in("populated_text"); in != nil && (in.linked() || strings.TrimSpace(in.val.Str()) != "") {
 		return in
 	}
 	return nil
@@ -144,7 +148,7 @@ func (w *condWalk) addMain(n *node, c condCtx) bool {
 	if in == nil {
 		return false
 	}
-	if in.val.str() == "" && !in.linked() && textInput(n, encoderFields) != nil {
+	if in.val.Str() == "" && !in.linked() && textInput(n, encoderFields) != nil {
 		return false // an advanced encoder whose plain field is not in use
 	}
 	added := w.addField(n, in, c, "")

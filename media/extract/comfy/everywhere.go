@@ -3,6 +3,8 @@ package comfy
 import (
 	"regexp"
 	"strings"
+
+	"vitrine/internal/jsonscan"
 )
 
 // everywhere holds the nodes that feed every open input of a type without a
@@ -39,14 +41,14 @@ var (
 // target's id and slot.
 func notedLinks(v value) map[notedInput]uiLink {
 	out := map[notedInput]uiLink{}
-	noted := v.get("extra").get("ue_links").list
+	noted := v.Get("extra").Get("ue_links").List
 	for i := range noted {
 		l := noted[i]
-		u := uiLink{from: l.get("upstream").id(), typ: l.get("type").str()}
-		u.fromSlot, _ = l.get("upstream_slot").integer()
-		at, ok := l.get("downstream_slot").integer()
+		u := uiLink{from: l.Get("upstream").ID(), typ: l.Get("type").Str()}
+		u.fromSlot, _ = l.Get("upstream_slot").Integer()
+		at, ok := l.Get("downstream_slot").Integer()
 		if ok {
-			out[notedInput{l.get("downstream").id(), at}] = u
+			out[notedInput{l.Get("downstream").ID(), at}] = u
 		}
 	}
 	return out
@@ -131,13 +133,13 @@ func repeats(s *scope, u *uiNode, at int) bool {
 
 // rules returns the properties in which such nodes keep their limits since they can
 // be set for each of them.
-func (u *uiNode) rules() value { return u.props.get("ue_properties") }
+func (u *uiNode) rules() value { return u.props.Get("ue_properties") }
 
 // filter reads the patterns that the title of a target and the name of its input
 // must match.
 func (o *sender) filter(u *uiNode) {
-	title, input := u.rules().get("title_regex").str(), u.rules().get("input_regex").str()
-	if u.rules().get("version").kind == kindNull && u.typ == "Anything Everywhere?" {
+	title, input := u.rules().Get("title_regex").Str(), u.rules().Get("input_regex").Str()
+	if u.rules().Get("version").Kind == jsonscan.Null && u.typ == "Anything Everywhere?" {
 		title, input = u.widgetText(0), u.widgetText(1)
 	}
 	var titleOK, inputOK bool
@@ -147,10 +149,10 @@ func (o *sender) filter(u *uiNode) {
 }
 
 func (u *uiNode) widgetText(at int) string {
-	if at >= len(u.widgets.list) {
+	if at >= len(u.widgets.List) {
 		return ""
 	}
-	return u.widgets.list[at].str()
+	return u.widgets.List[at].Str()
 }
 
 // pattern reads a filter; nil stands for one that lets everything through.
@@ -170,16 +172,16 @@ func pattern(s string) (re *regexp.Regexp, ok bool) {
 func (u *uiNode) limited() bool {
 	for _, v := range []value{u.props, u.rules()} {
 		for _, name := range []string{"group_restricted", "color_restricted"} {
-			if n, ok := v.get(name).integer(); ok && n > 0 {
+			if n, ok := v.Get(name).Integer(); ok && n > 0 {
 				return true
 			}
 		}
 	}
-	if g := u.rules().get("group_regex").str(); g != "" && g != ".*" {
+	if g := u.rules().Get("group_regex").Str(); g != "" && g != ".*" {
 		return true
 	}
-	for _, m := range u.rules().members {
-		if strings.Contains(m.name, "invert") && m.val.kind == kindBool && m.val.text == "true" {
+	for _, m := range u.rules().Members {
+		if strings.Contains(m.Name, "invert") && m.Val.Kind == jsonscan.Bool && m.Val.Text == "true" {
 			return true
 		}
 	}
@@ -191,7 +193,7 @@ func (u *uiNode) limited() bool {
 // are properties it is computed from them or set, before that each kind had its own.
 func (u *uiNode) sendPriority() float64 {
 	fixed := u.typ == "Prompts Everywhere" || u.typ == seedEverywhere
-	if u.rules().get("version").kind == kindNull {
+	if u.rules().Get("version").Kind == jsonscan.Null {
 		switch {
 		case u.typ == "Anything Everywhere?":
 			return 10
@@ -202,7 +204,7 @@ func (u *uiNode) sendPriority() float64 {
 		}
 		return 0
 	}
-	if s, ok := u.rules().get("priority").scalar(); ok {
+	if s, ok := scalar(u.rules().Get("priority")); ok {
 		if f := parseFloat(s); f != nil {
 			return *f
 		}
@@ -212,7 +214,7 @@ func (u *uiNode) sendPriority() float64 {
 		rank += 10
 	}
 	for _, name := range []string{"title_regex", "input_regex", "group_regex"} {
-		if re := u.rules().get(name).str(); re != "" && re != ".*" {
+		if re := u.rules().Get(name).Str(); re != "" && re != ".*" {
 			rank += 20
 			break
 		}
@@ -223,14 +225,14 @@ func (u *uiNode) sendPriority() float64 {
 // takesOffers reports whether an open input may be fed: sockets, and widgets that
 // people opened for it.
 func (u *uiNode) takesOffers(in *slot) bool {
-	if u.props.get("rejects_ue_links").text == "true" {
+	if u.props.Get("rejects_ue_links").Text == "true" {
 		return false
 	}
 	if in.widget == "" {
 		return true
 	}
 	for _, v := range []value{u.props, u.rules()} {
-		if v.get("widget_ue_connectable").get(in.name).text == "true" {
+		if v.Get("widget_ue_connectable").Get(in.name).Text == "true" {
 			return true
 		}
 	}
@@ -286,7 +288,7 @@ func titleOf(u *uiNode) string {
 	if u.title != "" {
 		return u.title
 	}
-	if s := u.props.get("Node name for S&R").str(); s != "" {
+	if s := u.props.Get("Node name for S&R").Str(); s != "" {
 		return s
 	}
 	return u.typ

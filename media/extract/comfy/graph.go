@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"vitrine/internal/jsonscan"
 )
 
 // maxNodes bounds the graphs that are read as graphs. A file with more nodes
@@ -148,14 +150,14 @@ func foldClass(s string) string {
 // readPrompt reads an executed ("API") graph.
 func readPrompt(doc value) *graph {
 	g := newGraph("prompt")
-	for _, m := range doc.members {
-		class := m.val.get("class_type")
-		if class.kind != kindString || len(g.nodes) >= maxNodes {
+	for _, m := range doc.Members {
+		class := m.Val.Get("class_type")
+		if class.Kind != jsonscan.String || len(g.nodes) >= maxNodes {
 			continue
 		}
-		n := &node{id: m.name, class: class.text, title: m.val.get("_meta").get("title").str()}
-		for _, im := range m.val.get("inputs").members {
-			n.inputs = append(n.inputs, input{name: im.name, val: im.val})
+		n := &node{id: m.Name, class: class.Text, title: m.Val.Get("_meta").Get("title").Str()}
+		for _, im := range m.Val.Get("inputs").Members {
+			n.inputs = append(n.inputs, input{name: im.Name, val: im.Val})
 		}
 		g.add(n)
 	}
@@ -237,7 +239,7 @@ func (n *node) relayed() port {
 		switch in := &n.inputs[i]; {
 		case in.linked() && (relayNames[in.name] || n.is("reroute")):
 			from = in.from
-		case in.val.kind != kindBool && in.val.kind != kindNull:
+		case in.val.Kind != jsonscan.Bool && in.val.Kind != jsonscan.Null:
 			return port{}
 		}
 	}
@@ -250,11 +252,11 @@ func (n *node) relayed() port {
 // linkOf reads a link: a pair of node id and output index. A pair that names no
 // node is a literal list.
 func (g *graph) linkOf(v value) port {
-	if v.kind != kindArray || len(v.list) != 2 || v.list[1].kind != kindNumber {
+	if v.Kind != jsonscan.Array || len(v.List) != 2 || v.List[1].Kind != jsonscan.Number {
 		return port{}
 	}
-	n := g.byID[v.list[0].id()]
-	slot, ok := v.list[1].integer()
+	n := g.byID[v.List[0].ID()]
+	slot, ok := v.List[1].Integer()
 	if n == nil || !ok {
 		return port{}
 	}

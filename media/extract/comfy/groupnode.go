@@ -1,13 +1,17 @@
 package comfy
 
-import "strconv"
+import (
+	"strconv"
+
+	"vitrine/internal/jsonscan"
+)
 
 // readGroup reads an old group node as a definition. Its nodes are numbered, its
 // boundary follows from which slots are left open.
 func readGroup(v value) *definition {
-	d := &definition{links: map[string]uiLink{}, group: true, groupExternal: map[[2]int]bool{}, groupConfig: v.get("config")}
-	for i := range v.get("nodes").list {
-		u := readUINode(v.get("nodes").list[i])
+	d := &definition{links: map[string]uiLink{}, group: true, groupExternal: map[[2]int]bool{}, groupConfig: v.Get("config")}
+	for i := range v.Get("nodes").List {
+		u := readUINode(v.Get("nodes").List[i])
 		u.id = strconv.Itoa(i)
 		u.order = i
 		for j := range u.inputs {
@@ -15,16 +19,16 @@ func readGroup(v value) *definition {
 		}
 		d.nodes = append(d.nodes, u)
 	}
-	for i := range v.get("links").list {
-		d.addGroupLink(v.get("links").list[i], i)
+	for i := range v.Get("links").List {
+		d.addGroupLink(v.Get("links").List[i], i)
 	}
-	for i := range v.get("external").list {
-		if e := v.get("external").list[i].list; len(e) >= 2 {
-			at, ok := e[0].integer()
-			if e[0].kind == kindObject {
-				at, ok = e[0].get("index").integer()
+	for i := range v.Get("external").List {
+		if e := v.Get("external").List[i].List; len(e) >= 2 {
+			at, ok := e[0].Integer()
+			if e[0].Kind == jsonscan.Object {
+				at, ok = e[0].Get("index").Integer()
 			}
-			if slot, slotOK := e[1].integer(); ok && slotOK {
+			if slot, slotOK := e[1].Integer(); ok && slotOK {
 				d.groupExternal[[2]int{at, slot}] = true
 			}
 		}
@@ -34,13 +38,13 @@ func readGroup(v value) *definition {
 
 // addGroupLink reads [from, slot, to, slot, …]; a link from outside starts at null.
 func (d *definition) addGroupLink(v value, i int) {
-	if len(v.list) < 4 {
+	if len(v.List) < 4 {
 		return
 	}
-	from, fromOK := v.list[0].integer()
-	fromSlot, _ := v.list[1].integer()
-	to, toOK := v.list[2].integer()
-	toSlot, _ := v.list[3].integer()
+	from, fromOK := v.List[0].Integer()
+	fromSlot, _ := v.List[1].Integer()
+	to, toOK := v.List[2].Integer()
+	toSlot, _ := v.List[3].Integer()
 	if !fromOK || !toOK || to < 0 || to >= len(d.nodes) || toSlot < 0 || toSlot >= len(d.nodes[to].inputs) {
 		return
 	}
@@ -74,15 +78,15 @@ func (d *definition) groupOutput(at int) (node, slot int) {
 }
 
 func (d *definition) hidden(node int, side, name string) bool {
-	v := d.groupConfig.get(strconv.Itoa(node)).get(side).get(name).get("visible")
-	return v.kind == kindBool && v.text == "false"
+	v := d.groupConfig.Get(strconv.Itoa(node)).Get(side).Get(name).Get("visible")
+	return v.Kind == jsonscan.Bool && v.Text == "false"
 }
 
 // bindGroup connects an instance's inputs and widget values with the nodes
 // inside: open sockets and widgets, both in the order of the nodes.
 func bindGroup(s *scope) {
 	sockets := openSockets(s.instance)
-	vals := s.instance.widgets.list
+	vals := s.instance.widgets.List
 	links := make(map[string]uiLink, len(s.def.links)) // the shared definition stays as it is
 	for id, l := range s.def.links {
 		links[id] = l

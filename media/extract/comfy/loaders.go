@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"vitrine/internal/jsonscan"
 	"vitrine/library"
 )
 
@@ -138,17 +139,17 @@ func (r *reader) loadsOf(n *node) []load {
 		if r.nameSource[in] || isTextField(in.name) {
 			continue
 		}
-		switch in.val.kind {
-		case kindObject, kindArray:
+		switch in.val.Kind {
+		case jsonscan.Object, jsonscan.Array:
 			if in.linked() {
 				out = r.linkedLoad(out, n, in)
-			} else if name, ok := in.val.scalar(); ok {
+			} else if name, ok := scalar(in.val); ok {
 				out = r.namedLoad(out, n, in, name)
 			} else {
 				out = entryLoads(out, n, in)
 			}
-		case kindString:
-			out = r.namedLoad(out, n, in, in.val.text)
+		case jsonscan.String:
+			out = r.namedLoad(out, n, in, in.val.Text)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b load) int {
@@ -287,13 +288,13 @@ func (r *reader) strengths(n *node, in *input) (model, clip *float64) {
 // strength, strengthTwo} and {active, name, strength, clipStrength}.
 func entryLoads(out []load, n *node, in *input) []load {
 	v, from := in.val, len(out)
-	if inner := v.get("__value__"); inner.kind == kindArray {
+	if inner := v.Get("__value__"); inner.Kind == jsonscan.Array {
 		v = inner
 	}
-	if v.kind == kindArray {
-		for i := range v.list {
-			if v.list[i].kind == kindObject {
-				out = entryLoad(out, n, v.list[i])
+	if v.Kind == jsonscan.Array {
+		for i := range v.List {
+			if v.List[i].Kind == jsonscan.Object {
+				out = entryLoad(out, n, v.List[i])
 			}
 		}
 	} else {
@@ -306,21 +307,21 @@ func entryLoads(out []load, n *node, in *input) []load {
 }
 
 func entryLoad(out []load, n *node, v value) []load {
-	name := v.get("lora").str()
+	name := v.Get("lora").Str()
 	if name == "" && n.is("lora") {
-		name = v.get("name").str()
+		name = v.Get("name").Str()
 	}
 	if name == "" || isNoFile(name) {
 		return out
 	}
 	for _, k := range []string{"on", "active", "enabled"} {
-		if s, ok := v.get(k).scalar(); ok && falsy(s) {
+		if s, ok := scalar(v.Get(k)); ok && falsy(s) {
 			return out
 		}
 	}
 	num := func(keys ...string) *float64 {
 		for _, k := range keys {
-			if s, ok := v.get(k).scalar(); ok {
+			if s, ok := scalar(v.Get(k)); ok {
 				return parseFloat(s)
 			}
 		}

@@ -3,20 +3,22 @@ package comfy
 import (
 	"fmt"
 	"strings"
+
+	"vitrine/internal/jsonscan"
 )
 
 // entriesOf returns the entries of a list widget: objects, either as they are or
 // behind "__value__".
 func entriesOf(v value) []value {
-	if inner := v.get("__value__"); inner.kind == kindArray {
+	if inner := v.Get("__value__"); inner.Kind == jsonscan.Array {
 		v = inner
 	}
-	for i := range v.list {
-		if v.list[i].kind != kindObject {
+	for i := range v.List {
+		if v.List[i].Kind != jsonscan.Object {
 			return nil
 		}
 	}
-	return v.list
+	return v.List
 }
 
 // listsLoras knows the nodes that keep what they load as a list of entries. The
@@ -24,7 +26,7 @@ func entriesOf(v value) []value {
 func listsLoras(n *node) bool {
 	for i := range n.inputs {
 		for _, e := range entriesOf(n.inputs[i].val) {
-			if n.is("lora") && e.get("name").str() != "" && e.get("strength").kind != kindNull {
+			if n.is("lora") && e.Get("name").Str() != "" && e.Get("strength").Kind != jsonscan.Null {
 				return true
 			}
 		}
@@ -65,11 +67,11 @@ func (r *reader) toggled(n *node, side role) (s string, ok, done bool) {
 	strengths, _ := r.scalar(n.in("allow_strength_adjustment"), "")
 	var on []string
 	for _, w := range words {
-		text := strings.TrimSpace(w.get("text").str())
-		if active, _ := w.get("active").scalar(); text == "" || !truthy(active) {
+		text := strings.TrimSpace(w.Get("text").Str())
+		if active, _ := scalar(w.Get("active")); text == "" || !truthy(active) {
 			continue
 		}
-		if f, has := w.get("strength").scalar(); has && truthy(strengths) && parseFloat(f) != nil {
+		if f, has := scalar(w.Get("strength")); has && truthy(strengths) && parseFloat(f) != nil {
 			text = fmt.Sprintf("(%s:%.2f)", text, *parseFloat(f))
 		}
 		on = append(on, text)
@@ -81,7 +83,7 @@ func (r *reader) toggled(n *node, side role) (s string, ok, done bool) {
 func toggles(n *node) []value {
 	for i := range n.inputs {
 		list := entriesOf(n.inputs[i].val)
-		if len(list) > 0 && list[0].get("text").kind == kindString && list[0].get("active").kind == kindBool {
+		if len(list) > 0 && list[0].Get("text").Kind == jsonscan.String && list[0].Get("active").Kind == jsonscan.Bool {
 			return list
 		}
 	}

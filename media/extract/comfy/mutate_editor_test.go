@@ -3,26 +3,28 @@ package comfy
 import (
 	"slices"
 	"strconv"
+
+	"vitrine/internal/jsonscan"
 )
 
 // editorMutations are ways to draw an editor's graph.
 var editorMutations = []mutation{
 	{"nodes, links and members in another order", func(m *mutator, doc value) value {
 		for _, name := range []string{"nodes", "links"} {
-			list := doc.at(name).list
+			list := at(&doc, name).List
 			m.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		}
-		m.Shuffle(len(doc.members), func(i, j int) { doc.members[i], doc.members[j] = doc.members[j], doc.members[i] })
+		m.Shuffle(len(doc.Members), func(i, j int) { doc.Members[i], doc.Members[j] = doc.Members[j], doc.Members[i] })
 		return doc
 	}, true},
 	{"ids of nodes and links drawn anew", func(m *mutator, doc value) value {
 		return renumber(doc, func(node value) value { return numberValue(offset(node, 50_000)) }, func(link value) value { return numberValue(offset(link, 70_000)) })
 	}, false},
 	{"links as objects", func(_ *mutator, doc value) value {
-		links := doc.at("links").list
+		links := at(&doc, "links").List
 		for i, l := range links {
-			if l.kind == kindArray && len(l.list) >= 6 {
-				links[i] = objectValue("id", l.list[0], "origin_id", l.list[1], "origin_slot", l.list[2], "target_id", l.list[3], "target_slot", l.list[4], "type", l.list[5])
+			if l.Kind == jsonscan.Array && len(l.List) >= 6 {
+				links[i] = objectValue("id", l.List[0], "origin_id", l.List[1], "origin_slot", l.List[2], "target_id", l.List[3], "target_slot", l.List[4], "type", l.List[5])
 			}
 		}
 		return doc
@@ -30,7 +32,7 @@ var editorMutations = []mutation{
 	{"reroutes on every link", func(m *mutator, doc value) value {
 		return onEveryLink(m, doc, func(m *mutator, doc *value, in, out, typ value) (from, to value) {
 			id := numberValue(m.number())
-			doc.at("nodes").list = append(doc.at("nodes").list, objectValue("id", id, "type", textValue("Reroute"), "order", numberValue(0), "mode", numberValue(0),
+			at(doc, "nodes").List = append(at(doc, "nodes").List, objectValue("id", id, "type", textValue("Reroute"), "order", numberValue(0), "mode", numberValue(0),
 				"inputs", listValue(objectValue("name", textValue(""), "type", textValue("*"), "link", in)),
 				"outputs", listValue(objectValue("name", textValue(""), "type", typ, "links", listValue(out)))))
 			return id, id
@@ -39,7 +41,7 @@ var editorMutations = []mutation{
 	{"set and get nodes on every link", func(m *mutator, doc value) value {
 		return onEveryLink(m, doc, func(m *mutator, doc *value, in, out, typ value) (from, to value) {
 			set, get, name := numberValue(m.number()), numberValue(m.number()), textValue(m.id("variable "))
-			doc.at("nodes").list = append(doc.at("nodes").list,
+			at(doc, "nodes").List = append(at(doc, "nodes").List,
 				objectValue("id", set, "type", textValue("SetNode"), "order", numberValue(0), "mode", numberValue(0), "widgets_values", listValue(name),
 					"inputs", listValue(objectValue("name", typ, "type", typ, "link", in)), "outputs", listValue(objectValue("name", textValue("*"), "type", textValue("*")))),
 				objectValue("id", get, "type", textValue("GetNode"), "order", numberValue(0), "mode", numberValue(0), "widgets_values", listValue(name),
@@ -49,7 +51,7 @@ var editorMutations = []mutation{
 	}, false},
 	{"muted and bypassed branches that lead nowhere", func(m *mutator, doc value) value {
 		for _, mode := range []int{modeMuted, modeBypassed, 0} {
-			doc.at("nodes").list = append(doc.at("nodes").list,
+			at(&doc, "nodes").List = append(at(&doc, "nodes").List,
 				objectValue("id", numberValue(m.number()), "type", textValue("CheckpointLoaderSimple"), "order", numberValue(0), "mode", numberValue(mode),
 					"inputs", listValue(), "outputs", listValue(objectValue("name", textValue("MODEL"), "type", textValue("MODEL"))), "widgets_values", listValue(textValue("never-used.safetensors"))),
 				objectValue("id", numberValue(m.number()), "type", textValue("Note"), "order", numberValue(0), "mode", numberValue(mode), "widgets_values", listValue(textValue("steps: 99, seed: 1"))))
@@ -59,13 +61,13 @@ var editorMutations = []mutation{
 	{"all but the outputs in a subgraph", func(m *mutator, doc value) value { return wrapInSubgraph(m, doc) }, false},
 	{"in a subgraph within a subgraph", func(m *mutator, doc value) value { return wrapInSubgraph(m, wrapInSubgraph(m, doc)) }, false},
 	{"layout of the editor", func(m *mutator, doc value) value {
-		for i := range doc.at("nodes").list {
-			n := &doc.at("nodes").list[i]
-			*n.at("pos") = listValue(numberValue(m.IntN(5000)), numberValue(m.IntN(5000)))
-			*n.at("title") = textValue("Negative Prompt")
-			*n.at("color") = textValue("#432")
+		for i := range at(&doc, "nodes").List {
+			n := &at(&doc, "nodes").List[i]
+			*at(n, "pos") = listValue(numberValue(m.IntN(5000)), numberValue(m.IntN(5000)))
+			*at(n, "title") = textValue("Negative Prompt")
+			*at(n, "color") = textValue("#432")
 		}
-		*doc.at("groups") = listValue(objectValue("title", textValue("Positive"), "bounding", listValue(numberValue(0), numberValue(0), numberValue(9), numberValue(9))))
+		*at(&doc, "groups") = listValue(objectValue("title", textValue("Positive"), "bounding", listValue(numberValue(0), numberValue(0), numberValue(9), numberValue(9))))
 		return doc
 	}, false},
 }
@@ -74,49 +76,49 @@ func (m *mutator) number() int { m.next++; return m.next }
 
 // offset returns another id for one that is a number, and the id itself otherwise.
 func offset(id value, by int) string {
-	if n, err := strconv.Atoi(id.text); err == nil && n >= 0 {
+	if n, err := strconv.Atoi(id.Text); err == nil && n >= 0 {
 		return strconv.Itoa(n + by)
 	}
-	return id.text
+	return id.Text
 }
 
 // renumber gives nodes and links of the root other ids; negative ids are boundaries.
 func renumber(doc value, node, link func(value) value) value {
 	rename := func(v *value, f func(value) value) {
-		if _, err := strconv.Atoi(v.text); err == nil && v.kind != kindNull {
+		if _, err := strconv.Atoi(v.Text); err == nil && v.Kind != jsonscan.Null {
 			*v = f(*v)
 		}
 	}
-	for i := range doc.at("nodes").list {
-		n := &doc.at("nodes").list[i]
-		rename(n.at("id"), node)
-		for j := range n.at("inputs").list {
-			if in := &n.at("inputs").list[j]; in.get("link").kind != kindNull {
-				rename(in.at("link"), link)
+	for i := range at(&doc, "nodes").List {
+		n := &at(&doc, "nodes").List[i]
+		rename(at(n, "id"), node)
+		for j := range at(n, "inputs").List {
+			if in := &at(n, "inputs").List[j]; in.Get("link").Kind != jsonscan.Null {
+				rename(at(in, "link"), link)
 			}
 		}
-		for j := range n.at("outputs").list {
-			links := n.at("outputs").list[j].at("links").list
+		for j := range at(n, "outputs").List {
+			links := at(&at(n, "outputs").List[j], "links").List
 			for k := range links {
 				rename(&links[k], link)
 			}
 		}
 	}
-	for i := range doc.at("links").list {
-		if l := &doc.at("links").list[i]; l.kind == kindArray && len(l.list) >= 5 {
-			rename(&l.list[0], link)
-			rename(&l.list[1], node)
-			rename(&l.list[3], node)
+	for i := range at(&doc, "links").List {
+		if l := &at(&doc, "links").List[i]; l.Kind == jsonscan.Array && len(l.List) >= 5 {
+			rename(&l.List[0], link)
+			rename(&l.List[1], node)
+			rename(&l.List[3], node)
 		} else {
-			rename(l.at("id"), link)
-			rename(l.at("origin_id"), node)
-			rename(l.at("target_id"), node)
+			rename(at(l, "id"), link)
+			rename(at(l, "origin_id"), node)
+			rename(at(l, "target_id"), node)
 		}
 	}
-	noted := doc.at("extra").at("ue_links").list
+	noted := at(at(&doc, "extra"), "ue_links").List
 	for i := range noted {
-		rename(noted[i].at("downstream"), node)
-		rename(noted[i].at("upstream"), node)
+		rename(at(&noted[i], "downstream"), node)
+		rename(at(&noted[i], "upstream"), node)
 	}
 	return doc
 }
@@ -125,22 +127,22 @@ func renumber(doc value, node, link func(value) value) value {
 // Links out of nodes that exist in the editor only are left as they are.
 func onEveryLink(m *mutator, doc value, insert func(m *mutator, doc *value, in, out, typ value) (from, to value)) value {
 	virtual := map[string]bool{}
-	for _, n := range doc.get("nodes").list {
-		virtual[n.get("id").id()] = isVirtual(n.get("type").str())
+	for _, n := range doc.Get("nodes").List {
+		virtual[n.Get("id").ID()] = isVirtual(n.Get("type").Str())
 	}
 	var added []value
-	count := len(doc.get("links").list)
+	count := len(doc.Get("links").List)
 	for i := range count {
-		l := doc.at("links").list[i]
-		if l.kind != kindArray || len(l.list) < 6 || virtual[l.list[1].id()] || virtual[l.list[3].id()] {
+		l := at(&doc, "links").List[i]
+		if l.Kind != jsonscan.Array || len(l.List) < 6 || virtual[l.List[1].ID()] || virtual[l.List[3].ID()] {
 			continue
 		}
 		first := numberValue(m.number())
-		from, to := insert(m, &doc, first, l.list[0], l.list[5])
-		added = append(added, listValue(first, l.list[1], l.list[2], to, numberValue(0), l.list[5]))
-		doc.at("links").list[i] = listValue(l.list[0], from, numberValue(0), l.list[3], l.list[4], l.list[5])
+		from, to := insert(m, &doc, first, l.List[0], l.List[5])
+		added = append(added, listValue(first, l.List[1], l.List[2], to, numberValue(0), l.List[5]))
+		at(&doc, "links").List[i] = listValue(l.List[0], from, numberValue(0), l.List[3], l.List[4], l.List[5])
 	}
-	doc.at("links").list = append(doc.at("links").list, added...)
+	at(&doc, "links").List = append(at(&doc, "links").List, added...)
 	return doc
 }
 
@@ -149,50 +151,50 @@ func wrapInSubgraph(m *mutator, doc value) value {
 	id, def := numberValue(m.number()), m.id("00000000-1111-2222-3333-")
 	outside := map[string]bool{}
 	var outer, inner, outerLinks, innerLinks, boundary, slots []value
-	for _, n := range doc.get("nodes").list {
-		if isOutputClass(&node{class: n.get("type").str(), key: foldClass(n.get("type").str())}) {
-			outside[n.get("id").id()] = true
+	for _, n := range doc.Get("nodes").List {
+		if isOutputClass(&node{class: n.Get("type").Str(), key: foldClass(n.Get("type").Str())}) {
+			outside[n.Get("id").ID()] = true
 			outer = append(outer, n)
 		} else {
 			inner = append(inner, n)
 		}
 	}
 	places := map[string]int{} // of the origins that leave, by node and slot
-	for _, l := range doc.get("links").list {
-		if l.kind == kindObject {
-			l = listValue(l.get("id"), l.get("origin_id"), l.get("origin_slot"), l.get("target_id"), l.get("target_slot"), l.get("type"))
+	for _, l := range doc.Get("links").List {
+		if l.Kind == jsonscan.Object {
+			l = listValue(l.Get("id"), l.Get("origin_id"), l.Get("origin_slot"), l.Get("target_id"), l.Get("target_slot"), l.Get("type"))
 		}
-		if len(l.list) < 6 {
+		if len(l.List) < 6 {
 			continue
 		}
-		from, to := l.list[1].id(), l.list[3].id()
+		from, to := l.List[1].ID(), l.List[3].ID()
 		switch {
 		case outside[from]:
 			return doc // something is made of what an output gives on: not wrapped
 		case !outside[to]:
-			innerLinks = append(innerLinks, linkObject(l.list[0], l.list[1], l.list[2], l.list[3], l.list[4], l.list[5]))
+			innerLinks = append(innerLinks, linkObject(l.List[0], l.List[1], l.List[2], l.List[3], l.List[4], l.List[5]))
 		default:
-			key := from + "/" + l.list[2].text
+			key := from + "/" + l.List[2].Text
 			at, known := places[key]
 			if !known {
 				at = len(boundary)
 				places[key] = at
 				name := textValue("out" + strconv.Itoa(at))
-				boundary = append(boundary, objectValue("id", textValue(m.id("o")), "name", name, "type", l.list[5]))
-				slots = append(slots, objectValue("name", name, "type", l.list[5]))
-				innerLinks = append(innerLinks, linkObject(numberValue(m.number()), l.list[1], l.list[2], numberValue(-20), numberValue(at), l.list[5]))
+				boundary = append(boundary, objectValue("id", textValue(m.id("o")), "name", name, "type", l.List[5]))
+				slots = append(slots, objectValue("name", name, "type", l.List[5]))
+				innerLinks = append(innerLinks, linkObject(numberValue(m.number()), l.List[1], l.List[2], numberValue(-20), numberValue(at), l.List[5]))
 			}
-			outerLinks = append(outerLinks, listValue(l.list[0], id, numberValue(at), l.list[3], l.list[4], l.list[5]))
+			outerLinks = append(outerLinks, listValue(l.List[0], id, numberValue(at), l.List[3], l.List[4], l.List[5]))
 		}
 	}
 	instance := objectValue("id", id, "type", textValue(def), "order", numberValue(0), "mode", numberValue(0), "inputs", listValue(), "outputs", listValue(slots...),
 		"properties", objectValue("proxyWidgets", listValue()), "widgets_values", listValue())
-	*doc.at("nodes") = listValue(append([]value{instance}, outer...)...)
-	*doc.at("links") = listValue(outerLinks...)
-	subgraphs := doc.at("definitions").at("subgraphs")
-	*subgraphs = listValue(append(slices.Clone(subgraphs.list), objectValue("id", textValue(def), "name", textValue("Everything"),
+	*at(&doc, "nodes") = listValue(append([]value{instance}, outer...)...)
+	*at(&doc, "links") = listValue(outerLinks...)
+	subgraphs := at(at(&doc, "definitions"), "subgraphs")
+	*subgraphs = listValue(append(slices.Clone(subgraphs.List), objectValue("id", textValue(def), "name", textValue("Everything"),
 		"inputNode", objectValue("id", numberValue(-10)), "outputNode", objectValue("id", numberValue(-20)),
-		"inputs", listValue(), "outputs", listValue(boundary...), "nodes", listValue(inner...), "links", listValue(innerLinks...), "extra", doc.get("extra")))...)
+		"inputs", listValue(), "outputs", listValue(boundary...), "nodes", listValue(inner...), "links", listValue(innerLinks...), "extra", doc.Get("extra")))...)
 	return doc
 }
 

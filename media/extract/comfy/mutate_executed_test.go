@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"vitrine/internal/jsonscan"
 )
 
 // executedMutations are ways to write an executed graph.
@@ -23,8 +25,8 @@ var executedMutations = []mutation{
 	}, true},
 	{"links by number", func(_ *mutator, doc value) value {
 		return eachLink(doc, func(_ *value, _ string, link *value) {
-			if _, err := strconv.Atoi(link.list[0].text); err == nil {
-				link.list[0].kind = kindNumber
+			if _, err := strconv.Atoi(link.List[0].Text); err == nil {
+				link.List[0].Kind = jsonscan.Number
 			}
 		})
 	}, false},
@@ -36,21 +38,21 @@ var executedMutations = []mutation{
 	{"titles that mislead", func(m *mutator, doc value) value {
 		titles := []string{"Negative Prompt", "Positive Prompt", "KSampler", "Load LoRA", "negative", "seed"}
 		return eachNode(doc, func(_ string, n *value) {
-			*n.at("_meta") = objectValue("title", textValue(titles[m.IntN(len(titles))]))
+			*at(n, "_meta") = objectValue("title", textValue(titles[m.IntN(len(titles))]))
 		})
 	}, false},
 	{"marks of a changed node", func(_ *mutator, doc value) value {
-		return eachNode(doc, func(_ string, n *value) { *n.at("is_changed") = listValue(value{kind: kindNumber, text: "NaN"}) })
+		return eachNode(doc, func(_ string, n *value) { *at(n, "is_changed") = listValue(value{Kind: jsonscan.Number, Text: "NaN"}) })
 	}, false},
 	{"branches that lead nowhere", func(m *mutator, doc value) value {
 		ckpt, clip, k := m.id(""), m.id(""), m.id("")
-		doc.members = append(doc.members,
-			member{ckpt, nodeValue("CheckpointLoaderSimple", "ckpt_name", textValue("never-used.safetensors"))},
-			member{clip, nodeValue("CLIPTextEncode", "text", textValue("never used"), "clip", linkValue(ckpt, 1))},
-			member{k, nodeValue("KSampler", "seed", numberValue(999), "steps", numberValue(99), "cfg", numberValue(9), "sampler_name", textValue("lms"), "scheduler", textValue("karras"), "denoise", numberValue(1),
-				"model", linkValue(ckpt, 0), "positive", linkValue(clip, 0), "negative", linkValue(clip, 0), "latent_image", linkValue(m.id(""), 0))},
-			member{m.id(""), nodeValue("LoraLoader", "lora_name", textValue("never-used-lora.safetensors"), "strength_model", numberValue(1), "strength_clip", numberValue(1), "model", linkValue(ckpt, 0), "clip", linkValue(ckpt, 1))},
-			member{m.id(""), nodeValue("LoadImage", "image", textValue("never-used.png"))})
+		doc.Members = append(doc.Members,
+			pair(ckpt, nodeValue("CheckpointLoaderSimple", "ckpt_name", textValue("never-used.safetensors"))),
+			pair(clip, nodeValue("CLIPTextEncode", "text", textValue("never used"), "clip", linkValue(ckpt, 1))),
+			pair(k, nodeValue("KSampler", "seed", numberValue(999), "steps", numberValue(99), "cfg", numberValue(9), "sampler_name", textValue("lms"), "scheduler", textValue("karras"), "denoise", numberValue(1),
+				"model", linkValue(ckpt, 0), "positive", linkValue(clip, 0), "negative", linkValue(clip, 0), "latent_image", linkValue(m.id(""), 0))),
+			pair(m.id(""), nodeValue("LoraLoader", "lora_name", textValue("never-used-lora.safetensors"), "strength_model", numberValue(1), "strength_clip", numberValue(1), "model", linkValue(ckpt, 0), "clip", linkValue(ckpt, 1))),
+			pair(m.id(""), nodeValue("LoadImage", "image", textValue("never-used.png"))))
 		return doc
 	}, false},
 	{"settings in nodes of their own", settingsApart, false},
@@ -80,26 +82,26 @@ var executedMutations = []mutation{
 	{"models switched by a chosen branch", func(m *mutator, doc value) value {
 		other := m.id("")
 		doc = insertOnLinks(m, doc, func(class, in string) bool { return in == "model" && strings.Contains(class, "Sampler") }, func(link value) value {
-			return nodeValue("ImpactSwitch", "select", numberValue(2), "sel_mode", value{kind: kindBool, text: "false"}, "input1", linkValue(other, 0), "input2", link)
+			return nodeValue("ImpactSwitch", "select", numberValue(2), "sel_mode", value{Kind: jsonscan.Bool, Text: "false"}, "input1", linkValue(other, 0), "input2", link)
 		})
-		doc.members = append(doc.members, member{other, nodeValue("UNETLoader", "unet_name", textValue("not-chosen.safetensors"), "weight_dtype", textValue("default"))})
+		doc.Members = append(doc.Members, pair(other, nodeValue("UNETLoader", "unet_name", textValue("not-chosen.safetensors"), "weight_dtype", textValue("default"))))
 		return doc
 	}, false},
 }
 
 func shuffleMembers(m *mutator, v value) value {
-	m.Shuffle(len(v.members), func(i, j int) { v.members[i], v.members[j] = v.members[j], v.members[i] })
-	for i := range v.members {
-		v.members[i].val = shuffleMembers(m, v.members[i].val)
+	m.Shuffle(len(v.Members), func(i, j int) { v.Members[i], v.Members[j] = v.Members[j], v.Members[i] })
+	for i := range v.Members {
+		v.Members[i].Val = shuffleMembers(m, v.Members[i].Val)
 	}
 	return v
 }
 
 // eachNode visits the nodes of an executed graph.
 func eachNode(doc value, visit func(id string, n *value)) value {
-	for i := range doc.members {
-		if doc.members[i].val.get("class_type").kind == kindString {
-			visit(doc.members[i].name, &doc.members[i].val)
+	for i := range doc.Members {
+		if doc.Members[i].Val.Get("class_type").Kind == jsonscan.String {
+			visit(doc.Members[i].Name, &doc.Members[i].Val)
 		}
 	}
 	return doc
@@ -110,23 +112,23 @@ func eachLink(doc value, visit func(n *value, in string, link *value)) value {
 	ids := map[string]bool{}
 	eachNode(doc, func(id string, _ *value) { ids[id] = true })
 	return eachNode(doc, func(_ string, n *value) {
-		if n.get("inputs").kind != kindObject {
+		if n.Get("inputs").Kind != jsonscan.Object {
 			return
 		}
-		inputs := n.at("inputs")
-		for i := range inputs.members {
-			if v := &inputs.members[i].val; v.kind == kindArray && len(v.list) == 2 && v.list[1].kind == kindNumber && ids[v.list[0].id()] {
-				visit(n, inputs.members[i].name, v)
+		inputs := at(n, "inputs")
+		for i := range inputs.Members {
+			if v := &inputs.Members[i].Val; v.Kind == jsonscan.Array && len(v.List) == 2 && v.List[1].Kind == jsonscan.Number && ids[v.List[0].ID()] {
+				visit(n, inputs.Members[i].Name, v)
 			}
 		}
 	})
 }
 
 func renameIDs(doc value, name func(string) string) value {
-	eachLink(doc, func(_ *value, _ string, link *value) { link.list[0] = textValue(name(link.list[0].id())) })
-	for i := range doc.members {
-		if doc.members[i].val.get("class_type").kind == kindString {
-			doc.members[i].name = name(doc.members[i].name)
+	eachLink(doc, func(_ *value, _ string, link *value) { link.List[0] = textValue(name(link.List[0].ID())) })
+	for i := range doc.Members {
+		if doc.Members[i].Val.Get("class_type").Kind == jsonscan.String {
+			doc.Members[i].Name = name(doc.Members[i].Name)
 		}
 	}
 	return doc
@@ -136,14 +138,14 @@ func renameIDs(doc value, name func(string) string) value {
 func insertOnLinks(m *mutator, doc value, chosen func(class, in string) bool, make func(link value) value) value {
 	var added []member
 	eachLink(doc, func(n *value, in string, link *value) {
-		if !chosen(n.get("class_type").text, in) {
+		if !chosen(n.Get("class_type").Text, in) {
 			return
 		}
 		id := m.id("")
-		added = append(added, member{id, make(clone(*link))})
+		added = append(added, pair(id, make(clone(*link))))
 		*link = linkValue(id, 0)
 	})
-	doc.members = append(doc.members, added...)
+	doc.Members = append(doc.Members, added...)
 	return doc
 }
 
@@ -157,10 +159,10 @@ func nodeValue(class string, inputs ...any) value {
 func settingsApart(m *mutator, doc value) value {
 	moved := []string{"seed", "noise_seed", "steps", "cfg", "width", "height", "denoise"}
 	return intoNodes(m, doc, func(class, in string, v value) (value, bool) {
-		if v.kind != kindNumber || !slices.Contains(moved, in) || class == "PrimitiveInt" {
+		if v.Kind != jsonscan.Number || !slices.Contains(moved, in) || class == "PrimitiveInt" {
 			return value{}, false
 		}
-		if strings.Contains(v.text, ".") || in == "cfg" || in == "denoise" {
+		if strings.Contains(v.Text, ".") || in == "cfg" || in == "denoise" {
 			return nodeValue("PrimitiveFloat", "value", v), true
 		}
 		return nodeValue("PrimitiveInt", "value", v), true
@@ -169,7 +171,7 @@ func settingsApart(m *mutator, doc value) value {
 
 func textsApart(m *mutator, doc value) value {
 	return intoNodes(m, doc, func(class, in string, v value) (value, bool) {
-		if v.kind != kindString || in != "text" || class != "CLIPTextEncode" {
+		if v.Kind != jsonscan.String || in != "text" || class != "CLIPTextEncode" {
 			return value{}, false
 		}
 		return nodeValue("Zorkmid Text Box", "text", v), true
@@ -180,18 +182,18 @@ func textsApart(m *mutator, doc value) value {
 func intoNodes(m *mutator, doc value, move func(class, in string, v value) (value, bool)) value {
 	var added []member
 	eachNode(doc, func(_ string, n *value) {
-		if n.get("inputs").kind != kindObject {
+		if n.Get("inputs").Kind != jsonscan.Object {
 			return
 		}
-		inputs := n.at("inputs")
-		for i := range inputs.members {
-			if holder, ok := move(n.get("class_type").text, inputs.members[i].name, inputs.members[i].val); ok {
+		inputs := at(n, "inputs")
+		for i := range inputs.Members {
+			if holder, ok := move(n.Get("class_type").Text, inputs.Members[i].Name, inputs.Members[i].Val); ok {
 				id := m.id("")
-				added = append(added, member{id, holder})
-				inputs.members[i].val = linkValue(id, 0)
+				added = append(added, pair(id, holder))
+				inputs.Members[i].Val = linkValue(id, 0)
 			}
 		}
 	})
-	doc.members = append(doc.members, added...)
+	doc.Members = append(doc.Members, added...)
 	return doc
 }

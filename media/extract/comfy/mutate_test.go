@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"vitrine/internal/jsonscan"
 	"vitrine/library"
 )
 
@@ -65,12 +66,12 @@ func checkMutations(t *testing.T, list []mutation, split func(Input) ([]byte, In
 	same, all := map[string]int{}, map[string]int{}
 	for _, name := range names {
 		raw, bare := split(graphs[name])
-		doc, ok := decode(raw)
+		doc, ok := decodeAlone(raw)
 		if !ok {
 			continue
 		}
 		plain := bare
-		put(&plain, doc.encode(nil))
+		put(&plain, doc.Encode(nil))
 		want, ok := Read(plain)
 		if !ok {
 			continue
@@ -80,7 +81,7 @@ func checkMutations(t *testing.T, list []mutation, split func(Input) ([]byte, In
 			seed.Write([]byte(name + mu.name))
 			m := &mutator{Rand: rand.New(rand.NewPCG(seed.Sum64(), 1)), next: 90_000}
 			changed := bare
-			put(&changed, mu.change(m, clone(doc)).encode(nil))
+			put(&changed, mu.change(m, clone(doc)).Encode(nil))
 			got, ok := Read(changed)
 			if !ok {
 				t.Errorf("%s, %s: no graph found", name, mu.name)
@@ -170,38 +171,40 @@ func meaning(l library.Lineage, anyOrder bool) library.Lineage {
 }
 
 func clone(v value) value {
-	v.list, v.members = slices.Clone(v.list), slices.Clone(v.members)
-	for i := range v.list {
-		v.list[i] = clone(v.list[i])
+	v.List, v.Members = slices.Clone(v.List), slices.Clone(v.Members)
+	for i := range v.List {
+		v.List[i] = clone(v.List[i])
 	}
-	for i := range v.members {
-		v.members[i].val = clone(v.members[i].val)
+	for i := range v.Members {
+		v.Members[i].Val = clone(v.Members[i].Val)
 	}
 	return v
 }
 
 // at returns a pointer to a member's value, which is made when it is not there.
-func (v *value) at(name string) *value {
-	for i := range v.members {
-		if v.members[i].name == name {
-			return &v.members[i].val
+func at(v *value, name string) *value {
+	for i := range v.Members {
+		if v.Members[i].Name == name {
+			return &v.Members[i].Val
 		}
 	}
-	v.kind = kindObject
-	v.members = append(v.members, member{name: name})
-	return &v.members[len(v.members)-1].val
+	v.Kind = jsonscan.Object
+	v.Members = append(v.Members, member{Name: name})
+	return &v.Members[len(v.Members)-1].Val
 }
 
-func textValue(s string) value { return value{kind: kindString, text: s} }
-func numberValue(n any) value  { return value{kind: kindNumber, text: fmt.Sprint(n)} }
+func textValue(s string) value { return value{Kind: jsonscan.String, Text: s} }
+func numberValue(n any) value  { return value{Kind: jsonscan.Number, Text: fmt.Sprint(n)} }
 func listValue(v ...value) value {
-	return value{kind: kindArray, list: v}
+	return value{Kind: jsonscan.Array, List: v}
 }
 
 func objectValue(pairs ...any) value {
-	v := value{kind: kindObject}
+	v := value{Kind: jsonscan.Object}
 	for i := 0; i < len(pairs); i += 2 {
-		v.members = append(v.members, member{pairs[i].(string), pairs[i+1].(value)})
+		v.Members = append(v.Members, pair(pairs[i].(string), pairs[i+1].(value)))
 	}
 	return v
 }
+
+func pair(name string, v value) member { return member{Name: name, Val: v} }

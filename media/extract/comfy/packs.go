@@ -8,10 +8,10 @@ import (
 // packOf returns the registry id of the pack a node comes from, or the repository
 // it was installed from.
 func packOf(props value) string {
-	if s := props.get("cnr_id").str(); s != "" {
+	if s := props.Get("cnr_id").Str(); s != "" {
 		return s
 	}
-	return props.get("aux_id").str()
+	return props.Get("aux_id").Str()
 }
 
 // customNodes lists the packs a graph uses, sorted. Where a file has no editor's
@@ -23,7 +23,7 @@ func customNodes(g *graph, doc value) []string {
 			seen[pack] = true
 		}
 	}
-	eachEditorNode(doc, func(v value) { add(packOf(v.get("properties"))) })
+	eachEditorNode(doc, func(v value) { add(packOf(v.Get("properties"))) })
 	for _, n := range g.nodes {
 		if n.pack == "" && !isCore(n.class) {
 			add(packBySign(n.class))
@@ -39,11 +39,11 @@ func customNodes(g *graph, doc value) []string {
 
 // eachEditorNode visits the nodes of the root and of every subgraph definition.
 func eachEditorNode(doc value, visit func(value)) {
-	for _, v := range doc.get("nodes").list {
+	for _, v := range doc.Get("nodes").List {
 		visit(v)
 	}
-	for _, s := range doc.get("definitions").get("subgraphs").list {
-		for _, v := range s.get("nodes").list {
+	for _, s := range doc.Get("definitions").Get("subgraphs").List {
+		for _, v := range s.Get("nodes").List {
 			visit(v)
 		}
 	}

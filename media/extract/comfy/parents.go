@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"vitrine/internal/jsonscan"
 	"vitrine/library"
 )
 
@@ -51,7 +52,7 @@ func (r *reader) filesOf(n *node) []string {
 				s, ok = r.text(in, rolePositive)
 			}
 		} else {
-			s, ok = in.val.str(), in.val.kind == kindString
+			s, ok = in.val.Str(), in.val.Kind == jsonscan.String
 		}
 		if !ok || s == "" || len(s) > 1024 || strings.ContainsAny(s, "\n") {
 			continue

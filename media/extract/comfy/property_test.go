@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"vitrine/internal/jsonscan"
 )
 
 // Graphs of real classes and inputs, wired at random: cycles, links to the wrong
@@ -14,21 +16,21 @@ func TestRandomGraphsAreReadTheSameTwice(t *testing.T) {
 	cases := readCases(t)
 	var pool []value
 	for _, c := range cases {
-		if doc, ok := decode(c.Prompt); ok {
-			for _, m := range doc.members {
-				pool = append(pool, m.val)
+		if doc, ok := decodeAlone(c.Prompt); ok {
+			for _, m := range doc.Members {
+				pool = append(pool, m.Val)
 			}
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "nodes")
 		id := rapid.SampledFrom([]string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10:1", "x", "12", "20", "30"})
-		doc := value{kind: kindObject}
+		doc := value{Kind: jsonscan.Object}
 		for range n {
 			node := rapid.SampledFrom(pool).Draw(t, "node")
-			doc.members = append(doc.members, member{id.Draw(t, "id"), rewire(t, node, id)})
+			doc.Members = append(doc.Members, pair(id.Draw(t, "id"), rewire(t, node, id)))
 		}
-		in := Input{Prompt: doc.encode(nil), FileWidth: 768, FileHeight: 512, MIME: "image/png"}
+		in := Input{Prompt: doc.Encode(nil), FileWidth: 768, FileHeight: 512, MIME: "image/png"}
 		start := time.Now()
 		lin, ok := Read(in)
 		if !ok {
@@ -54,20 +56,20 @@ func TestRandomGraphsAreReadTheSameTwice(t *testing.T) {
 // rewire copies a node with its links drawn anew.
 func rewire(t *rapid.T, node value, id *rapid.Generator[string]) value {
 	out := node
-	out.members = append([]member(nil), node.members...)
-	for i := range out.members {
-		if out.members[i].name != "inputs" {
+	out.Members = append([]member(nil), node.Members...)
+	for i := range out.Members {
+		if out.Members[i].Name != "inputs" {
 			continue
 		}
-		inputs := out.members[i].val
-		inputs.members = append([]member(nil), inputs.members...)
-		for j := range inputs.members {
-			if v := inputs.members[j].val; v.kind == kindArray && len(v.list) == 2 {
+		inputs := out.Members[i].Val
+		inputs.Members = append([]member(nil), inputs.Members...)
+		for j := range inputs.Members {
+			if v := inputs.Members[j].Val; v.Kind == jsonscan.Array && len(v.List) == 2 {
 				slot := rapid.SampledFrom([]string{"0", "0", "1", "2", "5", "-1", "999999"}).Draw(t, "slot")
-				inputs.members[j].val = value{kind: kindArray, list: []value{{kind: kindString, text: id.Draw(t, "from")}, {kind: kindNumber, text: slot}}}
+				inputs.Members[j].Val = value{Kind: jsonscan.Array, List: []value{{Kind: jsonscan.String, Text: id.Draw(t, "from")}, {Kind: jsonscan.Number, Text: slot}}}
 			}
 		}
-		out.members[i].val = inputs
+		out.Members[i].Val = inputs
 	}
 	return out
 }

@@ -17,7 +17,7 @@ func (r *reader) scalar(in *input, want string) (string, bool) {
 		return "", false
 	}
 	if !in.linked() {
-		return in.val.scalar()
+		return scalar(in.val)
 	}
 	return r.scalarAt(in.from, want)
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"vitrine/internal/jsonscan"
 )
 
 // fromOutside resolves a boundary input of a subgraph: the link on the instance,
@@ -22,7 +24,7 @@ func (c *converter) fromOutside(s *scope, at, hops int) origin {
 			return o
 		}
 	}
-	if at < len(s.params) && s.params[at].kind != kindNull {
+	if at < len(s.params) && s.params[at].Kind != jsonscan.Null {
 		return origin{val: s.params[at], lit: true}
 	}
 	return origin{}
@@ -130,19 +132,20 @@ func (w shownWidget) preview() bool { return strings.HasPrefix(w.name, "$$") }
 // shownWidgets reads the list of shown widgets: [node, widget] or [node, widget,
 // node inside], or with the ids of the nodes inside in front of the widget's name.
 func shownWidgets(u *uiNode) []shownWidget {
-	list := u.props.get("proxyWidgets")
-	if list.kind == kindString {
-		list, _ = decode([]byte(list.text))
+	list := u.props.Get("proxyWidgets")
+	if list.Kind == jsonscan.String {
+		budget := maxShown * 8
+		list, _ = jsonscan.ParseAll(list.Text, &budget)
 	}
 	var out []shownWidget
-	for _, e := range list.list[:min(len(list.list), maxShown)] {
-		if len(e.list) < 2 {
+	for _, e := range list.List[:min(len(list.List), maxShown)] {
+		if len(e.List) < 2 {
 			continue
 		}
-		w := shownWidget{node: e.list[0].id()}
-		w.at, w.name = splitShown(e.list[1].str())
-		if len(e.list) > 2 && w.at == "" {
-			w.at = e.list[2].id()
+		w := shownWidget{node: e.List[0].ID()}
+		w.at, w.name = splitShown(e.List[1].Str())
+		if len(e.List) > 2 && w.at == "" {
+			w.at = e.List[2].ID()
 		}
 		out = append(out, w)
 	}
@@ -185,7 +188,7 @@ func widgetInputs(u *uiNode) []slot {
 // list covers has changed between versions of the editor; the length tells.
 func instanceValues(u *uiNode, inputs []slot, shown []shownWidget) (forInputs, forShown []value) {
 	forInputs, forShown = make([]value, len(inputs)), make([]value, len(shown))
-	vals := u.widgets.list
+	vals := u.widgets.List
 	if withPreviews(vals, shown) {
 		copy(forShown, vals)
 		return forInputs, forShown
@@ -222,7 +225,7 @@ func withPreviews(vals []value, shown []shownWidget) bool {
 	}
 	places := 0
 	for i, w := range shown[:len(vals)] {
-		if w.preview() && vals[i].kind != kindNull {
+		if w.preview() && vals[i].Kind != jsonscan.Null {
 			return false
 		}
 		if w.preview() {
@@ -236,7 +239,7 @@ func withPreviews(vals []value, shown []shownWidget) bool {
 func withoutControls(vals []value) []value {
 	var out []value
 	for i, v := range vals {
-		if i > 0 && isControl(v) && vals[i-1].kind == kindNumber {
+		if i > 0 && isControl(v) && vals[i-1].Kind == jsonscan.Number {
 			continue
 		}
 		out = append(out, v)
@@ -258,16 +261,16 @@ func withoutControlWidgets(shown []shownWidget) []int {
 }
 
 func namedMembers(v value) map[string]value {
-	out := make(map[string]value, len(v.members))
-	for _, m := range v.members {
-		out[m.name] = m.val
+	out := make(map[string]value, len(v.Members))
+	for _, m := range v.Members {
+		out[m.Name] = m.Val
 	}
 	return out
 }
 
 // setInner sets a widget of a node inside; node "-1" is the boundary itself.
 func (s *scope) setInner(w shownWidget, v value) {
-	if v.kind == kindNull || w.name == "" || w.name == controlWidget || w.preview() {
+	if v.Kind == jsonscan.Null || w.name == "" || w.name == controlWidget || w.preview() {
 		return
 	}
 	if w.node == "-1" {
@@ -282,7 +285,7 @@ func (s *scope) setInner(w shownWidget, v value) {
 
 // setParam sets the value of a boundary input that is a widget.
 func (s *scope) setParam(name string, v value) {
-	if v.kind == kindNull {
+	if v.Kind == jsonscan.Null {
 		return
 	}
 	if s.params == nil {

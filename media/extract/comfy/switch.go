@@ -3,6 +3,8 @@ package comfy
 import (
 	"strconv"
 	"strings"
+
+	"vitrine/internal/jsonscan"
 )
 
 // Selector inputs of switch nodes, and the branch names that go with a yes/no
@@ -111,7 +113,7 @@ func (n *node) unnamedNumber() (string, bool) {
 	var one *input
 	for i := range n.inputs {
 		in := &n.inputs[i]
-		if strings.HasPrefix(in.name, "widget_") && in.val.kind == kindNumber {
+		if strings.HasPrefix(in.name, "widget_") && in.val.Kind == jsonscan.Number {
 			if one != nil {
 				return "", false
 			}
@@ -121,7 +123,7 @@ func (n *node) unnamedNumber() (string, bool) {
 	if one == nil {
 		return "", false
 	}
-	return one.val.text, true
+	return one.val.Text, true
 }
 
 // undecided reports whether a node hands one of several branches on, and which is not

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"vitrine/internal/jsonscan"
 )
 
 // Texts are joined and replaced over and over on their way; these bounds keep a
@@ -27,11 +29,11 @@ func (r *reader) text(in *input, side role) (string, bool) {
 }
 
 func literalText(v value) (string, bool) {
-	if s, ok := v.scalar(); ok {
+	if s, ok := scalar(v); ok {
 		return s, true
 	}
-	if v.kind == kindObject {
-		return v.get("content").str(), v.get("content").kind == kindString
+	if v.Kind == jsonscan.Object {
+		return v.Get("content").Str(), v.Get("content").Kind == jsonscan.String
 	}
 	return "", false
 }
@@ -75,7 +77,7 @@ func (r *reader) textOf(p port, side role) (string, bool) {
 	if p.slot > 0 && n.unnamedText() != nil {
 		return "", false // which field it gives at a later output is not known
 	}
-	if in := n.in("code", "python_code", "script"); in != nil && in.val.kind == kindString || n.is("powerputer") {
+	if in := n.in("code", "python_code", "script"); in != nil && in.val.Kind == jsonscan.String || n.is("powerputer") {
 		r.warn("a prompt was computed by code in the graph; it is not followed")
 		return "", false
 	}
@@ -153,10 +155,10 @@ func keptTexts(n *node) string {
 			continue
 		}
 		if stem, _, numbered := trailingNumber(in.name); numbered || keptNames[stem] {
-			keep(in.val.str())
+			keep(in.val.Str())
 		}
-		for _, e := range in.val.list {
-			keep(e.str())
+		for _, e := range in.val.List {
+			keep(e.Str())
 		}
 	}
 	return strings.Join(kept, "\n")
@@ -308,7 +310,7 @@ func textInputs(n *node) []*input {
 	var out []*input
 	for i := range n.inputs {
 		in := &n.inputs[i]
-		if isTextName(in.name) && (in.linked() || in.val.kind == kindString || in.val.kind == kindObject) {
+		if isTextName(in.name) && (in.linked() || in.val.Kind == jsonscan.String || in.val.Kind == jsonscan.Object) {
 			out = append(out, in)
 		}
 	}
@@ -322,7 +324,7 @@ func textInputs(n *node) []*input {
 		in := &n.inputs[i]
 		if in.linked() && (in.from.outType() == "STRING" || len(n.inputs) == 1) {
 			out = append(out, in)
-		} else if !in.linked() && in.val.kind == kindString && len(n.inputs) == 1 {
+		} else if !in.linked() && in.val.Kind == jsonscan.String && len(n.inputs) == 1 {
 			out = append(out, in)
 		}
 	}

@@ -3,6 +3,8 @@ package comfy
 import (
 	"strconv"
 	"strings"
+
+	"vitrine/internal/jsonscan"
 )
 
 // widget is one widget value under its input name.
@@ -27,11 +29,11 @@ func setWidget(list []widget, name string, v value) []widget {
 // numbered name.
 func widgetValues(u *uiNode) []widget {
 	for _, byName := range []value{u.named, u.widgets} {
-		if len(byName.members) > 0 {
+		if len(byName.Members) > 0 {
 			return namedWidgets(byName)
 		}
 	}
-	vals := u.widgets.list
+	vals := u.widgets.List
 	names := widgetNames(u, len(vals))
 	if len(names) == 0 {
 		return inferredWidgets(vals)
@@ -49,7 +51,7 @@ func widgetValues(u *uiNode) []widget {
 		}
 	}
 	for ; at < len(vals); at++ {
-		if vals[at].kind == kindObject || len(entriesOf(vals[at])) > 0 {
+		if vals[at].Kind == jsonscan.Object || len(entriesOf(vals[at])) > 0 {
 			out = append(out, widget{"widget_" + strconv.Itoa(at), vals[at]})
 		}
 	}
@@ -72,11 +74,11 @@ func misnamed(u *uiNode, list []widget) bool {
 		}
 		switch w.name {
 		case "seed", "noise_seed", "steps", "cfg", "denoise":
-			if w.val.kind == kindString && parseFloat(w.val.text) == nil {
+			if w.val.Kind == jsonscan.String && parseFloat(w.val.Text) == nil {
 				return true
 			}
 		case "sampler_name", "scheduler", "ckpt_name", "lora_name", "vae_name", "unet_name":
-			if w.val.kind == kindNumber || w.val.kind == kindBool {
+			if w.val.Kind == jsonscan.Number || w.val.Kind == jsonscan.Bool {
 				return true
 			}
 		}
@@ -86,9 +88,9 @@ func misnamed(u *uiNode, list []widget) bool {
 
 func namedWidgets(v value) []widget {
 	var out []widget
-	for _, m := range v.members {
-		if m.name != controlWidget {
-			out = append(out, widget(m))
+	for _, m := range v.Members {
+		if m.Name != controlWidget {
+			out = append(out, widget{m.Name, m.Val})
 		}
 	}
 	return out
@@ -102,27 +104,27 @@ func inferredWidgets(vals []value) []widget {
 	var out []widget
 	seed, sampler, scheduler := -1, -1, -1
 	for i, v := range vals {
-		if isControl(v) && i > 0 && vals[i-1].kind == kindNumber {
+		if isControl(v) && i > 0 && vals[i-1].Kind == jsonscan.Number {
 			seed = len(out) - 1
 			out[seed].name = "seed"
 			continue
 		}
 		out = append(out, widget{"widget_" + strconv.Itoa(i), v})
 		switch {
-		case samplerNamesKnown[v.str()] && sampler < 0:
+		case samplerNamesKnown[v.Str()] && sampler < 0:
 			sampler = len(out) - 1
 			out[sampler].name = "sampler_name"
-		case schedulerNamesKnown[v.str()] && scheduler < 0:
+		case schedulerNamesKnown[v.Str()] && scheduler < 0:
 			scheduler = len(out) - 1
 			out[scheduler].name = "scheduler"
 		}
 	}
-	number := func(i int) bool { return i >= 0 && i < len(out) && out[i].val.kind == kindNumber }
+	number := func(i int) bool { return i >= 0 && i < len(out) && out[i].val.Kind == jsonscan.Number }
 	if seed >= 0 && sampler == seed+3 && number(seed+1) && number(seed+2) {
 		out[seed+1].name, out[seed+2].name = "steps", "cfg"
 	}
 	if scheduler >= 0 && number(scheduler+1) && !number(scheduler+2) && number(seed+1) && seed >= 0 { // two numbers are steps from and to
-		if f := parseFloat(out[scheduler+1].val.text); f != nil && *f > 0 && *f <= 1 {
+		if f := parseFloat(out[scheduler+1].val.Text); f != nil && *f > 0 && *f <= 1 {
 			out[scheduler+1].name = "denoise"
 		}
 	}
@@ -155,10 +157,10 @@ func widgetNames(u *uiNode, values int) []string {
 		}
 	}
 	table := widgetOrder[u.typ]
-	if len(own) > len(table) || len(table) == 0 && len(own) > 0 && len(own)+2+controls(u.widgets.list) >= values {
+	if len(own) > len(table) || len(table) == 0 && len(own) > 0 && len(own)+2+controls(u.widgets.List) >= values {
 		return own
 	}
-	if len(own) > 0 && len(own) < len(table) && covers(own, u.widgets.list) && !covers(table, u.widgets.list) {
+	if len(own) > 0 && len(own) < len(table) && covers(own, u.widgets.List) && !covers(table, u.widgets.List) {
 		return own
 	}
 	if len(table) > 0 {
@@ -189,7 +191,7 @@ func hasControl(vals []value, names []string) bool {
 	if isSeedName(names[0]) {
 		return isControl(vals[1]) && !namesControl(names, vals) || oldControl(vals[1:], names[1:])
 	}
-	return vals[0].kind == kindNumber && isControl(vals[1]) && len(vals) > len(names) && !namesControl(names, vals)
+	return vals[0].Kind == jsonscan.Number && isControl(vals[1]) && len(vals) > len(names) && !namesControl(names, vals)
 }
 
 // namesControl knows nodes that declare such a choice themselves.
@@ -203,11 +205,11 @@ func namesControl(names []string, vals []value) bool {
 // oldControl knows the control slot of early documents, a yes or no, by there
 // being one value more than names.
 func oldControl(vals []value, names []string) bool {
-	return vals[0].kind == kindBool && len(vals) > len(names)
+	return vals[0].Kind == jsonscan.Bool && len(vals) > len(names)
 }
 
 func isControl(v value) bool {
-	switch v.str() {
+	switch v.Str() {
 	case "fixed", "increment", "decrement", "randomize", "increment-wrap":
 		return true
 	}

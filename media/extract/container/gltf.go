@@ -3,24 +3,9 @@ package container
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
-	"errors"
-)
 
-// glTF is what is read of a glTF asset (glTF 2.0, 3.2 and 3.3): who made it, and
-// what its maker put into the fields for applications, the asset's or a scene's.
-type glTF struct {
-	Asset struct {
-		Version   string          `json:"version"`
-		Generator string          `json:"generator"`
-		Copyright string          `json:"copyright"`
-		Extras    json.RawMessage `json:"extras"`
-	} `json:"asset"`
-	Extras json.RawMessage `json:"extras"`
-	Scenes []struct {
-		Extras json.RawMessage `json:"extras"`
-	} `json:"scenes"`
-}
+	"vitrine/internal/jsonscan"
+)
 
 // readGLB reads the JSON chunk of a binary glTF file, which is its first.
 func readGLB(s source) {
@@ -60,23 +45,53 @@ func readGLTF(s source) {
 // maxScenes bounds the scenes whose fields are read; nearly all files have one.
 const maxScenes = 16
 
-// gltfChunks keeps the fields; false when b is no glTF asset.
+// gltfChunks keeps what a glTF asset (glTF 2.0, 3.2 and 3.3) says of the program
+// that wrote it, and what that program put into the fields for applications, the
+// asset's or a scene's. It is false when b is no glTF asset.
 func gltfChunks(s source, format string, b []byte) bool {
-	var g glTF
-	var mismatch *json.UnmarshalTypeError // of one field, which is left empty
-	if err := decodeJSON(b, &g); err != nil && !errors.As(err, &mismatch) || g.Asset.Version == "" && format == "gltf" {
+	var asset, extras, scenes string
+	ok := members(string(b), func(key, raw string) {
+		switch key {
+		case "asset":
+			asset = raw
+		case "extras":
+			extras = raw
+		case "scenes":
+			scenes = raw
+		}
+	})
+	own := map[string]string{}
+	members(asset, func(key, raw string) { own[key] = raw })
+	if !ok || own["version"] == "" && format == "gltf" {
 		return false
 	}
-	s.add(format+":asset", "generator", g.Asset.Generator)
-	s.add(format+":asset", "copyright", g.Asset.Copyright)
-	all := []json.RawMessage{g.Asset.Extras, g.Extras}
-	for _, scene := range g.Scenes[:min(len(g.Scenes), maxScenes)] {
-		all = append(all, scene.Extras)
+	for _, key := range []string{"generator", "copyright"} {
+		if text, err := jsonscan.NewText(own[key]).Text(); err == nil {
+			s.add(format+":asset", key, text)
+		}
 	}
-	for _, extras := range all {
-		jsonFields(extras, func(key, text string) { s.add(format+":extras", key, text) })
+	for _, object := range append([]string{own["extras"], extras}, sceneExtras(scenes)...) {
+		jsonFields(object, func(key, text string) { s.add(format+":extras", key, text) })
 	}
 	return true
+}
+
+// sceneExtras returns the fields for applications of the first scenes.
+func sceneExtras(scenes string) []string {
+	var all []string
+	r := jsonscan.NewText(scenes)
+	_ = r.Array(func() error { // what precedes an error counts
+		raw, err := r.Raw()
+		if err == nil && len(all) < maxScenes {
+			members(raw, func(key, raw string) {
+				if key == "extras" {
+					all = append(all, raw)
+				}
+			})
+		}
+		return err
+	})
+	return all
 }
 
 // isGLTF reports whether a file is glTF, by the asset object that it must have. It stands first

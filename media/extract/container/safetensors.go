@@ -2,7 +2,6 @@ package container
 
 import (
 	"encoding/binary"
-	"encoding/json"
 )
 
 // isSafetensors knows a safetensors file: eight bytes of header length, then a
@@ -31,12 +30,14 @@ func readSafetensors(s source) {
 	if !ok {
 		return
 	}
-	var header struct {
-		Metadata json.RawMessage `json:"__metadata__"`
-	}
-	if err := decodeJSON(b, &header); err != nil {
+	metadata := ""
+	if !members(string(b), func(key, raw string) {
+		if key == "__metadata__" {
+			metadata = raw
+		}
+	}) {
 		s.warn("the safetensors header is not valid JSON")
 		return
 	}
-	jsonFields(header.Metadata, func(key, text string) { s.add("safetensors:metadata", key, text) })
+	jsonFields(metadata, func(key, text string) { s.add("safetensors:metadata", key, text) })
 }

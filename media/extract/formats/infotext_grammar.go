@@ -1,12 +1,13 @@
 package formats
 
 import (
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"vitrine/internal/jsonscan"
 )
 
 // infotext is the text record of the A1111 family, taken apart:
@@ -238,12 +239,12 @@ func structured(s string) int {
 			return 0
 		}
 	case strings.HasPrefix(s, "{"), strings.HasPrefix(s, "["):
-		d := json.NewDecoder(strings.NewReader(s))
-		var raw json.RawMessage
-		if d.Decode(&raw) != nil {
+		budget := jsonscan.MaxValues
+		_, rest, ok := jsonscan.Parse(s, &budget)
+		if !ok {
 			return 0
 		}
-		n = int(d.InputOffset())
+		n = len(s) - len(rest)
 	default:
 		return 0
 	}
@@ -254,10 +255,9 @@ func structured(s string) int {
 }
 
 func unquote(s string) string {
-	var inner string
 	if strings.HasPrefix(s, `"`) {
-		if json.Unmarshal([]byte(s), &inner) == nil {
-			return inner
+		if v, ok := parseJSON(s); ok {
+			return v.Text
 		}
 		return strings.Trim(s, `"`)
 	}

@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
@@ -49,9 +48,11 @@ func addCheckpoint(l *library.Lineage, name, hash string) {
 
 // parseHashes reads "Hashes", a JSON object of "kind:name" to hash.
 func parseHashes(s settings) map[string]string {
-	var hashes map[string]string
-	if json.Unmarshal([]byte(s.get("Hashes")), &hashes) != nil {
-		return nil
+	hashes := map[string]string{}
+	for name, hash := range parseObject(s.get("Hashes")) {
+		if text, ok := hash.(string); ok {
+			hashes[name] = text
+		}
 	}
 	return hashes
 }

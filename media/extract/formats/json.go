@@ -1,10 +1,10 @@
 package formats
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 
+	"vitrine/internal/jsonscan"
 	"vitrine/library"
 )
 
@@ -16,23 +16,23 @@ type object map[string]any
 // Python writes and JSON forbids, are read as null.
 func parseObject(text string) object {
 	text = strings.Trim(text, " \t\r\n\x00\ufeff")
-	if !looksLikeObject(text) || len(text) > maxJSON || tooWide(text) {
+	if !looksLikeObject(text) || len(text) > maxJSON {
 		return nil
 	}
-	var o object
-	if decodeJSON([]byte(text), &o) != nil && decodeJSON(withoutNaN([]byte(text)), &o) != nil {
+	v, ok := parseJSON(text)
+	if !ok {
 		return nil
 	}
+	o, _ := v.Any().(map[string]any)
 	return o
 }
 
-// maxMembers bounds the values of a record that is decoded; each takes some hundred
-// bytes then. Entries have hundreds, graphs with all their links up to 100,000.
-const maxMembers = 200_000
-
-// tooWide reports whether a record holds more values than are decoded. Commas in
-// texts count as well, which no prompt comes near.
-func tooWide(text string) bool { return strings.Count(text, ",") > maxMembers }
+// parseJSON reads the JSON value that a text starts with.
+func parseJSON(text string) (jsonscan.Value, bool) {
+	budget := jsonscan.MaxValues
+	v, _, ok := jsonscan.Parse(text, &budget)
+	return v, ok
+}
 
 // looksLikeObject tells a JSON object from a prompt that starts with a brace, as
 // the wildcards of dynamic prompts do: {red|blue} cat.
@@ -40,12 +40,6 @@ func looksLikeObject(text string) bool {
 	rest, ok := strings.CutPrefix(strings.TrimLeft(text, " \t\r\n\ufeff"), "{")
 	rest = strings.TrimLeft(rest, " \t\r\n")
 	return ok && rest != "" && (rest[0] == '"' || rest[0] == '}')
-}
-
-func decodeJSON(b []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	return d.Decode(into)
 }
 
 // unquoteJSON unwraps a JSON string that holds JSON, as often as it was wrapped.
@@ -56,48 +50,17 @@ func unquoteJSON(text string) (string, bool) {
 		if len(t) < 2 || len(t) > maxJSON || t[0] != '"' || t[len(t)-1] != '"' {
 			break
 		}
-		var inner string
-		if json.Unmarshal([]byte(t), &inner) != nil {
+		v, ok := parseJSON(t)
+		if !ok || v.Kind != jsonscan.String {
 			break
 		}
+		inner := v.Text
 		if u := strings.TrimSpace(inner); !strings.HasPrefix(u, "{") && !strings.HasPrefix(u, `"`) {
 			break // a quoted sentence is a sentence
 		}
 		text, changed = inner, true
 	}
 	return text, changed
-}
-
-// withoutNaN replaces the tokens NaN, Infinity and -Infinity outside strings by
-// null. Inside a string they are words of a prompt and stay.
-func withoutNaN(b []byte) []byte {
-	out := make([]byte, 0, len(b))
-	for i := 0; i < len(b); {
-		if b[i] == '"' {
-			j := stringEnd(b, i)
-			out = append(out, b[i:j]...)
-			i = j
-			continue
-		}
-		n := nanLength(b[i:])
-		if n > 0 {
-			out = append(out, "null"...)
-			i += n
-			continue
-		}
-		out = append(out, b[i])
-		i++
-	}
-	return out
-}
-
-func nanLength(b []byte) int {
-	for _, token := range []string{"NaN", "Infinity", "-Infinity", "-NaN"} {
-		if bytes.HasPrefix(b, []byte(token)) {
-			return len(token)
-		}
-	}
-	return 0
 }
 
 // stringEnd returns the index after the JSON string that starts at i.
@@ -113,15 +76,21 @@ func stringEnd(b []byte, i int) int {
 	return len(b)
 }
 
-// rawMembers returns the members of a JSON object as they are written.
+// rawMembers returns the members of a JSON object as they are written, nil for
+// what is no object.
 func rawMembers(text string) map[string]string {
-	var members map[string]json.RawMessage
-	if len(text) > maxJSON || decodeJSON([]byte(text), &members) != nil && decodeJSON(withoutNaN([]byte(text)), &members) != nil {
+	if len(text) > maxJSON {
 		return nil
 	}
-	out := make(map[string]string, len(members))
-	for k, v := range members {
-		out[k] = string(v)
+	out := map[string]string{}
+	r := jsonscan.NewText(text)
+	err := r.Object(func(key string) error {
+		raw, err := r.Raw()
+		out[key] = raw
+		return err
+	})
+	if err != nil {
+		return nil
 	}
 	return out
 }
@@ -282,9 +251,12 @@ func (o object) list(keys ...string) []any {
 		case []any:
 			return v
 		case string:
-			var l []any
-			if strings.HasPrefix(v, "[") && len(v) <= maxJSON && decodeJSON([]byte(v), &l) == nil {
-				return l
+			if !strings.HasPrefix(v, "[") || len(v) > maxJSON {
+				continue
+			}
+			if l, ok := parseJSON(v); ok {
+				list, _ := l.Any().([]any)
+				return list
 			}
 		}
 	}

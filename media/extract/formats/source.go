@@ -206,10 +206,7 @@ func (s *Source) unwrap(r *Entry, depth int) {
 
 // isNode reports whether a JSON object is one node of a graph.
 func isNode(text string) bool {
-	var node struct {
-		Class string `json:"class_type"`
-	}
-	return strings.Contains(text, "class_type") && decodeJSON([]byte(text), &node) == nil && node.Class != ""
+	return strings.Contains(text, "class_type") && len(rawMembers(text)["class_type"]) > len(`""`)
 }
 
 // textCarrier reports whether a plain string member is a chunk of its own: only
