@@ -86,8 +86,10 @@ func unmark(marked string) (text string, matches []Match) {
 	}
 }
 
-// fragments cuts the pieces of a text that show its matches; a short text is shown
-// whole. Where a piece leaves something out, it has an ellipsis.
+// fragments cuts the pieces of a text that show its matches, which are in order and
+// do not overlap; a short text is shown whole. Where a piece leaves something out, it
+// has an ellipsis. A match that a piece would cut is shown whole in it, so that the
+// next piece begins at or before its first match.
 func fragments(text string, matches []Match) []string {
 	if len(text) <= wholeValue {
 		return []string{fragment(text, 0, len(text), matches)}
@@ -99,6 +101,10 @@ func fragments(text string, matches []Match) []string {
 		from, to = wordStart(text, from, matches[0].Offset), wordEnd(text, to)
 		n := 1
 		for n < len(matches) && matches[n].Offset+matches[n].Length <= to {
+			n++
+		}
+		if n < len(matches) && matches[n].Offset < to {
+			to = matches[n].Offset + matches[n].Length
 			n++
 		}
 		out = append(out, fragment(text, from, to, matches[:n]))

@@ -48,6 +48,21 @@ func TestOfALongTextThreePiecesAreShown(t *testing.T) {
 	}
 }
 
+// A text without blanks is cut between any two characters, so a match can lie across
+// the end of a piece.
+func TestHighlights_MatchAcrossTheEndOfAPieceIsShownWhole(t *testing.T) {
+	for _, between := range []int{0, 50, 60, 65, 66, 67, 70, 400} {
+		text := mark("[狐]" + strings.Repeat("森", between) + "[" + strings.Repeat("猫", 40) + "]" + strings.Repeat("空", 200) + "[鳥]" + strings.Repeat("海", 200))
+		h := highlighted(map[string][]string{"prompt": {text}}, &mappings.Document{})["prompt"]
+		all := strings.Join(h.Fragments, "")
+		for _, want := range []string{"狐", strings.Repeat("猫", 40), "鳥"} {
+			if strings.Count(all, "<em>"+want+"</em>") != 1 {
+				t.Errorf("with %d characters between, %q is not shown once in %q", between, want, h.Fragments)
+			}
+		}
+	}
+}
+
 func TestHighlightsHoldWhateverTheText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var marked, plain strings.Builder
