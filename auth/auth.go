@@ -22,6 +22,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
 
+	"vitrine/internal/panics"
 	"vitrine/library"
 	"vitrine/store"
 )
@@ -144,7 +145,7 @@ func (a *Authenticator) touch(ctx context.Context, c *checkedKey) {
 	go func() {
 		ctx, cancel := context.WithTimeout(ctx, lookUpWithin)
 		defer cancel()
-		if err := a.store.TouchKey(ctx, c.key.Tenant, c.key.ID); err != nil {
+		if err := panics.Try(func() error { return a.store.TouchKey(ctx, c.key.Tenant, c.key.ID) }); err != nil {
 			slog.DebugContext(ctx, "noting the use of a key", "key_id", c.key.ID, "error", err)
 		}
 	}()

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"vitrine/internal/panics"
 	"vitrine/library"
 )
 
@@ -195,10 +196,10 @@ func (b *builtin) Embed(ctx context.Context, texts []string) ([][]float32, error
 	g.SetLimit(max(1, runtime.GOMAXPROCS(0)-1))
 	for _, group := range groups(order, sequences, passTokens) {
 		g.Go(func() error {
-			if ctx.Err() == nil {
-				b.pass(out, sequences, group)
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
-			return ctx.Err()
+			return panics.Try(func() error { b.pass(out, sequences, group); return nil })
 		})
 	}
 	if err := g.Wait(); err != nil {

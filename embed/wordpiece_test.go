@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"vitrine/internal/randtest"
 	"vitrine/internal/testenv"
 )
 
@@ -93,7 +94,7 @@ func TestAVocabularyWithCaseKeepsIt(t *testing.T) {
 // Whatever the text, the sequence fits the model.
 func TestEverySequenceFitsTheModel(t *testing.T) {
 	w := tinyTokens(t, 16, false)
-	rapid.Check(t, func(t *rapid.T) {
+	randtest.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`([a-dA-D!,\s]|red|fox|s){0,60}`),
 			rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) })).Draw(t, "text")
 		ids := w.encode(text)

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vitrine/api/client"
+	"vitrine/internal/panics"
 )
 
 // Options tune a run. The zero value is useful.
@@ -128,7 +129,11 @@ func (r *run) pipeline(ctx context.Context, paths []string) error {
 	for range r.opts.Senders {
 		g.Go(func() error {
 			for f := range missing {
-				r.settle(f, r.send(ctx, f))
+				var o Outcome
+				if err := panics.Try(func() error { o = r.send(ctx, f); return nil }); err != nil {
+					o = failed(err.Error())
+				}
+				r.settle(f, o)
 			}
 			return nil
 		})

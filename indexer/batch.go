@@ -1,11 +1,13 @@
 package indexer
 
 import (
+	"log/slog"
 	"strconv"
 	"sync"
 	"time"
 
 	"vitrine/embed"
+	"vitrine/internal/panics"
 	"vitrine/mappings"
 	"vitrine/store"
 )
@@ -38,6 +40,7 @@ type item struct {
 	stripped bool
 	dead     bool
 	reason   string // why it was stripped or is dead
+	unbuilt  string // why the document could not be made, by a defect of ours; it is stripped to its names then
 }
 
 type span struct{ from, to int }
@@ -76,12 +79,38 @@ func newBatch(rows []store.DocumentRow, events map[store.AssetKey]*Event, target
 		if it.version <= 0 {
 			continue
 		}
-		doc := Build(it.row)
-		it.text = embed.Text(doc.Title, doc.Prompt, doc.Description, doc.Tags)
-		b.encode(&it, &doc)
-		b.items = append(b.items, it)
+		b.add(it, Build)
 	}
 	return b
+}
+
+// add encodes the document that build makes of an item. When build panics the asset
+// can still be found by its names: one row must not keep the index from all behind it.
+func (b *batch) add(it item, build func(*store.DocumentRow) mappings.Document) {
+	from := len(b.arena)
+	err := panics.Try(func() error {
+		doc := build(it.row)
+		it.text = embed.Text(doc.Title, doc.Prompt, doc.Description, doc.Tags)
+		b.encode(&it, &doc)
+		return nil
+	})
+	if err != nil {
+		slog.Error("a document could not be made; its asset is found by its names only", "tenant", it.row.AssetKey.Tenant, "asset_h", it.row.AssetKey.Hash, "error", err)
+		b.arena, it.text = b.arena[:from], ""
+		it.unbuilt = "the document could not be made"
+		it.stripped, it.reason = true, it.unbuilt
+		b.encode(&it, named(it.row, it.reason))
+	}
+	b.items = append(b.items, it)
+}
+
+// named is a document with nothing but who the asset belongs to and what it is called.
+// A field that restricts who may see a document must be set here too.
+func named(row *store.DocumentRow, reason string) *mappings.Document {
+	a := &row.Asset
+	return &mappings.Document{TenantID: row.AssetKey.Tenant, AssetH: row.AssetKey.Hash, IndexError: reason, Deleted: row.State != store.AssetLive,
+		SHA256: a.SHA256, BLAKE3: a.BLAKE3, Title: a.Title, Filename: a.Filename, Status: a.Status, MIMEType: a.MIMEType, SizeBytes: a.Size,
+		Created: instant(a.CreatedAt), Updated: instant(a.UpdatedAt), Stored: instant(a.StoredAt)}
 }
 
 // encode appends an item's two lines to the arena.

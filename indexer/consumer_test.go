@@ -2,13 +2,13 @@ package indexer
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"vitrine/internal/engine"
+	"vitrine/internal/randtest"
 	"vitrine/library"
 	"vitrine/store"
 )
@@ -98,7 +98,7 @@ func TestDuplicatedAndShuffledEventsEndInTheRows(t *testing.T) {
 			events = append(events, e.event(h, version), e.event(h, version), e.event(h, version))
 		}
 	}
-	rand.Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
+	randtest.NewRand(randtest.Fresh(t)).Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
 	e.publish(events...)
 	e.eventually(time.Minute, func() string { return e.differs(hashes...) })
 	for i, h := range hashes {

@@ -10,12 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"vitrine/internal/randtest"
 	"vitrine/library"
 	"vitrine/mappings"
 )
 
 func TestADocumentIsWrittenAsEncodingJSONWritesIt(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	randtest.Check(t, func(t *rapid.T) {
 		d := anyDocument(t)
 		want, err := json.Marshal(d)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vitrine/internal/engine"
+	"vitrine/internal/panics"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
@@ -61,9 +62,9 @@ func (f *filler) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case keys := <-f.told:
-			err = f.fill(ctx, f.gather(keys), "")
+			err = panics.Try(func() error { return f.fill(ctx, f.gather(keys), "") })
 		case <-next.C:
-			err = f.sweep(ctx)
+			err = panics.Try(func() error { return f.sweep(ctx) })
 			next.Reset(f.x.cfg.sweepEvery)
 		}
 		if err != nil && ctx.Err() == nil {

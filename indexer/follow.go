@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"vitrine/internal/panics"
 )
 
 // Follow reads every change for another purpose than the index, such as making
 // previews, as its own consumer group. handle is called for one event at a time
 // in each of workers goroutines, at least once per event; what it fails to do is
-// its own to log. Follow outlives any failure of Kafka and gives nil when ctx ends.
+// its own to log. A panic of it is logged and ends nothing. Follow outlives any failure of Kafka and gives nil when ctx ends.
 func Follow(ctx context.Context, cfg Config, group string, workers int, handle func(context.Context, Event)) error {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -75,7 +77,12 @@ func followSome(ctx context.Context, sub *subscription, dog *watchdog, workers i
 		dog.fetched()
 		batch = append(batch, m)
 		if e, bad := parseEvent(m.value); bad == nil {
-			g.Go(func() error { handle(ctx, e); return nil })
+			g.Go(func() error {
+				if err := panics.Try(func() error { handle(ctx, e); return nil }); err != nil {
+					dog.cfg.Log.Error("an event could not be handled; it is left out", "tenant", e.Tenant, "asset_h", e.Hash, "error", err)
+				}
+				return nil
+			})
 		}
 		if len(batch) == followBatch {
 			break

@@ -10,11 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"vitrine/internal/randtest"
 	"vitrine/library"
 )
 
 func TestLineageIsReadAsEncodingJSONReadsIt(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	randtest.Check(t, func(t *rapid.T) {
 		var want library.Lineage
 		fill(t, reflect.ValueOf(&want).Elem(), "lineage")
 		doc, err := json.Marshal(want)
@@ -88,7 +89,7 @@ func TestDamagedLineageIsAnErrorAndNeverAPanic(t *testing.T) {
 			t.Errorf("cut after %d bytes, it is read without an error: %s", n, whole[:n])
 		}
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	randtest.Check(t, func(t *rapid.T) {
 		damaged := bytes.Clone(whole)
 		for range rapid.IntRange(1, 4).Draw(t, "places") {
 			damaged[rapid.IntRange(0, len(damaged)-1).Draw(t, "at")] = rapid.SampledFrom([]byte("{}[]\",:\\x0 ")).Draw(t, "byte")

@@ -58,7 +58,7 @@ func (s *settler) write(ctx context.Context, index string, b *batch) error {
 	items := slices.Clone(b.items)
 	pending := make([]*item, len(items))
 	for i := range items {
-		items[i].stripped, items[i].dead, items[i].reason = false, false, ""
+		items[i].stripped, items[i].dead, items[i].reason = items[i].unbuilt != "", false, items[i].unbuilt
 		pending[i] = &items[i]
 	}
 	s.vectors.attach(ctx, index, b, items)

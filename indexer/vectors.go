@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vitrine/embed"
+	"vitrine/internal/panics"
 	"vitrine/mappings"
 	"vitrine/store"
 )
@@ -253,7 +254,11 @@ func (v *vectors) embed(ctx context.Context, hashes []store.TextHash, texts map[
 	for i, h := range hashes {
 		list[i] = texts[h]
 	}
-	got, err := v.embedder.Embed(ctx, list)
+	var got [][]float32
+	err := panics.Try(func() (err error) {
+		got, err = v.embedder.Embed(ctx, list)
+		return err
+	})
 	if err != nil {
 		v.metrics.embedded.WithLabelValues(embeddedFailed).Add(float64(len(list)))
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/opensearch-project/opensearch-go/v4"
 
 	"vitrine/internal/engine"
+	"vitrine/internal/panics"
 	"vitrine/library"
 	"vitrine/mappings"
 )
@@ -140,7 +141,7 @@ func (r *refresher) await(ctx context.Context) error {
 func (r *refresher) run(f *refreshing) {
 	for f != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), refreshTimeout)
-		f.err = r.do(ctx)
+		f.err = panics.Try(func() error { return r.do(ctx) })
 		cancel()
 		close(f.done)
 		r.mu.Lock()

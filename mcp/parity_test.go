@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vitrine/internal/echo"
+	"vitrine/internal/randtest"
 	"vitrine/op"
 )
 
@@ -84,7 +85,7 @@ func theSameArgumentsGiveTheSameAnswerOverEveryTransport(t *testing.T, s *echo.S
 		compare(fail, map[string]any{"kind": kind})
 	}
 	plain, _ := s.Catalogue().Find("Echo")
-	rapid.Check(t, func(rt *rapid.T) {
+	randtest.Check(t, func(rt *rapid.T) {
 		args := rapid.MapOfN(rapid.SampledFrom([]string{"text", "count", "orderBy", "order_by", "tags", "filters", "seed", "exact", "tenant_id", "either", "other"}),
 			rapid.OneOf(rapid.SampledFrom([]any{nil, "", "fox", "created", true, 1.5, 7, []any{"a"}, []any{1}, map[string]any{"status": "Draft"}, map[string]any{"stat": 1}, string(s.Other)}),
 				rapid.Uint64().AsAny(), rapid.String().AsAny()), 0, 5).Draw(rt, "args")

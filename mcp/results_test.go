@@ -7,13 +7,14 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"pgregory.net/rapid"
 
+	"vitrine/internal/randtest"
 	"vitrine/op"
 )
 
 // TestAResultReadsTheSameAsTextAndStructured holds for any text in it, also where
 // mcp-go's own encoding is passed by.
 func TestAResultReadsTheSameAsTextAndStructured(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	randtest.Check(t, func(t *rapid.T) {
 		value := map[string]any{rapid.String().Draw(t, "key"): rapid.String().Draw(t, "value"), "n": "\\\"\n\t\u2028<&>"}
 		encoded, err := op.EncodeOutput(value)
 		if err != nil {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -64,8 +66,13 @@ func (e *Endpoint) hideTools(ctx context.Context, _ any, _ *mcp.ListToolsRequest
 // call answers tools/call for one operation. Faults are results with isError, so
 // that the model sees them; protocol errors are mcp-go's.
 func (e *Endpoint) call(o op.Operation) server.ToolHandlerFunc {
-	return func(ctx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	return func(ctx context.Context, request mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
 		v := visitOf(ctx)
+		defer func() {
+			if p := recover(); p != nil {
+				result, err = e.failed(ctx, fmt.Errorf("panic in %s: %v\n%s", o.Name, p, debug.Stack())), nil
+			}
+		}()
 		args, err := toolArguments(request.Params.RawArguments)
 		if err != nil {
 			return e.failed(ctx, err), nil

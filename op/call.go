@@ -5,11 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
+	"vitrine/internal/panics"
 	"vitrine/library"
 )
 
@@ -129,12 +129,10 @@ func (o Operation) prepare(actor library.Actor, args map[string]any) (library.Ac
 // run does the work. A panic becomes an internal fault, so that one bad call
 // cannot end the process or leave a client without an answer.
 func (o Operation) run(ctx context.Context, actor library.Actor, raw []byte) (out any, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			out, err = nil, library.AsFault(fmt.Errorf("panic in %s: %v\n%s", o.Name, r, debug.Stack()))
-		}
-	}()
-	out, err = o.call(ctx, actor, raw)
+	err = panics.Try(func() (err error) {
+		out, err = o.call(ctx, actor, raw)
+		return err
+	})
 	if err != nil {
 		return nil, library.AsFault(err)
 	}
@@ -167,7 +165,7 @@ func EncodeOutput(value any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(value); err != nil {
+	if err := panics.Try(func() error { return e.Encode(value) }); err != nil {
 		return nil, library.AsFault(fmt.Errorf("encoding an output: %w", err))
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil

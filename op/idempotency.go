@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"vitrine/internal/panics"
 	"vitrine/library"
 )
 
@@ -108,7 +109,8 @@ func (c *Caller) keepClaim(ctx context.Context, actor library.Actor, key string)
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				if err := c.Idempotency.RenewIdempotent(ctx, actor.Tenant, actor.ID, key); err != nil && ctx.Err() == nil {
+				renew := func() error { return c.Idempotency.RenewIdempotent(ctx, actor.Tenant, actor.ID, key) }
+				if err := panics.Try(renew); err != nil && ctx.Err() == nil {
 					slog.WarnContext(ctx, "renewing an idempotency key", "error", err)
 				}
 			}

@@ -3,6 +3,7 @@ package op_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vitrine/internal/echo"
+	"vitrine/internal/randtest"
 	"vitrine/library"
 	"vitrine/op"
 )
@@ -170,7 +172,7 @@ func TestArbitraryArgumentsNeverPanicNorCountAsOurDefect(t *testing.T) {
 		}
 		return rapid.OneOf(kinds...)
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	randtest.Check(t, func(rt *rapid.T) {
 		args := rapid.MapOf(rapid.SampledFrom(names), value(2)).Draw(rt, "args")
 		raw, err := json.Marshal(args)
 		if err != nil {
@@ -187,6 +189,18 @@ func TestOneMissingPermissionIsNamed(t *testing.T) {
 	reader.Permissions = []library.Permission{library.PermRead}
 	_, err := operation(t, "EchoWrite").Call(t.Context(), reader, map[string]any{"name": "a"})
 	if f := library.AsFault(err); f.Code != library.CodePermissionRequired || f.Permission != library.PermWrite {
+		t.Errorf("%+v", f)
+	}
+}
+
+type brokenOutput struct{}
+
+func (brokenOutput) MarshalJSON() ([]byte, error) { panic("hunter2") }
+
+func TestEncodeOutput_PanicOfAValueIsAnInternalFault(t *testing.T) {
+	_, err := op.EncodeOutput(map[string]any{"a": brokenOutput{}})
+	f := library.AsFault(err)
+	if err == nil || f.Kind != library.KindInternal || strings.Contains(f.Detail, "hunter2") || !strings.Contains(fmt.Sprint(f.Cause), "hunter2") {
 		t.Errorf("%+v", f)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vitrine/internal/randtest"
 	"vitrine/library"
 )
 
@@ -41,7 +42,7 @@ func TestThe121stSearchOfAMinuteIsRefusedAndTheBudgetComesBack(t *testing.T) {
 }
 
 func TestNoStretchOfAWindowHoldsMoreCallsThanTheBudget(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	randtest.Check(t, func(rt *rapid.T) {
 		budget := Budget{Calls: rapid.IntRange(1, 6).Draw(rt, "calls"), Window: time.Second}
 		now := time.Unix(0, 0)
 		l := NewLimiter(map[RateClass]Budget{"x": budget})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vitrine/internal/randtest"
 	"vitrine/internal/testenv"
 	"vitrine/library"
 	"vitrine/mappings"
@@ -145,7 +146,14 @@ func TestTheIndexAcceptsEveryQuery(t *testing.T) {
 	}
 	s := newServer(t, body)
 	s.load(naive.Documents(tenantA, tenantB, 50, 7))
-	r := rand.New(rand.NewPCG(1, 2))
+	randtest.Run(t, func(t *testing.T, r *rand.Rand) {
+		s.of(t).accepts(r, randtest.Cases(t, 500))
+	})
+}
+
+// accepts sends compiled random queries.
+func (s *server) accepts(r *rand.Rand, cases int) {
+	t := s.t
 	facets := query.FacetNames()
 	var texts []string
 	var bodies []map[string]any
@@ -157,7 +165,7 @@ func TestTheIndexAcceptsEveryQuery(t *testing.T) {
 		}
 		texts, bodies = texts[:0], bodies[:0]
 	}
-	for i := range rounds(1000) {
+	for i := range cases {
 		text := samples.Soup(r, 14)
 		if i%3 == 0 {
 			text = samples.Query(r)
@@ -201,7 +209,6 @@ func TestHitsAreThoseOfTheNaiveEvaluator(t *testing.T) {
 			visible = append(visible, naive.Read(&docs[i]))
 		}
 	}
-	r := rand.New(rand.NewPCG(3, 4))
 	modes := []query.Mode{query.Boolean, query.FullText, query.Smart, query.Exact, query.Partial}
 	var asked []question
 	for _, text := range samples.Terms {
@@ -209,11 +216,27 @@ func TestHitsAreThoseOfTheNaiveEvaluator(t *testing.T) {
 			asked = append(asked, question{text, mode})
 		}
 	}
-	for range rounds(600) {
-		asked = append(asked, question{samples.Query(r), modes[r.IntN(len(modes))]})
-	}
+	s.compareAll(asked, visible)
+	randtest.Run(t, func(t *testing.T, r *rand.Rand) {
+		var asked []question
+		for range randtest.Cases(t, 300) {
+			asked = append(asked, question{samples.Query(r), modes[r.IntN(len(modes))]})
+		}
+		s.of(t).compareAll(asked, visible)
+	})
+}
+
+// of returns the server for a subtest.
+func (s *server) of(t *testing.T) *server {
+	c := *s
+	c.t = t
+	return &c
+}
+
+func (s *server) compareAll(asked []question, visible []naive.Document) {
+	s.t.Helper()
 	const batch = 50
-	for i := 0; i < len(asked) && !t.Failed(); i += batch {
+	for i := 0; i < len(asked) && !s.t.Failed(); i += batch {
 		s.compare(asked[i:min(i+batch, len(asked))], visible)
 	}
 }
@@ -221,14 +244,6 @@ func TestHitsAreThoseOfTheNaiveEvaluator(t *testing.T) {
 type question struct {
 	text string
 	mode query.Mode
-}
-
-// rounds is how many random cases a test tries: few with -short.
-func rounds(n int) int {
-	if testing.Short() {
-		return n / 10
-	}
-	return n
 }
 
 // compare asks the index and the naive evaluator the same questions.

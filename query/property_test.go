@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vitrine/internal/randtest"
 	"vitrine/library"
 )
 
@@ -25,7 +26,7 @@ func isTooComplex(err error) bool {
 }
 
 func TestAnyTextIsReadLeniently(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	randtest.Check(t, func(t *rapid.T) {
 		text := queryText(14).Draw(t, "text")
 		q, err := Parse(text, Options{})
 		if err != nil {
@@ -83,7 +84,7 @@ func checkShape(t *rapid.T, text string, n Node, top bool) {
 }
 
 func TestPrintedTreeIsReadAsTheSameTree(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	randtest.Check(t, func(t *rapid.T) {
 		text := queryText(14).Draw(t, "text")
 		q, err := Parse(text, Options{})
 		if err != nil {
@@ -104,7 +105,7 @@ func TestPrintedTreeIsReadAsTheSameTree(t *testing.T) {
 }
 
 func TestStrictReadingIsLenientReadingOrAFault(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	randtest.Check(t, func(t *rapid.T) {
 		text := queryText(8).Draw(t, "text")
 		lenient, err := Parse(text, Options{})
 		if err != nil {
@@ -145,7 +146,7 @@ func requests() *rapid.Generator[Request] {
 }
 
 func TestTheTenantWallStandsOutermost(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	randtest.Check(t, func(t *rapid.T) {
 		text := queryText(14).Draw(t, "text")
 		q, err := Parse(text, Options{})
 		if err != nil {
@@ -187,7 +188,7 @@ func TestTheTenantWallStandsOutermost(t *testing.T) {
 }
 
 func TestCompilingLeavesTheQueryAsItWas(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	randtest.Check(t, func(t *rapid.T) {
 		q, err := Parse(queryText(10).Draw(t, "text"), Options{})
 		if err != nil {
 			return
@@ -210,7 +211,7 @@ func TestCompilingLeavesTheQueryAsItWas(t *testing.T) {
 
 func TestDatesStayInsideTheirUnit(t *testing.T) {
 	zones := []*time.Location{time.UTC, time.FixedZone("", 14*3600), time.FixedZone("", -12*3600)}
-	rapid.Check(t, func(t *rapid.T) {
+	randtest.Check(t, func(t *rapid.T) {
 		day := time.Date(rapid.IntRange(1000, 9999).Draw(t, "y"), time.Month(rapid.IntRange(1, 12).Draw(t, "m")), rapid.IntRange(1, 28).Draw(t, "d"), 0, 0, 0, 0, time.UTC)
 		zone := rapid.SampledFrom(zones).Draw(t, "zone")
 		for _, layout := range []string{"2006", "2006-01", "2006-01-02"} {

@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"vitrine/internal/panics"
 	"vitrine/library"
 	"vitrine/media/extract"
 	"vitrine/media/extract/container"
@@ -102,7 +103,14 @@ func (r *run) batch(ctx context.Context, files []store.StoredFile) error {
 	g.SetLimit(r.opt.Workers)
 	for _, f := range files {
 		g.Go(func() error {
-			changed, err := r.one(ctx, f)
+			var changed bool
+			err := panics.Try(func() (err error) {
+				changed, err = r.one(ctx, f)
+				return err
+			})
+			if _, panicked := errors.AsType[*panics.Error](err); panicked {
+				err = fmt.Errorf("%w: %w", errNothingRead, err)
+			}
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			switch {

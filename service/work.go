@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vitrine/indexer"
+	"vitrine/internal/panics"
 	"vitrine/library"
 	"vitrine/media/preview"
 )
@@ -33,7 +34,9 @@ func (s *Service) regularly(ctx context.Context, every time.Duration, do func(co
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
-			do(ctx)
+			if err := panics.Try(func() error { do(ctx); return nil }); err != nil {
+				s.log.Error("a task did not finish; it is tried again at its next time", "error", err)
+			}
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"vitrine/internal/randtest"
 )
 
 // TestAppendWritesWhatEncodingJSONWrites draws trees of all that a request may hold.
@@ -24,7 +26,7 @@ func TestAppendWritesWhatEncodingJSONWrites(t *testing.T) {
 		object := rapid.MapOfN(text, tree(depth-1), 0, 4)
 		return rapid.OneOf(plain, object.AsAny(), rapid.SliceOfN(tree(depth-1), 0, 4).AsAny(), rapid.SliceOfN(object, 0, 3).AsAny())
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	randtest.Check(t, func(t *rapid.T) {
 		v := tree(4).Draw(t, "tree")
 		want, err := json.Marshal(v)
 		if err != nil {

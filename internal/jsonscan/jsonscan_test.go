@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"vitrine/internal/randtest"
 )
 
 // whole takes the next value apart as far as it goes.
@@ -72,7 +74,7 @@ func value(t *rapid.T, depth int) any {
 }
 
 func TestADocumentIsReadAsEncodingJSONReadsIt(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	randtest.Check(t, func(t *rapid.T) {
 		want := values().Draw(t, "value")
 		doc, err := json.Marshal(want)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vitrine/embed"
+	"vitrine/internal/panics"
 )
 
 // chance is how alike texts are by chance under the embedder. It is found out once
@@ -62,7 +63,11 @@ func (c *chance) attempt(e embed.Embedder) <-chan struct{} {
 func (c *chance) find(e embed.Embedder, done chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), chanceLimit) // for all searches, not for the one that asked first
 	defer cancel()
-	value, err := embed.Chance(ctx, e)
+	value := 0.0
+	err := panics.Try(func() (err error) {
+		value, err = embed.Chance(ctx, e)
+		return err
+	})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.value, c.known, c.done = value, err == nil, nil

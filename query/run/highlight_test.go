@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"vitrine/internal/randtest"
 	"vitrine/mappings"
 	"vitrine/query"
 )
@@ -64,7 +65,7 @@ func TestHighlights_MatchAcrossTheEndOfAPieceIsShownWhole(t *testing.T) {
 }
 
 func TestHighlightsHoldWhateverTheText(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	randtest.Check(t, func(t *rapid.T) {
 		var marked, plain strings.Builder
 		var words []string
 		for i := range rapid.IntRange(1, 12).Draw(t, "parts") {

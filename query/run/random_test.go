@@ -10,13 +10,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	"vitrine/embed"
+	"vitrine/internal/randtest"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/query"
@@ -26,33 +25,29 @@ import (
 	"vitrine/service/servicetest"
 )
 
-// inputs is how many random queries the usual run sends. VITRINE_RANDOM_QUERIES
-// is another number.
-const inputs = 2000
+// inputs is how many random queries the usual run sends with each seed.
+const inputs = 1000
 
 // TestNoQueryMakesTheServiceFail sends random texts in every mode, order and
 // operation through the running service. Whatever is typed, the answer is results
 // or a sentence about the query, never a failure of the service.
 func TestNoQueryMakesTheServiceFail(t *testing.T) {
-	n := inputs
-	if s := os.Getenv("VITRINE_RANDOM_QUERIES"); s != "" {
-		var err error
-		if n, err = strconv.Atoi(s); err != nil {
-			t.Fatal(err)
-		}
-	}
 	e := servicetest.Start(t, servicetest.Options{Adjust: func(c *service.Config) {
 		c.Embed = embed.Config{Driver: embed.OpenAI, URL: provider(t), Model: "test", Dimensions: 4}
 	}})
 	load(t, e)
+	randtest.Run(t, func(t *testing.T, r *rand.Rand) { sendRandom(t, e, r, randtest.Cases(t, inputs)) })
+}
+
+func sendRandom(t *testing.T, e *servicetest.Env, seeds *rand.Rand, n int) {
 	const workers = 4
 	answers := map[int]int{}
 	busy := 0
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	for w := range workers {
+	for range workers {
+		r := randtest.NewRand(seeds.Uint64())
 		wg.Go(func() {
-			r := rand.New(rand.NewPCG(uint64(n), uint64(w)))
 			for range n / workers {
 				method, path, body := random(r, e.Embedder.ID())
 				for body != nil || method == http.MethodGet {

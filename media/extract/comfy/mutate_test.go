@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"vitrine/internal/jsonscan"
+	"vitrine/internal/randtest"
 	"vitrine/library"
 )
 
@@ -64,6 +65,12 @@ func checkMutations(t *testing.T, list []mutation, split func(Input) ([]byte, In
 	}
 	sort.Strings(names)
 	same, all := map[string]int{}, map[string]int{}
+	// A fresh seed finds several changes in a row after which a tie decides otherwise,
+	// about every second time. It is tried by long runs only until those are read alike.
+	seeds := []uint64{1}
+	if randtest.Long() {
+		seeds = randtest.Seeds(t)
+	}
 	for _, name := range names {
 		raw, bare := split(graphs[name])
 		doc, ok := decodeAlone(raw)
@@ -77,25 +84,27 @@ func checkMutations(t *testing.T, list []mutation, split func(Input) ([]byte, In
 			continue
 		}
 		for _, mu := range append(slices.Clone(list), severalOf(list)) {
-			seed := fnv.New64()
-			seed.Write([]byte(name + mu.name))
-			m := &mutator{Rand: rand.New(rand.NewPCG(seed.Sum64(), 1)), next: 90_000}
-			changed := bare
-			put(&changed, mu.change(m, clone(doc)).Encode(nil))
-			got, ok := Read(changed)
-			if !ok {
-				t.Errorf("%s, %s: no graph found", name, mu.name)
-				continue
+			for _, seed := range seeds {
+				of := fnv.New64()
+				of.Write([]byte(name + mu.name))
+				m := &mutator{Rand: rand.New(rand.NewPCG(of.Sum64(), seed)), next: 90_000}
+				changed := bare
+				put(&changed, mu.change(m, clone(doc)).Encode(nil))
+				got, ok := Read(changed)
+				if !ok {
+					t.Errorf("%s, %s: no graph found", name, mu.name)
+					continue
+				}
+				if ambiguous(want) && (mu.anyOrder || strings.Contains(name, "cyclic")) {
+					continue
+				}
+				all[mu.name]++
+				if diff := cmp.Diff(meaning(want, mu.anyOrder), meaning(got, mu.anyOrder), cmpopts.EquateEmpty()); diff != "" {
+					t.Errorf("%s, %s (-as found +mutated)\n%s", name, mu.name, diff)
+					continue
+				}
+				same[mu.name]++
 			}
-			if ambiguous(want) && (mu.anyOrder || strings.Contains(name, "cyclic")) {
-				continue
-			}
-			all[mu.name]++
-			if diff := cmp.Diff(meaning(want, mu.anyOrder), meaning(got, mu.anyOrder), cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("%s, %s (-as found +mutated)\n%s", name, mu.name, diff)
-				continue
-			}
-			same[mu.name]++
 		}
 	}
 	for _, mu := range append(slices.Clone(list), severalOf(list)) {

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vitrine/internal/jsonscan"
+	"vitrine/internal/randtest"
 )
 
 // Graphs of real classes and inputs, wired at random: cycles, links to the wrong
@@ -22,7 +23,7 @@ func TestRandomGraphsAreReadTheSameTwice(t *testing.T) {
 			}
 		}
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	randtest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "nodes")
 		id := rapid.SampledFrom([]string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10:1", "x", "12", "20", "30"})
 		doc := value{Kind: jsonscan.Object}
