@@ -8,7 +8,7 @@ GO ?= go
 
 .PHONY: help
 help: ## List the targets
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## Build bin/vitrine
@@ -27,11 +27,22 @@ reset: build ## Stop, and forget the library and the servers' data
 	@bin/vitrine demo reset
 
 .PHONY: test
-test: vet ## Run every test on real servers, which are started when they do not run
+test: vet tools ## Run every test on real servers; what tests need is installed first
 	@$(GO) run ./cmd/vitrine stack up
-	@$(GO) run ./cmd/vitrine stack model || echo "Search by meaning is not tested with a model."
-	@$(GO) run ./internal/testrun -timeout 20m -p 2 ./...
 	@$(GO) test -tags onnx ./embed
+	@$(GO) run ./internal/testrun -timeout 20m -p 2 ./...
+
+.PHONY: tools
+tools: ## Install what tests need: programs, libraries, a sentence model
+	@$(GO) run ./internal/tools/install
+
+.PHONY: lock-tools
+lock-tools: ## Write the versions of all packages that tests need
+	@$(GO) run ./internal/tools/install -lock internal/tools/lock
+
+.PHONY: random
+random: ## Run the random tests with FACTOR (100) times as many cases
+	@FACTOR=$(FACTOR) .ci/random.sh
 
 .PHONY: vet
 vet: ## Check formatting and run go vet
@@ -47,6 +58,14 @@ lint: ## Run golangci-lint, which is built on first use
 .PHONY: fuzz
 fuzz: ## Fuzz every reader of files and queries, ten CPU minutes each on one core
 	@LOG=bin/fuzz .ci/fuzz.sh
+
+.PHONY: bench-indexer
+bench-indexer: ## Measure the indexer against raw bulk requests
+	@$(GO) test -run '^$$' -bench BenchmarkIndexer -benchtime 3x -timeout 30m ./indexer
+
+.PHONY: sheet
+sheet: ## Paint every kind of sample picture into bin/sheet.png
+	@mkdir -p bin && $(GO) run ./internal/sample/sheet bin/sheet.png
 
 .PHONY: docs
 docs: ## Write the generated reference documents

@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -100,28 +101,25 @@ func (e *env) copyIn(table string, rows [][]any, columns ...string) {
 	}
 }
 
-// TestIndexerSpeed measures the indexer against raw bulk requests of the same
-// documents. It needs quiet cores, so it runs only when asked for:
-// VITRINE_INDEX_BENCH=20000 go test -run TestIndexerSpeed.
-func TestIndexerSpeed(t *testing.T) {
-	n, _ := strconv.Atoi(os.Getenv("VITRINE_INDEX_BENCH"))
-	if n == 0 {
-		t.Skip("set VITRINE_INDEX_BENCH to a number of documents to measure the indexer's speed")
-	}
-	e := newEnv(t)
+// BenchmarkIndexer measures the indexer against raw bulk requests of the same
+// documents, VITRINE_INDEX_BENCH of them or 20,000. It needs quiet cores: `make bench-indexer`.
+func BenchmarkIndexer(b *testing.B) {
+	n, _ := strconv.Atoi(cmp.Or(os.Getenv("VITRINE_INDEX_BENCH"), "20000"))
+	e := newEnv(b)
 	e.fillLibrary(n)
 	x := e.indexer()
-	for i := range 3 {
+	for b.Loop() {
 		raw, err := x.MeasureRaw(e.ctx, n)
 		if err != nil {
-			t.Fatal(err)
+			b.Fatal(err)
 		}
 		stream, err := x.MeasureStream(e.ctx, e.relay(), n)
 		if err != nil {
-			t.Fatal(err)
+			b.Fatal(err)
 		}
-		t.Logf("run %d: raw %.0f documents/s (%d bytes each), relay and indexer %.0f documents/s, ratio %.2f",
-			i+1, raw.PerSecond(), raw.Bytes/raw.Documents, stream.PerSecond(), stream.PerSecond()/raw.PerSecond())
+		b.ReportMetric(raw.PerSecond(), "raw_docs/s")
+		b.ReportMetric(stream.PerSecond(), "docs/s")
+		b.ReportMetric(stream.PerSecond()/raw.PerSecond(), "ratio")
 	}
 }
 

@@ -114,7 +114,7 @@ func updateCatalogue(t *testing.T) {
 func TestConformanceCases(t *testing.T) {
 	b, err := os.ReadFile("../../shared/query-cases.json")
 	if err != nil {
-		t.Skip("the shared conformance cases are not beside this checkout; testdata/cases.txt covers the rules")
+		t.Skip("the conformance cases are not beside this checkout (../shared/query-cases.json); testdata/cases.txt covers the rules")
 	}
 	var cases []struct {
 		ID, Query, Tree string

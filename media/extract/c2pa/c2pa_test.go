@@ -186,7 +186,7 @@ func FuzzRead(f *testing.F) {
 func TestClaimOfARealFile(t *testing.T) {
 	b, err := os.ReadFile("../../../../shared/corpus/c2pa/enslo__c2pa__png__chatgpt-image2.png")
 	if err != nil {
-		t.Skip("the corpus of sample files is not beside the project; this test needs it")
+		t.Skip("the corpus of sample files is not beside this checkout (../shared/corpus)")
 	}
 	f, err := container.Read(bytes.NewReader(b), int64(len(b)))
 	if err != nil || len(f.Chunks) != 1 {

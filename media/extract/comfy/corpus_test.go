@@ -40,7 +40,7 @@ func readCorpus(t testing.TB) []corpusFile {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(corpus, "manifest.json"))
 	if err != nil {
-		t.Skip("the corpus of real files is not there; this test needs it beside the repository")
+		t.Skip("the corpus of real files is not beside this checkout (../shared/corpus)")
 	}
 	var m struct{ Files []corpusFile }
 	if err := json.Unmarshal(b, &m); err != nil {

@@ -25,7 +25,7 @@ func corpusFiles(t *testing.T) []corpusFile {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(corpus, "manifest.json"))
 	if err != nil {
-		t.Skip("the corpus of sample files is not beside the project; this test needs it")
+		t.Skip("the corpus of sample files is not beside this checkout (../shared/corpus)")
 	}
 	var m struct{ Files []corpusFile }
 	if err := json.Unmarshal(b, &m); err != nil {

@@ -1,17 +1,16 @@
 """Writes one file per kind and independent program, each with the two documents.
 
-Called with a folder that holds prompt.json and workflow.json. Prints one JSON object
-a line: the kind, the program, and the file, or why the program is absent.
+Called with a folder that holds prompt.json and workflow.json, and with the paths of
+ffmpeg and exiftool. Prints one JSON object a line: the kind, the program, and the
+file, or why it was not written.
 """
-import importlib
-import io
 import json
 import os
-import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
-folder = sys.argv[1]
+folder, FFMPEG, EXIFTOOL = sys.argv[1:4]
 prompt = open(os.path.join(folder, "prompt.json"), encoding="utf-8").read()
 workflow = open(os.path.join(folder, "workflow.json"), encoding="utf-8").read()
 both = json.dumps({"prompt": prompt, "workflow": json.loads(workflow)})
@@ -37,7 +36,7 @@ def ffmpeg(target, *options, video=True, audio=False, tags=None):
     if audio:
         source += ["-f", "lavfi", "-i", "sine=duration=1"]
     n = int(video) + int(audio)
-    run("ffmpeg", "-y", "-loglevel", "error", *source, "-i", meta, "-map_metadata", str(n), *options, target)
+    run(FFMPEG, "-y", "-loglevel", "error", *source, "-i", meta, "-map_metadata", str(n), *options, target)
 
 
 def av_file(target, container_options, codec):
@@ -100,16 +99,16 @@ def piexif_jpeg(target):
 
 
 def exiftool(target, *tags):
-    config = os.path.join(folder, "both.txt")
+    config = target + ".txt"
     with open(config, "w", encoding="utf-8") as f:
         f.write(both)
     picture_of(target)
-    run("exiftool", "-q", "-m", "-overwrite_original", *[t + "<=" + config for t in tags], target)
+    run(EXIFTOOL, "-q", "-m", "-overwrite_original", *[t + "<=" + config for t in tags], target)
 
 
 def picture_of(target):
     if target.endswith((".mp4", ".mov")):
-        run("ffmpeg", "-y", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc=size=64x48:rate=8:duration=1", target)
+        run(FFMPEG, "-y", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc=size=64x48:rate=8:duration=1", target)
     else:
         picture().save(target)
 
@@ -125,7 +124,7 @@ def tagged(target, make):
     """Makes a silent file with ffmpeg and tags it with mutagen."""
     import mutagen
 
-    run("ffmpeg", "-y", "-loglevel", "error", "-f", "lavfi", "-i", "sine=duration=1", target)
+    run(FFMPEG, "-y", "-loglevel", "error", "-f", "lavfi", "-i", "sine=duration=1", target)
     make(mutagen.File(target))
 
 
@@ -180,81 +179,74 @@ def svg(target):
 
 MOVFLAGS = ("-movflags", "use_metadata_tags")
 KINDS = [
-    ("PNG tEXt", "Pillow", ["PIL"], "a.png", lambda t: pillow_png(t, "tEXt")),
-    ("PNG zTXt", "Pillow", ["PIL"], "b.png", lambda t: pillow_png(t, "zTXt")),
-    ("PNG iTXt", "Pillow", ["PIL"], "c.png", lambda t: pillow_png(t, "iTXt")),
-    ("PNG iTXt, compressed", "Pillow", ["PIL"], "d.png", lambda t: pillow_png(t, "iTXt, compressed")),
-    ("PNG Comment", "exiftool", ["exiftool", "PIL"], "e.png", lambda t: exiftool(t, "-PNG:Comment")),
-    ("PNG EXIF", "exiftool", ["exiftool", "PIL"], "f.png", lambda t: exiftool(t, "-EXIF:UserComment")),
-    ("JPEG EXIF", "Pillow", ["PIL"], "a.jpg", pillow_exif),
-    ("JPEG comment", "Pillow", ["PIL"], "b.jpg", pillow_comment),
-    ("JPEG UserComment", "piexif", ["piexif", "PIL"], "c.jpg", piexif_jpeg),
-    ("JPEG UserComment", "exiftool", ["exiftool", "PIL"], "d.jpg", lambda t: exiftool(t, "-EXIF:UserComment")),
-    ("JPEG XMP", "exiftool", ["exiftool", "PIL"], "e.jpg", lambda t: exiftool(t, "-XMP-exif:UserComment")),
-    ("JPEG IPTC", "exiftool", ["exiftool", "PIL"], "f.jpg", lambda t: exiftool(t, "-IPTC:Caption-Abstract")),
-    ("WebP", "Pillow", ["PIL"], "a.webp", pillow_exif),
-    ("WebP, lossless", "Pillow", ["PIL"], "b.webp", lambda t: pillow_exif(t, lossless=True)),
-    ("WebP, animated", "Pillow", ["PIL"], "c.webp", lambda t: pillow_exif(t, animated=True)),
-    ("WebP EXIF", "exiftool", ["exiftool", "PIL"], "d.webp", lambda t: exiftool(t, "-EXIF:ImageDescription")),
-    ("WebP XMP", "exiftool", ["exiftool", "PIL"], "e.webp", lambda t: exiftool(t, "-XMP-dc:Description")),
-    ("AVIF", "Pillow", ["PIL"], "a.avif", pillow_exif),
-    ("AVIF XMP", "exiftool", ["exiftool", "PIL"], "b.avif", lambda t: exiftool(t, "-XMP-exif:UserComment")),
-    ("HEIF", "pillow-heif", ["pillow_heif", "PIL"], "a.heic", heif),
-    ("GIF", "Pillow", ["PIL"], "a.gif", pillow_comment),
-    ("TIFF", "Pillow", ["PIL"], "a.tiff", pillow_exif),
-    ("TIFF", "exiftool", ["exiftool", "PIL"], "b.tiff", lambda t: exiftool(t, "-EXIF:ImageDescription")),
-    ("MP4 keys", "ffmpeg", ["ffmpeg"], "a.mp4", lambda t: ffmpeg(t, *MOVFLAGS)),
-    ("MP4 keys, movie first", "ffmpeg", ["ffmpeg"], "b.mp4", lambda t: ffmpeg(t, "-movflags", "use_metadata_tags+faststart")),
-    ("MP4 keys, fragmented", "ffmpeg", ["ffmpeg"], "c.mp4", lambda t: ffmpeg(t, "-movflags", "use_metadata_tags+frag_keyframe+empty_moov")),
-    ("MP4 comment", "ffmpeg", ["ffmpeg"], "d.mp4", lambda t: ffmpeg(t, tags={"comment": both})),
-    ("MP4 keys", "PyAV", ["av", "numpy"], "e.mp4", lambda t: av_file(t, {"movflags": "use_metadata_tags"}, "mpeg4")),
-    ("MP4 keys", "exiftool", ["exiftool", "ffmpeg", "PIL"], "f.mp4", lambda t: exiftool(t, "-Keys:Comment")),
-    ("MP4 free-form items", "mutagen", ["ffmpeg", "mutagen"], "a.m4a", lambda t: tagged(t, freeform)),
-    ("MOV", "ffmpeg", ["ffmpeg"], "a.mov", lambda t: ffmpeg(t, *MOVFLAGS)),
-    ("MOV comment", "ffmpeg", ["ffmpeg"], "b.mov", lambda t: ffmpeg(t, tags={"comment": both})),
-    ("WebM", "ffmpeg", ["ffmpeg"], "a.webm", lambda t: ffmpeg(t, "-c:v", "libvpx")),
-    ("WebM", "PyAV", ["av", "numpy"], "b.webm", lambda t: av_file(t, {}, "libvpx-vp9")),
-    ("MKV", "ffmpeg", ["ffmpeg"], "a.mkv", lambda t: ffmpeg(t)),
-    ("MKV comment", "ffmpeg", ["ffmpeg"], "b.mkv", lambda t: ffmpeg(t, tags={"comment": both})),
-    ("AVI comment", "ffmpeg", ["ffmpeg"], "a.avi", lambda t: ffmpeg(t, tags={"comment": both})),
-    ("FLAC", "ffmpeg", ["ffmpeg"], "a.flac", lambda t: ffmpeg(t, video=False, audio=True)),
-    ("FLAC", "mutagen", ["ffmpeg", "mutagen"], "b.flac", lambda t: tagged(t, comments)),
-    ("Ogg Vorbis", "ffmpeg", ["ffmpeg"], "a.ogg", lambda t: ffmpeg(t, "-c:a", "libvorbis", video=False, audio=True)),
-    ("Ogg Vorbis", "mutagen", ["ffmpeg", "mutagen"], "b.ogg", lambda t: tagged(t, comments)),
-    ("Ogg Opus", "ffmpeg", ["ffmpeg"], "a.opus", lambda t: ffmpeg(t, video=False, audio=True)),
-    ("Ogg Opus", "mutagen", ["ffmpeg", "mutagen"], "b.opus", lambda t: tagged(t, comments)),
-    ("MP3", "ffmpeg", ["ffmpeg"], "a.mp3", lambda t: ffmpeg(t, video=False, audio=True)),
-    ("MP3, version 2.3", "ffmpeg", ["ffmpeg"], "b.mp3", lambda t: ffmpeg(t, "-id3v2_version", "3", video=False, audio=True)),
-    ("MP3, UTF-16", "mutagen", ["ffmpeg", "mutagen"], "c.mp3", lambda t: tagged(t, id3(1))),
-    ("MP3, UTF-16 big-endian", "mutagen", ["ffmpeg", "mutagen"], "d.mp3", lambda t: tagged(t, id3(2))),
-    ("MP3, UTF-8", "mutagen", ["ffmpeg", "mutagen"], "e.mp3", lambda t: tagged(t, id3(3))),
-    ("WAV comment", "ffmpeg", ["ffmpeg"], "a.wav", lambda t: ffmpeg(t, video=False, audio=True, tags={"comment": both})),
-    ("GLB", "pygltflib", ["pygltflib"], "a.glb", glb),
-    ("SVG, UTF-16", "ElementTree", [], "a.svg", svg),
-    ("safetensors", "safetensors", ["safetensors", "numpy"], "a.safetensors", safetensors_file),
+    ("PNG tEXt", "Pillow", "a.png", lambda t: pillow_png(t, "tEXt")),
+    ("PNG zTXt", "Pillow", "b.png", lambda t: pillow_png(t, "zTXt")),
+    ("PNG iTXt", "Pillow", "c.png", lambda t: pillow_png(t, "iTXt")),
+    ("PNG iTXt, compressed", "Pillow", "d.png", lambda t: pillow_png(t, "iTXt, compressed")),
+    ("PNG Comment", "exiftool", "e.png", lambda t: exiftool(t, "-PNG:Comment")),
+    ("PNG EXIF", "exiftool", "f.png", lambda t: exiftool(t, "-EXIF:UserComment")),
+    ("JPEG EXIF", "Pillow", "a.jpg", pillow_exif),
+    ("JPEG comment", "Pillow", "b.jpg", pillow_comment),
+    ("JPEG UserComment", "piexif", "c.jpg", piexif_jpeg),
+    ("JPEG UserComment", "exiftool", "d.jpg", lambda t: exiftool(t, "-EXIF:UserComment")),
+    ("JPEG XMP", "exiftool", "e.jpg", lambda t: exiftool(t, "-XMP-exif:UserComment")),
+    ("JPEG IPTC", "exiftool", "f.jpg", lambda t: exiftool(t, "-IPTC:Caption-Abstract")),
+    ("WebP", "Pillow", "a.webp", pillow_exif),
+    ("WebP, lossless", "Pillow", "b.webp", lambda t: pillow_exif(t, lossless=True)),
+    ("WebP, animated", "Pillow", "c.webp", lambda t: pillow_exif(t, animated=True)),
+    ("WebP EXIF", "exiftool", "d.webp", lambda t: exiftool(t, "-EXIF:ImageDescription")),
+    ("WebP XMP", "exiftool", "e.webp", lambda t: exiftool(t, "-XMP-dc:Description")),
+    ("AVIF", "Pillow", "a.avif", pillow_exif),
+    ("AVIF XMP", "exiftool", "b.avif", lambda t: exiftool(t, "-XMP-exif:UserComment")),
+    ("HEIF", "pillow-heif", "a.heic", heif),
+    ("GIF", "Pillow", "a.gif", pillow_comment),
+    ("TIFF", "Pillow", "a.tiff", pillow_exif),
+    ("TIFF", "exiftool", "b.tiff", lambda t: exiftool(t, "-EXIF:ImageDescription")),
+    ("MP4 keys", "ffmpeg", "a.mp4", lambda t: ffmpeg(t, *MOVFLAGS)),
+    ("MP4 keys, movie first", "ffmpeg", "b.mp4", lambda t: ffmpeg(t, "-movflags", "use_metadata_tags+faststart")),
+    ("MP4 keys, fragmented", "ffmpeg", "c.mp4", lambda t: ffmpeg(t, "-movflags", "use_metadata_tags+frag_keyframe+empty_moov")),
+    ("MP4 comment", "ffmpeg", "d.mp4", lambda t: ffmpeg(t, tags={"comment": both})),
+    ("MP4 keys", "PyAV", "e.mp4", lambda t: av_file(t, {"movflags": "use_metadata_tags"}, "mpeg4")),
+    ("MP4 keys", "exiftool", "f.mp4", lambda t: exiftool(t, "-Keys:Comment")),
+    ("MP4 free-form items", "mutagen", "a.m4a", lambda t: tagged(t, freeform)),
+    ("MOV", "ffmpeg", "a.mov", lambda t: ffmpeg(t, *MOVFLAGS)),
+    ("MOV comment", "ffmpeg", "b.mov", lambda t: ffmpeg(t, tags={"comment": both})),
+    ("WebM", "ffmpeg", "a.webm", lambda t: ffmpeg(t, "-c:v", "libvpx")),
+    ("WebM", "PyAV", "b.webm", lambda t: av_file(t, {}, "libvpx-vp9")),
+    ("MKV", "ffmpeg", "a.mkv", lambda t: ffmpeg(t)),
+    ("MKV comment", "ffmpeg", "b.mkv", lambda t: ffmpeg(t, tags={"comment": both})),
+    ("AVI comment", "ffmpeg", "a.avi", lambda t: ffmpeg(t, tags={"comment": both})),
+    ("FLAC", "ffmpeg", "a.flac", lambda t: ffmpeg(t, video=False, audio=True)),
+    ("FLAC", "mutagen", "b.flac", lambda t: tagged(t, comments)),
+    ("Ogg Vorbis", "ffmpeg", "a.ogg", lambda t: ffmpeg(t, "-c:a", "libvorbis", video=False, audio=True)),
+    ("Ogg Vorbis", "mutagen", "b.ogg", lambda t: tagged(t, comments)),
+    ("Ogg Opus", "ffmpeg", "a.opus", lambda t: ffmpeg(t, video=False, audio=True)),
+    ("Ogg Opus", "mutagen", "b.opus", lambda t: tagged(t, comments)),
+    ("MP3", "ffmpeg", "a.mp3", lambda t: ffmpeg(t, video=False, audio=True)),
+    ("MP3, version 2.3", "ffmpeg", "b.mp3", lambda t: ffmpeg(t, "-id3v2_version", "3", video=False, audio=True)),
+    ("MP3, UTF-16", "mutagen", "c.mp3", lambda t: tagged(t, id3(1))),
+    ("MP3, UTF-16 big-endian", "mutagen", "d.mp3", lambda t: tagged(t, id3(2))),
+    ("MP3, UTF-8", "mutagen", "e.mp3", lambda t: tagged(t, id3(3))),
+    ("WAV comment", "ffmpeg", "a.wav", lambda t: ffmpeg(t, video=False, audio=True, tags={"comment": both})),
+    ("GLB", "pygltflib", "a.glb", glb),
+    ("SVG, UTF-16", "ElementTree", "a.svg", svg),
+    ("safetensors", "safetensors", "a.safetensors", safetensors_file),
 ]
 
 
-def missing(need):
-    if need in ("ffmpeg", "exiftool"):
-        return shutil.which(need) is None
-    try:
-        importlib.import_module(need)
-        return False
-    except ImportError:
-        return True
-
-
-for kind, program, needs, name, make in KINDS:
+def write(entry):
+    kind, program, name, make = entry
     line = {"kind": kind, "program": program, "file": name}
-    absent = [n for n in needs if missing(n)]
-    if absent:
-        line["absent"] = ", ".join(absent)
-    else:
-        try:
-            make(os.path.join(folder, name))
-        except subprocess.CalledProcessError as e:
-            line["failed"] = e.stderr.decode(errors="replace")[-300:]
-        except Exception as e:
-            line["failed"] = repr(e)[:300]
-    print(json.dumps(line))
+    try:
+        make(os.path.join(folder, name))
+    except subprocess.CalledProcessError as e:
+        line["failed"] = e.stderr.decode(errors="replace")[-300:]
+    except Exception as e:
+        line["failed"] = repr(e)[:300]
+    return line
+
+
+# Most of the time goes into other processes.
+with ThreadPoolExecutor(os.cpu_count()) as threads:
+    for line in threads.map(write, KINDS):
+        print(json.dumps(line))

