@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"vitrine/internal/randtest"
 )
 
 func parseWhole(text string) (Value, bool) {
@@ -16,7 +18,7 @@ func parseWhole(text string) (Value, bool) {
 }
 
 func TestParse_ReadsValidDocumentsAsEncodingJSONDoes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	randtest.Check(t, func(t *rapid.T) {
 		doc, err := json.Marshal(values().Draw(t, "value"))
 		if err != nil {
 			t.Fatal(err)
