@@ -57,6 +57,7 @@ const (
 	CodeIndexUnavailable   = "INDEX_UNAVAILABLE"
 	CodeStoreUnavailable   = "STORE_UNAVAILABLE"
 	CodeStoreLogin         = "STORE_LOGIN"
+	CodeDeadline           = "DEADLINE_EXCEEDED"
 	CodeStorageFull        = "STORAGE_FULL"
 	CodeIdempotencyReuse   = "IDEMPOTENCY_KEY_REUSED"
 	CodeInternal           = "INTERNAL"

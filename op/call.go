@@ -2,8 +2,10 @@ package op
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,6 +76,8 @@ func (c *Caller) Call(ctx context.Context, o Operation, actor library.Actor, arg
 	if err := o.authorize(actor); err != nil {
 		return res, err
 	}
+	ctx, end := o.withDeadline(ctx)
+	defer func() { err = end(err) }()
 	if c.Limits != nil && o.Rate != "" {
 		if res.Rate, err = c.Limits.Take(actor, o.Rate); err != nil {
 			return res, err
@@ -90,6 +94,25 @@ func (c *Caller) Call(ctx context.Context, o Operation, actor library.Actor, arg
 	}
 	res.Value, res.Replayed, err = c.once(ctx, o, actor, opt.IdempotencyKey, raw, work)
 	return res, err
+}
+
+// defaultLimit is how long a call may take unless its operation says otherwise. A
+// part that does not answer is noticed much sooner where it can be.
+const defaultLimit = 30 * time.Second
+
+// withDeadline bounds a call. end turns an error that comes of the deadline into
+// one that a client may repeat the call after.
+func (o Operation) withDeadline(given context.Context) (ctx context.Context, end func(error) error) {
+	ctx, cancel := context.WithTimeout(given, cmp.Or(o.Limit, defaultLimit))
+	return ctx, func(err error) error {
+		late := errors.Is(ctx.Err(), context.DeadlineExceeded) && given.Err() == nil
+		cancel()
+		if err == nil || !late || library.AsFault(err).Kind != library.KindInternal {
+			return err
+		}
+		return &library.Fault{Kind: library.KindUnavailable, Code: library.CodeDeadline, RetryAfter: 5 * time.Second, Cause: err,
+			Detail: "The call took too long and was ended. Repeat it; with the same Idempotency-Key it cannot happen twice."}
+	}
 }
 
 // authorize checks the one permission that the operation needs.

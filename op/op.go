@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -61,7 +62,8 @@ type Meta struct {
 	Status     int    // HTTP status of success; 0 means 200
 	Permission library.Permission
 	Rate       RateClass
-	RESTOnly   bool // no MCP tool: it serves programs that move bytes, such as the importer
+	Limit      time.Duration // how long a call may take before it is answered 503; 0 means 30 s
+	RESTOnly   bool          // no MCP tool: it serves programs that move bytes, such as the importer
 
 	// The four MCP hints; every one is always sent.
 	ReadOnly    bool

@@ -75,11 +75,11 @@ type AssetParent struct {
 // one round trip.
 func (s *Store) Asset(ctx context.Context, tenant library.TenantID, hash library.AssetHash) (Detail, error) {
 	var d Detail
-	conn, err := s.app.Acquire(ctx) // before the claim, which a new connection may renew
+	conn, release, err := s.acquire(ctx) // before the claim, which a new connection may renew
 	if err != nil {
-		return d, unavailable(err)
+		return d, err
 	}
-	defer conn.Release()
+	defer release()
 	b := &pgx.Batch{}
 	b.Queue(setTenant, s.claims.of(tenant))
 	b.Queue(`SELECT `+assetColumns+` FROM assets WHERE tenant_id = $1 AND asset_h = $2 AND trashed_at IS NULL`, tenant, hash).

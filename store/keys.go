@@ -90,7 +90,12 @@ func (s *Store) RevokeKey(ctx context.Context, actor library.Actor, tenant libra
 // any tenant is known. It reports false when there is none. Whether the key is
 // still good is the caller's to judge. Hint and usage times are not filled in.
 func (s *Store) FindKey(ctx context.Context, hash [32]byte) (k Key, found bool, err error) {
-	err = s.app.QueryRow(ctx, `SELECT key_id, tenant_id::text, name, permissions, more_tenants::text[], expires_at, revoked_at
+	conn, release, err := s.acquire(ctx)
+	if err != nil {
+		return Key{}, false, err
+	}
+	defer release()
+	err = conn.QueryRow(ctx, `SELECT key_id, tenant_id::text, name, permissions, more_tenants::text[], expires_at, revoked_at
 		FROM find_api_key($1)`, hash[:]).
 		Scan(&k.ID, &k.Tenant, &k.Name, &k.Permissions, &k.MoreTenants, &k.ExpiresAt, &k.RevokedAt)
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -44,7 +44,11 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.MaxConns == 0 {
 		app.cfg.MaxConns = 16
 	}
+	app.limit(statementLimit)
+	indexer.limit(backgroundLimit)
 	background, stop := context.WithCancel(context.Background())
+	w := newWatch(background)
+	app.cfg.ConnConfig.DialFunc, indexer.cfg.ConnConfig.DialFunc = w.dial, w.dial
 	s := &Store{wakeups: make(chan struct{}, 1), stopWake: stop}
 	if err := s.connect(ctx, app, indexer); err != nil {
 		stop()
@@ -113,8 +117,12 @@ func (s *Store) Close() {
 	s.indexer.Close()
 }
 
-// Ping reports whether the database answers.
-func (s *Store) Ping(ctx context.Context) error { return unavailable(s.app.Ping(ctx)) }
+// Ping reports whether the database answers, within five seconds.
+func (s *Store) Ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, pingLimit)
+	defer cancel()
+	return unavailable(s.app.Ping(ctx))
+}
 
 // Indexer gives the pool that reads every tenant. Only the relay, the indexer
 // and the reconciler may hold it; requests never do.
@@ -122,7 +130,12 @@ func (s *Store) Indexer() *pgxpool.Pool { return s.indexer }
 
 // inTenant runs fn in a transaction that sees only the tenant's rows.
 func (s *Store) inTenant(ctx context.Context, tenant library.TenantID, fn func(pgx.Tx) error) error {
-	err := pgx.BeginFunc(ctx, s.app, func(tx pgx.Tx) error {
+	conn, release, err := s.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, setTenant, s.claims.of(tenant)); err != nil {
 			return err
 		}
@@ -150,11 +163,11 @@ func (s *Store) retryDeadlock(ctx context.Context, tenant library.TenantID, fn f
 // readTenant runs one query that sees only the tenant's rows, in a single round
 // trip: a batch is one implicit transaction, which is where set_config ends.
 func (s *Store) readTenant(ctx context.Context, tenant library.TenantID, sql string, args []any, scan func(pgx.Rows) error) error {
-	conn, err := s.app.Acquire(ctx) // before the claim, which a new connection may renew
+	conn, release, err := s.acquire(ctx) // before the claim, which a new connection may renew
 	if err != nil {
-		return unavailable(err)
+		return err
 	}
-	defer conn.Release()
+	defer release()
 	b := &pgx.Batch{}
 	b.Queue(setTenant, s.claims.of(tenant))
 	b.Queue(sql, args...)
@@ -186,11 +199,13 @@ func unavailable(err error) error {
 	}
 	var pg *pgconn.PgError
 	var connect *pgconn.ConnectError
-	down := errors.As(err, &connect) || pgconn.SafeToRetry(err)
+	down := errors.As(err, &connect) || pgconn.SafeToRetry(err) || errors.Is(err, errHangs) || errors.Is(err, context.DeadlineExceeded)
 	if errors.As(err, &pg) {
 		switch pg.Code[:2] {
-		case "08", "57": // connection trouble; operator intervention, such as a restart
+		case "08", "57": // connection trouble; operator intervention, such as a restart or statement_timeout
 			down = true
+		case "25": // the server ended an idle transaction
+			down = pg.Code == "25P03"
 		case "53": // out of resources, among them disk full
 			if pg.Code == "53100" {
 				return &library.Fault{Kind: library.KindStorageFull, Code: library.CodeStorageFull,
@@ -198,7 +213,7 @@ func unavailable(err error) error {
 			}
 			down = true
 		}
-	} else if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) && isBroken(err) {
+	} else if !errors.Is(err, context.Canceled) && isBroken(err) {
 		down = true
 	}
 	if !down {

@@ -15,6 +15,7 @@ import (
 	"vitrine/internal/echo"
 	"vitrine/library"
 	"vitrine/op"
+	"vitrine/service"
 	"vitrine/service/servicetest"
 )
 
@@ -49,7 +50,13 @@ type world struct {
 
 func newWorld(t *testing.T) world {
 	t.Helper()
-	w := world{Env: servicetest.Start(t, servicetest.Options{})}
+	return newWorldAt(t, servicetest.Config(t))
+}
+
+// newWorldAt is newWorld on servers that the test chose.
+func newWorldAt(t *testing.T, cfg service.Config) world {
+	t.Helper()
+	w := world{Env: servicetest.StartWith(t, cfg, nil)}
 	w.data = picture(7, "a lighthouse in fog")
 	w.asset = w.StoreFile("", "lighthouse.png", "image/png", w.data, "sea")
 	var changed struct {
@@ -101,10 +108,10 @@ func (w world) args(o op.Operation) map[string]any {
 	return args
 }
 
-// rest calls an operation by its route.
-func (w world) rest(o op.Operation, key string, args map[string]any) (int, map[string]any) {
-	w.T.Helper()
-	path, body := o.Path, map[string]any{}
+// route puts arguments into the path, the query or the body of an operation's route.
+func (w world) route(o op.Operation, args map[string]any) (path string, payload []byte) {
+	path = o.Path
+	body := map[string]any{}
 	for name, v := range args {
 		if s, ok := v.(string); ok && strings.Contains(path, "{"+name+"}") {
 			path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(s))
@@ -112,16 +119,20 @@ func (w world) rest(o op.Operation, key string, args map[string]any) (int, map[s
 		}
 		body[name] = v
 	}
-	var payload []byte
 	if o.Method == "GET" || o.Method == "DELETE" {
 		q := url.Values{}
 		for name, v := range body {
 			q.Set(name, strings.Trim(string(servicetest.JSON(v)), `"`))
 		}
-		path += "?" + q.Encode()
-	} else {
-		payload = servicetest.JSON(body)
+		return path + "?" + q.Encode(), nil
 	}
+	return path, servicetest.JSON(body)
+}
+
+// rest calls an operation by its route.
+func (w world) rest(o op.Operation, key string, args map[string]any) (int, map[string]any) {
+	w.T.Helper()
+	path, payload := w.route(o, args)
 	status, answer, _ := w.Raw(o.Method, path, key, payload, nil)
 	var out map[string]any
 	if err := json.Unmarshal(answer, &out); err != nil {

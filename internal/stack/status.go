@@ -77,6 +77,20 @@ func Running(dir string) (Endpoints, error) {
 	return found, nil
 }
 
+// Addresses returns where the servers of a stack listen, or would, without looking whether they run: for who started
+// one of them with Start.
+func Addresses(cfg Config) (Endpoints, error) {
+	cfg, err := cfg.complete()
+	if err != nil {
+		return Endpoints{}, err
+	}
+	in := &instance{cfg: cfg}
+	if in.ports, err = readPorts(in.portsPath()); err != nil {
+		return Endpoints{}, err
+	}
+	return in.endpoints(), nil
+}
+
 // Status asks each server whether it answers. It takes no lock and changes nothing, so it also works while another
 // command starts the stack.
 func Status(ctx context.Context, cfg Config) ([]ServerStatus, error) {

@@ -99,13 +99,16 @@ type storeOutput struct {
 	op.Indexed
 }
 
+// storeLimit leaves time to read the largest file once through.
+const storeLimit = 5 * time.Minute
+
 func (s *Service) storeAsset() op.Operation {
 	return op.Define(op.Meta{
 		Name: "StoreAsset", Title: "Store an asset", Domain: op.Assets,
 		Doc: "Stores a file and reads its generation data (prompt, models, settings, workflow) out of it. Send the bytes as asset_data_base64 (up to about 3 MB), " +
 			"or PUT them to a URL from CreateUploadUrl and pass asset_storage_ref. The same bytes are stored once. " +
 			"Returns the asset, an operation_id for UndoOperation and an index_token for searches that must see it.",
-		Method: "POST", Path: "/api/v1/assets", Permission: library.PermWrite, Idempotent: true, Status: 201,
+		Method: "POST", Path: "/api/v1/assets", Permission: library.PermWrite, Idempotent: true, Status: 201, Limit: storeLimit,
 		Spec:    "spec §4.1 Assets, §4.2",
 		Example: map[string]any{"filename": "dot.gif", "mime_type": "image/gif", "asset_data_base64": "R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=", "tags": []string{"sample"}},
 	}, s.store)
