@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vitrine/library"
+	"vitrine/mappings"
 	"vitrine/store"
 )
 
@@ -36,7 +37,7 @@ func (x *Indexer) MeasureRaw(ctx context.Context, most int) (Throughput, error) 
 	if err != nil {
 		return Throughput{}, err
 	}
-	if err := x.createIndex(ctx, index); err != nil {
+	if err := x.createIndex(ctx, index, mappings.Meta{}); err != nil {
 		return Throughput{}, err
 	}
 	var out Throughput
@@ -85,7 +86,7 @@ func (x *Indexer) sendRaw(ctx context.Context, b *batch) error {
 func (x *Indexer) prepareAll(ctx context.Context, most int, index string) ([]*batch, error) {
 	var out []*batch
 	err := x.eachPage(ctx, most, func(page []store.AssetVersion) error {
-		b, err := x.documents(ctx, live(page), index)
+		b, err := (&backfill{x: x, index: index}).documents(ctx, live(page))
 		out = append(out, b)
 		return err
 	})

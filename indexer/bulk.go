@@ -14,6 +14,7 @@ import (
 	"github.com/opensearch-project/opensearch-go/v4"
 
 	"vitrine/internal/engine"
+	"vitrine/mappings"
 )
 
 // bulkWriter sends bulk requests. Its pace is shared by everything that writes
@@ -77,9 +78,11 @@ func (v verdict) accepted() bool { return v.status >= 200 && v.status < 300 }
 func (v verdict) conflict() bool { return v.status == http.StatusConflict }
 
 // busy means that the same document may be accepted later, whatever it holds:
-// overload, a shard that is not there, or a block such as the one of a full disk.
+// overload, a shard that is not there, a block such as the one of a full disk, or an
+// index that somebody closed.
 func (v verdict) busy() bool {
-	return v.status == http.StatusTooManyRequests || v.status == http.StatusServiceUnavailable || v.kind == "cluster_block_exception"
+	return v.status == http.StatusTooManyRequests || v.status == http.StatusServiceUnavailable ||
+		v.kind == "cluster_block_exception" || v.kind == "index_closed_exception"
 }
 
 // errSplit says that a request must be cut in two to find the document that
@@ -166,7 +169,7 @@ func statusOf(err error) int {
 const bulkAnswer = "took,errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by.reason"
 
 func (w *bulkWriter) post(ctx context.Context, index string, body *lines) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "/"+index+"/_bulk?filter_path="+bulkAnswer, body)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "/"+mappings.Writer(index)+"/_bulk?require_alias=true&filter_path="+bulkAnswer, body)
 	if err != nil {
 		return nil, err
 	}

@@ -261,6 +261,7 @@ func (x *Indexer) settle(ctx context.Context, b *batch) error {
 			return err
 		}
 		x.log.Warn("an index is gone; reading the generations again", "indices", b.targets)
+		x.guard.call()
 		if err := wait.wait(ctx); err != nil {
 			return err
 		}

@@ -133,7 +133,11 @@ func (e *env) run(services ...service) (stop func()) {
 	var wg sync.WaitGroup
 	for _, s := range services {
 		if x, ok := s.(*Indexer); ok {
-			if _, err := x.EnsureIndex(e.ctx); err != nil {
+			ensured, err := x.EnsureIndex(e.ctx)
+			if err == nil && ensured.Created {
+				err = x.declare(e.ctx, ensured.Index, mappings.Meta{})
+			}
+			if err != nil {
 				e.t.Fatal(err)
 			}
 		}
@@ -268,17 +272,14 @@ func (e *env) throughGate(g *gate) {
 	e.gated = &http.Transport{MaxIdleConnsPerHost: 8, DialContext: g.dial}
 }
 
-func mappingsBody(t testing.TB, x *Indexer) []byte {
+// compact is JSON without blanks.
+func compact(t testing.TB, doc []byte) string {
 	t.Helper()
-	body, err := mappings.WithVectors(mappings.Vector{Config: "x", Dims: 2})
-	if err != nil {
+	var b bytes.Buffer
+	if err := json.Compact(&b, doc); err != nil {
 		t.Fatal(err)
 	}
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, body); err != nil {
-		t.Fatal(err)
-	}
-	return compact.Bytes()
+	return b.String()
 }
 
 // deleteTopic deletes a topic, as an operator might.

@@ -278,5 +278,5 @@ func (x *Indexer) Unembedded(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	_, waiting, _, err := x.filler.waiting(ctx, x.names.Alias(), nil)
-	return waiting, err
+	return waiting, lost(err, x.names.Alias())
 }

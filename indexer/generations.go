@@ -2,10 +2,11 @@ package indexer
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"time"
 
 	"vitrine/internal/engine"
 	"vitrine/library"
@@ -17,90 +18,170 @@ import (
 type Ensured struct {
 	Index   string // the live index
 	Created bool   // it was made just now, empty: a library with assets needs Reconcile
+	Was     string // what was wrong, or ""
 }
 
-// EnsureIndex makes sure that a live index stands behind the alias. On a fresh
-// deployment it makes the first one. Where the live index was deleted by hand it
-// makes an empty one under a new name, so that searches answer and changes are
-// indexed again; Reconcile then brings the rest back. Any number of processes
-// may call it at once.
+// EnsureIndex makes sure that a live index with our mapping stands behind the alias,
+// can be written, and is what the database takes for the live one. On a fresh
+// deployment it makes the first one. Where the live index is gone or was replaced it
+// makes an empty one under a new name, or takes the one that the alias points at, so
+// that searches answer and changes are indexed again; such an index says of itself
+// that it is incomplete until it is filled. Any number of processes may call it at
+// once. A closed index is left alone: somebody is working on it.
 func (x *Indexer) EnsureIndex(ctx context.Context) (Ensured, error) {
+	generations, v, err := x.look(ctx)
+	if err != nil {
+		return Ensured{}, err
+	}
+	if v.problem(generations) == "" {
+		return Ensured{Index: nameOf(generations, store.GenerationLive)}, nil
+	}
 	var out Ensured
-	err := x.locked(ctx, func(func(context.Context) bool) error {
-		generations, err := x.store.Generations(ctx)
-		if err != nil {
-			return err
+	err = x.locked(ctx, func(func(context.Context) bool) error {
+		generations, v, err := x.look(ctx)
+		if err == nil {
+			out, err = x.putRight(ctx, generations, v)
 		}
-		present, err := x.indices(ctx)
-		if err != nil {
-			return err
-		}
-		for _, g := range generations {
-			if g.State != store.GenerationLive {
-				continue
-			}
-			if _, ok := present[g.Name]; ok {
-				out.Index = g.Name
-				return x.ensureAlias(ctx, g.Name, generations, present)
-			}
-			x.log.Error("the live index is gone; making an empty one", "index", g.Name)
-			if err := x.store.DropGeneration(ctx, g.Name); err != nil {
-				return err
-			}
-		}
-		out.Index, out.Created = x.nextName(generations, present), true
-		if err := x.createIndex(ctx, out.Index); err != nil {
-			return err
-		}
-		if err := x.pointAlias(ctx, out.Index, present); err != nil {
-			return err
-		}
-		return x.store.SetGeneration(ctx, out.Index, store.GenerationLive, x.vectors.configuration())
+		return err
 	})
 	return out, err
 }
 
+// look reads what the database and OpenSearch say of the indices.
+func (x *Indexer) look(ctx context.Context) ([]store.Generation, survey, error) {
+	generations, err := x.store.Generations(ctx)
+	if err != nil {
+		return nil, survey{}, err
+	}
+	v, err := x.survey(ctx)
+	return generations, v, err
+}
+
+// putRight does what a survey asks for. The caller holds the lock of generations.
+func (x *Indexer) putRight(ctx context.Context, generations []store.Generation, v survey) (Ensured, error) {
+	live := nameOf(generations, store.GenerationLive)
+	out := Ensured{Index: live, Was: v.problem(generations)}
+	i, present := v.indices[live]
+	switch {
+	case out.Was == "":
+		return out, nil
+	case i.closed:
+		return out, closed(live)
+	case present && i.misfit == "":
+		return out, x.mend(ctx, live, generations, v)
+	}
+	if out.Index = v.searched(); out.Index != "" {
+		return out, x.takeOver(ctx, live, out.Index, v.indices[out.Index])
+	}
+	if live != "" {
+		x.log.Error("making another index", "why", out.Was)
+	}
+	out.Index, out.Created = x.nextName(generations, v.aliased()), true
+	return out, x.replace(ctx, live, out.Index, generations, v)
+}
+
+// closed is the fault of an index that somebody closed.
+func closed(index string) error {
+	return library.NewFault(library.KindUnavailable, library.CodeIndexUnavailable,
+		"The index %s is closed. Open it (POST /%s/_open), or delete it and it is made anew.", index, index)
+}
+
+// mend repairs what is around a live index that is there: the alias that it is
+// written by, the fields of a later release, the alias that searches read.
+func (x *Indexer) mend(ctx context.Context, live string, generations []store.Generation, v survey) error {
+	if err := x.fit(ctx, live, v.indices[live]); err != nil {
+		return err
+	}
+	// An alias at the index being built is a rebuild that was interrupted between the
+	// swap and its record; the next rebuild completes it.
+	if searched := v.searched(); searched != "" && (searched == live || searched == nameOf(generations, store.GenerationBuilding)) {
+		return nil
+	}
+	return x.pointAlias(ctx, live, generations, v)
+}
+
+// fit gives an index that was made by an earlier release what this one expects.
+func (x *Indexer) fit(ctx context.Context, name string, i surveyed) error {
+	if !i.writer {
+		if err := engine.Call(ctx, x.search, http.MethodPut, "/"+name+"/_alias/"+mappings.Writer(name), nil, nil); err != nil {
+			return fmt.Errorf("naming the writers' alias of %s: %w", name, err)
+		}
+	}
+	if len(i.lacks) > 0 {
+		if err := engine.Call(ctx, x.search, http.MethodPut, "/"+name+"/_mapping", map[string]any{"properties": i.lacks}, nil); err != nil {
+			return fmt.Errorf("adding fields to the index %s: %w", name, err)
+		}
+		x.log.Warn("the index had no fields for some of what this release indexes; vitrine rebuild fills them in", "index", name, "fields", len(i.lacks))
+	}
+	return nil
+}
+
+// takeOver makes the index that the alias points at the live one. The database does
+// not know it as that, as after restoring an older one: so they are compared.
+func (x *Indexer) takeOver(ctx context.Context, old, name string, i surveyed) error {
+	if i.closed {
+		return closed(name)
+	}
+	embedding := ""
+	if configuration := x.vectors.configuration(); slices.Contains(i.vectors, configuration) {
+		embedding = configuration
+	} else if len(i.vectors) > 0 {
+		embedding = i.vectors[0]
+	}
+	x.log.Warn("searches read an index that the database does not know as the live one; taking it over", "index", name)
+	if err := errors.Join(x.fit(ctx, name, i), x.declare(ctx, name, mappings.Meta{Incomplete: true})); err != nil {
+		return err
+	}
+	return x.store.ReplaceLive(ctx, old, name, embedding)
+}
+
+// replace makes an empty index the live one, instead of an old one if there was any.
+func (x *Indexer) replace(ctx context.Context, old, name string, generations []store.Generation, v survey) error {
+	tenants, err := x.store.CountAssets(ctx)
+	if err != nil {
+		return err
+	}
+	if err := x.createIndex(ctx, name, mappings.Meta{Incomplete: len(tenants) > 0}); err != nil {
+		return err
+	}
+	if len(tenants) > 0 { // no searcher may take it for the one that was there
+		if err := sleep(ctx, mappings.MetaFresh+mappings.MetaFresh/4); err != nil {
+			return err
+		}
+	}
+	if err := x.pointAlias(ctx, name, generations, v); err != nil {
+		return err
+	}
+	return x.store.ReplaceLive(ctx, old, name, x.vectors.configuration())
+}
+
+// declare makes an index say something of itself.
+func (x *Indexer) declare(ctx context.Context, name string, m mappings.Meta) error {
+	if err := engine.Call(ctx, x.search, http.MethodPut, "/"+name+"/_mapping", mappings.MetaBody(m), nil); err != nil {
+		return fmt.Errorf("noting the state of the index %s: %w", name, err)
+	}
+	return nil
+}
+
+// lockedFor is how long EnsureIndex waits for another changer of generations: one
+// that makes an index is done in a moment, a rebuild is not.
+const lockedFor = 10 * time.Second
+
 // locked runs fn as the only changer of generations, waiting for another one.
 func (x *Indexer) locked(ctx context.Context, fn func(held func(context.Context) bool) error) error {
 	wait := outage()
-	for {
+	for began := time.Now(); ; {
 		err := x.store.LockGenerations(ctx, fn)
 		if !errors.Is(err, store.ErrGenerationsBusy) {
 			return err
+		}
+		if time.Since(began) > lockedFor {
+			return busy(err)
 		}
 		if err := wait.wait(ctx); err != nil {
 			return err
 		}
 	}
-}
-
-// ensureAlias points the alias at the live index unless it points there, or at
-// the index being built: then a rebuild was interrupted between the swap and its
-// record, and the next rebuild completes it.
-func (x *Indexer) ensureAlias(ctx context.Context, live string, generations []store.Generation, present map[string]bool) error {
-	for _, name := range written(generations) {
-		if present[name] {
-			return nil
-		}
-	}
-	return x.pointAlias(ctx, live, present)
-}
-
-// indices lists the indices of this prefix, each with whether the alias points at it.
-func (x *Indexer) indices(ctx context.Context) (map[string]bool, error) {
-	var found map[string]struct {
-		Aliases map[string]json.RawMessage `json:"aliases"`
-	}
-	if err := engine.Call(ctx, x.search, http.MethodGet, "/"+x.names.Pattern()+"/_alias", nil, &found); err != nil {
-		return nil, fmt.Errorf("listing the indices: %w", err)
-	}
-	present := make(map[string]bool, len(found))
-	for name, f := range found {
-		if _, _, ours := x.names.Parse(name); ours {
-			_, present[name] = f.Aliases[x.names.Alias()]
-		}
-	}
-	return present, nil
 }
 
 // nextName gives the name after every one that is known or was ever used, as far
@@ -123,14 +204,14 @@ func (x *Indexer) nextName(generations []store.Generation, present map[string]bo
 
 // createIndex makes an index of the present mapping version; one that is there
 // already is taken as it is.
-func (x *Indexer) createIndex(ctx context.Context, name string) error {
-	body, err := mappings.WithVectors(x.vectors.fields()...)
+func (x *Indexer) createIndex(ctx context.Context, name string, m mappings.Meta) error {
+	body, err := mappings.Create(name, m, x.vectors.fields()...)
 	if err != nil {
 		return err
 	}
 	err = engine.Call(ctx, x.search, http.MethodPut, "/"+name, body, nil)
 	if engine.IsRefusal(err, "resource_already_exists_exception") {
-		return nil
+		return x.fit(ctx, name, surveyed{})
 	}
 	if err != nil {
 		return fmt.Errorf("creating the index %s: %w", name, err)
@@ -142,22 +223,6 @@ func (x *Indexer) deleteIndex(ctx context.Context, name string) error {
 	err := engine.Call(ctx, x.search, http.MethodDelete, "/"+name+"?ignore_unavailable=true", nil, nil)
 	if err != nil {
 		return fmt.Errorf("deleting the index %s: %w", name, err)
-	}
-	return nil
-}
-
-// pointAlias makes the alias point at one index and at no other, in one step: a
-// search sees the old index or the new one, never neither.
-func (x *Indexer) pointAlias(ctx context.Context, to string, present map[string]bool) error {
-	type action map[string]map[string]any
-	actions := []action{{"add": {"index": to, "alias": x.names.Alias(), "is_write_index": false}}}
-	for name, aliased := range present {
-		if aliased && name != to {
-			actions = append(actions, action{"remove": {"index": name, "alias": x.names.Alias()}})
-		}
-	}
-	if err := engine.Call(ctx, x.search, http.MethodPost, "/_aliases", map[string]any{"actions": actions}, nil); err != nil {
-		return fmt.Errorf("pointing the alias at %s: %w", to, err)
 	}
 	return nil
 }
@@ -177,10 +242,8 @@ func (x *Indexer) liveIndex(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, g := range generations {
-		if g.State == store.GenerationLive {
-			return g.Name, nil
-		}
+	if live := nameOf(generations, store.GenerationLive); live != "" {
+		return live, nil
 	}
 	return "", library.NewFault(library.KindUnavailable, library.CodeIndexUnavailable, "There is no live index yet. Start the indexer, which makes one.")
 }

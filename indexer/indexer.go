@@ -24,6 +24,7 @@ type Indexer struct {
 	settler *settler
 	vectors *vectors // nil without an embedder
 	filler  *filler
+	guard   *guard
 	letters *publisher
 	metrics *Metrics
 	log     *slog.Logger
@@ -41,7 +42,7 @@ func New(st *store.Store, search *opensearch.Client, cfg Config, m *Metrics) (*I
 		metrics: m, log: cfg.Log.With("service", "indexer"),
 	}
 	x.letters = x.bus.publisher(cfg.deadTopic())
-	x.filler = newFiller(x)
+	x.filler, x.guard = newFiller(x), newGuard(x)
 	x.vectors = newVectors(st, cfg.Embedder, m, x.log, x.filler.missing)
 	x.settler = &settler{store: st, bulk: newBulkWriter(search, cfg, m), dead: x.sendLetters, vectors: x.vectors, metrics: m, log: x.log}
 	return x, nil
@@ -54,42 +55,29 @@ func (x *Indexer) Close() {
 	x.bus.close()
 }
 
-// Run consumes changes until ctx ends and then gives nil. It outlives any
-// failure of PostgreSQL, Kafka and OpenSearch: events wait in their topic.
+// Run consumes changes until ctx ends and then gives nil. It outlives any failure of
+// PostgreSQL, Kafka and OpenSearch, the loss of the index included: events wait in
+// their topic.
 func (x *Indexer) Run(ctx context.Context) error {
-	var index Ensured
-	err := persist(ctx, func(ctx context.Context) (err error) {
-		if err = x.bus.ensureTopics(ctx, x.cfg.topics()); err == nil {
-			index, err = x.EnsureIndex(ctx)
+	err := persist(ctx, func(ctx context.Context) error {
+		if err := x.bus.ensureTopics(ctx, x.cfg.topics()); err != nil {
+			return err
 		}
+		_, err := x.EnsureIndex(ctx)
 		return err
 	}, func(err error) { x.log.Warn("the indexer cannot start yet", "error", err) })
 	if err != nil {
 		return nil
 	}
-	var filling sync.WaitGroup
-	defer filling.Wait()
-	if index.Created {
-		filling.Go(func() { x.fill(ctx) })
-	}
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	beside.Go(func() { x.guard.run(ctx) })
 	if x.vectors != nil {
-		filling.Go(func() { x.adopt(ctx) })
-		filling.Go(func() { x.filler.run(ctx) })
+		beside.Go(func() { x.adopt(ctx) })
+		beside.Go(func() { x.filler.run(ctx) })
 	}
 	x.consumeOn(ctx)
 	return nil
-}
-
-// fill brings into an index that was made just now what the library holds
-// already: nothing on a fresh deployment, everything where the index was lost.
-func (x *Indexer) fill(ctx context.Context) {
-	_ = persist(ctx, func(ctx context.Context) error {
-		report, err := x.Reconcile(ctx, nil)
-		if err == nil && report.Missing > 0 {
-			x.log.Info("the new index is filled", "documents", report.Count, "took", report.Took)
-		}
-		return err
-	}, func(err error) { x.log.Warn("the new index is not filled yet; trying again", "error", err) })
 }
 
 // consumeOn opens one reader after the other until ctx ends.

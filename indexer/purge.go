@@ -25,7 +25,7 @@ func (x *Indexer) PurgeTombstones(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	if err := x.refresh(ctx, index); err != nil {
-		return 0, err
+		return 0, lost(err, index)
 	}
 	var total int64
 	var after []any

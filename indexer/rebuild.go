@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"vitrine/library"
+	"vitrine/mappings"
 	"vitrine/store"
 )
 
@@ -47,9 +45,6 @@ type Documents struct {
 	Count    int64  `json:"documents"`
 	Checksum uint64 `json:"-"` // over tenant, asset and version of each document, in any order
 }
-
-// backfillPage is how many assets the backfill reads at once.
-const backfillPage = 500
 
 // refreshInterval is what the mapping sets for an index that is searched.
 const refreshInterval = "1s"
@@ -95,10 +90,11 @@ func (x *Indexer) AbortRebuild(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		present, err := x.indices(ctx)
+		v, err := x.survey(ctx)
 		if err != nil {
 			return err
 		}
+		present := v.aliased()
 		for _, g := range generations {
 			if g.State != store.GenerationBuilding {
 				continue
@@ -175,10 +171,11 @@ func (c *changeover) begin(ctx context.Context, choose func([]store.Generation, 
 	if err != nil {
 		return err
 	}
-	present, err := c.x.indices(ctx)
+	v, err := c.x.survey(ctx)
 	if err != nil {
 		return err
 	}
+	present := v.aliased()
 	for _, g := range generations {
 		switch g.State {
 		case store.GenerationLive:
@@ -199,7 +196,7 @@ func (c *changeover) begin(ctx context.Context, choose func([]store.Generation, 
 		}
 		_, c.resumed = present[c.next]
 	}
-	if err := c.x.createIndex(ctx, c.next); err != nil {
+	if err := c.x.createIndex(ctx, c.next, mappings.Meta{Incomplete: true}); err != nil {
 		return err
 	}
 	return c.x.store.SetGeneration(ctx, c.next, store.GenerationBuilding, c.x.vectors.configuration())
@@ -242,91 +239,8 @@ func (c *changeover) backfill(ctx context.Context) error {
 	if err := c.x.setIndex(ctx, c.next, map[string]any{"refresh_interval": "-1"}); err != nil {
 		return err
 	}
-	tenants, err := c.x.store.CountAssets(ctx)
-	if err != nil {
-		return err
-	}
-	var total int64
-	var done atomic.Int64
-	for _, t := range tenants {
-		total += t.Assets
-	}
-	batches := make(chan *batch)
-	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error {
-		defer close(batches)
-		return c.readAll(gctx, tenants, batches)
-	})
-	for range maxInFlight {
-		g.Go(func() error { return c.writeAll(gctx, batches, total, &done) })
-	}
-	return g.Wait()
-}
-
-// readAll makes batches of all live assets. What is in the trash or gone has
-// nothing to be found by: its absence says as much as a tombstone.
-func (c *changeover) readAll(ctx context.Context, tenants []store.TenantAssets, out chan<- *batch) error {
-	for _, t := range tenants {
-		var after library.AssetHash
-		for {
-			page, err := c.x.store.WalkAssets(ctx, t.Tenant, after, backfillPage)
-			if err != nil {
-				return err
-			}
-			if len(page) == 0 {
-				break
-			}
-			after = page[len(page)-1].Hash
-			b, err := c.x.documents(ctx, live(page), c.next)
-			if err != nil {
-				return err
-			}
-			select {
-			case out <- b:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-	}
-	return nil
-}
-
-func live(list []store.AssetVersion) []store.AssetKey {
-	keys := make([]store.AssetKey, 0, len(list))
-	for _, a := range list {
-		if a.Live {
-			keys = append(keys, a.AssetKey)
-		}
-	}
-	return keys
-}
-
-// documents makes the batch of some assets for one index.
-func (x *Indexer) documents(ctx context.Context, keys []store.AssetKey, index string) (*batch, error) {
-	if len(keys) == 0 {
-		return newBatch(nil, nil, nil), nil
-	}
-	rows, _, err := x.store.Documents(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	b := newBatch(rows, nil, []string{index})
-	x.vectors.prepare(ctx, index, b)
-	return b, nil
-}
-
-func (c *changeover) writeAll(ctx context.Context, batches <-chan *batch, total int64, done *atomic.Int64) error {
-	for b := range batches {
-		if err := c.x.settler.settle(ctx, b); err != nil {
-			return err
-		}
-		b.release()
-		n := done.Add(int64(len(b.items)))
-		c.x.metrics.rebuild.WithLabelValues("done").Set(float64(n))
-		c.x.metrics.rebuild.WithLabelValues("total").Set(float64(total))
-		c.report(Progress{PhaseBackfill, c.next, n, total})
-	}
-	return nil
+	f := &backfill{x: c.x, index: c.next, embed: true, report: func(done, total int64) { c.report(Progress{PhaseBackfill, c.next, done, total}) }}
+	return f.run(ctx)
 }
 
 // report tells the progress, one at a time.
@@ -343,11 +257,17 @@ func (c *changeover) swap(ctx context.Context) error {
 	if !c.held(ctx) {
 		return cmp.Or(ctx.Err(), busy(store.ErrGenerationsBusy))
 	}
-	present, err := c.x.indices(ctx)
+	generations, v, err := c.x.look(ctx)
 	if err != nil {
 		return err
 	}
-	if err := c.x.pointAlias(ctx, c.next, present); err != nil {
+	if err := c.x.declare(ctx, c.next, mappings.Meta{}); err != nil {
+		return err
+	}
+	if err := c.x.pointAlias(ctx, c.next, generations, v); err != nil {
+		return err
+	}
+	if err := c.x.store.NoteIndex(ctx, c.next, v.indices[c.next].uuid); err != nil {
 		return err
 	}
 	if err := c.x.store.PromoteGeneration(ctx, c.next); err != nil {

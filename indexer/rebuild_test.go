@@ -154,8 +154,8 @@ func TestAnInterruptedRebuildIsTakenUpOrGivenUp(t *testing.T) {
 	if err := x.AbortRebuild(e.ctx); err != nil {
 		t.Fatal(err)
 	}
-	if present, err := x.indices(e.ctx); len(building()) != 0 || len(present) != 1 || err != nil {
-		t.Errorf("after giving up: being built %v, indices %v, error %v", building(), present, err)
+	if v, err := x.survey(e.ctx); len(building()) != 0 || len(v.indices) != 1 || err != nil {
+		t.Errorf("after giving up: being built %v, indices %v, error %v", building(), v.indices, err)
 	}
 
 	interrupted(PhaseCompare)

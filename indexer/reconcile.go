@@ -3,6 +3,7 @@ package indexer
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"hash/fnv"
 	"net/http"
 	"slices"
@@ -24,6 +25,7 @@ type Reconciled struct {
 	Ghosts    int64         `json:"ghosts"`    // documents of assets that are in the trash or gone
 	Ahead     int64         `json:"ahead"`     // documents newer than their asset, as after restoring a backup
 	Remaining int64         `json:"remaining"` // differences that could not be repaired
+	PutRight  string        `json:"put_right"` // what was wrong with the index as a whole, or ""
 	Took      time.Duration `json:"-"`
 }
 
@@ -32,22 +34,40 @@ func (r Reconciled) Repaired() int64 { return r.Missing + r.Stale + r.Ghosts + r
 
 // Reconcile compares the version of every asset with that of its document in the
 // live index and repairs all differences. It may run at any time beside other
-// work; a document that is merely on its way is no difference. progress is told
-// how many assets are compared, of how many; it may be nil.
+// work; a document that is merely on its way is no difference. An index that is gone
+// is made anew and filled first. progress is told how many assets are compared, of
+// how many; it may be nil.
 func (x *Indexer) Reconcile(ctx context.Context, progress func(done, total int64)) (Reconciled, error) {
-	index, err := x.liveIndex(ctx)
+	ensured, err := x.EnsureIndex(ctx)
 	if err != nil {
 		return Reconciled{}, err
 	}
-	return x.reconcile(ctx, index, progress)
+	if progress == nil {
+		progress = func(int64, int64) {}
+	}
+	if err := x.Complete(ctx, func(p Progress) { progress(p.Done, p.Total) }); err != nil {
+		return Reconciled{}, lost(err, ensured.Index)
+	}
+	report, err := x.reconcile(ctx, ensured.Index, progress)
+	report.PutRight = ensured.Was
+	return report, lost(err, ensured.Index)
+}
+
+// lost words the error of a request that found no index.
+func lost(err error, index string) error {
+	if errors.Is(err, errIndexGone) || engine.IsRefusal(err, engine.IndexNotFound) {
+		return &library.Fault{Kind: library.KindUnavailable, Code: library.CodeIndexUnavailable, RetryAfter: 2 * guardEvery, Cause: err,
+			Detail: "The index " + index + " was deleted meanwhile. A running service with the role index makes it anew and fills it; vitrine reconcile does so too."}
+	}
+	if engine.IsRefusal(err, "index_closed_exception") {
+		return closed(index)
+	}
+	return err
 }
 
 func (x *Indexer) reconcile(ctx context.Context, index string, progress func(done, total int64)) (Reconciled, error) {
 	began := time.Now()
 	c := &comparison{x: x, index: index, progress: progress}
-	if progress == nil {
-		c.progress = func(int64, int64) {}
-	}
 	if err := x.refresh(ctx, index); err != nil {
 		return c.out, err
 	}
@@ -65,6 +85,15 @@ func (x *Indexer) reconcile(ctx context.Context, index string, progress func(don
 	}
 	c.out.Took = time.Since(began)
 	return c.out, nil
+}
+
+// countDocuments counts the documents of an index that are no tombstones.
+func (x *Indexer) countDocuments(ctx context.Context, index string) (int64, error) {
+	var found struct {
+		Count int64 `json:"count"`
+	}
+	err := engine.Call(ctx, x.search, http.MethodPost, "/"+index+"/_count", map[string]any{"query": map[string]any{"term": map[string]any{"deleted": false}}}, &found)
+	return found.Count, err
 }
 
 // comparison is one walk through both stores.

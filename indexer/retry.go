@@ -19,8 +19,13 @@ func outage() *backoff { return &backoff{first: 100 * time.Millisecond, most: 5 
 
 // wait blocks for the next pause, or less when ctx ends, which it reports.
 func (b *backoff) wait(ctx context.Context) error {
+	return sleep(ctx, b.pause())
+}
+
+// pause gives the next pause.
+func (b *backoff) pause() time.Duration {
 	b.next = min(max(b.first, 2*b.next), b.most)
-	return sleep(ctx, b.next/2+rand.N(b.next/2+1))
+	return b.next/2 + rand.N(b.next/2+1)
 }
 
 func (b *backoff) reset() { b.next = 0 }

@@ -59,13 +59,23 @@ const (
 // vec_<config> per given configuration: Lucene HNSW with m 16 and
 // ef_construction 100 over cosine similarity. It fails on a name or a dimension
 // out of range and on the same name twice. Without configurations it is Assets.
-func WithVectors(vectors ...Vector) ([]byte, error) {
+func WithVectors(vectors ...Vector) ([]byte, error) { return Create("", Meta{}, vectors...) }
+
+// Create returns the body of WithVectors for an index that is called name, says m of
+// itself and has its Writer alias. Without a name there is no alias.
+func Create(name string, m Meta, vectors ...Vector) ([]byte, error) {
 	var body struct {
+		Aliases  map[string]any  `json:"aliases,omitempty"`
 		Settings json.RawMessage `json:"settings"`
 		Mappings struct {
+			Meta       any                        `json:"_meta,omitempty"`
 			Dynamic    json.RawMessage            `json:"dynamic"`
 			Properties map[string]json.RawMessage `json:"properties"`
 		} `json:"mappings"`
+	}
+	if name != "" {
+		body.Aliases = map[string]any{Writer(name): map[string]any{}}
+		body.Mappings.Meta = MetaBody(m)["_meta"]
 	}
 	if err := json.Unmarshal(assetsV1, &body); err != nil {
 		return nil, fmt.Errorf("reading the embedded assets mapping: %w", err)

@@ -124,3 +124,50 @@ func TestCanonicalNumber(t *testing.T) {
 		}
 	}
 }
+
+func TestDeclared_MisfitTellsAnIndexOfOursFromAnyOther(t *testing.T) {
+	read := func(edit func(string) string) Declared {
+		t.Helper()
+		body, err := Create("x", Meta{Incomplete: true}, Vector{"a_1", 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out struct {
+			Mappings Declared `json:"mappings"`
+		}
+		if err := json.Unmarshal([]byte(edit(string(body))), &out); err != nil {
+			t.Fatal(err)
+		}
+		return out.Mappings
+	}
+	replace := func(old, fresh string) func(string) string {
+		return func(body string) string {
+			out := strings.Replace(body, old, fresh, 1)
+			if out == body {
+				t.Fatalf("the mapping has no %s", old)
+			}
+			return out
+		}
+	}
+	own := read(func(body string) string { return body })
+	if own.Misfit() != "" || len(own.Lacks()) != 0 || !own.Meta.Vitrine.Incomplete {
+		t.Errorf("our own mapping: misfit %q, lacks %v, meta %+v", own.Misfit(), own.Lacks(), own.Meta)
+	}
+	if got := own.Vectors(); len(got) != 1 || got[0] != "a_1" {
+		t.Errorf("its vectors are %v", got)
+	}
+	for name, edit := range map[string]func(string) string{
+		"any field is taken":         replace(`"dynamic":"strict"`, `"dynamic":"true"`),
+		"no tenant":                  replace(`"tenant_id":`, `"tenant":`),
+		"a hash that is analyzed":    replace(`"asset_h":{"type":"keyword"}`, `"asset_h":{"type":"text"}`),
+		"another type of a subfield": replace(`"w":{"type":"wildcard"`, `"w":{"type":"keyword"`),
+	} {
+		if read(edit).Misfit() == "" {
+			t.Errorf("%s: it passes for ours", name)
+		}
+	}
+	older := read(replace(`"child_count":`, `"count_of_children":`))
+	if lacks := older.Lacks(); older.Misfit() != "" || len(lacks) != 1 || lacks["child_count"] == nil {
+		t.Errorf("an index of an earlier release: misfit %q, lacks %v", older.Misfit(), lacks)
+	}
+}

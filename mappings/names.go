@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"vitrine/library"
 )
@@ -23,6 +24,17 @@ func (n IndexNames) Alias() string { return n.prefix + "assets" }
 // count up with every rebuild.
 func (n IndexNames) Index(generation int) string {
 	return fmt.Sprintf("%sassets-v%d-%d", n.prefix, Version, generation)
+}
+
+// Writer is the alias by which an index is written. It goes with its index: a write
+// to an index that somebody deleted then fails, where OpenSearch would else make an
+// index of that name with a mapping of its own.
+func Writer(index string) string { return index + ".writer" }
+
+// Displaced names the index that takes what somebody else put under the name of the
+// alias.
+func (n IndexNames) Displaced(at time.Time) string {
+	return n.prefix + "assets-displaced-" + at.UTC().Format("20060102t150405.000000000")
 }
 
 // Pattern matches every index of this prefix, of any version and generation.

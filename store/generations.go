@@ -26,15 +26,16 @@ type Generation struct {
 	Name      string
 	State     GenerationState
 	Embedding string // the configuration its vectors are of; "" when it has no field for vectors
+	UUID      string // of the index that was made or last compared with the library; "" when not known
 	CreatedAt time.Time
 	ChangedAt time.Time
 }
 
-const generationsSQL = `SELECT name, state, embedding, created_at, changed_at FROM index_generations ORDER BY created_at, name`
+const generationsSQL = `SELECT name, state, embedding, uuid, created_at, changed_at FROM index_generations ORDER BY created_at, name`
 
 func scanGeneration(row pgx.CollectableRow) (Generation, error) {
 	var g Generation
-	err := row.Scan(&g.Name, &g.State, &g.Embedding, &g.CreatedAt, &g.ChangedAt)
+	err := row.Scan(&g.Name, &g.State, &g.Embedding, &g.UUID, &g.CreatedAt, &g.ChangedAt)
 	return g, err
 }
 
@@ -59,6 +60,27 @@ func (s *Store) SetGeneration(ctx context.Context, name string, state Generation
 		return library.NewFault(library.KindConflict, library.CodeConflict,
 			"There is already an index that is %s. Finish or abort it first.", state)
 	}
+	return unavailable(err)
+}
+
+// ReplaceLive makes a generation the live one and forgets the old one, whose index is
+// gone or none of ours; old is "" where there was none.
+func (s *Store) ReplaceLive(ctx context.Context, old, name, embedding string) error {
+	err := pgx.BeginFunc(ctx, s.indexer, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `DELETE FROM index_generations WHERE name = $1 AND name <> $2`, old, name); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `
+			INSERT INTO index_generations (name, state, embedding) VALUES ($1, 'live', $2)
+			ON CONFLICT (name) DO UPDATE SET state = 'live', uuid = '', changed_at = now()`, name, embedding)
+		return err
+	})
+	return unavailable(err)
+}
+
+// NoteIndex records which index a generation is.
+func (s *Store) NoteIndex(ctx context.Context, name, uuid string) error {
+	_, err := s.indexer.Exec(ctx, `UPDATE index_generations SET uuid = $2 WHERE name = $1 AND uuid <> $2`, name, uuid)
 	return unavailable(err)
 }
 
@@ -93,4 +115,13 @@ func (s *Store) LockGenerations(ctx context.Context, fn func(held func(context.C
 	return s.tryLocked(ctx, generationsLock, ErrGenerationsBusy, func(conn *pgxpool.Conn) error {
 		return fn(func(ctx context.Context) bool { return conn.Ping(ctx) == nil })
 	})
+}
+
+// ErrReconcileBusy says that another process is comparing the index with the library.
+var ErrReconcileBusy = errors.New("another process is comparing the index with the library")
+
+// LockReconcile runs fn while no other process fills or compares the live index, or
+// returns ErrReconcileBusy at once.
+func (s *Store) LockReconcile(ctx context.Context, fn func() error) error {
+	return s.tryLocked(ctx, reconcileLock, ErrReconcileBusy, func(*pgxpool.Conn) error { return fn() })
 }

@@ -11,6 +11,7 @@ import (
 const (
 	generationsLock int64 = 0x76697472696e6501
 	embeddingLock   int64 = 0x76697472696e6502
+	reconcileLock   int64 = 0x76697472696e6503
 )
 
 // tryLocked runs fn with the connection that holds an advisory lock, or gives

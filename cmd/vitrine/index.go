@@ -64,6 +64,9 @@ func (c *reconcileCommand) Run(ctx context.Context) error {
 			Seconds  float64 `json:"seconds"`
 		}{got, got.Repaired(), got.Took.Seconds()})
 	}
+	if got.PutRight != "" {
+		fmt.Printf("Put right first: %s.\n", got.PutRight)
+	}
 	fmt.Printf("Compared in %s: %d missing, %d stale, %d of assets that are gone, %d ahead of the database. Repaired %d, left %d.\n",
 		got.Took.Round(time.Millisecond), got.Missing, got.Stale, got.Ghosts, got.Ahead, got.Repaired(), got.Remaining)
 	if got.Remaining > 0 {

@@ -84,9 +84,6 @@ func (s *Service) getFacets() op.Operation {
 		if err != nil {
 			return out, err
 		}
-		if behind {
-			out.Degraded = append(out.Degraded, "index_behind")
-		}
 		meaning, degraded := s.meaning(ctx, query.Mode(in.SearchMode), compiled)
 		page, err := s.Searcher.Find(ctx, actor.Tenant, compiled, run.How{Meaning: meaning})
 		if err != nil {
@@ -95,6 +92,7 @@ func (s *Service) getFacets() op.Operation {
 		if degraded || page.WordsOnly {
 			out.Degraded = append(out.Degraded, "semantic")
 		}
+		out.Degraded = append(out.Degraded, s.lacks(behind)...)
 		out.Total, out.TookMS, out.Interpretation = page.Total, page.TookMS, interpret(q, compiled)
 		for _, name := range in.Facets {
 			f, err := page.Facet(name)

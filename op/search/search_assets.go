@@ -83,7 +83,7 @@ type searchOutput struct {
 	NextCursor     string         `json:"next_cursor,omitempty" doc:"Of a walk: the next page's cursor, good for three minutes; absent on the last one."`
 	Interpretation interpretation `json:"interpretation" doc:"How the query was read."`
 	DidYouMean     *respelling    `json:"did_you_mean,omitempty" doc:"Another spelling, where the words find less than three assets or one of them occurs nowhere."`
-	Degraded       []string       `json:"degraded" doc:"What this answer lacks: semantic (ranked by words only), index_behind (the awaited write is not shown yet)."`
+	Degraded       []string       `json:"degraded" doc:"What this answer lacks: semantic (ranked by words only), index_behind (the awaited write is not shown yet), index_incomplete (the index had to be made anew or is being compared with the library; assets may be missing until that is done)."`
 	TookMS         int64          `json:"took_ms" doc:"Milliseconds inside the index."`
 }
 
@@ -127,9 +127,7 @@ func (s *Service) search(ctx context.Context, actor library.Actor, in searchInpu
 	if near == nil && in.Cursor == "" {
 		out.DidYouMean = s.didYouMean(ctx, actor, q, req, page)
 	}
-	if behind {
-		out.Degraded = append(out.Degraded, "index_behind")
-	}
+	out.Degraded = append(out.Degraded, s.lacks(behind)...)
 	withScore := in.IncludeScore == nil || *in.IncludeScore
 	for _, h := range page.Hits {
 		out.Data = append(out.Data, s.hit(h, withScore))
@@ -160,6 +158,17 @@ func (out *searchOutput) wordsOnly(yes bool) {
 	if yes {
 		out.Degraded = append(out.Degraded, "semantic")
 	}
+}
+
+// lacks names what an answer lacks because of the state of the index.
+func (s *Service) lacks(behind bool) (list []string) {
+	if behind {
+		list = append(list, "index_behind")
+	}
+	if s.Searcher.Incomplete() {
+		list = append(list, "index_incomplete")
+	}
+	return list
 }
 
 // maxOffset is how deep pages go by offset.

@@ -71,7 +71,7 @@ func (s *Searcher) at(ctx context.Context, tenant library.TenantID, point string
 		path = "/_search?" + url.Values{"allow_partial_search_results": {"false"}, "cancel_after_time_interval": {cancelLimit}}.Encode()
 		pin(body, point)
 	}
-	err := engine.Call(ctx, s.client, http.MethodPost, path, body, &out)
+	err := s.call(ctx, http.MethodPost, path, body, &out)
 	var refused *engine.Refusal
 	switch {
 	case point != "" && errors.As(err, &refused) && refused.Status == http.StatusNotFound:
@@ -81,7 +81,7 @@ func (s *Searcher) at(ctx context.Context, tenant library.TenantID, point string
 	case out.TimedOut:
 		return out, tooSlow()
 	}
-	return out, nil
+	return out, s.believe(ctx, part{answer: out})
 }
 
 // together sends several searches in one request. The answers have their order;
@@ -105,13 +105,13 @@ func (s *Searcher) together(ctx context.Context, tenant library.TenantID, point 
 		}
 	}
 	var out parts
-	if err := engine.Call(ctx, s.client, http.MethodPost, "/_msearch", lines, &out); err != nil {
+	if err := s.call(ctx, http.MethodPost, "/_msearch", lines, &out); err != nil {
 		return nil, engine.Unavailable(err)
 	}
 	if len(out) != len(bodies) {
 		return nil, engine.Unavailable(errors.New("OpenSearch answers another number of searches than were sent"))
 	}
-	return out, nil
+	return out, s.believe(ctx, out...)
 }
 
 func pin(body map[string]any, point string) {

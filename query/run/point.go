@@ -34,7 +34,7 @@ func (s *Searcher) OpenPoint(ctx context.Context, tenant library.TenantID) (stri
 	var out struct {
 		ID string `json:"pit_id"`
 	}
-	err := engine.Call(ctx, s.client, http.MethodPost, "/"+s.alias+"/_search/point_in_time?"+q.Encode(), nil, &out)
+	err := s.call(ctx, http.MethodPost, "/"+s.alias+"/_search/point_in_time?"+q.Encode(), nil, &out)
 	var refused *engine.Refusal
 	if errors.As(err, &refused) && refused.Status == http.StatusTooManyRequests {
 		return "", &library.Fault{Kind: library.KindUnavailable, Code: CodeTooManyWalks, RetryAfter: 30 * time.Second, Cause: err,

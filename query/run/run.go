@@ -26,11 +26,13 @@ type Searcher struct {
 	client  *opensearch.Client
 	alias   string
 	vectors vectorFields
+	states  states
 }
 
 // New makes a searcher on the index that the deployment's alias points at.
 func New(client *opensearch.Client, prefix string) *Searcher {
-	return &Searcher{client: client, alias: mappings.Names(prefix).Alias()}
+	alias := mappings.Names(prefix).Alias()
+	return &Searcher{client: client, alias: alias, states: states{client: client, alias: alias}}
 }
 
 // Index names what is searched, for queries that look a document up on the way.
@@ -94,13 +96,13 @@ func (s *Searcher) Search(ctx context.Context, tenant library.TenantID, compiled
 		return Page{Hits: []Hit{}}, nil
 	}
 	var answer answer
-	if err := engine.Call(ctx, s.client, http.MethodPost, s.Path(tenant), Body(compiled), &answer); err != nil {
+	if err := s.call(ctx, http.MethodPost, s.Path(tenant), Body(compiled), &answer); err != nil {
 		return Page{}, engine.Unavailable(err)
 	}
 	if answer.TimedOut {
 		return Page{}, tooSlow()
 	}
-	return answer.page(), nil
+	return answer.page(), s.believe(ctx, part{answer: answer})
 }
 
 func tooSlow() error {
@@ -121,5 +123,5 @@ func (a answer) page() Page {
 
 // Ping reports whether the index answers searches.
 func (s *Searcher) Ping(ctx context.Context) error {
-	return engine.Unavailable(engine.Call(ctx, s.client, http.MethodGet, "/"+s.alias+"/_settings?filter_path=*.settings.index.uuid", nil, nil))
+	return engine.Unavailable(s.call(ctx, http.MethodGet, "/"+s.alias+"/_settings?filter_path=*.settings.index.uuid", nil, nil))
 }

@@ -133,7 +133,7 @@ func (s *Searcher) candidates(ctx context.Context, tenant library.TenantID, word
 			} `json:"options"`
 		} `json:"suggest"`
 	}
-	if err := engine.Call(ctx, s.client, http.MethodPost, s.Path(tenant), query.Candidates(words), &answer); err != nil {
+	if err := s.call(ctx, http.MethodPost, s.Path(tenant), query.Candidates(words), &answer); err != nil {
 		return nil, engine.Unavailable(err)
 	}
 	out := map[string][]string{}

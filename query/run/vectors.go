@@ -40,7 +40,7 @@ func (s *Searcher) Vectors(ctx context.Context) (map[string]int, error) {
 			} `json:"properties"`
 		} `json:"mappings"`
 	}
-	err := engine.Call(ctx, s.client, http.MethodGet, "/"+s.alias+"/_mapping?filter_path=*.mappings.properties."+mappings.VectorField("*")+".dimension", nil, &answer)
+	err := s.call(ctx, http.MethodGet, "/"+s.alias+"/_mapping?filter_path=*.mappings.properties."+mappings.VectorField("*")+".dimension", nil, &answer)
 	if err != nil {
 		return nil, engine.Unavailable(err)
 	}
@@ -68,7 +68,7 @@ func (s *Searcher) Vector(ctx context.Context, tenant library.TenantID, all *que
 			} `json:"hits"`
 		} `json:"hits"`
 	}
-	if err := engine.Call(ctx, s.client, http.MethodPost, s.Path(tenant), body, &answer); err != nil {
+	if err := s.call(ctx, http.MethodPost, s.Path(tenant), body, &answer); err != nil {
 		return nil, engine.Unavailable(err)
 	}
 	if len(answer.Hits.Hits) == 0 {

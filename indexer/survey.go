@@ -1,0 +1,154 @@
+package indexer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	"vitrine/internal/engine"
+	"vitrine/mappings"
+	"vitrine/store"
+)
+
+// survey is what OpenSearch has under the names of this deployment.
+type survey struct {
+	names   mappings.IndexNames
+	indices map[string]surveyed // by name: those that are named as ours are
+	holders map[string]holder   // by index: what the alias points at, whoever made it
+	taken   bool                // an index, and no alias, has the name of the alias
+}
+
+// surveyed is one index.
+type surveyed struct {
+	uuid     string
+	closed   bool
+	writer   bool   // it has its writer alias
+	misfit   string // why it is no index of ours, or ""
+	lacks    map[string]json.RawMessage
+	vectors  []string
+	meta     mappings.Meta
+	readOnly bool // a block keeps it from being written
+}
+
+// holder is how the alias points at an index.
+type holder struct {
+	plain bool // without a filter or a routing
+}
+
+// declaredIndex is an index as GET /<name> shows it, as far as it is asked for.
+type declaredIndex struct {
+	Aliases map[string]struct {
+		Filter  json.RawMessage `json:"filter"`
+		Index   string          `json:"index_routing"`
+		Search  string          `json:"search_routing"`
+		Routing string          `json:"routing"`
+	} `json:"aliases"`
+	Mappings mappings.Declared `json:"mappings"`
+	Settings struct {
+		Index struct {
+			UUID   string                     `json:"uuid"`
+			Closed string                     `json:"verified_before_close"`
+			Blocks map[string]json.RawMessage `json:"blocks"`
+		} `json:"index"`
+	} `json:"settings"`
+}
+
+const surveyAsks = "ignore_unavailable=true&allow_no_indices=true&expand_wildcards=all&filter_path=" +
+	"*.aliases,*.mappings.dynamic,*.mappings._meta,*.mappings.properties,*.settings.index.uuid,*.settings.index.verified_before_close,*.settings.index.blocks"
+
+// survey asks OpenSearch for every index of this prefix and for what the alias's
+// name means.
+func (x *Indexer) survey(ctx context.Context) (survey, error) {
+	var found map[string]declaredIndex
+	alias := x.names.Alias()
+	if err := engine.Call(ctx, x.search, http.MethodGet, "/"+x.names.Pattern()+","+alias+"?"+surveyAsks, nil, &found); err != nil {
+		return survey{}, fmt.Errorf("listing the indices: %w", err)
+	}
+	v := survey{names: x.names, indices: map[string]surveyed{}, holders: map[string]holder{}}
+	for name, d := range found {
+		if a, held := d.Aliases[alias]; held {
+			v.holders[name] = holder{plain: a.Filter == nil && a.Index+a.Search+a.Routing == ""}
+		}
+		if name == alias {
+			v.taken = true
+		}
+		if _, _, ours := x.names.Parse(name); !ours {
+			continue
+		}
+		_, writer := d.Aliases[mappings.Writer(name)]
+		v.indices[name] = surveyed{uuid: d.Settings.Index.UUID, closed: d.Settings.Index.Closed == "true", writer: writer,
+			misfit: d.Mappings.Misfit(), lacks: d.Mappings.Lacks(), vectors: d.Mappings.Vectors(), meta: d.Mappings.Meta.Vitrine,
+			readOnly: blocked(d.Settings.Index.Blocks)}
+	}
+	return v, nil
+}
+
+// blocked reports whether one of an index's blocks keeps it from being written.
+func blocked(blocks map[string]json.RawMessage) bool {
+	for _, b := range blocks {
+		if string(b) == `"true"` || string(b) == "true" {
+			return true
+		}
+	}
+	return false
+}
+
+// aliased lists the indices of ours, each with whether the alias points at it.
+func (v survey) aliased() map[string]bool {
+	out := make(map[string]bool, len(v.indices))
+	for name := range v.indices {
+		_, out[name] = v.holders[name]
+	}
+	return out
+}
+
+// searched names the one index of ours that the alias points at as it should, or
+// returns "".
+func (v survey) searched() string {
+	if len(v.holders) != 1 || v.taken {
+		return ""
+	}
+	for name, h := range v.holders {
+		if i, ours := v.indices[name]; ours && h.plain && i.misfit == "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// problem returns what EnsureIndex has to put right, or "".
+func (v survey) problem(generations []store.Generation) string {
+	live := nameOf(generations, store.GenerationLive)
+	i, present := v.indices[live]
+	searched := v.searched()
+	switch {
+	case live == "":
+		return "there is no index yet"
+	case !present:
+		return "the index " + live + " is gone"
+	case i.misfit != "":
+		return "the index " + live + " is not the one that was made: " + i.misfit
+	case !i.writer:
+		return "the index " + live + " has lost the alias that it is written by"
+	case len(i.lacks) > 0:
+		return fmt.Sprintf("the index %s lacks the fields %v", live, slices.Sorted(maps.Keys(i.lacks)))
+	case v.taken:
+		return "another index has the name of the alias " + v.names.Alias()
+	case searched == "" || searched != live && searched != nameOf(generations, store.GenerationBuilding):
+		return "the alias " + v.names.Alias() + " does not point at the index " + live
+	}
+	return ""
+}
+
+// nameOf names the generation of a state, of which there is at most one, or returns "".
+func nameOf(generations []store.Generation, state store.GenerationState) string {
+	for _, g := range generations {
+		if g.State == state {
+			return g.Name
+		}
+	}
+	return ""
+}

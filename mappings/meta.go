@@ -1,0 +1,134 @@
+package mappings
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Meta is what an index says of itself, in the _meta of its mapping. An index of an
+// earlier release says nothing, which counts as complete.
+type Meta struct {
+	// Incomplete: the index is known to lack documents, or to hold wrong ones; it is
+	// being filled, or compared with the library.
+	Incomplete bool `json:"incomplete"`
+}
+
+// MetaFresh is how long a searcher believes what it last read of the index behind
+// the alias. Whoever puts another index there in an emergency lets this time pass
+// between the loss of the old one and the use of the new one, so that no searcher
+// takes an empty index for a complete one.
+const MetaFresh = time.Second
+
+// metaKey is the name under which Meta stands in _meta.
+const metaKey = "vitrine"
+
+// MetaBody returns the body of a request that puts m into the mapping of an index.
+func MetaBody(m Meta) map[string]any {
+	return map[string]any{"_meta": map[string]any{metaKey: m}}
+}
+
+// Declared is the mapping of an index as OpenSearch shows it.
+type Declared struct {
+	Dynamic string `json:"dynamic"`
+	Meta    struct {
+		Vitrine Meta `json:"vitrine"`
+	} `json:"_meta"`
+	Properties map[string]Property `json:"properties"`
+}
+
+// Property is one field of a mapping.
+type Property struct {
+	Type   string              `json:"type"`
+	Fields map[string]Property `json:"fields"`
+}
+
+// core are the fields without which a document is none of ours.
+var core = []string{"tenant_id", "asset_h", "doc_version", "deleted"}
+
+// Misfit returns what keeps documents and searches of this version from working
+// with a mapping, in words, or "" when nothing does. Fields that it has beyond the
+// expected ones are no misfit, and neither are those of Lacks.
+func (d Declared) Misfit() string {
+	if d.Dynamic != expected().Dynamic {
+		return "its mapping takes any field"
+	}
+	for _, name := range core {
+		if _, ok := d.Properties[name]; !ok {
+			return "its mapping has no field " + name
+		}
+	}
+	return misfit("", expected().Properties, d.Properties)
+}
+
+// misfit compares the fields that both have.
+func misfit(prefix string, want, have map[string]Property) string {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		w := want[name]
+		h, ok := have[name]
+		if !ok {
+			continue
+		}
+		if w.Type != h.Type {
+			return fmt.Sprintf("its field %s%s is of type %q instead of %q", prefix, name, h.Type, w.Type)
+		}
+		if m := misfit(prefix+name+".", w.Fields, h.Fields); m != "" {
+			return m
+		}
+	}
+	return ""
+}
+
+// Lacks returns the mappings of the fields that an index of an earlier release does
+// not have, by name; none for an index of this one.
+func (d Declared) Lacks() map[string]json.RawMessage {
+	lacks := map[string]json.RawMessage{}
+	for name, raw := range declaredFields() {
+		if _, ok := d.Properties[name]; !ok {
+			lacks[name] = raw
+		}
+	}
+	return lacks
+}
+
+// Vectors returns the embedding configurations that the mapping has a field for.
+func (d Declared) Vectors() []string {
+	var list []string
+	for name, p := range d.Properties {
+		if config, ok := strings.CutPrefix(name, vectorPrefix); ok && p.Type == "knn_vector" {
+			list = append(list, config)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// expected is the mapping of this package.
+var expected = sync.OnceValue(func() Declared {
+	var body struct {
+		Mappings Declared `json:"mappings"`
+	}
+	mustRead(&body)
+	return body.Mappings
+})
+
+// declaredFields are the fields of this package as the file has them.
+var declaredFields = sync.OnceValue(func() map[string]json.RawMessage {
+	var body struct {
+		Mappings struct {
+			Properties map[string]json.RawMessage `json:"properties"`
+		} `json:"mappings"`
+	}
+	mustRead(&body)
+	return body.Mappings.Properties
+})
+
+func mustRead(into any) {
+	if err := json.Unmarshal(assetsV1, into); err != nil {
+		panic(err) // the file is part of the program
+	}
+}
