@@ -205,8 +205,8 @@ func editorVersion(t testing.TB, prompt []byte) []byte {
 	g := readPrompt(doc)
 	var nodes, links []any
 	for _, n := range g.nodes {
-		order, known := widgetOrder[n.class]
-		if !known && !isCore(n.class) {
+		about := classOf(n.class, n.key)
+		if about == nil {
 			t.Fatalf("no widget order for %s", n.class)
 		}
 		var inputs, widgets []any
@@ -217,12 +217,12 @@ func editorVersion(t testing.TB, prompt []byte) []byte {
 			}
 			links = append(links, []any{len(links) + 1, in.from.node.id, in.from.slot, n.id, len(inputs), wireType(in.name)})
 			slot := map[string]any{"name": in.name, "type": wireType(in.name), "link": len(links)}
-			if contains(order, in.name) {
+			if contains(about.Widgets, in.name) {
 				slot["widget"] = map[string]any{"name": in.name}
 			}
 			inputs = append(inputs, slot)
 		}
-		for _, name := range order {
+		for _, name := range about.Widgets {
 			in := n.in(name)
 			switch {
 			case in == nil || in.linked():

@@ -44,6 +44,7 @@ func Read(in Input) (library.Lineage, bool) {
 		if layout != nil {
 			g.annotate(layout)
 		}
+		g.describe()
 	case layout != nil && len(layout.nodes) > 0:
 		g = layout
 	default:

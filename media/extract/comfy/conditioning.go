@@ -182,6 +182,12 @@ func (w *condWalk) visit(p port, c condCtx) {
 	if n.is("zeroout", "emptyconditioning") {
 		return
 	}
+	if in := p.passed(); in != nil {
+		if in.linked() {
+			w.visit(in.from, c)
+		}
+		return
+	}
 	if in, isSwitch := w.r.chosen(n); isSwitch {
 		if in != nil && in.linked() {
 			w.visit(in.from, c)

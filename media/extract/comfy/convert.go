@@ -44,6 +44,7 @@ func convert(doc value) *graph {
 		c.fill(p)
 	}
 	c.g.shortenNames()
+	c.g.describe()
 	for i, n := range c.g.nodes {
 		n.order = i + 1
 	}

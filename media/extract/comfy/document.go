@@ -73,7 +73,7 @@ func graphName(doc value) string {
 
 // understood reports whether some rule knew what a node is for.
 func (r *reader) understood(n *node) bool {
-	if isCore(n.class) || widgetOrder[n.class] != nil || isOutputClass(n) || r.isSampler(n) || isEncoder(n) || isLatentSource(n) || isGenerator(n) {
+	if n.about != nil || isOutputClass(n) || r.isSampler(n) || isEncoder(n) || isLatentSource(n) || isGenerator(n) {
 		return true
 	}
 	if _, isSwitch := r.chosen(n); isSwitch || len(r.loadsOf(n)) > 0 || len(r.filesOf(n)) > 0 {

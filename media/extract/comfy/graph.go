@@ -26,6 +26,10 @@ type input struct {
 	full string // the name as it stands in the document, where it is longer
 	val  value
 	from port // node is nil for literals
+
+	drawn  port   // where the link was drawn from, when it was led past a bundle
+	file   string // type of the model whose file it names, where the table says so
+	option bool   // an option that no rule may read
 }
 
 func (in *input) linked() bool { return in.from.node != nil }
@@ -43,6 +47,7 @@ type node struct {
 	outputs          []outSlot // empty when only the executed graph is there
 	order            int       // rank in the editor's execution order, 0 without one
 	shown            string    // texts the node holds in the editor's graph
+	about            *Class    // what is known of the class, nil when nothing is
 
 	key  string   // class in lower case without punctuation, for rules
 	idv  []idPart // id split for natural order
@@ -118,11 +123,19 @@ func (n *node) is(parts ...string) bool {
 
 // outName returns the name of an output in lower case, or "" when unknown.
 func (p port) outName() string {
-	if p.slot >= 0 && p.slot < len(p.node.outputs) {
-		return strings.ToLower(p.node.outputs[p.slot].name)
+	if p.slot < 0 {
+		return ""
 	}
-	if names := knownOutputs[p.node.key]; p.slot >= 0 && p.slot < len(names) {
-		return names[p.slot]
+	about := p.node.about
+	if p.slot < len(p.node.outputs) {
+		name := strings.ToLower(p.node.outputs[p.slot].name)
+		if about != nil && about.Inputs[name] != "" && !strings.ContainsAny(about.Inputs[name], "-:") {
+			return about.Inputs[name]
+		}
+		return name
+	}
+	if about != nil && p.slot < len(about.Outputs) {
+		return about.Outputs[p.slot]
 	}
 	return ""
 }

@@ -2,6 +2,7 @@ package comfy
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -69,6 +70,9 @@ var classTypes = []struct{ part, typ string }{
 
 // modelType returns what kind of weight file an input names; "" when it names none.
 func modelType(n *node, name, val string) string {
+	if in := n.in(name); in != nil && in.file != "" {
+		return in.file
+	}
 	stem, _, numbered := trailingNumber(strings.ToLower(name))
 	typ := inputTypes[strings.ToLower(name)]
 	if typ == "" && numbered {
@@ -126,7 +130,14 @@ var noFile = map[string]bool{
 	"choose": true, "select": true, "no lora": true, "-": true, "use from checkpoint": true, "true": true, "false": true,
 }
 
-func isNoFile(s string) bool { return noFile[strings.ToLower(strings.TrimSpace(s))] }
+func isNoFile(s string) bool {
+	s = strings.ToLower(strings.TrimSpace(s))
+	return noFile[s] || switchWord.MatchString(s)
+}
+
+// switchWord knows the words of loaders that stand for "none" and "the one of the
+// checkpoint": .none, .use_ckpt_clip.
+var switchWord = regexp.MustCompile(`^\.[a-z_]+$`)
 
 // loadsOf lists the weight files a node reads, in the order of its inputs.
 func (r *reader) loadsOf(n *node) []load {
@@ -136,7 +147,7 @@ func (r *reader) loadsOf(n *node) []load {
 	var out []load
 	for i := range n.inputs {
 		in := &n.inputs[i]
-		if r.nameSource[in] || isTextField(in.name) {
+		if r.nameSource[in] || isTextField(in.name) || in.option {
 			continue
 		}
 		switch in.val.Kind {

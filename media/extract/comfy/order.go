@@ -19,9 +19,11 @@ func (r *reader) ran(outputs ...*node) {
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		for _, in := range r.branches(n) {
-			if !r.live[in.from.node] {
-				r.live[in.from.node] = true
-				stack = append(stack, in.from.node)
+			for _, from := range []*node{in.from.node, in.drawn.node} {
+				if from != nil && !r.live[from] {
+					r.live[from] = true
+					stack = append(stack, from)
+				}
 			}
 		}
 	}

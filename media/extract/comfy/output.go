@@ -9,6 +9,9 @@ import (
 
 // isOutputClass knows nodes that write or show a result.
 func isOutputClass(n *node) bool {
+	if role := n.role(); role != "" {
+		return role == RoleSave || role == RolePreview || role == RoleAside
+	}
 	if n.is("saveimage", "imagesave", "previewimage", "savevideo", "savewebm", "saveanimated", "videocombine", "saveaudio", "saveglb", "savesvg", "savelatent", "previewaudio", "preview3d",
 		"promptsaver", "imagesaver", "savemesh", "previewvideo", "imagecomparer", "savetext", "checkpointsave", "modelsave", "clipsave", "vaesave", "save3d", "exportmesh", "imagesend", "websocketimage", "savewebp", "savejpg", "savejpeg", "savegif", "savewebsocket") {
 		return true
@@ -19,6 +22,8 @@ func isOutputClass(n *node) bool {
 // medium is the kind of file an output node writes.
 func medium(n *node) string {
 	switch {
+	case n.about != nil && n.about.Medium != "":
+		return n.about.Medium
 	case n.is("audio"):
 		return "audio"
 	case n.is("glb", "mesh", "3d"):
@@ -109,7 +114,7 @@ func (r *reader) sameSource(a, b *node) bool {
 
 func (r *reader) rate(n *node) output {
 	o := output{node: n, score: 2 * fits(n, r.in.MIME)}
-	preview := n.is("preview") || n.has("save_output") && r.isFalse(n.in("save_output"))
+	preview := n.role() == RolePreview || n.is("preview") || n.has("save_output") && r.isFalse(n.in("save_output"))
 	temp := strings.Contains(r.in.Filename, "_temp_")
 	if preview == temp {
 		o.score += 8

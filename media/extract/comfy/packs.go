@@ -25,7 +25,11 @@ func customNodes(g *graph, doc value) []string {
 	}
 	eachEditorNode(doc, func(v value) { add(packOf(v.Get("properties"))) })
 	for _, n := range g.nodes {
-		if n.pack == "" && !isCore(n.class) {
+		switch {
+		case n.pack != "":
+		case n.about != nil && n.about.pack != "":
+			add(n.about.pack)
+		default:
 			add(packBySign(n.class))
 		}
 	}

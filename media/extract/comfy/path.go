@@ -166,6 +166,9 @@ func (r *reader) reachesSampler(n *node) bool {
 // isLatentSource knows nodes that make a latent of a stated size: the empty
 // latents, and the image-to-video nodes whose picture only conditions it.
 func isLatentSource(n *node) bool {
+	if role := n.role(); role != "" {
+		return role == RoleLatent
+	}
 	if n.is("empty") && n.is("latent", "embeds", "image") {
 		return true
 	}

@@ -26,6 +26,9 @@ func (r *reader) isSampler(n *node) bool {
 }
 
 func samplerShape(n *node) bool {
+	if role := n.role(); role != "" {
+		return role == RoleSampler
+	}
 	if samplerClass(n) {
 		return true
 	}
@@ -49,6 +52,9 @@ func samplerShape(n *node) bool {
 // one place of the graph to another. Working nodes may have "pipe" in their class
 // as well, for the bundle that they take.
 func isBundle(n *node) bool {
+	if role := n.role(); role != "" {
+		return role == RoleBundle
+	}
 	bundle := n.is("context", "pipe") && !n.is("pipeline") || strings.HasPrefix(n.key, "bus") || strings.HasSuffix(n.key, "bus")
 	return bundle && !n.is("sampl", "detail", "upscale", "generat")
 }
@@ -65,6 +71,9 @@ func samplerClass(n *node) bool {
 // isGenerator knows nodes that make a picture from a text by themselves, such as
 // those that call a remote service: a prompt and no model to steer.
 func isGenerator(n *node) bool {
+	if role := n.role(); role != "" {
+		return role == RoleGenerator
+	}
 	in := n.in("prompt", "text_prompt", "prompt_text")
 	if in == nil || isOutputClass(n) || n.is("textencode", "string", "wildcard", "chat", "llm", "segment", "detect") {
 		return false

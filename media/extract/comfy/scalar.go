@@ -46,6 +46,9 @@ type found struct {
 
 func (r *reader) scalarOf(p port, want string) (string, bool) {
 	n := p.node
+	if in := p.passed(); in != nil {
+		return r.scalar(in, want)
+	}
 	if in, isSwitch := r.chosen(n); isSwitch {
 		return r.scalar(in, want)
 	}

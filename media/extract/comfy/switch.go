@@ -207,7 +207,7 @@ func (r *reader) branches(n *node) []*input {
 	var out []*input
 	for i := range n.inputs {
 		in := &n.inputs[i]
-		if !in.linked() {
+		if !in.linked() && in.drawn.node == nil {
 			continue
 		}
 		if isSwitch && in != chosen && !isSelector(in.name) {

@@ -65,6 +65,9 @@ func (r *reader) textAt(p port, side role) (string, bool) {
 
 func (r *reader) textOf(p port, side role) (string, bool) {
 	n := p.node
+	if in := p.passed(); in != nil {
+		return r.text(in, side)
+	}
 	if in, isSwitch := r.chosen(n); isSwitch {
 		return r.text(in, side)
 	}
@@ -112,7 +115,7 @@ func (r *reader) textOf(p port, side role) (string, bool) {
 
 // isDisplay knows nodes that show a text and keep what they showed.
 func (r *reader) isDisplay(n *node) bool {
-	return n.is("showtext", "showanything", "displaytext", "displayany", "previewany", "previewtext", "showstring", "textpreview", "debugprint", "consoledebug")
+	return n.role() == RoleShow || n.is("showtext", "showanything", "displaytext", "displayany", "previewany", "previewtext", "showstring", "textpreview", "debugprint", "consoledebug")
 }
 
 // displayed returns the text a display node handed on. Nodes that write what they show
@@ -183,6 +186,9 @@ var keptNames = wordSet("text preview_text preview_markdown output value preview
 // writesText knows nodes whose output a model wrote: language models, captioners
 // and taggers. What they were told is not the prompt.
 func writesText(n *node) bool {
+	if role := n.role(); role != "" {
+		return role == RoleWriter
+	}
 	return n.is("llm", "ollama", "chatgpt", "openaichat", "chat", "gemini", "claude", "enhanc", "florence", "joycaption", "caption",
 		"interrogat", "tagger", "llava", "textgenerat", "promptgen", "qwenvl", "vlm", "moondream", "gptnode", "mistral", "deepseek", "groq", "lmstudio", "describe", "imagetotext", "img2txt", "rewrite", "upsampler", "upsample")
 }

@@ -156,7 +156,7 @@ func widgetNames(u *uiNode, values int) []string {
 			own = append(own, w)
 		}
 	}
-	table := widgetOrder[u.typ]
+	table := tableWidgets(u)
 	if len(own) > len(table) || len(table) == 0 && len(own) > 0 && len(own)+2+controls(u.widgets.List) >= values {
 		return own
 	}
@@ -167,6 +167,21 @@ func widgetNames(u *uiNode, values int) []string {
 		return table
 	}
 	return nil
+}
+
+// tableWidgets returns the widgets of a node by the table: of the versions of a
+// class the one that has as many as the node has values, otherwise the newest.
+func tableWidgets(u *uiNode) []string {
+	c := classOf(u.typ, foldClass(u.typ))
+	if c == nil {
+		return nil
+	}
+	for _, names := range append([][]string{c.Widgets}, c.Older...) {
+		if len(names) > 0 && covers(names, u.widgets.List) {
+			return names
+		}
+	}
+	return c.Widgets
 }
 
 // controls counts the control slots after numbers.
@@ -202,10 +217,10 @@ func namesControl(names []string, vals []value) bool {
 	return names[1] == controlWidget || strings.Contains(names[1], "mode") || names[1] == "action"
 }
 
-// oldControl knows the control slot of early documents, a yes or no, by there
-// being one value more than names.
+// oldControl knows the control slot of early documents, a yes or no, and of packs
+// that leave it empty, by there being more values than names.
 func oldControl(vals []value, names []string) bool {
-	return vals[0].Kind == jsonscan.Bool && len(vals) > len(names)
+	return (vals[0].Kind == jsonscan.Bool || vals[0].Kind == jsonscan.Null) && len(vals) > len(names)
 }
 
 func isControl(v value) bool {

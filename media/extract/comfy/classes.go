@@ -1,0 +1,332 @@
+package comfy
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+)
+
+// Role is what the nodes of a class do to the picture, where the shape of their
+// inputs does not tell.
+type Role string
+
+// The roles. A class without a role is judged by its inputs.
+const (
+	RoleSampler   Role = "sampler"   // samples: a pass
+	RoleGenerator Role = "generator" // makes a picture from a text by itself, often at a hosted service
+	RoleLatent    Role = "latent"    // makes a latent of a stated size
+	RoleSave      Role = "save"      // writes the result
+	RolePreview   Role = "preview"   // shows a result
+	RoleAside     Role = "aside"     // writes or shows something else than the result: masks, texts, latents
+	RoleBundle    Role = "bundle"    // carries models, prompts and settings together
+	RoleEncoder   Role = "encoder"   // makes a conditioning of texts
+	RoleText      Role = "text"      // gives a text that it holds or takes
+	RoleWriter    Role = "writer"    // gives a text that a model writes; it is not in the file
+	RoleShow      Role = "show"      // shows a text and keeps what it showed
+	RolePlain     Role = "plain"     // none of these: loads, converts, edits
+)
+
+var roles = []Role{"", RoleSampler, RoleGenerator, RoleLatent, RoleSave, RolePreview, RoleAside, RoleBundle, RoleEncoder, RoleText, RoleWriter, RoleShow, RolePlain}
+
+// Class is what is known of a node class. Facts stand here, rules for classes that
+// are not known stand in code.
+type Class struct {
+	// Widgets are the names of the widgets in the order in which the editor stores
+	// their values. A control slot behind a seed is not listed.
+	Widgets []string `json:"widgets,omitempty"`
+	// Older are the widgets of earlier versions of the class, told apart by their number.
+	Older [][]string `json:"older,omitempty"`
+	// Outputs are the names of the outputs, in lower case.
+	Outputs []string `json:"outputs,omitempty"`
+	// Inputs say what an input means: the name that the reader's rules know it by
+	// ("seed", "positive", "ckpt_name", …), "file:TYPE" for the name of a weight file of
+	// a model type, or "-" for an option that no rule may read.
+	Inputs map[string]string `json:"inputs,omitempty"`
+	// Passes names the input that an output hands on, by the output's number.
+	Passes map[string]string `json:"passes,omitempty"`
+	// Bundle is the input on which a bundle comes in, for classes of that role; an
+	// output gives the input of its name, and otherwise what the bundle holds.
+	Bundle string `json:"bundle,omitempty"`
+	Role   Role   `json:"role,omitempty"`
+	// Medium is what an output node writes: image, animation, video, audio, model, svg, data.
+	Medium string `json:"medium,omitempty"`
+
+	pack string // of the file that describes the class
+	own  string // name of the file in nodes.d, "" for classes that ship
+}
+
+// ClassFile is a file of classes, as it ships in nodes and as people add to nodes.d.
+type ClassFile struct {
+	Pack  string            `json:"pack"`              // registry id of the node pack; comfy-core for ComfyUI itself
+	About string            `json:"about,omitempty"`   // where the facts are from
+	Nodes map[string]*Class `json:"nodes"`             // by class
+	Same  map[string]string `json:"same_as,omitempty"` // classes that are as another in this file
+}
+
+// corePack is the pack of ComfyUI's own classes.
+const corePack = "comfy-core"
+
+//go:embed nodes/*.json
+var shipped embed.FS
+
+// classTable is all that is known of classes. It never changes once it is in use.
+type classTable struct {
+	byName map[string]*Class
+	byKey  map[string]*Class // by folded name
+}
+
+var classes atomic.Pointer[classTable]
+
+func init() {
+	t, err := shippedClasses()
+	if err != nil {
+		panic(err) // the files are part of the program, and a test reads them
+	}
+	classes.Store(t)
+}
+
+func shippedClasses() (*classTable, error) {
+	t := &classTable{byName: map[string]*Class{}, byKey: map[string]*Class{}}
+	names, err := fs.Glob(shipped, "nodes/*.json")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		b, err := shipped.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.add(b, path.Base(name), false); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// LoadClasses adds the class files of a folder, *.json in order of their names, to
+// those that ship and uses them from then on; a class that is described twice is
+// as the last file has it. A folder that does not exist holds no files. A file that
+// cannot be used is left out and named in the error, the others count.
+func LoadClasses(dir string) error {
+	t, err := shippedClasses()
+	if err != nil {
+		return err
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return err
+	}
+	slices.Sort(names)
+	var failed []string
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err == nil {
+			err = t.add(b, filepath.Base(name), true)
+		}
+		if err != nil {
+			failed = append(failed, err.Error())
+		}
+	}
+	classes.Store(t)
+	if len(failed) > 0 {
+		return fmt.Errorf("node classes: %s", strings.Join(failed, "; "))
+	}
+	return nil
+}
+
+// add merges a file into the table.
+func (t *classTable) add(b []byte, name string, own bool) error {
+	var f ClassFile
+	if err := json.Unmarshal(b, &f); err != nil {
+		return fmt.Errorf("%s is no file of node classes: %w", name, err)
+	}
+	for alias, of := range f.Same {
+		if f.Nodes[of] == nil {
+			return fmt.Errorf("%s: same_as names %q, which the file does not describe", name, of)
+		}
+		copied := *f.Nodes[of]
+		f.Nodes[alias] = &copied
+	}
+	for class, c := range f.Nodes {
+		if err := c.check(); err != nil {
+			return fmt.Errorf("%s: class %q: %w", name, class, err)
+		}
+	}
+	for class, c := range f.Nodes {
+		c.pack = f.Pack
+		if own {
+			c.own = name
+			c.complete(t.byName[class])
+		}
+		t.byName[class] = c
+		t.byKey[foldClass(class)] = c
+	}
+	return nil
+}
+
+// complete takes over what a file of one's own leaves open from the class as it ships.
+func (c *Class) complete(from *Class) {
+	if from == nil {
+		return
+	}
+	if c.Inputs == nil {
+		c.Inputs = from.Inputs
+	}
+	if c.Outputs == nil {
+		c.Outputs = from.Outputs
+	}
+	if c.Passes == nil {
+		c.Passes = from.Passes
+	}
+	if c.Role == "" {
+		c.Role, c.Bundle, c.Medium = from.Role, from.Bundle, from.Medium
+	}
+	if c.pack == "" {
+		c.pack = from.pack
+	}
+}
+
+var media = []string{"", "image", "animation", "video", "audio", "model", "svg", "data"}
+
+func (c *Class) check() error {
+	switch {
+	case c == nil:
+		return fmt.Errorf("it is null; write {} for a class without facts")
+	case !slices.Contains(roles, c.Role):
+		return fmt.Errorf("role %q is not one of %q", c.Role, roles[1:])
+	case !slices.Contains(media, c.Medium):
+		return fmt.Errorf("medium %q is not one of %q", c.Medium, media[1:])
+	case slices.Contains(c.Widgets, ""):
+		return fmt.Errorf("widgets holds an empty name")
+	}
+	for in, meaning := range c.Inputs {
+		if meaning == "" || meaning == "file:" {
+			return fmt.Errorf("the meaning of input %q is empty; \"-\" stands for an option", in)
+		}
+	}
+	for out := range c.Passes {
+		if n, err := strconv.Atoi(out); err != nil || n < 0 {
+			return fmt.Errorf("passes names output %q; outputs are numbered from 0", out)
+		}
+	}
+	return nil
+}
+
+// classOf returns what is known of a class, nil when nothing is. Classes are found
+// by their exact name, then without regard to case and punctuation.
+func classOf(name, key string) *Class {
+	t := classes.Load()
+	if c := t.byName[name]; c != nil {
+		return c
+	}
+	return t.byKey[key]
+}
+
+// role returns the role of a node's class, "" where it is judged by its inputs.
+func (n *node) role() Role {
+	if n.about == nil {
+		return ""
+	}
+	return n.about.Role
+}
+
+// passed returns the input that an output hands on by the table, nil for none.
+func (p port) passed() *input {
+	if p.node.about == nil {
+		return nil
+	}
+	name, ok := p.node.about.Passes[strconv.Itoa(p.slot)]
+	if !ok {
+		return nil
+	}
+	return p.node.in(name)
+}
+
+// describe looks up the classes of a graph's nodes and gives their inputs the names
+// that the rules know.
+func (g *graph) describe() {
+	for _, n := range g.nodes {
+		n.about = classOf(n.class, n.key)
+		if n.about == nil {
+			continue
+		}
+		for i := range n.inputs {
+			n.inputs[i].mean(n.about.Inputs)
+		}
+	}
+	g.openBundles()
+}
+
+// mean applies the meaning of an input.
+func (in *input) mean(meanings map[string]string) {
+	meaning, ok := meanings[in.name]
+	if !ok {
+		return
+	}
+	if typ, isFile := strings.CutPrefix(meaning, "file:"); isFile {
+		in.file = typ
+		return
+	}
+	if in.full == "" {
+		in.full = in.name
+	}
+	in.option = meaning == "-"
+	in.name = meaning
+	if in.option {
+		in.name = "-" + in.full
+	}
+}
+
+// openBundles leads links that start at a bundle to what the bundle holds.
+func (g *graph) openBundles() {
+	for _, n := range g.nodes {
+		for i := range n.inputs {
+			in := &n.inputs[i]
+			if !in.linked() || in.from.node.role() != RoleBundle {
+				continue
+			}
+			if held := in.from.held(); held != nil {
+				in.drawn = in.from
+				in.from, in.val = held.from, held.val
+			}
+		}
+	}
+}
+
+// held returns the input of a bundle, or of the bundle before it, that an output
+// gives; nil when the table does not know or a node that is no bundle fills it.
+func (p port) held() *input {
+	name := p.outName()
+	for hops := 0; name != "" && hops < maxHops && p.node.role() == RoleBundle; hops++ {
+		about := p.node.about
+		if in := p.node.in(name); in != nil && name != about.Bundle && (in.linked() || in.holds()) {
+			if in.linked() && in.from.node.role() == RoleBundle {
+				if deeper := in.from.held(); deeper != nil {
+					return deeper
+				}
+			}
+			return in
+		}
+		up := p.node.in(about.Bundle)
+		if up == nil || !up.linked() {
+			return nil
+		}
+		p = up.from
+	}
+	return nil
+}
+
+// holds reports whether an unlinked input holds a value of its own; bundles that edit
+// another leave the rest as it is.
+func (in *input) holds() bool {
+	s, ok := scalar(in.val)
+	return ok && s != "" && s != "[original]"
+}
