@@ -164,7 +164,7 @@ func (s *server) extra(x ExtraRoute) http.Handler {
 
 // fail answers with a problem and logs what the client must not see.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	f := library.AsFault(err)
+	f := library.AsError(err)
 	if r.Context().Err() == nil && (f.Kind == library.KindInternal || f.Cause != nil) {
 		level := slog.LevelWarn
 		if f.Kind == library.KindInternal {
@@ -180,7 +180,7 @@ func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
 		s.Fallback.ServeHTTP(w, r)
 		return
 	}
-	s.fail(w, r, library.NewFault(library.KindNotFound, library.CodeNotFound, "There is no such route. GET /openapi.json lists them all."))
+	s.fail(w, r, library.NewError(library.KindNotFound, library.CodeNotFound, "There is no such route. GET /openapi.json lists them all."))
 }
 
 func (s *server) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
@@ -195,5 +195,5 @@ func (s *server) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	s.fail(w, r, library.NewFault(library.KindMethod, library.CodeMethodNotAllowed, "This route takes %s.", strings.Join(allowed, ", ")))
+	s.fail(w, r, library.NewError(library.KindMethod, library.CodeMethodNotAllowed, "This route takes %s.", strings.Join(allowed, ", ")))
 }

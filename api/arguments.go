@@ -33,14 +33,14 @@ func arguments(o op.Operation, w http.ResponseWriter, r *http.Request) (map[stri
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, library.NewFault(library.KindInvalid, library.CodeValidationFailed, "The query string is not well-formed; check its percent encoding.")
+		return nil, library.NewError(library.KindInvalid, library.CodeValidationFailed, "The query string is not well-formed; check its percent encoding.")
 	}
-	var faults []library.FieldFault
+	var errs []library.FieldError
 	for name, values := range unfold(o, query, args) {
 		name = o.Field(name)
 		v, ok := typed(o.Input.Properties[name], values)
 		if !ok || !put(o, args, name, v) {
-			faults = append(faults, conflict(name))
+			errs = append(errs, conflict(name))
 		}
 	}
 	for _, m := range placeholders.FindAllStringSubmatch(o.Path, -1) {
@@ -51,11 +51,11 @@ func arguments(o op.Operation, w http.ResponseWriter, r *http.Request) (map[stri
 		name := o.Field(m[1])
 		v, _ := typed(o.Input.Properties[name], []string{value})
 		if !put(o, args, name, v) {
-			faults = append(faults, conflict(name))
+			errs = append(errs, conflict(name))
 		}
 	}
-	if len(faults) > 0 {
-		return nil, library.Invalid(faults...)
+	if len(errs) > 0 {
+		return nil, library.Invalid(errs...)
 	}
 	return args, nil
 }
@@ -92,8 +92,8 @@ func unfold(o op.Operation, query url.Values, args map[string]any) url.Values {
 	return rest
 }
 
-func conflict(name string) library.FieldFault {
-	return library.FieldFault{Field: name[:min(len(name), 100)], Code: "conflict",
+func conflict(name string) library.FieldError {
+	return library.FieldError{Field: name[:min(len(name), 100)], Code: "conflict",
 		Message: "The request gives this argument more than once, with different values.", Hint: "Send it once: in the path, the query or the body."}
 }
 

@@ -169,7 +169,7 @@ func problems(o op.Operation) map[string]*huma.Response {
 	if o.Rate != "" {
 		statuses = append(statuses, 429)
 	}
-	out := map[string]*huma.Response{"default": problemResponse("Another fault.")}
+	out := map[string]*huma.Response{"default": problemResponse("Another error.")}
 	for _, s := range statuses {
 		out[strconv.Itoa(s)] = problemResponse(http.StatusText(s) + ".")
 	}
@@ -218,7 +218,7 @@ func describeExtra(x ExtraRoute) *huma.Operation {
 	if x.Produces != "" {
 		done.Content = map[string]*huma.MediaType{x.Produces: {}}
 	}
-	d.Responses = map[string]*huma.Response{"200": done, "default": problemResponse("A fault.")}
+	d.Responses = map[string]*huma.Response{"200": done, "default": problemResponse("An error.")}
 	d.Security = []map[string][]string{}
 	if x.NeedsKey {
 		d.Security = keySecurity

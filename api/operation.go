@@ -97,7 +97,7 @@ func withAttachments(body []byte, list []op.Attachment) ([]byte, error) {
 	}
 	encoded, err := json.Marshal(parts)
 	if err != nil {
-		return nil, library.AsFault(err)
+		return nil, library.AsError(err)
 	}
 	out := append([]byte{}, body[:len(body)-1]...)
 	if len(body) > 2 {
@@ -139,10 +139,10 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	}
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != jsonType {
-		return nil, library.NewFault(library.KindUnsupported, library.CodeUnsupportedMedia, "The body must be sent as Content-Type: application/json.")
+		return nil, library.NewError(library.KindUnsupported, library.CodeUnsupportedMedia, "The body must be sent as Content-Type: application/json.")
 	}
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		return nil, library.NewFault(library.KindUnsupported, library.CodeUnsupportedMedia, "The body must be sent without a Content-Encoding.")
+		return nil, library.NewError(library.KindUnsupported, library.CodeUnsupportedMedia, "The body must be sent without a Content-Encoding.")
 	}
 	return body, nil
 }

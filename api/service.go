@@ -39,7 +39,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "vitrine_http_request_seconds",
 			Help: "Time to answer HTTP requests, by method and route.", Buckets: buckets}, []string{"method", "route"}),
 		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "vitrine_operation_seconds",
-			Help: "Time of operations by name, transport and fault code; the code is ok on success.", Buckets: buckets}, []string{"operation", "transport", "code"}),
+			Help: "Time of operations by name, transport and error code; the code is ok on success.", Buckets: buckets}, []string{"operation", "transport", "code"}),
 	}
 	reg.MustRegister(m.requests, m.took, m.calls)
 	return m
@@ -82,7 +82,7 @@ func health(w http.ResponseWriter, _ *http.Request, _ library.Actor) error {
 func (s *server) ready(w http.ResponseWriter, r *http.Request, _ library.Actor) error {
 	if s.Ready != nil {
 		if err := s.Ready(r.Context()); err != nil {
-			return &library.Fault{Kind: library.KindUnavailable, Code: codeNotReady, RetryAfter: 2 * time.Second,
+			return &library.Error{Kind: library.KindUnavailable, Code: codeNotReady, RetryAfter: 2 * time.Second,
 				Detail: "A part of the service does not answer. Its log says which.", Cause: err}
 		}
 	}

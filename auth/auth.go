@@ -2,7 +2,7 @@
 // into a library.Actor, and it issues API keys.
 //
 // In comes a request with an API key in one of three headers; out goes the actor
-// with its permissions, bound to one tenant, or a fault that says what is wrong
+// with its permissions, bound to one tenant, or an error that says what is wrong
 // with the credential. A key is looked up by the SHA-256 of its text, which is
 // all the store has of it. The package never logs a key, never accepts one in a
 // URL, and decides nothing about what an actor may do.
@@ -64,7 +64,7 @@ func New(s *store.Store) *Authenticator {
 	return &Authenticator{store: s, checked: checked, now: time.Now}
 }
 
-// Authenticate gives the actor of a request. Faults: KEY_IN_URL, UNAUTHENTICATED,
+// Authenticate gives the actor of a request. Errors: KEY_IN_URL, UNAUTHENTICATED,
 // VALIDATION_FAILED for contradicting headers, NOT_FOUND for a tenant that the
 // key cannot reach, STORE_UNAVAILABLE.
 func (a *Authenticator) Authenticate(r *http.Request) (library.Actor, error) {
@@ -127,10 +127,10 @@ func (a *Authenticator) lookUp(ctx context.Context, hash [32]byte, before *check
 	})
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
-			return nil, &library.Fault{Kind: library.KindUnavailable, Code: library.CodeStoreUnavailable, RetryAfter: 2 * time.Second,
+			return nil, &library.Error{Kind: library.KindUnavailable, Code: library.CodeStoreUnavailable, RetryAfter: 2 * time.Second,
 				Detail: "The credential could not be checked in time. Repeat the request.", Cause: err}
 		}
-		return nil, library.AsFault(err)
+		return nil, library.AsError(err)
 	}
 	return v.(*checkedKey), nil
 }
@@ -178,5 +178,5 @@ func chooseTenant(actor library.Actor, h http.Header) (library.Actor, error) {
 }
 
 func refused(detail string) error {
-	return library.NewFault(library.KindUnauthenticated, library.CodeUnauthenticated, "%s", detail)
+	return library.NewError(library.KindUnauthenticated, library.CodeUnauthenticated, "%s", detail)
 }

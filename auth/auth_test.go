@@ -55,14 +55,14 @@ func (b bench) key(t testing.TB, change func(*auth.Request)) (string, store.Key)
 }
 
 // ask authenticates a request with these headers, names and values in turn.
-func (b bench) ask(url string, headers ...string) (library.Actor, *library.Fault) {
+func (b bench) ask(url string, headers ...string) (library.Actor, *library.Error) {
 	r := httptest.NewRequest(http.MethodGet, url, nil)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Add(headers[i], headers[i+1])
 	}
 	actor, err := b.Authenticate(r)
 	if err != nil {
-		return library.Actor{}, library.AsFault(err)
+		return library.Actor{}, library.AsError(err)
 	}
 	return actor, nil
 }
@@ -121,7 +121,7 @@ func TestCredentialsInEveryForm(t *testing.T) {
 			case f.Code != c.code:
 				t.Errorf("code %s, want %s", f.Code, c.code)
 			case strings.Contains(f.Error(), key[5:]):
-				t.Errorf("the fault repeats the key: %v", f)
+				t.Errorf("the error repeats the key: %v", f)
 			}
 		})
 	}
@@ -207,7 +207,7 @@ func TestKeysCannotMakeKeysAndRequestsAreChecked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			secret, _, err := auth.Issue(t.Context(), b.Store, c.actor, c.want)
-			if f := library.AsFault(err); err == nil || f.Code != c.code || secret != "" {
+			if f := library.AsError(err); err == nil || f.Code != c.code || secret != "" {
 				t.Errorf("%q %v, want %s", secret, err, c.code)
 			}
 		})
@@ -224,7 +224,7 @@ func TestTheStoreHoldsNoSecretAndEveryChangeOfAKeyHasItsAuditRow(t *testing.T) {
 	if err := b.RevokeKey(t.Context(), operator, b.one, k.ID); err != nil {
 		t.Errorf("revoking twice: %v", err)
 	}
-	if err := b.RevokeKey(t.Context(), operator, b.two, k.ID); library.AsFault(err).Code != library.CodeNotFound {
+	if err := b.RevokeKey(t.Context(), operator, b.two, k.ID); library.AsError(err).Code != library.CodeNotFound {
 		t.Errorf("another tenant revokes the key: %v", err)
 	}
 	keys, err := b.ListKeys(t.Context(), b.one)

@@ -34,7 +34,7 @@ func credential(h http.Header) (string, error) {
 	}
 	for _, c := range found[1:] {
 		if c != found[0] {
-			return "", library.Invalid(library.FieldFault{Field: "Authorization", Code: "conflict",
+			return "", library.Invalid(library.FieldError{Field: "Authorization", Code: "conflict",
 				Message: "The request carries two different credentials.", Hint: "Send one key in one header."})
 		}
 	}
@@ -49,7 +49,7 @@ func single(h http.Header, name string) (value string, there bool, err error) {
 	}
 	for _, v := range values[1:] {
 		if v != values[0] {
-			return "", true, library.Invalid(library.FieldFault{Field: name, Code: "conflict", Message: "The header is there twice with different values."})
+			return "", true, library.Invalid(library.FieldError{Field: name, Code: "conflict", Message: "The header is there twice with different values."})
 		}
 	}
 	return strings.TrimSpace(values[0]), true, nil
@@ -66,7 +66,7 @@ func RefuseKeyInURL(r *http.Request) error {
 		return nil
 	}
 	if keyLike.MatchString(r.URL.Path) || keyLike.MatchString(r.URL.RawQuery) || inValues(r) {
-		return library.NewFault(library.KindInvalid, library.CodeKeyInURL,
+		return library.NewError(library.KindInvalid, library.CodeKeyInURL,
 			"A key must not be sent in a URL, where logs and histories keep it. Revoke this key, create a new one, and send that in the Authorization header.")
 	}
 	return nil

@@ -41,7 +41,7 @@ type Request struct {
 // A key cannot issue keys: that is how one with few permissions would get more.
 func Issue(ctx context.Context, s *store.Store, actor library.Actor, want Request) (secret string, k store.Key, err error) {
 	if actor.Kind == library.ActorKey {
-		return "", k, library.NewFault(library.KindForbidden, library.CodePermissionRequired,
+		return "", k, library.NewError(library.KindForbidden, library.CodePermissionRequired,
 			"API keys cannot manage API keys. Use the command line on the server.")
 	}
 	permissions, err := permissionsOf(want.Permissions)
@@ -49,7 +49,7 @@ func Issue(ctx context.Context, s *store.Store, actor library.Actor, want Reques
 		return "", k, err
 	}
 	if want.ExpiresAt != nil && !want.ExpiresAt.After(time.Now()) {
-		return "", k, library.Invalid(library.FieldFault{Field: "expires_at", Code: "range", Message: "Expected a time in the future."})
+		return "", k, library.Invalid(library.FieldError{Field: "expires_at", Code: "range", Message: "Expected a time in the future."})
 	}
 	secret = newSecret()
 	k = store.Key{ID: newKeyID(), Tenant: want.Tenant, Name: want.Name, Hint: secret[len(secret)-hintLength:],
@@ -64,7 +64,7 @@ func Issue(ctx context.Context, s *store.Store, actor library.Actor, want Reques
 func permissionsOf(want []library.Permission) ([]library.Permission, error) {
 	for _, p := range want {
 		if !slices.Contains(library.Permissions, p) {
-			return nil, library.Invalid(library.FieldFault{Field: "permissions", Code: "enum", Message: "Expected any of read, search, write, export, admin."})
+			return nil, library.Invalid(library.FieldError{Field: "permissions", Code: "enum", Message: "Expected any of read, search, write, export, admin."})
 		}
 	}
 	var out []library.Permission

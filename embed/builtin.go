@@ -51,12 +51,12 @@ const defaultLimit = 256
 
 func openBuiltin(cfg Config) (Embedder, error) {
 	if cfg.Dir == "" {
-		return nil, library.Invalid(library.FieldFault{Field: "embed_model_dir", Code: "required", Message: "The driver builtin needs the folder of a model."})
+		return nil, library.Invalid(library.FieldError{Field: "embed_model_dir", Code: "required", Message: "The driver builtin needs the folder of a model."})
 	}
 	b := &builtin{dir: cfg.Dir, name: filepath.Base(cfg.Dir)}
 	b.memory.New = func() any { return new(work) }
 	if err := b.describe(); err != nil {
-		return nil, &library.Fault{Kind: library.KindInvalid, Code: library.CodeValidationFailed, Cause: err,
+		return nil, &library.Error{Kind: library.KindInvalid, Code: library.CodeValidationFailed, Cause: err,
 			Detail: "The folder of embed_model_dir holds no sentence model of the BERT kind: it needs model.safetensors, vocab.txt and config.json."}
 	}
 	return b, nil
@@ -171,7 +171,7 @@ func unreadable(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &library.Fault{Kind: library.KindUnavailable, Code: CodeUnavailable, Cause: err,
+	return &library.Error{Kind: library.KindUnavailable, Code: CodeUnavailable, Cause: err,
 		Detail: "The embedding model cannot be read. Check the folder of embed_model_dir and restart."}
 }
 

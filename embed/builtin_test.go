@@ -27,7 +27,7 @@ func openModel(t testing.TB, dir string) *builtin {
 }
 
 func describe(err error) string {
-	if f := library.AsFault(err); f != nil {
+	if f := library.AsError(err); f != nil {
 		return fmt.Sprintf("%s %v: %v", f.Detail, f.Fields, f.Cause)
 	}
 	return err.Error()
@@ -157,13 +157,13 @@ func TestAFolderThatIsNoModelNamesItsSetting(t *testing.T) {
 			if err == nil {
 				t.Fatal("the folder was taken")
 			}
-			f := library.AsFault(err)
+			f := library.AsError(err)
 			if f.Kind != library.KindInvalid || !strings.Contains(f.Detail, "embed_model_dir") || !strings.Contains(fmt.Sprint(f.Cause), c.cause) {
 				t.Errorf("the error is %s; want one about embed_model_dir and %q", describe(err), c.cause)
 			}
 		})
 	}
-	if _, err := Open(Config{Driver: Builtin}); err == nil || library.AsFault(err).Fields[0].Field != "embed_model_dir" {
+	if _, err := Open(Config{Driver: Builtin}); err == nil || library.AsError(err).Fields[0].Field != "embed_model_dir" {
 		t.Errorf("without a folder the error is %v", err)
 	}
 }
@@ -191,7 +191,7 @@ func TestSpoiltWeightsMakeTheEmbedderUnavailable(t *testing.T) {
 			dir := tinyModel(t)
 			spoil(t, dir)
 			_, err := openModel(t, dir).Embed(t.Context(), []string{"red"})
-			if err == nil || library.AsFault(err).Code != CodeUnavailable {
+			if err == nil || library.AsError(err).Code != CodeUnavailable {
 				t.Errorf("the error is %v; want %s", err, CodeUnavailable)
 			}
 		})
@@ -211,7 +211,7 @@ func TestDriversAndNone(t *testing.T) {
 			t.Errorf("driver %q gives %v, %v; want no embedder", driver, e, err)
 		}
 	}
-	if _, err := Open(Config{Driver: "cuda"}); err == nil || library.AsFault(err).Fields[0].Field != "embed_driver" {
+	if _, err := Open(Config{Driver: "cuda"}); err == nil || library.AsError(err).Fields[0].Field != "embed_driver" {
 		t.Errorf("an unknown driver gives %v", err)
 	}
 }

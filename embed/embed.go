@@ -57,12 +57,12 @@ type Config struct {
 	Log        *slog.Logger  // nil means slog.Default()
 }
 
-// CodeUnavailable is the code of the fault that a provider cannot be reached or
+// CodeUnavailable is the code of the error that a provider cannot be reached or
 // is given a rest after failures.
 const CodeUnavailable = "EMBEDDER_UNAVAILABLE"
 
 // Open makes the embedder of a configuration, and none (nil) for the driver none.
-// It reads the files of a model and talks to no server. The error is a fault of
+// It reads the files of a model and talks to no server. The error is an error of
 // kind invalid that names what is wrong with which setting.
 func Open(cfg Config) (Embedder, error) {
 	if cfg.Log == nil {
@@ -78,7 +78,7 @@ func Open(cfg Config) (Embedder, error) {
 	case OpenAI:
 		return openProvider(cfg)
 	}
-	return nil, library.Invalid(library.FieldFault{Field: "embed_driver", Code: "enum", Message: "Allowed are none, builtin, onnx and openai."})
+	return nil, library.Invalid(library.FieldError{Field: "embed_driver", Code: "enum", Message: "Allowed are none, builtin, onnx and openai."})
 }
 
 // identity hashes what the vectors depend on.

@@ -81,7 +81,7 @@ func TestAFileThatIsNoRuntimeNamesItsSetting(t *testing.T) {
 			t.Errorf("%s: it was taken", name)
 			continue
 		}
-		if f := library.AsFault(err); f.Kind != library.KindInvalid || !strings.Contains(fmt.Sprint(f.Detail, f.Fields), "embed_runtime") {
+		if f := library.AsError(err); f.Kind != library.KindInvalid || !strings.Contains(fmt.Sprint(f.Detail, f.Fields), "embed_runtime") {
 			t.Errorf("%s: %s", name, describe(err))
 		}
 	}

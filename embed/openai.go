@@ -40,19 +40,19 @@ const (
 )
 
 func openProvider(cfg Config) (Embedder, error) {
-	var faults []library.FieldFault
+	var errs []library.FieldError
 	u, err := url.Parse(cfg.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
-		faults = append(faults, library.FieldFault{Field: "embed_url", Code: "format", Message: "It must be an http or https address without user and password, such as https://api.openai.com/v1."})
+		errs = append(errs, library.FieldError{Field: "embed_url", Code: "format", Message: "It must be an http or https address without user and password, such as https://api.openai.com/v1."})
 	}
 	if cfg.Model == "" {
-		faults = append(faults, library.FieldFault{Field: "embed_model", Code: "required", Message: "The driver openai needs the name of a model."})
+		errs = append(errs, library.FieldError{Field: "embed_model", Code: "required", Message: "The driver openai needs the name of a model."})
 	}
 	if !within(cfg.Dimensions, 16000) {
-		faults = append(faults, library.FieldFault{Field: "embed_dimensions", Code: "range", Message: "The driver openai needs the length of the model's vectors, 1 to 16000."})
+		errs = append(errs, library.FieldError{Field: "embed_dimensions", Code: "range", Message: "The driver openai needs the length of the model's vectors, 1 to 16000."})
 	}
-	if len(faults) > 0 {
-		return nil, library.Invalid(faults...)
+	if len(errs) > 0 {
+		return nil, library.Invalid(errs...)
 	}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = providerTimeout
@@ -91,7 +91,7 @@ func (p *provider) Embed(ctx context.Context, texts []string) ([][]float32, erro
 
 // batch embeds the texts of one request. A request that is refused for what it
 // holds is cut in two until the text it is refused for stands alone. When no text
-// of several is taken the fault is not theirs.
+// of several is taken the error is not theirs.
 func (p *provider) batch(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors, err := p.ask(ctx, texts)
 	var refusal *statusError
@@ -186,7 +186,7 @@ var errResting = errors.New("after failures it is given a rest")
 
 // unavailable words what a caller may know. The key is nowhere in it.
 func (p *provider) unavailable(after time.Duration, cause error) error {
-	return &library.Fault{Kind: library.KindUnavailable, Code: CodeUnavailable, RetryAfter: after, Cause: cause,
+	return &library.Error{Kind: library.KindUnavailable, Code: CodeUnavailable, RetryAfter: after, Cause: cause,
 		Detail: "The provider of embeddings gives no answer that can be used. Search by words, or try again later."}
 }
 

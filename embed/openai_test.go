@@ -175,7 +175,7 @@ func TestAnswersThatCannotBeUsedNeverBecomeVectors(t *testing.T) {
 			if err == nil {
 				t.Fatalf("it became %v", got)
 			}
-			f := library.AsFault(err)
+			f := library.AsError(err)
 			if f.Code != CodeUnavailable || f.Kind != library.KindUnavailable || !strings.Contains(fmt.Sprint(f.Cause), c.cause) {
 				t.Errorf("the error is %s", describe(err))
 			}
@@ -253,7 +253,7 @@ func TestAFailingProviderRestsAndComesBack(t *testing.T) {
 	asked := s.requests()
 	began := time.Now()
 	_, err := p.Embed(t.Context(), []string{"a"})
-	if f := library.AsFault(err); err == nil || s.requests() != asked || time.Since(began) > 50*time.Millisecond || f.RetryAfter <= 0 {
+	if f := library.AsError(err); err == nil || s.requests() != asked || time.Since(began) > 50*time.Millisecond || f.RetryAfter <= 0 {
 		t.Fatalf("a resting provider was asked again, or slowly refused: %v after %s", err, time.Since(began))
 	}
 	s.mu.Lock()
@@ -311,7 +311,7 @@ func TestSettingsOfAProviderAreChecked(t *testing.T) {
 	} {
 		cfg := good
 		change(&cfg)
-		if _, err := Open(cfg); err == nil || library.AsFault(err).Fields[0].Field != field {
+		if _, err := Open(cfg); err == nil || library.AsError(err).Fields[0].Field != field {
 			t.Errorf("%s: the error is %v", field, err)
 		}
 	}

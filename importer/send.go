@@ -252,7 +252,7 @@ func (r *run) sendOnce(ctx context.Context, f file) (stored, error) {
 	return out, err
 }
 
-// patiently tries again while the fault is one that passes: a service that is
+// patiently tries again while the error is one that passes: a service that is
 // down, a part of it that is, a full disk that somebody may empty.
 func patiently[T any](ctx context.Context, patience time.Duration, try func() (T, error)) (T, error) {
 	pause := backoff.NewExponentialBackOff()

@@ -36,7 +36,7 @@ func (x *Indexer) adopt(ctx context.Context) {
 		return x.forgetVectors(ctx)
 	}, func(err error) {
 		level := slog.LevelWarn
-		if library.AsFault(err).Code == library.CodeConflict { // another process is rebuilding, for hours perhaps
+		if library.AsError(err).Code == library.CodeConflict { // another process is rebuilding, for hours perhaps
 			level = slog.LevelDebug
 		}
 		x.log.Log(ctx, level, "the index has no vectors of the embedding configuration yet; trying again", "error", err)
@@ -79,7 +79,7 @@ func (c *changeover) embed(ctx context.Context) error {
 		return err
 	}
 	err := c.x.filler.walk(ctx, c.next, func(done, total int64) { c.report(Progress{PhaseEmbed, c.next, done, total}) })
-	if err != nil && library.AsFault(err).Code == embed.CodeUnavailable {
+	if err != nil && library.AsError(err).Code == embed.CodeUnavailable {
 		c.x.log.Warn("the new index goes into use without some vectors; they follow when the embedder is back", "error", err)
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/store"
 )
@@ -28,7 +28,7 @@ func (x *Indexer) pointAlias(ctx context.Context, to string, generations []store
 			actions = append(actions, action{"remove": {"index": name, "alias": x.names.Alias()}})
 		}
 	}
-	if err := engine.Call(ctx, x.search, http.MethodPost, "/_aliases", map[string]any{"actions": actions}, nil); err != nil {
+	if err := opensearch.Call(ctx, x.search, http.MethodPost, "/_aliases", map[string]any{"actions": actions}, nil); err != nil {
 		return fmt.Errorf("pointing the alias at %s: %w", to, err)
 	}
 	return nil
@@ -40,13 +40,13 @@ func (x *Indexer) pointAlias(ctx context.Context, to string, generations []store
 func (x *Indexer) displace(ctx context.Context, generations []store.Generation) error {
 	taken := x.names.Alias()
 	if len(generations) == 0 {
-		return library.NewFault(library.KindConflict, library.CodeConflict,
+		return library.NewError(library.KindConflict, library.CodeConflict,
 			"OpenSearch has an index named %s that is none of ours, and that name is needed for an alias. Set VITRINE_PREFIX to use other names, or rename that index.", taken)
 	}
 	var found struct {
 		Count int64 `json:"count"`
 	}
-	if err := engine.Call(ctx, x.search, http.MethodGet, "/"+taken+"/_count", nil, &found); err != nil {
+	if err := opensearch.Call(ctx, x.search, http.MethodGet, "/"+taken+"/_count", nil, &found); err != nil {
 		return fmt.Errorf("counting what the index %s holds: %w", taken, err)
 	}
 	if found.Count == 0 {
@@ -56,7 +56,7 @@ func (x *Indexer) displace(ctx context.Context, generations []store.Generation) 
 	if err := x.setIndex(ctx, taken, map[string]any{"blocks.write": true}); err != nil {
 		return fmt.Errorf("setting aside the index %s: %w", taken, err)
 	}
-	err := engine.Call(ctx, x.search, http.MethodPost, "/"+taken+"/_clone/"+aside, map[string]any{"settings": map[string]any{"index.blocks.write": nil}}, nil)
+	err := opensearch.Call(ctx, x.search, http.MethodPost, "/"+taken+"/_clone/"+aside, map[string]any{"settings": map[string]any{"index.blocks.write": nil}}, nil)
 	if err != nil {
 		return fmt.Errorf("setting aside the index %s: %w", taken, err)
 	}

@@ -11,9 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/opensearch-project/opensearch-go/v4"
-
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/mappings"
 )
 
@@ -137,7 +135,7 @@ func throttled(verdicts []verdict) bool {
 // large, or that makes the request unreadable, is refused like one that does not
 // fit the mapping.
 func (w *bulkWriter) refused(err error, items []*item) ([]verdict, error) {
-	var refusal *engine.Refusal
+	var refusal *opensearch.ResponseError
 	if !errors.As(err, &refusal) {
 		return nil, err
 	}
@@ -155,7 +153,7 @@ func (w *bulkWriter) refused(err error, items []*item) ([]verdict, error) {
 
 // statusOf is 200 for no error, the status of a refusal, and 0 for no answer.
 func statusOf(err error) int {
-	var refusal *engine.Refusal
+	var refusal *opensearch.ResponseError
 	switch {
 	case err == nil:
 		return http.StatusOK
@@ -176,7 +174,7 @@ func (w *bulkWriter) post(ctx context.Context, index string, body *lines) ([]byt
 	req.ContentLength = int64(body.left)
 	req.GetBody = func() (io.ReadCloser, error) { return body.again(), nil }
 	req.Header.Set("Content-Type", "application/x-ndjson")
-	return engine.Do(w.client, req)
+	return opensearch.Do(w.client, req)
 }
 
 // readVerdicts reads the answer of a bulk request. Without errors the items need

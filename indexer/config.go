@@ -60,10 +60,10 @@ const maxInFlight = 2
 
 func (c Config) withDefaults() (Config, error) {
 	if len(c.Brokers) == 0 {
-		return c, library.Invalid(library.FieldFault{Field: "brokers", Code: "required", Message: "At least one Kafka broker is needed, as host:port."})
+		return c, library.Invalid(library.FieldError{Field: "brokers", Code: "required", Message: "At least one Kafka broker is needed, as host:port."})
 	}
 	if c.Prefix != strings.ToLower(c.Prefix) {
-		return c, library.Invalid(library.FieldFault{Field: "prefix", Code: "pattern", Message: "The prefix must be lower case, as index names are."})
+		return c, library.Invalid(library.FieldError{Field: "prefix", Code: "pattern", Message: "The prefix must be lower case, as index names are."})
 	}
 	setDefault(&c.Group, "indexer")
 	setDefault(&c.Partitions, 8)

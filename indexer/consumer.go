@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"vitrine/internal/fault"
+	"vitrine/internal/failpoint"
 	"vitrine/store"
 )
 
@@ -304,7 +304,7 @@ func (c *consumer) settled(ctx context.Context, b *batch) error {
 			c.x.metrics.latency.Observe(max(0, now.Sub(at).Seconds()))
 		}
 	}
-	if err := fault.Point("indexer.before_commit"); err != nil {
+	if err := failpoint.Inject("indexer.before_commit"); err != nil {
 		return err
 	}
 	short, cancel := context.WithTimeout(ctx, commitTimeout)
@@ -312,5 +312,5 @@ func (c *consumer) settled(ctx context.Context, b *batch) error {
 	if err := c.sub.commit(short, b.lastMessages()); err != nil && ctx.Err() == nil {
 		c.x.log.Warn("offsets could not be committed; their events may come again", "error", err)
 	}
-	return fault.Point("indexer.after_commit")
+	return failpoint.Inject("indexer.after_commit")
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/internal/randtest"
 	"vitrine/library"
 	"vitrine/mappings"
@@ -249,7 +249,7 @@ func TestADeadDocumentIsPutAsideAndReplayed(t *testing.T) {
 	if !strings.Contains(narrow, `"analyzer":"keyword"`) {
 		t.Fatal("the mapping of description is not what this test changes")
 	}
-	if err := engine.Call(e.ctx, e.search, "PUT", "/"+index, []byte(narrow), nil); err != nil {
+	if err := opensearch.Call(e.ctx, e.search, "PUT", "/"+index, []byte(narrow), nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := x.pointAlias(e.ctx, index, nil, survey{}); err != nil {

@@ -16,10 +16,10 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/opensearch-project/opensearch-go/v4"
+	opensearchgo "github.com/opensearch-project/opensearch-go/v4"
 	"github.com/segmentio/kafka-go"
 
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/internal/testenv"
 	"vitrine/library"
 	"vitrine/mappings"
@@ -68,7 +68,7 @@ func newEnvAt(t testing.TB, url, searchURL string, cfg Config) *env {
 
 func newClient(t testing.TB, url string, transport http.RoundTripper) *opensearch.Client {
 	t.Helper()
-	client, err := opensearch.NewClient(opensearch.Config{Addresses: []string{url}, DisableRetry: true, Transport: transport})
+	client, err := opensearchgo.NewClient(opensearchgo.Config{Addresses: []string{url}, DisableRetry: true, Transport: transport})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ type stored struct {
 
 func (e *env) get(index string, h library.AssetHash) stored {
 	var s stored
-	err := engine.Call(e.ctx, e.search, http.MethodGet, fmt.Sprintf("/%s/_doc/%s?routing=%s", index, mappings.DocID(e.actor.Tenant, h), e.actor.Tenant), nil, &s)
+	err := opensearch.Call(e.ctx, e.search, http.MethodGet, fmt.Sprintf("/%s/_doc/%s?routing=%s", index, mappings.DocID(e.actor.Tenant, h), e.actor.Tenant), nil, &s)
 	if err != nil && statusOf(err) != http.StatusNotFound {
 		e.t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/internal/panics"
 	"vitrine/library"
 	"vitrine/mappings"
@@ -95,7 +95,7 @@ func (f *filler) gather(keys []store.AssetKey) []store.AssetKey {
 // embedder rests when it says so.
 func (f *filler) pause(err error) time.Duration {
 	pause := f.x.cfg.sweepEvery / 16 << min(f.failures, 6)
-	return min(max(library.AsFault(err).RetryAfter, pause), time.Minute)
+	return min(max(library.AsError(err).RetryAfter, pause), time.Minute)
 }
 
 // forget drops what was told: after a failure the index itself says what is open.
@@ -250,7 +250,7 @@ func (f *filler) waiting(ctx context.Context, index string, after []any) (keys [
 			} `json:"hits"`
 		} `json:"hits"`
 	}
-	if err := engine.Call(ctx, f.x.search, http.MethodPost, "/"+index+"/_search", body, &found); err != nil {
+	if err := opensearch.Call(ctx, f.x.search, http.MethodPost, "/"+index+"/_search", body, &found); err != nil {
 		return nil, 0, nil, err
 	}
 	for _, h := range found.Hits.Hits {
@@ -271,7 +271,7 @@ func (x *Indexer) Unembedded(ctx context.Context) (int64, error) {
 	}
 	ours, err := x.adopted(ctx)
 	if err == nil && !ours {
-		err = &library.Fault{Kind: library.KindUnavailable, Code: library.CodeIndexUnavailable, Cause: errOtherVectors,
+		err = &library.Error{Kind: library.KindUnavailable, Code: library.CodeIndexUnavailable, Cause: errOtherVectors,
 			Detail: "The index has no vectors of the configured model yet. The indexer rebuilds it at its start."}
 	}
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
@@ -80,9 +80,9 @@ func (x *Indexer) putRight(ctx context.Context, generations []store.Generation, 
 	return out, x.replace(ctx, live, out.Index, generations, v)
 }
 
-// closed is the fault of an index that somebody closed.
+// closed is the error of an index that somebody closed.
 func closed(index string) error {
-	return library.NewFault(library.KindUnavailable, library.CodeIndexUnavailable,
+	return library.NewError(library.KindUnavailable, library.CodeIndexUnavailable,
 		"The index %s is closed. Open it (POST /%s/_open), or delete it and it is made anew.", index, index)
 }
 
@@ -103,12 +103,12 @@ func (x *Indexer) mend(ctx context.Context, live string, generations []store.Gen
 // fit gives an index that was made by an earlier release what this one expects.
 func (x *Indexer) fit(ctx context.Context, name string, i surveyed) error {
 	if !i.writer {
-		if err := engine.Call(ctx, x.search, http.MethodPut, "/"+name+"/_alias/"+mappings.Writer(name), nil, nil); err != nil {
+		if err := opensearch.Call(ctx, x.search, http.MethodPut, "/"+name+"/_alias/"+mappings.Writer(name), nil, nil); err != nil {
 			return fmt.Errorf("naming the writers' alias of %s: %w", name, err)
 		}
 	}
 	if len(i.lacks) > 0 {
-		if err := engine.Call(ctx, x.search, http.MethodPut, "/"+name+"/_mapping", map[string]any{"properties": i.lacks}, nil); err != nil {
+		if err := opensearch.Call(ctx, x.search, http.MethodPut, "/"+name+"/_mapping", map[string]any{"properties": i.lacks}, nil); err != nil {
 			return fmt.Errorf("adding fields to the index %s: %w", name, err)
 		}
 		x.log.Warn("the index had no fields for some of what this release indexes; vitrine rebuild fills them in", "index", name, "fields", len(i.lacks))
@@ -157,7 +157,7 @@ func (x *Indexer) replace(ctx context.Context, old, name string, generations []s
 
 // declare makes an index say something of itself.
 func (x *Indexer) declare(ctx context.Context, name string, m mappings.Meta) error {
-	if err := engine.Call(ctx, x.search, http.MethodPut, "/"+name+"/_mapping", mappings.MetaBody(m), nil); err != nil {
+	if err := opensearch.Call(ctx, x.search, http.MethodPut, "/"+name+"/_mapping", mappings.MetaBody(m), nil); err != nil {
 		return fmt.Errorf("noting the state of the index %s: %w", name, err)
 	}
 	return nil
@@ -209,8 +209,8 @@ func (x *Indexer) createIndex(ctx context.Context, name string, m mappings.Meta)
 	if err != nil {
 		return err
 	}
-	err = engine.Call(ctx, x.search, http.MethodPut, "/"+name, body, nil)
-	if engine.IsRefusal(err, "resource_already_exists_exception") {
+	err = opensearch.Call(ctx, x.search, http.MethodPut, "/"+name, body, nil)
+	if opensearch.IsResponseError(err, "resource_already_exists_exception") {
 		return x.fit(ctx, name, surveyed{})
 	}
 	if err != nil {
@@ -220,7 +220,7 @@ func (x *Indexer) createIndex(ctx context.Context, name string, m mappings.Meta)
 }
 
 func (x *Indexer) deleteIndex(ctx context.Context, name string) error {
-	err := engine.Call(ctx, x.search, http.MethodDelete, "/"+name+"?ignore_unavailable=true", nil, nil)
+	err := opensearch.Call(ctx, x.search, http.MethodDelete, "/"+name+"?ignore_unavailable=true", nil, nil)
 	if err != nil {
 		return fmt.Errorf("deleting the index %s: %w", name, err)
 	}
@@ -228,12 +228,12 @@ func (x *Indexer) deleteIndex(ctx context.Context, name string) error {
 }
 
 func (x *Indexer) refresh(ctx context.Context, index string) error {
-	return engine.Call(ctx, x.search, http.MethodPost, "/"+index+"/_refresh", nil, nil)
+	return opensearch.Call(ctx, x.search, http.MethodPost, "/"+index+"/_refresh", nil, nil)
 }
 
 // setIndex changes dynamic settings of an index.
 func (x *Indexer) setIndex(ctx context.Context, index string, settings map[string]any) error {
-	return engine.Call(ctx, x.search, http.MethodPut, "/"+index+"/_settings", map[string]any{"index": settings}, nil)
+	return opensearch.Call(ctx, x.search, http.MethodPut, "/"+index+"/_settings", map[string]any{"index": settings}, nil)
 }
 
 // liveIndex names the index that searches read.
@@ -245,5 +245,5 @@ func (x *Indexer) liveIndex(ctx context.Context) (string, error) {
 	if live := nameOf(generations, store.GenerationLive); live != "" {
 		return live, nil
 	}
-	return "", library.NewFault(library.KindUnavailable, library.CodeIndexUnavailable, "There is no live index yet. Start the indexer, which makes one.")
+	return "", library.NewError(library.KindUnavailable, library.CodeIndexUnavailable, "There is no live index yet. Start the indexer, which makes one.")
 }

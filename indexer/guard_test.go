@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
@@ -23,7 +23,7 @@ type mishap struct {
 // ask sends a request that must succeed.
 func (e *env) ask(method, path string, body any) {
 	e.t.Helper()
-	if err := engine.Call(e.ctx, e.search, method, path, body, nil); err != nil {
+	if err := opensearch.Call(e.ctx, e.search, method, path, body, nil); err != nil {
 		e.t.Fatalf("%s %s: %v", method, path, err)
 	}
 }
@@ -126,10 +126,10 @@ func (e *env) countIn(indices string) (int64, error) {
 	var found struct {
 		Count int64 `json:"count"`
 	}
-	if err := engine.Call(e.ctx, e.search, http.MethodPost, "/"+indices+"/_refresh", nil, nil); err != nil {
+	if err := opensearch.Call(e.ctx, e.search, http.MethodPost, "/"+indices+"/_refresh", nil, nil); err != nil {
 		return 0, err
 	}
-	err := engine.Call(e.ctx, e.search, http.MethodGet, "/"+indices+"/_count", nil, &found)
+	err := opensearch.Call(e.ctx, e.search, http.MethodGet, "/"+indices+"/_count", nil, &found)
 	return found.Count, err
 }
 

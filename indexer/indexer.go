@@ -6,8 +6,7 @@ import (
 	"log/slog"
 	"sync"
 
-	"github.com/opensearch-project/opensearch-go/v4"
-
+	"vitrine/internal/opensearch"
 	"vitrine/mappings"
 	"vitrine/store"
 )

@@ -1,4 +1,4 @@
-//go:build fault
+//go:build failpoint
 
 package indexer
 
@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/opensearch-project/opensearch-go/v4"
+	opensearchgo "github.com/opensearch-project/opensearch-go/v4"
 
 	"vitrine/library"
 	"vitrine/store"
@@ -48,7 +48,7 @@ func runChild() {
 	if err != nil {
 		panic(err)
 	}
-	client, err := opensearch.NewClient(opensearch.Config{Addresses: []string{c.SearchURL}, DisableRetry: true})
+	client, err := opensearchgo.NewClient(opensearchgo.Config{Addresses: []string{c.SearchURL}, DisableRetry: true})
 	if err != nil {
 		panic(err)
 	}
@@ -83,7 +83,7 @@ func TestAKillAtAnyPointLosesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd.Env = append(os.Environ(), childEnv+"="+string(config), "VITRINE_FAULT="+place)
+		cmd.Env = append(os.Environ(), childEnv+"="+string(config), "VITRINE_FAILPOINTS="+place)
 		done := make(chan struct{})
 		go func() { // work for the later passes of a place
 			for i := 0; ; i++ {
@@ -100,7 +100,7 @@ func TestAKillAtAnyPointLosesNothing(t *testing.T) {
 		cancel()
 		name, _, _ := strings.Cut(place, ":")
 		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != 137 || !strings.Contains(string(out), "fault: hit "+name) {
+		if !errors.As(err, &exit) || exit.ExitCode() != 137 || !strings.Contains(string(out), "failpoint: hit "+name) {
 			t.Fatalf("%s: the process ended with %v\n%s", place, err, out)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
@@ -64,7 +64,7 @@ func (x *Indexer) tombstones(ctx context.Context, index string, after []any) (ke
 			} `json:"hits"`
 		} `json:"hits"`
 	}
-	if err := engine.Call(ctx, x.search, http.MethodPost, "/"+index+"/_search", body, &found); err != nil {
+	if err := opensearch.Call(ctx, x.search, http.MethodPost, "/"+index+"/_search", body, &found); err != nil {
 		return nil, nil, err
 	}
 	for _, h := range found.Hits.Hits {
@@ -93,7 +93,7 @@ func (x *Indexer) purge(ctx context.Context, index string, page []store.AssetVer
 			} `json:"delete"`
 		} `json:"items"`
 	}
-	if err := engine.Call(ctx, x.search, http.MethodPost, "/"+index+"/_bulk", body, &done); err != nil {
+	if err := opensearch.Call(ctx, x.search, http.MethodPost, "/"+index+"/_bulk", body, &done); err != nil {
 		return 0, err
 	}
 	var deleted int64

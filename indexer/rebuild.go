@@ -78,7 +78,7 @@ func (x *Indexer) Rollback(ctx context.Context, progress func(Progress)) (Rebuil
 				return generations[i].Name, nil
 			}
 		}
-		return "", library.NewFault(library.KindConflict, library.CodeConflict, "No earlier index is kept. Rebuild instead.")
+		return "", library.NewError(library.KindConflict, library.CodeConflict, "No earlier index is kept. Rebuild instead.")
 	})
 }
 
@@ -100,7 +100,7 @@ func (x *Indexer) AbortRebuild(ctx context.Context) error {
 				continue
 			}
 			if present[g.Name] {
-				return library.NewFault(library.KindConflict, library.CodeConflict,
+				return library.NewError(library.KindConflict, library.CodeConflict,
 					"Searches read the new index already. Run the rebuild again to complete it, or roll back.")
 			}
 			if err := x.discard(ctx, g.Name); err != nil {
@@ -115,7 +115,7 @@ func (x *Indexer) AbortRebuild(ctx context.Context) error {
 // busy words the error of a second changer of generations.
 func busy(err error) error {
 	if errors.Is(err, store.ErrGenerationsBusy) {
-		return &library.Fault{Kind: library.KindConflict, Code: library.CodeConflict, Cause: err,
+		return &library.Error{Kind: library.KindConflict, Code: library.CodeConflict, Cause: err,
 			Detail: "Another process is rebuilding the index. Wait for it, or stop it first."}
 	}
 	return err
@@ -219,7 +219,7 @@ func (c *changeover) run(ctx context.Context) (Rebuilt, error) {
 		return Rebuilt{}, fmt.Errorf("comparing the index %s with the library: %w", c.next, err)
 	}
 	if report.Remaining > 0 {
-		return Rebuilt{}, library.NewFault(library.KindInternal, library.CodeInternal,
+		return Rebuilt{}, library.NewError(library.KindInternal, library.CodeInternal,
 			"The new index still differs from the library in %d documents after repairs; searches stay on the old one. Run the rebuild again.", report.Remaining)
 	}
 	if err := c.embed(ctx); err != nil {

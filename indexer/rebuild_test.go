@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
@@ -41,7 +41,7 @@ func (e *env) count() (int64, error) {
 	var found struct {
 		Count int64 `json:"count"`
 	}
-	err := engine.Call(e.ctx, e.search, http.MethodPost, "/"+e.alias()+"/_count?routing="+mappings.Routing(e.actor.Tenant),
+	err := opensearch.Call(e.ctx, e.search, http.MethodPost, "/"+e.alias()+"/_count?routing="+mappings.Routing(e.actor.Tenant),
 		[]byte(`{"query":{"bool":{"filter":[{"term":{"tenant_id":"`+string(e.actor.Tenant)+`"}},{"term":{"deleted":false}}]}}}`), &found)
 	return found.Count, err
 }
@@ -180,7 +180,7 @@ func TestAnInterruptedRebuildIsTakenUpOrGivenUp(t *testing.T) {
 			Interval string `json:"index.refresh_interval"`
 		} `json:"settings"`
 	}
-	if err := engine.Call(e.ctx, e.search, http.MethodGet, "/"+done.Index+"/_settings?flat_settings=true", nil, &settings); err != nil {
+	if err := opensearch.Call(e.ctx, e.search, http.MethodGet, "/"+done.Index+"/_settings?flat_settings=true", nil, &settings); err != nil {
 		t.Fatal(err)
 	}
 	if got := settings[done.Index].Settings.Interval; got != refreshInterval {
@@ -196,7 +196,7 @@ func TestOnlyOneRebuildRuns(t *testing.T) {
 		_, err := x.Rebuild(e.ctx, nil)
 		return err
 	})
-	var f *library.Fault
+	var f *library.Error
 	if !errors.As(err, &f) || f.Kind != library.KindConflict {
 		t.Errorf("a second rebuild gives %v", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
@@ -55,11 +55,11 @@ func (x *Indexer) Reconcile(ctx context.Context, progress func(done, total int64
 
 // lost words the error of a request that found no index.
 func lost(err error, index string) error {
-	if errors.Is(err, errIndexGone) || engine.IsRefusal(err, engine.IndexNotFound) {
-		return &library.Fault{Kind: library.KindUnavailable, Code: library.CodeIndexUnavailable, RetryAfter: 2 * guardEvery, Cause: err,
+	if errors.Is(err, errIndexGone) || opensearch.IsResponseError(err, opensearch.TypeIndexNotFound) {
+		return &library.Error{Kind: library.KindUnavailable, Code: library.CodeIndexUnavailable, RetryAfter: 2 * guardEvery, Cause: err,
 			Detail: "The index " + index + " was deleted meanwhile. A running service with the role index makes it anew and fills it; vitrine reconcile does so too."}
 	}
-	if engine.IsRefusal(err, "index_closed_exception") {
+	if opensearch.IsResponseError(err, "index_closed_exception") {
 		return closed(index)
 	}
 	return err
@@ -92,7 +92,7 @@ func (x *Indexer) countDocuments(ctx context.Context, index string) (int64, erro
 	var found struct {
 		Count int64 `json:"count"`
 	}
-	err := engine.Call(ctx, x.search, http.MethodPost, "/"+index+"/_count", map[string]any{"query": map[string]any{"term": map[string]any{"deleted": false}}}, &found)
+	err := opensearch.Call(ctx, x.search, http.MethodPost, "/"+index+"/_count", map[string]any{"query": map[string]any{"term": map[string]any{"deleted": false}}}, &found)
 	return found.Count, err
 }
 
@@ -144,7 +144,7 @@ func (c *comparison) indexedTenants(ctx context.Context) ([]library.TenantID, er
 				} `json:"tenants"`
 			} `json:"aggregations"`
 		}
-		err := engine.Call(ctx, c.x.search, http.MethodPost, "/"+c.index+"/_search", map[string]any{
+		err := opensearch.Call(ctx, c.x.search, http.MethodPost, "/"+c.index+"/_search", map[string]any{
 			"size": 0, "track_total_hits": false,
 			"query": map[string]any{"term": map[string]any{"deleted": false}},
 			"aggs":  map[string]any{"tenants": map[string]any{"composite": composite}},
@@ -223,7 +223,7 @@ func (c *comparison) documents(ctx context.Context, tenant library.TenantID, aft
 				} `json:"hits"`
 			} `json:"hits"`
 		}
-		if err := engine.Call(ctx, c.x.search, http.MethodPost, "/"+c.index+"/_search?routing="+mappings.Routing(tenant), body, &found); err != nil {
+		if err := opensearch.Call(ctx, c.x.search, http.MethodPost, "/"+c.index+"/_search?routing="+mappings.Routing(tenant), body, &found); err != nil {
 			return nil, err
 		}
 		hits := found.Hits.Hits
@@ -301,7 +301,7 @@ func lookUp(ctx context.Context, x *Indexer, index string, keys []store.AssetKey
 	if err != nil {
 		return nil, err
 	}
-	if err := engine.Call(ctx, x.search, http.MethodPost, "/"+index+"/_mget", body, &found); err != nil {
+	if err := opensearch.Call(ctx, x.search, http.MethodPost, "/"+index+"/_mget", body, &found); err != nil {
 		return nil, err
 	}
 	if len(found.Docs) != len(keys) {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/google/uuid"
 
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
@@ -53,7 +53,7 @@ func TestReconcileRepairsEveryKindOfDifference(t *testing.T) {
 	// Missing: two documents vanish.
 	for _, gone := range h[:2] {
 		path := fmt.Sprintf("/%s/_doc/%s?routing=%s", x.names.Index(1), mappings.DocID(e.actor.Tenant, gone), e.actor.Tenant)
-		if err := engine.Call(e.ctx, e.search, http.MethodDelete, path, nil, nil); err != nil {
+		if err := opensearch.Call(e.ctx, e.search, http.MethodDelete, path, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -99,7 +99,7 @@ func TestReconcileRepairsEveryKindOfDifference(t *testing.T) {
 func (e *env) plant(d mappings.Document) {
 	e.t.Helper()
 	path := fmt.Sprintf("/%s/_doc/%s?routing=%s&version=%d&version_type=external", mappings.Names(e.cfg.Prefix).Index(1), mappings.DocID(d.TenantID, d.AssetH), d.TenantID, d.DocVersion)
-	if err := engine.Call(e.ctx, e.search, http.MethodPut, path, appendDocument(nil, &d), nil); err != nil {
+	if err := opensearch.Call(e.ctx, e.search, http.MethodPut, path, appendDocument(nil, &d), nil); err != nil {
 		e.t.Fatal(err)
 	}
 }

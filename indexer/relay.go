@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"vitrine/internal/fault"
+	"vitrine/internal/failpoint"
 	"vitrine/store"
 )
 
@@ -129,7 +129,7 @@ func (r *Relay) runOnce(ctx context.Context, out *publisher) (int, error) {
 				return err
 			}
 		}
-		if err := fault.Point("relay.before_publish"); err != nil {
+		if err := failpoint.Inject("relay.before_publish"); err != nil {
 			return err
 		}
 		ctx, cancel := context.WithTimeout(ctx, publishTimeout)
@@ -137,7 +137,7 @@ func (r *Relay) runOnce(ctx context.Context, out *publisher) (int, error) {
 		if err := out.publish(ctx, list); err != nil {
 			return err
 		}
-		return fault.Point("relay.after_publish")
+		return failpoint.Inject("relay.after_publish")
 	})
 	r.metrics.relayed.Add(float64(n))
 	return n, err

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
@@ -226,7 +226,7 @@ func (c *comparison) taken(ctx context.Context, keys []store.AssetKey) (bool, er
 }
 
 func (c *comparison) delete(ctx context.Context, tenant library.TenantID, d present) error {
-	err := engine.Call(ctx, c.x.search, http.MethodDelete, fmt.Sprintf("/%s/_doc/%s?routing=%s&if_seq_no=%d&if_primary_term=%d",
+	err := opensearch.Call(ctx, c.x.search, http.MethodDelete, fmt.Sprintf("/%s/_doc/%s?routing=%s&if_seq_no=%d&if_primary_term=%d",
 		c.index, d.ID, mappings.Routing(tenant), d.SeqNo, d.PrimaryTerm), nil, nil)
 	if status := statusOf(err); status == http.StatusConflict || status == http.StatusNotFound {
 		return nil

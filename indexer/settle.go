@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"vitrine/internal/engine"
-	"vitrine/internal/fault"
+	"vitrine/internal/failpoint"
+	"vitrine/internal/opensearch"
 	"vitrine/store"
 )
 
@@ -38,7 +38,7 @@ const patience = 4 * time.Second
 // settle writes a batch to all its targets. It gives an error only when ctx ends,
 // when an index is gone or when a test asks for one.
 func (s *settler) settle(ctx context.Context, b *batch) error {
-	if err := fault.Point("indexer.before_bulk"); err != nil {
+	if err := failpoint.Inject("indexer.before_bulk"); err != nil {
 		return err
 	}
 	for _, index := range b.targets {
@@ -46,7 +46,7 @@ func (s *settler) settle(ctx context.Context, b *batch) error {
 			return err
 		}
 	}
-	if err := fault.Point("indexer.after_bulk"); err != nil {
+	if err := failpoint.Inject("indexer.after_bulk"); err != nil {
 		return err
 	}
 	return s.record(ctx, b)
@@ -131,7 +131,7 @@ func (d *delivery) send(ctx context.Context, items []*item) (left []*item, err e
 		}
 		more, err := d.send(ctx, items[half:])
 		return append(left, more...), err
-	case engine.IsRefusal(err, engine.IndexNotFound):
+	case opensearch.IsResponseError(err, opensearch.TypeIndexNotFound):
 		return nil, errIndexGone
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -156,7 +156,7 @@ func (d *delivery) judge(items []*item, verdicts []verdict) (left []*item, err e
 		case v.conflict():
 			good++
 			m.documents.WithLabelValues(outcomeConflict).Inc()
-		case v.kind == engine.IndexNotFound:
+		case v.kind == opensearch.TypeIndexNotFound:
 			return nil, errIndexGone
 		case v.busy():
 			m.documents.WithLabelValues(outcomeThrottled).Inc()
@@ -164,14 +164,14 @@ func (d *delivery) judge(items []*item, verdicts []verdict) (left []*item, err e
 			left = append(left, it)
 		case v.status >= http.StatusInternalServerError:
 			m.documents.WithLabelValues(outcomeFailed).Inc()
-			it.reason = v.kind + ": " + engine.Shorten(v.reason)
+			it.reason = v.kind + ": " + opensearch.TruncateReason(v.reason)
 			failed = append(failed, it)
 		case !it.stripped && !it.tomb:
 			m.documents.WithLabelValues(outcomeRefused).Inc()
-			d.b.strip(it, v.kind+": "+engine.Shorten(v.reason))
+			d.b.strip(it, v.kind+": "+opensearch.TruncateReason(v.reason))
 			left = append(left, it)
 		default:
-			d.bury(it, v.kind+": "+engine.Shorten(v.reason))
+			d.bury(it, v.kind+": "+opensearch.TruncateReason(v.reason))
 		}
 	}
 	d.s.accepted.Add(int64(good))
@@ -190,7 +190,7 @@ func outcomeOf(it *item) string {
 
 // lose decides about items that fail on the server's side. While the server
 // accepts nothing at all that is an outage, and they wait as long as it takes.
-// Once others get through and these do not, the fault is theirs.
+// Once others get through and these do not, the error is theirs.
 func (d *delivery) lose(failed []*item) (left []*item) {
 	if len(failed) == 0 {
 		d.failing = time.Time{}

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"slices"
 
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/mappings"
 	"vitrine/store"
 )
@@ -64,7 +64,7 @@ const surveyAsks = "ignore_unavailable=true&allow_no_indices=true&expand_wildcar
 func (x *Indexer) survey(ctx context.Context) (survey, error) {
 	var found map[string]declaredIndex
 	alias := x.names.Alias()
-	if err := engine.Call(ctx, x.search, http.MethodGet, "/"+x.names.Pattern()+","+alias+"?"+surveyAsks, nil, &found); err != nil {
+	if err := opensearch.Call(ctx, x.search, http.MethodGet, "/"+x.names.Pattern()+","+alias+"?"+surveyAsks, nil, &found); err != nil {
 		return survey{}, fmt.Errorf("listing the indices: %w", err)
 	}
 	v := survey{names: x.names, indices: map[string]surveyed{}, holders: map[string]holder{}}

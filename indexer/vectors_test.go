@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"vitrine/embed"
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
@@ -120,7 +120,7 @@ func (e *env) embedded(index string, h library.AssetHash) (said string, vectors 
 	var found struct {
 		Source json.RawMessage `json:"_source"`
 	}
-	err := engine.Call(e.ctx, e.search, http.MethodGet, fmt.Sprintf("/%s/_doc/%s?routing=%s", index, mappings.DocID(e.actor.Tenant, h), e.actor.Tenant), nil, &found)
+	err := opensearch.Call(e.ctx, e.search, http.MethodGet, fmt.Sprintf("/%s/_doc/%s?routing=%s", index, mappings.DocID(e.actor.Tenant, h), e.actor.Tenant), nil, &found)
 	if statusOf(err) == http.StatusNotFound {
 		return "", nil
 	}

@@ -7,9 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/opensearch-project/opensearch-go/v4"
-
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/internal/panics"
 	"vitrine/library"
 	"vitrine/mappings"
@@ -37,7 +35,7 @@ type Waiter struct {
 func NewWaiter(search *opensearch.Client, prefix string, m *Metrics) *Waiter {
 	w := &Waiter{search: search, alias: mappings.Names(prefix).Alias(), metrics: m}
 	w.refresh.do = func(ctx context.Context) error {
-		return engine.Call(ctx, search, http.MethodPost, "/"+w.alias+"/_refresh", nil, nil)
+		return opensearch.Call(ctx, search, http.MethodPost, "/"+w.alias+"/_refresh", nil, nil)
 	}
 	return w
 }
@@ -83,7 +81,7 @@ func (w *Waiter) unwritten(ctx context.Context, tenant library.TenantID, writes 
 			Version int64 `json:"_version"`
 		} `json:"docs"`
 	}
-	err = engine.Call(ctx, w.search, http.MethodPost, "/"+w.alias+"/_mget?filter_path=docs._version,docs._id", body, &found)
+	err = opensearch.Call(ctx, w.search, http.MethodPost, "/"+w.alias+"/_mget?filter_path=docs._version,docs._id", body, &found)
 	if err != nil || len(found.Docs) != len(writes) {
 		return writes
 	}

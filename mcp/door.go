@@ -41,7 +41,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	actor, err := e.cfg.Auth.Authenticate(r)
 	if err != nil {
-		e.logFault(r.Context(), err)
+		e.logError(r.Context(), err)
 		op.WriteProblem(w, r, err)
 		return
 	}
@@ -78,7 +78,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	default:
 		w.Header().Set("Allow", "POST, DELETE, HEAD")
-		op.WriteProblem(w, r, library.NewFault(library.KindMethod, library.CodeMethodNotAllowed,
+		op.WriteProblem(w, r, library.NewError(library.KindMethod, library.CodeMethodNotAllowed,
 			"The endpoint takes POST. It offers no standing event stream: progress comes on the stream of the call itself."))
 		return
 	}
@@ -120,12 +120,12 @@ func (e *Endpoint) checkSession(r *http.Request, v *visit, body []byte) error {
 	if json.Unmarshal(body, &m) != nil || m.Method == string(mcp.MethodInitialize) || m.Params.Meta[mcp.MetaKeyProtocolVersion] != nil {
 		return nil //nolint:nilerr // the protocol has its own answer to these
 	}
-	return library.NewFault(library.KindInvalid, library.CodeValidationFailed,
+	return library.NewError(library.KindInvalid, library.CodeValidationFailed,
 		"Send initialize first and then its Mcp-Session-Id with every message, or use protocol version 2026-07-28, which has no sessions.")
 }
 
 func noSession() error {
-	return library.NewFault(library.KindNotFound, library.CodeNotFound, "There is no such session. Send initialize again.")
+	return library.NewError(library.KindNotFound, library.CodeNotFound, "There is no such session. Send initialize again.")
 }
 
 // checkOrigin stops web pages from using a visitor's network position: a request
@@ -136,7 +136,7 @@ func (e *Endpoint) checkOrigin(r *http.Request) error {
 	if len(origins) == 0 || len(origins) == 1 && e.isAllowed(origins[0]) {
 		return nil
 	}
-	return library.NewFault(library.KindForbidden, "ORIGIN_NOT_ALLOWED",
+	return library.NewError(library.KindForbidden, "ORIGIN_NOT_ALLOWED",
 		"Pages of this origin may not call the endpoint. The server's setting for allowed origins can add it.")
 }
 

@@ -4,7 +4,7 @@
 // http.Handler for POST /mcp that speaks both living eras of the protocol: the
 // sessionless 2026-07-28 revision and the ones before it that begin with
 // initialize. A tool call becomes the same call that REST makes, so both give
-// the same result and the same faults. The package holds no business logic and
+// the same result and the same errors. The package holds no business logic and
 // keeps no state that a call needs. It is the only one that imports mcp-go.
 package mcp
 

@@ -50,7 +50,7 @@ func TestEndpoint(t *testing.T) {
 		for name, test := range map[string]func(*testing.T, *echo.Server, *echo.Client){
 			"Every tool is listed with all that clients need":            everyToolIsListedWithAllThatClientsNeed,
 			"A result comes structured and as the same text":             aResultComesStructuredAndAsTheSameText,
-			"A fault is a result with the problem in both forms":         aFaultIsAResultWithTheProblemInBothForms,
+			"An error is a result with the problem in both forms":        anErrorIsAResultWithTheProblemInBothForms,
 			"Resources and prompts answer or refuse in their era":        resourcesAndPromptsAnswerOrRefuseInTheirEra,
 			"A large body is turned away before it is read":              aLargeBodyIsTurnedAwayBeforeItIsRead,
 			"All progress arrives in order before the answer every time": allProgressArrivesInOrderBeforeTheAnswerEveryTime,
@@ -158,7 +158,7 @@ func aResultComesStructuredAndAsTheSameText(t *testing.T, s *echo.Server, c *ech
 	}
 }
 
-func aFaultIsAResultWithTheProblemInBothForms(t *testing.T, s *echo.Server, c *echo.Client) {
+func anErrorIsAResultWithTheProblemInBothForms(t *testing.T, s *echo.Server, c *echo.Client) {
 	for args, want := range map[string]string{
 		`{"text":"a","tagz":[]}`: "tagz",
 		`{"count":0}`:            "text",
@@ -169,7 +169,7 @@ func aFaultIsAResultWithTheProblemInBothForms(t *testing.T, s *echo.Server, c *e
 		if err := json.Unmarshal(r.Structured, &p); err != nil || !r.IsError {
 			t.Fatalf("%s: %v %s", args, err, r.Structured)
 		}
-		if p.Status != 400 || p.RequestID == "" || want != "" && !slices.ContainsFunc(p.Errors, func(f library.FieldFault) bool { return f.Field == want }) {
+		if p.Status != 400 || p.RequestID == "" || want != "" && !slices.ContainsFunc(p.Errors, func(f library.FieldError) bool { return f.Field == want }) {
 			t.Errorf("%s: %s", args, r.Structured)
 		}
 		if diff := cmp.Diff(parsed(t, r.Structured), parsed(t, []byte(r.Content[0].Text))); diff != "" {

@@ -97,12 +97,12 @@ func variables(args map[string]any) map[string]string {
 	return vars
 }
 
-// refuse notes the protocol error that stands for a fault, with the fault's
+// refuse notes the protocol error that stands for an error, with the error's
 // problem as its data. What does not exist has a code of its own in the older
 // revisions.
 func (e *Endpoint) refuse(ctx context.Context, err error) error {
-	e.logFault(ctx, err)
-	v, f := visitOf(ctx), library.AsFault(err)
+	e.logError(ctx, err)
+	v, f := visitOf(ctx), library.AsError(err)
 	code := mcp.INVALID_PARAMS
 	switch f.Kind {
 	case library.KindNotFound:
@@ -136,14 +136,14 @@ func (e *Endpoint) prompt(p op.Prompt) server.PromptHandlerFunc {
 				result, err = nil, e.refuse(ctx, fmt.Errorf("panic in prompt %s: %v\n%s", p.Name, r, debug.Stack()))
 			}
 		}()
-		var faults []library.FieldFault
+		var errs []library.FieldError
 		for _, a := range p.Arguments {
 			if a.Required && strings.TrimSpace(request.Params.Arguments[a.Name]) == "" {
-				faults = append(faults, library.FieldFault{Field: a.Name, Code: "required", Message: "It is required.", Hint: a.Doc})
+				errs = append(errs, library.FieldError{Field: a.Name, Code: "required", Message: "It is required.", Hint: a.Doc})
 			}
 		}
-		if len(faults) > 0 {
-			return nil, e.refuse(ctx, library.Invalid(faults...))
+		if len(errs) > 0 {
+			return nil, e.refuse(ctx, library.Invalid(errs...))
 		}
 		return &mcp.GetPromptResult{Description: p.Doc, Messages: []mcp.PromptMessage{
 			mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(p.Render(request.Params.Arguments)))}}, nil

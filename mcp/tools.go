@@ -63,7 +63,7 @@ func (e *Endpoint) hideTools(ctx context.Context, _ any, _ *mcp.ListToolsRequest
 	result.Tools = shown
 }
 
-// call answers tools/call for one operation. Faults are results with isError, so
+// call answers tools/call for one operation. Errors are results with isError, so
 // that the model sees them; protocol errors are mcp-go's.
 func (e *Endpoint) call(o op.Operation) server.ToolHandlerFunc {
 	return func(ctx context.Context, request mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
@@ -113,7 +113,7 @@ func idempotencyKey(meta *mcp.Meta) (string, error) {
 	case string:
 		return key, nil
 	}
-	return "", library.Invalid(library.FieldFault{Field: "_meta.idempotency_key", Code: "type", Message: "Expected a string."})
+	return "", library.Invalid(library.FieldError{Field: "_meta.idempotency_key", Code: "type", Message: "Expected a string."})
 }
 
 // withAttachments adds images as blocks that a model can look at. Other binary
@@ -127,9 +127,9 @@ func withAttachments(r *mcp.CallToolResult, list []op.Attachment) *mcp.CallToolR
 	return r
 }
 
-// failed gives a fault as a result, the same object that REST sends.
+// failed gives an error as a result, the same object that REST sends.
 func (e *Endpoint) failed(ctx context.Context, err error) *mcp.CallToolResult {
-	e.logFault(ctx, err)
+	e.logError(ctx, err)
 	encoded, encodeErr := op.EncodeOutput(op.ProblemOf(err, op.RequestID(ctx)))
 	if encodeErr != nil { // only structured detail can fail to encode
 		encoded, _ = op.EncodeOutput(op.ProblemOf(encodeErr, op.RequestID(ctx)))
@@ -139,9 +139,9 @@ func (e *Endpoint) failed(ctx context.Context, err error) *mcp.CallToolResult {
 	return r
 }
 
-// logFault writes what the client must not see.
-func (e *Endpoint) logFault(ctx context.Context, err error) {
-	f := library.AsFault(err)
+// logError writes what the client must not see.
+func (e *Endpoint) logError(ctx context.Context, err error) {
+	f := library.AsError(err)
 	if ctx.Err() != nil || f.Cause == nil && f.Kind != library.KindInternal {
 		return
 	}

@@ -45,7 +45,7 @@ func ParseArguments(raw []byte) (map[string]any, error) {
 }
 
 func malformed(detail string) error {
-	return library.NewFault(library.KindInvalid, library.CodeMalformedJSON, "%s", detail)
+	return library.NewError(library.KindInvalid, library.CodeMalformedJSON, "%s", detail)
 }
 
 func position(d *json.Decoder, err error) string {

@@ -17,7 +17,7 @@ import (
 
 // Call runs one operation for an actor: permission, tenant, defaults, schema,
 // cross-field rules, then the work. It takes ownership of args. Every error it
-// returns is a *library.Fault. Transports go through a Caller instead, which
+// returns is a *library.Error. Transports go through a Caller instead, which
 // adds limits and idempotency.
 func (o Operation) Call(ctx context.Context, actor library.Actor, args map[string]any) (any, error) {
 	if err := o.authorize(actor); err != nil {
@@ -42,7 +42,7 @@ type Caller struct {
 type Observation struct {
 	Operation string
 	Transport string // rest or mcp
-	Code      string // the fault's code; empty for success
+	Code      string // the error's code; empty for success
 	Took      time.Duration
 }
 
@@ -60,7 +60,7 @@ type Result struct {
 }
 
 // Call runs an operation: permission, rate limit, arguments, idempotency, work.
-// It takes ownership of args. Every error is a *library.Fault, a panic of the
+// It takes ownership of args. Every error is a *library.Error, a panic of the
 // work included.
 func (c *Caller) Call(ctx context.Context, o Operation, actor library.Actor, args map[string]any, opt CallOptions) (res Result, err error) {
 	if c.Observe != nil {
@@ -68,7 +68,7 @@ func (c *Caller) Call(ctx context.Context, o Operation, actor library.Actor, arg
 		defer func() {
 			seen := Observation{Operation: o.Name, Transport: opt.Transport, Took: time.Since(start)}
 			if err != nil {
-				seen.Code = library.AsFault(err).Code
+				seen.Code = library.AsError(err).Code
 			}
 			c.Observe(seen)
 		}()
@@ -107,10 +107,10 @@ func (o Operation) withDeadline(given context.Context) (ctx context.Context, end
 	return ctx, func(err error) error {
 		late := errors.Is(ctx.Err(), context.DeadlineExceeded) && given.Err() == nil
 		cancel()
-		if err == nil || !late || library.AsFault(err).Kind != library.KindInternal {
+		if err == nil || !late || library.AsError(err).Kind != library.KindInternal {
 			return err
 		}
-		return &library.Fault{Kind: library.KindUnavailable, Code: library.CodeDeadline, RetryAfter: 5 * time.Second, Cause: err,
+		return &library.Error{Kind: library.KindUnavailable, Code: library.CodeDeadline, RetryAfter: 5 * time.Second, Cause: err,
 			Detail: "The call took too long and was ended. Repeat it; with the same Idempotency-Key it cannot happen twice."}
 	}
 }
@@ -123,10 +123,10 @@ func (o Operation) authorize(actor library.Actor) error {
 	return MissingPermission(o.Permission, o.Name)
 }
 
-// MissingPermission is the fault of a credential that lacks what an operation or
+// MissingPermission is the error of a credential that lacks what an operation or
 // a resource needs.
 func MissingPermission(p library.Permission, what string) error {
-	return &library.Fault{Kind: library.KindForbidden, Code: library.CodePermissionRequired, Permission: p,
+	return &library.Error{Kind: library.KindForbidden, Code: library.CodePermissionRequired, Permission: p,
 		Detail: "This credential lacks the permission " + string(p) + ", which " + what + " needs. Use a key that has it."}
 }
 
@@ -134,9 +134,9 @@ func MissingPermission(p library.Permission, what string) error {
 // to the tenant they name, and gives them as canonical JSON.
 func (o Operation) prepare(actor library.Actor, args map[string]any) (library.Actor, []byte, error) {
 	normalize(o.Input, args)
-	faults := validate(o.Input, args)
-	if faults = append(faults, unstorable("", args)...); len(faults) > 0 {
-		return actor, nil, library.Invalid(faults[:min(len(faults), maxFaults)]...)
+	errs := validate(o.Input, args)
+	if errs = append(errs, unstorable("", args)...); len(errs) > 0 {
+		return actor, nil, library.Invalid(errs[:min(len(errs), maxFieldErrors)]...)
 	}
 	actor, err := chooseTenant(actor, args)
 	if err != nil {
@@ -144,12 +144,12 @@ func (o Operation) prepare(actor library.Actor, args map[string]any) (library.Ac
 	}
 	raw, err := json.Marshal(args)
 	if err != nil {
-		return actor, nil, library.AsFault(err)
+		return actor, nil, library.AsError(err)
 	}
 	return actor, raw, nil
 }
 
-// run does the work. A panic becomes an internal fault, so that one bad call
+// run does the work. A panic becomes an internal error, so that one bad call
 // cannot end the process or leave a client without an answer.
 func (o Operation) run(ctx context.Context, actor library.Actor, raw []byte) (out any, err error) {
 	err = panics.Try(func() (err error) {
@@ -157,7 +157,7 @@ func (o Operation) run(ctx context.Context, actor library.Actor, raw []byte) (ou
 		return err
 	})
 	if err != nil {
-		return nil, library.AsFault(err)
+		return nil, library.AsError(err)
 	}
 	return out, nil
 }
@@ -189,7 +189,7 @@ func EncodeOutput(value any) ([]byte, error) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := panics.Try(func() error { return e.Encode(value) }); err != nil {
-		return nil, library.AsFault(fmt.Errorf("encoding an output: %w", err))
+		return nil, library.AsError(fmt.Errorf("encoding an output: %w", err))
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

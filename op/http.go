@@ -17,7 +17,7 @@ const MaxBody = 4.5 * 1024 * 1024
 
 // TooLarge is the answer to a body above MaxBody.
 func TooLarge() error {
-	return library.NewFault(library.KindTooLarge, library.CodePayloadTooLarge,
+	return library.NewError(library.KindTooLarge, library.CodePayloadTooLarge,
 		"The request body is larger than 4.5 MB. Upload the file with a signed URL (CreateUploadUrl) and pass its storage path instead.")
 }
 
@@ -49,7 +49,7 @@ func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
 	switch {
 	case err != nil:
-		return nil, &library.Fault{Kind: library.KindInvalid, Code: library.CodeMalformedJSON,
+		return nil, &library.Error{Kind: library.KindInvalid, Code: library.CodeMalformedJSON,
 			Detail: "The body could not be read to its end. Send it again.", Cause: err}
 	case len(body) > MaxBody:
 		drain(r)
@@ -66,7 +66,7 @@ func drain(r *http.Request) {
 	}
 }
 
-// WriteProblem answers an HTTP request with a fault as application/problem+json
+// WriteProblem answers an HTTP request with an error as application/problem+json
 // (RFC 9457). Both transports answer so when a request does not reach an
 // operation.
 func WriteProblem(w http.ResponseWriter, r *http.Request, err error) {

@@ -46,15 +46,15 @@ func (c *Caller) once(ctx context.Context, o Operation, actor library.Actor, key
 	claimed, seen, response, err := c.Idempotency.BeginIdempotent(ctx, actor.Tenant, actor.ID, key, request)
 	switch {
 	case err != nil:
-		return nil, false, library.AsFault(err)
+		return nil, false, library.AsError(err)
 	case !claimed && !bytes.Equal(seen, request[:]):
-		return nil, false, library.NewFault(library.KindUnprocessable, library.CodeIdempotencyReuse,
+		return nil, false, library.NewError(library.KindUnprocessable, library.CodeIdempotencyReuse,
 			"This idempotency key was used for a different request. Send a new key with each new request.")
 	case !claimed && response == nil:
-		fault := library.NewFault(library.KindConflict, library.CodeConflict,
+		libErr := library.NewError(library.KindConflict, library.CodeConflict,
 			"The first request with this idempotency key is still running. Repeat the request in a moment to get its answer.")
-		fault.RetryAfter = time.Second
-		return nil, false, fault
+		libErr.RetryAfter = time.Second
+		return nil, false, libErr
 	case !claimed:
 		return rawOutput(response), true, nil
 	}
@@ -128,6 +128,6 @@ func checkIdempotencyKey(key string) error {
 	if ok {
 		return nil
 	}
-	return library.Invalid(library.FieldFault{Field: "idempotency_key", Code: "format",
+	return library.Invalid(library.FieldError{Field: "idempotency_key", Code: "format",
 		Message: "Expected 1 to 255 printable ASCII characters without blanks, for example a UUID."})
 }

@@ -85,13 +85,13 @@ type Operation struct {
 	call     func(ctx context.Context, actor library.Actor, raw []byte) (any, error)
 }
 
-// Handler is the work of an operation: typed input in, typed output out. Faults
-// are *library.Fault; any other error counts as a defect of ours.
+// Handler is the work of an operation: typed input in, typed output out. Errors
+// are *library.Error; any other error counts as a defect of ours.
 type Handler[I, O any] func(ctx context.Context, actor library.Actor, in I) (O, error)
 
 // Validator is implemented by inputs with rules across fields, such as "exactly
 // one of". It runs after the schema's own checks.
-type Validator interface{ Validate() []library.FieldFault }
+type Validator interface{ Validate() []library.FieldError }
 
 // Define makes an operation out of its description and its work. It panics on a
 // description that no transport could render: that is a defect of the program.
@@ -108,12 +108,12 @@ func Define[I, O any](meta Meta, work Handler[I, O]) Operation {
 		d := json.NewDecoder(bytes.NewReader(raw))
 		d.UseNumber() // free objects keep seeds beyond 2^53
 		if err := d.Decode(&in); err != nil {
-			return nil, library.NewFault(library.KindInvalid, library.CodeMalformedJSON,
+			return nil, library.NewError(library.KindInvalid, library.CodeMalformedJSON,
 				"The arguments do not have the shape of this operation's input; compare them with its schema.")
 		}
 		if v, ok := any(&in).(Validator); ok {
-			if faults := v.Validate(); len(faults) > 0 {
-				return nil, library.Invalid(faults...)
+			if errs := v.Validate(); len(errs) > 0 {
+				return nil, library.Invalid(errs...)
 			}
 		}
 		return work(ctx, actor, in)

@@ -31,15 +31,15 @@ func operation(t testing.TB, name string) op.Operation {
 	return o
 }
 
-func call(t testing.TB, name string, args string) (string, *library.Fault) {
+func call(t testing.TB, name string, args string) (string, *library.Error) {
 	t.Helper()
 	m, err := op.ParseArguments([]byte(args))
 	if err != nil {
-		return "", library.AsFault(err)
+		return "", library.AsError(err)
 	}
 	out, err := operation(t, name).Call(context.Background(), everything, m)
 	if err != nil {
-		return "", library.AsFault(err)
+		return "", library.AsError(err)
 	}
 	raw, err := op.EncodeOutput(out)
 	if err != nil {
@@ -63,9 +63,9 @@ func TestArgumentsAreBroughtIntoTheFormOfTheSchema(t *testing.T) {
 		"white space around the body is fine": {" {\"text\":\"fox\"}\n", `"count":20,"ratio":0,"exact":false,"order_by":"relevance","tags":[],"status":""}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, fault := call(t, "Echo", c.args)
-			if fault != nil {
-				t.Fatal(fault)
+			got, libErr := call(t, "Echo", c.args)
+			if libErr != nil {
+				t.Fatal(libErr)
 			}
 			if diff := cmp.Diff(head+c.want, got); diff != "" {
 				t.Error(diff)
@@ -77,14 +77,14 @@ func TestArgumentsAreBroughtIntoTheFormOfTheSchema(t *testing.T) {
 func TestAnAssetMayGoByAnyOfItsNames(t *testing.T) {
 	hash := strings.Repeat("a", 40)
 	for _, name := range []string{"asset_h", "assetH", "asset_id", "assetId", "asset_hash", "assetHash"} {
-		got, fault := call(t, "EchoGet", `{"`+name+`":"`+hash+`"}`)
-		if fault != nil || !strings.Contains(got, hash) {
-			t.Errorf("%s: %s %v", name, got, fault)
+		got, libErr := call(t, "EchoGet", `{"`+name+`":"`+hash+`"}`)
+		if libErr != nil || !strings.Contains(got, hash) {
+			t.Errorf("%s: %s %v", name, got, libErr)
 		}
 	}
-	_, fault := call(t, "EchoGet", `{"asset_h":"`+hash+`","asset_id":"`+hash+`"}`)
-	if fault == nil || len(fault.Fields) != 1 || fault.Fields[0].Field != "asset_id" || fault.Fields[0].Code != "unknown" {
-		t.Errorf("two names at once: %+v", fault)
+	_, libErr := call(t, "EchoGet", `{"asset_h":"`+hash+`","asset_id":"`+hash+`"}`)
+	if libErr == nil || len(libErr.Fields) != 1 || libErr.Fields[0].Field != "asset_id" || libErr.Fields[0].Code != "unknown" {
+		t.Errorf("two names at once: %+v", libErr)
 	}
 }
 
@@ -124,14 +124,14 @@ func TestFaultyArgumentsAreNamedWithWhatIsAllowed(t *testing.T) {
 				t.Fatalf("code %s, want %s: %v", f.Code, c.code, f)
 			}
 			if n := len(f.Error()); n > 1000 {
-				t.Errorf("the fault has %d characters: it repeats what was sent", n)
+				t.Errorf("the error has %d characters: it repeats what was sent", n)
 			}
 			if c.fieldCode == "" {
 				return
 			}
-			i := slices.IndexFunc(f.Fields, func(x library.FieldFault) bool { return x.Code == c.fieldCode && (c.field == "" || x.Field == c.field) })
+			i := slices.IndexFunc(f.Fields, func(x library.FieldError) bool { return x.Code == c.fieldCode && (c.field == "" || x.Field == c.field) })
 			if i < 0 {
-				t.Fatalf("no fault %s of %s in %+v", c.fieldCode, c.field, f.Fields)
+				t.Fatalf("no error %s of %s in %+v", c.fieldCode, c.field, f.Fields)
 			}
 			if x := f.Fields[i]; x.Message == "" || x.Hint != c.hint {
 				t.Errorf("message %q, hint %q, want hint %q", x.Message, x.Hint, c.hint)
@@ -153,7 +153,7 @@ func TestAllFaultyFieldsComeAtOnceButNotWithoutEnd(t *testing.T) {
 	many.WriteString("}")
 	_, f = call(t, "Echo", many.String())
 	if len(f.Fields) > 20 {
-		t.Errorf("%d faults in one answer", len(f.Fields))
+		t.Errorf("%d errors in one answer", len(f.Fields))
 	}
 	for range 5 {
 		if _, again := call(t, "Echo", many.String()); cmp.Diff(f.Fields, again.Fields) != "" {
@@ -188,7 +188,7 @@ func TestOneMissingPermissionIsNamed(t *testing.T) {
 	reader := everything
 	reader.Permissions = []library.Permission{library.PermRead}
 	_, err := operation(t, "EchoWrite").Call(t.Context(), reader, map[string]any{"name": "a"})
-	if f := library.AsFault(err); f.Code != library.CodePermissionRequired || f.Permission != library.PermWrite {
+	if f := library.AsError(err); f.Code != library.CodePermissionRequired || f.Permission != library.PermWrite {
 		t.Errorf("%+v", f)
 	}
 }
@@ -199,7 +199,7 @@ func (brokenOutput) MarshalJSON() ([]byte, error) { panic("hunter2") }
 
 func TestEncodeOutput_PanicOfAValueIsAnInternalFault(t *testing.T) {
 	_, err := op.EncodeOutput(map[string]any{"a": brokenOutput{}})
-	f := library.AsFault(err)
+	f := library.AsError(err)
 	if err == nil || f.Kind != library.KindInternal || strings.Contains(f.Detail, "hunter2") || !strings.Contains(fmt.Sprint(f.Cause), "hunter2") {
 		t.Errorf("%+v", f)
 	}
@@ -218,8 +218,8 @@ func TestOutputsAreCheckedAgainstTheirSchema(t *testing.T) {
 	if f != nil {
 		t.Fatal(f)
 	}
-	if faults := o.CheckOutput([]byte(good)); len(faults) > 0 {
-		t.Errorf("a good output is refused: %+v", faults)
+	if errs := o.CheckOutput([]byte(good)); len(errs) > 0 {
+		t.Errorf("a good output is refused: %+v", errs)
 	}
 	for _, bad := range []string{strings.Replace(good, `"tags":[]`, `"tags":null`, 1), strings.Replace(good, `"count":20,`, "", 1), `[]`, `{`} {
 		if len(o.CheckOutput([]byte(bad))) == 0 {

@@ -7,16 +7,16 @@ import (
 	"vitrine/library"
 )
 
-// Problem is how a fault looks to a client, over REST as
+// Problem is how an error looks to a client, over REST as
 // application/problem+json (RFC 9457) and over MCP as the structured content of
 // an error result.
 type Problem struct {
 	Type       string               `json:"type" doc:"Always about:blank; code is what programs branch on."`
-	Title      string               `json:"title" doc:"The kind of fault in words."`
+	Title      string               `json:"title" doc:"The kind of error in words."`
 	Status     int                  `json:"status" doc:"HTTP status."`
 	Detail     string               `json:"detail" doc:"What went wrong and what to do next."`
 	Code       string               `json:"code" doc:"Stable code in upper snake case."`
-	Errors     []library.FieldFault `json:"errors" doc:"Every faulty field, with what is allowed."`
+	Errors     []library.FieldError `json:"errors" doc:"Every invalid field, with what is allowed."`
 	Permission string               `json:"permission,omitempty" doc:"The permission that is missing."`
 	Extra      any                  `json:"extra,omitempty" doc:"Structured detail, for example query warnings."`
 	Retryable  bool                 `json:"retryable" doc:"Whether the same request may succeed later unchanged."`
@@ -24,7 +24,7 @@ type Problem struct {
 	RequestID  string               `json:"request_id,omitempty" doc:"Finds this request in the server's log."`
 }
 
-var kinds = map[library.FaultKind]struct {
+var kinds = map[library.ErrorKind]struct {
 	status int
 	title  string
 }{
@@ -47,7 +47,7 @@ var kinds = map[library.FaultKind]struct {
 
 // ProblemOf renders an error for a client. The hidden cause stays hidden.
 func ProblemOf(err error, requestID string) Problem {
-	f := library.AsFault(err)
+	f := library.AsError(err)
 	k := kinds[f.Kind]
 	p := Problem{
 		Type: "about:blank", Title: k.title, Status: k.status, Detail: f.Detail, Code: f.Code,
@@ -55,13 +55,13 @@ func ProblemOf(err error, requestID string) Problem {
 		RetryAfter: int(math.Ceil(f.RetryAfter.Seconds())), RequestID: requestID,
 	}
 	if p.Errors == nil {
-		p.Errors = []library.FieldFault{}
+		p.Errors = []library.FieldError{}
 	}
 	return p
 }
 
-// IsFault reports whether err is a fault of the given code.
-func IsFault(err error, code string) bool {
-	var f *library.Fault
+// HasCode reports whether err is an error of the given code.
+func HasCode(err error, code string) bool {
+	var f *library.Error
 	return errors.As(err, &f) && f.Code == code
 }

@@ -62,7 +62,7 @@ func NewLimiter(budgets map[RateClass]Budget) *Limiter {
 }
 
 // Take counts one call. It gives nil when the class has no budget, and a
-// RATE_LIMITED fault beside the state when the budget is spent; a refused call
+// RATE_LIMITED error beside the state when the budget is spent; a refused call
 // does not count.
 func (l *Limiter) Take(actor library.Actor, class RateClass) (*RateState, error) {
 	b, limited := l.budgets[class]
@@ -77,10 +77,10 @@ func (l *Limiter) Take(actor library.Actor, class RateClass) (*RateState, error)
 	oldest := w.times[w.next]
 	if !oldest.IsZero() && now.Sub(oldest) < b.Window {
 		state.Reset = b.Window - now.Sub(oldest)
-		fault := library.NewFault(library.KindRateLimited, library.CodeRateLimited,
+		libErr := library.NewError(library.KindRateLimited, library.CodeRateLimited,
 			"More than %d calls of the kind %q in %s. Wait, then repeat the call.", b.Calls, class, b.Window)
-		fault.RetryAfter = state.Reset
-		return state, fault
+		libErr.RetryAfter = state.Reset
+		return state, libErr
 	}
 	w.times[w.next] = now
 	w.next = (w.next + 1) % b.Calls

@@ -23,7 +23,7 @@ func TestThe121stSearchOfAMinuteIsRefusedAndTheBudgetComesBack(t *testing.T) {
 		now = now.Add(100 * time.Millisecond)
 	}
 	state, err := l.Take(one, RateSearch)
-	if f := library.AsFault(err); err == nil || f.Code != library.CodeRateLimited || f.RetryAfter != 48*time.Second || state.Remaining != 0 {
+	if f := library.AsError(err); err == nil || f.Code != library.CodeRateLimited || f.RetryAfter != 48*time.Second || state.Remaining != 0 {
 		t.Fatalf("the 121st: %+v %+v", state, err)
 	}
 	if _, err := l.Take(two, RateSearch); err != nil {

@@ -36,16 +36,16 @@ func plainDefaults(s *huma.Schema) {
 // CheckOutput reports where an encoded output breaks the operation's output
 // schema. Clients may check it too and refuse the answer, so tests run it over
 // every operation.
-func (o Operation) CheckOutput(encoded []byte) []library.FieldFault {
+func (o Operation) CheckOutput(encoded []byte) []library.FieldError {
 	d := json.NewDecoder(bytes.NewReader(encoded))
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
-		return []library.FieldFault{{Code: "type", Message: "It is not valid JSON."}}
+		return []library.FieldError{{Code: "type", Message: "It is not valid JSON."}}
 	}
 	m, ok := v.(map[string]any)
 	if !ok {
-		return []library.FieldFault{{Code: "type", Message: "It is not an object."}}
+		return []library.FieldError{{Code: "type", Message: "It is not an object."}}
 	}
 	for k, x := range m {
 		m[k] = plainNumbers(x)

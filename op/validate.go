@@ -14,12 +14,12 @@ import (
 )
 
 // validate checks arguments against the operation's schema and reports every
-// faulty field at once, never with the value that was sent.
-func validate(s *huma.Schema, args map[string]any) []library.FieldFault {
+// invalid field at once, never with the value that was sent.
+func validate(s *huma.Schema, args map[string]any) []library.FieldError {
 	return check(s, args, huma.ModeWriteToServer)
 }
 
-func check(s *huma.Schema, args map[string]any, mode huma.ValidateMode) []library.FieldFault {
+func check(s *huma.Schema, args map[string]any, mode huma.ValidateMode) []library.FieldError {
 	var res huma.ValidateResult
 	huma.Validate(nil, s, huma.NewPathBuffer(nil, 0), mode, args, &res)
 	details := make([]*huma.ErrorDetail, 0, len(res.Errors))
@@ -31,18 +31,18 @@ func check(s *huma.Schema, args map[string]any, mode huma.ValidateMode) []librar
 	}
 	// The validator walks maps; the same request must get the same answer each time.
 	slices.SortStableFunc(details, func(a, b *huma.ErrorDetail) int { return strings.Compare(a.Location, b.Location) })
-	faults := make([]library.FieldFault, 0, min(len(details), maxFaults))
-	for _, d := range details[:min(len(details), maxFaults)] {
-		faults = append(faults, fieldFault(s, d))
+	errs := make([]library.FieldError, 0, min(len(details), maxFieldErrors))
+	for _, d := range details[:min(len(details), maxFieldErrors)] {
+		errs = append(errs, fieldError(s, d))
 	}
-	return faults
+	return errs
 }
 
 const (
-	// maxFaults bounds a reply: a request with 100,000 unknown fields must not
+	// maxFieldErrors bounds a reply: a request with 100,000 unknown fields must not
 	// come back as one with 100,000 sentences.
-	maxFaults = 20
-	// maxFieldPath bounds the one part of a fault that the caller chose.
+	maxFieldErrors = 20
+	// maxFieldPath bounds the one part of an error that the caller chose.
 	maxFieldPath = 120
 )
 
@@ -88,8 +88,8 @@ func head(msg string) string {
 	return msg
 }
 
-func fieldFault(s *huma.Schema, d *huma.ErrorDetail) library.FieldFault {
-	f := library.FieldFault{Field: shorten(d.Location), Code: "invalid", Message: sentence(d.Message)}
+func fieldError(s *huma.Schema, d *huma.ErrorDetail) library.FieldError {
+	f := library.FieldError{Field: shorten(d.Location), Code: "invalid", Message: sentence(d.Message)}
 	for _, m := range messages {
 		if strings.HasPrefix(d.Message, m.prefix) {
 			f.Code = m.code
@@ -174,29 +174,29 @@ func nearestHint(s *huma.Schema, path string) string {
 
 // unstorable finds strings that no database text can hold. The sent value is
 // valid JSON, so without this check it would fail late and as our defect.
-func unstorable(path string, v any) (faults []library.FieldFault) {
+func unstorable(path string, v any) (errs []library.FieldError) {
 	switch v := v.(type) {
 	case string:
 		if strings.IndexByte(v, 0) >= 0 {
-			faults = append(faults, library.FieldFault{Field: shorten(path), Code: "format", Message: "The character U+0000 is not allowed."})
+			errs = append(errs, library.FieldError{Field: shorten(path), Code: "format", Message: "The character U+0000 is not allowed."})
 		}
 	case []any:
 		for i, x := range v {
 			switch x.(type) { // a vector has thousands of numbers, none of which needs a path
 			case string, []any, map[string]any:
-				if len(faults) < maxFaults {
-					faults = append(faults, unstorable(fmt.Sprintf("%s[%d]", path, i), x)...)
+				if len(errs) < maxFieldErrors {
+					errs = append(errs, unstorable(fmt.Sprintf("%s[%d]", path, i), x)...)
 				}
 			}
 		}
 	case map[string]any:
 		for _, k := range slices.Sorted(maps.Keys(v)) {
 			if strings.IndexByte(k, 0) >= 0 {
-				faults = append(faults, library.FieldFault{Field: shorten(path), Code: "format", Message: "The character U+0000 is not allowed in a name."})
-			} else if len(faults) < maxFaults {
-				faults = append(faults, unstorable(strings.TrimPrefix(path+"."+k, "."), v[k])...)
+				errs = append(errs, library.FieldError{Field: shorten(path), Code: "format", Message: "The character U+0000 is not allowed in a name."})
+			} else if len(errs) < maxFieldErrors {
+				errs = append(errs, unstorable(strings.TrimPrefix(path+"."+k, "."), v[k])...)
 			}
 		}
 	}
-	return faults[:min(len(faults), maxFaults)]
+	return errs[:min(len(errs), maxFieldErrors)]
 }

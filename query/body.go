@@ -32,26 +32,26 @@ const MaxNeighbours = 10000
 
 // KNN is the query of the vector arm: the k nearest neighbours of a vector among
 // what KNNFilter lets through, in the field of an embedding configuration. The
-// error is a *library.Fault for a vector that the index would refuse.
+// error is a *library.Error for a vector that the index would refuse.
 func (s *Search) KNN(config string, vector []float32, k int) (map[string]any, error) {
-	fault := func(code, format string, args ...any) error {
-		return library.Invalid(library.FieldFault{Field: "query_vector", Code: code, Message: fmt.Sprintf(format, args...)})
+	libErr := func(code, format string, args ...any) error {
+		return library.Invalid(library.FieldError{Field: "query_vector", Code: code, Message: fmt.Sprintf(format, args...)})
 	}
 	if k < 1 || k > MaxNeighbours {
-		return nil, library.Invalid(library.FieldFault{Field: "limit", Code: "range", Message: fmt.Sprintf("Between 1 and %d neighbours are allowed.", MaxNeighbours)})
+		return nil, library.Invalid(library.FieldError{Field: "limit", Code: "range", Message: fmt.Sprintf("Between 1 and %d neighbours are allowed.", MaxNeighbours)})
 	}
 	if len(vector) == 0 {
-		return nil, fault("length", "The vector is empty; send one number per dimension of the embedding configuration.")
+		return nil, libErr("length", "The vector is empty; send one number per dimension of the embedding configuration.")
 	}
 	sum := 0.0
 	for i, x := range vector {
 		if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
-			return nil, fault("format", "Number %d of the vector is not finite.", i)
+			return nil, libErr("format", "Number %d of the vector is not finite.", i)
 		}
 		sum += float64(x) * float64(x)
 	}
 	if sum == 0 {
-		return nil, fault("range", "The vector is all zero; it has no direction to compare.")
+		return nil, libErr("range", "The vector is all zero; it has no direction to compare.")
 	}
 	return map[string]any{"knn": map[string]any{
 		mappings.VectorField(config): map[string]any{"vector": vector, "k": k, "filter": s.KNNFilter},

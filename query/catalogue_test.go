@@ -20,7 +20,7 @@ const catalogueFile = "testdata/cases.txt"
 // reading is what the catalogue says of one query, line by line.
 func reading(text string) []string {
 	q, err := Parse(text, Options{})
-	var f *library.Fault
+	var f *library.Error
 	if errors.As(err, &f) {
 		return []string{"= " + f.Code}
 	}

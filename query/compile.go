@@ -8,7 +8,7 @@ import (
 )
 
 // Compile turns a query and the request around it into OpenSearch request parts.
-// The error is a *library.Fault: VALIDATION_FAILED for a bad request, and
+// The error is a *library.Error: VALIDATION_FAILED for a bad request, and
 // QUERY_TOO_COMPLEX for a query that expands to more clauses than the index takes.
 func Compile(q *Query, req Request) (*Search, error) {
 	if req.Mode == "" {

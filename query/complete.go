@@ -15,7 +15,7 @@ type Completion struct {
 }
 
 // Complete finds what is being typed at the end of a text. The error is a
-// *library.Fault for a text that is too long.
+// *library.Error for a text that is too long.
 func Complete(text string) (Completion, error) {
 	r, err := newReader(text, Options{})
 	if err != nil {

@@ -70,14 +70,14 @@ func (s *Search) addFacets(req Request) error {
 		return nil
 	}
 	if len(req.Facets) > MaxFacets {
-		return library.Invalid(library.FieldFault{Field: "facets", Code: "length", Message: fmt.Sprintf("At most %d facets are allowed.", MaxFacets)})
+		return library.Invalid(library.FieldError{Field: "facets", Code: "length", Message: fmt.Sprintf("At most %d facets are allowed.", MaxFacets)})
 	}
 	size := req.FacetSize
 	if size == 0 {
 		size = 20
 	}
 	if size < 1 || size > MaxFacetSize {
-		return library.Invalid(library.FieldFault{Field: "facet_size", Code: "range", Message: fmt.Sprintf("Between 1 and %d values per facet are allowed.", MaxFacetSize)})
+		return library.Invalid(library.FieldError{Field: "facet_size", Code: "range", Message: fmt.Sprintf("Between 1 and %d values per facet are allowed.", MaxFacetSize)})
 	}
 	s.Aggs = make(map[string]any, len(req.Facets))
 	for i, name := range req.Facets {
@@ -98,7 +98,7 @@ func (s *Search) addFacets(req Request) error {
 }
 
 func unknownFacet(field string) error {
-	return library.Invalid(library.FieldFault{Field: field, Code: "enum", Message: "Allowed are " + strings.Join(FacetNames(), ", ") + "."})
+	return library.Invalid(library.FieldError{Field: field, Code: "enum", Message: "Allowed are " + strings.Join(FacetNames(), ", ") + "."})
 }
 
 func (f namedFacet) aggregation(size int, zone *time.Location) clause {
@@ -167,13 +167,13 @@ func compileSelections(req Request) (selections, error) {
 			return nil, unknownFacet("facet_selections")
 		}
 		if len(values) > maxFilterValues {
-			return nil, library.Invalid(library.FieldFault{Field: "facet_selections." + name, Code: "length", Message: "At most 100 values are allowed."})
+			return nil, library.Invalid(library.FieldError{Field: "facet_selections." + name, Code: "length", Message: "At most 100 values are allowed."})
 		}
 		var any []clause
 		for _, v := range values {
 			c, ok := f.selected(v, req.Zone)
 			if !ok {
-				return nil, library.Invalid(library.FieldFault{Field: "facet_selections." + name, Code: "format", Message: "Send a value as the facet gave it."})
+				return nil, library.Invalid(library.FieldError{Field: "facet_selections." + name, Code: "format", Message: "Send a value as the facet gave it."})
 			}
 			any = append(any, c)
 		}

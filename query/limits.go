@@ -16,6 +16,6 @@ const (
 // whole query after analysis.
 const maxClauses = 960
 
-func tooComplex(format string, args ...any) *library.Fault {
-	return library.NewFault(library.KindInvalid, library.CodeQueryTooComplex, format, args...)
+func tooComplex(format string, args ...any) *library.Error {
+	return library.NewError(library.KindInvalid, library.CodeQueryTooComplex, format, args...)
 }

@@ -11,11 +11,11 @@ import (
 	"vitrine/library"
 )
 
-func fault(t *testing.T, err error) *library.Fault {
+func queryError(t *testing.T, err error) *library.Error {
 	t.Helper()
-	var f *library.Fault
+	var f *library.Error
 	if !errors.As(err, &f) {
-		t.Fatalf("error %v is no fault", err)
+		t.Fatalf("error %v is no error", err)
 	}
 	return f
 }
@@ -38,9 +38,9 @@ func TestLimitsAnswerWithTheirNumber(t *testing.T) {
 				t.Errorf("%s: a query beyond the limit is read", c.name)
 				continue
 			}
-			f := fault(t, err)
+			f := queryError(t, err)
 			if f.Kind != library.KindInvalid || f.Code != library.CodeQueryTooComplex || !strings.Contains(f.Detail, c.number) {
-				t.Errorf("%s: fault %v does not name the limit %s", c.name, f, c.number)
+				t.Errorf("%s: error %v does not name the limit %s", c.name, f, c.number)
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func TestStrictFaultsTeach(t *testing.T) {
 		{"steps:many", library.CodeQueryValue, "steps:20..30"},
 	} {
 		_, err := Parse(c.text, Options{Strict: true})
-		f := fault(t, err)
+		f := queryError(t, err)
 		p := f.Extra.(Problem)
 		if f.Code != c.code || p.Suggestion != c.suggestion || len(p.Expected) == 0 || len(p.Warnings) == 0 {
 			t.Errorf("%s: %s with %+v, want %s and the suggestion %s", c.text, f.Code, p, c.code, c.suggestion)
@@ -90,7 +90,7 @@ func TestUnknownFieldsAreRefusedOnlyOnRequest(t *testing.T) {
 		t.Errorf("strict reading refuses an unknown field: %v", err)
 	}
 	_, err := Parse("foo:bar", Options{StrictFields: true})
-	if f := fault(t, err); f.Code != library.CodeQuerySyntax {
+	if f := queryError(t, err); f.Code != library.CodeQuerySyntax {
 		t.Errorf("strict fields: %v", f)
 	}
 }

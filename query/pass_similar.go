@@ -59,7 +59,7 @@ func (s *Search) takeSimilar(n Node) Node {
 // similarTo adds the asset that the request names beside the text.
 func (s *Search) similarTo(h library.AssetHash) error {
 	if h != "" && s.SimilarTo != "" && h != s.SimilarTo {
-		return library.Invalid(library.FieldFault{Field: "similar_to_asset_h", Code: "conflict",
+		return library.Invalid(library.FieldError{Field: "similar_to_asset_h", Code: "conflict",
 			Message: "The query names another asset with similar:.", Hint: "Name one asset, here or in the query."})
 	}
 	if h != "" {

@@ -21,7 +21,7 @@ const (
 )
 
 func isTooComplex(err error) bool {
-	var f *library.Fault
+	var f *library.Error
 	return errors.As(err, &f) && f.Kind == library.KindInvalid && f.Code == library.CodeQueryTooComplex
 }
 
@@ -124,9 +124,9 @@ func TestStrictReadingIsLenientReadingOrAFault(t *testing.T) {
 		case slips == 0 && strict.Canonical() != lenient.Canonical():
 			t.Fatalf("strict Parse(%q) = %s, lenient %s", text, strict.Canonical(), lenient.Canonical())
 		case slips > 0:
-			var f *library.Fault
+			var f *library.Error
 			if !errors.As(err, &f) || (f.Code != library.CodeQuerySyntax && f.Code != library.CodeQueryValue) {
-				t.Fatalf("strict Parse(%q) = %v, want a query fault for %v", text, err, lenient.Warnings)
+				t.Fatalf("strict Parse(%q) = %v, want a query error for %v", text, err, lenient.Warnings)
 			}
 			if p, ok := f.Extra.(Problem); !ok || len(p.Warnings) != len(lenient.Warnings) {
 				t.Fatalf("strict Parse(%q): Extra = %#v", text, f.Extra)

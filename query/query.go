@@ -29,11 +29,11 @@ func (q *Query) Canonical() string { return q.Tree.String() }
 // without warnings.
 func (q *Query) Repaired() string { return Print(q.Tree) }
 
-// Problem is the public detail of a fault about a query text; it is the Extra of
-// the *library.Fault that Parse gives.
+// Problem is the public detail of an error about a query text; it is the Extra of
+// the *library.Error that Parse gives.
 type Problem struct {
 	Warnings   []Warning `json:"warnings"`
-	Expected   []string  `json:"expected,omitempty"`   // what could stand where the first fault is
+	Expected   []string  `json:"expected,omitempty"`   // what could stand where the first error is
 	Suggestion string    `json:"suggestion,omitempty"` // the whole query as it would be repaired
 }
 
@@ -42,7 +42,7 @@ type Problem struct {
 // warnings; a bad value of a known field then makes its clause match nothing,
 // also under NOT, because dropping it would widen the result.
 //
-// The error is a *library.Fault of kind invalid: QUERY_TOO_COMPLEX when a limit
+// The error is a *library.Error of kind invalid: QUERY_TOO_COMPLEX when a limit
 // is passed (always), QUERY_SYNTAX and QUERY_VALUE in strict reading.
 func Parse(text string, opts Options) (*Query, error) {
 	r, err := newReader(text, opts)
@@ -60,12 +60,12 @@ func Parse(text string, opts Options) (*Query, error) {
 	return q, nil
 }
 
-// refuse gives the fault of strict reading, or nil.
-func (o Options) refuse(q *Query) *library.Fault {
+// refuse gives the error of strict reading, or nil.
+func (o Options) refuse(q *Query) *library.Error {
 	for _, w := range q.Warnings {
 		switch {
 		case w.Code == UnknownField && o.StrictFields, !w.text() && o.Strict:
-			return strictFault(q, w)
+			return strictError(q, w)
 		}
 	}
 	return nil

@@ -59,21 +59,21 @@ const (
 
 // check refuses a mode and a window that do not exist.
 func (r Request) check() error {
-	var faults []library.FieldFault
+	var errs []library.FieldError
 	if !slices.Contains(Modes, r.Mode) {
-		faults = append(faults, library.FieldFault{Field: "search_mode", Code: "enum", Message: "Allowed are exact, partial, fuzzy, fulltext, boolean and smart."})
+		errs = append(errs, library.FieldError{Field: "search_mode", Code: "enum", Message: "Allowed are exact, partial, fuzzy, fulltext, boolean and smart."})
 	}
 	if r.Limit < 0 || r.Limit > MaxLimit {
-		faults = append(faults, library.FieldFault{Field: "limit", Code: "range", Message: fmt.Sprintf("Between 0 and %d hits are allowed.", MaxLimit)})
+		errs = append(errs, library.FieldError{Field: "limit", Code: "range", Message: fmt.Sprintf("Between 0 and %d hits are allowed.", MaxLimit)})
 	}
 	if r.Offset < 0 || r.Offset > MaxOffset || r.Offset+r.Limit > mappings.MaxResultWindow {
-		faults = append(faults, library.FieldFault{
+		errs = append(errs, library.FieldError{
 			Field: "offset", Code: "range", Message: fmt.Sprintf("Between 0 and %d, and at most %d together with limit.", MaxOffset, mappings.MaxResultWindow),
 			Hint: "Page further with the cursor of the last answer, or narrow the query.",
 		})
 	}
-	if len(faults) > 0 {
-		return library.Invalid(faults...)
+	if len(errs) > 0 {
+		return library.Invalid(errs...)
 	}
 	return nil
 }

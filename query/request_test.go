@@ -53,7 +53,7 @@ func TestBadRequestsAreFaultsThatNameTheField(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 			continue
 		}
-		f := fault(t, err)
+		f := queryError(t, err)
 		if f.Kind != library.KindInvalid || len(f.Fields) == 0 || f.Fields[0].Field != c.field || f.Fields[0].Message == "" {
 			t.Errorf("%s: %v, want the field %s", name, f, c.field)
 		}

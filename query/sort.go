@@ -33,14 +33,14 @@ func sortBy(keys []Sort, scored bool) ([]any, error) {
 		return newestFirst, nil
 	}
 	if len(keys) > 4 {
-		return nil, library.Invalid(library.FieldFault{Field: "order_by", Code: "length", Message: "At most 4 sort keys are allowed."})
+		return nil, library.Invalid(library.FieldError{Field: "order_by", Code: "length", Message: "At most 4 sort keys are allowed."})
 	}
 	out := make([]any, 0, len(keys)+1)
 	total := false
 	for i, k := range keys {
 		field, ok := sortField(k.By)
 		if !ok {
-			return nil, library.Invalid(library.FieldFault{Field: fmt.Sprintf("order_by[%d]", i), Code: "enum", Message: "Allowed are " + strings.Join(SortKeys, ", ") + "."})
+			return nil, library.Invalid(library.FieldError{Field: fmt.Sprintf("order_by[%d]", i), Code: "enum", Message: "Allowed are " + strings.Join(SortKeys, ", ") + "."})
 		}
 		order := "asc"
 		if k.Desc {

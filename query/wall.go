@@ -25,7 +25,7 @@ var (
 
 func newWall(req Request) (*wall, error) {
 	if !req.Tenant.Valid() {
-		return nil, library.Invalid(library.FieldFault{Field: "tenant_id", Code: "required", Message: "A search needs a tenant, a UUID in lower case."})
+		return nil, library.Invalid(library.FieldError{Field: "tenant_id", Code: "required", Message: "A search needs a tenant, a UUID in lower case."})
 	}
 	w := &wall{
 		filter:  []clause{term("tenant_id", string(req.Tenant))},
@@ -67,24 +67,24 @@ const maxFilterValues = 100
 
 func (f Filters) compile(zone *time.Location) ([]clause, error) {
 	var out []clause
-	var faults []library.FieldFault
+	var errs []library.FieldError
 	for _, list := range []struct {
 		name   string
 		values []string
 	}{{"tags", f.Tags}, {"status", f.Status}, {"mime_type", f.MIMEType}} {
 		if len(list.values) > maxFilterValues {
-			faults = append(faults, library.FieldFault{Field: "filters." + list.name, Code: "length", Message: "At most 100 values are allowed."})
+			errs = append(errs, library.FieldError{Field: "filters." + list.name, Code: "length", Message: "At most 100 values are allowed."})
 		}
 	}
-	if len(faults) > 0 {
-		return nil, library.Invalid(faults...)
+	if len(errs) > 0 {
+		return nil, library.Invalid(errs...)
 	}
 	tag, mime := LookupField("tag"), LookupField("mime_type")
 	c := &compiler{}
 	for _, t := range f.Tags {
 		out = append(out, c.equal(tag, fold(t), nil))
 	}
-	out, faults = f.status(out, faults)
+	out, errs = f.status(out, errs)
 	if len(f.MIMEType) > 0 {
 		var any []clause
 		for _, m := range f.MIMEType {
@@ -104,7 +104,7 @@ func (f Filters) compile(zone *time.Location) ([]clause, error) {
 		}
 		start, ok := instantOrDate(d.value, zone)
 		if !ok {
-			faults = append(faults, library.FieldFault{Field: "filters." + d.name, Code: "format", Message: "Write YYYY-MM-DD, YYYY-MM, YYYY or an RFC 3339 time."})
+			errs = append(errs, library.FieldError{Field: "filters." + d.name, Code: "format", Message: "Write YYYY-MM-DD, YYYY-MM, YYYY or an RFC 3339 time."})
 			continue
 		}
 		r[d.op] = instant(start)
@@ -112,25 +112,25 @@ func (f Filters) compile(zone *time.Location) ([]clause, error) {
 	if len(r) > 0 {
 		out = append(out, clause{"range": clause{"created": r}})
 	}
-	if len(faults) > 0 {
-		return nil, library.Invalid(faults...)
+	if len(errs) > 0 {
+		return nil, library.Invalid(errs...)
 	}
 	return out, nil
 }
 
-func (f Filters) status(out []clause, faults []library.FieldFault) ([]clause, []library.FieldFault) {
+func (f Filters) status(out []clause, errs []library.FieldError) ([]clause, []library.FieldError) {
 	if len(f.Status) == 0 {
-		return out, faults
+		return out, errs
 	}
 	var values []any
 	for _, s := range f.Status {
 		status, ok := library.ParseStatus(s)
 		if !ok {
-			return out, append(faults, library.FieldFault{Field: "filters.status", Code: "enum", Message: "Allowed are " + strings.Join(statusNames(), ", ") + "."})
+			return out, append(errs, library.FieldError{Field: "filters.status", Code: "enum", Message: "Allowed are " + strings.Join(statusNames(), ", ") + "."})
 		}
 		values = append(values, string(status))
 	}
-	return append(out, anyOf("status", values)), faults
+	return append(out, anyOf("status", values)), errs
 }
 
 // instantOrDate reads the beginning of a date, or an RFC 3339 time.

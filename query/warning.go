@@ -86,8 +86,8 @@ func (r *reader) sortedWarnings() []Warning {
 	return ws
 }
 
-// strictFault turns the first offending warning into the answer of strict reading.
-func strictFault(q *Query, first Warning) *library.Fault {
+// strictError turns the first offending warning into the answer of strict reading.
+func strictError(q *Query, first Warning) *library.Error {
 	code := library.CodeQuerySyntax
 	switch first.Code {
 	case BadValue, ReversedRange, ShortGlob:
@@ -97,7 +97,7 @@ func strictFault(q *Query, first Warning) *library.Fault {
 	if first.Suggestion != "" {
 		detail += " Suggestion: " + first.Suggestion
 	}
-	f := library.NewFault(library.KindInvalid, code, "%s", detail)
+	f := library.NewError(library.KindInvalid, code, "%s", detail)
 	p := Problem{Warnings: q.Warnings, Expected: expected(first)}
 	if code == library.CodeQuerySyntax {
 		p.Suggestion = q.Repaired()

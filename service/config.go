@@ -79,10 +79,10 @@ func (c Config) Database() store.Config {
 const DefaultListen = "127.0.0.1:7788"
 
 func (c Config) withDefaults() (Config, error) {
-	var faults []library.FieldFault
+	var errs []library.FieldError
 	need := func(name string, have bool) {
 		if !have {
-			faults = append(faults, library.FieldFault{Field: name, Code: "required", Message: "It is required."})
+			errs = append(errs, library.FieldError{Field: name, Code: "required", Message: "It is required."})
 		}
 	}
 	need("postgres_url", c.PostgresURL != "" || c.PostgresAppURL != "" && c.PostgresIndexerURL != "")
@@ -90,13 +90,13 @@ func (c Config) withDefaults() (Config, error) {
 	need("opensearch_url", len(c.OpenSearchURL) > 0)
 	need("data_dir", c.DataDir != "")
 	if c.Prefix != strings.ToLower(c.Prefix) {
-		faults = append(faults, library.FieldFault{Field: "prefix", Code: "pattern", Message: "It must be lower case, as index names are."})
+		errs = append(errs, library.FieldError{Field: "prefix", Code: "pattern", Message: "It must be lower case, as index names are."})
 	}
 	if len(c.SigningKey) > 0 && len(c.SigningKey) < 32 {
-		faults = append(faults, library.FieldFault{Field: "signing_key", Code: "length", Message: "It needs at least 32 bytes."})
+		errs = append(errs, library.FieldError{Field: "signing_key", Code: "length", Message: "It needs at least 32 bytes."})
 	}
-	if len(faults) > 0 {
-		return c, library.Invalid(faults...)
+	if len(errs) > 0 {
+		return c, library.Invalid(errs...)
 	}
 	if c.Listen == "" {
 		c.Listen = DefaultListen

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/opensearch-project/opensearch-go/v4"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"golang.org/x/sync/errgroup"
@@ -19,7 +18,7 @@ import (
 	"vitrine/auth"
 	"vitrine/embed"
 	"vitrine/indexer"
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/mcp"
 	"vitrine/media/blob"
@@ -79,10 +78,10 @@ func Open(ctx context.Context, cfg Config) (*Service, error) {
 func (s *Service) assemble() error {
 	var err error
 	cfg := s.cfg
-	if s.Engine, err = engine.Open(cfg.OpenSearchURL...); err != nil {
+	if s.Engine, err = opensearch.NewClient(cfg.OpenSearchURL...); err != nil {
 		return err
 	}
-	watched, err := engine.OpenWatched(cfg.OpenSearchURL...)
+	watched, err := opensearch.NewClientWithHealthCheck(cfg.OpenSearchURL...)
 	if err != nil {
 		return err
 	}
@@ -133,7 +132,7 @@ func (c Config) budgets() map[op.RateClass]op.Budget {
 
 // noSuchPage answers for what is neither a route of the API nor a page.
 func noSuchPage(w http.ResponseWriter, r *http.Request) {
-	op.WriteProblem(w, r, library.NewFault(library.KindNotFound, library.CodeNotFound, "There is no such page. GET /openapi.json lists the routes; the gallery is at /."))
+	op.WriteProblem(w, r, library.NewError(library.KindNotFound, library.CodeNotFound, "There is no such page. GET /openapi.json lists the routes; the gallery is at /."))
 }
 
 // Handler serves REST, MCP and files.

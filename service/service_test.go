@@ -56,7 +56,7 @@ func TestAnAssetGoesInAndIsFoundChangedAndTakenBack(t *testing.T) {
 	e.Call(http.MethodPost, "/api/v1/operations/"+got.OperationID+"/undo", nil, &undone)
 	servicetest.Eventually(t, 5*time.Second, "an undone upload is found no more", func() error {
 		if f := e.Search("", "", undone.IndexToken); f.Total != 0 {
-			return &library.Fault{Detail: "still found"}
+			return &library.Error{Detail: "still found"}
 		}
 		return nil
 	})

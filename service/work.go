@@ -48,7 +48,7 @@ func (s *Service) makePreview(ctx context.Context, e indexer.Event) {
 	if e.Reason != "stored" {
 		return
 	}
-	if _, err := s.transfers.Picture(ctx, e.Tenant, e.Hash, preview.DefaultEdge); err != nil && library.AsFault(err).Kind != library.KindNotFound {
+	if _, err := s.transfers.Picture(ctx, e.Tenant, e.Hash, preview.DefaultEdge); err != nil && library.AsError(err).Kind != library.KindNotFound {
 		s.log.Warn("a preview could not be made", "asset", e.Hash, "error", err)
 	}
 }

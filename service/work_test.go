@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/mappings"
 	"vitrine/service"
 	"vitrine/service/servicetest"
@@ -19,7 +19,7 @@ func TestADocumentThatTheIndexLostComesBackWithoutBeingAskedFor(t *testing.T) {
 		t.Fatalf("%+v", f)
 	}
 	lose := "/" + mappings.Names(e.Cfg.Prefix).Alias() + "/_delete_by_query?refresh=true"
-	if err := engine.Call(t.Context(), e.Engine, http.MethodPost, lose, map[string]any{"query": map[string]any{"match_all": map[string]any{}}}, nil); err != nil {
+	if err := opensearch.Call(t.Context(), e.Engine, http.MethodPost, lose, map[string]any{"query": map[string]any{"match_all": map[string]any{}}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	servicetest.Eventually(t, 20*time.Second, "the lost document is found again", func() error {

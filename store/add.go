@@ -150,10 +150,10 @@ func addToExisting(ctx context.Context, tx pgx.Tx, actor library.Actor, n NewAss
 	}
 	a, ok := have[n.Asset.Hash]
 	if !ok { // purged between our two statements
-		return out, &library.Fault{Kind: library.KindConflict, Code: library.CodeConflict, Detail: "The asset is being removed right now; repeat the upload."}
+		return out, &library.Error{Kind: library.KindConflict, Code: library.CodeConflict, Detail: "The asset is being removed right now; repeat the upload."}
 	}
 	if a.SHA256 != n.Asset.SHA256 {
-		return out, library.NewFault(library.KindConflict, library.CodeHashCollision,
+		return out, library.NewError(library.KindConflict, library.CodeHashCollision,
 			"Other bytes with the same SHA-1 are stored already; such a pair is crafted, and the new file is refused.")
 	}
 	changed := a

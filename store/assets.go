@@ -71,7 +71,7 @@ type AssetParent struct {
 	Asset library.AssetHash
 }
 
-// Asset gives one asset that is not in the trash, or a not-found fault. It takes
+// Asset gives one asset that is not in the trash, or a not-found error. It takes
 // one round trip.
 func (s *Store) Asset(ctx context.Context, tenant library.TenantID, hash library.AssetHash) (Detail, error) {
 	var d Detail
@@ -189,7 +189,7 @@ func (s *Store) Usage(ctx context.Context, tenant library.TenantID) (Usage, erro
 
 // Workflow gives the graphs an asset carries, as the file has them; both are nil
 // when it has none. They are texts: a file's graph may be not quite JSON. An asset
-// that is not there, or in the trash, is a not-found fault.
+// that is not there, or in the trash, is a not-found error.
 func (s *Store) Workflow(ctx context.Context, tenant library.TenantID, hash library.AssetHash) (editor, executed []byte, err error) {
 	var packed []byte
 	found := false

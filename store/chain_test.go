@@ -234,7 +234,7 @@ func TestAChainNeverLeavesItsTenant(t *testing.T) {
 	if c := s.chain(t, child, true, true, 20, 500); len(c.Assets) != 1 || len(c.Links) != 2 {
 		t.Errorf("%d assets and %d links of another tenant's", len(c.Assets), len(c.Links))
 	}
-	if _, err := s.Chain(t.Context(), s.a.Tenant, parent.Asset.Hash, true, true, 5, 500); library.AsFault(err).Kind != library.KindNotFound {
+	if _, err := s.Chain(t.Context(), s.a.Tenant, parent.Asset.Hash, true, true, 5, 500); library.AsError(err).Kind != library.KindNotFound {
 		t.Errorf("another tenant's asset: %v", err)
 	}
 	j, err := s.JobChain(t.Context(), s.a.Tenant, ourJob.Asset.Hash, 10, 500)

@@ -51,7 +51,7 @@ func (s *Store) acquire(ctx context.Context) (conn *pgxpool.Conn, release func()
 	defer cancel()
 	if conn, err = s.app.Acquire(wait); err != nil {
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			err = &library.Fault{Kind: library.KindUnavailable, Code: library.CodeStoreUnavailable, RetryAfter: 2 * time.Second, Cause: err,
+			err = &library.Error{Kind: library.KindUnavailable, Code: library.CodeStoreUnavailable, RetryAfter: 2 * time.Second, Cause: err,
 				Detail: "All connections to the database are busy, and nothing was done. Repeat the request in a moment."}
 		}
 		return nil, nil, unavailable(err)

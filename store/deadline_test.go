@@ -62,7 +62,7 @@ func TestDeadline_ALockedRowHoldsARequestForAStatedTimeOnly(t *testing.T) {
 
 func isUnavailable(t *testing.T, what string, err error, took, limit time.Duration) {
 	t.Helper()
-	f := library.AsFault(err)
+	f := library.AsError(err)
 	if err == nil || f.Kind != library.KindUnavailable || f.RetryAfter <= 0 || took > limit {
 		t.Errorf("%s ended after %s with %v", what, took, err)
 	}

@@ -57,7 +57,7 @@ func (s *Store) SetGeneration(ctx context.Context, name string, state Generation
 		INSERT INTO index_generations (name, state, embedding) VALUES ($1, $2, $3)
 		ON CONFLICT (name) DO UPDATE SET state = excluded.state, changed_at = now()`, name, string(state), embedding)
 	if isUniqueViolation(err) {
-		return library.NewFault(library.KindConflict, library.CodeConflict,
+		return library.NewError(library.KindConflict, library.CodeConflict,
 			"There is already an index that is %s. Finish or abort it first.", state)
 	}
 	return unavailable(err)

@@ -57,7 +57,7 @@ func (c Config) login(role, url, setting string) (login, error) {
 		url, setting = c.URL, "VITRINE_POSTGRES_URL"
 	}
 	if url == "" {
-		return l, library.Invalid(library.FieldFault{Field: "postgres_url", Code: "required",
+		return l, library.Invalid(library.FieldError{Field: "postgres_url", Code: "required",
 			Message: "Either VITRINE_POSTGRES_URL is required, or both VITRINE_POSTGRES_APP_URL and VITRINE_POSTGRES_INDEXER_URL."})
 	}
 	cfg, err := pgxpool.ParseConfig(url)
@@ -76,7 +76,7 @@ func (c Config) login(role, url, setting string) (login, error) {
 
 // badURL does not repeat the parser's error, which may quote a password.
 func badURL(setting string) error {
-	return library.Invalid(library.FieldFault{Field: "postgres_url", Code: "format",
+	return library.Invalid(library.FieldError{Field: "postgres_url", Code: "format",
 		Message: setting + " cannot be read as a libpq URL: postgres://user:password@host:5432/database?sslmode=verify-full.",
 		Hint:    "Percent-encode characters of the password such as @, :, / and %."})
 }
@@ -124,7 +124,7 @@ func (l login) checkLogin(ctx context.Context, conn *pgx.Conn) error {
 var errUnsafeLogin = errors.New("the service does not run with this login")
 
 func (l login) refuse(name, why string) error {
-	return &library.Fault{Kind: library.KindInternal, Code: library.CodeStoreLogin, Cause: errUnsafeLogin,
+	return &library.Error{Kind: library.KindInternal, Code: library.CodeStoreLogin, Cause: errUnsafeLogin,
 		Detail: fmt.Sprintf("The database role %q cannot serve as %s: %s. Name a role in %s that is a member of %s and of nothing else; docs/operate/operating.md shows how to make it.",
 			name, l.role, why, l.setting, l.role)}
 }

@@ -167,7 +167,7 @@ func TestLogins_ALoginThatCouldStepBeyondItsRightsIsRefused(t *testing.T) {
 			if err == nil {
 				s.Close()
 			}
-			if f := library.AsFault(err); err == nil || f.Code != library.CodeStoreLogin || !strings.Contains(f.Detail, c.wants) {
+			if f := library.AsError(err); err == nil || f.Code != library.CodeStoreLogin || !strings.Contains(f.Detail, c.wants) {
 				t.Errorf("opening gave %v", err)
 			}
 		})
@@ -239,7 +239,7 @@ func TestLogins_AnOwnerThatIsNoAdministratorMigratesWhereTheRolesExist(t *testin
 	}
 	missing := newRoleName(t, database)
 	_, err = store.Migrate(t.Context(), store.Config{URL: cfg.URL, AppURL: withUser(t, database, missing)})
-	if f := library.AsFault(err); f.Code != library.CodeStoreLogin || !strings.Contains(f.Detail, `CREATE ROLE "`+missing+`" LOGIN PASSWORD '…'; GRANT vitrine_app TO "`+missing+`"`) {
+	if f := library.AsError(err); f.Code != library.CodeStoreLogin || !strings.Contains(f.Detail, `CREATE ROLE "`+missing+`" LOGIN PASSWORD '…'; GRANT vitrine_app TO "`+missing+`"`) {
 		t.Errorf("a role that it may not make gave %v", err)
 	}
 }

@@ -51,7 +51,7 @@ func made(ctx context.Context, tx pgx.Tx, tenant library.TenantID, condition str
 	return pgx.CollectRows(rows, scanMade)
 }
 
-// MadeAsset gives one asset that is not in the trash, or a not-found fault.
+// MadeAsset gives one asset that is not in the trash, or a not-found error.
 func (s *Store) MadeAsset(ctx context.Context, tenant library.TenantID, hash library.AssetHash) (MadeAsset, error) {
 	var m MadeAsset
 	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) (err error) {

@@ -126,7 +126,7 @@ func (l login) wrongPassword() error {
 		detail += " Run vitrine migrate, which sets the one that follows from VITRINE_POSTGRES_URL. Where another deployment on this server uses the role, " +
 			"give this one roles of its own in VITRINE_POSTGRES_APP_URL and VITRINE_POSTGRES_INDEXER_URL."
 	}
-	return library.NewFault(library.KindInternal, library.CodeStoreLogin, "%s", detail)
+	return library.NewError(library.KindInternal, library.CodeStoreLogin, "%s", detail)
 }
 
 // needsAdministrator says what to run where the owner may not change roles.
@@ -140,7 +140,7 @@ func (l login) needsAdministrator(err error) error {
 	if l.own {
 		sql += "; GRANT " + l.role + " TO " + name
 	}
-	return &library.Fault{Kind: library.KindInternal, Code: library.CodeStoreLogin, Cause: err,
+	return &library.Error{Kind: library.KindInternal, Code: library.CodeStoreLogin, Cause: err,
 		Detail: "The role of VITRINE_POSTGRES_URL may not make or change roles. Let an administrator run: " + sql + "; and name the login in " + l.setting + "."}
 }
 

@@ -49,7 +49,7 @@ func (s *Store) LinkModel(ctx context.Context, actor library.Actor, tool string,
 			return err
 		}
 		if link.Weight != nil && weightless(kind) {
-			return library.Invalid(library.FieldFault{Field: "model_weight", Code: "conflict",
+			return library.Invalid(library.FieldError{Field: "model_weight", Code: "conflict",
 				Message: "A model of the type " + kind + " is loaded whole and has no weight.", Hint: "Leave model_weight out."})
 		}
 		now, err := currentLink(ctx, tx, actor.Tenant, hash, link.Model, link.Source)
@@ -66,7 +66,7 @@ func (s *Store) LinkModel(ctx context.Context, actor library.Actor, tool string,
 	return out, err
 }
 
-// modelType gives a model's type, or a not-found fault.
+// modelType gives a model's type, or a not-found error.
 func modelType(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hash library.ModelHash) (string, error) {
 	var kind string
 	err := tx.QueryRow(ctx, `SELECT type FROM models WHERE tenant_id = $1 AND model_hash = $2`, tenant, hash).Scan(&kind)

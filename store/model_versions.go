@@ -49,7 +49,7 @@ func modelVersions(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hash
 }
 
 // ModelVersions gives a model's versions, the newest first, with the deleted ones
-// if asked; a not-found fault when there is no such model.
+// if asked; a not-found error when there is no such model.
 func (s *Store) ModelVersions(ctx context.Context, tenant library.TenantID, hash library.ModelHash, deleted bool) ([]ModelVersion, error) {
 	var list []ModelVersion
 	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) (err error) {
@@ -86,7 +86,7 @@ func (s *Store) AddModelVersion(ctx context.Context, actor library.Actor, tool s
 			return err
 		}
 		if v, err = pgx.CollectExactlyOneRow(rows, scanVersion); isUniqueViolation(err) {
-			return library.NewFault(library.KindConflict, library.CodeNameTaken,
+			return library.NewError(library.KindConflict, library.CodeNameTaken,
 				"This model has a version with this version_tag already. Choose another tag; GetModelVersions lists those that are taken.")
 		} else if err != nil {
 			return err
@@ -138,7 +138,7 @@ func undoVersions(ctx context.Context, tx pgx.Tx, actor library.Actor, tool, ope
 	}
 	err = tx.SendBatch(ctx, b).Close()
 	if isUniqueViolation(err) {
-		return library.NewFault(library.KindConflict, library.CodeNameTaken,
+		return library.NewError(library.KindConflict, library.CodeNameTaken,
 			"The version cannot come back: the model has another version with its version_tag now.")
 	}
 	return err

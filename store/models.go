@@ -97,7 +97,7 @@ type ModelDetail struct {
 	Previews    []library.AssetHash // of them, approved ones first, then the newest
 }
 
-// ModelByHash gives one model, or a not-found fault, with at most previews pictures.
+// ModelByHash gives one model, or a not-found error, with at most previews pictures.
 func (s *Store) ModelByHash(ctx context.Context, tenant library.TenantID, hash library.ModelHash, previews int) (ModelDetail, error) {
 	var d ModelDetail
 	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) error {

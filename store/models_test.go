@@ -112,7 +112,7 @@ func TestUsesCountAssetsOutsideTheTrashOnce(t *testing.T) {
 	if err != nil || d.Uses != 2 || d.Pictures != 2 || len(d.Previews) != 1 || d.Previews[0] != approved.Asset.Hash {
 		t.Errorf("%+v %v", d, err)
 	}
-	if _, err := s.ModelByHash(t.Context(), s.b.Tenant, lora, 1); library.AsFault(err).Kind != library.KindNotFound {
+	if _, err := s.ModelByHash(t.Context(), s.b.Tenant, lora, 1); library.AsError(err).Kind != library.KindNotFound {
 		t.Errorf("another tenant sees the model: %v", err)
 	}
 }
@@ -195,7 +195,7 @@ func TestALinkNeedsAnAssetAModelAndAFittingWeight(t *testing.T) {
 		"another tenant's model": {mine, store.ModelLink{Model: library.NewModelHash("lora", "other"), Source: "manual_tag"}, library.CodeNotFound},
 		"a weighed checkpoint":   {mine, store.ModelLink{Model: base, Source: "manual_tag", Weight: &one}, library.CodeValidationFailed},
 	} {
-		if _, err := s.LinkModel(t.Context(), s.a, "LinkModelToAsset", c.asset, c.link, weightless); library.AsFault(err).Code != c.code {
+		if _, err := s.LinkModel(t.Context(), s.a, "LinkModelToAsset", c.asset, c.link, weightless); library.AsError(err).Code != c.code {
 			t.Errorf("%s gave %v", name, err)
 		}
 	}
@@ -223,7 +223,7 @@ func TestAVersionsTagIsUniqueUntilItsAdditionIsUndone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := version(s.a); library.AsFault(err).Code != library.CodeNameTaken {
+	if _, err := version(s.a); library.AsError(err).Code != library.CodeNameTaken {
 		t.Errorf("the same tag again gave %v", err)
 	}
 	if list, err := s.ModelVersions(ctx, s.b.Tenant, lora, true); err != nil || len(list) != 0 {
@@ -256,7 +256,7 @@ func TestAVersionsTagIsUniqueUntilItsAdditionIsUndone(t *testing.T) {
 	if _, err := version(s.a); err != nil || count(false) != 1 || count(true) != 3 {
 		t.Errorf("%d versions, %d with the deleted, %v", count(false), count(true), err)
 	}
-	if _, _, err := s.AddModelVersion(ctx, s.a, "AddModelVersion", store.ModelVersion{Model: library.NewModelHash("lora", "none"), Tag: "v"}); library.AsFault(err).Kind != library.KindNotFound {
+	if _, _, err := s.AddModelVersion(ctx, s.a, "AddModelVersion", store.ModelVersion{Model: library.NewModelHash("lora", "none"), Tag: "v"}); library.AsError(err).Kind != library.KindNotFound {
 		t.Errorf("a version of no model gave %v", err)
 	}
 }

@@ -56,13 +56,13 @@ func (s *Store) SavedSearches(ctx context.Context, tenant library.TenantID, limi
 	return list, total, err
 }
 
-// SavedSearch gives one saved search; a not-found fault when there is none.
+// SavedSearch gives one saved search; a not-found error when there is none.
 func (s *Store) SavedSearch(ctx context.Context, tenant library.TenantID, id string) (SavedSearch, error) {
 	var out SavedSearch
 	err := s.readTenant(ctx, tenant, `SELECT `+savedColumns+` FROM saved_searches WHERE tenant_id = $1 AND saved_search_id = $2`,
 		[]any{tenant, id}, func(rows pgx.Rows) (err error) {
 			out, err = pgx.CollectExactlyOneRow(rows, scanSaved)
-			return savedFault(err)
+			return savedSearchError(err)
 		})
 	return out, err
 }
@@ -77,7 +77,7 @@ func (s *Store) AddSavedSearch(ctx context.Context, actor library.Actor, n Saved
 			return err
 		}
 		if have >= MaxSavedSearches {
-			return library.NewFault(library.KindConflict, library.CodeConflict,
+			return library.NewError(library.KindConflict, library.CodeConflict,
 				"This tenant keeps %d searches already, as many as are allowed. Delete one first.", MaxSavedSearches)
 		}
 		rows, err := tx.Query(ctx, `INSERT INTO saved_searches (tenant_id, saved_search_id, name, description, query, search_mode, filters, order_by, direction, created_by)
@@ -87,7 +87,7 @@ func (s *Store) AddSavedSearch(ctx context.Context, actor library.Actor, n Saved
 			return err
 		}
 		if out, err = pgx.CollectExactlyOneRow(rows, scanSaved); err != nil {
-			return savedFault(err)
+			return savedSearchError(err)
 		}
 		return auditSaved(ctx, tx, actor, "saved_search.created", out)
 	})
@@ -104,7 +104,7 @@ func (s *Store) ChangeSavedSearch(ctx context.Context, actor library.Actor, id s
 			return err
 		}
 		if out, err = pgx.CollectExactlyOneRow(rows, scanSaved); err != nil {
-			return savedFault(err)
+			return savedSearchError(err)
 		}
 		if err := change(&out); err != nil {
 			return err
@@ -117,7 +117,7 @@ func (s *Store) ChangeSavedSearch(ctx context.Context, actor library.Actor, id s
 			return err
 		}
 		if out, err = pgx.CollectExactlyOneRow(rows, scanSaved); err != nil {
-			return savedFault(err)
+			return savedSearchError(err)
 		}
 		return auditSaved(ctx, tx, actor, "saved_search.updated", out)
 	})
@@ -133,7 +133,7 @@ func (s *Store) DeleteSavedSearch(ctx context.Context, actor library.Actor, id s
 		}
 		gone, err := pgx.CollectExactlyOneRow(rows, scanSaved)
 		if err != nil {
-			return savedFault(err)
+			return savedSearchError(err)
 		}
 		return auditSaved(ctx, tx, actor, "saved_search.deleted", gone)
 	})
@@ -146,14 +146,14 @@ func auditSaved(ctx context.Context, tx pgx.Tx, actor library.Actor, action stri
 	return tx.SendBatch(ctx, b).Close()
 }
 
-// savedFault tells what a caller can do about a row that is not there, or a name
+// savedSearchError tells what a caller can do about a row that is not there, or a name
 // that is.
-func savedFault(err error) error {
+func savedSearchError(err error) error {
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return library.NotFound("saved search")
 	case isUniqueViolation(err):
-		return library.NewFault(library.KindConflict, library.CodeNameTaken, "Another saved search has this name. Choose another name, or change that search.")
+		return library.NewError(library.KindConflict, library.CodeNameTaken, "Another saved search has this name. Choose another name, or change that search.")
 	}
 	return err
 }

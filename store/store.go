@@ -156,7 +156,7 @@ func (s *Store) retryDeadlock(ctx context.Context, tenant library.TenantID, fn f
 			return err
 		}
 	}
-	return &library.Fault{Kind: library.KindUnavailable, Code: library.CodeStoreUnavailable, RetryAfter: time.Second, Cause: err,
+	return &library.Error{Kind: library.KindUnavailable, Code: library.CodeStoreUnavailable, RetryAfter: time.Second, Cause: err,
 		Detail: "Others are changing the same assets at this moment, and nothing was changed. Repeat the request."}
 }
 
@@ -188,12 +188,12 @@ func (s *Store) readTenant(ctx context.Context, tenant library.TenantID, sql str
 }
 
 // unavailable turns the errors of a database that cannot be reached, is starting
-// or is shutting down into a fault that says so; all others pass unchanged.
+// or is shutting down into an error that says so; all others pass unchanged.
 func unavailable(err error) error {
 	if err == nil {
 		return nil
 	}
-	var known *library.Fault
+	var known *library.Error
 	if errors.As(err, &known) {
 		return err
 	}
@@ -208,7 +208,7 @@ func unavailable(err error) error {
 			down = pg.Code == "25P03"
 		case "53": // out of resources, among them disk full
 			if pg.Code == "53100" {
-				return &library.Fault{Kind: library.KindStorageFull, Code: library.CodeStorageFull,
+				return &library.Error{Kind: library.KindStorageFull, Code: library.CodeStorageFull,
 					Detail: "The database's disk is full. Nothing was written; free space and repeat the request.", Cause: err}
 			}
 			down = true
@@ -219,6 +219,6 @@ func unavailable(err error) error {
 	if !down {
 		return err
 	}
-	return &library.Fault{Kind: library.KindUnavailable, Code: library.CodeStoreUnavailable, RetryAfter: 2 * time.Second,
+	return &library.Error{Kind: library.KindUnavailable, Code: library.CodeStoreUnavailable, RetryAfter: 2 * time.Second,
 		Detail: "The database does not answer right now. Repeat the request; with the same Idempotency-Key it cannot happen twice.", Cause: err}
 }

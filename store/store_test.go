@@ -113,7 +113,7 @@ func TestTheSameBytesAreOneAsset(t *testing.T) {
 	crafted := file("fox")
 	crafted.Asset.SHA256 = strings.Repeat("c", 64)
 	_, err := s.AddAsset(t.Context(), s.a, crafted)
-	var f *library.Fault
+	var f *library.Error
 	if !errors.As(err, &f) || f.Code != library.CodeHashCollision {
 		t.Errorf("a SHA-1 collision gave %v", err)
 	}
@@ -174,7 +174,7 @@ func TestChangeWritesUndoAuditAndOutboxAndUndoPutsBack(t *testing.T) {
 	if diff := cmp.Diff([]string{"keep", "later", "old"}, got.Tags); diff != "" {
 		t.Error("tags after the undo", diff)
 	}
-	if _, err := s.Undo(ctx, s.a, "UndoOperation", retag.OperationID); library.AsFault(err).Code != library.CodeAlreadyUndone {
+	if _, err := s.Undo(ctx, s.a, "UndoOperation", retag.OperationID); library.AsError(err).Code != library.CodeAlreadyUndone {
 		t.Errorf("a second undo gave %v", err)
 	}
 	var outbox, audit int
@@ -195,7 +195,7 @@ func TestUndoOfAnUploadMovesTheAssetToTheTrashAndUploadingAgainBringsItBack(t *t
 	if _, err := s.Undo(t.Context(), s.a, "UndoOperation", got.OperationID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Asset(t.Context(), s.a.Tenant, n.Asset.Hash); library.AsFault(err).Kind != library.KindNotFound {
+	if _, err := s.Asset(t.Context(), s.a.Tenant, n.Asset.Hash); library.AsError(err).Kind != library.KindNotFound {
 		t.Errorf("a trashed asset is not found, got %v", err)
 	}
 	if known, _ := s.KnownHashes(t.Context(), s.a.Tenant, []library.AssetHash{n.Asset.Hash}); known[n.Asset.Hash] {

@@ -84,7 +84,7 @@ func (s *Store) ListTenants(ctx context.Context) ([]Tenant, error) {
 func cleanName(name string) (string, error) {
 	name = strings.TrimSpace(strings.ToValidUTF8(strings.ReplaceAll(name, "\x00", ""), "\uFFFD"))
 	if n := utf8.RuneCountInString(name); n == 0 || n > MaxName {
-		return "", library.Invalid(library.FieldFault{Field: "name", Code: "length", Message: "Expected 1 to 200 characters."})
+		return "", library.Invalid(library.FieldError{Field: "name", Code: "length", Message: "Expected 1 to 200 characters."})
 	}
 	return name, nil
 }

@@ -43,7 +43,7 @@ func (s *Store) Undo(ctx context.Context, actor library.Actor, tool, operationID
 			return err
 		}
 		if undoneBy != nil {
-			return library.NewFault(library.KindConflict, library.CodeAlreadyUndone,
+			return library.NewError(library.KindConflict, library.CodeAlreadyUndone,
 				"This operation was undone already, by operation %s. Undo that one to bring the change back.", *undoneBy)
 		}
 		list, err := s.reversal(ctx, tx, actor.Tenant, operationID, &out)

@@ -55,21 +55,21 @@ func (s *Service) Upload(w http.ResponseWriter, r *http.Request, _ library.Actor
 		return err
 	}
 	if r.ContentLength > g.MaxBytes {
-		return library.NewFault(library.KindTooLarge, library.CodePayloadTooLarge, "The file is larger than the %d bytes this link takes.", g.MaxBytes)
+		return library.NewError(library.KindTooLarge, library.CodePayloadTooLarge, "The file is larger than the %d bytes this link takes.", g.MaxBytes)
 	}
 	if sent := r.Header.Get("Content-Type"); sent != "" && !sameType(sent, g.MIMEType) {
-		return library.NewFault(library.KindUnsupported, library.CodeTypeMismatch, "This link was made for %s. Send that Content-Type, or ask for another link.", g.MIMEType)
+		return library.NewError(library.KindUnsupported, library.CodeTypeMismatch, "This link was made for %s. Send that Content-Type, or ask for another link.", g.MIMEType)
 	}
 	body, done := newPaced(w, r, s.pace)
 	staged, err := s.blobs.Stage(r.Context(), g.Tenant, g.Staged, body, g.MaxBytes)
 	done()
 	if err != nil {
 		if tooSlow(err) {
-			return library.NewFault(library.KindInvalid, library.CodeSizeMismatch,
+			return library.NewError(library.KindInvalid, library.CodeSizeMismatch,
 				"The upload came at less than %d bytes a second and was broken off; nothing was kept. Send it again over a better line.", s.pace.minRate)
 		}
 		if isReadError(err) {
-			return library.NewFault(library.KindInvalid, library.CodeSizeMismatch, "The upload broke off before its end; nothing was kept. Send it again.")
+			return library.NewError(library.KindInvalid, library.CodeSizeMismatch, "The upload broke off before its end; nothing was kept. Send it again.")
 		}
 		return err
 	}
@@ -187,7 +187,7 @@ func edgeOf(r *http.Request) (int, error) {
 			return e, nil
 		}
 	}
-	return 0, library.Invalid(library.FieldFault{Field: "size", Code: "enum", Message: "Allowed are 256, 512, 1024 and 2048."})
+	return 0, library.Invalid(library.FieldError{Field: "size", Code: "enum", Message: "Allowed are 256, 512, 1024 and 2048."})
 }
 
 // Picture gives a preview, made now unless it is kept already. Several callers
@@ -222,13 +222,13 @@ func (s *Service) makePicture(ctx context.Context, tenant library.TenantID, hash
 	}
 	defer file.Close()
 	if err := s.decoder.Acquire(ctx, 1); err != nil {
-		return nil, &library.Fault{Kind: library.KindUnavailable, Code: "PREVIEW_BUSY", RetryAfter: 5 * time.Second,
+		return nil, &library.Error{Kind: library.KindUnavailable, Code: "PREVIEW_BUSY", RetryAfter: 5 * time.Second,
 			Detail: "Too many previews are being made right now. Ask again in a moment.", Cause: err}
 	}
 	defer s.decoder.Release(1)
 	picture, err := preview.Make(file, file.Size(), edge)
 	if err != nil {
-		return nil, &library.Fault{Kind: library.KindNotFound, Code: library.CodeNotFound, Cause: err,
+		return nil, &library.Error{Kind: library.KindNotFound, Code: library.CodeNotFound, Cause: err,
 			Detail: "There is no preview of this asset: its kind of file has none, or the picture is damaged."}
 	}
 	if err := s.blobs.PutDerived(ctx, tenant, hash, name, picture); err != nil {

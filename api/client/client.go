@@ -1,7 +1,7 @@
 // Package client talks to a Vitrine service over REST.
 //
 // In go a method, a path and a value; out comes the decoded answer or the
-// service's problem as a *library.Fault-like error. The command line uses it; so
+// service's problem as a *library.Error-like error. The command line uses it; so
 // can other programs. It knows the transport, not the operations.
 package client
 

@@ -73,7 +73,7 @@ func (r remote) client() (*client.Client, error) {
 
 // describe gives an error in the words a user needs.
 func describe(err error) string {
-	var f *library.Fault
+	var f *library.Error
 	if !errors.As(err, &f) {
 		return err.Error()
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/store"
 )
 
@@ -86,7 +86,7 @@ func (c *doctorCommand) checkLibrary(ctx context.Context, check func(what, remed
 }
 
 func engineHealth(ctx context.Context, urls []string) (string, error) {
-	client, err := engine.Open(urls...)
+	client, err := opensearch.NewClient(urls...)
 	if err != nil {
 		return "", err
 	}
@@ -95,13 +95,13 @@ func engineHealth(ctx context.Context, urls []string) (string, error) {
 			Number string `json:"number"`
 		} `json:"version"`
 	}
-	if err := engine.Call(ctx, client, "GET", "/", nil, &info); err != nil {
+	if err := opensearch.Call(ctx, client, "GET", "/", nil, &info); err != nil {
 		return "", err
 	}
 	var plugins []struct {
 		Component string `json:"component"`
 	}
-	if err := engine.Call(ctx, client, "GET", "/_cat/plugins?format=json", nil, &plugins); err != nil {
+	if err := opensearch.Call(ctx, client, "GET", "/_cat/plugins?format=json", nil, &plugins); err != nil {
 		return "", err
 	}
 	for _, p := range plugins {

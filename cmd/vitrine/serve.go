@@ -62,7 +62,7 @@ func untilUp[T any](ctx context.Context, try func() (T, error), waiting func(err
 	pause.MaxInterval = 3 * time.Second
 	return backoff.Retry(ctx, func() (T, error) {
 		v, err := try()
-		if err == nil || library.AsFault(err).Kind == library.KindUnavailable {
+		if err == nil || library.AsError(err).Kind == library.KindUnavailable {
 			return v, err
 		}
 		return v, backoff.Permanent(err)

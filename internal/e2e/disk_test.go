@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"vitrine/api/client"
-	"vitrine/internal/fault"
+	"vitrine/internal/failpoint"
 	"vitrine/library"
 	"vitrine/service/servicetest"
 )
@@ -103,7 +103,7 @@ func smallDisk(t *testing.T, dir string, size int) (fill, free func()) {
 func TestADiskThatDoesNotKeepBytesIsNeverAcknowledged(t *testing.T) {
 	k := newKilled(t)
 	n := 0
-	for name := range fault.Names {
+	for name := range failpoint.Names {
 		if !strings.HasPrefix(name, "blob.") {
 			continue
 		}
@@ -120,7 +120,7 @@ func TestADiskThatDoesNotKeepBytesIsNeverAcknowledged(t *testing.T) {
 			t.Errorf("%s failed, and there is a row", name)
 		}
 		p.stop()
-		if !bytes.Contains(p.out.Bytes(), []byte("fault: hit "+name)) {
+		if !bytes.Contains(p.out.Bytes(), []byte("failpoint: hit "+name)) {
 			t.Errorf("%s was never reached", name)
 		}
 		p = serve(t, k.cfg, "", "api")

@@ -56,10 +56,10 @@ func TestProvenanceSaysWhatIsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	status, answer, _ := e.Raw(http.MethodPost, "/api/v1/assets", e.Key, body, nil)
-	var fault struct {
-		Errors []library.FieldFault `json:"errors"`
+	var libErr struct {
+		Errors []library.FieldError `json:"errors"`
 	}
-	if err := json.Unmarshal(answer, &fault); err != nil || status != 400 || len(fault.Errors) != 1 || fault.Errors[0].Field != "parent_asset_h" || fault.Errors[0].Hint == "" {
+	if err := json.Unmarshal(answer, &libErr); err != nil || status != 400 || len(libErr.Errors) != 1 || libErr.Errors[0].Field != "parent_asset_h" || libErr.Errors[0].Hint == "" {
 		t.Errorf("its own parent: %d %s", status, answer)
 	}
 	unknown := strings.Repeat("ab", 20)

@@ -18,7 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"vitrine/api/client"
-	"vitrine/internal/fault"
+	"vitrine/internal/failpoint"
 	"vitrine/service"
 	"vitrine/service/servicetest"
 )
@@ -129,7 +129,7 @@ func (k killed) files(kind string) int {
 // and is stored once, and after a sweep there is no file without a row.
 func TestAKillAtAnyPointOfAnUploadLosesNothingAndLeavesNothing(t *testing.T) {
 	var points []string
-	for name := range fault.Names {
+	for name := range failpoint.Names {
 		if strings.HasPrefix(name, "blob.") || strings.HasPrefix(name, "store.") {
 			points = append(points, name)
 		}
@@ -182,7 +182,7 @@ func TestAKillAtAnyPointOfAnUploadLosesNothingAndLeavesNothing(t *testing.T) {
 func TestAKillAtAnyPointOfIndexingLeavesTheIndexEqualToTheDatabase(t *testing.T) {
 	k := newKilled(t)
 	n := 0
-	for name := range fault.Names {
+	for name := range failpoint.Names {
 		if !strings.HasPrefix(name, "relay.") && !strings.HasPrefix(name, "indexer.") {
 			continue
 		}

@@ -19,7 +19,7 @@ import (
 	"vitrine/api/client"
 	"vitrine/importer"
 	"vitrine/indexer"
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/internal/stack"
 	"vitrine/internal/testenv"
 	"vitrine/service/servicetest"
@@ -83,7 +83,7 @@ type importing struct {
 
 func (o *outage) startImport(dir string) *importing {
 	o.t.Helper()
-	i := &importing{o: o, cmd: exec.Command(faultBinary(o.t), "import", dir, "--json", "--server", "http://"+o.cfg.Listen, "--key", o.api.Key), done: make(chan error, 1)}
+	i := &importing{o: o, cmd: exec.Command(failpointBinary(o.t), "import", dir, "--json", "--server", "http://"+o.cfg.Listen, "--key", o.api.Key), done: make(chan error, 1)}
 	i.cmd.Stdout, i.cmd.Stderr = &i.out, &i.err
 	if err := i.cmd.Start(); err != nil {
 		o.t.Fatal(err)
@@ -290,12 +290,12 @@ func TestOutagesOfAnyServerDuringAnImportLoseNothing(t *testing.T) {
 func (o *outage) walksGoOn() {
 	o.t.Helper()
 	const room = 25
-	index, err := engine.Open(o.cfg.OpenSearchURL...)
+	index, err := opensearch.NewClient(o.cfg.OpenSearchURL...)
 	if err != nil {
 		o.t.Fatal(err)
 	}
 	limit := map[string]any{"persistent": map[string]any{"search.max_open_pit_context": room}}
-	if err := engine.Call(o.t.Context(), index, http.MethodPut, "/_cluster/settings", limit, nil); err != nil {
+	if err := opensearch.Call(o.t.Context(), index, http.MethodPut, "/_cluster/settings", limit, nil); err != nil {
 		o.t.Fatal(err)
 	}
 	walk := func(cursor string) (next string, err error) {

@@ -26,20 +26,20 @@ var (
 	buildErr    error
 )
 
-// faultBinary builds the product with its fault points, once per run.
-func faultBinary(t *testing.T) string {
+// failpointBinary builds the product with its failpoints, once per run.
+func failpointBinary(t *testing.T) string {
 	t.Helper()
 	buildOnce.Do(func() {
-		dir, err := os.MkdirTemp("", "vitrine-fault-")
+		dir, err := os.MkdirTemp("", "vitrine-failpoints-")
 		if err != nil {
 			buildErr = err
 			return
 		}
 		builtBinary = filepath.Join(dir, "vitrine")
-		cmd := exec.Command("go", "build", "-tags", "fault", "-o", builtBinary, "vitrine/cmd/vitrine")
+		cmd := exec.Command("go", "build", "-tags", "failpoint", "-o", builtBinary, "vitrine/cmd/vitrine")
 		cmd.Dir = testenv.ModuleRoot(t)
 		if out, err := cmd.CombinedOutput(); err != nil {
-			buildErr = fmt.Errorf("building the product with fault points: %w\n%s", err, out)
+			buildErr = fmt.Errorf("building the product with failpoints: %w\n%s", err, out)
 		}
 	})
 	if buildErr != nil {
@@ -65,20 +65,20 @@ type process struct {
 	done chan error
 }
 
-func environment(cfg service.Config, fault string) []string {
+func environment(cfg service.Config, libErr string) []string {
 	return append(os.Environ(), "VITRINE_POSTGRES_URL="+cfg.PostgresURL, "VITRINE_KAFKA_BROKERS="+strings.Join(cfg.Brokers, ","),
 		"VITRINE_OPENSEARCH_URL="+strings.Join(cfg.OpenSearchURL, ","), "VITRINE_DATA_DIR="+cfg.DataDir, "VITRINE_PREFIX="+cfg.Prefix,
-		"VITRINE_LISTEN="+cfg.Listen, "VITRINE_SEARCHES_PER_MINUTE=-1", "VITRINE_FAULT="+fault)
+		"VITRINE_LISTEN="+cfg.Listen, "VITRINE_SEARCHES_PER_MINUTE=-1", "VITRINE_FAILPOINTS="+libErr)
 }
 
-// serve starts the service; fault names where it dies, or is empty.
-func serve(t *testing.T, cfg service.Config, fault string, roles ...string) *process {
+// serve starts the service; error names where it dies, or is empty.
+func serve(t *testing.T, cfg service.Config, libErr string, roles ...string) *process {
 	t.Helper()
-	p := &process{t: t, cfg: cfg, cmd: exec.Command(faultBinary(t), "serve"), done: make(chan error, 1)}
+	p := &process{t: t, cfg: cfg, cmd: exec.Command(failpointBinary(t), "serve"), done: make(chan error, 1)}
 	if len(roles) > 0 {
 		p.cmd.Args = append(p.cmd.Args, "--role", strings.Join(roles, ","))
 	}
-	p.cmd.Env = environment(cfg, fault)
+	p.cmd.Env = environment(cfg, libErr)
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func (p *process) stop() {
 	}
 }
 
-// awaitDeath waits until a fault point has killed the process, and fails the test
+// awaitDeath waits until a failpoint has killed the process, and fails the test
 // if it ended in any other way: a point that is never reached proves nothing.
 func (p *process) awaitDeath(point string) {
 	p.t.Helper()
@@ -127,7 +127,7 @@ func (p *process) awaitDeath(point string) {
 	case err := <-p.done:
 		p.done <- nil
 		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != 137 || !strings.Contains(p.out.String(), "fault: hit "+point) {
+		if !errors.As(err, &exit) || exit.ExitCode() != 137 || !strings.Contains(p.out.String(), "failpoint: hit "+point) {
 			p.t.Fatalf("the process did not die at %s but ended with %v: %s", point, err, tail(p.out.String()))
 		}
 	case <-time.After(60 * time.Second):
@@ -140,7 +140,7 @@ func command(t *testing.T, cfg service.Config, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, faultBinary(t), args...)
+	cmd := exec.CommandContext(ctx, failpointBinary(t), args...)
 	cmd.Env = environment(cfg, "")
 	out, err := cmd.Output()
 	if err != nil {

@@ -39,7 +39,7 @@ func TestAKilledReadingGoesOnWhereItWas(t *testing.T) {
 	if _, err := db.Exec(t.Context(), `UPDATE lineage SET doc = '{"models": []}', parser_version = 0`); err != nil {
 		t.Fatal(err)
 	}
-	binary, killed := faultBinary(t), 0
+	binary, killed := failpointBinary(t), 0
 	for try := range 6 {
 		cmd := exec.CommandContext(t.Context(), binary, "reextract", "--json")
 		cmd.Env = environment(e.Cfg, "")

@@ -39,9 +39,9 @@ type Filters struct {
 }
 
 // Validate holds the rule across fields.
-func (in *Input) Validate() []library.FieldFault {
+func (in *Input) Validate() []library.FieldError {
 	if in.Either != "" && in.Other != "" {
-		return []library.FieldFault{{Field: "other", Code: "conflict", Message: "It excludes either.", Hint: "Send one of the two."}}
+		return []library.FieldError{{Field: "other", Code: "conflict", Message: "It excludes either.", Hint: "Send one of the two."}}
 	}
 	return nil
 }
@@ -107,9 +107,9 @@ type Written struct {
 	op.Undoable
 }
 
-// Failure asks for a fault.
+// Failure asks for an error.
 type Failure struct {
-	Kind string `json:"kind" doc:"A fault kind, or panic, or plain."`
+	Kind string `json:"kind" doc:"An error kind, or panic, or plain."`
 }
 
 // Steps asks for progress.
@@ -194,7 +194,7 @@ func (b *Bench) write(ctx context.Context, _ library.Actor, in Write) (Written, 
 		return Written{}, ctx.Err()
 	}
 	if in.Fail {
-		return Written{}, library.NewFault(library.KindConflict, library.CodeNameTaken, "There is one of this name.")
+		return Written{}, library.NewError(library.KindConflict, library.CodeNameTaken, "There is one of this name.")
 	}
 	return Written{Serial: n, Name: in.Name, Undoable: op.Undoable{OperationID: fmt.Sprint("op-", n)}}, nil
 }
@@ -210,7 +210,7 @@ func failAs(_ context.Context, _ library.Actor, in Failure) (Done, error) {
 	case "plain":
 		return Done{}, fmt.Errorf("a cause with a secret: %w", json.Unmarshal([]byte("{"), &in))
 	}
-	return Done{}, &library.Fault{Kind: library.FaultKind(in.Kind), Code: "ECHO_FAULT", Detail: "As you asked.", RetryAfter: 1500 * time.Millisecond}
+	return Done{}, &library.Error{Kind: library.ErrorKind(in.Kind), Code: "ECHO_FAULT", Detail: "As you asked.", RetryAfter: 1500 * time.Millisecond}
 }
 
 func (b *Bench) steps(ctx context.Context, _ library.Actor, in Steps) (Done, error) {

@@ -54,7 +54,7 @@ func plan(opts Options) ([]*entry, error) {
 	for len(p.entries) < opts.Count {
 		row := p.pick()
 		if row == nil {
-			return nil, library.Invalid(library.FieldFault{Field: "writers", Code: "conflict",
+			return nil, library.Invalid(library.FieldError{Field: "writers", Code: "conflict",
 				Message: "These writers only save files made from other files; add one that starts from nothing, such as comfyui."})
 		}
 		length := p.sweep()

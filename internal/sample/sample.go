@@ -132,9 +132,9 @@ func Writers() []string {
 const maxCount = 1_000_000
 
 func (o Options) check(dir string) error {
-	var faults []library.FieldFault
+	var errs []library.FieldError
 	bad := func(field, code, message string) {
-		faults = append(faults, library.FieldFault{Field: field, Code: code, Message: message})
+		errs = append(errs, library.FieldError{Field: field, Code: code, Message: message})
 	}
 	if o.Count < 1 || o.Count > maxCount {
 		bad("count", "range", fmt.Sprintf("Give a number of files from 1 to %d.", maxCount))
@@ -151,8 +151,8 @@ func (o Options) check(dir string) error {
 	if o.TruthPath != "" && within(dir, o.TruthPath) {
 		bad("truth_path", "conflict", "The truth file must lie outside the sample folder.")
 	}
-	if len(faults) > 0 {
-		return library.Invalid(faults...)
+	if len(errs) > 0 {
+		return library.Invalid(errs...)
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func makeFolder(dir string) error {
 		return fmt.Errorf("opening the sample folder: %w", err)
 	}
 	if len(names) > 0 {
-		return library.NewFault(library.KindConflict, library.CodeConflict, "The sample folder is not empty. Name a new folder, or empty this one.")
+		return library.NewError(library.KindConflict, library.CodeConflict, "The sample folder is not empty. Name a new folder, or empty this one.")
 	}
 	return os.MkdirAll(dir, 0o755)
 }

@@ -265,9 +265,9 @@ func TestOptionsAreChecked(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, err := Write(context.Background(), dir, tt.opts, nil)
-			var fault *library.Fault
-			if !errors.As(err, &fault) || len(fault.Fields) != 1 || fault.Fields[0].Field != tt.field {
-				t.Errorf("got %v, want a fault of the field %s", err, tt.field)
+			var libErr *library.Error
+			if !errors.As(err, &libErr) || len(libErr.Fields) != 1 || libErr.Fields[0].Field != tt.field {
+				t.Errorf("got %v, want an error of the field %s", err, tt.field)
 			}
 		})
 	}
@@ -279,7 +279,7 @@ func TestAFolderWithFilesIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Write(context.Background(), dir, Options{Count: 3, MaxEdge: small}, nil)
-	if f := library.AsFault(err); f.Code != library.CodeConflict {
+	if f := library.AsError(err); f.Code != library.CodeConflict {
 		t.Errorf("got %v, want a conflict", err)
 	}
 	if got := len(listing(t, dir)); got != 1 {

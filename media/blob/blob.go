@@ -23,11 +23,11 @@ import (
 // a local disk and an S3 bucket; blobtest runs the same contract on each.
 //
 // Every method is safe for concurrent use. A missing object is a not-found
-// fault; a full disk is a storage-full fault and leaves nothing behind.
+// error; a full disk is a storage-full error and leaves nothing behind.
 type Store interface {
 	// Stage reads r to its end, at most limit bytes, and keeps them durably
 	// under a staging id of the tenant, made by NewStagingID. More bytes than
-	// limit, or none at all, is a fault and nothing is kept. Staging under an id
+	// limit, or none at all, is an error and nothing is kept. Staging under an id
 	// again, as a client does that lost the first reply, replaces the bytes.
 	Stage(ctx context.Context, tenant library.TenantID, id string, r io.Reader, limit int64) (Staged, error)
 	// OpenStaged gives staged bytes for reading, with their size and hashes.
@@ -53,7 +53,7 @@ type Store interface {
 	// PutDerived keeps a derived file of an asset under a name such as
 	// "512.jpg", replacing what was there.
 	PutDerived(ctx context.Context, tenant library.TenantID, hash library.AssetHash, name string, data []byte) error
-	// GetDerived gives a derived file, or a not-found fault.
+	// GetDerived gives a derived file, or a not-found error.
 	GetDerived(ctx context.Context, tenant library.TenantID, hash library.AssetHash, name string) ([]byte, error)
 }
 

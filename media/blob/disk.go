@@ -17,7 +17,7 @@ import (
 	"github.com/google/uuid"
 	lru "github.com/hashicorp/golang-lru/v2"
 
-	"vitrine/internal/fault"
+	"vitrine/internal/failpoint"
 	"vitrine/library"
 )
 
@@ -139,11 +139,11 @@ func (d *Disk) Stage(ctx context.Context, tenant library.TenantID, id string, r 
 		case err != nil:
 			return err
 		case n > limit:
-			return library.NewFault(library.KindTooLarge, library.CodePayloadTooLarge, "The file is larger than the %d bytes allowed for it.", limit)
+			return library.NewError(library.KindTooLarge, library.CodePayloadTooLarge, "The file is larger than the %d bytes allowed for it.", limit)
 		case n == 0:
-			return library.NewFault(library.KindInvalid, library.CodeEmptyFile, "The file is empty; nothing was stored. Check the source and send its bytes.")
+			return library.NewError(library.KindInvalid, library.CodeEmptyFile, "The file is empty; nothing was stored. Check the source and send its bytes.")
 		}
-		return fault.Point("blob.written")
+		return failpoint.Inject("blob.written")
 	})
 	if err != nil {
 		return Staged{}, full(err)
@@ -163,7 +163,7 @@ func (d *Disk) writeFile(name string, fill func(io.Writer) error) error {
 		return err
 	}
 	if err = fill(f); err == nil {
-		err = errors.Join(f.Sync(), fault.Point("blob.synced"))
+		err = errors.Join(f.Sync(), failpoint.Inject("blob.synced"))
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = d.root.Rename(temp, name)
@@ -172,7 +172,7 @@ func (d *Disk) writeFile(name string, fill func(io.Writer) error) error {
 		_ = d.root.Remove(temp)
 		return err
 	}
-	return errors.Join(d.syncDir(path.Dir(name)), fault.Point("blob.staged"))
+	return errors.Join(d.syncDir(path.Dir(name)), failpoint.Inject("blob.staged"))
 }
 
 // OpenStaged implements Store.
@@ -215,14 +215,14 @@ func (d *Disk) Commit(_ context.Context, tenant library.TenantID, id string, h l
 	// The sweep spares young files; the clock starts when the bytes get their name.
 	now := time.Now()
 	if err := d.root.Chtimes(from, now, now); err == nil {
-		if err := fault.Point("blob.before_rename"); err != nil {
+		if err := failpoint.Inject("blob.before_rename"); err != nil {
 			return err
 		}
 		err = d.root.Rename(from, to)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return full(err)
 		}
-		if err := fault.Point("blob.renamed"); err != nil {
+		if err := failpoint.Inject("blob.renamed"); err != nil {
 			return err
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -231,7 +231,7 @@ func (d *Disk) Commit(_ context.Context, tenant library.TenantID, id string, h l
 	if _, err := d.root.Stat(to); err != nil {
 		return library.NotFound("upload")
 	}
-	return errors.Join(d.syncDir(path.Dir(to)), fault.Point("blob.committed"))
+	return errors.Join(d.syncDir(path.Dir(to)), failpoint.Inject("blob.committed"))
 }
 
 // Discard implements Store.
@@ -322,10 +322,10 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// full turns a full disk into the fault that says so.
+// full turns a full disk into the error that says so.
 func full(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return &library.Fault{Kind: library.KindStorageFull, Code: library.CodeStorageFull, RetryAfter: 30 * time.Second,
+		return &library.Error{Kind: library.KindStorageFull, Code: library.CodeStorageFull, RetryAfter: 30 * time.Second,
 			Detail: "The disk for files is full. Nothing was stored; free space and repeat the upload.", Cause: err}
 	}
 	return err

@@ -78,7 +78,7 @@ func TestASignedTokenIsWorthlessOnceAnythingOfItChanges(t *testing.T) {
 		t.Error("another key's token was taken")
 	}
 	_, err := s.Open(s.Sign(g, -time.Second), blob.PurposeDownload)
-	if library.AsFault(err).Code != library.CodeURLExpired {
+	if library.AsError(err).Code != library.CodeURLExpired {
 		t.Errorf("an expired token gave %v", err)
 	}
 	if first, second := s.SignSteady(g, time.Hour), s.SignSteady(g, time.Hour); first != second {

@@ -81,7 +81,7 @@ func (s *Signer) mac(body string) []byte {
 }
 
 // Open checks a token for a purpose. Anything but a genuine token for it is one
-// and the same fault, so that guessing teaches nothing; only a genuine token that
+// and the same error, so that guessing teaches nothing; only a genuine token that
 // has expired is told so.
 func (s *Signer) Open(token string, want Purpose) (Grant, error) {
 	body, sent, _ := strings.Cut(token, ".")
@@ -98,11 +98,11 @@ func (s *Signer) Open(token string, want Purpose) (Grant, error) {
 		return Grant{}, invalidURL()
 	}
 	if s.now().Unix() >= g.Expires {
-		return Grant{}, library.NewFault(library.KindGone, library.CodeURLExpired, "This link has expired. Ask for a new one.")
+		return Grant{}, library.NewError(library.KindGone, library.CodeURLExpired, "This link has expired. Ask for a new one.")
 	}
 	return g, nil
 }
 
 func invalidURL() error {
-	return library.NewFault(library.KindForbidden, library.CodeURLInvalid, "This link is not valid: it was mistyped or altered. Ask for a new one.")
+	return library.NewError(library.KindForbidden, library.CodeURLInvalid, "This link is not valid: it was mistyped or altered. Ask for a new one.")
 }

@@ -143,8 +143,8 @@ func TestErrorsAreThoseOfReading(t *testing.T) {
 	if _, err := Read(context.Background(), brokenReader{}, 100, Options{}); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("a failing reader gave %v", err)
 	}
-	var fault *library.Fault
-	if _, err := Read(context.Background(), bytes.NewReader(nil), 0, Options{}); !errors.As(err, &fault) || fault.Code != library.CodeEmptyFile {
+	var libErr *library.Error
+	if _, err := Read(context.Background(), bytes.NewReader(nil), 0, Options{}); !errors.As(err, &libErr) || libErr.Code != library.CodeEmptyFile {
 		t.Errorf("an empty file gave %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

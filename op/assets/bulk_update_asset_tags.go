@@ -17,14 +17,14 @@ type bulkTagsInput struct {
 }
 
 // Validate implements op.Validator.
-func (in *bulkTagsInput) Validate() []library.FieldFault {
-	faults := tagFaults("tags", in.Tags)
+func (in *bulkTagsInput) Validate() []library.FieldError {
+	errs := tagErrors("tags", in.Tags)
 	for i, h := range in.AssetHashes {
 		if !library.AssetHash(strings.ToLower(h)).Valid() {
-			faults = append(faults, library.FieldFault{Field: fmt.Sprintf("asset_hs[%d]", i), Code: "pattern", Message: "Expected a SHA-1 of 40 hex digits."})
+			errs = append(errs, library.FieldError{Field: fmt.Sprintf("asset_hs[%d]", i), Code: "pattern", Message: "Expected a SHA-1 of 40 hex digits."})
 		}
 	}
-	return faults
+	return errs
 }
 
 type bulkTagsOutput struct {
@@ -65,7 +65,7 @@ func (s *Service) bulkUpdateAssetTags() op.Operation {
 			return bulkTagsOutput{}, err
 		}
 		if over > 0 && len(changed.Changed) == 0 {
-			return bulkTagsOutput{}, library.Invalid(library.FieldFault{Field: "tags", Code: "range",
+			return bulkTagsOutput{}, library.Invalid(library.FieldError{Field: "tags", Code: "range",
 				Message: fmt.Sprintf("An asset has at most %d tags, and these would be more. Nothing was changed.", library.MaxTags)})
 		}
 		out := bulkTagsOutput{Changed: []library.AssetHash{}, Unchanged: append([]library.AssetHash{}, changed.Unchanged...),

@@ -20,18 +20,18 @@ type uploadURLInput struct {
 }
 
 // Validate implements op.Validator.
-func (in *uploadURLInput) Validate() []library.FieldFault {
-	var faults []library.FieldFault
+func (in *uploadURLInput) Validate() []library.FieldError {
+	var errs []library.FieldError
 	if in.MIMEType == "" {
 		in.MIMEType = in.ContentType
 	}
 	if in.MIMEType == "" {
-		faults = append(faults, library.FieldFault{Field: "mime_type", Code: "required", Message: "It is required.", Hint: "Send the file's MIME type, for example image/png."})
+		errs = append(errs, library.FieldError{Field: "mime_type", Code: "required", Message: "It is required.", Hint: "Send the file's MIME type, for example image/png."})
 	}
 	if in.Filename = library.CleanFilename(in.Filename); in.Filename == "" {
-		faults = append(faults, library.FieldFault{Field: "filename", Code: "format", Message: "Expected a file name, for example fox.png."})
+		errs = append(errs, library.FieldError{Field: "filename", Code: "format", Message: "Expected a file name, for example fox.png."})
 	}
-	return faults
+	return errs
 }
 
 type uploadURLOutput struct {
@@ -54,7 +54,7 @@ func (s *Service) createUploadURL() op.Operation {
 	}, func(ctx context.Context, actor library.Actor, in uploadURLInput) (uploadURLOutput, error) {
 		limit := s.maxFile()
 		if in.Size > limit {
-			return uploadURLOutput{}, library.NewFault(library.KindTooLarge, library.CodePayloadTooLarge, "The file is larger than the %d bytes this service takes.", limit)
+			return uploadURLOutput{}, library.NewError(library.KindTooLarge, library.CodePayloadTooLarge, "The file is larger than the %d bytes this service takes.", limit)
 		}
 		if in.SHA1 != "" {
 			hash := library.AssetHash(strings.ToLower(in.SHA1))
@@ -89,14 +89,14 @@ type fileToSend struct {
 }
 
 // Validate implements op.Validator.
-func (in *findStoredInput) Validate() (faults []library.FieldFault) {
+func (in *findStoredInput) Validate() (errs []library.FieldError) {
 	for i := range in.Files {
 		f := &in.Files[i]
 		if f.Filename = library.CleanFilename(f.Filename); f.Filename == "" {
-			faults = append(faults, library.FieldFault{Field: fmt.Sprintf("files[%d].filename", i), Code: "format", Message: "Expected a file name."})
+			errs = append(errs, library.FieldError{Field: fmt.Sprintf("files[%d].filename", i), Code: "format", Message: "Expected a file name."})
 		}
 	}
-	return faults
+	return errs
 }
 
 type findStoredOutput struct {

@@ -32,7 +32,7 @@ func (s *Service) getWorkflow() op.Operation {
 			return workflowOutput{}, err
 		}
 		if editor == nil && executed == nil {
-			return workflowOutput{}, library.NewFault(library.KindNotFound, library.CodeNotFound,
+			return workflowOutput{}, library.NewError(library.KindNotFound, library.CodeNotFound,
 				"The asset's file carries no workflow graph. GetAssetDetails shows what it tells of its making.")
 		}
 		return workflowOutput{Editor: library.ValidJSON(editor), Executed: library.ValidJSON(executed)}, nil

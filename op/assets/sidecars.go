@@ -25,41 +25,41 @@ const maxSidecars = 2 << 20
 var sidecarKinds = []string{".json", ".txt", ".xmp", ".yaml", ".yml", ".png"}
 
 // readSidecars decodes sidecars, or says what is wrong with each.
-func readSidecars(sent []sidecarInput) ([]extract.Sidecar, []library.FieldFault) {
+func readSidecars(sent []sidecarInput) ([]extract.Sidecar, []library.FieldError) {
 	var out []extract.Sidecar
-	var faults []library.FieldFault
+	var errs []library.FieldError
 	size := 0
 	for i, s := range sent {
 		field := fmt.Sprintf("sidecars[%d]", i)
 		name := library.CleanFilename(s.Filename)
-		data, fault := s.content(field)
+		data, libErr := s.content(field)
 		switch {
-		case fault != nil:
-			faults = append(faults, *fault)
+		case libErr != nil:
+			errs = append(errs, *libErr)
 		case !slices.Contains(sidecarKinds, strings.ToLower(path.Ext(name))):
-			faults = append(faults, library.FieldFault{Field: field + ".filename", Code: "enum",
+			errs = append(errs, library.FieldError{Field: field + ".filename", Code: "enum",
 				Message: "Expected a name that ends in .json, .txt, .xmp, .yaml or .yml, or in .png for the first frame of a video."})
 		}
 		size += len(data)
 		out = append(out, extract.Sidecar{Name: name, Data: data})
 	}
 	if size > maxSidecars {
-		faults = append(faults, library.FieldFault{Field: "sidecars", Code: "length", Message: "Sidecars have at most 2 MB together.",
+		errs = append(errs, library.FieldError{Field: "sidecars", Code: "length", Message: "Sidecars have at most 2 MB together.",
 			Hint: "Of a picture the metadata suffices; its pixels are not looked at."})
 	}
-	return out, faults
+	return out, errs
 }
 
-func (s sidecarInput) content(field string) ([]byte, *library.FieldFault) {
+func (s sidecarInput) content(field string) ([]byte, *library.FieldError) {
 	switch {
 	case (s.Text == "") == (s.Base64 == ""):
-		return nil, &library.FieldFault{Field: field, Code: "required", Message: "Exactly one of text and data_base64 is required."}
+		return nil, &library.FieldError{Field: field, Code: "required", Message: "Exactly one of text and data_base64 is required."}
 	case s.Text != "":
 		return []byte(s.Text), nil
 	}
 	data, err := decodeBase64(s.Base64)
 	if err != nil {
-		return nil, &library.FieldFault{Field: field + ".data_base64", Code: "format", Message: "Expected base64; " + err.Error() + "."}
+		return nil, &library.FieldError{Field: field + ".data_base64", Code: "format", Message: "Expected base64; " + err.Error() + "."}
 	}
 	return data, nil
 }

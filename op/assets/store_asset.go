@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"vitrine/internal/fault"
+	"vitrine/internal/failpoint"
 	"vitrine/library"
 	"vitrine/media/blob"
 	"vitrine/media/extract"
@@ -49,32 +49,32 @@ type storageRef struct {
 const maxBase64 = 6 << 20
 
 // Validate implements op.Validator.
-func (in *storeInput) Validate() []library.FieldFault {
-	var faults []library.FieldFault
+func (in *storeInput) Validate() []library.FieldError {
+	var errs []library.FieldError
 	if in.StorageRef == nil && in.StoragePath != "" {
 		in.StorageRef = &storageRef{StoragePath: in.StoragePath}
 	}
 	switch {
 	case in.Base64 == "" && in.StorageRef == nil:
-		faults = append(faults, library.FieldFault{Field: "asset_data_base64", Code: "required",
+		errs = append(errs, library.FieldError{Field: "asset_data_base64", Code: "required",
 			Message: "Exactly one of asset_data_base64 and asset_storage_ref is required, and neither was sent.",
 			Hint:    "For files above about 3 MB call CreateUploadUrl first."})
 	case in.Base64 != "" && in.StorageRef != nil:
-		faults = append(faults, library.FieldFault{Field: "asset_storage_ref", Code: "conflict",
+		errs = append(errs, library.FieldError{Field: "asset_storage_ref", Code: "conflict",
 			Message: "Exactly one of asset_data_base64 and asset_storage_ref is required, and both were sent."})
 	}
 	if in.Filename = library.CleanFilename(in.Filename); in.Filename == "" {
-		faults = append(faults, library.FieldFault{Field: "filename", Code: "format", Message: "Expected a file name, for example fox.png."})
+		errs = append(errs, library.FieldError{Field: "filename", Code: "format", Message: "Expected a file name, for example fox.png."})
 	}
 	if in.MIMEType = mediaType(in.MIMEType); in.MIMEType == "" {
-		faults = append(faults, library.FieldFault{Field: "mime_type", Code: "format", Message: "Expected a MIME type, for example image/png."})
+		errs = append(errs, library.FieldError{Field: "mime_type", Code: "format", Message: "Expected a MIME type, for example image/png."})
 	}
 	if in.PosterBase64 != "" && !strings.HasPrefix(in.MIMEType, "model/") {
-		faults = append(faults, library.FieldFault{Field: "poster_image_base64", Code: "conflict", Message: "A poster is taken for 3D models (mime_type model/*) only."})
+		errs = append(errs, library.FieldError{Field: "poster_image_base64", Code: "conflict", Message: "A poster is taken for 3D models (mime_type model/*) only."})
 	}
-	var bad []library.FieldFault
+	var bad []library.FieldError
 	in.sidecars, bad = readSidecars(in.Sidecars)
-	return slices.Concat(faults, bad, tagFaults("tags", in.Tags))
+	return slices.Concat(errs, bad, tagErrors("tags", in.Tags))
 }
 
 // mediaType gives a MIME type in lower case without its parameters, or nothing
@@ -126,7 +126,7 @@ func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput)
 	}
 	file, staged, err := s.Blobs.OpenStaged(ctx, actor.Tenant, id)
 	if err != nil {
-		return out, storageRefFault(err, in)
+		return out, storageRefError(err, in)
 	}
 	defer file.Close()
 	op.Report(ctx, 1, 4, "received")
@@ -138,11 +138,11 @@ func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput)
 		read.MIMEType = kind // without a charset: it is a type to search and serve by
 	}
 	if in.AllowMismatch != nil && !*in.AllowMismatch && read.MIMEType != in.MIMEType {
-		return out, library.Invalid(library.FieldFault{Field: "mime_type", Code: "mismatch",
+		return out, library.Invalid(library.FieldError{Field: "mime_type", Code: "mismatch",
 			Message: "The bytes are " + read.MIMEType + ", not what was announced.", Hint: "Send that type, or allow_content_type_mismatch true."})
 	}
 	if strings.EqualFold(in.Parent, string(staged.SHA1)) {
-		return out, library.Invalid(library.FieldFault{Field: "parent_asset_h", Code: "conflict",
+		return out, library.Invalid(library.FieldError{Field: "parent_asset_h", Code: "conflict",
 			Message: "It is the hash of the file itself, and no asset was made from itself.", Hint: "Send the hash of the file that it was made from, or leave it out."})
 	}
 	op.Report(ctx, 2, 4, "read")
@@ -155,7 +155,7 @@ func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput)
 	if err != nil {
 		return out, err
 	}
-	if err := fault.Point("store.row_committed"); err != nil {
+	if err := failpoint.Inject("store.row_committed"); err != nil {
 		return out, err
 	}
 	if poster != nil {
@@ -177,17 +177,17 @@ func (s *Service) stage(ctx context.Context, actor library.Actor, in storeInput)
 	if in.StorageRef != nil {
 		id, ok := splitStoragePath(actor.Tenant, in.StorageRef.StoragePath)
 		if !ok {
-			return "", library.Invalid(library.FieldFault{Field: "asset_storage_ref.storagePath", Code: "format",
+			return "", library.Invalid(library.FieldError{Field: "asset_storage_ref.storagePath", Code: "format",
 				Message: "Expected a storagePath that CreateUploadUrl gave for this tenant; it begins with the tenant's id."})
 		}
 		return id, nil
 	}
 	if len(in.Base64) > maxBase64 {
-		return "", library.NewFault(library.KindTooLarge, library.CodePayloadTooLarge, "The file is too large for base64. Send it to a URL from CreateUploadUrl.")
+		return "", library.NewError(library.KindTooLarge, library.CodePayloadTooLarge, "The file is too large for base64. Send it to a URL from CreateUploadUrl.")
 	}
 	raw, err := decodeBase64(in.Base64)
 	if err != nil {
-		return "", library.Invalid(library.FieldFault{Field: "asset_data_base64", Code: "format", Message: "Expected base64; " + err.Error() + "."})
+		return "", library.Invalid(library.FieldError{Field: "asset_data_base64", Code: "format", Message: "Expected base64; " + err.Error() + "."})
 	}
 	id := blob.NewStagingID()
 	_, err = s.Blobs.Stage(ctx, actor.Tenant, id, bytes.NewReader(raw), s.maxFile())
@@ -221,12 +221,12 @@ func decodeBase64(s string) ([]byte, error) {
 	return raw, nil
 }
 
-// storageRefFault says what to do when the bytes a path names are not there.
-func storageRefFault(err error, in storeInput) error {
-	if in.StorageRef == nil || library.AsFault(err).Kind != library.KindNotFound {
+// storageRefError says what to do when the bytes a path names are not there.
+func storageRefError(err error, in storeInput) error {
+	if in.StorageRef == nil || library.AsError(err).Kind != library.KindNotFound {
 		return err
 	}
-	return library.Invalid(library.FieldFault{Field: "asset_storage_ref.storagePath", Code: "unknown",
+	return library.Invalid(library.FieldError{Field: "asset_storage_ref.storagePath", Code: "unknown",
 		Message: "No uploaded bytes are at this path.", Hint: "PUT them to signedUrl first; if it has expired or the bytes were stored already, ask CreateUploadUrl again."})
 }
 
@@ -283,5 +283,5 @@ func decodePoster(in storeInput) ([]byte, error) {
 			return picture, nil
 		}
 	}
-	return nil, library.Invalid(library.FieldFault{Field: "poster_image_base64", Code: "format", Message: "Expected a PNG, JPEG or WebP picture in base64."})
+	return nil, library.Invalid(library.FieldError{Field: "poster_image_base64", Code: "format", Message: "Expected a PNG, JPEG or WebP picture in base64."})
 }

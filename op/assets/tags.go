@@ -7,19 +7,19 @@ import (
 	"vitrine/library"
 )
 
-// tagFaults checks tags by what is left of them once cleaned: a tag of blanks is
+// tagErrors checks tags by what is left of them once cleaned: a tag of blanks is
 // no tag.
-func tagFaults(field string, tags []string) []library.FieldFault {
-	var faults []library.FieldFault
+func tagErrors(field string, tags []string) []library.FieldError {
+	var errs []library.FieldError
 	for i, t := range tags {
 		switch n := utf8.RuneCountInString(library.CleanTag(t)); {
 		case n == 0:
-			faults = append(faults, library.FieldFault{Field: fmt.Sprintf("%s[%d]", field, i), Code: "length",
+			errs = append(errs, library.FieldError{Field: fmt.Sprintf("%s[%d]", field, i), Code: "length",
 				Message: "A tag needs at least 1 character that is not a blank."})
 		case n > library.MaxTag:
-			faults = append(faults, library.FieldFault{Field: fmt.Sprintf("%s[%d]", field, i), Code: "length",
+			errs = append(errs, library.FieldError{Field: fmt.Sprintf("%s[%d]", field, i), Code: "length",
 				Message: fmt.Sprintf("A tag has at most %d characters; this one has %d.", library.MaxTag, n)})
 		}
 	}
-	return faults
+	return errs
 }

@@ -18,29 +18,29 @@ type updateInput struct {
 }
 
 // Validate implements op.Validator.
-func (in *updateInput) Validate() []library.FieldFault {
-	var faults []library.FieldFault
+func (in *updateInput) Validate() []library.FieldError {
+	var errs []library.FieldError
 	if in.Title == nil && in.Description == nil && in.Tags == nil && in.Status == nil {
-		faults = append(faults, library.FieldFault{Field: "title", Code: "required",
+		errs = append(errs, library.FieldError{Field: "title", Code: "required",
 			Message: "At least one of title, description, tags and status is required.", Hint: "Send the fields that shall change."})
 	}
 	if in.Tags != nil {
-		faults = append(faults, tagFaults("tags", *in.Tags)...)
+		errs = append(errs, tagErrors("tags", *in.Tags)...)
 	}
 	if in.Status != nil {
 		if _, ok := library.ParseStatus(*in.Status); !ok {
-			faults = append(faults, statusFault("status"))
+			errs = append(errs, statusError("status"))
 		}
 	}
-	return faults
+	return errs
 }
 
-func statusFault(field string) library.FieldFault {
+func statusError(field string) library.FieldError {
 	names := make([]string, len(library.Statuses))
 	for i, s := range library.Statuses {
 		names[i] = string(s)
 	}
-	return library.FieldFault{Field: field, Code: "enum", Message: "Allowed are " + strings.Join(names, ", ") + "."}
+	return library.FieldError{Field: field, Code: "enum", Message: "Allowed are " + strings.Join(names, ", ") + "."}
 }
 
 type updateOutput struct {

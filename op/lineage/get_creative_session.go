@@ -20,13 +20,13 @@ type sessionInput struct {
 }
 
 // Validate implements op.Validator.
-func (in *sessionInput) Validate() []library.FieldFault {
+func (in *sessionInput) Validate() []library.FieldError {
 	if in.TimeWindow == "" {
 		return nil
 	}
 	window, message := parseDuration(in.TimeWindow)
 	if message != "" {
-		return []library.FieldFault{{Field: "time_window", Code: "format", Message: message}}
+		return []library.FieldError{{Field: "time_window", Code: "format", Message: message}}
 	}
 	in.window = window
 	return nil

@@ -29,20 +29,20 @@ type addVersionInput struct {
 const maxConfig = 64 << 10
 
 // Validate implements op.Validator.
-func (in *addVersionInput) Validate() []library.FieldFault {
-	var faults []library.FieldFault
+func (in *addVersionInput) Validate() []library.FieldError {
+	var errs []library.FieldError
 	if in.Tag = strings.TrimSpace(in.Tag); in.Tag == "" {
-		faults = append(faults, library.FieldFault{Field: "version_tag", Code: "length", Message: "Expected 1 to 100 characters that are not all blanks."})
+		errs = append(errs, library.FieldError{Field: "version_tag", Code: "length", Message: "Expected 1 to 100 characters that are not all blanks."})
 	}
 	if t := in.TrainedAt; t != nil && (t.Year() < 1970 || t.After(time.Now().Add(24*time.Hour))) {
-		faults = append(faults, library.FieldFault{Field: "trained_at", Code: "range", Message: "Expected a time from 1970 to now.",
+		errs = append(errs, library.FieldError{Field: "trained_at", Code: "range", Message: "Expected a time from 1970 to now.",
 			Hint: "Leave it out while the version is not trained."})
 	}
 	if raw, err := json.Marshal(in.TrainingConfig); err != nil || len(raw) > maxConfig {
-		faults = append(faults, library.FieldFault{Field: "training_config", Code: "length", Message: fmt.Sprintf("Expected an object of at most %d bytes of JSON.", maxConfig),
+		errs = append(errs, library.FieldError{Field: "training_config", Code: "length", Message: fmt.Sprintf("Expected an object of at most %d bytes of JSON.", maxConfig),
 			Hint: "Keep data sets and logs outside and put where they are."})
 	}
-	return faults
+	return errs
 }
 
 type addVersionOutput struct {

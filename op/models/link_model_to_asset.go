@@ -19,9 +19,9 @@ type linkInput struct {
 }
 
 // Validate implements op.Validator.
-func (in *linkInput) Validate() []library.FieldFault {
+func (in *linkInput) Validate() []library.FieldError {
 	if in.DetectionSource == extracted {
-		return []library.FieldFault{{Field: "detection_source", Code: "conflict", Message: "extracted is what the service itself read from the asset's file.",
+		return []library.FieldError{{Field: "detection_source", Code: "conflict", Message: "extracted is what the service itself read from the asset's file.",
 			Hint: "Say who or what else tells: manual_tag, agent, hash_match, …"}}
 	}
 	return nil

@@ -20,7 +20,7 @@ type createSavedInput struct {
 }
 
 // Validate implements op.Validator.
-func (in *createSavedInput) Validate() []library.FieldFault { return blankName(&in.Name) }
+func (in *createSavedInput) Validate() []library.FieldError { return blankName(&in.Name) }
 
 func (s *Service) createSavedSearch() op.Operation {
 	return op.Define(op.Meta{

@@ -98,8 +98,8 @@ func openCursor(key []byte, text string, search []byte, now time.Time) (cursor, 
 	return c, nil
 }
 
-func badCursor(code, message string) *library.Fault {
-	return library.Invalid(library.FieldFault{Field: "cursor", Code: code, Message: message,
+func badCursor(code, message string) *library.Error {
+	return library.Invalid(library.FieldError{Field: "cursor", Code: code, Message: message,
 		Hint: `Send the next_cursor of the last answer as it came, or begin again with "*".`})
 }
 

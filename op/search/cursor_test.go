@@ -30,7 +30,7 @@ func TestACursorComesBackAsItWas(t *testing.T) {
 		if diff := cmp.Diff(c, got, cmp.AllowUnexported(cursor{}), cmpopts.EquateEmpty()); err != nil || diff != "" || (got.head == nil) == c.Fused {
 			t.Errorf("%s: %v %s", name, err, diff)
 		}
-		if _, err := openCursor(key, text, []byte("search"), now.Add(3*time.Second)); library.AsFault(err).Code != "CURSOR_EXPIRED" || library.AsFault(err).Kind != library.KindInvalid {
+		if _, err := openCursor(key, text, []byte("search"), now.Add(3*time.Second)); library.AsError(err).Code != "CURSOR_EXPIRED" || library.AsError(err).Kind != library.KindInvalid {
 			t.Errorf("%s, too late: %v", name, err)
 		}
 		for i := 0; i < len(text); i += 1 + len(text)/50 {
@@ -38,7 +38,7 @@ func TestACursorComesBackAsItWas(t *testing.T) {
 			if bad[i]++; text[i] == 'z' || text[i] == 'Z' || text[i] == '9' {
 				bad[i] = 'a'
 			}
-			if _, err := openCursor(key, string(bad), []byte("search"), now); library.AsFault(err).Kind != library.KindInvalid {
+			if _, err := openCursor(key, string(bad), []byte("search"), now); library.AsError(err).Kind != library.KindInvalid {
 				t.Errorf("%s, changed at %d: %v", name, i, err)
 			}
 		}

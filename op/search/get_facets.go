@@ -27,11 +27,11 @@ type facetsInput struct {
 var usualFacets = []string{"tool", "checkpoint", "lora", "sampler", "status", "tag", "mime_type", "created:month"}
 
 // Validate implements op.Validator.
-func (in *facetsInput) Validate() []library.FieldFault {
+func (in *facetsInput) Validate() []library.FieldError {
 	if len(in.Facets) == 0 {
 		in.Facets = usualFacets
 	}
-	var faults []library.FieldFault
+	var errs []library.FieldError
 	known := query.FacetNames()
 	for i, f := range in.Facets {
 		if f == "created" || f == "updated" {
@@ -39,10 +39,10 @@ func (in *facetsInput) Validate() []library.FieldFault {
 		} else if f == "cfg_scale" {
 			in.Facets[i] = "cfg"
 		} else if !slices.Contains(known, f) {
-			faults = append(faults, library.FieldFault{Field: fmt.Sprintf("facets[%d]", i), Code: "enum", Message: "Allowed are " + strings.Join(known, ", ") + "."})
+			errs = append(errs, library.FieldError{Field: fmt.Sprintf("facets[%d]", i), Code: "enum", Message: "Allowed are " + strings.Join(known, ", ") + "."})
 		}
 	}
-	return append(faults, in.Filters.validate()...)
+	return append(errs, in.Filters.validate()...)
 }
 
 type facetsOutput struct {

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"vitrine/embed"
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/internal/testenv"
 	"vitrine/library"
 	"vitrine/mappings"
@@ -80,7 +80,7 @@ func newIndex(t testing.TB, e embed.Embedder) *index {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := engine.Open(url)
+	client, err := opensearch.NewClient(url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,8 +180,8 @@ func (f found) hashes() []library.AssetHash {
 	return out
 }
 
-// try calls an operation and gives its answer as JSON, or its fault.
-func (x *index) try(name string, args map[string]any, into any) *library.Fault {
+// try calls an operation and gives its answer as JSON, or its error.
+func (x *index) try(name string, args map[string]any, into any) *library.Error {
 	x.t.Helper()
 	i := slices.IndexFunc(x.Operations(), func(o op.Operation) bool { return o.Name == name })
 	raw, err := json.Marshal(args)
@@ -195,7 +195,7 @@ func (x *index) try(name string, args map[string]any, into any) *library.Fault {
 	o := x.Operations()[i]
 	out, err := o.Call(context.Background(), reader, sent)
 	if err != nil {
-		return library.AsFault(err)
+		return library.AsError(err)
 	}
 	raw, err = op.EncodeOutput(out)
 	if err != nil {

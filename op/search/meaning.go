@@ -71,7 +71,7 @@ func (s *Service) byVector(ctx context.Context, actor library.Actor, in searchIn
 	var vector []float32
 	if len(in.QueryVector) > 0 {
 		if len(in.QueryVector) != dims {
-			return nil, library.Invalid(library.FieldFault{Field: "query_vector", Code: "length",
+			return nil, library.Invalid(library.FieldError{Field: "query_vector", Code: "length",
 				Message: fmt.Sprintf("Send %d numbers: so many dimensions has this embedding configuration.", dims)})
 		}
 		vector = make([]float32, dims)
@@ -102,10 +102,10 @@ func (s *Service) configuration(ctx context.Context, name string) (string, int, 
 	if len(known) > 0 {
 		message = "Known are " + strings.Join(slices.Sorted(maps.Keys(known)), ", ") + "."
 	}
-	return "", 0, library.Invalid(library.FieldFault{Field: "embedding_configuration_h", Code: "enum", Message: message})
+	return "", 0, library.Invalid(library.FieldError{Field: "embedding_configuration_h", Code: "enum", Message: message})
 }
 
-// CodeNoVector is the code of the fault that an asset has no vector to compare.
+// CodeNoVector is the code of the error that an asset has no vector to compare.
 const CodeNoVector = "NO_VECTOR"
 
 func (s *Service) vectorOf(ctx context.Context, actor library.Actor, config string, asset library.AssetHash) ([]float32, error) {
@@ -115,7 +115,7 @@ func (s *Service) vectorOf(ctx context.Context, actor library.Actor, config stri
 	}
 	v, err := s.Searcher.Vector(ctx, actor.Tenant, all, config, asset)
 	if err == nil && v == nil {
-		return nil, library.NewFault(library.KindUnprocessable, CodeNoVector,
+		return nil, library.NewError(library.KindUnprocessable, CodeNoVector,
 			"This asset has no vector under this embedding configuration: it has no title, prompt, description or tag to embed, or was not embedded yet. Try another asset, or search with query.")
 	}
 	return v, err

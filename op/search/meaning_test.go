@@ -221,7 +221,7 @@ func TestVectorsThatCannotBeSearchedByAreExplained(t *testing.T) {
 	x, _ := small(t)
 	for name, c := range map[string]struct {
 		args        map[string]any
-		kind        library.FaultKind
+		kind        library.ErrorKind
 		code, field string
 	}{
 		"wrong length":           {map[string]any{"query_vector": []float64{1, 0}, "embedding_configuration_h": made}, library.KindInvalid, "VALIDATION_FAILED", "query_vector"},

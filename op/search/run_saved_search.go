@@ -30,8 +30,8 @@ func (s *Service) runSavedSearch() op.Operation {
 			return searchOutput{}, err
 		}
 		as := searchInput{Query: saved.Query, SearchMode: saved.Mode, Filters: filters, OrderBy: saved.OrderBy, Order: saved.Direction, InPages: in.InPages}
-		if faults := as.Validate(); len(faults) > 0 {
-			return searchOutput{}, library.Invalid(faults...)
+		if errs := as.Validate(); len(errs) > 0 {
+			return searchOutput{}, library.Invalid(errs...)
 		}
 		return s.search(ctx, actor, as)
 	})

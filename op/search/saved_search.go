@@ -42,8 +42,8 @@ func (s *Service) checkSaved(actor library.Actor, saved store.SavedSearch) error
 	if err != nil {
 		return err
 	}
-	if faults := filters.validate(); len(faults) > 0 {
-		return library.Invalid(faults...)
+	if errs := filters.validate(); len(errs) > 0 {
+		return library.Invalid(errs...)
 	}
 	_, _, err = s.compile(actor, saved.Query, query.Request{Mode: query.Mode(saved.Mode), Filters: filters.compile(), Sort: order(saved.OrderBy, saved.Direction), Limit: 1})
 	return err
@@ -87,12 +87,12 @@ func keptFilters(f *filtersInput) (json.RawMessage, error) {
 }
 
 // blankName refuses a name of blanks.
-func blankName(name *string) []library.FieldFault {
+func blankName(name *string) []library.FieldError {
 	if name == nil {
 		return nil
 	}
 	if *name = strings.TrimSpace(*name); *name == "" {
-		return []library.FieldFault{{Field: "name", Code: "length", Message: "Expected 1 to 200 characters that are not all blanks."}}
+		return []library.FieldError{{Field: "name", Code: "length", Message: "Expected 1 to 200 characters that are not all blanks."}}
 	}
 	return nil
 }

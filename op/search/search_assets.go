@@ -36,32 +36,32 @@ type InPages struct {
 }
 
 // Validate implements op.Validator.
-func (in *searchInput) Validate() []library.FieldFault {
-	var faults []library.FieldFault
+func (in *searchInput) Validate() []library.FieldError {
+	var errs []library.FieldError
 	if in.Query != "" && len(in.QueryVector) > 0 {
-		faults = append(faults, library.FieldFault{Field: "query_vector", Code: "conflict", Message: "query and query_vector exclude each other."})
+		errs = append(errs, library.FieldError{Field: "query_vector", Code: "conflict", Message: "query and query_vector exclude each other."})
 	}
 	if (len(in.QueryVector) > 0 || in.SimilarTo != "") && in.Embedding == "" {
-		faults = append(faults, library.FieldFault{Field: "embedding_configuration_h", Code: "required",
+		errs = append(errs, library.FieldError{Field: "embedding_configuration_h", Code: "required",
 			Message: "It is required with query_vector and similar_to_asset_h."})
 	}
 	if len(in.QueryVector) > 0 && in.SimilarTo != "" {
-		faults = append(faults, library.FieldFault{Field: "similar_to_asset_h", Code: "conflict", Message: "query_vector and similar_to_asset_h exclude each other."})
+		errs = append(errs, library.FieldError{Field: "similar_to_asset_h", Code: "conflict", Message: "query_vector and similar_to_asset_h exclude each other."})
 	}
 	if in.Cursor != "" && in.Offset > 0 {
-		faults = append(faults, library.FieldFault{Field: "offset", Code: "conflict", Message: "cursor and offset exclude each other."})
+		errs = append(errs, library.FieldError{Field: "offset", Code: "conflict", Message: "cursor and offset exclude each other."})
 	}
-	return append(faults, in.Filters.validate()...)
+	return append(errs, in.Filters.validate()...)
 }
 
-func (f *filtersInput) validate() []library.FieldFault {
+func (f *filtersInput) validate() []library.FieldError {
 	if f == nil || f.Status == "" {
 		return nil
 	}
 	if _, ok := library.ParseStatus(f.Status); ok {
 		return nil
 	}
-	return []library.FieldFault{{Field: "filters.status", Code: "enum", Message: "Allowed are Draft, PendingApproval, Approved, Rejected, Archived."}}
+	return []library.FieldError{{Field: "filters.status", Code: "enum", Message: "Allowed are Draft, PendingApproval, Approved, Rejected, Archived."}}
 }
 
 type hit struct {

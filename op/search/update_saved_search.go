@@ -21,9 +21,9 @@ type updateSavedInput struct {
 }
 
 // Validate implements op.Validator.
-func (in *updateSavedInput) Validate() []library.FieldFault {
+func (in *updateSavedInput) Validate() []library.FieldError {
 	if in.Name == nil && in.Description == nil && in.Query == nil && in.SearchMode == nil && in.Filters == nil && in.OrderBy == nil && in.Order == nil {
-		return []library.FieldFault{{Field: "name", Code: "required", Message: "Send at least one of name, description, query, search_mode, filters, order_by, order."}}
+		return []library.FieldError{{Field: "name", Code: "required", Message: "Send at least one of name, description, query, search_mode, filters, order_by, order."}}
 	}
 	return blankName(in.Name)
 }

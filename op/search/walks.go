@@ -79,7 +79,7 @@ func (w *walks) giveUp(now time.Time) (point string, ok bool) {
 func (s *Service) begin(ctx context.Context, tenant library.TenantID) (string, error) {
 	for {
 		point, err := s.Searcher.OpenPoint(ctx, tenant)
-		var f *library.Fault
+		var f *library.Error
 		if !errors.As(err, &f) || f.Code != run.CodeTooManyWalks {
 			return point, err
 		}

@@ -73,10 +73,10 @@ func TestPartsOfAReplyKeepTheirOrderAndFaults(t *testing.T) {
 	if err != nil || len(got) != 2 {
 		t.Fatalf("%d parts, %v", len(got), err)
 	}
-	if got[0].Total != 3 || got[0].fault("point") != nil {
+	if got[0].Total != 3 || got[0].err("point") != nil {
 		t.Errorf("the first part is %+v", got[0])
 	}
-	if f := library.AsFault(got[1].fault("point")); f == nil || f.Code != CodePointGone {
-		t.Errorf("the second part's fault is %v", got[1].fault("point"))
+	if f := library.AsError(got[1].err("point")); f == nil || f.Code != CodePointGone {
+		t.Errorf("the second part's error is %v", got[1].err("point"))
 	}
 }

@@ -80,7 +80,7 @@ func (s *Searcher) joined(ctx context.Context, tenant library.TenantID, compiled
 		if err != nil {
 			return Page{}, err
 		}
-		if err := parts[0].fault(how.Point); err != nil {
+		if err := parts[0].err(how.Point); err != nil {
 			p, err := s.plain(ctx, tenant, compiled, how)
 			p.WordsOnly = true
 			return p, err
@@ -160,7 +160,7 @@ func (s *Searcher) each(ctx context.Context, tenant library.TenantID, point stri
 	}
 	longest := int64(0)
 	for i := range parts {
-		if err := parts[i].fault(point); err != nil {
+		if err := parts[i].err(point); err != nil {
 			return err
 		}
 		longest = max(longest, parts[i].Took)

@@ -37,10 +37,10 @@ func (s *Searcher) fuse(ctx context.Context, tenant library.TenantID, compiled *
 	if err != nil {
 		return fusion{}, err
 	}
-	if err := parts[0].fault(how.Point); err != nil {
+	if err := parts[0].err(how.Point); err != nil {
 		return fusion{}, err
 	}
-	if parts[1].fault(how.Point) != nil {
+	if parts[1].err(how.Point) != nil {
 		return fusion{wordsOnly: true}, nil //nolint:nilerr // the answer says that it is by words only
 	}
 	return join(compiled, parts[0].answer, parts[1].answer, how.Meaning), nil

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"net/url"
 
-	"vitrine/internal/engine"
 	"vitrine/internal/jsonscan"
+	"vitrine/internal/opensearch"
 	"vitrine/library"
 )
 
@@ -50,13 +50,13 @@ func (l *parts) ReadJSON(doc []byte) error {
 	})
 }
 
-// fault gives why a part has no hits, or nil.
-func (p *part) fault(point string) error {
+// err gives why a part has no hits, or nil.
+func (p *part) err(point string) error {
 	switch {
 	case p.Error != nil && point != "" && p.Status == http.StatusNotFound:
 		return Expired()
 	case p.Error != nil:
-		return engine.Unavailable(&engine.Refusal{Status: p.Status, Type: p.Error.Type, Reason: engine.Shorten(p.Error.Reason)})
+		return opensearch.Unavailable(&opensearch.ResponseError{Status: p.Status, Type: p.Error.Type, Reason: opensearch.TruncateReason(p.Error.Reason)})
 	case p.TimedOut:
 		return tooSlow()
 	}
@@ -72,12 +72,12 @@ func (s *Searcher) at(ctx context.Context, tenant library.TenantID, point string
 		pin(body, point)
 	}
 	err := s.call(ctx, http.MethodPost, path, body, &out)
-	var refused *engine.Refusal
+	var refused *opensearch.ResponseError
 	switch {
 	case point != "" && errors.As(err, &refused) && refused.Status == http.StatusNotFound:
 		return out, Expired()
 	case err != nil:
-		return out, engine.Unavailable(err)
+		return out, opensearch.Unavailable(err)
 	case out.TimedOut:
 		return out, tooSlow()
 	}
@@ -106,10 +106,10 @@ func (s *Searcher) together(ctx context.Context, tenant library.TenantID, point 
 	}
 	var out parts
 	if err := s.call(ctx, http.MethodPost, "/_msearch", lines, &out); err != nil {
-		return nil, engine.Unavailable(err)
+		return nil, opensearch.Unavailable(err)
 	}
 	if len(out) != len(bodies) {
-		return nil, engine.Unavailable(errors.New("OpenSearch answers another number of searches than were sent"))
+		return nil, opensearch.Unavailable(errors.New("OpenSearch answers another number of searches than were sent"))
 	}
 	return out, s.believe(ctx, out...)
 }

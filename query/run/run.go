@@ -13,9 +13,7 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/opensearch-project/opensearch-go/v4"
-
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/query"
@@ -90,14 +88,14 @@ func (s *Searcher) Path(tenant library.TenantID) string {
 }
 
 // Search runs a compiled search for the tenant it was compiled for. The index
-// being away is an INDEX_UNAVAILABLE fault.
+// being away is an INDEX_UNAVAILABLE error.
 func (s *Searcher) Search(ctx context.Context, tenant library.TenantID, compiled *query.Search) (Page, error) {
 	if compiled.MatchesNothing && compiled.Aggs == nil {
 		return Page{Hits: []Hit{}}, nil
 	}
 	var answer answer
 	if err := s.call(ctx, http.MethodPost, s.Path(tenant), Body(compiled), &answer); err != nil {
-		return Page{}, engine.Unavailable(err)
+		return Page{}, opensearch.Unavailable(err)
 	}
 	if answer.TimedOut {
 		return Page{}, tooSlow()
@@ -106,7 +104,7 @@ func (s *Searcher) Search(ctx context.Context, tenant library.TenantID, compiled
 }
 
 func tooSlow() error {
-	return library.NewFault(library.KindUnprocessable, library.CodeQueryTooComplex,
+	return library.NewError(library.KindUnprocessable, library.CodeQueryTooComplex,
 		"The search took too long and was stopped. Narrow it with filters, or use fewer wildcards and facets.")
 }
 
@@ -123,5 +121,5 @@ func (a answer) page() Page {
 
 // Ping reports whether the index answers searches.
 func (s *Searcher) Ping(ctx context.Context) error {
-	return engine.Unavailable(s.call(ctx, http.MethodGet, "/"+s.alias+"/_settings?filter_path=*.settings.index.uuid", nil, nil))
+	return opensearch.Unavailable(s.call(ctx, http.MethodGet, "/"+s.alias+"/_settings?filter_path=*.settings.index.uuid", nil, nil))
 }

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/query"
 )
@@ -118,7 +118,7 @@ func (s *Searcher) counts(ctx context.Context, tenant library.TenantID, search *
 			Count int64 `json:"doc_count"`
 		}
 		if err := json.Unmarshal(page.Aggs[w], &a); err != nil {
-			return nil, engine.Unavailable(err)
+			return nil, opensearch.Unavailable(err)
 		}
 		counts[w] = a.Count
 	}
@@ -134,7 +134,7 @@ func (s *Searcher) candidates(ctx context.Context, tenant library.TenantID, word
 		} `json:"suggest"`
 	}
 	if err := s.call(ctx, http.MethodPost, s.Path(tenant), query.Candidates(words), &answer); err != nil {
-		return nil, engine.Unavailable(err)
+		return nil, opensearch.Unavailable(err)
 	}
 	out := map[string][]string{}
 	for name, entries := range answer.Suggest {

@@ -7,9 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/opensearch-project/opensearch-go/v4"
-
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/mappings"
 )
@@ -21,7 +19,7 @@ import (
 // state is what was last found behind the alias.
 type state struct {
 	incomplete bool  // it lacks documents and says so
-	foreign    error // a fault: it is no index of ours
+	foreign    error // an error: it is no index of ours
 	unknown    bool  // there was no answer; a search that has one is believed
 }
 
@@ -93,7 +91,7 @@ func (s *states) lookUp(ctx context.Context) state {
 	var found map[string]struct {
 		Mappings mappings.Declared `json:"mappings"`
 	}
-	if err := engine.Call(ctx, s.client, http.MethodGet, "/"+s.alias+"/_mapping?"+stateAsks, nil, &found); err != nil {
+	if err := opensearch.Call(ctx, s.client, http.MethodGet, "/"+s.alias+"/_mapping?"+stateAsks, nil, &found); err != nil {
 		return state{unknown: true}
 	}
 	var out state
@@ -116,9 +114,9 @@ func (s *states) lookUp(ctx context.Context) state {
 	return out
 }
 
-// noIndexOfOurs is the fault that the alias leads to something else.
+// noIndexOfOurs is the error that the alias leads to something else.
 func noIndexOfOurs(misfit string) error {
-	return &library.Fault{Kind: library.KindUnavailable, Code: library.CodeIndexUnavailable, RetryAfter: 2 * time.Second,
+	return &library.Error{Kind: library.KindUnavailable, Code: library.CodeIndexUnavailable, RetryAfter: 2 * time.Second,
 		Detail: "The search index is being put right. Repeat the search in a moment; reading and storing assets go on working.",
 		Cause:  errors.New("what stands under the alias is not the index: " + misfit)}
 }
@@ -127,14 +125,14 @@ func noIndexOfOurs(misfit string) error {
 // library's.
 func (s *Searcher) call(ctx context.Context, method, path string, body, out any) error {
 	known, asked := s.states.begin(ctx, mappings.MetaFresh)
-	err := engine.Call(ctx, s.client, method, path, body, out)
+	err := opensearch.Call(ctx, s.client, method, path, body, out)
 	if asked != nil {
 		known = asked.wait(ctx)
 	}
 	if known.foreign != nil {
 		return known.foreign
 	}
-	var refused *engine.Refusal
+	var refused *opensearch.ResponseError
 	if errors.As(err, &refused) && refused.Status < http.StatusInternalServerError {
 		if foreign := s.foreign(ctx); foreign != nil {
 			return foreign
@@ -143,7 +141,7 @@ func (s *Searcher) call(ctx context.Context, method, path string, body, out any)
 	return err
 }
 
-// foreign is the fault that the index behind the alias is none of ours, as of now:
+// foreign is the error that the index behind the alias is none of ours, as of now:
 // then a refusal is no defect of the request.
 func (s *Searcher) foreign(ctx context.Context) error {
 	if _, asked := s.states.begin(ctx, 0); asked != nil {

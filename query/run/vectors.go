@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/query"
@@ -42,7 +42,7 @@ func (s *Searcher) Vectors(ctx context.Context) (map[string]int, error) {
 	}
 	err := s.call(ctx, http.MethodGet, "/"+s.alias+"/_mapping?filter_path=*.mappings.properties."+mappings.VectorField("*")+".dimension", nil, &answer)
 	if err != nil {
-		return nil, engine.Unavailable(err)
+		return nil, opensearch.Unavailable(err)
 	}
 	dims := map[string]int{}
 	for _, index := range answer {
@@ -56,7 +56,7 @@ func (s *Searcher) Vectors(ctx context.Context) (map[string]int, error) {
 
 // Vector gives an asset's vector under a configuration, nil where it has none.
 // all is a compiled search for everything that the caller may see; an asset that
-// is not among it, or not in the index yet, is a not-found fault.
+// is not among it, or not in the index yet, is a not-found error.
 func (s *Searcher) Vector(ctx context.Context, tenant library.TenantID, all *query.Search, config string, asset library.AssetHash) ([]float32, error) {
 	body := all.Fetch([]library.AssetHash{asset}).Body()
 	field := mappings.VectorField(config)
@@ -69,7 +69,7 @@ func (s *Searcher) Vector(ctx context.Context, tenant library.TenantID, all *que
 		} `json:"hits"`
 	}
 	if err := s.call(ctx, http.MethodPost, s.Path(tenant), body, &answer); err != nil {
-		return nil, engine.Unavailable(err)
+		return nil, opensearch.Unavailable(err)
 	}
 	if len(answer.Hits.Hits) == 0 {
 		return nil, library.NotFound("asset")

@@ -50,7 +50,7 @@ const (
 
 func (c Config) withDefaults() (Config, error) {
 	if c.Count < minCount || c.Count > maxCount {
-		return c, library.Invalid(library.FieldFault{Field: "count", Code: "range",
+		return c, library.Invalid(library.FieldError{Field: "count", Code: "range",
 			Message: fmt.Sprintf("Give a number of assets from %d to %d.", minCount, maxCount)})
 	}
 	setDefault(&c.Edge, 256)

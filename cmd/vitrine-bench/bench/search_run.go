@@ -31,7 +31,7 @@ const minSearchCount = 100
 
 func (c SearchConfig) withDefaults() (SearchConfig, error) {
 	if c.Count < minSearchCount || c.Count > maxCount {
-		return c, library.Invalid(library.FieldFault{Field: "count", Code: "range",
+		return c, library.Invalid(library.FieldError{Field: "count", Code: "range",
 			Message: fmt.Sprintf("Give a number of assets from %d to %d.", minSearchCount, maxCount)})
 	}
 	setDefault(&c.Repeats, 15)

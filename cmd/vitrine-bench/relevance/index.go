@@ -13,10 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/opensearch-project/opensearch-go/v4"
-
 	"vitrine/embed"
-	"vitrine/internal/engine"
+	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/media/blob"
@@ -38,7 +36,7 @@ type index struct {
 // openIndex makes the index and fills it. It may return an index to remove along
 // with an error.
 func openIndex(ctx context.Context, cfg Config, set *Set, e embed.Embedder) (*index, error) {
-	client, err := engine.Open(cfg.OpenSearchURL...)
+	client, err := opensearch.NewClient(cfg.OpenSearchURL...)
 	if err != nil {
 		return nil, err
 	}
@@ -54,10 +52,10 @@ func openIndex(ctx context.Context, cfg Config, set *Set, e embed.Embedder) (*in
 	if err != nil {
 		return nil, err
 	}
-	if err := engine.Call(ctx, client, http.MethodPut, "/"+x.name, body, nil); err != nil {
+	if err := opensearch.Call(ctx, client, http.MethodPut, "/"+x.name, body, nil); err != nil {
 		return nil, err
 	}
-	if err := engine.Call(ctx, client, http.MethodPut, "/"+x.name+"/_alias/"+mappings.Names(x.prefix).Alias(), nil, nil); err != nil {
+	if err := opensearch.Call(ctx, client, http.MethodPut, "/"+x.name+"/_alias/"+mappings.Names(x.prefix).Alias(), nil, nil); err != nil {
 		return x, err
 	}
 	for from := 0; from < len(set.assets); from += bulkSize {
@@ -65,7 +63,7 @@ func openIndex(ctx context.Context, cfg Config, set *Set, e embed.Embedder) (*in
 			return x, err
 		}
 	}
-	return x, engine.Call(ctx, client, http.MethodPost, "/"+x.name+"/_refresh", nil, nil)
+	return x, opensearch.Call(ctx, client, http.MethodPost, "/"+x.name+"/_refresh", nil, nil)
 }
 
 const bulkSize = 250
@@ -99,7 +97,7 @@ func (x *index) load(ctx context.Context, list []*asset, first int) error {
 	var told struct {
 		Errors bool `json:"errors"`
 	}
-	err := engine.Call(ctx, x.client, http.MethodPost, "/"+x.name+"/_bulk", b.Bytes(), &told)
+	err := opensearch.Call(ctx, x.client, http.MethodPost, "/"+x.name+"/_bulk", b.Bytes(), &told)
 	if err == nil && told.Errors {
 		err = errors.New("the index refused documents of the judged set")
 	}
@@ -112,7 +110,7 @@ const removeLimit = 30 * time.Second
 func (x *index) remove() error {
 	ctx, cancel := context.WithTimeout(context.Background(), removeLimit)
 	defer cancel()
-	return engine.Call(ctx, x.client, http.MethodDelete, "/"+x.name+"?ignore_unavailable=true", nil, nil)
+	return opensearch.Call(ctx, x.client, http.MethodDelete, "/"+x.name+"?ignore_unavailable=true", nil, nil)
 }
 
 // reader asks on behalf of somebody who may see the whole library.
@@ -259,7 +257,7 @@ func (x *index) raw(ctx context.Context, queries []*Query, body func(*Query) (ma
 			} `json:"hits"`
 		}
 		whole := map[string]any{"query": ask, "size": depth, "_source": false, "sort": []any{"_score", map[string]any{"asset_h": "asc"}}}
-		if err := engine.Call(ctx, x.client, http.MethodPost, "/"+x.name+"/_search", whole, &told); err != nil {
+		if err := opensearch.Call(ctx, x.client, http.MethodPost, "/"+x.name+"/_search", whole, &told); err != nil {
 			return nil, fmt.Errorf("%q: %w", q.Words, err)
 		}
 		for _, h := range told.Hits.Hits {

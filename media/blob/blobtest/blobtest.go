@@ -64,7 +64,7 @@ func read(t *testing.T, o blob.Object, err error) string {
 
 func wantCode(t *testing.T, err error, code string) {
 	t.Helper()
-	if err == nil || library.AsFault(err).Code != code {
+	if err == nil || library.AsError(err).Code != code {
 		t.Errorf("got %v, want %s", err, code)
 	}
 }

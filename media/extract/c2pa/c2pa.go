@@ -31,7 +31,7 @@ const (
 
 // Read takes the claim out of a manifest store (C2PA specification 2.1, section
 // 11): the last manifest is the file's own, those before it belong to its
-// ingredients. A store without a readable claim gives a library.Fault of kind
+// ingredients. A store without a readable claim gives a library.Error of kind
 // unprocessable.
 func Read(boxes []byte) (*library.C2PA, error) {
 	var w walker
@@ -44,7 +44,7 @@ func Read(boxes []byte) (*library.C2PA, error) {
 			return claim, nil
 		}
 	}
-	return nil, library.NewFault(library.KindUnprocessable, library.CodeUnsupportedMedia,
+	return nil, library.NewError(library.KindUnprocessable, library.CodeUnsupportedMedia,
 		"The file's content credentials hold no claim that can be read.")
 }
 

@@ -153,9 +153,9 @@ func TestStoreWithoutAClaimIsAFault(t *testing.T) {
 	}
 	for name, b := range cases {
 		got, err := Read(b)
-		var f *library.Fault
+		var f *library.Error
 		if !errors.As(err, &f) || f.Kind != library.KindUnprocessable || got != nil {
-			t.Errorf("%s: got %+v, %v; want an unprocessable fault", name, got, err)
+			t.Errorf("%s: got %+v, %v; want an unprocessable error", name, got, err)
 		}
 	}
 }

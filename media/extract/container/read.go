@@ -15,12 +15,12 @@ import (
 //
 // A broken, cut or hostile file is no error: what could be read is returned, with
 // Truncated and Warnings saying what could not. An error means that r itself
-// failed, or that the file is empty (a library.Fault with code EMPTY_FILE).
+// failed, or that the file is empty (a library.Error with code EMPTY_FILE).
 // Whatever the file declares, at most 48 MiB of values are held and each value is
 // at most 16 MiB long. A file of unknown kind gives its MIME type and no chunks.
 func Read(r io.ReaderAt, size int64) (f File, err error) {
 	if size <= 0 {
-		return File{}, library.NewFault(library.KindInvalid, library.CodeEmptyFile,
+		return File{}, library.NewError(library.KindInvalid, library.CodeEmptyFile,
 			"The file is empty. Send the file's bytes.")
 	}
 	defer func() {

@@ -21,7 +21,7 @@ func allocated(f func()) uint64 {
 
 func TestEmptyFileIsAFault(t *testing.T) {
 	_, err := Read(bytes.NewReader(nil), 0)
-	if f := library.AsFault(err); err == nil || f.Code != library.CodeEmptyFile {
+	if f := library.AsError(err); err == nil || f.Code != library.CodeEmptyFile {
 		t.Errorf("got %v, want %s", err, library.CodeEmptyFile)
 	}
 }

@@ -1,6 +1,6 @@
-//go:build fault
+//go:build failpoint
 
-package fault
+package failpoint
 
 import (
 	"fmt"
@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Enabled tells whether this build has fault points.
+// Enabled tells whether this build has failpoints.
 const Enabled = true
 
-// plan is what VITRINE_FAULT asks for at one place.
+// plan is what VITRINE_FAILPOINTS asks for at one place.
 type plan struct {
 	pass   int // the pass that is meant, from 1; 0 means the default of the action
 	action string
@@ -24,11 +24,11 @@ type plan struct {
 var (
 	mu     sync.Mutex
 	passes = map[string]int{}
-	plans  = mustParse(os.Getenv("VITRINE_FAULT"))
+	plans  = mustParse(os.Getenv("VITRINE_FAILPOINTS"))
 )
 
-// Point fails the way VITRINE_FAULT asks for at this place, or gives nil.
-func Point(name string) error {
+// Inject fails the way VITRINE_FAILPOINTS asks for at this place, or gives nil.
+func Inject(name string) error {
 	mu.Lock()
 	p, planned := plans[name]
 	passes[name]++
@@ -37,7 +37,7 @@ func Point(name string) error {
 	if !planned || !p.due(n) {
 		return nil
 	}
-	fmt.Fprintln(os.Stderr, "fault: hit "+name)
+	fmt.Fprintln(os.Stderr, "failpoint: hit "+name)
 	switch p.action {
 	case "delay":
 		time.Sleep(p.delay)
@@ -57,12 +57,12 @@ func (p plan) due(n int) bool {
 	return n == p.pass
 }
 
-// mustParse ends the process on a list it cannot read: a fault test whose fault
+// mustParse ends the process on a list it cannot read: an error test whose error
 // is misspelt would pass for the wrong reason.
 func mustParse(list string) map[string]plan {
 	m, err := parse(list)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "VITRINE_FAULT:", err)
+		fmt.Fprintln(os.Stderr, "VITRINE_FAILPOINTS:", err)
 		os.Exit(2)
 	}
 	return m
@@ -77,7 +77,7 @@ func parse(list string) (map[string]plan, error) {
 		place, action, _ := strings.Cut(item, "=")
 		name, pass, counted := strings.Cut(place, ":")
 		if _, known := Names[name]; !known {
-			return nil, fmt.Errorf("no fault point is called %q", name)
+			return nil, fmt.Errorf("no failpoint is named %q", name)
 		}
 		p := plan{action: "exit"}
 		var err error

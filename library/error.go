@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// FaultKind is the class of a fault; the transports map it to a status.
-type FaultKind string
+// ErrorKind is the class of an error; the transports map it to a status.
+type ErrorKind string
 
-// The kinds of fault, each with the HTTP status that REST answers with.
+// The kinds of error, each with the HTTP status that REST answers with.
 const (
-	KindInvalid         FaultKind = "invalid"         // 400: the request is wrong and will stay wrong
-	KindUnauthenticated FaultKind = "unauthenticated" // 401: no or unusable credential
-	KindForbidden       FaultKind = "forbidden"       // 403: the credential lacks a permission
-	KindNotFound        FaultKind = "not_found"       // 404: absent, or another tenant's
-	KindMethod          FaultKind = "method"          // 405: the path exists, the method does not
-	KindConflict        FaultKind = "conflict"        // 409: the current state does not allow it
-	KindGone            FaultKind = "gone"            // 410: it was there and has expired
-	KindPrecondition    FaultKind = "precondition"    // 412: If-Match names another version
-	KindTooLarge        FaultKind = "too_large"       // 413
-	KindUnsupported     FaultKind = "unsupported"     // 415: a media type that is not accepted
-	KindUnprocessable   FaultKind = "unprocessable"   // 422: well-formed, yet it cannot be done
-	KindRateLimited     FaultKind = "rate_limited"    // 429
-	KindInternal        FaultKind = "internal"        // 500: a defect of ours
-	KindUnavailable     FaultKind = "unavailable"     // 503: a part is down; the same call may succeed later
-	KindStorageFull     FaultKind = "storage_full"    // 507
+	KindInvalid         ErrorKind = "invalid"         // 400: the request is wrong and will stay wrong
+	KindUnauthenticated ErrorKind = "unauthenticated" // 401: no or unusable credential
+	KindForbidden       ErrorKind = "forbidden"       // 403: the credential lacks a permission
+	KindNotFound        ErrorKind = "not_found"       // 404: absent, or another tenant's
+	KindMethod          ErrorKind = "method"          // 405: the path exists, the method does not
+	KindConflict        ErrorKind = "conflict"        // 409: the current state does not allow it
+	KindGone            ErrorKind = "gone"            // 410: it was there and has expired
+	KindPrecondition    ErrorKind = "precondition"    // 412: If-Match names another version
+	KindTooLarge        ErrorKind = "too_large"       // 413
+	KindUnsupported     ErrorKind = "unsupported"     // 415: a media type that is not accepted
+	KindUnprocessable   ErrorKind = "unprocessable"   // 422: well-formed, yet it cannot be done
+	KindRateLimited     ErrorKind = "rate_limited"    // 429
+	KindInternal        ErrorKind = "internal"        // 500: a defect of ours
+	KindUnavailable     ErrorKind = "unavailable"     // 503: a part is down; the same call may succeed later
+	KindStorageFull     ErrorKind = "storage_full"    // 507
 )
 
-// Stable fault codes, upper snake case as in spec §7. Clients branch on these.
+// Stable error codes, upper snake case as in spec §7. Clients branch on these.
 const (
 	CodeValidationFailed   = "VALIDATION_FAILED"
 	CodeMalformedJSON      = "MALFORMED_JSON"
@@ -63,22 +63,22 @@ const (
 	CodeInternal           = "INTERNAL"
 )
 
-// FieldFault is what is wrong with one field of a request.
-type FieldFault struct {
+// FieldError is what is wrong with one field of a request.
+type FieldError struct {
 	Field   string `json:"field" doc:"Path of the field in the request, for example tags[3] or filters.status."`
-	Code    string `json:"code" doc:"Stable code of this field's fault: required, type, enum, range, length, pattern, format, unknown, conflict."`
+	Code    string `json:"code" doc:"Stable code of what is wrong with this field: required, type, enum, range, length, pattern, format, unknown, conflict."`
 	Message string `json:"message" doc:"What is wrong, and what is allowed."`
 	Hint    string `json:"hint,omitempty" doc:"What to do next."`
 }
 
-// Fault is the one error type that crosses packages. It is rendered only at the
+// Error is the one error type that crosses packages. It is rendered only at the
 // edge (api, mcp, cmd), where Kind becomes a status and Cause is logged and
 // dropped. Detail and Fields are public: they never repeat a sent value in full.
-type Fault struct {
-	Kind       FaultKind
+type Error struct {
+	Kind       ErrorKind
 	Code       string
 	Detail     string       // one public sentence: what went wrong and what to do next
-	Fields     []FieldFault // all faulty fields at once, for KindInvalid
+	Fields     []FieldError // all invalid fields at once, for KindInvalid
 	RetryAfter time.Duration
 	Permission Permission // the permission that is missing, for KindForbidden
 	Extra      any        // structured public detail, for example query warnings
@@ -86,7 +86,7 @@ type Fault struct {
 }
 
 // Error gives the public sentence and the hidden cause, for logs.
-func (f *Fault) Error() string {
+func (f *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(f.Code)
 	b.WriteString(": ")
@@ -101,10 +101,10 @@ func (f *Fault) Error() string {
 }
 
 // Unwrap gives the hidden cause.
-func (f *Fault) Unwrap() error { return f.Cause }
+func (f *Error) Unwrap() error { return f.Cause }
 
 // Retryable reports whether the same request may succeed later unchanged.
-func (f *Fault) Retryable() bool {
+func (f *Error) Retryable() bool {
 	switch f.Kind {
 	case KindRateLimited, KindUnavailable, KindStorageFull:
 		return true
@@ -112,14 +112,14 @@ func (f *Fault) Retryable() bool {
 	return false
 }
 
-// NewFault makes a fault without fields.
-func NewFault(kind FaultKind, code, format string, args ...any) *Fault {
-	return &Fault{Kind: kind, Code: code, Detail: fmt.Sprintf(format, args...)}
+// NewError makes an error without fields.
+func NewError(kind ErrorKind, code, format string, args ...any) *Error {
+	return &Error{Kind: kind, Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Invalid makes a VALIDATION_FAILED fault out of one or more faulty fields.
-func Invalid(fields ...FieldFault) *Fault {
-	f := &Fault{Kind: KindInvalid, Code: CodeValidationFailed, Fields: fields}
+// Invalid makes a VALIDATION_FAILED error out of one or more invalid fields.
+func Invalid(fields ...FieldError) *Error {
+	f := &Error{Kind: KindInvalid, Code: CodeValidationFailed, Fields: fields}
 	switch len(fields) {
 	case 1:
 		f.Detail = "The field " + fields[0].Field + " is not valid: " + fields[0].Message
@@ -131,18 +131,18 @@ func Invalid(fields ...FieldFault) *Fault {
 
 // NotFound is the answer for what does not exist and for what is another
 // tenant's: the two must be indistinguishable.
-func NotFound(what string) *Fault {
-	return NewFault(KindNotFound, CodeNotFound, "No such %s in this tenant. Check the identifier, or search for it.", what)
+func NotFound(what string) *Error {
+	return NewError(KindNotFound, CodeNotFound, "No such %s in this tenant. Check the identifier, or search for it.", what)
 }
 
-// AsFault finds the fault in an error chain, or wraps the error as an internal
+// AsError finds the error in an error chain, or wraps the error as an internal
 // one whose cause stays hidden.
-func AsFault(err error) *Fault {
-	var f *Fault
+func AsError(err error) *Error {
+	var f *Error
 	if errors.As(err, &f) {
 		return f
 	}
-	return &Fault{
+	return &Error{
 		Kind: KindInternal, Code: CodeInternal,
 		Detail: "Something went wrong on our side. The request id finds it in the server's log.",
 		Cause:  err,

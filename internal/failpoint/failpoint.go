@@ -1,30 +1,30 @@
-// Package fault holds the named places at which a test may make the product
+// Package error holds the named places at which a test may make the product
 // fail: be killed, be slow, or be told that something went wrong.
 //
-// In comes the environment variable VITRINE_FAULT; out goes a process that ends
-// with status 137, a pause, or an error. Without the build tag "fault" the
+// In comes the environment variable VITRINE_FAILPOINTS; out goes a process that ends
+// with status 137, a pause, or an error. Without the build tag "failpoint" the
 // package is empty: Point always gives nil, is inlined and costs nothing, and
 // the variable is never read. A released binary therefore has no such places.
 //
-//	if err := fault.Point("indexer.before_bulk"); err != nil {
+//	if err := failpoint.Inject("indexer.before_bulk"); err != nil {
 //		return err
 //	}
 //
-// VITRINE_FAULT is a comma-separated list of
+// VITRINE_FAILPOINTS is a comma-separated list of
 //
 //	name               end the process with status 137 at the first pass
 //	name:3             … at the third pass
 //	name=delay:500ms   pause at every pass; name:3=delay:500ms only at the third
 //	name=error         give ErrInjected at every pass; name:3=error only at the third
 //
-// Every effect first writes "fault: hit NAME" to standard error, so that a test
+// Every effect first writes "failpoint: hit NAME" to standard error, so that a test
 // can tell a place that was survived from a place that was never reached.
-package fault
+package failpoint
 
 import "errors"
 
-// ErrInjected is what Point gives where VITRINE_FAULT asks for an error.
-var ErrInjected = errors.New("injected fault")
+// ErrInjected is what Point gives where VITRINE_FAILPOINTS asks for an error.
+var ErrInjected = errors.New("injected error")
 
 // Names lists the places with what has and has not happened when they are
 // passed. A place that is in the code and not in this list fails this package's

@@ -1,4 +1,4 @@
-package fault
+package failpoint
 
 import (
 	"io/fs"
@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var call = regexp.MustCompile(`fault\.Point\("([^"]*)"\)`)
+var call = regexp.MustCompile(`failpoint\.Inject\("([^"]*)"\)`)
 
 func TestNamesListExactlyThePlacesInTheCode(t *testing.T) {
 	found := placesInCode(t, "../..")
@@ -31,7 +31,7 @@ func placesInCode(t *testing.T, root string) map[string]bool {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && len(d.Name()) > 2 || d.Name() == "node_modules" || d.Name() == "fault") {
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && len(d.Name()) > 2 || d.Name() == "node_modules" || d.Name() == "failpoint") {
 			return filepath.SkipDir
 		}
 		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -54,10 +54,10 @@ func placesInCode(t *testing.T, root string) map[string]bool {
 
 func TestAPlainBuildHasNoFaults(t *testing.T) {
 	if Enabled {
-		t.Skip("this build has the tag fault")
+		t.Skip("this build has the tag failpoint")
 	}
-	t.Setenv("VITRINE_FAULT", "relay.before_publish=error")
-	if err := Point("relay.before_publish"); err != nil {
+	t.Setenv("VITRINE_FAILPOINTS", "relay.before_publish=error")
+	if err := Inject("relay.before_publish"); err != nil {
 		t.Fatalf("Point = %v in a build without the tag", err)
 	}
 }

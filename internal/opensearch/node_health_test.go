@@ -1,4 +1,4 @@
-package engine
+package opensearch
 
 import (
 	"context"
@@ -41,7 +41,7 @@ func newMoody(t *testing.T) *moody {
 
 func (m *moody) ask(t *testing.T) (time.Duration, error) {
 	t.Helper()
-	client, err := OpenWatched(m.URL)
+	client, err := NewClientWithHealthCheck(m.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func (m *moody) ask(t *testing.T) (time.Duration, error) {
 
 func TestARequestToANodeThatHangsEndsSoonAndFurtherOnesAtOnceUntilItAnswers(t *testing.T) {
 	m := newMoody(t)
-	client, err := OpenWatched(m.URL)
+	client, err := NewClientWithHealthCheck(m.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,14 +65,14 @@ func TestARequestToANodeThatHangsEndsSoonAndFurtherOnesAtOnceUntilItAnswers(t *t
 	}
 	m.hangs.Store(true)
 	took, err := get()
-	if !errors.Is(err, errHangs) || took > 10*time.Second {
+	if !errors.Is(err, errNodeHangs) || took > 10*time.Second {
 		t.Fatalf("the first request ended after %s with %v", took, err)
 	}
-	var f *library.Fault
+	var f *library.Error
 	if !errors.As(Unavailable(err), &f) || f.Code != library.CodeIndexUnavailable || f.RetryAfter <= 0 {
-		t.Errorf("its fault is %v", Unavailable(err))
+		t.Errorf("its error is %v", Unavailable(err))
 	}
-	if took, err := get(); !errors.Is(err, errHangs) || took > 250*time.Millisecond {
+	if took, err := get(); !errors.Is(err, errNodeHangs) || took > 250*time.Millisecond {
 		t.Errorf("a further request ended after %s with %v", took, err)
 	}
 	m.hangs.Store(false)
@@ -89,8 +89,8 @@ func TestARequestToANodeThatHangsEndsSoonAndFurtherOnesAtOnceUntilItAnswers(t *t
 func TestASlowSearchOnAHealthyNodeIsWaitedFor(t *testing.T) {
 	m := newMoody(t)
 	m.slow.Store(true)
-	time.AfterFunc(3*askAfter, func() { m.slow.Store(false) })
-	if took, err := m.ask(t); err != nil || took < 3*askAfter {
+	time.AfterFunc(3*probeAfter, func() { m.slow.Store(false) })
+	if took, err := m.ask(t); err != nil || took < 3*probeAfter {
 		t.Errorf("the search ended after %s with %v", took, err)
 	}
 }
@@ -98,7 +98,7 @@ func TestASlowSearchOnAHealthyNodeIsWaitedFor(t *testing.T) {
 func TestANodeThatIsDownRefusesAndDoesNotHang(t *testing.T) {
 	m := newMoody(t)
 	m.Close()
-	if took, err := m.ask(t); err == nil || errors.Is(err, errHangs) || took > 5*time.Second {
+	if took, err := m.ask(t); err == nil || errors.Is(err, errNodeHangs) || took > 5*time.Second {
 		t.Errorf("a request to a port that nobody listens on ended after %s with %v", took, err)
 	}
 }
@@ -106,7 +106,7 @@ func TestANodeThatIsDownRefusesAndDoesNotHang(t *testing.T) {
 func TestTheCallersOwnEndIsNotAnOutage(t *testing.T) {
 	m := newMoody(t)
 	m.hangs.Store(true)
-	client, err := OpenWatched(m.URL)
+	client, err := NewClientWithHealthCheck(m.URL)
 	if err != nil {
 		t.Fatal(err)
 	}

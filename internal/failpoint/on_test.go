@@ -1,6 +1,6 @@
-//go:build fault
+//go:build failpoint
 
-package fault
+package failpoint
 
 import (
 	"errors"
@@ -22,35 +22,35 @@ func TestParseRefusesWhatItCannotMean(t *testing.T) {
 
 func TestErrorAndDelayHappenAtTheAskedPass(t *testing.T) {
 	use(t, "relay.before_publish:2=error, relay.after_publish=delay:20ms")
-	if err := Point("relay.before_publish"); err != nil {
+	if err := Inject("relay.before_publish"); err != nil {
 		t.Errorf("first pass = %v", err)
 	}
-	if err := Point("relay.before_publish"); !errors.Is(err, ErrInjected) {
+	if err := Inject("relay.before_publish"); !errors.Is(err, ErrInjected) {
 		t.Errorf("second pass = %v", err)
 	}
-	if err := Point("relay.before_publish"); err != nil {
+	if err := Inject("relay.before_publish"); err != nil {
 		t.Errorf("third pass = %v", err)
 	}
 	began := time.Now()
-	if err := Point("relay.after_publish"); err != nil || time.Since(began) < 20*time.Millisecond {
+	if err := Inject("relay.after_publish"); err != nil || time.Since(began) < 20*time.Millisecond {
 		t.Errorf("delay = %v after %v", err, time.Since(began))
 	}
 }
 
 func TestAProcessIsKilledAtItsPoint(t *testing.T) {
-	if os.Getenv("VITRINE_FAULT_CHILD") != "" {
-		_ = Point("indexer.before_bulk")
-		_ = Point("indexer.before_bulk")
+	if os.Getenv("VITRINE_FAILPOINTS_CHILD") != "" {
+		_ = Inject("indexer.before_bulk")
+		_ = Inject("indexer.before_bulk")
 		os.Exit(0)
 	}
 	cmd := exec.Command(os.Args[0], "-test.run", t.Name())
-	cmd.Env = append(os.Environ(), "VITRINE_FAULT_CHILD=1", "VITRINE_FAULT=indexer.before_bulk:2")
+	cmd.Env = append(os.Environ(), "VITRINE_FAILPOINTS_CHILD=1", "VITRINE_FAILPOINTS=indexer.before_bulk:2")
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 137 {
 		t.Fatalf("the child ended with %v", err)
 	}
-	if !strings.Contains(string(out), "fault: hit indexer.before_bulk") {
+	if !strings.Contains(string(out), "failpoint: hit indexer.before_bulk") {
 		t.Errorf("the child did not say where it died: %q", out)
 	}
 }

@@ -1,10 +1,10 @@
-// Package engine speaks to OpenSearch: JSON requests in, JSON answers out, and
-// refusals as typed errors.
+// Package opensearch talks to OpenSearch: JSON requests in, JSON responses out, and
+// error responses as typed errors.
 //
 // It is the thin layer between the official client, which pools and retries
 // connections, and the packages that know what to ask. It knows nothing of
 // assets or queries.
-package engine
+package opensearch
 
 import (
 	"bytes"
@@ -18,26 +18,29 @@ import (
 	"strings"
 	"time"
 
-	"github.com/opensearch-project/opensearch-go/v4"
+	opensearchgo "github.com/opensearch-project/opensearch-go/v4"
 
 	"vitrine/internal/jsonscan"
 	"vitrine/library"
 )
 
-// Open makes a client for one cluster. It connects lazily: a cluster that is
+// Client is the official client, which pools and retries connections.
+type Client = opensearchgo.Client
+
+// NewClient returns a client for one cluster. It connects lazily: a cluster that is
 // down now may be up at the first request. Requests are never repeated by the
 // client itself; callers know which ones may be.
-func Open(addresses ...string) (*opensearch.Client, error) { return open(transport(), addresses) }
+func NewClient(addresses ...string) (*Client, error) { return open(transport(), addresses) }
 
-// OpenWatched makes a client for requests that people wait for. While a node takes
+// NewClientWithHealthCheck makes a client for requests that people wait for. While a node takes
 // connections but does not answer, its requests fail within two seconds, and all
 // further ones at once, until it answers again.
-func OpenWatched(addresses ...string) (*opensearch.Client, error) {
-	return open(newWatch(transport()), addresses)
+func NewClientWithHealthCheck(addresses ...string) (*Client, error) {
+	return open(newHealthTransport(transport()), addresses)
 }
 
-func open(transport http.RoundTripper, addresses []string) (*opensearch.Client, error) {
-	return opensearch.NewClient(opensearch.Config{Addresses: addresses, DisableRetry: true, Transport: transport})
+func open(transport http.RoundTripper, addresses []string) (*Client, error) {
+	return opensearchgo.NewClient(opensearchgo.Config{Addresses: addresses, DisableRetry: true, Transport: transport})
 }
 
 func transport() *http.Transport {
@@ -52,34 +55,34 @@ func transport() *http.Transport {
 	}
 }
 
-// Refusal is an answer other than 2xx.
-type Refusal struct {
+// ResponseError is an answer other than 2xx.
+type ResponseError struct {
 	Status int
 	Type   string // OpenSearch's type, for example index_not_found_exception
 	Reason string // shortened: it may repeat a value of a document
 }
 
-func (e *Refusal) Error() string {
+func (e *ResponseError) Error() string {
 	return fmt.Sprintf("OpenSearch answers %d %s: %s", e.Status, e.Type, e.Reason)
 }
 
-// IsRefusal reports whether OpenSearch refused with this type.
-func IsRefusal(err error, kind string) bool {
-	var e *Refusal
+// IsResponseError reports whether OpenSearch refused with this type.
+func IsResponseError(err error, kind string) bool {
+	var e *ResponseError
 	return errors.As(err, &e) && e.Type == kind
 }
 
-// IndexNotFound is the type of a refusal for an index or alias that does not exist.
-const IndexNotFound = "index_not_found_exception"
+// TypeIndexNotFound is the type of a refusal for an index or alias that does not exist.
+const TypeIndexNotFound = "index_not_found_exception"
 
-// Answer reads itself out of JSON, faster than encoding/json does.
-type Answer interface {
+// JSONReader reads itself out of JSON, faster than encoding/json does.
+type JSONReader interface {
 	ReadJSON(doc []byte) error
 }
 
 // Call sends a JSON request and reads the JSON answer into out, which may be an
 // Answer. A body of type []byte is sent as it is, nil sends none; out may be nil.
-func Call(ctx context.Context, client *opensearch.Client, method, path string, body, out any) error {
+func Call(ctx context.Context, client *Client, method, path string, body, out any) error {
 	raw, isRaw := body.([]byte)
 	if body != nil && !isRaw {
 		var err error
@@ -102,7 +105,7 @@ func Call(ctx context.Context, client *opensearch.Client, method, path string, b
 	if err != nil || out == nil {
 		return err
 	}
-	if a, ok := out.(Answer); ok {
+	if a, ok := out.(JSONReader); ok {
 		err = a.ReadJSON(answer)
 	} else {
 		err = json.Unmarshal(answer, out)
@@ -114,7 +117,7 @@ func Call(ctx context.Context, client *opensearch.Client, method, path string, b
 }
 
 // Do sends a request and gives the body of a 2xx answer; any other is a *Refusal.
-func Do(client *opensearch.Client, req *http.Request) ([]byte, error) {
+func Do(client *Client, req *http.Request) ([]byte, error) {
 	res, err := client.Stream(req)
 	if res == nil {
 		return nil, err
@@ -134,15 +137,15 @@ func Do(client *opensearch.Client, req *http.Request) ([]byte, error) {
 		} `json:"error"`
 	}
 	_ = json.Unmarshal(answer, &told) // a proxy in between answers in any form
-	return nil, &Refusal{Status: res.StatusCode, Type: told.Error.Type, Reason: Shorten(told.Error.Reason)}
+	return nil, &ResponseError{Status: res.StatusCode, Type: told.Error.Type, Reason: TruncateReason(told.Error.Reason)}
 }
 
-// trusted is the length of an answer that is believed before it was read.
-const trusted = 16 << 20
+// maxTrustedLength is the length of an answer that is believed before it was read.
+const maxTrustedLength = 16 << 20
 
 // readBody reads an answer into one piece of memory, where it tells its length.
 func readBody(method string, res *http.Response) ([]byte, error) {
-	if res.ContentLength < 0 || res.ContentLength > trusted || method == http.MethodHead {
+	if res.ContentLength < 0 || res.ContentLength > maxTrustedLength || method == http.MethodHead {
 		return io.ReadAll(res.Body)
 	}
 	answer := make([]byte, res.ContentLength)
@@ -152,9 +155,9 @@ func readBody(method string, res *http.Response) ([]byte, error) {
 
 const maxReason = 300
 
-// Shorten bounds OpenSearch's words where they are kept or shown: they may repeat a
+// TruncateReason bounds OpenSearch's words where they are kept or shown: they may repeat a
 // value of a document.
-func Shorten(s string) string {
+func TruncateReason(s string) string {
 	s = strings.ToValidUTF8(s, "")
 	if len(s) <= maxReason {
 		return s
@@ -169,14 +172,14 @@ func Unavailable(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
-	var known *library.Fault
+	var known *library.Error
 	if errors.As(err, &known) {
 		return err
 	}
-	var refused *Refusal
-	if errors.As(err, &refused) && refused.Status < 500 && refused.Status != http.StatusTooManyRequests && refused.Type != IndexNotFound {
+	var refused *ResponseError
+	if errors.As(err, &refused) && refused.Status < 500 && refused.Status != http.StatusTooManyRequests && refused.Type != TypeIndexNotFound {
 		return err
 	}
-	return &library.Fault{Kind: library.KindUnavailable, Code: library.CodeIndexUnavailable, RetryAfter: 2 * time.Second, Cause: err,
+	return &library.Error{Kind: library.KindUnavailable, Code: library.CodeIndexUnavailable, RetryAfter: 2 * time.Second, Cause: err,
 		Detail: "The search index does not answer right now. Repeat the search in a moment; reading and storing assets go on working."}
 }
