@@ -33,15 +33,15 @@ func (s *slow) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 }
 
 func TestChanceIsFoundOutOnceHoweverLongItTakes(t *testing.T) {
-	e, c := &slow{takes: 300 * time.Millisecond}, chance{}
+	e, c := &slow{takes: 300 * time.Millisecond}, minSimilarity{}
 	hurried, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	for range 3 {
-		if got := c.of(hurried, e); got != allAlike {
+		if got := c.get(hurried, e); got != noMinSimilarity {
 			t.Errorf("a search that could not wait got %g", got)
 		}
 	}
-	if got := c.of(t.Context(), e); got < 0.59 || got > 0.61 {
+	if got := c.get(t.Context(), e); got < 0.59 || got > 0.61 {
 		t.Errorf("got %g instead of 0.6", got)
 	}
 	if e.asked != 1 {
@@ -50,9 +50,9 @@ func TestChanceIsFoundOutOnceHoweverLongItTakes(t *testing.T) {
 }
 
 func TestAnEmbedderThatIsDownIsNotAskedForChanceByEverySearch(t *testing.T) {
-	e, c := &slow{fails: true}, chance{}
+	e, c := &slow{fails: true}, minSimilarity{}
 	for range 3 {
-		if got := c.of(t.Context(), e); got != allAlike {
+		if got := c.get(t.Context(), e); got != noMinSimilarity {
 			t.Errorf("got %g", got)
 		}
 	}

@@ -30,7 +30,7 @@ func TestEveryFieldOfAListIsRead(t *testing.T) {
 			t.Fatalf("the test's document lacks %s", name)
 		}
 	}
-	var got answer
+	var got searchResponse
 	if err := got.ReadJSON([]byte(`{"hits":{"hits":[{"_id":"x","_source":` + string(source) + `}]}}`)); err != nil {
 		t.Fatal(err)
 	}
@@ -45,30 +45,30 @@ func TestAReplyIsReadWhole(t *testing.T) {
 		"hits":[{"_score":1.5,"highlight":{"title":["<em>a</em>"]},"sort":[1.5, "x]\"", null],"matched_queries":["exact_title","b"]},
 		{"_score":null,"fields":{"other":[1],"asset_h":["bb"]},"sort":[0.25,7]}]},
 		"aggregations":{"tag":{"values":{"buckets":[]}},"empty":null}}`
-	want := answer{Took: 12, TimedOut: true, Total: 4321, Aggs: map[string]json.RawMessage{"tag": json.RawMessage(`{"values":{"buckets":[]}}`), "empty": json.RawMessage("null")},
-		Hits: []found{
+	want := searchResponse{Took: 12, TimedOut: true, Total: 4321, Aggs: map[string]json.RawMessage{"tag": json.RawMessage(`{"values":{"buckets":[]}}`), "empty": json.RawMessage("null")},
+		Hits: []responseHit{
 			{Score: &score, Highlight: map[string][]string{"title": {"<em>a</em>"}}, Sort: json.RawMessage(`[1.5, "x]\"", null]`), Matched: []string{"exact_title", "b"}},
 			{Hash: "bb", Sort: json.RawMessage(`[0.25,7]`)},
 		}}
-	var got answer
+	var got searchResponse
 	if err := got.ReadJSON([]byte(reply)); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(answer{}, found{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(searchResponse{}, responseHit{})); diff != "" {
 		t.Error(diff)
 	}
 	if s := got.Hits[1].score(); s != 0.25 {
 		t.Errorf("the score that a hit was sorted by is read as %g", s)
 	}
 	for cut := range len(reply) - 1 {
-		if err := new(answer).ReadJSON([]byte(reply[:cut])); err == nil {
+		if err := new(searchResponse).ReadJSON([]byte(reply[:cut])); err == nil {
 			t.Fatalf("a reply that ends after %d bytes is taken for whole", cut)
 		}
 	}
 }
 
 func TestPartsOfAReplyKeepTheirOrderAndFaults(t *testing.T) {
-	var got parts
+	var got msearchResponse
 	err := got.ReadJSON([]byte(`{"took":1,"responses":[{"hits":{"total":{"value":3}},"status":200},{"error":{"type":"search_context_missing_exception","reason":"gone"},"status":404}]}`))
 	if err != nil || len(got) != 2 {
 		t.Fatalf("%d parts, %v", len(got), err)
@@ -76,7 +76,7 @@ func TestPartsOfAReplyKeepTheirOrderAndFaults(t *testing.T) {
 	if got[0].Total != 3 || got[0].err("point") != nil {
 		t.Errorf("the first part is %+v", got[0])
 	}
-	if f := library.AsError(got[1].err("point")); f == nil || f.Code != CodePointGone {
+	if f := library.AsError(got[1].err("point")); f == nil || f.Code != CodeCursorExpired {
 		t.Errorf("the second part's error is %v", got[1].err("point"))
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// unrelated are texts of which no two are about the same: as people write what a
+// unrelatedTexts are texts of which no two are about the same: as people write what a
 // picture shows, and as they write of other things.
-var unrelated = []string{
+var unrelatedTexts = []string{
 	"a red bicycle leaning on a brick wall", "portrait of an old fisherman, oil painting", "two kittens asleep in a basket",
 	"aerial view of a container port at night", "watercolor of a mountain lake in autumn", "a bowl of ramen with a soft egg",
 	"spaceship landing on an icy moon", "wedding dress with long lace sleeves", "a goalkeeper jumping for the ball",
@@ -18,11 +18,11 @@ var unrelated = []string{
 	"opening moves of a chess game", "he tuned his violin before the concert", "sediment layers of the river delta",
 }
 
-// Chance gives the cosine up to which two texts are alike by chance: no two of two
+// MinSimilarity gives the cosine up to which two texts are alike by chance: no two of two
 // dozen unrelated texts are more alike. Models differ so much in this (0.24 for
 // one, 0.8 for another) that no fixed number does. It embeds these texts.
-func Chance(ctx context.Context, e Embedder) (float64, error) {
-	vectors, err := e.Embed(ctx, unrelated)
+func MinSimilarity(ctx context.Context, e Embedder) (float64, error) {
+	vectors, err := e.Embed(ctx, unrelatedTexts)
 	if err != nil {
 		return 0, err
 	}

@@ -9,18 +9,18 @@ import (
 	"vitrine/mappings"
 )
 
-// answer is OpenSearch's reply to _search, as far as it is used. It is read in one
+// searchResponse is OpenSearch's reply to _search, as far as it is used. It is read in one
 // pass: by encoding/json it took a third of the service's own time for a search.
-type answer struct {
+type searchResponse struct {
 	Took     int64
 	TimedOut bool
 	Total    int64
-	Hits     []found
+	Hits     []responseHit
 	Aggs     map[string]json.RawMessage
 }
 
-// found is one hit of it.
-type found struct {
+// responseHit is one hit of it.
+type responseHit struct {
 	Hash      library.AssetHash  // where an arm asks for nothing else
 	Source    *mappings.Document // as far as listFields go; nil in an arm
 	Score     *float64
@@ -32,7 +32,7 @@ type found struct {
 // score is the score of a hit of an arm. Where the arm sorts by it, it is the first
 // value it was sorted by: as the score of the hit, OpenSearch would compute it
 // once more.
-func (f *found) score() float64 {
+func (f *responseHit) score() float64 {
 	if f.Score != nil {
 		return *f.Score
 	}
@@ -49,12 +49,12 @@ func (f *found) score() float64 {
 }
 
 // ReadJSON reads a reply.
-func (a *answer) ReadJSON(doc []byte) error {
+func (a *searchResponse) ReadJSON(doc []byte) error {
 	r := jsonscan.New(doc)
 	return r.Object(func(key string) error { return a.member(r, key) })
 }
 
-func (a *answer) member(r *jsonscan.Reader, key string) (err error) {
+func (a *searchResponse) member(r *jsonscan.Reader, key string) (err error) {
 	switch key {
 	case "took":
 		a.Took, err = r.Int()
@@ -73,7 +73,7 @@ func (a *answer) member(r *jsonscan.Reader, key string) (err error) {
 	return err
 }
 
-func (a *answer) hits(r *jsonscan.Reader, key string) error {
+func (a *searchResponse) hits(r *jsonscan.Reader, key string) error {
 	switch key {
 	case "total":
 		return r.Object(func(key string) (err error) {
@@ -84,7 +84,7 @@ func (a *answer) hits(r *jsonscan.Reader, key string) error {
 		})
 	case "hits":
 		return r.Array(func() error {
-			var f found
+			var f responseHit
 			err := r.Object(func(key string) error { return f.member(r, key) })
 			a.Hits = append(a.Hits, f)
 			return err
@@ -93,13 +93,13 @@ func (a *answer) hits(r *jsonscan.Reader, key string) error {
 	return nil
 }
 
-func (f *found) member(r *jsonscan.Reader, key string) (err error) {
+func (f *responseHit) member(r *jsonscan.Reader, key string) (err error) {
 	switch key {
 	case "_source":
 		f.Source = &mappings.Document{}
-		err = r.Object(func(key string) error { return readListed(r, key, f.Source) })
+		err = r.Object(func(key string) error { return readListField(r, key, f.Source) })
 	case "fields":
-		err = f.columns(r)
+		err = f.readDocValues(r)
 	case "_score":
 		if !r.Null() {
 			f.Score = new(float64)
@@ -117,8 +117,8 @@ func (f *found) member(r *jsonscan.Reader, key string) (err error) {
 	return err
 }
 
-// columns reads what an arm asks for: columns of one value each.
-func (f *found) columns(r *jsonscan.Reader) error {
+// readDocValues reads what an arm asks for: columns of one value each.
+func (f *responseHit) readDocValues(r *jsonscan.Reader) error {
 	return r.Object(func(key string) error {
 		if key != "asset_h" {
 			return nil
@@ -131,8 +131,8 @@ func (f *found) columns(r *jsonscan.Reader) error {
 	})
 }
 
-// readListed reads one of the listFields.
-func readListed(r *jsonscan.Reader, key string, d *mappings.Document) error {
+// readListField reads one of the listFields.
+func readListField(r *jsonscan.Reader, key string, d *mappings.Document) error {
 	switch key {
 	case "tags":
 		list, err := r.Texts()
@@ -160,10 +160,10 @@ func readListed(r *jsonscan.Reader, key string, d *mappings.Document) error {
 		d.Created = &created
 		return err
 	}
-	return readListedText(r, key, d)
+	return readListTextField(r, key, d)
 }
 
-func readListedText(r *jsonscan.Reader, key string, d *mappings.Document) error {
+func readListTextField(r *jsonscan.Reader, key string, d *mappings.Document) error {
 	var into *string
 	switch key {
 	case "tenant_id":

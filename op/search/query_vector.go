@@ -13,13 +13,13 @@ import (
 	"vitrine/query/run"
 )
 
-// embedLimit is how long a search waits for the vector of its words before it
+// embedTimeout is how long a search waits for the vector of its words before it
 // goes on without.
-const embedLimit = 1500 * time.Millisecond
+const embedTimeout = 1500 * time.Millisecond
 
-// meaning gives the vector of a smart search's words. Without one, degraded tells
+// queryVector gives the vector of a smart search's words. Without one, degraded tells
 // whether that is a lack: a search without words has no meaning to look for.
-func (s *Service) meaning(ctx context.Context, mode query.Mode, compiled *query.Search) (m *run.Meaning, degraded bool) {
+func (s *Service) queryVector(ctx context.Context, mode query.Mode, compiled *query.Search) (m *run.QueryVector, degraded bool) {
 	text := compiled.TextForEmbedding
 	if mode != query.Smart || text == "" || compiled.MatchesNothing {
 		return nil, false
@@ -32,18 +32,18 @@ func (s *Service) meaning(ctx context.Context, mode query.Mode, compiled *query.
 	if err != nil || known[config] != s.Embedder.Dimensions() {
 		return nil, true
 	}
-	ctx, cancel := context.WithTimeout(ctx, embedLimit)
+	ctx, cancel := context.WithTimeout(ctx, embedTimeout)
 	defer cancel()
 	v := s.embed(ctx, config, text)
 	if v == nil {
 		return nil, true
 	}
-	return &run.Meaning{Config: config, Vector: v, Chance: s.chance.of(ctx, s.Embedder)}, false
+	return &run.QueryVector{Config: config, Vector: v, MinSimilarity: s.minSimilarity.get(ctx, s.Embedder)}, false
 }
 
 // embed gives the vector of a text, or nil when none can be had before ctx ends.
 func (s *Service) embed(ctx context.Context, config, text string) []float32 {
-	known, key := s.recent.open().vectors, config+" "+text
+	known, key := s.cache.caches().vectors, config+" "+text
 	if v, ok := known.get(key); ok {
 		return v
 	}
@@ -55,16 +55,16 @@ func (s *Service) embed(ctx context.Context, config, text string) []float32 {
 	return made[0]
 }
 
-// nearest is how many neighbours a search by a vector alone has.
-const nearest = 1000
+// maxNeighbours is how many neighbours a search by a vector alone has.
+const maxNeighbours = 1000
 
-// byVector gives the search for the neighbours of the vector, or of the asset,
+// knnSearch gives the search for the neighbours of the vector, or of the asset,
 // that a request names; nil when it names none.
-func (s *Service) byVector(ctx context.Context, actor library.Actor, in searchInput, compiled *query.Search) (*query.Search, error) {
+func (s *Service) knnSearch(ctx context.Context, actor library.Actor, in searchInput, compiled *query.Search) (*query.Search, error) {
 	if len(in.QueryVector) == 0 && compiled.SimilarTo == "" {
 		return nil, nil
 	}
-	config, dims, err := s.configuration(ctx, in.Embedding)
+	config, dims, err := s.embeddingConfiguration(ctx, in.Embedding)
 	if err != nil {
 		return nil, err
 	}
@@ -78,15 +78,15 @@ func (s *Service) byVector(ctx context.Context, actor library.Actor, in searchIn
 		for i, x := range in.QueryVector {
 			vector[i] = float32(x)
 		}
-	} else if vector, err = s.vectorOf(ctx, actor, config, compiled.SimilarTo); err != nil {
+	} else if vector, err = s.assetVector(ctx, actor, config, compiled.SimilarTo); err != nil {
 		return nil, err
 	}
-	return compiled.Neighbours(config, vector, nearest)
+	return compiled.Neighbours(config, vector, maxNeighbours)
 }
 
-// configuration checks the embedding configuration that a request names. None
+// embeddingConfiguration checks the embedding configuration that a request names. None
 // means the active one, which similar: in a query goes by.
-func (s *Service) configuration(ctx context.Context, name string) (string, int, error) {
+func (s *Service) embeddingConfiguration(ctx context.Context, name string) (string, int, error) {
 	known, err := s.Searcher.Vectors(ctx)
 	if err != nil {
 		return "", 0, err
@@ -108,8 +108,8 @@ func (s *Service) configuration(ctx context.Context, name string) (string, int, 
 // CodeNoVector is the code of the error that an asset has no vector to compare.
 const CodeNoVector = "NO_VECTOR"
 
-func (s *Service) vectorOf(ctx context.Context, actor library.Actor, config string, asset library.AssetHash) ([]float32, error) {
-	all, err := s.everything(actor)
+func (s *Service) assetVector(ctx context.Context, actor library.Actor, config string, asset library.AssetHash) ([]float32, error) {
+	all, err := s.matchAll(actor)
 	if err != nil {
 		return nil, err
 	}

@@ -127,7 +127,7 @@ func TestPagesFacetsAndTotalAgree(t *testing.T) {
 		if facets.Total != total || sum != total { // every document has one tag
 			t.Errorf("%v: the search has %d, the facets %d, their counts %d", c, total, facets.Total, sum)
 		}
-		if by := x.walk(c, 100); c["order_by"] == nil && len(by) != total {
+		if by := x.pageThrough(c, 100); c["order_by"] == nil && len(by) != total {
 			t.Errorf("%v: a walk has %d of %d", c, len(by), total)
 		}
 	}

@@ -7,10 +7,10 @@ import (
 	"vitrine/library"
 )
 
-// wall is what surrounds every compiled query: the tenant, what the caller may
+// tenantFilter is what surrounds every compiled query: the tenant, what the caller may
 // see, and the structured filters. It is built from the request alone and put on
 // last, so no query text can move it.
-type wall struct {
+type tenantFilter struct {
 	filter  []clause
 	mustNot []clause
 	clauses int // as the index counts them
@@ -23,11 +23,11 @@ var (
 	isPrivate = term("visibility", "private")
 )
 
-func newWall(req Request) (*wall, error) {
+func newTenantFilter(req Request) (*tenantFilter, error) {
 	if !req.Tenant.Valid() {
 		return nil, library.Invalid(library.FieldError{Field: "tenant_id", Code: "required", Message: "A search needs a tenant, a UUID in lower case."})
 	}
-	w := &wall{
+	w := &tenantFilter{
 		filter:  []clause{term("tenant_id", string(req.Tenant))},
 		mustNot: []clause{isDeleted},
 	}
@@ -49,8 +49,8 @@ func newWall(req Request) (*wall, error) {
 	return w, err
 }
 
-// around puts the wall around a compiled tree; nil matches all inside the wall.
-func (w *wall) around(inner clause, scored bool) clause {
+// wrap puts the wall around a compiled tree; nil matches all inside the wall.
+func (w *tenantFilter) wrap(inner clause, scored bool) clause {
 	b := clause{"filter": w.filter, "must_not": w.mustNot}
 	switch {
 	case inner == nil:
@@ -95,7 +95,7 @@ func (f Filters) compile(zone *time.Location) ([]clause, error) {
 				any = append(any, mime.like(parts))
 			}
 		}
-		out = append(out, either(any...))
+		out = append(out, shouldMatch(any...))
 	}
 	r := clause{}
 	for _, d := range []struct{ name, op, value string }{{"created_after", "gte", f.CreatedAfter}, {"created_before", "lt", f.CreatedBefore}} {

@@ -14,8 +14,8 @@ import (
 	"vitrine/mappings"
 )
 
-// walk pages by cursor to the end and gives every asset in order.
-func (x *index) walk(args map[string]any, limit int) []library.AssetHash {
+// pageThrough pages by cursor to the end and gives every asset in order.
+func (x *index) pageThrough(args map[string]any, limit int) []library.AssetHash {
 	x.t.Helper()
 	var all []library.AssetHash
 	total := -1
@@ -107,7 +107,7 @@ func TestAWalkShowsEveryAssetOnceWhileOthersWrite(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			x.t = t
 			t.Cleanup(x.writes(n))
-			if got := x.walk(c.args, 100); len(got) < c.atMin {
+			if got := x.pageThrough(c.args, 100); len(got) < c.atMin {
 				t.Errorf("%d results, want at least %d", len(got), c.atMin)
 			}
 		})

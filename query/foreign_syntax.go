@@ -2,13 +2,13 @@ package query
 
 import "strings"
 
-// habits warns of words that mean something in other query languages. They stay
+// warnForeignSyntax warns of words that mean something in other query languages. They stay
 // text: a pasted prompt may hold them.
-func (r *reader) habits(t token) {
+func (r *reader) warnForeignSyntax(t token) {
 	if !t.plain {
 		return
 	}
-	if f, sign, value, ok := uncoloned(t.text); ok {
+	if f, sign, value, ok := missingColon(t.text); ok {
 		w := r.warn(MissingColon, t.at, "%s was read as text: a condition on %s has a colon", excerpt(t.text), f.Name)
 		w.Field, w.Suggestion = f.Name, f.Name+":"+sign+value
 		switch sign {
@@ -18,14 +18,14 @@ func (r *reader) habits(t token) {
 			w.Suggestion = "-" + f.Name + ":" + value
 		}
 	}
-	if meant := elsewhereOperator(t.text); meant != "" {
+	if meant := foreignOperator(t.text); meant != "" {
 		r.warn(NotAnOperator, t.at, "%s is no operator and was read as text", t.text).Suggestion = meant
 	}
 }
 
-// uncoloned recognizes a field compared without a colon, as in steps>20 and
+// missingColon recognizes a field compared without a colon, as in steps>20 and
 // lora=detail.
-func uncoloned(s string) (f *Field, sign, value string, ok bool) {
+func missingColon(s string) (f *Field, sign, value string, ok bool) {
 	i := strings.IndexAny(s, "<>=!")
 	if i < 1 {
 		return nil, "", "", false
@@ -39,8 +39,8 @@ func uncoloned(s string) (f *Field, sign, value string, ok bool) {
 	return nil, "", "", false
 }
 
-// elsewhereOperator says how an operator of other languages is written here.
-func elsewhereOperator(s string) string {
+// foreignOperator says how an operator of other languages is written here.
+func foreignOperator(s string) string {
 	switch s {
 	case "&&":
 		return "write AND, or nothing"

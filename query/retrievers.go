@@ -21,21 +21,21 @@ func (s *Search) Neighbours(config string, vector []float32, k int) (*Search, er
 	return &out, nil
 }
 
-// Joined is the search for what the words find together with the given hits of
+// Union is the search for what the words find together with the given hits of
 // the vector arm, in the order of Sort. It counts exactly what the pages of a
 // search by words and meaning hold.
-func (s *Search) Joined(hashes []library.AssetHash) *Search {
+func (s *Search) Union(hashes []library.AssetHash) *Search {
 	out := *s
-	near := clause{"bool": clause{"filter": []clause{s.KNNFilter, oneOf(hashes)}}}
-	out.Query = either(s.Query, near)
+	near := clause{"bool": clause{"filter": []clause{s.KNNFilter, hashIn(hashes)}}}
+	out.Query = shouldMatch(s.Query, near)
 	out.MatchesNothing = false
 	return &out
 }
 
-// Beyond is the search without the given hits: what follows a head of them.
-func (s *Search) Beyond(hashes []library.AssetHash) *Search {
+// Excluding is the search without the given hits: what follows a head of them.
+func (s *Search) Excluding(hashes []library.AssetHash) *Search {
 	out := *s
-	out.Query = clause{"bool": clause{"must": []clause{s.Query}, "must_not": []clause{oneOf(hashes)}}}
+	out.Query = clause{"bool": clause{"must": []clause{s.Query}, "must_not": []clause{hashIn(hashes)}}}
 	return &out
 }
 
@@ -44,7 +44,7 @@ func (s *Search) Beyond(hashes []library.AssetHash) *Search {
 // every hit fulfils, so what was trashed or made private since is not shown.
 func (s *Search) Fetch(hashes []library.AssetHash) *Search {
 	out := *s
-	out.Query = clause{"bool": clause{"filter": []clause{oneOf(hashes), s.within}}}
+	out.Query = clause{"bool": clause{"filter": []clause{hashIn(hashes), s.tenantFilter}}}
 	out.Scored, out.Aggs, out.PostFilter = false, nil, nil
 	out.Sort = byHash
 	out.From, out.Size = 0, len(hashes)
@@ -53,7 +53,7 @@ func (s *Search) Fetch(hashes []library.AssetHash) *Search {
 
 var byHash = []any{clause{"asset_h": clause{"order": "asc"}}}
 
-func oneOf(hashes []library.AssetHash) clause {
+func hashIn(hashes []library.AssetHash) clause {
 	values := make([]any, len(hashes))
 	for i, h := range hashes {
 		values[i] = string(h)
@@ -61,10 +61,10 @@ func oneOf(hashes []library.AssetHash) clause {
 	return clause{"terms": clause{"asset_h": values}}
 }
 
-// Among counts which of the given documents the words find.
-func (s *Search) Among(hashes []library.AssetHash) *Search {
+// CountIn counts which of the given documents the words find.
+func (s *Search) CountIn(hashes []library.AssetHash) *Search {
 	out := *s
-	out.Query = clause{"bool": clause{"filter": []clause{oneOf(hashes), s.Query}}}
+	out.Query = clause{"bool": clause{"filter": []clause{hashIn(hashes), s.Query}}}
 	out.Scored, out.Aggs, out.Highlight, out.PostFilter = false, nil, nil, nil
 	out.From, out.Size = 0, 0
 	return &out

@@ -10,9 +10,9 @@ import (
 	"vitrine/query"
 )
 
-func read(t *testing.T, hits string) answer {
+func read(t *testing.T, hits string) searchResponse {
 	t.Helper()
-	var a answer
+	var a searchResponse
 	if err := a.ReadJSON([]byte(`{"hits":{"hits":[` + hits + `]}}`)); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestScoresOfWordsAreSharesOfTheBest(t *testing.T) {
 			[]float64{0.5, 1, 0.25}, 0},
 		"a score of nothing": {`{"_score":0}`, []float64{0}, 0},
 	} {
-		got, standing := read(t, c.hits).shares()
+		got, standing := read(t, c.hits).shareOfBest()
 		if diff := cmp.Diff(c.want, got, nearly); diff != "" || standing != c.standing {
 			t.Errorf("%s: standing %v instead of %v %s", name, standing, c.standing, diff)
 		}
@@ -48,7 +48,7 @@ func TestScoresOfMeaningLieBetweenTheFarthestAndTheNearest(t *testing.T) {
 		`{"_score":3}`: {1},
 		`{"_score":0.9},{"_score":0.8},{"_score":0.5}`: {1, 0.75, 0},
 	} {
-		if diff := cmp.Diff(want, read(t, hits).places(), nearly); diff != "" {
+		if diff := cmp.Diff(want, read(t, hits).minMaxNormalized(), nearly); diff != "" {
 			t.Errorf("%s: %s", hits, diff)
 		}
 	}
@@ -58,7 +58,7 @@ func TestTheHeadIsBestFirstAndAboveWhatFollows(t *testing.T) {
 	words := read(t, `{"fields":{"asset_h":["a"]},"_score":4},{"fields":{"asset_h":["b"]},"_score":2},{"fields":{"asset_h":["title"]},"_score":31,"matched_queries":["exact_title"]}`)
 	near := read(t, `{"fields":{"asset_h":["b"]},"_score":0.9},{"fields":{"asset_h":["c"]},"_score":0.7},{"fields":{"asset_h":["d"]},"_score":0.5}`)
 	words.Total = 3
-	f := join(&query.Search{TextForEmbedding: "red cat"}, words, near, &Meaning{Chance: -1})
+	f := fuseScores(&query.Search{TextForEmbedding: "red cat"}, words, near, &QueryVector{MinSimilarity: -1})
 	// The meaning weighs 0.2, as the words find less than ten: a has 0.8, b 0.4 + 0.2, c 0.1, d nothing.
 	want := []library.AssetHash{"title", "a", "b", "c", "d"}
 	if diff := cmp.Diff(want, f.hashes); diff != "" {
