@@ -68,8 +68,7 @@ sheet: ## Paint every kind of sample picture into bin/sheet.png
 	@mkdir -p bin && $(GO) run ./internal/sample/sheet bin/sheet.png
 
 .PHONY: docs
-docs: ## Write the generated documents and the typed client
-	@$(GO) generate ./api/client
+docs: ## Write the generated reference documents
 	@$(GO) run ./cmd/vitrine docs
 
 .PHONY: bench

@@ -3,6 +3,7 @@ package importer
 import (
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"time"
 
@@ -16,6 +17,13 @@ const (
 	askMost = 200
 	askWait = 150 * time.Millisecond
 )
+
+type ticket struct {
+	SHA1        string `json:"sha1"`
+	Stored      bool   `json:"stored"`
+	SignedURL   string `json:"signedUrl"`
+	StoragePath string `json:"storagePath"`
+}
 
 // ask collects hashed files into batches, settles those that are stored and
 // passes the others on with the address to send them to.
@@ -67,7 +75,7 @@ func (r *run) askBatch(ctx context.Context, batch []file, out chan<- file) error
 	if len(first) == 0 {
 		return nil
 	}
-	tickets, err := r.tickets(ctx, r.patient, first)
+	tickets, err := r.tickets(ctx, first)
 	if err != nil {
 		return err
 	}
@@ -108,13 +116,24 @@ func (r *run) claimedBy(f file) string {
 	return r.inRun[f.sha1]
 }
 
-// tickets asks which of the files are stored, and where to send the others.
-func (r *run) tickets(ctx context.Context, c *client.Client, batch []file) ([]client.AssetFileTicket, error) {
-	in := client.FindStoredInput{}
-	for _, f := range batch {
-		in.Files = append(in.Files, client.AssetFileToSend{SHA1: f.sha1, Filename: f.name(), MIMEType: f.mime})
+func (r *run) tickets(ctx context.Context, batch []file) ([]ticket, error) {
+	type wanted struct {
+		SHA1     string `json:"sha1"`
+		Filename string `json:"filename"`
+		MIMEType string `json:"mime_type"`
 	}
-	out, err := c.FindStored(ctx, in)
+	in := struct {
+		Files []wanted `json:"files"`
+	}{}
+	for _, f := range batch {
+		in.Files = append(in.Files, wanted{f.sha1, f.name(), f.mime})
+	}
+	var out struct {
+		Files []ticket `json:"files"`
+	}
+	_, err := patiently(ctx, r.opts.Patience, func() (struct{}, error) {
+		return struct{}{}, r.client.Call(ctx, http.MethodPost, "/api/v1/imports/find-stored", in, &out)
+	})
 	if err == nil && len(out.Files) != len(batch) {
 		err = errors.New("the service answered for another number of files than it was asked about")
 	}
@@ -137,16 +156,28 @@ func (r *run) tagStored(ctx context.Context, f file) Outcome {
 	if r.opts.DryRun {
 		return o
 	}
-	in := client.BulkUpdateAssetTagsInput{AssetHs: []string{f.sha1}, Operation: "add", Tags: r.opts.Tags}
-	if _, err := r.patient.BulkUpdateAssetTags(ctx, in); err != nil {
+	in := map[string]any{"asset_hs": []string{f.sha1}, "operation": "add", "tags": r.opts.Tags}
+	if _, err := patiently(ctx, r.opts.Patience, func() (struct{}, error) {
+		return struct{}{}, r.client.Call(ctx, http.MethodPatch, "/api/v1/assets/bulk-tag", in, nil)
+	}); err != nil {
 		return failed("it is stored, but could not be tagged: " + err.Error())
 	}
 	return o
 }
 
-// stored is the response of StoreAsset.
+// stored is the answer of StoreAsset, as far as it is used.
 type stored struct {
-	client.StoreAssetOutput
+	Asset struct {
+		Hash string `json:"asset_h"`
+	} `json:"asset"`
+	Created    bool   `json:"created"`
+	Restored   bool   `json:"restored"`
+	IndexToken string `json:"index_token"`
+	Extraction struct {
+		State  string `json:"state"`
+		Reason string `json:"reason"`
+	} `json:"extraction"`
+
 	withoutSidecar string // which sidecar was left out, and why
 }
 
@@ -157,12 +188,12 @@ func (r *run) send(ctx context.Context, f file) Outcome {
 	attempt := 0
 	got, err := patiently(ctx, r.opts.Patience, func() (stored, error) {
 		if attempt++; attempt > 1 {
-			t, err := r.tickets(ctx, r.once, []file{f})
+			t, err := r.tickets(ctx, []file{f})
 			if err != nil {
 				return stored{}, err
 			}
 			if t[0].Stored {
-				return stored{StoreAssetOutput: client.StoreAssetOutput{Created: true}}, nil
+				return stored{Created: true}, nil
 			}
 			f.url, f.storagePath = t[0].SignedURL, t[0].StoragePath
 		}
@@ -176,8 +207,8 @@ func (r *run) send(ctx context.Context, f file) Outcome {
 	}
 	r.note(got)
 	o := Outcome{Result: resultStored, Asset: f.sha1, Bytes: f.size, Lineage: got.Extraction.State, Reason: got.withoutSidecar}
-	if got.Asset.AssetH != "" {
-		o.Asset = got.Asset.AssetH // the file may have changed since it was hashed
+	if got.Asset.Hash != "" {
+		o.Asset = got.Asset.Hash // the file may have changed since it was hashed
 	}
 	if !got.Created && !got.Restored {
 		o.Result = resultAlready
@@ -197,23 +228,28 @@ func (r *run) note(got stored) {
 }
 
 func (r *run) sendOnce(ctx context.Context, f file) (stored, error) {
+	var out stored
 	body, err := os.Open(f.path)
 	if err != nil {
-		return stored{}, backoff.Permanent(cause(err))
+		return out, backoff.Permanent(cause(err))
 	}
 	defer body.Close()
 	info, err := body.Stat()
 	if err != nil {
-		return stored{}, backoff.Permanent(cause(err))
+		return out, backoff.Permanent(cause(err))
 	}
-	if err := r.once.Put(ctx, f.url, f.mime, body, info.Size()); err != nil {
-		return stored{}, err
+	if err := r.client.Put(ctx, f.url, f.mime, body, info.Size()); err != nil {
+		return out, err
 	}
-	made := f.made.UTC().Truncate(time.Second)
+	in := map[string]any{"storage_path": f.storagePath, "filename": f.name(), "mime_type": f.mime, "source_path": f.label,
+		"created_at": f.made.UTC().Format(time.RFC3339), "tags": append([]string{}, r.opts.Tags...)}
 	sidecars, trouble := readSidecars(f.sidecars)
-	out, err := r.once.StoreAsset(ctx, client.StoreAssetInput{StoragePath: f.storagePath, Filename: f.name(), MIMEType: f.mime,
-		SourcePath: f.label, CreatedAt: &made, Tags: r.opts.Tags, Sidecars: sidecars})
-	return stored{out, trouble}, err
+	if len(sidecars) > 0 {
+		in["sidecars"] = sidecars
+	}
+	err = r.client.Call(ctx, http.MethodPost, "/api/v1/assets", in, &out)
+	out.withoutSidecar = trouble
+	return out, err
 }
 
 // patiently tries again while the error is one that passes: a service that is

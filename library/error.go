@@ -59,6 +59,8 @@ const (
 	CodeStoreLogin         = "STORE_LOGIN"
 	CodeDeadline           = "DEADLINE_EXCEEDED"
 	CodeStorageFull        = "STORAGE_FULL"
+	CodeDecodingBusy       = "DECODING_BUSY"
+	CodePreviewTooLarge    = "PREVIEW_TOO_LARGE"
 	CodeIdempotencyReuse   = "IDEMPOTENCY_KEY_REUSED"
 	CodeInternal           = "INTERNAL"
 )

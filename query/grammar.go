@@ -90,25 +90,25 @@ func typeOf(k tokenKind) plex.TokenType {
 	return leafType
 }
 
-// tokenLexer gives participle its token types; texts never pass through it.
-type tokenLexer struct{}
+// ourLexer gives participle its token types; texts never pass through it.
+type ourLexer struct{}
 
-func (tokenLexer) Symbols() map[string]plex.TokenType { return tokenTypes }
+func (ourLexer) Symbols() map[string]plex.TokenType { return tokenTypes }
 
-func (tokenLexer) Lex(string, io.Reader) (plex.Lexer, error) {
+func (ourLexer) Lex(string, io.Reader) (plex.Lexer, error) {
 	return nil, errors.New("query: participle is fed repaired tokens only")
 }
 
-var grammar = participle.MustBuild[gOr](participle.Lexer(tokenLexer{}))
+var grammar = participle.MustBuild[gOr](participle.Lexer(ourLexer{}))
 
-// tokenSource hands repaired tokens to participle, a run of leaves as one; the offset of
+// feed hands repaired tokens to participle, a run of leaves as one; the offset of
 // each is its index.
-type tokenSource struct {
+type feed struct {
 	tokens []token
 	next   int
 }
 
-func (f *tokenSource) Next() (plex.Token, error) {
+func (f *feed) Next() (plex.Token, error) {
 	i := f.next
 	if i >= len(f.tokens) {
 		return plex.Token{Type: plex.EOF, Pos: plex.Position{Offset: i}}, nil
@@ -130,7 +130,7 @@ func endOfLeaves(tokens []token, i int) int {
 
 // parseTokens runs the grammar. It fails only if the repair has a defect.
 func parseTokens(tokens []token) (*gOr, error) {
-	lex, err := plex.Upgrade(&tokenSource{tokens: tokens})
+	lex, err := plex.Upgrade(&feed{tokens: tokens})
 	if err == nil {
 		var g *gOr
 		if g, err = grammar.ParseFromLexer(lex); err == nil {

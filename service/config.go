@@ -63,7 +63,8 @@ type Config struct {
 	// ReconcileEvery is how often the index is compared with the database; 0 means
 	// a day.
 	ReconcileEvery time.Duration
-	Decoders       int64        // previews made at once; 0 means one per processor
+	Decoders       int          // pictures decoded at once; 0 means one per processor
+	DecodeMemory   int64        // bytes that all decoding shares; 0 means memory.DefaultShared
 	MaxFile        int64        // bytes of one file; 0 means the default of package assets
 	Embed          embed.Config // what turns texts into vectors; the zero value means nothing does
 	Version        string
@@ -115,7 +116,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.ReconcileEvery = 24 * time.Hour
 	}
 	if c.Decoders == 0 {
-		c.Decoders = int64(runtime.GOMAXPROCS(0))
+		c.Decoders = runtime.GOMAXPROCS(0)
 	}
 	if c.Version == "" {
 		c.Version = "dev"

@@ -3,6 +3,10 @@ package service
 import (
 	"os"
 	"runtime/debug"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vitrine/media/memory"
 )
 
 // Decoding a picture takes some megabytes that are garbage a moment later, beside
@@ -23,4 +27,18 @@ func paceCollector() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(softLimit)
 	}
+}
+
+// registerDecoding shows how decoding's memory is used.
+func registerDecoding(reg prometheus.Registerer, b *memory.Budget) {
+	reg.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "vitrine_decode_bytes",
+			Help: "Memory set aside for decoding pictures."}, func() float64 { return float64(b.Stats().Used) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "vitrine_decode_waiting",
+			Help: "Pictures that wait for memory to be decoded."}, func() float64 { return float64(b.Stats().Waiting) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "vitrine_decode_refused_total", ConstLabels: prometheus.Labels{"reason": "busy"},
+			Help: "Pictures that were not decoded: too many others were, or this one takes too much memory."}, func() float64 { return float64(b.Stats().Busy) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "vitrine_decode_refused_total", ConstLabels: prometheus.Labels{"reason": "too_large"},
+			Help: "Pictures that were not decoded: too many others were, or this one takes too much memory."}, func() float64 { return float64(b.Stats().TooLarge) }),
+	)
 }

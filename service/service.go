@@ -22,6 +22,8 @@ import (
 	"vitrine/library"
 	"vitrine/mcp"
 	"vitrine/media/blob"
+	"vitrine/media/memory"
+	"vitrine/media/preview"
 	"vitrine/op"
 	"vitrine/op/all"
 	"vitrine/op/assets"
@@ -38,6 +40,7 @@ import (
 type Service struct {
 	Store     *store.Store
 	Blobs     *blob.Disk
+	Previews  *preview.Maker
 	Searcher  *run.Searcher
 	Indexer   *indexer.Indexer
 	Relay     *indexer.Relay
@@ -100,16 +103,19 @@ func (s *Service) assemble() error {
 	}
 	s.Searcher = run.New(watched, cfg.Prefix)
 	links := assets.Links{Signer: blob.NewSigner(cfg.SigningKey), Base: cfg.PublicURL}
-	s.transfers = transfer.New(s.Store, s.Blobs, links.Signer, cfg.Decoders)
+	budget := memory.New(memory.Config{Shared: cfg.DecodeMemory, Parallel: cfg.Decoders})
+	s.Previews = preview.NewMaker(s.Blobs, budget)
+	s.transfers = transfer.New(s.Store, s.Blobs, links.Signer, s.Previews)
 	s.Catalogue = all.Catalogue(all.Domains{
-		Search: &search.Service{Store: s.Store, Blobs: s.Blobs, Searcher: s.Searcher, Links: links, Waiter: indexer.NewWaiter(watched, cfg.Prefix, metrics),
+		Search: &search.Service{Store: s.Store, Previews: s.Previews, Searcher: s.Searcher, Links: links, Waiter: indexer.NewWaiter(watched, cfg.Prefix, metrics),
 			Embedder: s.Embedder, Key: cfg.SigningKey},
-		Assets:  &assets.Service{Store: s.Store, Blobs: s.Blobs, Links: links, MaxFile: cfg.MaxFile},
+		Assets:  &assets.Service{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Links: links, MaxFile: cfg.MaxFile},
 		Lineage: &lineage.Service{Store: s.Store, Links: links},
 		Models:  &models.Service{Store: s.Store, Links: links},
 	})
 	requests := api.NewMetrics(s.registry)
 	s.Caller = &op.Caller{Limits: op.NewLimiter(cfg.budgets()), Idempotency: s.Store, Observe: requests.Observe}
+	registerDecoding(s.registry, budget)
 	s.registry.MustRegister(metrics, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	keys := auth.New(s.Store)
 	s.endpoint = mcp.Handler(mcp.Config{Catalogue: s.Catalogue, Caller: s.Caller, Auth: keys, Version: cfg.Version,

@@ -18,7 +18,7 @@ func (s *Service) work(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		cfg := indexer.Config{Prefix: s.cfg.Prefix, Brokers: s.cfg.Brokers, Log: s.log}
-		return indexer.Follow(ctx, cfg, "previews", int(s.cfg.Decoders), s.makePreview)
+		return indexer.Follow(ctx, cfg, "previews", s.cfg.Decoders, s.makePreview)
 	})
 	g.Go(func() error { return s.regularly(ctx, s.cfg.SweepEvery, s.sweep) })
 	g.Go(func() error { return s.regularly(ctx, s.cfg.ReconcileEvery, s.reconcile) })
@@ -48,7 +48,11 @@ func (s *Service) makePreview(ctx context.Context, e indexer.Event) {
 	if e.Reason != "stored" {
 		return
 	}
-	if _, err := s.transfers.Picture(ctx, e.Tenant, e.Hash, preview.DefaultEdge); err != nil && library.AsError(err).Kind != library.KindNotFound {
+	_, err := s.Previews.Picture(ctx, e.Tenant, e.Hash, preview.DefaultEdge)
+	switch {
+	case err == nil || ctx.Err() != nil:
+	case library.AsError(err).Kind == library.KindNotFound, library.AsError(err).Code == library.CodePreviewTooLarge:
+	default:
 		s.log.Warn("a preview could not be made", "asset", e.Hash, "error", err)
 	}
 }

@@ -37,7 +37,7 @@ func newSlowly(t *testing.T) *slowly {
 	}
 	t.Cleanup(func() { _ = blobs.Close() })
 	signer := blob.NewSigner(bytes.Repeat([]byte{7}, 32))
-	s := New(nil, blobs, signer, 1)
+	s := New(nil, blobs, signer, nil)
 	s.pace = pace{grace: 300 * time.Millisecond, minRate: 100 << 10}
 	out := &slowly{Service: s, disk: blobs, tenant: library.TenantID(uuid.NewString()), ended: make(chan struct{}, 10)}
 	handle := func(f func(http.ResponseWriter, *http.Request, library.Actor) error) http.HandlerFunc {

@@ -14,19 +14,14 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
-	"path"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-chi/chi/v5"
-	"golang.org/x/sync/semaphore"
-	"golang.org/x/sync/singleflight"
 
 	"vitrine/library"
 	"vitrine/media/blob"
 	"vitrine/media/preview"
-	"vitrine/op/assets"
 	"vitrine/store"
 )
 
@@ -37,14 +32,12 @@ type Service struct {
 	store  *store.Store
 	pace   pace
 
-	making  singleflight.Group
-	decoder *semaphore.Weighted
+	previews *preview.Maker
 }
 
-// New makes the service. At most decoders pictures are decoded at once, which
-// bounds the memory that previews take: each may need 256 MiB.
-func New(st *store.Store, blobs blob.Store, signer *blob.Signer, decoders int64) *Service {
-	return &Service{store: st, blobs: blobs, signer: signer, pace: usualPace, decoder: semaphore.NewWeighted(decoders)}
+// New makes the service.
+func New(st *store.Store, blobs blob.Store, signer *blob.Signer, previews *preview.Maker) *Service {
+	return &Service{store: st, blobs: blobs, signer: signer, pace: usualPace, previews: previews}
 }
 
 // Upload takes the bytes of PUT /api/v1/storage/upload/{token} and keeps them
@@ -161,7 +154,7 @@ func (s *Service) servePreview(w http.ResponseWriter, r *http.Request, tenant li
 	if err != nil {
 		return err
 	}
-	picture, err := s.Picture(r.Context(), tenant, hash, edge)
+	picture, err := s.previews.Picture(r.Context(), tenant, hash, edge)
 	if err != nil {
 		return err
 	}
@@ -188,51 +181,4 @@ func edgeOf(r *http.Request) (int, error) {
 		}
 	}
 	return 0, library.Invalid(library.FieldError{Field: "size", Code: "enum", Message: "Allowed are 256, 512, 1024 and 2048."})
-}
-
-// Picture gives a preview, made now unless it is kept already. Several callers
-// for the same one wait for one making.
-func (s *Service) Picture(ctx context.Context, tenant library.TenantID, hash library.AssetHash, edge int) ([]byte, error) {
-	name := strconv.Itoa(edge) + ".jpg"
-	if kept, err := s.blobs.GetDerived(ctx, tenant, hash, name); err == nil {
-		return kept, nil
-	}
-	made, err, _ := s.making.Do(path.Join(string(tenant), string(hash), name), func() (any, error) {
-		// One caller's leaving must not fail the others.
-		return s.makePicture(context.WithoutCancel(ctx), tenant, hash, edge, name)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return made.([]byte), nil
-}
-
-// makeLimit is how long a preview may wait for its turn.
-const makeLimit = 30 * time.Second
-
-func (s *Service) makePicture(ctx context.Context, tenant library.TenantID, hash library.AssetHash, edge int, name string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, makeLimit)
-	defer cancel()
-	if poster, err := s.blobs.GetDerived(ctx, tenant, hash, assets.PosterName); err == nil {
-		return poster, nil
-	}
-	file, err := s.blobs.Open(ctx, tenant, hash)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	if err := s.decoder.Acquire(ctx, 1); err != nil {
-		return nil, &library.Error{Kind: library.KindUnavailable, Code: "PREVIEW_BUSY", RetryAfter: 5 * time.Second,
-			Detail: "Too many previews are being made right now. Ask again in a moment.", Cause: err}
-	}
-	defer s.decoder.Release(1)
-	picture, err := preview.Make(file, file.Size(), edge)
-	if err != nil {
-		return nil, &library.Error{Kind: library.KindNotFound, Code: library.CodeNotFound, Cause: err,
-			Detail: "There is no preview of this asset: its kind of file has none, or the picture is damaged."}
-	}
-	if err := s.blobs.PutDerived(ctx, tenant, hash, name, picture); err != nil {
-		slog.WarnContext(ctx, "a preview could not be kept", "asset", hash, "error", err)
-	}
-	return picture, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -60,7 +61,9 @@ func (c *extractCommand) one(ctx context.Context, path string) error {
 		return err
 	}
 	if c.JSON {
-		return printJSON(search.DescribeFile(path, info.Size(), got))
+		e := json.NewEncoder(os.Stdout)
+		e.SetEscapeHTML(false)
+		return e.Encode(search.DescribeFile(path, info.Size(), got))
 	}
 	printLineage(path, got)
 	return nil

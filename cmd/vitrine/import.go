@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"os"
 	"time"
 
 	"vitrine/importer"
@@ -28,7 +30,9 @@ func (c *importCommand) Run(ctx context.Context) error {
 		return err
 	}
 	if c.JSON {
-		if err := printJSON(report); err != nil {
+		e := json.NewEncoder(os.Stdout)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(report); err != nil {
 			return err
 		}
 	} else {

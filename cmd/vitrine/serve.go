@@ -24,6 +24,7 @@ type serveCommand struct {
 	Role       []service.Role `env:"VITRINE_ROLES" help:"Roles to run: api, relay, index, work. All when left out."`
 	NoMigrate  bool           `env:"VITRINE_NO_MIGRATE" help:"Do not bring the database schema up to date at the start."`
 	SearchRate int            `env:"VITRINE_SEARCHES_PER_MINUTE" default:"120" help:"Searches per minute and key; a negative number lifts the limit."`
+	DecodeMB   int64          `env:"VITRINE_DECODE_MEMORY" name:"decode-memory" default:"160" help:"Megabytes of memory that decoding pictures shares. A picture that takes more, up to 595 MB, is decoded alone."`
 }
 
 // Run serves until it is told to stop. While the database is not there yet, it
@@ -34,6 +35,7 @@ func (c *serveCommand) Run(ctx context.Context) error {
 		return err
 	}
 	cfg.Listen, cfg.PublicURL, cfg.TrustHost, cfg.Origins, cfg.SearchPerMin = c.Listen, c.PublicURL, c.TrustHost, c.Origins, c.SearchRate
+	cfg.DecodeMemory = c.DecodeMB << 20
 	roles := c.Role
 	if len(roles) == 0 {
 		roles = service.Roles

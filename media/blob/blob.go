@@ -53,7 +53,9 @@ type Store interface {
 	// PutDerived keeps a derived file of an asset under a name such as
 	// "512.jpg", replacing what was there.
 	PutDerived(ctx context.Context, tenant library.TenantID, hash library.AssetHash, name string, data []byte) error
-	// GetDerived gives a derived file, or a not-found error.
+	// DropDerived deletes all derived files of an asset; there may be none.
+	DropDerived(ctx context.Context, tenant library.TenantID, hash library.AssetHash) error
+	// GetDerived returns a derived file, or a not-found error.
 	GetDerived(ctx context.Context, tenant library.TenantID, hash library.AssetHash, name string) ([]byte, error)
 }
 

@@ -136,6 +136,15 @@ func (d *Disk) PutDerived(_ context.Context, tenant library.TenantID, h library.
 	return d.root.Rename(temp, path.Join(dir, name))
 }
 
+// DropDerived implements Store.
+func (d *Disk) DropDerived(_ context.Context, tenant library.TenantID, h library.AssetHash) error {
+	dir, err := assetPath("derived", tenant, h)
+	if err != nil {
+		return err
+	}
+	return d.root.RemoveAll(dir)
+}
+
 // GetDerived implements Store.
 func (d *Disk) GetDerived(_ context.Context, tenant library.TenantID, h library.AssetHash, name string) ([]byte, error) {
 	dir, err := assetPath("derived", tenant, h)

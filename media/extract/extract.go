@@ -12,12 +12,14 @@ package extract
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
 	"vitrine/library"
 	"vitrine/media/extract/container"
 	"vitrine/media/extract/formats"
+	"vitrine/media/memory"
 )
 
 // ParserVersion grows whenever the same chunks would give another lineage.
@@ -28,6 +30,9 @@ const ParserVersion = 3
 type Options struct {
 	Filename string    // the file's own name: it tells which of several outputs wrote it
 	Sidecars []Sidecar // files of the same name with generation data in them
+	// Memory is what reading a file takes its memory from where that is more than a
+	// few megabytes. The caller releases it when it holds the result no longer.
+	Memory *memory.Lease
 	// NoStealth leaves out the search for text hidden in the alpha bits, which
 	// decodes the picture; it runs only when the file says nothing else.
 	NoStealth bool
@@ -60,7 +65,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, opts Options) (Result,
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
-	file, err := container.Read(r, size)
+	file, err := container.ReadWithin(r, size, func() error { return opts.Memory.Acquire(ctx, largeMetadata) })
 	if err != nil {
 		return Result{}, fmt.Errorf("read the file's metadata: %w", err)
 	}
@@ -68,7 +73,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, opts Options) (Result,
 	lineage, report := FromChunks(file, opts)
 	if report.State == StateNone && !opts.NoStealth {
 		before := len(file.Chunks)
-		if err := container.ReadStealth(r, size, &file); err != nil {
+		if err := container.ReadStealth(r, size, &file, opts.use(ctx)); err != nil {
 			return Result{}, fmt.Errorf("read the picture's hidden text: %w", err)
 		}
 		if len(file.Chunks) > before {
@@ -77,6 +82,22 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, opts Options) (Result,
 	}
 	return Result{MIMEType: file.MIME, Width: file.Width, Height: file.Height, DurationMS: file.DurationMS,
 		Lineage: lineage, Chunks: file.Chunks, Report: report}, nil
+}
+
+// largeMetadata is what a file takes at most that has as much metadata as is read of
+// one: to be read, understood and searched for hidden text.
+const largeMetadata = 500 << 20
+
+// use runs a decoder within the memory that is configured. One that needs more than
+// any may have is left out.
+func (o Options) use(ctx context.Context) func(int64, func() error) error {
+	return func(need int64, decode func() error) error {
+		var large *memory.TooLargeError
+		if err := o.Memory.Use(ctx, need, decode); !errors.As(err, &large) {
+			return err
+		}
+		return nil
+	}
 }
 
 // unreadableWarning marks lineage whose reading failed midway.

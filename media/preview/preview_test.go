@@ -13,7 +13,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
 	"vitrine/internal/testenv"
+	"vitrine/media/memory"
 )
 
 func picture(w, h int, noise bool) []byte {
@@ -44,13 +46,21 @@ func size(t *testing.T, b []byte) (int, int) {
 	return c.Width, c.Height
 }
 
+// testBudget is for tests that decode one picture after the other.
+var testBudget = memory.New(memory.Config{})
+
+func made(t *testing.T, data []byte, edge int) ([]byte, error) {
+	t.Helper()
+	return Make(t.Context(), testBudget, bytes.NewReader(data), int64(len(data)), edge)
+}
+
 func TestPreviewsFitTheEdgeAndNeverEnlarge(t *testing.T) {
 	for _, c := range []struct{ w, h, edge, wantW, wantH int }{
 		{1024, 1024, 512, 512, 512}, {1000, 500, 512, 512, 256}, {500, 1000, 256, 128, 256},
 		{100, 60, 512, 100, 60}, {3000, 1, 256, 256, 1}, {1, 1, 256, 1, 1}, {513, 511, 512, 512, 510},
 	} {
 		src := picture(c.w, c.h, false)
-		b, err := Make(bytes.NewReader(src), int64(len(src)), c.edge)
+		b, err := made(t, src, c.edge)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +79,7 @@ func TestColoursSurviveTheShrinking(t *testing.T) {
 	if err := png.Encode(&src, img); err != nil {
 		t.Fatal(err)
 	}
-	b, err := Make(bytes.NewReader(src.Bytes()), int64(src.Len()), 256)
+	b, err := made(t, src.Bytes(), 256)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,17 +95,9 @@ func TestColoursSurviveTheShrinking(t *testing.T) {
 	}
 }
 
-func TestAnInlinePreviewStaysBelowItsLimitEvenForNoise(t *testing.T) {
-	src := picture(1400, 1400, true)
-	b, err := Inline(bytes.NewReader(src), int64(len(src)))
-	if err != nil || len(b) > MaxInline || len(b) == 0 {
-		t.Errorf("%d bytes, %v", len(b), err)
-	}
-}
-
 func TestAFileThatIsNoPictureIsUnsupported(t *testing.T) {
 	for _, s := range []string{"hello", "", strings.Repeat("\x00", 100), "GIF"} {
-		if _, err := Make(strings.NewReader(s), int64(len(s)), 256); !errors.Is(err, ErrUnsupported) {
+		if _, err := made(t, []byte(s), 256); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%q gave %v", s, err)
 		}
 	}
@@ -111,11 +113,12 @@ func TestAPictureBombIsRefusedBeforeItIsDecoded(t *testing.T) {
 	bigPNG := picture(1, 1, false)
 	binary.BigEndian.PutUint32(bigPNG[16:], 1<<20)
 	for name, b := range map[string][]byte{"lossless": lossless, "lying canvas": lying, "animated": animated} {
-		if _, err := Make(bytes.NewReader(b), int64(len(b)), 256); !errors.Is(err, ErrTooLarge) {
+		var large *TooLargeError
+		if _, err := made(t, b, 256); !errors.As(err, &large) {
 			t.Errorf("%s gave %v", name, err)
 		}
 	}
-	if _, err := Make(bytes.NewReader(bigPNG), int64(len(bigPNG)), 256); err == nil {
+	if _, err := made(t, bigPNG, 256); err == nil {
 		t.Error("a PNG with a lying header was decoded")
 	}
 }
@@ -146,7 +149,7 @@ func TestEveryPictureOfTheCorpusHasAPreview(t *testing.T) {
 		}
 		defer f.Close()
 		n++
-		if _, err := Make(f, info.Size(), 256); err != nil {
+		if _, err := Make(t.Context(), testBudget, f, info.Size(), 256); err != nil {
 			t.Errorf("%s: %v", filepath.Base(p), err)
 		}
 		return nil
@@ -163,6 +166,6 @@ func FuzzMake(f *testing.F) {
 		if len(b) > 1<<16 {
 			t.Skip("large inputs only slow the search down")
 		}
-		_, _ = Make(bytes.NewReader(b), int64(len(b)), 64)
+		_, _ = made(t, b, 64)
 	})
 }

@@ -9,15 +9,19 @@ import (
 
 	"vitrine/library"
 	"vitrine/media/blob"
+	"vitrine/media/memory"
+	"vitrine/media/preview"
 	"vitrine/op"
 	"vitrine/store"
 )
 
 // Service is what the operations of this package work with.
 type Service struct {
-	Store *store.Store
-	Blobs blob.Store
-	Links Links
+	Store    *store.Store
+	Blobs    blob.Store
+	Previews *preview.Maker
+	Memory   *memory.Budget // of decoding
+	Links    Links
 	// MaxFile bounds one stored file, in bytes; 0 means DefaultMaxFile.
 	MaxFile int64
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"vitrine/library"
 	"vitrine/media/blob"
 	"vitrine/media/extract"
+	"vitrine/media/memory"
 	"vitrine/media/preview"
 	"vitrine/op"
 	"vitrine/store"
@@ -116,7 +116,7 @@ func (s *Service) storeAsset() op.Operation {
 
 func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput) (storeOutput, error) {
 	var out storeOutput
-	poster, err := decodePoster(in)
+	poster, err := s.decodePoster(ctx, in)
 	if err != nil {
 		return out, err
 	}
@@ -130,9 +130,11 @@ func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput)
 	}
 	defer file.Close()
 	op.Report(ctx, 1, 4, "received")
-	read, err := extract.Read(ctx, file, staged.Size, extract.Options{Filename: in.Filename, Sidecars: in.sidecars})
+	lease := s.Memory.Lease()
+	defer lease.Release()
+	read, err := extract.Read(ctx, file, staged.Size, extract.Options{Filename: in.Filename, Sidecars: in.sidecars, Memory: lease})
 	if err != nil {
-		return out, err
+		return out, busyError(err)
 	}
 	if kind := mediaType(read.MIMEType); kind != "" {
 		read.MIMEType = kind // without a charset: it is a type to search and serve by
@@ -159,7 +161,7 @@ func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput)
 		return out, err
 	}
 	if poster != nil {
-		if err := s.Blobs.PutDerived(ctx, actor.Tenant, staged.SHA1, PosterName, poster); err != nil {
+		if err := s.Previews.KeepPoster(ctx, actor.Tenant, staged.SHA1, poster); err != nil {
 			slog.WarnContext(ctx, "a poster could not be kept", "asset", staged.SHA1, "error", err)
 		}
 	}
@@ -168,9 +170,6 @@ func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput)
 		Undoable:      op.Undoable{OperationID: added.OperationID}, Indexed: op.Indexed{IndexToken: added.OperationID}}
 	return out, nil
 }
-
-// PosterName is the derived file that holds a 3D model's poster.
-const PosterName = "poster.jpg"
 
 // stage brings base64 bytes to where uploaded ones already are.
 func (s *Service) stage(ctx context.Context, actor library.Actor, in storeInput) (string, error) {
@@ -270,18 +269,36 @@ func lineageSource(l *library.Lineage, asserted bool) library.LineageSource {
 	return library.LineageUnknown
 }
 
-// decodePoster makes the poster a preview of ours, which also proves that it is
-// a picture and takes its metadata off.
-func decodePoster(in storeInput) ([]byte, error) {
+// decodePoster makes the poster a preview of ours.
+func (s *Service) decodePoster(ctx context.Context, in storeInput) ([]byte, error) {
 	if in.PosterBase64 == "" {
 		return nil, nil
 	}
-	raw, err := decodeBase64(in.PosterBase64)
-	if err == nil {
-		var picture []byte
-		if picture, err = preview.Make(io.NewSectionReader(bytes.NewReader(raw), 0, int64(len(raw))), int64(len(raw)), 2048); err == nil {
-			return picture, nil
-		}
+	invalid := func(code, message string) error {
+		return library.Invalid(library.FieldError{Field: "poster_image_base64", Code: code, Message: message})
 	}
-	return nil, library.Invalid(library.FieldError{Field: "poster_image_base64", Code: "format", Message: "Expected a PNG, JPEG or WebP picture in base64."})
+	raw, err := decodeBase64(in.PosterBase64)
+	if err != nil {
+		return nil, invalid("format", "Expected base64; "+err.Error()+".")
+	}
+	picture, err := s.Previews.Poster(ctx, raw)
+	var large *preview.TooLargeError
+	switch {
+	case errors.As(err, &large):
+		return nil, invalid("range", large.Error()+".")
+	case errors.Is(err, memory.ErrBusy), ctx.Err() != nil:
+		return nil, busyError(err)
+	case err != nil:
+		return nil, invalid("format", "Expected a PNG, JPEG or WebP picture in base64.")
+	}
+	return picture, nil
+}
+
+// busyError says what to do while too much is being decoded; other errors pass.
+func busyError(err error) error {
+	if !errors.Is(err, memory.ErrBusy) {
+		return err
+	}
+	return &library.Error{Kind: library.KindUnavailable, Code: library.CodeDecodingBusy, RetryAfter: 5 * time.Second, Cause: err,
+		Detail: "Too many files are being decoded right now. Nothing was stored; repeat the request in a moment."}
 }

@@ -132,6 +132,7 @@ type previewReport struct {
 	Bytes    int    `json:"bytes,omitempty"`
 	URL      string `json:"url,omitempty" doc:"A link to a preview, for clients that take no pictures in replies."`
 	Reason   string `json:"reason,omitempty" doc:"Why it was not included."`
+	Code     string `json:"code,omitempty" doc:"The reason for programs: NOT_FOUND, PREVIEW_TOO_LARGE, or DECODING_BUSY, which passes."`
 }
 
 // maxGraph is the largest workflow graph that travels without being asked for, in bytes.

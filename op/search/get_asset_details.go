@@ -3,11 +3,9 @@ package search
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"vitrine/library"
-	"vitrine/media/preview"
 	"vitrine/op"
 	"vitrine/op/assets"
 )
@@ -32,7 +30,7 @@ func (s *Service) getAssetDetails() op.Operation {
 }
 
 func (s *Service) details(ctx context.Context, actor library.Actor, in detailsInput) (detailsOutput, error) {
-	hash := lowerHash(in.AssetHash)
+	hash := lower(in.AssetHash)
 	d, err := s.Store.Asset(ctx, actor.Tenant, hash)
 	if err != nil {
 		return detailsOutput{}, err
@@ -66,23 +64,13 @@ func (s *Service) details(ctx context.Context, actor library.Actor, in detailsIn
 	return out, nil
 }
 
-// inlinePreview makes the picture that travels with the reply; where none can be
-// made, the report says why and the reply is good all the same.
+// inlinePreview gives the picture that travels with the reply; where there is none,
+// the report says why and the reply is good all the same.
 func (s *Service) inlinePreview(ctx context.Context, a library.Asset) (*previewReport, []byte) {
-	if poster, err := s.Blobs.GetDerived(ctx, a.Tenant, a.Hash, assets.PosterName); err == nil && len(poster) <= preview.MaxInline {
-		return s.included(a, poster), poster
-	}
-	file, err := s.Blobs.Open(ctx, a.Tenant, a.Hash)
+	picture, err := s.Previews.Inline(ctx, a.Tenant, a.Hash)
 	if err != nil {
-		return &previewReport{Reason: "The file's bytes cannot be read right now."}, nil
-	}
-	defer file.Close()
-	picture, err := preview.Inline(file, file.Size())
-	switch {
-	case errors.Is(err, preview.ErrUnsupported):
-		return &previewReport{Reason: "No preview can be made of " + a.MIMEType + "."}, nil
-	case err != nil:
-		return &previewReport{Reason: "The picture is damaged or too large to be decoded."}, nil
+		f := library.AsError(err)
+		return &previewReport{Reason: f.Detail, Code: f.Code}, nil
 	}
 	return s.included(a, picture), picture
 }

@@ -9,7 +9,7 @@ import (
 	"vitrine/embed"
 	"vitrine/indexer"
 	"vitrine/library"
-	"vitrine/media/blob"
+	"vitrine/media/preview"
 	"vitrine/op"
 	"vitrine/op/assets"
 	"vitrine/query"
@@ -20,16 +20,16 @@ import (
 // Service is what the operations of this package work with.
 type Service struct {
 	Store    *store.Store
-	Blobs    blob.Store
+	Previews *preview.Maker
 	Searcher *run.Searcher
 	Links    assets.Links
 	Waiter   *indexer.Waiter
 	Embedder embed.Embedder // nil: searches are by words only
 	Key      []byte         // signs cursors; at least 32 random bytes, the same in every process
 
-	cache         searchCache
-	minSimilarity minSimilarity
-	openPITs      openPITs
+	recent recent
+	chance chance
+	walks  walks
 }
 
 // Operations lists this package's operations.
@@ -38,13 +38,13 @@ func (s *Service) Operations() []op.Operation {
 		s.listSavedSearches(), s.createSavedSearch(), s.getSavedSearch(), s.updateSavedSearch(), s.runSavedSearch(), s.deleteSavedSearch()}
 }
 
-// awaitTimeout is how long a search waits for a write it must see.
-const awaitTimeout = 2 * time.Second
+// awaitLimit is how long a search waits for a write it must see.
+const awaitLimit = 2 * time.Second
 
-// awaitWrite makes a search see the write that gave the token. A token that is
+// await makes a search see the write that gave the token. A token that is
 // unknown, or a write that the index has not shown in time, degrades the answer;
 // it is no error, because the search itself is good.
-func (s *Service) awaitWrite(ctx context.Context, actor library.Actor, token string) (behind bool, err error) {
+func (s *Service) await(ctx context.Context, actor library.Actor, token string) (behind bool, err error) {
 	if token == "" {
 		return false, nil
 	}
@@ -56,7 +56,7 @@ func (s *Service) awaitWrite(ctx context.Context, actor library.Actor, token str
 	for i, v := range versions {
 		writes[i] = indexer.Written{Hash: v.Hash, Version: v.Version}
 	}
-	return !s.Waiter.Await(ctx, actor.Tenant, writes, awaitTimeout), nil
+	return !s.Waiter.Await(ctx, actor.Tenant, writes, awaitLimit), nil
 }
 
 // filtersInput narrows a search (spec §4.1 SearchAssets).

@@ -20,6 +20,7 @@ import (
 	"vitrine/importer"
 	"vitrine/internal/sample"
 	"vitrine/library"
+	"vitrine/media/memory"
 	"vitrine/media/preview"
 )
 
@@ -122,6 +123,7 @@ func bareLoop(ctx context.Context, files []string) ([]library.AssetHash, error) 
 		pictures []library.AssetHash
 		g        errgroup.Group
 	)
+	budget := memory.New(memory.Config{})
 	todo := make(chan string, len(files))
 	for _, f := range files {
 		todo <- f
@@ -136,7 +138,7 @@ func bareLoop(ctx context.Context, files []string) ([]library.AssetHash, error) 
 				}
 				sum := sha1.Sum(raw)
 				_, _, _ = image.DecodeConfig(bytes.NewReader(raw)) // the sample holds files that are no pictures
-				if _, err := preview.Make(bytes.NewReader(raw), int64(len(raw)), preview.DefaultEdge); err != nil {
+				if _, err := preview.Make(ctx, budget, bytes.NewReader(raw), int64(len(raw)), preview.DefaultEdge); err != nil {
 					continue
 				}
 				mu.Lock()

@@ -243,6 +243,13 @@ func derived(t *testing.T, s blob.Store) {
 	}
 	_, err = s.GetDerived(t.Context(), bob, h, "512.jpg")
 	wantCode(t, err, library.CodeNotFound)
+	for range 2 { // there may be none
+		if err := s.DropDerived(t.Context(), alice, h); err != nil {
+			t.Error(err)
+		}
+	}
+	_, err = s.GetDerived(t.Context(), alice, h, "512.jpg")
+	wantCode(t, err, library.CodeNotFound)
 }
 
 func lost(t *testing.T, s blob.Store) {

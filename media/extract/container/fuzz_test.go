@@ -81,7 +81,7 @@ func FuzzStealth(f *testing.F) {
 		for _, mime := range []string{"image/png", "image/webp"} {
 			file := File{MIME: mime, Width: 100, Height: 100}
 			extracttest.Bounded(t, len(b), func() {
-				if err := ReadStealth(bytes.NewReader(b), int64(len(b)), &file); err != nil {
+				if err := ReadStealth(bytes.NewReader(b), int64(len(b)), &file, nil); err != nil {
 					t.Fatal(err)
 				}
 			})

@@ -18,7 +18,11 @@ import (
 // failed, or that the file is empty (a library.Error with code EMPTY_FILE).
 // Whatever the file declares, at most 48 MiB of values are held and each value is
 // at most 16 MiB long. A file of unknown kind gives its MIME type and no chunks.
-func Read(r io.ReaderAt, size int64) (f File, err error) {
+func Read(r io.ReaderAt, size int64) (File, error) { return ReadWithin(r, size, nil) }
+
+// ReadWithin is Read for files from anywhere. Before it holds more than 4 MiB of
+// values it calls large, once; an error of large ends the reading and is returned.
+func ReadWithin(r io.ReaderAt, size int64, large func() error) (f File, err error) {
 	if size <= 0 {
 		return File{}, library.NewError(library.KindInvalid, library.CodeEmptyFile,
 			"The file is empty. Send the file's bytes.")
@@ -31,13 +35,16 @@ func Read(r io.ReaderAt, size int64) (f File, err error) {
 			err = nil
 		}
 	}()
-	err = read(r, size, &f)
+	err = readAs(r, size, &f, large)
 	return f, err
 }
 
 // read is Read without the net, so that tests see a panic.
-func read(r io.ReaderAt, size int64, f *File) error {
+func read(r io.ReaderAt, size int64, f *File) error { return readAs(r, size, f, nil) }
+
+func readAs(r io.ReaderAt, size int64, f *File, large func() error) error {
 	s := newSource(r, size, f)
+	s.large = large
 	head := s.front(sniffLen)
 	f.MIME = sniff(head)
 	for _, k := range kinds {

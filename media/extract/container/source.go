@@ -11,6 +11,7 @@ import (
 const (
 	maxValue    = 16 << 20 // bytes of one metadata value, before and after decompression
 	maxHeld     = 48 << 20 // bytes of all values together: raw, inflated and decoded
+	maxSmall    = 4 << 20  // bytes of all values that are held without asking
 	maxChunks   = 4096     // chunks of one file
 	maxWarnings = 32       // warnings of one file
 	maxSteps    = 1 << 20  // chunks, boxes, elements and segments looked at
@@ -23,7 +24,8 @@ type ledger struct {
 	held     int64
 	inflated int64 // bytes that decompression gave, kept or not
 	steps    int
-	err      error // the reader's own failure, as opposed to the file's
+	err      error        // the reader's own failure, as opposed to the file's
+	large    func() error // asked once before more than maxSmall is held; nil allows it
 }
 
 // source is a range of a file, or bytes that were taken out of it. Offsets are
@@ -106,6 +108,12 @@ func (l *ledger) hold(what string, n int64) bool {
 	if l.held+n > maxHeld {
 		l.warn("%s was left out: the file's metadata is larger than %d MiB", what, maxHeld>>20)
 		return false
+	}
+	if l.held+n > maxSmall && l.large != nil {
+		if l.err = l.large(); l.err != nil {
+			return false
+		}
+		l.large = nil
 	}
 	l.held += n
 	return true

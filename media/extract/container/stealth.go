@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/image/webp"
+
+	"vitrine/media/memory"
 )
 
 // Pixel limits of the hidden-text search. A PNG is read row by row, two rows at a
@@ -43,7 +45,10 @@ const magicBits = 15 * 8
 // as it was; so do kinds of file other than PNG and WebP, interlaced PNG, colour
 // depths other than 8 bits, PNG above 64 million pixels or a million in a row, and
 // WebP above 8 million. An error means that r itself failed.
-func ReadStealth(r io.ReaderAt, size int64, f *File) (err error) {
+//
+// Use runs the part that takes memory, given how many bytes at most; it may refuse,
+// and its error is returned. Nil means that memory is no concern.
+func ReadStealth(r io.ReaderAt, size int64, f *File, use func(need int64, decode func() error) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil { // the WebP decoder is not ours
 			f.Warnings = append(f.Warnings, "the picture could not be searched for hidden text")
@@ -51,11 +56,20 @@ func ReadStealth(r io.ReaderAt, size int64, f *File) (err error) {
 		}
 	}()
 	s := newSource(r, size, f)
+	search, need := func(source) {}, int64(0)
 	switch f.MIME {
 	case "image/png":
-		stealthPNG(s)
+		search, need = stealthPNG, stealthPNGCost(s)
 	case "image/webp":
-		stealthWebP(s)
+		if need = stealthWebPCost(s); need > 0 {
+			search = stealthWebP
+		}
+	}
+	decode := func() error { search(s); return nil }
+	if need <= maxSmall || use == nil {
+		_ = decode()
+	} else if err := use(need, decode); err != nil {
+		return err
 	}
 	if s.err != nil {
 		return fmt.Errorf("search the picture for hidden text: %w", s.err)
@@ -133,22 +147,33 @@ func keepHidden(s source, place string, groups []*hiddenBits) {
 	}
 }
 
-// stealthWebP decodes a still picture with the library's decoder. That allocates
-// by the bitstream's own size, which may differ from what the header says.
-func stealthWebP(s source) {
-	small := fits(s.file.Width, s.file.Height, maxStealthWebP) && s.file.Frames == 0
+// stealthWebPCost returns what decoding a WebP picture takes, in bytes, or 0 when it
+// is not searched: large ones, animations, and lossy ones without transparency, none
+// of whose bits is exact. The library's decoder allocates by the bitstream's own
+// size, which may differ from what the header says.
+func stealthWebPCost(s source) int64 {
+	exact, pixels, small := int64(0), int64(0), fits(s.file.Width, s.file.Height, maxStealthWebP) && s.file.Frames == 0
 	walkRIFF(s, 12, webpChunks, func(kind string, off, n int64) {
+		switch kind {
+		case "ALPH", "VP8L":
+			exact += n
+		}
 		if kind == "VP8 " || kind == "VP8L" {
 			var bitstream File
 			w := webpReader{s: source{ledger: &ledger{file: &bitstream}}}
 			w.size(kind, s.peek(off, min(n, 10)))
-			small = small && fits(bitstream.Width, bitstream.Height, maxStealthWebP) &&
-				int64(bitstream.Width)*int64(bitstream.Height) <= s.size*maxWebPPixels
+			pixels = max(pixels, int64(bitstream.Width)*int64(bitstream.Height), int64(s.file.Width)*int64(s.file.Height))
+			small = small && fits(bitstream.Width, bitstream.Height, maxStealthWebP) && pixels <= s.size*maxWebPPixels
 		}
 	})
-	if !small {
-		return
+	if !small || exact == 0 {
+		return 0
 	}
+	// A lossy picture with transparency takes three bytes more, the search half a one.
+	return memory.LosslessWebP(pixels, exact) + 4*pixels
+}
+
+func stealthWebP(s source) {
 	section := io.NewSectionReader(s.r, s.base, s.size)
 	m, err := webp.Decode(section)
 	if err != nil {

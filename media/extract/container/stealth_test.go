@@ -64,7 +64,7 @@ func encodePNG(t *testing.T, m image.Image) []byte {
 func hidden(t *testing.T, b []byte) File {
 	t.Helper()
 	f := readBytes(t, b)
-	if err := ReadStealth(bytes.NewReader(b), int64(len(b)), &f); err != nil {
+	if err := ReadStealth(bytes.NewReader(b), int64(len(b)), &f, nil); err != nil {
 		t.Fatal(err)
 	}
 	return f
@@ -120,7 +120,7 @@ func TestPNGWithoutHiddenTextIsHardlyRead(t *testing.T) {
 	b := encodePNG(t, m)
 	s := &sparse{head: b, size: int64(len(b))}
 	f := File{MIME: "image/png"}
-	if err := ReadStealth(s, s.size, &f); err != nil {
+	if err := ReadStealth(s, s.size, &f, nil); err != nil {
 		t.Fatal(err)
 	}
 	if s.read > 512<<10 || len(b) < 3<<20 {

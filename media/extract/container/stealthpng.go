@@ -7,6 +7,15 @@ import (
 	"io"
 )
 
+// stealthPNGCost returns what searching a PNG picture takes, in bytes: four bits of a
+// pixel and two rows.
+func stealthPNGCost(s source) int64 {
+	if !fits(s.file.Width, s.file.Height, maxStealthPNG) {
+		return 0
+	}
+	return int64(s.file.Width)*int64(s.file.Height)/2 + 8*int64(s.file.Width)
+}
+
 // stealthPNG inflates a picture row by row and keeps only its lowest bits. It
 // stops as soon as the first column shows that there is no hidden text.
 func stealthPNG(s source) {

@@ -46,7 +46,6 @@ var All = []Format{
 	{"invokeai-dream", readInvokeDream},
 	{"novelai", readNovelAI},
 	{"draw-things", readDrawThings},
-	{"mflux", readMFLUX},
 	{"ruined-fooocus", readRuinedFooocus},
 	{"fooocus", readFooocus},
 	{"easydiffusion", readEasyDiffusion},
@@ -55,7 +54,6 @@ var All = []Format{
 	{"infotext", readInfotext},
 	{"midjourney", readMidjourney},
 	{"iptc", readIPTC},
-	{"aigc-info", readAIGCInfo},
 	{"plain-json", readPlainJSON},
 	{"c2pa", readCredentials},
 }

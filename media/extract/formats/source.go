@@ -29,7 +29,6 @@ type Entry struct {
 
 	graph  bool // looks like a ComfyUI graph
 	parsed bool
-	prompt bool // a text whose prompt is a JSON object, not a JSON document
 	object object
 	used   bool
 }
@@ -146,10 +145,6 @@ func (s *Source) add(place, key, text string, depth int) {
 	}
 	r := &Entry{Place: place, Key: key, Text: text, graph: looksLikeGraph(text)}
 	s.Entries = append(s.Entries, r)
-	if r.prompt = settingsFollow(text); r.prompt {
-		r.parsed = true // as no object
-		return
-	}
 	s.unwrap(r, depth)
 }
 

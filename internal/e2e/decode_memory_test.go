@@ -1,0 +1,121 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"vitrine/media/preview/previewtest"
+)
+
+// TestPictures_FiftyRequestsAtOnceStayWithinTheMemoryPromised asks the real service for
+// the pictures of assets that are small as files and large in memory: inside the
+// details of fifty assets at once, then as thumbnails of several sizes.
+func TestPictures_FiftyRequestsAtOnceStayWithinTheMemoryPromised(t *testing.T) {
+	k := newKilled(t)
+	p := serve(t, k.cfg, "", "api")
+	const edge = 4000
+	kinds := []struct {
+		mime string
+		data []byte
+	}{
+		{"image/png", previewtest.PNG(edge, edge, 16, 6, false)},
+		{"image/png", previewtest.PNG(edge, edge, 16, 6, true)},
+		{"image/jpeg", previewtest.ProgressiveJPEG(edge, edge, 0x22, 0x11, 0x11)},
+		{"image/webp", previewtest.LosslessWebP(edge, edge, true)},
+		{"image/png", previewtest.PNG(8191, 8191, 16, 6, false)},
+	}
+	var hashes []string
+	for i := range 50 {
+		kind := kinds[min(i%len(kinds), len(kinds)-1)]
+		data := append(kind.data[:len(kind.data):len(kind.data)], fmt.Sprintf("%08d", i)...) // so that each is an asset of its own
+		var stored struct {
+			Asset struct {
+				Hash string `json:"asset_h"`
+			} `json:"asset"`
+		}
+		if err := k.api.Call(t.Context(), http.MethodPost, "/api/v1/assets", map[string]any{"filename": "large.bin", "mime_type": kind.mime, "asset_data_base64": data}, &stored); err != nil {
+			t.Fatal(err)
+		}
+		hashes = append(hashes, stored.Asset.Hash)
+	}
+	idle := p.memory("VmRSS")
+	// From here on the highest value counts.
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte("5"), 0); err != nil {
+		t.Skipf("this system does not measure how much memory a process took: %v", err)
+	}
+	var mu sync.Mutex
+	said := map[string]int{}
+	var all sync.WaitGroup
+	for i, hash := range hashes {
+		all.Go(func() {
+			var detail struct {
+				Preview struct {
+					Included bool   `json:"included"`
+					Code     string `json:"code"`
+				} `json:"preview_image"`
+			}
+			err := k.api.Call(t.Context(), http.MethodGet, "/api/v1/assets/"+hash+"?include_image=true", nil, &detail)
+			mu.Lock()
+			defer mu.Unlock()
+			said[fmt.Sprintf("image %v %s %v", detail.Preview.Included, detail.Preview.Code, err)]++
+		})
+		all.Go(func() {
+			status := thumbnailStatus(t, k, hash, []string{"256", "512", "1024", "2048"}[i%4])
+			mu.Lock()
+			defer mu.Unlock()
+			said[fmt.Sprintf("thumbnail %d", status)]++
+		})
+	}
+	all.Wait()
+	peak := p.memory("VmHWM")
+	t.Logf("%d MB above %d MB; %v", (peak-idle)/1e6, idle/1e6, said)
+	if peak-idle > 256e6 {
+		t.Errorf("it took %d MB above %d MB", (peak-idle)/1e6, idle/1e6)
+	}
+	done := said["image true  <nil>"] + said["thumbnail 200"]
+	busy := said["image false DECODING_BUSY <nil>"] + said["thumbnail 503"]
+	if done < 10 || done+busy != 100 {
+		t.Errorf("the answers are neither pictures nor a clear word that too much is going on: %v", said)
+	}
+}
+
+func thumbnailStatus(t *testing.T, k killed, hash, size string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, k.api.Base+"/api/v1/assets/"+hash+"/thumbnail?size="+size, nil)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	req.Header.Set("X-API-Key", k.api.Key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	_ = res.Body.Close()
+	return res.StatusCode
+}
+
+// memory reads a number of bytes out of the process's status.
+func (p *process) memory(name string) int64 {
+	p.t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		p.t.Skipf("this system does not tell how much memory a process takes: %v", err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
+			var kb int64
+			if _, err := fmt.Sscanf(strings.TrimSpace(rest), "%d kB", &kb); err != nil {
+				p.t.Fatal(err)
+			}
+			return kb << 10
+		}
+	}
+	p.t.Fatalf("no %s in the process's status", name)
+	return 0
+}
