@@ -25,6 +25,7 @@ func (r *reader) readPasses(lin *library.Lineage, out *node) {
 	r.readSamplers(lin, chain, t)
 	lin.Hires = r.hires(chain, t)
 	r.textFromSource(lin, t)
+	r.keepShared(lin, primary)
 }
 
 func forward(passes []*node) []*node {
@@ -189,7 +190,7 @@ func (r *reader) fillSize(gp *library.GenerationParameters, n *node, t trail) {
 			r.proveSize(nil, "size of the file, unchanged since the first pass")
 			return
 		}
-		if resizes(m) || m.is("crop", "pad", "stitch", "concat", "grid", "composite", "comparer", "combineimages") {
+		if m.opaque() || resizes(m) || m.is("crop", "pad", "stitch", "concat", "grid", "composite", "comparer", "combineimages") {
 			return
 		}
 	}

@@ -17,6 +17,7 @@ const (
 type promptPart struct {
 	text string
 	node *node
+	far  bool   // an opaque node lies between it and the pass
 	kind string // "" for the main text, area, encoder
 	name string // the encoder's field, the area's place
 }
@@ -115,6 +116,7 @@ type condKey struct {
 type condCtx struct {
 	role   role
 	shared bool // the link carries both sides in one
+	far    bool // an opaque node was passed
 	area   string
 }
 
@@ -199,6 +201,9 @@ func (w *condWalk) visit(p port, c condCtx) {
 		w.set.guidance, w.set.guidanceFrom = w.r.number(n, []string{"guidance"}), n
 	}
 	c.area = areaOf(n, c.area)
+	if n.opaque() && !w.through(p, &c) {
+		return
+	}
 	own := w.ownTexts(p, c)
 	if !w.upstream(n, c) && !own {
 		w.lastResort(n, c)
@@ -331,3 +336,27 @@ func isPictureWire(in *input) bool {
 	}
 	return pictureStem(in.name)
 }
+
+// through decides whether the walk goes on at an opaque node: an encoder may be
+// read, and one conditioning that goes in may be what comes out. It must not hold a
+// text besides, nor be one output of a bundle.
+func (w *condWalk) through(p port, c *condCtx) bool {
+	n := p.node
+	conds := 0
+	for i := range n.inputs {
+		if n.inputs[i].linked() && isCondInput(&n.inputs[i]) || n.inputs[i].linked() && isSide(n.inputs[i].name) {
+			conds++
+		}
+	}
+	switch {
+	case conds == 0 && isEncoder(n):
+		return true
+	case conds > 0 && n.ownWords(), conds == 0 && p.slot > 0, n.mayChoose():
+		w.set.unknown = true
+		return false
+	}
+	c.far = true
+	return true
+}
+
+func isSide(name string) bool { return contains(positiveLinks, name) || contains(negativeLinks, name) }

@@ -177,10 +177,14 @@ func (w *condWalk) addField(n *node, in *input, c condCtx, encoder string) bool 
 		w.set.unknown = w.set.unknown || in.linked()
 		return false
 	}
+	if n.opaque() && n.hasLinked("trigger_words1", "trigger_words") {
+		w.set.unknown = true
+		return false
+	}
 	if n.has("trigger_words1", "trigger_words") {
 		text = w.r.withTriggerWords(n, text, c.role)
 	}
-	part := promptPart{text: text, node: n, kind: c.area, name: encoder}
+	part := promptPart{text: text, node: n, far: c.far, kind: c.area, name: encoder}
 	switch {
 	case n.is("gligen"):
 		part.kind = kindBox

@@ -48,6 +48,7 @@ type node struct {
 	order            int       // rank in the editor's execution order, 0 without one
 	shown            string    // texts the node holds in the editor's graph
 	about            *Class    // what is known of the class, nil when nothing is
+	unclear          *bool     // nothing says what the node does; nil until asked
 
 	key  string   // class in lower case without punctuation, for rules
 	idv  []idPart // id split for natural order

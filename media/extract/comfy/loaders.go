@@ -141,7 +141,7 @@ var switchWord = regexp.MustCompile(`^\.[a-z_]+$`)
 
 // loadsOf lists the weight files a node reads, in the order of its inputs.
 func (r *reader) loadsOf(n *node) []load {
-	if isOutputClass(n) {
+	if isOutputClass(n) || n.opaque() && n.uses == 0 {
 		return nil
 	}
 	var out []load

@@ -12,7 +12,7 @@ var loraTag = regexp.MustCompile(`<lora:([^<>:\n]{1,300})((?::[^<>:\n]*){0,3})>`
 // text like any other.
 func (r *reader) taggedLoads(out []load, n *node) []load {
 	_, patches := n.link("model", "opt_model", "MODEL", "model_opt")
-	if !patches && !n.has("loras") {
+	if n.opaque() || !patches && !n.has("loras") {
 		return out
 	}
 	seen := map[string]bool{}

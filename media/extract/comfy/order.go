@@ -177,7 +177,7 @@ func (r *reader) modelUpstream(n *node) *node {
 		}
 		return in.from.node
 	}
-	if n.undecided() {
+	if n.undecided() || n.mayChoose() {
 		return nil
 	}
 	if p, ok := n.link(modelLinks...); ok {

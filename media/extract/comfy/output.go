@@ -100,8 +100,13 @@ func (r *reader) chooseOutput() (*node, string) {
 	case all[1].score < best.score:
 		return best.node, "saved output"
 	}
-	if !r.sameSource(best.node, all[1].node) {
-		r.warn("several outputs could have written this file; the last one was taken")
+	for _, o := range all[1:] {
+		if o.score == best.score && !r.sameSource(best.node, o.node) {
+			r.rivals = append(r.rivals, o.node)
+		}
+	}
+	if len(r.rivals) > 0 {
+		r.warn("several outputs could have written this file; what they do not share is left open")
 	}
 	return best.node, "last output"
 }
@@ -189,6 +194,11 @@ func (r *reader) sink() *node {
 		}
 		if score > bestScore || score == bestScore && before(n, best) > 0 {
 			best, bestScore = n, score
+		}
+	}
+	for _, n := range r.g.nodes {
+		if n != best && n.uses == 0 && best.opaque() && r.reachesSampler(n) {
+			r.rivals = append(r.rivals, n)
 		}
 	}
 	return best

@@ -19,6 +19,7 @@ type reader struct {
 	promptSets map[promptKey]*promptSet
 	nameSource map[*input]bool
 	live       map[*node]bool
+	rivals     []*node // other outputs that may as well have written the file
 	usedBy     map[*node][]*node
 
 	sequence   []*node // live nodes in an order in which they can run

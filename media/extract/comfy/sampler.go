@@ -1,6 +1,7 @@
 package comfy
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -80,6 +81,9 @@ func isGenerator(n *node) bool {
 	}
 	if _, ok := n.link("clip", "model", "text_encoder"); ok {
 		return false
+	}
+	if n.opaque() {
+		return n.has(seedNames...)
 	}
 	return n.has(seedNames...) || n.has("negative_prompt", "aspect_ratio", "resolution", "quality", "duration", "model", "model_name")
 }
@@ -190,7 +194,27 @@ func adopt[T any](r *reader, pass *node, field string, dst **T, v *T, from *node
 
 // prompts returns the positive and negative prompt that steer a pass.
 func (r *reader) prompts(n *node) (pos, neg *promptSet) {
-	return r.promptOf(n, rolePositive), r.promptOf(n, roleNegative)
+	pos, neg = r.promptOf(n, rolePositive), r.promptOf(n, roleNegative)
+	if n.opaque() && n.ownWords() {
+		pos.parts = nil // which text it works by is not known
+	}
+	all := pos.parts
+	pos.parts = withoutDoubtful(pos.parts, neg.parts)
+	neg.parts = withoutDoubtful(neg.parts, all)
+	return pos, neg
+}
+
+// withoutDoubtful leaves out the texts that reached a side through an opaque node and
+// are those of the other side as well, or empty: such a node may as well blank them.
+func withoutDoubtful(parts, other []promptPart) []promptPart {
+	var sure []promptPart
+	for _, p := range parts {
+		same := slices.ContainsFunc(other, func(q promptPart) bool { return q.node == p.node })
+		if !p.far || !same && strings.TrimSpace(p.text) != "" {
+			sure = append(sure, p)
+		}
+	}
+	return sure
 }
 
 func (r *reader) promptOf(n *node, role role) *promptSet {

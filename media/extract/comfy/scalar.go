@@ -55,6 +55,9 @@ func (r *reader) scalarOf(p port, want string) (string, bool) {
 	if s, ok, known := r.comparison(n); known {
 		return s, ok
 	}
+	if n.opaque() && n.links() > 0 {
+		return "", false // what it does to a value that it takes is not known
+	}
 	if s, ok := r.arithmetic(p); ok {
 		return s, true
 	}

@@ -205,6 +205,10 @@ func truthy(s string) bool {
 func (r *reader) branches(n *node) []*input {
 	chosen, isSwitch := r.chosen(n)
 	var out []*input
+	if !isSwitch && n.mayChoose() {
+		r.warn("the graph may choose between branches in a node that is not known; none is read")
+		return nil
+	}
 	for i := range n.inputs {
 		in := &n.inputs[i]
 		if !in.linked() && in.drawn.node == nil {

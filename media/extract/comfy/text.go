@@ -71,6 +71,9 @@ func (r *reader) textOf(p port, side role) (string, bool) {
 	if in, isSwitch := r.chosen(n); isSwitch {
 		return r.text(in, side)
 	}
+	if n.opaque() {
+		return r.text(n.onlyText(), side)
+	}
 	if n.undecided() {
 		return "", false // reading the switch has left a warning
 	}

@@ -1,0 +1,96 @@
+package comfy
+
+import (
+	"strings"
+
+	"vitrine/internal/jsonscan"
+)
+
+// Classes that the table does not describe are read by the names and shapes of
+// their inputs and by words of their names. A class that has neither a description
+// nor such a word is opaque: what goes through it is followed only where it can do
+// no more than hand it on, because less is better than something else.
+
+// classWords are words of class names that say what a node does.
+var classWords = []string{
+	"reroute", "text", "string", "prompt", "concat", "combine", "switch", "encode", "decode", "sampl", "load", "lora", "controlnet", "conditioning", "guid", "upscal", "scale", "resize", "save",
+	"preview", "latent", "image", "video", "audio", "mask", "model", "clip", "vae", "noise", "sigma", "schedul", "wildcard", "pipe", "context", "primitive", "seed", "int", "float", "number",
+	"style", "detail", "cond", "adapter", "embed", "empty", "batch", "crop", "pad", "color", "colour", "merge", "patch", "show", "display", "picker", "select", "index", "random", "caption", "flux",
+	"llm", "ollama", "chat", "gpt", "gemini", "claude", "florence", "joy", "interrogat", "tagger", "llava", "qwen", "describe", "anything", "any",
+	"sdxl", "wan", "ltx", "hunyuan", "cogvideo", "mesh", "checkpoint", "unet", "diffusion", "convert", "math", "size", "ratio", "resolution",
+}
+
+// opaque reports whether nothing is known of a node's class.
+func (n *node) opaque() bool {
+	if n.about != nil {
+		return false
+	}
+	if n.unclear == nil {
+		unclear := !n.is(classWords...)
+		n.unclear = &unclear
+	}
+	return *n.unclear
+}
+
+// onlyText returns the one text of an opaque node that holds or takes nothing else
+// but yes and no; nil when it may do something with it.
+func (n *node) onlyText() *input {
+	var only *input
+	for i := range n.inputs {
+		in := &n.inputs[i]
+		switch {
+		case !in.linked() && (in.val.Kind == jsonscan.Bool || in.val.Kind == jsonscan.Null):
+		case only != nil || !in.linked() && in.val.Kind != jsonscan.String:
+			return nil
+		default:
+			only = in
+		}
+	}
+	return only
+}
+
+// mayChoose reports whether an opaque node may hand one of several links on: it has
+// links whose names differ by a number, a letter or a yes and no, and a value beside
+// them that may choose.
+func (n *node) mayChoose() bool {
+	if !n.opaque() {
+		return false
+	}
+	families, values := map[string]int{}, 0
+	for i := range n.inputs {
+		in := &n.inputs[i]
+		if !in.linked() {
+			values++
+			continue
+		}
+		stem, place := family(in.name)
+		if contains(yesBranches, in.name) || contains(noBranches, in.name) {
+			stem, place = "branch", 1
+		}
+		if place > 0 {
+			families[stem]++
+		}
+		if isSelector(in.name) {
+			values++
+		}
+	}
+	for _, links := range families {
+		if links > 1 && values > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// ownWords reports whether a node holds a text of its own beside what it is handed.
+func (n *node) ownWords() bool {
+	for i := range n.inputs {
+		in := &n.inputs[i]
+		if !in.linked() && isTextName(in.name) && strings.TrimSpace(in.val.Str()) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *node) hasLinked(names ...string) bool { _, ok := n.link(names...); return ok }

@@ -1,0 +1,164 @@
+package comfy
+
+import (
+	"fmt"
+	"sort"
+	"testing"
+
+	"vitrine/internal/jsonscan"
+	"vitrine/library"
+)
+
+// TestUnknownClasses_LoseValuesButNeverGainAny renames every class of a graph to a
+// name that nothing is known of. What is then read is less, never something else:
+// each value is one that the graph has under its own names.
+func TestUnknownClasses_LoseValuesButNeverGainAny(t *testing.T) {
+	graphs := inputsOfCases(t)
+	t.Run("corpus", func(t *testing.T) {
+		for _, f := range readCorpus(t) {
+			graphs["corpus "+f.File] = inputOf(t, f.File)
+		}
+	})
+	names := make([]string, 0, len(graphs))
+	for name := range graphs {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	kept, all := 0, 0
+	for _, name := range names {
+		in := graphs[name]
+		doc, ok := decodeAlone(in.Prompt)
+		if !ok {
+			continue
+		}
+		in.Workflow = nil
+		own, ok := Read(in)
+		if !ok {
+			continue
+		}
+		in.Prompt = renamed(doc).Encode(nil)
+		got, ok := Read(in)
+		if !ok {
+			t.Errorf("%s: no graph found", name)
+			continue
+		}
+		have := valuesOf(own)
+		for field, values := range mainValues(got) {
+			for v := range values {
+				if !have[field][v] {
+					t.Errorf("%s: %s is read as %.80q, which the graph does not have; it has %.200v", name, field, v, have[field])
+				}
+			}
+		}
+		kept, all = kept+count(mainValues(got)), all+count(mainValues(own))
+	}
+	t.Logf("of %d values %d are read without knowing a class", all, kept)
+	if kept == 0 {
+		t.Error("nothing is read of unknown classes")
+	}
+}
+
+// renamed gives every class of an executed graph a name of no meaning.
+func renamed(doc value) value {
+	given := map[string]string{}
+	doc = clone(doc)
+	for i := range doc.Members {
+		class := at(&doc.Members[i].Val, "class_type")
+		if class.Kind != jsonscan.String {
+			continue
+		}
+		if given[class.Text] == "" {
+			given[class.Text] = fmt.Sprintf("Xq%dz", len(given))
+		}
+		class.Text = given[class.Text]
+	}
+	return doc
+}
+
+type fieldValues map[string]map[string]bool
+
+func (f fieldValues) add(field string, v any) {
+	s := ""
+	switch v := v.(type) {
+	case *string:
+		if v == nil {
+			return
+		}
+		s = *v
+	case *int:
+		if v == nil {
+			return
+		}
+		s = fmt.Sprint(*v)
+	case *uint64:
+		if v == nil {
+			return
+		}
+		s = fmt.Sprint(*v)
+	case *float64:
+		if v == nil {
+			return
+		}
+		s = fmt.Sprint(*v)
+	case string:
+		s = v
+	}
+	if f[field] == nil {
+		f[field] = map[string]bool{}
+	}
+	f[field][s] = true
+}
+
+func count(f fieldValues) (n int) {
+	for _, values := range f {
+		n += len(values)
+	}
+	return n
+}
+
+// mainValues are the values that a lineage states of the picture.
+func mainValues(l library.Lineage) fieldValues {
+	f := fieldValues{}
+	f.add("positive", l.Positive)
+	f.add("negative", l.Negative)
+	for _, m := range l.Models {
+		f.add("models", m.Name)
+	}
+	for _, p := range l.Parents {
+		f.add("parents", p.Name)
+	}
+	gp := l.Parameters
+	if gp == nil {
+		return f
+	}
+	f.add("seed", gp.Seed)
+	f.add("steps", gp.Steps)
+	f.add("cfg", gp.CFGScale)
+	f.add("guidance", gp.Guidance)
+	f.add("sampler", gp.Sampler)
+	f.add("scheduler", gp.Scheduler)
+	f.add("denoise", gp.Denoise)
+	f.add("model", gp.ModelName)
+	f.add("width", gp.Width)
+	f.add("height", gp.Height)
+	f.add("frames", gp.Frames)
+	return f
+}
+
+// valuesOf are the values of all passes and of every node that ran.
+func valuesOf(l library.Lineage) fieldValues {
+	f := mainValues(l)
+	for _, p := range l.Samplers {
+		f.add("positive", p.Positive)
+		f.add("negative", p.Negative)
+		f.add("seed", p.Seed)
+		f.add("steps", p.Steps)
+		f.add("cfg", p.CFGScale)
+		f.add("guidance", p.Guidance)
+		f.add("sampler", p.Sampler)
+		f.add("scheduler", p.Scheduler)
+		f.add("denoise", p.Denoise)
+		f.add("model", p.Model)
+	}
+	return f
+}
