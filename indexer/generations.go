@@ -70,7 +70,11 @@ func (x *Indexer) putRight(ctx context.Context, generations []store.Generation, 
 	case present && i.misfit == "":
 		return out, x.mend(ctx, live, generations, v)
 	}
-	if out.Index = v.searched(); out.Index != "" {
+	restored, err := x.restored(ctx, live)
+	if err != nil {
+		return out, err
+	}
+	if out.Index = v.searched(); out.Index != "" && !restored {
 		return out, x.takeOver(ctx, live, out.Index, v.indices[out.Index])
 	}
 	if live != "" {
@@ -152,7 +156,10 @@ func (x *Indexer) replace(ctx context.Context, old, name string, generations []s
 	if err := x.pointAlias(ctx, name, generations, v); err != nil {
 		return err
 	}
-	return x.store.ReplaceLive(ctx, old, name, x.vectors.configuration())
+	if err := x.store.ReplaceLive(ctx, old, name, x.vectors.configuration()); err != nil || len(tenants) > 0 {
+		return err
+	}
+	return x.store.RestoreIndexed(ctx)
 }
 
 // declare makes an index say something of itself.

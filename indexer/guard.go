@@ -149,6 +149,9 @@ func (x *Indexer) complete(ctx context.Context, live string, i surveyed, progres
 	if err := errors.Join(x.store.NoteIndex(ctx, live, i.uuid), x.declare(ctx, live, mappings.Meta{})); err != nil {
 		return err
 	}
+	if err := x.restoreIndexed(ctx); err != nil {
+		return err
+	}
 	progress(Progress{PhaseDone, live, report.Count, report.Count})
 	x.log.Info("the index is complete", "index", live, "documents", report.Count, "filled", sparse, "repaired", report.Repaired(), "took", report.Took)
 	return nil

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -65,7 +66,7 @@ func Open(ctx context.Context, cfg Config) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{cfg: cfg, log: cfg.Log, registry: prometheus.NewRegistry()}
-	if s.Blobs, err = blob.OpenDisk(cfg.DataDir + "/blobs"); err != nil {
+	if s.Blobs, err = OpenBlobs(cfg); err != nil {
 		return nil, err
 	}
 	if s.Store, err = store.Open(ctx, cfg.Database()); err != nil {
@@ -75,6 +76,11 @@ func Open(ctx context.Context, cfg Config) (*Service, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// OpenBlobs opens where the bytes of assets are kept.
+func OpenBlobs(cfg Config) (*blob.Disk, error) {
+	return blob.OpenDisk(filepath.Join(cfg.DataDir, "blobs"))
 }
 
 // assemble joins the parts; nothing of it talks to a server.

@@ -12,6 +12,8 @@ const (
 	generationsLock int64 = 0x76697472696e6501
 	embeddingLock   int64 = 0x76697472696e6502
 	reconcileLock   int64 = 0x76697472696e6503
+	restoreLock     int64 = 0x76697472696e6504
+	ownerLock       int64 = 0x76697472696e6505
 )
 
 // tryLocked runs fn with the connection that holds an advisory lock, or gives

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -38,7 +39,56 @@ func migrate(ctx context.Context, cfg Config, repair bool) (steps int, err error
 	if err != nil {
 		return len(done), fmt.Errorf("migrating the database: %w", err)
 	}
+	if err := ensureOwnerPolicies(ctx, cfg); err != nil {
+		return len(done), err
+	}
 	return len(done), ensureLogins(ctx, cfg, repair)
+}
+
+// ensureOwnerPolicies lets an owner that is no superuser read its own tables, whose
+// row level security is forced, for backups. Requests never sign in as the owner.
+func ensureOwnerPolicies(ctx context.Context, cfg Config) error {
+	conn, err := connectOwner(ctx, cfg.URL)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	_, err = conn.Exec(ctx, `DO $$
+		DECLARE t record;
+		BEGIN
+		  PERFORM pg_advisory_xact_lock(`+strconv.FormatInt(ownerLock, 10)+`);
+		  IF (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user) THEN RETURN; END IF;
+		  FOR t IN SELECT c.oid::regclass AS name FROM pg_class c
+		    WHERE c.relkind = 'r' AND c.relforcerowsecurity AND pg_has_role(c.relowner, 'USAGE')
+		      AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'goose_db_version'::regclass)
+		      AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'owner')
+		  LOOP
+		    EXECUTE format('CREATE POLICY owner ON %s TO CURRENT_USER USING (true) WITH CHECK (true)', t.name);
+		  END LOOP;
+		END $$`)
+	return unavailable(err)
+}
+
+// remake drops the library's tables and makes the schema of the given versions, no
+// older and no newer one.
+func remake(ctx context.Context, url string, versions []int64) error {
+	if err := KnownVersions(versions); err != nil {
+		return err
+	}
+	p, closeDB, err := provider(url)
+	if err != nil {
+		return err
+	}
+	defer closeDB()
+	if _, err := p.DownTo(ctx, 0); err != nil {
+		return fmt.Errorf("dropping the library's tables: %w", err)
+	}
+	for _, v := range versions {
+		if _, err := p.ApplyVersion(ctx, v, true); err != nil {
+			return fmt.Errorf("making the schema of the backup: %w", err)
+		}
+	}
+	return nil
 }
 
 // SchemaBehind reports how many migrations the database lacks.

@@ -30,6 +30,8 @@ type cli struct {
 	Sample    sampleCommand    `cmd:"" help:"Write a library of sample files to try things on."`
 	Keys      keysCommand      `cmd:"" help:"Create, list and revoke API keys."`
 	Migrate   migrateCommand   `cmd:"" help:"Bring the database schema up to date."`
+	Backup    backupCommand    `cmd:"" help:"Back the whole library up, list backups, verify them."`
+	Restore   restoreCommand   `cmd:"" help:"Bring a library back from a backup."`
 	Rebuild   rebuildCommand   `cmd:"" help:"Build the search index anew from the database, without a pause in service."`
 	Reconcile reconcileCommand `cmd:"" help:"Compare the search index with the database and repair differences."`
 	Reextract reextractCommand `cmd:"" help:"Read the lineage of all assets again with this version's parser, from the metadata kept of their files."`

@@ -49,6 +49,7 @@ var levels = map[string]int{
 	"vitrine/transfer":   6,
 	"vitrine/op/all":     7,
 	"vitrine/reextract":  5,
+	"vitrine/backup":     3,
 	"vitrine/api":        4,
 	"vitrine/api/client": 2,
 	"vitrine/mcp":        2,

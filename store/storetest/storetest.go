@@ -3,6 +3,8 @@ package storetest
 
 import (
 	"context"
+	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -34,12 +36,65 @@ func Open(t testing.TB, label string) (s *store.Store, url string) {
 }
 
 // Owner connects past the row policies, as the schema's owner, until the test ends.
-func Owner(t testing.TB, url string) *pgx.Conn {
+func Owner(t testing.TB, at string) *pgx.Conn {
 	t.Helper()
-	c, err := pgx.Connect(t.Context(), url)
+	c, err := pgx.Connect(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close(context.Background()) })
 	return c
+}
+
+// WithUser returns a database's URL with another role.
+func WithUser(raw, role string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		panic(err) // the stack's own
+	}
+	u.User = url.User(role)
+	return u.String()
+}
+
+// OwnerRole makes a role without any attribute the owner of databases, until the test
+// ends, when the databases go with it.
+func OwnerRole(t testing.TB, admin string, databases ...string) string {
+	t.Helper()
+	role := "owner_" + databaseName(databases[0])
+	exec := func(sql string) error {
+		c, err := pgx.Connect(context.Background(), admin)
+		if err != nil {
+			return err
+		}
+		defer c.Close(context.Background())
+		_, err = c.Exec(context.Background(), sql)
+		return err
+	}
+	t.Cleanup(func() {
+		for _, d := range databases {
+			if err := exec(`DROP DATABASE IF EXISTS ` + databaseName(d) + ` WITH (FORCE)`); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := exec(`DROP ROLE IF EXISTS ` + role); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := exec(`CREATE ROLE ` + role + ` LOGIN`); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range databases {
+		if err := exec(`ALTER DATABASE ` + databaseName(d) + ` OWNER TO ` + role); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return role
+}
+
+func databaseName(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		panic(err) // the stack's own
+	}
+	return strings.TrimPrefix(u.Path, "/")
 }

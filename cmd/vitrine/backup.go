@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"vitrine/backup"
+	"vitrine/service"
+)
+
+type backupCommand struct {
+	Create backupCreate `cmd:"" default:"withargs" help:"Back up the library into a folder, while it is in use."`
+	List   backupList   `cmd:"" help:"List the complete backups of a folder."`
+	Verify backupVerify `cmd:"" help:"Read a backup through and compare every hash."`
+}
+
+type backupCreate struct {
+	servers
+	Dir  string `arg:"" help:"Folder for backups; they share the files that they have in common."`
+	JSON bool   `name:"json" help:"Print the manifest as JSON."`
+}
+
+// Run takes a backup. The exit status is 1 as well when files of the library were
+// lost or damaged: everything else is in the backup then.
+func (c *backupCreate) Run(ctx context.Context) error {
+	lib, done, err := c.library()
+	if err != nil {
+		return err
+	}
+	defer done()
+	to, err := backup.CreateDir(c.Dir)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	b := newBar("backing up")
+	m, err := backup.Create(ctx, lib, to, backup.Options{Version: version, Progress: b.set})
+	b.close()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return json.NewEncoder(os.Stdout).Encode(m)
+	}
+	fmt.Printf("Backup %s is complete: %d assets and %d bytes of files as of %s, of which %d files and %d bytes were new here.\n",
+		m.ID, m.Files.Count, m.Files.Bytes, m.At.Local().Format(time.DateTime), m.Files.Copied, m.Files.CopiedBytes)
+	return tellDamage(m.Damaged)
+}
+
+// library opens what backup and restore work on. The owner's login is needed.
+func (s servers) library() (backup.Library, func(), error) {
+	cfg, err := s.config()
+	if err != nil {
+		return backup.Library{}, nil, err
+	}
+	if cfg.PostgresURL == "" {
+		return backup.Library{}, nil, errors.New("backup and restore need the login of the schema's owner in VITRINE_POSTGRES_URL")
+	}
+	blobs, err := service.OpenBlobs(cfg)
+	if err != nil {
+		return backup.Library{}, nil, err
+	}
+	return backup.Library{Database: cfg.Database(), Blobs: blobs}, func() { blobs.Close() }, nil
+}
+
+// tellDamage lists files that could not be copied, and fails when there are any.
+func tellDamage(damaged []backup.Damage) error {
+	if len(damaged) == 0 {
+		return nil
+	}
+	const most = 20
+	for _, d := range damaged[:min(len(damaged), most)] {
+		warn("asset %s of tenant %s: %s", d.Asset, d.Tenant, d.Problem)
+	}
+	warn("%d files are missing or damaged.", len(damaged))
+	return errSaid
+}
+
+type backupList struct {
+	Dir  string `arg:"" help:"Folder of backups."`
+	JSON bool   `name:"json" help:"Print the manifests as JSON."`
+}
+
+func (c *backupList) Run(ctx context.Context) error {
+	at, err := backup.OpenDir(c.Dir)
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	all, err := backup.List(ctx, at)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return json.NewEncoder(os.Stdout).Encode(append([]backup.Manifest{}, all...))
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "BACKUP\tAS OF\tASSETS\tBYTES\tNEW BYTES\tDAMAGED\tVERSION")
+	for _, m := range all {
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%s\n", m.ID, day(&m.At), m.Files.Count, m.Files.Bytes, m.Files.CopiedBytes, len(m.Damaged), m.Product)
+	}
+	return w.Flush()
+}
+
+type backupVerify struct {
+	Dir    string `arg:"" help:"Folder of backups."`
+	Backup string `help:"Which backup; the newest when left out."`
+}
+
+func (c *backupVerify) Run(ctx context.Context) error {
+	at, err := backup.OpenDir(c.Dir)
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	m, err := backup.ReadManifest(ctx, at, c.Backup)
+	if err != nil {
+		return err
+	}
+	b := newBar("verifying")
+	damaged, err := backup.Verify(ctx, at, m, backup.Options{Progress: b.set})
+	b.close()
+	if err != nil {
+		return err
+	}
+	if err := tellDamage(damaged); err != nil {
+		return err
+	}
+	fmt.Printf("Backup %s is whole: %d tables and %d files have the hashes that they had.\n", m.ID, len(m.Tables), m.Files.Count-int64(len(m.Damaged)))
+	return nil
+}
+
+type restoreCommand struct {
+	servers
+	Dir          string `arg:"" help:"Folder of backups."`
+	Backup       string `help:"Which backup; the newest when left out."`
+	Replace      bool   `help:"Delete what the database holds, and add to the files that the data folder holds."`
+	AcceptDamage bool   `help:"Go on without files that the backup lacks or holds damaged."`
+	JSON         bool   `name:"json" help:"Print JSON."`
+}
+
+// Run restores a library that no service uses. The index follows at the service's
+// next start.
+func (c *restoreCommand) Run(ctx context.Context) error {
+	from, err := backup.OpenDir(c.Dir)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	m, err := backup.ReadManifest(ctx, from, c.Backup)
+	if err != nil {
+		return err
+	}
+	lib, done, err := c.library()
+	if err != nil {
+		return err
+	}
+	defer done()
+	b := newBar("restoring")
+	got, err := backup.Restore(ctx, from, m, lib, backup.Options{Progress: b.set, Replace: c.Replace, AcceptDamage: c.AcceptDamage})
+	b.close()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return json.NewEncoder(os.Stdout).Encode(got)
+	}
+	fmt.Printf("Restored %d assets as of %s: %d rows, and %d files that were not there yet. %d migrations followed.\nStart the service: it makes a new search index, and searches say index_incomplete until that is full.\n",
+		got.Assets, m.At.Local().Format(time.DateTime), got.Rows, got.Files, got.Migrations)
+	return tellDamage(got.Damaged)
+}

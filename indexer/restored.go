@@ -1,0 +1,50 @@
+package indexer
+
+import "context"
+
+// An index may be ahead of a database that was restored from a backup: it holds what
+// happened after the backup, under versions that the database will give again. So a
+// restore forgets which index there was, a new one is made and filled from what was
+// restored, and only then the old ones are deleted.
+
+// restored reports whether the database was restored and has had no index since.
+func (x *Indexer) restored(ctx context.Context, live string) (bool, error) {
+	if live != "" {
+		return false, nil
+	}
+	return x.store.RestoreToIndex(ctx)
+}
+
+// restoreIndexed ends a restore once an index agrees with the database: indexes
+// that the database does not know are deleted.
+func (x *Indexer) restoreIndexed(ctx context.Context) error {
+	waiting, err := x.store.RestoreToIndex(ctx)
+	if err != nil || !waiting {
+		return err
+	}
+	err = x.locked(ctx, func(func(context.Context) bool) error {
+		generations, v, err := x.look(ctx)
+		if err != nil {
+			return err
+		}
+		known := map[string]bool{v.searched(): true}
+		for _, g := range generations {
+			known[g.Name] = true
+		}
+		for name := range v.indices {
+			if known[name] {
+				continue
+			}
+			x.log.Info("deleting an index from before the restore", "index", name)
+			if err := x.deleteIndex(ctx, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	x.log.Info("the index agrees with the restored database")
+	return x.store.RestoreIndexed(ctx)
+}

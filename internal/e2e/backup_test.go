@@ -1,0 +1,349 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/backup"
+	"vitrine/internal/testenv"
+	"vitrine/library"
+	"vitrine/service"
+	"vitrine/service/servicetest"
+	"vitrine/store"
+)
+
+// act is one acknowledged write of a ledger.
+type act struct {
+	client, n      int
+	hash           library.AssetHash
+	title          string // what the n-th write of a client set
+	began, answers time.Time
+}
+
+// ledger is clients that store files and change titles, one write after the other,
+// and remember every answer.
+type ledger struct {
+	w    *killed
+	mu   sync.Mutex
+	acts []act
+	stop chan struct{}
+	all  sync.WaitGroup
+}
+
+func (l *ledger) run(clients int) {
+	l.stop = make(chan struct{})
+	for c := range clients {
+		l.all.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-l.stop:
+					return
+				default:
+				}
+				a := act{client: c, n: n, title: fmt.Sprintf("client %d write %d", c, n), began: time.Now()}
+				if err := l.write(&a); err != nil {
+					l.w.t.Errorf("client %d, write %d: %v", c, n, err)
+					return
+				}
+				a.answers = time.Now()
+				l.mu.Lock()
+				l.acts = append(l.acts, a)
+				l.mu.Unlock()
+			}
+		})
+	}
+}
+
+// write is a new file or, every second time, another title of the client's first.
+func (l *ledger) write(a *act) error {
+	ctx := context.Background()
+	if a.n%2 == 0 {
+		var out servicetest.Stored
+		err := l.w.api.Call(ctx, http.MethodPost, "/api/v1/assets", map[string]any{"filename": fmt.Sprintf("c%d-%d.png", a.client, a.n), "mime_type": "image/png",
+			"asset_data_base64": picture(a.client*100_000+a.n, a.title), "tags": []string{fmt.Sprintf("c%d", a.client)}}, &out)
+		a.hash = out.Asset.Hash
+		return err
+	}
+	l.mu.Lock()
+	for _, b := range l.acts {
+		if b.client == a.client && b.n == 0 {
+			a.hash = b.hash
+		}
+	}
+	l.mu.Unlock()
+	return l.w.api.Call(ctx, http.MethodPatch, "/api/v1/assets/"+string(a.hash), map[string]any{"title": a.title}, nil)
+}
+
+func (l *ledger) end() []act {
+	close(l.stop)
+	l.all.Wait()
+	return l.acts
+}
+
+// TestBackup_UnderWriteLoadRestoresToAConsistentPoint backs up with the command while
+// four clients write, restores into an empty database and folder, and compares with
+// what the clients remember.
+func TestBackup_UnderWriteLoadRestoresToAConsistentPoint(t *testing.T) {
+	cfg := servicetest.Config(t)
+	k := newKilledAt(t, cfg)
+	serve(t, cfg, "")
+	l := &ledger{w: &k}
+	l.run(4)
+	time.Sleep(2 * time.Second)
+	dir := filepath.Join(t.TempDir(), "backups")
+	began := time.Now()
+	command(t, cfg, "backup", dir)
+	ended := time.Now()
+	time.Sleep(500 * time.Millisecond)
+	acts := l.end()
+
+	restored := cfg
+	restored.PostgresURL, restored.DataDir = testenv.Postgres(t), t.TempDir()
+	command(t, cfg, "backup", "verify", dir)
+	var got backup.Restored
+	if err := json.Unmarshal([]byte(command(t, restored, "restore", dir, "--json")), &got); err != nil {
+		t.Fatal(err)
+	}
+	is := consistent(t, restored, acts, began, ended)
+	t.Logf("%d writes, %d before the backup's point, %d assets restored", len(acts), is, got.Assets)
+	if is < 8 || is == len(acts) {
+		t.Errorf("of %d writes %d are in the backup: it was not taken under load", len(acts), is)
+	}
+}
+
+// consistent counts the writes that a restored library has, and fails unless these are
+// the first of each client, all that were acknowledged before the backup began, none
+// that began after it ended, and none without another one that was acknowledged
+// before it began.
+func consistent(t *testing.T, cfg service.Config, acts []act, began, ended time.Time) (in int) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), cfg.PostgresURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	titles := map[library.AssetHash]string{}
+	rows, err := conn.Query(t.Context(), `SELECT a.asset_h, a.title FROM assets a JOIN lineage USING (tenant_id, asset_h)
+		WHERE EXISTS (SELECT FROM audit u WHERE u.tenant_id = a.tenant_id AND u.subject = a.asset_h AND u.action = 'asset.created')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var h library.AssetHash
+	var title string
+	if _, err := pgx.ForEachRow(rows, []any{&h, &title}, func() error { titles[h] = title; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	var assets int
+	if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM assets`).Scan(&assets); err != nil || assets != len(titles) {
+		t.Errorf("%d assets, of which %d are whole (%v)", assets, len(titles), err)
+	}
+	blobs, err := service.OpenBlobs(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer blobs.Close()
+	last := map[int]int{} // the last title of each client
+	for _, a := range acts {
+		if a.n%2 == 1 && titles[a.hash] == a.title {
+			last[a.client] = a.n
+		}
+	}
+	has := func(a act) bool {
+		if a.n%2 == 1 {
+			return a.n <= last[a.client]
+		}
+		_, there := titles[a.hash]
+		return there
+	}
+	next := map[int]bool{} // a client whose next write is not there
+	var firstMissing, lastPresent time.Time
+	for _, a := range acts { // in the order of the answers, hence in that of each client
+		there := has(a)
+		switch {
+		case there && next[a.client]:
+			t.Errorf("write %d of client %d is there, and an earlier one is not", a.n, a.client)
+		case !there:
+			next[a.client] = true
+		}
+		if there && a.began.After(ended) || !there && a.answers.Before(began) {
+			t.Errorf("write %d of client %d is there: %v; it went from %s to %s, the backup from %s to %s", a.n, a.client, there, a.began, a.answers, began, ended)
+		}
+		if there {
+			in++
+			if a.began.After(lastPresent) {
+				lastPresent = a.began
+			}
+			if f, err := blobs.Open(t.Context(), library.TenantID(defaultTenant(t, conn)), a.hash); err != nil {
+				t.Errorf("the file of write %d of client %d: %v", a.n, a.client, err)
+			} else {
+				f.Close()
+			}
+		} else if firstMissing.IsZero() || a.answers.Before(firstMissing) {
+			firstMissing = a.answers
+		}
+	}
+	if !firstMissing.IsZero() && lastPresent.After(firstMissing) {
+		t.Errorf("a write is there that began at %s, and one is not that was acknowledged at %s", lastPresent, firstMissing)
+	}
+	return in
+}
+
+func defaultTenant(t *testing.T, conn *pgx.Conn) (id string) {
+	t.Helper()
+	if err := conn.QueryRow(t.Context(), `SELECT tenant_id::text FROM tenants`).Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// TestRestore_AnIndexThatIsAheadIsCorrectedByItself goes back to a backup below an
+// index that knows everything since, and then makes other changes under the same
+// versions.
+func TestRestore_AnIndexThatIsAheadIsCorrectedByItself(t *testing.T) {
+	cfg := servicetest.Config(t)
+	k := newKilledAt(t, cfg)
+	p := serve(t, cfg, "")
+	keep := k.keep(1, "kept")
+	doomed := k.keep(2, "doomed")
+	k.title(keep, "before")
+	dir := filepath.Join(t.TempDir(), "backups")
+	command(t, cfg, "backup", dir)
+
+	for n := range 3 { // the index goes ahead
+		k.title(keep, fmt.Sprintf("after %d", n))
+	}
+	ghost := k.keep(3, "ghost")
+	if err := k.api.Call(t.Context(), http.MethodPost, "/api/v1/operations/"+doomed.OperationID+"/undo", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	k.finds("title:after", keep.Asset.Hash)
+	k.finds("ghost", ghost.Asset.Hash)
+	k.finds("doomed")
+	p.stop()
+
+	command(t, cfg, "restore", dir, "--replace")
+	p = serve(t, cfg, "", "api") // no indexer yet: the new changes get versions that the old index has
+	for _, title := range []string{"another", "different", "final"} {
+		k.title(keep, title)
+	}
+	p.stop()
+	serve(t, cfg, "")
+	k.finds("title:final", keep.Asset.Hash)
+	k.finds("title:after")
+	k.finds("doomed", doomed.Asset.Hash)
+	k.finds("ghost")
+	k.title(keep, "later")
+	k.finds("title:later", keep.Asset.Hash)
+	conn, err := pgx.Connect(t.Context(), cfg.PostgresURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	servicetest.Eventually(t, 30*time.Second, "the restore is over", func() error {
+		var waiting int
+		if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM restores WHERE indexed_at IS NULL`).Scan(&waiting); err != nil || waiting > 0 {
+			return fmt.Errorf("%d wait (%w)", waiting, err)
+		}
+		return nil
+	})
+	res, err := http.Get(cfg.OpenSearchURL[0] + "/_cat/indices/" + cfg.Prefix + "*?h=index")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var raw [4096]byte
+	n, _ := res.Body.Read(raw[:])
+	var lines int
+	for _, b := range raw[:n] {
+		if b == '\n' {
+			lines++
+		}
+	}
+	if lines != 1 {
+		t.Errorf("the indexes are now\n%s", raw[:n])
+	}
+}
+
+// keep stores a picture under a name.
+func (k killed) keep(n int, name string) servicetest.Stored {
+	k.t.Helper()
+	var out servicetest.Stored
+	err := k.api.Call(k.t.Context(), http.MethodPost, "/api/v1/assets", map[string]any{"filename": name + ".png", "mime_type": "image/png", "asset_data_base64": picture(n, ""), "tags": []string{name}}, &out)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return out
+}
+
+func (k killed) title(s servicetest.Stored, title string) {
+	k.t.Helper()
+	if err := k.api.Call(k.t.Context(), http.MethodPatch, "/api/v1/assets/"+string(s.Asset.Hash), map[string]any{"title": title}, nil); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// finds waits until a search finds these assets and no others, in an index that does
+// not call itself incomplete.
+func (k killed) finds(query string, want ...library.AssetHash) {
+	k.t.Helper()
+	servicetest.Eventually(k.t, time.Minute, fmt.Sprintf("%s finds %v", query, want), func() error {
+		var out servicetest.Found
+		if err := k.api.Call(k.t.Context(), http.MethodPost, "/api/v1/assets/search", map[string]any{"query": query, "limit": 100}, &out); err != nil {
+			return err
+		}
+		if slices.Contains(out.Degraded, "index_incomplete") || out.Total != len(want) {
+			return fmt.Errorf("it finds %d, %v", out.Total, out.Degraded)
+		}
+		for _, h := range want {
+			if !out.Has(string(h)) {
+				return fmt.Errorf("it finds %v", out.Data)
+			}
+		}
+		return nil
+	})
+}
+
+// failing runs a command that must fail and say why.
+func failing(t *testing.T, cfg service.Config, why string, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), failpointBinary(t), args...)
+	cmd.Env = environment(cfg, "")
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), why) {
+		t.Errorf("vitrine %s ended with %v and said %s", strings.Join(args, " "), err, out)
+	}
+}
+
+// TestRestore_CommandSaysWhatItNeeds runs the commands as an operator who errs.
+func TestRestore_CommandSaysWhatItNeeds(t *testing.T) {
+	cfg := servicetest.Config(t)
+	if _, err := store.Migrate(t.Context(), store.Config{URL: cfg.PostgresURL}); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "backups")
+	failing(t, cfg, "is no folder of backups", "restore", dir)
+	command(t, cfg, "backup", dir)
+	failing(t, cfg, "no complete backup nothing", "restore", dir, "--backup", "nothing")
+	if out := command(t, cfg, "backup", "list", dir, "--json"); len(out) < 100 {
+		t.Errorf("the list is %s", out)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "lock"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command(t, cfg, "backup", dir)
+	wrong := cfg
+	wrong.DataDir = dir
+	failing(t, wrong, "holds files", "backup", filepath.Join(cfg.DataDir, "blobs"))
+}
