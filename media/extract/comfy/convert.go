@@ -146,7 +146,7 @@ func (c *converter) fill(p pending) {
 	for i := range p.u.inputs {
 		in := &p.u.inputs[i]
 		o := c.fromLink(p.s, in.link, 0)
-		if !o.found() && in.link == "" {
+		if !o.found() && !p.s.def.has(in.link) {
 			o = c.everywhere.source(c, p.s, p.u, in, 0)
 		}
 		if o.found() {
@@ -293,4 +293,11 @@ func bypass(u *uiNode, l uiLink) int {
 		}
 	}
 	return -1
+}
+
+// has reports whether a link is in the document. Links that nodes of "everywhere"
+// drew for a moment stay behind as numbers on inputs.
+func (d *definition) has(link string) bool {
+	_, ok := d.links[link]
+	return ok
 }

@@ -18,6 +18,12 @@ func (r *reader) readCustom(n *node, p *library.SamplerPass) {
 		name, at := r.samplerObject(from)
 		adopt(r, n, "sampler", &p.Sampler, name, at)
 	}
+	if from, ok := n.link("sampler", "sampler_obj"); ok && p.Seed == nil {
+		r.along(from.node, func(m *node) bool { // samplers that draw their own noise
+			adopt(r, n, "seed", &p.Seed, r.seed(m, seedNames), m)
+			return p.Seed != nil
+		}, "sampler", "base_sampler", "original_sampler")
+	}
 	if from, ok := n.link("sigmas"); ok {
 		r.readSigmas(n, from, p)
 	}

@@ -102,7 +102,7 @@ func encodes(n *node) bool {
 
 func isEncoder(n *node) bool {
 	if role := n.role(); role != "" {
-		return role == RoleEncoder || role == RoleSampler && n.holdsPrompt()
+		return role == RoleEncoder
 	}
 	if n.is("textencode", "promptencode", "cliptext", "encodeprompt", "wildcardencode", "gligentext") {
 		return true
@@ -194,6 +194,3 @@ func (w *condWalk) addField(n *node, in *input, c condCtx, encoder string) bool 
 	w.set.parts = append(w.set.parts, part)
 	return true
 }
-
-// holdsPrompt reports whether a node holds both sides of a prompt itself.
-func (n *node) holdsPrompt() bool { return holdsSides(n) }

@@ -144,9 +144,21 @@ func (p port) outName() string {
 // outType returns the type of an output, or "" when unknown.
 func (p port) outType() string {
 	if p.slot >= 0 && p.slot < len(p.node.outputs) {
-		return p.node.outputs[p.slot].typ
+		return usualType(p.node.outputs[p.slot].typ)
 	}
 	return ""
+}
+
+// usualType returns the usual name of a type that packs name otherwise: texts and
+// numbers of some have types of their own.
+func usualType(typ string) string {
+	switch typ {
+	case "ASCII", "TEXT", "BATCH_STRING", "PROMPT":
+		return "STRING"
+	case "SEED":
+		return "INT"
+	}
+	return typ
 }
 
 // foldClass reduces a class name to lower-case letters and digits, so that

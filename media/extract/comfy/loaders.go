@@ -68,11 +68,17 @@ var classTypes = []struct{ part, typ string }{
 	{"diffusion", "unet"}, {"dit", "unet"}, {"depthanything", "preprocessor"}, {"preprocessor", "preprocessor"}, {"rembg", "segmentation"}, {"birefnet", "segmentation"}, {"seedvr", "upscaler"}, {"modelloader", "unet"}, {"loadmodel", "unet"},
 }
 
-// modelType returns what kind of weight file an input names; "" when it names none.
-func modelType(n *node, name, val string) string {
-	if in := n.in(name); in != nil && in.file != "" {
+// fileType returns what kind of weight file an input names: by the table, otherwise
+// by the names of input and class.
+func fileType(n *node, in *input, val string) string {
+	if in.file != "" {
 		return in.file
 	}
+	return modelType(n, in.name, val)
+}
+
+// modelType returns what kind of weight file an input names; "" when it names none.
+func modelType(n *node, name, val string) string {
 	stem, _, numbered := trailingNumber(strings.ToLower(name))
 	typ := inputTypes[strings.ToLower(name)]
 	if typ == "" && numbered {
@@ -188,7 +194,7 @@ func (r *reader) linkedLoad(out []load, n *node, in *input) []load {
 		return out
 	}
 	s, ok := r.scalar(in, in.name)
-	if !ok || modelType(n, in.name, s) == "other" && !n.is("load") { // a text that is no more than a file's name
+	if !ok || fileType(n, in, s) == "other" && !n.is("load") { // a text that is no more than a file's name
 		return out
 	}
 	return r.namedLoad(out, n, in, s)
@@ -209,7 +215,7 @@ func namesFile(in *input) bool {
 }
 
 func (r *reader) namedLoad(out []load, n *node, in *input, name string) []load {
-	typ := modelType(n, in.name, name)
+	typ := fileType(n, in, name)
 	if strings.HasPrefix(in.name, "widget_") && n.is("stack") {
 		return out // which of its entries are in use is said by fields that have no name either
 	}

@@ -121,7 +121,7 @@ func (r *reader) findNameSources() {
 			if !in.linked() || isTextField(in.name) || !namesFile(in) || givers[in.from.node] {
 				continue
 			}
-			if s, ok := r.scalar(in, in.name); !ok || modelType(n, in.name, s) == "" {
+			if s, ok := r.scalar(in, in.name); !ok || fileType(n, in, s) == "" {
 				continue
 			}
 			from := in.from.node

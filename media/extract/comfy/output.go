@@ -124,7 +124,8 @@ func (r *reader) rate(n *node) output {
 	if preview == temp {
 		o.score += 8
 	}
-	switch d := r.sizeAt(n); {
+	d := r.sizeAt(n)
+	switch {
 	case r.in.FileWidth <= 0 || r.in.FileHeight <= 0:
 	case !d.known():
 		o.score += 4
@@ -135,8 +136,16 @@ func (r *reader) rate(n *node) output {
 	if o.name = r.namedLike(n); o.name {
 		o.score += 6
 	}
-	if r.reachesSampler(n) {
-		o.score += 3
+	switch {
+	case n.role() == RoleAside:
+		o.score -= 12
+	case r.reachesSampler(n) || r.reachesGenerator(n):
+		o.score += 14 // what was generated comes before what was prepared for it
+		if d.known() && !o.size && r.in.FileWidth >= 64 {
+			o.score-- // this is not the picture, unless the file is a screenshot
+		}
+	case r.resaves(n) && r.in.FileWidth >= 64:
+		o.score += 10
 	}
 	return o
 }
@@ -202,4 +211,21 @@ func (r *reader) sink() *node {
 		}
 	}
 	return best
+}
+
+// reachesGenerator reports whether the picture of an output comes from a node that
+// makes it by itself, through nodes that only hand it on or change it.
+func (r *reader) reachesGenerator(n *node) bool {
+	for _, m := range r.trailFrom(n).nodes {
+		if isGenerator(m) {
+			return true
+		}
+	}
+	return false
+}
+
+// resaves reports whether an output writes a file that the graph loaded, as it is.
+func (r *reader) resaves(n *node) bool {
+	p := r.pictureInputs(n)
+	return len(p) == 1 && p[0].node.links() == 0 && len(r.filesOf(p[0].node)) > 0
 }

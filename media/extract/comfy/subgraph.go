@@ -17,7 +17,7 @@ func (c *converter) fromOutside(s *scope, at, hops int) origin {
 	}
 	if in := instanceInput(s.instance, s.def.inputs[at].name, at); in != nil {
 		o := c.fromLink(s.parent, in.link, hops)
-		if in.link == "" {
+		if !s.parent.def.has(in.link) {
 			o = c.everywhere.source(c, s.parent, s.instance, in, hops)
 		}
 		if o.found() {

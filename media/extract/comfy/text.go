@@ -225,7 +225,7 @@ func (r *reader) sidedText(p port, side role) (s string, ok, done bool) {
 // the order of its inputs, with the node's delimiter between them.
 func (r *reader) collected(n *node, side role) (string, bool) {
 	var parts []string
-	any := false
+	any, main, missing := false, false, false
 	ins := textInputs(n)
 	if !joins(n) {
 		ins = mainFirst(ins)
@@ -233,12 +233,19 @@ func (r *reader) collected(n *node, side role) (string, bool) {
 	for _, in := range ins {
 		s, ok := r.text(in, side)
 		if !ok {
+			missing = missing || in.linked()
 			continue
 		}
-		any = true
+		any, main = true, main || endRank(in.name) == 0
 		if s != "" {
 			parts = append(parts, s)
 		}
+	}
+	if missing && any {
+		r.warn("a prompt is joined of parts that are not all in the file")
+	}
+	if missing && !main {
+		return "", false // what is known is no more than an affix
 	}
 	if !any {
 		return "", false
@@ -351,7 +358,7 @@ func isTextName(name string) bool {
 	stem, _, _ := trailingNumber(s)
 	switch stem {
 	case "text", "string", "prompt", "value", "str", "positive", "negative", "wildcard", "input", "part", "opt_text", "prefix", "suffix", "prepend", "append",
-		"any", "anything", "content", "multiline_text", "wildcard_text", "opt_prompt", "phrase", "sentence", "words", "tags", "source", "lyrics", "trigger_words", "orinalmessage", "originalmessage":
+		"any", "anything", "content", "multiline_text", "wildcard_text", "opt_prompt", "phrase", "sentence", "words", "tags", "source", "lyrics", "trigger_words", "orinalmessage", "originalmessage", "prompts", "texts", "strings":
 		return true
 	}
 	for _, p := range []string{"text_", "string_", "prompt_", "str_"} {

@@ -10,22 +10,28 @@ import (
 )
 
 // readPNG walks the chunks of a PNG file (PNG specification, third edition).
-// Pixel data is skipped; text counts wherever it stands, also after the pixels.
+// Pixel data is skipped; text counts wherever it stands: after the pixels, and in
+// chunks that programs append behind the end, where other bytes are passed over.
+// Checksums are not looked at, because such programs leave them wrong.
 func readPNG(s source) {
 	var p pngReader
+	ended := false
 	for off := int64(8); ; {
 		if !s.step() {
 			return
 		}
 		h := s.peek(off, 8)
 		if h == nil {
-			s.cut("the PNG's chunks")
+			if !ended {
+				s.cut("the PNG's chunks")
+			}
 			break
 		}
 		n, kind := int64(binary.BigEndian.Uint32(h)), string(h[4:])
-		if kind == "IEND" {
+		if ended && (!isTextChunk(kind) || off+8+n > s.size) {
 			break
 		}
+		ended = ended || kind == "IEND"
 		if !isFourCC(h[4:]) {
 			s.warn("the PNG is broken after byte %d; the rest was not read", off)
 			s.file.Truncated = true
@@ -40,6 +46,8 @@ func readPNG(s source) {
 	}
 	p.timing(s.file)
 }
+
+func isTextChunk(kind string) bool { return kind == "tEXt" || kind == "zTXt" || kind == "iTXt" }
 
 // pngReader keeps what is known only after the last chunk.
 type pngReader struct {

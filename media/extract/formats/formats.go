@@ -46,6 +46,7 @@ var All = []Format{
 	{"invokeai-dream", readInvokeDream},
 	{"novelai", readNovelAI},
 	{"draw-things", readDrawThings},
+	{"mflux", readMFLUX},
 	{"ruined-fooocus", readRuinedFooocus},
 	{"fooocus", readFooocus},
 	{"easydiffusion", readEasyDiffusion},
@@ -54,6 +55,7 @@ var All = []Format{
 	{"infotext", readInfotext},
 	{"midjourney", readMidjourney},
 	{"iptc", readIPTC},
+	{"aigc-info", readAIGCInfo},
 	{"plain-json", readPlainJSON},
 	{"c2pa", readCredentials},
 }

@@ -66,7 +66,7 @@ func infotextEntries(src *Source) []*Entry {
 	var own, other []*Entry
 	for _, r := range src.Unused() {
 		switch {
-		case looksLikeObject(r.Text), len(r.Text) > maxJSON:
+		case looksLikeObject(r.Text) && !r.prompt, len(r.Text) > maxJSON:
 		case isOneOf(r.Key, infotextKeys):
 			own = append(own, r)
 		default:
@@ -105,6 +105,9 @@ func infotextLineage(t infotext) library.Lineage {
 	prompt := t.prompt
 	l.Positive, l.Negative = &prompt, t.negative
 	infotextSettings(&l, t.settings)
+	if l.Tool == "stable-diffusion.cpp" {
+		cppSettings(&l, t.settings)
+	}
 	infotextHires(&l, t.settings)
 	infotextModels(&l, t)
 	infotextPasses(&l, t.settings)
@@ -130,7 +133,31 @@ func infotextSettings(l *library.Lineage, s settings) {
 	if _, size, ok := strings.Cut(s.number("Batch"), "x"); ok && p.BatchSize == nil {
 		p.BatchSize = parseCount(size) // SD.Next: batches x size
 	}
-	p.ModelName = nonEmpty(s.get("Model"))
+	p.ModelName = nonEmpty(modelOf(s))
+}
+
+// modelOf returns the main model's name. Savers that write no "Model" may have it
+// in the hashes, as "Model:NAME".
+func modelOf(s settings) string {
+	if name := s.get("Model"); name != "" {
+		return name
+	}
+	for key := range parseHashes(s) {
+		if name, ok := strings.CutPrefix(key, "Model:"); ok {
+			return name
+		}
+	}
+	return ""
+}
+
+// cppSettings reads what stable-diffusion.cpp writes under names of its own: the
+// diffusion model that it loads without a checkpoint, and the distilled guidance.
+func cppSettings(l *library.Lineage, s settings) {
+	p := params(l)
+	if p.ModelName == nil {
+		p.ModelName = nonEmpty(firstOf(s.get("Unet"), s.get("High Noise Unet")))
+	}
+	p.Guidance = parseFloat(s.number("Guidance"))
 }
 
 // infotextHires reads the upscaling pass. With one, "Denoising strength" is its
@@ -239,7 +266,7 @@ var taken = map[string]bool{
 	"seed": true, "steps": true, "cfg scale": true, "sampler": true, "schedule type": true, "clip skip": true, "size": true,
 	"model": true, "model hash": true, "version": true, "lora hashes": true, "ti hashes": true, "hashes": true,
 	"hires upscale": true, "hires upscaler": true, "hires steps": true, "hires resize": true, "distilled cfg scale": true,
-	"denoising strength": true, "civitai resources": true, "vae": true, "vae hash": true,
+	"denoising strength": true, "civitai resources": true, "sdcpp": true, "unet": true, "te": true, "vae": true, "vae hash": true,
 }
 
 func infotextExtra(l *library.Lineage, s settings) {

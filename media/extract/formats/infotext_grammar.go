@@ -66,12 +66,47 @@ func parseInfotext(text string) (t infotext, ok bool) {
 	if at < 0 {
 		return parseOneLine(text)
 	}
-	t.prompt, t.negative = splitPrompts(lines[:at])
 	t.settings = parseSettings(lines[at])
+	head := lines[:at]
+	if strings.EqualFold(t.settings.get("App"), "SD.Next") {
+		head = t.cutTemplates(head)
+	}
+	t.prompt, t.negative = splitPrompts(head)
 	for _, line := range lines[at+1:] { // templates of prompt extensions follow the settings
 		t.settings = append(t.settings, trailing(line)...)
 	}
 	return t, true
+}
+
+// cutTemplates takes the texts off before which SD.Next expanded wildcards and
+// styles: they follow the prompts that were used.
+func (t *infotext) cutTemplates(lines []string) []string {
+	for i, line := range lines {
+		if !strings.HasPrefix(line, "Template:") && !strings.HasPrefix(line, "Negative template:") {
+			continue
+		}
+		for _, l := range lines[i:] {
+			if key, value, ok := strings.Cut(l, ":"); ok && strings.HasSuffix(strings.ToLower(key), "template") {
+				t.settings = append(t.settings, pair{key, strings.TrimSpace(value)})
+			}
+		}
+		return lines[:i]
+	}
+	return lines
+}
+
+// settingsFollow reports whether a text that starts like a JSON object is a prompt
+// in the form of one, with the settings of an infotext behind it.
+func settingsFollow(text string) bool {
+	if !looksLikeObject(text) {
+		return false
+	}
+	at := strings.LastIndex(text, "\nSteps: ")
+	if at < 0 {
+		return false
+	}
+	line, _, _ := strings.Cut(text[at+1:], "\n")
+	return stepsFirst.MatchString(line) && coreCount(line) >= 2
 }
 
 // settingsLine finds the line of settings: the last one that starts with a number

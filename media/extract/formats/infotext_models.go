@@ -15,7 +15,7 @@ import (
 func infotextModels(l *library.Lineage, t infotext) {
 	s := t.settings
 	hashes := parseHashes(s)
-	addCheckpoint(l, s.get("Model"), firstOf(s.get("Model hash"), hashes["model"]))
+	addCheckpoint(l, modelOf(s), firstOf(s.get("Model hash"), hashes["model"]))
 	addModel(l, library.ModelUse{Type: "vae", Name: s.get("VAE"), Hash: firstOf(s.get("VAE hash"), hashes["vae"])})
 	addModules(l, s)
 	addPromptModels(l, t.prompt)
@@ -69,7 +69,11 @@ func addModules(l *library.Lineage, s settings) {
 		addModel(l, library.ModelUse{Type: kind, Name: name})
 	}
 	addModel(l, library.ModelUse{Type: "unet", Name: s.get("UNet")})
-	addModel(l, library.ModelUse{Type: "clip", Name: s.get("TE", "T5")})
+	for _, p := range s { // stable-diffusion.cpp writes one TE for each text encoder
+		if strings.EqualFold(p.key, "TE") || strings.EqualFold(p.key, "T5") {
+			addModel(l, library.ModelUse{Type: "clip", Name: p.value})
+		}
+	}
 }
 
 var networkTag = regexp.MustCompile(`<(lora|lyco|lycoris|hypernet):([^:<>]+)((?::[^:<>]*)*)>`)

@@ -83,7 +83,7 @@ func TestInfotext(t *testing.T) {
 
 func TestInfotextTools(t *testing.T) {
 	for version, tool := range map[string]string{
-		"v1.10.1": "sd-webui", "1.4.0": "sd-webui", "classic": "forge-classic", "neo": "forge-neo", "neo-2.1": "forge-neo", "ComfyUI": "sd-webui",
+		"v1.10.1": "sd-webui", "1.4.0": "sd-webui", "classic": "forge-classic", "neo": "forge-neo", "neo-2.1": "forge-neo", "ComfyUI": "comfyui", "stable-diffusion.cpp": "stable-diffusion.cpp",
 		"f0.0.17v1.8.0rc-latest-276-g29be1da7": "forge", "f2.0.1v1.10.1-previous-1-gabc": "forge",
 		"f1.0.0v2-v1.10.1RC-latest-2498-g5120e679": "reforge", "f1.3.0-v1.10.1RC-latest-1038-g19395bf9": "easy-reforge", "Fooocus v2.5.0": "fooocus",
 	} {

@@ -11,16 +11,18 @@ var (
 	reforgeVersion     = regexp.MustCompile(`^f\d+\.\d+(\.\d+)?v\d+-v`) // f1.0.0v2-v1.10.1RC-latest-2498-g5120e679
 )
 
-// infotextTool returns which program of the family wrote the text. The family
-// shares one grammar; the version string is the only signature. A text that says
-// ComfyUI was written by a saver node in the form of the web UI, and the form is
-// what is known of it: readers agree on naming it after that.
+// infotextTool returns which program wrote the text. Programs of the family and
+// those that imitate it share one grammar; the version string is the only signature.
 func infotextTool(s settings) (tool, version string) {
 	version = s.get("Version")
 	v := strings.ToLower(version)
 	switch {
 	case strings.EqualFold(s.get("App"), "SD.Next"):
 		return "sd-next", version
+	case strings.HasPrefix(v, "stable-diffusion.cpp"):
+		return "stable-diffusion.cpp", cppVersion(s)
+	case v == "comfyui":
+		return "comfyui", ""
 	case strings.HasPrefix(v, "fooocus"):
 		return "fooocus", version
 	case strings.HasPrefix(v, "classic"):
@@ -37,4 +39,10 @@ func infotextTool(s settings) (tool, version string) {
 		return "civitai", ""
 	}
 	return "sd-webui", version
+}
+
+// cppVersion returns the version of stable-diffusion.cpp, which stands in the JSON
+// record that newer ones add.
+func cppVersion(s settings) string {
+	return parseObject(s.get("SDCPP")).object("generator").name("version")
 }

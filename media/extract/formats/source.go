@@ -29,6 +29,7 @@ type Entry struct {
 
 	graph  bool // looks like a ComfyUI graph
 	parsed bool
+	prompt bool // a text whose prompt is a JSON object, not a JSON document
 	object object
 	used   bool
 }
@@ -145,6 +146,10 @@ func (s *Source) add(place, key, text string, depth int) {
 	}
 	r := &Entry{Place: place, Key: key, Text: text, graph: looksLikeGraph(text)}
 	s.Entries = append(s.Entries, r)
+	if r.prompt = settingsFollow(text); r.prompt {
+		r.parsed = true // as no object
+		return
+	}
 	s.unwrap(r, depth)
 }
 
