@@ -133,7 +133,9 @@ func (f secondFile) grades(l *library.Lineage) map[string]grade {
 		w := flatWord(want)
 		return scheduler == w || w == "ays" && gp.Scheduler == nil || w != "" && strings.HasSuffix(sampler, w)
 	})
-	put("model", gp.ModelName, func(want any) bool { return gp.ModelName != nil && baseName(*gp.ModelName) == baseName(fmt.Sprint(want)) })
+	put("model", gp.ModelName, func(want any) bool {
+		return gp.ModelName != nil && baseName(*gp.ModelName) == baseName(fmt.Sprint(want))
+	})
 	put("prompt", l.Positive, func(want any) bool { return sameTexts(l.Positive, want) })
 	put("negative", l.Negative, func(want any) bool { return sameTexts(l.Negative, want) })
 	f.gradeLists(l, out)
