@@ -68,7 +68,8 @@ sheet: ## Paint every kind of sample picture into bin/sheet.png
 	@mkdir -p bin && $(GO) run ./internal/sample/sheet bin/sheet.png
 
 .PHONY: docs
-docs: ## Write the generated reference documents
+docs: ## Write the generated documents and the typed client
+	@$(GO) generate ./api/client
 	@$(GO) run ./cmd/vitrine docs
 
 .PHONY: bench

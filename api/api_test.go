@@ -55,6 +55,8 @@ func TestPathQueryAndBodyBecomeOneMapOfArguments(t *testing.T) {
 		"camelCase in a query":              {"GET", "/api/v1/echo/list?text=fox&orderBy=created", nil, `"order_by":"created"`},
 		"a list by commas":                  {"GET", "/api/v1/echo/list?text=fox&tags=a,b", nil, `"tags":["a","b"]`},
 		"a list by repetition":              {"GET", "/api/v1/echo/list?text=fox&tags=a%2Cb&tags=c", nil, `"tags":["a,b","c"]`},
+		"a list as JSON":                    {"GET", "/api/v1/echo/list?text=fox&tags=%5B%22a%2Cb%22%5D", nil, `"tags":["a,b"]`},
+		"a tag with a bracket":              {"GET", "/api/v1/echo/list?text=fox&tags=[a,b]", nil, `"tags":["[a","b]"]`},
 		"an empty list":                     {"GET", "/api/v1/echo/list?text=fox&tags=", nil, `"tags":[]`},
 		"an object in a query":              {"GET", "/api/v1/echo/list?text=fox&filters=%7B%22status%22:%22Draft%22%7D", nil, `"status":"Draft"`},
 		"an object by its members":          {"GET", "/api/v1/echo/list?text=fox&filters[status]=Draft", nil, `"status":"Draft"`},

@@ -114,6 +114,9 @@ func put(o op.Operation, args map[string]any, name string, v any) bool {
 // false for several values of an argument that takes one.
 func typed(s *huma.Schema, values []string) (any, bool) {
 	if s != nil && s.Type == huma.TypeArray {
+		if list, ok := encodedList(values); ok {
+			return list, true
+		}
 		if len(values) == 1 {
 			values = splitList(values[0])
 		}
@@ -129,6 +132,19 @@ func typed(s *huma.Schema, values []string) (any, bool) {
 		}
 	}
 	return scalar(s, values[0]), true
+}
+
+// encodedList reads a list that was sent as one JSON text, for values with commas.
+func encodedList(values []string) ([]any, bool) {
+	if len(values) != 1 || !strings.HasPrefix(values[0], "[") {
+		return nil, false
+	}
+	m, err := op.ParseArguments([]byte(`{"list":` + values[0] + `}`))
+	if err != nil {
+		return nil, false
+	}
+	list, ok := m["list"].([]any)
+	return list, ok
 }
 
 func splitList(v string) []string {

@@ -295,7 +295,7 @@ func BenchmarkBuiltin(b *testing.B) {
 
 func TestUnrelatedTextsAreAlikeByChanceAndRelatedOnesMore(t *testing.T) {
 	e := openModel(t, testenv.Model(t))
-	chance, err := Chance(t.Context(), e)
+	chance, err := MinSimilarity(t.Context(), e)
 	if err != nil || chance < 0.1 || chance > 0.4 {
 		t.Fatalf("%v, %v", chance, err)
 	}

@@ -70,8 +70,10 @@ type Report struct {
 
 // run is the state of one run.
 type run struct {
-	opts   Options
-	client *client.Client
+	opts Options
+	// patient repeats a call while the service is away; once does not, for calls
+	// that are repeated together with others.
+	patient, once *client.Client
 
 	mu     sync.Mutex
 	report Report
@@ -94,7 +96,9 @@ func Run(ctx context.Context, c *client.Client, paths []string, opts Options) (R
 	if opts.Patience == 0 {
 		opts.Patience = 5 * time.Minute
 	}
-	r := &run{opts: opts, client: c, inRun: map[string]string{},
+	patient, once := *c, *c
+	patient.Patience, once.Patience = opts.Patience, -1
+	r := &run{opts: opts, patient: &patient, once: &once, inRun: map[string]string{},
 		report: Report{DryRun: opts.DryRun, NoLineage: map[string]int{}, Files: []Outcome{}}}
 	began := time.Now()
 	err := r.pipeline(ctx, paths)

@@ -3,7 +3,6 @@ package importer
 import (
 	"context"
 	"errors"
-	"net/http"
 	"os"
 	"time"
 
@@ -17,13 +16,6 @@ const (
 	askMost = 200
 	askWait = 150 * time.Millisecond
 )
-
-type ticket struct {
-	SHA1        string `json:"sha1"`
-	Stored      bool   `json:"stored"`
-	SignedURL   string `json:"signedUrl"`
-	StoragePath string `json:"storagePath"`
-}
 
 // ask collects hashed files into batches, settles those that are stored and
 // passes the others on with the address to send them to.
@@ -75,7 +67,7 @@ func (r *run) askBatch(ctx context.Context, batch []file, out chan<- file) error
 	if len(first) == 0 {
 		return nil
 	}
-	tickets, err := r.tickets(ctx, first)
+	tickets, err := r.tickets(ctx, r.patient, first)
 	if err != nil {
 		return err
 	}
@@ -116,24 +108,13 @@ func (r *run) claimedBy(f file) string {
 	return r.inRun[f.sha1]
 }
 
-func (r *run) tickets(ctx context.Context, batch []file) ([]ticket, error) {
-	type wanted struct {
-		SHA1     string `json:"sha1"`
-		Filename string `json:"filename"`
-		MIMEType string `json:"mime_type"`
-	}
-	in := struct {
-		Files []wanted `json:"files"`
-	}{}
+// tickets asks which of the files are stored, and where to send the others.
+func (r *run) tickets(ctx context.Context, c *client.Client, batch []file) ([]client.AssetFileTicket, error) {
+	in := client.FindStoredInput{}
 	for _, f := range batch {
-		in.Files = append(in.Files, wanted{f.sha1, f.name(), f.mime})
+		in.Files = append(in.Files, client.AssetFileToSend{SHA1: f.sha1, Filename: f.name(), MIMEType: f.mime})
 	}
-	var out struct {
-		Files []ticket `json:"files"`
-	}
-	_, err := patiently(ctx, r.opts.Patience, func() (struct{}, error) {
-		return struct{}{}, r.client.Call(ctx, http.MethodPost, "/api/v1/imports/find-stored", in, &out)
-	})
+	out, err := c.FindStored(ctx, in)
 	if err == nil && len(out.Files) != len(batch) {
 		err = errors.New("the service answered for another number of files than it was asked about")
 	}
@@ -156,28 +137,16 @@ func (r *run) tagStored(ctx context.Context, f file) Outcome {
 	if r.opts.DryRun {
 		return o
 	}
-	in := map[string]any{"asset_hs": []string{f.sha1}, "operation": "add", "tags": r.opts.Tags}
-	if _, err := patiently(ctx, r.opts.Patience, func() (struct{}, error) {
-		return struct{}{}, r.client.Call(ctx, http.MethodPatch, "/api/v1/assets/bulk-tag", in, nil)
-	}); err != nil {
+	in := client.BulkUpdateAssetTagsInput{AssetHs: []string{f.sha1}, Operation: "add", Tags: r.opts.Tags}
+	if _, err := r.patient.BulkUpdateAssetTags(ctx, in); err != nil {
 		return failed("it is stored, but could not be tagged: " + err.Error())
 	}
 	return o
 }
 
-// stored is the answer of StoreAsset, as far as it is used.
+// stored is the response of StoreAsset.
 type stored struct {
-	Asset struct {
-		Hash string `json:"asset_h"`
-	} `json:"asset"`
-	Created    bool   `json:"created"`
-	Restored   bool   `json:"restored"`
-	IndexToken string `json:"index_token"`
-	Extraction struct {
-		State  string `json:"state"`
-		Reason string `json:"reason"`
-	} `json:"extraction"`
-
+	client.StoreAssetOutput
 	withoutSidecar string // which sidecar was left out, and why
 }
 
@@ -188,12 +157,12 @@ func (r *run) send(ctx context.Context, f file) Outcome {
 	attempt := 0
 	got, err := patiently(ctx, r.opts.Patience, func() (stored, error) {
 		if attempt++; attempt > 1 {
-			t, err := r.tickets(ctx, []file{f})
+			t, err := r.tickets(ctx, r.once, []file{f})
 			if err != nil {
 				return stored{}, err
 			}
 			if t[0].Stored {
-				return stored{Created: true}, nil
+				return stored{StoreAssetOutput: client.StoreAssetOutput{Created: true}}, nil
 			}
 			f.url, f.storagePath = t[0].SignedURL, t[0].StoragePath
 		}
@@ -207,8 +176,8 @@ func (r *run) send(ctx context.Context, f file) Outcome {
 	}
 	r.note(got)
 	o := Outcome{Result: resultStored, Asset: f.sha1, Bytes: f.size, Lineage: got.Extraction.State, Reason: got.withoutSidecar}
-	if got.Asset.Hash != "" {
-		o.Asset = got.Asset.Hash // the file may have changed since it was hashed
+	if got.Asset.AssetH != "" {
+		o.Asset = got.Asset.AssetH // the file may have changed since it was hashed
 	}
 	if !got.Created && !got.Restored {
 		o.Result = resultAlready
@@ -228,28 +197,23 @@ func (r *run) note(got stored) {
 }
 
 func (r *run) sendOnce(ctx context.Context, f file) (stored, error) {
-	var out stored
 	body, err := os.Open(f.path)
 	if err != nil {
-		return out, backoff.Permanent(cause(err))
+		return stored{}, backoff.Permanent(cause(err))
 	}
 	defer body.Close()
 	info, err := body.Stat()
 	if err != nil {
-		return out, backoff.Permanent(cause(err))
+		return stored{}, backoff.Permanent(cause(err))
 	}
-	if err := r.client.Put(ctx, f.url, f.mime, body, info.Size()); err != nil {
-		return out, err
+	if err := r.once.Put(ctx, f.url, f.mime, body, info.Size()); err != nil {
+		return stored{}, err
 	}
-	in := map[string]any{"storage_path": f.storagePath, "filename": f.name(), "mime_type": f.mime, "source_path": f.label,
-		"created_at": f.made.UTC().Format(time.RFC3339), "tags": append([]string{}, r.opts.Tags...)}
+	made := f.made.UTC().Truncate(time.Second)
 	sidecars, trouble := readSidecars(f.sidecars)
-	if len(sidecars) > 0 {
-		in["sidecars"] = sidecars
-	}
-	err = r.client.Call(ctx, http.MethodPost, "/api/v1/assets", in, &out)
-	out.withoutSidecar = trouble
-	return out, err
+	out, err := r.once.StoreAsset(ctx, client.StoreAssetInput{StoragePath: f.storagePath, Filename: f.name(), MIMEType: f.mime,
+		SourcePath: f.label, CreatedAt: &made, Tags: r.opts.Tags, Sidecars: sidecars})
+	return stored{out, trouble}, err
 }
 
 // patiently tries again while the error is one that passes: a service that is

@@ -2,12 +2,15 @@ package importer
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"vitrine/api/client"
 )
 
 // What a service takes of sidecars with one file.
@@ -128,13 +131,8 @@ func moves(path, mime string) bool {
 	return err == nil && string(head[12:16]) == "VP8X" && head[20]&2 != 0
 }
 
-type sidecar struct {
-	Filename string `json:"filename"`
-	Data     []byte `json:"data_base64"`
-}
-
 // readSidecars reads what fits. trouble names those that are left out, and why.
-func readSidecars(paths []string) (read []sidecar, trouble string) {
+func readSidecars(paths []string) (read []client.AssetSidecar, trouble string) {
 	left := int64(sidecarsLimit)
 	for _, path := range paths {
 		data, err := sidecarData(path, left)
@@ -144,7 +142,7 @@ func readSidecars(paths []string) (read []sidecar, trouble string) {
 		case int64(len(data)) > left:
 			trouble = "its sidecar " + filepath.Base(path) + " is too large"
 		case len(data) > 0:
-			read = append(read, sidecar{filepath.Base(path), data})
+			read = append(read, client.AssetSidecar{Filename: filepath.Base(path), DataBase64: base64.StdEncoding.EncodeToString(data)})
 			left -= int64(len(data))
 		}
 	}

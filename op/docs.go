@@ -13,12 +13,12 @@ import (
 // WriteReference writes the reference pages of a catalogue into dir: one per
 // domain, and resources.md for resources and prompts. Pages of domains that are
 // gone are removed.
-func WriteReference(dir string, c Catalogue) error { return writeFiles(dir, ".md", reference(c)) }
+func WriteReference(dir string, c Catalogue) error { return WriteFiles(dir, ".md", reference(c)) }
 
 // StaleReference names the files in dir that WriteReference would change, add or
 // remove. It is empty when the pages tell the truth.
 func StaleReference(dir string, c Catalogue) ([]string, error) {
-	return staleFiles(dir, ".md", reference(c))
+	return StaleFiles(dir, ".md", reference(c))
 }
 
 // ToolTable gives the operations as a Markdown table, for the README.

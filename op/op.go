@@ -83,7 +83,12 @@ type Operation struct {
 	// Attaches says that outputs may carry attachments.
 	Attaches bool
 	call     func(ctx context.Context, actor library.Actor, raw []byte) (any, error)
+	// in and out are the Go types that the schemas were made of.
+	in, out reflect.Type
 }
+
+// Types returns the Go types of the input and the output, for generators of code.
+func (o Operation) Types() (in, out reflect.Type) { return o.in, o.out }
 
 // Handler is the work of an operation: typed input in, typed output out. Errors
 // are *library.Error; any other error counts as a defect of ours.
@@ -96,7 +101,8 @@ type Validator interface{ Validate() []library.FieldError }
 // Define makes an operation out of its description and its work. It panics on a
 // description that no transport could render: that is a defect of the program.
 func Define[I, O any](meta Meta, work Handler[I, O]) Operation {
-	o := Operation{Meta: meta, Input: schemaOf[I](), Output: schemaOf[O](), Attaches: reflect.TypeFor[O]().Implements(reflect.TypeFor[Attacher]())}
+	o := Operation{Meta: meta, Input: schemaOf[I](), Output: schemaOf[O](),
+		Attaches: reflect.TypeFor[O]().Implements(reflect.TypeFor[Attacher]()), in: reflect.TypeFor[I](), out: reflect.TypeFor[O]()}
 	if !o.Attaches && reflect.TypeFor[*O]().Implements(reflect.TypeFor[Attacher]()) {
 		panic(fmt.Sprintf("operation %s: Attachments needs a value receiver, for outputs travel as values", meta.Name))
 	}

@@ -10,12 +10,12 @@ import (
 
 // WriteSnapshots writes one JSON file per operation into dir: all that a client
 // sees of it. A changed file in a review is a changed interface.
-func WriteSnapshots(dir string, c Catalogue) error { return writeFiles(dir, ".json", snapshots(c)) }
+func WriteSnapshots(dir string, c Catalogue) error { return WriteFiles(dir, ".json", snapshots(c)) }
 
 // StaleSnapshots names the files in dir that WriteSnapshots would change, add or
 // remove.
 func StaleSnapshots(dir string, c Catalogue) ([]string, error) {
-	return staleFiles(dir, ".json", snapshots(c))
+	return StaleFiles(dir, ".json", snapshots(c))
 }
 
 // snapshots renders every operation as indented JSON.
@@ -35,8 +35,8 @@ func snapshots(c Catalogue) map[string][]byte {
 }
 
 // writeFiles makes dir hold exactly these files of the given extension.
-func writeFiles(dir, ext string, files map[string][]byte) error {
-	stale, err := staleFiles(dir, ext, files)
+func WriteFiles(dir, ext string, files map[string][]byte) error {
+	stale, err := StaleFiles(dir, ext, files)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,8 @@ func writeFiles(dir, ext string, files map[string][]byte) error {
 	return nil
 }
 
-func staleFiles(dir, ext string, files map[string][]byte) ([]string, error) {
+// StaleFiles names the files in dir that WriteFiles would change, add or remove.
+func StaleFiles(dir, ext string, files map[string][]byte) ([]string, error) {
 	var stale []string
 	for name, content := range files {
 		have, err := os.ReadFile(filepath.Join(dir, name))

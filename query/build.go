@@ -81,7 +81,7 @@ func (r *reader) textLeaf(t token) Node {
 	if t.kind == tokPhrase {
 		return &Text{Kind: Phrase, Value: oneLine(t.text), Model: t.model, at: t.at}
 	}
-	r.habits(t)
+	r.warnForeignSyntax(t)
 	if len(t.stars) == 0 {
 		return &Text{Kind: Word, Value: t.text, Model: t.model, at: t.at}
 	}

@@ -20,7 +20,7 @@ func Compile(q *Query, req Request) (*Search, error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	wall, err := newWall(req)
+	wall, err := newTenantFilter(req)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func Compile(q *Query, req Request) (*Search, error) {
 
 // compileTree fills the query arms. A query of very many words is compiled again
 // over fewer text fields rather than refused.
-func (s *Search) compileTree(typed string, tree Node, req Request, wall *wall) error {
+func (s *Search) compileTree(typed string, tree Node, req Request, wall *tenantFilter) error {
 	c := &compiler{mode: req.Mode, tenant: req.Tenant, index: req.Index, typed: typed, words: countWords(tree), preds: map[*Pred]clause{}}
 	var inner clause
 	for _, c.tier = range textTiers {
@@ -61,10 +61,10 @@ func (s *Search) compileTree(typed string, tree Node, req Request, wall *wall) e
 	constant, _ := tree.(*Const)
 	s.MatchesNothing = constant != nil && !constant.Value
 	s.Scored = hasPositiveText(tree)
-	s.Query = wall.around(inner, s.Scored)
+	s.Query = wall.wrap(inner, s.Scored)
 	s.TextForEmbedding = semanticText(tree)
-	s.within = wall.around(nil, false)
-	s.KNNFilter = wall.around(c.vectorFilter(tree, s.SimilarTo), false)
+	s.tenantFilter = wall.wrap(nil, false)
+	s.KNNFilter = wall.wrap(c.vectorFilter(tree, s.SimilarTo), false)
 	if req.Highlight {
 		s.Highlight = highlight(inner, tree)
 	}
@@ -94,7 +94,7 @@ func (c *compiler) scored(n Node) clause {
 	}
 	inner := c.node(n, scoring)
 	if c.mode == Smart || c.mode == FullText {
-		if whole := c.wholeText(semanticText(n)); whole != nil {
+		if whole := c.exactMatches(semanticText(n)); whole != nil {
 			return clause{"bool": clause{"must": []clause{inner}, "should": whole}}
 		}
 	}
@@ -121,7 +121,7 @@ func (c *compiler) vectorFilter(n Node, similar library.AssetHash) clause {
 		return matchNone()
 	}
 	if similar != "" {
-		list = append(list, none(term("asset_h", string(similar))))
+		list = append(list, mustNot(term("asset_h", string(similar))))
 	}
 	if len(list) == 0 {
 		return nil
@@ -129,16 +129,16 @@ func (c *compiler) vectorFilter(n Node, similar library.AssetHash) clause {
 	return all(list...)
 }
 
-// use is what a clause is compiled for.
-type use uint8
+// clauseContext is what a clause is compiled for.
+type clauseContext uint8
 
 const (
-	scoring   use = iota // it may add to the score
-	filtering            // it only decides
-	excluding            // it stands under a NOT
+	scoring   clauseContext = iota // it may add to the score
+	filtering                      // it only decides
+	excluding                      // it stands under a NOT
 )
 
-func (c *compiler) node(n Node, u use) clause {
+func (c *compiler) node(n Node, u clauseContext) clause {
 	switch n := n.(type) {
 	case *And:
 		return c.and(n, u)
@@ -146,7 +146,7 @@ func (c *compiler) node(n Node, u use) clause {
 		return c.or(n, u)
 	case *Not:
 		c.clauses++ // a NOT alone starts from everything
-		return none(c.node(n.Child, excluding))
+		return mustNot(c.node(n.Child, excluding))
 	case *Text:
 		return c.text(n, u)
 	case *Pred:
@@ -173,7 +173,7 @@ func (c *compiler) node(n Node, u use) clause {
 
 // and puts conditions into filter, negations into must_not, and text where it
 // can score.
-func (c *compiler) and(n *And, u use) clause {
+func (c *compiler) and(n *And, u clauseContext) clause {
 	var text []Node
 	var filter, must, mustNot []clause
 	for _, child := range n.Children {
@@ -219,17 +219,17 @@ func put(b clause, key string, list []clause) {
 }
 
 // or collects the values of one field into one terms clause.
-func (c *compiler) or(n *Or, u use) clause {
+func (c *compiler) or(n *Or, u clauseContext) clause {
 	children := groupValues(n.Children)
 	list := make([]clause, len(children))
 	for i, child := range children {
 		x := c.node(child, u)
 		if u == scoring && !hasPositiveText(child) {
-			x = constant(x, 1)
+			x = constantScore(x, 1)
 		}
 		list[i] = x
 	}
-	return either(list...)
+	return shouldMatch(list...)
 }
 
 // hasPositiveText reports whether anything below a node can score.

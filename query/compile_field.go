@@ -18,7 +18,7 @@ func (c *compiler) pred(p *Pred) clause {
 		// A blank is whatever joins words in a name: detail weaver is in detail_weaver_xl.
 		return wildcard(f.wild(), "*"+strings.ReplaceAll(escapeGlob(p.Value), " ", "?")+"*")
 	case Match, MatchPhrase:
-		m := clause{"query": linear(p.Value)}
+		m := clause{"query": expandCompounds(p.Value)}
 		if n := slop(p.Value); n > 0 {
 			m["slop"] = n
 		}
@@ -88,12 +88,12 @@ func (c *compiler) chain(v string) clause {
 	}
 	h := library.AssetHash(v)
 	if c.index == "" {
-		return either(term("lineage_root", v), term("asset_h", v))
+		return shouldMatch(term("lineage_root", v), term("asset_h", v))
 	}
 	family := clause{"terms": clause{"lineage_root": clause{
 		"index": c.index, "id": mappings.DocID(c.tenant, h), "path": "lineage_root", "routing": mappings.Routing(c.tenant),
 	}}}
-	return either(family, term("asset_h", v))
+	return shouldMatch(family, term("asset_h", v))
 }
 
 // nodeClause compiles a node class, Class.input or Class.input=value.
@@ -102,7 +102,7 @@ func nodeClause(v string) clause {
 		return term("gt_node_props", paramValue(v))
 	}
 	if strings.Contains(v, ".") {
-		return either(term("gt_nodes", v), prefix("gt_node_props", v+"="))
+		return shouldMatch(term("gt_nodes", v), prefix("gt_node_props", v+"="))
 	}
 	return term("gt_nodes", v)
 }
@@ -158,7 +158,7 @@ func (f *Field) likeText(parts []string) clause {
 	if parts[0] != "" {
 		list = append(list, wildcard(f.Index, joinGlob(folded(parts))))
 	}
-	return either(list...)
+	return shouldMatch(list...)
 }
 
 // compare compiles comparisons and ranges.

@@ -5,8 +5,8 @@ import "strings"
 // group compiles the text that stands side by side in an And, alone or beside
 // conditions: what must match, and what only helps the ranking. How many must match
 // is the mode's.
-func (c *compiler) group(text []Node, alone bool, u use) (must, should []clause) {
-	text = searchable(text, alone, c.mode)
+func (c *compiler) group(text []Node, alone bool, u clauseContext) (must, should []clause) {
+	text = dropUnsearchable(text, alone, c.mode)
 	list := make([]clause, len(text))
 	for i, t := range text {
 		list[i] = c.node(t, u)
@@ -17,10 +17,10 @@ func (c *compiler) group(text []Node, alone bool, u use) (must, should []clause)
 		case Smart:
 			need = min(need, 1)
 		case FullText:
-			need = mostOf(need)
+			need = minimumShouldMatch(need)
 		}
 	}
-	together := c.together(text, u)
+	together := c.wordsAsPhrase(text, u)
 	switch {
 	case need == len(list):
 		must = list
@@ -31,7 +31,7 @@ func (c *compiler) group(text []Node, alone bool, u use) (must, should []clause)
 		return must, nil
 	}
 	if c.mode == Exact && len(must) > 0 {
-		return []clause{either(together, all(must...))}, nil
+		return []clause{shouldMatch(together, all(must...))}, nil
 	}
 	if u != scoring {
 		return must, nil
@@ -39,18 +39,18 @@ func (c *compiler) group(text []Node, alone bool, u use) (must, should []clause)
 	return must, []clause{together}
 }
 
-// mostOf is how many of n words full text asks for: all of up to three, else
+// minimumShouldMatch is how many of n words full text asks for: all of up to three, else
 // three quarters.
-func mostOf(n int) int {
+func minimumShouldMatch(n int) int {
 	if n <= 3 {
 		return n
 	}
 	return n * 3 / 4
 }
 
-// together compiles plain words that stand side by side as one phrase: in exact
+// wordsAsPhrase compiles plain words that stand side by side as one phrase: in exact
 // mode they may be one value, elsewhere their closeness helps the ranking.
-func (c *compiler) together(text []Node, u use) clause {
+func (c *compiler) wordsAsPhrase(text []Node, u clauseContext) clause {
 	const most = 12
 	if len(text) < 2 || len(text) > most || c.mode == Partial || (c.mode != Exact && u != scoring) {
 		return nil
@@ -69,14 +69,14 @@ func (c *compiler) together(text []Node, u use) clause {
 	}
 	c.clauses += 3 * weight(joined)
 	return clause{"multi_match": clause{
-		"query": linear(joined), "type": "phrase", "slop": 2 + slop(joined), "fields": []string{"title^3", "prompt^2", "tags.text"},
+		"query": expandCompounds(joined), "type": "phrase", "slop": 2 + slop(joined), "fields": []string{"title^3", "prompt^2", "tags.text"},
 	}}
 }
 
-// searchable leaves out the words that have nothing an analysis would keep, such
+// dropUnsearchable leaves out the words that have nothing an analysis would keep, such
 // as & and -, as long as others remain or conditions stand beside them. Partial mode
 // looks for every character, but for what separates the parts of a prompt.
-func searchable(text []Node, alone bool, mode Mode) []Node {
+func dropUnsearchable(text []Node, alone bool, mode Mode) []Node {
 	kept := text[:0:0]
 	for _, n := range text {
 		if t, ok := n.(*Text); ok && t.Kind != Glob && !hasWord(t.Value) && (mode != Partial || withoutComma(t.Value) == "") {

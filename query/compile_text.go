@@ -49,19 +49,19 @@ const (
 	scorePhrase   = 10
 )
 
-func (c *compiler) text(t *Text, u use) clause {
+func (c *compiler) text(t *Text, u clauseContext) clause {
 	if t.Kind == Glob {
 		return c.glob(t)
 	}
-	named := c.named(t, u)
+	named := c.identifierClauses(t, u)
 	if len(named) == 0 {
 		return c.leafIn(t, u)
 	}
 	c.clauses += len(named)
-	return best(append(named, c.leafIn(t, u))...)
+	return disMax(append(named, c.leafIn(t, u))...)
 }
 
-func (c *compiler) leafIn(t *Text, u use) clause {
+func (c *compiler) leafIn(t *Text, u clauseContext) clause {
 	switch c.mode {
 	case Exact:
 		return c.exact(t.name())
@@ -73,7 +73,7 @@ func (c *compiler) leafIn(t *Text, u use) clause {
 	return c.analyzed(t, u)
 }
 
-func (c *compiler) fields(t *Text, u use) []string {
+func (c *compiler) fields(t *Text, u clauseContext) []string {
 	switch {
 	case u == excluding && c.mode == Smart:
 		return excludedFields
@@ -85,10 +85,10 @@ func (c *compiler) fields(t *Text, u use) []string {
 
 // analyzed looks for the words of a leaf next to each other in any text field. A
 // long run of Chinese or Japanese is a sentence, of which most pairs suffice.
-func (c *compiler) analyzed(t *Text, u use) clause {
+func (c *compiler) analyzed(t *Text, u clauseContext) clause {
 	fields := c.fields(t, u)
 	c.clauses += len(fields) * weight(t.Value)
-	m := clause{"query": linear(t.Value), "fields": fields, "type": "phrase"}
+	m := clause{"query": expandCompounds(t.Value), "fields": fields, "type": "phrase"}
 	switch {
 	case t.Kind == Word && c.mode != Boolean && u != excluding && cjkRunes(t.Value) > longCJK:
 		m["query"], m["type"] = t.Value, "best_fields"
@@ -109,12 +109,12 @@ const longCJK = 4
 
 func (c *compiler) exact(v string) clause {
 	c.clauses += 7 * weight(v)
-	return best(
-		constant(term("title.raw", v), scoreTitle),
-		constant(term("filename", v), scoreFilename),
-		constant(term("tags_norm", mappings.NormTag(v)), scoreTag),
-		constant(anyOf("model_names", modelForms(v)), scoreModel),
-		constant(phraseIn(v, "title", "description", "prompt"), scorePhrase),
+	return disMax(
+		constantScore(term("title.raw", v), scoreTitle),
+		constantScore(term("filename", v), scoreFilename),
+		constantScore(term("tags_norm", mappings.NormTag(v)), scoreTag),
+		constantScore(anyOf("model_names", modelForms(v)), scoreModel),
+		constantScore(phraseIn(v, "title", "description", "prompt"), scorePhrase),
 	)
 }
 
@@ -127,7 +127,7 @@ func modelForms(v string) []any {
 }
 
 func phraseIn(v string, fields ...string) clause {
-	m := clause{"query": linear(v), "fields": fields, "type": "phrase"}
+	m := clause{"query": expandCompounds(v), "fields": fields, "type": "phrase"}
 	if n := slop(v); n > 0 {
 		m["slop"] = n
 	}
@@ -140,25 +140,25 @@ func (c *compiler) partial(t *Text) clause {
 	v := strings.ToLower(t.name())
 	if len([]rune(v)) < MinGlobText {
 		c.clauses += 4 * weight(v)
-		return constant(phraseIn(v, "title", "filename.text", "tags.text", "model_names.text"), 1)
+		return constantScore(phraseIn(v, "title", "filename.text", "tags.text", "model_names.text"), 1)
 	}
 	c.clauses += 10 + 3*(weight(v)-1+strings.Count(v, " ")+cjkRunes(v))
 	inside := "*" + escapeGlob(v) + "*"
-	return best(
-		constant(prefix("title.raw", v), 8),
-		constant(prefix("filename", v), 8),
-		constant(prefix("tags_norm", mappings.NormTag(v)), 6),
-		constant(prefix("model_names", v), 5),
-		constant(clause{"multi_match": clause{"query": v, "type": "bool_prefix", "operator": "and", "fields": []string{"title.sayt", "title.sayt._2gram", "title.sayt._3gram"}}}, 4),
-		constant(wildcard("title.w", inside), 1),
-		constant(wildcard("filename.w", inside), 1),
-		constant(wildcard("model_names.w", inside), 1),
+	return disMax(
+		constantScore(prefix("title.raw", v), 8),
+		constantScore(prefix("filename", v), 8),
+		constantScore(prefix("tags_norm", mappings.NormTag(v)), 6),
+		constantScore(prefix("model_names", v), 5),
+		constantScore(clause{"multi_match": clause{"query": v, "type": "bool_prefix", "operator": "and", "fields": []string{"title.sayt", "title.sayt._2gram", "title.sayt._3gram"}}}, 4),
+		constantScore(wildcard("title.w", inside), 1),
+		constantScore(wildcard("filename.w", inside), 1),
+		constantScore(wildcard("model_names.w", inside), 1),
 	)
 }
 
 // fuzzy also finds words one or two slips away; the word as typed counts three
 // times. Runs of Chinese or Japanese have no letters to slip on.
-func (c *compiler) fuzzy(t *Text, u use) clause {
+func (c *compiler) fuzzy(t *Text, u clauseContext) clause {
 	typed := c.analyzed(t, u)
 	if t.Kind == Phrase || cjkRunes(t.Value) > 0 {
 		return typed
@@ -167,7 +167,7 @@ func (c *compiler) fuzzy(t *Text, u use) clause {
 	fields := c.fields(t, u)
 	expansions := min(max((maxClauses*3/4)/(len(fields)*max(c.words, 1)), 1), 50)
 	c.clauses += len(fields) * expansions * weight(t.Value)
-	return either(typed, clause{"multi_match": clause{
+	return shouldMatch(typed, clause{"multi_match": clause{
 		"query": t.Value, "fields": fields, "operator": "and", "tie_breaker": 0.2,
 		"fuzziness": "AUTO", "prefix_length": 1, "max_expansions": expansions,
 	}})
@@ -184,14 +184,14 @@ func (c *compiler) glob(t *Text) clause {
 		list = append(list, wildcard("title", p), wildcard("prompt", p), wildcard("description", p))
 	}
 	c.clauses += len(list)
-	return best(list...)
+	return disMax(list...)
 }
 
-// wholeText lets an asset whose title, tag or file name is the whole text come
+// exactMatches lets an asset whose title, tag or file name is the whole text come
 // first: the text as its words were read, or as it was typed, because names hold
 // marks that mean something to the language. The names of the clauses come back
 // in a hit's matched_queries.
-func (c *compiler) wholeText(text string) []clause {
+func (c *compiler) exactMatches(text string) []clause {
 	var names, tags []any
 	for _, form := range []string{text, c.typed} {
 		if form != "" && len(form) <= mappings.MaxKeyword && !slices.Contains(names, any(form)) {
@@ -201,12 +201,12 @@ func (c *compiler) wholeText(text string) []clause {
 	if text == "" || len(names) == 0 {
 		return nil
 	}
-	if file := fileOf(c.typed); file != "" && len(file) <= mappings.MaxKeyword {
+	if file := baseFilename(c.typed); file != "" && len(file) <= mappings.MaxKeyword {
 		names = append(names, file)
 	}
 	c.clauses += 3
 	named := func(name string, q clause) clause {
-		return clause{"constant_score": clause{"filter": q, "boost": WholeBoosts[name], "_name": name}}
+		return clause{"constant_score": clause{"filter": q, "boost": ExactMatchBoosts[name], "_name": name}}
 	}
 	return []clause{
 		named("exact_title", anyOf("title.raw", names)),
@@ -215,9 +215,9 @@ func (c *compiler) wholeText(text string) []clause {
 	}
 }
 
-// WholeBoosts is what each of the clauses for whole names adds to a hit's score,
+// ExactMatchBoosts is what each of the clauses for whole names adds to a hit's score,
 // by the clause's name.
-var WholeBoosts = map[string]float64{"exact_title": 30, "exact_filename": 25, "exact_tag": 20}
+var ExactMatchBoosts = map[string]float64{"exact_title": 30, "exact_filename": 25, "exact_tag": 20}
 
 // weight estimates how many clauses the analysis makes of a text in one field: a
 // word with inner marks is looked for whole and in parts.

@@ -35,14 +35,14 @@ func Complete(text string) (Completion, error) {
 		c.Closed = !ended && (last.kind == tokClose || last.kind == tokUnknown)
 	default:
 		c.From, c.Prefix = last.at.start, last.text
-		c.before(tokens[:len(tokens)-1], last.glued)
+		c.parseContext(tokens[:len(tokens)-1], last.glued)
 	}
 	return c, nil
 }
 
-// before looks at the tokens before the value that is being typed. A blank behind
+// parseContext looks at the tokens before the value that is being typed. A blank behind
 // a field is left out, as when the query is read.
-func (c *Completion) before(tokens []token, glued bool) {
+func (c *Completion) parseContext(tokens []token, glued bool) {
 	if len(tokens) == 0 {
 		return
 	}
@@ -70,17 +70,17 @@ func groupField(tokens []token) *Field {
 	return fields[len(fields)-1]
 }
 
-// Take writes a condition on one value in the place of what is being typed.
-func (c Completion) Take(f *Field, value string) string {
+// Apply writes a condition on one value in the place of what is being typed.
+func (c Completion) Apply(f *Field, value string) string {
 	if !c.inside {
-		return Term(f, value)
+		return ConditionText(f, value)
 	}
 	if strings.HasPrefix(value, "-") || strings.Contains(value, ":") { // alone they negate, and name a field
 		var b strings.Builder
 		printQuoted(&b, value)
 		return b.String()
 	}
-	return strings.TrimPrefix(Term(f, value), f.Name+":")
+	return strings.TrimPrefix(ConditionText(f, value), f.Name+":")
 }
 
 // Fields lists the fields whose names begin with what is typed; none while a
@@ -105,9 +105,9 @@ var wordSources = []string{"tag", "model", "tool"}
 // minCompleted is how many characters of a bare word are worth completing.
 const minCompleted = 2
 
-// Counted lists the fields whose values can be completed by counting them in the
+// CountedFields lists the fields whose values can be completed by counting them in the
 // index: the one whose value is typed, or those that a bare word may mean.
-func (c Completion) Counted() []*Field {
+func (c Completion) CountedFields() []*Field {
 	if c.Closed {
 		return nil
 	}
@@ -127,9 +127,9 @@ func (c Completion) Counted() []*Field {
 	return out
 }
 
-// Fixed lists the values of a field that has no others, as far as they begin with
+// EnumValues lists the values of a field that has no others, as far as they begin with
 // what is typed.
-func (c Completion) Fixed() []string {
+func (c Completion) EnumValues() []string {
 	if c.Field == nil || c.Closed {
 		return nil
 	}
@@ -151,17 +151,17 @@ func (c Completion) Matches(value string) bool {
 	return strings.HasPrefix(foldASCII(value), foldASCII(c.Prefix))
 }
 
-// counting is the same search without hits, for what is to be counted.
-func (s *Search) counting() *Search {
+// withoutHits is the same search without hits, for what is to be counted.
+func (s *Search) withoutHits() *Search {
 	out := *s
 	out.Size, out.Highlight, out.Aggs = 0, nil, map[string]any{}
 	return &out
 }
 
-// CountTerms turns a compiled search into one that counts what conditions find,
+// CountConditions turns a compiled search into one that counts what conditions find,
 // as Term writes them: a condition on a part of a name finds more than one name.
-func (s *Search) CountTerms(terms []string) (*Search, error) {
-	out := s.counting()
+func (s *Search) CountConditions(terms []string) (*Search, error) {
+	out := s.withoutHits()
 	for _, text := range terms {
 		q, err := Parse(text, Options{})
 		if err != nil {
@@ -178,8 +178,8 @@ func (s *Search) CountTerms(terms []string) (*Search, error) {
 // by name, of which a value, or for parts of names a word of it, begins with
 // what is typed.
 func (s *Search) CountValues(c Completion, size int) *Search {
-	out := s.counting()
-	for _, f := range c.Counted() {
+	out := s.withoutHits()
+	for _, f := range c.CountedFields() {
 		count := clause{"field": f.Facet.Index, "size": size}
 		if f.Type != TypeEnum {
 			count["include"] = beginning(f, c.Prefix)
@@ -211,8 +211,8 @@ func beginning(f *Field, typed string) string {
 	return b.String() + ".*"
 }
 
-// Term writes a condition on one value as query text.
-func Term(f *Field, value string) string {
+// ConditionText writes a condition on one value as query text.
+func ConditionText(f *Field, value string) string {
 	var b strings.Builder
 	b.WriteString(f.Name + ":")
 	if plainValue(strings.ToLower(value)) {

@@ -38,25 +38,25 @@ func all(clauses ...clause) clause {
 	return clause{"bool": clause{"filter": clauses}}
 }
 
-// either matches what any clause matches.
-func either(clauses ...clause) clause {
+// shouldMatch matches what any clause matches.
+func shouldMatch(clauses ...clause) clause {
 	if len(clauses) == 1 {
 		return clauses[0]
 	}
 	return clause{"bool": clause{"should": clauses, "minimum_should_match": 1}}
 }
 
-func none(clauses ...clause) clause {
+func mustNot(clauses ...clause) clause {
 	return clause{"bool": clause{"must_not": clauses}}
 }
 
-// constant gives every match of a clause the same score.
-func constant(c clause, boost float64) clause {
+// constantScore gives every match of a clause the same score.
+func constantScore(c clause, boost float64) clause {
 	return clause{"constant_score": clause{"filter": c, "boost": boost}}
 }
 
-// best scores a match by its best clause.
-func best(clauses ...clause) clause {
+// disMax scores a match by its best clause.
+func disMax(clauses ...clause) clause {
 	if len(clauses) == 1 {
 		return clauses[0]
 	}

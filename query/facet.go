@@ -31,9 +31,9 @@ func calendar(index string) *Facet { return &Facet{Kind: FacetCalendar, Index: i
 
 func shapes(index string) *Facet { return &Facet{Kind: FacetShapes, Index: index} }
 
-// early is how far before its name a bucket begins. The index holds 0.7 as the
+// bucketShift is how far before its name a bucket begins. The index holds 0.7 as the
 // nearest float, which is less, and it belongs to the bucket named 0.7.
-func (f *Facet) early() float64 {
+func (f *Facet) bucketShift() float64 {
 	if f.Interval == math.Trunc(f.Interval) {
 		return 0
 	}

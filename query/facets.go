@@ -108,7 +108,7 @@ func (f namedFacet) aggregation(size int, zone *time.Location) clause {
 			"field": f.facet.Index, "interval": f.facet.Interval, "min_doc_count": 1,
 			"hard_bounds": clause{"min": 0, "max": f.facet.Max},
 		}
-		if early := f.facet.early(); early > 0 {
+		if early := f.facet.bucketShift(); early > 0 {
 			histogram["offset"] = -early
 			histogram["format"] = "0.##" // rounds their keys
 		}
@@ -178,7 +178,7 @@ func compileSelections(req Request) (selections, error) {
 			any = append(any, c)
 		}
 		if len(any) > 0 {
-			out = append(out, selection{f.facet.Index, either(any...)})
+			out = append(out, selection{f.facet.Index, shouldMatch(any...)})
 		}
 	}
 	return out, nil
@@ -188,7 +188,7 @@ func compileSelections(req Request) (selections, error) {
 func (f namedFacet) selected(v string, zone *time.Location) (clause, bool) {
 	index := f.facet.Index
 	if v == "" {
-		return none(exists(index)), true
+		return mustNot(exists(index)), true
 	}
 	switch f.facet.Kind {
 	case FacetHistogram:
@@ -196,7 +196,7 @@ func (f namedFacet) selected(v string, zone *time.Location) (clause, bool) {
 		if err != nil || !(from >= 0 && from <= f.facet.Max) {
 			return nil, false
 		}
-		from -= f.facet.early()
+		from -= f.facet.bucketShift()
 		return clause{"range": clause{index: clause{"gte": from, "lt": from + f.facet.Interval}}}, true
 	case FacetCalendar:
 		start, end, ok := dateUnit(v, zone)

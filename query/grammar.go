@@ -90,25 +90,25 @@ func typeOf(k tokenKind) plex.TokenType {
 	return leafType
 }
 
-// ourLexer gives participle its token types; texts never pass through it.
-type ourLexer struct{}
+// tokenLexer gives participle its token types; texts never pass through it.
+type tokenLexer struct{}
 
-func (ourLexer) Symbols() map[string]plex.TokenType { return tokenTypes }
+func (tokenLexer) Symbols() map[string]plex.TokenType { return tokenTypes }
 
-func (ourLexer) Lex(string, io.Reader) (plex.Lexer, error) {
+func (tokenLexer) Lex(string, io.Reader) (plex.Lexer, error) {
 	return nil, errors.New("query: participle is fed repaired tokens only")
 }
 
-var grammar = participle.MustBuild[gOr](participle.Lexer(ourLexer{}))
+var grammar = participle.MustBuild[gOr](participle.Lexer(tokenLexer{}))
 
-// feed hands repaired tokens to participle, a run of leaves as one; the offset of
+// tokenSource hands repaired tokens to participle, a run of leaves as one; the offset of
 // each is its index.
-type feed struct {
+type tokenSource struct {
 	tokens []token
 	next   int
 }
 
-func (f *feed) Next() (plex.Token, error) {
+func (f *tokenSource) Next() (plex.Token, error) {
 	i := f.next
 	if i >= len(f.tokens) {
 		return plex.Token{Type: plex.EOF, Pos: plex.Position{Offset: i}}, nil
@@ -130,7 +130,7 @@ func endOfLeaves(tokens []token, i int) int {
 
 // parseTokens runs the grammar. It fails only if the repair has a defect.
 func parseTokens(tokens []token) (*gOr, error) {
-	lex, err := plex.Upgrade(&feed{tokens: tokens})
+	lex, err := plex.Upgrade(&tokenSource{tokens: tokens})
 	if err == nil {
 		var g *gOr
 		if g, err = grammar.ParseFromLexer(lex); err == nil {

@@ -6,7 +6,7 @@ func flatten(n Node) Node {
 	return Map(n, func(n Node, _ bool) Node {
 		switch n := n.(type) {
 		case *Not:
-			return undouble(n)
+			return removeDoubleNot(n)
 		case *And:
 			if isFlat(n.Children, isAnd) {
 				return n
@@ -75,7 +75,7 @@ func isFlat(children []Node, nested func(Node) bool) bool {
 			return false
 		}
 		for _, other := range children[:i] {
-			if alike(c, other) {
+			if maybeEqual(c, other) {
 				return false
 			}
 		}
@@ -86,8 +86,8 @@ func isFlat(children []Node, nested func(Node) bool) bool {
 func isAnd(n Node) bool { _, ok := n.(*And); return ok }
 func isOr(n Node) bool  { _, ok := n.(*Or); return ok }
 
-// alike reports whether two nodes may be the same.
-func alike(a, b Node) bool {
+// maybeEqual reports whether two nodes may be the same.
+func maybeEqual(a, b Node) bool {
 	switch a := a.(type) {
 	case *Text:
 		b, ok := b.(*Text)
@@ -97,7 +97,7 @@ func alike(a, b Node) bool {
 		return ok && a.Field == b.Field && a.Op == b.Op
 	case *Not:
 		b, ok := b.(*Not)
-		return ok && alike(a.Child, b.Child)
+		return ok && maybeEqual(a.Child, b.Child)
 	case *And:
 		return isAnd(b)
 	case *Or:

@@ -2,10 +2,10 @@ package query
 
 import "vitrine/library"
 
-// settleSimilar keeps similar: where it can be answered, once and beside other
+// resolveSimilar keeps similar: where it can be answered, once and beside other
 // conditions. Under NOT or OR, or a second time, it is a bad value: one cannot
 // rank by likeness and by its opposite.
-func (r *reader) settleSimilar(n Node) Node {
+func (r *reader) resolveSimilar(n Node) Node {
 	seen := false
 	return r.similarIn(n, true, &seen)
 }

@@ -26,14 +26,14 @@ func slop(s string) int {
 	return n
 }
 
-// linear writes a phrase so that its words have one reading each. A word with
+// expandCompounds writes a phrase so that its words have one reading each. A word with
 // inner marks, such as red_hair, is looked for whole and in parts. The index
 // matches such alternatives at the beginning and the end of a phrase, but between
 // two words only the first of them, the whole, behind which it has a gap where the
 // last part stands: "girl red_hair smiling" would never be found. There the parts
 // are written alone.
-func linear(s string) string {
-	if strings.IndexFunc(s, isJoint) < 0 {
+func expandCompounds(s string) string {
+	if strings.IndexFunc(s, isWordJoiner) < 0 {
 		return s
 	}
 	words := wordSpans(s)
@@ -42,14 +42,14 @@ func linear(s string) string {
 	}
 	b := []byte(s)
 	for _, w := range words[1 : len(words)-1] {
-		separate(b[w.start:w.end])
+		splitCompound(b[w.start:w.end])
 	}
 	return string(b)
 }
 
-// isJoint reports whether a character between two letters or digits does not end
+// isWordJoiner reports whether a character between two letters or digits does not end
 // the word.
-func isJoint(r rune) bool { return r == '_' || r == '.' || r == '\'' }
+func isWordJoiner(r rune) bool { return r == '_' || r == '.' || r == '\'' }
 
 // wordSpans finds the words of a text as its analysis does, but takes a colon as a
 // part of them, so that weights and model tags stay what they are.
@@ -57,7 +57,7 @@ func wordSpans(s string) []span {
 	var out []span
 	start := -1
 	for i, r := range s {
-		switch in := unicode.IsLetter(r) || unicode.IsDigit(r) || isJoint(r) || r == ':'; {
+		switch in := unicode.IsLetter(r) || unicode.IsDigit(r) || isWordJoiner(r) || r == ':'; {
 		case in && start < 0:
 			start = i
 		case !in && start >= 0:
@@ -70,15 +70,15 @@ func wordSpans(s string) []span {
 	return out
 }
 
-// separate makes blanks of the joints of a word. A possessive 's stays: the
+// splitCompound makes blanks of the joints of a word. A possessive 's stays: the
 // analysis takes it off.
-func separate(w []byte) {
+func splitCompound(w []byte) {
 	if bytes.ContainsRune(w, ':') {
 		return
 	}
 	for i, c := range w {
 		possessive := c == '\'' && i+2 == len(w) && w[i+1]|0x20 == 's'
-		if c < utf8.RuneSelf && isJoint(rune(c)) && !possessive {
+		if c < utf8.RuneSelf && isWordJoiner(rune(c)) && !possessive {
 			w[i] = ' '
 		}
 	}

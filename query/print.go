@@ -147,7 +147,7 @@ func plainValue(s string) bool {
 // escapeWord writes a word so that it is read as that word and nothing else,
 // whatever stands beside it.
 func escapeWord(s string) string {
-	if readsAsItself(s) {
+	if parsesAlone(s) {
 		return s
 	}
 	var b strings.Builder
@@ -162,10 +162,10 @@ func escapeWord(s string) string {
 	return b.String()
 }
 
-// readsAsItself tries a word alone. What depends on its neighbours is refused: a
+// parsesAlone tries a word alone. What depends on its neighbours is refused: a
 // comparison sign, half a model tag, a weight, parentheses without their match.
-func readsAsItself(s string) bool {
-	if _, _, _, condition := uncoloned(s); !balanced(s) || condition || elsewhereOperator(s) != "" {
+func parsesAlone(s string) bool {
+	if _, _, _, condition := missingColon(s); !balanced(s) || condition || foreignOperator(s) != "" {
 		return false
 	}
 	r := &reader{text: s}

@@ -62,7 +62,7 @@ func (r *reader) read() (Node, error) {
 		return nil, err
 	}
 	b := builder{r: r, tokens: tokens}
-	return r.settleSimilar(b.or(g, nil)), nil
+	return r.resolveSimilar(b.or(g, nil)), nil
 }
 
 // checkLimits looks at the tokens as they came, before anything walks them again.

@@ -98,11 +98,11 @@ type Sort struct {
 // maps and lists share parts with other searches: read them, never change them.
 // Query and KNNFilter have the tenant filter outermost.
 type Search struct {
-	Query     map[string]any // the lexical arm; all there is unless Mode is Smart
-	KNNFilter map[string]any // the filter of a vector arm: the tree with its positive text taken as true
-	within    map[string]any // what every hit fulfils, whatever the query says: tenant, trash, visibility, filters
-	Scored    bool           // false: nothing to score, the order is Sort
-	Ranked    bool           // the request asks for no order, so the best or else the newest comes first
+	Query        map[string]any // the lexical arm; all there is unless Mode is Smart
+	KNNFilter    map[string]any // the filter of a vector arm: the tree with its positive text taken as true
+	tenantFilter map[string]any // what every hit fulfils, whatever the query says: tenant, trash, visibility, filters
+	Scored       bool           // false: nothing to score, the order is Sort
+	Ranked       bool           // the request asks for no order, so the best or else the newest comes first
 
 	PostFilter map[string]any // of facet selections; nil when there are none
 	Aggs       map[string]any // by facet name; nil when no facets are asked for

@@ -26,7 +26,7 @@ func (q *Query) Words() []string {
 			return true
 		}
 		for _, w := range strings.Fields(t.Value) {
-			if w = strings.ToLower(w); spellable(w) && !asking[w] && !slices.Contains(out, w) && len(out) < maxSpelled {
+			if w = strings.ToLower(w); spellable(w) && !questionWords[w] && !slices.Contains(out, w) && len(out) < maxSpelled {
 				out = append(out, w)
 			}
 		}
@@ -45,9 +45,9 @@ func spellable(w string) bool {
 	return utf8.RuneCountInString(w) >= minSpelled
 }
 
-// asking are words of people who ask in sentences. A library that has none of them
+// questionWords are words of people who ask in sentences. A library that has none of them
 // has other words, but not better spellings: "show me" is not "snow me".
-var asking = func() map[string]bool {
+var questionWords = func() map[string]bool {
 	all := map[string]bool{}
 	for w := range strings.FieldsSeq("about also another anything been both containing contains could done each every feel feelings feels find from give have " +
 		"having image images into just kind like likes looking looks made make manner many more most much need other over photo photos picture " +
@@ -58,9 +58,9 @@ var asking = func() map[string]bool {
 	return all
 }()
 
-// Plausible reports whether a word may be a slip of another: one slip in a short
+// PlausibleTypo reports whether a word may be a slip of another: one slip in a short
 // word, two in a long one.
-func Plausible(word, meant string) bool {
+func PlausibleTypo(word, meant string) bool {
 	if utf8.RuneCountInString(word) <= shortWord {
 		return distance(word, meant, 3) <= 1
 	}
@@ -70,9 +70,9 @@ func Plausible(word, meant string) bool {
 // shortWord is the longest word of which two slips make any other.
 const shortWord = 5
 
-// Respelled writes the query with other words in the place of its own, and reads
+// WithSpelling writes the query with other words in the place of its own, and reads
 // it again.
-func (q *Query) Respelled(better map[string]string) (*Query, error) {
+func (q *Query) WithSpelling(better map[string]string) (*Query, error) {
 	tree := Map(q.Tree, func(n Node, negated bool) Node {
 		t, ok := n.(*Text)
 		if !ok || negated || t.Kind == Glob {
@@ -91,8 +91,8 @@ func (q *Query) Respelled(better map[string]string) (*Query, error) {
 	return Parse(Print(tree), Options{})
 }
 
-// Names lists the distinct positive words of a query that could be parts of names.
-func (q *Query) Names() []string {
+// NameWords lists the distinct positive words of a query that could be parts of names.
+func (q *Query) NameWords() []string {
 	var out []string
 	Visit(q.Tree, func(n Node, negated bool) bool {
 		t, ok := n.(*Text)
@@ -100,7 +100,7 @@ func (q *Query) Names() []string {
 			return true
 		}
 		w := nameOf(t)
-		if utf8.RuneCountInString(w) >= minNamed && hasWord(w) && !asking[w] && !slices.Contains(out, w) && len(out) < maxSpelled {
+		if utf8.RuneCountInString(w) >= minNamed && hasWord(w) && !questionWords[w] && !slices.Contains(out, w) && len(out) < maxSpelled {
 			out = append(out, w)
 		}
 		return true
@@ -116,21 +116,21 @@ func nameOf(t *Text) string { return strings.ToLower(t.name()) }
 // nameFields are where a word that is in no text may be a name or a part of one.
 var nameFields = []string{"model", "sampler", "scheduler", "base_model", "tool", "creator", "filename"}
 
-// NameTerms writes the conditions in which a word would be a name, the likeliest
+// NameConditions writes the conditions in which a word would be a name, the likeliest
 // first. What may be a misspelled word is not looked for in file names, which often
 // hold the beginning of a prompt.
-func NameTerms(word string) []string {
+func NameConditions(word string) []string {
 	var out []string
 	for _, f := range nameFields {
 		if f != "filename" || !spellable(word) {
-			out = append(out, Term(LookupField(f), word))
+			out = append(out, ConditionText(LookupField(f), word))
 		}
 	}
 	return out
 }
 
-// Named writes the query with conditions in the place of words, and reads it again.
-func (q *Query) Named(conditions map[string]string) (*Query, error) {
+// WithConditions writes the query with conditions in the place of words, and reads it again.
+func (q *Query) WithConditions(conditions map[string]string) (*Query, error) {
 	tree := Map(q.Tree, func(n Node, negated bool) Node {
 		t, ok := n.(*Text)
 		if !ok || negated || t.Kind != Word || conditions[nameOf(t)] == "" {
@@ -145,10 +145,10 @@ func (q *Query) Named(conditions map[string]string) (*Query, error) {
 	return Parse(Print(tree), Options{})
 }
 
-// Candidates is the request for words that are spelled like the given ones. They
+// SpellingCandidates is the request for words that are spelled like the given ones. They
 // are words of the whole index, whoever's: none may be shown before Occurring has
 // found it among what the caller may see.
-func Candidates(words []string) map[string]any {
+func SpellingCandidates(words []string) map[string]any {
 	suggest := clause{}
 	for _, w := range words {
 		for _, f := range spelledFields {
@@ -159,31 +159,31 @@ func Candidates(words []string) map[string]any {
 	return map[string]any{"size": 0, "_source": false, "track_total_hits": false, "suggest": suggest}
 }
 
-// Occurring turns a compiled search for everything into one that counts how many
+// CountWords turns a compiled search for everything into one that counts how many
 // assets each word occurs in, as a facet by the word.
-func (s *Search) Occurring(words []string) *Search {
-	out := s.counting()
+func (s *Search) CountWords(words []string) *Search {
+	out := s.withoutHits()
 	for _, w := range words {
-		out.Aggs[w] = clause{"filter": occurs(w)}
+		out.Aggs[w] = clause{"filter": containsAny(w)}
 	}
 	return out
 }
 
-// OccurringBeside does the same for assets that have, beside the word, any of the
+// CountCooccurrences does the same for assets that have, beside the word, any of the
 // words it stands for in the map.
-func (s *Search) OccurringBeside(words map[string][]string) *Search {
-	out := s.counting()
+func (s *Search) CountCooccurrences(words map[string][]string) *Search {
+	out := s.withoutHits()
 	for w, others := range words {
-		out.Aggs[w] = clause{"filter": clause{"bool": clause{"filter": []clause{occurs(w), occurs(strings.Join(others, " "))}}}}
+		out.Aggs[w] = clause{"filter": clause{"bool": clause{"filter": []clause{containsAny(w), containsAny(strings.Join(others, " "))}}}}
 	}
 	return out
 }
 
-// occurs finds assets that have any of some words.
-func occurs(words string) clause {
+// containsAny finds assets that have any of some words.
+func containsAny(words string) clause {
 	return clause{"multi_match": clause{"query": words, "fields": spelledFields}}
 }
 
-// Closer compares two spellings of a word by how few slips lie between; negative
+// CompareSpelling compares two spellings of a word by how few slips lie between; negative
 // when a is closer.
-func Closer(word, a, b string) int { return distance(word, a, 4) - distance(word, b, 4) }
+func CompareSpelling(word, a, b string) int { return distance(word, a, 4) - distance(word, b, 4) }

@@ -60,7 +60,7 @@ func (r *reader) typed(f *Field, t token) Node {
 func (f *Field) foldName(s string) string {
 	switch f.Index {
 	case "filename":
-		if file := fileOf(fold(s)); file != "" {
+		if file := baseFilename(fold(s)); file != "" {
 			return file
 		}
 	case "model_names", "checkpoint_names", "lora_names", "gt_models":

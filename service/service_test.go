@@ -41,7 +41,7 @@ func TestAnAssetGoesInAndIsFoundChangedAndTakenBack(t *testing.T) {
 		IndexToken  string `json:"index_token"`
 		OperationID string `json:"operation_id"`
 	}
-	e.Call(http.MethodPatch, "/api/v1/assets/"+string(got.Asset.Hash), map[string]any{"title": "Red fox in snow", "status": "approved"}, &updated)
+	e.Call(http.MethodPatch, "/api/v1/assets/"+string(got.Asset.AssetH), map[string]any{"title": "Red fox in snow", "status": "approved"}, &updated)
 	if f := e.Search("", `status:Approved "red fox"`, updated.IndexToken); f.Total != 1 {
 		t.Errorf("after the update: %+v", f)
 	}
@@ -83,7 +83,7 @@ func TestAnUploadTravelsBySignedURLs(t *testing.T) {
 		DownloadURL  string `json:"download_url"`
 		ThumbnailURL string `json:"thumbnail_url"`
 	}
-	e.Call(http.MethodGet, "/api/v1/assets/"+string(stored.Asset.Hash)+"?include_download_url=true", nil, &detail)
+	e.Call(http.MethodGet, "/api/v1/assets/"+string(stored.Asset.AssetH)+"?include_download_url=true", nil, &detail)
 	status, body, header := e.Raw(http.MethodGet, strings.TrimPrefix(detail.DownloadURL, e.URL), "", nil, nil)
 	if status != 200 || !bytes.Equal(body, data) {
 		t.Errorf("the download gave %d and %d bytes", status, len(body))

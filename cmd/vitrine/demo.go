@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -109,7 +108,7 @@ func (c *demoUp) sample(ctx context.Context) (string, error) {
 func demoKey(ctx context.Context, at stack.Endpoints, base string) (profile, error) {
 	if p, err := readProfile(); err == nil && p.Server == base {
 		api := &client.Client{Base: base, Key: p.Key}
-		if api.Call(ctx, http.MethodPost, "/api/v1/assets/search", map[string]any{"limit": 1}, nil) == nil {
+		if _, err := api.SearchAssets(ctx, client.SearchAssetsInput{Limit: 1}); err == nil {
 			return p, nil
 		}
 	}
@@ -145,11 +144,8 @@ func untilSearchable(ctx context.Context, api *client.Client, r importer.Report)
 	ctx, cancel := context.WithTimeout(ctx, searchableLimit)
 	defer cancel()
 	for {
-		var out struct {
-			Total int `json:"total"`
-		}
-		err := api.Call(ctx, http.MethodPost, "/api/v1/assets/search", map[string]any{"query": "tag:sample", "limit": 1}, &out)
-		if err == nil && out.Total >= len(distinct) {
+		out, err := api.SearchAssets(ctx, client.SearchAssetsInput{Query: "tag:sample", Limit: 1})
+		if err == nil && int(out.Total) >= len(distinct) {
 			return nil
 		}
 		select {

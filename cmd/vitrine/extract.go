@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -61,9 +60,7 @@ func (c *extractCommand) one(ctx context.Context, path string) error {
 		return err
 	}
 	if c.JSON {
-		e := json.NewEncoder(os.Stdout)
-		e.SetEscapeHTML(false)
-		return e.Encode(search.DescribeFile(path, info.Size(), got))
+		return printJSON(search.DescribeFile(path, info.Size(), got))
 	}
 	printLineage(path, got)
 	return nil

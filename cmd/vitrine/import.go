@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
 	"time"
 
 	"vitrine/importer"
@@ -30,9 +28,7 @@ func (c *importCommand) Run(ctx context.Context) error {
 		return err
 	}
 	if c.JSON {
-		e := json.NewEncoder(os.Stdout)
-		e.SetEscapeHTML(false)
-		if err := e.Encode(report); err != nil {
+		if err := printJSON(report); err != nil {
 			return err
 		}
 	} else {

@@ -2,36 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
-	"os"
 	"strings"
+
+	"vitrine/api/client"
 )
 
 type reportCommand struct {
 	remote
 	JSON bool `name:"json" help:"Print JSON."`
-}
-
-// extractionReport is what GetExtractionReport answers.
-type extractionReport struct {
-	Assets      int64 `json:"assets"`
-	Full        int64 `json:"full"`
-	Partial     int64 `json:"partial"`
-	None        int64 `json:"none"`
-	NotRecorded int64 `json:"not_recorded"`
-	Reasons     []struct {
-		Reason   string   `json:"reason"`
-		Meaning  string   `json:"meaning"`
-		Count    int64    `json:"count"`
-		Examples []string `json:"examples"`
-		Details  []struct {
-			Name     string   `json:"name"`
-			Count    int64    `json:"count"`
-			Examples []string `json:"examples"`
-		} `json:"details"`
-	} `json:"reasons"`
 }
 
 // Run answers "why is there no prompt?" for the whole library.
@@ -40,23 +19,18 @@ func (c *reportCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var raw json.RawMessage
-	if err := api.Call(ctx, http.MethodGet, "/api/v1/lineage/report", nil, &raw); err != nil {
-		return err
-	}
 	if c.JSON {
-		_, err := fmt.Fprintln(os.Stdout, string(raw))
+		return printResponse(ctx, api, client.OpGetExtractionReport, nil)
+	}
+	r, err := api.GetExtractionReport(ctx, client.GetExtractionReportInput{})
+	if err != nil {
 		return err
 	}
-	var r extractionReport
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return err
-	}
-	r.print()
+	printExtractionReport(r)
 	return nil
 }
 
-func (r extractionReport) print() {
+func printExtractionReport(r client.GetExtractionReportOutput) {
 	fmt.Printf("%d assets: %d tell their prompt and settings, %d part of it, %d nothing.\n", r.Assets, r.Full, r.Partial, r.None)
 	if r.NotRecorded > 0 {
 		fmt.Printf("%d were stored before reports were kept; vitrine reextract --all makes up for it.\n", r.NotRecorded)

@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"strings"
 	"text/tabwriter"
-	"time"
 
+	"vitrine/api/client"
 	"vitrine/query"
 	"vitrine/query/run"
 )
@@ -24,52 +22,23 @@ type searchCommand struct {
 	JSON   bool   `name:"json" help:"Print the service's answer as JSON."`
 }
 
-// found is a search's answer, as far as it is shown.
-type found struct {
-	Data []struct {
-		Hash     string    `json:"asset_h"`
-		Title    string    `json:"title"`
-		Filename string    `json:"filename"`
-		Tool     string    `json:"tool"`
-		Tags     []string  `json:"tags"`
-		Width    int       `json:"width"`
-		Height   int       `json:"height"`
-		Created  time.Time `json:"created_at"`
-	} `json:"data"`
-	Total          int64 `json:"total"`
-	TookMS         int64 `json:"took_ms"`
-	Interpretation struct {
-		Query    string          `json:"query"`
-		Warnings []query.Warning `json:"warnings"`
-	} `json:"interpretation"`
-	DidYouMean *struct {
-		Query string `json:"query"`
-		Total int64  `json:"total"`
-	} `json:"did_you_mean"`
-}
-
 func (c *searchCommand) Run(ctx context.Context) error {
 	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	in := map[string]any{"query": c.Query, "search_mode": c.Mode, "limit": c.Limit, "offset": c.Offset, "order_by": c.Order}
-	var raw json.RawMessage
-	if err := api.Call(ctx, http.MethodPost, "/api/v1/assets/search", in, &raw); err != nil {
-		return err
-	}
+	in := client.SearchAssetsInput{Query: c.Query, SearchMode: c.Mode, Limit: c.Limit, Offset: c.Offset, OrderBy: c.Order}
 	if c.JSON {
-		_, err := fmt.Println(string(raw))
+		return printResponse(ctx, api, client.OpSearchAssets, in)
+	}
+	out, err := api.SearchAssets(ctx, in)
+	if err != nil {
 		return err
 	}
-	var out found
-	if err := json.Unmarshal(raw, &out); err != nil {
-		return err
-	}
-	return out.print()
+	return printFound(out)
 }
 
-func (f found) print() error {
+func printFound(f client.SearchAssetsOutput) error {
 	for _, w := range f.Interpretation.Warnings {
 		warn("note: %s", w.Message)
 		if w.Suggestion != "" {
@@ -85,7 +54,7 @@ func (f found) print() error {
 		if d.Title != "" {
 			name = d.Title + " (" + d.Filename + ")"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%dx%d\t%s\t%s\n", d.Hash[:12], name, d.Tool, d.Width, d.Height, d.Created.Local().Format("2006-01-02 15:04"), strings.Join(d.Tags, ", "))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%dx%d\t%s\t%s\n", d.AssetH[:12], name, d.Tool, d.Width, d.Height, d.CreatedAt.Local().Format("2006-01-02 15:04"), strings.Join(d.Tags, ", "))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -120,10 +89,8 @@ func (c *queryExplain) Run() error {
 		return err
 	}
 	warnings := append(append([]query.Warning{}, q.Warnings...), compiled.Warnings...)
-	e := json.NewEncoder(os.Stdout)
-	e.SetEscapeHTML(false)
 	if c.JSON {
-		return e.Encode(map[string]any{"query": c.Query, "tree": q.Canonical(), "warnings": warnings, "dsl": run.Body(compiled)})
+		return printJSON(map[string]any{"query": c.Query, "tree": q.Canonical(), "warnings": warnings, "dsl": run.Body(compiled)})
 	}
 	fmt.Println("tree      ", q.Canonical())
 	fmt.Println("as text   ", q.Repaired())
@@ -135,8 +102,7 @@ func (c *queryExplain) Run() error {
 		fmt.Println()
 	}
 	fmt.Println("sent to the index:")
-	e.SetIndent("", "  ")
-	return e.Encode(run.Body(compiled))
+	return printIndented(run.Body(compiled))
 }
 
 type queryFields struct{}

@@ -51,7 +51,7 @@ var levels = map[string]int{
 	"vitrine/reextract":  5,
 	"vitrine/backup":     3,
 	"vitrine/api":        4,
-	"vitrine/api/client": 2,
+	"vitrine/api/client": 0,
 	"vitrine/mcp":        2,
 
 	"vitrine/web":      0,
@@ -74,6 +74,8 @@ var levels = map[string]int{
 	"vitrine/internal/sample/writer":      2,
 	"vitrine/cmd/vitrine-bench/bench":     9,
 	"vitrine/cmd/vitrine-bench/relevance": 9,
+	"vitrine/internal/clientgen/generate": 8,
+	"vitrine/internal/clientgen":          2,
 	"vitrine/internal/settings":           9,
 	"vitrine/service/servicetest":         9,
 	"vitrine/media/blob/blobtest":         3,

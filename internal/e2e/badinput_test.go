@@ -18,7 +18,7 @@ import (
 func TestBadInputIsAnsweredWithItsCodeAndFieldAndStoresNothing(t *testing.T) {
 	w := newWorld(t)
 	before := w.usage()
-	asset := "/api/v1/assets/" + string(w.asset.Asset.Hash)
+	asset := "/api/v1/assets/" + string(w.asset.Asset.AssetH)
 	dot := base64.StdEncoding.EncodeToString(w.data)
 	foreign := string(w.NewTenant("other")) + "/uploads/0198c5a0-0000-7000-8000-000000000000/x.png"
 	hashes := make([]string, 101)
@@ -130,11 +130,11 @@ func TestLyingAndBrokenFilesAreStoredForWhatTheyAre(t *testing.T) {
 		var d struct {
 			MIMEType string `json:"mime_type"`
 		}
-		w.Call(http.MethodGet, "/api/v1/assets/"+string(got.Asset.Hash)+"?include_image=true&include_raw_metadata=true", nil, &d)
+		w.Call(http.MethodGet, "/api/v1/assets/"+string(got.Asset.AssetH)+"?include_image=true&include_raw_metadata=true", nil, &d)
 		if d.MIMEType != c.mime {
 			t.Errorf("%s is taken for %s, want %s", name, d.MIMEType, c.mime)
 		}
-		if status, body, _ := w.Raw(http.MethodGet, "/api/v1/assets/"+string(got.Asset.Hash)+"/download", w.Key, nil, nil); status != 200 || !bytes.Equal(body, c.data) {
+		if status, body, _ := w.Raw(http.MethodGet, "/api/v1/assets/"+string(got.Asset.AssetH)+"/download", w.Key, nil, nil); status != 200 || !bytes.Equal(body, c.data) {
 			t.Errorf("%s does not come back byte for byte: %d", name, status)
 		}
 	}

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"vitrine/api/client"
 	"vitrine/media/preview/previewtest"
 )
 
@@ -32,15 +34,11 @@ func TestPictures_FiftyRequestsAtOnceStayWithinTheMemoryPromised(t *testing.T) {
 	for i := range 50 {
 		kind := kinds[min(i%len(kinds), len(kinds)-1)]
 		data := append(kind.data[:len(kind.data):len(kind.data)], fmt.Sprintf("%08d", i)...) // so that each is an asset of its own
-		var stored struct {
-			Asset struct {
-				Hash string `json:"asset_h"`
-			} `json:"asset"`
-		}
-		if err := k.api.Call(t.Context(), http.MethodPost, "/api/v1/assets", map[string]any{"filename": "large.bin", "mime_type": kind.mime, "asset_data_base64": data}, &stored); err != nil {
+		stored, err := k.api.StoreAsset(t.Context(), client.StoreAssetInput{Filename: "large.bin", MIMEType: kind.mime, AssetDataBase64: base64.StdEncoding.EncodeToString(data)})
+		if err != nil {
 			t.Fatal(err)
 		}
-		hashes = append(hashes, stored.Asset.Hash)
+		hashes = append(hashes, stored.Asset.AssetH)
 	}
 	idle := p.memory("VmRSS")
 	// From here on the highest value counts.
@@ -52,16 +50,10 @@ func TestPictures_FiftyRequestsAtOnceStayWithinTheMemoryPromised(t *testing.T) {
 	var all sync.WaitGroup
 	for i, hash := range hashes {
 		all.Go(func() {
-			var detail struct {
-				Preview struct {
-					Included bool   `json:"included"`
-					Code     string `json:"code"`
-				} `json:"preview_image"`
-			}
-			err := k.api.Call(t.Context(), http.MethodGet, "/api/v1/assets/"+hash+"?include_image=true", nil, &detail)
+			detail, err := k.api.GetAssetDetails(t.Context(), client.GetAssetDetailsInput{AssetH: hash, IncludeImage: true})
 			mu.Lock()
 			defer mu.Unlock()
-			said[fmt.Sprintf("image %v %s %v", detail.Preview.Included, detail.Preview.Code, err)]++
+			said[fmt.Sprintf("image %v %s %v", detail.PreviewImage.Included, detail.PreviewImage.Code, err)]++
 		})
 		all.Go(func() {
 			status := thumbnailStatus(t, k, hash, []string{"256", "512", "1024", "2048"}[i%4])

@@ -36,7 +36,7 @@ func TestAFullDiskIsSaidReadingGoesOnAndSpaceHealsIt(t *testing.T) {
 	var kept [][]byte
 	store := func(n int) error {
 		data := noise(n, 400<<10)
-		err := k.api.Call(t.Context(), http.MethodPost, "/api/v1/assets", map[string]any{"filename": "f.png", "mime_type": "image/png", "asset_data_base64": data}, nil)
+		_, err := k.store(data)
 		if err == nil {
 			kept = append(kept, data)
 		}
@@ -111,7 +111,7 @@ func TestADiskThatDoesNotKeepBytesIsNeverAcknowledged(t *testing.T) {
 		n++
 		data := picture(n, "")
 		before := k.rows()
-		err := k.api.Call(t.Context(), http.MethodPost, "/api/v1/assets", map[string]any{"filename": "f.png", "mime_type": "image/png", "asset_data_base64": data}, nil)
+		_, err := k.store(data)
 		var e *client.Error
 		if !errors.As(err, &e) || e.Status < 500 {
 			t.Errorf("%s failed, and the upload was answered with %v", name, err)
@@ -124,7 +124,7 @@ func TestADiskThatDoesNotKeepBytesIsNeverAcknowledged(t *testing.T) {
 			t.Errorf("%s was never reached", name)
 		}
 		p = serve(t, k.cfg, "", "api")
-		if err := k.api.Call(t.Context(), http.MethodPost, "/api/v1/assets", map[string]any{"filename": "f.png", "mime_type": "image/png", "asset_data_base64": data}, nil); err != nil || !k.stored(data) {
+		if _, err := k.store(data); err != nil || !k.stored(data) {
 			t.Errorf("after %s failed, the same file could not be stored: %v", name, err)
 		}
 		p.stop()

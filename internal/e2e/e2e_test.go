@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/api/client"
 	"vitrine/internal/echo"
 	"vitrine/library"
 	"vitrine/op"
@@ -62,7 +63,7 @@ func newWorldAt(t *testing.T, cfg service.Config) world {
 	var changed struct {
 		OperationID string `json:"operation_id"`
 	}
-	w.Call("PATCH", "/api/v1/assets/bulk-tag", map[string]any{"asset_hs": []any{w.asset.Asset.Hash}, "operation": "add", "tags": []string{"fog"}}, &changed)
+	w.Call("PATCH", "/api/v1/assets/bulk-tag", map[string]any{"asset_hs": []any{w.asset.Asset.AssetH}, "operation": "add", "tags": []string{"fog"}}, &changed)
 	w.operation = changed.OperationID
 	w.saved = w.save("", "Lighthouses", "lighthouse")
 	w.Search("", "tag:fog", changed.OperationID)
@@ -72,13 +73,11 @@ func newWorldAt(t *testing.T, cfg service.Config) world {
 // save keeps a search and gives its identifier.
 func (w world) save(key, name, text string) string {
 	w.T.Helper()
-	var out struct {
-		ID string `json:"saved_search_id"`
-	}
-	if err := w.Client(key).Call(w.T.Context(), "POST", "/api/v1/saved-searches", map[string]any{"name": name, "query": text, "description": name}, &out); err != nil {
+	out, err := w.Client(key).CreateSavedSearch(w.T.Context(), client.CreateSavedSearchInput{Name: name, Query: text, Description: name})
+	if err != nil {
 		w.T.Fatal(err)
 	}
-	return out.ID
+	return out.SavedSearchID
 }
 
 // args gives valid arguments for an operation, about this world's asset.
@@ -90,11 +89,11 @@ func (w world) args(o op.Operation) map[string]any {
 	}
 	for _, name := range []string{"asset_h", "asset_id", "asset_hash"} {
 		if _, ok := args[name]; ok {
-			args[name] = string(w.asset.Asset.Hash)
+			args[name] = string(w.asset.Asset.AssetH)
 		}
 	}
 	if _, ok := args["asset_hs"]; ok {
-		args["asset_hs"] = []any{string(w.asset.Asset.Hash)}
+		args["asset_hs"] = []any{string(w.asset.Asset.AssetH)}
 	}
 	if _, ok := args["saved_search_id"]; ok {
 		args["saved_search_id"] = w.saved

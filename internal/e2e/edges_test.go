@@ -1,13 +1,14 @@
 package e2e
 
 import (
+	"encoding/base64"
 	"encoding/binary"
 	"fmt"
-	"net/http"
 	"testing"
 
 	"github.com/fxamacker/cbor/v2"
 
+	"vitrine/api/client"
 	"vitrine/service/servicetest"
 )
 
@@ -56,7 +57,7 @@ func credentialed(t *testing.T, pixels int, manifest, madeFrom string) []byte {
 // parent recognised by what the child's file, or its uploader, says of it.
 func TestEveryKindOfEdgeIsDrawn(t *testing.T) {
 	e := servicetest.Start(t, servicetest.Options{})
-	hash := func(s servicetest.Stored) string { return string(s.Asset.Hash) }
+	hash := func(s servicetest.Stored) string { return string(s.Asset.AssetH) }
 	store := func(name string, data []byte) string { return hash(e.StoreFile("", name, "image/png", data)) }
 	const motherJob, childJob = "0b6b1f1c-5c1e-4d6e-9a39-0d5f1f6f0001", "0b6b1f1c-5c1e-4d6e-9a39-0d5f1f6f0002"
 
@@ -75,9 +76,9 @@ func TestEveryKindOfEdgeIsDrawn(t *testing.T) {
 		"c2pa": store("signed.png", credentialed(t, 22, "urn:c2pa:mother", "")),
 		"job":  store("fox_0.png", withText(picture(23, ""), "Description", "a fox --v 6 Job ID: "+motherJob)),
 	}
-	var told servicetest.Stored
-	if err := e.Client("").Call(t.Context(), http.MethodPost, "/api/v1/assets", map[string]any{"filename": "child-5.png", "mime_type": "image/png",
-		"asset_data_base64": picture(14, ""), "parent_asset_h": parents["name"]}, &told); err != nil {
+	told, err := e.Client("").StoreAsset(t.Context(), client.StoreAssetInput{Filename: "child-5.png", MIMEType: "image/png",
+		AssetDataBase64: base64.StdEncoding.EncodeToString(picture(14, "")), ParentAssetH: parents["name"]})
+	if err != nil {
 		t.Fatal(err)
 	}
 	children["uploader"] = struct{ child, kind, evidence, source string }{hash(told), "parent_asset_h", "uploader", "client_asserted"}

@@ -28,7 +28,7 @@ func TestWhatPeopleSayKeepsItsNumbers(t *testing.T) {
 			Claim json.RawMessage `json:"asserted_parameters"`
 		} `json:"provenance"`
 	}
-	e.Call("GET", "/api/v1/assets/"+string(stored.Asset.Hash), nil, &details)
+	e.Call("GET", "/api/v1/assets/"+string(stored.Asset.AssetH), nil, &details)
 	var version struct {
 		Version struct {
 			Config json.RawMessage `json:"training_config"`
@@ -71,7 +71,7 @@ func TestProvenanceSaysWhatIsMissing(t *testing.T) {
 			InLibrary bool   `json:"in_library"`
 		} `json:"nodes"`
 	}
-	path := "/api/v1/assets/" + string(stored.Asset.Hash)
+	path := "/api/v1/assets/" + string(stored.Asset.AssetH)
 	e.Call("GET", path+"/lineage", nil, &lineage)
 	if len(lineage.Nodes) != 2 || lineage.Nodes[1].InLibrary || lineage.Nodes[1].Hash != unknown {
 		t.Errorf("a parent that is named and not here: %+v", lineage.Nodes)

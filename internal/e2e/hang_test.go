@@ -142,7 +142,7 @@ func (w world) everyRequest() []request {
 				"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {o.Name}}})
 		}
 	}
-	hash := string(w.asset.Asset.Hash)
+	hash := w.asset.Asset.AssetH
 	for _, path := range []string{"/download", "/thumbnail?size=2048"} {
 		list = append(list, request{method: http.MethodGet, path: "/api/v1/assets/" + hash + path, key: w.Key})
 	}

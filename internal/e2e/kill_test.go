@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ func newKilledAt(t *testing.T, cfg service.Config) killed {
 	if err := json.Unmarshal([]byte(command(t, cfg, "keys", "create", "test", "--permissions", "read,search,write", "--json")), &key); err != nil {
 		t.Fatal(err)
 	}
-	return killed{t: t, cfg: cfg, api: &client.Client{Base: "http://" + cfg.Listen, Key: key.Secret}}
+	return killed{t: t, cfg: cfg, api: &client.Client{Base: "http://" + cfg.Listen, Key: key.Secret, Patience: -1}}
 }
 
 // upload sends one file as clients do and reports whether it was acknowledged.
@@ -52,19 +53,21 @@ func (k killed) upload(n int) (acknowledged bool, data []byte) {
 	data = picture(n, "")
 	ctx, cancel := context.WithTimeout(k.t.Context(), 20*time.Second)
 	defer cancel()
-	var ticket struct {
-		SignedURL   string `json:"signedUrl"`
-		StoragePath string `json:"storagePath"`
-	}
 	name := fmt.Sprintf("file-%d.png", n)
-	if k.api.Call(ctx, http.MethodGet, "/api/v1/storage/signed-url/upload?contentType=image/png&filename="+name, nil, &ticket) != nil {
+	ticket, err := k.api.CreateUploadUrl(ctx, client.CreateUploadUrlInput{Filename: name, MIMEType: "image/png"})
+	if err != nil {
 		return false, data
 	}
 	if k.api.Put(ctx, ticket.SignedURL, "image/png", bytes.NewReader(data), int64(len(data))) != nil {
 		return false, data
 	}
-	err := k.api.Call(ctx, http.MethodPost, "/api/v1/assets", map[string]any{"storagePath": ticket.StoragePath, "filename": name, "mimeType": "image/png"}, nil)
+	_, err = k.api.StoreAsset(ctx, client.StoreAssetInput{StoragePath: ticket.StoragePath, Filename: name, MIMEType: "image/png"})
 	return err == nil, data
+}
+
+// store sends one file within the request itself.
+func (k killed) store(data []byte) (client.StoreAssetOutput, error) {
+	return k.api.StoreAsset(k.t.Context(), client.StoreAssetInput{Filename: "f.png", MIMEType: "image/png", AssetDataBase64: base64.StdEncoding.EncodeToString(data)})
 }
 
 // rows counts the assets in the database.
@@ -197,13 +200,11 @@ func TestAKillAtAnyPointOfIndexingLeavesTheIndexEqualToTheDatabase(t *testing.T)
 	}
 	p := serve(t, k.cfg, "", "api,relay,index")
 	servicetest.Eventually(t, 60*time.Second, "the index has caught up", func() error {
-		var found struct {
-			Total int `json:"total"`
-		}
-		if err := k.api.Call(t.Context(), http.MethodPost, "/api/v1/assets/search", map[string]any{"limit": 1}, &found); err != nil {
+		found, err := k.api.SearchAssets(t.Context(), client.SearchAssetsInput{Limit: 1})
+		if err != nil {
 			return err
 		}
-		if rows := k.rows(); found.Total != rows {
+		if rows := k.rows(); int(found.Total) != rows {
 			return fmt.Errorf("%d of %d found", found.Total, rows)
 		}
 		return nil

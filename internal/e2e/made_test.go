@@ -215,7 +215,7 @@ func TestChainsFollowTheTrashThroughTheIndex(t *testing.T) {
 	child := e.StoreFile("", "child.png", "image/png", graph(1, "parent.png"))
 	grandchild := e.StoreFile("", "grandchild.png", "image/png", graph(2, "child.png"))
 	parent := e.StoreFile("", "parent.png", "image/png", picture(3, ""))
-	hash := func(s servicetest.Stored) string { return string(s.Asset.Hash) }
+	hash := func(s servicetest.Stored) string { return string(s.Asset.AssetH) }
 	expect := func(when, token string, want map[string][]string) {
 		t.Helper()
 		for q, hashes := range want {

@@ -62,7 +62,7 @@ func TestMCP_OfficialTypeScriptClientWorksThroughTheService(t *testing.T) {
 				t.Errorf("negotiated %s, not %s", got.Protocol, protocol)
 			}
 			checkLists(t, w, got)
-			planted := []library.AssetHash{w.asset.Asset.Hash}
+			planted := []library.AssetHash{library.AssetHash(w.asset.Asset.AssetH)}
 			for what, hashes := range map[string][]library.AssetHash{"found by its prompt": got.Found, "changed by tagging": got.Changed,
 				"found by the tag once its token was waited for": got.FoundTagged, "reverted by the undo": got.Reverted} {
 				if diff := cmp.Diff(planted, hashes); diff != "" {
@@ -116,7 +116,7 @@ var metadataMarkers = []int{0xe1, 0xe2, 0xed, 0xfe}
 func checkDetails(t *testing.T, w world, got walked) {
 	t.Helper()
 	d := got.Details
-	if d.Hash != w.asset.Asset.Hash {
+	if string(d.Hash) != w.asset.Asset.AssetH {
 		t.Errorf("the details are those of %s", d.Hash)
 	}
 	if diff := cmp.Diff(d.Structured, d.Text); diff != "" {
@@ -143,7 +143,7 @@ func checkResources(t *testing.T, w world, got walked) {
 	if got.Usage.Type != "application/json" || got.Usage.Value["assets"] != 2.0 {
 		t.Errorf("storage usage must tell of 2 assets: %+v", got.Usage)
 	}
-	if got.Asset.Type != "application/json" || got.Asset.Value["asset_h"] != string(w.asset.Asset.Hash) || got.Asset.Value["sha256"] != got.Details.Structured["sha256"] {
+	if got.Asset.Type != "application/json" || got.Asset.Value["asset_h"] != string(w.asset.Asset.AssetH) || got.Asset.Value["sha256"] != got.Details.Structured["sha256"] {
 		t.Errorf("the asset's resource tells of another: %+v", got.Asset)
 	}
 }
@@ -156,7 +156,7 @@ func walk(t *testing.T, dir string, w world, mode string) walked {
 	cmd := exec.CommandContext(ctx, testenv.Tool(t, "node"), "client.mjs")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "MCP_URL="+w.URL+"/mcp", "MCP_KEY="+w.Key, "MCP_MODE="+mode,
-		"PLANTED="+string(w.asset.Asset.Hash), "QUERY=lighthouse fog")
+		"PLANTED="+string(w.asset.Asset.AssetH), "QUERY=lighthouse fog")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

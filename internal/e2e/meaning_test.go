@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/api/client"
 	"vitrine/embed"
 	"vitrine/internal/testenv"
-	"vitrine/library"
 	"vitrine/service"
 	"vitrine/service/servicetest"
 )
@@ -21,38 +21,34 @@ func TestAPictureIsFoundByWhatItMeans(t *testing.T) {
 		c.Embed = embed.Config{Driver: embed.Builtin, Dir: dir}
 	}})
 	prompts := []string{"a cat sleeping on a sofa", "a red sports car on a mountain road", "a bowl of ramen with an egg", "an old sailing ship in a storm", "a portrait of a queen with a crown"}
-	hashes := make([]library.AssetHash, len(prompts))
+	hashes := make([]string, len(prompts))
 	for i, p := range prompts {
-		hashes[i] = e.StoreFile("", fmt.Sprintf("%d.png", i), "image/png", picture(i, p)).Asset.Hash
+		hashes[i] = e.StoreFile("", fmt.Sprintf("%d.png", i), "image/png", picture(i, p)).Asset.AssetH
 	}
-	search := func(in map[string]any) (out servicetest.Found) {
-		e.Call(http.MethodPost, "/api/v1/assets/search", in, &out)
-		return out
-	}
-	likeTheFirst := map[string]any{"similar_to_asset_h": hashes[0], "embedding_configuration_h": e.Embedder.ID()}
+	likeTheFirst := client.SearchAssetsInput{SimilarToAssetH: hashes[0], EmbeddingConfigurationH: e.Embedder.ID()}
 	servicetest.Eventually(t, 60*time.Second, "every picture has its vector", func() error {
-		var f servicetest.Found
-		if err := e.Client("").Call(t.Context(), http.MethodPost, "/api/v1/assets/search", likeTheFirst, &f); err != nil {
+		out, err := e.Client("").SearchAssets(t.Context(), likeTheFirst)
+		if err != nil {
 			return err
 		}
-		if f.Total != len(prompts)-1 || f.Has(string(hashes[0])) {
+		if f := (servicetest.Found{SearchAssetsOutput: out, Total: int(out.Total)}); f.Total != len(prompts)-1 || f.Has(hashes[0]) {
 			return fmt.Errorf("%d pictures are like the first", f.Total)
 		}
 		return nil
 	})
 	for q, want := range map[string]int{"kitten taking a nap": 0, "fast automobile": 1, "noodle soup": 2, "boat at sea": 3, "royal woman": 4} {
-		if f := search(map[string]any{"query": q}); f.Data[0].Hash != hashes[want] {
+		if f := e.Search("", q, ""); f.Data[0].AssetH != hashes[want] {
 			t.Errorf("%q finds %s first, want %s", q, f.Data[0].Filename, prompts[want])
 		}
 	}
-	if f := search(map[string]any{"query": "quarterly earnings report"}); f.Total != 0 || len(f.Degraded) > 0 {
+	if f := e.Search("", "quarterly earnings report", ""); f.Total != 0 || len(f.Degraded) > 0 {
 		t.Errorf("words that no picture is about find %d, degraded %v", f.Total, f.Degraded)
 	}
 	var facets struct {
 		Total    int
 		Degraded []string
 	}
-	kitten := search(map[string]any{"query": "kitten"}).Total
+	kitten := e.Search("", "kitten", "").Total
 	e.Call(http.MethodPost, "/api/v1/assets/facets", map[string]any{"query": "kitten", "facets": []string{"tool"}}, &facets)
 	if facets.Total != kitten || kitten == 0 || slices.Contains(facets.Degraded, "semantic") {
 		t.Errorf("facets count %+v where the search finds %d", facets, kitten)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/api/client"
 	"vitrine/embed"
 	"vitrine/service"
 	"vitrine/service/servicetest"
@@ -69,8 +70,8 @@ func TestAnotherModelTakesOverWhileBothProcessesAnswer(t *testing.T) {
 	}
 	complete := func(e *servicetest.Env, key string) func() error {
 		return func() error {
-			var f servicetest.Found
-			if err := e.Client(key).Call(t.Context(), http.MethodPost, "/api/v1/assets/search", map[string]any{"query": "any number at all"}, &f); err != nil {
+			f, err := e.Client(key).SearchAssets(t.Context(), client.SearchAssetsInput{Query: "any number at all"})
+			if err != nil {
 				return err
 			}
 			if f.Total != count || len(f.Degraded) > 0 {
@@ -94,8 +95,7 @@ func TestAnotherModelTakesOverWhileBothProcessesAnswer(t *testing.T) {
 					return
 				default:
 				}
-				var f servicetest.Found
-				err := e.Client(first.Key).Call(t.Context(), http.MethodPost, "/api/v1/assets/search", map[string]any{"query": fmt.Sprint("number ", n%count)}, &f)
+				f, err := e.Client(first.Key).SearchAssets(t.Context(), client.SearchAssetsInput{Query: fmt.Sprint("number ", n%count)})
 				if err != nil || f.Total == 0 {
 					t.Errorf("search %d at %s found %d: %v", n, e.URL, f.Total, err)
 					return
@@ -109,13 +109,13 @@ func TestAnotherModelTakesOverWhileBothProcessesAnswer(t *testing.T) {
 	searching.Wait()
 
 	down.Store(true)
-	late := first.StoreFile("", "late.png", "image/png", picture(count, "a late picture")).Asset.Hash
+	late := first.StoreFile("", "late.png", "image/png", picture(count, "a late picture")).Asset.AssetH
 	servicetest.Eventually(t, 30*time.Second, "a picture is found by its words while the provider is away", func() error {
-		var f servicetest.Found
-		if err := second.Client(first.Key).Call(t.Context(), http.MethodPost, "/api/v1/assets/search", map[string]any{"query": "a late picture"}, &f); err != nil {
+		f, err := second.Client(first.Key).SearchAssets(t.Context(), client.SearchAssetsInput{Query: "a late picture"})
+		if err != nil {
 			return err
 		}
-		if len(f.Data) == 0 || f.Data[0].Hash != late || len(f.Degraded) == 0 {
+		if len(f.Data) == 0 || f.Data[0].AssetH != late || len(f.Degraded) == 0 {
 			return fmt.Errorf("%d found, degraded %v", f.Total, f.Degraded)
 		}
 		return nil

@@ -60,7 +60,7 @@ func TestTheModelLibraryToldByItsSixTools(t *testing.T) {
 		var out struct {
 			Models []use `json:"models"`
 		}
-		e.Call("GET", "/api/v1/assets/"+string(asset.Asset.Hash)+"/models", nil, &out)
+		e.Call("GET", "/api/v1/assets/"+string(asset.Asset.AssetH)+"/models", nil, &out)
 		return out.Models
 	}
 	if list := uses(first); len(list) != 2 || list[0].Hash != checkpoint || list[0].Weight != nil || list[1].Hash != lora || *list[1].Weight != 0.6 || list[1].Source != "extracted" {
@@ -71,7 +71,7 @@ func TestTheModelLibraryToldByItsSixTools(t *testing.T) {
 		var out struct {
 			Changed bool `json:"changed"`
 		}
-		e.Call(http.MethodPost, "/api/v1/assets/"+string(asset.Asset.Hash)+"/models", args, &out)
+		e.Call(http.MethodPost, "/api/v1/assets/"+string(asset.Asset.AssetH)+"/models", args, &out)
 		return out.Changed
 	}
 	if !link(silent, map[string]any{"model_hash": lora, "model_weight": 0.8, "detection_source": "agent"}) ||
@@ -134,7 +134,7 @@ func TestTheModelLibraryToldByItsSixTools(t *testing.T) {
 // with the code and field that say why.
 func TestTheModelToolsRefuseWhatCannotBe(t *testing.T) {
 	w := newWorld(t)
-	asset, model := "/api/v1/assets/"+string(w.asset.Asset.Hash)+"/models", "/api/v1/models/"+string(worldModel)
+	asset, model := "/api/v1/assets/"+string(w.asset.Asset.AssetH)+"/models", "/api/v1/models/"+string(worldModel)
 	nobody := strings.Repeat("0", 40)
 	w.Call(http.MethodPost, model+"/versions", map[string]any{"version_tag": "v1"}, nil)
 	other := w.NewKey(w.NewTenant("other"), allPermissions...)

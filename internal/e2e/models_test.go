@@ -13,7 +13,7 @@ import (
 func TestALinkedModelIsFoundBySearchesUntilTheLinkIsUndone(t *testing.T) {
 	w := newWorld(t)
 	silent := w.StoreFile("", "silent.png", "image/png", picture(60, ""))
-	path := "/api/v1/assets/" + string(silent.Asset.Hash) + "/models"
+	path := "/api/v1/assets/" + string(silent.Asset.AssetH) + "/models"
 	var linked struct {
 		Changed     bool   `json:"changed"`
 		OperationID string `json:"operation_id"`
@@ -26,7 +26,7 @@ func TestALinkedModelIsFoundBySearchesUntilTheLinkIsUndone(t *testing.T) {
 	if !linked.Changed || linked.Model.Source != "manual_tag" {
 		t.Errorf("linked %+v", linked)
 	}
-	if f := w.Search("", "checkpoint:canarymodel", linked.IndexToken); !f.Has(string(silent.Asset.Hash)) || f.Total != 2 {
+	if f := w.Search("", "checkpoint:canarymodel", linked.IndexToken); !f.Has(string(silent.Asset.AssetH)) || f.Total != 2 {
 		t.Errorf("the linked model finds %+v", f)
 	}
 	var listed struct {
@@ -40,7 +40,7 @@ func TestALinkedModelIsFoundBySearchesUntilTheLinkIsUndone(t *testing.T) {
 		t.Errorf("the model library says %+v", listed)
 	}
 	w.Call(http.MethodPost, "/api/v1/operations/"+linked.OperationID+"/undo", nil, &linked)
-	if f := w.Search("", "checkpoint:canarymodel", linked.IndexToken); f.Has(string(silent.Asset.Hash)) || f.Total != 1 {
+	if f := w.Search("", "checkpoint:canarymodel", linked.IndexToken); f.Has(string(silent.Asset.AssetH)) || f.Total != 1 {
 		t.Errorf("after the undo the model still finds %+v", f)
 	}
 }
@@ -67,9 +67,9 @@ func TestTheReportSaysWhyFilesHaveNoPrompt(t *testing.T) {
 	}
 	for i, want := range []struct {
 		reason string
-		asset  library.AssetHash
-	}{{"no_metadata", silent.Asset.Hash}, {"stripped", edited.Asset.Hash}} {
-		if got := r.Reasons[i]; got.Reason != want.reason || len(got.Examples) != 1 || got.Examples[0] != want.asset {
+		asset  string
+	}{{"no_metadata", silent.Asset.AssetH}, {"stripped", edited.Asset.AssetH}} {
+		if got := r.Reasons[i]; got.Reason != want.reason || len(got.Examples) != 1 || string(got.Examples[0]) != want.asset {
 			t.Errorf("reason %d is %+v, want %+v", i, got, want)
 		}
 	}
@@ -79,7 +79,7 @@ func TestTheReportSaysWhyFilesHaveNoPrompt(t *testing.T) {
 	var one struct {
 		Extraction *struct{ State, Reason, Sentence, By string }
 	}
-	w.Call(http.MethodGet, "/api/v1/assets/"+string(edited.Asset.Hash), nil, &one)
+	w.Call(http.MethodGet, "/api/v1/assets/"+string(edited.Asset.AssetH), nil, &one)
 	if x := one.Extraction; x == nil || x.State != "none" || x.Reason != "stripped" || x.By != "GIMP 3.0" || !strings.Contains(x.Sentence, "GIMP 3.0") {
 		t.Errorf("the asset itself says %+v", x)
 	}

@@ -193,19 +193,15 @@ func (o *outage) works() {
 	o.t.Helper()
 	o.files++
 	data := picture(o.files, "lighthouse in the outage")
-	var out servicetest.Stored
-	if err := o.api.Call(o.t.Context(), http.MethodPost, "/api/v1/assets", map[string]any{"filename": "now.png", "mime_type": "image/png", "asset_data_base64": data}, &out); err != nil {
+	out, err := o.store(data)
+	if err != nil {
 		o.t.Errorf("storing during the outage: %v", err)
 		return
 	}
-	path := "/api/v1/assets/" + string(out.Asset.Hash)
-	if err := o.api.Call(o.t.Context(), http.MethodPatch, path, map[string]any{"tags": []string{"outage"}}, nil); err != nil {
+	if _, err := o.api.UpdateAsset(o.t.Context(), client.UpdateAssetInput{AssetH: out.Asset.AssetH, Tags: &[]string{"outage"}}); err != nil {
 		o.t.Errorf("tagging during the outage: %v", err)
 	}
-	var details struct {
-		Tags []string `json:"tags"`
-	}
-	if err := o.api.Call(o.t.Context(), http.MethodGet, path, nil, &details); err != nil || len(details.Tags) != 1 {
+	if details, err := o.api.GetAssetDetails(o.t.Context(), client.GetAssetDetailsInput{AssetH: out.Asset.AssetH}); err != nil || len(details.Tags) != 1 {
 		o.t.Errorf("details during the outage: %v, tags %v", err, details.Tags)
 	}
 	if !o.stored(data) {
@@ -299,11 +295,8 @@ func (o *outage) walksGoOn() {
 		o.t.Fatal(err)
 	}
 	walk := func(cursor string) (next string, err error) {
-		var page struct {
-			Next string `json:"next_cursor"`
-		}
-		err = o.api.Call(o.t.Context(), http.MethodPost, "/api/v1/assets/search", map[string]any{"limit": 5, "cursor": cursor}, &page)
-		return page.Next, err
+		page, err := o.api.SearchAssets(o.t.Context(), client.SearchAssetsInput{Limit: 5, Cursor: cursor})
+		return page.NextCursor, err
 	}
 	var cursors []string
 	for n := range room + 2 {
@@ -326,7 +319,7 @@ func (o *outage) walksGoOn() {
 func (o *outage) away() {
 	o.t.Helper()
 	began := time.Now()
-	err := o.api.Call(o.t.Context(), http.MethodPost, "/api/v1/assets", map[string]any{"filename": "x.png", "mime_type": "image/png", "asset_data_base64": picture(1<<20, "")}, nil)
+	_, err := o.store(picture(1<<20, ""))
 	var e *client.Error
 	if !errors.As(err, &e) || e.Status != http.StatusServiceUnavailable || e.RetryAfter <= 0 {
 		o.t.Errorf("a write without database was answered with %v, want 503 and when to come again", err)

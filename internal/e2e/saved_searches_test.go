@@ -44,7 +44,7 @@ func TestASavedSearchIsKeptChangedRunAndDeleted(t *testing.T) {
 		t.Errorf("read back: %s", cmp.Diff(made, got))
 	}
 	var found servicetest.Found
-	if w.Call("POST", path+"/"+made.ID+"/run", map[string]any{"limit": 5}, &found); found.Total != 1 || !found.Has(string(w.asset.Asset.Hash)) {
+	if w.Call("POST", path+"/"+made.ID+"/run", map[string]any{"limit": 5}, &found); found.Total != 1 || !found.Has(string(w.asset.Asset.AssetH)) {
 		t.Errorf("running it finds %+v", found)
 	}
 	var changed savedSearch

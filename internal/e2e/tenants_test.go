@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/api/client"
 	"vitrine/internal/echo"
 	"vitrine/library"
 	"vitrine/service/servicetest"
@@ -31,14 +32,14 @@ func TestNothingOfAnotherTenantIsEverSeen(t *testing.T) {
 		s := w.StoreFile(victimKey, fmt.Sprintf("%s-%d.png", canary, i), "image/png", picture(100+i, canary+" prompt"), canary+"-tag")
 		theirs = append(theirs, s)
 	}
-	var changed servicetest.Stored
-	if err := w.Client(victimKey).Call(t.Context(), http.MethodPatch, "/api/v1/assets/"+string(theirs[0].Asset.Hash),
-		map[string]any{"title": canary + " title", "description": canary + " description", "status": "Approved"}, &changed); err != nil {
+	title, description, approved := canary+" title", canary+" description", "Approved"
+	changed, err := w.Client(victimKey).UpdateAsset(t.Context(), client.UpdateAssetInput{AssetH: theirs[0].Asset.AssetH, Title: &title, Description: &description, Status: &approved})
+	if err != nil {
 		t.Fatal(err)
 	}
 	// The same model by its identity, for it follows from type and name.
-	if err := w.Client(victimKey).Call(t.Context(), http.MethodPost, "/api/v1/models/"+string(worldModel)+"/versions",
-		map[string]any{"version_tag": canary + "-1", "version_notes": canary}, nil); err != nil {
+	_, err = w.Client(victimKey).AddModelVersion(t.Context(), client.AddModelVersionInput{ModelHash: string(worldModel), VersionTag: canary + "-1", VersionNotes: canary})
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range theirs { // a token waits for its own write only
@@ -81,14 +82,14 @@ func TestNothingOfAnotherTenantIsEverSeen(t *testing.T) {
 		}
 	}
 	for _, r := range w.Catalogue.Resources {
-		uri := strings.ReplaceAll(r.URI, "{asset_h}", string(theirs[0].Asset.Hash))
+		uri := strings.ReplaceAll(r.URI, "{asset_h}", theirs[0].Asset.AssetH)
 		for _, c := range clients {
 			scan("resource "+uri, string(c.Send(t, "resources/read", map[string]any{"uri": uri}).Body))
 		}
 	}
 	for _, path := range []string{"/api/v1/assets/%s", "/api/v1/assets/%s/download", "/api/v1/assets/%s/thumbnail", "/api/v1/assets/%s/workflow",
 		"/api/v1/assets/%s/lineage", "/api/v1/assets/%s/evolution-chain", "/api/v1/assets/%s/session"} {
-		status, theirAnswer, _ := w.Raw(http.MethodGet, fmt.Sprintf(path, theirs[0].Asset.Hash), w.Key, nil, nil)
+		status, theirAnswer, _ := w.Raw(http.MethodGet, fmt.Sprintf(path, theirs[0].Asset.AssetH), w.Key, nil, nil)
 		none, noAnswer, _ := w.Raw(http.MethodGet, fmt.Sprintf(path, strings.Repeat("d", 40)), w.Key, nil, nil)
 		if status != none || !sameProblem(theirAnswer, noAnswer) {
 			t.Errorf("%s tells another tenant's asset (%d %s) from none (%d %s)", path, status, theirAnswer, none, noAnswer)
@@ -104,8 +105,8 @@ func TestNothingOfAnotherTenantIsEverSeen(t *testing.T) {
 		t.Errorf("only %d answers looked at", calls)
 	}
 	w.victimIsUntouched(victimKey, theirs)
-	var kept struct{ Name, Query string }
-	if err := w.Client(victimKey).Call(t.Context(), http.MethodGet, "/api/v1/saved-searches/"+saved, nil, &kept); err != nil || kept.Name != canary+" search" || kept.Query != canary {
+	kept, err := w.Client(victimKey).GetSavedSearch(t.Context(), client.GetSavedSearchInput{SavedSearchID: saved})
+	if err != nil || kept.Name != canary+" search" || kept.Query != canary {
 		t.Errorf("the victim's saved search was changed: %+v %v", kept, err)
 	}
 }
@@ -122,16 +123,16 @@ func hostile(good map[string]any, theirs servicetest.Stored, operation, saved st
 		}
 		out = append(out, m)
 	}
-	with(map[string]any{"asset_h": string(theirs.Asset.Hash)})
-	with(map[string]any{"asset_id": string(theirs.Asset.Hash)})
-	with(map[string]any{"asset_hash": string(theirs.Asset.Hash)})
-	with(map[string]any{"asset_hs": []any{string(theirs.Asset.Hash)}})
+	with(map[string]any{"asset_h": string(theirs.Asset.AssetH)})
+	with(map[string]any{"asset_id": string(theirs.Asset.AssetH)})
+	with(map[string]any{"asset_hash": string(theirs.Asset.AssetH)})
+	with(map[string]any{"asset_hs": []any{string(theirs.Asset.AssetH)}})
 	with(map[string]any{"operation_id": operation})
 	with(map[string]any{"saved_search_id": saved})
 	with(map[string]any{"tenant_id": string(victim)})
 	with(map[string]any{"min_index_token": operation})
 	for _, q := range []string{"", canary, "tag:" + canary + "*", "filename:" + canary, "tenant_id:" + string(victim), `title:"` + canary + ` title"`, "NOT zzz", "-tag:zzz",
-		"chain:" + string(theirs.Asset.Hash), "status:Approved OR " + canary, "(" + canary + ") OR (*png)"} {
+		"chain:" + string(theirs.Asset.AssetH), "status:Approved OR " + canary, "(" + canary + ") OR (*png)"} {
 		with(map[string]any{"query": q})
 	}
 	return out
@@ -168,12 +169,8 @@ func sameProblem(a, b []byte) bool {
 func (w world) victimIsUntouched(key string, theirs []servicetest.Stored) {
 	w.T.Helper()
 	for i, s := range theirs {
-		var d struct {
-			Title    string   `json:"title"`
-			Filename string   `json:"filename"`
-			Tags     []string `json:"tags"`
-		}
-		if err := w.Client(key).Call(w.T.Context(), http.MethodGet, "/api/v1/assets/"+string(s.Asset.Hash), nil, &d); err != nil {
+		d, err := w.Client(key).GetAssetDetails(w.T.Context(), client.GetAssetDetailsInput{AssetH: s.Asset.AssetH})
+		if err != nil {
 			w.T.Fatal(err)
 		}
 		if len(d.Tags) != 1 || d.Tags[0] != canary+"-tag" || !strings.HasPrefix(d.Filename, canary) || i == 0 && d.Title != canary+" title" {

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"vitrine/internal/clientgen"
 	"vitrine/op"
 	"vitrine/query"
 )
@@ -15,18 +17,24 @@ const (
 	referenceDir = "docs/guide/reference"
 	languagePage = "docs/guide/query-language.md"
 	snapshotDir  = "op/all/testdata/snapshots"
+	clientDir    = "api/client"
 	readme       = "README.md"
+
+	clientExt = ".gen.go"
 )
 
 // WriteDocuments writes every document that is generated from the code, below the
 // root of the source: the reference pages, the page of the query language, the
-// README's table of tools, and the snapshots of the interface.
+// README's table of tools, the snapshots of the interface, and the typed Go client.
 func WriteDocuments(root string) error {
 	c := Described()
 	if err := op.WriteReference(filepath.Join(root, referenceDir), c); err != nil {
 		return err
 	}
 	if err := op.WriteSnapshots(filepath.Join(root, snapshotDir), c); err != nil {
+		return err
+	}
+	if err := WriteClient(filepath.Join(root, clientDir)); err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(root, languagePage), []byte(query.Reference()), 0o644); err != nil {
@@ -37,6 +45,11 @@ func WriteDocuments(root string) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(root, readme), []byte(page), 0o644)
+}
+
+// WriteClient writes the generated files of package api/client into dir.
+func WriteClient(dir string) error {
+	return op.WriteFiles(dir, clientExt, clientgen.Files(Described()))
 }
 
 // StaleDocuments names the generated documents that are not what the code says.
@@ -50,7 +63,11 @@ func StaleDocuments(root string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	stale := append(pages, snapshots...)
+	client, err := op.StaleFiles(filepath.Join(root, clientDir), clientExt, clientgen.Files(c))
+	if err != nil {
+		return nil, err
+	}
+	stale := slices.Concat(pages, snapshots, client)
 	if have, err := os.ReadFile(filepath.Join(root, languagePage)); err != nil || string(have) != query.Reference() {
 		stale = append(stale, languagePage)
 	}

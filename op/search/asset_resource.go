@@ -16,7 +16,7 @@ func (s *Service) Resources() []op.Resource {
 			Doc:     "One asset with everything that is known of its making, as GetAssetDetails gives it.",
 			Example: "vitrine://assets/da39a3ee5e6b4b0d3255bfef95601890afd80709",
 			Read: func(ctx context.Context, actor library.Actor, vars map[string]string) (any, error) {
-				if hash := lower(vars["asset_h"]); hash.Valid() {
+				if hash := lowerHash(vars["asset_h"]); hash.Valid() {
 					return s.details(ctx, actor, detailsInput{AssetHash: string(hash)})
 				}
 				return nil, library.NotFound("asset")

@@ -20,7 +20,7 @@ type createSavedInput struct {
 }
 
 // Validate implements op.Validator.
-func (in *createSavedInput) Validate() []library.FieldError { return blankName(&in.Name) }
+func (in *createSavedInput) Validate() []library.FieldError { return checkName(&in.Name) }
 
 func (s *Service) createSavedSearch() op.Operation {
 	return op.Define(op.Meta{
@@ -30,12 +30,12 @@ func (s *Service) createSavedSearch() op.Operation {
 		Spec:    "open points §1, §8",
 		Example: map[string]any{"name": "Approved foxes", "query": "fox -tag:wip", "filters": map[string]any{"status": "Approved"}, "order_by": "created"},
 	}, func(ctx context.Context, actor library.Actor, in createSavedInput) (savedOutput, error) {
-		filters, err := keptFilters(in.Filters)
+		filters, err := encodeFilters(in.Filters)
 		if err != nil {
 			return savedOutput{}, err
 		}
 		saved := store.SavedSearch{Name: in.Name, Description: in.Description, Query: in.Query, Mode: in.SearchMode, Filters: filters, OrderBy: in.OrderBy, Direction: in.Order}
-		if err := s.checkSaved(actor, saved); err != nil {
+		if err := s.validateSaved(actor, saved); err != nil {
 			return savedOutput{}, err
 		}
 		if saved, err = s.Store.AddSavedSearch(ctx, actor, saved); err != nil {

@@ -24,40 +24,40 @@ const maxCursor = 64 << 10
 // clients.
 type cursor struct {
 	Search   []byte          `json:"s"` // what the walk is a walk of
-	Point    string          `json:"p"`
+	PIT      string          `json:"p"`
 	Expires  int64           `json:"e"` // Unix seconds
 	Total    int64           `json:"t"`
 	Seen     int             `json:"n"` // hits that earlier pages showed
 	After    json.RawMessage `json:"a,omitempty"`
 	Degraded bool            `json:"d,omitempty"` // the walk goes by words only
-	Fused    bool            `json:"f,omitempty"` // there is a head, even when it is empty
+	Hybrid   bool            `json:"f,omitempty"` // there is a head, even when it is empty
 
-	head []library.AssetHash
+	topK []library.AssetHash
 }
 
 const hashBytes = 20
 
-// seal writes a cursor: the length of its fields, the fields, the head, the seal.
-func (c cursor) seal(key []byte) (string, error) {
+// encode writes a cursor: the length of its fields, the fields, the head, the seal.
+func (c cursor) encode(key []byte) (string, error) {
 	fields, err := json.Marshal(c)
 	if err != nil {
 		return "", err
 	}
 	b := binary.BigEndian.AppendUint16(nil, uint16(len(fields)))
 	b = append(b, fields...)
-	for _, h := range c.head {
+	for _, h := range c.topK {
 		raw, err := hex.DecodeString(string(h))
 		if err != nil {
 			return "", err
 		}
 		b = append(b, raw...)
 	}
-	return base64.RawURLEncoding.EncodeToString(append(b, sealOf(key, b)...)), nil
+	return base64.RawURLEncoding.EncodeToString(append(b, signature(key, b)...)), nil
 }
 
-// sealOf is the seal of a cursor. The key is not used as it is: the same key
+// signature is the seal of a cursor. The key is not used as it is: the same key
 // signs links.
-func sealOf(key, b []byte) []byte {
+func signature(key, b []byte) []byte {
 	own := hmac.New(sha256.New, key)
 	own.Write([]byte("search cursor"))
 	m := hmac.New(sha256.New, own.Sum(nil))
@@ -65,40 +65,40 @@ func sealOf(key, b []byte) []byte {
 	return m.Sum(nil)[:16]
 }
 
-// openCursor reads a cursor that was sealed with the key for the same search.
-func openCursor(key []byte, text string, search []byte, now time.Time) (cursor, error) {
+// decodeCursor reads a cursor that was sealed with the key for the same search.
+func decodeCursor(key []byte, text string, search []byte, now time.Time) (cursor, error) {
 	var c cursor
 	if len(text) > maxCursor {
-		return c, badCursor("format", "It is not a cursor of this service.")
+		return c, cursorError("format", "It is not a cursor of this service.")
 	}
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(b) < 2+16 {
-		return c, badCursor("format", "It is not a cursor of this service.")
+		return c, cursorError("format", "It is not a cursor of this service.")
 	}
 	body, seal := b[:len(b)-16], b[len(b)-16:]
-	if !hmac.Equal(seal, sealOf(key, body)) {
-		return c, badCursor("format", "It is not a cursor of this service, or it was changed on the way.")
+	if !hmac.Equal(seal, signature(key, body)) {
+		return c, cursorError("format", "It is not a cursor of this service, or it was changed on the way.")
 	}
 	n := int(binary.BigEndian.Uint16(body))
 	if err := json.Unmarshal(body[2:2+n], &c); err != nil {
 		return c, err
 	}
 	for rest := body[2+n:]; len(rest) >= hashBytes; rest = rest[hashBytes:] {
-		c.head = append(c.head, library.AssetHash(hex.EncodeToString(rest[:hashBytes])))
+		c.topK = append(c.topK, library.AssetHash(hex.EncodeToString(rest[:hashBytes])))
 	}
-	if c.Fused && c.head == nil {
-		c.head = []library.AssetHash{}
+	if c.Hybrid && c.topK == nil {
+		c.topK = []library.AssetHash{}
 	}
 	switch {
 	case !hmac.Equal(c.Search, search):
-		return c, badCursor("conflict", "It belongs to another search. Send the same query, mode, filters and order as for the page it came with; limit may change.")
+		return c, cursorError("conflict", "It belongs to another search. Send the same query, mode, filters and order as for the page it came with; limit may change.")
 	case now.Unix() > c.Expires:
-		return c, run.Expired()
+		return c, run.CursorExpired()
 	}
 	return c, nil
 }
 
-func badCursor(code, message string) *library.Error {
+func cursorError(code, message string) *library.Error {
 	return library.Invalid(library.FieldError{Field: "cursor", Code: code, Message: message,
 		Hint: `Send the next_cursor of the last answer as it came, or begin again with "*".`})
 }
@@ -106,7 +106,7 @@ func badCursor(code, message string) *library.Error {
 // searchID identifies what a walk goes through, for whom: the arguments that
 // decide which assets come in which order.
 func searchID(actor library.Actor, in searchInput) ([]byte, error) {
-	in.InPages, in.TenantID = InPages{}, ""
+	in.PageInput, in.TenantID = PageInput{}, ""
 	raw, err := json.Marshal(struct {
 		Tenant library.TenantID
 		Viewer string

@@ -15,22 +15,22 @@ import (
 func TestACursorComesBackAsItWas(t *testing.T) {
 	key, now := bytes.Repeat([]byte("k"), 32), time.Unix(1_700_000_000, 0)
 	for name, c := range map[string]cursor{
-		"by words":            {Point: "p", Total: 12, Seen: 5, After: []byte(`[1.5,9223372036854775807,null]`)},
-		"in a fused head":     {Point: "p", Fused: true, Seen: 20, head: []library.AssetHash{"da39a3ee5e6b4b0d3255bfef95601890afd80709", "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"}},
-		"with an empty head":  {Point: "p", Fused: true, head: []library.AssetHash{}},
-		"without its meaning": {Point: "p", Degraded: true},
-		"with a long head":    {Fused: true, head: slices.Repeat([]library.AssetHash{"da39a3ee5e6b4b0d3255bfef95601890afd80709"}, 400)},
+		"by words":            {PIT: "p", Total: 12, Seen: 5, After: []byte(`[1.5,9223372036854775807,null]`)},
+		"in a fused head":     {PIT: "p", Hybrid: true, Seen: 20, topK: []library.AssetHash{"da39a3ee5e6b4b0d3255bfef95601890afd80709", "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"}},
+		"with an empty head":  {PIT: "p", Hybrid: true, topK: []library.AssetHash{}},
+		"without its meaning": {PIT: "p", Degraded: true},
+		"with a long head":    {Hybrid: true, topK: slices.Repeat([]library.AssetHash{"da39a3ee5e6b4b0d3255bfef95601890afd80709"}, 400)},
 	} {
 		c.Search, c.Expires = []byte("search"), now.Unix()+1
-		text, err := c.seal(key)
+		text, err := c.encode(key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := openCursor(key, text, []byte("search"), now)
-		if diff := cmp.Diff(c, got, cmp.AllowUnexported(cursor{}), cmpopts.EquateEmpty()); err != nil || diff != "" || (got.head == nil) == c.Fused {
+		got, err := decodeCursor(key, text, []byte("search"), now)
+		if diff := cmp.Diff(c, got, cmp.AllowUnexported(cursor{}), cmpopts.EquateEmpty()); err != nil || diff != "" || (got.topK == nil) == c.Hybrid {
 			t.Errorf("%s: %v %s", name, err, diff)
 		}
-		if _, err := openCursor(key, text, []byte("search"), now.Add(3*time.Second)); library.AsError(err).Code != "CURSOR_EXPIRED" || library.AsError(err).Kind != library.KindInvalid {
+		if _, err := decodeCursor(key, text, []byte("search"), now.Add(3*time.Second)); library.AsError(err).Code != "CURSOR_EXPIRED" || library.AsError(err).Kind != library.KindInvalid {
 			t.Errorf("%s, too late: %v", name, err)
 		}
 		for i := 0; i < len(text); i += 1 + len(text)/50 {
@@ -38,7 +38,7 @@ func TestACursorComesBackAsItWas(t *testing.T) {
 			if bad[i]++; text[i] == 'z' || text[i] == 'Z' || text[i] == '9' {
 				bad[i] = 'a'
 			}
-			if _, err := openCursor(key, string(bad), []byte("search"), now); library.AsError(err).Kind != library.KindInvalid {
+			if _, err := decodeCursor(key, string(bad), []byte("search"), now); library.AsError(err).Kind != library.KindInvalid {
 				t.Errorf("%s, changed at %d: %v", name, i, err)
 			}
 		}
@@ -46,7 +46,7 @@ func TestACursorComesBackAsItWas(t *testing.T) {
 }
 
 func TestAWalkBelongsToItsCaller(t *testing.T) {
-	in := searchInput{Query: "fox", InPages: InPages{Limit: 5}}
+	in := searchInput{Query: "fox", PageInput: PageInput{Limit: 5}}
 	a := library.Actor{ID: "a", Tenant: "t", Permissions: []library.Permission{library.PermSearch}}
 	b, admin := a, a
 	b.ID = "b"

@@ -18,7 +18,7 @@ func (s *Service) deleteSavedSearch() op.Operation {
 		Doc:    "Deletes a saved search for everybody. The assets it finds stay. It cannot be undone; the audit trail keeps what it was.",
 		Method: "DELETE", Path: "/api/v1/saved-searches/{saved_search_id}", Permission: library.PermWrite, Destructive: true, RESTOnly: true,
 		Spec:    "open points §1, §8",
-		Example: map[string]any{"saved_search_id": exampleSaved},
+		Example: map[string]any{"saved_search_id": exampleSavedSearchID},
 	}, func(ctx context.Context, actor library.Actor, in getSavedInput) (deleteSavedOutput, error) {
 		if err := s.Store.DeleteSavedSearch(ctx, actor, in.ID); err != nil {
 			return deleteSavedOutput{}, err

@@ -30,7 +30,7 @@ func (s *Service) getAssetDetails() op.Operation {
 }
 
 func (s *Service) details(ctx context.Context, actor library.Actor, in detailsInput) (detailsOutput, error) {
-	hash := lower(in.AssetHash)
+	hash := lowerHash(in.AssetHash)
 	d, err := s.Store.Asset(ctx, actor.Tenant, hash)
 	if err != nil {
 		return detailsOutput{}, err

@@ -80,19 +80,19 @@ func (s *Service) getFacets() op.Operation {
 		if err != nil {
 			return out, err
 		}
-		behind, err := s.await(ctx, actor, in.MinIndexToken)
+		behind, err := s.awaitWrite(ctx, actor, in.MinIndexToken)
 		if err != nil {
 			return out, err
 		}
-		meaning, degraded := s.meaning(ctx, query.Mode(in.SearchMode), compiled)
-		page, err := s.Searcher.Find(ctx, actor.Tenant, compiled, run.How{Meaning: meaning})
+		queryVector, degraded := s.queryVector(ctx, query.Mode(in.SearchMode), compiled)
+		page, err := s.Searcher.SearchWith(ctx, actor.Tenant, compiled, run.SearchOptions{QueryVector: queryVector})
 		if err != nil {
 			return out, err
 		}
-		if degraded || page.WordsOnly {
+		if degraded || page.LexicalOnly {
 			out.Degraded = append(out.Degraded, "semantic")
 		}
-		out.Degraded = append(out.Degraded, s.lacks(behind)...)
+		out.Degraded = append(out.Degraded, s.degradedBy(behind)...)
 		out.Total, out.TookMS, out.Interpretation = page.Total, page.TookMS, interpret(q, compiled)
 		for _, name := range in.Facets {
 			f, err := page.Facet(name)

@@ -9,7 +9,7 @@ import (
 
 type getSavedInput struct {
 	op.InTenant
-	InSaved
+	SavedSearchInput
 }
 
 func (s *Service) getSavedSearch() op.Operation {
@@ -18,7 +18,7 @@ func (s *Service) getSavedSearch() op.Operation {
 		Doc:    "Gives one saved search with how its query is read.",
 		Method: "GET", Path: "/api/v1/saved-searches/{saved_search_id}", Permission: library.PermSearch, ReadOnly: true, Idempotent: true, RESTOnly: true,
 		Spec:    "open points §1, §8",
-		Example: map[string]any{"saved_search_id": exampleSaved},
+		Example: map[string]any{"saved_search_id": exampleSavedSearchID},
 	}, func(ctx context.Context, actor library.Actor, in getSavedInput) (savedOutput, error) {
 		saved, err := s.Store.SavedSearch(ctx, actor.Tenant, in.ID)
 		if err != nil {

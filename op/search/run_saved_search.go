@@ -9,8 +9,8 @@ import (
 
 type runSavedInput struct {
 	op.InTenant
-	InSaved
-	InPages
+	SavedSearchInput
+	PageInput
 }
 
 func (s *Service) runSavedSearch() op.Operation {
@@ -19,17 +19,17 @@ func (s *Service) runSavedSearch() op.Operation {
 		Doc:    "Runs a saved search as it is kept now; the answer is that of SearchAssets.",
 		Method: "POST", Path: "/api/v1/saved-searches/{saved_search_id}/run", Permission: library.PermSearch, Rate: op.RateSearch, ReadOnly: true, Idempotent: true, RESTOnly: true,
 		Spec:    "open points §1, §8",
-		Example: map[string]any{"saved_search_id": exampleSaved, "limit": 5},
+		Example: map[string]any{"saved_search_id": exampleSavedSearchID, "limit": 5},
 	}, func(ctx context.Context, actor library.Actor, in runSavedInput) (searchOutput, error) {
 		saved, err := s.Store.SavedSearch(ctx, actor.Tenant, in.ID)
 		if err != nil {
 			return searchOutput{}, err
 		}
-		filters, err := savedFilters(saved)
+		filters, err := decodeFilters(saved)
 		if err != nil {
 			return searchOutput{}, err
 		}
-		as := searchInput{Query: saved.Query, SearchMode: saved.Mode, Filters: filters, OrderBy: saved.OrderBy, Order: saved.Direction, InPages: in.InPages}
+		as := searchInput{Query: saved.Query, SearchMode: saved.Mode, Filters: filters, OrderBy: saved.OrderBy, Order: saved.Direction, PageInput: in.PageInput}
 		if errs := as.Validate(); len(errs) > 0 {
 			return searchOutput{}, library.Invalid(errs...)
 		}

@@ -10,13 +10,13 @@ import (
 	"vitrine/store"
 )
 
-// InSaved is embedded by inputs that speak of one saved search.
-type InSaved struct {
+// SavedSearchInput is embedded by inputs that speak of one saved search.
+type SavedSearchInput struct {
 	ID string `json:"saved_search_id" minLength:"1" maxLength:"64" doc:"The saved search."`
 }
 
-// exampleSaved stands in examples where a caller puts an identifier of their own.
-const exampleSaved = "0198c5a0-0000-7000-8000-000000000000"
+// exampleSavedSearchID stands in examples where a caller puts an identifier of their own.
+const exampleSavedSearchID = "0198c5a0-0000-7000-8000-000000000000"
 
 // savedOutput is a saved search as it is shown.
 type savedOutput struct {
@@ -35,17 +35,17 @@ type savedOutput struct {
 	Strict         bool           `json:"strict" doc:"Whether it can also be read strictly, as pipelines and the mode boolean do."`
 }
 
-// checkSaved reads and compiles what is about to be saved: a search that cannot
+// validateSaved reads and compiles what is about to be saved: a search that cannot
 // be run is not kept.
-func (s *Service) checkSaved(actor library.Actor, saved store.SavedSearch) error {
-	filters, err := savedFilters(saved)
+func (s *Service) validateSaved(actor library.Actor, saved store.SavedSearch) error {
+	filters, err := decodeFilters(saved)
 	if err != nil {
 		return err
 	}
 	if errs := filters.validate(); len(errs) > 0 {
 		return library.Invalid(errs...)
 	}
-	_, _, err = s.compile(actor, saved.Query, query.Request{Mode: query.Mode(saved.Mode), Filters: filters.compile(), Sort: order(saved.OrderBy, saved.Direction), Limit: 1})
+	_, _, err = s.compile(actor, saved.Query, query.Request{Mode: query.Mode(saved.Mode), Filters: filters.compile(), Sort: sortOrder(saved.OrderBy, saved.Direction), Limit: 1})
 	return err
 }
 
@@ -53,7 +53,7 @@ func (s *Service) describeSaved(actor library.Actor, saved store.SavedSearch) (s
 	out := savedOutput{ID: saved.ID, Name: saved.Name, Description: saved.Description, Query: saved.Query, SearchMode: saved.Mode,
 		OrderBy: saved.OrderBy, Order: saved.Direction, CreatedAt: saved.CreatedAt.UTC(), CreatedBy: saved.CreatedBy, UpdatedAt: saved.UpdatedAt.UTC()}
 	var err error
-	if out.Filters, err = savedFilters(saved); err != nil {
+	if out.Filters, err = decodeFilters(saved); err != nil {
 		return out, err
 	}
 	out.Interpretation.Warnings = []query.Warning{}
@@ -66,7 +66,7 @@ func (s *Service) describeSaved(actor library.Actor, saved store.SavedSearch) (s
 	return out, nil
 }
 
-func savedFilters(saved store.SavedSearch) (*filtersInput, error) {
+func decodeFilters(saved store.SavedSearch) (*filtersInput, error) {
 	if saved.Filters == nil {
 		return nil, nil
 	}
@@ -74,8 +74,8 @@ func savedFilters(saved store.SavedSearch) (*filtersInput, error) {
 	return f, json.Unmarshal(saved.Filters, f)
 }
 
-// keptFilters is the form in which filters are kept; none are nil.
-func keptFilters(f *filtersInput) (json.RawMessage, error) {
+// encodeFilters is the form in which filters are kept; none are nil.
+func encodeFilters(f *filtersInput) (json.RawMessage, error) {
 	if f == nil {
 		return nil, nil
 	}
@@ -86,8 +86,8 @@ func keptFilters(f *filtersInput) (json.RawMessage, error) {
 	return raw, err
 }
 
-// blankName refuses a name of blanks.
-func blankName(name *string) []library.FieldError {
+// checkName refuses a name of blanks.
+func checkName(name *string) []library.FieldError {
 	if name == nil {
 		return nil
 	}

@@ -27,9 +27,9 @@ type Service struct {
 	Embedder embed.Embedder // nil: searches are by words only
 	Key      []byte         // signs cursors; at least 32 random bytes, the same in every process
 
-	recent recent
-	chance chance
-	walks  walks
+	cache         searchCache
+	minSimilarity minSimilarity
+	openPITs      openPITs
 }
 
 // Operations lists this package's operations.
@@ -38,13 +38,13 @@ func (s *Service) Operations() []op.Operation {
 		s.listSavedSearches(), s.createSavedSearch(), s.getSavedSearch(), s.updateSavedSearch(), s.runSavedSearch(), s.deleteSavedSearch()}
 }
 
-// awaitLimit is how long a search waits for a write it must see.
-const awaitLimit = 2 * time.Second
+// awaitTimeout is how long a search waits for a write it must see.
+const awaitTimeout = 2 * time.Second
 
-// await makes a search see the write that gave the token. A token that is
+// awaitWrite makes a search see the write that gave the token. A token that is
 // unknown, or a write that the index has not shown in time, degrades the answer;
 // it is no error, because the search itself is good.
-func (s *Service) await(ctx context.Context, actor library.Actor, token string) (behind bool, err error) {
+func (s *Service) awaitWrite(ctx context.Context, actor library.Actor, token string) (behind bool, err error) {
 	if token == "" {
 		return false, nil
 	}
@@ -56,7 +56,7 @@ func (s *Service) await(ctx context.Context, actor library.Actor, token string) 
 	for i, v := range versions {
 		writes[i] = indexer.Written{Hash: v.Hash, Version: v.Version}
 	}
-	return !s.Waiter.Await(ctx, actor.Tenant, writes, awaitLimit), nil
+	return !s.Waiter.Await(ctx, actor.Tenant, writes, awaitTimeout), nil
 }
 
 // filtersInput narrows a search (spec §4.1 SearchAssets).

@@ -22,11 +22,11 @@ type searchInput struct {
 	Filters     *filtersInput `json:"filters,omitempty" doc:"Conditions beside the query."`
 	OrderBy     string        `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,status,size,width,height,megapixels,duration,steps,cfg,seed" default:"relevance" doc:"relevance is newest first where there is nothing to rank by."`
 	Order       string        `json:"order,omitempty" enum:"asc,desc" doc:"Direction of order_by; names go up and everything else down when left out."`
-	InPages
+	PageInput
 }
 
-// InPages is embedded by inputs whose answer is a page of what a search finds.
-type InPages struct {
+// PageInput is embedded by inputs whose answer is a page of what a search finds.
+type PageInput struct {
 	Limit         int    `json:"limit,omitempty" minimum:"1" maximum:"100" default:"20" doc:"Results per page."`
 	Offset        int    `json:"offset,omitempty" minimum:"0" maximum:"10000" default:"0" doc:"Results to pass over."`
 	Cursor        string `json:"cursor,omitempty" maxLength:"65536" doc:"* to walk through all results; then each next_cursor."`
@@ -75,16 +75,16 @@ type hit struct {
 }
 
 type searchOutput struct {
-	Data           []hit          `json:"data"`
-	Total          int64          `json:"total" doc:"All results, of which data is one page."`
-	Limit          int            `json:"limit"`
-	Offset         int            `json:"offset"`
-	NextOffset     *int           `json:"next_offset,omitempty" doc:"The offset of the next page; absent on the last one."`
-	NextCursor     string         `json:"next_cursor,omitempty" doc:"Of a walk: the next page's cursor, good for three minutes; absent on the last one."`
-	Interpretation interpretation `json:"interpretation" doc:"How the query was read."`
-	DidYouMean     *respelling    `json:"did_you_mean,omitempty" doc:"Another spelling, where the words find less than three assets or one of them occurs nowhere."`
-	Degraded       []string       `json:"degraded" doc:"What this answer lacks: semantic (ranked by words only), index_behind (the awaited write is not shown yet), index_incomplete (the index had to be made anew or is being compared with the library; assets may be missing until that is done)."`
-	TookMS         int64          `json:"took_ms" doc:"Milliseconds inside the index."`
+	Data           []hit               `json:"data"`
+	Total          int64               `json:"total" doc:"All results, of which data is one page."`
+	Limit          int                 `json:"limit"`
+	Offset         int                 `json:"offset"`
+	NextOffset     *int                `json:"next_offset,omitempty" doc:"The offset of the next page; absent on the last one."`
+	NextCursor     string              `json:"next_cursor,omitempty" doc:"Of a walk: the next page's cursor, good for three minutes; absent on the last one."`
+	Interpretation interpretation      `json:"interpretation" doc:"How the query was read."`
+	DidYouMean     *spellingSuggestion `json:"did_you_mean,omitempty" doc:"Another spelling, where the words find less than three assets or one of them occurs nowhere."`
+	Degraded       []string            `json:"degraded" doc:"What this answer lacks: semantic (ranked by words only), index_behind (the awaited write is not shown yet), index_incomplete (the index had to be made anew or is being compared with the library; assets may be missing until that is done)."`
+	TookMS         int64               `json:"took_ms" doc:"Milliseconds inside the index."`
 }
 
 func (s *Service) searchAssets() op.Operation {
@@ -100,24 +100,24 @@ func (s *Service) searchAssets() op.Operation {
 func (s *Service) search(ctx context.Context, actor library.Actor, in searchInput) (searchOutput, error) {
 	out := searchOutput{Limit: in.Limit, Offset: in.Offset, Degraded: []string{}, Data: []hit{}}
 	mode := query.Mode(in.SearchMode)
-	req := query.Request{Mode: mode, Filters: in.Filters.compile(), Sort: order(in.OrderBy, in.Order),
-		Limit: in.Limit, Offset: in.Offset, Highlight: in.Highlight, SimilarTo: lower(in.SimilarTo)}
+	req := query.Request{Mode: mode, Filters: in.Filters.compile(), Sort: sortOrder(in.OrderBy, in.Order),
+		Limit: in.Limit, Offset: in.Offset, Highlight: in.Highlight, SimilarTo: lowerHash(in.SimilarTo)}
 	q, compiled, err := s.compile(actor, in.Query, req)
 	if err != nil {
 		return out, err
 	}
-	behind, err := s.await(ctx, actor, in.MinIndexToken)
+	behind, err := s.awaitWrite(ctx, actor, in.MinIndexToken)
 	if err != nil {
 		return out, err
 	}
 	interpretation := interpret(q, compiled)
-	near, err := s.byVector(ctx, actor, in, compiled)
+	near, err := s.knnSearch(ctx, actor, in, compiled)
 	if err != nil {
 		return out, err
 	}
-	find := s.find
+	find := s.offsetPage
 	if in.Cursor != "" {
-		find = s.walk
+		find = s.cursorPage
 	}
 	page, err := find(ctx, actor, in, compiled, near, &out)
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *Service) search(ctx context.Context, actor library.Actor, in searchInpu
 	if near == nil && in.Cursor == "" {
 		out.DidYouMean = s.didYouMean(ctx, actor, q, req, page)
 	}
-	out.Degraded = append(out.Degraded, s.lacks(behind)...)
+	out.Degraded = append(out.Degraded, s.degradedBy(behind)...)
 	withScore := in.IncludeScore == nil || *in.IncludeScore
 	for _, h := range page.Hits {
 		out.Data = append(out.Data, s.hit(h, withScore))
@@ -135,17 +135,17 @@ func (s *Service) search(ctx context.Context, actor library.Actor, in searchInpu
 	return out, nil
 }
 
-// find answers one page by its offset.
-func (s *Service) find(ctx context.Context, actor library.Actor, in searchInput, compiled, near *query.Search, out *searchOutput) (run.Page, error) {
+// offsetPage answers one page by its offset.
+func (s *Service) offsetPage(ctx context.Context, actor library.Actor, in searchInput, compiled, near *query.Search, out *searchOutput) (run.Page, error) {
 	var page run.Page
 	var err error
 	if near != nil {
 		page, err = s.Searcher.Search(ctx, actor.Tenant, near)
-		page.Total = min(page.Total, nearest)
+		page.Total = min(page.Total, maxNeighbours)
 	} else {
-		meaning, degraded := s.meaning(ctx, query.Mode(in.SearchMode), compiled)
-		page, err = s.Searcher.Find(ctx, actor.Tenant, compiled, run.How{Meaning: meaning})
-		out.wordsOnly(degraded || page.WordsOnly)
+		queryVector, degraded := s.queryVector(ctx, query.Mode(in.SearchMode), compiled)
+		page, err = s.Searcher.SearchWith(ctx, actor.Tenant, compiled, run.SearchOptions{QueryVector: queryVector})
+		out.lexicalOnly(degraded || page.LexicalOnly)
 	}
 	if next := in.Offset + len(page.Hits); int64(next) < page.Total && len(page.Hits) > 0 && next <= maxOffset {
 		out.NextOffset = &next
@@ -153,15 +153,15 @@ func (s *Service) find(ctx context.Context, actor library.Actor, in searchInput,
 	return page, err
 }
 
-// wordsOnly notes that meaning could not be used.
-func (out *searchOutput) wordsOnly(yes bool) {
+// lexicalOnly notes that meaning could not be used.
+func (out *searchOutput) lexicalOnly(yes bool) {
 	if yes {
 		out.Degraded = append(out.Degraded, "semantic")
 	}
 }
 
-// lacks names what an answer lacks because of the state of the index.
-func (s *Service) lacks(behind bool) (list []string) {
+// degradedBy names what an answer lacks because of the state of the index.
+func (s *Service) degradedBy(behind bool) (list []string) {
 	if behind {
 		list = append(list, "index_behind")
 	}
@@ -174,8 +174,8 @@ func (s *Service) lacks(behind bool) (list []string) {
 // maxOffset is how deep pages go by offset.
 const maxOffset = 10_000
 
-// everything compiles the search for all that an actor may see.
-func (s *Service) everything(actor library.Actor) (*query.Search, error) {
+// matchAll compiles the search for all that an actor may see.
+func (s *Service) matchAll(actor library.Actor) (*query.Search, error) {
 	_, all, err := s.compile(actor, "", query.Request{})
 	return all, err
 }
@@ -191,7 +191,7 @@ func (s *Service) compile(actor library.Actor, text string, req query.Request) (
 	return q, compiled, err
 }
 
-func order(by, direction string) []query.Sort {
+func sortOrder(by, direction string) []query.Sort {
 	if by == "" || by == "relevance" {
 		return nil
 	}
@@ -219,5 +219,5 @@ func (s *Service) hit(h run.Hit, withScore bool) hit {
 	return out
 }
 
-// lower brings a hash to its canonical form.
-func lower(hash string) library.AssetHash { return library.AssetHash(strings.ToLower(hash)) }
+// lowerHash brings a hash to its canonical form.
+func lowerHash(hash string) library.AssetHash { return library.AssetHash(strings.ToLower(hash)) }

@@ -55,16 +55,16 @@ func (s *Service) suggest(ctx context.Context, actor library.Actor, in suggestIn
 	if err != nil {
 		return out, err
 	}
-	counted, err = s.promise(ctx, actor, c, counted[:min(len(counted), in.Limit)])
+	counted, err = s.refineCounts(ctx, actor, c, counted[:min(len(counted), in.Limit)])
 	if err != nil {
 		return out, err
 	}
 	for _, v := range counted {
-		out.Suggestions = append(out.Suggestions, suggestion{Query: before + c.Take(v.field, v.Value), Kind: "value", Field: v.field.Name, Value: v.Value, Count: &v.Count})
+		out.Suggestions = append(out.Suggestions, suggestion{Query: before + c.Apply(v.field, v.Value), Kind: "value", Field: v.field.Name, Value: v.Value, Count: &v.Count})
 	}
-	for _, v := range c.Fixed() {
+	for _, v := range c.EnumValues() {
 		if !slices.ContainsFunc(counted, func(have fieldValue) bool { return have.Value == v }) {
-			out.Suggestions = append(out.Suggestions, suggestion{Query: before + c.Take(c.Field, v), Kind: "value", Field: c.Field.Name, Value: v})
+			out.Suggestions = append(out.Suggestions, suggestion{Query: before + c.Apply(c.Field, v), Kind: "value", Field: c.Field.Name, Value: v})
 		}
 	}
 	for _, f := range c.Fields() {
@@ -80,25 +80,25 @@ type fieldValue struct {
 	field *query.Field
 }
 
-// promise gives values the counts of what a condition on them finds: a part of a
+// refineCounts gives values the counts of what a condition on them finds: a part of a
 // model's name may be in other names too, and red_hair is the tag "red hair".
 // Values that such a condition does not tell apart are named once.
-func (s *Service) promise(ctx context.Context, actor library.Actor, c query.Completion, counted []fieldValue) ([]fieldValue, error) {
-	known, who := s.recent.open().values, viewer(actor)+"= "
+func (s *Service) refineCounts(ctx context.Context, actor library.Actor, c query.Completion, counted []fieldValue) ([]fieldValue, error) {
+	known, who := s.cache.caches().values, viewerKey(actor)+"= "
 	var open []string
 	for _, v := range counted {
-		if term := query.Term(v.field, v.Value); v.field.Type == query.TypePart || v.field.Type == query.TypeTag {
+		if term := query.ConditionText(v.field, v.Value); v.field.Type == query.TypePart || v.field.Type == query.TypeTag {
 			if _, ok := known.get(who + term); !ok {
 				open = append(open, term)
 			}
 		}
 	}
 	if len(open) > 0 {
-		all, err := s.everything(actor)
+		all, err := s.matchAll(actor)
 		if err != nil {
 			return nil, err
 		}
-		counts, err := s.Searcher.CountTerms(ctx, actor.Tenant, all, open)
+		counts, err := s.Searcher.CountConditions(ctx, actor.Tenant, all, open)
 		if err != nil {
 			return nil, err
 		}
@@ -115,48 +115,48 @@ func (s *Service) promise(ctx context.Context, actor library.Actor, c query.Comp
 			}
 			named[name] = true
 		}
-		if exact, ok := known.get(who + query.Term(v.field, v.Value)); ok && len(exact) == 1 {
+		if exact, ok := known.get(who + query.ConditionText(v.field, v.Value)); ok && len(exact) == 1 {
 			v.Count = exact[0].Count
 		}
 		out = append(out, v)
 	}
 	slices.SortStableFunc(out, func(a, b fieldValue) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), -cmp.Compare(begins(c, a), begins(c, b)))
+		return cmp.Or(cmp.Compare(b.Count, a.Count), -cmp.Compare(prefixRank(c, a), prefixRank(c, b)))
 	})
 	return out, nil
 }
 
-// begins is 1 for a value that begins with what is typed, else 0.
-func begins(c query.Completion, v fieldValue) int {
+// prefixRank is 1 for a value that begins with what is typed, else 0.
+func prefixRank(c query.Completion, v fieldValue) int {
 	if c.Matches(v.Value) {
 		return 1
 	}
 	return 0
 }
 
-// valuesAsked is how many values are counted per field: as many as an answer can have.
-const valuesAsked = 50
+// maxValues is how many values are counted per field: as many as an answer can have.
+const maxValues = 50
 
 // countValues counts the values that could be meant among what the caller may
 // see, the most frequent first.
 func (s *Service) countValues(ctx context.Context, actor library.Actor, c query.Completion) ([]fieldValue, error) {
-	if len(c.Counted()) == 0 {
+	if len(c.CountedFields()) == 0 {
 		return nil, nil
 	}
-	known, key := s.recent.open().values, viewer(actor)+fmt.Sprintf("%d %s %s", len(c.Counted()), c.Counted()[0].Name, c.Prefix)
+	known, key := s.cache.caches().values, viewerKey(actor)+fmt.Sprintf("%d %s %s", len(c.CountedFields()), c.CountedFields()[0].Name, c.Prefix)
 	if values, ok := known.get(key); ok {
 		return values, nil
 	}
-	all, err := s.everything(actor)
+	all, err := s.matchAll(actor)
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.Searcher.Search(ctx, actor.Tenant, all.CountValues(c, valuesAsked))
+	page, err := s.Searcher.Search(ctx, actor.Tenant, all.CountValues(c, maxValues))
 	if err != nil {
 		return nil, err
 	}
 	var out []fieldValue
-	for _, f := range c.Counted() {
+	for _, f := range c.CountedFields() {
 		counts, err := page.Facet(f.Name)
 		if err != nil {
 			return nil, err

@@ -141,7 +141,7 @@ func TestACompletionKeepsItsPromise(t *testing.T) {
 						t.Errorf("%s is read with the warning %s", s.Query, w.Code)
 					}
 				}
-				if f := x.search(map[string]any{"query": query.Term(query.LookupField(s.Field), s.Value)}); f.Total != *s.Count {
+				if f := x.search(map[string]any{"query": query.ConditionText(query.LookupField(s.Field), s.Value)}); f.Total != *s.Count {
 					t.Errorf("%s promises %d, finds %d", s.Query, *s.Count, f.Total)
 				}
 			}

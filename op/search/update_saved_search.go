@@ -10,7 +10,7 @@ import (
 
 type updateSavedInput struct {
 	op.InTenant
-	InSaved
+	SavedSearchInput
 	Name        *string       `json:"name,omitempty" minLength:"1" maxLength:"200" doc:"Unique within the tenant, whatever the case."`
 	Description *string       `json:"description,omitempty" maxLength:"2000" doc:"What it is for."`
 	Query       *string       `json:"query,omitempty" doc:"As in SearchAssets."`
@@ -25,7 +25,7 @@ func (in *updateSavedInput) Validate() []library.FieldError {
 	if in.Name == nil && in.Description == nil && in.Query == nil && in.SearchMode == nil && in.Filters == nil && in.OrderBy == nil && in.Order == nil {
 		return []library.FieldError{{Field: "name", Code: "required", Message: "Send at least one of name, description, query, search_mode, filters, order_by, order."}}
 	}
-	return blankName(in.Name)
+	return checkName(in.Name)
 }
 
 func (s *Service) updateSavedSearch() op.Operation {
@@ -34,13 +34,13 @@ func (s *Service) updateSavedSearch() op.Operation {
 		Doc:    "Changes what is sent of a saved search; the rest stays. The whole search is read again before it is kept.",
 		Method: "PATCH", Path: "/api/v1/saved-searches/{saved_search_id}", Permission: library.PermWrite, Idempotent: true, RESTOnly: true,
 		Spec:    "open points §1, §8",
-		Example: map[string]any{"saved_search_id": exampleSaved, "query": "fox OR wolf", "description": "For the winter campaign."},
+		Example: map[string]any{"saved_search_id": exampleSavedSearchID, "query": "fox OR wolf", "description": "For the winter campaign."},
 	}, func(ctx context.Context, actor library.Actor, in updateSavedInput) (savedOutput, error) {
 		saved, err := s.Store.ChangeSavedSearch(ctx, actor, in.ID, func(have *store.SavedSearch) error {
 			if err := in.apply(have); err != nil {
 				return err
 			}
-			return s.checkSaved(actor, *have)
+			return s.validateSaved(actor, *have)
 		})
 		if err != nil {
 			return savedOutput{}, err
@@ -62,6 +62,6 @@ func (in *updateSavedInput) apply(have *store.SavedSearch) error {
 		return nil
 	}
 	var err error
-	have.Filters, err = keptFilters(in.Filters)
+	have.Filters, err = encodeFilters(in.Filters)
 	return err
 }

@@ -25,35 +25,35 @@ type Match struct {
 }
 
 const (
-	maxMatches   = 100
-	maxFragments = 3
-	wholeValue   = 200 // bytes that are shown uncut
-	around       = 60  // bytes shown before a match, and at least as many behind it
+	maxMatches    = 100
+	maxFragments  = 3
+	maxWholeValue = 200 // bytes that are shown uncut
+	contextBytes  = 60  // bytes shown before a match, and at least as many behind it
 )
 
-// highlighted reads the values of a document that the index has marked, by field.
-func highlighted(marked map[string][]string, d *mappings.Document) map[string]Highlight {
+// parseHighlights reads the values of a document that the index has marked, by field.
+func parseHighlights(marked map[string][]string, d *mappings.Document) map[string]Highlight {
 	if len(marked) == 0 {
 		return nil
 	}
 	whole := map[string]string{"title": d.Title, "description": d.Description, "prompt": d.Prompt}
 	out := make(map[string]Highlight, len(marked))
 	for field, values := range marked {
-		if text, matches := unmark(strings.Join(values, "\n")); len(matches) > 0 {
+		if text, matches := parseMarks(strings.Join(values, "\n")); len(matches) > 0 {
 			pieces := fragments(text, matches)
-			out[field] = Highlight{Fragments: pieces, Matches: moved(matches, trimmed(whole[field]))}
+			out[field] = Highlight{Fragments: pieces, Matches: shiftMatches(matches, leadingBlanks(whole[field]))}
 		}
 	}
 	return out
 }
 
-// trimmed is how many bytes, each a character, the index leaves out at the beginning
+// leadingBlanks is how many bytes, each a character, the index leaves out at the beginning
 // of a value that it marks.
-func trimmed(value string) int {
+func leadingBlanks(value string) int {
 	return len(value) - len(strings.TrimLeftFunc(value, func(r rune) bool { return r <= ' ' }))
 }
 
-func moved(matches []Match, by int) []Match {
+func shiftMatches(matches []Match, by int) []Match {
 	for i := range matches {
 		matches[i].Offset += by
 		matches[i].RuneOffset += by
@@ -61,12 +61,12 @@ func moved(matches []Match, by int) []Match {
 	return matches
 }
 
-// weight is what a prompt has behind a word to weigh it. The index leaves it out
+// promptWeight is what a prompt has behind a word to weigh it. The index leaves it out
 // before it reads words, and so marks it with the word before it.
-var weight = regexp.MustCompile(`:[-+]?[0-9.]+$`)
+var promptWeight = regexp.MustCompile(`:[-+]?[0-9.]+$`)
 
-// unmark takes the marks out of a value and tells where they were.
-func unmark(marked string) (text string, matches []Match) {
+// parseMarks takes the marks out of a value and tells where they were.
+func parseMarks(marked string) (text string, matches []Match) {
 	var b strings.Builder
 	runes := 0
 	for {
@@ -77,7 +77,7 @@ func unmark(marked string) (text string, matches []Match) {
 			return b.String(), matches
 		}
 		match, after, closed := strings.Cut(rest, query.MarkEnd)
-		if word := weight.ReplaceAllString(match, ""); closed && word != "" && len(matches) < maxMatches {
+		if word := promptWeight.ReplaceAllString(match, ""); closed && word != "" && len(matches) < maxMatches {
 			matches = append(matches, Match{Offset: b.Len(), Length: len(word), RuneOffset: runes, RuneLength: utf8.RuneCountInString(word)})
 		}
 		b.WriteString(match)
@@ -91,13 +91,13 @@ func unmark(marked string) (text string, matches []Match) {
 // has an ellipsis. A match that a piece would cut is shown whole in it, so that the
 // next piece begins at or before its first match.
 func fragments(text string, matches []Match) []string {
-	if len(text) <= wholeValue {
+	if len(text) <= maxWholeValue {
 		return []string{fragment(text, 0, len(text), matches)}
 	}
 	var out []string
 	for shown := 0; len(matches) > 0 && len(out) < maxFragments; {
-		from := max(shown, matches[0].Offset-around)
-		to := min(len(text), matches[0].Offset+max(matches[0].Length, wholeValue-around)+around)
+		from := max(shown, matches[0].Offset-contextBytes)
+		to := min(len(text), matches[0].Offset+max(matches[0].Length, maxWholeValue-contextBytes)+contextBytes)
 		from, to = wordStart(text, from, matches[0].Offset), wordEnd(text, to)
 		n := 1
 		for n < len(matches) && matches[n].Offset+matches[n].Length <= to {
@@ -153,8 +153,8 @@ func wordEnd(text string, at int) int {
 	if at >= len(text) {
 		return len(text)
 	}
-	if i := strings.LastIndexAny(text[at-around/2:at], " \n"); i >= 0 {
-		return at - around/2 + i
+	if i := strings.LastIndexAny(text[at-contextBytes/2:at], " \n"); i >= 0 {
+		return at - contextBytes/2 + i
 	}
 	for at < len(text) && !utf8.RuneStart(text[at]) {
 		at++

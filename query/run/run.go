@@ -21,16 +21,16 @@ import (
 
 // Searcher asks one index. It is safe for concurrent use.
 type Searcher struct {
-	client  *opensearch.Client
-	alias   string
-	vectors vectorFields
-	states  states
+	client     *opensearch.Client
+	alias      string
+	vectors    vectorFields
+	stateCache indexStateCache
 }
 
 // New makes a searcher on the index that the deployment's alias points at.
 func New(client *opensearch.Client, prefix string) *Searcher {
 	alias := mappings.Names(prefix).Alias()
-	return &Searcher{client: client, alias: alias, states: states{client: client, alias: alias}}
+	return &Searcher{client: client, alias: alias, stateCache: indexStateCache{client: client, alias: alias}}
 }
 
 // Index names what is searched, for queries that look a document up on the way.
@@ -43,9 +43,9 @@ type Page struct {
 	Aggs   map[string]json.RawMessage // by facet name; see Facet
 	TookMS int64                      // inside OpenSearch
 
-	Words     int64               // of Total, what the words find
-	Head      []library.AssetHash // of a search by meaning: see How
-	WordsOnly bool                // the index could not search by meaning
+	LexicalTotal int64               // of Total, what the words find
+	TopK         []library.AssetHash // of a search by meaning: see How
+	LexicalOnly  bool                // the index could not search by meaning
 }
 
 // Hit is one asset that matched. Document has the fields of a list only.
@@ -93,14 +93,14 @@ func (s *Searcher) Search(ctx context.Context, tenant library.TenantID, compiled
 	if compiled.MatchesNothing && compiled.Aggs == nil {
 		return Page{Hits: []Hit{}}, nil
 	}
-	var answer answer
+	var answer searchResponse
 	if err := s.call(ctx, http.MethodPost, s.Path(tenant), Body(compiled), &answer); err != nil {
 		return Page{}, opensearch.Unavailable(err)
 	}
 	if answer.TimedOut {
 		return Page{}, tooSlow()
 	}
-	return answer.page(), s.believe(ctx, part{answer: answer})
+	return answer.page(), s.verifyIndex(ctx, msearchItem{searchResponse: answer})
 }
 
 func tooSlow() error {
@@ -108,12 +108,12 @@ func tooSlow() error {
 		"The search took too long and was stopped. Narrow it with filters, or use fewer wildcards and facets.")
 }
 
-func (a answer) page() Page {
-	p := Page{Hits: make([]Hit, len(a.Hits)), Total: a.Total, Words: a.Total, Aggs: a.Aggs, TookMS: a.Took}
+func (a searchResponse) page() Page {
+	p := Page{Hits: make([]Hit, len(a.Hits)), Total: a.Total, LexicalTotal: a.Total, Aggs: a.Aggs, TookMS: a.Took}
 	for i, h := range a.Hits {
 		p.Hits[i] = Hit{Score: h.Score, Sort: h.Sort}
 		if h.Source != nil {
-			p.Hits[i].Document, p.Hits[i].Highlights = *h.Source, highlighted(h.Highlight, h.Source)
+			p.Hits[i].Document, p.Hits[i].Highlights = *h.Source, parseHighlights(h.Highlight, h.Source)
 		}
 	}
 	return p

@@ -14,12 +14,12 @@ import (
 	"vitrine/query"
 )
 
-// Respell finds better spellings of words that do not occur among what the caller
+// CorrectSpelling finds better spellings of words that do not occur among what the caller
 // may see: for each the closest word that does; of equally close ones the one that
 // more assets have beside the query's other words, then the most frequent. all is
 // a compiled search for everything that the caller may see, words are among those of
 // the query.
-func (s *Searcher) Respell(ctx context.Context, tenant library.TenantID, all *query.Search, q *query.Query, words []string) (map[string]string, error) {
+func (s *Searcher) CorrectSpelling(ctx context.Context, tenant library.TenantID, all *query.Search, q *query.Query, words []string) (map[string]string, error) {
 	if len(words) == 0 {
 		return nil, nil
 	}
@@ -31,17 +31,17 @@ func (s *Searcher) Respell(ctx context.Context, tenant library.TenantID, all *qu
 	for _, list := range candidates {
 		every = append(every, list...)
 	}
-	counts, err := s.Occurrences(ctx, tenant, all, every)
+	counts, err := s.CountWords(ctx, tenant, all, every)
 	if err != nil {
 		return nil, err
 	}
 	closest := map[string][]string{}
 	for _, w := range words {
-		if list := closestOf(w, candidates[w], counts); counts[w] == 0 && len(list) > 0 {
+		if list := closestCandidates(w, candidates[w], counts); counts[w] == 0 && len(list) > 0 {
 			closest[w] = list
 		}
 	}
-	beside, err := s.besideOthers(ctx, tenant, all, q.Words(), closest)
+	beside, err := s.countCooccurrences(ctx, tenant, all, q.Words(), closest)
 	if err != nil {
 		return nil, err
 	}
@@ -54,20 +54,20 @@ func (s *Searcher) Respell(ctx context.Context, tenant library.TenantID, all *qu
 	return better, nil
 }
 
-// closestOf gives the candidates that occur and are as close to a word as any.
-func closestOf(w string, candidates []string, counts map[string]int64) []string {
+// closestCandidates gives the candidates that occur and are as close to a word as any.
+func closestCandidates(w string, candidates []string, counts map[string]int64) []string {
 	list := slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return counts[c] == 0 })
 	if len(list) == 0 {
 		return nil
 	}
-	best := slices.MinFunc(list, func(a, b string) int { return query.Closer(w, a, b) })
-	return slices.DeleteFunc(list, func(c string) bool { return query.Closer(w, best, c) < 0 })
+	best := slices.MinFunc(list, func(a, b string) int { return query.CompareSpelling(w, a, b) })
+	return slices.DeleteFunc(list, func(c string) bool { return query.CompareSpelling(w, best, c) < 0 })
 }
 
-// besideOthers counts, for the spellings of words that have several, the assets
+// countCooccurrences counts, for the spellings of words that have several, the assets
 // that have the spelling beside any other word of the query or a spelling of it:
 // "staned glas" is no gas where there is stained glass.
-func (s *Searcher) besideOthers(ctx context.Context, tenant library.TenantID, all *query.Search, queried []string, closest map[string][]string) (map[string]int64, error) {
+func (s *Searcher) countCooccurrences(ctx context.Context, tenant library.TenantID, all *query.Search, queried []string, closest map[string][]string) (map[string]int64, error) {
 	open := map[string][]string{}
 	for w, list := range closest {
 		var others []string
@@ -86,20 +86,20 @@ func (s *Searcher) besideOthers(ctx context.Context, tenant library.TenantID, al
 	if len(open) == 0 {
 		return nil, nil
 	}
-	return s.counts(ctx, tenant, all.OccurringBeside(open), slices.Collect(maps.Keys(open)))
+	return s.counts(ctx, tenant, all.CountCooccurrences(open), slices.Collect(maps.Keys(open)))
 }
 
-// Occurrences counts in how many assets each word occurs, among what all finds: a
+// CountWords counts in how many assets each word occurs, among what all finds: a
 // compiled search for everything that the caller may see.
-func (s *Searcher) Occurrences(ctx context.Context, tenant library.TenantID, all *query.Search, words []string) (map[string]int64, error) {
+func (s *Searcher) CountWords(ctx context.Context, tenant library.TenantID, all *query.Search, words []string) (map[string]int64, error) {
 	words = slices.Compact(slices.Sorted(slices.Values(words)))
-	return s.counts(ctx, tenant, all.Occurring(words), words)
+	return s.counts(ctx, tenant, all.CountWords(words), words)
 }
 
-// CountTerms counts how many assets each condition finds, as query.Term writes it,
+// CountConditions counts how many assets each condition finds, as query.ConditionText writes it,
 // among what all finds.
-func (s *Searcher) CountTerms(ctx context.Context, tenant library.TenantID, all *query.Search, terms []string) (map[string]int64, error) {
-	search, err := all.CountTerms(terms)
+func (s *Searcher) CountConditions(ctx context.Context, tenant library.TenantID, all *query.Search, terms []string) (map[string]int64, error) {
+	search, err := all.CountConditions(terms)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (s *Searcher) candidates(ctx context.Context, tenant library.TenantID, word
 			} `json:"options"`
 		} `json:"suggest"`
 	}
-	if err := s.call(ctx, http.MethodPost, s.Path(tenant), query.Candidates(words), &answer); err != nil {
+	if err := s.call(ctx, http.MethodPost, s.Path(tenant), query.SpellingCandidates(words), &answer); err != nil {
 		return nil, opensearch.Unavailable(err)
 	}
 	out := map[string][]string{}

@@ -14,9 +14,9 @@ import (
 	"vitrine/query"
 )
 
-// fieldsFresh is how long the vector fields of the index are believed without
+// vectorFieldsTTL is how long the vector fields of the index are believed without
 // asking again: a rebuild changes them.
-const fieldsFresh = 10 * time.Second
+const vectorFieldsTTL = 10 * time.Second
 
 // vectorFields remembers which vectors the index has.
 type vectorFields struct {
@@ -30,7 +30,7 @@ type vectorFields struct {
 func (s *Searcher) Vectors(ctx context.Context) (map[string]int, error) {
 	s.vectors.mu.Lock()
 	defer s.vectors.mu.Unlock()
-	if time.Since(s.vectors.read) < fieldsFresh {
+	if time.Since(s.vectors.read) < vectorFieldsTTL {
 		return s.vectors.dims, nil
 	}
 	var answer map[string]struct {

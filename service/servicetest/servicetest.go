@@ -5,6 +5,7 @@ package servicetest
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -135,18 +136,19 @@ func (e *Env) NewKey(tenant library.TenantID, permissions ...library.Permission)
 	return secret
 }
 
-// Client gives a REST client with a key; the one with every permission when empty.
+// Client returns a REST client with a key; the one with every permission when empty.
+// It repeats no call, so that a test sees every error.
 func (e *Env) Client(key string) *client.Client {
 	if key == "" {
 		key = e.Key
 	}
-	return &client.Client{Base: e.URL, Key: key}
+	return &client.Client{Base: e.URL, Key: key, Patience: -1}
 }
 
 // Call makes a REST call that must succeed.
 func (e *Env) Call(method, path string, in, out any) {
 	e.T.Helper()
-	if err := e.Client("").Call(e.T.Context(), method, path, in, out); err != nil {
+	if err := e.Client("").Do(e.T.Context(), client.Operation{Method: method, Path: path}, in, out); err != nil {
 		e.T.Fatalf("%s %s: %v", method, path, err)
 	}
 }
@@ -180,47 +182,30 @@ func (e *Env) Raw(method, path, key string, body []byte, header http.Header) (in
 	return res.StatusCode, answer, res.Header
 }
 
-// Stored is StoreAsset's answer, as far as tests look at it.
-type Stored struct {
-	Asset struct {
-		Hash library.AssetHash `json:"asset_h"`
-		Tags []string          `json:"tags"`
-	} `json:"asset"`
-	Created     bool   `json:"created"`
-	OperationID string `json:"operation_id"`
-	IndexToken  string `json:"index_token"`
-}
+// Stored is StoreAsset's response.
+type Stored = client.StoreAssetOutput
 
 // StoreFile stores bytes with the given key.
 func (e *Env) StoreFile(key, filename, mime string, data []byte, tags ...string) Stored {
 	e.T.Helper()
-	var out Stored
-	err := e.Client(key).Call(e.T.Context(), http.MethodPost, "/api/v1/assets", map[string]any{
-		"filename": filename, "mime_type": mime, "asset_data_base64": data, "tags": append([]string{}, tags...)}, &out)
+	out, err := e.Client(key).StoreAsset(e.T.Context(), client.StoreAssetInput{Filename: filename, MIMEType: mime,
+		AssetDataBase64: base64.StdEncoding.EncodeToString(data), Tags: tags})
 	if err != nil {
 		e.T.Fatalf("storing %s: %v", filename, err)
 	}
 	return out
 }
 
-// Found is SearchAssets' answer, as far as tests look at it.
+// Found is SearchAssets' response.
 type Found struct {
-	Data []struct {
-		Hash         library.AssetHash `json:"asset_h"`
-		Filename     string            `json:"filename"`
-		Tags         []string          `json:"tags"`
-		Title        string            `json:"title"`
-		ThumbnailURL string            `json:"thumbnail_url"`
-		Score        *float64          `json:"relevance_score"`
-	} `json:"data"`
-	Total    int      `json:"total"`
-	Degraded []string `json:"degraded"`
+	client.SearchAssetsOutput
+	Total int `json:"total"` // as an int, which tests compare with lengths
 }
 
 // Has reports whether an asset is among the results.
 func (f Found) Has(hash string) bool {
 	for _, d := range f.Data {
-		if string(d.Hash) == hash {
+		if d.AssetH == hash {
 			return true
 		}
 	}
@@ -231,17 +216,14 @@ func (f Found) Has(hash string) bool {
 // slow the machine is: an answer that says it is behind is asked for again.
 func (e *Env) Search(key, text, token string) Found {
 	e.T.Helper()
-	in := map[string]any{"query": text, "limit": 100}
-	if token != "" {
-		in["min_index_token"] = token
-	}
+	in := client.SearchAssetsInput{Query: text, Limit: 100, MinIndexToken: token}
 	for began := time.Now(); ; {
-		var out Found
-		if err := e.Client(key).Call(e.T.Context(), http.MethodPost, "/api/v1/assets/search", in, &out); err != nil {
+		out, err := e.Client(key).SearchAssets(e.T.Context(), in)
+		if err != nil {
 			e.T.Fatalf("searching %q: %v", text, err)
 		}
 		if !slices.Contains(out.Degraded, "index_behind") {
-			return out
+			return Found{out, int(out.Total)}
 		}
 		if time.Since(began) > 30*time.Second {
 			e.T.Fatalf("the index did not show the write in %s", time.Since(began))

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"time"
+
+	"vitrine/api/client"
 )
 
 // measureCommit changes one asset after the other and waits for each change to be
@@ -53,7 +55,7 @@ func (e *env) commit(ctx context.Context, r *rand.Rand, hash string) (a arrival,
 	if err != nil {
 		return a, err
 	}
-	if err := e.client().Call(ctx, http.MethodPatch, "/api/v1/assets/"+hash, map[string]any{"title": word}, nil); err != nil {
+	if _, err := e.client().UpdateAsset(ctx, client.UpdateAssetInput{AssetH: hash, Title: &word}); err != nil {
 		return a, err
 	}
 	began := time.Now()
@@ -66,11 +68,8 @@ func (e *env) commit(ctx context.Context, r *rand.Rand, hash string) (a arrival,
 	}
 	a.indexed = time.Since(began)
 	err = until(ctx, 2*time.Millisecond, commitLimit, "a search finds the change", func() (bool, error) {
-		var told struct {
-			Total int `json:"total"`
-		}
-		err := e.client().Call(ctx, http.MethodPost, "/api/v1/assets/search", map[string]any{"query": "title:" + word, "limit": 1}, &told)
-		return told.Total > 0, err
+		found, err := e.client().SearchAssets(ctx, client.SearchAssetsInput{Query: "title:" + word, Limit: 1})
+		return found.Total > 0, err
 	})
 	a.found = time.Since(began)
 	return a, err

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"time"
+
+	"vitrine/api/client"
 )
 
 // arm is one side of a comparison.
@@ -161,17 +163,12 @@ const detailAssets = 40
 
 // someAssets gives hashes of assets that tell of their making.
 func (e *env) someAssets(ctx context.Context) (hashes []string, err error) {
-	var found struct {
-		Data []struct {
-			Hash string `json:"asset_h"`
-		} `json:"data"`
-	}
-	in := map[string]any{"query": "has:prompt", "limit": detailAssets}
-	if err := e.client().Call(ctx, http.MethodPost, "/api/v1/assets/search", in, &found); err != nil {
+	found, err := e.client().SearchAssets(ctx, client.SearchAssetsInput{Query: "has:prompt", Limit: detailAssets})
+	if err != nil {
 		return nil, err
 	}
 	for _, d := range found.Data {
-		hashes = append(hashes, d.Hash)
+		hashes = append(hashes, d.AssetH)
 	}
 	if len(hashes) == 0 {
 		return nil, errors.New("no asset of the sample tells of its making")

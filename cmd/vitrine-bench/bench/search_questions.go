@@ -112,7 +112,7 @@ func (e *env) meaningSearches(ctx context.Context, c *corpus) (list []partsOf, e
 		for _, part := range []struct {
 			q    *question
 			body map[string]any
-		}{{&p.words, armBody(compiled)}, {&p.meaning, armBody(near)}, {&p.servedWords, run.WordsArm(compiled)}, {&p.servedMeaning, run.NeighboursArm(near)}, {&p.page, run.Body(compiled.Fetch(hits))}} {
+		}{{&p.words, armBody(compiled)}, {&p.meaning, armBody(near)}, {&p.servedWords, run.LexicalRetriever(compiled)}, {&p.servedMeaning, run.KNNRetriever(near)}, {&p.page, run.Body(compiled.Fetch(hits))}} {
 			if part.q.dsl, err = json.Marshal(part.body); err != nil {
 				return nil, err
 			}

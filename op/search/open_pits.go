@@ -1,0 +1,102 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"vitrine/library"
+	"vitrine/query/run"
+)
+
+// pitsPerTenant is how many walks a tenant may keep when the index keeps no more
+// points. It keeps 300 for everybody: without this, one tenant that begins walks
+// and leaves them would keep all others from walking.
+const pitsPerTenant = 20
+
+// openPITs are those under way that this process has seen, by tenant and point, with
+// the moment at which their point is forgotten. The zero value is empty.
+type openPITs struct {
+	mu       sync.Mutex
+	byTenant map[library.TenantID]map[string]time.Time
+}
+
+// touch says that a walk is under way and its point was just read from.
+func (w *openPITs) touch(tenant library.TenantID, pit string, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.byTenant == nil {
+		w.byTenant = map[library.TenantID]map[string]time.Time{}
+	}
+	if w.byTenant[tenant] == nil {
+		w.byTenant[tenant] = map[string]time.Time{}
+	}
+	w.byTenant[tenant][pit] = now.Add(run.PITKeepAlive)
+}
+
+// closed says that the point of a walk is gone.
+func (w *openPITs) closed(tenant library.TenantID, pit string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.remove(tenant, pit)
+}
+
+func (w *openPITs) remove(tenant library.TenantID, pit string) {
+	delete(w.byTenant[tenant], pit)
+	if len(w.byTenant[tenant]) == 0 {
+		delete(w.byTenant, tenant)
+	}
+}
+
+// evict takes the walk that rested longest from the tenant that has the most, if
+// that has more than its fair share.
+func (w *openPITs) evict(now time.Time) (pit string, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var most library.TenantID
+	for tenant, open := range w.byTenant {
+		for p, until := range open {
+			if until.Before(now) {
+				w.remove(tenant, p)
+			}
+		}
+		if len(open) > max(pitsPerTenant, len(w.byTenant[most])) {
+			most = tenant
+		}
+	}
+	for p, until := range w.byTenant[most] {
+		if pit == "" || until.Before(w.byTenant[most][pit]) {
+			pit = p
+		}
+	}
+	w.remove(most, pit)
+	return pit, pit != ""
+}
+
+// openPIT opens a point for a walk. When the index keeps no more, the tenant that
+// has by far the most walks loses one.
+func (s *Service) openPIT(ctx context.Context, tenant library.TenantID) (string, error) {
+	for {
+		pit, err := s.Searcher.OpenPIT(ctx, tenant)
+		var f *library.Error
+		if !errors.As(err, &f) || f.Code != run.CodeTooManyCursors {
+			return pit, err
+		}
+		victim, ok := s.openPITs.evict(time.Now())
+		if !ok {
+			return "", err
+		}
+		// One that another process has ended meanwhile is gone already: then the
+		// next is asked for.
+		if err := s.Searcher.ClosePIT(ctx, victim); err != nil {
+			return "", err
+		}
+	}
+}
+
+// closePIT gives the point of a walk back.
+func (s *Service) closePIT(ctx context.Context, tenant library.TenantID, pit string) error {
+	s.openPITs.closed(tenant, pit)
+	return s.Searcher.ClosePIT(ctx, pit)
+}

@@ -1,0 +1,51 @@
+package query
+
+import "strings"
+
+// warnForeignSyntax warns of words that mean something in other query languages. They stay
+// text: a pasted prompt may hold them.
+func (r *reader) warnForeignSyntax(t token) {
+	if !t.plain {
+		return
+	}
+	if f, sign, value, ok := missingColon(t.text); ok {
+		w := r.warn(MissingColon, t.at, "%s was read as text: a condition on %s has a colon", excerpt(t.text), f.Name)
+		w.Field, w.Suggestion = f.Name, f.Name+":"+sign+value
+		switch sign {
+		case "=", "==":
+			w.Suggestion = f.Name + ":" + value
+		case "!=":
+			w.Suggestion = "-" + f.Name + ":" + value
+		}
+	}
+	if meant := foreignOperator(t.text); meant != "" {
+		r.warn(NotAnOperator, t.at, "%s is no operator and was read as text", t.text).Suggestion = meant
+	}
+}
+
+// missingColon recognizes a field compared without a colon, as in steps>20 and
+// lora=detail.
+func missingColon(s string) (f *Field, sign, value string, ok bool) {
+	i := strings.IndexAny(s, "<>=!")
+	if i < 1 {
+		return nil, "", "", false
+	}
+	for _, sign := range []string{"==", "!=", ">=", "<=", "=", ">", "<"} {
+		if value, found := strings.CutPrefix(s[i:], sign); found {
+			f := LookupField(s[:i])
+			return f, sign, value, f != nil && value != ""
+		}
+	}
+	return nil, "", "", false
+}
+
+// foreignOperator says how an operator of other languages is written here.
+func foreignOperator(s string) string {
+	switch s {
+	case "&&":
+		return "write AND, or nothing"
+	case "||":
+		return "write OR"
+	}
+	return ""
+}

@@ -1,0 +1,63 @@
+package query
+
+// The values of has: and is:, each with what it compiles to.
+
+type fieldValue struct {
+	name   string
+	clause clause
+}
+
+func hasFieldValues() []fieldValue {
+	return []fieldValue{
+		{"prompt", term("has_prompt", true)}, {"negative_prompt", term("has_negative_prompt", true)},
+		{"workflow", term("has_workflow", true)}, {"models", term("has_models", true)},
+		{"lineage", term("has_lineage", true)}, {"parent", term("has_parent", true)}, {"child", term("has_child", true)},
+		{"preview", term("has_preview", true)}, {"audio", term("has_audio", true)},
+		{"title", exists("title")}, {"description", exists("description")}, {"tags", exists("tags")},
+		{"collection", exists("collection_h")}, {"lora", exists("lora_names")}, {"checkpoint", exists("checkpoint_names")},
+		{"seed", exists("seed")}, {"dimensions", exists("dimensions")}, {"creator", exists("creator")},
+		{"copyright", exists("copyright")}, {"trigger_word", exists("trigger_words")},
+	}
+}
+
+func isFieldValues() []fieldValue {
+	return []fieldValue{
+		{"draft", term("status", "Draft")}, {"pending", term("status", "PendingApproval")},
+		{"approved", term("status", "Approved")}, {"rejected", term("status", "Rejected")}, {"archived", term("status", "Archived")},
+		{"image", term("media_type", "image")}, {"video", term("media_type", "video")}, {"audio", term("media_type", "audio")},
+		{"model3d", term("media_type", "model3d")}, {"document", term("media_type", "document")},
+		{"ai", term("ai", true)}, {"duplicate", term("duplicate", true)}, {"private", term("visibility", "private")},
+		{"untagged", mustNot(exists("tags"))}, {"tagged", exists("tags")}, {"chained", term("chain", true)},
+		{"root", all(term("has_child", true), mustNot(term("has_parent", true)))},
+		{"landscape", bounds("aspect", "gt", squareMax)}, {"portrait", bounds("aspect", "lt", squareMin)},
+		{"square", between("aspect", squareMin, squareMax)},
+	}
+}
+
+// A picture whose sides differ by at most two percent counts as square.
+const (
+	squareMin = 0.98
+	squareMax = 1.02
+)
+
+func hasValues() []string { return stateNames(hasFieldValues()) }
+func isValues() []string  { return stateNames(isFieldValues()) }
+
+func stateNames(states []fieldValue) []string {
+	names := make([]string, len(states))
+	for i, s := range states {
+		names[i] = s.name
+	}
+	return names
+}
+
+func hasTerms() map[string]clause { return stateClauses(hasFieldValues()) }
+func isTerms() map[string]clause  { return stateClauses(isFieldValues()) }
+
+func stateClauses(states []fieldValue) map[string]clause {
+	clauses := make(map[string]clause, len(states))
+	for _, s := range states {
+		clauses[s.name] = s.clause
+	}
+	return clauses
+}

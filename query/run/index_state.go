@@ -1,0 +1,176 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"vitrine/internal/opensearch"
+	"vitrine/library"
+	"vitrine/mappings"
+)
+
+// An index that is not the library's answers too: one that OpenSearch or somebody
+// else made under the same name finds nothing, without an error. So a searcher asks
+// beside its searches, once in a while, what stands behind the alias.
+
+// indexState is what was last found behind the alias.
+type indexState struct {
+	incomplete bool  // it lacks documents and says so
+	wrongIndex error // an error: it is no index of ours
+	unknown    bool  // there was no answer; a search that has one is believed
+}
+
+// indexStateCache reads the state of the index and remembers it for mappings.MetaFresh.
+type indexStateCache struct {
+	client *opensearch.Client
+	alias  string
+
+	mu      sync.Mutex
+	known   indexState
+	read    time.Time
+	reading *stateRequest
+}
+
+// stateRequest is a question that is under way; all who come meanwhile share it.
+type stateRequest struct {
+	done  chan struct{}
+	state indexState
+}
+
+// stateTimeout ends a question that gets no answer. It is not one caller's alone.
+const stateTimeout = 5 * time.Second
+
+// begin returns what is known while it is fresh, or else a question under way.
+func (s *indexStateCache) begin(ctx context.Context, fresh time.Duration) (indexState, *stateRequest) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.read) < fresh {
+		return s.known, nil
+	}
+	if s.reading == nil {
+		r := &stateRequest{done: make(chan struct{})}
+		s.reading = r
+		go s.ask(context.WithoutCancel(ctx), r)
+	}
+	return indexState{}, s.reading
+}
+
+func (s *indexStateCache) ask(ctx context.Context, r *stateRequest) {
+	ctx, cancel := context.WithTimeout(ctx, stateTimeout)
+	defer cancel()
+	at := time.Now()
+	r.state = s.lookUp(ctx)
+	s.mu.Lock()
+	s.reading = nil
+	if r.state.unknown || r.state.wrongIndex != nil { // this is not remembered: it may end at any moment
+		at = time.Time{}
+	}
+	s.known, s.read = r.state, at
+	s.mu.Unlock()
+	close(r.done)
+}
+
+// wait returns the answer to a question.
+func (r *stateRequest) wait(ctx context.Context) indexState {
+	select {
+	case <-r.done:
+		return r.state
+	case <-ctx.Done():
+		return indexState{unknown: true}
+	}
+}
+
+const stateQuery = "filter_path=*.mappings.dynamic,*.mappings._meta,*.mappings.properties.tenant_id.type,*.mappings.properties.asset_h.type," +
+	"*.mappings.properties.doc_version.type,*.mappings.properties.deleted.type"
+
+// lookUp asks what the alias points at.
+func (s *indexStateCache) lookUp(ctx context.Context) indexState {
+	var found map[string]struct {
+		Mappings mappings.Declared `json:"mappings"`
+	}
+	if err := opensearch.Call(ctx, s.client, http.MethodGet, "/"+s.alias+"/_mapping?"+stateQuery, nil, &found); err != nil {
+		return indexState{unknown: true}
+	}
+	var out indexState
+	for name, d := range found {
+		misfit := d.Mappings.Misfit()
+		if len(found) > 1 {
+			misfit = "the alias points at several indices"
+		}
+		if name == s.alias {
+			misfit = "it is no alias"
+		}
+		if misfit != "" {
+			return indexState{wrongIndex: notOurIndex(misfit)}
+		}
+		out.incomplete = d.Mappings.Meta.Vitrine.Incomplete
+	}
+	if len(found) == 0 { // an index without any mapping
+		return indexState{wrongIndex: notOurIndex("it has no mapping")}
+	}
+	return out
+}
+
+// notOurIndex is the error that the alias leads to something else.
+func notOurIndex(misfit string) error {
+	return &library.Error{Kind: library.KindUnavailable, Code: library.CodeIndexUnavailable, RetryAfter: 2 * time.Second,
+		Detail: "The search index is being put right. Repeat the search in a moment; reading and storing assets go on working.",
+		Cause:  errors.New("what stands under the alias is not the index: " + misfit)}
+}
+
+// call sends a request that reads the index, and asks beside it whether it is the
+// library's.
+func (s *Searcher) call(ctx context.Context, method, path string, body, out any) error {
+	known, asked := s.stateCache.begin(ctx, mappings.MetaFresh)
+	err := opensearch.Call(ctx, s.client, method, path, body, out)
+	if asked != nil {
+		known = asked.wait(ctx)
+	}
+	if known.wrongIndex != nil {
+		return known.wrongIndex
+	}
+	var refused *opensearch.ResponseError
+	if errors.As(err, &refused) && refused.Status < http.StatusInternalServerError {
+		if foreign := s.wrongIndex(ctx); foreign != nil {
+			return foreign
+		}
+	}
+	return err
+}
+
+// wrongIndex is the error that the index behind the alias is none of ours, as of now:
+// then a refusal is no defect of the request.
+func (s *Searcher) wrongIndex(ctx context.Context) error {
+	if _, asked := s.stateCache.begin(ctx, 0); asked != nil {
+		return asked.wait(ctx).wrongIndex
+	}
+	return nil
+}
+
+// verifyIndex fails where answers find nothing, or one is a refusal, because the index is
+// none of ours: an index without our mapping gives no others.
+func (s *Searcher) verifyIndex(ctx context.Context, answers ...msearchItem) error {
+	doubtful := true
+	for _, a := range answers {
+		if a.Error != nil {
+			doubtful = true
+			break
+		}
+		doubtful = doubtful && a.Total == 0 && len(a.Hits) == 0
+	}
+	if !doubtful {
+		return nil
+	}
+	return s.wrongIndex(ctx)
+}
+
+// Incomplete reports whether the index lacks documents for now, because it had to be
+// made anew or compared with the library. It is what the last search went by.
+func (s *Searcher) Incomplete() bool {
+	s.stateCache.mu.Lock()
+	defer s.stateCache.mu.Unlock()
+	return s.stateCache.known.incomplete
+}

@@ -1,0 +1,78 @@
+package run
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"vitrine/library"
+	"vitrine/query"
+)
+
+func read(t *testing.T, hits string) searchResponse {
+	t.Helper()
+	var a searchResponse
+	if err := a.ReadJSON([]byte(`{"hits":{"hits":[` + hits + `]}}`)); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+var nearly = cmpopts.EquateApprox(0, 1e-9)
+
+func TestScoresOfWordsAreSharesOfTheBest(t *testing.T) {
+	const ten = `{"_score":8},{"_score":8},{"_score":6},{"_score":6},{"_score":6},{"_score":6},{"_score":4},{"_score":4},{"_score":4},{"_score":2}`
+	for name, c := range map[string]struct {
+		hits     string
+		want     []float64
+		standing float64
+	}{
+		"no hit":             {"", []float64{}, 1},
+		"few hits stand out": {`{"_score":4},{"_score":1}`, []float64{1, 0.25}, 0},
+		"ten hits":           {ten, []float64{1, 1, 0.75, 0.75, 0.75, 0.75, 0.5, 0.5, 0.5, 0.25}, 0.25},
+		"what a whole name adds does not count": {`{"_score":34,"matched_queries":["exact_title"]},{"_score":8},{"_score":22,"matched_queries":["exact_tag"]}`,
+			[]float64{0.5, 1, 0.25}, 0},
+		"a score of nothing": {`{"_score":0}`, []float64{0}, 0},
+	} {
+		got, standing := read(t, c.hits).shareOfBest()
+		if diff := cmp.Diff(c.want, got, nearly); diff != "" || standing != c.standing {
+			t.Errorf("%s: standing %v instead of %v %s", name, standing, c.standing, diff)
+		}
+	}
+}
+
+func TestScoresOfMeaningLieBetweenTheFarthestAndTheNearest(t *testing.T) {
+	for hits, want := range map[string][]float64{
+		"":             {},
+		`{"_score":3}`: {1},
+		`{"_score":0.9},{"_score":0.8},{"_score":0.5}`: {1, 0.75, 0},
+	} {
+		if diff := cmp.Diff(want, read(t, hits).minMaxNormalized(), nearly); diff != "" {
+			t.Errorf("%s: %s", hits, diff)
+		}
+	}
+}
+
+func TestTheHeadIsBestFirstAndAboveWhatFollows(t *testing.T) {
+	words := read(t, `{"fields":{"asset_h":["a"]},"_score":4},{"fields":{"asset_h":["b"]},"_score":2},{"fields":{"asset_h":["title"]},"_score":31,"matched_queries":["exact_title"]}`)
+	near := read(t, `{"fields":{"asset_h":["b"]},"_score":0.9},{"fields":{"asset_h":["c"]},"_score":0.7},{"fields":{"asset_h":["d"]},"_score":0.5}`)
+	words.Total = 3
+	f := fuseScores(&query.Search{TextForEmbedding: "red cat"}, words, near, &QueryVector{MinSimilarity: -1})
+	// The meaning weighs 0.2, as the words find less than ten: a has 0.8, b 0.4 + 0.2, c 0.1, d nothing.
+	want := []library.AssetHash{"title", "a", "b", "c", "d"}
+	if diff := cmp.Diff(want, f.hashes); diff != "" {
+		t.Error(diff)
+	}
+	if f.total != 5 {
+		t.Errorf("total %d instead of 5: neighbours that the words find count once", f.total)
+	}
+	for i, h := range f.hashes {
+		if i > 0 && f.scores[h] > f.scores[f.hashes[i-1]] {
+			t.Errorf("%s scores more than the one before it", h)
+		}
+		if f.scores[h] <= rankScore(len(f.hashes)) {
+			t.Errorf("%s in the head scores %g, what follows it %g", h, f.scores[h], rankScore(len(f.hashes)))
+		}
+	}
+}
