@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"vitrine/api/client"
 	"vitrine/backup"
 	"vitrine/internal/testenv"
 	"vitrine/library"
@@ -70,10 +72,9 @@ func (l *ledger) run(clients int) {
 func (l *ledger) write(a *act) error {
 	ctx := context.Background()
 	if a.n%2 == 0 {
-		var out servicetest.Stored
-		err := l.w.api.Call(ctx, http.MethodPost, "/api/v1/assets", map[string]any{"filename": fmt.Sprintf("c%d-%d.png", a.client, a.n), "mime_type": "image/png",
-			"asset_data_base64": picture(a.client*100_000+a.n, a.title), "tags": []string{fmt.Sprintf("c%d", a.client)}}, &out)
-		a.hash = out.Asset.Hash
+		out, err := l.w.api.StoreAsset(ctx, client.StoreAssetInput{Filename: fmt.Sprintf("c%d-%d.png", a.client, a.n), MIMEType: "image/png",
+			AssetDataBase64: base64.StdEncoding.EncodeToString(picture(a.client*100_000+a.n, a.title)), Tags: []string{fmt.Sprintf("c%d", a.client)}})
+		a.hash = library.AssetHash(out.Asset.AssetH)
 		return err
 	}
 	l.mu.Lock()
@@ -83,7 +84,8 @@ func (l *ledger) write(a *act) error {
 		}
 	}
 	l.mu.Unlock()
-	return l.w.api.Call(ctx, http.MethodPatch, "/api/v1/assets/"+string(a.hash), map[string]any{"title": a.title}, nil)
+	_, err := l.w.api.UpdateAsset(ctx, client.UpdateAssetInput{AssetH: string(a.hash), Title: &a.title})
+	return err
 }
 
 func (l *ledger) end() []act {
@@ -225,11 +227,11 @@ func TestRestore_AnIndexThatIsAheadIsCorrectedByItself(t *testing.T) {
 		k.title(keep, fmt.Sprintf("after %d", n))
 	}
 	ghost := k.keep(3, "ghost")
-	if err := k.api.Call(t.Context(), http.MethodPost, "/api/v1/operations/"+doomed.OperationID+"/undo", nil, nil); err != nil {
+	if _, err := k.api.UndoOperation(t.Context(), client.UndoOperationInput{OperationID: doomed.OperationID}); err != nil {
 		t.Fatal(err)
 	}
-	k.finds("title:after", keep.Asset.Hash)
-	k.finds("ghost", ghost.Asset.Hash)
+	k.finds("title:after", keep.Asset.AssetH)
+	k.finds("ghost", ghost.Asset.AssetH)
 	k.finds("doomed")
 	p.stop()
 
@@ -240,12 +242,12 @@ func TestRestore_AnIndexThatIsAheadIsCorrectedByItself(t *testing.T) {
 	}
 	p.stop()
 	serve(t, cfg, "")
-	k.finds("title:final", keep.Asset.Hash)
+	k.finds("title:final", keep.Asset.AssetH)
 	k.finds("title:after")
-	k.finds("doomed", doomed.Asset.Hash)
+	k.finds("doomed", doomed.Asset.AssetH)
 	k.finds("ghost")
 	k.title(keep, "later")
-	k.finds("title:later", keep.Asset.Hash)
+	k.finds("title:later", keep.Asset.AssetH)
 	conn, err := pgx.Connect(t.Context(), cfg.PostgresURL)
 	if err != nil {
 		t.Fatal(err)
@@ -279,8 +281,8 @@ func TestRestore_AnIndexThatIsAheadIsCorrectedByItself(t *testing.T) {
 // keep stores a picture under a name.
 func (k killed) keep(n int, name string) servicetest.Stored {
 	k.t.Helper()
-	var out servicetest.Stored
-	err := k.api.Call(k.t.Context(), http.MethodPost, "/api/v1/assets", map[string]any{"filename": name + ".png", "mime_type": "image/png", "asset_data_base64": picture(n, ""), "tags": []string{name}}, &out)
+	out, err := k.api.StoreAsset(k.t.Context(), client.StoreAssetInput{Filename: name + ".png", MIMEType: "image/png",
+		AssetDataBase64: base64.StdEncoding.EncodeToString(picture(n, "")), Tags: []string{name}})
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -289,25 +291,25 @@ func (k killed) keep(n int, name string) servicetest.Stored {
 
 func (k killed) title(s servicetest.Stored, title string) {
 	k.t.Helper()
-	if err := k.api.Call(k.t.Context(), http.MethodPatch, "/api/v1/assets/"+string(s.Asset.Hash), map[string]any{"title": title}, nil); err != nil {
+	if _, err := k.api.UpdateAsset(k.t.Context(), client.UpdateAssetInput{AssetH: s.Asset.AssetH, Title: &title}); err != nil {
 		k.t.Fatal(err)
 	}
 }
 
 // finds waits until a search finds these assets and no others, in an index that does
 // not call itself incomplete.
-func (k killed) finds(query string, want ...library.AssetHash) {
+func (k killed) finds(query string, want ...string) {
 	k.t.Helper()
 	servicetest.Eventually(k.t, time.Minute, fmt.Sprintf("%s finds %v", query, want), func() error {
-		var out servicetest.Found
-		if err := k.api.Call(k.t.Context(), http.MethodPost, "/api/v1/assets/search", map[string]any{"query": query, "limit": 100}, &out); err != nil {
+		out, err := k.api.SearchAssets(k.t.Context(), client.SearchAssetsInput{Query: query, Limit: 100})
+		if err != nil {
 			return err
 		}
-		if slices.Contains(out.Degraded, "index_incomplete") || out.Total != len(want) {
+		if slices.Contains(out.Degraded, "index_incomplete") || out.Total != int64(len(want)) {
 			return fmt.Errorf("it finds %d, %v", out.Total, out.Degraded)
 		}
 		for _, h := range want {
-			if !out.Has(string(h)) {
+			if !slices.ContainsFunc(out.Data, func(a client.SearchHit) bool { return a.AssetH == h }) {
 				return fmt.Errorf("it finds %v", out.Data)
 			}
 		}
