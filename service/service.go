@@ -23,6 +23,7 @@ import (
 	"vitrine/library"
 	"vitrine/mcp"
 	"vitrine/media/blob"
+	"vitrine/media/extract"
 	"vitrine/media/memory"
 	"vitrine/media/preview"
 	"vitrine/op"
@@ -68,6 +69,9 @@ func Open(ctx context.Context, cfg Config) (*Service, error) {
 	s := &Service{cfg: cfg, log: cfg.Log, registry: prometheus.NewRegistry()}
 	if s.Blobs, err = OpenBlobs(cfg); err != nil {
 		return nil, err
+	}
+	if err := extract.LoadNodeClasses(filepath.Join(cfg.DataDir, extract.NodesFolder)); err != nil {
+		s.log.Warn("some descriptions of node classes cannot be used", "error", err)
 	}
 	if s.Store, err = store.Open(ctx, cfg.Database()); err != nil {
 		return nil, errors.Join(err, s.Blobs.Close())

@@ -13,13 +13,17 @@ import (
 )
 
 type extractCommand struct {
-	Paths []string `arg:"" name:"file" type:"path" help:"Files, or folders with all below them."`
-	JSON  bool     `name:"json" help:"Print one JSON object per line, with the fields of an asset's details."`
+	Paths   []string `arg:"" name:"file" type:"path" help:"Files, or folders with all below them."`
+	JSON    bool     `name:"json" help:"Print one JSON object per line, with the fields of an asset's details."`
+	DataDir string   `env:"VITRINE_DATA_DIR" default:".vitrine/data" help:"The data folder, whose nodes.d describes further node classes."`
 }
 
 // Run reads files without a service. A file that cannot be read is named on the
 // error output and does not stop the others.
 func (c *extractCommand) Run(ctx context.Context) error {
+	if err := extract.LoadNodeClasses(filepath.Join(c.DataDir, extract.NodesFolder)); err != nil {
+		warn("%v", err)
+	}
 	bad := 0
 	for _, root := range c.Paths {
 		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {

@@ -27,6 +27,7 @@ type cli struct {
 	Search    searchCommand    `cmd:"" help:"Search a running service."`
 	Query     queryCommand     `cmd:"" help:"Look into the query language."`
 	Extract   extractCommand   `cmd:"" help:"Print what files say about their making."`
+	Nodes     nodesCommand     `cmd:"" help:"Add to what is known of ComfyUI's node classes."`
 	Sample    sampleCommand    `cmd:"" help:"Write a library of sample files to try things on."`
 	Keys      keysCommand      `cmd:"" help:"Create, list and revoke API keys."`
 	Migrate   migrateCommand   `cmd:"" help:"Bring the database schema up to date."`

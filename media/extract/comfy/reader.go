@@ -72,8 +72,21 @@ func (r *reader) prove(field string, n *node, rule string) {
 	e := library.Evidence{Field: field, Place: r.g.place, Rule: rule}
 	if n != nil {
 		e.Node = n.id
+		e.Rule += knownFrom(n)
 	}
 	r.evidence = append(r.evidence, e)
+}
+
+// knownFrom says in a rule what the reader's knowledge of a class rests on, where it
+// is not the table that ships.
+func knownFrom(n *node) string {
+	switch {
+	case n.about == nil:
+		return " (inferred: " + n.class + " is not described)"
+	case n.about.own != "":
+		return " (class described in " + n.about.own + ")"
+	}
+	return ""
 }
 
 // lineage reads everything but the documents themselves.
