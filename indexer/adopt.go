@@ -58,7 +58,7 @@ func (x *Indexer) adopted(ctx context.Context) (bool, error) {
 
 // forgetVectors drops what is kept of configurations that no index uses.
 func (x *Indexer) forgetVectors(ctx context.Context) error {
-	n, err := x.store.DropEmbeddings(ctx, x.vectors.configuration())
+	n, err := x.store.DeleteUnusedEmbeddings(ctx, x.vectors.configuration())
 	if n > 0 {
 		x.log.Info("forgot the vectors of configurations that no index uses", "texts", n)
 	}

@@ -50,7 +50,7 @@ func (f *backfill) readAll(ctx context.Context, tenants []store.TenantAssets, ou
 	for _, t := range tenants {
 		var after library.AssetHash
 		for {
-			page, err := f.x.store.WalkAssets(ctx, t.Tenant, after, backfillPage)
+			page, err := f.x.store.AssetVersionsAfter(ctx, t.Tenant, after, backfillPage)
 			if err != nil {
 				return err
 			}

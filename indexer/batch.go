@@ -19,10 +19,10 @@ type batch struct {
 	items    []item
 	targets  []string // the indices to write, the live one first
 
-	arena    []byte                            // all action and document lines, one after the other; see release
-	lent     bool                              // a failed request may still be reading the arena
-	vectors  map[store.TextHash]store.Embedded // of its texts, of the present embedder
-	complete bool                              // vectors holds all of them
+	arena    []byte                                   // all action and document lines, one after the other; see release
+	lent     bool                                     // a failed request may still be reading the arena
+	vectors  map[store.TextHash]store.EmbeddingVector // of its texts, of the present embedder
+	complete bool                                     // vectors holds all of them
 
 	done chan struct{}
 	err  error

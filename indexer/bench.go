@@ -102,7 +102,7 @@ func (x *Indexer) eachPage(ctx context.Context, most int, fn func([]store.AssetV
 	for _, t := range tenants {
 		var after library.AssetHash
 		for most > 0 {
-			page, err := x.store.WalkAssets(ctx, t.Tenant, after, min(x.cfg.BatchEvents, most))
+			page, err := x.store.AssetVersionsAfter(ctx, t.Tenant, after, min(x.cfg.BatchEvents, most))
 			if err != nil {
 				return err
 			}
@@ -138,7 +138,7 @@ func (x *Indexer) MeasureStream(ctx context.Context, relay *Relay, most int) (Th
 	var n int64
 	err := x.eachPage(ctx, most, func(page []store.AssetVersion) error {
 		n += int64(len(page))
-		return x.store.Reemit(ctx, "bench", page)
+		return x.store.EnqueueReindex(ctx, "bench", page)
 	})
 	if err != nil {
 		return Throughput{}, err

@@ -266,7 +266,7 @@ func TestADeadDocumentIsPutAsideAndReplayed(t *testing.T) {
 	e.eventually(time.Minute, func() string { return e.differs(good.Hash) })
 	e.eventually(time.Minute, func() string {
 		list, err := e.store.IndexFailures(e.ctx, store.AssetKey{}, 10)
-		if err != nil || len(list) != 1 || list[0].Hash != b.Hash || list[0].Stripped || !strings.Contains(list[0].Reason, "description") {
+		if err != nil || len(list) != 1 || list[0].Hash != b.Hash || list[0].Partial || !strings.Contains(list[0].Reason, "description") {
 			return fmt.Sprintf("failures: %+v, error %v", list, err)
 		}
 		return ""

@@ -45,7 +45,7 @@ func ReplayFailures(ctx context.Context, st *store.Store) (int, error) {
 		for i, f := range page {
 			assets[i] = f.AssetVersion
 		}
-		if err := st.Reemit(ctx, ReasonReplay, assets); err != nil {
+		if err := st.EnqueueReindex(ctx, ReasonReplay, assets); err != nil {
 			return total, err
 		}
 		total += len(page)

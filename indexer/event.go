@@ -27,7 +27,7 @@ const (
 	ReasonReplay = "index_replay" // a refused document is tried again
 
 	// A file told something new of a model that the asset uses; the store writes it.
-	ReasonModel = "model_learned"
+	ReasonModel = "model_updated"
 )
 
 // rewrites reports whether the document must be written although the index may

@@ -144,7 +144,7 @@ func (f *filler) fill(ctx context.Context, keys []store.AssetKey, index string) 
 func (f *filler) keep(b *batch) {
 	n := 0
 	for _, it := range b.items {
-		if it.tomb || it.row.Failed {
+		if it.tomb || it.row.HasIndexFailure {
 			continue
 		}
 		it.rewrite = true
@@ -167,7 +167,7 @@ func embedding(generations []store.Generation, configuration string) []string {
 
 // sweep fills what was left behind in the live index, unless another process does.
 func (f *filler) sweep(ctx context.Context) error {
-	err := f.x.store.LockEmbedding(ctx, func() error {
+	err := f.x.store.LockEmbeddingBackfill(ctx, func() error {
 		generations, err := f.x.store.Generations(ctx)
 		if err != nil {
 			return err
@@ -179,7 +179,7 @@ func (f *filler) sweep(ctx context.Context) error {
 		}
 		return nil
 	})
-	if errors.Is(err, store.ErrEmbeddingBusy) {
+	if errors.Is(err, store.ErrEmbeddingBackfillBusy) {
 		return nil
 	}
 	return err

@@ -109,7 +109,7 @@ func (x *Indexer) incomplete(ctx context.Context) (string, surveyed, error) {
 		case i.meta.Incomplete:
 			return g.Name, i, nil
 		case g.UUID == "": // made by an earlier release, or just now for an empty library
-			return "", i, x.store.NoteIndex(ctx, g.Name, i.uuid)
+			return "", i, x.store.RecordIndexUUID(ctx, g.Name, i.uuid)
 		case g.UUID != i.uuid: // somebody put it there, from a snapshot perhaps
 			return g.Name, i, x.declare(ctx, g.Name, mappings.Meta{Incomplete: true})
 		}
@@ -146,7 +146,7 @@ func (x *Indexer) complete(ctx context.Context, live string, i surveyed, progres
 	if v.indices[live].uuid != i.uuid {
 		return errIndexGone
 	}
-	if err := errors.Join(x.store.NoteIndex(ctx, live, i.uuid), x.declare(ctx, live, mappings.Meta{})); err != nil {
+	if err := errors.Join(x.store.RecordIndexUUID(ctx, live, i.uuid), x.declare(ctx, live, mappings.Meta{})); err != nil {
 		return err
 	}
 	if err := x.restoreIndexed(ctx); err != nil {

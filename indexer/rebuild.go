@@ -267,7 +267,7 @@ func (c *changeover) swap(ctx context.Context) error {
 	if err := c.x.pointAlias(ctx, c.next, generations, v); err != nil {
 		return err
 	}
-	if err := c.x.store.NoteIndex(ctx, c.next, v.indices[c.next].uuid); err != nil {
+	if err := c.x.store.RecordIndexUUID(ctx, c.next, v.indices[c.next].uuid); err != nil {
 		return err
 	}
 	if err := c.x.store.PromoteGeneration(ctx, c.next); err != nil {

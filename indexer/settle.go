@@ -228,11 +228,11 @@ func (s *settler) record(ctx context.Context, b *batch) error {
 		v := store.AssetVersion{AssetKey: it.row.AssetKey, Version: it.version, Live: !it.tomb}
 		switch {
 		case it.dead || it.stripped:
-			failures = append(failures, store.IndexFailure{AssetVersion: v, Reason: it.reason, Stripped: !it.dead})
+			failures = append(failures, store.IndexFailure{AssetVersion: v, Reason: it.reason, Partial: !it.dead})
 			if it.dead {
 				letters = append(letters, deadLetter(it))
 			}
-		case it.row.Failed:
+		case it.row.HasIndexFailure:
 			settled = append(settled, v)
 		}
 	}
@@ -243,7 +243,7 @@ func (s *settler) record(ctx context.Context, b *batch) error {
 			}
 		}
 		if len(settled) > 0 {
-			if err := s.store.SettleIndexFailures(ctx, settled); err != nil {
+			if err := s.store.ResolveIndexFailures(ctx, settled); err != nil {
 				return err
 			}
 		}

@@ -68,7 +68,7 @@ func (v *vectors) attach(ctx context.Context, index string, b *batch, items []it
 	if err == nil && configuration == "" {
 		return
 	}
-	var known map[store.TextHash]store.Embedded
+	var known map[store.TextHash]store.EmbeddingVector
 	if err == nil {
 		known, err = v.look(ctx, configuration, b, items)
 	}
@@ -101,7 +101,7 @@ func (v *vectors) of(ctx context.Context, index string) (string, error) {
 }
 
 // look gives what is known of the texts of some items.
-func (v *vectors) look(ctx context.Context, configuration string, b *batch, items []item) (map[store.TextHash]store.Embedded, error) {
+func (v *vectors) look(ctx context.Context, configuration string, b *batch, items []item) (map[store.TextHash]store.EmbeddingVector, error) {
 	if configuration == v.configuration() && b.complete {
 		return b.vectors, nil
 	}
@@ -128,11 +128,11 @@ func distinct(items []item) func(yield func(store.TextHash) bool) {
 
 // splice writes an item's lines anew with what is known of its text, and reports
 // whether that is anything. A tombstone has no text, and needs none.
-func (b *batch) splice(it *item, configuration string, known map[store.TextHash]store.Embedded) bool {
+func (b *batch) splice(it *item, configuration string, known map[store.TextHash]store.EmbeddingVector) bool {
 	if it.tomb {
 		return true
 	}
-	said, vector := mappings.EmbeddedNothing, store.Embedded(nil)
+	said, vector := mappings.EmbeddedNothing, store.EmbeddingVector(nil)
 	if it.text != "" {
 		var ok bool
 		if vector, ok = known[hashText(it.text)]; !ok {
@@ -215,7 +215,7 @@ func (v *vectors) make(ctx context.Context, b *batch) error {
 const callsAtOnce = 4
 
 // embedAll embeds texts part by part and adds their vectors to known.
-func (v *vectors) embedAll(ctx context.Context, hashes []store.TextHash, texts map[store.TextHash]string, known map[store.TextHash]store.Embedded) error {
+func (v *vectors) embedAll(ctx context.Context, hashes []store.TextHash, texts map[store.TextHash]string, known map[store.TextHash]store.EmbeddingVector) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(1)
 	if v.embedder.Info().Driver == embed.OpenAI {
@@ -249,7 +249,7 @@ func (v *vectors) prepare(ctx context.Context, index string, b *batch) {
 }
 
 // embed makes the vectors of some texts and keeps them.
-func (v *vectors) embed(ctx context.Context, hashes []store.TextHash, texts map[store.TextHash]string) (map[store.TextHash]store.Embedded, error) {
+func (v *vectors) embed(ctx context.Context, hashes []store.TextHash, texts map[store.TextHash]string) (map[store.TextHash]store.EmbeddingVector, error) {
 	list := make([]string, len(hashes))
 	for i, h := range hashes {
 		list[i] = texts[h]
@@ -263,7 +263,7 @@ func (v *vectors) embed(ctx context.Context, hashes []store.TextHash, texts map[
 		v.metrics.embedded.WithLabelValues(embeddedFailed).Add(float64(len(list)))
 		return nil, err
 	}
-	made := make(map[store.TextHash]store.Embedded, len(hashes))
+	made := make(map[store.TextHash]store.EmbeddingVector, len(hashes))
 	for i, h := range hashes {
 		outcome := embeddedMade
 		if !usable(got[i]) || len(got[i]) != v.embedder.Dimensions() {
@@ -272,5 +272,5 @@ func (v *vectors) embed(ctx context.Context, hashes []store.TextHash, texts map[
 		v.metrics.embedded.WithLabelValues(outcome).Inc()
 		made[h] = got[i]
 	}
-	return made, v.store.KeepEmbeddings(ctx, v.configuration(), made)
+	return made, v.store.SaveEmbeddings(ctx, v.configuration(), made)
 }

@@ -420,7 +420,7 @@ func TestAVectorThatTheIndexWouldRefuseIsNeverSent(t *testing.T) {
 	if b.splice(it, "c", nil) || string(b.arena[it.line.from:it.line.to]) != plain {
 		t.Error("an unknown text changes the document")
 	}
-	b.splice(it, "c", map[store.TextHash]store.Embedded{hashText("x"): {0.5, -1e-7}})
+	b.splice(it, "c", map[store.TextHash]store.EmbeddingVector{hashText("x"): {0.5, -1e-7}})
 	action, doc, _ := strings.Cut(string(b.arena[it.line.from:it.line.to]), "\n")
 	var got mappings.Document
 	if err := json.Unmarshal([]byte(doc), &got); err != nil || !json.Valid([]byte(action)) {

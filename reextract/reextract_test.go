@@ -91,7 +91,7 @@ func (b bench) number(sql string, args ...any) (n int64) {
 	return n
 }
 
-func (b bench) detail(h library.AssetHash) store.Detail {
+func (b bench) detail(h library.AssetHash) store.AssetDetail {
 	b.t.Helper()
 	d, err := b.Asset(b.t.Context(), b.actor.Tenant, h)
 	if err != nil {
@@ -111,7 +111,7 @@ func (b bench) want(what string, got reextract.Counts, changed, same, failed int
 func TestDamagedLineageIsRepairedFromTheChunksAndNothingElseIsTouched(t *testing.T) {
 	b := open(t)
 	whole, doc, models, source, bare := b.add("whole", "a fox"), b.add("doc", "a hare"), b.add("models", "a wolf"), b.add("source", "a bear"), b.add("bare", "")
-	before := map[library.AssetHash]store.Detail{}
+	before := map[library.AssetHash]store.AssetDetail{}
 	for _, h := range []library.AssetHash{whole, doc, models, source, bare} {
 		if _, err := b.ChangeAssets(t.Context(), b.actor, "UpdateAsset", []library.AssetHash{h}, func(a *library.Asset) { a.Title, a.Tags = "mine", []string{"kept"} }); err != nil {
 			t.Fatal(err)

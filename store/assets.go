@@ -27,8 +27,8 @@ func assetFields(a *library.Asset) []any {
 		&a.CreatedAt, &a.StoredAt, &a.UpdatedAt, &a.CreatedBy, &a.Trashed, &a.DocVersion}
 }
 
-// Detail is one asset with all that is known of its making.
-type Detail struct {
+// AssetDetail is one asset with all that is known of its making.
+type AssetDetail struct {
 	Asset       library.Asset
 	Lineage     library.Lineage // without its workflow graphs
 	Source      library.LineageSource
@@ -73,8 +73,8 @@ type AssetParent struct {
 
 // Asset gives one asset that is not in the trash, or a not-found error. It takes
 // one round trip.
-func (s *Store) Asset(ctx context.Context, tenant library.TenantID, hash library.AssetHash) (Detail, error) {
-	var d Detail
+func (s *Store) Asset(ctx context.Context, tenant library.TenantID, hash library.AssetHash) (AssetDetail, error) {
+	var d AssetDetail
 	conn, release, err := s.acquire(ctx) // before the claim, which a new connection may renew
 	if err != nil {
 		return d, err
@@ -148,7 +148,7 @@ type Usage struct {
 	Bytes      int64
 	ByType     []TypeUsage
 	TrashBytes int64
-	Waiting    int64 // changes not yet handed to the indexer
+	OutboxRows int64 // changes not yet handed to the indexer
 }
 
 // TypeUsage is the share of one MIME type.
@@ -182,7 +182,7 @@ func (s *Store) Usage(ctx context.Context, tenant library.TenantID) (Usage, erro
 		}); err != nil {
 			return err
 		}
-		return tx.QueryRow(ctx, `SELECT count(*) FROM outbox WHERE tenant_id = $1`, tenant).Scan(&u.Waiting)
+		return tx.QueryRow(ctx, `SELECT count(*) FROM outbox WHERE tenant_id = $1`, tenant).Scan(&u.OutboxRows)
 	})
 	return u, err
 }
@@ -210,7 +210,7 @@ func (s *Store) Workflow(ctx context.Context, tenant library.TenantID, hash libr
 	if err != nil || packed == nil {
 		return nil, nil, err
 	}
-	var g graphs
+	var g workflowTexts
 	if err := unpack(packed, &g); err != nil {
 		return nil, nil, err
 	}

@@ -28,7 +28,7 @@ func TestIngredientsOfContentCredentialsAreFoundByTheirIDs(t *testing.T) {
 		if !parentFirst {
 			order = []store.NewAsset{nobody, byInstance, byManifest, second, first}
 		}
-		stored := map[library.AssetHash]store.Added{}
+		stored := map[library.AssetHash]store.AddResult{}
 		for _, n := range order {
 			stored[n.Asset.Hash] = add(t, s, s.a, n)
 		}
@@ -36,8 +36,8 @@ func TestIngredientsOfContentCredentialsAreFoundByTheirIDs(t *testing.T) {
 		expect := func(child store.NewAsset, parent library.AssetHash, by string) {
 			t.Helper()
 			c := s.chain(t, child, true, false, 5, 500)
-			if len(c.Links) != 1 || c.Links[0].Asset != parent || c.Links[0].By != by {
-				t.Errorf("parent first %v: links %+v, want %s by %s", parentFirst, c.Links, parent, by)
+			if len(c.Edges) != 1 || c.Edges[0].Asset != parent || c.Edges[0].Evidence != by {
+				t.Errorf("parent first %v: links %+v, want %s by %s", parentFirst, c.Edges, parent, by)
 			}
 		}
 		expect(byManifest, first.Asset.Hash, "c2pa")

@@ -24,9 +24,9 @@ const (
 // are set.
 type DocumentRow struct {
 	AssetKey
-	State   AssetState
-	Version int64 // of the asset or of its tombstone; 0 when the database knows neither
-	Failed  bool  // index_failures has a row about it
+	State           AssetState
+	Version         int64 // of the asset or of its tombstone; 0 when the database knows neither
+	HasIndexFailure bool  // index_failures has a row about it
 
 	library.Asset // what people and the file system say; its Tenant and Hash repeat the key
 
@@ -73,7 +73,7 @@ type DocumentParent struct {
 var documentStatements = []string{
 	`SELECT k.ord, a.doc_version, a.trashed_at IS NOT NULL, a.sha256, a.blake3, a.title, a.description, a.filename,
 		a.source_path, a.mime_type, a.size, a.width, a.height, a.duration_ms, a.status, a.tags,
-		coalesce((` + live("a.tenant_id", "a.parent_asset_h") + `), ''), a.created_at, a.stored_at, a.updated_at,
+		coalesce((` + liveAssetSQL("a.tenant_id", "a.parent_asset_h") + `), ''), a.created_at, a.stored_at, a.updated_at,
 		coalesce(l.source, ''), coalesce(l.tool, ''), l.doc
 	FROM ` + documentKeys + ` JOIN assets a USING (tenant_id, asset_h) LEFT JOIN lineage l USING (tenant_id, asset_h)`,
 
@@ -88,14 +88,14 @@ var documentStatements = []string{
 	WHERE (tenant_id, model_hash) IN (
 		SELECT k.tenant_id, u.model_hash FROM ` + documentKeys + ` JOIN asset_models u USING (tenant_id, asset_h))`,
 
-	`SELECT k.ord, p.kind, p.name, p.hash, p.job_id, coalesce((` + live("p.tenant_id", "p.parent_asset_h") + `), '')
+	`SELECT k.ord, p.kind, p.name, p.hash, p.job_id, coalesce((` + liveAssetSQL("p.tenant_id", "p.parent_asset_h") + `), '')
 	FROM ` + documentKeys + ` JOIN asset_parents p USING (tenant_id, asset_h) ORDER BY k.ord, p.position`,
 
 	`SELECT k.ord, count(DISTINCT c.asset_h)
 	FROM ` + documentKeys + ` CROSS JOIN LATERAL (
 		SELECT p.asset_h FROM asset_parents p WHERE p.tenant_id = k.tenant_id AND p.parent_asset_h = k.asset_h
 		UNION ALL SELECT a.asset_h FROM assets a WHERE a.tenant_id = k.tenant_id AND a.parent_asset_h = k.asset_h) c
-	WHERE EXISTS (` + live("k.tenant_id", "c.asset_h") + `)
+	WHERE EXISTS (` + liveAssetSQL("k.tenant_id", "c.asset_h") + `)
 	GROUP BY k.ord`,
 
 	// The root is found by the first parent of each file, what files say before what
@@ -112,11 +112,11 @@ var documentStatements = []string{
 		FROM up CROSS JOIN LATERAL (
 			SELECT coalesce(
 				(SELECT x.parent_asset_h FROM asset_parents x
-				WHERE x.tenant_id = up.tenant_id AND x.asset_h = up.asset_h AND EXISTS (` + live("x.tenant_id", "x.parent_asset_h") + `)
+				WHERE x.tenant_id = up.tenant_id AND x.asset_h = up.asset_h AND EXISTS (` + liveAssetSQL("x.tenant_id", "x.parent_asset_h") + `)
 				ORDER BY x.position LIMIT 1),
 				(SELECT a.parent_asset_h FROM assets a WHERE a.tenant_id = up.tenant_id AND a.asset_h = up.asset_h
-				AND EXISTS (` + live("a.tenant_id", "a.parent_asset_h") + `))) AS parent) p
-		WHERE up.depth < ` + deepestChain + ` AND p.parent IS NOT NULL AND up.asset_h <> up.mark),
+				AND EXISTS (` + liveAssetSQL("a.tenant_id", "a.parent_asset_h") + `))) AS parent) p
+		WHERE up.depth < ` + maxLineageDepth + ` AND p.parent IS NOT NULL AND up.asset_h <> up.mark),
 	top AS (SELECT DISTINCT ON (ord) ord, asset_h, mark, since FROM up WHERE depth > 0 ORDER BY ord, depth DESC)
 	SELECT ord, CASE WHEN asset_h <> mark THEN asset_h ELSE
 		(SELECT min(up.asset_h) FROM up WHERE up.ord = top.ord AND up.depth > top.since) END FROM top`,
@@ -126,13 +126,13 @@ var documentStatements = []string{
 	`SELECT k.ord FROM ` + documentKeys + ` JOIN index_failures f USING (tenant_id, asset_h)`,
 }
 
-// deepestChain bounds the walk to a root, in steps. It is as far as the news of a new
-// root travels at once (maxTouched).
-const deepestChain = "1000"
+// maxLineageDepth bounds the walk to a root, in steps. It is as far as the news of a new
+// root travels at once (maxReindexedDescendants).
+const maxLineageDepth = "1000"
 
-// live finds an asset outside the trash. Parents and children that are in the
+// liveAssetSQL finds an asset outside the trash. Parents and children that are in the
 // trash, or that the library never held, are no part of a chain.
-func live(tenant, hash string) string {
+func liveAssetSQL(tenant, hash string) string {
 	return `SELECT here.asset_h FROM assets here WHERE here.tenant_id = ` + tenant + ` AND here.asset_h = ` + hash + ` AND here.trashed_at IS NULL`
 }
 
@@ -183,7 +183,7 @@ func readDocuments(res pgx.BatchResults, docs []DocumentRow) ([]Generation, erro
 		func(r pgx.Rows) error { return scanDocumentChildren(r, docs) },
 		func(r pgx.Rows) error { return scanDocumentRoot(r, docs) },
 		func(r pgx.Rows) error { return scanDocumentFlag(r, func(i int) { docs[i].Asserted = true }) },
-		func(r pgx.Rows) error { return scanDocumentFlag(r, func(i int) { docs[i].Failed = true }) },
+		func(r pgx.Rows) error { return scanDocumentFlag(r, func(i int) { docs[i].HasIndexFailure = true }) },
 	}
 	for _, scan := range scanners {
 		if err := eachRow(res, scan); err != nil {
@@ -344,10 +344,10 @@ type AssetVersion struct {
 	Live    bool // false: in the trash, or gone
 }
 
-// WalkAssets gives the assets of one tenant that follow after, in order of their
+// AssetVersionsAfter gives the assets of one tenant that follow after, in order of their
 // hash, trashed ones included, at most limit of them. An empty after starts at
 // the first.
-func (s *Store) WalkAssets(ctx context.Context, tenant library.TenantID, after library.AssetHash, limit int) ([]AssetVersion, error) {
+func (s *Store) AssetVersionsAfter(ctx context.Context, tenant library.TenantID, after library.AssetHash, limit int) ([]AssetVersion, error) {
 	rows, err := s.indexer.Query(ctx, `
 		SELECT asset_h, doc_version, trashed_at IS NULL FROM assets
 		WHERE tenant_id = $1 AND asset_h > $2 ORDER BY asset_h LIMIT $3`, string(tenant), string(after), limit)

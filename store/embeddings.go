@@ -13,12 +13,12 @@ import (
 // TextHash is the SHA-256 of a text that was embedded.
 type TextHash [32]byte
 
-// Embedded is what an embedding configuration makes of a text: a vector, or nil
+// EmbeddingVector is what an embedding configuration makes of a text: a vector, or nil
 // where the provider refuses the text.
-type Embedded []float32
+type EmbeddingVector []float32
 
 // Embeddings gives what is known of some texts under a configuration.
-func (s *Store) Embeddings(ctx context.Context, configuration string, texts []TextHash) (map[TextHash]Embedded, error) {
+func (s *Store) Embeddings(ctx context.Context, configuration string, texts []TextHash) (map[TextHash]EmbeddingVector, error) {
 	hashes := make([][]byte, len(texts))
 	for i := range texts {
 		hashes[i] = texts[i][:]
@@ -27,7 +27,7 @@ func (s *Store) Embeddings(ctx context.Context, configuration string, texts []Te
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	known := make(map[TextHash]Embedded, len(texts))
+	known := make(map[TextHash]EmbeddingVector, len(texts))
 	var hash, vector []byte
 	_, err = pgx.ForEachRow(rows, []any{&hash, &vector}, func() error {
 		known[TextHash(hash)] = unpackVector(vector)
@@ -36,9 +36,9 @@ func (s *Store) Embeddings(ctx context.Context, configuration string, texts []Te
 	return known, unavailable(err)
 }
 
-// KeepEmbeddings remembers what a configuration made of some texts. What is known
+// SaveEmbeddings remembers what a configuration made of some texts. What is known
 // already stays.
-func (s *Store) KeepEmbeddings(ctx context.Context, configuration string, made map[TextHash]Embedded) error {
+func (s *Store) SaveEmbeddings(ctx context.Context, configuration string, made map[TextHash]EmbeddingVector) error {
 	hashes, vectors := make([][]byte, 0, len(made)), make([][]byte, 0, len(made))
 	for h, v := range made {
 		hashes, vectors = append(hashes, h[:]), append(vectors, packVector(v))
@@ -49,20 +49,20 @@ func (s *Store) KeepEmbeddings(ctx context.Context, configuration string, made m
 	return unavailable(err)
 }
 
-// DropEmbeddings forgets the vectors of every configuration that no index has a
+// DeleteUnusedEmbeddings forgets the vectors of every configuration that no index has a
 // field for and that is not the given one, and reports how many they were.
-func (s *Store) DropEmbeddings(ctx context.Context, but string) (int64, error) {
+func (s *Store) DeleteUnusedEmbeddings(ctx context.Context, but string) (int64, error) {
 	tag, err := s.indexer.Exec(ctx, `
 		DELETE FROM embeddings WHERE configuration <> $1 AND configuration NOT IN (SELECT embedding FROM index_generations)`, but)
 	return tag.RowsAffected(), unavailable(err)
 }
 
-// ErrEmbeddingBusy says that another process embeds what was left behind.
-var ErrEmbeddingBusy = errors.New("another process embeds what was left behind")
+// ErrEmbeddingBackfillBusy says that another process embeds what was left behind.
+var ErrEmbeddingBackfillBusy = errors.New("another process embeds what was left behind")
 
-// LockEmbedding runs fn while no other process does, or gives ErrEmbeddingBusy at once.
-func (s *Store) LockEmbedding(ctx context.Context, fn func() error) error {
-	return s.tryLocked(ctx, embeddingLock, ErrEmbeddingBusy, func(*pgxpool.Conn) error { return fn() })
+// LockEmbeddingBackfill runs fn while no other process does, or gives ErrEmbeddingBackfillBusy at once.
+func (s *Store) LockEmbeddingBackfill(ctx context.Context, fn func() error) error {
+	return s.tryLocked(ctx, embeddingLock, ErrEmbeddingBackfillBusy, func(*pgxpool.Conn) error { return fn() })
 }
 
 func packVector(v []float32) []byte {

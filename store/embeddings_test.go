@@ -15,11 +15,11 @@ func textHash(s string) store.TextHash { return sha256.Sum256([]byte(s)) }
 func TestVectorsAreKeptByConfigurationAndText(t *testing.T) {
 	s := open(t)
 	ctx := t.Context()
-	made := map[store.TextHash]store.Embedded{textHash("a"): {0.25, -1}, textHash("refused"): nil}
-	if err := s.KeepEmbeddings(ctx, "one", made); err != nil {
+	made := map[store.TextHash]store.EmbeddingVector{textHash("a"): {0.25, -1}, textHash("refused"): nil}
+	if err := s.SaveEmbeddings(ctx, "one", made); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.KeepEmbeddings(ctx, "one", map[store.TextHash]store.Embedded{textHash("a"): {9, 9}, textHash("b"): {1, 0}}); err != nil {
+	if err := s.SaveEmbeddings(ctx, "one", map[store.TextHash]store.EmbeddingVector{textHash("a"): {9, 9}, textHash("b"): {1, 0}}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := s.Embeddings(ctx, "one", []store.TextHash{textHash("a"), textHash("refused"), textHash("unknown")})
@@ -38,14 +38,14 @@ func TestVectorsOfConfigurationsThatNothingUsesAreForgotten(t *testing.T) {
 	s := open(t)
 	ctx := t.Context()
 	for _, configuration := range []string{"used", "mine", "old"} {
-		if err := s.KeepEmbeddings(ctx, configuration, map[store.TextHash]store.Embedded{textHash("a"): {1}}); err != nil {
+		if err := s.SaveEmbeddings(ctx, configuration, map[store.TextHash]store.EmbeddingVector{textHash("a"): {1}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := s.SetGeneration(ctx, "assets-v1-1", store.GenerationLive, "used"); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := s.DropEmbeddings(ctx, "mine"); n != 1 || err != nil {
+	if n, err := s.DeleteUnusedEmbeddings(ctx, "mine"); n != 1 || err != nil {
 		t.Errorf("forgot %d, %v; want 1", n, err)
 	}
 	for configuration, want := range map[string]int{"used": 1, "mine": 1, "old": 0} {
@@ -72,13 +72,13 @@ func TestAGenerationKeepsItsEmbeddingConfiguration(t *testing.T) {
 
 func TestOnlyOneProcessEmbedsWhatWasLeftBehind(t *testing.T) {
 	s := open(t)
-	err := s.LockEmbedding(t.Context(), func() error {
-		return s.LockEmbedding(t.Context(), func() error { t.Error("two hold the lock"); return nil })
+	err := s.LockEmbeddingBackfill(t.Context(), func() error {
+		return s.LockEmbeddingBackfill(t.Context(), func() error { t.Error("two hold the lock"); return nil })
 	})
-	if !errors.Is(err, store.ErrEmbeddingBusy) {
+	if !errors.Is(err, store.ErrEmbeddingBackfillBusy) {
 		t.Errorf("the second gets %v", err)
 	}
-	if err := s.LockEmbedding(t.Context(), func() error { return nil }); err != nil {
+	if err := s.LockEmbeddingBackfill(t.Context(), func() error { return nil }); err != nil {
 		t.Errorf("after the first has ended: %v", err)
 	}
 }

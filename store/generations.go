@@ -78,8 +78,8 @@ func (s *Store) ReplaceLive(ctx context.Context, old, name, embedding string) er
 	return unavailable(err)
 }
 
-// NoteIndex records which index a generation is.
-func (s *Store) NoteIndex(ctx context.Context, name, uuid string) error {
+// RecordIndexUUID records which index a generation is.
+func (s *Store) RecordIndexUUID(ctx context.Context, name, uuid string) error {
 	_, err := s.indexer.Exec(ctx, `UPDATE index_generations SET uuid = $2 WHERE name = $1 AND uuid <> $2`, name, uuid)
 	return unavailable(err)
 }

@@ -10,9 +10,9 @@ import (
 // IndexFailure is a document the index refused.
 type IndexFailure struct {
 	AssetVersion
-	Reason   string // the index's words, at most a few hundred characters
-	Stripped bool   // true: the asset is searchable, but without the refused parts
-	At       time.Time
+	Reason  string // the index's words, at most a few hundred characters
+	Partial bool   // true: the asset is searchable, but without the refused parts
+	At      time.Time
 }
 
 // RecordIndexFailures keeps refused documents until they are settled; a newer
@@ -25,14 +25,14 @@ func (s *Store) RecordIndexFailures(ctx context.Context, failures []IndexFailure
 			ON CONFLICT (tenant_id, asset_h) DO UPDATE
 			SET doc_version = excluded.doc_version, reason = excluded.reason, stripped = excluded.stripped, at = now()
 			WHERE index_failures.doc_version <= excluded.doc_version`,
-			string(f.Tenant), string(f.Hash), f.Version, f.Reason, f.Stripped)
+			string(f.Tenant), string(f.Hash), f.Version, f.Reason, f.Partial)
 	}
 	return unavailable(s.indexer.SendBatch(ctx, b).Close())
 }
 
-// SettleIndexFailures forgets failures of documents that the index has taken
+// ResolveIndexFailures forgets failures of documents that the index has taken
 // whole since, at these versions or newer ones.
-func (s *Store) SettleIndexFailures(ctx context.Context, settled []AssetVersion) error {
+func (s *Store) ResolveIndexFailures(ctx context.Context, settled []AssetVersion) error {
 	b := &pgx.Batch{}
 	for _, a := range settled {
 		b.Queue(`DELETE FROM index_failures WHERE tenant_id = $1 AND asset_h = $2 AND doc_version <= $3`,
@@ -56,7 +56,7 @@ func (s *Store) IndexFailures(ctx context.Context, after AssetKey, limit int) ([
 	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (IndexFailure, error) {
 		var f IndexFailure
-		err := row.Scan(&f.Tenant, &f.Hash, &f.Version, &f.Reason, &f.Stripped, &f.At)
+		err := row.Scan(&f.Tenant, &f.Hash, &f.Version, &f.Reason, &f.Partial, &f.At)
 		return f, err
 	})
 	return list, unavailable(err)

@@ -39,12 +39,12 @@ func (s *Store) CreateKey(ctx context.Context, actor library.Actor, k *Key, hash
 	return s.inTenant(ctx, k.Tenant, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, `INSERT INTO api_keys (key_id, tenant_id, key_hash, hint, name, permissions, more_tenants, expires_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7::text[]::uuid[], $8) RETURNING created_at`,
-			k.ID, k.Tenant, hash[:], k.Hint, k.Name, texts(k.Permissions), texts(k.MoreTenants), k.ExpiresAt).Scan(&k.CreatedAt)
+			k.ID, k.Tenant, hash[:], k.Hint, k.Name, toStrings(k.Permissions), toStrings(k.MoreTenants), k.ExpiresAt).Scan(&k.CreatedAt)
 		if err != nil {
 			return err
 		}
 		return auditAccess(ctx, tx, actor, k.Tenant, "key.created", k.ID, map[string]any{
-			"name": k.Name, "permissions": texts(k.Permissions), "more_tenants": texts(k.MoreTenants)})
+			"name": k.Name, "permissions": toStrings(k.Permissions), "more_tenants": toStrings(k.MoreTenants)})
 	})
 }
 
@@ -123,7 +123,7 @@ func (s *Store) tenantsExist(ctx context.Context, want []library.TenantID) error
 	}
 	var missing int
 	err := s.indexer.QueryRow(ctx, `SELECT count(*) FROM unnest($1::text[]) AS w(id)
-		WHERE NOT EXISTS (SELECT 1 FROM tenants t WHERE t.tenant_id = w.id::uuid)`, texts(want)).Scan(&missing)
+		WHERE NOT EXISTS (SELECT 1 FROM tenants t WHERE t.tenant_id = w.id::uuid)`, toStrings(want)).Scan(&missing)
 	if err != nil {
 		return unavailable(err)
 	}
@@ -140,8 +140,8 @@ func auditAccess(ctx context.Context, tx pgx.Tx, actor library.Actor, tenant lib
 	return err
 }
 
-// texts gives any kind of string as text, for an array parameter that is never null.
-func texts[S ~string](list []S) []string {
+// toStrings gives any kind of string as text, for an array parameter that is never null.
+func toStrings[S ~string](list []S) []string {
 	out := make([]string, len(list))
 	for i, s := range list {
 		out[i] = string(s)

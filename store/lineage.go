@@ -8,7 +8,7 @@ import (
 	"vitrine/library"
 )
 
-func queueLineage(b *pgx.Batch, tenant library.TenantID, n NewAsset, p prepared) {
+func batchLineage(b *pgx.Batch, tenant library.TenantID, n NewAsset, p encodedAsset) {
 	b.Queue(`INSERT INTO lineage (tenant_id, asset_h, source, parser_version, tool, doc, workflow, report)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT (tenant_id, asset_h) DO UPDATE SET source = excluded.source, parser_version = excluded.parser_version,
@@ -20,11 +20,11 @@ func queueLineage(b *pgx.Batch, tenant library.TenantID, n NewAsset, p prepared)
 	}
 }
 
-// queueModels fills the model library from what a file says was loaded, and
+// batchModels fills the model library from what a file says was loaded, and
 // records the use of each. A model is one type and name; the hashes that files
 // give for it are collected. An embedding is called by its name, which is thereby
 // its trigger word; of other types the files do not tell.
-func queueModels(b *pgx.Batch, tenant library.TenantID, hash library.AssetHash, models []library.ModelUse) {
+func batchModels(b *pgx.Batch, tenant library.TenantID, hash library.AssetHash, models []library.ModelUse) {
 	if len(models) == 0 {
 		return
 	}
@@ -72,7 +72,7 @@ func queueModels(b *pgx.Batch, tenant library.TenantID, hash library.AssetHash, 
 		WHERE (models.base_model = '' AND excluded.base_model <> '') OR NOT excluded.content_hashes <@ models.content_hashes
 		RETURNING model_hash)
 		INSERT INTO outbox (tenant_id, asset_h, doc_version, reason)
-		SELECT DISTINCT $1::uuid, a.asset_h, a.doc_version, 'model_learned' FROM learned
+		SELECT DISTINCT $1::uuid, a.asset_h, a.doc_version, 'model_updated' FROM learned
 			CROSS JOIN LATERAL (SELECT u.asset_h FROM asset_models u WHERE u.tenant_id = $1::uuid AND u.model_hash = learned.model_hash OFFSET 0) used
 			CROSS JOIN LATERAL (SELECT x.asset_h, x.doc_version FROM assets x
 				WHERE x.tenant_id = $1::uuid AND x.asset_h = used.asset_h AND x.trashed_at IS NULL OFFSET 0) a
@@ -94,7 +94,7 @@ func displayName(name string) string {
 	return base
 }
 
-func queueAssertion(b *pgx.Batch, actor library.Actor, hash library.AssetHash, assertion []byte) {
+func batchAssertion(b *pgx.Batch, actor library.Actor, hash library.AssetHash, assertion []byte) {
 	if assertion == nil {
 		return
 	}

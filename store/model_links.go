@@ -33,8 +33,8 @@ func (l ModelLink) equal(o ModelLink) bool {
 // link.Source. The same word again changes only the weight, or nothing. weightless
 // is asked whether models of a type have no weight.
 func (s *Store) LinkModel(ctx context.Context, actor library.Actor, tool string, hash library.AssetHash, link ModelLink,
-	weightless func(modelType string) bool) (Changed, error) {
-	var out Changed
+	weightless func(modelType string) bool) (ChangeResult, error) {
+	var out ChangeResult
 	err := s.retryDeadlock(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		have, err := lockAssets(ctx, tx, actor.Tenant, []library.AssetHash{hash})
 		if err != nil {
@@ -61,7 +61,7 @@ func (s *Store) LinkModel(ctx context.Context, actor library.Actor, tool string,
 		return err
 	})
 	if err == nil && out.OperationID != "" {
-		s.wake()
+		s.notifyOutbox()
 	}
 	return out, err
 }
@@ -87,9 +87,9 @@ func currentLink(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hash l
 	return l, err
 }
 
-// queueLink brings a link from one state to the other. The asset's row is locked,
+// batchModelLink brings a link from one state to the other. The asset's row is locked,
 // so nobody else takes the same place in its list meanwhile.
-func queueLink(b *pgx.Batch, tenant library.TenantID, hash library.AssetHash, l linkChange) {
+func batchModelLink(b *pgx.Batch, tenant library.TenantID, hash library.AssetHash, l linkChange) {
 	a := l.after
 	switch {
 	case !a.Linked:

@@ -92,8 +92,8 @@ func (s *Store) AddModelVersion(ctx context.Context, actor library.Actor, tool s
 			return err
 		}
 		b := &pgx.Batch{}
-		queueOperation(b, actor, operation, tool)
-		queueAudit(b, actor, "model.version_added", string(v.Model), operation, map[string]any{"version_tag": v.Tag})
+		batchOperation(b, actor, operation, tool)
+		batchAudit(b, actor, "model.version_added", string(v.Model), operation, map[string]any{"version_tag": v.Tag})
 		return tx.SendBatch(ctx, b).Close()
 	})
 	if err != nil {
@@ -111,7 +111,7 @@ type UndoneVersion struct {
 
 // undoVersions takes away the versions that an operation added, and brings back
 // those that it took away.
-func undoVersions(ctx context.Context, tx pgx.Tx, actor library.Actor, tool, operation string, out *Undone) error {
+func undoVersions(ctx context.Context, tx pgx.Tx, actor library.Actor, tool, operation string, out *UndoResult) error {
 	rows, err := tx.Query(ctx, `SELECT model_hash, version_tag, deleted_at IS NULL FROM model_versions
 		WHERE tenant_id = $1 AND (operation_id = $2 AND deleted_at IS NULL OR deleted_by = $2) ORDER BY version_id FOR UPDATE`,
 		actor.Tenant, operation)
@@ -124,7 +124,7 @@ func undoVersions(ctx context.Context, tx pgx.Tx, actor library.Actor, tool, ope
 	b := &pgx.Batch{}
 	if out.OperationID == "" {
 		out.OperationID = newID()
-		queueOperation(b, actor, out.OperationID, tool)
+		batchOperation(b, actor, out.OperationID, tool)
 	}
 	b.Queue(`UPDATE model_versions SET operation_id = CASE WHEN deleted_at IS NULL THEN operation_id ELSE $3 END,
 			deleted_by = CASE WHEN deleted_at IS NULL THEN $3 END, deleted_at = CASE WHEN deleted_at IS NULL THEN now() END
@@ -134,7 +134,7 @@ func undoVersions(ctx context.Context, tx pgx.Tx, actor library.Actor, tool, ope
 		if v.Deleted {
 			action = "model.version_deleted"
 		}
-		queueAudit(b, actor, action, string(v.Model), out.OperationID, map[string]any{"version_tag": v.Tag})
+		batchAudit(b, actor, action, string(v.Model), out.OperationID, map[string]any{"version_tag": v.Tag})
 	}
 	err = tx.SendBatch(ctx, b).Close()
 	if isUniqueViolation(err) {

@@ -22,7 +22,7 @@ type Model struct {
 	ContentHashes []string // every hash that files give for its bytes
 	TriggerWords  []string
 	CreatedAt     time.Time  // when the library first met it
-	Uses          int        // distinct assets outside the trash
+	AssetCount    int        // distinct assets outside the trash
 	LastUsed      *time.Time // when the newest of them was made; nil without any
 	Versions      int        // not counting deleted ones
 }
@@ -39,7 +39,7 @@ const modelUses = `SELECT am.model_hash, count(DISTINCT am.asset_h) AS uses, max
 
 func modelFields(m *Model) []any {
 	return []any{&m.Hash, &m.Type, &m.Name, &m.DisplayName, &m.Description, &m.BaseModel, &m.ContentHashes, &m.TriggerWords, &m.CreatedAt,
-		&m.Uses, &m.LastUsed, &m.Versions}
+		&m.AssetCount, &m.LastUsed, &m.Versions}
 }
 
 // ModelFilter narrows a search of the model library. Empty fields do not.
@@ -51,16 +51,16 @@ type ModelFilter struct {
 	Offset    int
 }
 
-// squashed is how names are compared: "Detail-Tweaker XL" is detail_tweaker_xl, and
+// normalizedName is how names are compared: "Detail-Tweaker XL" is detail_tweaker_xl, and
 // SDXL\dream is sdxl/dream.
-const squashed = `translate(lower(%), '\_- ', '/')`
+const normalizedName = `translate(lower(%), '\_- ', '/')`
 
-func squash(expr string) string { return strings.ReplaceAll(squashed, "%", expr) }
+func normalizedNameSQL(expr string) string { return strings.ReplaceAll(normalizedName, "%", expr) }
 
-// foundModels are the models m that a ModelFilter ($2 to $4) leaves.
-var foundModels = `FROM models m WHERE m.tenant_id = $1 AND ($2 = '' OR ` + squash(`m.type`) + ` = ` + squash(`$2`) + `) AND ($3 = '' OR ` + squash(`m.base_model`) + ` = ` + squash(`$3`) + `)
+// matchingModelsSQL are the models m that a ModelFilter ($2 to $4) leaves.
+var matchingModelsSQL = `FROM models m WHERE m.tenant_id = $1 AND ($2 = '' OR ` + normalizedNameSQL(`m.type`) + ` = ` + normalizedNameSQL(`$2`) + `) AND ($3 = '' OR ` + normalizedNameSQL(`m.base_model`) + ` = ` + normalizedNameSQL(`$3`) + `)
 	AND NOT EXISTS (SELECT FROM unnest($4::text[]) AS word
-		WHERE strpos(` + squash(`m.name || E'\n' || m.display_name || E'\n' || m.description`) + `, ` + squash(`word`) + `) = 0)`
+		WHERE strpos(` + normalizedNameSQL(`m.name || E'\n' || m.display_name || E'\n' || m.description`) + `, ` + normalizedNameSQL(`word`) + `) = 0)`
 
 // SearchModels gives the models that a filter leaves, the most used first, and
 // how many there are in all. Every model of the tenant is looked at: there are
@@ -70,10 +70,10 @@ func (s *Store) SearchModels(ctx context.Context, tenant library.TenantID, f Mod
 	var total int
 	args := []any{tenant, f.Type, f.BaseModel, strings.Fields(f.Query)}
 	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
-		if err := tx.QueryRow(ctx, `SELECT count(*) `+foundModels, args...).Scan(&total); err != nil {
+		if err := tx.QueryRow(ctx, `SELECT count(*) `+matchingModelsSQL, args...).Scan(&total); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, `WITH found AS MATERIALIZED (SELECT m.* `+foundModels+`),
+		rows, err := tx.Query(ctx, `WITH found AS MATERIALIZED (SELECT m.* `+matchingModelsSQL+`),
 				used AS (`+modelUses+` AND am.model_hash IN (SELECT model_hash FROM found) GROUP BY am.model_hash)
 			SELECT `+modelColumns+` FROM found m LEFT JOIN used u USING (model_hash)
 			ORDER BY coalesce(u.uses, 0) DESC, lower(m.display_name), m.model_hash LIMIT $5 OFFSET $6`, append(args, f.Limit, f.Offset)...)
@@ -93,7 +93,7 @@ func (s *Store) SearchModels(ctx context.Context, tenant library.TenantID, f Mod
 type ModelDetail struct {
 	Model
 	VersionList []ModelVersion
-	Pictures    int                 // assets among its uses of which there can be a picture
+	ImageCount  int                 // assets among its uses of which there can be a picture
 	Previews    []library.AssetHash // of them, approved ones first, then the newest
 }
 
@@ -128,7 +128,7 @@ func (d *ModelDetail) readPreviews(ctx context.Context, tx pgx.Tx, tenant librar
 	}
 	d.Previews = []library.AssetHash{}
 	var h library.AssetHash
-	_, err = pgx.ForEachRow(rows, []any{&h, &d.Pictures}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&h, &d.ImageCount}, func() error {
 		d.Previews = append(d.Previews, h)
 		return nil
 	})

@@ -109,7 +109,7 @@ func TestUsesCountAssetsOutsideTheTrashOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, err := s.ModelByHash(t.Context(), s.a.Tenant, lora, 1)
-	if err != nil || d.Uses != 2 || d.Pictures != 2 || len(d.Previews) != 1 || d.Previews[0] != approved.Asset.Hash {
+	if err != nil || d.AssetCount != 2 || d.ImageCount != 2 || len(d.Previews) != 1 || d.Previews[0] != approved.Asset.Hash {
 		t.Errorf("%+v %v", d, err)
 	}
 	if _, err := s.ModelByHash(t.Context(), s.b.Tenant, lora, 1); library.AsError(err).Kind != library.KindNotFound {
@@ -124,7 +124,7 @@ func TestALinkIsKeptBesideTheFilesWordAndCanBeUndone(t *testing.T) {
 	add(t, s, s.a, uses("two", "lora", "style", "checkpoint", "base"))
 	style, base := library.NewModelHash("lora", "style"), library.NewModelHash("checkpoint", "base")
 	weight := func(f float64) *float64 { return &f }
-	link := func(m library.ModelHash, w *float64) store.Changed {
+	link := func(m library.ModelHash, w *float64) store.ChangeResult {
 		t.Helper()
 		got, err := s.LinkModel(ctx, s.a, "LinkModelToAsset", a.Hash, store.ModelLink{Model: m, Source: "manual_tag", Weight: w}, weightless)
 		if err != nil {
@@ -171,7 +171,7 @@ func TestALinkIsKeptBesideTheFilesWordAndCanBeUndone(t *testing.T) {
 		t.Error(err)
 	}
 	undone, err := s.Undo(ctx, s.a, "UndoOperation", first.OperationID)
-	if err != nil || len(undone.Changed.Changed) != 1 {
+	if err != nil || len(undone.ChangeResult.Changed) != 1 {
 		t.Errorf("%+v %v", undone, err)
 	}
 	expect("undone", "extracted detail", "manual_tag base")
@@ -278,7 +278,7 @@ func TestWhatIsLearnedOfAModelReachesTheAssetsThatUseIt(t *testing.T) {
 		for {
 			n, err := s.ClaimOutbox(t.Context(), 100, func(rows []store.OutboxRow) error {
 				for _, r := range rows {
-					if r.Reason == "model_learned" {
+					if r.Reason == "model_updated" {
 						list = append(list, r.Hash)
 					}
 				}

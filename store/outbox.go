@@ -73,9 +73,9 @@ func (s *Store) OutboxBacklog(ctx context.Context) (rows int64, oldest time.Dura
 	return rows, time.Duration(max(seconds, 0) * float64(time.Second)), unavailable(err)
 }
 
-// Reemit puts assets into the outbox again without a change of theirs, for
+// EnqueueReindex puts assets into the outbox again without a change of theirs, for
 // repairs of the index.
-func (s *Store) Reemit(ctx context.Context, reason string, assets []AssetVersion) error {
+func (s *Store) EnqueueReindex(ctx context.Context, reason string, assets []AssetVersion) error {
 	if len(assets) == 0 {
 		return nil
 	}
@@ -89,7 +89,7 @@ func (s *Store) Reemit(ctx context.Context, reason string, assets []AssetVersion
 		SELECT t, h, v, $4 FROM unnest($1::text[]::uuid[], $2::text[], $3::bigint[]) AS k(t, h, v)`,
 		tenants, hashes, versions, reason)
 	if err == nil {
-		s.wake()
+		s.notifyOutbox()
 	}
 	return unavailable(err)
 }

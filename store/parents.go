@@ -10,9 +10,9 @@ import (
 	"vitrine/library"
 )
 
-// queueParents records what the file says it was made from. Which assets those
-// are is worked out by linkArrival. A place that was taken keeps its link until then.
-func queueParents(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
+// batchParents records what the file says it was made from. Which assets those
+// are is worked out by resolveParents. A place that was taken keeps its link until then.
+func batchParents(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
 	for i, p := range storedParents(n.Lineage.Parents) {
 		b.Queue(`INSERT INTO asset_parents (tenant_id, asset_h, position, kind, name, hash, job_id, node_id)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -31,13 +31,13 @@ func storedParents(list []library.Parent) []library.Parent {
 	return out
 }
 
-// queueChainLocks makes two files that belong together and arrive at the same
+// batchLineageLocks makes two files that belong together and arrive at the same
 // moment wait for each other here, so that the later one sees the earlier: each
 // alone would find nothing to link. The locks go by what links files, in a fixed
 // order, and end with the transaction. They come after all other writes but the
 // linking itself. A file with more than maxLockedParents parents takes its chance
 // with the others; the lock table is finite.
-func queueChainLocks(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
+func batchLineageLocks(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
 	b.Queue(`SELECT pg_advisory_xact_lock(key) FROM (
 			SELECT DISTINCT hashtextextended($1 || link, 0) AS key FROM (
 				VALUES ('h' || $2), ('h' || $3), ('n' || lower($4)), ('j' || $5), ('c' || $7), ('c' || $8)
@@ -51,11 +51,11 @@ func queueChainLocks(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
 
 const maxLockedParents = 64
 
-// lockChains takes, for assets that are stored already, the locks that
-// queueChainLocks takes for a new one. What may move an asset in or out of a chain
+// lockLineage takes, for assets that are stored already, the locks that
+// batchLineageLocks takes for a new one. What may move an asset in or out of a chain
 // calls it before it locks the asset's row: an arrival takes the two in this order,
 // and the other way round the two would wait for each other.
-func lockChains(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hashes []library.AssetHash) error {
+func lockLineage(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hashes []library.AssetHash) error {
 	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(key) FROM (
 			SELECT DISTINCT hashtextextended($1 || link, 0) AS key FROM (
 				SELECT unnest(ARRAY['h' || a.asset_h, 'h' || nullif(a.blake3, ''), 'n' || a.filename_fold,
@@ -85,7 +85,7 @@ func credentialsOf(n NewAsset) library.C2PA {
 	return library.C2PA{}
 }
 
-// candidate gives, for a row q of asset_parents whose asset is c, the asset that
+// parentCandidate gives, for a row q of asset_parents whose asset is c, the asset that
 // it means, by the best evidence there is, or no row where several could be meant.
 //
 //   - A hash of the bytes names one asset.
@@ -96,7 +96,7 @@ func credentialsOf(n NewAsset) library.C2PA {
 //   - A name counts when one asset bears it. Generators count their files anew in
 //     each folder, so of several bearers those that are younger than the child are
 //     passed over: they cannot be its parent.
-const candidate = `(
+const parentCandidate = `(
 	SELECT asset_h, evidence FROM (
 		SELECT 1 AS rank, 'hash' AS evidence, min(a.asset_h) AS asset_h FROM assets a
 		WHERE a.tenant_id = q.tenant_id AND a.trashed_at IS NULL AND a.asset_h <> q.asset_h
@@ -127,13 +127,13 @@ const candidate = `(
 		HAVING count(*) = 1 OR count(*) FILTER (WHERE a.created_at <= c.created_at) = 1
 	) found ORDER BY rank LIMIT 1)`
 
-// maxTouched bounds how many descendants of a newly linked asset are told about
+// maxReindexedDescendants bounds how many descendants of a newly linked asset are told about
 // their new root in one transaction.
-const maxTouched = 1000
+const maxReindexedDescendants = 1000
 
-// queueConcerned asks whether an asset that was just stored may have anything to
+// batchTouchesLineage asks whether an asset that was just stored may have anything to
 // do with a chain. Most have not, and are spared the costly part.
-func queueConcerned(b *pgx.Batch, tenant library.TenantID, n NewAsset, concerned *bool) {
+func batchTouchesLineage(b *pgx.Batch, tenant library.TenantID, n NewAsset, concerned *bool) {
 	if *concerned = n.Asset.Parent != "" || len(n.Lineage.Parents) > 0; *concerned {
 		return
 	}
@@ -147,7 +147,7 @@ func queueConcerned(b *pgx.Batch, tenant library.TenantID, n NewAsset, concerned
 		QueryRow(func(row pgx.Row) error { return row.Scan(concerned) })
 }
 
-// linkArrival links an asset that was just stored with its parents and with the
+// resolveParents links an asset that was just stored with its parents and with the
 // assets that name it as theirs. What a reference means is worked out anew from
 // what the tenant holds now, so the order of arrival does not matter, and a hash
 // that comes late replaces a guess by name. An asset that goes to the trash or
@@ -158,7 +158,7 @@ func queueConcerned(b *pgx.Batch, tenant library.TenantID, n NewAsset, concerned
 // order of their hash, so that two arrivals never wait for each other crosswise.
 // Moved says that the asset itself came or went; else only what its file is read
 // to say has changed.
-func linkArrival(ctx context.Context, tx pgx.Tx, tenant library.TenantID, n NewAsset, moved bool) error {
+func resolveParents(ctx context.Context, tx pgx.Tx, tenant library.TenantID, n NewAsset, moved bool) error {
 	_, err := tx.Exec(ctx, `WITH RECURSIVE concerned AS (
 			SELECT asset_h, position FROM asset_parents WHERE tenant_id = $1::uuid AND asset_h = $2
 			UNION SELECT asset_h, position FROM asset_parents WHERE tenant_id = $1::uuid AND parent_asset_h = $2
@@ -170,7 +170,7 @@ func linkArrival(ctx context.Context, tx pgx.Tx, tenant library.TenantID, n NewA
 			SELECT q.asset_h, q.position, q.parent_asset_h AS was, f.asset_h AS parent, f.evidence
 			FROM concerned JOIN asset_parents q ON q.tenant_id = $1::uuid AND q.asset_h = concerned.asset_h AND q.position = concerned.position
 				JOIN assets c ON c.tenant_id = q.tenant_id AND c.asset_h = q.asset_h
-				LEFT JOIN LATERAL `+candidate+` f ON true
+				LEFT JOIN LATERAL `+parentCandidate+` f ON true
 			WHERE q.parent_asset_h IS DISTINCT FROM f.asset_h OR q.resolved_by IS DISTINCT FROM f.evidence
 			ORDER BY q.asset_h, q.position FOR UPDATE OF q
 		), linked AS (
@@ -179,7 +179,7 @@ func linkArrival(ctx context.Context, tx pgx.Tx, tenant library.TenantID, n NewA
 			RETURNING m.asset_h, m.was, m.parent
 		), down AS (
 			(SELECT asset_h FROM linked UNION SELECT asset_h FROM assets WHERE $8 AND tenant_id = $1::uuid AND parent_asset_h = $2)
-			UNION SELECT x.asset_h FROM down CROSS JOIN LATERAL `+childrenOf("down.asset_h")+` x
+			UNION SELECT x.asset_h FROM down CROSS JOIN LATERAL `+childrenSQL("down.asset_h")+` x
 		), touched AS (
 			(SELECT asset_h FROM down LIMIT $6)
 			UNION SELECT was FROM linked UNION SELECT parent FROM linked
@@ -194,22 +194,22 @@ func linkArrival(ctx context.Context, tx pgx.Tx, tenant library.TenantID, n NewA
 			RETURNING asset_h, doc_version
 		)
 		INSERT INTO outbox (tenant_id, asset_h, doc_version, reason)
-		SELECT $1::uuid, asset_h, doc_version, 'chain_changed' FROM bumped`,
-		tenant, n.Asset.Hash, n.Asset.BLAKE3, n.Asset.Filename, jobOf(n), maxTouched, n.Asset.Parent, moved,
+		SELECT $1::uuid, asset_h, doc_version, 'lineage_changed' FROM bumped`,
+		tenant, n.Asset.Hash, n.Asset.BLAKE3, n.Asset.Filename, jobOf(n), maxReindexedDescendants, n.Asset.Parent, moved,
 		credentialsOf(n).ManifestID, credentialsOf(n).InstanceID)
 	return err
 }
 
-// childrenOf reads the assets that were made from one, as their files or their
+// childrenSQL reads the assets that were made from one, as their files or their
 // uploaders say. The tenant is $1.
-func childrenOf(hash string) string {
+func childrenSQL(hash string) string {
 	return `(SELECT asset_h FROM asset_parents WHERE tenant_id = $1::uuid AND parent_asset_h = ` + hash + `
 		UNION ALL SELECT asset_h FROM assets WHERE tenant_id = $1::uuid AND parent_asset_h = ` + hash + `)`
 }
 
-// relink is linkArrival for an asset that went to the trash or came back. The
-// caller holds the locks of lockChains.
-func relink(ctx context.Context, tx pgx.Tx, tenant library.TenantID, a library.Asset) error {
+// resolveParentsOf is resolveParents for an asset that went to the trash or came back. The
+// caller holds the locks of lockLineage.
+func resolveParentsOf(ctx context.Context, tx pgx.Tx, tenant library.TenantID, a library.Asset) error {
 	n := NewAsset{Asset: a}
 	n.Lineage.ImageTool, n.Lineage.C2PA = &library.ImageTool{}, &library.C2PA{}
 	err := tx.QueryRow(ctx, `SELECT coalesce(job_id, ''), coalesce(manifest_id, ''), coalesce(instance_id, '') FROM lineage
@@ -218,5 +218,5 @@ func relink(ctx context.Context, tx pgx.Tx, tenant library.TenantID, a library.A
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return err
 	}
-	return linkArrival(ctx, tx, tenant, n, true)
+	return resolveParents(ctx, tx, tenant, n, true)
 }

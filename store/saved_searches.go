@@ -141,7 +141,7 @@ func (s *Store) DeleteSavedSearch(ctx context.Context, actor library.Actor, id s
 
 func auditSaved(ctx context.Context, tx pgx.Tx, actor library.Actor, action string, s SavedSearch) error {
 	b := &pgx.Batch{}
-	queueAudit(b, actor, action, s.ID, "", map[string]any{"name": s.Name, "query": s.Query, "search_mode": s.Mode, "filters": s.Filters,
+	batchAudit(b, actor, action, s.ID, "", map[string]any{"name": s.Name, "query": s.Query, "search_mode": s.Mode, "filters": s.Filters,
 		"order_by": s.OrderBy, "direction": s.Direction})
 	return tx.SendBatch(ctx, b).Close()
 }

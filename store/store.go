@@ -29,8 +29,8 @@ type Store struct {
 	indexer *pgxpool.Pool // role vitrine_indexer: reads every tenant, writes bookkeeping only
 	claims  claims
 
-	wakeups  chan struct{}
-	stopWake context.CancelFunc
+	notifications chan struct{}
+	stopNotify    context.CancelFunc
 }
 
 // Open connects with the two logins of the service and checks that neither can
@@ -49,12 +49,12 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	background, stop := context.WithCancel(context.Background())
 	w := newWatch(background)
 	app.cfg.ConnConfig.DialFunc, indexer.cfg.ConnConfig.DialFunc = w.dial, w.dial
-	s := &Store{wakeups: make(chan struct{}, 1), stopWake: stop}
+	s := &Store{notifications: make(chan struct{}, 1), stopNotify: stop}
 	if err := s.connect(ctx, app, indexer); err != nil {
 		stop()
 		return nil, err
 	}
-	go s.wakeLoop(background)
+	go s.notifyLoop(background)
 	return s, nil
 }
 
@@ -112,7 +112,7 @@ func openPool(ctx context.Context, l login) (*pgxpool.Pool, error) {
 
 // Close ends all connections.
 func (s *Store) Close() {
-	s.stopWake()
+	s.stopNotify()
 	s.app.Close()
 	s.indexer.Close()
 }

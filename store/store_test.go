@@ -62,7 +62,7 @@ func file(content string, tags ...string) store.NewAsset {
 	}
 }
 
-func add(t *testing.T, s bench, actor library.Actor, n store.NewAsset) store.Added {
+func add(t *testing.T, s bench, actor library.Actor, n store.NewAsset) store.AddResult {
 	t.Helper()
 	got, err := s.AddAsset(t.Context(), actor, n)
 	if err != nil {
@@ -163,7 +163,7 @@ func TestChangeWritesUndoAuditAndOutboxAndUndoPutsBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := undone.Changed.Changed[0]
+	got := undone.ChangeResult.Changed[0]
 	if got.Title != "Arctic fox" || len(undone.Conflicts) != 1 {
 		t.Errorf("a title changed since must stay and be reported: %q %+v", got.Title, undone.Conflicts)
 	}

@@ -10,9 +10,9 @@ import (
 	"vitrine/library"
 )
 
-// Undone is what became of an undo.
-type Undone struct {
-	Changed
+// UndoResult is what became of an undo.
+type UndoResult struct {
+	ChangeResult
 	Tool      string // the operation's own tool
 	At        time.Time
 	Conflicts []UndoConflict // assets left as they are, with the reason
@@ -29,10 +29,10 @@ type UndoConflict struct {
 // itself be undone. A field that somebody changed since stays as it is and is
 // reported; tags are put back one by one, so a tag added later survives. Undoing
 // the upload of a file moves the asset to the trash.
-func (s *Store) Undo(ctx context.Context, actor library.Actor, tool, operationID string) (Undone, error) {
-	var out Undone
+func (s *Store) Undo(ctx context.Context, actor library.Actor, tool, operationID string) (UndoResult, error) {
+	var out UndoResult
 	err := s.retryDeadlock(ctx, actor.Tenant, func(tx pgx.Tx) error {
-		out = Undone{}
+		out = UndoResult{}
 		var undoneBy *string
 		err := tx.QueryRow(ctx, `SELECT tool, at, undone_by FROM operations WHERE tenant_id = $1 AND operation_id = $2 FOR UPDATE`,
 			actor.Tenant, operationID).Scan(&out.Tool, &out.At, &undoneBy)
@@ -46,11 +46,11 @@ func (s *Store) Undo(ctx context.Context, actor library.Actor, tool, operationID
 			return library.NewError(library.KindConflict, library.CodeAlreadyUndone,
 				"This operation was undone already, by operation %s. Undo that one to bring the change back.", *undoneBy)
 		}
-		list, err := s.reversal(ctx, tx, actor.Tenant, operationID, &out)
+		list, err := s.planUndo(ctx, tx, actor.Tenant, operationID, &out)
 		if err != nil {
 			return err
 		}
-		if out.Changed, err = applyChanges(ctx, tx, actor, tool, list); err != nil {
+		if out.ChangeResult, err = applyChanges(ctx, tx, actor, tool, list); err != nil {
 			return err
 		}
 		if err := undoVersions(ctx, tx, actor, tool, operationID, &out); err != nil {
@@ -64,13 +64,13 @@ func (s *Store) Undo(ctx context.Context, actor library.Actor, tool, operationID
 		return err
 	})
 	if err == nil && out.OperationID != "" {
-		s.wake()
+		s.notifyOutbox()
 	}
 	return out, err
 }
 
-// reversal works out what each asset of an operation must become.
-func (s *Store) reversal(ctx context.Context, tx pgx.Tx, tenant library.TenantID, operationID string, out *Undone) ([]change, error) {
+// planUndo works out what each asset of an operation must become.
+func (s *Store) planUndo(ctx context.Context, tx pgx.Tx, tenant library.TenantID, operationID string, out *UndoResult) ([]change, error) {
 	type record struct {
 		Hash          library.AssetHash
 		Before, After fields
@@ -93,7 +93,7 @@ func (s *Store) reversal(ctx context.Context, tx pgx.Tx, tenant library.TenantID
 		}
 	}
 	if len(moving) > 0 {
-		if err := lockChains(ctx, tx, tenant, moving); err != nil {
+		if err := lockLineage(ctx, tx, tenant, moving); err != nil {
 			return nil, err
 		}
 	}
@@ -108,7 +108,7 @@ func (s *Store) reversal(ctx context.Context, tx pgx.Tx, tenant library.TenantID
 			out.Conflicts = append(out.Conflicts, UndoConflict{r.Hash, "the asset is gone"})
 			continue
 		}
-		after, reason := putBack(a, r.Before, r.After)
+		after, reason := revertFields(a, r.Before, r.After)
 		if reason != "" {
 			out.Conflicts = append(out.Conflicts, UndoConflict{r.Hash, reason})
 		}
@@ -124,9 +124,9 @@ func (s *Store) reversal(ctx context.Context, tx pgx.Tx, tenant library.TenantID
 	return list, nil
 }
 
-// putBack gives an asset with the fields as they were before, where nobody
+// revertFields gives an asset with the fields as they were before, where nobody
 // changed them since. reason names the first field that was.
-func putBack(a library.Asset, before, after fields) (result library.Asset, reason string) {
+func revertFields(a library.Asset, before, after fields) (result library.Asset, reason string) {
 	restore := func(name string, same bool, set func()) {
 		switch {
 		case same:

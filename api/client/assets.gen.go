@@ -231,8 +231,8 @@ type UndoOperationOutput struct {
 	At time.Time `json:"at"`
 	// Assets that were put back.
 	Reverted []string `json:"reverted"`
-	// Assets of which something was left as it is, with the reason.
-	Kept []AssetKeptAsset `json:"kept"`
+	// Assets that could not be reverted in full, with the reason.
+	Conflicts []AssetUndoConflict `json:"conflicts"`
 	// Model versions that were taken away or brought back.
 	ModelVersions []AssetUndoneVersion `json:"model_versions"`
 	// Pass to UndoOperation to take this write back. Empty when nothing changed.
@@ -242,8 +242,8 @@ type UndoOperationOutput struct {
 }
 
 // UndoOperation takes back what an earlier write changed, for every asset it touched. What somebody
-// changed since is left as it is and reported in kept. Undoing StoreAsset moves the asset to the
-// trash. The undo is an operation itself: undo it to bring the change back.
+// changed since is left as it is and reported in conflicts. Undoing StoreAsset moves the asset to
+// the trash. The undo is an operation itself: undo it to bring the change back.
 //
 // It needs the permission write and calls POST /api/v1/operations/{operation_id}/undo.
 func (c *Client) UndoOperation(ctx context.Context, in UndoOperationInput, opts ...Option) (UndoOperationOutput, error) {

@@ -56,9 +56,9 @@ type AssetFileTicket struct {
 	StoragePath string `json:"storagePath,omitempty"`
 }
 
-// AssetKeptAsset is what UndoOperationOutput holds as kept. Assets of which something was left as
-// it is, with the reason.
-type AssetKeptAsset struct {
+// AssetUndoConflict is what UndoOperationOutput holds as conflicts. Assets that could not be
+// reverted in full, with the reason.
+type AssetUndoConflict struct {
 	AssetH string `json:"asset_h"`
 	Reason string `json:"reason"`
 }

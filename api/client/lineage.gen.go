@@ -27,7 +27,7 @@ type GetImagetoolEvolutionChainOutput struct {
 	// There are more than 500 steps.
 	Truncated bool `json:"truncated"`
 	// There are more steps than max_depth.
-	Deeper bool `json:"deeper"`
+	HasMoreLevels bool `json:"has_more_levels"`
 }
 
 // GetImagetoolEvolutionChain shows how a picture of the image-generation tool evolved: its jobs
@@ -65,7 +65,7 @@ type GetAssetLineageOutput struct {
 	// There is more than the 500 nodes that one answer holds.
 	Truncated bool `json:"truncated"`
 	// There are more levels than max_depth.
-	Deeper bool `json:"deeper"`
+	HasMoreLevels bool `json:"has_more_levels"`
 }
 
 // GetAssetLineage shows what an asset was made from and what was made from it, over any tools, as

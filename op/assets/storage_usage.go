@@ -34,7 +34,7 @@ func (s *Service) Resources() []op.Resource {
 			if err != nil {
 				return nil, err
 			}
-			out := usageOutput{Assets: u.Assets, Bytes: u.Bytes, ByType: []typeUsage{}, TrashBytes: u.TrashBytes, IndexLag: u.Waiting}
+			out := usageOutput{Assets: u.Assets, Bytes: u.Bytes, ByType: []typeUsage{}, TrashBytes: u.TrashBytes, IndexLag: u.OutboxRows}
 			for _, t := range u.ByType {
 				out.ByType = append(out.ByType, typeUsage(t))
 			}

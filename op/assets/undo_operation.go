@@ -14,16 +14,16 @@ type undoInput struct {
 }
 
 type undoOutput struct {
-	Tool     string              `json:"tool" doc:"What the operation was."`
-	At       time.Time           `json:"at" doc:"When it happened."`
-	Reverted []library.AssetHash `json:"reverted" doc:"Assets that were put back."`
-	Kept     []keptAsset         `json:"kept" doc:"Assets of which something was left as it is, with the reason."`
-	Versions []undoneVersion     `json:"model_versions" doc:"Model versions that were taken away or brought back."`
+	Tool      string              `json:"tool" doc:"What the operation was."`
+	At        time.Time           `json:"at" doc:"When it happened."`
+	Reverted  []library.AssetHash `json:"reverted" doc:"Assets that were put back."`
+	Conflicts []undoConflict      `json:"conflicts" doc:"Assets that could not be reverted in full, with the reason."`
+	Versions  []undoneVersion     `json:"model_versions" doc:"Model versions that were taken away or brought back."`
 	op.Undoable
 	op.Indexed
 }
 
-type keptAsset struct {
+type undoConflict struct {
 	AssetHash library.AssetHash `json:"asset_h"`
 	Reason    string            `json:"reason"`
 }
@@ -37,7 +37,7 @@ type undoneVersion struct {
 func (s *Service) undoOperation() op.Operation {
 	return op.Define(op.Meta{
 		Name: "UndoOperation", Title: "Undo an operation", Domain: op.Assets,
-		Doc: "Takes back what an earlier write changed, for every asset it touched. What somebody changed since is left as it is and reported in kept. " +
+		Doc: "Takes back what an earlier write changed, for every asset it touched. What somebody changed since is left as it is and reported in conflicts. " +
 			"Undoing StoreAsset moves the asset to the trash. The undo is an operation itself: undo it to bring the change back.",
 		Method: "POST", Path: "/api/v1/operations/{operation_id}/undo", Permission: library.PermWrite, Destructive: true,
 		Spec:    "open points §1",
@@ -47,13 +47,13 @@ func (s *Service) undoOperation() op.Operation {
 		if err != nil {
 			return undoOutput{}, err
 		}
-		out := undoOutput{Tool: got.Tool, At: got.At.UTC(), Reverted: []library.AssetHash{}, Kept: []keptAsset{}, Versions: []undoneVersion{},
+		out := undoOutput{Tool: got.Tool, At: got.At.UTC(), Reverted: []library.AssetHash{}, Conflicts: []undoConflict{}, Versions: []undoneVersion{},
 			Undoable: op.Undoable{OperationID: got.OperationID}, Indexed: op.Indexed{IndexToken: got.OperationID}}
-		for _, a := range got.Changed.Changed {
+		for _, a := range got.ChangeResult.Changed {
 			out.Reverted = append(out.Reverted, a.Hash)
 		}
 		for _, c := range got.Conflicts {
-			out.Kept = append(out.Kept, keptAsset{c.Hash, c.Reason})
+			out.Conflicts = append(out.Conflicts, undoConflict{c.Hash, c.Reason})
 		}
 		for _, v := range got.Versions {
 			out.Versions = append(out.Versions, undoneVersion{v.Model, v.Tag, v.Deleted})

@@ -24,11 +24,11 @@ type lineageInput struct {
 const maxSiblings = 50
 
 type lineageOutput struct {
-	AssetHash library.AssetHash `json:"asset_h"`
-	Nodes     []node            `json:"nodes" doc:"The asset itself first, then by distance."`
-	Edges     []edge            `json:"edges" doc:"Who was made from whom. Cycles are possible: files say what they like."`
-	Truncated bool              `json:"truncated" doc:"There is more than the 500 nodes that one answer holds."`
-	Deeper    bool              `json:"deeper" doc:"There are more levels than max_depth."`
+	AssetHash     library.AssetHash `json:"asset_h"`
+	Nodes         []node            `json:"nodes" doc:"The asset itself first, then by distance."`
+	Edges         []edge            `json:"edges" doc:"Who was made from whom. Cycles are possible: files say what they like."`
+	Truncated     bool              `json:"truncated" doc:"There is more than the 500 nodes that one answer holds."`
+	HasMoreLevels bool              `json:"has_more_levels" doc:"There are more levels than max_depth."`
 }
 
 type node struct {
@@ -62,16 +62,16 @@ func (s *Service) getAssetLineage() op.Operation {
 		Spec:    "open points §1",
 		Example: map[string]any{"asset_h": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "direction": "ancestors", "max_depth": 3},
 	}, func(ctx context.Context, actor library.Actor, in lineageInput) (lineageOutput, error) {
-		hash := lower(in.AssetHash)
-		chain, err := s.Store.Chain(ctx, actor.Tenant, hash, in.Direction != "descendants", in.Direction != "ancestors", in.MaxDepth, maxNodes)
+		hash := lowerHash(in.AssetHash)
+		chain, err := s.Store.LineageGraph(ctx, actor.Tenant, hash, in.Direction != "descendants", in.Direction != "ancestors", in.MaxDepth, maxNodes)
 		if err != nil {
 			return lineageOutput{}, err
 		}
 		g := graph{links: s.Links, have: map[string]bool{}, out: lineageOutput{AssetHash: hash, Nodes: []node{}, Edges: []edge{},
-			Truncated: chain.Truncated, Deeper: chain.Deeper}}
-		g.draw(chain)
+			Truncated: chain.Truncated, HasMoreLevels: chain.HasMoreLevels}}
+		g.build(chain)
 		if in.IncludeSiblings {
-			siblings, err := s.Store.SameRecipe(ctx, actor.Tenant, hash, maxSiblings+1)
+			siblings, err := s.Store.SameWorkflowAndSeed(ctx, actor.Tenant, hash, maxSiblings+1)
 			if err != nil {
 				return lineageOutput{}, err
 			}
@@ -89,18 +89,18 @@ type graph struct {
 	out   lineageOutput
 }
 
-func (g *graph) draw(chain store.Chain) {
+func (g *graph) build(chain store.LineageGraph) {
 	depth := map[library.AssetHash]int{}
-	for _, a := range chain.Assets {
+	for _, a := range chain.Nodes {
 		depth[a.Hash] = a.Depth
-		g.asset(a.MadeAsset, a.Depth)
+		g.asset(a.AssetWithLineage, a.Depth)
 	}
-	for _, l := range chain.Links {
+	for _, l := range chain.Edges {
 		parent, source := string(l.Asset), library.LineageExtracted
 		if parent == "" {
 			parent = fileID(l)
 		}
-		if l.By == store.ByUploader {
+		if l.Evidence == store.EvidenceUploader {
 			source = library.LineageAsserted
 		}
 		_, resolved := depth[l.Asset]
@@ -117,13 +117,13 @@ func (g *graph) add(n node) {
 	g.out.Nodes = append(g.out.Nodes, n)
 }
 
-func (g *graph) asset(m store.MadeAsset, depth int) {
+func (g *graph) asset(m store.AssetWithLineage, depth int) {
 	summary, created := g.links.Summary(m.Asset), m.CreatedAt.UTC()
 	g.add(node{ID: string(m.Hash), Depth: depth, InLibrary: true, Asset: &summary, Tool: m.Tool, CreatedAt: &created, Name: m.Filename, JobID: m.JobID()})
 }
 
 // siblings adds repeats of the asset's run. They stand on its own level.
-func (g *graph) siblings(of library.AssetHash, list []store.MadeAsset) {
+func (g *graph) siblings(of library.AssetHash, list []store.AssetWithLineage) {
 	for _, m := range list {
 		if !g.have[string(m.Hash)] {
 			g.asset(m, 0)
@@ -134,7 +134,7 @@ func (g *graph) siblings(of library.AssetHash, list []store.MadeAsset) {
 }
 
 // fileID gives mentions of the same unknown file the same id.
-func fileID(l store.ChainLink) string {
+func fileID(l store.LineageEdge) string {
 	switch {
 	case l.Hash != "":
 		return "file:" + strings.ToLower(l.Hash)
@@ -145,10 +145,10 @@ func fileID(l store.ChainLink) string {
 }
 
 // evidence is how a parent was recognised, or the best by which it could be.
-func evidence(l store.ChainLink) string {
+func evidence(l store.LineageEdge) string {
 	switch {
-	case l.By != "":
-		return l.By
+	case l.Evidence != "":
+		return l.Evidence
 	case strings.HasPrefix(l.Hash, "c2pa:"):
 		return "c2pa"
 	case l.Hash != "":

@@ -72,29 +72,29 @@ func (s *Service) getCreativeSession() op.Operation {
 	}, s.session)
 }
 
-// lookAround is how far a session without a time window is looked for, each way.
-const lookAround = 7 * 24 * time.Hour
+// sessionReach is how far a session without a time window is looked for, each way.
+const sessionReach = 7 * 24 * time.Hour
 
 func (s *Service) session(ctx context.Context, actor library.Actor, in sessionInput) (sessionOutput, error) {
-	out := sessionOutput{AssetID: lower(in.AssetID), Sessions: []session{}}
-	asked, err := s.Store.MadeAsset(ctx, actor.Tenant, out.AssetID)
+	out := sessionOutput{AssetID: lowerHash(in.AssetID), Sessions: []session{}}
+	asked, err := s.Store.AssetWithLineage(ctx, actor.Tenant, out.AssetID)
 	if err != nil {
 		return out, err
 	}
 	reach := in.window
 	if reach == 0 {
-		reach = lookAround
+		reach = sessionReach
 	}
-	list, err := s.Store.MadeAround(ctx, actor.Tenant, asked, asked.CreatedAt.Add(-reach), asked.CreatedAt.Add(reach), in.Limit)
+	list, err := s.Store.CreatedAround(ctx, actor.Tenant, asked, asked.CreatedAt.Add(-reach), asked.CreatedAt.Add(reach), in.Limit)
 	if err != nil {
 		return out, err
 	}
-	gap := pauseThatEnds(list)
-	groups := splitAtPauses(list, gap)
+	gap := sessionGap(list)
+	groups := splitSessions(list, gap)
 	if in.window == 0 {
-		groups = onlyWith(groups, asked.Hash)
+		groups = sessionOf(groups, asked.Hash)
 	}
-	groups, out.Truncated = nearest(groups, asked, in.Limit)
+	groups, out.Truncated = limitToNearest(groups, asked, in.Limit)
 	out.Tool, out.GapSeconds = asked.Tool, int64(gap/time.Second)
 	for _, g := range groups {
 		out.Total += len(g)
@@ -103,7 +103,7 @@ func (s *Service) session(ctx context.Context, actor library.Actor, in sessionIn
 	return out, nil
 }
 
-func (s *Service) describe(group []store.MadeAsset, asked library.AssetHash) session {
+func (s *Service) describe(group []store.AssetWithLineage, asked library.AssetHash) session {
 	out := session{StartedAt: group[0].CreatedAt.UTC(), EndedAt: group[len(group)-1].CreatedAt.UTC(), Count: len(group), Assets: []sessionAsset{}}
 	for i, m := range group {
 		a := sessionAsset{Summary: s.Links.Summary(m.Asset), CreatedAt: m.CreatedAt.UTC(), Prompt: m.Prompt, Negative: m.Negative}

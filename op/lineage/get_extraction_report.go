@@ -36,8 +36,8 @@ type reportDetail struct {
 	Examples []library.AssetHash `json:"examples" doc:"Up to 5 assets."`
 }
 
-// meanings explain the reasons.
-var meanings = map[extract.Reason]string{
+// reasonTexts explain the reasons.
+var reasonTexts = map[extract.Reason]string{
 	extract.ReasonNoMetadata:    "The files hold no generation metadata: none was written, or it was removed later.",
 	extract.ReasonStripped:      "A program that drops generation metadata saved the files; details name it.",
 	extract.ReasonUnknownWriter: "The files hold text in a format that is not known as generation metadata; details name the keys.",
@@ -66,7 +66,7 @@ func describeReport(r store.ExtractionReport) reportOutput {
 	out := reportOutput{Assets: r.Assets, Full: r.States[string(extract.StateFull)], Partial: r.States[string(extract.StatePartial)],
 		None: r.States[string(extract.StateNone)], NotRecorded: r.States[""], Reasons: []reportReason{}}
 	for _, c := range r.Reasons {
-		reason := reportReason{Reason: c.Reason, Meaning: meanings[extract.Reason(c.Reason)], Count: c.Count, Examples: orEmpty(c.Examples), Details: []reportDetail{}}
+		reason := reportReason{Reason: c.Reason, Meaning: reasonTexts[extract.Reason(c.Reason)], Count: c.Count, Examples: orEmpty(c.Examples), Details: []reportDetail{}}
 		for _, d := range c.Details {
 			reason.Details = append(reason.Details, reportDetail{d.Name, d.Count, orEmpty(d.Examples)})
 		}

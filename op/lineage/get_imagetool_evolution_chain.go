@@ -18,11 +18,11 @@ type chainInput struct {
 }
 
 type chainOutput struct {
-	AssetID   library.AssetHash `json:"asset_id"`
-	Steps     []step            `json:"steps" doc:"The jobs, each behind those it was made from. Empty when the image-generation tool did not make the asset."`
-	Note      string            `json:"note,omitempty" doc:"What to do when there are no steps."`
-	Truncated bool              `json:"truncated" doc:"There are more than 500 steps."`
-	Deeper    bool              `json:"deeper" doc:"There are more steps than max_depth."`
+	AssetID       library.AssetHash `json:"asset_id"`
+	Steps         []step            `json:"steps" doc:"The jobs, each behind those it was made from. Empty when the image-generation tool did not make the asset."`
+	Note          string            `json:"note,omitempty" doc:"What to do when there are no steps."`
+	Truncated     bool              `json:"truncated" doc:"There are more than 500 steps."`
+	HasMoreLevels bool              `json:"has_more_levels" doc:"There are more steps than max_depth."`
 }
 
 type step struct {
@@ -51,12 +51,12 @@ func (s *Service) getImagetoolEvolutionChain() op.Operation {
 		Spec:    "spec §4.1 Lineage",
 		Example: map[string]any{"asset_id": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "max_depth": 10},
 	}, func(ctx context.Context, actor library.Actor, in chainInput) (chainOutput, error) {
-		hash := lower(in.AssetID)
-		chain, err := s.Store.JobChain(ctx, actor.Tenant, hash, in.MaxDepth, maxNodes)
+		hash := lowerHash(in.AssetID)
+		chain, err := s.Store.ImagetoolJobChain(ctx, actor.Tenant, hash, in.MaxDepth, maxNodes)
 		if err != nil {
 			return chainOutput{}, err
 		}
-		out := chainOutput{AssetID: hash, Steps: []step{}, Truncated: chain.Truncated, Deeper: chain.Deeper}
+		out := chainOutput{AssetID: hash, Steps: []step{}, Truncated: chain.Truncated, HasMoreLevels: chain.HasMoreLevels}
 		for _, j := range parentsFirst(chain.Steps) {
 			out.Steps = append(out.Steps, s.step(j, hash))
 		}
@@ -69,7 +69,7 @@ func (s *Service) getImagetoolEvolutionChain() op.Operation {
 
 // step renders a job. Of its pictures it shows the one asked about, else the one
 // that the next step was made from, else the first.
-func (s *Service) step(j store.JobStep, asked library.AssetHash) step {
+func (s *Service) step(j store.ImagetoolJobStep, asked library.AssetHash) step {
 	out := step{ID: j.Key, MadeFrom: j.From, Depth: j.Depth, JobID: j.JobID, Flags: map[string]string{}, Others: []library.AssetHash{}}
 	if len(j.Assets) == 0 {
 		return out
@@ -103,9 +103,9 @@ func (s *Service) step(j store.JobStep, asked library.AssetHash) step {
 // parentsFirst orders steps so that each stands behind those it was made from;
 // among equals the older one first. Steps that descend from each other, which
 // only damaged or forged files can claim, follow at the end.
-func parentsFirst(steps []store.JobStep) []store.JobStep {
+func parentsFirst(steps []store.ImagetoolJobStep) []store.ImagetoolJobStep {
 	rest := slices.Clone(steps)
-	slices.SortStableFunc(rest, func(a, b store.JobStep) int {
+	slices.SortStableFunc(rest, func(a, b store.ImagetoolJobStep) int {
 		if a.Depth != b.Depth {
 			return a.Depth - b.Depth
 		}
@@ -114,9 +114,9 @@ func parentsFirst(steps []store.JobStep) []store.JobStep {
 		}
 		return 0
 	})
-	out, placed := make([]store.JobStep, 0, len(rest)), map[string]bool{}
+	out, placed := make([]store.ImagetoolJobStep, 0, len(rest)), map[string]bool{}
 	for len(rest) > 0 {
-		ready := slices.IndexFunc(rest, func(j store.JobStep) bool {
+		ready := slices.IndexFunc(rest, func(j store.ImagetoolJobStep) bool {
 			return !slices.ContainsFunc(j.From, func(key string) bool { return !placed[key] })
 		})
 		ready = max(ready, 0) // nothing is ready: a cycle, which is cut here

@@ -26,8 +26,8 @@ func (s *Service) Operations() []op.Operation {
 // maxNodes bounds one answer: beyond it a graph is neither drawn nor read.
 const maxNodes = 500
 
-// lower brings a hash to its canonical form.
-func lower(hash string) library.AssetHash { return library.AssetHash(strings.ToLower(hash)) }
+// lowerHash brings a hash to its canonical form.
+func lowerHash(hash string) library.AssetHash { return library.AssetHash(strings.ToLower(hash)) }
 
 func orEmpty[T any](list []T) []T {
 	if list == nil {

@@ -45,10 +45,10 @@ func FuzzDuration(f *testing.F) {
 }
 
 // at makes assets made at these minutes.
-func at(minutes ...int) []store.MadeAsset {
-	var list []store.MadeAsset
+func at(minutes ...int) []store.AssetWithLineage {
+	var list []store.AssetWithLineage
 	for i, m := range minutes {
-		list = append(list, store.MadeAsset{Asset: library.Asset{Hash: library.AssetHash(rune('a' + i)),
+		list = append(list, store.AssetWithLineage{Asset: library.Asset{Hash: library.AssetHash(rune('a' + i)),
 			CreatedAt: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(m) * time.Minute)}})
 	}
 	return list
@@ -56,7 +56,7 @@ func at(minutes ...int) []store.MadeAsset {
 
 func TestThePauseThatEndsASessionFollowsThePace(t *testing.T) {
 	for name, c := range map[string]struct {
-		list []store.MadeAsset
+		list []store.AssetWithLineage
 		want time.Duration
 	}{
 		"alone":                     {at(0), 20 * time.Minute},
@@ -67,7 +67,7 @@ func TestThePauseThatEndsASessionFollowsThePace(t *testing.T) {
 		"one a day":                 {at(0, 1440, 2880), 3 * time.Hour},
 		"a night between two paces": {at(0, 10, 20, 900, 910, 920), 40 * time.Minute},
 	} {
-		if got := pauseThatEnds(c.list); got != c.want {
+		if got := sessionGap(c.list); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
@@ -75,19 +75,19 @@ func TestThePauseThatEndsASessionFollowsThePace(t *testing.T) {
 
 func TestOnlyTheNearestAreKept(t *testing.T) {
 	list := at(0, 1, 2, 10, 11, 30)
-	groups := splitAtPauses(list, 5*time.Minute)
+	groups := splitSessions(list, 5*time.Minute)
 	if len(groups) != 3 {
 		t.Fatalf("%d groups", len(groups))
 	}
-	kept, cut := nearest(groups, list[3], 3)
+	kept, cut := limitToNearest(groups, list[3], 3)
 	if !cut || len(kept) != 2 || kept[0][0].Hash != list[2].Hash || len(kept[1]) != 2 {
 		t.Errorf("kept %v, cut %v", kept, cut)
 	}
-	if kept, cut := nearest(groups, list[3], 6); cut || len(kept) != 3 {
+	if kept, cut := limitToNearest(groups, list[3], 6); cut || len(kept) != 3 {
 		t.Errorf("kept %d groups, cut %v", len(kept), cut)
 	}
 	for i := range list {
-		if kept, _ := nearest(groups, list[i], 1); len(kept) != 1 || kept[0][0].Hash != list[i].Hash {
+		if kept, _ := limitToNearest(groups, list[i], 1); len(kept) != 1 || kept[0][0].Hash != list[i].Hash {
 			t.Errorf("asset %d itself was left out", i)
 		}
 	}

@@ -15,11 +15,11 @@ const (
 	longestPause  = 3 * time.Hour
 )
 
-// pauseThatEnds gives the pause that ends a session among assets in order of their
+// sessionGap gives the pause that ends a session among assets in order of their
 // making: four times the usual one, within the bounds. The median is blind to the
 // nights between sessions, which would stretch a mean; of two in the middle it is
 // the shorter. A single pause shows no pace: it would always be the usual one.
-func pauseThatEnds(list []store.MadeAsset) time.Duration {
+func sessionGap(list []store.AssetWithLineage) time.Duration {
 	pauses := make([]time.Duration, 0, len(list))
 	for i := 1; i < len(list); i++ {
 		pauses = append(pauses, list[i].CreatedAt.Sub(list[i-1].CreatedAt))
@@ -31,9 +31,9 @@ func pauseThatEnds(list []store.MadeAsset) time.Duration {
 	return min(max(4*pauses[(len(pauses)-1)/2], shortestPause), longestPause)
 }
 
-// splitAtPauses cuts assets in order of their making where a pause is longer than gap.
-func splitAtPauses(list []store.MadeAsset, gap time.Duration) [][]store.MadeAsset {
-	var groups [][]store.MadeAsset
+// splitSessions cuts assets in order of their making where a pause is longer than gap.
+func splitSessions(list []store.AssetWithLineage, gap time.Duration) [][]store.AssetWithLineage {
+	var groups [][]store.AssetWithLineage
 	start := 0
 	for i := 1; i <= len(list); i++ {
 		if i == len(list) || list[i].CreatedAt.Sub(list[i-1].CreatedAt) > gap {
@@ -44,19 +44,19 @@ func splitAtPauses(list []store.MadeAsset, gap time.Duration) [][]store.MadeAsse
 	return groups
 }
 
-// onlyWith keeps the group that holds an asset.
-func onlyWith(groups [][]store.MadeAsset, hash library.AssetHash) [][]store.MadeAsset {
-	return slices.DeleteFunc(groups, func(g []store.MadeAsset) bool { return position(g, hash) < 0 })
+// sessionOf keeps the group that holds an asset.
+func sessionOf(groups [][]store.AssetWithLineage, hash library.AssetHash) [][]store.AssetWithLineage {
+	return slices.DeleteFunc(groups, func(g []store.AssetWithLineage) bool { return position(g, hash) < 0 })
 }
 
-func position(list []store.MadeAsset, hash library.AssetHash) int {
-	return slices.IndexFunc(list, func(m store.MadeAsset) bool { return m.Hash == hash })
+func position(list []store.AssetWithLineage, hash library.AssetHash) int {
+	return slices.IndexFunc(list, func(m store.AssetWithLineage) bool { return m.Hash == hash })
 }
 
-// nearest keeps the limit assets of all groups that are nearest to one in time,
+// limitToNearest keeps the limit assets of all groups that are nearest to one in time,
 // and tells whether it left out any.
-func nearest(groups [][]store.MadeAsset, to store.MadeAsset, limit int) (kept [][]store.MadeAsset, cut bool) {
-	var all []store.MadeAsset
+func limitToNearest(groups [][]store.AssetWithLineage, to store.AssetWithLineage, limit int) (kept [][]store.AssetWithLineage, cut bool) {
+	var all []store.AssetWithLineage
 	for _, g := range groups {
 		all = append(all, g...)
 	}
@@ -74,7 +74,7 @@ func nearest(groups [][]store.MadeAsset, to store.MadeAsset, limit int) (kept []
 		left[m.Hash] = true
 	}
 	for _, g := range groups {
-		if g = slices.DeleteFunc(slices.Clone(g), func(m store.MadeAsset) bool { return !left[m.Hash] }); len(g) > 0 {
+		if g = slices.DeleteFunc(slices.Clone(g), func(m store.AssetWithLineage) bool { return !left[m.Hash] }); len(g) > 0 {
 			kept = append(kept, g)
 		}
 	}

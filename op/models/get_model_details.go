@@ -40,7 +40,7 @@ func (s *Service) getModelDetails() op.Operation {
 		if err != nil {
 			return detailsOutput{}, err
 		}
-		out := detailsOutput{Model: describe(d.Model), Pictures: d.Pictures, Previews: []previewOutput{}, History: describeVersions(d.VersionList)}
+		out := detailsOutput{Model: describe(d.Model), Pictures: d.ImageCount, Previews: []previewOutput{}, History: describeVersions(d.VersionList)}
 		for _, h := range d.Previews {
 			out.Previews = append(out.Previews, previewOutput{h, s.Links.Thumbnail(actor.Tenant, h)})
 		}

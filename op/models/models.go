@@ -55,7 +55,7 @@ type Model struct {
 
 func describe(m store.Model) Model {
 	return Model{Hash: m.Hash, Type: m.Type, Name: m.Name, DisplayName: m.DisplayName, Description: m.Description, BaseModel: m.BaseModel,
-		ContentHashes: m.ContentHashes, TriggerWords: m.TriggerWords, Uses: m.Uses, LastUsed: utc(m.LastUsed), Versions: m.Versions, CreatedAt: m.CreatedAt.UTC()}
+		ContentHashes: m.ContentHashes, TriggerWords: m.TriggerWords, Uses: m.AssetCount, LastUsed: utc(m.LastUsed), Versions: m.Versions, CreatedAt: m.CreatedAt.UTC()}
 }
 
 // assetModel is one use of a model by an asset.

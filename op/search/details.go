@@ -139,7 +139,7 @@ type previewReport struct {
 const maxGraph = 32 << 10
 
 // describe renders a stored asset. Lists are never null.
-func describe(d store.Detail, links assets.Links) detailsOutput {
+func describe(d store.AssetDetail, links assets.Links) detailsOutput {
 	a, l := d.Asset, d.Lineage
 	out := detailsOutput{
 		Summary: assets.Summary{AssetHash: a.Hash, Title: a.Title, Description: a.Description, Filename: a.Filename, MIMEType: a.MIMEType,
@@ -204,7 +204,7 @@ func describeImagetool(l *library.Lineage) *imagetoolOutput {
 		Version: t.Version, Author: t.Author, Index: t.Index, Flags: flags}}
 }
 
-func provenance(d store.Detail) provenanceOutput {
+func provenance(d store.AssetDetail) provenanceOutput {
 	l := d.Lineage
 	p := provenanceOutput{CreatingPrompt: l.Positive, Agents: []string{}, Parents: []parentOutput{}, ParentAssets: []library.AssetHash{},
 		LineageSource: library.LineageUnknown, Tool: l.Tool, ToolVersion: l.ToolVersion, AssertedParameters: json.RawMessage("null")}

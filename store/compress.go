@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// graphs is how a lineage row keeps the workflow graphs: as the texts they are,
+// workflowTexts is how a lineage row keeps the workflow graphs: as the texts they are,
 // because a file may hold a graph that is not quite JSON (a bare NaN).
-type graphs struct {
+type workflowTexts struct {
 	Editor   string `json:"workflow,omitempty"`
 	Executed string `json:"prompt,omitempty"`
 }
@@ -23,8 +23,8 @@ const maxUnpacked = 256 << 20
 // packs every file's metadata.
 func pack(v any) ([]byte, error) {
 	var b bytes.Buffer
-	w := packers.Get().(*gzip.Writer)
-	defer packers.Put(w)
+	w := gzipWriters.Get().(*gzip.Writer)
+	defer gzipWriters.Put(w)
 	w.Reset(&b)
 	if err := json.NewEncoder(w).Encode(v); err != nil {
 		return nil, err
@@ -35,9 +35,9 @@ func pack(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// packers keeps compressors: a fresh one takes more time, and memory that has to
+// gzipWriters keeps compressors: a fresh one takes more time, and memory that has to
 // be cleared and collected, than what it compresses.
-var packers = sync.Pool{New: func() any {
+var gzipWriters = sync.Pool{New: func() any {
 	w, err := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed)
 	if err != nil {
 		panic(err) // the level is a constant

@@ -72,13 +72,13 @@ func (s *Store) CountStoredFiles(ctx context.Context, after AssetKey, version in
 // anything was read differently; if so the asset goes to the index again. A
 // parent keeps its link as long as the file still means it.
 func (s *Store) ReplaceLineage(ctx context.Context, actor library.Actor, n NewAsset) (changed bool, err error) {
-	p, err := prepare(n)
+	p, err := encodeAsset(n)
 	if err != nil {
 		return false, err
 	}
 	err = s.retryDeadlock(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		changed = false
-		if err := lockChains(ctx, tx, actor.Tenant, []library.AssetHash{n.Asset.Hash}); err != nil {
+		if err := lockLineage(ctx, tx, actor.Tenant, []library.AssetHash{n.Asset.Hash}); err != nil {
 			return err
 		}
 		have, err := lockAssets(ctx, tx, actor.Tenant, []library.AssetHash{n.Asset.Hash})
@@ -90,7 +90,7 @@ func (s *Store) ReplaceLineage(ctx context.Context, actor library.Actor, n NewAs
 			return nil
 		}
 		n.Asset = a
-		same, err := sameLineage(ctx, tx, actor.Tenant, n, p)
+		same, err := lineageUnchanged(ctx, tx, actor.Tenant, n, p)
 		if err != nil {
 			return err
 		}
@@ -100,43 +100,43 @@ func (s *Store) ReplaceLineage(ctx context.Context, actor library.Actor, n NewAs
 			return err
 		}
 		changed = true
-		return writeReread(ctx, tx, actor, n, p)
+		return writeReextracted(ctx, tx, actor, n, p)
 	})
 	if err == nil && changed {
-		s.wake()
+		s.notifyOutbox()
 	}
 	return changed && err == nil, err
 }
 
-func writeReread(ctx context.Context, tx pgx.Tx, actor library.Actor, n NewAsset, p prepared) error {
+func writeReextracted(ctx context.Context, tx pgx.Tx, actor library.Actor, n NewAsset, p encodedAsset) error {
 	tenant, hash, version := actor.Tenant, n.Asset.Hash, n.Asset.DocVersion+1
 	b := &pgx.Batch{}
-	queueLineage(b, tenant, n, p)
+	batchLineage(b, tenant, n, p)
 	b.Queue(`DELETE FROM asset_models WHERE tenant_id = $1 AND asset_h = $2 AND detection_source = 'extracted'`, tenant, hash)
-	queueModels(b, tenant, hash, n.Lineage.Models)
+	batchModels(b, tenant, hash, n.Lineage.Models)
 	b.Queue(`UPDATE assets SET doc_version = $3 WHERE tenant_id = $1 AND asset_h = $2`, tenant, hash, version)
-	queueAudit(b, actor, "lineage.extracted", string(hash), "", map[string]any{"parser_version": n.ParserVersion})
-	queueOutbox(b, tenant, hash, version, "lineage_extracted")
-	queueParents(b, tenant, n)
-	queueChainLocks(b, tenant, n)
-	queueDropParents(b, tenant, n)
+	batchAudit(b, actor, "lineage.extracted", string(hash), "", map[string]any{"parser_version": n.ParserVersion})
+	batchOutbox(b, tenant, hash, version, "lineage_extracted")
+	batchParents(b, tenant, n)
+	batchLineageLocks(b, tenant, n)
+	batchDropParents(b, tenant, n)
 	var concerned bool
-	queueConcerned(b, tenant, n, &concerned)
+	batchTouchesLineage(b, tenant, n, &concerned)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil || !concerned {
 		return err
 	}
-	return linkArrival(ctx, tx, tenant, n, false)
+	return resolveParents(ctx, tx, tenant, n, false)
 }
 
-// queueDropParents removes the parents behind the last that a file names now. The
+// batchDropParents removes the parents behind the last that a file names now. The
 // assets they were, and the descendants of this one, which have another root now,
 // go to the index again.
-func queueDropParents(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
+func batchDropParents(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
 	b.Queue(`WITH RECURSIVE gone AS (
 			DELETE FROM asset_parents WHERE tenant_id = $1::uuid AND asset_h = $2 AND position >= $3 RETURNING parent_asset_h
 		), down AS (
 			SELECT $2::text COLLATE "C" AS asset_h WHERE EXISTS (SELECT FROM gone WHERE parent_asset_h IS NOT NULL)
-			UNION SELECT x.asset_h FROM down CROSS JOIN LATERAL `+childrenOf("down.asset_h")+` x
+			UNION SELECT x.asset_h FROM down CROSS JOIN LATERAL `+childrenSQL("down.asset_h")+` x
 		), touched AS (
 			(SELECT asset_h FROM down LIMIT $4) UNION SELECT parent_asset_h FROM gone
 		), locked AS (
@@ -147,13 +147,13 @@ func queueDropParents(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
 			RETURNING asset_h, doc_version
 		)
 		INSERT INTO outbox (tenant_id, asset_h, doc_version, reason)
-		SELECT $1::uuid, asset_h, doc_version, 'chain_changed' FROM bumped`, tenant, n.Asset.Hash, len(n.Lineage.Parents), maxTouched)
+		SELECT $1::uuid, asset_h, doc_version, 'lineage_changed' FROM bumped`, tenant, n.Asset.Hash, len(n.Lineage.Parents), maxReindexedDescendants)
 }
 
-// sameLineage reports whether an asset's rows say already what its file was read
+// lineageUnchanged reports whether an asset's rows say already what its file was read
 // to say. Rows are compared and not only the document: each may have been lost or
 // damaged by itself.
-func sameLineage(ctx context.Context, tx pgx.Tx, tenant library.TenantID, n NewAsset, p prepared) (bool, error) {
+func lineageUnchanged(ctx context.Context, tx pgx.Tx, tenant library.TenantID, n NewAsset, p encodedAsset) (bool, error) {
 	var same bool
 	var workflow []byte
 	b := &pgx.Batch{}
@@ -219,6 +219,6 @@ func sameGraphs(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
-	var x, y graphs
+	var x, y workflowTexts
 	return a != nil && b != nil && unpack(a, &x) == nil && unpack(b, &y) == nil && x == y
 }

@@ -20,8 +20,8 @@ type NewAsset struct {
 	Tool          string // the operation that stores it, for the audit trail
 }
 
-// Added is what became of a NewAsset.
-type Added struct {
+// AddResult is what became of a NewAsset.
+type AddResult struct {
 	Asset       library.Asset
 	Created     bool   // false: the tenant held these bytes already
 	Restored    bool   // it was in the trash and is back
@@ -32,9 +32,9 @@ type Added struct {
 // hash before: the row is the promise that they are there. The same bytes again
 // are no second asset; tags and the claim that come with them are added to the
 // one that is there. Bytes that share the SHA-1 but not the SHA-256 are refused.
-func (s *Store) AddAsset(ctx context.Context, actor library.Actor, n NewAsset) (Added, error) {
-	var out Added
-	prepared, err := prepare(n)
+func (s *Store) AddAsset(ctx context.Context, actor library.Actor, n NewAsset) (AddResult, error) {
+	var out AddResult
+	prepared, err := encodeAsset(n)
 	if err != nil {
 		return out, err
 	}
@@ -47,44 +47,44 @@ func (s *Store) AddAsset(ctx context.Context, actor library.Actor, n NewAsset) (
 			out, err = addToExisting(ctx, tx, actor, n, prepared)
 			return err
 		}
-		out = Added{Asset: *created, Created: true, OperationID: newID()}
+		out = AddResult{Asset: *created, Created: true, OperationID: newID()}
 		b := &pgx.Batch{}
-		queueLineage(b, actor.Tenant, n, prepared)
-		queueModels(b, actor.Tenant, n.Asset.Hash, n.Lineage.Models)
-		queueParents(b, actor.Tenant, n)
-		queueAssertion(b, actor, n.Asset.Hash, prepared.assertion)
-		queueOperation(b, actor, out.OperationID, n.Tool)
+		batchLineage(b, actor.Tenant, n, prepared)
+		batchModels(b, actor.Tenant, n.Asset.Hash, n.Lineage.Models)
+		batchParents(b, actor.Tenant, n)
+		batchAssertion(b, actor, n.Asset.Hash, prepared.assertion)
+		batchOperation(b, actor, out.OperationID, n.Tool)
 		trashed, stored := true, false
-		queueChange(b, actor.Tenant, out.OperationID, *created, fields{Trashed: &trashed}, fields{Trashed: &stored})
-		queueAudit(b, actor, "asset.created", string(n.Asset.Hash), out.OperationID, map[string]any{"filename": n.Asset.Filename, "size": n.Asset.Size})
-		queueOutbox(b, actor.Tenant, n.Asset.Hash, created.DocVersion, "stored")
-		queueChainLocks(b, actor.Tenant, n)
+		batchChange(b, actor.Tenant, out.OperationID, *created, fields{Trashed: &trashed}, fields{Trashed: &stored})
+		batchAudit(b, actor, "asset.created", string(n.Asset.Hash), out.OperationID, map[string]any{"filename": n.Asset.Filename, "size": n.Asset.Size})
+		batchOutbox(b, actor.Tenant, n.Asset.Hash, created.DocVersion, "stored")
+		batchLineageLocks(b, actor.Tenant, n)
 		var concerned bool
-		queueConcerned(b, actor.Tenant, n, &concerned)
+		batchTouchesLineage(b, actor.Tenant, n, &concerned)
 		if err := tx.SendBatch(ctx, b).Close(); err != nil || !concerned {
 			return err
 		}
-		return linkArrival(ctx, tx, actor.Tenant, n, true)
+		return resolveParents(ctx, tx, actor.Tenant, n, true)
 	})
 	if err == nil && out.OperationID != "" {
-		s.wake()
+		s.notifyOutbox()
 	}
 	return out, err
 }
 
-// prepared holds a NewAsset's encoded columns, made before the transaction opens.
-type prepared struct {
+// encodedAsset holds a NewAsset's encoded columns, made before the transaction opens.
+type encodedAsset struct {
 	doc, workflow, report, chunks, assertion []byte
 	source                                   library.LineageSource
 }
 
-func prepare(n NewAsset) (p prepared, err error) {
+func encodeAsset(n NewAsset) (p encodedAsset, err error) {
 	doc := n.Lineage
 	if w := doc.Workflow; w != nil {
 		slim := *w
 		slim.JSON, slim.PromptJSON = nil, nil
 		doc.Workflow = &slim
-		if p.workflow, err = pack(graphs{Editor: string(w.JSON), Executed: string(w.PromptJSON)}); err != nil {
+		if p.workflow, err = pack(workflowTexts{Editor: string(w.JSON), Executed: string(w.PromptJSON)}); err != nil {
 			return p, fmt.Errorf("packing the workflow graphs: %w", err)
 		}
 	}
@@ -139,9 +139,9 @@ func insertAsset(ctx context.Context, tx pgx.Tx, actor library.Actor, a library.
 }
 
 // addToExisting is the second upload of the same bytes.
-func addToExisting(ctx context.Context, tx pgx.Tx, actor library.Actor, n NewAsset, p prepared) (Added, error) {
-	var out Added
-	if err := lockChains(ctx, tx, actor.Tenant, []library.AssetHash{n.Asset.Hash}); err != nil {
+func addToExisting(ctx context.Context, tx pgx.Tx, actor library.Actor, n NewAsset, p encodedAsset) (AddResult, error) {
+	var out AddResult
+	if err := lockLineage(ctx, tx, actor.Tenant, []library.AssetHash{n.Asset.Hash}); err != nil {
 		return out, err
 	}
 	have, err := lockAssets(ctx, tx, actor.Tenant, []library.AssetHash{n.Asset.Hash})
@@ -163,14 +163,14 @@ func addToExisting(ctx context.Context, tx pgx.Tx, actor library.Actor, n NewAss
 	if err != nil {
 		return out, err
 	}
-	out = Added{Asset: changed, Restored: a.Trashed, OperationID: res.OperationID}
+	out = AddResult{Asset: changed, Restored: a.Trashed, OperationID: res.OperationID}
 	if len(res.Changed) == 1 {
 		out.Asset = res.Changed[0]
 	}
 	if p.assertion != nil {
 		b := &pgx.Batch{}
-		queueAssertion(b, actor, n.Asset.Hash, p.assertion)
-		queueAudit(b, actor, "lineage.asserted", string(n.Asset.Hash), out.OperationID, nil)
+		batchAssertion(b, actor, n.Asset.Hash, p.assertion)
+		batchAudit(b, actor, "lineage.asserted", string(n.Asset.Hash), out.OperationID, nil)
 		err = tx.SendBatch(ctx, b).Close()
 	}
 	return out, err

@@ -39,26 +39,26 @@ func picture(job string, place int, minute int, references ...string) store.NewA
 func job(n int) string { return fmt.Sprintf("%08d-0000-4000-8000-000000000000", n) }
 
 // shape is a chain as tests compare it: names with depth, and links by names.
-func shape(c store.Chain) (assets, links []string) {
+func shape(c store.LineageGraph) (assets, links []string) {
 	names := map[library.AssetHash]string{}
-	for _, a := range c.Assets {
+	for _, a := range c.Nodes {
 		names[a.Hash] = strings.TrimSuffix(a.Filename, ".png")
 		assets = append(assets, fmt.Sprintf("%s %d", names[a.Hash], a.Depth))
 	}
-	for _, l := range c.Links {
+	for _, l := range c.Edges {
 		parent := names[l.Asset]
 		if parent == "" {
 			parent = "?" + l.Name
 		}
-		links = append(links, names[l.Child]+"<"+parent+" "+l.By)
+		links = append(links, names[l.Child]+"<"+parent+" "+l.Evidence)
 	}
 	slices.Sort(links)
 	return assets, links
 }
 
-func (s bench) chain(t *testing.T, of store.NewAsset, up, down bool, depth, limit int) store.Chain {
+func (s bench) chain(t *testing.T, of store.NewAsset, up, down bool, depth, limit int) store.LineageGraph {
 	t.Helper()
-	c, err := s.Chain(t.Context(), s.a.Tenant, of.Asset.Hash, up, down, depth, limit)
+	c, err := s.LineageGraph(t.Context(), s.a.Tenant, of.Asset.Hash, up, down, depth, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,8 +79,8 @@ func TestAChainIsWalkedBothWaysAndStopsWhereItWasAskedTo(t *testing.T) {
 	for _, i := range []int{11, 0, 5, 4, 6, 10, 1, 3, 2, 9, 7, 8} {
 		add(t, s, s.a, all[i])
 	}
-	if c := s.chain(t, all[11], true, false, 20, 500); len(c.Assets) != 12 || len(c.Links) != 11 || c.Deeper || c.Truncated {
-		t.Errorf("all ancestors: %d assets, %d links, deeper %v, truncated %v", len(c.Assets), len(c.Links), c.Deeper, c.Truncated)
+	if c := s.chain(t, all[11], true, false, 20, 500); len(c.Nodes) != 12 || len(c.Edges) != 11 || c.HasMoreLevels || c.Truncated {
+		t.Errorf("all ancestors: %d assets, %d links, deeper %v, truncated %v", len(c.Nodes), len(c.Edges), c.HasMoreLevels, c.Truncated)
 	}
 	c := s.chain(t, all[5], true, true, 2, 500)
 	assets, links := shape(c)
@@ -90,11 +90,11 @@ func TestAChainIsWalkedBothWaysAndStopsWhereItWasAskedTo(t *testing.T) {
 	if diff := cmp.Diff([]string{"link4<link3 name", "link5<link4 name", "link6<link5 name", "link7<link6 name"}, links); diff != "" {
 		t.Error(diff)
 	}
-	if !c.Deeper || c.Truncated {
-		t.Errorf("deeper %v, truncated %v: there are more levels, and no more assets on these", c.Deeper, c.Truncated)
+	if !c.HasMoreLevels || c.Truncated {
+		t.Errorf("deeper %v, truncated %v: there are more levels, and no more assets on these", c.HasMoreLevels, c.Truncated)
 	}
-	if c := s.chain(t, all[0], false, true, 20, 4); len(c.Assets) != 4 || !c.Truncated {
-		t.Errorf("%d assets, truncated %v: the limit is 4", len(c.Assets), c.Truncated)
+	if c := s.chain(t, all[0], false, true, 20, 4); len(c.Nodes) != 4 || !c.Truncated {
+		t.Errorf("%d assets, truncated %v: the limit is 4", len(c.Nodes), c.Truncated)
 	}
 }
 
@@ -106,8 +106,8 @@ func TestFilesThatDescendFromEachOtherAreShownOnce(t *testing.T) {
 	}
 	got := s.chain(t, a, true, true, 20, 500)
 	_, links := shape(got)
-	if diff := cmp.Diff([]string{"a<c name", "b<a name", "c<?missing.png ", "c<b name"}, links); len(got.Assets) != 3 || diff != "" {
-		t.Errorf("%d assets, %s", len(got.Assets), diff)
+	if diff := cmp.Diff([]string{"a<c name", "b<a name", "c<?missing.png ", "c<b name"}, links); len(got.Nodes) != 3 || diff != "" {
+		t.Errorf("%d assets, %s", len(got.Nodes), diff)
 	}
 }
 
@@ -231,13 +231,13 @@ func TestAChainNeverLeavesItsTenant(t *testing.T) {
 	theirJob, ourJob := picture(job(1), 0, 0), picture(job(2), 0, 1, job(1)+"/0_0.png")
 	add(t, s, s.b, theirJob)
 	add(t, s, s.a, ourJob)
-	if c := s.chain(t, child, true, true, 20, 500); len(c.Assets) != 1 || len(c.Links) != 2 {
-		t.Errorf("%d assets and %d links of another tenant's", len(c.Assets), len(c.Links))
+	if c := s.chain(t, child, true, true, 20, 500); len(c.Nodes) != 1 || len(c.Edges) != 2 {
+		t.Errorf("%d assets and %d links of another tenant's", len(c.Nodes), len(c.Edges))
 	}
-	if _, err := s.Chain(t.Context(), s.a.Tenant, parent.Asset.Hash, true, true, 5, 500); library.AsError(err).Kind != library.KindNotFound {
+	if _, err := s.LineageGraph(t.Context(), s.a.Tenant, parent.Asset.Hash, true, true, 5, 500); library.AsError(err).Kind != library.KindNotFound {
 		t.Errorf("another tenant's asset: %v", err)
 	}
-	j, err := s.JobChain(t.Context(), s.a.Tenant, ourJob.Asset.Hash, 10, 500)
+	j, err := s.ImagetoolJobChain(t.Context(), s.a.Tenant, ourJob.Asset.Hash, 10, 500)
 	if err != nil || len(j.Steps) != 2 || len(j.Steps[1].Assets) != 0 {
 		t.Errorf("steps %+v %v", j.Steps, err)
 	}
@@ -252,7 +252,7 @@ func TestAParentInTheTrashIsAFileThatIsNotThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := s.chain(t, child, true, true, 5, 500)
-	if len(c.Assets) != 1 || len(c.Links) != 1 || c.Links[0].Asset != "" || c.Links[0].Name != "parent.png" {
+	if len(c.Nodes) != 1 || len(c.Edges) != 1 || c.Edges[0].Asset != "" || c.Edges[0].Name != "parent.png" {
 		t.Errorf("%+v", c)
 	}
 }
@@ -275,7 +275,7 @@ func TestParentAndChildThatArriveAtOnceAreLinked(t *testing.T) {
 	wg.Wait()
 	missing := 0
 	for i := range pairs {
-		if c := s.chain(t, file(fmt.Sprint("child", i)), true, false, 1, 500); len(c.Assets) != 2 {
+		if c := s.chain(t, file(fmt.Sprint("child", i)), true, false, 1, 500); len(c.Nodes) != 2 {
 			missing++
 		}
 	}
@@ -291,7 +291,7 @@ func TestJobsAreStepsWithAllTheirPictures(t *testing.T) {
 		picture(job(1), 0, 0, job(9)+"/0_1.png"), from("other", middle.Asset.Filename[:len(middle.Asset.Filename)-4])} {
 		add(t, s, s.a, n)
 	}
-	c, err := s.JobChain(t.Context(), s.a.Tenant, middle.Asset.Hash, 10, 500)
+	c, err := s.ImagetoolJobChain(t.Context(), s.a.Tenant, middle.Asset.Hash, 10, 500)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,11 +300,11 @@ func TestJobsAreStepsWithAllTheirPictures(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %d %d from %d", j.JobID[:8], j.Depth, len(j.Assets), len(j.From)))
 	}
 	want := []string{"00000002 0 2 from 1", "00000001 -1 1 from 1", "00000009 -2 0 from 0", "00000003 1 1 from 1"}
-	if diff := cmp.Diff(want, got); diff != "" || c.Deeper || c.Truncated {
-		t.Error("what another tool made of it is no step:", diff, c.Deeper, c.Truncated)
+	if diff := cmp.Diff(want, got); diff != "" || c.HasMoreLevels || c.Truncated {
+		t.Error("what another tool made of it is no step:", diff, c.HasMoreLevels, c.Truncated)
 	}
-	if c, err := s.JobChain(t.Context(), s.a.Tenant, middle.Asset.Hash, 1, 500); err != nil || len(c.Steps) != 3 || !c.Deeper {
-		t.Errorf("one step each way: %d, deeper %v, %v", len(c.Steps), c.Deeper, err)
+	if c, err := s.ImagetoolJobChain(t.Context(), s.a.Tenant, middle.Asset.Hash, 1, 500); err != nil || len(c.Steps) != 3 || !c.HasMoreLevels {
+		t.Errorf("one step each way: %d, deeper %v, %v", len(c.Steps), c.HasMoreLevels, err)
 	}
 }
 
@@ -321,7 +321,7 @@ func TestOneRunRepeatedWithTheSameSeedIsAlike(t *testing.T) {
 	for _, n := range []store.NewAsset{one, alike("two", "h", 1<<63+1), alike("three", "h", 1<<63+2), alike("four", "x", 1<<63+1), file("plain")} {
 		add(t, s, s.a, n)
 	}
-	list, err := s.SameRecipe(t.Context(), s.a.Tenant, one.Asset.Hash, 50)
+	list, err := s.SameWorkflowAndSeed(t.Context(), s.a.Tenant, one.Asset.Hash, 50)
 	if err != nil || len(list) != 1 || list[0].Filename != "two.png" {
 		t.Errorf("%+v %v", list, err)
 	}
@@ -337,13 +337,13 @@ func TestMadeAroundGivesTheNearestOnEachSide(t *testing.T) {
 		}
 	}
 	add(t, s, s.a, file("of another tool"))
-	m, err := s.MadeAsset(t.Context(), s.a.Tenant, at.Asset.Hash)
+	m, err := s.AssetWithLineage(t.Context(), s.a.Tenant, at.Asset.Hash)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for each, want := range map[int]int{1: 3, 2: 5, 50: 7} {
-		list, err := s.MadeAround(t.Context(), s.a.Tenant, m, m.CreatedAt.Add(-time.Hour), m.CreatedAt.Add(time.Hour), each)
-		if err != nil || len(list) != want || !slices.IsSortedFunc(list, func(a, b store.MadeAsset) int { return a.CreatedAt.Compare(b.CreatedAt) }) {
+		list, err := s.CreatedAround(t.Context(), s.a.Tenant, m, m.CreatedAt.Add(-time.Hour), m.CreatedAt.Add(time.Hour), each)
+		if err != nil || len(list) != want || !slices.IsSortedFunc(list, func(a, b store.AssetWithLineage) int { return a.CreatedAt.Compare(b.CreatedAt) }) {
 			t.Errorf("%d on each side: %d, want %d, %v", each, len(list), want, err)
 		}
 	}

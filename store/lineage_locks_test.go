@@ -59,8 +59,8 @@ func TestChainsChangeAtOnceWithoutDeadlock(t *testing.T) {
 		t.Error(err)
 	}
 	c := s.chain(t, hub, false, true, 1, 500)
-	if len(c.Assets) != 1+20+60 {
-		t.Errorf("the parent has %d children, not 80", len(c.Assets)-1)
+	if len(c.Nodes) != 1+20+60 {
+		t.Errorf("the parent has %d children, not 80", len(c.Nodes)-1)
 	}
 	if n := s.deadlocks(t); n != 0 {
 		t.Errorf("the database ended %d deadlocks", n)

@@ -10,34 +10,34 @@ import (
 	"vitrine/library"
 )
 
-// JobChain is how a picture of the image tool came about, job by job.
-type JobChain struct {
-	Steps     []JobStep // the job asked about first
-	Truncated bool
-	Deeper    bool
+// ImagetoolJobChain is how a picture of the image tool came about, job by job.
+type ImagetoolJobChain struct {
+	Steps         []ImagetoolJobStep // the job asked about first
+	Truncated     bool
+	HasMoreLevels bool
 }
 
-// JobStep is one job of the image tool.
-type JobStep struct {
+// ImagetoolJobStep is one job of the image tool.
+type ImagetoolJobStep struct {
 	// Key tells steps apart: the job's id, or the asset's hash where its file does
 	// not name a job.
 	Key    string
 	JobID  string
 	Depth  int                 // 0 for the job asked about, below for what led to it, above for what came of it
-	Assets []MadeAsset         // the job's pictures in the library, in order of their making; none for a job known by name only
+	Assets []AssetWithLineage  // the job's pictures in the library, in order of their making; none for a job known by name only
 	From   []string            // keys of the steps it was made from
 	Used   []library.AssetHash // those of its pictures from which other steps were made
 }
 
-// JobChain walks from a picture of the image tool to the jobs it was made from
+// ImagetoolJobChain walks from a picture of the image tool to the jobs it was made from
 // and those made from it, at most depth levels each way and limit jobs. Of an
 // asset that the image tool did not make there are no steps.
-func (s *Store) JobChain(ctx context.Context, tenant library.TenantID, hash library.AssetHash, depth, limit int) (JobChain, error) {
-	w := jobWalk{tenant: tenant, depth: depth, limit: limit, steps: map[string]int{}}
+func (s *Store) ImagetoolJobChain(ctx context.Context, tenant library.TenantID, hash library.AssetHash, depth, limit int) (ImagetoolJobChain, error) {
+	w := jobTraversal{tenant: tenant, depth: depth, limit: limit, steps: map[string]int{}}
 	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
 		w.tx = tx
-		start, err := madeOne(ctx, tx, tenant, hash)
-		if err != nil || !start.ByImageTool() {
+		start, err := getAssetWithLineage(ctx, tx, tenant, hash)
+		if err != nil || !start.FromImagetool() {
 			return err
 		}
 		pictures, err := w.pictures(ctx, []string{strings.ToLower(start.JobID())}, []library.AssetHash{hash})
@@ -45,7 +45,7 @@ func (s *Store) JobChain(ctx context.Context, tenant library.TenantID, hash libr
 			return err
 		}
 		key := jobKey(start)
-		w.step(key, start.JobID(), 0, pictures[key])
+		w.addStep(key, start.JobID(), 0, pictures[key])
 		for _, direction := range []int{-1, 1} {
 			if err := w.levels(ctx, key, direction); err != nil {
 				return err
@@ -56,24 +56,24 @@ func (s *Store) JobChain(ctx context.Context, tenant library.TenantID, hash libr
 	return w.chain, err
 }
 
-// jobWalk is the state of one JobChain.
-type jobWalk struct {
+// jobTraversal is the state of one ImagetoolJobChain.
+type jobTraversal struct {
 	tx           pgx.Tx
 	tenant       library.TenantID
 	depth, limit int
-	chain        JobChain
+	chain        ImagetoolJobChain
 	steps        map[string]int // index of each key's step
 }
 
-func jobKey(m MadeAsset) string {
+func jobKey(m AssetWithLineage) string {
 	if id := m.JobID(); id != "" {
 		return strings.ToLower(id)
 	}
 	return string(m.Hash)
 }
 
-// step adds a job unless it is there or the chain is full; new reports whether it did.
-func (w *jobWalk) step(key, job string, depth int, pictures []MadeAsset) (isNew bool) {
+// addStep adds a job unless it is there or the chain is full; new reports whether it did.
+func (w *jobTraversal) addStep(key, job string, depth int, pictures []AssetWithLineage) (isNew bool) {
 	if _, have := w.steps[key]; have {
 		return false
 	}
@@ -82,25 +82,25 @@ func (w *jobWalk) step(key, job string, depth int, pictures []MadeAsset) (isNew 
 		return false
 	}
 	w.steps[key] = len(w.chain.Steps)
-	w.chain.Steps = append(w.chain.Steps, JobStep{Key: key, JobID: strings.ToLower(job), Depth: depth, Assets: pictures, From: []string{}})
+	w.chain.Steps = append(w.chain.Steps, ImagetoolJobStep{Key: key, JobID: strings.ToLower(job), Depth: depth, Assets: pictures, From: []string{}})
 	return true
 }
 
 // pictures reads the pictures of jobs and single assets, by the key of their step.
-func (w *jobWalk) pictures(ctx context.Context, jobs []string, hashes []library.AssetHash) (map[string][]MadeAsset, error) {
-	list, err := made(ctx, w.tx, w.tenant, `AND asset_h IN (
+func (w *jobTraversal) pictures(ctx context.Context, jobs []string, hashes []library.AssetHash) (map[string][]AssetWithLineage, error) {
+	list, err := queryAssetsWithLineage(ctx, w.tx, w.tenant, `AND asset_h IN (
 		SELECT unnest($3::text[]) UNION SELECT asset_h FROM lineage WHERE tenant_id = $1 AND job_id = ANY($2) AND job_id <> '')`, jobs, hashes)
-	byKey := map[string][]MadeAsset{}
+	byKey := map[string][]AssetWithLineage{}
 	for _, m := range list {
-		if m.ByImageTool() {
+		if m.FromImagetool() {
 			byKey[jobKey(m)] = append(byKey[jobKey(m)], m)
 		}
 	}
 	return byKey, err
 }
 
-// reference is one job's mention of another, or of a picture.
-type reference struct {
+// jobReference is one job's mention of another, or of a picture.
+type jobReference struct {
 	Child     library.AssetHash
 	ParentJob string
 	Parent    library.AssetHash
@@ -117,24 +117,24 @@ const (
 		ORDER BY 1, 2, 3 LIMIT $4`
 )
 
-func (w *jobWalk) levels(ctx context.Context, start string, direction int) error {
+func (w *jobTraversal) levels(ctx context.Context, start string, direction int) error {
 	frontier := []string{start}
 	for level := 1; len(frontier) > 0 && !w.chain.Truncated; level++ {
-		links, pictures, err := w.look(ctx, frontier, direction)
+		links, pictures, err := w.neighbours(ctx, frontier, direction)
 		if err != nil {
 			return err
 		}
 		if level > w.depth {
-			w.chain.Deeper = w.chain.Deeper || slices.ContainsFunc(links, func(l jobLink) bool { _, have := w.steps[l.far(direction)]; return !have })
+			w.chain.HasMoreLevels = w.chain.HasMoreLevels || slices.ContainsFunc(links, func(l jobLink) bool { _, have := w.steps[l.far(direction)]; return !have })
 			return nil
 		}
 		frontier = nil
 		for _, l := range links {
 			far := l.far(direction)
-			if w.step(far, l.job(direction, pictures[far]), level*direction, pictures[far]) {
+			if w.addStep(far, l.job(direction, pictures[far]), level*direction, pictures[far]) {
 				frontier = append(frontier, far)
 			}
-			w.connect(l)
+			w.addLink(l)
 		}
 	}
 	return nil
@@ -154,7 +154,7 @@ func (l jobLink) far(direction int) string {
 }
 
 // job is the id of the job at the far end.
-func (l jobLink) job(direction int, pictures []MadeAsset) string {
+func (l jobLink) job(direction int, pictures []AssetWithLineage) string {
 	if len(pictures) > 0 {
 		return pictures[0].JobID()
 	}
@@ -164,7 +164,7 @@ func (l jobLink) job(direction int, pictures []MadeAsset) string {
 	return ""
 }
 
-func (w *jobWalk) connect(l jobLink) {
+func (w *jobTraversal) addLink(l jobLink) {
 	child, known := w.steps[l.child]
 	parent, parentKnown := w.steps[l.parent]
 	if !known || !parentKnown {
@@ -178,9 +178,9 @@ func (w *jobWalk) connect(l jobLink) {
 	}
 }
 
-// look gives the links from some steps one level up or down, and the pictures of
+// neighbours gives the links from some steps one level up or down, and the pictures of
 // the steps at their far ends.
-func (w *jobWalk) look(ctx context.Context, frontier []string, direction int) ([]jobLink, map[string][]MadeAsset, error) {
+func (w *jobTraversal) neighbours(ctx context.Context, frontier []string, direction int) ([]jobLink, map[string][]AssetWithLineage, error) {
 	var hashes []library.AssetHash
 	var jobs []string
 	keyOf := map[library.AssetHash]string{}
@@ -207,7 +207,7 @@ func (w *jobWalk) look(ctx context.Context, frontier []string, direction int) ([
 			farAssets = append(farAssets, r.Parent)
 		}
 	}
-	found, err := w.whole(ctx, farJobs, farAssets)
+	found, err := w.completeJobs(ctx, farJobs, farAssets)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -216,11 +216,11 @@ func (w *jobWalk) look(ctx context.Context, frontier []string, direction int) ([
 			keyOf[m.Hash] = key
 		}
 	}
-	return links(refs, keyOf), found, nil
+	return resolveLinks(refs, keyOf), found, nil
 }
 
-// whole reads the jobs that made some assets, with all their pictures.
-func (w *jobWalk) whole(ctx context.Context, jobs []string, hashes []library.AssetHash) (map[string][]MadeAsset, error) {
+// completeJobs reads the jobs that made some assets, with all their pictures.
+func (w *jobTraversal) completeJobs(ctx context.Context, jobs []string, hashes []library.AssetHash) (map[string][]AssetWithLineage, error) {
 	found, err := w.pictures(ctx, jobs, hashes)
 	if err != nil {
 		return nil, err
@@ -231,7 +231,7 @@ func (w *jobWalk) whole(ctx context.Context, jobs []string, hashes []library.Ass
 	return w.pictures(ctx, jobs, hashes)
 }
 
-func (w *jobWalk) references(ctx context.Context, direction int, hashes []library.AssetHash, jobs []string) ([]reference, error) {
+func (w *jobTraversal) references(ctx context.Context, direction int, hashes []library.AssetHash, jobs []string) ([]jobReference, error) {
 	most := w.limit * 4
 	sql, args := jobReferencesUp, []any{w.tenant, hashes, most}
 	if direction > 0 {
@@ -241,14 +241,14 @@ func (w *jobWalk) references(ctx context.Context, direction int, hashes []librar
 	if err != nil {
 		return nil, err
 	}
-	refs, err := pgx.CollectRows(rows, pgx.RowToStructByPos[reference])
+	refs, err := pgx.CollectRows(rows, pgx.RowToStructByPos[jobReference])
 	w.chain.Truncated = w.chain.Truncated || len(refs) == most
 	return refs, err
 }
 
-// links turns mentions into links between steps. Mentions of what the image tool
+// resolveLinks turns mentions into links between steps. Mentions of what the image tool
 // did not make, and a job's mention of itself, are none.
-func links(refs []reference, keyOf map[library.AssetHash]string) []jobLink {
+func resolveLinks(refs []jobReference, keyOf map[library.AssetHash]string) []jobLink {
 	var out []jobLink
 	for _, r := range refs {
 		l := jobLink{child: keyOf[r.Child], parent: r.ParentJob, parentJob: r.ParentJob, picture: r.Parent}

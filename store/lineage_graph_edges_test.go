@@ -16,13 +16,13 @@ func TestTheTrashIsNoDeeperLevel(t *testing.T) {
 	add(t, s, s.a, top)
 	add(t, s, s.a, from("middle", "top"))
 	below := add(t, s, s.a, from("below", "middle"))
-	if c := s.chain(t, top, false, true, 1, 500); !c.Deeper {
+	if c := s.chain(t, top, false, true, 1, 500); !c.HasMoreLevels {
 		t.Error("there is a grandchild, and nothing deeper is told of")
 	}
 	if _, err := s.Undo(t.Context(), s.a, "UndoOperation", below.OperationID); err != nil {
 		t.Fatal(err)
 	}
-	if c := s.chain(t, top, false, true, 1, 500); c.Deeper {
+	if c := s.chain(t, top, false, true, 1, 500); c.HasMoreLevels {
 		t.Error("the grandchild is in the trash and counts as deeper")
 	}
 }
@@ -42,7 +42,7 @@ func TestRepeatsInTheTrashTakeNoOthersPlace(t *testing.T) {
 		got := add(t, s, s.a, repeat(fmt.Sprint("repeat", i)))
 		hashes[got.Asset.Hash] = got.OperationID
 	}
-	first, err := s.SameRecipe(t.Context(), s.a.Tenant, of.Asset.Hash, 2)
+	first, err := s.SameWorkflowAndSeed(t.Context(), s.a.Tenant, of.Asset.Hash, 2)
 	if err != nil || len(first) != 2 {
 		t.Fatalf("%v %v", first, err)
 	}
@@ -51,7 +51,7 @@ func TestRepeatsInTheTrashTakeNoOthersPlace(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if left, err := s.SameRecipe(t.Context(), s.a.Tenant, of.Asset.Hash, 2); err != nil || len(left) != 2 {
+	if left, err := s.SameWorkflowAndSeed(t.Context(), s.a.Tenant, of.Asset.Hash, 2); err != nil || len(left) != 2 {
 		t.Errorf("%d repeats outside the trash, not 2 (%v)", len(left), err)
 	}
 }
@@ -64,14 +64,14 @@ func TestALinkEndsWhenItsParentIsReadOtherwise(t *testing.T) {
 	add(t, s, s.a, parent)
 	child := picture(job(2), 0, 1, job(1)+"/")
 	add(t, s, s.a, child)
-	if c := s.chain(t, child, true, false, 1, 500); len(c.Assets) != 2 {
-		t.Fatalf("%d assets: the child is linked by the job", len(c.Assets))
+	if c := s.chain(t, child, true, false, 1, 500); len(c.Nodes) != 2 {
+		t.Fatalf("%d assets: the child is linked by the job", len(c.Nodes))
 	}
 	before := s.version(t, child.Asset.Hash)
 	parent.Lineage.ImageTool = nil
 	s.reread(t, parent)
 	c := s.chain(t, child, true, false, 1, 500)
-	if len(c.Assets) != 1 || s.version(t, child.Asset.Hash) == before {
-		t.Errorf("%d assets in the chain: the parent is read to be of no job, and the link stayed", len(c.Assets))
+	if len(c.Nodes) != 1 || s.version(t, child.Asset.Hash) == before {
+		t.Errorf("%d assets in the chain: the parent is read to be of no job, and the link stayed", len(c.Nodes))
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"vitrine/library"
 )
 
-// Changed is what became of a change to several assets.
-type Changed struct {
+// ChangeResult is what became of a change to several assets.
+type ChangeResult struct {
 	OperationID string          // empty when nothing changed
 	Changed     []library.Asset // as they are now
 	Unchanged   []library.AssetHash
@@ -22,8 +22,8 @@ type Changed struct {
 // rows. edit may change the title, description, status and tags; anything else
 // it does is ignored.
 func (s *Store) ChangeAssets(ctx context.Context, actor library.Actor, tool string, hashes []library.AssetHash,
-	edit func(*library.Asset)) (Changed, error) {
-	var out Changed
+	edit func(*library.Asset)) (ChangeResult, error) {
+	var out ChangeResult
 	err := s.retryDeadlock(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		have, err := lockAssets(ctx, tx, actor.Tenant, hashes)
 		if err != nil {
@@ -47,7 +47,7 @@ func (s *Store) ChangeAssets(ctx context.Context, actor library.Actor, tool stri
 		return err
 	})
 	if err == nil && out.OperationID != "" {
-		s.wake()
+		s.notifyOutbox()
 	}
 	return out, err
 }
@@ -121,8 +121,8 @@ func (c change) difference() (before, after fields, same bool) {
 }
 
 // applyChanges is the one path by which existing assets change.
-func applyChanges(ctx context.Context, tx pgx.Tx, actor library.Actor, tool string, list []change) (Changed, error) {
-	var out Changed
+func applyChanges(ctx context.Context, tx pgx.Tx, actor library.Actor, tool string, list []change) (ChangeResult, error) {
+	var out ChangeResult
 	b := &pgx.Batch{}
 	for i := range list {
 		c := &list[i]
@@ -133,7 +133,7 @@ func applyChanges(ctx context.Context, tx pgx.Tx, actor library.Actor, tool stri
 		}
 		if out.OperationID == "" {
 			out.OperationID = newID()
-			queueOperation(b, actor, out.OperationID, tool)
+			batchOperation(b, actor, out.OperationID, tool)
 		}
 		c.after.DocVersion = c.before.DocVersion + 1
 		a := c.after
@@ -143,11 +143,11 @@ func applyChanges(ctx context.Context, tx pgx.Tx, actor library.Actor, tool stri
 			actor.Tenant, a.Hash, a.Title, a.Description, a.Status, a.Tags, a.DocVersion, a.Trashed).
 			QueryRow(func(row pgx.Row) error { return row.Scan(&c.after.UpdatedAt) })
 		if after.Link != nil {
-			queueLink(b, actor.Tenant, a.Hash, *c.link)
+			batchModelLink(b, actor.Tenant, a.Hash, *c.link)
 		}
-		queueChange(b, actor.Tenant, out.OperationID, a, before, after)
-		queueAudit(b, actor, "asset.updated", string(a.Hash), out.OperationID, after)
-		queueOutbox(b, actor.Tenant, a.Hash, a.DocVersion, "updated")
+		batchChange(b, actor.Tenant, out.OperationID, a, before, after)
+		batchAudit(b, actor, "asset.updated", string(a.Hash), out.OperationID, after)
+		batchOutbox(b, actor.Tenant, a.Hash, a.DocVersion, "updated")
 	}
 	if b.Len() == 0 {
 		return out, nil
@@ -157,7 +157,7 @@ func applyChanges(ctx context.Context, tx pgx.Tx, actor library.Actor, tool stri
 	}
 	for _, c := range list {
 		if c.before.Trashed != c.after.Trashed {
-			if err := relink(ctx, tx, actor.Tenant, c.after); err != nil {
+			if err := resolveParentsOf(ctx, tx, actor.Tenant, c.after); err != nil {
 				return out, err
 			}
 		}
