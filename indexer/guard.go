@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"vitrine/internal/panics"
 	"vitrine/mappings"
 	"vitrine/store"
 )
@@ -37,7 +38,7 @@ func (g *guard) call() {
 func (g *guard) run(ctx context.Context) {
 	wait := &backoff{first: guardEvery, most: time.Minute}
 	for ctx.Err() == nil {
-		err := g.look(ctx)
+		err := panics.Try(func() error { return g.look(ctx) })
 		if err == nil {
 			wait.reset()
 			g.told = ""

@@ -143,24 +143,33 @@ func (c *compiler) partial(t *Text) clause {
 		return constantScore(phraseIn(v, "title", "filename.text", "tags.text", "model_names.text"), 1)
 	}
 	c.clauses += 10 + 3*(weight(v)-1+strings.Count(v, " ")+cjkRunes(v))
-	inside := "*" + escapeGlob(v) + "*"
-	return disMax(
+	list := []clause{
 		constantScore(prefix("title.raw", v), 8),
 		constantScore(prefix("filename", v), 8),
 		constantScore(prefix("tags_norm", mappings.NormTag(v)), 6),
 		constantScore(prefix("model_names", v), 5),
 		constantScore(clause{"multi_match": clause{"query": v, "type": "bool_prefix", "operator": "and", "fields": []string{"title.sayt", "title.sayt._2gram", "title.sayt._3gram"}}}, 4),
-		constantScore(wildcard("title.w", inside), 1),
-		constantScore(wildcard("filename.w", inside), 1),
-		constantScore(wildcard("model_names.w", inside), 1),
-	)
+	}
+	if len([]rune(v)) <= longestInside {
+		inside := "*" + escapeGlob(v) + "*"
+		list = append(list, constantScore(wildcard("title.w", inside), 1), constantScore(wildcard("filename.w", inside), 1), constantScore(wildcard("model_names.w", inside), 1))
+	}
+	return disMax(list...)
 }
+
+// longestInside is how many characters are looked for inside a name. What a pattern
+// costs the index grows with the square of its length, and at some 450 it refuses.
+const longestInside = 255
+
+// longestFuzzy is how many characters a word may have to be looked for with slips: the
+// time that takes grows with its length, to seconds at some hundreds.
+const longestFuzzy = 64
 
 // fuzzy also finds words one or two slips away; the word as typed counts three
 // times. Runs of Chinese or Japanese have no letters to slip on.
 func (c *compiler) fuzzy(t *Text, u clauseContext) clause {
 	typed := c.analyzed(t, u)
-	if t.Kind == Phrase || cjkRunes(t.Value) > 0 {
+	if t.Kind == Phrase || cjkRunes(t.Value) > 0 || len([]rune(t.Value)) > longestFuzzy {
 		return typed
 	}
 	typed["multi_match"].(clause)["boost"] = 3

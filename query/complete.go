@@ -189,8 +189,35 @@ func (s *Search) CountValues(c Completion, size int) *Search {
 	return out
 }
 
+// longestBeginning is how many characters of what is typed the index compares. It
+// refuses regular expressions of more than 1,000 characters, of which one typed takes
+// up to four, and the time that one takes grows faster than its length.
+const longestBeginning = 100
+
+// cut gives the part of what is typed that the index compares.
+func cut(typed string) string {
+	n := 0
+	for i := range typed {
+		if n++; n > longestBeginning {
+			return typed[:i]
+		}
+	}
+	return typed
+}
+
+// Promises reports whether a value that the index counted can become what is typed:
+// the index compares only the first hundred characters.
+func (c Completion) Promises(value string) bool {
+	if len(cut(c.Prefix)) == len(c.Prefix) {
+		return true
+	}
+	blank := strings.NewReplacer("_", " ")
+	return strings.Contains(blank.Replace(foldASCII(value)), blank.Replace(foldASCII(c.Prefix)))
+}
+
 // beginning is a regular expression in the notation of the index.
 func beginning(f *Field, typed string) string {
+	typed = cut(foldASCII(typed))
 	var b strings.Builder
 	switch f.Type {
 	case TypePart:
@@ -198,17 +225,21 @@ func beginning(f *Field, typed string) string {
 	case TypeMIME:
 		b.WriteString("(.*/)?")
 	}
-	for _, r := range foldASCII(typed) {
+	for _, r := range typed {
 		if f.Type == TypeTag && (r == ' ' || r == '_') {
 			b.WriteString("[ _]")
 			continue
 		}
-		if r < 0x80 && (r < '0' || r > '9') && (r < 'a' || r > 'z') {
+		if r < 0x80 && !isLetterOrDigit(byte(r)) { // before a letter it would begin a class of characters
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)
 	}
 	return b.String() + ".*"
+}
+
+func isLetterOrDigit(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
 // ConditionText writes a condition on one value as query text.

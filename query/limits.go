@@ -8,6 +8,7 @@ const (
 	MaxLeaves   = 256  // words, phrases, globs and field values
 	MaxDepth    = 32   // nested parentheses
 	MaxGlobs    = 8    // leaves with a wildcard
+	MaxStars    = 8    // wildcards of one leaf, runs of them counted once
 	MinGlobText = 2    // literal characters of a glob; with fewer it means "has any value"
 )
 

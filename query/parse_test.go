@@ -28,6 +28,7 @@ func TestLimitsAnswerWithTheirNumber(t *testing.T) {
 		{"depth", strings.Repeat("(", MaxDepth) + "a" + strings.Repeat(")", MaxDepth), strings.Repeat("(", MaxDepth+1) + "a" + strings.Repeat(")", MaxDepth+1), "32"},
 		{"open depth", strings.Repeat("(", MaxDepth) + "a", strings.Repeat("(", MaxDepth+1) + "a", "32"},
 		{"globs", strings.Repeat("ab* ", MaxGlobs), strings.Repeat("ab* ", MaxGlobs+1), "8"},
+		{"wildcards of a value", strings.Repeat("ab*", MaxStars), strings.Repeat("ab*", MaxStars+1), "8"},
 	} {
 		if _, err := Parse(c.fits, Options{}); err != nil {
 			t.Errorf("%s: a query at the limit is refused: %v", c.name, err)

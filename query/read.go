@@ -75,6 +75,9 @@ func checkLimits(tokens []token) error {
 			if len(t.stars) > 0 && strings.Trim(t.text, "*") != "" {
 				globs++
 			}
+			if n := len(pattern(t)) - 1; n > MaxStars {
+				return tooComplex("A value of the query has %d wildcards; at most %d are allowed. Write more of the word instead.", n, MaxStars)
+			}
 		case tokOpen:
 			depth++
 			if depth > MaxDepth {

@@ -23,7 +23,7 @@ func Reference() string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", name, cell(f.Doc), cell(strings.Join(f.Accepts(), ", ")), cell(f.Example))
 	}
-	fmt.Fprintf(&b, referenceTail, MaxBytes, MaxLeaves, MaxDepth, MaxGlobs, MinGlobText)
+	fmt.Fprintf(&b, referenceTail, MaxBytes, MaxLeaves, MaxDepth, MaxGlobs, MaxStars, MinGlobText)
 	return b.String()
 }
 
@@ -67,7 +67,7 @@ const referenceTail = `
 
 ## Limits
 
-%d bytes, %d words and values, %d levels of parentheses, %d values with a wildcard; a wildcard needs at least %d other characters.
+%d bytes, %d words and values, %d levels of parentheses, %d values with a wildcard, each with at most %d; a wildcard needs at least %d other characters.
 `
 
 // Summary describes the language in at most 900 characters, for the description

@@ -94,12 +94,24 @@ func (s *Service) Download(w http.ResponseWriter, r *http.Request, _ library.Act
 
 // DownloadAsset serves the original bytes to a credential of the asset's tenant.
 func (s *Service) DownloadAsset(w http.ResponseWriter, r *http.Request, actor library.Actor) error {
-	hash := library.AssetHash(strings.ToLower(chi.URLParam(r, "asset_h")))
+	hash, err := assetOf(r)
+	if err != nil {
+		return err
+	}
 	d, err := s.store.Asset(r.Context(), actor.Tenant, hash)
 	if err != nil {
 		return err
 	}
 	return s.serveOriginal(w, r, actor.Tenant, hash, d.Asset.Filename, d.Asset.MIMEType)
+}
+
+// assetOf reads the asset that a request's path names.
+func assetOf(r *http.Request) (library.AssetHash, error) {
+	hash := library.AssetHash(strings.ToLower(chi.URLParam(r, "asset_h")))
+	if !hash.Valid() {
+		return "", library.Invalid(library.FieldError{Field: "asset_h", Code: "pattern", Message: "Expected a SHA-1 of 40 hex digits."})
+	}
+	return hash, nil
 }
 
 func (s *Service) serveOriginal(w http.ResponseWriter, r *http.Request, tenant library.TenantID, hash library.AssetHash, filename, mimeType string) error {
@@ -138,7 +150,10 @@ func (s *Service) Preview(w http.ResponseWriter, r *http.Request, _ library.Acto
 
 // PreviewAsset serves a preview to a credential of the asset's tenant.
 func (s *Service) PreviewAsset(w http.ResponseWriter, r *http.Request, actor library.Actor) error {
-	hash := library.AssetHash(strings.ToLower(chi.URLParam(r, "asset_h")))
+	hash, err := assetOf(r)
+	if err != nil {
+		return err
+	}
 	known, err := s.store.KnownHashes(r.Context(), actor.Tenant, []library.AssetHash{hash})
 	if err != nil {
 		return err

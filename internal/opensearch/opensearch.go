@@ -130,14 +130,35 @@ func Do(client *Client, req *http.Request) ([]byte, error) {
 	if res.StatusCode < 300 {
 		return answer, nil
 	}
+	return nil, readRefusal(res.StatusCode, answer)
+}
+
+// Cause is why OpenSearch refuses, as it says so in an answer.
+type Cause struct {
+	Type   string `json:"type"`
+	Reason string `json:"reason"`
+	Root   []struct {
+		Type   string `json:"type"`
+		Reason string `json:"reason"`
+	} `json:"root_cause"`
+}
+
+// ResponseError returns the cause as an error. Of a search that failed on its shards, the
+// reason is in its first root cause.
+func (c Cause) ResponseError(status int) *ResponseError {
+	reason := c.Reason
+	if len(c.Root) > 0 && c.Root[0].Reason != reason {
+		reason += ": " + c.Root[0].Type + ": " + c.Root[0].Reason
+	}
+	return &ResponseError{Status: status, Type: c.Type, Reason: TruncateReason(reason)}
+}
+
+func readRefusal(status int, answer []byte) *ResponseError {
 	var told struct {
-		Error struct {
-			Type   string `json:"type"`
-			Reason string `json:"reason"`
-		} `json:"error"`
+		Error Cause `json:"error"`
 	}
 	_ = json.Unmarshal(answer, &told) // a proxy in between answers in any form
-	return nil, &ResponseError{Status: res.StatusCode, Type: told.Error.Type, Reason: TruncateReason(told.Error.Reason)}
+	return told.Error.ResponseError(status)
 }
 
 // maxTrustedLength is the length of an answer that is believed before it was read.

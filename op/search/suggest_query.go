@@ -162,7 +162,7 @@ func (s *Service) countValues(ctx context.Context, actor library.Actor, c query.
 			return nil, err
 		}
 		for _, v := range counts.Values {
-			if f.Type != query.TypeEnum || c.Matches(v.Value) {
+			if c.Promises(v.Value) && (f.Type != query.TypeEnum || c.Matches(v.Value)) {
 				out = append(out, fieldValue{v, f})
 			}
 		}

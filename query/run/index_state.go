@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
 	"vitrine/internal/opensearch"
+	"vitrine/internal/panics"
 	"vitrine/library"
 	"vitrine/mappings"
 )
@@ -62,7 +64,8 @@ func (s *indexStateCache) ask(ctx context.Context, r *stateRequest) {
 	ctx, cancel := context.WithTimeout(ctx, stateTimeout)
 	defer cancel()
 	at := time.Now()
-	r.state = s.lookUp(ctx)
+	r.state = indexState{unknown: true}
+	_ = panics.Try(func() error { r.state = s.lookUp(ctx); return nil }) // unknown stays
 	s.mu.Lock()
 	s.reading = nil
 	if r.state.unknown || r.state.wrongIndex != nil { // this is not remembered: it may end at any moment
@@ -133,12 +136,38 @@ func (s *Searcher) call(ctx context.Context, method, path string, body, out any)
 		return known.wrongIndex
 	}
 	var refused *opensearch.ResponseError
-	if errors.As(err, &refused) && refused.Status < http.StatusInternalServerError {
-		if foreign := s.wrongIndex(ctx); foreign != nil {
-			return foreign
+	switch {
+	case !errors.As(err, &refused):
+		return err
+	case cancelled(refused):
+		return tooSlow()
+	case refused.Status >= http.StatusInternalServerError:
+		return err
+	}
+	if foreign := s.wrongIndex(ctx); foreign != nil {
+		return foreign
+	}
+	return beyond(refused)
+}
+
+// cancelled reports whether the index gave up a search because of its time. It does
+// not always say why.
+func cancelled(r *opensearch.ResponseError) bool {
+	return strings.Contains(r.Reason, "task_cancelled_exception") || strings.Contains(r.Reason, "cancelled task") ||
+		r.Type == "search_phase_execution_exception" && r.Reason == "" && r.Status == http.StatusInternalServerError
+}
+
+// beyond turns the refusal of a pattern or a query that the index finds too large
+// into what its author may know. The limits of the query language keep most of them
+// away; what a pattern costs depends on how its characters repeat.
+func beyond(r *opensearch.ResponseError) error {
+	for _, said := range []string{"Determinizing automaton", "too complex to determinize", "max_regex_length", "axClauseCount", "max_clause_count", "too_many_clauses"} {
+		if strings.Contains(r.Reason, said) {
+			return &library.Error{Kind: library.KindInvalid, Code: library.CodeQueryTooComplex, Cause: r,
+				Detail: "A word or value of the query makes a pattern that is too complex for the index. Use fewer wildcards, or shorter words."}
 		}
 	}
-	return err
+	return r
 }
 
 // wrongIndex is the error that the index behind the alias is none of ours, as of now:

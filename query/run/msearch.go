@@ -15,10 +15,7 @@ import (
 type msearchItem struct {
 	searchResponse
 	Status int
-	Error  *struct {
-		Type   string `json:"type"`
-		Reason string `json:"reason"`
-	}
+	Error  *opensearch.Cause
 }
 
 func (p *msearchItem) member(r *jsonscan.Reader, key string) error {
@@ -55,8 +52,10 @@ func (p *msearchItem) err(pit string) error {
 	switch {
 	case p.Error != nil && pit != "" && p.Status == http.StatusNotFound:
 		return CursorExpired()
+	case p.Error != nil && cancelled(p.Error.ResponseError(p.Status)):
+		return tooSlow()
 	case p.Error != nil:
-		return opensearch.Unavailable(&opensearch.ResponseError{Status: p.Status, Type: p.Error.Type, Reason: opensearch.TruncateReason(p.Error.Reason)})
+		return opensearch.Unavailable(beyond(p.Error.ResponseError(p.Status)))
 	case p.TimedOut:
 		return tooSlow()
 	}
