@@ -39,10 +39,19 @@ type Options struct {
 
 // Counts is what became of the assets.
 type Counts struct {
-	Changed int64          `json:"changed"` // read differently, and on the way to the index
-	Same    int64          `json:"same"`
-	Failed  int64          `json:"failed"` // kept as they are, because reading them gave nothing
-	Last    store.AssetKey `json:"-"`      // all assets up to this one are done
+	Changed int64 `json:"changed"` // read differently, and on the way to the index
+	Same    int64 `json:"same"`
+	Failed  int64 `json:"failed"` // kept as they are, because reading them gave nothing
+	// Fields counts what became of each field of the changed assets, by its name.
+	Fields map[string]FieldCounts `json:"fields"`
+	Last   store.AssetKey         `json:"-"` // all assets up to this one are done
+}
+
+// FieldCounts is what became of a field.
+type FieldCounts struct {
+	Added   int64 `json:"added"`   // it had no value before
+	Changed int64 `json:"changed"` // it has another value
+	Removed int64 `json:"removed"` // it has no value now
 }
 
 // Done is how many assets were looked at.
@@ -104,8 +113,9 @@ func (r *run) batch(ctx context.Context, files []store.StoredFile) error {
 	for _, f := range files {
 		g.Go(func() error {
 			var changed bool
+			var lineage library.Lineage
 			err := panics.Try(func() (err error) {
-				changed, err = r.one(ctx, f)
+				changed, lineage, err = r.one(ctx, f)
 				return err
 			})
 			if _, panicked := errors.AsType[*panics.Error](err); panicked {
@@ -121,6 +131,7 @@ func (r *run) batch(ctx context.Context, files []store.StoredFile) error {
 				return fmt.Errorf("reading %s again: %w", f.Hash, err)
 			case changed:
 				r.counts.Changed++
+				r.counts.compare(f.Lineage, &lineage)
 			default:
 				r.counts.Same++
 			}
@@ -133,23 +144,24 @@ func (r *run) batch(ctx context.Context, files []store.StoredFile) error {
 // errNothingRead is why an asset keeps its lineage.
 var errNothingRead = errors.New("nothing could be read from what is kept of its file")
 
-func (r *run) one(ctx context.Context, f store.StoredFile) (changed bool, err error) {
+func (r *run) one(ctx context.Context, f store.StoredFile) (changed bool, lineage library.Lineage, err error) {
 	if err := ctx.Err(); err != nil {
-		return false, err
+		return false, lineage, err
 	}
 	file, err := containerFile(f)
 	if err != nil {
-		return false, fmt.Errorf("%w: %w", errNothingRead, err)
+		return false, lineage, fmt.Errorf("%w: %w", errNothingRead, err)
 	}
 	if len(file.Chunks) == 0 && f.HasData {
-		return false, fmt.Errorf("%w: its chunks are missing", errNothingRead)
+		return false, lineage, fmt.Errorf("%w: its chunks are missing", errNothingRead)
 	}
 	lineage, report := extract.FromChunks(file, extract.Options{Filename: f.Filename})
 	if f.HasData && report.Reason == extract.ReasonUnreadable {
-		return false, fmt.Errorf("%w: %s", errNothingRead, report.Sentence)
+		return false, lineage, fmt.Errorf("%w: %s", errNothingRead, report.Sentence)
 	}
 	actor := library.Actor{Kind: library.ActorSystem, ID: "reextract", Tenant: f.Tenant}
-	return r.store.ReplaceLineage(ctx, actor, store.NewAsset{Asset: library.Asset{Hash: f.Hash}, Lineage: lineage, ParserVersion: r.opt.Version, Report: report})
+	changed, err = r.store.ReplaceLineage(ctx, actor, store.NewAsset{Asset: library.Asset{Hash: f.Hash}, Lineage: lineage, ParserVersion: r.opt.Version, Report: report})
+	return changed, lineage, err
 }
 
 // containerFile returns a file as its container was opened. What of it no row keeps,

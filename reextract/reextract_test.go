@@ -189,3 +189,17 @@ func TestLineageStaysWhereNothingCanBeReadAgain(t *testing.T) {
 	}
 	b.want("tried again next time", b.run(reextract.Options{Version: 2, Log: quiet}), 0, 0, 2)
 }
+
+func TestReextract_ReportsWhatChangedPerField(t *testing.T) {
+	b := open(t)
+	h := b.add("a", "a fox")
+	b.exec(`UPDATE lineage SET doc = jsonb_set(jsonb_set(doc::jsonb, '{parameters,steps}', '3'), '{parameters,guidance}', '2.5') #- '{parameters,seed}' WHERE asset_h = $1`, h)
+	got := b.run(reextract.Options{})
+	want := map[string]reextract.FieldCounts{"steps": {Changed: 1}, "guidance": {Removed: 1}, "seed": {Added: 1}}
+	if diff := cmp.Diff(want, got.Fields); diff != "" {
+		t.Errorf("fields (-want +got)\n%s", diff)
+	}
+	if again := b.run(reextract.Options{All: true}); len(again.Fields) > 0 {
+		t.Errorf("a second run changed %v", again.Fields)
+	}
+}

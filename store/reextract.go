@@ -21,6 +21,7 @@ type StoredFile struct {
 	ParserVersion int    // of the parser that read it last
 	HasData       bool   // that parser found generation data
 	Report        []byte // JSON of its report; nil when none was kept
+	Lineage       []byte // JSON of the lineage that it read, without the workflow graphs
 	chunks        []byte
 }
 
@@ -40,7 +41,7 @@ func (s *Store) StoredFiles(ctx context.Context, after AssetKey, version, limit 
 		after.Tenant = "00000000-0000-0000-0000-000000000000"
 	}
 	rows, err := s.indexer.Query(ctx, `SELECT a.tenant_id::text, a.asset_h, a.filename, a.mime_type, a.width, a.height, a.duration_ms,
-			l.parser_version, l.source = 'extracted', l.report, r.chunks
+			l.parser_version, l.source = 'extracted', l.report, l.doc, r.chunks
 		FROM lineage l JOIN assets a USING (tenant_id, asset_h) LEFT JOIN lineage_raw r USING (tenant_id, asset_h)
 		WHERE (l.tenant_id, l.asset_h) > ($1, $2) AND l.parser_version < $3
 		ORDER BY l.tenant_id, l.asset_h LIMIT $4`, string(after.Tenant), string(after.Hash), version, limit)
@@ -49,7 +50,7 @@ func (s *Store) StoredFiles(ctx context.Context, after AssetKey, version, limit 
 	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f StoredFile, err error) {
 		err = row.Scan(&f.Tenant, &f.Hash, &f.Filename, &f.MIMEType, &f.Width, &f.Height, &f.DurationMS,
-			&f.ParserVersion, &f.HasData, &f.Report, &f.chunks)
+			&f.ParserVersion, &f.HasData, &f.Report, &f.Lineage, &f.chunks)
 		return f, err
 	})
 	return list, unavailable(err)

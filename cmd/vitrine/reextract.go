@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"vitrine/library"
@@ -48,6 +50,10 @@ func (c *reextractCommand) Run(ctx context.Context) error {
 		}{got, interrupted})
 	} else {
 		_, err = fmt.Printf("Read again: %d changed, %d the same, %d failed and kept as they are.\n", got.Changed, got.Same, got.Failed)
+		for _, name := range slices.Sorted(maps.Keys(got.Fields)) {
+			n := got.Fields[name]
+			fmt.Printf("  %-10s  %6d added  %6d changed  %6d removed\n", name, n.Added, n.Changed, n.Removed)
+		}
 	}
 	if interrupted {
 		warn("Interrupted. %s", resume(c.All, got.Last))
