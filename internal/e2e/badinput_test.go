@@ -13,9 +13,10 @@ import (
 	"vitrine/service/servicetest"
 )
 
-// TestBadInputIsAnsweredWithItsCodeAndFieldAndStoresNothing is the list of what
+// TestBadInput_AnsweredWithItsCodeAndFieldAndStoresNothing is the list of what
 // clients get wrong, each with the documented answer.
-func TestBadInputIsAnsweredWithItsCodeAndFieldAndStoresNothing(t *testing.T) {
+func TestBadInput_AnsweredWithItsCodeAndFieldAndStoresNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	before := w.usage()
 	asset := "/api/v1/assets/" + string(w.asset.Asset.AssetH)
@@ -111,9 +112,10 @@ func TestBadInputIsAnsweredWithItsCodeAndFieldAndStoresNothing(t *testing.T) {
 	}
 }
 
-// TestLyingAndBrokenFilesAreStoredForWhatTheyAre: a person's folder holds them, and
+// TestBadInput_LyingAndBrokenFilesAreStoredForWhatTheyAre: a person's folder holds them, and
 // none may be lost, crash the service or pass for something else.
-func TestLyingAndBrokenFilesAreStoredForWhatTheyAre(t *testing.T) {
+func TestBadInput_LyingAndBrokenFilesAreStoredForWhatTheyAre(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	whole := picture(50, "a broken lighthouse")
 	for name, c := range map[string]struct {
@@ -140,8 +142,9 @@ func TestLyingAndBrokenFilesAreStoredForWhatTheyAre(t *testing.T) {
 	}
 }
 
-// TestALargeBodyIsRefusedOverMCPToo: the limit is the endpoint's, not a tool's.
-func TestALargeBodyIsRefusedOverMCPToo(t *testing.T) {
+// TestBadInput_LargeBodyIsRefusedOverMCPToo: the limit is the endpoint's, not a tool's.
+func TestBadInput_LargeBodyIsRefusedOverMCPToo(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.mcp(echo.Modern, w.Key).Send(t, "tools/call", map[string]any{"name": "StoreAsset", "arguments": map[string]any{"asset_data_base64": strings.Repeat("A", 5<<20)}})
 	if a.Status != http.StatusRequestEntityTooLarge {

@@ -26,10 +26,11 @@ func noise(n, size int) []byte {
 	return append(picture(n, ""), b...)
 }
 
-// TestAFullDiskIsSaidReadingGoesOnAndSpaceHealsIt fills the disk of the library.
+// TestDisk_FullOneIsSaidReadingGoesOnAndSpaceHealsIt fills the disk of the library.
 // Uploads are refused with what to do, what is stored can be read, nothing half
 // written stays, and as soon as there is space uploads work again.
-func TestAFullDiskIsSaidReadingGoesOnAndSpaceHealsIt(t *testing.T) {
+func TestDisk_FullOneIsSaidReadingGoesOnAndSpaceHealsIt(t *testing.T) {
+	t.Parallel()
 	k := newKilled(t)
 	filler, free := smallDisk(t, k.cfg.DataDir, 8<<20)
 	serve(t, k.cfg, "")
@@ -98,9 +99,10 @@ func smallDisk(t *testing.T, dir string, size int) (fill, free func()) {
 	}
 }
 
-// TestADiskThatDoesNotKeepBytesIsNeverAcknowledged makes each step of an upload
+// TestDisk_OneThatDoesNotKeepBytesIsNeverAcknowledged makes each step of an upload
 // fail the way a disk does: its write, its fsync, its rename.
-func TestADiskThatDoesNotKeepBytesIsNeverAcknowledged(t *testing.T) {
+func TestDisk_OneThatDoesNotKeepBytesIsNeverAcknowledged(t *testing.T) {
+	t.Parallel()
 	k := newKilled(t)
 	n := 0
 	for name := range failpoint.Names {

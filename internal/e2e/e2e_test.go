@@ -51,13 +51,18 @@ type world struct {
 
 func newWorld(t *testing.T) world {
 	t.Helper()
-	return newWorldAt(t, servicetest.Config(t))
+	return worldOf(servicetest.Shared(t))
 }
 
 // newWorldAt is newWorld on servers that the test chose.
 func newWorldAt(t *testing.T, cfg service.Config) world {
 	t.Helper()
-	w := world{Env: servicetest.StartWith(t, cfg, nil)}
+	return worldOf(servicetest.StartWith(t, cfg, nil))
+}
+
+func worldOf(e *servicetest.Env) world {
+	e.T.Helper()
+	w := world{Env: e}
 	w.data = picture(7, "a lighthouse in fog")
 	w.asset = w.StoreFile("", "lighthouse.png", "image/png", w.data, "sea")
 	var changed struct {

@@ -53,10 +53,11 @@ func credentialed(t *testing.T, pixels int, manifest, madeFrom string) []byte {
 	return withChunk(picture(pixels, ""), "caBX", store)
 }
 
-// TestEveryKindOfEdgeIsDrawn stores children before their parents, and wants each
+// TestLineage_EveryKindOfEdgeIsDrawn stores children before their parents, and wants each
 // parent recognised by what the child's file, or its uploader, says of it.
-func TestEveryKindOfEdgeIsDrawn(t *testing.T) {
-	e := servicetest.Start(t, servicetest.Options{})
+func TestLineage_EveryKindOfEdgeIsDrawn(t *testing.T) {
+	t.Parallel()
+	e := servicetest.Shared(t)
 	hash := func(s servicetest.Stored) string { return string(s.Asset.AssetH) }
 	store := func(name string, data []byte) string { return hash(e.StoreFile("", name, "image/png", data)) }
 	const motherJob, childJob = "0b6b1f1c-5c1e-4d6e-9a39-0d5f1f6f0001", "0b6b1f1c-5c1e-4d6e-9a39-0d5f1f6f0002"

@@ -13,10 +13,11 @@ import (
 	"vitrine/service/servicetest"
 )
 
-// TestWhatPeopleSayKeepsItsNumbers: seeds go beyond what a float64 holds, in claims
+// TestProvenance_WhatPeopleSayKeepsItsNumbers: seeds go beyond what a float64 holds, in claims
 // and notes as in files.
-func TestWhatPeopleSayKeepsItsNumbers(t *testing.T) {
-	e := servicetest.Start(t, servicetest.Options{})
+func TestProvenance_WhatPeopleSayKeepsItsNumbers(t *testing.T) {
+	t.Parallel()
+	e := servicetest.Shared(t)
 	const seed = "6952411511246973023"
 	says := map[string]any{"seed": json.Number(seed), "steps": 20, "cfg": 7.5, "list": []any{json.Number(seed)}}
 	var stored servicetest.Stored
@@ -43,11 +44,12 @@ func TestWhatPeopleSayKeepsItsNumbers(t *testing.T) {
 	}
 }
 
-// TestProvenanceSaysWhatIsMissing: a file without a graph is told from an unknown
+// TestProvenance_SaysWhatIsMissing: a file without a graph is told from an unknown
 // asset, no asset is its own parent, and a parent that is named by its hash is shown
 // by it until it comes.
-func TestProvenanceSaysWhatIsMissing(t *testing.T) {
-	e := servicetest.Start(t, servicetest.Options{})
+func TestProvenance_SaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	e := servicetest.Shared(t)
 	data := picture(1, "")
 	sum := sha1.Sum(data)
 	own := strings.ToUpper(hex.EncodeToString(sum[:]))

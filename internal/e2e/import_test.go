@@ -53,11 +53,12 @@ func fingerprint(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TestTheCorpusIsImportedOnceAndASecondRunStoresNothing imports real files of many
+// TestImport_CorpusIsImportedOnceAndASecondRunStoresNothing imports real files of many
 // tools.
-func TestTheCorpusIsImportedOnceAndASecondRunStoresNothing(t *testing.T) {
+func TestImport_CorpusIsImportedOnceAndASecondRunStoresNothing(t *testing.T) {
+	t.Parallel()
 	dir := testenv.Corpus(t)
-	e := servicetest.Start(t, servicetest.Options{})
+	e := servicetest.Shared(t)
 	before := fingerprint(t, dir)
 	distinct := map[string]bool{}
 	for path, print := range before {
@@ -113,10 +114,11 @@ func outcomes(r importer.Report) map[string][]string {
 	return out
 }
 
-// TestAMessyFolderIsImportedAsADryRunSays: the dry run writes nothing and names for
+// TestImport_MessyFolderIsImportedAsADryRunSays: the dry run writes nothing and names for
 // every file what the run then does; one bad file never stops the rest.
-func TestAMessyFolderIsImportedAsADryRunSays(t *testing.T) {
-	e := servicetest.Start(t, servicetest.Options{})
+func TestImport_MessyFolderIsImportedAsADryRunSays(t *testing.T) {
+	t.Parallel()
+	e := servicetest.Shared(t)
 	dir, _ := messy(t, 120)
 	dry := runImport(t, e, dir, importer.Options{DryRun: true})
 	if u, err := e.Store.Usage(t.Context(), e.Home); err != nil || u.Assets != 0 {
@@ -162,10 +164,11 @@ func counts(m map[string][]string) map[string]int {
 	return out
 }
 
-// TestWhatTheSampleSaysOfItselfIsFound: the truth of each drawn file is what a
+// TestImport_WhatTheSampleSaysOfItselfIsFound: the truth of each drawn file is what a
 // search by seed finds and what its details say.
-func TestWhatTheSampleSaysOfItselfIsFound(t *testing.T) {
-	e := servicetest.Start(t, servicetest.Options{})
+func TestImport_WhatTheSampleSaysOfItselfIsFound(t *testing.T) {
+	t.Parallel()
+	e := servicetest.Shared(t)
 	dir, truth := messy(t, 90)
 	run := runImport(t, e, dir, importer.Options{})
 	e.Search("", "", run.LastWrite)
@@ -221,9 +224,10 @@ func TestWhatTheSampleSaysOfItselfIsFound(t *testing.T) {
 	t.Logf("%d files looked at, %d parents resolved", checked, chained)
 }
 
-// TestAnInterruptedImportGoesOnWhereItStopped cancels a run midway.
-func TestAnInterruptedImportGoesOnWhereItStopped(t *testing.T) {
-	e := servicetest.Start(t, servicetest.Options{})
+// TestImport_InterruptedOneGoesOnWhereItStopped cancels a run midway.
+func TestImport_InterruptedOneGoesOnWhereItStopped(t *testing.T) {
+	t.Parallel()
+	e := servicetest.Shared(t)
 	dir, _ := messy(t, 100)
 	ctx, cancel := context.WithCancel(t.Context())
 	first, err := importer.Run(ctx, e.Client(""), []string{dir}, importer.Options{Senders: 1, Progress: func(c importer.Counts) {

@@ -126,11 +126,12 @@ func (k killed) files(kind string) int {
 	return n
 }
 
-// TestAKillAtAnyPointOfAnUploadLosesNothingAndLeavesNothing kills the service with
+// TestUpload_KillAtAnyPointLosesNothingAndLeavesNothing kills the service with
 // no warning at each named point of an upload, at the first and at a later pass.
 // What was acknowledged is there byte for byte, what was not can be sent again
 // and is stored once, and after a sweep there is no file without a row.
-func TestAKillAtAnyPointOfAnUploadLosesNothingAndLeavesNothing(t *testing.T) {
+func TestUpload_KillAtAnyPointLosesNothingAndLeavesNothing(t *testing.T) {
+	t.Parallel()
 	var points []string
 	for name := range failpoint.Names {
 		if strings.HasPrefix(name, "blob.") || strings.HasPrefix(name, "store.") {
@@ -180,9 +181,10 @@ func TestAKillAtAnyPointOfAnUploadLosesNothingAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestAKillAtAnyPointOfIndexingLeavesTheIndexEqualToTheDatabase kills relay and
+// TestIndexing_KillAtAnyPointLeavesTheIndexEqualToTheDatabase kills relay and
 // indexer at each of their points while changes flow, and starts them again.
-func TestAKillAtAnyPointOfIndexingLeavesTheIndexEqualToTheDatabase(t *testing.T) {
+func TestIndexing_KillAtAnyPointLeavesTheIndexEqualToTheDatabase(t *testing.T) {
+	t.Parallel()
 	k := newKilled(t)
 	n := 0
 	for name := range failpoint.Names {

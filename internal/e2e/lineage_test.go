@@ -81,10 +81,11 @@ func importSample(t *testing.T, e *servicetest.Env, options sample.Options) (byP
 	return byPath, asset
 }
 
-// TestTheChainsOfAnImportedFolderAreFound: whatever order the files were sent in,
+// TestLineage_ChainsOfAnImportedFolderAreFound: whatever order the files were sent in,
 // every parent that is in the folder is recognised.
-func TestTheChainsOfAnImportedFolderAreFound(t *testing.T) {
-	e := servicetest.Start(t, servicetest.Options{})
+func TestLineage_ChainsOfAnImportedFolderAreFound(t *testing.T) {
+	t.Parallel()
+	e := servicetest.Shared(t)
 	files, asset := importSample(t, e, sample.Options{Count: 60, Seed: 11, MaxEdge: 64,
 		Writers: []string{"comfyui", "comfyui-img2img", "invokeai", "invokeai-img2img", "imagetool", "imagetool-variation"}})
 	chains, jobs := 0, 0
@@ -140,10 +141,11 @@ func checkChain(t *testing.T, chain chainAnswer, file, parent sample.Truth, asse
 	}
 }
 
-// TestASessionIsWhatOneSittingMade: the sample's sessions are at least 25 minutes
+// TestLineage_SessionIsWhatOneSittingMade: the sample's sessions are at least 25 minutes
 // apart and have about a minute between files.
-func TestASessionIsWhatOneSittingMade(t *testing.T) {
-	e := servicetest.Start(t, servicetest.Options{})
+func TestLineage_SessionIsWhatOneSittingMade(t *testing.T) {
+	t.Parallel()
+	e := servicetest.Shared(t)
 	files, asset := importSample(t, e, sample.Options{Count: 40, Seed: 3, MaxEdge: 64, Writers: []string{"imagetool", "comfyui"}})
 	largest := 0
 	for at, f := range files {

@@ -58,10 +58,11 @@ func folderToImport(t *testing.T) string {
 	return dir
 }
 
-// TestHowFilesWereMadeIsFoundAgain imports a folder and asks the index for what the
+// TestSearch_HowFilesWereMadeIsFoundAgain imports a folder and asks the index for what the
 // files say: seed, node, LoRA, parent. Then the whole library is read again, which
 // must change nothing, and the index must agree with the database.
-func TestHowFilesWereMadeIsFoundAgain(t *testing.T) {
+func TestSearch_HowFilesWereMadeIsFoundAgain(t *testing.T) {
+	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{})
 	dir := folderToImport(t)
 	report := runImport(t, e, dir, importer.Options{})
@@ -207,9 +208,10 @@ func checkOthersSeeNothing(t *testing.T, e *servicetest.Env, pair [2]string, que
 	}
 }
 
-// TestChainsFollowTheTrashThroughTheIndex takes a parent away by undoing its
+// TestLineage_ChainsFollowTheTrashThroughTheIndex takes a parent away by undoing its
 // upload, and brings it back.
-func TestChainsFollowTheTrashThroughTheIndex(t *testing.T) {
+func TestLineage_ChainsFollowTheTrashThroughTheIndex(t *testing.T) {
+	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{})
 	graph := func(seed int, parent string) []byte { return repainted(seed, seed, parent) }
 	child := e.StoreFile("", "child.png", "image/png", graph(1, "parent.png"))

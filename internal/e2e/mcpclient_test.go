@@ -52,6 +52,7 @@ type walked struct {
 // client that we did not write: it negotiates, checks every answer against the
 // schema of its tool, and refuses what breaks the protocol.
 func TestMCP_OfficialTypeScriptClientWorksThroughTheService(t *testing.T) {
+	t.Parallel()
 	dir := installedClient(t)
 	for mode, protocol := range map[string]string{"legacy": "2025-11-25", "auto": "2026-07-28"} {
 		t.Run(mode, func(t *testing.T) {

@@ -14,8 +14,9 @@ import (
 	"vitrine/service/servicetest"
 )
 
-// TestAPictureIsFoundByWhatItMeans uses the sentence model that the demo uses.
-func TestAPictureIsFoundByWhatItMeans(t *testing.T) {
+// TestSearch_PictureIsFoundByWhatItMeans uses the sentence model that the demo uses.
+func TestSearch_PictureIsFoundByWhatItMeans(t *testing.T) {
+	t.Parallel()
 	dir := testenv.Model(t)
 	e := servicetest.Start(t, servicetest.Options{Adjust: func(c *service.Config) {
 		c.Embed = embed.Config{Driver: embed.Builtin, Dir: dir}

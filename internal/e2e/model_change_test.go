@@ -57,9 +57,10 @@ func models(t *testing.T) (url string, down *atomic.Bool) {
 	return s.URL, down
 }
 
-// TestAnotherModelTakesOverWhileBothProcessesAnswer starts a second process with
+// TestEmbedding_AnotherModelTakesOverWhileBothProcessesAnswer starts a second process with
 // another model beside the first, as a rolling update does.
-func TestAnotherModelTakesOverWhileBothProcessesAnswer(t *testing.T) {
+func TestEmbedding_AnotherModelTakesOverWhileBothProcessesAnswer(t *testing.T) {
+	t.Parallel()
 	url, down := models(t)
 	cfg := servicetest.Config(t)
 	cfg.Embed = embed.Config{Driver: embed.OpenAI, URL: url, Model: "one", Dimensions: modelDimensions}

@@ -10,11 +10,12 @@ import (
 	"vitrine/service/servicetest"
 )
 
-// TestWhatALaterFileTellsOfAModelFindsTheEarlierOnes: a graph names a checkpoint and
+// TestModels_WhatALaterFileTellsFindsTheEarlierOnes: a graph names a checkpoint and
 // no more; when another file tells its base model and hash, searches for these find
 // the first one too, without a rebuild.
-func TestWhatALaterFileTellsOfAModelFindsTheEarlierOnes(t *testing.T) {
-	e := servicetest.Start(t, servicetest.Options{})
+func TestModels_WhatALaterFileTellsFindsTheEarlierOnes(t *testing.T) {
+	t.Parallel()
+	e := servicetest.Shared(t)
 	graph := `{"4":{"class_type":"CheckpointLoaderSimple","inputs":{"ckpt_name":"dream.safetensors"}},` +
 		`"5":{"class_type":"KSampler","inputs":{"model":["4",0],"seed":1,"steps":20,"cfg":7,"sampler_name":"euler","scheduler":"normal","denoise":1}}}`
 	first := e.StoreFile("", "first.png", "image/png", withText(picture(1, ""), "prompt", graph))

@@ -10,10 +10,11 @@ import (
 	"vitrine/service/servicetest"
 )
 
-// TestTheModelLibraryToldByItsSixTools stores two files with one checkpoint and one
+// TestModels_LibraryAsItsSixToolsShowIt stores two files with one checkpoint and one
 // LoRA, and follows them through every tool of the Model Library.
-func TestTheModelLibraryToldByItsSixTools(t *testing.T) {
-	e := servicetest.Start(t, servicetest.Options{})
+func TestModels_LibraryAsItsSixToolsShowIt(t *testing.T) {
+	t.Parallel()
+	e := servicetest.Shared(t)
 	withModels := func(n int, lora string) servicetest.Stored {
 		return e.StoreFile("", "fox.png", "image/png", withText(picture(n, ""), "parameters",
 			"a fox <lora:"+lora+":0.6>\nSteps: 20, Sampler: Euler, CFG scale: 7, Seed: 1, Size: 48x32, Model: base_v1, Model hash: abcdef1234"))
@@ -130,9 +131,10 @@ func TestTheModelLibraryToldByItsSixTools(t *testing.T) {
 	}
 }
 
-// TestTheModelToolsRefuseWhatCannotBe gives each tool arguments that it must refuse,
+// TestModels_ToolsRefuseWhatCannotBe gives each tool arguments that it must refuse,
 // with the code and field that say why.
-func TestTheModelToolsRefuseWhatCannotBe(t *testing.T) {
+func TestModels_ToolsRefuseWhatCannotBe(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	asset, model := "/api/v1/assets/"+string(w.asset.Asset.AssetH)+"/models", "/api/v1/models/"+string(worldModel)
 	nobody := strings.Repeat("0", 40)

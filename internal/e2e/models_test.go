@@ -8,9 +8,10 @@ import (
 	"vitrine/library"
 )
 
-// TestALinkedModelIsFoundBySearchesUntilTheLinkIsUndone: what people add to a file
+// TestModels_LinkedOneIsFoundBySearchesUntilTheLinkIsUndone: what people add to a file
 // that tells nothing is as good for a search as what other files tell.
-func TestALinkedModelIsFoundBySearchesUntilTheLinkIsUndone(t *testing.T) {
+func TestModels_LinkedOneIsFoundBySearchesUntilTheLinkIsUndone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	silent := w.StoreFile("", "silent.png", "image/png", picture(60, ""))
 	path := "/api/v1/assets/" + string(silent.Asset.AssetH) + "/models"
@@ -45,7 +46,8 @@ func TestALinkedModelIsFoundBySearchesUntilTheLinkIsUndone(t *testing.T) {
 	}
 }
 
-func TestTheReportSaysWhyFilesHaveNoPrompt(t *testing.T) {
+func TestExtractionReport_SaysWhyFilesHaveNoPrompt(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	silent := w.StoreFile("", "silent.png", "image/png", picture(60, ""))
 	edited := w.StoreFile("", "edited.png", "image/png", withText(picture(61, ""), "Software", "GIMP 3.0"))

@@ -234,11 +234,12 @@ func (o *outage) indexed(when string) {
 	}
 }
 
-// TestOutagesOfAnyServerDuringAnImportLoseNothing takes away each server in each
+// TestOutage_OfAnyServerDuringAnImportLosesNothing takes away each server in each
 // way while files are imported. The import ends well, what needs no index goes
 // on, searches answer or say at once when to come again, and afterwards the index
 // equals the database and holds every file once.
-func TestOutagesOfAnyServerDuringAnImportLoseNothing(t *testing.T) {
+func TestOutage_OfAnyServerDuringAnImportLosesNothing(t *testing.T) {
+	t.Parallel()
 	o := newOutage(t)
 	const many = 150
 

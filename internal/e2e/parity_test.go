@@ -10,10 +10,11 @@ import (
 	"vitrine/op"
 )
 
-// TestEveryOperationAnswersTheSameOverRESTAndMCP calls each with its example, with
+// TestOperations_AnswerTheSameOverRESTAndMCP calls each with its example, with
 // an unknown argument and with nothing at all. A write is taken to its settled
 // state first, so that asking again gives the same answer.
-func TestEveryOperationAnswersTheSameOverRESTAndMCP(t *testing.T) {
+func TestOperations_AnswerTheSameOverRESTAndMCP(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for _, era := range echo.Eras {
 		c := w.mcp(era, w.Key)
@@ -55,8 +56,9 @@ func hasPathArgument(o op.Operation) bool {
 	return false
 }
 
-// TestEveryExampleWorks: what the documents show must run as it stands there.
-func TestEveryExampleWorks(t *testing.T) {
+// TestOperations_EveryExampleWorks: what the documents show must run as it stands there.
+func TestOperations_EveryExampleWorks(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for _, o := range w.Catalogue.Operations {
 		if status, answer := w.rest(o, w.Key, w.args(o)); status >= 300 && codeOf(answer) != "NOT_FOUND" {

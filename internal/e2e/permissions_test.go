@@ -7,10 +7,11 @@ import (
 	"vitrine/library"
 )
 
-// TestEachPermissionAllowsExactlyItsOperations tries every operation with a key of
+// TestPermissions_EachAllowsExactlyItsOperations tries every operation with a key of
 // each permission, over both transports: denied unless the key has the one that
 // the operation names. Read is carried by every key.
-func TestEachPermissionAllowsExactlyItsOperations(t *testing.T) {
+func TestPermissions_EachAllowsExactlyItsOperations(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	cells := 0
 	for _, p := range allPermissions {
@@ -41,9 +42,10 @@ func TestEachPermissionAllowsExactlyItsOperations(t *testing.T) {
 	}
 }
 
-// TestWithoutAGoodCredentialEverythingIsRefused covers what is no API key of this
+// TestPermissions_WithoutAGoodCredentialEverythingIsRefused covers what is no API key of this
 // service at all.
-func TestWithoutAGoodCredentialEverythingIsRefused(t *testing.T) {
+func TestPermissions_WithoutAGoodCredentialEverythingIsRefused(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for name, key := range map[string]string{"none": "", "a session token": "eyJhbGciOiJIUzI1NiJ9.e30.x", "a mistyped key": w.Key[:len(w.Key)-1] + "x"} {
 		for _, o := range w.Catalogue.Operations {

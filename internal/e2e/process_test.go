@@ -50,6 +50,10 @@ func failpointBinary(t *testing.T) string {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
+	if err := servicetest.CloseShared(); err != nil {
+		fmt.Fprintln(os.Stderr, "the product that tests share did not end well:", err)
+		code = max(code, 1)
+	}
 	if builtBinary != "" {
 		_ = os.RemoveAll(filepath.Dir(builtBinary)) // the temporary folder is swept by the system anyway
 	}

@@ -13,10 +13,11 @@ import (
 	"vitrine/service/servicetest"
 )
 
-// TestAKilledReadingGoesOnWhereItWas kills `vitrine reextract` in the middle, again
+// TestReextract_KilledRunGoesOnWhereItWas kills `vitrine reextract` in the middle, again
 // and again, on a library whose lineage was damaged; in the end all is as it was,
 // each file was read differently once, and the index agrees.
-func TestAKilledReadingGoesOnWhereItWas(t *testing.T) {
+func TestReextract_KilledRunGoesOnWhereItWas(t *testing.T) {
+	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{})
 	const n = 80
 	var last servicetest.Stored

@@ -28,7 +28,8 @@ type savedSearch struct {
 	} `json:"interpretation"`
 }
 
-func TestASavedSearchIsKeptChangedRunAndDeleted(t *testing.T) {
+func TestSavedSearch_IsKeptChangedRunAndDeleted(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const path = "/api/v1/saved-searches"
 	var made savedSearch
@@ -90,7 +91,8 @@ func (w world) audited(subject string) string {
 	return strings.Join(actions, " ")
 }
 
-func TestASearchThatCannotBeRunIsNotKept(t *testing.T) {
+func TestSavedSearch_OneThatCannotBeRunIsNotKept(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const path = "/api/v1/saved-searches"
 	for name, c := range map[string]struct {
@@ -126,7 +128,8 @@ func TestASearchThatCannotBeRunIsNotKept(t *testing.T) {
 	}
 }
 
-func TestATenantKeepsALimitedNumberOfSearches(t *testing.T) {
+func TestSavedSearch_NumberPerTenantIsLimited(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for i := range 499 { // the world has one
 		w.save("", fmt.Sprint("search ", i), "x")

@@ -19,9 +19,10 @@ func video(n byte) []byte {
 	return append([]byte(ftyp+"\x00\x00\x00\x0cmdat"), 1, 2, 3, n)
 }
 
-// TestSidecarsTellWhatAFileDoesNot imports what generators put beside their files.
-func TestSidecarsTellWhatAFileDoesNot(t *testing.T) {
-	e := servicetest.Start(t, servicetest.Options{})
+// TestSidecars_TellWhatAFileDoesNot imports what generators put beside their files.
+func TestSidecars_TellWhatAFileDoesNot(t *testing.T) {
+	t.Parallel()
+	e := servicetest.Shared(t)
 	folder := t.TempDir()
 	first := picture(3, "a video of a heron")
 	for name, data := range map[string][]byte{
@@ -82,8 +83,9 @@ func TestSidecarsTellWhatAFileDoesNot(t *testing.T) {
 	}
 }
 
-func TestSidecarsThatCannotBeTakenAreFaults(t *testing.T) {
-	e := servicetest.Start(t, servicetest.Options{})
+func TestSidecars_OnesThatCannotBeTakenAreFaults(t *testing.T) {
+	t.Parallel()
+	e := servicetest.Shared(t)
 	for name, sidecars := range map[string][]any{
 		"neither text nor data": {map[string]any{"filename": "a.txt"}},
 		"both":                  {map[string]any{"filename": "a.txt", "text": "x", "data_base64": "eA=="}},

@@ -18,12 +18,13 @@ import (
 // canary is a word that only another tenant's data holds.
 const canary = "zyxcanary"
 
-// TestNothingOfAnotherTenantIsEverSeen plants canaries in every text of one
+// TestTenants_NothingOfAnotherIsEverSeen plants canaries in every text of one
 // tenant's assets and calls every operation and resource as another tenant, with
 // that tenant's identifiers, names and words in every argument that takes them.
 // No answer may hold a canary, and each must equal the answer for an identifier
 // that exists nowhere.
-func TestNothingOfAnotherTenantIsEverSeen(t *testing.T) {
+func TestTenants_NothingOfAnotherIsEverSeen(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	victim := w.NewTenant("victim")
 	victimKey := w.NewKey(victim, allPermissions...)
