@@ -13,6 +13,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"time"
@@ -82,7 +83,9 @@ type Operation struct {
 	Output *huma.Schema // flat object, no references
 	// Attaches says that outputs may carry attachments.
 	Attaches bool
-	call     func(ctx context.Context, actor library.Actor, raw []byte) (any, error)
+	// Identifiers are the places of the input that name something; see IDKind.
+	Identifiers []Identifier
+	call        func(ctx context.Context, actor library.Actor, raw []byte) (any, error)
 	// in and out are the Go types that the schemas were made of.
 	in, out reflect.Type
 }
@@ -106,7 +109,9 @@ func Define[I, O any](meta Meta, work Handler[I, O]) Operation {
 	if !o.Attaches && reflect.TypeFor[*O]().Implements(reflect.TypeFor[Attacher]()) {
 		panic(fmt.Sprintf("operation %s: Attachments needs a value receiver, for outputs travel as values", meta.Name))
 	}
-	if err := o.check(); err != nil {
+	ids, err := identifiersOf(reflect.TypeFor[I](), nil)
+	o.Identifiers = ids
+	if err := errors.Join(err, o.check()); err != nil {
 		panic(fmt.Sprintf("operation %s: %v", meta.Name, err))
 	}
 	o.call = func(ctx context.Context, actor library.Actor, raw []byte) (any, error) {
@@ -150,7 +155,7 @@ func (o Operation) check() error {
 // InTenant is embedded by every input: which tenant the call is for. It may
 // always be left out; then it is the credential's default tenant.
 type InTenant struct {
-	TenantID string `json:"tenant_id,omitempty" format:"uuid" doc:"Tenant (workspace). Leave out for the key's default tenant."`
+	TenantID string `json:"tenant_id,omitempty" id:"tenant" format:"uuid" doc:"Tenant (workspace). Leave out for the key's default tenant."`
 }
 
 // Indexed is embedded by the output of every write that search will show later.

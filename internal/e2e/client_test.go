@@ -16,6 +16,7 @@ import (
 // TestTypedClient_ResponsesOfEveryOperationLoseNothing calls every operation and
 // reads the response into the client's struct: what that holds is what was sent.
 func TestTypedClient_ResponsesOfEveryOperationLoseNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	c := w.Client("")
 	graph := w.StoreFile("", "graph.png", "image/png", withText(picture(8, ""), "prompt", `{"1":{"class_type":"EmptyLatentImage","inputs":{"width":64}}}`))

@@ -21,7 +21,10 @@ import (
 )
 
 // picture makes a PNG whose bytes differ for every n, with generation data.
-func picture(n int, prompt string) []byte {
+func picture(n int, prompt string) []byte { return pictureOf(n, prompt, "canaryModel") }
+
+// pictureOf is picture with another model.
+func pictureOf(n int, prompt, model string) []byte {
 	img := image.NewNRGBA(image.Rect(0, 0, 48, 32))
 	for i := range img.Pix {
 		img.Pix[i] = byte(i * (n + 1))
@@ -34,7 +37,7 @@ func picture(n int, prompt string) []byte {
 	if prompt == "" {
 		return b.Bytes()
 	}
-	return withText(b.Bytes(), "parameters", prompt+"\nSteps: 20, Sampler: Euler a, CFG scale: 7, Seed: 42, Size: 48x32, Model: canaryModel, Version: v1.10.1")
+	return withText(b.Bytes(), "parameters", prompt+"\nSteps: 20, Sampler: Euler a, CFG scale: 7, Seed: 42, Size: 48x32, Model: "+model+", Version: v1.10.1")
 }
 
 // worldModel is the model that every picture with a prompt names.
@@ -85,31 +88,31 @@ func (w world) save(key, name, text string) string {
 	return out.SavedSearchID
 }
 
-// args gives valid arguments for an operation, about this world's asset.
+// args returns valid arguments for an operation, about what this world has.
 func (w world) args(o op.Operation) map[string]any {
 	w.T.Helper()
 	var args map[string]any
 	if err := json.Unmarshal(servicetest.JSON(o.Example), &args); err != nil {
 		w.T.Fatalf("the example of %s is no object: %v", o.Name, err)
 	}
-	for _, name := range []string{"asset_h", "asset_id", "asset_hash"} {
-		if _, ok := args[name]; ok {
-			args[name] = string(w.asset.Asset.AssetH)
+	mine := w.identifiers()
+	for _, id := range o.Identifiers {
+		if value, ok := mine[id.Kind]; ok && id.In(args) {
+			args = id.With(args, value)
 		}
 	}
-	if _, ok := args["asset_hs"]; ok {
-		args["asset_hs"] = []any{string(w.asset.Asset.AssetH)}
-	}
-	if _, ok := args["saved_search_id"]; ok {
-		args["saved_search_id"] = w.saved
-	}
-	if _, ok := args["model_hash"]; ok {
-		args["model_hash"] = string(worldModel)
-	}
-	if _, ok := args["operation_id"]; ok {
-		args["operation_id"] = w.operation
-	}
 	return args
+}
+
+// identifiers are the things of this world that operations can be about.
+func (w world) identifiers() map[op.IDKind]string {
+	return map[op.IDKind]string{op.IDAsset: w.asset.Asset.AssetH, op.IDModel: string(worldModel), op.IDSavedSearch: w.saved, op.IDOperation: w.operation}
+}
+
+// nowhere has identifiers of the right form that name nothing at all.
+var nowhere = map[op.IDKind]string{
+	op.IDAsset: strings.Repeat("d", 40), op.IDModel: strings.Repeat("e", 40), op.IDSavedSearch: "01980000-0000-7000-8000-00000000dead",
+	op.IDOperation: "01980000-0000-7000-8000-00000000dead", op.IDTenant: "01980000-0000-7000-8000-00000000dead",
 }
 
 // route puts arguments into the path, the query or the body of an operation's route.

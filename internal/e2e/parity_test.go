@@ -11,7 +11,7 @@ import (
 )
 
 // TestOperations_AnswerTheSameOverRESTAndMCP calls each with its example, with
-// an unknown argument and with nothing at all. A write is taken to its settled
+// identifiers of nothing, with an unknown argument and with nothing at all. A write is taken to its settled
 // state first, so that asking again gives the same answer.
 func TestOperations_AnswerTheSameOverRESTAndMCP(t *testing.T) {
 	t.Parallel()
@@ -29,7 +29,13 @@ func TestOperations_AnswerTheSameOverRESTAndMCP(t *testing.T) {
 				}
 				bad := maps.Clone(good)
 				bad["nonsense"] = "x"
-				for name, args := range map[string]map[string]any{"example": good, "unknown argument": bad, "nothing": {}} {
+				cases := map[string]map[string]any{"example": good, "unknown argument": bad, "nothing": {}}
+				for _, id := range o.Identifiers {
+					if value, ok := nowhere[id.Kind]; ok {
+						cases["no such "+id.String()] = id.With(good, value)
+					}
+				}
+				for name, args := range cases {
 					if name == "nothing" && hasPathArgument(o) {
 						continue // there is no such route
 					}

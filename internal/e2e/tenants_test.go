@@ -12,6 +12,7 @@ import (
 	"vitrine/api/client"
 	"vitrine/internal/echo"
 	"vitrine/library"
+	"vitrine/op"
 	"vitrine/service/servicetest"
 )
 
@@ -26,8 +27,8 @@ const canary = "zyxcanary"
 func TestTenants_NothingOfAnotherIsEverSeen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	victim := w.NewTenant("victim")
-	victimKey := w.NewKey(victim, allPermissions...)
+	victimTenant := w.NewTenant("victim")
+	victimKey := w.NewKey(victimTenant, allPermissions...)
 	var theirs []servicetest.Stored
 	for i := range 3 {
 		s := w.StoreFile(victimKey, fmt.Sprintf("%s-%d.png", canary, i), "image/png", picture(100+i, canary+" prompt"), canary+"-tag")
@@ -51,6 +52,7 @@ func TestTenants_NothingOfAnotherIsEverSeen(t *testing.T) {
 	}
 
 	saved := w.save(victimKey, canary+" search", canary)
+	v := victimOf(t, w, victimTenant, victimKey, theirs[0], changed, saved)
 
 	calls, leaks := 0, 0
 	scan := func(what string, answer any) {
@@ -63,7 +65,7 @@ func TestTenants_NothingOfAnotherIsEverSeen(t *testing.T) {
 	}
 	clients := []*echo.Client{w.mcp(echo.Modern, w.Key), w.mcp(echo.Legacy, w.Key)}
 	for _, o := range w.Catalogue.Operations {
-		for _, args := range hostile(w.args(o), theirs[0], changed.OperationID, saved, victim) {
+		for _, args := range v.hostile(t, o, w.args(o)) {
 			if q, _ := args["query"].(string); !o.ReadOnly && strings.Contains(q, canary) {
 				continue // what one keeps oneself is no leak when it comes back
 			}
@@ -81,6 +83,7 @@ func TestTenants_NothingOfAnotherIsEverSeen(t *testing.T) {
 				}
 			}
 		}
+		calls += w.tellsNoneFrom(o, v)
 	}
 	for _, r := range w.Catalogue.Resources {
 		uri := strings.ReplaceAll(r.URI, "{asset_h}", theirs[0].Asset.AssetH)
@@ -88,8 +91,7 @@ func TestTenants_NothingOfAnotherIsEverSeen(t *testing.T) {
 			scan("resource "+uri, string(c.Send(t, "resources/read", map[string]any{"uri": uri}).Body))
 		}
 	}
-	for _, path := range []string{"/api/v1/assets/%s", "/api/v1/assets/%s/download", "/api/v1/assets/%s/thumbnail", "/api/v1/assets/%s/workflow",
-		"/api/v1/assets/%s/lineage", "/api/v1/assets/%s/evolution-chain", "/api/v1/assets/%s/session"} {
+	for _, path := range []string{"/api/v1/assets/%s/download", "/api/v1/assets/%s/thumbnail"} { // routes that are no operations
 		status, theirAnswer, _ := w.Raw(http.MethodGet, fmt.Sprintf(path, theirs[0].Asset.AssetH), w.Key, nil, nil)
 		none, noAnswer, _ := w.Raw(http.MethodGet, fmt.Sprintf(path, strings.Repeat("d", 40)), w.Key, nil, nil)
 		if status != none || !sameProblem(theirAnswer, noAnswer) {
@@ -97,7 +99,7 @@ func TestTenants_NothingOfAnotherIsEverSeen(t *testing.T) {
 		}
 		calls++
 	}
-	status, answer, _ := w.Raw(http.MethodPost, "/api/v1/assets/search", w.Key, []byte(`{"query":""}`), http.Header{"X-Tenant-Id": {string(victim)}})
+	status, answer, _ := w.Raw(http.MethodPost, "/api/v1/assets/search", w.Key, []byte(`{"query":""}`), http.Header{"X-Tenant-Id": {string(victimTenant)}})
 	if status < 400 {
 		t.Errorf("a key chose a tenant that is not its own: %d %s", status, answer)
 	}
@@ -112,31 +114,72 @@ func TestTenants_NothingOfAnotherIsEverSeen(t *testing.T) {
 	}
 }
 
-// hostile varies arguments so that each that can name something names the victim's.
-func hostile(good map[string]any, theirs servicetest.Stored, operation, saved string, victim library.TenantID) []map[string]any {
-	out := []map[string]any{good}
-	with := func(changes map[string]any) {
-		m := maps.Clone(good)
-		for k, v := range changes {
-			if _, has := m[k]; has || k == "tenant_id" || k == "parent_asset_h" || k == "min_index_token" {
-				m[k] = v
-			}
-		}
-		out = append(out, m)
+// victim has the identifiers of another tenant, by what they name.
+type victim map[op.IDKind][]string
+
+// victimOf plants one of each kind of thing.
+func victimOf(t *testing.T, w world, tenant library.TenantID, key string, asset servicetest.Stored, changed client.UpdateAssetOutput, saved string) victim {
+	t.Helper()
+	api := w.Client(key)
+	ticket, err := api.CreateUploadUrl(t.Context(), client.CreateUploadUrlInput{Filename: canary + ".png", ContentType: "image/png"})
+	if err != nil {
+		t.Fatal(err)
 	}
-	with(map[string]any{"asset_h": string(theirs.Asset.AssetH)})
-	with(map[string]any{"asset_id": string(theirs.Asset.AssetH)})
-	with(map[string]any{"asset_hash": string(theirs.Asset.AssetH)})
-	with(map[string]any{"asset_hs": []any{string(theirs.Asset.AssetH)}})
-	with(map[string]any{"operation_id": operation})
-	with(map[string]any{"saved_search_id": saved})
-	with(map[string]any{"tenant_id": string(victim)})
-	with(map[string]any{"min_index_token": operation})
-	for _, q := range []string{"", canary, "tag:" + canary + "*", "filename:" + canary, "tenant_id:" + string(victim), `title:"` + canary + ` title"`, "NOT zzz", "-tag:zzz",
-		"chain:" + string(theirs.Asset.AssetH), "status:Approved OR " + canary, "(" + canary + ") OR (*png)"} {
-		with(map[string]any{"query": q})
+	page, err := api.SearchAssets(t.Context(), client.SearchAssetsInput{Cursor: "*", Limit: 1})
+	if err != nil || page.NextCursor == "" {
+		t.Fatalf("the victim's walk has no cursor: %v", err)
+	}
+	w.StoreFile(key, canary+"-model.png", "image/png", pictureOf(200, canary+" model", canary+"-model"), canary+"-tag")
+	model := string(library.NewModelHash("checkpoint", canary+"-model"))
+	if _, err := api.GetModelDetails(t.Context(), client.GetModelDetailsInput{ModelHash: model}); err != nil {
+		t.Fatalf("the victim does not have its own model: %v", err)
+	}
+	return victim{
+		op.IDTenant: {string(tenant)}, op.IDAsset: {asset.Asset.AssetH}, op.IDOperation: {changed.OperationID, asset.OperationID},
+		op.IDSavedSearch: {saved}, op.IDUpload: {ticket.StoragePath}, op.IDIndexToken: {changed.IndexToken, changed.OperationID}, op.IDCursor: {page.NextCursor},
+		op.IDModel: {model, string(worldModel)}, op.IDNone: {},
+		op.IDQuery: {"", canary, "tag:" + canary + "*", "filename:" + canary, "tenant_id:" + string(tenant), `title:"` + canary + ` title"`, "NOT zzz", "-tag:zzz",
+			"chain:" + asset.Asset.AssetH, "status:Approved OR " + canary, "(" + canary + ") OR (*png)"},
+	}
+}
+
+// hostile varies arguments so that each that can name something names the victim's.
+func (v victim) hostile(t *testing.T, o op.Operation, good map[string]any) []map[string]any {
+	t.Helper()
+	out := []map[string]any{good}
+	for _, id := range o.Identifiers {
+		values, planted := v[id.Kind]
+		if !planted {
+			t.Fatalf("%s takes %s, which names a thing of the kind %s: plant one in victimOf", o.Name, id, id.Kind)
+		}
+		for _, value := range values {
+			out = append(out, id.With(good, value))
+		}
 	}
 	return out
+}
+
+// tellsNoneFrom checks that an operation answers for the victim's things as for
+// things that are nowhere, and returns how many answers it compared.
+func (w world) tellsNoneFrom(o op.Operation, v victim) (compared int) {
+	w.T.Helper()
+	for _, id := range o.Identifiers {
+		none, ok := nowhere[id.Kind]
+		if !ok {
+			continue
+		}
+		theirs := v[id.Kind][0]
+		status, answer := w.rest(o, w.Key, id.With(w.args(o), theirs))
+		noStatus, noAnswer := w.rest(o, w.Key, id.With(w.args(o), none))
+		plain := func(answer map[string]any, value string) string {
+			return strings.ReplaceAll(string(servicetest.JSON(volatile(answer))), value, "ID")
+		}
+		if got, want := plain(answer, theirs), plain(noAnswer, none); status != noStatus || got != want {
+			w.T.Errorf("%s tells another tenant's %s (%d %s) from none (%d %s)", o.Name, id, status, got, noStatus, want)
+		}
+		compared++
+	}
+	return compared
 }
 
 // onlyEchoes reports whether an answer may hold the canary because the question

@@ -3,6 +3,7 @@ package all
 import (
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -87,4 +88,62 @@ func TestToolsStayCheapForAModelsContext(t *testing.T) {
 		}
 	}
 	t.Logf("%d tools take about %d tokens, %d on average, without output schemas", n, total, total/n)
+}
+
+// looksLikeID matches the names of fields that usually name something.
+var looksLikeID = regexp.MustCompile(`(^|_)(id|ids|h|hs|hash|hashes|token|cursor|query|ref|path)$|[a-z](Id|Ids|Hash|Path|Token|Cursor)$`)
+
+// Tests over all operations fill in identifiers by what they are declared to name, so
+// an input that declares nothing would be tried with nothing.
+func TestIdentifiers_EveryInputDeclaresWhatItsIdentifiersName(t *testing.T) {
+	declared := 0
+	for _, o := range Described().Operations {
+		kinds := map[string]bool{}
+		for _, id := range o.Identifiers {
+			kinds[id.String()] = true
+			declared++
+		}
+		if !kinds["tenant_id"] {
+			t.Errorf("%s takes no tenant_id", o.Name)
+		}
+		for _, field := range identifierFields(o.Input, "") {
+			if !kinds[field] {
+				t.Errorf(`%s: the input's %s looks like an identifier; give the field a tag id:"…" with one of %v`, o.Name, field, op.IDKinds)
+			}
+		}
+		for field := range kinds {
+			if !hasField(o.Input, strings.Split(field, ".")) {
+				t.Errorf("%s declares %s, which its schema does not have", o.Name, field)
+			}
+		}
+	}
+	if declared < 50 {
+		t.Errorf("only %d identifiers are declared", declared)
+	}
+}
+
+// identifierFields lists the fields of a schema whose name or form is an identifier's.
+func identifierFields(s *huma.Schema, path string) (list []string) {
+	for name, p := range s.Properties {
+		leaf := p
+		if p.Items != nil {
+			leaf, name = p.Items, name+"[]"
+		}
+		switch {
+		case leaf.Type == huma.TypeObject:
+			list = append(list, identifierFields(leaf, path+name+".")...)
+		case leaf.Type == huma.TypeString && (looksLikeID.MatchString(strings.TrimSuffix(name, "[]")) || strings.Contains(leaf.Pattern, "{40}") || leaf.Format == "uuid"):
+			list = append(list, path+name)
+		}
+	}
+	return list
+}
+
+func hasField(s *huma.Schema, path []string) bool {
+	name, list := strings.CutSuffix(path[0], "[]")
+	p := s.Properties[name]
+	if p != nil && list {
+		p = p.Items
+	}
+	return p != nil && (len(path) == 1 || hasField(p, path[1:]))
 }

@@ -16,7 +16,7 @@ type uploadURLInput struct {
 	MIMEType    string `json:"mime_type,omitempty" maxLength:"255" doc:"The file's MIME type, for example image/png."`
 	ContentType string `json:"content_type,omitempty" maxLength:"255" doc:"Another name of mime_type."`
 	Size        int64  `json:"size,omitempty" minimum:"1" doc:"The file's size in bytes, where known: a file that is too large is refused before it is sent."`
-	SHA1        string `json:"sha1,omitempty" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"SHA-1 of the bytes. When they are stored already, already_stored names the asset and nothing need be sent."`
+	SHA1        string `json:"sha1,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"SHA-1 of the bytes. When they are stored already, already_stored names the asset and nothing need be sent."`
 }
 
 // Validate implements op.Validator.
@@ -83,7 +83,7 @@ type findStoredInput struct {
 }
 
 type fileToSend struct {
-	SHA1     string `json:"sha1" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits"`
+	SHA1     string `json:"sha1" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits"`
 	Filename string `json:"filename" minLength:"1" maxLength:"1024"`
 	MIMEType string `json:"mime_type,omitempty" maxLength:"255"`
 }

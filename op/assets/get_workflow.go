@@ -11,7 +11,7 @@ import (
 
 type workflowInput struct {
 	op.InTenant
-	AssetHash string `json:"asset_h" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
+	AssetHash string `json:"asset_h" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
 }
 
 type workflowOutput struct {

@@ -26,15 +26,15 @@ type storeInput struct {
 	MIMEType      string         `json:"mime_type" minLength:"3" maxLength:"255" doc:"The file's MIME type, for example image/png. The stored type is read from the bytes."`
 	Base64        string         `json:"asset_data_base64,omitempty" doc:"The bytes in base64, for files up to about 3 MB. Exactly one of asset_data_base64 and asset_storage_ref is required."`
 	StorageRef    *storageRef    `json:"asset_storage_ref,omitempty" doc:"Bytes that were sent to a signed upload URL."`
-	StoragePath   string         `json:"storage_path,omitempty" maxLength:"2048" doc:"Short form of asset_storage_ref.storagePath."`
+	StoragePath   string         `json:"storage_path,omitempty" id:"upload" maxLength:"2048" doc:"Short form of asset_storage_ref.storagePath."`
 	PosterBase64  string         `json:"poster_image_base64,omitempty" doc:"A picture of a 3D model (mime_type model/*) in base64: PNG, JPEG or WebP. Refused for any other kind of file."`
 	PosterType    string         `json:"poster_mime_type,omitempty" enum:"image/png,image/jpeg,image/webp" doc:"The poster's type; image/png when left out."`
 	AllowMismatch *bool          `json:"allow_content_type_mismatch,omitempty" default:"true" doc:"false refuses a file whose bytes are not of the mime_type that was sent."`
 	Assertion     map[string]any `json:"prompt_metadata,omitempty" doc:"What you claim about the making of the file, kept beside what the file itself says and never merged with it."`
 	Metadata      map[string]any `json:"asset_metadata,omitempty" doc:"Anything else worth keeping with the asset."`
 	Tags          []string       `json:"tags,omitempty" maxItems:"500" doc:"Tags for the asset, each of 1 to 100 characters."`
-	Parent        string         `json:"parent_asset_h,omitempty" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset this one is a version of or was derived from; read when the bytes are new, and not when they are stored already."`
-	SourcePath    string         `json:"source_path,omitempty" maxLength:"4096" doc:"Where the file came from, as a label."`
+	Parent        string         `json:"parent_asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset this one is a version of or was derived from; read when the bytes are new, and not when they are stored already."`
+	SourcePath    string         `json:"source_path,omitempty" id:"none" maxLength:"4096" doc:"Where the file came from, as a label."`
 	CreatedAt     *time.Time     `json:"created_at,omitempty" doc:"When the file was made, where known; otherwise the time of this call."`
 	Sidecars      []sidecarInput `json:"sidecars,omitempty" maxItems:"5" doc:"Files that lay beside it and tell of its making: .json, .txt, .xmp, .yaml, or the .png first frame of a video; at most 2 MB together. They are read after the file itself, which is believed first. Of a file that is stored already they are not looked at."`
 
@@ -42,7 +42,7 @@ type storeInput struct {
 }
 
 type storageRef struct {
-	StoragePath string `json:"storagePath" minLength:"1" maxLength:"2048" doc:"The storagePath that CreateUploadUrl gave. It begins with the tenant's id."`
+	StoragePath string `json:"storagePath" id:"upload" minLength:"1" maxLength:"2048" doc:"The storagePath that CreateUploadUrl gave. It begins with the tenant's id."`
 }
 
 // maxBase64 bounds the encoded bytes; the request body's own limit comes first.

@@ -10,7 +10,7 @@ import (
 
 type undoInput struct {
 	op.InTenant
-	OperationID string `json:"operation_id" minLength:"1" maxLength:"64" doc:"The operation_id that a write returned."`
+	OperationID string `json:"operation_id" id:"operation" minLength:"1" maxLength:"64" doc:"The operation_id that a write returned."`
 }
 
 type undoOutput struct {

@@ -14,7 +14,7 @@ import (
 
 type lineageInput struct {
 	op.InTenant
-	AssetHash       string `json:"asset_h" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
+	AssetHash       string `json:"asset_h" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
 	Direction       string `json:"direction,omitempty" enum:"ancestors,descendants,both" default:"both" doc:"What it was made from, what was made from it, or both."`
 	MaxDepth        int    `json:"max_depth,omitempty" minimum:"1" maximum:"20" default:"5" doc:"Levels to follow each way."`
 	IncludeSiblings bool   `json:"include_siblings,omitempty" doc:"Adds up to 50 assets made with the same workflow graph and seed as this one."`

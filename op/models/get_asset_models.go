@@ -10,7 +10,7 @@ import (
 
 type assetModelsInput struct {
 	op.InTenant
-	AssetHash string `json:"asset_hash" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset; asset_h is accepted for it."`
+	AssetHash string `json:"asset_hash" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset; asset_h is accepted for it."`
 }
 
 type assetModelsOutput struct {

@@ -13,7 +13,7 @@ import (
 type linkInput struct {
 	op.InTenant
 	InModel
-	AssetHash       string   `json:"asset_hash" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset; asset_h is accepted for it."`
+	AssetHash       string   `json:"asset_hash" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset; asset_h is accepted for it."`
 	Weight          *float64 `json:"model_weight,omitempty" minimum:"-100" maximum:"100" doc:"The weight it was applied with, for LoRAs and the like; null for checkpoints."`
 	DetectionSource string   `json:"detection_source,omitempty" default:"manual_tag" pattern:"^[a-z][a-z0-9_]{0,39}$" patternDescription:"lower-case letters, digits and underscores, at most 40, for example manual_tag" doc:"Who or what says so: manual_tag, agent, hash_match, filename, … Not extracted, which is the file's own word."`
 }

@@ -12,7 +12,7 @@ type createSavedInput struct {
 	op.InTenant
 	Name        string        `json:"name" minLength:"1" maxLength:"200" doc:"Unique within the tenant, whatever the case."`
 	Description string        `json:"description,omitempty" maxLength:"2000" doc:"What it is for."`
-	Query       string        `json:"query,omitempty" doc:"As in SearchAssets. Read once now; what cannot be read is refused."`
+	Query       string        `json:"query,omitempty" id:"query" doc:"As in SearchAssets. Read once now; what cannot be read is refused."`
 	SearchMode  string        `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"As in SearchAssets; boolean reads the query strictly."`
 	Filters     *filtersInput `json:"filters,omitempty" doc:"Conditions beside the query."`
 	OrderBy     string        `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,status,size,width,height,megapixels,duration,steps,cfg,seed" default:"relevance" doc:"As in SearchAssets."`

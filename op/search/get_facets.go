@@ -14,13 +14,13 @@ import (
 
 type facetsInput struct {
 	op.InTenant
-	Query         string              `json:"query,omitempty" doc:"Counts the assets that this query finds; empty counts all."`
+	Query         string              `json:"query,omitempty" id:"query" doc:"Counts the assets that this query finds; empty counts all."`
 	SearchMode    string              `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"How words match, as in SearchAssets."`
 	Filters       *filtersInput       `json:"filters,omitempty" doc:"Conditions beside the query."`
 	Facets        []string            `json:"facets,omitempty" maxItems:"12" doc:"What to count by: model, checkpoint, lora, tool, sampler, status, tag, mime_type, created:month, steps, cfg, dimensions, …; the usual ones when left out."`
 	Selections    map[string][]string `json:"selections,omitempty" doc:"Values already chosen, by facet. They narrow the counts of all other facets, not of their own."`
 	Size          int                 `json:"size,omitempty" minimum:"1" maximum:"200" default:"20" doc:"Values per facet."`
-	MinIndexToken string              `json:"min_index_token,omitempty" maxLength:"64" doc:"index_token of a write that the counts must show."`
+	MinIndexToken string              `json:"min_index_token,omitempty" id:"index_token" maxLength:"64" doc:"index_token of a write that the counts must show."`
 }
 
 // usualFacets are counted when the caller names none.

@@ -12,7 +12,7 @@ import (
 
 // SavedSearchInput is embedded by inputs that speak of one saved search.
 type SavedSearchInput struct {
-	ID string `json:"saved_search_id" minLength:"1" maxLength:"64" doc:"The saved search."`
+	ID string `json:"saved_search_id" id:"saved_search" minLength:"1" maxLength:"64" doc:"The saved search."`
 }
 
 // exampleSavedSearchID stands in examples where a caller puts an identifier of their own.

@@ -14,11 +14,11 @@ import (
 
 type searchInput struct {
 	op.InTenant
-	Query       string        `json:"query,omitempty" doc:"What to look for: words and quoted phrases, and field:value terms such as lora:detail, tag:portrait, seed:123, created:2026-01..2026-03, with AND, OR, NOT, -, parentheses and *. Empty lists everything, newest first."`
+	Query       string        `json:"query,omitempty" id:"query" doc:"What to look for: words and quoted phrases, and field:value terms such as lora:detail, tag:portrait, seed:123, created:2026-01..2026-03, with AND, OR, NOT, -, parentheses and *. Empty lists everything, newest first."`
 	SearchMode  string        `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"How words match: exact values, partial names, fuzzy spelling, fulltext, boolean (as written, read strictly), smart."`
 	QueryVector []float64     `json:"query_vector,omitempty" maxItems:"4096" doc:"A vector to search by instead of query."`
-	SimilarTo   string        `json:"similar_to_asset_h,omitempty" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"Assets whose meaning is near this one's."`
-	Embedding   string        `json:"embedding_configuration_h,omitempty" maxLength:"40" doc:"Required with query_vector and similar_to_asset_h."`
+	SimilarTo   string        `json:"similar_to_asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"Assets whose meaning is near this one's."`
+	Embedding   string        `json:"embedding_configuration_h,omitempty" id:"none" maxLength:"40" doc:"Required with query_vector and similar_to_asset_h."`
 	Filters     *filtersInput `json:"filters,omitempty" doc:"Conditions beside the query."`
 	OrderBy     string        `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,status,size,width,height,megapixels,duration,steps,cfg,seed" default:"relevance" doc:"relevance is newest first where there is nothing to rank by."`
 	Order       string        `json:"order,omitempty" enum:"asc,desc" doc:"Direction of order_by; names go up and everything else down when left out."`
@@ -29,10 +29,10 @@ type searchInput struct {
 type PageInput struct {
 	Limit         int    `json:"limit,omitempty" minimum:"1" maximum:"100" default:"20" doc:"Results per page."`
 	Offset        int    `json:"offset,omitempty" minimum:"0" maximum:"10000" default:"0" doc:"Results to pass over."`
-	Cursor        string `json:"cursor,omitempty" maxLength:"65536" doc:"* to walk through all results; then each next_cursor."`
+	Cursor        string `json:"cursor,omitempty" id:"cursor" maxLength:"65536" doc:"* to walk through all results; then each next_cursor."`
 	IncludeScore  *bool  `json:"include_score,omitempty" default:"true" doc:"Whether results carry relevance_score."`
 	Highlight     bool   `json:"highlight,omitempty" doc:"Whether results show where the words were found."`
-	MinIndexToken string `json:"min_index_token,omitempty" maxLength:"64" doc:"index_token of a write that the results must show."`
+	MinIndexToken string `json:"min_index_token,omitempty" id:"index_token" maxLength:"64" doc:"index_token of a write that the results must show."`
 }
 
 // Validate implements op.Validator.

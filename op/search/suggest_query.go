@@ -15,7 +15,7 @@ import (
 
 type suggestInput struct {
 	op.InTenant
-	Query string `json:"query,omitempty" doc:"The query as typed so far; what stands at its end is completed."`
+	Query string `json:"query,omitempty" id:"query" doc:"The query as typed so far; what stands at its end is completed."`
 	Limit int    `json:"limit,omitempty" minimum:"1" maximum:"50" default:"10" doc:"Suggestions at most."`
 }
 

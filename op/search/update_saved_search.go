@@ -13,7 +13,7 @@ type updateSavedInput struct {
 	SavedSearchInput
 	Name        *string       `json:"name,omitempty" minLength:"1" maxLength:"200" doc:"Unique within the tenant, whatever the case."`
 	Description *string       `json:"description,omitempty" maxLength:"2000" doc:"What it is for."`
-	Query       *string       `json:"query,omitempty" doc:"As in SearchAssets."`
+	Query       *string       `json:"query,omitempty" id:"query" doc:"As in SearchAssets."`
 	SearchMode  *string       `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" doc:"As in SearchAssets."`
 	Filters     *filtersInput `json:"filters,omitempty" doc:"Takes the place of all filters; an empty object removes them."`
 	OrderBy     *string       `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,status,size,width,height,megapixels,duration,steps,cfg,seed" doc:"As in SearchAssets."`

@@ -1,0 +1,127 @@
+package op
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// IDKind is what an identifier in an input names. An input declares it with the tag
+// id:"…"; the tests over all operations (parity, permissions, tenants) fill in an
+// identifier of that kind, their own or another tenant's.
+type IDKind string
+
+// The kinds of identifiers.
+const (
+	IDTenant      IDKind = "tenant"
+	IDAsset       IDKind = "asset"
+	IDModel       IDKind = "model"
+	IDSavedSearch IDKind = "saved_search"
+	IDOperation   IDKind = "operation" // of a write that can be taken back
+	IDUpload      IDKind = "upload"    // where uploaded bytes wait
+	IDIndexToken  IDKind = "index_token"
+	IDCursor      IDKind = "cursor"
+	IDQuery       IDKind = "query" // a text that is searched for, which may name anything
+	IDNone        IDKind = "none"  // looks like an identifier and names nothing that a tenant has
+)
+
+// IDKinds lists the kinds.
+var IDKinds = []IDKind{IDTenant, IDAsset, IDModel, IDSavedSearch, IDOperation, IDUpload, IDIndexToken, IDCursor, IDQuery, IDNone}
+
+// Identifier is a place in an operation's input that names something.
+type Identifier struct {
+	// Path has the names of the fields that lead to it, the outermost first. A name
+	// that ends with [] is that of a list.
+	Path []string
+	Kind IDKind
+}
+
+// String returns the path as it is written in errors: "files[].sha1".
+func (id Identifier) String() string { return strings.Join(id.Path, ".") }
+
+// identifiersOf lists the declared identifiers of an input. It fails on a kind that
+// there is not.
+func identifiersOf(t reflect.Type, path []string) (list []Identifier, err error) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || len(path) > maxIDDepth {
+		return nil, nil
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		at := path
+		if !f.Anonymous {
+			if name == "" || name == "-" {
+				continue
+			}
+			if f.Type.Kind() == reflect.Slice {
+				name += "[]"
+			}
+			at = append(slices.Clone(path), name)
+		}
+		if kind := IDKind(f.Tag.Get("id")); kind != "" {
+			if !slices.Contains(IDKinds, kind) {
+				return nil, fmt.Errorf("%s has the tag id:%q; the kinds are %v", strings.Join(at, "."), kind, IDKinds)
+			}
+			list = append(list, Identifier{Path: at, Kind: kind})
+			continue
+		}
+		inner, err := identifiersOf(f.Type, at)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, inner...)
+	}
+	return list, nil
+}
+
+// maxIDDepth bounds how deep identifiers are looked for in an input.
+const maxIDDepth = 4
+
+// In reports whether some arguments have a value at the identifier's place.
+func (id Identifier) In(args map[string]any) bool { return within(args, id.Path) }
+
+func within(v any, path []string) bool {
+	if len(path) == 0 {
+		return v != nil
+	}
+	m, _ := v.(map[string]any)
+	name, list := strings.CutSuffix(path[0], "[]")
+	v = m[name]
+	if items, _ := v.([]any); list && len(items) > 0 {
+		v = items[0]
+	}
+	return within(v, path[1:])
+}
+
+// With returns a copy of some arguments with a value at the identifier's place. Of a
+// list it fills the first element, and leaves no other.
+func (id Identifier) With(args map[string]any, value string) map[string]any {
+	out, _ := with(args, id.Path, value).(map[string]any)
+	return out
+}
+
+func with(v any, path []string, value string) any {
+	if len(path) == 0 {
+		return value
+	}
+	m, _ := v.(map[string]any)
+	out := map[string]any{}
+	maps.Copy(out, m)
+	name, list := strings.CutSuffix(path[0], "[]")
+	if !list {
+		out[name] = with(m[name], path[1:], value)
+		return out
+	}
+	items, _ := m[name].([]any)
+	var first any
+	if len(items) > 0 {
+		first = items[0]
+	}
+	out[name] = []any{with(first, path[1:], value)}
+	return out
+}
