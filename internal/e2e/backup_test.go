@@ -98,6 +98,7 @@ func (l *ledger) end() []act {
 // four clients write, restores into an empty database and folder, and compares with
 // what the clients remember.
 func TestBackup_UnderWriteLoadRestoresToAConsistentPoint(t *testing.T) {
+	t.Parallel()
 	cfg := servicetest.Config(t)
 	k := newKilledAt(t, cfg)
 	serve(t, cfg, "")
@@ -214,6 +215,7 @@ func defaultTenant(t *testing.T, conn *pgx.Conn) (id string) {
 // index that knows everything since, and then makes other changes under the same
 // versions.
 func TestRestore_AnIndexThatIsAheadIsCorrectedByItself(t *testing.T) {
+	t.Parallel()
 	cfg := servicetest.Config(t)
 	k := newKilledAt(t, cfg)
 	p := serve(t, cfg, "")
@@ -330,6 +332,7 @@ func failing(t *testing.T, cfg service.Config, why string, args ...string) {
 
 // TestRestore_CommandSaysWhatItNeeds runs the commands as an operator who errs.
 func TestRestore_CommandSaysWhatItNeeds(t *testing.T) {
+	t.Parallel()
 	cfg := servicetest.Config(t)
 	if _, err := store.Migrate(t.Context(), store.Config{URL: cfg.PostgresURL}); err != nil {
 		t.Fatal(err)

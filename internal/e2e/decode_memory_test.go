@@ -17,6 +17,7 @@ import (
 // the pictures of assets that are small as files and large in memory: inside the
 // details of fifty assets at once, then as thumbnails of several sizes.
 func TestPictures_FiftyRequestsAtOnceStayWithinTheMemoryPromised(t *testing.T) {
+	t.Parallel()
 	k := newKilled(t)
 	p := serve(t, k.cfg, "", "api")
 	const edge = 4000
