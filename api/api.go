@@ -30,12 +30,12 @@ type Authenticator interface {
 	Authenticate(r *http.Request) (library.Actor, error)
 }
 
-// Config is what the handler needs. Catalogue, Caller and Auth are required.
+// Config is what the handler needs. Catalog, Caller and Auth are required.
 type Config struct {
-	Catalogue op.Catalogue
-	Caller    *op.Caller
-	Auth      Authenticator
-	Extra     []ExtraRoute // routes that are no operations, listed in the OpenAPI document
+	Catalog op.Catalog
+	Caller  *op.Caller
+	Auth    Authenticator
+	Extra   []ExtraRoute // routes that are no operations, listed in the OpenAPI document
 
 	Version   string // of the product, for the OpenAPI document
 	PublicURL string // how clients reach the service; empty: the document names no server
@@ -85,17 +85,17 @@ func Handler(cfg Config) http.Handler {
 	if s.log == nil {
 		s.log = slog.Default()
 	}
-	s.router.Use(s.identify, s.observe, s.recoverPanic, s.allowOrigins, secure, s.refuseKeyInURL, middleware.GetHead)
+	s.router.Use(s.withRequestID, s.accessLog, s.recoverPanic, s.cors, securityHeaders, s.refuseKeyInURL, middleware.GetHead)
 	s.router.NotFound(s.notFound)
 	s.router.MethodNotAllowed(s.methodNotAllowed)
-	claim := claims()
-	for _, o := range cfg.Catalogue.Operations {
+	claim := uniqueRoutes()
+	for _, o := range cfg.Catalog.Operations {
 		claim(o.Method, o.Path, o.Name)
 		s.router.Method(o.Method, o.Path, s.operation(o))
 	}
-	for _, x := range s.ownRoutes() {
+	for _, x := range s.serviceRoutes() {
 		claim(x.Method, x.Path, x.Name)
-		s.router.Method(x.Method, x.Path, s.extra(x))
+		s.router.Method(x.Method, x.Path, s.extraRoute(x))
 	}
 	if cfg.MCP != nil {
 		s.router.Handle("/mcp", cfg.MCP)
@@ -103,9 +103,9 @@ func Handler(cfg Config) http.Handler {
 	return s.router
 }
 
-// claims gives a function that panics when a route is claimed twice, or when two
+// uniqueRoutes gives a function that panics when a route is claimed twice, or when two
 // routes spell the same placeholder differently, which OpenAPI cannot say.
-func claims() func(method, path, name string) {
+func uniqueRoutes() func(method, path, name string) {
 	taken, spelled := map[string]string{}, map[string]string{}
 	return func(method, path, name string) {
 		if other, ok := taken[method+" "+path]; ok {
@@ -119,9 +119,9 @@ func claims() func(method, path, name string) {
 	}
 }
 
-// ownRoutes gives the routes beside the operations: those of the caller and the
+// serviceRoutes gives the routes beside the operations: those of the caller and the
 // service's own.
-func (s *server) ownRoutes() []ExtraRoute {
+func (s *server) serviceRoutes() []ExtraRoute {
 	own := []ExtraRoute{
 		{Method: http.MethodGet, Path: "/healthz", Name: "Health", Tag: "service", Summary: "Whether the process lives.", Produces: jsonType, Serve: health},
 		{Method: http.MethodGet, Path: "/readyz", Name: "Ready", Tag: "service", Summary: "Whether the service can answer requests.", Produces: jsonType, Serve: s.ready},
@@ -140,30 +140,30 @@ func (s *server) ownRoutes() []ExtraRoute {
 	return all
 }
 
-// extra serves a route that is no operation.
-func (s *server) extra(x ExtraRoute) http.Handler {
+// extraRoute serves a route that is no operation.
+func (s *server) extraRoute(x ExtraRoute) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var actor library.Actor
 		if x.NeedsKey {
 			var err error
 			if actor, err = s.Auth.Authenticate(r); err != nil {
-				s.fail(w, r, err)
+				s.writeError(w, r, err)
 				return
 			}
-			note(r.Context(), actor)
+			setActor(r.Context(), actor)
 			if x.Permission != "" && !actor.Can(x.Permission) {
-				s.fail(w, r, op.MissingPermission(x.Permission, x.Name))
+				s.writeError(w, r, op.MissingPermission(x.Permission, x.Name))
 				return
 			}
 		}
 		if err := x.Serve(w, r, actor); err != nil {
-			s.fail(w, r, err)
+			s.writeError(w, r, err)
 		}
 	})
 }
 
-// fail answers with a problem and logs what the client must not see.
-func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
+// writeError answers with a problem and logs what the client must not see.
+func (s *server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	f := library.AsError(err)
 	if r.Context().Err() == nil && (f.Kind == library.KindInternal || f.Cause != nil) {
 		level := slog.LevelWarn
@@ -180,7 +180,7 @@ func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
 		s.Fallback.ServeHTTP(w, r)
 		return
 	}
-	s.fail(w, r, library.NewError(library.KindNotFound, library.CodeNotFound, "There is no such route. GET /openapi.json lists them all."))
+	s.writeError(w, r, library.NewError(library.KindNotFound, library.CodeNotFound, "There is no such route. GET /openapi.json lists them all."))
 }
 
 func (s *server) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
@@ -195,5 +195,5 @@ func (s *server) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	s.fail(w, r, library.NewError(library.KindMethod, library.CodeMethodNotAllowed, "This route takes %s.", strings.Join(allowed, ", ")))
+	s.writeError(w, r, library.NewError(library.KindMethod, library.CodeMethodNotAllowed, "This route takes %s.", strings.Join(allowed, ", ")))
 }

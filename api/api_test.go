@@ -214,7 +214,7 @@ func TestPermissionMatrix(t *testing.T) {
 	for _, p := range library.Permissions {
 		client[p] = s.Key(t, []library.Permission{p})
 	}
-	for _, o := range s.Catalogue().Operations {
+	for _, o := range s.Catalog().Operations {
 		for _, p := range library.Permissions {
 			may := o.Permission == p || o.Permission == library.PermRead
 			path := strings.ReplaceAll(o.Path, "{asset_h}", asset)
@@ -469,7 +469,7 @@ func TestTheOpenAPIDocumentNamesEveryRoute(t *testing.T) {
 	if doc.OpenAPI != "3.1.0" {
 		t.Error(doc.OpenAPI)
 	}
-	for _, o := range s.Catalogue().Operations {
+	for _, o := range s.Catalog().Operations {
 		if got := doc.Paths[o.Path][strings.ToLower(o.Method)].OperationID; got != o.Name {
 			t.Errorf("%s %s is %q, want %s", o.Method, o.Path, got, o.Name)
 		}
@@ -484,7 +484,7 @@ func TestTheOpenAPIDocumentNamesEveryRoute(t *testing.T) {
 
 func TestTwoOperationsCannotClaimOneRoute(t *testing.T) {
 	t.Parallel()
-	c := (&echo.Bench{}).Catalogue()
+	c := (&echo.Bench{}).Catalog()
 	clash := c.Operations[0]
 	clash.Name = "Clash"
 	defer func() {
@@ -492,7 +492,7 @@ func TestTwoOperationsCannotClaimOneRoute(t *testing.T) {
 			t.Error("it was accepted")
 		}
 	}()
-	api.Handler(api.Config{Catalogue: op.Catalogue{Operations: append(c.Operations, clash)}})
+	api.Handler(api.Config{Catalog: op.Catalog{Operations: append(c.Operations, clash)}})
 }
 
 func parsed(t testing.TB, raw []byte) (v any) {

@@ -36,11 +36,11 @@ func arguments(o op.Operation, w http.ResponseWriter, r *http.Request) (map[stri
 		return nil, library.NewError(library.KindInvalid, library.CodeValidationFailed, "The query string is not well-formed; check its percent encoding.")
 	}
 	var errs []library.FieldError
-	for name, values := range unfold(o, query, args) {
+	for name, values := range parseDeepObjects(o, query, args) {
 		name = o.Field(name)
-		v, ok := typed(o.Input.Properties[name], values)
-		if !ok || !put(o, args, name, v) {
-			errs = append(errs, conflict(name))
+		v, ok := parseQueryValues(o.Input.Properties[name], values)
+		if !ok || !setArgument(o, args, name, v) {
+			errs = append(errs, conflictError(name))
 		}
 	}
 	for _, m := range placeholders.FindAllStringSubmatch(o.Path, -1) {
@@ -49,9 +49,9 @@ func arguments(o op.Operation, w http.ResponseWriter, r *http.Request) (map[stri
 			value = chi.URLParam(r, m[1])
 		}
 		name := o.Field(m[1])
-		v, _ := typed(o.Input.Properties[name], []string{value})
-		if !put(o, args, name, v) {
-			errs = append(errs, conflict(name))
+		v, _ := parseQueryValues(o.Input.Properties[name], []string{value})
+		if !setArgument(o, args, name, v) {
+			errs = append(errs, conflictError(name))
 		}
 	}
 	if len(errs) > 0 {
@@ -62,9 +62,9 @@ func arguments(o op.Operation, w http.ResponseWriter, r *http.Request) (map[stri
 
 var member = regexp.MustCompile(`^(\w+)\[(\w+)\]$`)
 
-// unfold collects the members of object arguments, filters[status]=Draft, into
+// parseDeepObjects collects the members of object arguments, filters[status]=Draft, into
 // args (the deepObject style of OpenAPI) and gives the rest of the query.
-func unfold(o op.Operation, query url.Values, args map[string]any) url.Values {
+func parseDeepObjects(o op.Operation, query url.Values, args map[string]any) url.Values {
 	rest := url.Values{}
 	for name, values := range query {
 		m := member.FindStringSubmatch(name)
@@ -83,7 +83,7 @@ func unfold(o op.Operation, query url.Values, args map[string]any) url.Values {
 			object = map[string]any{}
 			args[field] = object
 		}
-		if v, ok := typed(s.Properties[m[2]], values); ok && object[m[2]] == nil {
+		if v, ok := parseQueryValues(s.Properties[m[2]], values); ok && object[m[2]] == nil {
 			object[m[2]] = v
 		} else {
 			rest[name] = values // twice: the caller refuses it by name
@@ -92,14 +92,14 @@ func unfold(o op.Operation, query url.Values, args map[string]any) url.Values {
 	return rest
 }
 
-func conflict(name string) library.FieldError {
+func conflictError(name string) library.FieldError {
 	return library.FieldError{Field: name[:min(len(name), 100)], Code: "conflict",
 		Message: "The request gives this argument more than once, with different values.", Hint: "Send it once: in the path, the query or the body."}
 }
 
-// put adds an argument and reports false when another value is there already,
+// setArgument adds an argument and reports false when another value is there already,
 // in whichever spelling.
-func put(o op.Operation, args map[string]any, name string, v any) bool {
+func setArgument(o op.Operation, args map[string]any, name string, v any) bool {
 	for have, x := range args {
 		if have == name || o.Field(have) == name {
 			return reflect.DeepEqual(x, v)
@@ -109,10 +109,10 @@ func put(o op.Operation, args map[string]any, name string, v any) bool {
 	return true
 }
 
-// typed reads query values in the type that the schema asks for. What does not
+// parseQueryValues reads query values in the type that the schema asks for. What does not
 // have that type stays text, for the schema's own check to refuse. It reports
 // false for several values of an argument that takes one.
-func typed(s *huma.Schema, values []string) (any, bool) {
+func parseQueryValues(s *huma.Schema, values []string) (any, bool) {
 	if s != nil && s.Type == huma.TypeArray {
 		if list, ok := encodedList(values); ok {
 			return list, true
@@ -122,7 +122,7 @@ func typed(s *huma.Schema, values []string) (any, bool) {
 		}
 		list := make([]any, len(values))
 		for i, v := range values {
-			list[i] = scalar(s.Items, v)
+			list[i] = parseScalar(s.Items, v)
 		}
 		return list, true
 	}
@@ -131,7 +131,7 @@ func typed(s *huma.Schema, values []string) (any, bool) {
 			return nil, false
 		}
 	}
-	return scalar(s, values[0]), true
+	return parseScalar(s, values[0]), true
 }
 
 // encodedList reads a list that was sent as one JSON text, for values with commas.
@@ -154,15 +154,15 @@ func splitList(v string) []string {
 	return strings.Split(v, ",")
 }
 
-var numeral = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
-func scalar(s *huma.Schema, v string) any {
+func parseScalar(s *huma.Schema, v string) any {
 	if s == nil {
 		return v
 	}
 	switch s.Type {
 	case huma.TypeInteger, huma.TypeNumber:
-		if numeral.MatchString(v) {
+		if jsonNumber.MatchString(v) {
 			return json.Number(v)
 		}
 	case huma.TypeBoolean:

@@ -32,17 +32,17 @@ func Document(cfg Config, extra []ExtraRoute) *huma.OpenAPI {
 	if cfg.PublicURL != "" {
 		doc.Servers = []*huma.Server{{URL: strings.TrimSuffix(cfg.PublicURL, "/")}}
 	}
-	for _, o := range cfg.Catalogue.Operations {
-		doc.AddOperation(describe(o))
+	for _, o := range cfg.Catalog.Operations {
+		doc.AddOperation(describeOperation(o))
 	}
 	for _, x := range extra {
 		doc.AddOperation(describeExtra(x))
 	}
-	doc.Tags = tagsOf(cfg.Catalogue)
+	doc.Tags = tagsOf(cfg.Catalog)
 	return doc
 }
 
-func tagsOf(c op.Catalogue) []*huma.Tag {
+func tagsOf(c op.Catalog) []*huma.Tag {
 	tags := []*huma.Tag{}
 	for _, d := range op.Domains {
 		if slices.ContainsFunc(c.Operations, func(o op.Operation) bool { return o.Domain == d }) {
@@ -52,7 +52,7 @@ func tagsOf(c op.Catalogue) []*huma.Tag {
 	return append(tags, &huma.Tag{Name: "service", Description: "Routes that are no operations."})
 }
 
-func describe(o op.Operation) *huma.Operation {
+func describeOperation(o op.Operation) *huma.Operation {
 	d := &huma.Operation{Method: o.Method, Path: o.Path, OperationID: o.Name, Summary: o.Title, Tags: []string{string(o.Domain)},
 		Description: o.Doc + "\n\nPermission: " + string(o.Permission) + ".", Security: keySecurity}
 	body := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}, AdditionalProperties: false}
@@ -80,8 +80,8 @@ func describe(o op.Operation) *huma.Operation {
 	if status == 0 {
 		status = http.StatusOK
 	}
-	d.Responses = problems(o)
-	d.Responses[strconv.Itoa(status)] = &huma.Response{Description: "Done.", Headers: answerHeaders(o), Content: map[string]*huma.MediaType{jsonType: {Schema: outputSchema(o)}}}
+	d.Responses = problemResponses(o)
+	d.Responses[strconv.Itoa(status)] = &huma.Response{Description: "Done.", Headers: responseHeaders(o), Content: map[string]*huma.MediaType{jsonType: {Schema: outputSchema(o)}}}
 	return d
 }
 
@@ -145,7 +145,7 @@ func headerParameters(o op.Operation) []*huma.Param {
 	return list
 }
 
-func answerHeaders(o op.Operation) map[string]*huma.Param {
+func responseHeaders(o op.Operation) map[string]*huma.Param {
 	text := &huma.Schema{Type: huma.TypeString}
 	h := map[string]*huma.Param{"X-Request-Id": {Schema: text}}
 	if o.Rate != "" {
@@ -157,8 +157,8 @@ func answerHeaders(o op.Operation) map[string]*huma.Param {
 	return h
 }
 
-// problems lists what any operation may answer, in words for people.
-func problems(o op.Operation) map[string]*huma.Response {
+// problemResponses lists what any operation may answer, in words for people.
+func problemResponses(o op.Operation) map[string]*huma.Response {
 	statuses := []int{400, 401, 403, 404, 500, 503}
 	if o.Method != http.MethodGet && o.Method != http.MethodDelete {
 		statuses = append(statuses, 409, 413, 415, 422, 507)

@@ -21,38 +21,38 @@ func (s *server) operation(o op.Operation) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		actor, err := s.Auth.Authenticate(r)
 		if err != nil {
-			s.fail(w, r, err)
+			s.writeError(w, r, err)
 			return
 		}
-		note(r.Context(), actor)
+		setActor(r.Context(), actor)
 		if !actor.Can(o.Permission) { // before a body is read for nothing
-			s.fail(w, r, op.MissingPermission(o.Permission, o.Name))
+			s.writeError(w, r, op.MissingPermission(o.Permission, o.Name))
 			return
 		}
 		args, err := arguments(o, w, r)
 		if err != nil {
-			s.fail(w, r, err)
+			s.writeError(w, r, err)
 			return
 		}
 		res, err := s.Caller.Call(r.Context(), o, actor, args, op.CallOptions{Transport: "rest", IdempotencyKey: r.Header.Get("Idempotency-Key")})
-		rateHeaders(w.Header(), res.Rate)
+		setRateLimitHeaders(w.Header(), res.Rate)
 		if err != nil {
-			s.fail(w, r, err)
+			s.writeError(w, r, err)
 			return
 		}
-		s.answer(w, r, o, res)
+		s.writeResult(w, r, o, res)
 	})
 }
 
-// answer writes a result as JSON; a GET gets a weak ETag and may be answered 304.
-func (s *server) answer(w http.ResponseWriter, r *http.Request, o op.Operation, res op.Result) {
+// writeResult writes a result as JSON; a GET gets a weak ETag and may be answered 304.
+func (s *server) writeResult(w http.ResponseWriter, r *http.Request, o op.Operation, res op.Result) {
 	body, err := op.EncodeOutput(res.Value)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	if body, err = withAttachments(body, op.Attachments(res.Value)); err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	h := w.Header()
@@ -71,7 +71,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, o op.Operation, 
 		h.Set("ETag", tag)
 		h.Set("Cache-Control", "private, no-cache")
 		h.Set("Vary", "Authorization, X-API-Key, api-key, X-Tenant-ID")
-		if matches(r.Header.Values("If-None-Match"), tag) {
+		if etagMatches(r.Header.Values("If-None-Match"), tag) {
 			h.Del("Content-Type")
 			w.WriteHeader(http.StatusNotModified)
 			return
@@ -107,8 +107,8 @@ func withAttachments(body []byte, list []op.Attachment) ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// matches compares entity tags weakly (RFC 9110 §13.1.2).
-func matches(headers []string, tag string) bool {
+// etagMatches compares entity tags weakly (RFC 9110 §13.1.2).
+func etagMatches(headers []string, tag string) bool {
 	for _, h := range headers {
 		for t := range strings.SplitSeq(h, ",") {
 			t = strings.TrimSpace(t)
@@ -120,9 +120,9 @@ func matches(headers []string, tag string) bool {
 	return false
 }
 
-// rateHeaders tells a client where it stands, in the form of the IETF draft on
+// setRateLimitHeaders tells a client where it stands, in the form of the IETF draft on
 // RateLimit header fields.
-func rateHeaders(h http.Header, rate *op.RateState) {
+func setRateLimitHeaders(h http.Header, rate *op.RateState) {
 	if rate == nil {
 		return
 	}

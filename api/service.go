@@ -76,7 +76,7 @@ func (m *Metrics) count(method, route string, status int, took time.Duration) {
 const codeNotReady = "NOT_READY"
 
 func health(w http.ResponseWriter, _ *http.Request, _ library.Actor) error {
-	return state(w, "ok")
+	return writeStatus(w, "ok")
 }
 
 func (s *server) ready(w http.ResponseWriter, r *http.Request, _ library.Actor) error {
@@ -86,10 +86,10 @@ func (s *server) ready(w http.ResponseWriter, r *http.Request, _ library.Actor) 
 				Detail: "A part of the service does not answer. Its log says which.", Cause: err}
 		}
 	}
-	return state(w, "ready")
+	return writeStatus(w, "ready")
 }
 
-func state(w http.ResponseWriter, word string) error {
+func writeStatus(w http.ResponseWriter, word string) error {
 	w.Header().Set("Content-Type", jsonType)
 	w.Header().Set("Cache-Control", "no-store")
 	_, _ = io.WriteString(w, `{"status":"`+word+`"}`+"\n") // the client has gone; there is nobody left to tell

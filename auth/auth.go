@@ -28,27 +28,27 @@ import (
 )
 
 const (
-	// freshFor is how long a checked key is trusted without asking the database,
+	// keyCacheTTL is how long a checked key is trusted without asking the database,
 	// and so the longest that a revoked key lives on.
-	freshFor = time.Second
-	// rememberedKeys bounds the cache, also against floods of keys that do not exist.
-	rememberedKeys = 10_000
-	// lookUpWithin bounds one look-up, which several requests may share.
-	lookUpWithin = 5 * time.Second
-	// touchEvery is how fine last_used_at is.
-	touchEvery = time.Minute
+	keyCacheTTL = time.Second
+	// keyCacheSize bounds the cache, also against floods of keys that do not exist.
+	keyCacheSize = 10_000
+	// lookupTimeout bounds one look-up, which several requests may share.
+	lookupTimeout = 5 * time.Second
+	// lastUsedInterval is how fine last_used_at is.
+	lastUsedInterval = time.Minute
 )
 
 // Authenticator checks credentials. It is safe for concurrent use.
 type Authenticator struct {
 	store   *store.Store
-	checked *lru.Cache[[32]byte, *checkedKey]
-	asking  singleflight.Group
+	cache   *lru.Cache[[32]byte, *cachedKey]
+	lookups singleflight.Group
 	now     func() time.Time
 }
 
-// checkedKey is what the database said of a key, and when.
-type checkedKey struct {
+// cachedKey is what the database said of a key, and when.
+type cachedKey struct {
 	key       store.Key
 	found     bool
 	checkedAt time.Time
@@ -57,11 +57,11 @@ type checkedKey struct {
 
 // New makes an authenticator over the store's keys.
 func New(s *store.Store) *Authenticator {
-	checked, err := lru.New[[32]byte, *checkedKey](rememberedKeys)
+	checked, err := lru.New[[32]byte, *cachedKey](keyCacheSize)
 	if err != nil {
 		panic(err) // only a size below one can fail
 	}
-	return &Authenticator{store: s, checked: checked, now: time.Now}
+	return &Authenticator{store: s, cache: checked, now: time.Now}
 }
 
 // Authenticate gives the actor of a request. Errors: KEY_IN_URL, UNAUTHENTICATED,
@@ -76,7 +76,7 @@ func (a *Authenticator) Authenticate(r *http.Request) (library.Actor, error) {
 		return library.Actor{}, err
 	}
 	if !wellFormed(secret) {
-		return library.Actor{}, refused("The credential is not an API key of this service. Session and access tokens are not accepted; create a key that starts with " + prefix + ".")
+		return library.Actor{}, unauthenticated("The credential is not an API key of this service. Session and access tokens are not accepted; create a key that starts with " + prefix + ".")
 	}
 	k, err := a.check(r.Context(), sha256.Sum256([]byte(secret)))
 	if err != nil {
@@ -88,41 +88,41 @@ func (a *Authenticator) Authenticate(r *http.Request) (library.Actor, error) {
 
 // check gives a key that is known, not revoked and not expired.
 func (a *Authenticator) check(ctx context.Context, hash [32]byte) (store.Key, error) {
-	c, ok := a.checked.Get(hash)
-	if !ok || a.now().Sub(c.checkedAt) >= freshFor {
+	c, ok := a.cache.Get(hash)
+	if !ok || a.now().Sub(c.checkedAt) >= keyCacheTTL {
 		var err error
-		if c, err = a.lookUp(ctx, hash, c); err != nil {
+		if c, err = a.lookup(ctx, hash, c); err != nil {
 			return store.Key{}, err
 		}
 	}
 	switch {
 	case !c.found:
-		return store.Key{}, refused("This API key is not known. It may belong to another installation; create a key here.")
+		return store.Key{}, unauthenticated("This API key is not known. It may belong to another installation; create a key here.")
 	case c.key.RevokedAt != nil:
-		return store.Key{}, refused("This API key was revoked. Create a new one.")
+		return store.Key{}, unauthenticated("This API key was revoked. Create a new one.")
 	case c.key.ExpiresAt != nil && !a.now().Before(*c.key.ExpiresAt):
-		return store.Key{}, refused("This API key has expired. Create a new one.")
+		return store.Key{}, unauthenticated("This API key has expired. Create a new one.")
 	}
-	a.touch(ctx, c)
+	a.recordUse(ctx, c)
 	return c.key, nil
 }
 
-// lookUp asks the database, once for all requests that wait for the same key. A
+// lookup asks the database, once for all requests that wait for the same key. A
 // request that goes away does not take the answer from the others.
-func (a *Authenticator) lookUp(ctx context.Context, hash [32]byte, before *checkedKey) (*checkedKey, error) {
-	v, err, _ := a.asking.Do(string(hash[:]), func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookUpWithin)
+func (a *Authenticator) lookup(ctx context.Context, hash [32]byte, before *cachedKey) (*cachedKey, error) {
+	v, err, _ := a.lookups.Do(string(hash[:]), func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
 		defer cancel()
 		asked := a.now() // before the answer: what changes meanwhile is seen in time
 		k, found, err := a.store.FindKey(ctx, hash)
 		if err != nil {
 			return nil, err
 		}
-		c := &checkedKey{key: k, found: found, checkedAt: asked, touchedAt: new(atomic.Int64)}
+		c := &cachedKey{key: k, found: found, checkedAt: asked, touchedAt: new(atomic.Int64)}
 		if before != nil {
 			c.touchedAt = before.touchedAt
 		}
-		a.checked.Add(hash, c)
+		a.cache.Add(hash, c)
 		return c, nil
 	})
 	if err != nil {
@@ -132,18 +132,18 @@ func (a *Authenticator) lookUp(ctx context.Context, hash [32]byte, before *check
 		}
 		return nil, library.AsError(err)
 	}
-	return v.(*checkedKey), nil
+	return v.(*cachedKey), nil
 }
 
-// touch notes the use of a key in the background, at most once a minute.
-func (a *Authenticator) touch(ctx context.Context, c *checkedKey) {
+// recordUse notes the use of a key in the background, at most once a minute.
+func (a *Authenticator) recordUse(ctx context.Context, c *cachedKey) {
 	last, now := c.touchedAt.Load(), a.now().Unix()
-	if now-last < int64(touchEvery/time.Second) || !c.touchedAt.CompareAndSwap(last, now) {
+	if now-last < int64(lastUsedInterval/time.Second) || !c.touchedAt.CompareAndSwap(last, now) {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
 	go func() {
-		ctx, cancel := context.WithTimeout(ctx, lookUpWithin)
+		ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 		defer cancel()
 		if err := panics.Try(func() error { return a.store.TouchKey(ctx, c.key.Tenant, c.key.ID) }); err != nil {
 			slog.DebugContext(ctx, "noting the use of a key", "key_id", c.key.ID, "error", err)
@@ -165,7 +165,7 @@ func actorOf(k store.Key) library.Actor {
 
 // chooseTenant obeys X-Tenant-ID within the tenants of the key.
 func chooseTenant(actor library.Actor, h http.Header) (library.Actor, error) {
-	sent, there, err := single(h, "X-Tenant-ID")
+	sent, there, err := singleHeader(h, "X-Tenant-ID")
 	if err != nil || !there {
 		return actor, err
 	}
@@ -177,6 +177,6 @@ func chooseTenant(actor library.Actor, h http.Header) (library.Actor, error) {
 	return actor, nil
 }
 
-func refused(detail string) error {
+func unauthenticated(detail string) error {
 	return library.NewError(library.KindUnauthenticated, library.CodeUnauthenticated, "%s", detail)
 }

@@ -41,13 +41,13 @@ func open(t testing.TB) bench {
 	return bench{Store: s, Authenticator: auth.New(s), url: url, one: tenant("one"), two: tenant("two")}
 }
 
-func (b bench) key(t testing.TB, change func(*auth.Request)) (string, store.Key) {
+func (b bench) key(t testing.TB, change func(*auth.KeyRequest)) (string, store.Key) {
 	t.Helper()
-	want := auth.Request{Name: "a key", Tenant: b.one, Permissions: []library.Permission{library.PermWrite}}
+	want := auth.KeyRequest{Name: "a key", Tenant: b.one, Permissions: []library.Permission{library.PermWrite}}
 	if change != nil {
 		change(&want)
 	}
-	secret, k, err := auth.Issue(t.Context(), b.Store, operator, want)
+	secret, k, err := auth.IssueKey(t.Context(), b.Store, operator, want)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestCredentialsInEveryForm(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	key, k := b.key(t, nil)
-	both, _ := b.key(t, func(r *auth.Request) { r.MoreTenants = []library.TenantID{b.two} })
+	both, _ := b.key(t, func(r *auth.KeyRequest) { r.MoreTenants = []library.TenantID{b.two} })
 	wrongSum := key[:len(key)-1] + string("01"[b2i(key[len(key)-1] == '0')])
 	unknown := auth.NewSecret()
 	cases := map[string]struct {
@@ -148,7 +148,7 @@ func TestARevokedKeyIsDeadWithinFiveSecondsAndAnExpiredOneAtOnce(t *testing.T) {
 	b := open(t)
 	key, k := b.key(t, nil)
 	soon := time.Now().Add(700 * time.Millisecond)
-	short, _ := b.key(t, func(r *auth.Request) { r.ExpiresAt = &soon })
+	short, _ := b.key(t, func(r *auth.KeyRequest) { r.ExpiresAt = &soon })
 	for _, x := range []string{key, short} {
 		if _, f := b.ask("/", "X-API-Key", x); f != nil {
 			t.Fatal(f)
@@ -194,19 +194,19 @@ func TestKeysCannotMakeKeysAndRequestsAreChecked(t *testing.T) {
 	past := time.Now().Add(-time.Second)
 	for name, c := range map[string]struct {
 		actor library.Actor
-		want  auth.Request
+		want  auth.KeyRequest
 		code  string
 	}{
-		"a key that wants a key": {library.Actor{Kind: library.ActorKey, ID: "k", Permissions: library.Permissions}, auth.Request{Name: "n", Tenant: b.one}, library.CodePermissionRequired},
-		"an unknown permission":  {operator, auth.Request{Name: "n", Tenant: b.one, Permissions: []library.Permission{"root"}}, library.CodeValidationFailed},
-		"no name":                {operator, auth.Request{Name: " ", Tenant: b.one}, library.CodeValidationFailed},
-		"an unknown tenant":      {operator, auth.Request{Name: "n", Tenant: "33333333-3333-4333-8333-333333333333"}, library.CodeNotFound},
-		"a tenant that is none":  {operator, auth.Request{Name: "n", Tenant: "x"}, library.CodeNotFound},
-		"an unknown more tenant": {operator, auth.Request{Name: "n", Tenant: b.one, MoreTenants: []library.TenantID{"33333333-3333-4333-8333-333333333333"}}, library.CodeNotFound},
-		"an expiry in the past":  {operator, auth.Request{Name: "n", Tenant: b.one, ExpiresAt: &past}, library.CodeValidationFailed},
+		"a key that wants a key": {library.Actor{Kind: library.ActorKey, ID: "k", Permissions: library.Permissions}, auth.KeyRequest{Name: "n", Tenant: b.one}, library.CodePermissionRequired},
+		"an unknown permission":  {operator, auth.KeyRequest{Name: "n", Tenant: b.one, Permissions: []library.Permission{"root"}}, library.CodeValidationFailed},
+		"no name":                {operator, auth.KeyRequest{Name: " ", Tenant: b.one}, library.CodeValidationFailed},
+		"an unknown tenant":      {operator, auth.KeyRequest{Name: "n", Tenant: "33333333-3333-4333-8333-333333333333"}, library.CodeNotFound},
+		"a tenant that is none":  {operator, auth.KeyRequest{Name: "n", Tenant: "x"}, library.CodeNotFound},
+		"an unknown more tenant": {operator, auth.KeyRequest{Name: "n", Tenant: b.one, MoreTenants: []library.TenantID{"33333333-3333-4333-8333-333333333333"}}, library.CodeNotFound},
+		"an expiry in the past":  {operator, auth.KeyRequest{Name: "n", Tenant: b.one, ExpiresAt: &past}, library.CodeValidationFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			secret, _, err := auth.Issue(t.Context(), b.Store, c.actor, c.want)
+			secret, _, err := auth.IssueKey(t.Context(), b.Store, c.actor, c.want)
 			if f := library.AsError(err); err == nil || f.Code != c.code || secret != "" {
 				t.Errorf("%q %v, want %s", secret, err, c.code)
 			}
@@ -217,7 +217,7 @@ func TestKeysCannotMakeKeysAndRequestsAreChecked(t *testing.T) {
 func TestTheStoreHoldsNoSecretAndEveryChangeOfAKeyHasItsAuditRow(t *testing.T) {
 	t.Parallel()
 	b := open(t)
-	secret, k := b.key(t, func(r *auth.Request) { r.Permissions = []library.Permission{library.PermAdmin, library.PermSearch} })
+	secret, k := b.key(t, func(r *auth.KeyRequest) { r.Permissions = []library.Permission{library.PermAdmin, library.PermSearch} })
 	if err := b.RevokeKey(t.Context(), operator, b.one, k.ID); err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func credential(h http.Header) (string, error) {
 	for _, v := range h.Values("Authorization") {
 		scheme, token, _ := strings.Cut(strings.TrimSpace(v), " ")
 		if !strings.EqualFold(scheme, "Bearer") {
-			return "", refused("The Authorization header must have the form: Bearer <API key>.")
+			return "", unauthenticated("The Authorization header must have the form: Bearer <API key>.")
 		}
 		found = append(found, strings.TrimSpace(token))
 	}
@@ -30,7 +30,7 @@ func credential(h http.Header) (string, error) {
 		}
 	}
 	if len(found) == 0 {
-		return "", refused("Send an API key: Authorization: Bearer <key>, or X-API-Key: <key>.")
+		return "", unauthenticated("Send an API key: Authorization: Bearer <key>, or X-API-Key: <key>.")
 	}
 	for _, c := range found[1:] {
 		if c != found[0] {
@@ -41,8 +41,8 @@ func credential(h http.Header) (string, error) {
 	return found[0], nil
 }
 
-// single gives the value of a header that may be there once.
-func single(h http.Header, name string) (value string, there bool, err error) {
+// singleHeader gives the value of a header that may be there once.
+func singleHeader(h http.Header, name string) (value string, there bool, err error) {
 	values := h.Values(name)
 	if len(values) == 0 {
 		return "", false, nil
@@ -55,8 +55,8 @@ func single(h http.Header, name string) (value string, there bool, err error) {
 	return strings.TrimSpace(values[0]), true, nil
 }
 
-// keyLike finds a key inside other text, complete or cut off.
-var keyLike = regexp.MustCompile(prefix + `[0-9A-Za-z]{16,}`)
+// keyPattern finds a key inside other text, complete or cut off.
+var keyPattern = regexp.MustCompile(prefix + `[0-9A-Za-z]{16,}`)
 
 // RefuseKeyInURL gives KEY_IN_URL when the URL holds anything that looks like a
 // key: URLs end up in logs, histories and referrers (spec §5). Every route asks
@@ -65,21 +65,21 @@ func RefuseKeyInURL(r *http.Request) error {
 	if !strings.Contains(r.URL.Path, prefix) && r.URL.RawQuery == "" {
 		return nil
 	}
-	if keyLike.MatchString(r.URL.Path) || keyLike.MatchString(r.URL.RawQuery) || inValues(r) {
+	if keyPattern.MatchString(r.URL.Path) || keyPattern.MatchString(r.URL.RawQuery) || inDecodedValues(r) {
 		return library.NewError(library.KindInvalid, library.CodeKeyInURL,
 			"A key must not be sent in a URL, where logs and histories keep it. Revoke this key, create a new one, and send that in the Authorization header.")
 	}
 	return nil
 }
 
-// inValues looks behind percent encoding.
-func inValues(r *http.Request) bool {
+// inDecodedValues looks behind percent encoding.
+func inDecodedValues(r *http.Request) bool {
 	for name, values := range r.URL.Query() {
-		if keyLike.MatchString(name) {
+		if keyPattern.MatchString(name) {
 			return true
 		}
 		for _, v := range values {
-			if keyLike.MatchString(v) {
+			if keyPattern.MatchString(v) {
 				return true
 			}
 		}

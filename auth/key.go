@@ -28,8 +28,8 @@ const (
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// Request is what somebody wants of a new key. Read is always carried.
-type Request struct {
+// KeyRequest is what somebody wants of a new key. Read is always carried.
+type KeyRequest struct {
 	Name        string
 	Tenant      library.TenantID   // its default tenant
 	MoreTenants []library.TenantID // further tenants it may choose with X-Tenant-ID
@@ -37,9 +37,9 @@ type Request struct {
 	ExpiresAt   *time.Time // nil: never
 }
 
-// Issue makes and stores a key and gives its secret, which nobody can get again.
+// IssueKey makes and stores a key and gives its secret, which nobody can get again.
 // A key cannot issue keys: that is how one with few permissions would get more.
-func Issue(ctx context.Context, s *store.Store, actor library.Actor, want Request) (secret string, k store.Key, err error) {
+func IssueKey(ctx context.Context, s *store.Store, actor library.Actor, want KeyRequest) (secret string, k store.Key, err error) {
 	if actor.Kind == library.ActorKey {
 		return "", k, library.NewError(library.KindForbidden, library.CodePermissionRequired,
 			"API keys cannot manage API keys. Use the command line on the server.")
@@ -53,7 +53,7 @@ func Issue(ctx context.Context, s *store.Store, actor library.Actor, want Reques
 	}
 	secret = newSecret()
 	k = store.Key{ID: newKeyID(), Tenant: want.Tenant, Name: want.Name, Hint: secret[len(secret)-hintLength:],
-		Permissions: permissions, MoreTenants: others(want.MoreTenants, want.Tenant), ExpiresAt: want.ExpiresAt}
+		Permissions: permissions, MoreTenants: otherTenants(want.MoreTenants, want.Tenant), ExpiresAt: want.ExpiresAt}
 	if err := s.CreateKey(ctx, actor, &k, sha256.Sum256([]byte(secret))); err != nil {
 		return "", k, err
 	}
@@ -76,7 +76,7 @@ func permissionsOf(want []library.Permission) ([]library.Permission, error) {
 	return out, nil
 }
 
-func others(tenants []library.TenantID, first library.TenantID) []library.TenantID {
+func otherTenants(tenants []library.TenantID, first library.TenantID) []library.TenantID {
 	out := []library.TenantID{}
 	for _, t := range tenants {
 		if t != first && !slices.Contains(out, t) {

@@ -28,12 +28,12 @@ type Authenticator interface {
 	Authenticate(r *http.Request) (library.Actor, error)
 }
 
-// Config is what the endpoint needs. Catalogue, Caller and Auth are required.
+// Config is what the endpoint needs. Catalog, Caller and Auth are required.
 type Config struct {
-	Catalogue op.Catalogue
-	Caller    *op.Caller
-	Auth      Authenticator
-	Version   string // of the product
+	Catalog op.Catalog
+	Caller  *op.Caller
+	Auth    Authenticator
+	Version string // of the product
 
 	PublicURL      string   // how clients reach the service; pages of this origin may call
 	AllowedOrigins []string // further origins whose pages may call, such as https://inspector.example
@@ -59,12 +59,12 @@ type Endpoint struct {
 
 const (
 	name = "vitrine"
-	// rememberedEnds bounds the list of ended sessions. One that falls off it, or
+	// maxEndedSessions bounds the list of ended sessions. One that falls off it, or
 	// is used at another replica, works on: sessions hold nothing worth guarding.
-	rememberedEnds = 10_000
-	// listsFresh is how long a client may keep the lists of tools, resources and
+	maxEndedSessions = 10_000
+	// listTTL is how long a client may keep the lists of tools, resources and
 	// prompts: they change with a release or with the key's permissions.
-	listsFresh = 5 * time.Minute
+	listTTL = 5 * time.Minute
 )
 
 const instructions = `Vitrine is a library of AI-generated media. Every asset is named by asset_h, 40 hex digits; pass it on unchanged.
@@ -84,17 +84,17 @@ func Handler(cfg Config) *Endpoint {
 	if e.cfg.SessionIdle == 0 {
 		e.cfg.SessionIdle = 10 * time.Minute
 	}
-	ended, err := lru.New[string, struct{}](rememberedEnds)
+	ended, err := lru.New[string, struct{}](maxEndedSessions)
 	if err != nil {
 		panic(err) // only a size below one can fail
 	}
 	e.ended = ended
 	hooks := &server.Hooks{}
-	hooks.AddAfterListTools(e.hideTools)
-	hooks.AddAfterListResources(e.hideResources)
-	hooks.AddAfterListResourceTemplates(e.hideTemplates)
-	hooks.AddBeforeReadResource(func(ctx context.Context, id any, _ *mcp.ReadResourceRequest) { visitOf(ctx).reply.id = id })
-	hooks.AddBeforeGetPrompt(func(ctx context.Context, id any, _ *mcp.GetPromptRequest) { visitOf(ctx).reply.id = id })
+	hooks.AddAfterListTools(e.filterTools)
+	hooks.AddAfterListResources(e.filterResources)
+	hooks.AddAfterListResourceTemplates(e.filterTemplates)
+	hooks.AddBeforeReadResource(func(ctx context.Context, id any, _ *mcp.ReadResourceRequest) { stateOf(ctx).writer.id = id })
+	hooks.AddBeforeGetPrompt(func(ctx context.Context, id any, _ *mcp.GetPromptRequest) { stateOf(ctx).writer.id = id })
 	s := server.NewMCPServer(name, cfg.Version,
 		server.WithTitle("Vitrine"),
 		server.WithInstructions(instructions),
@@ -102,7 +102,7 @@ func Handler(cfg Config) *Endpoint {
 		server.WithToolCapabilities(false),
 		server.WithResourceCapabilities(false, false),
 		server.WithPromptCapabilities(false),
-		server.WithCacheHints(listsFresh.Milliseconds(), mcp.CacheScopePrivate),
+		server.WithCacheHints(listTTL.Milliseconds(), mcp.CacheScopePrivate),
 		server.WithMethodCacheHints(mcp.MethodResourcesRead, 0, mcp.CacheScopePrivate),
 	)
 	e.addTools(s)
@@ -112,7 +112,7 @@ func Handler(cfg Config) *Endpoint {
 		server.WithSessionIdManagerResolver(sessions{}),
 		server.WithSessionIdleTTL(e.cfg.SessionIdle),
 		server.WithDisableLocalhostProtection(cfg.TrustHost),
-		server.WithStreamableHTTPLogger(quiet(e.log)),
+		server.WithStreamableHTTPLogger(warningsOnly(e.log)),
 	)
 	return e
 }
@@ -120,9 +120,9 @@ func Handler(cfg Config) *Endpoint {
 // Close ends the background work. The endpoint must not be used afterwards.
 func (e *Endpoint) Close(ctx context.Context) error { return e.transport.Shutdown(ctx) }
 
-// quiet keeps the library's routine messages, such as swept sessions, out of the
+// warningsOnly keeps the library's routine messages, such as swept sessions, out of the
 // log of the service.
-func quiet(log *slog.Logger) *slog.Logger { return slog.New(warnings{log.Handler()}) }
+func warningsOnly(log *slog.Logger) *slog.Logger { return slog.New(warnings{log.Handler()}) }
 
 type warnings struct{ slog.Handler }
 

@@ -87,8 +87,8 @@ func tools(t testing.TB, c *echo.Client) []tool {
 
 func everyToolIsListedWithAllThatClientsNeed(t *testing.T, s *echo.Server, c *echo.Client) {
 	list := tools(t, c)
-	if len(list) != len(s.Catalogue().Operations) {
-		t.Errorf("%d tools, want %d", len(list), len(s.Catalogue().Operations))
+	if len(list) != len(s.Catalog().Operations) {
+		t.Errorf("%d tools, want %d", len(list), len(s.Catalog().Operations))
 	}
 	if !slices.IsSortedFunc(list, func(a, b tool) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Error("the order is not stable")
@@ -229,12 +229,12 @@ func resourcesAndPromptsAnswerOrRefuseInTheirEra(t *testing.T, s *echo.Server, c
 }
 
 func TestEverySchemaCompilesAndEveryExampleFits(t *testing.T) {
-	echo.CheckSchemas(t, (&echo.Bench{}).Catalogue())
+	echo.CheckSchemas(t, (&echo.Bench{}).Catalog())
 }
 
 func theTokenEstimateIsCloseToTheRealList(t *testing.T, s *echo.Server) {
 	estimate := 0
-	for _, o := range s.Catalogue().Operations {
+	for _, o := range s.Catalog().Operations {
 		estimate += op.ToolTokens(o)
 	}
 	real := len(s.Connect(t, echo.Legacy, s.Admin).Send(t, "tools/list", nil).Body) / 4

@@ -64,7 +64,7 @@ func theSameArgumentsGiveTheSameAnswerOverEveryTransport(t *testing.T, s *echo.S
 			}
 		}
 	}
-	for _, o := range s.Catalogue().Operations {
+	for _, o := range s.Catalog().Operations {
 		if o.Name == "EchoWrite" {
 			continue // its answers count
 		}
@@ -80,11 +80,11 @@ func theSameArgumentsGiveTheSameAnswerOverEveryTransport(t *testing.T, s *echo.S
 		args["nonsense"] = "x"
 		compare(o, args)
 	}
-	fail, _ := s.Catalogue().Find("EchoFail")
+	fail, _ := s.Catalog().Find("EchoFail")
 	for _, kind := range []string{"invalid", "not_found", "conflict", "gone", "precondition", "unprocessable", "rate_limited", "unavailable", "storage_full", "internal", "plain", "panic"} {
 		compare(fail, map[string]any{"kind": kind})
 	}
-	plain, _ := s.Catalogue().Find("Echo")
+	plain, _ := s.Catalog().Find("Echo")
 	randtest.Check(t, func(rt *rapid.T) {
 		args := rapid.MapOfN(rapid.SampledFrom([]string{"text", "count", "orderBy", "order_by", "tags", "filters", "seed", "exact", "tenant_id", "either", "other"}),
 			rapid.OneOf(rapid.SampledFrom([]any{nil, "", "fox", "created", true, 1.5, 7, []any{"a"}, []any{1}, map[string]any{"status": "Draft"}, map[string]any{"stat": 1}, string(s.Other)}),

@@ -15,56 +15,56 @@ import (
 	"vitrine/op"
 )
 
-// errRefused ends a handler whose answer stands in the reply.
-var errRefused = errors.New("refused")
+// errProtocol ends a handler whose answer stands in the reply.
+var errProtocol = errors.New("refused")
 
 // addResources renders resources, and templates where the URI has a {name}.
 func (e *Endpoint) addResources(s *server.MCPServer) {
-	for _, r := range e.cfg.Catalogue.Resources {
+	for _, r := range e.cfg.Catalog.Resources {
 		if strings.Contains(r.URI, "{") {
 			t := mcp.NewResourceTemplate(r.URI, r.Name, mcp.WithTemplateDescription(r.Doc), mcp.WithTemplateMIMEType(r.MIMEType))
 			t.Title = r.Title
-			s.AddResourceTemplate(t, server.ResourceTemplateHandlerFunc(e.read(r)))
+			s.AddResourceTemplate(t, server.ResourceTemplateHandlerFunc(e.readResource(r)))
 			continue
 		}
 		res := mcp.NewResource(r.URI, r.Name, mcp.WithResourceDescription(r.Doc), mcp.WithMIMEType(r.MIMEType))
 		res.Title = r.Title
-		s.AddResource(res, e.read(r))
+		s.AddResource(res, e.readResource(r))
 	}
 }
 
-// hideResources leaves out of a list what the credential may not read.
-func (e *Endpoint) hideResources(ctx context.Context, _ any, _ *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {
-	result.Resources = slices.DeleteFunc(slices.Clone(result.Resources), func(r mcp.Resource) bool { return !e.mayRead(ctx, r.URI) })
+// filterResources leaves out of a list what the credential may not read.
+func (e *Endpoint) filterResources(ctx context.Context, _ any, _ *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {
+	result.Resources = slices.DeleteFunc(slices.Clone(result.Resources), func(r mcp.Resource) bool { return !e.canRead(ctx, r.URI) })
 }
 
-// hideTemplates does the same for templates.
-func (e *Endpoint) hideTemplates(ctx context.Context, _ any, _ *mcp.ListResourceTemplatesRequest, result *mcp.ListResourceTemplatesResult) {
-	result.ResourceTemplates = slices.DeleteFunc(slices.Clone(result.ResourceTemplates), func(r mcp.ResourceTemplate) bool { return !e.mayRead(ctx, r.URITemplate.Raw()) })
+// filterTemplates does the same for templates.
+func (e *Endpoint) filterTemplates(ctx context.Context, _ any, _ *mcp.ListResourceTemplatesRequest, result *mcp.ListResourceTemplatesResult) {
+	result.ResourceTemplates = slices.DeleteFunc(slices.Clone(result.ResourceTemplates), func(r mcp.ResourceTemplate) bool { return !e.canRead(ctx, r.URITemplate.Raw()) })
 }
 
-func (e *Endpoint) mayRead(ctx context.Context, uri string) bool {
-	i := slices.IndexFunc(e.cfg.Catalogue.Resources, func(r op.Resource) bool { return r.URI == uri })
-	return i >= 0 && allows(visitOf(ctx).actor, e.cfg.Catalogue.Resources[i])
+func (e *Endpoint) canRead(ctx context.Context, uri string) bool {
+	i := slices.IndexFunc(e.cfg.Catalog.Resources, func(r op.Resource) bool { return r.URI == uri })
+	return i >= 0 && hasPermission(stateOf(ctx).actor, e.cfg.Catalog.Resources[i])
 }
 
-func allows(actor library.Actor, r op.Resource) bool {
+func hasPermission(actor library.Actor, r op.Resource) bool {
 	return r.Permission == "" || actor.Can(r.Permission)
 }
 
-// read answers resources/read for one resource.
-func (e *Endpoint) read(r op.Resource) server.ResourceHandlerFunc {
+// readResource answers resources/read for one resource.
+func (e *Endpoint) readResource(r op.Resource) server.ResourceHandlerFunc {
 	return func(ctx context.Context, request mcp.ReadResourceRequest) (contents []mcp.ResourceContents, err error) {
-		v := visitOf(ctx)
+		v := stateOf(ctx)
 		defer func() {
 			if p := recover(); p != nil {
 				err = fmt.Errorf("panic in %s: %v\n%s", r.URI, p, debug.Stack())
 			}
 			if err != nil {
-				contents, err = nil, e.refuse(ctx, err)
+				contents, err = nil, e.protocolError(ctx, err)
 			}
 		}()
-		if !allows(v.actor, r) {
+		if !hasPermission(v.actor, r) {
 			return nil, op.MissingPermission(r.Permission, "this resource")
 		}
 		value, err := r.Read(ctx, v.actor, variables(request.Params.Arguments))
@@ -97,12 +97,12 @@ func variables(args map[string]any) map[string]string {
 	return vars
 }
 
-// refuse notes the protocol error that stands for an error, with the error's
+// protocolError notes the protocol error that stands for an error, with the error's
 // problem as its data. What does not exist has a code of its own in the older
 // revisions.
-func (e *Endpoint) refuse(ctx context.Context, err error) error {
+func (e *Endpoint) protocolError(ctx context.Context, err error) error {
 	e.logError(ctx, err)
-	v, f := visitOf(ctx), library.AsError(err)
+	v, f := stateOf(ctx), library.AsError(err)
 	code := mcp.INVALID_PARAMS
 	switch f.Kind {
 	case library.KindNotFound:
@@ -113,27 +113,27 @@ func (e *Endpoint) refuse(ctx context.Context, err error) error {
 		code = mcp.INTERNAL_ERROR
 	}
 	details := mcp.NewJSONRPCErrorDetails(code, f.Detail, op.ProblemOf(err, op.RequestID(ctx)))
-	v.reply.refused = &details
-	return errRefused
+	v.writer.protocolErr = &details
+	return errProtocol
 }
 
 // addPrompts renders prompts.
 func (e *Endpoint) addPrompts(s *server.MCPServer) {
-	for _, p := range e.cfg.Catalogue.Prompts {
+	for _, p := range e.cfg.Catalog.Prompts {
 		m := mcp.Prompt{Name: p.Name, Title: p.Title, Description: p.Doc}
 		for _, a := range p.Arguments {
 			m.Arguments = append(m.Arguments, mcp.PromptArgument{Name: a.Name, Description: a.Doc, Required: a.Required})
 		}
-		s.AddPrompt(m, e.prompt(p))
+		s.AddPrompt(m, e.getPrompt(p))
 	}
 }
 
-// prompt answers prompts/get for one prompt.
-func (e *Endpoint) prompt(p op.Prompt) server.PromptHandlerFunc {
+// getPrompt answers prompts/get for one prompt.
+func (e *Endpoint) getPrompt(p op.Prompt) server.PromptHandlerFunc {
 	return func(ctx context.Context, request mcp.GetPromptRequest) (result *mcp.GetPromptResult, err error) {
 		defer func() {
 			if r := recover(); r != nil {
-				result, err = nil, e.refuse(ctx, fmt.Errorf("panic in prompt %s: %v\n%s", p.Name, r, debug.Stack()))
+				result, err = nil, e.protocolError(ctx, fmt.Errorf("panic in prompt %s: %v\n%s", p.Name, r, debug.Stack()))
 			}
 		}()
 		var errs []library.FieldError
@@ -143,7 +143,7 @@ func (e *Endpoint) prompt(p op.Prompt) server.PromptHandlerFunc {
 			}
 		}
 		if len(errs) > 0 {
-			return nil, e.refuse(ctx, library.Invalid(errs...))
+			return nil, e.protocolError(ctx, library.Invalid(errs...))
 		}
 		return &mcp.GetPromptResult{Description: p.Doc, Messages: []mcp.PromptMessage{
 			mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(p.Render(request.Params.Arguments)))}}, nil

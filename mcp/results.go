@@ -18,7 +18,7 @@ var (
 
 // result gives one JSON object in both forms: structured for programs, and as
 // compact text for models and for clients that know no structured content.
-func (r *reply) result(encoded []byte) *mcp.CallToolResult {
+func (r *responseWriter) result(encoded []byte) *mcp.CallToolResult {
 	r.encoded = encoded
 	return &mcp.CallToolResult{
 		Content:           []mcp.Content{mcp.NewTextContent(textMark)},
@@ -28,7 +28,7 @@ func (r *reply) result(encoded []byte) *mcp.CallToolResult {
 
 // fill puts the answer in the place of its marks. mcp-go writes a whole message at
 // once.
-func (r *reply) fill(message []byte) []byte {
+func (r *responseWriter) fill(message []byte) []byte {
 	if r.encoded == nil {
 		return message
 	}

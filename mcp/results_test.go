@@ -25,7 +25,7 @@ func TestAResultReadsTheSameAsTextAndStructured(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		var r reply
+		var r responseWriter
 		message, err := json.Marshal(mcp.NewJSONRPCResultResponse(mcp.NewRequestId("a\"b"), r.result(encoded)))
 		if err != nil {
 			t.Fatal(err)

@@ -21,7 +21,7 @@ const sessionPrefix = "vitrine-"
 
 func newSession(actor library.Actor) string {
 	id := uuid.NewString()
-	return sessionPrefix + id + "-" + bind(id, actor)
+	return sessionPrefix + id + "-" + sessionDigest(id, actor)
 }
 
 func ownsSession(session string, actor library.Actor) bool {
@@ -29,10 +29,10 @@ func ownsSession(session string, actor library.Actor) bool {
 	if !ok || len(rest) <= 37 || rest[36] != '-' {
 		return false
 	}
-	return rest[37:] == bind(rest[:36], actor)
+	return rest[37:] == sessionDigest(rest[:36], actor)
 }
 
-func bind(id string, actor library.Actor) string {
+func sessionDigest(id string, actor library.Actor) string {
 	sum := sha256.Sum256([]byte(id + "\x00" + string(actor.Kind) + "\x00" + actor.ID))
 	return hex.EncodeToString(sum[:8])
 }
@@ -44,21 +44,21 @@ type sessions struct{}
 // housekeeping when there is none.
 func (sessions) ResolveSessionIdManager(r *http.Request) server.SessionIdManager {
 	if r != nil {
-		if v := visitOf(r.Context()); v != nil {
-			return sessionsOf{v.actor}
+		if v := stateOf(r.Context()); v != nil {
+			return actorSessions{v.actor}
 		}
 	}
-	return sessionsOf{}
+	return actorSessions{}
 }
 
-type sessionsOf struct{ actor library.Actor }
+type actorSessions struct{ actor library.Actor }
 
 // Generate makes an id for the caller.
-func (s sessionsOf) Generate() string { return newSession(s.actor) }
+func (s actorSessions) Generate() string { return newSession(s.actor) }
 
 // Validate accepts the caller's own ids; nothing is remembered, so none is ever
 // known to be terminated.
-func (s sessionsOf) Validate(id string) (terminated bool, err error) {
+func (s actorSessions) Validate(id string) (terminated bool, err error) {
 	if !ownsSession(id, s.actor) {
 		return false, errors.New("no such session")
 	}
@@ -66,4 +66,4 @@ func (s sessionsOf) Validate(id string) (terminated bool, err error) {
 }
 
 // Terminate has nothing to forget.
-func (s sessionsOf) Terminate(string) (notAllowed bool, err error) { return false, nil }
+func (s actorSessions) Terminate(string) (notAllowed bool, err error) { return false, nil }

@@ -19,7 +19,7 @@ import (
 // addTools renders every operation as a tool, except those that are of REST alone.
 func (e *Endpoint) addTools(s *server.MCPServer) {
 	seen := map[string]bool{}
-	for _, o := range e.cfg.Catalogue.Operations {
+	for _, o := range e.cfg.Catalog.Operations {
 		if o.RESTOnly {
 			continue
 		}
@@ -28,14 +28,14 @@ func (e *Endpoint) addTools(s *server.MCPServer) {
 		}
 		seen[o.Name] = true
 		e.tools[o.Name] = toolOf(o)
-		s.AddTool(registered(o), e.call(o))
+		s.AddTool(minimalTool(o), e.callTool(o))
 	}
 }
 
-// registered is what mcp-go gets to know of a tool. It reads the schemas of a tool
+// minimalTool is what mcp-go gets to know of a tool. It reads the schemas of a tool
 // through at every call, for annotations that ours do not have; lists show the
-// whole tool, see hideTools.
-func registered(o op.Operation) mcp.Tool {
+// whole tool, see filterTools.
+func minimalTool(o op.Operation) mcp.Tool {
 	return mcp.Tool{Name: o.Name, RawInputSchema: json.RawMessage(`{"type":"object"}`)}
 }
 
@@ -50,49 +50,49 @@ func toolOf(o op.Operation) mcp.Tool {
 	}
 }
 
-// hideTools leaves out of a list what the credential may not call, and describes
+// filterTools leaves out of a list what the credential may not call, and describes
 // the rest in full. A call of a hidden tool still says which permission is missing.
-func (e *Endpoint) hideTools(ctx context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
-	actor := visitOf(ctx).actor
+func (e *Endpoint) filterTools(ctx context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
+	actor := stateOf(ctx).actor
 	shown := make([]mcp.Tool, 0, len(result.Tools))
 	for _, t := range result.Tools {
-		if o, ok := e.cfg.Catalogue.Find(t.Name); ok && actor.Can(o.Permission) {
+		if o, ok := e.cfg.Catalog.Find(t.Name); ok && actor.Can(o.Permission) {
 			shown = append(shown, e.tools[t.Name])
 		}
 	}
 	result.Tools = shown
 }
 
-// call answers tools/call for one operation. Errors are results with isError, so
+// callTool answers tools/call for one operation. Errors are results with isError, so
 // that the model sees them; protocol errors are mcp-go's.
-func (e *Endpoint) call(o op.Operation) server.ToolHandlerFunc {
+func (e *Endpoint) callTool(o op.Operation) server.ToolHandlerFunc {
 	return func(ctx context.Context, request mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
-		v := visitOf(ctx)
+		v := stateOf(ctx)
 		defer func() {
 			if p := recover(); p != nil {
-				result, err = e.failed(ctx, fmt.Errorf("panic in %s: %v\n%s", o.Name, p, debug.Stack())), nil
+				result, err = e.errorResult(ctx, fmt.Errorf("panic in %s: %v\n%s", o.Name, p, debug.Stack())), nil
 			}
 		}()
 		args, err := toolArguments(request.Params.RawArguments)
 		if err != nil {
-			return e.failed(ctx, err), nil
+			return e.errorResult(ctx, err), nil
 		}
 		key, err := idempotencyKey(request.Params.Meta)
 		if err != nil {
-			return e.failed(ctx, err), nil
+			return e.errorResult(ctx, err), nil
 		}
-		if listen := v.reply.progressOf(request.Params.Meta); listen != nil {
+		if listen := v.writer.progressFunc(request.Params.Meta); listen != nil {
 			ctx = op.WithProgress(ctx, listen)
 		}
 		res, err := e.cfg.Caller.Call(ctx, o, v.actor, args, op.CallOptions{Transport: "mcp", IdempotencyKey: key})
 		if err != nil {
-			return e.failed(ctx, err), nil
+			return e.errorResult(ctx, err), nil
 		}
 		encoded, err := op.EncodeOutput(res.Value)
 		if err != nil {
-			return e.failed(ctx, err), nil
+			return e.errorResult(ctx, err), nil
 		}
-		return withAttachments(v.reply.result(encoded), op.Attachments(res.Value)), nil
+		return withAttachments(v.writer.result(encoded), op.Attachments(res.Value)), nil
 	}
 }
 
@@ -127,14 +127,14 @@ func withAttachments(r *mcp.CallToolResult, list []op.Attachment) *mcp.CallToolR
 	return r
 }
 
-// failed gives an error as a result, the same object that REST sends.
-func (e *Endpoint) failed(ctx context.Context, err error) *mcp.CallToolResult {
+// errorResult gives an error as a result, the same object that REST sends.
+func (e *Endpoint) errorResult(ctx context.Context, err error) *mcp.CallToolResult {
 	e.logError(ctx, err)
 	encoded, encodeErr := op.EncodeOutput(op.ProblemOf(err, op.RequestID(ctx)))
 	if encodeErr != nil { // only structured detail can fail to encode
 		encoded, _ = op.EncodeOutput(op.ProblemOf(encodeErr, op.RequestID(ctx)))
 	}
-	r := visitOf(ctx).reply.result(encoded)
+	r := stateOf(ctx).writer.result(encoded)
 	r.IsError = true
 	return r
 }

@@ -82,7 +82,7 @@ func depth(raw []byte) int {
 // explicit null for an optional argument to its absence, and defaults to where
 // nothing was sent. A model or a form often sends null for "not given".
 func normalize(s *huma.Schema, args map[string]any) {
-	respell(s, args)
+	canonicalNames(s, args)
 	for name, v := range args {
 		p := s.Properties[name]
 		if v == nil && p != nil && !isRequired(s, name) {
@@ -98,10 +98,10 @@ func normalize(s *huma.Schema, args map[string]any) {
 	}
 }
 
-// respell renames arguments that are spelled in another case than the schema's, or
+// canonicalNames renames arguments that are spelled in another case than the schema's, or
 // go by another of an asset's names. One that was sent in both spellings keeps the
 // schema's; the other is then an unknown argument.
-func respell(s *huma.Schema, args map[string]any) {
+func canonicalNames(s *huma.Schema, args map[string]any) {
 	var other []string
 	for name := range args {
 		if s.Properties[name] == nil {
@@ -111,7 +111,7 @@ func respell(s *huma.Schema, args map[string]any) {
 	slices.Sort(other) // the same request always gives the same answer
 	for _, name := range other {
 		for p := range s.Properties {
-			if (snakeCase(p) == snakeCase(name) || knownName(s, name) == p) && args[p] == nil {
+			if (snakeCase(p) == snakeCase(name) || canonicalName(s, name) == p) && args[p] == nil {
 				args[p] = args[name]
 				delete(args, name)
 				break
@@ -172,12 +172,12 @@ func number(n json.Number) any {
 // Field gives the name under which the operation knows an argument: camelCase is
 // accepted for snake_case, and the three names of an asset for each other. An
 // unknown name stays as it is.
-func (o Operation) Field(name string) string { return knownName(o.Input, name) }
+func (o Operation) Field(name string) string { return canonicalName(o.Input, name) }
 
 // assetNames are what the interface calls an asset's hash; the three mean the same (spec §2.1).
 var assetNames = []string{"asset_h", "asset_id", "asset_hash"}
 
-func knownName(s *huma.Schema, name string) string {
+func canonicalName(s *huma.Schema, name string) string {
 	snake := snakeCase(name)
 	switch {
 	case s.Properties[name] != nil:

@@ -92,7 +92,7 @@ func (c *Caller) Call(ctx context.Context, o Operation, actor library.Actor, arg
 		res.Value, err = work(ctx)
 		return res, err
 	}
-	res.Value, res.Replayed, err = c.once(ctx, o, actor, opt.IdempotencyKey, raw, work)
+	res.Value, res.Replayed, err = c.runIdempotent(ctx, o, actor, opt.IdempotencyKey, raw, work)
 	return res, err
 }
 
@@ -135,7 +135,7 @@ func MissingPermission(p library.Permission, what string) error {
 func (o Operation) prepare(actor library.Actor, args map[string]any) (library.Actor, []byte, error) {
 	normalize(o.Input, args)
 	errs := validate(o.Input, args)
-	if errs = append(errs, unstorable("", args)...); len(errs) > 0 {
+	if errs = append(errs, nulErrors("", args)...); len(errs) > 0 {
 		return actor, nil, library.Invalid(errs[:min(len(errs), maxFieldErrors)]...)
 	}
 	actor, err := chooseTenant(actor, args)

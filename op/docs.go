@@ -10,25 +10,25 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// WriteReference writes the reference pages of a catalogue into dir: one per
+// WriteReference writes the reference pages of a catalog into dir: one per
 // domain, and resources.md for resources and prompts. Pages of domains that are
 // gone are removed.
-func WriteReference(dir string, c Catalogue) error { return WriteFiles(dir, ".md", reference(c)) }
+func WriteReference(dir string, c Catalog) error { return WriteFiles(dir, ".md", reference(c)) }
 
 // StaleReference names the files in dir that WriteReference would change, add or
 // remove. It is empty when the pages tell the truth.
-func StaleReference(dir string, c Catalogue) ([]string, error) {
+func StaleReference(dir string, c Catalog) ([]string, error) {
 	return StaleFiles(dir, ".md", reference(c))
 }
 
 // ToolTable gives the operations as a Markdown table, for the README.
-func ToolTable(c Catalogue) string {
+func ToolTable(c Catalog) string {
 	var b strings.Builder
 	b.WriteString("| Domain | Tool | REST | Permission | |\n|---|---|---|---|---|\n")
 	for _, d := range Domains {
 		for _, o := range inDomain(c, d) {
 			fmt.Fprintf(&b, "| [%s](docs/guide/reference/%s.md) | [%s](docs/guide/reference/%s.md#%s)%s | `%s %s` | %s | %s |\n",
-				d, d, o.Name, d, strings.ToLower(o.Name), onlyREST(o, " (REST only)"), o.Method, o.Path, o.Permission, firstSentence(o.Doc))
+				d, d, o.Name, d, strings.ToLower(o.Name), restOnlyText(o, " (REST only)"), o.Method, o.Path, o.Permission, firstSentence(o.Doc))
 		}
 	}
 	return b.String()
@@ -46,15 +46,15 @@ func ToolTokens(o Operation) int {
 	return (len(encoded) + 3) / 4
 }
 
-// onlyREST gives words for an operation that is no tool, and none for others.
-func onlyREST(o Operation, words string) string {
+// restOnlyText gives words for an operation that is no tool, and none for others.
+func restOnlyText(o Operation, words string) string {
 	if o.RESTOnly {
 		return words
 	}
 	return ""
 }
 
-func inDomain(c Catalogue, d Domain) []Operation {
+func inDomain(c Catalog, d Domain) []Operation {
 	var list []Operation
 	for _, o := range c.Operations {
 		if o.Domain == d {
@@ -68,11 +68,11 @@ func firstSentence(s string) string {
 	if i := strings.Index(s, ". "); i >= 0 {
 		s = s[:i+1]
 	}
-	return cell(s)
+	return tableCell(s)
 }
 
 // reference renders the pages by file name.
-func reference(c Catalogue) map[string][]byte {
+func reference(c Catalog) map[string][]byte {
 	files := map[string][]byte{}
 	for _, d := range Domains {
 		if list := inDomain(c, d); len(list) > 0 {
@@ -99,7 +99,7 @@ func domainPage(d Domain, list []Operation) []byte {
 }
 
 func operationSection(b *bytes.Buffer, o Operation) {
-	fmt.Fprintf(b, "## %s\n\n%s\n\n`%s %s` · permission `%s` · %s%s", o.Name, strings.TrimSpace(o.Doc), o.Method, o.Path, o.Permission, hints(o), onlyREST(o, " · REST only, no tool"))
+	fmt.Fprintf(b, "## %s\n\n%s\n\n`%s %s` · permission `%s` · %s%s", o.Name, strings.TrimSpace(o.Doc), o.Method, o.Path, o.Permission, hints(o), restOnlyText(o, " · REST only, no tool"))
 	if o.Rate != "" {
 		fmt.Fprintf(b, " · budget `%s`", o.Rate)
 	}
@@ -152,9 +152,9 @@ func table(b *bytes.Buffer, head string, s *huma.Schema, defaults bool) {
 			name += " **required**"
 		}
 		if defaults {
-			fmt.Fprintf(b, "| %s | %s | %s | %s |\n", name, typeWords(f.schema), defaultWords(f.schema), cell(f.schema.Description))
+			fmt.Fprintf(b, "| %s | %s | %s | %s |\n", name, typeText(f.schema), defaultText(f.schema), tableCell(f.schema.Description))
 		} else {
-			fmt.Fprintf(b, "| %s | %s | %s |\n", name, typeWords(f.schema), cell(f.schema.Description))
+			fmt.Fprintf(b, "| %s | %s | %s |\n", name, typeText(f.schema), tableCell(f.schema.Description))
 		}
 	}
 	b.WriteString("\n")
@@ -197,12 +197,12 @@ func fields(prefix string, s *huma.Schema) []fieldRow {
 	return rows
 }
 
-// typeWords says what values a field takes.
-func typeWords(s *huma.Schema) string {
+// typeText says what values a field takes.
+func typeText(s *huma.Schema) string {
 	t := s.Type
 	switch {
 	case s.Items != nil:
-		t = typeWords(s.Items) + "[]"
+		t = typeText(s.Items) + "[]"
 	case s.Type == "":
 		t = "any"
 	case s.Format != "" && s.Type == huma.TypeString:
@@ -222,15 +222,15 @@ func typeWords(s *huma.Schema) string {
 		low, high any
 		of        string
 	}{{s.Minimum, s.Maximum, ""}, {s.MinLength, s.MaxLength, " characters"}, {s.MinItems, s.MaxItems, " items"}} {
-		if r := span(l.low, l.high); r != "" {
+		if r := rangeText(l.low, l.high); r != "" {
 			t += ", " + r + l.of
 		}
 	}
-	return cell(t)
+	return tableCell(t)
 }
 
-// span words a range of which either end may be missing (a nil *float64 or *int).
-func span(low, high any) string {
+// rangeText words a range of which either end may be missing (a nil *float64 or *int).
+func rangeText(low, high any) string {
 	l, h := bound(low), bound(high)
 	switch {
 	case l != "" && h != "":
@@ -257,24 +257,24 @@ func bound(v any) string {
 	return ""
 }
 
-func defaultWords(s *huma.Schema) string {
+func defaultText(s *huma.Schema) string {
 	if s.Default == nil {
 		return ""
 	}
-	return "`" + cell(fmt.Sprint(s.Default)) + "`"
+	return "`" + tableCell(fmt.Sprint(s.Default)) + "`"
 }
 
-// cell makes text fit into a table.
-func cell(s string) string {
+// tableCell makes text fit into a table.
+func tableCell(s string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", `\|`)
 }
 
-func resourcesPage(c Catalogue) []byte {
+func resourcesPage(c Catalog) []byte {
 	var b bytes.Buffer
 	b.WriteString(generated + "# MCP resources and prompts\n\nA URI with a {name} is a template: clients find it in resources/templates/list, not in resources/list.\n\n" +
 		"| Resource | Type | Permission | Meaning |\n|---|---|---|---|\n")
 	for _, r := range c.Resources {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", r.URI, r.MIMEType, r.Permission, cell(r.Doc))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", r.URI, r.MIMEType, r.Permission, tableCell(r.Doc))
 	}
 	b.WriteString("\n| Prompt | Arguments | Meaning |\n|---|---|---|\n")
 	for _, p := range c.Prompts {
@@ -286,7 +286,7 @@ func resourcesPage(c Catalogue) []byte {
 			}
 			args = append(args, word)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", p.Name, strings.Join(args, ", "), cell(p.Doc))
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", p.Name, strings.Join(args, ", "), tableCell(p.Doc))
 	}
 	return b.Bytes()
 }

@@ -22,12 +22,12 @@ func TooLarge() error {
 }
 
 const (
-	// readWithin bounds the time a client may take to send a body.
-	readWithin = 30 * time.Second
-	// drainAtMost is how much of a refused body is read and thrown away. Most
+	// readTimeout bounds the time a client may take to send a body.
+	readTimeout = 30 * time.Second
+	// maxDrain is how much of a refused body is read and thrown away. Most
 	// clients look for the answer only after the last byte is sent; cutting them off
 	// at once would give them a broken connection in place of the 413.
-	drainAtMost = 32 << 20
+	maxDrain = 32 << 20
 )
 
 // ReadBody gives the body of a request, for either transport. A body above
@@ -40,7 +40,7 @@ func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	// Not every writer has deadlines. The deadline must end with the body: net/http
 	// takes a later one for a lost connection and cancels the request.
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(readWithin))
+	_ = control.SetReadDeadline(time.Now().Add(readTimeout))
 	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
 	if r.ContentLength > MaxBody {
 		drain(r)
@@ -61,8 +61,8 @@ func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 // drain throws a refused body away, unless the client waits to be asked for it
 // or sends so much that cutting it off is the better answer.
 func drain(r *http.Request) {
-	if r.Header.Get("Expect") == "" && r.ContentLength <= drainAtMost {
-		_, _ = io.CopyN(io.Discard, r.Body, drainAtMost) // whatever comes of it, the answer is 413
+	if r.Header.Get("Expect") == "" && r.ContentLength <= maxDrain {
+		_, _ = io.CopyN(io.Discard, r.Body, maxDrain) // whatever comes of it, the answer is 413
 	}
 }
 

@@ -30,15 +30,15 @@ const (
 	maxIdempotencyKey = 255
 	// renewEvery is well below the minute after which the store gives up a claim.
 	renewEvery = 15 * time.Second
-	// settleWithin bounds the store's part once the work is done; it must not end
+	// finishTimeout bounds the store's part once the work is done; it must not end
 	// with the caller's connection, or a lost connection would lose the answer.
-	settleWithin = 10 * time.Second
+	finishTimeout = 10 * time.Second
 )
 
-// once runs work at most once for a key: the first call claims the key, later
+// runIdempotent runs work at most once for a key: the first call claims the key, later
 // ones get its answer. Only success is kept: a failed call changed nothing, so
 // the same key may try again.
-func (c *Caller) once(ctx context.Context, o Operation, actor library.Actor, key string, raw []byte, work func(context.Context) (any, error)) (value any, replayed bool, err error) {
+func (c *Caller) runIdempotent(ctx context.Context, o Operation, actor library.Actor, key string, raw []byte, work func(context.Context) (any, error)) (value any, replayed bool, err error) {
 	if err := checkIdempotencyKey(key); err != nil {
 		return nil, false, err
 	}
@@ -58,10 +58,10 @@ func (c *Caller) once(ctx context.Context, o Operation, actor library.Actor, key
 	case !claimed:
 		return rawOutput(response), true, nil
 	}
-	stop := c.keepClaim(ctx, actor, key)
+	stop := c.renewClaim(ctx, actor, key)
 	value, err = work(ctx)
 	stop()
-	return value, false, c.settle(ctx, actor, key, value, err)
+	return value, false, c.finishIdempotent(ctx, actor, key, value, err)
 }
 
 // requestHash tells one request from another: the operation and its arguments in
@@ -74,11 +74,11 @@ func requestHash(operation string, raw []byte) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// settle stores the answer or gives the key back, and passes the work's error on.
+// finishIdempotent stores the answer or gives the key back, and passes the work's error on.
 // An answer that cannot be stored does not undo the work: the caller gets it, and
 // a repeat within the claim's last minute is told to wait.
-func (c *Caller) settle(ctx context.Context, actor library.Actor, key string, value any, failed error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
+func (c *Caller) finishIdempotent(ctx context.Context, actor library.Actor, key string, value any, failed error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
 	if failed != nil {
 		if err := c.Idempotency.ReleaseIdempotent(ctx, actor.Tenant, actor.ID, key); err != nil {
@@ -96,8 +96,8 @@ func (c *Caller) settle(ctx context.Context, actor library.Actor, key string, va
 	return nil
 }
 
-// keepClaim renews the claim until stop is called.
-func (c *Caller) keepClaim(ctx context.Context, actor library.Actor, key string) (stop func()) {
+// renewClaim renews the claim until stop is called.
+func (c *Caller) renewClaim(ctx context.Context, actor library.Actor, key string) (stop func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() {

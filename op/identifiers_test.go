@@ -11,7 +11,7 @@ import (
 )
 
 type nested struct {
-	op.InTenant
+	op.TenantInput
 	Assets []string `json:"asset_hs" id:"asset"`
 	Files  []struct {
 		SHA1 string `json:"sha1" id:"asset"`

@@ -152,9 +152,9 @@ func (o Operation) check() error {
 	return nil
 }
 
-// InTenant is embedded by every input: which tenant the call is for. It may
+// TenantInput is embedded by every input: which tenant the call is for. It may
 // always be left out; then it is the credential's default tenant.
-type InTenant struct {
+type TenantInput struct {
 	TenantID string `json:"tenant_id,omitempty" id:"tenant" format:"uuid" doc:"Tenant (workspace). Leave out for the key's default tenant."`
 }
 

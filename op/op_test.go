@@ -24,7 +24,7 @@ var everything = library.Actor{Kind: library.ActorKey, ID: "k", Tenant: "1111111
 
 func operation(t testing.TB, name string) op.Operation {
 	t.Helper()
-	o, ok := (&echo.Bench{}).Catalogue().Find(name)
+	o, ok := (&echo.Bench{}).Catalog().Find(name)
 	if !ok {
 		t.Fatalf("no operation %s", name)
 	}
@@ -229,7 +229,7 @@ func TestOutputsAreCheckedAgainstTheirSchema(t *testing.T) {
 }
 
 func TestReferencePagesTellTheTruthAndStalePagesAreFound(t *testing.T) {
-	dir, c := filepath.Join(t.TempDir(), "reference"), (&echo.Bench{}).Catalogue()
+	dir, c := filepath.Join(t.TempDir(), "reference"), (&echo.Bench{}).Catalog()
 	if err := op.WriteReference(dir, c); err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ func WithProgress(ctx context.Context, fn ProgressFunc) context.Context {
 	return context.WithValue(ctx, progressKey{}, fn)
 }
 
-// Report tells the client how far the call is; without a listener it does nothing.
-func Report(ctx context.Context, done, total float64, message string) {
+// ReportProgress tells the client how far the call is; without a listener it does nothing.
+func ReportProgress(ctx context.Context, done, total float64, message string) {
 	if fn, ok := ctx.Value(progressKey{}).(ProgressFunc); ok {
 		fn(done, total, message)
 	}

@@ -18,8 +18,8 @@ type Budget struct {
 // Budgets are the limits of spec §8.
 var Budgets = map[RateClass]Budget{RateSearch: {Calls: 120, Window: time.Minute}}
 
-// rememberedCallers bounds the memory of a Limiter: about a kilobyte each.
-const rememberedCallers = 10_000
+// maxCallers bounds the memory of a Limiter: about a kilobyte each.
+const maxCallers = 10_000
 
 // RateState is where a credential stands in one budget, for the RateLimit
 // headers.
@@ -54,7 +54,7 @@ type window struct {
 
 // NewLimiter makes a limiter for the given budgets; Budgets are those of the spec.
 func NewLimiter(budgets map[RateClass]Budget) *Limiter {
-	callers, err := lru.New[caller, *window](rememberedCallers)
+	callers, err := lru.New[caller, *window](maxCallers)
 	if err != nil {
 		panic(err) // only a size below one can fail
 	}
@@ -84,7 +84,7 @@ func (l *Limiter) Take(actor library.Actor, class RateClass) (*RateState, error)
 	}
 	w.times[w.next] = now
 	w.next = (w.next + 1) % b.Calls
-	state.Remaining, state.Reset = w.room(now, b)
+	state.Remaining, state.Reset = w.remaining(now, b)
 	return state, nil
 }
 
@@ -99,8 +99,8 @@ func (l *Limiter) windowOf(c caller, b Budget) *window {
 	return w
 }
 
-// room counts the free places and says when the next one comes free.
-func (w *window) room(now time.Time, b Budget) (free int, reset time.Duration) {
+// remaining counts the free places and says when the next one comes free.
+func (w *window) remaining(now time.Time, b Budget) (free int, reset time.Duration) {
 	for i := range w.times {
 		t := w.times[(w.next+i)%b.Calls]
 		if t.IsZero() || now.Sub(t) >= b.Window {

@@ -33,15 +33,15 @@ type PromptArgument struct {
 	Required  bool
 }
 
-// Catalogue is everything the transports render.
-type Catalogue struct {
+// Catalog is everything the transports render.
+type Catalog struct {
 	Operations []Operation
 	Resources  []Resource
 	Prompts    []Prompt
 }
 
 // Find gives the operation with this name.
-func (c Catalogue) Find(name string) (Operation, bool) {
+func (c Catalog) Find(name string) (Operation, bool) {
 	for _, o := range c.Operations {
 		if o.Name == name {
 			return o, true

@@ -15,7 +15,7 @@ func init() { huma.DefaultArrayNullable = false } // an array is never null: [] 
 // schemaOf makes the JSON Schema of a Go type with every reference inlined:
 // some MCP clients fail on $ref, and a flat schema reads better.
 func schemaOf[T any]() *huma.Schema {
-	r := &inline{open: map[reflect.Type]bool{}}
+	r := &inlineRegistry{open: map[reflect.Type]bool{}}
 	s := huma.SchemaFromType(r, reflect.TypeFor[T]())
 	plainDefaults(s)
 	s.PrecomputeMessages()
@@ -70,11 +70,11 @@ func plainNumbers(v any) any {
 	return v
 }
 
-// inline is a registry that never hands out a reference. A type that contains
+// inlineRegistry is a registry that never hands out a reference. A type that contains
 // itself becomes an open object at the second level.
-type inline struct{ open map[reflect.Type]bool }
+type inlineRegistry struct{ open map[reflect.Type]bool }
 
-func (r *inline) Schema(given reflect.Type, _ bool, _ string) *huma.Schema {
+func (r *inlineRegistry) Schema(given reflect.Type, _ bool, _ string) *huma.Schema {
 	t := given
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -90,10 +90,10 @@ func (r *inline) Schema(given reflect.Type, _ bool, _ string) *huma.Schema {
 	return huma.SchemaFromType(r, t)
 }
 
-func (r *inline) SchemaFromRef(string) *huma.Schema                { return nil }
-func (r *inline) TypeFromRef(string) reflect.Type                  { return nil }
-func (r *inline) Map() map[string]*huma.Schema                     { return map[string]*huma.Schema{} }
-func (r *inline) RegisterTypeAlias(_ reflect.Type, _ reflect.Type) {}
+func (r *inlineRegistry) SchemaFromRef(string) *huma.Schema                { return nil }
+func (r *inlineRegistry) TypeFromRef(string) reflect.Type                  { return nil }
+func (r *inlineRegistry) Map() map[string]*huma.Schema                     { return map[string]*huma.Schema{} }
+func (r *inlineRegistry) RegisterTypeAlias(_ reflect.Type, _ reflect.Type) {}
 
 // SchemaJSON gives a schema as JSON Schema (2020-12) text. Schemas are made once,
 // at start, so one that cannot be encoded is a defect of the program.

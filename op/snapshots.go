@@ -10,16 +10,16 @@ import (
 
 // WriteSnapshots writes one JSON file per operation into dir: all that a client
 // sees of it. A changed file in a review is a changed interface.
-func WriteSnapshots(dir string, c Catalogue) error { return WriteFiles(dir, ".json", snapshots(c)) }
+func WriteSnapshots(dir string, c Catalog) error { return WriteFiles(dir, ".json", snapshots(c)) }
 
 // StaleSnapshots names the files in dir that WriteSnapshots would change, add or
 // remove.
-func StaleSnapshots(dir string, c Catalogue) ([]string, error) {
+func StaleSnapshots(dir string, c Catalog) ([]string, error) {
 	return StaleFiles(dir, ".json", snapshots(c))
 }
 
 // snapshots renders every operation as indented JSON.
-func snapshots(c Catalogue) map[string][]byte {
+func snapshots(c Catalog) map[string][]byte {
 	files := map[string][]byte{}
 	for _, o := range c.Operations {
 		b, err := json.MarshalIndent(map[string]any{

@@ -172,9 +172,9 @@ func nearestHint(s *huma.Schema, path string) string {
 	return fmt.Sprintf("Did you mean %s?", best)
 }
 
-// unstorable finds strings that no database text can hold. The sent value is
+// nulErrors finds strings that no database text can hold. The sent value is
 // valid JSON, so without this check it would fail late and as our defect.
-func unstorable(path string, v any) (errs []library.FieldError) {
+func nulErrors(path string, v any) (errs []library.FieldError) {
 	switch v := v.(type) {
 	case string:
 		if strings.IndexByte(v, 0) >= 0 {
@@ -185,7 +185,7 @@ func unstorable(path string, v any) (errs []library.FieldError) {
 			switch x.(type) { // a vector has thousands of numbers, none of which needs a path
 			case string, []any, map[string]any:
 				if len(errs) < maxFieldErrors {
-					errs = append(errs, unstorable(fmt.Sprintf("%s[%d]", path, i), x)...)
+					errs = append(errs, nulErrors(fmt.Sprintf("%s[%d]", path, i), x)...)
 				}
 			}
 		}
@@ -194,7 +194,7 @@ func unstorable(path string, v any) (errs []library.FieldError) {
 			if strings.IndexByte(k, 0) >= 0 {
 				errs = append(errs, library.FieldError{Field: shorten(path), Code: "format", Message: "The character U+0000 is not allowed in a name."})
 			} else if len(errs) < maxFieldErrors {
-				errs = append(errs, unstorable(strings.TrimPrefix(path+"."+k, "."), v[k])...)
+				errs = append(errs, nulErrors(strings.TrimPrefix(path+"."+k, "."), v[k])...)
 			}
 		}
 	}

@@ -128,7 +128,7 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("making the data folder: %w", err)
 	}
 	if len(c.SigningKey) == 0 {
-		key, err := keptKey(filepath.Join(c.DataDir, "signing.key"))
+		key, err := loadSigningKey(filepath.Join(c.DataDir, "signing.key"))
 		if err != nil {
 			return c, err
 		}
@@ -137,10 +137,10 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// keptKey reads the key that links are signed with, and makes it the first time.
+// loadSigningKey reads the key that links are signed with, and makes it the first time.
 // Two processes that start together agree on one: the file is linked into place
 // whole, and only one link can win.
-func keptKey(path string) ([]byte, error) {
+func loadSigningKey(path string) ([]byte, error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		temp, err := os.CreateTemp(filepath.Dir(path), ".signing-*")

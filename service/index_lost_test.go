@@ -24,7 +24,7 @@ func TestSearches_TellTheTruthWhileTheIndexIsLost(t *testing.T) {
 	names := mappings.Names(e.Cfg.Prefix)
 	ask := func(method, path string, body any) {
 		t.Helper()
-		if err := opensearch.Call(t.Context(), e.Engine, method, path, body, nil); err != nil {
+		if err := opensearch.Call(t.Context(), e.OpenSearch, method, path, body, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -72,7 +72,7 @@ func liveNumber(t *testing.T, e *servicetest.Env) (n int) {
 	t.Helper()
 	names := mappings.Names(e.Cfg.Prefix)
 	var found map[string]json.RawMessage
-	if err := opensearch.Call(t.Context(), e.Engine, http.MethodGet, "/"+names.Alias()+"/_alias", nil, &found); err != nil {
+	if err := opensearch.Call(t.Context(), e.OpenSearch, http.MethodGet, "/"+names.Alias()+"/_alias", nil, &found); err != nil {
 		t.Fatal(err)
 	}
 	for name := range found {

@@ -18,9 +18,9 @@ const (
 	softLimit = 1 << 30
 )
 
-// paceCollector sets the collector's pace, unless the operator has set it by
+// setGCTarget sets the collector's pace, unless the operator has set it by
 // GOGC or GOMEMLIMIT.
-func paceCollector() {
+func setGCTarget() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}

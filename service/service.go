@@ -40,16 +40,16 @@ import (
 
 // Service is the whole product, ready to run any of its roles.
 type Service struct {
-	Store     *store.Store
-	Blobs     *blob.Disk
-	Previews  *preview.Maker
-	Searcher  *run.Searcher
-	Indexer   *indexer.Indexer
-	Relay     *indexer.Relay
-	Catalogue op.Catalogue
-	Caller    *op.Caller
-	Embedder  embed.Embedder     // nil when searches are by words only
-	Engine    *opensearch.Client // for the indexer; requests that people wait for have one that notices outages sooner
+	Store      *store.Store
+	Blobs      *blob.Disk
+	Previews   *preview.Maker
+	Searcher   *run.Searcher
+	Indexer    *indexer.Indexer
+	Relay      *indexer.Relay
+	Catalog    op.Catalog
+	Caller     *op.Caller
+	Embedder   embed.Embedder     // nil when searches are by words only
+	OpenSearch *opensearch.Client // for the indexer; requests that people wait for have one that notices outages sooner
 
 	cfg       Config
 	log       *slog.Logger
@@ -91,7 +91,7 @@ func OpenBlobs(cfg Config) (*blob.Disk, error) {
 func (s *Service) assemble() error {
 	var err error
 	cfg := s.cfg
-	if s.Engine, err = opensearch.NewClient(cfg.OpenSearchURL...); err != nil {
+	if s.OpenSearch, err = opensearch.NewClient(cfg.OpenSearchURL...); err != nil {
 		return err
 	}
 	watched, err := opensearch.NewClientWithHealthCheck(cfg.OpenSearchURL...)
@@ -105,7 +105,7 @@ func (s *Service) assemble() error {
 	}
 	metrics := indexer.NewMetrics()
 	index := indexer.Config{Prefix: cfg.Prefix, Brokers: cfg.Brokers, Embedder: s.Embedder, Log: cfg.Log}
-	if s.Indexer, err = indexer.New(s.Store, s.Engine, index, metrics); err != nil {
+	if s.Indexer, err = indexer.New(s.Store, s.OpenSearch, index, metrics); err != nil {
 		return err
 	}
 	if s.Relay, err = indexer.NewRelay(s.Store, index, metrics); err != nil {
@@ -116,7 +116,7 @@ func (s *Service) assemble() error {
 	budget := memory.New(memory.Config{Shared: cfg.DecodeMemory, Parallel: cfg.Decoders})
 	s.Previews = preview.NewMaker(s.Blobs, budget)
 	s.transfers = transfer.New(s.Store, s.Blobs, links.Signer, s.Previews)
-	s.Catalogue = all.Catalogue(all.Domains{
+	s.Catalog = all.Catalog(all.Domains{
 		Search: &search.Service{Store: s.Store, Previews: s.Previews, Searcher: s.Searcher, Links: links, Waiter: indexer.NewWaiter(watched, cfg.Prefix, metrics),
 			Embedder: s.Embedder, Key: cfg.SigningKey},
 		Assets:  &assets.Service{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Links: links, MaxFile: cfg.MaxFile},
@@ -124,19 +124,19 @@ func (s *Service) assemble() error {
 		Models:  &models.Service{Store: s.Store, Links: links},
 	})
 	requests := api.NewMetrics(s.registry)
-	s.Caller = &op.Caller{Limits: op.NewLimiter(cfg.budgets()), Idempotency: s.Store, Observe: requests.Observe}
+	s.Caller = &op.Caller{Limits: op.NewLimiter(cfg.rateBudgets()), Idempotency: s.Store, Observe: requests.Observe}
 	registerDecoding(s.registry, budget)
 	s.registry.MustRegister(metrics, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	keys := auth.New(s.Store)
-	s.endpoint = mcp.Handler(mcp.Config{Catalogue: s.Catalogue, Caller: s.Caller, Auth: keys, Version: cfg.Version,
+	s.endpoint = mcp.Handler(mcp.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Version: cfg.Version,
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.Origins, TrustHost: cfg.TrustHost, Log: cfg.Log})
-	s.handler = api.Handler(api.Config{Catalogue: s.Catalogue, Caller: s.Caller, Auth: keys, Extra: s.fileRoutes(), Version: cfg.Version,
-		PublicURL: cfg.PublicURL, MCP: s.endpoint, Fallback: web.Handler(http.HandlerFunc(noSuchPage)), AllowedOrigins: cfg.Origins, Ready: s.Ready, Gatherer: s.registry, Metrics: requests, Log: cfg.Log})
+	s.handler = api.Handler(api.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Extra: s.fileRoutes(), Version: cfg.Version,
+		PublicURL: cfg.PublicURL, MCP: s.endpoint, Fallback: web.Handler(http.HandlerFunc(notFoundPage)), AllowedOrigins: cfg.Origins, Ready: s.Ready, Gatherer: s.registry, Metrics: requests, Log: cfg.Log})
 	return nil
 }
 
-// budgets gives the request budgets; tests and benchmarks lift them.
-func (c Config) budgets() map[op.RateClass]op.Budget {
+// rateBudgets gives the request budgets; tests and benchmarks lift them.
+func (c Config) rateBudgets() map[op.RateClass]op.Budget {
 	switch {
 	case c.SearchPerMin == 0:
 		return op.Budgets
@@ -146,8 +146,8 @@ func (c Config) budgets() map[op.RateClass]op.Budget {
 	return map[op.RateClass]op.Budget{op.RateSearch: {Calls: c.SearchPerMin, Window: time.Minute}}
 }
 
-// noSuchPage answers for what is neither a route of the API nor a page.
-func noSuchPage(w http.ResponseWriter, r *http.Request) {
+// notFoundPage answers for what is neither a route of the API nor a page.
+func notFoundPage(w http.ResponseWriter, r *http.Request) {
 	op.WriteProblem(w, r, library.NewError(library.KindNotFound, library.CodeNotFound, "There is no such page. GET /openapi.json lists the routes; the gallery is at /."))
 }
 
@@ -188,13 +188,13 @@ func (s *Service) Close() error {
 // Run does the work of the given roles until ctx ends, then finishes what is
 // under way. listening is told the address once requests are taken.
 func (s *Service) Run(ctx context.Context, roles []Role, listening func(net.Addr)) error {
-	paceCollector()
+	setGCTarget()
 	g, ctx := errgroup.WithContext(ctx)
 	for _, r := range roles {
 		switch r {
 		case RoleAPI:
 			g.Go(func() error { return s.listen(ctx, listening) })
-			g.Go(func() error { s.warm(ctx); return nil })
+			g.Go(func() error { s.warmUpModel(ctx); return nil })
 		case RoleRelay:
 			g.Go(func() error { return s.Relay.Run(ctx) })
 		case RoleIndex:
@@ -209,9 +209,9 @@ func (s *Service) Run(ctx context.Context, roles []Role, listening func(net.Addr
 	return g.Wait()
 }
 
-// warm loads a model that runs in this process, so that the first search does not
+// warmUpModel loads a model that runs in this process, so that the first search does not
 // wait for it. What is wrong with it shows when it is used.
-func (s *Service) warm(ctx context.Context) {
+func (s *Service) warmUpModel(ctx context.Context) {
 	if s.Embedder != nil && s.Embedder.Info().Driver != embed.OpenAI {
 		_, _ = s.Embedder.Embed(ctx, []string{"warm"})
 	}

@@ -70,7 +70,7 @@ func TestAnUploadTravelsBySignedURLs(t *testing.T) {
 		StoragePath string `json:"storagePath"`
 	}
 	e.Call(http.MethodGet, "/api/v1/storage/signed-url/upload?filename=fox.png&contentType=image/png", nil, &ticket)
-	if !strings.HasPrefix(ticket.StoragePath, string(e.Home)) || ticket.Path != ticket.StoragePath {
+	if !strings.HasPrefix(ticket.StoragePath, string(e.Tenant)) || ticket.Path != ticket.StoragePath {
 		t.Fatalf("a storage path begins with the tenant: %+v", ticket)
 	}
 	data := picture(2)

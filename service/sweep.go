@@ -9,28 +9,28 @@ import (
 	"vitrine/media/blob"
 )
 
-// Swept is what a sweep removed.
-type Swept struct {
+// SweepResult is what a sweep removed.
+type SweepResult struct {
 	StagedFiles int // uploads that nobody stored
 	StagedBytes int64
-	LostFiles   int // committed bytes that no row speaks of
-	LostBytes   int64
-	Kept        int64 // committed files that rows speak of
+	OrphanFiles int // committed bytes that no row speaks of
+	OrphanBytes int64
+	Referenced  int64 // committed files that rows speak of
 }
 
 // Brakes of a sweep. Bytes without a row come from crashes, so they are few; very
 // many mean that this is the wrong database or the wrong folder.
 const (
-	brakeFiles = 100
-	brakeShare = 0.01
+	maxOrphanFiles = 100
+	maxOrphanShare = 0.01
 )
 
 // Sweep removes what crashes left behind: staged uploads, and bytes whose row was
 // never written. Only files older than age are looked at, since an upload under
 // way has bytes before it has a row. It never removes a row, and it refuses when
 // it would remove more than 100 files and more than a hundredth of all.
-func (s *Service) Sweep(ctx context.Context, age time.Duration) (Swept, error) {
-	var out Swept
+func (s *Service) Sweep(ctx context.Context, age time.Duration) (SweepResult, error) {
+	var out SweepResult
 	var err error
 	if err = s.Blobs.Check(); err != nil {
 		return out, err
@@ -38,26 +38,26 @@ func (s *Service) Sweep(ctx context.Context, age time.Duration) (Swept, error) {
 	if out.StagedFiles, out.StagedBytes, err = s.Blobs.SweepStaged(ctx, age); err != nil {
 		return out, err
 	}
-	lost, err := s.findLost(ctx, age, &out)
+	orphans, err := s.findOrphans(ctx, age, &out)
 	if err != nil {
 		return out, err
 	}
-	if n := len(lost); n > brakeFiles && float64(n) > brakeShare*float64(out.Kept) {
-		return out, fmt.Errorf("%d of %d files have no row in the database; nothing was removed, because this is probably the wrong database or the wrong folder", n, int64(n)+out.Kept)
+	if n := len(orphans); n > maxOrphanFiles && float64(n) > maxOrphanShare*float64(out.Referenced) {
+		return out, fmt.Errorf("%d of %d files have no row in the database; nothing was removed, because this is probably the wrong database or the wrong folder", n, int64(n)+out.Referenced)
 	}
 	before := time.Now().Add(-age)
-	for _, e := range lost {
-		if err := s.removeLost(ctx, e, before, &out); err != nil {
+	for _, e := range orphans {
+		if err := s.removeOrphan(ctx, e, before, &out); err != nil {
 			return out, err
 		}
 	}
 	return out, nil
 }
 
-// findLost lists old committed files without a row.
-func (s *Service) findLost(ctx context.Context, age time.Duration, out *Swept) ([]blob.Entry, error) {
+// findOrphans lists old committed files without a row.
+func (s *Service) findOrphans(ctx context.Context, age time.Duration, out *SweepResult) ([]blob.Entry, error) {
 	before := time.Now().Add(-age)
-	var lost, batch []blob.Entry
+	var orphans, batch []blob.Entry
 	flush := func() error {
 		if len(batch) == 0 {
 			return nil
@@ -68,9 +68,9 @@ func (s *Service) findLost(ctx context.Context, age time.Duration, out *Swept) (
 		}
 		for _, e := range batch {
 			if have[e.Hash] {
-				out.Kept++
+				out.Referenced++
 			} else {
-				lost = append(lost, e)
+				orphans = append(orphans, e)
 			}
 		}
 		batch = batch[:0]
@@ -78,7 +78,7 @@ func (s *Service) findLost(ctx context.Context, age time.Duration, out *Swept) (
 	}
 	err := s.Blobs.Walk(ctx, func(e blob.Entry) error {
 		if e.ModTime.After(before) {
-			out.Kept++
+			out.Referenced++
 			return nil
 		}
 		if len(batch) == 500 || len(batch) > 0 && batch[0].Tenant != e.Tenant {
@@ -92,11 +92,11 @@ func (s *Service) findLost(ctx context.Context, age time.Duration, out *Swept) (
 	if err != nil {
 		return nil, err
 	}
-	return lost, flush()
+	return orphans, flush()
 }
 
-// removeLost looks once more: an upload of the same bytes may have come meanwhile.
-func (s *Service) removeLost(ctx context.Context, e blob.Entry, before time.Time, out *Swept) error {
+// removeOrphan looks once more: an upload of the same bytes may have come meanwhile.
+func (s *Service) removeOrphan(ctx context.Context, e blob.Entry, before time.Time, out *SweepResult) error {
 	have, err := s.Store.RowsFor(ctx, e.Tenant, []library.AssetHash{e.Hash})
 	if err != nil || have[e.Hash] {
 		return err
@@ -104,8 +104,8 @@ func (s *Service) removeLost(ctx context.Context, e blob.Entry, before time.Time
 	if gone, err := s.Blobs.RemoveLost(ctx, e.Tenant, e.Hash, before); err != nil || !gone {
 		return err
 	}
-	out.LostFiles++
-	out.LostBytes += e.Size
+	out.OrphanFiles++
+	out.OrphanBytes += e.Size
 	return nil
 }
 

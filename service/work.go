@@ -20,13 +20,13 @@ func (s *Service) work(ctx context.Context) error {
 		cfg := indexer.Config{Prefix: s.cfg.Prefix, Brokers: s.cfg.Brokers, Log: s.log}
 		return indexer.Follow(ctx, cfg, "previews", s.cfg.Decoders, s.makePreview)
 	})
-	g.Go(func() error { return s.regularly(ctx, s.cfg.SweepEvery, s.sweep) })
-	g.Go(func() error { return s.regularly(ctx, s.cfg.ReconcileEvery, s.reconcile) })
+	g.Go(func() error { return s.every(ctx, s.cfg.SweepEvery, s.sweep) })
+	g.Go(func() error { return s.every(ctx, s.cfg.ReconcileEvery, s.reconcile) })
 	return g.Wait()
 }
 
-// regularly does something again and again until ctx ends.
-func (s *Service) regularly(ctx context.Context, every time.Duration, do func(context.Context)) error {
+// every does something again and again until ctx ends.
+func (s *Service) every(ctx context.Context, every time.Duration, do func(context.Context)) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -63,8 +63,8 @@ func (s *Service) sweep(ctx context.Context) {
 	switch {
 	case err != nil:
 		s.log.Warn("the sweep did not finish", "error", err)
-	case got.StagedFiles+got.LostFiles > 0:
-		s.log.Info("swept", "staged", got.StagedFiles, "staged_bytes", got.StagedBytes, "lost", got.LostFiles, "lost_bytes", got.LostBytes)
+	case got.StagedFiles+got.OrphanFiles > 0:
+		s.log.Info("swept", "staged", got.StagedFiles, "staged_bytes", got.StagedBytes, "orphans", got.OrphanFiles, "orphan_bytes", got.OrphanBytes)
 	}
 	if _, err := s.Indexer.PurgeTombstones(ctx); err != nil && ctx.Err() == nil {
 		s.log.Warn("old tombstones could not be purged", "error", err)

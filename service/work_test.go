@@ -19,7 +19,7 @@ func TestADocumentThatTheIndexLostComesBackWithoutBeingAskedFor(t *testing.T) {
 		t.Fatalf("%+v", f)
 	}
 	lose := "/" + mappings.Names(e.Cfg.Prefix).Alias() + "/_delete_by_query?refresh=true"
-	if err := opensearch.Call(t.Context(), e.Engine, http.MethodPost, lose, map[string]any{"query": map[string]any{"match_all": map[string]any{}}}, nil); err != nil {
+	if err := opensearch.Call(t.Context(), e.OpenSearch, http.MethodPost, lose, map[string]any{"query": map[string]any{"match_all": map[string]any{}}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	servicetest.Eventually(t, 20*time.Second, "the lost document is found again", func() error {

@@ -239,7 +239,7 @@ func TestError_NamesWhatIsNoVitrineService(t *testing.T) {
 
 func TestClient_EveryOperationIsAMethodWithItsRoute(t *testing.T) {
 	t.Parallel()
-	operations := all.Described().Operations
+	operations := all.DocumentedCatalog().Operations
 	if len(client.Operations) != len(operations) || len(operations) < 20 {
 		t.Fatalf("the client has %d operations, the product %d", len(client.Operations), len(operations))
 	}

@@ -38,7 +38,7 @@ func (c *keysCreate) Run(ctx context.Context) error {
 		return err
 	}
 	defer s.Close()
-	want := auth.Request{Name: c.Name, Tenant: c.Tenant, MoreTenants: c.AlsoTenant, Permissions: c.Permissions}
+	want := auth.KeyRequest{Name: c.Name, Tenant: c.Tenant, MoreTenants: c.AlsoTenant, Permissions: c.Permissions}
 	if want.Tenant == "" {
 		t, err := s.Store.EnsureDefaultTenant(ctx, operator)
 		if err != nil {
@@ -50,7 +50,7 @@ func (c *keysCreate) Run(ctx context.Context) error {
 		at := time.Now().Add(c.Expires)
 		want.ExpiresAt = &at
 	}
-	secret, key, err := auth.Issue(ctx, s.Store, operator, want)
+	secret, key, err := auth.IssueKey(ctx, s.Store, operator, want)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,6 @@ func (c *sweepCommand) Run(ctx context.Context) error {
 		return err
 	}
 	fmt.Printf("Removed %d lost uploads (%d bytes) and %d files without a row (%d bytes); %d files are in use.\n",
-		got.StagedFiles, got.StagedBytes, got.LostFiles, got.LostBytes, got.Kept)
+		got.StagedFiles, got.StagedBytes, got.OrphanFiles, got.OrphanBytes, got.Referenced)
 	return nil
 }

@@ -75,7 +75,7 @@ func TestBadInput_AnsweredWithItsCodeAndFieldAndStoresNothing(t *testing.T) {
 		{"a file name of dots", "POST", "/api/v1/assets", map[string]any{"filename": "../..", "mime_type": "image/png", "asset_data_base64": dot}, 400, library.CodeValidationFailed, "filename"},
 		{"a poster for a picture", "POST", "/api/v1/assets", store(map[string]any{"asset_data_base64": dot, "poster_image_base64": dot}), 400, library.CodeValidationFailed, "poster_image_base64"},
 		{"another tenant's storage path", "POST", "/api/v1/assets", store(map[string]any{"asset_storage_ref": map[string]any{"storagePath": foreign}}), 400, library.CodeValidationFailed, "asset_storage_ref.storagePath"},
-		{"a storage path without bytes", "POST", "/api/v1/assets", store(map[string]any{"storagePath": string(w.Home) + "/uploads/0198c5a0-0000-7000-8000-000000000000/x.png"}), 400, library.CodeValidationFailed, "asset_storage_ref.storagePath"},
+		{"a storage path without bytes", "POST", "/api/v1/assets", store(map[string]any{"storagePath": string(w.Tenant) + "/uploads/0198c5a0-0000-7000-8000-000000000000/x.png"}), 400, library.CodeValidationFailed, "asset_storage_ref.storagePath"},
 		{"an unknown operation", "POST", "/api/v1/operations/nope/undo", nil, 404, library.CodeNotFound, ""},
 		{"a body of 5 MB", "POST", "/api/v1/assets", bytes.Repeat([]byte("x"), 5<<20), 413, library.CodePayloadTooLarge, ""},
 		{"no such route", "GET", "/api/v1/nope", nil, 404, library.CodeNotFound, ""},

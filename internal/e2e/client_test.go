@@ -20,7 +20,7 @@ func TestTypedClient_ResponsesOfEveryOperationLoseNothing(t *testing.T) {
 	w := newWorld(t)
 	c := w.Client("")
 	graph := w.StoreFile("", "graph.png", "image/png", withText(picture(8, ""), "prompt", `{"1":{"class_type":"EmptyLatentImage","inputs":{"width":64}}}`))
-	for i, o := range all.Described().Operations {
+	for i, o := range all.DocumentedCatalog().Operations {
 		var raw json.RawMessage
 		args := w.args(o)
 		if o.Name == "GetWorkflow" {

@@ -124,7 +124,7 @@ type request struct {
 // each route that needs the database and is no operation.
 func (w world) everyRequest() []request {
 	list := []request{{method: http.MethodGet, path: "/readyz"}}
-	for _, o := range w.Catalogue.Operations {
+	for _, o := range w.Catalog.Operations {
 		args := w.args(o)
 		r := request{method: o.Method, path: o.Path, key: w.Key}
 		r.path, r.body = w.route(o, args)

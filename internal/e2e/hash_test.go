@@ -17,7 +17,7 @@ func decode(raw []byte, v any) error { return json.Unmarshal(raw, v) }
 // usage is what the library holds, as one comparable text.
 func (w world) usage() string {
 	w.T.Helper()
-	u, err := w.Store.Usage(w.T.Context(), w.Home)
+	u, err := w.Store.Usage(w.T.Context(), w.Tenant)
 	if err != nil {
 		w.T.Fatal(err)
 	}

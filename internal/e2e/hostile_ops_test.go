@@ -33,9 +33,9 @@ type attack struct {
 // send. Nothing may answer 5xx, hang, or leave the service in disorder.
 func TestEveryOperation_AnswersHostileInputWithoutAServerError(t *testing.T) {
 	w := newWorld(t)
-	known := []string{w.asset.Asset.AssetH, string(worldModel), w.operation, w.saved, string(w.Home), w.asset.IndexToken, "lighthouse.png", "sea", "fog", "*"}
+	known := []string{w.asset.Asset.AssetH, string(worldModel), w.operation, w.saved, string(w.Tenant), w.asset.IndexToken, "lighthouse.png", "sea", "fog", "*"}
 	for _, seed := range randtest.Seeds(t) {
-		for n, o := range w.Catalogue.Operations {
+		for n, o := range w.Catalog.Operations {
 			h := fuzzer{randtest.NewRand(seed, uint64(n)), known}
 			for range randtest.Cases(t, 30) {
 				w.attackBoth(h, o, h.object(o.Input, 0))

@@ -172,7 +172,7 @@ func questionsAbout(t *testing.T, path string) (out []string) {
 func checkSameChain(t *testing.T, e *servicetest.Env, hash string) {
 	t.Helper()
 	w := world{Env: e}
-	for _, o := range e.Catalogue.Operations {
+	for _, o := range e.Catalog.Operations {
 		if o.Name != "GetAssetLineage" && o.Name != "GetImagetoolEvolutionChain" {
 			continue
 		}

@@ -88,7 +88,7 @@ func TestMCP_OfficialTypeScriptClientWorksThroughTheService(t *testing.T) {
 func checkLists(t *testing.T, w world, got walked) {
 	t.Helper()
 	var tools []string
-	for _, o := range w.Catalogue.Operations {
+	for _, o := range w.Catalog.Operations {
 		if !o.RESTOnly {
 			tools = append(tools, o.Name)
 		}
@@ -100,7 +100,7 @@ func checkLists(t *testing.T, w world, got walked) {
 	if len(got.WithoutHints) > 0 {
 		t.Errorf("without a title or hints: %v", got.WithoutHints)
 	}
-	for _, r := range w.Catalogue.Resources {
+	for _, r := range w.Catalog.Resources {
 		list := got.Resources
 		if strings.Contains(r.URI, "{") {
 			list = got.Templates

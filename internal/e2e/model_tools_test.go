@@ -140,7 +140,7 @@ func TestModels_ToolsRefuseWhatCannotBe(t *testing.T) {
 	nobody := strings.Repeat("0", 40)
 	w.Call(http.MethodPost, model+"/versions", map[string]any{"version_tag": "v1"}, nil)
 	other := w.NewKey(w.NewTenant("other"), allPermissions...)
-	reader := w.NewKey(w.Home, library.PermRead)
+	reader := w.NewKey(w.Tenant, library.PermRead)
 	for name, c := range map[string]struct {
 		method, path, key string
 		body              map[string]any

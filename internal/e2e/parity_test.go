@@ -18,7 +18,7 @@ func TestOperations_AnswerTheSameOverRESTAndMCP(t *testing.T) {
 	w := newWorld(t)
 	for _, era := range echo.Eras {
 		c := w.mcp(era, w.Key)
-		for _, o := range w.Catalogue.Operations {
+		for _, o := range w.Catalog.Operations {
 			if o.RESTOnly {
 				continue
 			}
@@ -66,7 +66,7 @@ func hasPathArgument(o op.Operation) bool {
 func TestOperations_EveryExampleWorks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, o := range w.Catalogue.Operations {
+	for _, o := range w.Catalog.Operations {
 		if status, answer := w.rest(o, w.Key, w.args(o)); status >= 300 && codeOf(answer) != "NOT_FOUND" {
 			t.Errorf("%s answered %d %v", o.Name, status, answer)
 		} else if status >= 300 && o.Name != "GetWorkflow" { // the world's picture carries no graph

@@ -15,9 +15,9 @@ func TestPermissions_EachAllowsExactlyItsOperations(t *testing.T) {
 	w := newWorld(t)
 	cells := 0
 	for _, p := range allPermissions {
-		key := w.NewKey(w.Home, p)
+		key := w.NewKey(w.Tenant, p)
 		c := w.mcp(echo.Modern, key)
-		for _, o := range w.Catalogue.Operations {
+		for _, o := range w.Catalog.Operations {
 			allowed := o.Permission == p || o.Permission == library.PermRead
 			status, answer := w.rest(o, key, w.args(o))
 			if denied := status == 403 && codeOf(answer) == library.CodePermissionRequired; denied == allowed {
@@ -48,7 +48,7 @@ func TestPermissions_WithoutAGoodCredentialEverythingIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, key := range map[string]string{"none": "", "a session token": "eyJhbGciOiJIUzI1NiJ9.e30.x", "a mistyped key": w.Key[:len(w.Key)-1] + "x"} {
-		for _, o := range w.Catalogue.Operations {
+		for _, o := range w.Catalog.Operations {
 			if status, answer := w.rest(o, key, w.args(o)); status != 401 || codeOf(answer) != library.CodeUnauthenticated {
 				t.Errorf("%s with %s: %d %v", o.Name, name, status, answer)
 			}

@@ -64,7 +64,7 @@ func TestTenants_NothingOfAnotherIsEverSeen(t *testing.T) {
 		}
 	}
 	clients := []*echo.Client{w.mcp(echo.Modern, w.Key), w.mcp(echo.Legacy, w.Key)}
-	for _, o := range w.Catalogue.Operations {
+	for _, o := range w.Catalog.Operations {
 		for _, args := range v.hostile(t, o, w.args(o)) {
 			if q, _ := args["query"].(string); !o.ReadOnly && strings.Contains(q, canary) {
 				continue // what one keeps oneself is no leak when it comes back
@@ -85,7 +85,7 @@ func TestTenants_NothingOfAnotherIsEverSeen(t *testing.T) {
 		}
 		calls += w.tellsNoneFrom(o, v)
 	}
-	for _, r := range w.Catalogue.Resources {
+	for _, r := range w.Catalog.Resources {
 		uri := strings.ReplaceAll(r.URI, "{asset_h}", theirs[0].Asset.AssetH)
 		for _, c := range clients {
 			scan("resource "+uri, string(c.Send(t, "resources/read", map[string]any{"uri": uri}).Body))

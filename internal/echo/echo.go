@@ -1,4 +1,4 @@
-// Package echo is a small catalogue of operations that answer with what they were
+// Package echo is a small catalog of operations that answer with what they were
 // given, and a server that offers it over both transports with a real database.
 //
 // It is for the tests of the transports and of what they share: with it they can
@@ -19,7 +19,7 @@ import (
 
 // Input has one argument of each kind that operations use.
 type Input struct {
-	op.InTenant
+	op.TenantInput
 	Text     string   `json:"text" minLength:"1" maxLength:"100" doc:"Any text."`
 	Count    int      `json:"count,omitempty" minimum:"1" maximum:"100" default:"20" doc:"A whole number."`
 	Ratio    float64  `json:"ratio,omitempty" doc:"A number."`
@@ -70,7 +70,7 @@ func echo(_ context.Context, actor library.Actor, in Input) (Output, error) {
 
 // OneAsset names an asset.
 type OneAsset struct {
-	op.InTenant
+	op.TenantInput
 	AssetH       string `json:"asset_h" pattern:"^[0-9a-f]{40}$" patternDescription:"40 lower-case hex digits" doc:"Asset."`
 	IncludeImage bool   `json:"include_image,omitempty" doc:"Attach a picture."`
 }
@@ -94,7 +94,7 @@ func (p Picture) Attachments() []op.Attachment {
 
 // Write is the input of the operations that count how often they ran.
 type Write struct {
-	op.InTenant
+	op.TenantInput
 	Name    string `json:"name" doc:"Any name."`
 	DelayMS int    `json:"delay_ms,omitempty" doc:"How long the work takes."`
 	Fail    bool   `json:"fail,omitempty" doc:"Whether the work fails."`
@@ -130,8 +130,8 @@ type Bench struct {
 	Cancelled chan struct{} // receives when a waiting call was cancelled
 }
 
-// Catalogue gives the operations, resources and prompts.
-func (b *Bench) Catalogue() op.Catalogue {
+// Catalog gives the operations, resources and prompts.
+func (b *Bench) Catalog() op.Catalog {
 	post := func(path string) (string, string) { return http.MethodPost, "/api/v1/echo" + path }
 	meta := func(name string, p library.Permission, method, path string) op.Meta {
 		return op.Meta{Name: name, Title: name, Doc: "Answers with its input.", Domain: op.Assets, Method: method, Path: path, Permission: p}
@@ -151,7 +151,7 @@ func (b *Bench) Catalogue() op.Catalogue {
 	drop := at(meta("EchoDrop", library.PermAdmin, http.MethodDelete, "/api/v1/echo/{asset_h}"), func(m *op.Meta) { m.Destructive = true; m.Example = oneAsset })
 	fail := at(plain("EchoFail", library.PermRead, "/fail"), func(m *op.Meta) { m.Example = Failure{Kind: "conflict"} })
 	steps := at(plain("EchoSteps", library.PermRead, "/steps"), func(m *op.Meta) { m.Example = Steps{Steps: 2} })
-	return op.Catalogue{
+	return op.Catalog{
 		Operations: []op.Operation{
 			op.Define(plain("Echo", library.PermRead, ""), echo),
 			op.Define(at(plain("EchoList", library.PermRead, "/list"), func(m *op.Meta) { m.Method = http.MethodGet }), echo),
@@ -215,7 +215,7 @@ func failAs(_ context.Context, _ library.Actor, in Failure) (Done, error) {
 
 func (b *Bench) steps(ctx context.Context, _ library.Actor, in Steps) (Done, error) {
 	for i := range in.Steps {
-		op.Report(ctx, float64(i+1), float64(in.Steps), "working")
+		op.ReportProgress(ctx, float64(i+1), float64(in.Steps), "working")
 		if in.DelayMS > 0 {
 			time.Sleep(time.Duration(in.DelayMS) * time.Millisecond)
 		}

@@ -12,7 +12,7 @@ import (
 // CheckSchemas compiles every input and output schema as strict clients do, and
 // tries the examples against them. mcp-go itself passes over a schema that does
 // not compile without a word.
-func CheckSchemas(t testing.TB, c op.Catalogue) {
+func CheckSchemas(t testing.TB, c op.Catalog) {
 	t.Helper()
 	for _, o := range c.Operations {
 		compile(t, o.Name+" output", op.SchemaJSON(o.Output))

@@ -23,7 +23,7 @@ import (
 	"vitrine/store/storetest"
 )
 
-// Server is the catalogue behind both transports.
+// Server is the catalog behind both transports.
 type Server struct {
 	*Bench
 	URL    string
@@ -70,8 +70,8 @@ func Serve(t testing.TB, change func(*api.Config, *mcp.Config)) *Server {
 	metrics := api.NewMetrics(registry)
 	caller := &op.Caller{Limits: op.NewLimiter(op.Budgets), Idempotency: st, Observe: metrics.Observe}
 	authenticator := auth.New(st)
-	mc := mcp.Config{Catalogue: s.Catalogue(), Caller: caller, Auth: authenticator, Version: "test", Log: log}
-	ac := api.Config{Catalogue: s.Catalogue(), Caller: caller, Auth: authenticator, Version: "test", Gatherer: registry, Metrics: metrics, Log: log}
+	mc := mcp.Config{Catalog: s.Catalog(), Caller: caller, Auth: authenticator, Version: "test", Log: log}
+	ac := api.Config{Catalog: s.Catalog(), Caller: caller, Auth: authenticator, Version: "test", Gatherer: registry, Metrics: metrics, Log: log}
 	if change != nil {
 		change(&ac, &mc)
 	}
@@ -102,7 +102,7 @@ func (s *Server) newTenant(t testing.TB, name string) library.TenantID {
 // Key issues a key of the first tenant.
 func (s *Server) Key(t testing.TB, permissions []library.Permission, more ...library.TenantID) string {
 	t.Helper()
-	secret, _, err := auth.Issue(t.Context(), s.Store, Operator, auth.Request{Name: "test", Tenant: s.Tenant, MoreTenants: more, Permissions: permissions})
+	secret, _, err := auth.IssueKey(t.Context(), s.Store, Operator, auth.KeyRequest{Name: "test", Tenant: s.Tenant, MoreTenants: more, Permissions: permissions})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,15 +22,15 @@ type Domains struct {
 	Models  *models.Service
 }
 
-// Catalogue gives every operation and resource, in the order of the domains.
-func Catalogue(d Domains) op.Catalogue {
-	return op.Catalogue{
+// Catalog gives every operation and resource, in the order of the domains.
+func Catalog(d Domains) op.Catalog {
+	return op.Catalog{
 		Operations: slices.Concat(d.Search.Operations(), d.Assets.Operations(), d.Lineage.Operations(), d.Models.Operations()),
 		Resources:  append(d.Search.Resources(), d.Assets.Resources()...),
 	}
 }
 
-// Described gives the catalogue for documents: nothing in it can be called.
-func Described() op.Catalogue {
-	return Catalogue(Domains{Search: &search.Service{}, Assets: &assets.Service{}, Lineage: &lineage.Service{}, Models: &models.Service{}})
+// DocumentedCatalog gives the catalog for documents: nothing in it can be called.
+func DocumentedCatalog() op.Catalog {
+	return Catalog(Domains{Search: &search.Service{}, Assets: &assets.Service{}, Lineage: &lineage.Service{}, Models: &models.Service{}})
 }

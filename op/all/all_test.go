@@ -24,11 +24,11 @@ func TestGeneratedDocumentsAreCurrent(t *testing.T) {
 }
 
 func TestEverySchemaIsFlatAndCanBeCompiledByClients(t *testing.T) {
-	echo.CheckSchemas(t, Described())
+	echo.CheckSchemas(t, DocumentedCatalog())
 }
 
 func TestNamesRoutesAndHintsAreOfOneKind(t *testing.T) {
-	c := Described()
+	c := DocumentedCatalog()
 	names, routes := map[string]bool{}, map[string]bool{}
 	pascal := regexp.MustCompile(`^[A-Z][A-Za-z]+$`)
 	for _, o := range c.Operations {
@@ -53,7 +53,7 @@ func TestNamesRoutesAndHintsAreOfOneKind(t *testing.T) {
 
 // The operations that clients rely on by name; renaming one breaks them.
 func TestTheNamesOfTheSpecificationAreThere(t *testing.T) {
-	c := Described()
+	c := DocumentedCatalog()
 	for _, name := range []string{"SearchAssets", "GetAssetDetails", "GetFacets", "StoreAsset", "CreateUploadUrl", "UpdateAsset", "BulkUpdateAssetTags", "UndoOperation",
 		"SearchModels", "GetModelDetails", "GetAssetModels", "LinkModelToAsset", "GetModelVersions", "AddModelVersion"} {
 		if o, ok := c.Find(name); !ok || o.RESTOnly {
@@ -75,7 +75,7 @@ func TestTheNamesOfTheSpecificationAreThere(t *testing.T) {
 // input side may take 200 tokens each on average; output schemas are counted apart.
 func TestToolsStayCheapForAModelsContext(t *testing.T) {
 	total, n := 0, 0
-	for _, o := range Described().Operations {
+	for _, o := range DocumentedCatalog().Operations {
 		if o.RESTOnly {
 			continue
 		}
@@ -97,7 +97,7 @@ var looksLikeID = regexp.MustCompile(`(^|_)(id|ids|h|hs|hash|hashes|token|cursor
 // an input that declares nothing would be tried with nothing.
 func TestIdentifiers_EveryInputDeclaresWhatItsIdentifiersName(t *testing.T) {
 	declared := 0
-	for _, o := range Described().Operations {
+	for _, o := range DocumentedCatalog().Operations {
 		kinds := map[string]bool{}
 		for _, id := range o.Identifiers {
 			kinds[id.String()] = true

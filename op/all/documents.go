@@ -27,7 +27,7 @@ const (
 // root of the source: the reference pages, the page of the query language, the
 // README's table of tools, the snapshots of the interface, and the typed Go client.
 func WriteDocuments(root string) error {
-	c := Described()
+	c := DocumentedCatalog()
 	if err := op.WriteReference(filepath.Join(root, referenceDir), c); err != nil {
 		return err
 	}
@@ -49,12 +49,12 @@ func WriteDocuments(root string) error {
 
 // WriteClient writes the generated files of package api/client into dir.
 func WriteClient(dir string) error {
-	return op.WriteFiles(dir, clientExt, clientgen.Files(Described()))
+	return op.WriteFiles(dir, clientExt, clientgen.Files(DocumentedCatalog()))
 }
 
 // StaleDocuments names the generated documents that are not what the code says.
 func StaleDocuments(root string) ([]string, error) {
-	c := Described()
+	c := DocumentedCatalog()
 	pages, err := op.StaleReference(filepath.Join(root, referenceDir), c)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func StaleDocuments(root string) ([]string, error) {
 }
 
 // readmeWithTable gives the README with its table of tools renewed.
-func readmeWithTable(root string, c op.Catalogue) (string, error) {
+func readmeWithTable(root string, c op.Catalog) (string, error) {
 	raw, err := os.ReadFile(filepath.Join(root, readme))
 	if err != nil {
 		return "", err

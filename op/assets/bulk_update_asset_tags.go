@@ -10,7 +10,7 @@ import (
 )
 
 type bulkTagsInput struct {
-	op.InTenant
+	op.TenantInput
 	AssetHashes []string `json:"asset_hs" id:"asset" minItems:"1" maxItems:"100" doc:"The assets: 1 to 100 SHA-1 hashes of 40 hex digits."`
 	Operation   string   `json:"operation" enum:"add,remove" doc:"add merges the tags in, remove takes them out."`
 	Tags        []string `json:"tags" minItems:"1" maxItems:"50" doc:"1 to 50 tags, each of 1 to 100 characters. Tags are compared without regard to case."`

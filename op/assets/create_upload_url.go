@@ -11,7 +11,7 @@ import (
 )
 
 type uploadURLInput struct {
-	op.InTenant
+	op.TenantInput
 	Filename    string `json:"filename" minLength:"1" maxLength:"1024" doc:"The file's name."`
 	MIMEType    string `json:"mime_type,omitempty" maxLength:"255" doc:"The file's MIME type, for example image/png."`
 	ContentType string `json:"content_type,omitempty" maxLength:"255" doc:"Another name of mime_type."`
@@ -78,7 +78,7 @@ func (s *Service) uploadTicket(tenant library.TenantID, filename, mimeType strin
 }
 
 type findStoredInput struct {
-	op.InTenant
+	op.TenantInput
 	Files []fileToSend `json:"files" minItems:"1" maxItems:"500" doc:"The files at hand."`
 }
 

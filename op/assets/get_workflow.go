@@ -10,7 +10,7 @@ import (
 )
 
 type workflowInput struct {
-	op.InTenant
+	op.TenantInput
 	AssetHash string `json:"asset_h" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
 }
 

@@ -21,7 +21,7 @@ import (
 )
 
 type storeInput struct {
-	op.InTenant
+	op.TenantInput
 	Filename      string         `json:"filename" minLength:"1" maxLength:"1024" doc:"The file's name, for example fox.png."`
 	MIMEType      string         `json:"mime_type" minLength:"3" maxLength:"255" doc:"The file's MIME type, for example image/png. The stored type is read from the bytes."`
 	Base64        string         `json:"asset_data_base64,omitempty" doc:"The bytes in base64, for files up to about 3 MB. Exactly one of asset_data_base64 and asset_storage_ref is required."`
@@ -129,7 +129,7 @@ func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput)
 		return out, storageRefError(err, in)
 	}
 	defer file.Close()
-	op.Report(ctx, 1, 4, "received")
+	op.ReportProgress(ctx, 1, 4, "received")
 	lease := s.Memory.Lease()
 	defer lease.Release()
 	read, err := extract.Read(ctx, file, staged.Size, extract.Options{Filename: in.Filename, Sidecars: in.sidecars, Memory: lease})
@@ -147,12 +147,12 @@ func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput)
 		return out, library.Invalid(library.FieldError{Field: "parent_asset_h", Code: "conflict",
 			Message: "It is the hash of the file itself, and no asset was made from itself.", Hint: "Send the hash of the file that it was made from, or leave it out."})
 	}
-	op.Report(ctx, 2, 4, "read")
+	op.ReportProgress(ctx, 2, 4, "read")
 	// The bytes must be durable under their hash before a row promises them.
 	if err := s.Blobs.Commit(ctx, actor.Tenant, id, staged.SHA1); err != nil {
 		return out, err
 	}
-	op.Report(ctx, 3, 4, "kept")
+	op.ReportProgress(ctx, 3, 4, "kept")
 	added, err := s.Store.AddAsset(ctx, actor, newAsset(in, staged, read))
 	if err != nil {
 		return out, err

@@ -9,7 +9,7 @@ import (
 )
 
 type undoInput struct {
-	op.InTenant
+	op.TenantInput
 	OperationID string `json:"operation_id" id:"operation" minLength:"1" maxLength:"64" doc:"The operation_id that a write returned."`
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 type updateInput struct {
-	op.InTenant
+	op.TenantInput
 	AssetHash   string    `json:"asset_h" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
 	Title       *string   `json:"title,omitempty" maxLength:"500" doc:"Replaces the title."`
 	Description *string   `json:"description,omitempty" maxLength:"5000" doc:"Replaces the description verbatim."`

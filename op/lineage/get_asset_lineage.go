@@ -13,7 +13,7 @@ import (
 )
 
 type lineageInput struct {
-	op.InTenant
+	op.TenantInput
 	AssetHash       string `json:"asset_h" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
 	Direction       string `json:"direction,omitempty" enum:"ancestors,descendants,both" default:"both" doc:"What it was made from, what was made from it, or both."`
 	MaxDepth        int    `json:"max_depth,omitempty" minimum:"1" maximum:"20" default:"5" doc:"Levels to follow each way."`

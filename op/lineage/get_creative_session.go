@@ -11,7 +11,7 @@ import (
 )
 
 type sessionInput struct {
-	op.InTenant
+	op.TenantInput
 	AssetID    string `json:"asset_id" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset; asset_h is accepted for it."`
 	TimeWindow string `json:"time_window,omitempty" maxLength:"100" doc:"How far to look to each side of the asset, for example 2 hours, 90m or 1 day. Left out, the session ends where its maker paused."`
 	Limit      int    `json:"limit,omitempty" minimum:"1" maximum:"200" default:"100" doc:"Most assets to give, those nearest in time."`

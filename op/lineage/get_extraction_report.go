@@ -10,7 +10,7 @@ import (
 )
 
 type reportInput struct {
-	op.InTenant
+	op.TenantInput
 }
 
 type reportOutput struct {

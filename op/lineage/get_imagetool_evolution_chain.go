@@ -12,7 +12,7 @@ import (
 )
 
 type chainInput struct {
-	op.InTenant
+	op.TenantInput
 	AssetID  string `json:"asset_id" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"A picture of the image-generation tool; asset_h is accepted for it."`
 	MaxDepth int    `json:"max_depth,omitempty" minimum:"1" maximum:"50" default:"10" doc:"Steps to follow each way."`
 }

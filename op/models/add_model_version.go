@@ -13,7 +13,7 @@ import (
 )
 
 type addVersionInput struct {
-	op.InTenant
+	op.TenantInput
 	InModel
 	Tag            string         `json:"version_tag" minLength:"1" maxLength:"100" doc:"Names the version, for example v2-fp16. Unique within the model."`
 	Notes          string         `json:"version_notes,omitempty" maxLength:"5000" doc:"What is new in it."`

@@ -9,7 +9,7 @@ import (
 )
 
 type assetModelsInput struct {
-	op.InTenant
+	op.TenantInput
 	AssetHash string `json:"asset_hash" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset; asset_h is accepted for it."`
 }
 

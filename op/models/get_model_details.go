@@ -8,7 +8,7 @@ import (
 )
 
 type detailsInput struct {
-	op.InTenant
+	op.TenantInput
 	InModel
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 type versionsInput struct {
-	op.InTenant
+	op.TenantInput
 	InModel
 	IncludeDeleted bool `json:"include_deleted,omitempty" default:"false" doc:"Adds versions that were taken away."`
 }

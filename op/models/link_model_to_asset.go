@@ -11,7 +11,7 @@ import (
 )
 
 type linkInput struct {
-	op.InTenant
+	op.TenantInput
 	InModel
 	AssetHash       string   `json:"asset_hash" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset; asset_h is accepted for it."`
 	Weight          *float64 `json:"model_weight,omitempty" minimum:"-100" maximum:"100" doc:"The weight it was applied with, for LoRAs and the like; null for checkpoints."`

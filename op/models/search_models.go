@@ -9,7 +9,7 @@ import (
 )
 
 type searchInput struct {
-	op.InTenant
+	op.TenantInput
 	Query     string `json:"query,omitempty" id:"query" maxLength:"500" doc:"Words that a model's name, display name or description must all contain. Case, blanks, hyphens and underscores do not matter."`
 	ModelType string `json:"model_type,omitempty" maxLength:"100" doc:"checkpoint, unet, lora, vae, clip, controlnet, upscaler, embedding, ip_adapter, llm, …"`
 	BaseModel string `json:"base_model,omitempty" maxLength:"100" doc:"sdxl, flux, sd15, sd3, pony, illustrious, …"`

@@ -9,7 +9,7 @@ import (
 )
 
 type createSavedInput struct {
-	op.InTenant
+	op.TenantInput
 	Name        string        `json:"name" minLength:"1" maxLength:"200" doc:"Unique within the tenant, whatever the case."`
 	Description string        `json:"description,omitempty" maxLength:"2000" doc:"What it is for."`
 	Query       string        `json:"query,omitempty" id:"query" doc:"As in SearchAssets. Read once now; what cannot be read is refused."`

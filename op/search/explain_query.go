@@ -10,7 +10,7 @@ import (
 )
 
 type explainInput struct {
-	op.InTenant
+	op.TenantInput
 	Query      string `json:"query" id:"query" doc:"The query to explain."`
 	SearchMode string `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"How words match, as in SearchAssets."`
 	Strict     bool   `json:"strict,omitempty" doc:"Reads the query strictly, as the mode boolean and pipelines do: a slip is an error."`

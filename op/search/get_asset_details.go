@@ -11,7 +11,7 @@ import (
 )
 
 type detailsInput struct {
-	op.InTenant
+	op.TenantInput
 	AssetHash          string `json:"asset_h" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
 	IncludeDownloadURL bool   `json:"include_download_url,omitempty" doc:"Adds download_url, a link to the original bytes that is valid for 5 minutes."`
 	IncludeRawMetadata bool   `json:"include_raw_metadata,omitempty" doc:"Adds everything the file carries as metadata and its whole workflow graph; this can be tens of kilobytes."`

@@ -13,7 +13,7 @@ import (
 )
 
 type facetsInput struct {
-	op.InTenant
+	op.TenantInput
 	Query         string              `json:"query,omitempty" id:"query" doc:"Counts the assets that this query finds; empty counts all."`
 	SearchMode    string              `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"How words match, as in SearchAssets."`
 	Filters       *filtersInput       `json:"filters,omitempty" doc:"Conditions beside the query."`

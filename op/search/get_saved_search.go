@@ -8,7 +8,7 @@ import (
 )
 
 type getSavedInput struct {
-	op.InTenant
+	op.TenantInput
 	SavedSearchInput
 }
 

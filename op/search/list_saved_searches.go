@@ -8,7 +8,7 @@ import (
 )
 
 type listSavedInput struct {
-	op.InTenant
+	op.TenantInput
 	Limit  int `json:"limit,omitempty" minimum:"1" maximum:"100" default:"50" doc:"Saved searches per page."`
 	Offset int `json:"offset,omitempty" minimum:"0" maximum:"10000" default:"0" doc:"Saved searches to pass over."`
 }

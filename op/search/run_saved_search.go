@@ -8,7 +8,7 @@ import (
 )
 
 type runSavedInput struct {
-	op.InTenant
+	op.TenantInput
 	SavedSearchInput
 	PageInput
 }

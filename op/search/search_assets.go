@@ -13,7 +13,7 @@ import (
 )
 
 type searchInput struct {
-	op.InTenant
+	op.TenantInput
 	Query       string        `json:"query,omitempty" id:"query" doc:"What to look for: words and quoted phrases, and field:value terms such as lora:detail, tag:portrait, seed:123, created:2026-01..2026-03, with AND, OR, NOT, -, parentheses and *. Empty lists everything, newest first."`
 	SearchMode  string        `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"How words match: exact values, partial names, fuzzy spelling, fulltext, boolean (as written, read strictly), smart."`
 	QueryVector []float64     `json:"query_vector,omitempty" maxItems:"4096" doc:"A vector to search by instead of query."`

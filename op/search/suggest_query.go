@@ -14,7 +14,7 @@ import (
 )
 
 type suggestInput struct {
-	op.InTenant
+	op.TenantInput
 	Query string `json:"query,omitempty" id:"query" doc:"The query as typed so far; what stands at its end is completed."`
 	Limit int    `json:"limit,omitempty" minimum:"1" maximum:"50" default:"10" doc:"Suggestions at most."`
 }

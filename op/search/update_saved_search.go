@@ -9,7 +9,7 @@ import (
 )
 
 type updateSavedInput struct {
-	op.InTenant
+	op.TenantInput
 	SavedSearchInput
 	Name        *string       `json:"name,omitempty" minLength:"1" maxLength:"200" doc:"Unique within the tenant, whatever the case."`
 	Description *string       `json:"description,omitempty" maxLength:"2000" doc:"What it is for."`

@@ -177,7 +177,7 @@ func vector(text string) []float32 {
 // load puts documents into the service's index.
 func load(t *testing.T, e *servicetest.Env) {
 	var b bytes.Buffer
-	for _, d := range naive.Documents(e.Home, library.TenantID("22222222-2222-4222-8222-222222222222"), 300, 11) {
+	for _, d := range naive.Documents(e.Tenant, library.TenantID("22222222-2222-4222-8222-222222222222"), 300, 11) {
 		if !d.Deleted {
 			d.Vectors = map[string][]float32{e.Embedder.ID(): vector(d.Prompt)}
 		}

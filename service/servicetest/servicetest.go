@@ -27,12 +27,12 @@ import (
 // Env is a running product.
 type Env struct {
 	*service.Service
-	T    testing.TB
-	URL  string
-	Cfg  service.Config
-	Home library.TenantID // the tenant that Key belongs to
-	Key  string           // a key with every permission
-	Logs *Log
+	T      testing.TB
+	URL    string
+	Cfg    service.Config
+	Tenant library.TenantID // the tenant that Key belongs to
+	Key    string           // a key with every permission
+	Logs   *Log
 }
 
 // Options change what Start runs.
@@ -79,7 +79,7 @@ func StartWith(t testing.TB, cfg service.Config, roles []service.Role) *Env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Home = home.ID
+	e.Tenant = home.ID
 	e.Key = e.NewKey(home.ID, library.Permissions...)
 	e.awaitReady()
 	return e
@@ -129,7 +129,7 @@ func (e *Env) NewTenant(name string) library.TenantID {
 // NewKey makes a key.
 func (e *Env) NewKey(tenant library.TenantID, permissions ...library.Permission) string {
 	e.T.Helper()
-	secret, _, err := auth.Issue(e.T.Context(), e.Store, system, auth.Request{Name: "test", Tenant: tenant, Permissions: permissions})
+	secret, _, err := auth.IssueKey(e.T.Context(), e.Store, system, auth.KeyRequest{Name: "test", Tenant: tenant, Permissions: permissions})
 	if err != nil {
 		e.T.Fatal(err)
 	}

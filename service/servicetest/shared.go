@@ -23,8 +23,8 @@ func Shared(t testing.TB) *Env {
 	}
 	e := *base
 	e.T = t
-	e.Home = e.NewTenant(t.Name())
-	e.Key = e.NewKey(e.Home, library.Permissions...)
+	e.Tenant = e.NewTenant(t.Name())
+	e.Key = e.NewKey(e.Tenant, library.Permissions...)
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("the end of the log of the service, which other tests share:\n%s", e.Logs.Tail(8000))

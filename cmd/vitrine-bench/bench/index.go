@@ -23,7 +23,7 @@ func (e *env) measureIndexer(ctx context.Context) ([]Figure, error) {
 	}
 	e.Step("Indexing: warming up")
 	usual := indexer.Config{Prefix: e.cfg.Prefix, Brokers: e.cfg.Brokers, Log: e.cfg.Log}
-	stream, err := indexer.New(e.Store, e.Engine, usual, indexer.NewMetrics())
+	stream, err := indexer.New(e.Store, e.OpenSearch, usual, indexer.NewMetrics())
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (e *env) measureIndexer(ctx context.Context) ([]Figure, error) {
 	}
 	large := usual
 	large.BatchEvents = int(max(1, rawBulkBytes/max(1, sizes.Bytes/max(1, sizes.Documents))))
-	raw, err := indexer.New(e.Store, e.Engine, large, indexer.NewMetrics())
+	raw, err := indexer.New(e.Store, e.OpenSearch, large, indexer.NewMetrics())
 	if err != nil {
 		return nil, err
 	}

@@ -18,17 +18,17 @@ import (
 	"vitrine/op"
 )
 
-// visit is one HTTP request while it is served.
-type visit struct {
+// requestState is one HTTP request while it is served.
+type requestState struct {
 	actor  library.Actor
-	reply  *reply
+	writer *responseWriter
 	modern bool // the 2026-07-28 revision or later
 }
 
-type visitKey struct{}
+type requestStateKey struct{}
 
-func visitOf(ctx context.Context) *visit {
-	v, _ := ctx.Value(visitKey{}).(*visit)
+func stateOf(ctx context.Context) *requestState {
+	v, _ := ctx.Value(requestStateKey{}).(*requestState)
 	return v
 }
 
@@ -45,7 +45,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		op.WriteProblem(w, r, err)
 		return
 	}
-	v := &visit{actor: actor, modern: mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))}
+	v := &requestState{actor: actor, modern: mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))}
 	switch r.Method {
 	case http.MethodHead:
 		w.WriteHeader(http.StatusOK)
@@ -71,7 +71,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if !v.modern {
 			id := r.Header.Get(server.HeaderKeySessionID)
 			if !ownsSession(id, actor) {
-				op.WriteProblem(w, r, noSession())
+				op.WriteProblem(w, r, sessionNotFound())
 				return
 			}
 			e.ended.Add(id, struct{}{})
@@ -82,13 +82,13 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"The endpoint takes POST. It offers no standing event stream: progress comes on the stream of the call itself."))
 		return
 	}
-	v.reply = newReply(w, r, v.modern)
-	e.transport.ServeHTTP(v.reply, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
-	v.reply.finish()
+	v.writer = newResponseWriter(w, r, v.modern)
+	e.transport.ServeHTTP(v.writer, r.WithContext(context.WithValue(r.Context(), requestStateKey{}, v)))
+	v.writer.flushBuffered()
 }
 
-// envelope is what the door reads of a message.
-type envelope struct {
+// messageHeader is what the door reads of a message.
+type messageHeader struct {
 	Method string `json:"method"`
 	Params struct {
 		Meta map[string]json.RawMessage `json:"_meta"`
@@ -100,23 +100,23 @@ func isCancellation(body []byte) bool {
 	if !bytes.Contains(body, []byte(method)) {
 		return false
 	}
-	var m envelope
+	var m messageHeader
 	return json.Unmarshal(body, &m) == nil && m.Method == method
 }
 
 // checkSession holds the older protocol to its sessions: a session serves only
 // the credential that opened it, and every message but the first names one.
-func (e *Endpoint) checkSession(r *http.Request, v *visit, body []byte) error {
+func (e *Endpoint) checkSession(r *http.Request, v *requestState, body []byte) error {
 	if v.modern {
 		return nil
 	}
 	if id := r.Header.Get(server.HeaderKeySessionID); id != "" {
 		if !ownsSession(id, v.actor) || e.ended.Contains(id) {
-			return noSession()
+			return sessionNotFound()
 		}
 		return nil
 	}
-	var m envelope
+	var m messageHeader
 	if json.Unmarshal(body, &m) != nil || m.Method == string(mcp.MethodInitialize) || m.Params.Meta[mcp.MetaKeyProtocolVersion] != nil {
 		return nil //nolint:nilerr // the protocol has its own answer to these
 	}
@@ -124,7 +124,7 @@ func (e *Endpoint) checkSession(r *http.Request, v *visit, body []byte) error {
 		"Send initialize first and then its Mcp-Session-Id with every message, or use protocol version 2026-07-28, which has no sessions.")
 }
 
-func noSession() error {
+func sessionNotFound() error {
 	return library.NewError(library.KindNotFound, library.CodeNotFound, "There is no such session. Send initialize again.")
 }
 

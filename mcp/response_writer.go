@@ -14,7 +14,7 @@ import (
 	"vitrine/op"
 )
 
-// reply stands between mcp-go and the connection, for what the library cannot do
+// responseWriter stands between mcp-go and the connection, for what the library cannot do
 // reliably or not in time.
 //
 // Progress: mcp-go hands notifications to a goroutine that drops the ones it
@@ -28,7 +28,7 @@ import (
 // Results: mcp-go encodes a result four times over, each time going through the
 // answer in it byte by byte. So it gets marks to encode, and the answer, encoded
 // already, takes their place here; see results.go.
-type reply struct {
+type responseWriter struct {
 	http.ResponseWriter
 	streams bool // the client takes event streams
 	modern  bool
@@ -36,27 +36,27 @@ type reply struct {
 
 	mu       sync.Mutex
 	streamed bool // the answer goes out as events
-	over     bool
-	answer   bytes.Buffer // held back while streamed
+	done     bool
+	buffered bytes.Buffer // held back while streamed
 
 	encoded []byte // the result of a tool, for the marks in the answer
 
-	refused  *mcp.JSONRPCErrorDetails
-	replaced bool
+	protocolErr *mcp.JSONRPCErrorDetails
+	replaced    bool
 }
 
 // writeWithin bounds how long a client that does not read may hold a call up.
 const writeWithin = 10 * time.Second
 
-func newReply(w http.ResponseWriter, r *http.Request, modern bool) *reply {
+func newResponseWriter(w http.ResponseWriter, r *http.Request, modern bool) *responseWriter {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
 	_, flushes := w.(http.Flusher)
-	return &reply{ResponseWriter: w, modern: modern, streams: flushes && strings.Contains(accept, "text/event-stream")}
+	return &responseWriter{ResponseWriter: w, modern: modern, streams: flushes && strings.Contains(accept, "text/event-stream")}
 }
 
-// progressOf gives the listener for a call's progress; it is nil when the client
+// progressFunc gives the listener for a call's progress; it is nil when the client
 // asked for none. Progress only ever grows, as the protocol wants.
-func (r *reply) progressOf(meta *mcp.Meta) op.ProgressFunc {
+func (r *responseWriter) progressFunc(meta *mcp.Meta) op.ProgressFunc {
 	if meta == nil || meta.ProgressToken == nil || !r.streams {
 		return nil
 	}
@@ -64,11 +64,11 @@ func (r *reply) progressOf(meta *mcp.Meta) op.ProgressFunc {
 	return func(done, total float64, message string) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if r.over || done <= last {
+		if r.done || done <= last {
 			return
 		}
 		last = done
-		r.event(progress(meta.ProgressToken, done, total, message))
+		r.writeEvent(progress(meta.ProgressToken, done, total, message))
 	}
 }
 
@@ -87,8 +87,8 @@ func progress(token any, done, total float64, message string) []byte {
 	return b
 }
 
-// event writes one message of the stream; the first one opens it.
-func (r *reply) event(message []byte) {
+// writeEvent writes one message of the stream; the first one opens it.
+func (r *responseWriter) writeEvent(message []byte) {
 	control := http.NewResponseController(r.ResponseWriter)
 	_ = control.SetWriteDeadline(time.Now().Add(writeWithin)) // not every writer can
 	if !r.streamed {
@@ -106,27 +106,27 @@ func (r *reply) event(message []byte) {
 }
 
 // WriteHeader passes the status on, unless the answer is an event or refused.
-func (r *reply) WriteHeader(status int) {
+func (r *responseWriter) WriteHeader(status int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
 	case r.streamed:
-	case r.refused != nil:
+	case r.protocolErr != nil:
 		r.replaced = true
-		r.writeRefusal()
+		r.writeProtocolError()
 	default:
 		r.ResponseWriter.WriteHeader(status)
 	}
 }
 
-func (r *reply) Write(b []byte) (int, error) {
+func (r *responseWriter) Write(b []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
 	case r.replaced:
 		return len(b), nil
 	case r.streamed:
-		r.answer.Write(r.fill(b))
+		r.buffered.Write(r.fill(b))
 		return len(b), nil
 	}
 	if _, err := r.ResponseWriter.Write(r.fill(b)); err != nil {
@@ -136,7 +136,7 @@ func (r *reply) Write(b []byte) (int, error) {
 }
 
 // Flush passes on what is not held back.
-func (r *reply) Flush() {
+func (r *responseWriter) Flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.streamed && !r.replaced {
@@ -145,27 +145,27 @@ func (r *reply) Flush() {
 }
 
 // Unwrap lets http.ResponseController find the connection.
-func (r *reply) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+func (r *responseWriter) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// finish sends the answer that was held back; later progress has nowhere to go.
-func (r *reply) finish() {
+// flushBuffered sends the answer that was held back; later progress has nowhere to go.
+func (r *responseWriter) flushBuffered() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.over = true
-	if r.streamed && r.answer.Len() > 0 {
-		r.event(bytes.TrimSpace(r.answer.Bytes()))
+	r.done = true
+	if r.streamed && r.buffered.Len() > 0 {
+		r.writeEvent(bytes.TrimSpace(r.buffered.Bytes()))
 	}
 }
 
-// writeRefusal answers with the noted error. The newer revision maps it to an
+// writeProtocolError answers with the noted error. The newer revision maps it to an
 // HTTP status too.
-func (r *reply) writeRefusal() {
+func (r *responseWriter) writeProtocolError() {
 	status := http.StatusOK
-	if r.modern && r.refused.Code == mcp.INVALID_PARAMS {
+	if r.modern && r.protocolErr.Code == mcp.INVALID_PARAMS {
 		status = http.StatusBadRequest
 	}
 	r.Header().Set("Content-Type", "application/json")
 	r.ResponseWriter.WriteHeader(status)
 	// The client has gone if this fails; there is nobody left to tell.
-	_ = json.NewEncoder(r.ResponseWriter).Encode(mcp.JSONRPCError{JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(r.id), Error: *r.refused})
+	_ = json.NewEncoder(r.ResponseWriter).Encode(mcp.JSONRPCError{JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(r.id), Error: *r.protocolErr})
 }

@@ -22,26 +22,26 @@ import (
 	"vitrine/op"
 )
 
-// visit is what the door learns about a request while it is served.
-type visit struct{ actor string }
+// requestState is what the door learns about a request while it is served.
+type requestState struct{ actor string }
 
-type visitKey struct{}
+type requestStateKey struct{}
 
-// note tells the access log who the caller is.
-func note(ctx context.Context, actor library.Actor) {
-	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
+// setActor tells the access log who the caller is.
+func setActor(ctx context.Context, actor library.Actor) {
+	if v, ok := ctx.Value(requestStateKey{}).(*requestState); ok {
 		v.actor = actor.ID
 	}
 }
 
-var requestName = regexp.MustCompile(`^[0-9A-Za-z._-]{8,64}$`)
+var requestIDPattern = regexp.MustCompile(`^[0-9A-Za-z._-]{8,64}$`)
 
-// identify gives every request a name: the client's X-Request-Id if it is sane,
+// withRequestID gives every request a name: the client's X-Request-Id if it is sane,
 // else a new one.
-func (s *server) identify(next http.Handler) http.Handler {
+func (s *server) withRequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get("X-Request-Id")
-		if !requestName.MatchString(id) {
+		if !requestIDPattern.MatchString(id) {
 			var b [8]byte
 			rand.Read(b[:])
 			id = hex.EncodeToString(b[:])
@@ -51,13 +51,13 @@ func (s *server) identify(next http.Handler) http.Handler {
 	})
 }
 
-// observe logs and counts a request once it is over. Paths are logged, queries,
+// accessLog logs and counts a request once it is over. Paths are logged, queries,
 // headers and bodies never are.
-func (s *server) observe(next http.Handler) http.Handler {
+func (s *server) accessLog(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		start, seen := time.Now(), &visit{}
+		start, seen := time.Now(), &requestState{}
 		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
-		next.ServeHTTP(ww, r.WithContext(context.WithValue(r.Context(), visitKey{}, seen)))
+		next.ServeHTTP(ww, r.WithContext(context.WithValue(r.Context(), requestStateKey{}, seen)))
 		status, took := ww.Status(), time.Since(start)
 		if status == 0 {
 			status = http.StatusOK
@@ -72,15 +72,15 @@ func (s *server) observe(next http.Handler) http.Handler {
 	})
 }
 
-// longestSegment is above a hash of 40 digits and below a key or a signature.
-const longestSegment = 48
+// maxLoggedSegment is above a hash of 40 digits and below a key or a signature.
+const maxLoggedSegment = 48
 
 // safePath gives a path as it may be logged: without keys and signatures, which
 // are all longer than any name of ours.
 func safePath(path string) string {
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
-		if len(p) > longestSegment {
+		if len(p) > maxLoggedSegment {
 			parts[i] = "…"
 		}
 	}
@@ -100,16 +100,16 @@ func (s *server) recoverPanic(next http.Handler) http.Handler {
 			if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 				panic(p)
 			}
-			s.fail(w, r, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+			s.writeError(w, r, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}()
 		next.ServeHTTP(w, r)
 	})
 }
 
-// secure sets the headers that a browser needs so that no answer of the API can
+// securityHeaders sets the headers that a browser needs so that no answer of the API can
 // run, be framed or be taken for something else. A handler of pages or files
 // sets its own.
-func secure(next http.Handler) http.Handler {
+func securityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
@@ -122,7 +122,7 @@ func secure(next http.Handler) http.Handler {
 func (s *server) refuseKeyInURL(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := auth.RefuseKeyInURL(r); err != nil {
-			s.fail(w, r, err)
+			s.writeError(w, r, err)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -131,15 +131,15 @@ func (s *server) refuseKeyInURL(next http.Handler) http.Handler {
 
 const (
 	corsMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
-	corsRequest = "Authorization, X-API-Key, X-Tenant-ID, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, " +
+	corsAllowed = "Authorization, X-API-Key, X-Tenant-ID, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, " +
 		"Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID"
-	corsAnswer = "X-Request-Id, ETag, Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed, WWW-Authenticate, Mcp-Session-Id, MCP-Protocol-Version"
-	corsMaxAge = 10 * time.Minute
+	corsExposed = "X-Request-Id, ETag, Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed, WWW-Authenticate, Mcp-Session-Id, MCP-Protocol-Version"
+	corsMaxAge  = 10 * time.Minute
 )
 
-// allowOrigins lets the pages of configured origins call the API (CORS). Other
+// cors lets the pages of configured origins call the API (CORS). Other
 // origins get no permission, which is what stops a browser.
-func (s *server) allowOrigins(next http.Handler) http.Handler {
+func (s *server) cors(next http.Handler) http.Handler {
 	if len(s.AllowedOrigins) == 0 {
 		return next
 	}
@@ -152,10 +152,10 @@ func (s *server) allowOrigins(next http.Handler) http.Handler {
 			return
 		}
 		h.Set("Access-Control-Allow-Origin", origin)
-		h.Set("Access-Control-Expose-Headers", corsAnswer)
+		h.Set("Access-Control-Expose-Headers", corsExposed)
 		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
 			h.Set("Access-Control-Allow-Methods", corsMethods)
-			h.Set("Access-Control-Allow-Headers", corsRequest)
+			h.Set("Access-Control-Allow-Headers", corsAllowed)
 			h.Set("Access-Control-Max-Age", strconv.Itoa(int(corsMaxAge.Seconds())))
 			w.WriteHeader(http.StatusNoContent)
 			return
