@@ -29,12 +29,12 @@ func TestTheReadmesSettingsAreCurrent(t *testing.T) {
 var variable = regexp.MustCompile(`\bVITRINE_[A-Z_]+[A-Z]\b`)
 
 // A variable that the product reads and no page names is a secret; one that a page
-// names and nothing reads is a lie.
+// names and nothing reads is a lie. The changelog names what was read once.
 func TestEveryVariableIsDocumentedAndRead(t *testing.T) {
 	root := testenv.ModuleRoot(t)
 	product := variablesIn(t, root, func(path string) bool { return filepath.Ext(path) == ".go" && !strings.HasSuffix(path, "_test.go") })
 	anything := variablesIn(t, root, func(path string) bool { return filepath.Ext(path) == ".go" || filepath.Base(path) == "compose.yaml" })
-	told := variablesIn(t, root, func(path string) bool { return filepath.Ext(path) == ".md" })
+	told := variablesIn(t, root, func(path string) bool { return filepath.Ext(path) == ".md" && !strings.Contains(path, "/changelog/") })
 	if len(product) < 20 {
 		t.Fatalf("only %d variables found: the test looks at the wrong place", len(product))
 	}
