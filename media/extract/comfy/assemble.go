@@ -355,7 +355,7 @@ func (r *reader) readGenerator(lin *library.Lineage, t trail) {
 		if !isGenerator(n) {
 			continue
 		}
-		if s, ok := r.text(n.in("prompt", "text_prompt", "prompt_text"), rolePositive); ok {
+		if s, ok := r.text(n.in("prompt", "text_prompt", "prompt_text"), rolePositive); ok && proseLike(s) {
 			lin.Positive = &s
 			r.prove("positive", n, "prompt of the generating node")
 		}

@@ -177,6 +177,10 @@ func (w *condWalk) addField(n *node, in *input, c condCtx, encoder string) bool 
 		w.set.unknown = w.set.unknown || in.linked()
 		return false
 	}
+	if !proseLike(text) {
+		w.set.unknown = true
+		return false
+	}
 	if n.opaque() && n.hasLinked("trigger_words1", "trigger_words") {
 		w.set.unknown = true
 		return false

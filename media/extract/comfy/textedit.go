@@ -281,3 +281,15 @@ func convertCase(s, mode string) string {
 	}
 	return s
 }
+
+// optionText knows the words of choices and the names of hosted models, of which no
+// prompt consists: "true", "720p", "16:9", "kling-v2-6".
+var optionText = regexp.MustCompile(`^(?i:true|false|none|null|auto|enable[d]?|disable[d]?|fixed|randomize|increment|decrement|\d+(\.\d+)?[kp]?|\d+[:x]\d+|[a-z]+(-[a-z0-9.]+)*-v?\d[a-z0-9.-]*|[a-z]+(-[a-z0-9]+)+-(image|video|pro|turbo|lite)(-[a-z]+)?)$`)
+
+// proseLike reports whether a text may be a prompt: files' names, choices, numbers and
+// the names of samplers end in a text field where a table of names is of another
+// version of a class.
+func proseLike(text string) bool {
+	t := strings.TrimSpace(text)
+	return !isWeightFile(t) && !optionText.MatchString(t) && !samplerNamesKnown[t] && !schedulerNamesKnown[t]
+}
