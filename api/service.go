@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -82,8 +83,12 @@ func health(w http.ResponseWriter, _ *http.Request, _ library.Actor) error {
 func (s *server) ready(w http.ResponseWriter, r *http.Request, _ library.Actor) error {
 	if s.Ready != nil {
 		if err := s.Ready(r.Context()); err != nil {
-			return &library.Error{Kind: library.KindUnavailable, Code: codeNotReady, RetryAfter: 2 * time.Second,
-				Detail: "A part of the service does not answer. Its log says which.", Cause: err}
+			detail := "A part of the service does not answer. Its log says which."
+			var known *library.Error
+			if errors.As(err, &known) {
+				detail = known.Detail
+			}
+			return &library.Error{Kind: library.KindUnavailable, Code: codeNotReady, RetryAfter: 2 * time.Second, Detail: detail, Cause: err}
 		}
 	}
 	return writeStatus(w, "ready")

@@ -59,6 +59,7 @@ const (
 	CodeStoreLogin         = "STORE_LOGIN"
 	CodeDeadline           = "DEADLINE_EXCEEDED"
 	CodeStorageFull        = "STORAGE_FULL"
+	CodeFilesUnavailable   = "FILES_UNAVAILABLE"
 	CodeDecodingBusy       = "DECODING_BUSY"
 	CodePreviewTooLarge    = "PREVIEW_TOO_LARGE"
 	CodeIdempotencyReuse   = "IDEMPOTENCY_KEY_REUSED"

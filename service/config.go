@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,6 +40,11 @@ const (
 // Roles lists every role.
 var Roles = []Role{RoleAPI, RoleRelay, RoleIndex, RoleWork}
 
+// NeedFiles reports whether any of the roles looks at files or signs links.
+func NeedFiles(roles []Role) bool {
+	return slices.Contains(roles, RoleAPI) || slices.Contains(roles, RoleWork)
+}
+
 // Config says where the product's parts are. Brokers, OpenSearchURL, DataDir and
 // either PostgresURL or both other PostgreSQL URLs are required.
 type Config struct {
@@ -49,7 +55,10 @@ type Config struct {
 	Brokers       []string
 	OpenSearchURL []string
 	DataDir       string // blobs and the signing key
-	Prefix        string // before every index, topic and group; lower case; "" for one deployment per cluster
+	// NoFiles opens a product that never looks at files or links, for the roles relay
+	// and index and for commands: DataDir need not be there.
+	NoFiles bool
+	Prefix  string // before every index, topic and group; lower case; "" for one deployment per cluster
 
 	Listen    string // host:port; "" means 127.0.0.1:7788
 	PublicURL string // how clients reach the service; "" means http:// and Listen
@@ -89,7 +98,7 @@ func (c Config) withDefaults() (Config, error) {
 	need("postgres_url", c.PostgresURL != "" || c.PostgresAppURL != "" && c.PostgresIndexerURL != "")
 	need("kafka_brokers", len(c.Brokers) > 0)
 	need("opensearch_url", len(c.OpenSearchURL) > 0)
-	need("data_dir", c.DataDir != "")
+	need("data_dir", c.DataDir != "" || c.NoFiles)
 	if c.Prefix != strings.ToLower(c.Prefix) {
 		errs = append(errs, library.FieldError{Field: "prefix", Code: "pattern", Message: "It must be lower case, as index names are."})
 	}
@@ -124,17 +133,17 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	if err := os.MkdirAll(c.DataDir, 0o750); err != nil {
-		return c, fmt.Errorf("making the data folder: %w", err)
-	}
-	if len(c.SigningKey) == 0 {
-		key, err := loadSigningKey(filepath.Join(c.DataDir, "signing.key"))
-		if err != nil {
-			return c, err
-		}
-		c.SigningKey = key
-	}
 	return c, nil
+}
+
+// withKey reads the signing key from the data folder, which must be there.
+func (c Config) withKey() (Config, error) {
+	if len(c.SigningKey) > 0 {
+		return c, nil
+	}
+	key, err := loadSigningKey(filepath.Join(c.DataDir, "signing.key"))
+	c.SigningKey = key
+	return c, err
 }
 
 // loadSigningKey reads the key that links are signed with, and makes it the first time.

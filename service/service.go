@@ -67,14 +67,14 @@ func Open(ctx context.Context, cfg Config) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{cfg: cfg, log: cfg.Log, registry: prometheus.NewRegistry()}
-	if s.Blobs, err = OpenBlobs(cfg); err != nil {
+	if s.Store, err = store.Open(ctx, cfg.Database()); err != nil {
 		return nil, err
+	}
+	if err := s.openFiles(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	if err := extract.LoadNodeClasses(filepath.Join(cfg.DataDir, extract.NodesFolder)); err != nil {
 		s.log.Warn("some descriptions of node classes cannot be used", "error", err)
-	}
-	if s.Store, err = store.Open(ctx, cfg.Database()); err != nil {
-		return nil, errors.Join(err, s.Blobs.Close())
 	}
 	if err := s.assemble(); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -82,9 +82,18 @@ func Open(ctx context.Context, cfg Config) (*Service, error) {
 	return s, nil
 }
 
-// OpenBlobs opens where the bytes of assets are kept.
-func OpenBlobs(cfg Config) (*blob.Disk, error) {
-	return blob.OpenDisk(filepath.Join(cfg.DataDir, "blobs"))
+// openFiles opens the blob folder, and then reads the signing key beside it: neither
+// is made in the wrong place.
+func (s *Service) openFiles(ctx context.Context) (err error) {
+	if s.cfg.NoFiles {
+		s.cfg.SigningKey = random(32) // no link that it signs is given out
+		return nil
+	}
+	if s.Blobs, err = OpenBlobs(ctx, s.Store, s.cfg); err != nil {
+		return err
+	}
+	s.cfg, err = s.cfg.withKey()
+	return err
 }
 
 // assemble joins the parts; nothing of it talks to a server.
@@ -160,7 +169,7 @@ func (s *Service) Ready(ctx context.Context) error {
 	if err := s.Store.Ping(ctx); err != nil {
 		return err
 	}
-	if err := s.Blobs.Check(); err != nil {
+	if err := s.checkBlobs(ctx); err != nil {
 		return err
 	}
 	return s.Searcher.Ping(ctx)
@@ -182,7 +191,10 @@ func (s *Service) Close() error {
 	if s.Embedder != nil {
 		_ = s.Embedder.Close()
 	}
-	return s.Blobs.Close()
+	if s.Blobs != nil {
+		return s.Blobs.Close()
+	}
+	return nil
 }
 
 // Run does the work of the given roles until ctx ends, then finishes what is
@@ -190,6 +202,12 @@ func (s *Service) Close() error {
 func (s *Service) Run(ctx context.Context, roles []Role, listening func(net.Addr)) error {
 	setGCTarget()
 	g, ctx := errgroup.WithContext(ctx)
+	if s.cfg.NoFiles && NeedFiles(roles) {
+		return fmt.Errorf("the roles %v need the folder of files", roles)
+	}
+	if s.Blobs != nil {
+		g.Go(func() error { return s.watchBlobs(ctx) })
+	}
 	for _, r := range roles {
 		switch r {
 		case RoleAPI:

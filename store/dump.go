@@ -19,6 +19,7 @@ var notDumped = map[string]string{
 	"goose_db_version":  "the versions of the schema are listed in the manifest, and a restore makes that schema",
 	"tenant_key":        "every database has a key of its own, which no other one may know",
 	"restores":          "it tells what this database was restored from",
+	"blob_store":        "it names the folder of files that was there; a restored library takes the one that it was restored into",
 	"index_generations": "they name indexes of the OpenSearch that was there; after a restore a new index is made",
 }
 

@@ -31,7 +31,7 @@ type slowly struct {
 
 func newSlowly(t *testing.T) *slowly {
 	t.Helper()
-	blobs, err := blob.OpenDisk(t.TempDir())
+	blobs, err := blob.CreateDisk(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vitrine/backup"
+	"vitrine/media/blob"
 	"vitrine/service"
 )
 
@@ -28,7 +29,7 @@ type backupCreate struct {
 // Run takes a backup. The exit status is 1 as well when files of the library were
 // lost or damaged: everything else is in the backup then.
 func (c *backupCreate) Run(ctx context.Context) error {
-	lib, done, err := c.library()
+	lib, done, err := c.library(ctx, service.OpenLibraryBlobs)
 	if err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func (c *backupCreate) Run(ctx context.Context) error {
 }
 
 // library opens what backup and restore work on. The owner's login is needed.
-func (s servers) library() (backup.Library, func(), error) {
+func (s servers) library(ctx context.Context, open func(context.Context, service.Config) (*blob.Disk, error)) (backup.Library, func(), error) {
 	cfg, err := s.config()
 	if err != nil {
 		return backup.Library{}, nil, err
@@ -61,7 +62,7 @@ func (s servers) library() (backup.Library, func(), error) {
 	if cfg.PostgresURL == "" {
 		return backup.Library{}, nil, errors.New("backup and restore need the login of the schema's owner in VITRINE_POSTGRES_URL")
 	}
-	blobs, err := service.OpenBlobs(cfg)
+	blobs, err := open(ctx, cfg)
 	if err != nil {
 		return backup.Library{}, nil, err
 	}
@@ -156,7 +157,7 @@ func (c *restoreCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	lib, done, err := c.library()
+	lib, done, err := c.library(ctx, service.CreateBlobs)
 	if err != nil {
 		return err
 	}

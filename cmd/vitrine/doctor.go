@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"vitrine/internal/opensearch"
+	"vitrine/media/blob"
+	"vitrine/service"
 	"vitrine/store"
 )
 
@@ -64,7 +66,7 @@ func (c *doctorCommand) checkLibrary(ctx context.Context, check func(what, remed
 		return
 	}
 	defer s.Close()
-	check("files", "Is the volume mounted, and is VITRINE_DATA_DIR right?", func() (string, error) { return "the blob folder is the one it was", s.Blobs.Check() })
+	check("files", "vitrine blobs status says more; vitrine verify lists files that are missing or damaged.", func() (string, error) { return c.blobHealth(ctx, s) })
 	check("index", "vitrine reconcile repairs it; vitrine rebuild builds it anew.", func() (string, error) { return "answers searches", s.Searcher.Ping(ctx) })
 	check("meaning", "Check the settings VITRINE_EMBED_…, and whether the provider answers. Searches go on by words.", func() (string, error) {
 		if s.Embedder == nil {
@@ -83,6 +85,26 @@ func (c *doctorCommand) checkLibrary(ctx context.Context, check func(what, remed
 		}
 		return fmt.Sprintf("%d changes wait", size), err
 	})
+}
+
+// blobHealth looks whether the folder is the library's and has a sample of its files.
+func (c *doctorCommand) blobHealth(ctx context.Context, s *service.Service) (string, error) {
+	cfg, err := c.config()
+	if err != nil {
+		return "", err
+	}
+	b, err := service.InspectBlobs(ctx, s.Store, cfg)
+	switch {
+	case err != nil:
+		return "", err
+	case !b.OK() && (b.Assets > 0 || b.ID != ""):
+		return "", &blob.FolderError{Folder: b.Folder, Want: b.Want}
+	case b.Missing > 0:
+		return "", fmt.Errorf("%d of %d files that were looked for in %s are missing or have another size", b.Missing, b.Sampled, b.Path)
+	case !b.OK():
+		return "no folder yet, and no assets; vitrine serve makes it", nil
+	}
+	return fmt.Sprintf("%s is the library's; %d files that were looked for are there", b.Path, b.Sampled), nil
 }
 
 func engineHealth(ctx context.Context, urls []string) (string, error) {

@@ -40,6 +40,7 @@ type cli struct {
 	Doctor    doctorCommand    `cmd:"" help:"Check every part and say what to do about what is wrong."`
 	Stack     stackCommand     `cmd:"" help:"Run PostgreSQL, Kafka and OpenSearch on this machine."`
 	Docs      docsCommand      `cmd:"" help:"Write the generated reference documents."`
+	Blobs     blobsCommand     `cmd:"" help:"Look at the folder that holds the files, and change which one it is."`
 	Sweep     sweepCommand     `cmd:"" help:"Remove what crashes left behind: lost uploads, bytes without a row."`
 
 	Version kong.VersionFlag `help:"Print the version."`

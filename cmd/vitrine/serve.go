@@ -40,6 +40,7 @@ func (c *serveCommand) Run(ctx context.Context) error {
 	if len(roles) == 0 {
 		roles = service.Roles
 	}
+	cfg.NoFiles = !service.NeedFiles(roles)
 	s, err := untilUp(ctx, func() (*service.Service, error) {
 		if !c.NoMigrate && cfg.PostgresURL != "" {
 			if _, err := store.Migrate(ctx, cfg.Database()); err != nil {
@@ -96,8 +97,18 @@ func (c *migrateCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-// open builds the product for a command that works on it directly.
+// open builds the product for a command that works on it directly and needs no files.
 func (s servers) open(ctx context.Context) (*service.Service, error) {
+	cfg, err := s.config()
+	if err != nil {
+		return nil, err
+	}
+	cfg.NoFiles = true
+	return openCurrent(ctx, cfg)
+}
+
+// openWithFiles is open for commands that work on the files too.
+func (s servers) openWithFiles(ctx context.Context) (*service.Service, error) {
 	cfg, err := s.config()
 	if err != nil {
 		return nil, err
@@ -107,14 +118,18 @@ func (s servers) open(ctx context.Context) (*service.Service, error) {
 
 // openCurrent builds the product on a database whose schema is current.
 func openCurrent(ctx context.Context, cfg service.Config) (*service.Service, error) {
-	behind, err := store.SchemaBehind(ctx, cfg.Database())
-	if err != nil {
+	if err := checkSchema(ctx, cfg); err != nil {
 		return nil, err
 	}
-	if behind > 0 {
-		return nil, fmt.Errorf("the database schema lacks %d migration(s); run vitrine migrate, with the owner's login in VITRINE_POSTGRES_URL", behind)
-	}
 	return service.Open(ctx, cfg)
+}
+
+func checkSchema(ctx context.Context, cfg service.Config) error {
+	behind, err := store.SchemaBehind(ctx, cfg.Database())
+	if err == nil && behind > 0 {
+		err = fmt.Errorf("the database schema lacks %d migration(s); run vitrine migrate, with the owner's login in VITRINE_POSTGRES_URL", behind)
+	}
+	return err
 }
 
 // warn tells an operator something on the error output.

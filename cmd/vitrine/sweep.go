@@ -12,7 +12,7 @@ type sweepCommand struct {
 }
 
 func (c *sweepCommand) Run(ctx context.Context) error {
-	s, err := c.open(ctx)
+	s, err := c.openWithFiles(ctx)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ import (
 	"vitrine/backup"
 	"vitrine/internal/testenv"
 	"vitrine/library"
+	"vitrine/media/blob"
 	"vitrine/service"
 	"vitrine/service/servicetest"
 	"vitrine/store"
@@ -152,7 +153,7 @@ func consistent(t *testing.T, cfg service.Config, acts []act, began, ended time.
 	if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM assets`).Scan(&assets); err != nil || assets != len(titles) {
 		t.Errorf("%d assets, of which %d are whole (%v)", assets, len(titles), err)
 	}
-	blobs, err := service.OpenBlobs(cfg)
+	blobs, err := blob.CreateDisk(filepath.Join(cfg.DataDir, "blobs"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,10 +11,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
-	"github.com/google/uuid"
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"vitrine/internal/failpoint"
@@ -32,77 +33,101 @@ import (
 // All names are made here out of checked parts, and all access goes through
 // os.Root, so no name can lead out of the folder.
 type Disk struct {
-	root *os.Root
+	dir string
+	mu  sync.Mutex // guards opening the folder anew
+	// folder is the open folder. It is opened anew when the path leads to another
+	// mount of it.
+	folder atomic.Pointer[os.Root]
+	// want is the id that the folder must have.
+	want atomic.Pointer[string]
 	// recent spares hashing bytes again that this process staged a moment ago.
 	recent *lru.Cache[string, Staged]
 }
 
 var _ Store = (*Disk)(nil)
 
-// markName is the file that tells a blob folder from an empty mount point.
-const markName = "vitrine-blobs"
+// folderRetry is when a client may ask again while the folder is not there.
+const folderRetry = 15 * time.Second
 
-// OpenDisk opens a blob folder and makes it if it is missing or empty. A folder
-// that holds other things but no mark is refused: it is probably the wrong one,
-// or a volume that is not mounted.
-func OpenDisk(dir string) (*Disk, error) {
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return nil, fmt.Errorf("making the blob folder: %w", err)
-	}
-	root, err := os.OpenRoot(dir)
+// CreateDisk opens a blob folder and makes it where it is missing or empty.
+func CreateDisk(dir string) (*Disk, error) {
+	id, err := MarkFolder(dir)
 	if err != nil {
-		return nil, fmt.Errorf("opening the blob folder: %w", err)
+		return nil, err
 	}
+	return OpenDisk(dir, id)
+}
+
+// OpenDisk opens the blob folder with an id. Any other folder is a *FolderError, and
+// nothing is changed.
+func OpenDisk(dir, id string) (*Disk, error) {
 	recent, err := lru.New[string, Staged](4096)
 	if err != nil {
 		return nil, err
 	}
-	d := &Disk{root: root, recent: recent}
-	if err := d.mark(dir); err != nil {
-		root.Close()
+	d := &Disk{dir: dir, recent: recent}
+	d.want.Store(&id)
+	if err := d.reopen(); err != nil {
 		return nil, err
 	}
 	if err := d.restoreLost(); err != nil {
-		root.Close()
+		d.Close()
 		return nil, err
 	}
 	return d, nil
 }
 
-func (d *Disk) mark(dir string) error {
-	if _, err := d.root.Stat(markName); err == nil {
-		return nil
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if e.Name() != "lost+found" {
-			return fmt.Errorf("%s holds files but no %s: it is no blob folder of Vitrine; name another folder, or mount the right volume", dir, markName)
-		}
-	}
-	f, err := d.root.Create(markName)
-	if err != nil {
-		return err
-	}
-	if _, err = f.WriteString(uuid.NewString() + "\n"); err == nil {
-		err = f.Sync()
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return d.syncDir(".")
-}
+func (d *Disk) root() *os.Root { return d.folder.Load() }
+
+// ID returns the id of the folder.
+func (d *Disk) ID() string { return *d.want.Load() }
+
+// Expect makes another id the one that the folder must have, after the library was
+// moved to another folder.
+func (d *Disk) Expect(id string) { d.want.Store(&id) }
 
 // Close releases the folder.
-func (d *Disk) Close() error { return d.root.Close() }
+func (d *Disk) Close() error { return d.root().Close() }
 
-// Check reports whether the folder is still the one that was opened and can be
-// written: the mark of an unmounted volume is gone.
+// Check reports whether the path still leads to the folder that was opened and
+// whether that has the id expected; if not, the error is a *FolderError. A folder
+// that is mounted again is opened again.
 func (d *Disk) Check() error {
-	if _, err := d.root.Stat(markName); err != nil {
-		return fmt.Errorf("the blob folder has lost its mark %s; is the volume mounted?", markName)
+	open, err := d.root().Stat(".")
+	there, pathErr := os.Stat(d.dir)
+	if err == nil && pathErr == nil && os.SameFile(open, there) {
+		if id, err := readMark(filepath.Join(d.dir, markName)); err == nil && id == d.ID() {
+			return nil
+		}
+	}
+	return d.reopen()
+}
+
+// reopen opens what is at the path now, if it is the right folder. What is under way
+// in the one before ends there, so that one is not closed.
+func (d *Disk) reopen() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found, err := Inspect(d.dir)
+	if err != nil {
+		return err
+	}
+	if want := d.ID(); found.ID == "" || found.ID != want {
+		return &FolderError{Folder: found, Want: want}
+	}
+	root, err := os.OpenRoot(d.dir)
+	if err != nil {
+		return fmt.Errorf("opening the blob folder: %w", err)
+	}
+	d.folder.Store(root)
+	return nil
+}
+
+// Available is Check with what clients are told as its error. It comes before bytes
+// are written, kept or removed: in the wrong place they would be lost.
+func (d *Disk) Available() error {
+	if err := d.Check(); err != nil {
+		return unavailable(err)
 	}
 	return nil
 }
@@ -127,6 +152,9 @@ func assetPath(kind string, tenant library.TenantID, h library.AssetHash) (strin
 func (d *Disk) Stage(ctx context.Context, tenant library.TenantID, id string, r io.Reader, limit int64) (Staged, error) {
 	name, err := stagingPath(tenant, id)
 	if err != nil {
+		return Staged{}, err
+	}
+	if err := d.Available(); err != nil {
 		return Staged{}, err
 	}
 	if err := d.makeDir(path.Dir(name)); err != nil {
@@ -158,7 +186,7 @@ func (d *Disk) Stage(ctx context.Context, tenant library.TenantID, id string, r 
 // is final: the kernel may have dropped the dirty pages, so the file goes away.
 func (d *Disk) writeFile(name string, fill func(io.Writer) error) error {
 	temp := name + "~" + NewStagingID()
-	f, err := d.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
+	f, err := d.root().OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
 	if err != nil {
 		return err
 	}
@@ -166,10 +194,10 @@ func (d *Disk) writeFile(name string, fill func(io.Writer) error) error {
 		err = errors.Join(f.Sync(), failpoint.Inject("blob.synced"))
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = d.root.Rename(temp, name)
+		err = d.root().Rename(temp, name)
 	}
 	if err != nil {
-		_ = d.root.Remove(temp)
+		_ = d.root().Remove(temp)
 		return err
 	}
 	return errors.Join(d.syncDir(path.Dir(name)), failpoint.Inject("blob.staged"))
@@ -209,16 +237,19 @@ func (d *Disk) Commit(_ context.Context, tenant library.TenantID, id string, h l
 	if err != nil {
 		return err
 	}
+	if err := d.Available(); err != nil {
+		return err
+	}
 	if err := d.makeDir(path.Dir(to)); err != nil {
 		return full(err)
 	}
 	// The sweep spares young files; the clock starts when the bytes get their name.
 	now := time.Now()
-	if err := d.root.Chtimes(from, now, now); err == nil {
+	if err := d.root().Chtimes(from, now, now); err == nil {
 		if err := failpoint.Inject("blob.before_rename"); err != nil {
 			return err
 		}
-		err = d.root.Rename(from, to)
+		err = d.root().Rename(from, to)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return full(err)
 		}
@@ -228,7 +259,7 @@ func (d *Disk) Commit(_ context.Context, tenant library.TenantID, id string, h l
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if _, err := d.root.Stat(to); err != nil {
+	if _, err := d.root().Stat(to); err != nil {
 		return library.NotFound("upload")
 	}
 	return errors.Join(d.syncDir(path.Dir(to)), failpoint.Inject("blob.committed"))
@@ -240,7 +271,7 @@ func (d *Disk) Discard(_ context.Context, tenant library.TenantID, id string) er
 	if err != nil {
 		return nil //nolint:nilerr // no such id can exist
 	}
-	return ignoreMissing(d.root.Remove(name))
+	return ignoreMissing(d.root().Remove(name))
 }
 
 // Open implements Store.
@@ -258,15 +289,21 @@ func (d *Disk) Remove(_ context.Context, tenant library.TenantID, h library.Asse
 	if err != nil {
 		return nil //nolint:nilerr // no such file can exist
 	}
-	if derived, err := assetPath("derived", tenant, h); err == nil {
-		_ = d.root.RemoveAll(derived)
+	if err := d.Available(); err != nil {
+		return err
 	}
-	return ignoreMissing(d.root.Remove(name))
+	if derived, err := assetPath("derived", tenant, h); err == nil {
+		_ = d.root().RemoveAll(derived)
+	}
+	return ignoreMissing(d.root().Remove(name))
 }
 
 func (d *Disk) open(name, what string) (Object, error) {
-	f, err := d.root.Open(name)
+	f, err := d.root().Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
+		if err := d.Available(); err != nil { // it is not gone, it cannot be seen
+			return nil, err
+		}
 		return nil, library.NotFound(what)
 	}
 	if err != nil {
@@ -293,13 +330,13 @@ func (d *Disk) makeDir(dir string) error {
 	if dir == "." {
 		return nil
 	}
-	if _, err := d.root.Stat(dir); err == nil {
+	if _, err := d.root().Stat(dir); err == nil {
 		return nil
 	}
 	if err := d.makeDir(path.Dir(dir)); err != nil {
 		return err
 	}
-	if err := d.root.Mkdir(dir, 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := d.root().Mkdir(dir, 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return d.syncDir(path.Dir(dir))
@@ -308,7 +345,7 @@ func (d *Disk) makeDir(dir string) error {
 // syncDir makes the names in a folder durable; an fsync of a file alone does not
 // promise that its name survives.
 func (d *Disk) syncDir(dir string) error {
-	f, err := d.root.Open(filepath.FromSlash(dir))
+	f, err := d.root().Open(filepath.FromSlash(dir))
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 
 func TestDiskKeepsTheContract(t *testing.T) {
 	blobtest.Run(t, func(t *testing.T) blob.Store {
-		d, err := blob.OpenDisk(t.TempDir())
+		d, err := blob.CreateDisk(t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,14 +28,14 @@ func TestAFolderThatHoldsOtherThingsIsRefused(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "holiday.jpg"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := blob.OpenDisk(dir); err == nil || !strings.Contains(err.Error(), "no blob folder") {
+	if _, err := blob.CreateDisk(dir); err == nil || !strings.Contains(err.Error(), "no blob folder") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestAnUnmountedVolumeIsNoticed(t *testing.T) {
 	dir := t.TempDir()
-	d, err := blob.OpenDisk(dir)
+	d, err := blob.CreateDisk(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestASignedTokenIsWorthlessOnceAnythingOfItChanges(t *testing.T) {
 
 func TestBytesLeftAsideByACrashArePutBack(t *testing.T) {
 	dir := t.TempDir()
-	d, err := blob.OpenDisk(dir)
+	d, err := blob.CreateDisk(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestBytesLeftAsideByACrashArePutBack(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if d, err = blob.OpenDisk(dir); err != nil {
+	if d, err = blob.CreateDisk(dir); err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()

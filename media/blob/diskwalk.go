@@ -24,12 +24,15 @@ func (d *Disk) Walk(ctx context.Context, fn func(Entry) error) error {
 
 // SweepStaged implements Store.
 func (d *Disk) SweepStaged(ctx context.Context, age time.Duration) (files int, bytes int64, err error) {
+	if err := d.Available(); err != nil {
+		return 0, 0, err
+	}
 	before := time.Now().Add(-age)
 	err = d.walkFiles(ctx, "staging", func(name string, info fs.FileInfo) error {
 		if info.ModTime().After(before) {
 			return nil
 		}
-		if err := ignoreMissing(d.root.Remove(name)); err != nil {
+		if err := ignoreMissing(d.root().Remove(name)); err != nil {
 			return err
 		}
 		files++
@@ -51,13 +54,16 @@ func (d *Disk) RemoveLost(_ context.Context, tenant library.TenantID, h library.
 	if err != nil {
 		return false, err
 	}
-	if err := d.root.MkdirAll(path.Dir(aside), 0o750); err != nil {
+	if err := d.Available(); err != nil {
+		return false, err
+	}
+	if err := d.root().MkdirAll(path.Dir(aside), 0o750); err != nil {
 		return false, full(err)
 	}
-	if err := d.root.Rename(from, aside); err != nil {
+	if err := d.root().Rename(from, aside); err != nil {
 		return false, ignoreMissing(err)
 	}
-	info, err := d.root.Stat(aside)
+	info, err := d.root().Stat(aside)
 	if err != nil {
 		return false, err
 	}
@@ -65,15 +71,15 @@ func (d *Disk) RemoveLost(_ context.Context, tenant library.TenantID, h library.
 		return false, d.putBack(aside, from)
 	}
 	if derived, err := assetPath("derived", tenant, h); err == nil {
-		_ = d.root.RemoveAll(derived)
+		_ = d.root().RemoveAll(derived)
 	}
-	return true, d.root.Remove(aside)
+	return true, d.root().Remove(aside)
 }
 
 // putBack returns bytes to their place, durably. Should new ones stand there
 // already, they are the same bytes.
 func (d *Disk) putBack(aside, to string) error {
-	if err := d.root.Rename(aside, to); err != nil {
+	if err := d.root().Rename(aside, to); err != nil {
 		return err
 	}
 	return d.syncDir(path.Dir(to))
@@ -101,7 +107,7 @@ func (d *Disk) restoreLost() error {
 // walkFiles visits the regular files below a folder. Files that vanish under it
 // are passed over: uploads go on meanwhile.
 func (d *Disk) walkFiles(ctx context.Context, dir string, fn func(name string, info fs.FileInfo) error) error {
-	err := fs.WalkDir(d.root.FS(), dir, func(name string, e fs.DirEntry, err error) error {
+	err := fs.WalkDir(d.root().FS(), dir, func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return ignoreMissing(err)
 		}
@@ -125,15 +131,18 @@ func (d *Disk) PutDerived(_ context.Context, tenant library.TenantID, h library.
 	if err != nil || !derivedName.MatchString(name) {
 		return errors.Join(err, errors.New("not a name for a derived file"))
 	}
-	if err := d.root.MkdirAll(dir, 0o750); err != nil {
+	if err := d.Available(); err != nil {
+		return err
+	}
+	if err := d.root().MkdirAll(dir, 0o750); err != nil {
 		return full(err)
 	}
 	temp := path.Join(dir, "."+name+"."+time.Now().Format("150405.000000000"))
-	if err := d.root.WriteFile(temp, data, 0o640); err != nil {
-		_ = d.root.Remove(temp)
+	if err := d.root().WriteFile(temp, data, 0o640); err != nil {
+		_ = d.root().Remove(temp)
 		return full(err)
 	}
-	return d.root.Rename(temp, path.Join(dir, name))
+	return d.root().Rename(temp, path.Join(dir, name))
 }
 
 // DropDerived implements Store.
@@ -142,7 +151,7 @@ func (d *Disk) DropDerived(_ context.Context, tenant library.TenantID, h library
 	if err != nil {
 		return err
 	}
-	return d.root.RemoveAll(dir)
+	return d.root().RemoveAll(dir)
 }
 
 // GetDerived implements Store.
@@ -151,7 +160,7 @@ func (d *Disk) GetDerived(_ context.Context, tenant library.TenantID, h library.
 	if err != nil || !derivedName.MatchString(name) {
 		return nil, library.NotFound("preview")
 	}
-	data, err := d.root.ReadFile(path.Join(dir, name))
+	data, err := d.root().ReadFile(path.Join(dir, name))
 	// A power failure may leave the name of a file that was not synced, and no bytes.
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(data) == 0 {
 		return nil, library.NotFound("preview")

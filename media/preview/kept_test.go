@@ -17,7 +17,7 @@ const tenant = library.TenantID("00000000-0000-4000-8000-00000000000a")
 // keeper is a maker over a store of the test's own, with one file.
 func keeper(t *testing.T, data []byte, cfg memory.Config) (*Maker, *blob.Disk, library.AssetHash) {
 	t.Helper()
-	d, err := blob.OpenDisk(t.TempDir())
+	d, err := blob.CreateDisk(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

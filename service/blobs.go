@@ -1,0 +1,173 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"vitrine/library"
+	"vitrine/media/blob"
+	"vitrine/store"
+)
+
+// blobFolder is where the files are.
+func (c Config) blobFolder() string { return filepath.Join(c.DataDir, "blobs") }
+
+// starter is who records the blob folder of a library at its first start.
+var starter = library.Actor{Kind: library.ActorSystem, ID: "service"}
+
+// OpenBlobs opens the blob folder that the database knows the library's files to be
+// in. It makes a new one for a library without assets only: everywhere else a folder
+// that is missing, empty or another one means that a volume is not mounted, or that
+// VITRINE_DATA_DIR names the wrong place.
+func OpenBlobs(ctx context.Context, st *store.Store, cfg Config) (*blob.Disk, error) {
+	dir := cfg.blobFolder()
+	want, err := st.BlobStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := blob.Inspect(dir)
+	if err != nil {
+		return nil, err
+	}
+	if found.ID == "" || want != "" && want != found.ID {
+		has, err := st.HasAssets(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if has || found.ID != "" {
+			return nil, &blob.FolderError{Folder: found, Want: want}
+		}
+	}
+	id, err := blob.MarkFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	if id != want {
+		if want, err = st.SetBlobStore(ctx, starter, want, id); err != nil {
+			return nil, err
+		}
+	}
+	return blob.OpenDisk(dir, want)
+}
+
+// OpenLibraryBlobs is OpenBlobs where nothing else of the product is open.
+func OpenLibraryBlobs(ctx context.Context, cfg Config) (*blob.Disk, error) {
+	st, err := store.Open(ctx, cfg.Database())
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	return OpenBlobs(ctx, st, cfg)
+}
+
+// CreateBlobs opens the blob folder of a configuration, of whatever id, or makes it. It
+// is for a restore, after which the database takes the folder as it is.
+func CreateBlobs(_ context.Context, cfg Config) (*blob.Disk, error) {
+	return blob.CreateDisk(cfg.blobFolder())
+}
+
+// checkBlobs reports whether the files are where the database knows them to be, now.
+// Its error is a library error around a *blob.FolderError.
+func (s *Service) checkBlobs(ctx context.Context) error {
+	want, err := s.Store.BlobStore(ctx)
+	if err != nil {
+		return err
+	}
+	if want != "" && want != s.Blobs.ID() {
+		s.log.Warn("the library's files are in another blob folder now", "store_id", want, "before", s.Blobs.ID())
+		s.Blobs.Expect(want)
+	}
+	return s.Blobs.Available()
+}
+
+// watchEvery is how often the blob folder is looked at while nothing is written.
+const watchEvery = 5 * time.Second
+
+// watchBlobs logs when the blob folder goes away and comes back, and learns when the
+// library was moved to another one.
+func (s *Service) watchBlobs(ctx context.Context) error {
+	there := true
+	return s.every(ctx, watchEvery, func(ctx context.Context) {
+		err := s.checkBlobs(ctx)
+		var folder *blob.FolderError
+		switch {
+		case errors.As(err, &folder) && there:
+			there = false
+			s.log.Error("no files can be read or stored", "error", err)
+		case err == nil && !there:
+			there = true
+			s.log.Info("the blob folder is there again", "path", s.cfg.blobFolder())
+		}
+	})
+}
+
+// BlobStatus says where a library's files are, and where they are expected.
+type BlobStatus struct {
+	blob.Folder
+	Want    string `json:"expected_store_id"` // empty while none is recorded
+	Assets  int64  `json:"assets"`
+	Sampled int    `json:"sampled"` // assets whose file was looked for
+	Missing int    `json:"missing"` // of those, without a file of the right size in the folder
+}
+
+// OK reports whether the folder is the library's.
+func (b BlobStatus) OK() bool { return b.ID != "" && b.ID == b.Want }
+
+// sampleSize is how many assets' files InspectBlobs looks for.
+const sampleSize = 200
+
+// InspectBlobs looks at the blob folder of a configuration and changes nothing.
+func InspectBlobs(ctx context.Context, st *store.Store, cfg Config) (out BlobStatus, err error) {
+	if out.Want, err = st.BlobStore(ctx); err != nil {
+		return out, err
+	}
+	if out.Folder, err = blob.Inspect(cfg.blobFolder()); err != nil {
+		return out, err
+	}
+	if out.Assets, _, err = st.CountStoredBytes(ctx, store.AssetKey{}); err != nil {
+		return out, err
+	}
+	sample, err := st.SampleStoredBytes(ctx, sampleSize)
+	if err != nil {
+		return out, err
+	}
+	out.Sampled = len(sample)
+	for _, a := range sample {
+		if !blob.HasFile(cfg.blobFolder(), a.Tenant, a.Hash, a.Size) {
+			out.Missing++
+		}
+	}
+	return out, nil
+}
+
+// AdoptBlobs makes the folder of a configuration the one that holds the library's
+// files, for a change that is intended: a mark is written where there is none, and its
+// id recorded. It refuses a folder that lacks files of the library, unless their loss
+// is accepted. Running services take the folder up within seconds where their path
+// leads to it, and refuse to write to any other.
+func AdoptBlobs(ctx context.Context, st *store.Store, cfg Config, actor library.Actor, acceptMissing bool) (BlobStatus, error) {
+	status, err := InspectBlobs(ctx, st, cfg)
+	if err != nil || status.OK() {
+		return status, err
+	}
+	if status.Missing > 0 && !acceptMissing {
+		return status, fmt.Errorf("%s lacks the files of %d of %d assets that were looked for, of %d in the library; nothing was changed. "+
+			"Name the folder that has them by VITRINE_DATA_DIR. If they are lost or come later, repeat with --accept-missing; vitrine verify then lists them",
+			status.Path, status.Missing, status.Sampled, status.Assets)
+	}
+	id, err := blob.MarkFolder(status.Path)
+	if err != nil {
+		return status, err
+	}
+	now, err := st.SetBlobStore(ctx, actor, status.Want, id)
+	if err != nil {
+		return status, err
+	}
+	if now != id {
+		return status, errors.New("another process has recorded another blob folder meanwhile; look at vitrine blobs status and repeat")
+	}
+	return InspectBlobs(ctx, st, cfg)
+}
