@@ -8,12 +8,13 @@ import (
 
 	"vitrine/embed"
 	"vitrine/library"
+	"vitrine/mappings"
 	"vitrine/store"
 )
 
-// adopt makes the index one of the configured embedder, once: where the live
-// index has vectors of another configuration, or none, it is rebuilt behind the
-// alias. It looks only at its start, so that of two processes with different
+// adopt makes the index one of this release's mapping and of the configured embedder,
+// once: where the live index has an earlier mapping, or vectors of another
+// configuration, or none, it is rebuilt behind the alias. It looks only at its start, so that of two processes with different
 // settings the one that started last decides, and they do not take turns.
 func (x *Indexer) adopt(ctx context.Context) {
 	_ = persist(ctx, func(ctx context.Context) error {
@@ -24,7 +25,7 @@ func (x *Indexer) adopt(ctx context.Context) {
 		if done {
 			return x.forgetVectors(ctx)
 		}
-		x.log.Info("rebuilding the index for another embedding configuration; searches go on", "model", x.vectors.embedder.Info().Model)
+		x.log.Info("rebuilding the index for another mapping or embedding configuration; searches go on", "version", mappings.Version, "embedding", x.vectors.configuration())
 		rebuilt, err := x.Rebuild(ctx, nil)
 		if err != nil {
 			return err
@@ -32,32 +33,42 @@ func (x *Indexer) adopt(ctx context.Context) {
 		if ours, err := x.adopted(ctx); !ours { // it completed a rebuild that was begun under other settings
 			return cmp.Or(err, errOtherVectors)
 		}
-		x.log.Info("the index has vectors of the embedding configuration", "index", rebuilt.Index, "documents", rebuilt.Count, "took", rebuilt.Took)
+		x.log.Info("the index has this release's mapping and vectors of the embedding configuration", "index", rebuilt.Index, "documents", rebuilt.Count, "took", rebuilt.Took)
 		return x.forgetVectors(ctx)
 	}, func(err error) {
 		level := slog.LevelWarn
 		if library.AsError(err).Code == library.CodeConflict { // another process is rebuilding, for hours perhaps
 			level = slog.LevelDebug
 		}
-		x.log.Log(ctx, level, "the index has no vectors of the embedding configuration yet; trying again", "error", err)
+		x.log.Log(ctx, level, "the index is not rebuilt for this release's mapping and embedding configuration yet; trying again", "error", err)
 	})
 }
 
-var errOtherVectors = errors.New("the index has vectors of another embedding configuration")
+var errOtherVectors = errors.New("the index has another mapping, or vectors of another embedding configuration")
 
-// adopted reports whether the live index has vectors of the configured embedder.
+// adopted reports whether the live indices have this release's mapping, and vectors of
+// the configured embedder where there is one.
 func (x *Indexer) adopted(ctx context.Context) (bool, error) {
 	generations, err := x.store.Generations(ctx)
+	any := false
 	for _, g := range generations {
-		if g.State == store.GenerationLive && g.Embedding == x.vectors.configuration() {
-			return true, nil
+		if g.State != store.GenerationLive {
+			continue
 		}
+		version, _, _ := x.of(g.Scope).names.Parse(g.Name)
+		if version != mappings.Version || x.vectors != nil && g.Embedding != x.vectors.configuration() {
+			return false, err
+		}
+		any = true
 	}
-	return false, err
+	return any, err
 }
 
 // forgetVectors drops what is kept of configurations that no index uses.
 func (x *Indexer) forgetVectors(ctx context.Context) error {
+	if x.vectors == nil {
+		return nil
+	}
 	n, err := x.store.DeleteUnusedEmbeddings(ctx, x.vectors.configuration())
 	if n > 0 {
 		x.log.Info("forgot the vectors of configurations that no index uses", "texts", n)

@@ -23,7 +23,7 @@ type backfill struct {
 }
 
 func (f *backfill) run(ctx context.Context) error {
-	tenants, err := f.x.store.CountAssets(ctx)
+	tenants, err := f.x.countAssets(ctx)
 	if err != nil {
 		return err
 	}

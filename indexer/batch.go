@@ -8,6 +8,7 @@ import (
 
 	"vitrine/embed"
 	"vitrine/internal/panics"
+	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
 )
@@ -17,7 +18,8 @@ import (
 type batch struct {
 	messages []message // where the documents came from, to commit; may be empty
 	items    []item
-	targets  []string // the indices to write, the live one first
+	targets  []string                                         // the indices to write, one after the other
+	takes    func(index string, tenant library.TenantID) bool // which of them an item goes to; nil: all
 
 	arena    []byte                                   // all action and document lines, one after the other; see release
 	lent     bool                                     // a failed request may still be reading the arena

@@ -39,6 +39,10 @@ type Config struct {
 	// it is opened anew; 0 means 15 s.
 	StallAfter time.Duration
 
+	// OwnAt is how many assets a tenant may have in the index that tenants share; with
+	// more it gets its own. 0 means DefaultOwnAt.
+	OwnAt int64
+
 	// TombstoneRetention is how long a tombstone stays in the index; 0 means 8
 	// days, a day more than Kafka keeps messages by default. After it no event
 	// about the asset can still be under way.
@@ -52,6 +56,7 @@ type Config struct {
 	dial        dialFunc // tests cut Kafka here
 	comparePage int      // assets that are compared at once; 0 means 2,000
 	sweepEvery  time.Duration
+	moveEvery   time.Duration
 }
 
 // maxInFlight is how many bulk requests are under way at once: one that
@@ -75,6 +80,8 @@ func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.StallAfter, 15*time.Second)
 	setDefault(&c.comparePage, 2000)
 	setDefault(&c.sweepEvery, sweepEvery)
+	setDefault(&c.moveEvery, moveEvery)
+	setDefault(&c.OwnAt, DefaultOwnAt)
 	setDefault(&c.TombstoneRetention, 8*24*time.Hour)
 	if c.Log == nil {
 		c.Log = slog.Default()

@@ -207,30 +207,16 @@ func (x *Indexer) read(ctx context.Context, keys []store.AssetKey, events map[st
 		if err != nil {
 			return err
 		}
-		targets := written(generations)
-		if len(targets) == 0 {
+		if b = newBatch(rows, events, nil); !b.aim(generations) {
+			b.release()
 			return errNoIndex
 		}
-		b = newBatch(rows, events, targets)
 		return nil
 	}, func(err error) { x.log.Warn("assets could not be read for the index; trying again", "error", err) })
 	return b, err
 }
 
 var errNoIndex = errors.New("there is no index generation to write to")
-
-// written lists the indices that every change goes to, the live one first.
-func written(generations []store.Generation) []string {
-	var list []string
-	for _, state := range []store.GenerationState{store.GenerationLive, store.GenerationBuilding} {
-		for _, g := range generations {
-			if g.State == state {
-				list = append(list, g.Name)
-			}
-		}
-	}
-	return list
-}
 
 // write starts a batch as soon as fewer than maxInFlight are under way.
 func (c *consumer) write(ctx context.Context) error {
@@ -267,7 +253,7 @@ func (x *Indexer) settle(ctx context.Context, b *batch) error {
 		}
 		generations, err := x.store.Generations(ctx)
 		if err == nil {
-			b.targets = written(generations)
+			b.aim(generations)
 		}
 	}
 }

@@ -27,6 +27,7 @@ func appendDocument(dst []byte, d *mappings.Document) []byte {
 	w.making(d)
 	w.models(d)
 	w.place(d)
+	w.b = d.AppendDerived(w.b)
 	w.vectors(d.Vectors)
 	return w.end()
 }

@@ -209,6 +209,11 @@ func (e *env) get(index string, h library.AssetHash) stored {
 	return s
 }
 
+// located is where the shared index is.
+func (e *env) located(context.Context, library.TenantID) (string, bool, error) {
+	return e.alias(), true, nil
+}
+
 func (e *env) alias() string { return mappings.Names(e.cfg.Prefix).Alias() }
 
 func (e *env) document(h library.AssetHash) mappings.Document { return e.get(e.alias(), h).Source }

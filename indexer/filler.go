@@ -123,8 +123,10 @@ func (f *filler) fill(ctx context.Context, keys []store.AssetKey, index string) 
 	if len(targets) == 0 {
 		return nil
 	}
-	b := newBatch(rows, nil, targets)
+	b := newBatch(rows, nil, nil)
 	defer b.release()
+	b.aim(generations)
+	b.targets = targets
 	f.keep(b)
 	if len(b.items) == 0 {
 		return nil
@@ -174,7 +176,9 @@ func (f *filler) sweep(ctx context.Context) error {
 		}
 		for _, g := range generations {
 			if g.State == store.GenerationLive && g.Embedding == f.x.vectors.configuration() {
-				return f.walk(ctx, g.Name, nil)
+				if err := f.walk(ctx, g.Name, nil); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
@@ -277,6 +281,20 @@ func (x *Indexer) Unembedded(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	_, waiting, _, err := x.filler.waiting(ctx, x.names.Alias(), nil)
-	return waiting, lost(err, x.names.Alias())
+	generations, err := x.store.Generations(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var all int64
+	for _, g := range generations {
+		if g.State != store.GenerationLive {
+			continue
+		}
+		_, waiting, _, err := x.filler.waiting(ctx, g.Name, nil)
+		if err != nil {
+			return all, lost(err, g.Name)
+		}
+		all += waiting
+	}
+	return all, nil
 }

@@ -49,7 +49,7 @@ func (x *Indexer) EnsureIndex(ctx context.Context) (Ensured, error) {
 
 // look reads what the database and OpenSearch say of the indices.
 func (x *Indexer) look(ctx context.Context) ([]store.Generation, survey, error) {
-	generations, err := x.store.Generations(ctx)
+	generations, err := x.generations(ctx)
 	if err != nil {
 		return nil, survey{}, err
 	}
@@ -136,12 +136,12 @@ func (x *Indexer) takeOver(ctx context.Context, old, name string, i surveyed) er
 	if err := errors.Join(x.fit(ctx, name, i), x.declare(ctx, name, mappings.Meta{Incomplete: true})); err != nil {
 		return err
 	}
-	return x.store.ReplaceLive(ctx, old, name, embedding)
+	return x.store.ReplaceLive(ctx, x.scope, old, name, embedding)
 }
 
 // replace makes an empty index the live one, instead of an old one if there was any.
 func (x *Indexer) replace(ctx context.Context, old, name string, generations []store.Generation, v survey) error {
-	tenants, err := x.store.CountAssets(ctx)
+	tenants, err := x.countAssets(ctx)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (x *Indexer) replace(ctx context.Context, old, name string, generations []s
 	if err := x.pointAlias(ctx, name, generations, v); err != nil {
 		return err
 	}
-	if err := x.store.ReplaceLive(ctx, old, name, x.vectors.configuration()); err != nil || len(tenants) > 0 {
+	if err := x.store.ReplaceLive(ctx, x.scope, old, name, x.vectors.configuration()); err != nil || len(tenants) > 0 {
 		return err
 	}
 	return x.store.RestoreIndexed(ctx)
@@ -164,6 +164,10 @@ func (x *Indexer) replace(ctx context.Context, old, name string, generations []s
 
 // declare makes an index say something of itself.
 func (x *Indexer) declare(ctx context.Context, name string, m mappings.Meta) error {
+	m, err := x.withOwners(ctx, m)
+	if err != nil {
+		return err
+	}
 	if err := opensearch.Call(ctx, x.search, http.MethodPut, "/"+name+"/_mapping", mappings.MetaBody(m), nil); err != nil {
 		return fmt.Errorf("noting the state of the index %s: %w", name, err)
 	}
@@ -212,6 +216,10 @@ func (x *Indexer) nextName(generations []store.Generation, present map[string]bo
 // createIndex makes an index of the present mapping version; one that is there
 // already is taken as it is.
 func (x *Indexer) createIndex(ctx context.Context, name string, m mappings.Meta) error {
+	m, err := x.withOwners(ctx, m)
+	if err != nil {
+		return err
+	}
 	body, err := mappings.Create(name, m, x.vectors.fields()...)
 	if err != nil {
 		return err
@@ -245,7 +253,7 @@ func (x *Indexer) setIndex(ctx context.Context, index string, settings map[strin
 
 // liveIndex names the index that searches read.
 func (x *Indexer) liveIndex(ctx context.Context) (string, error) {
-	generations, err := x.store.Generations(ctx)
+	generations, err := x.generations(ctx)
 	if err != nil {
 		return "", err
 	}

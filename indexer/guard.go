@@ -14,6 +14,10 @@ import (
 // guardEvery is how often the guard looks when nobody calls it.
 const guardEvery = 2 * time.Second
 
+// ownTurns is how many looks at the shared index come with one at every tenant's own:
+// there may be hundreds.
+const ownTurns = 5
+
 // guard keeps the index in being while the indexer runs: it does, again and again,
 // what a start does. An index that was deleted, replaced or closed, or an alias that
 // points elsewhere, is noticed within guardEvery, or at once by a write that meets it.
@@ -22,6 +26,7 @@ type guard struct {
 	x      *Indexer
 	called chan struct{} // a write has found no index
 	told   string        // the last failure that was logged
+	turn   int           // how often it has looked
 }
 
 func newGuard(x *Indexer) *guard { return &guard{x: x, called: make(chan struct{}, 1)} }
@@ -59,6 +64,7 @@ func (g *guard) idle(ctx context.Context, pause time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-g.called:
+		g.turn = 0 // whichever index it was
 	case <-t.C:
 	}
 }
@@ -66,14 +72,20 @@ func (g *guard) idle(ctx context.Context, pause time.Duration) {
 // look puts right what can be put right at once, then fills an index that is not
 // what the library holds.
 func (g *guard) look(ctx context.Context) error {
-	ensured, err := g.x.EnsureIndex(ctx)
-	if err != nil {
-		return err
+	each := g.x.each
+	if g.turn++; g.turn%ownTurns != 1 {
+		each = func(_ context.Context, do func(*Indexer) error) error { return do(g.x.of("")) }
 	}
-	if ensured.Was != "" {
-		g.x.log.Warn("the index is put right", "index", ensured.Index, "why", ensured.Was)
-	}
-	return g.x.Complete(ctx, nil)
+	return each(ctx, func(x *Indexer) error {
+		ensured, err := x.EnsureIndex(ctx)
+		if err != nil {
+			return err
+		}
+		if ensured.Was != "" {
+			x.log.Warn("the index is put right", "index", ensured.Index, "why", ensured.Was)
+		}
+		return x.Complete(ctx, nil)
+	})
 }
 
 // Complete brings a live index that says of itself that it is incomplete, or that is
@@ -172,7 +184,7 @@ func (x *Indexer) acceptable(ctx context.Context, report Reconciled) error {
 
 // sparse reports whether an index holds less than half of what the library has.
 func (x *Indexer) sparse(ctx context.Context, index string) (bool, error) {
-	tenants, err := x.store.CountAssets(ctx)
+	tenants, err := x.countAssets(ctx)
 	if err != nil {
 		return false, err
 	}

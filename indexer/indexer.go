@@ -5,8 +5,10 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"time"
 
 	"vitrine/internal/opensearch"
+	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
 )
@@ -18,7 +20,9 @@ type Indexer struct {
 	store   *store.Store
 	search  *opensearch.Client
 	cfg     Config
+	scope   library.TenantID // whose index: "" for the shared one; see of
 	names   mappings.IndexNames
+	shared  mappings.IndexNames
 	bus     *bus
 	settler *settler
 	vectors *vectors // nil without an embedder
@@ -37,7 +41,7 @@ func New(st *store.Store, search *opensearch.Client, cfg Config, m *Metrics) (*I
 		return nil, err
 	}
 	x := &Indexer{
-		store: st, search: search, cfg: cfg, names: mappings.Names(cfg.Prefix), bus: newBus(cfg.Brokers, cfg.dial),
+		store: st, search: search, cfg: cfg, names: mappings.Names(cfg.Prefix), shared: mappings.Names(cfg.Prefix), bus: newBus(cfg.Brokers, cfg.dial),
 		metrics: m, log: cfg.Log.With("service", "indexer"),
 	}
 	x.letters = x.bus.publisher(cfg.deadTopic())
@@ -71,8 +75,9 @@ func (x *Indexer) Run(ctx context.Context) error {
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	beside.Go(func() { x.guard.run(ctx) })
+	beside.Go(func() { x.adopt(ctx) })
+	beside.Go(func() { (&mover{x: x, since: map[library.TenantID]time.Time{}}).run(ctx) })
 	if x.vectors != nil {
-		beside.Go(func() { x.adopt(ctx) })
 		beside.Go(func() { x.filler.run(ctx) })
 	}
 	x.consumeOn(ctx)

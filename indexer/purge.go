@@ -15,11 +15,21 @@ import (
 // purgePage is how many tombstones are looked at at once.
 const purgePage = 2000
 
-// PurgeTombstones deletes, from the live index, the tombstones of assets that
+// PurgeTombstones deletes, from the live indices, the tombstones of assets that
 // went away longer ago than the retention and reports how many there were. After so long no event
 // about such an asset can be under way, so nothing could bring an old state back.
 // The tombstone of an asset in the trash stays as long as the trash keeps it.
 func (x *Indexer) PurgeTombstones(ctx context.Context) (int64, error) {
+	var total int64
+	err := x.each(ctx, func(x *Indexer) error {
+		n, err := x.purgeTombstones(ctx)
+		total += n
+		return err
+	})
+	return total, err
+}
+
+func (x *Indexer) purgeTombstones(ctx context.Context) (int64, error) {
 	index, err := x.liveIndex(ctx)
 	if err != nil {
 		return 0, err

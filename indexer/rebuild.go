@@ -61,7 +61,15 @@ const keepRetired = 1
 // that row in the same snapshot as its assets. A batch that does not see the row
 // has read nothing that the backfill will not read later; one that sees it
 // writes both indices. The versions settle which of two writes stays.
+//
+// Tenants that have outgrown the shared index get their own on the way; each index is
+// moved over as soon as it is ready.
 func (x *Indexer) Rebuild(ctx context.Context, progress func(Progress)) (Rebuilt, error) {
+	return x.rebuildAll(ctx, progress)
+}
+
+// rebuild builds the index of the scope anew.
+func (x *Indexer) rebuild(ctx context.Context, progress func(Progress)) (Rebuilt, error) {
 	return x.change(ctx, progress, true, func(generations []store.Generation, present map[string]bool) (string, error) {
 		return x.nextName(generations, present), nil
 	})
@@ -69,8 +77,25 @@ func (x *Indexer) Rebuild(ctx context.Context, progress func(Progress)) (Rebuilt
 
 // Rollback goes back to the index that the last rebuild replaced. It brings that
 // index up to date first, as a rebuild does, and fails with a conflict when
-// there is none.
+// there is none. A tenant's own index goes back to its own earlier one, if there is one.
 func (x *Indexer) Rollback(ctx context.Context, progress func(Progress)) (Rebuilt, error) {
+	all, err := x.of("").rollback(ctx, progress)
+	if err != nil {
+		return all, err
+	}
+	owners, _, err := x.owners(ctx)
+	for _, t := range owners {
+		one, failed := x.of(t).rollback(ctx, progress)
+		if failed == nil {
+			all.Count, all.Checksum, all.Repaired, all.Took = all.Count+one.Count, all.Checksum+one.Checksum, all.Repaired+one.Repaired, all.Took+one.Took
+		} else if library.AsError(failed).Code != library.CodeConflict {
+			err = errors.Join(err, failed)
+		}
+	}
+	return all, err
+}
+
+func (x *Indexer) rollback(ctx context.Context, progress func(Progress)) (Rebuilt, error) {
 	return x.change(ctx, progress, false, func(generations []store.Generation, present map[string]bool) (string, error) {
 		for i := len(generations) - 1; i >= 0; i-- {
 			_, there := present[generations[i].Name]
@@ -86,30 +111,44 @@ func (x *Indexer) Rollback(ctx context.Context, progress func(Progress)) (Rebuil
 // another process must be stopped first.
 func (x *Indexer) AbortRebuild(ctx context.Context) error {
 	err := x.store.LockGenerations(ctx, func(func(context.Context) bool) error {
-		generations, err := x.store.Generations(ctx)
+		list, err := x.store.Generations(ctx)
 		if err != nil {
 			return err
 		}
-		v, err := x.survey(ctx)
-		if err != nil {
-			return err
-		}
-		present := v.aliased()
-		for _, g := range generations {
-			if g.State != store.GenerationBuilding {
-				continue
-			}
-			if present[g.Name] {
-				return library.NewError(library.KindConflict, library.CodeConflict,
-					"Searches read the new index already. Run the rebuild again to complete it, or roll back.")
-			}
-			if err := x.discard(ctx, g.Name); err != nil {
-				return err
+		for _, g := range list {
+			if g.State == store.GenerationBuilding {
+				err = errors.Join(err, x.of(g.Scope).abort(ctx))
 			}
 		}
-		return nil
+		return err
 	})
 	return busy(err)
+}
+
+// abort gives up the index that is being built for the scope.
+func (x *Indexer) abort(ctx context.Context) error {
+	generations, err := x.generations(ctx)
+	if err != nil {
+		return err
+	}
+	v, err := x.survey(ctx)
+	if err != nil {
+		return err
+	}
+	present := v.aliased()
+	for _, g := range generations {
+		if g.State != store.GenerationBuilding {
+			continue
+		}
+		if present[g.Name] {
+			return library.NewError(library.KindConflict, library.CodeConflict,
+				"Searches read the new index already. Run the rebuild again to complete it, or roll back.")
+		}
+		if err := x.discard(ctx, g.Name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // busy words the error of a second changer of generations.
@@ -167,7 +206,7 @@ type changeover struct {
 
 // begin announces the index that is to be written beside the live one.
 func (c *changeover) begin(ctx context.Context, choose func([]store.Generation, map[string]bool) (string, error)) error {
-	generations, err := c.x.store.Generations(ctx)
+	generations, err := c.x.generations(ctx)
 	if err != nil {
 		return err
 	}
@@ -199,7 +238,7 @@ func (c *changeover) begin(ctx context.Context, choose func([]store.Generation, 
 	if err := c.x.createIndex(ctx, c.next, mappings.Meta{Incomplete: true}); err != nil {
 		return err
 	}
-	return c.x.store.SetGeneration(ctx, c.next, store.GenerationBuilding, c.x.vectors.configuration())
+	return c.x.store.SetGeneration(ctx, c.x.scope, c.next, store.GenerationBuilding, c.x.vectors.configuration())
 }
 
 func (c *changeover) run(ctx context.Context) (Rebuilt, error) {
@@ -273,12 +312,21 @@ func (c *changeover) swap(ctx context.Context) error {
 	if err := c.x.store.PromoteGeneration(ctx, c.next); err != nil {
 		return err
 	}
+	if c.x.scope != "" {
+		owners, _, err := c.x.owners(ctx)
+		if err == nil {
+			_, err = c.x.announce(ctx, owners)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	return c.x.dropRetired(ctx)
 }
 
 // dropRetired deletes all but the newest retired indices.
 func (x *Indexer) dropRetired(ctx context.Context) error {
-	generations, err := x.store.Generations(ctx)
+	generations, err := x.generations(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,12 +39,30 @@ func (r Reconciled) Repaired() int64 { return r.Missing + r.Stale + r.Ghosts + r
 // is made anew and filled first. progress is told how many assets are compared, of
 // how many; it may be nil.
 func (x *Indexer) Reconcile(ctx context.Context, progress func(done, total int64)) (Reconciled, error) {
+	var all Reconciled
+	if progress == nil {
+		progress = func(int64, int64) {}
+	}
+	err := x.each(ctx, func(x *Indexer) error {
+		one, err := x.reconcileScope(ctx, progress)
+		all.add(one)
+		return err
+	})
+	return all, err
+}
+
+// add sums up what comparisons of several indices found.
+func (r *Reconciled) add(o Reconciled) {
+	r.Count, r.Checksum = r.Count+o.Count, r.Checksum+o.Checksum
+	r.Missing, r.Stale, r.Ghosts, r.Ahead = r.Missing+o.Missing, r.Stale+o.Stale, r.Ghosts+o.Ghosts, r.Ahead+o.Ahead
+	r.Remaining, r.Took = r.Remaining+o.Remaining, r.Took+o.Took
+	r.PutRight = cmp.Or(r.PutRight, o.PutRight)
+}
+
+func (x *Indexer) reconcileScope(ctx context.Context, progress func(done, total int64)) (Reconciled, error) {
 	ensured, err := x.EnsureIndex(ctx)
 	if err != nil {
 		return Reconciled{}, err
-	}
-	if progress == nil {
-		progress = func(int64, int64) {}
 	}
 	if err := x.Complete(ctx, func(p Progress) { progress(p.Done, p.Total) }); err != nil {
 		return Reconciled{}, lost(err, ensured.Index)
@@ -107,11 +126,15 @@ type comparison struct {
 
 // tenants lists every tenant that has assets or documents.
 func (c *comparison) tenants(ctx context.Context) ([]library.TenantID, error) {
-	counted, err := c.x.store.CountAssets(ctx)
+	counted, err := c.x.countAssets(ctx)
 	if err != nil {
 		return nil, err
 	}
 	list, err := c.indexedTenants(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err = c.x.within(ctx, list)
 	if err != nil {
 		return nil, err
 	}

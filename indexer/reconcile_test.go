@@ -155,7 +155,7 @@ func TestASearchWaitsForItsCallersWrites(t *testing.T) {
 	if _, err := x.EnsureIndex(e.ctx); err != nil {
 		t.Fatal(err)
 	}
-	w := NewWaiter(e.search, e.cfg.Prefix, NewMetrics())
+	w := NewWaiter(e.search, e.located, NewMetrics())
 	a := e.add(newAsset("a"))
 	writes := []Written{{a.Hash, a.DocVersion}}
 	if w.Await(e.ctx, e.actor.Tenant, writes, 200*time.Millisecond) {

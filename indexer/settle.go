@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -55,7 +54,10 @@ func (s *settler) settle(ctx context.Context, b *batch) error {
 // write settles all items in one index. Each index gets the whole documents: one
 // may take what another, with an older mapping, refuses.
 func (s *settler) write(ctx context.Context, index string, b *batch) error {
-	items := slices.Clone(b.items)
+	items, at := b.itemsFor(index)
+	if len(items) == 0 {
+		return nil
+	}
 	pending := make([]*item, len(items))
 	for i := range items {
 		items[i].stripped, items[i].dead, items[i].reason = items[i].unbuilt != "", false, items[i].unbuilt
@@ -77,7 +79,7 @@ func (s *settler) write(ctx context.Context, index string, b *batch) error {
 		pending = left
 	}
 	for i := range items {
-		b.items[i].worse(&items[i])
+		b.items[at[i]].worse(&items[i])
 	}
 	return nil
 }

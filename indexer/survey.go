@@ -79,8 +79,12 @@ func (x *Indexer) survey(ctx context.Context) (survey, error) {
 			continue
 		}
 		_, writer := d.Aliases[mappings.Writer(name)]
+		lacks := d.Mappings.Lacks()
+		if version, _, _ := x.names.Parse(name); version != mappings.Version { // a rebuild replaces it; until then it has to take documents
+			delete(lacks, mappings.WordsField) // its analyzer is not there
+		}
 		v.indices[name] = surveyed{uuid: d.Settings.Index.UUID, closed: d.Settings.Index.Closed == "true", writer: writer,
-			misfit: d.Mappings.Misfit(), lacks: d.Mappings.Lacks(), vectors: d.Mappings.Vectors(), meta: d.Mappings.Meta.Vitrine,
+			misfit: d.Mappings.Misfit(), lacks: lacks, vectors: d.Mappings.Vectors(), meta: d.Mappings.Meta.Vitrine,
 			readOnly: blocked(d.Settings.Index.Blocks)}
 	}
 	return v, nil

@@ -26,18 +26,33 @@ type Written struct {
 // nothing but OpenSearch and is safe for concurrent use.
 type Waiter struct {
 	search  *opensearch.Client
-	alias   string
+	index   Locate
 	metrics *Metrics
-	refresh refresher
+
+	mu        sync.Mutex
+	refreshes map[string]*refresher // by index
 }
 
-// NewWaiter makes a waiter for the index behind the alias of a prefix.
-func NewWaiter(search *opensearch.Client, prefix string, m *Metrics) *Waiter {
-	w := &Waiter{search: search, alias: mappings.Names(prefix).Alias(), metrics: m}
-	w.refresh.do = func(ctx context.Context) error {
-		return opensearch.Call(ctx, search, http.MethodPost, "/"+w.alias+"/_refresh", nil, nil)
+// Locate names the index that a tenant's assets are searched in.
+type Locate func(context.Context, library.TenantID) (index string, shared bool, err error)
+
+// NewWaiter makes a waiter for the indices that searches read.
+func NewWaiter(search *opensearch.Client, index Locate, m *Metrics) *Waiter {
+	return &Waiter{search: search, index: index, metrics: m, refreshes: map[string]*refresher{}}
+}
+
+// refresher returns what refreshes an index.
+func (w *Waiter) refresher(index string) *refresher {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := w.refreshes[index]
+	if r == nil {
+		r = &refresher{do: func(ctx context.Context) error {
+			return opensearch.Call(ctx, w.search, http.MethodPost, "/"+index+"/_refresh", nil, nil)
+		}}
+		w.refreshes[index] = r
 	}
-	return w
+	return r
 }
 
 // Await blocks until searches see some writes of a tenant, for most (at most
@@ -52,17 +67,21 @@ func (w *Waiter) Await(ctx context.Context, tenant library.TenantID, writes []Wr
 	defer func() { w.metrics.refreshWait.Observe(time.Since(began).Seconds()) }()
 	ctx, cancel := context.WithTimeout(ctx, min(most, MaxWait))
 	defer cancel()
+	index, _, err := w.index(ctx, tenant)
+	if err != nil {
+		return false
+	}
 	for pause := 5 * time.Millisecond; len(writes) > 0; pause = min(2*pause, 50*time.Millisecond) {
-		if writes = w.unwritten(ctx, tenant, writes); len(writes) > 0 && sleep(ctx, pause) != nil {
+		if writes = w.unwritten(ctx, index, tenant, writes); len(writes) > 0 && sleep(ctx, pause) != nil {
 			return false
 		}
 	}
-	return w.refresh.await(ctx) == nil
+	return w.refresher(index).await(ctx) == nil
 }
 
 // unwritten gives the writes whose documents are not in the index yet, searchable
 // or not; all of them when OpenSearch does not say.
-func (w *Waiter) unwritten(ctx context.Context, tenant library.TenantID, writes []Written) []Written {
+func (w *Waiter) unwritten(ctx context.Context, index string, tenant library.TenantID, writes []Written) []Written {
 	type doc struct {
 		ID      string `json:"_id"`
 		Routing string `json:"routing"`
@@ -81,7 +100,7 @@ func (w *Waiter) unwritten(ctx context.Context, tenant library.TenantID, writes 
 			Version int64 `json:"_version"`
 		} `json:"docs"`
 	}
-	err = opensearch.Call(ctx, w.search, http.MethodPost, "/"+w.alias+"/_mget?filter_path=docs._version,docs._id", body, &found)
+	err = opensearch.Call(ctx, w.search, http.MethodPost, "/"+index+"/_mget?filter_path=docs._version,docs._id", body, &found)
 	if err != nil || len(found.Docs) != len(writes) {
 		return writes
 	}

@@ -133,15 +133,15 @@ func (d Document) MarshalJSON() ([]byte, error) {
 		})
 	}
 	b, err := json.Marshal(plainDocument(d))
-	if err != nil || len(d.Vectors) == 0 {
-		return b, err
+	if err != nil {
+		return nil, err
 	}
 	configs := make([]string, 0, len(d.Vectors))
 	for c := range d.Vectors {
 		configs = append(configs, c)
 	}
 	sort.Strings(configs)
-	out := bytes.NewBuffer(b[:len(b)-1])
+	out := bytes.NewBuffer(d.AppendDerived(b[:len(b)-1]))
 	for _, c := range configs {
 		v, err := json.Marshal(d.Vectors[c])
 		if err != nil {

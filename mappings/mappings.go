@@ -1,6 +1,6 @@
 // Package mappings says what an asset looks like in the search index.
 //
-// It holds the index settings and the field mapping (assets.v1.json), the names
+// It holds the index settings and the field mapping (assets.v2.json), the names
 // of the fields, of the indices and of the alias, and Document, the Go form of
 // one indexed asset. The indexer fills a Document, the search reads one back out
 // of a hit, and the query compiler names fields through the constants here, so
@@ -20,7 +20,7 @@ import (
 
 // Version counts incompatible changes of the mapping. It is part of every index
 // name, so two versions can stand side by side while one replaces the other.
-const Version = 1
+const Version = 2
 
 // Windows and caps that the settings and the callers must agree on.
 const (
@@ -30,12 +30,12 @@ const (
 	MaxNodeValue    = 128   // bytes of one node input value kept in gt_node_props
 )
 
-//go:embed assets.v1.json
-var assetsV1 []byte
+//go:embed assets.v2.json
+var assetsV2 []byte
 
 // Assets gives a fresh copy of the body for creating an assets index: settings
 // and mapping, without any vector field.
-func Assets() []byte { return append([]byte(nil), assetsV1...) }
+func Assets() []byte { return append([]byte(nil), assetsV2...) }
 
 // Vector describes one vector field: one embedding configuration.
 type Vector struct {
@@ -77,7 +77,7 @@ func Create(name string, m Meta, vectors ...Vector) ([]byte, error) {
 		body.Aliases = map[string]any{Writer(name): map[string]any{}}
 		body.Mappings.Meta = MetaBody(m)["_meta"]
 	}
-	if err := json.Unmarshal(assetsV1, &body); err != nil {
+	if err := json.Unmarshal(assetsV2, &body); err != nil {
 		return nil, fmt.Errorf("reading the embedded assets mapping: %w", err)
 	}
 	for _, v := range vectors {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"vitrine/library"
 )
 
 // Meta is what an index says of itself, in the _meta of its mapping. An index of an
@@ -16,6 +18,9 @@ type Meta struct {
 	// Incomplete: the index is known to lack documents, or to hold wrong ones; it is
 	// being filled, or compared with the library.
 	Incomplete bool `json:"incomplete"`
+	// Own, of the index that tenants share: those whose assets are to be searched in an
+	// index of their own instead.
+	Own []library.TenantID `json:"own,omitempty"`
 }
 
 // MetaFresh is how long a searcher believes what it last read of the index behind
@@ -23,6 +28,11 @@ type Meta struct {
 // between the loss of the old one and the use of the new one, so that no searcher
 // takes an empty index for a complete one.
 const MetaFresh = time.Second
+
+// OwnFresh is how long a searcher goes by the tenants that it last read to have an
+// index of their own. The shared index is written for a tenant that moved, and keeps
+// its documents, until no searcher can take it for the one to search.
+const OwnFresh = 3 * time.Second
 
 // metaKey is the name under which Meta stands in _meta.
 const metaKey = "vitrine"
@@ -128,7 +138,7 @@ var declaredFields = sync.OnceValue(func() map[string]json.RawMessage {
 })
 
 func mustRead(into any) {
-	if err := json.Unmarshal(assetsV1, into); err != nil {
+	if err := json.Unmarshal(assetsV2, into); err != nil {
 		panic(err) // the file is part of the program
 	}
 }

@@ -9,21 +9,27 @@ import (
 	"vitrine/library"
 )
 
-// IndexNames names the alias and the indices of one deployment. Deployments, and
-// tests, that share a cluster differ by prefix.
-type IndexNames struct{ prefix string }
+// IndexNames names the alias and the indices of one deployment: of the index that
+// tenants share, or of the one of a large tenant. Deployments, and tests, that share a
+// cluster differ by prefix.
+type IndexNames struct{ prefix, kind string }
 
 // Names gives the names under a prefix, which may be empty and otherwise is
 // lower case, as index names are.
-func Names(prefix string) IndexNames { return IndexNames{prefix: prefix} }
+func Names(prefix string) IndexNames { return IndexNames{prefix: prefix, kind: "assets"} }
+
+// Own gives the names for the index of one tenant.
+func (n IndexNames) Own(tenant library.TenantID) IndexNames {
+	return IndexNames{prefix: n.prefix, kind: "own-" + string(tenant)}
+}
 
 // Alias is what searches read: it points at exactly one index.
-func (n IndexNames) Alias() string { return n.prefix + "assets" }
+func (n IndexNames) Alias() string { return n.prefix + n.kind }
 
 // Index names the index of one generation of this mapping version; generations
 // count up with every rebuild.
 func (n IndexNames) Index(generation int) string {
-	return fmt.Sprintf("%sassets-v%d-%d", n.prefix, Version, generation)
+	return fmt.Sprintf("%s%s-v%d-%d", n.prefix, n.kind, Version, generation)
 }
 
 // Writer is the alias by which an index is written. It goes with its index: a write
@@ -34,15 +40,15 @@ func Writer(index string) string { return index + ".writer" }
 // Displaced names the index that takes what somebody else put under the name of the
 // alias.
 func (n IndexNames) Displaced(at time.Time) string {
-	return n.prefix + "assets-displaced-" + at.UTC().Format("20060102t150405.000000000")
+	return n.prefix + n.kind + "-displaced-" + at.UTC().Format("20060102t150405.000000000")
 }
 
 // Pattern matches every index of this prefix, of any version and generation.
-func (n IndexNames) Pattern() string { return n.prefix + "assets-v*" }
+func (n IndexNames) Pattern() string { return n.prefix + n.kind + "-v*" }
 
 // Parse takes an index name apart. ok is false for a name that is not of this prefix.
 func (n IndexNames) Parse(index string) (version, generation int, ok bool) {
-	rest, ok := strings.CutPrefix(index, n.prefix+"assets-v")
+	rest, ok := strings.CutPrefix(index, n.prefix+n.kind+"-v")
 	if !ok {
 		return 0, 0, false
 	}

@@ -11,8 +11,12 @@ import (
 // Body is the whole request body of the lexical arm: hits, facets and highlights.
 // Vectors stay out of the hits.
 func (s *Search) Body() map[string]any {
+	q := s.Query
+	if s.Size == 0 && s.bounds != nil {
+		q = s.Matching()
+	}
 	b := map[string]any{
-		"query": s.Query, "from": s.From, "size": s.Size, "sort": s.Sort,
+		"query": q, "from": s.From, "size": s.Size, "sort": s.Sort,
 		"track_total_hits": true, "timeout": "2s", "_source": map[string]any{"excludes": []string{"vec_*"}},
 	}
 	if s.PostFilter != nil {
@@ -53,7 +57,19 @@ func (s *Search) KNN(config string, vector []float32, k int) (map[string]any, er
 	if sum == 0 {
 		return nil, libErr("range", "The vector is all zero; it has no direction to compare.")
 	}
-	return map[string]any{"knn": map[string]any{
-		mappings.VectorField(config): map[string]any{"vector": vector, "k": k, "filter": s.KNNFilter},
-	}}, nil
+	field := mappings.VectorField(config)
+	if s.exact {
+		return oneByOne(s.KNNFilter, field, vector), nil
+	}
+	return map[string]any{"knn": map[string]any{field: map[string]any{"vector": vector, "k": k, "filter": s.KNNFilter}}}, nil
+}
+
+// oneByOne compares a vector with those of all assets that a filter lets through.
+// In an index of many tenants a graph would be one of everybody's vectors, and what
+// it finds, of which some is always missed, would depend on others' assets.
+func oneByOne(filter clause, field string, vector []float32) clause {
+	return clause{"script_score": clause{
+		"query":  clause{"bool": clause{"filter": []clause{filter, exists(field)}}},
+		"script": clause{"lang": "knn", "source": "knn_score", "params": clause{"field": field, "query_value": vector, "space_type": "cosinesimil"}},
+	}}
 }

@@ -20,16 +20,16 @@ func Compile(q *Query, req Request) (*Search, error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	wall, err := newTenantFilter(req)
+	bounds, err := newTenantFilter(req)
 	if err != nil {
 		return nil, err
 	}
-	s := &Search{From: req.Offset, Size: req.Limit, Ranked: len(req.Sort) == 0}
+	s := &Search{From: req.Offset, Size: req.Limit, Ranked: len(req.Sort) == 0, exact: req.Shared}
 	tree := s.takeSimilar(q.Tree)
 	if err := s.similarTo(req.SimilarTo); err != nil {
 		return nil, err
 	}
-	if err := s.compileTree(strings.TrimSpace(q.Text), tree, req, wall); err != nil {
+	if err := s.compileTree(strings.TrimSpace(q.Text), tree, req, bounds); err != nil {
 		return nil, err
 	}
 	if err := s.addFacets(req); err != nil {
@@ -41,64 +41,54 @@ func Compile(q *Query, req Request) (*Search, error) {
 	return s, nil
 }
 
-// compileTree fills the query arms. A query of very many words is compiled again
-// over fewer text fields rather than refused.
-func (s *Search) compileTree(typed string, tree Node, req Request, wall *tenantFilter) error {
-	c := &compiler{mode: req.Mode, tenant: req.Tenant, index: req.Index, typed: typed, words: countWords(tree), preds: map[*Pred]clause{}}
-	var inner clause
-	for _, c.tier = range textTiers {
-		c.clauses = wall.clauses
-		if inner = c.scored(tree); c.clauses <= maxClauses {
-			break
-		}
-	}
+// compileTree fills the queries for words and for neighbors.
+func (s *Search) compileTree(typed string, tree Node, req Request, bounds *tenantFilter) error {
+	c := &compiler{mode: req.Mode, tenant: req.Tenant, index: req.Index, typed: typed, words: countWords(tree), clauses: bounds.clauses, preds: map[*Pred]clause{}}
+	s.bounds, s.inner = bounds, c.tree(tree)
+	s.rank(c, tree)
 	if c.clauses > maxClauses {
 		return tooComplex("In mode %s the query expands to %d clauses; at most %d are allowed. Use fewer words or fewer wildcards.", c.mode, c.clauses, maxClauses)
-	}
-	if c.tier.narrow {
-		s.Warnings = append(s.Warnings, Warning{Code: NarrowedFields, Message: "the query has so many words that only " + strings.Join(c.tier.names(), ", ") + " are searched for them", Suggestion: "use fewer words"})
 	}
 	constant, _ := tree.(*Const)
 	s.MatchesNothing = constant != nil && !constant.Value
 	s.Scored = hasPositiveText(tree)
-	s.Query = wall.wrap(inner, s.Scored)
+	s.Query = s.ranked(nil)
 	s.TextForEmbedding = semanticText(tree)
-	s.tenantFilter = wall.wrap(nil, false)
-	s.KNNFilter = wall.wrap(c.vectorFilter(tree, s.SimilarTo), false)
+	s.tenantFilter = bounds.wrap(nil, false)
+	s.KNNFilter = bounds.wrap(c.vectorFilter(tree, s.SimilarTo), false)
 	if req.Highlight {
-		s.Highlight = highlight(inner, tree)
+		c.showing = true
+		s.Highlight = highlight(c.tree(tree), tree)
 	}
 	return nil
 }
 
 // compiler turns a tree into one clause. What it makes knows nothing of the
-// tenant: the wall goes around it afterwards.
+// tenant: the tenant filter goes around it afterwards.
 type compiler struct {
 	mode    Mode
 	tenant  library.TenantID
 	index   string
-	typed   string // the query as it came
-	tier    *textTier
+	typed   string           // the query as it came
+	showing bool             // compile for highlights: over the fields that are shown
 	words   int              // text leaves of the tree that may be negated or not
 	clauses int              // made so far, as the index counts them
 	preds   map[*Pred]clause // made so far: both arms have the same conditions
 }
 
-// scored compiles the tree for the lexical arm. The constant ALL gives nil.
-func (c *compiler) scored(n Node) clause {
+// tree compiles what an asset must fulfil. The constant ALL gives nil. In the modes
+// that rank by class it scores; in the others it only decides, and rankers score.
+func (c *compiler) tree(n Node) clause {
 	if k, ok := n.(*Const); ok {
 		if k.Value {
 			return nil
 		}
 		return matchNone()
 	}
-	inner := c.node(n, scoring)
-	if c.mode == Smart || c.mode == FullText {
-		if whole := c.exactMatches(semanticText(n)); whole != nil {
-			return clause{"bool": clause{"must": []clause{inner}, "should": whole}}
-		}
+	if c.mode == Exact || c.mode == Partial {
+		return c.node(n, scoring)
 	}
-	return inner
+	return c.node(n, filtering)
 }
 
 // vectorFilter compiles what a nearest neighbour must also fulfil: the tree with
@@ -196,8 +186,7 @@ func (c *compiler) and(n *And, u clauseContext) clause {
 			}
 		}
 	}
-	groupMust, should := c.group(text, len(text) == len(n.Children), u)
-	must = append(must, groupMust...)
+	must = append(must, c.group(text, len(text) == len(n.Children), u)...)
 	if u != scoring {
 		filter, must = append(filter, must...), nil
 	}
@@ -205,10 +194,6 @@ func (c *compiler) and(n *And, u clauseContext) clause {
 	put(b, "filter", filter)
 	put(b, "must", must)
 	put(b, "must_not", mustNot)
-	put(b, "should", should)
-	if len(should) > 0 && len(must)+len(filter) == 0 {
-		b["minimum_should_match"] = 1
-	}
 	return clause{"bool": b}
 }
 

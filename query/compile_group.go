@@ -3,9 +3,8 @@ package query
 import "strings"
 
 // group compiles the text that stands side by side in an And, alone or beside
-// conditions: what must match, and what only helps the ranking. How many must match
-// is the mode's.
-func (c *compiler) group(text []Node, alone bool, u clauseContext) (must, should []clause) {
+// conditions. How many must match is the mode's.
+func (c *compiler) group(text []Node, alone bool, u clauseContext) (must []clause) {
 	text = dropUnsearchable(text, alone, c.mode)
 	list := make([]clause, len(text))
 	for i, t := range text {
@@ -20,23 +19,17 @@ func (c *compiler) group(text []Node, alone bool, u clauseContext) (must, should
 			need = minimumShouldMatch(need)
 		}
 	}
-	together := c.wordsAsPhrase(text, u)
+	together := c.wordsAsPhrase(text)
 	switch {
 	case need == len(list):
 		must = list
 	default:
 		must = []clause{{"bool": clause{"should": list, "minimum_should_match": need}}}
 	}
-	if together == nil {
-		return must, nil
+	if together != nil && len(must) > 0 {
+		return []clause{shouldMatch(together, all(must...))}
 	}
-	if c.mode == Exact && len(must) > 0 {
-		return []clause{shouldMatch(together, all(must...))}, nil
-	}
-	if u != scoring {
-		return must, nil
-	}
-	return must, []clause{together}
+	return must
 }
 
 // minimumShouldMatch is how many of n words full text asks for: all of up to three, else
@@ -48,11 +41,13 @@ func minimumShouldMatch(n int) int {
 	return n * 3 / 4
 }
 
-// wordsAsPhrase compiles plain words that stand side by side as one phrase: in exact
-// mode they may be one value, elsewhere their closeness helps the ranking.
-func (c *compiler) wordsAsPhrase(text []Node, u clauseContext) clause {
-	const most = 12
-	if len(text) < 2 || len(text) > most || c.mode == Partial || (c.mode != Exact && u != scoring) {
+// most words that are looked for as one value or side by side.
+const mostTogether = 12
+
+// wordsAsPhrase compiles plain words that stand side by side in exact mode, where they
+// may be one value.
+func (c *compiler) wordsAsPhrase(text []Node) clause {
+	if len(text) < 2 || len(text) > mostTogether || c.mode != Exact {
 		return nil
 	}
 	words := make([]string, len(text))
@@ -63,14 +58,7 @@ func (c *compiler) wordsAsPhrase(text []Node, u clauseContext) clause {
 		}
 		words[i] = t.Value
 	}
-	joined := strings.Join(words, " ")
-	if c.mode == Exact {
-		return c.exact(joined)
-	}
-	c.clauses += 3 * weight(joined)
-	return clause{"multi_match": clause{
-		"query": expandCompounds(joined), "type": "phrase", "slop": 2 + slop(joined), "fields": []string{"title^3", "prompt^2", "tags.text"},
-	}}
+	return c.exact(strings.Join(words, " "))
 }
 
 // dropUnsearchable leaves out the words that have nothing an analysis would keep, such

@@ -1,43 +1,21 @@
 package query
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"vitrine/library"
 	"vitrine/mappings"
 )
 
-// textTier is a set of text fields that bare words are looked for in, with their
-// weights. The negative prompt is in none: it names what a picture lacks.
-type textTier struct {
-	fields []string
-	model  []string // the same with model names first, for <lora:name:1>
-	narrow bool
-}
-
-// textTiers lists the sets from the full one down to the one for pasted pages.
-var textTiers = []*textTier{
-	{
-		fields: []string{"title^2.2", "tags.text^2", "prompt^2", "model_names.text^1.5", "description", "filename.text"},
-		model:  []string{"title^2.2", "tags.text^2", "prompt^2", "model_names.text^6", "description", "filename.text"},
-	},
-	{fields: []string{"title^2.2", "tags.text^2", "prompt^2"}, model: []string{"model_names.text^6", "tags.text^2", "prompt^2"}, narrow: true},
-	{fields: []string{"prompt"}, model: []string{"model_names.text"}, narrow: true},
-}
+// prose are the fields that highlights show.
+var prose = []string{"title", "description", "prompt"}
 
 // excludedFields are where a negated word is looked for in smart mode.
 var excludedFields = []string{"title", "tags.text", "prompt"}
-
-func (t *textTier) names() []string {
-	var names []string
-	for _, f := range t.fields {
-		name, _, _ := strings.Cut(f, "^")
-		names = append(names, strings.TrimSuffix(name, ".text"))
-	}
-	return names
-}
 
 // Scores of the classes of a match in modes that rank by class.
 const (
@@ -73,36 +51,39 @@ func (c *compiler) leafIn(t *Text, u clauseContext) clause {
 	return c.analyzed(t, u)
 }
 
-func (c *compiler) fields(t *Text, u clauseContext) []string {
-	switch {
-	case u == excluding && c.mode == Smart:
-		return excludedFields
-	case t.Model:
-		return c.tier.model
-	}
-	return c.tier.fields
-}
-
 // analyzed looks for the words of a leaf next to each other in any text field. A
 // long run of Chinese or Japanese is a sentence, of which most pairs suffice.
 func (c *compiler) analyzed(t *Text, u clauseContext) clause {
-	fields := c.fields(t, u)
-	c.clauses += len(fields) * weight(t.Value)
-	m := clause{"query": expandCompounds(t.Value), "fields": fields, "type": "phrase"}
 	switch {
-	case t.Kind == Word && c.mode != Boolean && u != excluding && cjkRunes(t.Value) > longCJK:
-		m["query"], m["type"] = t.Value, "best_fields"
-		m["minimum_should_match"] = "3<75%"
-		c.clauses += len(fields) * cjkRunes(t.Value)
-	case t.Kind == Phrase:
-		m["boost"] = 2
-		fallthrough
-	default:
-		if n := slop(t.Value); n > 0 {
-			m["slop"] = n
-		}
+	case u == excluding && c.mode == Smart:
+		c.clauses += len(excludedFields) * weight(t.Value)
+		return phraseIn(t.Value, excludedFields...)
+	case c.showing:
+		return phraseIn(t.Value, prose...)
+	case c.isSentence(t) && u != excluding:
+		c.clauses += cjkRunes(t.Value)
+		return clause{"match": clause{mappings.WordsField: clause{"query": t.Value, "minimum_should_match": "3<75%"}}}
 	}
-	return clause{"multi_match": m}
+	c.clauses += weight(t.Value)
+	return wordsPhrase(t.Value, slop(t.Value), 1)
+}
+
+// isSentence reports whether a leaf is a run of characters too long to be one word.
+func (c *compiler) isSentence(t *Text) bool {
+	return t.Kind == Word && c.mode != Boolean && cjkRunes(t.Value) > longCJK
+}
+
+// wordsPhrase finds assets with the words of a text next to each other in one of
+// their text fields; between the values of WordsField is a gap that no slop spans.
+func wordsPhrase(v string, slop int, boost float64) clause {
+	m := clause{"query": expandCompounds(v)}
+	if slop > 0 {
+		m["slop"] = slop
+	}
+	if boost != 1 {
+		m["boost"] = boost
+	}
+	return clause{"match_phrase": clause{mappings.WordsField: m}}
 }
 
 const longCJK = 4
@@ -161,25 +142,61 @@ func (c *compiler) partial(t *Text) clause {
 // costs the index grows with the square of its length, and at some 450 it refuses.
 const longestInside = 255
 
-// longestFuzzy is how many characters a word may have to be looked for with slips: the
-// time that takes grows with its length, to seconds at some hundreds.
-const longestFuzzy = 64
-
-// fuzzy also finds words one or two slips away; the word as typed counts three
-// times. Runs of Chinese or Japanese have no letters to slip on.
+// fuzzy also finds words one or two slips away. Runs of Chinese or Japanese have no
+// letters to slip on.
 func (c *compiler) fuzzy(t *Text, u clauseContext) clause {
 	typed := c.analyzed(t, u)
-	if t.Kind == Phrase || cjkRunes(t.Value) > 0 || len([]rune(t.Value)) > longestFuzzy {
+	if c.showing {
 		return typed
 	}
-	typed["multi_match"].(clause)["boost"] = 3
-	fields := c.fields(t, u)
-	expansions := min(max((maxClauses*3/4)/(len(fields)*max(c.words, 1)), 1), 50)
-	c.clauses += len(fields) * expansions * weight(t.Value)
-	return shouldMatch(typed, clause{"multi_match": clause{
-		"query": t.Value, "fields": fields, "operator": "and", "tie_breaker": 0.2,
-		"fuzziness": "AUTO", "prefix_length": 1, "max_expansions": expansions,
-	}})
+	slips := c.slips(t)
+	if len(slips) == 0 {
+		return typed
+	}
+	list := make([]clause, len(slips))
+	for i, s := range slips {
+		list[i] = s.clause()
+	}
+	return shouldMatch(typed, all(list...))
+}
+
+// slip looks for the words of a tenant that are spelled like a word: one slip away
+// for a short word, two for a long one, none in the first letter. The closest come
+// first.
+type slip struct {
+	tenant library.TenantID
+	word   string
+	most   int // words that are looked for
+}
+
+func (s slip) query() clause {
+	own, slips := mappings.VocabularyPrefix(s.tenant), 1
+	if utf8.RuneCountInString(s.word) > shortWord {
+		slips = 2
+	}
+	return clause{"value": own + s.word, "fuzziness": slips, "prefix_length": utf8.RuneCountInString(own) + 1, "max_expansions": s.most}
+}
+
+func (s slip) clause() clause { return clause{"fuzzy": clause{mappings.VocabularyField: s.query()}} }
+
+// score is the clause as it ranks: the fewer slips, the more of the weight.
+func (s slip) score(weight float64) clause {
+	q := s.query()
+	q["boost"], q["rewrite"] = weight, fmt.Sprintf("top_terms_boost_%d", s.most)
+	return clause{"fuzzy": clause{mappings.VocabularyField: q}}
+}
+
+// slips lists the words of a leaf that may be slips of others.
+func (c *compiler) slips(t *Text) (list []slip) {
+	if t.Kind != Word || cjkRunes(t.Value) > 0 {
+		return nil
+	}
+	most := min(max((maxClauses*3/8)/max(c.words, 1), 1), 50)
+	mappings.Words(t.Value, func(word string) {
+		c.clauses += most
+		list = append(list, slip{c.tenant, word, most})
+	})
+	return list
 }
 
 // glob compares whole names, titles and tags, and, unless it begins with a

@@ -3,6 +3,8 @@ package query
 import (
 	"strings"
 	"unicode/utf8"
+
+	"vitrine/mappings"
 )
 
 // Completion is what the end of a text, as far as it is typed, could become.
@@ -148,7 +150,7 @@ func (c Completion) EnumValues() []string {
 
 // Matches reports whether a value begins with what is typed.
 func (c Completion) Matches(value string) bool {
-	return strings.HasPrefix(foldASCII(value), foldASCII(c.Prefix))
+	return strings.HasPrefix(mappings.FoldText(value), mappings.FoldText(c.Prefix))
 }
 
 // withoutHits is the same search without hits, for what is to be counted.
@@ -212,12 +214,12 @@ func (c Completion) Promises(value string) bool {
 		return true
 	}
 	blank := strings.NewReplacer("_", " ")
-	return strings.Contains(blank.Replace(foldASCII(value)), blank.Replace(foldASCII(c.Prefix)))
+	return strings.Contains(blank.Replace(mappings.FoldText(value)), blank.Replace(mappings.FoldText(c.Prefix)))
 }
 
 // beginning is a regular expression in the notation of the index.
 func beginning(f *Field, typed string) string {
-	typed = cut(foldASCII(typed))
+	typed = cut(mappings.FoldText(typed))
 	var b strings.Builder
 	switch f.Type {
 	case TypePart:

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/text/unicode/norm"
+	"vitrine/mappings"
 )
 
 func wildcard(field, pattern string) clause {
@@ -42,30 +42,9 @@ func tagGlob(parts []string) string {
 func folded(parts []string) []string {
 	out := make([]string, len(parts))
 	for i, p := range parts {
-		out[i] = foldASCII(p)
+		out[i] = mappings.FoldText(p)
 	}
 	return out
-}
-
-var ligatures = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "đ", "d", "ð", "d", "þ", "th", "ł", "l", "ı", "i")
-
-// foldASCII lowers a text and takes the accents off its letters.
-func foldASCII(s string) string {
-	s = strings.ToLower(s)
-	ascii := true
-	for i := range len(s) {
-		ascii = ascii && s[i] < 0x80
-	}
-	if ascii {
-		return s
-	}
-	s = strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Mn, r) && r < 0x3000 {
-			return -1
-		}
-		return r
-	}, norm.NFKD.String(s))
-	return ligatures.Replace(norm.NFC.String(s))
 }
 
 // isWordRune reports whether a character survives text analysis.

@@ -33,6 +33,7 @@ type Request struct {
 	Mode   Mode             // empty means Smart
 	Tenant library.TenantID // required: results never leave it
 	Index  string           // the alias searched; chain:<asset_h> looks that asset's family up in it
+	Shared bool             // the index holds other tenants' assets too: neighbors are then compared one by one
 
 	Viewer      string // owner id of the caller; sees its own private assets
 	SeesPrivate bool   // the caller sees every private asset of the tenant
@@ -98,7 +99,7 @@ type Sort struct {
 // maps and lists share parts with other searches: read them, never change them.
 // Query and KNNFilter have the tenant filter outermost.
 type Search struct {
-	Query        map[string]any // the lexical arm; all there is unless Mode is Smart
+	Query        map[string]any // what the words find; ranked by equal weights until Weigh
 	KNNFilter    map[string]any // the filter of a vector arm: the tree with its positive text taken as true
 	tenantFilter map[string]any // what every hit fulfils, whatever the query says: tenant, trash, visibility, filters
 	Scored       bool           // false: nothing to score, the order is Sort
@@ -106,7 +107,7 @@ type Search struct {
 
 	PostFilter map[string]any // of facet selections; nil when there are none
 	Aggs       map[string]any // by facet name; nil when no facets are asked for
-	Sort       []any          // ends with asset_h, so the order is total
+	Sort       []any          // ends with asset_n, so the order is total
 	Highlight  map[string]any // nil when not asked for or nothing to highlight
 	From, Size int
 
@@ -114,4 +115,13 @@ type Search struct {
 	SimilarTo        library.AssetHash // of similar:, which asks for a vector arm by that asset's vector
 	MatchesNothing   bool              // the tree is FALSE; asking the index is needless
 	Warnings         []Warning         // of compiling, besides those of the Query
+
+	bounds  *tenantFilter
+	inner   clause   // what an asset must fulfil inside the tenant filter; nil: nothing
+	byClass bool     // inner scores
+	rankers []ranker // how text scores otherwise
+	close   []string // words that stand side by side in the query
+	always  []clause // what scores whatever the weights
+	sure    bool     // what fulfils inner has something that scores
+	exact   bool     // neighbors are compared one by one
 }

@@ -14,7 +14,7 @@ func (s *Search) Neighbours(config string, vector []float32, k int) (*Search, er
 		return nil, err
 	}
 	out := *s
-	out.Query, out.Scored, out.MatchesNothing = knn, true, false
+	out.Query, out.bounds, out.Scored, out.MatchesNothing = knn, nil, true, false
 	if s.Ranked {
 		out.Sort = bestFirst
 	}
@@ -27,15 +27,46 @@ func (s *Search) Neighbours(config string, vector []float32, k int) (*Search, er
 func (s *Search) Union(hashes []library.AssetHash) *Search {
 	out := *s
 	near := clause{"bool": clause{"filter": []clause{s.KNNFilter, hashIn(hashes)}}}
-	out.Query = shouldMatch(s.Query, near)
+	words := s.Query
+	if s.Size == 0 {
+		words = s.Matching()
+	}
+	out.Query, out.bounds = shouldMatch(words, near), nil
 	out.MatchesNothing = false
 	return &out
 }
 
+// Only is the search for the given neighbors, in the order of Sort.
+func (s *Search) Only(hashes []library.AssetHash) *Search {
+	out := *s
+	out.Query, out.bounds = clause{"bool": clause{"filter": []clause{s.KNNFilter, hashIn(hashes)}}}, nil
+	out.Scored, out.MatchesNothing = false, false
+	return &out
+}
+
+// NearestFirst is the search of Neighbours in the order of nearness.
+func (s *Search) NearestFirst() *Search {
+	out := *s
+	out.Sort = bestFirst
+	return &out
+}
+
+// Matching is the query for what the words find, without a score.
+func (s *Search) Matching() map[string]any {
+	if s.bounds == nil {
+		return s.Query
+	}
+	return s.bounds.wrap(s.inner, false)
+}
+
+// Exhaustive reports whether neighbors are compared one by one, so that the query
+// for them matches all that have a vector and not the nearest alone.
+func (s *Search) Exhaustive() bool { return s.exact }
+
 // Excluding is the search without the given hits: what follows a head of them.
 func (s *Search) Excluding(hashes []library.AssetHash) *Search {
 	out := *s
-	out.Query = clause{"bool": clause{"must": []clause{s.Query}, "must_not": []clause{hashIn(hashes)}}}
+	out.Query, out.bounds = clause{"bool": clause{"must": []clause{s.Query}, "must_not": []clause{hashIn(hashes)}}}, nil
 	return &out
 }
 
@@ -44,14 +75,12 @@ func (s *Search) Excluding(hashes []library.AssetHash) *Search {
 // every hit fulfils, so what was trashed or made private since is not shown.
 func (s *Search) Fetch(hashes []library.AssetHash) *Search {
 	out := *s
-	out.Query = clause{"bool": clause{"filter": []clause{hashIn(hashes), s.tenantFilter}}}
+	out.Query, out.bounds = clause{"bool": clause{"filter": []clause{hashIn(hashes), s.tenantFilter}}}, nil
 	out.Scored, out.Aggs, out.PostFilter = false, nil, nil
-	out.Sort = byHash
+	out.Sort = []any{byNumber}
 	out.From, out.Size = 0, len(hashes)
 	return &out
 }
-
-var byHash = []any{clause{"asset_h": clause{"order": "asc"}}}
 
 func hashIn(hashes []library.AssetHash) clause {
 	values := make([]any, len(hashes))
@@ -64,7 +93,7 @@ func hashIn(hashes []library.AssetHash) clause {
 // CountIn counts which of the given documents the words find.
 func (s *Search) CountIn(hashes []library.AssetHash) *Search {
 	out := *s
-	out.Query = clause{"bool": clause{"filter": []clause{hashIn(hashes), s.Query}}}
+	out.Query, out.bounds = clause{"bool": clause{"filter": []clause{hashIn(hashes), s.Matching()}}}, nil
 	out.Scored, out.Aggs, out.Highlight, out.PostFilter = false, nil, nil, nil
 	out.From, out.Size = 0, 0
 	return &out

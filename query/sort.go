@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"vitrine/library"
+	"vitrine/mappings"
 )
 
 // SortKeys lists the names a request may sort by.
@@ -13,16 +14,19 @@ var SortKeys = []string{"relevance", "created", "updated", "stored", "title", "f
 
 var sortFields = map[string]string{"relevance": "_score", "title": "title.raw", "size": "size_bytes", "duration": "duration_ms"}
 
+// byNumber ends every sort: it tells all assets apart.
+var byNumber = clause{mappings.NumberField: clause{"order": "asc"}}
+
 // The orders of requests that ask for none.
 var (
 	newestFirst = []any{
 		clause{"created": clause{"order": "desc", "missing": "_last"}},
-		clause{"asset_h": clause{"order": "asc"}},
+		byNumber,
 	}
 	bestFirst = slices.Clip(append([]any{clause{"_score": clause{"order": "desc"}}}, newestFirst...))
 )
 
-// sortBy writes the sort of a request. It always ends with asset_h, so that the
+// sortBy writes the sort of a request. It always ends with asset_n, so that the
 // order of equal assets does not change from page to page.
 func sortBy(keys []Sort, scored bool) ([]any, error) {
 	switch {
@@ -54,7 +58,7 @@ func sortBy(keys []Sort, scored bool) ([]any, error) {
 		out = append(out, clause{field: clause{"order": order, "missing": "_last"}})
 	}
 	if !total {
-		out = append(out, clause{"asset_h": clause{"order": "asc"}})
+		out = append(out, byNumber)
 	}
 	return out, nil
 }

@@ -5,13 +5,16 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"vitrine/library"
+	"vitrine/mappings"
 )
 
 // Bounds of what is looked at for spelling.
 const (
 	maxSpelled    = 6  // words of a query
 	minSpelled    = 4  // letters of a word
-	maxCandidates = 12 // spellings per word and field
+	maxCandidates = 36 // spellings per word
 )
 
 // spelledFields are where the words of a library are looked for.
@@ -145,16 +148,15 @@ func (q *Query) WithConditions(conditions map[string]string) (*Query, error) {
 	return Parse(Print(tree), Options{})
 }
 
-// SpellingCandidates is the request for words that are spelled like the given ones. They
-// are words of the whole index, whoever's: none may be shown before Occurring has
+// SpellingCandidates is the request for words of a tenant that are spelled like the given
+// ones. They may be words of private assets: none may be shown before CountWords has
 // found it among what the caller may see.
-func SpellingCandidates(words []string) map[string]any {
-	suggest := clause{}
+func SpellingCandidates(tenant library.TenantID, words []string) map[string]any {
+	suggest, own := clause{}, mappings.VocabularyPrefix(tenant)
 	for _, w := range words {
-		for _, f := range spelledFields {
-			suggest[w+" "+f] = clause{"text": w, "term": clause{"field": f, "size": maxCandidates, "suggest_mode": "always",
-				"prefix_length": 1, "min_word_length": minSpelled, "max_edits": 2}}
-		}
+		suggest[w] = clause{"text": own + mappings.FoldText(w), "term": clause{"field": mappings.VocabularyField, "size": maxCandidates, "suggest_mode": "always",
+			"prefix_length": utf8.RuneCountInString(own) + 1, "min_word_length": minSpelled, "max_edits": 2,
+			"max_term_freq": 1e9}} // a share by default, of everybody's assets
 	}
 	return map[string]any{"size": 0, "_source": false, "track_total_hits": false, "suggest": suggest}
 }

@@ -13,6 +13,7 @@ import (
 type tenantFilter struct {
 	filter  []clause
 	mustNot []clause
+	own     int // of filter, what is not of the request's structured filters
 	clauses int // as the index counts them
 }
 
@@ -43,6 +44,7 @@ func newTenantFilter(req Request) (*tenantFilter, error) {
 		}
 		w.mustNot = append(w.mustNot, hidden)
 	}
+	w.own = len(w.filter)
 	filters, err := req.Filters.compile(req.Zone)
 	w.filter = append(w.filter, filters...)
 	w.clauses = len(w.filter) + len(req.Filters.MIMEType) + len(w.mustNot) + 2
@@ -60,6 +62,21 @@ func (w *tenantFilter) wrap(inner clause, scored bool) clause {
 		b["filter"] = append(w.filter[:len(w.filter):len(w.filter)], inner)
 	}
 	return clause{"bool": b}
+}
+
+// visible puts around a clause the part of the filter that a request's structured
+// filters are not of: what the caller may see at all.
+func (w *tenantFilter) visible(inner clause) clause {
+	f := w.filter[:w.own:w.own]
+	if inner != nil {
+		f = append(f, inner)
+	}
+	return clause{"bool": clause{"filter": f, "must_not": w.mustNot}}
+}
+
+// scored puts the tenant filter around what an asset must fulfil and what its score is.
+func (w *tenantFilter) scored(inner, score clause) clause {
+	return clause{"bool": clause{"filter": append(w.filter[:len(w.filter):len(w.filter)], inner), "must_not": w.mustNot, "must": []clause{score}}}
 }
 
 // maxFilterValues caps each list of a request's filters and selections.

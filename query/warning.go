@@ -28,7 +28,6 @@ const (
 	BadValue         = "bad_value"         // the clause matches nothing
 	ReversedRange    = "reversed_range"    // the two ends were swapped
 	ShortGlob        = "short_glob"        // fewer than two letters beside *: read as "has any value"
-	NarrowedFields   = "narrowed_fields"   // from Compile: too many words, so only the main text fields are searched
 )
 
 // Warning is one thing in a query text that was not read as it stands.

@@ -72,12 +72,15 @@ type Config struct {
 	// ReconcileEvery is how often the index is compared with the database; 0 means
 	// a day.
 	ReconcileEvery time.Duration
-	Decoders       int          // pictures decoded at once; 0 means one per processor
-	DecodeMemory   int64        // bytes that all decoding shares; 0 means memory.DefaultShared
-	MaxFile        int64        // bytes of one file; 0 means the default of package assets
-	Embed          embed.Config // what turns texts into vectors; the zero value means nothing does
-	Version        string
-	Log            *slog.Logger
+	// OwnIndexAt is how many assets a tenant may have in the index that tenants share;
+	// 0 means indexer.DefaultOwnAt.
+	OwnIndexAt   int64
+	Decoders     int          // pictures decoded at once; 0 means one per processor
+	DecodeMemory int64        // bytes that all decoding shares; 0 means memory.DefaultShared
+	MaxFile      int64        // bytes of one file; 0 means the default of package assets
+	Embed        embed.Config // what turns texts into vectors; the zero value means nothing does
+	Version      string
+	Log          *slog.Logger
 }
 
 // Database says how to reach PostgreSQL.

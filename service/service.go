@@ -113,7 +113,7 @@ func (s *Service) assemble() error {
 		return err
 	}
 	metrics := indexer.NewMetrics()
-	index := indexer.Config{Prefix: cfg.Prefix, Brokers: cfg.Brokers, Embedder: s.Embedder, Log: cfg.Log}
+	index := indexer.Config{Prefix: cfg.Prefix, Brokers: cfg.Brokers, Embedder: s.Embedder, OwnAt: cfg.OwnIndexAt, Log: cfg.Log}
 	if s.Indexer, err = indexer.New(s.Store, s.OpenSearch, index, metrics); err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (s *Service) assemble() error {
 	s.Previews = preview.NewMaker(s.Blobs, budget)
 	s.transfers = transfer.New(s.Store, s.Blobs, links.Signer, s.Previews)
 	s.Catalog = all.Catalog(all.Domains{
-		Search: &search.Service{Store: s.Store, Previews: s.Previews, Searcher: s.Searcher, Links: links, Waiter: indexer.NewWaiter(watched, cfg.Prefix, metrics),
+		Search: &search.Service{Store: s.Store, Previews: s.Previews, Searcher: s.Searcher, Links: links, Waiter: indexer.NewWaiter(watched, s.Searcher.Index, metrics),
 			Embedder: s.Embedder, Key: cfg.SigningKey},
 		Assets:  &assets.Service{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Links: links, MaxFile: cfg.MaxFile},
 		Lineage: &lineage.Service{Store: s.Store, Links: links},

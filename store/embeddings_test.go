@@ -42,7 +42,7 @@ func TestVectorsOfConfigurationsThatNothingUsesAreForgotten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.SetGeneration(ctx, "assets-v1-1", store.GenerationLive, "used"); err != nil {
+	if err := s.SetGeneration(ctx, "", "assets-v1-1", store.GenerationLive, "used"); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := s.DeleteUnusedEmbeddings(ctx, "mine"); n != 1 || err != nil {
@@ -58,10 +58,10 @@ func TestVectorsOfConfigurationsThatNothingUsesAreForgotten(t *testing.T) {
 func TestAGenerationKeepsItsEmbeddingConfiguration(t *testing.T) {
 	s := open(t)
 	ctx := t.Context()
-	if err := s.SetGeneration(ctx, "assets-v1-1", store.GenerationBuilding, "one"); err != nil {
+	if err := s.SetGeneration(ctx, "", "assets-v1-1", store.GenerationBuilding, "one"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SetGeneration(ctx, "assets-v1-1", store.GenerationLive, "two"); err != nil {
+	if err := s.SetGeneration(ctx, "", "assets-v1-1", store.GenerationLive, "two"); err != nil {
 		t.Fatal(err)
 	}
 	list, err := s.Generations(ctx)

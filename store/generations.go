@@ -14,7 +14,7 @@ import (
 // GenerationState is what an index generation is for.
 type GenerationState string
 
-// The states of an index generation. At most one is live and one being built.
+// The states of an index generation. At most one of a scope is live and one being built.
 const (
 	GenerationBuilding GenerationState = "building" // written beside the live one, not searched yet
 	GenerationLive     GenerationState = "live"     // searched and written
@@ -24,6 +24,8 @@ const (
 // Generation is one index of the library.
 type Generation struct {
 	Name      string
+	Scope     library.TenantID // the one tenant whose assets it holds; "": the index that all others share
+	Alone     bool             // the tenant's assets are in its own index and no longer in the shared one
 	State     GenerationState
 	Embedding string // the configuration its vectors are of; "" when it has no field for vectors
 	UUID      string // of the index that was made or last compared with the library; "" when not known
@@ -31,11 +33,11 @@ type Generation struct {
 	ChangedAt time.Time
 }
 
-const generationsSQL = `SELECT name, state, embedding, uuid, created_at, changed_at FROM index_generations ORDER BY created_at, name`
+const generationsSQL = `SELECT name, scope, alone, state, embedding, uuid, created_at, changed_at FROM index_generations ORDER BY created_at, name`
 
 func scanGeneration(row pgx.CollectableRow) (Generation, error) {
 	var g Generation
-	err := row.Scan(&g.Name, &g.State, &g.Embedding, &g.UUID, &g.CreatedAt, &g.ChangedAt)
+	err := row.Scan(&g.Name, &g.Scope, &g.Alone, &g.State, &g.Embedding, &g.UUID, &g.CreatedAt, &g.ChangedAt)
 	return g, err
 }
 
@@ -49,13 +51,14 @@ func (s *Store) Generations(ctx context.Context) ([]Generation, error) {
 	return list, unavailable(err)
 }
 
-// SetGeneration adds a generation, with the embedding configuration of its index,
-// or changes the state of one. A second live generation, or a second one being
-// built, is a conflict.
-func (s *Store) SetGeneration(ctx context.Context, name string, state GenerationState, embedding string) error {
+// SetGeneration adds a generation of a scope, with the embedding configuration of its
+// index, or changes the state of one. A second live generation of the scope, or a
+// second one being built, is a conflict.
+func (s *Store) SetGeneration(ctx context.Context, scope library.TenantID, name string, state GenerationState, embedding string) error {
 	_, err := s.indexer.Exec(ctx, `
-		INSERT INTO index_generations (name, state, embedding) VALUES ($1, $2, $3)
-		ON CONFLICT (name) DO UPDATE SET state = excluded.state, changed_at = now()`, name, string(state), embedding)
+		INSERT INTO index_generations (scope, name, state, embedding, alone)
+		SELECT $1, $2, $3, $4, EXISTS (SELECT FROM index_generations WHERE scope = $1 AND alone)
+		ON CONFLICT (name) DO UPDATE SET state = excluded.state, changed_at = now()`, string(scope), name, string(state), embedding)
 	if isUniqueViolation(err) {
 		return library.NewError(library.KindConflict, library.CodeConflict,
 			"There is already an index that is %s. Finish or abort it first.", state)
@@ -65,14 +68,19 @@ func (s *Store) SetGeneration(ctx context.Context, name string, state Generation
 
 // ReplaceLive makes a generation the live one and forgets the old one, whose index is
 // gone or none of ours; old is "" where there was none.
-func (s *Store) ReplaceLive(ctx context.Context, old, name, embedding string) error {
+func (s *Store) ReplaceLive(ctx context.Context, scope library.TenantID, old, name, embedding string) error {
 	err := pgx.BeginFunc(ctx, s.indexer, func(tx pgx.Tx) error {
+		var alone bool
+		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM index_generations WHERE scope = $1 AND alone)`, string(scope)).Scan(&alone)
+		if err != nil {
+			return err
+		}
 		if _, err := tx.Exec(ctx, `DELETE FROM index_generations WHERE name = $1 AND name <> $2`, old, name); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `
-			INSERT INTO index_generations (name, state, embedding) VALUES ($1, 'live', $2)
-			ON CONFLICT (name) DO UPDATE SET state = 'live', uuid = '', changed_at = now()`, name, embedding)
+		_, err = tx.Exec(ctx, `
+			INSERT INTO index_generations (scope, name, state, embedding, alone) VALUES ($1, $2, 'live', $3, $4)
+			ON CONFLICT (name) DO UPDATE SET state = 'live', uuid = '', changed_at = now()`, string(scope), name, embedding, alone)
 		return err
 	})
 	return unavailable(err)
@@ -84,11 +92,19 @@ func (s *Store) RecordIndexUUID(ctx context.Context, name, uuid string) error {
 	return unavailable(err)
 }
 
-// PromoteGeneration makes a generation the live one and retires the one that was.
+// SetAlone records that the assets of a tenant are in its own index alone: from then on
+// the shared one is not written for it.
+func (s *Store) SetAlone(ctx context.Context, tenant library.TenantID) error {
+	_, err := s.indexer.Exec(ctx, `UPDATE index_generations SET alone = true WHERE scope = $1`, string(tenant))
+	return unavailable(err)
+}
+
+// PromoteGeneration makes a generation the live one of its scope and retires the one that was.
 func (s *Store) PromoteGeneration(ctx context.Context, name string) error {
 	err := pgx.BeginFunc(ctx, s.indexer, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `
-			UPDATE index_generations SET state = 'retired', changed_at = now() WHERE state = 'live' AND name <> $1`, name); err != nil {
+			UPDATE index_generations SET state = 'retired', changed_at = now() WHERE state = 'live' AND name <> $1
+				AND scope = (SELECT scope FROM index_generations WHERE name = $1)`, name); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, `

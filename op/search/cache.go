@@ -17,6 +17,7 @@ type searchCache struct {
 	vectors    *ttlCache[[]float32]    // of query texts, by configuration and text
 	values     *ttlCache[[]fieldValue] // counted, by viewer and what is typed
 	knownWords *ttlCache[struct{}]     // that occur among what a viewer may see
+	counts     *ttlCache[int64]        // of assets that have a term, by viewer and term
 }
 
 // caches gives the memories, made when they are first used. Vectors of a text stay
@@ -27,6 +28,7 @@ func (r *searchCache) caches() *searchCache {
 		r.vectors = newTTLCache[[]float32](1000, 0)
 		r.values = newTTLCache[[]fieldValue](500, 30*time.Second)
 		r.knownWords = newTTLCache[struct{}](20_000, 10*time.Minute)
+		r.counts = newTTLCache[int64](50_000, 5*time.Minute)
 	})
 	return r
 }

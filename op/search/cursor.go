@@ -29,6 +29,7 @@ type cursor struct {
 	Total    int64           `json:"t"`
 	Seen     int             `json:"n"` // hits that earlier pages showed
 	After    json.RawMessage `json:"a,omitempty"`
+	Weights  []float64       `json:"w,omitempty"` // of its terms, as they were at its beginning
 	Degraded bool            `json:"d,omitempty"` // the walk goes by words only
 	Hybrid   bool            `json:"f,omitempty"` // there is a head, even when it is empty
 

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"vitrine/library"
@@ -24,7 +25,10 @@ func (s *Service) cursorPage(ctx context.Context, actor library.Actor, in search
 		}
 		c.Search = id
 		if near == nil {
-			opts.QueryVector, c.Degraded = s.queryVector(ctx, query.Mode(in.SearchMode), compiled)
+			opts.QueryVector, c.Degraded = s.queryVector(ctx, actor, query.Mode(in.SearchMode), compiled)
+			if c.Weights, err = s.weights(ctx, actor, compiled); err != nil {
+				return run.Page{}, errors.Join(err, s.closePIT(context.WithoutCancel(ctx), actor.Tenant, c.PIT))
+			}
 		}
 	} else {
 		if c, err = decodeCursor(s.Key, in.Cursor, id, time.Now()); err != nil {
@@ -33,8 +37,10 @@ func (s *Service) cursorPage(ctx context.Context, actor library.Actor, in search
 		opts.TopK, opts.After, opts.SkipTotal = c.topK, c.After, true
 	}
 	opts.PIT = c.PIT
+	compiled = compiled.Weigh(c.Weights)
 	if near != nil {
 		compiled = near
+		compiled.Size = min(compiled.Size, max(0, maxNeighbours-c.Seen))
 	}
 	if opts.After == nil {
 		compiled.From = c.Seen

@@ -38,7 +38,7 @@ func (s *Service) didYouMean(ctx context.Context, actor library.Actor, q *query.
 		}
 		names = words
 	}
-	all, err := s.matchAll(actor)
+	all, err := s.matchAll(ctx, actor)
 	if err != nil {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (s *Service) didYouMean(ctx context.Context, actor library.Actor, q *query.
 	}
 	req.Limit, req.Highlight = 0, false
 	text := query.Print(other.Tree)
-	_, compiled, err := s.compile(actor, text, req)
+	_, compiled, err := s.compile(ctx, actor, text, req)
 	if err != nil {
 		return nil
 	}

@@ -31,14 +31,21 @@ func (s *Service) explainQuery() op.Operation {
 		Method: "POST", Path: "/api/v1/query/explain", Permission: library.PermSearch, ReadOnly: true, Idempotent: true, RESTOnly: true,
 		Spec:    "open points §1, §8",
 		Example: map[string]any{"query": "fox OR (tag:winter -lora:detail)"},
-	}, func(_ context.Context, actor library.Actor, in explainInput) (explainOutput, error) {
+	}, func(ctx context.Context, actor library.Actor, in explainInput) (explainOutput, error) {
 		mode := query.Mode(in.SearchMode)
 		q, err := query.Parse(in.Query, query.Options{Strict: in.Strict || mode.Strict()})
 		if err != nil {
 			return explainOutput{}, err
 		}
-		compiled, err := query.Compile(q, query.Request{Mode: mode, Tenant: actor.Tenant, Index: s.Searcher.Index(), Viewer: actor.ID, SeesPrivate: actor.Can(library.PermAdmin), Limit: 20})
+		index, shared, err := s.Searcher.Index(ctx, actor.Tenant)
 		if err != nil {
+			return explainOutput{}, err
+		}
+		compiled, err := query.Compile(q, query.Request{Mode: mode, Tenant: actor.Tenant, Index: index, Shared: shared, Viewer: actor.ID, SeesPrivate: actor.Can(library.PermAdmin), Limit: 20})
+		if err != nil {
+			return explainOutput{}, err
+		}
+		if compiled, err = s.weigh(ctx, actor, compiled); err != nil {
 			return explainOutput{}, err
 		}
 		return explainOutput{Query: in.Query, Tree: q.Canonical(), Warnings: interpret(q, compiled).Warnings, Repaired: q.Repaired(), DSL: run.Body(compiled)}, nil

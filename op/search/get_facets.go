@@ -75,7 +75,7 @@ func (s *Service) getFacets() op.Operation {
 		Example: map[string]any{"query": "fox", "facets": []string{"tool", "checkpoint", "created:month"}, "size": 5},
 	}, func(ctx context.Context, actor library.Actor, in facetsInput) (facetsOutput, error) {
 		out := facetsOutput{Facets: []facetCounts{}, Degraded: []string{}}
-		q, compiled, err := s.compile(actor, in.Query, query.Request{Mode: query.Mode(in.SearchMode), Filters: in.Filters.compile(),
+		q, compiled, err := s.compile(ctx, actor, in.Query, query.Request{Mode: query.Mode(in.SearchMode), Filters: in.Filters.compile(),
 			Facets: in.Facets, FacetSize: in.Size, Selections: in.Selections})
 		if err != nil {
 			return out, err
@@ -84,7 +84,7 @@ func (s *Service) getFacets() op.Operation {
 		if err != nil {
 			return out, err
 		}
-		queryVector, degraded := s.queryVector(ctx, query.Mode(in.SearchMode), compiled)
+		queryVector, degraded := s.queryVector(ctx, actor, query.Mode(in.SearchMode), compiled)
 		page, err := s.Searcher.SearchWith(ctx, actor.Tenant, compiled, run.SearchOptions{QueryVector: queryVector})
 		if err != nil {
 			return out, err
@@ -92,7 +92,7 @@ func (s *Service) getFacets() op.Operation {
 		if degraded || page.LexicalOnly {
 			out.Degraded = append(out.Degraded, "semantic")
 		}
-		out.Degraded = append(out.Degraded, s.degradedBy(behind)...)
+		out.Degraded = append(out.Degraded, s.degradedBy(actor, behind)...)
 		out.Total, out.TookMS, out.Interpretation = page.Total, page.TookMS, interpret(q, compiled)
 		for _, name := range in.Facets {
 			f, err := page.Facet(name)

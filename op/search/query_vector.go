@@ -19,7 +19,7 @@ const embedTimeout = 1500 * time.Millisecond
 
 // queryVector gives the vector of a smart search's words. Without one, degraded tells
 // whether that is a lack: a search without words has no meaning to look for.
-func (s *Service) queryVector(ctx context.Context, mode query.Mode, compiled *query.Search) (m *run.QueryVector, degraded bool) {
+func (s *Service) queryVector(ctx context.Context, actor library.Actor, mode query.Mode, compiled *query.Search) (m *run.QueryVector, degraded bool) {
 	text := compiled.TextForEmbedding
 	if mode != query.Smart || text == "" || compiled.MatchesNothing {
 		return nil, false
@@ -28,7 +28,7 @@ func (s *Service) queryVector(ctx context.Context, mode query.Mode, compiled *qu
 		return nil, true
 	}
 	config := s.Embedder.ID()
-	known, err := s.Searcher.Vectors(ctx)
+	known, err := s.Searcher.Vectors(ctx, actor.Tenant)
 	if err != nil || known[config] != s.Embedder.Dimensions() {
 		return nil, true
 	}
@@ -64,7 +64,7 @@ func (s *Service) knnSearch(ctx context.Context, actor library.Actor, in searchI
 	if len(in.QueryVector) == 0 && compiled.SimilarTo == "" {
 		return nil, nil
 	}
-	config, dims, err := s.embeddingConfiguration(ctx, in.Embedding)
+	config, dims, err := s.embeddingConfiguration(ctx, actor, in.Embedding)
 	if err != nil {
 		return nil, err
 	}
@@ -81,13 +81,19 @@ func (s *Service) knnSearch(ctx context.Context, actor library.Actor, in searchI
 	} else if vector, err = s.assetVector(ctx, actor, config, compiled.SimilarTo); err != nil {
 		return nil, err
 	}
-	return compiled.Neighbours(config, vector, maxNeighbours)
+	near, err := compiled.Neighbours(config, vector, maxNeighbours)
+	if err != nil || compiled.Ranked || !compiled.Exhaustive() {
+		return near, err
+	}
+	// In another order than nearness, the nearest are found out first.
+	hashes, err := s.Searcher.Top(ctx, actor.Tenant, near.NearestFirst(), maxNeighbours)
+	return compiled.Only(hashes), err
 }
 
 // embeddingConfiguration checks the embedding configuration that a request names. None
 // means the active one, which similar: in a query goes by.
-func (s *Service) embeddingConfiguration(ctx context.Context, name string) (string, int, error) {
-	known, err := s.Searcher.Vectors(ctx)
+func (s *Service) embeddingConfiguration(ctx context.Context, actor library.Actor, name string) (string, int, error) {
+	known, err := s.Searcher.Vectors(ctx, actor.Tenant)
 	if err != nil {
 		return "", 0, err
 	}
@@ -109,7 +115,7 @@ func (s *Service) embeddingConfiguration(ctx context.Context, name string) (stri
 const CodeNoVector = "NO_VECTOR"
 
 func (s *Service) assetVector(ctx context.Context, actor library.Actor, config string, asset library.AssetHash) ([]float32, error) {
-	all, err := s.matchAll(actor)
+	all, err := s.matchAll(ctx, actor)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (s *Service) validateSaved(actor library.Actor, saved store.SavedSearch) er
 	if errs := filters.validate(); len(errs) > 0 {
 		return library.Invalid(errs...)
 	}
-	_, _, err = s.compile(actor, saved.Query, query.Request{Mode: query.Mode(saved.Mode), Filters: filters.compile(), Sort: sortOrder(saved.OrderBy, saved.Direction), Limit: 1})
+	_, _, err = read(actor, saved.Query, query.Request{Mode: query.Mode(saved.Mode), Filters: filters.compile(), Sort: sortOrder(saved.OrderBy, saved.Direction), Limit: 1})
 	return err
 }
 
@@ -57,7 +57,7 @@ func (s *Service) describeSaved(actor library.Actor, saved store.SavedSearch) (s
 		return out, err
 	}
 	out.Interpretation.Warnings = []query.Warning{}
-	q, compiled, err := s.compile(actor, saved.Query, query.Request{Mode: query.Mode(saved.Mode), Limit: 1})
+	q, compiled, err := read(actor, saved.Query, query.Request{Mode: query.Mode(saved.Mode), Limit: 1})
 	if err != nil {
 		return out, nil //nolint:nilerr // kept under other rules than today's: it is shown, and running it says what is wrong
 	}

@@ -102,7 +102,7 @@ func (s *Service) search(ctx context.Context, actor library.Actor, in searchInpu
 	mode := query.Mode(in.SearchMode)
 	req := query.Request{Mode: mode, Filters: in.Filters.compile(), Sort: sortOrder(in.OrderBy, in.Order),
 		Limit: in.Limit, Offset: in.Offset, Highlight: in.Highlight, SimilarTo: lowerHash(in.SimilarTo)}
-	q, compiled, err := s.compile(actor, in.Query, req)
+	q, compiled, err := s.compile(ctx, actor, in.Query, req)
 	if err != nil {
 		return out, err
 	}
@@ -127,7 +127,7 @@ func (s *Service) search(ctx context.Context, actor library.Actor, in searchInpu
 	if near == nil && in.Cursor == "" {
 		out.DidYouMean = s.didYouMean(ctx, actor, q, req, page)
 	}
-	out.Degraded = append(out.Degraded, s.degradedBy(behind)...)
+	out.Degraded = append(out.Degraded, s.degradedBy(actor, behind)...)
 	withScore := in.IncludeScore == nil || *in.IncludeScore
 	for _, h := range page.Hits {
 		out.Data = append(out.Data, s.hit(h, withScore))
@@ -140,10 +140,14 @@ func (s *Service) offsetPage(ctx context.Context, actor library.Actor, in search
 	var page run.Page
 	var err error
 	if near != nil {
+		near.Size = min(near.Size, max(0, maxNeighbours-near.From))
 		page, err = s.Searcher.Search(ctx, actor.Tenant, near)
 		page.Total = min(page.Total, maxNeighbours)
 	} else {
-		queryVector, degraded := s.queryVector(ctx, query.Mode(in.SearchMode), compiled)
+		if compiled, err = s.weigh(ctx, actor, compiled); err != nil {
+			return page, err
+		}
+		queryVector, degraded := s.queryVector(ctx, actor, query.Mode(in.SearchMode), compiled)
 		page, err = s.Searcher.SearchWith(ctx, actor.Tenant, compiled, run.SearchOptions{QueryVector: queryVector})
 		out.lexicalOnly(degraded || page.LexicalOnly)
 	}
@@ -161,11 +165,11 @@ func (out *searchOutput) lexicalOnly(yes bool) {
 }
 
 // degradedBy names what an answer lacks because of the state of the index.
-func (s *Service) degradedBy(behind bool) (list []string) {
+func (s *Service) degradedBy(actor library.Actor, behind bool) (list []string) {
 	if behind {
 		list = append(list, "index_behind")
 	}
-	if s.Searcher.Incomplete() {
+	if s.Searcher.Incomplete(actor.Tenant) {
 		list = append(list, "index_incomplete")
 	}
 	return list
@@ -175,18 +179,28 @@ func (s *Service) degradedBy(behind bool) (list []string) {
 const maxOffset = 10_000
 
 // matchAll compiles the search for all that an actor may see.
-func (s *Service) matchAll(actor library.Actor) (*query.Search, error) {
-	_, all, err := s.compile(actor, "", query.Request{})
+func (s *Service) matchAll(ctx context.Context, actor library.Actor) (*query.Search, error) {
+	_, all, err := s.compile(ctx, actor, "", query.Request{})
 	return all, err
 }
 
-// compile reads and compiles a query text for an actor's tenant.
-func (s *Service) compile(actor library.Actor, text string, req query.Request) (*query.Query, *query.Search, error) {
+// compile reads and compiles a query text for the index that an actor's tenant is
+// searched in.
+func (s *Service) compile(ctx context.Context, actor library.Actor, text string, req query.Request) (*query.Query, *query.Search, error) {
+	var err error
+	if req.Index, req.Shared, err = s.Searcher.Index(ctx, actor.Tenant); err != nil {
+		return nil, nil, err
+	}
+	return read(actor, text, req)
+}
+
+// read reads and compiles a query text for an actor's tenant.
+func read(actor library.Actor, text string, req query.Request) (*query.Query, *query.Search, error) {
 	q, err := query.Parse(text, query.Options{Strict: req.Mode.Strict()})
 	if err != nil {
 		return nil, nil, err
 	}
-	req.Tenant, req.Index, req.Viewer, req.SeesPrivate = actor.Tenant, s.Searcher.Index(), actor.ID, actor.Can(library.PermAdmin)
+	req.Tenant, req.Viewer, req.SeesPrivate = actor.Tenant, actor.ID, actor.Can(library.PermAdmin)
 	compiled, err := query.Compile(q, req)
 	return q, compiled, err
 }

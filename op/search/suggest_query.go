@@ -94,7 +94,7 @@ func (s *Service) refineCounts(ctx context.Context, actor library.Actor, c query
 		}
 	}
 	if len(open) > 0 {
-		all, err := s.matchAll(actor)
+		all, err := s.matchAll(ctx, actor)
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +147,7 @@ func (s *Service) countValues(ctx context.Context, actor library.Actor, c query.
 	if values, ok := known.get(key); ok {
 		return values, nil
 	}
-	all, err := s.matchAll(actor)
+	all, err := s.matchAll(ctx, actor)
 	if err != nil {
 		return nil, err
 	}

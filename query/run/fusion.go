@@ -33,34 +33,37 @@ func (s *Searcher) fuse(ctx context.Context, tenant library.TenantID, compiled *
 	if err != nil {
 		return fusion{}, err
 	}
-	parts, err := s.msearch(ctx, tenant, opts.PIT, LexicalRetriever(compiled), KNNRetriever(near))
+	parts, err := s.msearch(ctx, tenant, opts.PIT, LexicalRetriever(compiled), KNNRetriever(near), CountRequest(compiled))
 	if err != nil {
 		return fusion{}, err
 	}
 	if err := parts[0].err(opts.PIT); err != nil {
 		return fusion{}, err
 	}
+	if err := parts[2].err(opts.PIT); err != nil {
+		return fusion{}, err
+	}
 	if parts[1].err(opts.PIT) != nil {
 		return fusion{lexicalOnly: true}, nil //nolint:nilerr // the answer says that it is by words only
 	}
+	parts[0].Total = parts[2].Total
 	return fuseScores(compiled, parts[0].searchResponse, parts[1].searchResponse, opts.QueryVector), nil
 }
 
 // KNNRetriever is a search for the hashes and scores of the nearest.
 func KNNRetriever(near *query.Search) map[string]any {
-	body := retrieverBody(near)
-	delete(body, "sort") // the nearest first
-	return body
+	return retrieverBody(near.NearestFirst())
 }
 
-// LexicalRetriever is a search for the hashes and scores of what the words find best, and
-// of what they find alike the newest. The hash, which ends every sort, gives way
-// to the number of the last write, which tells assets apart as well: comparing
-// hashes takes longer than all the rest.
-func LexicalRetriever(compiled *query.Search) map[string]any {
-	body := retrieverBody(compiled)
-	body["sort"] = append(slices.Clone(compiled.Sort[:len(compiled.Sort)-1]), map[string]any{"doc_version": "desc"})
-	return body
+// LexicalRetriever is a search for the hashes and scores of what the words find best,
+// and of what they find alike the newest. It does not count what it finds: without the
+// total, the index passes over what cannot be among the best.
+func LexicalRetriever(compiled *query.Search) map[string]any { return retrieverBody(compiled) }
+
+// CountRequest is a search for how many assets the words find, which is quick where
+// nothing is ranked.
+func CountRequest(compiled *query.Search) map[string]any {
+	return map[string]any{"query": compiled.Matching(), "size": 0, "track_total_hits": true, "timeout": "2s"}
 }
 
 // retrieverBody is a search for the hashes of the first hits, which come from a column:
@@ -69,7 +72,7 @@ func LexicalRetriever(compiled *query.Search) map[string]any {
 func retrieverBody(compiled *query.Search) map[string]any {
 	body := compiled.Body()
 	body["stored_fields"], body["docvalue_fields"] = "_none_", []string{"asset_h"}
-	body["from"], body["size"] = 0, retrieverSize
+	body["from"], body["size"], body["track_total_hits"] = 0, retrieverSize, false
 	for _, key := range []string{"_source", "highlight", "aggs",
 		"post_filter"} { // selections of facets narrow what is shown, not what is near
 		delete(body, key)

@@ -20,19 +20,23 @@ import (
 
 // indexState is what was last found behind the alias.
 type indexState struct {
-	incomplete bool  // it lacks documents and says so
-	wrongIndex error // an error: it is no index of ours
-	unknown    bool  // there was no answer; a search that has one is believed
+	incomplete bool                      // it lacks documents and says so
+	own        map[library.TenantID]bool // who is searched in another index
+	wrongIndex error                     // an error: it is no index of ours
+	unknown    bool                      // there was no answer; a search that has one is believed
 }
 
 // indexStateCache reads the state of the index and remembers it for mappings.MetaFresh.
 type indexStateCache struct {
 	client *opensearch.Client
+	names  mappings.IndexNames
 	alias  string
 
 	mu      sync.Mutex
 	known   indexState
 	read    time.Time
+	heard   time.Time // when it last said who is searched elsewhere
+	own     map[library.TenantID]bool
 	reading *stateRequest
 }
 
@@ -41,6 +45,9 @@ type stateRequest struct {
 	done  chan struct{}
 	state indexState
 }
+
+// errUnheard is why nothing is searched while it is not known where.
+var errUnheard = errors.New("the shared index does not say whose assets are elsewhere")
 
 // stateTimeout ends a question that gets no answer. It is not one caller's alone.
 const stateTimeout = 5 * time.Second
@@ -65,15 +72,35 @@ func (s *indexStateCache) ask(ctx context.Context, r *stateRequest) {
 	defer cancel()
 	at := time.Now()
 	r.state = indexState{unknown: true}
-	_ = panics.Try(func() error { r.state = s.lookUp(ctx); return nil }) // unknown stays
+	_ = panics.Try(func() error { r.state = s.lookUp(ctx); s.moveOver(ctx, &r.state); return nil }) // unknown stays
 	s.mu.Lock()
 	s.reading = nil
 	if r.state.unknown || r.state.wrongIndex != nil { // this is not remembered: it may end at any moment
 		at = time.Time{}
 	}
 	s.known, s.read = r.state, at
+	if !r.state.unknown && r.state.wrongIndex == nil {
+		s.heard, s.own = at, r.state.own
+	}
 	s.mu.Unlock()
 	close(r.done)
+}
+
+// moveOver makes the own indices of tenants that have just moved show all that the
+// shared one showed: documents are written to them first, but seen later.
+func (s *indexStateCache) moveOver(ctx context.Context, now *indexState) {
+	s.mu.Lock()
+	before, first := s.own, s.heard.IsZero()
+	s.mu.Unlock()
+	for tenant := range now.own {
+		if first || before[tenant] {
+			continue
+		}
+		if err := opensearch.Call(ctx, s.client, http.MethodPost, "/"+s.names.Own(tenant).Alias()+"/_refresh", nil, nil); err != nil {
+			*now = indexState{unknown: true}
+			return
+		}
+	}
 }
 
 // wait returns the answer to a question.
@@ -110,6 +137,10 @@ func (s *indexStateCache) lookUp(ctx context.Context) indexState {
 			return indexState{wrongIndex: notOurIndex(misfit)}
 		}
 		out.incomplete = d.Mappings.Meta.Vitrine.Incomplete
+		out.own = make(map[library.TenantID]bool, len(d.Mappings.Meta.Vitrine.Own))
+		for _, t := range d.Mappings.Meta.Vitrine.Own {
+			out.own[t] = true
+		}
 	}
 	if len(found) == 0 { // an index without any mapping
 		return indexState{wrongIndex: notOurIndex("it has no mapping")}
@@ -126,8 +157,9 @@ func notOurIndex(misfit string) error {
 
 // call sends a request that reads the index, and asks beside it whether it is the
 // library's.
-func (s *Searcher) call(ctx context.Context, method, path string, body, out any) error {
-	known, asked := s.stateCache.begin(ctx, mappings.MetaFresh)
+func (s *Searcher) call(ctx context.Context, tenant library.TenantID, method, path string, body, out any) error {
+	p := s.home(tenant)
+	known, asked := p.states.begin(ctx, mappings.MetaFresh)
 	err := opensearch.Call(ctx, s.client, method, path, body, out)
 	if asked != nil {
 		known = asked.wait(ctx)
@@ -144,7 +176,7 @@ func (s *Searcher) call(ctx context.Context, method, path string, body, out any)
 	case refused.Status >= http.StatusInternalServerError:
 		return err
 	}
-	if foreign := s.wrongIndex(ctx); foreign != nil {
+	if foreign := p.wrongIndex(ctx); foreign != nil {
 		return foreign
 	}
 	return beyond(refused)
@@ -172,8 +204,8 @@ func beyond(r *opensearch.ResponseError) error {
 
 // wrongIndex is the error that the index behind the alias is none of ours, as of now:
 // then a refusal is no defect of the request.
-func (s *Searcher) wrongIndex(ctx context.Context) error {
-	if _, asked := s.stateCache.begin(ctx, 0); asked != nil {
+func (p *home) wrongIndex(ctx context.Context) error {
+	if _, asked := p.states.begin(ctx, 0); asked != nil {
 		return asked.wait(ctx).wrongIndex
 	}
 	return nil
@@ -181,7 +213,7 @@ func (s *Searcher) wrongIndex(ctx context.Context) error {
 
 // verifyIndex fails where answers find nothing, or one is a refusal, because the index is
 // none of ours: an index without our mapping gives no others.
-func (s *Searcher) verifyIndex(ctx context.Context, answers ...msearchItem) error {
+func (s *Searcher) verifyIndex(ctx context.Context, tenant library.TenantID, answers ...msearchItem) error {
 	doubtful := true
 	for _, a := range answers {
 		if a.Error != nil {
@@ -193,13 +225,14 @@ func (s *Searcher) verifyIndex(ctx context.Context, answers ...msearchItem) erro
 	if !doubtful {
 		return nil
 	}
-	return s.wrongIndex(ctx)
+	return s.home(tenant).wrongIndex(ctx)
 }
 
 // Incomplete reports whether the index lacks documents for now, because it had to be
 // made anew or compared with the library. It is what the last search went by.
-func (s *Searcher) Incomplete() bool {
-	s.stateCache.mu.Lock()
-	defer s.stateCache.mu.Unlock()
-	return s.stateCache.known.incomplete
+func (s *Searcher) Incomplete(tenant library.TenantID) bool {
+	p := s.home(tenant)
+	p.states.mu.Lock()
+	defer p.states.mu.Unlock()
+	return p.states.known.incomplete
 }

@@ -70,7 +70,7 @@ func (s *Searcher) searchAt(ctx context.Context, tenant library.TenantID, pit st
 		path = "/_search?" + url.Values{"allow_partial_search_results": {"false"}, "cancel_after_time_interval": {cancelLimit}}.Encode()
 		setPIT(body, pit)
 	}
-	err := s.call(ctx, http.MethodPost, path, body, &out)
+	err := s.call(ctx, tenant, http.MethodPost, path, body, &out)
 	var refused *opensearch.ResponseError
 	switch {
 	case pit != "" && errors.As(err, &refused) && refused.Status == http.StatusNotFound:
@@ -80,7 +80,7 @@ func (s *Searcher) searchAt(ctx context.Context, tenant library.TenantID, pit st
 	case out.TimedOut:
 		return out, tooSlow()
 	}
-	return out, s.verifyIndex(ctx, msearchItem{searchResponse: out})
+	return out, s.verifyIndex(ctx, tenant, msearchItem{searchResponse: out})
 }
 
 // msearch sends several searches in one request. The answers have their order;
@@ -88,7 +88,7 @@ func (s *Searcher) searchAt(ctx context.Context, tenant library.TenantID, pit st
 func (s *Searcher) msearch(ctx context.Context, tenant library.TenantID, pit string, bodies ...map[string]any) (msearchResponse, error) {
 	header := map[string]any{"allow_partial_search_results": false, "cancel_after_time_interval": cancelLimit}
 	if pit == "" {
-		header["index"], header["routing"] = s.alias, string(tenant)
+		header["index"], header["routing"] = s.home(tenant).alias, string(tenant)
 	}
 	lines := make([]byte, 0, 16<<10)
 	for _, body := range bodies {
@@ -104,13 +104,13 @@ func (s *Searcher) msearch(ctx context.Context, tenant library.TenantID, pit str
 		}
 	}
 	var out msearchResponse
-	if err := s.call(ctx, http.MethodPost, "/_msearch", lines, &out); err != nil {
+	if err := s.call(ctx, tenant, http.MethodPost, "/_msearch", lines, &out); err != nil {
 		return nil, opensearch.Unavailable(err)
 	}
 	if len(out) != len(bodies) {
 		return nil, opensearch.Unavailable(errors.New("OpenSearch answers another number of searches than were sent"))
 	}
-	return out, s.verifyIndex(ctx, out...)
+	return out, s.verifyIndex(ctx, tenant, out...)
 }
 
 func setPIT(body map[string]any, pit string) {

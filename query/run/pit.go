@@ -34,7 +34,7 @@ func (s *Searcher) OpenPIT(ctx context.Context, tenant library.TenantID) (string
 	var out struct {
 		ID string `json:"pit_id"`
 	}
-	err := s.call(ctx, http.MethodPost, "/"+s.alias+"/_search/point_in_time?"+q.Encode(), nil, &out)
+	err := s.call(ctx, tenant, http.MethodPost, "/"+s.home(tenant).alias+"/_search/point_in_time?"+q.Encode(), nil, &out)
 	var refused *opensearch.ResponseError
 	if errors.As(err, &refused) && refused.Status == http.StatusTooManyRequests {
 		return "", &library.Error{Kind: library.KindUnavailable, Code: CodeTooManyCursors, RetryAfter: 30 * time.Second, Cause: err,

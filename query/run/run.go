@@ -19,23 +19,6 @@ import (
 	"vitrine/query"
 )
 
-// Searcher asks one index. It is safe for concurrent use.
-type Searcher struct {
-	client     *opensearch.Client
-	alias      string
-	vectors    vectorFields
-	stateCache indexStateCache
-}
-
-// New makes a searcher on the index that the deployment's alias points at.
-func New(client *opensearch.Client, prefix string) *Searcher {
-	alias := mappings.Names(prefix).Alias()
-	return &Searcher{client: client, alias: alias, stateCache: indexStateCache{client: client, alias: alias}}
-}
-
-// Index names what is searched, for queries that look a document up on the way.
-func (s *Searcher) Index() string { return s.alias }
-
 // Page is the answer to a search.
 type Page struct {
 	Hits   []Hit
@@ -84,7 +67,7 @@ func Body(s *query.Search) map[string]any {
 // so one shard answers.
 func (s *Searcher) Path(tenant library.TenantID) string {
 	q := url.Values{"routing": {string(tenant)}, "allow_partial_search_results": {"false"}, "cancel_after_time_interval": {cancelLimit}}
-	return "/" + s.alias + "/_search?" + q.Encode()
+	return "/" + s.home(tenant).alias + "/_search?" + q.Encode()
 }
 
 // Search runs a compiled search for the tenant it was compiled for. The index
@@ -94,13 +77,13 @@ func (s *Searcher) Search(ctx context.Context, tenant library.TenantID, compiled
 		return Page{Hits: []Hit{}}, nil
 	}
 	var answer searchResponse
-	if err := s.call(ctx, http.MethodPost, s.Path(tenant), Body(compiled), &answer); err != nil {
+	if err := s.call(ctx, tenant, http.MethodPost, s.Path(tenant), Body(compiled), &answer); err != nil {
 		return Page{}, opensearch.Unavailable(err)
 	}
 	if answer.TimedOut {
 		return Page{}, tooSlow()
 	}
-	return answer.page(), s.verifyIndex(ctx, msearchItem{searchResponse: answer})
+	return answer.page(), s.verifyIndex(ctx, tenant, msearchItem{searchResponse: answer})
 }
 
 func tooSlow() error {
@@ -121,5 +104,5 @@ func (a searchResponse) page() Page {
 
 // Ping reports whether the index answers searches.
 func (s *Searcher) Ping(ctx context.Context) error {
-	return opensearch.Unavailable(s.call(ctx, http.MethodGet, "/"+s.alias+"/_settings?filter_path=*.settings.index.uuid", nil, nil))
+	return opensearch.Unavailable(s.call(ctx, "", http.MethodGet, "/"+s.shared.alias+"/_settings?filter_path=*.settings.index.uuid", nil, nil))
 }

@@ -11,6 +11,7 @@ import (
 
 	"vitrine/internal/opensearch"
 	"vitrine/library"
+	"vitrine/mappings"
 	"vitrine/query"
 )
 
@@ -133,19 +134,47 @@ func (s *Searcher) candidates(ctx context.Context, tenant library.TenantID, word
 			} `json:"options"`
 		} `json:"suggest"`
 	}
-	if err := s.call(ctx, http.MethodPost, s.Path(tenant), query.SpellingCandidates(words), &answer); err != nil {
+	if err := s.call(ctx, tenant, http.MethodPost, s.Path(tenant), query.SpellingCandidates(tenant, words), &answer); err != nil {
 		return nil, opensearch.Unavailable(err)
 	}
 	out := map[string][]string{}
-	for name, entries := range answer.Suggest {
-		word, _, _ := strings.Cut(name, " ")
+	own := mappings.VocabularyPrefix(tenant)
+	for word, entries := range answer.Suggest {
 		for _, e := range entries {
 			for _, o := range e.Options {
-				if !slices.Contains(out[word], o.Text) && o.Text != word {
-					out[word] = append(out[word], o.Text)
+				if text, ok := strings.CutPrefix(o.Text, own); ok && text != word {
+					out[word] = append(out[word], text)
 				}
 			}
 		}
 	}
 	return out, nil
+}
+
+// Count counts what each of several searches finds.
+func (s *Searcher) Count(ctx context.Context, tenant library.TenantID, searches []*query.Search) ([]int64, error) {
+	bodies := make([]map[string]any, len(searches))
+	for i, search := range searches {
+		bodies[i] = CountRequest(search)
+	}
+	parts, err := s.msearch(ctx, tenant, "", bodies...)
+	if err != nil {
+		return nil, err
+	}
+	counts := make([]int64, len(parts))
+	for i := range parts {
+		if err := parts[i].err(""); err != nil {
+			return nil, err
+		}
+		counts[i] = parts[i].Total
+	}
+	return counts, nil
+}
+
+// Top lists the hashes of the first hits of a search, at most most.
+func (s *Searcher) Top(ctx context.Context, tenant library.TenantID, search *query.Search, most int) ([]library.AssetHash, error) {
+	body := retrieverBody(search)
+	body["size"] = most
+	a, err := s.searchAt(ctx, tenant, "", body)
+	return a.hashes(), err
 }

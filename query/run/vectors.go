@@ -25,13 +25,14 @@ type vectorFields struct {
 	dims map[string]int
 }
 
-// Vectors gives the embedding configurations that the index has a field for, with
+// Vectors gives the embedding configurations that the index of a tenant's assets has a field for, with
 // the length of their vectors. The map is not to be changed.
-func (s *Searcher) Vectors(ctx context.Context) (map[string]int, error) {
-	s.vectors.mu.Lock()
-	defer s.vectors.mu.Unlock()
-	if time.Since(s.vectors.read) < vectorFieldsTTL {
-		return s.vectors.dims, nil
+func (s *Searcher) Vectors(ctx context.Context, tenant library.TenantID) (map[string]int, error) {
+	p := s.home(tenant)
+	p.vectors.mu.Lock()
+	defer p.vectors.mu.Unlock()
+	if time.Since(p.vectors.read) < vectorFieldsTTL {
+		return p.vectors.dims, nil
 	}
 	var answer map[string]struct {
 		Mappings struct {
@@ -40,7 +41,7 @@ func (s *Searcher) Vectors(ctx context.Context) (map[string]int, error) {
 			} `json:"properties"`
 		} `json:"mappings"`
 	}
-	err := s.call(ctx, http.MethodGet, "/"+s.alias+"/_mapping?filter_path=*.mappings.properties."+mappings.VectorField("*")+".dimension", nil, &answer)
+	err := s.call(ctx, tenant, http.MethodGet, "/"+p.alias+"/_mapping?filter_path=*.mappings.properties."+mappings.VectorField("*")+".dimension", nil, &answer)
 	if err != nil {
 		return nil, opensearch.Unavailable(err)
 	}
@@ -50,7 +51,7 @@ func (s *Searcher) Vectors(ctx context.Context) (map[string]int, error) {
 			dims[strings.TrimPrefix(field, mappings.VectorField(""))] = p.Dimension
 		}
 	}
-	s.vectors.dims, s.vectors.read = dims, time.Now()
+	p.vectors.dims, p.vectors.read = dims, time.Now()
 	return dims, nil
 }
 
@@ -68,7 +69,7 @@ func (s *Searcher) Vector(ctx context.Context, tenant library.TenantID, all *que
 			} `json:"hits"`
 		} `json:"hits"`
 	}
-	if err := s.call(ctx, http.MethodPost, s.Path(tenant), body, &answer); err != nil {
+	if err := s.call(ctx, tenant, http.MethodPost, s.Path(tenant), body, &answer); err != nil {
 		return nil, opensearch.Unavailable(err)
 	}
 	if len(answer.Hits.Hits) == 0 {

@@ -1,0 +1,64 @@
+package indexer
+
+import (
+	"vitrine/library"
+	"vitrine/store"
+)
+
+// aims are the indices that the documents of a tenant go to: its own first, so that
+// what the shared one shows is never missing there when searches move over.
+type aims struct {
+	names []string                    // of all
+	own   map[string]library.TenantID // by index: the one tenant whose documents it takes
+	alone map[library.TenantID]bool   // tenants that the shared index takes nothing of
+}
+
+// aimsOf reads from the generations where documents go. ok is false where some
+// tenant's have nowhere to go.
+func aimsOf(generations []store.Generation) (a aims, ok bool) {
+	a = aims{own: map[string]library.TenantID{}, alone: map[library.TenantID]bool{}}
+	var shared []string
+	for _, state := range []store.GenerationState{store.GenerationLive, store.GenerationBuilding} {
+		for _, g := range generations {
+			switch {
+			case g.State != state:
+			case g.Scope == "":
+				shared, ok = append(shared, g.Name), true
+			default:
+				a.names = append(a.names, g.Name)
+				a.own[g.Name] = g.Scope
+				if g.Alone {
+					a.alone[g.Scope] = true
+				}
+			}
+		}
+	}
+	a.names = append(a.names, shared...)
+	return a, ok
+}
+
+// take reports whether an index takes the documents of a tenant.
+func (a aims) take(index string, tenant library.TenantID) bool {
+	if only, own := a.own[index]; own {
+		return only == tenant
+	}
+	return !a.alone[tenant]
+}
+
+// aim directs a batch to the indices of its tenants. It reports whether there is one
+// for each.
+func (b *batch) aim(generations []store.Generation) bool {
+	a, ok := aimsOf(generations)
+	b.targets, b.takes = a.names, a.take
+	return ok
+}
+
+// itemsFor returns copies of the items that an index takes, and where in the batch each is.
+func (b *batch) itemsFor(index string) (items []item, at []int) {
+	for i := range b.items {
+		if b.takes == nil || b.takes(index, b.items[i].row.AssetKey.Tenant) {
+			items, at = append(items, b.items[i]), append(at, i)
+		}
+	}
+	return items, at
+}
