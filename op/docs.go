@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -137,7 +136,7 @@ func hints(o Operation) string {
 
 // table lists the fields of an object, nested ones by their path.
 func table(b *bytes.Buffer, head string, s *huma.Schema, defaults bool) {
-	rows := fields("", s)
+	rows := Fields(s)
 	if len(rows) == 0 {
 		return
 	}
@@ -147,121 +146,24 @@ func table(b *bytes.Buffer, head string, s *huma.Schema, defaults bool) {
 		fmt.Fprintf(b, "| %s | Type | Meaning |\n|---|---|---|\n", head)
 	}
 	for _, f := range rows {
-		name := "`" + f.path + "`"
-		if defaults && f.required {
+		name := "`" + f.Path + "`"
+		if defaults && f.Required {
 			name += " **required**"
 		}
 		if defaults {
-			fmt.Fprintf(b, "| %s | %s | %s | %s |\n", name, typeText(f.schema), defaultText(f.schema), tableCell(f.schema.Description))
+			fmt.Fprintf(b, "| %s | %s | %s | %s |\n", name, tableCell(f.Type()), defaultCell(f), tableCell(f.Schema.Description))
 		} else {
-			fmt.Fprintf(b, "| %s | %s | %s |\n", name, typeText(f.schema), tableCell(f.schema.Description))
+			fmt.Fprintf(b, "| %s | %s | %s |\n", name, tableCell(f.Type()), tableCell(f.Schema.Description))
 		}
 	}
 	b.WriteString("\n")
 }
 
-type fieldRow struct {
-	path     string
-	schema   *huma.Schema
-	required bool
-}
-
-// fields lists an object's properties, required ones first, each followed by
-// those inside it.
-func fields(prefix string, s *huma.Schema) []fieldRow {
-	names := make([]string, 0, len(s.Properties))
-	for n := range s.Properties {
-		names = append(names, n)
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		if ra, rb := isRequired(s, a), isRequired(s, b); ra != rb && prefix == "" {
-			if ra {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a, b)
-	})
-	var rows []fieldRow
-	for _, n := range names {
-		p := s.Properties[n]
-		path := prefix + n
-		rows = append(rows, fieldRow{path, p, isRequired(s, n)})
-		if p.Items != nil {
-			p, path = p.Items, path+"[]"
-		}
-		if len(p.Properties) > 0 {
-			rows = append(rows, fields(path+".", p)...)
-		}
-	}
-	return rows
-}
-
-// typeText says what values a field takes.
-func typeText(s *huma.Schema) string {
-	t := s.Type
-	switch {
-	case s.Items != nil:
-		t = typeText(s.Items) + "[]"
-	case s.Type == "":
-		t = "any"
-	case s.Format != "" && s.Type == huma.TypeString:
-		t += " (" + s.Format + ")"
-	}
-	if s.Nullable {
-		t += " or null"
-	}
-	if len(s.Enum) > 0 {
-		values := make([]string, len(s.Enum))
-		for i, v := range s.Enum {
-			values[i] = fmt.Sprint(v)
-		}
-		t = strings.Join(values, ", ")
-	}
-	for _, l := range []struct {
-		low, high any
-		of        string
-	}{{s.Minimum, s.Maximum, ""}, {s.MinLength, s.MaxLength, " characters"}, {s.MinItems, s.MaxItems, " items"}} {
-		if r := rangeText(l.low, l.high); r != "" {
-			t += ", " + r + l.of
-		}
-	}
-	return tableCell(t)
-}
-
-// rangeText words a range of which either end may be missing (a nil *float64 or *int).
-func rangeText(low, high any) string {
-	l, h := bound(low), bound(high)
-	switch {
-	case l != "" && h != "":
-		return l + " to " + h
-	case l != "":
-		return "at least " + l
-	case h != "":
-		return "at most " + h
+func defaultCell(f Field) string {
+	if d := f.Default(); d != "" {
+		return "`" + tableCell(d) + "`"
 	}
 	return ""
-}
-
-func bound(v any) string {
-	switch v := v.(type) {
-	case *float64:
-		if v != nil {
-			return fmt.Sprint(*v)
-		}
-	case *int:
-		if v != nil {
-			return fmt.Sprint(*v)
-		}
-	}
-	return ""
-}
-
-func defaultText(s *huma.Schema) string {
-	if s.Default == nil {
-		return ""
-	}
-	return "`" + tableCell(fmt.Sprint(s.Default)) + "`"
 }
 
 // tableCell makes text fit into a table.

@@ -13,6 +13,17 @@ import (
 	"vitrine/library"
 )
 
+// CheckInput returns every argument of an encoded input that is wrong, as a call
+// would, without calling. Rules across fields are not among the checks.
+func (o Operation) CheckInput(encoded []byte) []library.FieldError {
+	args, err := ParseArguments(encoded)
+	if err != nil {
+		return []library.FieldError{{Code: "type", Message: library.AsError(err).Detail}}
+	}
+	normalize(o.Input, args)
+	return validate(o.Input, args)
+}
+
 // validate checks arguments against the operation's schema and reports every
 // invalid field at once, never with the value that was sent.
 func validate(s *huma.Schema, args map[string]any) []library.FieldError {

@@ -23,6 +23,7 @@ func (s servers) config() (service.Config, error) { return s.Config(version) }
 type remote struct {
 	Server string `env:"VITRINE_URL" help:"Address of the service. The one of the last vitrine demo in this folder when left out."`
 	Key    string `env:"VITRINE_API_KEY" help:"API key; better given by the environment than on the command line."`
+	Tenant string `env:"VITRINE_TENANT" help:"Tenant to work in. The key's default tenant when left out."`
 }
 
 // profile is what a demo leaves for the commands that follow it in its folder.
@@ -68,7 +69,7 @@ func (r remote) client() (*client.Client, error) {
 	if r.Key == "" {
 		return nil, errors.New("an API key is needed: make one with vitrine keys create, and give it as VITRINE_API_KEY")
 	}
-	return &client.Client{Base: strings.TrimRight(r.Server, "/"), Key: r.Key}, nil
+	return &client.Client{Base: strings.TrimRight(r.Server, "/"), Key: r.Key, Tenant: r.Tenant}, nil
 }
 
 // describe gives an error in the words a user needs.

@@ -25,6 +25,7 @@ type cli struct {
 	Serve     serveCommand     `cmd:"" help:"Run the service: REST, MCP, and the work behind them."`
 	Import    importCommand    `cmd:"" help:"Import folders and files into a running service."`
 	Search    searchCommand    `cmd:"" help:"Search a running service."`
+	Call      callCommand      `cmd:"" help:"Call any operation of a running service: vitrine call TOOL --argument value."`
 	Query     queryCommand     `cmd:"" help:"Look into the query language."`
 	Extract   extractCommand   `cmd:"" help:"Print what files say about their making."`
 	Nodes     nodesCommand     `cmd:"" help:"Add to what is known of ComfyUI's node classes."`
@@ -43,6 +44,9 @@ type cli struct {
 	Blobs     blobsCommand     `cmd:"" help:"Look at the folder that holds the files, and change which one it is."`
 	Sweep     sweepCommand     `cmd:"" help:"Remove what crashes left behind: lost uploads, bytes without a row."`
 
+	Completion completionCommand `cmd:"" help:"Print the script that completes vitrine's words in bash, zsh or fish."`
+	Complete   completeCommand   `cmd:"" hidden:"" name:"complete-words"`
+
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
@@ -59,10 +63,15 @@ func main() {
 		kong.BindTo(ctx, (*context.Context)(nil)),
 	)
 	if err := parsed.Run(); err != nil {
-		if !errors.Is(err, errSaid) {
+		var e exit
+		status := exitFailed
+		if errors.As(err, &e) {
+			status = e.status
+		}
+		if !errors.Is(err, errSaid) && !e.said {
 			fmt.Fprintln(os.Stderr, "vitrine:", describe(err))
 		}
-		os.Exit(1)
+		os.Exit(status)
 	}
 }
 

@@ -75,6 +75,7 @@ var levels = map[string]int{
 	"vitrine/cmd/vitrine-bench/bench":     9,
 	"vitrine/cmd/vitrine-bench/relevance": 9,
 	"vitrine/internal/clientgen/generate": 8,
+	"vitrine/internal/opcli":              2,
 	"vitrine/internal/clientgen":          2,
 	"vitrine/internal/settings":           9,
 	"vitrine/service/servicetest":         9,

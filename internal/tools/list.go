@@ -17,6 +17,10 @@ var All = []Tool{
 	// Clients of the Model Context Protocol.
 	{Name: "mcp-client-typescript", From: NPM, Find: "node_modules", Packages: []string{"@modelcontextprotocol/client@2.4.0"}},
 
+	// Shells, whose completion is tested in them.
+	{Name: "zsh", From: System, Find: "zsh", Probe: []string{"--version"}, Packages: []string{"zsh"}},
+	{Name: "fish", From: System, Find: "fish", Probe: []string{"--version"}, Packages: []string{"fish"}},
+
 	// Browsers.
 	{Name: "chromium", From: System, Find: "chromium chromium-browser google-chrome", Probe: []string{"--version"}, Packages: []string{"chromium"}},
 }
