@@ -56,6 +56,13 @@ type Class struct {
 	// output gives the input of its name, and otherwise what the bundle holds.
 	Bundle string `json:"bundle,omitempty"`
 	Role   Role   `json:"role,omitempty"`
+	// Stream names the inputs on which a stream of settings comes in, for the class
+	// that samples by it; When says by which choices it does so, as not all of its nodes do.
+	Stream []string          `json:"stream,omitempty"`
+	When   map[string]string `json:"when,omitempty"`
+	// Choices are what a choice of an input sets in a stream: by input and value, the
+	// inputs that take another value, or none where it is null.
+	Choices map[string]map[string]map[string]*string `json:"choices,omitempty"`
 	// Medium is what an output node writes: image, animation, video, audio, model, svg, data.
 	Medium string `json:"medium,omitempty"`
 
@@ -235,6 +242,9 @@ func (n *node) role() Role {
 	if n.about == nil {
 		return ""
 	}
+	if len(n.about.When) > 0 && !n.meets() {
+		return RolePlain
+	}
 	return n.about.Role
 }
 
@@ -263,6 +273,7 @@ func (g *graph) describe() {
 		}
 	}
 	g.openBundles()
+	g.gatherStreams()
 }
 
 // mean applies the meaning of an input.

@@ -38,10 +38,11 @@ func (s *promptSet) joined() *string {
 	empty := false
 	for _, p := range s.parts {
 		key := strings.TrimSpace(p.text)
-		if p.kind == kindBox || seen[key] {
+		at := p.node.id + "\x00" + key
+		if p.kind == kindBox || seen[at] {
 			continue
 		}
-		seen[key] = true
+		seen[at] = true
 		if key == "" {
 			empty = true
 			texts = append(texts, "")
@@ -153,6 +154,9 @@ func (w *condWalk) fromSides(n *node, c condCtx) bool {
 	}
 	if p, ok := n.link(names...); ok {
 		w.visit(p, c)
+		if p, second := n.link(names[0] + "_2"); second { // of classes with two texts a side
+			w.visit(p, c)
+		}
 		return true
 	}
 	if p, ok := n.link(sharedLinks...); ok {

@@ -1,0 +1,92 @@
+package comfy
+
+import "vitrine/internal/jsonscan"
+
+// Some packs hand one stream of settings from node to node: each adds its own, and
+// one node of the stream samples by all of them. gatherStreams gives that node what
+// the nodes before it put into the stream, so that it reads like any other sampler.
+
+// maxStream bounds the nodes of one stream.
+const maxStream = 256
+
+// gatherStreams fills the nodes whose class takes a stream.
+func (g *graph) gatherStreams() {
+	for _, n := range g.nodes {
+		if n.about != nil && len(n.about.Stream) > 0 && n.meets() {
+			n.gather()
+		}
+	}
+}
+
+// meets reports whether a node does what its class' role says: some do one of many
+// things, by a choice.
+func (n *node) meets() bool {
+	for name, want := range n.about.When {
+		in := n.in(name)
+		if in == nil || in.val.Str() != want {
+			return false
+		}
+	}
+	return true
+}
+
+// gather copies the inputs of the nodes before this one on its stream, nearest
+// first. Weight files stay where they are loaded: the node gets a link to them.
+func (n *node) gather() {
+	set := map[string]*string{}
+	queue, seen := n.streamed(n.about.Stream), map[*node]bool{n: true}
+	for len(queue) > 0 && len(seen) < maxStream {
+		m := queue[0]
+		queue = queue[1:]
+		if seen[m] {
+			continue
+		}
+		seen[m] = true
+		queue = append(queue, m.streamed(n.about.Stream)...)
+		for i := range m.inputs {
+			in := m.inputs[i]
+			switch {
+			case in.option || contains(n.about.Stream, in.written()):
+			case in.file == "checkpoint" && !n.has("model"):
+				n.inputs = append(n.inputs, input{name: "model", from: port{m, 0}})
+			case in.file == "" && modelType(m, in.name, in.val.Str()) == "" && !n.has(in.name):
+				n.inputs = append(n.inputs, in)
+			}
+			if m.about != nil {
+				for name, value := range m.about.Choices[in.written()][in.val.Str()] {
+					set[name] = value
+				}
+			}
+		}
+	}
+	n.choose(set)
+}
+
+// choose applies what a preset sets: a value, or nothing at all.
+func (n *node) choose(set map[string]*string) {
+	kept := n.inputs[:0]
+	for _, in := range n.inputs {
+		value, chosen := set[in.name]
+		if chosen && value == nil {
+			continue
+		}
+		if chosen {
+			in.val, in.from = stringValue(*value), port{}
+		}
+		kept = append(kept, in)
+	}
+	n.inputs = kept
+}
+
+func stringValue(text string) value { return value{Kind: jsonscan.String, Text: text} }
+
+// streamed returns the nodes that hand a stream to this one.
+func (n *node) streamed(names []string) []*node {
+	var out []*node
+	for i := range n.inputs {
+		if in := &n.inputs[i]; in.linked() && contains(names, in.written()) {
+			out = append(out, in.from.node)
+		}
+	}
+	return out
+}
