@@ -30,7 +30,7 @@ reset: build ## Stop, and forget the library and the servers' data
 test: vet tools ## Run every test on real servers; what tests need is installed first
 	@$(GO) run ./cmd/vitrine stack up
 	@$(GO) test -tags onnx ./embed
-	@$(GO) run ./internal/testrun -timeout 20m -p 3 -parallel 4 ./internal/e2e ./...
+	@$(GO) run ./internal/testrun -timeout 20m -p 2 -parallel 3 ./internal/e2e ./...
 
 .PHONY: tools
 tools: ## Install what tests need: programs, libraries, a sentence model

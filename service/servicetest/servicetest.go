@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -213,12 +214,17 @@ func (f Found) Has(hash string) bool {
 }
 
 // Search searches with the given key. A token makes it wait for a write, however
-// slow the machine is: an answer that says it is behind is asked for again.
+// slow the machine is: an answer that says it is behind, or that the index does not
+// answer right now, is asked for again.
 func (e *Env) Search(key, text, token string) Found {
 	e.T.Helper()
 	in := client.SearchAssetsInput{Query: text, Limit: 100, MinIndexToken: token}
 	for began := time.Now(); ; {
 		out, err := e.Client(key).SearchAssets(e.T.Context(), in)
+		if busy(err) && time.Since(began) < 30*time.Second {
+			time.Sleep(500 * time.Millisecond)
+			continue
+		}
 		if err != nil {
 			e.T.Fatalf("searching %q: %v", text, err)
 		}
@@ -229,6 +235,13 @@ func (e *Env) Search(key, text, token string) Found {
 			e.T.Fatalf("the index did not show the write in %s", time.Since(began))
 		}
 	}
+}
+
+// busy reports whether an error says that the same call may succeed later: the index is
+// shared with other tests, and on a busy machine it may seem to be away for a moment.
+func busy(err error) bool {
+	var e *client.Error
+	return errors.As(err, &e) && e.Status == http.StatusServiceUnavailable && e.Retryable
 }
 
 // Eventually tries until check succeeds, or fails the test with its last error.
