@@ -95,7 +95,7 @@ func (m *QueryVector) aboveMinSimilarity(near searchResponse) searchResponse {
 func fuseScores(compiled *query.Search, words, near searchResponse, m *QueryVector) fusion {
 	found := candidates{}
 	byWords, standing := words.shareOfBest()
-	share := vectorWeight(standing)
+	share := vectorWeight(standing, compiled.Sentence())
 	for i, h := range words.Hits {
 		found.add(h.Hash, (1-share)*byWords[i], matchClass(compiled, h))
 	}

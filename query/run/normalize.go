@@ -17,7 +17,16 @@ const standoutRank = 10
 // standing is the share of the best hit's score that the tenth has: where the
 // words single few assets out they are trusted more, and where they find all of
 // them alike the meaning is.
-func vectorWeight(standing float64) float64 { return 0.2 + 0.4*standing }
+// Of a sentence the meaning tells more than its words, however they stand.
+func vectorWeight(standing float64, sentence bool) float64 {
+	if sentence {
+		return sentenceWeight
+	}
+	return 0.2 + 0.4*standing
+}
+
+// sentenceWeight is how much of a score the meaning of a sentence makes.
+const sentenceWeight = 0.65
 
 // shareOfBest gives the scores of the arm of words as shares of the best, without what
 // whole names add, and the share of the tenth.

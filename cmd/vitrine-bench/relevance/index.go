@@ -55,6 +55,13 @@ func openIndex(ctx context.Context, cfg Config, set *Set, e embed.Embedder) (*in
 	if err := opensearch.Call(ctx, client, http.MethodPut, "/"+x.name, body, nil); err != nil {
 		return nil, err
 	}
+	plain, err := plainBody()
+	if err != nil {
+		return x, err
+	}
+	if err := opensearch.Call(ctx, client, http.MethodPut, "/"+x.plain(), plain, nil); err != nil {
+		return x, err
+	}
 	if err := opensearch.Call(ctx, client, http.MethodPut, "/"+x.name+"/_alias/"+mappings.Names(x.prefix).Alias(), nil, nil); err != nil {
 		return x, err
 	}
@@ -63,7 +70,34 @@ func openIndex(ctx context.Context, cfg Config, set *Set, e embed.Embedder) (*in
 			return x, err
 		}
 	}
-	return x, opensearch.Call(ctx, client, http.MethodPost, "/"+x.name+"/_refresh", nil, nil)
+	return x, opensearch.Call(ctx, client, http.MethodPost, "/"+x.name+","+x.plain()+"/_refresh", nil, nil)
+}
+
+// plain names the index that is ranked by BM25 as OpenSearch comes.
+func (x *index) plain() string { return x.prefix + "bm25" }
+
+// plainBody is the product's mapping without what the product does to ranking: each
+// field has OpenSearch's own similarity and the lengths of its texts.
+func plainBody() (map[string]any, error) {
+	var body map[string]any
+	if err := json.Unmarshal(mappings.Assets(), &body); err != nil {
+		return nil, err
+	}
+	delete(body["settings"].(map[string]any)["index"].(map[string]any), "similarity")
+	withNorms(body["mappings"])
+	return body, nil
+}
+
+// withNorms takes what leaves lengths out of a mapping.
+func withNorms(v any) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return
+	}
+	delete(m, "norms")
+	for _, inner := range m {
+		withNorms(inner)
+	}
 }
 
 const bulkSize = 250
@@ -97,6 +131,17 @@ func (x *index) load(ctx context.Context, list []*asset, first int) error {
 	var told struct {
 		Errors bool `json:"errors"`
 	}
+	var same bytes.Buffer
+	for _, a := range list {
+		raw, err := json.Marshal(a.document())
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&same, `{"index":{"_id":%q,"routing":%q}}`+"\n%s\n", mappings.DocID(tenant, a.hash), mappings.Routing(tenant), raw)
+	}
+	if err := opensearch.Call(ctx, x.client, http.MethodPost, "/"+x.plain()+"/_bulk", same.Bytes(), nil); err != nil {
+		return err
+	}
 	err := opensearch.Call(ctx, x.client, http.MethodPost, "/"+x.name+"/_bulk", b.Bytes(), &told)
 	if err == nil && told.Errors {
 		err = errors.New("the index refused documents of the judged set")
@@ -110,7 +155,7 @@ const removeLimit = 30 * time.Second
 func (x *index) remove() error {
 	ctx, cancel := context.WithTimeout(context.Background(), removeLimit)
 	defer cancel()
-	return opensearch.Call(ctx, x.client, http.MethodDelete, "/"+x.name+"?ignore_unavailable=true", nil, nil)
+	return opensearch.Call(ctx, x.client, http.MethodDelete, "/"+x.name+","+x.plain()+"?ignore_unavailable=true", nil, nil)
 }
 
 // reader asks on behalf of somebody who may see the whole library.
@@ -222,7 +267,7 @@ func (x *index) filter(q *Query) map[string]any {
 
 // bm25 asks OpenSearch as it comes: one multi_match over the text fields.
 func (x *index) bm25(ctx context.Context, queries []*Query) ([][]int, error) {
-	return x.raw(ctx, queries, func(q *Query) (map[string]any, error) {
+	return x.raw(ctx, x.plain(), queries, func(q *Query) (map[string]any, error) {
 		b := x.filter(q)
 		b["must"] = map[string]any{"multi_match": map[string]any{"query": q.Words, "fields": textFields}}
 		return map[string]any{"bool": b}, nil
@@ -231,7 +276,7 @@ func (x *index) bm25(ctx context.Context, queries []*Query) ([][]int, error) {
 
 // nearest asks OpenSearch for the nearest neighbours alone.
 func (x *index) nearest(ctx context.Context, queries []*Query) ([][]int, error) {
-	return x.raw(ctx, queries, func(q *Query) (map[string]any, error) {
+	return x.raw(ctx, x.name, queries, func(q *Query) (map[string]any, error) {
 		v, err := x.embedder.Embed(ctx, []string{q.Words})
 		if err != nil || v[0] == nil {
 			return map[string]any{"match_none": map[string]any{}}, err
@@ -242,7 +287,7 @@ func (x *index) nearest(ctx context.Context, queries []*Query) ([][]int, error) 
 }
 
 // raw sends one search per query.
-func (x *index) raw(ctx context.Context, queries []*Query, body func(*Query) (map[string]any, error)) ([][]int, error) {
+func (x *index) raw(ctx context.Context, name string, queries []*Query, body func(*Query) (map[string]any, error)) ([][]int, error) {
 	out := make([][]int, len(queries))
 	for i, q := range queries {
 		ask, err := body(q)
@@ -257,7 +302,7 @@ func (x *index) raw(ctx context.Context, queries []*Query, body func(*Query) (ma
 			} `json:"hits"`
 		}
 		whole := map[string]any{"query": ask, "size": depth, "_source": false, "sort": []any{"_score", map[string]any{"asset_h": "asc"}}}
-		if err := opensearch.Call(ctx, x.client, http.MethodPost, "/"+x.name+"/_search", whole, &told); err != nil {
+		if err := opensearch.Call(ctx, x.client, http.MethodPost, "/"+name+"/_search", whole, &told); err != nil {
 			return nil, fmt.Errorf("%q: %w", q.Words, err)
 		}
 		for _, h := range told.Hits.Hits {

@@ -9,7 +9,7 @@ import (
 	"vitrine/internal/testenv"
 )
 
-// small is the share of a bar that suffices in a class of ten queries, where one
+// small is the share of a bar that suffices in a class of twenty queries, where one
 // query more or less changes the mean by some percent.
 const small = 0.9
 
@@ -28,7 +28,7 @@ func TestSmartSearchHoldsItsBars(t *testing.T) {
 	}
 	defer e.Close()
 	r, err := relevance.Run(t.Context(), relevance.Config{OpenSearchURL: []string{s.OpenSearchURL}, PostgresURL: s.PostgresURL, Embedder: e,
-		Count: 500, Queries: 70, Known: 8, Step: t.Logf})
+		Count: 500, Queries: 140, Known: 16, Step: t.Logf})
 	if err != nil {
 		t.Fatal(err)
 	}
