@@ -123,7 +123,7 @@ func uniqueRoutes() func(method, path, name string) {
 // service's own.
 func (s *server) serviceRoutes() []ExtraRoute {
 	own := []ExtraRoute{
-		{Method: http.MethodGet, Path: "/healthz", Name: "Health", Tag: "service", Summary: "Whether the process lives.", Produces: jsonType, Serve: health},
+		{Method: http.MethodGet, Path: "/healthz", Name: "Health", Tag: "service", Summary: "Whether the process is alive.", Produces: jsonType, Serve: health},
 		{Method: http.MethodGet, Path: "/readyz", Name: "Ready", Tag: "service", Summary: "Whether the service can answer requests.", Produces: jsonType, Serve: s.ready},
 		{Method: http.MethodGet, Path: "/openapi.json", Name: "OpenAPI", Tag: "service", Summary: "This document.", Produces: jsonType},
 	}
@@ -195,5 +195,5 @@ func (s *server) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	s.writeError(w, r, library.NewError(library.KindMethod, library.CodeMethodNotAllowed, "This route takes %s.", strings.Join(allowed, ", ")))
+	s.writeError(w, r, library.NewError(library.KindMethod, library.CodeMethodNotAllowed, "This route accepts %s.", strings.Join(allowed, ", ")))
 }

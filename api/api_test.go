@@ -402,7 +402,7 @@ func TestServiceRoutesAndExtraRoutes(t *testing.T) {
 		c.Ready = func(context.Context) error { return state }
 		serve := func(w http.ResponseWriter, r *http.Request, actor library.Actor) error {
 			if r.URL.Query().Get("gone") != "" {
-				return library.NewError(library.KindGone, library.CodeURLExpired, "Ask for a new link.")
+				return library.NewError(library.KindGone, library.CodeURLExpired, "Request a new link.")
 			}
 			_, err := fmt.Fprintf(w, "hello %s", actor.Name)
 			return err

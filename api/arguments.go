@@ -94,7 +94,7 @@ func parseDeepObjects(o op.Operation, query url.Values, args map[string]any) url
 
 func conflictError(name string) library.FieldError {
 	return library.FieldError{Field: name[:min(len(name), 100)], Code: "conflict",
-		Message: "The request gives this argument more than once, with different values.", Hint: "Send it once: in the path, the query or the body."}
+		Message: "The request has this argument more than once, with different values.", Hint: "Send it once: in the path, the query or the body."}
 }
 
 // setArgument adds an argument and reports false when another value is there already,

@@ -49,7 +49,7 @@ func tagsOf(c op.Catalog) []*huma.Tag {
 			tags = append(tags, &huma.Tag{Name: string(d)})
 		}
 	}
-	return append(tags, &huma.Tag{Name: "service", Description: "Routes that are no operations."})
+	return append(tags, &huma.Tag{Name: "service", Description: "Routes that are not operations."})
 }
 
 func describeOperation(o op.Operation) *huma.Operation {
@@ -137,10 +137,10 @@ func exampleBody(o op.Operation, inPath map[string]string) any {
 func headerParameters(o op.Operation) []*huma.Param {
 	text := func(n int) *huma.Schema { return &huma.Schema{Type: huma.TypeString, MaxLength: &n} }
 	list := []*huma.Param{{Name: "X-Tenant-ID", In: "header", Schema: &huma.Schema{Type: huma.TypeString, Format: "uuid"},
-		Description: "Tenant, among those of the key. The argument tenant_id goes before it."}}
+		Description: "Tenant, one of those of the key. The argument tenant_id takes precedence."}}
 	if !o.ReadOnly {
 		list = append(list, &huma.Param{Name: "Idempotency-Key", In: "header", Schema: text(255),
-			Description: "A repeat within 24 hours with the same key and the same request gets the first answer."})
+			Description: "A repeat within 24 hours with the same key and the same request returns the first response."})
 	}
 	return list
 }

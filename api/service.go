@@ -83,7 +83,7 @@ func health(w http.ResponseWriter, _ *http.Request, _ library.Actor) error {
 func (s *server) ready(w http.ResponseWriter, r *http.Request, _ library.Actor) error {
 	if s.Ready != nil {
 		if err := s.Ready(r.Context()); err != nil {
-			detail := "A part of the service does not answer. Its log says which."
+			detail := "A component of the service does not respond. See the server's log."
 			var known *library.Error
 			if errors.As(err, &known) {
 				detail = known.Detail

@@ -146,7 +146,7 @@ func (a *Authenticator) recordUse(ctx context.Context, c *cachedKey) {
 		ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 		defer cancel()
 		if err := panics.Try(func() error { return a.store.TouchKey(ctx, c.key.Tenant, c.key.ID) }); err != nil {
-			slog.DebugContext(ctx, "noting the use of a key", "key_id", c.key.ID, "error", err)
+			slog.DebugContext(ctx, "recording the last use of a key failed", "key_id", c.key.ID, "error", err)
 		}
 	}()
 }

@@ -8,7 +8,7 @@ import (
 	"vitrine/library"
 )
 
-// keyHeaders take a bare key (spec §5): the preferred one and the legacy one.
+// keyHeaders take a bare key: the preferred one and the legacy one.
 var keyHeaders = []string{"X-API-Key", "api-key"}
 
 // credential gives the one credential of a request, whichever header carries it.
@@ -35,7 +35,7 @@ func credential(h http.Header) (string, error) {
 	for _, c := range found[1:] {
 		if c != found[0] {
 			return "", library.Invalid(library.FieldError{Field: "Authorization", Code: "conflict",
-				Message: "The request carries two different credentials.", Hint: "Send one key in one header."})
+				Message: "The request has two different credentials.", Hint: "Send one key in one header."})
 		}
 	}
 	return found[0], nil
@@ -49,7 +49,7 @@ func singleHeader(h http.Header, name string) (value string, there bool, err err
 	}
 	for _, v := range values[1:] {
 		if v != values[0] {
-			return "", true, library.Invalid(library.FieldError{Field: name, Code: "conflict", Message: "The header is there twice with different values."})
+			return "", true, library.Invalid(library.FieldError{Field: name, Code: "conflict", Message: "The header is sent twice with different values."})
 		}
 	}
 	return strings.TrimSpace(values[0]), true, nil
@@ -59,7 +59,7 @@ func singleHeader(h http.Header, name string) (value string, there bool, err err
 var keyPattern = regexp.MustCompile(prefix + `[0-9A-Za-z]{16,}`)
 
 // RefuseKeyInURL gives KEY_IN_URL when the URL holds anything that looks like a
-// key: URLs end up in logs, histories and referrers (spec §5). Every route asks
+// key: URLs end up in logs, histories and referrers. Every route asks
 // it, also those that need no key.
 func RefuseKeyInURL(r *http.Request) error {
 	if !strings.Contains(r.URL.Path, prefix) && r.URL.RawQuery == "" {

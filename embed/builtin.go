@@ -51,13 +51,13 @@ const defaultLimit = 256
 
 func openBuiltin(cfg Config) (Embedder, error) {
 	if cfg.Dir == "" {
-		return nil, library.Invalid(library.FieldError{Field: "embed_model_dir", Code: "required", Message: "The driver builtin needs the folder of a model."})
+		return nil, library.Invalid(library.FieldError{Field: "embed_model_dir", Code: "required", Message: "The embedding backend builtin needs the folder of a model."})
 	}
 	b := &builtin{dir: cfg.Dir, name: filepath.Base(cfg.Dir)}
 	b.memory.New = func() any { return new(work) }
 	if err := b.describe(); err != nil {
 		return nil, &library.Error{Kind: library.KindInvalid, Code: library.CodeValidationFailed, Cause: err,
-			Detail: "The folder of embed_model_dir holds no sentence model of the BERT kind: it needs model.safetensors, vocab.txt and config.json."}
+			Detail: "The folder of embed_model_dir has no BERT embedding model: model.safetensors, vocab.txt and config.json are required."}
 	}
 	return b, nil
 }

@@ -31,7 +31,7 @@ var errClosed = errors.New("the embedder is closed")
 
 func openONNX(cfg Config) (Embedder, error) {
 	if cfg.Runtime == "" {
-		return nil, library.Invalid(library.FieldError{Field: "embed_runtime", Code: "required", Message: "The driver onnx needs the path of libonnxruntime.so."})
+		return nil, library.Invalid(library.FieldError{Field: "embed_runtime", Code: "required", Message: "The embedding backend onnx needs the path of libonnxruntime.so."})
 	}
 	e, err := openBuiltin(cfg)
 	if err != nil {
@@ -40,7 +40,7 @@ func openONNX(cfg Config) (Embedder, error) {
 	o, err := openORT(cfg.Runtime)
 	if err != nil {
 		return nil, &library.Error{Kind: library.KindInvalid, Code: library.CodeValidationFailed, Cause: err,
-			Detail: "The file of embed_runtime is no ONNX Runtime that can be used: it needs libonnxruntime.so of 1.17 or newer, for this system."}
+			Detail: "The file of embed_runtime is not a usable ONNX Runtime: libonnxruntime.so 1.17 or newer for this system is required."}
 	}
 	return &accelerated{builtin: e.(*builtin), ort: o}, nil
 }

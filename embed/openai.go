@@ -46,10 +46,10 @@ func openProvider(cfg Config) (Embedder, error) {
 		errs = append(errs, library.FieldError{Field: "embed_url", Code: "format", Message: "It must be an http or https address without user and password, such as https://api.openai.com/v1."})
 	}
 	if cfg.Model == "" {
-		errs = append(errs, library.FieldError{Field: "embed_model", Code: "required", Message: "The driver openai needs the name of a model."})
+		errs = append(errs, library.FieldError{Field: "embed_model", Code: "required", Message: "The embedding backend openai needs the name of a model."})
 	}
 	if !within(cfg.Dimensions, 16000) {
-		errs = append(errs, library.FieldError{Field: "embed_dimensions", Code: "range", Message: "The driver openai needs the length of the model's vectors, 1 to 16000."})
+		errs = append(errs, library.FieldError{Field: "embed_dimensions", Code: "range", Message: "The embedding backend openai needs the dimension of the model's vectors, 1 to 16000."})
 	}
 	if len(errs) > 0 {
 		return nil, library.Invalid(errs...)
@@ -182,12 +182,12 @@ func (p *provider) allow(hurried bool) (wait time.Duration, ok bool) {
 	return p.rest.allow(time.Now())
 }
 
-var errResting = errors.New("after failures it is given a rest")
+var errResting = errors.New("the circuit breaker is open after repeated failures")
 
 // unavailable words what a caller may know. The key is nowhere in it.
 func (p *provider) unavailable(after time.Duration, cause error) error {
 	return &library.Error{Kind: library.KindUnavailable, Code: CodeUnavailable, RetryAfter: after, Cause: cause,
-		Detail: "The provider of embeddings gives no answer that can be used. Search by words, or try again later."}
+		Detail: "The embedding provider does not return a usable response. Search by words, or try again later."}
 }
 
 // try makes one HTTP request.

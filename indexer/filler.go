@@ -276,7 +276,7 @@ func (x *Indexer) Unembedded(ctx context.Context) (int64, error) {
 	ours, err := x.adopted(ctx)
 	if err == nil && !ours {
 		err = &library.Error{Kind: library.KindUnavailable, Code: library.CodeIndexUnavailable, Cause: errOtherVectors,
-			Detail: "The index has no vectors of the configured model yet. The indexer rebuilds it at its start."}
+			Detail: "The index has no vectors of the configured embedding model yet. The indexer rebuilds it when it starts."}
 	}
 	if err != nil {
 		return 0, err

@@ -87,7 +87,7 @@ func (x *Indexer) putRight(ctx context.Context, generations []store.Generation, 
 // closed is the error of an index that somebody closed.
 func closed(index string) error {
 	return library.NewError(library.KindUnavailable, library.CodeIndexUnavailable,
-		"The index %s is closed. Open it (POST /%s/_open), or delete it and it is made anew.", index, index)
+		"The index %s is closed. Open it (POST /%s/_open), or delete it and it will be rebuilt.", index, index)
 }
 
 // mend repairs what is around a live index that is there: the alias that it is
@@ -260,5 +260,5 @@ func (x *Indexer) liveIndex(ctx context.Context) (string, error) {
 	if live := nameOf(generations, store.GenerationLive); live != "" {
 		return live, nil
 	}
-	return "", library.NewError(library.KindUnavailable, library.CodeIndexUnavailable, "There is no live index yet. Start the indexer, which makes one.")
+	return "", library.NewError(library.KindUnavailable, library.CodeIndexUnavailable, "There is no live index yet. Start the indexer, which creates one.")
 }

@@ -55,7 +55,7 @@ const (
 func NewMetrics() *Metrics {
 	m := &Metrics{}
 	m.outboxRows = m.gauge("vitrine_outbox_rows", "Changes that wait to be published.")
-	m.outboxAge = m.gauge("vitrine_outbox_oldest_seconds", "Age of the oldest change that waits to be published.")
+	m.outboxAge = m.gauge("vitrine_outbox_oldest_seconds", "Age of the oldest outbox row that is not published yet.")
 	m.relayed = m.counter("vitrine_relay_published_total", "Changes published to Kafka.")
 	m.relayFailures = m.counter("vitrine_relay_failures_total", "Attempts to publish that failed; the changes wait.")
 	m.lag = m.gaugeVec("vitrine_index_lag_events", "Events of a partition that are not indexed yet.", "partition")

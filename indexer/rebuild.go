@@ -103,7 +103,7 @@ func (x *Indexer) rollback(ctx context.Context, progress func(Progress)) (Rebuil
 				return generations[i].Name, nil
 			}
 		}
-		return "", library.NewError(library.KindConflict, library.CodeConflict, "No earlier index is kept. Rebuild instead.")
+		return "", library.NewError(library.KindConflict, library.CodeConflict, "There is no earlier index to roll back to. Rebuild instead.")
 	})
 }
 
@@ -142,7 +142,7 @@ func (x *Indexer) abort(ctx context.Context) error {
 		}
 		if present[g.Name] {
 			return library.NewError(library.KindConflict, library.CodeConflict,
-				"Searches read the new index already. Run the rebuild again to complete it, or roll back.")
+				"Searches use the new index already. Run the rebuild again to complete it, or roll back.")
 		}
 		if err := x.discard(ctx, g.Name); err != nil {
 			return err

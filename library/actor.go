@@ -2,7 +2,7 @@ package library
 
 import "slices"
 
-// Permission is what a credential may do (spec §5).
+// Permission is what a credential may do.
 type Permission string
 
 // The permissions. Every API key carries read.

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Status is an asset's review state (spec §2.2).
+// Status is an asset's review state.
 type Status string
 
 // The statuses. Approved marks an approved brand asset.
@@ -62,7 +62,7 @@ type Asset struct {
 	DocVersion  int64 // counts every change of the asset; the index's external version
 }
 
-// Limits of what people may write about an asset (spec §8), in characters.
+// Limits of what people may write about an asset, in characters.
 const (
 	MaxTitle       = 500
 	MaxDescription = 5000

@@ -29,7 +29,7 @@ const (
 	KindStorageFull     ErrorKind = "storage_full"    // 507
 )
 
-// Stable error codes, upper snake case as in spec §7. Clients branch on these.
+// Stable error codes, upper snake case. Clients branch on these.
 const (
 	CodeValidationFailed   = "VALIDATION_FAILED"
 	CodeMalformedJSON      = "MALFORMED_JSON"
@@ -147,7 +147,7 @@ func AsError(err error) *Error {
 	}
 	return &Error{
 		Kind: KindInternal, Code: CodeInternal,
-		Detail: "Something went wrong on our side. The request id finds it in the server's log.",
+		Detail: "Internal error. Search the server's log for the request id.",
 		Cause:  err,
 	}
 }

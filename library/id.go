@@ -10,7 +10,7 @@ import (
 type TenantID string
 
 // AssetHash is an asset's identity inside its tenant: the SHA-1 of its bytes as
-// 40 lower-case hex digits (spec §2.1). The interface calls it asset_h,
+// 40 lower-case hex digits. The interface calls it asset_h,
 // asset_hash and asset_id; the three are the same thing.
 type AssetHash string
 

@@ -2,7 +2,7 @@ package library
 
 import "strings"
 
-// LineageSource tells where generation data came from (spec §2.2).
+// LineageSource tells where generation data came from.
 type LineageSource string
 
 // The lineage sources.
@@ -68,7 +68,7 @@ type ModelUse struct {
 	VersionID    string   `json:"version_id,omitempty"` // a model site's identifier, for example urn:air:…
 }
 
-// GenerationParameters are the settings of the primary sampling pass (spec §2.2).
+// GenerationParameters are the settings of the primary sampling pass.
 // Seeds use the whole unsigned 64-bit range.
 type GenerationParameters struct {
 	Seed      *uint64  `json:"seed"`

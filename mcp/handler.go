@@ -79,7 +79,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.Header().Set("Allow", "POST, DELETE, HEAD")
 		op.WriteProblem(w, r, library.NewError(library.KindMethod, library.CodeMethodNotAllowed,
-			"The endpoint takes POST. It offers no standing event stream: progress comes on the stream of the call itself."))
+			"The endpoint accepts POST. There is no separate event stream: progress is sent on the stream of the call."))
 		return
 	}
 	v.writer = newResponseWriter(w, r, v.modern)
@@ -137,7 +137,7 @@ func (e *Endpoint) checkOrigin(r *http.Request) error {
 		return nil
 	}
 	return library.NewError(library.KindForbidden, "ORIGIN_NOT_ALLOWED",
-		"Pages of this origin may not call the endpoint. The server's setting for allowed origins can add it.")
+		"Pages of this origin may not call the endpoint. Add the origin to VITRINE_ALLOWED_ORIGINS.")
 }
 
 func (e *Endpoint) isAllowed(origin string) bool {

@@ -174,7 +174,7 @@ func number(n json.Number) any {
 // unknown name stays as it is.
 func (o Operation) Field(name string) string { return canonicalName(o.Input, name) }
 
-// assetNames are what the interface calls an asset's hash; the three mean the same (spec §2.1).
+// assetNames are what the interface calls an asset's hash; the three mean the same.
 var assetNames = []string{"asset_h", "asset_id", "asset_hash"}
 
 func canonicalName(s *huma.Schema, name string) string {

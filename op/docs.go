@@ -100,10 +100,7 @@ func domainPage(d Domain, list []Operation) []byte {
 func operationSection(b *bytes.Buffer, o Operation) {
 	fmt.Fprintf(b, "## %s\n\n%s\n\n`%s %s` · permission `%s` · %s%s", o.Name, strings.TrimSpace(o.Doc), o.Method, o.Path, o.Permission, hints(o), restOnlyText(o, " · REST only, no tool"))
 	if o.Rate != "" {
-		fmt.Fprintf(b, " · budget `%s`", o.Rate)
-	}
-	if o.Spec != "" {
-		fmt.Fprintf(b, " · %s", o.Spec)
+		fmt.Fprintf(b, " · rate limit `%s`", o.Rate)
 	}
 	b.WriteString("\n\n")
 	table(b, "Argument", o.Input, true)

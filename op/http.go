@@ -12,7 +12,7 @@ import (
 )
 
 // MaxBody is the largest request body either transport reads, in bytes: the
-// 4.5 MB of spec §8. Larger files go through a signed upload.
+// 4.5 MB. Larger files go through a signed upload.
 const MaxBody = 4.5 * 1024 * 1024
 
 // TooLarge is the answer to a body above MaxBody.
@@ -50,7 +50,7 @@ func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, &library.Error{Kind: library.KindInvalid, Code: library.CodeMalformedJSON,
-			Detail: "The body could not be read to its end. Send it again.", Cause: err}
+			Detail: "The request body is incomplete. Send it again.", Cause: err}
 	case len(body) > MaxBody:
 		drain(r)
 		return nil, TooLarge()

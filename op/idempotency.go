@@ -52,7 +52,7 @@ func (c *Caller) runIdempotent(ctx context.Context, o Operation, actor library.A
 			"This idempotency key was used for a different request. Send a new key with each new request.")
 	case !claimed && response == nil:
 		libErr := library.NewError(library.KindConflict, library.CodeConflict,
-			"The first request with this idempotency key is still running. Repeat the request in a moment to get its answer.")
+			"The first request with this idempotency key is still running. Repeat the request in a moment to get its response.")
 		libErr.RetryAfter = time.Second
 		return nil, false, libErr
 	case !claimed:
@@ -82,7 +82,7 @@ func (c *Caller) finishIdempotent(ctx context.Context, actor library.Actor, key 
 	defer cancel()
 	if failed != nil {
 		if err := c.Idempotency.ReleaseIdempotent(ctx, actor.Tenant, actor.ID, key); err != nil {
-			slog.WarnContext(ctx, "giving an idempotency key back", "error", err)
+			slog.WarnContext(ctx, "releasing an idempotency key failed", "error", err)
 		}
 		return failed
 	}
@@ -91,7 +91,7 @@ func (c *Caller) finishIdempotent(ctx context.Context, actor library.Actor, key 
 		err = c.Idempotency.FinishIdempotent(ctx, actor.Tenant, actor.ID, key, response)
 	}
 	if err != nil {
-		slog.WarnContext(ctx, "keeping the answer under an idempotency key", "error", err)
+		slog.WarnContext(ctx, "storing the response of an idempotency key failed", "error", err)
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (c *Caller) renewClaim(ctx context.Context, actor library.Actor, key string
 			case <-tick.C:
 				renew := func() error { return c.Idempotency.RenewIdempotent(ctx, actor.Tenant, actor.ID, key) }
 				if err := panics.Try(renew); err != nil && ctx.Err() == nil {
-					slog.WarnContext(ctx, "renewing an idempotency key", "error", err)
+					slog.WarnContext(ctx, "renewing an idempotency key failed", "error", err)
 				}
 			}
 		}
@@ -129,5 +129,5 @@ func checkIdempotencyKey(key string) error {
 		return nil
 	}
 	return library.Invalid(library.FieldError{Field: "idempotency_key", Code: "format",
-		Message: "Expected 1 to 255 printable ASCII characters without blanks, for example a UUID."})
+		Message: "Expected 1 to 255 printable ASCII characters without spaces, for example a UUID."})
 }

@@ -23,10 +23,10 @@ import (
 	"vitrine/library"
 )
 
-// Domain is one of the 13 groups of operations (spec §4.1).
+// Domain is one of the 13 groups of operations.
 type Domain string
 
-// The domains, in the order of the spec.
+// The domains, in the order documents list them.
 const (
 	Search      Domain = "search"
 	Assets      Domain = "assets"
@@ -49,7 +49,7 @@ var Domains = []Domain{Search, Assets, Lineage, Collections, Annotations, Models
 // RateClass names a request budget. The empty class has none.
 type RateClass string
 
-// RateSearch is the search budget: 120 requests per minute per key (spec §8).
+// RateSearch is the search budget: 120 requests per minute per key.
 const RateSearch RateClass = "search"
 
 // Meta is what an operation says about itself.
@@ -72,8 +72,7 @@ type Meta struct {
 	Idempotent  bool
 	OpenWorld   bool
 
-	Spec    string // the section it follows, for example "spec §4.1 Search"
-	Example any    // a valid input; tests run it over both transports
+	Example any // a valid input; tests run it over both transports
 }
 
 // Operation is one operation, ready to be rendered and called.
@@ -165,7 +164,7 @@ type Indexed struct {
 
 // Undoable is embedded by the output of every write that UndoOperation can take back.
 type Undoable struct {
-	OperationID string `json:"operation_id,omitempty" doc:"Pass to UndoOperation to take this write back. Empty when nothing changed."`
+	OperationID string `json:"operation_id,omitempty" doc:"Pass to UndoOperation to revert this write. Empty when nothing changed."`
 }
 
 // Attachment is binary content that goes beside an output: an MCP content block,

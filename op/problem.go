@@ -21,7 +21,7 @@ type Problem struct {
 	Extra      any                  `json:"extra,omitempty" doc:"Structured detail, for example query warnings."`
 	Retryable  bool                 `json:"retryable" doc:"Whether the same request may succeed later unchanged."`
 	RetryAfter int                  `json:"retry_after,omitempty" doc:"Seconds to wait before a retry."`
-	RequestID  string               `json:"request_id,omitempty" doc:"Finds this request in the server's log."`
+	RequestID  string               `json:"request_id,omitempty" doc:"Identifies this request in the server's log."`
 }
 
 var kinds = map[library.ErrorKind]struct {

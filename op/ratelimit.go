@@ -15,7 +15,7 @@ type Budget struct {
 	Window time.Duration
 }
 
-// Budgets are the limits of spec §8.
+// Budgets are the default rate limits.
 var Budgets = map[RateClass]Budget{RateSearch: {Calls: 120, Window: time.Minute}}
 
 // maxCallers bounds the memory of a Limiter: about a kilobyte each.
@@ -52,7 +52,7 @@ type window struct {
 	next  int
 }
 
-// NewLimiter makes a limiter for the given budgets; Budgets are those of the spec.
+// NewLimiter makes a limiter for the given budgets; Budgets are the defaults.
 func NewLimiter(budgets map[RateClass]Budget) *Limiter {
 	callers, err := lru.New[caller, *window](maxCallers)
 	if err != nil {

@@ -99,7 +99,7 @@ func (r *reader) textLeaf(t token) Node {
 func oneLine(s string) string { return strings.Join(strings.FieldsFunc(s, isBlank), " ") }
 
 func (r *reader) shortGlob(t token, field string) {
-	w := r.warn(ShortGlob, t.at, "beside its wildcards %s has fewer than %d characters, so it was read as any value", excerpt(t.text), MinGlobText)
+	w := r.warn(ShortGlob, t.at, "%s has fewer than %d characters besides wildcards, so it was read as any value", excerpt(t.text), MinGlobText)
 	w.Field = field
 	w.Suggestion = "write more of the word"
 }

@@ -173,7 +173,7 @@ func compileSelections(req Request) (selections, error) {
 		for _, v := range values {
 			c, ok := f.selected(v, req.Zone)
 			if !ok {
-				return nil, library.Invalid(library.FieldError{Field: "facet_selections." + name, Code: "format", Message: "Send a value as the facet gave it."})
+				return nil, library.Invalid(library.FieldError{Field: "facet_selections." + name, Code: "format", Message: "Send a value as the facet returned it."})
 			}
 			any = append(any, c)
 		}

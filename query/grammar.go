@@ -137,7 +137,7 @@ func parseTokens(tokens []token) (*gOr, error) {
 			return g, nil
 		}
 	}
-	f := library.NewError(library.KindInvalid, library.CodeQuerySyntax, "The query cannot be read. Simplify it, for example by removing parentheses.")
+	f := library.NewError(library.KindInvalid, library.CodeQuerySyntax, "The query cannot be parsed. Simplify it, for example by removing parentheses.")
 	f.Cause = err
 	return nil, f
 }

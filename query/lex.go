@@ -328,7 +328,7 @@ scan:
 				l.pos += m
 				continue
 			}
-			l.r.warn(DanglingEscape, span{l.pos - 1, l.pos}, "a backslash at the end escapes nothing; it was read as itself")
+			l.r.warn(DanglingEscape, span{l.pos - 1, l.pos}, "a backslash at the end escapes nothing; it was read literally")
 			b.WriteByte('\\')
 			continue
 		case c == '(' && l.match[l.pos] > 0:
@@ -340,7 +340,7 @@ scan:
 		case c == ':':
 			t.colon = b.Len() + 1
 		case isQuote(c):
-			l.r.warn(UnclosedQuote, span{l.pos, l.pos + n}, "a quote inside a word is not closed; it was read as a letter")
+			l.r.warn(UnclosedQuote, span{l.pos, l.pos + n}, "a quote inside a word is not closed; it was read literally")
 		case c == '*':
 			t.stars = append(t.stars, b.Len())
 		}

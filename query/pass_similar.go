@@ -30,7 +30,7 @@ func (r *reader) similarIn(n Node, allowed bool, seen *bool) Node {
 			*seen = true
 			return n
 		}
-		w := r.warn(BadValue, n.at, "similar: stands once, neither negated nor under OR; the clause matches nothing")
+		w := r.warn(BadValue, n.at, "similar: may be used once, and not with NOT or OR; the clause matches nothing")
 		w.Field = n.Field.Name
 		w.Suggestion = "run a second search for it"
 		return bad(n.at)

@@ -28,7 +28,7 @@ func newReader(text string, opts Options) (*reader, error) {
 	}
 	if !utf8.ValidString(text) {
 		r.text = blankInvalid(text)
-		r.warn(InvalidEncoding, span{0, len(text)}, "the text holds bytes that are not UTF-8; they were read as blanks")
+		r.warn(InvalidEncoding, span{0, len(text)}, "the query has bytes that are not UTF-8; they were read as spaces")
 	}
 	return r, nil
 }

@@ -101,7 +101,7 @@ func (p *repair) value(t token) {
 			p.emptyField(t.at)
 			return
 		}
-		p.r.warn(EmptyValue, t.at, "an empty phrase was left out")
+		p.r.warn(EmptyValue, t.at, "an empty phrase was ignored")
 		return
 	}
 	p.push(t, true)
@@ -113,7 +113,7 @@ func (p *repair) word(t token, tokens []token, i *int) {
 	if p.last() == tokField && t.plain && isComparison(t.text) && *i+1 < len(tokens) && tokens[*i+1].isValue() {
 		*i++
 		v := tokens[*i]
-		p.r.warn(SpaceAfterColon, t.at, "the blank behind %s was left out", t.text).Field = p.out[len(p.out)-1].field.Name
+		p.r.warn(SpaceAfterColon, t.at, "the space after %s was ignored", t.text).Field = p.out[len(p.out)-1].field.Name
 		t.text += v.text
 		t.stars = nil
 		t.at.end = v.at.end
@@ -129,7 +129,7 @@ func (p *repair) withoutComma(t token) token {
 		return t
 	}
 	n := len(t.text) - len(value)
-	w := p.r.warn(TrailingComma, span{t.at.end - n, t.at.end}, "%s behind a value of %s: was left out", t.text[len(value):], f.Name)
+	w := p.r.warn(TrailingComma, span{t.at.end - n, t.at.end}, "%s after a value of %s: was ignored", t.text[len(value):], f.Name)
 	w.Field, w.Suggestion = f.Name, `separate conditions by blanks; a value that ends so is written in "quotes"`
 	t.text, t.at.end = value, t.at.end-n
 	return t
@@ -154,7 +154,7 @@ func (p *repair) field(t token, tokens []token, i int) {
 		next := tokens[i+1]
 		if next.isValue() || next.kind == tokOpen {
 			if !next.glued {
-				w := p.r.warn(SpaceAfterColon, t.at, "the blank behind %s: was left out", t.field.Name)
+				w := p.r.warn(SpaceAfterColon, t.at, "the space after %s: was ignored", t.field.Name)
 				w.Field = t.field.Name
 				w.Suggestion = "write " + t.field.Name + ":value without a blank"
 			}
@@ -192,7 +192,7 @@ func (p *repair) unknown(t token, tokens []token, i int) {
 		tokens[i+1] = token{kind: tokWord, text: ":" + next.text, colon: 1, glued: true, at: next.at} // dropped as a weight
 		return
 	}
-	w := p.r.warn(UnknownField, t.at, "%s is not a field; it was left out and its value searched as text", excerpt(t.text))
+	w := p.r.warn(UnknownField, t.at, "%s is not a field; it was ignored and its value searched as text", excerpt(t.text))
 	w.Field = t.text
 	if w.Code != "" {
 		w.Suggestion = nearestField(t.text)
@@ -241,7 +241,7 @@ func (p *repair) dangling(t token) {
 	if name == "" {
 		name = "-"
 	}
-	p.r.warn(DanglingOperator, t.at, "%s has nothing to work on and was left out", name)
+	p.r.warn(DanglingOperator, t.at, "%s has no operand and was ignored", name)
 }
 
 // dropNots drops the NOTs at the end of out: nothing follows them.
@@ -281,7 +281,7 @@ func (p *repair) endsOperand() bool {
 // close takes a ) when a group is open.
 func (p *repair) close(t token) {
 	if len(p.open) == 0 {
-		p.r.warn(UnopenedParen, t.at, "this parenthesis closes nothing and was left out")
+		p.r.warn(UnopenedParen, t.at, "this parenthesis closes nothing and was ignored")
 		return
 	}
 	p.dropOperators()
@@ -303,5 +303,5 @@ func (p *repair) endGroup(t token) {
 		p.emptyField(at)
 		return
 	}
-	p.r.warn(EmptyGroup, at, "an empty group was left out")
+	p.r.warn(EmptyGroup, at, "an empty group was ignored")
 }

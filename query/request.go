@@ -9,7 +9,7 @@ import (
 	"vitrine/mappings"
 )
 
-// Mode is how text leaves are matched and ranked (spec §4.1 search_mode).
+// Mode is how text leaves are matched and ranked.
 type Mode string
 
 // The search modes.
@@ -70,7 +70,7 @@ func (r Request) check() error {
 	if r.Offset < 0 || r.Offset > MaxOffset || r.Offset+r.Limit > mappings.MaxResultWindow {
 		errs = append(errs, library.FieldError{
 			Field: "offset", Code: "range", Message: fmt.Sprintf("Between 0 and %d, and at most %d together with limit.", MaxOffset, mappings.MaxResultWindow),
-			Hint: "Page further with the cursor of the last answer, or narrow the query.",
+			Hint: "Use cursor pagination (cursor: \"*\"), or narrow the query.",
 		})
 	}
 	if len(errs) > 0 {
@@ -79,7 +79,7 @@ func (r Request) check() error {
 	return nil
 }
 
-// Filters are the structured conditions of a request (spec §4.1). Every given one
+// Filters are the structured conditions of a request. Every given one
 // must hold; within Status and MIMEType any value may.
 type Filters struct {
 	Tags          []string // all of them

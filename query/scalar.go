@@ -78,7 +78,7 @@ func (r *reader) rangeValue(f *Field, t token, from, to string) Node {
 	}
 	if lo != nil && hi != nil && after(f, lo, hi) {
 		lo, hi = hi, lo
-		w := r.warn(ReversedRange, t.at, "the range of %s: ends before it begins; its ends were swapped", f.Name)
+		w := r.warn(ReversedRange, t.at, "the range of %s: ends before it starts; its ends were swapped", f.Name)
 		w.Field = f.Name
 		w.Suggestion = f.Name + ":" + lo.Text + ".." + hi.Text
 	}

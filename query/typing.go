@@ -222,7 +222,7 @@ func mimeValue(f *Field, t token) Node {
 func (r *reader) nodeValue(f *Field, t token) Node {
 	v := fold(t.text)
 	if !strings.Contains(v, "=") && strings.ContainsAny(v, "<>") {
-		return r.badValue(f, t, "a node input is compared with = only; steps:, cfg: and the like take < and >")
+		return r.badValue(f, t, "a node input is compared with = only; steps:, cfg: and similar fields support < and >")
 	}
 	return equal(f, v, t)
 }

@@ -126,7 +126,7 @@ func (r *run) batch(ctx context.Context, files []store.StoredFile) error {
 			switch {
 			case errors.Is(err, errNothingRead):
 				r.counts.Failed++
-				r.opt.Log.Warn("an asset keeps the lineage it has", "tenant", f.Tenant, "asset", f.Hash, "reason", err)
+				r.opt.Log.Warn("re-extraction of an asset failed; its lineage is unchanged", "tenant", f.Tenant, "asset", f.Hash, "reason", err)
 			case err != nil:
 				return fmt.Errorf("reading %s again: %w", f.Hash, err)
 			case changed:
@@ -142,7 +142,7 @@ func (r *run) batch(ctx context.Context, files []store.StoredFile) error {
 }
 
 // errNothingRead is why an asset keeps its lineage.
-var errNothingRead = errors.New("nothing could be read from what is kept of its file")
+var errNothingRead = errors.New("no metadata could be extracted from the stored chunks")
 
 func (r *run) one(ctx context.Context, f store.StoredFile) (changed bool, lineage library.Lineage, err error) {
 	if err := ctx.Err(); err != nil {

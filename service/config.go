@@ -176,7 +176,7 @@ func loadSigningKey(path string) ([]byte, error) {
 	}
 	key, err := hex.DecodeString(strings.TrimSpace(string(raw)))
 	if err != nil || len(key) < 32 {
-		return nil, fmt.Errorf("%s holds no key of at least 64 hex digits; remove it and a new one is made (links given out before stop working)", path)
+		return nil, fmt.Errorf("%s does not contain a key of at least 64 hex digits; delete it to generate a new one (existing links stop working)", path)
 	}
 	return key, nil
 }

@@ -74,7 +74,7 @@ func Open(ctx context.Context, cfg Config) (*Service, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	if err := extract.LoadNodeClasses(filepath.Join(cfg.DataDir, extract.NodesFolder)); err != nil {
-		s.log.Warn("some descriptions of node classes cannot be used", "error", err)
+		s.log.Warn("some node class descriptions are invalid", "error", err)
 	}
 	if err := s.assemble(); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -157,7 +157,7 @@ func (c Config) rateBudgets() map[op.RateClass]op.Budget {
 
 // notFoundPage answers for what is neither a route of the API nor a page.
 func notFoundPage(w http.ResponseWriter, r *http.Request) {
-	op.WriteProblem(w, r, library.NewError(library.KindNotFound, library.CodeNotFound, "There is no such page. GET /openapi.json lists the routes; the gallery is at /."))
+	op.WriteProblem(w, r, library.NewError(library.KindNotFound, library.CodeNotFound, "Page not found. GET /openapi.json lists the routes; the gallery is at /."))
 }
 
 // Handler serves REST, MCP and files.

@@ -43,7 +43,7 @@ func (s *Service) Sweep(ctx context.Context, age time.Duration) (SweepResult, er
 		return out, err
 	}
 	if n := len(orphans); n > maxOrphanFiles && float64(n) > maxOrphanShare*float64(out.Referenced) {
-		return out, fmt.Errorf("%d of %d files have no row in the database; nothing was removed, because this is probably the wrong database or the wrong folder", n, int64(n)+out.Referenced)
+		return out, fmt.Errorf("%d of %d files have no asset in the database; nothing was removed, because this is probably the wrong database or the wrong folder", n, int64(n)+out.Referenced)
 	}
 	before := time.Now().Add(-age)
 	for _, e := range orphans {

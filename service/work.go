@@ -35,7 +35,7 @@ func (s *Service) every(ctx context.Context, every time.Duration, do func(contex
 			return nil
 		case <-tick.C:
 			if err := panics.Try(func() error { do(ctx); return nil }); err != nil {
-				s.log.Error("a task did not finish; it is tried again at its next time", "error", err)
+				s.log.Error("a periodic task failed; it runs again at its next interval", "error", err)
 			}
 		}
 	}
@@ -53,7 +53,7 @@ func (s *Service) makePreview(ctx context.Context, e indexer.Event) {
 	case err == nil || ctx.Err() != nil:
 	case library.AsError(err).Kind == library.KindNotFound, library.AsError(err).Code == library.CodePreviewTooLarge:
 	default:
-		s.log.Warn("a preview could not be made", "asset", e.Hash, "error", err)
+		s.log.Warn("a preview could not be generated", "asset", e.Hash, "error", err)
 	}
 }
 
@@ -62,9 +62,9 @@ func (s *Service) sweep(ctx context.Context) {
 	got, err := s.Sweep(ctx, s.cfg.SweepAge)
 	switch {
 	case err != nil:
-		s.log.Warn("the sweep did not finish", "error", err)
+		s.log.Warn("the sweep failed", "error", err)
 	case got.StagedFiles+got.OrphanFiles > 0:
-		s.log.Info("swept", "staged", got.StagedFiles, "staged_bytes", got.StagedBytes, "orphans", got.OrphanFiles, "orphan_bytes", got.OrphanBytes)
+		s.log.Info("sweep removed files", "staged", got.StagedFiles, "staged_bytes", got.StagedBytes, "orphans", got.OrphanFiles, "orphan_bytes", got.OrphanBytes)
 	}
 	if _, err := s.Indexer.PurgeTombstones(ctx); err != nil && ctx.Err() == nil {
 		s.log.Warn("old tombstones could not be purged", "error", err)
@@ -78,10 +78,10 @@ func (s *Service) reconcile(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		s.log.Warn("the index could not be compared with the database", "error", err)
+		s.log.Warn("reconciling the index failed", "error", err)
 	case got.Repaired()+got.Remaining > 0:
-		s.log.Warn("the index differed from the database", "missing", got.Missing, "stale", got.Stale, "ghosts", got.Ghosts, "ahead", got.Ahead, "remaining", got.Remaining)
+		s.log.Warn("reconciliation found differences between index and database", "missing", got.Missing, "stale", got.Stale, "ghosts", got.Ghosts, "ahead", got.Ahead, "remaining", got.Remaining)
 	default:
-		s.log.Info("the index equals the database", "documents", got.Count, "took", got.Took)
+		s.log.Info("reconciliation found no differences", "documents", got.Count, "took", got.Took)
 	}
 }

@@ -154,7 +154,7 @@ func addToExisting(ctx context.Context, tx pgx.Tx, actor library.Actor, n NewAss
 	}
 	if a.SHA256 != n.Asset.SHA256 {
 		return out, library.NewError(library.KindConflict, library.CodeHashCollision,
-			"Other bytes with the same SHA-1 are stored already; such a pair is crafted, and the new file is refused.")
+			"Different bytes with the same SHA-1 are stored already. Such collisions are deliberate, so the new file is refused.")
 	}
 	changed := a
 	changed.Trashed = false

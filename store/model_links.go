@@ -50,7 +50,7 @@ func (s *Store) LinkModel(ctx context.Context, actor library.Actor, tool string,
 		}
 		if link.Weight != nil && weightless(kind) {
 			return library.Invalid(library.FieldError{Field: "model_weight", Code: "conflict",
-				Message: "A model of the type " + kind + " is loaded whole and has no weight.", Hint: "Leave model_weight out."})
+				Message: "A model of the type " + kind + " is loaded whole and has no weight.", Hint: "Omit model_weight."})
 		}
 		now, err := currentLink(ctx, tx, actor.Tenant, hash, link.Model, link.Source)
 		if err != nil {

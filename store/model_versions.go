@@ -87,7 +87,7 @@ func (s *Store) AddModelVersion(ctx context.Context, actor library.Actor, tool s
 		}
 		if v, err = pgx.CollectExactlyOneRow(rows, scanVersion); isUniqueViolation(err) {
 			return library.NewError(library.KindConflict, library.CodeNameTaken,
-				"This model has a version with this version_tag already. Choose another tag; GetModelVersions lists those that are taken.")
+				"This model already has a version with this version_tag. Choose another tag; GetModelVersions lists the existing ones.")
 		} else if err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func undoVersions(ctx context.Context, tx pgx.Tx, actor library.Actor, tool, ope
 	err = tx.SendBatch(ctx, b).Close()
 	if isUniqueViolation(err) {
 		return library.NewError(library.KindConflict, library.CodeNameTaken,
-			"The version cannot come back: the model has another version with its version_tag now.")
+			"The version cannot be restored: the model has another version with its version_tag now.")
 	}
 	return err
 }

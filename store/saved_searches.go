@@ -78,7 +78,7 @@ func (s *Store) AddSavedSearch(ctx context.Context, actor library.Actor, n Saved
 		}
 		if have >= MaxSavedSearches {
 			return library.NewError(library.KindConflict, library.CodeConflict,
-				"This tenant keeps %d searches already, as many as are allowed. Delete one first.", MaxSavedSearches)
+				"This tenant has %d saved searches, the maximum. Delete one first.", MaxSavedSearches)
 		}
 		rows, err := tx.Query(ctx, `INSERT INTO saved_searches (tenant_id, saved_search_id, name, description, query, search_mode, filters, order_by, direction, created_by)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING `+savedColumns,

@@ -157,7 +157,7 @@ func (s *Store) retryDeadlock(ctx context.Context, tenant library.TenantID, fn f
 		}
 	}
 	return &library.Error{Kind: library.KindUnavailable, Code: library.CodeStoreUnavailable, RetryAfter: time.Second, Cause: err,
-		Detail: "Others are changing the same assets at this moment, and nothing was changed. Repeat the request."}
+		Detail: "The same assets are being changed by other requests; nothing was changed. Repeat the request."}
 }
 
 // readTenant runs one query that sees only the tenant's rows, in a single round
@@ -220,5 +220,5 @@ func unavailable(err error) error {
 		return err
 	}
 	return &library.Error{Kind: library.KindUnavailable, Code: library.CodeStoreUnavailable, RetryAfter: 2 * time.Second,
-		Detail: "The database does not answer right now. Repeat the request; with the same Idempotency-Key it cannot happen twice.", Cause: err}
+		Detail: "The database does not respond. Repeat the request; with the same Idempotency-Key it cannot happen twice.", Cause: err}
 }

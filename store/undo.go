@@ -44,7 +44,7 @@ func (s *Store) Undo(ctx context.Context, actor library.Actor, tool, operationID
 		}
 		if undoneBy != nil {
 			return library.NewError(library.KindConflict, library.CodeAlreadyUndone,
-				"This operation was undone already, by operation %s. Undo that one to bring the change back.", *undoneBy)
+				"This operation was already undone by operation %s. Undo that one to redo the change.", *undoneBy)
 		}
 		list, err := s.planUndo(ctx, tx, actor.Tenant, operationID, &out)
 		if err != nil {

@@ -48,10 +48,10 @@ func (s *Service) Upload(w http.ResponseWriter, r *http.Request, _ library.Actor
 		return err
 	}
 	if r.ContentLength > g.MaxBytes {
-		return library.NewError(library.KindTooLarge, library.CodePayloadTooLarge, "The file is larger than the %d bytes this link takes.", g.MaxBytes)
+		return library.NewError(library.KindTooLarge, library.CodePayloadTooLarge, "The file is larger than the %d bytes this link allows.", g.MaxBytes)
 	}
 	if sent := r.Header.Get("Content-Type"); sent != "" && !sameType(sent, g.MIMEType) {
-		return library.NewError(library.KindUnsupported, library.CodeTypeMismatch, "This link was made for %s. Send that Content-Type, or ask for another link.", g.MIMEType)
+		return library.NewError(library.KindUnsupported, library.CodeTypeMismatch, "This link was created for %s. Send that Content-Type, or request another link.", g.MIMEType)
 	}
 	body, done := newPaced(w, r, s.pace)
 	staged, err := s.blobs.Stage(r.Context(), g.Tenant, g.Staged, body, g.MaxBytes)
@@ -59,10 +59,10 @@ func (s *Service) Upload(w http.ResponseWriter, r *http.Request, _ library.Actor
 	if err != nil {
 		if tooSlow(err) {
 			return library.NewError(library.KindInvalid, library.CodeSizeMismatch,
-				"The upload came at less than %d bytes a second and was broken off; nothing was kept. Send it again over a better line.", s.pace.minRate)
+				"The upload was slower than %d bytes per second and was cancelled; nothing was stored. Send it again over a faster connection.", s.pace.minRate)
 		}
 		if isReadError(err) {
-			return library.NewError(library.KindInvalid, library.CodeSizeMismatch, "The upload broke off before its end; nothing was kept. Send it again.")
+			return library.NewError(library.KindInvalid, library.CodeSizeMismatch, "The upload was interrupted; nothing was stored. Send it again.")
 		}
 		return err
 	}

@@ -30,46 +30,46 @@ type StoreAssetInput struct {
 	PosterMIMEType string `json:"poster_mime_type,omitempty"`
 	// false refuses a file whose bytes are not of the mime_type that was sent. Default: true.
 	AllowContentTypeMismatch *bool `json:"allow_content_type_mismatch,omitempty"`
-	// What you claim about the making of the file, kept beside what the file itself says and never
-	// merged with it.
+	// What you know about how the file was generated. It is stored beside the metadata extracted from
+	// the file and never merged with it.
 	PromptMetadata map[string]any `json:"prompt_metadata,omitempty"`
-	// Anything else worth keeping with the asset.
+	// Any other data to store with the asset.
 	AssetMetadata map[string]any `json:"asset_metadata,omitempty"`
 	// Tags for the asset, each of 1 to 100 characters.
 	Tags []string `json:"tags,omitempty"`
-	// The asset this one is a version of or was derived from; read when the bytes are new, and not
-	// when they are stored already.
+	// The asset this one is a version of or was derived from. Ignored when the bytes are stored
+	// already.
 	ParentAssetH string `json:"parent_asset_h,omitempty"`
 	// Where the file came from, as a label.
 	SourcePath string `json:"source_path,omitempty"`
-	// When the file was made, where known; otherwise the time of this call.
+	// When the file was created, if known; otherwise the time of this call.
 	CreatedAt *time.Time `json:"created_at,omitempty"`
-	// Files that lay beside it and tell of its making: .json, .txt, .xmp, .yaml, or the .png first
-	// frame of a video; at most 2 MB together. They are read after the file itself, which is believed
-	// first. Of a file that is stored already they are not looked at.
+	// Sidecar files with generation metadata: .json, .txt, .xmp, .yaml, or the .png first frame of a
+	// video; at most 2 MB together. Metadata in the file itself takes precedence. Ignored when the
+	// file is stored already.
 	Sidecars []AssetSidecar `json:"sidecars,omitempty"`
 }
 
 // StoreAssetOutput is the output of StoreAsset.
 type StoreAssetOutput struct {
 	Asset AssetSummary `json:"asset"`
-	// false when these bytes were stored already; then tags and claims were added to the asset that
-	// was there.
+	// false when these bytes were stored already; then the tags and prompt_metadata were added to the
+	// existing asset.
 	Created bool `json:"created"`
-	// true when the asset was in the trash and is back.
+	// true when the asset was in the trash and has been restored.
 	Restored bool `json:"restored"`
 	// Where the generation data comes from. One of extracted, client_asserted, unknown.
 	LineageSource string `json:"lineage_source"`
-	// How much of its making the file tells, and why something is missing.
+	// How much generation metadata the file has, and why some is missing.
 	Extraction ExtractionReport `json:"extraction"`
-	// Pass to UndoOperation to take this write back. Empty when nothing changed.
+	// Pass to UndoOperation to revert this write. Empty when nothing changed.
 	OperationID string `json:"operation_id,omitempty"`
 	// Pass as min_index_token to a search that must see this write.
 	IndexToken string `json:"index_token,omitempty"`
 }
 
-// StoreAsset stores a file and reads its generation data (prompt, models, settings, workflow) out
-// of it. Send the bytes as asset_data_base64 (up to about 3 MB), or PUT them to a URL from
+// StoreAsset stores a file and extracts its generation metadata (prompt, models, settings,
+// workflow). Send the bytes as asset_data_base64 (up to about 3 MB), or PUT them to a URL from
 // CreateUploadUrl and pass asset_storage_ref. The same bytes are stored once. Returns the asset, an
 // operation_id for UndoOperation and an index_token for searches that must see it.
 //
@@ -86,34 +86,34 @@ type CreateUploadUrlInput struct {
 	Filename string `json:"filename"`
 	// The file's MIME type, for example image/png.
 	MIMEType string `json:"mime_type,omitempty"`
-	// Another name of mime_type.
+	// Alias of mime_type.
 	ContentType string `json:"content_type,omitempty"`
-	// The file's size in bytes, where known: a file that is too large is refused before it is sent.
+	// The file's size in bytes, if known: a file that is too large is refused before the upload.
 	Size int64 `json:"size,omitempty"`
-	// SHA-1 of the bytes. When they are stored already, already_stored names the asset and nothing
-	// need be sent.
+	// SHA-1 of the bytes. If they are stored already, already_stored is the asset and no upload is
+	// needed.
 	SHA1 string `json:"sha1,omitempty"`
 }
 
 // CreateUploadUrlOutput is the output of CreateUploadUrl.
 type CreateUploadUrlOutput struct {
-	// PUT the bytes here, with the Content-Type announced. No credential is needed. Empty when
-	// already_stored is set.
+	// PUT the bytes here with the same Content-Type. No API key is needed. Empty when already_stored
+	// is set.
 	SignedURL string `json:"signedUrl"`
-	// The storage path, under the name the REST route gives it.
+	// The storage path; the same as storagePath.
 	Path string `json:"path"`
-	// Pass to StoreAsset as asset_storage_ref.storagePath once the bytes are there.
+	// Pass to StoreAsset as asset_storage_ref.storagePath after the upload.
 	StoragePath string `json:"storagePath"`
-	// Seconds for which signedUrl may be used.
+	// Seconds until signedUrl expires.
 	ExpiresIn int `json:"expires_in"`
-	// The largest file that signedUrl takes.
+	// Maximum size of the file, in bytes.
 	MaxBytes int64 `json:"max_bytes"`
-	// The asset that holds these bytes already; empty when there is none.
+	// The existing asset with these bytes; empty if there is none.
 	AlreadyStored string `json:"already_stored"`
 }
 
-// CreateUploadUrl gives a signed URL to PUT a file's bytes to, the route for files above about 3
-// MB. Then call StoreAsset with asset_storage_ref.storagePath. With sha1, tells first whether the
+// CreateUploadUrl returns a signed URL to upload a file to with PUT; use it for files above about 3
+// MB. Then call StoreAsset with asset_storage_ref.storagePath. With sha1, checks first whether the
 // bytes are stored already.
 //
 // It needs the permission write and calls GET /api/v1/storage/signed-url/upload.
@@ -125,7 +125,7 @@ func (c *Client) CreateUploadUrl(ctx context.Context, in CreateUploadUrlInput, o
 type FindStoredInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// The files at hand. Required.
+	// The files to check. Required.
 	Files []AssetFileToSend `json:"files"`
 }
 
@@ -135,9 +135,8 @@ type FindStoredOutput struct {
 	Files []AssetFileTicket `json:"files"`
 }
 
-// FindStored tells for up to 500 files, by the SHA-1 of their bytes, which are stored already, and
-// gives a signed upload URL for each of the others. An import that was interrupted goes on by
-// asking this again.
+// FindStored returns for up to 500 files, by the SHA-1 of their bytes, which are stored already,
+// and a signed upload URL for each of the others. An interrupted import resumes with this call.
 //
 // It needs the permission write and calls POST /api/v1/imports/find-stored.
 func (c *Client) FindStored(ctx context.Context, in FindStoredInput, opts ...Option) (FindStoredOutput, error) {
@@ -165,7 +164,7 @@ type UpdateAssetInput struct {
 // UpdateAssetOutput is the output of UpdateAsset.
 type UpdateAssetOutput struct {
 	Asset AssetSummary `json:"asset"`
-	// Pass to UndoOperation to take this write back. Empty when nothing changed.
+	// Pass to UndoOperation to revert this write. Empty when nothing changed.
 	OperationID string `json:"operation_id,omitempty"`
 	// Pass as min_index_token to a search that must see this write.
 	IndexToken string `json:"index_token,omitempty"`
@@ -186,7 +185,8 @@ type BulkUpdateAssetTagsInput struct {
 	TenantID string `json:"tenant_id,omitempty"`
 	// The assets: 1 to 100 SHA-1 hashes of 40 hex digits. Required.
 	AssetHs []string `json:"asset_hs"`
-	// add merges the tags in, remove takes them out. Required. One of add, remove.
+	// add adds the tags that are missing; remove removes those that are there. Required. One of add,
+	// remove.
 	Operation string `json:"operation"`
 	// 1 to 50 tags, each of 1 to 100 characters. Tags are compared without regard to case. Required.
 	Tags []string `json:"tags"`
@@ -196,11 +196,11 @@ type BulkUpdateAssetTagsInput struct {
 type BulkUpdateAssetTagsOutput struct {
 	// Assets whose tag set changed.
 	Changed []string `json:"changed"`
-	// Assets that had, or lacked, the tags already.
+	// Assets whose tag set did not change.
 	Unchanged []string `json:"unchanged"`
-	// Hashes that are no assets of this tenant.
+	// Hashes for which the tenant has no asset.
 	NotFound []string `json:"not_found"`
-	// Pass to UndoOperation to take this write back. Empty when nothing changed.
+	// Pass to UndoOperation to revert this write. Empty when nothing changed.
 	OperationID string `json:"operation_id,omitempty"`
 	// Pass as min_index_token to a search that must see this write.
 	IndexToken string `json:"index_token,omitempty"`
@@ -229,21 +229,21 @@ type UndoOperationOutput struct {
 	Tool string `json:"tool"`
 	// When it happened.
 	At time.Time `json:"at"`
-	// Assets that were put back.
+	// Assets that were reverted.
 	Reverted []string `json:"reverted"`
 	// Assets that could not be reverted in full, with the reason.
 	Conflicts []AssetUndoConflict `json:"conflicts"`
-	// Model versions that were taken away or brought back.
+	// Model versions that were deleted or restored.
 	ModelVersions []AssetUndoneVersion `json:"model_versions"`
-	// Pass to UndoOperation to take this write back. Empty when nothing changed.
+	// Pass to UndoOperation to revert this write. Empty when nothing changed.
 	OperationID string `json:"operation_id,omitempty"`
 	// Pass as min_index_token to a search that must see this write.
 	IndexToken string `json:"index_token,omitempty"`
 }
 
-// UndoOperation takes back what an earlier write changed, for every asset it touched. What somebody
-// changed since is left as it is and reported in conflicts. Undoing StoreAsset moves the asset to
-// the trash. The undo is an operation itself: undo it to bring the change back.
+// UndoOperation reverts what an earlier write changed, on every asset it changed. Values that were
+// changed again since are kept and reported in conflicts. Undoing StoreAsset moves the asset to the
+// trash. The undo is an operation itself: undo it to redo the change.
 //
 // It needs the permission write and calls POST /api/v1/operations/{operation_id}/undo.
 func (c *Client) UndoOperation(ctx context.Context, in UndoOperationInput, opts ...Option) (UndoOperationOutput, error) {
@@ -266,7 +266,7 @@ type GetWorkflowOutput struct {
 	Prompt json.RawMessage `json:"prompt"`
 }
 
-// GetWorkflow gives the workflow graphs that an asset's file carries, for loading into ComfyUI.
+// GetWorkflow returns the workflow graphs in an asset's file, for loading into ComfyUI.
 //
 // It needs the permission read and calls GET /api/v1/assets/{asset_h}/workflow.
 func (c *Client) GetWorkflow(ctx context.Context, in GetWorkflowInput, opts ...Option) (GetWorkflowOutput, error) {

@@ -5,14 +5,13 @@ package client
 // AssetStorageRef is what StoreAssetInput holds as asset_storage_ref. Bytes that were sent to a
 // signed upload URL.
 type AssetStorageRef struct {
-	// The storagePath that CreateUploadUrl gave. It begins with the tenant's id. Required.
+	// The storagePath that CreateUploadUrl returned. It starts with the tenant's id. Required.
 	StoragePath string `json:"storagePath"`
 }
 
-// AssetSidecar is what StoreAssetInput holds as sidecars. Files that lay beside it and tell of its
-// making: .json, .txt, .xmp, .yaml, or the .png first frame of a video; at most 2 MB together. They
-// are read after the file itself, which is believed first. Of a file that is stored already they
-// are not looked at.
+// AssetSidecar is what StoreAssetInput holds as sidecars. Sidecar files with generation metadata:
+// .json, .txt, .xmp, .yaml, or the .png first frame of a video; at most 2 MB together. Metadata in
+// the file itself takes precedence. Ignored when the file is stored already.
 type AssetSidecar struct {
 	// Its name, for example fox.json. Required.
 	Filename string `json:"filename"`
@@ -33,11 +32,11 @@ type AssetSummary struct {
 	// One of Draft, PendingApproval, Approved, Rejected, Archived.
 	Status string   `json:"status"`
 	Tags   []string `json:"tags"`
-	// A JPEG preview; no credential is needed. Add ?size=256, 512, 1024 or 2048.
+	// A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048.
 	ThumbnailURL string `json:"thumbnail_url"`
 }
 
-// AssetFileToSend is what FindStoredInput holds as files. The files at hand.
+// AssetFileToSend is what FindStoredInput holds as files. The files to check.
 type AssetFileToSend struct {
 	// Required.
 	SHA1 string `json:"sha1"`
@@ -50,7 +49,7 @@ type AssetFileToSend struct {
 // order.
 type AssetFileTicket struct {
 	SHA1 string `json:"sha1"`
-	// The bytes are stored already; nothing need be sent.
+	// The bytes are stored already; no upload is needed.
 	Stored      bool   `json:"stored"`
 	SignedURL   string `json:"signedUrl,omitempty"`
 	StoragePath string `json:"storagePath,omitempty"`
@@ -64,10 +63,10 @@ type AssetUndoConflict struct {
 }
 
 // AssetUndoneVersion is what UndoOperationOutput holds as model_versions. Model versions that were
-// taken away or brought back.
+// deleted or restored.
 type AssetUndoneVersion struct {
 	ModelHash  string `json:"model_hash"`
 	VersionTag string `json:"version_tag"`
-	// true: taken away; false: back again.
+	// true: deleted; false: restored.
 	Deleted bool `json:"deleted"`
 }

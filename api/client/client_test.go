@@ -52,7 +52,7 @@ func says(status int, body string, header ...string) http.HandlerFunc {
 	}
 }
 
-const busy = `{"type":"about:blank","title":"A part of the service is down","status":503,"detail":"The index does not answer.","code":"INDEX_UNAVAILABLE","errors":[],"retryable":true,"request_id":"r1"}`
+const busy = `{"type":"about:blank","title":"A part of the service is down","status":503,"detail":"The index does not respond.","code":"INDEX_UNAVAILABLE","errors":[],"retryable":true,"request_id":"r1"}`
 
 func TestClient_PathQueryAndBodyCarryTheArguments(t *testing.T) {
 	t.Parallel()

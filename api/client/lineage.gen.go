@@ -10,7 +10,7 @@ import (
 type GetImagetoolEvolutionChainInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// A picture of the image-generation tool; asset_h is accepted for it. Required.
+	// An image of the image-generation tool; asset_h is accepted too. Required.
 	AssetID string `json:"asset_id"`
 	// Steps to follow each way. Default: 10.
 	MaxDepth int `json:"max_depth,omitempty"`
@@ -19,21 +19,19 @@ type GetImagetoolEvolutionChainInput struct {
 // GetImagetoolEvolutionChainOutput is the output of GetImagetoolEvolutionChain.
 type GetImagetoolEvolutionChainOutput struct {
 	AssetID string `json:"asset_id"`
-	// The jobs, each behind those it was made from. Empty when the image-generation tool did not make
-	// the asset.
+	// The jobs, parents first. Empty if the image-generation tool did not generate the asset.
 	Steps []LineageStep `json:"steps"`
 	// What to do when there are no steps.
 	Note string `json:"note,omitempty"`
-	// There are more than 500 steps.
+	// Whether there are more than 500 steps.
 	Truncated bool `json:"truncated"`
-	// There are more steps than max_depth.
+	// Whether there are more steps than max_depth.
 	HasMoreLevels bool `json:"has_more_levels"`
 }
 
-// GetImagetoolEvolutionChain shows how a picture of the image-generation tool evolved: its jobs
-// from parent to child, with prompt and command of each step. Jobs that are referred to but of
-// which the library has no picture appear as steps without asset. For other tools use
-// GetAssetLineage.
+// GetImagetoolEvolutionChain returns how an image of the image-generation tool evolved: its jobs
+// from parent to child, with prompt and command of each step. Jobs without an image in the library
+// are steps without asset. For other tools use GetAssetLineage.
 //
 // It needs the permission read and calls GET /api/v1/assets/{asset_id}/evolution-chain.
 func (c *Client) GetImagetoolEvolutionChain(ctx context.Context, in GetImagetoolEvolutionChainInput, opts ...Option) (GetImagetoolEvolutionChainOutput, error) {
@@ -58,19 +56,19 @@ type GetAssetLineageInput struct {
 // GetAssetLineageOutput is the output of GetAssetLineage.
 type GetAssetLineageOutput struct {
 	AssetH string `json:"asset_h"`
-	// The asset itself first, then by distance.
+	// The requested asset first, then by distance.
 	Nodes []LineageNode `json:"nodes"`
-	// Who was made from whom. Cycles are possible: files say what they like.
+	// Which file was made from which. Cycles are possible, since files can claim anything.
 	Edges []LineageEdge `json:"edges"`
-	// There is more than the 500 nodes that one answer holds.
+	// Whether there are more than 500 nodes.
 	Truncated bool `json:"truncated"`
-	// There are more levels than max_depth.
+	// Whether there are more levels than max_depth.
 	HasMoreLevels bool `json:"has_more_levels"`
 }
 
-// GetAssetLineage shows what an asset was made from and what was made from it, over any tools, as
-// nodes and edges. Each edge tells its evidence and whether the file or the uploader says so. Files
-// that are named as parents but are not in the library appear as nodes without asset.
+// GetAssetLineage returns what an asset was made from and what was made from it, across tools, as
+// nodes and edges. Each edge has its evidence and its source, the file or the uploader. Parents
+// that are not in the library are nodes without asset.
 //
 // It needs the permission read and calls GET /api/v1/assets/{asset_h}/lineage.
 func (c *Client) GetAssetLineage(ctx context.Context, in GetAssetLineageInput, opts ...Option) (GetAssetLineageOutput, error) {
@@ -93,7 +91,7 @@ type GetExtractionReportOutput struct {
 	Partial int64 `json:"partial"`
 	// Assets whose files hold no generation metadata.
 	None int64 `json:"none"`
-	// Assets stored before reports were kept; run vitrine reextract --all to add theirs.
+	// Assets stored before reports were recorded; run vitrine reextract --all to add theirs.
 	NotRecorded int64 `json:"not_recorded"`
 	// Why files hold no or only partial generation metadata, the most frequent reason first.
 	Reasons []LineageReportReason `json:"reasons"`

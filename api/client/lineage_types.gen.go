@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// LineageSession is what GetCreativeSessionOutput holds as sessions. The asset's session, with
-// time_window also those near it; oldest first.
+// LineageSession is what GetCreativeSessionOutput holds as sessions. The asset's session and, with
+// time_window, those near it; oldest first.
 type LineageSession struct {
 	StartedAt  time.Time `json:"started_at"`
 	EndedAt    time.Time `json:"ended_at"`
 	AssetCount int       `json:"asset_count"`
-	// Whether the asset asked about is in it.
+	// Whether the requested asset is in it.
 	ContainsAsset bool `json:"contains_asset"`
-	// In order of their making.
+	// Oldest first.
 	Assets []LineageSessionAsset `json:"assets"`
 }
 
-// LineageSessionAsset is what LineageSession holds as assets. In order of their making.
+// LineageSessionAsset is what LineageSession holds as assets. Oldest first.
 type LineageSessionAsset struct {
 	// SHA-1 of the bytes, 40 hex digits: the asset's identity.
 	AssetH      string `json:"asset_h"`
@@ -29,14 +29,14 @@ type LineageSessionAsset struct {
 	// One of Draft, PendingApproval, Approved, Rejected, Archived.
 	Status string   `json:"status"`
 	Tags   []string `json:"tags"`
-	// A JPEG preview; no credential is needed. Add ?size=256, 512, 1024 or 2048.
+	// A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048.
 	ThumbnailURL string    `json:"thumbnail_url"`
 	CreatedAt    time.Time `json:"created_at"`
 	// 0 for the first of a session.
 	SecondsSincePrevious int64   `json:"seconds_since_previous"`
 	Prompt               *string `json:"prompt"`
 	Negative             *string `json:"negative"`
-	// The image tool's command; empty for other tools or when the file does not say.
+	// The image tool's command; empty for other tools or if unknown.
 	Command string `json:"command"`
 	JobID   string `json:"job_id"`
 	JobType string `json:"job_type"`
@@ -44,80 +44,78 @@ type LineageSessionAsset struct {
 	Version string `json:"version"`
 }
 
-// LineageStep is what GetImagetoolEvolutionChainOutput holds as steps. The jobs, each behind those
-// it was made from. Empty when the image-generation tool did not make the asset.
+// LineageStep is what GetImagetoolEvolutionChainOutput holds as steps. The jobs, parents first.
+// Empty if the image-generation tool did not generate the asset.
 type LineageStep struct {
-	// The job's id, or the asset's hash where its file names no job.
+	// The job's id, or the asset's hash if its file has no job id.
 	ID string `json:"id"`
 	// Ids of the steps it was made from.
 	MadeFrom []string `json:"made_from"`
-	// 0 for the step of the asset asked about, negative for what led to it, positive for what came of
-	// it.
+	// 0 for the step of the requested asset, negative for earlier steps, positive for later ones.
 	Depth int `json:"depth"`
 	// true for a step that is another member's private generation; then job_type is private and asset,
 	// prompt and command are empty.
 	Redacted bool `json:"redacted"`
-	// false for a job that is known by mention only.
+	// false for a job that is only referenced.
 	InLibrary bool   `json:"in_library"`
 	JobID     string `json:"job_id"`
 	JobType   string `json:"job_type"`
-	// What was done: upscaled, variations, …; empty for a first prompt or when the file does not
-	// say.
+	// Command: upscaled, variations, …; empty for a first prompt or if unknown.
 	Command string  `json:"command"`
 	Version string  `json:"version"`
 	Prompt  *string `json:"prompt"`
 	// The command's flags without their dashes.
 	Flags     map[string]string `json:"flags"`
 	CreatedAt *time.Time        `json:"created_at,omitempty"`
-	// The picture that the chain goes through; null when the library has none of the job.
+	// The image that the chain continues from; null if the library has none of the job.
 	Asset *AssetSummary `json:"asset"`
-	// Further pictures of the same job.
+	// Other images of the same job.
 	OtherAssetHs []string `json:"other_asset_hs"`
 }
 
-// LineageNode is what GetAssetLineageOutput holds as nodes. The asset itself first, then by
+// LineageNode is what GetAssetLineageOutput holds as nodes. The requested asset first, then by
 // distance.
 type LineageNode struct {
-	// The asset's hash, or a made-up id for a file that is not in the library.
+	// The asset's hash, or a generated id for a file that is not in the library.
 	ID string `json:"id"`
-	// 0 for the asset asked about, negative for ancestors, positive for descendants.
+	// 0 for the requested asset, negative for ancestors, positive for descendants.
 	Depth int `json:"depth"`
-	// false for a file that is known by mention only, or is in the trash.
+	// false for a file that is only referenced, or is in the trash.
 	InLibrary bool `json:"in_library"`
-	// null when it is not in the library.
+	// null if it is not in the library.
 	Asset *AssetSummary `json:"asset"`
-	// The program that made it; empty when unknown.
+	// The program that generated it; empty if unknown.
 	Tool      string     `json:"tool"`
 	CreatedAt *time.Time `json:"created_at,omitempty"`
-	// File name, as the asset has it or as the child's file gives it.
+	// File name of the asset, or the name in the child's file.
 	Name string `json:"name"`
-	// Hash of the file as its child's file or uploader gives it, or c2pa: and its id in content
-	// credentials; empty for assets.
+	// Hash in the child's file or from the uploader, or c2pa: and the id in content credentials; empty
+	// for assets.
 	Hash string `json:"hash"`
-	// The image tool's job; empty when unknown.
+	// The image tool's job; empty if unknown.
 	JobID string `json:"job_id"`
 }
 
-// LineageEdge is what GetAssetLineageOutput holds as edges. Who was made from whom. Cycles are
-// possible: files say what they like.
+// LineageEdge is what GetAssetLineageOutput holds as edges. Which file was made from which. Cycles
+// are possible, since files can claim anything.
 type LineageEdge struct {
 	// Node id.
 	Child string `json:"child"`
 	// Node id.
 	Parent string `json:"parent"`
-	// What the parent was to the child: input_image, init_image, mask, controlnet_image, input_video,
-	// c2pa_ingredient, imagetool_job, …; parent_asset_h where the uploader named it;
-	// same_seed_workflow for siblings, of which neither was made from the other.
+	// Role of the parent: input_image, init_image, mask, controlnet_image, input_video,
+	// c2pa_ingredient, imagetool_job, …; parent_asset_h if given by the uploader; same_seed_workflow
+	// for siblings, where neither was made from the other.
 	Kind string `json:"kind"`
-	// By what the parent was recognised, or could be. A hash is proof; content credentials name a file
-	// by an id; a name counts when one asset bears it. One of hash, c2pa, imagetool_job, name,
-	// uploader, same_seed_workflow.
+	// How the parent was identified: hash (proof), id in content credentials, job id, or a file name
+	// that only one asset has. One of hash, c2pa, imagetool_job, name, uploader, same_seed_workflow.
 	Evidence string `json:"evidence"`
-	// Whether the child's file says so, or its uploader. One of extracted, client_asserted.
+	// Whether the parent comes from the child's file or from its uploader. One of extracted,
+	// client_asserted.
 	LineageSource string `json:"lineage_source"`
-	// Whether the parent is an asset of the library. It becomes one when the file is stored later.
+	// Whether the parent is in the library.
 	Resolved bool `json:"resolved"`
-	// The workflow node that loaded the parent; empty outside graphs.
+	// Id of the workflow node that loaded the parent; empty outside node graphs.
 	NodeID string `json:"node_id"`
 }
 

@@ -11,8 +11,8 @@ import (
 type SearchModelsInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// Words that a model's name, display name or description must all contain. Case, blanks, hyphens
-	// and underscores do not matter.
+	// Words that must all occur in the name, display name or description. Case, spaces, hyphens and
+	// underscores are ignored.
 	Query string `json:"query,omitempty"`
 	// checkpoint, unet, lora, vae, clip, controlnet, upscaler, embedding, ip_adapter, llm, …
 	ModelType string `json:"model_type,omitempty"`
@@ -34,9 +34,9 @@ type SearchModelsOutput struct {
 	Offset int `json:"offset"`
 }
 
-// SearchModels finds the checkpoints, LoRAs and other models that the tenant's assets were made
-// with, by part of their name or description, type and base model, each with how many assets use
-// it. Without arguments lists all.
+// SearchModels finds the checkpoints, LoRAs and other models of the tenant's assets by part of
+// their name or description, type and base model, each with how many assets use it. Without
+// arguments lists all.
 //
 // It needs the permission read and calls GET /api/v1/models.
 func (c *Client) SearchModels(ctx context.Context, in SearchModelsInput, opts ...Option) (SearchModelsOutput, error) {
@@ -47,44 +47,44 @@ func (c *Client) SearchModels(ctx context.Context, in SearchModelsInput, opts ..
 type GetModelDetailsInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// The model, as SearchModels gives it. Required.
+	// The model_hash that SearchModels returns. Required.
 	ModelHash string `json:"model_hash"`
 }
 
 // GetModelDetailsOutput is the output of GetModelDetails.
 type GetModelDetailsOutput struct {
-	// The model's identity: one per type and name.
+	// Identifies a model by type and name.
 	ModelHash string `json:"model_hash"`
 	// checkpoint, unet, lora, vae, clip, controlnet, upscaler, embedding, …
 	Type string `json:"type"`
-	// As the first file that used it names it.
+	// Name in the first file that used it.
 	Name        string `json:"name"`
 	DisplayName string `json:"display_name"`
 	Description string `json:"description"`
-	// sdxl, flux, sd15, …; empty while no file tells.
+	// sdxl, flux, sd15, …; empty if unknown.
 	BaseModel string `json:"base_model"`
-	// Hashes of its bytes, as files give them.
+	// Content hashes found in files.
 	ContentHashes []string `json:"content_hashes"`
-	// Words that call it up in a prompt, where known.
+	// Words that trigger it in a prompt, if known.
 	TriggerWords []string `json:"trigger_words"`
-	// Assets made with it; those in the trash do not count.
+	// Number of assets that use it, without those in the trash.
 	UsageCount int `json:"usage_count"`
-	// When the newest of them was made.
+	// When the newest of them was created.
 	LastUsedAt   *time.Time `json:"last_used_at"`
 	VersionCount int        `json:"version_count"`
-	// When the library first met it.
+	// When it was added to the library.
 	CreatedAt time.Time `json:"created_at"`
-	// Pictures among the assets made with it.
+	// Number of images among its assets.
 	PreviewCount int `json:"preview_count"`
-	// Up to 6 of them, approved ones first, then the newest.
+	// Up to 6 of the images, approved ones first, then the newest.
 	Previews []ModelPreview `json:"previews"`
-	// The versions that people keep notes on, the newest first.
+	// Versions, newest first.
 	Versions []ModelVersion `json:"versions"`
 }
 
-// GetModelDetails gives one model: its names, hashes and trigger words, how many assets were made
-// with it, some of their pictures, and its versions. To see all of those assets, search for model:
-// with its name.
+// GetModelDetails returns one model: names, hashes and trigger words, the number of assets that use
+// it, some of their images, and its versions. To see all of those assets, search for model: with
+// its name.
 //
 // It needs the permission read and calls GET /api/v1/models/{model_hash}.
 func (c *Client) GetModelDetails(ctx context.Context, in GetModelDetailsInput, opts ...Option) (GetModelDetailsOutput, error) {
@@ -95,19 +95,19 @@ func (c *Client) GetModelDetails(ctx context.Context, in GetModelDetailsInput, o
 type GetAssetModelsInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// The asset; asset_h is accepted for it. Required.
+	// The asset; asset_h is accepted too. Required.
 	AssetHash string `json:"asset_hash"`
 }
 
 // GetAssetModelsOutput is the output of GetAssetModels.
 type GetAssetModelsOutput struct {
 	AssetHash string `json:"asset_hash"`
-	// Those that the file tells of first, in load order.
+	// Models from the file first, in load order.
 	Models []ModelAssetModel `json:"models"`
 }
 
-// GetAssetModels gives the models that an asset was made with: type, base model, weights, and
-// whether the file itself or somebody says so. An asset that the tenant does not hold has no
+// GetAssetModels returns the models an asset was generated with: type, base model, weights, and
+// whether they come from the file or were linked by hand. An asset that does not exist has no
 // models.
 //
 // It needs the permission read and calls GET /api/v1/assets/{asset_hash}/models.
@@ -119,33 +119,33 @@ func (c *Client) GetAssetModels(ctx context.Context, in GetAssetModelsInput, opt
 type LinkModelToAssetInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// The model, as SearchModels gives it. Required.
+	// The model_hash that SearchModels returns. Required.
 	ModelHash string `json:"model_hash"`
-	// The asset; asset_h is accepted for it. Required.
+	// The asset; asset_h is accepted too. Required.
 	AssetHash string `json:"asset_hash"`
-	// The weight it was applied with, for LoRAs and the like; null for checkpoints.
+	// Weight, for LoRAs and similar models; null for checkpoints.
 	ModelWeight *float64 `json:"model_weight,omitempty"`
-	// Who or what says so: manual_tag, agent, hash_match, filename, … Not extracted, which is the
-	// file's own word. Default: manual_tag.
+	// Where the information comes from: manual_tag, agent, hash_match, filename, … Not extracted,
+	// which is reserved for the file. Default: manual_tag.
 	DetectionSource string `json:"detection_source,omitempty"`
 }
 
 // LinkModelToAssetOutput is the output of LinkModelToAsset.
 type LinkModelToAssetOutput struct {
 	AssetHash string `json:"asset_hash"`
-	// The link as it is now.
+	// The current link.
 	Model ModelAssetModel `json:"model"`
-	// false when the same link was there already.
+	// false if the same link existed already.
 	Changed bool `json:"changed"`
-	// Pass to UndoOperation to take this write back. Empty when nothing changed.
+	// Pass to UndoOperation to revert this write. Empty when nothing changed.
 	OperationID string `json:"operation_id,omitempty"`
 	// Pass as min_index_token to a search that must see this write.
 	IndexToken string `json:"index_token,omitempty"`
 }
 
-// LinkModelToAsset records that an asset was made with a model, for files that do not tell. It
-// stands beside what the file says and is found by model, checkpoint and lora searches. Repeating
-// it with another weight changes the weight.
+// LinkModelToAsset links a model to an asset whose file does not name it. Links are stored beside
+// the models from the file and are found by model, checkpoint and lora searches. Repeating it with
+// another weight changes the weight.
 //
 // It needs the permission write and calls POST /api/v1/assets/{asset_hash}/models.
 func (c *Client) LinkModelToAsset(ctx context.Context, in LinkModelToAssetInput, opts ...Option) (LinkModelToAssetOutput, error) {
@@ -156,21 +156,21 @@ func (c *Client) LinkModelToAsset(ctx context.Context, in LinkModelToAssetInput,
 type GetModelVersionsInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// The model, as SearchModels gives it. Required.
+	// The model_hash that SearchModels returns. Required.
 	ModelHash string `json:"model_hash"`
-	// Adds versions that were taken away.
+	// Includes deleted versions.
 	IncludeDeleted bool `json:"include_deleted,omitempty"`
 }
 
 // GetModelVersionsOutput is the output of GetModelVersions.
 type GetModelVersionsOutput struct {
 	ModelHash string `json:"model_hash"`
-	// The newest first, by when they were trained.
+	// Newest first, by training date.
 	Versions []ModelVersion `json:"versions"`
 }
 
-// GetModelVersions gives the versions of a model that people keep notes on: training, quality
-// score, and which are recommended.
+// GetModelVersions returns the versions of a model: training, quality score, and which are
+// recommended.
 //
 // It needs the permission read and calls GET /api/v1/models/{model_hash}/versions.
 func (c *Client) GetModelVersions(ctx context.Context, in GetModelVersionsInput, opts ...Option) (GetModelVersionsOutput, error) {
@@ -181,19 +181,19 @@ func (c *Client) GetModelVersions(ctx context.Context, in GetModelVersionsInput,
 type AddModelVersionInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// The model, as SearchModels gives it. Required.
+	// The model_hash that SearchModels returns. Required.
 	ModelHash string `json:"model_hash"`
-	// Names the version, for example v2-fp16. Unique within the model. Required.
+	// Tag of the version, for example v2-fp16. Unique within the model. Required.
 	VersionTag string `json:"version_tag"`
-	// What is new in it.
+	// Release notes.
 	VersionNotes   string `json:"version_notes,omitempty"`
 	TrainingSteps  *int64 `json:"training_steps,omitempty"`
 	TrainingEpochs *int64 `json:"training_epochs,omitempty"`
-	// Settings of the training, any object of up to 64 KB.
+	// Training settings, any object of up to 64 KB.
 	TrainingConfig map[string]any `json:"training_config,omitempty"`
 	// 0 to 10.
 	QualityScore *float64 `json:"quality_score,omitempty"`
-	// Marks it as one to use.
+	// Marks it as recommended.
 	IsRecommended bool `json:"is_recommended,omitempty"`
 	// When it was trained.
 	TrainedAt *time.Time `json:"trained_at,omitempty"`
@@ -203,13 +203,12 @@ type AddModelVersionInput struct {
 type AddModelVersionOutput struct {
 	ModelHash string       `json:"model_hash"`
 	Version   ModelVersion `json:"version"`
-	// Pass to UndoOperation to take this write back. Empty when nothing changed.
+	// Pass to UndoOperation to revert this write. Empty when nothing changed.
 	OperationID string `json:"operation_id,omitempty"`
 }
 
-// AddModelVersion notes a version of a model: its tag, what is new, how it was trained, how good it
-// is, whether to use it. Undoing it takes the version away; GetModelVersions shows it with
-// include_deleted.
+// AddModelVersion adds a version to a model: tag, notes, training, quality score, whether it is
+// recommended. Undoing it deletes the version; GetModelVersions shows it with include_deleted.
 //
 // It needs the permission write and calls POST /api/v1/models/{model_hash}/versions.
 func (c *Client) AddModelVersion(ctx context.Context, in AddModelVersionInput, opts ...Option) (AddModelVersionOutput, error) {

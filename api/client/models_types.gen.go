@@ -9,39 +9,38 @@ import (
 
 // Model is what SearchModelsOutput holds as data. The most used first.
 type Model struct {
-	// The model's identity: one per type and name.
+	// Identifies a model by type and name.
 	ModelHash string `json:"model_hash"`
 	// checkpoint, unet, lora, vae, clip, controlnet, upscaler, embedding, …
 	Type string `json:"type"`
-	// As the first file that used it names it.
+	// Name in the first file that used it.
 	Name        string `json:"name"`
 	DisplayName string `json:"display_name"`
 	Description string `json:"description"`
-	// sdxl, flux, sd15, …; empty while no file tells.
+	// sdxl, flux, sd15, …; empty if unknown.
 	BaseModel string `json:"base_model"`
-	// Hashes of its bytes, as files give them.
+	// Content hashes found in files.
 	ContentHashes []string `json:"content_hashes"`
-	// Words that call it up in a prompt, where known.
+	// Words that trigger it in a prompt, if known.
 	TriggerWords []string `json:"trigger_words"`
-	// Assets made with it; those in the trash do not count.
+	// Number of assets that use it, without those in the trash.
 	UsageCount int `json:"usage_count"`
-	// When the newest of them was made.
+	// When the newest of them was created.
 	LastUsedAt   *time.Time `json:"last_used_at"`
 	VersionCount int        `json:"version_count"`
-	// When the library first met it.
+	// When it was added to the library.
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// ModelPreview is what GetModelDetailsOutput holds as previews. Up to 6 of them, approved ones
-// first, then the newest.
+// ModelPreview is what GetModelDetailsOutput holds as previews. Up to 6 of the images, approved
+// ones first, then the newest.
 type ModelPreview struct {
 	AssetH string `json:"asset_h"`
-	// A JPEG preview; no credential is needed.
+	// A JPEG preview; no API key is needed.
 	ThumbnailURL string `json:"thumbnail_url"`
 }
 
-// ModelVersion is what GetModelDetailsOutput holds as versions. The versions that people keep notes
-// on, the newest first.
+// ModelVersion is what GetModelDetailsOutput holds as versions. Versions, newest first.
 type ModelVersion struct {
 	VersionTag     string `json:"version_tag"`
 	VersionNotes   string `json:"version_notes"`
@@ -55,30 +54,30 @@ type ModelVersion struct {
 	TrainedAt     *time.Time `json:"trained_at"`
 	// When it was added.
 	CreatedAt time.Time `json:"created_at"`
-	// The credential that added it.
+	// The key that added it.
 	CreatedBy string     `json:"created_by"`
 	DeletedAt *time.Time `json:"deleted_at"`
 }
 
-// ModelAssetModel is what GetAssetModelsOutput holds as models. Those that the file tells of first,
-// in load order.
+// ModelAssetModel is what GetAssetModelsOutput holds as models. Models from the file first, in load
+// order.
 type ModelAssetModel struct {
 	ModelHash string `json:"model_hash"`
 	Type      string `json:"type"`
-	// As the asset's file names it.
+	// Name in the asset's file.
 	Name        string `json:"name"`
 	DisplayName string `json:"display_name"`
 	BaseModel   string `json:"base_model"`
-	// null for checkpoints and where nobody says.
+	// null for checkpoints and if unknown.
 	ModelWeight *float64 `json:"model_weight"`
-	// Where a LoRA was applied to the text encoder with another weight.
+	// Weight on the text encoder, if it differs.
 	ClipWeight *float64 `json:"clip_weight"`
-	// extracted: the file says so; any other: somebody does.
+	// extracted: from the file; any other value: linked with LinkModelToAsset.
 	DetectionSource string `json:"detection_source"`
 	// Load order within the detection source, from 0.
 	Sequence int `json:"sequence"`
-	// The loader's node; empty outside node graphs.
+	// Id of the loader node; empty outside node graphs.
 	NodeID string `json:"node_id"`
-	// As the file gives it; empty when it does not.
+	// Hash in the file; empty if it has none.
 	ContentHash string `json:"content_hash"`
 }

@@ -16,57 +16,60 @@ type SearchAssetsInput struct {
 	// tag:portrait, seed:123, created:2026-01..2026-03, with AND, OR, NOT, -, parentheses and *. Empty
 	// lists everything, newest first.
 	Query string `json:"query,omitempty"`
-	// How words match: exact values, partial names, fuzzy spelling, fulltext, boolean (as written,
-	// read strictly), smart. One of exact, partial, fuzzy, fulltext, boolean, smart. Default: smart.
+	// How words match: exact (whole values), partial (parts of names), fuzzy (misspellings), fulltext,
+	// boolean (strict syntax), smart (fulltext and vector search). One of exact, partial, fuzzy,
+	// fulltext, boolean, smart. Default: smart.
 	SearchMode string `json:"search_mode,omitempty"`
-	// A vector to search by instead of query.
+	// A query vector, instead of query.
 	QueryVector []float64 `json:"query_vector,omitempty"`
-	// Assets whose meaning is near this one's.
+	// Finds assets with embeddings similar to this asset's.
 	SimilarToAssetH string `json:"similar_to_asset_h,omitempty"`
 	// Required with query_vector and similar_to_asset_h.
 	EmbeddingConfigurationH string `json:"embedding_configuration_h,omitempty"`
-	// Conditions beside the query.
+	// Filters in addition to the query.
 	Filters *SearchFilters `json:"filters,omitempty"`
-	// relevance is newest first where there is nothing to rank by. One of relevance, created, updated,
-	// title, filename, status, size, width, height, megapixels, duration, steps, cfg, seed. Default:
-	// relevance.
+	// Sort order. relevance means newest first if the query has no words to rank by. One of relevance,
+	// created, updated, title, filename, status, size, width, height, megapixels, duration, steps,
+	// cfg, seed. Default: relevance.
 	OrderBy string `json:"order_by,omitempty"`
-	// Direction of order_by; names go up and everything else down when left out. One of asc, desc.
+	// Sort direction; by default ascending for names and descending for everything else. One of asc,
+	// desc.
 	Order string `json:"order,omitempty"`
 	// Results per page. Default: 20.
 	Limit int `json:"limit,omitempty"`
-	// Results to pass over.
+	// Results to skip.
 	Offset int `json:"offset,omitempty"`
-	// * to walk through all results; then each next_cursor.
+	// Cursor pagination: * for the first page, then the next_cursor of each response.
 	Cursor string `json:"cursor,omitempty"`
-	// Whether results carry relevance_score. Default: true.
+	// Whether results have a relevance_score. Default: true.
 	IncludeScore *bool `json:"include_score,omitempty"`
-	// Whether results show where the words were found.
+	// Whether results have highlights.
 	Highlight bool `json:"highlight,omitempty"`
-	// index_token of a write that the results must show.
+	// index_token of a write that the results must include.
 	MinIndexToken string `json:"min_index_token,omitempty"`
 }
 
 // SearchAssetsOutput is the output of SearchAssets.
 type SearchAssetsOutput struct {
 	Data []SearchHit `json:"data"`
-	// All results, of which data is one page.
+	// Total number of results; data is one page of them.
 	Total  int64 `json:"total"`
 	Limit  int   `json:"limit"`
 	Offset int   `json:"offset"`
-	// The offset of the next page; absent on the last one.
+	// The offset of the next page; absent on the last page.
 	NextOffset *int `json:"next_offset,omitempty"`
-	// Of a walk: the next page's cursor, good for three minutes; absent on the last one.
+	// The cursor of the next page, valid for three minutes; absent on the last page.
 	NextCursor string `json:"next_cursor,omitempty"`
-	// How the query was read.
+	// How the query was parsed.
 	Interpretation SearchInterpretation `json:"interpretation"`
-	// Another spelling, where the words find less than three assets or one of them occurs nowhere.
+	// The query with another spelling, if the words match fewer than three assets or one of them
+	// occurs nowhere.
 	DidYouMean *SearchSpellingSuggestion `json:"did_you_mean,omitempty"`
-	// What this answer lacks: semantic (ranked by words only), index_behind (the awaited write is not
-	// shown yet), index_incomplete (the index had to be made anew or is being compared with the
-	// library; assets may be missing until that is done).
+	// What is missing from this response: semantic (no vector search), index_behind (the write of
+	// min_index_token is not included yet), index_incomplete (the index is being rebuilt or
+	// reconciled; assets may be missing until then).
 	Degraded []string `json:"degraded"`
-	// Milliseconds inside the index.
+	// Milliseconds spent in OpenSearch.
 	TookMS int64 `json:"took_ms"`
 }
 
@@ -94,10 +97,9 @@ type GetAssetDetailsInput struct {
 	AssetH string `json:"asset_h"`
 	// Adds download_url, a link to the original bytes that is valid for 5 minutes.
 	IncludeDownloadURL bool `json:"include_download_url,omitempty"`
-	// Adds everything the file carries as metadata and its whole workflow graph; this can be tens of
-	// kilobytes.
+	// Adds all metadata of the file and its whole workflow graph; this can be tens of kilobytes.
 	IncludeRawMetadata bool `json:"include_raw_metadata,omitempty"`
-	// Adds a preview picture: a JPEG without metadata of at most 200 KB.
+	// Adds a preview image: a JPEG of at most 200 KB, without metadata.
 	IncludeImage bool `json:"include_image,omitempty"`
 }
 
@@ -112,13 +114,13 @@ type GetAssetDetailsOutput struct {
 	// One of Draft, PendingApproval, Approved, Rejected, Archived.
 	Status string   `json:"status"`
 	Tags   []string `json:"tags"`
-	// A JPEG preview; no credential is needed. Add ?size=256, 512, 1024 or 2048.
+	// A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048.
 	ThumbnailURL string `json:"thumbnail_url"`
 	// Paths of the collections it is in.
 	Collections []string `json:"collections"`
 	// Bytes.
 	Size int64 `json:"size"`
-	// Pixels of the file; 0 when it has none.
+	// Width of the file in pixels; 0 if it has none.
 	Width  int `json:"width"`
 	Height int `json:"height"`
 	// Milliseconds; 0 for stills.
@@ -129,36 +131,36 @@ type GetAssetDetailsOutput struct {
 	CreatedAt time.Time `json:"created_at"`
 	StoredAt  time.Time `json:"stored_at"`
 	UpdatedAt time.Time `json:"updated_at"`
-	// Where the importer found it.
+	// Path it was imported from.
 	SourcePath string `json:"source_path"`
 	// What the uploader sent as asset_metadata.
 	AssetMetadata map[string]any `json:"asset_metadata,omitempty"`
-	// null when the file carries no prompt.
+	// null if the file has no prompt.
 	Prompts *SearchPrompts `json:"prompts"`
-	// Every model that was loaded, in load order.
+	// Every loaded model, in load order.
 	Models []SearchModel `json:"models"`
-	// null when the file carries no workflow graph.
+	// null if the file has no workflow graph.
 	Workflow *SearchWorkflow `json:"workflow"`
-	// Settings of the primary sampling pass; null when the file does not say.
+	// Parameters of the primary sampling pass; null if the file has none.
 	GenerationParameters *SearchParameters `json:"generation_parameters"`
 	// Every sampling pass, the primary first.
 	Samplers []SamplerPass `json:"samplers"`
-	// The upscaling second pass, where the file tells of one.
+	// The upscaling second pass, if the file records one.
 	Hires *Hires `json:"hires,omitempty"`
 	// Further prompts: areas, characters, encoders.
 	Regions    []PromptRegion   `json:"regions"`
 	Provenance SearchProvenance `json:"provenance"`
-	// null unless the image-generation tool made the file.
+	// null unless the image-generation tool generated the file.
 	ImagetoolMetadata *SearchImagetool `json:"imagetool_metadata"`
 	// Content credentials, unverified.
 	C2PA      *C2PA           `json:"c2pa,omitempty"`
 	Embedding SearchEmbedding `json:"embedding"`
-	// As the file states its rights.
+	// The copyright notice in the file.
 	Copyright string `json:"copyright"`
-	// How much of its making the file tells, and why something is missing: why there is no prompt.
-	// null for assets stored without being read.
+	// How much generation metadata the file has, and why some is missing, for example why there is no
+	// prompt. null for assets stored without extraction.
 	Extraction *ExtractionReport `json:"extraction"`
-	// What could not be read of the file's data.
+	// Metadata that could not be read.
 	Warnings []string `json:"warnings"`
 	// Places in the file that contradict each other.
 	Conflicts         []Conflict `json:"conflicts"`
@@ -168,7 +170,7 @@ type GetAssetDetailsOutput struct {
 	ExtractedMetadata json.RawMessage `json:"extracted_metadata,omitempty"`
 	// The executed graph, with include_raw_metadata.
 	WorkflowGraph json.RawMessage `json:"workflow_graph,omitempty"`
-	// Where each field was read, and by which rule.
+	// Where in the file each field was found, and by which rule.
 	Evidence []Evidence `json:"evidence"`
 	// Whether the preview was included, with include_image.
 	PreviewImage *SearchPreviewReport `json:"preview_image,omitempty"`
@@ -176,8 +178,8 @@ type GetAssetDetailsOutput struct {
 	Attachments []Attachment `json:"attachments,omitempty"`
 }
 
-// GetAssetDetails gives one asset with everything that is known of its making: prompts, models,
-// settings, workflow, parents, provenance. What the file does not say is null or empty.
+// GetAssetDetails returns one asset with its generation metadata: prompts, models, settings,
+// workflow, parents, provenance. Values that the file does not have are null or empty.
 //
 // It needs the permission read and calls GET /api/v1/assets/{asset_h}.
 func (c *Client) GetAssetDetails(ctx context.Context, in GetAssetDetailsInput, opts ...Option) (GetAssetDetailsOutput, error) {
@@ -188,40 +190,40 @@ func (c *Client) GetAssetDetails(ctx context.Context, in GetAssetDetailsInput, o
 type GetFacetsInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// Counts the assets that this query finds; empty counts all.
+	// Counts the assets that match this query; empty counts all.
 	Query string `json:"query,omitempty"`
 	// How words match, as in SearchAssets. One of exact, partial, fuzzy, fulltext, boolean, smart.
 	// Default: smart.
 	SearchMode string `json:"search_mode,omitempty"`
-	// Conditions beside the query.
+	// Filters in addition to the query.
 	Filters *SearchFilters `json:"filters,omitempty"`
-	// What to count by: model, checkpoint, lora, tool, sampler, status, tag, mime_type, created:month,
-	// steps, cfg, dimensions, …; the usual ones when left out.
+	// Facets to count: model, checkpoint, lora, tool, sampler, status, tag, mime_type, created:month,
+	// steps, cfg, dimensions, …; the most common ones by default.
 	Facets []string `json:"facets,omitempty"`
-	// Values already chosen, by facet. They narrow the counts of all other facets, not of their own.
+	// Selected values by facet. They filter the counts of all other facets, not of their own.
 	Selections map[string][]string `json:"selections,omitempty"`
 	// Values per facet. Default: 20.
 	Size int `json:"size,omitempty"`
-	// index_token of a write that the counts must show.
+	// index_token of a write that the counts must include.
 	MinIndexToken string `json:"min_index_token,omitempty"`
 }
 
 // GetFacetsOutput is the output of GetFacets.
 type GetFacetsOutput struct {
-	// One entry per facet, in the order asked for.
+	// One entry per facet, in the requested order.
 	Facets []SearchFacetCounts `json:"facets"`
-	// Assets that the query and all selections leave.
+	// Assets that match the query and all selections.
 	Total int64 `json:"total"`
-	// How the query was read.
+	// How the query was parsed.
 	Interpretation SearchInterpretation `json:"interpretation"`
-	// What the counts lack, as in SearchAssets.
+	// What is missing from the counts, as in SearchAssets.
 	Degraded []string `json:"degraded"`
 	TookMS   int64    `json:"took_ms"`
 }
 
-// GetFacets counts the assets that a query finds by model, LoRA, tool, sampler, status, tag, type,
-// month and more, with how many have no value. Counts stay alive under several selections. Shows
-// what a library holds in one call.
+// GetFacets counts the assets that match a query by model, LoRA, tool, sampler, status, tag, type,
+// month and more, and those without a value. Supports multiple selections. Gives an overview of a
+// library in one call.
 //
 // It needs the permission search and calls POST /api/v1/assets/facets.
 func (c *Client) GetFacets(ctx context.Context, in GetFacetsInput, opts ...Option) (GetFacetsOutput, error) {
@@ -237,24 +239,24 @@ type ExplainQueryInput struct {
 	// How words match, as in SearchAssets. One of exact, partial, fuzzy, fulltext, boolean, smart.
 	// Default: smart.
 	SearchMode string `json:"search_mode,omitempty"`
-	// Reads the query strictly, as the mode boolean and pipelines do: a slip is an error.
+	// Strict syntax, as in the mode boolean and in pipelines: syntax errors are not corrected.
 	Strict bool `json:"strict,omitempty"`
 }
 
 // ExplainQueryOutput is the output of ExplainQuery.
 type ExplainQueryOutput struct {
 	Query string `json:"query"`
-	// The query as it was understood, in a canonical notation.
+	// The parsed query in canonical notation.
 	Tree     string         `json:"tree"`
 	Warnings []QueryWarning `json:"warnings"`
-	// The query as it would be written without slips.
+	// The query with corrected syntax.
 	Repaired string `json:"repaired"`
-	// What is sent to OpenSearch.
+	// The request to OpenSearch.
 	DSL map[string]any `json:"dsl"`
 }
 
-// ExplainQuery shows how a query is understood: its tree, its warnings with positions and
-// suggestions, and what is sent to the index.
+// ExplainQuery shows how a query is parsed: its tree, warnings with positions and suggestions, and
+// the request to OpenSearch.
 //
 // It needs the permission search and calls POST /api/v1/query/explain.
 func (c *Client) ExplainQuery(ctx context.Context, in ExplainQueryInput, opts ...Option) (ExplainQueryOutput, error) {
@@ -265,9 +267,9 @@ func (c *Client) ExplainQuery(ctx context.Context, in ExplainQueryInput, opts ..
 type SuggestQueryInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// The query as typed so far; what stands at its end is completed.
+	// The query as typed so far; its end is completed.
 	Query string `json:"query,omitempty"`
-	// Suggestions at most. Default: 10.
+	// Maximum number of suggestions. Default: 10.
 	Limit int `json:"limit,omitempty"`
 }
 
@@ -278,9 +280,9 @@ type SuggestQueryOutput struct {
 	Suggestions []SearchSuggestion `json:"suggestions"`
 }
 
-// SuggestQuery completes what is being typed at the end of a query: values of tags, models, tools
-// and every other field that has a list of values, with how many assets have them, and names of
-// fields. Counts may be 30 seconds old.
+// SuggestQuery completes the end of a query while it is typed: values of tags, models, tools and
+// every other field with a list of values, with the number of assets, and field names. Counts may
+// be 30 seconds old.
 //
 // It needs the permission search and calls GET /api/v1/query/suggest.
 func (c *Client) SuggestQuery(ctx context.Context, in SuggestQueryInput, opts ...Option) (SuggestQueryOutput, error) {
@@ -293,19 +295,18 @@ type ListSavedSearchesInput struct {
 	TenantID string `json:"tenant_id,omitempty"`
 	// Saved searches per page. Default: 50.
 	Limit int `json:"limit,omitempty"`
-	// Saved searches to pass over.
+	// Saved searches to skip.
 	Offset int `json:"offset,omitempty"`
 }
 
 // ListSavedSearchesOutput is the output of ListSavedSearches.
 type ListSavedSearchesOutput struct {
-	// By name.
+	// Sorted by name.
 	Data  []SearchSaved `json:"data"`
 	Total int           `json:"total"`
 }
 
-// ListSavedSearches lists the searches that this tenant keeps under names, with how each query is
-// read.
+// ListSavedSearches lists the tenant's saved searches and how each query is parsed.
 //
 // It needs the permission search and calls GET /api/v1/saved-searches.
 func (c *Client) ListSavedSearches(ctx context.Context, in ListSavedSearchesInput, opts ...Option) (ListSavedSearchesOutput, error) {
@@ -320,12 +321,12 @@ type CreateSavedSearchInput struct {
 	Name string `json:"name"`
 	// What it is for.
 	Description string `json:"description,omitempty"`
-	// As in SearchAssets. Read once now; what cannot be read is refused.
+	// As in SearchAssets. It is validated now.
 	Query string `json:"query,omitempty"`
-	// As in SearchAssets; boolean reads the query strictly. One of exact, partial, fuzzy, fulltext,
+	// As in SearchAssets; boolean means strict syntax. One of exact, partial, fuzzy, fulltext,
 	// boolean, smart. Default: smart.
 	SearchMode string `json:"search_mode,omitempty"`
-	// Conditions beside the query.
+	// Filters in addition to the query.
 	Filters *SearchFilters `json:"filters,omitempty"`
 	// As in SearchAssets. One of relevance, created, updated, title, filename, status, size, width,
 	// height, megapixels, duration, steps, cfg, seed. Default: relevance.
@@ -337,8 +338,8 @@ type CreateSavedSearchInput struct {
 // CreateSavedSearchOutput is the output of CreateSavedSearch.
 type CreateSavedSearchOutput = SearchSaved
 
-// CreateSavedSearch keeps a search under a name for everybody in the tenant. The answer tells how
-// the query is read, and whether strictly too.
+// CreateSavedSearch saves a search under a name for everybody in the tenant. Returns how the query
+// is parsed, and whether it is valid in strict syntax.
 //
 // It needs the permission write and calls POST /api/v1/saved-searches.
 func (c *Client) CreateSavedSearch(ctx context.Context, in CreateSavedSearchInput, opts ...Option) (CreateSavedSearchOutput, error) {
@@ -356,7 +357,7 @@ type GetSavedSearchInput struct {
 // GetSavedSearchOutput is the output of GetSavedSearch.
 type GetSavedSearchOutput = SearchSaved
 
-// GetSavedSearch gives one saved search with how its query is read.
+// GetSavedSearch returns one saved search and how its query is parsed.
 //
 // It needs the permission search and calls GET /api/v1/saved-searches/{saved_search_id}.
 func (c *Client) GetSavedSearch(ctx context.Context, in GetSavedSearchInput, opts ...Option) (GetSavedSearchOutput, error) {
@@ -377,7 +378,7 @@ type UpdateSavedSearchInput struct {
 	Query *string `json:"query,omitempty"`
 	// As in SearchAssets. One of exact, partial, fuzzy, fulltext, boolean, smart.
 	SearchMode *string `json:"search_mode,omitempty"`
-	// Takes the place of all filters; an empty object removes them.
+	// Replaces all filters; an empty object removes them.
 	Filters *SearchFilters `json:"filters,omitempty"`
 	// As in SearchAssets. One of relevance, created, updated, title, filename, status, size, width,
 	// height, megapixels, duration, steps, cfg, seed.
@@ -389,8 +390,8 @@ type UpdateSavedSearchInput struct {
 // UpdateSavedSearchOutput is the output of UpdateSavedSearch.
 type UpdateSavedSearchOutput = SearchSaved
 
-// UpdateSavedSearch changes what is sent of a saved search; the rest stays. The whole search is
-// read again before it is kept.
+// UpdateSavedSearch changes the fields of a saved search that are sent. The whole search is
+// validated before it is saved.
 //
 // It needs the permission write and calls PATCH /api/v1/saved-searches/{saved_search_id}.
 func (c *Client) UpdateSavedSearch(ctx context.Context, in UpdateSavedSearchInput, opts ...Option) (UpdateSavedSearchOutput, error) {
@@ -405,22 +406,22 @@ type RunSavedSearchInput struct {
 	SavedSearchID string `json:"saved_search_id"`
 	// Results per page. Default: 20.
 	Limit int `json:"limit,omitempty"`
-	// Results to pass over.
+	// Results to skip.
 	Offset int `json:"offset,omitempty"`
-	// * to walk through all results; then each next_cursor.
+	// Cursor pagination: * for the first page, then the next_cursor of each response.
 	Cursor string `json:"cursor,omitempty"`
-	// Whether results carry relevance_score. Default: true.
+	// Whether results have a relevance_score. Default: true.
 	IncludeScore *bool `json:"include_score,omitempty"`
-	// Whether results show where the words were found.
+	// Whether results have highlights.
 	Highlight bool `json:"highlight,omitempty"`
-	// index_token of a write that the results must show.
+	// index_token of a write that the results must include.
 	MinIndexToken string `json:"min_index_token,omitempty"`
 }
 
 // RunSavedSearchOutput is the output of RunSavedSearch.
 type RunSavedSearchOutput = SearchAssetsOutput
 
-// RunSavedSearch runs a saved search as it is kept now; the answer is that of SearchAssets.
+// RunSavedSearch runs a saved search; returns the same as SearchAssets.
 //
 // It needs the permission search and calls POST /api/v1/saved-searches/{saved_search_id}/run.
 func (c *Client) RunSavedSearch(ctx context.Context, in RunSavedSearchInput, opts ...Option) (RunSavedSearchOutput, error) {
@@ -436,8 +437,8 @@ type DeleteSavedSearchOutput struct {
 	Deleted       bool   `json:"deleted"`
 }
 
-// DeleteSavedSearch deletes a saved search for everybody. The assets it finds stay. It cannot be
-// undone; the audit trail keeps what it was.
+// DeleteSavedSearch deletes a saved search of the tenant. Assets are not affected. It cannot be
+// undone; the audit trail records what was deleted.
 //
 // It needs the permission write and calls DELETE /api/v1/saved-searches/{saved_search_id}.
 func (c *Client) DeleteSavedSearch(ctx context.Context, in DeleteSavedSearchInput, opts ...Option) (DeleteSavedSearchOutput, error) {
@@ -448,33 +449,33 @@ func (c *Client) DeleteSavedSearch(ctx context.Context, in DeleteSavedSearchInpu
 type GetCreativeSessionInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// The asset; asset_h is accepted for it. Required.
+	// The asset; asset_h is accepted too. Required.
 	AssetID string `json:"asset_id"`
-	// How far to look to each side of the asset, for example 2 hours, 90m or 1 day. Left out, the
-	// session ends where its maker paused.
+	// Time before and after the asset, for example 2 hours, 90m or 1 day. By default the session ends
+	// at the first long pause.
 	TimeWindow string `json:"time_window,omitempty"`
-	// Most assets to give, those nearest in time. Default: 100.
+	// Maximum number of assets, nearest in time. Default: 100.
 	Limit int `json:"limit,omitempty"`
 }
 
 // GetCreativeSessionOutput is the output of GetCreativeSession.
 type GetCreativeSessionOutput struct {
 	AssetID string `json:"asset_id"`
-	// The program whose assets these are; empty for assets of no known program.
+	// The program that generated the assets; empty if unknown.
 	Tool string `json:"tool"`
-	// The asset's session, with time_window also those near it; oldest first.
+	// The asset's session and, with time_window, those near it; oldest first.
 	Sessions []LineageSession `json:"sessions"`
-	// A pause longer than this ends a session. It follows from the pace of the assets around.
+	// A pause longer than this ends a session. It is computed from the pauses between nearby assets.
 	GapSeconds int64 `json:"gap_seconds"`
 	// Assets in all sessions together.
 	Total int `json:"total"`
-	// There are more assets than limit.
+	// Whether there are more assets than limit.
 	Truncated bool `json:"truncated"`
 }
 
-// GetCreativeSession gives the assets that the image-generation tool made around the time of one of
-// its pictures, grouped into sessions by the pauses between them, with prompt, command and job of
-// each. For an asset of another tool it gives that tool's assets.
+// GetCreativeSession returns the assets that the image-generation tool generated around the time of
+// one of its images, grouped into sessions by pauses, with prompt, command and job of each. For an
+// asset of another tool it returns that tool's assets.
 //
 // It needs the permission read and calls GET /api/v1/assets/{asset_id}/session.
 func (c *Client) GetCreativeSession(ctx context.Context, in GetCreativeSessionInput, opts ...Option) (GetCreativeSessionOutput, error) {

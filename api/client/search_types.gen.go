@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// SearchFilters is what SearchAssetsInput holds as filters. Conditions beside the query.
+// SearchFilters is what SearchAssetsInput holds as filters. Filters in addition to the query.
 type SearchFilters struct {
 	// Tags that an asset must all have.
 	Tags []string `json:"tags,omitempty"`
@@ -15,9 +15,9 @@ type SearchFilters struct {
 	Status string `json:"status,omitempty"`
 	// A MIME type, or a family such as image/*.
 	MIMEType string `json:"mime_type,omitempty"`
-	// From this day (YYYY-MM-DD) or time (RFC 3339) on.
+	// On or after this date (YYYY-MM-DD) or time (RFC 3339).
 	CreatedAfter string `json:"created_after,omitempty"`
-	// Before this day or time.
+	// Before this date or time.
 	CreatedBefore string `json:"created_before,omitempty"`
 }
 
@@ -32,40 +32,40 @@ type SearchHit struct {
 	// One of Draft, PendingApproval, Approved, Rejected, Archived.
 	Status string   `json:"status"`
 	Tags   []string `json:"tags"`
-	// A JPEG preview; no credential is needed. Add ?size=256, 512, 1024 or 2048.
+	// A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048.
 	ThumbnailURL string `json:"thumbnail_url"`
-	// Higher is better; only comparable within one answer.
+	// Higher is better; only comparable within one response.
 	RelevanceScore *float64 `json:"relevance_score,omitempty"`
 	// Pixels; 0 when the file has none.
 	Width  int `json:"width"`
 	Height int `json:"height"`
-	// The program that made the file; empty when it does not say.
+	// The program that generated the file; empty if unknown.
 	Tool      string    `json:"tool"`
 	CreatedAt time.Time `json:"created_at"`
-	// What matched in title, description and prompt, with highlight. A match that is one by meaning
-	// alone has none.
+	// Matches in title, description and prompt, if highlight is set. Absent for results of vector
+	// search alone.
 	Highlights map[string]SearchHighlight `json:"highlights,omitempty"`
 }
 
-// SearchInterpretation is what SearchAssetsOutput holds as interpretation. How the query was read.
+// SearchInterpretation is what SearchAssetsOutput holds as interpretation. How the query was
+// parsed.
 type SearchInterpretation struct {
-	// The query as it was understood, in a canonical notation.
+	// The parsed query in canonical notation.
 	Query string `json:"query"`
-	// What was repaired or ignored: code, position, what is allowed, a suggestion.
+	// What was corrected or ignored: code, position, what is allowed, a suggestion.
 	Warnings []QueryWarning `json:"warnings"`
 }
 
-// SearchSpellingSuggestion is what SearchAssetsOutput holds as did_you_mean. Another spelling,
-// where the words find less than three assets or one of them occurs nowhere.
+// SearchSpellingSuggestion is what SearchAssetsOutput holds as did_you_mean. The query with another
+// spelling, if the words match fewer than three assets or one of them occurs nowhere.
 type SearchSpellingSuggestion struct {
 	// Send it as query.
 	Query string `json:"query"`
-	// What its words find, more than 0.
+	// Assets that match its words, more than 0.
 	Total int64 `json:"total"`
 }
 
-// SearchPrompts is what GetAssetDetailsOutput holds as prompts. null when the file carries no
-// prompt.
+// SearchPrompts is what GetAssetDetailsOutput holds as prompts. null if the file has no prompt.
 type SearchPrompts struct {
 	Positive *string `json:"positive"`
 	Negative *string `json:"negative"`
@@ -73,20 +73,19 @@ type SearchPrompts struct {
 	Source string `json:"source"`
 }
 
-// SearchModel is what GetAssetDetailsOutput holds as models. Every model that was loaded, in load
-// order.
+// SearchModel is what GetAssetDetailsOutput holds as models. Every loaded model, in load order.
 type SearchModel struct {
 	// Load order, from 0.
 	Sequence int `json:"sequence"`
 	// checkpoint, unet, lora, vae, clip, controlnet, upscaler, …
 	Type string `json:"type"`
-	// As the file names it.
+	// Name in the file.
 	Name string `json:"name"`
-	// The loader's node; empty outside node graphs.
+	// Id of the loader node; empty outside node graphs.
 	NodeID string `json:"node_id"`
 	// The model's identity in the Model Library.
 	ModelHash string `json:"model_hash"`
-	// As the file gives it; empty when it does not.
+	// Hash in the file; empty if it has none.
 	ContentHash     string   `json:"content_hash"`
 	BaseModel       string   `json:"base_model"`
 	Weight          *float64 `json:"weight,omitempty"`
@@ -94,10 +93,10 @@ type SearchModel struct {
 	DetectionSource string   `json:"detection_source"`
 }
 
-// SearchWorkflow is what GetAssetDetailsOutput holds as workflow. null when the file carries no
-// workflow graph.
+// SearchWorkflow is what GetAssetDetailsOutput holds as workflow. null if the file has no workflow
+// graph.
 type SearchWorkflow struct {
-	// The editor's graph, or the executed one where the file has no other. Null above 32 KB unless
+	// The editor graph, or the executed graph if the file has no other. null above 32 KB unless
 	// include_raw_metadata is true.
 	WorkflowJSON json.RawMessage `json:"workflow_json"`
 	// Why workflow_json is null, and how to get it.
@@ -105,16 +104,16 @@ type SearchWorkflow struct {
 	ToolName            string   `json:"tool_name"`
 	NodeCount           int      `json:"node_count"`
 	CustomNodes         []string `json:"custom_nodes"`
-	// Node classes that no rule reads.
+	// Node classes that extraction does not know.
 	UnknownNodes []string `json:"unknown_nodes"`
 	Name         string   `json:"name"`
-	// Equal for graphs of equal structure.
+	// Hash of the graph's structure.
 	Hash   string `json:"hash"`
 	Source string `json:"source"`
 }
 
-// SearchParameters is what GetAssetDetailsOutput holds as generation_parameters. Settings of the
-// primary sampling pass; null when the file does not say.
+// SearchParameters is what GetAssetDetailsOutput holds as generation_parameters. Parameters of the
+// primary sampling pass; null if the file has none.
 type SearchParameters struct {
 	Seed      *uint64  `json:"seed"`
 	ModelName *string  `json:"model_name"`
@@ -134,17 +133,17 @@ type SearchParameters struct {
 
 // SearchProvenance is what GetAssetDetailsOutput holds as provenance.
 type SearchProvenance struct {
-	// The prompt it was made with: the file's own, else the uploader's claim.
+	// The prompt: extracted from the file, else from the uploader's prompt_metadata.
 	CreatingPrompt *string `json:"creating_prompt"`
-	// Programs and credentials that took part.
+	// The generating program and the uploading key.
 	Agents []string `json:"agents"`
 	// The files it was made from.
 	Parents []SearchParent `json:"parents"`
-	// Those of them that are in the library, and the parent that the uploader named.
+	// The parents that are in the library, and the parent given by the uploader.
 	ParentAssets []string `json:"parent_assets"`
 	// One of extracted, client_asserted, unknown.
 	LineageSource string `json:"lineage_source"`
-	// The uploader's claim, or null. It is never merged into the fields above.
+	// The uploader's prompt_metadata, or null. It is never merged into the fields above.
 	AssertedParameters json.RawMessage `json:"asserted_parameters"`
 	Tool               string          `json:"tool"`
 	ToolVersion        string          `json:"tool_version"`
@@ -158,12 +157,12 @@ type SearchParent struct {
 	Hash   string `json:"hash"`
 	JobID  string `json:"job_id"`
 	NodeID string `json:"node_id"`
-	// The asset it is; empty while none of the tenant is known to be it.
+	// The parent's asset; empty if it is not in the library.
 	AssetH string `json:"asset_h"`
 }
 
 // SearchImagetool is what GetAssetDetailsOutput holds as imagetool_metadata. null unless the
-// image-generation tool made the file.
+// image-generation tool generated the file.
 type SearchImagetool struct {
 	GenerationDetails SearchImagetoolDetails `json:"generation_details"`
 }
@@ -192,20 +191,20 @@ type SearchPreviewReport struct {
 	Included bool   `json:"included"`
 	MIMEType string `json:"mime_type,omitempty"`
 	Bytes    int    `json:"bytes,omitempty"`
-	// A link to a preview, for clients that take no pictures in replies.
+	// Preview URL, for clients that cannot show images in responses.
 	URL string `json:"url,omitempty"`
 	// Why it was not included.
 	Reason string `json:"reason,omitempty"`
-	// The reason for programs: NOT_FOUND, PREVIEW_TOO_LARGE, or DECODING_BUSY, which passes.
+	// Reason code: NOT_FOUND, PREVIEW_TOO_LARGE, or DECODING_BUSY (temporary).
 	Code string `json:"code,omitempty"`
 }
 
-// SearchFacetCounts is what GetFacetsOutput holds as facets. One entry per facet, in the order
-// asked for.
+// SearchFacetCounts is what GetFacetsOutput holds as facets. One entry per facet, in the requested
+// order.
 type SearchFacetCounts struct {
 	Name    string             `json:"name"`
 	Buckets []SearchFacetCount `json:"buckets"`
-	// How often further values occur: an asset with three of them counts three times.
+	// Occurrences of values that are not listed: an asset with three of them counts three times.
 	Other int64 `json:"other"`
 	// Assets without a value.
 	Missing int64 `json:"missing"`
@@ -220,19 +219,19 @@ type SearchFacetCount struct {
 // SearchSuggestion is what SuggestQueryOutput holds as suggestions. Values with the most assets
 // first, then fields.
 type SearchSuggestion struct {
-	// The whole query with the suggestion taken.
+	// The whole query with the suggestion applied.
 	Query string `json:"query"`
-	// value: a condition on a value; field: the beginning of a condition. One of value, field.
+	// value: a field with a value; field: a field name to continue from. One of value, field.
 	Kind  string `json:"kind"`
 	Field string `json:"field"`
 	Value string `json:"value,omitempty"`
-	// Assets that the completed condition finds; absent where it is not counted.
+	// Assets that match the completed condition; absent if it is not counted.
 	Count *int64 `json:"count,omitempty"`
 	// What the field means.
 	Doc string `json:"doc,omitempty"`
 }
 
-// SearchSaved is what ListSavedSearchesOutput holds as data. By name.
+// SearchSaved is what ListSavedSearchesOutput holds as data. Sorted by name.
 type SearchSaved struct {
 	SavedSearchID string         `json:"saved_search_id"`
 	Name          string         `json:"name"`
@@ -241,13 +240,13 @@ type SearchSaved struct {
 	SearchMode    string         `json:"search_mode"`
 	Filters       *SearchFilters `json:"filters,omitempty"`
 	OrderBy       string         `json:"order_by"`
-	// Absent: the direction that order_by has by itself.
+	// Absent: the default direction of order_by.
 	Order     string    `json:"order,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	CreatedBy string    `json:"created_by"`
 	UpdatedAt time.Time `json:"updated_at"`
-	// How the query is read.
+	// How the query is parsed.
 	Interpretation SearchInterpretation `json:"interpretation"`
-	// Whether it can also be read strictly, as pipelines and the mode boolean do.
+	// Whether it is also valid in strict syntax, as pipelines and the mode boolean require.
 	Strict bool `json:"strict"`
 }

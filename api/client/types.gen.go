@@ -2,16 +2,17 @@
 
 package client
 
-// SearchHighlight is what SearchHit holds as highlights. What matched in title, description and
-// prompt, with highlight. A match that is one by meaning alone has none.
+// SearchHighlight is what SearchHit holds as highlights. Matches in title, description and prompt,
+// if highlight is set. Absent for results of vector search alone.
 type SearchHighlight struct {
-	// Up to three pieces of the value, HTML-escaped, with <em> around what matched.
+	// Up to three fragments of the value, HTML-escaped, with <em> around matches.
 	Fragments []string `json:"fragments"`
-	// Where in the value they are: the first 100.
+	// Positions of the first 100 matches in the value.
 	Matches []SearchMatch `json:"matches"`
 }
 
-// SearchMatch is what SearchHighlight holds as matches. Where in the value they are: the first 100.
+// SearchMatch is what SearchHighlight holds as matches. Positions of the first 100 matches in the
+// value.
 type SearchMatch struct {
 	// In bytes of UTF-8.
 	Offset int `json:"offset"`
@@ -23,7 +24,7 @@ type SearchMatch struct {
 	RuneLength int `json:"rune_length"`
 }
 
-// QueryWarning is what SearchInterpretation holds as warnings. What was repaired or ignored: code,
+// QueryWarning is what SearchInterpretation holds as warnings. What was corrected or ignored: code,
 // position, what is allowed, a suggestion.
 type QueryWarning struct {
 	// Stable code, for example unknown_field or bad_value.
@@ -62,8 +63,8 @@ type SamplerPass struct {
 	Model     string   `json:"model,omitempty"`
 }
 
-// Hires is what GetAssetDetailsOutput holds as hires. The upscaling second pass, where the file
-// tells of one.
+// Hires is what GetAssetDetailsOutput holds as hires. The upscaling second pass, if the file
+// records one.
 type Hires struct {
 	Scale    *float64 `json:"scale,omitempty"`
 	Width    *int     `json:"width,omitempty"`
@@ -104,9 +105,9 @@ type C2PAIngredient struct {
 	ManifestID   string `json:"manifest_id,omitempty"`
 }
 
-// ExtractionReport is what GetAssetDetailsOutput holds as extraction. How much of its making the
-// file tells, and why something is missing: why there is no prompt. null for assets stored without
-// being read.
+// ExtractionReport is what GetAssetDetailsOutput holds as extraction. How much generation metadata
+// the file has, and why some is missing, for example why there is no prompt. null for assets stored
+// without extraction.
 type ExtractionReport struct {
 	State    string   `json:"state"`
 	Reason   string   `json:"reason"`
@@ -124,8 +125,8 @@ type Conflict struct {
 	Other string `json:"other"`
 }
 
-// Evidence is what GetAssetDetailsOutput holds as evidence. Where each field was read, and by which
-// rule.
+// Evidence is what GetAssetDetailsOutput holds as evidence. Where in the file each field was found,
+// and by which rule.
 type Evidence struct {
 	Field string `json:"field"`
 	Place string `json:"place"`

@@ -10,11 +10,11 @@ import (
 type libraryCommand struct {
 	servers
 	measured
-	Count   int    `default:"20000" help:"Generated files to measure with."`
-	Natural int    `default:"600" help:"Files of natural size for a second measure of the import; 0 leaves it out."`
-	Edge    int    `default:"256" help:"Longest side of the other pictures in pixels."`
-	Quick   bool   `help:"At most 2,000 files and fewer repeats, for trying."`
-	Only    string `enum:",import,search,commit,indexer" default:"" help:"Measure only this after the import: search, commit or indexer; import measures nothing more."`
+	Count   int    `default:"20000" help:"Number of generated files."`
+	Natural int    `default:"600" help:"Files of natural size for a second import measurement; 0 for none."`
+	Edge    int    `default:"256" help:"Longest side of the other images in pixels."`
+	Quick   bool   `help:"Quick run: at most 2,000 files and fewer repeats."`
+	Only    string `enum:",import,search,commit,indexer" default:"" help:"Measure only this after the import: search, commit, indexer, or import for nothing else."`
 	Profile string `type:"path" placeholder:"DIR" help:"Write a CPU profile of each step to this folder."`
 }
 

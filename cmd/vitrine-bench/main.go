@@ -21,7 +21,7 @@ const version = "bench"
 type commands struct {
 	Library   libraryCommand   `cmd:"" default:"withargs" help:"Measure import, indexing, search and MCP over generated files (the default)."`
 	Search    searchCommand    `cmd:"" help:"Measure searches over many generated assets with vectors."`
-	Relevance relevanceCommand `cmd:"" help:"Measure whether searches find what is looked for, beside five other engines."`
+	Relevance relevanceCommand `cmd:"" help:"Measure the relevance of searches, compared with five other engines."`
 }
 
 func main() {

@@ -23,10 +23,10 @@ func (s *servers) config() (service.Config, error) { return s.Config(version) }
 
 // measured is what every measurement does with its outcome.
 type measured struct {
-	Seed  uint64 `default:"1" help:"Of what is generated."`
-	Write string `type:"path" placeholder:"FILE" help:"Write the report as a page too; what people wrote beside the figures is kept."`
+	Seed  uint64 `default:"1" help:"Random seed."`
+	Write string `type:"path" placeholder:"FILE" help:"Also write the report as a page. Text added by hand is kept."`
 	JSON  bool   `name:"json" help:"Print the report as JSON."`
-	Check bool   `help:"End with an error when a figure misses its bar."`
+	Check bool   `help:"Exit with an error if a result misses its target."`
 }
 
 // tell writes and prints a report; page makes its page of the command that wrote

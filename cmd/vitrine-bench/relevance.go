@@ -10,8 +10,8 @@ import (
 type relevanceCommand struct {
 	servers
 	measured
-	Count   int `default:"3000" help:"Generated assets to search among."`
-	Queries int `default:"1200" help:"Judged queries of each half; a tenth as many look for one known asset, for each way to know it."`
+	Count   int `default:"3000" help:"Number of generated assets to search."`
+	Queries int `default:"1200" help:"Judged queries per half; known-item queries are a tenth of that per kind."`
 }
 
 // Run measures on the configured servers, in an index and a temporary table of

@@ -11,8 +11,8 @@ import (
 type searchCommand struct {
 	servers
 	measured
-	Count   int    `default:"100000" help:"Generated assets to search among."`
-	Repeats int    `default:"15" help:"How often each search is repeated."`
+	Count   int    `default:"100000" help:"Number of generated assets to search."`
+	Repeats int    `default:"15" help:"Repetitions of each search."`
 	Profile string `type:"path" placeholder:"DIR" help:"Write a CPU profile of each step to this folder."`
 }
 

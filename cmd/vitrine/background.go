@@ -100,12 +100,12 @@ func awaitReady(ctx context.Context, base string) error {
 			return nil
 		}
 		if _, alive := runningService(); !alive {
-			return fmt.Errorf("the service ended at its start; %s says why", logFile)
+			return fmt.Errorf("the service failed to start; see %s", logFile)
 		}
 		select {
 		case <-time.After(100 * time.Millisecond):
 		case <-ctx.Done():
-			return fmt.Errorf("the service is not ready after %s (%w); %s says why", readyLimit, err, logFile)
+			return fmt.Errorf("the service is not ready after %s (%w); see %s", readyLimit, err, logFile)
 		}
 	}
 }

@@ -17,12 +17,12 @@ import (
 type backupCommand struct {
 	Create backupCreate `cmd:"" default:"withargs" help:"Back up the library into a folder, while it is in use."`
 	List   backupList   `cmd:"" help:"List the complete backups of a folder."`
-	Verify backupVerify `cmd:"" help:"Read a backup through and compare every hash."`
+	Verify backupVerify `cmd:"" help:"Verify the hashes of a backup."`
 }
 
 type backupCreate struct {
 	servers
-	Dir  string `arg:"" help:"Folder for backups; they share the files that they have in common."`
+	Dir  string `arg:"" help:"Folder for backups. Backups in it share identical files."`
 	JSON bool   `name:"json" help:"Print the manifest as JSON."`
 }
 
@@ -110,7 +110,7 @@ func (c *backupList) Run(ctx context.Context) error {
 
 type backupVerify struct {
 	Dir    string `arg:"" help:"Folder of backups."`
-	Backup string `help:"Which backup; the newest when left out."`
+	Backup string `help:"Id of the backup. Default: the newest."`
 }
 
 func (c *backupVerify) Run(ctx context.Context) error {
@@ -139,9 +139,9 @@ func (c *backupVerify) Run(ctx context.Context) error {
 type restoreCommand struct {
 	servers
 	Dir          string `arg:"" help:"Folder of backups."`
-	Backup       string `help:"Which backup; the newest when left out."`
+	Backup       string `help:"Id of the backup. Default: the newest."`
 	Replace      bool   `help:"Delete what the database holds, and add to the files that the data folder holds."`
-	AcceptDamage bool   `help:"Go on without files that the backup lacks or holds damaged."`
+	AcceptDamage bool   `help:"Continue if files are missing from the backup or damaged."`
 	JSON         bool   `name:"json" help:"Print JSON."`
 }
 

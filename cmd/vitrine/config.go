@@ -21,8 +21,8 @@ func (s servers) config() (service.Config, error) { return s.Config(version) }
 
 // remote is how users' commands find a running service.
 type remote struct {
-	Server string `env:"VITRINE_URL" help:"Address of the service. The one of the last vitrine demo in this folder when left out."`
-	Key    string `env:"VITRINE_API_KEY" help:"API key; better given by the environment than on the command line."`
+	Server string `env:"VITRINE_URL" help:"Address of the service. Default: that of the last vitrine demo in this folder."`
+	Key    string `env:"VITRINE_API_KEY" help:"API key. Set it in the environment rather than on the command line."`
 	Tenant string `env:"VITRINE_TENANT" help:"Tenant to work in. The key's default tenant when left out."`
 }
 
@@ -67,7 +67,7 @@ func (r remote) client() (*client.Client, error) {
 		r.Key = p.Key
 	}
 	if r.Key == "" {
-		return nil, errors.New("an API key is needed: make one with vitrine keys create, and give it as VITRINE_API_KEY")
+		return nil, errors.New("an API key is required: create one with vitrine keys create and set VITRINE_API_KEY")
 	}
 	return &client.Client{Base: strings.TrimRight(r.Server, "/"), Key: r.Key, Tenant: r.Tenant}, nil
 }

@@ -20,9 +20,9 @@ import (
 )
 
 type demoCommand struct {
-	Up    demoUp    `cmd:"" default:"withargs" help:"Set everything up and say where it is."`
-	Down  demoDown  `cmd:"" help:"Stop the service and the servers; everything they keep stays."`
-	Reset demoReset `cmd:"" help:"Stop, and forget the library, its keys and the servers' data."`
+	Up    demoUp    `cmd:"" default:"withargs" help:"Set up everything and print the addresses."`
+	Down  demoDown  `cmd:"" help:"Stop the service and the servers. Their data is kept."`
+	Reset demoReset `cmd:"" help:"Stop, and delete the library, its keys and the servers' data."`
 }
 
 // demoDir is where a demo keeps what is its own, below the current folder.
@@ -45,12 +45,12 @@ func (c *demoUp) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	step("Bringing the schema up to date")
+	step("Migrating the database schema")
 	if _, err := store.Migrate(ctx, store.Config{URL: at.PostgresURL}); err != nil {
 		return err
 	}
 	if _, err := stack.Model(ctx, local, os.Stderr); err != nil {
-		warn("Searches are by words only: %v", err)
+		warn("No vector search: %v", err)
 	}
 	step("Starting the service")
 	base, err := startService(ctx)
@@ -61,7 +61,7 @@ func (c *demoUp) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	step("Drawing a sample library of %d files", c.Count)
+	step("Generating a sample library of %d files", c.Count)
 	dir, err := c.sample(ctx)
 	if err != nil {
 		return err
@@ -75,10 +75,10 @@ func (c *demoUp) Run(ctx context.Context) error {
 		return err
 	}
 	if report.Interrupted {
-		return fmt.Errorf("interrupted; run the same command again to go on")
+		return fmt.Errorf("interrupted; run the same command again to resume")
 	}
 	printReport(report)
-	step("Waiting until all of it can be found")
+	step("Waiting for the search index")
 	if err := untilSearchable(ctx, api, report); err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func untilSearchable(ctx context.Context, api *client.Client, r importer.Report)
 		select {
 		case <-time.After(500 * time.Millisecond):
 		case <-ctx.Done():
-			late := fmt.Errorf("only %d of %d assets can be found after %s; vitrine doctor tells which part is behind", out.Total, len(distinct), searchableLimit)
+			late := fmt.Errorf("only %d of %d assets are searchable after %s; vitrine doctor shows which component is behind", out.Total, len(distinct), searchableLimit)
 			return errors.Join(late, err)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 
 type doctorCommand struct {
 	servers
-	Ready bool   `help:"Only say whether a service on this machine is ready, for health checks."`
-	URL   string `env:"VITRINE_URL" default:"http://127.0.0.1:7788" help:"The service that --ready asks."`
+	Ready bool   `help:"Only check whether a service on this machine is ready; for health checks."`
+	URL   string `env:"VITRINE_URL" default:"http://127.0.0.1:7788" help:"Address of the service for --ready."`
 }
 
 // Run checks each part and says what to do about what is wrong.
@@ -81,7 +81,7 @@ func (c *doctorCommand) checkLibrary(ctx context.Context, check func(what, remed
 	check("outbox", "Is a service with the role relay running, and Kafka with it?", func() (string, error) {
 		size, oldest, err := s.Store.OutboxBacklog(ctx)
 		if err == nil && oldest > time.Minute {
-			err = fmt.Errorf("%d changes wait, the oldest for %s", size, oldest.Round(time.Second))
+			err = fmt.Errorf("%d changes are waiting, the oldest for %s", size, oldest.Round(time.Second))
 		}
 		return fmt.Sprintf("%d changes wait", size), err
 	})

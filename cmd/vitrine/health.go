@@ -21,7 +21,7 @@ func ready(ctx context.Context, base string) error {
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return fmt.Errorf("no service answers at %s", base)
+		return fmt.Errorf("no service responds at %s", base)
 	}
 	defer res.Body.Close()
 	if res.StatusCode == http.StatusOK {

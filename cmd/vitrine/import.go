@@ -10,10 +10,10 @@ import (
 
 type importCommand struct {
 	remote
-	Paths  []string `arg:"" name:"path" type:"path" help:"Folders and files. They are read where they lie and never changed."`
-	Tag    []string `help:"Tag every imported file; may be repeated."`
-	DryRun bool     `help:"Say exactly what the run would do, and do nothing."`
-	JSON   bool     `name:"json" help:"Print the report as JSON, with what became of every file."`
+	Paths  []string `arg:"" name:"path" type:"path" help:"Folders and files to import. They are not changed."`
+	Tag    []string `help:"Tag for every imported file; may be repeated."`
+	DryRun bool     `help:"Show what the import would do, without importing anything."`
+	JSON   bool     `name:"json" help:"Print the report as JSON, with the result of every file."`
 }
 
 func (c *importCommand) Run(ctx context.Context) error {
@@ -52,10 +52,10 @@ func printReport(r importer.Report) {
 	fmt.Printf("%s: %d found, %d %s (%.1f MB), %d already there, %d skipped, %d failed, in %s%s\n", verb, r.Found, r.Stored, did,
 		float64(r.Bytes)/1e6, r.Already, r.Skipped, r.Failed, time.Duration(r.Seconds*float64(time.Second)).Round(100*time.Millisecond), rate)
 	if r.Sidecars > 0 {
-		fmt.Printf("  %d used as sidecars of the media files of the same name\n", r.Sidecars)
+		fmt.Printf("  %d used as sidecars of media files with the same name\n", r.Sidecars)
 	}
 	for reason, n := range r.NoLineage {
-		fmt.Printf("  %d tell nothing of their making: %s\n", n, reason)
+		fmt.Printf("  %d without generation metadata: %s\n", n, reason)
 	}
 	for _, f := range r.Files {
 		if f.Result == "failed" || f.Result == "skipped" {
@@ -63,7 +63,7 @@ func printReport(r importer.Report) {
 		}
 	}
 	if r.Interrupted {
-		fmt.Println("Interrupted. Run the same command again to go on where it stopped.")
+		fmt.Println("Interrupted. Run the same command again to resume.")
 	}
 }
 

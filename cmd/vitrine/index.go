@@ -12,8 +12,8 @@ import (
 
 type rebuildCommand struct {
 	servers
-	Rollback bool `help:"Go back to the index that the last rebuild replaced."`
-	Abort    bool `help:"Drop a half-built index that an interrupted rebuild left."`
+	Rollback bool `help:"Roll back to the index that the last rebuild replaced."`
+	Abort    bool `help:"Delete the unfinished index of an interrupted rebuild."`
 }
 
 func (c *rebuildCommand) Run(ctx context.Context) error {
@@ -36,7 +36,7 @@ func (c *rebuildCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("Searches now read %s (was %s), after %s. Differences mended on the way: %d.\n", done.Index, done.Replaced, done.Took.Round(time.Millisecond), done.Repaired)
+	fmt.Printf("Searches now use %s (was %s), after %s. Differences repaired: %d.\n", done.Index, done.Replaced, done.Took.Round(time.Millisecond), done.Repaired)
 	return nil
 }
 
@@ -65,9 +65,9 @@ func (c *reconcileCommand) Run(ctx context.Context) error {
 		}{got, got.Repaired(), got.Took.Seconds()})
 	}
 	if got.PutRight != "" {
-		fmt.Printf("Put right first: %s.\n", got.PutRight)
+		fmt.Printf("Index fixed first: %s.\n", got.PutRight)
 	}
-	fmt.Printf("Compared in %s: %d missing, %d stale, %d of assets that are gone, %d ahead of the database. Repaired %d, left %d.\n",
+	fmt.Printf("Reconciled in %s: %d missing, %d stale, %d orphaned, %d ahead of the database. Repaired %d, remaining %d.\n",
 		got.Took.Round(time.Millisecond), got.Missing, got.Stale, got.Ghosts, got.Ahead, got.Repaired(), got.Remaining)
 	if got.Remaining > 0 {
 		return errSaid

@@ -18,17 +18,17 @@ import (
 type keysCommand struct {
 	Create keysCreate `cmd:"" help:"Create a key and print it once."`
 	List   keysList   `cmd:"" help:"List keys."`
-	Revoke keysRevoke `cmd:"" help:"Revoke a key; it is dead within seconds."`
+	Revoke keysRevoke `cmd:"" help:"Revoke a key. It is refused within seconds."`
 }
 
 type keysCreate struct {
 	servers
-	Name        string               `arg:"" help:"What the key is for, for people."`
+	Name        string               `arg:"" help:"Name of the key, such as what it is for."`
 	Permissions []library.Permission `aliases:"scopes" default:"read,search" help:"read, search, write, export, admin. Every key can read."`
-	Tenant      library.TenantID     `help:"The tenant; the oldest when left out."`
-	AlsoTenant  []library.TenantID   `help:"Further tenants that the key may choose with X-Tenant-ID."`
-	Expires     time.Duration        `help:"After how long it ends, for example 720h; never when left out."`
-	PublicURL   string               `env:"VITRINE_PUBLIC_URL" name:"public-url" help:"Address for the client configuration that is printed."`
+	Tenant      library.TenantID     `help:"Tenant. Default: the oldest."`
+	AlsoTenant  []library.TenantID   `help:"Additional tenants that the key may select with X-Tenant-ID."`
+	Expires     time.Duration        `help:"Lifetime of the key, for example 720h. Default: no expiry."`
+	PublicURL   string               `env:"VITRINE_PUBLIC_URL" name:"public-url" help:"Address of the service in the printed client configuration."`
 	JSON        bool                 `name:"json" help:"Print JSON."`
 }
 
@@ -64,7 +64,7 @@ func (c *keysCreate) Run(ctx context.Context) error {
 	if base == "" {
 		base = "http://" + service.DefaultListen
 	}
-	fmt.Printf("The key, shown this once:\n\n  %s\n\nIt may: %s. Tenant: %s.\n\nFor an MCP client:\n\n%s\n", secret, permissionList(key.Permissions), key.Tenant, mcpConfig(base, secret))
+	fmt.Printf("The key, shown only once:\n\n  %s\n\nPermissions: %s. Tenant: %s.\n\nFor an MCP client:\n\n%s\n", secret, permissionList(key.Permissions), key.Tenant, mcpConfig(base, secret))
 	return nil
 }
 
@@ -89,7 +89,7 @@ func mcpConfig(base, secret string) string {
 
 type keysList struct {
 	servers
-	Tenant library.TenantID `help:"The tenant; all when left out."`
+	Tenant library.TenantID `help:"Tenant. Default: all."`
 	JSON   bool             `name:"json" help:"Print JSON."`
 }
 
@@ -156,7 +156,7 @@ func state(k store.Key) string {
 
 type keysRevoke struct {
 	servers
-	ID string `arg:"" help:"The key's id, as keys list shows it."`
+	ID string `arg:"" help:"Id of the key, from keys list."`
 }
 
 func (c *keysRevoke) Run(ctx context.Context) error {

@@ -21,28 +21,28 @@ import (
 var version = "dev"
 
 type cli struct {
-	Demo      demoCommand      `cmd:"" help:"Set everything up, import a sample library, serve it, and say where."`
-	Serve     serveCommand     `cmd:"" help:"Run the service: REST, MCP, and the work behind them."`
+	Demo      demoCommand      `cmd:"" help:"Set up everything, import a sample library, serve it and print the address."`
+	Serve     serveCommand     `cmd:"" help:"Run the service: REST API, MCP endpoint and background work."`
 	Import    importCommand    `cmd:"" help:"Import folders and files into a running service."`
 	Search    searchCommand    `cmd:"" help:"Search a running service."`
 	Call      callCommand      `cmd:"" help:"Call any operation of a running service: vitrine call TOOL --argument value."`
-	Query     queryCommand     `cmd:"" help:"Look into the query language."`
-	Extract   extractCommand   `cmd:"" help:"Print what files say about their making."`
-	Nodes     nodesCommand     `cmd:"" help:"Add to what is known of ComfyUI's node classes."`
-	Sample    sampleCommand    `cmd:"" help:"Write a library of sample files to try things on."`
+	Query     queryCommand     `cmd:"" help:"Explain queries and list query fields."`
+	Extract   extractCommand   `cmd:"" help:"Print the generation metadata of files."`
+	Nodes     nodesCommand     `cmd:"" help:"Add descriptions of ComfyUI node classes."`
+	Sample    sampleCommand    `cmd:"" help:"Generate a sample library of files with known metadata."`
 	Keys      keysCommand      `cmd:"" help:"Create, list and revoke API keys."`
-	Migrate   migrateCommand   `cmd:"" help:"Bring the database schema up to date."`
+	Migrate   migrateCommand   `cmd:"" help:"Migrate the database schema."`
 	Backup    backupCommand    `cmd:"" help:"Back the whole library up, list backups, verify them."`
-	Restore   restoreCommand   `cmd:"" help:"Bring a library back from a backup."`
-	Rebuild   rebuildCommand   `cmd:"" help:"Build the search index anew from the database, without a pause in service."`
-	Reconcile reconcileCommand `cmd:"" help:"Compare the search index with the database and repair differences."`
-	Reextract reextractCommand `cmd:"" help:"Read the lineage of all assets again with this version's parser, from the metadata kept of their files."`
-	Report    reportCommand    `cmd:"" help:"Say why files of a running service's library have no prompt."`
-	Doctor    doctorCommand    `cmd:"" help:"Check every part and say what to do about what is wrong."`
+	Restore   restoreCommand   `cmd:"" help:"Restore a library from a backup."`
+	Rebuild   rebuildCommand   `cmd:"" help:"Rebuild the search index from the database without downtime."`
+	Reconcile reconcileCommand `cmd:"" help:"Reconcile the search index with the database: find and repair differences."`
+	Reextract reextractCommand `cmd:"" help:"Re-extract the generation metadata of all assets from their stored metadata chunks."`
+	Report    reportCommand    `cmd:"" help:"Report why files in the library of a running service have no prompt."`
+	Doctor    doctorCommand    `cmd:"" help:"Check every component and show how to fix problems."`
 	Stack     stackCommand     `cmd:"" help:"Run PostgreSQL, Kafka and OpenSearch on this machine."`
 	Docs      docsCommand      `cmd:"" help:"Write the generated reference documents."`
 	Blobs     blobsCommand     `cmd:"" help:"Look at the folder that holds the files, and change which one it is."`
-	Sweep     sweepCommand     `cmd:"" help:"Remove what crashes left behind: lost uploads, bytes without a row."`
+	Sweep     sweepCommand     `cmd:"" help:"Remove orphaned files: abandoned uploads and files without an asset."`
 
 	Completion completionCommand `cmd:"" help:"Print the script that completes vitrine's words in bash, zsh or fish."`
 	Complete   completeCommand   `cmd:"" hidden:"" name:"complete-words"`

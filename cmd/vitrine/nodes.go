@@ -16,13 +16,13 @@ import (
 )
 
 type nodesCommand struct {
-	Import nodesImportCommand `cmd:"" help:"Store the node classes of a running ComfyUI, so that its drawn workflows are read exactly."`
+	Import nodesImportCommand `cmd:"" help:"Store the node classes of a running ComfyUI, so that its editor graphs are extracted exactly."`
 }
 
 type nodesImportCommand struct {
-	URL     string `arg:"" help:"Address of the ComfyUI, such as http://127.0.0.1:8188."`
+	URL     string `arg:"" help:"Address of the ComfyUI server, such as http://127.0.0.1:8188."`
 	DataDir string `env:"VITRINE_DATA_DIR" default:".vitrine/data" help:"The data folder; the file is written to nodes.d in it."`
-	Name    string `placeholder:"NAME" help:"Name of the file. The ComfyUI's host when left out."`
+	Name    string `placeholder:"NAME" help:"Name of the file. Default: the host of the ComfyUI server."`
 }
 
 // maxObjectInfo bounds what is read of a ComfyUI's answer; lists of thousands of
@@ -35,7 +35,7 @@ var plainName = regexp.MustCompile(`[^a-zA-Z0-9.-]+`)
 func (c *nodesImportCommand) Run(ctx context.Context) error {
 	at, err := url.Parse(strings.TrimRight(c.URL, "/"))
 	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
-		return fmt.Errorf("%q is no address of a ComfyUI; give one such as http://127.0.0.1:8188", c.URL)
+		return fmt.Errorf("%q is not a ComfyUI address; use one like http://127.0.0.1:8188", c.URL)
 	}
 	doc, err := fetch(ctx, at.String()+"/object_info")
 	if err != nil {
@@ -71,11 +71,11 @@ func fetch(ctx context.Context, address string) ([]byte, error) {
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("the ComfyUI does not answer: %w", err)
+		return nil, fmt.Errorf("ComfyUI does not respond: %w", err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s; is it a ComfyUI?", address, res.Status)
+		return nil, fmt.Errorf("%s responds with %s; is it a ComfyUI server?", address, res.Status)
 	}
 	return io.ReadAll(io.LimitReader(res.Body, maxObjectInfo))
 }

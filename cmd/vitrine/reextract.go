@@ -17,8 +17,8 @@ import (
 
 type reextractCommand struct {
 	servers
-	All   bool   `help:"Read every asset again, also those that this parser has read already."`
-	After string `placeholder:"TENANT/ASSET" help:"Go on behind this asset, where an interrupted run with --all stopped."`
+	All   bool   `help:"Re-extract every asset, also those that the current parser version has read."`
+	After string `placeholder:"TENANT/ASSET" help:"Resume after this asset, where an interrupted run with --all stopped."`
 	JSON  bool   `name:"json" help:"Print JSON."`
 }
 
@@ -49,7 +49,7 @@ func (c *reextractCommand) Run(ctx context.Context) error {
 			Interrupted bool `json:"interrupted"`
 		}{got, interrupted})
 	} else {
-		_, err = fmt.Printf("Read again: %d changed, %d the same, %d failed and kept as they are.\n", got.Changed, got.Same, got.Failed)
+		_, err = fmt.Printf("Re-extracted: %d changed, %d unchanged, %d failed (unchanged).\n", got.Changed, got.Same, got.Failed)
 		for _, name := range slices.Sorted(maps.Keys(got.Fields)) {
 			n := got.Fields[name]
 			fmt.Printf("  %-10s  %6d added  %6d changed  %6d removed\n", name, n.Added, n.Changed, n.Removed)

@@ -31,9 +31,9 @@ func (c *reportCommand) Run(ctx context.Context) error {
 }
 
 func printExtractionReport(r client.GetExtractionReportOutput) {
-	fmt.Printf("%d assets: %d tell their prompt and settings, %d part of it, %d nothing.\n", r.Assets, r.Full, r.Partial, r.None)
+	fmt.Printf("%d assets: %d with full generation metadata, %d with part of it, %d without any.\n", r.Assets, r.Full, r.Partial, r.None)
 	if r.NotRecorded > 0 {
-		fmt.Printf("%d were stored before reports were kept; vitrine reextract --all makes up for it.\n", r.NotRecorded)
+		fmt.Printf("%d were stored before reports were recorded; run vitrine reextract --all to add theirs.\n", r.NotRecorded)
 	}
 	for _, c := range r.Reasons {
 		fmt.Printf("\n%6d  %s: %s\n", c.Count, c.Reason, c.Meaning)

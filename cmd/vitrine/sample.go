@@ -8,11 +8,11 @@ import (
 )
 
 type sampleCommand struct {
-	Dir     string `arg:"" type:"path" help:"Folder to write to; made when it is missing."`
+	Dir     string `arg:"" type:"path" help:"Folder to write to. It is created if missing."`
 	Count   int    `default:"200" help:"Files to write."`
-	Seed    uint64 `default:"1" help:"The same seed and count write the same bytes."`
-	MaxEdge int    `help:"Longest side of the pictures in pixels; natural sizes when left out."`
-	Truth   string `type:"path" help:"Also write what a reader must find in each file, as JSON, to this path outside the folder."`
+	Seed    uint64 `default:"1" help:"Random seed. The same seed and count produce the same files."`
+	MaxEdge int    `help:"Longest side of the images in pixels. Default: natural sizes."`
+	Truth   string `type:"path" help:"Also write the ground truth of each file as JSON to this path, outside the folder."`
 }
 
 func (c *sampleCommand) Run(ctx context.Context) error {

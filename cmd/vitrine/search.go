@@ -14,12 +14,12 @@ import (
 
 type searchCommand struct {
 	remote
-	Query  string `arg:"" optional:"" help:"What to look for, for example: fox lora:detail -tag:wip created:2026-01.."`
+	Query  string `arg:"" optional:"" help:"Query, for example: fox lora:detail -tag:wip created:2026-01.."`
 	Mode   string `default:"smart" enum:"exact,partial,fuzzy,fulltext,boolean,smart" help:"How words match."`
-	Limit  int    `default:"20" help:"Results to show, 1 to 100."`
-	Offset int    `help:"Results to pass over."`
+	Limit  int    `default:"20" help:"Number of results, 1 to 100."`
+	Offset int    `help:"Results to skip."`
 	Order  string `default:"relevance" help:"relevance, created, updated, title, filename, size, …"`
-	JSON   bool   `name:"json" help:"Print the service's answer as JSON."`
+	JSON   bool   `name:"json" help:"Print the service's response as JSON."`
 }
 
 func (c *searchCommand) Run(ctx context.Context) error {
@@ -64,13 +64,13 @@ func printFound(f client.SearchAssetsOutput) error {
 }
 
 type queryCommand struct {
-	Explain queryExplain `cmd:"" help:"Show how a query is understood: its tree, its warnings, and what is sent to the index."`
+	Explain queryExplain `cmd:"" help:"Show how a query is parsed: its tree, its warnings and the request to OpenSearch."`
 	Fields  queryFields  `cmd:"" help:"Print the reference of the query language."`
 }
 
 type queryExplain struct {
 	Query  string `arg:"" help:"The query."`
-	Strict bool   `help:"Read it strictly, as the mode boolean and pipelines do."`
+	Strict bool   `help:"Strict syntax, as in the mode boolean and in pipelines."`
 	Mode   string `default:"smart" enum:"exact,partial,fuzzy,fulltext,boolean,smart" help:"How words match."`
 	JSON   bool   `name:"json" help:"Print JSON: query, tree, warnings, dsl."`
 }
@@ -101,7 +101,7 @@ func (c *queryExplain) Run() error {
 		}
 		fmt.Println()
 	}
-	fmt.Println("sent to the index:")
+	fmt.Println("request to OpenSearch:")
 	return printIndented(run.Body(compiled))
 }
 

@@ -18,13 +18,13 @@ import (
 type serveCommand struct {
 	servers
 	Listen     string         `env:"VITRINE_LISTEN" default:"127.0.0.1:7788" help:"Address to listen on."`
-	PublicURL  string         `env:"VITRINE_PUBLIC_URL" name:"public-url" help:"How clients reach the service; links are made with it. http:// and the listen address when left out."`
+	PublicURL  string         `env:"VITRINE_PUBLIC_URL" name:"public-url" help:"Public URL of the service, used in links. Default: http:// and the listen address."`
 	TrustHost  bool           `env:"VITRINE_TRUST_HOST" help:"A reverse proxy on this machine keeps the original Host header."`
 	Origins    []string       `env:"VITRINE_ALLOWED_ORIGINS" name:"allowed-origins" help:"Origins of web pages that may call the API."`
-	Role       []service.Role `env:"VITRINE_ROLES" help:"Roles to run: api, relay, index, work. All when left out."`
-	NoMigrate  bool           `env:"VITRINE_NO_MIGRATE" help:"Do not bring the database schema up to date at the start."`
-	SearchRate int            `env:"VITRINE_SEARCHES_PER_MINUTE" default:"120" help:"Searches per minute and key; a negative number lifts the limit."`
-	DecodeMB   int64          `env:"VITRINE_DECODE_MEMORY" name:"decode-memory" default:"160" help:"Megabytes of memory that decoding pictures shares. A picture that takes more, up to 595 MB, is decoded alone."`
+	Role       []service.Role `env:"VITRINE_ROLES" help:"Roles to run: api, relay, index, work. Default: all."`
+	NoMigrate  bool           `env:"VITRINE_NO_MIGRATE" help:"Do not migrate the database schema at startup."`
+	SearchRate int            `env:"VITRINE_SEARCHES_PER_MINUTE" default:"120" help:"Rate limit of searches per minute and key; negative for no limit."`
+	DecodeMB   int64          `env:"VITRINE_DECODE_MEMORY" name:"decode-memory" default:"160" help:"Memory for decoding images, in megabytes. An image that needs more, up to 595 MB, is decoded alone."`
 }
 
 // Run serves until it is told to stop. While the database is not there yet, it

@@ -12,12 +12,12 @@ import (
 )
 
 type stackCommand struct {
-	Up     stackUp     `cmd:"" help:"Start PostgreSQL, Kafka and OpenSearch; downloads them the first time."`
-	Down   stackDown   `cmd:"" help:"Stop them; their data stays."`
-	Status stackStatus `cmd:"" help:"Say which run, where, and where their logs are."`
+	Up     stackUp     `cmd:"" help:"Start PostgreSQL, Kafka and OpenSearch. Downloads them the first time."`
+	Down   stackDown   `cmd:"" help:"Stop the servers. Their data is kept."`
+	Status stackStatus `cmd:"" help:"Show which servers run, their addresses and their logs."`
 	Logs   stackLogs   `cmd:"" help:"Show their logs."`
-	Reset  stackReset  `cmd:"" help:"Stop them and forget their data; downloads stay."`
-	Model  stackModel  `cmd:"" help:"Download the sentence model for search by meaning, and say where it is."`
+	Reset  stackReset  `cmd:"" help:"Stop the servers and delete their data. Downloads are kept."`
+	Model  stackModel  `cmd:"" help:"Download the embedding model for vector search and print its path."`
 }
 
 type stackUp struct{}
@@ -94,9 +94,9 @@ func (c *stackStatus) Run(ctx context.Context) error {
 }
 
 type stackLogs struct {
-	Server []string `arg:"" optional:"" help:"postgres, kafka, opensearch; all when left out."`
-	Lines  int      `short:"n" default:"50" help:"How many of the last lines."`
-	Follow bool     `short:"f" help:"Go on showing new lines."`
+	Server []string `arg:"" optional:"" help:"postgres, kafka or opensearch. Default: all."`
+	Lines  int      `short:"n" default:"50" help:"Number of lines."`
+	Follow bool     `short:"f" help:"Keep printing new lines."`
 }
 
 func (c *stackLogs) Run(ctx context.Context) error {

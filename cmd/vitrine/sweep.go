@@ -8,7 +8,7 @@ import (
 
 type sweepCommand struct {
 	servers
-	Age time.Duration `default:"24h" help:"What is younger is left alone: it may be under way."`
+	Age time.Duration `default:"24h" help:"Minimum age of files to remove; younger ones may belong to an upload in progress."`
 }
 
 func (c *sweepCommand) Run(ctx context.Context) error {
@@ -21,7 +21,7 @@ func (c *sweepCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("Removed %d lost uploads (%d bytes) and %d files without a row (%d bytes); %d files are in use.\n",
+	fmt.Printf("Removed %d abandoned uploads (%d bytes) and %d orphaned files (%d bytes); %d files are in use.\n",
 		got.StagedFiles, got.StagedBytes, got.OrphanFiles, got.OrphanBytes, got.Referenced)
 	return nil
 }

@@ -23,13 +23,13 @@ import (
 
 // Servers are the flags that name the parts of a deployment.
 type Servers struct {
-	PostgresURL   string   `env:"VITRINE_POSTGRES_URL" help:"PostgreSQL 17, as a libpq URL of the role that owns the schema. Only migrations, backup and restore sign in with it. The local stack's when left out, as with Kafka and OpenSearch."`
-	PostgresApp   string   `env:"VITRINE_POSTGRES_APP_URL" name:"postgres-app-url" help:"libpq URL of the role that requests sign in as, a member of vitrine_app and of nothing else. When left out, vitrine_app on the owner's server, with a password that follows from the owner's."`
-	PostgresIndex string   `env:"VITRINE_POSTGRES_INDEXER_URL" name:"postgres-indexer-url" help:"The same for relay, indexer and reconciler: a member of vitrine_indexer."`
-	KafkaBrokers  []string `env:"VITRINE_KAFKA_BROKERS" help:"Kafka 4 brokers, as host:port, separated by commas."`
-	OpensearchURL []string `env:"VITRINE_OPENSEARCH_URL" name:"opensearch-url" help:"OpenSearch 3 nodes with k-NN, as URLs, separated by commas."`
-	DataDir       string   `env:"VITRINE_DATA_DIR" default:".vitrine/data" help:"Folder for files and the key that links are signed with; replicas share it."`
-	Prefix        string   `env:"VITRINE_PREFIX" help:"Stands before every index and topic, for deployments that share servers."`
+	PostgresURL   string   `env:"VITRINE_POSTGRES_URL" help:"PostgreSQL 17 URL (libpq) of the role that owns the schema. Used only for migrations, backup and restore. Default: the local stack, as for Kafka and OpenSearch."`
+	PostgresApp   string   `env:"VITRINE_POSTGRES_APP_URL" name:"postgres-app-url" help:"PostgreSQL URL of the role for requests, a member of vitrine_app and of nothing else. Default: vitrine_app on the same server, with a password derived from the owner's."`
+	PostgresIndex string   `env:"VITRINE_POSTGRES_INDEXER_URL" name:"postgres-indexer-url" help:"PostgreSQL URL of the role for relay, indexer and reconciler, a member of vitrine_indexer."`
+	KafkaBrokers  []string `env:"VITRINE_KAFKA_BROKERS" help:"Kafka 4 brokers as host:port, separated by commas."`
+	OpensearchURL []string `env:"VITRINE_OPENSEARCH_URL" name:"opensearch-url" help:"OpenSearch 3 nodes (with the k-NN plugin) as URLs, separated by commas."`
+	DataDir       string   `env:"VITRINE_DATA_DIR" default:".vitrine/data" help:"Folder for files and the URL signing key. Shared by all replicas."`
+	Prefix        string   `env:"VITRINE_PREFIX" help:"Prefix for index and topic names, for deployments that share servers."`
 	LogFormat     string   `env:"VITRINE_LOG_FORMAT" enum:"auto,text,json" default:"auto" help:"auto, text or json."`
 	LogLevel      string   `env:"VITRINE_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
 	Embedding
@@ -37,13 +37,13 @@ type Servers struct {
 
 // Embedding are the flags of what turns texts into vectors.
 type Embedding struct {
-	EmbedDriver     string `env:"VITRINE_EMBED_DRIVER" enum:",none,builtin,onnx,openai" default:"" help:"What gives texts their meaning: none, builtin (a model in this process), onnx (the same model in ONNX Runtime, where the program was built with it) or openai (a server that speaks its protocol). When left out: builtin with the local stack's model where both are there, else none."`
-	EmbedModelDir   string `env:"VITRINE_EMBED_MODEL_DIR" help:"builtin, onnx: folder of a BERT sentence model, with model.safetensors, vocab.txt and config.json."`
+	EmbedDriver     string `env:"VITRINE_EMBED_DRIVER" enum:",none,builtin,onnx,openai" default:"" help:"Embedding backend: none, builtin (a model in this process), onnx (the same model in ONNX Runtime, in builds with the tag onnx) or openai (a server with an OpenAI-compatible API). Default: builtin with the local stack's model if it is installed, else none."`
+	EmbedModelDir   string `env:"VITRINE_EMBED_MODEL_DIR" help:"builtin, onnx: folder of a BERT embedding model with model.safetensors, vocab.txt and config.json."`
 	EmbedRuntime    string `env:"VITRINE_EMBED_RUNTIME" help:"onnx: path of libonnxruntime.so, 1.17 or newer."`
-	EmbedURL        string `env:"VITRINE_EMBED_URL" name:"embed-url" help:"openai: address of the API with its version, such as http://localhost:11434/v1."`
-	EmbedKey        string `env:"VITRINE_EMBED_KEY" help:"openai: API key; better given by the environment than on the command line."`
+	EmbedURL        string `env:"VITRINE_EMBED_URL" name:"embed-url" help:"openai: base URL of the API with its version, such as http://localhost:11434/v1."`
+	EmbedKey        string `env:"VITRINE_EMBED_KEY" help:"openai: API key. Set it in the environment rather than on the command line."`
 	EmbedModel      string `env:"VITRINE_EMBED_MODEL" help:"openai: name of the model."`
-	EmbedDimensions int    `env:"VITRINE_EMBED_DIMENSIONS" help:"openai: length of the model's vectors."`
+	EmbedDimensions int    `env:"VITRINE_EMBED_DIMENSIONS" help:"openai: dimension of the model's vectors."`
 }
 
 // Config returns the flags as package embed takes them.

@@ -98,11 +98,11 @@ func (s *Signer) Open(token string, want Purpose) (Grant, error) {
 		return Grant{}, invalidURL()
 	}
 	if s.now().Unix() >= g.Expires {
-		return Grant{}, library.NewError(library.KindGone, library.CodeURLExpired, "This link has expired. Ask for a new one.")
+		return Grant{}, library.NewError(library.KindGone, library.CodeURLExpired, "This link has expired. Request a new one.")
 	}
 	return g, nil
 }
 
 func invalidURL() error {
-	return library.NewError(library.KindForbidden, library.CodeURLInvalid, "This link is not valid: it was mistyped or altered. Ask for a new one.")
+	return library.NewError(library.KindForbidden, library.CodeURLInvalid, "This link is not valid: it was mistyped or modified. Request a new one.")
 }

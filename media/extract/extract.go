@@ -112,7 +112,7 @@ func FromChunks(file container.File, opts Options) (lineage library.Lineage, rep
 		// still not take a server down.
 		if p := recover(); p != nil {
 			lineage = library.Lineage{Models: []library.ModelUse{}, Warnings: []string{unreadableWarning}}
-			report = Report{State: StateNone, Reason: ReasonUnreadable, Sentence: "The generation data in this file could not be read."}
+			report = Report{State: StateNone, Reason: ReasonUnreadable, Sentence: "The generation metadata in this file could not be read."}
 		}
 	}()
 	src := formats.Open(file)

@@ -81,7 +81,7 @@ func absent(r *Report, file container.File, src *formats.Source) {
 		r.Reason, r.By = ReasonStripped, by
 		r.Sentence = "The file was saved by " + by + ", which does not keep generation metadata."
 	case hasC2PA(file):
-		r.Reason, r.Sentence = ReasonNoMetadata, "The file holds content credentials, which name its origin but never hold a prompt."
+		r.Reason, r.Sentence = ReasonNoMetadata, "The file has content credentials, which name its origin but contain no prompt."
 	case len(r.Seen) > 0:
 		r.Reason, r.Sentence = ReasonUnknownWriter, "The file holds text in a format that is not known as generation metadata."
 	case file.MIME == "" || !readable(file.MIME):

@@ -92,7 +92,7 @@ func (m *Maker) kept(ctx context.Context, tenant library.TenantID, hash library.
 			return nil, Error(err)
 		}
 		if err := m.blobs.PutDerived(ctx, tenant, hash, name, picture); err != nil {
-			slog.WarnContext(ctx, "a preview could not be kept", "asset", hash, "error", err)
+			slog.WarnContext(ctx, "a preview could not be stored", "asset", hash, "error", err)
 		}
 		return picture, nil
 	})
@@ -127,11 +127,11 @@ func Error(err error) error {
 			Detail: large.Error() + ". The original can be downloaded."}
 	case errors.Is(err, memory.ErrBusy), errors.Is(err, context.DeadlineExceeded):
 		return &library.Error{Kind: library.KindUnavailable, Code: library.CodeDecodingBusy, RetryAfter: 5 * time.Second, Cause: err,
-			Detail: "Too many pictures are being decoded right now. Ask again in a moment."}
+			Detail: "Too many images are being decoded right now. Try again in a moment."}
 	case errors.Is(err, ErrUnsupported):
 		return &library.Error{Kind: library.KindNotFound, Code: library.CodeNotFound, Cause: err,
-			Detail: "There is no preview of this asset: none can be made of its kind of file."}
+			Detail: "There is no preview of this asset: its file type is not supported."}
 	}
 	return &library.Error{Kind: library.KindNotFound, Code: library.CodeNotFound, Cause: err,
-		Detail: "There is no preview of this asset: the picture is damaged, or of a variety that cannot be decoded. The original can be downloaded."}
+		Detail: "There is no preview of this asset: the image is damaged or cannot be decoded. The original can be downloaded."}
 }

@@ -53,7 +53,7 @@ type Links struct {
 	Base   string // public address of the service, without a slash at its end
 }
 
-// DownloadValid is how long a download link may be used (spec §8).
+// DownloadValid is how long a download link may be used.
 const DownloadValid = 5 * time.Minute
 
 // thumbnailStep rounds the expiry of preview links, so that browsers can cache them.
@@ -77,8 +77,8 @@ func (l Links) Thumbnail(tenant library.TenantID, hash library.AssetHash) string
 	return l.Base + "/previews/" + l.Signer.SignSteady(blob.Grant{Purpose: blob.PurposePreview, Tenant: tenant, Asset: hash}, thumbnailStep) + ".jpg"
 }
 
-// storagePath names staged bytes to clients. It begins with the tenant (spec
-// §4.1, StoreAsset), so that a path of another tenant can be told at a glance.
+// storagePath is the path by which clients name a staged upload. It starts with
+// the tenant id, so a path of another tenant is easy to see.
 func storagePath(tenant library.TenantID, stagedID, filename string) string {
 	return string(tenant) + "/uploads/" + stagedID + "/" + filename
 }
@@ -93,7 +93,7 @@ func splitStoragePath(tenant library.TenantID, p string) (stagedID string, ok bo
 	return id, id != ""
 }
 
-// Summary is an asset as lists show it (spec §2.2).
+// Summary is an asset as lists show it.
 type Summary struct {
 	AssetHash    library.AssetHash `json:"asset_h" doc:"SHA-1 of the bytes, 40 hex digits: the asset's identity."`
 	Title        string            `json:"title"`
@@ -102,7 +102,7 @@ type Summary struct {
 	MIMEType     string            `json:"mime_type"`
 	Status       library.Status    `json:"status" enum:"Draft,PendingApproval,Approved,Rejected,Archived"`
 	Tags         []string          `json:"tags"`
-	ThumbnailURL string            `json:"thumbnail_url" doc:"A JPEG preview; no credential is needed. Add ?size=256, 512, 1024 or 2048."`
+	ThumbnailURL string            `json:"thumbnail_url" doc:"A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048."`
 }
 
 // Summary renders an asset for a list.

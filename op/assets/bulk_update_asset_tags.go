@@ -12,7 +12,7 @@ import (
 type bulkTagsInput struct {
 	op.TenantInput
 	AssetHashes []string `json:"asset_hs" id:"asset" minItems:"1" maxItems:"100" doc:"The assets: 1 to 100 SHA-1 hashes of 40 hex digits."`
-	Operation   string   `json:"operation" enum:"add,remove" doc:"add merges the tags in, remove takes them out."`
+	Operation   string   `json:"operation" enum:"add,remove" doc:"add adds the tags that are missing; remove removes those that are there."`
 	Tags        []string `json:"tags" minItems:"1" maxItems:"50" doc:"1 to 50 tags, each of 1 to 100 characters. Tags are compared without regard to case."`
 }
 
@@ -29,8 +29,8 @@ func (in *bulkTagsInput) Validate() []library.FieldError {
 
 type bulkTagsOutput struct {
 	Changed   []library.AssetHash `json:"changed" doc:"Assets whose tag set changed."`
-	Unchanged []library.AssetHash `json:"unchanged" doc:"Assets that had, or lacked, the tags already."`
-	NotFound  []library.AssetHash `json:"not_found" doc:"Hashes that are no assets of this tenant."`
+	Unchanged []library.AssetHash `json:"unchanged" doc:"Assets whose tag set did not change."`
+	NotFound  []library.AssetHash `json:"not_found" doc:"Hashes for which the tenant has no asset."`
 	op.Undoable
 	op.Indexed
 }
@@ -41,7 +41,6 @@ func (s *Service) bulkUpdateAssetTags() op.Operation {
 		Doc: "Adds tags to, or removes tags from, up to 100 assets in one step. Assets whose tag set does not change are reported as unchanged. " +
 			"Returns an operation_id for UndoOperation and an index_token for searches that must see the change.",
 		Method: "PATCH", Path: "/api/v1/assets/bulk-tag", Permission: library.PermWrite, Destructive: true, Idempotent: true,
-		Spec:    "spec §4.1 Assets, §8",
 		Example: map[string]any{"asset_hs": []string{"da39a3ee5e6b4b0d3255bfef95601890afd80709"}, "operation": "add", "tags": []string{"fox", "winter"}},
 	}, func(ctx context.Context, actor library.Actor, in bulkTagsInput) (bulkTagsOutput, error) {
 		hashes := make([]library.AssetHash, len(in.AssetHashes))

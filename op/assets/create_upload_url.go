@@ -14,9 +14,9 @@ type uploadURLInput struct {
 	op.TenantInput
 	Filename    string `json:"filename" minLength:"1" maxLength:"1024" doc:"The file's name."`
 	MIMEType    string `json:"mime_type,omitempty" maxLength:"255" doc:"The file's MIME type, for example image/png."`
-	ContentType string `json:"content_type,omitempty" maxLength:"255" doc:"Another name of mime_type."`
-	Size        int64  `json:"size,omitempty" minimum:"1" doc:"The file's size in bytes, where known: a file that is too large is refused before it is sent."`
-	SHA1        string `json:"sha1,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"SHA-1 of the bytes. When they are stored already, already_stored names the asset and nothing need be sent."`
+	ContentType string `json:"content_type,omitempty" maxLength:"255" doc:"Alias of mime_type."`
+	Size        int64  `json:"size,omitempty" minimum:"1" doc:"The file's size in bytes, if known: a file that is too large is refused before the upload."`
+	SHA1        string `json:"sha1,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"SHA-1 of the bytes. If they are stored already, already_stored is the asset and no upload is needed."`
 }
 
 // Validate implements op.Validator.
@@ -35,26 +35,25 @@ func (in *uploadURLInput) Validate() []library.FieldError {
 }
 
 type uploadURLOutput struct {
-	SignedURL     string            `json:"signedUrl" doc:"PUT the bytes here, with the Content-Type announced. No credential is needed. Empty when already_stored is set."`
-	Path          string            `json:"path" doc:"The storage path, under the name the REST route gives it."`
-	StoragePath   string            `json:"storagePath" doc:"Pass to StoreAsset as asset_storage_ref.storagePath once the bytes are there."`
-	ExpiresIn     int               `json:"expires_in" doc:"Seconds for which signedUrl may be used."`
-	MaxBytes      int64             `json:"max_bytes" doc:"The largest file that signedUrl takes."`
-	AlreadyStored library.AssetHash `json:"already_stored" doc:"The asset that holds these bytes already; empty when there is none."`
+	SignedURL     string            `json:"signedUrl" doc:"PUT the bytes here with the same Content-Type. No API key is needed. Empty when already_stored is set."`
+	Path          string            `json:"path" doc:"The storage path; the same as storagePath."`
+	StoragePath   string            `json:"storagePath" doc:"Pass to StoreAsset as asset_storage_ref.storagePath after the upload."`
+	ExpiresIn     int               `json:"expires_in" doc:"Seconds until signedUrl expires."`
+	MaxBytes      int64             `json:"max_bytes" doc:"Maximum size of the file, in bytes."`
+	AlreadyStored library.AssetHash `json:"already_stored" doc:"The existing asset with these bytes; empty if there is none."`
 }
 
 func (s *Service) createUploadURL() op.Operation {
 	return op.Define(op.Meta{
 		Name: "CreateUploadUrl", Title: "Get an upload URL", Domain: op.Assets,
-		Doc: "Gives a signed URL to PUT a file's bytes to, the route for files above about 3 MB. Then call StoreAsset with asset_storage_ref.storagePath. " +
-			"With sha1, tells first whether the bytes are stored already.",
+		Doc: "Returns a signed URL to upload a file to with PUT; use it for files above about 3 MB. Then call StoreAsset with asset_storage_ref.storagePath. " +
+			"With sha1, checks first whether the bytes are stored already.",
 		Method: "GET", Path: "/api/v1/storage/signed-url/upload", Permission: library.PermWrite, Idempotent: true,
-		Spec:    "spec §4.1 Assets, §4.2; open points §1",
 		Example: map[string]any{"filename": "fox.png", "mime_type": "image/png", "size": 1024},
 	}, func(ctx context.Context, actor library.Actor, in uploadURLInput) (uploadURLOutput, error) {
 		limit := s.maxFile()
 		if in.Size > limit {
-			return uploadURLOutput{}, library.NewError(library.KindTooLarge, library.CodePayloadTooLarge, "The file is larger than the %d bytes this service takes.", limit)
+			return uploadURLOutput{}, library.NewError(library.KindTooLarge, library.CodePayloadTooLarge, "The file is larger than the %d bytes this service allows.", limit)
 		}
 		if in.SHA1 != "" {
 			hash := library.AssetHash(strings.ToLower(in.SHA1))
@@ -79,7 +78,7 @@ func (s *Service) uploadTicket(tenant library.TenantID, filename, mimeType strin
 
 type findStoredInput struct {
 	op.TenantInput
-	Files []fileToSend `json:"files" minItems:"1" maxItems:"500" doc:"The files at hand."`
+	Files []fileToSend `json:"files" minItems:"1" maxItems:"500" doc:"The files to check."`
 }
 
 type fileToSend struct {
@@ -105,7 +104,7 @@ type findStoredOutput struct {
 
 type fileTicket struct {
 	SHA1        string `json:"sha1"`
-	Stored      bool   `json:"stored" doc:"The bytes are stored already; nothing need be sent."`
+	Stored      bool   `json:"stored" doc:"The bytes are stored already; no upload is needed."`
 	SignedURL   string `json:"signedUrl,omitempty"`
 	StoragePath string `json:"storagePath,omitempty"`
 }
@@ -114,10 +113,9 @@ type fileTicket struct {
 func (s *Service) findStored() op.Operation {
 	return op.Define(op.Meta{
 		Name: "FindStored", Title: "Find which files are stored", Domain: op.Assets,
-		Doc: "Tells for up to 500 files, by the SHA-1 of their bytes, which are stored already, and gives a signed upload URL for each of the others. " +
-			"An import that was interrupted goes on by asking this again.",
+		Doc: "Returns for up to 500 files, by the SHA-1 of their bytes, which are stored already, and a signed upload URL for each of the others. " +
+			"An interrupted import resumes with this call.",
 		Method: "POST", Path: "/api/v1/imports/find-stored", Permission: library.PermWrite, ReadOnly: true, Idempotent: true, RESTOnly: true,
-		Spec:    "open points §8",
 		Example: map[string]any{"files": []map[string]any{{"sha1": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "filename": "fox.png"}}},
 	}, func(ctx context.Context, actor library.Actor, in findStoredInput) (findStoredOutput, error) {
 		hashes := make([]library.AssetHash, len(in.Files))

@@ -22,9 +22,8 @@ type workflowOutput struct {
 func (s *Service) getWorkflow() op.Operation {
 	return op.Define(op.Meta{
 		Name: "GetWorkflow", Title: "Get a workflow graph", Domain: op.Assets,
-		Doc:    "Gives the workflow graphs that an asset's file carries, for loading into ComfyUI.",
+		Doc:    "Returns the workflow graphs in an asset's file, for loading into ComfyUI.",
 		Method: "GET", Path: "/api/v1/assets/{asset_h}/workflow", Permission: library.PermRead, ReadOnly: true, Idempotent: true, RESTOnly: true,
-		Spec:    "open points §8",
 		Example: map[string]any{"asset_h": "da39a3ee5e6b4b0d3255bfef95601890afd80709"},
 	}, func(ctx context.Context, actor library.Actor, in workflowInput) (workflowOutput, error) {
 		editor, executed, err := s.Store.Workflow(ctx, actor.Tenant, library.AssetHash(strings.ToLower(in.AssetHash)))
@@ -33,7 +32,7 @@ func (s *Service) getWorkflow() op.Operation {
 		}
 		if editor == nil && executed == nil {
 			return workflowOutput{}, library.NewError(library.KindNotFound, library.CodeNotFound,
-				"The asset's file carries no workflow graph. GetAssetDetails shows what it tells of its making.")
+				"The asset's file has no workflow graph. GetAssetDetails shows its generation metadata.")
 		}
 		return workflowOutput{Editor: library.ValidJSON(editor), Executed: library.ValidJSON(executed)}, nil
 	})

@@ -45,7 +45,7 @@ func readSidecars(sent []sidecarInput) ([]extract.Sidecar, []library.FieldError)
 	}
 	if size > maxSidecars {
 		errs = append(errs, library.FieldError{Field: "sidecars", Code: "length", Message: "Sidecars have at most 2 MB together.",
-			Hint: "Of a picture the metadata suffices; its pixels are not looked at."})
+			Hint: "For an image only the metadata is needed; its pixels are ignored."})
 	}
 	return out, errs
 }

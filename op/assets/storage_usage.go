@@ -27,7 +27,7 @@ type typeUsage struct {
 func (s *Service) Resources() []op.Resource {
 	return []op.Resource{{
 		URI: "vitrine://storage/usage", Name: "storage_usage", Title: "Storage usage", MIMEType: "application/json", Permission: library.PermRead,
-		Doc:     "How many assets and bytes the tenant stores, by type, how much lies in the trash, and how many changes the search index has still to take in.",
+		Doc:     "How many assets and bytes the tenant stores, by type, the size of the trash, and how many changes are not yet sent to the search index.",
 		Example: "vitrine://storage/usage",
 		Read: func(ctx context.Context, actor library.Actor, _ map[string]string) (any, error) {
 			u, err := s.Store.Usage(ctx, actor.Tenant)

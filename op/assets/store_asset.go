@@ -30,19 +30,19 @@ type storeInput struct {
 	PosterBase64  string         `json:"poster_image_base64,omitempty" doc:"A picture of a 3D model (mime_type model/*) in base64: PNG, JPEG or WebP. Refused for any other kind of file."`
 	PosterType    string         `json:"poster_mime_type,omitempty" enum:"image/png,image/jpeg,image/webp" doc:"The poster's type; image/png when left out."`
 	AllowMismatch *bool          `json:"allow_content_type_mismatch,omitempty" default:"true" doc:"false refuses a file whose bytes are not of the mime_type that was sent."`
-	Assertion     map[string]any `json:"prompt_metadata,omitempty" doc:"What you claim about the making of the file, kept beside what the file itself says and never merged with it."`
-	Metadata      map[string]any `json:"asset_metadata,omitempty" doc:"Anything else worth keeping with the asset."`
+	Assertion     map[string]any `json:"prompt_metadata,omitempty" doc:"What you know about how the file was generated. It is stored beside the metadata extracted from the file and never merged with it."`
+	Metadata      map[string]any `json:"asset_metadata,omitempty" doc:"Any other data to store with the asset."`
 	Tags          []string       `json:"tags,omitempty" maxItems:"500" doc:"Tags for the asset, each of 1 to 100 characters."`
-	Parent        string         `json:"parent_asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset this one is a version of or was derived from; read when the bytes are new, and not when they are stored already."`
+	Parent        string         `json:"parent_asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset this one is a version of or was derived from. Ignored when the bytes are stored already."`
 	SourcePath    string         `json:"source_path,omitempty" id:"none" maxLength:"4096" doc:"Where the file came from, as a label."`
-	CreatedAt     *time.Time     `json:"created_at,omitempty" doc:"When the file was made, where known; otherwise the time of this call."`
-	Sidecars      []sidecarInput `json:"sidecars,omitempty" maxItems:"5" doc:"Files that lay beside it and tell of its making: .json, .txt, .xmp, .yaml, or the .png first frame of a video; at most 2 MB together. They are read after the file itself, which is believed first. Of a file that is stored already they are not looked at."`
+	CreatedAt     *time.Time     `json:"created_at,omitempty" doc:"When the file was created, if known; otherwise the time of this call."`
+	Sidecars      []sidecarInput `json:"sidecars,omitempty" maxItems:"5" doc:"Sidecar files with generation metadata: .json, .txt, .xmp, .yaml, or the .png first frame of a video; at most 2 MB together. Metadata in the file itself takes precedence. Ignored when the file is stored already."`
 
 	sidecars []extract.Sidecar // decoded by Validate
 }
 
 type storageRef struct {
-	StoragePath string `json:"storagePath" id:"upload" minLength:"1" maxLength:"2048" doc:"The storagePath that CreateUploadUrl gave. It begins with the tenant's id."`
+	StoragePath string `json:"storagePath" id:"upload" minLength:"1" maxLength:"2048" doc:"The storagePath that CreateUploadUrl returned. It starts with the tenant's id."`
 }
 
 // maxBase64 bounds the encoded bytes; the request body's own limit comes first.
@@ -70,7 +70,7 @@ func (in *storeInput) Validate() []library.FieldError {
 		errs = append(errs, library.FieldError{Field: "mime_type", Code: "format", Message: "Expected a MIME type, for example image/png."})
 	}
 	if in.PosterBase64 != "" && !strings.HasPrefix(in.MIMEType, "model/") {
-		errs = append(errs, library.FieldError{Field: "poster_image_base64", Code: "conflict", Message: "A poster is taken for 3D models (mime_type model/*) only."})
+		errs = append(errs, library.FieldError{Field: "poster_image_base64", Code: "conflict", Message: "A poster is accepted only for 3D models (mime_type model/*)."})
 	}
 	var bad []library.FieldError
 	in.sidecars, bad = readSidecars(in.Sidecars)
@@ -91,10 +91,10 @@ func mediaType(s string) string {
 
 type storeOutput struct {
 	Asset         Summary               `json:"asset"`
-	Created       bool                  `json:"created" doc:"false when these bytes were stored already; then tags and claims were added to the asset that was there."`
-	Restored      bool                  `json:"restored" doc:"true when the asset was in the trash and is back."`
+	Created       bool                  `json:"created" doc:"false when these bytes were stored already; then the tags and prompt_metadata were added to the existing asset."`
+	Restored      bool                  `json:"restored" doc:"true when the asset was in the trash and has been restored."`
 	LineageSource library.LineageSource `json:"lineage_source" enum:"extracted,client_asserted,unknown" doc:"Where the generation data comes from."`
-	Extraction    extract.Report        `json:"extraction" doc:"How much of its making the file tells, and why something is missing."`
+	Extraction    extract.Report        `json:"extraction" doc:"How much generation metadata the file has, and why some is missing."`
 	op.Undoable
 	op.Indexed
 }
@@ -105,11 +105,10 @@ const storeLimit = 5 * time.Minute
 func (s *Service) storeAsset() op.Operation {
 	return op.Define(op.Meta{
 		Name: "StoreAsset", Title: "Store an asset", Domain: op.Assets,
-		Doc: "Stores a file and reads its generation data (prompt, models, settings, workflow) out of it. Send the bytes as asset_data_base64 (up to about 3 MB), " +
+		Doc: "Stores a file and extracts its generation metadata (prompt, models, settings, workflow). Send the bytes as asset_data_base64 (up to about 3 MB), " +
 			"or PUT them to a URL from CreateUploadUrl and pass asset_storage_ref. The same bytes are stored once. " +
 			"Returns the asset, an operation_id for UndoOperation and an index_token for searches that must see it.",
 		Method: "POST", Path: "/api/v1/assets", Permission: library.PermWrite, Idempotent: true, Status: 201, Limit: storeLimit,
-		Spec:    "spec §4.1 Assets, §4.2",
 		Example: map[string]any{"filename": "dot.gif", "mime_type": "image/gif", "asset_data_base64": "R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=", "tags": []string{"sample"}},
 	}, s.store)
 }
@@ -145,7 +144,7 @@ func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput)
 	}
 	if strings.EqualFold(in.Parent, string(staged.SHA1)) {
 		return out, library.Invalid(library.FieldError{Field: "parent_asset_h", Code: "conflict",
-			Message: "It is the hash of the file itself, and no asset was made from itself.", Hint: "Send the hash of the file that it was made from, or leave it out."})
+			Message: "It is the hash of the file itself; an asset cannot be its own parent.", Hint: "Send the hash of the file it was made from, or omit it."})
 	}
 	op.ReportProgress(ctx, 2, 4, "read")
 	// The bytes must be durable under their hash before a row promises them.
@@ -162,7 +161,7 @@ func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput)
 	}
 	if poster != nil {
 		if err := s.Previews.KeepPoster(ctx, actor.Tenant, staged.SHA1, poster); err != nil {
-			slog.WarnContext(ctx, "a poster could not be kept", "asset", staged.SHA1, "error", err)
+			slog.WarnContext(ctx, "a poster could not be stored", "asset", staged.SHA1, "error", err)
 		}
 	}
 	out = storeOutput{Asset: s.summary(added.Asset), Created: added.Created, Restored: added.Restored, Extraction: read.Report,
@@ -177,7 +176,7 @@ func (s *Service) stage(ctx context.Context, actor library.Actor, in storeInput)
 		id, ok := splitStoragePath(actor.Tenant, in.StorageRef.StoragePath)
 		if !ok {
 			return "", library.Invalid(library.FieldError{Field: "asset_storage_ref.storagePath", Code: "format",
-				Message: "Expected a storagePath that CreateUploadUrl gave for this tenant; it begins with the tenant's id."})
+				Message: "Expected a storagePath that CreateUploadUrl returned for this tenant; it starts with the tenant's id."})
 		}
 		return id, nil
 	}
@@ -226,7 +225,7 @@ func storageRefError(err error, in storeInput) error {
 		return err
 	}
 	return library.Invalid(library.FieldError{Field: "asset_storage_ref.storagePath", Code: "unknown",
-		Message: "No uploaded bytes are at this path.", Hint: "PUT them to signedUrl first; if it has expired or the bytes were stored already, ask CreateUploadUrl again."})
+		Message: "No uploaded bytes are at this path.", Hint: "PUT them to signedUrl first; if it has expired or the upload was used already, call CreateUploadUrl again."})
 }
 
 func newAsset(in storeInput, staged blob.Staged, read extract.Result) store.NewAsset {

@@ -15,7 +15,7 @@ func tagErrors(field string, tags []string) []library.FieldError {
 		switch n := utf8.RuneCountInString(library.CleanTag(t)); {
 		case n == 0:
 			errs = append(errs, library.FieldError{Field: fmt.Sprintf("%s[%d]", field, i), Code: "length",
-				Message: "A tag needs at least 1 character that is not a blank."})
+				Message: "A tag needs at least 1 character that is not a space."})
 		case n > library.MaxTag:
 			errs = append(errs, library.FieldError{Field: fmt.Sprintf("%s[%d]", field, i), Code: "length",
 				Message: fmt.Sprintf("A tag has at most %d characters; this one has %d.", library.MaxTag, n)})

@@ -16,9 +16,9 @@ type undoInput struct {
 type undoOutput struct {
 	Tool      string              `json:"tool" doc:"What the operation was."`
 	At        time.Time           `json:"at" doc:"When it happened."`
-	Reverted  []library.AssetHash `json:"reverted" doc:"Assets that were put back."`
+	Reverted  []library.AssetHash `json:"reverted" doc:"Assets that were reverted."`
 	Conflicts []undoConflict      `json:"conflicts" doc:"Assets that could not be reverted in full, with the reason."`
-	Versions  []undoneVersion     `json:"model_versions" doc:"Model versions that were taken away or brought back."`
+	Versions  []undoneVersion     `json:"model_versions" doc:"Model versions that were deleted or restored."`
 	op.Undoable
 	op.Indexed
 }
@@ -31,16 +31,15 @@ type undoConflict struct {
 type undoneVersion struct {
 	ModelHash library.ModelHash `json:"model_hash"`
 	Tag       string            `json:"version_tag"`
-	Deleted   bool              `json:"deleted" doc:"true: taken away; false: back again."`
+	Deleted   bool              `json:"deleted" doc:"true: deleted; false: restored."`
 }
 
 func (s *Service) undoOperation() op.Operation {
 	return op.Define(op.Meta{
 		Name: "UndoOperation", Title: "Undo an operation", Domain: op.Assets,
-		Doc: "Takes back what an earlier write changed, for every asset it touched. What somebody changed since is left as it is and reported in conflicts. " +
-			"Undoing StoreAsset moves the asset to the trash. The undo is an operation itself: undo it to bring the change back.",
+		Doc: "Reverts what an earlier write changed, on every asset it changed. Values that were changed again since are kept and reported in conflicts. " +
+			"Undoing StoreAsset moves the asset to the trash. The undo is an operation itself: undo it to redo the change.",
 		Method: "POST", Path: "/api/v1/operations/{operation_id}/undo", Permission: library.PermWrite, Destructive: true,
-		Spec:    "open points §1",
 		Example: map[string]any{"operation_id": "0198c5a0-0000-7000-8000-000000000000"},
 	}, func(ctx context.Context, actor library.Actor, in undoInput) (undoOutput, error) {
 		got, err := s.Store.Undo(ctx, actor, "UndoOperation", in.OperationID)

@@ -22,7 +22,7 @@ func (in *updateInput) Validate() []library.FieldError {
 	var errs []library.FieldError
 	if in.Title == nil && in.Description == nil && in.Tags == nil && in.Status == nil {
 		errs = append(errs, library.FieldError{Field: "title", Code: "required",
-			Message: "At least one of title, description, tags and status is required.", Hint: "Send the fields that shall change."})
+			Message: "At least one of title, description, tags and status is required.", Hint: "Send the fields to change."})
 	}
 	if in.Tags != nil {
 		errs = append(errs, tagErrors("tags", *in.Tags)...)
@@ -55,7 +55,6 @@ func (s *Service) updateAsset() op.Operation {
 		Doc: "Changes the title, description, tags or status of one asset. Only the fields that are sent change; tags replace the whole set. " +
 			"Returns the asset as it is now, an operation_id for UndoOperation and an index_token for searches that must see the change.",
 		Method: "PATCH", Path: "/api/v1/assets/{asset_h}", Permission: library.PermWrite, Destructive: true, Idempotent: true,
-		Spec:    "spec §4.1 Assets, §3",
 		Example: map[string]any{"asset_h": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "title": "Red fox in snow", "status": "Approved"},
 	}, func(ctx context.Context, actor library.Actor, in updateInput) (updateOutput, error) {
 		hash := library.AssetHash(strings.ToLower(in.AssetHash))

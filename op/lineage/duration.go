@@ -90,7 +90,7 @@ func phraseSeconds(text string) (sum float64, message string) {
 		}
 		switch {
 		case strings.HasPrefix(m[2], "mo") || strings.HasPrefix(m[2], "year"):
-			return 0, "Months and years are not taken; give days, at most 30."
+			return 0, "Months and years are not supported; use days, at most 30."
 		case !ok:
 			return 0, "Unknown unit. Allowed are seconds, minutes, hours, days and weeks, for example 90 minutes."
 		}

@@ -25,41 +25,40 @@ const maxSiblings = 50
 
 type lineageOutput struct {
 	AssetHash     library.AssetHash `json:"asset_h"`
-	Nodes         []node            `json:"nodes" doc:"The asset itself first, then by distance."`
-	Edges         []edge            `json:"edges" doc:"Who was made from whom. Cycles are possible: files say what they like."`
-	Truncated     bool              `json:"truncated" doc:"There is more than the 500 nodes that one answer holds."`
-	HasMoreLevels bool              `json:"has_more_levels" doc:"There are more levels than max_depth."`
+	Nodes         []node            `json:"nodes" doc:"The requested asset first, then by distance."`
+	Edges         []edge            `json:"edges" doc:"Which file was made from which. Cycles are possible, since files can claim anything."`
+	Truncated     bool              `json:"truncated" doc:"Whether there are more than 500 nodes."`
+	HasMoreLevels bool              `json:"has_more_levels" doc:"Whether there are more levels than max_depth."`
 }
 
 type node struct {
-	ID        string          `json:"id" doc:"The asset's hash, or a made-up id for a file that is not in the library."`
-	Depth     int             `json:"depth" doc:"0 for the asset asked about, negative for ancestors, positive for descendants."`
-	InLibrary bool            `json:"in_library" doc:"false for a file that is known by mention only, or is in the trash."`
-	Asset     *assets.Summary `json:"asset" required:"true" nullable:"true" doc:"null when it is not in the library."`
-	Tool      string          `json:"tool" doc:"The program that made it; empty when unknown."`
+	ID        string          `json:"id" doc:"The asset's hash, or a generated id for a file that is not in the library."`
+	Depth     int             `json:"depth" doc:"0 for the requested asset, negative for ancestors, positive for descendants."`
+	InLibrary bool            `json:"in_library" doc:"false for a file that is only referenced, or is in the trash."`
+	Asset     *assets.Summary `json:"asset" required:"true" nullable:"true" doc:"null if it is not in the library."`
+	Tool      string          `json:"tool" doc:"The program that generated it; empty if unknown."`
 	CreatedAt *time.Time      `json:"created_at,omitempty"`
-	Name      string          `json:"name" doc:"File name, as the asset has it or as the child's file gives it."`
-	Hash      string          `json:"hash" doc:"Hash of the file as its child's file or uploader gives it, or c2pa: and its id in content credentials; empty for assets."`
-	JobID     string          `json:"job_id" doc:"The image tool's job; empty when unknown."`
+	Name      string          `json:"name" doc:"File name of the asset, or the name in the child's file."`
+	Hash      string          `json:"hash" doc:"Hash in the child's file or from the uploader, or c2pa: and the id in content credentials; empty for assets."`
+	JobID     string          `json:"job_id" doc:"The image tool's job; empty if unknown."`
 }
 
 type edge struct {
 	Child         string                `json:"child" doc:"Node id."`
 	Parent        string                `json:"parent" doc:"Node id."`
-	Kind          string                `json:"kind" doc:"What the parent was to the child: input_image, init_image, mask, controlnet_image, input_video, c2pa_ingredient, imagetool_job, …; parent_asset_h where the uploader named it; same_seed_workflow for siblings, of which neither was made from the other."`
-	Evidence      string                `json:"evidence" enum:"hash,c2pa,imagetool_job,name,uploader,same_seed_workflow" doc:"By what the parent was recognised, or could be. A hash is proof; content credentials name a file by an id; a name counts when one asset bears it."`
-	LineageSource library.LineageSource `json:"lineage_source" enum:"extracted,client_asserted" doc:"Whether the child's file says so, or its uploader."`
-	Resolved      bool                  `json:"resolved" doc:"Whether the parent is an asset of the library. It becomes one when the file is stored later."`
-	NodeID        string                `json:"node_id" doc:"The workflow node that loaded the parent; empty outside graphs."`
+	Kind          string                `json:"kind" doc:"Role of the parent: input_image, init_image, mask, controlnet_image, input_video, c2pa_ingredient, imagetool_job, …; parent_asset_h if given by the uploader; same_seed_workflow for siblings, where neither was made from the other."`
+	Evidence      string                `json:"evidence" enum:"hash,c2pa,imagetool_job,name,uploader,same_seed_workflow" doc:"How the parent was identified: hash (proof), id in content credentials, job id, or a file name that only one asset has."`
+	LineageSource library.LineageSource `json:"lineage_source" enum:"extracted,client_asserted" doc:"Whether the parent comes from the child's file or from its uploader."`
+	Resolved      bool                  `json:"resolved" doc:"Whether the parent is in the library."`
+	NodeID        string                `json:"node_id" doc:"Id of the workflow node that loaded the parent; empty outside node graphs."`
 }
 
 func (s *Service) getAssetLineage() op.Operation {
 	return op.Define(op.Meta{
 		Name: "GetAssetLineage", Title: "Get an asset's lineage", Domain: op.Lineage,
-		Doc: "Shows what an asset was made from and what was made from it, over any tools, as nodes and edges. Each edge tells its evidence and whether the file or the uploader says so. " +
-			"Files that are named as parents but are not in the library appear as nodes without asset.",
+		Doc: "Returns what an asset was made from and what was made from it, across tools, as nodes and edges. Each edge has its evidence and its source, the file or the uploader. " +
+			"Parents that are not in the library are nodes without asset.",
 		Method: "GET", Path: "/api/v1/assets/{asset_h}/lineage", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
-		Spec:    "open points §1",
 		Example: map[string]any{"asset_h": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "direction": "ancestors", "max_depth": 3},
 	}, func(ctx context.Context, actor library.Actor, in lineageInput) (lineageOutput, error) {
 		hash := lowerHash(in.AssetHash)

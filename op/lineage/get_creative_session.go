@@ -12,9 +12,9 @@ import (
 
 type sessionInput struct {
 	op.TenantInput
-	AssetID    string `json:"asset_id" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset; asset_h is accepted for it."`
-	TimeWindow string `json:"time_window,omitempty" maxLength:"100" doc:"How far to look to each side of the asset, for example 2 hours, 90m or 1 day. Left out, the session ends where its maker paused."`
-	Limit      int    `json:"limit,omitempty" minimum:"1" maximum:"200" default:"100" doc:"Most assets to give, those nearest in time."`
+	AssetID    string `json:"asset_id" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset; asset_h is accepted too."`
+	TimeWindow string `json:"time_window,omitempty" maxLength:"100" doc:"Time before and after the asset, for example 2 hours, 90m or 1 day. By default the session ends at the first long pause."`
+	Limit      int    `json:"limit,omitempty" minimum:"1" maximum:"200" default:"100" doc:"Maximum number of assets, nearest in time."`
 
 	window time.Duration
 }
@@ -34,19 +34,19 @@ func (in *sessionInput) Validate() []library.FieldError {
 
 type sessionOutput struct {
 	AssetID    library.AssetHash `json:"asset_id"`
-	Tool       string            `json:"tool" doc:"The program whose assets these are; empty for assets of no known program."`
-	Sessions   []session         `json:"sessions" doc:"The asset's session, with time_window also those near it; oldest first."`
-	GapSeconds int64             `json:"gap_seconds" doc:"A pause longer than this ends a session. It follows from the pace of the assets around."`
+	Tool       string            `json:"tool" doc:"The program that generated the assets; empty if unknown."`
+	Sessions   []session         `json:"sessions" doc:"The asset's session and, with time_window, those near it; oldest first."`
+	GapSeconds int64             `json:"gap_seconds" doc:"A pause longer than this ends a session. It is computed from the pauses between nearby assets."`
 	Total      int               `json:"total" doc:"Assets in all sessions together."`
-	Truncated  bool              `json:"truncated" doc:"There are more assets than limit."`
+	Truncated  bool              `json:"truncated" doc:"Whether there are more assets than limit."`
 }
 
 type session struct {
 	StartedAt time.Time      `json:"started_at"`
 	EndedAt   time.Time      `json:"ended_at"`
 	Count     int            `json:"asset_count"`
-	Current   bool           `json:"contains_asset" doc:"Whether the asset asked about is in it."`
-	Assets    []sessionAsset `json:"assets" doc:"In order of their making."`
+	Current   bool           `json:"contains_asset" doc:"Whether the requested asset is in it."`
+	Assets    []sessionAsset `json:"assets" doc:"Oldest first."`
 }
 
 type sessionAsset struct {
@@ -55,7 +55,7 @@ type sessionAsset struct {
 	Pause     int64     `json:"seconds_since_previous" doc:"0 for the first of a session."`
 	Prompt    *string   `json:"prompt" required:"true" nullable:"true"`
 	Negative  *string   `json:"negative" required:"true" nullable:"true"`
-	Command   string    `json:"command" doc:"The image tool's command; empty for other tools or when the file does not say."`
+	Command   string    `json:"command" doc:"The image tool's command; empty for other tools or if unknown."`
 	JobID     string    `json:"job_id"`
 	JobType   string    `json:"job_type"`
 	Version   string    `json:"version" doc:"The image tool's model version."`
@@ -64,10 +64,9 @@ type sessionAsset struct {
 func (s *Service) getCreativeSession() op.Operation {
 	return op.Define(op.Meta{
 		Name: "GetCreativeSession", Title: "Get a creative session", Domain: op.Search,
-		Doc: "Gives the assets that the image-generation tool made around the time of one of its pictures, grouped into sessions by the pauses between them, with prompt, command and job of each. " +
-			"For an asset of another tool it gives that tool's assets.",
+		Doc: "Returns the assets that the image-generation tool generated around the time of one of its images, grouped into sessions by pauses, with prompt, command and job of each. " +
+			"For an asset of another tool it returns that tool's assets.",
 		Method: "GET", Path: "/api/v1/assets/{asset_id}/session", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
-		Spec:    "spec §4.1 Search",
 		Example: map[string]any{"asset_id": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "time_window": "2 hours"},
 	}, s.session)
 }

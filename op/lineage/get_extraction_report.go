@@ -18,7 +18,7 @@ type reportOutput struct {
 	Full        int64          `json:"full" doc:"Assets whose files hold a prompt and settings."`
 	Partial     int64          `json:"partial" doc:"Assets whose files hold part of that."`
 	None        int64          `json:"none" doc:"Assets whose files hold no generation metadata."`
-	NotRecorded int64          `json:"not_recorded" doc:"Assets stored before reports were kept; run vitrine reextract --all to add theirs."`
+	NotRecorded int64          `json:"not_recorded" doc:"Assets stored before reports were recorded; run vitrine reextract --all to add theirs."`
 	Reasons     []reportReason `json:"reasons" doc:"Why files hold no or only partial generation metadata, the most frequent reason first."`
 }
 
@@ -39,7 +39,7 @@ type reportDetail struct {
 // reasonTexts explain the reasons.
 var reasonTexts = map[extract.Reason]string{
 	extract.ReasonNoMetadata:    "The files hold no generation metadata: none was written, or it was removed later.",
-	extract.ReasonStripped:      "A program that drops generation metadata saved the files; details name it.",
+	extract.ReasonStripped:      "The files were saved by a program that drops generation metadata; details name it.",
 	extract.ReasonUnknownWriter: "The files hold text in a format that is not known as generation metadata; details name the keys.",
 	extract.ReasonUnknownNodes:  "The files hold a node graph with unknown node classes; details name them.",
 	extract.ReasonUnreadable:    "The files are damaged, or of a kind that holds no generation metadata that can be read.",
@@ -51,7 +51,6 @@ func (s *Service) getExtractionReport() op.Operation {
 		Doc: "Sums up over the whole library why files have no prompt: how many hold no metadata, were stripped and by which program, use an unknown format " +
 			"or unknown nodes, or cannot be read, each with examples.",
 		Method: "GET", Path: "/api/v1/lineage/report", Permission: library.PermRead, ReadOnly: true, Idempotent: true, RESTOnly: true,
-		Spec:    "open points §9",
 		Example: map[string]any{},
 	}, func(ctx context.Context, actor library.Actor, _ reportInput) (reportOutput, error) {
 		r, err := s.Store.ExtractionReport(ctx, actor.Tenant)

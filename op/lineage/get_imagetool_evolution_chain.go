@@ -13,42 +13,41 @@ import (
 
 type chainInput struct {
 	op.TenantInput
-	AssetID  string `json:"asset_id" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"A picture of the image-generation tool; asset_h is accepted for it."`
+	AssetID  string `json:"asset_id" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"An image of the image-generation tool; asset_h is accepted too."`
 	MaxDepth int    `json:"max_depth,omitempty" minimum:"1" maximum:"50" default:"10" doc:"Steps to follow each way."`
 }
 
 type chainOutput struct {
 	AssetID       library.AssetHash `json:"asset_id"`
-	Steps         []step            `json:"steps" doc:"The jobs, each behind those it was made from. Empty when the image-generation tool did not make the asset."`
+	Steps         []step            `json:"steps" doc:"The jobs, parents first. Empty if the image-generation tool did not generate the asset."`
 	Note          string            `json:"note,omitempty" doc:"What to do when there are no steps."`
-	Truncated     bool              `json:"truncated" doc:"There are more than 500 steps."`
-	HasMoreLevels bool              `json:"has_more_levels" doc:"There are more steps than max_depth."`
+	Truncated     bool              `json:"truncated" doc:"Whether there are more than 500 steps."`
+	HasMoreLevels bool              `json:"has_more_levels" doc:"Whether there are more steps than max_depth."`
 }
 
 type step struct {
-	ID        string              `json:"id" doc:"The job's id, or the asset's hash where its file names no job."`
+	ID        string              `json:"id" doc:"The job's id, or the asset's hash if its file has no job id."`
 	MadeFrom  []string            `json:"made_from" doc:"Ids of the steps it was made from."`
-	Depth     int                 `json:"depth" doc:"0 for the step of the asset asked about, negative for what led to it, positive for what came of it."`
+	Depth     int                 `json:"depth" doc:"0 for the step of the requested asset, negative for earlier steps, positive for later ones."`
 	Redacted  bool                `json:"redacted" doc:"true for a step that is another member's private generation; then job_type is private and asset, prompt and command are empty."`
-	InLibrary bool                `json:"in_library" doc:"false for a job that is known by mention only."`
+	InLibrary bool                `json:"in_library" doc:"false for a job that is only referenced."`
 	JobID     string              `json:"job_id"`
 	JobType   string              `json:"job_type"`
-	Command   string              `json:"command" doc:"What was done: upscaled, variations, …; empty for a first prompt or when the file does not say."`
+	Command   string              `json:"command" doc:"Command: upscaled, variations, …; empty for a first prompt or if unknown."`
 	Version   string              `json:"version"`
 	Prompt    *string             `json:"prompt" required:"true" nullable:"true"`
 	Flags     map[string]string   `json:"flags" doc:"The command's flags without their dashes."`
 	CreatedAt *time.Time          `json:"created_at,omitempty"`
-	Asset     *assets.Summary     `json:"asset" required:"true" nullable:"true" doc:"The picture that the chain goes through; null when the library has none of the job."`
-	Others    []library.AssetHash `json:"other_asset_hs" doc:"Further pictures of the same job."`
+	Asset     *assets.Summary     `json:"asset" required:"true" nullable:"true" doc:"The image that the chain continues from; null if the library has none of the job."`
+	Others    []library.AssetHash `json:"other_asset_hs" doc:"Other images of the same job."`
 }
 
 func (s *Service) getImagetoolEvolutionChain() op.Operation {
 	return op.Define(op.Meta{
 		Name: "GetImagetoolEvolutionChain", Title: "Get the image tool's evolution chain", Domain: op.Lineage,
-		Doc: "Shows how a picture of the image-generation tool evolved: its jobs from parent to child, with prompt and command of each step. " +
-			"Jobs that are referred to but of which the library has no picture appear as steps without asset. For other tools use GetAssetLineage.",
+		Doc: "Returns how an image of the image-generation tool evolved: its jobs from parent to child, with prompt and command of each step. " +
+			"Jobs without an image in the library are steps without asset. For other tools use GetAssetLineage.",
 		Method: "GET", Path: "/api/v1/assets/{asset_id}/evolution-chain", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
-		Spec:    "spec §4.1 Lineage",
 		Example: map[string]any{"asset_id": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "max_depth": 10},
 	}, func(ctx context.Context, actor library.Actor, in chainInput) (chainOutput, error) {
 		hash := lowerHash(in.AssetID)

@@ -15,13 +15,13 @@ import (
 type addVersionInput struct {
 	op.TenantInput
 	InModel
-	Tag            string         `json:"version_tag" minLength:"1" maxLength:"100" doc:"Names the version, for example v2-fp16. Unique within the model."`
-	Notes          string         `json:"version_notes,omitempty" maxLength:"5000" doc:"What is new in it."`
+	Tag            string         `json:"version_tag" minLength:"1" maxLength:"100" doc:"Tag of the version, for example v2-fp16. Unique within the model."`
+	Notes          string         `json:"version_notes,omitempty" maxLength:"5000" doc:"Release notes."`
 	TrainingSteps  *int64         `json:"training_steps,omitempty" minimum:"0" maximum:"1000000000000"`
 	TrainingEpochs *int64         `json:"training_epochs,omitempty" minimum:"0" maximum:"1000000000000"`
-	TrainingConfig map[string]any `json:"training_config,omitempty" doc:"Settings of the training, any object of up to 64 KB."`
+	TrainingConfig map[string]any `json:"training_config,omitempty" doc:"Training settings, any object of up to 64 KB."`
 	QualityScore   *float64       `json:"quality_score,omitempty" minimum:"0" maximum:"10" doc:"0 to 10."`
-	Recommended    bool           `json:"is_recommended,omitempty" doc:"Marks it as one to use."`
+	Recommended    bool           `json:"is_recommended,omitempty" doc:"Marks it as recommended."`
 	TrainedAt      *time.Time     `json:"trained_at,omitempty" doc:"When it was trained."`
 }
 
@@ -32,15 +32,15 @@ const maxConfig = 64 << 10
 func (in *addVersionInput) Validate() []library.FieldError {
 	var errs []library.FieldError
 	if in.Tag = strings.TrimSpace(in.Tag); in.Tag == "" {
-		errs = append(errs, library.FieldError{Field: "version_tag", Code: "length", Message: "Expected 1 to 100 characters that are not all blanks."})
+		errs = append(errs, library.FieldError{Field: "version_tag", Code: "length", Message: "Expected 1 to 100 characters that are not all spaces."})
 	}
 	if t := in.TrainedAt; t != nil && (t.Year() < 1970 || t.After(time.Now().Add(24*time.Hour))) {
 		errs = append(errs, library.FieldError{Field: "trained_at", Code: "range", Message: "Expected a time from 1970 to now.",
-			Hint: "Leave it out while the version is not trained."})
+			Hint: "Omit it until the version is trained."})
 	}
 	if raw, err := json.Marshal(in.TrainingConfig); err != nil || len(raw) > maxConfig {
 		errs = append(errs, library.FieldError{Field: "training_config", Code: "length", Message: fmt.Sprintf("Expected an object of at most %d bytes of JSON.", maxConfig),
-			Hint: "Keep data sets and logs outside and put where they are."})
+			Hint: "Store data sets and logs elsewhere and save a link to them."})
 	}
 	return errs
 }
@@ -54,10 +54,9 @@ type addVersionOutput struct {
 func (s *Service) addModelVersion() op.Operation {
 	return op.Define(op.Meta{
 		Name: "AddModelVersion", Title: "Add a model version", Domain: op.Models,
-		Doc: "Notes a version of a model: its tag, what is new, how it was trained, how good it is, whether to use it. " +
-			"Undoing it takes the version away; GetModelVersions shows it with include_deleted.",
+		Doc: "Adds a version to a model: tag, notes, training, quality score, whether it is recommended. " +
+			"Undoing it deletes the version; GetModelVersions shows it with include_deleted.",
 		Method: "POST", Path: "/api/v1/models/{model_hash}/versions", Permission: library.PermWrite, Status: 201,
-		Spec:    "spec §2.3 Model, §4.1 Models",
 		Example: map[string]any{"model_hash": exampleModel, "version_tag": "v2", "version_notes": "Trained on cleaner captions.", "training_steps": 4000, "quality_score": 8.5, "is_recommended": true},
 	}, func(ctx context.Context, actor library.Actor, in addVersionInput) (addVersionOutput, error) {
 		v := store.ModelVersion{Model: in.hash(), Tag: in.Tag, Notes: in.Notes, TrainingSteps: in.TrainingSteps, TrainingEpochs: in.TrainingEpochs,

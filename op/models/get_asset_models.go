@@ -10,21 +10,20 @@ import (
 
 type assetModelsInput struct {
 	op.TenantInput
-	AssetHash string `json:"asset_hash" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset; asset_h is accepted for it."`
+	AssetHash string `json:"asset_hash" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset; asset_h is accepted too."`
 }
 
 type assetModelsOutput struct {
 	AssetHash library.AssetHash `json:"asset_hash"`
-	Models    []assetModel      `json:"models" doc:"Those that the file tells of first, in load order."`
+	Models    []assetModel      `json:"models" doc:"Models from the file first, in load order."`
 }
 
 func (s *Service) getAssetModels() op.Operation {
 	return op.Define(op.Meta{
 		Name: "GetAssetModels", Title: "Get an asset's models", Domain: op.Models,
-		Doc: "Gives the models that an asset was made with: type, base model, weights, and whether the file itself or somebody says so. " +
-			"An asset that the tenant does not hold has no models.",
+		Doc: "Returns the models an asset was generated with: type, base model, weights, and whether they come from the file or were linked by hand. " +
+			"An asset that does not exist has no models.",
 		Method: "GET", Path: "/api/v1/assets/{asset_hash}/models", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
-		Spec:    "spec §4.1 Models",
 		Example: map[string]any{"asset_hash": "da39a3ee5e6b4b0d3255bfef95601890afd80709"},
 	}, func(ctx context.Context, actor library.Actor, in assetModelsInput) (assetModelsOutput, error) {
 		out := assetModelsOutput{AssetHash: library.AssetHash(strings.ToLower(in.AssetHash)), Models: []assetModel{}}

@@ -13,12 +13,12 @@ import (
 type versionsInput struct {
 	op.TenantInput
 	InModel
-	IncludeDeleted bool `json:"include_deleted,omitempty" default:"false" doc:"Adds versions that were taken away."`
+	IncludeDeleted bool `json:"include_deleted,omitempty" default:"false" doc:"Includes deleted versions."`
 }
 
 type versionsOutput struct {
 	ModelHash library.ModelHash `json:"model_hash"`
-	Versions  []versionOutput   `json:"versions" doc:"The newest first, by when they were trained."`
+	Versions  []versionOutput   `json:"versions" doc:"Newest first, by training date."`
 }
 
 // versionOutput is one version of a model.
@@ -32,7 +32,7 @@ type versionOutput struct {
 	Recommended    bool            `json:"is_recommended"`
 	TrainedAt      *time.Time      `json:"trained_at" required:"true" nullable:"true"`
 	CreatedAt      time.Time       `json:"created_at" doc:"When it was added."`
-	CreatedBy      string          `json:"created_by" doc:"The credential that added it."`
+	CreatedBy      string          `json:"created_by" doc:"The key that added it."`
 	DeletedAt      *time.Time      `json:"deleted_at" required:"true" nullable:"true"`
 }
 
@@ -57,9 +57,8 @@ func describeVersions(list []store.ModelVersion) []versionOutput {
 func (s *Service) getModelVersions() op.Operation {
 	return op.Define(op.Meta{
 		Name: "GetModelVersions", Title: "Get a model's versions", Domain: op.Models,
-		Doc:    "Gives the versions of a model that people keep notes on: training, quality score, and which are recommended.",
+		Doc:    "Returns the versions of a model: training, quality score, and which are recommended.",
 		Method: "GET", Path: "/api/v1/models/{model_hash}/versions", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
-		Spec:    "spec §4.1 Models",
 		Example: map[string]any{"model_hash": exampleModel, "include_deleted": true},
 	}, func(ctx context.Context, actor library.Actor, in versionsInput) (versionsOutput, error) {
 		list, err := s.Store.ModelVersions(ctx, actor.Tenant, in.hash(), in.IncludeDeleted)

@@ -13,9 +13,9 @@ import (
 type linkInput struct {
 	op.TenantInput
 	InModel
-	AssetHash       string   `json:"asset_hash" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset; asset_h is accepted for it."`
-	Weight          *float64 `json:"model_weight,omitempty" minimum:"-100" maximum:"100" doc:"The weight it was applied with, for LoRAs and the like; null for checkpoints."`
-	DetectionSource string   `json:"detection_source,omitempty" default:"manual_tag" pattern:"^[a-z][a-z0-9_]{0,39}$" patternDescription:"lower-case letters, digits and underscores, at most 40, for example manual_tag" doc:"Who or what says so: manual_tag, agent, hash_match, filename, … Not extracted, which is the file's own word."`
+	AssetHash       string   `json:"asset_hash" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset; asset_h is accepted too."`
+	Weight          *float64 `json:"model_weight,omitempty" minimum:"-100" maximum:"100" doc:"Weight, for LoRAs and similar models; null for checkpoints."`
+	DetectionSource string   `json:"detection_source,omitempty" default:"manual_tag" pattern:"^[a-z][a-z0-9_]{0,39}$" patternDescription:"lower-case letters, digits and underscores, at most 40, for example manual_tag" doc:"Where the information comes from: manual_tag, agent, hash_match, filename, … Not extracted, which is reserved for the file."`
 }
 
 // Validate implements op.Validator.
@@ -30,16 +30,16 @@ func (in *linkInput) Validate() []library.FieldError {
 // extracted is the detection source of what a file says.
 const extracted = "extracted"
 
-// weightless reports whether models of a type are loaded whole (spec §4.1: the
-// weight is null for checkpoints).
+// weightless reports whether models of a type are loaded whole : their
+// weight is null.
 func weightless(modelType string) bool {
 	return slices.Contains([]string{"checkpoint", "unet", "diffusion_model"}, modelType)
 }
 
 type linkOutput struct {
 	AssetHash library.AssetHash `json:"asset_hash"`
-	Model     assetModel        `json:"model" doc:"The link as it is now."`
-	Changed   bool              `json:"changed" doc:"false when the same link was there already."`
+	Model     assetModel        `json:"model" doc:"The current link."`
+	Changed   bool              `json:"changed" doc:"false if the same link existed already."`
 	op.Undoable
 	op.Indexed
 }
@@ -47,10 +47,9 @@ type linkOutput struct {
 func (s *Service) linkModelToAsset() op.Operation {
 	return op.Define(op.Meta{
 		Name: "LinkModelToAsset", Title: "Link a model to an asset", Domain: op.Models,
-		Doc: "Records that an asset was made with a model, for files that do not tell. It stands beside what the file says and is found by model, checkpoint and lora searches. " +
+		Doc: "Links a model to an asset whose file does not name it. Links are stored beside the models from the file and are found by model, checkpoint and lora searches. " +
 			"Repeating it with another weight changes the weight.",
 		Method: "POST", Path: "/api/v1/assets/{asset_hash}/models", Permission: library.PermWrite, Idempotent: true,
-		Spec:    "spec §4.1 Models",
 		Example: map[string]any{"asset_hash": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "model_hash": exampleModel},
 	}, s.link)
 }

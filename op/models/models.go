@@ -32,25 +32,25 @@ const exampleModel = "1f1f5ea8a7b1a36bcb8a0a3e7c8f7ce0a1c7e4a5"
 
 // InModel is embedded by inputs that name a model.
 type InModel struct {
-	ModelHash string `json:"model_hash" id:"model" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a model_hash of 40 hex digits, as SearchModels gives it" doc:"The model, as SearchModels gives it."`
+	ModelHash string `json:"model_hash" id:"model" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a model_hash of 40 hex digits, as SearchModels gives it" doc:"The model_hash that SearchModels returns."`
 }
 
 func (in InModel) hash() library.ModelHash { return library.ModelHash(strings.ToLower(in.ModelHash)) }
 
 // Model is a model as lists show it.
 type Model struct {
-	Hash          library.ModelHash `json:"model_hash" doc:"The model's identity: one per type and name."`
+	Hash          library.ModelHash `json:"model_hash" doc:"Identifies a model by type and name."`
 	Type          string            `json:"type" doc:"checkpoint, unet, lora, vae, clip, controlnet, upscaler, embedding, …"`
-	Name          string            `json:"name" doc:"As the first file that used it names it."`
+	Name          string            `json:"name" doc:"Name in the first file that used it."`
 	DisplayName   string            `json:"display_name"`
 	Description   string            `json:"description"`
-	BaseModel     string            `json:"base_model" doc:"sdxl, flux, sd15, …; empty while no file tells."`
-	ContentHashes []string          `json:"content_hashes" doc:"Hashes of its bytes, as files give them."`
-	TriggerWords  []string          `json:"trigger_words" doc:"Words that call it up in a prompt, where known."`
-	Uses          int               `json:"usage_count" doc:"Assets made with it; those in the trash do not count."`
-	LastUsed      *time.Time        `json:"last_used_at" required:"true" nullable:"true" doc:"When the newest of them was made."`
+	BaseModel     string            `json:"base_model" doc:"sdxl, flux, sd15, …; empty if unknown."`
+	ContentHashes []string          `json:"content_hashes" doc:"Content hashes found in files."`
+	TriggerWords  []string          `json:"trigger_words" doc:"Words that trigger it in a prompt, if known."`
+	Uses          int               `json:"usage_count" doc:"Number of assets that use it, without those in the trash."`
+	LastUsed      *time.Time        `json:"last_used_at" required:"true" nullable:"true" doc:"When the newest of them was created."`
 	Versions      int               `json:"version_count"`
-	CreatedAt     time.Time         `json:"created_at" doc:"When the library first met it."`
+	CreatedAt     time.Time         `json:"created_at" doc:"When it was added to the library."`
 }
 
 func describe(m store.Model) Model {
@@ -62,15 +62,15 @@ func describe(m store.Model) Model {
 type assetModel struct {
 	Hash            library.ModelHash `json:"model_hash"`
 	Type            string            `json:"type"`
-	Name            string            `json:"name" doc:"As the asset's file names it."`
+	Name            string            `json:"name" doc:"Name in the asset's file."`
 	DisplayName     string            `json:"display_name"`
 	BaseModel       string            `json:"base_model"`
-	Weight          *float64          `json:"model_weight" required:"true" nullable:"true" doc:"null for checkpoints and where nobody says."`
-	ClipWeight      *float64          `json:"clip_weight" required:"true" nullable:"true" doc:"Where a LoRA was applied to the text encoder with another weight."`
-	DetectionSource string            `json:"detection_source" doc:"extracted: the file says so; any other: somebody does."`
+	Weight          *float64          `json:"model_weight" required:"true" nullable:"true" doc:"null for checkpoints and if unknown."`
+	ClipWeight      *float64          `json:"clip_weight" required:"true" nullable:"true" doc:"Weight on the text encoder, if it differs."`
+	DetectionSource string            `json:"detection_source" doc:"extracted: from the file; any other value: linked with LinkModelToAsset."`
 	Sequence        int               `json:"sequence" doc:"Load order within the detection source, from 0."`
-	NodeID          string            `json:"node_id" doc:"The loader's node; empty outside node graphs."`
-	ContentHash     string            `json:"content_hash" doc:"As the file gives it; empty when it does not."`
+	NodeID          string            `json:"node_id" doc:"Id of the loader node; empty outside node graphs."`
+	ContentHash     string            `json:"content_hash" doc:"Hash in the file; empty if it has none."`
 }
 
 func describeUse(m store.AssetModel) assetModel {

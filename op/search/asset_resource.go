@@ -13,7 +13,7 @@ func (s *Service) Resources() []op.Resource {
 	return []op.Resource{
 		{
 			URI: "vitrine://assets/{asset_h}", Name: "asset", Title: "An asset", MIMEType: "application/json", Permission: library.PermRead,
-			Doc:     "One asset with everything that is known of its making, as GetAssetDetails gives it.",
+			Doc:     "One asset with its generation metadata, as GetAssetDetails returns it.",
 			Example: "vitrine://assets/da39a3ee5e6b4b0d3255bfef95601890afd80709",
 			Read: func(ctx context.Context, actor library.Actor, vars map[string]string) (any, error) {
 				if hash := lowerHash(vars["asset_h"]); hash.Valid() {

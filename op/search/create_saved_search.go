@@ -12,9 +12,9 @@ type createSavedInput struct {
 	op.TenantInput
 	Name        string        `json:"name" minLength:"1" maxLength:"200" doc:"Unique within the tenant, whatever the case."`
 	Description string        `json:"description,omitempty" maxLength:"2000" doc:"What it is for."`
-	Query       string        `json:"query,omitempty" id:"query" doc:"As in SearchAssets. Read once now; what cannot be read is refused."`
-	SearchMode  string        `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"As in SearchAssets; boolean reads the query strictly."`
-	Filters     *filtersInput `json:"filters,omitempty" doc:"Conditions beside the query."`
+	Query       string        `json:"query,omitempty" id:"query" doc:"As in SearchAssets. It is validated now."`
+	SearchMode  string        `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"As in SearchAssets; boolean means strict syntax."`
+	Filters     *filtersInput `json:"filters,omitempty" doc:"Filters in addition to the query."`
 	OrderBy     string        `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,status,size,width,height,megapixels,duration,steps,cfg,seed" default:"relevance" doc:"As in SearchAssets."`
 	Order       string        `json:"order,omitempty" enum:"asc,desc" doc:"Direction of order_by."`
 }
@@ -25,9 +25,8 @@ func (in *createSavedInput) Validate() []library.FieldError { return checkName(&
 func (s *Service) createSavedSearch() op.Operation {
 	return op.Define(op.Meta{
 		Name: "CreateSavedSearch", Title: "Save a search", Domain: op.Search,
-		Doc:    "Keeps a search under a name for everybody in the tenant. The answer tells how the query is read, and whether strictly too.",
+		Doc:    "Saves a search under a name for everybody in the tenant. Returns how the query is parsed, and whether it is valid in strict syntax.",
 		Method: "POST", Path: "/api/v1/saved-searches", Permission: library.PermWrite, Status: 201, RESTOnly: true,
-		Spec:    "open points §1, §8",
 		Example: map[string]any{"name": "Approved foxes", "query": "fox -tag:wip", "filters": map[string]any{"status": "Approved"}, "order_by": "created"},
 	}, func(ctx context.Context, actor library.Actor, in createSavedInput) (savedOutput, error) {
 		filters, err := encodeFilters(in.Filters)

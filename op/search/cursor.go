@@ -78,7 +78,7 @@ func decodeCursor(key []byte, text string, search []byte, now time.Time) (cursor
 	}
 	body, seal := b[:len(b)-16], b[len(b)-16:]
 	if !hmac.Equal(seal, signature(key, body)) {
-		return c, cursorError("format", "It is not a cursor of this service, or it was changed on the way.")
+		return c, cursorError("format", "It is not a cursor of this service, or it was modified.")
 	}
 	n := int(binary.BigEndian.Uint16(body))
 	if err := json.Unmarshal(body[2:2+n], &c); err != nil {

@@ -15,9 +15,8 @@ type deleteSavedOutput struct {
 func (s *Service) deleteSavedSearch() op.Operation {
 	return op.Define(op.Meta{
 		Name: "DeleteSavedSearch", Title: "Delete a saved search", Domain: op.Search,
-		Doc:    "Deletes a saved search for everybody. The assets it finds stay. It cannot be undone; the audit trail keeps what it was.",
+		Doc:    "Deletes a saved search of the tenant. Assets are not affected. It cannot be undone; the audit trail records what was deleted.",
 		Method: "DELETE", Path: "/api/v1/saved-searches/{saved_search_id}", Permission: library.PermWrite, Destructive: true, RESTOnly: true,
-		Spec:    "open points §1, §8",
 		Example: map[string]any{"saved_search_id": exampleSavedSearchID},
 	}, func(ctx context.Context, actor library.Actor, in getSavedInput) (deleteSavedOutput, error) {
 		if err := s.Store.DeleteSavedSearch(ctx, actor, in.ID); err != nil {

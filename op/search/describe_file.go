@@ -8,7 +8,7 @@ import (
 )
 
 // FileDescription is what a file says about itself, with the fields that the
-// details of a stored asset have (spec §2.2).
+// details of a stored asset have.
 type FileDescription struct {
 	File                 string                 `json:"file"`
 	MIMEType             string                 `json:"mime_type"`

@@ -12,12 +12,12 @@ import (
 	"vitrine/store"
 )
 
-// detailsOutput is the asset detail of spec §2.2.
+// detailsOutput is the output of GetAssetDetails.
 type detailsOutput struct {
 	assets.Summary
 	Collections          []string               `json:"collections" doc:"Paths of the collections it is in."`
 	Size                 int64                  `json:"size" doc:"Bytes."`
-	Width                int                    `json:"width" doc:"Pixels of the file; 0 when it has none."`
+	Width                int                    `json:"width" doc:"Width of the file in pixels; 0 if it has none."`
 	Height               int                    `json:"height"`
 	DurationMS           int64                  `json:"duration_ms" doc:"Milliseconds; 0 for stills."`
 	SHA256               string                 `json:"sha256"`
@@ -25,28 +25,28 @@ type detailsOutput struct {
 	CreatedAt            time.Time              `json:"created_at"`
 	StoredAt             time.Time              `json:"stored_at"`
 	UpdatedAt            time.Time              `json:"updated_at"`
-	SourcePath           string                 `json:"source_path" doc:"Where the importer found it."`
+	SourcePath           string                 `json:"source_path" doc:"Path it was imported from."`
 	Metadata             map[string]any         `json:"asset_metadata,omitempty" doc:"What the uploader sent as asset_metadata."`
-	Prompts              *promptsOutput         `json:"prompts" required:"true" nullable:"true" doc:"null when the file carries no prompt."`
-	Models               []modelOutput          `json:"models" doc:"Every model that was loaded, in load order."`
-	Workflow             *workflowOutput        `json:"workflow" required:"true" nullable:"true" doc:"null when the file carries no workflow graph."`
-	GenerationParameters *parametersOutput      `json:"generation_parameters" required:"true" nullable:"true" doc:"Settings of the primary sampling pass; null when the file does not say."`
+	Prompts              *promptsOutput         `json:"prompts" required:"true" nullable:"true" doc:"null if the file has no prompt."`
+	Models               []modelOutput          `json:"models" doc:"Every loaded model, in load order."`
+	Workflow             *workflowOutput        `json:"workflow" required:"true" nullable:"true" doc:"null if the file has no workflow graph."`
+	GenerationParameters *parametersOutput      `json:"generation_parameters" required:"true" nullable:"true" doc:"Parameters of the primary sampling pass; null if the file has none."`
 	Samplers             []library.SamplerPass  `json:"samplers" doc:"Every sampling pass, the primary first."`
-	Hires                *library.Hires         `json:"hires,omitempty" doc:"The upscaling second pass, where the file tells of one."`
+	Hires                *library.Hires         `json:"hires,omitempty" doc:"The upscaling second pass, if the file records one."`
 	Regions              []library.PromptRegion `json:"regions" doc:"Further prompts: areas, characters, encoders."`
 	Provenance           provenanceOutput       `json:"provenance"`
-	ImagetoolMetadata    *imagetoolOutput       `json:"imagetool_metadata" required:"true" nullable:"true" doc:"null unless the image-generation tool made the file."`
+	ImagetoolMetadata    *imagetoolOutput       `json:"imagetool_metadata" required:"true" nullable:"true" doc:"null unless the image-generation tool generated the file."`
 	C2PA                 *library.C2PA          `json:"c2pa,omitempty" doc:"Content credentials, unverified."`
 	Embedding            embeddingOutput        `json:"embedding"`
-	Copyright            string                 `json:"copyright" doc:"As the file states its rights."`
-	Extraction           *extract.Report        `json:"extraction" required:"true" nullable:"true" doc:"How much of its making the file tells, and why something is missing: why there is no prompt. null for assets stored without being read."`
-	Warnings             []string               `json:"warnings" doc:"What could not be read of the file's data."`
+	Copyright            string                 `json:"copyright" doc:"The copyright notice in the file."`
+	Extraction           *extract.Report        `json:"extraction" required:"true" nullable:"true" doc:"How much generation metadata the file has, and why some is missing, for example why there is no prompt. null for assets stored without extraction."`
+	Warnings             []string               `json:"warnings" doc:"Metadata that could not be read."`
 	Conflicts            []library.Conflict     `json:"conflicts" doc:"Places in the file that contradict each other."`
 	DownloadURL          string                 `json:"download_url,omitempty"`
 	DownloadExpiresAt    *time.Time             `json:"download_expires_at,omitempty"`
 	ExtractedMetadata    *json.RawMessage       `json:"extracted_metadata,omitempty" doc:"The file's metadata, chunk by chunk, with include_raw_metadata."`
 	WorkflowGraph        json.RawMessage        `json:"workflow_graph,omitempty" doc:"The executed graph, with include_raw_metadata."`
-	Evidence             []library.Evidence     `json:"evidence" doc:"Where each field was read, and by which rule."`
+	Evidence             []library.Evidence     `json:"evidence" doc:"Where in the file each field was found, and by which rule."`
 	PreviewImage         *previewReport         `json:"preview_image,omitempty" doc:"Whether the preview was included, with include_image."`
 
 	image []byte
@@ -61,10 +61,10 @@ type promptsOutput struct {
 type modelOutput struct {
 	Sequence        int      `json:"sequence" doc:"Load order, from 0."`
 	Type            string   `json:"type" doc:"checkpoint, unet, lora, vae, clip, controlnet, upscaler, …"`
-	Name            string   `json:"name" doc:"As the file names it."`
-	NodeID          string   `json:"node_id" doc:"The loader's node; empty outside node graphs."`
+	Name            string   `json:"name" doc:"Name in the file."`
+	NodeID          string   `json:"node_id" doc:"Id of the loader node; empty outside node graphs."`
 	ModelHash       string   `json:"model_hash" doc:"The model's identity in the Model Library."`
-	ContentHash     string   `json:"content_hash" doc:"As the file gives it; empty when it does not."`
+	ContentHash     string   `json:"content_hash" doc:"Hash in the file; empty if it has none."`
 	BaseModel       string   `json:"base_model"`
 	Weight          *float64 `json:"weight,omitempty"`
 	ClipWeight      *float64 `json:"clip_weight,omitempty"`
@@ -72,14 +72,14 @@ type modelOutput struct {
 }
 
 type workflowOutput struct {
-	JSON        json.RawMessage       `json:"workflow_json" doc:"The editor's graph, or the executed one where the file has no other. Null above 32 KB unless include_raw_metadata is true."`
+	JSON        json.RawMessage       `json:"workflow_json" doc:"The editor graph, or the executed graph if the file has no other. null above 32 KB unless include_raw_metadata is true."`
 	Omitted     string                `json:"workflow_json_omitted,omitempty" doc:"Why workflow_json is null, and how to get it."`
 	ToolName    string                `json:"tool_name"`
 	NodeCount   int                   `json:"node_count"`
 	CustomNodes []string              `json:"custom_nodes"`
-	Unknown     []string              `json:"unknown_nodes" doc:"Node classes that no rule reads."`
+	Unknown     []string              `json:"unknown_nodes" doc:"Node classes that extraction does not know."`
 	Name        string                `json:"name"`
-	Hash        string                `json:"hash" doc:"Equal for graphs of equal structure."`
+	Hash        string                `json:"hash" doc:"Hash of the graph's structure."`
 	Source      library.LineageSource `json:"source"`
 }
 
@@ -88,12 +88,12 @@ type parametersOutput struct {
 }
 
 type provenanceOutput struct {
-	CreatingPrompt     *string               `json:"creating_prompt" required:"true" nullable:"true" doc:"The prompt it was made with: the file's own, else the uploader's claim."`
-	Agents             []string              `json:"agents" doc:"Programs and credentials that took part."`
+	CreatingPrompt     *string               `json:"creating_prompt" required:"true" nullable:"true" doc:"The prompt: extracted from the file, else from the uploader's prompt_metadata."`
+	Agents             []string              `json:"agents" doc:"The generating program and the uploading key."`
 	Parents            []parentOutput        `json:"parents" doc:"The files it was made from."`
-	ParentAssets       []library.AssetHash   `json:"parent_assets" doc:"Those of them that are in the library, and the parent that the uploader named."`
+	ParentAssets       []library.AssetHash   `json:"parent_assets" doc:"The parents that are in the library, and the parent given by the uploader."`
 	LineageSource      library.LineageSource `json:"lineage_source" enum:"extracted,client_asserted,unknown"`
-	AssertedParameters json.RawMessage       `json:"asserted_parameters" doc:"The uploader's claim, or null. It is never merged into the fields above."`
+	AssertedParameters json.RawMessage       `json:"asserted_parameters" doc:"The uploader's prompt_metadata, or null. It is never merged into the fields above."`
 	Tool               string                `json:"tool"`
 	ToolVersion        string                `json:"tool_version"`
 }
@@ -104,7 +104,7 @@ type parentOutput struct {
 	Hash      string            `json:"hash"`
 	JobID     string            `json:"job_id"`
 	NodeID    string            `json:"node_id"`
-	AssetHash library.AssetHash `json:"asset_h" doc:"The asset it is; empty while none of the tenant is known to be it."`
+	AssetHash library.AssetHash `json:"asset_h" doc:"The parent's asset; empty if it is not in the library."`
 }
 
 type imagetoolOutput struct {
@@ -130,9 +130,9 @@ type previewReport struct {
 	Included bool   `json:"included"`
 	MIMEType string `json:"mime_type,omitempty"`
 	Bytes    int    `json:"bytes,omitempty"`
-	URL      string `json:"url,omitempty" doc:"A link to a preview, for clients that take no pictures in replies."`
+	URL      string `json:"url,omitempty" doc:"Preview URL, for clients that cannot show images in responses."`
 	Reason   string `json:"reason,omitempty" doc:"Why it was not included."`
-	Code     string `json:"code,omitempty" doc:"The reason for programs: NOT_FOUND, PREVIEW_TOO_LARGE, or DECODING_BUSY, which passes."`
+	Code     string `json:"code,omitempty" doc:"Reason code: NOT_FOUND, PREVIEW_TOO_LARGE, or DECODING_BUSY (temporary)."`
 }
 
 // maxGraph is the largest workflow graph that travels without being asked for, in bytes.

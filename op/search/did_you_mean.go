@@ -19,7 +19,7 @@ var anyWord = map[query.Mode]bool{query.Smart: true, query.FullText: true, query
 // spellingSuggestion is a query that finds something where the one asked finds little.
 type spellingSuggestion struct {
 	Query string `json:"query" doc:"Send it as query."`
-	Total int64  `json:"total" doc:"What its words find, more than 0."`
+	Total int64  `json:"total" doc:"Assets that match its words, more than 0."`
 }
 
 // didYouMean looks for another spelling of a query whose words find little, or of

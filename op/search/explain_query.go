@@ -13,23 +13,22 @@ type explainInput struct {
 	op.TenantInput
 	Query      string `json:"query" id:"query" doc:"The query to explain."`
 	SearchMode string `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"How words match, as in SearchAssets."`
-	Strict     bool   `json:"strict,omitempty" doc:"Reads the query strictly, as the mode boolean and pipelines do: a slip is an error."`
+	Strict     bool   `json:"strict,omitempty" doc:"Strict syntax, as in the mode boolean and in pipelines: syntax errors are not corrected."`
 }
 
 type explainOutput struct {
 	Query    string          `json:"query"`
-	Tree     string          `json:"tree" doc:"The query as it was understood, in a canonical notation."`
+	Tree     string          `json:"tree" doc:"The parsed query in canonical notation."`
 	Warnings []query.Warning `json:"warnings"`
-	Repaired string          `json:"repaired" doc:"The query as it would be written without slips."`
-	DSL      map[string]any  `json:"dsl" doc:"What is sent to OpenSearch."`
+	Repaired string          `json:"repaired" doc:"The query with corrected syntax."`
+	DSL      map[string]any  `json:"dsl" doc:"The request to OpenSearch."`
 }
 
 func (s *Service) explainQuery() op.Operation {
 	return op.Define(op.Meta{
 		Name: "ExplainQuery", Title: "Explain a query", Domain: op.Search,
-		Doc:    "Shows how a query is understood: its tree, its warnings with positions and suggestions, and what is sent to the index.",
+		Doc:    "Shows how a query is parsed: its tree, warnings with positions and suggestions, and the request to OpenSearch.",
 		Method: "POST", Path: "/api/v1/query/explain", Permission: library.PermSearch, ReadOnly: true, Idempotent: true, RESTOnly: true,
-		Spec:    "open points §1, §8",
 		Example: map[string]any{"query": "fox OR (tag:winter -lora:detail)"},
 	}, func(ctx context.Context, actor library.Actor, in explainInput) (explainOutput, error) {
 		mode := query.Mode(in.SearchMode)

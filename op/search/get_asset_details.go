@@ -14,17 +14,16 @@ type detailsInput struct {
 	op.TenantInput
 	AssetHash          string `json:"asset_h" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
 	IncludeDownloadURL bool   `json:"include_download_url,omitempty" doc:"Adds download_url, a link to the original bytes that is valid for 5 minutes."`
-	IncludeRawMetadata bool   `json:"include_raw_metadata,omitempty" doc:"Adds everything the file carries as metadata and its whole workflow graph; this can be tens of kilobytes."`
-	IncludeImage       bool   `json:"include_image,omitempty" doc:"Adds a preview picture: a JPEG without metadata of at most 200 KB."`
+	IncludeRawMetadata bool   `json:"include_raw_metadata,omitempty" doc:"Adds all metadata of the file and its whole workflow graph; this can be tens of kilobytes."`
+	IncludeImage       bool   `json:"include_image,omitempty" doc:"Adds a preview image: a JPEG of at most 200 KB, without metadata."`
 }
 
 func (s *Service) getAssetDetails() op.Operation {
 	return op.Define(op.Meta{
 		Name: "GetAssetDetails", Title: "Get an asset's details", Domain: op.Search,
-		Doc: "Gives one asset with everything that is known of its making: prompts, models, settings, workflow, parents, provenance. " +
-			"What the file does not say is null or empty.",
+		Doc: "Returns one asset with its generation metadata: prompts, models, settings, workflow, parents, provenance. " +
+			"Values that the file does not have are null or empty.",
 		Method: "GET", Path: "/api/v1/assets/{asset_h}", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
-		Spec:    "spec §2.2, §4.1 Search",
 		Example: map[string]any{"asset_h": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "include_download_url": true},
 	}, s.details)
 }

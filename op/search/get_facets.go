@@ -14,13 +14,13 @@ import (
 
 type facetsInput struct {
 	op.TenantInput
-	Query         string              `json:"query,omitempty" id:"query" doc:"Counts the assets that this query finds; empty counts all."`
+	Query         string              `json:"query,omitempty" id:"query" doc:"Counts the assets that match this query; empty counts all."`
 	SearchMode    string              `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"How words match, as in SearchAssets."`
-	Filters       *filtersInput       `json:"filters,omitempty" doc:"Conditions beside the query."`
-	Facets        []string            `json:"facets,omitempty" maxItems:"12" doc:"What to count by: model, checkpoint, lora, tool, sampler, status, tag, mime_type, created:month, steps, cfg, dimensions, …; the usual ones when left out."`
-	Selections    map[string][]string `json:"selections,omitempty" doc:"Values already chosen, by facet. They narrow the counts of all other facets, not of their own."`
+	Filters       *filtersInput       `json:"filters,omitempty" doc:"Filters in addition to the query."`
+	Facets        []string            `json:"facets,omitempty" maxItems:"12" doc:"Facets to count: model, checkpoint, lora, tool, sampler, status, tag, mime_type, created:month, steps, cfg, dimensions, …; the most common ones by default."`
+	Selections    map[string][]string `json:"selections,omitempty" doc:"Selected values by facet. They filter the counts of all other facets, not of their own."`
 	Size          int                 `json:"size,omitempty" minimum:"1" maximum:"200" default:"20" doc:"Values per facet."`
-	MinIndexToken string              `json:"min_index_token,omitempty" id:"index_token" maxLength:"64" doc:"index_token of a write that the counts must show."`
+	MinIndexToken string              `json:"min_index_token,omitempty" id:"index_token" maxLength:"64" doc:"index_token of a write that the counts must include."`
 }
 
 // usualFacets are counted when the caller names none.
@@ -46,17 +46,17 @@ func (in *facetsInput) Validate() []library.FieldError {
 }
 
 type facetsOutput struct {
-	Facets         []facetCounts  `json:"facets" doc:"One entry per facet, in the order asked for."`
-	Total          int64          `json:"total" doc:"Assets that the query and all selections leave."`
-	Interpretation interpretation `json:"interpretation" doc:"How the query was read."`
-	Degraded       []string       `json:"degraded" doc:"What the counts lack, as in SearchAssets."`
+	Facets         []facetCounts  `json:"facets" doc:"One entry per facet, in the requested order."`
+	Total          int64          `json:"total" doc:"Assets that match the query and all selections."`
+	Interpretation interpretation `json:"interpretation" doc:"How the query was parsed."`
+	Degraded       []string       `json:"degraded" doc:"What is missing from the counts, as in SearchAssets."`
 	TookMS         int64          `json:"took_ms"`
 }
 
 type facetCounts struct {
 	Name    string       `json:"name"`
 	Buckets []facetCount `json:"buckets"`
-	Other   int64        `json:"other" doc:"How often further values occur: an asset with three of them counts three times."`
+	Other   int64        `json:"other" doc:"Occurrences of values that are not listed: an asset with three of them counts three times."`
 	Missing int64        `json:"missing" doc:"Assets without a value."`
 }
 
@@ -68,10 +68,9 @@ type facetCount struct {
 func (s *Service) getFacets() op.Operation {
 	return op.Define(op.Meta{
 		Name: "GetFacets", Title: "Count assets by facet", Domain: op.Search,
-		Doc: "Counts the assets that a query finds by model, LoRA, tool, sampler, status, tag, type, month and more, with how many have no value. " +
-			"Counts stay alive under several selections. Shows what a library holds in one call.",
+		Doc: "Counts the assets that match a query by model, LoRA, tool, sampler, status, tag, type, month and more, and those without a value. " +
+			"Supports multiple selections. Gives an overview of a library in one call.",
 		Method: "POST", Path: "/api/v1/assets/facets", Permission: library.PermSearch, Rate: op.RateSearch, ReadOnly: true, Idempotent: true,
-		Spec:    "open points §1",
 		Example: map[string]any{"query": "fox", "facets": []string{"tool", "checkpoint", "created:month"}, "size": 5},
 	}, func(ctx context.Context, actor library.Actor, in facetsInput) (facetsOutput, error) {
 		out := facetsOutput{Facets: []facetCounts{}, Degraded: []string{}}

@@ -15,9 +15,8 @@ type getSavedInput struct {
 func (s *Service) getSavedSearch() op.Operation {
 	return op.Define(op.Meta{
 		Name: "GetSavedSearch", Title: "Get a saved search", Domain: op.Search,
-		Doc:    "Gives one saved search with how its query is read.",
+		Doc:    "Returns one saved search and how its query is parsed.",
 		Method: "GET", Path: "/api/v1/saved-searches/{saved_search_id}", Permission: library.PermSearch, ReadOnly: true, Idempotent: true, RESTOnly: true,
-		Spec:    "open points §1, §8",
 		Example: map[string]any{"saved_search_id": exampleSavedSearchID},
 	}, func(ctx context.Context, actor library.Actor, in getSavedInput) (savedOutput, error) {
 		saved, err := s.Store.SavedSearch(ctx, actor.Tenant, in.ID)

@@ -10,20 +10,19 @@ import (
 type listSavedInput struct {
 	op.TenantInput
 	Limit  int `json:"limit,omitempty" minimum:"1" maximum:"100" default:"50" doc:"Saved searches per page."`
-	Offset int `json:"offset,omitempty" minimum:"0" maximum:"10000" default:"0" doc:"Saved searches to pass over."`
+	Offset int `json:"offset,omitempty" minimum:"0" maximum:"10000" default:"0" doc:"Saved searches to skip."`
 }
 
 type listSavedOutput struct {
-	Data  []savedOutput `json:"data" doc:"By name."`
+	Data  []savedOutput `json:"data" doc:"Sorted by name."`
 	Total int           `json:"total"`
 }
 
 func (s *Service) listSavedSearches() op.Operation {
 	return op.Define(op.Meta{
 		Name: "ListSavedSearches", Title: "List saved searches", Domain: op.Search,
-		Doc:    "Lists the searches that this tenant keeps under names, with how each query is read.",
+		Doc:    "Lists the tenant's saved searches and how each query is parsed.",
 		Method: "GET", Path: "/api/v1/saved-searches", Permission: library.PermSearch, ReadOnly: true, Idempotent: true, RESTOnly: true,
-		Spec:    "open points §1, §8",
 		Example: map[string]any{"limit": 10},
 	}, func(ctx context.Context, actor library.Actor, in listSavedInput) (listSavedOutput, error) {
 		out := listSavedOutput{Data: []savedOutput{}}

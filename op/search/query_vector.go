@@ -72,7 +72,7 @@ func (s *Service) knnSearch(ctx context.Context, actor library.Actor, in searchI
 	if len(in.QueryVector) > 0 {
 		if len(in.QueryVector) != dims {
 			return nil, library.Invalid(library.FieldError{Field: "query_vector", Code: "length",
-				Message: fmt.Sprintf("Send %d numbers: so many dimensions has this embedding configuration.", dims)})
+				Message: fmt.Sprintf("Send %d numbers, the dimensions of this embedding configuration.", dims)})
 		}
 		vector = make([]float32, dims)
 		for i, x := range in.QueryVector {
@@ -104,7 +104,7 @@ func (s *Service) embeddingConfiguration(ctx context.Context, actor library.Acto
 	if dims := known[name]; dims > 0 {
 		return name, dims, nil
 	}
-	message := "This library has no vectors to search by. Search with query instead."
+	message := "This library has no embeddings. Search with query instead."
 	if len(known) > 0 {
 		message = "Known are " + strings.Join(slices.Sorted(maps.Keys(known)), ", ") + "."
 	}

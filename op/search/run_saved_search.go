@@ -16,9 +16,8 @@ type runSavedInput struct {
 func (s *Service) runSavedSearch() op.Operation {
 	return op.Define(op.Meta{
 		Name: "RunSavedSearch", Title: "Run a saved search", Domain: op.Search,
-		Doc:    "Runs a saved search as it is kept now; the answer is that of SearchAssets.",
+		Doc:    "Runs a saved search; returns the same as SearchAssets.",
 		Method: "POST", Path: "/api/v1/saved-searches/{saved_search_id}/run", Permission: library.PermSearch, Rate: op.RateSearch, ReadOnly: true, Idempotent: true, RESTOnly: true,
-		Spec:    "open points §1, §8",
 		Example: map[string]any{"saved_search_id": exampleSavedSearchID, "limit": 5},
 	}, func(ctx context.Context, actor library.Actor, in runSavedInput) (searchOutput, error) {
 		saved, err := s.Store.SavedSearch(ctx, actor.Tenant, in.ID)

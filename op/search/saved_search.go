@@ -27,12 +27,12 @@ type savedOutput struct {
 	SearchMode     string         `json:"search_mode"`
 	Filters        *filtersInput  `json:"filters,omitempty"`
 	OrderBy        string         `json:"order_by"`
-	Order          string         `json:"order,omitempty" doc:"Absent: the direction that order_by has by itself."`
+	Order          string         `json:"order,omitempty" doc:"Absent: the default direction of order_by."`
 	CreatedAt      time.Time      `json:"created_at"`
 	CreatedBy      string         `json:"created_by"`
 	UpdatedAt      time.Time      `json:"updated_at"`
-	Interpretation interpretation `json:"interpretation" doc:"How the query is read."`
-	Strict         bool           `json:"strict" doc:"Whether it can also be read strictly, as pipelines and the mode boolean do."`
+	Interpretation interpretation `json:"interpretation" doc:"How the query is parsed."`
+	Strict         bool           `json:"strict" doc:"Whether it is also valid in strict syntax, as pipelines and the mode boolean require."`
 }
 
 // validateSaved reads and compiles what is about to be saved: a search that cannot
@@ -92,7 +92,7 @@ func checkName(name *string) []library.FieldError {
 		return nil
 	}
 	if *name = strings.TrimSpace(*name); *name == "" {
-		return []library.FieldError{{Field: "name", Code: "length", Message: "Expected 1 to 200 characters that are not all blanks."}}
+		return []library.FieldError{{Field: "name", Code: "length", Message: "Expected 1 to 200 characters that are not all spaces."}}
 	}
 	return nil
 }

@@ -59,13 +59,13 @@ func (s *Service) awaitWrite(ctx context.Context, actor library.Actor, token str
 	return !s.Waiter.Await(ctx, actor.Tenant, writes, awaitTimeout), nil
 }
 
-// filtersInput narrows a search (spec §4.1 SearchAssets).
+// filtersInput narrows a search.
 type filtersInput struct {
 	Tags          []string `json:"tags,omitempty" maxItems:"50" doc:"Tags that an asset must all have."`
 	Status        string   `json:"status,omitempty" doc:"Draft, PendingApproval, Approved, Rejected or Archived, without regard to case."`
 	MIMEType      string   `json:"mime_type,omitempty" maxLength:"255" doc:"A MIME type, or a family such as image/*."`
-	CreatedAfter  string   `json:"created_after,omitempty" maxLength:"40" doc:"From this day (YYYY-MM-DD) or time (RFC 3339) on."`
-	CreatedBefore string   `json:"created_before,omitempty" maxLength:"40" doc:"Before this day or time."`
+	CreatedAfter  string   `json:"created_after,omitempty" maxLength:"40" doc:"On or after this date (YYYY-MM-DD) or time (RFC 3339)."`
+	CreatedBefore string   `json:"created_before,omitempty" maxLength:"40" doc:"Before this date or time."`
 }
 
 func (f *filtersInput) compile() query.Filters {
@@ -84,8 +84,8 @@ func (f *filtersInput) compile() query.Filters {
 
 // interpretation tells how a query text was read.
 type interpretation struct {
-	Query    string          `json:"query" doc:"The query as it was understood, in a canonical notation."`
-	Warnings []query.Warning `json:"warnings" doc:"What was repaired or ignored: code, position, what is allowed, a suggestion."`
+	Query    string          `json:"query" doc:"The parsed query in canonical notation."`
+	Warnings []query.Warning `json:"warnings" doc:"What was corrected or ignored: code, position, what is allowed, a suggestion."`
 }
 
 func interpret(q *query.Query, compiled *query.Search) interpretation {

@@ -15,24 +15,24 @@ import (
 type searchInput struct {
 	op.TenantInput
 	Query       string        `json:"query,omitempty" id:"query" doc:"What to look for: words and quoted phrases, and field:value terms such as lora:detail, tag:portrait, seed:123, created:2026-01..2026-03, with AND, OR, NOT, -, parentheses and *. Empty lists everything, newest first."`
-	SearchMode  string        `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"How words match: exact values, partial names, fuzzy spelling, fulltext, boolean (as written, read strictly), smart."`
-	QueryVector []float64     `json:"query_vector,omitempty" maxItems:"4096" doc:"A vector to search by instead of query."`
-	SimilarTo   string        `json:"similar_to_asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"Assets whose meaning is near this one's."`
+	SearchMode  string        `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"How words match: exact (whole values), partial (parts of names), fuzzy (misspellings), fulltext, boolean (strict syntax), smart (fulltext and vector search)."`
+	QueryVector []float64     `json:"query_vector,omitempty" maxItems:"4096" doc:"A query vector, instead of query."`
+	SimilarTo   string        `json:"similar_to_asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"Finds assets with embeddings similar to this asset's."`
 	Embedding   string        `json:"embedding_configuration_h,omitempty" id:"none" maxLength:"40" doc:"Required with query_vector and similar_to_asset_h."`
-	Filters     *filtersInput `json:"filters,omitempty" doc:"Conditions beside the query."`
-	OrderBy     string        `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,status,size,width,height,megapixels,duration,steps,cfg,seed" default:"relevance" doc:"relevance is newest first where there is nothing to rank by."`
-	Order       string        `json:"order,omitempty" enum:"asc,desc" doc:"Direction of order_by; names go up and everything else down when left out."`
+	Filters     *filtersInput `json:"filters,omitempty" doc:"Filters in addition to the query."`
+	OrderBy     string        `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,status,size,width,height,megapixels,duration,steps,cfg,seed" default:"relevance" doc:"Sort order. relevance means newest first if the query has no words to rank by."`
+	Order       string        `json:"order,omitempty" enum:"asc,desc" doc:"Sort direction; by default ascending for names and descending for everything else."`
 	PageInput
 }
 
 // PageInput is embedded by inputs whose answer is a page of what a search finds.
 type PageInput struct {
 	Limit         int    `json:"limit,omitempty" minimum:"1" maximum:"100" default:"20" doc:"Results per page."`
-	Offset        int    `json:"offset,omitempty" minimum:"0" maximum:"10000" default:"0" doc:"Results to pass over."`
-	Cursor        string `json:"cursor,omitempty" id:"cursor" maxLength:"65536" doc:"* to walk through all results; then each next_cursor."`
-	IncludeScore  *bool  `json:"include_score,omitempty" default:"true" doc:"Whether results carry relevance_score."`
-	Highlight     bool   `json:"highlight,omitempty" doc:"Whether results show where the words were found."`
-	MinIndexToken string `json:"min_index_token,omitempty" id:"index_token" maxLength:"64" doc:"index_token of a write that the results must show."`
+	Offset        int    `json:"offset,omitempty" minimum:"0" maximum:"10000" default:"0" doc:"Results to skip."`
+	Cursor        string `json:"cursor,omitempty" id:"cursor" maxLength:"65536" doc:"Cursor pagination: * for the first page, then the next_cursor of each response."`
+	IncludeScore  *bool  `json:"include_score,omitempty" default:"true" doc:"Whether results have a relevance_score."`
+	Highlight     bool   `json:"highlight,omitempty" doc:"Whether results have highlights."`
+	MinIndexToken string `json:"min_index_token,omitempty" id:"index_token" maxLength:"64" doc:"index_token of a write that the results must include."`
 }
 
 // Validate implements op.Validator.
@@ -66,25 +66,25 @@ func (f *filtersInput) validate() []library.FieldError {
 
 type hit struct {
 	assets.Summary
-	RelevanceScore *float64                 `json:"relevance_score,omitempty" doc:"Higher is better; only comparable within one answer."`
+	RelevanceScore *float64                 `json:"relevance_score,omitempty" doc:"Higher is better; only comparable within one response."`
 	Width          int                      `json:"width" doc:"Pixels; 0 when the file has none."`
 	Height         int                      `json:"height"`
-	Tool           string                   `json:"tool" doc:"The program that made the file; empty when it does not say."`
+	Tool           string                   `json:"tool" doc:"The program that generated the file; empty if unknown."`
 	CreatedAt      time.Time                `json:"created_at"`
-	Highlights     map[string]run.Highlight `json:"highlights,omitempty" doc:"What matched in title, description and prompt, with highlight. A match that is one by meaning alone has none."`
+	Highlights     map[string]run.Highlight `json:"highlights,omitempty" doc:"Matches in title, description and prompt, if highlight is set. Absent for results of vector search alone."`
 }
 
 type searchOutput struct {
 	Data           []hit               `json:"data"`
-	Total          int64               `json:"total" doc:"All results, of which data is one page."`
+	Total          int64               `json:"total" doc:"Total number of results; data is one page of them."`
 	Limit          int                 `json:"limit"`
 	Offset         int                 `json:"offset"`
-	NextOffset     *int                `json:"next_offset,omitempty" doc:"The offset of the next page; absent on the last one."`
-	NextCursor     string              `json:"next_cursor,omitempty" doc:"Of a walk: the next page's cursor, good for three minutes; absent on the last one."`
-	Interpretation interpretation      `json:"interpretation" doc:"How the query was read."`
-	DidYouMean     *spellingSuggestion `json:"did_you_mean,omitempty" doc:"Another spelling, where the words find less than three assets or one of them occurs nowhere."`
-	Degraded       []string            `json:"degraded" doc:"What this answer lacks: semantic (ranked by words only), index_behind (the awaited write is not shown yet), index_incomplete (the index had to be made anew or is being compared with the library; assets may be missing until that is done)."`
-	TookMS         int64               `json:"took_ms" doc:"Milliseconds inside the index."`
+	NextOffset     *int                `json:"next_offset,omitempty" doc:"The offset of the next page; absent on the last page."`
+	NextCursor     string              `json:"next_cursor,omitempty" doc:"The cursor of the next page, valid for three minutes; absent on the last page."`
+	Interpretation interpretation      `json:"interpretation" doc:"How the query was parsed."`
+	DidYouMean     *spellingSuggestion `json:"did_you_mean,omitempty" doc:"The query with another spelling, if the words match fewer than three assets or one of them occurs nowhere."`
+	Degraded       []string            `json:"degraded" doc:"What is missing from this response: semantic (no vector search), index_behind (the write of min_index_token is not included yet), index_incomplete (the index is being rebuilt or reconciled; assets may be missing until then)."`
+	TookMS         int64               `json:"took_ms" doc:"Milliseconds spent in OpenSearch."`
 }
 
 func (s *Service) searchAssets() op.Operation {
@@ -92,7 +92,6 @@ func (s *Service) searchAssets() op.Operation {
 		Name: "SearchAssets", Title: "Search assets", Domain: op.Search,
 		Doc:    "Finds assets. " + query.Summary(),
 		Method: "POST", Path: "/api/v1/assets/search", Permission: library.PermSearch, Rate: op.RateSearch, ReadOnly: true, Idempotent: true,
-		Spec:    "spec §4.1 Search, §4.2",
 		Example: map[string]any{"query": "fox lora:detail -tag:wip", "filters": map[string]any{"status": "Approved"}, "limit": 5},
 	}, s.search)
 }

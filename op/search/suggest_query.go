@@ -15,8 +15,8 @@ import (
 
 type suggestInput struct {
 	op.TenantInput
-	Query string `json:"query,omitempty" id:"query" doc:"The query as typed so far; what stands at its end is completed."`
-	Limit int    `json:"limit,omitempty" minimum:"1" maximum:"50" default:"10" doc:"Suggestions at most."`
+	Query string `json:"query,omitempty" id:"query" doc:"The query as typed so far; its end is completed."`
+	Limit int    `json:"limit,omitempty" minimum:"1" maximum:"50" default:"10" doc:"Maximum number of suggestions."`
 }
 
 type suggestOutput struct {
@@ -25,21 +25,20 @@ type suggestOutput struct {
 }
 
 type suggestion struct {
-	Query string `json:"query" doc:"The whole query with the suggestion taken."`
-	Kind  string `json:"kind" enum:"value,field" doc:"value: a condition on a value; field: the beginning of a condition."`
+	Query string `json:"query" doc:"The whole query with the suggestion applied."`
+	Kind  string `json:"kind" enum:"value,field" doc:"value: a field with a value; field: a field name to continue from."`
 	Field string `json:"field"`
 	Value string `json:"value,omitempty"`
-	Count *int64 `json:"count,omitempty" doc:"Assets that the completed condition finds; absent where it is not counted."`
+	Count *int64 `json:"count,omitempty" doc:"Assets that match the completed condition; absent if it is not counted."`
 	Doc   string `json:"doc,omitempty" doc:"What the field means."`
 }
 
 func (s *Service) suggestQuery() op.Operation {
 	return op.Define(op.Meta{
 		Name: "SuggestQuery", Title: "Complete a query", Domain: op.Search,
-		Doc: "Completes what is being typed at the end of a query: values of tags, models, tools and every other field that has a list of values, " +
-			"with how many assets have them, and names of fields. Counts may be 30 seconds old.",
+		Doc: "Completes the end of a query while it is typed: values of tags, models, tools and every other field with a list of values, " +
+			"with the number of assets, and field names. Counts may be 30 seconds old.",
 		Method: "GET", Path: "/api/v1/query/suggest", Permission: library.PermSearch, ReadOnly: true, Idempotent: true, RESTOnly: true,
-		Spec:    "open points §1, §8",
 		Example: map[string]any{"query": "fox lora:det"},
 	}, s.suggest)
 }

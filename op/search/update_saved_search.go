@@ -15,7 +15,7 @@ type updateSavedInput struct {
 	Description *string       `json:"description,omitempty" maxLength:"2000" doc:"What it is for."`
 	Query       *string       `json:"query,omitempty" id:"query" doc:"As in SearchAssets."`
 	SearchMode  *string       `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" doc:"As in SearchAssets."`
-	Filters     *filtersInput `json:"filters,omitempty" doc:"Takes the place of all filters; an empty object removes them."`
+	Filters     *filtersInput `json:"filters,omitempty" doc:"Replaces all filters; an empty object removes them."`
 	OrderBy     *string       `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,status,size,width,height,megapixels,duration,steps,cfg,seed" doc:"As in SearchAssets."`
 	Order       *string       `json:"order,omitempty" enum:"asc,desc" doc:"Direction of order_by."`
 }
@@ -31,9 +31,8 @@ func (in *updateSavedInput) Validate() []library.FieldError {
 func (s *Service) updateSavedSearch() op.Operation {
 	return op.Define(op.Meta{
 		Name: "UpdateSavedSearch", Title: "Change a saved search", Domain: op.Search,
-		Doc:    "Changes what is sent of a saved search; the rest stays. The whole search is read again before it is kept.",
+		Doc:    "Changes the fields of a saved search that are sent. The whole search is validated before it is saved.",
 		Method: "PATCH", Path: "/api/v1/saved-searches/{saved_search_id}", Permission: library.PermWrite, Idempotent: true, RESTOnly: true,
-		Spec:    "open points §1, §8",
 		Example: map[string]any{"saved_search_id": exampleSavedSearchID, "query": "fox OR wolf", "description": "For the winter campaign."},
 	}, func(ctx context.Context, actor library.Actor, in updateSavedInput) (savedOutput, error) {
 		saved, err := s.Store.ChangeSavedSearch(ctx, actor, in.ID, func(have *store.SavedSearch) error {

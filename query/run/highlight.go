@@ -12,8 +12,8 @@ import (
 
 // Highlight shows where a field has what a search looked for.
 type Highlight struct {
-	Fragments []string `json:"fragments" doc:"Up to three pieces of the value, HTML-escaped, with <em> around what matched."`
-	Matches   []Match  `json:"matches" doc:"Where in the value they are: the first 100."`
+	Fragments []string `json:"fragments" doc:"Up to three fragments of the value, HTML-escaped, with <em> around matches."`
+	Matches   []Match  `json:"matches" doc:"Positions of the first 100 matches in the value."`
 }
 
 // Match is the place of a match in the whole value of a field.

@@ -151,7 +151,7 @@ func (s *indexStateCache) lookUp(ctx context.Context) indexState {
 // notOurIndex is the error that the alias leads to something else.
 func notOurIndex(misfit string) error {
 	return &library.Error{Kind: library.KindUnavailable, Code: library.CodeIndexUnavailable, RetryAfter: 2 * time.Second,
-		Detail: "The search index is being put right. Repeat the search in a moment; reading and storing assets go on working.",
+		Detail: "The search index is being repaired. Repeat the search in a moment; reading and storing assets still work.",
 		Cause:  errors.New("what stands under the alias is not the index: " + misfit)}
 }
 

@@ -56,7 +56,7 @@ const pitMissing = "search_context_missing_exception"
 
 // CursorExpired is the error that the point of a walk is not there any more.
 func CursorExpired() error {
-	f := library.Invalid(library.FieldError{Field: "cursor", Code: "expired", Message: "It has expired: a cursor is good for three minutes.",
+	f := library.Invalid(library.FieldError{Field: "cursor", Code: "expired", Message: "It has expired: a cursor is valid for three minutes.",
 		Hint: `Start again with cursor "*".`})
 	f.Code = CodeCursorExpired
 	return f
