@@ -34,6 +34,8 @@ type builtin struct {
 	model   *bert
 	loadErr error
 	memory  sync.Pool
+
+	priority priority
 }
 
 // The files of a model's folder; the others may be missing.
@@ -180,7 +182,8 @@ func unreadable(err error) error {
 const passTokens = 192
 
 // Embed implements Embedder. Texts of like length go together, over all processors
-// but one, which answers searches meanwhile.
+// but one, which answers searches meanwhile. Background work gives way to other calls
+// between passes.
 func (b *builtin) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	if err := b.load(); err != nil {
 		return nil, err
@@ -191,11 +194,20 @@ func (b *builtin) Embed(ctx context.Context, texts []string) ([][]float32, error
 		sequences[i], order[i] = b.split.encode(t), i
 	}
 	slices.SortFunc(order, func(i, j int) int { return len(sequences[j]) - len(sequences[i]) })
+	background := isBackground(ctx)
+	if !background {
+		defer b.priority.enter()()
+	}
 	out := make([][]float32, len(texts))
 	var g errgroup.Group
 	g.SetLimit(max(1, runtime.GOMAXPROCS(0)-1))
 	for _, group := range groups(order, sequences, passTokens) {
 		g.Go(func() error {
+			if background {
+				if err := b.priority.yield(ctx); err != nil {
+					return err
+				}
+			}
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}

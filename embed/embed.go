@@ -31,7 +31,7 @@ type Embedder interface {
 
 // Info is what people may know of a configuration. It holds no secret.
 type Info struct {
-	Driver   string // builtin, onnx or openai
+	Driver   string // builtin or openai
 	Model    string // the model's own name
 	MaxWords int    // tokens of a text that count; 0 when only the provider knows
 }
@@ -40,15 +40,13 @@ type Info struct {
 const (
 	None    = "none"
 	Builtin = "builtin"
-	ONNX    = "onnx"
 	OpenAI  = "openai"
 )
 
 // Config chooses a driver and sets it up.
 type Config struct {
-	Driver     string        // none, builtin, onnx or openai; "" means none
-	Dir        string        // builtin, onnx: the folder with model.safetensors, vocab.txt and config.json
-	Runtime    string        // onnx: the path of libonnxruntime.so
+	Driver     string        // none, builtin or openai; "" means none
+	Dir        string        // builtin: the folder with model.safetensors, vocab.txt and config.json
 	URL        string        // openai: the address of the API, up to and including its version, such as https://api.openai.com/v1
 	Key        string        // openai: sent as a bearer token; may be empty
 	Model      string        // openai: the name the provider knows the model by
@@ -73,12 +71,10 @@ func Open(cfg Config) (Embedder, error) {
 		return nil, nil
 	case Builtin:
 		return openBuiltin(cfg)
-	case ONNX:
-		return openONNX(cfg)
 	case OpenAI:
 		return openProvider(cfg)
 	}
-	return nil, library.Invalid(library.FieldError{Field: "embed_driver", Code: "enum", Message: "Allowed are none, builtin, onnx and openai."})
+	return nil, library.Invalid(library.FieldError{Field: "embed_driver", Code: "enum", Message: "Allowed are none, builtin and openai."})
 }
 
 // identity hashes what the vectors depend on.

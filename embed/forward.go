@@ -47,8 +47,12 @@ func (m *bert) lookUp(x []float32, sequences [][]int32) {
 			row++
 		}
 	}
-	m.first.apply(x, h, m.Epsilon)
+	m.first.add(x, nil, h, m.Epsilon)
 }
+
+// lowest is a score without a share: far below any, but not so far that what is
+// computed of it is no number.
+const lowest = -1e30
 
 // attend reads queries, keys and values from w.wide and writes to w.y what every
 // token takes over from the tokens of its sequence.
@@ -59,23 +63,28 @@ func (m *bert) attend(w *work, sequences [][]int32) {
 	row := 0
 	for _, s := range sequences {
 		n := len(s)
-		w.scores = sized(w.scores, n*n)
+		wide := (n + lanes - 1) / lanes * lanes // so that rows are whole vectors
+		w.scores = sized(w.scores, n*wide)
 		for head := range heads {
 			qkv := w.wide[row*3*h+head*d:]
 			w.keys.pack(qkv[h:], n, d, 3*h, 1)
-			w.keys.multiply(w.scores, n, qkv, 3*h, n)
+			w.keys.multiply(w.scores, wide, qkv, 3*h, n)
 			for i := range n {
-				softmax(w.scores[i*n:][:n], scale)
+				row := w.scores[i*wide:][:wide]
+				for at := n; at < wide; at++ {
+					row[at] = lowest // has no share
+				}
+				softmax(row, scale)
 			}
 			w.values.pack(qkv[2*h:], d, n, 1, 3*h)
-			w.values.multiply(w.y[row*h+head*d:], h, w.scores, n, n)
+			w.values.multiply(w.y[row*h+head*d:], h, w.scores, wide, n)
 		}
 		row += n
 	}
 }
 
-// softmax turns scores into shares of 1.
-func softmax(v []float32, scale float32) {
+// softmaxPortable turns scores into shares of 1.
+func softmaxPortable(v []float32, scale float32) {
 	most := v[0]
 	for _, x := range v {
 		most = max(most, x)
@@ -91,29 +100,32 @@ func softmax(v []float32, scale float32) {
 	}
 }
 
-// add adds y to x and normalizes each row of x.
+// add adds y, unless it is nil, to x and normalizes each row of x.
 func (n layerNorm) add(x, y []float32, h int, epsilon float32) {
-	for i := range x {
-		x[i] += y[i]
+	for from := 0; from+h <= len(x); from += h {
+		var add []float32
+		if y != nil {
+			add = y[from:][:h]
+		}
+		normRow(x[from:][:h], add, n.scale, n.shift, epsilon)
 	}
-	n.apply(x, h, epsilon)
 }
 
-func (n layerNorm) apply(x []float32, h int, epsilon float32) {
-	for ; len(x) >= h; x = x[h:] {
-		row := x[:h]
-		var sum, squares float32
-		for _, v := range row {
-			sum += v
-		}
-		mean := sum / float32(h)
-		for _, v := range row {
-			squares += (v - mean) * (v - mean)
-		}
-		scale := 1 / float32(math.Sqrt(float64(squares/float32(h)+epsilon)))
-		for i, v := range row {
-			row[i] = (v-mean)*scale*n.scale[i] + n.shift[i]
-		}
+func normRowPortable(x, y, scale, shift []float32, epsilon float32) {
+	for i := range y {
+		x[i] += y[i]
+	}
+	var sum, squares float32
+	for _, v := range x {
+		sum += v
+	}
+	mean := sum / float32(len(x))
+	for _, v := range x {
+		squares += (v - mean) * (v - mean)
+	}
+	factor := 1 / float32(math.Sqrt(float64(squares/float32(len(x))+epsilon)))
+	for i, v := range x {
+		x[i] = (v-mean)*factor*scale[i] + shift[i]
 	}
 }
 

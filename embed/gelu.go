@@ -18,7 +18,7 @@ var geluTable = func() (t [geluSteps + 2]float32) {
 	return t
 }()
 
-func gelu(v []float32) {
+func geluPortable(v []float32) {
 	const perUnit = geluSteps / (2 * geluEdge)
 	for i, x := range v {
 		switch {

@@ -1,10 +1,13 @@
 package embed
 
 // tileRows and tileCols are the size of the piece of a product that is made at
-// once: as much as fits into the registers of a processor with AVX2.
+// once: as much as fits into the registers of a processor with AVX2. One with
+// AVX-512 makes pieces of twice as many of both. lanes is how many numbers the
+// other vector code takes at once.
 const (
 	tileRows = 6
 	tileCols = 16
+	lanes    = 8
 )
 
 // panels is the right side of a product, a matrix of out × in numbers, laid out
@@ -59,8 +62,55 @@ func sized(s []float32, n int) []float32 {
 // multiply writes rows × p.out numbers to dst: the rows of a times the panels,
 // plus the bias. lda and ldd are how far apart the rows of a and dst begin.
 func (p *panels) multiply(dst []float32, ldd int, a []float32, lda, rows int) {
+	wide := p.multiplyWide(dst, ldd, a, lda, rows)
+	if left := rows - wide; wide > 0 && left > 2 { // a tile that is not full still beats two small ones
+		p.multiplyRest(dst[wide*ldd:], ldd, a[wide*lda:], lda, left)
+		wide = rows
+	}
+	if wide < rows {
+		p.multiplyFrom(0, dst[wide*ldd:], ldd, a[wide*lda:], lda, rows-wide)
+	}
+	if pairs := p.out / (2 * tileCols); wide > 0 && pairs*2 < p.count() {
+		p.multiplyFrom(2*pairs, dst, ldd, a, lda, wide)
+	}
+}
+
+// multiplyWide makes what it can of a product in tiles of twice the size: pairs of
+// whole panels, and as many rows as it returns.
+func (p *panels) multiplyWide(dst []float32, ldd int, a []float32, lda, rows int) (done int) {
+	const step = 2 * tileRows
+	for panel := 0; (panel+2)*tileCols <= p.out; panel += 2 {
+		b := p.data[panel*tileCols*p.in:][:2*tileCols*p.in]
+		bias := p.bias[panel*tileCols:][:2*tileCols]
+		r := 0
+		for r+step <= rows && wideTile(p.in, a[r*lda:], lda, b, bias, dst[r*ldd+panel*tileCols:], ldd) {
+			r += step
+		}
+		done = r
+	}
+	return done
+}
+
+// multiplyRest makes the whole pairs of panels of fewer rows than a wide tile has,
+// in a tile of its own.
+func (p *panels) multiplyRest(dst []float32, ldd int, a []float32, lda, rows int) {
+	var out [4 * tileRows * tileCols]float32
+	full := make([]float32, 2*tileRows*p.in) // the rows that are missing are zeros
+	for r := range rows {
+		copy(full[r*p.in:], a[r*lda:][:p.in])
+	}
+	for panel := 0; (panel+2)*tileCols <= p.out; panel += 2 {
+		wideTile(p.in, full, p.in, p.data[panel*tileCols*p.in:][:2*tileCols*p.in], p.bias[panel*tileCols:][:2*tileCols], out[:], 2*tileCols)
+		for r := range rows {
+			copy(dst[r*ldd+panel*tileCols:][:2*tileCols], out[r*2*tileCols:])
+		}
+	}
+}
+
+// multiplyFrom makes the panels from the given one on.
+func (p *panels) multiplyFrom(first int, dst []float32, ldd int, a []float32, lda, rows int) {
 	whole := rows - rows%tileRows
-	for panel := range p.count() {
+	for panel := first; panel < p.count(); panel++ {
 		b := p.data[panel*tileCols*p.in:][:tileCols*p.in]
 		bias := p.bias[panel*tileCols:][:tileCols]
 		col := panel * tileCols

@@ -3,19 +3,17 @@
 package embed
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"sync"
 	"testing"
 
 	"vitrine/internal/testenv"
-	"vitrine/library"
 )
 
 func openAccelerated(t testing.TB, dir string) Embedder {
 	t.Helper()
-	e, err := Open(Config{Driver: ONNX, Dir: dir, Runtime: testenv.Runtime(t)})
+	e, err := openONNX(dir, testenv.Runtime(t))
 	if err != nil {
 		t.Fatal(describe(err))
 	}
@@ -27,7 +25,7 @@ func TestBothEnginesGiveTheSameVectors(t *testing.T) {
 	for name, dir := range map[string]string{"a tiny model": tinyModel(t), "the model of the demo": testenv.Model(t)} {
 		t.Run(name, func(t *testing.T) {
 			own, other := openModel(t, dir), openAccelerated(t, dir)
-			if own.ID() != other.ID() || own.Dimensions() != other.Dimensions() || other.Info().Driver != ONNX {
+			if own.ID() != other.ID() || own.Dimensions() != other.Dimensions() {
 				t.Errorf("identities %s and %s, %+v", own.ID(), other.ID(), other.Info())
 			}
 			var texts []string
@@ -72,37 +70,4 @@ func TestTheRuntimeServesManyAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-func TestAFileThatIsNoRuntimeNamesItsSetting(t *testing.T) {
-	dir := tinyModel(t)
-	write(t, dir, "lib.so", "not a library")
-	for name, path := range map[string]string{"none": "", "missing": dir + "/x.so", "no library": dir + "/lib.so", "another library": "libm.so.6"} {
-		_, err := Open(Config{Driver: ONNX, Dir: dir, Runtime: path})
-		if err == nil {
-			t.Errorf("%s: it was taken", name)
-			continue
-		}
-		if f := library.AsError(err); f.Kind != library.KindInvalid || !strings.Contains(fmt.Sprint(f.Detail, f.Fields), "embed_runtime") {
-			t.Errorf("%s: %s", name, describe(err))
-		}
-	}
-}
-
-func BenchmarkONNX(b *testing.B) {
-	e := openAccelerated(b, testenv.Model(b))
-	prompt := strings.Repeat("a red fox in snow, ", 5)
-	for _, n := range []int{1, 32, 256} {
-		var texts []string
-		for i := range n {
-			texts = append(texts, fmt.Sprint(prompt, i))
-		}
-		embedOne(b, e, texts[0])
-		b.Run(fmt.Sprintf("%d texts", n), func(b *testing.B) {
-			for b.Loop() {
-				if _, err := e.Embed(b.Context(), texts); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "texts/s")
-		})
-	}
-}
+func BenchmarkONNX(b *testing.B) { benchmarkEmbedder(b, openAccelerated(b, testenv.Model(b))) }

@@ -256,7 +256,7 @@ func (v *vectors) embed(ctx context.Context, hashes []store.TextHash, texts map[
 	}
 	var got [][]float32
 	err := panics.Try(func() (err error) {
-		got, err = v.embedder.Embed(ctx, list)
+		got, err = v.embedder.Embed(embed.Background(ctx), list)
 		return err
 	})
 	if err != nil {

@@ -37,9 +37,8 @@ type Servers struct {
 
 // Embedding are the flags of what turns texts into vectors.
 type Embedding struct {
-	EmbedDriver     string `env:"VITRINE_EMBED_DRIVER" enum:",none,builtin,onnx,openai" default:"" help:"Embedding backend: none, builtin (a model in this process), onnx (the same model in ONNX Runtime, in builds with the tag onnx) or openai (a server with an OpenAI-compatible API). Default: builtin with the local stack's model if it is installed, else none."`
-	EmbedModelDir   string `env:"VITRINE_EMBED_MODEL_DIR" help:"builtin, onnx: folder of a BERT embedding model with model.safetensors, vocab.txt and config.json."`
-	EmbedRuntime    string `env:"VITRINE_EMBED_RUNTIME" help:"onnx: path of libonnxruntime.so, 1.17 or newer."`
+	EmbedDriver     string `env:"VITRINE_EMBED_DRIVER" enum:",none,builtin,openai" default:"" help:"Embedding backend: none, builtin (a model in this process) or openai (a server with an OpenAI-compatible API). Default: builtin with the local stack's model if it is installed, else none."`
+	EmbedModelDir   string `env:"VITRINE_EMBED_MODEL_DIR" help:"builtin: folder of a BERT embedding model with model.safetensors, vocab.txt and config.json."`
 	EmbedURL        string `env:"VITRINE_EMBED_URL" name:"embed-url" help:"openai: base URL of the API with its version, such as http://localhost:11434/v1."`
 	EmbedKey        string `env:"VITRINE_EMBED_KEY" help:"openai: API key. Set it in the environment rather than on the command line."`
 	EmbedModel      string `env:"VITRINE_EMBED_MODEL" help:"openai: name of the model."`
@@ -48,7 +47,7 @@ type Embedding struct {
 
 // Config returns the flags as package embed takes them.
 func (e Embedding) Config() embed.Config {
-	return embed.Config{Driver: e.EmbedDriver, Dir: e.EmbedModelDir, Runtime: e.EmbedRuntime, URL: e.EmbedURL, Key: e.EmbedKey, Model: e.EmbedModel, Dimensions: e.EmbedDimensions}
+	return embed.Config{Driver: e.EmbedDriver, Dir: e.EmbedModelDir, URL: e.EmbedURL, Key: e.EmbedKey, Model: e.EmbedModel, Dimensions: e.EmbedDimensions}
 }
 
 // Config returns the configuration of a service of this version. Addresses that were

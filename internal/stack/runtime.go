@@ -9,7 +9,7 @@ import (
 	"runtime"
 )
 
-// ONNX Runtime, which runs models faster than the product's own engine, as Microsoft's package on PyPI carries it (MIT).
+// ONNX Runtime, which the product's own engine is compared with, as Microsoft's package on PyPI carries it (MIT).
 // The packages differ by Python and hold the same library, so one of them is named.
 const (
 	runtimeVersion = "1.31.1"
@@ -25,7 +25,7 @@ var runtimeBuilds = map[string]runtimeBuild{
 }
 
 // Runtime returns the path of ONNX Runtime's shared library, and downloads it with pip when the cache does not have it
-// yet. Only the driver onnx needs it.
+// yet. Only tests and benchmarks need it.
 func Runtime(ctx context.Context, cfg Config, progress io.Writer) (string, error) {
 	build, ok := runtimeBuilds[runtime.GOOS+"/"+runtime.GOARCH]
 	if !ok {

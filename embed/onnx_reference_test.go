@@ -10,13 +10,11 @@ import (
 	"slices"
 	"sync"
 	"unsafe"
-
-	"vitrine/library"
 )
 
-// accelerated runs the models of the driver builtin in ONNX Runtime. Its vectors
-// are the same to six digits, so it has the same identity, and changing between
-// the two embeds nothing again.
+// accelerated runs the models of the driver builtin in ONNX Runtime, an engine that
+// shares no code with it: what both compute must be the same, and the benchmarks set
+// one beside the other.
 type accelerated struct {
 	*builtin
 	ort *ort
@@ -29,27 +27,16 @@ type accelerated struct {
 
 var errClosed = errors.New("the embedder is closed")
 
-func openONNX(cfg Config) (Embedder, error) {
-	if cfg.Runtime == "" {
-		return nil, library.Invalid(library.FieldError{Field: "embed_runtime", Code: "required", Message: "The embedding backend onnx needs the path of libonnxruntime.so."})
-	}
-	e, err := openBuiltin(cfg)
+func openONNX(dir, runtime string) (Embedder, error) {
+	e, err := openBuiltin(Config{Dir: dir})
 	if err != nil {
 		return nil, err
 	}
-	o, err := openORT(cfg.Runtime)
+	o, err := openORT(runtime)
 	if err != nil {
-		return nil, &library.Error{Kind: library.KindInvalid, Code: library.CodeValidationFailed, Cause: err,
-			Detail: "The file of embed_runtime is not a usable ONNX Runtime: libonnxruntime.so 1.17 or newer for this system is required."}
+		return nil, err
 	}
 	return &accelerated{builtin: e.(*builtin), ort: o}, nil
-}
-
-// Info implements Embedder.
-func (a *accelerated) Info() Info {
-	i := a.builtin.Info()
-	i.Driver = ONNX
-	return i
 }
 
 // Close implements Embedder.
