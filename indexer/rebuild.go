@@ -264,6 +264,9 @@ func (c *changeover) run(ctx context.Context) (Rebuilt, error) {
 	if err := c.embed(ctx); err != nil {
 		return Rebuilt{}, fmt.Errorf("embedding what the index %s holds: %w", c.next, err)
 	}
+	if err := c.merged(ctx); err != nil {
+		return Rebuilt{}, err
+	}
 	c.report(Progress{PhaseSwap, c.next, report.Count, report.Count})
 	if err := c.swap(ctx); err != nil {
 		return Rebuilt{}, err

@@ -85,17 +85,20 @@ func (s *Search) addFacets(req Request) error {
 		if !ok {
 			return unknownFacet(fmt.Sprintf("facets[%d]", i))
 		}
-		filter := matchAll()
-		if others := selections.except(f.facet.Index); len(others) > 0 {
-			filter = all(others...)
+		values, missing := f.aggregation(size, req.Zone), clause{"missing": clause{"field": f.facet.Index}}
+		others := selections.except(f.facet.Index)
+		if len(others) == 0 { // alone, the index may read the counts out of its dictionary
+			s.Aggs[name], s.Aggs[MissingFacet(name)] = values, missing
+			continue
 		}
-		s.Aggs[name] = clause{"filter": filter, "aggs": clause{
-			"values":  f.aggregation(size, req.Zone),
-			"missing": clause{"missing": clause{"field": f.facet.Index}},
-		}}
+		s.Aggs[name] = clause{"filter": all(others...), "aggs": clause{"values": values, "missing": missing}}
 	}
 	return nil
 }
+
+// MissingFacet names the count of assets without a value, where it stands beside that
+// of the values.
+func MissingFacet(name string) string { return name + " missing" }
 
 func unknownFacet(field string) error {
 	return library.Invalid(library.FieldError{Field: field, Code: "enum", Message: "Allowed are " + strings.Join(FacetNames(), ", ") + "."})

@@ -216,7 +216,8 @@ type GetFacetsOutput struct {
 	Total int64 `json:"total"`
 	// How the query was parsed.
 	Interpretation SearchInterpretation `json:"interpretation"`
-	// What is missing from the counts, as in SearchAssets.
+	// What is missing from the counts, as in SearchAssets; facets_partial: time ran out, and they are
+	// of a part of the assets or empty.
 	Degraded []string `json:"degraded"`
 	TookMS   int64    `json:"took_ms"`
 }

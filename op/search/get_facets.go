@@ -49,7 +49,7 @@ type facetsOutput struct {
 	Facets         []facetCounts  `json:"facets" doc:"One entry per facet, in the requested order."`
 	Total          int64          `json:"total" doc:"Assets that match the query and all selections."`
 	Interpretation interpretation `json:"interpretation" doc:"How the query was parsed."`
-	Degraded       []string       `json:"degraded" doc:"What is missing from the counts, as in SearchAssets."`
+	Degraded       []string       `json:"degraded" doc:"What is missing from the counts, as in SearchAssets; facets_partial: time ran out, and they are of a part of the assets or empty."`
 	TookMS         int64          `json:"took_ms"`
 }
 
@@ -85,8 +85,14 @@ func (s *Service) getFacets() op.Operation {
 		}
 		queryVector, degraded := s.queryVector(ctx, actor, query.Mode(in.SearchMode), compiled)
 		page, err := s.Searcher.SearchWith(ctx, actor.Tenant, compiled, run.SearchOptions{QueryVector: queryVector})
+		if run.TooSlow(err) { // not even a part could be counted
+			page, err = run.Page{Partial: true}, nil
+		}
 		if err != nil {
 			return out, err
+		}
+		if page.Partial {
+			out.Degraded = append(out.Degraded, "facets_partial")
 		}
 		if degraded || page.LexicalOnly {
 			out.Degraded = append(out.Degraded, "semantic")

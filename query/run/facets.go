@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+
+	"vitrine/query"
 )
 
 // FacetCount is one value of a facet and how many assets have it.
@@ -25,21 +27,31 @@ func (p Page) Facet(name string) (FacetResult, error) {
 	if !ok {
 		return FacetResult{Values: []FacetCount{}}, nil
 	}
-	var a struct {
-		Values struct {
-			Buckets []struct {
-				Key         any    `json:"key"`
-				KeyAsString string `json:"key_as_string"`
-				Count       int64  `json:"doc_count"`
-			} `json:"buckets"`
-			Other int64 `json:"sum_other_doc_count"`
-		} `json:"values"`
-		Missing struct {
-			Count int64 `json:"doc_count"`
-		} `json:"missing"`
+	type values struct {
+		Buckets []struct {
+			Key         any    `json:"key"`
+			KeyAsString string `json:"key_as_string"`
+			Count       int64  `json:"doc_count"`
+		} `json:"buckets"`
+		Other int64 `json:"sum_other_doc_count"`
 	}
-	if err := json.Unmarshal(raw, &a); err != nil {
+	type missing struct {
+		Count int64 `json:"doc_count"`
+	}
+	var a struct {
+		values          // of a facet that stands alone
+		Values  *values `json:"values"`
+		Missing missing `json:"missing"`
+	}
+	err := json.Unmarshal(raw, &a)
+	if beside, ok := p.Aggs[query.MissingFacet(name)]; ok && err == nil {
+		err = json.Unmarshal(beside, &a.Missing)
+	}
+	if err != nil {
 		return FacetResult{}, fmt.Errorf("reading the counts of facet %s: %w", name, err)
+	}
+	if a.Values == nil {
+		a.Values = &a.values
 	}
 	out := FacetResult{Values: make([]FacetCount, 0, len(a.Values.Buckets)), Other: a.Values.Other, Missing: a.Missing.Count}
 	for _, b := range a.Values.Buckets {

@@ -9,6 +9,7 @@ package run
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -29,6 +30,7 @@ type Page struct {
 	LexicalTotal int64               // of Total, what the words find
 	TopK         []library.AssetHash // of a search by meaning: see How
 	LexicalOnly  bool                // the index could not search by meaning
+	Partial      bool                // the counts are of a part of what was found, as time ran out
 }
 
 // Hit is one asset that matched. Document has the fields of a list only.
@@ -80,10 +82,20 @@ func (s *Searcher) Search(ctx context.Context, tenant library.TenantID, compiled
 	if err := s.call(ctx, tenant, http.MethodPost, s.Path(tenant), Body(compiled), &answer); err != nil {
 		return Page{}, opensearch.Unavailable(err)
 	}
-	if answer.TimedOut {
+	if answer.TimedOut && !counts(compiled) {
 		return Page{}, tooSlow()
 	}
 	return answer.page(), s.verifyIndex(ctx, tenant, msearchItem{searchResponse: answer})
+}
+
+// counts reports whether a search is for facets alone: of these, counts of a part of
+// what it finds are better than none.
+func counts(compiled *query.Search) bool { return compiled.Aggs != nil && compiled.Size == 0 }
+
+// TooSlow reports whether a search was stopped because of its time.
+func TooSlow(err error) bool {
+	var e *library.Error
+	return errors.As(err, &e) && e.Kind == library.KindUnprocessable && e.Code == library.CodeQueryTooComplex
 }
 
 func tooSlow() error {
@@ -92,7 +104,7 @@ func tooSlow() error {
 }
 
 func (a searchResponse) page() Page {
-	p := Page{Hits: make([]Hit, len(a.Hits)), Total: a.Total, LexicalTotal: a.Total, Aggs: a.Aggs, TookMS: a.Took}
+	p := Page{Hits: make([]Hit, len(a.Hits)), Total: a.Total, LexicalTotal: a.Total, Aggs: a.Aggs, TookMS: a.Took, Partial: a.TimedOut}
 	for i, h := range a.Hits {
 		p.Hits[i] = Hit{Score: h.Score, Sort: h.Sort}
 		if h.Source != nil {

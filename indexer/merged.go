@@ -1,0 +1,44 @@
+package indexer
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"vitrine/internal/opensearch"
+)
+
+// mergeLimit is how long a rebuild waits for the new index to merge its parts. After
+// that searches move over all the same; the merges go on beside them.
+const mergeLimit = 5 * time.Minute
+
+// merged waits until the index being built merges nothing: right after it was filled,
+// merges take the processors that its searches need, and many small parts make counts
+// slow. What cannot be found out is not waited for.
+func (c *changeover) merged(ctx context.Context) error {
+	if err := c.x.refresh(ctx, c.next); err != nil {
+		return err
+	}
+	for until := time.Now().Add(mergeLimit); time.Now().Before(until); {
+		var told struct {
+			All struct {
+				Primaries struct {
+					Merges struct {
+						Current int `json:"current"`
+					} `json:"merges"`
+				} `json:"primaries"`
+			} `json:"_all"`
+		}
+		err := opensearch.Call(ctx, c.x.search, http.MethodGet, "/"+c.next+"/_stats/merge", nil, &told)
+		if err != nil || told.All.Primaries.Merges.Current == 0 {
+			return ctx.Err()
+		}
+		if err := sleep(ctx, mergePause); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mergePause is between two looks at the merges.
+const mergePause = 500 * time.Millisecond
