@@ -12,6 +12,11 @@
 // the table in fieldtable.go: what people read about it (Reference, Summary) and
 // how it compiles come from that row.
 //
+// participle parses OR, AND, NOT and groups. The lexer, the repair, runs of terms
+// side by side and the values of fields are by hand: ten terms must take at most
+// 60 µs of processor time, and take 50 to 54; with each term an alternative of the
+// grammar they took 82 to 92 (docs/measurements/query.md).
+//
 // The package never touches the network, never emits regexp, query_string or
 // script clauses, and never lets user text out of the tenant: the tenant filter
 // is put around the compiled tree last.

@@ -19,8 +19,8 @@ import (
 	"vitrine/library"
 )
 
-// Store keeps bytes. Two kinds of place hold them behind this one interface:
-// a local disk and an S3 bucket; blobtest runs the same contract on each.
+// Store keeps bytes. Disk, a local folder, is the one there is; blobtest is the
+// contract that it and any other holds.
 //
 // Every method is safe for concurrent use. A missing object is a not-found
 // error; a full disk is a storage-full error and leaves nothing behind.
