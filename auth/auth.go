@@ -14,6 +14,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -45,6 +46,10 @@ type Authenticator struct {
 	cache   *lru.Cache[[32]byte, *cachedKey]
 	lookups singleflight.Group
 	now     func() time.Time
+	slow    *throttle
+	// TrustProxy says that a reverse proxy on this machine names its clients in
+	// X-Forwarded-For.
+	TrustProxy bool
 }
 
 // cachedKey is what the database said of a key, and when.
@@ -61,29 +66,54 @@ func New(s *store.Store) *Authenticator {
 	if err != nil {
 		panic(err) // only a size below one can fail
 	}
-	return &Authenticator{store: s, cache: checked, now: time.Now}
+	return &Authenticator{store: s, cache: checked, now: time.Now, slow: newThrottle()}
 }
 
 // Authenticate gives the actor of a request. Errors: KEY_IN_URL, UNAUTHENTICATED,
-// VALIDATION_FAILED for contradicting headers, NOT_FOUND for a tenant that the
-// key cannot reach, STORE_UNAVAILABLE.
+// RATE_LIMITED after many refused credentials of one address, VALIDATION_FAILED for
+// contradicting headers, NOT_FOUND for a tenant that the key cannot reach,
+// STORE_UNAVAILABLE.
 func (a *Authenticator) Authenticate(r *http.Request) (library.Actor, error) {
 	if err := RefuseKeyInURL(r); err != nil {
 		return library.Actor{}, err
 	}
-	secret, err := credential(r.Header)
+	from := clientAddress(r, a.TrustProxy)
+	k, err := a.key(r, from)
 	if err != nil {
-		return library.Actor{}, err
-	}
-	if !wellFormed(secret) {
-		return library.Actor{}, unauthenticated("The credential is not an API key of this service. Session and access tokens are not accepted; create a key that starts with " + prefix + ".")
-	}
-	k, err := a.check(r.Context(), sha256.Sum256([]byte(secret)))
-	if err != nil {
+		if library.AsError(err).Kind == library.KindUnauthenticated && hasCredential(r.Header) {
+			a.slow.refusedOne(from)
+		}
 		return library.Actor{}, err
 	}
 	actor := actorOf(k)
 	return chooseTenant(actor, r.Header)
+}
+
+// key gives the key of a request. What was not found good a moment ago is looked at
+// only while its address has not sent too many bad ones.
+func (a *Authenticator) key(r *http.Request, from netip.Prefix) (store.Key, error) {
+	wait := a.slow.wait(from)
+	secret, err := credential(r.Header)
+	if err == nil && wellFormed(secret) {
+		hash := sha256.Sum256([]byte(secret))
+		if wait == 0 || a.wasGood(hash) {
+			return a.check(r.Context(), hash)
+		}
+	}
+	switch {
+	case wait > 0 && hasCredential(r.Header):
+		return store.Key{}, tooMany(wait)
+	case err != nil:
+		return store.Key{}, err
+	}
+	return store.Key{}, unauthenticated("The credential is not an API key of this service. Session and access tokens are not accepted; create a key that starts with " + prefix + ".")
+}
+
+// wasGood reports whether a key is remembered that was good when it was last checked,
+// however long ago.
+func (a *Authenticator) wasGood(hash [32]byte) bool {
+	c, ok := a.cache.Peek(hash)
+	return ok && c.found && c.key.RevokedAt == nil
 }
 
 // check gives a key that is known, not revoked and not expired.
@@ -173,7 +203,7 @@ func chooseTenant(actor library.Actor, h http.Header) (library.Actor, error) {
 	if !slices.Contains(actor.Tenants, t) {
 		return library.Actor{}, library.NotFound("tenant reachable with this credential")
 	}
-	actor.Tenant = t
+	actor.Tenant, actor.TenantNamed = t, true
 	return actor, nil
 }
 

@@ -41,6 +41,17 @@ func credential(h http.Header) (string, error) {
 	return found[0], nil
 }
 
+// hasCredential reports whether a request carries any credential, good or bad. One
+// without is no guess: clients ask that way what they need.
+func hasCredential(h http.Header) bool {
+	for _, name := range append([]string{"Authorization"}, keyHeaders...) {
+		if len(h.Values(name)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // singleHeader gives the value of a header that may be there once.
 func singleHeader(h http.Header, name string) (value string, there bool, err error) {
 	values := h.Values(name)

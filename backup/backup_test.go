@@ -106,6 +106,10 @@ func (x *shelf) fill() {
 	if err := x.store.CreateKey(x.t.Context(), system, &key, sha256.Sum256([]byte("secret"))); err != nil {
 		x.t.Fatal(err)
 	}
+	limit := int64(1 << 20)
+	if _, err := x.store.SetLimits(x.t.Context(), system, x.actor.Tenant, store.LimitChange{StorageBytes: &limit}); err != nil {
+		x.t.Fatal(err)
+	}
 	x.owner().exec(`INSERT INTO embeddings (configuration, text_h, vector) VALUES ('c', sha256('x'), '\x00ff5c')`)
 }
 

@@ -33,6 +33,7 @@ type Actor struct {
 	Name        string // for people
 	Tenant      TenantID
 	Tenants     []TenantID // the tenants this credential may choose, the default first
+	TenantNamed bool       // the request named Tenant in a header
 	Permissions []Permission
 }
 

@@ -45,6 +45,7 @@ const (
 	CodeURLExpired         = "URL_EXPIRED"
 	CodeURLInvalid         = "URL_INVALID"
 	CodePayloadTooLarge    = "PAYLOAD_TOO_LARGE"
+	CodeStorageQuota       = "STORAGE_QUOTA_EXCEEDED"
 	CodeUnsupportedMedia   = "UNSUPPORTED_MEDIA_TYPE"
 	CodeEmptyFile          = "EMPTY_FILE"
 	CodeSizeMismatch       = "SIZE_MISMATCH"

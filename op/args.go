@@ -151,24 +151,6 @@ func normalizeValue(s *huma.Schema, v any) any {
 	return v
 }
 
-// number keeps whole numbers exact up to 64 bits; seeds use all of them.
-func number(n json.Number) any {
-	if i, err := strconv.ParseInt(n.String(), 10, 64); err == nil {
-		return i
-	}
-	if u, err := strconv.ParseUint(n.String(), 10, 64); err == nil {
-		return u
-	}
-	f, err := n.Float64()
-	if err != nil { // beyond float64: any in-range schema refuses it
-		return math.Copysign(math.MaxFloat64, f)
-	}
-	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
-		return int64(f) // 1e3 and 20.0 are whole numbers too
-	}
-	return f
-}
-
 // Field gives the name under which the operation knows an argument: camelCase is
 // accepted for snake_case, and the three names of an asset for each other. An
 // unknown name stays as it is.

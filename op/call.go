@@ -35,7 +35,13 @@ func (o Operation) Call(ctx context.Context, actor library.Actor, args map[strin
 type Caller struct {
 	Limits      *Limiter
 	Idempotency IdempotencyStore
+	Tenants     TenantLimits      // what tenants may use; nil: they have no limits
 	Observe     func(Observation) // hears of every call once it is over
+}
+
+// TenantLimits tells what a tenant may use; package store has the one that reads it.
+type TenantLimits interface {
+	Limits(ctx context.Context, tenant library.TenantID) (library.Limits, error)
 }
 
 // Observation is what happened in one call.
@@ -87,6 +93,9 @@ func (c *Caller) Call(ctx context.Context, o Operation, actor library.Actor, arg
 	if err != nil {
 		return res, err
 	}
+	if err := c.takeTenant(ctx, o, actor.Tenant, &res); err != nil {
+		return res, err
+	}
 	work := func(ctx context.Context) (any, error) { return o.run(ctx, actor, raw) }
 	if opt.IdempotencyKey == "" || o.ReadOnly || c.Idempotency == nil {
 		res.Value, err = work(ctx)
@@ -94,6 +103,23 @@ func (c *Caller) Call(ctx context.Context, o Operation, actor library.Actor, arg
 	}
 	res.Value, res.Replayed, err = c.runIdempotent(ctx, o, actor, opt.IdempotencyKey, raw, work)
 	return res, err
+}
+
+// takeTenant counts a call for its tenant. Where both the credential and the tenant
+// are limited, the client is told of the one that has less left.
+func (c *Caller) takeTenant(ctx context.Context, o Operation, tenant library.TenantID, res *Result) error {
+	if c.Limits == nil || c.Tenants == nil || o.Rate != RateSearch {
+		return nil
+	}
+	limits, err := c.Tenants.Limits(ctx, tenant)
+	if err != nil {
+		return library.AsError(err)
+	}
+	state, err := c.Limits.TakeTenant(tenant, o.Rate, limits.SearchesPerMinute)
+	if state != nil && (err != nil || res.Rate == nil || state.Remaining < res.Rate.Remaining) {
+		res.Rate = state
+	}
+	return err
 }
 
 // defaultLimit is how long a call may take unless its operation says otherwise. A
@@ -134,7 +160,16 @@ func MissingPermission(p library.Permission, what string) error {
 // to the tenant they name, and gives them as canonical JSON.
 func (o Operation) prepare(actor library.Actor, args map[string]any) (library.Actor, []byte, error) {
 	normalize(o.Input, args)
-	errs := validate(o.Input, args)
+	errs := numberErrors("", o.Input, args)
+	said := map[string]bool{}
+	for _, e := range errs {
+		said[e.Field] = true
+	}
+	for _, e := range validate(o.Input, args) {
+		if !said[e.Field] {
+			errs = append(errs, e)
+		}
+	}
 	if errs = append(errs, nulErrors("", args)...); len(errs) > 0 {
 		return actor, nil, library.Invalid(errs[:min(len(errs), maxFieldErrors)]...)
 	}
@@ -169,6 +204,10 @@ func chooseTenant(actor library.Actor, args map[string]any) (library.Actor, erro
 		return actor, nil
 	}
 	t := library.TenantID(strings.ToLower(sent))
+	if actor.TenantNamed && t != actor.Tenant {
+		return actor, library.Invalid(library.FieldError{Field: "tenant_id", Code: "conflict",
+			Message: "The request names another tenant in X-Tenant-ID.", Hint: "Name the tenant once, or the same one in both places."})
+	}
 	if t != actor.Tenant && !slices.Contains(actor.Tenants, t) {
 		return actor, library.NotFound("tenant reachable with this credential")
 	}

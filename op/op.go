@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -118,6 +119,10 @@ func Define[I, O any](meta Meta, work Handler[I, O]) Operation {
 		d := json.NewDecoder(bytes.NewReader(raw))
 		d.UseNumber() // free objects keep seeds beyond 2^53
 		if err := d.Decode(&in); err != nil {
+			var wrong *json.UnmarshalTypeError
+			if errors.As(err, &wrong) && wrong.Field != "" {
+				return nil, library.Invalid(mismatch(wrong))
+			}
 			return nil, library.NewError(library.KindInvalid, library.CodeMalformedJSON,
 				"The arguments do not have the shape of this operation's input; compare them with its schema.")
 		}
@@ -129,6 +134,14 @@ func Define[I, O any](meta Meta, work Handler[I, O]) Operation {
 		return work(ctx, actor, in)
 	}
 	return o
+}
+
+// mismatch names the field whose type cannot hold a value that the schema let pass.
+func mismatch(wrong *json.UnmarshalTypeError) library.FieldError {
+	if strings.HasPrefix(wrong.Value, "number") {
+		return library.FieldError{Field: shorten(wrong.Field), Code: "range", Message: "The number is larger than any that this field takes."}
+	}
+	return library.FieldError{Field: shorten(wrong.Field), Code: "type", Message: "The value is not one that this field takes; compare it with the operation's schema."}
 }
 
 // check holds what every rendering relies on.

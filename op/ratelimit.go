@@ -41,8 +41,9 @@ type Limiter struct {
 }
 
 type caller struct {
-	actor string
+	who   string
 	class RateClass
+	calls int // of the budget: a changed one is counted anew
 }
 
 // window holds the times of the last calls, oldest at next once it is full.
@@ -61,24 +62,38 @@ func NewLimiter(budgets map[RateClass]Budget) *Limiter {
 	return &Limiter{budgets: budgets, now: time.Now, callers: callers}
 }
 
-// Take counts one call. It gives nil when the class has no budget, and a
-// RATE_LIMITED error beside the state when the budget is spent; a refused call
+// Take counts one call of a credential. It gives nil when the class has no budget,
+// and a RATE_LIMITED error beside the state when the budget is spent; a refused call
 // does not count.
 func (l *Limiter) Take(actor library.Actor, class RateClass) (*RateState, error) {
 	b, limited := l.budgets[class]
 	if !limited {
 		return nil, nil
 	}
-	w := l.windowOf(caller{actor.ID, class}, b)
+	return l.take(caller{actor.ID, class, b.Calls}, b, "credential")
+}
+
+// TakeTenant is Take for all credentials of a tenant together, which may make this
+// many calls a minute.
+func (l *Limiter) TakeTenant(tenant library.TenantID, class RateClass, calls int64) (*RateState, error) {
+	if calls < 0 {
+		return nil, nil
+	}
+	b := Budget{Calls: int(calls), Window: time.Minute}
+	return l.take(caller{"tenant " + string(tenant), class, b.Calls}, b, "tenant")
+}
+
+func (l *Limiter) take(c caller, b Budget, whose string) (*RateState, error) {
+	w := l.windowOf(c, b)
 	now := l.now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	state := &RateState{Class: class, Budget: b}
+	state := &RateState{Class: c.class, Budget: b}
 	oldest := w.times[w.next]
 	if !oldest.IsZero() && now.Sub(oldest) < b.Window {
 		state.Reset = b.Window - now.Sub(oldest)
 		libErr := library.NewError(library.KindRateLimited, library.CodeRateLimited,
-			"More than %d calls of the kind %q in %s. Wait, then repeat the call.", b.Calls, class, b.Window)
+			"More than %d calls of the kind %q by this %s in %s. Wait, then repeat the call.", b.Calls, c.class, whose, b.Window)
 		libErr.RetryAfter = state.Reset
 		return state, libErr
 	}

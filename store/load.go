@@ -182,24 +182,26 @@ func (l *Load) Sum(ctx context.Context, t DumpTable) (sum string, err error) {
 	return hex.EncodeToString(h.Sum(nil)), unavailable(err)
 }
 
-// asOwner runs fn while row level security is not forced on a table: COPY does not
-// load into a table whose policies bind the loading role.
+// asOwner runs fn while row level security is not forced on a table and its triggers
+// are off. COPY does not load into a table whose policies bind the loading role, and
+// what triggers would count is in the dump already.
 func (l *Load) asOwner(ctx context.Context, t DumpTable, fn func() error) error {
 	name := l.schema + "." + pgx.Identifier{t.Name}.Sanitize()
 	var forced bool
 	if err := l.conn.QueryRow(ctx, `SELECT relforcerowsecurity FROM pg_class WHERE oid = $1::regclass`, name).Scan(&forced); err != nil {
 		return err
 	}
-	if !forced {
-		return fn()
+	off, on := `ALTER TABLE `+name+` DISABLE TRIGGER USER`, `ALTER TABLE `+name+` ENABLE TRIGGER USER`
+	if forced {
+		off, on = off+`, NO FORCE ROW LEVEL SECURITY`, on+`, FORCE ROW LEVEL SECURITY`
 	}
-	if _, err := l.conn.Exec(ctx, `ALTER TABLE `+name+` NO FORCE ROW LEVEL SECURITY`); err != nil {
+	if _, err := l.conn.Exec(ctx, off); err != nil {
 		return err
 	}
 	if err := fn(); err != nil {
 		return err
 	}
-	_, err := l.conn.Exec(ctx, `ALTER TABLE `+name+` FORCE ROW LEVEL SECURITY`)
+	_, err := l.conn.Exec(ctx, on)
 	return err
 }
 

@@ -204,6 +204,8 @@ func unavailable(err error) error {
 		switch pg.Code[:2] {
 		case "08", "57": // connection trouble; operator intervention, such as a restart or statement_timeout
 			down = true
+		case "VT": // raised by a trigger of ours
+			return storageFull(pg.Detail, err)
 		case "25": // the server ended an idle transaction
 			down = pg.Code == "25P03"
 		case "53": // out of resources, among them disk full

@@ -80,6 +80,32 @@ func (s *Store) ListTenants(ctx context.Context) ([]Tenant, error) {
 	return all, unavailable(err)
 }
 
+// RenameTenant gives a tenant another name.
+func (s *Store) RenameTenant(ctx context.Context, actor library.Actor, tenant library.TenantID, name string) (Tenant, error) {
+	name, err := cleanName(name)
+	if err != nil {
+		return Tenant{}, err
+	}
+	if err := s.tenantsExist(ctx, []library.TenantID{tenant}); err != nil {
+		return Tenant{}, err
+	}
+	t := Tenant{ID: tenant, Name: name}
+	err = s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+		var before string
+		if err := tx.QueryRow(ctx, `SELECT name, created_at FROM tenants WHERE tenant_id = $1 FOR UPDATE`, tenant).Scan(&before, &t.CreatedAt); err != nil {
+			return err
+		}
+		if before == name {
+			return nil
+		}
+		if _, err := tx.Exec(ctx, `UPDATE tenants SET name = $2 WHERE tenant_id = $1`, tenant, name); err != nil {
+			return err
+		}
+		return auditAccess(ctx, tx, actor, tenant, "tenant.renamed", string(tenant), map[string]any{"before": before, "after": name})
+	})
+	return t, err
+}
+
 // cleanName trims a name for people and refuses one that is empty or too long.
 func cleanName(name string) (string, error) {
 	name = strings.TrimSpace(strings.ToValidUTF8(strings.ReplaceAll(name, "\x00", ""), "\uFFFD"))

@@ -31,13 +31,14 @@ type Service struct {
 	signer *blob.Signer
 	store  *store.Store
 	pace   pace
+	limits *store.LimitCache
 
 	previews *preview.Maker
 }
 
 // New makes the service.
 func New(st *store.Store, blobs blob.Store, signer *blob.Signer, previews *preview.Maker) *Service {
-	return &Service{store: st, blobs: blobs, signer: signer, pace: usualPace, previews: previews}
+	return &Service{store: st, blobs: blobs, signer: signer, pace: usualPace, limits: store.NewLimitCache(st), previews: previews}
 }
 
 // Upload takes the bytes of PUT /api/v1/storage/upload/{token} and keeps them
@@ -53,6 +54,9 @@ func (s *Service) Upload(w http.ResponseWriter, r *http.Request, _ library.Actor
 	if sent := r.Header.Get("Content-Type"); sent != "" && !sameType(sent, g.MIMEType) {
 		return library.NewError(library.KindUnsupported, library.CodeTypeMismatch, "This link was created for %s. Send that Content-Type, or request another link.", g.MIMEType)
 	}
+	if err := s.limits.Room(r.Context(), g.Tenant, max(0, r.ContentLength)); err != nil {
+		return err
+	}
 	body, done := newPaced(w, r, s.pace)
 	staged, err := s.blobs.Stage(r.Context(), g.Tenant, g.Staged, body, g.MaxBytes)
 	done()
@@ -65,6 +69,11 @@ func (s *Service) Upload(w http.ResponseWriter, r *http.Request, _ library.Actor
 			return library.NewError(library.KindInvalid, library.CodeSizeMismatch, "The upload was interrupted; nothing was stored. Send it again.")
 		}
 		return err
+	}
+	if r.ContentLength < 0 { // its size is known only now
+		if err := s.limits.Room(r.Context(), g.Tenant, staged.Size); err != nil {
+			return errors.Join(err, s.blobs.Discard(r.Context(), g.Tenant, g.Staged))
+		}
 	}
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprintf(w, `{"sha1":%q,"size":%d}`+"\n", staged.SHA1, staged.Size)

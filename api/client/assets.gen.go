@@ -31,9 +31,9 @@ type StoreAssetInput struct {
 	// false refuses a file whose bytes are not of the mime_type that was sent. Default: true.
 	AllowContentTypeMismatch *bool `json:"allow_content_type_mismatch,omitempty"`
 	// What you know about how the file was generated. It is stored beside the metadata extracted from
-	// the file and never merged with it.
+	// the file and never merged with it. At most 1 MiB of JSON, 32 levels, 20,000 names.
 	PromptMetadata map[string]any `json:"prompt_metadata,omitempty"`
-	// Any other data to store with the asset.
+	// Any other data to store with the asset. At most 64 KiB of JSON, 16 levels, 1,000 names.
 	AssetMetadata map[string]any `json:"asset_metadata,omitempty"`
 	// Tags for the asset, each of 1 to 100 characters.
 	Tags []string `json:"tags,omitempty"`

@@ -189,7 +189,7 @@ type AddModelVersionInput struct {
 	VersionNotes   string `json:"version_notes,omitempty"`
 	TrainingSteps  *int64 `json:"training_steps,omitempty"`
 	TrainingEpochs *int64 `json:"training_epochs,omitempty"`
-	// Training settings, any object of up to 64 KB.
+	// Training settings, any object of at most 64 KiB of JSON, 16 levels, 1,000 names.
 	TrainingConfig map[string]any `json:"training_config,omitempty"`
 	// 0 to 10.
 	QualityScore *float64 `json:"quality_score,omitempty"`

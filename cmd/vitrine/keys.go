@@ -25,7 +25,7 @@ type keysCreate struct {
 	servers
 	Name        string               `arg:"" help:"Name of the key, such as what it is for."`
 	Permissions []library.Permission `aliases:"scopes" default:"read,search" help:"read, search, write, export, admin. Every key can read."`
-	Tenant      library.TenantID     `help:"Tenant. Default: the oldest."`
+	Tenant      string               `help:"Tenant, by its id or name. Default: the oldest."`
 	AlsoTenant  []library.TenantID   `help:"Additional tenants that the key may select with X-Tenant-ID."`
 	Expires     time.Duration        `help:"Lifetime of the key, for example 720h. Default: no expiry."`
 	PublicURL   string               `env:"VITRINE_PUBLIC_URL" name:"public-url" help:"Address of the service in the printed client configuration."`
@@ -38,8 +38,12 @@ func (c *keysCreate) Run(ctx context.Context) error {
 		return err
 	}
 	defer s.Close()
-	want := auth.KeyRequest{Name: c.Name, Tenant: c.Tenant, MoreTenants: c.AlsoTenant, Permissions: c.Permissions}
-	if want.Tenant == "" {
+	want := auth.KeyRequest{Name: c.Name, MoreTenants: c.AlsoTenant, Permissions: c.Permissions}
+	if c.Tenant != "" {
+		if want.Tenant, err = findTenant(ctx, s.Store, c.Tenant); err != nil {
+			return err
+		}
+	} else {
 		t, err := s.Store.EnsureDefaultTenant(ctx, operator)
 		if err != nil {
 			return err

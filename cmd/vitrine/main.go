@@ -31,6 +31,7 @@ type cli struct {
 	Nodes     nodesCommand     `cmd:"" help:"Add descriptions of ComfyUI node classes."`
 	Sample    sampleCommand    `cmd:"" help:"Generate a sample library of files with known metadata."`
 	Keys      keysCommand      `cmd:"" help:"Create, list and revoke API keys."`
+	Tenants   tenantsCommand   `cmd:"" help:"Create, list and rename tenants, and set their limits."`
 	Migrate   migrateCommand   `cmd:"" help:"Migrate the database schema."`
 	Backup    backupCommand    `cmd:"" help:"Back the whole library up, list backups, verify them."`
 	Restore   restoreCommand   `cmd:"" help:"Restore a library from a backup."`

@@ -3,6 +3,7 @@
 package assets
 
 import (
+	"context"
 	"net/url"
 	"strings"
 	"time"
@@ -22,6 +23,9 @@ type Service struct {
 	Previews *preview.Maker
 	Memory   *memory.Budget // of decoding
 	Links    Links
+	// Limits refuses files that a tenant has no room for before they are kept; nil
+	// leaves that to the database.
+	Limits *store.LimitCache
 	// MaxFile bounds one stored file, in bytes; 0 means DefaultMaxFile.
 	MaxFile int64
 }
@@ -38,6 +42,14 @@ func (s *Service) maxFile() int64 {
 		return DefaultMaxFile
 	}
 	return s.MaxFile
+}
+
+// room refuses a file that the tenant has no room for.
+func (s *Service) room(ctx context.Context, tenant library.TenantID, size int64) error {
+	if s.Limits == nil {
+		return nil
+	}
+	return s.Limits.Room(ctx, tenant, size)
 }
 
 // Operations lists this package's operations.

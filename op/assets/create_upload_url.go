@@ -65,6 +65,9 @@ func (s *Service) createUploadURL() op.Operation {
 				return uploadURLOutput{MaxBytes: limit, AlreadyStored: hash}, nil
 			}
 		}
+		if err := s.room(ctx, actor.Tenant, in.Size); err != nil {
+			return uploadURLOutput{}, err
+		}
 		return s.uploadTicket(actor.Tenant, in.Filename, in.MIMEType), nil
 	})
 }

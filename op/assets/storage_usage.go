@@ -13,7 +13,7 @@ type usageOutput struct {
 	Bytes      int64       `json:"bytes"`
 	ByType     []typeUsage `json:"by_type"`
 	TrashBytes int64       `json:"trash_bytes"`
-	QuotaBytes *int64      `json:"quota_bytes"` // null: this service sets none
+	QuotaBytes *int64      `json:"quota_bytes"` // null: storage is not limited
 	IndexLag   int64       `json:"index_lag"`   // changes not yet handed to the indexer
 }
 
@@ -34,9 +34,16 @@ func (s *Service) Resources() []op.Resource {
 			if err != nil {
 				return nil, err
 			}
+			limits, err := s.Store.TenantLimits(ctx, actor.Tenant)
+			if err != nil {
+				return nil, err
+			}
 			out := usageOutput{Assets: u.Assets, Bytes: u.Bytes, ByType: []typeUsage{}, TrashBytes: u.TrashBytes, IndexLag: u.OutboxRows}
 			for _, t := range u.ByType {
 				out.ByType = append(out.ByType, typeUsage(t))
+			}
+			if limits.StorageBytes != library.Unlimited {
+				out.QuotaBytes = &limits.StorageBytes
 			}
 			return out, nil
 		},

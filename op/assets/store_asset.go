@@ -30,8 +30,8 @@ type storeInput struct {
 	PosterBase64  string         `json:"poster_image_base64,omitempty" doc:"A picture of a 3D model (mime_type model/*) in base64: PNG, JPEG or WebP. Refused for any other kind of file."`
 	PosterType    string         `json:"poster_mime_type,omitempty" enum:"image/png,image/jpeg,image/webp" doc:"The poster's type; image/png when left out."`
 	AllowMismatch *bool          `json:"allow_content_type_mismatch,omitempty" default:"true" doc:"false refuses a file whose bytes are not of the mime_type that was sent."`
-	Assertion     map[string]any `json:"prompt_metadata,omitempty" doc:"What you know about how the file was generated. It is stored beside the metadata extracted from the file and never merged with it."`
-	Metadata      map[string]any `json:"asset_metadata,omitempty" doc:"Any other data to store with the asset."`
+	Assertion     map[string]any `json:"prompt_metadata,omitempty" doc:"What you know about how the file was generated. It is stored beside the metadata extracted from the file and never merged with it. At most 1 MiB of JSON, 32 levels, 20,000 names."`
+	Metadata      map[string]any `json:"asset_metadata,omitempty" doc:"Any other data to store with the asset. At most 64 KiB of JSON, 16 levels, 1,000 names."`
 	Tags          []string       `json:"tags,omitempty" maxItems:"500" doc:"Tags for the asset, each of 1 to 100 characters."`
 	Parent        string         `json:"parent_asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset this one is a version of or was derived from. Ignored when the bytes are stored already."`
 	SourcePath    string         `json:"source_path,omitempty" id:"none" maxLength:"4096" doc:"Where the file came from, as a label."`
@@ -74,7 +74,8 @@ func (in *storeInput) Validate() []library.FieldError {
 	}
 	var bad []library.FieldError
 	in.sidecars, bad = readSidecars(in.Sidecars)
-	return slices.Concat(errs, bad, tagErrors("tags", in.Tags))
+	return slices.Concat(errs, bad, tagErrors("tags", in.Tags), op.CheckObject("asset_metadata", in.Metadata, op.SmallObject),
+		op.CheckObject("prompt_metadata", in.Assertion, op.LargeObject))
 }
 
 // mediaType gives a MIME type in lower case without its parameters, or nothing
@@ -128,6 +129,9 @@ func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput)
 		return out, storageRefError(err, in)
 	}
 	defer file.Close()
+	if err := s.roomFor(ctx, actor.Tenant, staged); err != nil {
+		return out, err
+	}
 	op.ReportProgress(ctx, 1, 4, "received")
 	lease := s.Memory.Lease()
 	defer lease.Release()
@@ -168,6 +172,20 @@ func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput)
 		LineageSource: lineageSource(&read.Lineage, assertion(in.Assertion) != nil),
 		Undoable:      op.Undoable{OperationID: added.OperationID}, Indexed: op.Indexed{IndexToken: added.OperationID}}
 	return out, nil
+}
+
+// roomFor refuses staged bytes that the tenant has no room for, unless they are
+// stored already.
+func (s *Service) roomFor(ctx context.Context, tenant library.TenantID, staged blob.Staged) error {
+	full := s.room(ctx, tenant, staged.Size)
+	if full == nil || library.AsError(full).Code != library.CodeStorageQuota {
+		return full
+	}
+	have, err := s.Store.RowsFor(ctx, tenant, []library.AssetHash{staged.SHA1})
+	if err != nil || have[staged.SHA1] {
+		return err
+	}
+	return errors.Join(full, s.Blobs.Discard(ctx, tenant, staged.ID))
 }
 
 // stage brings base64 bytes to where uploaded ones already are.

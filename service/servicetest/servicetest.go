@@ -130,7 +130,13 @@ func (e *Env) NewTenant(name string) library.TenantID {
 // NewKey makes a key.
 func (e *Env) NewKey(tenant library.TenantID, permissions ...library.Permission) string {
 	e.T.Helper()
-	secret, _, err := auth.IssueKey(e.T.Context(), e.Store, system, auth.KeyRequest{Name: "test", Tenant: tenant, Permissions: permissions})
+	return e.NewKeyFor(tenant, nil, permissions...)
+}
+
+// NewKeyFor makes a key that may choose further tenants.
+func (e *Env) NewKeyFor(tenant library.TenantID, more []library.TenantID, permissions ...library.Permission) string {
+	e.T.Helper()
+	secret, _, err := auth.IssueKey(e.T.Context(), e.Store, system, auth.KeyRequest{Name: "test", Tenant: tenant, MoreTenants: more, Permissions: permissions})
 	if err != nil {
 		e.T.Fatal(err)
 	}
