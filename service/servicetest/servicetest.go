@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"sync"
 	"testing"
@@ -34,6 +35,7 @@ type Env struct {
 	Tenant library.TenantID // the tenant that Key belongs to
 	Key    string           // a key with every permission
 	Logs   *Log
+	http   *http.Client // of a client at another address; nil: the usual one
 }
 
 // Options change what Start runs.
@@ -160,6 +162,25 @@ func (e *Env) Call(method, path string, in, out any) {
 	}
 }
 
+// From returns the same product as a client at another address of this machine reaches
+// it. A test that sends many bad credentials uses addresses of its own, because the
+// service slows an address down for all who share it.
+func (e *Env) From(address netip.Addr) *Env {
+	from := *e
+	dialer := net.Dialer{LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(address, 0))}
+	transport := &http.Transport{DialContext: dialer.DialContext}
+	e.T.Cleanup(transport.CloseIdleConnections)
+	from.http = &http.Client{Transport: transport}
+	return &from
+}
+
+func (e *Env) httpClient() *http.Client {
+	if e.http == nil {
+		return http.DefaultClient
+	}
+	return e.http
+}
+
 // Raw makes any HTTP request with a key and gives the status and body. An empty
 // key sends none.
 func (e *Env) Raw(method, path, key string, body []byte, header http.Header) (int, []byte, http.Header) {
@@ -177,7 +198,7 @@ func (e *Env) Raw(method, path, key string, body []byte, header http.Header) (in
 	if body != nil && req.Header.Get("Content-Type") == "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := e.httpClient().Do(req)
 	if err != nil {
 		e.T.Fatal(err)
 	}

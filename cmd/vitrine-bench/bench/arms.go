@@ -85,6 +85,15 @@ func (r *results) answer() answer {
 	return a
 }
 
+// buckets is what an aggregation of OpenSearch counted.
+type buckets struct {
+	Buckets []struct {
+		Key   any    `json:"key"`
+		Text  string `json:"key_as_string"`
+		Count int64  `json:"doc_count"`
+	} `json:"buckets"`
+}
+
 // direct asks OpenSearch what the service would ask it.
 func (e *env) direct(ctx context.Context, q *question) (asked, error) {
 	return timed(func() (answer, error) {
@@ -111,19 +120,14 @@ func (e *env) direct(ctx context.Context, q *question) (asked, error) {
 				} `json:"hits"`
 			} `json:"hits"`
 			Aggregations map[string]struct {
-				Values struct {
-					Buckets []struct {
-						Key   any    `json:"key"`
-						Text  string `json:"key_as_string"`
-						Count int64  `json:"doc_count"`
-					} `json:"buckets"`
-				} `json:"values"`
+				buckets         // of a facet that stands alone
+				Values  buckets `json:"values"` // of one beside the selections of others
 			} `json:"aggregations"`
 		}
 		err := e.index(ctx, http.MethodPost, e.Searcher.Path(e.tenant), q.dsl, &told)
 		a := answer{total: told.Hits.Total.Value, items: len(told.Hits.Hits)}
 		for _, f := range told.Aggregations {
-			a.items += len(f.Values.Buckets)
+			a.items += len(f.Buckets) + len(f.Values.Buckets)
 		}
 		return a, err
 	})
