@@ -70,12 +70,14 @@ const referenceTail = `
 %d bytes, %d words and values, %d levels of parentheses, %d values with a wildcard, each with at most %d; a wildcard needs at least %d other characters.
 `
 
-// Summary describes the language in at most 900 characters, for the description
-// of a tool that takes a query. It is made from the field table too.
+// summaryFields are the fields that Summary names: what most queries need. The
+// reference has them all, and a query with a mistyped one is answered with the nearest.
+var summaryFields = []string{"title", "description", "filename", "tag", "status", "mime_type", "created", "tool", "prompt", "negative_prompt",
+	"model", "lora", "base_model", "seed", "steps", "cfg", "sampler", "scheduler", "width", "height", "size", "collection", "has", "is"}
+
+// Summary describes the language in at most 500 characters, for the description of a
+// tool that takes a query: every client pays for it in every conversation.
 func Summary() string {
-	var names []string
-	for _, f := range Fields() {
-		names = append(names, f.Name)
-	}
-	return `Words and "phrases" search titles, tags, prompts, models; field:value filters. AND, OR, NOT, -x, (groups), wildcard *, "quoted values", ranges a..b, > >= < <=, tag:(a OR b), tag:* = has any. Dates YYYY[-MM[-DD]], 7d. Example: neon street (tag:city OR tag:night) -status:Rejected created:2024-01.. model:sdxl. Fields: ` + strings.Join(names, " ") + "."
+	return `Words and "phrases" search titles, tags, prompts, models; field:value filters. AND, OR, NOT, -x, (groups), wild*, "quoted values", a..b, >=, tag:* = has any. Dates YYYY[-MM[-DD]] or 7d. Example: neon street tag:(city OR night) -status:Rejected created:2024-01.. model:sdxl. Fields: ` +
+		strings.Join(summaryFields, " ") + "; more in vitrine://query/language."
 }

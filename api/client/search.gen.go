@@ -12,9 +12,7 @@ import (
 type SearchAssetsInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// What to look for: words and quoted phrases, and field:value terms such as lora:detail,
-	// tag:portrait, seed:123, created:2026-01..2026-03, with AND, OR, NOT, -, parentheses and *. Empty
-	// lists everything, newest first.
+	// What to look for; empty lists everything, newest first.
 	Query string `json:"query,omitempty"`
 	// How words match: exact (whole values), partial (parts of names), fuzzy (misspellings), fulltext,
 	// boolean (strict syntax), smart (fulltext and vector search). One of exact, partial, fuzzy,
@@ -74,15 +72,11 @@ type SearchAssetsOutput struct {
 }
 
 // SearchAssets finds assets. Words and "phrases" search titles, tags, prompts, models; field:value
-// filters. AND, OR, NOT, -x, (groups), wildcard *, "quoted values", ranges a..b, > >= < <=, tag:(a
-// OR b), tag:* = has any. Dates YYYY[-MM[-DD]], 7d. Example: neon street (tag:city OR tag:night)
-// -status:Rejected created:2024-01.. model:sdxl. Fields: title description filename tag status
-// mime_type dimensions width height aspect megapixels size media creator copyright asset_h created
-// updated stored tool prompt negative_prompt version job_type batch_size parameters seed steps cfg
-// denoise sampler scheduler ai chain model checkpoint lora model_name model_type base_model
-// trigger_word model_weight graphtool_node graphtool_workflow graphtool_model graphtool_model_type
-// graphtool_model_hash imagetool_command imagetool_version imagetool_type imagetool_batch
-// collection parent similar has is.
+// filters. AND, OR, NOT, -x, (groups), wild*, "quoted values", a..b, >=, tag:* = has any. Dates
+// YYYY[-MM[-DD]] or 7d. Example: neon street tag:(city OR night) -status:Rejected created:2024-01..
+// model:sdxl. Fields: title description filename tag status mime_type created tool prompt
+// negative_prompt model lora base_model seed steps cfg sampler scheduler width height size
+// collection has is; more in vitrine://query/language.
 //
 // It needs the permission search and calls POST /api/v1/assets/search.
 func (c *Client) SearchAssets(ctx context.Context, in SearchAssetsInput, opts ...Option) (SearchAssetsOutput, error) {

@@ -14,7 +14,7 @@ import (
 
 type searchInput struct {
 	op.TenantInput
-	Query       string        `json:"query,omitempty" id:"query" doc:"What to look for: words and quoted phrases, and field:value terms such as lora:detail, tag:portrait, seed:123, created:2026-01..2026-03, with AND, OR, NOT, -, parentheses and *. Empty lists everything, newest first."`
+	Query       string        `json:"query,omitempty" id:"query" doc:"What to look for; empty lists everything, newest first."`
 	SearchMode  string        `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"How words match: exact (whole values), partial (parts of names), fuzzy (misspellings), fulltext, boolean (strict syntax), smart (fulltext and vector search)."`
 	QueryVector []float64     `json:"query_vector,omitempty" maxItems:"4096" doc:"A query vector, instead of query."`
 	SimilarTo   string        `json:"similar_to_asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"Finds assets with embeddings similar to this asset's."`
