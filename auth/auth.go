@@ -50,6 +50,8 @@ type Authenticator struct {
 	// TrustProxy says that a reverse proxy on this machine names its clients in
 	// X-Forwarded-For.
 	TrustProxy bool
+
+	linkCache *lru.Cache[linkKey, linkCheck]
 }
 
 // cachedKey is what the database said of a key, and when.
@@ -66,7 +68,11 @@ func New(s *store.Store) *Authenticator {
 	if err != nil {
 		panic(err) // only a size below one can fail
 	}
-	return &Authenticator{store: s, cache: checked, now: time.Now, slow: newThrottle()}
+	links, err := lru.New[linkKey, linkCheck](keyCacheSize)
+	if err != nil {
+		panic(err) // as above
+	}
+	return &Authenticator{store: s, cache: checked, linkCache: links, now: time.Now, slow: newThrottle()}
 }
 
 // Authenticate gives the actor of a request. Errors: KEY_IN_URL, UNAUTHENTICATED,

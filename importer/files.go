@@ -148,7 +148,7 @@ func mediaName(path string) bool {
 // hash reads files for their SHA-1.
 func (r *run) hash(ctx context.Context, in <-chan file, out chan<- file) error {
 	for f := range in {
-		sum, err := fileSHA1(ctx, f.path)
+		err := f.identify(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -156,7 +156,6 @@ func (r *run) hash(ctx context.Context, in <-chan file, out chan<- file) error {
 			r.settle(f, failed(cause(err).Error()))
 			continue
 		}
-		f.sha1 = sum
 		select {
 		case out <- f:
 		case <-ctx.Done():
@@ -166,25 +165,26 @@ func (r *run) hash(ctx context.Context, in <-chan file, out chan<- file) error {
 	return nil
 }
 
-func fileSHA1(ctx context.Context, path string) (string, error) {
+func fileSHA1(ctx context.Context, path string) (sum string, size int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	defer f.Close()
 	h := sha1.New()
 	buf := make([]byte, 256<<10)
 	for {
 		if err := ctx.Err(); err != nil {
-			return "", err
+			return "", 0, err
 		}
 		n, err := f.Read(buf)
 		h.Write(buf[:n])
+		size += int64(n)
 		if errors.Is(err, io.EOF) {
-			return hex.EncodeToString(h.Sum(nil)), nil
+			return hex.EncodeToString(h.Sum(nil)), size, nil
 		}
 		if err != nil {
-			return "", err
+			return "", 0, err
 		}
 	}
 }

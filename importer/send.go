@@ -112,7 +112,7 @@ func (r *run) claimedBy(f file) string {
 func (r *run) tickets(ctx context.Context, c *client.Client, batch []file) ([]client.AssetFileTicket, error) {
 	in := client.FindStoredInput{}
 	for _, f := range batch {
-		in.Files = append(in.Files, client.AssetFileToSend{SHA1: f.sha1, Filename: f.name(), MIMEType: f.mime})
+		in.Files = append(in.Files, client.AssetFileToSend{SHA1: f.sha1, Filename: f.name(), MIMEType: f.mime, Size: f.size})
 	}
 	out, err := c.FindStored(ctx, in)
 	if err == nil && len(out.Files) != len(batch) {
@@ -154,8 +154,15 @@ type stored struct {
 // again; when an answer was lost on the way, it first asks whether the file is
 // stored after all.
 func (r *run) send(ctx context.Context, f file) Outcome {
-	attempt := 0
-	got, err := patiently(ctx, r.opts.Patience, func() (stored, error) {
+	attempt, changes := 0, 0
+	got, err := patiently(ctx, r.opts.Patience, func() (got stored, err error) {
+		defer func() {
+			if changed(err) {
+				if changes++; changes <= mostChanges {
+					err = &fileChanged{f.identify(ctx), err}
+				}
+			}
+		}()
 		if attempt++; attempt > 1 {
 			t, err := r.tickets(ctx, r.once, []file{f})
 			if err != nil {
@@ -216,6 +223,30 @@ func (r *run) sendOnce(ctx context.Context, f file) (stored, error) {
 	return stored{out, trouble}, err
 }
 
+// mostChanges is how often a file is hashed again that changes while it is imported.
+const mostChanges = 3
+
+// changed reports that the service got other bytes than it was asked about: the file
+// was written to since it was hashed, or the line broke.
+func changed(err error) bool {
+	return client.IsCode(err, "HASH_MISMATCH") || client.IsCode(err, "SIZE_MISMATCH")
+}
+
+// fileChanged makes a file be asked about and sent again, as what it is now.
+type fileChanged struct {
+	unreadable error
+	error
+}
+
+// identify reads anew what the file is.
+func (f *file) identify(ctx context.Context) error {
+	sum, size, err := fileSHA1(ctx, f.path)
+	if err == nil {
+		f.sha1, f.size = sum, size
+	}
+	return err
+}
+
 // patiently tries again while the error is one that passes: a service that is
 // down, a part of it that is, a full disk that somebody may empty.
 func patiently[T any](ctx context.Context, patience time.Duration, try func() (T, error)) (T, error) {
@@ -231,6 +262,10 @@ func patiently[T any](ctx context.Context, patience time.Duration, try func() (T
 }
 
 func passes(err error) bool {
+	var other *fileChanged
+	if errors.As(err, &other) {
+		return other.unreadable == nil
+	}
 	var away *client.Unreachable
 	if errors.As(err, &away) {
 		return true

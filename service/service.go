@@ -122,10 +122,12 @@ func (s *Service) assemble() error {
 	}
 	s.Searcher = run.New(watched, cfg.Prefix)
 	links := assets.Links{Signer: blob.NewSigner(cfg.SigningKey), Base: cfg.PublicURL}
+	keys := auth.New(s.Store)
+	keys.TrustProxy = cfg.TrustHost
 	budget := memory.New(memory.Config{Shared: cfg.DecodeMemory, Parallel: cfg.Decoders})
 	s.Previews = preview.NewMaker(s.Blobs, budget)
 	limits := store.NewLimitCache(s.Store)
-	s.transfers = transfer.New(s.Store, s.Blobs, links.Signer, s.Previews)
+	s.transfers = transfer.New(s.Store, keys, s.Blobs, links.Signer, s.Previews)
 	s.Catalog = all.Catalog(all.Domains{
 		Search: &search.Service{Store: s.Store, Previews: s.Previews, Searcher: s.Searcher, Links: links, Waiter: indexer.NewWaiter(watched, s.Searcher.Index, metrics),
 			Embedder: s.Embedder, Key: cfg.SigningKey},
@@ -137,8 +139,6 @@ func (s *Service) assemble() error {
 	s.Caller = &op.Caller{Limits: op.NewLimiter(cfg.rateBudgets()), Idempotency: s.Store, Tenants: limits, Observe: requests.Observe}
 	registerDecoding(s.registry, budget)
 	s.registry.MustRegister(metrics, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	keys := auth.New(s.Store)
-	keys.TrustProxy = cfg.TrustHost
 	s.endpoint = mcp.Handler(mcp.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Version: cfg.Version,
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.Origins, TrustHost: cfg.TrustHost, Log: cfg.Log})
 	s.handler = api.Handler(api.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Extra: s.fileRoutes(), Version: cfg.Version,

@@ -104,6 +104,18 @@ func (s *Store) FindKey(ctx context.Context, hash [32]byte) (k Key, found bool, 
 	return k, err == nil, unavailable(err)
 }
 
+// KeyValid reports whether a key is known, reaches a tenant, and is neither revoked nor
+// expired.
+func (s *Store) KeyValid(ctx context.Context, tenant library.TenantID, keyID string) (valid bool, err error) {
+	conn, release, err := s.acquire(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	err = conn.QueryRow(ctx, `SELECT api_key_valid($1, $2::text::uuid)`, keyID, string(tenant)).Scan(&valid)
+	return valid, unavailable(err)
+}
+
 // TouchKey notes that a key was used, at most once a minute.
 func (s *Store) TouchKey(ctx context.Context, tenant library.TenantID, keyID string) error {
 	return s.inTenant(ctx, tenant, func(tx pgx.Tx) error {

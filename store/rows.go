@@ -8,6 +8,30 @@ import (
 	"vitrine/library"
 )
 
+// AssetFile is what a link to an asset's file needs of its row.
+type AssetFile struct {
+	Hash     library.AssetHash
+	Filename string
+	MIMEType string
+	Size     int64
+}
+
+// AssetFiles returns the files of those of these assets that the tenant holds outside
+// the trash.
+func (s *Store) AssetFiles(ctx context.Context, tenant library.TenantID, hashes []library.AssetHash) (map[library.AssetHash]AssetFile, error) {
+	files := make(map[library.AssetHash]AssetFile, len(hashes))
+	err := s.readTenant(ctx, tenant, `SELECT asset_h, filename, mime_type, size FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2) AND trashed_at IS NULL`,
+		[]any{tenant, hashes}, func(rows pgx.Rows) error {
+			var f AssetFile
+			_, err := pgx.ForEachRow(rows, []any{&f.Hash, &f.Filename, &f.MIMEType, &f.Size}, func() error {
+				files[f.Hash] = f
+				return nil
+			})
+			return err
+		})
+	return files, err
+}
+
 // RowsFor tells which of these assets have a row, the trash included: their
 // bytes are promised.
 func (s *Store) RowsFor(ctx context.Context, tenant library.TenantID, hashes []library.AssetHash) (map[library.AssetHash]bool, error) {

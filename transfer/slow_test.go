@@ -13,11 +13,13 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/google/uuid"
 
+	"vitrine/auth"
 	"vitrine/library"
 	"vitrine/media/blob"
 	"vitrine/op"
+	"vitrine/store"
+	"vitrine/store/storetest"
 )
 
 // slowly is a transfer service that has little patience, behind a real server.
@@ -26,6 +28,7 @@ type slowly struct {
 	*Service
 	disk   *blob.Disk
 	tenant library.TenantID
+	key    string
 	ended  chan struct{} // one for each request that is over
 }
 
@@ -37,9 +40,19 @@ func newSlowly(t *testing.T) *slowly {
 	}
 	t.Cleanup(func() { _ = blobs.Close() })
 	signer := blob.NewSigner(bytes.Repeat([]byte{7}, 32))
-	s := New(nil, blobs, signer, nil)
+	rows, _ := storetest.Open(t, "transfer")
+	system := library.Actor{Kind: library.ActorSystem, ID: "test"}
+	tenant, err := rows.CreateTenant(t.Context(), system, "slow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, key, err := auth.IssueKey(t.Context(), rows, system, auth.KeyRequest{Name: "test", Tenant: tenant.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(rows, auth.New(rows), blobs, signer, nil)
 	s.pace = pace{grace: 300 * time.Millisecond, minRate: 100 << 10}
-	out := &slowly{Service: s, disk: blobs, tenant: library.TenantID(uuid.NewString()), ended: make(chan struct{}, 10)}
+	out := &slowly{Service: s, disk: blobs, tenant: tenant.ID, key: key.ID, ended: make(chan struct{}, 10)}
 	handle := func(f func(http.ResponseWriter, *http.Request, library.Actor) error) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			if err := f(w, r, library.Actor{}); err != nil {
@@ -72,7 +85,7 @@ func (s *slowly) dial(t *testing.T, head string) *net.TCPConn {
 
 func (s *slowly) upload(t *testing.T, size int) *net.TCPConn {
 	t.Helper()
-	token := s.signer.Sign(blob.Grant{Purpose: blob.PurposeUpload, Tenant: s.tenant, Staged: blob.NewStagingID(), MIMEType: "image/png", MaxBytes: 100 << 20}, time.Minute)
+	token := s.signer.Sign(blob.Grant{Purpose: blob.PurposeUpload, Tenant: s.tenant, Staged: blob.NewStagingID(), MIMEType: "image/png", MaxBytes: 100 << 20, Key: s.key}, time.Minute)
 	c := s.dial(t, "PUT /upload/"+token+" HTTP/1.1")
 	if _, err := fmt.Fprintf(c, "Content-Type: image/png\r\nContent-Length: %d\r\n\r\n", size); err != nil {
 		t.Fatal(err)
@@ -141,8 +154,12 @@ func TestADownloadEndsWhenNobodyReadsItAndNotBefore(t *testing.T) {
 	if err := s.blobs.Commit(t.Context(), s.tenant, id, staged.SHA1); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := s.store.AddAsset(t.Context(), library.Actor{Kind: library.ActorKey, ID: s.key, Tenant: s.tenant}, store.NewAsset{Tool: "StoreAsset", Asset: library.Asset{Hash: staged.SHA1,
+		SHA256: staged.SHA256, BLAKE3: staged.BLAKE3, Filename: "a.png", MIMEType: "image/png", Size: staged.Size, CreatedAt: time.Now()}}); err != nil {
+		t.Fatal(err)
+	}
 	s.pace = pace{grace: 300 * time.Millisecond, minRate: 10 << 20}
-	token := s.signer.Sign(blob.Grant{Purpose: blob.PurposeDownload, Tenant: s.tenant, Asset: staged.SHA1, Filename: "a.png", MIMEType: "image/png"}, time.Minute)
+	token := s.signer.Sign(blob.Grant{Purpose: blob.PurposeDownload, Tenant: s.tenant, Asset: staged.SHA1, Filename: "a.png", MIMEType: "image/png", Key: s.key}, time.Minute)
 	get := "GET /files/" + token + "/a.png HTTP/1.1"
 
 	reads := s.dial(t, get)

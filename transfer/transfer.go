@@ -14,11 +14,13 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
 
+	"vitrine/auth"
 	"vitrine/library"
 	"vitrine/media/blob"
 	"vitrine/media/preview"
@@ -27,38 +29,63 @@ import (
 
 // Service serves files. Make it with New.
 type Service struct {
-	blobs  blob.Store
-	signer *blob.Signer
-	store  *store.Store
-	pace   pace
-	limits *store.LimitCache
-
+	blobs    blob.Store
+	signer   *blob.Signer
+	store    *store.Store
+	keys     *auth.Authenticator
+	limits   *store.LimitCache
 	previews *preview.Maker
+	pace     pace
 }
 
 // New makes the service.
-func New(st *store.Store, blobs blob.Store, signer *blob.Signer, previews *preview.Maker) *Service {
-	return &Service{store: st, blobs: blobs, signer: signer, pace: usualPace, limits: store.NewLimitCache(st), previews: previews}
+func New(st *store.Store, keys *auth.Authenticator, blobs blob.Store, signer *blob.Signer, previews *preview.Maker) *Service {
+	return &Service{store: st, keys: keys, blobs: blobs, signer: signer, pace: usualPace, limits: store.NewLimitCache(st), previews: previews}
+}
+
+// grant checks the signed token of a request: its signature, its purpose, its expiry,
+// and the key that asked for it.
+func (s *Service) grant(r *http.Request, token string, purpose blob.Purpose) (blob.Grant, error) {
+	g, err := s.signer.Open(token, purpose)
+	if err != nil {
+		return g, err
+	}
+	valid, err := s.keys.KeyValid(r.Context(), g.Tenant, g.Key)
+	if err == nil && !valid {
+		err = library.NewError(library.KindForbidden, library.CodeURLRevoked, "The API key that requested this link was revoked or has expired. Request a new one with another key.")
+	}
+	return g, err
+}
+
+// file returns the row of an asset that is not in the trash: a link ends with its
+// asset, however long it was made for.
+func (s *Service) file(ctx context.Context, tenant library.TenantID, hash library.AssetHash) (store.AssetFile, error) {
+	files, err := s.store.AssetFiles(ctx, tenant, []library.AssetHash{hash})
+	if err != nil {
+		return store.AssetFile{}, err
+	}
+	f, there := files[hash]
+	if !there {
+		return f, library.NotFound("asset")
+	}
+	return f, nil
 }
 
 // Upload takes the bytes of PUT /api/v1/storage/upload/{token} and keeps them
 // durably before it answers.
 func (s *Service) Upload(w http.ResponseWriter, r *http.Request, _ library.Actor) error {
-	g, err := s.signer.Open(chi.URLParam(r, "token"), blob.PurposeUpload)
+	g, err := s.grant(r, chi.URLParam(r, "token"), blob.PurposeUpload)
 	if err != nil {
 		return err
 	}
-	if r.ContentLength > g.MaxBytes {
-		return library.NewError(library.KindTooLarge, library.CodePayloadTooLarge, "The file is larger than the %d bytes this link allows.", g.MaxBytes)
-	}
-	if sent := r.Header.Get("Content-Type"); sent != "" && !sameType(sent, g.MIMEType) {
-		return library.NewError(library.KindUnsupported, library.CodeTypeMismatch, "This link was created for %s. Send that Content-Type, or request another link.", g.MIMEType)
+	if err := checkUpload(r, g); err != nil {
+		return err
 	}
 	if err := s.limits.Room(r.Context(), g.Tenant, max(0, r.ContentLength)); err != nil {
 		return err
 	}
 	body, done := newPaced(w, r, s.pace)
-	staged, err := s.blobs.Stage(r.Context(), g.Tenant, g.Staged, body, g.MaxBytes)
+	staged, err := s.blobs.Stage(r.Context(), g.Tenant, g.Staged, newExact(body, g), g.MaxBytes)
 	done()
 	if err != nil {
 		if tooSlow(err) {
@@ -80,6 +107,26 @@ func (s *Service) Upload(w http.ResponseWriter, r *http.Request, _ library.Actor
 	return nil
 }
 
+// checkUpload compares the headers of an upload with what its link was made for.
+func checkUpload(r *http.Request, g blob.Grant) error {
+	sent := r.Header.Get("Content-Type")
+	want := g.MIMEType
+	if want == "" {
+		want = "the file's own type, such as image/png"
+	}
+	switch {
+	case g.Size > 0 && r.ContentLength >= 0 && r.ContentLength != g.Size:
+		return (&exact{grant: g}).wrongSize()
+	case r.ContentLength > g.MaxBytes:
+		return library.NewError(library.KindTooLarge, library.CodePayloadTooLarge, "The file is larger than the %d bytes this link allows.", g.MaxBytes)
+	case sent == "":
+		return library.NewError(library.KindUnsupported, library.CodeTypeMismatch, "The upload has no Content-Type. Send %s.", want)
+	case !sameType(sent, g.MIMEType):
+		return library.NewError(library.KindUnsupported, library.CodeTypeMismatch, "This link was created for %s. Send that Content-Type, or request another link.", want)
+	}
+	return nil
+}
+
 // sameType compares media types without their parameters. A link made without a
 // type takes any.
 func sameType(sent, want string) bool {
@@ -94,11 +141,26 @@ func isReadError(err error) bool {
 
 // Download serves the original bytes of GET /files/{token}/{name}, whole or in ranges.
 func (s *Service) Download(w http.ResponseWriter, r *http.Request, _ library.Actor) error {
-	g, err := s.signer.Open(chi.URLParam(r, "token"), blob.PurposeDownload)
+	g, err := s.grant(r, chi.URLParam(r, "token"), blob.PurposeDownload)
 	if err != nil {
 		return err
 	}
-	return s.serveOriginal(w, r, g.Tenant, g.Asset, g.Filename, g.MIMEType)
+	if !sameName(chi.URLParam(r, "name"), g.Filename) {
+		return blob.InvalidURL()
+	}
+	f, err := s.file(r.Context(), g.Tenant, g.Asset)
+	if err != nil {
+		return err
+	}
+	return s.serveOriginal(w, r, g.Tenant, f)
+}
+
+// sameName compares the name in a path, escaped or not, with the one that was signed.
+func sameName(sent, want string) bool {
+	if plain, err := url.PathUnescape(sent); err == nil && plain == want {
+		return true
+	}
+	return sent == want
 }
 
 // DownloadAsset serves the original bytes to a credential of the asset's tenant.
@@ -107,11 +169,11 @@ func (s *Service) DownloadAsset(w http.ResponseWriter, r *http.Request, actor li
 	if err != nil {
 		return err
 	}
-	d, err := s.store.Asset(r.Context(), actor.Tenant, hash)
+	f, err := s.file(r.Context(), actor.Tenant, hash)
 	if err != nil {
 		return err
 	}
-	return s.serveOriginal(w, r, actor.Tenant, hash, d.Asset.Filename, d.Asset.MIMEType)
+	return s.serveOriginal(w, r, actor.Tenant, f)
 }
 
 // assetOf reads the asset that a request's path names.
@@ -123,17 +185,17 @@ func assetOf(r *http.Request) (library.AssetHash, error) {
 	return hash, nil
 }
 
-func (s *Service) serveOriginal(w http.ResponseWriter, r *http.Request, tenant library.TenantID, hash library.AssetHash, filename, mimeType string) error {
-	file, err := s.blobs.Open(r.Context(), tenant, hash)
+func (s *Service) serveOriginal(w http.ResponseWriter, r *http.Request, tenant library.TenantID, f store.AssetFile) error {
+	file, err := s.blobs.Open(r.Context(), tenant, f.Hash)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	h := w.Header()
 	guard(h)
-	h.Set("Content-Type", mimeType)
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": filename}))
-	h.Set("ETag", `"`+string(hash)+`"`)
+	h.Set("Content-Type", f.MIMEType)
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": f.Filename}))
+	h.Set("ETag", `"`+string(f.Hash)+`"`)
 	h.Set("Cache-Control", "private, max-age=300")
 	out, done := newPatient(w, s.pace)
 	defer done()
@@ -150,8 +212,11 @@ func guard(h http.Header) {
 
 // Preview serves GET /previews/{token}.jpg?size=512.
 func (s *Service) Preview(w http.ResponseWriter, r *http.Request, _ library.Actor) error {
-	g, err := s.signer.Open(strings.TrimSuffix(chi.URLParam(r, "token"), ".jpg"), blob.PurposePreview)
+	g, err := s.grant(r, strings.TrimSuffix(chi.URLParam(r, "token"), ".jpg"), blob.PurposePreview)
 	if err != nil {
+		return err
+	}
+	if _, err := s.file(r.Context(), g.Tenant, g.Asset); err != nil {
 		return err
 	}
 	return s.servePreview(w, r, g.Tenant, g.Asset)
@@ -163,12 +228,8 @@ func (s *Service) PreviewAsset(w http.ResponseWriter, r *http.Request, actor lib
 	if err != nil {
 		return err
 	}
-	known, err := s.store.KnownHashes(r.Context(), actor.Tenant, []library.AssetHash{hash})
-	if err != nil {
+	if _, err := s.file(r.Context(), actor.Tenant, hash); err != nil {
 		return err
-	}
-	if !known[hash] {
-		return library.NotFound("asset")
 	}
 	return s.servePreview(w, r, actor.Tenant, hash)
 }

@@ -88,17 +88,18 @@ type CreateUploadUrlInput struct {
 	MIMEType string `json:"mime_type,omitempty"`
 	// Alias of mime_type.
 	ContentType string `json:"content_type,omitempty"`
-	// The file's size in bytes, if known: a file that is too large is refused before the upload.
+	// The file's size in bytes, if known: a file that is too large is refused before the upload, and
+	// signedUrl accepts no other size.
 	Size int64 `json:"size,omitempty"`
 	// SHA-1 of the bytes. If they are stored already, already_stored is the asset and no upload is
-	// needed.
+	// needed; otherwise signedUrl accepts no other bytes.
 	SHA1 string `json:"sha1,omitempty"`
 }
 
 // CreateUploadUrlOutput is the output of CreateUploadUrl.
 type CreateUploadUrlOutput struct {
-	// PUT the bytes here with the same Content-Type. No API key is needed. Empty when already_stored
-	// is set.
+	// PUT the bytes here with the same Content-Type, which is required. No API key is needed, but the
+	// link ends when yours is revoked. Empty when already_stored is set.
 	SignedURL string `json:"signedUrl"`
 	// The storage path; the same as storagePath.
 	Path string `json:"path"`

@@ -43,6 +43,8 @@ type AssetFileToSend struct {
 	// Required.
 	Filename string `json:"filename"`
 	MIMEType string `json:"mime_type,omitempty"`
+	// The file's size in bytes, where known; the upload URL takes no other.
+	Size int64 `json:"size,omitempty"`
 }
 
 // AssetFileTicket is what FindStoredOutput holds as files. One entry per file sent, in the same

@@ -32,7 +32,10 @@ type Grant struct {
 	Filename string            `json:"f,omitempty"`
 	MIMEType string            `json:"m,omitempty"`
 	MaxBytes int64             `json:"n,omitempty"`
-	Expires  int64             `json:"e"` // Unix seconds
+	Size     int64             `json:"z,omitempty"` // of an upload, where it was announced
+	SHA1     library.AssetHash `json:"h,omitempty"` // of an upload, where it was announced
+	Key      string            `json:"k,omitempty"` // id of the API key that asked for the link
+	Expires  int64             `json:"e"`           // Unix seconds
 }
 
 // Signer signs and checks tokens with HMAC-SHA256. A changed field, another key
@@ -47,7 +50,8 @@ func NewSigner(key []byte) *Signer {
 	return &Signer{macs: sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}, now: time.Now}
 }
 
-var encoding = base64.RawURLEncoding
+// encoding is strict: one token has one spelling.
+var encoding = base64.RawURLEncoding.Strict()
 
 // Sign makes a token that is valid for the given time.
 func (s *Signer) Sign(g Grant, valid time.Duration) string {
@@ -87,15 +91,15 @@ func (s *Signer) Open(token string, want Purpose) (Grant, error) {
 	body, sent, _ := strings.Cut(token, ".")
 	mac, err := encoding.DecodeString(sent)
 	if err != nil || !hmac.Equal(mac, s.mac(body)) {
-		return Grant{}, invalidURL()
+		return Grant{}, InvalidURL()
 	}
 	raw, err := encoding.DecodeString(body)
 	if err != nil {
-		return Grant{}, invalidURL()
+		return Grant{}, InvalidURL()
 	}
 	var g Grant
 	if err := json.Unmarshal(raw, &g); err != nil || g.Purpose != want {
-		return Grant{}, invalidURL()
+		return Grant{}, InvalidURL()
 	}
 	if s.now().Unix() >= g.Expires {
 		return Grant{}, library.NewError(library.KindGone, library.CodeURLExpired, "This link has expired. Request a new one.")
@@ -103,6 +107,7 @@ func (s *Signer) Open(token string, want Purpose) (Grant, error) {
 	return g, nil
 }
 
-func invalidURL() error {
+// InvalidURL is the one error of every link that was not made here, or not for this.
+func InvalidURL() error {
 	return library.NewError(library.KindForbidden, library.CodeURLInvalid, "This link is not valid: it was mistyped or modified. Request a new one.")
 }

@@ -71,22 +71,39 @@ const DownloadValid = 5 * time.Minute
 // thumbnailStep rounds the expiry of preview links, so that browsers can cache them.
 const thumbnailStep = 6 * time.Hour
 
-// Upload gives the address to PUT bytes to.
-func (l Links) Upload(tenant library.TenantID, stagedID, filename, mimeType string, maxBytes int64) string {
-	token := l.Signer.Sign(blob.Grant{Purpose: blob.PurposeUpload, Tenant: tenant, Staged: stagedID, Filename: filename, MIMEType: mimeType, MaxBytes: maxBytes}, uploadValid)
+// ActorLinks makes links for one caller. They end when its key does.
+type ActorLinks struct {
+	Links
+	key string
+}
+
+// For returns the links of an actor.
+func (l Links) For(actor library.Actor) ActorLinks { return ActorLinks{l, actor.ID} }
+
+// upload is what an upload link is bound to.
+type upload struct {
+	filename, mimeType string
+	size               int64             // 0: unknown
+	sha1               library.AssetHash // empty: unknown
+}
+
+// upload returns the address to PUT a file to.
+func (l ActorLinks) upload(tenant library.TenantID, stagedID string, u upload, maxBytes int64) string {
+	token := l.Signer.Sign(blob.Grant{Purpose: blob.PurposeUpload, Tenant: tenant, Staged: stagedID, Filename: u.filename, MIMEType: u.mimeType,
+		MaxBytes: maxBytes, Size: u.size, SHA1: u.sha1, Key: l.key}, uploadValid)
 	return l.Base + "/api/v1/storage/upload/" + token
 }
 
 // Download gives the address of an asset's original bytes, valid for DownloadValid.
-func (l Links) Download(a library.Asset) string {
-	token := l.Signer.Sign(blob.Grant{Purpose: blob.PurposeDownload, Tenant: a.Tenant, Asset: a.Hash, Filename: a.Filename, MIMEType: a.MIMEType}, DownloadValid)
+func (l ActorLinks) Download(a library.Asset) string {
+	token := l.Signer.Sign(blob.Grant{Purpose: blob.PurposeDownload, Tenant: a.Tenant, Asset: a.Hash, Filename: a.Filename, MIMEType: a.MIMEType, Key: l.key}, DownloadValid)
 	return l.Base + "/files/" + token + "/" + url.PathEscape(a.Filename)
 }
 
 // Thumbnail gives the address of an asset's preview. Callers may add ?size= with
 // one of preview.Edges.
-func (l Links) Thumbnail(tenant library.TenantID, hash library.AssetHash) string {
-	return l.Base + "/previews/" + l.Signer.SignSteady(blob.Grant{Purpose: blob.PurposePreview, Tenant: tenant, Asset: hash}, thumbnailStep) + ".jpg"
+func (l ActorLinks) Thumbnail(tenant library.TenantID, hash library.AssetHash) string {
+	return l.Base + "/previews/" + l.Signer.SignSteady(blob.Grant{Purpose: blob.PurposePreview, Tenant: tenant, Asset: hash, Key: l.key}, thumbnailStep) + ".jpg"
 }
 
 // storagePath is the path by which clients name a staged upload. It starts with
@@ -118,7 +135,7 @@ type Summary struct {
 }
 
 // Summary renders an asset for a list.
-func (l Links) Summary(a library.Asset) Summary {
+func (l ActorLinks) Summary(a library.Asset) Summary {
 	if a.Tags == nil {
 		a.Tags = []string{}
 	}
@@ -126,4 +143,6 @@ func (l Links) Summary(a library.Asset) Summary {
 		Status: a.Status, Tags: a.Tags, ThumbnailURL: l.Thumbnail(a.Tenant, a.Hash)}
 }
 
-func (s *Service) summary(a library.Asset) Summary { return s.Links.Summary(a) }
+func (s *Service) summary(actor library.Actor, a library.Asset) Summary {
+	return s.Links.For(actor).Summary(a)
+}

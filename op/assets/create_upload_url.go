@@ -15,8 +15,8 @@ type uploadURLInput struct {
 	Filename    string `json:"filename" minLength:"1" maxLength:"1024" doc:"The file's name."`
 	MIMEType    string `json:"mime_type,omitempty" maxLength:"255" doc:"The file's MIME type, for example image/png."`
 	ContentType string `json:"content_type,omitempty" maxLength:"255" doc:"Alias of mime_type."`
-	Size        int64  `json:"size,omitempty" minimum:"1" doc:"The file's size in bytes, if known: a file that is too large is refused before the upload."`
-	SHA1        string `json:"sha1,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"SHA-1 of the bytes. If they are stored already, already_stored is the asset and no upload is needed."`
+	Size        int64  `json:"size,omitempty" minimum:"1" doc:"The file's size in bytes, if known: a file that is too large is refused before the upload, and signedUrl accepts no other size."`
+	SHA1        string `json:"sha1,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"SHA-1 of the bytes. If they are stored already, already_stored is the asset and no upload is needed; otherwise signedUrl accepts no other bytes."`
 }
 
 // Validate implements op.Validator.
@@ -35,7 +35,7 @@ func (in *uploadURLInput) Validate() []library.FieldError {
 }
 
 type uploadURLOutput struct {
-	SignedURL     string            `json:"signedUrl" doc:"PUT the bytes here with the same Content-Type. No API key is needed. Empty when already_stored is set."`
+	SignedURL     string            `json:"signedUrl" doc:"PUT the bytes here with the same Content-Type, which is required. No API key is needed, but the link ends when yours is revoked. Empty when already_stored is set."`
 	Path          string            `json:"path" doc:"The storage path; the same as storagePath."`
 	StoragePath   string            `json:"storagePath" doc:"Pass to StoreAsset as asset_storage_ref.storagePath after the upload."`
 	ExpiresIn     int               `json:"expires_in" doc:"Seconds until signedUrl expires."`
@@ -68,15 +68,19 @@ func (s *Service) createUploadURL() op.Operation {
 		if err := s.room(ctx, actor.Tenant, in.Size); err != nil {
 			return uploadURLOutput{}, err
 		}
-		return s.uploadTicket(actor.Tenant, in.Filename, in.MIMEType), nil
+		return s.uploadTicket(actor, upload{in.Filename, in.MIMEType, in.Size, library.AssetHash(strings.ToLower(in.SHA1))}), nil
 	})
 }
 
-func (s *Service) uploadTicket(tenant library.TenantID, filename, mimeType string) uploadURLOutput {
+func (s *Service) uploadTicket(actor library.Actor, u upload) uploadURLOutput {
 	id := blob.NewStagingID()
-	p := storagePath(tenant, id, filename)
-	return uploadURLOutput{SignedURL: s.Links.Upload(tenant, id, filename, mimeType, s.maxFile()), Path: p, StoragePath: p,
-		ExpiresIn: int(uploadValid.Seconds()), MaxBytes: s.maxFile()}
+	p := storagePath(actor.Tenant, id, u.filename)
+	limit := s.maxFile()
+	if u.size > 0 {
+		limit = u.size
+	}
+	return uploadURLOutput{SignedURL: s.Links.For(actor).upload(actor.Tenant, id, u, limit), Path: p, StoragePath: p,
+		ExpiresIn: int(uploadValid.Seconds()), MaxBytes: limit}
 }
 
 type findStoredInput struct {
@@ -88,6 +92,7 @@ type fileToSend struct {
 	SHA1     string `json:"sha1" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits"`
 	Filename string `json:"filename" minLength:"1" maxLength:"1024"`
 	MIMEType string `json:"mime_type,omitempty" maxLength:"255"`
+	Size     int64  `json:"size,omitempty" minimum:"1" doc:"The file's size in bytes, where known; the upload URL takes no other."`
 }
 
 // Validate implements op.Validator.
@@ -133,7 +138,7 @@ func (s *Service) findStored() op.Operation {
 		for i, f := range in.Files {
 			out.Files[i] = fileTicket{SHA1: string(hashes[i]), Stored: known[hashes[i]]}
 			if !known[hashes[i]] {
-				ticket := s.uploadTicket(actor.Tenant, f.Filename, f.MIMEType)
+				ticket := s.uploadTicket(actor, upload{f.Filename, f.MIMEType, f.Size, hashes[i]})
 				out.Files[i].SignedURL, out.Files[i].StoragePath = ticket.SignedURL, ticket.StoragePath
 			}
 		}

@@ -168,7 +168,7 @@ func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput)
 			slog.WarnContext(ctx, "a poster could not be stored", "asset", staged.SHA1, "error", err)
 		}
 	}
-	out = storeOutput{Asset: s.summary(added.Asset), Created: added.Created, Restored: added.Restored, Extraction: read.Report,
+	out = storeOutput{Asset: s.summary(actor, added.Asset), Created: added.Created, Restored: added.Restored, Extraction: read.Report,
 		LineageSource: lineageSource(&read.Lineage, assertion(in.Assertion) != nil),
 		Undoable:      op.Undoable{OperationID: added.OperationID}, Indexed: op.Indexed{IndexToken: added.OperationID}}
 	return out, nil

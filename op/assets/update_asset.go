@@ -80,8 +80,8 @@ func (s *Service) updateAsset() op.Operation {
 		}
 		if len(changed.Changed) == 0 { // it says so already
 			d, err := s.Store.Asset(ctx, actor.Tenant, hash)
-			return updateOutput{Asset: s.summary(d.Asset)}, err
+			return updateOutput{Asset: s.summary(actor, d.Asset)}, err
 		}
-		return updateOutput{Asset: s.summary(changed.Changed[0]), Undoable: op.Undoable{OperationID: changed.OperationID}, Indexed: op.Indexed{IndexToken: changed.OperationID}}, nil
+		return updateOutput{Asset: s.summary(actor, changed.Changed[0]), Undoable: op.Undoable{OperationID: changed.OperationID}, Indexed: op.Indexed{IndexToken: changed.OperationID}}, nil
 	})
 }

@@ -66,7 +66,7 @@ func (s *Service) getAssetLineage() op.Operation {
 		if err != nil {
 			return lineageOutput{}, err
 		}
-		g := graph{links: s.Links, have: map[string]bool{}, out: lineageOutput{AssetHash: hash, Nodes: []node{}, Edges: []edge{},
+		g := graph{links: s.Links.For(actor), have: map[string]bool{}, out: lineageOutput{AssetHash: hash, Nodes: []node{}, Edges: []edge{},
 			Truncated: chain.Truncated, HasMoreLevels: chain.HasMoreLevels}}
 		g.build(chain)
 		if in.IncludeSiblings {
@@ -83,7 +83,7 @@ func (s *Service) getAssetLineage() op.Operation {
 
 // graph renders a chain as nodes and edges.
 type graph struct {
-	links assets.Links
+	links assets.ActorLinks
 	have  map[string]bool // node ids
 	out   lineageOutput
 }

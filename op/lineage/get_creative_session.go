@@ -97,15 +97,15 @@ func (s *Service) session(ctx context.Context, actor library.Actor, in sessionIn
 	out.Tool, out.GapSeconds = asked.Tool, int64(gap/time.Second)
 	for _, g := range groups {
 		out.Total += len(g)
-		out.Sessions = append(out.Sessions, s.describe(g, asked.Hash))
+		out.Sessions = append(out.Sessions, s.describe(s.Links.For(actor), g, asked.Hash))
 	}
 	return out, nil
 }
 
-func (s *Service) describe(group []store.AssetWithLineage, asked library.AssetHash) session {
+func (s *Service) describe(links assets.ActorLinks, group []store.AssetWithLineage, asked library.AssetHash) session {
 	out := session{StartedAt: group[0].CreatedAt.UTC(), EndedAt: group[len(group)-1].CreatedAt.UTC(), Count: len(group), Assets: []sessionAsset{}}
 	for i, m := range group {
-		a := sessionAsset{Summary: s.Links.Summary(m.Asset), CreatedAt: m.CreatedAt.UTC(), Prompt: m.Prompt, Negative: m.Negative}
+		a := sessionAsset{Summary: links.Summary(m.Asset), CreatedAt: m.CreatedAt.UTC(), Prompt: m.Prompt, Negative: m.Negative}
 		if i > 0 {
 			a.Pause = int64(m.CreatedAt.Sub(group[i-1].CreatedAt) / time.Second)
 		}

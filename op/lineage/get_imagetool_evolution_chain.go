@@ -57,7 +57,7 @@ func (s *Service) getImagetoolEvolutionChain() op.Operation {
 		}
 		out := chainOutput{AssetID: hash, Steps: []step{}, Truncated: chain.Truncated, HasMoreLevels: chain.HasMoreLevels}
 		for _, j := range parentsFirst(chain.Steps) {
-			out.Steps = append(out.Steps, s.step(j, hash))
+			out.Steps = append(out.Steps, s.step(s.Links.For(actor), j, hash))
 		}
 		if len(out.Steps) == 0 {
 			out.Note = "The image-generation tool did not make this asset. GetAssetLineage shows the lineage of any asset."
@@ -68,7 +68,7 @@ func (s *Service) getImagetoolEvolutionChain() op.Operation {
 
 // step renders a job. Of its pictures it shows the one asked about, else the one
 // that the next step was made from, else the first.
-func (s *Service) step(j store.ImagetoolJobStep, asked library.AssetHash) step {
+func (s *Service) step(links assets.ActorLinks, j store.ImagetoolJobStep, asked library.AssetHash) step {
 	out := step{ID: j.Key, MadeFrom: j.From, Depth: j.Depth, JobID: j.JobID, Flags: map[string]string{}, Others: []library.AssetHash{}}
 	if len(j.Assets) == 0 {
 		return out
@@ -89,7 +89,7 @@ func (s *Service) step(j store.ImagetoolJobStep, asked library.AssetHash) step {
 		}
 	}
 	m := j.Assets[shown]
-	summary, created := s.Links.Summary(m.Asset), m.CreatedAt.UTC()
+	summary, created := links.Summary(m.Asset), m.CreatedAt.UTC()
 	out.InLibrary, out.Asset, out.CreatedAt, out.Prompt = true, &summary, &created, m.Prompt
 	t := m.ImageTool
 	out.JobType, out.Command, out.Version = t.JobType, t.Command, t.Version

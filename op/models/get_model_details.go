@@ -41,7 +41,7 @@ func (s *Service) getModelDetails() op.Operation {
 		}
 		out := detailsOutput{Model: describe(d.Model), Pictures: d.ImageCount, Previews: []previewOutput{}, History: describeVersions(d.VersionList)}
 		for _, h := range d.Previews {
-			out.Previews = append(out.Previews, previewOutput{h, s.Links.Thumbnail(actor.Tenant, h)})
+			out.Previews = append(out.Previews, previewOutput{h, s.Links.For(actor).Thumbnail(actor.Tenant, h)})
 		}
 		return out, nil
 	})

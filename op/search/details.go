@@ -139,7 +139,7 @@ type previewReport struct {
 const maxGraph = 32 << 10
 
 // describe renders a stored asset. Lists are never null.
-func describe(d store.AssetDetail, links assets.Links) detailsOutput {
+func describe(d store.AssetDetail, links assets.ActorLinks) detailsOutput {
 	a, l := d.Asset, d.Lineage
 	out := detailsOutput{
 		Summary: assets.Summary{AssetHash: a.Hash, Title: a.Title, Description: a.Description, Filename: a.Filename, MIMEType: a.MIMEType,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vitrine/library"
+	"vitrine/media/preview"
 	"vitrine/op"
 	"vitrine/op/assets"
 )
@@ -34,7 +35,7 @@ func (s *Service) details(ctx context.Context, actor library.Actor, in detailsIn
 	if err != nil {
 		return detailsOutput{}, err
 	}
-	out := describe(d, s.Links)
+	out := describe(d, s.Links.For(actor))
 	if l := d.Lineage.Workflow; l != nil {
 		editor, executed, err := s.Store.Workflow(ctx, actor.Tenant, hash)
 		if err != nil {
@@ -53,30 +54,32 @@ func (s *Service) details(ctx context.Context, actor library.Actor, in detailsIn
 		out.ExtractedMetadata = &chunks
 	}
 	if in.IncludeDownloadURL {
-		out.DownloadURL = s.Links.Download(d.Asset)
+		out.DownloadURL = s.Links.For(actor).Download(d.Asset)
 		expires := time.Now().Add(assets.DownloadValid).UTC().Truncate(time.Second)
 		out.DownloadExpiresAt = &expires
 	}
 	if in.IncludeImage {
-		out.PreviewImage, out.image = s.inlinePreview(ctx, d.Asset)
+		out.PreviewImage, out.image = s.inlinePreview(ctx, actor, d.Asset)
 	}
 	return out, nil
 }
 
 // inlinePreview gives the picture that travels with the reply; where there is none,
 // the report says why and the reply is good all the same.
-func (s *Service) inlinePreview(ctx context.Context, a library.Asset) (*previewReport, []byte) {
+func (s *Service) inlinePreview(ctx context.Context, actor library.Actor, a library.Asset) (*previewReport, []byte) {
+	ctx, cancel := context.WithTimeout(ctx, inlineLimit)
+	defer cancel()
 	picture, err := s.Previews.Inline(ctx, a.Tenant, a.Hash)
 	if err != nil {
-		f := library.AsError(err)
-		return &previewReport{Reason: f.Detail, Code: f.Code}, nil
+		e := library.AsError(preview.Error(err))
+		return &previewReport{Reason: e.Detail, Code: e.Code}, nil
 	}
-	return s.included(a, picture), picture
+	return &previewReport{Included: true, MIMEType: "image/jpeg", Bytes: len(picture), URL: s.Links.For(actor).Thumbnail(a.Tenant, a.Hash)}, picture
 }
 
-func (s *Service) included(a library.Asset, picture []byte) *previewReport {
-	return &previewReport{Included: true, MIMEType: "image/jpeg", Bytes: len(picture), URL: s.Links.Thumbnail(a.Tenant, a.Hash)}
-}
+// inlineLimit is how long the details of an asset wait for its picture: less than the
+// whole call may take.
+const inlineLimit = 20 * time.Second
 
 // Attachments implements op.Attacher.
 func (o detailsOutput) Attachments() []op.Attachment {

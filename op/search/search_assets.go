@@ -129,7 +129,7 @@ func (s *Service) search(ctx context.Context, actor library.Actor, in searchInpu
 	out.Degraded = append(out.Degraded, s.degradedBy(actor, behind)...)
 	withScore := in.IncludeScore == nil || *in.IncludeScore
 	for _, h := range page.Hits {
-		out.Data = append(out.Data, s.hit(h, withScore))
+		out.Data = append(out.Data, s.hit(s.Links.For(actor), h, withScore))
 	}
 	return out, nil
 }
@@ -215,11 +215,11 @@ func sortOrder(by, direction string) []query.Sort {
 	return []query.Sort{{By: by, Desc: down}}
 }
 
-func (s *Service) hit(h run.Hit, withScore bool) hit {
+func (s *Service) hit(links assets.ActorLinks, h run.Hit, withScore bool) hit {
 	d := h.Document
 	out := hit{Width: d.Width, Height: d.Height, Tool: d.Tool, Highlights: h.Highlights,
 		Summary: assets.Summary{AssetHash: d.AssetH, Title: d.Title, Description: d.Description, Filename: d.Filename, MIMEType: d.MIMEType,
-			Status: d.Status, Tags: d.Tags, ThumbnailURL: s.Links.Thumbnail(d.TenantID, d.AssetH)}}
+			Status: d.Status, Tags: d.Tags, ThumbnailURL: links.Thumbnail(d.TenantID, d.AssetH)}}
 	if out.Tags == nil {
 		out.Tags = []string{}
 	}
