@@ -111,7 +111,7 @@ func TestAnUploadThatTricklesIsBrokenOffAndLeavesNothing(t *testing.T) {
 	}
 	defer res.Body.Close()
 	body, _ := io.ReadAll(res.Body)
-	if res.StatusCode != http.StatusBadRequest || !strings.Contains(string(body), "102400 bytes a second") {
+	if res.StatusCode != http.StatusBadRequest || !strings.Contains(string(body), "102400 bytes per second") {
 		t.Errorf("it was answered %d %s", res.StatusCode, body)
 	}
 	if took := time.Since(began); took > 3*time.Second {
