@@ -103,7 +103,7 @@ func Handler(cfg Config) http.Handler {
 	return s.router
 }
 
-// uniqueRoutes gives a function that panics when a route is claimed twice, or when two
+// uniqueRoutes returns a function that panics when a route is claimed twice, or when two
 // routes spell the same placeholder differently, which OpenAPI cannot say.
 func uniqueRoutes() func(method, path, name string) {
 	taken, spelled := map[string]string{}, map[string]string{}
@@ -119,7 +119,7 @@ func uniqueRoutes() func(method, path, name string) {
 	}
 }
 
-// serviceRoutes gives the routes beside the operations: those of the caller and the
+// serviceRoutes returns the routes beside the operations: those of the caller and the
 // service's own.
 func (s *server) serviceRoutes() []ExtraRoute {
 	own := []ExtraRoute{

@@ -27,7 +27,7 @@ type requestState struct{ actor string }
 
 type requestStateKey struct{}
 
-// setActor tells the access log who the caller is.
+// setActor names the caller to the access log.
 func setActor(ctx context.Context, actor library.Actor) {
 	if v, ok := ctx.Value(requestStateKey{}).(*requestState); ok {
 		v.actor = actor.ID
@@ -36,7 +36,7 @@ func setActor(ctx context.Context, actor library.Actor) {
 
 var requestIDPattern = regexp.MustCompile(`^[0-9A-Za-z._-]{8,64}$`)
 
-// withRequestID gives every request a name: the client's X-Request-Id if it is sane,
+// withRequestID names every request: the client's X-Request-Id if it is sane,
 // else a new one.
 func (s *server) withRequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -75,7 +75,7 @@ func (s *server) accessLog(next http.Handler) http.Handler {
 // maxLoggedSegment is above a hash of 40 digits and below a key or a signature.
 const maxLoggedSegment = 48
 
-// safePath gives a path as it may be logged: without keys and signatures, which
+// safePath returns a path as it may be logged: without keys and signatures, which
 // are all longer than any name of ours.
 func safePath(path string) string {
 	parts := strings.Split(path, "/")

@@ -96,7 +96,7 @@ func queryParameter(name string, schema *huma.Schema, required bool) *huma.Param
 
 var keySecurity = []map[string][]string{{"bearer": {}}, {"key": {}}}
 
-// argumentNames gives the names in a stable order.
+// argumentNames returns the names in a stable order.
 func argumentNames(s *huma.Schema) []string {
 	names := make([]string, 0, len(s.Properties))
 	for name := range s.Properties {
@@ -115,7 +115,7 @@ func pathArguments(o op.Operation) map[string]string {
 	return in
 }
 
-// exampleBody gives the operation's example without what the path carries.
+// exampleBody returns the operation's example without what the path carries.
 func exampleBody(o op.Operation, inPath map[string]string) any {
 	if o.Example == nil {
 		return nil

@@ -120,7 +120,7 @@ func etagMatches(headers []string, tag string) bool {
 	return false
 }
 
-// setRateLimitHeaders tells a client where it stands, in the form of the IETF draft on
+// setRateLimitHeaders sends a client what is left of its budget, in the form of the IETF draft on
 // RateLimit header fields.
 func setRateLimitHeaders(h http.Header, rate *op.RateState) {
 	if rate == nil {
@@ -130,7 +130,7 @@ func setRateLimitHeaders(h http.Header, rate *op.RateState) {
 	h.Set("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", rate.Class, rate.Remaining, int(math.Ceil(rate.Reset.Seconds()))))
 }
 
-// readBody gives the JSON body of a request; it refuses what is no JSON before it
+// readBody returns the JSON body of a request; it refuses what is no JSON before it
 // parses it.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := op.ReadBody(w, r)

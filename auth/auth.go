@@ -75,7 +75,7 @@ func New(s *store.Store) *Authenticator {
 	return &Authenticator{store: s, cache: checked, linkCache: links, now: time.Now, slow: newThrottle()}
 }
 
-// Authenticate gives the actor of a request. Errors: KEY_IN_URL, UNAUTHENTICATED,
+// Authenticate returns the actor of a request. Errors: KEY_IN_URL, UNAUTHENTICATED,
 // RATE_LIMITED after many refused credentials of one address, VALIDATION_FAILED for
 // contradicting headers, NOT_FOUND for a tenant that the key cannot reach,
 // STORE_UNAVAILABLE.
@@ -95,7 +95,7 @@ func (a *Authenticator) Authenticate(r *http.Request) (library.Actor, error) {
 	return chooseTenant(actor, r.Header)
 }
 
-// key gives the key of a request. What was not found good a moment ago is looked at
+// key returns the key of a request. What was not found good a moment ago is looked at
 // only while its address has not sent too many bad ones.
 func (a *Authenticator) key(r *http.Request, from netip.Prefix) (store.Key, error) {
 	wait := a.slow.wait(from)
@@ -122,7 +122,7 @@ func (a *Authenticator) wasGood(hash [32]byte) bool {
 	return ok && c.found && c.key.RevokedAt == nil
 }
 
-// check gives a key that is known, not revoked and not expired.
+// check returns a key that is known, not revoked and not expired.
 func (a *Authenticator) check(ctx context.Context, hash [32]byte) (store.Key, error) {
 	c, ok := a.cache.Get(hash)
 	if !ok || a.now().Sub(c.checkedAt) >= keyCacheTTL {

@@ -11,7 +11,7 @@ import (
 // keyHeaders take a bare key: the preferred one and the legacy one.
 var keyHeaders = []string{"X-API-Key", "api-key"}
 
-// credential gives the one credential of a request, whichever header carries it.
+// credential returns the one credential of a request, whichever header carries it.
 // The same key in several headers is one credential; two different ones are
 // refused (RFC 6750 §3.1), because proxies and servers must not differ in which
 // of them counts.
@@ -52,7 +52,7 @@ func hasCredential(h http.Header) bool {
 	return false
 }
 
-// singleHeader gives the value of a header that may be there once.
+// singleHeader returns the value of a header that may be there once.
 func singleHeader(h http.Header, name string) (value string, there bool, err error) {
 	values := h.Values(name)
 	if len(values) == 0 {
@@ -69,7 +69,7 @@ func singleHeader(h http.Header, name string) (value string, there bool, err err
 // keyPattern finds a key inside other text, complete or cut off.
 var keyPattern = regexp.MustCompile(prefix + `[0-9A-Za-z]{16,}`)
 
-// RefuseKeyInURL gives KEY_IN_URL when the URL holds anything that looks like a
+// RefuseKeyInURL returns KEY_IN_URL when the URL holds anything that looks like a
 // key: URLs end up in logs, histories and referrers. Every route asks
 // it, also those that need no key.
 func RefuseKeyInURL(r *http.Request) error {

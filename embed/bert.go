@@ -92,7 +92,7 @@ func (l *loader) linear(out, in int, names ...string) panels {
 	return p
 }
 
-// prefixOf gives what stands before the names of all tensors: models that were
+// prefixOf returns what stands before the names of all tensors: models that were
 // trained for more than sentences have their language model under a name.
 func prefixOf(t *tensors) string {
 	if _, ok := t.list["bert.embeddings.word_embeddings.weight"]; ok {

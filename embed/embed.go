@@ -14,7 +14,7 @@ import (
 
 // Embedder makes vectors. It may be used by any number of goroutines.
 type Embedder interface {
-	// Embed gives one unit vector per text, in their order. A nil vector says
+	// Embed returns one unit vector per text, in their order. A nil vector says
 	// that the provider refuses just this text. An error says nothing of the
 	// texts; of kind unavailable, it may pass.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)

@@ -9,7 +9,7 @@ type work struct {
 	keys, values panels
 }
 
-// forward gives the mean of the last layer's vectors for each sequence. The
+// forward returns the mean of the last layer's vectors for each sequence. The
 // sequences lie one after the other without padding; only attention, which looks
 // at one sequence at a time, must know where each begins.
 func (m *bert) forward(w *work, sequences [][]int32) [][]float32 {
@@ -129,7 +129,7 @@ func normRowPortable(x, y, scale, shift []float32, epsilon float32) {
 	}
 }
 
-// means gives the mean of the rows of each sequence.
+// means returns the mean of the rows of each sequence.
 func means(x []float32, sequences [][]int32, h int) [][]float32 {
 	out := make([][]float32, len(sequences))
 	for i, s := range sequences {

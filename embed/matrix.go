@@ -51,7 +51,7 @@ func (p *panels) pack(src []float32, out, in, byOut, byIn int) {
 	}
 }
 
-// sized gives a slice of n numbers, the given one where it is large enough.
+// sized returns a slice of n numbers, the given one where it is large enough.
 func sized(s []float32, n int) []float32 {
 	if cap(s) < n {
 		return make([]float32, n)

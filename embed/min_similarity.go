@@ -18,7 +18,7 @@ var unrelatedTexts = []string{
 	"opening moves of a chess game", "he tuned his violin before the concert", "sediment layers of the river delta",
 }
 
-// MinSimilarity gives the cosine up to which two texts are alike by chance: no two of two
+// MinSimilarity returns the cosine up to which two texts are alike by chance: no two of two
 // dozen unrelated texts are more alike. Models differ so much in this (0.24 for
 // one, 0.8 for another) that no fixed number does. It embeds these texts.
 func MinSimilarity(ctx context.Context, e Embedder) (float64, error) {

@@ -33,7 +33,7 @@ const (
 	onnxInt64 = 7
 )
 
-// writeGraph gives the file. The weights are in it once more, so it is as large
+// writeGraph returns the file. The weights are in it once more, so it is as large
 // as the model.
 func writeGraph(t *tensors, s shape) ([]byte, error) {
 	g := &graph{loader: loader{tensors: t}, shape: s}

@@ -139,7 +139,7 @@ func (p *provider) ask(ctx context.Context, texts []string) ([][]float32, error)
 	}, backoff.WithBackOff(pause), backoff.WithMaxTries(providerTries))
 }
 
-// settle tells the breakers of an outcome. Of a caller who went away they learn nothing.
+// settle records an outcome with the breakers. Of a caller who went away they learn nothing.
 func (p *provider) settle(ctx context.Context, hurried bool, err error) {
 	var refusal *statusError
 	good := err == nil || errors.As(err, &refusal) && refusal.aboutContent()

@@ -27,7 +27,7 @@ type priority struct {
 	idle    chan struct{} // closed when there are none; nil while there are none
 }
 
-// enter says that a call which goes first has begun; leave ends it.
+// enter records that a call which goes first has begun; leave ends it.
 func (p *priority) enter() (leave func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -69,7 +69,7 @@ func readTensors(file io.ReaderAt, size int64) (*tensors, error) {
 	return t, nil
 }
 
-// float32s gives the numbers of a tensor of the given shape, of the types F32,
+// float32s returns the numbers of a tensor of the given shape, of the types F32,
 // F16 or BF16.
 func (t *tensors) float32s(name string, shape ...int) ([]float32, error) {
 	info, ok := t.list[name]

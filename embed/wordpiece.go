@@ -51,7 +51,7 @@ func readVocabulary(r io.Reader, limit int, keepCase bool) (*wordpiece, error) {
 	return w, nil
 }
 
-// encode gives the token numbers of a text, start and end included. What is
+// encode returns the token numbers of a text, start and end included. What is
 // beyond the limit is left out.
 func (w *wordpiece) encode(text string) []int32 {
 	ids := make([]int32, 1, min(w.limit, len(text)/3+2))

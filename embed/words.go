@@ -79,7 +79,7 @@ func each(text string, keepAccents bool, f func(rune) bool) bool {
 	return true
 }
 
-// dropped tells the characters that stand for nothing: controls, formats,
+// dropped reports whether a character stands for nothing: controls, formats,
 // surrogates, private use.
 func dropped(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs) }
 
@@ -91,7 +91,7 @@ func punctuation(r rune) bool {
 	return unicode.IsPunct(r)
 }
 
-// chinese tells the characters of the unified ideographs and their extensions;
+// chinese reports whether a character is a unified ideograph or one of their extensions;
 // kana and hangul form words.
 func chinese(r rune) bool {
 	return r >= 0x4E00 && r <= 0x9FFF || r >= 0x3400 && r <= 0x4DBF || r >= 0x20000 && r <= 0x2A6DF ||

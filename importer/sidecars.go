@@ -32,7 +32,7 @@ type neighbours struct {
 // keptFolders bounds the listings.
 const keptFolders = 32
 
-// sameStem gives the names of the files in the same folder that share a file's
+// sameStem returns the names of the files in the same folder that share a file's
 // name up to an ending, itself included.
 func (n *neighbours) sameStem(folder, stem string) []string {
 	listing, known := n.folders[folder]
@@ -55,7 +55,7 @@ func (n *neighbours) sameStem(folder, stem string) []string {
 
 func stemOf(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
 
-// mediaOf gives the name of the media file that a text file goes with, or nothing:
+// mediaOf returns the name of the media file that a text file goes with, or nothing:
 // fox.png for fox.txt and for fox.png.json.
 func (n *neighbours) mediaOf(path string) string {
 	if !slices.Contains(sidecarKinds, strings.ToLower(filepath.Ext(path))) {
@@ -78,7 +78,7 @@ func named(names []string, want string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.EqualFold(name, want) })
 }
 
-// sidecarsOf gives the paths of a media file's sidecars, those that tell most
+// sidecarsOf returns the paths of a media file's sidecars, those that tell most
 // first; of what moves also the picture of the same name, which holds its first
 // frame: ComfyUI's video nodes write the graph there.
 func (n *neighbours) sidecarsOf(path, mime string) []string {
@@ -164,7 +164,7 @@ func sidecarData(path string, limit int64) ([]byte, error) {
 
 const pngSignature = "\x89PNG\r\n\x1a\n"
 
-// withoutPixels gives a PNG file without its picture: only its metadata is of use.
+// withoutPixels returns a PNG file without its picture: only its metadata is of use.
 // What is no PNG, and what comes after a damage, is left out.
 func withoutPixels(f io.ReadSeeker, limit int64) ([]byte, error) {
 	head := make([]byte, 8)

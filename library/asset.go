@@ -79,10 +79,10 @@ func CleanTag(tag string) string {
 	return strings.Join(strings.FieldsFunc(tag, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
-// FoldTag gives the form in which two tags are compared.
+// FoldTag returns the form in which two tags are compared.
 func FoldTag(tag string) string { return strings.ToLower(CleanTag(tag)) }
 
-// MergeTags gives have plus those of add that it lacks, in order, comparing by FoldTag.
+// MergeTags returns have plus those of add that it lacks, in order, comparing by FoldTag.
 func MergeTags(have, add []string) []string {
 	seen := make(map[string]bool, len(have)+len(add))
 	out := make([]string, 0, len(have)+len(add))
@@ -98,7 +98,7 @@ func MergeTags(have, add []string) []string {
 	return out
 }
 
-// RemoveTags gives have without those that FoldTag finds in drop.
+// RemoveTags returns have without those that FoldTag finds in drop.
 func RemoveTags(have, drop []string) []string {
 	gone := make(map[string]bool, len(drop))
 	for _, t := range drop {

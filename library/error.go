@@ -91,7 +91,7 @@ type Error struct {
 	Cause      error      // never shown to a caller
 }
 
-// Error gives the public sentence and the hidden cause, for logs.
+// Error returns the public sentence and the hidden cause, for logs.
 func (f *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(f.Code)
@@ -106,7 +106,7 @@ func (f *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap gives the hidden cause.
+// Unwrap returns the hidden cause.
 func (f *Error) Unwrap() error { return f.Cause }
 
 // Retryable reports whether the same request may succeed later unchanged.

@@ -199,7 +199,7 @@ type Conflict struct {
 // RawJSON is a JSON document kept byte for byte. It marshals as itself.
 type RawJSON []byte
 
-// MarshalJSON gives the document itself, or null when there is none.
+// MarshalJSON returns the document itself, or null when there is none.
 func (r RawJSON) MarshalJSON() ([]byte, error) {
 	if len(r) == 0 {
 		return []byte("null"), nil
@@ -217,7 +217,7 @@ func (r *RawJSON) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// FoldModelName gives the form in which model names are compared: without
+// FoldModelName returns the form in which model names are compared: without
 // folder and weight-file extension, lower case.
 func FoldModelName(name string) string {
 	name = strings.ReplaceAll(name, `\`, "/")

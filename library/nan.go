@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// ValidJSON gives the first of several texts that there is, as JSON that can
+// ValidJSON returns the first of several texts that there is, as JSON that can
 // stand inside a reply: a file may hold a graph that is not quite JSON, and its
 // bare words NaN and Infinity become null. It gives null when there is none.
 func ValidJSON(texts ...[]byte) json.RawMessage {

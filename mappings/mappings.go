@@ -33,7 +33,7 @@ const (
 //go:embed assets.v2.json
 var assetsV2 []byte
 
-// Assets gives a fresh copy of the body for creating an assets index: settings
+// Assets returns a fresh copy of the body for creating an assets index: settings
 // and mapping, without any vector field.
 func Assets() []byte { return append([]byte(nil), assetsV2...) }
 
@@ -55,7 +55,7 @@ const (
 	EmbeddedRefused = "refused" // the provider does not take the text
 )
 
-// WithVectors gives the body for creating an assets index that has a field
+// WithVectors returns the body for creating an assets index that has a field
 // vec_<config> per given configuration: Lucene HNSW with m 16 and
 // ef_construction 100 over cosine similarity. It fails on a name or a dimension
 // out of range and on the same name twice. Without configurations it is Assets.
@@ -100,7 +100,7 @@ func WithVector(config string, dims int) ([]byte, error) {
 	return WithVectors(Vector{Config: config, Dims: dims})
 }
 
-// VectorProperty gives the mapping of one vector field, for adding it to an
+// VectorProperty returns the mapping of one vector field, for adding it to an
 // index that exists.
 func VectorProperty(v Vector) (json.RawMessage, error) {
 	if !validConfig(v.Config) {

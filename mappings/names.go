@@ -14,11 +14,11 @@ import (
 // cluster differ by prefix.
 type IndexNames struct{ prefix, kind string }
 
-// Names gives the names under a prefix, which may be empty and otherwise is
+// Names returns the names under a prefix, which may be empty and otherwise is
 // lower case, as index names are.
 func Names(prefix string) IndexNames { return IndexNames{prefix: prefix, kind: "assets"} }
 
-// Own gives the names for the index of one tenant.
+// Own returns the names for the index of one tenant.
 func (n IndexNames) Own(tenant library.TenantID) IndexNames {
 	return IndexNames{prefix: n.prefix, kind: "own-" + string(tenant)}
 }

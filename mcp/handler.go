@@ -157,7 +157,7 @@ func isLoopback(hostPort string) bool {
 	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
 }
 
-// allowed gives the origins of the configuration, in the form browsers send.
+// allowed returns the origins of the configuration, in the form browsers send.
 func allowed(cfg Config) map[string]bool {
 	set := map[string]bool{}
 	for _, o := range append([]string{cfg.PublicURL}, cfg.AllowedOrigins...) {

@@ -63,7 +63,7 @@ func TestEndpoint(t *testing.T) {
 	}
 }
 
-// last gives the final message of an answer.
+// last returns the final message of an answer.
 func last(t testing.TB, a echo.Answer) echo.Message {
 	t.Helper()
 	list := a.Messages(t)

@@ -83,7 +83,7 @@ func (e *Endpoint) readResource(r op.Resource) server.ResourceHandlerFunc {
 	}
 }
 
-// variables gives a template's values as text.
+// variables returns a template's values as text.
 func variables(args map[string]any) map[string]string {
 	vars := make(map[string]string, len(args))
 	for name, v := range args {

@@ -54,7 +54,7 @@ func newResponseWriter(w http.ResponseWriter, r *http.Request, modern bool) *res
 	return &responseWriter{ResponseWriter: w, modern: modern, streams: flushes && strings.Contains(accept, "text/event-stream")}
 }
 
-// progressFunc gives the listener for a call's progress; it is nil when the client
+// progressFunc returns the listener for a call's progress; it is nil when the client
 // asked for none. Progress only ever grows, as the protocol wants.
 func (r *responseWriter) progressFunc(meta *mcp.Meta) op.ProgressFunc {
 	if meta == nil || meta.ProgressToken == nil || !r.streams {

@@ -16,7 +16,7 @@ var (
 	structuredMark = rand.Text()
 )
 
-// result gives one JSON object in both forms: structured for programs, and as
+// result returns one JSON object in both forms: structured for programs, and as
 // compact text for models and for clients that know no structured content.
 func (r *responseWriter) result(encoded []byte) *mcp.CallToolResult {
 	r.encoded = encoded

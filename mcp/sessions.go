@@ -40,7 +40,7 @@ func sessionDigest(id string, actor library.Actor) string {
 // sessions hands mcp-go a manager that knows who is calling.
 type sessions struct{}
 
-// ResolveSessionIdManager gives the manager for one request, or the one for
+// ResolveSessionIdManager returns the manager for one request, or the one for
 // housekeeping when there is none.
 func (sessions) ResolveSessionIdManager(r *http.Request) server.SessionIdManager {
 	if r != nil {

@@ -127,7 +127,7 @@ func withAttachments(r *mcp.CallToolResult, list []op.Attachment) *mcp.CallToolR
 	return r
 }
 
-// errorResult gives an error as a result, the same object that REST sends.
+// errorResult returns an error as a result, the same object that REST sends.
 func (e *Endpoint) errorResult(ctx context.Context, err error) *mcp.CallToolResult {
 	e.logError(ctx, err)
 	encoded, encodeErr := op.EncodeOutput(op.ProblemOf(err, op.RequestID(ctx)))

@@ -56,7 +56,7 @@ func position(d *json.Decoder, err error) string {
 	return "it ends at byte " + strconv.FormatInt(d.InputOffset(), 10)
 }
 
-// depth gives the deepest nesting of a JSON text without building it.
+// depth returns the deepest nesting of a JSON text without building it.
 func depth(raw []byte) int {
 	deepest, now, inString, escaped := 0, 0, false, false
 	for _, c := range raw {
@@ -151,7 +151,7 @@ func normalizeValue(s *huma.Schema, v any) any {
 	return v
 }
 
-// Field gives the name under which the operation knows an argument: camelCase is
+// Field returns the name under which the operation knows an argument: camelCase is
 // accepted for snake_case, and the three names of an asset for each other. An
 // unknown name stays as it is.
 func (o Operation) Field(name string) string { return canonicalName(o.Input, name) }

@@ -218,7 +218,7 @@ func chooseTenant(actor library.Actor, args map[string]any) (library.Actor, erro
 // rawOutput is an output that is JSON already.
 type rawOutput []byte
 
-// EncodeOutput gives an operation's output as compact JSON, the same bytes over
+// EncodeOutput returns an operation's output as compact JSON, the same bytes over
 // either transport. Characters that only HTML cares about stay as they are.
 func EncodeOutput(value any) ([]byte, error) {
 	if raw, ok := value.(rawOutput); ok {
@@ -233,7 +233,7 @@ func EncodeOutput(value any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Attachments gives the binary parts of an output; most have none.
+// Attachments returns the binary parts of an output; most have none.
 func Attachments(value any) []Attachment {
 	if a, ok := value.(Attacher); ok {
 		return a.Attachments()

@@ -20,7 +20,7 @@ func StaleReference(dir string, c Catalog) ([]string, error) {
 	return StaleFiles(dir, ".md", reference(c))
 }
 
-// ToolTable gives the operations as a Markdown table, for the README.
+// ToolTable returns the operations as a Markdown table, for the README.
 func ToolTable(c Catalog) string {
 	var b strings.Builder
 	b.WriteString("| Domain | Tool | REST | Permission | |\n|---|---|---|---|---|\n")
@@ -45,7 +45,7 @@ func ToolTokens(o Operation) int {
 	return (len(encoded) + 3) / 4
 }
 
-// restOnlyText gives words for an operation that is no tool, and none for others.
+// restOnlyText returns a note for an operation that is no tool, and "" for others.
 func restOnlyText(o Operation, words string) string {
 	if o.RESTOnly {
 		return words

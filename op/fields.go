@@ -60,7 +60,7 @@ func fields(prefix string, s *huma.Schema) []Field {
 	return rows
 }
 
-// typeText says what values a field takes.
+// typeText returns what values a field takes.
 func typeText(s *huma.Schema) string {
 	t := s.Type
 	switch {

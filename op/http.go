@@ -30,7 +30,7 @@ const (
 	maxDrain = 32 << 20
 )
 
-// ReadBody gives the body of a request, for either transport. A body above
+// ReadBody returns the body of a request, for either transport. A body above
 // MaxBody is PAYLOAD_TOO_LARGE; nothing of it is kept when its length is
 // announced.
 func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
@@ -94,7 +94,7 @@ func WithRequestID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, requestIDKey{}, id)
 }
 
-// RequestID gives the request's name, or nothing.
+// RequestID returns the request's name, or nothing.
 func RequestID(ctx context.Context) string {
 	id, _ := ctx.Value(requestIDKey{}).(string)
 	return id

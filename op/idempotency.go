@@ -22,7 +22,7 @@ type IdempotencyStore interface {
 	RenewIdempotent(ctx context.Context, tenant library.TenantID, actorID, key string) error
 	// FinishIdempotent stores the response of a claimed key.
 	FinishIdempotent(ctx context.Context, tenant library.TenantID, actorID, key string, response []byte) error
-	// ReleaseIdempotent gives a claimed key back.
+	// ReleaseIdempotent gives up a claimed key.
 	ReleaseIdempotent(ctx context.Context, tenant library.TenantID, actorID, key string) error
 }
 

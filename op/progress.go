@@ -13,7 +13,7 @@ func WithProgress(ctx context.Context, fn ProgressFunc) context.Context {
 	return context.WithValue(ctx, progressKey{}, fn)
 }
 
-// ReportProgress tells the client how far the call is; without a listener it does nothing.
+// ReportProgress reports to the client how far the call is; without a listener it does nothing.
 func ReportProgress(ctx context.Context, done, total float64, message string) {
 	if fn, ok := ctx.Value(progressKey{}).(ProgressFunc); ok {
 		fn(done, total, message)

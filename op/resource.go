@@ -40,7 +40,7 @@ type Catalog struct {
 	Prompts    []Prompt
 }
 
-// Find gives the operation with this name.
+// Find returns the operation with this name.
 func (c Catalog) Find(name string) (Operation, bool) {
 	for _, o := range c.Operations {
 		if o.Name == name {

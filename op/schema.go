@@ -22,7 +22,7 @@ func schemaOf[T any]() *huma.Schema {
 	return s
 }
 
-// plainDefaults gives an optional field's default as the value it stands for: a
+// plainDefaults returns an optional field's default as the value it stands for: a
 // field of type *bool has a default of that type, which is no JSON boolean.
 func plainDefaults(s *huma.Schema) {
 	for _, p := range s.Properties {
@@ -95,7 +95,7 @@ func (r *inlineRegistry) TypeFromRef(string) reflect.Type                  { ret
 func (r *inlineRegistry) Map() map[string]*huma.Schema                     { return map[string]*huma.Schema{} }
 func (r *inlineRegistry) RegisterTypeAlias(_ reflect.Type, _ reflect.Type) {}
 
-// SchemaJSON gives a schema as JSON Schema (2020-12) text. Schemas are made once,
+// SchemaJSON returns a schema as JSON Schema (2020-12) text. Schemas are made once,
 // at start, so one that cannot be encoded is a defect of the program.
 func SchemaJSON(s *huma.Schema) json.RawMessage {
 	b, err := json.Marshal(s)

@@ -99,7 +99,7 @@ func (c *compiler) exact(v string) clause {
 	)
 }
 
-// modelForms gives a model name as typed and without folder and extension.
+// modelForms returns a model name as typed and without folder and extension.
 func modelForms(v string) []any {
 	if f := library.FoldModelName(v); f != v && f != "" {
 		return []any{v, f}

@@ -196,7 +196,7 @@ func (s *Search) CountValues(c Completion, size int) *Search {
 // up to four, and the time that one takes grows faster than its length.
 const longestBeginning = 100
 
-// cut gives the part of what is typed that the index compares.
+// cut returns the part of what is typed that the index compares.
 func cut(typed string) string {
 	n := 0
 	for i := range typed {

@@ -24,7 +24,7 @@ func (r *reader) date(v string) (*Scalar, string) {
 	return &Scalar{Text: v, Start: start, End: end}, ""
 }
 
-// ago gives the day that is meant by today, yesterday or an age such as 7d, 2w, 3m
+// ago returns the day that is meant by today, yesterday or an age such as 7d, 2w, 3m
 // or 1y; nothing for what is none.
 func (r *reader) ago(v string) string {
 	now := r.now.In(r.zone)
@@ -64,7 +64,7 @@ func age(v string) (n int, unit byte, ok bool) {
 	return n, v[last], err == nil
 }
 
-// dateUnit gives the first and the last millisecond of a day, month or year, in UTC.
+// dateUnit returns the first and the last millisecond of a day, month or year, in UTC.
 // Years run from 1000 to 9999, the ones the index can hold.
 func dateUnit(v string, zone *time.Location) (start, end time.Time, ok bool) {
 	var layout string

@@ -39,7 +39,7 @@ func missingColon(s string) (f *Field, sign, value string, ok bool) {
 	return nil, "", "", false
 }
 
-// foreignOperator says how an operator of other languages is written here.
+// foreignOperator returns how an operator of other languages is written here.
 func foreignOperator(s string) string {
 	switch s {
 	case "&&":

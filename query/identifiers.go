@@ -48,7 +48,7 @@ func (c *compiler) identifierClauses(t *Text, u clauseContext) []clause {
 	return out
 }
 
-// baseFilename gives the last part of a path when it looks like a file's name, else nothing.
+// baseFilename returns the last part of a path when it looks like a file's name, else nothing.
 func baseFilename(path string) string {
 	i := strings.LastIndexAny(path, `/\`)
 	file := path[i+1:]

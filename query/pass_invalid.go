@@ -1,6 +1,6 @@
 package query
 
-// resolveInvalid gives a clause with a bad value the constant that makes it match
+// resolveInvalid replaces a clause with a bad value by the constant that makes it match
 // nothing where it stands: FALSE, or ALL under an odd number of NOTs.
 func resolveInvalid(n Node) Node {
 	return Map(n, func(n Node, negated bool) Node {

@@ -60,7 +60,7 @@ func Parse(text string, opts Options) (*Query, error) {
 	return q, nil
 }
 
-// refuse gives the error of strict reading, or nil.
+// refuse returns the error of strict reading, or nil.
 func (o Options) refuse(q *Query) *library.Error {
 	for _, w := range q.Warnings {
 		switch {

@@ -11,7 +11,7 @@ type span struct{ start, end int }
 type Node interface {
 	// String writes the node in the canonical notation.
 	String() string
-	// Position gives the offset and the length in bytes of what it was read from.
+	// Position returns the offset and the length in bytes of what it was read from.
 	Position() (offset, length int)
 
 	write(b *strings.Builder)

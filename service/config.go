@@ -83,7 +83,7 @@ type Config struct {
 	Log          *slog.Logger
 }
 
-// Database says how to reach PostgreSQL.
+// Database returns how to reach PostgreSQL.
 func (c Config) Database() store.Config {
 	return store.Config{URL: c.PostgresURL, AppURL: c.PostgresAppURL, IndexerURL: c.PostgresIndexerURL}
 }

@@ -146,7 +146,7 @@ func (s *Service) assemble() error {
 	return nil
 }
 
-// rateBudgets gives the request budgets; tests and benchmarks lift them.
+// rateBudgets returns the request budgets; tests and benchmarks lift them.
 func (c Config) rateBudgets() map[op.RateClass]op.Budget {
 	switch {
 	case c.SearchPerMin == 0:

@@ -69,7 +69,7 @@ func again(command string, flags ...string) string {
 	return strings.Join(append([]string{command}, slices.DeleteFunc(flags, func(f string) bool { return f == "" })...), " ")
 }
 
-// flag gives a flag with its value, or "" where that is the usual one.
+// flag returns a flag with its value, or "" where that is the usual one.
 func flag[T comparable](name string, value, usual T) string {
 	if value == usual {
 		return ""

@@ -46,7 +46,7 @@ func startService(ctx context.Context) (base string, err error) {
 	return base, awaitReady(ctx, base)
 }
 
-// listenAddress gives the address of the last time, the usual one when it is
+// listenAddress returns the address of the last time, the usual one when it is
 // free, or else any that is.
 func listenAddress() (string, error) {
 	if kept, err := os.ReadFile(listenFile); err == nil {

@@ -128,7 +128,7 @@ func invalidCall(err error, output string) error {
 	return failedCall(problem, output)
 }
 
-// failedCall gives an error its exit status, and prints it as JSON where that is
+// failedCall returns the exit status of an error, and prints it as JSON where that is
 // wanted.
 func failedCall(err error, output string) error {
 	var e *client.Error

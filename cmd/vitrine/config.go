@@ -72,7 +72,7 @@ func (r remote) client() (*client.Client, error) {
 	return &client.Client{Base: strings.TrimRight(r.Server, "/"), Key: r.Key, Tenant: r.Tenant}, nil
 }
 
-// describe gives an error in the words a user needs.
+// describe puts an error into the words a user needs.
 func describe(err error) string {
 	var f *library.Error
 	if !errors.As(err, &f) {

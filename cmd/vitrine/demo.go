@@ -104,7 +104,7 @@ func (c *demoUp) sample(ctx context.Context) (string, error) {
 	return dir, os.WriteFile(done, nil, 0o644)
 }
 
-// demoKey gives the key of an earlier run while it is good, else a new one.
+// demoKey returns the key of an earlier run while it is good, else a new one.
 func demoKey(ctx context.Context, at stack.Endpoints, base string) (profile, error) {
 	if p, err := readProfile(); err == nil && p.Server == base {
 		api := &client.Client{Base: base, Key: p.Key}

@@ -32,7 +32,7 @@ func (c *docsCommand) Run() error {
 	return nil
 }
 
-// readmeWithSettings gives the README with its table of settings renewed.
+// readmeWithSettings returns the README with its table of settings renewed.
 func readmeWithSettings(root string) (string, error) {
 	raw, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if err != nil {

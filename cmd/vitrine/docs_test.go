@@ -50,7 +50,7 @@ func TestEveryVariableIsDocumentedAndRead(t *testing.T) {
 	}
 }
 
-// variablesIn gives every variable that these files name, with one that does.
+// variablesIn returns every variable that these files name, with one that does.
 func variablesIn(t *testing.T, root string, wanted func(path string) bool) map[string]string {
 	t.Helper()
 	found := map[string]string{}

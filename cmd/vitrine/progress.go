@@ -30,7 +30,7 @@ func newBar(title string) *bar {
 	return b
 }
 
-// set says how far the work is; a total of 0 or less is unknown.
+// set reports how far the work is; a total of 0 or less is unknown.
 func (b *bar) set(what string, done, total int64) {
 	if b.live != nil {
 		b.live.Describe(what)

@@ -64,7 +64,7 @@ func (c *reextractCommand) Run(ctx context.Context) error {
 	return err
 }
 
-// resume says how to go on.
+// resume returns how to go on.
 func resume(all bool, last store.AssetKey) string {
 	if all && last.Hash != "" {
 		return fmt.Sprintf("Go on with: vitrine reextract --all --after %s/%s", last.Tenant, last.Hash)

@@ -132,5 +132,5 @@ func checkSchema(ctx context.Context, cfg service.Config) error {
 	return err
 }
 
-// warn tells an operator something on the error output.
+// warn prints a warning for the operator on the error output.
 func warn(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

@@ -166,7 +166,7 @@ func (c *tenantsLimits) Run(ctx context.Context) error {
 	return nil
 }
 
-// limitsJSON gives limits with the names and units of the database; null is none.
+// limitsJSON returns limits with the names and units of the database; null is none.
 func limitsJSON(l store.TenantLimits) map[string]*int64 {
 	seconds := int64(l.RunTime / time.Second)
 	if l.RunTime < 0 {

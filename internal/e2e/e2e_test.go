@@ -148,7 +148,7 @@ func (w world) rest(o op.Operation, key string, args map[string]any) (int, map[s
 	return status, out
 }
 
-// mcp gives an MCP client of the product.
+// mcp returns an MCP client of the product.
 func (w world) mcp(era echo.Era, key string) *echo.Client {
 	return echo.At(w.URL).Connect(w.T, era, key)
 }
@@ -187,7 +187,7 @@ func volatile(v any) any {
 	return v
 }
 
-// codeOf gives a problem's code, or nothing for a success.
+// codeOf returns a problem's code, or nothing for a success.
 func codeOf(answer map[string]any) string {
 	code, _ := answer["code"].(string)
 	return code

@@ -140,7 +140,7 @@ func keysOf(m map[string][]string) func(func(string) bool) {
 	}
 }
 
-// questionsAbout gives searches that must find a file, out of what it says itself.
+// questionsAbout returns searches that must find a file, out of what it says itself.
 func questionsAbout(t *testing.T, path string) (out []string) {
 	t.Helper()
 	data, err := os.ReadFile(path)

@@ -123,7 +123,7 @@ func TestEmbedding_AnotherModelTakesOverWhileBothProcessesAnswer(t *testing.T) {
 	})
 }
 
-// anyAddress gives a free address of this machine.
+// anyAddress returns a free address of this machine.
 func anyAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

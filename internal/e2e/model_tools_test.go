@@ -131,7 +131,7 @@ func TestModels_LibraryAsItsSixToolsShowIt(t *testing.T) {
 	}
 }
 
-// TestModels_ToolsRefuseWhatCannotBe gives each tool arguments that it must refuse,
+// TestModels_ToolsRefuseWhatCannotBe calls each tool with arguments that it must refuse,
 // with the code and field that say why.
 func TestModels_ToolsRefuseWhatCannotBe(t *testing.T) {
 	t.Parallel()

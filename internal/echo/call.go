@@ -42,7 +42,7 @@ func (s *Server) Connect(t testing.TB, era Era, key string) *Client {
 	return c
 }
 
-// Session gives the id of the session; the newer era has none.
+// Session returns the id of the session; the newer era has none.
 func (c *Client) Session() string { return c.session }
 
 // Send sends one request and gives the raw answer.
@@ -52,7 +52,7 @@ func (c *Client) Send(t testing.TB, method string, params map[string]any, header
 	return c.Do(t, "POST", "/mcp", message, append(all, headers...)...)
 }
 
-// Message gives the body and the headers of one request.
+// Message returns the body and the headers of one request.
 func (c *Client) Message(method string, params map[string]any) (map[string]any, []string) {
 	if params == nil {
 		params = map[string]any{}

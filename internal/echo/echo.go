@@ -84,7 +84,7 @@ type Picture struct {
 // Pixel is the picture that Picture attaches.
 var Pixel = []byte("\x89PNG\r\n\x1a\n not really")
 
-// Attachments gives the picture, when it was asked for.
+// Attachments returns the picture, when it was asked for.
 func (p Picture) Attachments() []op.Attachment {
 	if !p.Image {
 		return nil
@@ -130,7 +130,7 @@ type Bench struct {
 	Cancelled chan struct{} // receives when a waiting call was cancelled
 }
 
-// Catalog gives the operations, resources and prompts.
+// Catalog returns the operations, resources and prompts.
 func (b *Bench) Catalog() op.Catalog {
 	post := func(path string) (string, string) { return http.MethodPost, "/api/v1/echo" + path }
 	meta := func(name string, p library.Permission, method, path string) op.Meta {

@@ -47,7 +47,7 @@ func (l *Log) Write(b []byte) (int, error) {
 	return l.text.Write(b)
 }
 
-// String gives all lines so far.
+// String returns all lines so far.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 // what two equal samples share.
 var lastDay = time.Date(2026, 11, 14, 0, 0, 0, 0, time.UTC)
 
-// schedule gives every file its time: sessions spread over days, two or three a
+// schedule sets the time of every file: sessions spread over days, two or three a
 // day in a small sample, more in a large one; within a session seconds to a
 // minute between files, between sessions half an hour to hours.
 func (p *planner) schedule() {

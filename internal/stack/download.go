@@ -227,7 +227,7 @@ func firstError(output string) string {
 	return strings.TrimSpace(lastLines(output, 1))
 }
 
-// unpack gives each part its final name; a part that is there already, from an older run, is kept.
+// unpack moves each part to its final name; a part that is there already, from an older run, is kept.
 func (in *instance) unpack(ctx context.Context, work, platform string) error {
 	parts := []struct {
 		final string

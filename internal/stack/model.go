@@ -63,7 +63,7 @@ func (in *instance) once(ctx context.Context, final string, make func(work strin
 	return make(work)
 }
 
-// HasModel gives the folder of the sentence model when the cache has it, without downloading anything.
+// HasModel returns the folder of the sentence model when the cache has it, without downloading anything.
 func HasModel(cfg Config) (dir string, ok bool) {
 	in, err := openCache(cfg, io.Discard)
 	if err != nil {

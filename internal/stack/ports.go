@@ -91,7 +91,7 @@ func (in *instance) firstChoice() int {
 	return firstPort + int(sum.Sum32()%uint32((lastPort-firstPort)/10))*10
 }
 
-// portsInUse tells, in the order of Ports.all, which ports belong to a server of this stack that runs.
+// portsInUse returns, in the order of Ports.all, which ports belong to a server of this stack that runs.
 func (in *instance) portsInUse() [5]bool {
 	pg, kf, os := in.process(&postgres{in}).alive(), in.process(&kafka{in}).alive(), in.process(&openSearch{in}).alive()
 	return [5]bool{pg, kf, kf, os, os}
@@ -108,7 +108,7 @@ func (in *instance) releasePorts(ctx context.Context) error {
 	return writeJSON(in.bookPath(), book)
 }
 
-// becomesFree gives a port a moment: the kernel takes a while to close the sockets of a killed server.
+// becomesFree waits a moment for a port: the kernel takes a while to close the sockets of a killed server.
 func becomesFree(port int) bool {
 	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if portFree(port) {

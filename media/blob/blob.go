@@ -30,7 +30,7 @@ type Store interface {
 	// limit, or none at all, is an error and nothing is kept. Staging under an id
 	// again, as a client does that lost the first reply, replaces the bytes.
 	Stage(ctx context.Context, tenant library.TenantID, id string, r io.Reader, limit int64) (Staged, error)
-	// OpenStaged gives staged bytes for reading, with their size and hashes.
+	// OpenStaged returns staged bytes for reading, with their size and hashes.
 	OpenStaged(ctx context.Context, tenant library.TenantID, id string) (Object, Staged, error)
 	// Commit makes staged bytes the tenant's asset with this hash, durably. It
 	// may be repeated: once committed, a further call succeeds whether or not
@@ -38,7 +38,7 @@ type Store interface {
 	Commit(ctx context.Context, tenant library.TenantID, id string, hash library.AssetHash) error
 	// Discard drops staged bytes; dropping what is not there is no error.
 	Discard(ctx context.Context, tenant library.TenantID, id string) error
-	// Open gives an asset's bytes for reading.
+	// Open returns an asset's bytes for reading.
 	Open(ctx context.Context, tenant library.TenantID, hash library.AssetHash) (Object, error)
 	// Remove deletes an asset's bytes; deleting what is not there is no error.
 	Remove(ctx context.Context, tenant library.TenantID, hash library.AssetHash) error

@@ -27,7 +27,7 @@ func NewDigest() *Digest {
 	return d
 }
 
-// Sum gives what has passed so far, without a staging id.
+// Sum returns what has passed so far, without a staging id.
 func (d *Digest) Sum() Staged {
 	return Staged{
 		Size:   d.size,

@@ -83,7 +83,7 @@ func readMark(path string) (string, error) {
 	return id, nil
 }
 
-// describe says what was found, as the end of a sentence on the folder.
+// describe returns what was found, as the end of a sentence on the folder.
 func (f Folder) describe() string {
 	switch {
 	case f.State == FolderMissing:
@@ -105,7 +105,7 @@ type FolderError struct {
 	Want string // the id that was expected; empty when none is recorded
 }
 
-// Error says what was expected, what was found and what to do.
+// Error returns what was expected, what was found and what to do.
 func (e *FolderError) Error() string {
 	want := "the one with the store id " + e.Want
 	if e.Want == "" {

@@ -33,7 +33,7 @@ func (l *Lease) Use(ctx context.Context, need int64, decode func() error) error 
 	return l.budget.Use(ctx, need, decode)
 }
 
-// Release gives back what the lease holds. It may be called again.
+// Release hands back what the lease holds. It may be called again.
 func (l *Lease) Release() {
 	if l != nil && l.release != nil {
 		l.release()

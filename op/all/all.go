@@ -22,7 +22,7 @@ type Domains struct {
 	Models  *models.Service
 }
 
-// Catalog gives every operation and resource, in the order of the domains.
+// Catalog returns every operation and resource, in the order of the domains.
 func Catalog(d Domains) op.Catalog {
 	return op.Catalog{
 		Operations: slices.Concat(d.Search.Operations(), d.Assets.Operations(), d.Lineage.Operations(), d.Models.Operations()),
@@ -30,7 +30,7 @@ func Catalog(d Domains) op.Catalog {
 	}
 }
 
-// DocumentedCatalog gives the catalog for documents: nothing in it can be called.
+// DocumentedCatalog returns the catalog for documents: nothing in it can be called.
 func DocumentedCatalog() op.Catalog {
 	return Catalog(Domains{Search: &search.Service{}, Assets: &assets.Service{}, Lineage: &lineage.Service{}, Models: &models.Service{}})
 }

@@ -81,7 +81,7 @@ func StaleDocuments(root string) ([]string, error) {
 	return stale, nil
 }
 
-// readmeWithTable gives the README with its table of tools renewed.
+// readmeWithTable returns the README with its table of tools renewed.
 func readmeWithTable(root string, c op.Catalog) (string, error) {
 	raw, err := os.ReadFile(filepath.Join(root, readme))
 	if err != nil {
@@ -94,7 +94,7 @@ func readmeWithTable(root string, c op.Catalog) (string, error) {
 	return page, nil
 }
 
-// Between gives a page with new content between its marks of the given name,
+// Between returns a page with new content between its marks of the given name,
 // <!-- name:begin --> and <!-- name:end -->, each on a line of its own.
 func Between(page, name, content string) (string, error) {
 	begin, end := "<!-- "+name+":begin -->\n", "<!-- "+name+":end -->\n"

@@ -94,13 +94,13 @@ func (l ActorLinks) upload(tenant library.TenantID, stagedID string, u upload, m
 	return l.Base + "/api/v1/storage/upload/" + token
 }
 
-// Download gives the address of an asset's original bytes, valid for DownloadValid.
+// Download returns the address of an asset's original bytes, valid for DownloadValid.
 func (l ActorLinks) Download(a library.Asset) string {
 	token := l.Signer.Sign(blob.Grant{Purpose: blob.PurposeDownload, Tenant: a.Tenant, Asset: a.Hash, Filename: a.Filename, MIMEType: a.MIMEType, Key: l.key}, DownloadValid)
 	return l.Base + "/files/" + token + "/" + url.PathEscape(a.Filename)
 }
 
-// Thumbnail gives the address of an asset's preview. Callers may add ?size= with
+// Thumbnail returns the address of an asset's preview. Callers may add ?size= with
 // one of preview.Edges.
 func (l ActorLinks) Thumbnail(tenant library.TenantID, hash library.AssetHash) string {
 	return l.Base + "/previews/" + l.Signer.SignSteady(blob.Grant{Purpose: blob.PurposePreview, Tenant: tenant, Asset: hash, Key: l.key}, thumbnailStep) + ".jpg"

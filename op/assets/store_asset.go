@@ -78,7 +78,7 @@ func (in *storeInput) Validate() []library.FieldError {
 		op.CheckObject("prompt_metadata", in.Assertion, op.LargeObject))
 }
 
-// mediaType gives a MIME type in lower case without its parameters, or nothing
+// mediaType returns a MIME type in lower case without its parameters, or nothing
 // when it has not the form of one.
 func mediaType(s string) string {
 	s, _, _ = strings.Cut(strings.ToLower(s), ";")
@@ -237,7 +237,7 @@ func decodeBase64(s string) ([]byte, error) {
 	return raw, nil
 }
 
-// storageRefError says what to do when the bytes a path names are not there.
+// storageRefError returns what to do when the bytes a path names are not there.
 func storageRefError(err error, in storeInput) error {
 	if in.StorageRef == nil || library.AsError(err).Kind != library.KindNotFound {
 		return err
@@ -265,7 +265,7 @@ func newAsset(in storeInput, staged blob.Staged, read extract.Result) store.NewA
 	return n
 }
 
-// assertion gives the uploader's claim, or nil when it claims nothing: an empty
+// assertion returns the uploader's claim, or nil when it claims nothing: an empty
 // object, or one whose values all say none.
 func assertion(claim map[string]any) map[string]any {
 	for _, v := range claim {
@@ -311,7 +311,7 @@ func (s *Service) decodePoster(ctx context.Context, in storeInput) ([]byte, erro
 	return picture, nil
 }
 
-// busyError says what to do while too much is being decoded; other errors pass.
+// busyError returns what to do while too much is being decoded; other errors pass.
 func busyError(err error) error {
 	if !errors.Is(err, memory.ErrBusy) {
 		return err

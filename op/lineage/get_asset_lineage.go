@@ -132,7 +132,7 @@ func (g *graph) siblings(of library.AssetHash, list []store.AssetWithLineage) {
 	}
 }
 
-// fileID gives mentions of the same unknown file the same id.
+// fileID returns the same id for all mentions of the same unknown file.
 func fileID(l store.LineageEdge) string {
 	switch {
 	case l.Hash != "":

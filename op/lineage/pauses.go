@@ -15,7 +15,7 @@ const (
 	longestPause  = 3 * time.Hour
 )
 
-// sessionGap gives the pause that ends a session among assets in order of their
+// sessionGap returns the pause that ends a session among assets in order of their
 // making: four times the usual one, within the bounds. The median is blind to the
 // nights between sessions, which would stretch a mean; of two in the middle it is
 // the shorter. A single pause shows no pace: it would always be the usual one.

@@ -20,7 +20,7 @@ type searchCache struct {
 	counts     *ttlCache[int64]        // of assets that have a term, by viewer and term
 }
 
-// caches gives the memories, made when they are first used. Vectors of a text stay
+// caches returns the memories, made when they are first used. Vectors of a text stay
 // what they are; counts are told to be at most 30 seconds old; words go with their
 // assets.
 func (r *searchCache) caches() *searchCache {

@@ -83,7 +83,7 @@ func (s *Service) didYouMean(ctx context.Context, actor library.Actor, q *query.
 	return &spellingSuggestion{Query: text, Total: found.Total}
 }
 
-// intersect gives the words of a list that are in the other too.
+// intersect returns the words of a list that are in the other too.
 func intersect(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(w string) bool { return !slices.Contains(other, w) })
 }
@@ -134,7 +134,7 @@ func (s *Service) dropKnownWords(actor library.Actor, words []string) []string {
 	})
 }
 
-// unknownWords gives the words that occur nowhere among what the caller may see, which
+// unknownWords returns the words that occur nowhere among what the caller may see, which
 // all is a compiled search for, and remembers the others.
 func (s *Service) unknownWords(ctx context.Context, actor library.Actor, all *query.Search, words []string) ([]string, error) {
 	counts, err := s.Searcher.CountWords(ctx, actor.Tenant, all, words)

@@ -64,7 +64,7 @@ func (s *Service) details(ctx context.Context, actor library.Actor, in detailsIn
 	return out, nil
 }
 
-// inlinePreview gives the picture that travels with the reply; where there is none,
+// inlinePreview returns the picture that travels with the reply; where there is none,
 // the report says why and the reply is good all the same.
 func (s *Service) inlinePreview(ctx context.Context, actor library.Actor, a library.Asset) (*previewReport, []byte) {
 	ctx, cancel := context.WithTimeout(ctx, inlineLimit)

@@ -28,7 +28,7 @@ const (
 // noMinSimilarity is a cosine that all neighbours are above.
 const noMinSimilarity = -1
 
-// get gives the cosine up to which texts are alike by chance. While it is being
+// get returns the cosine up to which texts are alike by chance. While it is being
 // found out it waits until ctx ends; where it cannot be, every neighbour counts.
 func (c *minSimilarity) get(ctx context.Context, e embed.Embedder) float64 {
 	select {
@@ -43,7 +43,7 @@ func (c *minSimilarity) get(ctx context.Context, e embed.Embedder) float64 {
 	return c.value
 }
 
-// measureOnce gives a channel that closes when nothing is left to wait for.
+// measureOnce returns a channel that closes when nothing is left to wait for.
 func (c *minSimilarity) measureOnce(e embed.Embedder) <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -22,7 +22,7 @@ type openPITs struct {
 	byTenant map[library.TenantID]map[string]time.Time
 }
 
-// touch says that a walk is under way and its point was just read from.
+// touch records that a cursor is in use and its PIT was just read from.
 func (w *openPITs) touch(tenant library.TenantID, pit string, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -35,7 +35,7 @@ func (w *openPITs) touch(tenant library.TenantID, pit string, now time.Time) {
 	w.byTenant[tenant][pit] = now.Add(run.PITKeepAlive)
 }
 
-// closed says that the point of a walk is gone.
+// closed records that the PIT of a cursor is gone.
 func (w *openPITs) closed(tenant library.TenantID, pit string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -95,7 +95,7 @@ func (s *Service) openPIT(ctx context.Context, tenant library.TenantID) (string,
 	}
 }
 
-// closePIT gives the point of a walk back.
+// closePIT closes the PIT of a cursor.
 func (s *Service) closePIT(ctx context.Context, tenant library.TenantID, pit string) error {
 	s.openPITs.closed(tenant, pit)
 	return s.Searcher.ClosePIT(ctx, pit)

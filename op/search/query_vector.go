@@ -17,7 +17,7 @@ import (
 // goes on without.
 const embedTimeout = 1500 * time.Millisecond
 
-// queryVector gives the vector of a smart search's words. Without one, degraded tells
+// queryVector returns the vector of a smart search's words. Without one, degraded tells
 // whether that is a lack: a search without words has no meaning to look for.
 func (s *Service) queryVector(ctx context.Context, actor library.Actor, mode query.Mode, compiled *query.Search) (m *run.QueryVector, degraded bool) {
 	text := compiled.TextForEmbedding
@@ -41,7 +41,7 @@ func (s *Service) queryVector(ctx context.Context, actor library.Actor, mode que
 	return &run.QueryVector{Config: config, Vector: v, MinSimilarity: s.minSimilarity.get(ctx, s.Embedder)}, false
 }
 
-// embed gives the vector of a text, or nil when none can be had before ctx ends.
+// embed returns the vector of a text, or nil when none can be had before ctx ends.
 func (s *Service) embed(ctx context.Context, config, text string) []float32 {
 	known, key := s.cache.caches().vectors, config+" "+text
 	if v, ok := known.get(key); ok {
@@ -58,7 +58,7 @@ func (s *Service) embed(ctx context.Context, config, text string) []float32 {
 // maxNeighbours is how many neighbours a search by a vector alone has.
 const maxNeighbours = 1000
 
-// knnSearch gives the search for the neighbours of the vector, or of the asset,
+// knnSearch returns the search for the neighbours of the vector, or of the asset,
 // that a request names; nil when it names none.
 func (s *Service) knnSearch(ctx context.Context, actor library.Actor, in searchInput, compiled *query.Search) (*query.Search, error) {
 	if len(in.QueryVector) == 0 && compiled.SimilarTo == "" {

@@ -79,7 +79,7 @@ type fieldValue struct {
 	field *query.Field
 }
 
-// refineCounts gives values the counts of what a condition on them finds: a part of a
+// refineCounts sets the counts of values to those of what a condition on them finds: a part of a
 // model's name may be in other names too, and red_hair is the tag "red hair".
 // Values that such a condition does not tell apart are named once.
 func (s *Service) refineCounts(ctx context.Context, actor library.Actor, c query.Completion, counted []fieldValue) ([]fieldValue, error) {

@@ -135,7 +135,7 @@ func (c candidates) add(h library.AssetHash, score float64, class int) {
 	c[h].class = max(c[h].class, class)
 }
 
-// ranked gives the candidates from the best to the last, and their scores.
+// ranked returns the candidates from the best to the last, and their scores.
 func (c candidates) ranked() (hashes []library.AssetHash, scores map[library.AssetHash]float64) {
 	list := slices.SortedFunc(maps.Values(c), func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(b.class, a.class), cmp.Compare(b.score, a.score), cmp.Compare(a.hash, b.hash))

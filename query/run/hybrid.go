@@ -111,7 +111,7 @@ func (s *Searcher) searchHybrid(ctx context.Context, tenant library.TenantID, co
 	return page, err
 }
 
-// hybridPage gives the hits of a page out of a head and what follows it.
+// hybridPage returns the hits of a page out of a head and what follows it.
 func (s *Searcher) hybridPage(ctx context.Context, tenant library.TenantID, compiled *query.Search, opts SearchOptions, h fusion) (Page, error) {
 	from := min(compiled.From, len(h.hashes))
 	if opts.After != nil {
@@ -170,7 +170,7 @@ func (s *Searcher) msearchEach(ctx context.Context, tenant library.TenantID, pit
 	return nil
 }
 
-// scoreTail gives hits that come after the head scores that say so; place is that of
+// scoreTail returns hits that come after the head scores that say so; place is that of
 // the first.
 func scoreTail(hits []Hit, place int) []Hit {
 	for i := range hits {

@@ -47,7 +47,7 @@ func (l *msearchResponse) ReadJSON(doc []byte) error {
 	})
 }
 
-// err gives why a part has no hits, or nil.
+// err returns why a part has no hits, or nil.
 func (p *msearchItem) err(pit string) error {
 	switch {
 	case p.Error != nil && pit != "" && p.Status == http.StatusNotFound:

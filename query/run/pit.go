@@ -43,7 +43,7 @@ func (s *Searcher) OpenPIT(ctx context.Context, tenant library.TenantID) (string
 	return out.ID, opensearch.Unavailable(err)
 }
 
-// ClosePIT gives a point back. One that is gone already is no error.
+// ClosePIT closes a PIT. One that is gone already is no error.
 func (s *Searcher) ClosePIT(ctx context.Context, pit string) error {
 	err := opensearch.Call(ctx, s.client, http.MethodDelete, "/_search/point_in_time", map[string]any{"pit_id": []string{pit}}, nil)
 	if opensearch.IsResponseError(err, pitMissing) {

@@ -97,7 +97,7 @@ func ask(t *testing.T, e *servicetest.Env, method, path string, body []byte) (st
 	}
 }
 
-// following gives the request for the next page of a walk, or nil: a walk that is
+// following returns the request for the next page of a walk, or nil: a walk that is
 // left would hold its point for minutes.
 func following(body, answer []byte) []byte {
 	var told struct {

@@ -48,7 +48,7 @@ var listFields = []string{"tenant_id", "asset_h", "title", "description", "filen
 // cancelLimit is when OpenSearch gives up a request; it stops collecting earlier.
 const cancelLimit = "3s"
 
-// Body gives the request that Search sends, as a value to marshal. Benchmarks
+// Body returns the request that Search sends, as a value to marshal. Benchmarks
 // and explanations show it.
 func Body(s *query.Search) map[string]any {
 	body := s.Body()
@@ -65,7 +65,7 @@ func Body(s *query.Search) map[string]any {
 	return body
 }
 
-// Path gives the address that Search sends to. Documents are routed by tenant,
+// Path returns the address that Search sends to. Documents are routed by tenant,
 // so one shard answers.
 func (s *Searcher) Path(tenant library.TenantID) string {
 	q := url.Values{"routing": {string(tenant)}, "allow_partial_search_results": {"false"}, "cancel_after_time_interval": {cancelLimit}}

@@ -55,7 +55,7 @@ func (s *Searcher) CorrectSpelling(ctx context.Context, tenant library.TenantID,
 	return better, nil
 }
 
-// closestCandidates gives the candidates that occur and are as close to a word as any.
+// closestCandidates returns the candidates that occur and are as close to a word as any.
 func closestCandidates(w string, candidates []string, counts map[string]int64) []string {
 	list := slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return counts[c] == 0 })
 	if len(list) == 0 {

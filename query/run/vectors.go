@@ -25,7 +25,7 @@ type vectorFields struct {
 	dims map[string]int
 }
 
-// Vectors gives the embedding configurations that the index of a tenant's assets has a field for, with
+// Vectors returns the embedding configurations that the index of a tenant's assets has a field for, with
 // the length of their vectors. The map is not to be changed.
 func (s *Searcher) Vectors(ctx context.Context, tenant library.TenantID) (map[string]int, error) {
 	p := s.home(tenant)
@@ -55,7 +55,7 @@ func (s *Searcher) Vectors(ctx context.Context, tenant library.TenantID) (map[st
 	return dims, nil
 }
 
-// Vector gives an asset's vector under a configuration, nil where it has none.
+// Vector returns an asset's vector under a configuration, nil where it has none.
 // all is a compiled search for everything that the caller may see; an asset that
 // is not among it, or not in the index yet, is a not-found error.
 func (s *Searcher) Vector(ctx context.Context, tenant library.TenantID, all *query.Search, config string, asset library.AssetHash) ([]float32, error) {

@@ -46,7 +46,7 @@ type Options struct {
 
 var system = library.Actor{Kind: library.ActorSystem, ID: "test"}
 
-// Config gives the configuration of a product of a test's own, migrated and with
+// Config returns the configuration of a product of a test's own, migrated and with
 // nothing in it.
 func Config(t testing.TB) service.Config {
 	t.Helper()
@@ -315,7 +315,7 @@ func (l *Log) Write(p []byte) (int, error) {
 	return l.buf.Write(p)
 }
 
-// Tail gives the last bytes that were logged.
+// Tail returns the last bytes that were logged.
 func (l *Log) Tail(n int) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

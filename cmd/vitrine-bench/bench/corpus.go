@@ -96,7 +96,7 @@ const (
 	stride     = 104729 // prime to allWords: every number gives another word
 )
 
-// word gives the n-th most frequent word of a kind, from 0.
+// word returns the n-th most frequent word of a kind, from 0.
 func word(kind, n int) string {
 	for k := range kind {
 		n += wordKinds[k].words

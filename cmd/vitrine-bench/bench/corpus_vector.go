@@ -17,7 +17,7 @@ const dimensions = 384
 // sum's length.
 const noise = 0.6
 
-// vectorOf gives the unit vector of a text: the sum of what its words mean, and
+// vectorOf returns the unit vector of a text: the sum of what its words mean, and
 // noise that depends on the text alone.
 func (c *corpus) vectorOf(text string) []float32 {
 	sum := make([]float32, dimensions)
@@ -116,7 +116,7 @@ func (c *corpus) nearness(v []float32) []float32 {
 	return near
 }
 
-// exact gives how many assets stand on all shelves of a mask, and how near the
+// exact returns how many assets stand on all shelves of a mask, and how near the
 // k-th nearest of them is.
 func (c *corpus) exact(near []float32, mask uint8, k int) (matches int, worst float32) {
 	var all []float32
@@ -143,7 +143,7 @@ func (c *corpus) exact(near []float32, mask uint8, k int) (matches int, worst fl
 // rounding is by how much two ways of adding up may differ.
 const rounding = 1e-5
 
-// share gives which part of the k nearest a list of hits has. What is as near as
+// share returns which part of the k nearest a list of hits has. What is as near as
 // the k-th counts: variants of one prompt have one vector.
 func (c *corpus) share(hits []library.AssetHash, near []float32, mask uint8, k int) (recall float64, matches int) {
 	matches, worst := c.exact(near, mask, k)

@@ -45,7 +45,7 @@ func (e *env) fill(ctx context.Context, c *corpus, count int) error {
 	return e.merged(ctx)
 }
 
-// tell gives what shows the progress of a rebuild, now and then.
+// tell returns what shows the progress of a rebuild, now and then.
 func (e *env) tell() func(indexer.Progress) {
 	var last time.Time
 	return func(p indexer.Progress) {

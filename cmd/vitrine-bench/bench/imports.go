@@ -82,7 +82,7 @@ func draw(ctx context.Context, dir string, opts sample.Options) ([]string, error
 	return files, nil
 }
 
-// importRound gives the files per second of the bare loop and of the import. The
+// importRound returns the files per second of the bare loop and of the import. The
 // files are read once before, so that both find them in memory.
 func (e *env) importRound(ctx context.Context, files []string) (bare, with float64, err error) {
 	for _, f := range files {

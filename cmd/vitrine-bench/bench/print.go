@@ -35,7 +35,7 @@ func disturbed(repeated int) string {
 	return fmt.Sprintf("%d searches failed and were asked again: this machine was too busy to measure on.", repeated)
 }
 
-// Markdown gives the report as a page; command is what wrote it, and before the
+// Markdown returns the report as a page; command is what wrote it, and before the
 // page as it is, if there is one.
 func (r Report) Markdown(command, before string) string {
 	s := r.Setting

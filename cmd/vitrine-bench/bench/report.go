@@ -68,7 +68,7 @@ var Criteria = []Criterion{
 			"on average and a second at worst; the second row leaves this wait out."},
 }
 
-// Criterion gives what the figure means.
+// Criterion returns what the figure means.
 func (f Figure) Criterion() Criterion {
 	for _, c := range slices.Concat(Criteria, SearchCriteria) {
 		if c.Key == f.Key {
@@ -90,7 +90,7 @@ func (f Figure) Met() bool {
 	return f.Value <= c.Bar && (c.P95Bar == 0 || f.P95 <= c.P95Bar)
 }
 
-// Verdict says in a word how good the figure is.
+// Verdict returns one word on how good the figure is.
 func (f Figure) Verdict() string {
 	c := f.Criterion()
 	switch {

@@ -161,7 +161,7 @@ func (e *env) details(ctx context.Context, side int, hash string) (time.Duration
 // detailAssets is how many different assets are read for their details.
 const detailAssets = 40
 
-// someAssets gives hashes of assets that tell of their making.
+// someAssets returns hashes of assets that tell of their making.
 func (e *env) someAssets(ctx context.Context) (hashes []string, err error) {
 	found, err := e.client().SearchAssets(ctx, client.SearchAssetsInput{Query: "has:prompt", Limit: detailAssets})
 	if err != nil {

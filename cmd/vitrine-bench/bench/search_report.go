@@ -63,7 +63,7 @@ func (r SearchReport) Print(w io.Writer) error {
 	return Report{Figures: r.Figures, Repeated: r.Repeated}.Print(w)
 }
 
-// Markdown gives the report as a page; command is what wrote it, and before the
+// Markdown returns the report as a page; command is what wrote it, and before the
 // page as it is, if there is one.
 func (r SearchReport) Markdown(command, before string) string {
 	s := r.Setting

@@ -126,7 +126,7 @@ func (e *env) measureSearches(ctx context.Context, c *corpus, profile string) (a
 	return all, nil
 }
 
-// indexSize gives of how many parts the index is and how large.
+// indexSize returns the number of segments of the index and its size.
 func (e *env) indexSize(ctx context.Context) (segments, mb int, err error) {
 	var told struct {
 		All struct {
@@ -144,7 +144,7 @@ func (e *env) indexSize(ctx context.Context) (segments, mb int, err error) {
 	return told.All.Primaries.Segments.Count, int(told.All.Primaries.Store.Bytes >> 20), err
 }
 
-// memory tells what the servers have been given.
+// memory reports what the servers have been given.
 func (e *env) memory(ctx context.Context) (string, error) {
 	var told struct {
 		Nodes map[string]struct {

@@ -196,7 +196,7 @@ func slowerArm(s spans, class string) Row {
 	return meaning
 }
 
-// understood gives what a search finds and makes sure that it goes by meaning:
+// understood returns what a search finds and makes sure that it goes by meaning:
 // one that falls back to words would be measured as a fast one.
 func (e *env) understood(ctx context.Context, q *question) ([]library.AssetHash, error) {
 	hits, degraded, err := e.found(ctx, q)
@@ -246,7 +246,7 @@ func (e *env) measureRival(ctx context.Context, r *rand.Rand) (_ []Figure, err e
 	return []Figure{rivalFigure(times, list)}, nil
 }
 
-// rivalFigure tells how many times faster the service is. Its value is the
+// rivalFigure returns how many times faster the service is. Its value is the
 // geometric mean over the classes of facets: a median over all of them would say
 // which class has the most searches.
 func rivalFigure(times spans, list []question) Figure {

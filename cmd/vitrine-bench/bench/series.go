@@ -23,7 +23,7 @@ func milliseconds(times []time.Duration) Summary {
 	return summarize(list, false)
 }
 
-// summarize gives the median of a series, and its values on the bad side: the
+// summarize returns the median of a series, and its values on the bad side: the
 // high ones, or the low ones where more is better.
 func summarize(list []float64, moreIsBetter bool) Summary {
 	if len(list) == 0 {

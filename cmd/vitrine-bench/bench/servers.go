@@ -28,7 +28,7 @@ func execute(ctx context.Context, server, statement string) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// otherDatabase gives the URL of another database of the same server.
+// otherDatabase returns the URL of another database of the same server.
 func otherDatabase(server, name string) (string, error) {
 	u, err := url.Parse(server)
 	if err != nil || u.Scheme == "" {

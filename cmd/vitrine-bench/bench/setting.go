@@ -58,7 +58,7 @@ func (e *env) setting(ctx context.Context) Setting {
 	return s
 }
 
-// colonValue gives the first value of a name in a file of "name : value" lines.
+// colonValue returns the first value of a name in a file of "name : value" lines.
 func colonValue(path, name string) string {
 	f, err := os.Open(path)
 	if err != nil {

@@ -75,7 +75,7 @@ func drawAssets(r *rand.Rand, n int) []*asset {
 	return list
 }
 
-// hashOf gives the n-th asset its hash.
+// hashOf returns the hash of the n-th asset.
 func hashOf(n int) library.AssetHash {
 	sum := sha1.Sum([]byte(fmt.Sprint("asset ", n)))
 	return library.AssetHash(hex.EncodeToString(sum[:]))

@@ -161,7 +161,7 @@ func (x *index) remove() error {
 // reader asks on behalf of somebody who may see the whole library.
 var reader = library.Actor{Kind: library.ActorKey, ID: "relevance", Tenant: tenant, Tenants: []library.TenantID{tenant}, Permissions: library.Permissions}
 
-// searchAssets gives the operation behind REST and MCP, over this index.
+// searchAssets returns the operation behind REST and MCP, over this index.
 func (x *index) searchAssets(e embed.Embedder) op.Operation {
 	service := &search.Service{Searcher: run.New(x.client, x.prefix), Embedder: e, Key: make([]byte, 32),
 		Links: assets.Links{Signer: blob.NewSigner(make([]byte, 32))}}
@@ -245,7 +245,7 @@ func ask(ctx context.Context, o op.Operation, text, mode string, told *answered)
 // textFields are the fields that people's words are looked for in.
 var textFields = []string{"title", "tags.text", "prompt", "description", "filename.text"}
 
-// filter gives the conditions and exclusions of a query as OpenSearch has them.
+// filter returns the conditions and exclusions of a query as OpenSearch has them.
 func (x *index) filter(q *Query) map[string]any {
 	must := []any{map[string]any{"term": map[string]any{"tenant_id": string(tenant)}}}
 	for _, c := range q.Conditions {

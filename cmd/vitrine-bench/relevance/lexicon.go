@@ -40,10 +40,10 @@ func readLexicon(text string) map[string][]*concept {
 	return out
 }
 
-// usual gives the word that most people use.
+// usual returns the word that most people use.
 func (c *concept) usual() string { return c.english[0] }
 
-// in gives the word of a language other than English.
+// in returns the word of a language other than English.
 func (c *concept) in(language string) string {
 	if language == chinese {
 		return c.chinese

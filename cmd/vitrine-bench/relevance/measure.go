@@ -81,7 +81,7 @@ func mean(list []Score, of func(Score) float64) float64 {
 // resamples is how many libraries of queries the bootstrap draws.
 const resamples = 2000
 
-// interval gives the bounds between which the mean difference of pairs lies with
+// interval returns the bounds between which the mean difference of pairs lies with
 // 95 % confidence, by bootstrap over the queries. The same pairs give the same
 // bounds.
 func interval(differences []float64) (low, high float64) {

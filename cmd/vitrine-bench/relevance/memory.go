@@ -15,7 +15,7 @@ type memory struct {
 	known map[string][]float32
 }
 
-// memorize gives nil for no embedder.
+// memorize returns nil for no embedder.
 func memorize(e embed.Embedder) embed.Embedder {
 	if e == nil {
 		return nil

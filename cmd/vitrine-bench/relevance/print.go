@@ -50,7 +50,7 @@ func (r *Report) tables() string {
 	return b.String()
 }
 
-// slips tells what becomes of words with a slip, and how often one is seen where
+// slips prints what becomes of words with a slip, and how often one is seen where
 // there is none.
 func (r *Report) slips(b *strings.Builder) {
 	b.WriteString("\n### Words with a slip\n\n| Class | Queries | Repaired by did_you_mean | Mode fuzzy: MRR@10 / recall@100 |\n|---|---|---|---|\n")

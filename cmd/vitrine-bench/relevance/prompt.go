@@ -9,7 +9,7 @@ import (
 // usually is how often a prompt says a thing in its usual word.
 const usually = 0.5
 
-// word says a concept in English as a prompt may.
+// word returns a concept in English, as a prompt may name it.
 func word(r *rand.Rand, c *concept) string {
 	if r.Float64() < usually {
 		return c.usual()

@@ -69,7 +69,7 @@ type condition struct {
 	field, relation, value string // tool, status, tag, width or created; = or >=
 }
 
-// holds tells whether an asset fulfils it.
+// holds reports whether an asset fulfils it.
 func (c condition) holds(a *asset) bool {
 	switch c.field {
 	case "tool":
@@ -125,7 +125,7 @@ func Generate(count, queries, known int, seed uint64) *Set {
 	return s
 }
 
-// of gives the set with the queries of some classes alone; none means all.
+// of returns the set with the queries of some classes alone; none means all.
 func (s *Set) of(classes ...string) *Set {
 	if len(classes) == 0 {
 		return s
@@ -316,7 +316,7 @@ func wholeWords(text string, from, to int) string {
 	return strings.TrimSpace(text[from:to])
 }
 
-// grade says how well an asset answers a query: 3 for everything that is asked
+// grade returns how well an asset answers a query: 3 for everything that is asked
 // for, down to 0 for less than a third of it. What is excluded or filtered out
 // answers nothing. To those who remember a prompt, other pictures of the very same
 // scene are as good as the one they look for.

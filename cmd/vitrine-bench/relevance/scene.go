@@ -18,7 +18,7 @@ func (s scene) has(c *concept) bool {
 	return false
 }
 
-// of gives the scene's concepts of a kind.
+// of returns the scene's concepts of a kind.
 func (s scene) of(kind string) (list []*concept) {
 	for _, c := range s {
 		if c.kind == kind {
@@ -72,10 +72,10 @@ func draw(r *rand.Rand, list []*concept) *concept {
 	return list[len(list)-1]
 }
 
-// pick gives one of several.
+// pick returns one of several.
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 
-// some gives n of a list, in an order that is drawn.
+// some returns n of a list, in an order that is drawn.
 func some[T any](r *rand.Rand, list []T, n int) []T {
 	out := make([]T, 0, n)
 	for _, i := range r.Perm(len(list))[:min(n, len(list))] {

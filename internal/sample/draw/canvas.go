@@ -24,7 +24,7 @@ func NewCanvas(w, h int) *Canvas {
 	return &Canvas{W: w, H: h, Pix: make([]float32, n)}
 }
 
-// Release gives the pixels back for the next canvas; c must not be used again.
+// Release hands the pixels back for the next canvas; c must not be used again.
 func (c *Canvas) Release() {
 	spare.Put(&c.Pix)
 	c.Pix = nil

@@ -11,7 +11,7 @@ import (
 	"vitrine/query"
 )
 
-// values gives what a document has in a field whose values are compared whole or
+// values returns what a document has in a field whose values are compared whole or
 // in part.
 func values(field string, d *mappings.Document) []string {
 	one := func(s string) []string {
