@@ -8,7 +8,7 @@ import (
 	"vitrine/mappings"
 )
 
-// Body is the whole request body of the lexical arm: hits, facets and highlights.
+// Body is the whole request body of the lexical retriever: hits, facets and highlights.
 // Vectors stay out of the hits.
 func (s *Search) Body() map[string]any {
 	q := s.Query
@@ -34,7 +34,7 @@ func (s *Search) Body() map[string]any {
 // MaxNeighbours is the most neighbours one vector search may ask for.
 const MaxNeighbours = 10000
 
-// KNN is the query of the vector arm: the k nearest neighbours of a vector among
+// KNN is the query of the vector retriever: the k nearest neighbours of a vector among
 // what KNNFilter lets through, in the field of an embedding configuration. The
 // error is a *library.Error for a vector that the index would refuse.
 func (s *Search) KNN(config string, vector []float32, k int) (map[string]any, error) {

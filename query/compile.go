@@ -73,7 +73,7 @@ type compiler struct {
 	showing bool             // compile for highlights: over the fields that are shown
 	words   int              // text leaves of the tree that may be negated or not
 	clauses int              // made so far, as the index counts them
-	preds   map[*Pred]clause // made so far: both arms have the same conditions
+	preds   map[*Pred]clause // made so far: both retrievers have the same conditions
 }
 
 // tree compiles what an asset must fulfil. The constant ALL gives nil. In the modes

@@ -100,7 +100,7 @@ type Sort struct {
 // Query and KNNFilter have the tenant filter outermost.
 type Search struct {
 	Query        map[string]any // what the words find; ranked by equal weights until Weigh
-	KNNFilter    map[string]any // the filter of a vector arm: the tree with its positive text taken as true
+	KNNFilter    map[string]any // the filter of a vector retriever: the tree with its positive text taken as true
 	tenantFilter map[string]any // what every hit fulfils, whatever the query says: tenant, trash, visibility, filters
 	Scored       bool           // false: nothing to score, the order is Sort
 	Ranked       bool           // the request asks for no order, so the best or else the newest comes first
@@ -112,7 +112,7 @@ type Search struct {
 	From, Size int
 
 	TextForEmbedding string            // positive words and phrases in order; empty: no meaning to search by
-	SimilarTo        library.AssetHash // of similar:, which asks for a vector arm by that asset's vector
+	SimilarTo        library.AssetHash // of similar:, which asks for a vector retriever by that asset's vector
 	MatchesNothing   bool              // the tree is FALSE; asking the index is needless
 	Warnings         []Warning         // of compiling, besides those of the Query
 

@@ -3,7 +3,7 @@ package query
 import "vitrine/library"
 
 // The searches below ask for a part of what a search finds, or for it joined
-// with hits of the vector arm. Each is a copy that shares its parts.
+// with hits of the vector retriever. Each is a copy that shares its parts.
 
 // Neighbours is the search for the k nearest neighbours of a vector instead of
 // for words; see KNN. Its hits have scores, and without a sort of the request
@@ -22,7 +22,7 @@ func (s *Search) Neighbours(config string, vector []float32, k int) (*Search, er
 }
 
 // Union is the search for what the words find together with the given hits of
-// the vector arm, in the order of Sort. It counts exactly what the pages of a
+// the vector retriever, in the order of Sort. It counts exactly what the pages of a
 // search by words and meaning hold.
 func (s *Search) Union(hashes []library.AssetHash) *Search {
 	out := *s

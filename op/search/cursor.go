@@ -13,24 +13,24 @@ import (
 	"vitrine/query/run"
 )
 
-// firstCursor begins a walk.
+// firstCursor returns the cursor of a first page.
 const firstCursor = "*"
 
-// maxCursor bounds what is decoded: a point, a head of two arms, sort values.
+// maxCursor bounds what is decoded: a PIT, the top hits of two retrievers, sort values.
 const maxCursor = 64 << 10
 
-// cursor is the place of a walk: everything that its next page needs to know, so
+// cursor is a place in a list of results: everything that its next page needs to know, so
 // that any process can answer it. It travels signed, base64url, and is opaque to
 // clients.
 type cursor struct {
-	Search   []byte          `json:"s"` // what the walk is a walk of
+	Search   []byte          `json:"s"` // of which search
 	PIT      string          `json:"p"`
 	Expires  int64           `json:"e"` // Unix seconds
 	Total    int64           `json:"t"`
 	Seen     int             `json:"n"` // hits that earlier pages showed
 	After    json.RawMessage `json:"a,omitempty"`
 	Weights  []float64       `json:"w,omitempty"` // of its terms, as they were at its beginning
-	Degraded bool            `json:"d,omitempty"` // the walk goes by words only
+	Degraded bool            `json:"d,omitempty"` // words only, for the meaning had failed
 	Hybrid   bool            `json:"f,omitempty"` // there is a head, even when it is empty
 
 	topK []library.AssetHash
@@ -104,7 +104,7 @@ func cursorError(code, message string) *library.Error {
 		Hint: `Send the next_cursor of the last answer as it came, or begin again with "*".`})
 }
 
-// searchID identifies what a walk goes through, for whom: the arguments that
+// searchID identifies what a cursor pages through, for whom: the arguments that
 // decide which assets come in which order.
 func searchID(actor library.Actor, in searchInput) ([]byte, error) {
 	in.PageInput, in.TenantID = PageInput{}, ""

@@ -10,7 +10,7 @@ import (
 	"vitrine/query/run"
 )
 
-// cursorPage answers one page of a walk, which reads from a point: whatever is written
+// cursorPage answers one page of a cursor, which reads from a PIT: whatever is written
 // meanwhile, it shows every asset that was there at its beginning exactly once.
 func (s *Service) cursorPage(ctx context.Context, actor library.Actor, in searchInput, compiled, near *query.Search, out *searchOutput) (run.Page, error) {
 	id, err := searchID(actor, in)
@@ -64,7 +64,7 @@ func (s *Service) cursorPage(ctx context.Context, actor library.Actor, in search
 	return page, s.nextCursor(ctx, actor, c, page, out)
 }
 
-// nextCursor writes the cursor of the page after this one, or gives the point back when
+// nextCursor writes the cursor of the page after this one, or closes the PIT when
 // there is none.
 func (s *Service) nextCursor(ctx context.Context, actor library.Actor, c cursor, page run.Page, out *searchOutput) error {
 	c.Seen += len(page.Hits)

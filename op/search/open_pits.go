@@ -10,13 +10,13 @@ import (
 	"vitrine/query/run"
 )
 
-// pitsPerTenant is how many walks a tenant may keep when the index keeps no more
-// points. It keeps 300 for everybody: without this, one tenant that begins walks
+// pitsPerTenant is how many cursors a tenant may keep open when the index keeps no more
+// PITs. It keeps 300 for everybody: without this, one tenant that opens cursors
 // and leaves them would keep all others from walking.
 const pitsPerTenant = 20
 
-// openPITs are those under way that this process has seen, by tenant and point, with
-// the moment at which their point is forgotten. The zero value is empty.
+// openPITs are those under way that this process has seen, by tenant and PIT, with
+// the moment at which the PIT expires. The zero value is empty.
 type openPITs struct {
 	mu       sync.Mutex
 	byTenant map[library.TenantID]map[string]time.Time
@@ -49,7 +49,7 @@ func (w *openPITs) remove(tenant library.TenantID, pit string) {
 	}
 }
 
-// evict takes the walk that rested longest from the tenant that has the most, if
+// evict takes the cursor that was idle longest from the tenant that has the most, if
 // that has more than its fair share.
 func (w *openPITs) evict(now time.Time) (pit string, ok bool) {
 	w.mu.Lock()
@@ -74,8 +74,8 @@ func (w *openPITs) evict(now time.Time) (pit string, ok bool) {
 	return pit, pit != ""
 }
 
-// openPIT opens a point for a walk. When the index keeps no more, the tenant that
-// has by far the most walks loses one.
+// openPIT opens a PIT for a cursor. When the index keeps no more, the tenant that
+// has by far the most cursors loses one.
 func (s *Service) openPIT(ctx context.Context, tenant library.TenantID) (string, error) {
 	for {
 		pit, err := s.Searcher.OpenPIT(ctx, tenant)

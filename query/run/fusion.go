@@ -11,7 +11,7 @@ import (
 	"vitrine/query"
 )
 
-// retrieverSize is how many hits each arm contributes to the head.
+// retrieverSize is how many hits each retriever contributes to the top.
 const retrieverSize = 200
 
 // fusion is the head of a search by words and meaning.
@@ -26,7 +26,7 @@ type fusion struct {
 	lexicalOnly  bool // the index has no answer for the meaning
 }
 
-// fuse asks both arms at once and joins what they say. An arm for the meaning
+// fuse asks both retrievers at once and joins what they find. A vector retriever
 // that fails is a search by words, not an error.
 func (s *Searcher) fuse(ctx context.Context, tenant library.TenantID, compiled *query.Search, opts SearchOptions) (fusion, error) {
 	near, err := compiled.Neighbours(opts.QueryVector.Config, opts.QueryVector.Vector, retrieverSize)
@@ -91,7 +91,7 @@ func (m *QueryVector) aboveMinSimilarity(near searchResponse) searchResponse {
 	return near
 }
 
-// fuseScores adds up what both arms say of each hit, and counts what the pages hold.
+// fuseScores adds up the scores of both retrievers for each hit, and counts what the pages hold.
 func fuseScores(compiled *query.Search, words, near searchResponse, m *QueryVector) fusion {
 	found := candidates{}
 	byWords, standing := words.shareOfBest()
@@ -118,7 +118,7 @@ func fuseScores(compiled *query.Search, words, near searchResponse, m *QueryVect
 	return out
 }
 
-// candidates are the hits of both arms.
+// candidates are the hits of both retrievers.
 type candidates map[library.AssetHash]*candidate
 
 type candidate struct {

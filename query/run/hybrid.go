@@ -19,16 +19,16 @@ type QueryVector struct {
 // search by words of what the index holds now.
 type SearchOptions struct {
 	QueryVector *QueryVector // words and meaning; nil: words only
-	PIT         string       // read from this point instead of now
+	PIT         string       // read from this point in time instead of now
 
-	// What an earlier page of the same walk found out.
+	// What an earlier page of the same cursor found out.
 	TopK      []library.AssetHash // its Page.TopK
 	After     json.RawMessage     // go on after the hit with these Sort values, instead of at From
 	SkipTotal bool                // the total is known: it is not counted again
 }
 
 // SearchWith runs a search by words, or by words and meaning. With a meaning, in order
-// of relevance, the answer begins with a head in which both arms are fused,
+// of relevance, the answer begins with a head in which both retrievers are fused,
 // followed by what else the words find; in any other order, and for facets, the
 // answer is what the words find joined with the nearest neighbours. Page.TopK has
 // the hits that a further page must know of.

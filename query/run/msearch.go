@@ -62,7 +62,7 @@ func (p *msearchItem) err(pit string) error {
 	return nil
 }
 
-// searchAt sends one search, to a point where one is given.
+// searchAt sends one search, to a PIT where one is given.
 func (s *Searcher) searchAt(ctx context.Context, tenant library.TenantID, pit string, body map[string]any) (searchResponse, error) {
 	var out searchResponse
 	path := s.Path(tenant)

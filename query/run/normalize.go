@@ -6,7 +6,7 @@ import (
 	"vitrine/query"
 )
 
-// The two arms score on scales that have nothing in common, so each is brought to
+// The two retrievers score on scales that have nothing in common, so each is brought to
 // one from 0 to 1 before they are added. docs/measurements/relevance.md tells how this was
 // chosen over adding reciprocal ranks, which forget how far apart hits are.
 
@@ -28,7 +28,7 @@ func vectorWeight(standing float64, sentence bool) float64 {
 // sentenceWeight is how much of a score the meaning of a sentence makes.
 const sentenceWeight = 0.65
 
-// shareOfBest returns the scores of the arm of words as shares of the best, without what
+// shareOfBest returns the scores of the lexical retriever as shares of the best, without what
 // whole names add, and the share of the tenth.
 func (a searchResponse) shareOfBest() (list []float64, standing float64) {
 	list = make([]float64, len(a.Hits))
@@ -54,7 +54,7 @@ func (a searchResponse) shareOfBest() (list []float64, standing float64) {
 	return list, sorted[len(sorted)-standoutRank]
 }
 
-// minMaxNormalized returns where the scores of the arm of the meaning lie between its lowest
+// minMaxNormalized returns where the scores of the vector retriever lie between its lowest
 // and its highest.
 func (a searchResponse) minMaxNormalized() []float64 {
 	list := make([]float64, len(a.Hits))

@@ -11,24 +11,24 @@ import (
 	"vitrine/library"
 )
 
-// PITKeepAlive is how long a point can be read from after it was last read from.
+// PITKeepAlive is how long a PIT can be read from after it was last read from.
 const PITKeepAlive = 3 * time.Minute
 
 // serverKeepAlive is PITKeepAlive as OpenSearch takes it, with time for a page on its way.
 const serverKeepAlive = "200s"
 
-// CodeTooManyCursors is the code of the error that the index keeps no more points
+// CodeTooManyCursors is the code of the error that the index keeps no more PITs
 // for anybody.
 const CodeTooManyCursors = "TOO_MANY_CURSORS"
 
-// CodeCursorExpired is the code of the error that a point is not there any more.
+// CodeCursorExpired is the code of the error that a PIT is not there any more.
 const CodeCursorExpired = "CURSOR_EXPIRED"
 
-// A point is a moment of the index that several requests read from, whatever is
+// A PIT (point in time) is a moment of the index that several requests read from, whatever is
 // written meanwhile. OpenSearch keeps it in memory, so it is given back when it is
 // not needed any more.
 
-// OpenPIT makes a point of what a tenant has now.
+// OpenPIT opens a PIT of what a tenant has now.
 func (s *Searcher) OpenPIT(ctx context.Context, tenant library.TenantID) (string, error) {
 	q := url.Values{"routing": {string(tenant)}, "keep_alive": {serverKeepAlive}, "allow_partial_pit_creation": {"false"}}
 	var out struct {
@@ -54,7 +54,7 @@ func (s *Searcher) ClosePIT(ctx context.Context, pit string) error {
 
 const pitMissing = "search_context_missing_exception"
 
-// CursorExpired is the error that the point of a walk is not there any more.
+// CursorExpired is the error that the PIT of a cursor is not there any more.
 func CursorExpired() error {
 	f := library.Invalid(library.FieldError{Field: "cursor", Code: "expired", Message: "It has expired: a cursor is valid for three minutes.",
 		Hint: `Start again with cursor "*".`})

@@ -21,15 +21,15 @@ type searchResponse struct {
 
 // responseHit is one hit of it.
 type responseHit struct {
-	Hash      library.AssetHash  // where an arm asks for nothing else
-	Source    *mappings.Document // as far as listFields go; nil in an arm
+	Hash      library.AssetHash  // where a retriever asks for nothing else
+	Source    *mappings.Document // as far as listFields go; nil from a retriever
 	Score     *float64
 	Highlight map[string][]string
 	Sort      json.RawMessage
 	Matched   []string
 }
 
-// score is the score of a hit of an arm. Where the arm sorts by it, it is the first
+// score is the score of a hit of a retriever. Where the retriever sorts by it, it is the first
 // value it was sorted by: as the score of the hit, OpenSearch would compute it
 // once more.
 func (f *responseHit) score() float64 {
@@ -117,7 +117,7 @@ func (f *responseHit) member(r *jsonscan.Reader, key string) (err error) {
 	return err
 }
 
-// readDocValues reads what an arm asks for: columns of one value each.
+// readDocValues reads what a retriever asks for: columns of one value each.
 func (f *responseHit) readDocValues(r *jsonscan.Reader) error {
 	return r.Object(func(key string) error {
 		if key != "asset_h" {

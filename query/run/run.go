@@ -38,7 +38,7 @@ type Hit struct {
 	Document   mappings.Document
 	Score      *float64             // nil where the order is not by score
 	Highlights map[string]Highlight // by field: title, description, prompt
-	Sort       json.RawMessage      // the values it was sorted by; a walk goes on after them
+	Sort       json.RawMessage      // the values it was sorted by; the next page begins after them
 }
 
 // listFields are what a list shows of a document; the rest stays in the index.
