@@ -36,8 +36,8 @@ func (b *breaker) allow(now time.Time) (wait time.Duration, ok bool) {
 	return 0, true
 }
 
-// settle takes the outcome of a call that was allowed.
-func (b *breaker) settle(now time.Time, good bool) {
+// record takes the outcome of a call that was allowed.
+func (b *breaker) record(now time.Time, good bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if good {

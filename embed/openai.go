@@ -131,7 +131,7 @@ func (p *provider) ask(ctx context.Context, texts []string) ([][]float32, error)
 			return nil, backoff.Permanent(p.unavailable(wait, errResting))
 		}
 		vectors, err := p.try(ctx, body, len(texts))
-		p.settle(ctx, hurried, err)
+		p.recordOutcome(ctx, hurried, err)
 		if err == nil {
 			return vectors, nil
 		}
@@ -139,20 +139,20 @@ func (p *provider) ask(ctx context.Context, texts []string) ([][]float32, error)
 	}, backoff.WithBackOff(pause), backoff.WithMaxTries(providerTries))
 }
 
-// settle records an outcome with the breakers. Of a caller who went away they learn nothing.
-func (p *provider) settle(ctx context.Context, hurried bool, err error) {
+// recordOutcome records an outcome with the breakers. Of a caller who went away they learn nothing.
+func (p *provider) recordOutcome(ctx context.Context, hurried bool, err error) {
 	var refusal *statusError
 	good := err == nil || errors.As(err, &refusal) && refusal.aboutContent()
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return
 	case hurried && ctx.Err() != nil:
-		p.hurry.settle(time.Now(), false)
+		p.hurry.record(time.Now(), false)
 		return
 	case hurried && good:
-		p.hurry.settle(time.Now(), true)
+		p.hurry.record(time.Now(), true)
 	}
-	p.rest.settle(time.Now(), good)
+	p.rest.record(time.Now(), good)
 }
 
 // again words a failure, and says whether and when the request may be repeated.

@@ -271,12 +271,12 @@ func TestARestGrowsAndLetsOneCallThrough(t *testing.T) {
 	var b breaker
 	now := time.Now()
 	for range breakAfter - 1 {
-		b.settle(now, false)
+		b.record(now, false)
 	}
 	if _, ok := b.allow(now); !ok {
 		t.Fatal("it rests too soon")
 	}
-	b.settle(now, false)
+	b.record(now, false)
 	for _, want := range []time.Duration{shortestRest, 2 * shortestRest, 4 * shortestRest} {
 		if wait, ok := b.allow(now); ok || wait != want {
 			t.Fatalf("wait %s, allowed %v; want %s", wait, ok, want)
@@ -288,15 +288,15 @@ func TestARestGrowsAndLetsOneCallThrough(t *testing.T) {
 		if _, ok := b.allow(now); ok {
 			t.Fatal("two calls may try at once")
 		}
-		b.settle(now, false)
+		b.record(now, false)
 	}
 	for range 20 {
-		b.settle(now, false)
+		b.record(now, false)
 	}
 	if wait, _ := b.allow(now); wait != longestRest {
 		t.Errorf("the longest rest is %s, want %s", wait, longestRest)
 	}
-	b.settle(now, true)
+	b.record(now, true)
 	if _, ok := b.allow(now); !ok {
 		t.Error("after a good answer it still rests")
 	}

@@ -46,7 +46,7 @@ func (r *run) walk(ctx context.Context, paths []string, out chan<- file) error {
 		}
 		err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 			if err != nil {
-				r.settle(file{path: path}, failed(cause(err).Error()))
+				r.record(file{path: path}, failed(cause(err).Error()))
 				return nil
 			}
 			if path != root && strings.HasPrefix(e.Name(), ".") {
@@ -78,31 +78,31 @@ func (r *run) visit(ctx context.Context, path, label string, out chan<- file) er
 	f := file{path: path, label: label}
 	switch {
 	case err != nil:
-		r.settle(f, failed(cause(err).Error()))
+		r.record(f, failed(cause(err).Error()))
 		return ctx.Err()
 	case info.IsDir():
-		r.settle(f, Outcome{Result: resultSkipped, Reason: "a link to a folder; name the folder itself to import it"})
+		r.record(f, Outcome{Result: resultSkipped, Reason: "a link to a folder; name the folder itself to import it"})
 		return ctx.Err()
 	case !info.Mode().IsRegular():
-		r.settle(f, Outcome{Result: resultSkipped, Reason: "not a regular file"})
+		r.record(f, Outcome{Result: resultSkipped, Reason: "not a regular file"})
 		return ctx.Err()
 	}
 	f.size, f.made = info.Size(), info.ModTime()
 	if f.mime, err = sniff(path); err != nil {
-		r.settle(f, failed(cause(err).Error()))
+		r.record(f, failed(cause(err).Error()))
 		return ctx.Err()
 	}
 	if f.size == 0 && mediaName(path) {
 		r.update(func(c *Counts) { c.Found++ })
-		r.settle(f, failed("the file is empty"))
+		r.record(f, failed("the file is empty"))
 		return ctx.Err()
 	}
 	if !isMedia(f.mime) {
 		if media := r.beside.mediaOf(path); media != "" {
-			r.settle(f, Outcome{Result: resultSidecar, Reason: "used as sidecar of " + media})
+			r.record(f, Outcome{Result: resultSidecar, Reason: "used as sidecar of " + media})
 			return ctx.Err()
 		}
-		r.settle(f, Outcome{Result: resultSkipped, Reason: "no media file (" + f.mime + ")"})
+		r.record(f, Outcome{Result: resultSkipped, Reason: "no media file (" + f.mime + ")"})
 		return ctx.Err()
 	}
 	f.sidecars = r.beside.sidecarsOf(path, f.mime)
@@ -153,7 +153,7 @@ func (r *run) hash(ctx context.Context, in <-chan file, out chan<- file) error {
 			return ctx.Err()
 		}
 		if err != nil {
-			r.settle(f, failed(cause(err).Error()))
+			r.record(f, failed(cause(err).Error()))
 			continue
 		}
 		select {

@@ -137,7 +137,7 @@ func (r *run) pipeline(ctx context.Context, paths []string) error {
 				if err := panics.Try(func() error { o = r.send(ctx, f); return nil }); err != nil {
 					o = failed(err.Error())
 				}
-				r.settle(f, o)
+				r.record(f, o)
 			}
 			return nil
 		})
@@ -155,8 +155,8 @@ func (r *run) update(change func(*Counts)) {
 	}
 }
 
-// settle records what became of a file.
-func (r *run) settle(f file, o Outcome) {
+// record notes what became of a file.
+func (r *run) record(f file, o Outcome) {
 	o.Path = f.path
 	r.update(func(c *Counts) {
 		switch o.Result {

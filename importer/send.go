@@ -61,7 +61,7 @@ func (r *run) askBatch(ctx context.Context, batch []file, out chan<- file) error
 			// The same bytes are on their way under another name. Nothing is sent
 			// twice, and nothing is lost should the other copy fail: a second run
 			// takes this one up.
-			r.settle(f, Outcome{Result: resultAlready, Asset: f.sha1, Reason: "same bytes as " + r.claimedBy(f)})
+			r.record(f, Outcome{Result: resultAlready, Asset: f.sha1, Reason: "same bytes as " + r.claimedBy(f)})
 		}
 	}
 	if len(first) == 0 {
@@ -75,11 +75,11 @@ func (r *run) askBatch(ctx context.Context, batch []file, out chan<- file) error
 		f.url, f.storagePath = tickets[i].SignedURL, tickets[i].StoragePath
 		switch {
 		case tickets[i].Stored && len(r.opts.Tags) == 0:
-			r.settle(f, Outcome{Result: resultAlready, Asset: f.sha1})
+			r.record(f, Outcome{Result: resultAlready, Asset: f.sha1})
 		case tickets[i].Stored:
-			r.settle(f, r.tagStored(ctx, f))
+			r.record(f, r.tagStored(ctx, f))
 		case r.opts.DryRun:
-			r.settle(f, Outcome{Result: resultWould, Asset: f.sha1, Bytes: f.size})
+			r.record(f, Outcome{Result: resultWould, Asset: f.sha1, Bytes: f.size})
 		default:
 			select {
 			case out <- f:

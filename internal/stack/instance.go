@@ -58,7 +58,7 @@ func open(ctx context.Context, cfg Config, progress io.Writer) (*instance, error
 	if err != nil {
 		return nil, err
 	}
-	if err := in.settle(); err != nil {
+	if err := in.prepare(); err != nil {
 		in.close()
 		return nil, err
 	}
@@ -77,21 +77,21 @@ func newInstance(cfg Config, progress io.Writer) (*instance, error) {
 
 func (in *instance) close() { in.lock.release() }
 
-func (in *instance) settle() (err error) {
+func (in *instance) prepare() (err error) {
 	if in.home, err = in.findHome(); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(in.cfg.Dir, "pids"), 0o755); err != nil {
 		return err
 	}
-	if err := in.settleCache(); err != nil {
+	if err := in.prepareCache(); err != nil {
 		return err
 	}
 	in.ports, err = readPorts(in.portsPath())
 	return err
 }
 
-func (in *instance) settleCache() (err error) {
+func (in *instance) prepareCache() (err error) {
 	if in.cfg.CacheDir, err = cacheDir(in.cfg.CacheDir, in.id); err != nil {
 		return err
 	}

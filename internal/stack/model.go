@@ -80,7 +80,7 @@ func openCache(cfg Config, progress io.Writer) (*instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return in, in.settleCache()
+	return in, in.prepareCache()
 }
 
 func modelDir(cache string) string { return filepath.Join(cache, "minilm-l6-v2-"+weightsSum[:8]) }

@@ -29,9 +29,9 @@ func (e *env) viaREST(ctx context.Context, q *question) (asked, error) {
 		if err != nil {
 			return answer{}, err
 		}
-		var told results
-		err = json.Unmarshal(raw, &told)
-		return told.answer(), err
+		var response results
+		err = json.Unmarshal(raw, &response)
+		return response.answer(), err
 	})
 }
 
@@ -97,7 +97,7 @@ type buckets struct {
 // direct asks OpenSearch what the service would ask it.
 func (e *env) direct(ctx context.Context, q *question) (asked, error) {
 	return timed(func() (answer, error) {
-		var told struct {
+		var response struct {
 			Hits struct {
 				Total struct {
 					Value int64 `json:"value"`
@@ -124,9 +124,9 @@ func (e *env) direct(ctx context.Context, q *question) (asked, error) {
 				Values  buckets `json:"values"` // of one beside the selections of others
 			} `json:"aggregations"`
 		}
-		err := e.index(ctx, http.MethodPost, e.Searcher.Path(e.tenant), q.dsl, &told)
-		a := answer{total: told.Hits.Total.Value, items: len(told.Hits.Hits)}
-		for _, f := range told.Aggregations {
+		err := e.index(ctx, http.MethodPost, e.Searcher.Path(e.tenant), q.dsl, &response)
+		a := answer{total: response.Hits.Total.Value, items: len(response.Hits.Hits)}
+		for _, f := range response.Aggregations {
 			a.items += len(f.Buckets) + len(f.Values.Buckets)
 		}
 		return a, err
@@ -144,8 +144,8 @@ func (e *env) viaMCP(ctx context.Context, q *question) (asked, error) {
 		return asked{}, err
 	}
 	return timed(func() (answer, error) {
-		told, err := callMCP[results](ctx, e, q.tool, message)
-		return told.answer(), err
+		response, err := callMCP[results](ctx, e, q.tool, message)
+		return response.answer(), err
 	})
 }
 
@@ -171,17 +171,17 @@ func callMCP[T any](ctx context.Context, e *env, tool string, message []byte) (r
 	if i := bytes.LastIndex(raw, []byte("data: ")); !bytes.HasPrefix(raw, []byte("{")) && i >= 0 {
 		raw = raw[i+len("data: "):] // a stream of events, of which the last is the result
 	}
-	var told struct {
+	var response struct {
 		Result struct {
 			Structured *T   `json:"structuredContent"`
 			IsError    bool `json:"isError"`
 		} `json:"result"`
 	}
-	if err := json.Unmarshal(raw, &told); err != nil {
+	if err := json.Unmarshal(raw, &response); err != nil {
 		return result, err
 	}
-	if told.Result.IsError || told.Result.Structured == nil {
+	if response.Result.IsError || response.Result.Structured == nil {
 		return result, fmt.Errorf("the tool %s answers %.300s", tool, raw)
 	}
-	return *told.Result.Structured, nil
+	return *response.Result.Structured, nil
 }

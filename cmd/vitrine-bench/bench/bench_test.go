@@ -48,7 +48,7 @@ func TestARunGivesFiveFiguresAndLeavesNothingBehind(t *testing.T) {
 	page := report.Markdown("vitrine-bench --quick", "# Old\n"+ownWords+"\nBecause.\n")
 	for _, c := range Criteria {
 		if !strings.Contains(table.String(), c.Title) || !strings.Contains(page, "## "+c.Title) || !strings.Contains(page, c.Meaning) {
-			t.Errorf("%s is not told of:\n%s\n%s", c.Key, table.String(), page)
+			t.Errorf("%s is not response of:\n%s\n%s", c.Key, table.String(), page)
 		}
 	}
 	if !strings.HasSuffix(page, ownWords+"\nBecause.\n") || strings.Contains(page, "# Old") {

@@ -78,7 +78,7 @@ func (e *env) commit(ctx context.Context, r *rand.Rand, hash string) (a arrival,
 // indexedSoFar counts the documents that OpenSearch has taken; asking for it does
 // not make a refresh happen, as asking for the document might.
 func (e *env) indexedSoFar(ctx context.Context) (int64, error) {
-	var told struct {
+	var response struct {
 		All struct {
 			Primaries struct {
 				Indexing struct {
@@ -87,6 +87,6 @@ func (e *env) indexedSoFar(ctx context.Context) (int64, error) {
 			} `json:"primaries"`
 		} `json:"_all"`
 	}
-	err := e.index(ctx, http.MethodGet, "/"+e.alias()+"/_stats/indexing?filter_path=_all.primaries.indexing.index_total", nil, &told)
-	return told.All.Primaries.Indexing.Total, err
+	err := e.index(ctx, http.MethodGet, "/"+e.alias()+"/_stats/indexing?filter_path=_all.primaries.indexing.index_total", nil, &response)
+	return response.All.Primaries.Indexing.Total, err
 }

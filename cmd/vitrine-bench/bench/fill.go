@@ -63,7 +63,7 @@ const mergeLimit = 2 * time.Minute
 func (e *env) merged(ctx context.Context) error {
 	quiet := 0
 	err := until(ctx, 500*time.Millisecond, mergeLimit, "the index has merged its parts", func() (bool, error) {
-		var told struct {
+		var response struct {
 			All struct {
 				Primaries struct {
 					Merges struct {
@@ -72,10 +72,10 @@ func (e *env) merged(ctx context.Context) error {
 				} `json:"primaries"`
 			} `json:"_all"`
 		}
-		if err := e.index(ctx, http.MethodGet, "/"+e.alias()+"/_stats/merge", nil, &told); err != nil {
+		if err := e.index(ctx, http.MethodGet, "/"+e.alias()+"/_stats/merge", nil, &response); err != nil {
 			return false, err
 		}
-		if quiet++; told.All.Primaries.Merges.Current > 0 {
+		if quiet++; response.All.Primaries.Merges.Current > 0 {
 			quiet = 0
 		}
 		return quiet > 1, nil

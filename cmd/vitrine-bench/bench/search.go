@@ -75,9 +75,9 @@ func (e *env) patiently(ctx context.Context, a arm, q *question) (got asked, err
 	return got, fmt.Errorf("%s, %q: %w", a.name, q.text, err)
 }
 
-// settle makes OpenSearch count facets anew, for whichever side asks next: an
+// clearFacetCache makes OpenSearch count facets anew, for whichever side asks next: an
 // answer that only the second and third side find in its cache compares nothing.
-func (e *env) settle(ctx context.Context, q *question) error {
+func (e *env) clearFacetCache(ctx context.Context, q *question) error {
 	if q.tool != "GetFacets" || q.class == cachedFacets {
 		return nil
 	}
@@ -139,21 +139,21 @@ func (e *env) details(ctx context.Context, side int, hash string) (time.Duration
 		return 0, err
 	}
 	began := time.Now()
-	var told map[string]any
+	var response map[string]any
 	if side == 0 {
 		raw, failed := e.callREST(ctx, http.MethodGet, "/api/v1/assets/"+hash, nil)
 		if err = failed; err == nil {
-			err = json.Unmarshal(raw, &told)
+			err = json.Unmarshal(raw, &response)
 		}
 	} else {
-		told, err = callMCP[map[string]any](ctx, e, "GetAssetDetails", message)
+		response, err = callMCP[map[string]any](ctx, e, "GetAssetDetails", message)
 	}
 	if err != nil {
 		return 0, err
 	}
 	took := time.Since(began)
-	if told["asset_h"] != hash {
-		return 0, fmt.Errorf("asked for the asset %s and got %v", hash, told["asset_h"])
+	if response["asset_h"] != hash {
+		return 0, fmt.Errorf("asked for the asset %s and got %v", hash, response["asset_h"])
 	}
 	return took, nil
 }

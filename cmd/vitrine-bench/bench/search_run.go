@@ -128,7 +128,7 @@ func (e *env) measureSearches(ctx context.Context, c *corpus, profile string) (a
 
 // indexSize returns the number of segments of the index and its size.
 func (e *env) indexSize(ctx context.Context) (segments, mb int, err error) {
-	var told struct {
+	var response struct {
 		All struct {
 			Primaries struct {
 				Segments struct {
@@ -140,13 +140,13 @@ func (e *env) indexSize(ctx context.Context) (segments, mb int, err error) {
 			} `json:"primaries"`
 		} `json:"_all"`
 	}
-	err = e.index(ctx, http.MethodGet, "/"+e.alias()+"/_stats/segments,store", nil, &told)
-	return told.All.Primaries.Segments.Count, int(told.All.Primaries.Store.Bytes >> 20), err
+	err = e.index(ctx, http.MethodGet, "/"+e.alias()+"/_stats/segments,store", nil, &response)
+	return response.All.Primaries.Segments.Count, int(response.All.Primaries.Store.Bytes >> 20), err
 }
 
 // memory reports what the servers have been given.
 func (e *env) memory(ctx context.Context) (string, error) {
-	var told struct {
+	var response struct {
 		Nodes map[string]struct {
 			JVM struct {
 				Memory struct {
@@ -155,11 +155,11 @@ func (e *env) memory(ctx context.Context) (string, error) {
 			} `json:"jvm"`
 		} `json:"nodes"`
 	}
-	if err := e.index(ctx, http.MethodGet, "/_nodes/jvm", nil, &told); err != nil {
+	if err := e.index(ctx, http.MethodGet, "/_nodes/jvm", nil, &response); err != nil {
 		return "", err
 	}
 	var heap int64
-	for _, n := range told.Nodes {
+	for _, n := range response.Nodes {
 		heap += n.JVM.Memory.Heap
 	}
 	conn, err := pgx.Connect(ctx, e.cfg.PostgresURL)

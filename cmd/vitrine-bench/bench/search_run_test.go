@@ -45,7 +45,7 @@ func TestARunOverSearchesGivesEveryFigure(t *testing.T) {
 	}
 	for _, c := range SearchCriteria {
 		if !strings.Contains(page, "## "+c.Title) || !strings.Contains(page, c.Meaning) || !strings.Contains(table.String(), c.Title) {
-			t.Errorf("%s is not told of:\n%s\n%s", c.Key, table.String(), page)
+			t.Errorf("%s is not response of:\n%s\n%s", c.Key, table.String(), page)
 		}
 	}
 	if !strings.HasSuffix(page, ownWords+"\nBecause.\n") || strings.Contains(page, "# Old") {

@@ -70,7 +70,7 @@ func (e *env) turns(ctx context.Context, r *rand.Rand, n rounds, list []question
 			}
 			var other *answer
 			for _, side := range r.Perm(len(arms)) {
-				if err := e.settle(ctx, q); err != nil {
+				if err := e.clearFacetCache(ctx, q); err != nil {
 					return nil, err
 				}
 				got, err := e.patiently(ctx, arms[side], q)
@@ -166,7 +166,7 @@ func (e *env) measureMeaning(ctx context.Context, r *rand.Rand, c *corpus) ([]Fi
 // atOnce asks OpenSearch for both arms in one request.
 func (e *env) atOnce(ctx context.Context, lines []byte) (asked, error) {
 	return timed(func() (a answer, err error) {
-		var told struct {
+		var response struct {
 			Responses []struct {
 				Hits struct {
 					Hits []struct {
@@ -176,8 +176,8 @@ func (e *env) atOnce(ctx context.Context, lines []byte) (asked, error) {
 				Error json.RawMessage `json:"error"`
 			} `json:"responses"`
 		}
-		err = e.index(ctx, http.MethodPost, "/_msearch", lines, &told)
-		for _, r := range told.Responses {
+		err = e.index(ctx, http.MethodPost, "/_msearch", lines, &response)
+		for _, r := range response.Responses {
 			if r.Error != nil {
 				err = fmt.Errorf("an arm is answered with %.200s", r.Error)
 			}
@@ -212,17 +212,17 @@ func (e *env) found(ctx context.Context, q *question) (hits []library.AssetHash,
 	if err != nil {
 		return nil, nil, err
 	}
-	var told struct {
+	var response struct {
 		Data []struct {
 			Hash library.AssetHash `json:"asset_h"`
 		} `json:"data"`
 		Degraded []string `json:"degraded"`
 	}
-	err = json.Unmarshal(raw, &told)
-	for _, d := range told.Data {
+	err = json.Unmarshal(raw, &response)
+	for _, d := range response.Data {
 		hits = append(hits, d.Hash)
 	}
-	return hits, told.Degraded, err
+	return hits, response.Degraded, err
 }
 
 // measureRival compares the service with PostgreSQL over the same rows.

@@ -47,13 +47,13 @@ func (e *env) setting(ctx context.Context) Setting {
 		_ = conn.QueryRow(ctx, "SHOW server_version").Scan(&s.PostgreSQL)
 		_ = conn.Close(ctx)
 	}
-	var told struct {
+	var response struct {
 		Version struct {
 			Number string `json:"number"`
 		} `json:"version"`
 	}
-	if e.index(ctx, http.MethodGet, "/", nil, &told) == nil {
-		s.OpenSearch = told.Version.Number
+	if e.index(ctx, http.MethodGet, "/", nil, &response) == nil {
+		s.OpenSearch = response.Version.Number
 	}
 	return s
 }

@@ -128,7 +128,7 @@ func (x *index) load(ctx context.Context, list []*asset, first int) error {
 		fmt.Fprintf(&b, `{"index":{"_id":%q,"routing":%q}}`+"\n%s\n", mappings.DocID(tenant, a.hash), mappings.Routing(tenant), raw)
 		x.numbers[a.hash] = first + i
 	}
-	var told struct {
+	var response struct {
 		Errors bool `json:"errors"`
 	}
 	var same bytes.Buffer
@@ -142,8 +142,8 @@ func (x *index) load(ctx context.Context, list []*asset, first int) error {
 	if err := opensearch.Call(ctx, x.client, http.MethodPost, "/"+x.plain()+"/_bulk", same.Bytes(), nil); err != nil {
 		return err
 	}
-	err := opensearch.Call(ctx, x.client, http.MethodPost, "/"+x.name+"/_bulk", b.Bytes(), &told)
-	if err == nil && told.Errors {
+	err := opensearch.Call(ctx, x.client, http.MethodPost, "/"+x.name+"/_bulk", b.Bytes(), &response)
+	if err == nil && response.Errors {
 		err = errors.New("the index refused documents of the judged set")
 	}
 	return err
@@ -175,11 +175,11 @@ func (x *index) product(e embed.Embedder, mode string) func(context.Context, []*
 	return func(ctx context.Context, queries []*Query) ([][]int, error) {
 		out := make([][]int, len(queries))
 		for i, q := range queries {
-			told, err := patiently(ctx, o, q.Text, mode, e != nil)
+			response, err := patiently(ctx, o, q.Text, mode, e != nil)
 			if err != nil {
 				return nil, fmt.Errorf("%q: %w", q.Text, err)
 			}
-			for _, h := range told.Data {
+			for _, h := range response.Data {
 				out[i] = append(out[i], x.numbers[h.Hash])
 			}
 		}
@@ -192,11 +192,11 @@ func (x *index) product(e embed.Embedder, mode string) func(context.Context, []*
 func (x *index) respell(ctx context.Context, queries []*Query, report *Report) error {
 	o := x.searchAssets(nil)
 	for _, q := range queries {
-		told, err := patiently(ctx, o, q.Text, "smart", false)
+		response, err := patiently(ctx, o, q.Text, "smart", false)
 		if err != nil {
 			return fmt.Errorf("%q: %w", q.Text, err)
 		}
-		report.repaired(q, told.DidYouMean != nil && (q.Intended == "" || told.DidYouMean.Query == q.Intended))
+		report.repaired(q, response.DidYouMean != nil && (q.Intended == "" || response.DidYouMean.Query == q.Intended))
 	}
 	return nil
 }
@@ -216,21 +216,21 @@ type answered struct {
 	Degraded []string `json:"degraded"`
 }
 
-func patiently(ctx context.Context, o op.Operation, text, mode string, meaning bool) (told answered, err error) {
+func patiently(ctx context.Context, o op.Operation, text, mode string, meaning bool) (response answered, err error) {
 	for range patience {
-		told = answered{}
-		if err = ask(ctx, o, text, mode, &told); err != nil || ctx.Err() != nil {
+		response = answered{}
+		if err = ask(ctx, o, text, mode, &response); err != nil || ctx.Err() != nil {
 			continue
 		}
-		if !meaning || !slices.Contains(told.Degraded, "semantic") {
-			return told, nil
+		if !meaning || !slices.Contains(response.Degraded, "semantic") {
+			return response, nil
 		}
 		err = errors.New("the search did without meaning")
 	}
-	return told, err
+	return response, err
 }
 
-func ask(ctx context.Context, o op.Operation, text, mode string, told *answered) error {
+func ask(ctx context.Context, o op.Operation, text, mode string, response *answered) error {
 	answer, err := o.Call(ctx, reader, map[string]any{"query": text, "search_mode": mode, "limit": depth})
 	if err != nil {
 		return err
@@ -239,7 +239,7 @@ func ask(ctx context.Context, o op.Operation, text, mode string, told *answered)
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(raw, told)
+	return json.Unmarshal(raw, response)
 }
 
 // textFields are the fields that people's words are looked for in.
@@ -294,7 +294,7 @@ func (x *index) raw(ctx context.Context, name string, queries []*Query, body fun
 		if err != nil {
 			return nil, err
 		}
-		var told struct {
+		var response struct {
 			Hits struct {
 				Hits []struct {
 					ID string `json:"_id"`
@@ -302,10 +302,10 @@ func (x *index) raw(ctx context.Context, name string, queries []*Query, body fun
 			} `json:"hits"`
 		}
 		whole := map[string]any{"query": ask, "size": depth, "_source": false, "sort": []any{"_score", map[string]any{"asset_h": "asc"}}}
-		if err := opensearch.Call(ctx, x.client, http.MethodPost, "/"+name+"/_search", whole, &told); err != nil {
+		if err := opensearch.Call(ctx, x.client, http.MethodPost, "/"+name+"/_search", whole, &response); err != nil {
 			return nil, fmt.Errorf("%q: %w", q.Words, err)
 		}
-		for _, h := range told.Hits.Hits {
+		for _, h := range response.Hits.Hits {
 			_, hash, _ := strings.Cut(h.ID, ":")
 			out[i] = append(out[i], x.numbers[library.AssetHash(hash)])
 		}
