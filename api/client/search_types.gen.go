@@ -197,6 +197,8 @@ type SearchPreviewReport struct {
 	Reason string `json:"reason,omitempty"`
 	// Reason code: NOT_FOUND, PREVIEW_TOO_LARGE, or DECODING_BUSY (temporary).
 	Code string `json:"code,omitempty"`
+	// Seconds after which to ask again, when the reason is temporary.
+	RetryAfter int `json:"retry_after,omitempty"`
 }
 
 // SearchFacetCounts is what GetFacetsOutput holds as facets. One entry per facet, in the requested

@@ -2,15 +2,19 @@ package e2e
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"vitrine/api/client"
 	"vitrine/media/preview/previewtest"
+	"vitrine/service/servicetest"
 )
 
 // TestPictures_FiftyRequestsAtOnceStayWithinTheMemoryPromised asks the real service for
@@ -48,20 +52,15 @@ func TestPictures_FiftyRequestsAtOnceStayWithinTheMemoryPromised(t *testing.T) {
 	}
 	var mu sync.Mutex
 	said := map[string]int{}
+	count := func(what string) {
+		mu.Lock()
+		defer mu.Unlock()
+		said[what]++
+	}
 	var all sync.WaitGroup
 	for i, hash := range hashes {
-		all.Go(func() {
-			detail, err := k.api.GetAssetDetails(t.Context(), client.GetAssetDetailsInput{AssetH: hash, IncludeImage: true})
-			mu.Lock()
-			defer mu.Unlock()
-			said[fmt.Sprintf("image %v %s %v", detail.PreviewImage.Included, detail.PreviewImage.Code, err)]++
-		})
-		all.Go(func() {
-			status := thumbnailStatus(t, k, hash, []string{"256", "512", "1024", "2048"}[i%4])
-			mu.Lock()
-			defer mu.Unlock()
-			said[fmt.Sprintf("thumbnail %d", status)]++
-		})
+		all.Go(func() { count("image " + k.inlineImage(t, hash)) })
+		all.Go(func() { count("thumbnail " + k.thumbnail(t, hash, []string{"256", "512", "1024", "2048"}[i%4])) })
 	}
 	all.Wait()
 	peak := p.memory("VmHWM")
@@ -69,28 +68,58 @@ func TestPictures_FiftyRequestsAtOnceStayWithinTheMemoryPromised(t *testing.T) {
 	if peak-idle > 256e6 {
 		t.Errorf("it took %d MB above %d MB", (peak-idle)/1e6, idle/1e6)
 	}
-	done := said["image true  <nil>"] + said["thumbnail 200"]
-	busy := said["image false DECODING_BUSY <nil>"] + said["thumbnail 503"]
-	if done < 10 || done+busy != 100 {
+	// How many are decoded in time is a matter of the machine; that nothing else is
+	// answered is not.
+	if said["image shown"]+said["thumbnail shown"]+said["image busy"]+said["thumbnail busy"] != 100 {
 		t.Errorf("the answers are neither pictures nor a clear word that too much is going on: %v", said)
+	}
+	for i := range kinds { // who asks again as it was told to gets its picture
+		servicetest.Eventually(t, 2*time.Minute, "a picture is shown after the rush", func() error {
+			if got := k.inlineImage(t, hashes[i]); got != "shown" {
+				return errors.New(got)
+			}
+			return nil
+		})
 	}
 }
 
-func thumbnailStatus(t *testing.T, k killed, hash, size string) int {
-	t.Helper()
+// inlineImage returns how the picture came that belongs to an asset's details: "shown",
+// "busy", or what was said instead.
+func (k killed) inlineImage(t *testing.T, hash string) string {
+	detail, err := k.api.GetAssetDetails(t.Context(), client.GetAssetDetailsInput{AssetH: hash, IncludeImage: true})
+	switch {
+	case err != nil:
+		return err.Error()
+	case detail.PreviewImage.Included:
+		return "shown"
+	case detail.PreviewImage.Code == "DECODING_BUSY" && detail.PreviewImage.RetryAfter > 0:
+		return "busy"
+	}
+	return fmt.Sprintf("%+v", detail.PreviewImage)
+}
+
+// thumbnail is inlineImage for a thumbnail of a size.
+func (k killed) thumbnail(t *testing.T, hash, size string) string {
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, k.api.Base+"/api/v1/assets/"+hash+"/thumbnail?size="+size, nil)
 	if err != nil {
-		t.Error(err)
-		return 0
+		return err.Error()
 	}
 	req.Header.Set("X-API-Key", k.api.Key)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		t.Error(err)
-		return 0
+		return err.Error()
 	}
-	_ = res.Body.Close()
-	return res.StatusCode
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	switch {
+	case err != nil:
+		return err.Error()
+	case res.StatusCode == http.StatusOK:
+		return "shown"
+	case res.StatusCode == http.StatusServiceUnavailable && strings.Contains(string(body), "DECODING_BUSY") && res.Header.Get("Retry-After") != "":
+		return "busy"
+	}
+	return res.Status + " " + string(body)
 }
 
 // memory reads a number of bytes out of the process's status.

@@ -86,16 +86,18 @@ func (m *Maker) kept(ctx context.Context, tenant library.TenantID, hash library.
 	if kept, err := m.blobs.GetDerived(ctx, tenant, hash, name); err == nil {
 		return kept, nil
 	}
-	return m.making.do(ctx, path.Join(string(tenant), string(hash), name), func(ctx context.Context) ([]byte, error) {
+	picture, err := m.making.do(ctx, path.Join(string(tenant), string(hash), name), func(ctx context.Context) ([]byte, error) {
 		picture, err := create(ctx)
 		if err != nil {
-			return nil, Error(err)
+			return nil, err
 		}
 		if err := m.blobs.PutDerived(ctx, tenant, hash, name, picture); err != nil {
 			slog.WarnContext(ctx, "a preview could not be stored", "asset", hash, "error", err)
 		}
 		return picture, nil
 	})
+	// Here and not only where it is made: the caller's own deadline may end first.
+	return picture, Error(err)
 }
 
 // make decodes the poster of an asset, or else its file.
@@ -114,8 +116,9 @@ func (m *Maker) make(ctx context.Context, tenant library.TenantID, hash library.
 	return Make(ctx, m.budget, file, file.Size(), edge)
 }
 
-// Error returns what a client is told of an error of Make. Library errors, and those of
-// a context that ended, pass unchanged.
+// Error returns what a client is told of an error of Make. Library errors pass
+// unchanged, and so does that of a context that its caller ended. A deadline that passed
+// means that too much was decoded before.
 func Error(err error) error {
 	var known *library.Error
 	var large *TooLargeError

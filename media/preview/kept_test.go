@@ -2,6 +2,7 @@ package preview
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -86,6 +87,40 @@ func TestMaker_APosterIsShrunkToTheSizeAskedForAndTravelsInline(t *testing.T) {
 		if inline, err := m.Inline(t.Context(), tenant, hash); err != nil || len(inline) > MaxInline {
 			t.Errorf("inline: %d bytes, %v", len(inline), err)
 		}
+	}
+}
+
+// A caller's deadline may pass while it waits for memory, or for a preview that somebody
+// else makes. It is told what the budget's own limit would have told it.
+func TestMaker_WhoseDeadlinePassesIsToldThatDecodingIsBusy(t *testing.T) {
+	m, _, hash := keeper(t, picture(1400, 1400, true), memory.Config{})
+	hold, held := make(chan struct{}), make(chan error, 1)
+	go func() {
+		held <- m.budget.Use(t.Context(), memory.DefaultShared, func() error { <-hold; return nil })
+	}()
+	for m.budget.Stats().Used == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	waits := make(chan error, 1)
+	go func() { _, err := m.Inline(t.Context(), tenant, hash); waits <- err }()
+	for m.budget.Stats().Waiting == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	for name, ask := range map[string]func() ([]byte, error){
+		"inline":  func() ([]byte, error) { return m.Inline(late, tenant, hash) }, // made for another caller right now
+		"picture": func() ([]byte, error) { return m.Picture(late, tenant, hash, 256) },
+	} {
+		_, err := ask()
+		var f *library.Error
+		if !errors.As(err, &f) || f.Kind != library.KindUnavailable || f.Code != library.CodeDecodingBusy || f.RetryAfter <= 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	close(hold)
+	if err := errors.Join(<-held, <-waits); err != nil {
+		t.Errorf("the one that waited without a deadline: %v", err)
 	}
 }
 

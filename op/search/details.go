@@ -127,12 +127,13 @@ type embeddingOutput struct {
 }
 
 type previewReport struct {
-	Included bool   `json:"included"`
-	MIMEType string `json:"mime_type,omitempty"`
-	Bytes    int    `json:"bytes,omitempty"`
-	URL      string `json:"url,omitempty" doc:"Preview URL, for clients that cannot show images in responses."`
-	Reason   string `json:"reason,omitempty" doc:"Why it was not included."`
-	Code     string `json:"code,omitempty" doc:"Reason code: NOT_FOUND, PREVIEW_TOO_LARGE, or DECODING_BUSY (temporary)."`
+	Included   bool   `json:"included"`
+	MIMEType   string `json:"mime_type,omitempty"`
+	Bytes      int    `json:"bytes,omitempty"`
+	URL        string `json:"url,omitempty" doc:"Preview URL, for clients that cannot show images in responses."`
+	Reason     string `json:"reason,omitempty" doc:"Why it was not included."`
+	Code       string `json:"code,omitempty" doc:"Reason code: NOT_FOUND, PREVIEW_TOO_LARGE, or DECODING_BUSY (temporary)."`
+	RetryAfter int    `json:"retry_after,omitempty" doc:"Seconds after which to ask again, when the reason is temporary."`
 }
 
 // maxGraph is the largest workflow graph that travels without being asked for, in bytes.

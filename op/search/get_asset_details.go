@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"vitrine/library"
-	"vitrine/media/preview"
 	"vitrine/op"
 	"vitrine/op/assets"
 )
@@ -71,8 +70,8 @@ func (s *Service) inlinePreview(ctx context.Context, actor library.Actor, a libr
 	defer cancel()
 	picture, err := s.Previews.Inline(ctx, a.Tenant, a.Hash)
 	if err != nil {
-		e := library.AsError(preview.Error(err))
-		return &previewReport{Reason: e.Detail, Code: e.Code}, nil
+		p := op.ProblemOf(err, "")
+		return &previewReport{Reason: p.Detail, Code: p.Code, RetryAfter: p.RetryAfter}, nil
 	}
 	return &previewReport{Included: true, MIMEType: "image/jpeg", Bytes: len(picture), URL: s.Links.For(actor).Thumbnail(a.Tenant, a.Hash)}, picture
 }
