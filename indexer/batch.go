@@ -42,6 +42,7 @@ type item struct {
 	stripped bool
 	dead     bool
 	reason   string // why it was stripped or is dead
+	newest   int64  // the version that the index has, where it is newer than this one
 	unbuilt  string // why the document could not be made, by a defect of ours; it is stripped to its names then
 }
 
@@ -166,6 +167,7 @@ func (b *batch) strip(it *item, reason string) {
 
 // worse takes over what another index said of the item, if that is worse.
 func (it *item) worse(other *item) {
+	it.newest = max(it.newest, other.newest)
 	if other.dead && !it.dead || other.stripped && !it.stripped && !it.dead {
 		it.dead, it.stripped, it.reason = other.dead, other.stripped, other.reason
 	}

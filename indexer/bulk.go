@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -74,6 +75,14 @@ func (v verdict) accepted() bool { return v.status >= 200 && v.status < 300 }
 
 // conflict means that the index has this version or a newer one.
 func (v verdict) conflict() bool { return v.status == http.StatusConflict }
+
+// current is the version that the index has, as a conflict names it, or 0.
+func (v verdict) current() int64 {
+	_, rest, _ := strings.Cut(v.reason, "current version [")
+	number, _, _ := strings.Cut(rest, "]")
+	n, _ := strconv.ParseInt(number, 10, 64) // 0 for what is no number
+	return n
+}
 
 // busy means that the same document may be accepted later, whatever it holds:
 // overload, a shard that is not there, a block such as the one of a full disk, or an

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,6 +28,7 @@ type bus struct {
 	transport *kafka.Transport
 	dialer    *kafka.Dialer
 	client    *kafka.Client
+	newTopic  atomic.Bool // the topic of changes was made here: whatever an older one held is lost
 }
 
 // dialFunc opens a connection; tests cut it.
@@ -64,6 +67,9 @@ func (b *bus) ensureTopics(ctx context.Context, partitions map[string]int) error
 		if err != nil && !errors.Is(err, kafka.TopicAlreadyExists) {
 			return fmt.Errorf("creating the topic %s: %w", topic, err)
 		}
+		if err == nil && strings.HasSuffix(topic, changesTopic) {
+			b.newTopic.Store(true)
+		}
 	}
 	for topic := range partitions {
 		if err := b.awaitLeaders(ctx, topic); err != nil {
@@ -71,6 +77,15 @@ func (b *bus) ensureTopics(ctx context.Context, partitions map[string]int) error
 		}
 	}
 	return nil
+}
+
+// clusterID names the Kafka cluster. One whose data was lost has another name.
+func (b *bus) clusterID(ctx context.Context) (string, error) {
+	res, err := b.client.Metadata(ctx, &kafka.MetadataRequest{})
+	if err != nil {
+		return "", err
+	}
+	return res.ClusterID, nil
 }
 
 func (b *bus) awaitLeaders(ctx context.Context, topic string) error {

@@ -54,6 +54,7 @@ type Config struct {
 	Log *slog.Logger
 
 	dial        dialFunc // tests cut Kafka here
+	eventsOnly  bool     // tests that must see events arrive: the whole index is never compared
 	comparePage int      // assets that are compared at once; 0 means 2,000
 	sweepEvery  time.Duration
 	moveEvery   time.Duration
@@ -106,4 +107,6 @@ func (c Config) deadTopic() string    { return c.Prefix + "assets.dead" }
 func (c Config) group() string        { return c.Prefix + c.Group }
 
 // ChangesTopic names the topic that every change of an asset is announced on.
-func ChangesTopic(prefix string) string { return prefix + "assets.changed" }
+func ChangesTopic(prefix string) string { return prefix + changesTopic }
+
+const changesTopic = "assets.changed"

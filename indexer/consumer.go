@@ -53,6 +53,9 @@ func (c *consumer) measure(list []progress) {
 	c.x.metrics.setLag(list)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
+	if err := c.x.noteStream(ctx, list); err != nil {
+		c.x.log.Warn("what Kafka holds could not be noted", "error", err)
+	}
 	if missing, stripped, err := c.x.store.CountIndexFailures(ctx); err == nil {
 		c.x.metrics.failures.WithLabelValues("missing").Set(float64(missing))
 		c.x.metrics.failures.WithLabelValues("stripped").Set(float64(stripped))
@@ -225,7 +228,9 @@ func (c *consumer) write(ctx context.Context) error {
 		case b := <-c.ready:
 			c.started.Go(func() {
 				defer close(b.done)
-				b.err = c.x.settle(ctx, b)
+				if b.err = c.x.settle(ctx, b); b.err == nil {
+					b.err = c.x.noteAhead(ctx, b)
+				}
 			})
 			select {
 			case c.settling <- b:

@@ -47,7 +47,7 @@ func newEnv(t testing.TB) *env {
 	url := storetest.Database(t, "vitrine")
 	brokers, prefix := testenv.Kafka(t)
 	searchURL, _ := testenv.OpenSearch(t)
-	return newEnvAt(t, url, searchURL, Config{Prefix: prefix, Brokers: brokers, Partitions: 3, Log: slog.New(slog.NewTextHandler(testLog{t}, nil))})
+	return newEnvAt(t, url, searchURL, Config{Prefix: prefix, Brokers: brokers, Partitions: 3, eventsOnly: true, Log: slog.New(slog.NewTextHandler(testLog{t}, nil))})
 }
 
 func newEnvAt(t testing.TB, url, searchURL string, cfg Config) *env {

@@ -24,7 +24,8 @@ func Follow(ctx context.Context, cfg Config, group string, workers int, handle f
 	log := cfg.Log.With("service", group)
 	for ctx.Err() == nil {
 		err := persist(ctx, func(ctx context.Context) error {
-			if err := b.ensureTopics(ctx, cfg.topics()); err != nil {
+			// Relay and indexer make it, and note that what an older one held is lost.
+			if _, err := b.partitions(ctx, cfg.changesTopic()); err != nil {
 				return err
 			}
 			return follow(ctx, b, cfg, cfg.Prefix+group, workers, handle)

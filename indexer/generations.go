@@ -133,7 +133,12 @@ func (x *Indexer) takeOver(ctx context.Context, old, name string, i surveyed) er
 		embedding = i.vectors[0]
 	}
 	x.log.Warn("searches read an index that the database does not know as the live one; taking it over", "index", name)
-	if err := errors.Join(x.fit(ctx, name, i), x.declare(ctx, name, mappings.Meta{Incomplete: true})); err != nil {
+	meta := i.meta
+	meta.Incomplete = true
+	if meta.Epoch == "" {
+		meta.Epoch = "unknown" // no epoch of the database is called so
+	}
+	if err := errors.Join(x.fit(ctx, name, i), x.declare(ctx, name, meta)); err != nil {
 		return err
 	}
 	return x.store.ReplaceLive(ctx, x.scope, old, name, embedding)
@@ -145,7 +150,11 @@ func (x *Indexer) replace(ctx context.Context, old, name string, generations []s
 	if err != nil {
 		return err
 	}
-	if err := x.createIndex(ctx, name, mappings.Meta{Incomplete: len(tenants) > 0}); err != nil {
+	epoch, err := x.store.Epoch(ctx)
+	if err != nil {
+		return err
+	}
+	if err := x.createIndex(ctx, name, mappings.Meta{Incomplete: len(tenants) > 0, Epoch: epoch.ID, WAL: epoch.WAL}); err != nil {
 		return err
 	}
 	if len(tenants) > 0 { // no searcher may take it for the one that was there

@@ -142,6 +142,7 @@ func TestGuard_PutsTheIndexRightWhileTheIndexerRuns(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			e := newEnv(t)
+			e.cfg.eventsOnly = false
 			x := e.indexer()
 			e.run(e.relay(), x)
 			var hashes []library.AssetHash
@@ -196,6 +197,7 @@ func (e *env) searchable(x *Indexer, hashes ...library.AssetHash) string {
 func TestGuard_LeavesAClosedIndexAlone(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
+	e.cfg.eventsOnly = false
 	x := e.indexer()
 	e.run(e.relay(), x)
 	a := e.add(newAsset("a"))
@@ -225,6 +227,7 @@ func TestGuard_LeavesAClosedIndexAlone(t *testing.T) {
 func TestGuard_RefusesANameThatBelongsToSomebodyElse(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
+	e.cfg.eventsOnly = false
 	e.ask(http.MethodPut, "/"+e.alias(), []byte(anything))
 	e.ask(http.MethodPut, "/"+e.alias()+"/_doc/1?refresh=true", []byte(`{"title":"foreign"}`))
 	if _, err := e.indexer().EnsureIndex(e.ctx); err == nil || !strings.Contains(err.Error(), "VITRINE_PREFIX") {
@@ -239,6 +242,7 @@ func TestGuard_RefusesANameThatBelongsToSomebodyElse(t *testing.T) {
 func TestReconcile_MakesAnIndexThatIsGone(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
+	e.cfg.eventsOnly = false
 	x := e.indexer()
 	if _, err := x.EnsureIndex(e.ctx); err != nil {
 		t.Fatal(err)

@@ -131,7 +131,7 @@ func (x *Indexer) announce(ctx context.Context, owners []library.TenantID) (alre
 	if slices.Equal(v.indices[live].meta.Own, owners) {
 		return true, nil
 	}
-	return false, x.of("").declare(ctx, live, mappings.Meta{Incomplete: v.indices[live].meta.Incomplete})
+	return false, x.of("").declare(ctx, live, v.indices[live].meta)
 }
 
 // evict deletes a tenant's documents from the shared index.

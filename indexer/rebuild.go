@@ -198,8 +198,10 @@ type changeover struct {
 	progress func(Progress)
 
 	live, next string
-	resumed    bool // the index has documents already
-	fresh      bool // it must have the vectors that are configured now
+	resumed    bool          // the index has documents already
+	fresh      bool          // it must have the vectors that are configured now
+	meta       mappings.Meta // what it says of itself once it is complete
+	wanted     store.Wanted  // what was asked for when it was begun
 
 	mu sync.Mutex // one progress report at a time
 }
@@ -214,14 +216,23 @@ func (c *changeover) begin(ctx context.Context, choose func([]store.Generation, 
 	if err != nil {
 		return err
 	}
+	epoch, err := c.x.store.Epoch(ctx)
+	if err != nil {
+		return err
+	}
+	c.meta = mappings.Meta{Epoch: epoch.ID, WAL: epoch.WAL}
+	if c.wanted, err = c.x.store.WantedComparison(ctx); err != nil {
+		return err
+	}
 	present := v.aliased()
 	for _, g := range generations {
 		switch g.State {
 		case store.GenerationLive:
 			c.live = g.Name
 		case store.GenerationBuilding:
-			if c.fresh && g.Embedding != c.x.vectors.configuration() && !present[g.Name] {
-				if err := c.x.discard(ctx, g.Name); err != nil { // begun under other settings
+			otherVectors := c.fresh && g.Embedding != c.x.vectors.configuration()
+			if (otherVectors || v.indices[g.Name].isBefore(epoch)) && !present[g.Name] {
+				if err := c.x.discard(ctx, g.Name); err != nil { // begun under other settings, or of what never happened
 					return err
 				}
 				continue
@@ -234,8 +245,15 @@ func (c *changeover) begin(ctx context.Context, choose func([]store.Generation, 
 			return err
 		}
 		_, c.resumed = present[c.next]
+		if v.indices[c.next].isBefore(epoch) {
+			return library.NewError(library.KindConflict, library.CodeConflict, "The earlier index is of a time before the database was restored. Rebuild instead.")
+		}
+	} else if i := v.indices[c.next]; i.isBefore(epoch) {
+		c.meta = i.meta // it is searched already; once it is the live one, another takes its place
 	}
-	if err := c.x.createIndex(ctx, c.next, mappings.Meta{Incomplete: true}); err != nil {
+	begun := c.meta
+	begun.Incomplete = true
+	if err := c.x.createIndex(ctx, c.next, begun); err != nil {
 		return err
 	}
 	return c.x.store.SetGeneration(ctx, c.x.scope, c.next, store.GenerationBuilding, c.x.vectors.configuration())
@@ -303,7 +321,11 @@ func (c *changeover) swap(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.x.declare(ctx, c.next, mappings.Meta{}); err != nil {
+	// Events may have been lost that would have come to this index too.
+	if c.meta.Incomplete, err = c.x.wantedSince(ctx, c.wanted); err != nil {
+		return err
+	}
+	if err := c.x.declare(ctx, c.next, c.meta); err != nil {
 		return err
 	}
 	if err := c.x.pointAlias(ctx, c.next, generations, v); err != nil {

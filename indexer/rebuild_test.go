@@ -208,6 +208,7 @@ func TestOnlyOneRebuildRuns(t *testing.T) {
 func TestADeletedIndexIsMadeAnewAndFilled(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
+	e.cfg.eventsOnly = false
 	x := e.indexer()
 	stop := e.run(e.relay(), x)
 	a := e.add(newAsset("a"))

@@ -67,9 +67,18 @@ func (x *Indexer) reconcileScope(ctx context.Context, progress func(done, total 
 	if err := x.Complete(ctx, func(p Progress) { progress(p.Done, p.Total) }); err != nil {
 		return Reconciled{}, lost(err, ensured.Index)
 	}
-	report, err := x.reconcile(ctx, ensured.Index, progress)
+	live, err := x.liveIndex(ctx) // Complete may have put another one there
+	if err != nil {
+		return Reconciled{}, err
+	}
+	report, err := x.reconcile(ctx, live, progress)
 	report.PutRight = ensured.Was
-	return report, lost(err, ensured.Index)
+	if err == nil && report.Ahead > 0 {
+		if err = x.setBack(ctx); err == nil {
+			err = x.Complete(ctx, func(p Progress) { progress(p.Done, p.Total) })
+		}
+	}
+	return report, lost(err, live)
 }
 
 // lost words the error of a request that found no index.

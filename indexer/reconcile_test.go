@@ -69,8 +69,8 @@ func TestReconcileRepairsEveryKindOfDifference(t *testing.T) {
 	// Ahead: the library was set back, as by restoring a backup.
 	e.exec(`UPDATE assets SET doc_version = 1, title = 'restored' WHERE tenant_id = $1 AND asset_h = $2`, string(e.actor.Tenant), string(h[6]))
 
-	var last [2]int64
-	got, err := x.Reconcile(e.ctx, func(done, total int64) { last = [2]int64{done, total} })
+	told := map[[2]int64]bool{}
+	got, err := x.Reconcile(e.ctx, func(done, total int64) { told[[2]int64{done, total}] = true })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,8 +78,8 @@ func TestReconcileRepairsEveryKindOfDifference(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Reconciled{}, "Checksum", "Took")); diff != "" {
 		t.Errorf("first pass (-want +got):\n%s", diff)
 	}
-	if last != [2]int64{10, 10} {
-		t.Errorf("the last progress was %v", last)
+	if !told[[2]int64{10, 10}] {
+		t.Errorf("the progress was %v", told)
 	}
 	again, err := x.Reconcile(e.ctx, nil)
 	if err != nil || again.Count != 9 || again.Missing+again.Stale+again.Ghosts+again.Ahead != 0 || again.Checksum != got.Checksum {

@@ -155,6 +155,9 @@ func (r *Relay) measure(ctx context.Context) {
 			r.metrics.outboxRows.Set(float64(rows))
 			r.metrics.outboxAge.Set(oldest.Seconds())
 		}
+		if err := noteNewTopic(ctx, r.store, r.bus); err != nil && ctx.Err() == nil {
+			r.log.Warn("that the topic was made anew could not be noted", "error", err)
+		}
 		if sleep(ctx, 2*pollEvery) != nil {
 			return
 		}

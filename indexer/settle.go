@@ -157,6 +157,7 @@ func (d *delivery) judge(items []*item, verdicts []verdict) (left []*item, err e
 			m.documents.WithLabelValues(outcomeOf(it)).Inc()
 		case v.conflict():
 			good++
+			it.newest = max(it.newest, v.current())
 			m.documents.WithLabelValues(outcomeConflict).Inc()
 		case v.kind == opensearch.TypeIndexNotFound:
 			return nil, errIndexGone

@@ -33,6 +33,9 @@ type surveyed struct {
 	readOnly bool // a block keeps it from being written
 }
 
+// isBefore reports whether the index was made in an earlier epoch of the database.
+func (i surveyed) isBefore(e store.Epoch) bool { return i.meta.Epoch != "" && i.meta.Epoch != e.ID }
+
 // holder is how the alias points at an index.
 type holder struct {
 	plain bool // without a filter or a routing

@@ -53,7 +53,9 @@ func (w *watchdog) look(ctx context.Context) error {
 	list, err := w.bus.progress(short, w.topic, w.group)
 	if err != nil {
 		// Kafka may be away, or the topic deleted; only the second can be mended here.
-		_ = w.bus.ensureTopics(short, w.cfg.topics())
+		if w.looked != nil {
+			_ = w.bus.ensureTopics(short, w.cfg.topics())
+		}
 		return nil
 	}
 	if w.looked != nil {

@@ -21,6 +21,12 @@ type Meta struct {
 	// Own, of the index that tenants share: those whose assets are to be searched in an
 	// index of their own instead.
 	Own []library.TenantID `json:"own,omitempty"`
+	// Epoch is the epoch of the database that the index was made in; "" when it does
+	// not say.
+	Epoch string `json:"epoch,omitempty"`
+	// WAL is how far the database server had written when the index said so: a server
+	// that has written less was set back.
+	WAL int64 `json:"wal,omitempty"`
 }
 
 // MetaFresh is how long a searcher believes what it last read of the index behind

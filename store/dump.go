@@ -21,6 +21,7 @@ var notDumped = map[string]string{
 	"restores":          "it tells what this database was restored from",
 	"blob_store":        "it names the folder of files that was there; a restored library takes the one that it was restored into",
 	"index_generations": "they name indexes of the OpenSearch that was there; after a restore a new index is made",
+	"index_state":       "it tells where this database lives and what its indexer has seen",
 }
 
 // Dump is one consistent view of the whole library, open for reading. Writers are

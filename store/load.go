@@ -224,6 +224,10 @@ func (l *Load) Finish(ctx context.Context, backupID string, at time.Time) (migra
 	if migrations, err = Migrate(ctx, l.cfg); err != nil {
 		return migrations, err
 	}
+	_, err = l.conn.Exec(ctx, `UPDATE index_state SET epoch = gen_random_uuid(), epoch_began = now(), epoch_reason = 'a backup was restored'`)
+	if err != nil {
+		return migrations, unavailable(err)
+	}
 	_, err = l.conn.Exec(ctx, `INSERT INTO restores (backup_id, backup_at) VALUES ($1, $2)`, backupID, at)
 	if err == nil {
 		_, err = l.conn.Exec(ctx, `ANALYZE`)

@@ -1,0 +1,72 @@
+package indexer
+
+import (
+	"context"
+	"fmt"
+
+	"vitrine/store"
+)
+
+// Kafka is the only one that knows of a change between its publishing and its
+// document. When Kafka loses events, the assets they were about stay as they are in
+// the index until something else happens to them. So what is seen of the topic is
+// remembered in the database, and where less is there than was, the whole index is
+// compared.
+
+// noteStream remembers what is seen of the topic, and wants a comparison where events
+// were lost.
+func (x *Indexer) noteStream(ctx context.Context, list []progress) error {
+	cluster, err := x.bus.clusterID(ctx)
+	if err != nil {
+		return err
+	}
+	now := store.Stream{Cluster: cluster, Partitions: make(map[int]store.Partition, len(list))}
+	for _, p := range list {
+		now.Partitions[p.partition] = store.Partition{First: p.first, End: p.end, Committed: p.committed}
+	}
+	if err := x.store.NoteStream(ctx, now, func(before *store.Stream) string { return lostEvents(before, now) }); err != nil {
+		return err
+	}
+	return noteNewTopic(ctx, x.store, x.bus)
+}
+
+// lostEvents says how events were lost between two looks at the topic, or returns "".
+// Without an earlier look nothing is known to be lost.
+func lostEvents(before *store.Stream, now store.Stream) string {
+	if before == nil {
+		return ""
+	}
+	if before.Cluster != now.Cluster {
+		return "Kafka is another cluster than before"
+	}
+	for n, was := range before.Partitions {
+		is, there := now.Partitions[n]
+		switch {
+		case !there:
+			return fmt.Sprintf("partition %d of the topic of changes is gone", n)
+		case is.End < was.End:
+			return fmt.Sprintf("partition %d of the topic of changes ends at %d and ended at %d before", n, is.End, was.End)
+		case is.Committed < 0 && was.Committed >= 0:
+			return fmt.Sprintf("Kafka has forgotten how far partition %d of the topic of changes was indexed", n)
+		case is.First > was.First && is.First > max(is.Committed, 0):
+			return fmt.Sprintf("Kafka has deleted events of partition %d of the topic of changes that were not indexed", n)
+		}
+	}
+	return ""
+}
+
+// noteNewTopic wants a comparison where this process has made the topic of changes
+// although the library has assets: their events were in another one.
+func noteNewTopic(ctx context.Context, st *store.Store, b *bus) error {
+	if !b.newTopic.Load() {
+		return nil
+	}
+	tenants, err := st.CountAssets(ctx)
+	if err == nil && len(tenants) > 0 {
+		err = st.WantComparison(ctx, "Kafka had no topic of changes")
+	}
+	if err == nil {
+		b.newTopic.Store(false)
+	}
+	return err
+}
