@@ -25,7 +25,7 @@ func (x *Indexer) noteAhead(ctx context.Context, b *batch) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	return persist(ctx, func(ctx context.Context) error {
+	return retryUntilDone(ctx, func(ctx context.Context) error {
 		rows, _, err := x.store.Documents(ctx, keys)
 		if err != nil {
 			return err
@@ -50,7 +50,7 @@ func (x *Indexer) setBack(ctx context.Context) error {
 	}
 	known := false
 	err = x.each(ctx, func(x *Indexer) error {
-		generations, v, err := x.look(ctx)
+		generations, v, err := x.surveyIndices(ctx)
 		known = known || v.indices[nameOf(generations, store.GenerationLive)].isBefore(e)
 		return err
 	})
@@ -61,6 +61,6 @@ func (x *Indexer) setBack(ctx context.Context) error {
 	if err := x.store.BeginEpoch(ctx, e.ID, "the index had newer documents than the database had assets"); err != nil {
 		return err
 	}
-	x.guard.call()
+	x.guard.trigger()
 	return nil
 }

@@ -17,7 +17,7 @@ func (x *Indexer) pointAlias(ctx context.Context, to string, generations []store
 	type action map[string]map[string]any
 	var actions []action
 	if v.taken {
-		if err := x.displace(ctx, generations); err != nil {
+		if err := x.moveAside(ctx, generations); err != nil {
 			return err
 		}
 		actions = append(actions, action{"remove_index": {"index": x.names.Alias()}})
@@ -34,10 +34,10 @@ func (x *Indexer) pointAlias(ctx context.Context, to string, generations []store
 	return nil
 }
 
-// displace keeps, under another name, the documents of an index that somebody made
+// moveAside keeps, under another name, the documents of an index that somebody made
 // under the name of the alias: it has to go for searches to work, and it is not ours
 // to delete. Where this deployment never had that name, it belongs to somebody else.
-func (x *Indexer) displace(ctx context.Context, generations []store.Generation) error {
+func (x *Indexer) moveAside(ctx context.Context, generations []store.Generation) error {
 	taken := x.names.Alias()
 	if len(generations) == 0 {
 		return library.NewError(library.KindConflict, library.CodeConflict,
@@ -60,6 +60,6 @@ func (x *Indexer) displace(ctx context.Context, generations []store.Generation) 
 	if err != nil {
 		return fmt.Errorf("setting aside the index %s: %w", taken, err)
 	}
-	x.log.Error("an index had the name of the alias; its documents are kept under another name, delete it when nobody needs them", "index", taken, "kept", aside, "documents", found.Count)
+	x.log.Error("an index had the name of the alias; its documents were moved to another index, which can be deleted when nobody needs it", "index", taken, "kept", aside, "documents", found.Count)
 	return nil
 }

@@ -93,14 +93,14 @@ func (f *backfill) documents(ctx context.Context, keys []store.AssetKey) (*batch
 	}
 	b := newBatch(rows, nil, []string{f.index})
 	if f.embed {
-		f.x.vectors.prepare(ctx, f.index, b)
+		f.x.vectors.embedForIndex(ctx, f.index, b)
 	}
 	return b, nil
 }
 
 func (f *backfill) writeAll(ctx context.Context, batches <-chan *batch, total int64, done *atomic.Int64) error {
 	for b := range batches {
-		if err := f.x.settler.settle(ctx, b); err != nil {
+		if err := f.x.writer.writeBatch(ctx, b); err != nil {
 			return err
 		}
 		b.release()

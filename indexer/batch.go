@@ -19,10 +19,10 @@ type batch struct {
 	messages []message // where the documents came from, to commit; may be empty
 	items    []item
 	targets  []string                                         // the indices to write, one after the other
-	takes    func(index string, tenant library.TenantID) bool // which of them an item goes to; nil: all
+	accepts  func(index string, tenant library.TenantID) bool // which of them an item goes to; nil: all
 
-	arena    []byte                                   // all action and document lines, one after the other; see release
-	lent     bool                                     // a failed request may still be reading the arena
+	buffer   []byte                                   // all action and document lines, one after the other; see release
+	inUse    bool                                     // a failed request may still be reading the arena
 	vectors  map[store.TextHash]store.EmbeddingVector // of its texts, of the present embedder
 	complete bool                                     // vectors holds all of them
 
@@ -32,49 +32,49 @@ type batch struct {
 
 // item is one document on its way into the index.
 type item struct {
-	row      *store.DocumentRow
-	version  int64
-	rewrite  bool      // write although the index may have this version
-	at       time.Time // of the oldest event behind it; zero when there was none
-	line     span      // action and document in the arena
-	text     string    // what its vector is made of; empty without any
-	tomb     bool
-	stripped bool
-	dead     bool
-	reason   string // why it was stripped or is dead
-	newest   int64  // the version that the index has, where it is newer than this one
-	unbuilt  string // why the document could not be made, by a defect of ours; it is stripped to its names then
+	row          *store.DocumentRow
+	version      int64
+	rewrite      bool      // write although the index may have this version
+	at           time.Time // of the oldest event behind it; zero when there was none
+	line         span      // action and document in the arena
+	text         string    // what its vector is made of; empty without any
+	tombstone    bool
+	partial      bool
+	deadLettered bool
+	reason       string // why it is partial or dead-lettered
+	newest       int64  // the version that the index has, where it is newer than this one
+	buildFailed  string // why the document could not be made, by a defect of ours; it is reduced to its names then
 }
 
 type span struct{ from, to int }
 
 func (s span) len() int { return s.to - s.from }
 
-// arenas keeps the buffers of settled batches: a fresh one of some megabytes per
+// buffers keeps the buffers of settled batches: a fresh one of some megabytes per
 // batch costs more than all that is written into it.
-var arenas = sync.Pool{New: func() any { return new([]byte) }}
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// largestArena is the largest buffer that is kept.
-const largestArena = 16 << 20
+// maxPooledBuffer is the largest buffer that is kept.
+const maxPooledBuffer = 16 << 20
 
 // release gives the batch's buffer back. Nothing may be sent from it afterwards.
 // After a request that failed, the HTTP client may still be reading its body.
 func (b *batch) release() {
-	if arena := b.arena[:0]; !b.lent && cap(arena) > 0 && cap(arena) <= largestArena {
-		arenas.Put(&arena)
+	if arena := b.buffer[:0]; !b.inUse && cap(arena) > 0 && cap(arena) <= maxPooledBuffer {
+		buffers.Put(&arena)
 	}
-	b.arena = nil
+	b.buffer = nil
 }
 
 // newBatch encodes the documents of rows under their versions. Rows that neither
 // PostgreSQL nor the event gives a version are left out: there is nothing to say
 // about them.
 func newBatch(rows []store.DocumentRow, events map[store.AssetKey]*Event, targets []string) *batch {
-	b := &batch{targets: targets, items: make([]item, 0, len(rows)), arena: *arenas.Get().(*[]byte), done: make(chan struct{})}
+	b := &batch{targets: targets, items: make([]item, 0, len(rows)), buffer: *buffers.Get().(*[]byte), done: make(chan struct{})}
 	for i := range rows {
-		it := item{row: &rows[i], version: rows[i].Version, tomb: rows[i].State != store.AssetLive}
+		it := item{row: &rows[i], version: rows[i].Version, tombstone: rows[i].State != store.AssetLive}
 		if e := events[rows[i].AssetKey]; e != nil {
-			it.at, it.rewrite = e.At, e.rewrites()
+			it.at, it.rewrite = e.At, e.forcesRewrite()
 			if rows[i].State == store.AssetGone && it.version == 0 {
 				it.version = e.DocVersion
 			}
@@ -90,7 +90,7 @@ func newBatch(rows []store.DocumentRow, events map[store.AssetKey]*Event, target
 // add encodes the document that build makes of an item. When build panics the asset
 // can still be found by its names: one row must not keep the index from all behind it.
 func (b *batch) add(it item, build func(*store.DocumentRow) mappings.Document) {
-	from := len(b.arena)
+	from := len(b.buffer)
 	err := panics.Try(func() error {
 		doc := build(it.row)
 		it.text = embed.Text(doc.Title, doc.Prompt, doc.Description, doc.Tags)
@@ -98,10 +98,10 @@ func (b *batch) add(it item, build func(*store.DocumentRow) mappings.Document) {
 		return nil
 	})
 	if err != nil {
-		slog.Error("a document could not be made; its asset is found by its names only", "tenant", it.row.AssetKey.Tenant, "asset_h", it.row.AssetKey.Hash, "error", err)
-		b.arena, it.text = b.arena[:from], ""
-		it.unbuilt = "the document could not be made"
-		it.stripped, it.reason = true, it.unbuilt
+		slog.Error("building a document failed; its asset is searchable by its names only", "tenant", it.row.AssetKey.Tenant, "asset_h", it.row.AssetKey.Hash, "error", err)
+		b.buffer, it.text = b.buffer[:from], ""
+		it.buildFailed = "the document could not be made"
+		it.partial, it.reason = true, it.buildFailed
 		b.encode(&it, named(it.row, it.reason))
 	}
 	b.items = append(b.items, it)
@@ -119,11 +119,11 @@ func named(row *store.DocumentRow, reason string) *mappings.Document {
 // encode appends an item's two lines to the arena.
 func (b *batch) encode(it *item, doc *mappings.Document) {
 	doc.DocVersion = it.version
-	it.line.from = len(b.arena)
-	b.arena = appendAction(b.arena, it)
-	b.arena = appendDocument(b.arena, doc)
-	b.arena = append(b.arena, '\n')
-	it.line.to = len(b.arena)
+	it.line.from = len(b.buffer)
+	b.buffer = appendAction(b.buffer, it)
+	b.buffer = appendDocument(b.buffer, doc)
+	b.buffer = append(b.buffer, '\n')
+	it.line.to = len(b.buffer)
 }
 
 // appendAction writes the line that stands before a document in a bulk request.
@@ -144,9 +144,9 @@ func appendAction(dst []byte, it *item) []byte {
 	return append(dst, `,"version_type":"external"}}`+"\n"...)
 }
 
-// strip encodes an item anew without the parts that an index may refuse, so that
+// makePartial encodes an item anew without the parts that an index may refuse, so that
 // the asset can be found until the refusal is understood.
-func (b *batch) strip(it *item, reason string) {
+func (b *batch) makePartial(it *item, reason string) {
 	whole := Build(it.row)
 	doc := mappings.Document{
 		TenantID: whole.TenantID, AssetH: whole.AssetH, Owner: whole.Owner, Visibility: whole.Visibility,
@@ -161,15 +161,15 @@ func (b *batch) strip(it *item, reason string) {
 		HasPrompt: whole.HasPrompt, HasNegativePrompt: whole.HasNegativePrompt, HasWorkflow: whole.HasWorkflow,
 		HasModels: whole.HasModels, HasLineage: whole.HasLineage, HasParent: whole.HasParent, HasChild: whole.HasChild,
 	}
-	it.stripped, it.reason = true, reason
+	it.partial, it.reason = true, reason
 	b.encode(it, &doc)
 }
 
-// worse takes over what another index said of the item, if that is worse.
-func (it *item) worse(other *item) {
+// mergeWorse takes over what another index said of the item, if that is worse.
+func (it *item) mergeWorse(other *item) {
 	it.newest = max(it.newest, other.newest)
-	if other.dead && !it.dead || other.stripped && !it.stripped && !it.dead {
-		it.dead, it.stripped, it.reason = other.dead, other.stripped, other.reason
+	if other.deadLettered && !it.deadLettered || other.partial && !it.partial && !it.deadLettered {
+		it.deadLettered, it.partial, it.reason = other.deadLettered, other.partial, other.reason
 	}
 }
 

@@ -44,7 +44,7 @@ func (x *Indexer) MeasureRaw(ctx context.Context, most int) (Throughput, error) 
 	todo := make(chan *batch, len(batches))
 	for _, b := range batches {
 		out.Documents += int64(len(b.items))
-		out.Bytes += int64(len(b.arena))
+		out.Bytes += int64(len(b.buffer))
 		todo <- b
 	}
 	close(todo)
@@ -70,7 +70,7 @@ func (x *Indexer) sendRaw(ctx context.Context, b *batch) error {
 	for i := range items {
 		items[i] = &b.items[i]
 	}
-	verdicts, err := x.settler.bulk.send(ctx, b.targets[0], b, items)
+	verdicts, err := x.writer.bulk.send(ctx, b.targets[0], b, items)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (x *Indexer) MeasureStream(ctx context.Context, relay *Relay, most int) (Th
 	if err := x.joined(ctx); err != nil {
 		return Throughput{}, err
 	}
-	before := x.settler.accepted.Load()
+	before := x.writer.accepted.Load()
 	var n int64
 	err := x.eachPage(ctx, most, func(page []store.AssetVersion) error {
 		n += int64(len(page))
@@ -145,7 +145,7 @@ func (x *Indexer) MeasureStream(ctx context.Context, relay *Relay, most int) (Th
 	}
 	began := time.Now()
 	services.Go(func() { _ = relay.Run(ctx) })
-	for x.settler.accepted.Load()-before < n {
+	for x.writer.accepted.Load()-before < n {
 		if err := sleep(ctx, 2*time.Millisecond); err != nil {
 			return Throughput{}, err
 		}
@@ -171,10 +171,10 @@ func (x *Indexer) emptyIndex(ctx context.Context) error {
 // joined waits until the consumer group has an offset for an event sent now, so
 // that joining the group is not measured.
 func (x *Indexer) joined(ctx context.Context) error {
-	if err := x.bus.ensureTopics(ctx, x.cfg.topics()); err != nil {
+	if err := x.kafka.ensureTopics(ctx, x.cfg.topics()); err != nil {
 		return err
 	}
-	p := x.bus.publisher(x.cfg.changesTopic())
+	p := x.kafka.publisher(x.cfg.changesTopic())
 	defer func() { _ = p.close() }() // its one message is acknowledged
 	nobody := store.OutboxRow{AssetKey: store.AssetKey{Tenant: "00000000-0000-0000-0000-000000000000", Hash: "0000000000000000000000000000000000000000"}}
 	m, err := newMessage(&nobody)
@@ -185,7 +185,7 @@ func (x *Indexer) joined(ctx context.Context) error {
 		return err
 	}
 	for {
-		list, err := x.bus.progress(ctx, x.cfg.changesTopic(), x.cfg.group())
+		list, err := x.kafka.offsets(ctx, x.cfg.changesTopic(), x.cfg.group())
 		if err == nil {
 			var lag int64
 			for _, part := range list {

@@ -172,8 +172,8 @@ type set struct {
 	seen map[string]struct{}
 }
 
-// few is how many values are compared one by one before a map pays.
-const few = 16
+// smallSet is how many values are compared one by one before a map pays.
+const smallSet = 16
 
 func (s *set) add(v string) {
 	if !s.has(v) {
@@ -193,7 +193,7 @@ func (s *set) addNew(v string) {
 }
 
 func (s *set) has(v string) bool {
-	if s.seen == nil && len(s.list) > few {
+	if s.seen == nil && len(s.list) > smallSet {
 		s.seen = make(map[string]struct{}, 2*len(s.list))
 		for _, have := range s.list {
 			s.seen[have] = struct{}{}

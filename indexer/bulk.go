@@ -23,71 +23,71 @@ type bulkWriter struct {
 	timeout time.Duration
 	metrics *Metrics
 	slots   chan struct{} // maxInFlight of them
-	pace    pace
+	size    bulkSize
 }
 
 func newBulkWriter(client *opensearch.Client, cfg Config, m *Metrics) *bulkWriter {
 	w := &bulkWriter{client: client, timeout: cfg.BulkTimeout, metrics: m, slots: make(chan struct{}, maxInFlight)}
-	w.pace = pace{most: cfg.BulkBytes, bytes: cfg.BulkBytes, gauge: m.bulkBytes.Set}
+	w.size = bulkSize{max: cfg.BulkBytes, current: cfg.BulkBytes, gauge: m.bulkBytes.Set}
 	m.bulkBytes.Set(float64(cfg.BulkBytes))
 	return w
 }
 
-// slow is the time from which a bulk request counts as a sign of overload.
-const slow = 2 * time.Second
+// slowBulk is the time from which a bulk request counts as a sign of overload.
+const slowBulk = 2 * time.Second
 
-// smallestBulk is how far the size of a request goes down under overload.
-const smallestBulk = 64 << 10
+// minBulkSize is how far the size of a request goes down under overload.
+const minBulkSize = 64 << 10
 
-// pace is the size of a bulk request to aim for: halved at every sign of
+// bulkSize is the size of a bulk request to aim for: halved at every sign of
 // overload, raised by a sixteenth of the most with every good answer.
-type pace struct {
-	mu          sync.Mutex
-	most, bytes int
-	gauge       func(float64)
+type bulkSize struct {
+	mu           sync.Mutex
+	max, current int
+	gauge        func(float64)
 }
 
-func (p *pace) size() int {
+func (p *bulkSize) get() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.bytes
+	return p.current
 }
 
-func (p *pace) adjust(overload bool) {
+func (p *bulkSize) adjust(overload bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if overload {
-		p.bytes = max(p.bytes/2, min(smallestBulk, p.most))
+		p.current = max(p.current/2, min(minBulkSize, p.max))
 	} else {
-		p.bytes = min(p.bytes+p.most/16, p.most)
+		p.current = min(p.current+p.max/16, p.max)
 	}
-	p.gauge(float64(p.bytes))
+	p.gauge(float64(p.current))
 }
 
-// verdict is what OpenSearch says of one document.
-type verdict struct {
+// itemResult is what OpenSearch says of one document.
+type itemResult struct {
 	status int
 	kind   string
 	reason string
 }
 
-func (v verdict) accepted() bool { return v.status >= 200 && v.status < 300 }
+func (v itemResult) accepted() bool { return v.status >= 200 && v.status < 300 }
 
 // conflict means that the index has this version or a newer one.
-func (v verdict) conflict() bool { return v.status == http.StatusConflict }
+func (v itemResult) conflict() bool { return v.status == http.StatusConflict }
 
 // current is the version that the index has, as a conflict names it, or 0.
-func (v verdict) current() int64 {
+func (v itemResult) current() int64 {
 	_, rest, _ := strings.Cut(v.reason, "current version [")
 	number, _, _ := strings.Cut(rest, "]")
 	n, _ := strconv.ParseInt(number, 10, 64) // 0 for what is no number
 	return n
 }
 
-// busy means that the same document may be accepted later, whatever it holds:
+// retryable means that the same document may be accepted later, whatever it holds:
 // overload, a shard that is not there, a block such as the one of a full disk, or an
 // index that somebody closed.
-func (v verdict) busy() bool {
+func (v itemResult) retryable() bool {
 	return v.status == http.StatusTooManyRequests || v.status == http.StatusServiceUnavailable ||
 		v.kind == "cluster_block_exception" || v.kind == "index_closed_exception"
 }
@@ -97,8 +97,8 @@ func (v verdict) busy() bool {
 var errSplit = errors.New("the bulk request is refused as a whole")
 
 // send writes some items of a batch to an index in one request and gives one
-// verdict per item. An error means that nothing is known of any of them.
-func (w *bulkWriter) send(ctx context.Context, index string, b *batch, items []*item) ([]verdict, error) {
+// itemResult per item. An error means that nothing is known of any of them.
+func (w *bulkWriter) send(ctx context.Context, index string, b *batch, items []*item) ([]itemResult, error) {
 	select {
 	case w.slots <- struct{}{}:
 		defer func() { <-w.slots }()
@@ -110,7 +110,7 @@ func (w *bulkWriter) send(ctx context.Context, index string, b *batch, items []*
 
 	ctx, cancel := context.WithTimeout(ctx, w.timeout)
 	defer cancel()
-	body := &lines{arena: b.arena}
+	body := &bulkBody{arena: b.buffer}
 	for _, it := range items {
 		body.add(it.line)
 	}
@@ -120,18 +120,18 @@ func (w *bulkWriter) send(ctx context.Context, index string, b *batch, items []*
 	w.metrics.bulkSeconds.Observe(took.Seconds())
 	w.metrics.bulkRequests.WithLabelValues(strconv.Itoa(statusOf(err))).Inc()
 	if err != nil {
-		b.lent = true
-		return w.refused(err, items)
+		b.inUse = true
+		return w.requestError(err, items)
 	}
-	verdicts, err := readVerdicts(answer, len(items))
+	verdicts, err := parseItemResults(answer, len(items))
 	if err != nil {
 		return nil, err
 	}
-	w.pace.adjust(took > slow || throttled(verdicts))
+	w.size.adjust(took > slowBulk || anyThrottled(verdicts))
 	return verdicts, nil
 }
 
-func throttled(verdicts []verdict) bool {
+func anyThrottled(verdicts []itemResult) bool {
 	for _, v := range verdicts {
 		if v.status == http.StatusTooManyRequests {
 			return true
@@ -140,22 +140,22 @@ func throttled(verdicts []verdict) bool {
 	return false
 }
 
-// refused sorts the refusals of a whole request. A single document that is too
+// requestError sorts the refusals of a whole request. A single document that is too
 // large, or that makes the request unreadable, is refused like one that does not
 // fit the mapping.
-func (w *bulkWriter) refused(err error, items []*item) ([]verdict, error) {
+func (w *bulkWriter) requestError(err error, items []*item) ([]itemResult, error) {
 	var refusal *opensearch.ResponseError
 	if !errors.As(err, &refusal) {
 		return nil, err
 	}
 	switch refusal.Status {
 	case http.StatusTooManyRequests:
-		w.pace.adjust(true)
+		w.size.adjust(true)
 	case http.StatusRequestEntityTooLarge, http.StatusBadRequest:
 		if len(items) > 1 {
 			return nil, errSplit
 		}
-		return []verdict{{status: http.StatusBadRequest, kind: refusal.Type, reason: refusal.Reason}}, nil
+		return []itemResult{{status: http.StatusBadRequest, kind: refusal.Type, reason: refusal.Reason}}, nil
 	}
 	return nil, err
 }
@@ -172,23 +172,23 @@ func statusOf(err error) int {
 	return 0
 }
 
-// bulkAnswer is the part of the answer that we ask for.
-const bulkAnswer = "took,errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by.reason"
+// bulkFilterPath is the part of the answer that we ask for.
+const bulkFilterPath = "took,errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by.reason"
 
-func (w *bulkWriter) post(ctx context.Context, index string, body *lines) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "/"+mappings.Writer(index)+"/_bulk?require_alias=true&filter_path="+bulkAnswer, body)
+func (w *bulkWriter) post(ctx context.Context, index string, body *bulkBody) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "/"+mappings.Writer(index)+"/_bulk?require_alias=true&filter_path="+bulkFilterPath, body)
 	if err != nil {
 		return nil, err
 	}
 	req.ContentLength = int64(body.left)
-	req.GetBody = func() (io.ReadCloser, error) { return body.again(), nil }
+	req.GetBody = func() (io.ReadCloser, error) { return body.rewind(), nil }
 	req.Header.Set("Content-Type", "application/x-ndjson")
 	return opensearch.Do(w.client, req)
 }
 
-// readVerdicts reads the answer of a bulk request. Without errors the items need
+// parseItemResults reads the answer of a bulk request. Without errors the items need
 // not be looked at.
-func readVerdicts(answer []byte, n int) ([]verdict, error) {
+func parseItemResults(answer []byte, n int) ([]itemResult, error) {
 	var told struct {
 		Errors bool            `json:"errors"`
 		Items  json.RawMessage `json:"items"`
@@ -196,7 +196,7 @@ func readVerdicts(answer []byte, n int) ([]verdict, error) {
 	if err := json.Unmarshal(answer, &told); err != nil {
 		return nil, fmt.Errorf("reading the answer of a bulk request: %w", err)
 	}
-	verdicts := make([]verdict, n)
+	verdicts := make([]itemResult, n)
 	if !told.Errors {
 		for i := range verdicts {
 			verdicts[i].status = http.StatusOK
@@ -216,10 +216,10 @@ func readVerdicts(answer []byte, n int) ([]verdict, error) {
 		} `json:"index"`
 	}
 	if err := json.Unmarshal(told.Items, &items); err != nil || len(items) != n {
-		return nil, fmt.Errorf("the answer of a bulk request of %d documents tells of %d: %w", n, len(items), errors.Join(err, errUnreadable))
+		return nil, fmt.Errorf("the answer of a bulk request of %d documents tells of %d: %w", n, len(items), errors.Join(err, errMalformedResponse))
 	}
 	for i, it := range items {
-		verdicts[i] = verdict{status: it.Index.Status, kind: it.Index.Error.Type, reason: it.Index.Error.Reason}
+		verdicts[i] = itemResult{status: it.Index.Status, kind: it.Index.Error.Type, reason: it.Index.Error.Reason}
 		if c := it.Index.Error.Cause.Reason; c != "" {
 			verdicts[i].reason += "; " + c
 		}
@@ -227,11 +227,11 @@ func readVerdicts(answer []byte, n int) ([]verdict, error) {
 	return verdicts, nil
 }
 
-var errUnreadable = errors.New("unreadable answer")
+var errMalformedResponse = errors.New("unreadable answer")
 
-// lines reads spans of an arena one after the other, without copying them into
+// bulkBody reads spans of an arena one after the other, without copying them into
 // one buffer first.
-type lines struct {
+type bulkBody struct {
 	arena []byte
 	spans []span
 	at    int // span being read
@@ -240,7 +240,7 @@ type lines struct {
 }
 
 // add appends a span, as part of the last one where they touch.
-func (l *lines) add(s span) {
+func (l *bulkBody) add(s span) {
 	l.left += s.len()
 	if n := len(l.spans); n > 0 && l.spans[n-1].to == s.from {
 		l.spans[n-1].to = s.to
@@ -249,9 +249,9 @@ func (l *lines) add(s span) {
 	l.spans = append(l.spans, s)
 }
 
-// again gives the same lines from the start.
-func (l *lines) again() *lines {
-	fresh := &lines{arena: l.arena, spans: l.spans}
+// rewind returns the same lines from the start.
+func (l *bulkBody) rewind() *bulkBody {
+	fresh := &bulkBody{arena: l.arena, spans: l.spans}
 	for _, s := range l.spans {
 		fresh.left += s.len()
 	}
@@ -259,7 +259,7 @@ func (l *lines) again() *lines {
 }
 
 // Read implements io.Reader.
-func (l *lines) Read(p []byte) (int, error) {
+func (l *bulkBody) Read(p []byte) (int, error) {
 	n := 0
 	for n < len(p) && l.at < len(l.spans) {
 		s := l.spans[l.at]
@@ -277,4 +277,4 @@ func (l *lines) Read(p []byte) (int, error) {
 }
 
 // Close implements io.Closer.
-func (l *lines) Close() error { return nil }
+func (l *bulkBody) Close() error { return nil }

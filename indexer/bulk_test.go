@@ -14,9 +14,9 @@ import (
 )
 
 // meddled is an env whose bulk requests pass a meddler, with assets to write.
-func meddled(t *testing.T, assets int, script ...func(*http.Request) (*http.Response, error)) (*env, *Indexer, *meddler, []library.AssetHash) {
+func meddled(t *testing.T, assets int, script ...func(*http.Request) (*http.Response, error)) (*env, *Indexer, *flakyTransport, []library.AssetHash) {
 	e := newEnv(t)
-	m := &meddler{next: &http.Transport{MaxIdleConnsPerHost: 4}, script: script}
+	m := &flakyTransport{next: &http.Transport{MaxIdleConnsPerHost: 4}, script: script}
 	e.gated = m
 	t.Cleanup(func() { m.next.(*http.Transport).CloseIdleConnections() })
 	x := e.indexer()
@@ -59,8 +59,8 @@ func TestNothingIsSkippedWhateverABulkRequestIsAnsweredWith(t *testing.T) {
 			if m.bulks != tt.bulks {
 				t.Errorf("%d bulk requests, want %d", m.bulks, tt.bulks)
 			}
-			if missing, stripped, err := e.store.CountIndexFailures(e.ctx); missing+stripped != 0 || err != nil {
-				t.Errorf("%d failures, %d stripped, error %v", missing, stripped, err)
+			if missing, partial, err := e.store.CountIndexFailures(e.ctx); missing+partial != 0 || err != nil {
+				t.Errorf("%d failures, %d partial, error %v", missing, partial, err)
 			}
 		})
 	}
@@ -80,13 +80,13 @@ func TestOneItemThatTheServerCannotTakeDoesNotBlockTheRest(t *testing.T) {
 	}
 	began := time.Now()
 	done := make(chan error)
-	go func() { done <- x.settler.settle(e.ctx, bad) }()
+	go func() { done <- x.writer.writeBatch(e.ctx, bad) }()
 	time.Sleep(time.Second)
-	x.settler.accepted.Add(1) // other documents get through meanwhile
+	x.writer.accepted.Add(1) // other documents get through meanwhile
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(began); took < patience || took > patience+10*time.Second {
+	if took := time.Since(began); took < itemRetryLimit || took > itemRetryLimit+10*time.Second {
 		t.Errorf("it blocked its partition for %v", took)
 	}
 	if missing, _, err := e.store.CountIndexFailures(e.ctx); missing != 1 || err != nil {
@@ -95,24 +95,24 @@ func TestOneItemThatTheServerCannotTakeDoesNotBlockTheRest(t *testing.T) {
 }
 
 func TestOverloadHalvesTheRequestAndGoodAnswersRaiseItAgain(t *testing.T) {
-	p := pace{most: 4 << 20, bytes: 4 << 20, gauge: func(float64) {}}
+	p := bulkSize{max: 4 << 20, current: 4 << 20, gauge: func(float64) {}}
 	for range 3 {
 		p.adjust(true)
 	}
-	if p.size() != 512<<10 {
-		t.Errorf("after three overloads: %d", p.size())
+	if p.get() != 512<<10 {
+		t.Errorf("after three overloads: %d", p.get())
 	}
 	for range 20 {
 		p.adjust(true)
 	}
-	if p.size() != smallestBulk {
-		t.Errorf("the smallest request: %d", p.size())
+	if p.get() != minBulkSize {
+		t.Errorf("the smallest request: %d", p.get())
 	}
 	for range 20 {
 		p.adjust(false)
 	}
-	if p.size() != 4<<20 {
-		t.Errorf("after recovery: %d", p.size())
+	if p.get() != 4<<20 {
+		t.Errorf("after recovery: %d", p.get())
 	}
 }
 
@@ -123,10 +123,10 @@ func TestABatchIsCutToThePaceAndConflictsCountAsSuccess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.settler.bulk.pace.most = 2 * b.items[0].line.len()
-	x.settler.bulk.pace.bytes = 2*b.items[0].line.len() + 10
+	x.writer.bulk.size.max = 2 * b.items[0].line.len()
+	x.writer.bulk.size.current = 2*b.items[0].line.len() + 10
 	for range 2 {
-		if err := x.settler.settle(e.ctx, b); err != nil {
+		if err := x.writer.writeBatch(e.ctx, b); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // need is what has to be done to the live index as a whole.
 type need struct {
 	live  string // "" where nothing is to be done
-	index surveyed
+	index surveyedIndex
 	why   string
 	// renew: the index is of another epoch. What it holds may never have happened, and
 	// its versions say nothing, so another one takes its place.
@@ -39,10 +39,10 @@ func (x *Indexer) Complete(ctx context.Context, progress func(Progress)) error {
 		if n, err = x.needs(ctx); err != nil || n.live == "" { // another process was faster
 			return err
 		}
-		x.log.Warn("the index is brought in line with the library; searches say that it is incomplete", "index", n.live, "why", n.why)
+		x.log.Warn("reconciling the index with the database; searches are marked incomplete until it is done", "index", n.live, "why", n.why)
 		if !n.index.meta.Incomplete {
 			n.index.meta.Incomplete = true
-			if err := x.declare(ctx, n.live, n.index.meta); err != nil {
+			if err := x.setMeta(ctx, n.live, n.index.meta); err != nil {
 				return err
 			}
 		}
@@ -59,7 +59,7 @@ func (x *Indexer) Complete(ctx context.Context, progress func(Progress)) error {
 
 // needs finds out whether the live index as a whole is as it should be.
 func (x *Indexer) needs(ctx context.Context) (need, error) {
-	generations, v, err := x.look(ctx)
+	generations, v, err := x.surveyIndices(ctx)
 	if err != nil {
 		return need{}, err
 	}
@@ -106,7 +106,7 @@ func (x *Indexer) beginWanted(ctx context.Context) (bool, error) {
 	}
 	x.log.Warn("the index is to be compared with the library", "why", w.Reason)
 	err = x.each(ctx, func(x *Indexer) error {
-		generations, v, err := x.look(ctx)
+		generations, v, err := x.surveyIndices(ctx)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (x *Indexer) beginWanted(ctx context.Context) (bool, error) {
 			return nil // another will be made, and filled
 		}
 		i.meta.Incomplete = true
-		return x.declare(ctx, live, i.meta)
+		return x.setMeta(ctx, live, i.meta)
 	})
 	if err != nil {
 		return false, err
@@ -157,7 +157,7 @@ func (x *Indexer) mark(ctx context.Context, n need, known string) error {
 	if n.index.meta.Epoch == n.epoch.ID && n.epoch.WAL-n.index.meta.WAL < markEvery {
 		return nil
 	}
-	return x.declare(ctx, n.live, mappings.Meta{Epoch: n.epoch.ID, WAL: n.epoch.WAL})
+	return x.setMeta(ctx, n.live, mappings.Meta{Epoch: n.epoch.ID, WAL: n.epoch.WAL})
 }
 
 // renew builds the index anew behind the alias.
@@ -194,7 +194,7 @@ func (x *Indexer) complete(ctx context.Context, n need, progress func(Progress))
 	if err := x.acceptable(ctx, report); err != nil {
 		return err
 	}
-	_, v, err := x.look(ctx)
+	_, v, err := x.surveyIndices(ctx)
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (x *Indexer) complete(ctx context.Context, n need, progress func(Progress))
 		return err // the next look compares once more
 	}
 	if err := errors.Join(x.store.RecordIndexUUID(ctx, n.live, n.index.uuid), x.store.Compared(ctx),
-		x.declare(ctx, n.live, mappings.Meta{Epoch: n.epoch.ID, WAL: n.epoch.WAL})); err != nil {
+		x.setMeta(ctx, n.live, mappings.Meta{Epoch: n.epoch.ID, WAL: n.epoch.WAL})); err != nil {
 		return err
 	}
 	if err := x.restoreIndexed(ctx); err != nil {
@@ -217,7 +217,7 @@ func (x *Indexer) complete(ctx context.Context, n need, progress func(Progress))
 }
 
 // acceptable fails where documents are missing that the index does not refuse.
-func (x *Indexer) acceptable(ctx context.Context, report Reconciled) error {
+func (x *Indexer) acceptable(ctx context.Context, report ReconcileReport) error {
 	if report.Remaining == 0 {
 		return nil
 	}

@@ -53,11 +53,11 @@ type Config struct {
 	// Log takes what an operator should know; nil means slog.Default().
 	Log *slog.Logger
 
-	dial        dialFunc // tests cut Kafka here
-	eventsOnly  bool     // tests that must see events arrive: the whole index is never compared
-	comparePage int      // assets that are compared at once; 0 means 2,000
-	sweepEvery  time.Duration
-	moveEvery   time.Duration
+	dial             dialFunc // tests cut Kafka here
+	eventsOnly       bool     // tests that must see events arrive: the whole index is never compared
+	comparePage      int      // assets that are compared at once; 0 means 2,000
+	backfillInterval time.Duration
+	moveEvery        time.Duration
 }
 
 // maxInFlight is how many bulk requests are under way at once: one that
@@ -80,8 +80,8 @@ func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.BulkTimeout, 30*time.Second)
 	setDefault(&c.StallAfter, 15*time.Second)
 	setDefault(&c.comparePage, 2000)
-	setDefault(&c.sweepEvery, sweepEvery)
-	setDefault(&c.moveEvery, moveEvery)
+	setDefault(&c.backfillInterval, backfillInterval)
+	setDefault(&c.moveEvery, moveInterval)
 	setDefault(&c.OwnAt, DefaultOwnAt)
 	setDefault(&c.TombstoneRetention, 8*24*time.Hour)
 	if c.Log == nil {
@@ -103,7 +103,7 @@ func (c Config) topics() map[string]int {
 }
 
 func (c Config) changesTopic() string { return ChangesTopic(c.Prefix) }
-func (c Config) deadTopic() string    { return c.Prefix + "assets.dead" }
+func (c Config) deadTopic() string    { return c.Prefix + "assets.dead-letter" }
 func (c Config) group() string        { return c.Prefix + c.Group }
 
 // ChangesTopic names the topic that every change of an asset is announced on.

@@ -16,14 +16,14 @@ import (
 // PostgreSQL reads one batch while OpenSearch works on the two before it; the
 // batches are committed in the order in which they were fetched.
 type consumer struct {
-	x   *Indexer
-	sub *subscription
-	dog *watchdog
+	x        *Indexer
+	sub      *subscription
+	watchdog *watchdog
 
 	fetched  chan message
 	batches  chan []message
 	ready    chan *batch
-	settling chan *batch
+	inFlight chan *batch
 
 	started sync.WaitGroup
 }
@@ -32,14 +32,14 @@ type consumer struct {
 // fresh reader.
 func (x *Indexer) consume(ctx context.Context) error {
 	c := &consumer{
-		x: x, sub: x.bus.subscribe(x.cfg.changesTopic(), x.cfg.group(), x.cfg.BatchEvents),
+		x: x, sub: x.kafka.subscribe(x.cfg.changesTopic(), x.cfg.group(), x.cfg.BatchEvents),
 		fetched: make(chan message, x.cfg.BatchEvents), batches: make(chan []message),
-		ready: make(chan *batch), settling: make(chan *batch, maxInFlight-1),
+		ready: make(chan *batch), inFlight: make(chan *batch, maxInFlight-1),
 	}
-	c.dog = newWatchdog(x.bus, x.cfg, x.cfg.group(), c.sub)
-	c.dog.looked = c.measure
+	c.watchdog = newWatchdog(x.kafka, x.cfg, x.cfg.group(), c.sub)
+	c.watchdog.onOffsets = c.measure
 	g, ctx := errgroup.WithContext(ctx)
-	for _, stage := range []func(context.Context) error{c.fetch, c.collect, c.read, c.write, c.commit, c.dog.watch} {
+	for _, stage := range []func(context.Context) error{c.fetch, c.collect, c.read, c.write, c.commit, c.watchdog.watch} {
 		g.Go(func() error { return stage(ctx) })
 	}
 	err := g.Wait()
@@ -49,37 +49,37 @@ func (x *Indexer) consume(ctx context.Context) error {
 }
 
 // measure keeps the gauges of the group and of what the index refused.
-func (c *consumer) measure(list []progress) {
+func (c *consumer) measure(list []partitionOffsets) {
 	c.x.metrics.setLag(list)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if err := c.x.noteStream(ctx, list); err != nil {
 		c.x.log.Warn("what Kafka holds could not be noted", "error", err)
 	}
-	if missing, stripped, err := c.x.store.CountIndexFailures(ctx); err == nil {
+	if missing, partial, err := c.x.store.CountIndexFailures(ctx); err == nil {
 		c.x.metrics.failures.WithLabelValues("missing").Set(float64(missing))
-		c.x.metrics.failures.WithLabelValues("stripped").Set(float64(stripped))
+		c.x.metrics.failures.WithLabelValues("partial").Set(float64(partial))
 	}
 }
 
 // fetch takes messages from Kafka. The client library reconnects by itself; an
 // error here means that it asks for patience.
 func (c *consumer) fetch(ctx context.Context) error {
-	wait := outage()
+	wait := outageBackoff()
 	for {
 		m, err := c.sub.fetch(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
-			c.x.log.Warn("Kafka gives no messages", "error", err)
+			c.x.log.Warn("Kafka fetch failed", "error", err)
 			if err := wait.wait(ctx); err != nil {
 				return err
 			}
 			continue
 		}
 		wait.reset()
-		c.dog.fetched()
+		c.watchdog.fetched()
 		select {
 		case c.fetched <- m:
 		case <-ctx.Done():
@@ -100,7 +100,7 @@ func (c *consumer) collect(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		c.dog.open.Add(1)
+		c.watchdog.inFlight.Add(1)
 		latest := time.NewTimer(c.x.cfg.BatchWait)
 		pause := time.NewTimer(quiet)
 		for full := false; !full && len(list) < c.x.cfg.BatchEvents; {
@@ -165,7 +165,7 @@ func (x *Indexer) load(ctx context.Context, list []message) (*batch, error) {
 		events[e.key()] = &e
 		keys = append(keys, e.key())
 	}
-	if err := x.putAside(ctx, bad); err != nil {
+	if err := x.deadLetterMalformed(ctx, bad); err != nil {
 		return nil, err
 	}
 	b, err := x.read(ctx, keys, events)
@@ -178,7 +178,7 @@ func (x *Indexer) load(ctx context.Context, list []message) (*batch, error) {
 
 // merge makes one event of two about the same asset.
 func (e *Event) merge(other *Event) {
-	if other.rewrites() {
+	if other.forcesRewrite() {
 		e.Reason = other.Reason
 	}
 	e.DocVersion = max(e.DocVersion, other.DocVersion)
@@ -187,15 +187,15 @@ func (e *Event) merge(other *Event) {
 	}
 }
 
-// putAside sends messages that no relay of ours has written to the dead letters.
-func (x *Indexer) putAside(ctx context.Context, bad []message) error {
+// deadLetterMalformed sends messages that no relay of ours has written to the dead letters.
+func (x *Indexer) deadLetterMalformed(ctx context.Context, bad []message) error {
 	if len(bad) == 0 {
 		return nil
 	}
 	x.metrics.documents.WithLabelValues(outcomeBadEvent).Add(float64(len(bad)))
-	x.log.Error("messages that are no events; they are put aside", "count", len(bad), "topic", x.cfg.changesTopic())
-	return persist(ctx, func(ctx context.Context) error { return x.sendLetters(ctx, bad) },
-		func(err error) { x.log.Warn("dead letters could not be sent; trying again", "error", err) })
+	x.log.Error("malformed messages were sent to the dead-letter topic", "count", len(bad), "topic", x.cfg.changesTopic())
+	return retryUntilDone(ctx, func(ctx context.Context) error { return x.publishDeadLetters(ctx, bad) },
+		func(err error) { x.log.Warn("publishing dead letters failed; retrying", "error", err) })
 }
 
 // read makes the batch of some assets, staying through outages of PostgreSQL and
@@ -205,17 +205,17 @@ func (x *Indexer) read(ctx context.Context, keys []store.AssetKey, events map[st
 		return newBatch(nil, nil, nil), nil
 	}
 	var b *batch
-	err := persist(ctx, func(ctx context.Context) error {
+	err := retryUntilDone(ctx, func(ctx context.Context) error {
 		rows, generations, err := x.store.Documents(ctx, keys)
 		if err != nil {
 			return err
 		}
-		if b = newBatch(rows, events, nil); !b.aim(generations) {
+		if b = newBatch(rows, events, nil); !b.setTargets(generations) {
 			b.release()
 			return errNoIndex
 		}
 		return nil
-	}, func(err error) { x.log.Warn("assets could not be read for the index; trying again", "error", err) })
+	}, func(err error) { x.log.Warn("reading assets from the database failed; retrying", "error", err) })
 	return b, err
 }
 
@@ -228,12 +228,12 @@ func (c *consumer) write(ctx context.Context) error {
 		case b := <-c.ready:
 			c.started.Go(func() {
 				defer close(b.done)
-				if b.err = c.x.settle(ctx, b); b.err == nil {
+				if b.err = c.x.writeBatch(ctx, b); b.err == nil {
 					b.err = c.x.noteAhead(ctx, b)
 				}
 			})
 			select {
-			case c.settling <- b:
+			case c.inFlight <- b:
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -243,22 +243,22 @@ func (c *consumer) write(ctx context.Context) error {
 	}
 }
 
-// settle writes a batch, reading it again when an index it was meant for is gone.
-func (x *Indexer) settle(ctx context.Context, b *batch) error {
-	wait := outage()
+// writeBatch writes a batch, reading it again when an index it was meant for is gone.
+func (x *Indexer) writeBatch(ctx context.Context, b *batch) error {
+	wait := outageBackoff()
 	for {
-		err := x.settler.settle(ctx, b)
+		err := x.writer.writeBatch(ctx, b)
 		if !errors.Is(err, errIndexGone) {
 			return err
 		}
-		x.log.Warn("an index is gone; reading the generations again", "indices", b.targets)
-		x.guard.call()
+		x.log.Warn("an index is missing; reading the index generations again", "indices", b.targets)
+		x.guard.trigger()
 		if err := wait.wait(ctx); err != nil {
 			return err
 		}
 		generations, err := x.store.Generations(ctx)
 		if err == nil {
-			b.aim(generations)
+			b.setTargets(generations)
 		}
 	}
 }
@@ -268,16 +268,16 @@ func (x *Indexer) settle(ctx context.Context, b *batch) error {
 func (c *consumer) commit(ctx context.Context) error {
 	for {
 		select {
-		case b := <-c.settling:
+		case b := <-c.inFlight:
 			<-b.done
 			if b.err != nil {
 				return b.err
 			}
-			if err := c.settled(ctx, b); err != nil {
+			if err := c.commitBatch(ctx, b); err != nil {
 				return err
 			}
 			b.release()
-			c.dog.open.Add(-1)
+			c.watchdog.inFlight.Add(-1)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -288,10 +288,10 @@ func (c *consumer) commit(ctx context.Context) error {
 // loss: the next one covers it, or the events come again.
 const commitTimeout = 10 * time.Second
 
-func (c *consumer) settled(ctx context.Context, b *batch) error {
+func (c *consumer) commitBatch(ctx context.Context, b *batch) error {
 	now := time.Now()
 	for i := range b.items {
-		if at := b.items[i].at; !at.IsZero() && !b.items[i].dead {
+		if at := b.items[i].at; !at.IsZero() && !b.items[i].deadLettered {
 			c.x.metrics.latency.Observe(max(0, now.Sub(at).Seconds()))
 		}
 	}
@@ -301,7 +301,7 @@ func (c *consumer) settled(ctx context.Context, b *batch) error {
 	short, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
 	if err := c.sub.commit(short, b.lastMessages()); err != nil && ctx.Err() == nil {
-		c.x.log.Warn("offsets could not be committed; their events may come again", "error", err)
+		c.x.log.Warn("committing offsets failed; their events may be delivered again", "error", err)
 	}
 	return failpoint.Inject("indexer.after_commit")
 }

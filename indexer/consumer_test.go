@@ -17,7 +17,7 @@ import (
 // publish sends messages to the changes topic as they are, past the outbox.
 func (e *env) publish(list ...message) {
 	e.t.Helper()
-	b := newBus(e.cfg.Brokers, nil)
+	b := newKafkaClient(e.cfg.Brokers, nil)
 	defer b.close()
 	if err := b.ensureTopics(e.ctx, e.cfg.topics()); err != nil {
 		e.t.Fatal(err)
@@ -128,7 +128,7 @@ func TestALateWriteCannotBringBackWhatIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, b := range []*batch{now, late, now} {
-		if err := x.settler.settle(e.ctx, b); err != nil {
+		if err := x.writer.writeBatch(e.ctx, b); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -140,7 +140,7 @@ func TestALateWriteCannotBringBackWhatIsGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := x.settler.settle(e.ctx, back); err != nil {
+	if err := x.writer.writeBatch(e.ctx, back); err != nil {
 		t.Fatal(err)
 	}
 	if problem := e.differs(again.Hash); problem != "" {
@@ -165,7 +165,7 @@ func TestAnAssetInTheTrashIsATombstoneUntilItIsRestored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := x.settler.settle(e.ctx, b); err != nil {
+		if err := x.writer.writeBatch(e.ctx, b); err != nil {
 			t.Fatal(err)
 		}
 		if d := e.document(a.Hash); d.Deleted != step.deleted || (d.Prompt == "") != step.deleted {
@@ -227,9 +227,9 @@ func TestARefusedDocumentIsStrippedAndTheRestGoesOn(t *testing.T) {
 		return ""
 	})
 	e.eventually(time.Minute, func() string {
-		missing, stripped, err := e.store.CountIndexFailures(e.ctx)
-		if err != nil || missing != 0 || stripped != 1 {
-			return fmt.Sprintf("failures: %d missing, %d stripped, error %v", missing, stripped, err)
+		missing, partial, err := e.store.CountIndexFailures(e.ctx)
+		if err != nil || missing != 0 || partial != 1 {
+			return fmt.Sprintf("failures: %d missing, %d partial, error %v", missing, partial, err)
 		}
 		return ""
 	})
@@ -271,7 +271,7 @@ func TestADeadDocumentIsPutAsideAndReplayed(t *testing.T) {
 		}
 		return ""
 	})
-	e.eventually(time.Minute, func() string { return noneBut(e.letters(x), 2) })
+	e.eventually(time.Minute, func() string { return noneBut(e.deadLetters(x), 2) })
 
 	e.exec(`UPDATE assets SET description = '5' WHERE tenant_id = $1 AND asset_h = $2`, string(e.actor.Tenant), string(b.Hash))
 	if n, err := ReplayFailures(e.ctx, e.store); n != 1 || err != nil {
@@ -279,17 +279,17 @@ func TestADeadDocumentIsPutAsideAndReplayed(t *testing.T) {
 	}
 	e.eventually(time.Minute, func() string { return e.differs(b.Hash) })
 	e.eventually(time.Minute, func() string {
-		missing, stripped, err := e.store.CountIndexFailures(e.ctx)
-		if err != nil || missing+stripped != 0 {
-			return fmt.Sprintf("failures: %d missing, %d stripped, error %v", missing, stripped, err)
+		missing, partial, err := e.store.CountIndexFailures(e.ctx)
+		if err != nil || missing+partial != 0 {
+			return fmt.Sprintf("failures: %d missing, %d partial, error %v", missing, partial, err)
 		}
 		return ""
 	})
 }
 
-// letters counts the dead letters.
-func (e *env) letters(x *Indexer) (n int64) {
-	list, err := x.bus.progress(e.ctx, e.cfg.deadTopic(), e.cfg.group())
+// deadLetters counts the dead letters.
+func (e *env) deadLetters(x *Indexer) (n int64) {
+	list, err := x.kafka.offsets(e.ctx, e.cfg.deadTopic(), e.cfg.group())
 	if err != nil {
 		return -1
 	}
@@ -311,7 +311,7 @@ func TestATopicThatWasDeletedIsMadeAndReadAnew(t *testing.T) {
 		hashes = append(hashes, e.add(newAsset(fmt.Sprint(i))).Hash)
 	}
 	e.eventually(time.Minute, func() string { return e.differs(hashes...) })
-	if err := x.bus.deleteTopic(e.ctx, e.cfg.changesTopic()); err != nil {
+	if err := x.kafka.deleteTopic(e.ctx, e.cfg.changesTopic()); err != nil {
 		t.Fatal(err)
 	}
 	e.retitle("new", hashes[0]) // its offset is far below the one that was committed
@@ -326,7 +326,7 @@ func TestAnOffsetBeyondTheEndIsTakenBack(t *testing.T) {
 	x := e.indexer()
 	a := e.add(newAsset("a"))
 	e.publish(e.event(a.Hash, 1))
-	before := x.bus.subscribe(x.cfg.changesTopic(), x.cfg.group(), 10)
+	before := x.kafka.subscribe(x.cfg.changesTopic(), x.cfg.group(), 10)
 	if _, err := before.fetch(e.ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -343,24 +343,24 @@ func TestAReaderIsNotJudgedByThePartitionsOfOthers(t *testing.T) {
 	e := newEnv(t)
 	e.cfg.Partitions = 1
 	x := e.indexer()
-	if err := x.bus.ensureTopics(e.ctx, x.cfg.topics()); err != nil {
+	if err := x.kafka.ensureTopics(e.ctx, x.cfg.topics()); err != nil {
 		t.Fatal(err)
 	}
-	first := x.bus.subscribe(x.cfg.changesTopic(), x.cfg.group(), 10)
+	first := x.kafka.subscribe(x.cfg.changesTopic(), x.cfg.group(), 10)
 	defer first.close()
 	e.publish(e.event(newAsset("a").Asset.Hash, 1))
 	if _, err := first.fetch(e.ctx); err != nil { // fetched and not committed: unread
 		t.Fatal(err)
 	}
-	list, err := x.bus.progress(e.ctx, x.cfg.changesTopic(), x.cfg.group())
+	list, err := x.kafka.offsets(e.ctx, x.cfg.changesTopic(), x.cfg.group())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := newWatchdog(x.bus, x.cfg, x.cfg.group(), first).unread(e.ctx, list); n != 1 {
+	if n := newWatchdog(x.kafka, x.cfg, x.cfg.group(), first).unread(e.ctx, list); n != 1 {
 		t.Errorf("the reader of the partition leaves %d unread, want 1", n)
 	}
 	other := &subscription{client: "other"}
-	if n := newWatchdog(x.bus, x.cfg, x.cfg.group(), other).unread(e.ctx, list); n != 0 {
+	if n := newWatchdog(x.kafka, x.cfg, x.cfg.group(), other).unread(e.ctx, list); n != 0 {
 		t.Errorf("another reader leaves %d unread, want 0", n)
 	}
 }

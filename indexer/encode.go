@@ -15,7 +15,7 @@ import (
 // would, which a test holds it to for every field, at about a tenth of the time:
 // on a machine that also runs OpenSearch, that time is taken from indexing.
 func appendDocument(dst []byte, d *mappings.Document) []byte {
-	w := &writer{append(dst, '{')}
+	w := &jsonWriter{append(dst, '{')}
 	if d.Deleted {
 		w.always("tenant_id", string(d.TenantID))
 		w.always("asset_h", string(d.AssetH))
@@ -24,16 +24,16 @@ func appendDocument(dst []byte, d *mappings.Document) []byte {
 		return w.end()
 	}
 	w.asset(d)
-	w.making(d)
+	w.generation(d)
 	w.models(d)
-	w.place(d)
+	w.lineage(d)
 	w.b = d.AppendDerived(w.b)
 	w.vectors(d.Vectors)
 	return w.end()
 }
 
 // asset writes what is known of the file and what people say.
-func (w *writer) asset(d *mappings.Document) {
+func (w *jsonWriter) asset(d *mappings.Document) {
 	w.always("tenant_id", string(d.TenantID))
 	w.always("asset_h", string(d.AssetH))
 	w.number("doc_version", d.DocVersion)
@@ -70,8 +70,8 @@ func (w *writer) asset(d *mappings.Document) {
 	w.time("stored", d.Stored)
 }
 
-// making writes how it was made.
-func (w *writer) making(d *mappings.Document) {
+// generation writes how it was made.
+func (w *jsonWriter) generation(d *mappings.Document) {
 	w.text("lineage_source", string(d.LineageSource))
 	w.flag("ai", d.AI)
 	w.text("tool", d.Tool)
@@ -91,7 +91,7 @@ func (w *writer) making(d *mappings.Document) {
 }
 
 // models writes its models and its graph.
-func (w *writer) models(d *mappings.Document) {
+func (w *jsonWriter) models(d *mappings.Document) {
 	w.list("model_names", d.ModelNames)
 	w.list("model_hashes", d.ModelHashes)
 	w.list("model_types", d.ModelTypes)
@@ -115,8 +115,8 @@ func (w *writer) models(d *mappings.Document) {
 	w.int("imagetool_batch", d.ImageToolBatch)
 }
 
-// place writes its place among other assets, and the presence flags.
-func (w *writer) place(d *mappings.Document) {
+// lineage writes its place among other assets, and the presence flags.
+func (w *jsonWriter) lineage(d *mappings.Document) {
 	w.list("collection_paths", d.CollectionPaths)
 	w.list("collection_h", d.CollectionH)
 	w.flag("chain", d.Chain)
@@ -136,7 +136,7 @@ func (w *writer) place(d *mappings.Document) {
 }
 
 // vectors writes one field per embedding configuration, in order of its name.
-func (w *writer) vectors(all map[string][]float32) {
+func (w *jsonWriter) vectors(all map[string][]float32) {
 	configs := make([]string, 0, len(all))
 	for c := range all {
 		configs = append(configs, c)
@@ -155,13 +155,13 @@ func (w *writer) vectors(all map[string][]float32) {
 	}
 }
 
-// writer appends the members of one JSON object.
-type writer struct{ b []byte }
+// jsonWriter appends the members of one JSON object.
+type jsonWriter struct{ b []byte }
 
-func (w *writer) end() []byte { return append(w.b, '}') }
+func (w *jsonWriter) end() []byte { return append(w.b, '}') }
 
 // key needs no escaping: keys are field names.
-func (w *writer) key(k string) {
+func (w *jsonWriter) key(k string) {
 	if w.b[len(w.b)-1] != '{' {
 		w.b = append(w.b, ',')
 	}
@@ -170,55 +170,55 @@ func (w *writer) key(k string) {
 	w.b = append(w.b, '"', ':')
 }
 
-func (w *writer) always(k, v string) {
+func (w *jsonWriter) always(k, v string) {
 	w.key(k)
 	w.b = appendString(w.b, v)
 }
 
-func (w *writer) text(k, v string) {
+func (w *jsonWriter) text(k, v string) {
 	if v != "" {
 		w.always(k, v)
 	}
 }
 
-func (w *writer) number(k string, v int64) {
+func (w *jsonWriter) number(k string, v int64) {
 	w.key(k)
 	w.b = strconv.AppendInt(w.b, v, 10)
 }
 
-func (w *writer) count(k string, v int64) {
+func (w *jsonWriter) count(k string, v int64) {
 	if v != 0 {
 		w.number(k, v)
 	}
 }
 
-func (w *writer) int(k string, v *int) {
+func (w *jsonWriter) int(k string, v *int) {
 	if v != nil {
 		w.number(k, int64(*v))
 	}
 }
 
-func (w *writer) seed(k string, v *uint64) {
+func (w *jsonWriter) seed(k string, v *uint64) {
 	if v != nil {
 		w.key(k)
 		w.b = strconv.AppendUint(w.b, *v, 10)
 	}
 }
 
-func (w *writer) flag(k string, v bool) {
+func (w *jsonWriter) flag(k string, v bool) {
 	w.key(k)
 	w.b = strconv.AppendBool(w.b, v)
 }
 
 // float leaves out what JSON cannot hold.
-func (w *writer) float(k string, v *float64) {
+func (w *jsonWriter) float(k string, v *float64) {
 	if v != nil && !math.IsNaN(*v) && !math.IsInf(*v, 0) {
 		w.key(k)
 		w.b = strconv.AppendFloat(w.b, *v, 'g', -1, 64)
 	}
 }
 
-func (w *writer) floats(k string, list []float64) {
+func (w *jsonWriter) floats(k string, list []float64) {
 	if len(list) == 0 {
 		return
 	}
@@ -233,7 +233,7 @@ func (w *writer) floats(k string, list []float64) {
 	w.b = append(w.b, ']')
 }
 
-func (w *writer) time(k string, t *time.Time) {
+func (w *jsonWriter) time(k string, t *time.Time) {
 	if t != nil {
 		w.key(k)
 		w.b = append(w.b, '"')
@@ -242,9 +242,9 @@ func (w *writer) time(k string, t *time.Time) {
 	}
 }
 
-func (w *writer) list(k string, list []string) { appendList(w, k, list) }
+func (w *jsonWriter) list(k string, list []string) { appendList(w, k, list) }
 
-func appendList[S ~string](w *writer, k string, list []S) {
+func appendList[S ~string](w *jsonWriter, k string, list []S) {
 	if len(list) == 0 {
 		return
 	}

@@ -135,7 +135,7 @@ func (e *env) run(services ...service) (stop func()) {
 		if x, ok := s.(*Indexer); ok {
 			ensured, err := x.EnsureIndex(e.ctx)
 			if err == nil && ensured.Created {
-				err = x.declare(e.ctx, ensured.Index, mappings.Meta{})
+				err = x.setMeta(e.ctx, ensured.Index, mappings.Meta{})
 			}
 			if err != nil {
 				e.t.Fatal(err)
@@ -288,7 +288,7 @@ func compact(t testing.TB, doc []byte) string {
 }
 
 // deleteTopic deletes a topic, as an operator might.
-func (b *bus) deleteTopic(ctx context.Context, topic string) error {
+func (b *kafkaClient) deleteTopic(ctx context.Context, topic string) error {
 	res, err := b.client.DeleteTopics(ctx, &kafka.DeleteTopicsRequest{Topics: []string{topic}})
 	if err != nil {
 		return err
@@ -298,12 +298,12 @@ func (b *bus) deleteTopic(ctx context.Context, topic string) error {
 
 // lag says how far the consumer group is, for a test that failed.
 func (e *env) lag() string {
-	b := newBus(e.cfg.Brokers, nil)
+	b := newKafkaClient(e.cfg.Brokers, nil)
 	defer b.close()
 	cfg, err := e.cfg.withDefaults()
 	if err != nil {
 		return err.Error()
 	}
-	list, err := b.progress(e.ctx, cfg.changesTopic(), cfg.group())
+	list, err := b.offsets(e.ctx, cfg.changesTopic(), cfg.group())
 	return fmt.Sprintf("partitions %+v, error %v", list, err)
 }

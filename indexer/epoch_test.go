@@ -62,7 +62,7 @@ func TestEpoch_AnIndexThatIsAheadOfARestoredDatabaseIsReplaced(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := x.declare(e.ctx, before, mappings.Meta{Epoch: now.ID, WAL: now.WAL + 1<<40}); err != nil {
+				if err := x.setMeta(e.ctx, before, mappings.Meta{Epoch: now.ID, WAL: now.WAL + 1<<40}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -120,7 +120,7 @@ func TestNewTopic_OfALibraryWithAssetsIsFollowedByAComparison(t *testing.T) {
 	stop()
 	b := e.add(newAsset("b"))
 	e.exec(`DELETE FROM outbox`) // published, and then lost with the topic
-	if err := x.bus.deleteTopic(e.ctx, e.cfg.changesTopic()); err != nil {
+	if err := x.kafka.deleteTopic(e.ctx, e.cfg.changesTopic()); err != nil {
 		t.Fatal(err)
 	}
 	y := e.indexer()

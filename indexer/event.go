@@ -27,13 +27,13 @@ const (
 	ReasonReplay = "index_replay" // a refused document is tried again
 
 	// A file told something new of a model that the asset uses; the store writes it.
-	ReasonModel = "model_updated"
+	ReasonModelUpdated = "model_updated"
 )
 
-// rewrites reports whether the document must be written although the index may
+// forcesRewrite reports whether the document must be written although the index may
 // have this very version already.
-func (e *Event) rewrites() bool {
-	return e.Reason == ReasonRepair || e.Reason == ReasonReplay || e.Reason == ReasonModel
+func (e *Event) forcesRewrite() bool {
+	return e.Reason == ReasonRepair || e.Reason == ReasonReplay || e.Reason == ReasonModelUpdated
 }
 
 func (e *Event) key() store.AssetKey { return store.AssetKey{Tenant: e.Tenant, Hash: e.Hash} }

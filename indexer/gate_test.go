@@ -53,15 +53,15 @@ func (g *gate) set(shut bool) {
 	}
 }
 
-// meddler answers some bulk requests in the server's place; the rest pass.
-type meddler struct {
+// flakyTransport answers some bulk requests in the server's place; the rest pass.
+type flakyTransport struct {
 	next   http.RoundTripper
 	mu     sync.Mutex
 	script []func(*http.Request) (*http.Response, error) // consumed front to back; nil lets one pass
 	bulks  int
 }
 
-func (m *meddler) RoundTrip(req *http.Request) (*http.Response, error) {
+func (m *flakyTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !strings.HasSuffix(req.URL.Path, "/_bulk") {
 		return m.next.RoundTrip(req)
 	}

@@ -14,11 +14,11 @@ import (
 	"vitrine/store"
 )
 
-// Ensured tells what EnsureIndex found or did.
-type Ensured struct {
+// EnsureResult tells what EnsureIndex found or did.
+type EnsureResult struct {
 	Index   string // the live index
 	Created bool   // it was made just now, empty: a library with assets needs Reconcile
-	Was     string // what was wrong, or ""
+	Problem string // what was wrong, or ""
 }
 
 // EnsureIndex makes sure that a live index with our mapping stands behind the alias,
@@ -28,27 +28,27 @@ type Ensured struct {
 // that searches answer and changes are indexed again; such an index says of itself
 // that it is incomplete until it is filled. Any number of processes may call it at
 // once. A closed index is left alone: somebody is working on it.
-func (x *Indexer) EnsureIndex(ctx context.Context) (Ensured, error) {
-	generations, v, err := x.look(ctx)
+func (x *Indexer) EnsureIndex(ctx context.Context) (EnsureResult, error) {
+	generations, v, err := x.surveyIndices(ctx)
 	if err != nil {
-		return Ensured{}, err
+		return EnsureResult{}, err
 	}
 	if v.problem(generations) == "" {
-		return Ensured{Index: nameOf(generations, store.GenerationLive)}, nil
+		return EnsureResult{Index: nameOf(generations, store.GenerationLive)}, nil
 	}
-	var out Ensured
+	var out EnsureResult
 	err = x.locked(ctx, func(func(context.Context) bool) error {
-		generations, v, err := x.look(ctx)
+		generations, v, err := x.surveyIndices(ctx)
 		if err == nil {
-			out, err = x.putRight(ctx, generations, v)
+			out, err = x.repairIndex(ctx, generations, v)
 		}
 		return err
 	})
 	return out, err
 }
 
-// look reads what the database and OpenSearch say of the indices.
-func (x *Indexer) look(ctx context.Context) ([]store.Generation, survey, error) {
+// surveyIndices reads what the database and OpenSearch say of the indices.
+func (x *Indexer) surveyIndices(ctx context.Context) ([]store.Generation, survey, error) {
 	generations, err := x.generations(ctx)
 	if err != nil {
 		return nil, survey{}, err
@@ -57,18 +57,18 @@ func (x *Indexer) look(ctx context.Context) ([]store.Generation, survey, error) 
 	return generations, v, err
 }
 
-// putRight does what a survey asks for. The caller holds the lock of generations.
-func (x *Indexer) putRight(ctx context.Context, generations []store.Generation, v survey) (Ensured, error) {
+// repairIndex does what a survey asks for. The caller holds the lock of generations.
+func (x *Indexer) repairIndex(ctx context.Context, generations []store.Generation, v survey) (EnsureResult, error) {
 	live := nameOf(generations, store.GenerationLive)
-	out := Ensured{Index: live, Was: v.problem(generations)}
+	out := EnsureResult{Index: live, Problem: v.problem(generations)}
 	i, present := v.indices[live]
 	switch {
-	case out.Was == "":
+	case out.Problem == "":
 		return out, nil
 	case i.closed:
 		return out, closed(live)
-	case present && i.misfit == "":
-		return out, x.mend(ctx, live, generations, v)
+	case present && i.mismatch == "":
+		return out, x.repairLive(ctx, live, generations, v)
 	}
 	restored, err := x.restored(ctx, live)
 	if err != nil {
@@ -78,7 +78,7 @@ func (x *Indexer) putRight(ctx context.Context, generations []store.Generation, 
 		return out, x.takeOver(ctx, live, out.Index, v.indices[out.Index])
 	}
 	if live != "" {
-		x.log.Error("making another index", "why", out.Was)
+		x.log.Error("creating a new index", "why", out.Problem)
 	}
 	out.Index, out.Created = x.nextName(generations, v.aliased()), true
 	return out, x.replace(ctx, live, out.Index, generations, v)
@@ -90,10 +90,10 @@ func closed(index string) error {
 		"The index %s is closed. Open it (POST /%s/_open), or delete it and it will be rebuilt.", index, index)
 }
 
-// mend repairs what is around a live index that is there: the alias that it is
+// repairLive repairs what is around a live index that is there: the alias that it is
 // written by, the fields of a later release, the alias that searches read.
-func (x *Indexer) mend(ctx context.Context, live string, generations []store.Generation, v survey) error {
-	if err := x.fit(ctx, live, v.indices[live]); err != nil {
+func (x *Indexer) repairLive(ctx context.Context, live string, generations []store.Generation, v survey) error {
+	if err := x.upgradeMapping(ctx, live, v.indices[live]); err != nil {
 		return err
 	}
 	// An alias at the index being built is a rebuild that was interrupted between the
@@ -104,25 +104,25 @@ func (x *Indexer) mend(ctx context.Context, live string, generations []store.Gen
 	return x.pointAlias(ctx, live, generations, v)
 }
 
-// fit gives an index that was made by an earlier release what this one expects.
-func (x *Indexer) fit(ctx context.Context, name string, i surveyed) error {
+// upgradeMapping gives an index that was made by an earlier release what this one expects.
+func (x *Indexer) upgradeMapping(ctx context.Context, name string, i surveyedIndex) error {
 	if !i.writer {
 		if err := opensearch.Call(ctx, x.search, http.MethodPut, "/"+name+"/_alias/"+mappings.Writer(name), nil, nil); err != nil {
 			return fmt.Errorf("naming the writers' alias of %s: %w", name, err)
 		}
 	}
-	if len(i.lacks) > 0 {
-		if err := opensearch.Call(ctx, x.search, http.MethodPut, "/"+name+"/_mapping", map[string]any{"properties": i.lacks}, nil); err != nil {
+	if len(i.missingFields) > 0 {
+		if err := opensearch.Call(ctx, x.search, http.MethodPut, "/"+name+"/_mapping", map[string]any{"properties": i.missingFields}, nil); err != nil {
 			return fmt.Errorf("adding fields to the index %s: %w", name, err)
 		}
-		x.log.Warn("the index had no fields for some of what this release indexes; vitrine rebuild fills them in", "index", name, "fields", len(i.lacks))
+		x.log.Warn("the index lacked fields of this release; run vitrine rebuild to fill them", "index", name, "fields", len(i.missingFields))
 	}
 	return nil
 }
 
 // takeOver makes the index that the alias points at the live one. The database does
 // not know it as that, as after restoring an older one: so they are compared.
-func (x *Indexer) takeOver(ctx context.Context, old, name string, i surveyed) error {
+func (x *Indexer) takeOver(ctx context.Context, old, name string, i surveyedIndex) error {
 	if i.closed {
 		return closed(name)
 	}
@@ -132,13 +132,13 @@ func (x *Indexer) takeOver(ctx context.Context, old, name string, i surveyed) er
 	} else if len(i.vectors) > 0 {
 		embedding = i.vectors[0]
 	}
-	x.log.Warn("searches read an index that the database does not know as the live one; taking it over", "index", name)
+	x.log.Warn("the alias points at an index that is not the live generation; adopting it", "index", name)
 	meta := i.meta
 	meta.Incomplete = true
 	if meta.Epoch == "" {
 		meta.Epoch = "unknown" // no epoch of the database is called so
 	}
-	if err := errors.Join(x.fit(ctx, name, i), x.declare(ctx, name, meta)); err != nil {
+	if err := errors.Join(x.upgradeMapping(ctx, name, i), x.setMeta(ctx, name, meta)); err != nil {
 		return err
 	}
 	return x.store.ReplaceLive(ctx, x.scope, old, name, embedding)
@@ -158,7 +158,7 @@ func (x *Indexer) replace(ctx context.Context, old, name string, generations []s
 		return err
 	}
 	if len(tenants) > 0 { // no searcher may take it for the one that was there
-		if err := sleep(ctx, mappings.MetaFresh+mappings.MetaFresh/4); err != nil {
+		if err := sleep(ctx, mappings.MetaTTL+mappings.MetaTTL/4); err != nil {
 			return err
 		}
 	}
@@ -171,8 +171,8 @@ func (x *Indexer) replace(ctx context.Context, old, name string, generations []s
 	return x.store.RestoreIndexed(ctx)
 }
 
-// declare makes an index say something of itself.
-func (x *Indexer) declare(ctx context.Context, name string, m mappings.Meta) error {
+// setMeta makes an index say something of itself.
+func (x *Indexer) setMeta(ctx context.Context, name string, m mappings.Meta) error {
 	m, err := x.withOwners(ctx, m)
 	if err != nil {
 		return err
@@ -189,7 +189,7 @@ const lockedFor = 10 * time.Second
 
 // locked runs fn as the only changer of generations, waiting for another one.
 func (x *Indexer) locked(ctx context.Context, fn func(held func(context.Context) bool) error) error {
-	wait := outage()
+	wait := outageBackoff()
 	for began := time.Now(); ; {
 		err := x.store.LockGenerations(ctx, fn)
 		if !errors.Is(err, store.ErrGenerationsBusy) {
@@ -235,7 +235,7 @@ func (x *Indexer) createIndex(ctx context.Context, name string, m mappings.Meta)
 	}
 	err = opensearch.Call(ctx, x.search, http.MethodPut, "/"+name, body, nil)
 	if opensearch.IsResponseError(err, "resource_already_exists_exception") {
-		return x.fit(ctx, name, surveyed{})
+		return x.upgradeMapping(ctx, name, surveyedIndex{})
 	}
 	if err != nil {
 		return fmt.Errorf("creating the index %s: %w", name, err)

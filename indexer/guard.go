@@ -14,60 +14,62 @@ const guardEvery = 2 * time.Second
 // there may be hundreds.
 const ownTurns = 5
 
-// guard keeps the index in being while the indexer runs: it does, again and again,
+// indexGuard keeps the index in being while the indexer runs: it does, again and again,
 // what a start does. An index that was deleted, replaced or closed, or an alias that
 // points elsewhere, is noticed within guardEvery, or at once by a write that meets it.
 // Any number of processes may run one.
-type guard struct {
-	x      *Indexer
-	called chan struct{} // a write has found no index
-	told   string        // the last failure that was logged
-	turn   int           // how often it has looked
+type indexGuard struct {
+	x          *Indexer
+	triggered  chan struct{} // a write has found no index
+	lastLogged string        // the last failure that was logged
+	turn       int           // how often it has looked
 }
 
-func newGuard(x *Indexer) *guard { return &guard{x: x, called: make(chan struct{}, 1)} }
+func newIndexGuard(x *Indexer) *indexGuard {
+	return &indexGuard{x: x, triggered: make(chan struct{}, 1)}
+}
 
-// call makes the guard look at once.
-func (g *guard) call() {
+// trigger makes the guard look at once.
+func (g *indexGuard) trigger() {
 	select {
-	case g.called <- struct{}{}:
+	case g.triggered <- struct{}{}:
 	default:
 	}
 }
 
 // run guards until ctx ends.
-func (g *guard) run(ctx context.Context) {
-	wait := &backoff{first: guardEvery, most: time.Minute}
+func (g *indexGuard) run(ctx context.Context) {
+	wait := &backoff{first: guardEvery, max: time.Minute}
 	for ctx.Err() == nil {
-		err := panics.Try(func() error { return g.look(ctx) })
+		err := panics.Try(func() error { return g.ensure(ctx) })
 		if err == nil {
 			wait.reset()
-			g.told = ""
+			g.lastLogged = ""
 			g.idle(ctx, guardEvery)
 			continue
 		}
-		if said := err.Error(); said != g.told && ctx.Err() == nil {
-			g.told = said
-			g.x.log.Warn("the index is not as it should be; trying again", "error", err)
+		if said := err.Error(); said != g.lastLogged && ctx.Err() == nil {
+			g.lastLogged = said
+			g.x.log.Warn("the index needs repair; retrying", "error", err)
 		}
 		g.idle(ctx, wait.pause())
 	}
 }
 
-func (g *guard) idle(ctx context.Context, pause time.Duration) {
+func (g *indexGuard) idle(ctx context.Context, pause time.Duration) {
 	t := time.NewTimer(pause)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
-	case <-g.called:
+	case <-g.triggered:
 		g.turn = 0 // whichever index it was
 	case <-t.C:
 	}
 }
 
-// look puts right what can be put right at once, then fills an index that is not
+// ensure repairs what can be repaired at once, then fills an index that is not
 // what the library holds.
-func (g *guard) look(ctx context.Context) error {
+func (g *indexGuard) ensure(ctx context.Context) error {
 	if wanted, err := g.x.beginWanted(ctx); err != nil {
 		return err
 	} else if wanted {
@@ -75,15 +77,15 @@ func (g *guard) look(ctx context.Context) error {
 	}
 	each := g.x.each
 	if g.turn++; g.turn%ownTurns != 1 {
-		each = func(_ context.Context, do func(*Indexer) error) error { return do(g.x.of("")) }
+		each = func(_ context.Context, do func(*Indexer) error) error { return do(g.x.scoped("")) }
 	}
 	return each(ctx, func(x *Indexer) error {
 		ensured, err := x.EnsureIndex(ctx)
 		if err != nil {
 			return err
 		}
-		if ensured.Was != "" {
-			x.log.Warn("the index is put right", "index", ensured.Index, "why", ensured.Was)
+		if ensured.Problem != "" {
+			x.log.Warn("the index was repaired", "index", ensured.Index, "why", ensured.Problem)
 		}
 		if x.cfg.eventsOnly {
 			return nil

@@ -13,8 +13,8 @@ import (
 	"vitrine/store"
 )
 
-// mishap is what somebody does to the index while the indexer runs.
-type mishap struct {
+// indexAccident is what somebody does to the index while the indexer runs.
+type indexAccident struct {
 	name  string
 	do    func(e *env, live string)
 	after func(e *env, live string) string // what is wrong besides; may be nil
@@ -35,7 +35,7 @@ func (e *env) aliases(actions ...string) {
 
 const anything = `{"mappings":{"properties":{"title":{"type":"keyword"}}}}`
 
-var mishaps = []mishap{
+var indexAccidents = []indexAccident{
 	{"the index is deleted", func(e *env, live string) {
 		e.ask(http.MethodDelete, "/"+live, nil)
 	}, nil},
@@ -138,7 +138,7 @@ func (e *env) countIn(indices string) (int64, error) {
 // without a restart, and nothing may be put aside.
 func TestGuard_PutsTheIndexRightWhileTheIndexerRuns(t *testing.T) {
 	t.Parallel()
-	for _, m := range mishaps {
+	for _, m := range indexAccidents {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			e := newEnv(t)
@@ -161,7 +161,7 @@ func TestGuard_PutsTheIndexRightWhileTheIndexerRuns(t *testing.T) {
 			if m.after != nil {
 				e.eventually(time.Minute, func() string { return m.after(e, live) })
 			}
-			if n := e.letters(x); n != 0 {
+			if n := e.deadLetters(x); n != 0 {
 				t.Errorf("%d documents were put aside", n)
 			}
 		})
@@ -172,7 +172,7 @@ func TestGuard_PutsTheIndexRightWhileTheIndexerRuns(t *testing.T) {
 // does not count as complete yet.
 func (e *env) searchable(x *Indexer, hashes ...library.AssetHash) string {
 	e.t.Helper()
-	generations, v, err := x.look(e.ctx)
+	generations, v, err := x.surveyIndices(e.ctx)
 	if err != nil {
 		return err.Error()
 	}
@@ -217,7 +217,7 @@ func TestGuard_LeavesAClosedIndexAlone(t *testing.T) {
 	}
 	e.ask(http.MethodPost, "/"+live+"/_open", nil)
 	e.eventually(time.Minute, func() string { return e.searchable(x, a.Hash, b.Hash) })
-	if n := e.letters(x); n != 0 {
+	if n := e.deadLetters(x); n != 0 {
 		t.Errorf("%d documents were put aside", n)
 	}
 }
@@ -253,7 +253,7 @@ func TestReconcile_MakesAnIndexThatIsGone(t *testing.T) {
 	}
 	e.ask(http.MethodDelete, "/"+x.names.Index(1), nil)
 	got, err := x.Reconcile(e.ctx, nil)
-	if err != nil || got.Count != 7 || !strings.Contains(got.PutRight, "gone") {
+	if err != nil || got.Count != 7 || !strings.Contains(got.FixedFirst, "gone") {
 		t.Errorf("%+v, error %v", got, err)
 	}
 	if problem := e.searchable(x, hashes...); problem != "" {

@@ -17,20 +17,20 @@ import (
 // the whole library in Rebuild, Reconcile and PurgeTombstones. Any number of
 // processes may run one.
 type Indexer struct {
-	store   *store.Store
-	search  *opensearch.Client
-	cfg     Config
-	scope   library.TenantID // whose index: "" for the shared one; see of
-	names   mappings.IndexNames
-	shared  mappings.IndexNames
-	bus     *bus
-	settler *settler
-	vectors *vectors // nil without an embedder
-	filler  *filler
-	guard   *guard
-	letters *publisher
-	metrics *Metrics
-	log     *slog.Logger
+	store             *store.Store
+	search            *opensearch.Client
+	cfg               Config
+	scope             library.TenantID // whose index: "" for the shared one; see of
+	names             mappings.IndexNames
+	shared            mappings.IndexNames
+	kafka             *kafkaClient
+	writer            *indexWriter
+	vectors           *vectorStore // nil without an embedder
+	embeddingBackfill *embeddingBackfill
+	guard             *indexGuard
+	deadLetters       *publisher
+	metrics           *Metrics
+	log               *slog.Logger
 }
 
 // New makes an indexer. It connects to Kafka only when it runs or has a dead
@@ -41,78 +41,78 @@ func New(st *store.Store, search *opensearch.Client, cfg Config, m *Metrics) (*I
 		return nil, err
 	}
 	x := &Indexer{
-		store: st, search: search, cfg: cfg, names: mappings.Names(cfg.Prefix), shared: mappings.Names(cfg.Prefix), bus: newBus(cfg.Brokers, cfg.dial),
+		store: st, search: search, cfg: cfg, names: mappings.Names(cfg.Prefix), shared: mappings.Names(cfg.Prefix), kafka: newKafkaClient(cfg.Brokers, cfg.dial),
 		metrics: m, log: cfg.Log.With("service", "indexer"),
 	}
-	x.letters = x.bus.publisher(cfg.deadTopic())
-	x.filler, x.guard = newFiller(x), newGuard(x)
-	x.vectors = newVectors(st, cfg.Embedder, m, x.log, x.filler.missing)
-	x.settler = &settler{store: st, bulk: newBulkWriter(search, cfg, m), dead: x.sendLetters, vectors: x.vectors, metrics: m, log: x.log}
+	x.deadLetters = x.kafka.publisher(cfg.deadTopic())
+	x.embeddingBackfill, x.guard = newEmbeddingBackfill(x), newIndexGuard(x)
+	x.vectors = newVectors(st, cfg.Embedder, m, x.log, x.embeddingBackfill.enqueue)
+	x.writer = &indexWriter{store: st, bulk: newBulkWriter(search, cfg, m), publishDeadLetters: x.publishDeadLetters, vectors: x.vectors, metrics: m, log: x.log}
 	return x, nil
 }
 
 // Close ends the connections to Kafka. The store and the OpenSearch client
 // belong to the caller.
 func (x *Indexer) Close() {
-	_ = x.letters.close()
-	x.bus.close()
+	_ = x.deadLetters.close()
+	x.kafka.close()
 }
 
-// Run consumes changes until ctx ends and then gives nil. It outlives any failure of
+// Run consumes changes until ctx ends and then returns nil. It outlives any failure of
 // PostgreSQL, Kafka and OpenSearch, the loss of the index included: events wait in
 // their topic.
 func (x *Indexer) Run(ctx context.Context) error {
-	err := persist(ctx, func(ctx context.Context) error {
-		if err := x.bus.ensureTopics(ctx, x.cfg.topics()); err != nil {
+	err := retryUntilDone(ctx, func(ctx context.Context) error {
+		if err := x.kafka.ensureTopics(ctx, x.cfg.topics()); err != nil {
 			return err
 		}
 		_, err := x.EnsureIndex(ctx)
 		return err
-	}, func(err error) { x.log.Warn("the indexer cannot start yet", "error", err) })
+	}, func(err error) { x.log.Warn("the indexer cannot start yet; retrying", "error", err) })
 	if err != nil {
 		return nil
 	}
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	beside.Go(func() { x.guard.run(ctx) })
-	beside.Go(func() { x.adopt(ctx) })
-	beside.Go(func() { (&mover{x: x, since: map[library.TenantID]time.Time{}}).run(ctx) })
+	beside.Go(func() { x.ensureModel(ctx) })
+	beside.Go(func() { (&tenantMover{x: x, since: map[library.TenantID]time.Time{}}).run(ctx) })
 	if x.vectors != nil {
-		beside.Go(func() { x.filler.run(ctx) })
+		beside.Go(func() { x.embeddingBackfill.run(ctx) })
 	}
-	x.consumeOn(ctx)
+	x.runConsumers(ctx)
 	return nil
 }
 
-// consumeOn opens one reader after the other until ctx ends.
-func (x *Indexer) consumeOn(ctx context.Context) {
-	wait := outage()
+// runConsumers opens one reader after the other until ctx ends.
+func (x *Indexer) runConsumers(ctx context.Context) {
+	wait := outageBackoff()
 	for ctx.Err() == nil {
 		err := x.consume(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		var why *restart
+		var why *restartError
 		if !errors.As(err, &why) {
-			why = &restart{why: "error", err: err}
+			why = &restartError{reason: "error", err: err}
 			_ = wait.wait(ctx)
 		}
-		x.metrics.restarts.WithLabelValues(why.why).Inc()
-		x.log.Warn("opening the Kafka reader anew", "why", why.why, "error", err)
+		x.metrics.restarts.WithLabelValues(why.reason).Inc()
+		x.log.Warn("restarting the Kafka consumer", "reason", why.reason, "error", err)
 	}
 }
 
-// restart ends a consumer on purpose.
-type restart struct {
-	why string
-	err error
+// restartError ends a consumer on purpose.
+type restartError struct {
+	reason string
+	err    error
 }
 
-func (r *restart) Error() string {
+func (r *restartError) Error() string {
 	if r.err != nil {
-		return r.why + ": " + r.err.Error()
+		return r.reason + ": " + r.err.Error()
 	}
-	return r.why
+	return r.reason
 }
 
-func (r *restart) Unwrap() error { return r.err }
+func (r *restartError) Unwrap() error { return r.err }

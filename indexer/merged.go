@@ -15,7 +15,7 @@ const mergeLimit = 5 * time.Minute
 // merged waits until the index being built merges nothing: right after it was filled,
 // merges take the processors that its searches need, and many small parts make counts
 // slow. What cannot be found out is not waited for.
-func (c *changeover) merged(ctx context.Context) error {
+func (c *reindex) merged(ctx context.Context) error {
 	if err := c.x.refresh(ctx, c.next); err != nil {
 		return err
 	}

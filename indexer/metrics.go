@@ -32,47 +32,47 @@ type Metrics struct {
 
 // Outcomes of a document, the label of vitrine_index_documents_total.
 const (
-	outcomeIndexed   = "indexed"
-	outcomeTombstone = "tombstone"
-	outcomeConflict  = "conflict" // 409: a newer version was there already
-	outcomeRefused   = "refused"  // 400
-	outcomeThrottled = "throttled"
-	outcomeFailed    = "failed" // 5xx of one item
-	outcomeStripped  = "stripped"
-	outcomeDead      = "dead"
-	outcomeBadEvent  = "bad_event"
+	outcomeIndexed      = "indexed"
+	outcomeTombstone    = "tombstone"
+	outcomeConflict     = "conflict" // 409: a newer version was there already
+	outcomeRefused      = "refused"  // 400
+	outcomeThrottled    = "throttled"
+	outcomeFailed       = "failed" // 5xx of one item
+	outcomePartial      = "partial"
+	outcomeDeadLettered = "dead_lettered"
+	outcomeBadEvent     = "bad_event"
 )
 
 // Outcomes of a text, the label of vitrine_embedding_texts_total.
 const (
-	embeddedMade    = "made"
-	embeddedKnown   = "known" // it has been embedded before
-	embeddedRefused = "refused"
-	embeddedFailed  = "failed" // it is tried again
+	embeddingComputed = "computed"
+	embeddingCached   = "cached" // it has been embedded before
+	embeddingRefused  = "refused"
+	embeddingFailed   = "failed" // it is tried again
 )
 
 // NewMetrics makes a fresh set of figures.
 func NewMetrics() *Metrics {
 	m := &Metrics{}
-	m.outboxRows = m.gauge("vitrine_outbox_rows", "Changes that wait to be published.")
+	m.outboxRows = m.gauge("vitrine_outbox_rows", "Outbox rows that are not published yet.")
 	m.outboxAge = m.gauge("vitrine_outbox_oldest_seconds", "Age of the oldest outbox row that is not published yet.")
 	m.relayed = m.counter("vitrine_relay_published_total", "Changes published to Kafka.")
-	m.relayFailures = m.counter("vitrine_relay_failures_total", "Attempts to publish that failed; the changes wait.")
+	m.relayFailures = m.counter("vitrine_relay_failures_total", "Failed attempts to publish outbox rows.")
 	m.lag = m.gaugeVec("vitrine_index_lag_events", "Events of a partition that are not indexed yet.", "partition")
 	m.latency = m.histogram("vitrine_index_latency_seconds", "From the commit of a change to its document in the index, without the wait for a refresh.",
 		prometheus.ExponentialBuckets(0.005, 2, 14))
-	m.documents = m.counterVec("vitrine_index_documents_total", "Documents by what became of them in one attempt.", "outcome")
+	m.documents = m.counterVec("vitrine_index_documents_total", "Documents by outcome of one indexing attempt.", "outcome")
 	m.bulkRequests = m.counterVec("vitrine_index_bulk_requests_total", "Bulk requests by status; 0 means no answer.", "status")
 	m.bulkSeconds = m.histogram("vitrine_index_bulk_seconds", "Time of a bulk request.", prometheus.ExponentialBuckets(0.01, 2, 12))
-	m.bulkBytes = m.gauge("vitrine_index_bulk_bytes", "Size of a bulk request that is aimed for at present.")
-	m.inFlight = m.gauge("vitrine_index_bulk_in_flight", "Bulk requests under way.")
-	m.failures = m.gaugeVec("vitrine_index_failures", "Assets with a refused document: missing from the index, or there without some parts.", "kind")
-	m.restarts = m.counterVec("vitrine_index_reader_restarts_total", "Times the Kafka reader was opened anew.", "why")
+	m.bulkBytes = m.gauge("vitrine_index_bulk_bytes", "Current target size of a bulk request.")
+	m.inFlight = m.gauge("vitrine_index_bulk_in_flight", "Bulk requests in flight.")
+	m.failures = m.gaugeVec("vitrine_index_failures", "Assets with a refused document, by kind: missing from the index, or indexed partially.", "kind")
+	m.restarts = m.counterVec("vitrine_index_consumer_restarts_total", "Restarts of the Kafka consumer.", "reason")
 	m.repairs = m.counterVec("vitrine_index_repairs_total", "Differences between library and index that were found and repaired.", "kind")
-	m.rebuild = m.gaugeVec("vitrine_index_rebuild_documents", "Documents of the rebuild under way.", "kind")
-	m.refreshWait = m.histogram("vitrine_index_wait_seconds", "Time a search waited for its caller's own writes.", prometheus.ExponentialBuckets(0.005, 2, 10))
-	m.embedded = m.counterVec("vitrine_embedding_texts_total", "Texts by what became of them in one attempt to embed them.", "outcome")
-	m.unembedded = m.gauge("vitrine_embedding_waiting_documents", "Documents that waited for their vector at the last look.")
+	m.rebuild = m.gaugeVec("vitrine_index_rebuild_documents", "Documents of the running rebuild.", "kind")
+	m.refreshWait = m.histogram("vitrine_index_wait_seconds", "Time searches waited for their caller's own writes.", prometheus.ExponentialBuckets(0.005, 2, 10))
+	m.embedded = m.counterVec("vitrine_embedding_texts_total", "Texts by outcome of one embedding attempt.", "outcome")
+	m.unembedded = m.gauge("vitrine_embedding_backlog_documents", "Documents without a vector at the last check.")
 	return m
 }
 
@@ -91,7 +91,7 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 }
 
 // setLag replaces the lag of all partitions.
-func (m *Metrics) setLag(list []progress) {
+func (m *Metrics) setLag(list []partitionOffsets) {
 	for _, p := range list {
 		m.lag.WithLabelValues(strconv.Itoa(p.partition)).Set(float64(p.lag()))
 	}

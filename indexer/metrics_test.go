@@ -9,7 +9,7 @@ import (
 
 func TestMetricsCanBeRegisteredAndGathered(t *testing.T) {
 	m := NewMetrics()
-	m.setLag([]progress{{partition: 1, committed: 3, end: 10}, {partition: 2, committed: -1, first: 4, end: 6}})
+	m.setLag([]partitionOffsets{{partition: 1, committed: 3, end: 10}, {partition: 2, committed: -1, first: 4, end: 6}})
 	r := prometheus.NewPedanticRegistry()
 	r.MustRegister(m)
 	families, err := r.Gather()

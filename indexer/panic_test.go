@@ -29,13 +29,13 @@ func TestBatch_RowWhoseDocumentCannotBeMadeIsFoundByItsNames(t *testing.T) {
 		build := Build
 		if rows[i].AssetKey.Hash == a.Hash {
 			build = func(row *store.DocumentRow) mappings.Document {
-				b.arena = append(b.arena, `{"half a line`...)
+				b.buffer = append(b.buffer, `{"half a line`...)
 				panic("a defect")
 			}
 		}
 		b.add(item{row: &rows[i], version: rows[i].Version}, build)
 	}
-	if err := x.settler.settle(e.ctx, b); err != nil {
+	if err := x.writer.writeBatch(e.ctx, b); err != nil {
 		t.Fatal(err)
 	}
 	if d := e.document(a.Hash); d.Filename != "poison" || d.IndexError != "the document could not be made" || d.Prompt != "" {
@@ -44,9 +44,9 @@ func TestBatch_RowWhoseDocumentCannotBeMadeIsFoundByItsNames(t *testing.T) {
 	if diff := e.differs(good.Hash); diff != "" {
 		t.Error(diff)
 	}
-	missing, stripped, err := e.store.CountIndexFailures(e.ctx)
-	if err != nil || missing != 0 || stripped != 1 {
-		t.Errorf("failures: %d missing, %d stripped, error %v", missing, stripped, err)
+	missing, partial, err := e.store.CountIndexFailures(e.ctx)
+	if err != nil || missing != 0 || partial != 1 {
+		t.Errorf("failures: %d missing, %d partial, error %v", missing, partial, err)
 	}
 }
 
@@ -57,7 +57,7 @@ func TestFollow_PanicOfAHandlerEndsNothing(t *testing.T) {
 	poison := newAsset("a0").Asset.Hash
 	var handled sync.Map // events come at least once
 	e.run(serviceFunc(func(ctx context.Context) error {
-		return Follow(ctx, e.cfg, "panics", 2, func(_ context.Context, ev Event) {
+		return Subscribe(ctx, e.cfg, "panics", 2, func(_ context.Context, ev Event) {
 			if ev.Hash == poison {
 				panic("a defect")
 			}

@@ -31,8 +31,8 @@ type Progress struct {
 	Total int64  // assets when the phase began; writes go on meanwhile
 }
 
-// Rebuilt is what a rebuild ended with.
-type Rebuilt struct {
+// RebuildResult is what a rebuild ended with.
+type RebuildResult struct {
 	Index    string // searched now
 	Replaced string // kept, to go back to
 	Documents
@@ -64,13 +64,13 @@ const keepRetired = 1
 //
 // Tenants that have outgrown the shared index get their own on the way; each index is
 // moved over as soon as it is ready.
-func (x *Indexer) Rebuild(ctx context.Context, progress func(Progress)) (Rebuilt, error) {
+func (x *Indexer) Rebuild(ctx context.Context, progress func(Progress)) (RebuildResult, error) {
 	return x.rebuildAll(ctx, progress)
 }
 
 // rebuild builds the index of the scope anew.
-func (x *Indexer) rebuild(ctx context.Context, progress func(Progress)) (Rebuilt, error) {
-	return x.change(ctx, progress, true, func(generations []store.Generation, present map[string]bool) (string, error) {
+func (x *Indexer) rebuild(ctx context.Context, progress func(Progress)) (RebuildResult, error) {
+	return x.reindex(ctx, progress, true, func(generations []store.Generation, present map[string]bool) (string, error) {
 		return x.nextName(generations, present), nil
 	})
 }
@@ -78,14 +78,14 @@ func (x *Indexer) rebuild(ctx context.Context, progress func(Progress)) (Rebuilt
 // Rollback goes back to the index that the last rebuild replaced. It brings that
 // index up to date first, as a rebuild does, and fails with a conflict when
 // there is none. A tenant's own index goes back to its own earlier one, if there is one.
-func (x *Indexer) Rollback(ctx context.Context, progress func(Progress)) (Rebuilt, error) {
-	all, err := x.of("").rollback(ctx, progress)
+func (x *Indexer) Rollback(ctx context.Context, progress func(Progress)) (RebuildResult, error) {
+	all, err := x.scoped("").rollback(ctx, progress)
 	if err != nil {
 		return all, err
 	}
 	owners, _, err := x.owners(ctx)
 	for _, t := range owners {
-		one, failed := x.of(t).rollback(ctx, progress)
+		one, failed := x.scoped(t).rollback(ctx, progress)
 		if failed == nil {
 			all.Count, all.Checksum, all.Repaired, all.Took = all.Count+one.Count, all.Checksum+one.Checksum, all.Repaired+one.Repaired, all.Took+one.Took
 		} else if library.AsError(failed).Code != library.CodeConflict {
@@ -95,8 +95,8 @@ func (x *Indexer) Rollback(ctx context.Context, progress func(Progress)) (Rebuil
 	return all, err
 }
 
-func (x *Indexer) rollback(ctx context.Context, progress func(Progress)) (Rebuilt, error) {
-	return x.change(ctx, progress, false, func(generations []store.Generation, present map[string]bool) (string, error) {
+func (x *Indexer) rollback(ctx context.Context, progress func(Progress)) (RebuildResult, error) {
+	return x.reindex(ctx, progress, false, func(generations []store.Generation, present map[string]bool) (string, error) {
 		for i := len(generations) - 1; i >= 0; i-- {
 			_, there := present[generations[i].Name]
 			if there && generations[i].State == store.GenerationRetired {
@@ -117,7 +117,7 @@ func (x *Indexer) AbortRebuild(ctx context.Context) error {
 		}
 		for _, g := range list {
 			if g.State == store.GenerationBuilding {
-				err = errors.Join(err, x.of(g.Scope).abort(ctx))
+				err = errors.Join(err, x.scoped(g.Scope).abort(ctx))
 			}
 		}
 		return err
@@ -169,17 +169,17 @@ func (x *Indexer) discard(ctx context.Context, name string) error {
 	return x.deleteIndex(ctx, name)
 }
 
-// change makes another index the live one: one being built if there is one, else
+// reindex makes another index the live one: one being built if there is one, else
 // the one that choose names. A fresh one must have the vectors configured now.
-func (x *Indexer) change(ctx context.Context, progress func(Progress), fresh bool,
-	choose func([]store.Generation, map[string]bool) (string, error)) (Rebuilt, error) {
+func (x *Indexer) reindex(ctx context.Context, progress func(Progress), fresh bool,
+	choose func([]store.Generation, map[string]bool) (string, error)) (RebuildResult, error) {
 	if progress == nil {
 		progress = func(Progress) {}
 	}
-	var out Rebuilt
+	var out RebuildResult
 	began := time.Now()
 	err := x.store.LockGenerations(ctx, func(held func(context.Context) bool) error {
-		c := &changeover{x: x, held: held, progress: progress, fresh: fresh}
+		c := &reindex{x: x, held: held, progress: progress, fresh: fresh}
 		if err := c.begin(ctx, choose); err != nil {
 			return err
 		}
@@ -191,8 +191,8 @@ func (x *Indexer) change(ctx context.Context, progress func(Progress), fresh boo
 	return out, busy(err)
 }
 
-// changeover is one move to another index.
-type changeover struct {
+// reindex is one move to another index.
+type reindex struct {
 	x        *Indexer
 	held     func(context.Context) bool
 	progress func(Progress)
@@ -207,7 +207,7 @@ type changeover struct {
 }
 
 // begin announces the index that is to be written beside the live one.
-func (c *changeover) begin(ctx context.Context, choose func([]store.Generation, map[string]bool) (string, error)) error {
+func (c *reindex) begin(ctx context.Context, choose func([]store.Generation, map[string]bool) (string, error)) error {
 	generations, err := c.x.generations(ctx)
 	if err != nil {
 		return err
@@ -259,43 +259,43 @@ func (c *changeover) begin(ctx context.Context, choose func([]store.Generation, 
 	return c.x.store.SetGeneration(ctx, c.x.scope, c.next, store.GenerationBuilding, c.x.vectors.configuration())
 }
 
-func (c *changeover) run(ctx context.Context) (Rebuilt, error) {
+func (c *reindex) run(ctx context.Context) (RebuildResult, error) {
 	if !c.resumed {
 		if err := c.backfill(ctx); err != nil {
-			return Rebuilt{}, fmt.Errorf("filling the index %s: %w", c.next, err)
+			return RebuildResult{}, fmt.Errorf("filling the index %s: %w", c.next, err)
 		}
 	}
 	// Also of an index whose filling was interrupted: it would never show a change.
 	if err := c.x.setIndex(ctx, c.next, map[string]any{"refresh_interval": refreshInterval}); err != nil {
-		return Rebuilt{}, err
+		return RebuildResult{}, err
 	}
 	report, err := c.x.reconcile(ctx, c.next, func(done, total int64) {
 		c.report(Progress{PhaseCompare, c.next, done, total})
 	})
 	if err != nil {
-		return Rebuilt{}, fmt.Errorf("comparing the index %s with the library: %w", c.next, err)
+		return RebuildResult{}, fmt.Errorf("comparing the index %s with the library: %w", c.next, err)
 	}
 	if report.Remaining > 0 {
-		return Rebuilt{}, library.NewError(library.KindInternal, library.CodeInternal,
+		return RebuildResult{}, library.NewError(library.KindInternal, library.CodeInternal,
 			"The new index still differs from the library in %d documents after repairs; searches stay on the old one. Run the rebuild again.", report.Remaining)
 	}
-	if err := c.embed(ctx); err != nil {
-		return Rebuilt{}, fmt.Errorf("embedding what the index %s holds: %w", c.next, err)
+	if err := c.embedMissing(ctx); err != nil {
+		return RebuildResult{}, fmt.Errorf("embedding what the index %s holds: %w", c.next, err)
 	}
 	if err := c.merged(ctx); err != nil {
-		return Rebuilt{}, err
+		return RebuildResult{}, err
 	}
 	c.report(Progress{PhaseSwap, c.next, report.Count, report.Count})
 	if err := c.swap(ctx); err != nil {
-		return Rebuilt{}, err
+		return RebuildResult{}, err
 	}
 	c.report(Progress{PhaseDone, c.next, report.Count, report.Count})
-	return Rebuilt{Index: c.next, Replaced: c.live, Documents: report.Documents, Repaired: report.Repaired()}, nil
+	return RebuildResult{Index: c.next, Replaced: c.live, Documents: report.Documents, Repaired: report.Repaired()}, nil
 }
 
 // backfill writes the documents of all assets. The index is not searched yet, so
 // it is not refreshed meanwhile.
-func (c *changeover) backfill(ctx context.Context) error {
+func (c *reindex) backfill(ctx context.Context) error {
 	if err := c.x.setIndex(ctx, c.next, map[string]any{"refresh_interval": "-1"}); err != nil {
 		return err
 	}
@@ -304,7 +304,7 @@ func (c *changeover) backfill(ctx context.Context) error {
 }
 
 // report tells the progress, one at a time.
-func (c *changeover) report(p Progress) {
+func (c *reindex) report(p Progress) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.progress(p)
@@ -313,11 +313,11 @@ func (c *changeover) report(p Progress) {
 // swap moves searches to the new index, then records it. Stopped in between, the
 // library goes on with both indices written and the new one searched; a repeated
 // rebuild completes the record.
-func (c *changeover) swap(ctx context.Context) error {
+func (c *reindex) swap(ctx context.Context) error {
 	if !c.held(ctx) {
 		return cmp.Or(ctx.Err(), busy(store.ErrGenerationsBusy))
 	}
-	generations, v, err := c.x.look(ctx)
+	generations, v, err := c.x.surveyIndices(ctx)
 	if err != nil {
 		return err
 	}
@@ -325,7 +325,7 @@ func (c *changeover) swap(ctx context.Context) error {
 	if c.meta.Incomplete, err = c.x.wantedSince(ctx, c.wanted); err != nil {
 		return err
 	}
-	if err := c.x.declare(ctx, c.next, c.meta); err != nil {
+	if err := c.x.setMeta(ctx, c.next, c.meta); err != nil {
 		return err
 	}
 	if err := c.x.pointAlias(ctx, c.next, generations, v); err != nil {
@@ -340,7 +340,7 @@ func (c *changeover) swap(ctx context.Context) error {
 	if c.x.scope != "" {
 		owners, _, err := c.x.owners(ctx)
 		if err == nil {
-			_, err = c.x.announce(ctx, owners)
+			_, err = c.x.announceOwners(ctx, owners)
 		}
 		if err != nil {
 			return err

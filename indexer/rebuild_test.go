@@ -99,7 +99,7 @@ func TestARebuildUnderWritesLosesNothingAndNoSearchFails(t *testing.T) {
 		t.Errorf("live index %s, error %v", live, err)
 	}
 	report, err := x.Reconcile(e.ctx, nil)
-	if err != nil || report.Missing+report.Stale+report.Ghosts+report.Ahead != 0 {
+	if err != nil || report.Missing+report.Stale+report.Orphans+report.Ahead != 0 {
 		t.Errorf("after the rebuild: %+v, error %v", report, err)
 	}
 

@@ -17,29 +17,31 @@ import (
 	"vitrine/store"
 )
 
-// Reconciled is what a comparison of library and index found. All differences
+// ReconcileReport is what a comparison of library and index found. All differences
 // are repaired where they are found, so Remaining is 0 unless the index refuses.
-type Reconciled struct {
-	Documents               // that agree, repaired ones included
-	Missing   int64         `json:"missing"`   // live assets without a document
-	Stale     int64         `json:"stale"`     // documents older than their asset
-	Ghosts    int64         `json:"ghosts"`    // documents of assets that are in the trash or gone
-	Ahead     int64         `json:"ahead"`     // documents newer than their asset, as after restoring a backup
-	Remaining int64         `json:"remaining"` // differences that could not be repaired
-	PutRight  string        `json:"put_right"` // what was wrong with the index as a whole, or ""
-	Took      time.Duration `json:"-"`
+type ReconcileReport struct {
+	Documents                // that agree, repaired ones included
+	Missing    int64         `json:"missing"`   // live assets without a document
+	Stale      int64         `json:"stale"`     // documents older than their asset
+	Orphans    int64         `json:"orphans"`   // documents of assets that are in the trash or gone
+	Ahead      int64         `json:"ahead"`     // documents newer than their asset, as after restoring a backup
+	Remaining  int64         `json:"remaining"` // differences that could not be repaired
+	FixedFirst string        `json:"put_right"` // what was wrong with the index as a whole, or ""
+	Took       time.Duration `json:"-"`
 }
 
 // Repaired counts the differences that are gone now.
-func (r Reconciled) Repaired() int64 { return r.Missing + r.Stale + r.Ghosts + r.Ahead - r.Remaining }
+func (r ReconcileReport) Repaired() int64 {
+	return r.Missing + r.Stale + r.Orphans + r.Ahead - r.Remaining
+}
 
 // Reconcile compares the version of every asset with that of its document in the
 // live index and repairs all differences. It may run at any time beside other
 // work; a document that is merely on its way is no difference. An index that is gone
 // is made anew and filled first. progress is told how many assets are compared, of
 // how many; it may be nil.
-func (x *Indexer) Reconcile(ctx context.Context, progress func(done, total int64)) (Reconciled, error) {
-	var all Reconciled
+func (x *Indexer) Reconcile(ctx context.Context, progress func(done, total int64)) (ReconcileReport, error) {
+	var all ReconcileReport
 	if progress == nil {
 		progress = func(int64, int64) {}
 	}
@@ -52,27 +54,27 @@ func (x *Indexer) Reconcile(ctx context.Context, progress func(done, total int64
 }
 
 // add sums up what comparisons of several indices found.
-func (r *Reconciled) add(o Reconciled) {
+func (r *ReconcileReport) add(o ReconcileReport) {
 	r.Count, r.Checksum = r.Count+o.Count, r.Checksum+o.Checksum
-	r.Missing, r.Stale, r.Ghosts, r.Ahead = r.Missing+o.Missing, r.Stale+o.Stale, r.Ghosts+o.Ghosts, r.Ahead+o.Ahead
+	r.Missing, r.Stale, r.Orphans, r.Ahead = r.Missing+o.Missing, r.Stale+o.Stale, r.Orphans+o.Orphans, r.Ahead+o.Ahead
 	r.Remaining, r.Took = r.Remaining+o.Remaining, r.Took+o.Took
-	r.PutRight = cmp.Or(r.PutRight, o.PutRight)
+	r.FixedFirst = cmp.Or(r.FixedFirst, o.FixedFirst)
 }
 
-func (x *Indexer) reconcileScope(ctx context.Context, progress func(done, total int64)) (Reconciled, error) {
+func (x *Indexer) reconcileScope(ctx context.Context, progress func(done, total int64)) (ReconcileReport, error) {
 	ensured, err := x.EnsureIndex(ctx)
 	if err != nil {
-		return Reconciled{}, err
+		return ReconcileReport{}, err
 	}
 	if err := x.Complete(ctx, func(p Progress) { progress(p.Done, p.Total) }); err != nil {
-		return Reconciled{}, lost(err, ensured.Index)
+		return ReconcileReport{}, lost(err, ensured.Index)
 	}
 	live, err := x.liveIndex(ctx) // Complete may have put another one there
 	if err != nil {
-		return Reconciled{}, err
+		return ReconcileReport{}, err
 	}
 	report, err := x.reconcile(ctx, live, progress)
-	report.PutRight = ensured.Was
+	report.FixedFirst = ensured.Problem
 	if err == nil && report.Ahead > 0 {
 		if err = x.setBack(ctx); err == nil {
 			err = x.Complete(ctx, func(p Progress) { progress(p.Done, p.Total) })
@@ -81,7 +83,7 @@ func (x *Indexer) reconcileScope(ctx context.Context, progress func(done, total 
 	return report, lost(err, live)
 }
 
-// lost words the error of a request that found no index.
+// lost rewords the error of a request that found no index.
 func lost(err error, index string) error {
 	if errors.Is(err, errIndexGone) || opensearch.IsResponseError(err, opensearch.TypeIndexNotFound) {
 		return &library.Error{Kind: library.KindUnavailable, Code: library.CodeIndexUnavailable, RetryAfter: 2 * guardEvery, Cause: err,
@@ -93,7 +95,7 @@ func lost(err error, index string) error {
 	return err
 }
 
-func (x *Indexer) reconcile(ctx context.Context, index string, progress func(done, total int64)) (Reconciled, error) {
+func (x *Indexer) reconcile(ctx context.Context, index string, progress func(done, total int64)) (ReconcileReport, error) {
 	began := time.Now()
 	c := &comparison{x: x, index: index, progress: progress}
 	if err := x.refresh(ctx, index); err != nil {
@@ -108,7 +110,7 @@ func (x *Indexer) reconcile(ctx context.Context, index string, progress func(don
 			return c.out, err
 		}
 	}
-	for kind, n := range map[string]int64{"missing": c.out.Missing, "stale": c.out.Stale, "ghost": c.out.Ghosts, "ahead": c.out.Ahead} {
+	for kind, n := range map[string]int64{"missing": c.out.Missing, "stale": c.out.Stale, "orphan": c.out.Orphans, "ahead": c.out.Ahead} {
 		x.metrics.repairs.WithLabelValues(kind).Add(float64(n))
 	}
 	c.out.Took = time.Since(began)
@@ -130,7 +132,7 @@ type comparison struct {
 	index       string
 	progress    func(done, total int64)
 	done, total int64
-	out         Reconciled
+	out         ReconcileReport
 }
 
 // tenants lists every tenant that has assets or documents.
@@ -143,7 +145,7 @@ func (c *comparison) tenants(ctx context.Context) ([]library.TenantID, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err = c.x.within(ctx, list)
+	list, err = c.x.filterScope(ctx, list)
 	if err != nil {
 		return nil, err
 	}
@@ -222,16 +224,16 @@ func (c *comparison) tenant(ctx context.Context, tenant library.TenantID) error 
 	}
 }
 
-// indexed is what a search shows of a document.
-type indexed struct {
+// searchedVersion is what a search shows of a document.
+type searchedVersion struct {
 	version int64
 	deleted bool
 }
 
 // documents reads the documents of a tenant with a hash above after and up to
 // last, or to the end when last is empty.
-func (c *comparison) documents(ctx context.Context, tenant library.TenantID, after, last library.AssetHash) (map[library.AssetHash]indexed, error) {
-	out := make(map[library.AssetHash]indexed, c.x.cfg.comparePage)
+func (c *comparison) documents(ctx context.Context, tenant library.TenantID, after, last library.AssetHash) (map[library.AssetHash]searchedVersion, error) {
+	out := make(map[library.AssetHash]searchedVersion, c.x.cfg.comparePage)
 	bounds := map[string]any{"gt": after}
 	if last != "" {
 		bounds["lte"] = last
@@ -260,7 +262,7 @@ func (c *comparison) documents(ctx context.Context, tenant library.TenantID, aft
 		}
 		hits := found.Hits.Hits
 		for _, h := range hits {
-			doc := indexed{deleted: slices.Contains(h.Fields.Deleted, true)}
+			doc := searchedVersion{deleted: slices.Contains(h.Fields.Deleted, true)}
 			if len(h.Fields.Version) > 0 {
 				doc.version = h.Fields.Version[0]
 			}
@@ -274,7 +276,7 @@ func (c *comparison) documents(ctx context.Context, tenant library.TenantID, aft
 }
 
 // compare counts what agrees and gives the assets that do not seem to.
-func (c *comparison) compare(tenant library.TenantID, page []store.AssetVersion, docs map[library.AssetHash]indexed) []store.AssetKey {
+func (c *comparison) compare(tenant library.TenantID, page []store.AssetVersion, docs map[library.AssetHash]searchedVersion) []store.AssetKey {
 	var suspects []store.AssetKey
 	for _, a := range page {
 		doc, ok := docs[a.Hash]
@@ -303,8 +305,8 @@ func (d *Documents) add(k store.AssetKey, version int64) {
 	d.Checksum += h.Sum64()
 }
 
-// present is what a document is at this moment, searchable or not.
-type present struct {
+// indexedDocument is what a document is at this moment, searchable or not.
+type indexedDocument struct {
 	ID          string `json:"_id"`
 	Found       bool   `json:"found"`
 	Version     int64  `json:"_version"`
@@ -315,8 +317,8 @@ type present struct {
 	} `json:"_source"`
 }
 
-// lookUp reads the documents of some assets past any refresh, in their order.
-func lookUp(ctx context.Context, x *Indexer, index string, keys []store.AssetKey) ([]present, error) {
+// getDocuments reads the documents of some assets past any refresh, in their order.
+func getDocuments(ctx context.Context, x *Indexer, index string, keys []store.AssetKey) ([]indexedDocument, error) {
 	type doc struct {
 		ID      string `json:"_id"`
 		Routing string `json:"routing"`
@@ -327,7 +329,7 @@ func lookUp(ctx context.Context, x *Indexer, index string, keys []store.AssetKey
 		ask[i] = doc{mappings.DocID(k.Tenant, k.Hash), mappings.Routing(k.Tenant), "deleted"}
 	}
 	var found struct {
-		Docs []present `json:"docs"`
+		Docs []indexedDocument `json:"docs"`
 	}
 	body, err := json.Marshal(map[string]any{"docs": ask})
 	if err != nil {
@@ -337,7 +339,7 @@ func lookUp(ctx context.Context, x *Indexer, index string, keys []store.AssetKey
 		return nil, err
 	}
 	if len(found.Docs) != len(keys) {
-		return nil, errUnreadable
+		return nil, errMalformedResponse
 	}
 	return found.Docs, nil
 }

@@ -26,7 +26,7 @@ func (e *env) indexNow(x *Indexer, hashes ...library.AssetHash) {
 	}
 	b, err := x.read(e.ctx, keys, nil)
 	if err == nil {
-		err = x.settler.settle(e.ctx, b)
+		err = x.writer.writeBatch(e.ctx, b)
 	}
 	if err != nil {
 		e.t.Fatal(err)
@@ -59,7 +59,7 @@ func TestReconcileRepairsEveryKindOfDifference(t *testing.T) {
 	}
 	// Stale: a change whose event was lost.
 	e.retitle("changed", h[2])
-	// Ghosts: one asset purged, one in the trash, one whose row left no trace, and
+	// Orphans: one asset purged, one in the trash, one whose row left no trace, and
 	// one of a tenant nobody knows.
 	e.purge(h[3])
 	e.exec(`UPDATE assets SET trashed_at = now(), doc_version = doc_version + 1 WHERE tenant_id = $1 AND asset_h = $2`, string(e.actor.Tenant), string(h[4]))
@@ -74,15 +74,15 @@ func TestReconcileRepairsEveryKindOfDifference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Reconciled{Documents: Documents{Count: 9}, Missing: 2, Stale: 1, Ghosts: 4, Ahead: 1}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Reconciled{}, "Checksum", "Took")); diff != "" {
+	want := ReconcileReport{Documents: Documents{Count: 9}, Missing: 2, Stale: 1, Orphans: 4, Ahead: 1}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(ReconcileReport{}, "Checksum", "Took")); diff != "" {
 		t.Errorf("first pass (-want +got):\n%s", diff)
 	}
 	if !told[[2]int64{10, 10}] {
 		t.Errorf("the progress was %v", told)
 	}
 	again, err := x.Reconcile(e.ctx, nil)
-	if err != nil || again.Count != 9 || again.Missing+again.Stale+again.Ghosts+again.Ahead != 0 || again.Checksum != got.Checksum {
+	if err != nil || again.Count != 9 || again.Missing+again.Stale+again.Orphans+again.Ahead != 0 || again.Checksum != got.Checksum {
 		t.Errorf("second pass: %+v, error %v; first %+v", again, err, got)
 	}
 	if problem := e.differs(h...); problem != "" {
@@ -157,7 +157,7 @@ func TestASearchWaitsForItsCallersWrites(t *testing.T) {
 	}
 	w := NewWaiter(e.search, e.located, NewMetrics())
 	a := e.add(newAsset("a"))
-	writes := []Written{{a.Hash, a.DocVersion}}
+	writes := []Write{{a.Hash, a.DocVersion}}
 	if w.Await(e.ctx, e.actor.Tenant, writes, 200*time.Millisecond) {
 		t.Error("it was seen before the write arrived")
 	}

@@ -10,14 +10,14 @@ import (
 	"vitrine/store"
 )
 
-// pollEvery is how long an outbox row waits at most when its wake-up is lost.
-const pollEvery = time.Second
+// pollInterval is how long an outbox row waits at most when its wake-up is lost.
+const pollInterval = time.Second
 
-// gather is the least time between two rounds of the relay. A change after a
+// relayInterval is the least time between two rounds of the relay. A change after a
 // quiet time goes at once; a stream of them goes in rounds, because all that
 // follows, down to the index, costs by the round more than by the change. It is
 // short beside the second in which the index shows what it has.
-const gather = 100 * time.Millisecond
+const relayInterval = 100 * time.Millisecond
 
 // publishTimeout ends an attempt to publish; the rows stay in the outbox.
 const publishTimeout = 10 * time.Second
@@ -27,7 +27,7 @@ const publishTimeout = 10 * time.Second
 type Relay struct {
 	store   *store.Store
 	cfg     Config
-	bus     *bus
+	kafka   *kafkaClient
 	metrics *Metrics
 	log     *slog.Logger
 }
@@ -38,13 +38,13 @@ func NewRelay(st *store.Store, cfg Config, m *Metrics) (*Relay, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Relay{store: st, cfg: cfg, bus: newBus(cfg.Brokers, cfg.dial), metrics: m, log: cfg.Log.With("service", "relay")}, nil
+	return &Relay{store: st, cfg: cfg, kafka: newKafkaClient(cfg.Brokers, cfg.dial), metrics: m, log: cfg.Log.With("service", "relay")}, nil
 }
 
-// Run relays until ctx ends and then gives nil. It outlives any failure of
+// Run relays until ctx ends and then returns nil. It outlives any failure of
 // PostgreSQL and Kafka: rows wait in the outbox meanwhile.
 func (r *Relay) Run(ctx context.Context) error {
-	defer r.bus.close()
+	defer r.kafka.close()
 	wake := make(chan struct{}, 1)
 	var wg sync.WaitGroup
 	wg.Go(func() { r.listen(ctx, wake) })
@@ -56,7 +56,7 @@ func (r *Relay) Run(ctx context.Context) error {
 
 // listen passes wake-ups on, and asks again whenever its connection breaks.
 func (r *Relay) listen(ctx context.Context, wake chan<- struct{}) {
-	b := outage()
+	b := outageBackoff()
 	for ctx.Err() == nil {
 		err := r.store.ListenOutbox(ctx, func() {
 			b.reset()
@@ -66,19 +66,19 @@ func (r *Relay) listen(ctx context.Context, wake chan<- struct{}) {
 			}
 		})
 		if ctx.Err() == nil {
-			r.log.Warn("the wake-up connection to PostgreSQL broke; polling meanwhile", "error", err)
+			r.log.Warn("the LISTEN connection to PostgreSQL was lost; polling instead", "error", err)
 			_ = b.wait(ctx)
 		}
 	}
 }
 
 func (r *Relay) relay(ctx context.Context, wake <-chan struct{}) {
-	if persist(ctx, func(ctx context.Context) error { return r.bus.ensureTopics(ctx, r.cfg.topics()) }, r.failed) != nil {
+	if retryUntilDone(ctx, func(ctx context.Context) error { return r.kafka.ensureTopics(ctx, r.cfg.topics()) }, r.failed) != nil {
 		return
 	}
-	out := r.bus.publisher(r.cfg.changesTopic())
+	out := r.kafka.publisher(r.cfg.changesTopic())
 	defer func() { _ = out.close() }() // nothing is left in it: each message is acknowledged or tried again
-	b := outage()
+	b := outageBackoff()
 	for ctx.Err() == nil {
 		began := time.Now()
 		n, err := r.runOnce(ctx, out)
@@ -87,7 +87,7 @@ func (r *Relay) relay(ctx context.Context, wake <-chan struct{}) {
 			return
 		case err != nil:
 			r.failed(err)
-			r.mendTopics(ctx)
+			r.recreateTopics(ctx)
 			_ = b.wait(ctx)
 			continue
 		}
@@ -96,21 +96,21 @@ func (r *Relay) relay(ctx context.Context, wake <-chan struct{}) {
 			r.idle(ctx, wake)
 		}
 		if n > 0 && n < r.cfg.RelayBatch {
-			_ = sleep(ctx, gather-time.Since(began))
+			_ = sleep(ctx, relayInterval-time.Since(began))
 		}
 	}
 }
 
-// mendTopics makes the topics again in case somebody deleted them; the broker
+// recreateTopics makes the topics again in case somebody deleted them; the broker
 // does not do so by itself.
-func (r *Relay) mendTopics(ctx context.Context) {
+func (r *Relay) recreateTopics(ctx context.Context) {
 	short, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	_ = r.bus.ensureTopics(short, r.cfg.topics())
+	_ = r.kafka.ensureTopics(short, r.cfg.topics())
 }
 
 func (r *Relay) idle(ctx context.Context, wake <-chan struct{}) {
-	t := time.NewTimer(pollEvery)
+	t := time.NewTimer(pollInterval)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
@@ -145,7 +145,7 @@ func (r *Relay) runOnce(ctx context.Context, out *publisher) (int, error) {
 
 func (r *Relay) failed(err error) {
 	r.metrics.relayFailures.Inc()
-	r.log.Warn("outbox rows could not be relayed; they wait", "error", err)
+	r.log.Warn("publishing outbox rows failed; retrying", "error", err)
 }
 
 // measure keeps the gauges of the outbox.
@@ -155,10 +155,10 @@ func (r *Relay) measure(ctx context.Context) {
 			r.metrics.outboxRows.Set(float64(rows))
 			r.metrics.outboxAge.Set(oldest.Seconds())
 		}
-		if err := noteNewTopic(ctx, r.store, r.bus); err != nil && ctx.Err() == nil {
+		if err := noteNewTopic(ctx, r.store, r.kafka); err != nil && ctx.Err() == nil {
 			r.log.Warn("that the topic was made anew could not be noted", "error", err)
 		}
-		if sleep(ctx, 2*pollEvery) != nil {
+		if sleep(ctx, 2*pollInterval) != nil {
 			return
 		}
 	}

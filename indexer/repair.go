@@ -21,16 +21,16 @@ const (
 	same difference = iota
 	missing
 	stale
-	ghost
+	orphan
 	ahead
 )
 
 // differs compares an asset as it is with its document as it is.
-func differs(row *store.DocumentRow, doc present) difference {
+func differs(row *store.DocumentRow, doc indexedDocument) difference {
 	indexed := doc.Found && !doc.Source.Deleted
 	switch {
 	case row.State != store.AssetLive && indexed:
-		return ghost
+		return orphan
 	case row.State != store.AssetLive:
 		return same
 	case !doc.Found:
@@ -43,12 +43,12 @@ func differs(row *store.DocumentRow, doc present) difference {
 	return same
 }
 
-// fewDiffer is how many suspects of a page may be merely late. More are not: the
+// maxLateDocuments is how many suspects of a page may be merely late. More are not: the
 // index was lost or its consumers stand still.
-const fewDiffer = 200
+const maxLateDocuments = 200
 
-// onItsWay is how long a document is given to arrive before it counts as lost.
-const onItsWay = time.Second
+// arrivalDelay is how long a document is given to arrive before it counts as lost.
+const arrivalDelay = time.Second
 
 // repair looks at suspects again, past the refresh and in one snapshot, and
 // rewrites those that still differ. Where few differ, they are given a moment
@@ -57,12 +57,12 @@ func (c *comparison) repair(ctx context.Context, suspects []store.AssetKey) erro
 	if len(suspects) == 0 {
 		return nil
 	}
-	rows, docs, left, err := c.examine(ctx, suspects)
-	if err == nil && len(left) > 0 && len(left) < fewDiffer {
-		if err := sleep(ctx, onItsWay); err != nil {
+	rows, docs, left, err := c.recheck(ctx, suspects)
+	if err == nil && len(left) > 0 && len(left) < maxLateDocuments {
+		if err := sleep(ctx, arrivalDelay); err != nil {
 			return err
 		}
-		rows, docs, left, err = c.examine(ctx, left)
+		rows, docs, left, err = c.recheck(ctx, left)
 	}
 	if err != nil || len(left) == 0 {
 		return err
@@ -80,7 +80,7 @@ func (c *comparison) repair(ctx context.Context, suspects []store.AssetKey) erro
 // written is no difference: the asset was changed meanwhile, and that change is
 // on its own way.
 func (c *comparison) verify(ctx context.Context, rows []store.DocumentRow, keys []store.AssetKey) error {
-	docs, err := lookUp(ctx, c.x, c.index, keys)
+	docs, err := getDocuments(ctx, c.x, c.index, keys)
 	if err != nil {
 		return err
 	}
@@ -101,19 +101,19 @@ func (c *comparison) tally(d difference) {
 		c.out.Missing++
 	case stale:
 		c.out.Stale++
-	case ghost:
-		c.out.Ghosts++
+	case orphan:
+		c.out.Orphans++
 	case ahead:
 		c.out.Ahead++
 	}
 }
 
-// examine reads assets and documents. Those that agree are counted; of the rest
+// recheck reads assets and documents. Those that agree are counted; of the rest
 // it gives the rows, the documents and the keys.
-func (c *comparison) examine(ctx context.Context, keys []store.AssetKey) ([]store.DocumentRow, []present, []store.AssetKey, error) {
+func (c *comparison) recheck(ctx context.Context, keys []store.AssetKey) ([]store.DocumentRow, []indexedDocument, []store.AssetKey, error) {
 	// The document first: a change in between then shows as a stale document,
 	// which is harmless, and not as one ahead of its asset.
-	docs, err := lookUp(ctx, c.x, c.index, keys)
+	docs, err := getDocuments(ctx, c.x, c.index, keys)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -139,21 +139,21 @@ func (c *comparison) examine(ctx context.Context, keys []store.AssetKey) ([]stor
 
 // rewrite writes the documents of rows. A document that stands in the way with a
 // version PostgreSQL does not know must be deleted first.
-func (c *comparison) rewrite(ctx context.Context, rows []store.DocumentRow, docs []present) error {
-	var inTheWay []present
+func (c *comparison) rewrite(ctx context.Context, rows []store.DocumentRow, docs []indexedDocument) error {
+	var inTheWay []indexedDocument
 	for i := range rows {
 		if docs[i].Found && docs[i].Version >= max(rows[i].Version, 1) {
 			inTheWay = append(inTheWay, docs[i])
 		}
 	}
-	write := func() error { return c.x.settler.settle(ctx, newBatch(rows, nil, []string{c.index})) }
+	write := func() error { return c.x.writer.writeBatch(ctx, newBatch(rows, nil, []string{c.index})) }
 	if len(inTheWay) == 0 {
 		if err := write(); err != nil {
 			return err
 		}
 		// Somebody may have deleted documents by hand, and the index remembers that
 		// under versions of its own.
-		taken, err := c.taken(ctx, rowKeys(rows))
+		taken, err := c.allIndexed(ctx, rowKeys(rows))
 		if err != nil || taken {
 			return err
 		}
@@ -173,14 +173,14 @@ func rowKeys(rows []store.DocumentRow) []store.AssetKey {
 // document was deleted. OpenSearch measures the age of a deletion by a clock that
 // ticks every 200 ms, and forgets it at a refresh.
 const (
-	forgettingTries = 10
-	forgettingPause = 300 * time.Millisecond
+	gcRetries    = 10
+	gcRetryDelay = 300 * time.Millisecond
 )
 
 // replace deletes documents, each only if it is still what was looked at, and
 // writes until none of some assets lacks its document. For that moment the index forgets
 // deletions at once; else it would refuse lower versions for an hour.
-func (c *comparison) replace(ctx context.Context, docs []present, keys []store.AssetKey, write func() error) (err error) {
+func (c *comparison) replace(ctx context.Context, docs []indexedDocument, keys []store.AssetKey, write func() error) (err error) {
 	if err := c.x.setIndex(ctx, c.index, map[string]any{"gc_deletes": "0ms"}); err != nil {
 		return err
 	}
@@ -193,27 +193,27 @@ func (c *comparison) replace(ctx context.Context, docs []present, keys []store.A
 			return err
 		}
 	}
-	for range forgettingTries {
-		if err := sleep(ctx, forgettingPause); err != nil {
+	for range gcRetries {
+		if err := sleep(ctx, gcRetryDelay); err != nil {
 			return err
 		}
 		if err := errors.Join(c.x.refresh(ctx, c.index), write()); err != nil {
 			return err
 		}
-		if taken, err := c.taken(ctx, keys); err != nil || taken {
+		if taken, err := c.allIndexed(ctx, keys); err != nil || taken {
 			return err
 		}
 	}
 	return nil // what is still missing is counted as remaining
 }
 
-// taken reports whether none of some assets lacks its document.
-func (c *comparison) taken(ctx context.Context, keys []store.AssetKey) (bool, error) {
+// allIndexed reports whether none of some assets lacks its document.
+func (c *comparison) allIndexed(ctx context.Context, keys []store.AssetKey) (bool, error) {
 	rows, _, err := c.x.store.Documents(ctx, keys)
 	if err != nil {
 		return false, err
 	}
-	docs, err := lookUp(ctx, c.x, c.index, keys)
+	docs, err := getDocuments(ctx, c.x, c.index, keys)
 	if err != nil {
 		return false, err
 	}
@@ -225,7 +225,7 @@ func (c *comparison) taken(ctx context.Context, keys []store.AssetKey) (bool, er
 	return true, nil
 }
 
-func (c *comparison) delete(ctx context.Context, tenant library.TenantID, d present) error {
+func (c *comparison) delete(ctx context.Context, tenant library.TenantID, d indexedDocument) error {
 	err := opensearch.Call(ctx, c.x.search, http.MethodDelete, fmt.Sprintf("/%s/_doc/%s?routing=%s&if_seq_no=%d&if_primary_term=%d",
 		c.index, d.ID, mappings.Routing(tenant), d.SeqNo, d.PrimaryTerm), nil, nil)
 	if status := statusOf(err); status == http.StatusConflict || status == http.StatusNotFound {

@@ -23,7 +23,7 @@ func (x *Indexer) restoreIndexed(ctx context.Context) error {
 		return err
 	}
 	err = x.locked(ctx, func(func(context.Context) bool) error {
-		generations, v, err := x.look(ctx)
+		generations, v, err := x.surveyIndices(ctx)
 		if err != nil {
 			return err
 		}

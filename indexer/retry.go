@@ -9,13 +9,13 @@ import (
 // backoff waits longer after every failure, with jitter so that replicas which
 // failed together do not come back together.
 type backoff struct {
-	first, most time.Duration
-	next        time.Duration
+	first, max time.Duration
+	next       time.Duration
 }
 
-// outage is the backoff for a server that does not answer. Its longest wait
+// outageBackoff is the backoff for a server that does not answer. Its longest wait
 // bounds how long after the server's return work goes on.
-func outage() *backoff { return &backoff{first: 100 * time.Millisecond, most: 5 * time.Second} }
+func outageBackoff() *backoff { return &backoff{first: 100 * time.Millisecond, max: 5 * time.Second} }
 
 // wait blocks for the next pause, or less when ctx ends, which it reports.
 func (b *backoff) wait(ctx context.Context) error {
@@ -24,7 +24,7 @@ func (b *backoff) wait(ctx context.Context) error {
 
 // pause gives the next pause.
 func (b *backoff) pause() time.Duration {
-	b.next = min(max(b.first, 2*b.next), b.most)
+	b.next = min(max(b.first, 2*b.next), b.max)
 	return b.next/2 + rand.N(b.next/2+1)
 }
 
@@ -41,10 +41,10 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// persist repeats do until it succeeds or ctx ends, whose error it gives then.
+// retryUntilDone repeats do until it succeeds or ctx ends, whose error it returns then.
 // Each failure is told to failed.
-func persist(ctx context.Context, do func(context.Context) error, failed func(error)) error {
-	b := outage()
+func retryUntilDone(ctx context.Context, do func(context.Context) error, failed func(error)) error {
+	b := outageBackoff()
 	for {
 		err := do(ctx)
 		if err == nil {

@@ -15,8 +15,8 @@ import (
 
 // noteStream remembers what is seen of the topic, and wants a comparison where events
 // were lost.
-func (x *Indexer) noteStream(ctx context.Context, list []progress) error {
-	cluster, err := x.bus.clusterID(ctx)
+func (x *Indexer) noteStream(ctx context.Context, list []partitionOffsets) error {
+	cluster, err := x.kafka.clusterID(ctx)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (x *Indexer) noteStream(ctx context.Context, list []progress) error {
 	if err := x.store.NoteStream(ctx, now, func(before *store.Stream) string { return lostEvents(before, now) }); err != nil {
 		return err
 	}
-	return noteNewTopic(ctx, x.store, x.bus)
+	return noteNewTopic(ctx, x.store, x.kafka)
 }
 
 // lostEvents says how events were lost between two looks at the topic, or returns "".
@@ -57,7 +57,7 @@ func lostEvents(before *store.Stream, now store.Stream) string {
 
 // noteNewTopic wants a comparison where this process has made the topic of changes
 // although the library has assets: their events were in another one.
-func noteNewTopic(ctx context.Context, st *store.Store, b *bus) error {
+func noteNewTopic(ctx context.Context, st *store.Store, b *kafkaClient) error {
 	if !b.newTopic.Load() {
 		return nil
 	}

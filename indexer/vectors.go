@@ -19,28 +19,28 @@ import (
 	"vitrine/store"
 )
 
-// vectors gives documents their vectors: those that are known when a batch is
+// vectorStore gives documents their vectors: those that are known when a batch is
 // written, without ever holding it up, and new ones when it is told to make them.
 // A document whose vector is not known yet is written without one and without a
 // word about it, which is how the filler finds it.
-type vectors struct {
+type vectorStore struct {
 	store    *store.Store
 	embedder embed.Embedder
 	metrics  *Metrics
 	log      *slog.Logger
-	missing  func([]store.AssetKey) // told which documents were written without
+	enqueue  func([]store.AssetKey) // told which documents were written without
 }
 
-// newVectors gives nil without an embedder: then nothing here costs anything.
-func newVectors(st *store.Store, e embed.Embedder, m *Metrics, log *slog.Logger, missing func([]store.AssetKey)) *vectors {
+// newVectors returns nil without an embedder: then nothing here costs anything.
+func newVectors(st *store.Store, e embed.Embedder, m *Metrics, log *slog.Logger, missing func([]store.AssetKey)) *vectorStore {
 	if e == nil {
 		return nil
 	}
-	return &vectors{store: st, embedder: e, metrics: m, log: log, missing: missing}
+	return &vectorStore{store: st, embedder: e, metrics: m, log: log, enqueue: missing}
 }
 
 // configuration names the embedding configuration that new indices are made for.
-func (v *vectors) configuration() string {
+func (v *vectorStore) configuration() string {
 	if v == nil {
 		return ""
 	}
@@ -48,7 +48,7 @@ func (v *vectors) configuration() string {
 }
 
 // fields gives the vector fields of a new index.
-func (v *vectors) fields() []mappings.Vector {
+func (v *vectorStore) fields() []mappings.Vector {
 	if v == nil {
 		return nil
 	}
@@ -60,34 +60,34 @@ func hashText(text string) store.TextHash { return sha256.Sum256([]byte(text)) }
 // attach gives the items of a batch, on their way into one index, the vectors
 // that are known for that index. What it cannot find out stays open: a document
 // without a vector is better than none.
-func (v *vectors) attach(ctx context.Context, index string, b *batch, items []item) {
+func (v *vectorStore) attach(ctx context.Context, index string, b *batch, items []item) {
 	if v == nil || len(items) == 0 {
 		return
 	}
-	configuration, err := v.of(ctx, index)
+	configuration, err := v.configurationOf(ctx, index)
 	if err == nil && configuration == "" {
 		return
 	}
 	var known map[store.TextHash]store.EmbeddingVector
 	if err == nil {
-		known, err = v.look(ctx, configuration, b, items)
+		known, err = v.lookup(ctx, configuration, b, items)
 	}
 	if err != nil {
-		v.log.Warn("the vectors of some documents could not be read; they follow later", "documents", len(items), "error", err)
+		v.log.Warn("reading vectors failed; they are backfilled later", "documents", len(items), "error", err)
 	}
 	var open []store.AssetKey
 	for i := range items {
-		if !b.splice(&items[i], configuration, known) && configuration == v.configuration() {
+		if !b.attachVector(&items[i], configuration, known) && configuration == v.configuration() {
 			open = append(open, items[i].row.AssetKey)
 		}
 	}
 	if len(open) > 0 {
-		v.missing(open)
+		v.enqueue(open)
 	}
 }
 
-// of tells which configuration an index has a field for.
-func (v *vectors) of(ctx context.Context, index string) (string, error) {
+// configurationOf tells which configuration an index has a field for.
+func (v *vectorStore) configurationOf(ctx context.Context, index string) (string, error) {
 	generations, err := v.store.Generations(ctx)
 	if err != nil {
 		return "", err
@@ -100,8 +100,8 @@ func (v *vectors) of(ctx context.Context, index string) (string, error) {
 	return "", nil
 }
 
-// look gives what is known of the texts of some items.
-func (v *vectors) look(ctx context.Context, configuration string, b *batch, items []item) (map[store.TextHash]store.EmbeddingVector, error) {
+// lookup gives what is known of the texts of some items.
+func (v *vectorStore) lookup(ctx context.Context, configuration string, b *batch, items []item) (map[store.TextHash]store.EmbeddingVector, error) {
 	if configuration == v.configuration() && b.complete {
 		return b.vectors, nil
 	}
@@ -126,10 +126,10 @@ func distinct(items []item) func(yield func(store.TextHash) bool) {
 	}
 }
 
-// splice writes an item's lines anew with what is known of its text, and reports
+// attachVector writes an item's lines anew with what is known of its text, and reports
 // whether that is anything. A tombstone has no text, and needs none.
-func (b *batch) splice(it *item, configuration string, known map[store.TextHash]store.EmbeddingVector) bool {
-	if it.tomb {
+func (b *batch) attachVector(it *item, configuration string, known map[store.TextHash]store.EmbeddingVector) bool {
+	if it.tombstone {
 		return true
 	}
 	said, vector := mappings.EmbeddedNothing, store.EmbeddingVector(nil)
@@ -139,27 +139,27 @@ func (b *batch) splice(it *item, configuration string, known map[store.TextHash]
 			return false
 		}
 		said = mappings.EmbeddedReady
-		if !usable(vector) {
+		if !isIndexable(vector) {
 			said, vector = mappings.EmbeddedRefused, nil
 		}
 	}
 	old := it.line
-	body := old.from + bytes.IndexByte(b.arena[old.from:old.to], '\n') + 1
-	it.line.from = len(b.arena)
-	b.arena = appendAction(b.arena, it)
-	b.arena = append(b.arena, b.arena[body:old.to-len("}\n")]...)
-	b.arena = append(b.arena, `,"`+mappings.EmbeddedField+`":"`+said+`"`...)
+	body := old.from + bytes.IndexByte(b.buffer[old.from:old.to], '\n') + 1
+	it.line.from = len(b.buffer)
+	b.buffer = appendAction(b.buffer, it)
+	b.buffer = append(b.buffer, b.buffer[body:old.to-len("}\n")]...)
+	b.buffer = append(b.buffer, `,"`+mappings.EmbeddedField+`":"`+said+`"`...)
 	if vector != nil {
-		b.arena = appendVector(b.arena, mappings.VectorField(configuration), vector)
+		b.buffer = appendVector(b.buffer, mappings.VectorField(configuration), vector)
 	}
-	b.arena = append(b.arena, "}\n"...)
-	it.line.to = len(b.arena)
+	b.buffer = append(b.buffer, "}\n"...)
+	it.line.to = len(b.buffer)
 	return true
 }
 
-// usable reports whether the index takes a vector: it refuses a document whose
+// isIndexable reports whether the index takes a vector: it refuses a document whose
 // vector is zero or holds what is no number.
-func usable(vector []float32) bool {
+func isIndexable(vector []float32) bool {
 	var sum float64
 	for _, x := range vector {
 		sum += float64(x) * float64(x)
@@ -178,14 +178,14 @@ func appendVector(dst []byte, field string, vector []float32) []byte {
 	return append(dst, ']')
 }
 
-// embedAtOnce is how many texts one call of the embedder gets: enough for a
+// embedBatchSize is how many texts one call of the embedder gets: enough for a
 // provider's request, little enough to keep what was made when one call fails.
-const embedAtOnce = 64
+const embedBatchSize = 64
 
-// make embeds the texts of a batch that are not known yet, keeps the vectors, and
+// embedBatch embeds the texts of a batch that are not known yet, keeps the vectors, and
 // leaves with the batch all that is known then. An error says that some are still
 // open.
-func (v *vectors) make(ctx context.Context, b *batch) error {
+func (v *vectorStore) embedBatch(ctx context.Context, b *batch) error {
 	texts := map[store.TextHash]string{}
 	for i := range b.items {
 		if text := b.items[i].text; text != "" {
@@ -196,7 +196,7 @@ func (v *vectors) make(ctx context.Context, b *batch) error {
 	if err != nil {
 		return err
 	}
-	v.metrics.embedded.WithLabelValues(embeddedKnown).Add(float64(len(known)))
+	v.metrics.embedded.WithLabelValues(embeddingCached).Add(float64(len(known)))
 	var hashes []store.TextHash
 	for h := range texts {
 		if _, ok := known[h]; !ok {
@@ -210,19 +210,19 @@ func (v *vectors) make(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// callsAtOnce is how many requests a provider gets at a time; most of each is
+// maxProviderCalls is how many requests a provider gets at a time; most of each is
 // waiting. A model in this process has its own way of using the processors.
-const callsAtOnce = 4
+const maxProviderCalls = 4
 
 // embedAll embeds texts part by part and adds their vectors to known.
-func (v *vectors) embedAll(ctx context.Context, hashes []store.TextHash, texts map[store.TextHash]string, known map[store.TextHash]store.EmbeddingVector) error {
+func (v *vectorStore) embedAll(ctx context.Context, hashes []store.TextHash, texts map[store.TextHash]string, known map[store.TextHash]store.EmbeddingVector) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(1)
 	if v.embedder.Info().Driver == embed.OpenAI {
-		g.SetLimit(callsAtOnce)
+		g.SetLimit(maxProviderCalls)
 	}
 	var mu sync.Mutex
-	for part := range slices.Chunk(hashes, embedAtOnce) {
+	for part := range slices.Chunk(hashes, embedBatchSize) {
 		g.Go(func() error {
 			made, err := v.embed(ctx, part, texts)
 			mu.Lock()
@@ -234,14 +234,14 @@ func (v *vectors) embedAll(ctx context.Context, hashes []store.TextHash, texts m
 	return g.Wait()
 }
 
-// prepare makes the vectors of a batch for an index that is filled, where it can.
-func (v *vectors) prepare(ctx context.Context, index string, b *batch) {
+// embedForIndex makes the vectors of a batch for an index that is filled, where it can.
+func (v *vectorStore) embedForIndex(ctx context.Context, index string, b *batch) {
 	if v == nil {
 		return
 	}
-	configuration, err := v.of(ctx, index)
+	configuration, err := v.configurationOf(ctx, index)
 	if err == nil && configuration == v.configuration() {
-		err = v.make(ctx, b)
+		err = v.embedBatch(ctx, b)
 	}
 	if err != nil && ctx.Err() == nil {
 		v.log.Warn("some documents of the new index have no vector yet", "error", err)
@@ -249,7 +249,7 @@ func (v *vectors) prepare(ctx context.Context, index string, b *batch) {
 }
 
 // embed makes the vectors of some texts and keeps them.
-func (v *vectors) embed(ctx context.Context, hashes []store.TextHash, texts map[store.TextHash]string) (map[store.TextHash]store.EmbeddingVector, error) {
+func (v *vectorStore) embed(ctx context.Context, hashes []store.TextHash, texts map[store.TextHash]string) (map[store.TextHash]store.EmbeddingVector, error) {
 	list := make([]string, len(hashes))
 	for i, h := range hashes {
 		list[i] = texts[h]
@@ -260,14 +260,14 @@ func (v *vectors) embed(ctx context.Context, hashes []store.TextHash, texts map[
 		return err
 	})
 	if err != nil {
-		v.metrics.embedded.WithLabelValues(embeddedFailed).Add(float64(len(list)))
+		v.metrics.embedded.WithLabelValues(embeddingFailed).Add(float64(len(list)))
 		return nil, err
 	}
 	made := make(map[store.TextHash]store.EmbeddingVector, len(hashes))
 	for i, h := range hashes {
-		outcome := embeddedMade
-		if !usable(got[i]) || len(got[i]) != v.embedder.Dimensions() {
-			outcome, got[i] = embeddedRefused, nil
+		outcome := embeddingComputed
+		if !isIndexable(got[i]) || len(got[i]) != v.embedder.Dimensions() {
+			outcome, got[i] = embeddingRefused, nil
 		}
 		v.metrics.embedded.WithLabelValues(outcome).Inc()
 		made[h] = got[i]

@@ -110,7 +110,7 @@ func meant(name, prompt string) store.NewAsset {
 func newMeaningEnv(t testing.TB, p *provider) *env {
 	t.Helper()
 	e := newEnv(t)
-	e.cfg.Embedder, e.cfg.sweepEvery = p.embedder(t, "one"), 400*time.Millisecond
+	e.cfg.Embedder, e.cfg.backfillInterval = p.embedder(t, "one"), 400*time.Millisecond
 	return e
 }
 
@@ -208,7 +208,7 @@ func TestAssetsWithoutTextAndRefusedTextsAreNotTriedForEver(t *testing.T) {
 	if err := x.refresh(e.ctx, e.alias()); err != nil {
 		t.Fatal(err)
 	}
-	if keys, open, _, err := x.filler.waiting(e.ctx, e.alias(), nil); len(keys) != 0 || open != 0 || err != nil {
+	if keys, open, _, err := x.embeddingBackfill.findUnembedded(e.ctx, e.alias(), nil); len(keys) != 0 || open != 0 || err != nil {
 		t.Errorf("%d documents wait for a vector that will not come, error %v", open, err)
 	}
 }
@@ -386,7 +386,7 @@ func TestManyTextsAreEmbeddedInPartsAndEachOnce(t *testing.T) {
 	}
 	for range 2 {
 		b := newBatch(rows, nil, []string{"i"})
-		if err := x.vectors.make(e.ctx, b); err != nil {
+		if err := x.vectors.embedBatch(e.ctx, b); err != nil {
 			t.Fatal(err)
 		}
 		if len(b.vectors) != 300 || !b.complete {
@@ -398,7 +398,7 @@ func TestManyTextsAreEmbeddedInPartsAndEachOnce(t *testing.T) {
 	}
 	p.set(true)
 	b := newBatch([]store.DocumentRow{{AssetKey: store.AssetKey{Tenant: "t", Hash: "new"}, State: store.AssetLive, Version: 1, Asset: library.Asset{Title: "new"}}}, nil, []string{"i"})
-	if err := x.vectors.make(e.ctx, b); err == nil || b.complete {
+	if err := x.vectors.embedBatch(e.ctx, b); err == nil || b.complete {
 		t.Errorf("without the provider a new text is taken for known: %v", err)
 	}
 }
@@ -409,19 +409,19 @@ func TestAVectorThatTheIndexWouldRefuseIsNeverSent(t *testing.T) {
 		inf *= 10
 	}
 	for name, v := range map[string][]float32{"none": nil, "zero": {0, 0}, "infinite": {inf, 1}, "no number": {inf - inf, 1}} {
-		if usable(v) {
+		if isIndexable(v) {
 			t.Errorf("%s: %v is taken for a vector", name, v)
 		}
 	}
 	b := newBatch([]store.DocumentRow{{AssetKey: store.AssetKey{Tenant: "t", Hash: "h"}, State: store.AssetLive, Version: 3}}, nil, []string{"i"})
 	it := &b.items[0]
 	it.text = "x"
-	plain := string(b.arena[it.line.from:it.line.to])
-	if b.splice(it, "c", nil) || string(b.arena[it.line.from:it.line.to]) != plain {
+	plain := string(b.buffer[it.line.from:it.line.to])
+	if b.attachVector(it, "c", nil) || string(b.buffer[it.line.from:it.line.to]) != plain {
 		t.Error("an unknown text changes the document")
 	}
-	b.splice(it, "c", map[store.TextHash]store.EmbeddingVector{hashText("x"): {0.5, -1e-7}})
-	action, doc, _ := strings.Cut(string(b.arena[it.line.from:it.line.to]), "\n")
+	b.attachVector(it, "c", map[store.TextHash]store.EmbeddingVector{hashText("x"): {0.5, -1e-7}})
+	action, doc, _ := strings.Cut(string(b.buffer[it.line.from:it.line.to]), "\n")
 	var got mappings.Document
 	if err := json.Unmarshal([]byte(doc), &got); err != nil || !json.Valid([]byte(action)) {
 		t.Fatalf("the lines are no JSON: %v\n%s\n%s", err, action, doc)
@@ -437,7 +437,7 @@ func TestFillingEndsWithItsContext(t *testing.T) {
 	x := e.indexer()
 	ctx, cancel := context.WithCancel(e.ctx)
 	done := make(chan struct{})
-	go func() { x.filler.run(ctx); close(done) }()
+	go func() { x.embeddingBackfill.run(ctx); close(done) }()
 	cancel()
 	select {
 	case <-done:

@@ -16,8 +16,8 @@ import (
 // MaxWait is the longest that Await waits, whatever its caller asks for.
 const MaxWait = 2 * time.Second
 
-// Written is an asset and the version that a write gave it.
-type Written struct {
+// Write is an asset and the version that a write gave it.
+type Write struct {
 	Hash    library.AssetHash
 	Version int64
 }
@@ -30,7 +30,7 @@ type Waiter struct {
 	metrics *Metrics
 
 	mu        sync.Mutex
-	refreshes map[string]*refresher // by index
+	refreshes map[string]*refreshGroup // by index
 }
 
 // Locate names the index that a tenant's assets are searched in.
@@ -38,16 +38,16 @@ type Locate func(context.Context, library.TenantID) (index string, shared bool, 
 
 // NewWaiter makes a waiter for the indices that searches read.
 func NewWaiter(search *opensearch.Client, index Locate, m *Metrics) *Waiter {
-	return &Waiter{search: search, index: index, metrics: m, refreshes: map[string]*refresher{}}
+	return &Waiter{search: search, index: index, metrics: m, refreshes: map[string]*refreshGroup{}}
 }
 
 // refresher returns what refreshes an index.
-func (w *Waiter) refresher(index string) *refresher {
+func (w *Waiter) refresher(index string) *refreshGroup {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	r := w.refreshes[index]
 	if r == nil {
-		r = &refresher{do: func(ctx context.Context) error {
+		r = &refreshGroup{do: func(ctx context.Context) error {
 			return opensearch.Call(ctx, w.search, http.MethodPost, "/"+index+"/_refresh", nil, nil)
 		}}
 		w.refreshes[index] = r
@@ -59,7 +59,7 @@ func (w *Waiter) refresher(index string) *refresher {
 // MaxWait) and no longer. It reports whether they do. When time runs out, or
 // OpenSearch does not answer, it gives false: the search should go on and say
 // that it may be behind.
-func (w *Waiter) Await(ctx context.Context, tenant library.TenantID, writes []Written, most time.Duration) bool {
+func (w *Waiter) Await(ctx context.Context, tenant library.TenantID, writes []Write, most time.Duration) bool {
 	if len(writes) == 0 {
 		return true
 	}
@@ -72,16 +72,16 @@ func (w *Waiter) Await(ctx context.Context, tenant library.TenantID, writes []Wr
 		return false
 	}
 	for pause := 5 * time.Millisecond; len(writes) > 0; pause = min(2*pause, 50*time.Millisecond) {
-		if writes = w.unwritten(ctx, index, tenant, writes); len(writes) > 0 && sleep(ctx, pause) != nil {
+		if writes = w.pending(ctx, index, tenant, writes); len(writes) > 0 && sleep(ctx, pause) != nil {
 			return false
 		}
 	}
 	return w.refresher(index).await(ctx) == nil
 }
 
-// unwritten gives the writes whose documents are not in the index yet, searchable
+// pending gives the writes whose documents are not in the index yet, searchable
 // or not; all of them when OpenSearch does not say.
-func (w *Waiter) unwritten(ctx context.Context, index string, tenant library.TenantID, writes []Written) []Written {
+func (w *Waiter) pending(ctx context.Context, index string, tenant library.TenantID, writes []Write) []Write {
 	type doc struct {
 		ID      string `json:"_id"`
 		Routing string `json:"routing"`
@@ -104,7 +104,7 @@ func (w *Waiter) unwritten(ctx context.Context, index string, tenant library.Ten
 	if err != nil || len(found.Docs) != len(writes) {
 		return writes
 	}
-	var left []Written
+	var left []Write
 	for i, x := range writes {
 		if found.Docs[i].Version < x.Version {
 			left = append(left, x)
@@ -113,17 +113,17 @@ func (w *Waiter) unwritten(ctx context.Context, index string, tenant library.Ten
 	return left
 }
 
-// refresher folds the refreshes of many callers into few: one is under way, and
+// refreshGroup folds the refreshes of many callers into few: one is under way, and
 // all who come meanwhile share the next.
-type refresher struct {
+type refreshGroup struct {
 	do func(context.Context) error
 
 	mu      sync.Mutex
-	running *refreshing
-	next    *refreshing
+	running *refreshCall
+	next    *refreshCall
 }
 
-type refreshing struct {
+type refreshCall struct {
 	done chan struct{}
 	err  error
 }
@@ -133,11 +133,11 @@ type refreshing struct {
 const refreshTimeout = 10 * time.Second
 
 // await returns once a refresh that began after the call has ended.
-func (r *refresher) await(ctx context.Context) error {
+func (r *refreshGroup) await(ctx context.Context) error {
 	r.mu.Lock()
 	mine := r.next
 	if mine == nil {
-		mine = &refreshing{done: make(chan struct{})}
+		mine = &refreshCall{done: make(chan struct{})}
 		if r.running == nil {
 			r.running = mine
 			go r.run(mine) //nolint:gosec // many wait for one refresh, which must not end with the first of them
@@ -155,7 +155,7 @@ func (r *refresher) await(ctx context.Context) error {
 }
 
 // run refreshes for one group of callers, and then for the next that formed.
-func (r *refresher) run(f *refreshing) {
+func (r *refreshGroup) run(f *refreshCall) {
 	for f != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), refreshTimeout)
 		f.err = panics.Try(func() error { return r.do(ctx) })

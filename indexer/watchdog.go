@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// lookEvery is how often the watchdog looks at the consumer group.
-const lookEvery = 2 * time.Second
+// watchInterval is how often the watchdog looks at the consumer group.
+const watchInterval = 2 * time.Second
 
 // watchdog ends a reader that will get nothing more: one that sits idle beside
 // unread messages, and one whose topic was deleted and made again. The client
 // library's reader does not notice either by itself.
 type watchdog struct {
-	bus   *bus
+	kafka *kafkaClient
 	cfg   Config
 	topic string
 	group string
 	sub   *subscription
-	// looked is told what the group has and has not settled; it may be nil.
-	looked func([]progress)
+	// onOffsets is told what the group has and has not settled; it may be nil.
+	onOffsets func([]partitionOffsets)
 
 	lastFetch atomic.Int64 // when the last message came, in nanoseconds since 1970
-	open      atomic.Int64 // batches between fetch and commit: while there are some, the reader is not what is waited for
+	inFlight  atomic.Int64 // batches between fetch and commit: while there are some, the reader is not what is waited for
 }
 
-func newWatchdog(b *bus, cfg Config, group string, sub *subscription) *watchdog {
-	w := &watchdog{bus: b, cfg: cfg, topic: cfg.changesTopic(), group: group, sub: sub}
+func newWatchdog(b *kafkaClient, cfg Config, group string, sub *subscription) *watchdog {
+	w := &watchdog{kafka: b, cfg: cfg, topic: cfg.changesTopic(), group: group, sub: sub}
 	w.fetched()
 	return w
 }
@@ -38,38 +38,38 @@ func (w *watchdog) fetched() { w.lastFetch.Store(time.Now().UnixNano()) }
 // as a restart.
 func (w *watchdog) watch(ctx context.Context) error {
 	for {
-		if err := sleep(ctx, lookEvery); err != nil {
+		if err := sleep(ctx, watchInterval); err != nil {
 			return err
 		}
-		if err := w.look(ctx); err != nil {
+		if err := w.check(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-func (w *watchdog) look(ctx context.Context) error {
+func (w *watchdog) check(ctx context.Context) error {
 	short, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	list, err := w.bus.progress(short, w.topic, w.group)
+	list, err := w.kafka.offsets(short, w.topic, w.group)
 	if err != nil {
 		// Kafka may be away, or the topic deleted; only the second can be mended here.
-		if w.looked != nil {
-			_ = w.bus.ensureTopics(short, w.cfg.topics())
+		if w.onOffsets != nil {
+			_ = w.kafka.ensureTopics(short, w.cfg.topics())
 		}
 		return nil
 	}
-	if w.looked != nil {
-		w.looked(list)
+	if w.onOffsets != nil {
+		w.onOffsets(list)
 	}
-	if w.open.Load() > 0 {
+	if w.inFlight.Load() > 0 {
 		return nil
 	}
-	if err := w.rewind(short, list); err != nil {
+	if err := w.resetBeyondEnd(short, list); err != nil {
 		return err
 	}
 	idle := time.Since(time.Unix(0, w.lastFetch.Load()))
 	if idle > w.cfg.StallAfter && w.unread(short, list) > 0 {
-		return &restart{why: "stalled"}
+		return &restartError{reason: "stalled"}
 	}
 	return nil
 }
@@ -77,8 +77,8 @@ func (w *watchdog) look(ctx context.Context) error {
 // unread counts the messages that this reader, or nobody, is there to read. The
 // partitions of other members are not its concern: a new reader would only make
 // the group deal its partitions anew.
-func (w *watchdog) unread(ctx context.Context, list []progress) (n int64) {
-	owners, err := w.bus.owners(ctx, w.topic, w.group)
+func (w *watchdog) unread(ctx context.Context, list []partitionOffsets) (n int64) {
+	owners, err := w.kafka.partitionOwners(ctx, w.topic, w.group)
 	if err != nil {
 		return 0
 	}
@@ -90,13 +90,13 @@ func (w *watchdog) unread(ctx context.Context, list []progress) (n int64) {
 	return n
 }
 
-// rewind commits the start of partitions whose committed offset lies beyond
+// resetBeyondEnd commits the start of partitions whose committed offset lies beyond
 // their end, and asks for a reader that starts there. Events that were lost with
 // the old topic are the reconciler's to repair.
-func (w *watchdog) rewind(ctx context.Context, list []progress) error {
+func (w *watchdog) resetBeyondEnd(ctx context.Context, list []partitionOffsets) error {
 	var back []message
 	for _, p := range list {
-		if p.lost() {
+		if p.beyondEnd() {
 			back = append(back, message{partition: p.partition, offset: p.first - 1})
 		}
 	}
@@ -104,5 +104,5 @@ func (w *watchdog) rewind(ctx context.Context, list []progress) error {
 		return nil
 	}
 	err := w.sub.commit(ctx, back)
-	return &restart{why: "topic made anew", err: err}
+	return &restartError{reason: "topic_recreated", err: err}
 }

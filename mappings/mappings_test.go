@@ -126,14 +126,14 @@ func TestCanonicalNumber(t *testing.T) {
 }
 
 func TestDeclared_MisfitTellsAnIndexOfOursFromAnyOther(t *testing.T) {
-	read := func(edit func(string) string) Declared {
+	read := func(edit func(string) string) IndexMapping {
 		t.Helper()
 		body, err := Create("x", Meta{Incomplete: true}, Vector{"a_1", 3})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var out struct {
-			Mappings Declared `json:"mappings"`
+			Mappings IndexMapping `json:"mappings"`
 		}
 		if err := json.Unmarshal([]byte(edit(string(body))), &out); err != nil {
 			t.Fatal(err)
@@ -150,8 +150,8 @@ func TestDeclared_MisfitTellsAnIndexOfOursFromAnyOther(t *testing.T) {
 		}
 	}
 	own := read(func(body string) string { return body })
-	if own.Misfit() != "" || len(own.Lacks()) != 0 || !own.Meta.Vitrine.Incomplete {
-		t.Errorf("our own mapping: misfit %q, lacks %v, meta %+v", own.Misfit(), own.Lacks(), own.Meta)
+	if own.Mismatch() != "" || len(own.MissingFields()) != 0 || !own.Meta.Vitrine.Incomplete {
+		t.Errorf("our own mapping: misfit %q, lacks %v, meta %+v", own.Mismatch(), own.MissingFields(), own.Meta)
 	}
 	if got := own.Vectors(); len(got) != 1 || got[0] != "a_1" {
 		t.Errorf("its vectors are %v", got)
@@ -162,12 +162,12 @@ func TestDeclared_MisfitTellsAnIndexOfOursFromAnyOther(t *testing.T) {
 		"a hash that is analyzed":    replace(`"asset_h":{"type":"keyword"}`, `"asset_h":{"type":"text"}`),
 		"another type of a subfield": replace(`"w":{"type":"wildcard"`, `"w":{"type":"keyword"`),
 	} {
-		if read(edit).Misfit() == "" {
+		if read(edit).Mismatch() == "" {
 			t.Errorf("%s: it passes for ours", name)
 		}
 	}
 	older := read(replace(`"child_count":`, `"count_of_children":`))
-	if lacks := older.Lacks(); older.Misfit() != "" || len(lacks) != 1 || lacks["child_count"] == nil {
-		t.Errorf("an index of an earlier release: misfit %q, lacks %v", older.Misfit(), lacks)
+	if lacks := older.MissingFields(); older.Mismatch() != "" || len(lacks) != 1 || lacks["child_count"] == nil {
+		t.Errorf("an index of an earlier release: misfit %q, lacks %v", older.Mismatch(), lacks)
 	}
 }

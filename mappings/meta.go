@@ -29,16 +29,16 @@ type Meta struct {
 	WAL int64 `json:"wal,omitempty"`
 }
 
-// MetaFresh is how long a searcher believes what it last read of the index behind
+// MetaTTL is how long a searcher believes what it last read of the index behind
 // the alias. Whoever puts another index there in an emergency lets this time pass
 // between the loss of the old one and the use of the new one, so that no searcher
 // takes an empty index for a complete one.
-const MetaFresh = time.Second
+const MetaTTL = time.Second
 
-// OwnFresh is how long a searcher goes by the tenants that it last read to have an
+// OwnTTL is how long a searcher goes by the tenants that it last read to have an
 // index of their own. The shared index is written for a tenant that moved, and keeps
 // its documents, until no searcher can take it for the one to search.
-const OwnFresh = 3 * time.Second
+const OwnTTL = 3 * time.Second
 
 // metaKey is the name under which Meta stands in _meta.
 const metaKey = "vitrine"
@@ -48,8 +48,8 @@ func MetaBody(m Meta) map[string]any {
 	return map[string]any{"_meta": map[string]any{metaKey: m}}
 }
 
-// Declared is the mapping of an index as OpenSearch shows it.
-type Declared struct {
+// IndexMapping is the mapping of an index as OpenSearch shows it.
+type IndexMapping struct {
 	Dynamic string `json:"dynamic"`
 	Meta    struct {
 		Vitrine Meta `json:"vitrine"`
@@ -63,26 +63,26 @@ type Property struct {
 	Fields map[string]Property `json:"fields"`
 }
 
-// core are the fields without which a document is none of ours.
-var core = []string{"tenant_id", "asset_h", "doc_version", "deleted"}
+// requiredFields are the fields without which a document is none of ours.
+var requiredFields = []string{"tenant_id", "asset_h", "doc_version", "deleted"}
 
-// Misfit returns what keeps documents and searches of this version from working
+// Mismatch returns what keeps documents and searches of this version from working
 // with a mapping, in words, or "" when nothing does. Fields that it has beyond the
 // expected ones are no misfit, and neither are those of Lacks.
-func (d Declared) Misfit() string {
+func (d IndexMapping) Mismatch() string {
 	if d.Dynamic != expected().Dynamic {
 		return "its mapping takes any field"
 	}
-	for _, name := range core {
+	for _, name := range requiredFields {
 		if _, ok := d.Properties[name]; !ok {
 			return "its mapping has no field " + name
 		}
 	}
-	return misfit("", expected().Properties, d.Properties)
+	return mismatch("", expected().Properties, d.Properties)
 }
 
-// misfit compares the fields that both have.
-func misfit(prefix string, want, have map[string]Property) string {
+// mismatch compares the fields that both have.
+func mismatch(prefix string, want, have map[string]Property) string {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		w := want[name]
 		h, ok := have[name]
@@ -92,16 +92,16 @@ func misfit(prefix string, want, have map[string]Property) string {
 		if w.Type != h.Type {
 			return fmt.Sprintf("its field %s%s is of type %q instead of %q", prefix, name, h.Type, w.Type)
 		}
-		if m := misfit(prefix+name+".", w.Fields, h.Fields); m != "" {
+		if m := mismatch(prefix+name+".", w.Fields, h.Fields); m != "" {
 			return m
 		}
 	}
 	return ""
 }
 
-// Lacks returns the mappings of the fields that an index of an earlier release does
+// MissingFields returns the mappings of the fields that an index of an earlier release does
 // not have, by name; none for an index of this one.
-func (d Declared) Lacks() map[string]json.RawMessage {
+func (d IndexMapping) MissingFields() map[string]json.RawMessage {
 	lacks := map[string]json.RawMessage{}
 	for name, raw := range declaredFields() {
 		if _, ok := d.Properties[name]; !ok {
@@ -112,7 +112,7 @@ func (d Declared) Lacks() map[string]json.RawMessage {
 }
 
 // Vectors returns the embedding configurations that the mapping has a field for.
-func (d Declared) Vectors() []string {
+func (d IndexMapping) Vectors() []string {
 	var list []string
 	for name, p := range d.Properties {
 		if config, ok := strings.CutPrefix(name, vectorPrefix); ok && p.Type == "knn_vector" {
@@ -124,9 +124,9 @@ func (d Declared) Vectors() []string {
 }
 
 // expected is the mapping of this package.
-var expected = sync.OnceValue(func() Declared {
+var expected = sync.OnceValue(func() IndexMapping {
 	var body struct {
-		Mappings Declared `json:"mappings"`
+		Mappings IndexMapping `json:"mappings"`
 	}
 	mustRead(&body)
 	return body.Mappings

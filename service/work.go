@@ -18,7 +18,7 @@ func (s *Service) work(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		cfg := indexer.Config{Prefix: s.cfg.Prefix, Brokers: s.cfg.Brokers, Log: s.log}
-		return indexer.Follow(ctx, cfg, "previews", s.cfg.Decoders, s.makePreview)
+		return indexer.Subscribe(ctx, cfg, "previews", s.cfg.Decoders, s.makePreview)
 	})
 	g.Go(func() error { return s.every(ctx, s.cfg.SweepEvery, s.sweep) })
 	g.Go(func() error { return s.every(ctx, s.cfg.ReconcileEvery, s.reconcile) })
@@ -80,7 +80,7 @@ func (s *Service) reconcile(ctx context.Context) {
 	case err != nil:
 		s.log.Warn("reconciling the index failed", "error", err)
 	case got.Repaired()+got.Remaining > 0:
-		s.log.Warn("reconciliation found differences between index and database", "missing", got.Missing, "stale", got.Stale, "ghosts", got.Ghosts, "ahead", got.Ahead, "remaining", got.Remaining)
+		s.log.Warn("reconciliation found differences between index and database", "missing", got.Missing, "stale", got.Stale, "orphans", got.Orphans, "ahead", got.Ahead, "remaining", got.Remaining)
 	default:
 		s.log.Info("reconciliation found no differences", "documents", got.Count, "took", got.Took)
 	}

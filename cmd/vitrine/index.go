@@ -59,16 +59,16 @@ func (c *reconcileCommand) Run(ctx context.Context) error {
 	}
 	if c.JSON {
 		return json.NewEncoder(os.Stdout).Encode(struct {
-			indexer.Reconciled
+			indexer.ReconcileReport
 			Repaired int64   `json:"repaired"`
 			Seconds  float64 `json:"seconds"`
 		}{got, got.Repaired(), got.Took.Seconds()})
 	}
-	if got.PutRight != "" {
-		fmt.Printf("Index fixed first: %s.\n", got.PutRight)
+	if got.FixedFirst != "" {
+		fmt.Printf("Index fixed first: %s.\n", got.FixedFirst)
 	}
 	fmt.Printf("Reconciled in %s: %d missing, %d stale, %d orphaned, %d ahead of the database. Repaired %d, remaining %d.\n",
-		got.Took.Round(time.Millisecond), got.Missing, got.Stale, got.Ghosts, got.Ahead, got.Repaired(), got.Remaining)
+		got.Took.Round(time.Millisecond), got.Missing, got.Stale, got.Orphans, got.Ahead, got.Repaired(), got.Remaining)
 	if got.Remaining > 0 {
 		return errSaid
 	}

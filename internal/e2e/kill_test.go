@@ -211,11 +211,11 @@ func TestIndexing_KillAtAnyPointLeavesTheIndexEqualToTheDatabase(t *testing.T) {
 		}
 		return nil
 	})
-	var got struct{ Missing, Stale, Ghosts, Ahead, Remaining int64 }
+	var got struct{ Missing, Stale, Orphans, Ahead, Remaining int64 }
 	if err := json.Unmarshal([]byte(command(t, k.cfg, "reconcile", "--json")), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Missing+got.Stale+got.Ghosts+got.Ahead+got.Remaining != 0 {
+	if got.Missing+got.Stale+got.Orphans+got.Ahead+got.Remaining != 0 {
 		t.Errorf("the index differs from the database: %+v", got)
 	}
 	p.stop()

@@ -222,11 +222,11 @@ func (o *outage) indexed(when string) {
 		return nil
 	})
 	o.t.Logf("%s: all %d files are found after %s", when, o.files, time.Since(began).Round(10*time.Millisecond))
-	var got indexer.Reconciled
+	var got indexer.ReconcileReport
 	if err := json.Unmarshal([]byte(command(o.t, o.cfg, "reconcile", "--json")), &got); err != nil {
 		o.t.Fatal(err)
 	}
-	if got.Missing+got.Stale+got.Ghosts+got.Ahead+got.Remaining != 0 || got.Count != int64(o.files) {
+	if got.Missing+got.Stale+got.Orphans+got.Ahead+got.Remaining != 0 || got.Count != int64(o.files) {
 		o.t.Errorf("after %s index and database differ: %+v for %d files", when, got, o.files)
 	}
 	if rows := o.rows(); rows != o.files {

@@ -52,9 +52,9 @@ func (s *Service) awaitWrite(ctx context.Context, actor library.Actor, token str
 	if err != nil || len(versions) == 0 {
 		return true, err
 	}
-	writes := make([]indexer.Written, len(versions))
+	writes := make([]indexer.Write, len(versions))
 	for i, v := range versions {
-		writes[i] = indexer.Written{Hash: v.Hash, Version: v.Version}
+		writes[i] = indexer.Write{Hash: v.Hash, Version: v.Version}
 	}
 	return !s.Waiter.Await(ctx, actor.Tenant, writes, awaitTimeout), nil
 }

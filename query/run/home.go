@@ -59,16 +59,16 @@ func (s *Searcher) home(tenant library.TenantID) *home {
 
 // Index names the index that a tenant's assets are in, for queries that look a
 // document up on the way, and reports whether other tenants' are in it too. What it
-// says is at most mappings.OwnFresh old: where that cannot be had, the fault is that
+// says is at most mappings.OwnTTL old: where that cannot be had, the fault is that
 // the index is unavailable, because the wrong index would find nothing.
 func (s *Searcher) Index(ctx context.Context, tenant library.TenantID) (alias string, shared bool, err error) {
-	_, asked := s.shared.states.begin(ctx, mappings.MetaFresh)
-	if asked != nil && s.shared.states.heardBefore(mappings.OwnFresh) {
+	_, asked := s.shared.states.begin(ctx, mappings.MetaTTL)
+	if asked != nil && s.shared.states.heardBefore(mappings.OwnTTL) {
 		answer := asked.wait(ctx)
 		switch {
 		case answer.wrongIndex != nil:
 			return "", false, answer.wrongIndex
-		case answer.unknown && s.shared.states.heardBefore(mappings.OwnFresh):
+		case answer.unknown && s.shared.states.heardBefore(mappings.OwnTTL):
 			return "", false, opensearch.Unavailable(errUnheard)
 		}
 	}

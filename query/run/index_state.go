@@ -26,7 +26,7 @@ type indexState struct {
 	unknown    bool                      // there was no answer; a search that has one is believed
 }
 
-// indexStateCache reads the state of the index and remembers it for mappings.MetaFresh.
+// indexStateCache reads the state of the index and remembers it for mappings.MetaTTL.
 type indexStateCache struct {
 	client *opensearch.Client
 	names  mappings.IndexNames
@@ -119,14 +119,14 @@ const stateQuery = "filter_path=*.mappings.dynamic,*.mappings._meta,*.mappings.p
 // lookUp asks what the alias points at.
 func (s *indexStateCache) lookUp(ctx context.Context) indexState {
 	var found map[string]struct {
-		Mappings mappings.Declared `json:"mappings"`
+		Mappings mappings.IndexMapping `json:"mappings"`
 	}
 	if err := opensearch.Call(ctx, s.client, http.MethodGet, "/"+s.alias+"/_mapping?"+stateQuery, nil, &found); err != nil {
 		return indexState{unknown: true}
 	}
 	var out indexState
 	for name, d := range found {
-		misfit := d.Mappings.Misfit()
+		misfit := d.Mappings.Mismatch()
 		if len(found) > 1 {
 			misfit = "the alias points at several indices"
 		}
@@ -159,7 +159,7 @@ func notOurIndex(misfit string) error {
 // library's.
 func (s *Searcher) call(ctx context.Context, tenant library.TenantID, method, path string, body, out any) error {
 	p := s.home(tenant)
-	known, asked := p.states.begin(ctx, mappings.MetaFresh)
+	known, asked := p.states.begin(ctx, mappings.MetaTTL)
 	err := opensearch.Call(ctx, s.client, method, path, body, out)
 	if asked != nil {
 		known = asked.wait(ctx)

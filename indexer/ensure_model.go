@@ -12,29 +12,29 @@ import (
 	"vitrine/store"
 )
 
-// adopt makes the index one of this release's mapping and of the configured embedder,
+// ensureModel makes the index one of this release's mapping and of the configured embedder,
 // once: where the live index has an earlier mapping, or vectors of another
 // configuration, or none, it is rebuilt behind the alias. It looks only at its start, so that of two processes with different
 // settings the one that started last decides, and they do not take turns.
-func (x *Indexer) adopt(ctx context.Context) {
-	_ = persist(ctx, func(ctx context.Context) error {
-		done, err := x.adopted(ctx)
+func (x *Indexer) ensureModel(ctx context.Context) {
+	_ = retryUntilDone(ctx, func(ctx context.Context) error {
+		done, err := x.hasModelVectors(ctx)
 		if err != nil {
 			return err
 		}
 		if done {
-			return x.forgetVectors(ctx)
+			return x.deleteUnusedEmbeddings(ctx)
 		}
 		x.log.Info("rebuilding the index for another mapping or embedding configuration; searches go on", "version", mappings.Version, "embedding", x.vectors.configuration())
 		rebuilt, err := x.Rebuild(ctx, nil)
 		if err != nil {
 			return err
 		}
-		if ours, err := x.adopted(ctx); !ours { // it completed a rebuild that was begun under other settings
-			return cmp.Or(err, errOtherVectors)
+		if ours, err := x.hasModelVectors(ctx); !ours { // it completed a rebuild that was begun under other settings
+			return cmp.Or(err, errOtherModel)
 		}
 		x.log.Info("the index has this release's mapping and vectors of the embedding configuration", "index", rebuilt.Index, "documents", rebuilt.Count, "took", rebuilt.Took)
-		return x.forgetVectors(ctx)
+		return x.deleteUnusedEmbeddings(ctx)
 	}, func(err error) {
 		level := slog.LevelWarn
 		if library.AsError(err).Code == library.CodeConflict { // another process is rebuilding, for hours perhaps
@@ -44,18 +44,18 @@ func (x *Indexer) adopt(ctx context.Context) {
 	})
 }
 
-var errOtherVectors = errors.New("the index has another mapping, or vectors of another embedding configuration")
+var errOtherModel = errors.New("the index has another mapping, or vectors of another embedding configuration")
 
-// adopted reports whether the live indices have this release's mapping, and vectors of
+// hasModelVectors reports whether the live indices have this release's mapping, and vectors of
 // the configured embedder where there is one.
-func (x *Indexer) adopted(ctx context.Context) (bool, error) {
+func (x *Indexer) hasModelVectors(ctx context.Context) (bool, error) {
 	generations, err := x.store.Generations(ctx)
 	any := false
 	for _, g := range generations {
 		if g.State != store.GenerationLive {
 			continue
 		}
-		version, _, _ := x.of(g.Scope).names.Parse(g.Name)
+		version, _, _ := x.scoped(g.Scope).names.Parse(g.Name)
 		if version != mappings.Version || x.vectors != nil && g.Embedding != x.vectors.configuration() {
 			return false, err
 		}
@@ -64,34 +64,34 @@ func (x *Indexer) adopted(ctx context.Context) (bool, error) {
 	return any, err
 }
 
-// forgetVectors drops what is kept of configurations that no index uses.
-func (x *Indexer) forgetVectors(ctx context.Context) error {
+// deleteUnusedEmbeddings drops what is kept of configurations that no index uses.
+func (x *Indexer) deleteUnusedEmbeddings(ctx context.Context) error {
 	if x.vectors == nil {
 		return nil
 	}
 	n, err := x.store.DeleteUnusedEmbeddings(ctx, x.vectors.configuration())
 	if n > 0 {
-		x.log.Info("forgot the vectors of configurations that no index uses", "texts", n)
+		x.log.Info("deleted the vectors of unused embedding configurations", "texts", n)
 	}
 	return err
 }
 
-// embed makes the vectors that the index being built still lacks. When the
+// embedMissing makes the vectors that the index being built still lacks. When the
 // embedder is away it leaves the rest to the filler: searches by words should not
 // wait for it.
-func (c *changeover) embed(ctx context.Context) error {
+func (c *reindex) embedMissing(ctx context.Context) error {
 	if c.x.vectors == nil {
 		return nil
 	}
-	if configuration, err := c.x.vectors.of(ctx, c.next); err != nil || configuration != c.x.vectors.configuration() {
+	if configuration, err := c.x.vectors.configurationOf(ctx, c.next); err != nil || configuration != c.x.vectors.configuration() {
 		return err // going back to an index of another configuration
 	}
 	if err := c.x.refresh(ctx, c.next); err != nil {
 		return err
 	}
-	err := c.x.filler.walk(ctx, c.next, func(done, total int64) { c.report(Progress{PhaseEmbed, c.next, done, total}) })
+	err := c.x.embeddingBackfill.backfillIndex(ctx, c.next, func(done, total int64) { c.report(Progress{PhaseEmbed, c.next, done, total}) })
 	if err != nil && library.AsError(err).Code == embed.CodeUnavailable {
-		c.x.log.Warn("the new index goes into use without some vectors; they follow when the embedder is back", "error", err)
+		c.x.log.Warn("the embedding backend is unavailable; the new index is used without some vectors, which are backfilled later", "error", err)
 		return nil
 	}
 	return err

@@ -5,18 +5,18 @@ import (
 	"vitrine/store"
 )
 
-// aims are the indices that the documents of a tenant go to: its own first, so that
+// targetIndices are the indices that the documents of a tenant go to: its own first, so that
 // what the shared one shows is never missing there when searches move over.
-type aims struct {
+type targetIndices struct {
 	names []string                    // of all
 	own   map[string]library.TenantID // by index: the one tenant whose documents it takes
 	alone map[library.TenantID]bool   // tenants that the shared index takes nothing of
 }
 
-// aimsOf reads from the generations where documents go. ok is false where some
+// targetsOf reads from the generations where documents go. ok is false where some
 // tenant's have nowhere to go.
-func aimsOf(generations []store.Generation) (a aims, ok bool) {
-	a = aims{own: map[string]library.TenantID{}, alone: map[library.TenantID]bool{}}
+func targetsOf(generations []store.Generation) (a targetIndices, ok bool) {
+	a = targetIndices{own: map[string]library.TenantID{}, alone: map[library.TenantID]bool{}}
 	var shared []string
 	for _, state := range []store.GenerationState{store.GenerationLive, store.GenerationBuilding} {
 		for _, g := range generations {
@@ -37,26 +37,26 @@ func aimsOf(generations []store.Generation) (a aims, ok bool) {
 	return a, ok
 }
 
-// take reports whether an index takes the documents of a tenant.
-func (a aims) take(index string, tenant library.TenantID) bool {
+// accepts reports whether an index takes the documents of a tenant.
+func (a targetIndices) accepts(index string, tenant library.TenantID) bool {
 	if only, own := a.own[index]; own {
 		return only == tenant
 	}
 	return !a.alone[tenant]
 }
 
-// aim directs a batch to the indices of its tenants. It reports whether there is one
+// setTargets directs a batch to the indices of its tenants. It reports whether there is one
 // for each.
-func (b *batch) aim(generations []store.Generation) bool {
-	a, ok := aimsOf(generations)
-	b.targets, b.takes = a.names, a.take
+func (b *batch) setTargets(generations []store.Generation) bool {
+	a, ok := targetsOf(generations)
+	b.targets, b.accepts = a.names, a.accepts
 	return ok
 }
 
 // itemsFor returns copies of the items that an index takes, and where in the batch each is.
 func (b *batch) itemsFor(index string) (items []item, at []int) {
 	for i := range b.items {
-		if b.takes == nil || b.takes(index, b.items[i].row.AssetKey.Tenant) {
+		if b.accepts == nil || b.accepts(index, b.items[i].row.AssetKey.Tenant) {
 			items, at = append(items, b.items[i]), append(at, i)
 		}
 	}

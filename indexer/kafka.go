@@ -21,9 +21,9 @@ type message struct {
 	reason     string // of a dead letter
 }
 
-// bus is all this package needs of Kafka. No other file knows the client
+// kafkaClient is all this package needs of Kafka. No other file knows the client
 // library, so exchanging that library is a change of this file.
-type bus struct {
+type kafkaClient struct {
 	brokers   []string
 	transport *kafka.Transport
 	dialer    *kafka.Dialer
@@ -34,7 +34,7 @@ type bus struct {
 // dialFunc opens a connection; tests cut it.
 type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
-func newBus(brokers []string, dial dialFunc) *bus {
+func newKafkaClient(brokers []string, dial dialFunc) *kafkaClient {
 	transport := &kafka.Transport{
 		Dial: dial, DialTimeout: 3 * time.Second,
 		// A broker that comes back with other partitions is noticed this fast.
@@ -42,18 +42,18 @@ func newBus(brokers []string, dial dialFunc) *bus {
 		IdleTimeout: time.Minute, ClientID: "vitrine",
 	}
 	dialer := &kafka.Dialer{ClientID: "vitrine", Timeout: 3 * time.Second, DualStack: true, DialFunc: dial}
-	return &bus{
+	return &kafkaClient{
 		brokers: brokers, transport: transport, dialer: dialer,
 		client: &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 5 * time.Second, Transport: transport},
 	}
 }
 
-func (b *bus) close() { b.transport.CloseIdleConnections() }
+func (b *kafkaClient) close() { b.transport.CloseIdleConnections() }
 
 // ensureTopics makes the topics that are missing and waits until each partition
 // has a leader. A reader that is opened while its topic is being made would
 // never get anything.
-func (b *bus) ensureTopics(ctx context.Context, partitions map[string]int) error {
+func (b *kafkaClient) ensureTopics(ctx context.Context, partitions map[string]int) error {
 	req := &kafka.CreateTopicsRequest{}
 	for topic, n := range partitions {
 		// A replication factor of -1 is the broker's default.
@@ -80,7 +80,7 @@ func (b *bus) ensureTopics(ctx context.Context, partitions map[string]int) error
 }
 
 // clusterID names the Kafka cluster. One whose data was lost has another name.
-func (b *bus) clusterID(ctx context.Context) (string, error) {
+func (b *kafkaClient) clusterID(ctx context.Context) (string, error) {
 	res, err := b.client.Metadata(ctx, &kafka.MetadataRequest{})
 	if err != nil {
 		return "", err
@@ -88,7 +88,7 @@ func (b *bus) clusterID(ctx context.Context) (string, error) {
 	return res.ClusterID, nil
 }
 
-func (b *bus) awaitLeaders(ctx context.Context, topic string) error {
+func (b *kafkaClient) awaitLeaders(ctx context.Context, topic string) error {
 	for {
 		_, err := b.partitions(ctx, topic)
 		if err == nil {
@@ -103,7 +103,7 @@ func (b *bus) awaitLeaders(ctx context.Context, topic string) error {
 }
 
 // partitions lists the partitions of a topic, all of which have a leader.
-func (b *bus) partitions(ctx context.Context, topic string) ([]int, error) {
+func (b *kafkaClient) partitions(ctx context.Context, topic string) ([]int, error) {
 	conn, err := b.dial(ctx)
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (b *bus) partitions(ctx context.Context, topic string) ([]int, error) {
 	return ids, nil
 }
 
-func (b *bus) dial(ctx context.Context) (*kafka.Conn, error) {
+func (b *kafkaClient) dial(ctx context.Context) (*kafka.Conn, error) {
 	var err error
 	for _, broker := range b.brokers {
 		var conn *kafka.Conn
@@ -145,7 +145,7 @@ func (b *bus) dial(ctx context.Context) (*kafka.Conn, error) {
 // publisher writes to one topic.
 type publisher struct{ w *kafka.Writer }
 
-func (b *bus) publisher(topic string) *publisher {
+func (b *kafkaClient) publisher(topic string) *publisher {
 	return &publisher{&kafka.Writer{
 		Addr: kafka.TCP(b.brokers...), Topic: topic, Transport: b.transport,
 		Balancer: &kafka.Hash{}, // one asset, one partition
@@ -180,7 +180,7 @@ type subscription struct {
 	r      *kafka.Reader
 }
 
-func (b *bus) subscribe(topic, group string, queue int) *subscription {
+func (b *kafkaClient) subscribe(topic, group string, queue int) *subscription {
 	dialer := *b.dialer
 	dialer.ClientID = "vitrine-" + uuid.NewString()
 	return &subscription{topic, dialer.ClientID, kafka.NewReader(kafka.ReaderConfig{
@@ -223,8 +223,8 @@ func (s *subscription) close() {
 	}
 }
 
-// progress is how far a consumer group is in one partition.
-type progress struct {
+// partitionOffsets is how far a consumer group is in one partition.
+type partitionOffsets struct {
 	partition int
 	committed int64 // next offset to read; -1 when the group has none yet
 	first     int64 // oldest offset that is still there
@@ -232,17 +232,17 @@ type progress struct {
 }
 
 // lag counts the messages the group has not settled.
-func (p progress) lag() int64 {
+func (p partitionOffsets) lag() int64 {
 	return max(0, p.end-max(p.committed, p.first))
 }
 
-// lost reports an offset beyond the end of the partition: the topic was deleted
+// beyondEnd reports an offset beyond the end of the partition: the topic was deleted
 // and made again, and a reader would wait for that offset for ever.
-func (p progress) lost() bool { return p.committed > p.end }
+func (p partitionOffsets) beyondEnd() bool { return p.committed > p.end }
 
-// owners tells which client of a group reads each partition of a topic. A
+// partitionOwners tells which client of a group reads each partition of a topic. A
 // partition that nobody reads is not in it.
-func (b *bus) owners(ctx context.Context, topic, group string) (map[int]string, error) {
+func (b *kafkaClient) partitionOwners(ctx context.Context, topic, group string) (map[int]string, error) {
 	res, err := b.client.DescribeGroups(ctx, &kafka.DescribeGroupsRequest{GroupIDs: []string{group}})
 	if err != nil {
 		return nil, err
@@ -265,7 +265,7 @@ func (b *bus) owners(ctx context.Context, topic, group string) (map[int]string, 
 	return owners, nil
 }
 
-func (b *bus) progress(ctx context.Context, topic, group string) ([]progress, error) {
+func (b *kafkaClient) offsets(ctx context.Context, topic, group string) ([]partitionOffsets, error) {
 	ids, err := b.partitions(ctx, topic)
 	if err != nil {
 		return nil, err
@@ -285,10 +285,10 @@ func (b *bus) progress(ctx context.Context, topic, group string) ([]progress, er
 	if committed.Error != nil {
 		return nil, committed.Error
 	}
-	byID := map[int]*progress{}
-	list := make([]progress, len(ids))
+	byID := map[int]*partitionOffsets{}
+	list := make([]partitionOffsets, len(ids))
 	for i, id := range ids {
-		list[i] = progress{partition: id, committed: -1}
+		list[i] = partitionOffsets{partition: id, committed: -1}
 		byID[id] = &list[i]
 	}
 	for _, o := range offsets.Topics[topic] {

@@ -13,13 +13,13 @@ import (
 	"vitrine/store"
 )
 
-// filler brings vectors to documents that were written without. It is told of
+// embeddingBackfill brings vectors to documents that were written without. It is told of
 // them by the consumer beside it, and looks for all others in the index now and
 // then: those of an outage, of a crash, of processes without an embedder. Nothing
 // waits for it.
-type filler struct {
-	x    *Indexer
-	told chan []store.AssetKey
+type embeddingBackfill struct {
+	x     *Indexer
+	queue chan []store.AssetKey
 
 	failures int // in a row
 }
@@ -27,23 +27,23 @@ type filler struct {
 // How many documents are filled together when they are told of, and when they are
 // looked for; how many groups of the first kind may wait; how often is looked.
 const (
-	fillPage   = 64
-	sweepPage  = 256
-	fillWaits  = 256
-	sweepEvery = 15 * time.Second
+	queueBatch        = 64
+	backfillBatchSize = 256
+	queueLength       = 256
+	backfillInterval  = 15 * time.Second
 )
 
-func newFiller(x *Indexer) *filler {
-	return &filler{x: x, told: make(chan []store.AssetKey, fillWaits)}
+func newEmbeddingBackfill(x *Indexer) *embeddingBackfill {
+	return &embeddingBackfill{x: x, queue: make(chan []store.AssetKey, queueLength)}
 }
 
-// missing is told of documents without a vector. When too many wait already they
+// enqueue is told of documents without a vector. When too many wait already they
 // are left to the next look at the index.
-func (f *filler) missing(keys []store.AssetKey) {
+func (f *embeddingBackfill) enqueue(keys []store.AssetKey) {
 	for len(keys) > 0 {
-		n := min(fillPage, len(keys))
+		n := min(queueBatch, len(keys))
 		select {
-		case f.told <- keys[:n:n]:
+		case f.queue <- keys[:n:n]:
 		default:
 			return
 		}
@@ -53,7 +53,7 @@ func (f *filler) missing(keys []store.AssetKey) {
 
 // run fills until ctx ends. While the embedder is away it tries again with the
 // next look.
-func (f *filler) run(ctx context.Context) {
+func (f *embeddingBackfill) run(ctx context.Context) {
 	next := time.NewTimer(0)
 	defer next.Stop()
 	for {
@@ -61,28 +61,28 @@ func (f *filler) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case keys := <-f.told:
-			err = panics.Try(func() error { return f.fill(ctx, f.gather(keys), "") })
+		case keys := <-f.queue:
+			err = panics.Try(func() error { return f.backfillBatch(ctx, f.collect(keys), "") })
 		case <-next.C:
-			err = panics.Try(func() error { return f.sweep(ctx) })
-			next.Reset(f.x.cfg.sweepEvery)
+			err = panics.Try(func() error { return f.backfillLive(ctx) })
+			next.Reset(f.x.cfg.backfillInterval)
 		}
 		if err != nil && ctx.Err() == nil {
 			f.failures++
-			f.x.log.Warn("some documents have no vector yet; trying again", "error", err)
-			next.Reset(f.pause(err))
-			f.forget()
+			f.x.log.Warn("embedding backfill failed; retrying", "error", err)
+			next.Reset(f.retryDelay(err))
+			f.clearQueue()
 		} else {
 			f.failures = 0
 		}
 	}
 }
 
-// gather adds to some documents those that wait behind them, up to a page.
-func (f *filler) gather(keys []store.AssetKey) []store.AssetKey {
-	for len(keys) < sweepPage {
+// collect adds to some documents those that wait behind them, up to a page.
+func (f *embeddingBackfill) collect(keys []store.AssetKey) []store.AssetKey {
+	for len(keys) < backfillBatchSize {
 		select {
-		case more := <-f.told:
+		case more := <-f.queue:
 			keys = append(keys, more...)
 		default:
 			return keys
@@ -91,62 +91,62 @@ func (f *filler) gather(keys []store.AssetKey) []store.AssetKey {
 	return keys
 }
 
-// pause is how long a failure is given: longer each time, and as long as the
+// retryDelay is how long a failure is given: longer each time, and as long as the
 // embedder rests when it says so.
-func (f *filler) pause(err error) time.Duration {
-	pause := f.x.cfg.sweepEvery / 16 << min(f.failures, 6)
+func (f *embeddingBackfill) retryDelay(err error) time.Duration {
+	pause := f.x.cfg.backfillInterval / 16 << min(f.failures, 6)
 	return min(max(library.AsError(err).RetryAfter, pause), time.Minute)
 }
 
-// forget drops what was told: after a failure the index itself says what is open.
-func (f *filler) forget() {
+// clearQueue drops what was told: after a failure the index itself says what is open.
+func (f *embeddingBackfill) clearQueue() {
 	for {
 		select {
-		case <-f.told:
+		case <-f.queue:
 		default:
 			return
 		}
 	}
 }
 
-// fill makes the vectors of some documents and writes them: into one index, or
+// backfillBatch makes the vectors of some documents and writes them: into one index, or
 // into all that are written and have the field.
-func (f *filler) fill(ctx context.Context, keys []store.AssetKey, index string) error {
+func (f *embeddingBackfill) backfillBatch(ctx context.Context, keys []store.AssetKey, index string) error {
 	rows, generations, err := f.x.store.Documents(ctx, keys)
 	if err != nil {
 		return err
 	}
 	targets := []string{index}
 	if index == "" {
-		targets = embedding(generations, f.x.vectors.configuration())
+		targets = indicesWithVectors(generations, f.x.vectors.configuration())
 	}
 	if len(targets) == 0 {
 		return nil
 	}
 	b := newBatch(rows, nil, nil)
 	defer b.release()
-	b.aim(generations)
+	b.setTargets(generations)
 	b.targets = targets
-	f.keep(b)
+	f.keepEmbeddable(b)
 	if len(b.items) == 0 {
 		return nil
 	}
-	if err := f.x.vectors.make(ctx, b); err != nil {
+	if err := f.x.vectors.embedBatch(ctx, b); err != nil {
 		return err
 	}
-	err = f.x.settler.settle(ctx, b)
+	err = f.x.writer.writeBatch(ctx, b)
 	if errors.Is(err, errIndexGone) { // a rebuild has ended; what took its place has its own vectors
 		return nil
 	}
 	return err
 }
 
-// keep leaves in a batch what should be written again: live documents that the
+// keepEmbeddable leaves in a batch what should be written again: live documents that the
 // index does not refuse. The index has these versions already.
-func (f *filler) keep(b *batch) {
+func (f *embeddingBackfill) keepEmbeddable(b *batch) {
 	n := 0
 	for _, it := range b.items {
-		if it.tomb || it.row.HasIndexFailure {
+		if it.tombstone || it.row.HasIndexFailure {
 			continue
 		}
 		it.rewrite = true
@@ -156,8 +156,8 @@ func (f *filler) keep(b *batch) {
 	b.items = b.items[:n]
 }
 
-// embedding lists the written indices that have vectors of a configuration.
-func embedding(generations []store.Generation, configuration string) []string {
+// indicesWithVectors lists the written indices that have vectors of a configuration.
+func indicesWithVectors(generations []store.Generation, configuration string) []string {
 	var list []string
 	for _, g := range generations {
 		if g.State != store.GenerationRetired && g.Embedding == configuration {
@@ -167,8 +167,8 @@ func embedding(generations []store.Generation, configuration string) []string {
 	return list
 }
 
-// sweep fills what was left behind in the live index, unless another process does.
-func (f *filler) sweep(ctx context.Context) error {
+// backfillLive fills what was left behind in the live index, unless another process does.
+func (f *embeddingBackfill) backfillLive(ctx context.Context) error {
 	err := f.x.store.LockEmbeddingBackfill(ctx, func() error {
 		generations, err := f.x.store.Generations(ctx)
 		if err != nil {
@@ -176,7 +176,7 @@ func (f *filler) sweep(ctx context.Context) error {
 		}
 		for _, g := range generations {
 			if g.State == store.GenerationLive && g.Embedding == f.x.vectors.configuration() {
-				if err := f.walk(ctx, g.Name, nil); err != nil {
+				if err := f.backfillIndex(ctx, g.Name, nil); err != nil {
 					return err
 				}
 			}
@@ -189,13 +189,13 @@ func (f *filler) sweep(ctx context.Context) error {
 	return err
 }
 
-// walk fills every document of an index that waits for its vector, in one pass
+// backfillIndex fills every document of an index that waits for its vector, in one pass
 // over them. done is told how many of how many; it may be nil.
-func (f *filler) walk(ctx context.Context, index string, done func(done, total int64)) error {
+func (f *embeddingBackfill) backfillIndex(ctx context.Context, index string, done func(done, total int64)) error {
 	var filled, total int64
 	var after []any
 	for {
-		keys, open, last, err := f.waiting(ctx, index, after)
+		keys, open, last, err := f.findUnembedded(ctx, index, after)
 		if err != nil {
 			return err
 		}
@@ -206,35 +206,35 @@ func (f *filler) walk(ctx context.Context, index string, done func(done, total i
 		if len(keys) == 0 {
 			return nil
 		}
-		if err := f.fill(ctx, keys, index); err != nil {
+		if err := f.backfillBatch(ctx, keys, index); err != nil {
 			return err
 		}
 		filled, after = filled+int64(len(keys)), last
 		if done != nil {
 			done(filled, max(total, filled))
 		}
-		if err := f.interlude(ctx); err != nil {
+		if err := f.drainQueue(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// interlude fills a few of the documents that arrive during a long walk, so that
+// drainQueue fills a few of the documents that arrive during a long walk, so that
 // people who add one do not wait for its end.
-func (f *filler) interlude(ctx context.Context) error {
+func (f *embeddingBackfill) drainQueue(ctx context.Context) error {
 	select {
-	case keys := <-f.told:
-		return f.fill(ctx, f.gather(keys), "")
+	case keys := <-f.queue:
+		return f.backfillBatch(ctx, f.collect(keys), "")
 	default:
 		return nil
 	}
 }
 
-// waiting gives the next documents that wait, in order of their hash, and how
+// findUnembedded gives the next documents that wait, in order of their hash, and how
 // many wait from there on.
-func (f *filler) waiting(ctx context.Context, index string, after []any) (keys []store.AssetKey, open int64, last []any, err error) {
+func (f *embeddingBackfill) findUnembedded(ctx context.Context, index string, after []any) (keys []store.AssetKey, open int64, last []any, err error) {
 	body := map[string]any{
-		"size": sweepPage, "track_total_hits": true, "_source": false, "stored_fields": "_none_",
+		"size": backfillBatchSize, "track_total_hits": true, "_source": false, "stored_fields": "_none_",
 		"sort": []string{"asset_h", "tenant_id"},
 		"query": map[string]any{"bool": map[string]any{
 			"filter":   []any{map[string]any{"term": map[string]any{"deleted": false}}},
@@ -273,9 +273,9 @@ func (x *Indexer) Unembedded(ctx context.Context) (int64, error) {
 	if x.vectors == nil {
 		return 0, nil
 	}
-	ours, err := x.adopted(ctx)
+	ours, err := x.hasModelVectors(ctx)
 	if err == nil && !ours {
-		err = &library.Error{Kind: library.KindUnavailable, Code: library.CodeIndexUnavailable, Cause: errOtherVectors,
+		err = &library.Error{Kind: library.KindUnavailable, Code: library.CodeIndexUnavailable, Cause: errOtherModel,
 			Detail: "The index has no vectors of the configured embedding model yet. The indexer rebuilds it when it starts."}
 	}
 	if err != nil {
@@ -290,7 +290,7 @@ func (x *Indexer) Unembedded(ctx context.Context) (int64, error) {
 		if g.State != store.GenerationLive {
 			continue
 		}
-		_, waiting, _, err := x.filler.waiting(ctx, g.Name, nil)
+		_, waiting, _, err := x.embeddingBackfill.findUnembedded(ctx, g.Name, nil)
 		if err != nil {
 			return all, lost(err, g.Name)
 		}

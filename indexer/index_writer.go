@@ -13,15 +13,15 @@ import (
 	"vitrine/store"
 )
 
-// settler brings batches into the index and stays with each until every document
+// indexWriter brings batches into the index and stays with each until every document
 // of it is accepted, superseded or put aside.
-type settler struct {
-	store   *store.Store
-	bulk    *bulkWriter
-	dead    func(context.Context, []message) error // publishes dead letters
-	vectors *vectors                               // nil without an embedder
-	metrics *Metrics
-	log     *slog.Logger
+type indexWriter struct {
+	store              *store.Store
+	bulk               *bulkWriter
+	publishDeadLetters func(context.Context, []message) error // publishes dead letters
+	vectors            *vectorStore                           // nil without an embedder
+	metrics            *Metrics
+	log                *slog.Logger
 
 	accepted atomic.Int64 // documents the index took, by anyone
 }
@@ -30,41 +30,41 @@ type settler struct {
 // reads the generations again: it was dropped, or somebody deleted it.
 var errIndexGone = errors.New("an index that should be written is not there")
 
-// patience is how long a single document may fail on the server's side while
+// itemRetryLimit is how long a single document may fail on the server's side while
 // others are accepted, before it is put aside. Its partition waits meanwhile.
-const patience = 4 * time.Second
+const itemRetryLimit = 4 * time.Second
 
-// settle writes a batch to all its targets. It gives an error only when ctx ends,
+// writeBatch writes a batch to all its targets. It gives an error only when ctx ends,
 // when an index is gone or when a test asks for one.
-func (s *settler) settle(ctx context.Context, b *batch) error {
+func (s *indexWriter) writeBatch(ctx context.Context, b *batch) error {
 	if err := failpoint.Inject("indexer.before_bulk"); err != nil {
 		return err
 	}
 	for _, index := range b.targets {
-		if err := s.write(ctx, index, b); err != nil {
+		if err := s.writeIndex(ctx, index, b); err != nil {
 			return err
 		}
 	}
 	if err := failpoint.Inject("indexer.after_bulk"); err != nil {
 		return err
 	}
-	return s.record(ctx, b)
+	return s.recordFailures(ctx, b)
 }
 
-// write settles all items in one index. Each index gets the whole documents: one
+// writeIndex settles all items in one index. Each index gets the whole documents: one
 // may take what another, with an older mapping, refuses.
-func (s *settler) write(ctx context.Context, index string, b *batch) error {
+func (s *indexWriter) writeIndex(ctx context.Context, index string, b *batch) error {
 	items, at := b.itemsFor(index)
 	if len(items) == 0 {
 		return nil
 	}
 	pending := make([]*item, len(items))
 	for i := range items {
-		items[i].stripped, items[i].dead, items[i].reason = items[i].unbuilt != "", false, items[i].unbuilt
+		items[i].partial, items[i].deadLettered, items[i].reason = items[i].buildFailed != "", false, items[i].buildFailed
 		pending[i] = &items[i]
 	}
 	s.vectors.attach(ctx, index, b, items)
-	wait := outage()
+	wait := outageBackoff()
 	d := &delivery{s: s, b: b, index: index}
 	for len(pending) > 0 {
 		left, err := d.run(ctx, pending)
@@ -79,14 +79,14 @@ func (s *settler) write(ctx context.Context, index string, b *batch) error {
 		pending = left
 	}
 	for i := range items {
-		b.items[at[i]].worse(&items[i])
+		b.items[at[i]].mergeWorse(&items[i])
 	}
 	return nil
 }
 
 // delivery is the way of one batch into one index, over as many requests as it takes.
 type delivery struct {
-	s        *settler
+	s        *indexWriter
 	b        *batch
 	index    string
 	mustWait bool // the server asked for time
@@ -100,7 +100,7 @@ type delivery struct {
 func (d *delivery) run(ctx context.Context, pending []*item) (left []*item, err error) {
 	d.mustWait = false
 	for len(pending) > 0 {
-		n := fitting(pending, d.s.bulk.pace.size())
+		n := fitting(pending, d.s.bulk.size.get())
 		more, err := d.send(ctx, pending[:n])
 		if err != nil {
 			return nil, err
@@ -138,15 +138,15 @@ func (d *delivery) send(ctx context.Context, items []*item) (left []*item, err e
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		d.s.log.Warn("a bulk request failed and is repeated", "index", d.index, "documents", len(items), "error", err)
+		d.s.log.Warn("a bulk request failed; retrying", "index", d.index, "documents", len(items), "error", err)
 		d.mustWait = true
 		return items, nil
 	}
-	return d.judge(items, verdicts)
+	return d.handleResults(items, verdicts)
 }
 
-// judge sorts items by their verdicts and gives those to send again.
-func (d *delivery) judge(items []*item, verdicts []verdict) (left []*item, err error) {
+// handleResults sorts items by their verdicts and gives those to send again.
+func (d *delivery) handleResults(items []*item, verdicts []itemResult) (left []*item, err error) {
 	m, good := d.s.metrics, 0
 	var failed []*item
 	for i, it := range items {
@@ -161,7 +161,7 @@ func (d *delivery) judge(items []*item, verdicts []verdict) (left []*item, err e
 			m.documents.WithLabelValues(outcomeConflict).Inc()
 		case v.kind == opensearch.TypeIndexNotFound:
 			return nil, errIndexGone
-		case v.busy():
+		case v.retryable():
 			m.documents.WithLabelValues(outcomeThrottled).Inc()
 			d.mustWait = true
 			left = append(left, it)
@@ -169,32 +169,32 @@ func (d *delivery) judge(items []*item, verdicts []verdict) (left []*item, err e
 			m.documents.WithLabelValues(outcomeFailed).Inc()
 			it.reason = v.kind + ": " + opensearch.TruncateReason(v.reason)
 			failed = append(failed, it)
-		case !it.stripped && !it.tomb:
+		case !it.partial && !it.tombstone:
 			m.documents.WithLabelValues(outcomeRefused).Inc()
-			d.b.strip(it, v.kind+": "+opensearch.TruncateReason(v.reason))
+			d.b.makePartial(it, v.kind+": "+opensearch.TruncateReason(v.reason))
 			left = append(left, it)
 		default:
-			d.bury(it, v.kind+": "+opensearch.TruncateReason(v.reason))
+			d.deadLetter(it, v.kind+": "+opensearch.TruncateReason(v.reason))
 		}
 	}
 	d.s.accepted.Add(int64(good))
-	return append(left, d.lose(failed)...), nil
+	return append(left, d.retryOrGiveUp(failed)...), nil
 }
 
 func outcomeOf(it *item) string {
 	switch {
-	case it.tomb:
+	case it.tombstone:
 		return outcomeTombstone
-	case it.stripped:
-		return outcomeStripped
+	case it.partial:
+		return outcomePartial
 	}
 	return outcomeIndexed
 }
 
-// lose decides about items that fail on the server's side. While the server
+// retryOrGiveUp decides about items that fail on the server's side. While the server
 // accepts nothing at all that is an outage, and they wait as long as it takes.
 // Once others get through and these do not, the error is theirs.
-func (d *delivery) lose(failed []*item) (left []*item) {
+func (d *delivery) retryOrGiveUp(failed []*item) (left []*item) {
 	if len(failed) == 0 {
 		d.failing = time.Time{}
 		return nil
@@ -202,9 +202,9 @@ func (d *delivery) lose(failed []*item) (left []*item) {
 	if d.failing.IsZero() {
 		d.failing, d.accepted = time.Now(), d.s.accepted.Load()
 	}
-	if time.Since(d.failing) > patience && d.s.accepted.Load() > d.accepted {
+	if time.Since(d.failing) > itemRetryLimit && d.s.accepted.Load() > d.accepted {
 		for _, it := range failed {
-			d.bury(it, it.reason)
+			d.deadLetter(it, it.reason)
 		}
 		return nil
 	}
@@ -212,34 +212,34 @@ func (d *delivery) lose(failed []*item) (left []*item) {
 	return failed
 }
 
-func (d *delivery) bury(it *item, reason string) {
-	it.dead, it.reason = true, reason
-	d.s.metrics.documents.WithLabelValues(outcomeDead).Inc()
-	d.s.log.Error("the index refuses a document; it is put aside", "index", d.index,
+func (d *delivery) deadLetter(it *item, reason string) {
+	it.deadLettered, it.reason = true, reason
+	d.s.metrics.documents.WithLabelValues(outcomeDeadLettered).Inc()
+	d.s.log.Error("OpenSearch refused a document; it was sent to the dead-letter topic", "index", d.index,
 		"tenant", it.row.AssetKey.Tenant, "asset_h", it.row.AssetKey.Hash, "reason", reason)
 }
 
-// record keeps what was refused, and forgets earlier refusals of what was
+// recordFailures keeps what was refused, and forgets earlier refusals of what was
 // accepted whole. It stays until it succeeds: an offset must not be committed
 // while the only trace of a refusal is here.
-func (s *settler) record(ctx context.Context, b *batch) error {
+func (s *indexWriter) recordFailures(ctx context.Context, b *batch) error {
 	var failures []store.IndexFailure
 	var settled []store.AssetVersion
 	var letters []message
 	for i := range b.items {
 		it := &b.items[i]
-		v := store.AssetVersion{AssetKey: it.row.AssetKey, Version: it.version, Live: !it.tomb}
+		v := store.AssetVersion{AssetKey: it.row.AssetKey, Version: it.version, Live: !it.tombstone}
 		switch {
-		case it.dead || it.stripped:
-			failures = append(failures, store.IndexFailure{AssetVersion: v, Reason: it.reason, Partial: !it.dead})
-			if it.dead {
-				letters = append(letters, deadLetter(it))
+		case it.deadLettered || it.partial:
+			failures = append(failures, store.IndexFailure{AssetVersion: v, Reason: it.reason, Partial: !it.deadLettered})
+			if it.deadLettered {
+				letters = append(letters, newDeadLetter(it))
 			}
 		case it.row.HasIndexFailure:
 			settled = append(settled, v)
 		}
 	}
-	return persist(ctx, func(ctx context.Context) error {
+	return retryUntilDone(ctx, func(ctx context.Context) error {
 		if len(failures) > 0 {
 			if err := s.store.RecordIndexFailures(ctx, failures); err != nil {
 				return err
@@ -251,8 +251,8 @@ func (s *settler) record(ctx context.Context, b *batch) error {
 			}
 		}
 		if len(letters) > 0 {
-			return s.dead(ctx, letters)
+			return s.publishDeadLetters(ctx, letters)
 		}
 		return nil
-	}, func(err error) { s.log.Warn("refused documents could not be recorded; trying again", "error", err) })
+	}, func(err error) { s.log.Warn("recording refused documents failed; retrying", "error", err) })
 }

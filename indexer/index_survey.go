@@ -16,25 +16,27 @@ import (
 // survey is what OpenSearch has under the names of this deployment.
 type survey struct {
 	names   mappings.IndexNames
-	indices map[string]surveyed // by name: those that are named as ours are
-	holders map[string]holder   // by index: what the alias points at, whoever made it
-	taken   bool                // an index, and no alias, has the name of the alias
+	indices map[string]surveyedIndex // by name: those that are named as ours are
+	holders map[string]holder        // by index: what the alias points at, whoever made it
+	taken   bool                     // an index, and no alias, has the name of the alias
 }
 
-// surveyed is one index.
-type surveyed struct {
-	uuid     string
-	closed   bool
-	writer   bool   // it has its writer alias
-	misfit   string // why it is no index of ours, or ""
-	lacks    map[string]json.RawMessage
-	vectors  []string
-	meta     mappings.Meta
-	readOnly bool // a block keeps it from being written
+// surveyedIndex is one index.
+type surveyedIndex struct {
+	uuid          string
+	closed        bool
+	writer        bool   // it has its writer alias
+	mismatch      string // why it is no index of ours, or ""
+	missingFields map[string]json.RawMessage
+	vectors       []string
+	meta          mappings.Meta
+	readOnly      bool // a block keeps it from being written
 }
 
 // isBefore reports whether the index was made in an earlier epoch of the database.
-func (i surveyed) isBefore(e store.Epoch) bool { return i.meta.Epoch != "" && i.meta.Epoch != e.ID }
+func (i surveyedIndex) isBefore(e store.Epoch) bool {
+	return i.meta.Epoch != "" && i.meta.Epoch != e.ID
+}
 
 // holder is how the alias points at an index.
 type holder struct {
@@ -49,7 +51,7 @@ type declaredIndex struct {
 		Search  string          `json:"search_routing"`
 		Routing string          `json:"routing"`
 	} `json:"aliases"`
-	Mappings mappings.Declared `json:"mappings"`
+	Mappings mappings.IndexMapping `json:"mappings"`
 	Settings struct {
 		Index struct {
 			UUID   string                     `json:"uuid"`
@@ -59,7 +61,7 @@ type declaredIndex struct {
 	} `json:"settings"`
 }
 
-const surveyAsks = "ignore_unavailable=true&allow_no_indices=true&expand_wildcards=all&filter_path=" +
+const surveyFilter = "ignore_unavailable=true&allow_no_indices=true&expand_wildcards=all&filter_path=" +
 	"*.aliases,*.mappings.dynamic,*.mappings._meta,*.mappings.properties,*.settings.index.uuid,*.settings.index.verified_before_close,*.settings.index.blocks"
 
 // survey asks OpenSearch for every index of this prefix and for what the alias's
@@ -67,10 +69,10 @@ const surveyAsks = "ignore_unavailable=true&allow_no_indices=true&expand_wildcar
 func (x *Indexer) survey(ctx context.Context) (survey, error) {
 	var found map[string]declaredIndex
 	alias := x.names.Alias()
-	if err := opensearch.Call(ctx, x.search, http.MethodGet, "/"+x.names.Pattern()+","+alias+"?"+surveyAsks, nil, &found); err != nil {
+	if err := opensearch.Call(ctx, x.search, http.MethodGet, "/"+x.names.Pattern()+","+alias+"?"+surveyFilter, nil, &found); err != nil {
 		return survey{}, fmt.Errorf("listing the indices: %w", err)
 	}
-	v := survey{names: x.names, indices: map[string]surveyed{}, holders: map[string]holder{}}
+	v := survey{names: x.names, indices: map[string]surveyedIndex{}, holders: map[string]holder{}}
 	for name, d := range found {
 		if a, held := d.Aliases[alias]; held {
 			v.holders[name] = holder{plain: a.Filter == nil && a.Index+a.Search+a.Routing == ""}
@@ -82,12 +84,12 @@ func (x *Indexer) survey(ctx context.Context) (survey, error) {
 			continue
 		}
 		_, writer := d.Aliases[mappings.Writer(name)]
-		lacks := d.Mappings.Lacks()
+		lacks := d.Mappings.MissingFields()
 		if version, _, _ := x.names.Parse(name); version != mappings.Version { // a rebuild replaces it; until then it has to take documents
 			delete(lacks, mappings.WordsField) // its analyzer is not there
 		}
-		v.indices[name] = surveyed{uuid: d.Settings.Index.UUID, closed: d.Settings.Index.Closed == "true", writer: writer,
-			misfit: d.Mappings.Misfit(), lacks: lacks, vectors: d.Mappings.Vectors(), meta: d.Mappings.Meta.Vitrine,
+		v.indices[name] = surveyedIndex{uuid: d.Settings.Index.UUID, closed: d.Settings.Index.Closed == "true", writer: writer,
+			mismatch: d.Mappings.Mismatch(), missingFields: lacks, vectors: d.Mappings.Vectors(), meta: d.Mappings.Meta.Vitrine,
 			readOnly: blocked(d.Settings.Index.Blocks)}
 	}
 	return v, nil
@@ -119,14 +121,14 @@ func (v survey) searched() string {
 		return ""
 	}
 	for name, h := range v.holders {
-		if i, ours := v.indices[name]; ours && h.plain && i.misfit == "" {
+		if i, ours := v.indices[name]; ours && h.plain && i.mismatch == "" {
 			return name
 		}
 	}
 	return ""
 }
 
-// problem returns what EnsureIndex has to put right, or "".
+// problem returns what EnsureIndex has to repair, or "".
 func (v survey) problem(generations []store.Generation) string {
 	live := nameOf(generations, store.GenerationLive)
 	i, present := v.indices[live]
@@ -136,12 +138,12 @@ func (v survey) problem(generations []store.Generation) string {
 		return "there is no index yet"
 	case !present:
 		return "the index " + live + " is gone"
-	case i.misfit != "":
-		return "the index " + live + " is not the one that was made: " + i.misfit
+	case i.mismatch != "":
+		return "the index " + live + " is not the one that was made: " + i.mismatch
 	case !i.writer:
 		return "the index " + live + " has lost the alias that it is written by"
-	case len(i.lacks) > 0:
-		return fmt.Sprintf("the index %s lacks the fields %v", live, slices.Sorted(maps.Keys(i.lacks)))
+	case len(i.missingFields) > 0:
+		return fmt.Sprintf("the index %s lacks the fields %v", live, slices.Sorted(maps.Keys(i.missingFields)))
 	case v.taken:
 		return "another index has the name of the alias " + v.names.Alias()
 	case searched == "" || searched != live && searched != nameOf(generations, store.GenerationBuilding):

@@ -10,42 +10,42 @@ import (
 	"vitrine/internal/panics"
 )
 
-// Follow reads every change for another purpose than the index, such as making
+// Subscribe reads every change for another purpose than the index, such as making
 // previews, as its own consumer group. handle is called for one event at a time
 // in each of workers goroutines, at least once per event; what it fails to do is
-// its own to log. A panic of it is logged and ends nothing. Follow outlives any failure of Kafka and gives nil when ctx ends.
-func Follow(ctx context.Context, cfg Config, group string, workers int, handle func(context.Context, Event)) error {
+// its own to log. A panic of it is logged and ends nothing. Subscribe outlives any failure of Kafka and returns nil when ctx ends.
+func Subscribe(ctx context.Context, cfg Config, group string, workers int, handle func(context.Context, Event)) error {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return err
 	}
-	b := newBus(cfg.Brokers, cfg.dial)
+	b := newKafkaClient(cfg.Brokers, cfg.dial)
 	defer b.close()
 	log := cfg.Log.With("service", group)
 	for ctx.Err() == nil {
-		err := persist(ctx, func(ctx context.Context) error {
+		err := retryUntilDone(ctx, func(ctx context.Context) error {
 			// Relay and indexer make it, and note that what an older one held is lost.
 			if _, err := b.partitions(ctx, cfg.changesTopic()); err != nil {
 				return err
 			}
-			return follow(ctx, b, cfg, cfg.Prefix+group, workers, handle)
-		}, func(err error) { log.Warn("Kafka gives no messages", "error", err) })
+			return subscribe(ctx, b, cfg, cfg.Prefix+group, workers, handle)
+		}, func(err error) { log.Warn("Kafka fetch failed", "error", err) })
 		if err != nil && !errors.Is(err, context.Canceled) {
-			log.Warn("opening the Kafka reader anew", "error", err)
+			log.Warn("restarting the Kafka consumer", "error", err)
 		}
 	}
 	return nil
 }
 
-// followBatch and followWait bound how many events are handled again after a crash.
+// subscribeBatch and subscribeWait bound how many events are handled again after a crash.
 const (
-	followBatch = 64
-	followWait  = 500 * time.Millisecond
+	subscribeBatch = 64
+	subscribeWait  = 500 * time.Millisecond
 )
 
-// follow reads with one reader until ctx ends, something breaks, or the watchdog
+// subscribe reads with one reader until ctx ends, something breaks, or the watchdog
 // asks for a fresh reader.
-func follow(ctx context.Context, b *bus, cfg Config, group string, workers int, handle func(context.Context, Event)) error {
+func subscribe(ctx context.Context, b *kafkaClient, cfg Config, group string, workers int, handle func(context.Context, Event)) error {
 	sub := b.subscribe(cfg.changesTopic(), group, workers)
 	defer sub.close()
 	dog := newWatchdog(b, cfg, group, sub)
@@ -53,7 +53,7 @@ func follow(ctx context.Context, b *bus, cfg Config, group string, workers int, 
 	g.Go(func() error { return dog.watch(ctx) })
 	g.Go(func() error {
 		for {
-			if err := followSome(ctx, sub, dog, workers, handle); err != nil {
+			if err := handleBatch(ctx, sub, dog, workers, handle); err != nil {
 				return err
 			}
 		}
@@ -61,16 +61,16 @@ func follow(ctx context.Context, b *bus, cfg Config, group string, workers int, 
 	return g.Wait()
 }
 
-// followSome handles messages from the moment they come, and commits them when
-// they are followBatch or followWait has passed since the first.
-func followSome(ctx context.Context, sub *subscription, dog *watchdog, workers int, handle func(context.Context, Event)) error {
+// handleBatch handles messages from the moment they come, and commits them when
+// they are subscribeBatch or subscribeWait has passed since the first.
+func handleBatch(ctx context.Context, sub *subscription, dog *watchdog, workers int, handle func(context.Context, Event)) error {
 	m, err := sub.fetch(ctx)
 	if err != nil {
 		return err
 	}
-	soon, cancel := context.WithTimeout(ctx, followWait)
+	soon, cancel := context.WithTimeout(ctx, subscribeWait)
 	defer cancel()
-	dog.open.Add(1)
+	dog.inFlight.Add(1)
 	var batch []message
 	var g errgroup.Group
 	g.SetLimit(workers)
@@ -80,12 +80,12 @@ func followSome(ctx context.Context, sub *subscription, dog *watchdog, workers i
 		if e, bad := parseEvent(m.value); bad == nil {
 			g.Go(func() error {
 				if err := panics.Try(func() error { handle(ctx, e); return nil }); err != nil {
-					dog.cfg.Log.Error("an event could not be handled; it is left out", "tenant", e.Tenant, "asset_h", e.Hash, "error", err)
+					dog.cfg.Log.Error("handling an event failed; it is skipped", "tenant", e.Tenant, "asset_h", e.Hash, "error", err)
 				}
 				return nil
 			})
 		}
-		if len(batch) == followBatch {
+		if len(batch) == subscribeBatch {
 			break
 		}
 		m, err = sub.fetch(soon)
@@ -100,6 +100,6 @@ func followSome(ctx context.Context, sub *subscription, dog *watchdog, workers i
 	if err := sub.commit(ctx, batch); err != nil {
 		return err
 	}
-	dog.open.Add(-1)
+	dog.inFlight.Add(-1)
 	return nil
 }

@@ -16,7 +16,7 @@ func TestFollowHandlesEveryChangeUnderItsOwnGroup(t *testing.T) {
 	var mu sync.Mutex
 	seen := map[library.AssetHash]int{}
 	e.run(e.relay(), e.indexer(), serviceFunc(func(ctx context.Context) error {
-		return Follow(ctx, e.cfg, "previews", 2, func(_ context.Context, ev Event) {
+		return Subscribe(ctx, e.cfg, "previews", 2, func(_ context.Context, ev Event) {
 			mu.Lock()
 			defer mu.Unlock()
 			seen[ev.Hash]++

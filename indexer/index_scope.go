@@ -15,8 +15,8 @@ import (
 // rebuilding it, comparing it with the library — is done by a view of the Indexer
 // upon its scope: the same servers, other names, and the assets of its tenants alone.
 
-// of returns the view upon a tenant's own index, or upon the shared one for "".
-func (x *Indexer) of(scope library.TenantID) *Indexer {
+// scoped returns the view upon a tenant's own index, or upon the shared one for "".
+func (x *Indexer) scoped(scope library.TenantID) *Indexer {
 	view := *x
 	view.scope = scope
 	view.names = x.shared
@@ -49,8 +49,8 @@ func (x *Indexer) owners(ctx context.Context) (all []library.TenantID, alone map
 	return all, alone, err
 }
 
-// within leaves those of some tenants whose assets belong into the scope's index.
-func (x *Indexer) within(ctx context.Context, list []library.TenantID) ([]library.TenantID, error) {
+// filterScope leaves those of some tenants whose assets belong into the scope's index.
+func (x *Indexer) filterScope(ctx context.Context, list []library.TenantID) ([]library.TenantID, error) {
 	if x.scope != "" {
 		return slices.DeleteFunc(list, func(t library.TenantID) bool { return t != x.scope }), nil
 	}
@@ -69,7 +69,7 @@ func (x *Indexer) countAssets(ctx context.Context) ([]store.TenantAssets, error)
 		tenants[i] = t.Tenant
 	}
 	kept := map[library.TenantID]bool{}
-	tenants, err = x.within(ctx, tenants)
+	tenants, err = x.filterScope(ctx, tenants)
 	for _, t := range tenants {
 		kept[t] = true
 	}
@@ -82,9 +82,9 @@ func (x *Indexer) each(ctx context.Context, do func(*Indexer) error) error {
 	if err != nil {
 		return err
 	}
-	errs := []error{do(x.of(""))}
+	errs := []error{do(x.scoped(""))}
 	for _, t := range owners {
-		errs = append(errs, do(x.of(t)))
+		errs = append(errs, do(x.scoped(t)))
 	}
 	return errors.Join(errs...)
 }

@@ -10,25 +10,25 @@ import (
 	"vitrine/store"
 )
 
-// deadLetter is the message about a document that the index takes in no form.
-func deadLetter(it *item) message {
+// newDeadLetter is the message about a document that the index takes in no form.
+func newDeadLetter(it *item) message {
 	k := it.row.AssetKey
 	value, _ := json.Marshal(Event{Tenant: k.Tenant, Hash: k.Hash, DocVersion: it.version, Reason: "refused", At: time.Now().UTC()})
 	return message{key: []byte(mappings.DocID(k.Tenant, k.Hash)), value: value, reason: it.reason}
 }
 
-// sendLetters publishes dead letters. Their topic is made where a rebuild, which
+// publishDeadLetters publishes dead letters. Their topic is made where a rebuild, which
 // does not read from Kafka, is the first to need it.
-func (x *Indexer) sendLetters(ctx context.Context, letters []message) error {
-	err := x.letters.publish(ctx, letters)
+func (x *Indexer) publishDeadLetters(ctx context.Context, letters []message) error {
+	err := x.deadLetters.publish(ctx, letters)
 	if err != nil {
-		return errors.Join(err, x.bus.ensureTopics(ctx, x.cfg.topics()))
+		return errors.Join(err, x.kafka.ensureTopics(ctx, x.cfg.topics()))
 	}
 	return nil
 }
 
-// replayPage is how many failures are put back into the outbox at once.
-const replayPage = 500
+// replayBatch is how many failures are put back into the outbox at once.
+const replayBatch = 500
 
 // ReplayFailures puts every asset with a refused document back into the outbox
 // and reports how many there were. Each is read from PostgreSQL again, so what
@@ -37,7 +37,7 @@ func ReplayFailures(ctx context.Context, st *store.Store) (int, error) {
 	total := 0
 	var after store.AssetKey
 	for {
-		page, err := st.IndexFailures(ctx, after, replayPage)
+		page, err := st.IndexFailures(ctx, after, replayBatch)
 		if err != nil || len(page) == 0 {
 			return total, err
 		}

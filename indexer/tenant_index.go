@@ -18,33 +18,33 @@ import (
 // docs/design/layout.md has the measurements.
 const DefaultOwnAt = 10_000
 
-// mover gives tenants that outgrow the shared index one of their own, while searches
+// tenantMover gives tenants that outgrow the shared index one of their own, while searches
 // and writes go on:
 //
 //  1. The new index is announced and filled like that of a rebuild; every change is
 //     written to it and to the shared one.
 //  2. The shared index says of itself that the tenant is to be searched elsewhere.
-//     Searchers read that within mappings.OwnFresh.
+//     Searchers read that within mappings.OwnTTL.
 //  3. When none can be behind, the shared index is no longer written for the tenant,
 //     and its documents there are deleted.
 //
 // Whatever is interrupted is taken up at the next look. Any number may run.
-type mover struct {
+type tenantMover struct {
 	x     *Indexer
 	since map[library.TenantID]time.Time // since when searchers can know of each
 }
 
-// moveEvery is how often a mover looks.
-const moveEvery = 15 * time.Second
+// moveInterval is how often a mover looks.
+const moveInterval = 15 * time.Second
 
-// moveGrace is how long searches may still read the shared index for a tenant after it
+// searcherGracePeriod is how long searches may still read the shared index for a tenant after it
 // was declared elsewhere: those that began before, and those of a searcher that has
 // not heard of it.
-const moveGrace = mappings.OwnFresh + 7*time.Second
+const searcherGracePeriod = mappings.OwnTTL + 7*time.Second
 
-func (m *mover) run(ctx context.Context) {
+func (m *tenantMover) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		if err := m.look(ctx); err != nil && ctx.Err() == nil {
+		if err := m.moveTenants(ctx); err != nil && ctx.Err() == nil {
 			if library.AsError(err).Code != library.CodeConflict { // another process is at it
 				m.x.log.Warn("tenants could not be moved to their own indices; trying again", "error", err)
 			}
@@ -55,25 +55,25 @@ func (m *mover) run(ctx context.Context) {
 	}
 }
 
-// look moves who has to be moved and completes moves that were begun.
-func (m *mover) look(ctx context.Context) error {
-	waiting, err := m.x.outgrown(ctx)
+// moveTenants moves who has to be moved and completes moves that were begun.
+func (m *tenantMover) moveTenants(ctx context.Context) error {
+	waiting, err := m.x.outgrownTenants(ctx)
 	if err != nil {
 		return err
 	}
 	for _, t := range waiting {
 		m.x.log.Info("a tenant has outgrown the shared index; making its own", "tenant", t)
-		if _, err := m.x.of(t).rebuild(ctx, nil); err != nil {
+		if _, err := m.x.scoped(t).rebuild(ctx, nil); err != nil {
 			return err
 		}
 		m.x.log.Info("a tenant has its own index", "tenant", t)
 	}
-	return m.settle(ctx)
+	return m.finishMoves(ctx)
 }
 
-// outgrown lists the tenants that have too many assets for the shared index, and
+// outgrownTenants lists the tenants that have too many assets for the shared index, and
 // those whose move was begun.
-func (x *Indexer) outgrown(ctx context.Context) ([]library.TenantID, error) {
+func (x *Indexer) outgrownTenants(ctx context.Context) ([]library.TenantID, error) {
 	counted, err := x.store.CountAssets(ctx)
 	if err != nil {
 		return nil, err
@@ -91,14 +91,14 @@ func (x *Indexer) outgrown(ctx context.Context) ([]library.TenantID, error) {
 	return out, nil
 }
 
-// settle ends the double life of tenants that searchers have found in their own index
+// finishMoves ends the double life of tenants that searchers have found in their own index
 // for long enough.
-func (m *mover) settle(ctx context.Context) error {
+func (m *tenantMover) finishMoves(ctx context.Context) error {
 	owners, alone, err := m.x.owners(ctx)
 	if err != nil || len(owners) == 0 {
 		return err
 	}
-	told, err := m.x.announce(ctx, owners)
+	told, err := m.x.announceOwners(ctx, owners)
 	if err != nil {
 		return err
 	}
@@ -107,23 +107,23 @@ func (m *mover) settle(ctx context.Context) error {
 		switch {
 		case !told || !known:
 			m.since[t] = time.Now()
-		case !alone[t] && time.Since(since) > moveGrace:
+		case !alone[t] && time.Since(since) > searcherGracePeriod:
 			err = errors.Join(err, m.x.store.SetAlone(ctx, t), m.x.evict(ctx, t))
-		case alone[t] && time.Since(since) < moveEvictions: // batches that were under way may have come later
+		case alone[t] && time.Since(since) < evictionPeriod: // batches that were under way may have come later
 			err = errors.Join(err, m.x.evict(ctx, t))
 		}
 	}
 	return err
 }
 
-// moveEvictions is for how long documents of a tenant that moved are looked for in the
+// evictionPeriod is for how long documents of a tenant that moved are looked for in the
 // shared index; after that a comparison finds them.
-const moveEvictions = 5 * time.Minute
+const evictionPeriod = 5 * time.Minute
 
-// announce makes the shared index say who is searched elsewhere, and reports whether
+// announceOwners makes the shared index say who is searched elsewhere, and reports whether
 // it said so already.
-func (x *Indexer) announce(ctx context.Context, owners []library.TenantID) (already bool, err error) {
-	generations, v, err := x.of("").look(ctx)
+func (x *Indexer) announceOwners(ctx context.Context, owners []library.TenantID) (already bool, err error) {
+	generations, v, err := x.scoped("").surveyIndices(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -131,12 +131,12 @@ func (x *Indexer) announce(ctx context.Context, owners []library.TenantID) (alre
 	if slices.Equal(v.indices[live].meta.Own, owners) {
 		return true, nil
 	}
-	return false, x.of("").declare(ctx, live, v.indices[live].meta)
+	return false, x.scoped("").setMeta(ctx, live, v.indices[live].meta)
 }
 
 // evict deletes a tenant's documents from the shared index.
 func (x *Indexer) evict(ctx context.Context, tenant library.TenantID) error {
-	live, err := x.of("").liveIndex(ctx)
+	live, err := x.scoped("").liveIndex(ctx)
 	if err != nil {
 		return err
 	}
@@ -153,8 +153,8 @@ func (x *Indexer) evict(ctx context.Context, tenant library.TenantID) error {
 
 // rebuildAll rebuilds every index: first those of tenants that need their own, so that
 // the shared one is not filled with what it would have to give up.
-func (x *Indexer) rebuildAll(ctx context.Context, progress func(Progress)) (Rebuilt, error) {
-	var all Rebuilt
+func (x *Indexer) rebuildAll(ctx context.Context, progress func(Progress)) (RebuildResult, error) {
+	var all RebuildResult
 	report := func(p Progress) {
 		if progress != nil && p.Phase != PhaseDone {
 			progress(p)
@@ -171,21 +171,21 @@ func (x *Indexer) rebuildAll(ctx context.Context, progress func(Progress)) (Rebu
 	if err != nil {
 		return all, err
 	}
-	moved, err := x.outgrown(ctx)
+	moved, err := x.outgrownTenants(ctx)
 	if err != nil {
 		return all, err
 	}
 	for _, t := range slices.Concat(moved, owners) {
-		if err := add(x.of(t)); err != nil {
+		if err := add(x.scoped(t)); err != nil {
 			return all, err
 		}
 	}
 	if len(moved) > 0 {
-		if err := x.leave(ctx, moved); err != nil {
+		if err := x.leaveSharedIndex(ctx, moved); err != nil {
 			return all, err
 		}
 	}
-	if err := add(x.of("")); err != nil {
+	if err := add(x.scoped("")); err != nil {
 		return all, err
 	}
 	if progress != nil {
@@ -194,10 +194,10 @@ func (x *Indexer) rebuildAll(ctx context.Context, progress func(Progress)) (Rebu
 	return all, nil
 }
 
-// leave waits until searchers know of tenants that moved and has the shared index no
+// leaveSharedIndex waits until searchers know of tenants that moved and has the shared index no
 // longer written for them.
-func (x *Indexer) leave(ctx context.Context, moved []library.TenantID) error {
-	if err := sleep(ctx, moveGrace); err != nil {
+func (x *Indexer) leaveSharedIndex(ctx context.Context, moved []library.TenantID) error {
+	if err := sleep(ctx, searcherGracePeriod); err != nil {
 		return err
 	}
 	for _, t := range moved {
