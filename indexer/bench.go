@@ -171,7 +171,7 @@ func (x *Indexer) emptyIndex(ctx context.Context) error {
 // joined waits until the consumer group has an offset for an event sent now, so
 // that joining the group is not measured.
 func (x *Indexer) joined(ctx context.Context) error {
-	if err := x.kafka.ensureTopics(ctx, x.cfg.topics()); err != nil {
+	if err := ensureTopics(ctx, x.store, x.kafka, x.cfg); err != nil {
 		return err
 	}
 	p := x.kafka.publisher(x.cfg.changesTopic())

@@ -38,6 +38,7 @@ func (x *Indexer) consume(ctx context.Context) error {
 	}
 	c.watchdog = newWatchdog(x.kafka, x.cfg, x.cfg.group(), c.sub)
 	c.watchdog.onOffsets = c.measure
+	c.watchdog.ensureTopics = func(ctx context.Context) error { return ensureTopics(ctx, x.store, x.kafka, x.cfg) }
 	g, ctx := errgroup.WithContext(ctx)
 	for _, stage := range []func(context.Context) error{c.fetch, c.collect, c.read, c.write, c.commit, c.watchdog.watch} {
 		g.Go(func() error { return stage(ctx) })
@@ -54,7 +55,7 @@ func (c *consumer) measure(list []partitionOffsets) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if err := c.x.noteStream(ctx, list); err != nil {
-		c.x.log.Warn("what Kafka holds could not be noted", "error", err)
+		c.x.log.Warn("recording the offsets of the Kafka topic failed", "error", err)
 	}
 	if missing, partial, err := c.x.store.CountIndexFailures(ctx); err == nil {
 		c.x.metrics.failures.WithLabelValues("missing").Set(float64(missing))

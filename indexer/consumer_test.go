@@ -19,7 +19,7 @@ func (e *env) publish(list ...message) {
 	e.t.Helper()
 	b := newKafkaClient(e.cfg.Brokers, nil)
 	defer b.close()
-	if err := b.ensureTopics(e.ctx, e.cfg.topics()); err != nil {
+	if _, err := b.ensureTopics(e.ctx, e.cfg.topics()); err != nil {
 		e.t.Fatal(err)
 	}
 	p := b.publisher(e.cfg.changesTopic())
@@ -343,7 +343,7 @@ func TestAReaderIsNotJudgedByThePartitionsOfOthers(t *testing.T) {
 	e := newEnv(t)
 	e.cfg.Partitions = 1
 	x := e.indexer()
-	if err := x.kafka.ensureTopics(e.ctx, x.cfg.topics()); err != nil {
+	if _, err := x.kafka.ensureTopics(e.ctx, x.cfg.topics()); err != nil {
 		t.Fatal(err)
 	}
 	first := x.kafka.subscribe(x.cfg.changesTopic(), x.cfg.group(), 10)

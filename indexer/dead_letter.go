@@ -22,7 +22,7 @@ func newDeadLetter(it *item) message {
 func (x *Indexer) publishDeadLetters(ctx context.Context, letters []message) error {
 	err := x.deadLetters.publish(ctx, letters)
 	if err != nil {
-		return errors.Join(err, x.kafka.ensureTopics(ctx, x.cfg.topics()))
+		return errors.Join(err, ensureTopics(ctx, x.store, x.kafka, x.cfg))
 	}
 	return nil
 }

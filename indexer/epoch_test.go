@@ -107,9 +107,9 @@ func TestRollback_RefusesAnIndexOfAnEarlierTime(t *testing.T) {
 	}
 }
 
-// TestNewTopic_OfALibraryWithAssetsIsFollowedByAComparison: what the old one held is
-// not known, and nothing else would bring those assets into the index.
-func TestNewTopic_OfALibraryWithAssetsIsFollowedByAComparison(t *testing.T) {
+// TestLostTopic_IsFollowedByAComparison: what it held is not known, and nothing else
+// would bring those assets into the index.
+func TestLostTopic_IsFollowedByAComparison(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	e.cfg.eventsOnly = false
@@ -117,6 +117,12 @@ func TestNewTopic_OfALibraryWithAssetsIsFollowedByAComparison(t *testing.T) {
 	stop := e.run(e.relay(), x)
 	a := e.add(newAsset("a"))
 	e.eventually(time.Minute, func() string { return e.searchable(x, a.Hash) })
+	e.eventually(time.Minute, func() string {
+		if seen, err := e.store.StreamSeen(e.ctx); !seen || err != nil {
+			return fmt.Sprintf("the topic was seen: %v, error %v", seen, err)
+		}
+		return ""
+	})
 	stop()
 	b := e.add(newAsset("b"))
 	e.exec(`DELETE FROM outbox`) // published, and then lost with the topic
@@ -126,4 +132,24 @@ func TestNewTopic_OfALibraryWithAssetsIsFollowedByAComparison(t *testing.T) {
 	y := e.indexer()
 	e.run(e.relay(), y)
 	e.eventually(time.Minute, func() string { return e.searchable(y, a.Hash, b.Hash) })
+}
+
+// TestFirstTopic_OfALibraryThatStoresAtOnceIsNoLoss: the service that makes the topic
+// is not the fastest to see it, and searches must not be called incomplete for that.
+func TestFirstTopic_OfALibraryThatStoresAtOnceIsNoLoss(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	e.cfg.eventsOnly = false
+	a := e.add(newAsset("a"))
+	x := e.indexer()
+	e.run(e.relay(), x)
+	e.eventually(time.Minute, func() string { return e.searchable(x, a.Hash) })
+	for range 3 {
+		if err := sleep(e.ctx, 2*pollInterval); err != nil { // past the next look of relay and watchdog
+			t.Fatal(err)
+		}
+		if w, err := e.store.WantedComparison(e.ctx); !w.Since.IsZero() || err != nil {
+			t.Fatalf("a comparison was wanted: %+v, error %v", w, err)
+		}
+	}
 }

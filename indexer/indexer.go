@@ -63,7 +63,7 @@ func (x *Indexer) Close() {
 // their topic.
 func (x *Indexer) Run(ctx context.Context) error {
 	err := retryUntilDone(ctx, func(ctx context.Context) error {
-		if err := x.kafka.ensureTopics(ctx, x.cfg.topics()); err != nil {
+		if err := ensureTopics(ctx, x.store, x.kafka, x.cfg); err != nil {
 			return err
 		}
 		_, err := x.EnsureIndex(ctx)

@@ -28,7 +28,7 @@ type kafkaClient struct {
 	transport *kafka.Transport
 	dialer    *kafka.Dialer
 	client    *kafka.Client
-	newTopic  atomic.Bool // the topic of changes was made here: whatever an older one held is lost
+	lostTopic atomic.Bool // the topic of changes was made here in the place of one that is gone with what it held
 }
 
 // dialFunc opens a connection; tests cut it.
@@ -52,8 +52,8 @@ func (b *kafkaClient) close() { b.transport.CloseIdleConnections() }
 
 // ensureTopics makes the topics that are missing and waits until each partition
 // has a leader. A reader that is opened while its topic is being made would
-// never get anything.
-func (b *kafkaClient) ensureTopics(ctx context.Context, partitions map[string]int) error {
+// never get anything. It reports whether it made the topic of changes.
+func (b *kafkaClient) ensureTopics(ctx context.Context, partitions map[string]int) (made bool, err error) {
 	req := &kafka.CreateTopicsRequest{}
 	for topic, n := range partitions {
 		// A replication factor of -1 is the broker's default.
@@ -61,22 +61,20 @@ func (b *kafkaClient) ensureTopics(ctx context.Context, partitions map[string]in
 	}
 	res, err := b.client.CreateTopics(ctx, req)
 	if err != nil {
-		return fmt.Errorf("creating the topics: %w", err)
+		return false, fmt.Errorf("creating the topics: %w", err)
 	}
 	for topic, err := range res.Errors {
 		if err != nil && !errors.Is(err, kafka.TopicAlreadyExists) {
-			return fmt.Errorf("creating the topic %s: %w", topic, err)
+			return made, fmt.Errorf("creating the topic %s: %w", topic, err)
 		}
-		if err == nil && strings.HasSuffix(topic, changesTopic) {
-			b.newTopic.Store(true)
-		}
+		made = made || err == nil && strings.HasSuffix(topic, changesTopic)
 	}
 	for topic := range partitions {
 		if err := b.awaitLeaders(ctx, topic); err != nil {
-			return err
+			return made, err
 		}
 	}
-	return nil
+	return made, nil
 }
 
 // clusterID names the Kafka cluster. One whose data was lost has another name.

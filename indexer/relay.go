@@ -73,7 +73,7 @@ func (r *Relay) listen(ctx context.Context, wake chan<- struct{}) {
 }
 
 func (r *Relay) relay(ctx context.Context, wake <-chan struct{}) {
-	if retryUntilDone(ctx, func(ctx context.Context) error { return r.kafka.ensureTopics(ctx, r.cfg.topics()) }, r.failed) != nil {
+	if retryUntilDone(ctx, func(ctx context.Context) error { return ensureTopics(ctx, r.store, r.kafka, r.cfg) }, r.failed) != nil {
 		return
 	}
 	out := r.kafka.publisher(r.cfg.changesTopic())
@@ -106,7 +106,7 @@ func (r *Relay) relay(ctx context.Context, wake <-chan struct{}) {
 func (r *Relay) recreateTopics(ctx context.Context) {
 	short, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	_ = r.kafka.ensureTopics(short, r.cfg.topics())
+	_ = ensureTopics(short, r.store, r.kafka, r.cfg)
 }
 
 func (r *Relay) idle(ctx context.Context, wake <-chan struct{}) {
@@ -155,8 +155,8 @@ func (r *Relay) measure(ctx context.Context) {
 			r.metrics.outboxRows.Set(float64(rows))
 			r.metrics.outboxAge.Set(oldest.Seconds())
 		}
-		if err := noteNewTopic(ctx, r.store, r.kafka); err != nil && ctx.Err() == nil {
-			r.log.Warn("that the topic was made anew could not be noted", "error", err)
+		if err := noteLostTopic(ctx, r.store, r.kafka); err != nil && ctx.Err() == nil {
+			r.log.Warn("requesting a comparison after the loss of the Kafka topic failed; retrying", "error", err)
 		}
 		if sleep(ctx, 2*pollInterval) != nil {
 			return

@@ -14,7 +14,7 @@ import (
 // by asset.
 func (e *env) announced() func() map[library.AssetHash]int {
 	b := newKafkaClient(e.cfg.Brokers, nil)
-	if err := b.ensureTopics(e.ctx, map[string]int{e.cfg.changesTopic(): e.cfg.Partitions}); err != nil {
+	if _, err := b.ensureTopics(e.ctx, map[string]int{e.cfg.changesTopic(): e.cfg.Partitions}); err != nil {
 		e.t.Fatal(err)
 	}
 	sub := b.subscribe(e.cfg.changesTopic(), e.cfg.Prefix+"witness", 100)

@@ -27,7 +27,7 @@ func (x *Indexer) noteStream(ctx context.Context, list []partitionOffsets) error
 	if err := x.store.NoteStream(ctx, now, func(before *store.Stream) string { return lostEvents(before, now) }); err != nil {
 		return err
 	}
-	return noteNewTopic(ctx, x.store, x.kafka)
+	return noteLostTopic(ctx, x.store, x.kafka)
 }
 
 // lostEvents says how events were lost between two looks at the topic, or returns "".
@@ -55,18 +55,30 @@ func lostEvents(before *store.Stream, now store.Stream) string {
 	return ""
 }
 
-// noteNewTopic wants a comparison where this process has made the topic of changes
-// although the library has assets: their events were in another one.
-func noteNewTopic(ctx context.Context, st *store.Store, b *kafkaClient) error {
-	if !b.newTopic.Load() {
+// ensureTopics makes the topics that are missing, and remembers where it had to make a
+// topic of changes although there had been one. Nobody has seen one of a library whose
+// first assets are only just being stored.
+func ensureTopics(ctx context.Context, st *store.Store, b *kafkaClient, cfg Config) error {
+	seen, err := st.StreamSeen(ctx)
+	if err != nil {
+		return err
+	}
+	made, err := b.ensureTopics(ctx, cfg.topics())
+	if made && seen {
+		b.lostTopic.Store(true)
+	}
+	return err
+}
+
+// noteLostTopic wants a comparison where this process has made the topic of changes
+// again: what the one before held is lost.
+func noteLostTopic(ctx context.Context, st *store.Store, b *kafkaClient) error {
+	if !b.lostTopic.Load() {
 		return nil
 	}
-	tenants, err := st.CountAssets(ctx)
-	if err == nil && len(tenants) > 0 {
-		err = st.WantComparison(ctx, "Kafka had no topic of changes")
-	}
+	err := st.WantComparison(ctx, "Kafka had lost the topic of changes")
 	if err == nil {
-		b.newTopic.Store(false)
+		b.lostTopic.Store(false)
 	}
 	return err
 }

@@ -20,6 +20,8 @@ type watchdog struct {
 	sub   *subscription
 	// onOffsets is told what the group has and has not settled; it may be nil.
 	onOffsets func([]partitionOffsets)
+	// ensureTopics makes topics that somebody deleted; nil leaves that to others.
+	ensureTopics func(context.Context) error
 
 	lastFetch atomic.Int64 // when the last message came, in nanoseconds since 1970
 	inFlight  atomic.Int64 // batches between fetch and commit: while there are some, the reader is not what is waited for
@@ -53,8 +55,8 @@ func (w *watchdog) check(ctx context.Context) error {
 	list, err := w.kafka.offsets(short, w.topic, w.group)
 	if err != nil {
 		// Kafka may be away, or the topic deleted; only the second can be mended here.
-		if w.onOffsets != nil {
-			_ = w.kafka.ensureTopics(short, w.cfg.topics())
+		if w.ensureTopics != nil {
+			_ = w.ensureTopics(short)
 		}
 		return nil
 	}

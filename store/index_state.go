@@ -173,6 +173,12 @@ func (s *Store) NoteStream(ctx context.Context, now Stream, lost func(before *St
 	return unavailable(err)
 }
 
+// StreamSeen reports whether anything was ever seen of the topic.
+func (s *Store) StreamSeen(ctx context.Context) (seen bool, err error) {
+	err = s.indexer.QueryRow(ctx, `SELECT stream IS NOT NULL FROM index_state`).Scan(&seen)
+	return seen, unavailable(err)
+}
+
 func (s *Stream) equal(o Stream) bool {
 	return s != nil && s.Cluster == o.Cluster && maps.Equal(s.Partitions, o.Partitions)
 }
