@@ -481,6 +481,31 @@ func TestRestore_RefusesALibraryThatIsNotEmptyUnlessTold(t *testing.T) {
 }
 
 // TestRestore_HealsAFileThatIsThereDamaged restores over the original's own files.
+// TestRestore_RowsThatPostgresStoresInAnotherOrderAreTheSameRows: rows of very
+// different sizes among former versions of themselves, as answers that are kept for
+// repeated requests are, do not fill pages one after the other when they are loaded.
+func TestRestore_RowsThatPostgresStoresInAnotherOrderAreTheSameRows(t *testing.T) {
+	x := newShelf(t)
+	// As requests keep them: first that one runs, then its answer, which is random here so
+	// that it does not compress.
+	x.owner().exec(fmt.Sprintf(`DO $$ BEGIN PERFORM setseed(0.5); FOR i IN 1..2000 LOOP
+		INSERT INTO idempotency (tenant_id, actor_id, key, request_hash) VALUES ('%[1]s', 'a', i, sha256(i::text::bytea)); COMMIT;
+		UPDATE idempotency SET response = to_jsonb((SELECT string_agg(md5(random()::text), '') FROM generate_series(1, (i * 7919) %% 61 + 1)))
+			WHERE tenant_id = '%[1]s' AND actor_id = 'a' AND key = i::text; COMMIT;
+		END LOOP; END $$`, x.actor.Tenant))
+	to := target(t)
+	m := create(t, x, to)
+	url := testenv.Postgres(t)
+	into, _ := empty(t, url)
+	if _, err := backup.Restore(t.Context(), to, m, into, backup.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	before, after := rows(t, x.url)["idempotency"], rows(t, url)["idempotency"]
+	if len(before) != 2000 || !slices.Equal(before, after) {
+		t.Errorf("of %d rows %d came, or not the same", len(before), len(after))
+	}
+}
+
 func TestRestore_HealsAFileThatIsThereDamaged(t *testing.T) {
 	x := newShelf(t)
 	h := x.add("precious", "image/png")

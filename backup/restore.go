@@ -246,18 +246,21 @@ func (r *restoration) loadTable(ctx context.Context, load *store.Load, t Table) 
 		return err
 	}
 	defer text.Close()
-	rows, err := load.Copy(ctx, t.DumpTable, &interruptible{ctx, text})
+	whole, sent, stored := newDigest(), &lineSet{}, &lineSet{}
+	rows, err := load.Copy(ctx, t.DumpTable, io.TeeReader(&interruptible{ctx, text}, io.MultiWriter(whole, sent)))
 	if err != nil {
 		return err
+	}
+	if whole.sum() != t.TextSHA256 {
+		return errors.New("the backup does not hold the rows that the manifest names")
 	}
 	if rows != t.Rows {
 		return fmt.Errorf("%d rows came of the %d that the manifest names", rows, t.Rows)
 	}
-	sum, err := load.Sum(ctx, t.DumpTable)
-	if err != nil {
+	if err := load.ReadBack(ctx, t.DumpTable, stored); err != nil {
 		return err
 	}
-	if sum != t.TextSHA256 {
+	if !stored.equal(sent) {
 		return errors.New("its rows do not read back as they were")
 	}
 	r.out.Rows += rows

@@ -1,14 +1,17 @@
 package backup
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
+	"math/bits"
 	"sync/atomic"
 )
 
@@ -26,6 +29,45 @@ func (d *digest) Write(p []byte) (int, error) {
 }
 
 func (d *digest) sum() string { return hex.EncodeToString(d.Sum(nil)) }
+
+// lineSet stands for the lines that pass, however often each, in any order: it adds up
+// their SHA-256. A line is a row, since COPY escapes line ends within one.
+type lineSet struct {
+	line hash.Hash // of the line that has begun; nil before the first
+	sum  [4]uint64 // least significant first
+	n    int64
+}
+
+// Write never fails. It takes lines in parts.
+func (s *lineSet) Write(p []byte) (int, error) {
+	if s.line == nil {
+		s.line = sha256.New()
+	}
+	for rest := p; len(rest) > 0; {
+		end := bytes.IndexByte(rest, '\n')
+		if end < 0 {
+			s.line.Write(rest)
+			break
+		}
+		s.line.Write(rest[:end])
+		s.add()
+		rest = rest[end+1:]
+	}
+	return len(p), nil
+}
+
+// add ends a line.
+func (s *lineSet) add() {
+	h := s.line.Sum(nil)
+	s.line.Reset()
+	s.n++
+	var carry uint64
+	for i := range s.sum {
+		s.sum[i], carry = bits.Add64(s.sum[i], binary.LittleEndian.Uint64(h[8*i:]), carry)
+	}
+}
+
+func (s *lineSet) equal(o *lineSet) bool { return s.sum == o.sum && s.n == o.n }
 
 // packer writes a stream to a target, packed, and hashes it on both sides.
 type packer struct{ text, file *digest }

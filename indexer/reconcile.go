@@ -21,12 +21,12 @@ import (
 // are repaired where they are found, so Remaining is 0 unless the index refuses.
 type ReconcileReport struct {
 	Documents                // that agree, repaired ones included
-	Missing    int64         `json:"missing"`   // live assets without a document
-	Stale      int64         `json:"stale"`     // documents older than their asset
-	Orphans    int64         `json:"orphans"`   // documents of assets that are in the trash or gone
-	Ahead      int64         `json:"ahead"`     // documents newer than their asset, as after restoring a backup
-	Remaining  int64         `json:"remaining"` // differences that could not be repaired
-	FixedFirst string        `json:"put_right"` // what was wrong with the index as a whole, or ""
+	Missing    int64         `json:"missing"`     // live assets without a document
+	Stale      int64         `json:"stale"`       // documents older than their asset
+	Orphans    int64         `json:"orphans"`     // documents of assets that are in the trash or gone
+	Ahead      int64         `json:"ahead"`       // documents newer than their asset, as after restoring a backup
+	Remaining  int64         `json:"remaining"`   // differences that could not be repaired
+	FixedFirst string        `json:"fixed_first"` // what was wrong with the index as a whole and was fixed before, or ""
 	Took       time.Duration `json:"-"`
 }
 
