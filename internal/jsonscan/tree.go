@@ -123,7 +123,7 @@ func (v Value) Encode(b []byte) []byte {
 		f, _ := strconv.ParseFloat(v.Text, 64)
 		return strconv.AppendFloat(b, f, 'g', -1, 64)
 	case String:
-		return encodeString(b, v.Text)
+		return AppendString(b, v.Text)
 	case Array:
 		b = append(b, '[')
 		for i := range v.List {
@@ -139,18 +139,10 @@ func (v Value) Encode(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = append(encodeString(b, v.Members[i].Name), ':')
+			b = append(AppendString(b, v.Members[i].Name), ':')
 			b = v.Members[i].Val.Encode(b)
 		}
 		return append(b, '}')
 	}
 	return append(b, "null"...)
-}
-
-func encodeString(b []byte, s string) []byte {
-	b, err := appendText(b, s)
-	if err != nil { // no text makes encoding/json fail
-		return append(b, `""`...)
-	}
-	return b
 }
