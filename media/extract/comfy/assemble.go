@@ -1,7 +1,9 @@
 package comfy
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 
 	"vitrine/library"
@@ -91,12 +93,26 @@ func containsNode(list []*node, n *node) bool {
 // lonePasses serves outputs whose picture path is unknown: the samplers among
 // the nodes that ran, in running order.
 func (r *reader) lonePasses() []*node {
+	return r.liveSamplers()
+}
+
+// liveSamplers returns the samplers that ran, those that others build on first, ties
+// by the editor's order and then by id. What lies between them has no say in it.
+func (r *reader) liveSamplers() []*node {
+	depth := make(map[*node]int, len(r.sequence))
 	var out []*node
 	for _, n := range r.sequence {
+		for i := range n.inputs {
+			if from := n.inputs[i].from.node; from != nil {
+				depth[n] = max(depth[n], depth[from])
+			}
+		}
 		if r.isSampler(n) {
+			depth[n]++
 			out = append(out, n)
 		}
 	}
+	slices.SortStableFunc(out, func(a, b *node) int { return cmp.Or(cmp.Compare(depth[a], depth[b]), before(a, b)) })
 	return out
 }
 
@@ -253,8 +269,8 @@ func (r *reader) readSamplers(lin *library.Lineage, chain []*node, t trail) {
 			lin.Samplers = append(lin.Samplers, r.scriptPass(&p, script))
 		}
 	}
-	for _, n := range r.sequence {
-		if !r.isSampler(n) || containsNode(chain, n) || r.preparesPass(n, chain) {
+	for _, n := range r.liveSamplers() {
+		if containsNode(chain, n) || r.preparesPass(n, chain) {
 			continue
 		}
 		if len(lin.Samplers) >= maxPasses {

@@ -186,7 +186,10 @@ func (w *condWalk) addField(n *node, in *input, c condCtx, encoder string) bool 
 		return false
 	}
 	if n.has("trigger_words1", "trigger_words") {
-		text = w.r.withTriggerWords(n, text, c.role)
+		if text, ok = w.r.withTriggerWords(n, text, c.role); !ok {
+			w.set.unknown = true
+			return false
+		}
 	}
 	part := promptPart{text: text, node: n, far: c.far, kind: c.area, name: encoder}
 	switch {

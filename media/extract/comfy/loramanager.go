@@ -101,8 +101,8 @@ func (r *reader) quietText(in *input, side role) (string, bool) {
 }
 
 // withTriggerWords puts the words that come in beside an encoder's text in front
-// of it.
-func (r *reader) withTriggerWords(n *node, text string, side role) string {
+// of it. It fails when nothing is known of where they come from.
+func (r *reader) withTriggerWords(n *node, text string, side role) (string, bool) {
 	var ins []*input
 	for i := range n.inputs {
 		if stem, _, _ := trailingNumber(n.inputs[i].name); stem == "trigger_words" {
@@ -111,9 +111,13 @@ func (r *reader) withTriggerWords(n *node, text string, side role) string {
 	}
 	var parts []string
 	for _, in := range inFamilyOrder(ins) {
-		if s, ok := r.text(in, side); ok && s != "" {
+		s, ok := r.text(in, side)
+		if ok && s != "" {
 			parts = append(parts, s)
 		}
+		if !ok && in.linked() && behindOpaque(in.from.node) {
+			return "", false
+		}
 	}
-	return strings.Join(append(parts, text), ", ")
+	return strings.Join(append(parts, text), ", "), true
 }

@@ -194,7 +194,7 @@ func wrapInSubgraph(m *mutator, doc value) value {
 	subgraphs := at(at(&doc, "definitions"), "subgraphs")
 	*subgraphs = listValue(append(slices.Clone(subgraphs.List), objectValue("id", textValue(def), "name", textValue("Everything"),
 		"inputNode", objectValue("id", numberValue(-10)), "outputNode", objectValue("id", numberValue(-20)),
-		"inputs", listValue(), "outputs", listValue(boundary...), "nodes", listValue(inner...), "links", listValue(innerLinks...), "extra", doc.Get("extra")))...)
+		"inputs", listValue(), "outputs", listValue(boundary...), "nodes", listValue(inner...), "links", listValue(innerLinks...), "extra", clone(doc.Get("extra"))))...)
 	return doc
 }
 

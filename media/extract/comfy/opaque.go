@@ -94,3 +94,25 @@ func (n *node) ownWords() bool {
 }
 
 func (n *node) hasLinked(names ...string) bool { _, ok := n.link(names...); return ok }
+
+// maxBehind bounds the nodes that are looked at behind a link.
+const maxBehind = 256
+
+// behindOpaque reports whether an opaque node is among a node and what it is made of.
+func behindOpaque(n *node) bool {
+	seen := map[*node]bool{n: true}
+	queue := []*node{n}
+	for len(queue) > 0 && len(seen) < maxBehind {
+		n, queue = queue[0], queue[1:]
+		if n.opaque() {
+			return true
+		}
+		for i := range n.inputs {
+			if from := n.inputs[i].from.node; from != nil && !seen[from] {
+				seen[from] = true
+				queue = append(queue, from)
+			}
+		}
+	}
+	return false
+}

@@ -18,15 +18,58 @@ func (r *reader) ran(outputs ...*node) {
 	for len(stack) > 0 {
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		for _, in := range r.branches(n) {
-			for _, from := range []*node{in.from.node, in.drawn.node} {
-				if from != nil && !r.live[from] {
-					r.live[from] = true
+		for _, from := range r.sources(n) {
+			if !r.live[from] {
+				r.live[from] = true
+				stack = append(stack, from)
+			}
+		}
+	}
+}
+
+// sources returns the nodes that a node was certainly made of: those on its links,
+// and what all branches of an undecided switch come from.
+func (r *reader) sources(n *node) []*node {
+	var out []*node
+	for _, in := range r.branches(n) {
+		for _, from := range []*node{in.from.node, in.drawn.node} {
+			if from != nil {
+				out = append(out, from)
+			}
+		}
+	}
+	if _, isSwitch := r.chosen(n); !isSwitch && n.undecided() {
+		out = append(out, r.inAllBranches(n)...)
+	}
+	return out
+}
+
+// inAllBranches returns the nodes that lie behind every branch of an undecided switch.
+func (r *reader) inAllBranches(n *node) []*node {
+	open := n.openBranches(true)
+	times := map[*node]int{}
+	for _, in := range open {
+		seen := map[*node]bool{in.from.node: true}
+		stack := []*node{in.from.node}
+		for len(stack) > 0 && r.step() {
+			m := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			times[m]++
+			for _, b := range r.branches(m) {
+				if from := b.from.node; from != nil && !seen[from] {
+					seen[from] = true
 					stack = append(stack, from)
 				}
 			}
 		}
 	}
+	var out []*node
+	for _, m := range r.g.nodes {
+		if times[m] == len(open) && len(open) > 0 {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // sorted returns the live nodes in an order in which they can run: sources first,

@@ -16,6 +16,9 @@ func isOutputClass(n *node) bool {
 		"promptsaver", "imagesaver", "savemesh", "previewvideo", "imagecomparer", "savetext", "checkpointsave", "modelsave", "clipsave", "vaesave", "save3d", "exportmesh", "imagesend", "websocketimage", "savewebp", "savejpg", "savejpeg", "savegif", "savewebsocket") {
 		return true
 	}
+	if n.opaque() && n.uses == 0 && n.links() > 0 && n.has("filename_prefix") {
+		return true
+	}
 	return n.has("filename_prefix", "filename", "file_name") && n.is("save", "write", "export", "output", "combine") || strings.HasPrefix(n.key, "save")
 }
 
@@ -65,10 +68,11 @@ func fits(n *node, mime string) int {
 
 // output is one candidate and why it may have written the file.
 type output struct {
-	node  *node
-	score int
-	name  bool // its prefix begins the file's name
-	size  bool // its picture has the file's size
+	node    *node
+	score   int
+	preview bool // it shows a result and keeps none
+	name    bool // its prefix begins the file's name
+	size    bool // its picture has the file's size
 }
 
 // chooseOutput finds the node that wrote this file among the nodes that write:
@@ -90,6 +94,9 @@ func (r *reader) chooseOutput() (*node, string) {
 		return before(b.node, a.node)
 	})
 	best := all[0]
+	if best.preview != isTemp(r.in.Filename) {
+		r.unknownRivals(best.node)
+	}
 	switch {
 	case len(all) == 1:
 		return best.node, "only output"
@@ -111,6 +118,20 @@ func (r *reader) chooseOutput() (*node, string) {
 	return best.node, "last output"
 }
 
+// isTemp reports whether a file has the name of a preview.
+func isTemp(filename string) bool { return strings.Contains(filename, "_temp_") }
+
+// unknownRivals notes the last nodes of the graph that are opaque and take a
+// generated picture: where no output is of the kind that the file is, one of them may
+// have written it.
+func (r *reader) unknownRivals(best *node) {
+	for _, n := range r.g.nodes {
+		if n.uses == 0 && n.opaque() && !isOutputClass(n) && r.reachesSampler(n) && !r.sameSource(best, n) {
+			r.rivals = append(r.rivals, n)
+		}
+	}
+}
+
 // sameSource reports whether two outputs write the same picture.
 func (r *reader) sameSource(a, b *node) bool {
 	p, q := r.pictureInputs(a), r.pictureInputs(b)
@@ -119,19 +140,19 @@ func (r *reader) sameSource(a, b *node) bool {
 
 func (r *reader) rate(n *node) output {
 	o := output{node: n, score: 2 * fits(n, r.in.MIME)}
-	preview := n.role() == RolePreview || n.is("preview") || n.has("save_output") && r.isFalse(n.in("save_output"))
-	temp := strings.Contains(r.in.Filename, "_temp_")
-	if preview == temp {
+	o.preview = n.role() == RolePreview || n.is("preview") || n.has("save_output") && r.isFalse(n.in("save_output"))
+	if o.preview == isTemp(r.in.Filename) {
 		o.score += 8
 	}
 	d := r.sizeAt(n)
+	likely := r.likelySize.at(n)
 	switch {
 	case r.in.FileWidth <= 0 || r.in.FileHeight <= 0:
-	case !d.known():
-		o.score += 4
-	case near(d.w, r.in.FileWidth) && near(d.h, r.in.FileHeight):
+	case likely.known() && near(likely.w, r.in.FileWidth) && near(likely.h, r.in.FileHeight):
 		o.score += 10
 		o.size = true
+	case !d.known():
+		o.score += 4
 	}
 	if o.name = r.namedLike(n); o.name {
 		o.score += 6

@@ -11,7 +11,8 @@ type reader struct {
 	switches   map[*node]choice
 	scalars    map[scalarKey]found
 	texts      map[textKey]found
-	sizes      map[*node]dims
+	sizes      *sizer
+	likelySize *sizer
 	reaches    map[*node]bool
 	samplers   map[*node]bool
 	passes     map[*node]*library.SamplerPass
@@ -48,13 +49,15 @@ func (r *reader) step() bool {
 }
 
 func newReader(in Input, g *graph) *reader {
-	return &reader{
+	r := &reader{
 		in: in, g: g,
-		switches: map[*node]choice{}, scalars: map[scalarKey]found{}, texts: map[textKey]found{}, sizes: map[*node]dims{},
+		switches: map[*node]choice{}, scalars: map[scalarKey]found{}, texts: map[textKey]found{},
 		reaches: map[*node]bool{}, samplers: map[*node]bool{}, passes: map[*node]*library.SamplerPass{}, origins: map[*node]map[string]*node{},
 		promptSets: map[promptKey]*promptSet{}, nameSource: map[*input]bool{}, live: map[*node]bool{},
 		textBudget: maxTextBudget, stepBudget: maxSteps,
 	}
+	r.sizes, r.likelySize = newSizer(r, false), newSizer(r, true)
+	return r
 }
 
 // warn records a sentence for people once.

@@ -14,45 +14,62 @@ func (d dims) known() bool { return d.w > 0 && d.h > 0 }
 
 var sizeText = regexp.MustCompile(`(\d{2,5})\s*[x×*X]\s*(\d{2,5})`)
 
+// sizer follows sizes through a graph, with a memo of its own.
+type sizer struct {
+	*reader
+	known map[*node]dims
+	// likely takes it that an opaque node leaves the size as it is. That tells outputs
+	// apart, but is no size of anything.
+	likely bool
+}
+
+func newSizer(r *reader, likely bool) *sizer {
+	return &sizer{reader: r, known: map[*node]dims{}, likely: likely}
+}
+
 // sizeAt returns the size of the picture or latent a node gives, followed from its
 // source through every step that changes it. Unknown steps give an unknown size.
-func (r *reader) sizeAt(n *node) dims {
-	if d, known := r.sizes[n]; known {
+func (r *reader) sizeAt(n *node) dims { return r.sizes.at(n) }
+
+func (z *sizer) at(n *node) dims {
+	if d, known := z.known[n]; known {
 		return d
 	}
-	r.sizes[n] = dims{}
-	d := r.sizeOf(n)
+	z.known[n] = dims{}
+	d := z.of(n)
 	if d.w > 1<<16 || d.h > 1<<16 || d.w < 0 || d.h < 0 {
 		d = dims{}
 	}
-	r.sizes[n] = d
+	z.known[n] = d
 	return d
 }
 
-func (r *reader) sizeOf(n *node) dims {
+func (z *sizer) of(n *node) dims {
 	if isLatentSource(n) {
-		return r.statedSize(n)
+		return z.statedSize(n)
 	}
 	before := func() dims {
-		for _, p := range r.pictureInputs(n) {
-			return r.sizeAt(p.node)
+		for _, p := range z.pictureInputs(n) {
+			return z.at(p.node)
 		}
 		return dims{}
 	}
 	switch {
-	case n.is("pad") && n.has("left"):
-		return r.padded(n, before())
-	case n.is("ultimatesdupscale"):
-		return r.scaled(n, before())
-	case r.isSampler(n):
+	case z.isSampler(n) && !n.is("ultimatesdupscale"):
 		if d := before(); d.known() {
 			return d
 		}
-		return r.statedSize(n)
+		return z.statedSize(n)
+	case n.opaque() && !z.likely:
+		return dims{}
+	case n.is("pad") && n.has("left"):
+		return z.padded(n, before())
+	case n.is("ultimatesdupscale"):
+		return z.scaled(n, before())
 	case n.is("withmodel") || n.has("upscale_model") && n.is("upscale", "upsampl"):
-		return r.modelScaled(n, before())
+		return z.modelScaled(n, before())
 	case resizes(n) || n.is("crop", "scale", "resolution"):
-		return r.resized(n, before())
+		return z.resized(n, before())
 	case n.is("stitch", "grid", "imageconcat", "imagebatchgrid"):
 		return dims{}
 	}

@@ -33,7 +33,7 @@ type choice struct {
 	isSwitch bool
 }
 
-const undecidedWarning = "the graph chooses between two branches by a condition that is not in the file; both are read"
+const undecidedWarning = "the graph chooses between two branches by a condition that is not in the file; neither is read"
 
 func (r *reader) choose(n *node) (*input, bool) {
 	if len(n.inputs) < 2 {
@@ -144,6 +144,25 @@ func (n *node) undecided() bool {
 	return linked > 1
 }
 
+// openBranches returns the linked branches of an undecided node, or its other linked
+// inputs.
+func (n *node) openBranches(branches bool) []*input {
+	stems := map[string]bool{}
+	for _, b := range n.numberedInputs() {
+		stems[b.in.name] = true
+	}
+	for _, name := range append(yesBranches[:len(yesBranches):len(yesBranches)], noBranches...) {
+		stems[name] = true
+	}
+	var out []*input
+	for i := range n.inputs {
+		if in := &n.inputs[i]; in.linked() && stems[in.name] == branches {
+			out = append(out, in)
+		}
+	}
+	return out
+}
+
 type numberedInput struct {
 	in     *input
 	stem   string
@@ -205,6 +224,9 @@ func truthy(s string) bool {
 func (r *reader) branches(n *node) []*input {
 	chosen, isSwitch := r.chosen(n)
 	var out []*input
+	if !isSwitch && n.undecided() {
+		return n.openBranches(false)
+	}
 	if !isSwitch && n.mayChoose() {
 		r.warn("the graph may choose between branches in a node that is not known; none is read")
 		return nil

@@ -225,7 +225,7 @@ func (r *reader) sidedText(p port, side role) (s string, ok, done bool) {
 // the order of its inputs, with the node's delimiter between them.
 func (r *reader) collected(n *node, side role) (string, bool) {
 	var parts []string
-	any, main, missing := false, false, false
+	any, main, missing, unclear := false, false, false, false
 	ins := textInputs(n)
 	if !joins(n) {
 		ins = mainFirst(ins)
@@ -234,6 +234,7 @@ func (r *reader) collected(n *node, side role) (string, bool) {
 		s, ok := r.text(in, side)
 		if !ok {
 			missing = missing || in.linked()
+			unclear = unclear || in.linked() && behindOpaque(in.from.node)
 			continue
 		}
 		any, main = true, main || endRank(in.name) == 0
@@ -244,11 +245,8 @@ func (r *reader) collected(n *node, side role) (string, bool) {
 	if missing && any {
 		r.warn("a prompt is joined of parts that are not all in the file")
 	}
-	if missing && !main {
-		return "", false // what is known is no more than an affix
-	}
-	if !any {
-		return "", false
+	if missing && !main || unclear || !any {
+		return "", false // what is known is no more than an affix, or what is not known may be the main part
 	}
 	if n.is("selector") && n.has("select") && len(parts) > 0 {
 		return r.selectedLine(n, parts[0]), true
