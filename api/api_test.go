@@ -239,8 +239,8 @@ func TestPermissionMatrix(t *testing.T) {
 			}
 			c := s.Connect(t, echo.Modern, client[p])
 			r := c.Call(t, o.Name, o.Example, nil)
-			if got := !strings.Contains(string(r.Structured), "PERMISSION_REQUIRED"); got != may {
-				t.Errorf("MCP: %s with only %s: %s", o.Name, p, r.Structured)
+			if got := !strings.Contains(string(r.Answer()), "PERMISSION_REQUIRED"); got != may {
+				t.Errorf("MCP: %s with only %s: %s", o.Name, p, r.Answer())
 			}
 		}
 	}
@@ -254,7 +254,7 @@ func TestThe121stSearchIsRefusedAndTheHeadersCountDown(t *testing.T) {
 	for i := 1; i <= 120; i++ {
 		if i%10 == 0 { // both transports draw on one budget
 			if r := c.Call(t, "EchoSearch", map[string]any{"text": "fox"}, nil); r.IsError {
-				t.Fatalf("call %d: %s", i, r.Structured)
+				t.Fatalf("call %d: %s", i, r.Answer())
 			}
 			continue
 		}
@@ -268,8 +268,8 @@ func TestThe121stSearchIsRefusedAndTheHeadersCountDown(t *testing.T) {
 		a.Header.Get("Retry-After") != fmt.Sprint(p.RetryAfter) || !strings.HasPrefix(a.Header.Get("RateLimit"), `"search";r=0;t=`) {
 		t.Errorf("%d %v %s", a.Status, a.Header, a.Body)
 	}
-	if r := c.Call(t, "EchoSearch", map[string]any{"text": "fox"}, nil); !r.IsError || !strings.Contains(string(r.Structured), "RATE_LIMITED") {
-		t.Errorf("MCP: %s", r.Structured)
+	if r := c.Call(t, "EchoSearch", map[string]any{"text": "fox"}, nil); !r.IsError || !strings.Contains(string(r.Answer()), "RATE_LIMITED") {
+		t.Errorf("MCP: %s", r.Answer())
 	}
 	if a := s.Do(t, "POST", "/api/v1/echo", `{"text":"fox"}`, "X-API-Key", key); a.Status != 200 || a.Header.Get("RateLimit") != "" {
 		t.Errorf("an operation without a budget: %d %v", a.Status, a.Header)
@@ -313,11 +313,11 @@ func TestARepeatWithTheSameIdempotencyKeyGetsTheFirstAnswer(t *testing.T) {
 		}
 	}
 	mcpFirst := s.Connect(t, echo.Legacy, s.Admin).Call(t, "EchoWrite", map[string]any{"name": "a"}, map[string]any{"idempotency_key": "k1"})
-	if diff := cmp.Diff(parsed(t, first.Body), parsed(t, mcpFirst.Structured)); diff != "" {
+	if diff := cmp.Diff(parsed(t, first.Body), parsed(t, mcpFirst.Answer())); diff != "" {
 		t.Errorf("a repeat over MCP: %s", diff)
 	}
-	if r := s.Connect(t, echo.Modern, s.Admin).Call(t, "EchoWrite", map[string]any{"name": "c"}, map[string]any{"idempotency_key": "k1"}); !strings.Contains(string(r.Structured), "IDEMPOTENCY_KEY_REUSED") {
-		t.Errorf("another request over MCP: %s", r.Structured)
+	if r := s.Connect(t, echo.Modern, s.Admin).Call(t, "EchoWrite", map[string]any{"name": "c"}, map[string]any{"idempotency_key": "k1"}); !strings.Contains(string(r.Answer()), "IDEMPOTENCY_KEY_REUSED") {
+		t.Errorf("another request over MCP: %s", r.Answer())
 	}
 }
 

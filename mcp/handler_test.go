@@ -183,6 +183,6 @@ func oneClientCannotCancelAnothersCall(t *testing.T, s *echo.Server) {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	if r := <-done; r.IsError {
-		t.Errorf("the call of another client was cancelled: %s", r.Structured)
+		t.Errorf("the call of another client was cancelled: %s", r.Answer())
 	}
 }

@@ -43,7 +43,7 @@ func answers(t testing.TB, s *echo.Server, clients []*echo.Client, o op.Operatio
 	rest := parsed(t, s.Do(t, o.Method, path, payload, "X-API-Key", s.Admin).Body)
 	all := []any{rest}
 	for _, c := range clients {
-		all = append(all, parsed(t, c.Call(t, o.Name, args, nil).Structured))
+		all = append(all, parsed(t, c.Call(t, o.Name, args, nil).Answer()))
 	}
 	for _, x := range all {
 		m := x.(map[string]any)

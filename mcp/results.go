@@ -26,6 +26,12 @@ func (r *responseWriter) result(encoded []byte) *mcp.CallToolResult {
 	}
 }
 
+// errorResult returns one JSON object as the text of an error.
+func (r *responseWriter) errorResult(encoded []byte) *mcp.CallToolResult {
+	r.encoded = encoded
+	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(textMark)}, IsError: true}
+}
+
 // fill puts the answer in the place of its marks. mcp-go writes a whole message at
 // once.
 func (r *responseWriter) fill(message []byte) []byte {

@@ -43,9 +43,8 @@ func minimalTool(o op.Operation) mcp.Tool {
 // is left out counts as "writes, destroys, reaches outside".
 func toolOf(o op.Operation) mcp.Tool {
 	return mcp.Tool{
-		Name: o.Name, Title: o.Title, Description: o.Doc,
-		RawInputSchema: op.SchemaJSON(o.Input), RawOutputSchema: op.SchemaJSON(o.Output),
-		Annotations: mcp.ToolAnnotation{Title: o.Title, ReadOnlyHint: &o.ReadOnly, DestructiveHint: &o.Destructive,
+		Name: o.Name, Title: o.Title, Description: o.Doc, RawInputSchema: o.ToolInput(), RawOutputSchema: o.ToolOutput(),
+		Annotations: mcp.ToolAnnotation{ReadOnlyHint: &o.ReadOnly, DestructiveHint: &o.Destructive,
 			IdempotentHint: &o.Idempotent, OpenWorldHint: &o.OpenWorld},
 	}
 }
@@ -127,16 +126,16 @@ func withAttachments(r *mcp.CallToolResult, list []op.Attachment) *mcp.CallToolR
 	return r
 }
 
-// errorResult returns an error as a result, the same object that REST sends.
+// errorResult returns an error as a result: the problem that REST sends, as one line of
+// JSON. It is text alone, since clients check structured content against the schema of
+// the tool's success, and throw the error away with what does not fit.
 func (e *Endpoint) errorResult(ctx context.Context, err error) *mcp.CallToolResult {
 	e.logError(ctx, err)
 	encoded, encodeErr := op.EncodeOutput(op.ProblemOf(err, op.RequestID(ctx)))
 	if encodeErr != nil { // only structured detail can fail to encode
 		encoded, _ = op.EncodeOutput(op.ProblemOf(encodeErr, op.RequestID(ctx)))
 	}
-	r := stateOf(ctx).writer.result(encoded)
-	r.IsError = true
-	return r
+	return stateOf(ctx).writer.errorResult(encoded)
 }
 
 // logError writes what the client must not see.

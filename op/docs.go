@@ -33,18 +33,6 @@ func ToolTable(c Catalog) string {
 	return b.String()
 }
 
-// ToolTokens estimates what an operation costs in a model's context when a client
-// lists the tools: a token is about four bytes of JSON.
-func ToolTokens(o Operation) int {
-	encoded, err := EncodeOutput(map[string]any{"name": o.Name, "title": o.Title, "description": o.Doc,
-		"inputSchema": SchemaJSON(o.Input), "outputSchema": SchemaJSON(o.Output),
-		"annotations": map[string]any{"title": o.Title, "readOnlyHint": o.ReadOnly, "destructiveHint": o.Destructive, "idempotentHint": o.Idempotent, "openWorldHint": o.OpenWorld}})
-	if err != nil {
-		panic("op: a tool cannot be encoded: " + err.Error())
-	}
-	return (len(encoded) + 3) / 4
-}
-
 // restOnlyText returns a note for an operation that is no tool, and "" for others.
 func restOnlyText(o Operation, words string) string {
 	if o.RESTOnly {

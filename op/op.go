@@ -66,6 +66,7 @@ type Meta struct {
 	Rate       RateClass
 	Limit      time.Duration // how long a call may take before it is answered 503; 0 means 30 s
 	RESTOnly   bool          // no MCP tool: it serves programs that move bytes, such as the importer
+	Chained    bool          // programs pass parts of its result on to other calls, so its tool has an output schema
 
 	// The four MCP hints; every one is always sent.
 	ReadOnly    bool
@@ -85,7 +86,9 @@ type Operation struct {
 	Attaches bool
 	// Identifiers are the places of the input that name something; see IDKind.
 	Identifiers []Identifier
-	call        func(ctx context.Context, actor library.Actor, raw []byte) (any, error)
+	// listed says how the tool lists some arguments; see listedFields.
+	listed map[string]string
+	call   func(ctx context.Context, actor library.Actor, raw []byte) (any, error)
 	// in and out are the Go types that the schemas were made of.
 	in, out reflect.Type
 }
@@ -110,7 +113,7 @@ func Define[I, O any](meta Meta, work Handler[I, O]) Operation {
 		panic(fmt.Sprintf("operation %s: Attachments needs a value receiver, for outputs travel as values", meta.Name))
 	}
 	ids, err := identifiersOf(reflect.TypeFor[I](), nil)
-	o.Identifiers = ids
+	o.Identifiers, o.listed = ids, listedFields(reflect.TypeFor[I]())
 	if err := errors.Join(err, o.check()); err != nil {
 		panic(fmt.Sprintf("operation %s: %v", meta.Name, err))
 	}

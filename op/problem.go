@@ -8,8 +8,7 @@ import (
 )
 
 // Problem is how an error looks to a client, over REST as
-// application/problem+json (RFC 9457) and over MCP as the structured content of
-// an error result.
+// application/problem+json (RFC 9457) and over MCP as the text of an error result.
 type Problem struct {
 	Type       string               `json:"type" doc:"Always about:blank; code is what programs branch on."`
 	Title      string               `json:"title" doc:"The kind of error in words."`

@@ -78,6 +78,6 @@ var summaryFields = []string{"title", "description", "filename", "tag", "status"
 // Summary describes the language in at most 500 characters, for the description of a
 // tool that takes a query: every client pays for it in every conversation.
 func Summary() string {
-	return `Words and "phrases" search titles, tags, prompts, models; field:value filters. AND, OR, NOT, -x, (groups), wild*, "quoted values", a..b, >=, tag:* = has any. Dates YYYY[-MM[-DD]] or 7d. Example: neon street tag:(city OR night) -status:Rejected created:2024-01.. model:sdxl. Fields: ` +
+	return `Words and "phrases" search titles, tags, prompts, models; field:value filters. AND, OR, NOT, -x, (groups), wild*, "quoted values", a..b, tag:* = has any. Dates YYYY[-MM[-DD]] or 7d. Example: neon street tag:(city OR night) -status:Rejected created:2024-01.. model:sdxl. Fields: ` +
 		strings.Join(summaryFields, " ") + "; more in vitrine://query/language."
 }

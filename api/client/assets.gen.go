@@ -12,37 +12,35 @@ import (
 type StoreAssetInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// The file's name, for example fox.png. Required.
+	// For example fox.png. Required.
 	Filename string `json:"filename"`
-	// The file's MIME type, for example image/png. The stored type is read from the bytes. Required.
+	// For example image/png. The stored type is read from the bytes. Required.
 	MIMEType string `json:"mime_type"`
-	// The bytes in base64, for files up to about 3 MB. Exactly one of asset_data_base64 and
-	// asset_storage_ref is required.
+	// For files up to about 3 MB. Exactly one of asset_data_base64 and asset_storage_ref is required.
 	AssetDataBase64 string `json:"asset_data_base64,omitempty"`
-	// Bytes that were sent to a signed upload URL.
+	// Bytes sent to a signed upload URL.
 	AssetStorageRef *AssetStorageRef `json:"asset_storage_ref,omitempty"`
 	// Short form of asset_storage_ref.storagePath.
 	StoragePath string `json:"storage_path,omitempty"`
-	// A picture of a 3D model (mime_type model/*) in base64: PNG, JPEG or WebP. Refused for any other
+	// A picture of a 3D model (mime_type model/*). PNG, JPEG or WebP in base64; refused for any other
 	// kind of file.
 	PosterImageBase64 string `json:"poster_image_base64,omitempty"`
-	// The poster's type; image/png when left out. One of image/png, image/jpeg, image/webp.
+	// Default: image/png. One of image/png, image/jpeg, image/webp.
 	PosterMIMEType string `json:"poster_mime_type,omitempty"`
-	// false refuses a file whose bytes are not of the mime_type that was sent. Default: true.
+	// false refuses bytes that are not of mime_type. Default: true.
 	AllowContentTypeMismatch *bool `json:"allow_content_type_mismatch,omitempty"`
-	// What you know about how the file was generated. It is stored beside the metadata extracted from
-	// the file and never merged with it. At most 1 MiB of JSON, 32 levels, 20,000 names.
+	// What you know of how it was generated. It is stored beside the metadata extracted from the file
+	// and never merged with it. At most 1 MiB of JSON, 32 levels, 20,000 names.
 	PromptMetadata map[string]any `json:"prompt_metadata,omitempty"`
 	// Any other data to store with the asset. At most 64 KiB of JSON, 16 levels, 1,000 names.
 	AssetMetadata map[string]any `json:"asset_metadata,omitempty"`
-	// Tags for the asset, each of 1 to 100 characters.
+	// 1 to 100 characters each.
 	Tags []string `json:"tags,omitempty"`
-	// The asset this one is a version of or was derived from. Ignored when the bytes are stored
-	// already.
+	// The asset it is a version of or derived from. Ignored when the bytes are stored already.
 	ParentAssetH string `json:"parent_asset_h,omitempty"`
 	// Where the file came from, as a label.
 	SourcePath string `json:"source_path,omitempty"`
-	// When the file was created, if known; otherwise the time of this call.
+	// RFC 3339, if known. Otherwise it is the time of this call.
 	CreatedAt *time.Time `json:"created_at,omitempty"`
 	// Sidecar files with generation metadata: .json, .txt, .xmp, .yaml, or the .png first frame of a
 	// video; at most 2 MB together. Metadata in the file itself takes precedence. Ignored when the
@@ -68,10 +66,9 @@ type StoreAssetOutput struct {
 	IndexToken string `json:"index_token,omitempty"`
 }
 
-// StoreAsset stores a file and extracts its generation metadata (prompt, models, settings,
-// workflow). Send the bytes as asset_data_base64 (up to about 3 MB), or PUT them to a URL from
-// CreateUploadUrl and pass asset_storage_ref. The same bytes are stored once. Returns the asset, an
-// operation_id for UndoOperation and an index_token for searches that must see it.
+// StoreAsset stores a file and extracts its generation metadata. Send the bytes as
+// asset_data_base64 (up to about 3 MB), or PUT them to a URL from CreateUploadUrl and pass
+// asset_storage_ref. The same bytes are stored once.
 //
 // It needs the permission write and calls POST /api/v1/assets.
 func (c *Client) StoreAsset(ctx context.Context, in StoreAssetInput, opts ...Option) (StoreAssetOutput, error) {
@@ -84,12 +81,12 @@ type CreateUploadUrlInput struct {
 	TenantID string `json:"tenant_id,omitempty"`
 	// The file's name. Required.
 	Filename string `json:"filename"`
-	// The file's MIME type, for example image/png.
+	// For example image/png.
 	MIMEType string `json:"mime_type,omitempty"`
 	// Alias of mime_type.
 	ContentType string `json:"content_type,omitempty"`
-	// The file's size in bytes, if known: a file that is too large is refused before the upload, and
-	// signedUrl accepts no other size.
+	// Bytes, if known. A file that is too large is refused before the upload, and signedUrl accepts no
+	// other size.
 	Size int64 `json:"size,omitempty"`
 	// SHA-1 of the bytes. If they are stored already, already_stored is the asset and no upload is
 	// needed; otherwise signedUrl accepts no other bytes.
@@ -172,8 +169,7 @@ type UpdateAssetOutput struct {
 }
 
 // UpdateAsset changes the title, description, tags or status of one asset. Only the fields that are
-// sent change; tags replace the whole set. Returns the asset as it is now, an operation_id for
-// UndoOperation and an index_token for searches that must see the change.
+// sent change; tags replace the whole set. Returns the asset as it is now.
 //
 // It needs the permission write and calls PATCH /api/v1/assets/{asset_h}.
 func (c *Client) UpdateAsset(ctx context.Context, in UpdateAssetInput, opts ...Option) (UpdateAssetOutput, error) {
@@ -184,12 +180,12 @@ func (c *Client) UpdateAsset(ctx context.Context, in UpdateAssetInput, opts ...O
 type BulkUpdateAssetTagsInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// The assets: 1 to 100 SHA-1 hashes of 40 hex digits. Required.
+	// 1 to 100 assets. Each is a SHA-1 of 40 hex digits. Required.
 	AssetHs []string `json:"asset_hs"`
-	// add adds the tags that are missing; remove removes those that are there. Required. One of add,
-	// remove.
+	// What to do. add adds the tags that are missing; remove removes those that are there. Required.
+	// One of add, remove.
 	Operation string `json:"operation"`
-	// 1 to 50 tags, each of 1 to 100 characters. Tags are compared without regard to case. Required.
+	// 1 to 50. Each has 1 to 100 characters. Tags are compared without regard to case. Required.
 	Tags []string `json:"tags"`
 }
 
@@ -208,8 +204,7 @@ type BulkUpdateAssetTagsOutput struct {
 }
 
 // BulkUpdateAssetTags adds tags to, or removes tags from, up to 100 assets in one step. Assets
-// whose tag set does not change are reported as unchanged. Returns an operation_id for
-// UndoOperation and an index_token for searches that must see the change.
+// whose tag set does not change are reported as unchanged.
 //
 // It needs the permission write and calls PATCH /api/v1/assets/bulk-tag.
 func (c *Client) BulkUpdateAssetTags(ctx context.Context, in BulkUpdateAssetTagsInput, opts ...Option) (BulkUpdateAssetTagsOutput, error) {
@@ -220,7 +215,7 @@ func (c *Client) BulkUpdateAssetTags(ctx context.Context, in BulkUpdateAssetTags
 type UndoOperationInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// The operation_id that a write returned. Required.
+	// From the write. Required.
 	OperationID string `json:"operation_id"`
 }
 
@@ -242,9 +237,9 @@ type UndoOperationOutput struct {
 	IndexToken string `json:"index_token,omitempty"`
 }
 
-// UndoOperation reverts what an earlier write changed, on every asset it changed. Values that were
-// changed again since are kept and reported in conflicts. Undoing StoreAsset moves the asset to the
-// trash. The undo is an operation itself: undo it to redo the change.
+// UndoOperation reverts what a write changed, on every asset. Values changed again since are kept
+// and reported in conflicts. Undoing StoreAsset moves the asset to the trash. The undo is an
+// operation itself: undo it to redo the change.
 //
 // It needs the permission write and calls POST /api/v1/operations/{operation_id}/undo.
 func (c *Client) UndoOperation(ctx context.Context, in UndoOperationInput, opts ...Option) (UndoOperationOutput, error) {

@@ -2,8 +2,8 @@
 
 package client
 
-// AssetStorageRef is what StoreAssetInput holds as asset_storage_ref. Bytes that were sent to a
-// signed upload URL.
+// AssetStorageRef is what StoreAssetInput holds as asset_storage_ref. Bytes sent to a signed upload
+// URL.
 type AssetStorageRef struct {
 	// The storagePath that CreateUploadUrl returned. It starts with the tenant's id. Required.
 	StoragePath string `json:"storagePath"`
@@ -51,7 +51,7 @@ type AssetFileToSend struct {
 // order.
 type AssetFileTicket struct {
 	SHA1 string `json:"sha1"`
-	// The bytes are stored already; no upload is needed.
+	// The bytes are stored already; no upload is needed; otherwise signedUrl accepts no other bytes.
 	Stored      bool   `json:"stored"`
 	SignedURL   string `json:"signedUrl,omitempty"`
 	StoragePath string `json:"storagePath,omitempty"`

@@ -10,7 +10,7 @@ import (
 type GetImagetoolEvolutionChainInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// An image of the image-generation tool; asset_h is accepted too. Required.
+	// The image. It is one of the image-generation tool. Required.
 	AssetID string `json:"asset_id"`
 	// Steps to follow each way. Default: 10.
 	MaxDepth int `json:"max_depth,omitempty"`
@@ -30,8 +30,7 @@ type GetImagetoolEvolutionChainOutput struct {
 }
 
 // GetImagetoolEvolutionChain returns how an image of the image-generation tool evolved: its jobs
-// from parent to child, with prompt and command of each step. Jobs without an image in the library
-// are steps without asset. For other tools use GetAssetLineage.
+// from parent to child, each with prompt and command. For other tools use GetAssetLineage.
 //
 // It needs the permission read and calls GET /api/v1/assets/{asset_id}/evolution-chain.
 func (c *Client) GetImagetoolEvolutionChain(ctx context.Context, in GetImagetoolEvolutionChainInput, opts ...Option) (GetImagetoolEvolutionChainOutput, error) {
@@ -44,12 +43,12 @@ type GetAssetLineageInput struct {
 	TenantID string `json:"tenant_id,omitempty"`
 	// The asset. Required.
 	AssetH string `json:"asset_h"`
-	// What it was made from, what was made from it, or both. One of ancestors, descendants, both.
-	// Default: both.
+	// Default: both. What it was made from are its ancestors, what was made from it its descendants.
+	// One of ancestors, descendants, both. Default: both.
 	Direction string `json:"direction,omitempty"`
 	// Levels to follow each way. Default: 5.
 	MaxDepth int `json:"max_depth,omitempty"`
-	// Adds up to 50 assets made with the same workflow graph and seed as this one.
+	// Adds assets of the same workflow and seed. At most 50 of them.
 	IncludeSiblings bool `json:"include_siblings,omitempty"`
 }
 
@@ -66,9 +65,8 @@ type GetAssetLineageOutput struct {
 	HasMoreLevels bool `json:"has_more_levels"`
 }
 
-// GetAssetLineage returns what an asset was made from and what was made from it, across tools, as
-// nodes and edges. Each edge has its evidence and its source, the file or the uploader. Parents
-// that are not in the library are nodes without asset.
+// GetAssetLineage returns what an asset was made from and what was made from it, as nodes and edges
+// with their evidence. Parents that are not in the library are nodes without asset.
 //
 // It needs the permission read and calls GET /api/v1/assets/{asset_h}/lineage.
 func (c *Client) GetAssetLineage(ctx context.Context, in GetAssetLineageInput, opts ...Option) (GetAssetLineageOutput, error) {

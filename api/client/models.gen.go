@@ -11,10 +11,10 @@ import (
 type SearchModelsInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// Words that must all occur in the name, display name or description. Case, spaces, hyphens and
+	// Words in the name, display name or description. All must occur; case, spaces, hyphens and
 	// underscores are ignored.
 	Query string `json:"query,omitempty"`
-	// checkpoint, unet, lora, vae, clip, controlnet, upscaler, embedding, ip_adapter, llm, …
+	// checkpoint, unet, lora, vae, controlnet, upscaler, embedding, …
 	ModelType string `json:"model_type,omitempty"`
 	// sdxl, flux, sd15, sd3, pony, illustrious, …
 	BaseModel string `json:"base_model,omitempty"`
@@ -34,9 +34,8 @@ type SearchModelsOutput struct {
 	Offset int `json:"offset"`
 }
 
-// SearchModels finds the checkpoints, LoRAs and other models of the tenant's assets by part of
-// their name or description, type and base model, each with how many assets use it. Without
-// arguments lists all.
+// SearchModels finds the checkpoints, LoRAs and other models of the library, each with how many
+// assets use it. Without arguments lists all.
 //
 // It needs the permission read and calls GET /api/v1/models.
 func (c *Client) SearchModels(ctx context.Context, in SearchModelsInput, opts ...Option) (SearchModelsOutput, error) {
@@ -47,7 +46,7 @@ func (c *Client) SearchModels(ctx context.Context, in SearchModelsInput, opts ..
 type GetModelDetailsInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// The model_hash that SearchModels returns. Required.
+	// From SearchModels. Required.
 	ModelHash string `json:"model_hash"`
 }
 
@@ -82,9 +81,8 @@ type GetModelDetailsOutput struct {
 	Versions []ModelVersion `json:"versions"`
 }
 
-// GetModelDetails returns one model: names, hashes and trigger words, the number of assets that use
-// it, some of their images, and its versions. To see all of those assets, search for model: with
-// its name.
+// GetModelDetails returns one model: names, hashes, trigger words, number of assets, sample images,
+// versions. To see all of those assets, search for model: with its name.
 //
 // It needs the permission read and calls GET /api/v1/models/{model_hash}.
 func (c *Client) GetModelDetails(ctx context.Context, in GetModelDetailsInput, opts ...Option) (GetModelDetailsOutput, error) {
@@ -95,7 +93,7 @@ func (c *Client) GetModelDetails(ctx context.Context, in GetModelDetailsInput, o
 type GetAssetModelsInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// The asset; asset_h is accepted too. Required.
+	// The asset. Required.
 	AssetHash string `json:"asset_hash"`
 }
 
@@ -106,9 +104,8 @@ type GetAssetModelsOutput struct {
 	Models []ModelAssetModel `json:"models"`
 }
 
-// GetAssetModels returns the models an asset was generated with: type, base model, weights, and
-// whether they come from the file or were linked by hand. An asset that does not exist has no
-// models.
+// GetAssetModels returns the models an asset was generated with: type, base model, weight, and
+// whether it is from the file or was linked. An asset that does not exist has none.
 //
 // It needs the permission read and calls GET /api/v1/assets/{asset_hash}/models.
 func (c *Client) GetAssetModels(ctx context.Context, in GetAssetModelsInput, opts ...Option) (GetAssetModelsOutput, error) {
@@ -119,14 +116,14 @@ func (c *Client) GetAssetModels(ctx context.Context, in GetAssetModelsInput, opt
 type LinkModelToAssetInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// The model_hash that SearchModels returns. Required.
+	// From SearchModels. Required.
 	ModelHash string `json:"model_hash"`
-	// The asset; asset_h is accepted too. Required.
+	// The asset. Required.
 	AssetHash string `json:"asset_hash"`
-	// Weight, for LoRAs and similar models; null for checkpoints.
+	// For LoRAs and the like. Left out or null for checkpoints.
 	ModelWeight *float64 `json:"model_weight,omitempty"`
-	// Where the information comes from: manual_tag, agent, hash_match, filename, … Not extracted,
-	// which is reserved for the file. Default: manual_tag.
+	// manual_tag, agent, hash_match, filename, … Where the link comes from; not extracted, which is
+	// reserved for the file. Default: manual_tag.
 	DetectionSource string `json:"detection_source,omitempty"`
 }
 
@@ -143,9 +140,8 @@ type LinkModelToAssetOutput struct {
 	IndexToken string `json:"index_token,omitempty"`
 }
 
-// LinkModelToAsset links a model to an asset whose file does not name it. Links are stored beside
-// the models from the file and are found by model, checkpoint and lora searches. Repeating it with
-// another weight changes the weight.
+// LinkModelToAsset links a model to an asset whose file does not name it. Searches for the model
+// then find the asset. Repeating it with another weight changes the weight.
 //
 // It needs the permission write and calls POST /api/v1/assets/{asset_hash}/models.
 func (c *Client) LinkModelToAsset(ctx context.Context, in LinkModelToAssetInput, opts ...Option) (LinkModelToAssetOutput, error) {
@@ -156,7 +152,7 @@ func (c *Client) LinkModelToAsset(ctx context.Context, in LinkModelToAssetInput,
 type GetModelVersionsInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// The model_hash that SearchModels returns. Required.
+	// From SearchModels. Required.
 	ModelHash string `json:"model_hash"`
 	// Includes deleted versions.
 	IncludeDeleted bool `json:"include_deleted,omitempty"`
@@ -181,19 +177,19 @@ func (c *Client) GetModelVersions(ctx context.Context, in GetModelVersionsInput,
 type AddModelVersionInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// The model_hash that SearchModels returns. Required.
+	// From SearchModels. Required.
 	ModelHash string `json:"model_hash"`
-	// Tag of the version, for example v2-fp16. Unique within the model. Required.
+	// For example v2-fp16. Unique within the model. Required.
 	VersionTag string `json:"version_tag"`
 	// Release notes.
 	VersionNotes   string `json:"version_notes,omitempty"`
 	TrainingSteps  *int64 `json:"training_steps,omitempty"`
 	TrainingEpochs *int64 `json:"training_epochs,omitempty"`
-	// Training settings, any object of at most 64 KiB of JSON, 16 levels, 1,000 names.
+	// Training settings. Any object of at most 64 KiB of JSON, 16 levels, 1,000 names.
 	TrainingConfig map[string]any `json:"training_config,omitempty"`
 	// 0 to 10.
 	QualityScore *float64 `json:"quality_score,omitempty"`
-	// Marks it as recommended.
+	// Whether it is recommended.
 	IsRecommended bool `json:"is_recommended,omitempty"`
 	// When it was trained.
 	TrainedAt *time.Time `json:"trained_at,omitempty"`
@@ -207,8 +203,7 @@ type AddModelVersionOutput struct {
 	OperationID string `json:"operation_id,omitempty"`
 }
 
-// AddModelVersion adds a version to a model: tag, notes, training, quality score, whether it is
-// recommended. Undoing it deletes the version; GetModelVersions shows it with include_deleted.
+// AddModelVersion adds a version to a model. Undoing it deletes the version.
 //
 // It needs the permission write and calls POST /api/v1/models/{model_hash}/versions.
 func (c *Client) AddModelVersion(ctx context.Context, in AddModelVersionInput, opts ...Option) (AddModelVersionOutput, error) {

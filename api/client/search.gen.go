@@ -14,36 +14,35 @@ type SearchAssetsInput struct {
 	TenantID string `json:"tenant_id,omitempty"`
 	// What to look for; empty lists everything, newest first.
 	Query string `json:"query,omitempty"`
-	// How words match: exact (whole values), partial (parts of names), fuzzy (misspellings), fulltext,
-	// boolean (strict syntax), smart (fulltext and vector search). One of exact, partial, fuzzy,
-	// fulltext, boolean, smart. Default: smart.
+	// exact: whole values; partial: parts of names; fuzzy: misspellings; boolean: strict syntax;
+	// smart: words and meaning. One of exact, partial, fuzzy, fulltext, boolean, smart. Default:
+	// smart.
 	SearchMode string `json:"search_mode,omitempty"`
-	// A query vector, instead of query.
+	// Instead of query. Its dimensions are those of the embedding configuration.
 	QueryVector []float64 `json:"query_vector,omitempty"`
-	// Finds assets with embeddings similar to this asset's.
+	// Finds assets described alike.
 	SimilarToAssetH string `json:"similar_to_asset_h,omitempty"`
 	// Required with query_vector and similar_to_asset_h.
 	EmbeddingConfigurationH string `json:"embedding_configuration_h,omitempty"`
-	// Filters in addition to the query.
+	// In addition to query.
 	Filters *SearchFilters `json:"filters,omitempty"`
-	// Sort order. relevance means newest first if the query has no words to rank by. One of relevance,
+	// The order. relevance means newest first if the query has no words to rank by. One of relevance,
 	// created, updated, title, filename, status, size, width, height, megapixels, duration, steps,
 	// cfg, seed. Default: relevance.
 	OrderBy string `json:"order_by,omitempty"`
-	// Sort direction; by default ascending for names and descending for everything else. One of asc,
-	// desc.
+	// Default: asc for names, else desc. One of asc, desc.
 	Order string `json:"order,omitempty"`
-	// Results per page. Default: 20.
+	// The page size. Default: 20.
 	Limit int `json:"limit,omitempty"`
 	// Results to skip.
 	Offset int `json:"offset,omitempty"`
-	// Cursor pagination: * for the first page, then the next_cursor of each response.
+	// * first, then next_cursor. Pages by cursor do not shift while the library changes.
 	Cursor string `json:"cursor,omitempty"`
-	// Whether results have a relevance_score. Default: true.
+	// Adds relevance_score. Default: true.
 	IncludeScore *bool `json:"include_score,omitempty"`
-	// Whether results have highlights.
+	// Adds highlights. They are places in title, description and prompt that match.
 	Highlight bool `json:"highlight,omitempty"`
-	// index_token of a write that the results must include.
+	// index_token of a write to wait for.
 	MinIndexToken string `json:"min_index_token,omitempty"`
 }
 
@@ -72,7 +71,7 @@ type SearchAssetsOutput struct {
 }
 
 // SearchAssets finds assets. Words and "phrases" search titles, tags, prompts, models; field:value
-// filters. AND, OR, NOT, -x, (groups), wild*, "quoted values", a..b, >=, tag:* = has any. Dates
+// filters. AND, OR, NOT, -x, (groups), wild*, "quoted values", a..b, tag:* = has any. Dates
 // YYYY[-MM[-DD]] or 7d. Example: neon street tag:(city OR night) -status:Rejected created:2024-01..
 // model:sdxl. Fields: title description filename tag status mime_type created tool prompt
 // negative_prompt model lora base_model seed steps cfg sampler scheduler width height size
@@ -89,11 +88,11 @@ type GetAssetDetailsInput struct {
 	TenantID string `json:"tenant_id,omitempty"`
 	// The asset. Required.
 	AssetH string `json:"asset_h"`
-	// Adds download_url, a link to the original bytes that is valid for 5 minutes.
+	// Adds a link to the file, valid for 5 minutes. It is in download_url.
 	IncludeDownloadURL bool `json:"include_download_url,omitempty"`
-	// Adds all metadata of the file and its whole workflow graph; this can be tens of kilobytes.
+	// Adds all metadata and the whole workflow graph. This can be tens of kilobytes.
 	IncludeRawMetadata bool `json:"include_raw_metadata,omitempty"`
-	// Adds a preview image: a JPEG of at most 200 KB, without metadata.
+	// Adds a preview image. It is a JPEG of at most 200 KB, without metadata.
 	IncludeImage bool `json:"include_image,omitempty"`
 }
 
@@ -184,21 +183,21 @@ func (c *Client) GetAssetDetails(ctx context.Context, in GetAssetDetailsInput, o
 type GetFacetsInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// Counts the assets that match this query; empty counts all.
+	// Which assets to count, as in SearchAssets. Empty counts all.
 	Query string `json:"query,omitempty"`
-	// How words match, as in SearchAssets. One of exact, partial, fuzzy, fulltext, boolean, smart.
-	// Default: smart.
+	// As in SearchAssets. One of exact, partial, fuzzy, fulltext, boolean, smart. Default: smart.
 	SearchMode string `json:"search_mode,omitempty"`
-	// Filters in addition to the query.
+	// As in SearchAssets.
 	Filters *SearchFilters `json:"filters,omitempty"`
-	// Facets to count: model, checkpoint, lora, tool, sampler, status, tag, mime_type, created:month,
-	// steps, cfg, dimensions, …; the most common ones by default.
+	// model, checkpoint, lora, tool, sampler, status, tag, mime_type, created:month, steps, cfg,
+	// dimensions, … By default the most common ones.
 	Facets []string `json:"facets,omitempty"`
-	// Selected values by facet. They filter the counts of all other facets, not of their own.
+	// Selected values by facet, for example {"tag":["fox"]}. They filter the counts of all other
+	// facets, not of their own.
 	Selections map[string][]string `json:"selections,omitempty"`
 	// Values per facet. Default: 20.
 	Size int `json:"size,omitempty"`
-	// index_token of a write that the counts must include.
+	// index_token of a write to wait for.
 	MinIndexToken string `json:"min_index_token,omitempty"`
 }
 
@@ -216,9 +215,8 @@ type GetFacetsOutput struct {
 	TookMS   int64    `json:"took_ms"`
 }
 
-// GetFacets counts the assets that match a query by model, LoRA, tool, sampler, status, tag, type,
-// month and more, and those without a value. Supports multiple selections. Gives an overview of a
-// library in one call.
+// GetFacets counts the assets that match a query by model, LoRA, tool, sampler, status, tag, month
+// and more. Gives an overview of a library in one call.
 //
 // It needs the permission search and calls POST /api/v1/assets/facets.
 func (c *Client) GetFacets(ctx context.Context, in GetFacetsInput, opts ...Option) (GetFacetsOutput, error) {
@@ -399,17 +397,17 @@ type RunSavedSearchInput struct {
 	TenantID string `json:"tenant_id,omitempty"`
 	// The saved search. Required.
 	SavedSearchID string `json:"saved_search_id"`
-	// Results per page. Default: 20.
+	// The page size. Default: 20.
 	Limit int `json:"limit,omitempty"`
 	// Results to skip.
 	Offset int `json:"offset,omitempty"`
-	// Cursor pagination: * for the first page, then the next_cursor of each response.
+	// * first, then next_cursor. Pages by cursor do not shift while the library changes.
 	Cursor string `json:"cursor,omitempty"`
-	// Whether results have a relevance_score. Default: true.
+	// Adds relevance_score. Default: true.
 	IncludeScore *bool `json:"include_score,omitempty"`
-	// Whether results have highlights.
+	// Adds highlights. They are places in title, description and prompt that match.
 	Highlight bool `json:"highlight,omitempty"`
-	// index_token of a write that the results must include.
+	// index_token of a write to wait for.
 	MinIndexToken string `json:"min_index_token,omitempty"`
 }
 
@@ -444,12 +442,12 @@ func (c *Client) DeleteSavedSearch(ctx context.Context, in DeleteSavedSearchInpu
 type GetCreativeSessionInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// The asset; asset_h is accepted too. Required.
+	// The asset. Required.
 	AssetID string `json:"asset_id"`
-	// Time before and after the asset, for example 2 hours, 90m or 1 day. By default the session ends
-	// at the first long pause.
+	// Before and after it, for example 2 hours or 90m. By default the session ends at the first long
+	// pause.
 	TimeWindow string `json:"time_window,omitempty"`
-	// Maximum number of assets, nearest in time. Default: 100.
+	// Assets nearest in time. Default: 100.
 	Limit int `json:"limit,omitempty"`
 }
 
@@ -468,9 +466,9 @@ type GetCreativeSessionOutput struct {
 	Truncated bool `json:"truncated"`
 }
 
-// GetCreativeSession returns the assets that the image-generation tool generated around the time of
-// one of its images, grouped into sessions by pauses, with prompt, command and job of each. For an
-// asset of another tool it returns that tool's assets.
+// GetCreativeSession returns the assets that the image-generation tool made around the time of an
+// asset, grouped into sessions by pauses, with prompt and command. For an asset of another tool,
+// that tool's.
 //
 // It needs the permission read and calls GET /api/v1/assets/{asset_id}/session.
 func (c *Client) GetCreativeSession(ctx context.Context, in GetCreativeSessionInput, opts ...Option) (GetCreativeSessionOutput, error) {

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// SearchFilters is what SearchAssetsInput holds as filters. Filters in addition to the query.
+// SearchFilters is what SearchAssetsInput holds as filters. In addition to query.
 type SearchFilters struct {
-	// Tags that an asset must all have.
+	// All of these tags.
 	Tags []string `json:"tags,omitempty"`
-	// Draft, PendingApproval, Approved, Rejected or Archived, without regard to case.
+	// Draft, PendingApproval, Approved, Rejected or Archived. Case is ignored.
 	Status string `json:"status,omitempty"`
-	// A MIME type, or a family such as image/*.
+	// Such as image/png or image/*.
 	MIMEType string `json:"mime_type,omitempty"`
-	// On or after this date (YYYY-MM-DD) or time (RFC 3339).
+	// YYYY-MM-DD or RFC 3339, inclusive.
 	CreatedAfter string `json:"created_after,omitempty"`
-	// Before this date or time.
+	// Exclusive. A date (YYYY-MM-DD) or a time (RFC 3339).
 	CreatedBefore string `json:"created_before,omitempty"`
 }
 

@@ -63,6 +63,7 @@ var levels = map[string]int{
 	"vitrine/internal/arch":               0,
 	"vitrine/internal/testrun":            1,
 	"vitrine/internal/echo":               5,
+	"vitrine/internal/nodetest":           4,
 	"vitrine/internal/stack":              1,
 	"vitrine/internal/testenv":            3,
 	"vitrine/internal/tools":              2,

@@ -157,11 +157,11 @@ func (w world) mcp(era echo.Era, key string) *echo.Client {
 func (w world) tool(c *echo.Client, o op.Operation, args map[string]any) (isError bool, structured map[string]any) {
 	w.T.Helper()
 	r := c.Call(w.T, o.Name, args, nil)
-	if err := json.Unmarshal(r.Structured, &structured); err != nil {
-		w.T.Fatalf("%s gave no structured result: %s", o.Name, r.Structured)
+	if err := json.Unmarshal(r.Answer(), &structured); err != nil {
+		w.T.Fatalf("%s gave no structured result: %s", o.Name, r.Answer())
 	}
 	if !r.IsError {
-		for _, f := range o.CheckOutput(r.Structured) {
+		for _, f := range o.CheckOutput(r.Answer()) {
 			w.T.Errorf("the result of %s breaks its output schema, so clients that check refuse it: %s %s", o.Name, f.Field, f.Message)
 		}
 	}

@@ -253,15 +253,17 @@ func (w world) attackTool(o op.Operation, args string) {
 	}
 	list := echo.Answer{Status: res.StatusCode, Header: res.Header, Body: answer}.Messages(w.T)
 	last := list[len(list)-1]
-	var result struct {
-		Structured struct {
-			Status int    `json:"status"`
-			Code   string `json:"code"`
-		} `json:"structuredContent"`
-		IsError bool `json:"isError"`
+	var result echo.ToolResult
+	var problem op.Problem
+	if last.Result != nil { // a protocol error has none
+		if err := json.Unmarshal(last.Result, &result); err != nil {
+			w.T.Fatal(err)
+		}
+		if err := json.Unmarshal(result.Answer(), &problem); result.IsError && err != nil {
+			w.T.Errorf("the error of the tool %s is no problem: %v: %s", o.Name, err, clip(string(answer)))
+		}
 	}
-	_ = json.Unmarshal(last.Result, &result) // a protocol error has none
-	if last.Error != nil && last.Error.Code == -32603 || result.IsError && (result.Structured.Status >= 500 || result.Structured.Code == library.CodeInternal) {
+	if last.Error != nil && last.Error.Code == -32603 || result.IsError && (problem.Status >= 500 || problem.Code == library.CodeInternal) {
 		w.T.Errorf("the tool %s failed by itself: %s\n%s", o.Name, clip(string(answer)), clip(args))
 	}
 }

@@ -194,8 +194,8 @@ func TestNumbers_ThatNoFieldHoldsAreNamedByField(t *testing.T) {
 				}
 				r := c.Call(t, o.Name, args, nil)
 				p = problem{}
-				if err := json.Unmarshal(r.Structured, &p); err != nil || !r.IsError || !p.names(f.path) {
-					t.Errorf("MCP %s %s=%s: %.300s", o.Name, f.path, n, r.Structured)
+				if err := json.Unmarshal(r.Answer(), &p); err != nil || !r.IsError || !p.names(f.path) {
+					t.Errorf("MCP %s %s=%s: %.300s", o.Name, f.path, n, r.Answer())
 				}
 			}
 		}

@@ -128,6 +128,15 @@ type ToolResult struct {
 	IsError    bool            `json:"isError"`
 }
 
+// Answer returns the result as JSON: the structured content of a success, the text of an
+// error.
+func (r ToolResult) Answer() json.RawMessage {
+	if r.IsError && len(r.Content) > 0 {
+		return json.RawMessage(r.Content[0].Text)
+	}
+	return r.Structured
+}
+
 // Call calls a tool and gives its result; it fails the test on a protocol error.
 func (c *Client) Call(t testing.TB, tool string, args any, meta map[string]any) ToolResult {
 	t.Helper()

@@ -16,6 +16,13 @@ var All = []Tool{
 
 	// Clients of the Model Context Protocol.
 	{Name: "mcp-client-typescript", From: NPM, Find: "node_modules", Packages: []string{"@modelcontextprotocol/client@2.4.0"}},
+	{Name: "mcp-client-typescript-1", From: NPM, Find: "node_modules", Packages: []string{"@modelcontextprotocol/sdk@1.32.2"}},
+	{Name: "mcp-client-python", From: PyPI, Find: "bin/python", Probe: []string{"-c", "import mcp"}, Packages: []string{"mcp==2.3.0"}},
+	{Name: "mcp-inspector", From: NPM, Find: "node_modules", Packages: []string{"@modelcontextprotocol/inspector@2.12.0"}},
+
+	// Counts of tokens as models count them, and tests made of an OpenAPI document.
+	{Name: "tiktoken", From: NPM, Find: "node_modules", Packages: []string{"js-tiktoken@1.0.21"}},
+	{Name: "schemathesis", From: PyPI, Find: "bin/schemathesis", Probe: []string{"--version"}, Packages: []string{"schemathesis==4.32.5"}},
 
 	// Shells, whose completion is tested in them.
 	{Name: "zsh", From: System, Find: "zsh", Probe: []string{"--version"}, Packages: []string{"zsh"}},

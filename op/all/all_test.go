@@ -71,25 +71,6 @@ func TestOperations_NamesThatClientsRelyOnExist(t *testing.T) {
 	}
 }
 
-// A client pays for the list of tools in every conversation. With 72 of them the
-// input side may take 200 tokens each on average; output schemas are counted apart.
-func TestToolsStayCheapForAModelsContext(t *testing.T) {
-	total, n := 0, 0
-	for _, o := range DocumentedCatalog().Operations {
-		if o.RESTOnly {
-			continue
-		}
-		bare := o
-		bare.Output = &huma.Schema{Type: huma.TypeObject}
-		tokens := op.ToolTokens(bare)
-		total, n = total+tokens, n+1
-		if tokens > 1000 {
-			t.Errorf("%s takes about %d tokens; shorten its sentences", o.Name, tokens)
-		}
-	}
-	t.Logf("%d tools take about %d tokens, %d on average, without output schemas", n, total, total/n)
-}
-
 // looksLikeID matches the names of fields that usually name something.
 var looksLikeID = regexp.MustCompile(`(^|_)(id|ids|h|hs|hash|hashes|token|cursor|query|ref|path)$|[a-z](Id|Ids|Hash|Path|Token|Cursor)$`)
 

@@ -11,9 +11,9 @@ import (
 
 type bulkTagsInput struct {
 	op.TenantInput
-	AssetHashes []string `json:"asset_hs" id:"asset" minItems:"1" maxItems:"100" doc:"The assets: 1 to 100 SHA-1 hashes of 40 hex digits."`
-	Operation   string   `json:"operation" enum:"add,remove" doc:"add adds the tags that are missing; remove removes those that are there."`
-	Tags        []string `json:"tags" minItems:"1" maxItems:"50" doc:"1 to 50 tags, each of 1 to 100 characters. Tags are compared without regard to case."`
+	AssetHashes []string `json:"asset_hs" id:"asset" minItems:"1" maxItems:"100" doc:"1 to 100 assets. Each is a SHA-1 of 40 hex digits."`
+	Operation   string   `json:"operation" enum:"add,remove" doc:"What to do. add adds the tags that are missing; remove removes those that are there."`
+	Tags        []string `json:"tags" minItems:"1" maxItems:"50" doc:"1 to 50. Each has 1 to 100 characters. Tags are compared without regard to case."`
 }
 
 // Validate implements op.Validator.
@@ -38,9 +38,8 @@ type bulkTagsOutput struct {
 func (s *Service) bulkUpdateAssetTags() op.Operation {
 	return op.Define(op.Meta{
 		Name: "BulkUpdateAssetTags", Title: "Add or remove tags", Domain: op.Assets,
-		Doc: "Adds tags to, or removes tags from, up to 100 assets in one step. Assets whose tag set does not change are reported as unchanged. " +
-			"Returns an operation_id for UndoOperation and an index_token for searches that must see the change.",
-		Method: "PATCH", Path: "/api/v1/assets/bulk-tag", Permission: library.PermWrite, Destructive: true, Idempotent: true,
+		Doc:    "Adds tags to, or removes tags from, up to 100 assets in one step. Assets whose tag set does not change are reported as unchanged.",
+		Method: "PATCH", Path: "/api/v1/assets/bulk-tag", Permission: library.PermWrite, Destructive: true, Idempotent: true, Chained: true,
 		Example: map[string]any{"asset_hs": []string{"da39a3ee5e6b4b0d3255bfef95601890afd80709"}, "operation": "add", "tags": []string{"fox", "winter"}},
 	}, func(ctx context.Context, actor library.Actor, in bulkTagsInput) (bulkTagsOutput, error) {
 		hashes := make([]library.AssetHash, len(in.AssetHashes))

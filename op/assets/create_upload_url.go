@@ -13,9 +13,9 @@ import (
 type uploadURLInput struct {
 	op.TenantInput
 	Filename    string `json:"filename" minLength:"1" maxLength:"1024" doc:"The file's name."`
-	MIMEType    string `json:"mime_type,omitempty" maxLength:"255" doc:"The file's MIME type, for example image/png."`
-	ContentType string `json:"content_type,omitempty" maxLength:"255" doc:"Alias of mime_type."`
-	Size        int64  `json:"size,omitempty" minimum:"1" doc:"The file's size in bytes, if known: a file that is too large is refused before the upload, and signedUrl accepts no other size."`
+	MIMEType    string `json:"mime_type,omitempty" maxLength:"255" doc:"For example image/png."`
+	ContentType string `json:"content_type,omitempty" maxLength:"255" tool:"-" doc:"Alias of mime_type."`
+	Size        int64  `json:"size,omitempty" minimum:"1" doc:"Bytes, if known. A file that is too large is refused before the upload, and signedUrl accepts no other size."`
 	SHA1        string `json:"sha1,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"SHA-1 of the bytes. If they are stored already, already_stored is the asset and no upload is needed; otherwise signedUrl accepts no other bytes."`
 }
 
@@ -48,7 +48,7 @@ func (s *Service) createUploadURL() op.Operation {
 		Name: "CreateUploadUrl", Title: "Get an upload URL", Domain: op.Assets,
 		Doc: "Returns a signed URL to upload a file to with PUT; use it for files above about 3 MB. Then call StoreAsset with asset_storage_ref.storagePath. " +
 			"With sha1, checks first whether the bytes are stored already.",
-		Method: "GET", Path: "/api/v1/storage/signed-url/upload", Permission: library.PermWrite, Idempotent: true,
+		Method: "GET", Path: "/api/v1/storage/signed-url/upload", Permission: library.PermWrite, Idempotent: true, Chained: true,
 		Example: map[string]any{"filename": "fox.png", "mime_type": "image/png", "size": 1024},
 	}, func(ctx context.Context, actor library.Actor, in uploadURLInput) (uploadURLOutput, error) {
 		limit := s.maxFile()
@@ -112,7 +112,7 @@ type findStoredOutput struct {
 
 type fileTicket struct {
 	SHA1        string `json:"sha1"`
-	Stored      bool   `json:"stored" doc:"The bytes are stored already; no upload is needed."`
+	Stored      bool   `json:"stored" doc:"The bytes are stored already; no upload is needed; otherwise signedUrl accepts no other bytes."`
 	SignedURL   string `json:"signedUrl,omitempty"`
 	StoragePath string `json:"storagePath,omitempty"`
 }

@@ -22,21 +22,21 @@ import (
 
 type storeInput struct {
 	op.TenantInput
-	Filename      string         `json:"filename" minLength:"1" maxLength:"1024" doc:"The file's name, for example fox.png."`
-	MIMEType      string         `json:"mime_type" minLength:"3" maxLength:"255" doc:"The file's MIME type, for example image/png. The stored type is read from the bytes."`
-	Base64        string         `json:"asset_data_base64,omitempty" doc:"The bytes in base64, for files up to about 3 MB. Exactly one of asset_data_base64 and asset_storage_ref is required."`
-	StorageRef    *storageRef    `json:"asset_storage_ref,omitempty" doc:"Bytes that were sent to a signed upload URL."`
-	StoragePath   string         `json:"storage_path,omitempty" id:"upload" maxLength:"2048" doc:"Short form of asset_storage_ref.storagePath."`
-	PosterBase64  string         `json:"poster_image_base64,omitempty" doc:"A picture of a 3D model (mime_type model/*) in base64: PNG, JPEG or WebP. Refused for any other kind of file."`
-	PosterType    string         `json:"poster_mime_type,omitempty" enum:"image/png,image/jpeg,image/webp" doc:"The poster's type; image/png when left out."`
-	AllowMismatch *bool          `json:"allow_content_type_mismatch,omitempty" default:"true" doc:"false refuses a file whose bytes are not of the mime_type that was sent."`
-	Assertion     map[string]any `json:"prompt_metadata,omitempty" doc:"What you know about how the file was generated. It is stored beside the metadata extracted from the file and never merged with it. At most 1 MiB of JSON, 32 levels, 20,000 names."`
+	Filename      string         `json:"filename" minLength:"1" maxLength:"1024" doc:"For example fox.png."`
+	MIMEType      string         `json:"mime_type" minLength:"3" maxLength:"255" doc:"For example image/png. The stored type is read from the bytes."`
+	Base64        string         `json:"asset_data_base64,omitempty" doc:"For files up to about 3 MB. Exactly one of asset_data_base64 and asset_storage_ref is required."`
+	StorageRef    *storageRef    `json:"asset_storage_ref,omitempty" doc:"Bytes sent to a signed upload URL."`
+	StoragePath   string         `json:"storage_path,omitempty" id:"upload" maxLength:"2048" tool:"-" doc:"Short form of asset_storage_ref.storagePath."`
+	PosterBase64  string         `json:"poster_image_base64,omitempty" doc:"A picture of a 3D model (mime_type model/*). PNG, JPEG or WebP in base64; refused for any other kind of file."`
+	PosterType    string         `json:"poster_mime_type,omitempty" enum:"image/png,image/jpeg,image/webp" doc:"Default: image/png."`
+	AllowMismatch *bool          `json:"allow_content_type_mismatch,omitempty" default:"true" doc:"false refuses bytes that are not of mime_type."`
+	Assertion     map[string]any `json:"prompt_metadata,omitempty" doc:"What you know of how it was generated. It is stored beside the metadata extracted from the file and never merged with it. At most 1 MiB of JSON, 32 levels, 20,000 names."`
 	Metadata      map[string]any `json:"asset_metadata,omitempty" doc:"Any other data to store with the asset. At most 64 KiB of JSON, 16 levels, 1,000 names."`
-	Tags          []string       `json:"tags,omitempty" maxItems:"500" doc:"Tags for the asset, each of 1 to 100 characters."`
-	Parent        string         `json:"parent_asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset this one is a version of or was derived from. Ignored when the bytes are stored already."`
-	SourcePath    string         `json:"source_path,omitempty" id:"none" maxLength:"4096" doc:"Where the file came from, as a label."`
-	CreatedAt     *time.Time     `json:"created_at,omitempty" doc:"When the file was created, if known; otherwise the time of this call."`
-	Sidecars      []sidecarInput `json:"sidecars,omitempty" maxItems:"5" doc:"Sidecar files with generation metadata: .json, .txt, .xmp, .yaml, or the .png first frame of a video; at most 2 MB together. Metadata in the file itself takes precedence. Ignored when the file is stored already."`
+	Tags          []string       `json:"tags,omitempty" maxItems:"500" doc:"1 to 100 characters each."`
+	Parent        string         `json:"parent_asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset it is a version of or derived from. Ignored when the bytes are stored already."`
+	SourcePath    string         `json:"source_path,omitempty" id:"none" maxLength:"4096" tool:"-" doc:"Where the file came from, as a label."`
+	CreatedAt     *time.Time     `json:"created_at,omitempty" doc:"RFC 3339, if known. Otherwise it is the time of this call."`
+	Sidecars      []sidecarInput `json:"sidecars,omitempty" maxItems:"5" tool:"-" doc:"Sidecar files with generation metadata: .json, .txt, .xmp, .yaml, or the .png first frame of a video; at most 2 MB together. Metadata in the file itself takes precedence. Ignored when the file is stored already."`
 
 	sidecars []extract.Sidecar // decoded by Validate
 }
@@ -106,10 +106,9 @@ const storeLimit = 5 * time.Minute
 func (s *Service) storeAsset() op.Operation {
 	return op.Define(op.Meta{
 		Name: "StoreAsset", Title: "Store an asset", Domain: op.Assets,
-		Doc: "Stores a file and extracts its generation metadata (prompt, models, settings, workflow). Send the bytes as asset_data_base64 (up to about 3 MB), " +
-			"or PUT them to a URL from CreateUploadUrl and pass asset_storage_ref. The same bytes are stored once. " +
-			"Returns the asset, an operation_id for UndoOperation and an index_token for searches that must see it.",
-		Method: "POST", Path: "/api/v1/assets", Permission: library.PermWrite, Idempotent: true, Status: 201, Limit: storeLimit,
+		Doc: "Stores a file and extracts its generation metadata. Send the bytes as asset_data_base64 (up to about 3 MB), " +
+			"or PUT them to a URL from CreateUploadUrl and pass asset_storage_ref. The same bytes are stored once.",
+		Method: "POST", Path: "/api/v1/assets", Permission: library.PermWrite, Idempotent: true, Status: 201, Limit: storeLimit, Chained: true,
 		Example: map[string]any{"filename": "dot.gif", "mime_type": "image/gif", "asset_data_base64": "R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=", "tags": []string{"sample"}},
 	}, s.store)
 }

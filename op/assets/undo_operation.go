@@ -10,7 +10,7 @@ import (
 
 type undoInput struct {
 	op.TenantInput
-	OperationID string `json:"operation_id" id:"operation" minLength:"1" maxLength:"64" doc:"The operation_id that a write returned."`
+	OperationID string `json:"operation_id" id:"operation" minLength:"1" maxLength:"64" doc:"From the write."`
 }
 
 type undoOutput struct {
@@ -37,9 +37,9 @@ type undoneVersion struct {
 func (s *Service) undoOperation() op.Operation {
 	return op.Define(op.Meta{
 		Name: "UndoOperation", Title: "Undo an operation", Domain: op.Assets,
-		Doc: "Reverts what an earlier write changed, on every asset it changed. Values that were changed again since are kept and reported in conflicts. " +
+		Doc: "Reverts what a write changed, on every asset. Values changed again since are kept and reported in conflicts. " +
 			"Undoing StoreAsset moves the asset to the trash. The undo is an operation itself: undo it to redo the change.",
-		Method: "POST", Path: "/api/v1/operations/{operation_id}/undo", Permission: library.PermWrite, Destructive: true,
+		Method: "POST", Path: "/api/v1/operations/{operation_id}/undo", Permission: library.PermWrite, Destructive: true, Chained: true,
 		Example: map[string]any{"operation_id": "0198c5a0-0000-7000-8000-000000000000"},
 	}, func(ctx context.Context, actor library.Actor, in undoInput) (undoOutput, error) {
 		got, err := s.Store.Undo(ctx, actor, "UndoOperation", in.OperationID)

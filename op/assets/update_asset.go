@@ -53,8 +53,8 @@ func (s *Service) updateAsset() op.Operation {
 	return op.Define(op.Meta{
 		Name: "UpdateAsset", Title: "Update an asset", Domain: op.Assets,
 		Doc: "Changes the title, description, tags or status of one asset. Only the fields that are sent change; tags replace the whole set. " +
-			"Returns the asset as it is now, an operation_id for UndoOperation and an index_token for searches that must see the change.",
-		Method: "PATCH", Path: "/api/v1/assets/{asset_h}", Permission: library.PermWrite, Destructive: true, Idempotent: true,
+			"Returns the asset as it is now.",
+		Method: "PATCH", Path: "/api/v1/assets/{asset_h}", Permission: library.PermWrite, Destructive: true, Idempotent: true, Chained: true,
 		Example: map[string]any{"asset_h": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "title": "Red fox in snow", "status": "Approved"},
 	}, func(ctx context.Context, actor library.Actor, in updateInput) (updateOutput, error) {
 		hash := library.AssetHash(strings.ToLower(in.AssetHash))

@@ -15,9 +15,9 @@ import (
 type lineageInput struct {
 	op.TenantInput
 	AssetHash       string `json:"asset_h" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
-	Direction       string `json:"direction,omitempty" enum:"ancestors,descendants,both" default:"both" doc:"What it was made from, what was made from it, or both."`
+	Direction       string `json:"direction,omitempty" enum:"ancestors,descendants,both" default:"both" doc:"Default: both. What it was made from are its ancestors, what was made from it its descendants."`
 	MaxDepth        int    `json:"max_depth,omitempty" minimum:"1" maximum:"20" default:"5" doc:"Levels to follow each way."`
-	IncludeSiblings bool   `json:"include_siblings,omitempty" doc:"Adds up to 50 assets made with the same workflow graph and seed as this one."`
+	IncludeSiblings bool   `json:"include_siblings,omitempty" doc:"Adds assets of the same workflow and seed. At most 50 of them."`
 }
 
 // maxSiblings bounds the assets that include_siblings adds.
@@ -56,7 +56,7 @@ type edge struct {
 func (s *Service) getAssetLineage() op.Operation {
 	return op.Define(op.Meta{
 		Name: "GetAssetLineage", Title: "Get an asset's lineage", Domain: op.Lineage,
-		Doc: "Returns what an asset was made from and what was made from it, across tools, as nodes and edges. Each edge has its evidence and its source, the file or the uploader. " +
+		Doc: "Returns what an asset was made from and what was made from it, as nodes and edges with their evidence. " +
 			"Parents that are not in the library are nodes without asset.",
 		Method: "GET", Path: "/api/v1/assets/{asset_h}/lineage", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
 		Example: map[string]any{"asset_h": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "direction": "ancestors", "max_depth": 3},

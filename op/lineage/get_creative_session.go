@@ -12,9 +12,9 @@ import (
 
 type sessionInput struct {
 	op.TenantInput
-	AssetID    string `json:"asset_id" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset; asset_h is accepted too."`
-	TimeWindow string `json:"time_window,omitempty" maxLength:"100" doc:"Time before and after the asset, for example 2 hours, 90m or 1 day. By default the session ends at the first long pause."`
-	Limit      int    `json:"limit,omitempty" minimum:"1" maximum:"200" default:"100" doc:"Maximum number of assets, nearest in time."`
+	AssetID    string `json:"asset_id" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
+	TimeWindow string `json:"time_window,omitempty" maxLength:"100" doc:"Before and after it, for example 2 hours or 90m. By default the session ends at the first long pause."`
+	Limit      int    `json:"limit,omitempty" minimum:"1" maximum:"200" default:"100" doc:"Assets nearest in time."`
 
 	window time.Duration
 }
@@ -64,8 +64,8 @@ type sessionAsset struct {
 func (s *Service) getCreativeSession() op.Operation {
 	return op.Define(op.Meta{
 		Name: "GetCreativeSession", Title: "Get a creative session", Domain: op.Search,
-		Doc: "Returns the assets that the image-generation tool generated around the time of one of its images, grouped into sessions by pauses, with prompt, command and job of each. " +
-			"For an asset of another tool it returns that tool's assets.",
+		Doc: "Returns the assets that the image-generation tool made around the time of an asset, grouped into sessions by pauses, with prompt and command. " +
+			"For an asset of another tool, that tool's.",
 		Method: "GET", Path: "/api/v1/assets/{asset_id}/session", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
 		Example: map[string]any{"asset_id": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "time_window": "2 hours"},
 	}, s.session)

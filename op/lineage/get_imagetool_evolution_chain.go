@@ -13,7 +13,7 @@ import (
 
 type chainInput struct {
 	op.TenantInput
-	AssetID  string `json:"asset_id" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"An image of the image-generation tool; asset_h is accepted too."`
+	AssetID  string `json:"asset_id" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The image. It is one of the image-generation tool."`
 	MaxDepth int    `json:"max_depth,omitempty" minimum:"1" maximum:"50" default:"10" doc:"Steps to follow each way."`
 }
 
@@ -45,8 +45,8 @@ type step struct {
 func (s *Service) getImagetoolEvolutionChain() op.Operation {
 	return op.Define(op.Meta{
 		Name: "GetImagetoolEvolutionChain", Title: "Get the image tool's evolution chain", Domain: op.Lineage,
-		Doc: "Returns how an image of the image-generation tool evolved: its jobs from parent to child, with prompt and command of each step. " +
-			"Jobs without an image in the library are steps without asset. For other tools use GetAssetLineage.",
+		Doc: "Returns how an image of the image-generation tool evolved: its jobs from parent to child, each with prompt and command. " +
+			"For other tools use GetAssetLineage.",
 		Method: "GET", Path: "/api/v1/assets/{asset_id}/evolution-chain", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
 		Example: map[string]any{"asset_id": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "max_depth": 10},
 	}, func(ctx context.Context, actor library.Actor, in chainInput) (chainOutput, error) {

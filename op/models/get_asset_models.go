@@ -10,7 +10,7 @@ import (
 
 type assetModelsInput struct {
 	op.TenantInput
-	AssetHash string `json:"asset_hash" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset; asset_h is accepted too."`
+	AssetHash string `json:"asset_hash" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
 }
 
 type assetModelsOutput struct {
@@ -21,8 +21,8 @@ type assetModelsOutput struct {
 func (s *Service) getAssetModels() op.Operation {
 	return op.Define(op.Meta{
 		Name: "GetAssetModels", Title: "Get an asset's models", Domain: op.Models,
-		Doc: "Returns the models an asset was generated with: type, base model, weights, and whether they come from the file or were linked by hand. " +
-			"An asset that does not exist has no models.",
+		Doc: "Returns the models an asset was generated with: type, base model, weight, and whether it is from the file or was linked. " +
+			"An asset that does not exist has none.",
 		Method: "GET", Path: "/api/v1/assets/{asset_hash}/models", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
 		Example: map[string]any{"asset_hash": "da39a3ee5e6b4b0d3255bfef95601890afd80709"},
 	}, func(ctx context.Context, actor library.Actor, in assetModelsInput) (assetModelsOutput, error) {

@@ -30,7 +30,7 @@ type previewOutput struct {
 func (s *Service) getModelDetails() op.Operation {
 	return op.Define(op.Meta{
 		Name: "GetModelDetails", Title: "Get a model's details", Domain: op.Models,
-		Doc: "Returns one model: names, hashes and trigger words, the number of assets that use it, some of their images, and its versions. " +
+		Doc: "Returns one model: names, hashes, trigger words, number of assets, sample images, versions. " +
 			"To see all of those assets, search for model: with its name.",
 		Method: "GET", Path: "/api/v1/models/{model_hash}", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
 		Example: map[string]any{"model_hash": exampleModel},

@@ -13,9 +13,9 @@ import (
 type linkInput struct {
 	op.TenantInput
 	InModel
-	AssetHash       string   `json:"asset_hash" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset; asset_h is accepted too."`
-	Weight          *float64 `json:"model_weight,omitempty" minimum:"-100" maximum:"100" doc:"Weight, for LoRAs and similar models; null for checkpoints."`
-	DetectionSource string   `json:"detection_source,omitempty" default:"manual_tag" pattern:"^[a-z][a-z0-9_]{0,39}$" patternDescription:"lower-case letters, digits and underscores, at most 40, for example manual_tag" doc:"Where the information comes from: manual_tag, agent, hash_match, filename, … Not extracted, which is reserved for the file."`
+	AssetHash       string   `json:"asset_hash" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
+	Weight          *float64 `json:"model_weight,omitempty" minimum:"-100" maximum:"100" doc:"For LoRAs and the like. Left out or null for checkpoints."`
+	DetectionSource string   `json:"detection_source,omitempty" default:"manual_tag" pattern:"^[a-z][a-z0-9_]{0,39}$" patternDescription:"lower-case letters, digits and underscores, at most 40, for example manual_tag" doc:"manual_tag, agent, hash_match, filename, … Where the link comes from; not extracted, which is reserved for the file."`
 }
 
 // Validate implements op.Validator.
@@ -47,9 +47,9 @@ type linkOutput struct {
 func (s *Service) linkModelToAsset() op.Operation {
 	return op.Define(op.Meta{
 		Name: "LinkModelToAsset", Title: "Link a model to an asset", Domain: op.Models,
-		Doc: "Links a model to an asset whose file does not name it. Links are stored beside the models from the file and are found by model, checkpoint and lora searches. " +
+		Doc: "Links a model to an asset whose file does not name it. Searches for the model then find the asset. " +
 			"Repeating it with another weight changes the weight.",
-		Method: "POST", Path: "/api/v1/assets/{asset_hash}/models", Permission: library.PermWrite, Idempotent: true,
+		Method: "POST", Path: "/api/v1/assets/{asset_hash}/models", Permission: library.PermWrite, Idempotent: true, Chained: true,
 		Example: map[string]any{"asset_hash": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "model_hash": exampleModel},
 	}, s.link)
 }

@@ -32,7 +32,7 @@ const exampleModel = "1f1f5ea8a7b1a36bcb8a0a3e7c8f7ce0a1c7e4a5"
 
 // InModel is embedded by inputs that name a model.
 type InModel struct {
-	ModelHash string `json:"model_hash" id:"model" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a model_hash of 40 hex digits, as SearchModels gives it" doc:"The model_hash that SearchModels returns."`
+	ModelHash string `json:"model_hash" id:"model" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a model_hash of 40 hex digits, as SearchModels gives it" doc:"From SearchModels."`
 }
 
 func (in InModel) hash() library.ModelHash { return library.ModelHash(strings.ToLower(in.ModelHash)) }

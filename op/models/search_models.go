@@ -10,8 +10,8 @@ import (
 
 type searchInput struct {
 	op.TenantInput
-	Query     string `json:"query,omitempty" id:"query" maxLength:"500" doc:"Words that must all occur in the name, display name or description. Case, spaces, hyphens and underscores are ignored."`
-	ModelType string `json:"model_type,omitempty" maxLength:"100" doc:"checkpoint, unet, lora, vae, clip, controlnet, upscaler, embedding, ip_adapter, llm, …"`
+	Query     string `json:"query,omitempty" id:"query" maxLength:"500" doc:"Words in the name, display name or description. All must occur; case, spaces, hyphens and underscores are ignored."`
+	ModelType string `json:"model_type,omitempty" maxLength:"100" doc:"checkpoint, unet, lora, vae, controlnet, upscaler, embedding, …"`
 	BaseModel string `json:"base_model,omitempty" maxLength:"100" doc:"sdxl, flux, sd15, sd3, pony, illustrious, …"`
 	Limit     int    `json:"limit,omitempty" minimum:"1" maximum:"200" default:"50" doc:"Models per page."`
 	Offset    int    `json:"offset,omitempty" minimum:"0" maximum:"1000000" default:"0" doc:"Models to skip."`
@@ -27,9 +27,8 @@ type searchOutput struct {
 func (s *Service) searchModels() op.Operation {
 	return op.Define(op.Meta{
 		Name: "SearchModels", Title: "Search the Model Library", Domain: op.Models,
-		Doc: "Finds the checkpoints, LoRAs and other models of the tenant's assets by part of their name or description, type and base model, " +
-			"each with how many assets use it. Without arguments lists all.",
-		Method: "GET", Path: "/api/v1/models", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
+		Doc:    "Finds the checkpoints, LoRAs and other models of the library, each with how many assets use it. Without arguments lists all.",
+		Method: "GET", Path: "/api/v1/models", Permission: library.PermRead, ReadOnly: true, Idempotent: true, Chained: true,
 		Example: map[string]any{"query": "detail", "model_type": "lora", "limit": 10},
 	}, func(ctx context.Context, actor library.Actor, in searchInput) (searchOutput, error) {
 		list, total, err := s.Store.SearchModels(ctx, actor.Tenant, store.ModelFilter{Query: in.Query, Type: in.ModelType, BaseModel: in.BaseModel,

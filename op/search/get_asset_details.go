@@ -13,9 +13,9 @@ import (
 type detailsInput struct {
 	op.TenantInput
 	AssetHash          string `json:"asset_h" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
-	IncludeDownloadURL bool   `json:"include_download_url,omitempty" doc:"Adds download_url, a link to the original bytes that is valid for 5 minutes."`
-	IncludeRawMetadata bool   `json:"include_raw_metadata,omitempty" doc:"Adds all metadata of the file and its whole workflow graph; this can be tens of kilobytes."`
-	IncludeImage       bool   `json:"include_image,omitempty" doc:"Adds a preview image: a JPEG of at most 200 KB, without metadata."`
+	IncludeDownloadURL bool   `json:"include_download_url,omitempty" doc:"Adds a link to the file, valid for 5 minutes. It is in download_url."`
+	IncludeRawMetadata bool   `json:"include_raw_metadata,omitempty" doc:"Adds all metadata and the whole workflow graph. This can be tens of kilobytes."`
+	IncludeImage       bool   `json:"include_image,omitempty" doc:"Adds a preview image. It is a JPEG of at most 200 KB, without metadata."`
 }
 
 func (s *Service) getAssetDetails() op.Operation {

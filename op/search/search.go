@@ -61,11 +61,11 @@ func (s *Service) awaitWrite(ctx context.Context, actor library.Actor, token str
 
 // filtersInput narrows a search.
 type filtersInput struct {
-	Tags          []string `json:"tags,omitempty" maxItems:"50" doc:"Tags that an asset must all have."`
-	Status        string   `json:"status,omitempty" doc:"Draft, PendingApproval, Approved, Rejected or Archived, without regard to case."`
-	MIMEType      string   `json:"mime_type,omitempty" maxLength:"255" doc:"A MIME type, or a family such as image/*."`
-	CreatedAfter  string   `json:"created_after,omitempty" maxLength:"40" doc:"On or after this date (YYYY-MM-DD) or time (RFC 3339)."`
-	CreatedBefore string   `json:"created_before,omitempty" maxLength:"40" doc:"Before this date or time."`
+	Tags          []string `json:"tags,omitempty" maxItems:"50" doc:"All of these tags."`
+	Status        string   `json:"status,omitempty" doc:"Draft, PendingApproval, Approved, Rejected or Archived. Case is ignored."`
+	MIMEType      string   `json:"mime_type,omitempty" maxLength:"255" doc:"Such as image/png or image/*."`
+	CreatedAfter  string   `json:"created_after,omitempty" maxLength:"40" doc:"YYYY-MM-DD or RFC 3339, inclusive."`
+	CreatedBefore string   `json:"created_before,omitempty" maxLength:"40" doc:"Exclusive. A date (YYYY-MM-DD) or a time (RFC 3339)."`
 }
 
 func (f *filtersInput) compile() query.Filters {

@@ -15,24 +15,24 @@ import (
 type searchInput struct {
 	op.TenantInput
 	Query       string        `json:"query,omitempty" id:"query" doc:"What to look for; empty lists everything, newest first."`
-	SearchMode  string        `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"How words match: exact (whole values), partial (parts of names), fuzzy (misspellings), fulltext, boolean (strict syntax), smart (fulltext and vector search)."`
-	QueryVector []float64     `json:"query_vector,omitempty" maxItems:"4096" doc:"A query vector, instead of query."`
-	SimilarTo   string        `json:"similar_to_asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"Finds assets with embeddings similar to this asset's."`
+	SearchMode  string        `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"exact: whole values; partial: parts of names; fuzzy: misspellings; boolean: strict syntax; smart: words and meaning."`
+	QueryVector []float64     `json:"query_vector,omitempty" maxItems:"4096" doc:"Instead of query. Its dimensions are those of the embedding configuration."`
+	SimilarTo   string        `json:"similar_to_asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"Finds assets described alike."`
 	Embedding   string        `json:"embedding_configuration_h,omitempty" id:"none" maxLength:"40" doc:"Required with query_vector and similar_to_asset_h."`
-	Filters     *filtersInput `json:"filters,omitempty" doc:"Filters in addition to the query."`
-	OrderBy     string        `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,status,size,width,height,megapixels,duration,steps,cfg,seed" default:"relevance" doc:"Sort order. relevance means newest first if the query has no words to rank by."`
-	Order       string        `json:"order,omitempty" enum:"asc,desc" doc:"Sort direction; by default ascending for names and descending for everything else."`
+	Filters     *filtersInput `json:"filters,omitempty" doc:"In addition to query."`
+	OrderBy     string        `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,status,size,width,height,megapixels,duration,steps,cfg,seed" default:"relevance" doc:"The order. relevance means newest first if the query has no words to rank by."`
+	Order       string        `json:"order,omitempty" enum:"asc,desc" doc:"Default: asc for names, else desc."`
 	PageInput
 }
 
 // PageInput is embedded by inputs whose answer is a page of what a search finds.
 type PageInput struct {
-	Limit         int    `json:"limit,omitempty" minimum:"1" maximum:"100" default:"20" doc:"Results per page."`
+	Limit         int    `json:"limit,omitempty" minimum:"1" maximum:"100" default:"20" doc:"The page size."`
 	Offset        int    `json:"offset,omitempty" minimum:"0" maximum:"10000" default:"0" doc:"Results to skip."`
-	Cursor        string `json:"cursor,omitempty" id:"cursor" maxLength:"65536" doc:"Cursor pagination: * for the first page, then the next_cursor of each response."`
-	IncludeScore  *bool  `json:"include_score,omitempty" default:"true" doc:"Whether results have a relevance_score."`
-	Highlight     bool   `json:"highlight,omitempty" doc:"Whether results have highlights."`
-	MinIndexToken string `json:"min_index_token,omitempty" id:"index_token" maxLength:"64" doc:"index_token of a write that the results must include."`
+	Cursor        string `json:"cursor,omitempty" id:"cursor" maxLength:"65536" doc:"* first, then next_cursor. Pages by cursor do not shift while the library changes."`
+	IncludeScore  *bool  `json:"include_score,omitempty" default:"true" doc:"Adds relevance_score."`
+	Highlight     bool   `json:"highlight,omitempty" doc:"Adds highlights. They are places in title, description and prompt that match."`
+	MinIndexToken string `json:"min_index_token,omitempty" id:"index_token" maxLength:"64" doc:"index_token of a write to wait for."`
 }
 
 // Validate implements op.Validator.
@@ -91,7 +91,7 @@ func (s *Service) searchAssets() op.Operation {
 	return op.Define(op.Meta{
 		Name: "SearchAssets", Title: "Search assets", Domain: op.Search,
 		Doc:    "Finds assets. " + query.Summary(),
-		Method: "POST", Path: "/api/v1/assets/search", Permission: library.PermSearch, Rate: op.RateSearch, ReadOnly: true, Idempotent: true,
+		Method: "POST", Path: "/api/v1/assets/search", Permission: library.PermSearch, Rate: op.RateSearch, ReadOnly: true, Idempotent: true, Chained: true,
 		Example: map[string]any{"query": "fox lora:detail -tag:wip", "filters": map[string]any{"status": "Approved"}, "limit": 5},
 	}, s.search)
 }

@@ -1,0 +1,25 @@
+// Calls tools with the official TypeScript SDK 1.x. In come MCP_URL and MCP_KEY from the
+// environment and a list of {name, arguments} on standard input; out goes a list of
+// {isError, text, structured} or {threw}, one per call. As hosts do, it lists the tools
+// first: from then on the client checks results against their output schemas.
+
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+
+let input = "";
+for await (const chunk of process.stdin) input += chunk;
+const client = new Client({ name: "vitrine-test", version: "1.0.0" });
+const headers = { Authorization: `Bearer ${process.env.MCP_KEY}` };
+await client.connect(new StreamableHTTPClientTransport(new URL(process.env.MCP_URL), { requestInit: { headers } }));
+await client.listTools();
+const results = [];
+for (const call of JSON.parse(input)) {
+  try {
+    const r = await client.callTool(call);
+    results.push({ isError: r.isError === true, text: r.content.filter((c) => c.type === "text").map((c) => c.text).join("\n"), structured: r.structuredContent });
+  } catch (error) {
+    results.push({ threw: String(error) });
+  }
+}
+console.log(JSON.stringify(results));
+await client.close();
