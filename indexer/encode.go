@@ -1,13 +1,12 @@
 package indexer
 
 import (
-	"encoding/json"
 	"math"
 	"sort"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
+	"vitrine/internal/jsonscan"
 	"vitrine/mappings"
 )
 
@@ -172,7 +171,7 @@ func (w *jsonWriter) key(k string) {
 
 func (w *jsonWriter) always(k, v string) {
 	w.key(k)
-	w.b = appendString(w.b, v)
+	w.b = jsonscan.AppendString(w.b, v)
 }
 
 func (w *jsonWriter) text(k, v string) {
@@ -254,54 +253,7 @@ func appendList[S ~string](w *jsonWriter, k string, list []S) {
 		if i > 0 {
 			w.b = append(w.b, ',')
 		}
-		w.b = appendString(w.b, string(s))
+		w.b = jsonscan.AppendString(w.b, string(s))
 	}
 	w.b = append(w.b, ']')
 }
-
-// appendString writes a JSON string. Plain ones are copied; the rest go to the
-// standard library.
-func appendString(dst []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			return appendEscaped(dst, s, i)
-		}
-	}
-	dst = append(dst, '"')
-	dst = append(dst, s...)
-	return append(dst, '"')
-}
-
-// appendEscaped writes a string whose first plain bytes are known. Valid UTF-8
-// needs no escape.
-func appendEscaped(dst []byte, s string, plain int) []byte {
-	start := len(dst)
-	dst = append(dst, '"')
-	dst = append(dst, s[:plain]...)
-	for i := plain; i < len(s); {
-		c := s[i]
-		switch {
-		case c >= utf8.RuneSelf:
-			_, n := utf8.DecodeRuneInString(s[i:])
-			if n == 1 {
-				b, _ := json.Marshal(s) // invalid UTF-8: replacement characters; a string cannot fail
-				return append(dst[:start], b...)
-			}
-			dst = append(dst, s[i:i+n]...)
-			i += n
-			continue
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c == '\n':
-			dst = append(dst, '\\', 'n')
-		case c < 0x20:
-			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-		default:
-			dst = append(dst, c)
-		}
-		i++
-	}
-	return append(dst, '"')
-}
-
-const hexDigits = "0123456789abcdef"
