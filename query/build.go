@@ -66,8 +66,8 @@ func around(list []Node) span {
 
 func (b *builder) leaf(t token, f *Field) Node {
 	switch {
-	case t.kind == tokBad:
-		return bad(t.at)
+	case t.kind == tokEmpty:
+		return ignored(t.at)
 	case f != nil:
 		return b.r.typed(f, t)
 	}
@@ -75,6 +75,8 @@ func (b *builder) leaf(t token, f *Field) Node {
 }
 
 func bad(at span) Node { return &Const{bad: true, at: at} }
+
+func ignored(at span) Node { return &Const{ignored: true, at: at} }
 
 // textLeaf makes a word, phrase or glob of a token outside any field.
 func (r *reader) textLeaf(t token) Node {

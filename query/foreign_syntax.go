@@ -19,7 +19,7 @@ func (r *reader) warnForeignSyntax(t token) {
 		}
 	}
 	if meant := foreignOperator(t.text); meant != "" {
-		r.warn(NotAnOperator, t.at, "%s is not an operator and was read as text", t.text).Suggestion = meant
+		r.warn(NotAnOperator, t.at, "%s is not an operator", t.text).Suggestion = meant
 	}
 }
 

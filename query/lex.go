@@ -18,7 +18,7 @@ const (
 	tokAnd
 	tokOr
 	tokNot
-	tokBad // made by the repair: a clause that matches nothing
+	tokEmpty // made by the repair: a clause that is ignored, such as a field without a value
 )
 
 // token is one token of a query text. The lexer is total: every text is a list
@@ -143,13 +143,28 @@ func (l *lexer) next() {
 	}
 }
 
-// negates: a minus negates what follows directly. --word is text, as is a lone minus.
+// negates reports whether the minus here negates what follows directly. --word is
+// text, as is a minus before nothing but punctuation, such as -> and -,
 func (l *lexer) negates() bool {
 	if l.pos+1 >= len(l.s) {
 		return false
 	}
 	c, _ := utf8.DecodeRuneInString(l.s[l.pos+1:])
-	return !isBlank(c) && c != '-' && c != ')'
+	return !isBlank(c) && c != '-' && c != ')' && !l.punctuationFrom(l.pos+1)
+}
+
+// punctuationFrom reports whether what stands from i up to the next blank is only
+// punctuation, none of which means anything to the language.
+func (l *lexer) punctuationFrom(i int) bool {
+	for _, c := range l.s[i:] {
+		switch {
+		case isBlank(c):
+			return true
+		case c == '*' || c == '\\' || c == '(' || c == ')' || c == '<' || isQuote(c) || isWordRune(c):
+			return false
+		}
+	}
+	return true
 }
 
 // quoteHere reads a phrase when one begins here.

@@ -147,7 +147,7 @@ func plainValue(s string) bool {
 // escapeWord writes a word so that it is read as that word and nothing else,
 // whatever stands beside it.
 func escapeWord(s string) string {
-	if parsesAlone(s) {
+	if hasWord(s) && parsesAlone(s) {
 		return s
 	}
 	var b strings.Builder

@@ -48,7 +48,7 @@ Bare words and "quoted phrases" are searched in titles, tags, prompts, model nam
 | ` + "`cfg:>=7`" + ` | a comparison: > >= < <= |
 | ` + "`\\*`" + `, ` + "`\\(`" + ` | the character itself |
 
-AND, OR and NOT are operators in capitals only. Field names may be written in any case. ` + "`(words:1.2)`" + ` is read as the words, ` + "`<lora:name:0.8>`" + ` as the name. An unknown field is left out and its value searched as text, with a warning. A value that a field cannot have matches nothing, with a warning.
+AND, OR and NOT are operators in capitals only; one that stands alone is a word, with a warning. Punctuation that stands alone is left out. Field names may be written in any case. ` + "`(words:1.2)`" + ` is read as the words, ` + "`<lora:name:0.8>`" + ` as the name. An unknown field is left out and its value searched as text, with a warning. A value that a field cannot have matches nothing, with a warning. A field without a value is ignored, with a warning.
 
 ## Fields
 `

@@ -3,19 +3,20 @@ package query
 import "strings"
 
 // repair turns any token list into one that the grammar accepts, and says what
-// it changed. Known fields without a value become tokBad; unknown prefixes
+// it changed. Known fields without a value become tokEmpty; unknown prefixes
 // disappear, their values are text.
 type repair struct {
 	r       *reader
 	out     []token
 	open    []int // positions in out of the groups that are open
 	operand bool  // an operand is complete: an operator may follow
+	lone    bool  // there is nothing that operators could work on: they are text
 }
 
 func (r *reader) repair(tokens []token) []token {
-	p := &repair{r: r, out: make([]token, 0, len(tokens)+2)}
+	p := &repair{r: r, out: make([]token, 0, len(tokens)+2), lone: onlyOperators(tokens)}
 	for i := 0; i < len(tokens); i++ { //nolint:intrange // a word may take the token behind it
-		t := tokens[i]
+		t := p.asText(tokens[i])
 		switch t.kind {
 		case tokField:
 			p.field(t, tokens, i)
@@ -34,7 +35,11 @@ func (r *reader) repair(tokens []token) []token {
 			if len(p.open) > 0 && i+1 < len(tokens) && tokens[i+1].kind == tokClose && tokens[i+1].glued && p.last() != tokField {
 				t = withoutWeight(t)
 			}
-			if t.text != "" {
+			switch {
+			case t.text == "":
+			case !p.lone && p.isPunctuation(t):
+				p.skip(t)
+			default:
 				p.word(t, tokens, &i)
 			}
 		case tokPhrase:
@@ -50,6 +55,68 @@ func (r *reader) repair(tokens []token) []token {
 		p.dropOperators()
 	}
 	return join(p.out)
+}
+
+// onlyOperators reports whether a text holds operators or punctuation and nothing
+// beside them that says what to look for.
+func onlyOperators(tokens []token) bool {
+	some := false
+	for _, t := range tokens {
+		switch t.kind {
+		case tokAnd, tokOr:
+			some = true
+		case tokNot:
+			some = some || t.text != ""
+		case tokWord:
+			if !t.onlyPunctuation() {
+				return false
+			}
+			some = true
+		case tokPhrase:
+			if strings.TrimFunc(t.text, isBlank) != "" {
+				return false
+			}
+		case tokField, tokUnknown:
+			return false
+		}
+	}
+	return some
+}
+
+// asText makes a word of an operator that stands alone.
+func (p *repair) asText(t token) token {
+	if !p.lone || t.text == "" || t.kind != tokAnd && t.kind != tokOr && t.kind != tokNot {
+		return t
+	}
+	w := p.r.warn(DanglingOperator, t.at, "%s has no operand and was read as a word", t.text)
+	w.Suggestion = `to look for the word itself, write "` + t.text + `"`
+	return token{kind: tokWord, text: t.text, at: t.at}
+}
+
+// onlyPunctuation reports whether a word has nothing that text analysis would keep.
+// What was escaped was meant.
+func (t token) onlyPunctuation() bool {
+	return t.kind == tokWord && t.plain && !t.model && len(t.stars) == 0 && !hasWord(t.text)
+}
+
+// isPunctuation reports whether a word is punctuation that stands alone, as in
+// "fox , cat". A value is what it is, but for the commas in a group of values.
+func (p *repair) isPunctuation(t token) bool {
+	if !t.onlyPunctuation() || p.last() == tokField {
+		return false
+	}
+	return p.fieldHere() == nil || withoutComma(t.text) == ""
+}
+
+// skip leaves a word out, together with an operator before it.
+func (p *repair) skip(t token) {
+	p.r.warnForeignSyntax(t)
+	switch p.last() {
+	case tokAnd, tokOr, tokNot:
+		if len(p.out) > 0 {
+			p.push(token{kind: tokEmpty, at: t.at}, true)
+		}
+	}
 }
 
 // join lets each value and each group carry its field and its negation, and
@@ -69,7 +136,7 @@ func join(tokens []token) []token {
 		case tokField:
 			field, fieldAt = t.field, t.at.start
 			continue
-		case tokWord, tokPhrase, tokBad, tokOpen:
+		case tokWord, tokPhrase, tokEmpty, tokOpen:
 			if field != nil {
 				t.field, t.at.start = field, fieldAt
 			}
@@ -166,15 +233,14 @@ func (p *repair) field(t token, tokens []token, i int) {
 	p.emptyField(t.at)
 }
 
-// emptyField replaces the field at the end of out by a clause that matches nothing.
+// emptyField replaces the field at the end of out by a clause that is ignored: while
+// somebody types tag:fox, there is a moment of tag: alone.
 func (p *repair) emptyField(at span) {
 	f := p.out[len(p.out)-1]
 	at.start = f.at.start
-	w := p.r.warn(EmptyValue, at, "%s: has no value; the clause matches nothing", f.field.Name)
-	w.Field = f.field.Name
-	w.Suggestion = f.field.Example
+	p.r.warnEmpty(f.field, at)
 	p.out = p.out[:len(p.out)-1]
-	p.push(token{kind: tokBad, at: at}, true)
+	p.push(token{kind: tokEmpty, at: at}, true)
 }
 
 // unknown drops an unknown prefix. Without a value of its own the prefix is
@@ -197,7 +263,7 @@ func (p *repair) unknown(t token, tokens []token, i int) {
 	if w.Code != "" {
 		w.Suggestion = nearestField(t.text)
 	}
-	if !(next.at.end > 0 && (next.isValue() || next.kind == tokOpen)) {
+	if !(next.at.end > 0 && (next.isValue() && !next.onlyPunctuation() || next.kind == tokOpen)) {
 		p.push(token{kind: tokWord, text: t.text, at: t.at}, true)
 	}
 }
@@ -272,7 +338,7 @@ func (p *repair) dropOperators() {
 
 func (p *repair) endsOperand() bool {
 	switch p.last() {
-	case tokWord, tokPhrase, tokClose, tokBad:
+	case tokWord, tokPhrase, tokClose, tokEmpty:
 		return true
 	}
 	return false

@@ -27,6 +27,9 @@ func (s *Scalar) text() string {
 // scalarValue reads a scalar, a comparison or a range of scalars.
 func (r *reader) scalarValue(f *Field, t token) Node {
 	v := strings.TrimFunc(t.text, isBlank)
+	if v == ".." || isComparison(v) {
+		return r.emptyValue(f, t)
+	}
 	for _, c := range [...]struct {
 		sign string
 		op   Op

@@ -5,7 +5,7 @@ package query
 // and need the last one only.
 func simplify(n Node) Node {
 	if hasConstant(n) {
-		n = foldConstants(resolveInvalid(n))
+		n = foldConstants(resolveInvalid(dropIgnored(n)))
 	}
 	return flatten(n)
 }

@@ -40,6 +40,8 @@ type Const struct {
 	Value bool
 	at    span
 	bad   bool // stands for a clause with a bad value, which matches nothing even when negated
+
+	ignored bool // stands for a clause that says nothing, and is left out of what it stands in
 }
 
 // TextKind tells the three kinds of text leaves apart.

@@ -10,9 +10,7 @@ import (
 // matches nothing, with a warning.
 func (r *reader) typed(f *Field, t token) Node {
 	if strings.TrimFunc(t.text, isBlank) == "" {
-		w := r.warn(EmptyValue, t.at, "%s: has no value; the clause matches nothing", f.Name)
-		w.Field, w.Suggestion = f.Name, f.Example
-		return bad(t.at)
+		return r.emptyValue(f, t)
 	}
 	if len(t.stars) > 0 && f.globs() {
 		return r.globValue(f, t)
@@ -52,6 +50,17 @@ func (r *reader) typed(f *Field, t token) Node {
 		return r.nodeValue(f, t)
 	}
 	return equal(f, f.foldName(t.text), t)
+}
+
+// emptyValue ignores a field that has no value yet.
+func (r *reader) emptyValue(f *Field, t token) Node {
+	r.warnEmpty(f, t.at)
+	return ignored(t.at)
+}
+
+func (r *reader) warnEmpty(f *Field, at span) {
+	w := r.warn(EmptyValue, at, "%s: has no value and was ignored", f.Name)
+	w.Field, w.Suggestion = f.Name, f.Example
 }
 
 // foldName is fold, and for fields with models' names takes the folder and the

@@ -17,13 +17,13 @@ const (
 	UnopenedParen    = "unopened_paren"    // left out
 	EmptyGroup       = "empty_group"       // (), left out
 	UnclosedQuote    = "unclosed_quote"    // closed at the end
-	DanglingOperator = "dangling_operator" // AND, OR or NOT without an operand, left out
+	DanglingOperator = "dangling_operator" // AND, OR or NOT without an operand: left out, or a word where nothing else is there
 	DanglingEscape   = "dangling_escape"   // a backslash at the end, read as itself
 	SpaceAfterColon  = "space_after_colon" // "tag: cat" was read as tag:cat
 	TrailingComma    = "trailing_comma"    // behind a value, left out
 	MissingColon     = "missing_colon"     // steps>20 was read as text: a condition is steps:>20
-	NotAnOperator    = "not_an_operator"   // && and || are read as text
-	EmptyValue       = "empty_value"       // an empty phrase, or a field without a value
+	NotAnOperator    = "not_an_operator"   // && and || mean nothing here
+	EmptyValue       = "empty_value"       // an empty phrase or a field without a value, left out
 	InvalidEncoding  = "invalid_encoding"  // bytes that are no UTF-8, read as blanks
 	BadValue         = "bad_value"         // the clause matches nothing
 	ReversedRange    = "reversed_range"    // the two ends were swapped
@@ -98,9 +98,9 @@ func strictError(q *Query, first Warning) *library.Error {
 	}
 	f := library.NewError(library.KindInvalid, code, "%s", detail)
 	p := Problem{Warnings: q.Warnings, Expected: expected(first)}
-	if code == library.CodeQuerySyntax {
+	if code == library.CodeQuerySyntax && (first.Code != EmptyValue || first.Field == "") {
 		p.Suggestion = q.Repaired()
-	} else {
+	} else { // without the clause the query would find more
 		p.Suggestion = first.Suggestion
 	}
 	f.Extra = p

@@ -22,7 +22,7 @@ var Pieces = []string{
 	"graphtool_node:KSampler", "graphtool_node:KSampler.cfg=7.0", "graphtool_node:KSampler.cfg", "graphtool_node:a>b", "node:*.cfg=*", "parameters:steps=20", "params:euler",
 	"ai:true", "ai:maybe", "chain:true", "chain:2fd4e1c67a2d28fced849ee1bb76e7391b93eb12", "similar:2fd4e1c67a2d28fced849ee1bb76e7391b93eb12", "parent:cat", "has:prompt", "is:portrait",
 	"is:what", "collection:launch/hero", "collection:la*", "width:>100", "size:..9007199254740992", "version:1.*", "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12", "created:", "> 5", "cfg:> 5",
-	"created:\"2024-01-01\"..\"2024-02-01\"", "created:[2024-01 TO 2024-02]", "tagg:x", "promt:", "\t", "\u3000", "\x00", "\xff",
+	"->", "-,", "steps:>", "^_^", "created:\"2024-01-01\"..\"2024-02-01\"", "created:[2024-01 TO 2024-02]", "tagg:x", "promt:", "\t", "\u3000", "\x00", "\xff",
 }
 
 // Soup draws a text of up to most pieces, with and without blanks between them.
