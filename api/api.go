@@ -44,6 +44,7 @@ type Config struct {
 	Fallback       http.Handler                // serves what is neither API nor known, such as the web UI; may be nil
 	AllowedOrigins []string                    // origins whose pages may call the API; none by default
 	Ready          func(context.Context) error // for /readyz; nil: always ready
+	Degraded       func() []string             // for /readyz: what answers lack at present, as searches name it; nil: nothing
 	Gatherer       prometheus.Gatherer         // for /metrics; nil: no such route
 	Metrics        *Metrics                    // counts requests; may be nil
 	Log            *slog.Logger                // nil: slog.Default()

@@ -1,8 +1,8 @@
 package api
 
 import (
+	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -91,12 +91,20 @@ func (s *server) ready(w http.ResponseWriter, r *http.Request, _ library.Actor) 
 			return &library.Error{Kind: library.KindUnavailable, Code: codeNotReady, RetryAfter: 2 * time.Second, Detail: detail, Cause: err}
 		}
 	}
+	if s.Degraded != nil {
+		if lacks := s.Degraded(); len(lacks) > 0 {
+			return writeStatus(w, "ready", lacks...)
+		}
+	}
 	return writeStatus(w, "ready")
 }
 
-func writeStatus(w http.ResponseWriter, word string) error {
+func writeStatus(w http.ResponseWriter, word string, degraded ...string) error {
 	w.Header().Set("Content-Type", jsonType)
 	w.Header().Set("Cache-Control", "no-store")
-	_, _ = io.WriteString(w, `{"status":"`+word+`"}`+"\n") // the client has gone; there is nobody left to tell
+	_ = json.NewEncoder(w).Encode(struct { // when it fails, the client has gone; there is nobody left to tell
+		Status   string   `json:"status"`
+		Degraded []string `json:"degraded,omitempty"`
+	}{word, degraded})
 	return nil
 }

@@ -64,12 +64,17 @@ func (x *Indexer) countAssets(ctx context.Context) ([]store.TenantAssets, error)
 	if err != nil {
 		return nil, err
 	}
+	return x.filterCounts(ctx, list)
+}
+
+// filterCounts leaves the counts of tenants whose assets belong into the scope's index.
+func (x *Indexer) filterCounts(ctx context.Context, list []store.TenantAssets) ([]store.TenantAssets, error) {
 	tenants := make([]library.TenantID, len(list))
 	for i, t := range list {
 		tenants[i] = t.Tenant
 	}
 	kept := map[library.TenantID]bool{}
-	tenants, err = x.filterScope(ctx, tenants)
+	tenants, err := x.filterScope(ctx, tenants)
 	for _, t := range tenants {
 		kept[t] = true
 	}

@@ -133,6 +133,10 @@ type comparison struct {
 	progress    func(done, total int64)
 	done, total int64
 	out         ReconcileReport
+
+	inspectOnly bool      // nothing is repaired
+	until       time.Time // when an inspection ends, wherever it is; zero: at the end
+	oldest      time.Time // the oldest change that the index lacks; zero: none
 }
 
 // tenants lists every tenant that has assets or documents.
@@ -217,7 +221,7 @@ func (c *comparison) tenant(ctx context.Context, tenant library.TenantID) error 
 		}
 		c.done += int64(len(page))
 		c.progress(c.done, max(c.total, c.done))
-		if last == "" {
+		if last == "" || c.timeIsOver() {
 			return nil
 		}
 		after = last

@@ -69,6 +69,10 @@ func (c *comparison) repair(ctx context.Context, suspects []store.AssetKey) erro
 	}
 	for i := range rows {
 		c.tally(differs(&rows[i], docs[i]))
+		c.noteAge(&rows[i])
+	}
+	if c.inspectOnly {
+		return nil
 	}
 	if err := c.rewrite(ctx, rows, docs); err != nil {
 		return err
@@ -93,6 +97,13 @@ func (c *comparison) verify(ctx context.Context, rows []store.DocumentRow, keys 
 		}
 	}
 	return nil
+}
+
+// noteAge remembers since when the index lacks a change of an asset that is there.
+func (c *comparison) noteAge(row *store.DocumentRow) {
+	if at := row.UpdatedAt; row.State == store.AssetLive && (c.oldest.IsZero() || at.Before(c.oldest)) {
+		c.oldest = at
+	}
 }
 
 func (c *comparison) tally(d difference) {

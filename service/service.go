@@ -142,7 +142,7 @@ func (s *Service) assemble() error {
 	s.endpoint = mcp.Handler(mcp.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Version: cfg.Version,
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.Origins, TrustHost: cfg.TrustHost, Log: cfg.Log})
 	s.handler = api.Handler(api.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Extra: s.fileRoutes(), Version: cfg.Version,
-		PublicURL: cfg.PublicURL, MCP: s.endpoint, Fallback: web.Handler(http.HandlerFunc(notFoundPage)), AllowedOrigins: cfg.Origins, Ready: s.Ready, Gatherer: s.registry, Metrics: requests, Log: cfg.Log})
+		PublicURL: cfg.PublicURL, MCP: s.endpoint, Fallback: web.Handler(http.HandlerFunc(notFoundPage)), AllowedOrigins: cfg.Origins, Ready: s.Ready, Degraded: s.degraded, Gatherer: s.registry, Metrics: requests, Log: cfg.Log})
 	return nil
 }
 
@@ -175,6 +175,14 @@ func (s *Service) Ready(ctx context.Context) error {
 		return err
 	}
 	return s.Searcher.Ping(ctx)
+}
+
+// degraded names what searches lack at present. Ready has just asked the index.
+func (s *Service) degraded() []string {
+	if s.Searcher.Incomplete("") {
+		return []string{search.IndexIncomplete}
+	}
+	return nil
 }
 
 // Close releases everything. Run must have returned.

@@ -378,6 +378,17 @@ func (s *Store) CountAssets(ctx context.Context) ([]TenantAssets, error) {
 	return list, unavailable(err)
 }
 
+// CountLiveAssets counts the assets of every tenant that has some, without those in the
+// trash. It reads the whole table.
+func (s *Store) CountLiveAssets(ctx context.Context) ([]TenantAssets, error) {
+	rows, err := s.indexer.Query(ctx, `SELECT tenant_id::text, count(*) FROM assets WHERE trashed_at IS NULL GROUP BY tenant_id ORDER BY tenant_id`)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[TenantAssets])
+	return list, unavailable(err)
+}
+
 // TombstonesBefore gives those of some assets whose tombstones were laid before
 // a time.
 func (s *Store) TombstonesBefore(ctx context.Context, before time.Time, keys []AssetKey) ([]AssetVersion, error) {

@@ -67,7 +67,20 @@ func (c *doctorCommand) checkLibrary(ctx context.Context, check func(what, remed
 	}
 	defer s.Close()
 	check("files", "vitrine blobs status says more; vitrine verify lists files that are missing or damaged.", func() (string, error) { return c.blobHealth(ctx, s) })
-	check("index", "vitrine reconcile repairs it; vitrine rebuild builds it anew.", func() (string, error) { return "answers searches", s.Searcher.Ping(ctx) })
+	check("index", "A running service with the role index repairs it by itself; vitrine reconcile does it now, vitrine rebuild makes another index.", func() (string, error) {
+		i, err := s.Indexer.Inspect(ctx, inspectFor)
+		if err == nil {
+			err = errors.Join(indexProblem(i), s.Searcher.Ping(ctx))
+		}
+		return indexSummary(i), err
+	})
+	check("refused", "The log names the reason of each, as does the table index_failures. vitrine reconcile --retry-refused tries them again.", func() (string, error) {
+		missing, partial, err := s.Store.CountIndexFailures(ctx)
+		if err == nil && missing > 0 {
+			err = fmt.Errorf("%d assets are not found because the index refused them, and %d are indexed without some parts", missing, partial)
+		}
+		return fmt.Sprintf("%d assets are indexed without parts that the index refused", partial), err
+	})
 	check("meaning", "Check the settings VITRINE_EMBED_…, and whether the provider answers. Searches go on by words.", func() (string, error) {
 		if s.Embedder == nil {
 			return "no model is configured; searches are by words", nil

@@ -42,7 +42,8 @@ func (c *rebuildCommand) Run(ctx context.Context) error {
 
 type reconcileCommand struct {
 	servers
-	JSON bool `name:"json" help:"Print JSON."`
+	RetryRefused bool `help:"Also retry the documents that the index refused (dead letters). The indexer of a running service writes them."`
+	JSON         bool `name:"json" help:"Print JSON."`
 }
 
 func (c *reconcileCommand) Run(ctx context.Context) error {
@@ -51,6 +52,13 @@ func (c *reconcileCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer s.Close()
+	if c.RetryRefused {
+		n, err := indexer.ReplayFailures(ctx, s.Store)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, "Queued %d refused documents for indexing.\n", n)
+	}
 	b := newBar("comparing")
 	got, err := s.Indexer.Reconcile(ctx, func(done, total int64) { b.set("comparing", done, total) })
 	b.close()

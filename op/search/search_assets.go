@@ -163,13 +163,17 @@ func (out *searchOutput) lexicalOnly(yes bool) {
 	}
 }
 
+// IndexIncomplete is what answers are called that may lack assets because the index had
+// to be made anew or compared with the library.
+const IndexIncomplete = "index_incomplete"
+
 // degradedBy names what an answer lacks because of the state of the index.
 func (s *Service) degradedBy(actor library.Actor, behind bool) (list []string) {
 	if behind {
 		list = append(list, "index_behind")
 	}
 	if s.Searcher.Incomplete(actor.Tenant) {
-		list = append(list, "index_incomplete")
+		list = append(list, IndexIncomplete)
 	}
 	return list
 }

@@ -1,0 +1,136 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/internal/opensearch"
+	"vitrine/mappings"
+	"vitrine/service/servicetest"
+)
+
+// TestDoctor_ComparesIndexAndLibraryByCountAndAge makes index and database differ in
+// every way, and asks doctor, readyz and reconcile what they say.
+func TestDoctor_ComparesIndexAndLibraryByCountAndAge(t *testing.T) {
+	t.Parallel()
+	k := newKilled(t)
+	d := doctored{killed: k, names: mappings.Names(k.cfg.Prefix)}
+	p := serve(t, k.cfg, "")
+	for n := range 6 {
+		d.hashes = append(d.hashes, k.add(n, "kept"))
+	}
+	k.shows("tag:kept", d.hashes...)
+	k.tag("changed", d.hashes[2])
+	k.shows("tag:changed", d.hashes[2])
+	p.stop()
+	d.says(0, "6 documents for 6 assets, 6 compared")
+
+	index := d.names.Index(1)
+	d.search(http.MethodPost, "/"+index+"/_delete_by_query?refresh=true", map[string]any{"query": map[string]any{"term": map[string]any{"asset_h": d.hashes[0]}}})
+	d.says(0, "1 changes are on their way, the oldest for") // it may only just have come
+	d.exec(`UPDATE assets SET updated_at = now() - interval '3 hours' WHERE asset_h = $1`, d.hashes[0])
+	d.says(1, "1 assets are missing from the index; the oldest change that the index lacks is of 3h0m")
+	d.exec(`UPDATE assets SET doc_version = doc_version + 5, updated_at = now() - interval '2 hours' WHERE asset_h = $1`, d.hashes[1])
+	d.says(1, "1 documents are older than their assets")
+	d.exec(`UPDATE assets SET doc_version = 1 WHERE asset_h = $1`, d.hashes[2])
+	d.says(1, "1 documents are newer than the database, which was set back to an earlier time")
+	d.exec(`DELETE FROM assets WHERE asset_h = $1`, d.hashes[3])
+	d.says(1, "1 documents have no asset")
+	d.exec(`INSERT INTO index_failures (tenant_id, asset_h, doc_version, reason, stripped) SELECT tenant_id, asset_h, doc_version, 'too long', false FROM assets WHERE asset_h = $1`, d.hashes[4])
+	d.says(1, "1 assets are not found because the index refused them")
+	if code, out := said(t, k.cfg, "reconcile", "--retry-refused"); code != 0 || !strings.Contains(out, "1 missing, 1 stale, 1 orphaned, 1 ahead") || !strings.Contains(out, "Queued 1 refused") {
+		t.Errorf("reconcile: %d %s", code, out)
+	}
+	d.exec(`DELETE FROM index_failures`)
+	d.says(0, "5 documents for 5 assets, 5 compared")
+	d.tellOfALostIndex()
+}
+
+// doctored is a library whose index and database are changed by hand.
+type doctored struct {
+	killed
+	names  mappings.IndexNames
+	hashes []string
+}
+
+// tellOfALostIndex takes the index away where nobody makes it anew.
+func (d doctored) tellOfALostIndex() {
+	d.t.Helper()
+	p := serve(d.t, d.cfg, "", "api")
+	d.ready(http.StatusOK, `{"status":"ready"}`)
+	var live map[string]any
+	d.ask(http.MethodGet, "/"+d.names.Alias()+"/_alias", nil, &live)
+	for index := range live {
+		d.search(http.MethodPut, "/"+index+"/_mapping", mappings.MetaBody(mappings.Meta{Incomplete: true}))
+		d.ready(http.StatusOK, `{"status":"ready","degraded":["index_incomplete"]}`)
+		d.says(1, "is being filled or compared: it has 5 documents for 5 assets, and searches say that it is incomplete")
+		d.search(http.MethodDelete, "/"+index, nil)
+	}
+	d.ready(http.StatusServiceUnavailable, "NOT_READY")
+	d.says(1, "is gone")
+	p.stop()
+	if code, out := said(d.t, d.cfg, "reconcile"); code != 0 || !strings.Contains(out, "Index fixed first: the index") || !strings.Contains(out, "is gone") {
+		d.t.Errorf("reconcile without an index: %d %s", code, out)
+	}
+	d.says(0, "5 documents for 5 assets, 5 compared")
+}
+
+// says runs doctor and looks for its exit code and what it says of the index.
+func (d doctored) says(code int, what string) {
+	d.t.Helper()
+	if got, out := said(d.t, d.cfg, "doctor"); got != code || !strings.Contains(out, what) {
+		d.t.Errorf("doctor, not %d with %q: %d\n%s", code, what, got, out)
+	}
+}
+
+// ready asks readyz until it answers this; the searcher believes an answer for a while.
+func (d doctored) ready(status int, body string) {
+	d.t.Helper()
+	servicetest.Eventually(d.t, 20*time.Second, "readyz", func() error {
+		res, err := http.Get(d.api.Base + "/readyz")
+		if err != nil {
+			return err
+		}
+		defer res.Body.Close()
+		said, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != status || !strings.Contains(string(said), body) {
+			return fmt.Errorf("%d %s, error %v", res.StatusCode, said, err)
+		}
+		return nil
+	})
+}
+
+func (d doctored) search(method, path string, body any) {
+	d.t.Helper()
+	d.ask(method, path, body, nil)
+}
+
+func (d doctored) ask(method, path string, body, out any) {
+	d.t.Helper()
+	client, err := opensearch.NewClient(d.cfg.OpenSearchURL...)
+	if err == nil {
+		err = opensearch.Call(d.t.Context(), client, method, path, body, out)
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d doctored) exec(sql string, args ...any) {
+	d.t.Helper()
+	conn, err := pgx.Connect(d.t.Context(), d.cfg.PostgresURL)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(d.t.Context(), sql, args...); err != nil {
+		d.t.Fatal(err)
+	}
+}
