@@ -77,7 +77,7 @@ func (x *shelf) add(content, mime string, tags ...string) library.AssetHash {
 		x.t.Fatal(err)
 	}
 	prompt := "tab\there \\N and\nline \x01 ünï 🦊"
-	_, err = x.store.AddAsset(x.t.Context(), x.actor, store.NewAsset{Tool: "StoreAsset", ParserVersion: 1,
+	_, err = x.store.AddAsset(x.t.Context(), x.actor, store.NewAsset{ParserVersion: 1,
 		Asset: library.Asset{Hash: staged.SHA1, SHA256: staged.SHA256, BLAKE3: staged.BLAKE3, Filename: "a\\b\t.png", MIMEType: mime, Size: staged.Size, Tags: tags},
 		Lineage: library.Lineage{Tool: "comfyui", Positive: &prompt, Models: []library.ModelUse{{Type: "lora", Name: "x"}},
 			Workflow: &library.Workflow{ToolName: "comfyui", JSON: []byte(`{"nodes":[NaN]}`), CustomNodes: []string{}}},
@@ -99,7 +99,7 @@ func (x *shelf) fill() {
 		x.t.Fatal(err)
 	}
 	h := x.add("changed", "image/png")
-	if _, err := x.store.ChangeAssets(x.t.Context(), x.actor, "UpdateAsset", []library.AssetHash{h}, func(a *library.Asset) { a.Title = "new" }); err != nil {
+	if _, err := x.store.ChangeAssets(x.t.Context(), x.actor, []library.AssetHash{h}, func(a *library.Asset) { a.Title = "new" }); err != nil {
 		x.t.Fatal(err)
 	}
 	key := store.Key{ID: "key_1", Tenant: x.actor.Tenant, Name: "k", Hint: "abcd", Permissions: []library.Permission{library.PermRead}}

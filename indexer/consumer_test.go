@@ -44,7 +44,7 @@ func (e *env) event(h library.AssetHash, version int64) message {
 // retitle changes assets through the store, so versions rise as they do for users.
 func (e *env) retitle(title string, hashes ...library.AssetHash) {
 	e.t.Helper()
-	_, err := e.store.ChangeAssets(e.ctx, e.actor, "test", hashes, func(a *library.Asset) { a.Title = title })
+	_, err := e.store.ChangeAssets(e.ctx, e.actor, hashes, func(a *library.Asset) { a.Title = title })
 	if err != nil {
 		e.t.Fatal(err)
 	}

@@ -161,7 +161,7 @@ func newAsset(name string) store.NewAsset {
 			Filename: name, MIMEType: "image/png", Size: int64(len(name)), Width: 1024, Height: 768,
 			CreatedAt: time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC),
 		},
-		ParserVersion: 1, Tool: "test",
+		ParserVersion: 1,
 	}
 }
 

@@ -187,6 +187,7 @@ func (o Operation) prepare(actor library.Actor, args map[string]any) (library.Ac
 // run does the work. A panic becomes an internal error, so that one bad call
 // cannot end the process or leave a client without an answer.
 func (o Operation) run(ctx context.Context, actor library.Actor, raw []byte) (out any, err error) {
+	ctx = library.WithCall(ctx, library.Call{Tool: o.Name, Permission: o.Permission, RequestID: RequestID(ctx)})
 	err = panics.Try(func() (err error) {
 		out, err = o.call(ctx, actor, raw)
 		return err

@@ -47,7 +47,7 @@ func (b bench) add(name, prompt string) library.AssetHash {
 	b.t.Helper()
 	sum := sha1.Sum([]byte(name))
 	file := container.File{MIME: "image/png", Width: 8, Height: 8}
-	n := store.NewAsset{Tool: "StoreAsset", ParserVersion: 1, Asset: library.Asset{Hash: library.AssetHash(hex.EncodeToString(sum[:])),
+	n := store.NewAsset{ParserVersion: 1, Asset: library.Asset{Hash: library.AssetHash(hex.EncodeToString(sum[:])),
 		SHA256: strings.Repeat("a", 64), BLAKE3: strings.Repeat("b", 64), Filename: name + ".png", MIMEType: file.MIME, Size: 1, Width: 8, Height: 8,
 		CreatedAt: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}}
 	if prompt != "" {
@@ -113,10 +113,10 @@ func TestDamagedLineageIsRepairedFromTheChunksAndNothingElseIsTouched(t *testing
 	whole, doc, models, source, bare := b.add("whole", "a fox"), b.add("doc", "a hare"), b.add("models", "a wolf"), b.add("source", "a bear"), b.add("bare", "")
 	before := map[library.AssetHash]store.AssetDetail{}
 	for _, h := range []library.AssetHash{whole, doc, models, source, bare} {
-		if _, err := b.ChangeAssets(t.Context(), b.actor, "UpdateAsset", []library.AssetHash{h}, func(a *library.Asset) { a.Title, a.Tags = "mine", []string{"kept"} }); err != nil {
+		if _, err := b.ChangeAssets(t.Context(), b.actor, []library.AssetHash{h}, func(a *library.Asset) { a.Title, a.Tags = "mine", []string{"kept"} }); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.LinkModel(t.Context(), b.actor, "LinkModelToAsset", h, store.ModelLink{Model: library.NewModelHash("checkpoint", "base"), Source: "manual_tag"},
+		if _, err := b.LinkModel(t.Context(), b.actor, h, store.ModelLink{Model: library.NewModelHash("checkpoint", "base"), Source: "manual_tag"},
 			func(string) bool { return false }); err != nil {
 			t.Fatal(err)
 		}

@@ -50,7 +50,7 @@ func storeBytes(t *testing.T, s *service.Service, tenant library.TenantID, data 
 	if err == nil {
 		actor := operator
 		actor.Tenant = tenant
-		_, err = s.Store.AddAsset(t.Context(), actor, store.NewAsset{Tool: "StoreAsset", Asset: library.Asset{Hash: staged.SHA1, SHA256: staged.SHA256,
+		_, err = s.Store.AddAsset(t.Context(), actor, store.NewAsset{Asset: library.Asset{Hash: staged.SHA1, SHA256: staged.SHA256,
 			BLAKE3: staged.BLAKE3, Filename: "fox.png", MIMEType: "image/png", Size: staged.Size, CreatedAt: time.Now().UTC()}})
 	}
 	if err != nil {

@@ -14,10 +14,9 @@ type NewAsset struct {
 	Asset         library.Asset
 	Lineage       library.Lineage
 	ParserVersion int
-	Report        any    // why the file tells no more, JSON-encodable
-	Chunks        any    // the file's metadata chunks, JSON-encodable; nil when it has none
-	Assertion     any    // the uploader's claim (prompt_metadata), JSON-encodable; nil when there is none
-	Tool          string // the operation that stores it, for the audit trail
+	Report        any // why the file tells no more, JSON-encodable
+	Chunks        any // the file's metadata chunks, JSON-encodable; nil when it has none
+	Assertion     any // the uploader's claim (prompt_metadata), JSON-encodable; nil when there is none
 }
 
 // AddResult is what became of a NewAsset.
@@ -38,38 +37,51 @@ func (s *Store) AddAsset(ctx context.Context, actor library.Actor, n NewAsset) (
 	if err != nil {
 		return out, err
 	}
-	err = s.retryDeadlock(ctx, actor.Tenant, func(tx pgx.Tx) error {
-		created, err := insertAsset(ctx, tx, actor, n.Asset)
+	id, err := s.Write(ctx, actor, func(t *Tx) error {
+		created, err := insertAsset(ctx, t, actor, n.Asset)
 		if err != nil {
 			return err
 		}
 		if created == nil {
-			out, err = addToExisting(ctx, tx, actor, n, prepared)
+			out, err = addToExisting(ctx, t, n, prepared)
 			return err
 		}
-		out = AddResult{Asset: *created, Created: true, OperationID: newID()}
+		out = AddResult{Asset: *created, Created: true}
+		if err := t.recordNewAsset(ctx, *created); err != nil {
+			return err
+		}
 		b := &pgx.Batch{}
 		batchLineage(b, actor.Tenant, n, prepared)
 		batchModels(b, actor.Tenant, n.Asset.Hash, n.Lineage.Models)
 		batchParents(b, actor.Tenant, n)
 		batchAssertion(b, actor, n.Asset.Hash, prepared.assertion)
-		batchOperation(b, actor, out.OperationID, n.Tool)
-		trashed, stored := true, false
-		batchChange(b, actor.Tenant, out.OperationID, *created, fields{Trashed: &trashed}, fields{Trashed: &stored})
-		batchAudit(b, actor, "asset.created", string(n.Asset.Hash), out.OperationID, map[string]any{"filename": n.Asset.Filename, "size": n.Asset.Size})
-		batchOutbox(b, actor.Tenant, n.Asset.Hash, created.DocVersion, "stored")
+		t.queue(b) // before the locks, which other arrivals wait for
 		batchLineageLocks(b, actor.Tenant, n)
 		var concerned bool
 		batchTouchesLineage(b, actor.Tenant, n, &concerned)
-		if err := tx.SendBatch(ctx, b).Close(); err != nil || !concerned {
+		if err := t.Send(ctx, b); err != nil || !concerned {
 			return err
 		}
-		return resolveParents(ctx, tx, actor.Tenant, n, true)
+		return resolveParents(ctx, t, actor.Tenant, n, true)
 	})
-	if err == nil && out.OperationID != "" {
-		s.notifyOutbox()
-	}
+	out.OperationID = id
 	return out, err
+}
+
+// newAsset is what the journal and the audit trail keep of an asset that was stored.
+type newAsset struct {
+	Filename string   `json:"filename"`
+	Size     int64    `json:"size"`
+	MIMEType string   `json:"mime_type"`
+	Title    string   `json:"title,omitempty"`
+	Tags     []string `json:"tags,omitempty"`
+}
+
+func (t *Tx) recordNewAsset(ctx context.Context, a library.Asset) error {
+	if err := t.Record(ctx, assetNoun, string(a.Hash), nil, newAsset{a.Filename, a.Size, a.MIMEType, a.Title, a.Tags}); err != nil {
+		return err
+	}
+	return t.reindexAsset(ctx, a.Hash, a.DocVersion, "stored")
 }
 
 // encodedAsset holds a NewAsset's encoded columns, made before the transaction opens.
@@ -139,12 +151,12 @@ func insertAsset(ctx context.Context, tx pgx.Tx, actor library.Actor, a library.
 }
 
 // addToExisting is the second upload of the same bytes.
-func addToExisting(ctx context.Context, tx pgx.Tx, actor library.Actor, n NewAsset, p encodedAsset) (AddResult, error) {
+func addToExisting(ctx context.Context, t *Tx, n NewAsset, p encodedAsset) (AddResult, error) {
 	var out AddResult
-	if err := lockLineage(ctx, tx, actor.Tenant, []library.AssetHash{n.Asset.Hash}); err != nil {
+	if err := lockLineage(ctx, t, t.tenant(), []library.AssetHash{n.Asset.Hash}); err != nil {
 		return out, err
 	}
-	have, err := lockAssets(ctx, tx, actor.Tenant, []library.AssetHash{n.Asset.Hash})
+	have, err := lockAssets(ctx, t, t.tenant(), []library.AssetHash{n.Asset.Hash})
 	if err != nil {
 		return out, err
 	}
@@ -159,19 +171,21 @@ func addToExisting(ctx context.Context, tx pgx.Tx, actor library.Actor, n NewAss
 	changed := a
 	changed.Trashed = false
 	changed.Tags = library.MergeTags(a.Tags, n.Asset.Tags)
-	res, err := applyChanges(ctx, tx, actor, n.Tool, []change{{before: a, after: changed}})
+	res, err := applyChanges(ctx, t, []change{{before: a, after: changed}})
 	if err != nil {
 		return out, err
 	}
-	out = AddResult{Asset: changed, Restored: a.Trashed, OperationID: res.OperationID}
+	out = AddResult{Asset: changed, Restored: a.Trashed}
 	if len(res.Changed) == 1 {
 		out.Asset = res.Changed[0]
 	}
 	if p.assertion != nil {
 		b := &pgx.Batch{}
-		batchAssertion(b, actor, n.Asset.Hash, p.assertion)
-		batchAudit(b, actor, "lineage.asserted", string(n.Asset.Hash), out.OperationID, nil)
-		err = tx.SendBatch(ctx, b).Close()
+		batchAssertion(b, t.actor, n.Asset.Hash, p.assertion)
+		if err := t.Audit(ctx, "lineage.asserted", string(n.Asset.Hash), nil); err != nil {
+			return out, err
+		}
+		err = t.Send(ctx, b)
 	}
 	return out, err
 }

@@ -182,7 +182,7 @@ func (s *Store) Usage(ctx context.Context, tenant library.TenantID) (Usage, erro
 		}); err != nil {
 			return err
 		}
-		return tx.QueryRow(ctx, `SELECT count(*) FROM outbox WHERE tenant_id = $1`, tenant).Scan(&u.OutboxRows)
+		return tx.QueryRow(ctx, `SELECT count(*) FROM outbox WHERE tenant_id = $1 AND topic = 'documents'`, tenant).Scan(&u.OutboxRows)
 	})
 	return u, err
 }

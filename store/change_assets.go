@@ -17,45 +17,50 @@ type ChangeResult struct {
 	Missing     []library.AssetHash // not in this tenant, or in the trash
 }
 
-// ChangeAssets applies edit to each asset and stores those it changed, all in
-// one transaction together with the undo record, the audit rows and the outbox
-// rows. edit may change the title, description, status and tags; anything else
-// it does is ignored.
-func (s *Store) ChangeAssets(ctx context.Context, actor library.Actor, tool string, hashes []library.AssetHash,
-	edit func(*library.Asset)) (ChangeResult, error) {
+// ChangeAssets applies edit to each asset and stores those it changed, in one write.
+// edit may change the title, description, status and tags; anything else it does is
+// ignored.
+func (s *Store) ChangeAssets(ctx context.Context, actor library.Actor, hashes []library.AssetHash, edit func(*library.Asset)) (ChangeResult, error) {
 	var out ChangeResult
-	err := s.retryDeadlock(ctx, actor.Tenant, func(tx pgx.Tx) error {
-		have, err := lockAssets(ctx, tx, actor.Tenant, hashes)
-		if err != nil {
-			return err
-		}
-		var missing []library.AssetHash
-		var list []change
-		for _, h := range distinct(hashes) {
-			a, ok := have[h]
-			if !ok || a.Trashed {
-				missing = append(missing, h)
-				continue
-			}
-			after := a
-			after.Tags = slices.Clone(a.Tags)
-			edit(&after)
-			list = append(list, change{before: a, after: after})
-		}
-		out, err = applyChanges(ctx, tx, actor, tool, list)
-		out.Missing = missing
+	id, err := s.Write(ctx, actor, func(t *Tx) (err error) {
+		out, err = t.ChangeAssets(ctx, hashes, edit)
 		return err
 	})
-	if err == nil && out.OperationID != "" {
-		s.notifyOutbox()
+	out.OperationID = id
+	return out, err
+}
+
+// ChangeAssets is ChangeAssets of the store as a part of a larger write. Of many
+// assets, change some hundred at a time: the result holds them all.
+func (t *Tx) ChangeAssets(ctx context.Context, hashes []library.AssetHash, edit func(*library.Asset)) (ChangeResult, error) {
+	have, err := lockAssets(ctx, t, t.tenant(), hashes)
+	if err != nil {
+		return ChangeResult{}, err
 	}
+	var missing []library.AssetHash
+	var list []change
+	for _, h := range distinct(hashes) {
+		a, ok := have[h]
+		if !ok || a.Trashed {
+			missing = append(missing, h)
+			continue
+		}
+		after := a
+		after.Tags = slices.Clone(a.Tags)
+		edit(&after)
+		list = append(list, change{before: a, after: after})
+	}
+	out, err := applyChanges(ctx, t, list)
+	out.Missing = missing
 	return out, err
 }
 
 func distinct(hashes []library.AssetHash) []library.AssetHash {
 	out := make([]library.AssetHash, 0, len(hashes))
+	seen := make(map[library.AssetHash]bool, len(hashes))
 	for _, h := range hashes {
-		if !slices.Contains(out, h) {
+		if !seen[h] {
+			seen[h] = true
 			out = append(out, h)
 		}
 	}
@@ -78,25 +83,23 @@ func lockAssets(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hashes 
 	return have, err
 }
 
-// change is one asset before and after an edit, and the link to a model that
-// comes or goes with it, if any.
+// change is one asset before and after an edit.
 type change struct {
 	before, after library.Asset
-	link          *linkChange
+	touched       bool // the document changes even where the row does not: its links did
 }
 
-// fields is the part of an asset that people change, as undo records keep it.
-// A nil field did not change.
+// fields is the part of an asset that people change, as the journal keeps it. A nil
+// field did not change.
 type fields struct {
 	Title       *string         `json:"title,omitempty"`
 	Description *string         `json:"description,omitempty"`
 	Status      *library.Status `json:"status,omitempty"`
 	Tags        *[]string       `json:"tags,omitempty"`
 	Trashed     *bool           `json:"trashed,omitempty"`
-	Link        *ModelLink      `json:"link,omitempty"`
 }
 
-// difference gives the changed fields on both sides; same is true when there are none.
+// difference returns the changed fields on both sides; same is true when there are none.
 func (c change) difference() (before, after fields, same bool) {
 	same = true
 	if c.before.Title != c.after.Title {
@@ -114,50 +117,46 @@ func (c change) difference() (before, after fields, same bool) {
 	if c.before.Trashed != c.after.Trashed {
 		before.Trashed, after.Trashed, same = &c.before.Trashed, &c.after.Trashed, false
 	}
-	if !c.link.same() {
-		before.Link, after.Link, same = &c.link.before, &c.link.after, false
-	}
 	return before, after, same
 }
 
-// applyChanges is the one path by which existing assets change.
-func applyChanges(ctx context.Context, tx pgx.Tx, actor library.Actor, tool string, list []change) (ChangeResult, error) {
+// applyChanges is the one path by which existing assets change. The caller holds
+// their rows.
+func applyChanges(ctx context.Context, t *Tx, list []change) (ChangeResult, error) {
 	var out ChangeResult
 	b := &pgx.Batch{}
 	for i := range list {
 		c := &list[i]
 		before, after, same := c.difference()
-		if same {
+		if same && !c.touched {
 			out.Unchanged = append(out.Unchanged, c.before.Hash)
 			continue
-		}
-		if out.OperationID == "" {
-			out.OperationID = newID()
-			batchOperation(b, actor, out.OperationID, tool)
 		}
 		c.after.DocVersion = c.before.DocVersion + 1
 		a := c.after
 		b.Queue(`UPDATE assets SET title = $3, description = $4, status = $5, tags = $6, doc_version = $7, updated_at = now(),
 				trashed_at = CASE WHEN NOT $8 THEN NULL ELSE coalesce(trashed_at, now()) END
 			WHERE tenant_id = $1 AND asset_h = $2 RETURNING updated_at`,
-			actor.Tenant, a.Hash, a.Title, a.Description, a.Status, a.Tags, a.DocVersion, a.Trashed).
+			t.tenant(), a.Hash, a.Title, a.Description, a.Status, a.Tags, a.DocVersion, a.Trashed).
 			QueryRow(func(row pgx.Row) error { return row.Scan(&c.after.UpdatedAt) })
-		if after.Link != nil {
-			batchModelLink(b, actor.Tenant, a.Hash, *c.link)
+		if !same {
+			if err := t.Record(ctx, assetNoun, string(a.Hash), before, after); err != nil {
+				return out, err
+			}
 		}
-		batchChange(b, actor.Tenant, out.OperationID, a, before, after)
-		batchAudit(b, actor, "asset.updated", string(a.Hash), out.OperationID, after)
-		batchOutbox(b, actor.Tenant, a.Hash, a.DocVersion, "updated")
+		if err := t.reindexAsset(ctx, a.Hash, a.DocVersion, "updated"); err != nil {
+			return out, err
+		}
 	}
 	if b.Len() == 0 {
 		return out, nil
 	}
-	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+	if err := t.Send(ctx, b); err != nil {
 		return out, err
 	}
 	for _, c := range list {
 		if c.before.Trashed != c.after.Trashed {
-			if err := resolveParentsOf(ctx, tx, actor.Tenant, c.after); err != nil {
+			if err := resolveParentsOf(ctx, t, t.tenant(), c.after); err != nil {
 				return out, err
 			}
 		}
@@ -165,5 +164,6 @@ func applyChanges(ctx context.Context, tx pgx.Tx, actor library.Actor, tool stri
 			out.Changed = append(out.Changed, c.after)
 		}
 	}
+	out.OperationID = t.operation
 	return out, nil
 }

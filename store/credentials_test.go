@@ -44,12 +44,12 @@ func TestIngredientsOfContentCredentialsAreFoundByTheirIDs(t *testing.T) {
 		expect(byInstance, second.Asset.Hash, "c2pa")
 		expect(nobody, "", "")
 
-		trashing, err := s.Undo(t.Context(), s.a, "UndoOperation", stored[first.Asset.Hash].OperationID)
+		trashing, err := s.Undo(t.Context(), s.a, stored[first.Asset.Hash].OperationID, anyone)
 		if err != nil {
 			t.Fatal(err)
 		}
 		expect(byManifest, "", "")
-		if _, err := s.Undo(t.Context(), s.a, "UndoOperation", trashing.OperationID); err != nil {
+		if _, err := s.Undo(t.Context(), s.a, trashing.OperationID, anyone); err != nil {
 			t.Fatal(err)
 		}
 		expect(byManifest, first.Asset.Hash, "c2pa")

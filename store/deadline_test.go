@@ -34,7 +34,7 @@ func TestDeadline_ALockedRowHoldsARequestForAStatedTimeOnly(t *testing.T) {
 	locked := make(chan end, 1)
 	go func() {
 		began := time.Now()
-		_, err := s.ChangeAssets(context.Background(), one.a, "UpdateAsset", []library.AssetHash{h}, func(a *library.Asset) { a.Title = "late" })
+		_, err := s.ChangeAssets(context.Background(), one.a, []library.AssetHash{h}, func(a *library.Asset) { a.Title = "late" })
 		locked <- end{err, time.Since(began)}
 	}()
 	for { // until it has the connection

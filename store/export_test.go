@@ -1,6 +1,8 @@
 package store
 
 import (
+	"context"
+
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"vitrine/library"
@@ -11,3 +13,25 @@ func (s *Store) Requests() *pgxpool.Pool { return s.app }
 
 // Claim returns what proves a tenant to the database.
 func (s *Store) Claim(t library.TenantID) string { return s.claims.of(t) }
+
+// MigrateTo makes the schema of a version and of all before it.
+func MigrateTo(ctx context.Context, url string, version int64) error {
+	p, closeDB, err := provider(url)
+	if err != nil {
+		return err
+	}
+	defer closeDB()
+	_, err = p.UpTo(ctx, version)
+	return err
+}
+
+// MigrateDownTo goes back to a version of the schema.
+func MigrateDownTo(ctx context.Context, url string, version int64) error {
+	p, closeDB, err := provider(url)
+	if err != nil {
+		return err
+	}
+	defer closeDB()
+	_, err = p.DownTo(ctx, version)
+	return err
+}

@@ -145,13 +145,6 @@ func (s *Store) tenantsExist(ctx context.Context, want []library.TenantID) error
 	return nil
 }
 
-// auditAccess writes who changed a tenant or a key, in the transaction of the change.
-func auditAccess(ctx context.Context, tx pgx.Tx, actor library.Actor, tenant library.TenantID, action, subject string, detail map[string]any) error {
-	_, err := tx.Exec(ctx, `INSERT INTO audit (tenant_id, actor_kind, actor_id, action, subject, detail) VALUES ($1, $2, $3, $4, $5, $6)`,
-		tenant, string(actor.Kind), actor.ID, action, subject, detail)
-	return err
-}
-
 // toStrings gives any kind of string as text, for an array parameter that is never null.
 func toStrings[S ~string](list []S) []string {
 	out := make([]string, len(list))

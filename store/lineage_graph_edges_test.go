@@ -19,7 +19,7 @@ func TestTheTrashIsNoDeeperLevel(t *testing.T) {
 	if c := s.chain(t, top, false, true, 1, 500); !c.HasMoreLevels {
 		t.Error("there is a grandchild, and nothing deeper is told of")
 	}
-	if _, err := s.Undo(t.Context(), s.a, "UndoOperation", below.OperationID); err != nil {
+	if _, err := s.Undo(t.Context(), s.a, below.OperationID, anyone); err != nil {
 		t.Fatal(err)
 	}
 	if c := s.chain(t, top, false, true, 1, 500); c.HasMoreLevels {
@@ -47,7 +47,7 @@ func TestRepeatsInTheTrashTakeNoOthersPlace(t *testing.T) {
 		t.Fatalf("%v %v", first, err)
 	}
 	for _, m := range first {
-		if _, err := s.Undo(t.Context(), s.a, "UndoOperation", hashes[m.Hash]); err != nil {
+		if _, err := s.Undo(t.Context(), s.a, hashes[m.Hash], anyone); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -248,7 +248,7 @@ func TestAParentInTheTrashIsAFileThatIsNotThere(t *testing.T) {
 	parent, child := file("parent"), from("child", "parent")
 	stored := add(t, s, s.a, parent)
 	add(t, s, s.a, child)
-	if _, err := s.Undo(t.Context(), s.a, "UndoOperation", stored.OperationID); err != nil {
+	if _, err := s.Undo(t.Context(), s.a, stored.OperationID, anyone); err != nil {
 		t.Fatal(err)
 	}
 	c := s.chain(t, child, true, true, 5, 500)

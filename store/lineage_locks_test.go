@@ -46,7 +46,7 @@ func TestChainsChangeAtOnceWithoutDeadlock(t *testing.T) {
 	})
 	wg.Go(func() {
 		for range 10 {
-			u, err := s.Undo(t.Context(), s.a, "UndoOperation", last)
+			u, err := s.Undo(t.Context(), s.a, last, anyone)
 			if err != nil {
 				t.Errorf("moving the parent: %v", err)
 				return

@@ -94,7 +94,7 @@ func TestChainsInTheIndexFollowTheTrash(t *testing.T) {
 
 	undo := func(operation string) string {
 		t.Helper()
-		u, err := s.Undo(t.Context(), s.a, "UndoOperation", operation)
+		u, err := s.Undo(t.Context(), s.a, operation, anyone)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,10 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -12,31 +15,47 @@ import (
 // ModelLink is somebody's word that an asset was made with a model. It stands
 // beside what the asset's file says and is never merged with it.
 type ModelLink struct {
-	Model  library.ModelHash `json:"model_hash"`
-	Source string            `json:"detection_source"` // never "extracted": that is the file's own word
-	Weight *float64          `json:"weight,omitempty"`
-	Linked bool              `json:"linked"` // false: there is no such link
+	Model  library.ModelHash
+	Source string // never "extracted": that is the file's own word
+	Weight *float64
+	Linked bool // false: there is no such link
 }
 
 // linkChange is the link of a change before and after it.
 type linkChange struct{ before, after ModelLink }
 
-func (l *linkChange) same() bool {
-	return l == nil || l.before.equal(l.after)
-}
-
 func (l ModelLink) equal(o ModelLink) bool {
 	return l.Model == o.Model && l.Source == o.Source && l.Linked == o.Linked && (!l.Linked || sameNumber(l.Weight, o.Weight))
+}
+
+// modelLinkNoun is a link of an asset with a model; its key is the asset, the model
+// and the source with slashes between them.
+var modelLinkNoun = &Noun{name: "model_link"}
+
+// linkState is a link as the journal keeps it.
+type linkState struct {
+	Weight *float64 `json:"weight"`
+}
+
+// state returns what the journal keeps of a link; nil when there is none.
+func (l ModelLink) state() any {
+	if !l.Linked {
+		return nil
+	}
+	return linkState{l.Weight}
+}
+
+func linkKey(hash library.AssetHash, l ModelLink) string {
+	return string(hash) + "/" + string(l.Model) + "/" + l.Source
 }
 
 // LinkModel records that an asset was made with a model, in the word of
 // link.Source. The same word again changes only the weight, or nothing. weightless
 // is asked whether models of a type have no weight.
-func (s *Store) LinkModel(ctx context.Context, actor library.Actor, tool string, hash library.AssetHash, link ModelLink,
-	weightless func(modelType string) bool) (ChangeResult, error) {
-	var out ChangeResult
-	err := s.retryDeadlock(ctx, actor.Tenant, func(tx pgx.Tx) error {
-		have, err := lockAssets(ctx, tx, actor.Tenant, []library.AssetHash{hash})
+func (s *Store) LinkModel(ctx context.Context, actor library.Actor, hash library.AssetHash, link ModelLink,
+	weightless func(modelType string) bool) (operationID string, err error) {
+	return s.Write(ctx, actor, func(t *Tx) error {
+		have, err := lockAssets(ctx, t, t.tenant(), []library.AssetHash{hash})
 		if err != nil {
 			return err
 		}
@@ -44,7 +63,7 @@ func (s *Store) LinkModel(ctx context.Context, actor library.Actor, tool string,
 		if !ok || a.Trashed {
 			return library.NotFound("asset")
 		}
-		kind, err := modelType(ctx, tx, actor.Tenant, link.Model)
+		kind, err := modelType(ctx, t, t.tenant(), link.Model)
 		if err != nil {
 			return err
 		}
@@ -52,18 +71,30 @@ func (s *Store) LinkModel(ctx context.Context, actor library.Actor, tool string,
 			return library.Invalid(library.FieldError{Field: "model_weight", Code: "conflict",
 				Message: "A model of the type " + kind + " is loaded whole and has no weight.", Hint: "Omit model_weight."})
 		}
-		now, err := currentLink(ctx, tx, actor.Tenant, hash, link.Model, link.Source)
+		now, err := currentLink(ctx, t, t.tenant(), hash, link.Model, link.Source)
 		if err != nil {
 			return err
 		}
 		link.Linked = true
-		out, err = applyChanges(ctx, tx, actor, tool, []change{{before: a, after: a, link: &linkChange{before: now, after: link}}})
-		return err
+		return t.changeLink(ctx, a, linkChange{before: now, after: link})
 	})
-	if err == nil && out.OperationID != "" {
-		s.notifyOutbox()
+}
+
+// changeLink brings a link from one state to the other. The caller holds the asset's row.
+func (t *Tx) changeLink(ctx context.Context, a library.Asset, l linkChange) error {
+	if l.before.equal(l.after) {
+		return nil
 	}
-	return out, err
+	b := &pgx.Batch{}
+	batchModelLink(b, t.tenant(), a.Hash, l)
+	if err := t.Record(ctx, modelLinkNoun, linkKey(a.Hash, l.after), l.before.state(), l.after.state()); err != nil {
+		return err
+	}
+	if err := t.Send(ctx, b); err != nil {
+		return err
+	}
+	_, err := applyChanges(ctx, t, []change{{before: a, after: a, touched: true}})
+	return err
 }
 
 // modelType gives a model's type, or a not-found error.
@@ -106,18 +137,72 @@ func batchModelLink(b *pgx.Batch, tenant library.TenantID, hash library.AssetHas
 	}
 }
 
-// undoLink gives what must become of a link to undo a change of it, or the reason
-// why it stays: somebody changed it since.
-func undoLink(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hash library.AssetHash, before, after fields) (*linkChange, string, error) {
-	if after.Link == nil {
-		return nil, "", nil
+// undoLinks puts links back unless somebody changed them since.
+func undoLinks(ctx context.Context, t *Tx, _ *Noun, entries []entry) ([]Outcome, error) {
+	hashes := make([]library.AssetHash, len(entries))
+	for i, e := range entries {
+		hash, _, _ := strings.Cut(e.key, "/")
+		hashes[i] = library.AssetHash(hash)
 	}
-	now, err := currentLink(ctx, tx, tenant, hash, after.Link.Model, after.Link.Source)
+	if _, err := lockAssets(ctx, t, t.tenant(), hashes); err != nil {
+		return nil, err
+	}
+	outcomes := make([]Outcome, len(entries))
+	for i, e := range entries {
+		o, err := undoLink(ctx, t, hashes[i], e)
+		if err != nil {
+			return nil, err
+		}
+		outcomes[i] = o
+	}
+	return outcomes, nil
+}
+
+func undoLink(ctx context.Context, t *Tx, hash library.AssetHash, e entry) (Outcome, error) {
+	o := Outcome{Key: e.key, Outcome: OutcomeReverted}
+	before, after, err := e.links()
 	if err != nil {
-		return nil, "", err
+		return o, err
 	}
-	if !now.equal(*after.Link) {
-		return nil, "the link to the model was changed again since", nil
+	// Read anew for each link: two links of one asset raise its version twice.
+	have, err := lockAssets(ctx, t, t.tenant(), []library.AssetHash{hash})
+	if err != nil {
+		return o, err
 	}
-	return &linkChange{before: now, after: *before.Link}, "", nil
+	a, ok := have[hash]
+	if !ok {
+		o.Outcome, o.Reason = OutcomeGone, "the asset was deleted"
+		return o, nil
+	}
+	now, err := currentLink(ctx, t, t.tenant(), hash, after.Model, after.Source)
+	if err != nil {
+		return o, err
+	}
+	if !now.equal(after) {
+		o.Outcome, o.Reason = OutcomeKept, "the link to the model was changed again since"
+		return o, nil
+	}
+	return o, t.changeLink(ctx, a, linkChange{before: now, after: before})
+}
+
+// links decodes a journal entry of a link.
+func (e entry) links() (before, after ModelLink, err error) {
+	parts := strings.SplitN(e.key, "/", 3)
+	if len(parts) != 3 {
+		return before, after, fmt.Errorf("%q is no key of a link", e.key)
+	}
+	side := func(raw json.RawMessage) (l ModelLink, err error) {
+		l.Model, l.Source, l.Linked = library.ModelHash(parts[1]), parts[2], raw != nil
+		if raw != nil {
+			var s linkState
+			err = json.Unmarshal(raw, &s)
+			l.Weight = s.Weight
+		}
+		return l, err
+	}
+	if before, err = side(e.before); err != nil {
+		return before, after, err
+	}
+	after, err = side(e.after)
+	return before, after, err
 }

@@ -27,6 +27,11 @@ type ModelVersion struct {
 	DeletedAt      *time.Time
 }
 
+// modelVersionNoun is a version of a model; its key is the id of its row.
+var modelVersionNoun = rowNoun("model_version", &rowTable{table: "model_versions", key: []string{"version_id"}, label: "version_tag", trash: "deleted_at",
+	columns: []string{"model_hash", "version_tag", "version_notes", "training_steps", "training_epochs", "training_config", "quality_score",
+		"is_recommended", "trained_at", "created_at", "created_by", "deleted_at"}})
+
 const versionColumns = `model_hash, version_tag, version_notes, training_steps, training_epochs, training_config, quality_score, is_recommended,
 	trained_at, created_at, created_by, deleted_at`
 
@@ -62,10 +67,9 @@ func (s *Store) ModelVersions(ctx context.Context, tenant library.TenantID, hash
 	return list, err
 }
 
-// AddModelVersion adds a version to a model and gives it as stored, with the
+// AddModelVersion adds a version to a model and returns it as stored, with the
 // operation that did it. A tag that the model has already is refused.
-func (s *Store) AddModelVersion(ctx context.Context, actor library.Actor, tool string, v ModelVersion) (ModelVersion, string, error) {
-	operation := newID()
+func (s *Store) AddModelVersion(ctx context.Context, actor library.Actor, v ModelVersion) (ModelVersion, string, error) {
 	var config []byte
 	if v.TrainingConfig != nil {
 		var err error
@@ -73,73 +77,27 @@ func (s *Store) AddModelVersion(ctx context.Context, actor library.Actor, tool s
 			return v, "", err
 		}
 	}
-	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
-		if _, err := modelType(ctx, tx, actor.Tenant, v.Model); err != nil {
+	operation, err := s.Write(ctx, actor, func(t *Tx) error {
+		if _, err := modelType(ctx, t, t.tenant(), v.Model); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, `INSERT INTO model_versions (tenant_id, model_hash, version_id, version_tag, version_notes, training_steps,
-				training_epochs, training_config, quality_score, is_recommended, trained_at, created_by, operation_id)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING `+versionColumns,
-			actor.Tenant, v.Model, newID(), v.Tag, v.Notes, v.TrainingSteps, v.TrainingEpochs, config, v.QualityScore, v.Recommended,
-			v.TrainedAt, actor.ID, operation)
-		if err != nil {
+		id := newID()
+		return t.Track(ctx, modelVersionNoun, []string{id}, func() error {
+			rows, err := t.Query(ctx, `INSERT INTO model_versions (tenant_id, model_hash, version_id, version_tag, version_notes, training_steps,
+					training_epochs, training_config, quality_score, is_recommended, trained_at, created_by)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING `+versionColumns,
+				t.tenant(), v.Model, id, v.Tag, v.Notes, v.TrainingSteps, v.TrainingEpochs, config, v.QualityScore, v.Recommended,
+				v.TrainedAt, actor.ID)
+			if err != nil {
+				return err
+			}
+			v, err = pgx.CollectExactlyOneRow(rows, scanVersion)
+			if isUniqueViolation(err) {
+				return library.NewError(library.KindConflict, library.CodeNameTaken,
+					"This model already has a version with this version_tag. Choose another tag; GetModelVersions lists the existing ones.")
+			}
 			return err
-		}
-		if v, err = pgx.CollectExactlyOneRow(rows, scanVersion); isUniqueViolation(err) {
-			return library.NewError(library.KindConflict, library.CodeNameTaken,
-				"This model already has a version with this version_tag. Choose another tag; GetModelVersions lists the existing ones.")
-		} else if err != nil {
-			return err
-		}
-		b := &pgx.Batch{}
-		batchOperation(b, actor, operation, tool)
-		batchAudit(b, actor, "model.version_added", string(v.Model), operation, map[string]any{"version_tag": v.Tag})
-		return tx.SendBatch(ctx, b).Close()
+		})
 	})
-	if err != nil {
-		return v, "", err
-	}
-	return v, operation, nil
-}
-
-// UndoneVersion is a model version that an undo took away or brought back.
-type UndoneVersion struct {
-	Model   library.ModelHash
-	Tag     string
-	Deleted bool // false: it is back
-}
-
-// undoVersions takes away the versions that an operation added, and brings back
-// those that it took away.
-func undoVersions(ctx context.Context, tx pgx.Tx, actor library.Actor, tool, operation string, out *UndoResult) error {
-	rows, err := tx.Query(ctx, `SELECT model_hash, version_tag, deleted_at IS NULL FROM model_versions
-		WHERE tenant_id = $1 AND (operation_id = $2 AND deleted_at IS NULL OR deleted_by = $2) ORDER BY version_id FOR UPDATE`,
-		actor.Tenant, operation)
-	if err != nil {
-		return err
-	}
-	if out.Versions, err = pgx.CollectRows(rows, pgx.RowToStructByPos[UndoneVersion]); err != nil || len(out.Versions) == 0 {
-		return err
-	}
-	b := &pgx.Batch{}
-	if out.OperationID == "" {
-		out.OperationID = newID()
-		batchOperation(b, actor, out.OperationID, tool)
-	}
-	b.Queue(`UPDATE model_versions SET operation_id = CASE WHEN deleted_at IS NULL THEN operation_id ELSE $3 END,
-			deleted_by = CASE WHEN deleted_at IS NULL THEN $3 END, deleted_at = CASE WHEN deleted_at IS NULL THEN now() END
-		WHERE tenant_id = $1 AND (operation_id = $2 AND deleted_at IS NULL OR deleted_by = $2)`, actor.Tenant, operation, out.OperationID)
-	for _, v := range out.Versions {
-		action := "model.version_restored"
-		if v.Deleted {
-			action = "model.version_deleted"
-		}
-		batchAudit(b, actor, action, string(v.Model), out.OperationID, map[string]any{"version_tag": v.Tag})
-	}
-	err = tx.SendBatch(ctx, b).Close()
-	if isUniqueViolation(err) {
-		return library.NewError(library.KindConflict, library.CodeNameTaken,
-			"The version cannot be restored: the model has another version with its version_tag now.")
-	}
-	return err
+	return v, operation, err
 }

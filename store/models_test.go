@@ -101,11 +101,11 @@ func TestUsesCountAssetsOutsideTheTrashOnce(t *testing.T) {
 	add(t, s, s.a, uses("one", "lora", "detail", "lora", "detail"))
 	approved := add(t, s, s.a, uses("two", "lora", "detail"))
 	gone := add(t, s, s.a, uses("three", "lora", "detail"))
-	if _, err := s.ChangeAssets(t.Context(), s.a, "UpdateAsset", []library.AssetHash{approved.Asset.Hash},
+	if _, err := s.ChangeAssets(t.Context(), s.a, []library.AssetHash{approved.Asset.Hash},
 		func(a *library.Asset) { a.Status = library.StatusApproved }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Undo(t.Context(), s.a, "UndoOperation", gone.OperationID); err != nil {
+	if _, err := s.Undo(t.Context(), s.a, gone.OperationID, anyone); err != nil {
 		t.Fatal(err)
 	}
 	d, err := s.ModelByHash(t.Context(), s.a.Tenant, lora, 1)
@@ -124,9 +124,9 @@ func TestALinkIsKeptBesideTheFilesWordAndCanBeUndone(t *testing.T) {
 	add(t, s, s.a, uses("two", "lora", "style", "checkpoint", "base"))
 	style, base := library.NewModelHash("lora", "style"), library.NewModelHash("checkpoint", "base")
 	weight := func(f float64) *float64 { return &f }
-	link := func(m library.ModelHash, w *float64) store.ChangeResult {
+	link := func(m library.ModelHash, w *float64) string {
 		t.Helper()
-		got, err := s.LinkModel(ctx, s.a, "LinkModelToAsset", a.Hash, store.ModelLink{Model: m, Source: "manual_tag", Weight: w}, weightless)
+		got, err := s.LinkModel(ctx, s.a, a.Hash, store.ModelLink{Model: m, Source: "manual_tag", Weight: w}, weightless)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,28 +154,28 @@ func TestALinkIsKeptBesideTheFilesWordAndCanBeUndone(t *testing.T) {
 		}
 	}
 	first := link(style, weight(0.5))
-	if len(first.Changed) != 1 || first.Changed[0].DocVersion != a.DocVersion+1 {
-		t.Errorf("a link must send the asset to the index again: %+v", first)
+	if v, err := s.OperationVersions(ctx, s.a.Tenant, first); err != nil || len(v) != 1 || v[0].Hash != a.Hash || v[0].Version != a.DocVersion+1 {
+		t.Errorf("a link must send the asset to the index again: %+v %v", v, err)
 	}
-	if again := link(style, weight(0.5)); again.OperationID != "" {
+	if again := link(style, weight(0.5)); again != "" {
 		t.Errorf("the same link again counts as a change: %+v", again)
 	}
 	link(base, nil)
 	expect("linked", "extracted detail", "manual_tag style half", "manual_tag base")
 	second := link(style, weight(0.7))
 	expect("weighed anew", "extracted detail", "manual_tag style", "manual_tag base")
-	if undone, err := s.Undo(ctx, s.a, "UndoOperation", first.OperationID); err != nil || len(undone.Conflicts) != 1 || undone.OperationID != "" {
+	if undone, err := s.Undo(ctx, s.a, first, anyone); err != nil || undone.Counts["kept"] != 1 || undone.OperationID != "" {
 		t.Errorf("a link that was changed since must stay: %+v %v", undone, err)
 	}
-	if _, err := s.Undo(ctx, s.a, "UndoOperation", second.OperationID); err != nil {
+	if _, err := s.Undo(ctx, s.a, second, anyone); err != nil {
 		t.Error(err)
 	}
-	undone, err := s.Undo(ctx, s.a, "UndoOperation", first.OperationID)
-	if err != nil || len(undone.ChangeResult.Changed) != 1 {
+	undone, err := s.Undo(ctx, s.a, first, anyone)
+	if err != nil || undone.Counts["reverted"] != 1 {
 		t.Errorf("%+v %v", undone, err)
 	}
 	expect("undone", "extracted detail", "manual_tag base")
-	if _, err := s.Undo(ctx, s.a, "UndoOperation", undone.OperationID); err != nil {
+	if _, err := s.Undo(ctx, s.a, undone.OperationID, anyone); err != nil {
 		t.Error(err)
 	}
 	expect("the undo undone", "extracted detail", "manual_tag base", "manual_tag style half")
@@ -195,7 +195,7 @@ func TestALinkNeedsAnAssetAModelAndAFittingWeight(t *testing.T) {
 		"another tenant's model": {mine, store.ModelLink{Model: library.NewModelHash("lora", "other"), Source: "manual_tag"}, library.CodeNotFound},
 		"a weighed checkpoint":   {mine, store.ModelLink{Model: base, Source: "manual_tag", Weight: &one}, library.CodeValidationFailed},
 	} {
-		if _, err := s.LinkModel(t.Context(), s.a, "LinkModelToAsset", c.asset, c.link, weightless); library.AsError(err).Code != c.code {
+		if _, err := s.LinkModel(t.Context(), s.a, c.asset, c.link, weightless); library.AsError(err).Code != c.code {
 			t.Errorf("%s gave %v", name, err)
 		}
 	}
@@ -208,7 +208,7 @@ func TestAVersionsTagIsUniqueUntilItsAdditionIsUndone(t *testing.T) {
 	add(t, s, s.b, uses("two", "lora", "detail"))
 	lora := library.NewModelHash("lora", "detail")
 	version := func(actor library.Actor) (string, error) {
-		_, operation, err := s.AddModelVersion(ctx, actor, "AddModelVersion", store.ModelVersion{Model: lora, Tag: "v1", TrainingConfig: []byte(`{"note":"a\u0000b"}`)})
+		_, operation, err := s.AddModelVersion(ctx, actor, store.ModelVersion{Model: lora, Tag: "v1", TrainingConfig: []byte(`{"note":"a\u0000b"}`)})
 		return operation, err
 	}
 	count := func(deleted bool) int {
@@ -232,31 +232,31 @@ func TestAVersionsTagIsUniqueUntilItsAdditionIsUndone(t *testing.T) {
 	if _, err := version(s.b); err != nil {
 		t.Errorf("another tenant's tag is taken: %v", err)
 	}
-	undone, err := s.Undo(ctx, s.a, "UndoOperation", first)
-	if err != nil || len(undone.Versions) != 1 || !undone.Versions[0].Deleted || undone.OperationID == "" {
+	undone, err := s.Undo(ctx, s.a, first, anyone)
+	if err != nil || undone.Counts["reverted"] != 1 || undone.Outcomes[0].Name != "v1" || undone.OperationID == "" {
 		t.Fatalf("%+v %v", undone, err)
 	}
 	if count(false) != 0 || count(true) != 1 {
 		t.Errorf("%d versions, %d with the deleted", count(false), count(true))
 	}
-	back, err := s.Undo(ctx, s.a, "UndoOperation", undone.OperationID)
-	if err != nil || len(back.Versions) != 1 || back.Versions[0].Deleted || count(false) != 1 {
+	back, err := s.Undo(ctx, s.a, undone.OperationID, anyone)
+	if err != nil || back.Counts["reverted"] != 1 || count(false) != 1 {
 		t.Fatalf("%+v %v", back, err)
 	}
-	if _, err := s.Undo(ctx, s.a, "UndoOperation", back.OperationID); err != nil || count(false) != 0 {
+	if _, err := s.Undo(ctx, s.a, back.OperationID, anyone); err != nil || count(false) != 0 {
 		t.Errorf("%d versions, %v", count(false), err)
 	}
 	again, err := version(s.a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Undo(ctx, s.a, "UndoOperation", again); err != nil {
+	if _, err := s.Undo(ctx, s.a, again, anyone); err != nil {
 		t.Error(err)
 	}
 	if _, err := version(s.a); err != nil || count(false) != 1 || count(true) != 3 {
 		t.Errorf("%d versions, %d with the deleted, %v", count(false), count(true), err)
 	}
-	if _, _, err := s.AddModelVersion(ctx, s.a, "AddModelVersion", store.ModelVersion{Model: library.NewModelHash("lora", "none"), Tag: "v"}); library.AsError(err).Kind != library.KindNotFound {
+	if _, _, err := s.AddModelVersion(ctx, s.a, store.ModelVersion{Model: library.NewModelHash("lora", "none"), Tag: "v"}); library.AsError(err).Kind != library.KindNotFound {
 		t.Errorf("a version of no model gave %v", err)
 	}
 }
@@ -270,7 +270,7 @@ func TestWhatIsLearnedOfAModelReachesTheAssetsThatUseIt(t *testing.T) {
 	gone := add(t, s, s.a, uses("gone", "checkpoint", "dream"))
 	add(t, s, s.a, uses("other", "checkpoint", "another"))
 	add(t, s, s.b, uses("elsewhere", "checkpoint", "dream"))
-	if _, err := s.Undo(t.Context(), s.a, "UndoOperation", gone.OperationID); err != nil {
+	if _, err := s.Undo(t.Context(), s.a, gone.OperationID, anyone); err != nil {
 		t.Fatal(err)
 	}
 	told := func() (list []library.AssetHash) {

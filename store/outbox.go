@@ -38,7 +38,7 @@ func (s *Store) ClaimOutbox(ctx context.Context, limit int, publish func([]Outbo
 	err := pgx.BeginFunc(ctx, s.indexer, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, `
 			DELETE FROM outbox WHERE seq IN (
-				SELECT seq FROM outbox ORDER BY seq LIMIT $1 FOR UPDATE SKIP LOCKED)
+				SELECT seq FROM outbox WHERE topic = 'documents' ORDER BY seq LIMIT $1 FOR UPDATE SKIP LOCKED)
 			RETURNING seq, tenant_id::text, asset_h, doc_version, reason, created_at`, limit)
 		if err != nil {
 			return err
@@ -68,7 +68,7 @@ func scanOutbox(row pgx.CollectableRow) (OutboxRow, error) {
 func (s *Store) OutboxBacklog(ctx context.Context) (rows int64, oldest time.Duration, err error) {
 	var seconds float64
 	err = s.indexer.QueryRow(ctx, `
-		SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::float8 FROM outbox`).
+		SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::float8 FROM outbox WHERE topic = 'documents'`).
 		Scan(&rows, &seconds)
 	return rows, time.Duration(max(seconds, 0) * float64(time.Second)), unavailable(err)
 }

@@ -77,7 +77,7 @@ func (s *Store) ReplaceLineage(ctx context.Context, actor library.Actor, n NewAs
 	if err != nil {
 		return false, err
 	}
-	err = s.retryDeadlock(ctx, actor.Tenant, func(tx pgx.Tx) error {
+	_, err = s.Write(ctx, actor, func(tx *Tx) error {
 		changed = false
 		if err := lockLineage(ctx, tx, actor.Tenant, []library.AssetHash{n.Asset.Hash}); err != nil {
 			return err
@@ -101,32 +101,34 @@ func (s *Store) ReplaceLineage(ctx context.Context, actor library.Actor, n NewAs
 			return err
 		}
 		changed = true
-		return writeReextracted(ctx, tx, actor, n, p)
+		return writeReextracted(ctx, tx, n, p)
 	})
-	if err == nil && changed {
-		s.notifyOutbox()
-	}
 	return changed && err == nil, err
 }
 
-func writeReextracted(ctx context.Context, tx pgx.Tx, actor library.Actor, n NewAsset, p encodedAsset) error {
-	tenant, hash, version := actor.Tenant, n.Asset.Hash, n.Asset.DocVersion+1
+func writeReextracted(ctx context.Context, t *Tx, n NewAsset, p encodedAsset) error {
+	tenant, hash, version := t.tenant(), n.Asset.Hash, n.Asset.DocVersion+1
 	b := &pgx.Batch{}
 	batchLineage(b, tenant, n, p)
 	b.Queue(`DELETE FROM asset_models WHERE tenant_id = $1 AND asset_h = $2 AND detection_source = 'extracted'`, tenant, hash)
 	batchModels(b, tenant, hash, n.Lineage.Models)
 	b.Queue(`UPDATE assets SET doc_version = $3 WHERE tenant_id = $1 AND asset_h = $2`, tenant, hash, version)
-	batchAudit(b, actor, "lineage.extracted", string(hash), "", map[string]any{"parser_version": n.ParserVersion})
-	batchOutbox(b, tenant, hash, version, "lineage_extracted")
+	if err := t.Audit(ctx, "lineage.extracted", string(hash), map[string]any{"parser_version": n.ParserVersion}); err != nil {
+		return err
+	}
+	if err := t.reindexAsset(ctx, hash, version, "lineage_extracted"); err != nil {
+		return err
+	}
+	t.queue(b)
 	batchParents(b, tenant, n)
 	batchLineageLocks(b, tenant, n)
 	batchDropParents(b, tenant, n)
 	var concerned bool
 	batchTouchesLineage(b, tenant, n, &concerned)
-	if err := tx.SendBatch(ctx, b).Close(); err != nil || !concerned {
+	if err := t.Send(ctx, b); err != nil || !concerned {
 		return err
 	}
-	return resolveParents(ctx, tx, tenant, n, false)
+	return resolveParents(ctx, t, tenant, n, false)
 }
 
 // batchDropParents removes the parents behind the last that a file names now. The

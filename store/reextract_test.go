@@ -133,7 +133,7 @@ func TestTheExtractionReportCountsReasonsWithExamples(t *testing.T) {
 	add(t, s, s.a, file("no report"))
 	gone := file("gone")
 	gone.Report = map[string]any{"state": "none", "reason": "unreadable"}
-	if _, err := s.Undo(t.Context(), s.a, "UndoOperation", add(t, s, s.a, gone).OperationID); err != nil {
+	if _, err := s.Undo(t.Context(), s.a, add(t, s, s.a, gone).OperationID, anyone); err != nil {
 		t.Fatal(err)
 	}
 	add(t, s, s.b, file("another tenant's"))

@@ -29,6 +29,10 @@ type SavedSearch struct {
 	UpdatedAt   time.Time
 }
 
+// savedSearchNoun is a saved search; its key is the id.
+var savedSearchNoun = rowNoun("saved_search", &rowTable{table: "saved_searches", key: []string{"saved_search_id"}, label: "name", touched: "updated_at",
+	columns: []string{"name", "description", "query", "search_mode", "filters", "order_by", "direction", "created_at", "created_by"}})
+
 const savedColumns = `saved_search_id, name, description, query, search_mode, filters, order_by, direction, created_at, created_by, updated_at`
 
 func scanSaved(row pgx.CollectableRow) (SavedSearch, error) {
@@ -67,83 +71,73 @@ func (s *Store) SavedSearch(ctx context.Context, tenant library.TenantID, id str
 	return out, err
 }
 
-// AddSavedSearch keeps a search and gives it as stored. A name that is taken and a
-// search too many are conflicts.
-func (s *Store) AddSavedSearch(ctx context.Context, actor library.Actor, n SavedSearch) (SavedSearch, error) {
-	var out SavedSearch
-	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
+// AddSavedSearch keeps a search and returns it as stored, with the operation that did
+// it. A name that is taken and a search too many are conflicts.
+func (s *Store) AddSavedSearch(ctx context.Context, actor library.Actor, n SavedSearch) (out SavedSearch, operationID string, err error) {
+	operationID, err = s.Write(ctx, actor, func(t *Tx) error {
 		var have int
-		if err := tx.QueryRow(ctx, `SELECT count(*) FROM saved_searches WHERE tenant_id = $1`, actor.Tenant).Scan(&have); err != nil {
+		if err := t.QueryRow(ctx, `SELECT count(*) FROM saved_searches WHERE tenant_id = $1`, t.tenant()).Scan(&have); err != nil {
 			return err
 		}
 		if have >= MaxSavedSearches {
 			return library.NewError(library.KindConflict, library.CodeConflict,
 				"This tenant has %d saved searches, the maximum. Delete one first.", MaxSavedSearches)
 		}
-		rows, err := tx.Query(ctx, `INSERT INTO saved_searches (tenant_id, saved_search_id, name, description, query, search_mode, filters, order_by, direction, created_by)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING `+savedColumns,
-			actor.Tenant, newID(), n.Name, n.Description, n.Query, n.Mode, n.Filters, n.OrderBy, n.Direction, actor.ID)
-		if err != nil {
-			return err
-		}
-		if out, err = pgx.CollectExactlyOneRow(rows, scanSaved); err != nil {
+		id := newID()
+		return t.Track(ctx, savedSearchNoun, []string{id}, func() error {
+			rows, err := t.Query(ctx, `INSERT INTO saved_searches (tenant_id, saved_search_id, name, description, query, search_mode, filters, order_by, direction, created_by)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING `+savedColumns,
+				t.tenant(), id, n.Name, n.Description, n.Query, n.Mode, n.Filters, n.OrderBy, n.Direction, actor.ID)
+			if err != nil {
+				return err
+			}
+			out, err = pgx.CollectExactlyOneRow(rows, scanSaved)
 			return savedSearchError(err)
-		}
-		return auditSaved(ctx, tx, actor, "saved_search.created", out)
+		})
 	})
-	return out, err
+	return out, operationID, err
 }
 
-// ChangeSavedSearch changes a saved search by a function of what it is and gives
-// it as stored. A name that another has is a conflict.
-func (s *Store) ChangeSavedSearch(ctx context.Context, actor library.Actor, id string, change func(*SavedSearch) error) (SavedSearch, error) {
-	var out SavedSearch
-	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, `SELECT `+savedColumns+` FROM saved_searches WHERE tenant_id = $1 AND saved_search_id = $2 FOR UPDATE`, actor.Tenant, id)
-		if err != nil {
-			return err
-		}
-		if out, err = pgx.CollectExactlyOneRow(rows, scanSaved); err != nil {
+// ChangeSavedSearch changes a saved search by a function of what it is and returns it
+// as stored, with the operation that did it. A name that another has is a conflict.
+func (s *Store) ChangeSavedSearch(ctx context.Context, actor library.Actor, id string, change func(*SavedSearch) error) (out SavedSearch, operationID string, err error) {
+	operationID, err = s.Write(ctx, actor, func(t *Tx) error {
+		return t.Track(ctx, savedSearchNoun, []string{id}, func() error {
+			rows, err := t.Query(ctx, `SELECT `+savedColumns+` FROM saved_searches WHERE tenant_id = $1 AND saved_search_id = $2`, t.tenant(), id)
+			if err != nil {
+				return err
+			}
+			if out, err = pgx.CollectExactlyOneRow(rows, scanSaved); err != nil {
+				return savedSearchError(err)
+			}
+			if err := change(&out); err != nil {
+				return err
+			}
+			rows, err = t.Query(ctx, `UPDATE saved_searches SET name = $3, description = $4, query = $5, search_mode = $6, filters = $7, order_by = $8,
+					direction = $9, updated_at = now()
+				WHERE tenant_id = $1 AND saved_search_id = $2 RETURNING `+savedColumns,
+				t.tenant(), id, out.Name, out.Description, out.Query, out.Mode, out.Filters, out.OrderBy, out.Direction)
+			if err != nil {
+				return err
+			}
+			out, err = pgx.CollectExactlyOneRow(rows, scanSaved)
 			return savedSearchError(err)
-		}
-		if err := change(&out); err != nil {
-			return err
-		}
-		rows, err = tx.Query(ctx, `UPDATE saved_searches SET name = $3, description = $4, query = $5, search_mode = $6, filters = $7, order_by = $8,
-				direction = $9, updated_at = now()
-			WHERE tenant_id = $1 AND saved_search_id = $2 RETURNING `+savedColumns,
-			actor.Tenant, id, out.Name, out.Description, out.Query, out.Mode, out.Filters, out.OrderBy, out.Direction)
-		if err != nil {
-			return err
-		}
-		if out, err = pgx.CollectExactlyOneRow(rows, scanSaved); err != nil {
-			return savedSearchError(err)
-		}
-		return auditSaved(ctx, tx, actor, "saved_search.updated", out)
+		})
 	})
-	return out, err
+	return out, operationID, err
 }
 
-// DeleteSavedSearch removes a saved search. The audit trail keeps what it was.
-func (s *Store) DeleteSavedSearch(ctx context.Context, actor library.Actor, id string) error {
-	return s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, `DELETE FROM saved_searches WHERE tenant_id = $1 AND saved_search_id = $2 RETURNING `+savedColumns, actor.Tenant, id)
-		if err != nil {
+// DeleteSavedSearch removes a saved search and returns the operation that did it.
+func (s *Store) DeleteSavedSearch(ctx context.Context, actor library.Actor, id string) (operationID string, err error) {
+	return s.Write(ctx, actor, func(t *Tx) error {
+		return t.Track(ctx, savedSearchNoun, []string{id}, func() error {
+			tag, err := t.Exec(ctx, `DELETE FROM saved_searches WHERE tenant_id = $1 AND saved_search_id = $2`, t.tenant(), id)
+			if err == nil && tag.RowsAffected() == 0 {
+				return library.NotFound("saved search")
+			}
 			return err
-		}
-		gone, err := pgx.CollectExactlyOneRow(rows, scanSaved)
-		if err != nil {
-			return savedSearchError(err)
-		}
-		return auditSaved(ctx, tx, actor, "saved_search.deleted", gone)
+		})
 	})
-}
-
-func auditSaved(ctx context.Context, tx pgx.Tx, actor library.Actor, action string, s SavedSearch) error {
-	b := &pgx.Batch{}
-	batchAudit(b, actor, action, s.ID, "", map[string]any{"name": s.Name, "query": s.Query, "search_mode": s.Mode, "filters": s.Filters,
-		"order_by": s.OrderBy, "direction": s.Direction})
-	return tx.SendBatch(ctx, b).Close()
 }
 
 // savedSearchError tells what a caller can do about a row that is not there, or a name

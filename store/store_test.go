@@ -40,6 +40,9 @@ func open(t *testing.T) bench {
 	return bench{Store: s, url: url, a: actor("a"), b: actor("b")}
 }
 
+// anyone lets everybody undo everything.
+func anyone(store.Operation) error { return nil }
+
 var system = library.Actor{Kind: library.ActorSystem, ID: "test"}
 
 // file makes a NewAsset whose hash follows from its content.
@@ -48,7 +51,7 @@ func file(content string, tags ...string) store.NewAsset {
 	seed := uint64(1<<64 - 1)
 	prompt := "a red fox\x00 in snow"
 	return store.NewAsset{
-		Tool: "StoreAsset", ParserVersion: 1,
+		ParserVersion: 1,
 		Asset: library.Asset{Hash: library.AssetHash(hex.EncodeToString(sum[:])), SHA256: strings.Repeat("a", 64), BLAKE3: strings.Repeat("b", 64),
 			Filename: content + ".png", MIMEType: "image/png", Size: int64(len(content)), Width: 64, Height: 32, Tags: tags,
 			CreatedAt: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)},
@@ -148,24 +151,29 @@ func TestChangeWritesUndoAuditAndOutboxAndUndoPutsBack(t *testing.T) {
 	s := open(t)
 	h := add(t, s, s.a, file("fox", "keep", "old")).Asset.Hash
 	ctx := t.Context()
-	retag, err := s.ChangeAssets(ctx, s.a, "UpdateAsset", []library.AssetHash{h, h, "ffffffffffffffffffffffffffffffffffffffff"}, func(a *library.Asset) {
+	retag, err := s.ChangeAssets(ctx, s.a, []library.AssetHash{h, h, "ffffffffffffffffffffffffffffffffffffffff"}, func(a *library.Asset) {
 		a.Title, a.Status, a.Tags = "Fox", library.StatusApproved, []string{"keep", "new"}
 	})
 	if err != nil || len(retag.Changed) != 1 || len(retag.Missing) != 1 {
 		t.Fatalf("%+v %v", retag, err)
 	}
-	if _, err := s.ChangeAssets(ctx, s.a, "UpdateAsset", []library.AssetHash{h}, func(a *library.Asset) {
+	if _, err := s.ChangeAssets(ctx, s.a, []library.AssetHash{h}, func(a *library.Asset) {
 		a.Title, a.Tags = "Arctic fox", library.MergeTags(a.Tags, []string{"later"})
 	}); err != nil {
 		t.Fatal(err)
 	}
-	undone, err := s.Undo(ctx, s.a, "UndoOperation", retag.OperationID)
+	undone, err := s.Undo(ctx, s.a, retag.OperationID, anyone)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := undone.ChangeResult.Changed[0]
-	if got.Title != "Arctic fox" || len(undone.Conflicts) != 1 {
-		t.Errorf("a title changed since must stay and be reported: %q %+v", got.Title, undone.Conflicts)
+	d, err := s.Asset(ctx, s.a.Tenant, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := d.Asset
+	if want := (store.Outcome{Noun: "asset", Key: string(h), Name: "Arctic fox", Outcome: "partial", Reason: "title was changed again since"}); got.Title != "Arctic fox" ||
+		!slices.Equal(undone.Outcomes, []store.Outcome{want}) {
+		t.Errorf("a title changed since must stay and be reported: %q %+v", got.Title, undone.Outcomes)
 	}
 	if got.Status != library.StatusDraft {
 		t.Errorf("status is %s", got.Status)
@@ -174,7 +182,7 @@ func TestChangeWritesUndoAuditAndOutboxAndUndoPutsBack(t *testing.T) {
 	if diff := cmp.Diff([]string{"keep", "later", "old"}, got.Tags); diff != "" {
 		t.Error("tags after the undo", diff)
 	}
-	if _, err := s.Undo(ctx, s.a, "UndoOperation", retag.OperationID); library.AsError(err).Code != library.CodeAlreadyUndone {
+	if _, err := s.Undo(ctx, s.a, retag.OperationID, anyone); library.AsError(err).Code != library.CodeAlreadyUndone {
 		t.Errorf("a second undo gave %v", err)
 	}
 	var outbox, audit int
@@ -192,7 +200,7 @@ func TestUndoOfAnUploadMovesTheAssetToTheTrashAndUploadingAgainBringsItBack(t *t
 	s := open(t)
 	n := file("fox")
 	got := add(t, s, s.a, n)
-	if _, err := s.Undo(t.Context(), s.a, "UndoOperation", got.OperationID); err != nil {
+	if _, err := s.Undo(t.Context(), s.a, got.OperationID, anyone); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Asset(t.Context(), s.a.Tenant, n.Asset.Hash); library.AsError(err).Kind != library.KindNotFound {

@@ -69,7 +69,7 @@ func TestAnotherTenantsAssetIsNotThere(t *testing.T) {
 	if _, err := s.Asset(t.Context(), s.b.Tenant, h); library.AsError(err).Kind != library.KindNotFound {
 		t.Errorf("read gave %v", err)
 	}
-	got, err := s.ChangeAssets(t.Context(), s.b, "UpdateAsset", []library.AssetHash{h}, func(a *library.Asset) { a.Title = "mine" })
+	got, err := s.ChangeAssets(t.Context(), s.b, []library.AssetHash{h}, func(a *library.Asset) { a.Title = "mine" })
 	if err != nil || len(got.Changed) != 0 || len(got.Missing) != 1 {
 		t.Errorf("change gave %+v %v", got, err)
 	}

@@ -2,165 +2,173 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"time"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
 	"vitrine/library"
 )
 
-// UndoResult is what became of an undo.
-type UndoResult struct {
-	ChangeResult
-	Tool      string // the operation's own tool
-	At        time.Time
-	Conflicts []UndoConflict // assets left as they are, with the reason
-	Versions  []UndoneVersion
+// LastOperation, in place of an operation's id, means the last operation of the same
+// credential that is not undone and is no undo itself.
+const LastOperation = "last"
+
+// The outcomes of an undo for one thing.
+const (
+	OutcomeReverted = "reverted" // all is as it was before
+	OutcomePartial  = "partial"  // some fields were changed again since and stay
+	OutcomeKept     = "kept"     // it was changed again since and stays
+	OutcomeGone     = "gone"     // it, or what it belongs to, does not exist any more
+	OutcomeConflict = "conflict" // as it was it cannot be: its name is taken, for example
+)
+
+// Outcome is what an undo did to one thing.
+type Outcome struct {
+	Noun    string `json:"noun"`
+	Key     string `json:"key"`
+	Name    string `json:"name,omitempty"` // what people call it, where it has a name
+	Outcome string `json:"outcome"`
+	Reason  string `json:"reason,omitempty"` // why it is not, or not all, as before
 }
 
-// UndoConflict is one asset that an undo could not put back.
-type UndoConflict struct {
-	Hash   library.AssetHash
-	Reason string
+func outcomeOf(changed bool, reason string) string {
+	switch {
+	case reason == "":
+		return OutcomeReverted
+	case changed:
+		return OutcomePartial
+	}
+	return OutcomeKept
+}
+
+// MaxOutcomes is how many outcomes an UndoResult lists; it counts all.
+const MaxOutcomes = 1000
+
+// UndoResult is what became of an undo.
+type UndoResult struct {
+	OperationID string // of the undo, which can be undone; empty when it changed nothing
+	Undone      Operation
+	Outcomes    []Outcome        // the first MaxOutcomes
+	Counts      map[string]int64 // how many of each outcome
 }
 
 // Undo puts back what an operation changed, as an operation of its own that can
 // itself be undone. A field that somebody changed since stays as it is and is
-// reported; tags are put back one by one, so a tag added later survives. Undoing
-// the upload of a file moves the asset to the trash.
-func (s *Store) Undo(ctx context.Context, actor library.Actor, tool, operationID string) (UndoResult, error) {
+// reported; tags are put back one by one, so a tag added later survives. May is asked
+// whether the actor may undo the operation; LastOperation stands for its id.
+func (s *Store) Undo(ctx context.Context, actor library.Actor, operationID string, may func(Operation) error) (UndoResult, error) {
 	var out UndoResult
-	err := s.retryDeadlock(ctx, actor.Tenant, func(tx pgx.Tx) error {
-		out = UndoResult{}
-		var undoneBy *string
-		err := tx.QueryRow(ctx, `SELECT tool, at, undone_by FROM operations WHERE tenant_id = $1 AND operation_id = $2 FOR UPDATE`,
-			actor.Tenant, operationID).Scan(&out.Tool, &out.At, &undoneBy)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return library.NotFound("operation")
-		}
-		if err != nil {
+	id, err := s.Write(ctx, actor, func(t *Tx) (err error) {
+		out = UndoResult{Outcomes: []Outcome{}, Counts: map[string]int64{}}
+		if out.Undone, err = t.lockOperation(ctx, operationID); err != nil {
 			return err
 		}
-		if undoneBy != nil {
+		if by := out.Undone.UndoneBy; by != "" {
 			return library.NewError(library.KindConflict, library.CodeAlreadyUndone,
-				"This operation was already undone by operation %s. Undo that one to redo the change.", *undoneBy)
+				"This operation was already undone by operation %s. Undo that one to redo the change.", by)
 		}
-		list, err := s.planUndo(ctx, tx, actor.Tenant, operationID, &out)
-		if err != nil {
+		if err := may(out.Undone); err != nil {
 			return err
 		}
-		if out.ChangeResult, err = applyChanges(ctx, tx, actor, tool, list); err != nil {
+		t.undoes, t.call.Permission = out.Undone.ID, out.Undone.Permission
+		if err := t.undo(ctx, &out); err != nil || t.operation == "" {
 			return err
 		}
-		if err := undoVersions(ctx, tx, actor, tool, operationID, &out); err != nil {
-			return err
-		}
-		if out.OperationID == "" {
-			return nil
-		}
-		_, err = tx.Exec(ctx, `UPDATE operations SET undone_by = $3 WHERE tenant_id = $1 AND operation_id = $2`,
-			actor.Tenant, operationID, out.OperationID)
+		_, err = t.Exec(ctx, `UPDATE operations SET undone_by = $3 WHERE tenant_id = $1 AND operation_id = $2`, t.tenant(), out.Undone.ID, t.operation)
 		return err
 	})
-	if err == nil && out.OperationID != "" {
-		s.notifyOutbox()
-	}
+	out.OperationID = id
 	return out, err
 }
 
-// planUndo works out what each asset of an operation must become.
-func (s *Store) planUndo(ctx context.Context, tx pgx.Tx, tenant library.TenantID, operationID string, out *UndoResult) ([]change, error) {
-	type record struct {
-		Hash          library.AssetHash
-		Before, After fields
+// lockOperation reads an operation and keeps others from undoing it.
+func (t *Tx) lockOperation(ctx context.Context, id string) (Operation, error) {
+	sql, args := `SELECT `+operationColumns+` FROM operations WHERE tenant_id = $1 AND operation_id = $2 FOR UPDATE`, []any{t.tenant(), id}
+	if id == LastOperation {
+		sql = `SELECT ` + operationColumns + ` FROM operations WHERE tenant_id = $1 AND actor_id = $2 AND actor_kind = $3
+			AND undone_by IS NULL AND undoes IS NULL AND summary <> '{}' ORDER BY operation_id DESC LIMIT 1 FOR UPDATE`
+		args = []any{t.tenant(), t.actor.ID, t.actor.Kind}
 	}
-	rows, err := tx.Query(ctx, `SELECT asset_h, before, after FROM operation_changes WHERE tenant_id = $1 AND operation_id = $2 ORDER BY asset_h`,
-		tenant, operationID)
+	rows, err := t.Query(ctx, sql, args...)
 	if err != nil {
-		return nil, err
+		return Operation{}, err
 	}
-	records, err := pgx.CollectRows(rows, pgx.RowToStructByPos[record])
-	if err != nil {
-		return nil, err
+	o, err := pgx.CollectExactlyOneRow(rows, scanOperation)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return o, library.NotFound("operation")
 	}
-	hashes := make([]library.AssetHash, len(records))
-	var moving []library.AssetHash
-	for i, r := range records {
-		hashes[i] = r.Hash
-		if r.After.Trashed != nil {
-			moving = append(moving, r.Hash)
-		}
-	}
-	if len(moving) > 0 {
-		if err := lockLineage(ctx, tx, tenant, moving); err != nil {
-			return nil, err
-		}
-	}
-	have, err := lockAssets(ctx, tx, tenant, hashes)
-	if err != nil {
-		return nil, err
-	}
-	var list []change
-	for _, r := range records {
-		a, ok := have[r.Hash]
-		if !ok {
-			out.Conflicts = append(out.Conflicts, UndoConflict{r.Hash, "the asset is gone"})
-			continue
-		}
-		after, reason := revertFields(a, r.Before, r.After)
-		if reason != "" {
-			out.Conflicts = append(out.Conflicts, UndoConflict{r.Hash, reason})
-		}
-		link, linkReason, err := undoLink(ctx, tx, tenant, r.Hash, r.Before, r.After)
-		if err != nil {
-			return nil, err
-		}
-		if linkReason != "" {
-			out.Conflicts = append(out.Conflicts, UndoConflict{r.Hash, linkReason})
-		}
-		list = append(list, change{before: a, after: after, link: link})
-	}
-	return list, nil
+	return o, err
 }
 
-// revertFields gives an asset with the fields as they were before, where nobody
-// changed them since. reason names the first field that was.
-func revertFields(a library.Asset, before, after fields) (result library.Asset, reason string) {
-	restore := func(name string, same bool, set func()) {
-		switch {
-		case same:
-			set()
-		case reason == "":
-			reason = name + " was changed again since"
+// undo reads the journal of the operation from its end and puts back page by page.
+func (t *Tx) undo(ctx context.Context, out *UndoResult) error {
+	last, undoers := int64(1)<<62, map[*Noun]undoer{}
+	for _, n := range nouns() {
+		undoers[n.Noun] = n.undo
+	}
+	for {
+		page, err := t.journalPage(ctx, out.Undone.ID, last)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		last = page[len(page)-1].position
+		for _, group := range groupEntries(page) {
+			outcomes, err := undoers[group[0].noun](ctx, t, group[0].noun, group)
+			if err != nil {
+				return fmt.Errorf("undoing changes of %s: %w", group[0].noun.name, err)
+			}
+			for _, o := range outcomes {
+				o.Noun = group[0].noun.name
+				if out.Counts[o.Outcome]++; len(out.Outcomes) < MaxOutcomes {
+					out.Outcomes = append(out.Outcomes, o)
+				}
+			}
 		}
 	}
-	if after.Title != nil {
-		restore("title", a.Title == *after.Title, func() { a.Title = *before.Title })
-	}
-	if after.Description != nil {
-		restore("description", a.Description == *after.Description, func() { a.Description = *before.Description })
-	}
-	if after.Status != nil {
-		restore("status", a.Status == *after.Status, func() { a.Status = *before.Status })
-	}
-	if after.Trashed != nil {
-		restore("trash", a.Trashed == *after.Trashed, func() { a.Trashed = *before.Trashed })
-	}
-	if after.Tags != nil {
-		added := library.RemoveTags(*after.Tags, *before.Tags)
-		removed := library.RemoveTags(*before.Tags, *after.Tags)
-		if kept := library.RemoveTags(a.Tags, added); len(removed) == 0 {
-			a.Tags = kept
-		} else {
-			a.Tags = restoreOrder(library.MergeTags(kept, removed), *before.Tags)
-		}
-	}
-	return a, reason
 }
 
-// restoreOrder sorts the tags of before to their old places and leaves the others behind them.
-func restoreOrder(tags, before []string) []string {
-	old := library.RemoveTags(before, library.RemoveTags(before, tags))
-	return library.MergeTags(old, tags)
+// journalPage reads the last entries of an operation before a position, the newest first.
+func (t *Tx) journalPage(ctx context.Context, operationID string, before int64) ([]entry, error) {
+	rows, err := t.Query(ctx, `SELECT position, noun, key, before, after FROM journal
+		WHERE tenant_id = $1 AND operation_id = $2 AND position < $3 ORDER BY position DESC LIMIT $4`, t.tenant(), operationID, before, flushRows)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]*Noun{}
+	for _, n := range nouns() {
+		known[n.name] = n.Noun
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (e entry, err error) {
+		var name string
+		var old, now *json.RawMessage
+		if err := row.Scan(&e.position, &name, &e.key, &old, &now); err != nil {
+			return e, err
+		}
+		if e.noun = known[name]; e.noun == nil {
+			return e, fmt.Errorf("the journal has changes of %q, which this version does not know", name)
+		}
+		if old != nil {
+			e.before = *old
+		}
+		if now != nil {
+			e.after = *now
+		}
+		return e, nil
+	})
+}
+
+// groupEntries splits entries into runs of one noun in which no key comes twice.
+func groupEntries(page []entry) [][]entry {
+	var groups [][]entry
+	var seen map[string]bool
+	for i, e := range page {
+		if i == 0 || e.noun != page[i-1].noun || seen[e.key] {
+			groups, seen = append(groups, nil), map[string]bool{}
+		}
+		seen[e.key] = true
+		groups[len(groups)-1] = append(groups[len(groups)-1], e)
+	}
+	return groups
 }

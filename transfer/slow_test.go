@@ -154,7 +154,7 @@ func TestADownloadEndsWhenNobodyReadsItAndNotBefore(t *testing.T) {
 	if err := s.blobs.Commit(t.Context(), s.tenant, id, staged.SHA1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.store.AddAsset(t.Context(), library.Actor{Kind: library.ActorKey, ID: s.key, Tenant: s.tenant}, store.NewAsset{Tool: "StoreAsset", Asset: library.Asset{Hash: staged.SHA1,
+	if _, err := s.store.AddAsset(t.Context(), library.Actor{Kind: library.ActorKey, ID: s.key, Tenant: s.tenant}, store.NewAsset{Asset: library.Asset{Hash: staged.SHA1,
 		SHA256: staged.SHA256, BLAKE3: staged.BLAKE3, Filename: "a.png", MIMEType: "image/png", Size: staged.Size, CreatedAt: time.Now()}}); err != nil {
 		t.Fatal(err)
 	}

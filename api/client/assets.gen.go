@@ -215,35 +215,79 @@ func (c *Client) BulkUpdateAssetTags(ctx context.Context, in BulkUpdateAssetTags
 type UndoOperationInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// From the write. Required.
+	// From the write; or last, your last write that is not undone. Required.
 	OperationID string `json:"operation_id"`
 }
 
 // UndoOperationOutput is the output of UndoOperation.
 type UndoOperationOutput struct {
+	// The operation_id of the reverted operation.
+	Undone string `json:"undone"`
 	// What the operation was.
 	Tool string `json:"tool"`
 	// When it happened.
 	At time.Time `json:"at"`
-	// Assets that were reverted.
-	Reverted []string `json:"reverted"`
-	// Assets that could not be reverted in full, with the reason.
-	Conflicts []AssetUndoConflict `json:"conflicts"`
-	// Model versions that were deleted or restored.
-	ModelVersions []AssetUndoneVersion `json:"model_versions"`
+	// What became of each thing, the last change first; at most 1,000. outcome: reverted, partial
+	// (some fields were changed again and are kept), kept (changed again), gone (deleted since),
+	// conflict (its name is taken, for example). reason says why it is not reverted.
+	Outcomes []StoreOutcome `json:"outcomes"`
+	// How many things per outcome.
+	Counts AssetUndoCounts `json:"counts"`
 	// Pass to UndoOperation to revert this write. Empty when nothing changed.
 	OperationID string `json:"operation_id,omitempty"`
 	// Pass as min_index_token to a search that must see this write.
 	IndexToken string `json:"index_token,omitempty"`
 }
 
-// UndoOperation reverts what a write changed, on every asset. Values changed again since are kept
-// and reported in conflicts. Undoing StoreAsset moves the asset to the trash. The undo is an
-// operation itself: undo it to redo the change.
+// UndoOperation reverts what a write changed. Values changed again since are kept and reported.
+// Undoing StoreAsset moves the asset to the trash. The undo is an operation itself: undo it to redo
+// the change. Needs the permission of the undone operation.
 //
 // It needs the permission write and calls POST /api/v1/operations/{operation_id}/undo.
 func (c *Client) UndoOperation(ctx context.Context, in UndoOperationInput, opts ...Option) (UndoOperationOutput, error) {
 	return call[UndoOperationOutput](ctx, c, OpUndoOperation, in, opts)
+}
+
+// ListOperationsInput is the input of ListOperations.
+type ListOperationsInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// Only operations of this actor, a key_id; me for this credential.
+	Actor string `json:"actor,omitempty"`
+	// Only calls of this operation, for example UpdateAsset.
+	Tool string `json:"tool,omitempty"`
+	// Only operations that changed things of this kind: asset, model_link, model_version,
+	// saved_search.
+	Noun string `json:"noun,omitempty"`
+	// Only operations that changed this thing, for example an asset's hash.
+	Key string `json:"key,omitempty"`
+	// At or after this time.
+	After *time.Time `json:"after,omitempty"`
+	// Before this time.
+	Before *time.Time `json:"before,omitempty"`
+	// true: only undone operations; false: only those that stand.
+	Undone *bool `json:"undone,omitempty"`
+	// Operations per page. Default: 50.
+	Limit int `json:"limit,omitempty"`
+	// The next_cursor of the previous page.
+	Cursor string `json:"cursor,omitempty"`
+}
+
+// ListOperationsOutput is the output of ListOperations.
+type ListOperationsOutput struct {
+	// The newest first.
+	Data []AssetOperation `json:"data"`
+	// Pass as cursor for the next page; absent on the last page.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// ListOperations lists the writes of the last 90 days, the newest first: who called what and when,
+// how many things of each kind changed, and whether it was undone. Filters by actor, operation,
+// kind of thing, one thing, time, and whether it was undone.
+//
+// It needs the permission read and calls GET /api/v1/operations.
+func (c *Client) ListOperations(ctx context.Context, in ListOperationsInput, opts ...Option) (ListOperationsOutput, error) {
+	return call[ListOperationsOutput](ctx, c, OpListOperations, in, opts)
 }
 
 // GetWorkflowInput is the input of GetWorkflow.

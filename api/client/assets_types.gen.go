@@ -2,6 +2,10 @@
 
 package client
 
+import (
+	"time"
+)
+
 // AssetStorageRef is what StoreAssetInput holds as asset_storage_ref. Bytes sent to a signed upload
 // URL.
 type AssetStorageRef struct {
@@ -57,18 +61,31 @@ type AssetFileTicket struct {
 	StoragePath string `json:"storagePath,omitempty"`
 }
 
-// AssetUndoConflict is what UndoOperationOutput holds as conflicts. Assets that could not be
-// reverted in full, with the reason.
-type AssetUndoConflict struct {
-	AssetH string `json:"asset_h"`
-	Reason string `json:"reason"`
+// AssetUndoCounts is what UndoOperationOutput holds as counts. How many things per outcome.
+type AssetUndoCounts struct {
+	Reverted int64 `json:"reverted"`
+	Partial  int64 `json:"partial"`
+	Kept     int64 `json:"kept"`
+	Gone     int64 `json:"gone"`
+	Conflict int64 `json:"conflict"`
 }
 
-// AssetUndoneVersion is what UndoOperationOutput holds as model_versions. Model versions that were
-// deleted or restored.
-type AssetUndoneVersion struct {
-	ModelHash  string `json:"model_hash"`
-	VersionTag string `json:"version_tag"`
-	// true: deleted; false: restored.
-	Deleted bool `json:"deleted"`
+// AssetOperation is what ListOperationsOutput holds as data. The newest first.
+type AssetOperation struct {
+	// Pass to UndoOperation to revert it.
+	OperationID string    `json:"operation_id"`
+	Tool        string    `json:"tool"`
+	At          time.Time `json:"at"`
+	ActorKind   string    `json:"actor_kind"`
+	// The key_id of a key.
+	Actor string `json:"actor"`
+	// What undoing it needs.
+	Permission string `json:"permission"`
+	// How many things of each kind it changed.
+	Changes map[string]int64 `json:"changes"`
+	// The operation that undid it.
+	UndoneBy string `json:"undone_by,omitempty"`
+	// The operation that it undid.
+	Undoes    string `json:"undoes,omitempty"`
+	RequestID string `json:"request_id,omitempty"`
 }

@@ -77,7 +77,7 @@ func ExampleClient_UndoOperation() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(len(undone.Reverted))
+	fmt.Println(undone.Counts.Reverted)
 }
 
 // Errors have a stable code and name the fields that are wrong.

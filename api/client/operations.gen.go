@@ -21,6 +21,7 @@ var Operations = []Operation{
 	OpUpdateAsset,
 	OpBulkUpdateAssetTags,
 	OpUndoOperation,
+	OpListOperations,
 	OpGetWorkflow,
 	OpGetCreativeSession,
 	OpGetImagetoolEvolutionChain,
@@ -53,6 +54,7 @@ var (
 	OpUpdateAsset                = Operation{Name: "UpdateAsset", Method: "PATCH", Path: "/api/v1/assets/{asset_h}", Writes: true}
 	OpBulkUpdateAssetTags        = Operation{Name: "BulkUpdateAssetTags", Method: "PATCH", Path: "/api/v1/assets/bulk-tag", Writes: true}
 	OpUndoOperation              = Operation{Name: "UndoOperation", Method: "POST", Path: "/api/v1/operations/{operation_id}/undo", Writes: true}
+	OpListOperations             = Operation{Name: "ListOperations", Method: "GET", Path: "/api/v1/operations"}
 	OpGetWorkflow                = Operation{Name: "GetWorkflow", Method: "GET", Path: "/api/v1/assets/{asset_h}/workflow"}
 	OpGetCreativeSession         = Operation{Name: "GetCreativeSession", Method: "GET", Path: "/api/v1/assets/{asset_id}/session"}
 	OpGetImagetoolEvolutionChain = Operation{Name: "GetImagetoolEvolutionChain", Method: "GET", Path: "/api/v1/assets/{asset_id}/evolution-chain"}

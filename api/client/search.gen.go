@@ -295,8 +295,8 @@ type ListSavedSearchesInput struct {
 // ListSavedSearchesOutput is the output of ListSavedSearches.
 type ListSavedSearchesOutput struct {
 	// Sorted by name.
-	Data  []SearchSaved `json:"data"`
-	Total int           `json:"total"`
+	Data  []SearchSavedSearch `json:"data"`
+	Total int                 `json:"total"`
 }
 
 // ListSavedSearches lists the tenant's saved searches and how each query is parsed.
@@ -329,7 +329,26 @@ type CreateSavedSearchInput struct {
 }
 
 // CreateSavedSearchOutput is the output of CreateSavedSearch.
-type CreateSavedSearchOutput = SearchSaved
+type CreateSavedSearchOutput struct {
+	SavedSearchID string         `json:"saved_search_id"`
+	Name          string         `json:"name"`
+	Description   string         `json:"description"`
+	Query         string         `json:"query"`
+	SearchMode    string         `json:"search_mode"`
+	Filters       *SearchFilters `json:"filters,omitempty"`
+	OrderBy       string         `json:"order_by"`
+	// Absent: the default direction of order_by.
+	Order     string    `json:"order,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+	CreatedBy string    `json:"created_by"`
+	UpdatedAt time.Time `json:"updated_at"`
+	// How the query is parsed.
+	Interpretation SearchInterpretation `json:"interpretation"`
+	// Whether it is also valid in strict syntax, as pipelines and the mode boolean require.
+	Strict bool `json:"strict"`
+	// Pass to UndoOperation to revert this write. Empty when nothing changed.
+	OperationID string `json:"operation_id,omitempty"`
+}
 
 // CreateSavedSearch saves a search under a name for everybody in the tenant. Returns how the query
 // is parsed, and whether it is valid in strict syntax.
@@ -348,7 +367,7 @@ type GetSavedSearchInput struct {
 }
 
 // GetSavedSearchOutput is the output of GetSavedSearch.
-type GetSavedSearchOutput = SearchSaved
+type GetSavedSearchOutput = SearchSavedSearch
 
 // GetSavedSearch returns one saved search and how its query is parsed.
 //
@@ -381,7 +400,7 @@ type UpdateSavedSearchInput struct {
 }
 
 // UpdateSavedSearchOutput is the output of UpdateSavedSearch.
-type UpdateSavedSearchOutput = SearchSaved
+type UpdateSavedSearchOutput = CreateSavedSearchOutput
 
 // UpdateSavedSearch changes the fields of a saved search that are sent. The whole search is
 // validated before it is saved.
@@ -428,10 +447,12 @@ type DeleteSavedSearchInput = GetSavedSearchInput
 type DeleteSavedSearchOutput struct {
 	SavedSearchID string `json:"saved_search_id"`
 	Deleted       bool   `json:"deleted"`
+	// Pass to UndoOperation to revert this write. Empty when nothing changed.
+	OperationID string `json:"operation_id,omitempty"`
 }
 
-// DeleteSavedSearch deletes a saved search of the tenant. Assets are not affected. It cannot be
-// undone; the audit trail records what was deleted.
+// DeleteSavedSearch deletes a saved search of the tenant. Assets are not affected. UndoOperation
+// restores it.
 //
 // It needs the permission write and calls DELETE /api/v1/saved-searches/{saved_search_id}.
 func (c *Client) DeleteSavedSearch(ctx context.Context, in DeleteSavedSearchInput, opts ...Option) (DeleteSavedSearchOutput, error) {

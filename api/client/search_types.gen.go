@@ -233,8 +233,8 @@ type SearchSuggestion struct {
 	Doc string `json:"doc,omitempty"`
 }
 
-// SearchSaved is what ListSavedSearchesOutput holds as data. Sorted by name.
-type SearchSaved struct {
+// SearchSavedSearch is what ListSavedSearchesOutput holds as data. Sorted by name.
+type SearchSavedSearch struct {
 	SavedSearchID string         `json:"saved_search_id"`
 	Name          string         `json:"name"`
 	Description   string         `json:"description"`

@@ -133,3 +133,15 @@ type Evidence struct {
 	Node  string `json:"node,omitempty"`
 	Rule  string `json:"rule"`
 }
+
+// StoreOutcome is what UndoOperationOutput holds as outcomes. What became of each thing, the last
+// change first; at most 1,000. outcome: reverted, partial (some fields were changed again and are
+// kept), kept (changed again), gone (deleted since), conflict (its name is taken, for example).
+// reason says why it is not reverted.
+type StoreOutcome struct {
+	Noun    string `json:"noun"`
+	Key     string `json:"key"`
+	Name    string `json:"name,omitempty"`
+	Outcome string `json:"outcome"`
+	Reason  string `json:"reason,omitempty"`
+}

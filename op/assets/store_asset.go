@@ -250,7 +250,7 @@ func newAsset(in storeInput, staged blob.Staged, read extract.Result) store.NewA
 	if in.CreatedAt != nil && in.CreatedAt.Before(created) && in.CreatedAt.Year() >= 1970 {
 		created = *in.CreatedAt
 	}
-	n := store.NewAsset{Tool: "StoreAsset", Lineage: read.Lineage, ParserVersion: extract.ParserVersion, Report: read.Report,
+	n := store.NewAsset{Lineage: read.Lineage, ParserVersion: extract.ParserVersion, Report: read.Report,
 		Asset: library.Asset{Hash: staged.SHA1, SHA256: staged.SHA256, BLAKE3: staged.BLAKE3, Filename: in.Filename,
 			SourcePath: in.SourcePath, MIMEType: read.MIMEType, ClaimedType: in.MIMEType, Size: staged.Size, Width: read.Width,
 			Height: read.Height, DurationMS: read.DurationMS, Tags: in.Tags, Parent: library.AssetHash(strings.ToLower(in.Parent)),

@@ -6,57 +6,55 @@ import (
 
 	"vitrine/library"
 	"vitrine/op"
+	"vitrine/store"
 )
 
 type undoInput struct {
 	op.TenantInput
-	OperationID string `json:"operation_id" id:"operation" minLength:"1" maxLength:"64" doc:"From the write."`
+	OperationID string `json:"operation_id" id:"operation" minLength:"1" maxLength:"64" doc:"From the write; or last, your last write that is not undone."`
 }
 
 type undoOutput struct {
-	Tool      string              `json:"tool" doc:"What the operation was."`
-	At        time.Time           `json:"at" doc:"When it happened."`
-	Reverted  []library.AssetHash `json:"reverted" doc:"Assets that were reverted."`
-	Conflicts []undoConflict      `json:"conflicts" doc:"Assets that could not be reverted in full, with the reason."`
-	Versions  []undoneVersion     `json:"model_versions" doc:"Model versions that were deleted or restored."`
+	Undone   string          `json:"undone" doc:"The operation_id of the reverted operation."`
+	Tool     string          `json:"tool" doc:"What the operation was."`
+	At       time.Time       `json:"at" doc:"When it happened."`
+	Outcomes []store.Outcome `json:"outcomes" doc:"What became of each thing, the last change first; at most 1,000. outcome: reverted, partial (some fields were changed again and are kept), kept (changed again), gone (deleted since), conflict (its name is taken, for example). reason says why it is not reverted."`
+	Counts   undoCounts      `json:"counts" doc:"How many things per outcome."`
 	op.Undoable
 	op.Indexed
 }
 
-type undoConflict struct {
-	AssetHash library.AssetHash `json:"asset_h"`
-	Reason    string            `json:"reason"`
+type undoCounts struct {
+	Reverted int64 `json:"reverted"`
+	Partial  int64 `json:"partial"`
+	Kept     int64 `json:"kept"`
+	Gone     int64 `json:"gone"`
+	Conflict int64 `json:"conflict"`
 }
 
-type undoneVersion struct {
-	ModelHash library.ModelHash `json:"model_hash"`
-	Tag       string            `json:"version_tag"`
-	Deleted   bool              `json:"deleted" doc:"true: deleted; false: restored."`
-}
+// undoLimit leaves time for the largest operations.
+const undoLimit = 5 * time.Minute
 
 func (s *Service) undoOperation() op.Operation {
 	return op.Define(op.Meta{
 		Name: "UndoOperation", Title: "Undo an operation", Domain: op.Assets,
-		Doc: "Reverts what a write changed, on every asset. Values changed again since are kept and reported in conflicts. " +
-			"Undoing StoreAsset moves the asset to the trash. The undo is an operation itself: undo it to redo the change.",
-		Method: "POST", Path: "/api/v1/operations/{operation_id}/undo", Permission: library.PermWrite, Destructive: true, Chained: true,
+		Doc: "Reverts what a write changed. Values changed again since are kept and reported. " +
+			"Undoing StoreAsset moves the asset to the trash. The undo is an operation itself: undo it to redo the change. Needs the permission of the undone operation.",
+		Method: "POST", Path: "/api/v1/operations/{operation_id}/undo", Permission: library.PermWrite, Destructive: true, Chained: true, Limit: undoLimit,
 		Example: map[string]any{"operation_id": "0198c5a0-0000-7000-8000-000000000000"},
 	}, func(ctx context.Context, actor library.Actor, in undoInput) (undoOutput, error) {
-		got, err := s.Store.Undo(ctx, actor, "UndoOperation", in.OperationID)
+		got, err := s.Store.Undo(ctx, actor, in.OperationID, func(o store.Operation) error {
+			if !actor.Can(o.Permission) {
+				return op.MissingPermission(o.Permission, "undoing "+o.Tool)
+			}
+			return nil
+		})
 		if err != nil {
 			return undoOutput{}, err
 		}
-		out := undoOutput{Tool: got.Tool, At: got.At.UTC(), Reverted: []library.AssetHash{}, Conflicts: []undoConflict{}, Versions: []undoneVersion{},
-			Undoable: op.Undoable{OperationID: got.OperationID}, Indexed: op.Indexed{IndexToken: got.OperationID}}
-		for _, a := range got.ChangeResult.Changed {
-			out.Reverted = append(out.Reverted, a.Hash)
-		}
-		for _, c := range got.Conflicts {
-			out.Conflicts = append(out.Conflicts, undoConflict{c.Hash, c.Reason})
-		}
-		for _, v := range got.Versions {
-			out.Versions = append(out.Versions, undoneVersion{v.Model, v.Tag, v.Deleted})
-		}
-		return out, nil
+		n := got.Counts
+		return undoOutput{Undone: got.Undone.ID, Tool: got.Undone.Tool, At: got.Undone.At.UTC(), Outcomes: got.Outcomes,
+			Counts:   undoCounts{n[store.OutcomeReverted], n[store.OutcomePartial], n[store.OutcomeKept], n[store.OutcomeGone], n[store.OutcomeConflict]},
+			Undoable: op.Undoable{OperationID: got.OperationID}, Indexed: op.Indexed{IndexToken: got.OperationID}}, nil
 	})
 }

@@ -58,7 +58,7 @@ func (s *Service) updateAsset() op.Operation {
 		Example: map[string]any{"asset_h": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "title": "Red fox in snow", "status": "Approved"},
 	}, func(ctx context.Context, actor library.Actor, in updateInput) (updateOutput, error) {
 		hash := library.AssetHash(strings.ToLower(in.AssetHash))
-		changed, err := s.Store.ChangeAssets(ctx, actor, "UpdateAsset", []library.AssetHash{hash}, func(a *library.Asset) {
+		changed, err := s.Store.ChangeAssets(ctx, actor, []library.AssetHash{hash}, func(a *library.Asset) {
 			if in.Title != nil {
 				a.Title = strings.ReplaceAll(*in.Title, "\x00", "")
 			}

@@ -56,13 +56,13 @@ func (s *Service) linkModelToAsset() op.Operation {
 
 func (s *Service) link(ctx context.Context, actor library.Actor, in linkInput) (linkOutput, error) {
 	out := linkOutput{AssetHash: library.AssetHash(strings.ToLower(in.AssetHash))}
-	changed, err := s.Store.LinkModel(ctx, actor, "LinkModelToAsset", out.AssetHash,
+	operation, err := s.Store.LinkModel(ctx, actor, out.AssetHash,
 		store.ModelLink{Model: in.hash(), Source: in.DetectionSource, Weight: in.Weight}, weightless)
 	if err != nil {
 		return out, err
 	}
-	out.Changed = changed.OperationID != ""
-	out.OperationID, out.IndexToken = changed.OperationID, changed.OperationID
+	out.Changed = operation != ""
+	out.OperationID, out.IndexToken = operation, operation
 	list, err := s.Store.AssetModels(ctx, actor.Tenant, out.AssetHash)
 	for _, m := range list {
 		if m.Hash == in.hash() && m.DetectionSource == in.DetectionSource {

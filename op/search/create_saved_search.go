@@ -28,18 +28,20 @@ func (s *Service) createSavedSearch() op.Operation {
 		Doc:    "Saves a search under a name for everybody in the tenant. Returns how the query is parsed, and whether it is valid in strict syntax.",
 		Method: "POST", Path: "/api/v1/saved-searches", Permission: library.PermWrite, Status: 201, RESTOnly: true,
 		Example: map[string]any{"name": "Approved foxes", "query": "fox -tag:wip", "filters": map[string]any{"status": "Approved"}, "order_by": "created"},
-	}, func(ctx context.Context, actor library.Actor, in createSavedInput) (savedOutput, error) {
+	}, func(ctx context.Context, actor library.Actor, in createSavedInput) (changedSavedOutput, error) {
 		filters, err := encodeFilters(in.Filters)
 		if err != nil {
-			return savedOutput{}, err
+			return changedSavedOutput{}, err
 		}
 		saved := store.SavedSearch{Name: in.Name, Description: in.Description, Query: in.Query, Mode: in.SearchMode, Filters: filters, OrderBy: in.OrderBy, Direction: in.Order}
 		if err := s.validateSaved(actor, saved); err != nil {
-			return savedOutput{}, err
+			return changedSavedOutput{}, err
 		}
-		if saved, err = s.Store.AddSavedSearch(ctx, actor, saved); err != nil {
-			return savedOutput{}, err
+		saved, operation, err := s.Store.AddSavedSearch(ctx, actor, saved)
+		if err != nil {
+			return changedSavedOutput{}, err
 		}
-		return s.describeSaved(actor, saved)
+		out, err := s.describeSaved(actor, saved)
+		return changedSavedOutput{out, op.Undoable{OperationID: operation}}, err
 	})
 }

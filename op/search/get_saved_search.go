@@ -18,10 +18,10 @@ func (s *Service) getSavedSearch() op.Operation {
 		Doc:    "Returns one saved search and how its query is parsed.",
 		Method: "GET", Path: "/api/v1/saved-searches/{saved_search_id}", Permission: library.PermSearch, ReadOnly: true, Idempotent: true, RESTOnly: true,
 		Example: map[string]any{"saved_search_id": exampleSavedSearchID},
-	}, func(ctx context.Context, actor library.Actor, in getSavedInput) (savedOutput, error) {
+	}, func(ctx context.Context, actor library.Actor, in getSavedInput) (SavedSearch, error) {
 		saved, err := s.Store.SavedSearch(ctx, actor.Tenant, in.ID)
 		if err != nil {
-			return savedOutput{}, err
+			return SavedSearch{}, err
 		}
 		return s.describeSaved(actor, saved)
 	})

@@ -14,7 +14,7 @@ type listSavedInput struct {
 }
 
 type listSavedOutput struct {
-	Data  []savedOutput `json:"data" doc:"Sorted by name."`
+	Data  []SavedSearch `json:"data" doc:"Sorted by name."`
 	Total int           `json:"total"`
 }
 
@@ -25,7 +25,7 @@ func (s *Service) listSavedSearches() op.Operation {
 		Method: "GET", Path: "/api/v1/saved-searches", Permission: library.PermSearch, ReadOnly: true, Idempotent: true, RESTOnly: true,
 		Example: map[string]any{"limit": 10},
 	}, func(ctx context.Context, actor library.Actor, in listSavedInput) (listSavedOutput, error) {
-		out := listSavedOutput{Data: []savedOutput{}}
+		out := listSavedOutput{Data: []SavedSearch{}}
 		list, total, err := s.Store.SavedSearches(ctx, actor.Tenant, in.Limit, in.Offset)
 		if err != nil {
 			return out, err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vitrine/library"
+	"vitrine/op"
 	"vitrine/query"
 	"vitrine/store"
 )
@@ -18,8 +19,8 @@ type SavedSearchInput struct {
 // exampleSavedSearchID stands in examples where a caller puts an identifier of their own.
 const exampleSavedSearchID = "0198c5a0-0000-7000-8000-000000000000"
 
-// savedOutput is a saved search as it is shown.
-type savedOutput struct {
+// SavedSearch is a saved search as it is shown. Outputs embed it.
+type SavedSearch struct {
 	ID             string         `json:"saved_search_id"`
 	Name           string         `json:"name"`
 	Description    string         `json:"description"`
@@ -33,6 +34,12 @@ type savedOutput struct {
 	UpdatedAt      time.Time      `json:"updated_at"`
 	Interpretation interpretation `json:"interpretation" doc:"How the query is parsed."`
 	Strict         bool           `json:"strict" doc:"Whether it is also valid in strict syntax, as pipelines and the mode boolean require."`
+}
+
+// changedSavedOutput is a saved search as a write left it.
+type changedSavedOutput struct {
+	SavedSearch
+	op.Undoable
 }
 
 // validateSaved reads and compiles what is about to be saved: a search that cannot
@@ -49,8 +56,8 @@ func (s *Service) validateSaved(actor library.Actor, saved store.SavedSearch) er
 	return err
 }
 
-func (s *Service) describeSaved(actor library.Actor, saved store.SavedSearch) (savedOutput, error) {
-	out := savedOutput{ID: saved.ID, Name: saved.Name, Description: saved.Description, Query: saved.Query, SearchMode: saved.Mode,
+func (s *Service) describeSaved(actor library.Actor, saved store.SavedSearch) (SavedSearch, error) {
+	out := SavedSearch{ID: saved.ID, Name: saved.Name, Description: saved.Description, Query: saved.Query, SearchMode: saved.Mode,
 		OrderBy: saved.OrderBy, Order: saved.Direction, CreatedAt: saved.CreatedAt.UTC(), CreatedBy: saved.CreatedBy, UpdatedAt: saved.UpdatedAt.UTC()}
 	var err error
 	if out.Filters, err = decodeFilters(saved); err != nil {

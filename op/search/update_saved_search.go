@@ -34,17 +34,18 @@ func (s *Service) updateSavedSearch() op.Operation {
 		Doc:    "Changes the fields of a saved search that are sent. The whole search is validated before it is saved.",
 		Method: "PATCH", Path: "/api/v1/saved-searches/{saved_search_id}", Permission: library.PermWrite, Idempotent: true, RESTOnly: true,
 		Example: map[string]any{"saved_search_id": exampleSavedSearchID, "query": "fox OR wolf", "description": "For the winter campaign."},
-	}, func(ctx context.Context, actor library.Actor, in updateSavedInput) (savedOutput, error) {
-		saved, err := s.Store.ChangeSavedSearch(ctx, actor, in.ID, func(have *store.SavedSearch) error {
+	}, func(ctx context.Context, actor library.Actor, in updateSavedInput) (changedSavedOutput, error) {
+		saved, operation, err := s.Store.ChangeSavedSearch(ctx, actor, in.ID, func(have *store.SavedSearch) error {
 			if err := in.apply(have); err != nil {
 				return err
 			}
 			return s.validateSaved(actor, *have)
 		})
 		if err != nil {
-			return savedOutput{}, err
+			return changedSavedOutput{}, err
 		}
-		return s.describeSaved(actor, saved)
+		out, err := s.describeSaved(actor, saved)
+		return changedSavedOutput{out, op.Undoable{OperationID: operation}}, err
 	})
 }
 

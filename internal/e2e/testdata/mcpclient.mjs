@@ -66,7 +66,7 @@ async function walk() {
   seen.changed = tagged.changed;
   seen.foundTagged = await found(`tag:${tag}`, tagged.index_token);
   const undone = (await call("UndoOperation", { operation_id: tagged.operation_id })).structuredContent;
-  seen.reverted = undone.reverted;
+  seen.reverted = undone.outcomes.filter((o) => o.outcome === "reverted").map((o) => o.key);
   seen.foundAfterUndo = await found(`tag:${tag}`, undone.index_token);
 
   seen.usage = await read("vitrine://storage/usage");

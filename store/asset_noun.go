@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+
+	"vitrine/library"
+)
+
+// assetNoun is an asset; its key is the hash. Undoing the upload of a file moves the
+// asset to the trash.
+var assetNoun = &Noun{name: "asset"}
+
+func undoAssets(ctx context.Context, t *Tx, _ *Noun, entries []entry) ([]Outcome, error) {
+	list, err := decodeAssetEntries(entries)
+	if err != nil {
+		return nil, err
+	}
+	hashes := make([]library.AssetHash, len(list))
+	var moving []library.AssetHash
+	for i, e := range list {
+		hashes[i] = e.hash
+		if e.after.Trashed != nil {
+			moving = append(moving, e.hash)
+		}
+	}
+	if len(moving) > 0 {
+		if err := lockLineage(ctx, t, t.tenant(), moving); err != nil {
+			return nil, err
+		}
+	}
+	have, err := lockAssets(ctx, t, t.tenant(), hashes)
+	if err != nil {
+		return nil, err
+	}
+	outcomes := make([]Outcome, 0, len(list))
+	var changes []change
+	for _, e := range list {
+		a, ok := have[e.hash]
+		if !ok {
+			outcomes = append(outcomes, Outcome{Key: string(e.hash), Outcome: OutcomeGone, Reason: "the asset was deleted"})
+			continue
+		}
+		after, reason := revertFields(a, e.before, e.after)
+		c := change{before: a, after: after}
+		_, _, same := c.difference()
+		outcomes = append(outcomes, Outcome{Key: string(e.hash), Name: nameOf(a), Outcome: outcomeOf(!same, reason), Reason: reason})
+		changes = append(changes, c)
+	}
+	_, err = applyChanges(ctx, t, changes)
+	return outcomes, err
+}
+
+func nameOf(a library.Asset) string {
+	if a.Title != "" {
+		return a.Title
+	}
+	return a.Filename
+}
+
+// assetEntry is a decoded journal entry of an asset.
+type assetEntry struct {
+	hash          library.AssetHash
+	before, after fields
+}
+
+func decodeAssetEntries(entries []entry) ([]assetEntry, error) {
+	list := make([]assetEntry, len(entries))
+	trashed, stored := true, false
+	for i, e := range entries {
+		list[i].hash = library.AssetHash(e.key)
+		if e.before == nil { // it was stored: undoing that moves it to the trash
+			list[i].before.Trashed, list[i].after.Trashed = &trashed, &stored
+			continue
+		}
+		if err := json.Unmarshal(e.before, &list[i].before); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(e.after, &list[i].after); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// revertFields returns an asset with the fields as they were before, where nobody
+// changed them since. reason names the first field that was.
+func revertFields(a library.Asset, before, after fields) (result library.Asset, reason string) {
+	restore := func(name string, same bool, set func()) {
+		switch {
+		case same:
+			set()
+		case reason == "":
+			reason = name + " was changed again since"
+		}
+	}
+	if after.Title != nil {
+		restore("title", a.Title == *after.Title, func() { a.Title = *before.Title })
+	}
+	if after.Description != nil {
+		restore("description", a.Description == *after.Description, func() { a.Description = *before.Description })
+	}
+	if after.Status != nil {
+		restore("status", a.Status == *after.Status, func() { a.Status = *before.Status })
+	}
+	if after.Trashed != nil {
+		restore("trash", a.Trashed == *after.Trashed, func() { a.Trashed = *before.Trashed })
+	}
+	if after.Tags != nil {
+		added := library.RemoveTags(*after.Tags, *before.Tags)
+		removed := library.RemoveTags(*before.Tags, *after.Tags)
+		if kept := library.RemoveTags(a.Tags, added); len(removed) == 0 {
+			a.Tags = kept
+		} else {
+			a.Tags = restoreOrder(library.MergeTags(kept, removed), *before.Tags)
+		}
+	}
+	return a, reason
+}
+
+// restoreOrder sorts the tags of before to their old places and leaves the others behind them.
+func restoreOrder(tags, before []string) []string {
+	old := library.RemoveTags(before, library.RemoveTags(before, tags))
+	return library.MergeTags(old, tags)
+}

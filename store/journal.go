@@ -1,0 +1,163 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Noun is a kind of thing that writes change. Each has one value beside its store
+// code and one line in nouns.
+type Noun struct {
+	name string // part of the API, for example saved_search
+	// personal says that values are personal data: the audit trail, which is kept
+	// longer than the journal, gets the names of the changed fields only.
+	personal bool
+	row      *rowTable // the table that the things are rows of; nil for nouns that Track does not know
+}
+
+// Name returns the noun's name.
+func (n *Noun) Name() string { return n.name }
+
+// undoer puts back what entries changed and records that. The entries are of one noun,
+// the newest first, no key twice. It locks rows in the order of their keys.
+type undoer func(ctx context.Context, t *Tx, n *Noun, entries []entry) ([]Outcome, error)
+
+// undoableNoun is a noun and how changes of it are undone.
+type undoableNoun struct {
+	*Noun
+	undo undoer
+}
+
+// nouns lists every noun that operations change.
+func nouns() []undoableNoun {
+	return []undoableNoun{
+		{assetNoun, undoAssets},
+		{modelLinkNoun, undoLinks},
+		{modelVersionNoun, undoRows},
+		{savedSearchNoun, undoRows},
+	}
+}
+
+// Nouns lists the names of everything that operations change.
+func Nouns() []string {
+	var names []string
+	for _, n := range nouns() {
+		names = append(names, n.name)
+	}
+	return names
+}
+
+// entry is a row of the journal: one thing and how one operation changed it.
+type entry struct {
+	noun     *Noun
+	key      string
+	position int64
+	before   json.RawMessage // nil: the operation created it
+	after    json.RawMessage // nil: the operation deleted it
+}
+
+// Record adds a change to the operation: to its journal, which undoes it, and to the
+// audit trail. before and after encode to JSON objects; nil means that the thing was
+// not there, or is not any more. Of an update only the fields that differ are kept,
+// and nothing is recorded when none does.
+func (t *Tx) Record(ctx context.Context, n *Noun, key string, before, after any) error {
+	old, err := encodeState(before)
+	if err != nil {
+		return fmt.Errorf("recording a change of %s: %w", n.name, err)
+	}
+	now, err := encodeState(after)
+	if err != nil {
+		return fmt.Errorf("recording a change of %s: %w", n.name, err)
+	}
+	if old != nil && now != nil {
+		if old, now, err = changedFields(old, now); err != nil {
+			return fmt.Errorf("recording a change of %s: %w", n.name, err)
+		}
+	}
+	if old == nil && now == nil {
+		return nil
+	}
+	if t.operation == "" {
+		t.operation = newID()
+	}
+	t.position++
+	t.counts[n.name]++
+	e := entry{noun: n, key: key, position: t.position, before: old, after: now}
+	t.entries = append(t.entries, e)
+	t.audits = append(t.audits, e.audit())
+	return t.flushFull(ctx)
+}
+
+// encodeState encodes one side of a change; nil stays nil.
+func encodeState(v any) (json.RawMessage, error) {
+	switch v := v.(type) {
+	case nil:
+		return nil, nil
+	case json.RawMessage:
+		return v, nil
+	}
+	return jsonb(v)
+}
+
+// changedFields keeps the fields that differ, a missing one being null; both are nil
+// when none differs.
+func changedFields(before, after json.RawMessage) (old, now json.RawMessage, err error) {
+	was, is := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	if err := json.Unmarshal(before, &was); err != nil {
+		return nil, nil, err
+	}
+	if err := json.Unmarshal(after, &is); err != nil {
+		return nil, nil, err
+	}
+	for name := range was {
+		if _, ok := is[name]; !ok {
+			is[name] = json.RawMessage("null")
+		}
+	}
+	for name, value := range is {
+		if _, ok := was[name]; !ok {
+			was[name] = json.RawMessage("null")
+		}
+		if bytes.Equal(was[name], value) {
+			delete(was, name)
+			delete(is, name)
+		}
+	}
+	if len(is) == 0 {
+		return nil, nil, nil
+	}
+	if old, err = json.Marshal(was); err != nil {
+		return nil, nil, err
+	}
+	now, err = json.Marshal(is)
+	return old, now, err
+}
+
+func (t *Tx) queueJournal(b *pgx.Batch) {
+	if len(t.entries) == 0 {
+		return
+	}
+	n := len(t.entries)
+	positions, names, keys := make([]int64, n), make([]string, n), make([]string, n)
+	before, after := make([]*string, n), make([]*string, n)
+	for i, e := range t.entries {
+		positions[i], names[i], keys[i], before[i], after[i] = e.position, e.noun.name, e.key, text(e.before), text(e.after)
+	}
+	t.entries = t.entries[:0]
+	b.Queue(`INSERT INTO journal (tenant_id, operation_id, position, noun, key, before, after)
+		SELECT $1, $2, p, n, k, b::jsonb, a::jsonb FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[]) AS j(p, n, k, b, a)`,
+		t.tenant(), t.operation, positions, names, keys, before, after)
+}
+
+// text returns JSON as a parameter; nil as SQL's null.
+func text(raw json.RawMessage) *string {
+	if raw == nil {
+		return nil
+	}
+	s := string(raw)
+	return &s
+}

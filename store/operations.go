@@ -1,0 +1,100 @@
+package store
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/library"
+)
+
+// Operation is one executed write.
+type Operation struct {
+	ID         string
+	Tool       string
+	Permission library.Permission // what it needed; its undo needs the same
+	ActorKind  library.ActorKind
+	ActorID    string
+	RequestID  string // empty where there was no request
+	At         time.Time
+	UndoneBy   string           // the operation that undid it; empty when it stands
+	Undoes     string           // the operation that it undid; empty when it is no undo
+	Changes    map[string]int64 // how many things it changed, per noun
+}
+
+const operationColumns = `operation_id, tool, permission, actor_kind, actor_id, request_id, at, coalesce(undone_by, ''), coalesce(undoes, ''), summary`
+
+func scanOperation(row pgx.CollectableRow) (o Operation, err error) {
+	err = row.Scan(&o.ID, &o.Tool, &o.Permission, &o.ActorKind, &o.ActorID, &o.RequestID, &o.At, &o.UndoneBy, &o.Undoes, &o.Changes)
+	return o, err
+}
+
+// OperationFilter narrows a list of operations; zero values do not.
+type OperationFilter struct {
+	ActorID, Tool string
+	Noun, Key     string // operations that changed a thing of this kind, or this thing
+	After, Before time.Time
+	Undone        *bool
+}
+
+// Operations lists operations, the newest first, at most limit of them and only
+// those before the one named by cursor.
+func (s *Store) Operations(ctx context.Context, tenant library.TenantID, f OperationFilter, cursor string, limit int) ([]Operation, error) {
+	where, args := []string{"tenant_id = $1"}, []any{tenant}
+	add := func(condition string, value any) {
+		args = append(args, value)
+		where = append(where, strings.ReplaceAll(condition, "?", "$"+strconv.Itoa(len(args))))
+	}
+	if cursor != "" {
+		add("operation_id < ?", cursor)
+	}
+	if f.ActorID != "" {
+		add("actor_id = ?", f.ActorID)
+	}
+	if f.Tool != "" {
+		add("tool = ?", f.Tool)
+	}
+	if f.Noun != "" {
+		add("jsonb_exists(summary, ?)", f.Noun)
+	}
+	if f.Key != "" {
+		add("operation_id IN (SELECT operation_id FROM audit WHERE tenant_id = $1 AND subject = ?)", f.Key)
+	}
+	if !f.After.IsZero() {
+		add("at >= ?", f.After)
+	}
+	if !f.Before.IsZero() {
+		add("at < ?", f.Before)
+	}
+	if f.Undone != nil {
+		add("(undone_by IS NOT NULL) = ?", *f.Undone)
+	}
+	args = append(args, limit)
+	var list []Operation
+	err := s.readTenant(ctx, tenant, `SELECT `+operationColumns+` FROM operations WHERE `+strings.Join(where, " AND ")+
+		` ORDER BY operation_id DESC LIMIT $`+strconv.Itoa(len(args)), args, func(rows pgx.Rows) (err error) {
+		list, err = pgx.CollectRows(rows, scanOperation)
+		return err
+	})
+	return list, err
+}
+
+// OperationVersions returns the versions that an operation's assets had after it:
+// the index shows the operation once it has all of them. An unknown operation
+// has none.
+func (s *Store) OperationVersions(ctx context.Context, tenant library.TenantID, operationID string) ([]AssetVersion, error) {
+	var list []AssetVersion
+	err := s.readTenant(ctx, tenant, `SELECT key, version FROM operation_documents WHERE tenant_id = $1 AND operation_id = $2 AND index_name = $3`,
+		[]any{tenant, operationID, assetIndex}, func(rows pgx.Rows) error {
+			v := AssetVersion{AssetKey: AssetKey{Tenant: tenant}, Live: true}
+			_, err := pgx.ForEachRow(rows, []any{&v.Hash, &v.Version}, func() error {
+				list = append(list, v)
+				return nil
+			})
+			return err
+		})
+	return list, err
+}
