@@ -36,6 +36,7 @@ type Counts struct {
 	Found     int   `json:"found"`          // media files seen so far
 	Stored    int   `json:"stored"`         // sent and stored now; with DryRun, those that would be
 	Already   int   `json:"already_stored"` // the service had their bytes
+	Healed    int   `json:"healed"`         // there already, with a file that was missing or damaged and was sent again
 	Failed    int   `json:"failed"`
 	Skipped   int   `json:"skipped"`  // files that are no media
 	Sidecars  int   `json:"sidecars"` // files that tell of the making of the media file of the same name
@@ -44,12 +45,12 @@ type Counts struct {
 }
 
 // Done counts the media files that are settled.
-func (c Counts) Done() int { return c.Stored + c.Already + c.Failed }
+func (c Counts) Done() int { return c.Stored + c.Already + c.Healed + c.Failed }
 
 // Outcome is what became of one file.
 type Outcome struct {
 	Path   string `json:"path"`
-	Result string `json:"result"` // stored, already_stored, failed, skipped, sidecar; with DryRun would_store
+	Result string `json:"result"` // stored, already_stored, healed, failed, skipped, sidecar; with DryRun would_store
 	Asset  string `json:"asset_h,omitempty"`
 	Bytes  int64  `json:"bytes,omitempty"`
 	Reason string `json:"reason,omitempty"`
@@ -165,6 +166,9 @@ func (r *run) record(f file, o Outcome) {
 			c.Bytes += o.Bytes
 		case resultAlready:
 			c.Already++
+		case resultHealed:
+			c.Healed++
+			c.Bytes += o.Bytes
 		case resultFailed:
 			c.Failed++
 		case resultSkipped:
@@ -182,6 +186,7 @@ func (r *run) record(f file, o Outcome) {
 const (
 	resultStored  = "stored"
 	resultAlready = "already_stored"
+	resultHealed  = "healed"
 	resultWould   = "would_store"
 	resultFailed  = "failed"
 	resultSkipped = "skipped"

@@ -186,7 +186,10 @@ func (r *run) send(ctx context.Context, f file) Outcome {
 	if got.Asset.AssetH != "" {
 		o.Asset = got.Asset.AssetH // the file may have changed since it was hashed
 	}
-	if !got.Created && !got.Restored {
+	switch {
+	case got.Healed && !got.Created:
+		o.Result = resultHealed
+	case !got.Created && !got.Restored:
 		o.Result = resultAlready
 	}
 	return o

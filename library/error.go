@@ -63,6 +63,8 @@ const (
 	CodeDeadline           = "DEADLINE_EXCEEDED"
 	CodeStorageFull        = "STORAGE_FULL"
 	CodeFilesUnavailable   = "FILES_UNAVAILABLE"
+	CodeFileMissing        = "FILE_MISSING"
+	CodeFileDamaged        = "FILE_DAMAGED"
 	CodeDecodingBusy       = "DECODING_BUSY"
 	CodePreviewTooLarge    = "PREVIEW_TOO_LARGE"
 	CodeIdempotencyReuse   = "IDEMPOTENCY_KEY_REUSED"

@@ -111,6 +111,7 @@ type BlobStatus struct {
 	Assets  int64  `json:"assets"`
 	Sampled int    `json:"sampled"` // assets whose file was looked for
 	Missing int    `json:"missing"` // of those, without a file of the right size in the folder
+	Damaged int64  `json:"damaged"` // files that earlier checks found missing or damaged
 }
 
 // OK reports whether the folder is the library's.
@@ -129,6 +130,13 @@ func InspectBlobs(ctx context.Context, st *store.Store, cfg Config) (out BlobSta
 	}
 	if out.Assets, _, err = st.CountStoredBytes(ctx, store.AssetKey{}); err != nil {
 		return out, err
+	}
+	damaged, err := st.CountDamagedFiles(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, n := range damaged {
+		out.Damaged += n
 	}
 	sample, err := st.SampleStoredBytes(ctx, sampleSize)
 	if err != nil {

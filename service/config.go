@@ -69,6 +69,11 @@ type Config struct {
 	SearchPerMin int           // searches per minute and key; 0 means the 120 of the specification, negative none
 	SweepEvery   time.Duration // how often lost uploads are swept; 0 means an hour
 	SweepAge     time.Duration // what counts as lost; 0 means 24 hours
+	// ScrubRate is how many bytes per second the background check of files reads; 0 means
+	// DefaultScrubRate, negative none. ScrubEvery is how much time lies between the
+	// beginnings of two passes over all files; 0 means DefaultScrubEvery.
+	ScrubRate  int64
+	ScrubEvery time.Duration
 	// ReconcileEvery is how often the index is compared with the database; 0 means
 	// a day.
 	ReconcileEvery time.Duration
@@ -87,6 +92,13 @@ type Config struct {
 func (c Config) Database() store.Config {
 	return store.Config{URL: c.PostgresURL, AppURL: c.PostgresAppURL, IndexerURL: c.PostgresIndexerURL}
 }
+
+// The background check of files: a terabyte takes about two days, and the beginnings of
+// two passes over all files lie a week apart at least.
+const (
+	DefaultScrubRate  = 5 << 20
+	DefaultScrubEvery = 7 * 24 * time.Hour
+)
 
 // DefaultListen is where the service listens unless told otherwise.
 const DefaultListen = "127.0.0.1:7788"
@@ -123,6 +135,12 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.SweepAge == 0 {
 		c.SweepAge = 24 * time.Hour
+	}
+	if c.ScrubRate == 0 {
+		c.ScrubRate = DefaultScrubRate
+	}
+	if c.ScrubEvery == 0 {
+		c.ScrubEvery = DefaultScrubEvery
 	}
 	if c.ReconcileEvery == 0 {
 		c.ReconcileEvery = 24 * time.Hour

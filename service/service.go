@@ -57,6 +57,8 @@ type Service struct {
 	transfers *transfer.Service
 	endpoint  *mcp.Endpoint
 	handler   http.Handler
+	scrubs    *scrubMetrics
+	scrubber  string // names this process among those that check files
 }
 
 // Open builds the product. PostgreSQL must answer and its schema be current;
@@ -138,6 +140,7 @@ func (s *Service) assemble() error {
 	requests := api.NewMetrics(s.registry)
 	s.Caller = &op.Caller{Limits: op.NewLimiter(cfg.rateBudgets()), Idempotency: s.Store, Tenants: limits, Observe: requests.Observe}
 	registerDecoding(s.registry, budget)
+	s.scrubs, s.scrubber = newScrubMetrics(s.registry), newScrubber()
 	s.registry.MustRegister(metrics, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	s.endpoint = mcp.Handler(mcp.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Version: cfg.Version,
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.Origins, TrustHost: cfg.TrustHost, Log: cfg.Log})

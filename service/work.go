@@ -13,7 +13,7 @@ import (
 )
 
 // work is the role of what can wait: previews for what has arrived, sweeping up
-// after crashes, and comparing the index with the database.
+// after crashes, checking files, and comparing the index with the database.
 func (s *Service) work(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
@@ -21,6 +21,9 @@ func (s *Service) work(ctx context.Context) error {
 		return indexer.Subscribe(ctx, cfg, "previews", s.cfg.Decoders, s.makePreview)
 	})
 	g.Go(func() error { return s.every(ctx, s.cfg.SweepEvery, s.sweep) })
+	if s.cfg.ScrubRate > 0 {
+		g.Go(func() error { return s.every(ctx, scrubTick, s.scrub) })
+	}
 	g.Go(func() error { return s.every(ctx, s.cfg.ReconcileEvery, s.reconcile) })
 	return g.Wait()
 }

@@ -24,6 +24,7 @@ type AddResult struct {
 	Asset       library.Asset
 	Created     bool   // false: the tenant held these bytes already
 	Restored    bool   // it was in the trash and is back
+	Healed      bool   // its file was known to be damaged
 	OperationID string // empty when nothing changed
 }
 
@@ -165,8 +166,7 @@ func addToExisting(ctx context.Context, t *Tx, n NewAsset, p encodedAsset) (AddR
 		return out, &library.Error{Kind: library.KindConflict, Code: library.CodeConflict, Detail: "The asset is being removed right now; repeat the upload."}
 	}
 	if a.SHA256 != n.Asset.SHA256 {
-		return out, library.NewError(library.KindConflict, library.CodeHashCollision,
-			"Different bytes with the same SHA-1 are stored already. Such collisions are deliberate, so the new file is refused.")
+		return out, HashCollision()
 	}
 	changed := a
 	changed.Trashed = false
@@ -175,7 +175,11 @@ func addToExisting(ctx context.Context, t *Tx, n NewAsset, p encodedAsset) (AddR
 	if err != nil {
 		return out, err
 	}
-	out = AddResult{Asset: changed, Restored: a.Trashed}
+	healed, err := t.Exec(ctx, `DELETE FROM damaged_files WHERE tenant_id = $1 AND asset_h = $2`, t.tenant(), n.Asset.Hash)
+	if err != nil {
+		return out, err
+	}
+	out = AddResult{Asset: changed, Restored: a.Trashed, Healed: healed.RowsAffected() > 0}
 	if len(res.Changed) == 1 {
 		out.Asset = res.Changed[0]
 	}
@@ -188,4 +192,11 @@ func addToExisting(ctx context.Context, t *Tx, n NewAsset, p encodedAsset) (AddR
 		err = t.Send(ctx, b)
 	}
 	return out, err
+}
+
+// HashCollision returns the answer to bytes that share their SHA-1 with others that are
+// stored.
+func HashCollision() error {
+	return library.NewError(library.KindConflict, library.CodeHashCollision,
+		"Different bytes with the same SHA-1 are stored already. Such collisions are deliberate, so the new file is refused.")
 }

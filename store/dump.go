@@ -20,6 +20,8 @@ var notDumped = map[string]string{
 	"tenant_key":        "every database has a key of its own, which no other one may know",
 	"restores":          "it tells what this database was restored from",
 	"blob_store":        "it names the folder of files that was there; a restored library takes the one that it was restored into",
+	"damaged_files":     "they are found anew in the folder that a library was restored into",
+	"scrub":             "it tells how far the files of this folder were checked",
 	"index_generations": "they name indexes of the OpenSearch that was there; after a restore a new index is made",
 	"index_state":       "it tells where this database lives and what its indexer has seen",
 }

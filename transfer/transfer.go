@@ -186,7 +186,7 @@ func assetOf(r *http.Request) (library.AssetHash, error) {
 }
 
 func (s *Service) serveOriginal(w http.ResponseWriter, r *http.Request, tenant library.TenantID, f store.AssetFile) error {
-	file, err := s.blobs.Open(r.Context(), tenant, f.Hash)
+	file, err := s.openWhole(r.Context(), tenant, f)
 	if err != nil {
 		return err
 	}
@@ -201,6 +201,26 @@ func (s *Service) serveOriginal(w http.ResponseWriter, r *http.Request, tenant l
 	defer done()
 	http.ServeContent(out, r, "", file.ModTime(), io.NewSectionReader(file, 0, file.Size()))
 	return nil
+}
+
+// openWhole opens an asset's file. One that is missing or has another size than what was
+// stored is an error that says how to bring it back: part of a file is never served as
+// the whole.
+func (s *Service) openWhole(ctx context.Context, tenant library.TenantID, f store.AssetFile) (blob.Object, error) {
+	const heal = "Import the original again, which stores it anew, or let the operator copy it back from a backup."
+	file, err := s.blobs.Open(ctx, tenant, f.Hash)
+	if err != nil {
+		if library.AsError(err).Kind == library.KindNotFound {
+			err = &library.Error{Kind: library.KindNotFound, Code: library.CodeFileMissing, Cause: err, Detail: "The asset's file is missing. " + heal}
+		}
+		return nil, err
+	}
+	if size := file.Size(); size != f.Size {
+		_ = file.Close()
+		return nil, &library.Error{Kind: library.KindUnprocessable, Code: library.CodeFileDamaged, Cause: fmt.Errorf("%s has %d bytes", f.Hash, size),
+			Detail: fmt.Sprintf("The asset's file is damaged: %d bytes were stored, and it has %d. %s", f.Size, size, heal)}
+	}
+	return file, nil
 }
 
 // guard keeps a browser from running what is stored here.

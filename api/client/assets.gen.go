@@ -56,6 +56,8 @@ type StoreAssetOutput struct {
 	Created bool `json:"created"`
 	// true when the asset was in the trash and has been restored.
 	Restored bool `json:"restored"`
+	// true when the asset's file was missing or damaged and is in order again.
+	Healed bool `json:"healed"`
 	// Where the generation data comes from. One of extracted, client_asserted, unknown.
 	LineageSource string `json:"lineage_source"`
 	// How much generation metadata the file has, and why some is missing.
@@ -134,7 +136,8 @@ type FindStoredOutput struct {
 }
 
 // FindStored returns for up to 500 files, by the SHA-1 of their bytes, which are stored already,
-// and a signed upload URL for each of the others. An interrupted import resumes with this call.
+// and a signed upload URL for each of the others. An interrupted import resumes with this call. A
+// file that was stored and is missing or damaged now is not stored: uploading it heals it.
 //
 // It needs the permission write and calls POST /api/v1/imports/find-stored.
 func (c *Client) FindStored(ctx context.Context, in FindStoredInput, opts ...Option) (FindStoredOutput, error) {

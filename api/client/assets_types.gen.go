@@ -55,7 +55,8 @@ type AssetFileToSend struct {
 // order.
 type AssetFileTicket struct {
 	SHA1 string `json:"sha1"`
-	// The bytes are stored already; no upload is needed; otherwise signedUrl accepts no other bytes.
+	// The bytes are stored already, and their file is in order; no upload is needed. Otherwise
+	// signedUrl accepts no other bytes.
 	Stored      bool   `json:"stored"`
 	SignedURL   string `json:"signedUrl,omitempty"`
 	StoragePath string `json:"storagePath,omitempty"`

@@ -48,6 +48,9 @@ func printBlobs(b service.BlobStatus) {
 	if b.Sampled > 0 {
 		fmt.Printf("Files:     %d of %d that were looked for are there; the library has %d assets\n", b.Sampled-b.Missing, b.Sampled, b.Assets)
 	}
+	if b.Damaged > 0 {
+		fmt.Printf("Damaged:   %d files are known to be missing or damaged; vitrine verify lists them\n", b.Damaged)
+	}
 	if !b.OK() {
 		fmt.Println((&blob.FolderError{Folder: b.Folder, Want: b.Want}).Error())
 	}

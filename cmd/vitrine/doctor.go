@@ -114,6 +114,8 @@ func (c *doctorCommand) blobHealth(ctx context.Context, s *service.Service) (str
 		return "", &blob.FolderError{Folder: b.Folder, Want: b.Want}
 	case b.Missing > 0:
 		return "", fmt.Errorf("%d of %d files that were looked for in %s are missing or have another size", b.Missing, b.Sampled, b.Path)
+	case b.Damaged > 0:
+		return "", fmt.Errorf("%d files are known to be missing or damaged; import the originals again", b.Damaged)
 	case !b.OK():
 		return "no folder yet, and no assets; vitrine serve makes it", nil
 	}

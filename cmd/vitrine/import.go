@@ -51,6 +51,9 @@ func printReport(r importer.Report) {
 	}
 	fmt.Printf("%s: %d found, %d %s (%.1f MB), %d already there, %d skipped, %d failed, in %s%s\n", verb, r.Found, r.Stored, did,
 		float64(r.Bytes)/1e6, r.Already, r.Skipped, r.Failed, time.Duration(r.Seconds*float64(time.Second)).Round(100*time.Millisecond), rate)
+	if r.Healed > 0 {
+		fmt.Printf("  %d that were there already had a missing or damaged file, and are in order again\n", r.Healed)
+	}
 	if r.Sidecars > 0 {
 		fmt.Printf("  %d used as sidecars of media files with the same name\n", r.Sidecars)
 	}

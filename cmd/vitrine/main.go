@@ -43,6 +43,7 @@ type cli struct {
 	Stack     stackCommand     `cmd:"" help:"Run PostgreSQL, Kafka and OpenSearch on this machine."`
 	Docs      docsCommand      `cmd:"" help:"Write the generated reference documents."`
 	Blobs     blobsCommand     `cmd:"" help:"Look at the folder that holds the files, and change which one it is."`
+	Verify    verifyCommand    `cmd:"" help:"Verify that the files of all assets are there and have the bytes that were stored."`
 	Sweep     sweepCommand     `cmd:"" help:"Remove orphaned files: abandoned uploads and files without an asset."`
 
 	Completion completionCommand `cmd:"" help:"Print the script that completes vitrine's words in bash, zsh or fish."`

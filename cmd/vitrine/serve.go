@@ -25,6 +25,8 @@ type serveCommand struct {
 	NoMigrate  bool           `env:"VITRINE_NO_MIGRATE" help:"Do not migrate the database schema at startup."`
 	SearchRate int            `env:"VITRINE_SEARCHES_PER_MINUTE" default:"120" help:"Rate limit of searches per minute and key; negative for no limit."`
 	DecodeMB   int64          `env:"VITRINE_DECODE_MEMORY" name:"decode-memory" default:"160" help:"Memory for decoding images, in megabytes. An image that needs more, up to 595 MB, is decoded alone."`
+	ScrubMB    int64          `env:"VITRINE_SCRUB_RATE" name:"scrub-rate" default:"5" help:"Megabytes per second that the background check of files reads; 0 turns the check off."`
+	ScrubEvery time.Duration  `env:"VITRINE_SCRUB_EVERY" name:"scrub-every" default:"168h" help:"Time between the beginnings of two checks of all files."`
 }
 
 // Run serves until it is told to stop. While the database is not there yet, it
@@ -36,6 +38,10 @@ func (c *serveCommand) Run(ctx context.Context) error {
 	}
 	cfg.Listen, cfg.PublicURL, cfg.TrustHost, cfg.Origins, cfg.SearchPerMin = c.Listen, c.PublicURL, c.TrustHost, c.Origins, c.SearchRate
 	cfg.DecodeMemory = c.DecodeMB << 20
+	cfg.ScrubRate, cfg.ScrubEvery = c.ScrubMB<<20, c.ScrubEvery
+	if c.ScrubMB <= 0 {
+		cfg.ScrubRate = -1
+	}
 	roles := c.Role
 	if len(roles) == 0 {
 		roles = service.Roles

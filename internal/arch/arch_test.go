@@ -50,6 +50,7 @@ var levels = map[string]int{
 	"vitrine/op/all":     7,
 	"vitrine/reextract":  5,
 	"vitrine/backup":     3,
+	"vitrine/verify":     3,
 	"vitrine/api":        4,
 	"vitrine/api/client": 0,
 	"vitrine/mcp":        2,

@@ -40,6 +40,8 @@ type Store interface {
 	Discard(ctx context.Context, tenant library.TenantID, id string) error
 	// Open returns an asset's bytes for reading.
 	Open(ctx context.Context, tenant library.TenantID, hash library.AssetHash) (Object, error)
+	// Size returns the size of an asset's bytes.
+	Size(ctx context.Context, tenant library.TenantID, hash library.AssetHash) (int64, error)
 	// Remove deletes an asset's bytes; deleting what is not there is no error.
 	Remove(ctx context.Context, tenant library.TenantID, hash library.AssetHash) error
 	// RemoveLost deletes an asset's bytes unless they came after the given time,

@@ -283,6 +283,25 @@ func (d *Disk) Open(_ context.Context, tenant library.TenantID, h library.AssetH
 	return d.open(name, "file")
 }
 
+// Size implements Store. What stands in a file's place and is none is no file.
+func (d *Disk) Size(_ context.Context, tenant library.TenantID, h library.AssetHash) (int64, error) {
+	name, err := assetPath("assets", tenant, h)
+	if err != nil {
+		return 0, err
+	}
+	info, err := d.root().Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && !info.Mode().IsRegular():
+		if err := d.Available(); err != nil { // it is not gone, it cannot be seen
+			return 0, err
+		}
+		return 0, library.NotFound("file")
+	case err != nil:
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
 // Remove implements Store.
 func (d *Disk) Remove(_ context.Context, tenant library.TenantID, h library.AssetHash) error {
 	name, err := assetPath("assets", tenant, h)

@@ -57,11 +57,11 @@ func (s *Service) createUploadURL() op.Operation {
 		}
 		if in.SHA1 != "" {
 			hash := library.AssetHash(strings.ToLower(in.SHA1))
-			known, err := s.Store.KnownHashes(ctx, actor.Tenant, []library.AssetHash{hash})
+			intact, err := s.intact(ctx, actor.Tenant, []library.AssetHash{hash})
 			if err != nil {
 				return uploadURLOutput{}, err
 			}
-			if known[hash] {
+			if intact[hash] {
 				return uploadURLOutput{MaxBytes: limit, AlreadyStored: hash}, nil
 			}
 		}
@@ -112,7 +112,7 @@ type findStoredOutput struct {
 
 type fileTicket struct {
 	SHA1        string `json:"sha1"`
-	Stored      bool   `json:"stored" doc:"The bytes are stored already; no upload is needed; otherwise signedUrl accepts no other bytes."`
+	Stored      bool   `json:"stored" doc:"The bytes are stored already, and their file is in order; no upload is needed. Otherwise signedUrl accepts no other bytes."`
 	SignedURL   string `json:"signedUrl,omitempty"`
 	StoragePath string `json:"storagePath,omitempty"`
 }
@@ -122,7 +122,7 @@ func (s *Service) findStored() op.Operation {
 	return op.Define(op.Meta{
 		Name: "FindStored", Title: "Find which files are stored", Domain: op.Assets,
 		Doc: "Returns for up to 500 files, by the SHA-1 of their bytes, which are stored already, and a signed upload URL for each of the others. " +
-			"An interrupted import resumes with this call.",
+			"An interrupted import resumes with this call. A file that was stored and is missing or damaged now is not stored: uploading it heals it.",
 		Method: "POST", Path: "/api/v1/imports/find-stored", Permission: library.PermWrite, ReadOnly: true, Idempotent: true, RESTOnly: true,
 		Example: map[string]any{"files": []map[string]any{{"sha1": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "filename": "fox.png"}}},
 	}, func(ctx context.Context, actor library.Actor, in findStoredInput) (findStoredOutput, error) {
@@ -130,14 +130,14 @@ func (s *Service) findStored() op.Operation {
 		for i, f := range in.Files {
 			hashes[i] = library.AssetHash(strings.ToLower(f.SHA1))
 		}
-		known, err := s.Store.KnownHashes(ctx, actor.Tenant, hashes)
+		intact, err := s.intact(ctx, actor.Tenant, hashes)
 		if err != nil {
 			return findStoredOutput{}, err
 		}
 		out := findStoredOutput{Files: make([]fileTicket, len(in.Files))}
 		for i, f := range in.Files {
-			out.Files[i] = fileTicket{SHA1: string(hashes[i]), Stored: known[hashes[i]]}
-			if !known[hashes[i]] {
+			out.Files[i] = fileTicket{SHA1: string(hashes[i]), Stored: intact[hashes[i]]}
+			if !intact[hashes[i]] {
 				ticket := s.uploadTicket(actor, upload{f.Filename, f.MIMEType, f.Size, hashes[i]})
 				out.Files[i].SignedURL, out.Files[i].StoragePath = ticket.SignedURL, ticket.StoragePath
 			}

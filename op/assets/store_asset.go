@@ -94,6 +94,7 @@ type storeOutput struct {
 	Asset         Summary               `json:"asset"`
 	Created       bool                  `json:"created" doc:"false when these bytes were stored already; then the tags and prompt_metadata were added to the existing asset."`
 	Restored      bool                  `json:"restored" doc:"true when the asset was in the trash and has been restored."`
+	Healed        bool                  `json:"healed" doc:"true when the asset's file was missing or damaged and is in order again."`
 	LineageSource library.LineageSource `json:"lineage_source" enum:"extracted,client_asserted,unknown" doc:"Where the generation data comes from."`
 	Extraction    extract.Report        `json:"extraction" doc:"How much generation metadata the file has, and why some is missing."`
 	op.Undoable
@@ -150,6 +151,10 @@ func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput)
 			Message: "It is the hash of the file itself; an asset cannot be its own parent.", Hint: "Send the hash of the file it was made from, or omit it."})
 	}
 	op.ReportProgress(ctx, 2, 4, "read")
+	heals, err := s.replaces(ctx, actor.Tenant, staged.SHA1, staged.SHA256)
+	if err != nil {
+		return out, err
+	}
 	// The bytes must be durable under their hash before a row promises them.
 	if err := s.Blobs.Commit(ctx, actor.Tenant, id, staged.SHA1); err != nil {
 		return out, err
@@ -162,12 +167,17 @@ func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput)
 	if err := failpoint.Inject("store.row_committed"); err != nil {
 		return out, err
 	}
+	if added.Healed && !strings.HasPrefix(added.Asset.MIMEType, "model/") { // previews may be those of damaged bytes; posters are not
+		if err := s.Blobs.DropDerived(ctx, actor.Tenant, staged.SHA1); err != nil {
+			slog.WarnContext(ctx, "previews of a damaged file could not be removed", "asset", staged.SHA1, "error", err)
+		}
+	}
 	if poster != nil {
 		if err := s.Previews.KeepPoster(ctx, actor.Tenant, staged.SHA1, poster); err != nil {
 			slog.WarnContext(ctx, "a poster could not be stored", "asset", staged.SHA1, "error", err)
 		}
 	}
-	out = storeOutput{Asset: s.summary(actor, added.Asset), Created: added.Created, Restored: added.Restored, Extraction: read.Report,
+	out = storeOutput{Asset: s.summary(actor, added.Asset), Created: added.Created, Restored: added.Restored, Healed: heals || added.Healed, Extraction: read.Report,
 		LineageSource: lineageSource(&read.Lineage, assertion(in.Assertion) != nil),
 		Undoable:      op.Undoable{OperationID: added.OperationID}, Indexed: op.Indexed{IndexToken: added.OperationID}}
 	return out, nil

@@ -29,6 +29,7 @@ func Run(t *testing.T, open func(t *testing.T) blob.Store) {
 		"a broken upload leaves nothing":            broken,
 		"a commit may be repeated":                  commitTwice,
 		"staging under an id again replaces":        stageAgain,
+		"the size is that of what is committed":     size,
 		"tenants do not see each other's bytes":     tenants,
 		"names that are no identifiers are refused": names,
 		"old staged bytes are swept, young stay":    sweep,
@@ -212,6 +213,22 @@ func sweep(t *testing.T, s blob.Store) {
 	if n, bytes, err := s.SweepStaged(t.Context(), -time.Minute); n != 1 || bytes != kept.Size || err != nil {
 		t.Errorf("swept %d files of %d bytes, %v", n, bytes, err)
 	}
+}
+
+func size(t *testing.T, s blob.Store) {
+	a := stage(t, s, alice, "hello")
+	_, err := s.Size(t.Context(), alice, a.SHA1)
+	wantCode(t, err, library.CodeNotFound)
+	if err := s.Commit(t.Context(), alice, a.ID, a.SHA1); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.Size(t.Context(), alice, a.SHA1); n != 5 || err != nil {
+		t.Errorf("got %d %v", n, err)
+	}
+	_, err = s.Size(t.Context(), bob, a.SHA1)
+	wantCode(t, err, library.CodeNotFound)
+	_, err = s.Size(t.Context(), alice, "../../x")
+	wantCode(t, err, library.CodeNotFound)
 }
 
 func walk(t *testing.T, s blob.Store) {
