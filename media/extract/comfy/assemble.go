@@ -197,7 +197,7 @@ func (r *reader) fillSize(gp *library.GenerationParameters, n *node, t trail) {
 		return
 	}
 	w, h := r.in.FileWidth, r.in.FileHeight
-	if w <= 0 || h <= 0 || w%8 != 0 || h%8 != 0 {
+	if w <= 0 || h <= 0 || w%8 != 0 || h%8 != 0 || r.g.place == "workflow" { // a picture that only shows a graph has no executed one
 		return
 	}
 	for _, m := range t.nodes {

@@ -79,6 +79,10 @@ func TestCasesReadTheSameFromTheEditorGraphAlone(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			in := c.input()
+			if executed, _ := Read(in); sizeOfFile(executed) {
+				delete(c.Want, "width")
+				delete(c.Want, "height")
+			}
 			in.Workflow = editorVersion(t, c.Prompt)
 			in.Prompt = nil
 			lin, ok := Read(in)
@@ -88,6 +92,17 @@ func TestCasesReadTheSameFromTheEditorGraphAlone(t *testing.T) {
 			compareCase(t, c, lin)
 		})
 	}
+}
+
+// sizeOfFile reports whether a lineage has its size from the file. Without an executed
+// graph it has none: a picture that holds only what was drawn may be one of the graph.
+func sizeOfFile(l library.Lineage) bool {
+	for _, e := range l.Evidence {
+		if e.Field == "width" && strings.HasPrefix(e.Rule, "size of the file") {
+			return true
+		}
+	}
+	return false
 }
 
 // A case's hash must not depend on which of the two graphs was there.

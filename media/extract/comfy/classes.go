@@ -31,10 +31,11 @@ const (
 	RoleText      Role = "text"      // gives a text that it holds or takes
 	RoleWriter    Role = "writer"    // gives a text that a model writes; it is not in the file
 	RoleShow      Role = "show"      // shows a text and keeps what it showed
+	RoleList      Role = "list"      // gives a list of the texts that it holds or takes
 	RolePlain     Role = "plain"     // none of these: loads, converts, edits
 )
 
-var roles = []Role{"", RoleSampler, RoleGenerator, RoleLatent, RoleSave, RolePreview, RoleAside, RoleBundle, RoleEncoder, RoleText, RoleWriter, RoleShow, RolePlain}
+var roles = []Role{"", RoleSampler, RoleGenerator, RoleLatent, RoleSave, RolePreview, RoleAside, RoleBundle, RoleEncoder, RoleText, RoleWriter, RoleShow, RoleList, RolePlain}
 
 // Class is what is known of a node class. Facts stand here, rules for classes that
 // are not known stand in code.
@@ -63,6 +64,10 @@ type Class struct {
 	// Choices are what a choice of an input sets in a stream: by input and value, the
 	// inputs that take another value, or none where it is null.
 	Choices map[string]map[string]map[string]*string `json:"choices,omitempty"`
+	// Pick says which item of a list the class gives; Lines names the input whose lines
+	// are the items, for classes of the role list that make one of a text.
+	Pick  *Pick  `json:"pick,omitempty"`
+	Lines string `json:"lines,omitempty"`
 	// Medium is what an output node writes: image, animation, video, audio, model, svg, data.
 	Medium string `json:"medium,omitempty"`
 
@@ -193,8 +198,11 @@ func (c *Class) complete(from *Class) {
 	if c.Passes == nil {
 		c.Passes = from.Passes
 	}
+	if c.Pick == nil {
+		c.Pick = from.Pick
+	}
 	if c.Role == "" {
-		c.Role, c.Bundle, c.Medium = from.Role, from.Bundle, from.Medium
+		c.Role, c.Bundle, c.Medium, c.Lines = from.Role, from.Bundle, from.Medium, from.Lines
 	}
 	if c.pack == "" {
 		c.pack = from.pack
@@ -218,6 +226,9 @@ func (c *Class) check() error {
 		if meaning == "" || meaning == "file:" {
 			return fmt.Errorf("the meaning of input %q is empty; \"-\" stands for an option", in)
 		}
+	}
+	if c.Pick != nil && (c.Pick.List == "" || c.Pick.Index == "") {
+		return fmt.Errorf("pick must name the input of the list and that of the index")
 	}
 	for out := range c.Passes {
 		if n, err := strconv.Atoi(out); err != nil || n < 0 {

@@ -153,6 +153,9 @@ func (w *condWalk) fromSides(n *node, c condCtx) bool {
 		names = negativeLinks
 	}
 	if p, ok := n.link(names...); ok {
+		if n.hasLinked("cond2", "conditioning2", "middle") && c.role == rolePositive {
+			w.r.warn("a pass is steered by a third conditioning; its text is not part of the prompts")
+		}
 		w.visit(p, c)
 		if p, second := n.link(names[0] + "_2"); second { // of classes with two texts a side
 			w.visit(p, c)

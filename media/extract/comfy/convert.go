@@ -228,11 +228,10 @@ func (c *converter) fromNode(s *scope, l uiLink, hops int) origin {
 		return c.fromOutside(s, l.fromSlot, hops)
 	}
 	u := s.byID[l.from]
-	if u == nil || u.mode == modeMuted {
-		return origin{}
-	}
 	switch {
-	case u.mode == modeBypassed:
+	case u == nil || u.mode == modeMuted && !isVirtual(u.typ):
+		return origin{}
+	case u.mode == modeBypassed && !isVirtual(u.typ):
 		if i := bypass(u, l); i >= 0 {
 			return c.fromLink(s, u.inputs[i].link, hops)
 		}
@@ -265,7 +264,7 @@ func (c *converter) fromNode(s *scope, l uiLink, hops int) origin {
 // fromNamed finds the set node of a get node, here or further out.
 func (c *converter) fromNamed(s *scope, name string, hops int) origin {
 	for ; s != nil; s = s.parent {
-		if u := s.named[name]; u != nil && len(u.inputs) > 0 && u.mode != modeMuted {
+		if u := s.named[name]; u != nil && len(u.inputs) > 0 {
 			return c.fromLink(s, u.inputs[0].link, hops)
 		}
 	}

@@ -2,6 +2,7 @@ package comfy
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"vitrine/internal/jsonscan"
@@ -75,12 +76,35 @@ type scope struct {
 }
 
 func readUINode(v value) *uiNode {
-	n := &uiNode{id: v.Get("id").ID(), typ: v.Get("type").Str(), title: v.Get("title").Str(), widgets: v.Get("widgets_values"), named: v.Get("widgets_values_named"), props: v.Get("properties")}
+	n := &uiNode{id: v.Get("id").ID(), typ: v.Get("type").Str(), title: v.Get("title").Str(), widgets: listed(v.Get("widgets_values")), named: v.Get("widgets_values_named"), props: v.Get("properties")}
 	n.mode, _ = v.Get("mode").Integer()
 	n.order, _ = v.Get("order").Integer()
 	n.inputs = readSlots(v.Get("inputs"))
 	n.outputs = readSlots(v.Get("outputs"))
 	return n
+}
+
+// maxListed bounds the places of a list that is written as an object.
+const maxListed = 1_000
+
+// listed returns a list of widget values that was written as an object of places, as
+// some writers leave lists with gaps, as the list that it is.
+func listed(v value) value {
+	var out []value
+	for _, m := range v.Members {
+		at, err := strconv.Atoi(m.Name)
+		if err != nil || at < 0 || at >= maxListed {
+			return v
+		}
+		for len(out) <= at {
+			out = append(out, value{Kind: jsonscan.Null})
+		}
+		out[at] = m.Val
+	}
+	if len(out) == 0 {
+		return v
+	}
+	return value{Kind: jsonscan.Array, List: out}
 }
 
 func readSlots(v value) []slot {

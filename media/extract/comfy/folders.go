@@ -27,9 +27,3 @@ var (
 	// devices: options look like names to anyone who does not know the words.
 	plainOption = regexp.MustCompile(`(?i)^(v?\d+([._]\d+)*[bkm]?|(torch\.)?(b?float|bf|fp|nf|u?int|q)\d+([_.-].*)?|(cuda|cpu|gpu|mps|xpu)[ _:.-]?\d*|(main|offload)[_-]device|.*_?attn(_.*)?|flash[_-].*)$`)
 )
-
-// loadsFamily knows loaders that name the family of the diffusion model in their
-// class and say of the rest no more than "model".
-func loadsFamily(n *node) bool {
-	return n.is("cogvideo", "hyvideo", "hunyuan", "mochi", "kolors", "flux", "ltx", "sana", "pixart", "omnigen") && n.is("model", "pipe")
-}

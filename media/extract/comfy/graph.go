@@ -50,9 +50,11 @@ type node struct {
 	about            *Class    // what is known of the class, nil when nothing is
 	unclear          *bool     // nothing says what the node does; nil until asked
 
-	key  string   // class in lower case without punctuation, for rules
-	idv  []idPart // id split for natural order
-	uses int      // links that start at this node
+	key   string   // class in lower case without punctuation, for rules
+	idv   []idPart // id split for natural order
+	uses  int      // links that start at this node
+	feeds []feed   // the first inputs that take what it gives
+	gives *string  // type of the model it gives, nil until asked
 }
 
 // graph is an executable node graph.
@@ -289,11 +291,24 @@ func (g *graph) linkOf(v value) port {
 	return port{n, slot}
 }
 
+// feed is an input that takes what a node gives.
+type feed struct {
+	to    *node
+	input string
+}
+
+// maxFeeds bounds the inputs that are noted of those that one node fills.
+const maxFeeds = 16
+
 func (g *graph) count() {
 	for _, n := range g.nodes {
 		for i := range n.inputs {
 			if n.inputs[i].linked() {
-				n.inputs[i].from.node.uses++
+				from := n.inputs[i].from.node
+				from.uses++
+				if from.uses <= maxFeeds {
+					from.feeds = append(from.feeds, feed{n, n.inputs[i].name})
+				}
 			}
 		}
 	}

@@ -83,24 +83,151 @@ func (d *definition) hidden(node int, side, name string) bool {
 }
 
 // bindGroup connects an instance's inputs and widget values with the nodes
-// inside: open sockets and widgets, both in the order of the nodes.
+// inside. An instance shows what is open of its nodes, one after the other: of each
+// its widgets, its sockets, and the widgets that were made sockets. Values are dealt
+// out in that order; a widget that is fed from outside keeps its place in it.
 func bindGroup(s *scope) {
-	sockets := openSockets(s.instance)
-	vals := s.instance.widgets.List
 	links := make(map[string]uiLink, len(s.def.links)) // the shared definition stays as it is
 	for id, l := range s.def.links {
 		links[id] = l
 	}
 	def := *s.def
 	def.links, def.nodes = links, nil
+	b := &groupBinder{s: s, def: &def, sockets: openSockets(s.instance), vals: s.instance.widgets.List, seen: map[string]int{}}
 	for i, u := range s.def.nodes {
 		u = ownCopy(u)
 		u.inputs = append([]slot(nil), u.inputs...)
 		def.nodes = append(def.nodes, u)
-		sockets = def.bindSockets(s, u, sockets)
-		vals = bindGroupWidgets(s, i, u, vals)
+		b.bind(i, u)
 	}
 	s.def = &def
+}
+
+// groupBinder deals the inputs and values of an instance out to the nodes inside.
+type groupBinder struct {
+	s       *scope
+	def     *definition
+	sockets []int          // inputs of the instance that are left, by place
+	vals    []value        // values that are left
+	seen    map[string]int // names that are taken
+}
+
+// bind connects one node inside.
+func (b *groupBinder) bind(i int, u *uiNode) {
+	var plain, converted []string
+	for _, w := range widgetValues(u) {
+		switch at := u.inputFor(w.name); {
+		case b.def.hidden(i, "input", w.name):
+		case at < 0:
+			plain = append(plain, w.name)
+		case u.inputs[at].link == "":
+			converted = append(converted, w.name)
+		}
+	}
+	for _, name := range plain {
+		b.bindWidget(i, u, name)
+	}
+	for j := range u.inputs {
+		if in := &u.inputs[j]; in.link == "" && in.widget == "" {
+			b.bindSocket(u, j, b.shownAs(i, u, in.name))
+		}
+	}
+	for _, name := range converted {
+		b.bindWidget(i, u, name)
+	}
+}
+
+// inputFor returns the place of the input that stands for a widget, -1 without one.
+func (u *uiNode) inputFor(widget string) int {
+	for i := range u.inputs {
+		if u.inputs[i].widget == widget {
+			return i
+		}
+	}
+	return -1
+}
+
+// shownAs returns the name that an instance shows an inner input under: its own, with
+// the node's name in front when another node's has taken it.
+func (b *groupBinder) shownAs(i int, u *uiNode, name string) string {
+	shown := name
+	if own := b.def.groupConfig.Get(strconv.Itoa(i)).Get("input").Get(name).Get("name").Str(); own != "" {
+		shown = own
+	}
+	if _, taken := b.seen[shown]; taken || u.typ == "PrimitiveNode" && u.title != "" {
+		prefix := u.title
+		if prefix == "" {
+			prefix = u.typ
+		}
+		shown = prefix + " " + name
+		if n, again := b.seen[shown]; again {
+			b.seen[shown]++
+			return prefix + " " + strconv.Itoa(n) + " " + name
+		}
+	}
+	b.seen[shown] = max(b.seen[shown], 1) + 1
+	return shown
+}
+
+// bindWidget takes the next value of the instance for a widget, and the link that
+// feeds it from outside.
+func (b *groupBinder) bindWidget(i int, u *uiNode, name string) {
+	shown := b.shownAs(i, u, name)
+	if len(b.vals) > 0 {
+		if b.s.override[u.id] == nil {
+			b.s.override[u.id] = map[string]value{}
+		}
+		b.s.override[u.id][name] = b.vals[0]
+		seed := b.vals[0].Kind == jsonscan.Number
+		if b.vals = b.vals[1:]; len(b.vals) > 0 && seed && isControl(b.vals[0]) {
+			b.vals = b.vals[1:]
+		}
+	}
+	for _, outer := range b.s.instance.inputs {
+		if outer.link == "" || outer.widget == "" || outer.widget != shown && outer.name != shown {
+			continue
+		}
+		at := u.inputFor(name)
+		if at < 0 {
+			at = len(u.inputs)
+			u.inputs = append(u.inputs, slot{name: name, typ: outer.typ, widget: name})
+		}
+		b.feed(u, at, outer)
+		return
+	}
+}
+
+// bindSocket connects a socket inside with the one of its name outside, or with the
+// next that is left.
+func (b *groupBinder) bindSocket(u *uiNode, at int, shown string) {
+	found := -1
+	for i, place := range b.sockets {
+		outer := &b.s.instance.inputs[place]
+		if outer.name == shown && fitsSocket(&u.inputs[at], outer) {
+			found = i
+			break
+		}
+	}
+	if found < 0 && len(b.sockets) > 0 && fitsSocket(&u.inputs[at], &b.s.instance.inputs[b.sockets[0]]) {
+		found = 0
+	}
+	if found < 0 {
+		return
+	}
+	b.feed(u, at, b.s.instance.inputs[b.sockets[found]])
+	b.sockets = append(append([]int(nil), b.sockets[:found]...), b.sockets[found+1:]...)
+}
+
+func fitsSocket(inner, outer *slot) bool {
+	return inner.typ == outer.typ || inner.typ == "*" || outer.typ == "*"
+}
+
+// feed makes an input of the instance a boundary input that feeds one inside.
+func (b *groupBinder) feed(u *uiNode, at int, outer slot) {
+	id := "in" + strconv.Itoa(len(b.def.inputs))
+	b.def.links[id] = uiLink{from: subgraphIn, fromSlot: len(b.def.inputs), to: u.id, toSlot: at}
+	b.def.inputs = append(b.def.inputs, slot{name: outer.name, typ: outer.typ})
+	u.inputs[at].link = id
 }
 
 func openSockets(u *uiNode) []int {
@@ -111,54 +238,4 @@ func openSockets(u *uiNode) []int {
 		}
 	}
 	return out
-}
-
-func (d *definition) bindSockets(s *scope, u *uiNode, sockets []int) []int {
-	for j := range u.inputs {
-		in := &u.inputs[j]
-		if in.link != "" || in.widget != "" || len(sockets) == 0 {
-			continue
-		}
-		outer := s.instance.inputs[sockets[0]]
-		if in.typ != outer.typ && in.typ != "*" && outer.typ != "*" {
-			continue
-		}
-		id := "in" + strconv.Itoa(sockets[0])
-		d.links[id] = uiLink{from: subgraphIn, fromSlot: len(d.inputs), to: u.id, toSlot: j}
-		d.inputs = append(d.inputs, slot{name: outer.name, typ: outer.typ})
-		in.link = id
-		sockets = sockets[1:]
-	}
-	return sockets
-}
-
-// bindGroupWidgets takes the next values of the instance for the widgets of one
-// inner node, those shown and not fed by a link.
-func bindGroupWidgets(s *scope, i int, u *uiNode, vals []value) []value {
-	for _, w := range widgetValues(u) {
-		if fedInside(u, w.name) || s.def.hidden(i, "input", w.name) {
-			continue
-		}
-		if len(vals) == 0 {
-			return nil
-		}
-		if s.override[u.id] == nil {
-			s.override[u.id] = map[string]value{}
-		}
-		s.override[u.id][w.name] = vals[0]
-		vals = vals[1:]
-		if len(vals) > 0 && isSeedName(w.name) && isControl(vals[0]) {
-			vals = vals[1:]
-		}
-	}
-	return vals
-}
-
-func fedInside(u *uiNode, widget string) bool {
-	for i := range u.inputs {
-		if u.inputs[i].widget == widget && u.inputs[i].link != "" {
-			return true
-		}
-	}
-	return false
 }

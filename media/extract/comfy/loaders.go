@@ -55,19 +55,6 @@ var inputTypes = map[string]string{
 	"embedding_name": "embedding", "embedding": "embedding", "textual_inversion": "embedding", "patch_name": "model_patch", "supir_model": "unet", "sdxl_model": "checkpoint",
 }
 
-// classTypes holds the model type by the node's class for inputs with a general
-// name (model_name, model, name …); the first part that fits decides.
-var classTypes = []struct{ part, typ string }{
-	{"clipvision", "clip_vision"}, {"wanvideoclip", "clip_vision"}, {"latentupscale", "latent_upscale"}, {"upscalemodel", "upscaler"}, {"upscale", "upscaler"},
-	{"controlnet", "controlnet"}, {"motionlora", "motion_lora"}, {"animatediffmodel", "motion_module"}, {"animatediff", "motion_module"}, {"motion", "motion_module"},
-	{"lora", "lora"}, {"taesd", "vae"}, {"vae", "vae"}, {"textencode", "clip"}, {"t5", "clip"}, {"clip", "clip"}, {"llm", "clip"},
-	{"ipadapter", "ip_adapter"}, {"stylemodel", "style_model"}, {"hypernetwork", "hypernetwork"}, {"gligen", "gligen"},
-	{"modelpatch", "model_patch"}, {"photomaker", "photomaker"}, {"instantid", "instantid"}, {"pulid", "pulid"}, {"audioencoder", "audio_encoder"},
-	{"ultralytics", "detector"}, {"detector", "detector"}, {"sam", "sam"}, {"frameinterpol", "frame_interpolation"}, {"rife", "frame_interpolation"}, {"film", "frame_interpolation"}, {"vfi", "frame_interpolation"},
-	{"facerestore", "face_restore"}, {"reactor", "face_swap"}, {"embedding", "embedding"}, {"diffusersloader", "diffusers"}, {"checkpoint", "checkpoint"}, {"ckpt", "checkpoint"}, {"unet", "unet"},
-	{"diffusion", "unet"}, {"dit", "unet"}, {"depthanything", "preprocessor"}, {"preprocessor", "preprocessor"}, {"rembg", "segmentation"}, {"birefnet", "segmentation"}, {"seedvr", "upscaler"}, {"modelloader", "unet"}, {"loadmodel", "unet"},
-}
-
 // fileType returns what kind of weight file an input names: by the table, otherwise
 // by the names of input and class.
 func fileType(n *node, in *input, val string) string {
@@ -88,31 +75,83 @@ func modelType(n *node, name, val string) string {
 		typ = midNumbered(strings.ToLower(name))
 	}
 	switch {
-	case typ == "clip" && n.is("clipvision"):
+	case typ == "clip" && n.usedAs() == "clip_vision":
 		return "clip_vision"
-	case typ == "checkpoint" && n.is("upscale") && !n.is("checkpoint", "loader"):
-		return "checkpoint"
-	case typ == "lora" && n.is("motionlora", "animatediffloraloader"):
-		return "motion_lora"
 	case typ != "":
 		return typ
 	}
 	if !isWeightFile(val) && !(name == "model_path" && n.is("diffusersloader")) && !namesFolder(n, name, val) {
 		return ""
 	}
-	if (name == "llm_model" || name == "clip_model") && !n.is("vision") {
-		return "clip"
-	}
-	for _, c := range classTypes {
-		if strings.Contains(n.key, c.part) {
-			return c.typ
-		}
-	}
-	if loadsFamily(n) {
-		return "unet"
+	if typ := n.usedAs(); typ != "" {
+		return typ
 	}
 	return "other"
 }
+
+// outputTypes holds the model type by the kind of thing that a node gives.
+var outputTypes = map[string]string{
+	"CLIP_VISION": "clip_vision", "CONTROL_NET": "controlnet", "UPSCALE_MODEL": "upscaler", "STYLE_MODEL": "style_model", "GLIGEN": "gligen", "VAE": "vae", "WANVAE": "vae",
+	"LORA_STACK": "lora", "WANVIDLORA": "lora", "IPADAPTER": "ip_adapter", "SAM_MODEL": "sam", "SAM2_MODEL": "sam", "BBOX_DETECTOR": "detector", "SEGM_DETECTOR": "detector", "PHOTOMAKER": "photomaker",
+	"INSTANTID": "instantid", "PULID": "pulid", "PULIDFLUX": "pulid", "AUDIO_ENCODER": "audio_encoder", "MODEL_PATCH": "model_patch", "M_MODELS": "motion_module", "MOTION_MODEL_ADE": "motion_module",
+	"MOTION_LORA": "motion_lora", "LATENT_UPSCALE_MODEL": "latent_upscale", "WANTEXTENCODER": "clip", "HYVIDTEXTENCODER": "clip", "T5": "clip", "CLIP": "clip", "MODEL": "unet", "WANVIDEOMODEL": "unet", "HYVIDEOMODEL": "unet",
+}
+
+// linkTypes holds the model type by the input that takes what a node gives.
+var linkTypes = map[string]string{
+	"clip_vision": "clip_vision", "clip_vision_model": "clip_vision", "control_net": "controlnet", "controlnet": "controlnet", "upscale_model": "upscaler", "style_model": "style_model", "gligen": "gligen", "vae": "vae", "optional_vae": "vae",
+	"lora_stack": "lora", "lora": "lora", "prev_lora": "lora", "ipadapter": "ip_adapter", "sam_model": "sam", "sam_model_opt": "sam", "bbox_detector": "detector", "segm_detector": "detector", "photomaker": "photomaker",
+	"instantid": "instantid", "pulid": "pulid", "audio_encoder": "audio_encoder", "model_patch": "model_patch", "motion_model": "motion_module", "motion_lora": "motion_lora", "clip": "clip", "text_encoder": "clip", "t5": "clip",
+	"model": "unet", "unet": "unet", "transformer": "unet",
+}
+
+// usedAs returns the type of the model that a loader gives: by what its outputs are,
+// otherwise by the inputs that they fill. A node that gives several is a checkpoint's
+// loader; one that takes a model and gives it on is not asked.
+func (n *node) usedAs() string {
+	if n.gives == nil {
+		typ := n.typeByUse()
+		n.gives = &typ
+	}
+	return *n.gives
+}
+
+func (n *node) typeByUse() string {
+	found := map[string]bool{}
+	for _, o := range n.outputs {
+		if typ := outputTypes[o.typ]; typ != "" {
+			found[typ] = true
+		}
+	}
+	n.fills(found, 0)
+	switch {
+	case len(found) == 1:
+		for typ := range found {
+			if n.hasLinked("model", "clip", "vae", "pipe") {
+				return "" // it changes what it is handed
+			}
+			return typ
+		}
+	case found["unet"] && found["clip"] && !n.hasLinked("model", "clip"):
+		return "checkpoint"
+	}
+	return ""
+}
+
+// fills collects the types of the models that take what a node gives, through
+// switches and other nodes that hand one of several on.
+func (n *node) fills(found map[string]bool, depth int) {
+	for _, fed := range n.feeds {
+		if typ := linkTypes[strings.ToLower(fed.input)]; typ != "" {
+			found[typ] = true
+		} else if depth < maxWires && (fed.to.is("switch", "reroute") || relayNames[fed.input] || contains(yesBranches, fed.input) || contains(noBranches, fed.input)) {
+			fed.to.fills(found, depth+1)
+		}
+	}
+}
+
+// maxWires bounds the switches in a row behind a loader.
+const maxWires = 4
 
 // midNumbered knows names with the number inside: lora_1_name, lora1_name.
 func midNumbered(name string) string {

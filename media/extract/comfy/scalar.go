@@ -61,8 +61,8 @@ func (r *reader) scalarOf(p port, want string) (string, bool) {
 	if s, ok := r.arithmetic(p); ok {
 		return s, true
 	}
-	if s, ok := r.sizeScalar(p, want); ok {
-		return s, true
+	if s, ok, done := r.sizeScalar(p, want); done {
+		return s, ok
 	}
 	for _, name := range append(aliasesOf(p.outName()), aliasesOf(want)...) {
 		if in := n.in(name); in != nil {

@@ -201,7 +201,7 @@ func (r *reader) resized(n *node, d dims) dims {
 		if r.keepsRatio(n) {
 			return dims{}
 		}
-		return dims{int(*w), int(*h)}
+		return dims{int(*w), int(*h)}.cut(r.whole(n, []string{"divisible_by", "multiple_of"}))
 	case w != nil && h != nil && *w <= 0 && *h >= 1 && d.known():
 		return d.times(*h / float64(d.h))
 	case w != nil && h != nil && *h <= 0 && *w >= 1 && d.known():
@@ -213,7 +213,19 @@ func (r *reader) resized(n *node, d dims) dims {
 	return dims{}
 }
 
+// cut makes both sides a multiple of a number, as nodes do that ask for one.
+func (d dims) cut(step *int) dims {
+	if step == nil || *step < 2 || *step > d.w || *step > d.h {
+		return d
+	}
+	return dims{d.w - d.w%*step, d.h - d.h%*step}
+}
+
+// keepsRatio reports whether a resize may come to another size than it states.
 func (r *reader) keepsRatio(n *node) bool {
+	if s, ok := r.scalar(n.in("condition"), "condition"); ok && s != "always" && s != "" {
+		return true
+	}
 	for _, name := range []string{"keep_proportion", "keep_proportions", "keep_ratio", "method", "mode", "proportional", "fit", "resize_mode", "maintain_aspect_ratio"} {
 		s, ok := r.scalar(n.in(name), name)
 		if ok && (truthy(s) || strings.Contains(strings.ToLower(s), "keep") || strings.Contains(s, "resize") && name == "keep_proportion" || strings.Contains(s, "longer") || strings.Contains(s, "shorter") || strings.Contains(s, "letterbox")) {
@@ -223,46 +235,81 @@ func (r *reader) keepsRatio(n *node) bool {
 	return false
 }
 
-// sizeScalar resolves a link to the width or height output of a size node.
-func (r *reader) sizeScalar(p port, want string) (string, bool) {
+// sizeScalar resolves a link to the width or height output of a node that measures,
+// picks or changes a size. done is false for every other node: a node that takes a
+// picture gives the size of the picture, whatever sides it was asked for.
+func (r *reader) sizeScalar(p port, want string) (s string, ok, done bool) {
 	n := p.node
-	wantsW, wantsH := contains(widthNames, want), contains(heightNames, want)
-	switch name := p.outName(); {
-	case strings.Contains(name, "width"):
-		wantsW, wantsH = true, false
-	case strings.Contains(name, "height"):
-		wantsW, wantsH = false, true
-	case p.outType() == "INT" || p.outType() == "":
+	measures := n.is("imagesize", "getlatentsize", "imageinfo", "getsize")
+	side := sideOfSize(p, want, measures)
+	takes := measures || n.takesPicture() && resizes(n)
+	if side == 0 {
+		return "", false, measures
+	}
+	var d dims
+	switch {
+	case measures:
+		for _, from := range r.pictureInputs(n) {
+			d = r.sizeAt(from.node)
+			break
+		}
+	case takes:
+		d = r.sizeAt(n)
 	default:
-		return "", false
+		if d = r.ratioSize(n); !d.known() {
+			d = r.chosenSize(n)
+		}
 	}
-	if !wantsW && !wantsH && !n.is("latentimagergthree", "sizepicker", "imagesize", "resolution") {
-		return "", false
+	switch {
+	case !d.known():
+		return "", false, takes
+	case side == 'w':
+		return strconv.Itoa(d.w), true, true
 	}
-	d := r.sizeForScalar(n)
-	if !d.known() {
-		return "", false
-	}
-	if !wantsW && !wantsH {
-		wantsW = p.slot <= 1
-	}
-	if wantsW {
-		return strconv.Itoa(d.w), true
-	}
-	return strconv.Itoa(d.h), true
+	return strconv.Itoa(d.h), true, true
 }
 
-func (r *reader) sizeForScalar(n *node) dims {
-	if n.is("imagesize", "getlatentsize", "imageinfo", "getsize") {
-		for _, p := range r.pictureInputs(n) {
-			return r.sizeAt(p.node)
+// sideOfSize tells which side of a size an output gives: 'w', 'h', or 0 for neither.
+func sideOfSize(p port, want string, measures bool) rune {
+	name := p.outName()
+	switch {
+	case strings.Contains(name, "width"):
+		return 'w'
+	case strings.Contains(name, "height"):
+		return 'h'
+	case p.outType() != "INT" && p.outType() != "", name != "" && name != "int":
+		return 0
+	case measures || !p.node.is("latentimagergthree", "sizepicker", "resolution"):
+		switch {
+		case measures && p.slot == 0, !measures && contains(widthNames, want):
+			return 'w'
+		case measures && p.slot == 1, !measures && contains(heightNames, want):
+			return 'h'
 		}
-		return dims{}
+		return 0
 	}
-	if d := r.ratioSize(n); d.known() {
-		return d
+	first := 0 // the output of the width
+	if p.node.is("latent") {
+		first = 1
 	}
-	return r.chosenSize(n)
+	switch p.slot {
+	case first:
+		return 'w'
+	case first + 1:
+		return 'h'
+	}
+	return 0
+}
+
+// takesPicture reports whether a picture or latent goes into a node.
+func (n *node) takesPicture() bool {
+	for i := range n.inputs {
+		in := &n.inputs[i]
+		if in.linked() && (pictureTypes[in.from.outType()] || contains(pictureNames, in.name) || pictureStem(in.name)) {
+			return true
+		}
+	}
+	return false
 }
 
 func contains(list []string, s string) bool {

@@ -71,8 +71,13 @@ func (r *reader) textOf(p port, side role) (string, bool) {
 	if in, isSwitch := r.chosen(n); isSwitch {
 		return r.text(in, side)
 	}
-	if n.opaque() {
+	switch {
+	case n.opaque():
 		return r.text(n.onlyText(), side)
+	case n.about != nil && n.about.Pick != nil:
+		return r.picked(n, side)
+	case n.role() == RoleList:
+		return r.onlyItem(n, side)
 	}
 	if n.undecided() {
 		return "", false // reading the switch has left a warning
@@ -231,15 +236,17 @@ func (r *reader) collected(n *node, side role) (string, bool) {
 		ins = mainFirst(ins)
 	}
 	for _, in := range ins {
-		s, ok := r.text(in, side)
+		texts, ok := r.joinable(n, in, side)
 		if !ok {
 			missing = missing || in.linked()
 			unclear = unclear || in.linked() && behindOpaque(in.from.node)
 			continue
 		}
 		any, main = true, main || endRank(in.name) == 0
-		if s != "" {
-			parts = append(parts, s)
+		for _, s := range texts {
+			if s != "" {
+				parts = append(parts, s)
+			}
 		}
 	}
 	if missing && any {
@@ -255,6 +262,16 @@ func (r *reader) collected(n *node, side role) (string, bool) {
 		parts = parts[:1]
 	}
 	return strings.Join(parts, r.delimiter(n, side)), true
+}
+
+// joinable returns the text that reaches an input, or all texts of a list that comes
+// to a node that joins.
+func (r *reader) joinable(n *node, in *input, side role) ([]string, bool) {
+	if in.linked() && in.from.node.role() == RoleList && joins(n) {
+		return r.items(in, side, map[*node]bool{})
+	}
+	s, ok := r.text(in, side)
+	return []string{s}, ok
 }
 
 // mainFirst drops what stands in front or behind, for a node that does not join: its

@@ -19,6 +19,9 @@ func (r *reader) edited(n *node, side role) (s string, ok, done bool) {
 	switch {
 	case find != nil && repl != nil:
 		s, ok = r.replaced(n, in, find, repl, side)
+		for i := '2'; i <= '9' && ok && n.has("find"+string(i)); i++ {
+			s, ok = r.replacedIn(n, s, n.in("find"+string(i)), n.in("replace"+string(i)), side)
+		}
 	case find != nil && n.is("regexextract"):
 		s, ok = r.taken(n, in, find, side)
 	case n.is("trim", "strip") && !n.is("stripe"):
@@ -42,10 +45,21 @@ func (r *reader) edited(n *node, side role) (s string, ok, done bool) {
 // node of regular expressions has a limit of replacements.
 func (r *reader) replaced(n *node, in, find, repl *input, side role) (string, bool) {
 	s, ok := r.text(in, side)
-	f, _ := r.text(find, side)
-	to, _ := r.text(repl, side)
-	if !ok || f == "" {
-		return s, ok
+	if !ok {
+		return "", false
+	}
+	return r.replacedIn(n, s, find, repl, side)
+}
+
+func (r *reader) replacedIn(n *node, s string, find, repl *input, side role) (string, bool) {
+	f, known := r.text(find, side)
+	to, toKnown := r.text(repl, side)
+	switch {
+	case !known && find != nil && find.linked() || !toKnown && repl != nil && repl.linked():
+		r.warn("words of a prompt were replaced by others that are not in the file")
+		return "", false
+	case f == "":
+		return s, true
 	}
 	if !n.is("regex") {
 		return replaceText(s, f, to)
