@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vitrine/embed"
+	"vitrine/internal/kafkaclient"
 	"vitrine/internal/panics"
 	"vitrine/library"
 	"vitrine/mappings"
@@ -16,7 +17,7 @@ import (
 // batch is what one round of the consumer, the backfill or the reconciler
 // writes: the documents of some assets as of one snapshot.
 type batch struct {
-	messages []message // where the documents came from, to commit; may be empty
+	messages []kafkaclient.Message // where the documents came from, to commit; may be empty
 	items    []item
 	targets  []string                                         // the indices to write, one after the other
 	accepts  func(index string, tenant library.TenantID) bool // which of them an item goes to; nil: all
@@ -175,14 +176,14 @@ func (it *item) mergeWorse(other *item) {
 
 // lastMessages gives the last message of each partition, which is what a commit
 // takes.
-func (b *batch) lastMessages() []message {
-	last := map[int]message{}
+func (b *batch) lastMessages() []kafkaclient.Message {
+	last := map[int]kafkaclient.Message{}
 	for _, m := range b.messages {
-		if have, ok := last[m.partition]; !ok || m.offset >= have.offset {
-			last[m.partition] = m
+		if have, ok := last[m.Partition]; !ok || m.Offset >= have.Offset {
+			last[m.Partition] = m
 		}
 	}
-	out := make([]message, 0, len(last))
+	out := make([]kafkaclient.Message, 0, len(last))
 	for _, m := range last {
 		out = append(out, m)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"vitrine/internal/kafkaclient"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
@@ -174,22 +175,22 @@ func (x *Indexer) joined(ctx context.Context) error {
 	if err := ensureTopics(ctx, x.store, x.kafka, x.cfg); err != nil {
 		return err
 	}
-	p := x.kafka.publisher(x.cfg.changesTopic())
-	defer func() { _ = p.close() }() // its one message is acknowledged
+	p := x.kafka.Publisher(x.cfg.changesTopic())
+	defer func() { _ = p.Close() }() // its one message is acknowledged
 	nobody := store.OutboxRow{AssetKey: store.AssetKey{Tenant: "00000000-0000-0000-0000-000000000000", Hash: "0000000000000000000000000000000000000000"}}
 	m, err := newMessage(&nobody)
 	if err != nil {
 		return err
 	}
-	if err := p.publish(ctx, []message{m}); err != nil {
+	if err := p.Publish(ctx, []kafkaclient.Message{m}); err != nil {
 		return err
 	}
 	for {
-		list, err := x.kafka.offsets(ctx, x.cfg.changesTopic(), x.cfg.group())
+		list, err := x.kafka.Offsets(ctx, x.cfg.changesTopic(), x.cfg.group())
 		if err == nil {
 			var lag int64
 			for _, part := range list {
-				lag += part.lag()
+				lag += part.Lag()
 			}
 			if lag == 0 {
 				return nil

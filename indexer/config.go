@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vitrine/embed"
+	"vitrine/internal/kafkaclient"
 	"vitrine/library"
 )
 
@@ -53,9 +54,9 @@ type Config struct {
 	// Log takes what an operator should know; nil means slog.Default().
 	Log *slog.Logger
 
-	dial             dialFunc // tests cut Kafka here
-	eventsOnly       bool     // tests that must see events arrive: the whole index is never compared
-	comparePage      int      // assets that are compared at once; 0 means 2,000
+	dial             kafkaclient.DialFunc // tests cut Kafka here
+	eventsOnly       bool                 // tests that must see events arrive: the whole index is never compared
+	comparePage      int                  // assets that are compared at once; 0 means 2,000
 	backfillInterval time.Duration
 	moveEvery        time.Duration
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vitrine/internal/failpoint"
+	"vitrine/internal/kafkaclient"
 	"vitrine/store"
 )
 
@@ -17,11 +18,11 @@ import (
 // batches are committed in the order in which they were fetched.
 type consumer struct {
 	x        *Indexer
-	sub      *subscription
+	sub      *kafkaclient.Subscription
 	watchdog *watchdog
 
-	fetched  chan message
-	batches  chan []message
+	fetched  chan kafkaclient.Message
+	batches  chan []kafkaclient.Message
 	ready    chan *batch
 	inFlight chan *batch
 
@@ -32,8 +33,8 @@ type consumer struct {
 // fresh reader.
 func (x *Indexer) consume(ctx context.Context) error {
 	c := &consumer{
-		x: x, sub: x.kafka.subscribe(x.cfg.changesTopic(), x.cfg.group(), x.cfg.BatchEvents),
-		fetched: make(chan message, x.cfg.BatchEvents), batches: make(chan []message),
+		x: x, sub: x.kafka.Subscribe(x.cfg.changesTopic(), x.cfg.group(), x.cfg.BatchEvents),
+		fetched: make(chan kafkaclient.Message, x.cfg.BatchEvents), batches: make(chan []kafkaclient.Message),
 		ready: make(chan *batch), inFlight: make(chan *batch, maxInFlight-1),
 	}
 	c.watchdog = newWatchdog(x.kafka, x.cfg, x.cfg.group(), c.sub)
@@ -45,12 +46,12 @@ func (x *Indexer) consume(ctx context.Context) error {
 	}
 	err := g.Wait()
 	c.started.Wait()
-	c.sub.close()
+	c.sub.Close()
 	return err
 }
 
 // measure keeps the gauges of the group and of what the index refused.
-func (c *consumer) measure(list []partitionOffsets) {
+func (c *consumer) measure(list []kafkaclient.PartitionOffsets) {
 	c.x.metrics.setLag(list)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -68,7 +69,7 @@ func (c *consumer) measure(list []partitionOffsets) {
 func (c *consumer) fetch(ctx context.Context) error {
 	wait := outageBackoff()
 	for {
-		m, err := c.sub.fetch(ctx)
+		m, err := c.sub.Fetch(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -94,7 +95,7 @@ func (c *consumer) fetch(ctx context.Context) error {
 func (c *consumer) collect(ctx context.Context) error {
 	quiet := c.x.cfg.BatchWait / 5
 	for {
-		var list []message
+		var list []kafkaclient.Message
 		select {
 		case m := <-c.fetched:
 			list = append(list, m)
@@ -149,14 +150,14 @@ func (c *consumer) read(ctx context.Context) error {
 
 // load reads what the events of some messages are about. Messages that are no
 // events are put aside.
-func (x *Indexer) load(ctx context.Context, list []message) (*batch, error) {
+func (x *Indexer) load(ctx context.Context, list []kafkaclient.Message) (*batch, error) {
 	events := make(map[store.AssetKey]*Event, len(list))
 	keys := make([]store.AssetKey, 0, len(list))
-	var bad []message
+	var bad []kafkaclient.Message
 	for _, m := range list {
-		e, err := parseEvent(m.value)
+		e, err := parseEvent(m.Value)
 		if err != nil {
-			bad = append(bad, message{key: m.key, value: m.value, reason: err.Error()})
+			bad = append(bad, kafkaclient.Message{Key: m.Key, Value: m.Value, Reason: err.Error()})
 			continue
 		}
 		if have, ok := events[e.key()]; ok {
@@ -189,7 +190,7 @@ func (e *Event) merge(other *Event) {
 }
 
 // deadLetterMalformed sends messages that no relay of ours has written to the dead letters.
-func (x *Indexer) deadLetterMalformed(ctx context.Context, bad []message) error {
+func (x *Indexer) deadLetterMalformed(ctx context.Context, bad []kafkaclient.Message) error {
 	if len(bad) == 0 {
 		return nil
 	}
@@ -301,7 +302,7 @@ func (c *consumer) commitBatch(ctx context.Context, b *batch) error {
 	}
 	short, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
-	if err := c.sub.commit(short, b.lastMessages()); err != nil && ctx.Err() == nil {
+	if err := c.sub.Commit(short, b.lastMessages()); err != nil && ctx.Err() == nil {
 		c.x.log.Warn("committing offsets failed; their events may be delivered again", "error", err)
 	}
 	return failpoint.Inject("indexer.after_commit")

@@ -7,33 +7,35 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/internal/kafkaclient"
 	"vitrine/internal/opensearch"
 	"vitrine/internal/randtest"
+	"vitrine/internal/testenv"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
 )
 
 // publish sends messages to the changes topic as they are, past the outbox.
-func (e *env) publish(list ...message) {
+func (e *env) publish(list ...kafkaclient.Message) {
 	e.t.Helper()
 	b := newKafkaClient(e.cfg.Brokers, nil)
-	defer b.close()
-	if _, err := b.ensureTopics(e.ctx, e.cfg.topics()); err != nil {
+	defer b.Close()
+	if _, err := b.EnsureTopics(e.ctx, e.cfg.topics()); err != nil {
 		e.t.Fatal(err)
 	}
-	p := b.publisher(e.cfg.changesTopic())
-	defer p.close()
+	p := b.Publisher(e.cfg.changesTopic())
+	defer p.Close()
 	// A broker may not know yet of a topic whose leader is announced already.
 	e.eventually(20*time.Second, func() string {
-		if err := p.publish(e.ctx, list); err != nil {
+		if err := p.Publish(e.ctx, list); err != nil {
 			return err.Error()
 		}
 		return ""
 	})
 }
 
-func (e *env) event(h library.AssetHash, version int64) message {
+func (e *env) event(h library.AssetHash, version int64) kafkaclient.Message {
 	m, err := newMessage(&store.OutboxRow{AssetKey: e.key(h), DocVersion: version, Reason: "updated", CreatedAt: time.Now()})
 	if err != nil {
 		e.t.Fatal(err)
@@ -83,7 +85,7 @@ func TestDuplicatedAndShuffledEventsEndInTheRows(t *testing.T) {
 	x := e.indexer()
 	e.run(x)
 	var hashes []library.AssetHash
-	var events []message
+	var events []kafkaclient.Message
 	for i := range 30 {
 		a := e.add(typicalAsset(fmt.Sprint(i)))
 		hashes = append(hashes, a.Hash)
@@ -261,7 +263,7 @@ func TestADeadDocumentIsPutAsideAndReplayed(t *testing.T) {
 	e.run(e.relay(), x)
 	bad := newAsset("bad")
 	bad.Asset.Description = strings.Repeat("x", 40_000)
-	e.publish(message{key: []byte("x"), value: []byte("{not json")})
+	e.publish(kafkaclient.Message{Key: []byte("x"), Value: []byte("{not json")})
 	b, good := e.add(bad), e.add(newAsset("good"))
 	e.eventually(time.Minute, func() string { return e.differs(good.Hash) })
 	e.eventually(time.Minute, func() string {
@@ -289,12 +291,12 @@ func TestADeadDocumentIsPutAsideAndReplayed(t *testing.T) {
 
 // deadLetters counts the dead letters.
 func (e *env) deadLetters(x *Indexer) (n int64) {
-	list, err := x.kafka.offsets(e.ctx, e.cfg.deadTopic(), e.cfg.group())
+	list, err := x.kafka.Offsets(e.ctx, e.cfg.deadTopic(), e.cfg.group())
 	if err != nil {
 		return -1
 	}
 	for _, p := range list {
-		n += p.end - p.first
+		n += p.End - p.First
 	}
 	return n
 }
@@ -311,7 +313,7 @@ func TestATopicThatWasDeletedIsMadeAndReadAnew(t *testing.T) {
 		hashes = append(hashes, e.add(newAsset(fmt.Sprint(i))).Hash)
 	}
 	e.eventually(time.Minute, func() string { return e.differs(hashes...) })
-	if err := x.kafka.deleteTopic(e.ctx, e.cfg.changesTopic()); err != nil {
+	if err := testenv.DeleteTopic(e.ctx, e.cfg.Brokers, e.cfg.changesTopic()); err != nil {
 		t.Fatal(err)
 	}
 	e.retitle("new", hashes[0]) // its offset is far below the one that was committed
@@ -326,14 +328,14 @@ func TestAnOffsetBeyondTheEndIsTakenBack(t *testing.T) {
 	x := e.indexer()
 	a := e.add(newAsset("a"))
 	e.publish(e.event(a.Hash, 1))
-	before := x.kafka.subscribe(x.cfg.changesTopic(), x.cfg.group(), 10)
-	if _, err := before.fetch(e.ctx); err != nil {
+	before := x.kafka.Subscribe(x.cfg.changesTopic(), x.cfg.group(), 10)
+	if _, err := before.Fetch(e.ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := before.commit(e.ctx, []message{{offset: 1000}}); err != nil {
+	if err := before.Commit(e.ctx, []kafkaclient.Message{{Offset: 1000}}); err != nil {
 		t.Fatal(err)
 	}
-	before.close()
+	before.Close()
 	e.run(x)
 	e.eventually(2*time.Minute, func() string { return e.differs(a.Hash) })
 }
@@ -343,23 +345,23 @@ func TestAReaderIsNotJudgedByThePartitionsOfOthers(t *testing.T) {
 	e := newEnv(t)
 	e.cfg.Partitions = 1
 	x := e.indexer()
-	if _, err := x.kafka.ensureTopics(e.ctx, x.cfg.topics()); err != nil {
+	if _, err := x.kafka.EnsureTopics(e.ctx, x.cfg.topics()); err != nil {
 		t.Fatal(err)
 	}
-	first := x.kafka.subscribe(x.cfg.changesTopic(), x.cfg.group(), 10)
-	defer first.close()
+	first := x.kafka.Subscribe(x.cfg.changesTopic(), x.cfg.group(), 10)
+	defer first.Close()
 	e.publish(e.event(newAsset("a").Asset.Hash, 1))
-	if _, err := first.fetch(e.ctx); err != nil { // fetched and not committed: unread
+	if _, err := first.Fetch(e.ctx); err != nil { // fetched and not committed: unread
 		t.Fatal(err)
 	}
-	list, err := x.kafka.offsets(e.ctx, x.cfg.changesTopic(), x.cfg.group())
+	list, err := x.kafka.Offsets(e.ctx, x.cfg.changesTopic(), x.cfg.group())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := newWatchdog(x.kafka, x.cfg, x.cfg.group(), first).unread(e.ctx, list); n != 1 {
 		t.Errorf("the reader of the partition leaves %d unread, want 1", n)
 	}
-	other := &subscription{client: "other"}
+	other := &kafkaclient.Subscription{Client: "other"}
 	if n := newWatchdog(x.kafka, x.cfg, x.cfg.group(), other).unread(e.ctx, list); n != 0 {
 		t.Errorf("another reader leaves %d unread, want 0", n)
 	}

@@ -6,21 +6,22 @@ import (
 	"errors"
 	"time"
 
+	"vitrine/internal/kafkaclient"
 	"vitrine/mappings"
 	"vitrine/store"
 )
 
 // newDeadLetter is the message about a document that the index takes in no form.
-func newDeadLetter(it *item) message {
+func newDeadLetter(it *item) kafkaclient.Message {
 	k := it.row.AssetKey
 	value, _ := json.Marshal(Event{Tenant: k.Tenant, Hash: k.Hash, DocVersion: it.version, Reason: "refused", At: time.Now().UTC()})
-	return message{key: []byte(mappings.DocID(k.Tenant, k.Hash)), value: value, reason: it.reason}
+	return kafkaclient.Message{Key: []byte(mappings.DocID(k.Tenant, k.Hash)), Value: value, Reason: it.reason}
 }
 
 // publishDeadLetters publishes dead letters. Their topic is made where a rebuild, which
 // does not read from Kafka, is the first to need it.
-func (x *Indexer) publishDeadLetters(ctx context.Context, letters []message) error {
-	err := x.deadLetters.publish(ctx, letters)
+func (x *Indexer) publishDeadLetters(ctx context.Context, letters []kafkaclient.Message) error {
+	err := x.deadLetters.Publish(ctx, letters)
 	if err != nil {
 		return errors.Join(err, ensureTopics(ctx, x.store, x.kafka, x.cfg))
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	opensearchgo "github.com/opensearch-project/opensearch-go/v4"
-	"github.com/segmentio/kafka-go"
 
 	"vitrine/internal/opensearch"
 	"vitrine/internal/testenv"
@@ -287,23 +286,14 @@ func compact(t testing.TB, doc []byte) string {
 	return b.String()
 }
 
-// deleteTopic deletes a topic, as an operator might.
-func (b *kafkaClient) deleteTopic(ctx context.Context, topic string) error {
-	res, err := b.client.DeleteTopics(ctx, &kafka.DeleteTopicsRequest{Topics: []string{topic}})
-	if err != nil {
-		return err
-	}
-	return res.Errors[topic]
-}
-
 // lag says how far the consumer group is, for a test that failed.
 func (e *env) lag() string {
 	b := newKafkaClient(e.cfg.Brokers, nil)
-	defer b.close()
+	defer b.Close()
 	cfg, err := e.cfg.withDefaults()
 	if err != nil {
 		return err.Error()
 	}
-	list, err := b.offsets(e.ctx, cfg.changesTopic(), cfg.group())
+	list, err := b.Offsets(e.ctx, cfg.changesTopic(), cfg.group())
 	return fmt.Sprintf("partitions %+v, error %v", list, err)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/internal/testenv"
 	"vitrine/library"
 	"vitrine/mappings"
 )
@@ -126,7 +127,7 @@ func TestLostTopic_IsFollowedByAComparison(t *testing.T) {
 	stop()
 	b := e.add(newAsset("b"))
 	e.exec(`DELETE FROM outbox`) // published, and then lost with the topic
-	if err := x.kafka.deleteTopic(e.ctx, e.cfg.changesTopic()); err != nil {
+	if err := testenv.DeleteTopic(e.ctx, e.cfg.Brokers, e.cfg.changesTopic()); err != nil {
 		t.Fatal(err)
 	}
 	y := e.indexer()

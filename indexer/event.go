@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"vitrine/internal/kafkaclient"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
@@ -38,9 +39,9 @@ func (e *Event) forcesRewrite() bool {
 
 func (e *Event) key() store.AssetKey { return store.AssetKey{Tenant: e.Tenant, Hash: e.Hash} }
 
-func newMessage(r *store.OutboxRow) (message, error) {
+func newMessage(r *store.OutboxRow) (kafkaclient.Message, error) {
 	value, err := json.Marshal(Event{Tenant: r.Tenant, Hash: r.Hash, DocVersion: r.DocVersion, Reason: r.Reason, At: r.CreatedAt.UTC()})
-	return message{key: []byte(mappings.DocID(r.Tenant, r.Hash)), value: value}, err
+	return kafkaclient.Message{Key: []byte(mappings.DocID(r.Tenant, r.Hash)), Value: value}, err
 }
 
 var errNotAnEvent = errors.New("the message is not an event of this topic")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vitrine/internal/failpoint"
+	"vitrine/internal/kafkaclient"
 	"vitrine/internal/opensearch"
 	"vitrine/store"
 )
@@ -18,8 +19,8 @@ import (
 type indexWriter struct {
 	store              *store.Store
 	bulk               *bulkWriter
-	publishDeadLetters func(context.Context, []message) error // publishes dead letters
-	vectors            *vectorStore                           // nil without an embedder
+	publishDeadLetters func(context.Context, []kafkaclient.Message) error // publishes dead letters
+	vectors            *vectorStore                                       // nil without an embedder
 	metrics            *Metrics
 	log                *slog.Logger
 
@@ -225,7 +226,7 @@ func (d *delivery) deadLetter(it *item, reason string) {
 func (s *indexWriter) recordFailures(ctx context.Context, b *batch) error {
 	var failures []store.IndexFailure
 	var settled []store.AssetVersion
-	var letters []message
+	var letters []kafkaclient.Message
 	for i := range b.items {
 		it := &b.items[i]
 		v := store.AssetVersion{AssetKey: it.row.AssetKey, Version: it.version, Live: !it.tombstone}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"vitrine/internal/kafkaclient"
 	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/mappings"
@@ -28,7 +29,7 @@ type Indexer struct {
 	vectors           *vectorStore // nil without an embedder
 	embeddingBackfill *embeddingBackfill
 	guard             *indexGuard
-	deadLetters       *publisher
+	deadLetters       *kafkaclient.Publisher
 	metrics           *Metrics
 	log               *slog.Logger
 }
@@ -44,7 +45,7 @@ func New(st *store.Store, search *opensearch.Client, cfg Config, m *Metrics) (*I
 		store: st, search: search, cfg: cfg, names: mappings.Names(cfg.Prefix), shared: mappings.Names(cfg.Prefix), kafka: newKafkaClient(cfg.Brokers, cfg.dial),
 		metrics: m, log: cfg.Log.With("service", "indexer"),
 	}
-	x.deadLetters = x.kafka.publisher(cfg.deadTopic())
+	x.deadLetters = x.kafka.Publisher(cfg.deadTopic())
 	x.embeddingBackfill, x.guard = newEmbeddingBackfill(x), newIndexGuard(x)
 	x.vectors = newVectors(st, cfg.Embedder, m, x.log, x.embeddingBackfill.enqueue)
 	x.writer = &indexWriter{store: st, bulk: newBulkWriter(search, cfg, m), publishDeadLetters: x.publishDeadLetters, vectors: x.vectors, metrics: m, log: x.log}
@@ -54,8 +55,8 @@ func New(st *store.Store, search *opensearch.Client, cfg Config, m *Metrics) (*I
 // Close ends the connections to Kafka. The store and the OpenSearch client
 // belong to the caller.
 func (x *Indexer) Close() {
-	_ = x.deadLetters.close()
-	x.kafka.close()
+	_ = x.deadLetters.Close()
+	x.kafka.Close()
 }
 
 // Run consumes changes until ctx ends and then returns nil. It outlives any failure of

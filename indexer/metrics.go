@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"vitrine/internal/kafkaclient"
 )
 
 // Metrics are the figures of relay, indexer and repairs. It is a
@@ -91,9 +93,9 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 }
 
 // setLag replaces the lag of all partitions.
-func (m *Metrics) setLag(list []partitionOffsets) {
+func (m *Metrics) setLag(list []kafkaclient.PartitionOffsets) {
 	for _, p := range list {
-		m.lag.WithLabelValues(strconv.Itoa(p.partition)).Set(float64(p.lag()))
+		m.lag.WithLabelValues(strconv.Itoa(p.Partition)).Set(float64(p.Lag()))
 	}
 }
 

@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"vitrine/internal/kafkaclient"
 )
 
 func TestMetricsCanBeRegisteredAndGathered(t *testing.T) {
 	m := NewMetrics()
-	m.setLag([]partitionOffsets{{partition: 1, committed: 3, end: 10}, {partition: 2, committed: -1, first: 4, end: 6}})
+	m.setLag([]kafkaclient.PartitionOffsets{{Partition: 1, Committed: 3, End: 10}, {Partition: 2, Committed: -1, First: 4, End: 6}})
 	r := prometheus.NewPedanticRegistry()
 	r.MustRegister(m)
 	families, err := r.Gather()

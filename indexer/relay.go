@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vitrine/internal/failpoint"
+	"vitrine/internal/kafkaclient"
 	"vitrine/store"
 )
 
@@ -44,7 +45,7 @@ func NewRelay(st *store.Store, cfg Config, m *Metrics) (*Relay, error) {
 // Run relays until ctx ends and then returns nil. It outlives any failure of
 // PostgreSQL and Kafka: rows wait in the outbox meanwhile.
 func (r *Relay) Run(ctx context.Context) error {
-	defer r.kafka.close()
+	defer r.kafka.Close()
 	wake := make(chan struct{}, 1)
 	var wg sync.WaitGroup
 	wg.Go(func() { r.listen(ctx, wake) })
@@ -76,8 +77,8 @@ func (r *Relay) relay(ctx context.Context, wake <-chan struct{}) {
 	if retryUntilDone(ctx, func(ctx context.Context) error { return ensureTopics(ctx, r.store, r.kafka, r.cfg) }, r.failed) != nil {
 		return
 	}
-	out := r.kafka.publisher(r.cfg.changesTopic())
-	defer func() { _ = out.close() }() // nothing is left in it: each message is acknowledged or tried again
+	out := r.kafka.Publisher(r.cfg.changesTopic())
+	defer func() { _ = out.Close() }() // nothing is left in it: each message is acknowledged or tried again
 	b := outageBackoff()
 	for ctx.Err() == nil {
 		began := time.Now()
@@ -120,9 +121,9 @@ func (r *Relay) idle(ctx context.Context, wake <-chan struct{}) {
 }
 
 // runOnce publishes one claim and reports how many rows it had.
-func (r *Relay) runOnce(ctx context.Context, out *publisher) (int, error) {
+func (r *Relay) runOnce(ctx context.Context, out *kafkaclient.Publisher) (int, error) {
 	n, err := r.store.ClaimOutbox(ctx, r.cfg.RelayBatch, func(rows []store.OutboxRow) error {
-		list := make([]message, len(rows))
+		list := make([]kafkaclient.Message, len(rows))
 		for i := range rows {
 			var err error
 			if list[i], err = newMessage(&rows[i]); err != nil {
@@ -134,7 +135,7 @@ func (r *Relay) runOnce(ctx context.Context, out *publisher) (int, error) {
 		}
 		ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 		defer cancel()
-		if err := out.publish(ctx, list); err != nil {
+		if err := out.Publish(ctx, list); err != nil {
 			return err
 		}
 		return failpoint.Inject("relay.after_publish")

@@ -14,25 +14,25 @@ import (
 // by asset.
 func (e *env) announced() func() map[library.AssetHash]int {
 	b := newKafkaClient(e.cfg.Brokers, nil)
-	if _, err := b.ensureTopics(e.ctx, map[string]int{e.cfg.changesTopic(): e.cfg.Partitions}); err != nil {
+	if _, err := b.EnsureTopics(e.ctx, map[string]int{e.cfg.changesTopic(): e.cfg.Partitions}); err != nil {
 		e.t.Fatal(err)
 	}
-	sub := b.subscribe(e.cfg.changesTopic(), e.cfg.Prefix+"witness", 100)
+	sub := b.Subscribe(e.cfg.changesTopic(), e.cfg.Prefix+"witness", 100)
 	ctx, cancel := context.WithCancel(context.Background())
 	events, done := make(chan Event, 10000), make(chan struct{})
 	go func() {
 		defer close(done)
 		for {
-			m, err := sub.fetch(ctx)
+			m, err := sub.Fetch(ctx)
 			if err != nil {
 				return
 			}
-			if ev, err := parseEvent(m.value); err == nil {
+			if ev, err := parseEvent(m.Value); err == nil {
 				events <- ev
 			}
 		}
 	}()
-	e.t.Cleanup(func() { cancel(); <-done; sub.close(); b.close() })
+	e.t.Cleanup(func() { cancel(); <-done; sub.Close(); b.Close() })
 	seen := map[library.AssetHash]int{}
 	return func() map[library.AssetHash]int {
 		for {

@@ -3,7 +3,9 @@ package indexer
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"vitrine/internal/kafkaclient"
 	"vitrine/store"
 )
 
@@ -15,14 +17,14 @@ import (
 
 // noteStream remembers what is seen of the topic, and wants a comparison where events
 // were lost.
-func (x *Indexer) noteStream(ctx context.Context, list []partitionOffsets) error {
-	cluster, err := x.kafka.clusterID(ctx)
+func (x *Indexer) noteStream(ctx context.Context, list []kafkaclient.PartitionOffsets) error {
+	cluster, err := x.kafka.ClusterID(ctx)
 	if err != nil {
 		return err
 	}
 	now := store.Stream{Cluster: cluster, Partitions: make(map[int]store.Partition, len(list))}
 	for _, p := range list {
-		now.Partitions[p.partition] = store.Partition{First: p.first, End: p.end, Committed: p.committed}
+		now.Partitions[p.Partition] = store.Partition{First: p.First, End: p.End, Committed: p.Committed}
 	}
 	if err := x.store.NoteStream(ctx, now, func(before *store.Stream) string { return lostEvents(before, now) }); err != nil {
 		return err
@@ -63,8 +65,8 @@ func ensureTopics(ctx context.Context, st *store.Store, b *kafkaClient, cfg Conf
 	if err != nil {
 		return err
 	}
-	made, err := b.ensureTopics(ctx, cfg.topics())
-	if made && seen {
+	made, err := b.EnsureTopics(ctx, cfg.topics())
+	if seen && slices.Contains(made, cfg.changesTopic()) {
 		b.lostTopic.Store(true)
 	}
 	return err

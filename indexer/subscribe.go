@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"vitrine/internal/kafkaclient"
 	"vitrine/internal/panics"
 )
 
@@ -20,12 +21,12 @@ func Subscribe(ctx context.Context, cfg Config, group string, workers int, handl
 		return err
 	}
 	b := newKafkaClient(cfg.Brokers, cfg.dial)
-	defer b.close()
+	defer b.Close()
 	log := cfg.Log.With("service", group)
 	for ctx.Err() == nil {
 		err := retryUntilDone(ctx, func(ctx context.Context) error {
 			// Relay and indexer make it, and note that what an older one held is lost.
-			if _, err := b.partitions(ctx, cfg.changesTopic()); err != nil {
+			if _, err := b.Partitions(ctx, cfg.changesTopic()); err != nil {
 				return err
 			}
 			return subscribe(ctx, b, cfg, cfg.Prefix+group, workers, handle)
@@ -46,8 +47,8 @@ const (
 // subscribe reads with one reader until ctx ends, something breaks, or the watchdog
 // asks for a fresh reader.
 func subscribe(ctx context.Context, b *kafkaClient, cfg Config, group string, workers int, handle func(context.Context, Event)) error {
-	sub := b.subscribe(cfg.changesTopic(), group, workers)
-	defer sub.close()
+	sub := b.Subscribe(cfg.changesTopic(), group, workers)
+	defer sub.Close()
 	dog := newWatchdog(b, cfg, group, sub)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return dog.watch(ctx) })
@@ -63,21 +64,21 @@ func subscribe(ctx context.Context, b *kafkaClient, cfg Config, group string, wo
 
 // handleBatch handles messages from the moment they come, and commits them when
 // they are subscribeBatch or subscribeWait has passed since the first.
-func handleBatch(ctx context.Context, sub *subscription, dog *watchdog, workers int, handle func(context.Context, Event)) error {
-	m, err := sub.fetch(ctx)
+func handleBatch(ctx context.Context, sub *kafkaclient.Subscription, dog *watchdog, workers int, handle func(context.Context, Event)) error {
+	m, err := sub.Fetch(ctx)
 	if err != nil {
 		return err
 	}
 	soon, cancel := context.WithTimeout(ctx, subscribeWait)
 	defer cancel()
 	dog.inFlight.Add(1)
-	var batch []message
+	var batch []kafkaclient.Message
 	var g errgroup.Group
 	g.SetLimit(workers)
 	for err == nil { // a message that comes at the moment time runs out is taken
 		dog.fetched()
 		batch = append(batch, m)
-		if e, bad := parseEvent(m.value); bad == nil {
+		if e, bad := parseEvent(m.Value); bad == nil {
 			g.Go(func() error {
 				if err := panics.Try(func() error { handle(ctx, e); return nil }); err != nil {
 					dog.cfg.Log.Error("handling an event failed; it is skipped", "tenant", e.Tenant, "asset_h", e.Hash, "error", err)
@@ -88,7 +89,7 @@ func handleBatch(ctx context.Context, sub *subscription, dog *watchdog, workers 
 		if len(batch) == subscribeBatch {
 			break
 		}
-		m, err = sub.fetch(soon)
+		m, err = sub.Fetch(soon)
 	}
 	_ = g.Wait() // handle gives no errors
 	if ctx.Err() != nil {
@@ -97,7 +98,7 @@ func handleBatch(ctx context.Context, sub *subscription, dog *watchdog, workers 
 	if err != nil && soon.Err() == nil {
 		return err // what was handled comes again from the next reader
 	}
-	if err := sub.commit(ctx, batch); err != nil {
+	if err := sub.Commit(ctx, batch); err != nil {
 		return err
 	}
 	dog.inFlight.Add(-1)

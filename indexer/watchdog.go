@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
+
+	"vitrine/internal/kafkaclient"
 )
 
 // watchInterval is how often the watchdog looks at the consumer group.
@@ -17,9 +19,9 @@ type watchdog struct {
 	cfg   Config
 	topic string
 	group string
-	sub   *subscription
+	sub   *kafkaclient.Subscription
 	// onOffsets is told what the group has and has not settled; it may be nil.
-	onOffsets func([]partitionOffsets)
+	onOffsets func([]kafkaclient.PartitionOffsets)
 	// ensureTopics makes topics that somebody deleted; nil leaves that to others.
 	ensureTopics func(context.Context) error
 
@@ -27,7 +29,7 @@ type watchdog struct {
 	inFlight  atomic.Int64 // batches between fetch and commit: while there are some, the reader is not what is waited for
 }
 
-func newWatchdog(b *kafkaClient, cfg Config, group string, sub *subscription) *watchdog {
+func newWatchdog(b *kafkaClient, cfg Config, group string, sub *kafkaclient.Subscription) *watchdog {
 	w := &watchdog{kafka: b, cfg: cfg, topic: cfg.changesTopic(), group: group, sub: sub}
 	w.fetched()
 	return w
@@ -52,7 +54,7 @@ func (w *watchdog) watch(ctx context.Context) error {
 func (w *watchdog) check(ctx context.Context) error {
 	short, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	list, err := w.kafka.offsets(short, w.topic, w.group)
+	list, err := w.kafka.Offsets(short, w.topic, w.group)
 	if err != nil {
 		// Kafka may be away, or the topic deleted; only the second can be mended here.
 		if w.ensureTopics != nil {
@@ -79,14 +81,14 @@ func (w *watchdog) check(ctx context.Context) error {
 // unread counts the messages that this reader, or nobody, is there to read. The
 // partitions of other members are not its concern: a new reader would only make
 // the group deal its partitions anew.
-func (w *watchdog) unread(ctx context.Context, list []partitionOffsets) (n int64) {
-	owners, err := w.kafka.partitionOwners(ctx, w.topic, w.group)
+func (w *watchdog) unread(ctx context.Context, list []kafkaclient.PartitionOffsets) (n int64) {
+	owners, err := w.kafka.PartitionOwners(ctx, w.topic, w.group)
 	if err != nil {
 		return 0
 	}
 	for _, p := range list {
-		if owner, owned := owners[p.partition]; !owned || owner == w.sub.client {
-			n += p.lag()
+		if owner, owned := owners[p.Partition]; !owned || owner == w.sub.Client {
+			n += p.Lag()
 		}
 	}
 	return n
@@ -95,16 +97,16 @@ func (w *watchdog) unread(ctx context.Context, list []partitionOffsets) (n int64
 // resetBeyondEnd commits the start of partitions whose committed offset lies beyond
 // their end, and asks for a reader that starts there. Events that were lost with
 // the old topic are the reconciler's to repair.
-func (w *watchdog) resetBeyondEnd(ctx context.Context, list []partitionOffsets) error {
-	var back []message
+func (w *watchdog) resetBeyondEnd(ctx context.Context, list []kafkaclient.PartitionOffsets) error {
+	var back []kafkaclient.Message
 	for _, p := range list {
-		if p.beyondEnd() {
-			back = append(back, message{partition: p.partition, offset: p.first - 1})
+		if p.BeyondEnd() {
+			back = append(back, kafkaclient.Message{Partition: p.Partition, Offset: p.First - 1})
 		}
 	}
 	if len(back) == 0 {
 		return nil
 	}
-	err := w.sub.commit(ctx, back)
+	err := w.sub.Commit(ctx, back)
 	return &restartError{reason: "topic_recreated", err: err}
 }

@@ -25,6 +25,7 @@ var levels = map[string]int{
 
 	"vitrine/embed":                   1,
 	"vitrine/internal/opensearch":     1,
+	"vitrine/internal/kafkaclient":    1,
 	"vitrine/internal/jsonscan":       0,
 	"vitrine/media/extract/c2pa":      1,
 	"vitrine/media/extract/container": 1,
@@ -97,7 +98,7 @@ var only = map[string][]string{
 // stays a change of one place.
 var alone = map[string][]string{
 	"github.com/mark3labs/mcp-go":      {"vitrine/mcp"},
-	"github.com/segmentio/kafka-go":    {"vitrine/indexer", "vitrine/internal", "vitrine/cmd"},
+	"github.com/segmentio/kafka-go":    {"vitrine/internal", "vitrine/cmd"},
 	"github.com/alecthomas/kong":       {"vitrine/cmd"},
 	"github.com/pressly/goose":         {"vitrine/store"},
 	"github.com/alecthomas/participle": {"vitrine/query"},

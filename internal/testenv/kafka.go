@@ -48,6 +48,17 @@ func Topic(t testing.TB, brokers []string, name string, partitions int) {
 	}
 }
 
+// DeleteTopic deletes a topic, as an operator might.
+func DeleteTopic(ctx context.Context, brokers []string, topic string) error {
+	client, closeClient := kafkaClient(brokers)
+	defer closeClient()
+	res, err := client.DeleteTopics(ctx, &kafka.DeleteTopicsRequest{Topics: []string{topic}})
+	if err != nil {
+		return err
+	}
+	return res.Errors[topic]
+}
+
 // awaitLeaders asks each partition's leader for its first offset: the cluster names a leader a moment before that broker
 // knows it is one, and refuses writes until then.
 func awaitLeaders(ctx context.Context, client *kafka.Client, name string, partitions int) error {
