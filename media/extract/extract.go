@@ -118,6 +118,7 @@ func FromChunks(file container.File, opts Options) (lineage library.Lineage, rep
 	src := formats.Open(file)
 	src.Filename = opts.Filename
 	lineage = merge(formats.Read(src))
+	nameWriter(src, &lineage)
 	clean(&lineage)
 	return lineage, explain(file, src, &lineage)
 }

@@ -179,3 +179,16 @@ func FuzzFromChunks(f *testing.F) {
 		}
 	})
 }
+
+func TestRead_NamesTheWriterOfMetadataThatNamesNone(t *testing.T) {
+	record := container.Chunk{Place: "png:tEXt", Key: "parameters", Text: `{"prompt":"a red fox","seed":1,"steps":20}`}
+	for software, want := range map[string]string{"Foxmaker 2": "foxmaker 2", "Adobe Photoshop 25.0": "", "": ""} {
+		l, _ := FromChunks(container.File{Chunks: []container.Chunk{record, {Place: "png:tEXt", Key: "Software", Text: software}}}, Options{})
+		if l.Tool != want || l.Positive == nil {
+			t.Errorf("written by %q: the tool is %q, want %q", software, l.Tool, want)
+		}
+	}
+	if l, _ := FromChunks(container.File{Chunks: []container.Chunk{{Place: "png:tEXt", Key: "Software", Text: "Foxmaker 2"}}}, Options{}); l.Tool != "" {
+		t.Errorf("a file without generation metadata is said to be made by %q", l.Tool)
+	}
+}

@@ -130,6 +130,22 @@ func strippedBy(src *formats.Source) string {
 	return ""
 }
 
+// nameWriter takes the program that a file names as its last writer for the tool of
+// generation metadata that names none, unless it is known to write none.
+func nameWriter(src *formats.Source, l *library.Lineage) {
+	if l.Tool != "" || !l.HasGenerationData() || strippedBy(src) != "" {
+		return
+	}
+	for _, key := range []string{"Software", "CreatorTool"} {
+		for _, rec := range src.Entries {
+			if strings.EqualFold(rec.Key, key) && len(rec.Text) <= 60 && rec.Text != "" {
+				l.Tool = strings.ToLower(firstLine(rec.Text))
+				return
+			}
+		}
+	}
+}
+
 func firstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	return s

@@ -158,7 +158,18 @@ func cppSettings(l *library.Lineage, s settings) {
 		p.ModelName = nonEmpty(firstOf(s.get("Unet"), s.get("High Noise Unet")))
 	}
 	p.Guidance = parseFloat(s.number("Guidance"))
+	if p.Sampler == nil || p.Scheduler != nil && !strings.EqualFold(*p.Scheduler, lastWord(*p.Sampler)) {
+		return
+	}
+	if name, schedule, both := strings.Cut(*p.Sampler, " "); both && cppSchedules[schedule] {
+		p.Sampler, p.Scheduler = &name, &schedule
+	}
 }
+
+// cppSchedules are the schedules that stand behind the sampler's name.
+var cppSchedules = map[string]bool{"discrete": true, "karras": true, "exponential": true, "ays": true, "gits": true, "sgm_uniform": true, "simple": true, "smoothstep": true, "kl_optimal": true, "bong_tangent": true, "lcm": true}
+
+func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 
 // infotextHires reads the upscaling pass. With one, "Denoising strength" is its
 // strength, not the base pass's; "First pass size" is how older versions wrote

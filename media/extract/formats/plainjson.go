@@ -33,11 +33,14 @@ var plainSize = regexp.MustCompile(`^\(?\d{2,5} ?[x×*,] ?\d{2,5}\)?$`)
 
 func plainLineage(o object) library.Lineage {
 	l := library.Lineage{Tool: toolName(o.name("software", "generator"))}
+	if by := o.object("generator"); by != nil {
+		l.Tool, l.ToolVersion = toolName(by.name("name")), by.name("version")
+	}
 	l.Positive = o.str("prompt", "Prompt", "positive_prompt", "positivePrompt")
 	l.Negative = o.str("negative_prompt", "negativePrompt", "Negative Prompt", "negative", "negative-prompt")
 	p := params(&l)
 	p.Seed = o.seed("seed", "Seed")
-	p.Steps = o.int("steps", "num_inference_steps", "Steps")
+	p.Steps = o.int("steps", "num_inference_steps", "sample_steps", "Steps")
 	p.CFGScale = o.float("cfg_scale", "cfgScale", "cfg", "guidance_scale", "CFG scale", "scale")
 	p.Sampler = o.named("sampler", "sampler_name", "Sampler")
 	p.Scheduler = o.named("scheduler", "Scheduler")
@@ -61,7 +64,7 @@ func isPlainRecord(o object) bool {
 		return false
 	}
 	settings := 0
-	for _, names := range [][]string{{"seed", "Seed"}, {"steps", "num_inference_steps", "Steps"}, {"cfg_scale", "cfgScale", "cfg", "guidance_scale", "CFG scale", "scale"},
+	for _, names := range [][]string{{"seed", "Seed"}, {"steps", "num_inference_steps", "sample_steps", "Steps"}, {"cfg_scale", "cfgScale", "cfg", "guidance_scale", "CFG scale", "scale"},
 		{"sampler", "sampler_name", "Sampler"}, {"width", "Width"}, {"model", "model_name", "Model"}} {
 		if o.get(names...) != nil {
 			settings++
