@@ -165,8 +165,11 @@ func (s *server) extraRoute(x ExtraRoute) http.Handler {
 
 // writeError answers with a problem and logs what the client must not see.
 func (s *server) writeError(w http.ResponseWriter, r *http.Request, err error) {
+	if op.Left(r.Context(), err) {
+		err = library.ClientClosed(err)
+	}
 	f := library.AsError(err)
-	if r.Context().Err() == nil && (f.Kind == library.KindInternal || f.Cause != nil) {
+	if r.Context().Err() == nil && f.Kind != library.KindCanceled && (f.Kind == library.KindInternal || f.Cause != nil) {
 		level := slog.LevelWarn
 		if f.Kind == library.KindInternal {
 			level = slog.LevelError

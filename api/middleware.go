@@ -57,19 +57,45 @@ func (s *server) accessLog(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start, seen := time.Now(), &requestState{}
 		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		aborted := true // until the handler returns: it panics to cut the connection
+		defer func() { s.count(r, ww, seen, start, aborted) }()
 		next.ServeHTTP(ww, r.WithContext(context.WithValue(r.Context(), requestStateKey{}, seen)))
-		status, took := ww.Status(), time.Since(start)
-		if status == 0 {
-			status = http.StatusOK
-		}
-		route := chi.RouteContext(r.Context()).RoutePattern()
-		if route == "" {
-			route = "unmatched"
-		}
-		s.Metrics.count(r.Method, route, status, took)
-		s.log.InfoContext(r.Context(), "request", "method", r.Method, "path", safePath(r.URL.Path), "status", status,
-			"bytes", ww.BytesWritten(), "ms", float64(took.Microseconds())/1000, "actor", seen.actor, "request_id", op.RequestID(r.Context()))
+		aborted = false
 	})
+}
+
+// count logs and counts a request that is over.
+func (s *server) count(r *http.Request, ww middleware.WrapResponseWriter, seen *requestState, start time.Time, aborted bool) {
+	status, took := statusOf(r, ww), time.Since(start)
+	if aborted {
+		status = http.StatusInternalServerError
+	}
+	route := chi.RouteContext(r.Context()).RoutePattern()
+	if route == "" {
+		route = "unmatched"
+	}
+	s.Metrics.count(r.Method, route, status, took)
+	s.log.InfoContext(r.Context(), "request", "method", r.Method, "path", safePath(r.URL.Path), "status", status,
+		"bytes", ww.BytesWritten(), "ms", float64(took.Microseconds())/1000, "actor", seen.actor, "request_id", op.RequestID(r.Context()))
+}
+
+// statusClientClosed is counted for requests whose client left before it had the answer,
+// whatever was on its way to it. Other servers log the same number.
+const statusClientClosed = 499
+
+// statusOf returns the status to count a request by.
+func statusOf(r *http.Request, w middleware.WrapResponseWriter) int {
+	status := w.Status()
+	left := errors.Is(r.Context().Err(), context.Canceled)
+	size, err := strconv.Atoi(w.Header().Get("Content-Length"))
+	cut := err == nil && w.BytesWritten() < size && r.Method != http.MethodHead && status < http.StatusMultipleChoices
+	switch {
+	case cut, left && (status == 0 || status >= http.StatusInternalServerError):
+		return statusClientClosed
+	case status == 0:
+		return http.StatusOK
+	}
+	return status
 }
 
 // maxLoggedSegment is above a hash of 40 digits and below a key or a signature.

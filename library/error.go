@@ -24,6 +24,7 @@ const (
 	KindUnsupported     ErrorKind = "unsupported"     // 415: a media type that is not accepted
 	KindUnprocessable   ErrorKind = "unprocessable"   // 422: well-formed, yet it cannot be done
 	KindRateLimited     ErrorKind = "rate_limited"    // 429
+	KindCanceled        ErrorKind = "canceled"        // 499: the client closed the request before it was answered
 	KindInternal        ErrorKind = "internal"        // 500: a defect of ours
 	KindUnavailable     ErrorKind = "unavailable"     // 503: a part is down; the same call may succeed later
 	KindStorageFull     ErrorKind = "storage_full"    // 507
@@ -68,6 +69,7 @@ const (
 	CodeDecodingBusy       = "DECODING_BUSY"
 	CodePreviewTooLarge    = "PREVIEW_TOO_LARGE"
 	CodeIdempotencyReuse   = "IDEMPOTENCY_KEY_REUSED"
+	CodeClientClosed       = "CLIENT_CLOSED_REQUEST"
 	CodeInternal           = "INTERNAL"
 )
 
@@ -114,7 +116,7 @@ func (f *Error) Unwrap() error { return f.Cause }
 // Retryable reports whether the same request may succeed later unchanged.
 func (f *Error) Retryable() bool {
 	switch f.Kind {
-	case KindRateLimited, KindUnavailable, KindStorageFull:
+	case KindRateLimited, KindUnavailable, KindStorageFull, KindCanceled:
 		return true
 	}
 	return false
@@ -141,6 +143,13 @@ func Invalid(fields ...FieldError) *Error {
 // tenant's: the two must be indistinguishable.
 func NotFound(what string) *Error {
 	return NewError(KindNotFound, CodeNotFound, "No such %s in this tenant. Check the identifier, or search for it.", what)
+}
+
+// ClientClosed is the error of a request whose client has gone: nobody reads it, and it
+// is no defect of ours.
+func ClientClosed(cause error) *Error {
+	return &Error{Kind: KindCanceled, Code: CodeClientClosed, Cause: cause,
+		Detail: "The client closed the request before it was answered. Repeat it; with the same Idempotency-Key it cannot happen twice."}
 }
 
 // AsError finds the error in an error chain, or wraps the error as an internal

@@ -126,13 +126,27 @@ func (c *Caller) takeTenant(ctx context.Context, o Operation, tenant library.Ten
 // part that does not answer is noticed much sooner where it can be.
 const defaultLimit = 30 * time.Second
 
+// Left reports whether an error comes of a client that has gone: its request's context
+// was cancelled, and the error is none that the client caused.
+func Left(ctx context.Context, err error) bool {
+	if !errors.Is(ctx.Err(), context.Canceled) {
+		return false
+	}
+	kind := library.AsError(err).Kind
+	return kind == library.KindInternal || kind == library.KindUnavailable
+}
+
 // withDeadline bounds a call. end turns an error that comes of the deadline into
-// one that a client may repeat the call after.
+// one that a client may repeat the call after, and one that comes of the client's
+// leaving into one that says so.
 func (o Operation) withDeadline(given context.Context) (ctx context.Context, end func(error) error) {
 	ctx, cancel := context.WithTimeout(given, cmp.Or(o.Limit, defaultLimit))
 	return ctx, func(err error) error {
 		late := errors.Is(ctx.Err(), context.DeadlineExceeded) && given.Err() == nil
 		cancel()
+		if err != nil && Left(given, err) {
+			return library.ClientClosed(err)
+		}
 		if err == nil || !late || library.AsError(err).Kind != library.KindInternal {
 			return err
 		}

@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -48,6 +49,8 @@ func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
 	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, library.ClientClosed(err)
 	case err != nil:
 		return nil, &library.Error{Kind: library.KindInvalid, Code: library.CodeMalformedJSON,
 			Detail: "The request body is incomplete. Send it again.", Cause: err}

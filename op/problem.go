@@ -39,6 +39,7 @@ var kinds = map[library.ErrorKind]struct {
 	library.KindUnsupported:     {415, "Media type not supported"},
 	library.KindUnprocessable:   {422, "It cannot be done"},
 	library.KindRateLimited:     {429, "Too many requests"},
+	library.KindCanceled:        {499, "The client closed the request"},
 	library.KindInternal:        {500, "Internal error"},
 	library.KindUnavailable:     {503, "A part of the service is down"},
 	library.KindStorageFull:     {507, "Storage is full"},

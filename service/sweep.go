@@ -18,34 +18,64 @@ type SweepResult struct {
 	Referenced  int64 // committed files that rows speak of
 }
 
-// Brakes of a sweep. Bytes without a row come from crashes, so they are few; very
+// Limits of a sweep. Bytes without a row come from crashes, so they are few; very
 // many mean that this is the wrong database or the wrong folder.
 const (
 	maxOrphanFiles = 100
 	maxOrphanShare = 0.01
 )
 
+// orphanAge is when committed bytes without a row are orphans: a row follows its bytes
+// within a minute, or never.
+const orphanAge = 30 * time.Minute
+
+// SweepOptions say what a sweep removes.
+type SweepOptions struct {
+	// Age of an upload that nobody stored. Orphans and half written files go after half
+	// an hour, or after this when it is less.
+	Age time.Duration
+	// NoLimit removes orphans however many there are.
+	NoLimit bool
+}
+
+// TooManyOrphansError reports that a sweep found more orphans than it removes by itself.
+type TooManyOrphansError struct {
+	Orphans, Files int64 // of so many committed files
+	Bytes          int64 // of the orphans
+}
+
+// Error says what an operator can do.
+func (e *TooManyOrphansError) Error() string {
+	return fmt.Sprintf("%d of %d files (%d bytes) have no asset in the database; nothing was removed, because this is probably the wrong database or the wrong folder. "+
+		"Check VITRINE_POSTGRES_URL and VITRINE_DATA_DIR. If these files are to be removed, run: vitrine sweep --no-limit", e.Orphans, e.Files, e.Bytes)
+}
+
 // Sweep removes what crashes left behind: staged uploads, and bytes whose row was
-// never written. Only files older than age are looked at, since an upload under
-// way has bytes before it has a row. It never removes a row, and it refuses when
-// it would remove more than 100 files and more than a hundredth of all.
-func (s *Service) Sweep(ctx context.Context, age time.Duration) (SweepResult, error) {
+// never written. Young files are spared, since an upload under way has bytes before it
+// has a row. It never removes a row. Unless told otherwise it refuses, with a
+// *TooManyOrphansError, when it would remove more than 100 files and more than a
+// hundredth of all.
+func (s *Service) Sweep(ctx context.Context, opt SweepOptions) (SweepResult, error) {
 	var out SweepResult
 	var err error
 	if err = s.Blobs.Check(); err != nil {
 		return out, err
 	}
-	if out.StagedFiles, out.StagedBytes, err = s.Blobs.SweepStaged(ctx, age); err != nil {
+	if out.StagedFiles, out.StagedBytes, err = s.Blobs.SweepStaged(ctx, opt.Age); err != nil {
 		return out, err
 	}
-	orphans, err := s.findOrphans(ctx, age, &out)
+	before := time.Now().Add(-min(opt.Age, orphanAge))
+	orphans, err := s.findOrphans(ctx, before, &out)
 	if err != nil {
 		return out, err
 	}
-	if n := len(orphans); n > maxOrphanFiles && float64(n) > maxOrphanShare*float64(out.Referenced) {
-		return out, fmt.Errorf("%d of %d files have no asset in the database; nothing was removed, because this is probably the wrong database or the wrong folder", n, int64(n)+out.Referenced)
+	if n := len(orphans); !opt.NoLimit && n > maxOrphanFiles && float64(n) > maxOrphanShare*float64(out.Referenced) {
+		many := &TooManyOrphansError{Orphans: int64(n), Files: int64(n) + out.Referenced}
+		for _, e := range orphans {
+			many.Bytes += e.Size
+		}
+		return out, many
 	}
-	before := time.Now().Add(-age)
 	for _, e := range orphans {
 		if err := s.removeOrphan(ctx, e, before, &out); err != nil {
 			return out, err
@@ -55,8 +85,7 @@ func (s *Service) Sweep(ctx context.Context, age time.Duration) (SweepResult, er
 }
 
 // findOrphans lists old committed files without a row.
-func (s *Service) findOrphans(ctx context.Context, age time.Duration, out *SweepResult) ([]blob.Entry, error) {
-	before := time.Now().Add(-age)
+func (s *Service) findOrphans(ctx context.Context, before time.Time, out *SweepResult) ([]blob.Entry, error) {
 	var orphans, batch []blob.Entry
 	flush := func() error {
 		if len(batch) == 0 {

@@ -62,7 +62,7 @@ func (s *Service) makePreview(ctx context.Context, e indexer.Event) {
 
 // sweep takes away what crashes have left.
 func (s *Service) sweep(ctx context.Context) {
-	got, err := s.Sweep(ctx, s.cfg.SweepAge)
+	got, err := s.Sweep(ctx, SweepOptions{Age: s.cfg.SweepAge})
 	switch {
 	case err != nil:
 		s.log.Warn("the sweep failed", "error", err)

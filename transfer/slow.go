@@ -59,11 +59,12 @@ type patient struct {
 	http.ResponseWriter
 	pace    pace
 	control *http.ResponseController
+	source  error // of reading what is sent
 }
 
 func newPatient(w http.ResponseWriter, p pace) (out *patient, done func()) {
 	control := http.NewResponseController(w)
-	return &patient{w, p, control}, func() { _ = control.SetWriteDeadline(time.Time{}) }
+	return &patient{ResponseWriter: w, pace: p, control: control}, func() { _ = control.SetWriteDeadline(time.Time{}) }
 }
 
 // Unwrap serves http.ResponseController.
@@ -77,9 +78,10 @@ func (w *patient) Write(b []byte) (int, error) {
 // ReadFrom sends what r has, piece by piece.
 func (w *patient) ReadFrom(r io.Reader) (int64, error) {
 	var sent int64
+	from := &watched{r, &w.source}
 	for {
 		_ = w.control.SetWriteDeadline(time.Now().Add(w.pace.allowed(sendAtOnce)))
-		n, err := io.CopyN(w.ResponseWriter, r, sendAtOnce)
+		n, err := io.CopyN(w.ResponseWriter, from, sendAtOnce)
 		sent += n
 		if errors.Is(err, io.EOF) {
 			return sent, nil
@@ -88,4 +90,19 @@ func (w *patient) ReadFrom(r io.Reader) (int64, error) {
 			return sent, err
 		}
 	}
+}
+
+// watched notes an error of reading: the other side of a copy tells of it as if it were
+// its own.
+type watched struct {
+	io.Reader
+	failed *error
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		*w.failed = err
+	}
+	return n, err
 }

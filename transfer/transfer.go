@@ -93,7 +93,7 @@ func (s *Service) Upload(w http.ResponseWriter, r *http.Request, _ library.Actor
 				"The upload was slower than %d bytes per second and was cancelled; nothing was stored. Send it again over a faster connection.", s.pace.minRate)
 		}
 		if isReadError(err) {
-			return library.NewError(library.KindInvalid, library.CodeSizeMismatch, "The upload was interrupted; nothing was stored. Send it again.")
+			return &library.Error{Kind: library.KindCanceled, Code: library.CodeClientClosed, Cause: err, Detail: "The upload was interrupted; nothing was stored. Send it again."}
 		}
 		return err
 	}
@@ -200,6 +200,10 @@ func (s *Service) serveOriginal(w http.ResponseWriter, r *http.Request, tenant l
 	out, done := newPatient(w, s.pace)
 	defer done()
 	http.ServeContent(out, r, "", file.ModTime(), io.NewSectionReader(file, 0, file.Size()))
+	if out.source != nil { // the answer has begun, so all that can be done is not to end it well
+		slog.ErrorContext(r.Context(), "a file could not be read while it was sent", "asset", f.Hash, "error", out.source)
+		panic(http.ErrAbortHandler)
+	}
 	return nil
 }
 

@@ -182,10 +182,13 @@ func (d *Disk) Stage(ctx context.Context, tenant library.TenantID, id string, r 
 	return s, nil
 }
 
+// halfWritten stands in the names of files that are being written.
+const halfWritten = "~"
+
 // writeFile puts a file durably in its place, or changes nothing. A failed fsync
 // is final: the kernel may have dropped the dirty pages, so the file goes away.
 func (d *Disk) writeFile(name string, fill func(io.Writer) error) error {
-	temp := name + "~" + NewStagingID()
+	temp := name + halfWritten + NewStagingID()
 	f, err := d.root().OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
 	if err != nil {
 		return err

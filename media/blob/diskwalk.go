@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"strings"
 	"time"
 
 	"vitrine/library"
@@ -22,14 +23,23 @@ func (d *Disk) Walk(ctx context.Context, fn func(Entry) error) error {
 	})
 }
 
-// SweepStaged implements Store.
+// deadAfter is when bytes that are being written belong to nobody: uploads come at a
+// pace, so one that nothing was added to for so long ended with its process.
+const deadAfter = 30 * time.Minute
+
+// SweepStaged implements Store. Half written files go when nothing was added to them
+// for half an hour.
 func (d *Disk) SweepStaged(ctx context.Context, age time.Duration) (files int, bytes int64, err error) {
 	if err := d.Available(); err != nil {
 		return 0, 0, err
 	}
-	before := time.Now().Add(-age)
+	now := time.Now()
 	err = d.walkFiles(ctx, "staging", func(name string, info fs.FileInfo) error {
-		if info.ModTime().After(before) {
+		old := age
+		if strings.Contains(name, halfWritten) {
+			old = min(age, deadAfter)
+		}
+		if info.ModTime().After(now.Add(-old)) {
 			return nil
 		}
 		if err := ignoreMissing(d.root().Remove(name)); err != nil {

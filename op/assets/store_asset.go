@@ -114,8 +114,7 @@ func (s *Service) storeAsset() op.Operation {
 	}, s.store)
 }
 
-func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput) (storeOutput, error) {
-	var out storeOutput
+func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput) (out storeOutput, err error) {
 	poster, err := s.decodePoster(ctx, in)
 	if err != nil {
 		return out, err
@@ -123,6 +122,13 @@ func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput)
 	id, err := s.stage(ctx, actor, in)
 	if err != nil {
 		return out, err
+	}
+	if in.StorageRef == nil { // nobody else knows of these bytes
+		defer func() {
+			if err != nil {
+				_ = s.Blobs.Discard(context.WithoutCancel(ctx), actor.Tenant, id) // the sweep takes what stays
+			}
+		}()
 	}
 	file, staged, err := s.Blobs.OpenStaged(ctx, actor.Tenant, id)
 	if err != nil {
@@ -133,30 +139,50 @@ func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput)
 		return out, err
 	}
 	op.ReportProgress(ctx, 1, 4, "received")
+	read, err := s.extract(ctx, in, file, staged)
+	if err != nil {
+		return out, err
+	}
+	op.ReportProgress(ctx, 2, 4, "read")
+	return s.keep(ctx, actor, in, staged, read, poster)
+}
+
+// extract reads a file's metadata and holds it against what was announced.
+func (s *Service) extract(ctx context.Context, in storeInput, file blob.Object, staged blob.Staged) (extract.Result, error) {
 	lease := s.Memory.Lease()
 	defer lease.Release()
 	read, err := extract.Read(ctx, file, staged.Size, extract.Options{Filename: in.Filename, Sidecars: in.sidecars, Memory: lease})
 	if err != nil {
-		return out, busyError(err)
+		return read, busyError(err)
 	}
 	if kind := mediaType(read.MIMEType); kind != "" {
 		read.MIMEType = kind // without a charset: it is a type to search and serve by
 	}
 	if in.AllowMismatch != nil && !*in.AllowMismatch && read.MIMEType != in.MIMEType {
-		return out, library.Invalid(library.FieldError{Field: "mime_type", Code: "mismatch",
+		return read, library.Invalid(library.FieldError{Field: "mime_type", Code: "mismatch",
 			Message: "The bytes are " + read.MIMEType + ", not what was announced.", Hint: "Send that type, or allow_content_type_mismatch true."})
 	}
 	if strings.EqualFold(in.Parent, string(staged.SHA1)) {
-		return out, library.Invalid(library.FieldError{Field: "parent_asset_h", Code: "conflict",
+		return read, library.Invalid(library.FieldError{Field: "parent_asset_h", Code: "conflict",
 			Message: "It is the hash of the file itself; an asset cannot be its own parent.", Hint: "Send the hash of the file it was made from, or omit it."})
 	}
-	op.ReportProgress(ctx, 2, 4, "read")
+	return read, nil
+}
+
+// keepLimit bounds the part of storing that a client's leaving does not end.
+const keepLimit = time.Minute
+
+// keep puts the bytes in place and writes the row. It goes on when the client leaves:
+// bytes without a row would be an orphan.
+func (s *Service) keep(ctx context.Context, actor library.Actor, in storeInput, staged blob.Staged, read extract.Result, poster []byte) (out storeOutput, err error) {
 	heals, err := s.replaces(ctx, actor.Tenant, staged.SHA1, staged.SHA256)
 	if err != nil {
 		return out, err
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepLimit)
+	defer cancel()
 	// The bytes must be durable under their hash before a row promises them.
-	if err := s.Blobs.Commit(ctx, actor.Tenant, id, staged.SHA1); err != nil {
+	if err := s.Blobs.Commit(ctx, actor.Tenant, staged.ID, staged.SHA1); err != nil {
 		return out, err
 	}
 	op.ReportProgress(ctx, 3, 4, "kept")
@@ -177,10 +203,9 @@ func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput)
 			slog.WarnContext(ctx, "a poster could not be stored", "asset", staged.SHA1, "error", err)
 		}
 	}
-	out = storeOutput{Asset: s.summary(actor, added.Asset), Created: added.Created, Restored: added.Restored, Healed: heals || added.Healed, Extraction: read.Report,
+	return storeOutput{Asset: s.summary(actor, added.Asset), Created: added.Created, Restored: added.Restored, Healed: heals || added.Healed, Extraction: read.Report,
 		LineageSource: lineageSource(&read.Lineage, assertion(in.Assertion) != nil),
-		Undoable:      op.Undoable{OperationID: added.OperationID}, Indexed: op.Indexed{IndexToken: added.OperationID}}
-	return out, nil
+		Undoable:      op.Undoable{OperationID: added.OperationID}, Indexed: op.Indexed{IndexToken: added.OperationID}}, nil
 }
 
 // roomFor refuses staged bytes that the tenant has no room for, unless they are
