@@ -389,4 +389,12 @@ func TestStore_BytesOfTheSameSHA1ReplaceNothing(t *testing.T) {
 	if kept, err := os.ReadFile(s.path(0)); err != nil || !bytes.Equal(kept, other) {
 		t.Errorf("the file that was there has been replaced: %v", err)
 	}
+	s.damage(0, nil)
+	_, err = s.Client("").StoreAsset(t.Context(), client.StoreAssetInput{Filename: "a.png", MIMEType: "image/png", AssetDataBase64: base64.StdEncoding.EncodeToString(s.files[0])})
+	if !client.IsCode(err, library.CodeHashCollision) {
+		t.Errorf("in the place of a missing file it was answered with %v", err)
+	}
+	if _, err := os.Stat(s.path(0)); err == nil {
+		t.Error("other bytes have taken the place of a missing file")
+	}
 }

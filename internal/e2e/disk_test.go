@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -32,8 +33,7 @@ func noise(n, size int) []byte {
 func TestDisk_FullOneIsSaidReadingGoesOnAndSpaceHealsIt(t *testing.T) {
 	t.Parallel()
 	k := newKilled(t)
-	filler, free := smallDisk(t, k.cfg.DataDir, 8<<20)
-	serve(t, k.cfg, "")
+	k, filler, free := k.onSmallDisk(8 << 20)
 	var kept [][]byte
 	store := func(n int) error {
 		data := noise(n, 400<<10)
@@ -74,27 +74,30 @@ func TestDisk_FullOneIsSaidReadingGoesOnAndSpaceHealsIt(t *testing.T) {
 	}
 }
 
-// smallDisk puts a folder on a disk of its own of so many bytes, which one function
-// fills and the other frees again.
-func smallDisk(t *testing.T, dir string, size int) (fill, free func()) {
-	t.Helper()
-	if err := mountSmall(dir, size); err != nil {
-		t.Skipf("a small disk can be mounted by root only, so a full one is not tried: %v", err)
+// onSmallDisk serves the product with its folder on a disk of its own of so many bytes,
+// which one function fills and the other frees again. The files of what it returns are
+// those that the process sees. Where users may not mount a disk, as in many containers,
+// the product is told that its disk is full at the place where it writes.
+func (k killed) onSmallDisk(size int) (on killed, fill, free func()) {
+	k.t.Helper()
+	other, length := "", size-(4<<20)
+	if smallDisksWork(k.t.TempDir()) {
+		p := serveWith(k.t, k.cfg, "", func(cmd *exec.Cmd) { onSmallDisk(cmd, k.cfg.DataDir, size) })
+		k.cfg.DataDir = seenBy(p.cmd.Process.Pid, k.cfg.DataDir)
+		other = filepath.Join(k.cfg.DataDir, "somebody-elses-file")
+	} else {
+		other, length = filepath.Join(k.t.TempDir(), "full"), 0
+		serve(k.t, k.cfg, "blob.written=full:"+other)
+		k.t.Log("this system lets users mount no disk; the product is told that its own is full")
 	}
-	t.Cleanup(func() {
-		if err := unmountSmall(dir); err != nil {
-			t.Errorf("unmounting the small disk: %v", err)
-		}
-	})
-	path := filepath.Join(dir, "somebody-elses-file")
 	fill = func() {
-		if err := os.WriteFile(path, make([]byte, size-(4<<20)), 0o600); err != nil {
-			t.Fatal(err)
+		if err := os.WriteFile(other, make([]byte, length), 0o600); err != nil {
+			k.t.Fatal(err)
 		}
 	}
-	return fill, func() {
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
+	return k, fill, func() {
+		if err := os.Remove(other); err != nil {
+			k.t.Fatal(err)
 		}
 	}
 }

@@ -2,8 +2,10 @@
 
 package e2e
 
-import "errors"
+import "os/exec"
 
-func mountSmall(string, int) error { return errors.New("only Linux has tmpfs") }
+func onSmallDisk(*exec.Cmd, string, int) {}
 
-func unmountSmall(string) error { return nil }
+func smallDisksWork(string) bool { return false }
+
+func seenBy(_ int, dir string) string { return dir }

@@ -78,12 +78,19 @@ func environment(cfg service.Config, libErr string) []string {
 // serve starts the service; error names where it dies, or is empty.
 func serve(t *testing.T, cfg service.Config, libErr string, roles ...string) *process {
 	t.Helper()
+	return serveWith(t, cfg, libErr, func(*exec.Cmd) {}, roles...)
+}
+
+// serveWith is serve for a process that is started in a way of its own.
+func serveWith(t *testing.T, cfg service.Config, libErr string, adjust func(*exec.Cmd), roles ...string) *process {
+	t.Helper()
 	p := &process{t: t, cfg: cfg, cmd: exec.Command(failpointBinary(t), "serve"), done: make(chan error, 1)}
 	if len(roles) > 0 {
 		p.cmd.Args = append(p.cmd.Args, "--role", strings.Join(roles, ","))
 	}
 	p.cmd.Env = environment(cfg, libErr)
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
+	adjust(p.cmd)
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

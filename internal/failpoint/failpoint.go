@@ -16,6 +16,7 @@
 //	name:3             … at the third pass
 //	name=delay:500ms   pause at every pass; name:3=delay:500ms only at the third
 //	name=error         give ErrInjected at every pass; name:3=error only at the third
+//	name=full:PATH     give ErrInjected and ENOSPC while there is a file at PATH
 //
 // Every effect first writes "failpoint: hit NAME" to standard error, so that a test
 // can tell a place that was survived from a place that was never reached.

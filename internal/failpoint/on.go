@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -19,6 +20,7 @@ type plan struct {
 	pass   int // the pass that is meant, from 1; 0 means the default of the action
 	action string
 	delay  time.Duration
+	path   string // of a file that says that the disk is full
 }
 
 var (
@@ -44,6 +46,11 @@ func Inject(name string) error {
 		return nil
 	case "error":
 		return fmt.Errorf("%w at %s", ErrInjected, name)
+	case "full":
+		if _, err := os.Stat(p.path); err != nil {
+			return nil
+		}
+		return fmt.Errorf("%w at %s: %w", ErrInjected, name, syscall.ENOSPC)
 	}
 	os.Exit(137)
 	return nil
@@ -95,8 +102,12 @@ func parse(list string) (map[string]plan, error) {
 				return nil, fmt.Errorf("%s: the delay must be a duration such as 500ms", name)
 			}
 			p.action = "delay"
+		case "full":
+			if p.action, p.path = "full", arg; arg == "" {
+				return nil, fmt.Errorf("%s: full needs the path of a file", name)
+			}
 		default:
-			return nil, fmt.Errorf("%s: the action must be exit, error or delay:DURATION", name)
+			return nil, fmt.Errorf("%s: the action must be exit, error, delay:DURATION or full:PATH", name)
 		}
 		m[name] = p
 	}

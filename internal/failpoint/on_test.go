@@ -6,14 +6,16 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
 
 func TestParseRefusesWhatItCannotMean(t *testing.T) {
 	for _, list := range []string{"no.such_point", "relay.before_publish:0", "relay.before_publish:x",
-		"relay.before_publish=explode", "relay.before_publish=delay:soon"} {
+		"relay.before_publish=explode", "relay.before_publish=delay:soon", "blob.written=full:"} {
 		if _, err := parse(list); err == nil {
 			t.Errorf("parse(%q) accepted it", list)
 		}
@@ -34,6 +36,20 @@ func TestErrorAndDelayHappenAtTheAskedPass(t *testing.T) {
 	began := time.Now()
 	if err := Inject("relay.after_publish"); err != nil || time.Since(began) < 20*time.Millisecond {
 		t.Errorf("delay = %v after %v", err, time.Since(began))
+	}
+}
+
+func TestADiskIsFullWhileItsFileIsThere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "full")
+	use(t, "blob.written=full:"+path)
+	if err := Inject("blob.written"); err != nil {
+		t.Errorf("without the file = %v", err)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Inject("blob.written"); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("with the file = %v", err)
 	}
 }
 

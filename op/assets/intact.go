@@ -2,8 +2,12 @@ package assets
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"vitrine/library"
+	"vitrine/media/blob"
+	"vitrine/op"
 	"vitrine/store"
 )
 
@@ -40,17 +44,44 @@ func (s *Service) hasSize(ctx context.Context, tenant library.TenantID, hash lib
 	return err == nil && has == size, nil
 }
 
-// replaces looks at what stands in the place of bytes that are about to be stored: it
-// refuses those that would replace other bytes of the same SHA-1, and reports whether
-// they heal a file that is missing or has another size.
-func (s *Service) replaces(ctx context.Context, tenant library.TenantID, hash library.AssetHash, sha256 string) (heals bool, err error) {
-	f, there, err := s.Store.StoredFileOf(ctx, tenant, hash)
-	if err != nil || !there {
-		return false, err
+// place is what stands where bytes are about to be stored.
+type place struct {
+	seen    time.Time
+	empty   bool // nothing: the file is new, or was missing
+	damaged bool // a file of another size than the asset's
+}
+
+// placeOf looks at the place of bytes before they are put there. It refuses those that
+// would replace other bytes of the same SHA-1. A new file costs no question of the
+// database.
+func (s *Service) placeOf(ctx context.Context, tenant library.TenantID, staged blob.Staged) (place, error) {
+	size, err := s.Blobs.Size(ctx, tenant, staged.SHA1)
+	if err != nil && library.AsError(err).Kind == library.KindNotFound {
+		return place{seen: time.Now(), empty: true}, nil
 	}
-	if f.SHA256 != sha256 {
-		return false, store.HashCollision()
+	if err != nil && library.AsError(err).Kind == library.KindUnavailable {
+		return place{}, err
 	}
-	whole, err := s.hasSize(ctx, tenant, hash, f.Size)
-	return !whole, err
+	f, there, dbErr := s.Store.StoredFileOf(ctx, tenant, staged.SHA1)
+	switch {
+	case dbErr != nil:
+		return place{}, dbErr
+	case !there:
+		return place{}, nil
+	case f.SHA256 != staged.SHA256:
+		return place{}, store.HashCollision()
+	}
+	return place{damaged: err != nil || size != f.Size}, nil
+}
+
+// addRow writes the row of bytes that are in place. Bytes that turn out to be others
+// than those of the asset whose missing file they took the place of go again.
+func (s *Service) addRow(ctx context.Context, actor library.Actor, at place, n store.NewAsset) (store.AddResult, error) {
+	added, err := s.Store.AddAsset(ctx, actor, n)
+	if at.empty && op.HasCode(err, library.CodeHashCollision) {
+		err = errors.Join(err, s.Blobs.Remove(ctx, actor.Tenant, n.Asset.Hash))
+	}
+	missing := at.empty && !added.Created && added.Asset.StoredAt.Before(at.seen) // else somebody stored the same bytes just now
+	added.Healed = added.Healed || at.damaged || missing
+	return added, err
 }

@@ -175,7 +175,7 @@ const keepLimit = time.Minute
 // keep puts the bytes in place and writes the row. It goes on when the client leaves:
 // bytes without a row would be an orphan.
 func (s *Service) keep(ctx context.Context, actor library.Actor, in storeInput, staged blob.Staged, read extract.Result, poster []byte) (out storeOutput, err error) {
-	heals, err := s.replaces(ctx, actor.Tenant, staged.SHA1, staged.SHA256)
+	at, err := s.placeOf(ctx, actor.Tenant, staged)
 	if err != nil {
 		return out, err
 	}
@@ -186,7 +186,7 @@ func (s *Service) keep(ctx context.Context, actor library.Actor, in storeInput, 
 		return out, err
 	}
 	op.ReportProgress(ctx, 3, 4, "kept")
-	added, err := s.Store.AddAsset(ctx, actor, newAsset(in, staged, read))
+	added, err := s.addRow(ctx, actor, at, newAsset(in, staged, read))
 	if err != nil {
 		return out, err
 	}
@@ -203,7 +203,7 @@ func (s *Service) keep(ctx context.Context, actor library.Actor, in storeInput, 
 			slog.WarnContext(ctx, "a poster could not be stored", "asset", staged.SHA1, "error", err)
 		}
 	}
-	return storeOutput{Asset: s.summary(actor, added.Asset), Created: added.Created, Restored: added.Restored, Healed: heals || added.Healed, Extraction: read.Report,
+	return storeOutput{Asset: s.summary(actor, added.Asset), Created: added.Created, Restored: added.Restored, Healed: added.Healed, Extraction: read.Report,
 		LineageSource: lineageSource(&read.Lineage, assertion(in.Assertion) != nil),
 		Undoable:      op.Undoable{OperationID: added.OperationID}, Indexed: op.Indexed{IndexToken: added.OperationID}}, nil
 }
