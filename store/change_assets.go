@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -124,7 +125,7 @@ func (c change) difference() (before, after fields, same bool) {
 // their rows.
 func applyChanges(ctx context.Context, t *Tx, list []change) (ChangeResult, error) {
 	var out ChangeResult
-	b := &pgx.Batch{}
+	var changed []*change
 	for i := range list {
 		c := &list[i]
 		before, after, same := c.difference()
@@ -133,37 +134,65 @@ func applyChanges(ctx context.Context, t *Tx, list []change) (ChangeResult, erro
 			continue
 		}
 		c.after.DocVersion = c.before.DocVersion + 1
-		a := c.after
-		b.Queue(`UPDATE assets SET title = $3, description = $4, status = $5, tags = $6, doc_version = $7, updated_at = now(),
-				trashed_at = CASE WHEN NOT $8 THEN NULL ELSE coalesce(trashed_at, now()) END
-			WHERE tenant_id = $1 AND asset_h = $2 RETURNING updated_at`,
-			t.tenant(), a.Hash, a.Title, a.Description, a.Status, a.Tags, a.DocVersion, a.Trashed).
-			QueryRow(func(row pgx.Row) error { return row.Scan(&c.after.UpdatedAt) })
+		changed = append(changed, c)
 		if !same {
-			if err := t.Record(ctx, assetNoun, string(a.Hash), before, after); err != nil {
+			if err := t.Record(ctx, assetNoun, string(c.after.Hash), before, after); err != nil {
 				return out, err
 			}
 		}
-		if err := t.reindexAsset(ctx, a.Hash, a.DocVersion, "updated"); err != nil {
+		if err := t.reindexAsset(ctx, c.after.Hash, c.after.DocVersion, "updated"); err != nil {
 			return out, err
 		}
 	}
-	if b.Len() == 0 {
+	if len(changed) == 0 {
 		return out, nil
+	}
+	b := &pgx.Batch{}
+	if err := batchAssetUpdate(b, t.tenant(), changed); err != nil {
+		return out, err
 	}
 	if err := t.Send(ctx, b); err != nil {
 		return out, err
 	}
-	for _, c := range list {
+	for _, c := range changed {
 		if c.before.Trashed != c.after.Trashed {
 			if err := resolveParentsOf(ctx, t, t.tenant(), c.after); err != nil {
 				return out, err
 			}
 		}
-		if c.after.DocVersion != c.before.DocVersion {
-			out.Changed = append(out.Changed, c.after)
-		}
+		out.Changed = append(out.Changed, c.after)
 	}
 	out.OperationID = t.operation
 	return out, nil
+}
+
+// batchAssetUpdate writes what assets are after their changes, in one statement, and
+// fills in when that was.
+func batchAssetUpdate(b *pgx.Batch, tenant library.TenantID, changed []*change) error {
+	n := len(changed)
+	hashes, titles, descriptions, statuses, tags := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+	versions, trashed := make([]int64, n), make([]bool, n)
+	for i, c := range changed {
+		list, err := jsonb(append([]string{}, c.after.Tags...))
+		if err != nil {
+			return err
+		}
+		hashes[i], titles[i], descriptions[i], statuses[i], tags[i] = string(c.after.Hash), c.after.Title, c.after.Description, string(c.after.Status), string(list)
+		versions[i], trashed[i] = c.after.DocVersion, c.after.Trashed
+	}
+	b.Queue(`UPDATE assets a SET title = c.title, description = c.description, status = c.status, doc_version = c.version, updated_at = now(),
+			tags = ARRAY(SELECT tag FROM jsonb_array_elements_text(c.tags::jsonb) WITH ORDINALITY AS x(tag, place) ORDER BY place),
+			trashed_at = CASE WHEN NOT c.trashed THEN NULL ELSE coalesce(a.trashed_at, now()) END
+		FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::boolean[]) AS c(asset_h, title, description, status, tags, version, trashed)
+		WHERE a.tenant_id = $1 AND a.asset_h = c.asset_h RETURNING a.updated_at`,
+		tenant, hashes, titles, descriptions, statuses, tags, versions, trashed).
+		Query(func(rows pgx.Rows) error {
+			var at time.Time
+			_, err := pgx.ForEachRow(rows, []any{&at}, func() error { return nil })
+			for _, c := range changed {
+				c.after.UpdatedAt = at
+			}
+			return err
+		})
+	return nil
 }

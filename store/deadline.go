@@ -24,7 +24,8 @@ const (
 	// backgroundLimit is the same for the relay and the indexer, which read the whole
 	// library.
 	backgroundLimit = 10 * time.Minute
-	// transactionLimit is when a connection that still serves one request is closed.
+	// transactionLimit is when a connection that still serves one request is closed; a
+	// large write begins it anew with each page of rows.
 	transactionLimit = 30 * time.Second
 	// idleLimit is when the server ends a session that holds a transaction open and
 	// sends nothing: its process is stopped, and its locks hold others.
@@ -47,6 +48,16 @@ func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseco
 // acquire takes a connection for one request. release gives it back; until then it
 // lives no longer than transactionLimit.
 func (s *Store) acquire(ctx context.Context) (conn *pgxpool.Conn, release func(), err error) {
+	conn, limit, err := s.acquireTimed(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return conn, func() { limit.Stop(); conn.Release() }, nil
+}
+
+// acquireTimed takes a connection that is closed when limit runs out. Whoever releases
+// it stops limit before.
+func (s *Store) acquireTimed(ctx context.Context) (conn *pgxpool.Conn, limit *time.Timer, err error) {
 	wait, cancel := context.WithTimeout(ctx, acquireLimit)
 	defer cancel()
 	if conn, err = s.app.Acquire(wait); err != nil {
@@ -57,6 +68,5 @@ func (s *Store) acquire(ctx context.Context) (conn *pgxpool.Conn, release func()
 		return nil, nil, unavailable(err)
 	}
 	wire := conn.Conn().PgConn().Conn()
-	limit := time.AfterFunc(transactionLimit, func() { _ = wire.Close() })
-	return conn, func() { limit.Stop(); conn.Release() }, nil
+	return conn, time.AfterFunc(transactionLimit, func() { _ = wire.Close() }), nil
 }

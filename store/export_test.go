@@ -35,3 +35,16 @@ func MigrateDownTo(ctx context.Context, url string, version int64) error {
 	_, err = p.DownTo(ctx, version)
 	return err
 }
+
+// The nouns that are rows of a table, for tests that change several rows in one write.
+var (
+	SavedSearchNoun  = savedSearchNoun
+	ModelVersionNoun = modelVersionNoun
+)
+
+// Personal returns the noun with personal data in it.
+func (n *Noun) Personal() *Noun {
+	p := *n
+	p.personal = true
+	return &p
+}

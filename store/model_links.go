@@ -178,6 +178,10 @@ func undoLink(ctx context.Context, t *Tx, hash library.AssetHash, e entry) (Outc
 	if err != nil {
 		return o, err
 	}
+	if after.Linked && !now.Linked {
+		o.Outcome, o.Reason = OutcomeGone, "the link was removed since"
+		return o, nil
+	}
 	if !now.equal(after) {
 		o.Outcome, o.Reason = OutcomeKept, "the link to the model was changed again since"
 		return o, nil

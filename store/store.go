@@ -130,27 +130,34 @@ func (s *Store) Indexer() *pgxpool.Pool { return s.indexer }
 
 // inTenant runs fn in a transaction that sees only the tenant's rows.
 func (s *Store) inTenant(ctx context.Context, tenant library.TenantID, fn func(pgx.Tx) error) error {
-	conn, release, err := s.acquire(ctx)
+	return s.inTenantTimed(ctx, tenant, func(tx pgx.Tx, _ func()) error { return fn(tx) })
+}
+
+// inTenantTimed is inTenant for work that may take long: whenever fn calls extend, it
+// has transactionLimit from then on.
+func (s *Store) inTenantTimed(ctx context.Context, tenant library.TenantID, fn func(tx pgx.Tx, extend func()) error) error {
+	conn, limit, err := s.acquireTimed(ctx)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer conn.Release()
+	defer limit.Stop()
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, setTenant, s.claims.of(tenant)); err != nil {
 			return err
 		}
-		return fn(tx)
+		return fn(tx, func() { limit.Reset(transactionLimit) })
 	})
 	return unavailable(err)
 }
 
-// retryDeadlock is inTenant for work that locks rows of several assets and may
+// retryDeadlock is inTenantTimed for work that locks rows of several assets and may
 // thereby meet a writer that locks them in another order: the database ends one
 // of the two, and it is tried again. fn must be able to run again from its start.
-func (s *Store) retryDeadlock(ctx context.Context, tenant library.TenantID, fn func(pgx.Tx) error) error {
+func (s *Store) retryDeadlock(ctx context.Context, tenant library.TenantID, fn func(tx pgx.Tx, extend func()) error) error {
 	var err error
 	for range 4 {
-		err = s.inTenant(ctx, tenant, fn)
+		err = s.inTenantTimed(ctx, tenant, fn)
 		var pg *pgconn.PgError
 		if !errors.As(err, &pg) || pg.Code != "40P01" {
 			return err

@@ -14,8 +14,8 @@ import (
 // again from its start when the database ends the transaction for a deadlock.
 func (s *Store) Write(ctx context.Context, actor library.Actor, fn func(*Tx) error) (operationID string, err error) {
 	var t *Tx
-	err = s.retryDeadlock(ctx, actor.Tenant, func(tx pgx.Tx) error {
-		t = &Tx{Tx: tx, actor: actor, call: library.CallFrom(ctx), counts: map[string]int64{}, documents: map[document]documentVersion{}}
+	err = s.retryDeadlock(ctx, actor.Tenant, func(tx pgx.Tx, extend func()) error {
+		t = &Tx{Tx: tx, extend: extend, actor: actor, call: library.CallFrom(ctx), counts: map[string]int64{}, documents: map[document]documentVersion{}}
 		if err := fn(t); err != nil {
 			return err
 		}
@@ -40,6 +40,8 @@ type Tx struct {
 	pgx.Tx
 	actor library.Actor
 	call  library.Call
+	// extend gives the transaction its time anew; nil: its time is fixed.
+	extend func()
 
 	operation string           // its id; empty until something is recorded
 	undoes    string           // the operation that this one undoes
@@ -75,6 +77,9 @@ func (t *Tx) Send(ctx context.Context, b *pgx.Batch) error {
 func (t *Tx) flushFull(ctx context.Context) error {
 	if max(len(t.entries), len(t.audits), len(t.documents), len(t.events)) < flushRows {
 		return nil
+	}
+	if t.extend != nil {
+		t.extend()
 	}
 	return t.Send(ctx, &pgx.Batch{})
 }

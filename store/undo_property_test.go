@@ -1,0 +1,388 @@
+package store_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/library"
+	"vitrine/store"
+	"vitrine/store/storetest"
+)
+
+// thing is what one thing of a noun is, field by field; things has all of a noun.
+type (
+	thing  map[string]string
+	things map[string]thing
+)
+
+// changes is how one noun is changed and read in a test. Every noun has one: whoever
+// adds a noun adds a case here, and the rest of the test is the same for all.
+type changes struct {
+	read    string                                      // SQL of key and state, an object, of all that there is
+	random  func(r *rand.Rand, keys []string) string    // changes something and returns the operation
+	trash   string                                      // the field that undoing a creation sets to true; empty: it deletes
+	sets    string                                      // a field that is a set, whose members are put back one by one
+	refused func(now things, key string, as thing) bool // a rule forbids the thing to be so
+}
+
+// TestUndo_OfRandomChangesInRandomOrderEqualsANaiveModel changes things of each noun and
+// undoes operations, and undoes of undoes, in any order. What an operation did is seen
+// from outside, as the difference of two readings; what undoing it must do follows from that.
+func TestUndo_OfRandomChangesInRandomOrderEqualsANaiveModel(t *testing.T) {
+	for _, noun := range store.Nouns() {
+		for _, seed := range []uint64{7, uint64(time.Now().UnixNano())} {
+			t.Run(fmt.Sprint(noun, " seed ", seed), func(t *testing.T) {
+				s := open(t)
+				c, ok := s.changesOf(t)[noun]
+				if !ok {
+					t.Fatalf("no case for the noun %s", noun)
+				}
+				s.undoRandomly(t, c, rand.New(rand.NewPCG(seed, 1)))
+			})
+		}
+	}
+}
+
+// executed is an operation and what it was seen to do.
+type executed struct {
+	id            string
+	before, after things // the things that it changed; missing: not there
+}
+
+func (s bench) undoRandomly(t *testing.T, c changes, r *rand.Rand) {
+	t.Helper()
+	db := storetest.Owner(t, s.url)
+	var open []executed
+	now := readThings(t, db, c.read)
+	undone, created := 0, 0
+	for range 120 {
+		var id string
+		want := now
+		var of executed
+		if len(open) > 3 && r.IntN(2) == 0 {
+			i := r.IntN(len(open))
+			of = open[i]
+			want = c.undo(now, of)
+			result, err := s.Undo(t.Context(), s.a, of.id, anyone)
+			if err != nil {
+				t.Fatalf("undoing %+v: %v", of, err)
+			}
+			if id = result.OperationID; id != "" {
+				open = slices.Delete(open, i, i+1)
+				undone++
+			}
+			checkOutcomes(t, of, now, want, result)
+		} else {
+			id = c.random(r, slices.Sorted(maps.Keys(now)))
+			want = nil
+		}
+		is := readThings(t, db, c.read)
+		if want != nil {
+			if diff := cmp.Diff(want, is); diff != "" {
+				t.Fatalf("after undoing what turned %v into %v (-model +library)\n%s", of.before, of.after, diff)
+			}
+		}
+		if e := difference(now, is); id != "" {
+			e.id = id
+			open = append(open, e)
+			created += len(e.after)
+		} else if len(e.before)+len(e.after) > 0 {
+			t.Fatalf("a change without an operation: %+v", e)
+		}
+		now = is
+	}
+	if undone < 10 || created < 20 {
+		t.Errorf("only %d operations were undone and %d things changed", undone, created)
+	}
+}
+
+// undo is the model: what things must be after an operation is undone.
+func (c changes) undo(now things, of executed) things {
+	out := maps.Clone(now)
+	for key := range union(of.before, of.after) {
+		before, after := of.before[key], of.after[key]
+		is, there := now[key]
+		var want thing
+		switch {
+		case after == nil && there, after != nil && !there:
+			continue
+		case after == nil:
+			want = before
+		case before == nil && c.trash == "" && maps.Equal(is, after):
+			delete(out, key)
+			continue
+		case before == nil && c.trash == "":
+			continue
+		case before == nil:
+			want = maps.Clone(is)
+			if maps.Equal(is, after) || c.sets != "" && is[c.trash] == "false" { // an asset goes to the trash however it was changed
+				want[c.trash] = "true"
+			}
+		default:
+			want = c.revert(is, before, after)
+		}
+		if c.refused == nil || !c.refused(out, key, want) {
+			out[key] = want
+		}
+	}
+	return out
+}
+
+func (c changes) revert(is, before, after thing) thing {
+	want := maps.Clone(is)
+	for field := range after {
+		switch {
+		case before[field] == after[field]:
+		case field == c.sets:
+			want[field] = putBack(is[field], before[field], after[field])
+		case is[field] == after[field]:
+			want[field] = before[field]
+		}
+	}
+	return want
+}
+
+// putBack removes the members that came and adds those that went.
+func putBack(is, before, after string) string {
+	members := func(s string) map[string]bool {
+		set := map[string]bool{}
+		for _, m := range strings.Fields(s) {
+			set[m] = true
+		}
+		return set
+	}
+	set, was, became := members(is), members(before), members(after)
+	for m := range became {
+		if !was[m] {
+			delete(set, m)
+		}
+	}
+	for m := range was {
+		if !became[m] {
+			set[m] = true
+		}
+	}
+	return strings.Join(slices.Sorted(maps.Keys(set)), " ")
+}
+
+// checkOutcomes holds what an undo reports against what the model says.
+func checkOutcomes(t *testing.T, of executed, now, want things, got store.UndoResult) {
+	t.Helper()
+	var sum int64
+	for _, n := range got.Counts {
+		sum += n
+	}
+	if keys := union(of.before, of.after); int(sum) != len(keys) || len(got.Outcomes) != len(keys) {
+		t.Errorf("%d outcomes, counted %v, for %d things", len(got.Outcomes), got.Counts, len(keys))
+	}
+	for _, o := range got.Outcomes {
+		moved := !maps.Equal(now[o.Key], want[o.Key])
+		if says := o.Outcome == store.OutcomeReverted || o.Outcome == store.OutcomePartial; moved && !says {
+			t.Errorf("%+v, yet it changed from %v to %v", o, now[o.Key], want[o.Key])
+		}
+		if o.Outcome != store.OutcomeReverted && o.Reason == "" {
+			t.Errorf("no reason: %+v", o)
+		}
+		if now[o.Key] == nil && of.after[o.Key] != nil && o.Outcome != store.OutcomeGone {
+			t.Errorf("it was gone: %+v", o)
+		}
+	}
+}
+
+func union(a, b things) things {
+	out := maps.Clone(a)
+	maps.Copy(out, b)
+	return out
+}
+
+func difference(before, after things) executed {
+	e := executed{before: things{}, after: things{}}
+	for key := range union(before, after) {
+		if was, is := before[key], after[key]; !maps.Equal(was, is) || (was == nil) != (is == nil) {
+			if was != nil {
+				e.before[key] = was
+			}
+			if is != nil {
+				e.after[key] = is
+			}
+		}
+	}
+	return e
+}
+
+func readThings(t *testing.T, db *pgx.Conn, sql string) things {
+	t.Helper()
+	rows, err := db.Query(t.Context(), sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := things{}
+	var key string
+	var state map[string]json.RawMessage
+	if _, err := pgx.ForEachRow(rows, []any{&key, &state}, func() error {
+		all[key] = thing{}
+		for field, value := range state {
+			all[key][field] = strings.Trim(string(value), `"`)
+		}
+		state = nil
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// changesOf has the cases. All of them work in the tenant a of a fresh library.
+func (s bench) changesOf(t *testing.T) map[string]changes {
+	return map[string]changes{"asset": s.assetChanges(t), "model_link": s.linkChanges(t), "model_version": s.versionChanges(t), "saved_search": s.savedSearchChanges(t)}
+}
+
+func must[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil && library.AsError(err).Code != library.CodeNameTaken {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func pick(r *rand.Rand, from ...string) string { return from[r.IntN(len(from))] }
+
+func (s bench) assetChanges(t *testing.T) changes {
+	n := 0
+	return changes{trash: "trashed", sets: "tags",
+		read: `SELECT asset_h, jsonb_build_object('title', title, 'description', description, 'status', status, 'trashed', trashed_at IS NOT NULL,
+			'tags', (SELECT coalesce(string_agg(tag, ' ' ORDER BY tag COLLATE "C"), '') FROM unnest(tags) tag)) FROM assets WHERE filename LIKE 'random%'`,
+		random: func(r *rand.Rand, keys []string) string {
+			if len(keys) < 3 || r.IntN(8) == 0 {
+				if len(keys) < 6 {
+					n++
+				}
+				f := file(fmt.Sprint("random", n), pick(r, "a", "b", "c"))
+				return add(t, s, s.a, f).OperationID
+			}
+			var hashes []library.AssetHash
+			for range 1 + r.IntN(3) {
+				hashes = append(hashes, library.AssetHash(pick(r, keys...)))
+			}
+			got := must[store.ChangeResult](t)(s.ChangeAssets(t.Context(), s.a, hashes, func(a *library.Asset) {
+				switch r.IntN(5) {
+				case 0:
+					a.Title = pick(r, "", "x", "y")
+				case 1:
+					a.Description = pick(r, "", "long", "longer")
+				case 2:
+					a.Status = library.Statuses[r.IntN(len(library.Statuses))]
+				case 3:
+					a.Tags = library.MergeTags(a.Tags, []string{pick(r, "a", "b", "c", "d")})
+				case 4:
+					a.Tags = library.RemoveTags(a.Tags, []string{pick(r, "a", "b", "c", "d")})
+				}
+			}))
+			return got.OperationID
+		}}
+}
+
+func (s bench) linkChanges(t *testing.T) changes {
+	var hashes []library.AssetHash
+	for _, name := range []string{"one", "two", "three"} {
+		hashes = append(hashes, add(t, s, s.a, uses(name, "lora", "detail", "lora", "style")).Asset.Hash)
+	}
+	return changes{
+		read: `SELECT asset_h || '/' || model_hash || '/' || detection_source, jsonb_build_object('weight', weight) FROM asset_models WHERE detection_source <> 'extracted'`,
+		random: func(r *rand.Rand, _ []string) string {
+			w := float64(r.IntN(3)) / 2
+			link := store.ModelLink{Model: library.NewModelHash("lora", pick(r, "detail", "style")), Source: pick(r, "manual_tag", "agent"), Weight: &w}
+			return must[string](t)(s.LinkModel(t.Context(), s.a, hashes[r.IntN(3)], link, weightless))
+		}}
+}
+
+func (s bench) versionChanges(t *testing.T) changes {
+	add(t, s, s.a, uses("versioned", "lora", "detail"))
+	lora := library.NewModelHash("lora", "detail")
+	return changes{trash: "deleted",
+		read: `SELECT version_id, jsonb_build_object('tag', version_tag, 'notes', version_notes, 'score', quality_score, 'config', training_config::text, 'deleted', deleted_at IS NOT NULL) FROM model_versions`,
+		refused: func(now things, key string, as thing) bool {
+			for k, v := range now {
+				if k != key && v["tag"] == as["tag"] && v["deleted"] == "false" && as["deleted"] == "false" {
+					return true
+				}
+			}
+			return false
+		},
+		random: func(r *rand.Rand, keys []string) string {
+			if len(keys) < 3 || r.IntN(3) == 0 {
+				score := float64(r.IntN(100)) / 10
+				_, id, err := s.AddModelVersion(t.Context(), s.a, store.ModelVersion{Model: lora, Tag: pick(r, "v1", "v2", "v3"), QualityScore: &score,
+					TrainingConfig: []byte(`{"rate": 1.50, "steps": [18446744073709551615]}`)})
+				return must[string](t)(id, err)
+			}
+			return s.changeRows(t, r, store.ModelVersionNoun, keys, `UPDATE model_versions SET version_notes = $3, quality_score = length($3) WHERE tenant_id = $1 AND version_id = ANY($2)`)
+		}}
+}
+
+func (s bench) savedSearchChanges(t *testing.T) changes {
+	name := func(r *rand.Rand) string { return pick(r, "Alpha", "beta", "GAMMA", "delta", "alpha", "epsilon") }
+	return changes{
+		read: `SELECT saved_search_id, jsonb_build_object('name', name, 'query', query, 'description', description, 'filters', filters::text, 'direction', direction, 'created', created_at) FROM saved_searches`,
+		refused: func(now things, key string, as thing) bool {
+			for k, v := range now {
+				if k != key && strings.EqualFold(v["name"], as["name"]) {
+					return true
+				}
+			}
+			return false
+		},
+		random: func(r *rand.Rand, keys []string) string {
+			what := r.IntN(5)
+			if len(keys) < 2 {
+				what = 0
+			}
+			switch what {
+			case 0:
+				_, id, err := s.AddSavedSearch(t.Context(), s.a, store.SavedSearch{Name: name(r), Query: "fox", Mode: "smart", OrderBy: "created", Filters: []byte(`{"tags":["a"]}`)})
+				return must[string](t)(id, err)
+			case 1:
+				return must[string](t)(s.DeleteSavedSearch(t.Context(), s.a, pick(r, keys...)))
+			case 2:
+				return s.changeRows(t, r, store.SavedSearchNoun, keys, `UPDATE saved_searches SET description = $3 WHERE tenant_id = $1 AND saved_search_id = ANY($2)`)
+			}
+			_, id, err := s.ChangeSavedSearch(t.Context(), s.a, pick(r, keys...), func(have *store.SavedSearch) error {
+				switch r.IntN(3) {
+				case 0:
+					have.Name = name(r)
+				case 1:
+					have.Query = pick(r, "fox", "owl")
+				case 2:
+					have.Filters = nil
+				}
+				return nil
+			})
+			return must[string](t)(id, err)
+		}}
+}
+
+// changeRows changes several rows in one operation.
+func (s bench) changeRows(t *testing.T, r *rand.Rand, noun *store.Noun, keys []string, sql string) string {
+	t.Helper()
+	some := []string{pick(r, keys...)}
+	if other := pick(r, keys...); other != some[0] {
+		some = append(some, other)
+	}
+	return must[string](t)(s.Write(t.Context(), s.a, func(tx *store.Tx) error {
+		return tx.Track(t.Context(), noun, some, func() error {
+			_, err := tx.Exec(t.Context(), sql, s.a.Tenant, some, pick(r, "", "one", "three"))
+			return err
+		})
+	}))
+}
