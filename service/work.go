@@ -25,6 +25,7 @@ func (s *Service) work(ctx context.Context) error {
 		g.Go(func() error { return s.every(ctx, scrubTick, s.scrub) })
 	}
 	g.Go(func() error { return s.every(ctx, s.cfg.ReconcileEvery, s.reconcile) })
+	g.Go(func() error { return s.every(ctx, s.cfg.SweepEvery, s.expire) })
 	return g.Wait()
 }
 
@@ -71,6 +72,18 @@ func (s *Service) sweep(ctx context.Context) {
 	}
 	if _, err := s.Indexer.PurgeTombstones(ctx); err != nil && ctx.Err() == nil {
 		s.log.Warn("old tombstones could not be purged", "error", err)
+	}
+}
+
+// expire deletes operations that can no longer be undone, and old responses.
+func (s *Service) expire(ctx context.Context) {
+	got, err := s.Store.Expire(ctx, s.cfg.KeepJournal)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		s.log.Warn("old operations could not be deleted", "error", err)
+	case got.Operations+got.Responses > 0:
+		s.log.Info("old operations were deleted", "operations", got.Operations, "responses", got.Responses)
 	}
 }
 

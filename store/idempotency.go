@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 
 	"github.com/jackc/pgx/v5"
 
@@ -15,15 +14,10 @@ import (
 // request is still running gives neither. seen is the hash of the request that
 // holds the key.
 //
-// An answer is kept for 24 hours. A claim without an answer is void a minute
+// An answer is kept for 24 hours, see Expire. A claim without an answer is void a minute
 // after it was last renewed, so a process that died does not block its caller.
 func (s *Store) BeginIdempotent(ctx context.Context, tenant library.TenantID, actorID, key string, request [32]byte) (claimed bool, seen []byte, response []byte, err error) {
 	err = s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
-		if rand.IntN(256) == 0 { // often enough to keep the table small, seldom enough to cost nothing
-			if _, err := tx.Exec(ctx, `DELETE FROM idempotency WHERE tenant_id = $1 AND created_at < now() - interval '24 hours'`, tenant); err != nil {
-				return err
-			}
-		}
 		err := tx.QueryRow(ctx, `INSERT INTO idempotency AS i (tenant_id, actor_id, key, request_hash) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (tenant_id, actor_id, key) DO UPDATE SET request_hash = $4, response = NULL, created_at = now()
 			WHERE i.created_at < now() - CASE WHEN i.response IS NULL THEN interval '1 minute' ELSE interval '24 hours' END
@@ -62,8 +56,16 @@ func (s *Store) ReleaseIdempotent(ctx context.Context, tenant library.TenantID, 
 
 // execTenant runs one statement that sees only the tenant's rows.
 func (s *Store) execTenant(ctx context.Context, tenant library.TenantID, sql string, args ...any) error {
-	return s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, sql, args...)
+	_, err := s.execTenantRows(ctx, tenant, sql, args...)
+	return err
+}
+
+// execTenantRows is execTenant that reports how many rows were affected.
+func (s *Store) execTenantRows(ctx context.Context, tenant library.TenantID, sql string, args ...any) (rows int64, err error) {
+	err = s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, sql, args...)
+		rows = tag.RowsAffected()
 		return err
 	})
+	return rows, err
 }

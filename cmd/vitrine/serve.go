@@ -27,6 +27,7 @@ type serveCommand struct {
 	DecodeMB   int64          `env:"VITRINE_DECODE_MEMORY" name:"decode-memory" default:"160" help:"Memory for decoding images, in megabytes. An image that needs more, up to 595 MB, is decoded alone."`
 	ScrubMB    int64          `env:"VITRINE_SCRUB_RATE" name:"scrub-rate" default:"5" help:"Megabytes per second that the background check of files reads; 0 turns the check off."`
 	ScrubEvery time.Duration  `env:"VITRINE_SCRUB_EVERY" name:"scrub-every" default:"168h" help:"Time between the beginnings of two checks of all files."`
+	KeepDays   int            `env:"VITRINE_JOURNAL_DAYS" name:"journal-days" default:"90" help:"Days for which operations can be listed and undone; 0 for ever. The audit trail is kept for ever."`
 }
 
 // Run serves until it is told to stop. While the database is not there yet, it
@@ -37,11 +38,11 @@ func (c *serveCommand) Run(ctx context.Context) error {
 		return err
 	}
 	cfg.Listen, cfg.PublicURL, cfg.TrustHost, cfg.Origins, cfg.SearchPerMin = c.Listen, c.PublicURL, c.TrustHost, c.Origins, c.SearchRate
-	cfg.DecodeMemory = c.DecodeMB << 20
 	cfg.ScrubRate, cfg.ScrubEvery = c.ScrubMB<<20, c.ScrubEvery
 	if c.ScrubMB <= 0 {
 		cfg.ScrubRate = -1
 	}
+	cfg.DecodeMemory, cfg.KeepJournal = c.DecodeMB<<20, time.Duration(max(c.KeepDays, 0))*24*time.Hour
 	roles := c.Role
 	if len(roles) == 0 {
 		roles = service.Roles
