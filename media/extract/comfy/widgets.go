@@ -156,7 +156,7 @@ func widgetNames(u *uiNode, values int) []string {
 			own = append(own, w)
 		}
 	}
-	table := tableWidgets(u)
+	table := u.withoutSockets(tableWidgets(u))
 	if len(own) > len(table) || len(table) == 0 && len(own) > 0 && len(own)+2+controls(u.widgets.List) >= values {
 		return own
 	}
@@ -167,6 +167,28 @@ func widgetNames(u *uiNode, values int) []string {
 		return table
 	}
 	return nil
+}
+
+// withoutSockets leaves out the names that are plain sockets of the node, where the
+// rest are all that its values are: an input may take links only.
+func (u *uiNode) withoutSockets(names []string) []string {
+	if len(names) == 0 || covers(names, u.widgets.List) {
+		return names
+	}
+	sockets := map[string]bool{}
+	for i := range u.inputs {
+		sockets[u.inputs[i].name] = u.inputs[i].widget == ""
+	}
+	var rest []string
+	for _, name := range names {
+		if !sockets[name] {
+			rest = append(rest, name)
+		}
+	}
+	if covers(rest, u.widgets.List) {
+		return rest
+	}
+	return names
 }
 
 // tableWidgets returns the widgets of a node by the table: of the versions of a
