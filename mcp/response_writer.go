@@ -39,7 +39,7 @@ type responseWriter struct {
 	done     bool
 	buffered bytes.Buffer // held back while streamed
 
-	encoded []byte // the result of a tool, for the marks in the answer
+	encoded, text []byte // the result of a tool as JSON and as text, for the marks in the answer
 
 	protocolErr *mcp.JSONRPCErrorDetails
 	replaced    bool

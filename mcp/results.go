@@ -16,10 +16,14 @@ var (
 	structuredMark = rand.Text()
 )
 
-// result returns one JSON object in both forms: structured for programs, and as
-// compact text for models and for clients that know no structured content.
-func (r *responseWriter) result(encoded []byte) *mcp.CallToolResult {
-	r.encoded = encoded
+// result returns one JSON object as structured content for programs, and as text for
+// models and for clients that know no structured content: the lines that the output has
+// for it, or else the same JSON.
+func (r *responseWriter) result(encoded []byte, lines string) *mcp.CallToolResult {
+	r.encoded, r.text = encoded, encoded
+	if lines != "" {
+		r.text = []byte(lines)
+	}
 	return &mcp.CallToolResult{
 		Content:           []mcp.Content{mcp.NewTextContent(textMark)},
 		StructuredContent: json.RawMessage(`"` + structuredMark + `"`),
@@ -28,7 +32,7 @@ func (r *responseWriter) result(encoded []byte) *mcp.CallToolResult {
 
 // errorResult returns one JSON object as the text of an error.
 func (r *responseWriter) errorResult(encoded []byte) *mcp.CallToolResult {
-	r.encoded = encoded
+	r.encoded, r.text = encoded, encoded
 	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(textMark)}, IsError: true}
 }
 
@@ -48,7 +52,7 @@ func (r *responseWriter) fill(message []byte) []byte {
 		out, message = append(out, message[:at]...), message[at:]
 		switch {
 		case bytes.HasPrefix(message, text):
-			out, message = appendString(out, r.encoded), message[len(text):]
+			out, message = appendString(out, r.text), message[len(text):]
 		case bytes.HasPrefix(message, structured):
 			out, message = append(out, r.encoded...), message[len(structured):]
 		default:
@@ -58,8 +62,8 @@ func (r *responseWriter) fill(message []byte) []byte {
 	return append(out, message...)
 }
 
-// appendString appends JSON text as a JSON string. JSON is valid UTF-8 without
-// control characters, so only these need an escape.
+// appendString appends a text as a JSON string. JSON is valid UTF-8 without control
+// characters, as the lines of an output are, so only these need an escape.
 func appendString(dst, text []byte) []byte {
 	dst = append(dst, '"')
 	for from := 0; ; {

@@ -26,7 +26,7 @@ func TestAResultReadsTheSameAsTextAndStructured(t *testing.T) {
 			}
 		}
 		var r responseWriter
-		message, err := json.Marshal(mcp.NewJSONRPCResultResponse(mcp.NewRequestId("a\"b"), r.result(encoded)))
+		message, err := json.Marshal(mcp.NewJSONRPCResultResponse(mcp.NewRequestId("a\"b"), r.result(encoded, "")))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -91,7 +91,7 @@ func (e *Endpoint) callTool(o op.Operation) server.ToolHandlerFunc {
 		if err != nil {
 			return e.errorResult(ctx, err), nil
 		}
-		return withAttachments(v.writer.result(encoded), op.Attachments(res.Value)), nil
+		return withAttachments(v.writer.result(encoded, op.Text(res.Value)), op.Attachments(res.Value)), nil
 	}
 }
 

@@ -193,7 +193,7 @@ func TestLinks_AnExpiredOneSaysSo(t *testing.T) {
 func TestLinks_EndWithTheKeyThatAskedForThem(t *testing.T) {
 	l := newLinked(t)
 	api := l.Client(l.key)
-	detail, err := api.GetAssetDetails(t.Context(), client.GetAssetDetailsInput{AssetH: l.mine, IncludeDownloadURL: true})
+	detail, err := api.GetAssetDetails(t.Context(), client.GetAssetDetailsInput{AssetH: l.mine, IncludeDownloadURL: true, ResponseFormat: "detailed"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -376,7 +376,7 @@ func TestLinks_OperationsBindThemToWhatWasAskedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	detail, err := api.GetAssetDetails(t.Context(), client.GetAssetDetailsInput{AssetH: l.mine, IncludeDownloadURL: true})
+	detail, err := api.GetAssetDetails(t.Context(), client.GetAssetDetailsInput{AssetH: l.mine, IncludeDownloadURL: true, ResponseFormat: "detailed"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,7 @@ func TestAnUploadTravelsBySignedURLs(t *testing.T) {
 		DownloadURL  string `json:"download_url"`
 		ThumbnailURL string `json:"thumbnail_url"`
 	}
-	e.Call(http.MethodGet, "/api/v1/assets/"+string(stored.Asset.AssetH)+"?include_download_url=true", nil, &detail)
+	e.Call(http.MethodGet, "/api/v1/assets/"+string(stored.Asset.AssetH)+"?include_download_url=true&response_format=detailed", nil, &detail)
 	status, body, header := e.Raw(http.MethodGet, strings.TrimPrefix(detail.DownloadURL, e.URL), "", nil, nil)
 	if status != 200 || !bytes.Equal(body, data) {
 		t.Errorf("the download gave %d and %d bytes", status, len(body))

@@ -32,11 +32,11 @@ type StoreAssetInput struct {
 	// What you know of how it was generated. It is stored beside the metadata extracted from the file
 	// and never merged with it. At most 1 MiB of JSON, 32 levels, 20,000 names.
 	PromptMetadata map[string]any `json:"prompt_metadata,omitempty"`
-	// Any other data to store with the asset. At most 64 KiB of JSON, 16 levels, 1,000 names.
+	// Other data to keep with it. At most 64 KiB of JSON, 16 levels, 1,000 names.
 	AssetMetadata map[string]any `json:"asset_metadata,omitempty"`
 	// 1 to 100 characters each.
 	Tags []string `json:"tags,omitempty"`
-	// The asset it is a version of or derived from. Ignored when the bytes are stored already.
+	// What it is derived from. Ignored when the bytes are stored already.
 	ParentAssetH string `json:"parent_asset_h,omitempty"`
 	// Where the file came from, as a label.
 	SourcePath string `json:"source_path,omitempty"`
@@ -206,8 +206,7 @@ type BulkUpdateAssetTagsOutput struct {
 	IndexToken string `json:"index_token,omitempty"`
 }
 
-// BulkUpdateAssetTags adds tags to, or removes tags from, up to 100 assets in one step. Assets
-// whose tag set does not change are reported as unchanged.
+// BulkUpdateAssetTags adds tags to, or removes tags from, up to 100 assets in one step.
 //
 // It needs the permission write and calls PATCH /api/v1/assets/bulk-tag.
 func (c *Client) BulkUpdateAssetTags(ctx context.Context, in BulkUpdateAssetTagsInput, opts ...Option) (BulkUpdateAssetTagsOutput, error) {
@@ -243,8 +242,8 @@ type UndoOperationOutput struct {
 }
 
 // UndoOperation reverts what a write changed. Values changed again since are kept and reported.
-// Undoing StoreAsset moves the asset to the trash. The undo is an operation itself: undo it to redo
-// the change. Needs the permission of the undone operation.
+// Undoing StoreAsset moves the asset to the trash. Undo the undo to redo it. Needs the permission
+// of the undone operation.
 //
 // It needs the permission write and calls POST /api/v1/operations/{operation_id}/undo.
 func (c *Client) UndoOperation(ctx context.Context, in UndoOperationInput, opts ...Option) (UndoOperationOutput, error) {

@@ -36,8 +36,9 @@ type AssetSummary struct {
 	// One of Draft, PendingApproval, Approved, Rejected, Archived.
 	Status string   `json:"status"`
 	Tags   []string `json:"tags"`
-	// A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048.
-	ThumbnailURL string `json:"thumbnail_url"`
+	// A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048. Reads with a
+	// response_format have it when that is detailed.
+	ThumbnailURL string `json:"thumbnail_url,omitempty"`
 }
 
 // AssetFileToSend is what FindStoredInput holds as files. The files to check.

@@ -10,6 +10,9 @@ import (
 type GetImagetoolEvolutionChainInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
+	// The format. concise leaves out thumbnail URLs and what only a closer look needs; detailed has
+	// everything. One of concise, detailed. Default: concise.
+	ResponseFormat string `json:"response_format,omitempty"`
 	// The image. It is one of the image-generation tool. Required.
 	AssetID string `json:"asset_id"`
 	// Steps to follow each way. Default: 10.
@@ -41,6 +44,9 @@ func (c *Client) GetImagetoolEvolutionChain(ctx context.Context, in GetImagetool
 type GetAssetLineageInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
+	// The format. concise leaves out thumbnail URLs and what only a closer look needs; detailed has
+	// everything. One of concise, detailed. Default: concise.
+	ResponseFormat string `json:"response_format,omitempty"`
 	// The asset. Required.
 	AssetH string `json:"asset_h"`
 	// Default: both. What it was made from are its ancestors, what was made from it its descendants.
@@ -66,7 +72,7 @@ type GetAssetLineageOutput struct {
 }
 
 // GetAssetLineage returns what an asset was made from and what was made from it, as nodes and edges
-// with their evidence. Parents that are not in the library are nodes without asset.
+// with their evidence.
 //
 // It needs the permission read and calls GET /api/v1/assets/{asset_h}/lineage.
 func (c *Client) GetAssetLineage(ctx context.Context, in GetAssetLineageInput, opts ...Option) (GetAssetLineageOutput, error) {

@@ -29,8 +29,9 @@ type LineageSessionAsset struct {
 	// One of Draft, PendingApproval, Approved, Rejected, Archived.
 	Status string   `json:"status"`
 	Tags   []string `json:"tags"`
-	// A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048.
-	ThumbnailURL string    `json:"thumbnail_url"`
+	// A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048. Reads with a
+	// response_format have it when that is detailed.
+	ThumbnailURL string    `json:"thumbnail_url,omitempty"`
 	CreatedAt    time.Time `json:"created_at"`
 	// 0 for the first of a session.
 	SecondsSincePrevious int64   `json:"seconds_since_previous"`

@@ -82,7 +82,7 @@ type GetModelDetailsOutput struct {
 }
 
 // GetModelDetails returns one model: names, hashes, trigger words, number of assets, sample images,
-// versions. To see all of those assets, search for model: with its name.
+// versions. SearchAssets with model_name:"its name" finds all its assets.
 //
 // It needs the permission read and calls GET /api/v1/models/{model_hash}.
 func (c *Client) GetModelDetails(ctx context.Context, in GetModelDetailsInput, opts ...Option) (GetModelDetailsOutput, error) {
@@ -122,8 +122,8 @@ type LinkModelToAssetInput struct {
 	AssetHash string `json:"asset_hash"`
 	// For LoRAs and the like. Left out or null for checkpoints.
 	ModelWeight *float64 `json:"model_weight,omitempty"`
-	// manual_tag, agent, hash_match, filename, … Where the link comes from; not extracted, which is
-	// reserved for the file. Default: manual_tag.
+	// manual_tag, agent, … Where the link comes from; not extracted, which is reserved for the file.
+	// Default: manual_tag.
 	DetectionSource string `json:"detection_source,omitempty"`
 }
 

@@ -22,7 +22,7 @@ type SearchAssetsInput struct {
 	QueryVector []float64 `json:"query_vector,omitempty"`
 	// Finds assets described alike.
 	SimilarToAssetH string `json:"similar_to_asset_h,omitempty"`
-	// Required with query_vector and similar_to_asset_h.
+	// Required with query_vector. With similar_to_asset_h the active one is the default.
 	EmbeddingConfigurationH string `json:"embedding_configuration_h,omitempty"`
 	// In addition to query.
 	Filters *SearchFilters `json:"filters,omitempty"`
@@ -44,6 +44,9 @@ type SearchAssetsInput struct {
 	Highlight bool `json:"highlight,omitempty"`
 	// index_token of a write to wait for.
 	MinIndexToken string `json:"min_index_token,omitempty"`
+	// The format. concise leaves out thumbnail URLs and what only a closer look needs; detailed has
+	// everything. One of concise, detailed. Default: concise.
+	ResponseFormat string `json:"response_format,omitempty"`
 }
 
 // SearchAssetsOutput is the output of SearchAssets.
@@ -94,6 +97,9 @@ type GetAssetDetailsInput struct {
 	IncludeRawMetadata bool `json:"include_raw_metadata,omitempty"`
 	// Adds a preview image. It is a JPEG of at most 200 KB, without metadata.
 	IncludeImage bool `json:"include_image,omitempty"`
+	// The format. concise leaves out thumbnail URLs and what only a closer look needs; detailed has
+	// everything. One of concise, detailed. Default: concise.
+	ResponseFormat string `json:"response_format,omitempty"`
 }
 
 // GetAssetDetailsOutput is the output of GetAssetDetails.
@@ -107,8 +113,9 @@ type GetAssetDetailsOutput struct {
 	// One of Draft, PendingApproval, Approved, Rejected, Archived.
 	Status string   `json:"status"`
 	Tags   []string `json:"tags"`
-	// A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048.
-	ThumbnailURL string `json:"thumbnail_url"`
+	// A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048. Reads with a
+	// response_format have it when that is detailed.
+	ThumbnailURL string `json:"thumbnail_url,omitempty"`
 	// Paths of the collections it is in.
 	Collections []string `json:"collections"`
 	// Bytes.
@@ -117,10 +124,11 @@ type GetAssetDetailsOutput struct {
 	Width  int `json:"width"`
 	Height int `json:"height"`
 	// Milliseconds; 0 for stills.
-	DurationMS int64  `json:"duration_ms"`
-	SHA256     string `json:"sha256"`
-	// ComfyUI's asset hash, without its blake3: prefix.
-	Blake3    string    `json:"blake3"`
+	DurationMS int64 `json:"duration_ms"`
+	// With response_format detailed.
+	SHA256 string `json:"sha256,omitempty"`
+	// ComfyUI's asset hash, without its blake3: prefix. With response_format detailed.
+	Blake3    string    `json:"blake3,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	StoredAt  time.Time `json:"stored_at"`
 	UpdatedAt time.Time `json:"updated_at"`
@@ -136,12 +144,12 @@ type GetAssetDetailsOutput struct {
 	Workflow *SearchWorkflow `json:"workflow"`
 	// Parameters of the primary sampling pass; null if the file has none.
 	GenerationParameters *SearchParameters `json:"generation_parameters"`
-	// Every sampling pass, the primary first.
-	Samplers []SamplerPass `json:"samplers"`
+	// Every sampling pass, the primary first. With response_format detailed, or if there are several.
+	Samplers []SearchPass `json:"samplers,omitempty"`
 	// The upscaling second pass, if the file records one.
 	Hires *Hires `json:"hires,omitempty"`
 	// Further prompts: areas, characters, encoders.
-	Regions    []PromptRegion   `json:"regions"`
+	Regions    []PromptRegion   `json:"regions,omitempty"`
 	Provenance SearchProvenance `json:"provenance"`
 	// null unless the image-generation tool generated the file.
 	ImagetoolMetadata *SearchImagetool `json:"imagetool_metadata"`
@@ -154,17 +162,17 @@ type GetAssetDetailsOutput struct {
 	// prompt. null for assets stored without extraction.
 	Extraction *ExtractionReport `json:"extraction"`
 	// Metadata that could not be read.
-	Warnings []string `json:"warnings"`
+	Warnings []string `json:"warnings,omitempty"`
 	// Places in the file that contradict each other.
-	Conflicts         []Conflict `json:"conflicts"`
+	Conflicts         []Conflict `json:"conflicts,omitempty"`
 	DownloadURL       string     `json:"download_url,omitempty"`
 	DownloadExpiresAt *time.Time `json:"download_expires_at,omitempty"`
 	// The file's metadata, chunk by chunk, with include_raw_metadata.
 	ExtractedMetadata json.RawMessage `json:"extracted_metadata,omitempty"`
 	// The executed graph, with include_raw_metadata.
 	WorkflowGraph json.RawMessage `json:"workflow_graph,omitempty"`
-	// Where in the file each field was found, and by which rule.
-	Evidence []Evidence `json:"evidence"`
+	// Where in the file each field was found, and by which rule. With response_format detailed.
+	Evidence []Evidence `json:"evidence,omitempty"`
 	// Whether the preview was included, with include_image.
 	PreviewImage *SearchPreviewReport `json:"preview_image,omitempty"`
 	// Binary parts, such as a preview.
@@ -172,7 +180,7 @@ type GetAssetDetailsOutput struct {
 }
 
 // GetAssetDetails returns one asset with its generation metadata: prompts, models, settings,
-// workflow, parents, provenance. Values that the file does not have are null or empty.
+// workflow, parents, provenance. What the file does not say is null.
 //
 // It needs the permission read and calls GET /api/v1/assets/{asset_h}.
 func (c *Client) GetAssetDetails(ctx context.Context, in GetAssetDetailsInput, opts ...Option) (GetAssetDetailsOutput, error) {
@@ -183,14 +191,14 @@ func (c *Client) GetAssetDetails(ctx context.Context, in GetAssetDetailsInput, o
 type GetFacetsInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// Which assets to count, as in SearchAssets. Empty counts all.
+	// As in SearchAssets. Empty counts all.
 	Query string `json:"query,omitempty"`
 	// As in SearchAssets. One of exact, partial, fuzzy, fulltext, boolean, smart. Default: smart.
 	SearchMode string `json:"search_mode,omitempty"`
 	// As in SearchAssets.
 	Filters *SearchFilters `json:"filters,omitempty"`
-	// model, checkpoint, lora, tool, sampler, status, tag, mime_type, created:month, steps, cfg,
-	// dimensions, … By default the most common ones.
+	// model, checkpoint, lora, tool, sampler, status, tag, created:month, steps, … By default the
+	// most common ones.
 	Facets []string `json:"facets,omitempty"`
 	// Selected values by facet, for example {"tag":["fox"]}. They filter the counts of all other
 	// facets, not of their own.
@@ -428,6 +436,9 @@ type RunSavedSearchInput struct {
 	Highlight bool `json:"highlight,omitempty"`
 	// index_token of a write to wait for.
 	MinIndexToken string `json:"min_index_token,omitempty"`
+	// The format. concise leaves out thumbnail URLs and what only a closer look needs; detailed has
+	// everything. One of concise, detailed. Default: concise.
+	ResponseFormat string `json:"response_format,omitempty"`
 }
 
 // RunSavedSearchOutput is the output of RunSavedSearch.
@@ -463,6 +474,9 @@ func (c *Client) DeleteSavedSearch(ctx context.Context, in DeleteSavedSearchInpu
 type GetCreativeSessionInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
+	// The format. concise leaves out thumbnail URLs and what only a closer look needs; detailed has
+	// everything. One of concise, detailed. Default: concise.
+	ResponseFormat string `json:"response_format,omitempty"`
 	// The asset. Required.
 	AssetID string `json:"asset_id"`
 	// Before and after it, for example 2 hours or 90m. By default the session ends at the first long
@@ -488,8 +502,7 @@ type GetCreativeSessionOutput struct {
 }
 
 // GetCreativeSession returns the assets that the image-generation tool made around the time of an
-// asset, grouped into sessions by pauses, with prompt and command. For an asset of another tool,
-// that tool's.
+// asset, grouped into sessions by pauses, with prompt and command.
 //
 // It needs the permission read and calls GET /api/v1/assets/{asset_id}/session.
 func (c *Client) GetCreativeSession(ctx context.Context, in GetCreativeSessionInput, opts ...Option) (GetCreativeSessionOutput, error) {

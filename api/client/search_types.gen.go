@@ -24,24 +24,31 @@ type SearchFilters struct {
 // SearchHit is what SearchAssetsOutput holds as data.
 type SearchHit struct {
 	// SHA-1 of the bytes, 40 hex digits: the asset's identity.
-	AssetH      string `json:"asset_h"`
-	Title       string `json:"title"`
-	Description string `json:"description"`
+	AssetH string `json:"asset_h"`
+	Title  string `json:"title,omitempty"`
+	// Its beginning, or the whole with response_format detailed.
+	Description string `json:"description,omitempty"`
 	Filename    string `json:"filename"`
 	MIMEType    string `json:"mime_type"`
 	// One of Draft, PendingApproval, Approved, Rejected, Archived.
 	Status string   `json:"status"`
-	Tags   []string `json:"tags"`
-	// A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048.
-	ThumbnailURL string `json:"thumbnail_url"`
+	Tags   []string `json:"tags,omitempty"`
+	// The beginning of the prompt, at most 130 characters.
+	Prompt string `json:"prompt,omitempty"`
+	// Checkpoints and LoRAs, or other models if it has none.
+	Models []string `json:"models,omitempty"`
+	// The program that generated the file.
+	Tool string `json:"tool,omitempty"`
 	// Higher is better; only comparable within one response.
 	RelevanceScore *float64 `json:"relevance_score,omitempty"`
-	// Pixels; 0 when the file has none.
-	Width  int `json:"width"`
-	Height int `json:"height"`
-	// The program that generated the file; empty if unknown.
-	Tool      string    `json:"tool"`
-	CreatedAt time.Time `json:"created_at"`
+	// Pixels, with response_format detailed.
+	Width  int `json:"width,omitempty"`
+	Height int `json:"height,omitempty"`
+	// With response_format detailed.
+	CreatedAt *time.Time `json:"created_at,omitempty"`
+	// A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048. With response_format
+	// detailed.
+	ThumbnailURL string `json:"thumbnail_url,omitempty"`
 	// Matches in title, description and prompt, if highlight is set. Absent for results of vector
 	// search alone.
 	Highlights map[string]SearchHighlight `json:"highlights,omitempty"`
@@ -96,8 +103,8 @@ type SearchModel struct {
 // SearchWorkflow is what GetAssetDetailsOutput holds as workflow. null if the file has no workflow
 // graph.
 type SearchWorkflow struct {
-	// The editor graph, or the executed graph if the file has no other. null above 32 KB unless
-	// include_raw_metadata is true.
+	// The editor graph, or the executed graph if the file has no other. null above 4 KB unless
+	// include_raw_metadata is true; with response_format detailed, above 32 KB.
 	WorkflowJSON json.RawMessage `json:"workflow_json"`
 	// Why workflow_json is null, and how to get it.
 	WorkflowJSONOmitted string   `json:"workflow_json_omitted,omitempty"`
@@ -129,6 +136,30 @@ type SearchParameters struct {
 	Frames    *int     `json:"frames,omitempty"`
 	Fps       *float64 `json:"fps,omitempty"`
 	BatchSize *int     `json:"batch_size,omitempty"`
+	// The seed as text. Numbers beyond 2^53 lose digits in many JSON readers; use this one.
+	SeedText string `json:"seed_text,omitempty"`
+}
+
+// SearchPass is what GetAssetDetailsOutput holds as samplers. Every sampling pass, the primary
+// first. With response_format detailed, or if there are several.
+type SearchPass struct {
+	NodeID    string   `json:"node_id,omitempty"`
+	NodeType  string   `json:"node_type,omitempty"`
+	Role      string   `json:"role,omitempty"`
+	Seed      *uint64  `json:"seed,omitempty"`
+	Steps     *int     `json:"steps,omitempty"`
+	StartStep *int     `json:"start_step,omitempty"`
+	EndStep   *int     `json:"end_step,omitempty"`
+	CFGScale  *float64 `json:"cfg_scale,omitempty"`
+	Guidance  *float64 `json:"guidance,omitempty"`
+	Sampler   *string  `json:"sampler,omitempty"`
+	Scheduler *string  `json:"scheduler,omitempty"`
+	Denoise   *float64 `json:"denoise,omitempty"`
+	Positive  *string  `json:"positive,omitempty"`
+	Negative  *string  `json:"negative,omitempty"`
+	Model     string   `json:"model,omitempty"`
+	// The seed as text; see generation_parameters.
+	SeedText string `json:"seed_text,omitempty"`
 }
 
 // SearchProvenance is what GetAssetDetailsOutput holds as provenance.

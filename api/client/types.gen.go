@@ -43,26 +43,6 @@ type QueryWarning struct {
 	Suggestion string `json:"suggestion,omitempty"`
 }
 
-// SamplerPass is what GetAssetDetailsOutput holds as samplers. Every sampling pass, the primary
-// first.
-type SamplerPass struct {
-	NodeID    string   `json:"node_id,omitempty"`
-	NodeType  string   `json:"node_type,omitempty"`
-	Role      string   `json:"role,omitempty"`
-	Seed      *uint64  `json:"seed,omitempty"`
-	Steps     *int     `json:"steps,omitempty"`
-	StartStep *int     `json:"start_step,omitempty"`
-	EndStep   *int     `json:"end_step,omitempty"`
-	CFGScale  *float64 `json:"cfg_scale,omitempty"`
-	Guidance  *float64 `json:"guidance,omitempty"`
-	Sampler   *string  `json:"sampler,omitempty"`
-	Scheduler *string  `json:"scheduler,omitempty"`
-	Denoise   *float64 `json:"denoise,omitempty"`
-	Positive  *string  `json:"positive,omitempty"`
-	Negative  *string  `json:"negative,omitempty"`
-	Model     string   `json:"model,omitempty"`
-}
-
 // Hires is what GetAssetDetailsOutput holds as hires. The upscaling second pass, if the file
 // records one.
 type Hires struct {
@@ -126,7 +106,7 @@ type Conflict struct {
 }
 
 // Evidence is what GetAssetDetailsOutput holds as evidence. Where in the file each field was found,
-// and by which rule.
+// and by which rule. With response_format detailed.
 type Evidence struct {
 	Field string `json:"field"`
 	Place string `json:"place"`

@@ -74,11 +74,12 @@ const thumbnailStep = 6 * time.Hour
 // ActorLinks makes links for one caller. They end when its key does.
 type ActorLinks struct {
 	Links
-	key string
+	key          string
+	noThumbnails bool
 }
 
 // For returns the links of an actor.
-func (l Links) For(actor library.Actor) ActorLinks { return ActorLinks{l, actor.ID} }
+func (l Links) For(actor library.Actor) ActorLinks { return ActorLinks{Links: l, key: actor.ID} }
 
 // upload is what an upload link is bound to.
 type upload struct {
@@ -101,8 +102,11 @@ func (l ActorLinks) Download(a library.Asset) string {
 }
 
 // Thumbnail returns the address of an asset's preview. Callers may add ?size= with
-// one of preview.Edges.
+// one of preview.Edges. It is empty in a concise answer.
 func (l ActorLinks) Thumbnail(tenant library.TenantID, hash library.AssetHash) string {
+	if l.noThumbnails {
+		return ""
+	}
 	return l.Base + "/previews/" + l.Signer.SignSteady(blob.Grant{Purpose: blob.PurposePreview, Tenant: tenant, Asset: hash, Key: l.key}, thumbnailStep) + ".jpg"
 }
 
@@ -131,7 +135,7 @@ type Summary struct {
 	MIMEType     string            `json:"mime_type"`
 	Status       library.Status    `json:"status" enum:"Draft,PendingApproval,Approved,Rejected,Archived"`
 	Tags         []string          `json:"tags"`
-	ThumbnailURL string            `json:"thumbnail_url" doc:"A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048."`
+	ThumbnailURL string            `json:"thumbnail_url,omitempty" doc:"A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048. Reads with a response_format have it when that is detailed."`
 }
 
 // Summary renders an asset for a list.
@@ -141,6 +145,12 @@ func (l ActorLinks) Summary(a library.Asset) Summary {
 	}
 	return Summary{AssetHash: a.Hash, Title: a.Title, Description: a.Description, Filename: a.Filename, MIMEType: a.MIMEType,
 		Status: a.Status, Tags: a.Tags, ThumbnailURL: l.Thumbnail(a.Tenant, a.Hash)}
+}
+
+// In returns the links for an answer of a format: concise ones have no thumbnails.
+func (l ActorLinks) In(format op.FormatInput) ActorLinks {
+	l.noThumbnails = !format.Detailed()
+	return l
 }
 
 func (s *Service) summary(actor library.Actor, a library.Asset) Summary {

@@ -38,7 +38,7 @@ type bulkTagsOutput struct {
 func (s *Service) bulkUpdateAssetTags() op.Operation {
 	return op.Define(op.Meta{
 		Name: "BulkUpdateAssetTags", Title: "Add or remove tags", Domain: op.Assets,
-		Doc:    "Adds tags to, or removes tags from, up to 100 assets in one step. Assets whose tag set does not change are reported as unchanged.",
+		Doc:    "Adds tags to, or removes tags from, up to 100 assets in one step.",
 		Method: "PATCH", Path: "/api/v1/assets/bulk-tag", Permission: library.PermWrite, Destructive: true, Idempotent: true, Chained: true,
 		Example: map[string]any{"asset_hs": []string{"da39a3ee5e6b4b0d3255bfef95601890afd80709"}, "operation": "add", "tags": []string{"fox", "winter"}},
 	}, func(ctx context.Context, actor library.Actor, in bulkTagsInput) (bulkTagsOutput, error) {

@@ -31,9 +31,9 @@ type storeInput struct {
 	PosterType    string         `json:"poster_mime_type,omitempty" enum:"image/png,image/jpeg,image/webp" doc:"Default: image/png."`
 	AllowMismatch *bool          `json:"allow_content_type_mismatch,omitempty" default:"true" doc:"false refuses bytes that are not of mime_type."`
 	Assertion     map[string]any `json:"prompt_metadata,omitempty" doc:"What you know of how it was generated. It is stored beside the metadata extracted from the file and never merged with it. At most 1 MiB of JSON, 32 levels, 20,000 names."`
-	Metadata      map[string]any `json:"asset_metadata,omitempty" doc:"Any other data to store with the asset. At most 64 KiB of JSON, 16 levels, 1,000 names."`
+	Metadata      map[string]any `json:"asset_metadata,omitempty" doc:"Other data to keep with it. At most 64 KiB of JSON, 16 levels, 1,000 names."`
 	Tags          []string       `json:"tags,omitempty" maxItems:"500" doc:"1 to 100 characters each."`
-	Parent        string         `json:"parent_asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset it is a version of or derived from. Ignored when the bytes are stored already."`
+	Parent        string         `json:"parent_asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"What it is derived from. Ignored when the bytes are stored already."`
 	SourcePath    string         `json:"source_path,omitempty" id:"none" maxLength:"4096" tool:"-" doc:"Where the file came from, as a label."`
 	CreatedAt     *time.Time     `json:"created_at,omitempty" doc:"RFC 3339, if known. Otherwise it is the time of this call."`
 	Sidecars      []sidecarInput `json:"sidecars,omitempty" maxItems:"5" tool:"-" doc:"Sidecar files with generation metadata: .json, .txt, .xmp, .yaml, or the .png first frame of a video; at most 2 MB together. Metadata in the file itself takes precedence. Ignored when the file is stored already."`

@@ -39,7 +39,7 @@ func (s *Service) undoOperation() op.Operation {
 	return op.Define(op.Meta{
 		Name: "UndoOperation", Title: "Undo an operation", Domain: op.Assets,
 		Doc: "Reverts what a write changed. Values changed again since are kept and reported. " +
-			"Undoing StoreAsset moves the asset to the trash. The undo is an operation itself: undo it to redo the change. Needs the permission of the undone operation.",
+			"Undoing StoreAsset moves the asset to the trash. Undo the undo to redo it. Needs the permission of the undone operation.",
 		Method: "POST", Path: "/api/v1/operations/{operation_id}/undo", Permission: library.PermWrite, Destructive: true, Chained: true, Limit: undoLimit,
 		Example: map[string]any{"operation_id": "0198c5a0-0000-7000-8000-000000000000"},
 	}, func(ctx context.Context, actor library.Actor, in undoInput) (undoOutput, error) {

@@ -14,6 +14,7 @@ import (
 
 type lineageInput struct {
 	op.TenantInput
+	op.FormatInput
 	AssetHash       string `json:"asset_h" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
 	Direction       string `json:"direction,omitempty" enum:"ancestors,descendants,both" default:"both" doc:"Default: both. What it was made from are its ancestors, what was made from it its descendants."`
 	MaxDepth        int    `json:"max_depth,omitempty" minimum:"1" maximum:"20" default:"5" doc:"Levels to follow each way."`
@@ -56,8 +57,7 @@ type edge struct {
 func (s *Service) getAssetLineage() op.Operation {
 	return op.Define(op.Meta{
 		Name: "GetAssetLineage", Title: "Get an asset's lineage", Domain: op.Lineage,
-		Doc: "Returns what an asset was made from and what was made from it, as nodes and edges with their evidence. " +
-			"Parents that are not in the library are nodes without asset.",
+		Doc:    "Returns what an asset was made from and what was made from it, as nodes and edges with their evidence.",
 		Method: "GET", Path: "/api/v1/assets/{asset_h}/lineage", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
 		Example: map[string]any{"asset_h": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "direction": "ancestors", "max_depth": 3},
 	}, func(ctx context.Context, actor library.Actor, in lineageInput) (lineageOutput, error) {
@@ -66,7 +66,7 @@ func (s *Service) getAssetLineage() op.Operation {
 		if err != nil {
 			return lineageOutput{}, err
 		}
-		g := graph{links: s.Links.For(actor), have: map[string]bool{}, out: lineageOutput{AssetHash: hash, Nodes: []node{}, Edges: []edge{},
+		g := graph{links: s.Links.For(actor).In(in.FormatInput), have: map[string]bool{}, out: lineageOutput{AssetHash: hash, Nodes: []node{}, Edges: []edge{},
 			Truncated: chain.Truncated, HasMoreLevels: chain.HasMoreLevels}}
 		g.build(chain)
 		if in.IncludeSiblings {

@@ -12,6 +12,7 @@ import (
 
 type sessionInput struct {
 	op.TenantInput
+	op.FormatInput
 	AssetID    string `json:"asset_id" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
 	TimeWindow string `json:"time_window,omitempty" maxLength:"100" doc:"Before and after it, for example 2 hours or 90m. By default the session ends at the first long pause."`
 	Limit      int    `json:"limit,omitempty" minimum:"1" maximum:"200" default:"100" doc:"Assets nearest in time."`
@@ -64,8 +65,7 @@ type sessionAsset struct {
 func (s *Service) getCreativeSession() op.Operation {
 	return op.Define(op.Meta{
 		Name: "GetCreativeSession", Title: "Get a creative session", Domain: op.Search,
-		Doc: "Returns the assets that the image-generation tool made around the time of an asset, grouped into sessions by pauses, with prompt and command. " +
-			"For an asset of another tool, that tool's.",
+		Doc:    "Returns the assets that the image-generation tool made around the time of an asset, grouped into sessions by pauses, with prompt and command.",
 		Method: "GET", Path: "/api/v1/assets/{asset_id}/session", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
 		Example: map[string]any{"asset_id": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "time_window": "2 hours"},
 	}, s.session)
@@ -97,7 +97,7 @@ func (s *Service) session(ctx context.Context, actor library.Actor, in sessionIn
 	out.Tool, out.GapSeconds = asked.Tool, int64(gap/time.Second)
 	for _, g := range groups {
 		out.Total += len(g)
-		out.Sessions = append(out.Sessions, s.describe(s.Links.For(actor), g, asked.Hash))
+		out.Sessions = append(out.Sessions, s.describe(s.Links.For(actor).In(in.FormatInput), g, asked.Hash))
 	}
 	return out, nil
 }

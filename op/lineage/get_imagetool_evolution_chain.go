@@ -13,6 +13,7 @@ import (
 
 type chainInput struct {
 	op.TenantInput
+	op.FormatInput
 	AssetID  string `json:"asset_id" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The image. It is one of the image-generation tool."`
 	MaxDepth int    `json:"max_depth,omitempty" minimum:"1" maximum:"50" default:"10" doc:"Steps to follow each way."`
 }
@@ -57,7 +58,7 @@ func (s *Service) getImagetoolEvolutionChain() op.Operation {
 		}
 		out := chainOutput{AssetID: hash, Steps: []step{}, Truncated: chain.Truncated, HasMoreLevels: chain.HasMoreLevels}
 		for _, j := range parentsFirst(chain.Steps) {
-			out.Steps = append(out.Steps, s.step(s.Links.For(actor), j, hash))
+			out.Steps = append(out.Steps, s.step(s.Links.For(actor).In(in.FormatInput), j, hash))
 		}
 		if len(out.Steps) == 0 {
 			out.Note = "The image-generation tool did not make this asset. GetAssetLineage shows the lineage of any asset."

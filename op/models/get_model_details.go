@@ -31,7 +31,7 @@ func (s *Service) getModelDetails() op.Operation {
 	return op.Define(op.Meta{
 		Name: "GetModelDetails", Title: "Get a model's details", Domain: op.Models,
 		Doc: "Returns one model: names, hashes, trigger words, number of assets, sample images, versions. " +
-			"To see all of those assets, search for model: with its name.",
+			"SearchAssets with model_name:\"its name\" finds all its assets.",
 		Method: "GET", Path: "/api/v1/models/{model_hash}", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
 		Example: map[string]any{"model_hash": exampleModel},
 	}, func(ctx context.Context, actor library.Actor, in detailsInput) (detailsOutput, error) {

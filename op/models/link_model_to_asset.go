@@ -15,7 +15,7 @@ type linkInput struct {
 	InModel
 	AssetHash       string   `json:"asset_hash" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
 	Weight          *float64 `json:"model_weight,omitempty" minimum:"-100" maximum:"100" doc:"For LoRAs and the like. Left out or null for checkpoints."`
-	DetectionSource string   `json:"detection_source,omitempty" default:"manual_tag" pattern:"^[a-z][a-z0-9_]{0,39}$" patternDescription:"lower-case letters, digits and underscores, at most 40, for example manual_tag" doc:"manual_tag, agent, hash_match, filename, … Where the link comes from; not extracted, which is reserved for the file."`
+	DetectionSource string   `json:"detection_source,omitempty" default:"manual_tag" pattern:"^[a-z][a-z0-9_]{0,39}$" patternDescription:"lower-case letters, digits and underscores, at most 40, for example manual_tag" doc:"manual_tag, agent, … Where the link comes from; not extracted, which is reserved for the file."`
 }
 
 // Validate implements op.Validator.

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"math"
 	"path/filepath"
 
 	"vitrine/library"
@@ -52,7 +53,7 @@ func DescribeFile(path string, size int64, got extract.Result) FileDescription {
 		out.Provenance.LineageSource = library.LineageExtracted
 	}
 	if w := l.Workflow; w != nil {
-		out.Workflow.addGraph(w.JSON, w.PromptJSON, true)
+		out.Workflow.addGraph(w.JSON, w.PromptJSON, math.MaxInt)
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"vitrine/library"
@@ -20,8 +21,8 @@ type detailsOutput struct {
 	Width                int                    `json:"width" doc:"Width of the file in pixels; 0 if it has none."`
 	Height               int                    `json:"height"`
 	DurationMS           int64                  `json:"duration_ms" doc:"Milliseconds; 0 for stills."`
-	SHA256               string                 `json:"sha256"`
-	BLAKE3               string                 `json:"blake3" doc:"ComfyUI's asset hash, without its blake3: prefix."`
+	SHA256               string                 `json:"sha256,omitempty" doc:"With response_format detailed."`
+	BLAKE3               string                 `json:"blake3,omitempty" doc:"ComfyUI's asset hash, without its blake3: prefix. With response_format detailed."`
 	CreatedAt            time.Time              `json:"created_at"`
 	StoredAt             time.Time              `json:"stored_at"`
 	UpdatedAt            time.Time              `json:"updated_at"`
@@ -31,22 +32,22 @@ type detailsOutput struct {
 	Models               []modelOutput          `json:"models" doc:"Every loaded model, in load order."`
 	Workflow             *workflowOutput        `json:"workflow" required:"true" nullable:"true" doc:"null if the file has no workflow graph."`
 	GenerationParameters *parametersOutput      `json:"generation_parameters" required:"true" nullable:"true" doc:"Parameters of the primary sampling pass; null if the file has none."`
-	Samplers             []library.SamplerPass  `json:"samplers" doc:"Every sampling pass, the primary first."`
+	Samplers             []passOutput           `json:"samplers,omitempty" doc:"Every sampling pass, the primary first. With response_format detailed, or if there are several."`
 	Hires                *library.Hires         `json:"hires,omitempty" doc:"The upscaling second pass, if the file records one."`
-	Regions              []library.PromptRegion `json:"regions" doc:"Further prompts: areas, characters, encoders."`
+	Regions              []library.PromptRegion `json:"regions,omitempty" doc:"Further prompts: areas, characters, encoders."`
 	Provenance           provenanceOutput       `json:"provenance"`
 	ImagetoolMetadata    *imagetoolOutput       `json:"imagetool_metadata" required:"true" nullable:"true" doc:"null unless the image-generation tool generated the file."`
 	C2PA                 *library.C2PA          `json:"c2pa,omitempty" doc:"Content credentials, unverified."`
 	Embedding            embeddingOutput        `json:"embedding"`
 	Copyright            string                 `json:"copyright" doc:"The copyright notice in the file."`
 	Extraction           *extract.Report        `json:"extraction" required:"true" nullable:"true" doc:"How much generation metadata the file has, and why some is missing, for example why there is no prompt. null for assets stored without extraction."`
-	Warnings             []string               `json:"warnings" doc:"Metadata that could not be read."`
-	Conflicts            []library.Conflict     `json:"conflicts" doc:"Places in the file that contradict each other."`
+	Warnings             []string               `json:"warnings,omitempty" doc:"Metadata that could not be read."`
+	Conflicts            []library.Conflict     `json:"conflicts,omitempty" doc:"Places in the file that contradict each other."`
 	DownloadURL          string                 `json:"download_url,omitempty"`
 	DownloadExpiresAt    *time.Time             `json:"download_expires_at,omitempty"`
 	ExtractedMetadata    *json.RawMessage       `json:"extracted_metadata,omitempty" doc:"The file's metadata, chunk by chunk, with include_raw_metadata."`
 	WorkflowGraph        json.RawMessage        `json:"workflow_graph,omitempty" doc:"The executed graph, with include_raw_metadata."`
-	Evidence             []library.Evidence     `json:"evidence" doc:"Where in the file each field was found, and by which rule."`
+	Evidence             []library.Evidence     `json:"evidence,omitempty" doc:"Where in the file each field was found, and by which rule. With response_format detailed."`
 	PreviewImage         *previewReport         `json:"preview_image,omitempty" doc:"Whether the preview was included, with include_image."`
 
 	image []byte
@@ -72,7 +73,7 @@ type modelOutput struct {
 }
 
 type workflowOutput struct {
-	JSON        json.RawMessage       `json:"workflow_json" doc:"The editor graph, or the executed graph if the file has no other. null above 32 KB unless include_raw_metadata is true."`
+	JSON        json.RawMessage       `json:"workflow_json" doc:"The editor graph, or the executed graph if the file has no other. null above 4 KB unless include_raw_metadata is true; with response_format detailed, above 32 KB."`
 	Omitted     string                `json:"workflow_json_omitted,omitempty" doc:"Why workflow_json is null, and how to get it."`
 	ToolName    string                `json:"tool_name"`
 	NodeCount   int                   `json:"node_count"`
@@ -85,6 +86,12 @@ type workflowOutput struct {
 
 type parametersOutput struct {
 	library.GenerationParameters
+	SeedText string `json:"seed_text,omitempty" doc:"The seed as text. Numbers beyond 2^53 lose digits in many JSON readers; use this one."`
+}
+
+type passOutput struct {
+	library.SamplerPass
+	SeedText string `json:"seed_text,omitempty" doc:"The seed as text; see generation_parameters."`
 }
 
 type provenanceOutput struct {
@@ -136,8 +143,11 @@ type previewReport struct {
 	RetryAfter int    `json:"retry_after,omitempty" doc:"Seconds after which to ask again, when the reason is temporary."`
 }
 
-// maxGraph is the largest workflow graph that travels without being asked for, in bytes.
-const maxGraph = 32 << 10
+// The largest workflow graph that travels without being asked for, in bytes.
+const (
+	maxGraph        = 32 << 10
+	maxGraphConcise = 4 << 10
+)
 
 // describe renders a stored asset. Lists are never null.
 func describe(d store.AssetDetail, links assets.ActorLinks) detailsOutput {
@@ -147,9 +157,9 @@ func describe(d store.AssetDetail, links assets.ActorLinks) detailsOutput {
 			Status: a.Status, Tags: orEmpty(a.Tags), ThumbnailURL: links.Thumbnail(a.Tenant, a.Hash)},
 		Collections: orEmpty(d.Collections), Size: a.Size, Width: a.Width, Height: a.Height, DurationMS: a.DurationMS,
 		SHA256: a.SHA256, BLAKE3: a.BLAKE3, CreatedAt: a.CreatedAt.UTC(), StoredAt: a.StoredAt.UTC(), UpdatedAt: a.UpdatedAt.UTC(),
-		SourcePath: a.SourcePath, Metadata: a.Metadata, Models: []modelOutput{}, Samplers: orEmpty(l.Samplers), Hires: l.Hires, Regions: orEmpty(l.Regions),
+		SourcePath: a.SourcePath, Metadata: a.Metadata, Models: []modelOutput{}, Samplers: describePasses(l.Samplers), Hires: l.Hires, Regions: l.Regions,
 		C2PA: l.C2PA, Embedding: embeddingOutput{Configurations: []string{}}, Copyright: l.Extra["copyright"],
-		Warnings: orEmpty(l.Warnings), Conflicts: orEmpty(l.Conflicts), Evidence: orEmpty(l.Evidence), Provenance: provenance(d),
+		Warnings: l.Warnings, Conflicts: l.Conflicts, Evidence: l.Evidence, Provenance: provenance(d),
 		Prompts: describePrompts(&l), Workflow: describeWorkflow(l.Workflow), GenerationParameters: describeParameters(&l), ImagetoolMetadata: describeImagetool(&l),
 		Extraction: extraction(d.Report),
 	}
@@ -189,7 +199,31 @@ func describeParameters(l *library.Lineage) *parametersOutput {
 	if l.Parameters == nil {
 		return nil
 	}
-	return &parametersOutput{*l.Parameters}
+	return &parametersOutput{*l.Parameters, seedText(l.Parameters.Seed)}
+}
+
+func describePasses(passes []library.SamplerPass) []passOutput {
+	list := make([]passOutput, 0, len(passes))
+	for _, p := range passes {
+		list = append(list, passOutput{p, seedText(p.Seed)})
+	}
+	return list
+}
+
+// seedText returns a seed as text, or "" where there is none.
+func seedText(seed *uint64) string {
+	if seed == nil {
+		return ""
+	}
+	return strconv.FormatUint(*seed, 10)
+}
+
+// shorten leaves out what only a closer look needs.
+func (o *detailsOutput) shorten() {
+	o.SHA256, o.BLAKE3, o.Evidence = "", "", nil
+	if len(o.Samplers) < 2 { // generation_parameters has the same
+		o.Samplers = nil
+	}
 }
 
 func describeImagetool(l *library.Lineage) *imagetoolOutput {
@@ -250,9 +284,9 @@ func assertedPrompt(claim json.RawMessage) *string {
 }
 
 // addGraph puts the graph into a detail, unless it is large and was not asked for.
-func (w *workflowOutput) addGraph(editor, executed []byte, whole bool) {
+func (w *workflowOutput) addGraph(editor, executed []byte, limit int) {
 	w.JSON = library.ValidJSON(editor, executed)
-	if n := len(w.JSON); n > maxGraph && !whole {
+	if n := len(w.JSON); n > limit {
 		w.JSON = json.RawMessage("null")
 		w.Omitted = fmt.Sprintf("The graph has %d bytes; ask with include_raw_metadata, or GET /api/v1/assets/{asset_h}/workflow.", n)
 	}

@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"time"
 
 	"vitrine/library"
@@ -16,13 +17,14 @@ type detailsInput struct {
 	IncludeDownloadURL bool   `json:"include_download_url,omitempty" doc:"Adds a link to the file, valid for 5 minutes. It is in download_url."`
 	IncludeRawMetadata bool   `json:"include_raw_metadata,omitempty" doc:"Adds all metadata and the whole workflow graph. This can be tens of kilobytes."`
 	IncludeImage       bool   `json:"include_image,omitempty" doc:"Adds a preview image. It is a JPEG of at most 200 KB, without metadata."`
+	op.FormatInput
 }
 
 func (s *Service) getAssetDetails() op.Operation {
 	return op.Define(op.Meta{
 		Name: "GetAssetDetails", Title: "Get an asset's details", Domain: op.Search,
 		Doc: "Returns one asset with its generation metadata: prompts, models, settings, workflow, parents, provenance. " +
-			"Values that the file does not have are null or empty.",
+			"What the file does not say is null.",
 		Method: "GET", Path: "/api/v1/assets/{asset_h}", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
 		Example: map[string]any{"asset_h": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "include_download_url": true},
 	}, s.details)
@@ -34,13 +36,16 @@ func (s *Service) details(ctx context.Context, actor library.Actor, in detailsIn
 	if err != nil {
 		return detailsOutput{}, err
 	}
-	out := describe(d, s.Links.For(actor))
+	out := describe(d, s.Links.For(actor).In(in.FormatInput))
+	if !in.Detailed() {
+		out.shorten()
+	}
 	if l := d.Lineage.Workflow; l != nil {
 		editor, executed, err := s.Store.Workflow(ctx, actor.Tenant, hash)
 		if err != nil {
 			return out, err
 		}
-		out.Workflow.addGraph(editor, executed, in.IncludeRawMetadata)
+		out.Workflow.addGraph(editor, executed, in.graphLimit())
 		if in.IncludeRawMetadata {
 			out.WorkflowGraph = library.ValidJSON(executed, editor)
 		}
@@ -61,6 +66,17 @@ func (s *Service) details(ctx context.Context, actor library.Actor, in detailsIn
 		out.PreviewImage, out.image = s.inlinePreview(ctx, actor, d.Asset)
 	}
 	return out, nil
+}
+
+// graphLimit is how large a workflow graph may be to travel with the answer, in bytes.
+func (in detailsInput) graphLimit() int {
+	switch {
+	case in.IncludeRawMetadata:
+		return math.MaxInt
+	case in.Detailed():
+		return maxGraph
+	}
+	return maxGraphConcise
 }
 
 // inlinePreview returns the picture that travels with the reply; where there is none,

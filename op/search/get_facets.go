@@ -14,10 +14,10 @@ import (
 
 type facetsInput struct {
 	op.TenantInput
-	Query         string              `json:"query,omitempty" id:"query" doc:"Which assets to count, as in SearchAssets. Empty counts all."`
+	Query         string              `json:"query,omitempty" id:"query" doc:"As in SearchAssets. Empty counts all."`
 	SearchMode    string              `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"As in SearchAssets."`
 	Filters       *filtersInput       `json:"filters,omitempty" tool:"open" doc:"As in SearchAssets."`
-	Facets        []string            `json:"facets,omitempty" maxItems:"12" doc:"model, checkpoint, lora, tool, sampler, status, tag, mime_type, created:month, steps, cfg, dimensions, … By default the most common ones."`
+	Facets        []string            `json:"facets,omitempty" maxItems:"12" doc:"model, checkpoint, lora, tool, sampler, status, tag, created:month, steps, … By default the most common ones."`
 	Selections    map[string][]string `json:"selections,omitempty" doc:"Selected values by facet, for example {\"tag\":[\"fox\"]}. They filter the counts of all other facets, not of their own."`
 	Size          int                 `json:"size,omitempty" minimum:"1" maximum:"200" default:"20" doc:"Values per facet."`
 	MinIndexToken string              `json:"min_index_token,omitempty" id:"index_token" maxLength:"64" doc:"index_token of a write to wait for."`

@@ -195,8 +195,9 @@ func TestNeighboursOfAnAssetAndOfAVector(t *testing.T) {
 	asset := map[string]any{"similar_to_asset_h": string(hash(1)), "embedding_configuration_h": made}
 	want := []library.AssetHash{hash(2), hash(3), hash(5)}
 	for name, args := range map[string]map[string]any{
-		"of an asset":          asset,
-		"of an asset in words": {"query": "similar:" + string(hash(1))},
+		"of an asset": asset,
+		"of an asset by the active configuration": {"similar_to_asset_h": string(hash(1))},
+		"of an asset in words":                    {"query": "similar:" + string(hash(1))},
 	} {
 		if got := x.search(args); !slices.Equal(got.hashes(), want) || got.Total != 3 {
 			t.Errorf("%s: %v, total %d", name, got.hashes(), got.Total)

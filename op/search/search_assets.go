@@ -3,11 +3,9 @@ package search
 import (
 	"context"
 	"strings"
-	"time"
 
 	"vitrine/library"
 	"vitrine/op"
-	"vitrine/op/assets"
 	"vitrine/query"
 	"vitrine/query/run"
 )
@@ -18,7 +16,7 @@ type searchInput struct {
 	SearchMode  string        `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"exact: whole values; partial: parts of names; fuzzy: misspellings; boolean: strict syntax; smart: words and meaning."`
 	QueryVector []float64     `json:"query_vector,omitempty" maxItems:"4096" doc:"Instead of query. Its dimensions are those of the embedding configuration."`
 	SimilarTo   string        `json:"similar_to_asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"Finds assets described alike."`
-	Embedding   string        `json:"embedding_configuration_h,omitempty" id:"none" maxLength:"40" doc:"Required with query_vector and similar_to_asset_h."`
+	Embedding   string        `json:"embedding_configuration_h,omitempty" id:"none" maxLength:"40" doc:"Required with query_vector. With similar_to_asset_h the active one is the default."`
 	Filters     *filtersInput `json:"filters,omitempty" doc:"In addition to query."`
 	OrderBy     string        `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,status,size,width,height,megapixels,duration,steps,cfg,seed" default:"relevance" doc:"The order. relevance means newest first if the query has no words to rank by."`
 	Order       string        `json:"order,omitempty" enum:"asc,desc" doc:"Default: asc for names, else desc."`
@@ -31,8 +29,9 @@ type PageInput struct {
 	Offset        int    `json:"offset,omitempty" minimum:"0" maximum:"10000" default:"0" doc:"Results to skip."`
 	Cursor        string `json:"cursor,omitempty" id:"cursor" maxLength:"65536" doc:"* first, then next_cursor. Pages by cursor do not shift while the library changes."`
 	IncludeScore  *bool  `json:"include_score,omitempty" default:"true" doc:"Adds relevance_score."`
-	Highlight     bool   `json:"highlight,omitempty" doc:"Adds highlights. They are places in title, description and prompt that match."`
+	Highlight     bool   `json:"highlight,omitempty" tool:"-" doc:"Adds highlights. They are places in title, description and prompt that match."`
 	MinIndexToken string `json:"min_index_token,omitempty" id:"index_token" maxLength:"64" doc:"index_token of a write to wait for."`
+	op.FormatInput
 }
 
 // Validate implements op.Validator.
@@ -41,9 +40,9 @@ func (in *searchInput) Validate() []library.FieldError {
 	if in.Query != "" && len(in.QueryVector) > 0 {
 		errs = append(errs, library.FieldError{Field: "query_vector", Code: "conflict", Message: "query and query_vector exclude each other."})
 	}
-	if (len(in.QueryVector) > 0 || in.SimilarTo != "") && in.Embedding == "" {
+	if len(in.QueryVector) > 0 && in.Embedding == "" {
 		errs = append(errs, library.FieldError{Field: "embedding_configuration_h", Code: "required",
-			Message: "It is required with query_vector and similar_to_asset_h."})
+			Message: "It is required with query_vector: a vector means something under the configuration that made it.", Hint: "GetAssetDetails returns it as embedding.configurations."})
 	}
 	if len(in.QueryVector) > 0 && in.SimilarTo != "" {
 		errs = append(errs, library.FieldError{Field: "similar_to_asset_h", Code: "conflict", Message: "query_vector and similar_to_asset_h exclude each other."})
@@ -64,16 +63,6 @@ func (f *filtersInput) validate() []library.FieldError {
 	return []library.FieldError{{Field: "filters.status", Code: "enum", Message: "Allowed are Draft, PendingApproval, Approved, Rejected, Archived."}}
 }
 
-type hit struct {
-	assets.Summary
-	RelevanceScore *float64                 `json:"relevance_score,omitempty" doc:"Higher is better; only comparable within one response."`
-	Width          int                      `json:"width" doc:"Pixels; 0 when the file has none."`
-	Height         int                      `json:"height"`
-	Tool           string                   `json:"tool" doc:"The program that generated the file; empty if unknown."`
-	CreatedAt      time.Time                `json:"created_at"`
-	Highlights     map[string]run.Highlight `json:"highlights,omitempty" doc:"Matches in title, description and prompt, if highlight is set. Absent for results of vector search alone."`
-}
-
 type searchOutput struct {
 	Data           []hit               `json:"data"`
 	Total          int64               `json:"total" doc:"Total number of results; data is one page of them."`
@@ -85,6 +74,8 @@ type searchOutput struct {
 	DidYouMean     *spellingSuggestion `json:"did_you_mean,omitempty" doc:"The query with another spelling, if the words match fewer than three assets or one of them occurs nowhere."`
 	Degraded       []string            `json:"degraded" doc:"What is missing from this response: semantic (no vector search), index_behind (the write of min_index_token is not included yet), index_incomplete (the index is being rebuilt or reconciled; assets may be missing until then)."`
 	TookMS         int64               `json:"took_ms" doc:"Milliseconds spent in OpenSearch."`
+
+	detailed bool
 }
 
 func (s *Service) searchAssets() op.Operation {
@@ -97,7 +88,7 @@ func (s *Service) searchAssets() op.Operation {
 }
 
 func (s *Service) search(ctx context.Context, actor library.Actor, in searchInput) (searchOutput, error) {
-	out := searchOutput{Limit: in.Limit, Offset: in.Offset, Degraded: []string{}, Data: []hit{}}
+	out := searchOutput{Limit: in.Limit, Offset: in.Offset, Degraded: []string{}, Data: []hit{}, detailed: in.Detailed()}
 	mode := query.Mode(in.SearchMode)
 	req := query.Request{Mode: mode, Filters: in.Filters.compile(), Sort: sortOrder(in.OrderBy, in.Order),
 		Limit: in.Limit, Offset: in.Offset, Highlight: in.Highlight, SimilarTo: lowerHash(in.SimilarTo)}
@@ -129,7 +120,7 @@ func (s *Service) search(ctx context.Context, actor library.Actor, in searchInpu
 	out.Degraded = append(out.Degraded, s.degradedBy(actor, behind)...)
 	withScore := in.IncludeScore == nil || *in.IncludeScore
 	for _, h := range page.Hits {
-		out.Data = append(out.Data, s.hit(s.Links.For(actor), h, withScore))
+		out.Data = append(out.Data, hitOf(s.Links.For(actor).In(in.FormatInput), h, withScore, out.detailed))
 	}
 	return out, nil
 }
@@ -217,23 +208,6 @@ func sortOrder(by, direction string) []query.Sort {
 		down = direction == "desc"
 	}
 	return []query.Sort{{By: by, Desc: down}}
-}
-
-func (s *Service) hit(links assets.ActorLinks, h run.Hit, withScore bool) hit {
-	d := h.Document
-	out := hit{Width: d.Width, Height: d.Height, Tool: d.Tool, Highlights: h.Highlights,
-		Summary: assets.Summary{AssetHash: d.AssetH, Title: d.Title, Description: d.Description, Filename: d.Filename, MIMEType: d.MIMEType,
-			Status: d.Status, Tags: d.Tags, ThumbnailURL: links.Thumbnail(d.TenantID, d.AssetH)}}
-	if out.Tags == nil {
-		out.Tags = []string{}
-	}
-	if d.Created != nil {
-		out.CreatedAt = d.Created.UTC()
-	}
-	if withScore {
-		out.RelevanceScore = h.Score
-	}
-	return out
 }
 
 // lowerHash brings a hash to its canonical form.

@@ -134,9 +134,9 @@ func (f *responseHit) readDocValues(r *jsonscan.Reader) error {
 // readListField reads one of the listFields.
 func readListField(r *jsonscan.Reader, key string, d *mappings.Document) error {
 	switch key {
-	case "tags":
+	case "tags", "model_names", "checkpoint_names", "lora_names":
 		list, err := r.Texts()
-		d.Tags = list
+		*map[string]*[]string{"tags": &d.Tags, "model_names": &d.ModelNames, "checkpoint_names": &d.CheckpointNames, "lora_names": &d.LoraNames}[key] = list
 		return err
 	case "width", "height", "size_bytes", "doc_version":
 		n, err := r.Int()
@@ -182,7 +182,7 @@ func readListTextField(r *jsonscan.Reader, key string, d *mappings.Document) err
 		into = (*string)(&d.Status)
 	case "tool":
 		into = &d.Tool
-	case "prompt": // beside highlights
+	case "prompt":
 		into = &d.Prompt
 	default:
 		return nil

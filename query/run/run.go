@@ -12,7 +12,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 
 	"vitrine/internal/opensearch"
 	"vitrine/library"
@@ -43,7 +42,7 @@ type Hit struct {
 
 // listFields are what a list shows of a document; the rest stays in the index.
 var listFields = []string{"tenant_id", "asset_h", "title", "description", "filename", "mime_type", "status", "tags",
-	"width", "height", "size_bytes", "created", "tool", "doc_version"}
+	"width", "height", "size_bytes", "created", "tool", "doc_version", "prompt", "model_names", "checkpoint_names", "lora_names"}
 
 // cancelLimit is when OpenSearch gives up a request; it stops collecting earlier.
 const cancelLimit = "3s"
@@ -53,9 +52,6 @@ const cancelLimit = "3s"
 func Body(s *query.Search) map[string]any {
 	body := s.Body()
 	body["_source"] = listFields
-	if s.Highlight != nil {
-		body["_source"] = append(slices.Clone(listFields), "prompt") // to tell places in it
-	}
 	if s.Scored {
 		body["track_scores"] = true // also where the order is not by score
 	}

@@ -65,7 +65,7 @@ async function search() {
   const query = $("query").value.trim();
   history.replaceState(null, "", query ? `?q=${encodeURIComponent(query)}` : location.pathname);
   try {
-    const answer = await call("POST", "/api/v1/assets/search", { query, limit: pageSize });
+    const answer = await call("POST", "/api/v1/assets/search", { query, limit: pageSize, response_format: "detailed" });
     if (mine !== turn) return;
     $("forget").hidden = false;
     $("gallery").replaceChildren(...answer.data.map(shot));
@@ -84,7 +84,7 @@ async function loadMore() {
   const offset = next;
   next = null;
   try {
-    const answer = await call("POST", "/api/v1/assets/search", { query: $("query").value.trim(), limit: pageSize, offset });
+    const answer = await call("POST", "/api/v1/assets/search", { query: $("query").value.trim(), limit: pageSize, offset, response_format: "detailed" });
     if (mine !== turn) return;
     $("gallery").append(...answer.data.map(shot));
     next = answer.next_offset ?? null;
@@ -164,7 +164,7 @@ function show(hit) {
 // fill tells of one asset in the open dialog.
 async function fill(hash) {
   try {
-    const d = await call("GET", `/api/v1/assets/${hash}?include_download_url=true`);
+    const d = await call("GET", `/api/v1/assets/${hash}?include_download_url=true&response_format=detailed`);
     show(d);
     $("detail-text").replaceChildren(...describe(d));
   } catch (fault) {
