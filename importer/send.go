@@ -9,6 +9,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"vitrine/api/client"
+	"vitrine/library"
 )
 
 // Batches of the question which files are stored.
@@ -112,7 +113,7 @@ func (r *run) claimedBy(f file) string {
 func (r *run) tickets(ctx context.Context, c *client.Client, batch []file) ([]client.AssetFileTicket, error) {
 	in := client.FindStoredInput{}
 	for _, f := range batch {
-		in.Files = append(in.Files, client.AssetFileToSend{SHA1: f.sha1, Filename: f.name(), MIMEType: f.mime, Size: f.size})
+		in.Files = append(in.Files, client.AssetFileToSend{SHA1: f.sha1, Filename: library.CleanFilename(f.name()), MIMEType: f.mime, Size: f.size})
 	}
 	out, err := c.FindStored(ctx, in)
 	if err == nil && len(out.Files) != len(batch) {
@@ -221,8 +222,8 @@ func (r *run) sendOnce(ctx context.Context, f file) (stored, error) {
 	}
 	made := f.made.UTC().Truncate(time.Second)
 	sidecars, trouble := readSidecars(f.sidecars)
-	out, err := r.once.StoreAsset(ctx, client.StoreAssetInput{StoragePath: f.storagePath, Filename: f.name(), MIMEType: f.mime,
-		SourcePath: f.label, CreatedAt: &made, Tags: r.opts.Tags, Sidecars: sidecars})
+	out, err := r.once.StoreAsset(ctx, client.StoreAssetInput{StoragePath: f.storagePath, Filename: library.CleanFilename(f.name()), MIMEType: f.mime,
+		SourcePath: library.VisibleText(f.label), CreatedAt: &made, Tags: r.opts.Tags, Sidecars: sidecars})
 	return stored{out, trouble}, err
 }
 

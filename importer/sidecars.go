@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"vitrine/api/client"
+	"vitrine/library"
 )
 
 // What a service takes of sidecars with one file.
@@ -142,7 +143,7 @@ func readSidecars(paths []string) (read []client.AssetSidecar, trouble string) {
 		case int64(len(data)) > left:
 			trouble = "its sidecar " + filepath.Base(path) + " is too large"
 		case len(data) > 0:
-			read = append(read, client.AssetSidecar{Filename: filepath.Base(path), DataBase64: base64.StdEncoding.EncodeToString(data)})
+			read = append(read, client.AssetSidecar{Filename: library.CleanFilename(filepath.Base(path)), DataBase64: base64.StdEncoding.EncodeToString(data)})
 			left -= int64(len(data))
 		}
 	}

@@ -93,6 +93,7 @@ func Handler(cfg Config) *Endpoint {
 	hooks.AddAfterListTools(e.filterTools)
 	hooks.AddAfterListResources(e.filterResources)
 	hooks.AddAfterListResourceTemplates(e.filterTemplates)
+	hooks.AddBeforeCallTool(e.refuseUnknownTool)
 	hooks.AddBeforeReadResource(func(ctx context.Context, id any, _ *mcp.ReadResourceRequest) { stateOf(ctx).writer.id = id })
 	hooks.AddBeforeGetPrompt(func(ctx context.Context, id any, _ *mcp.GetPromptRequest) { stateOf(ctx).writer.id = id })
 	s := server.NewMCPServer(name, cfg.Version,

@@ -185,6 +185,14 @@ func anErrorIsAResultWithTheProblemAsTextAlone(t *testing.T, s *echo.Server, c *
 	if m := last(t, c.Send(t, "tools/call", map[string]any{"name": "Nonsense"})); m.Error == nil || m.Error.Code != -32602 {
 		t.Errorf("an unknown tool: %+v", m)
 	}
+	for written, want := range map[string]string{"echo_search": "EchoSearch", "EchoSerch": "EchoSearch", "Nonsense": "no such tool"} {
+		if m := last(t, c.Send(t, "tools/call", map[string]any{"name": written})); m.Error == nil || m.ID != float64(1) || !strings.Contains(m.Error.Message, want) {
+			t.Errorf("the tool %s: %+v", written, m.Error)
+		}
+	}
+	if r := c.Call(t, "Echo", map[string]any{"text": "a", "colour": 1}, nil); !strings.Contains(string(r.Answer()), "Allowed are") || !strings.Contains(string(r.Answer()), "order_by") {
+		t.Errorf("an unknown argument must name the allowed ones: %s", r.Answer())
+	}
 	if m := last(t, c.Send(t, "nonsense/method", nil)); m.Error == nil || m.Error.Code != -32601 {
 		t.Errorf("an unknown method: %+v", m)
 	}

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -60,6 +62,21 @@ func (e *Endpoint) filterTools(ctx context.Context, _ any, _ *mcp.ListToolsReque
 		}
 	}
 	result.Tools = shown
+}
+
+// refuseUnknownTool words the protocol error of a tool that there is not.
+func (e *Endpoint) refuseUnknownTool(ctx context.Context, id any, request *mcp.CallToolRequest) {
+	name := request.Params.Name
+	if _, known := e.tools[name]; known {
+		return
+	}
+	message := "There is no such tool."
+	if near := op.Nearest(name, slices.Sorted(maps.Keys(e.tools))); near != "" {
+		message += " Did you mean " + near + "?"
+	}
+	v := stateOf(ctx)
+	details := mcp.NewJSONRPCErrorDetails(mcp.INVALID_PARAMS, message+" tools/list has all of them.", nil)
+	v.writer.id, v.writer.protocolErr = id, &details
 }
 
 // callTool answers tools/call for one operation. Errors are results with isError, so

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -28,6 +29,9 @@ func ParseArguments(raw []byte) (map[string]any, error) {
 	if depth(raw) > maxDepth {
 		return nil, malformed("The JSON is nested more than " + strconv.Itoa(maxDepth) + " levels deep.")
 	}
+	if !utf8.Valid(raw) {
+		return nil, malformed("The body is not valid UTF-8.")
+	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var v any
@@ -36,6 +40,9 @@ func ParseArguments(raw []byte) (map[string]any, error) {
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return nil, malformed("The body holds more than one JSON value.")
+	}
+	if name, repeated := repeatedName(raw); repeated {
+		return nil, library.Invalid(library.FieldError{Field: shorten(name), Code: "conflict", Message: "The name is there twice in one object.", Hint: "Send each name once."})
 	}
 	m, ok := v.(map[string]any)
 	if !ok {

@@ -184,7 +184,7 @@ func (o Operation) prepare(actor library.Actor, args map[string]any) (library.Ac
 			errs = append(errs, e)
 		}
 	}
-	if errs = append(errs, nulErrors("", args)...); len(errs) > 0 {
+	if errs = append(errs, textErrors(o.Input, "", args)...); len(errs) > 0 {
 		return actor, nil, library.Invalid(errs[:min(len(errs), maxFieldErrors)]...)
 	}
 	actor, err := chooseTenant(actor, args)

@@ -2,7 +2,6 @@ package op
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -44,7 +43,11 @@ func check(s *huma.Schema, args map[string]any, mode huma.ValidateMode) []librar
 	slices.SortStableFunc(details, func(a, b *huma.ErrorDetail) int { return strings.Compare(a.Location, b.Location) })
 	errs := make([]library.FieldError, 0, min(len(details), maxFieldErrors))
 	for _, d := range details[:min(len(details), maxFieldErrors)] {
-		errs = append(errs, fieldError(s, d))
+		f := fieldError(s, d)
+		if f.Code == "unknown" { // the first one lists what is allowed, which would be long to repeat
+			f.Hint = unknownHint(s, f.Field, !slices.ContainsFunc(errs, func(e library.FieldError) bool { return e.Code == "unknown" }))
+		}
+		errs = append(errs, f)
 	}
 	return errs
 }
@@ -110,7 +113,6 @@ func fieldError(s *huma.Schema, d *huma.ErrorDetail) library.FieldError {
 	switch f.Code {
 	case "unknown":
 		f.Message = "There is no such argument."
-		f.Hint = nearestHint(s, f.Field)
 	case "required":
 		// The validator locates the object that lacks it; the field is what people look for.
 		if name := between(d.Message, "property ", " to be"); name != "" {
@@ -162,52 +164,45 @@ func property(s *huma.Schema, path string) *huma.Schema {
 	return s
 }
 
-// nearestHint names the argument that was probably meant.
-func nearestHint(s *huma.Schema, path string) string {
+// unknownHint names the argument that was probably meant, and with all the others that
+// there are.
+func unknownHint(s *huma.Schema, path string, all bool) string {
 	parent, name := s, path
 	if i := strings.LastIndexByte(path, '.'); i >= 0 {
 		parent, name = property(s, path[:i]), path[i+1:]
 	}
-	if parent == nil {
+	if parent == nil || len(parent.Properties) == 0 {
 		return ""
 	}
-	best, bestDistance := "", 4
-	for p := range parent.Properties {
-		if d := library.EditDistance(strings.ToLower(name), p); d < bestDistance || d == bestDistance && p < best {
-			best, bestDistance = p, d
-		}
+	names := slices.Sorted(maps.Keys(parent.Properties))
+	var hint []string
+	if best := Nearest(name, names); best != "" {
+		hint = append(hint, "Did you mean "+best+"?")
 	}
-	if best == "" {
-		return ""
+	if all {
+		hint = append(hint, "Allowed are "+strings.Join(names, ", ")+".")
 	}
-	return fmt.Sprintf("Did you mean %s?", best)
+	return strings.Join(hint, " ")
 }
 
-// nulErrors finds strings that no database text can hold. The sent value is
-// valid JSON, so without this check it would fail late and as our defect.
-func nulErrors(path string, v any) (errs []library.FieldError) {
-	switch v := v.(type) {
-	case string:
-		if strings.IndexByte(v, 0) >= 0 {
-			errs = append(errs, library.FieldError{Field: shorten(path), Code: "format", Message: "The character U+0000 is not allowed."})
-		}
-	case []any:
-		for i, x := range v {
-			switch x.(type) { // a vector has thousands of numbers, none of which needs a path
-			case string, []any, map[string]any:
-				if len(errs) < maxFieldErrors {
-					errs = append(errs, nulErrors(fmt.Sprintf("%s[%d]", path, i), x)...)
-				}
-			}
-		}
-	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			if strings.IndexByte(k, 0) >= 0 {
-				errs = append(errs, library.FieldError{Field: shorten(path), Code: "format", Message: "The character U+0000 is not allowed in a name."})
-			} else if len(errs) < maxFieldErrors {
-				errs = append(errs, nulErrors(strings.TrimPrefix(path+"."+k, "."), v[k])...)
-			}
+// Nearest returns the name that was probably meant: the one that a written one differs
+// from in the fewest letters, or else one that holds all its words. It is "" when none is near.
+func Nearest(written string, names []string) string {
+	best, bestDistance := "", min(4, 1+len(written)/2)
+	for _, n := range names {
+		if d := library.EditDistance(strings.ToLower(written), strings.ToLower(n)); d < bestDistance {
+			best, bestDistance = n, d
 		}
 	}
-	return errs[:min(len(errs), maxFieldErrors)]
+	if best != "" || len(written) < 4 {
+		return best
+	}
+	folded := strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(written))
+	for _, n := range names {
+		other := strings.ReplaceAll(strings.ToLower(n), "_", "")
+		if len(folded) >= 4 && (strings.Contains(other, folded) || strings.Contains(folded, other)) {
+			return n
+		}
+	}
+	return ""
 }

@@ -144,7 +144,7 @@ func checkResources(t *testing.T, w world, got walked) {
 	if got.Usage.Type != "application/json" || got.Usage.Value["assets"] != 2.0 {
 		t.Errorf("storage usage must tell of 2 assets: %+v", got.Usage)
 	}
-	if got.Asset.Type != "application/json" || got.Asset.Value["asset_h"] != string(w.asset.Asset.AssetH) || got.Asset.Value["sha256"] != got.Details.Structured["sha256"] {
+	if got.Asset.Type != "application/json" || got.Asset.Value["asset_h"] != string(w.asset.Asset.AssetH) || got.Asset.Value["created_at"] != got.Details.Structured["created_at"] {
 		t.Errorf("the asset's resource tells of another: %+v", got.Asset)
 	}
 }
