@@ -67,6 +67,7 @@ var levels = map[string]int{
 	"vitrine/internal/echo":               5,
 	"vitrine/internal/nodetest":           4,
 	"vitrine/internal/stack":              1,
+	"vitrine/internal/stdio":              0,
 	"vitrine/internal/testenv":            3,
 	"vitrine/internal/tools":              2,
 	"vitrine/internal/tools/install":      3,

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"vitrine/internal/nodetest"
+	"vitrine/internal/stdio"
 	"vitrine/internal/testenv"
 	"vitrine/library"
 	"vitrine/op"
@@ -63,13 +64,13 @@ func pythonClient(t *testing.T, stdin []byte, env ...string) []byte {
 }
 
 // callWith makes calls with an official client.
-func (w world) callWith(t *testing.T, client string, calls []toolCall) []toolAnswer {
+func (w world) callWith(t *testing.T, client string, calls []toolCall, env ...string) []toolAnswer {
 	t.Helper()
 	stdin, err := json.Marshal(calls)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := sdkClients[client](t, stdin, "MCP_URL="+w.URL+"/mcp", "MCP_KEY="+w.Key)
+	out := sdkClients[client](t, stdin, append(env, "MCP_URL="+w.URL+"/mcp", "MCP_KEY="+w.Key)...)
 	var answers []toolAnswer
 	if err := json.Unmarshal(out, &answers); err != nil || len(answers) != len(calls) {
 		t.Fatalf("%d answers to %d calls: %v: %.500s", len(answers), len(calls), err, out)
@@ -121,6 +122,40 @@ func checkToolError(t *testing.T, tool string, a toolAnswer) {
 	if p.Code != library.CodeValidationFailed || !slices.ContainsFunc(p.Errors, names) || strings.Contains(a.Text, "\n") || a.Structured != nil && string(a.Structured) != "null" {
 		t.Errorf("%s: %+v", tool, a)
 	}
+}
+
+// TestMCP_BridgeServesClientsThatOnlyStartPrograms lets official clients start vitrine mcp.
+func TestMCP_BridgeServesClientsThatOnlyStartPrograms(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	calls := []toolCall{
+		{"SearchAssets", map[string]any{"query": "lighthouse fog"}},
+		{"GetAssetDetails", map[string]any{"asset_h": w.asset.Asset.AssetH, "include_image": true}},
+		{"SearchAssets", map[string]any{"nonsense": true}},
+	}
+	for _, client := range []string{"TypeScript SDK 1.x", "Python SDK"} {
+		t.Run(client, func(t *testing.T) {
+			answers := w.callWith(t, client, calls, "MCP_COMMAND="+failpointBinary(t))
+			if !strings.Contains(answers[0].Text, w.asset.Asset.AssetH) || answers[0].IsError {
+				t.Errorf("the search gave %+v", answers[0])
+			}
+			if !strings.Contains(string(answers[1].Structured), "lighthouse.png") {
+				t.Errorf("the details are %+v", answers[1])
+			}
+			checkToolError(t, "SearchAssets", answers[2])
+		})
+	}
+	t.Run("a refused key is told", func(t *testing.T) {
+		var out bytes.Buffer
+		bridge := stdio.Bridge{URL: w.URL + "/mcp", Key: "wrong"}
+		if err := bridge.Run(t.Context(), strings.NewReader("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"initialize\",\"params\":{}}\nnonsense\n"), &out); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		if len(lines) != 2 || !strings.Contains(lines[0], `"id":7`) || !strings.Contains(lines[0], "key") || !strings.Contains(lines[1], "-32700") {
+			t.Errorf("the bridge wrote %q", lines)
+		}
+	})
 }
 
 // TestMCP_InspectorFindsEverySchemaPortable runs the inspector's check of what models of

@@ -6,15 +6,24 @@ import os
 import sys
 
 import httpx2
-from mcp import Client
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
+
+
+def transport(http):
+    url, key, command = os.environ["MCP_URL"], os.environ["MCP_KEY"], os.environ.get("MCP_COMMAND")
+    if command:
+        env = {"VITRINE_URL": url.removesuffix("/mcp"), "VITRINE_API_KEY": key}
+        return stdio_client(StdioServerParameters(command=command, args=["mcp"], env=env))
+    return streamable_http_client(url, http_client=http)
 
 
 async def main():
     headers = {"Authorization": "Bearer " + os.environ["MCP_KEY"]}
     results = []
     async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
-        async with Client(streamable_http_client(os.environ["MCP_URL"], http_client=http)) as client:
+        async with Client(transport(http)) as client:
             await client.list_tools()
             for call in json.load(sys.stdin):
                 try:

@@ -1,16 +1,22 @@
 // Calls tools with the official TypeScript SDK 1.x. In come MCP_URL and MCP_KEY from the
 // environment and a list of {name, arguments} on standard input; out goes a list of
-// {isError, text, structured} or {threw}, one per call. As hosts do, it lists the tools
+// {isError, text, structured} or {threw}, one per call. With MCP_COMMAND it starts that
+// program with the argument mcp and speaks to it over standard input and output. As hosts do, it lists the tools
 // first: from then on the client checks results against their output schemas.
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 
 let input = "";
 for await (const chunk of process.stdin) input += chunk;
 const client = new Client({ name: "vitrine-test", version: "1.0.0" });
-const headers = { Authorization: `Bearer ${process.env.MCP_KEY}` };
-await client.connect(new StreamableHTTPClientTransport(new URL(process.env.MCP_URL), { requestInit: { headers } }));
+const { MCP_COMMAND, MCP_KEY, MCP_URL } = process.env;
+await client.connect(
+  MCP_COMMAND
+    ? new StdioClientTransport({ command: MCP_COMMAND, args: ["mcp"], env: { VITRINE_URL: new URL(MCP_URL).origin, VITRINE_API_KEY: MCP_KEY } })
+    : new StreamableHTTPClientTransport(new URL(MCP_URL), { requestInit: { headers: { Authorization: `Bearer ${MCP_KEY}` } } }),
+);
 await client.listTools();
 const results = [];
 for (const call of JSON.parse(input)) {
