@@ -85,11 +85,11 @@ func (v itemResult) current() int64 {
 }
 
 // retryable means that the same document may be accepted later, whatever it holds:
-// overload, a shard that is not there, a block such as the one of a full disk, or an
-// index that somebody closed.
+// overload, a shard that is not there, a block such as the one of a full disk, an index
+// that somebody closed, or a right that the login lacks.
 func (v itemResult) retryable() bool {
 	return v.status == http.StatusTooManyRequests || v.status == http.StatusServiceUnavailable ||
-		v.kind == "cluster_block_exception" || v.kind == "index_closed_exception"
+		v.kind == opensearch.TypeSecurity || v.kind == "cluster_block_exception" || v.kind == "index_closed_exception"
 }
 
 // errSplit says that a request must be cut in two to find the document that

@@ -17,6 +17,8 @@ type Config struct {
 	Prefix string
 	// Brokers are the addresses of Kafka.
 	Brokers []string
+	// Security is how the brokers are connected to.
+	Security kafkaclient.Security
 	// Group is the consumer group without the prefix; "" means indexer. All
 	// replicas of one deployment share it.
 	Group string
@@ -71,6 +73,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Prefix != strings.ToLower(c.Prefix) {
 		return c, library.Invalid(library.FieldError{Field: "prefix", Code: "pattern", Message: "The prefix must be lower case, as index names are."})
+	}
+	if err := c.Security.Check(); err != nil {
+		return c, err
 	}
 	setDefault(&c.Group, "indexer")
 	setDefault(&c.Partitions, 8)

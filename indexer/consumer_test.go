@@ -19,7 +19,7 @@ import (
 // publish sends messages to the changes topic as they are, past the outbox.
 func (e *env) publish(list ...kafkaclient.Message) {
 	e.t.Helper()
-	b := newKafkaClient(e.cfg.Brokers, nil)
+	b := newKafkaClient(e.cfg)
 	defer b.Close()
 	if _, err := b.EnsureTopics(e.ctx, e.cfg.topics()); err != nil {
 		e.t.Fatal(err)

@@ -288,7 +288,7 @@ func compact(t testing.TB, doc []byte) string {
 
 // lag says how far the consumer group is, for a test that failed.
 func (e *env) lag() string {
-	b := newKafkaClient(e.cfg.Brokers, nil)
+	b := newKafkaClient(e.cfg)
 	defer b.Close()
 	cfg, err := e.cfg.withDefaults()
 	if err != nil {

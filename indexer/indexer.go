@@ -42,7 +42,7 @@ func New(st *store.Store, search *opensearch.Client, cfg Config, m *Metrics) (*I
 		return nil, err
 	}
 	x := &Indexer{
-		store: st, search: search, cfg: cfg, names: mappings.Names(cfg.Prefix), shared: mappings.Names(cfg.Prefix), kafka: newKafkaClient(cfg.Brokers, cfg.dial),
+		store: st, search: search, cfg: cfg, names: mappings.Names(cfg.Prefix), shared: mappings.Names(cfg.Prefix), kafka: newKafkaClient(cfg),
 		metrics: m, log: cfg.Log.With("service", "indexer"),
 	}
 	x.deadLetters = x.kafka.Publisher(cfg.deadTopic())

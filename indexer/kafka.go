@@ -12,6 +12,8 @@ type kafkaClient struct {
 	lostTopic atomic.Bool // the topic of changes was made here in the place of one that is gone with what it held
 }
 
-func newKafkaClient(brokers []string, dial kafkaclient.DialFunc) *kafkaClient {
-	return &kafkaClient{Client: kafkaclient.New(brokers, dial)}
+// newKafkaClient returns a client for a configuration that was checked.
+func newKafkaClient(cfg Config) *kafkaClient {
+	c, _ := kafkaclient.NewSecure(cfg.Brokers, cfg.Security, cfg.dial)
+	return &kafkaClient{Client: c}
 }

@@ -39,7 +39,7 @@ func NewRelay(st *store.Store, cfg Config, m *Metrics) (*Relay, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Relay{store: st, cfg: cfg, kafka: newKafkaClient(cfg.Brokers, cfg.dial), metrics: m, log: cfg.Log.With("service", "relay")}, nil
+	return &Relay{store: st, cfg: cfg, kafka: newKafkaClient(cfg), metrics: m, log: cfg.Log.With("service", "relay")}, nil
 }
 
 // Run relays until ctx ends and then returns nil. It outlives any failure of

@@ -13,7 +13,7 @@ import (
 // announced reads the changes topic with a reader of its own and counts events
 // by asset.
 func (e *env) announced() func() map[library.AssetHash]int {
-	b := newKafkaClient(e.cfg.Brokers, nil)
+	b := newKafkaClient(e.cfg)
 	if _, err := b.EnsureTopics(e.ctx, map[string]int{e.cfg.changesTopic(): e.cfg.Partitions}); err != nil {
 		e.t.Fatal(err)
 	}

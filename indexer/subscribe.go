@@ -20,7 +20,7 @@ func Subscribe(ctx context.Context, cfg Config, group string, workers int, handl
 	if err != nil {
 		return err
 	}
-	b := newKafkaClient(cfg.Brokers, cfg.dial)
+	b := newKafkaClient(cfg)
 	defer b.Close()
 	log := cfg.Log.With("service", group)
 	for ctx.Err() == nil {

@@ -21,6 +21,9 @@ import (
 	"time"
 
 	"vitrine/embed"
+	"vitrine/indexer"
+	"vitrine/internal/kafkaclient"
+	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/store"
 )
@@ -52,9 +55,11 @@ type Config struct {
 	PostgresAppURL     string // of the role of requests
 	PostgresIndexerURL string // of the role of the relay and the indexer
 
-	Brokers       []string
-	OpenSearchURL []string
-	DataDir       string // blobs and the signing key
+	Brokers            []string
+	KafkaSecurity      kafkaclient.Security
+	OpenSearchURL      []string
+	OpenSearchSecurity opensearch.Security
+	DataDir            string // blobs and the signing key
 	// NoFiles opens a product that never looks at files or links, for the roles relay
 	// and index and for commands: DataDir need not be there.
 	NoFiles bool
@@ -101,6 +106,16 @@ const (
 	DefaultScrubRate  = 5 << 20
 	DefaultScrubEvery = 7 * 24 * time.Hour
 )
+
+// Cluster says how to reach OpenSearch.
+func (c Config) Cluster() opensearch.Cluster {
+	return opensearch.Cluster{Addresses: c.OpenSearchURL, Security: c.OpenSearchSecurity}
+}
+
+// Kafka says how to reach Kafka, and by which names.
+func (c Config) Kafka() indexer.Config {
+	return indexer.Config{Prefix: c.Prefix, Brokers: c.Brokers, Security: c.KafkaSecurity, Log: c.Log}
+}
 
 // DefaultListen is where the service listens unless told otherwise.
 const DefaultListen = "127.0.0.1:7788"

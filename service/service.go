@@ -102,10 +102,10 @@ func (s *Service) openFiles(ctx context.Context) (err error) {
 func (s *Service) assemble() error {
 	var err error
 	cfg := s.cfg
-	if s.OpenSearch, err = opensearch.NewClient(cfg.OpenSearchURL...); err != nil {
+	if s.OpenSearch, err = cfg.Cluster().NewClient(); err != nil {
 		return err
 	}
-	watched, err := opensearch.NewClientWithHealthCheck(cfg.OpenSearchURL...)
+	watched, err := cfg.Cluster().NewClientWithHealthCheck()
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,8 @@ func (s *Service) assemble() error {
 		return err
 	}
 	metrics := indexer.NewMetrics()
-	index := indexer.Config{Prefix: cfg.Prefix, Brokers: cfg.Brokers, Embedder: s.Embedder, OwnAt: cfg.OwnIndexAt, Log: cfg.Log}
+	index := cfg.Kafka()
+	index.Embedder, index.OwnAt = s.Embedder, cfg.OwnIndexAt
 	if s.Indexer, err = indexer.New(s.Store, s.OpenSearch, index, metrics); err != nil {
 		return err
 	}

@@ -17,8 +17,7 @@ import (
 func (s *Service) work(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		cfg := indexer.Config{Prefix: s.cfg.Prefix, Brokers: s.cfg.Brokers, Log: s.log}
-		return indexer.Subscribe(ctx, cfg, "previews", s.cfg.Decoders, s.makePreview)
+		return indexer.Subscribe(ctx, s.cfg.Kafka(), "previews", s.cfg.Decoders, s.makePreview)
 	})
 	g.Go(func() error { return s.every(ctx, s.cfg.SweepEvery, s.sweep) })
 	if s.cfg.ScrubRate > 0 {

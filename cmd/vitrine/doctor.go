@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"vitrine/internal/kafkaclient"
 	"vitrine/internal/opensearch"
 	"vitrine/media/blob"
 	"vitrine/service"
@@ -37,7 +38,7 @@ func (c *doctorCommand) Run(ctx context.Context) error {
 			return true
 		}
 		sick = true
-		fmt.Printf("BAD   %-12s %v\n      %-12s %s\n", what, err, "", remedy)
+		fmt.Printf("BAD   %-12s %s\n      %-12s %s\n", what, describe(err), "", remedy)
 		return false
 	}
 	database := check("PostgreSQL", "Is it running, and are VITRINE_POSTGRES_URL and the service's logins right? vitrine stack up starts the local one.", func() (string, error) {
@@ -47,8 +48,16 @@ func (c *doctorCommand) Run(ctx context.Context) error {
 		}
 		return "schema is current", err
 	})
-	check("OpenSearch", "Is it running, and is VITRINE_OPENSEARCH_URL right?", func() (string, error) { return engineHealth(ctx, cfg.OpenSearchURL) })
-	check("Kafka", "Is it running, and is VITRINE_KAFKA_BROKERS right?", func() (string, error) { return brokerHealth(ctx, cfg.Brokers) })
+	check("OpenSearch", "Is it running, and are the settings VITRINE_OPENSEARCH_… right?", func() (string, error) { return engineHealth(ctx, cfg.Cluster()) })
+	check("Kafka", "Is it running, and are the settings VITRINE_KAFKA_… right?", func() (string, error) {
+		client, err := kafkaclient.NewSecure(cfg.Brokers, cfg.KafkaSecurity, nil)
+		if err != nil {
+			return "", err
+		}
+		defer client.Close()
+		n, err := client.CountBrokers(ctx)
+		return fmt.Sprintf("%d broker(s)", n), err
+	})
 	if database {
 		c.checkLibrary(ctx, check)
 	}
@@ -122,8 +131,8 @@ func (c *doctorCommand) blobHealth(ctx context.Context, s *service.Service) (str
 	return fmt.Sprintf("%s is the library's; %d files that were looked for are there", b.Path, b.Sampled), nil
 }
 
-func engineHealth(ctx context.Context, urls []string) (string, error) {
-	client, err := opensearch.NewClient(urls...)
+func engineHealth(ctx context.Context, cluster opensearch.Cluster) (string, error) {
+	client, err := cluster.NewClient()
 	if err != nil {
 		return "", err
 	}

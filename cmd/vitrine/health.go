@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"time"
-
-	"github.com/segmentio/kafka-go"
 )
 
 // ready asks a running service whether it can answer requests.
@@ -29,17 +26,4 @@ func ready(ctx context.Context, base string) error {
 	}
 	said, _ := io.ReadAll(io.LimitReader(res.Body, 2000)) // the status tells enough
 	return fmt.Errorf("not ready: %s", said)
-}
-
-func brokerHealth(ctx context.Context, brokers []string) (string, error) {
-	var err error
-	for _, b := range brokers {
-		client := &kafka.Client{Addr: kafka.TCP(b), Timeout: 5 * time.Second}
-		meta, e := client.Metadata(ctx, &kafka.MetadataRequest{})
-		if e == nil {
-			return fmt.Sprintf("%d broker(s)", len(meta.Brokers)), nil
-		}
-		err = errors.Join(err, e)
-	}
-	return "", err
 }

@@ -21,6 +21,7 @@ var levels = map[string]int{
 	"vitrine/mappings":           1, // speaks the nouns, nothing else
 	"vitrine/internal/failpoint": 0,
 	"vitrine/internal/panics":    0,
+	"vitrine/internal/tlsconfig": 0,
 	"vitrine/internal/randtest":  0,
 
 	"vitrine/embed":                   1,

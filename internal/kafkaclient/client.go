@@ -34,23 +34,44 @@ type Client struct {
 // DialFunc opens a connection; tests cut it.
 type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
-// New returns a client. It connects when it is used; dial may be nil.
+// New returns a client for brokers that let everybody in. It connects when it is used;
+// dial may be nil.
 func New(brokers []string, dial DialFunc) *Client {
+	c, _ := NewSecure(brokers, Security{}, dial) // it has no login that could be wrong
+	return c
+}
+
+// NewSecure returns a client that connects as security says. It fails where that cannot
+// be used whatever the brokers say. It connects when it is used; dial may be nil.
+func NewSecure(brokers []string, security Security, dial DialFunc) (*Client, error) {
+	login, err := security.login()
+	if err != nil {
+		return nil, err
+	}
 	transport := &kafka.Transport{
-		Dial: dial, DialTimeout: 3 * time.Second,
+		Dial: dial, DialTimeout: 3 * time.Second, TLS: security.TLS, SASL: login,
 		// A broker that comes back with other partitions is noticed this fast.
 		MetadataTTL: 2 * time.Second,
 		IdleTimeout: time.Minute, ClientID: "vitrine",
 	}
-	dialer := &kafka.Dialer{ClientID: "vitrine", Timeout: 3 * time.Second, DualStack: true, DialFunc: dial}
+	dialer := &kafka.Dialer{ClientID: "vitrine", Timeout: 3 * time.Second, DualStack: true, DialFunc: dial, TLS: security.TLS, SASLMechanism: login}
 	return &Client{
 		brokers: brokers, transport: transport, dialer: dialer,
 		client: &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 5 * time.Second, Transport: transport},
-	}
+	}, nil
 }
 
 // Close ends idle connections.
 func (b *Client) Close() { b.transport.CloseIdleConnections() }
+
+// CountBrokers asks the cluster how many brokers it has.
+func (b *Client) CountBrokers(ctx context.Context) (int, error) {
+	res, err := b.client.Metadata(ctx, &kafka.MetadataRequest{})
+	if err != nil {
+		return 0, err
+	}
+	return len(res.Brokers), nil
+}
 
 // EnsureTopics makes the topics that are missing, each with its number of partitions,
 // and waits until each partition has a leader. A reader that is opened while its topic

@@ -9,6 +9,7 @@ package opensearch
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,24 +28,49 @@ import (
 // Client is the official client, which pools and retries connections.
 type Client = opensearchgo.Client
 
-// NewClient returns a client for one cluster. It connects lazily: a cluster that is
-// down now may be up at the first request. Requests are never repeated by the
-// client itself; callers know which ones may be.
-func NewClient(addresses ...string) (*Client, error) { return open(transport(), addresses) }
+// Cluster is how a cluster is connected to.
+type Cluster struct {
+	Addresses []string // URLs of nodes
+	Security
+}
 
-// NewClientWithHealthCheck makes a client for requests that people wait for. While a node takes
-// connections but does not answer, its requests fail within two seconds, and all
-// further ones at once, until it answers again.
+// Security is what connections to a cluster need. The zero value is a plain
+// connection, or TLS with the system's authorities, without a login.
+type Security struct {
+	TLS            *tls.Config // for addresses with https; nil: the system's authorities
+	User, Password string      // of HTTP basic authentication; "" for no login
+}
+
+// NewClient returns a client for one cluster that needs no login. See Cluster.NewClient.
+func NewClient(addresses ...string) (*Client, error) {
+	return Cluster{Addresses: addresses}.NewClient()
+}
+
+// NewClientWithHealthCheck is Cluster.NewClientWithHealthCheck without a login.
 func NewClientWithHealthCheck(addresses ...string) (*Client, error) {
-	return open(newHealthTransport(transport()), addresses)
+	return Cluster{Addresses: addresses}.NewClientWithHealthCheck()
 }
 
-func open(transport http.RoundTripper, addresses []string) (*Client, error) {
-	return opensearchgo.NewClient(opensearchgo.Config{Addresses: addresses, DisableRetry: true, Transport: transport})
+// NewClient returns a client. It connects lazily: a cluster that is down now may be up
+// at the first request. Requests are never repeated by the client itself; callers
+// know which ones may be.
+func (c Cluster) NewClient() (*Client, error) { return c.open(transport(c.TLS)) }
+
+// NewClientWithHealthCheck returns a client for requests that people wait for. While a
+// node takes connections but does not answer, its requests fail within two seconds,
+// and all further ones at once, until it answers again.
+func (c Cluster) NewClientWithHealthCheck() (*Client, error) {
+	return c.open(newHealthTransport(transport(c.TLS)))
 }
 
-func transport() *http.Transport {
+func (c Cluster) open(transport http.RoundTripper) (*Client, error) {
+	return opensearchgo.NewClient(opensearchgo.Config{Addresses: c.Addresses, Username: c.User, Password: c.Password, DisableRetry: true, Transport: transport})
+}
+
+func transport(security *tls.Config) *http.Transport {
 	return &http.Transport{
+		TLSClientConfig:     security,
+		TLSHandshakeTimeout: 5 * time.Second,
 		DialContext:         (&net.Dialer{Timeout: time.Second, KeepAlive: 30 * time.Second}).DialContext,
 		MaxIdleConns:        64,
 		MaxIdleConnsPerHost: 64,
@@ -63,8 +89,20 @@ type ResponseError struct {
 }
 
 func (e *ResponseError) Error() string {
+	if e.LoginRefused() {
+		return fmt.Sprintf("OpenSearch refuses the login (%d %s %s): VITRINE_OPENSEARCH_USER and VITRINE_OPENSEARCH_PASSWORD, or the rights of that user", e.Status, e.Type, e.Reason)
+	}
 	return fmt.Sprintf("OpenSearch answers %d %s: %s", e.Status, e.Type, e.Reason)
 }
+
+// LoginRefused reports whether the login is wrong or lacks a right. A proxy before
+// OpenSearch names no type.
+func (e *ResponseError) LoginRefused() bool {
+	return e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden && (e.Type == "" || e.Type == TypeSecurity)
+}
+
+// TypeSecurity is the type of a refusal for a lack of rights.
+const TypeSecurity = "security_exception"
 
 // IsResponseError reports whether OpenSearch refused with this type.
 func IsResponseError(err error, kind string) bool {
@@ -187,8 +225,9 @@ func TruncateReason(s string) string {
 }
 
 // Unavailable turns an error of a search into what its caller may know: that the
-// index cannot be asked right now. A request that the index refuses is a defect
-// of ours and passes as it is, and so does the caller's own cancellation.
+// index cannot be asked right now, as when it refuses the service's login. A request
+// that it refuses for what it says is a defect of ours and passes as it is, and so does
+// the caller's own cancellation.
 func Unavailable(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
@@ -198,7 +237,7 @@ func Unavailable(err error) error {
 		return err
 	}
 	var refused *ResponseError
-	if errors.As(err, &refused) && refused.Status < 500 && refused.Status != http.StatusTooManyRequests && refused.Type != TypeIndexNotFound {
+	if errors.As(err, &refused) && refused.Status < 500 && refused.Status != http.StatusTooManyRequests && refused.Type != TypeIndexNotFound && !refused.LoginRefused() {
 		return err
 	}
 	return &library.Error{Kind: library.KindUnavailable, Code: library.CodeIndexUnavailable, RetryAfter: 2 * time.Second, Cause: err,

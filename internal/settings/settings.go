@@ -23,15 +23,16 @@ import (
 
 // Servers are the flags that name the parts of a deployment.
 type Servers struct {
-	PostgresURL   string   `env:"VITRINE_POSTGRES_URL" help:"PostgreSQL 17 URL (libpq) of the role that owns the schema. Used only for migrations, backup and restore. Default: the local stack, as for Kafka and OpenSearch."`
+	PostgresURL   string   `env:"VITRINE_POSTGRES_URL" help:"PostgreSQL 17 URL (libpq; TLS by sslmode, sslrootcert, sslcert and sslkey) of the role that owns the schema. Used only for migrations, backup and restore. Default: the local stack, as for Kafka and OpenSearch."`
 	PostgresApp   string   `env:"VITRINE_POSTGRES_APP_URL" name:"postgres-app-url" help:"PostgreSQL URL of the role for requests, a member of vitrine_app and of nothing else. Default: vitrine_app on the same server, with a password derived from the owner's."`
 	PostgresIndex string   `env:"VITRINE_POSTGRES_INDEXER_URL" name:"postgres-indexer-url" help:"PostgreSQL URL of the role for relay, indexer and reconciler, a member of vitrine_indexer."`
 	KafkaBrokers  []string `env:"VITRINE_KAFKA_BROKERS" help:"Kafka 4 brokers as host:port, separated by commas."`
 	OpensearchURL []string `env:"VITRINE_OPENSEARCH_URL" name:"opensearch-url" help:"OpenSearch 3 nodes (with the k-NN plugin) as URLs, separated by commas."`
-	DataDir       string   `env:"VITRINE_DATA_DIR" default:".vitrine/data" help:"Folder for files and the URL signing key. Shared by all replicas."`
-	Prefix        string   `env:"VITRINE_PREFIX" help:"Prefix for index and topic names, for deployments that share servers."`
-	LogFormat     string   `env:"VITRINE_LOG_FORMAT" enum:"auto,text,json" default:"auto" help:"auto, text or json."`
-	LogLevel      string   `env:"VITRINE_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
+	Security
+	DataDir   string `env:"VITRINE_DATA_DIR" default:".vitrine/data" help:"Folder for files and the URL signing key. Shared by all replicas."`
+	Prefix    string `env:"VITRINE_PREFIX" help:"Prefix for index and topic names, for deployments that share servers."`
+	LogFormat string `env:"VITRINE_LOG_FORMAT" enum:"auto,text,json" default:"auto" help:"auto, text or json."`
+	LogLevel  string `env:"VITRINE_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
 	Embedding
 }
 
@@ -56,6 +57,10 @@ func (e Embedding) Config() embed.Config {
 func (s Servers) Config(version string) (service.Config, error) {
 	cfg := service.Config{PostgresURL: s.PostgresURL, PostgresAppURL: s.PostgresApp, PostgresIndexerURL: s.PostgresIndex, Brokers: s.KafkaBrokers, OpenSearchURL: s.OpensearchURL,
 		DataDir: s.DataDir, Prefix: s.Prefix, Version: version, Log: s.Logger(), Embed: s.Embedding.Config()}
+	var err error
+	if cfg.KafkaSecurity, cfg.OpenSearchSecurity, err = s.Security.read(); err != nil {
+		return cfg, err
+	}
 	database := cfg.PostgresURL != "" || cfg.PostgresAppURL != "" && cfg.PostgresIndexerURL != ""
 	if database && len(cfg.Brokers) > 0 && len(cfg.OpenSearchURL) > 0 {
 		return cfg, nil

@@ -21,6 +21,9 @@ type Config struct {
 	// OpenSearchHeap and KafkaHeap are Java heap sizes such as "1g" or "384m"; empty means these defaults.
 	OpenSearchHeap string
 	KafkaHeap      string
+	// Secure makes PostgreSQL and Kafka take secure connections only; nil for a stack that is reached from this machine
+	// alone. It is not remembered: whoever starts a server says it again.
+	Secure *Secure
 }
 
 // Ports are the TCP ports of one stack, all on 127.0.0.1.

@@ -9,10 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
-
-	segmentio "github.com/segmentio/kafka-go"
 )
 
 // kafka is one Kafka process that is broker and KRaft controller.
@@ -26,7 +25,7 @@ func (k *kafka) file(name string) string { return filepath.Join(k.in.serverDir(K
 
 // prepare writes the settings, and formats the storage the first time.
 func (k *kafka) prepare(ctx context.Context) error {
-	if err := k.in.makeServerDir(Kafka); err != nil {
+	if err := errors.Join(k.in.makeServerDir(Kafka), k.in.writeSecrets(Kafka)); err != nil {
 		return err
 	}
 	if err := k.in.id.writeFile(k.file("server.properties"), k.properties()); err != nil {
@@ -42,6 +41,7 @@ func (k *kafka) prepare(ctx context.Context) error {
 		return err
 	}
 	args := append(k.javaArgs("128m"), "kafka.tools.StorageTool", "format", "--standalone", "-t", newClusterID(), "-c", k.file("server.properties"))
+	args = append(args, k.scramArgs()...)
 	return k.in.run(ctx, k, k.in.javaProgram(), args...)
 }
 
@@ -62,14 +62,14 @@ func (k *kafka) javaArgs(heap string) []string {
 func (k *kafka) properties() string {
 	broker, controller := k.in.address(k.in.ports.Kafka), k.in.address(k.in.ports.KafkaController)
 	local := []setting{
-		{"listeners", "PLAINTEXT://" + broker + ",CONTROLLER://" + controller},
-		{"advertised.listeners", "PLAINTEXT://" + broker + ",CONTROLLER://" + controller},
+		{"listeners", k.listener() + "://" + broker + ",CONTROLLER://" + controller},
+		{"advertised.listeners", k.listener() + "://" + broker + ",CONTROLLER://" + controller},
 		{"controller.quorum.bootstrap.servers", controller},
 		{"log.dirs", k.file("data")},
 	}
 	var b strings.Builder
 	b.WriteString("# Written at every start; changes here are lost.\n")
-	for _, s := range append(local, kafkaSettings...) {
+	for _, s := range slices.Concat(local, k.secureSettings(), kafkaSettings) {
 		fmt.Fprintf(&b, "%s=%s\n", s.name, s.value)
 	}
 	return b.String()
@@ -77,7 +77,7 @@ func (k *kafka) properties() string {
 
 // ready asks the broker who is in the cluster: it answers with itself once it has joined the controller.
 func (k *kafka) ready(ctx context.Context) error {
-	conn, err := segmentio.DialContext(ctx, "tcp", k.in.address(k.port()))
+	conn, err := k.dial(ctx)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -25,7 +26,7 @@ func (p *postgres) dataDir() string { return filepath.Join(p.in.serverDir(Postgr
 // prepare makes the database cluster the first time. initdb works in a directory beside the final one, so that an
 // interrupted first start leaves nothing half made behind.
 func (p *postgres) prepare(ctx context.Context) error {
-	if err := p.in.makeServerDir(Postgres); err != nil {
+	if err := errors.Join(p.in.makeServerDir(Postgres), p.in.writeSecrets(Postgres)); err != nil {
 		return err
 	}
 	if _, err := os.Stat(p.dataDir()); err == nil {
@@ -37,8 +38,11 @@ func (p *postgres) prepare(ctx context.Context) error {
 	if err := os.RemoveAll(fresh); err != nil {
 		return err
 	}
-	args := append([]string{"-D", fresh, "-U", "postgres", "--auth=trust"}, initdbArgs...)
+	args := slices.Concat([]string{"-D", fresh, "-U", "postgres"}, p.authArgs(), initdbArgs)
 	if err := p.in.run(ctx, p, filepath.Join(p.in.cache.postgres, "bin", "initdb"), args...); err != nil {
+		return err
+	}
+	if err := p.secure(fresh); err != nil {
 		return err
 	}
 	return os.Rename(fresh, p.dataDir())
@@ -77,7 +81,7 @@ func (p *postgres) command() *exec.Cmd {
 		{"port", strconv.Itoa(p.port())},
 		{"unix_socket_directories", p.in.serverDir(Postgres)},
 	}
-	for _, s := range append(local, postgresSettings...) {
+	for _, s := range slices.Concat(local, p.secureSettings(), postgresSettings) {
 		args = append(args, "-c", s.name+"="+s.value)
 	}
 	return exec.Command(filepath.Join(p.in.cache.postgres, "bin", "postgres"), args...)

@@ -136,6 +136,9 @@ func (in *instance) address(port int) string { return "127.0.0.1:" + strconv.Ito
 
 func (in *instance) endpoints() Endpoints {
 	pg := url.URL{Scheme: "postgres", User: url.User("postgres"), Host: in.address(in.ports.Postgres), Path: "/postgres", RawQuery: "sslmode=disable"}
+	if in.cfg.Secure != nil {
+		in.securePostgresURL(&pg)
+	}
 	return Endpoints{
 		PostgresURL:   pg.String(),
 		KafkaBrokers:  []string{in.address(in.ports.Kafka)},

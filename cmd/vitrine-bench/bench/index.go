@@ -22,7 +22,7 @@ func (e *env) measureIndexer(ctx context.Context) ([]Figure, error) {
 		return nil, err
 	}
 	e.Step("Indexing: warming up")
-	usual := indexer.Config{Prefix: e.cfg.Prefix, Brokers: e.cfg.Brokers, Log: e.cfg.Log}
+	usual := e.cfg.Kafka()
 	stream, err := indexer.New(e.Store, e.OpenSearch, usual, indexer.NewMetrics())
 	if err != nil {
 		return nil, err
