@@ -116,9 +116,10 @@ func TestDisconnects_CountAs499AndLeaveNothingBehind(t *testing.T) {
 		t.Fatalf("storing was answered with %v", err)
 	}
 	unlock()
+	owner := storetest.Owner(t, e.Cfg.PostgresURL)
 	servicetest.Eventually(t, 20*time.Second, "bytes and rows are the same in number", func() error {
 		var rows int
-		if err := storetest.Owner(t, e.Cfg.PostgresURL).QueryRow(t.Context(), `SELECT count(*) FROM assets`).Scan(&rows); err != nil {
+		if err := owner.QueryRow(t.Context(), `SELECT count(*) FROM assets`).Scan(&rows); err != nil {
 			return err
 		}
 		if files := blobFiles(t, e.Cfg, "assets"); files != rows || blobFiles(t, e.Cfg, "staging") != 0 || files < before {
