@@ -86,6 +86,9 @@ func modelType(n *node, name, val string) string {
 	if typ := n.usedAs(); typ != "" {
 		return typ
 	}
+	if n.about != nil && !n.is("load") {
+		return "" // a name that a described class does not load
+	}
 	return "other"
 }
 

@@ -71,12 +71,18 @@ func (c *converter) bindWidgets(outer *scope, u *uiNode) {
 	}
 	shown := shownWidgets(u)
 	inputs := widgetInputs(u)
-	forInputs, forShown := instanceValues(u, inputs, shown)
-	for i, in := range inputs {
-		s.setParam(in.name, forInputs[i])
-	}
-	for i, w := range shown {
-		s.setInner(w, forShown[i])
+	if at := s.def.widgetInputs(); allBoundary(u, inputs, shown, at) {
+		for i, v := range u.widgets.List {
+			s.setParamAt(at[i], v)
+		}
+	} else {
+		forInputs, forShown := instanceValues(u, inputs, shown)
+		for i, in := range inputs {
+			s.setParam(in.name, forInputs[i])
+		}
+		for i, w := range shown {
+			s.setInner(w, forShown[i])
+		}
 	}
 	for name, v := range namedMembers(u.named) {
 		s.setParam(name, v)
@@ -182,6 +188,34 @@ func widgetInputs(u *uiNode) []slot {
 		}
 	}
 	return out
+}
+
+// allBoundary reports whether an instance's list of values covers all inputs of its
+// subgraph that are widgets, as newer editors write it: the instance then lists as its
+// own inputs only those that a link was drawn to once.
+func allBoundary(u *uiNode, inputs []slot, shown []shownWidget, at []int) bool {
+	n := len(u.widgets.List)
+	return n > 0 && n == len(at) && n != len(inputs) && n != len(shown) && n != len(inputs)+len(shown)
+}
+
+// widgetInputs returns the places of the boundary inputs that feed a widget inside.
+func (d *definition) widgetInputs() []int {
+	feeds := make([]bool, len(d.inputs))
+	for _, u := range d.nodes {
+		for i := range u.inputs {
+			l, ok := d.links[u.inputs[i].link]
+			if ok && u.inputs[i].widget != "" && l.from == subgraphIn && l.fromSlot >= 0 && l.fromSlot < len(feeds) {
+				feeds[l.fromSlot] = true
+			}
+		}
+	}
+	var at []int
+	for i, widget := range feeds {
+		if widget {
+			at = append(at, i)
+		}
+	}
+	return at
 }
 
 // instanceValues deals an instance's list of values out. Which of its widgets the
@@ -296,4 +330,15 @@ func (s *scope) setParam(name string, v value) {
 			s.params[i] = v
 		}
 	}
+}
+
+// setParamAt sets the value of a boundary input by its place.
+func (s *scope) setParamAt(at int, v value) {
+	if v.Kind == jsonscan.Null {
+		return
+	}
+	if s.params == nil {
+		s.params = make([]value, len(s.def.inputs))
+	}
+	s.params[at] = v
 }
