@@ -29,8 +29,6 @@ import (
 	"vitrine/op"
 	"vitrine/op/all"
 	"vitrine/op/assets"
-	"vitrine/op/lineage"
-	"vitrine/op/models"
 	"vitrine/op/search"
 	"vitrine/query/run"
 	"vitrine/store"
@@ -131,13 +129,9 @@ func (s *Service) assemble() error {
 	s.Previews = preview.NewMaker(s.Blobs, budget)
 	limits := store.NewLimitCache(s.Store)
 	s.transfers = transfer.New(s.Store, keys, s.Blobs, links.Signer, s.Previews)
-	s.Catalog = all.Catalog(all.Domains{
-		Search: &search.Service{Store: s.Store, Previews: s.Previews, Searcher: s.Searcher, Links: links, Waiter: indexer.NewWaiter(watched, s.Searcher.Index, metrics),
-			Embedder: s.Embedder, Key: cfg.SigningKey},
-		Assets:  &assets.Service{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Links: links, Limits: limits, MaxFile: cfg.MaxFile},
-		Lineage: &lineage.Service{Store: s.Store, Links: links},
-		Models:  &models.Service{Store: s.Store, Links: links},
-	})
+	waiter := indexer.NewWaiter(watched, s.Searcher.Index, metrics)
+	s.Catalog = all.Catalog(all.Parts{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Links: links, Limits: limits, MaxFile: cfg.MaxFile,
+		Searcher: s.Searcher, Embedder: s.Embedder, CursorKey: cfg.SigningKey, AwaitWrite: awaitWith(waiter)})
 	requests := api.NewMetrics(s.registry)
 	s.Caller = &op.Caller{Limits: op.NewLimiter(cfg.rateBudgets()), Idempotency: s.Store, Tenants: limits, Observe: requests.Observe}
 	registerDecoding(s.registry, budget)
@@ -148,6 +142,17 @@ func (s *Service) assemble() error {
 	s.handler = api.Handler(api.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Extra: s.fileRoutes(), Version: cfg.Version,
 		PublicURL: cfg.PublicURL, MCP: s.endpoint, Fallback: web.Handler(http.HandlerFunc(notFoundPage)), AllowedOrigins: cfg.Origins, Ready: s.Ready, Degraded: s.degraded, Gatherer: s.registry, Metrics: requests, Log: cfg.Log})
 	return nil
+}
+
+// awaitWith waits for writes with the indexer's waiter.
+func awaitWith(w *indexer.Waiter) func(context.Context, library.TenantID, []store.AssetVersion, time.Duration) bool {
+	return func(ctx context.Context, tenant library.TenantID, versions []store.AssetVersion, limit time.Duration) bool {
+		writes := make([]indexer.Write, len(versions))
+		for i, v := range versions {
+			writes[i] = indexer.Write{Hash: v.Hash, Version: v.Version}
+		}
+		return w.Await(ctx, tenant, writes, limit)
+	}
 }
 
 // rateBudgets returns the request budgets; tests and benchmarks lift them.

@@ -237,3 +237,30 @@ func TestTestPackagesStayOutOfTheProduct(t *testing.T) {
 		}
 	}
 }
+
+// The definitions of operations serve documents, the command line and the transports,
+// which have nothing to do with Kafka.
+func TestOperations_DoNotLinkKafka(t *testing.T) {
+	imports := map[string][]string{}
+	for _, p := range packages(t) {
+		imports[p.ImportPath] = p.Imports
+	}
+	seen := map[string]bool{}
+	var visit func(path string)
+	visit = func(path string) {
+		if seen[path] {
+			return
+		}
+		seen[path] = true
+		if within(path, "github.com/segmentio/kafka-go") {
+			t.Errorf("vitrine/op/all links %s", path)
+		}
+		for _, i := range imports[path] {
+			visit(i)
+		}
+	}
+	visit("vitrine/op/all")
+	if !seen["vitrine/store"] {
+		t.Fatal("the check looks at the wrong place")
+	}
+}

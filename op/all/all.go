@@ -3,34 +3,63 @@
 package all
 
 import (
-	"slices"
+	"context"
+	"time"
 
+	"vitrine/embed"
+	"vitrine/library"
+	"vitrine/media/blob"
+	"vitrine/media/memory"
+	"vitrine/media/preview"
 	"vitrine/op"
 	"vitrine/op/assets"
 	"vitrine/op/lineage"
 	"vitrine/op/models"
 	"vitrine/op/search"
+	"vitrine/query/run"
+	"vitrine/store"
 )
 
-// Domains are the services whose operations make up the product. A value with
-// nil dependencies describes the operations without being able to run them, which
-// is what documents need.
-type Domains struct {
-	Search  *search.Service
-	Assets  *assets.Service
-	Lineage *lineage.Service
-	Models  *models.Service
+// Parts are what the domains work with. The zero value describes the operations
+// without being able to run them, which is what documents need.
+type Parts struct {
+	Store      *store.Store
+	Blobs      blob.Store
+	Previews   *preview.Maker
+	Memory     *memory.Budget // of decoding
+	Links      assets.Links
+	Limits     *store.LimitCache
+	MaxFile    int64 // bytes of one stored file; 0 means the default
+	Searcher   *run.Searcher
+	Embedder   embed.Embedder // nil: searches are by words only
+	CursorKey  []byte         // signs cursors; the same in every process
+	AwaitWrite func(ctx context.Context, tenant library.TenantID, versions []store.AssetVersion, limit time.Duration) bool
 }
 
-// Catalog returns every operation and resource, in the order of the domains.
-func Catalog(d Domains) op.Catalog {
-	return op.Catalog{
-		Operations: slices.Concat(d.Search.Operations(), d.Assets.Operations(), d.Lineage.Operations(), d.Models.Operations()),
-		Resources:  append(d.Search.Resources(), d.Assets.Resources()...),
+// domain is what a domain adds to the catalog: resources too, if it has any.
+type domain interface{ Operations() []op.Operation }
+
+// domains makes every domain, in the order documents list them: one line for each.
+func domains(p Parts) []domain {
+	return []domain{
+		&search.Service{Store: p.Store, Previews: p.Previews, Searcher: p.Searcher, Links: p.Links, Await: p.AwaitWrite, Embedder: p.Embedder, Key: p.CursorKey},
+		&assets.Service{Store: p.Store, Blobs: p.Blobs, Previews: p.Previews, Memory: p.Memory, Links: p.Links, Limits: p.Limits, MaxFile: p.MaxFile},
+		&lineage.Service{Store: p.Store, Links: p.Links},
+		&models.Service{Store: p.Store, Links: p.Links},
 	}
 }
 
-// DocumentedCatalog returns the catalog for documents: nothing in it can be called.
-func DocumentedCatalog() op.Catalog {
-	return Catalog(Domains{Search: &search.Service{}, Assets: &assets.Service{}, Lineage: &lineage.Service{}, Models: &models.Service{}})
+// Catalog returns every operation and resource, in the order of the domains.
+func Catalog(p Parts) op.Catalog {
+	var c op.Catalog
+	for _, d := range domains(p) {
+		c.Operations = append(c.Operations, d.Operations()...)
+		if r, ok := d.(interface{ Resources() []op.Resource }); ok {
+			c.Resources = append(c.Resources, r.Resources()...)
+		}
+	}
+	return c
 }
+
+// DocumentedCatalog returns the catalog for documents: nothing in it can be called.
+func DocumentedCatalog() op.Catalog { return Catalog(Parts{}) }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"vitrine/embed"
-	"vitrine/indexer"
 	"vitrine/library"
 	"vitrine/media/preview"
 	"vitrine/op"
@@ -23,7 +22,9 @@ type Service struct {
 	Previews *preview.Maker
 	Searcher *run.Searcher
 	Links    assets.Links
-	Waiter   *indexer.Waiter
+	// Await waits until the index has these versions of assets, at most so long, and
+	// reports whether it has. Nil: nothing is waited for.
+	Await    func(ctx context.Context, tenant library.TenantID, versions []store.AssetVersion, limit time.Duration) bool
 	Embedder embed.Embedder // nil: searches are by words only
 	Key      []byte         // signs cursors; at least 32 random bytes, the same in every process
 
@@ -52,11 +53,7 @@ func (s *Service) awaitWrite(ctx context.Context, actor library.Actor, token str
 	if err != nil || len(versions) == 0 {
 		return true, err
 	}
-	writes := make([]indexer.Write, len(versions))
-	for i, v := range versions {
-		writes[i] = indexer.Write{Hash: v.Hash, Version: v.Version}
-	}
-	return !s.Waiter.Await(ctx, actor.Tenant, writes, awaitTimeout), nil
+	return s.Await == nil || !s.Await(ctx, actor.Tenant, versions, awaitTimeout), nil
 }
 
 // filtersInput narrows a search.
