@@ -47,7 +47,7 @@ func (x *Indexer) Complete(ctx context.Context, progress func(Progress)) error {
 			}
 		}
 		if n.renew {
-			return x.renew(ctx, n, progress)
+			return x.renew(ctx, progress)
 		}
 		return x.complete(ctx, n, progress)
 	})
@@ -161,7 +161,7 @@ func (x *Indexer) mark(ctx context.Context, n need, known string) error {
 }
 
 // renew builds the index anew behind the alias.
-func (x *Indexer) renew(ctx context.Context, n need, progress func(Progress)) error {
+func (x *Indexer) renew(ctx context.Context, progress func(Progress)) error {
 	built, err := x.rebuild(ctx, progress)
 	if err != nil && library.AsError(err).Code == library.CodeConflict {
 		return nil // another process is building one
