@@ -312,7 +312,8 @@ func processorTime(b *testing.B) time.Duration {
 
 func TestUnrelatedTextsAreAlikeByChanceAndRelatedOnesMore(t *testing.T) {
 	e := openModel(t, testenv.Model(t))
-	chance, err := MinSimilarity(t.Context(), e)
+	baseline, err := MeasureBaseline(t.Context(), e)
+	chance := baseline.Unrelated
 	if err != nil || chance < 0.1 || chance > 0.4 {
 		t.Fatalf("%v, %v", chance, err)
 	}
@@ -328,5 +329,22 @@ func TestUnrelatedTextsAreAlikeByChanceAndRelatedOnesMore(t *testing.T) {
 		if got := cosine(embedOne(t, e, c.query), embedOne(t, e, c.prompt)); got > chance != c.alike {
 			t.Errorf("%q and %q: %.2f, by chance %.2f", c.query, c.prompt, got, chance)
 		}
+	}
+}
+
+func TestBaseline_AGeneralQueryIsLikeAnyPictureAndAParticularOneIsNot(t *testing.T) {
+	e := openModel(t, testenv.Model(t))
+	b, err := MeasureBaseline(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for query, general := range map[string]bool{"fox": false, "kitten taking a nap": false, "red fox in the snow": false, "the best picture": true, "a beautiful photo": true} {
+		v := embedOne(t, e, query)
+		if got := b.MinSimilarity(v); got < b.Unrelated || got > b.Unrelated != general {
+			t.Errorf("%q: texts are like it by chance up to %.2f, any two up to %.2f", query, got, b.Unrelated)
+		}
+	}
+	if got := (Baseline{Unrelated: 0.3}).MinSimilarity([]float32{1}); got != 0.3 {
+		t.Errorf("without pictures: %g", got)
 	}
 }

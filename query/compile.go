@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -43,9 +44,10 @@ func Compile(q *Query, req Request) (*Search, error) {
 
 // compileTree fills the queries for words and for neighbors.
 func (s *Search) compileTree(typed string, tree Node, req Request, bounds *tenantFilter) error {
-	c := &compiler{mode: req.Mode, tenant: req.Tenant, index: req.Index, typed: typed, words: countWords(tree), clauses: bounds.clauses, preds: map[*Pred]clause{}}
+	c := &compiler{mode: req.Mode, tenant: req.Tenant, index: req.Index, typed: typed, words: countWords(tree), clauses: bounds.clauses, preds: map[*Pred]clause{}, leftOut: req.LeftOut}
 	s.bounds, s.inner = bounds, c.tree(tree)
 	s.rank(c, tree)
+	s.candidates = c.candidates(tree)
 	if c.clauses > maxClauses {
 		return tooComplex("In mode %s the query expands to %d clauses; at most %d are allowed. Use fewer words or fewer wildcards.", c.mode, c.clauses, maxClauses)
 	}
@@ -55,7 +57,13 @@ func (s *Search) compileTree(typed string, tree Node, req Request, bounds *tenan
 	s.Query = s.ranked(nil)
 	s.TextForEmbedding = semanticText(tree)
 	s.tenantFilter = bounds.wrap(nil, false)
-	s.KNNFilter = bounds.wrap(c.vectorFilter(tree, s.SimilarTo), false)
+	conditions := c.vectorFilter(tree, s.SimilarTo)
+	s.KNNFilter, s.conditional = bounds.wrap(conditions, false), conditions != nil || len(bounds.filter) > bounds.own
+	for _, t := range c.relaxable(tree) {
+		if !slices.ContainsFunc(s.relax, func(w relaxableWord) bool { return w.text == t.Value }) {
+			s.relax = append(s.relax, relaxableWord{t.Value, (&compiler{mode: req.Mode, tenant: req.Tenant}).text(t, filtering)})
+		}
+	}
 	if req.Highlight {
 		c.showing = true
 		s.Highlight = highlight(c.tree(tree), tree)
@@ -74,6 +82,9 @@ type compiler struct {
 	words   int              // text leaves of the tree that may be negated or not
 	clauses int              // made so far, as the index counts them
 	preds   map[*Pred]clause // made so far: both retrievers have the same conditions
+	leftOut []string         // words that need not match
+	broad   bool             // compile what has any of the words
+	narrows bool             // some words are required beside others
 }
 
 // tree compiles what an asset must fulfil. The constant ALL gives nil. In the modes
@@ -179,7 +190,7 @@ func (c *compiler) and(n *And, u clauseContext) clause {
 			switch {
 			case !hasPositiveText(x):
 				filter = append(filter, c.node(x, filtering))
-			case c.mode == Smart && u != excluding && onlyText(x):
+			case c.ranksAll() && u != excluding && onlyText(x):
 				text = append(text, x)
 			default:
 				must = append(must, c.node(x, u))

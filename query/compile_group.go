@@ -3,42 +3,30 @@ package query
 import "strings"
 
 // group compiles the text that stands side by side in an And, alone or beside
-// conditions. How many must match is the mode's.
+// conditions. All of it must match but for the words that a request leaves out; of
+// candidates for ranking, and of what highlights mark, any of it.
 func (c *compiler) group(text []Node, alone bool, u clauseContext) (must []clause) {
 	text = dropUnsearchable(text, alone, c.mode)
+	anyOf := false
+	if u != excluding && c.ranksAll() {
+		anyOf = len(text) > 1 && (c.broad || c.showing)
+		c.narrows = c.narrows || len(text) > 1
+		if !anyOf {
+			text = c.required(text)
+		}
+	}
 	list := make([]clause, len(text))
 	for i, t := range text {
 		list[i] = c.node(t, u)
 	}
-	need := len(list)
-	if u != excluding {
-		switch c.mode {
-		case Smart:
-			need = min(need, 1)
-		case FullText:
-			need = minimumShouldMatch(need)
-		}
+	must = list
+	if anyOf {
+		must = []clause{{"bool": clause{"should": list, "minimum_should_match": 1}}}
 	}
-	together := c.wordsAsPhrase(text)
-	switch {
-	case need == len(list):
-		must = list
-	default:
-		must = []clause{{"bool": clause{"should": list, "minimum_should_match": need}}}
-	}
-	if together != nil && len(must) > 0 {
+	if together := c.wordsAsPhrase(text); together != nil && len(must) > 0 {
 		return []clause{shouldMatch(together, all(must...))}
 	}
 	return must
-}
-
-// minimumShouldMatch is how many of n words full text asks for: all of up to three, else
-// three quarters.
-func minimumShouldMatch(n int) int {
-	if n <= 3 {
-		return n
-	}
-	return n * 3 / 4
 }
 
 // most words that are looked for as one value or side by side.

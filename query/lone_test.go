@@ -34,7 +34,7 @@ func TestParse_PunctuationAloneIsNoTerm(t *testing.T) {
 		"fox ,": "T(fox)", ", fox": "T(fox)", "fox , cat": "and(T(fox), T(cat))", "fox -, cat": "and(T(fox), T(cat))", "fox -> cat": "and(T(fox), T(cat))",
 		"fox OR ,": "T(fox)", "NOT , fox": "T(fox)", "tag:fox ,": "tag=fox", "tag:(fox , cat)": "and(tag=fox, tag=cat)",
 		",": "T(,)", "-,": "T(-,)", `fox \, cat`: "and(T(fox), T(,), T(cat))", `fox ","`: "and(T(fox), P(,))", "tag:^_^": "tag=^_^",
-		"note:,": "T(note)", "-*": "FALSE", "fox -(cat)": "and(T(fox), not(T(cat)))",
+		"? \u0300": "and(T(?), T(\u0300))", "note:,": "T(note)", "-*": "FALSE", "fox -(cat)": "and(T(fox), not(T(cat)))",
 	} {
 		q := parsed(t, text)
 		if got := q.Canonical(); got != want {

@@ -152,7 +152,7 @@ func escapeWord(s string) string {
 	}
 	var b strings.Builder
 	for i, c := range s {
-		if i == 0 && c < 0x80 {
+		if i == 0 && (c < 0x80 || !hasWord(s)) {
 			b.WriteByte('\\')
 			b.WriteRune(c)
 			continue

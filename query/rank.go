@@ -209,7 +209,7 @@ func Weight(n, all int64) float64 {
 // Weigh returns the search ranked by the weights of its Terms.
 func (s *Search) Weigh(weights []float64) *Search {
 	out := *s
-	out.Query = s.ranked(weights)
+	out.weights, out.Query = weights, s.ranked(weights)
 	return &out
 }
 

@@ -61,9 +61,11 @@ const referenceTail = `
 | exact | a whole title, file name, tag or model name, or the words in order in title, description or prompt |
 | partial | any part of a file name, title or model name; the beginning of a tag |
 | fuzzy | as fulltext, with one or two slips per word |
-| fulltext | the word anywhere; of more than three words three quarters must be there |
+| fulltext | the word anywhere; where nothing has all words, some are left out, and the answer names them |
 | boolean | the word anywhere, the query exactly as written; slips are errors |
-| smart | the word anywhere, and pictures that mean the same |
+| smart | as fulltext, and pictures that mean the same |
+
+Where nothing has all words, modes fulltext and smart leave out as few as possible, and the answer names them in ` + "`relaxed`" + `. A phrase in quotes is never left out. In mode smart each result tells by ` + "`matched`" + ` whether it has the words, only means the same, or both, and ` + "`total_by_words`" + ` counts those that have them. To tag or change all results, take those that have the words: a similar one may be there by chance.
 
 ## Limits
 

@@ -39,6 +39,8 @@ type Request struct {
 	SeesPrivate bool   // the caller sees every private asset of the tenant
 	Trashed     bool   // search the trash instead of the library
 
+	LeftOut []string // words of the query that need not match; see LeftOutSteps
+
 	Filters    Filters
 	SimilarTo  library.AssetHash   // as similar: in the text; the two must not name different assets
 	Selections map[string][]string // facet name → chosen values; narrow the hits, not the facet's own counts
@@ -124,4 +126,10 @@ type Search struct {
 	always  []clause // what scores whatever the weights
 	sure    bool     // what fulfils inner has something that scores
 	exact   bool     // neighbors are compared one by one
+
+	candidates clause          // what has any of the words; nil: inner is that
+	weights    []float64       // that Weigh was given
+	relax      []relaxableWord // that need not match where nothing has all words
+
+	conditional bool // there are conditions beside the words
 }

@@ -26,12 +26,12 @@ func (s *Search) Neighbours(config string, vector []float32, k int) (*Search, er
 // search by words and meaning hold.
 func (s *Search) Union(hashes []library.AssetHash) *Search {
 	out := *s
-	near := clause{"bool": clause{"filter": []clause{s.KNNFilter, hashIn(hashes)}}}
+	near := clause{"bool": clause{"filter": []clause{s.KNNFilter, hashIn(hashes)}, "_name": ByMeaning}}
 	words := s.Query
 	if s.Size == 0 {
 		words = s.Matching()
 	}
-	out.Query, out.bounds = shouldMatch(words, near), nil
+	out.Query, out.bounds = shouldMatch(clause{"bool": clause{"must": []clause{words}, "_name": ByWords}}, near), nil
 	out.MatchesNothing = false
 	return &out
 }
@@ -72,10 +72,15 @@ func (s *Search) Excluding(hashes []library.AssetHash) *Search {
 
 // Fetch is the search for the given hits alone, with the highlights of this one.
 // Its order means nothing. That they match was found out before; it repeats what
-// every hit fulfils, so what was trashed or made private since is not shown.
+// every hit fulfils, so what was trashed or made private since is not shown. Those that
+// the words find have ByWords among their matched queries.
 func (s *Search) Fetch(hashes []library.AssetHash) *Search {
 	out := *s
-	out.Query, out.bounds = clause{"bool": clause{"filter": []clause{hashIn(hashes), s.tenantFilter}}}, nil
+	b := clause{"filter": []clause{hashIn(hashes), s.tenantFilter}}
+	if s.Scored {
+		b["should"] = []clause{{"constant_score": clause{"filter": s.Matching(), "boost": 0, "_name": ByWords}}}
+	}
+	out.Query, out.bounds = clause{"bool": b}, nil
 	out.Scored, out.Aggs, out.PostFilter = false, nil, nil
 	out.Sort = []any{byNumber}
 	out.From, out.Size = 0, len(hashes)

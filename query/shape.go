@@ -22,7 +22,7 @@ func isSentence(text string) bool {
 		if strings.HasSuffix(w, ",") {
 			commas++
 		}
-		if functionWords[strings.ToLower(strings.Trim(w, ".,;:!?\"'"))] {
+		if isFunctionWord(w) {
 			function++
 		}
 	}

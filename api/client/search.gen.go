@@ -53,9 +53,14 @@ type SearchAssetsInput struct {
 type SearchAssetsOutput struct {
 	Data []SearchHit `json:"data"`
 	// Total number of results; data is one page of them.
-	Total  int64 `json:"total"`
-	Limit  int   `json:"limit"`
-	Offset int   `json:"offset"`
+	Total int64 `json:"total"`
+	// Of total, those that have the words of the query and fulfil its conditions. The others are only
+	// similar: change many assets at once by matched, not by total.
+	TotalByWords int64 `json:"total_by_words"`
+	// Set if no asset has all words of the query: which of them were not required.
+	Relaxed *SearchRelaxation `json:"relaxed,omitempty"`
+	Limit   int               `json:"limit"`
+	Offset  int               `json:"offset"`
 	// The offset of the next page; absent on the last page.
 	NextOffset *int `json:"next_offset,omitempty"`
 	// The cursor of the next page, valid for three minutes; absent on the last page.
@@ -215,6 +220,8 @@ type GetFacetsOutput struct {
 	Facets []SearchFacetCounts `json:"facets"`
 	// Assets that match the query and all selections.
 	Total int64 `json:"total"`
+	// Set if no asset has all words of the query, as in SearchAssets.
+	Relaxed *SearchRelaxation `json:"relaxed,omitempty"`
 	// How the query was parsed.
 	Interpretation SearchInterpretation `json:"interpretation"`
 	// What is missing from the counts, as in SearchAssets; facets_partial: time ran out, and they are

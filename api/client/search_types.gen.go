@@ -39,6 +39,9 @@ type SearchHit struct {
 	Models []string `json:"models,omitempty"`
 	// The program that generated the file.
 	Tool string `json:"tool,omitempty"`
+	// words (it has the words of the query), meaning (it is only similar) or both. Absent if the query
+	// has no words.
+	Matched string `json:"matched,omitempty"`
 	// Higher is better; only comparable within one response.
 	RelevanceScore *float64 `json:"relevance_score,omitempty"`
 	// Pixels, with response_format detailed.
@@ -52,6 +55,13 @@ type SearchHit struct {
 	// Matches in title, description and prompt, if highlight is set. Absent for results of vector
 	// search alone.
 	Highlights map[string]SearchHighlight `json:"highlights,omitempty"`
+}
+
+// SearchRelaxation is what SearchAssetsOutput holds as relaxed. Set if no asset has all words of
+// the query: which of them were not required.
+type SearchRelaxation struct {
+	// Words of the query that results need not have.
+	LeftOut []string `json:"left_out"`
 }
 
 // SearchInterpretation is what SearchAssetsOutput holds as interpretation. How the query was

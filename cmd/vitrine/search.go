@@ -48,11 +48,17 @@ func printFound(f client.SearchAssetsOutput) error {
 	if d := f.DidYouMean; d != nil {
 		warn("did you mean: %s (%d found)", d.Query, d.Total)
 	}
+	if r := f.Relaxed; r != nil {
+		warn("note: nothing has all words; left out: %s", strings.Join(r.LeftOut, ", "))
+	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
 	for _, d := range f.Data {
 		name := d.Filename
 		if d.Title != "" {
 			name = d.Title + " (" + d.Filename + ")"
+		}
+		if d.Matched == "meaning" {
+			name += " [similar]"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%dx%d\t%s\t%s\n", d.AssetH[:12], name, d.Tool, d.Width, d.Height, d.CreatedAt.Local().Format("2006-01-02 15:04"), strings.Join(d.Tags, ", "))
 	}

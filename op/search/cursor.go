@@ -31,12 +31,35 @@ type cursor struct {
 	After    json.RawMessage `json:"a,omitempty"`
 	Weights  []float64       `json:"w,omitempty"` // of its terms, as they were at its beginning
 	Degraded bool            `json:"d,omitempty"` // words only, for the meaning had failed
+	ByWords  int64           `json:"b,omitempty"` // of Total, what the words find
+	LeftOut  []string        `json:"l,omitempty"` // words that need not match
+	Similar  []byte          `json:"m,omitempty"` // a bit for each of the head: it is near in meaning
 	Hybrid   bool            `json:"f,omitempty"` // there is a head, even when it is empty
 
 	topK []library.AssetHash
 }
 
 const hashBytes = 20
+
+func (c *cursor) setSimilar(list []bool) {
+	c.Similar = nil
+	if list != nil {
+		c.Similar = make([]byte, (len(list)+7)/8)
+	}
+	for i, yes := range list {
+		if yes {
+			c.Similar[i/8] |= 1 << (i % 8)
+		}
+	}
+}
+
+func (c *cursor) similar() []bool {
+	list := make([]bool, 0, len(c.topK))
+	for i := 0; i < len(c.topK) && i/8 < len(c.Similar); i++ {
+		list = append(list, c.Similar[i/8]>>(i%8)&1 == 1)
+	}
+	return list
+}
 
 // encode writes a cursor: the length of its fields, the fields, the head, the seal.
 func (c cursor) encode(key []byte) (string, error) {

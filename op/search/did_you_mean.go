@@ -25,7 +25,7 @@ type spellingSuggestion struct {
 // didYouMean looks for another spelling of a query whose words find little, or of
 // which a word occurs nowhere while the others find enough. A suggestion is a
 // nicety: where none can be made, for whatever reason, there is none.
-func (s *Service) didYouMean(ctx context.Context, actor library.Actor, q *query.Query, req query.Request, page run.Page) *spellingSuggestion {
+func (s *Service) didYouMean(ctx context.Context, actor library.Actor, q *query.Query, req query.Request, page run.Page, relaxed *relaxation) *spellingSuggestion {
 	words, names := q.Words(), q.NameWords()
 	several := max(len(words), len(names)) > 1
 	if len(words)+len(names) == 0 || req.Offset > 0 || page.LexicalTotal > 0 && (!several || !anyWord[req.Mode]) {
@@ -76,8 +76,8 @@ func (s *Service) didYouMean(ctx context.Context, actor library.Actor, q *query.
 	if err != nil {
 		return nil
 	}
-	found, err := s.Searcher.Search(ctx, actor.Tenant, compiled)
-	if err != nil || found.Total == 0 || !enough && found.Total <= page.LexicalTotal {
+	found, again, err := s.findRelaxed(ctx, actor, text, req, compiled, func(c *query.Search) (run.Page, error) { return s.Searcher.Search(ctx, actor.Tenant, c) })
+	if err != nil || found.Total == 0 || !enough && found.Total <= page.LexicalTotal && again.without() >= relaxed.without() {
 		return nil
 	}
 	return &spellingSuggestion{Query: text, Total: found.Total}

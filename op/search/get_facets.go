@@ -48,6 +48,7 @@ func (in *facetsInput) Validate() []library.FieldError {
 type facetsOutput struct {
 	Facets         []facetCounts  `json:"facets" doc:"One entry per facet, in the requested order."`
 	Total          int64          `json:"total" doc:"Assets that match the query and all selections."`
+	Relaxed        *relaxation    `json:"relaxed,omitempty" doc:"Set if no asset has all words of the query, as in SearchAssets."`
 	Interpretation interpretation `json:"interpretation" doc:"How the query was parsed."`
 	Degraded       []string       `json:"degraded" doc:"What is missing from the counts, as in SearchAssets; facets_partial: time ran out, and they are of a part of the assets or empty."`
 	TookMS         int64          `json:"took_ms"`
@@ -74,8 +75,8 @@ func (s *Service) getFacets() op.Operation {
 		Example: map[string]any{"query": "fox", "facets": []string{"tool", "checkpoint", "created:month"}, "size": 5},
 	}, func(ctx context.Context, actor library.Actor, in facetsInput) (facetsOutput, error) {
 		out := facetsOutput{Facets: []facetCounts{}, Degraded: []string{}}
-		q, compiled, err := s.compile(ctx, actor, in.Query, query.Request{Mode: query.Mode(in.SearchMode), Filters: in.Filters.compile(),
-			Facets: in.Facets, FacetSize: in.Size, Selections: in.Selections})
+		req := query.Request{Mode: query.Mode(in.SearchMode), Filters: in.Filters.compile(), Facets: in.Facets, FacetSize: in.Size, Selections: in.Selections}
+		q, compiled, err := s.compile(ctx, actor, in.Query, req)
 		if err != nil {
 			return out, err
 		}
@@ -84,10 +85,13 @@ func (s *Service) getFacets() op.Operation {
 			return out, err
 		}
 		queryVector, degraded := s.queryVector(ctx, actor, query.Mode(in.SearchMode), compiled)
-		page, err := s.Searcher.SearchWith(ctx, actor.Tenant, compiled, run.SearchOptions{QueryVector: queryVector})
-		if run.TooSlow(err) { // not even a part could be counted
-			page, err = run.Page{Partial: true}, nil
-		}
+		page, relaxed, err := s.findRelaxed(ctx, actor, in.Query, req, compiled, func(compiled *query.Search) (run.Page, error) {
+			page, err := s.Searcher.SearchWith(ctx, actor.Tenant, compiled, run.SearchOptions{QueryVector: queryVector})
+			if run.TooSlow(err) { // not even a part could be counted
+				page, err = run.Page{Partial: true}, nil
+			}
+			return page, err
+		})
 		if err != nil {
 			return out, err
 		}
@@ -98,7 +102,7 @@ func (s *Service) getFacets() op.Operation {
 			out.Degraded = append(out.Degraded, "semantic")
 		}
 		out.Degraded = append(out.Degraded, s.degradedBy(actor, behind)...)
-		out.Total, out.TookMS, out.Interpretation = page.Total, page.TookMS, interpret(q, compiled)
+		out.Total, out.Relaxed, out.TookMS, out.Interpretation = page.Total, relaxed, page.TookMS, interpret(q, compiled)
 		for _, name := range in.Facets {
 			f, err := page.Facet(name)
 			if err != nil {

@@ -25,6 +25,7 @@ type hit struct {
 	Prompt         string                   `json:"prompt,omitempty" doc:"The beginning of the prompt, at most 130 characters."`
 	Models         []string                 `json:"models,omitempty" doc:"Checkpoints and LoRAs, or other models if it has none."`
 	Tool           string                   `json:"tool,omitempty" doc:"The program that generated the file."`
+	Matched        string                   `json:"matched,omitempty" doc:"words (it has the words of the query), meaning (it is only similar) or both. Absent if the query has no words."`
 	RelevanceScore *float64                 `json:"relevance_score,omitempty" doc:"Higher is better; only comparable within one response."`
 	Width          int                      `json:"width,omitempty" doc:"Pixels, with response_format detailed."`
 	Height         int                      `json:"height,omitempty"`
@@ -44,6 +45,7 @@ func hitOf(links assets.ActorLinks, h run.Hit, withScore, detailed bool) hit {
 	if len(out.Models) == 0 {
 		out.Models = d.ModelNames
 	}
+	out.Matched = matchedBy(h)
 	if withScore && h.Score != nil {
 		score := *h.Score
 		if !detailed {
@@ -60,6 +62,19 @@ func hitOf(links assets.ActorLinks, h run.Hit, withScore, detailed bool) hit {
 		out.CreatedAt = &created
 	}
 	return out
+}
+
+// matchedBy tells which retriever found a hit, empty where it was found by conditions alone.
+func matchedBy(h run.Hit) string {
+	switch {
+	case h.ByWords && h.ByMeaning:
+		return "both"
+	case h.ByWords:
+		return "words"
+	case h.ByMeaning:
+		return "meaning"
+	}
+	return ""
 }
 
 // rounded returns a score with three significant digits.
@@ -100,6 +115,9 @@ func (o searchOutput) Text() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %d assets", len(o.Data), o.Total)
+	if o.TotalByWords < o.Total {
+		fmt.Fprintf(&b, ", %d by words, the others (marked ~) are only similar", o.TotalByWords)
+	}
 	if o.NextOffset != nil {
 		fmt.Fprintf(&b, ", next: offset %d", *o.NextOffset)
 	}
@@ -108,6 +126,9 @@ func (o searchOutput) Text() string {
 	}
 	for _, w := range o.Interpretation.Warnings {
 		b.WriteString("\n! " + strings.TrimSpace(w.Message+" "+w.Suggestion))
+	}
+	if o.Relaxed != nil {
+		b.WriteString("\n! No asset has all words; left out: " + strings.Join(o.Relaxed.LeftOut, " "))
 	}
 	if o.DidYouMean != nil {
 		b.WriteString("\n? Did you mean: " + o.DidYouMean.Query)
@@ -138,6 +159,9 @@ func (h hit) line() string {
 	}
 	if h.Prompt != "" {
 		parts = append(parts, h.Prompt)
+	}
+	if h.Matched == "meaning" {
+		parts = append(parts, "~")
 	}
 	return strings.Join(parts, " | ")
 }

@@ -159,9 +159,14 @@ type found struct {
 	Data []struct {
 		Hash       library.AssetHash        `json:"asset_h"`
 		Score      *float64                 `json:"relevance_score"`
+		Matched    string                   `json:"matched"`
 		Highlights map[string]run.Highlight `json:"highlights"`
 	} `json:"data"`
-	Total      int      `json:"total"`
+	Total   int `json:"total"`
+	ByWords int `json:"total_by_words"`
+	Relaxed *struct {
+		LeftOut []string `json:"left_out"`
+	} `json:"relaxed"`
 	Offset     int      `json:"offset"`
 	NextOffset *int     `json:"next_offset"`
 	NextCursor string   `json:"next_cursor"`

@@ -14,7 +14,7 @@ import (
 // search may wait. The zero value knows nothing yet.
 type minSimilarity struct {
 	mu      sync.Mutex
-	value   float64
+	value   embed.Baseline
 	known   bool
 	done    chan struct{} // of the attempt under way
 	retryAt time.Time     // when another attempt may be made
@@ -28,9 +28,9 @@ const (
 // noMinSimilarity is a cosine that all neighbours are above.
 const noMinSimilarity = -1
 
-// get returns the cosine up to which texts are alike by chance. While it is being
-// found out it waits until ctx ends; where it cannot be, every neighbour counts.
-func (c *minSimilarity) get(ctx context.Context, e embed.Embedder) float64 {
+// get returns the cosine up to which texts are like a query by chance. While the baseline is
+// being found out it waits until ctx ends; where it cannot be, every neighbour counts.
+func (c *minSimilarity) get(ctx context.Context, e embed.Embedder, query []float32) float64 {
 	select {
 	case <-c.measureOnce(e):
 	case <-ctx.Done():
@@ -40,7 +40,7 @@ func (c *minSimilarity) get(ctx context.Context, e embed.Embedder) float64 {
 	if !c.known {
 		return noMinSimilarity
 	}
-	return c.value
+	return c.value.MinSimilarity(query)
 }
 
 // measureOnce returns a channel that closes when nothing is left to wait for.
@@ -63,9 +63,9 @@ func (c *minSimilarity) measureOnce(e embed.Embedder) <-chan struct{} {
 func (c *minSimilarity) measure(e embed.Embedder, done chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), measureTimeout) // for all searches, not for the one that asked first
 	defer cancel()
-	value := 0.0
+	var value embed.Baseline
 	err := panics.Try(func() (err error) {
-		value, err = embed.MinSimilarity(ctx, e)
+		value, err = embed.MeasureBaseline(ctx, e)
 		return err
 	})
 	c.mu.Lock()

@@ -37,11 +37,11 @@ func TestChanceIsFoundOutOnceHoweverLongItTakes(t *testing.T) {
 	hurried, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	for range 3 {
-		if got := c.get(hurried, e); got != noMinSimilarity {
+		if got := c.get(hurried, e, []float32{1, 0}); got != noMinSimilarity {
 			t.Errorf("a search that could not wait got %g", got)
 		}
 	}
-	if got := c.get(t.Context(), e); got < 0.59 || got > 0.61 {
+	if got := c.get(t.Context(), e, []float32{1, 0}); got < 0.59 || got > 0.61 {
 		t.Errorf("got %g instead of 0.6", got)
 	}
 	if e.asked != 1 {
@@ -52,7 +52,7 @@ func TestChanceIsFoundOutOnceHoweverLongItTakes(t *testing.T) {
 func TestAnEmbedderThatIsDownIsNotAskedForChanceByEverySearch(t *testing.T) {
 	e, c := &slow{fails: true}, minSimilarity{}
 	for range 3 {
-		if got := c.get(t.Context(), e); got != noMinSimilarity {
+		if got := c.get(t.Context(), e, []float32{1, 0}); got != noMinSimilarity {
 			t.Errorf("got %g", got)
 		}
 	}

@@ -17,6 +17,10 @@ import (
 // goes on without.
 const embedTimeout = 1500 * time.Millisecond
 
+// shareOfBest is the share of the nearest asset's cosine below which others are not
+// similar: beside a picture of a butterfly, one of a flower is none.
+const shareOfBest = 0.6
+
 // queryVector returns the vector of a smart search's words. Without one, degraded tells
 // whether that is a lack: a search without words has no meaning to look for.
 func (s *Service) queryVector(ctx context.Context, actor library.Actor, mode query.Mode, compiled *query.Search) (m *run.QueryVector, degraded bool) {
@@ -38,7 +42,7 @@ func (s *Service) queryVector(ctx context.Context, actor library.Actor, mode que
 	if v == nil {
 		return nil, true
 	}
-	return &run.QueryVector{Config: config, Vector: v, MinSimilarity: s.minSimilarity.get(ctx, s.Embedder)}, false
+	return &run.QueryVector{Config: config, Vector: v, MinSimilarity: s.minSimilarity.get(ctx, s.Embedder, v), ShareOfBest: shareOfBest}, false
 }
 
 // embed returns the vector of a text, or nil when none can be had before ctx ends.

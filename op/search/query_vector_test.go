@@ -106,7 +106,7 @@ func TestPagesFacetsAndTotalAgree(t *testing.T) {
 		if len(all) != total || len(distinct) != total {
 			t.Errorf("%v: total %d, paged through %d of which %d distinct", c, total, len(all), len(distinct))
 		}
-		if odd := x.search(with(c, "limit", 100, "offset", 150)); !slices.Equal(odd.hashes(), all[150:250]) {
+		if odd := x.search(with(c, "limit", 100, "offset", 150)); !slices.Equal(odd.hashes(), all[min(150, total):min(250, total)]) {
 			t.Errorf("%v: pages cut elsewhere differ", c)
 		}
 		var facets struct {

@@ -66,6 +66,8 @@ func (f *filtersInput) validate() []library.FieldError {
 type searchOutput struct {
 	Data           []hit               `json:"data"`
 	Total          int64               `json:"total" doc:"Total number of results; data is one page of them."`
+	TotalByWords   int64               `json:"total_by_words" doc:"Of total, those that have the words of the query and fulfil its conditions. The others are only similar: change many assets at once by matched, not by total."`
+	Relaxed        *relaxation         `json:"relaxed,omitempty" doc:"Set if no asset has all words of the query: which of them were not required."`
 	Limit          int                 `json:"limit"`
 	Offset         int                 `json:"offset"`
 	NextOffset     *int                `json:"next_offset,omitempty" doc:"The offset of the next page; absent on the last page."`
@@ -109,13 +111,13 @@ func (s *Service) search(ctx context.Context, actor library.Actor, in searchInpu
 	if in.Cursor != "" {
 		find = s.cursorPage
 	}
-	page, err := find(ctx, actor, in, compiled, near, &out)
+	page, err := find(ctx, actor, in, req, compiled, near, &out)
 	if err != nil {
 		return out, err
 	}
-	out.Total, out.TookMS, out.Interpretation = page.Total, page.TookMS, interpretation
+	out.Total, out.TotalByWords, out.TookMS, out.Interpretation = page.Total, page.LexicalTotal, page.TookMS, interpretation
 	if near == nil && in.Cursor == "" {
-		out.DidYouMean = s.didYouMean(ctx, actor, q, req, page)
+		out.DidYouMean = s.didYouMean(ctx, actor, q, req, page, out.Relaxed)
 	}
 	out.Degraded = append(out.Degraded, s.degradedBy(actor, behind)...)
 	withScore := in.IncludeScore == nil || *in.IncludeScore
@@ -126,25 +128,37 @@ func (s *Service) search(ctx context.Context, actor library.Actor, in searchInpu
 }
 
 // offsetPage answers one page by its offset.
-func (s *Service) offsetPage(ctx context.Context, actor library.Actor, in searchInput, compiled, near *query.Search, out *searchOutput) (run.Page, error) {
+func (s *Service) offsetPage(ctx context.Context, actor library.Actor, in searchInput, req query.Request, compiled, near *query.Search, out *searchOutput) (run.Page, error) {
 	var page run.Page
 	var err error
 	if near != nil {
 		near.Size = min(near.Size, max(0, maxNeighbours-near.From))
 		page, err = s.Searcher.Search(ctx, actor.Tenant, near)
 		page.Total = min(page.Total, maxNeighbours)
+		onlySimilar(&page)
 	} else {
-		if compiled, err = s.weigh(ctx, actor, compiled); err != nil {
-			return page, err
-		}
-		queryVector, degraded := s.queryVector(ctx, actor, query.Mode(in.SearchMode), compiled)
-		page, err = s.Searcher.SearchWith(ctx, actor.Tenant, compiled, run.SearchOptions{QueryVector: queryVector})
+		queryVector, degraded := s.queryVector(ctx, actor, req.Mode, compiled)
+		page, out.Relaxed, err = s.findRelaxed(ctx, actor, in.Query, req, compiled, func(compiled *query.Search) (run.Page, error) {
+			weighed, err := s.weigh(ctx, actor, compiled)
+			if err != nil {
+				return run.Page{}, err
+			}
+			return s.Searcher.SearchWith(ctx, actor.Tenant, weighed, run.SearchOptions{QueryVector: queryVector})
+		})
 		out.lexicalOnly(degraded || page.LexicalOnly)
 	}
 	if next := in.Offset + len(page.Hits); int64(next) < page.Total && len(page.Hits) > 0 && next <= maxOffset {
 		out.NextOffset = &next
 	}
 	return page, err
+}
+
+// onlySimilar notes that all hits of a page were found by a vector.
+func onlySimilar(page *run.Page) {
+	page.LexicalTotal = 0
+	for i := range page.Hits {
+		page.Hits[i].ByWords, page.Hits[i].ByMeaning = false, true
+	}
 }
 
 // lexicalOnly notes that meaning could not be used.

@@ -17,6 +17,7 @@ const retrieverSize = 200
 // fusion is the head of a search by words and meaning.
 type fusion struct {
 	hashes       []library.AssetHash
+	similar      []bool // of hashes, in their order: that it is near in meaning
 	scores       map[library.AssetHash]float64
 	total        int64 // the head and what follows it, with uncounted as if the words found none of them
 	uncounted    []library.AssetHash
@@ -33,7 +34,8 @@ func (s *Searcher) fuse(ctx context.Context, tenant library.TenantID, compiled *
 	if err != nil {
 		return fusion{}, err
 	}
-	parts, err := s.msearch(ctx, tenant, opts.PIT, LexicalRetriever(compiled), KNNRetriever(near), CountRequest(compiled))
+	candidates, all := compiled.Candidates()
+	parts, err := s.msearch(ctx, tenant, opts.PIT, LexicalRetriever(candidates), KNNRetriever(near), CountRequest(compiled))
 	if err != nil {
 		return fusion{}, err
 	}
@@ -46,8 +48,8 @@ func (s *Searcher) fuse(ctx context.Context, tenant library.TenantID, compiled *
 	if parts[1].err(opts.PIT) != nil {
 		return fusion{lexicalOnly: true}, nil //nolint:nilerr // the answer says that it is by words only
 	}
-	parts[0].Total = parts[2].Total
-	return fuseScores(compiled, parts[0].searchResponse, parts[1].searchResponse, opts.QueryVector), nil
+	words := lexicalHits{parts[0].searchResponse, all, parts[2].Total}
+	return fuseScores(compiled, words, parts[1].searchResponse, opts.QueryVector), nil
 }
 
 // KNNRetriever is a search for the hashes and scores of the nearest.
@@ -82,39 +84,61 @@ func retrieverBody(compiled *query.Search) map[string]any {
 
 // aboveMinSimilarity leaves the neighbours of which it is not by chance that they are near: a
 // library has a nearest asset for everything, also for what it does not have. What
-// the words find too is ranked by its nearness all the same.
+// the words find too is ranked by its nearness all the same. Beside one that is very
+// near, others are similar only if they are not much farther.
 func (m *QueryVector) aboveMinSimilarity(near searchResponse) searchResponse {
-	least := (1 + m.MinSimilarity) / 2 // as OpenSearch scores a cosine
 	hits := near.Hits
+	least := (1 + m.MinSimilarity) / 2 // as OpenSearch scores a cosine
+	if len(hits) > 0 && m.MinSimilarity > -1 {
+		least = max(least, (1+m.ShareOfBest*(2*hits[0].score()-1))/2)
+	}
 	n, _ := slices.BinarySearchFunc(hits, least, func(h responseHit, least float64) int { return cmp.Compare(least, h.score()) })
 	near.Hits = hits[:n]
 	return near
 }
 
-// fuseScores adds up the scores of both retrievers for each hit, and counts what the pages hold.
-func fuseScores(compiled *query.Search, words, near searchResponse, m *QueryVector) fusion {
-	found := candidates{}
+// lexicalHits are the hits that the words rank best.
+type lexicalHits struct {
+	searchResponse
+	all   bool  // every one has what is required of the words; else its matched queries say so
+	total int64 // how many assets have
+}
+
+func (l lexicalHits) required(h responseHit) bool {
+	return l.all || slices.Contains(h.Matched, query.ByWords)
+}
+
+// fuseScores adds up the scores of both retrievers for each hit, and counts what the pages
+// hold: what has all that is required of the words, and what is near in meaning. Having
+// some of the words only ranks what is near.
+func fuseScores(compiled *query.Search, words lexicalHits, near searchResponse, m *QueryVector) fusion {
+	found, partly := candidates{}, candidates{}
 	byWords, standing := words.shareOfBest()
 	share := vectorWeight(standing, compiled.Sentence())
 	for i, h := range words.Hits {
-		found.add(h.Hash, (1-share)*byWords[i], matchClass(compiled, h))
+		into := partly
+		if words.required(h) {
+			into = found
+		}
+		into.add(h.Hash, (1-share)*byWords[i], matchClass(compiled, h))
 	}
-	total := words.Total
-	out := fusion{total: total, lexicalTotal: total, complete: total <= int64(len(words.Hits)), took: max(words.Took, near.Took)}
+	out := fusion{total: words.total, lexicalTotal: words.total, complete: words.total <= int64(len(found)), took: max(words.Took, near.Took)}
 	byVector, similar := near.minMaxNormalized(), len(m.aboveMinSimilarity(near).Hits)
 	for i, h := range near.Hits {
-		if found[h.Hash] == nil {
-			if i >= similar {
-				continue
-			}
+		if i < similar && found[h.Hash] == nil {
 			out.total++
-			if !out.complete {
+			if partly[h.Hash] != nil {
+				found[h.Hash] = partly[h.Hash]
+			} else if len(words.Hits) >= retrieverSize {
 				out.uncounted = append(out.uncounted, h.Hash)
 			}
+		} else if found[h.Hash] == nil {
+			continue
 		}
 		found.add(h.Hash, share*byVector[i], matchClass(compiled, h))
+		found[h.Hash].similar = i < similar
 	}
-	out.hashes, out.scores = found.ranked()
+	out.rank(found)
 	return out
 }
 
@@ -125,6 +149,8 @@ type candidate struct {
 	hash  library.AssetHash
 	class int // of exact hits, which come first: the higher, the earlier
 	score float64
+
+	similar bool // near in meaning
 }
 
 func (c candidates) add(h library.AssetHash, score float64, class int) {
@@ -135,16 +161,15 @@ func (c candidates) add(h library.AssetHash, score float64, class int) {
 	c[h].class = max(c[h].class, class)
 }
 
-// ranked returns the candidates from the best to the last, and their scores.
-func (c candidates) ranked() (hashes []library.AssetHash, scores map[library.AssetHash]float64) {
-	list := slices.SortedFunc(maps.Values(c), func(a, b *candidate) int {
+// rank puts the candidates in order, from the best to the last.
+func (f *fusion) rank(found candidates) {
+	list := slices.SortedFunc(maps.Values(found), func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(b.class, a.class), cmp.Compare(b.score, a.score), cmp.Compare(a.hash, b.hash))
 	})
-	hashes, scores = make([]library.AssetHash, len(list)), make(map[library.AssetHash]float64, len(list))
+	f.hashes, f.similar, f.scores = make([]library.AssetHash, len(list)), make([]bool, len(list)), make(map[library.AssetHash]float64, len(list))
 	for i, one := range list {
-		hashes[i], scores[one.hash] = one.hash, tailScore+(1-tailScore)*one.score+float64(one.class)
+		f.hashes[i], f.similar[i], f.scores[one.hash] = one.hash, one.similar, tailScore+(1-tailScore)*one.score+float64(one.class)
 	}
-	return hashes, scores
 }
 
 // matchClass ranks what people mean when they type the whole of a name.
@@ -175,10 +200,13 @@ func (f fusion) orderHits(shown []library.AssetHash, from int, hits []Hit) []Hit
 		if !known {
 			score = rankScore(from + at[hits[i].Document.AssetH])
 		}
-		hits[i].Score, hits[i].Sort = &score, nil
+		hits[i].Score, hits[i].Sort, hits[i].ByMeaning = &score, nil, f.isSimilar(from+at[hits[i].Document.AssetH])
 	}
 	return hits
 }
+
+// isSimilar reports whether a hit of the head is near in meaning.
+func (f fusion) isSimilar(place int) bool { return place < len(f.similar) && f.similar[place] }
 
 // tailScore is below every score in a head and above every one behind it.
 const tailScore = 0.01

@@ -13,6 +13,7 @@ type QueryVector struct {
 	Config        string
 	Vector        []float32
 	MinSimilarity float64 // neighbours whose cosine is not above this are none; -1 keeps them all
+	ShareOfBest   float64 // nor are those whose cosine is below this share of the nearest one's
 }
 
 // SearchOptions is what a search needs beside the compiled query. The zero value is a
@@ -23,6 +24,7 @@ type SearchOptions struct {
 
 	// What an earlier page of the same cursor found out.
 	TopK      []library.AssetHash // its Page.TopK
+	Similar   []bool              // its Page.Similar
 	After     json.RawMessage     // go on after the hit with these Sort values, instead of at From
 	SkipTotal bool                // the total is known: it is not counted again
 }
@@ -52,7 +54,7 @@ func (s *Searcher) SearchWith(ctx context.Context, tenant library.TenantID, comp
 // searchLexical answers a compiled query as it is, at the place that how says.
 func (s *Searcher) searchLexical(ctx context.Context, tenant library.TenantID, compiled *query.Search, opts SearchOptions) (Page, error) {
 	a, err := s.searchAt(ctx, tenant, opts.PIT, pageBody(compiled, opts))
-	return a.page(), err
+	return a.page().byWords(compiled), err
 }
 
 // pageBody is the body of a search at the place that how says.
@@ -70,13 +72,13 @@ func pageBody(compiled *query.Search, opts SearchOptions) map[string]any {
 
 // searchUnion answers what the words find together with the nearest neighbours.
 func (s *Searcher) searchUnion(ctx context.Context, tenant library.TenantID, compiled *query.Search, opts SearchOptions) (Page, error) {
-	topK, took := opts.TopK, int64(0)
+	topK, took, byWords := opts.TopK, int64(0), int64(0)
 	if topK == nil {
 		near, err := compiled.Neighbours(opts.QueryVector.Config, opts.QueryVector.Vector, retrieverSize)
 		if err != nil {
 			return Page{}, err
 		}
-		parts, err := s.msearch(ctx, tenant, opts.PIT, KNNRetriever(near))
+		parts, err := s.msearch(ctx, tenant, opts.PIT, KNNRetriever(near), CountRequest(compiled))
 		if err != nil {
 			return Page{}, err
 		}
@@ -85,16 +87,21 @@ func (s *Searcher) searchUnion(ctx context.Context, tenant library.TenantID, com
 			p.LexicalOnly = true
 			return p, err
 		}
-		topK, took = opts.QueryVector.aboveMinSimilarity(parts[0].searchResponse).hashes(), parts[0].Took
+		if err := parts[1].err(opts.PIT); err != nil {
+			return Page{}, err
+		}
+		topK, took = opts.QueryVector.aboveMinSimilarity(parts[0].searchResponse).hashes(), max(parts[0].Took, parts[1].Took)
+		byWords = parts[1].Total
 	}
-	p, err := s.searchLexical(ctx, tenant, compiled.Union(topK), opts)
-	p.TopK, p.TookMS = topK, p.TookMS+took
+	a, err := s.searchAt(ctx, tenant, opts.PIT, pageBody(compiled.Union(topK), opts))
+	p := a.page()
+	p.TopK, p.TookMS, p.LexicalTotal = topK, p.TookMS+took, byWords
 	return p, err
 }
 
 // searchHybrid answers in order of relevance: the fused head, then what else the words find.
 func (s *Searcher) searchHybrid(ctx context.Context, tenant library.TenantID, compiled *query.Search, opts SearchOptions) (Page, error) {
-	h := fusion{hashes: opts.TopK}
+	h := fusion{hashes: opts.TopK, similar: opts.Similar}
 	if h.hashes == nil {
 		var err error
 		if h, err = s.fuse(ctx, tenant, compiled, opts); err != nil {
@@ -107,7 +114,7 @@ func (s *Searcher) searchHybrid(ctx context.Context, tenant library.TenantID, co
 		}
 	}
 	page, err := s.hybridPage(ctx, tenant, compiled, opts, h)
-	page.TopK = h.hashes
+	page.TopK, page.Similar = h.hashes, h.similar
 	return page, err
 }
 
@@ -129,7 +136,7 @@ func (s *Searcher) hybridPage(ctx context.Context, tenant library.TenantID, comp
 		beyond := compiled.Excluding(h.hashes)
 		beyond.From, beyond.Size = max(0, compiled.From-len(h.hashes)), rest
 		parts = append(parts, subrequest{pageBody(beyond, SearchOptions{After: opts.After, SkipTotal: true}), func(a searchResponse) {
-			out.Hits = append(out.Hits, scoreTail(a.page().Hits, max(compiled.From, len(h.hashes)))...)
+			out.Hits = append(out.Hits, scoreTail(a.page().byWords(compiled).Hits, max(compiled.From, len(h.hashes)))...)
 		}})
 	}
 	if len(h.uncounted) > 0 {

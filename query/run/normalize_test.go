@@ -57,8 +57,7 @@ func TestScoresOfMeaningLieBetweenTheFarthestAndTheNearest(t *testing.T) {
 func TestTheHeadIsBestFirstAndAboveWhatFollows(t *testing.T) {
 	words := read(t, `{"fields":{"asset_h":["a"]},"_score":4},{"fields":{"asset_h":["b"]},"_score":2},{"fields":{"asset_h":["title"]},"_score":31,"matched_queries":["exact_title"]}`)
 	near := read(t, `{"fields":{"asset_h":["b"]},"_score":0.9},{"fields":{"asset_h":["c"]},"_score":0.7},{"fields":{"asset_h":["d"]},"_score":0.5}`)
-	words.Total = 3
-	f := fuseScores(&query.Search{TextForEmbedding: "red cat"}, words, near, &QueryVector{MinSimilarity: -1})
+	f := fuseScores(&query.Search{TextForEmbedding: "red cat"}, lexicalHits{words, true, 3}, near, &QueryVector{MinSimilarity: -1})
 	// The meaning weighs 0.2, as the words find less than ten: a has 0.8, b 0.4 + 0.2, c 0.1, d nothing.
 	want := []library.AssetHash{"title", "a", "b", "c", "d"}
 	if diff := cmp.Diff(want, f.hashes); diff != "" {
@@ -73,6 +72,35 @@ func TestTheHeadIsBestFirstAndAboveWhatFollows(t *testing.T) {
 		}
 		if f.scores[h] <= rankScore(len(f.hashes)) {
 			t.Errorf("%s in the head scores %g, what follows it %g", h, f.scores[h], rankScore(len(f.hashes)))
+		}
+	}
+}
+
+func TestFusion_SomeOfTheWordsRankWhatIsNearAndFindNothing(t *testing.T) {
+	words := read(t, `{"fields":{"asset_h":["all"]},"_score":4,"matched_queries":["by_words"]},{"fields":{"asset_h":["some and near"]},"_score":3},`+
+		`{"fields":{"asset_h":["some"]},"_score":2},{"fields":{"asset_h":["some and far"]},"_score":1}`)
+	near := read(t, `{"fields":{"asset_h":["near"]},"_score":0.9},{"fields":{"asset_h":["some and near"]},"_score":0.85},{"fields":{"asset_h":["some and far"]},"_score":0.55},{"fields":{"asset_h":["all"]},"_score":0.5}`)
+	f := fuseScores(&query.Search{TextForEmbedding: "red cat"}, lexicalHits{words, false, 1}, near, &QueryVector{MinSimilarity: 0.2})
+	if diff := cmp.Diff([]library.AssetHash{"all", "some and near", "near"}, f.hashes); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]bool{false, true, true}, f.similar); diff != "" {
+		t.Error(diff)
+	}
+	if f.total != 3 || f.lexicalTotal != 1 || !f.complete || len(f.uncounted) > 0 {
+		t.Errorf("total %d, by words %d, complete %v, uncounted %v; want 3, 1, and all known", f.total, f.lexicalTotal, f.complete, f.uncounted)
+	}
+}
+
+func TestMinSimilarity_BesideAVeryNearOneTheFartherAreNotSimilar(t *testing.T) {
+	near := read(t, `{"_score":0.9},{"_score":0.75},{"_score":0.72},{"_score":0.63}`) // cosines 0.8, 0.5, 0.44, 0.26
+	for _, c := range []struct {
+		least, share float64
+		want         int
+	}{{0.24, 0, 4}, {0.24, 0.6, 2}, {0.24, 0.5, 3}, {0.55, 0.5, 1}, {0.9, 0.5, 0}, {-1, 0.6, 4}} {
+		m := QueryVector{MinSimilarity: c.least, ShareOfBest: c.share}
+		if got := len(m.aboveMinSimilarity(near).Hits); got != c.want {
+			t.Errorf("above %g and %g of the best are %d, want %d", c.least, c.share, got, c.want)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"vitrine/internal/opensearch"
 	"vitrine/library"
@@ -27,7 +28,8 @@ type Page struct {
 	TookMS int64                      // inside OpenSearch
 
 	LexicalTotal int64               // of Total, what the words find
-	TopK         []library.AssetHash // of a search by meaning: see How
+	TopK         []library.AssetHash // of a search by meaning: see SearchOptions
+	Similar      []bool              // of TopK, in its order: that it is near in meaning
 	LexicalOnly  bool                // the index could not search by meaning
 	Partial      bool                // the counts are of a part of what was found, as time ran out
 }
@@ -36,6 +38,8 @@ type Page struct {
 type Hit struct {
 	Document   mappings.Document
 	Score      *float64             // nil where the order is not by score
+	ByWords    bool                 // the words of the query find it, with all that is required of them
+	ByMeaning  bool                 // it is near the query in meaning
 	Highlights map[string]Highlight // by field: title, description, prompt
 	Sort       json.RawMessage      // the values it was sorted by; the next page begins after them
 }
@@ -81,7 +85,16 @@ func (s *Searcher) Search(ctx context.Context, tenant library.TenantID, compiled
 	if answer.TimedOut && !counts(compiled) {
 		return Page{}, tooSlow()
 	}
-	return answer.page(), s.verifyIndex(ctx, tenant, msearchItem{searchResponse: answer})
+	return answer.page().byWords(compiled), s.verifyIndex(ctx, tenant, msearchItem{searchResponse: answer})
+}
+
+// byWords notes that all hits of a search by words are found by them. A search without
+// words is by conditions alone.
+func (p Page) byWords(compiled *query.Search) Page {
+	for i := range p.Hits {
+		p.Hits[i].ByWords = compiled.Scored
+	}
+	return p
 }
 
 // counts reports whether a search is for facets alone: of these, counts of a part of
@@ -102,7 +115,7 @@ func tooSlow() error {
 func (a searchResponse) page() Page {
 	p := Page{Hits: make([]Hit, len(a.Hits)), Total: a.Total, LexicalTotal: a.Total, Aggs: a.Aggs, TookMS: a.Took, Partial: a.TimedOut}
 	for i, h := range a.Hits {
-		p.Hits[i] = Hit{Score: h.Score, Sort: h.Sort}
+		p.Hits[i] = Hit{Score: h.Score, Sort: h.Sort, ByWords: slices.Contains(h.Matched, query.ByWords), ByMeaning: slices.Contains(h.Matched, query.ByMeaning)}
 		if h.Source != nil {
 			p.Hits[i].Document, p.Hits[i].Highlights = *h.Source, parseHighlights(h.Highlight, h.Source)
 		}

@@ -94,7 +94,13 @@ async function loadMore() {
 }
 
 function tell(answer) {
+  const similar = answer.total - answer.total_by_words;
   const notes = [`${answer.total.toLocaleString()} found in ${answer.took_ms} ms`];
+  if (similar && answer.data.some((hit) => hit.matched)) {
+    const words = answer.total_by_words ? `${answer.total_by_words.toLocaleString()} by words` : "none by words";
+    notes.push(`${words}, ${similar.toLocaleString()} only similar (dashed)`);
+  }
+  if (answer.relaxed) notes.push(`nothing has all words; left out: ${answer.relaxed.left_out.join(", ")}`);
   for (const w of answer.interpretation.warnings) {
     notes.push(w.message + (w.suggestion ? ` (did you mean ${w.suggestion}?)` : ""));
   }
@@ -119,6 +125,10 @@ function shot(hit) {
   const image = make("img", undefined, { src: preview(hit, 512), alt: hit.title || hit.filename, loading: "lazy" });
   image.addEventListener("error", () => { image.remove(); button.classList.add("bare"); });
   button.append(image, make("span", hit.title || hit.filename));
+  if (hit.matched === "meaning") {
+    button.classList.add("similar");
+    button.append(make("em", "similar"));
+  }
   button.addEventListener("click", () => open(hit));
   return button;
 }

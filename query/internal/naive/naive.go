@@ -82,7 +82,7 @@ func (m matcher) and(n *query.And, negated bool) bool {
 	var words []query.Node
 	for _, c := range n.Children {
 		_, isText := c.(*query.Text)
-		if isText || (m.mode == query.Smart && !negated && pureText(c)) {
+		if isText {
 			words = append(words, c)
 		} else if !m.match(c, negated) {
 			return false
@@ -96,13 +96,6 @@ func (m matcher) and(n *query.And, negated bool) bool {
 		}
 	}
 	need := len(words)
-	switch {
-	case negated:
-	case m.mode == query.Smart:
-		need = min(need, 1)
-	case m.mode == query.FullText && need > 3:
-		need = need * 3 / 4
-	}
 	return found >= need || (m.mode == query.Exact && m.asOneValue(words))
 }
 
@@ -120,27 +113,6 @@ func (m matcher) asOneValue(words []query.Node) bool {
 		values = append(values, t.Value)
 	}
 	return m.exact(strings.Join(values, " "))
-}
-
-func pureText(n query.Node) bool {
-	switch n := n.(type) {
-	case *query.Text:
-		return true
-	case *query.And:
-		return allPure(n.Children)
-	case *query.Or:
-		return allPure(n.Children)
-	}
-	return false
-}
-
-func allPure(list []query.Node) bool {
-	for _, n := range list {
-		if !pureText(n) {
-			return false
-		}
-	}
-	return true
 }
 
 // withWords leaves out punctuation, unless there is nothing else at all; in partial
