@@ -70,10 +70,13 @@ type SearchAssetsOutput struct {
 	// The query with another spelling, if the words match fewer than three assets or one of them
 	// occurs nowhere.
 	DidYouMean *SearchSpellingSuggestion `json:"did_you_mean,omitempty"`
-	// What is missing from this response: semantic (no vector search), index_behind (the write of
-	// min_index_token is not included yet), index_incomplete (the index is being rebuilt or
-	// reconciled; assets may be missing until then).
+	// What is missing from this response: semantic (no vector search), semantic_partial (assets
+	// without embeddings yet are found by words only), index_behind (the write of min_index_token is
+	// not included yet), index_incomplete (the index is being rebuilt or reconciled; assets may be
+	// missing until then).
 	Degraded []string `json:"degraded"`
+	// With semantic_partial: the share of assets, 0 to 1, that vector search covers so far.
+	SemanticShare *float64 `json:"semantic_share,omitempty"`
 	// Milliseconds spent in OpenSearch.
 	TookMS int64 `json:"took_ms"`
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
+	"vitrine/api/client"
 	"vitrine/importer"
 )
 
@@ -33,11 +35,23 @@ func (c *importCommand) Run(ctx context.Context) error {
 		}
 	} else {
 		printReport(report)
+		if report.Stored > 0 && !c.DryRun {
+			printEmbedded(ctx, api, report.LastWrite)
+		}
 	}
 	if report.Failed > 0 || report.Interrupted {
 		return errSaid
 	}
 	return nil
+}
+
+// printEmbedded prints how far the library is with search by meaning: vectors are made
+// after an import. Where that cannot be had, the import is done all the same.
+func printEmbedded(ctx context.Context, api *client.Client, lastWrite string) {
+	found, err := api.SearchAssets(ctx, client.SearchAssetsInput{Query: "picture", Limit: 1, MinIndexToken: lastWrite})
+	if err == nil && found.SemanticShare != nil {
+		fmt.Printf("  Search by meaning covers %.0f %% of the library so far; vitrine doctor and the gallery show the progress\n", math.Floor(100**found.SemanticShare))
+	}
 }
 
 func printReport(r importer.Report) {

@@ -98,6 +98,9 @@ func (s *Service) getFacets() op.Operation {
 		if page.Partial {
 			out.Degraded = append(out.Degraded, "facets_partial")
 		}
+		if page.ByVector && s.semanticShare(ctx, actor) != nil {
+			out.Degraded = append(out.Degraded, "semantic_partial")
+		}
 		if degraded || page.LexicalOnly {
 			out.Degraded = append(out.Degraded, "semantic")
 		}

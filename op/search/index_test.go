@@ -70,6 +70,8 @@ type index struct {
 	t    testing.TB
 	url  string
 	name string
+
+	unembedded bool // load writes documents that wait for their vectors
 }
 
 // newIndex makes an index with a field for made-up vectors.
@@ -131,6 +133,9 @@ func (x *index) load(docs ...mappings.Document) {
 		if err != nil {
 			x.t.Fatal(err)
 		}
+		if !x.unembedded { // else it waits for its vector
+			raw = append(raw[:len(raw)-1], `,"`+mappings.EmbeddedField+`":"`+mappings.EmbeddedReady+`"}`...)
+		}
 		fmt.Fprintf(&b, `{"index":{"_id":%q,"routing":%q}}`+"\n%s\n", mappings.DocID(d.TenantID, d.AssetH), mappings.Routing(d.TenantID), raw)
 	}
 	var told struct {
@@ -171,6 +176,7 @@ type found struct {
 	NextOffset *int     `json:"next_offset"`
 	NextCursor string   `json:"next_cursor"`
 	Degraded   []string `json:"degraded"`
+	Share      *float64 `json:"semantic_share"`
 	DidYouMean *struct {
 		Query string `json:"query"`
 		Total int    `json:"total"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -43,6 +44,20 @@ func (s *Service) queryVector(ctx context.Context, actor library.Actor, mode que
 		return nil, true
 	}
 	return &run.QueryVector{Config: config, Vector: v, MinSimilarity: s.minSimilarity.get(ctx, s.Embedder, v), ShareOfBest: shareOfBest}, false
+}
+
+// semanticShare returns the share of a tenant's assets that can be found by meaning, nil
+// where it is all of them or is not known.
+func (s *Service) semanticShare(ctx context.Context, actor library.Actor) *float64 {
+	if s.Embedder == nil {
+		return nil
+	}
+	e, err := s.Searcher.Embedded(ctx, actor.Tenant, s.Embedder.ID())
+	if err != nil || e.Done >= e.All {
+		return nil
+	}
+	share := math.Floor(1000*e.Share()) / 1000
+	return &share
 }
 
 // embed returns the vector of a text, or nil when none can be had before ctx ends.

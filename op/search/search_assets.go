@@ -74,7 +74,8 @@ type searchOutput struct {
 	NextCursor     string              `json:"next_cursor,omitempty" doc:"The cursor of the next page, valid for three minutes; absent on the last page."`
 	Interpretation interpretation      `json:"interpretation" doc:"How the query was parsed."`
 	DidYouMean     *spellingSuggestion `json:"did_you_mean,omitempty" doc:"The query with another spelling, if the words match fewer than three assets or one of them occurs nowhere."`
-	Degraded       []string            `json:"degraded" doc:"What is missing from this response: semantic (no vector search), index_behind (the write of min_index_token is not included yet), index_incomplete (the index is being rebuilt or reconciled; assets may be missing until then)."`
+	Degraded       []string            `json:"degraded" doc:"What is missing from this response: semantic (no vector search), semantic_partial (assets without embeddings yet are found by words only), index_behind (the write of min_index_token is not included yet), index_incomplete (the index is being rebuilt or reconciled; assets may be missing until then)."`
+	SemanticShare  *float64            `json:"semantic_share,omitempty" doc:"With semantic_partial: the share of assets, 0 to 1, that vector search covers so far."`
 	TookMS         int64               `json:"took_ms" doc:"Milliseconds spent in OpenSearch."`
 
 	detailed bool
@@ -118,6 +119,12 @@ func (s *Service) search(ctx context.Context, actor library.Actor, in searchInpu
 	out.Total, out.TotalByWords, out.TookMS, out.Interpretation = page.Total, page.LexicalTotal, page.TookMS, interpretation
 	if near == nil && in.Cursor == "" {
 		out.DidYouMean = s.didYouMean(ctx, actor, q, req, page, out.Relaxed)
+	}
+	if near != nil || page.ByVector {
+		out.SemanticShare = s.semanticShare(ctx, actor)
+	}
+	if out.SemanticShare != nil {
+		out.Degraded = append(out.Degraded, "semantic_partial")
 	}
 	out.Degraded = append(out.Degraded, s.degradedBy(actor, behind)...)
 	withScore := in.IncludeScore == nil || *in.IncludeScore

@@ -17,6 +17,8 @@ type Searcher struct {
 	names  mappings.IndexNames
 	shared *home
 
+	embedded embeddedCounts
+
 	mu  sync.Mutex
 	own map[library.TenantID]*home // those that were asked
 }

@@ -95,7 +95,7 @@ func (s *Searcher) searchUnion(ctx context.Context, tenant library.TenantID, com
 	}
 	a, err := s.searchAt(ctx, tenant, opts.PIT, pageBody(compiled.Union(topK), opts))
 	p := a.page()
-	p.TopK, p.TookMS, p.LexicalTotal = topK, p.TookMS+took, byWords
+	p.TopK, p.TookMS, p.LexicalTotal, p.ByVector = topK, p.TookMS+took, byWords, true
 	return p, err
 }
 
@@ -114,7 +114,7 @@ func (s *Searcher) searchHybrid(ctx context.Context, tenant library.TenantID, co
 		}
 	}
 	page, err := s.hybridPage(ctx, tenant, compiled, opts, h)
-	page.TopK, page.Similar = h.hashes, h.similar
+	page.TopK, page.Similar, page.ByVector = h.hashes, h.similar, true
 	return page, err
 }
 

@@ -31,6 +31,7 @@ type Page struct {
 	TopK         []library.AssetHash // of a search by meaning: see SearchOptions
 	Similar      []bool              // of TopK, in its order: that it is near in meaning
 	LexicalOnly  bool                // the index could not search by meaning
+	ByVector     bool                // it was searched by meaning too
 	Partial      bool                // the counts are of a part of what was found, as time ran out
 }
 

@@ -104,6 +104,7 @@ function tell(answer) {
   for (const w of answer.interpretation.warnings) {
     notes.push(w.message + (w.suggestion ? ` (did you mean ${w.suggestion}?)` : ""));
   }
+  if (answer.semantic_share !== undefined) notes.push(`search by meaning covers ${Math.floor(answer.semantic_share * 100)} % so far`);
   if (answer.degraded.includes("semantic")) notes.push("only by words: search by meaning does not answer");
   $("notes").replaceChildren(notes.join(" · "));
   const better = answer.did_you_mean;
