@@ -79,7 +79,10 @@ func (c *doctorCommand) checkLibrary(ctx context.Context, check func(what, remed
 	check("index", "A running service with the role index repairs it by itself; vitrine reconcile does it now, vitrine rebuild makes another index.", func() (string, error) {
 		i, err := s.Indexer.Inspect(ctx, inspectFor)
 		if err == nil {
-			err = errors.Join(indexProblem(i), s.Searcher.Ping(ctx))
+			err = indexProblem(i)
+		}
+		if err == nil {
+			err = s.Searcher.Ping(ctx)
 		}
 		return indexSummary(i), err
 	})
