@@ -38,6 +38,10 @@ func Document(cfg Config, extra []ExtraRoute) *huma.OpenAPI {
 	for _, x := range extra {
 		doc.AddOperation(describeExtra(x))
 	}
+	doc.Webhooks = map[string]*huma.PathItem{}
+	for _, e := range cfg.Catalog.Events {
+		doc.Webhooks[e.Name] = describeEvent(e)
+	}
 	doc.Tags = tagsOf(cfg.Catalog)
 	return doc
 }
@@ -224,6 +228,14 @@ func describeExtra(x ExtraRoute) *huma.Operation {
 		d.Security = keySecurity
 	}
 	return d
+}
+
+// describeEvent describes the message of an event type.
+func describeEvent(e op.EventType) *huma.PathItem {
+	return &huma.PathItem{Post: &huma.Operation{OperationID: e.Name, Summary: e.Doc, Tags: []string{"events"},
+		Description: e.Doc + " It is a message of the stream GET /api/v1/events.",
+		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{jsonType: {Schema: e.EventSchema()}}},
+		Responses:   map[string]*huma.Response{"200": {Description: "Received."}}}}
 }
 
 // serveDocument answers with the document, encoded once.

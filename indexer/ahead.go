@@ -3,6 +3,7 @@ package indexer
 import (
 	"context"
 
+	"vitrine/internal/retry"
 	"vitrine/store"
 )
 
@@ -25,7 +26,7 @@ func (x *Indexer) noteAhead(ctx context.Context, b *batch) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	return retryUntilDone(ctx, func(ctx context.Context) error {
+	return retry.UntilDone(ctx, func(ctx context.Context) error {
 		rows, _, err := x.store.Documents(ctx, keys)
 		if err != nil {
 			return err

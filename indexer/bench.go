@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vitrine/internal/kafkaclient"
+	"vitrine/internal/retry"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
@@ -147,7 +148,7 @@ func (x *Indexer) MeasureStream(ctx context.Context, relay *Relay, most int) (Th
 	began := time.Now()
 	services.Go(func() { _ = relay.Run(ctx) })
 	for x.writer.accepted.Load()-before < n {
-		if err := sleep(ctx, 2*time.Millisecond); err != nil {
+		if err := retry.Sleep(ctx, 2*time.Millisecond); err != nil {
 			return Throughput{}, err
 		}
 	}
@@ -196,7 +197,7 @@ func (x *Indexer) joined(ctx context.Context) error {
 				return nil
 			}
 		}
-		if err := sleep(ctx, 20*time.Millisecond); err != nil {
+		if err := retry.Sleep(ctx, 20*time.Millisecond); err != nil {
 			return err
 		}
 	}

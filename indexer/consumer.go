@@ -10,6 +10,7 @@ import (
 
 	"vitrine/internal/failpoint"
 	"vitrine/internal/kafkaclient"
+	"vitrine/internal/retry"
 	"vitrine/store"
 )
 
@@ -19,7 +20,7 @@ import (
 type consumer struct {
 	x        *Indexer
 	sub      *kafkaclient.Subscription
-	watchdog *watchdog
+	watchdog *kafkaclient.Watchdog
 
 	fetched  chan kafkaclient.Message
 	batches  chan []kafkaclient.Message
@@ -38,10 +39,10 @@ func (x *Indexer) consume(ctx context.Context) error {
 		ready: make(chan *batch), inFlight: make(chan *batch, maxInFlight-1),
 	}
 	c.watchdog = newWatchdog(x.kafka, x.cfg, x.cfg.group(), c.sub)
-	c.watchdog.onOffsets = c.measure
-	c.watchdog.ensureTopics = func(ctx context.Context) error { return ensureTopics(ctx, x.store, x.kafka, x.cfg) }
+	c.watchdog.OnOffsets = c.measure
+	c.watchdog.EnsureTopics = func(ctx context.Context) error { return ensureTopics(ctx, x.store, x.kafka, x.cfg) }
 	g, ctx := errgroup.WithContext(ctx)
-	for _, stage := range []func(context.Context) error{c.fetch, c.collect, c.read, c.write, c.commit, c.watchdog.watch} {
+	for _, stage := range []func(context.Context) error{c.fetch, c.collect, c.read, c.write, c.commit, c.watchdog.Watch} {
 		g.Go(func() error { return stage(ctx) })
 	}
 	err := g.Wait()
@@ -67,7 +68,7 @@ func (c *consumer) measure(list []kafkaclient.PartitionOffsets) {
 // fetch takes messages from Kafka. The client library reconnects by itself; an
 // error here means that it asks for patience.
 func (c *consumer) fetch(ctx context.Context) error {
-	wait := outageBackoff()
+	wait := retry.Outage()
 	for {
 		m, err := c.sub.Fetch(ctx)
 		if ctx.Err() != nil {
@@ -75,13 +76,13 @@ func (c *consumer) fetch(ctx context.Context) error {
 		}
 		if err != nil {
 			c.x.log.Warn("Kafka fetch failed", "error", err)
-			if err := wait.wait(ctx); err != nil {
+			if err := wait.Wait(ctx); err != nil {
 				return err
 			}
 			continue
 		}
-		wait.reset()
-		c.watchdog.fetched()
+		wait.Reset()
+		c.watchdog.Fetched()
 		select {
 		case c.fetched <- m:
 		case <-ctx.Done():
@@ -102,7 +103,7 @@ func (c *consumer) collect(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		c.watchdog.inFlight.Add(1)
+		c.watchdog.InFlight.Add(1)
 		latest := time.NewTimer(c.x.cfg.BatchWait)
 		pause := time.NewTimer(quiet)
 		for full := false; !full && len(list) < c.x.cfg.BatchEvents; {
@@ -196,7 +197,7 @@ func (x *Indexer) deadLetterMalformed(ctx context.Context, bad []kafkaclient.Mes
 	}
 	x.metrics.documents.WithLabelValues(outcomeBadEvent).Add(float64(len(bad)))
 	x.log.Error("malformed messages were sent to the dead-letter topic", "count", len(bad), "topic", x.cfg.changesTopic())
-	return retryUntilDone(ctx, func(ctx context.Context) error { return x.publishDeadLetters(ctx, bad) },
+	return retry.UntilDone(ctx, func(ctx context.Context) error { return x.publishDeadLetters(ctx, bad) },
 		func(err error) { x.log.Warn("publishing dead letters failed; retrying", "error", err) })
 }
 
@@ -207,7 +208,7 @@ func (x *Indexer) read(ctx context.Context, keys []store.AssetKey, events map[st
 		return newBatch(nil, nil, nil), nil
 	}
 	var b *batch
-	err := retryUntilDone(ctx, func(ctx context.Context) error {
+	err := retry.UntilDone(ctx, func(ctx context.Context) error {
 		rows, generations, err := x.store.Documents(ctx, keys)
 		if err != nil {
 			return err
@@ -247,7 +248,7 @@ func (c *consumer) write(ctx context.Context) error {
 
 // writeBatch writes a batch, reading it again when an index it was meant for is gone.
 func (x *Indexer) writeBatch(ctx context.Context, b *batch) error {
-	wait := outageBackoff()
+	wait := retry.Outage()
 	for {
 		err := x.writer.writeBatch(ctx, b)
 		if !errors.Is(err, errIndexGone) {
@@ -255,7 +256,7 @@ func (x *Indexer) writeBatch(ctx context.Context, b *batch) error {
 		}
 		x.log.Warn("an index is missing; reading the index generations again", "indices", b.targets)
 		x.guard.trigger()
-		if err := wait.wait(ctx); err != nil {
+		if err := wait.Wait(ctx); err != nil {
 			return err
 		}
 		generations, err := x.store.Generations(ctx)
@@ -279,7 +280,7 @@ func (c *consumer) commit(ctx context.Context) error {
 				return err
 			}
 			b.release()
-			c.watchdog.inFlight.Add(-1)
+			c.watchdog.InFlight.Add(-1)
 		case <-ctx.Done():
 			return ctx.Err()
 		}

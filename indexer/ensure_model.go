@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"vitrine/embed"
+	"vitrine/internal/retry"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
@@ -17,7 +18,7 @@ import (
 // configuration, or none, it is rebuilt behind the alias. It looks only at its start, so that of two processes with different
 // settings the one that started last decides, and they do not take turns.
 func (x *Indexer) ensureModel(ctx context.Context) {
-	_ = retryUntilDone(ctx, func(ctx context.Context) error {
+	_ = retry.UntilDone(ctx, func(ctx context.Context) error {
 		done, err := x.hasModelVectors(ctx)
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/internal/retry"
 	"vitrine/internal/testenv"
 	"vitrine/library"
 	"vitrine/mappings"
@@ -146,7 +147,7 @@ func TestFirstTopic_OfALibraryThatStoresAtOnceIsNoLoss(t *testing.T) {
 	e.run(e.relay(), x)
 	e.eventually(time.Minute, func() string { return e.searchable(x, a.Hash) })
 	for range 3 {
-		if err := sleep(e.ctx, 2*pollInterval); err != nil { // past the next look of relay and watchdog
+		if err := retry.Sleep(e.ctx, 2*pollInterval); err != nil { // past the next look of relay and watchdog
 			t.Fatal(err)
 		}
 		if w, err := e.store.WantedComparison(e.ctx); !w.Since.IsZero() || err != nil {

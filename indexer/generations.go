@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vitrine/internal/opensearch"
+	"vitrine/internal/retry"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
@@ -158,7 +159,7 @@ func (x *Indexer) replace(ctx context.Context, old, name string, generations []s
 		return err
 	}
 	if len(tenants) > 0 { // no searcher may take it for the one that was there
-		if err := sleep(ctx, mappings.MetaTTL+mappings.MetaTTL/4); err != nil {
+		if err := retry.Sleep(ctx, mappings.MetaTTL+mappings.MetaTTL/4); err != nil {
 			return err
 		}
 	}
@@ -189,7 +190,7 @@ const lockedFor = 10 * time.Second
 
 // locked runs fn as the only changer of generations, waiting for another one.
 func (x *Indexer) locked(ctx context.Context, fn func(held func(context.Context) bool) error) error {
-	wait := outageBackoff()
+	wait := retry.Outage()
 	for began := time.Now(); ; {
 		err := x.store.LockGenerations(ctx, fn)
 		if !errors.Is(err, store.ErrGenerationsBusy) {
@@ -198,7 +199,7 @@ func (x *Indexer) locked(ctx context.Context, fn func(held func(context.Context)
 		if time.Since(began) > lockedFor {
 			return busy(err)
 		}
-		if err := wait.wait(ctx); err != nil {
+		if err := wait.Wait(ctx); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"vitrine/internal/panics"
+	"vitrine/internal/retry"
 )
 
 // guardEvery is how often the guard looks when nobody calls it.
@@ -39,11 +40,11 @@ func (g *indexGuard) trigger() {
 
 // run guards until ctx ends.
 func (g *indexGuard) run(ctx context.Context) {
-	wait := &backoff{first: guardEvery, max: time.Minute}
+	wait := &retry.Backoff{First: guardEvery, Max: time.Minute}
 	for ctx.Err() == nil {
 		err := panics.Try(func() error { return g.ensure(ctx) })
 		if err == nil {
-			wait.reset()
+			wait.Reset()
 			g.lastLogged = ""
 			g.idle(ctx, guardEvery)
 			continue
@@ -52,7 +53,7 @@ func (g *indexGuard) run(ctx context.Context) {
 			g.lastLogged = said
 			g.x.log.Warn("the index needs repair; retrying", "error", err)
 		}
-		g.idle(ctx, wait.pause())
+		g.idle(ctx, wait.Pause())
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"vitrine/internal/failpoint"
 	"vitrine/internal/kafkaclient"
 	"vitrine/internal/opensearch"
+	"vitrine/internal/retry"
 	"vitrine/store"
 )
 
@@ -65,7 +66,7 @@ func (s *indexWriter) writeIndex(ctx context.Context, index string, b *batch) er
 		pending[i] = &items[i]
 	}
 	s.vectors.attach(ctx, index, b, items)
-	wait := outageBackoff()
+	wait := retry.Outage()
 	d := &delivery{s: s, b: b, index: index}
 	for len(pending) > 0 {
 		left, err := d.run(ctx, pending)
@@ -73,7 +74,7 @@ func (s *indexWriter) writeIndex(ctx context.Context, index string, b *batch) er
 			return err
 		}
 		if len(left) > 0 && d.mustWait {
-			if err := wait.wait(ctx); err != nil {
+			if err := wait.Wait(ctx); err != nil {
 				return err
 			}
 		}
@@ -240,7 +241,7 @@ func (s *indexWriter) recordFailures(ctx context.Context, b *batch) error {
 			settled = append(settled, v)
 		}
 	}
-	return retryUntilDone(ctx, func(ctx context.Context) error {
+	return retry.UntilDone(ctx, func(ctx context.Context) error {
 		if len(failures) > 0 {
 			if err := s.store.RecordIndexFailures(ctx, failures); err != nil {
 				return err

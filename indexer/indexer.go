@@ -9,6 +9,7 @@ import (
 
 	"vitrine/internal/kafkaclient"
 	"vitrine/internal/opensearch"
+	"vitrine/internal/retry"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
@@ -63,7 +64,7 @@ func (x *Indexer) Close() {
 // PostgreSQL, Kafka and OpenSearch, the loss of the index included: events wait in
 // their topic.
 func (x *Indexer) Run(ctx context.Context) error {
-	err := retryUntilDone(ctx, func(ctx context.Context) error {
+	err := retry.UntilDone(ctx, func(ctx context.Context) error {
 		if err := ensureTopics(ctx, x.store, x.kafka, x.cfg); err != nil {
 			return err
 		}
@@ -87,33 +88,18 @@ func (x *Indexer) Run(ctx context.Context) error {
 
 // runConsumers opens one reader after the other until ctx ends.
 func (x *Indexer) runConsumers(ctx context.Context) {
-	wait := outageBackoff()
+	wait := retry.Outage()
 	for ctx.Err() == nil {
 		err := x.consume(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		var why *restartError
+		var why *kafkaclient.Restart
 		if !errors.As(err, &why) {
-			why = &restartError{reason: "error", err: err}
-			_ = wait.wait(ctx)
+			why = &kafkaclient.Restart{Reason: "error", Err: err}
+			_ = wait.Wait(ctx)
 		}
-		x.metrics.restarts.WithLabelValues(why.reason).Inc()
-		x.log.Warn("restarting the Kafka consumer", "reason", why.reason, "error", err)
+		x.metrics.restarts.WithLabelValues(why.Reason).Inc()
+		x.log.Warn("restarting the Kafka consumer", "reason", why.Reason, "error", err)
 	}
 }
-
-// restartError ends a consumer on purpose.
-type restartError struct {
-	reason string
-	err    error
-}
-
-func (r *restartError) Error() string {
-	if r.err != nil {
-		return r.reason + ": " + r.err.Error()
-	}
-	return r.reason
-}
-
-func (r *restartError) Unwrap() error { return r.err }

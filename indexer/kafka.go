@@ -17,3 +17,8 @@ func newKafkaClient(cfg Config) *kafkaClient {
 	c, _ := kafkaclient.NewSecure(cfg.Brokers, cfg.Security, cfg.dial)
 	return &kafkaClient{Client: c}
 }
+
+// newWatchdog returns the watchdog of a reader of the topic of changes.
+func newWatchdog(b *kafkaClient, cfg Config, group string, sub *kafkaclient.Subscription) *kafkaclient.Watchdog {
+	return kafkaclient.NewWatchdog(b.Client, cfg.changesTopic(), group, sub, cfg.StallAfter)
+}

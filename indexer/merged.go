@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vitrine/internal/opensearch"
+	"vitrine/internal/retry"
 )
 
 // mergeLimit is how long a rebuild waits for the new index to merge its parts. After
@@ -33,7 +34,7 @@ func (c *reindex) merged(ctx context.Context) error {
 		if err != nil || told.All.Primaries.Merges.Current == 0 {
 			return ctx.Err()
 		}
-		if err := sleep(ctx, mergePause); err != nil {
+		if err := retry.Sleep(ctx, mergePause); err != nil {
 			return err
 		}
 	}

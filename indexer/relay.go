@@ -8,6 +8,7 @@ import (
 
 	"vitrine/internal/failpoint"
 	"vitrine/internal/kafkaclient"
+	"vitrine/internal/retry"
 	"vitrine/store"
 )
 
@@ -57,10 +58,10 @@ func (r *Relay) Run(ctx context.Context) error {
 
 // listen passes wake-ups on, and asks again whenever its connection breaks.
 func (r *Relay) listen(ctx context.Context, wake chan<- struct{}) {
-	b := outageBackoff()
+	b := retry.Outage()
 	for ctx.Err() == nil {
 		err := r.store.ListenOutbox(ctx, func() {
-			b.reset()
+			b.Reset()
 			select {
 			case wake <- struct{}{}:
 			default:
@@ -68,18 +69,18 @@ func (r *Relay) listen(ctx context.Context, wake chan<- struct{}) {
 		})
 		if ctx.Err() == nil {
 			r.log.Warn("the LISTEN connection to PostgreSQL was lost; polling instead", "error", err)
-			_ = b.wait(ctx)
+			_ = b.Wait(ctx)
 		}
 	}
 }
 
 func (r *Relay) relay(ctx context.Context, wake <-chan struct{}) {
-	if retryUntilDone(ctx, func(ctx context.Context) error { return ensureTopics(ctx, r.store, r.kafka, r.cfg) }, r.failed) != nil {
+	if retry.UntilDone(ctx, func(ctx context.Context) error { return ensureTopics(ctx, r.store, r.kafka, r.cfg) }, r.failed) != nil {
 		return
 	}
 	out := r.kafka.Publisher(r.cfg.changesTopic())
 	defer func() { _ = out.Close() }() // nothing is left in it: each message is acknowledged or tried again
-	b := outageBackoff()
+	b := retry.Outage()
 	for ctx.Err() == nil {
 		began := time.Now()
 		n, err := r.runOnce(ctx, out)
@@ -89,15 +90,15 @@ func (r *Relay) relay(ctx context.Context, wake <-chan struct{}) {
 		case err != nil:
 			r.failed(err)
 			r.recreateTopics(ctx)
-			_ = b.wait(ctx)
+			_ = b.Wait(ctx)
 			continue
 		}
-		b.reset()
+		b.Reset()
 		if n < r.cfg.RelayBatch {
 			r.idle(ctx, wake)
 		}
 		if n > 0 && n < r.cfg.RelayBatch {
-			_ = sleep(ctx, relayInterval-time.Since(began))
+			_ = retry.Sleep(ctx, relayInterval-time.Since(began))
 		}
 	}
 }
@@ -159,7 +160,7 @@ func (r *Relay) measure(ctx context.Context) {
 		if err := noteLostTopic(ctx, r.store, r.kafka); err != nil && ctx.Err() == nil {
 			r.log.Warn("requesting a comparison after the loss of the Kafka topic failed; retrying", "error", err)
 		}
-		if sleep(ctx, 2*pollInterval) != nil {
+		if retry.Sleep(ctx, 2*pollInterval) != nil {
 			return
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vitrine/internal/opensearch"
+	"vitrine/internal/retry"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
@@ -59,7 +60,7 @@ func (c *comparison) repair(ctx context.Context, suspects []store.AssetKey) erro
 	}
 	rows, docs, left, err := c.recheck(ctx, suspects)
 	if err == nil && len(left) > 0 && len(left) < maxLateDocuments {
-		if err := sleep(ctx, arrivalDelay); err != nil {
+		if err := retry.Sleep(ctx, arrivalDelay); err != nil {
 			return err
 		}
 		rows, docs, left, err = c.recheck(ctx, left)
@@ -205,7 +206,7 @@ func (c *comparison) replace(ctx context.Context, docs []indexedDocument, keys [
 		}
 	}
 	for range gcRetries {
-		if err := sleep(ctx, gcRetryDelay); err != nil {
+		if err := retry.Sleep(ctx, gcRetryDelay); err != nil {
 			return err
 		}
 		if err := errors.Join(c.x.refresh(ctx, c.index), write()); err != nil {

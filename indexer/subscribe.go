@@ -3,12 +3,14 @@ package indexer
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"vitrine/internal/kafkaclient"
 	"vitrine/internal/panics"
+	"vitrine/internal/retry"
 )
 
 // Subscribe reads every change for another purpose than the index, such as making
@@ -24,7 +26,7 @@ func Subscribe(ctx context.Context, cfg Config, group string, workers int, handl
 	defer b.Close()
 	log := cfg.Log.With("service", group)
 	for ctx.Err() == nil {
-		err := retryUntilDone(ctx, func(ctx context.Context) error {
+		err := retry.UntilDone(ctx, func(ctx context.Context) error {
 			// Relay and indexer make it, and note that what an older one held is lost.
 			if _, err := b.Partitions(ctx, cfg.changesTopic()); err != nil {
 				return err
@@ -51,10 +53,10 @@ func subscribe(ctx context.Context, b *kafkaClient, cfg Config, group string, wo
 	defer sub.Close()
 	dog := newWatchdog(b, cfg, group, sub)
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return dog.watch(ctx) })
+	g.Go(func() error { return dog.Watch(ctx) })
 	g.Go(func() error {
 		for {
-			if err := handleBatch(ctx, sub, dog, workers, handle); err != nil {
+			if err := handleBatch(ctx, sub, dog, cfg.Log, workers, handle); err != nil {
 				return err
 			}
 		}
@@ -64,24 +66,24 @@ func subscribe(ctx context.Context, b *kafkaClient, cfg Config, group string, wo
 
 // handleBatch handles messages from the moment they come, and commits them when
 // they are subscribeBatch or subscribeWait has passed since the first.
-func handleBatch(ctx context.Context, sub *kafkaclient.Subscription, dog *watchdog, workers int, handle func(context.Context, Event)) error {
+func handleBatch(ctx context.Context, sub *kafkaclient.Subscription, dog *kafkaclient.Watchdog, log *slog.Logger, workers int, handle func(context.Context, Event)) error {
 	m, err := sub.Fetch(ctx)
 	if err != nil {
 		return err
 	}
 	soon, cancel := context.WithTimeout(ctx, subscribeWait)
 	defer cancel()
-	dog.inFlight.Add(1)
+	dog.InFlight.Add(1)
 	var batch []kafkaclient.Message
 	var g errgroup.Group
 	g.SetLimit(workers)
 	for err == nil { // a message that comes at the moment time runs out is taken
-		dog.fetched()
+		dog.Fetched()
 		batch = append(batch, m)
 		if e, bad := parseEvent(m.Value); bad == nil {
 			g.Go(func() error {
 				if err := panics.Try(func() error { handle(ctx, e); return nil }); err != nil {
-					dog.cfg.Log.Error("handling an event failed; it is skipped", "tenant", e.Tenant, "asset_h", e.Hash, "error", err)
+					log.Error("handling an event failed; it is skipped", "tenant", e.Tenant, "asset_h", e.Hash, "error", err)
 				}
 				return nil
 			})
@@ -101,6 +103,6 @@ func handleBatch(ctx context.Context, sub *kafkaclient.Subscription, dog *watchd
 	if err := sub.Commit(ctx, batch); err != nil {
 		return err
 	}
-	dog.inFlight.Add(-1)
+	dog.InFlight.Add(-1)
 	return nil
 }

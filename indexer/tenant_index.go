@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vitrine/internal/opensearch"
+	"vitrine/internal/retry"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
@@ -49,7 +50,7 @@ func (m *tenantMover) run(ctx context.Context) {
 				m.x.log.Warn("tenants could not be moved to their own indices; trying again", "error", err)
 			}
 		}
-		if sleep(ctx, m.x.cfg.moveEvery) != nil {
+		if retry.Sleep(ctx, m.x.cfg.moveEvery) != nil {
 			return
 		}
 	}
@@ -197,7 +198,7 @@ func (x *Indexer) rebuildAll(ctx context.Context, progress func(Progress)) (Rebu
 // leaveSharedIndex waits until searchers know of tenants that moved and has the shared index no
 // longer written for them.
 func (x *Indexer) leaveSharedIndex(ctx context.Context, moved []library.TenantID) error {
-	if err := sleep(ctx, searcherGracePeriod); err != nil {
+	if err := retry.Sleep(ctx, searcherGracePeriod); err != nil {
 		return err
 	}
 	for _, t := range moved {

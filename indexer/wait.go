@@ -9,6 +9,7 @@ import (
 
 	"vitrine/internal/opensearch"
 	"vitrine/internal/panics"
+	"vitrine/internal/retry"
 	"vitrine/library"
 	"vitrine/mappings"
 )
@@ -72,7 +73,7 @@ func (w *Waiter) Await(ctx context.Context, tenant library.TenantID, writes []Wr
 		return false
 	}
 	for pause := 5 * time.Millisecond; len(writes) > 0; pause = min(2*pause, 50*time.Millisecond) {
-		if writes = w.pending(ctx, index, tenant, writes); len(writes) > 0 && sleep(ctx, pause) != nil {
+		if writes = w.pending(ctx, index, tenant, writes); len(writes) > 0 && retry.Sleep(ctx, pause) != nil {
 			return false
 		}
 	}

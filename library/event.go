@@ -3,7 +3,30 @@ package library
 // Event is something that happened, for subscribers outside of the write. It is
 // delivered at least once, and in order among the events with the same key.
 type Event struct {
-	Type    string // for example asset.approved
+	Type    string // for example asset.created
 	Key     string // what it happened to
 	Payload any    // JSON-encodable, an object
+}
+
+// Cause is which call an event comes of.
+type Cause struct {
+	OperationID string `json:"operation_id" doc:"The operation that made the change. UndoOperation takes it."`
+	Tool        string `json:"tool" doc:"The name of the operation, for example UpdateAsset."`
+	ActorID     string `json:"actor_id" doc:"Who made the change."`
+	ActorKind   string `json:"actor_kind" doc:"What kind of actor that is, for example key."`
+}
+
+// ChangeEvent is the payload of every event that is a change of something. It names
+// what changed and holds no values: whoever wants them reads the thing as it is now.
+type ChangeEvent struct {
+	Noun    string   `json:"noun" doc:"What kind of thing changed, for example asset."`
+	ID      string   `json:"id" doc:"Which one: an asset's hash, a saved search's id, or the parts of a key with slashes between them."`
+	Changed []string `json:"changed" doc:"The names of the fields that changed; empty when the thing was created or deleted."`
+	Cause
+}
+
+// UndoneEvent is the payload of the event of an undo.
+type UndoneEvent struct {
+	UndoneID string `json:"undone_id" doc:"The operation that was undone."`
+	Cause
 }

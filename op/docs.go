@@ -10,7 +10,7 @@ import (
 )
 
 // WriteReference writes the reference pages of a catalog into dir: one per
-// domain, and resources.md for resources and prompts. Pages of domains that are
+// domain, resources.md for resources and prompts, and events.md. Pages of domains that are
 // gone are removed.
 func WriteReference(dir string, c Catalog) error { return WriteFiles(dir, ".md", reference(c)) }
 
@@ -68,6 +68,9 @@ func reference(c Catalog) map[string][]byte {
 	}
 	if len(c.Resources)+len(c.Prompts) > 0 {
 		files["resources.md"] = resourcesPage(c)
+	}
+	if len(c.Events) > 0 {
+		files["events.md"] = eventsPage(c.Events)
 	}
 	return files
 }

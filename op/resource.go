@@ -38,6 +38,7 @@ type Catalog struct {
 	Operations []Operation
 	Resources  []Resource
 	Prompts    []Prompt
+	Events     []EventType
 }
 
 // Find returns the operation with this name.

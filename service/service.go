@@ -18,6 +18,7 @@ import (
 	"vitrine/api"
 	"vitrine/auth"
 	"vitrine/embed"
+	"vitrine/events"
 	"vitrine/indexer"
 	"vitrine/internal/opensearch"
 	"vitrine/library"
@@ -44,6 +45,8 @@ type Service struct {
 	Searcher   *run.Searcher
 	Indexer    *indexer.Indexer
 	Relay      *indexer.Relay
+	Events     *events.Relay
+	Streams    *events.Streams
 	Catalog    op.Catalog
 	Caller     *op.Caller
 	Embedder   embed.Embedder     // nil when searches are by words only
@@ -121,6 +124,8 @@ func (s *Service) assemble() error {
 	if s.Relay, err = indexer.NewRelay(s.Store, index, metrics); err != nil {
 		return err
 	}
+	figures := events.NewMetrics()
+	s.Events = events.NewRelay(s.Store, events.Config{Prefix: cfg.Prefix, Brokers: cfg.Brokers, Security: cfg.KafkaSecurity, Log: cfg.Log}, figures)
 	s.Searcher = run.New(watched, cfg.Prefix)
 	links := assets.Links{Signer: blob.NewSigner(cfg.SigningKey), Base: cfg.PublicURL}
 	keys := auth.New(s.Store)
@@ -132,14 +137,15 @@ func (s *Service) assemble() error {
 	waiter := indexer.NewWaiter(watched, s.Searcher.Index, metrics)
 	s.Catalog = all.Catalog(all.Parts{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Links: links, Limits: limits, MaxFile: cfg.MaxFile,
 		Searcher: s.Searcher, Embedder: s.Embedder, CursorKey: cfg.SigningKey, AwaitWrite: awaitWith(waiter)})
+	s.Streams = events.NewStreams(s.Store, events.StreamConfig{Catalog: s.Catalog, Again: keys.Authenticate}, figures)
 	requests := api.NewMetrics(s.registry)
 	s.Caller = &op.Caller{Limits: op.NewLimiter(cfg.rateBudgets()), Idempotency: s.Store, Tenants: limits, Observe: requests.Observe}
 	registerDecoding(s.registry, budget)
 	s.scrubs, s.scrubber = newScrubMetrics(s.registry), newScrubber()
-	s.registry.MustRegister(metrics, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	s.registry.MustRegister(metrics, figures, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	s.endpoint = mcp.Handler(mcp.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Version: cfg.Version,
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.Origins, TrustHost: cfg.TrustHost, Log: cfg.Log})
-	s.handler = api.Handler(api.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Extra: s.fileRoutes(), Version: cfg.Version,
+	s.handler = api.Handler(api.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Extra: append(s.fileRoutes(), s.eventRoute()), Version: cfg.Version,
 		PublicURL: cfg.PublicURL, MCP: s.endpoint, Fallback: web.Handler(http.HandlerFunc(notFoundPage)), AllowedOrigins: cfg.Origins, Ready: s.Ready, Degraded: s.degraded, Gatherer: s.registry, Metrics: requests, Log: cfg.Log})
 	return nil
 }
@@ -234,6 +240,7 @@ func (s *Service) Run(ctx context.Context, roles []Role, listening func(net.Addr
 			g.Go(func() error { s.warmUpModel(ctx); return nil })
 		case RoleRelay:
 			g.Go(func() error { return s.Relay.Run(ctx) })
+			g.Go(func() error { return s.Events.Run(ctx) })
 		case RoleIndex:
 			g.Go(func() error { return s.Indexer.Run(ctx) })
 		case RoleWork:

@@ -16,7 +16,11 @@ type Noun struct {
 	// personal says that values are personal data: the audit trail, which is kept
 	// longer than the journal, gets the names of the changed fields only.
 	personal bool
-	row      *rowTable // the table that the things are rows of; nil for nouns that Track does not know
+	// event returns the type of the event that a change is; nil: the noun's name with
+	// ".created", ".updated" or ".deleted".
+	event  func(before, after json.RawMessage) string
+	events []string  // every type that event returns
+	row    *rowTable // the table that the things are rows of; nil for nouns that Track does not know
 }
 
 // Name returns the noun's name.
@@ -61,7 +65,7 @@ type entry struct {
 }
 
 // Record adds a change to the operation: to its journal, which undoes it, and to the
-// audit trail. before and after encode to JSON objects; nil means that the thing was
+// audit trail, and emits the event of it. before and after encode to JSON objects; nil means that the thing was
 // not there, or is not any more. Of an update only the fields that differ are kept,
 // and nothing is recorded when none does.
 func (t *Tx) Record(ctx context.Context, n *Noun, key string, before, after any) error {
@@ -89,6 +93,9 @@ func (t *Tx) Record(ctx context.Context, n *Noun, key string, before, after any)
 	e := entry{noun: n, key: key, position: t.position, before: old, after: now}
 	t.entries = append(t.entries, e)
 	t.audits = append(t.audits, e.audit())
+	if err := t.emitChange(ctx, e); err != nil {
+		return err
+	}
 	return t.flushFull(ctx)
 }
 

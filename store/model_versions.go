@@ -30,7 +30,7 @@ type ModelVersion struct {
 // modelVersionNoun is a version of a model; its key is the id of its row.
 var modelVersionNoun = rowNoun("model_version", &rowTable{table: "model_versions", key: []string{"version_id"}, label: "version_tag", trash: "deleted_at",
 	columns: []string{"model_hash", "version_tag", "version_notes", "training_steps", "training_epochs", "training_config", "quality_score",
-		"is_recommended", "trained_at", "created_at", "created_by", "deleted_at"}})
+		"is_recommended", "trained_at", "created_at", "created_by", "deleted_at"}}).trashed("deleted_at", "created", "trashed", "restored")
 
 const versionColumns = `model_hash, version_tag, version_notes, training_steps, training_epochs, training_config, quality_score, is_recommended,
 	trained_at, created_at, created_by, deleted_at`

@@ -99,13 +99,17 @@ func (s *Store) EnqueueReindex(ctx context.Context, reason string, assets []Asse
 // the error that ended it. Whoever calls it polls as well: a notification that
 // is sent while nobody listens is lost.
 func (s *Store) ListenOutbox(ctx context.Context, wake func()) error {
+	return s.listen(ctx, OutboxChannel, wake)
+}
+
+func (s *Store) listen(ctx context.Context, channel string, wake func()) error {
 	pooled, err := s.indexer.Acquire(ctx)
 	if err != nil {
 		return unavailable(err)
 	}
 	conn := pooled.Hijack()
 	defer conn.Close(context.WithoutCancel(ctx))
-	if _, err := conn.Exec(ctx, `LISTEN `+OutboxChannel); err != nil {
+	if _, err := conn.Exec(ctx, `LISTEN `+channel); err != nil {
 		return unavailable(err)
 	}
 	for {

@@ -76,6 +76,9 @@ func (s *Store) Undo(ctx context.Context, actor library.Actor, operationID strin
 		if err := t.undo(ctx, &out); err != nil || t.operation == "" {
 			return err
 		}
+		if err := t.emitUndone(ctx, out.Undone.ID); err != nil {
+			return err
+		}
 		_, err = t.Exec(ctx, `UPDATE operations SET undone_by = $3 WHERE tenant_id = $1 AND operation_id = $2`, t.tenant(), out.Undone.ID, t.operation)
 		return err
 	})

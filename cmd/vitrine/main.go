@@ -38,6 +38,7 @@ type cli struct {
 	Restore   restoreCommand   `cmd:"" help:"Restore a library from a backup."`
 	Rebuild   rebuildCommand   `cmd:"" help:"Rebuild the search index from the database without downtime."`
 	Reconcile reconcileCommand `cmd:"" help:"Reconcile the search index with the database: find and repair differences."`
+	Events    eventsCommand    `cmd:"" help:"Look at the subscribers of events, and replay what they failed to handle."`
 	Reextract reextractCommand `cmd:"" help:"Re-extract the generation metadata of all assets from their stored metadata chunks."`
 	Report    reportCommand    `cmd:"" help:"Report why files in the library of a running service have no prompt."`
 	Doctor    doctorCommand    `cmd:"" help:"Check every component and show how to fix problems."`

@@ -22,6 +22,7 @@ var levels = map[string]int{
 	"vitrine/internal/failpoint": 0,
 	"vitrine/internal/panics":    0,
 	"vitrine/internal/tlsconfig": 0,
+	"vitrine/internal/retry":     0,
 	"vitrine/internal/randtest":  0,
 
 	"vitrine/embed":                   1,
@@ -43,6 +44,7 @@ var levels = map[string]int{
 	"vitrine/op":                      1,
 	"vitrine/auth":                    3,
 	"vitrine/indexer":                 3,
+	"vitrine/events":                  3,
 
 	"vitrine/op/assets":  5,
 	"vitrine/op/search":  6, // shows what op/assets links to

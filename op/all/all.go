@@ -36,7 +36,7 @@ type Parts struct {
 	AwaitWrite func(ctx context.Context, tenant library.TenantID, versions []store.AssetVersion, limit time.Duration) bool
 }
 
-// domain is what a domain adds to the catalog: resources too, if it has any.
+// domain is what a domain adds to the catalog: resources and events too, if it has any.
 type domain interface{ Operations() []op.Operation }
 
 // domains makes every domain, in the order documents list them: one line for each.
@@ -56,6 +56,9 @@ func Catalog(p Parts) op.Catalog {
 		c.Operations = append(c.Operations, d.Operations()...)
 		if r, ok := d.(interface{ Resources() []op.Resource }); ok {
 			c.Resources = append(c.Resources, r.Resources()...)
+		}
+		if e, ok := d.(interface{ Events() []op.EventType }); ok {
+			c.Events = append(c.Events, e.Events()...)
 		}
 	}
 	return c

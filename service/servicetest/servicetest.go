@@ -105,6 +105,7 @@ func (e *Env) run(roles []service.Role) {
 		case <-time.After(30 * time.Second):
 			e.T.Error("the service did not stop in 30 s")
 		}
+		e.checkEvents()
 		if err := e.Close(); err != nil {
 			e.T.Errorf("closing the service: %v", err)
 		}

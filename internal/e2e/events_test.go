@@ -1,0 +1,101 @@
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/library"
+	"vitrine/op"
+	"vitrine/op/all"
+	"vitrine/service/servicetest"
+)
+
+// TestEvents_EveryDeclaredTypeArrivesOnTheStream makes every kind of change over REST and
+// reads the stream beside it. That every event has a declared type and a payload of its
+// schema is checked by package servicetest.
+func TestEvents_EveryDeclaredTypeArrivesOnTheStream(t *testing.T) {
+	t.Parallel()
+	e := servicetest.Start(t, servicetest.Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	req, _ := http.NewRequestWithContext(ctx, http.MethodGet, e.URL+"/api/v1/events", nil)
+	req.Header.Set("Authorization", "Bearer "+e.Key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("the stream answers %s", res.Status)
+	}
+	missing := map[string]bool{}
+	for _, x := range all.DocumentedCatalog().Events {
+		missing[x.Name] = true
+	}
+	makeEveryChange(t, e)
+	lines := bufio.NewScanner(res.Body)
+	for len(missing) > 0 && lines.Scan() {
+		data, is := strings.CutPrefix(lines.Text(), "data: ")
+		if !is {
+			continue
+		}
+		var m op.EventMessage
+		if err := json.Unmarshal([]byte(data), &m); err != nil {
+			t.Fatalf("%s: %v", data, err)
+		}
+		delete(missing, m.Type)
+	}
+	if len(missing) > 0 {
+		var names []string
+		for n := range missing {
+			names = append(names, n)
+		}
+		slices.Sort(names)
+		t.Errorf("no operation emitted %v (%v)", names, lines.Err())
+	}
+}
+
+// makeEveryChange makes every kind of change that operations make.
+func makeEveryChange(t *testing.T, e *servicetest.Env) {
+	t.Helper()
+	type operation struct {
+		ID string `json:"operation_id"`
+	}
+	call := func(method, path string, in any) string {
+		var out operation
+		e.Call(method, path, in, &out)
+		return out.ID
+	}
+	undo := func(id string) string {
+		return call(http.MethodPost, "/api/v1/operations/"+id+"/undo", map[string]any{})
+	}
+
+	file := e.StoreFile("", "fox.png", "image/png", withText(picture(1, ""), "parameters",
+		"a fox <lora:detail:0.6>\nSteps: 20, Sampler: Euler, CFG scale: 7, Seed: 1, Size: 48x32, Model: base_v1, Model hash: abcdef1234"))
+	silent := e.StoreFile("", "silent.png", "image/png", picture(2, ""))
+	asset, model := "/api/v1/assets/"+string(silent.Asset.AssetH), library.NewModelHash("lora", "detail")
+	call(http.MethodPatch, asset, map[string]any{"title": "silent"})
+	undo(undo(file.OperationID)) // to the trash and back
+
+	call(http.MethodPost, asset+"/models", map[string]any{"model_hash": model, "detection_source": "agent"})
+	call(http.MethodPost, asset+"/models", map[string]any{"model_hash": model, "detection_source": "agent", "model_weight": 0.5})
+	undo(undo(call(http.MethodPost, asset+"/models", map[string]any{"model_hash": model, "detection_source": "manual"})))
+
+	versions := "/api/v1/models/" + string(model) + "/versions"
+	call(http.MethodPost, versions, map[string]any{"version_tag": "v1", "is_recommended": true})
+	second := call(http.MethodPost, versions, map[string]any{"version_tag": "v2", "is_recommended": true})
+	undo(undo(second))
+
+	var saved struct {
+		ID string `json:"saved_search_id"`
+	}
+	e.Call(http.MethodPost, "/api/v1/saved-searches", map[string]any{"name": "foxes", "query": "fox"}, &saved)
+	call(http.MethodPatch, "/api/v1/saved-searches/"+saved.ID, map[string]any{"query": "red fox"})
+	call(http.MethodDelete, "/api/v1/saved-searches/"+saved.ID, nil)
+}

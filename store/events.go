@@ -1,0 +1,146 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/library"
+)
+
+// LoggedEvent is an event of the log.
+type LoggedEvent struct {
+	Position int64 // in the order of commits, without gaps
+	Shard    int   // of the tenant and the key, below EventShards
+	Previous int64 // the position before this one in the same shard; 0 for the first
+	Tenant   library.TenantID
+	Type     string
+	Key      string
+	Payload  json.RawMessage // an object
+	At       time.Time       // when the change was written, or nearly
+}
+
+// EventShards is how many shards the log has. Events of one key are in one shard.
+const EventShards = 16
+
+// EventRetention is how long events stay in the log.
+const EventRetention = 30 * 24 * time.Hour
+
+// EventsChannel is the NOTIFY channel on which new events of the log are announced.
+const EventsChannel = "events"
+
+const eventColumns = `position, shard, previous, tenant_id::text, type, key, payload, at`
+
+func scanEvent(row pgx.CollectableRow) (e LoggedEvent, err error) {
+	err = row.Scan(&e.Position, &e.Shard, &e.Previous, &e.Tenant, &e.Type, &e.Key, &e.Payload, &e.At)
+	return e, err
+}
+
+// eventLock is the advisory lock under which positions are given.
+const eventLock = 0x76696576
+
+// LogEvents moves events from the outbox to the log, at most limit of them, and
+// reports how many there were. One caller at a time does so, so positions are in the
+// order of commits.
+func (s *Store) LogEvents(ctx context.Context, limit int) (n int, err error) {
+	err = pgx.BeginFunc(ctx, s.indexer, func(tx pgx.Tx) error {
+		var first bool
+		if err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1)`, eventLock).Scan(&first); err != nil || !first {
+			return err
+		}
+		if err := tx.QueryRow(ctx, `
+			WITH moved AS (
+				DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox WHERE topic = 'events' ORDER BY seq LIMIT $1 FOR UPDATE SKIP LOCKED)
+				RETURNING seq, tenant_id, type, key, payload, created_at
+			), log AS (
+				SELECT coalesce(max(position), 0) AS head FROM event_shards
+			), placed AS (
+				SELECT m.*, log.head + row_number() OVER (ORDER BY seq) AS position,
+					(hashtextextended(tenant_id::text || '/' || key, 0) & $2 - 1)::smallint AS shard
+				FROM moved m, log
+			), heads AS (
+				INSERT INTO event_shards AS s (shard, position) SELECT shard, max(position) FROM placed GROUP BY shard
+				ON CONFLICT (shard) DO UPDATE SET position = excluded.position
+			), added AS (
+				INSERT INTO events (position, shard, previous, tenant_id, type, key, payload, at)
+				SELECT p.position, p.shard, lag(p.position, 1, coalesce(s.position, 0)) OVER (PARTITION BY p.shard ORDER BY p.position), tenant_id, type, key, payload, created_at
+				FROM placed p LEFT JOIN event_shards s USING (shard) RETURNING 1
+			)
+			SELECT count(*) FROM added`, limit, EventShards).Scan(&n); err != nil || n == 0 {
+			return err
+		}
+		_, err := tx.Exec(ctx, `SELECT pg_notify($1, '')`, EventsChannel)
+		return err
+	})
+	return n, unavailable(err)
+}
+
+// PublishEvents hands the events of the log that are not published yet to publish, at
+// most limit of them in the order of positions, and remembers that they are once
+// publish returns nil. It does nothing while another caller publishes. It reports how
+// many were published.
+func (s *Store) PublishEvents(ctx context.Context, limit int, publish func([]LoggedEvent) error) (n int, err error) {
+	err = pgx.BeginFunc(ctx, s.indexer, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `INSERT INTO event_publishing DEFAULT VALUES ON CONFLICT DO NOTHING`); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, `WITH mark AS MATERIALIZED (SELECT position FROM event_publishing FOR UPDATE SKIP LOCKED)
+			SELECT `+eventColumns+` FROM events WHERE position > (SELECT position FROM mark) ORDER BY position LIMIT $1`, limit)
+		if err != nil {
+			return err
+		}
+		list, err := pgx.CollectRows(rows, scanEvent)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		if err := publish(list); err != nil {
+			return err
+		}
+		n = len(list)
+		_, err = tx.Exec(ctx, `UPDATE event_publishing SET position = $1`, list[n-1].Position)
+		return err
+	})
+	return n, unavailable(err)
+}
+
+// ForgetEvents deletes events that are older than EventRetention, at most limit of
+// them, and reports how many. What is not published yet stays.
+func (s *Store) ForgetEvents(ctx context.Context, limit int) (int64, error) {
+	tag, err := s.indexer.Exec(ctx, `DELETE FROM events WHERE at < now() - $1::interval AND position IN (
+		SELECT position FROM events WHERE position <= (SELECT position FROM event_publishing) ORDER BY position LIMIT $2)`, EventRetention, limit)
+	return tag.RowsAffected(), unavailable(err)
+}
+
+// EventsAfter returns the events of a tenant that follow a position, at most limit of
+// them. Types limits them to those types; nil means all.
+func (s *Store) EventsAfter(ctx context.Context, tenant library.TenantID, after int64, types []string, limit int) (list []LoggedEvent, err error) {
+	err = s.readTenant(ctx, tenant, `SELECT `+eventColumns+` FROM events
+		WHERE tenant_id = $1 AND position > $2 AND ($3::text[] IS NULL OR type = ANY($3)) ORDER BY position LIMIT $4`,
+		[]any{tenant, after, types, limit}, func(rows pgx.Rows) (err error) {
+			list, err = pgx.CollectRows(rows, scanEvent)
+			return err
+		})
+	return list, err
+}
+
+// EventLog describes the log: the epoch of the database, the oldest position that is
+// kept, or the next one when the log is empty, and the newest.
+type EventLog struct {
+	Epoch          string
+	Oldest, Newest int64
+}
+
+// EventLog reads the state of the log.
+func (s *Store) EventLog(ctx context.Context) (l EventLog, err error) {
+	err = s.indexer.QueryRow(ctx, `SELECT (SELECT epoch::text FROM index_state), head,
+		coalesce((SELECT min(position) FROM events), head + 1) FROM (SELECT coalesce(max(position), 0) AS head FROM event_shards) AS x`).Scan(&l.Epoch, &l.Newest, &l.Oldest)
+	return l, unavailable(err)
+}
+
+// ListenEvents calls wake whenever events have come into the log, as ListenOutbox does
+// for the outbox.
+func (s *Store) ListenEvents(ctx context.Context, wake func()) error {
+	return s.listen(ctx, EventsChannel, wake)
+}
