@@ -15,23 +15,24 @@ type linkKey struct {
 
 // linkCheck is what the database said of a linkKey, and when.
 type linkCheck struct {
+	actor     library.Actor
 	valid     bool
 	checkedAt time.Time
 }
 
-// KeyValid reports whether links that a key made in a tenant are good: the key is
-// known, reaches that tenant, and is neither revoked nor expired. The answer may be a
-// second old.
-func (a *Authenticator) KeyValid(ctx context.Context, tenant library.TenantID, keyID string) (bool, error) {
+// LinkActor returns who acts by the links that a key made in a tenant, and reports
+// whether they are good: the key is known, reaches that tenant, and is neither revoked
+// nor expired. The answer may be a second old.
+func (a *Authenticator) LinkActor(ctx context.Context, tenant library.TenantID, keyID string) (actor library.Actor, valid bool, err error) {
 	k := linkKey{keyID, tenant}
 	if c, ok := a.linkCache.Get(k); ok && a.now().Sub(c.checkedAt) < keyCacheTTL {
-		return c.valid, nil
+		return c.actor, c.valid, nil
 	}
 	asked := a.now() // before the answer: what changes meanwhile is seen in time
-	valid, err := a.store.KeyValid(ctx, tenant, keyID)
+	actor, valid, err = a.store.LinkActor(ctx, tenant, keyID)
 	if err != nil {
-		return false, err
+		return actor, false, err
 	}
-	a.linkCache.Add(k, linkCheck{valid, asked})
-	return valid, nil
+	a.linkCache.Add(k, linkCheck{actor, valid, asked})
+	return actor, valid, nil
 }

@@ -39,6 +39,7 @@ func Build(row *store.DocumentRow) mappings.Document {
 
 // buildAsset fills in what people and the file system say.
 func buildAsset(d *mappings.Document, a *library.Asset) {
+	d.Owner, d.Visibility = a.Owner, string(a.Visibility)
 	d.SHA256, d.BLAKE3 = a.SHA256, a.BLAKE3
 	d.Title, d.Description, d.Filename, d.SourcePath = a.Title, a.Description, a.Filename, a.SourcePath
 	d.Status = a.Status

@@ -37,5 +37,21 @@ type Actor struct {
 	Permissions []Permission
 }
 
+// SeesAll reports whether the actor sees every asset of its tenant, private ones of
+// others among them: the service itself, and credentials with PermAdmin.
+func (a Actor) SeesAll() bool { return a.Kind == ActorSystem || a.Can(PermAdmin) }
+
+// Sees reports whether the actor sees an asset of its tenant.
+func (a Actor) Sees(x Asset) bool {
+	return x.Visibility != VisibilityPrivate || a.SeesAll() || a.Owns(x)
+}
+
+// Owns reports whether an asset is the actor's. An asset without an owner is nobody's.
+func (a Actor) Owns(x Asset) bool { return a.ID != "" && x.Owner == a.ID }
+
+// MayShare reports whether the actor may change whose an asset is and who sees it:
+// what is nobody's may be taken by everybody who sees it.
+func (a Actor) MayShare(x Asset) bool { return a.SeesAll() || x.Owner == "" || a.Owns(x) }
+
 // Can reports whether the actor holds a permission.
 func (a Actor) Can(p Permission) bool { return slices.Contains(a.Permissions, p) }

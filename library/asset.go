@@ -33,6 +33,19 @@ func ParseStatus(s string) (Status, bool) {
 	return "", false
 }
 
+// Visibility is who sees an asset.
+type Visibility string
+
+// The visibilities. None reaches beyond the tenant.
+const (
+	VisibilityPrivate Visibility = "private" // its owner, and credentials with PermAdmin
+	VisibilityTeam    Visibility = "team"    // everybody in the tenant
+	VisibilityPublic  Visibility = "public"  // as team; marks what may be shown outside
+)
+
+// Visibilities lists every visibility in the order documents show them.
+var Visibilities = []Visibility{VisibilityPrivate, VisibilityTeam, VisibilityPublic}
+
 // Asset is one stored file of a tenant with what people said about it. What the
 // file says about its own making is its Lineage.
 type Asset struct {
@@ -58,6 +71,8 @@ type Asset struct {
 	StoredAt    time.Time
 	UpdatedAt   time.Time
 	CreatedBy   string // actor id
+	Owner       string // actor id; empty: nobody's
+	Visibility  Visibility
 	Trashed     bool
 	DocVersion  int64 // counts every change of the asset; the index's external version
 }

@@ -40,6 +40,7 @@ const (
 	CodeNotFound           = "NOT_FOUND"
 	CodeMethodNotAllowed   = "METHOD_NOT_ALLOWED"
 	CodeConflict           = "CONFLICT"
+	CodeNotOwner           = "NOT_OWNER"
 	CodeNameTaken          = "NAME_TAKEN"
 	CodeHashCollision      = "HASH_COLLISION"
 	CodeAlreadyUndone      = "ALREADY_UNDONE"

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -72,8 +73,11 @@ func (c *compiler) equal(f *Field, v string, s *Scalar) clause {
 	case TypeParam:
 		return term(f.Index, paramValue(v))
 	case TypeName:
-		if f.Name == "model_name" {
+		switch {
+		case f.Name == "model_name":
 			return anyOf(f.Index, modelForms(v))
+		case f.Name == "owner" && v == "me":
+			return term(f.Index, cmp.Or(c.viewer, v))
 		}
 	}
 	return term(f.Index, v)

@@ -44,6 +44,8 @@ func coreFields() []*Field {
 		{Name: "media", Aliases: []string{"type"}, Type: TypeEnum, Group: groupCore, Index: "media_type", Values: []string{"image", "video", "audio", "model3d", "document", "other"}, Doc: "the class of media", Example: "media:video", Facet: terms("media_type")},
 		{Name: "creator", Aliases: []string{"author", "artist"}, Type: TypeName, Group: groupCore, Index: "creator", Doc: "the author as the file names it", Example: `creator:"Ada L*"`, Facet: terms("creator")},
 		{Name: "copyright", Type: TypeName, Group: groupCore, Index: "copyright", Doc: "the rights as the file states them", Example: "copyright:*studio*"},
+		{Name: "owner", Type: TypeName, Group: groupCore, Index: "owner", Doc: "whose it is, by key_id; me for the one who asks", Example: "owner:me", Facet: terms("owner")},
+		{Name: "visibility", Type: TypeEnum, Group: groupCore, Index: "visibility", Values: visibilityNames(), Doc: "who sees it: its owner, or everybody in the tenant", Example: "visibility:private", Facet: terms("visibility")},
 		{Name: "asset_h", Aliases: []string{"asset", "id", "hash"}, Type: TypeHash, Group: groupCore, Index: "asset_h", Doc: "the asset's own hash", Example: "asset_h:" + exampleHash},
 	}
 }
@@ -54,6 +56,14 @@ func statusNames() []string {
 	names := make([]string, len(library.Statuses))
 	for i, s := range library.Statuses {
 		names[i] = string(s)
+	}
+	return names
+}
+
+func visibilityNames() []string {
+	names := make([]string, len(library.Visibilities))
+	for i, v := range library.Visibilities {
+		names[i] = string(v)
 	}
 	return names
 }

@@ -93,7 +93,7 @@ func (b bench) number(sql string, args ...any) (n int64) {
 
 func (b bench) detail(h library.AssetHash) store.AssetDetail {
 	b.t.Helper()
-	d, err := b.Asset(b.t.Context(), b.actor.Tenant, h)
+	d, err := b.Asset(b.t.Context(), b.actor, h)
 	if err != nil {
 		b.t.Fatal(err)
 	}

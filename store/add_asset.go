@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -31,7 +32,8 @@ type AddResult struct {
 // AddAsset stores an asset's rows. The bytes must be durable under the asset's
 // hash before: the row is the promise that they are there. The same bytes again
 // are no second asset; tags and the claim that come with them are added to the
-// one that is there. Bytes that share the SHA-1 but not the SHA-256 are refused.
+// one that is there, unless it is another's private asset: then they are refused. So are
+// bytes that share the SHA-1 but not the SHA-256.
 func (s *Store) AddAsset(ctx context.Context, actor library.Actor, n NewAsset) (AddResult, error) {
 	var out AddResult
 	prepared, err := encodeAsset(n)
@@ -135,12 +137,12 @@ func insertAsset(ctx context.Context, tx pgx.Tx, actor library.Actor, a library.
 		return nil, err
 	}
 	rows, err := tx.Query(ctx, `INSERT INTO assets (tenant_id, asset_h, sha256, blake3, title, description, filename, source_path,
-			mime_type, claimed_type, size, width, height, duration_ms, tags, parent_asset_h, metadata, created_at, created_by, doc_version)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, nullif($16, ''), nullif($17::jsonb, 'null'), $18, $19,
+			mime_type, claimed_type, size, width, height, duration_ms, tags, parent_asset_h, metadata, created_at, created_by, owner, visibility, doc_version)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, nullif($16, ''), nullif($17::jsonb, 'null'), $18, $19, $20, $21,
 			1 + coalesce((SELECT doc_version FROM asset_tombstones WHERE tenant_id = $1 AND asset_h = $2), 0))
 		ON CONFLICT DO NOTHING RETURNING `+assetColumns,
 		actor.Tenant, a.Hash, a.SHA256, a.BLAKE3, a.Title, a.Description, a.Filename, a.SourcePath, a.MIMEType, a.ClaimedType,
-		a.Size, a.Width, a.Height, a.DurationMS, library.MergeTags(nil, a.Tags), a.Parent, metadata, a.CreatedAt, actor.ID)
+		a.Size, a.Width, a.Height, a.DurationMS, library.MergeTags(nil, a.Tags), a.Parent, metadata, a.CreatedAt, actor.ID, a.Owner, cmp.Or(a.Visibility, library.VisibilityTeam))
 	if err != nil {
 		return nil, err
 	}
@@ -167,6 +169,10 @@ func addToExisting(ctx context.Context, t *Tx, n NewAsset, p encodedAsset) (AddR
 	}
 	if a.SHA256 != n.Asset.SHA256 {
 		return out, HashCollision()
+	}
+	if !t.actor.Sees(a) {
+		return out, library.NewError(library.KindConflict, library.CodeConflict,
+			"These bytes are stored already as another member's private asset; nothing was stored. Its owner or an admin can make it visible to the team.")
 	}
 	changed := a
 	changed.Trashed = false

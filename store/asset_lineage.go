@@ -43,6 +43,7 @@ func scanAssetWithLineage(row pgx.CollectableRow) (AssetWithLineage, error) {
 }
 
 // queryAssetsWithLineage reads assets that are not in the trash, in order of their making.
+// The condition says who sees them; what it leaves out, the caller has to hide.
 func queryAssetsWithLineage(ctx context.Context, tx pgx.Tx, tenant library.TenantID, condition string, args ...any) ([]AssetWithLineage, error) {
 	rows, err := tx.Query(ctx, `SELECT `+assetLineageColumns+assetLineageFrom+condition+` ORDER BY created_at, asset_h`, append([]any{tenant}, args...)...)
 	if err != nil {
@@ -51,18 +52,19 @@ func queryAssetsWithLineage(ctx context.Context, tx pgx.Tx, tenant library.Tenan
 	return pgx.CollectRows(rows, scanAssetWithLineage)
 }
 
-// AssetWithLineage gives one asset that is not in the trash, or a not-found error.
-func (s *Store) AssetWithLineage(ctx context.Context, tenant library.TenantID, hash library.AssetHash) (AssetWithLineage, error) {
+// AssetWithLineage gives one asset that is not in the trash and that the actor sees, or
+// a not-found error.
+func (s *Store) AssetWithLineage(ctx context.Context, actor library.Actor, hash library.AssetHash) (AssetWithLineage, error) {
 	var m AssetWithLineage
-	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) (err error) {
-		m, err = getAssetWithLineage(ctx, tx, tenant, hash)
+	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) (err error) {
+		m, err = getAssetWithLineage(ctx, tx, actor, hash)
 		return err
 	})
 	return m, err
 }
 
-func getAssetWithLineage(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hash library.AssetHash) (AssetWithLineage, error) {
-	list, err := queryAssetsWithLineage(ctx, tx, tenant, `AND asset_h = $2`, hash)
+func getAssetWithLineage(ctx context.Context, tx pgx.Tx, actor library.Actor, hash library.AssetHash) (AssetWithLineage, error) {
+	list, err := queryAssetsWithLineage(ctx, tx, actor.Tenant, `AND asset_h = $2 AND `+visibleTo("assets", "$3"), hash, viewer(actor))
 	if err != nil {
 		return AssetWithLineage{}, err
 	}
@@ -73,16 +75,17 @@ func getAssetWithLineage(ctx context.Context, tx pgx.Tx, tenant library.TenantID
 }
 
 // SameWorkflowAndSeed gives the assets whose file tells of the same workflow graph and the
-// same seed as this one's, at most limit of them: repeats of one run with other
-// texts or inputs. There are none where the file tells of no graph or no seed.
-func (s *Store) SameWorkflowAndSeed(ctx context.Context, tenant library.TenantID, hash library.AssetHash, limit int) ([]AssetWithLineage, error) {
+// same seed as this one's, at most limit of those that the actor sees: repeats of one
+// run with other texts or inputs. There are none where the file tells of no graph or no
+// seed.
+func (s *Store) SameWorkflowAndSeed(ctx context.Context, actor library.Actor, hash library.AssetHash, limit int) ([]AssetWithLineage, error) {
 	var list []AssetWithLineage
-	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) (err error) {
-		list, err = queryAssetsWithLineage(ctx, tx, tenant, `AND asset_h IN (
+	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) (err error) {
+		list, err = queryAssetsWithLineage(ctx, tx, actor.Tenant, `AND asset_h IN (
 			SELECT o.asset_h FROM lineage l JOIN lineage o ON o.tenant_id = l.tenant_id AND o.workflow_hash = l.workflow_hash AND o.seed = l.seed
 				JOIN assets a ON a.tenant_id = o.tenant_id AND a.asset_h = o.asset_h
 			WHERE l.tenant_id = $1 AND l.asset_h = $2 AND l.workflow_hash <> '' AND o.asset_h <> l.asset_h AND a.trashed_at IS NULL
-			ORDER BY o.asset_h LIMIT $3)`, hash, limit)
+				AND `+visibleTo("a", "$4")+` ORDER BY o.asset_h LIMIT $3)`, hash, limit, viewer(actor))
 		return err
 	})
 	return list, err
@@ -90,21 +93,22 @@ func (s *Store) SameWorkflowAndSeed(ctx context.Context, tenant library.TenantID
 
 // CreatedAround gives the assets that the same program made around one of its own,
 // in order of their making: at most each older ones not made before from, the
-// asset itself, and at most each younger ones not made after to.
-func (s *Store) CreatedAround(ctx context.Context, tenant library.TenantID, a AssetWithLineage, from, to time.Time, each int) ([]AssetWithLineage, error) {
+// asset itself, and at most each younger ones not made after to, of those that the
+// actor sees.
+func (s *Store) CreatedAround(ctx context.Context, actor library.Actor, a AssetWithLineage, from, to time.Time, each int) ([]AssetWithLineage, error) {
 	var list []AssetWithLineage
 	// The tool is looked up asset by asset, so that the walk along the index of
 	// times can stop at the limit.
-	const near = `AND asset_h IN (SELECT a.asset_h FROM assets a WHERE a.tenant_id = $1 AND a.trashed_at IS NULL AND $2 =
+	near := `AND asset_h IN (SELECT a.asset_h FROM assets a WHERE a.tenant_id = $1 AND a.trashed_at IS NULL AND ` + visibleTo("a", "$7") + ` AND $2 =
 		coalesce((SELECT l.tool FROM lineage l WHERE l.tenant_id = a.tenant_id AND l.asset_h = a.asset_h), '') AND `
-	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
-		older, err := queryAssetsWithLineage(ctx, tx, tenant, near+`created_at BETWEEN $3 AND $4 AND (created_at, asset_h) <= ($4, $5)
-			ORDER BY created_at DESC, asset_h DESC LIMIT $6)`, a.Tool, from, a.CreatedAt, a.Hash, each+1)
+	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
+		older, err := queryAssetsWithLineage(ctx, tx, actor.Tenant, near+`created_at BETWEEN $3 AND $4 AND (created_at, asset_h) <= ($4, $5)
+			ORDER BY created_at DESC, asset_h DESC LIMIT $6)`, a.Tool, from, a.CreatedAt, a.Hash, each+1, viewer(actor))
 		if err != nil {
 			return err
 		}
-		younger, err := queryAssetsWithLineage(ctx, tx, tenant, near+`created_at BETWEEN $3 AND $4 AND (created_at, asset_h) > ($3, $5)
-			ORDER BY created_at, asset_h LIMIT $6)`, a.Tool, a.CreatedAt, to, a.Hash, each)
+		younger, err := queryAssetsWithLineage(ctx, tx, actor.Tenant, near+`created_at BETWEEN $3 AND $4 AND (created_at, asset_h) > ($3, $5)
+			ORDER BY created_at, asset_h LIMIT $6)`, a.Tool, a.CreatedAt, to, a.Hash, each, viewer(actor))
 		list = append(older, younger...)
 		return err
 	})

@@ -1,8 +1,11 @@
 package store
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 
 	"vitrine/library"
 )
@@ -37,11 +40,11 @@ func undoAssets(ctx context.Context, t *Tx, _ *Noun, entries []entry) ([]Outcome
 	var changes []change
 	for _, e := range list {
 		a, ok := have[e.hash]
-		if !ok {
+		if !ok || !t.actor.Sees(a) {
 			outcomes = append(outcomes, Outcome{Key: string(e.hash), Outcome: OutcomeGone, Reason: "the asset was deleted"})
 			continue
 		}
-		after, reason := revertFields(a, e.before, e.after)
+		after, reason := revertFields(a, e.before, e.after, t.actor)
 		c := change{before: a, after: after}
 		_, _, same := c.difference()
 		outcomes = append(outcomes, Outcome{Key: string(e.hash), Name: nameOf(a), Outcome: outcomeOf(!same, reason), Reason: reason})
@@ -84,8 +87,9 @@ func decodeAssetEntries(entries []entry) ([]assetEntry, error) {
 }
 
 // revertFields returns an asset with the fields as they were before, where nobody
-// changed them since. reason names the first field that was.
-func revertFields(a library.Asset, before, after fields) (result library.Asset, reason string) {
+// changed them since. reason names the first field that was, or that the actor may not
+// change.
+func revertFields(a library.Asset, before, after fields, actor library.Actor) (result library.Asset, reason string) {
 	restore := func(name string, same bool, set func()) {
 		switch {
 		case same:
@@ -106,6 +110,20 @@ func revertFields(a library.Asset, before, after fields) (result library.Asset, 
 	if after.Trashed != nil {
 		restore("trash", a.Trashed == *after.Trashed, func() { a.Trashed = *before.Trashed })
 	}
+	if after.Owner != nil || after.Visibility != nil {
+		if !actor.MayShare(a) {
+			return a, cmp.Or(reason, "only its owner or an admin changes who sees it")
+		}
+		if after.Owner != nil {
+			restore("owner", a.Owner == *after.Owner, func() { a.Owner = *before.Owner })
+		}
+		if after.Visibility != nil {
+			restore("visibility", a.Visibility == *after.Visibility, func() { a.Visibility = *before.Visibility })
+		}
+	}
+	if after.Metadata != nil {
+		a.Metadata = revertMetadata(a.Metadata, *before.Metadata, *after.Metadata, func() { restore("asset_metadata", false, nil) })
+	}
 	if after.Tags != nil {
 		added := library.RemoveTags(*after.Tags, *before.Tags)
 		removed := library.RemoveTags(*before.Tags, *after.Tags)
@@ -116,6 +134,51 @@ func revertFields(a library.Asset, before, after fields) (result library.Asset, 
 		}
 	}
 	return a, reason
+}
+
+// revertMetadata returns metadata with the keys as they were before, where nobody changed
+// them since; kept is called for every other one.
+func revertMetadata(now, before, after map[string]any, kept func()) map[string]any {
+	out := maps.Clone(now)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for key := range mergedKeys(before, after) {
+		old, was := before[key]
+		changed, is := after[key]
+		current, have := now[key]
+		switch {
+		case was == is && equalJSON(old, changed):
+		case have != is || !equalJSON(current, changed):
+			kept()
+		case was:
+			out[key] = old
+		default:
+			delete(out, key)
+		}
+	}
+	return out
+}
+
+func mergedKeys(a, b map[string]any) map[string]bool {
+	keys := make(map[string]bool, len(a)+len(b))
+	for key := range a {
+		keys[key] = true
+	}
+	for key := range b {
+		keys[key] = true
+	}
+	return keys
+}
+
+// equalJSON reports whether two values encode to the same JSON.
+func equalJSON(a, b any) bool {
+	x, err := json.Marshal(a)
+	if err != nil {
+		return false
+	}
+	y, err := json.Marshal(b)
+	return err == nil && bytes.Equal(x, y)
 }
 
 // restoreOrder sorts the tags of before to their old places and leaves the others behind them.

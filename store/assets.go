@@ -13,7 +13,7 @@ import (
 // assetColumns lists what assetFields takes, in its order.
 const assetColumns = `tenant_id, asset_h, sha256, blake3, title, description, filename, source_path, mime_type, claimed_type,
 	size, width, height, duration_ms, status, tags, coalesce(parent_asset_h, ''), metadata, created_at, stored_at, updated_at,
-	created_by, trashed_at IS NOT NULL, doc_version`
+	created_by, owner, visibility, trashed_at IS NOT NULL, doc_version`
 
 func scanAsset(row pgx.CollectableRow) (library.Asset, error) {
 	var a library.Asset
@@ -24,7 +24,7 @@ func scanAsset(row pgx.CollectableRow) (library.Asset, error) {
 func assetFields(a *library.Asset) []any {
 	return []any{&a.Tenant, &a.Hash, &a.SHA256, &a.BLAKE3, &a.Title, &a.Description, &a.Filename, &a.SourcePath, &a.MIMEType,
 		&a.ClaimedType, &a.Size, &a.Width, &a.Height, &a.DurationMS, &a.Status, &a.Tags, &a.Parent, (*exactObject)(&a.Metadata),
-		&a.CreatedAt, &a.StoredAt, &a.UpdatedAt, &a.CreatedBy, &a.Trashed, &a.DocVersion}
+		&a.CreatedAt, &a.StoredAt, &a.UpdatedAt, &a.CreatedBy, &a.Owner, &a.Visibility, &a.Trashed, &a.DocVersion}
 }
 
 // AssetDetail is one asset with all that is known of its making.
@@ -71,10 +71,12 @@ type AssetParent struct {
 	Asset library.AssetHash
 }
 
-// Asset gives one asset that is not in the trash, or a not-found error. It takes
-// one round trip.
-func (s *Store) Asset(ctx context.Context, tenant library.TenantID, hash library.AssetHash) (AssetDetail, error) {
+// Asset gives one asset that is not in the trash and that the actor sees, or a
+// not-found error. Parents that the actor does not see are as those that no asset is.
+// It takes one round trip.
+func (s *Store) Asset(ctx context.Context, actor library.Actor, hash library.AssetHash) (AssetDetail, error) {
 	var d AssetDetail
+	tenant := actor.Tenant
 	conn, release, err := s.acquire(ctx) // before the claim, which a new connection may renew
 	if err != nil {
 		return d, err
@@ -82,9 +84,15 @@ func (s *Store) Asset(ctx context.Context, tenant library.TenantID, hash library
 	defer release()
 	b := &pgx.Batch{}
 	b.Queue(setTenant, s.claims.of(tenant))
-	b.Queue(`SELECT `+assetColumns+` FROM assets WHERE tenant_id = $1 AND asset_h = $2 AND trashed_at IS NULL`, tenant, hash).
+	b.Queue(`SELECT `+assetColumns+`, coalesce((`+visibleParent("assets", "$3")+`), '') FROM assets
+		WHERE tenant_id = $1 AND asset_h = $2 AND trashed_at IS NULL AND `+visibleTo("assets", "$3"), tenant, hash, viewer(actor)).
 		Query(func(rows pgx.Rows) (err error) {
-			d.Asset, err = pgx.CollectExactlyOneRow(rows, scanAsset)
+			d.Asset, err = pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (a library.Asset, err error) {
+				var parent library.AssetHash
+				err = row.Scan(append(assetFields(&a), &parent)...)
+				a.Parent = parent
+				return a, err
+			})
 			return err
 		})
 	b.Queue(`SELECT source, doc, report FROM lineage WHERE tenant_id = $1 AND asset_h = $2`, tenant, hash).
@@ -101,8 +109,8 @@ func (s *Store) Asset(ctx context.Context, tenant library.TenantID, hash library
 			d.Models, err = pgx.CollectRows(rows, pgx.RowToStructByPos[AssetModel])
 			return err
 		})
-	b.Queue(`SELECT kind, name, hash, job_id, node_id, coalesce(parent_asset_h, '') FROM asset_parents
-		WHERE tenant_id = $1 AND asset_h = $2 ORDER BY position`, tenant, hash).
+	b.Queue(`SELECT kind, name, hash, job_id, node_id, coalesce((`+visibleParent("p", "$3")+`), '') FROM asset_parents p
+		WHERE tenant_id = $1 AND asset_h = $2 ORDER BY position`, tenant, hash, viewer(actor)).
 		Query(func(rows pgx.Rows) (err error) {
 			d.Parents, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (p AssetParent, err error) {
 				err = row.Scan(&p.Kind, &p.Name, &p.Hash, &p.JobID, &p.NodeID, &p.Asset)
@@ -127,11 +135,12 @@ func (s *Store) Asset(ctx context.Context, tenant library.TenantID, hash library
 	return d, unavailable(err)
 }
 
-// KnownHashes tells which of these assets the tenant holds outside the trash.
-func (s *Store) KnownHashes(ctx context.Context, tenant library.TenantID, hashes []library.AssetHash) (map[library.AssetHash]bool, error) {
+// KnownHashes tells which of these assets the tenant holds outside the trash, as far as
+// the actor sees them.
+func (s *Store) KnownHashes(ctx context.Context, actor library.Actor, hashes []library.AssetHash) (map[library.AssetHash]bool, error) {
 	known := make(map[library.AssetHash]bool, len(hashes))
-	err := s.readTenant(ctx, tenant, `SELECT asset_h FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2) AND trashed_at IS NULL`,
-		[]any{tenant, hashes}, func(rows pgx.Rows) error {
+	err := s.readTenant(ctx, actor.Tenant, `SELECT asset_h FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2) AND trashed_at IS NULL AND `+visibleTo("assets", "$3"),
+		[]any{actor.Tenant, hashes, viewer(actor)}, func(rows pgx.Rows) error {
 			var h library.AssetHash
 			_, err := pgx.ForEachRow(rows, []any{&h}, func() error {
 				known[h] = true
@@ -158,14 +167,14 @@ type TypeUsage struct {
 	Bytes    int64
 }
 
-// Usage sums up a tenant's storage.
-func (s *Store) Usage(ctx context.Context, tenant library.TenantID) (Usage, error) {
+// Usage sums up the storage of a tenant's assets that the actor sees.
+func (s *Store) Usage(ctx context.Context, actor library.Actor) (Usage, error) {
 	u := Usage{ByType: []TypeUsage{}}
-	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, `SELECT mime_type, count(*) FILTER (WHERE trashed_at IS NULL),
 				coalesce(sum(size) FILTER (WHERE trashed_at IS NULL), 0)::bigint,
 				coalesce(sum(size) FILTER (WHERE trashed_at IS NOT NULL), 0)::bigint
-			FROM assets WHERE tenant_id = $1 GROUP BY mime_type ORDER BY 3 DESC, 1`, tenant)
+			FROM assets WHERE tenant_id = $1 AND `+visibleTo("assets", "$2")+` GROUP BY mime_type ORDER BY 3 DESC, 1`, actor.Tenant, viewer(actor))
 		if err != nil {
 			return err
 		}
@@ -182,20 +191,20 @@ func (s *Store) Usage(ctx context.Context, tenant library.TenantID) (Usage, erro
 		}); err != nil {
 			return err
 		}
-		return tx.QueryRow(ctx, `SELECT count(*) FROM outbox WHERE tenant_id = $1 AND topic = 'documents'`, tenant).Scan(&u.OutboxRows)
+		return tx.QueryRow(ctx, `SELECT count(*) FROM outbox WHERE tenant_id = $1 AND topic = 'documents'`, actor.Tenant).Scan(&u.OutboxRows)
 	})
 	return u, err
 }
 
 // Workflow gives the graphs an asset carries, as the file has them; both are nil
 // when it has none. They are texts: a file's graph may be not quite JSON. An asset
-// that is not there, or in the trash, is a not-found error.
-func (s *Store) Workflow(ctx context.Context, tenant library.TenantID, hash library.AssetHash) (editor, executed []byte, err error) {
+// that is not there, in the trash, or not the actor's to see, is a not-found error.
+func (s *Store) Workflow(ctx context.Context, actor library.Actor, hash library.AssetHash) (editor, executed []byte, err error) {
 	var packed []byte
 	found := false
-	err = s.readTenant(ctx, tenant, `SELECT l.workflow FROM lineage l JOIN assets a USING (tenant_id, asset_h)
-		WHERE l.tenant_id = $1 AND l.asset_h = $2 AND a.trashed_at IS NULL`,
-		[]any{tenant, hash}, func(rows pgx.Rows) error {
+	err = s.readTenant(ctx, actor.Tenant, `SELECT l.workflow FROM lineage l JOIN assets a USING (tenant_id, asset_h)
+		WHERE l.tenant_id = $1 AND l.asset_h = $2 AND a.trashed_at IS NULL AND `+visibleTo("a", "$3"),
+		[]any{actor.Tenant, hash, viewer(actor)}, func(rows pgx.Rows) error {
 			for rows.Next() {
 				found = true
 				if err := rows.Scan(&packed); err != nil {
@@ -218,10 +227,11 @@ func (s *Store) Workflow(ctx context.Context, tenant library.TenantID, hash libr
 }
 
 // RawChunks unpacks into v the metadata chunks kept of an asset's file; v stays
-// untouched when there are none.
-func (s *Store) RawChunks(ctx context.Context, tenant library.TenantID, hash library.AssetHash, v any) error {
-	return s.readTenant(ctx, tenant, `SELECT chunks FROM lineage_raw WHERE tenant_id = $1 AND asset_h = $2`,
-		[]any{tenant, hash}, func(rows pgx.Rows) error {
+// untouched when there are none, or the actor does not see the asset.
+func (s *Store) RawChunks(ctx context.Context, actor library.Actor, hash library.AssetHash, v any) error {
+	return s.readTenant(ctx, actor.Tenant, `SELECT r.chunks FROM lineage_raw r JOIN assets a USING (tenant_id, asset_h)
+		WHERE r.tenant_id = $1 AND r.asset_h = $2 AND `+visibleTo("a", "$3"),
+		[]any{actor.Tenant, hash, viewer(actor)}, func(rows pgx.Rows) error {
 			if !rows.Next() {
 				return nil
 			}

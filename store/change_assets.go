@@ -19,8 +19,8 @@ type ChangeResult struct {
 }
 
 // ChangeAssets applies edit to each asset and stores those it changed, in one write.
-// edit may change the title, description, status and tags; anything else it does is
-// ignored.
+// edit may change the title, description, status, tags, owner, visibility and metadata;
+// anything else it does is ignored. An asset that the actor does not see is missing.
 func (s *Store) ChangeAssets(ctx context.Context, actor library.Actor, hashes []library.AssetHash, edit func(*library.Asset)) (ChangeResult, error) {
 	var out ChangeResult
 	id, err := s.Write(ctx, actor, func(t *Tx) (err error) {
@@ -42,7 +42,7 @@ func (t *Tx) ChangeAssets(ctx context.Context, hashes []library.AssetHash, edit 
 	var list []change
 	for _, h := range distinct(hashes) {
 		a, ok := have[h]
-		if !ok || a.Trashed {
+		if !ok || a.Trashed || !t.actor.Sees(a) {
 			missing = append(missing, h)
 			continue
 		}
@@ -87,17 +87,21 @@ func lockAssets(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hashes 
 // change is one asset before and after an edit.
 type change struct {
 	before, after library.Asset
+	metadata      bool // it changed
 	touched       bool // the document changes even where the row does not: its links did
 }
 
 // fields is the part of an asset that people change, as the journal keeps it. A nil
 // field did not change.
 type fields struct {
-	Title       *string         `json:"title,omitempty"`
-	Description *string         `json:"description,omitempty"`
-	Status      *library.Status `json:"status,omitempty"`
-	Tags        *[]string       `json:"tags,omitempty"`
-	Trashed     *bool           `json:"trashed,omitempty"`
+	Title       *string             `json:"title,omitempty"`
+	Description *string             `json:"description,omitempty"`
+	Status      *library.Status     `json:"status,omitempty"`
+	Tags        *[]string           `json:"tags,omitempty"`
+	Trashed     *bool               `json:"trashed,omitempty"`
+	Owner       *string             `json:"owner,omitempty"`
+	Visibility  *library.Visibility `json:"visibility,omitempty"`
+	Metadata    *map[string]any     `json:"metadata,omitempty"`
 }
 
 // difference returns the changed fields on both sides; same is true when there are none.
@@ -115,10 +119,28 @@ func (c change) difference() (before, after fields, same bool) {
 	if !slices.Equal(c.before.Tags, c.after.Tags) {
 		before.Tags, after.Tags, same = &c.before.Tags, &c.after.Tags, false
 	}
+	if c.before.Owner != c.after.Owner {
+		before.Owner, after.Owner, same = &c.before.Owner, &c.after.Owner, false
+	}
+	if c.before.Visibility != c.after.Visibility {
+		before.Visibility, after.Visibility, same = &c.before.Visibility, &c.after.Visibility, false
+	}
+	if !equalJSON(c.before.Metadata, c.after.Metadata) {
+		before.Metadata, after.Metadata, same = present(c.before.Metadata), present(c.after.Metadata), false
+	}
 	if c.before.Trashed != c.after.Trashed {
 		before.Trashed, after.Trashed, same = &c.before.Trashed, &c.after.Trashed, false
 	}
 	return before, after, same
+}
+
+// present returns metadata as the journal keeps it: none is an empty object, which a
+// field that did not change is told from.
+func present(m map[string]any) *map[string]any {
+	if m == nil {
+		m = map[string]any{}
+	}
+	return &m
 }
 
 // applyChanges is the one path by which existing assets change. The caller holds
@@ -133,6 +155,10 @@ func applyChanges(ctx context.Context, t *Tx, list []change) (ChangeResult, erro
 			out.Unchanged = append(out.Unchanged, c.before.Hash)
 			continue
 		}
+		if len(c.after.Metadata) == 0 {
+			c.after.Metadata = nil // as an asset that was stored without any
+		}
+		c.metadata = after.Metadata != nil
 		c.after.DocVersion = c.before.DocVersion + 1
 		changed = append(changed, c)
 		if !same {
@@ -172,6 +198,7 @@ func batchAssetUpdate(b *pgx.Batch, tenant library.TenantID, changed []*change) 
 	n := len(changed)
 	hashes, titles, descriptions, statuses, tags := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	versions, trashed := make([]int64, n), make([]bool, n)
+	owners, visibilities, metadata := make([]string, n), make([]string, n), make([]*string, n)
 	for i, c := range changed {
 		list, err := jsonb(append([]string{}, c.after.Tags...))
 		if err != nil {
@@ -179,13 +206,24 @@ func batchAssetUpdate(b *pgx.Batch, tenant library.TenantID, changed []*change) 
 		}
 		hashes[i], titles[i], descriptions[i], statuses[i], tags[i] = string(c.after.Hash), c.after.Title, c.after.Description, string(c.after.Status), string(list)
 		versions[i], trashed[i] = c.after.DocVersion, c.after.Trashed
+		owners[i], visibilities[i] = c.after.Owner, string(c.after.Visibility)
+		if c.metadata {
+			m, err := jsonb(c.after.Metadata)
+			if err != nil {
+				return err
+			}
+			metadata[i] = text(m)
+		}
 	}
 	b.Queue(`UPDATE assets a SET title = c.title, description = c.description, status = c.status, doc_version = c.version, updated_at = now(),
 			tags = ARRAY(SELECT tag FROM jsonb_array_elements_text(c.tags::jsonb) WITH ORDINALITY AS x(tag, place) ORDER BY place),
+			owner = c.owner, visibility = c.visibility,
+			metadata = CASE WHEN c.metadata IS NULL THEN a.metadata ELSE nullif(c.metadata::jsonb, 'null') END,
 			trashed_at = CASE WHEN NOT c.trashed THEN NULL ELSE coalesce(a.trashed_at, now()) END
-		FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::boolean[]) AS c(asset_h, title, description, status, tags, version, trashed)
+		FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::boolean[], $9::text[], $10::text[], $11::text[])
+			AS c(asset_h, title, description, status, tags, version, trashed, owner, visibility, metadata)
 		WHERE a.tenant_id = $1 AND a.asset_h = c.asset_h RETURNING a.updated_at`,
-		tenant, hashes, titles, descriptions, statuses, tags, versions, trashed).
+		tenant, hashes, titles, descriptions, statuses, tags, versions, trashed, owners, visibilities, metadata).
 		Query(func(rows pgx.Rows) error {
 			var at time.Time
 			_, err := pgx.ForEachRow(rows, []any{&at}, func() error { return nil })

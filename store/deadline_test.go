@@ -48,14 +48,14 @@ func TestDeadline_ALockedRowHoldsARequestForAStatedTimeOnly(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	began := time.Now()
-	_, err = s.Asset(t.Context(), one.a.Tenant, h)
+	_, err = s.Asset(t.Context(), one.a, h)
 	isUnavailable(t, "a request without a connection", err, time.Since(began), 10*time.Second)
 	e := <-locked
 	isUnavailable(t, "a request that waits for a lock", e.err, e.took, 30*time.Second)
 	if _, err := owner.Exec(t.Context(), `ROLLBACK`); err != nil {
 		t.Fatal(err)
 	}
-	if d, err := s.Asset(t.Context(), one.a.Tenant, h); err != nil || d.Asset.Title != "" {
+	if d, err := s.Asset(t.Context(), one.a, h); err != nil || d.Asset.Title != "" {
 		t.Errorf("afterwards: %q, %v", d.Asset.Title, err)
 	}
 }

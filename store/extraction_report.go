@@ -37,14 +37,14 @@ const (
 	reportDetails  = 50
 )
 
-// reported are the lineage rows l of assets outside the trash.
-const reported = ` FROM lineage l JOIN assets a USING (tenant_id, asset_h) WHERE l.tenant_id = $1 AND a.trashed_at IS NULL`
+// reported are the lineage rows l of assets outside the trash that the caller ($2) sees.
+var reported = ` FROM lineage l JOIN assets a USING (tenant_id, asset_h) WHERE l.tenant_id = $1 AND a.trashed_at IS NULL AND ` + visibleTo("a", "$2")
 
-// ExtractionReport sums up the reports of all files of a tenant.
-func (s *Store) ExtractionReport(ctx context.Context, tenant library.TenantID) (ExtractionReport, error) {
+// ExtractionReport sums up the reports of all files of a tenant that the actor sees.
+func (s *Store) ExtractionReport(ctx context.Context, actor library.Actor) (ExtractionReport, error) {
 	r := ExtractionReport{States: map[string]int64{}}
-	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, `SELECT coalesce(l.report ->> 'state', ''), count(*)`+reported+` GROUP BY 1`, tenant)
+	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, `SELECT coalesce(l.report ->> 'state', ''), count(*)`+reported+` GROUP BY 1`, actor.Tenant, viewer(actor))
 		if err != nil {
 			return err
 		}
@@ -57,18 +57,18 @@ func (s *Store) ExtractionReport(ctx context.Context, tenant library.TenantID) (
 		}); err != nil {
 			return err
 		}
-		if err := r.readReasons(ctx, tx, tenant); err != nil {
+		if err := r.readReasons(ctx, tx, actor); err != nil {
 			return err
 		}
-		return r.readDetails(ctx, tx, tenant)
+		return r.readDetails(ctx, tx, actor)
 	})
 	return r, err
 }
 
 // readReasons counts first and finds examples after, by the index on reasons.
-func (r *ExtractionReport) readReasons(ctx context.Context, tx pgx.Tx, tenant library.TenantID) error {
-	rows, err := tx.Query(ctx, `SELECT reason, n, ARRAY(SELECT l.asset_h`+reported+` AND l.reason = c.reason ORDER BY l.asset_h LIMIT $2)
-		FROM (SELECT l.reason, count(*) AS n`+reported+` AND l.reason <> 'ok' GROUP BY 1) c ORDER BY n DESC, reason`, tenant, reportExamples)
+func (r *ExtractionReport) readReasons(ctx context.Context, tx pgx.Tx, actor library.Actor) error {
+	rows, err := tx.Query(ctx, `SELECT reason, n, ARRAY(SELECT l.asset_h`+reported+` AND l.reason = c.reason ORDER BY l.asset_h LIMIT $3)
+		FROM (SELECT l.reason, count(*) AS n`+reported+` AND l.reason <> 'ok' GROUP BY 1) c ORDER BY n DESC, reason`, actor.Tenant, viewer(actor), reportExamples)
 	if err != nil {
 		return err
 	}
@@ -81,18 +81,18 @@ func (r *ExtractionReport) readReasons(ctx context.Context, tx pgx.Tx, tenant li
 
 // readDetails counts by what a report names: the program that stripped the file,
 // the keys that nobody reads, the node classes without a rule.
-func (r *ExtractionReport) readDetails(ctx context.Context, tx pgx.Tx, tenant library.TenantID) error {
+func (r *ExtractionReport) readDetails(ctx context.Context, tx pgx.Tx, actor library.Actor) error {
 	rows, err := tx.Query(ctx, `SELECT reason, name, n, examples FROM (
-			SELECT reason, name, count(*) AS n, (array_agg(asset_h ORDER BY asset_h))[1:$2] AS examples,
+			SELECT reason, name, count(*) AS n, (array_agg(asset_h ORDER BY asset_h))[1:$3] AS examples,
 				row_number() OVER (PARTITION BY reason ORDER BY count(*) DESC, name) AS place
 			FROM (
 				SELECT l.reason, l.asset_h, l.report ->> 'by' AS name`+reported+` AND l.reason = 'stripped'
 				UNION
 				SELECT l.reason, l.asset_h, seen.name FROM lineage l JOIN assets a USING (tenant_id, asset_h)
 					CROSS JOIN LATERAL jsonb_array_elements_text(coalesce(l.report -> 'seen', '[]')) AS seen(name)
-				WHERE l.tenant_id = $1 AND a.trashed_at IS NULL AND l.reason IN ('unknown_writer', 'unknown_nodes')
+				WHERE l.tenant_id = $1 AND a.trashed_at IS NULL AND `+visibleTo("a", "$2")+` AND l.reason IN ('unknown_writer', 'unknown_nodes')
 			) named WHERE name IS NOT NULL GROUP BY reason, name) counted
-		WHERE place <= $3 ORDER BY reason, place`, tenant, reportExamples, reportDetails)
+		WHERE place <= $4 ORDER BY reason, place`, actor.Tenant, viewer(actor), reportExamples, reportDetails)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ type ImagetoolJobChain struct {
 
 // ImagetoolJobStep is one job of the image tool.
 type ImagetoolJobStep struct {
+	Redacted bool // not the actor's to see: Key is a placeholder, and only Depth and From are set
 	// Key tells steps apart: the job's id, or the asset's hash where its file does
 	// not name a job.
 	Key    string
@@ -31,12 +32,13 @@ type ImagetoolJobStep struct {
 
 // ImagetoolJobChain walks from a picture of the image tool to the jobs it was made from
 // and those made from it, at most depth levels each way and limit jobs. Of an
-// asset that the image tool did not make there are no steps.
-func (s *Store) ImagetoolJobChain(ctx context.Context, tenant library.TenantID, hash library.AssetHash, depth, limit int) (ImagetoolJobChain, error) {
-	w := jobTraversal{tenant: tenant, depth: depth, limit: limit, steps: map[string]int{}}
-	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+// asset that the image tool did not make there are no steps. Jobs of which the actor
+// sees no picture stand in it as placeholders.
+func (s *Store) ImagetoolJobChain(ctx context.Context, actor library.Actor, hash library.AssetHash, depth, limit int) (ImagetoolJobChain, error) {
+	w := jobTraversal{tenant: actor.Tenant, depth: depth, limit: limit, steps: map[string]int{}}
+	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		w.tx = tx
-		start, err := getAssetWithLineage(ctx, tx, tenant, hash)
+		start, err := getAssetWithLineage(ctx, tx, actor, hash)
 		if err != nil || !start.FromImagetool() {
 			return err
 		}
@@ -51,6 +53,7 @@ func (s *Store) ImagetoolJobChain(ctx context.Context, tenant library.TenantID, 
 				return err
 			}
 		}
+		w.chain.redact(actor)
 		return nil
 	})
 	return w.chain, err

@@ -85,7 +85,7 @@ func TestJournal_ALibraryOfTheVersionBeforeKeepsItsUndoAndAudit(t *testing.T) {
 			t.Errorf("undoing %s left something else than before: %v", step.operation, err)
 		}
 	}
-	list, err := s.Operations(ctx, actor.Tenant, store.OperationFilter{Key: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", Tool: "UpdateAsset"}, "", 10)
+	list, err := s.Operations(ctx, actor, store.OperationFilter{Key: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", Tool: "UpdateAsset"}, "", 10)
 	if err != nil || len(list) != 1 || list[0].Changes["asset"] != 1 || list[0].UndoneBy == "" || list[0].Permission != library.PermWrite {
 		t.Errorf("listed by the audit trail of before: %+v %v", list, err)
 	}

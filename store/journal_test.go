@@ -23,7 +23,7 @@ func TestJournal_TakesToolPermissionAndRequestFromTheCall(t *testing.T) {
 	}
 	get := func(id string) store.Operation {
 		t.Helper()
-		list, err := s.Operations(t.Context(), s.a.Tenant, store.OperationFilter{}, "", 10)
+		list, err := s.Operations(t.Context(), s.a, store.OperationFilter{}, "", 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestUndo_LastMeansTheCredentialsOwnLastOperationThatStands(t *testing.T) {
 			t.Errorf("undid %s %v, not %s", undone.Undone.ID, err, want)
 		}
 	}
-	d, err := s.Asset(t.Context(), s.a.Tenant, h)
+	d, err := s.Asset(t.Context(), s.a, h)
 	if err != nil || d.Asset.Title != "" {
 		t.Errorf("the title is %q after all of %s was undone, %v", d.Asset.Title, theirs, err)
 	}

@@ -104,16 +104,18 @@ func (s *Store) FindKey(ctx context.Context, hash [32]byte) (k Key, found bool, 
 	return k, err == nil, unavailable(err)
 }
 
-// KeyValid reports whether a key is known, reaches a tenant, and is neither revoked nor
-// expired.
-func (s *Store) KeyValid(ctx context.Context, tenant library.TenantID, keyID string) (valid bool, err error) {
+// LinkActor returns who acts by the links that a key made in a tenant, and reports
+// whether they are good: the key is known, reaches that tenant, and is neither revoked
+// nor expired.
+func (s *Store) LinkActor(ctx context.Context, tenant library.TenantID, keyID string) (actor library.Actor, valid bool, err error) {
 	conn, release, err := s.acquire(ctx)
 	if err != nil {
-		return false, err
+		return actor, false, err
 	}
 	defer release()
-	err = conn.QueryRow(ctx, `SELECT api_key_valid($1, $2::text::uuid)`, keyID, string(tenant)).Scan(&valid)
-	return valid, unavailable(err)
+	actor = library.Actor{Kind: library.ActorKey, ID: keyID, Tenant: tenant}
+	err = conn.QueryRow(ctx, `SELECT p, p IS NOT NULL FROM api_key_permissions($1, $2::text::uuid) AS p`, keyID, string(tenant)).Scan(&actor.Permissions, &valid)
+	return actor, valid, unavailable(err)
 }
 
 // TouchKey notes that a key was used, at most once a minute.

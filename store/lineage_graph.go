@@ -19,7 +19,8 @@ type LineageGraph struct {
 // LineageNode is one asset of a chain.
 type LineageNode struct {
 	AssetWithLineage
-	Depth int // 0 for the asset asked about, -1 for its parents, 1 for its children
+	Redacted bool // not the actor's to see: Hash is a placeholder, and nothing else is set
+	Depth    int  // 0 for the asset asked about, -1 for its parents, 1 for its children
 }
 
 // LineageEdge says that an asset was made from a file.
@@ -54,12 +55,13 @@ func scanLineageEdge(row pgx.CollectableRow) (l LineageEdge, err error) {
 
 // LineageGraph walks up to an asset's ancestors, down to its descendants, or both, at
 // most depth levels each way, and gives at most limit assets and unknown files.
-// Files that claim to descend from each other end no walk and hang none.
-func (s *Store) LineageGraph(ctx context.Context, tenant library.TenantID, hash library.AssetHash, up, down bool, depth, limit int) (LineageGraph, error) {
-	w := graphTraversal{tenant: tenant, depth: depth, limit: limit, nodes: map[library.AssetHash]bool{}, edges: map[LineageEdge]bool{}, omitted: map[library.AssetHash]bool{}}
-	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+// Files that claim to descend from each other end no walk and hang none. Assets that the
+// actor does not see stand in it as placeholders.
+func (s *Store) LineageGraph(ctx context.Context, actor library.Actor, hash library.AssetHash, up, down bool, depth, limit int) (LineageGraph, error) {
+	w := graphTraversal{tenant: actor.Tenant, depth: depth, limit: limit, nodes: map[library.AssetHash]bool{}, edges: map[LineageEdge]bool{}, omitted: map[library.AssetHash]bool{}}
+	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		w.tx = tx
-		start, err := getAssetWithLineage(ctx, tx, tenant, hash)
+		start, err := getAssetWithLineage(ctx, tx, actor, hash)
 		if err != nil {
 			return err
 		}
@@ -70,7 +72,10 @@ func (s *Store) LineageGraph(ctx context.Context, tenant library.TenantID, hash 
 		if down && err == nil {
 			err = w.levels(ctx, hash, 1)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return w.graph.redact(ctx, tx, actor)
 	})
 	return w.graph, err
 }

@@ -42,7 +42,7 @@ func TestRepeatsInTheTrashTakeNoOthersPlace(t *testing.T) {
 		got := add(t, s, s.a, repeat(fmt.Sprint("repeat", i)))
 		hashes[got.Asset.Hash] = got.OperationID
 	}
-	first, err := s.SameWorkflowAndSeed(t.Context(), s.a.Tenant, of.Asset.Hash, 2)
+	first, err := s.SameWorkflowAndSeed(t.Context(), s.a, of.Asset.Hash, 2)
 	if err != nil || len(first) != 2 {
 		t.Fatalf("%v %v", first, err)
 	}
@@ -51,7 +51,7 @@ func TestRepeatsInTheTrashTakeNoOthersPlace(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if left, err := s.SameWorkflowAndSeed(t.Context(), s.a.Tenant, of.Asset.Hash, 2); err != nil || len(left) != 2 {
+	if left, err := s.SameWorkflowAndSeed(t.Context(), s.a, of.Asset.Hash, 2); err != nil || len(left) != 2 {
 		t.Errorf("%d repeats outside the trash, not 2 (%v)", len(left), err)
 	}
 }

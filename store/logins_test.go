@@ -253,7 +253,7 @@ func TestLogins_AnotherDatabaseInTheSamePlaceIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Requests().Reset()
-	if _, err := s.Asset(t.Context(), s.a.Tenant, h); err == nil {
+	if _, err := s.Asset(t.Context(), s.a, h); err == nil {
 		t.Fatal("a claim under another key was taken")
 	}
 	key := sha256.Sum256([]byte("another"))
@@ -269,7 +269,7 @@ func TestLogins_AnotherDatabaseInTheSamePlaceIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Requests().Reset()
-	if _, err := s.Asset(t.Context(), s.a.Tenant, h); err != nil {
+	if _, err := s.Asset(t.Context(), s.a, h); err != nil {
 		t.Errorf("the new key is not used: %v", err)
 	}
 	mac := hmac.New(sha256.New, key[:])

@@ -60,10 +60,10 @@ func (s *Store) LinkModel(ctx context.Context, actor library.Actor, hash library
 			return err
 		}
 		a, ok := have[hash]
-		if !ok || a.Trashed {
+		if !ok || a.Trashed || !actor.Sees(a) {
 			return library.NotFound("asset")
 		}
-		kind, err := modelType(ctx, t, t.tenant(), link.Model)
+		kind, err := modelType(ctx, t, actor, link.Model)
 		if err != nil {
 			return err
 		}
@@ -97,10 +97,11 @@ func (t *Tx) changeLink(ctx context.Context, a library.Asset, l linkChange) erro
 	return err
 }
 
-// modelType gives a model's type, or a not-found error.
-func modelType(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hash library.ModelHash) (string, error) {
+// modelType gives the type of a model that the actor sees, or a not-found error.
+func modelType(ctx context.Context, tx pgx.Tx, actor library.Actor, hash library.ModelHash) (string, error) {
 	var kind string
-	err := tx.QueryRow(ctx, `SELECT type FROM models WHERE tenant_id = $1 AND model_hash = $2`, tenant, hash).Scan(&kind)
+	err := tx.QueryRow(ctx, `SELECT type FROM models m WHERE tenant_id = $1 AND model_hash = $2 AND `+visibleModel("$3"),
+		actor.Tenant, hash, viewer(actor)).Scan(&kind)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", library.NotFound("model")
 	}
@@ -170,7 +171,7 @@ func undoLink(ctx context.Context, t *Tx, hash library.AssetHash, e entry) (Outc
 		return o, err
 	}
 	a, ok := have[hash]
-	if !ok {
+	if !ok || !t.actor.Sees(a) {
 		o.Outcome, o.Reason = OutcomeGone, "the asset was deleted"
 		return o, nil
 	}

@@ -55,13 +55,13 @@ func modelVersions(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hash
 
 // ModelVersions gives a model's versions, the newest first, with the deleted ones
 // if asked; a not-found error when there is no such model.
-func (s *Store) ModelVersions(ctx context.Context, tenant library.TenantID, hash library.ModelHash, deleted bool) ([]ModelVersion, error) {
+func (s *Store) ModelVersions(ctx context.Context, actor library.Actor, hash library.ModelHash, deleted bool) ([]ModelVersion, error) {
 	var list []ModelVersion
-	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) (err error) {
-		if _, err = modelType(ctx, tx, tenant, hash); err != nil {
+	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) (err error) {
+		if _, err = modelType(ctx, tx, actor, hash); err != nil {
 			return err
 		}
-		list, err = modelVersions(ctx, tx, tenant, hash, deleted)
+		list, err = modelVersions(ctx, tx, actor.Tenant, hash, deleted)
 		return err
 	})
 	return list, err
@@ -78,7 +78,7 @@ func (s *Store) AddModelVersion(ctx context.Context, actor library.Actor, v Mode
 		}
 	}
 	operation, err := s.Write(ctx, actor, func(t *Tx) error {
-		if _, err := modelType(ctx, t, t.tenant(), v.Model); err != nil {
+		if _, err := modelType(ctx, t, actor, v.Model); err != nil {
 			return err
 		}
 		id := newID()

@@ -32,10 +32,22 @@ const modelColumns = `m.model_hash, m.type, m.name, m.display_name, m.descriptio
 	coalesce(u.uses, 0), u.last_used,
 	(SELECT count(*) FROM model_versions v WHERE v.tenant_id = m.tenant_id AND v.model_hash = m.model_hash AND v.deleted_at IS NULL)`
 
-// modelUses counts for each model the assets outside the trash that use it.
-const modelUses = `SELECT am.model_hash, count(DISTINCT am.asset_h) AS uses, max(a.created_at) AS last_used
+// modelUses counts for each model the assets outside the trash that use it and the
+// caller sees.
+func modelUses(caller string) string {
+	return `SELECT am.model_hash, count(DISTINCT am.asset_h) AS uses, max(a.created_at) AS last_used
 	FROM asset_models am JOIN assets a ON a.tenant_id = am.tenant_id AND a.asset_h = am.asset_h
-	WHERE am.tenant_id = $1 AND a.trashed_at IS NULL`
+	WHERE am.tenant_id = $1 AND a.trashed_at IS NULL AND ` + visibleTo("a", caller)
+}
+
+// visibleModel returns the condition under which a caller sees a model m: some asset
+// that the caller sees uses it, or none does at all. Its name may come from a private
+// file.
+func visibleModel(caller string) string {
+	uses := `SELECT FROM asset_models vu JOIN assets va ON va.tenant_id = vu.tenant_id AND va.asset_h = vu.asset_h
+		WHERE vu.tenant_id = m.tenant_id AND vu.model_hash = m.model_hash`
+	return `(` + caller + ` = '*' OR EXISTS (` + uses + ` AND ` + visibleTo("va", caller) + `) OR NOT EXISTS (` + uses + `))`
+}
 
 func modelFields(m *Model) []any {
 	return []any{&m.Hash, &m.Type, &m.Name, &m.DisplayName, &m.Description, &m.BaseModel, &m.ContentHashes, &m.TriggerWords, &m.CreatedAt,
@@ -57,26 +69,28 @@ const normalizedName = `translate(lower(%), '\_- ', '/')`
 
 func normalizedNameSQL(expr string) string { return strings.ReplaceAll(normalizedName, "%", expr) }
 
-// matchingModelsSQL are the models m that a ModelFilter ($2 to $4) leaves.
+// matchingModelsSQL are the models m that a ModelFilter ($2 to $4) leaves and a caller
+// ($5) sees.
 var matchingModelsSQL = `FROM models m WHERE m.tenant_id = $1 AND ($2 = '' OR ` + normalizedNameSQL(`m.type`) + ` = ` + normalizedNameSQL(`$2`) + `) AND ($3 = '' OR ` + normalizedNameSQL(`m.base_model`) + ` = ` + normalizedNameSQL(`$3`) + `)
 	AND NOT EXISTS (SELECT FROM unnest($4::text[]) AS word
-		WHERE strpos(` + normalizedNameSQL(`m.name || E'\n' || m.display_name || E'\n' || m.description`) + `, ` + normalizedNameSQL(`word`) + `) = 0)`
+		WHERE strpos(` + normalizedNameSQL(`m.name || E'\n' || m.display_name || E'\n' || m.description`) + `, ` + normalizedNameSQL(`word`) + `) = 0)
+	AND ` + visibleModel("$5")
 
 // SearchModels gives the models that a filter leaves, the most used first, and
 // how many there are in all. Every model of the tenant is looked at: there are
 // thousands at most, and row level security would keep a text index from serving.
-func (s *Store) SearchModels(ctx context.Context, tenant library.TenantID, f ModelFilter) ([]Model, int, error) {
+func (s *Store) SearchModels(ctx context.Context, actor library.Actor, f ModelFilter) ([]Model, int, error) {
 	var list []Model
 	var total int
-	args := []any{tenant, f.Type, f.BaseModel, strings.Fields(f.Query)}
-	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+	args := []any{actor.Tenant, f.Type, f.BaseModel, strings.Fields(f.Query), viewer(actor)}
+	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		if err := tx.QueryRow(ctx, `SELECT count(*) `+matchingModelsSQL, args...).Scan(&total); err != nil {
 			return err
 		}
 		rows, err := tx.Query(ctx, `WITH found AS MATERIALIZED (SELECT m.* `+matchingModelsSQL+`),
-				used AS (`+modelUses+` AND am.model_hash IN (SELECT model_hash FROM found) GROUP BY am.model_hash)
+				used AS (`+modelUses("$5")+` AND am.model_hash IN (SELECT model_hash FROM found) GROUP BY am.model_hash)
 			SELECT `+modelColumns+` FROM found m LEFT JOIN used u USING (model_hash)
-			ORDER BY coalesce(u.uses, 0) DESC, lower(m.display_name), m.model_hash LIMIT $5 OFFSET $6`, append(args, f.Limit, f.Offset)...)
+			ORDER BY coalesce(u.uses, 0) DESC, lower(m.display_name), m.model_hash LIMIT $6 OFFSET $7`, append(args, f.Limit, f.Offset)...)
 		if err != nil {
 			return err
 		}
@@ -97,13 +111,15 @@ type ModelDetail struct {
 	Previews    []library.AssetHash // of them, approved ones first, then the newest
 }
 
-// ModelByHash gives one model, or a not-found error, with at most previews pictures.
-func (s *Store) ModelByHash(ctx context.Context, tenant library.TenantID, hash library.ModelHash, previews int) (ModelDetail, error) {
+// ModelByHash gives one model that the actor sees, or a not-found error, with at most
+// previews pictures.
+func (s *Store) ModelByHash(ctx context.Context, actor library.Actor, hash library.ModelHash, previews int) (ModelDetail, error) {
 	var d ModelDetail
+	tenant := actor.Tenant
 	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
-		err := tx.QueryRow(ctx, `WITH used AS (`+modelUses+` AND am.model_hash = $2 GROUP BY am.model_hash)
-			SELECT `+modelColumns+` FROM models m LEFT JOIN used u USING (model_hash) WHERE m.tenant_id = $1 AND m.model_hash = $2`,
-			tenant, hash).Scan(modelFields(&d.Model)...)
+		err := tx.QueryRow(ctx, `WITH used AS (`+modelUses("$3")+` AND am.model_hash = $2 GROUP BY am.model_hash)
+			SELECT `+modelColumns+` FROM models m LEFT JOIN used u USING (model_hash) WHERE m.tenant_id = $1 AND m.model_hash = $2 AND `+visibleModel("$3"),
+			tenant, hash, viewer(actor)).Scan(modelFields(&d.Model)...)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return library.NotFound("model")
 		}
@@ -113,16 +129,16 @@ func (s *Store) ModelByHash(ctx context.Context, tenant library.TenantID, hash l
 		if d.VersionList, err = modelVersions(ctx, tx, tenant, hash, false); err != nil {
 			return err
 		}
-		return d.readPreviews(ctx, tx, tenant, previews)
+		return d.readPreviews(ctx, tx, actor, previews)
 	})
 	return d, err
 }
 
-func (d *ModelDetail) readPreviews(ctx context.Context, tx pgx.Tx, tenant library.TenantID, limit int) error {
+func (d *ModelDetail) readPreviews(ctx context.Context, tx pgx.Tx, actor library.Actor, limit int) error {
 	rows, err := tx.Query(ctx, `SELECT a.asset_h, count(*) OVER () FROM assets a
-		WHERE a.tenant_id = $1 AND a.trashed_at IS NULL AND a.mime_type LIKE 'image/%'
+		WHERE a.tenant_id = $1 AND a.trashed_at IS NULL AND a.mime_type LIKE 'image/%' AND `+visibleTo("a", "$4")+`
 			AND a.asset_h IN (SELECT asset_h FROM asset_models WHERE tenant_id = $1 AND model_hash = $2)
-		ORDER BY a.status = 'Approved' DESC, a.created_at DESC, a.asset_h LIMIT $3`, tenant, d.Hash, limit)
+		ORDER BY a.status = 'Approved' DESC, a.created_at DESC, a.asset_h LIMIT $3`, actor.Tenant, d.Hash, limit, viewer(actor))
 	if err != nil {
 		return err
 	}
@@ -136,12 +152,13 @@ func (d *ModelDetail) readPreviews(ctx context.Context, tx pgx.Tx, tenant librar
 }
 
 // AssetModels gives the models of an asset, those of its file first. An asset
-// that the tenant does not hold, or that is in the trash, has none.
-func (s *Store) AssetModels(ctx context.Context, tenant library.TenantID, hash library.AssetHash) ([]AssetModel, error) {
+// that the tenant does not hold, that is in the trash or not the actor's to see, has
+// none.
+func (s *Store) AssetModels(ctx context.Context, actor library.Actor, hash library.AssetHash) ([]AssetModel, error) {
 	list := []AssetModel{}
-	err := s.readTenant(ctx, tenant, assetModelsSQL+` AND EXISTS (
-			SELECT FROM assets WHERE tenant_id = $1 AND asset_h = $2 AND trashed_at IS NULL)`+assetModelsOrder,
-		[]any{tenant, hash}, func(rows pgx.Rows) (err error) {
+	err := s.readTenant(ctx, actor.Tenant, assetModelsSQL+` AND EXISTS (
+			SELECT FROM assets a WHERE tenant_id = $1 AND asset_h = $2 AND trashed_at IS NULL AND `+visibleTo("a", "$3")+`)`+assetModelsOrder,
+		[]any{actor.Tenant, hash, viewer(actor)}, func(rows pgx.Rows) (err error) {
 			list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[AssetModel])
 			return err
 		})

@@ -27,7 +27,7 @@ func found(t *testing.T, s bench, f store.ModelFilter) []string {
 	if f.Limit == 0 {
 		f.Limit = 50
 	}
-	list, total, err := s.SearchModels(t.Context(), s.a.Tenant, f)
+	list, total, err := s.SearchModels(t.Context(), s.a, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestModelsAreFoundByPartsOfTheirNameWhateverTheSeparators(t *testing.T) {
 	if diff := cmp.Diff([]string{"EasyNegative"}, found(t, s, store.ModelFilter{Limit: 1, Offset: 2})); diff != "" {
 		t.Error("the third page", diff)
 	}
-	if _, total, err := s.SearchModels(t.Context(), s.a.Tenant, store.ModelFilter{Limit: 5, Offset: 100}); total != 4 || err != nil {
+	if _, total, err := s.SearchModels(t.Context(), s.a, store.ModelFilter{Limit: 5, Offset: 100}); total != 4 || err != nil {
 		t.Errorf("beyond the end the total is %d %v, not 4", total, err)
 	}
 }
@@ -84,7 +84,7 @@ func TestModelsAreFoundByPartsOfTheirNameWhateverTheSeparators(t *testing.T) {
 func TestAnEmbeddingsNameIsItsTriggerWord(t *testing.T) {
 	s := open(t)
 	add(t, s, s.a, uses("one", "embedding", "folder/EasyNegative.pt", "lora", "x"))
-	list, _, err := s.SearchModels(t.Context(), s.a.Tenant, store.ModelFilter{Limit: 5})
+	list, _, err := s.SearchModels(t.Context(), s.a, store.ModelFilter{Limit: 5})
 	if err != nil || len(list) != 2 {
 		t.Fatalf("%+v %v", list, err)
 	}
@@ -108,11 +108,11 @@ func TestUsesCountAssetsOutsideTheTrashOnce(t *testing.T) {
 	if _, err := s.Undo(t.Context(), s.a, gone.OperationID, anyone); err != nil {
 		t.Fatal(err)
 	}
-	d, err := s.ModelByHash(t.Context(), s.a.Tenant, lora, 1)
+	d, err := s.ModelByHash(t.Context(), s.a, lora, 1)
 	if err != nil || d.AssetCount != 2 || d.ImageCount != 2 || len(d.Previews) != 1 || d.Previews[0] != approved.Asset.Hash {
 		t.Errorf("%+v %v", d, err)
 	}
-	if _, err := s.ModelByHash(t.Context(), s.b.Tenant, lora, 1); library.AsError(err).Kind != library.KindNotFound {
+	if _, err := s.ModelByHash(t.Context(), s.b, lora, 1); library.AsError(err).Kind != library.KindNotFound {
 		t.Errorf("another tenant sees the model: %v", err)
 	}
 }
@@ -134,7 +134,7 @@ func TestALinkIsKeptBesideTheFilesWordAndCanBeUndone(t *testing.T) {
 	}
 	models := func() (names []string) {
 		t.Helper()
-		list, err := s.AssetModels(ctx, s.a.Tenant, a.Hash)
+		list, err := s.AssetModels(ctx, s.a, a.Hash)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +213,7 @@ func TestAVersionsTagIsUniqueUntilItsAdditionIsUndone(t *testing.T) {
 	}
 	count := func(deleted bool) int {
 		t.Helper()
-		list, err := s.ModelVersions(ctx, s.a.Tenant, lora, deleted)
+		list, err := s.ModelVersions(ctx, s.a, lora, deleted)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,7 +226,7 @@ func TestAVersionsTagIsUniqueUntilItsAdditionIsUndone(t *testing.T) {
 	if _, err := version(s.a); library.AsError(err).Code != library.CodeNameTaken {
 		t.Errorf("the same tag again gave %v", err)
 	}
-	if list, err := s.ModelVersions(ctx, s.b.Tenant, lora, true); err != nil || len(list) != 0 {
+	if list, err := s.ModelVersions(ctx, s.b, lora, true); err != nil || len(list) != 0 {
 		t.Errorf("another tenant sees the version: %+v %v", list, err)
 	}
 	if _, err := version(s.b); err != nil {

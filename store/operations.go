@@ -40,10 +40,18 @@ type OperationFilter struct {
 	Undone        *bool
 }
 
-// Operations lists operations, the newest first, at most limit of them and only
-// those before the one named by cursor.
-func (s *Store) Operations(ctx context.Context, tenant library.TenantID, f OperationFilter, cursor string, limit int) ([]Operation, error) {
-	where, args := []string{"tenant_id = $1"}, []any{tenant}
+// visibleOperation returns the condition under which a caller sees an operation o: it is
+// the caller's own, or changed no asset that the caller does not see.
+func visibleOperation(caller string) string {
+	return `(` + caller + ` IN ('*', o.actor_id) OR NOT EXISTS (
+		SELECT FROM journal j JOIN assets a ON a.tenant_id = j.tenant_id AND a.asset_h = left(j.key, 40)
+		WHERE j.tenant_id = o.tenant_id AND j.operation_id = o.operation_id AND j.noun IN ('asset', 'model_link') AND NOT ` + visibleTo("a", caller) + `))`
+}
+
+// Operations lists operations that the actor sees, the newest first, at most limit of
+// them and only those before the one named by cursor.
+func (s *Store) Operations(ctx context.Context, actor library.Actor, f OperationFilter, cursor string, limit int) ([]Operation, error) {
+	where, args := []string{"tenant_id = $1", visibleOperation("$2")}, []any{actor.Tenant, viewer(actor)}
 	add := func(condition string, value any) {
 		args = append(args, value)
 		where = append(where, strings.ReplaceAll(condition, "?", "$"+strconv.Itoa(len(args))))
@@ -74,7 +82,7 @@ func (s *Store) Operations(ctx context.Context, tenant library.TenantID, f Opera
 	}
 	args = append(args, limit)
 	var list []Operation
-	err := s.readTenant(ctx, tenant, `SELECT `+operationColumns+` FROM operations WHERE `+strings.Join(where, " AND ")+
+	err := s.readTenant(ctx, actor.Tenant, `SELECT `+operationColumns+` FROM operations o WHERE `+strings.Join(where, " AND ")+
 		` ORDER BY operation_id DESC LIMIT $`+strconv.Itoa(len(args)), args, func(rows pgx.Rows) (err error) {
 		list, err = pgx.CollectRows(rows, scanOperation)
 		return err

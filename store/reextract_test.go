@@ -20,7 +20,7 @@ func (s bench) reread(t *testing.T, n store.NewAsset) bool {
 
 func (s bench) version(t *testing.T, h library.AssetHash) int64 {
 	t.Helper()
-	d, err := s.Asset(t.Context(), s.a.Tenant, h)
+	d, err := s.Asset(t.Context(), s.a, h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestReadingTheSameAgainChangesNothing(t *testing.T) {
 	if s.reread(t, n) || s.version(t, h) != 1 {
 		t.Error("another report, which no search shows, counts as a change")
 	}
-	r, err := s.ExtractionReport(t.Context(), s.a.Tenant)
+	r, err := s.ExtractionReport(t.Context(), s.a)
 	if err != nil || r.States["full"] != 1 {
 		t.Errorf("the new report was not kept: %+v %v", r, err)
 	}
@@ -65,7 +65,7 @@ func TestParentsKeepTheirLinksAsLongAsTheFileMeansThem(t *testing.T) {
 	grandchild.Lineage.Parents = named("child")
 	below := add(t, s, s.a, grandchild).Asset.Hash
 	parents := func() (out []library.AssetHash) {
-		d, err := s.Asset(t.Context(), s.a.Tenant, child)
+		d, err := s.Asset(t.Context(), s.a, child)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestTheExtractionReportCountsReasonsWithExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	add(t, s, s.b, file("another tenant's"))
-	r, err := s.ExtractionReport(t.Context(), s.a.Tenant)
+	r, err := s.ExtractionReport(t.Context(), s.a)
 	if err != nil {
 		t.Fatal(err)
 	}

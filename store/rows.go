@@ -17,11 +17,12 @@ type AssetFile struct {
 }
 
 // AssetFiles returns the files of those of these assets that the tenant holds outside
-// the trash.
-func (s *Store) AssetFiles(ctx context.Context, tenant library.TenantID, hashes []library.AssetHash) (map[library.AssetHash]AssetFile, error) {
+// the trash and the actor sees.
+func (s *Store) AssetFiles(ctx context.Context, actor library.Actor, hashes []library.AssetHash) (map[library.AssetHash]AssetFile, error) {
 	files := make(map[library.AssetHash]AssetFile, len(hashes))
-	err := s.readTenant(ctx, tenant, `SELECT asset_h, filename, mime_type, size FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2) AND trashed_at IS NULL`,
-		[]any{tenant, hashes}, func(rows pgx.Rows) error {
+	err := s.readTenant(ctx, actor.Tenant, `SELECT asset_h, filename, mime_type, size FROM assets
+		WHERE tenant_id = $1 AND asset_h = ANY($2) AND trashed_at IS NULL AND `+visibleTo("assets", "$3"),
+		[]any{actor.Tenant, hashes, viewer(actor)}, func(rows pgx.Rows) error {
 			var f AssetFile
 			_, err := pgx.ForEachRow(rows, []any{&f.Hash, &f.Filename, &f.MIMEType, &f.Size}, func() error {
 				files[f.Hash] = f
@@ -32,8 +33,8 @@ func (s *Store) AssetFiles(ctx context.Context, tenant library.TenantID, hashes 
 	return files, err
 }
 
-// RowsFor tells which of these assets have a row, the trash included: their
-// bytes are promised.
+// RowsFor tells which of these assets have a row, the trash and what is private
+// included: their bytes are promised.
 func (s *Store) RowsFor(ctx context.Context, tenant library.TenantID, hashes []library.AssetHash) (map[library.AssetHash]bool, error) {
 	have := make(map[library.AssetHash]bool, len(hashes))
 	err := s.readTenant(ctx, tenant, `SELECT asset_h FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2)`,

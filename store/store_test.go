@@ -80,7 +80,7 @@ func TestAddAssetKeepsEverythingTheFileSays(t *testing.T) {
 	if !got.Created || got.OperationID == "" || got.Asset.DocVersion != 1 {
 		t.Fatalf("added %+v", got)
 	}
-	d, err := s.Asset(t.Context(), s.a.Tenant, got.Asset.Hash)
+	d, err := s.Asset(t.Context(), s.a, got.Asset.Hash)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestAddAssetKeepsEverythingTheFileSays(t *testing.T) {
 	if d.Source != library.LineageExtracted || len(d.Models) != 3 || d.Models[0].DisplayName != "base" {
 		t.Errorf("source %s, models %+v", d.Source, d.Models)
 	}
-	editor, _, err := s.Workflow(t.Context(), s.a.Tenant, got.Asset.Hash)
+	editor, _, err := s.Workflow(t.Context(), s.a, got.Asset.Hash)
 	if err != nil || string(editor) != `{"nodes":[NaN]}` {
 		t.Errorf("workflow %q %v: a graph comes back byte for byte", editor, err)
 	}
@@ -166,7 +166,7 @@ func TestChangeWritesUndoAuditAndOutboxAndUndoPutsBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := s.Asset(ctx, s.a.Tenant, h)
+	d, err := s.Asset(ctx, s.a, h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,16 +203,16 @@ func TestUndoOfAnUploadMovesTheAssetToTheTrashAndUploadingAgainBringsItBack(t *t
 	if _, err := s.Undo(t.Context(), s.a, got.OperationID, anyone); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Asset(t.Context(), s.a.Tenant, n.Asset.Hash); library.AsError(err).Kind != library.KindNotFound {
+	if _, err := s.Asset(t.Context(), s.a, n.Asset.Hash); library.AsError(err).Kind != library.KindNotFound {
 		t.Errorf("a trashed asset is not found, got %v", err)
 	}
-	if known, _ := s.KnownHashes(t.Context(), s.a.Tenant, []library.AssetHash{n.Asset.Hash}); known[n.Asset.Hash] {
+	if known, _ := s.KnownHashes(t.Context(), s.a, []library.AssetHash{n.Asset.Hash}); known[n.Asset.Hash] {
 		t.Error("a trashed asset counts as known, so an import would not bring it back")
 	}
 	if back := add(t, s, s.a, n); !back.Restored {
 		t.Errorf("uploading again gave %+v", back)
 	}
-	if _, err := s.Asset(t.Context(), s.a.Tenant, n.Asset.Hash); err != nil {
+	if _, err := s.Asset(t.Context(), s.a, n.Asset.Hash); err != nil {
 		t.Error(err)
 	}
 }
@@ -230,7 +230,7 @@ func TestParentsAreResolvedWhicheverArrivesFirst(t *testing.T) {
 			for _, n := range order {
 				add(t, s, s.a, n)
 			}
-			d, err := s.Asset(t.Context(), s.a.Tenant, child.Asset.Hash)
+			d, err := s.Asset(t.Context(), s.a, child.Asset.Hash)
 			if err != nil || len(d.Parents) != 1 || d.Parents[0].Asset != parent.Asset.Hash {
 				t.Fatalf("parents %+v %v", d.Parents, err)
 			}
@@ -249,7 +249,7 @@ func TestAnAmbiguousParentNameResolvesNothing(t *testing.T) {
 	for _, n := range []store.NewAsset{one, two, child} {
 		add(t, s, s.a, n)
 	}
-	d, err := s.Asset(t.Context(), s.a.Tenant, child.Asset.Hash)
+	d, err := s.Asset(t.Context(), s.a, child.Asset.Hash)
 	if err != nil || d.Parents[0].Asset != "" {
 		t.Fatalf("%+v %v", d.Parents, err)
 	}

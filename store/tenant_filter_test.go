@@ -66,7 +66,7 @@ func TestWithoutATenantARoleSeesNothing(t *testing.T) {
 func TestAnotherTenantsAssetIsNotThere(t *testing.T) {
 	s := open(t)
 	h := add(t, s, s.a, file("fox")).Asset.Hash
-	if _, err := s.Asset(t.Context(), s.b.Tenant, h); library.AsError(err).Kind != library.KindNotFound {
+	if _, err := s.Asset(t.Context(), s.b, h); library.AsError(err).Kind != library.KindNotFound {
 		t.Errorf("read gave %v", err)
 	}
 	got, err := s.ChangeAssets(t.Context(), s.b, []library.AssetHash{h}, func(a *library.Asset) { a.Title = "mine" })

@@ -88,7 +88,8 @@ func (s *Store) Undo(ctx context.Context, actor library.Actor, operationID strin
 
 // lockOperation reads an operation and keeps others from undoing it.
 func (t *Tx) lockOperation(ctx context.Context, id string) (Operation, error) {
-	sql, args := `SELECT `+operationColumns+` FROM operations WHERE tenant_id = $1 AND operation_id = $2 FOR UPDATE`, []any{t.tenant(), id}
+	sql, args := `SELECT `+operationColumns+` FROM operations o WHERE tenant_id = $1 AND operation_id = $2 AND `+visibleOperation("$3")+` FOR UPDATE OF o`,
+		[]any{t.tenant(), id, viewer(t.actor)}
 	if id == LastOperation {
 		sql = `SELECT ` + operationColumns + ` FROM operations WHERE tenant_id = $1 AND actor_id = $2 AND actor_kind = $3
 			AND undone_by IS NULL AND undoes IS NULL AND summary <> '{}' ORDER BY operation_id DESC LIMIT 1 FOR UPDATE`

@@ -44,23 +44,24 @@ func New(st *store.Store, keys *auth.Authenticator, blobs blob.Store, signer *bl
 }
 
 // grant checks the signed token of a request: its signature, its purpose, its expiry,
-// and the key that asked for it.
-func (s *Service) grant(r *http.Request, token string, purpose blob.Purpose) (blob.Grant, error) {
+// and the key that asked for it, which is the actor.
+func (s *Service) grant(r *http.Request, token string, purpose blob.Purpose) (blob.Grant, library.Actor, error) {
 	g, err := s.signer.Open(token, purpose)
 	if err != nil {
-		return g, err
+		return g, library.Actor{}, err
 	}
-	valid, err := s.keys.KeyValid(r.Context(), g.Tenant, g.Key)
+	actor, valid, err := s.keys.LinkActor(r.Context(), g.Tenant, g.Key)
 	if err == nil && !valid {
 		err = library.NewError(library.KindForbidden, library.CodeURLRevoked, "The API key that requested this link was revoked or has expired. Request a new one with another key.")
 	}
-	return g, err
+	return g, actor, err
 }
 
-// file returns the row of an asset that is not in the trash: a link ends with its
-// asset, however long it was made for.
-func (s *Service) file(ctx context.Context, tenant library.TenantID, hash library.AssetHash) (store.AssetFile, error) {
-	files, err := s.store.AssetFiles(ctx, tenant, []library.AssetHash{hash})
+// file returns the row of an asset that is not in the trash and that the actor sees: a
+// link ends with its asset, or when that becomes another's private one, however long it
+// was made for.
+func (s *Service) file(ctx context.Context, actor library.Actor, hash library.AssetHash) (store.AssetFile, error) {
+	files, err := s.store.AssetFiles(ctx, actor, []library.AssetHash{hash})
 	if err != nil {
 		return store.AssetFile{}, err
 	}
@@ -74,7 +75,7 @@ func (s *Service) file(ctx context.Context, tenant library.TenantID, hash librar
 // Upload takes the bytes of PUT /api/v1/storage/upload/{token} and keeps them
 // durably before it answers.
 func (s *Service) Upload(w http.ResponseWriter, r *http.Request, _ library.Actor) error {
-	g, err := s.grant(r, chi.URLParam(r, "token"), blob.PurposeUpload)
+	g, _, err := s.grant(r, chi.URLParam(r, "token"), blob.PurposeUpload)
 	if err != nil {
 		return err
 	}
@@ -141,14 +142,14 @@ func isReadError(err error) bool {
 
 // Download serves the original bytes of GET /files/{token}/{name}, whole or in ranges.
 func (s *Service) Download(w http.ResponseWriter, r *http.Request, _ library.Actor) error {
-	g, err := s.grant(r, chi.URLParam(r, "token"), blob.PurposeDownload)
+	g, actor, err := s.grant(r, chi.URLParam(r, "token"), blob.PurposeDownload)
 	if err != nil {
 		return err
 	}
 	if !sameName(chi.URLParam(r, "name"), g.Filename) {
 		return blob.InvalidURL()
 	}
-	f, err := s.file(r.Context(), g.Tenant, g.Asset)
+	f, err := s.file(r.Context(), actor, g.Asset)
 	if err != nil {
 		return err
 	}
@@ -169,7 +170,7 @@ func (s *Service) DownloadAsset(w http.ResponseWriter, r *http.Request, actor li
 	if err != nil {
 		return err
 	}
-	f, err := s.file(r.Context(), actor.Tenant, hash)
+	f, err := s.file(r.Context(), actor, hash)
 	if err != nil {
 		return err
 	}
@@ -236,11 +237,11 @@ func guard(h http.Header) {
 
 // Preview serves GET /previews/{token}.jpg?size=512.
 func (s *Service) Preview(w http.ResponseWriter, r *http.Request, _ library.Actor) error {
-	g, err := s.grant(r, strings.TrimSuffix(chi.URLParam(r, "token"), ".jpg"), blob.PurposePreview)
+	g, actor, err := s.grant(r, strings.TrimSuffix(chi.URLParam(r, "token"), ".jpg"), blob.PurposePreview)
 	if err != nil {
 		return err
 	}
-	if _, err := s.file(r.Context(), g.Tenant, g.Asset); err != nil {
+	if _, err := s.file(r.Context(), actor, g.Asset); err != nil {
 		return err
 	}
 	return s.servePreview(w, r, g.Tenant, g.Asset)
@@ -252,7 +253,7 @@ func (s *Service) PreviewAsset(w http.ResponseWriter, r *http.Request, actor lib
 	if err != nil {
 		return err
 	}
-	if _, err := s.file(r.Context(), actor.Tenant, hash); err != nil {
+	if _, err := s.file(r.Context(), actor, hash); err != nil {
 		return err
 	}
 	return s.servePreview(w, r, actor.Tenant, hash)

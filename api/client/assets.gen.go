@@ -22,8 +22,8 @@ type StoreAssetInput struct {
 	AssetStorageRef *AssetStorageRef `json:"asset_storage_ref,omitempty"`
 	// Short form of asset_storage_ref.storagePath.
 	StoragePath string `json:"storage_path,omitempty"`
-	// A picture of a 3D model (mime_type model/*). PNG, JPEG or WebP in base64; refused for any other
-	// kind of file.
+	// Only for 3D models. A picture of mime_type model/*: PNG, JPEG or WebP in base64; refused for any
+	// other kind of file.
 	PosterImageBase64 string `json:"poster_image_base64,omitempty"`
 	// Default: image/png. One of image/png, image/jpeg, image/webp.
 	PosterMIMEType string `json:"poster_mime_type,omitempty"`
@@ -32,15 +32,18 @@ type StoreAssetInput struct {
 	// What you know of how it was generated. It is stored beside the metadata extracted from the file
 	// and never merged with it. At most 1 MiB of JSON, 32 levels, 20,000 names.
 	PromptMetadata map[string]any `json:"prompt_metadata,omitempty"`
-	// Other data to keep with it. At most 64 KiB of JSON, 16 levels, 1,000 names.
+	// Other data. Kept with the asset as it came; at most 64 KiB of JSON, 16 levels, 1,000 names.
 	AssetMetadata map[string]any `json:"asset_metadata,omitempty"`
 	// 1 to 100 characters each.
 	Tags []string `json:"tags,omitempty"`
+	// Default: team. private: only you and admins see it; team and public: everybody in the tenant.
+	// Ignored when the bytes are stored already. One of private, team, public.
+	Visibility string `json:"visibility,omitempty"`
 	// What it is derived from. Ignored when the bytes are stored already.
 	ParentAssetH string `json:"parent_asset_h,omitempty"`
 	// Where the file came from, as a label.
 	SourcePath string `json:"source_path,omitempty"`
-	// RFC 3339, if known. Otherwise it is the time of this call.
+	// RFC 3339. If unknown, it is the time of this call.
 	CreatedAt *time.Time `json:"created_at,omitempty"`
 	// Sidecar files with generation metadata: .json, .txt, .xmp, .yaml, or the .png first frame of a
 	// video; at most 2 MB together. Metadata in the file itself takes precedence. Ignored when the
@@ -52,7 +55,7 @@ type StoreAssetInput struct {
 type StoreAssetOutput struct {
 	Asset AssetSummary `json:"asset"`
 	// false when these bytes were stored already; then the tags and prompt_metadata were added to the
-	// existing asset.
+	// existing asset, and visibility was ignored.
 	Created bool `json:"created"`
 	// true when the asset was in the trash and has been restored.
 	Restored bool `json:"restored"`
@@ -149,30 +152,39 @@ type UpdateAssetInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
 	// The asset. Required.
-	AssetH string `json:"asset_h"`
-	// Replaces the title.
-	Title *string `json:"title,omitempty"`
-	// Replaces the description verbatim.
+	AssetH      string  `json:"asset_h"`
+	Title       *string `json:"title,omitempty"`
 	Description *string `json:"description,omitempty"`
-	// Replaces the whole tag set; [] removes all. To add or remove single tags use
-	// BulkUpdateAssetTags. Each tag has 1 to 100 characters.
+	// Replaces all; [] removes all. For single tags use BulkUpdateAssetTags.
 	Tags *[]string `json:"tags,omitempty"`
 	// Draft, PendingApproval, Approved, Rejected or Archived. Approved marks an approved brand asset;
 	// any other value clears that.
 	Status *string `json:"status,omitempty"`
+	// private hides it. Then only its owner and admins see it. team and public: everybody in the
+	// tenant. Only the owner and admins change it; who hides an asset without owner becomes its owner.
+	// One of private, team, public.
+	Visibility *string `json:"visibility,omitempty"`
+	// me, a key_id, or empty for nobody.
+	Owner *string `json:"owner,omitempty"`
+	// JSON merge patch. Names that are sent change, null removes one; at most 64 KiB of JSON once
+	// merged.
+	AssetMetadata map[string]any `json:"asset_metadata,omitempty"`
 }
 
 // UpdateAssetOutput is the output of UpdateAsset.
 type UpdateAssetOutput struct {
 	Asset AssetSummary `json:"asset"`
+	// The key_id of its owner; empty if it has none.
+	Owner         string         `json:"owner"`
+	AssetMetadata map[string]any `json:"asset_metadata,omitempty"`
 	// Pass to UndoOperation to revert this write. Empty when nothing changed.
 	OperationID string `json:"operation_id,omitempty"`
 	// Pass as min_index_token to a search that must see this write.
 	IndexToken string `json:"index_token,omitempty"`
 }
 
-// UpdateAsset changes the title, description, tags or status of one asset. Only the fields that are
-// sent change; tags replace the whole set. Returns the asset as it is now.
+// UpdateAsset changes the fields of one asset that are sent; tags replace the whole set. Returns
+// the asset as it is now.
 //
 // It needs the permission write and calls PATCH /api/v1/assets/{asset_h}.
 func (c *Client) UpdateAsset(ctx context.Context, in UpdateAssetInput, opts ...Option) (UpdateAssetOutput, error) {

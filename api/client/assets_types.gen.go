@@ -36,6 +36,8 @@ type AssetSummary struct {
 	// One of Draft, PendingApproval, Approved, Rejected, Archived.
 	Status string   `json:"status"`
 	Tags   []string `json:"tags"`
+	// private: only its owner and admins see it. One of private, team, public.
+	Visibility string `json:"visibility"`
 	// A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048. Reads with a
 	// response_format have it when that is detailed.
 	ThumbnailURL string `json:"thumbnail_url,omitempty"`

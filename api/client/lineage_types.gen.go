@@ -29,6 +29,8 @@ type LineageSessionAsset struct {
 	// One of Draft, PendingApproval, Approved, Rejected, Archived.
 	Status string   `json:"status"`
 	Tags   []string `json:"tags"`
+	// private: only its owner and admins see it. One of private, team, public.
+	Visibility string `json:"visibility"`
 	// A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048. Reads with a
 	// response_format have it when that is detailed.
 	ThumbnailURL string    `json:"thumbnail_url,omitempty"`
@@ -48,7 +50,7 @@ type LineageSessionAsset struct {
 // LineageStep is what GetImagetoolEvolutionChainOutput holds as steps. The jobs, parents first.
 // Empty if the image-generation tool did not generate the asset.
 type LineageStep struct {
-	// The job's id, or the asset's hash if its file has no job id.
+	// The job's id, the asset's hash if its file has no job id, or a generated id for a redacted step.
 	ID string `json:"id"`
 	// Ids of the steps it was made from.
 	MadeFrom []string `json:"made_from"`
@@ -77,8 +79,12 @@ type LineageStep struct {
 // LineageNode is what GetAssetLineageOutput holds as nodes. The requested asset first, then by
 // distance.
 type LineageNode struct {
-	// The asset's hash, or a generated id for a file that is not in the library.
+	// The asset's hash, or a generated id for a file that is not in the library and for a redacted
+	// asset.
 	ID string `json:"id"`
+	// true for another member's private asset; then only id and depth are set, and id means nothing
+	// outside this response.
+	Redacted bool `json:"redacted"`
 	// 0 for the requested asset, negative for ancestors, positive for descendants.
 	Depth int `json:"depth"`
 	// false for a file that is only referenced, or is in the trash.
@@ -105,8 +111,9 @@ type LineageEdge struct {
 	// Node id.
 	Parent string `json:"parent"`
 	// Role of the parent: input_image, init_image, mask, controlnet_image, input_video,
-	// c2pa_ingredient, imagetool_job, …; parent_asset_h if given by the uploader; same_seed_workflow
-	// for siblings, where neither was made from the other.
+	// c2pa_ingredient, imagetool_job, …; parent_asset_h if given by the uploader; private if a
+	// redacted asset's file tells; same_seed_workflow for siblings, where neither was made from the
+	// other.
 	Kind string `json:"kind"`
 	// How the parent was identified: hash (proof), id in content credentials, job id, or a file name
 	// that only one asset has. One of hash, c2pa, imagetool_job, name, uploader, same_seed_workflow.

@@ -121,9 +121,13 @@ type GetAssetDetailsOutput struct {
 	// One of Draft, PendingApproval, Approved, Rejected, Archived.
 	Status string   `json:"status"`
 	Tags   []string `json:"tags"`
+	// private: only its owner and admins see it. One of private, team, public.
+	Visibility string `json:"visibility"`
 	// A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048. Reads with a
 	// response_format have it when that is detailed.
 	ThumbnailURL string `json:"thumbnail_url,omitempty"`
+	// The key_id of its owner; empty if it has none.
+	Owner string `json:"owner"`
 	// Paths of the collections it is in.
 	Collections []string `json:"collections"`
 	// Bytes.

@@ -33,6 +33,8 @@ type SearchHit struct {
 	// One of Draft, PendingApproval, Approved, Rejected, Archived.
 	Status string   `json:"status"`
 	Tags   []string `json:"tags,omitempty"`
+	// Absent for team. One of private, team, public.
+	Visibility string `json:"visibility,omitempty"`
 	// The beginning of the prompt, at most 130 characters.
 	Prompt string `json:"prompt,omitempty"`
 	// Checkpoints and LoRAs, or other models if it has none.

@@ -128,14 +128,15 @@ func splitStoragePath(tenant library.TenantID, p string) (stagedID string, ok bo
 
 // Summary is an asset as lists show it.
 type Summary struct {
-	AssetHash    library.AssetHash `json:"asset_h" doc:"SHA-1 of the bytes, 40 hex digits: the asset's identity."`
-	Title        string            `json:"title"`
-	Description  string            `json:"description"`
-	Filename     string            `json:"filename"`
-	MIMEType     string            `json:"mime_type"`
-	Status       library.Status    `json:"status" enum:"Draft,PendingApproval,Approved,Rejected,Archived"`
-	Tags         []string          `json:"tags"`
-	ThumbnailURL string            `json:"thumbnail_url,omitempty" doc:"A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048. Reads with a response_format have it when that is detailed."`
+	AssetHash    library.AssetHash  `json:"asset_h" doc:"SHA-1 of the bytes, 40 hex digits: the asset's identity."`
+	Title        string             `json:"title"`
+	Description  string             `json:"description"`
+	Filename     string             `json:"filename"`
+	MIMEType     string             `json:"mime_type"`
+	Status       library.Status     `json:"status" enum:"Draft,PendingApproval,Approved,Rejected,Archived"`
+	Tags         []string           `json:"tags"`
+	Visibility   library.Visibility `json:"visibility" enum:"private,team,public" doc:"private: only its owner and admins see it."`
+	ThumbnailURL string             `json:"thumbnail_url,omitempty" doc:"A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048. Reads with a response_format have it when that is detailed."`
 }
 
 // Summary renders an asset for a list.
@@ -144,7 +145,7 @@ func (l ActorLinks) Summary(a library.Asset) Summary {
 		a.Tags = []string{}
 	}
 	return Summary{AssetHash: a.Hash, Title: a.Title, Description: a.Description, Filename: a.Filename, MIMEType: a.MIMEType,
-		Status: a.Status, Tags: a.Tags, ThumbnailURL: l.Thumbnail(a.Tenant, a.Hash)}
+		Status: a.Status, Tags: a.Tags, Visibility: a.Visibility, ThumbnailURL: l.Thumbnail(a.Tenant, a.Hash)}
 }
 
 // In returns the links for an answer of a format: concise ones have no thumbnails.

@@ -57,7 +57,7 @@ func (s *Service) createUploadURL() op.Operation {
 		}
 		if in.SHA1 != "" {
 			hash := library.AssetHash(strings.ToLower(in.SHA1))
-			intact, err := s.intact(ctx, actor.Tenant, []library.AssetHash{hash})
+			intact, err := s.intact(ctx, actor, []library.AssetHash{hash})
 			if err != nil {
 				return uploadURLOutput{}, err
 			}
@@ -130,7 +130,7 @@ func (s *Service) findStored() op.Operation {
 		for i, f := range in.Files {
 			hashes[i] = library.AssetHash(strings.ToLower(f.SHA1))
 		}
-		intact, err := s.intact(ctx, actor.Tenant, hashes)
+		intact, err := s.intact(ctx, actor, hashes)
 		if err != nil {
 			return findStoredOutput{}, err
 		}

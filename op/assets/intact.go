@@ -11,11 +11,12 @@ import (
 	"vitrine/store"
 )
 
-// intact returns which of these assets the tenant holds outside the trash with a file
-// that is in order, as far as its size and earlier checks show. The file of any other is
+// intact returns which of these assets the tenant holds outside the trash, the actor
+// sees and have a file that is in order, as far as its size and earlier checks show. The file of any other is
 // worth sending.
-func (s *Service) intact(ctx context.Context, tenant library.TenantID, hashes []library.AssetHash) (map[library.AssetHash]bool, error) {
-	files, err := s.Store.AssetFiles(ctx, tenant, hashes)
+func (s *Service) intact(ctx context.Context, actor library.Actor, hashes []library.AssetHash) (map[library.AssetHash]bool, error) {
+	tenant := actor.Tenant
+	files, err := s.Store.AssetFiles(ctx, actor, hashes)
 	if err != nil || len(files) == 0 {
 		return nil, err
 	}

@@ -27,15 +27,16 @@ type storeInput struct {
 	Base64        string         `json:"asset_data_base64,omitempty" doc:"For files up to about 3 MB. Exactly one of asset_data_base64 and asset_storage_ref is required."`
 	StorageRef    *storageRef    `json:"asset_storage_ref,omitempty" doc:"Bytes sent to a signed upload URL."`
 	StoragePath   string         `json:"storage_path,omitempty" id:"upload" maxLength:"2048" tool:"-" doc:"Short form of asset_storage_ref.storagePath."`
-	PosterBase64  string         `json:"poster_image_base64,omitempty" doc:"A picture of a 3D model (mime_type model/*). PNG, JPEG or WebP in base64; refused for any other kind of file."`
+	PosterBase64  string         `json:"poster_image_base64,omitempty" doc:"Only for 3D models. A picture of mime_type model/*: PNG, JPEG or WebP in base64; refused for any other kind of file."`
 	PosterType    string         `json:"poster_mime_type,omitempty" enum:"image/png,image/jpeg,image/webp" doc:"Default: image/png."`
 	AllowMismatch *bool          `json:"allow_content_type_mismatch,omitempty" default:"true" doc:"false refuses bytes that are not of mime_type."`
 	Assertion     map[string]any `json:"prompt_metadata,omitempty" doc:"What you know of how it was generated. It is stored beside the metadata extracted from the file and never merged with it. At most 1 MiB of JSON, 32 levels, 20,000 names."`
-	Metadata      map[string]any `json:"asset_metadata,omitempty" doc:"Other data to keep with it. At most 64 KiB of JSON, 16 levels, 1,000 names."`
+	Metadata      map[string]any `json:"asset_metadata,omitempty" doc:"Other data. Kept with the asset as it came; at most 64 KiB of JSON, 16 levels, 1,000 names."`
 	Tags          []string       `json:"tags,omitempty" maxItems:"500" doc:"1 to 100 characters each."`
+	Visibility    string         `json:"visibility,omitempty" enum:"private,team,public" doc:"Default: team. private: only you and admins see it; team and public: everybody in the tenant. Ignored when the bytes are stored already."`
 	Parent        string         `json:"parent_asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"What it is derived from. Ignored when the bytes are stored already."`
 	SourcePath    string         `json:"source_path,omitempty" id:"none" maxLength:"4096" tool:"-" doc:"Where the file came from, as a label."`
-	CreatedAt     *time.Time     `json:"created_at,omitempty" doc:"RFC 3339, if known. Otherwise it is the time of this call."`
+	CreatedAt     *time.Time     `json:"created_at,omitempty" doc:"RFC 3339. If unknown, it is the time of this call."`
 	Sidecars      []sidecarInput `json:"sidecars,omitempty" maxItems:"5" tool:"-" doc:"Sidecar files with generation metadata: .json, .txt, .xmp, .yaml, or the .png first frame of a video; at most 2 MB together. Metadata in the file itself takes precedence. Ignored when the file is stored already."`
 
 	sidecars []extract.Sidecar // decoded by Validate
@@ -92,7 +93,7 @@ func mediaType(s string) string {
 
 type storeOutput struct {
 	Asset         Summary               `json:"asset"`
-	Created       bool                  `json:"created" doc:"false when these bytes were stored already; then the tags and prompt_metadata were added to the existing asset."`
+	Created       bool                  `json:"created" doc:"false when these bytes were stored already; then the tags and prompt_metadata were added to the existing asset, and visibility was ignored."`
 	Restored      bool                  `json:"restored" doc:"true when the asset was in the trash and has been restored."`
 	Healed        bool                  `json:"healed" doc:"true when the asset's file was missing or damaged and is in order again."`
 	LineageSource library.LineageSource `json:"lineage_source" enum:"extracted,client_asserted,unknown" doc:"Where the generation data comes from."`
@@ -186,7 +187,7 @@ func (s *Service) keep(ctx context.Context, actor library.Actor, in storeInput, 
 		return out, err
 	}
 	op.ReportProgress(ctx, 3, 4, "kept")
-	added, err := s.addRow(ctx, actor, at, newAsset(in, staged, read))
+	added, err := s.addRow(ctx, actor, at, newAsset(actor, in, staged, read))
 	if err != nil {
 		return out, err
 	}
@@ -280,7 +281,7 @@ func storageRefError(err error, in storeInput) error {
 		Message: "No uploaded bytes are at this path.", Hint: "PUT them to signedUrl first; if it has expired or the upload was used already, call CreateUploadUrl again."})
 }
 
-func newAsset(in storeInput, staged blob.Staged, read extract.Result) store.NewAsset {
+func newAsset(actor library.Actor, in storeInput, staged blob.Staged, read extract.Result) store.NewAsset {
 	created := time.Now()
 	if in.CreatedAt != nil && in.CreatedAt.Before(created) && in.CreatedAt.Year() >= 1970 {
 		created = *in.CreatedAt
@@ -289,7 +290,10 @@ func newAsset(in storeInput, staged blob.Staged, read extract.Result) store.NewA
 		Asset: library.Asset{Hash: staged.SHA1, SHA256: staged.SHA256, BLAKE3: staged.BLAKE3, Filename: in.Filename,
 			SourcePath: in.SourcePath, MIMEType: read.MIMEType, ClaimedType: in.MIMEType, Size: staged.Size, Width: read.Width,
 			Height: read.Height, DurationMS: read.DurationMS, Tags: in.Tags, Parent: library.AssetHash(strings.ToLower(in.Parent)),
-			Metadata: in.Metadata, CreatedAt: created.UTC()}}
+			Visibility: library.Visibility(in.Visibility), Metadata: in.Metadata, CreatedAt: created.UTC()}}
+	if actor.Kind == library.ActorKey {
+		n.Asset.Owner = actor.ID
+	}
 	if len(read.Chunks) > 0 {
 		n.Chunks = read.Chunks
 	}

@@ -10,19 +10,22 @@ import (
 
 type updateInput struct {
 	op.TenantInput
-	AssetHash   string    `json:"asset_h" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
-	Title       *string   `json:"title,omitempty" maxLength:"500" doc:"Replaces the title."`
-	Description *string   `json:"description,omitempty" maxLength:"5000" doc:"Replaces the description verbatim."`
-	Tags        *[]string `json:"tags,omitempty" maxItems:"500" doc:"Replaces the whole tag set; [] removes all. To add or remove single tags use BulkUpdateAssetTags. Each tag has 1 to 100 characters."`
-	Status      *string   `json:"status,omitempty" doc:"Draft, PendingApproval, Approved, Rejected or Archived. Approved marks an approved brand asset; any other value clears that."`
+	AssetHash   string         `json:"asset_h" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
+	Title       *string        `json:"title,omitempty" maxLength:"500"`
+	Description *string        `json:"description,omitempty" maxLength:"5000"`
+	Tags        *[]string      `json:"tags,omitempty" maxItems:"500" doc:"Replaces all; [] removes all. For single tags use BulkUpdateAssetTags."`
+	Status      *string        `json:"status,omitempty" doc:"Draft, PendingApproval, Approved, Rejected or Archived. Approved marks an approved brand asset; any other value clears that."`
+	Visibility  *string        `json:"visibility,omitempty" enum:"private,team,public" doc:"private hides it. Then only its owner and admins see it. team and public: everybody in the tenant. Only the owner and admins change it; who hides an asset without owner becomes its owner."`
+	Owner       *string        `json:"owner,omitempty" id:"none" tool:"-" maxLength:"64" doc:"me, a key_id, or empty for nobody."`
+	Metadata    map[string]any `json:"asset_metadata,omitempty" doc:"JSON merge patch. Names that are sent change, null removes one; at most 64 KiB of JSON once merged."`
 }
 
 // Validate implements op.Validator.
 func (in *updateInput) Validate() []library.FieldError {
 	var errs []library.FieldError
-	if in.Title == nil && in.Description == nil && in.Tags == nil && in.Status == nil {
+	if in.Title == nil && in.Description == nil && in.Tags == nil && in.Status == nil && in.Visibility == nil && in.Owner == nil && in.Metadata == nil {
 		errs = append(errs, library.FieldError{Field: "title", Code: "required",
-			Message: "At least one of title, description, tags and status is required.", Hint: "Send the fields to change."})
+			Message: "At least one of title, description, tags, status, visibility, owner and asset_metadata is required.", Hint: "Send the fields to change."})
 	}
 	if in.Tags != nil {
 		errs = append(errs, tagErrors("tags", *in.Tags)...)
@@ -32,7 +35,7 @@ func (in *updateInput) Validate() []library.FieldError {
 			errs = append(errs, statusError("status"))
 		}
 	}
-	return errs
+	return append(errs, op.CheckObject("asset_metadata", in.Metadata, op.SmallObject)...)
 }
 
 func statusError(field string) library.FieldError {
@@ -44,7 +47,9 @@ func statusError(field string) library.FieldError {
 }
 
 type updateOutput struct {
-	Asset Summary `json:"asset"`
+	Asset    Summary        `json:"asset"`
+	Owner    string         `json:"owner" doc:"The key_id of its owner; empty if it has none."`
+	Metadata map[string]any `json:"asset_metadata,omitempty"`
 	op.Undoable
 	op.Indexed
 }
@@ -52,36 +57,63 @@ type updateOutput struct {
 func (s *Service) updateAsset() op.Operation {
 	return op.Define(op.Meta{
 		Name: "UpdateAsset", Title: "Update an asset", Domain: op.Assets,
-		Doc: "Changes the title, description, tags or status of one asset. Only the fields that are sent change; tags replace the whole set. " +
+		Doc: "Changes the fields of one asset that are sent; tags replace the whole set. " +
 			"Returns the asset as it is now.",
 		Method: "PATCH", Path: "/api/v1/assets/{asset_h}", Permission: library.PermWrite, Destructive: true, Idempotent: true, Chained: true,
 		Example: map[string]any{"asset_h": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "title": "Red fox in snow", "status": "Approved"},
-	}, func(ctx context.Context, actor library.Actor, in updateInput) (updateOutput, error) {
-		hash := library.AssetHash(strings.ToLower(in.AssetHash))
-		changed, err := s.Store.ChangeAssets(ctx, actor, []library.AssetHash{hash}, func(a *library.Asset) {
-			if in.Title != nil {
-				a.Title = strings.ReplaceAll(*in.Title, "\x00", "")
-			}
-			if in.Description != nil {
-				a.Description = strings.ReplaceAll(*in.Description, "\x00", "")
-			}
-			if in.Tags != nil {
-				a.Tags = library.MergeTags(nil, *in.Tags)
-			}
-			if in.Status != nil {
-				a.Status, _ = library.ParseStatus(*in.Status)
-			}
-		})
-		if err != nil {
-			return updateOutput{}, err
+	}, s.update)
+}
+
+func (s *Service) update(ctx context.Context, actor library.Actor, in updateInput) (updateOutput, error) {
+	hash := library.AssetHash(strings.ToLower(in.AssetHash))
+	shared, err := s.readShare(ctx, actor, in.Owner, in.Visibility)
+	if err != nil {
+		return updateOutput{}, err
+	}
+	var refused error
+	changed, err := s.Store.ChangeAssets(ctx, actor, []library.AssetHash{hash}, func(a *library.Asset) {
+		if refused = in.refuse(shared, actor, a); refused != nil {
+			return
 		}
-		if len(changed.Missing) > 0 {
-			return updateOutput{}, library.NotFound("asset")
+		if in.Title != nil {
+			a.Title = strings.ReplaceAll(*in.Title, "\x00", "")
 		}
-		if len(changed.Changed) == 0 { // it says so already
-			d, err := s.Store.Asset(ctx, actor.Tenant, hash)
-			return updateOutput{Asset: s.summary(actor, d.Asset)}, err
+		if in.Description != nil {
+			a.Description = strings.ReplaceAll(*in.Description, "\x00", "")
 		}
-		return updateOutput{Asset: s.summary(actor, changed.Changed[0]), Undoable: op.Undoable{OperationID: changed.OperationID}, Indexed: op.Indexed{IndexToken: changed.OperationID}}, nil
+		if in.Tags != nil {
+			a.Tags = library.MergeTags(nil, *in.Tags)
+		}
+		if in.Status != nil {
+			a.Status, _ = library.ParseStatus(*in.Status)
+		}
 	})
+	if err == nil {
+		err = refused
+	}
+	if err != nil {
+		return updateOutput{}, err
+	}
+	if len(changed.Missing) > 0 {
+		return updateOutput{}, library.NotFound("asset")
+	}
+	if len(changed.Changed) == 0 { // it says so already
+		d, err := s.Store.Asset(ctx, actor, hash)
+		return updateOutput{Asset: s.summary(actor, d.Asset), Owner: d.Asset.Owner, Metadata: d.Asset.Metadata}, err
+	}
+	a := changed.Changed[0]
+	return updateOutput{Asset: s.summary(actor, a), Owner: a.Owner, Metadata: a.Metadata, Undoable: op.Undoable{OperationID: changed.OperationID},
+		Indexed: op.Indexed{IndexToken: changed.OperationID}}, nil
+}
+
+// refuse changes who sees an asset and its metadata, or returns why it may not be.
+func (in *updateInput) refuse(shared share, actor library.Actor, a *library.Asset) error {
+	if in.Metadata != nil {
+		merged := mergePatch(a.Metadata, in.Metadata)
+		if errs := op.CheckObject("asset_metadata", merged, op.SmallObject); len(errs) > 0 {
+			return library.Invalid(errs...)
+		}
+		a.Metadata = merged
+	}
+	return shared.apply(actor, a)
 }

@@ -33,7 +33,8 @@ type lineageOutput struct {
 }
 
 type node struct {
-	ID        string          `json:"id" doc:"The asset's hash, or a generated id for a file that is not in the library."`
+	ID        string          `json:"id" doc:"The asset's hash, or a generated id for a file that is not in the library and for a redacted asset."`
+	Redacted  bool            `json:"redacted" doc:"true for another member's private asset; then only id and depth are set, and id means nothing outside this response."`
 	Depth     int             `json:"depth" doc:"0 for the requested asset, negative for ancestors, positive for descendants."`
 	InLibrary bool            `json:"in_library" doc:"false for a file that is only referenced, or is in the trash."`
 	Asset     *assets.Summary `json:"asset" required:"true" nullable:"true" doc:"null if it is not in the library."`
@@ -47,7 +48,7 @@ type node struct {
 type edge struct {
 	Child         string                `json:"child" doc:"Node id."`
 	Parent        string                `json:"parent" doc:"Node id."`
-	Kind          string                `json:"kind" doc:"Role of the parent: input_image, init_image, mask, controlnet_image, input_video, c2pa_ingredient, imagetool_job, …; parent_asset_h if given by the uploader; same_seed_workflow for siblings, where neither was made from the other."`
+	Kind          string                `json:"kind" doc:"Role of the parent: input_image, init_image, mask, controlnet_image, input_video, c2pa_ingredient, imagetool_job, …; parent_asset_h if given by the uploader; private if a redacted asset's file tells; same_seed_workflow for siblings, where neither was made from the other."`
 	Evidence      string                `json:"evidence" enum:"hash,c2pa,imagetool_job,name,uploader,same_seed_workflow" doc:"How the parent was identified: hash (proof), id in content credentials, job id, or a file name that only one asset has."`
 	LineageSource library.LineageSource `json:"lineage_source" enum:"extracted,client_asserted" doc:"Whether the parent comes from the child's file or from its uploader."`
 	Resolved      bool                  `json:"resolved" doc:"Whether the parent is in the library."`
@@ -62,7 +63,7 @@ func (s *Service) getAssetLineage() op.Operation {
 		Example: map[string]any{"asset_h": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "direction": "ancestors", "max_depth": 3},
 	}, func(ctx context.Context, actor library.Actor, in lineageInput) (lineageOutput, error) {
 		hash := lowerHash(in.AssetHash)
-		chain, err := s.Store.LineageGraph(ctx, actor.Tenant, hash, in.Direction != "descendants", in.Direction != "ancestors", in.MaxDepth, maxNodes)
+		chain, err := s.Store.LineageGraph(ctx, actor, hash, in.Direction != "descendants", in.Direction != "ancestors", in.MaxDepth, maxNodes)
 		if err != nil {
 			return lineageOutput{}, err
 		}
@@ -70,7 +71,7 @@ func (s *Service) getAssetLineage() op.Operation {
 			Truncated: chain.Truncated, HasMoreLevels: chain.HasMoreLevels}}
 		g.build(chain)
 		if in.IncludeSiblings {
-			siblings, err := s.Store.SameWorkflowAndSeed(ctx, actor.Tenant, hash, maxSiblings+1)
+			siblings, err := s.Store.SameWorkflowAndSeed(ctx, actor, hash, maxSiblings+1)
 			if err != nil {
 				return lineageOutput{}, err
 			}
@@ -92,6 +93,10 @@ func (g *graph) build(chain store.LineageGraph) {
 	depth := map[library.AssetHash]int{}
 	for _, a := range chain.Nodes {
 		depth[a.Hash] = a.Depth
+		if a.Redacted {
+			g.add(node{ID: string(a.Hash), Depth: a.Depth, Redacted: true})
+			continue
+		}
 		g.asset(a.AssetWithLineage, a.Depth)
 	}
 	for _, l := range chain.Edges {

@@ -27,7 +27,7 @@ type chainOutput struct {
 }
 
 type step struct {
-	ID        string              `json:"id" doc:"The job's id, or the asset's hash if its file has no job id."`
+	ID        string              `json:"id" doc:"The job's id, the asset's hash if its file has no job id, or a generated id for a redacted step."`
 	MadeFrom  []string            `json:"made_from" doc:"Ids of the steps it was made from."`
 	Depth     int                 `json:"depth" doc:"0 for the step of the requested asset, negative for earlier steps, positive for later ones."`
 	Redacted  bool                `json:"redacted" doc:"true for a step that is another member's private generation; then job_type is private and asset, prompt and command are empty."`
@@ -52,7 +52,7 @@ func (s *Service) getImagetoolEvolutionChain() op.Operation {
 		Example: map[string]any{"asset_id": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "max_depth": 10},
 	}, func(ctx context.Context, actor library.Actor, in chainInput) (chainOutput, error) {
 		hash := lowerHash(in.AssetID)
-		chain, err := s.Store.ImagetoolJobChain(ctx, actor.Tenant, hash, in.MaxDepth, maxNodes)
+		chain, err := s.Store.ImagetoolJobChain(ctx, actor, hash, in.MaxDepth, maxNodes)
 		if err != nil {
 			return chainOutput{}, err
 		}
@@ -71,6 +71,9 @@ func (s *Service) getImagetoolEvolutionChain() op.Operation {
 // that the next step was made from, else the first.
 func (s *Service) step(links assets.ActorLinks, j store.ImagetoolJobStep, asked library.AssetHash) step {
 	out := step{ID: j.Key, MadeFrom: j.From, Depth: j.Depth, JobID: j.JobID, Flags: map[string]string{}, Others: []library.AssetHash{}}
+	if j.Redacted {
+		out.Redacted, out.JobType = true, "private"
+	}
 	if len(j.Assets) == 0 {
 		return out
 	}

@@ -63,7 +63,7 @@ func (s *Service) link(ctx context.Context, actor library.Actor, in linkInput) (
 	}
 	out.Changed = operation != ""
 	out.OperationID, out.IndexToken = operation, operation
-	list, err := s.Store.AssetModels(ctx, actor.Tenant, out.AssetHash)
+	list, err := s.Store.AssetModels(ctx, actor, out.AssetHash)
 	for _, m := range list {
 		if m.Hash == in.hash() && m.DetectionSource == in.DetectionSource {
 			out.Model = describeUse(m)

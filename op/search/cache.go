@@ -61,5 +61,5 @@ func (m *ttlCache[V]) add(key string, value V) { m.lru.Add(key, cacheEntry[V]{va
 
 // viewerKey tells callers apart who may see different assets.
 func viewerKey(actor library.Actor) string {
-	return fmt.Sprintf("%s %s %t ", actor.Tenant, actor.ID, actor.Can(library.PermAdmin))
+	return fmt.Sprintf("%s %s %t ", actor.Tenant, actor.ID, actor.SeesAll())
 }

@@ -136,7 +136,7 @@ func searchID(actor library.Actor, in searchInput) ([]byte, error) {
 		Viewer string
 		Admin  bool
 		In     searchInput
-	}{actor.Tenant, actor.ID, actor.Can(library.PermAdmin), in})
+	}{actor.Tenant, actor.ID, actor.SeesAll(), in})
 	sum := sha256.Sum256(raw)
 	return sum[:16], err
 }

@@ -36,11 +36,11 @@ func (s *Service) explainQuery() op.Operation {
 		if err != nil {
 			return explainOutput{}, err
 		}
-		index, shared, err := s.Searcher.Index(ctx, actor.Tenant)
-		if err != nil {
+		req := query.Request{Mode: mode, Limit: 20}
+		if req.Index, req.Shared, err = s.Searcher.Index(ctx, actor.Tenant); err != nil {
 			return explainOutput{}, err
 		}
-		compiled, err := query.Compile(q, query.Request{Mode: mode, Tenant: actor.Tenant, Index: index, Shared: shared, Viewer: actor.ID, SeesPrivate: actor.Can(library.PermAdmin), Limit: 20})
+		compiled, err := query.Compile(q, as(actor, req))
 		if err != nil {
 			return explainOutput{}, err
 		}

@@ -22,6 +22,7 @@ type hit struct {
 	MIMEType       string                   `json:"mime_type"`
 	Status         library.Status           `json:"status" enum:"Draft,PendingApproval,Approved,Rejected,Archived"`
 	Tags           []string                 `json:"tags,omitempty"`
+	Visibility     library.Visibility       `json:"visibility,omitempty" enum:"private,team,public" doc:"Absent for team."`
 	Prompt         string                   `json:"prompt,omitempty" doc:"The beginning of the prompt, at most 130 characters."`
 	Models         []string                 `json:"models,omitempty" doc:"Checkpoints and LoRAs, or other models if it has none."`
 	Tool           string                   `json:"tool,omitempty" doc:"The program that generated the file."`
@@ -42,6 +43,9 @@ func hitOf(links assets.ActorLinks, h run.Hit, withScore, detailed bool) hit {
 	d := h.Document
 	out := hit{AssetHash: d.AssetH, Title: d.Title, Description: excerpt(d.Description), Filename: d.Filename, MIMEType: d.MIMEType, Status: d.Status,
 		Tags: d.Tags, Prompt: excerpt(d.Prompt), Models: append(append([]string{}, d.CheckpointNames...), d.LoraNames...), Tool: d.Tool, Highlights: h.Highlights}
+	if v := library.Visibility(d.Visibility); v != library.VisibilityTeam {
+		out.Visibility = v
+	}
 	if len(out.Models) == 0 {
 		out.Models = d.ModelNames
 	}

@@ -215,9 +215,14 @@ func read(actor library.Actor, text string, req query.Request) (*query.Query, *q
 	if err != nil {
 		return nil, nil, err
 	}
-	req.Tenant, req.Viewer, req.SeesPrivate = actor.Tenant, actor.ID, actor.Can(library.PermAdmin)
-	compiled, err := query.Compile(q, req)
+	compiled, err := query.Compile(q, as(actor, req))
 	return q, compiled, err
+}
+
+// as returns a request of an actor: it finds what the actor sees.
+func as(actor library.Actor, req query.Request) query.Request {
+	req.Tenant, req.Viewer, req.SeesPrivate = actor.Tenant, actor.ID, actor.SeesAll()
+	return req
 }
 
 func sortOrder(by, direction string) []query.Sort {

@@ -182,6 +182,8 @@ func readListTextField(r *jsonscan.Reader, key string, d *mappings.Document) err
 		into = (*string)(&d.Status)
 	case "tool":
 		into = &d.Tool
+	case "visibility":
+		into = &d.Visibility
 	case "prompt":
 		into = &d.Prompt
 	default:

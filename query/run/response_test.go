@@ -16,7 +16,7 @@ import (
 func TestEveryFieldOfAListIsRead(t *testing.T) {
 	made := time.Date(2026, 2, 3, 4, 5, 6, 789_000_000, time.UTC)
 	d := mappings.Document{TenantID: "11111111-1111-1111-1111-111111111111", AssetH: "aa", Title: `a "title" of 猫` + "\n", Description: "d", Filename: "f.png", MIMEType: "image/png",
-		Status: library.StatusApproved, Tags: []string{"one", "t\\wo"}, Width: 3, Height: 4, SizeBytes: 5 << 40, Created: &made, Tool: "comfyui", DocVersion: 7,
+		Status: library.StatusApproved, Tags: []string{"one", "t\\wo"}, Width: 3, Height: 4, SizeBytes: 5 << 40, Created: &made, Tool: "comfyui", Visibility: "private", DocVersion: 7,
 		Prompt: "p", ModelNames: []string{"m", "l"}, CheckpointNames: []string{"m"}, LoraNames: []string{"l"}}
 	source, err := json.Marshal(d)
 	if err != nil {

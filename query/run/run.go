@@ -47,7 +47,7 @@ type Hit struct {
 
 // listFields are what a list shows of a document; the rest stays in the index.
 var listFields = []string{"tenant_id", "asset_h", "title", "description", "filename", "mime_type", "status", "tags",
-	"width", "height", "size_bytes", "created", "tool", "doc_version", "prompt", "model_names", "checkpoint_names", "lora_names"}
+	"width", "height", "size_bytes", "created", "tool", "visibility", "doc_version", "prompt", "model_names", "checkpoint_names", "lora_names"}
 
 // cancelLimit is when OpenSearch gives up a request; it stops collecting earlier.
 const cancelLimit = "3s"

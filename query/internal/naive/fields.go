@@ -35,6 +35,10 @@ func values(field string, d *mappings.Document) []string {
 		return one(d.MediaType)
 	case "creator":
 		return one(d.Creator)
+	case "owner":
+		return one(d.Owner)
+	case "visibility":
+		return one(d.Visibility)
 	case "asset_h":
 		return one(string(d.AssetH))
 	case "tool":

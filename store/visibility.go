@@ -1,0 +1,29 @@
+package store
+
+import "vitrine/library"
+
+// visibleTo returns the condition under which a caller sees an asset: the one filter
+// of every statement that reads assets for somebody. row is the table of assets or
+// its alias, caller the parameter that holds viewer of the actor.
+func visibleTo(row, caller string) string {
+	return `(` + row + `.visibility <> 'private' OR ` + row + `.owner = ` + caller + ` OR ` + caller + ` = '*')`
+}
+
+// viewer returns what visibleTo compares an actor by: its id, or * where it sees all.
+func viewer(a library.Actor) string {
+	switch {
+	case a.SeesAll():
+		return "*"
+	case a.ID == "":
+		return "-" // no owner is called so; the empty owner is nobody
+	}
+	return a.ID
+}
+
+// visibleParent returns the query for the parent that a row of asset_parents or of
+// assets names, unless the caller does not see it. A parent that is not in the library
+// is named as before.
+func visibleParent(row, caller string) string {
+	return `SELECT ` + row + `.parent_asset_h WHERE NOT EXISTS (SELECT FROM assets hidden
+		WHERE hidden.tenant_id = ` + row + `.tenant_id AND hidden.asset_h = ` + row + `.parent_asset_h AND NOT ` + visibleTo("hidden", caller) + `)`
+}
