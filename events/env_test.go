@@ -106,7 +106,7 @@ func (e *env) retitle(h library.AssetHash, title string) string {
 // logged returns the whole log of the tenant.
 func (e *env) logged() []events.Event {
 	e.Helper()
-	list, err := e.store.EventsAfter(e.Context(), e.actor.Tenant, 0, nil, 100000)
+	list, err := e.store.EventsAfter(e.Context(), e.actor, 0, nil, 100000)
 	if err != nil {
 		e.Fatal(err)
 	}

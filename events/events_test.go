@@ -30,7 +30,7 @@ func TestLog_PositionsAreInTheOrderOfCommitsWithoutGaps(t *testing.T) {
 	var read []events.Event
 	reader.Go(func() { // who remembers a position misses nothing
 		for after := int64(0); ; {
-			list, err := e.store.EventsAfter(t.Context(), e.actor.Tenant, after, nil, 7)
+			list, err := e.store.EventsAfter(t.Context(), e.actor, after, nil, 7)
 			if err != nil {
 				t.Error(err)
 				return

@@ -84,7 +84,7 @@ func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, actor library.Ac
 	defer s.leave(actor.Tenant)
 	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.MaxAge)
 	defer cancel()
-	out := &stream{s: s, r: r, w: w, control: http.NewResponseController(w), epoch: log.Epoch, tenant: actor.Tenant, types: types, after: after}
+	out := &stream{s: s, r: r, w: w, control: http.NewResponseController(w), epoch: log.Epoch, tenant: actor.Tenant, actor: actor, types: types, after: after}
 	out.run(ctx)
 	return nil
 }
@@ -206,6 +206,7 @@ type stream struct {
 	control *http.ResponseController
 	epoch   string
 	tenant  library.TenantID
+	actor   library.Actor
 	types   []string
 	after   int64
 }
@@ -249,7 +250,7 @@ func (t *stream) run(ctx context.Context) {
 
 // sendNew sends the next events and reports whether there may be more.
 func (t *stream) sendNew(ctx context.Context) (full bool, err error) {
-	list, err := t.s.store.EventsAfter(ctx, t.tenant, t.after, t.types, streamBatch)
+	list, err := t.s.store.EventsAfter(ctx, t.actor, t.after, t.types, streamBatch)
 	if err != nil || len(list) == 0 {
 		return false, err
 	}
