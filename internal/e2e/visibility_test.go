@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"vitrine/api/client"
 	"vitrine/internal/echo"
@@ -338,32 +337,5 @@ func TestVisibility_OnlyOwnersAndAdminsChangeIt(t *testing.T) {
 	again := client.StoreAssetInput{Filename: "again.png", MIMEType: "image/png", AssetDataBase64: base64.StdEncoding.EncodeToString(pictureOf(310, secret+" prompt", secret+"-model"))}
 	if _, err := m.Client(m.member).StoreAsset(t.Context(), again); problemCode(err) != library.CodeConflict {
 		t.Errorf("the same bytes as another's private asset: %v", err)
-	}
-}
-
-// TestVisibility_EventsOfPrivateAssetsReachOwnersAndAdminsOnly reads the log of events.
-func TestVisibility_EventsOfPrivateAssetsReachOwnersAndAdminsOnly(t *testing.T) {
-	t.Parallel()
-	m := newTeam(t)
-	count := func(actor library.Actor) (n int) {
-		list, err := m.Store.EventsAfter(t.Context(), actor, 0, nil, 10_000)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range list {
-			if strings.HasPrefix(e.Key, m.private[0].Asset.AssetH) {
-				n++
-			}
-		}
-		return n
-	}
-	servicetest.Eventually(t, 20*time.Second, "events of the private asset", func() error {
-		if count(library.Actor{Kind: library.ActorSystem, Tenant: m.Tenant}) == 0 {
-			return errors.New("there are none")
-		}
-		return nil
-	})
-	if n := count(library.Actor{Kind: library.ActorKey, ID: "key_of_a_member", Tenant: m.Tenant}); n > 0 {
-		t.Errorf("a member reads %d of them", n)
 	}
 }
