@@ -127,8 +127,9 @@ func revertFields(a library.Asset, before, after fields, actor library.Actor) (r
 	if after.Tags != nil {
 		added := library.RemoveTags(*after.Tags, *before.Tags)
 		removed := library.RemoveTags(*before.Tags, *after.Tags)
-		if kept := library.RemoveTags(a.Tags, added); len(removed) == 0 {
-			a.Tags = kept
+		kept := library.RemoveTags(a.Tags, added)
+		if missing := library.RemoveTags(removed, a.Tags); len(missing) == 0 {
+			a.Tags = kept // an order alone is not put back
 		} else {
 			a.Tags = restoreOrder(library.MergeTags(kept, removed), *before.Tags)
 		}

@@ -82,7 +82,7 @@ func TestExtractionReport_SaysWhyFilesHaveNoPrompt(t *testing.T) {
 		Extraction *struct{ State, Reason, Sentence, By string }
 	}
 	w.Call(http.MethodGet, "/api/v1/assets/"+string(edited.Asset.AssetH), nil, &one)
-	if x := one.Extraction; x == nil || x.State != "none" || x.Reason != "partial" || x.By != "GIMP 3.0" || !strings.Contains(x.Sentence, "GIMP 3.0") {
+	if x := one.Extraction; x == nil || x.State != "none" || x.Reason != "stripped" || x.By != "GIMP 3.0" || !strings.Contains(x.Sentence, "GIMP 3.0") {
 		t.Errorf("the asset itself says %+v", x)
 	}
 }
