@@ -118,7 +118,7 @@ func (s *Store) ForgetEvents(ctx context.Context, limit int) (int64, error) {
 func (s *Store) EventsAfter(ctx context.Context, actor library.Actor, after int64, types []string, limit int) (list []LoggedEvent, err error) {
 	err = s.readTenant(ctx, actor.Tenant, `SELECT `+eventColumns+` FROM events
 		WHERE tenant_id = $1 AND position > $2 AND ($3::text[] IS NULL OR type = ANY($3)) AND NOT EXISTS (SELECT FROM assets a
-			WHERE a.tenant_id = events.tenant_id AND a.asset_h = left(events.key, 40) AND NOT `+visibleTo("a", "$5")+`) ORDER BY position LIMIT $4`,
+			WHERE a.tenant_id = events.tenant_id AND a.asset_h = substring(events.key FROM '^(?:asset|model_link)/([0-9a-f]{40})') AND NOT `+visibleTo("a", "$5")+`) ORDER BY position LIMIT $4`,
 		[]any{actor.Tenant, after, types, limit, viewer(actor)}, func(rows pgx.Rows) (err error) {
 			list, err = pgx.CollectRows(rows, scanEvent)
 			return err
