@@ -277,11 +277,16 @@ func (t *stream) send(text string) error {
 	return t.control.Flush()
 }
 
-// stillMay reports whether the caller's credential is still good for the stream.
+// stillMay reports whether the caller's credential is still good for the stream. From
+// then on the stream shows what the caller sees now.
 func (t *stream) stillMay() bool {
 	if t.s.cfg.Again == nil {
 		return true
 	}
 	actor, err := t.s.cfg.Again(t.r)
-	return err == nil && actor.Tenant == t.tenant && actor.Can(library.PermRead)
+	if err != nil || actor.Tenant != t.tenant || !actor.Can(library.PermRead) {
+		return false
+	}
+	t.actor = actor
+	return true
 }

@@ -114,16 +114,28 @@ func (s *Store) ForgetEvents(ctx context.Context, limit int) (int64, error) {
 }
 
 // EventsAfter returns the events of the actor's tenant that follow a position, at most
-// limit of them, without those of assets that the actor does not see. Types limits them to those types; nil means all.
+// limit of them, without those of assets that the actor does not see. Types limits them
+// to those types; nil means all.
 func (s *Store) EventsAfter(ctx context.Context, actor library.Actor, after int64, types []string, limit int) (list []LoggedEvent, err error) {
-	err = s.readTenant(ctx, actor.Tenant, `SELECT `+eventColumns+` FROM events
-		WHERE tenant_id = $1 AND position > $2 AND ($3::text[] IS NULL OR type = ANY($3)) AND NOT EXISTS (SELECT FROM assets a
-			WHERE a.tenant_id = events.tenant_id AND a.asset_h = substring(events.key FROM '^(?:asset|model_link)/([0-9a-f]{40})') AND NOT `+visibleTo("a", "$5")+`) ORDER BY position LIMIT $4`,
+	err = s.readTenant(ctx, actor.Tenant, `SELECT `+eventColumns+` FROM events e
+		WHERE tenant_id = $1 AND position > $2 AND ($3::text[] IS NULL OR type = ANY($3)) AND `+visibleEvent("$5")+` ORDER BY position LIMIT $4`,
 		[]any{actor.Tenant, after, types, limit, viewer(actor)}, func(rows pgx.Rows) (err error) {
 			list, err = pgx.CollectRows(rows, scanEvent)
 			return err
 		})
 	return list, err
+}
+
+// visibleEvent returns the condition under which a caller sees an event e: its key, the
+// noun and then the key of the thing, does not begin with an asset that the caller does
+// not see, whatever the noun. The undo of an operation is seen by whoever sees the
+// operation; once the operation has expired nobody knows what it changed, so only
+// callers that see everything still do.
+func visibleEvent(caller string) string {
+	return `(` + caller + ` = '*' OR NOT EXISTS (
+		SELECT FROM assets a WHERE a.tenant_id = e.tenant_id AND a.asset_h = substring(e.key FROM '/([0-9a-f]{40})(?:/|$)') AND NOT ` + visibleTo("a", caller) + `)
+		AND (e.type <> '` + EventOperationUndone + `' OR EXISTS (
+			SELECT FROM operations o WHERE o.tenant_id = e.tenant_id AND o.operation_id = substring(e.key FROM '/(.*)') AND ` + visibleOperation(caller) + `)))`
 }
 
 // EventLog describes the log: the epoch of the database, the oldest position that is
