@@ -44,7 +44,7 @@ func Compile(q *Query, req Request) (*Search, error) {
 
 // compileTree fills the queries for words and for neighbors.
 func (s *Search) compileTree(typed string, tree Node, req Request, bounds *tenantFilter) error {
-	c := &compiler{mode: req.Mode, tenant: req.Tenant, index: req.Index, viewer: req.Viewer, typed: typed, words: countWords(tree), clauses: bounds.clauses, preds: map[*Pred]clause{}, leftOut: req.LeftOut}
+	c := &compiler{mode: req.Mode, tenant: req.Tenant, index: req.Index, viewer: req.Viewer, hidden: req.Hidden, typed: typed, words: countWords(tree), clauses: bounds.clauses, preds: map[*Pred]clause{}, leftOut: req.LeftOut}
 	s.bounds, s.inner = bounds, c.tree(tree)
 	s.rank(c, tree)
 	s.candidates = c.candidates(tree)
@@ -77,15 +77,16 @@ type compiler struct {
 	mode    Mode
 	tenant  library.TenantID
 	index   string
-	viewer  string           // owner id of the caller
-	typed   string           // the query as it came
-	showing bool             // compile for highlights: over the fields that are shown
-	words   int              // text leaves of the tree that may be negated or not
-	clauses int              // made so far, as the index counts them
-	preds   map[*Pred]clause // made so far: both retrievers have the same conditions
-	leftOut []string         // words that need not match
-	broad   bool             // compile what has any of the words
-	narrows bool             // some words are required beside others
+	viewer  string              // owner id of the caller
+	hidden  []library.AssetHash // see Request.Hidden
+	typed   string              // the query as it came
+	showing bool                // compile for highlights: over the fields that are shown
+	words   int                 // text leaves of the tree that may be negated or not
+	clauses int                 // made so far, as the index counts them
+	preds   map[*Pred]clause    // made so far: both retrievers have the same conditions
+	leftOut []string            // words that need not match
+	broad   bool                // compile what has any of the words
+	narrows bool                // some words are required beside others
 }
 
 // tree compiles what an asset must fulfil. The constant ALL gives nil. In the modes

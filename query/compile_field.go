@@ -2,6 +2,7 @@ package query
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,6 +44,9 @@ func (f *Field) wild() string {
 }
 
 func (c *compiler) equal(f *Field, v string, s *Scalar) clause {
+	if f.ofRelatives() && slices.Contains(c.hidden, library.AssetHash(v)) {
+		return matchNone()
+	}
 	switch f.Type {
 	case TypeTag:
 		return term(f.Index, mappings.NormTag(v))
@@ -81,6 +85,23 @@ func (c *compiler) equal(f *Field, v string, s *Scalar) clause {
 		}
 	}
 	return term(f.Index, v)
+}
+
+// ofRelatives reports whether a field's value may be an asset whose relatives are found.
+func (f *Field) ofRelatives() bool { return f.Type == TypeChain || f.Type == TypeParent }
+
+// RelativesOf lists the assets whose relatives a query asks for, as in chain: and
+// parent:, each once.
+func (q *Query) RelativesOf() (list []library.AssetHash) {
+	Map(q.Tree, func(n Node, _ bool) Node {
+		if p, ok := n.(*Pred); ok && p.Op == Equal && p.Field.ofRelatives() {
+			if h := library.AssetHash(p.Value); h.Valid() && !slices.Contains(list, h) {
+				list = append(list, h)
+			}
+		}
+		return n
+	})
+	return list
 }
 
 // chain compiles chain:. The family of an asset is found by the lineage root

@@ -37,7 +37,10 @@ type Request struct {
 
 	Viewer      string // owner id of the caller; sees its own private assets
 	SeesPrivate bool   // the caller sees every private asset of the tenant
-	Trashed     bool   // search the trash instead of the library
+	// Hidden are those of the query's RelativesOf that the caller does not see: they have
+	// no relatives, like assets that do not exist.
+	Hidden  []library.AssetHash
+	Trashed bool // search the trash instead of the library
 
 	LeftOut []string // words of the query that need not match; see LeftOutSteps
 

@@ -1,6 +1,12 @@
 package store
 
-import "vitrine/library"
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/library"
+)
 
 // visibleTo returns the condition under which a caller sees an asset: the one filter
 // of every statement that reads assets for somebody. row is the table of assets or
@@ -26,4 +32,18 @@ func viewer(a library.Actor) string {
 func visibleParent(row, caller string) string {
 	return `SELECT ` + row + `.parent_asset_h WHERE NOT EXISTS (SELECT FROM assets hidden
 		WHERE hidden.tenant_id = ` + row + `.tenant_id AND hidden.asset_h = ` + row + `.parent_asset_h AND NOT ` + visibleTo("hidden", caller) + `)`
+}
+
+// Unseen returns those of some assets that the tenant holds, also in the trash, and that
+// the actor does not see.
+func (s *Store) Unseen(ctx context.Context, actor library.Actor, hashes []library.AssetHash) (list []library.AssetHash, err error) {
+	if len(hashes) == 0 || actor.SeesAll() {
+		return nil, nil
+	}
+	err = s.readTenant(ctx, actor.Tenant, `SELECT asset_h FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2) AND NOT `+visibleTo("assets", "$3"),
+		[]any{actor.Tenant, hashes, viewer(actor)}, func(rows pgx.Rows) (err error) {
+			list, err = pgx.CollectRows(rows, pgx.RowTo[library.AssetHash])
+			return err
+		})
+	return list, err
 }

@@ -206,10 +206,18 @@ func (s *Service) compile(ctx context.Context, actor library.Actor, text string,
 	if req.Index, req.Shared, err = s.Searcher.Index(ctx, actor.Tenant); err != nil {
 		return nil, nil, err
 	}
-	return read(actor, text, req)
+	q, err := query.Parse(text, query.Options{Strict: req.Mode.Strict()})
+	if err != nil {
+		return nil, nil, err
+	}
+	if req.Hidden, err = s.Store.Unseen(ctx, actor, q.RelativesOf()); err != nil {
+		return nil, nil, err
+	}
+	compiled, err := query.Compile(q, as(actor, req))
+	return q, compiled, err
 }
 
-// read reads and compiles a query text for an actor's tenant.
+// read reads and compiles a query text for an actor's tenant, to be shown and not run.
 func read(actor library.Actor, text string, req query.Request) (*query.Query, *query.Search, error) {
 	q, err := query.Parse(text, query.Options{Strict: req.Mode.Strict()})
 	if err != nil {
