@@ -217,6 +217,31 @@ func TestStream_EndsWithItsCredentialAndWithItsAge(t *testing.T) {
 	}
 }
 
+func TestStream_ShowsWhatItsCredentialSeesNow(t *testing.T) {
+	t.Parallel()
+	s := newStreamServer(t, events.StreamConfig{Heartbeat: 20 * time.Millisecond, Poll: 20 * time.Millisecond})
+	admin := library.Actor{Kind: library.ActorKey, ID: "key_of_an_admin", Tenant: s.env.actor.Tenant, Permissions: []library.Permission{library.PermRead, library.PermAdmin}}
+	s.actor.Store(&admin)
+	r := s.open("/?after=0", "")
+	private := s.add("private")
+	r.want("asset.created", "asset/"+string(private))
+	if _, err := s.store.ChangeAssets(t.Context(), s.env.actor, []library.AssetHash{private}, func(a *library.Asset) {
+		a.Visibility, a.Owner = library.VisibilityPrivate, "key_of_another"
+	}); err != nil {
+		t.Fatal(err)
+	}
+	r.want("asset.updated", "asset/"+string(private))
+
+	member := admin
+	member.Permissions = []library.Permission{library.PermRead}
+	s.actor.Store(&member)
+	for since := time.Now(); time.Since(since) < 200*time.Millisecond && r.lines.Scan(); { // until a heartbeat has looked at the credential
+	}
+	s.retitle(private, "hidden")
+	shown := s.add("shown")
+	r.want("asset.created", "asset/"+string(shown))
+}
+
 func TestStream_AClientThatDoesNotReadHoldsNothing(t *testing.T) {
 	t.Parallel()
 	s := newStreamServer(t, events.StreamConfig{PerTenant: 1, SendLimit: 300 * time.Millisecond, Heartbeat: 50 * time.Millisecond})
