@@ -68,10 +68,21 @@ func (w *Waiter) Await(ctx context.Context, tenant library.TenantID, writes []Wr
 	defer func() { w.metrics.refreshWait.Observe(time.Since(began).Seconds()) }()
 	ctx, cancel := context.WithTimeout(ctx, min(most, MaxWait))
 	defer cancel()
-	index, _, err := w.index(ctx, tenant)
-	if err != nil {
-		return false
+	for {
+		index, _, err := w.index(ctx, tenant)
+		if err != nil || !w.awaitIn(ctx, index, tenant, writes) {
+			return false
+		}
+		// A tenant that moved meanwhile is searched in another index, which got the writes
+		// but may not show them yet.
+		if now, _, err := w.index(ctx, tenant); err != nil || now == index {
+			return err == nil
+		}
 	}
+}
+
+// awaitIn is Await for one index.
+func (w *Waiter) awaitIn(ctx context.Context, index string, tenant library.TenantID, writes []Write) bool {
 	for pause := 5 * time.Millisecond; len(writes) > 0; pause = min(2*pause, 50*time.Millisecond) {
 		if writes = w.pending(ctx, index, tenant, writes); len(writes) > 0 && retry.Sleep(ctx, pause) != nil {
 			return false
@@ -80,7 +91,7 @@ func (w *Waiter) Await(ctx context.Context, tenant library.TenantID, writes []Wr
 	return w.refresher(index).await(ctx) == nil
 }
 
-// pending gives the writes whose documents are not in the index yet, searchable
+// pending returns the writes whose documents are not in the index yet, searchable
 // or not; all of them when OpenSearch does not say.
 func (w *Waiter) pending(ctx context.Context, index string, tenant library.TenantID, writes []Write) []Write {
 	type doc struct {

@@ -77,7 +77,7 @@ func TestWrite_ChangesOfAHundredThousandAssetsTakeTheMemoryOfAPage(t *testing.T)
 	}
 	counts := func() (tagged, journal, audit, outbox, documents int, summary string) {
 		if err := db.QueryRow(ctx, `SELECT (SELECT count(*) FROM assets WHERE tags = '{many}'), (SELECT count(*) FROM journal), (SELECT count(*) FROM audit WHERE action LIKE 'asset.%'),
-			(SELECT count(*) FROM outbox), (SELECT count(*) FROM operation_documents), (SELECT string_agg(summary::text, ' ' ORDER BY operation_id) FROM operations)`).
+			(SELECT count(*) FROM outbox WHERE topic = 'documents'), (SELECT count(*) FROM operation_documents), (SELECT string_agg(summary::text, ' ' ORDER BY operation_id) FROM operations)`).
 			Scan(&tagged, &journal, &audit, &outbox, &documents, &summary); err != nil {
 			t.Fatal(err)
 		}

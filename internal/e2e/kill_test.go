@@ -71,14 +71,19 @@ func (k killed) store(data []byte) (client.StoreAssetOutput, error) {
 }
 
 // rows counts the assets in the database.
-func (k killed) rows() (n int) {
+func (k killed) rows() int {
+	k.t.Helper()
+	return k.count(`SELECT count(*) FROM assets`)
+}
+
+func (k killed) count(sql string) (n int) {
 	k.t.Helper()
 	c, err := pgx.Connect(k.t.Context(), k.cfg.PostgresURL)
 	if err != nil {
 		k.t.Fatal(err)
 	}
 	defer c.Close(context.Background())
-	if err := c.QueryRow(k.t.Context(), `SELECT count(*) FROM assets`).Scan(&n); err != nil {
+	if err := c.QueryRow(k.t.Context(), sql).Scan(&n); err != nil {
 		k.t.Fatal(err)
 	}
 	return n
@@ -181,14 +186,15 @@ func TestUpload_KillAtAnyPointLosesNothingAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestIndexing_KillAtAnyPointLeavesTheIndexEqualToTheDatabase kills relay and
-// indexer at each of their points while changes flow, and starts them again.
+// TestIndexing_KillAtAnyPointLeavesTheIndexEqualToTheDatabase kills the relays of
+// changes and events and the indexer at each of their points while changes flow, and
+// starts them again. The log of events misses none either.
 func TestIndexing_KillAtAnyPointLeavesTheIndexEqualToTheDatabase(t *testing.T) {
 	t.Parallel()
 	k := newKilled(t)
 	n := 0
 	for name := range failpoint.Names {
-		if !strings.HasPrefix(name, "relay.") && !strings.HasPrefix(name, "indexer.") {
+		if !strings.HasPrefix(name, "relay.") && !strings.HasPrefix(name, "events.") && !strings.HasPrefix(name, "indexer.") {
 			continue
 		}
 		p := serve(t, k.cfg, name+":2", "api,relay,index")
@@ -208,6 +214,13 @@ func TestIndexing_KillAtAnyPointLeavesTheIndexEqualToTheDatabase(t *testing.T) {
 		}
 		if rows := k.rows(); int(found.Total) != rows {
 			return fmt.Errorf("%d of %d found", found.Total, rows)
+		}
+		return nil
+	})
+	servicetest.Eventually(t, 30*time.Second, "each asset has its event, and Kafka has them", func() error {
+		logged, waiting := k.count(`SELECT count(DISTINCT key) FROM events WHERE type = 'asset.created'`), k.count(`SELECT count(*) FROM outbox`)
+		if rows := k.rows(); logged != rows || waiting != 0 {
+			return fmt.Errorf("%d events for %d assets, %d rows in the outbox", logged, rows, waiting)
 		}
 		return nil
 	})

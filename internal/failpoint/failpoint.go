@@ -40,6 +40,8 @@ var Names = map[string]string{
 	"blob.committed":        "the bytes are durable under their hash, no row speaks of them",
 	"relay.before_publish":  "outbox rows are claimed, Kafka has none of them",
 	"relay.after_publish":   "Kafka has the claimed rows, they are still in the outbox",
+	"events.before_publish": "events have their positions in the log, Kafka has none of them",
+	"events.after_publish":  "Kafka has the events, the log does not know it",
 	"indexer.before_bulk":   "a batch is read from Kafka and PostgreSQL, OpenSearch has none of it",
 	"indexer.after_bulk":    "OpenSearch has answered for the batch, its offsets are not committed",
 	"indexer.before_commit": "every item of a batch is settled, its offsets are not committed",
