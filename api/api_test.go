@@ -41,7 +41,7 @@ func problem(t testing.TB, a echo.Answer) op.Problem {
 	return p
 }
 
-func TestPathQueryAndBodyBecomeOneMapOfArguments(t *testing.T) {
+func TestAPI_PathQueryAndBodyBecomeOneMapOfArguments(t *testing.T) {
 	t.Parallel()
 	s := echo.Serve(t, nil)
 	for name, c := range map[string]struct {
@@ -97,7 +97,7 @@ func TestPathQueryAndBodyBecomeOneMapOfArguments(t *testing.T) {
 	}
 }
 
-func TestEveryFaultIsAProblemWithItsStatus(t *testing.T) {
+func TestAPI_EveryFaultIsAProblemWithItsStatus(t *testing.T) {
 	t.Parallel()
 	s := echo.Serve(t, nil)
 	reader := s.Key(t, nil)
@@ -163,7 +163,7 @@ func TestEveryFaultIsAProblemWithItsStatus(t *testing.T) {
 	}
 }
 
-func TestABodyWithoutALengthIsCutOffTooAndAClientThatAsksFirstNeedNotSendOne(t *testing.T) {
+func TestAPI_ABodyWithoutALengthIsCutOffTooAndAClientThatAsksFirstNeedNotSendOne(t *testing.T) {
 	t.Parallel()
 	s := echo.Serve(t, nil)
 	for name, announced := range map[string]int64{"no length": -1, "asked first": 3*op.MaxBody + 9} {
@@ -207,7 +207,7 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func TestPermissionMatrix(t *testing.T) {
+func TestAPI_PermissionMatrix(t *testing.T) {
 	t.Parallel()
 	s := echo.Serve(t, nil)
 	client := map[library.Permission]string{}
@@ -246,7 +246,7 @@ func TestPermissionMatrix(t *testing.T) {
 	}
 }
 
-func TestThe121stSearchIsRefusedAndTheHeadersCountDown(t *testing.T) {
+func TestAPI_The121stSearchIsRefusedAndTheHeadersCountDown(t *testing.T) {
 	t.Parallel()
 	s := echo.Serve(t, nil)
 	key, other := s.Key(t, []library.Permission{library.PermSearch}), s.Key(t, []library.Permission{library.PermSearch})
@@ -279,7 +279,7 @@ func TestThe121stSearchIsRefusedAndTheHeadersCountDown(t *testing.T) {
 	}
 }
 
-func TestARepeatWithTheSameIdempotencyKeyGetsTheFirstAnswer(t *testing.T) {
+func TestAPI_ARepeatWithTheSameIdempotencyKeyGetsTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	s := echo.Serve(t, nil)
 	second := s.Key(t, library.Permissions)
@@ -321,7 +321,7 @@ func TestARepeatWithTheSameIdempotencyKeyGetsTheFirstAnswer(t *testing.T) {
 	}
 }
 
-func TestOfConcurrentRepeatsOneDoesTheWork(t *testing.T) {
+func TestAPI_OfConcurrentRepeatsOneDoesTheWork(t *testing.T) {
 	t.Parallel()
 	s := echo.Serve(t, nil)
 	var wg sync.WaitGroup
@@ -353,7 +353,7 @@ func TestOfConcurrentRepeatsOneDoesTheWork(t *testing.T) {
 	}
 }
 
-func TestAnUnchangedGetIsAnswered304(t *testing.T) {
+func TestAPI_AnUnchangedGetIsAnswered304(t *testing.T) {
 	t.Parallel()
 	s := echo.Serve(t, nil)
 	path := "/api/v1/echo/" + asset
@@ -375,7 +375,7 @@ func TestAnUnchangedGetIsAnswered304(t *testing.T) {
 	}
 }
 
-func TestCrossOriginCallsAreOffUnlessConfigured(t *testing.T) {
+func TestAPI_CrossOriginCallsAreOffUnlessConfigured(t *testing.T) {
 	t.Parallel()
 	off := echo.Serve(t, nil)
 	if a := off.Do(t, "OPTIONS", "/api/v1/echo", nil, "Origin", "https://app.example", "Access-Control-Request-Method", "POST"); a.Header.Get("Access-Control-Allow-Origin") != "" || a.Status != 405 {
@@ -394,7 +394,7 @@ func TestCrossOriginCallsAreOffUnlessConfigured(t *testing.T) {
 	}
 }
 
-func TestServiceRoutesAndExtraRoutes(t *testing.T) {
+func TestAPI_ServiceRoutesAndExtraRoutes(t *testing.T) {
 	t.Parallel()
 	down := errors.New("the index is away")
 	var state error
@@ -447,7 +447,7 @@ func TestServiceRoutesAndExtraRoutes(t *testing.T) {
 	}
 }
 
-func TestTheOpenAPIDocumentNamesEveryRoute(t *testing.T) {
+func TestAPI_TheOpenAPIDocumentNamesEveryRoute(t *testing.T) {
 	t.Parallel()
 	s := echo.Serve(t, nil)
 	a := s.Do(t, "GET", "/openapi.json", nil)
@@ -482,7 +482,7 @@ func TestTheOpenAPIDocumentNamesEveryRoute(t *testing.T) {
 	}
 }
 
-func TestTwoOperationsCannotClaimOneRoute(t *testing.T) {
+func TestAPI_TwoOperationsCannotClaimOneRoute(t *testing.T) {
 	t.Parallel()
 	c := (&echo.Bench{}).Catalog()
 	clash := c.Operations[0]

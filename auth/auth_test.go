@@ -67,7 +67,7 @@ func (b bench) ask(url string, headers ...string) (library.Actor, *library.Error
 	return actor, nil
 }
 
-func TestCredentialsInEveryForm(t *testing.T) {
+func TestAuth_CredentialsInEveryForm(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	key, k := b.key(t, nil)
@@ -143,7 +143,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-func TestARevokedKeyIsDeadWithinFiveSecondsAndAnExpiredOneAtOnce(t *testing.T) {
+func TestAuth_ARevokedKeyIsDeadWithinFiveSecondsAndAnExpiredOneAtOnce(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	key, k := b.key(t, nil)
@@ -174,7 +174,7 @@ func TestARevokedKeyIsDeadWithinFiveSecondsAndAnExpiredOneAtOnce(t *testing.T) {
 	}
 }
 
-func TestAWrongChecksumIsRefusedWithoutTheDatabase(t *testing.T) {
+func TestAuth_AWrongChecksumIsRefusedWithoutTheDatabase(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	key, _ := b.key(t, nil)
@@ -188,7 +188,7 @@ func TestAWrongChecksumIsRefusedWithoutTheDatabase(t *testing.T) {
 	}
 }
 
-func TestKeysCannotMakeKeysAndRequestsAreChecked(t *testing.T) {
+func TestAuth_KeysCannotMakeKeysAndRequestsAreChecked(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	past := time.Now().Add(-time.Second)
@@ -214,7 +214,7 @@ func TestKeysCannotMakeKeysAndRequestsAreChecked(t *testing.T) {
 	}
 }
 
-func TestTheStoreHoldsNoSecretAndEveryChangeOfAKeyHasItsAuditRow(t *testing.T) {
+func TestAuth_TheStoreHoldsNoSecretAndEveryChangeOfAKeyHasItsAuditRow(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	secret, k := b.key(t, func(r *auth.KeyRequest) { r.Permissions = []library.Permission{library.PermAdmin, library.PermSearch} })
@@ -258,7 +258,7 @@ func TestTheStoreHoldsNoSecretAndEveryChangeOfAKeyHasItsAuditRow(t *testing.T) {
 	}
 }
 
-func TestTheUseOfAKeyIsNoted(t *testing.T) {
+func TestAuth_TheUseOfAKeyIsNoted(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	key, _ := b.key(t, nil)
@@ -279,7 +279,7 @@ func TestTheUseOfAKeyIsNoted(t *testing.T) {
 	}
 }
 
-func TestTheDefaultTenantIsMadeOnce(t *testing.T) {
+func TestAuth_TheDefaultTenantIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	s, _ := storetest.Open(t, "tenants")
 	made := make(chan store.Tenant, 8)

@@ -44,7 +44,7 @@ func embedOne(t testing.TB, e Embedder, text string) []float32 {
 }
 
 // The numbers are those that the model's authors' own library gives.
-func TestTheReferenceSentenceHasItsKnownVector(t *testing.T) {
+func TestBuiltin_TheReferenceSentenceHasItsKnownVector(t *testing.T) {
 	e := openModel(t, testenv.Model(t))
 	if e.Dimensions() != 384 || e.Info() != (Info{Driver: Builtin, Model: e.name, MaxWords: 256}) || len(e.ID()) != 40 {
 		t.Fatalf("dimensions %d, info %+v, id %q", e.Dimensions(), e.Info(), e.ID())
@@ -57,7 +57,7 @@ func TestTheReferenceSentenceHasItsKnownVector(t *testing.T) {
 	}
 }
 
-func TestNearTextsHaveNearVectors(t *testing.T) {
+func TestBuiltin_NearTextsHaveNearVectors(t *testing.T) {
 	e := openModel(t, testenv.Model(t))
 	v, err := e.Embed(t.Context(), []string{"a fox in the snow", "an arctic animal in winter", "quarterly revenue spreadsheet"})
 	if err != nil {
@@ -68,7 +68,7 @@ func TestNearTextsHaveNearVectors(t *testing.T) {
 	}
 }
 
-func TestABatchGivesWhatSingleTextsGive(t *testing.T) {
+func TestBuiltin_ABatchGivesWhatSingleTextsGive(t *testing.T) {
 	e := openModel(t, tinyModel(t))
 	var texts []string
 	for i := range 100 {
@@ -89,7 +89,7 @@ func TestABatchGivesWhatSingleTextsGive(t *testing.T) {
 	}
 }
 
-func TestOddTextsHaveVectors(t *testing.T) {
+func TestBuiltin_OddTextsHaveVectors(t *testing.T) {
 	e := openModel(t, tinyModel(t))
 	for name, text := range map[string]string{"none": "", "blanks": " \n\t", "no UTF-8": "\xff\xfe red", "very long": strings.Repeat("red fox ", 100_000), "one long word": strings.Repeat("a", 1<<20)} {
 		if v := embedOne(t, e, text); len(v) != e.Dimensions() {
@@ -101,7 +101,7 @@ func TestOddTextsHaveVectors(t *testing.T) {
 	}
 }
 
-func TestEmbeddingEndsWithItsContext(t *testing.T) {
+func TestBuiltin_EmbeddingEndsWithItsContext(t *testing.T) {
 	e := openModel(t, tinyModel(t))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -110,7 +110,7 @@ func TestEmbeddingEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestTheIdentityFollowsWhatVectorsDependOn(t *testing.T) {
+func TestBuiltin_TheIdentityFollowsWhatVectorsDependOn(t *testing.T) {
 	first, second := tinyModel(t), tinyModel(t)
 	for _, name := range []string{weightsFile, vocabularyFile, shapeFile} {
 		raw, err := os.ReadFile(filepath.Join(first, name))
@@ -133,7 +133,7 @@ func TestTheIdentityFollowsWhatVectorsDependOn(t *testing.T) {
 	}
 }
 
-func TestAFolderThatIsNoModelNamesItsSetting(t *testing.T) {
+func TestBuiltin_AFolderThatIsNoModelNamesItsSetting(t *testing.T) {
 	cases := map[string]struct {
 		spoil func(t *testing.T, dir string)
 		cause string
@@ -177,7 +177,7 @@ func remove(t testing.TB, dir, name string) {
 }
 
 // Weights are read at the first use, so what is wrong with them shows then.
-func TestSpoiltWeightsMakeTheEmbedderUnavailable(t *testing.T) {
+func TestBuiltin_SpoiltWeightsMakeTheEmbedderUnavailable(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, dir string){
 		"cut short":     func(t *testing.T, dir string) { truncate(t, filepath.Join(dir, weightsFile), 9000) },
 		"no header":     func(t *testing.T, dir string) { truncate(t, filepath.Join(dir, weightsFile), 3) },
@@ -206,7 +206,7 @@ func truncate(t testing.TB, path string, size int64) {
 	}
 }
 
-func TestDriversAndNone(t *testing.T) {
+func TestBuiltin_DriversAndNone(t *testing.T) {
 	for _, driver := range []string{"", None} {
 		if e, err := Open(Config{Driver: driver}); e != nil || err != nil {
 			t.Errorf("driver %q gives %v, %v; want no embedder", driver, e, err)
@@ -217,7 +217,7 @@ func TestDriversAndNone(t *testing.T) {
 	}
 }
 
-func TestTheFastTileEqualsThePortableOne(t *testing.T) {
+func TestBuiltin_TheFastTileEqualsThePortableOne(t *testing.T) {
 	p := panels{}
 	const rows, in, out = 13, 31, 37
 	weight, a := make([]float32, in*out), make([]float32, rows*in)
@@ -254,7 +254,7 @@ func TestTheFastTileEqualsThePortableOne(t *testing.T) {
 	}
 }
 
-func TestGELU(t *testing.T) {
+func TestBuiltin_GELU(t *testing.T) {
 	for x := -7.0; x < 7; x += 0.00037 {
 		v := []float32{float32(x)}
 		gelu(v)
@@ -264,7 +264,7 @@ func TestGELU(t *testing.T) {
 	}
 }
 
-func TestNarrowNumbersAreWidened(t *testing.T) {
+func TestBuiltin_NarrowNumbersAreWidened(t *testing.T) {
 	half := decode([]byte{0x00, 0x3c, 0x00, 0xc0, 0x01, 0x00, 0xff, 0x7b, 0x00, 0x80}, "F16", 5)
 	if diff := cmp.Diff([]float32{1, -2, 1.0 / (1 << 24), 65504, 0}, half); diff != "" {
 		t.Errorf("binary16 (-want +got):\n%s", diff)
@@ -310,7 +310,7 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-func TestUnrelatedTextsAreAlikeByChanceAndRelatedOnesMore(t *testing.T) {
+func TestBuiltin_UnrelatedTextsAreAlikeByChanceAndRelatedOnesMore(t *testing.T) {
 	e := openModel(t, testenv.Model(t))
 	baseline, err := MeasureBaseline(t.Context(), e)
 	chance := baseline.Unrelated

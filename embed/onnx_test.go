@@ -21,7 +21,7 @@ func openAccelerated(t testing.TB, dir string) Embedder {
 	return e
 }
 
-func TestBothEnginesGiveTheSameVectors(t *testing.T) {
+func TestONNX_BothEnginesGiveTheSameVectors(t *testing.T) {
 	for name, dir := range map[string]string{"a tiny model": tinyModel(t), "the model of the demo": testenv.Model(t)} {
 		t.Run(name, func(t *testing.T) {
 			own, other := openModel(t, dir), openAccelerated(t, dir)
@@ -52,7 +52,7 @@ func TestBothEnginesGiveTheSameVectors(t *testing.T) {
 	}
 }
 
-func TestTheRuntimeServesManyAtOnce(t *testing.T) {
+func TestONNX_TheRuntimeServesManyAtOnce(t *testing.T) {
 	e := openAccelerated(t, tinyModel(t))
 	want := embedOne(t, e, "red fox")
 	var all sync.WaitGroup

@@ -114,7 +114,7 @@ func (s *speaker) open(t testing.TB) *provider {
 	return e.(*provider)
 }
 
-func TestManyTextsGoInFewRequestsAndComeBackInOrder(t *testing.T) {
+func TestOpenAI_ManyTextsGoInFewRequestsAndComeBackInOrder(t *testing.T) {
 	s := newSpeaker(t)
 	var texts []string
 	for i := range 130 {
@@ -134,7 +134,7 @@ func TestManyTextsGoInFewRequestsAndComeBackInOrder(t *testing.T) {
 	}
 }
 
-func TestPassingFailuresAreTriedAgain(t *testing.T) {
+func TestOpenAI_PassingFailuresAreTriedAgain(t *testing.T) {
 	for name, answer := range map[string]func(http.ResponseWriter, []string) bool{
 		"too many requests": status(429, "Retry-After", "1"), "server error": status(500), "bad gateway": status(502), "half an answer": body(`{"data":[`),
 		"connection cut": func(http.ResponseWriter, []string) bool { panic(http.ErrAbortHandler) },
@@ -150,7 +150,7 @@ func TestPassingFailuresAreTriedAgain(t *testing.T) {
 	}
 }
 
-func TestAnswersThatCannotBeUsedNeverBecomeVectors(t *testing.T) {
+func TestOpenAI_AnswersThatCannotBeUsedNeverBecomeVectors(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer func(http.ResponseWriter, []string) bool
 		cause  string
@@ -186,7 +186,7 @@ func TestAnswersThatCannotBeUsedNeverBecomeVectors(t *testing.T) {
 	}
 }
 
-func TestOneRefusedTextDoesNotHoldUpTheOthers(t *testing.T) {
+func TestOpenAI_OneRefusedTextDoesNotHoldUpTheOthers(t *testing.T) {
 	s := newSpeaker(t)
 	s.refuse = "poison"
 	got, err := s.open(t).Embed(t.Context(), []string{"a", "bb", "poison", "dddd", "eeeee"})
@@ -205,7 +205,7 @@ func TestOneRefusedTextDoesNotHoldUpTheOthers(t *testing.T) {
 	}
 }
 
-func TestAProviderThatHangsIsGivenUp(t *testing.T) {
+func TestOpenAI_AProviderThatHangsIsGivenUp(t *testing.T) {
 	s := newSpeaker(t)
 	s.slow = time.Minute
 	p := s.open(t)
@@ -217,7 +217,7 @@ func TestAProviderThatHangsIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestATooSlowProviderStillServesThoseWhoCanWait(t *testing.T) {
+func TestOpenAI_ATooSlowProviderStillServesThoseWhoCanWait(t *testing.T) {
 	s := newSpeaker(t)
 	s.slow = 200 * time.Millisecond
 	p := s.open(t)
@@ -239,7 +239,7 @@ func TestATooSlowProviderStillServesThoseWhoCanWait(t *testing.T) {
 	}
 }
 
-func TestAFailingProviderRestsAndComesBack(t *testing.T) {
+func TestOpenAI_AFailingProviderRestsAndComesBack(t *testing.T) {
 	s := newSpeaker(t)
 	for range 10 {
 		s.answers = append(s.answers, status(503))
@@ -267,7 +267,7 @@ func TestAFailingProviderRestsAndComesBack(t *testing.T) {
 	}
 }
 
-func TestARestGrowsAndLetsOneCallThrough(t *testing.T) {
+func TestOpenAI_ARestGrowsAndLetsOneCallThrough(t *testing.T) {
 	var b breaker
 	now := time.Now()
 	for range breakAfter - 1 {
@@ -302,7 +302,7 @@ func TestARestGrowsAndLetsOneCallThrough(t *testing.T) {
 	}
 }
 
-func TestSettingsOfAProviderAreChecked(t *testing.T) {
+func TestOpenAI_SettingsOfAProviderAreChecked(t *testing.T) {
 	good := Config{Driver: OpenAI, URL: "http://localhost:11434/v1", Model: "m", Dimensions: 3}
 	for field, change := range map[string]func(*Config){
 		"embed_url":        func(c *Config) { c.URL = "localhost:11434" },

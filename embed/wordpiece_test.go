@@ -14,7 +14,7 @@ import (
 )
 
 // The token numbers are those that the authors' tokenizer gives for this vocabulary.
-func TestTokensAreThoseOfTheModelsOwnTokenizer(t *testing.T) {
+func TestWordPiece_TokensAreThoseOfTheModelsOwnTokenizer(t *testing.T) {
 	w := openModel(t, testenv.Model(t)).split
 	for _, c := range []struct {
 		name, text string
@@ -58,7 +58,7 @@ func tinyTokens(t testing.TB, limit int, keepCase bool) *wordpiece {
 	return w
 }
 
-func TestLongTextsAreCutAtTheLimit(t *testing.T) {
+func TestWordPiece_LongTextsAreCutAtTheLimit(t *testing.T) {
 	w := tinyTokens(t, 8, false)
 	if diff := cmp.Diff([]int32{2, 4, 5, 4, 5, 4, 5, 3}, w.encode(strings.Repeat("red fox ", 1000))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -68,7 +68,7 @@ func TestLongTextsAreCutAtTheLimit(t *testing.T) {
 	}
 }
 
-func TestAWordTooLongIsUnknownAsAWhole(t *testing.T) {
+func TestWordPiece_AWordTooLongIsUnknownAsAWhole(t *testing.T) {
 	w := tinyTokens(t, 300, false)
 	if diff := cmp.Diff([]int32{2, 1, 4, 3}, w.encode("a"+strings.Repeat("s", 100)+" red")); diff != "" {
 		t.Errorf("101 characters (-want +got):\n%s", diff)
@@ -78,21 +78,21 @@ func TestAWordTooLongIsUnknownAsAWhole(t *testing.T) {
 	}
 }
 
-func TestNoTextEndsItsOwnSequence(t *testing.T) {
+func TestWordPiece_NoTextEndsItsOwnSequence(t *testing.T) {
 	w := tinyTokens(t, 32, false)
 	if got := w.encode("red [SEP] [CLS] [PAD] fox"); slices.Contains(got[1:len(got)-1], w.end) || slices.Contains(got[1:], w.start) {
 		t.Errorf("%v holds a token that marks an end or a start", got)
 	}
 }
 
-func TestAVocabularyWithCaseKeepsIt(t *testing.T) {
+func TestWordPiece_AVocabularyWithCaseKeepsIt(t *testing.T) {
 	if got := tinyTokens(t, 32, true).encode("Red red"); got[1] != 1 || got[2] != 4 {
 		t.Errorf("%v; want Red to be unknown and red known", got)
 	}
 }
 
 // Whatever the text, the sequence fits the model.
-func TestEverySequenceFitsTheModel(t *testing.T) {
+func TestWordPiece_EverySequenceFitsTheModel(t *testing.T) {
 	w := tinyTokens(t, 16, false)
 	randtest.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`([a-dA-D!,\s]|red|fox|s){0,60}`),
@@ -109,7 +109,7 @@ func TestEverySequenceFitsTheModel(t *testing.T) {
 	})
 }
 
-func TestTheTextOfAnAsset(t *testing.T) {
+func TestWordPiece_TheTextOfAnAsset(t *testing.T) {
 	for name, c := range map[string]struct {
 		title, prompt, description string
 		tags                       []string

@@ -150,7 +150,7 @@ func (s *seen) count() int {
 	return len(s.times)
 }
 
-// wrong says what of a log was not handled, or not in the order of its keys.
+// wrong reports what of a log was not handled, or not in the order of its keys.
 func (s *seen) wrong(log []events.Event) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

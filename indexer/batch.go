@@ -58,7 +58,7 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // maxPooledBuffer is the largest buffer that is kept.
 const maxPooledBuffer = 16 << 20
 
-// release gives the batch's buffer back. Nothing may be sent from it afterwards.
+// release hands the batch's buffer back. Nothing may be sent from it afterwards.
 // After a request that failed, the HTTP client may still be reading its body.
 func (b *batch) release() {
 	if arena := b.buffer[:0]; !b.inUse && cap(arena) > 0 && cap(arena) <= maxPooledBuffer {
@@ -174,7 +174,7 @@ func (it *item) mergeWorse(other *item) {
 	}
 }
 
-// lastMessages gives the last message of each partition, which is what a commit
+// lastMessages returns the last message of each partition, which is what a commit
 // takes.
 func (b *batch) lastMessages() []kafkaclient.Message {
 	last := map[int]kafkaclient.Message{}

@@ -23,7 +23,7 @@ type Throughput struct {
 	Took      time.Duration
 }
 
-// PerSecond gives documents per second.
+// PerSecond returns documents per second.
 func (t Throughput) PerSecond() float64 { return float64(t.Documents) / max(t.Took.Seconds(), 1e-9) }
 
 // MeasureRaw writes the documents of up to most assets, prepared beforehand and

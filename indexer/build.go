@@ -157,7 +157,7 @@ func text(s *string) string {
 	return *s
 }
 
-// round gives a number to some decimals, or nil for what JSON cannot hold.
+// round returns a number to some decimals, or nil for what JSON cannot hold.
 func round(f float64, decimals int) *float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil

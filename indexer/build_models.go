@@ -70,7 +70,7 @@ func otherName(display, stem string) string {
 	return display
 }
 
-// modelHashes gives every hash a model goes by: ours, those the file and the
+// modelHashes returns every hash a model goes by: ours, those the file and the
 // library know, each also without its scheme prefix.
 func modelHashes(m *store.DocumentModel) []string {
 	out := []string{string(m.Hash)}

@@ -36,7 +36,7 @@ func rowOf(n store.NewAsset) *store.DocumentRow {
 
 func typicalDocument() mappings.Document { return Build(rowOf(typicalAsset("a.png"))) }
 
-func TestBuildOfATypicalAsset(t *testing.T) {
+func TestBuild_OfATypicalAsset(t *testing.T) {
 	n := typicalAsset("a.png")
 	n.Asset.Title, n.Asset.Tags, n.Asset.Status = "Cat", []string{"Red_Hair", "red hair", "Portrait"}, library.StatusApproved
 	n.Asset.StoredAt = time.Date(2025, 1, 2, 3, 4, 5, 678901, time.FixedZone("", 3600))
@@ -171,7 +171,7 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-func TestWhatIsGoneIsATombstoneAndNothingElse(t *testing.T) {
+func TestBuild_WhatIsGoneIsATombstoneAndNothingElse(t *testing.T) {
 	for _, state := range []store.AssetState{store.AssetGone, store.AssetTrashed} {
 		r := rowOf(typicalAsset("a.png"))
 		r.State = state
@@ -182,7 +182,7 @@ func TestWhatIsGoneIsATombstoneAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestModelStem(t *testing.T) {
+func TestBuild_ModelStem(t *testing.T) {
 	for name, want := range map[string]string{
 		`SDXL\Juggernaut_XL.safetensors`: "Juggernaut_XL", "a/b/c.ckpt": "c", "v1.5": "v1.5", " Padded.GGUF ": "Padded", "": "", "x/": "",
 	} {

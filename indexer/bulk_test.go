@@ -30,7 +30,7 @@ func meddled(t *testing.T, assets int, script ...func(*http.Request) (*http.Resp
 	return e, x, m, hashes
 }
 
-func TestNothingIsSkippedWhateverABulkRequestIsAnsweredWith(t *testing.T) {
+func TestBulk_NothingIsSkippedWhateverABulkRequestIsAnsweredWith(t *testing.T) {
 	throttledItem := `{"took":1,"errors":true,"items":[{"index":{"status":201}},{"index":{"status":429,"error":{"type":"rejected_execution_exception","reason":"full"}}},{"index":{"status":503,"error":{"type":"unavailable_shards_exception","reason":"gone"}}}]}`
 	tests := map[string]struct {
 		script []func(*http.Request) (*http.Response, error)
@@ -66,7 +66,7 @@ func TestNothingIsSkippedWhateverABulkRequestIsAnsweredWith(t *testing.T) {
 	}
 }
 
-func TestOneItemThatTheServerCannotTakeDoesNotBlockTheRest(t *testing.T) {
+func TestBulk_OneItemThatTheServerCannotTakeDoesNotBlockTheRest(t *testing.T) {
 	t.Parallel()
 	failing := refuse(200, `{"took":1,"errors":true,"items":[{"index":{"status":500,"error":{"type":"io_exception","reason":"odd"}}}]}`)
 	e, x, m, hashes := meddled(t, 2)
@@ -94,7 +94,7 @@ func TestOneItemThatTheServerCannotTakeDoesNotBlockTheRest(t *testing.T) {
 	}
 }
 
-func TestOverloadHalvesTheRequestAndGoodAnswersRaiseItAgain(t *testing.T) {
+func TestBulk_OverloadHalvesTheRequestAndGoodAnswersRaiseItAgain(t *testing.T) {
 	p := bulkSize{max: 4 << 20, current: 4 << 20, gauge: func(float64) {}}
 	for range 3 {
 		p.adjust(true)
@@ -116,7 +116,7 @@ func TestOverloadHalvesTheRequestAndGoodAnswersRaiseItAgain(t *testing.T) {
 	}
 }
 
-func TestABatchIsCutToThePaceAndConflictsCountAsSuccess(t *testing.T) {
+func TestBulk_ABatchIsCutToThePaceAndConflictsCountAsSuccess(t *testing.T) {
 	t.Parallel()
 	e, x, m, hashes := meddled(t, 6)
 	b, err := x.read(e.ctx, keysOf(e, hashes), nil)

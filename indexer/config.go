@@ -103,7 +103,7 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// topics gives the topics with how many partitions each gets when it is made.
+// topics returns the topics and how many partitions each gets when it is made.
 func (c Config) topics() map[string]int {
 	return map[string]int{c.changesTopic(): c.Partitions, c.deadTopic(): 1}
 }

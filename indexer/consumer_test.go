@@ -62,7 +62,7 @@ func (e *env) purge(h library.AssetHash) {
 		string(e.actor.Tenant), string(h))
 }
 
-func TestARowBecomesADocument(t *testing.T) {
+func TestConsumer_ARowBecomesADocument(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	e.run(e.relay(), e.indexer())
@@ -79,7 +79,7 @@ func TestARowBecomesADocument(t *testing.T) {
 	}
 }
 
-func TestDuplicatedAndShuffledEventsEndInTheRows(t *testing.T) {
+func TestConsumer_DuplicatedAndShuffledEventsEndInTheRows(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	x := e.indexer()
@@ -111,7 +111,7 @@ func TestDuplicatedAndShuffledEventsEndInTheRows(t *testing.T) {
 	}
 }
 
-func TestALateWriteCannotBringBackWhatIsGone(t *testing.T) {
+func TestConsumer_ALateWriteCannotBringBackWhatIsGone(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	x := e.indexer()
@@ -150,7 +150,7 @@ func TestALateWriteCannotBringBackWhatIsGone(t *testing.T) {
 	}
 }
 
-func TestAnAssetInTheTrashIsATombstoneUntilItIsRestored(t *testing.T) {
+func TestConsumer_AnAssetInTheTrashIsATombstoneUntilItIsRestored(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	x := e.indexer()
@@ -176,7 +176,7 @@ func TestAnAssetInTheTrashIsATombstoneUntilItIsRestored(t *testing.T) {
 	}
 }
 
-func TestARebalanceLosesNothing(t *testing.T) {
+func TestConsumer_ARebalanceLosesNothing(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	e.cfg.BatchEvents = 5
@@ -197,7 +197,7 @@ func TestARebalanceLosesNothing(t *testing.T) {
 	e.eventually(2*time.Minute, func() string { return e.differs(hashes...) })
 }
 
-func TestTheConsumerOutlivesOpenSearchAndItsDatabaseConnections(t *testing.T) {
+func TestConsumer_OutlivesOpenSearchAndItsDatabaseConnections(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	g := &gate{}
@@ -214,7 +214,7 @@ func TestTheConsumerOutlivesOpenSearchAndItsDatabaseConnections(t *testing.T) {
 	e.eventually(time.Minute, func() string { return e.differs(a.Hash, b.Hash) })
 }
 
-func TestARefusedDocumentIsStrippedAndTheRestGoesOn(t *testing.T) {
+func TestConsumer_ARefusedDocumentIsStrippedAndTheRestGoesOn(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	e.run(e.relay(), e.indexer())
@@ -237,7 +237,7 @@ func TestARefusedDocumentIsStrippedAndTheRestGoesOn(t *testing.T) {
 	})
 }
 
-func TestADeadDocumentIsPutAsideAndReplayed(t *testing.T) {
+func TestConsumer_ADeadDocumentIsPutAsideAndReplayed(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	x := e.indexer()
@@ -301,7 +301,7 @@ func (e *env) deadLetters(x *Indexer) (n int64) {
 	return n
 }
 
-func TestATopicThatWasDeletedIsMadeAndReadAnew(t *testing.T) {
+func TestConsumer_ATopicThatWasDeletedIsMadeAndReadAnew(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	e.cfg.Partitions = 1
@@ -320,7 +320,7 @@ func TestATopicThatWasDeletedIsMadeAndReadAnew(t *testing.T) {
 	e.eventually(2*time.Minute, func() string { return e.differs(hashes...) })
 }
 
-func TestAnOffsetBeyondTheEndIsTakenBack(t *testing.T) {
+func TestConsumer_AnOffsetBeyondTheEndIsTakenBack(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	e.cfg.Partitions = 1
@@ -340,7 +340,7 @@ func TestAnOffsetBeyondTheEndIsTakenBack(t *testing.T) {
 	e.eventually(2*time.Minute, func() string { return e.differs(a.Hash) })
 }
 
-func TestAReaderIsNotJudgedByThePartitionsOfOthers(t *testing.T) {
+func TestConsumer_AReaderIsNotJudgedByThePartitionsOfOthers(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	e.cfg.Partitions = 1
@@ -367,7 +367,7 @@ func TestAReaderIsNotJudgedByThePartitionsOfOthers(t *testing.T) {
 	}
 }
 
-func TestDocumentsKnowTheirPlaceInAChain(t *testing.T) {
+func TestConsumer_DocumentsKnowTheirPlaceInAChain(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	root := e.add(newAsset("root.png"))

@@ -230,7 +230,7 @@ func (f *embeddingBackfill) drainQueue(ctx context.Context) error {
 	}
 }
 
-// findUnembedded gives the next documents that wait, in order of their hash, and how
+// findUnembedded returns the next documents that wait, in order of their hash, and how
 // many wait from there on.
 func (f *embeddingBackfill) findUnembedded(ctx context.Context, index string, after []any) (keys []store.AssetKey, open int64, last []any, err error) {
 	body := map[string]any{

@@ -15,7 +15,7 @@ import (
 	"vitrine/mappings"
 )
 
-func TestADocumentIsWrittenAsEncodingJSONWritesIt(t *testing.T) {
+func TestEncode_ADocumentIsWrittenAsEncodingJSONWritesIt(t *testing.T) {
 	randtest.Check(t, func(t *rapid.T) {
 		d := anyDocument(t)
 		want, err := json.Marshal(d)
@@ -95,7 +95,7 @@ func fill(t *rapid.T, v reflect.Value, name string) {
 	}
 }
 
-func TestWhatJSONCannotHoldIsLeftOut(t *testing.T) {
+func TestEncode_WhatJSONCannotHoldIsLeftOut(t *testing.T) {
 	nan := math.NaN()
 	d := mappings.Document{Aspect: &nan}
 	if got := appendDocument(nil, &d); !json.Valid(got) {

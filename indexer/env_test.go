@@ -286,7 +286,7 @@ func compact(t testing.TB, doc []byte) string {
 	return b.String()
 }
 
-// lag says how far the consumer group is, for a test that failed.
+// lag returns how far the consumer group is, for a test that failed.
 func (e *env) lag() string {
 	b := newKafkaClient(e.cfg)
 	defer b.Close()

@@ -105,7 +105,7 @@ func (x *Indexer) repairLive(ctx context.Context, live string, generations []sto
 	return x.pointAlias(ctx, live, generations, v)
 }
 
-// upgradeMapping gives an index that was made by an earlier release what this one expects.
+// upgradeMapping adds to an index of an earlier release what this one expects.
 func (x *Indexer) upgradeMapping(ctx context.Context, name string, i surveyedIndex) error {
 	if !i.writer {
 		if err := opensearch.Call(ctx, x.search, http.MethodPut, "/"+name+"/_alias/"+mappings.Writer(name), nil, nil); err != nil {
@@ -205,7 +205,7 @@ func (x *Indexer) locked(ctx context.Context, fn func(held func(context.Context)
 	}
 }
 
-// nextName gives the name after every one that is known or was ever used, as far
+// nextName returns the name after every one that is known or was ever used, as far
 // as either server remembers.
 func (x *Indexer) nextName(generations []store.Generation, present map[string]bool) string {
 	last := 0

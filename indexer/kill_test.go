@@ -65,10 +65,10 @@ func runChild() {
 	_ = x.Run(ctx)
 }
 
-// TestAKillAtAnyPointLosesNothing kills the process that relays and indexes at
+// TestKill_AtAnyPointLosesNothing kills the process that relays and indexes at
 // every place of its work, and once more after it has got going; whoever comes
 // next must end with the rows.
-func TestAKillAtAnyPointLosesNothing(t *testing.T) {
+func TestKill_AtAnyPointLosesNothing(t *testing.T) {
 	e := newEnv(t)
 	var hashes []library.AssetHash
 	for round, place := range []string{"relay.before_publish", "relay.after_publish", "indexer.before_bulk", "indexer.after_bulk",

@@ -14,7 +14,7 @@ import (
 	"vitrine/library"
 )
 
-func TestLineageIsReadAsEncodingJSONReadsIt(t *testing.T) {
+func TestLineage_IsReadAsEncodingJSONReadsIt(t *testing.T) {
 	randtest.Check(t, func(t *rapid.T) {
 		var want library.Lineage
 		fill(t, reflect.ValueOf(&want).Elem(), "lineage")
@@ -79,7 +79,7 @@ func readNodes(nodes []graphNode) (out []plainNode) {
 	return out
 }
 
-func TestDamagedLineageIsAnErrorAndNeverAPanic(t *testing.T) {
+func TestLineage_DamagedLineageIsAnErrorAndNeverAPanic(t *testing.T) {
 	whole, err := json.Marshal(typicalAsset("a").Lineage)
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"vitrine/internal/kafkaclient"
 )
 
-func TestMetricsCanBeRegisteredAndGathered(t *testing.T) {
+func TestMetrics_CanBeRegisteredAndGathered(t *testing.T) {
 	m := NewMetrics()
 	m.setLag([]kafkaclient.PartitionOffsets{{Partition: 1, Committed: 3, End: 10}, {Partition: 2, Committed: -1, First: 4, End: 6}})
 	r := prometheus.NewPedanticRegistry()

@@ -303,7 +303,7 @@ func (c *reindex) backfill(ctx context.Context) error {
 	return f.run(ctx)
 }
 
-// report tells the progress, one at a time.
+// report passes the progress on, one at a time.
 func (c *reindex) report(p Progress) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

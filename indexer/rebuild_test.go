@@ -46,7 +46,7 @@ func (e *env) count() (int64, error) {
 	return found.Count, err
 }
 
-func TestARebuildUnderWritesLosesNothingAndNoSearchFails(t *testing.T) {
+func TestRebuild_UnderWritesLosesNothingAndNoSearchFails(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	x := e.indexer()
@@ -110,7 +110,7 @@ func TestARebuildUnderWritesLosesNothingAndNoSearchFails(t *testing.T) {
 	e.eventually(time.Minute, func() string { return e.differs(hashes...) })
 }
 
-func TestAnInterruptedRebuildIsTakenUpOrGivenUp(t *testing.T) {
+func TestRebuild_AnInterruptedRebuildIsTakenUpOrGivenUp(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	e.cfg.BatchEvents = 10
@@ -188,7 +188,7 @@ func TestAnInterruptedRebuildIsTakenUpOrGivenUp(t *testing.T) {
 	}
 }
 
-func TestOnlyOneRebuildRuns(t *testing.T) {
+func TestRebuild_OnlyOneRebuildRuns(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	x := e.indexer()
@@ -205,7 +205,7 @@ func TestOnlyOneRebuildRuns(t *testing.T) {
 	}
 }
 
-func TestADeletedIndexIsMadeAnewAndFilled(t *testing.T) {
+func TestRebuild_ADeletedIndexIsMadeAnewAndFilled(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	e.cfg.eventsOnly = false

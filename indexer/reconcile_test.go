@@ -33,7 +33,7 @@ func (e *env) indexNow(x *Indexer, hashes ...library.AssetHash) {
 	}
 }
 
-func TestReconcileRepairsEveryKindOfDifference(t *testing.T) {
+func TestReconcile_RepairsEveryKindOfDifference(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	x := e.indexer()
@@ -104,7 +104,7 @@ func (e *env) plant(d mappings.Document) {
 	}
 }
 
-func TestReconcileRestoresWhatALostTopicTookWithIt(t *testing.T) {
+func TestReconcile_RestoresWhatALostTopicTookWithIt(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	e.cfg.comparePage = 10
@@ -119,7 +119,7 @@ func TestReconcileRestoresWhatALostTopicTookWithIt(t *testing.T) {
 	}
 }
 
-func TestTombstonesArePurgedAfterTheirRetention(t *testing.T) {
+func TestReconcile_TombstonesArePurgedAfterTheirRetention(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	x := e.indexer()
@@ -148,7 +148,7 @@ func TestTombstonesArePurgedAfterTheirRetention(t *testing.T) {
 	}
 }
 
-func TestASearchWaitsForItsCallersWrites(t *testing.T) {
+func TestReconcile_ASearchWaitsForItsCallersWrites(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	x := e.indexer()

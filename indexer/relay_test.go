@@ -57,7 +57,7 @@ func (e *env) backlog() int64 {
 	return n
 }
 
-func TestEveryOutboxRowIsPublishedByOneOfTwoRelays(t *testing.T) {
+func TestRelay_EveryOutboxRowIsPublishedByOneOfTwoRelays(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	e.cfg.RelayBatch = 7
@@ -79,7 +79,7 @@ func TestEveryOutboxRowIsPublishedByOneOfTwoRelays(t *testing.T) {
 	e.eventually(time.Minute, func() string { return noneBut(e.backlog(), 0) })
 }
 
-func TestChangesWaitInTheOutboxWhileKafkaIsAway(t *testing.T) {
+func TestRelay_ChangesWaitInTheOutboxWhileKafkaIsAway(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	g := &gate{}
@@ -119,7 +119,7 @@ func missingFrom(seen map[library.AssetHash]int, hashes ...library.AssetHash) st
 	return ""
 }
 
-func TestTheRelayOutlivesItsDatabaseConnections(t *testing.T) {
+func TestRelay_OutlivesItsDatabaseConnections(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	e.run(e.relay())
@@ -133,7 +133,7 @@ func TestTheRelayOutlivesItsDatabaseConnections(t *testing.T) {
 	}
 }
 
-func TestAFailedPublishLeavesItsRows(t *testing.T) {
+func TestRelay_AFailedPublishLeavesItsRows(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	e.add(newAsset("a"))

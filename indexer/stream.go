@@ -32,7 +32,7 @@ func (x *Indexer) noteStream(ctx context.Context, list []kafkaclient.PartitionOf
 	return noteLostTopic(ctx, x.store, x.kafka)
 }
 
-// lostEvents says how events were lost between two looks at the topic, or returns "".
+// lostEvents reports how events were lost between two looks at the topic, or returns "".
 // Without an earlier look nothing is known to be lost.
 func lostEvents(before *store.Stream, now store.Stream) string {
 	if before == nil {

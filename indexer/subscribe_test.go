@@ -10,7 +10,7 @@ import (
 	"vitrine/library"
 )
 
-func TestFollowHandlesEveryChangeUnderItsOwnGroup(t *testing.T) {
+func TestSubscribe_FollowHandlesEveryChangeUnderItsOwnGroup(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	var mu sync.Mutex

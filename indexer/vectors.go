@@ -47,7 +47,7 @@ func (v *vectorStore) configuration() string {
 	return v.embedder.ID()
 }
 
-// fields gives the vector fields of a new index.
+// fields returns the vector fields of a new index.
 func (v *vectorStore) fields() []mappings.Vector {
 	if v == nil {
 		return nil
@@ -57,7 +57,7 @@ func (v *vectorStore) fields() []mappings.Vector {
 
 func hashText(text string) store.TextHash { return sha256.Sum256([]byte(text)) }
 
-// attach gives the items of a batch, on their way into one index, the vectors
+// attach returns the items of a batch, on their way into one index, the vectors
 // that are known for that index. What it cannot find out stays open: a document
 // without a vector is better than none.
 func (v *vectorStore) attach(ctx context.Context, index string, b *batch, items []item) {
@@ -86,7 +86,7 @@ func (v *vectorStore) attach(ctx context.Context, index string, b *batch, items 
 	}
 }
 
-// configurationOf tells which configuration an index has a field for.
+// configurationOf reports which configuration an index has a field for.
 func (v *vectorStore) configurationOf(ctx context.Context, index string) (string, error) {
 	generations, err := v.store.Generations(ctx)
 	if err != nil {
@@ -100,7 +100,7 @@ func (v *vectorStore) configurationOf(ctx context.Context, index string) (string
 	return "", nil
 }
 
-// lookup gives what is known of the texts of some items.
+// lookup returns what is known of the texts of some items.
 func (v *vectorStore) lookup(ctx context.Context, configuration string, b *batch, items []item) (map[store.TextHash]store.EmbeddingVector, error) {
 	if configuration == v.configuration() && b.complete {
 		return b.vectors, nil
@@ -108,7 +108,7 @@ func (v *vectorStore) lookup(ctx context.Context, configuration string, b *batch
 	return v.store.Embeddings(ctx, configuration, slices.Collect(distinct(items)))
 }
 
-// distinct gives the hash of each text once.
+// distinct returns the hash of each text once.
 func distinct(items []item) func(yield func(store.TextHash) bool) {
 	return func(yield func(store.TextHash) bool) {
 		seen := make(map[store.TextHash]bool, len(items))

@@ -114,7 +114,7 @@ func newMeaningEnv(t testing.TB, p *provider) *env {
 	return e
 }
 
-// embedded gives what the index says of an asset's text, with its vectors.
+// embedded returns what the index says of an asset's text, with its vectors.
 func (e *env) embedded(index string, h library.AssetHash) (said string, vectors map[string][]float32) {
 	e.t.Helper()
 	var found struct {
@@ -140,7 +140,7 @@ func (e *env) embedded(index string, h library.AssetHash) (said string, vectors 
 	return mark.Embedded, doc.Vectors
 }
 
-// lacks says what an asset's document lacks of the vector of its prompt.
+// lacks reports what an asset's document lacks of the vector of its prompt.
 func (e *env) lacks(model, prompt string, h library.AssetHash) string {
 	said, vectors := e.embedded(e.alias(), h)
 	got := vectors[e.cfg.Embedder.ID()]
@@ -156,7 +156,7 @@ func (e *env) lacks(model, prompt string, h library.AssetHash) string {
 	return ""
 }
 
-func TestVectorsArriveAndEqualTextsAreEmbeddedOnce(t *testing.T) {
+func TestVectors_ArriveAndEqualTextsAreEmbeddedOnce(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
 	e := newMeaningEnv(t, p)
@@ -189,7 +189,7 @@ func (e *env) version(h library.AssetHash) int64 {
 	return rows[0].Version
 }
 
-func TestAssetsWithoutTextAndRefusedTextsAreNotTriedForEver(t *testing.T) {
+func TestVectors_AssetsWithoutTextAndRefusedTextsAreNotTriedForEver(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
 	p.refuse = "unspeakable"
@@ -213,7 +213,7 @@ func TestAssetsWithoutTextAndRefusedTextsAreNotTriedForEver(t *testing.T) {
 	}
 }
 
-func TestAnOutageOfTheProviderDelaysVectorsAndNothingElse(t *testing.T) {
+func TestVectors_AnOutageOfTheProviderDelaysVectorsAndNothingElse(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
 	e := newMeaningEnv(t, p)
@@ -249,7 +249,7 @@ func TestAnOutageOfTheProviderDelaysVectorsAndNothingElse(t *testing.T) {
 	})
 }
 
-func TestAProviderThatComesBackIsUsedAgainByTheSameProcess(t *testing.T) {
+func TestVectors_AProviderThatComesBackIsUsedAgainByTheSameProcess(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
 	e := newMeaningEnv(t, p)
@@ -267,7 +267,7 @@ func TestAProviderThatComesBackIsUsedAgainByTheSameProcess(t *testing.T) {
 	e.eventually(time.Minute, func() string { return e.lacks("one", "patience", h) })
 }
 
-func TestAnotherConfigurationIsBuiltBehindTheAliasWhileSearchesGoOn(t *testing.T) {
+func TestVectors_AnotherConfigurationIsBuiltBehindTheAliasWhileSearchesGoOn(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
 	e := newMeaningEnv(t, p)
@@ -324,7 +324,7 @@ func TestAnotherConfigurationIsBuiltBehindTheAliasWhileSearchesGoOn(t *testing.T
 	}
 }
 
-func TestARebuildGoesOnWithoutTheProvider(t *testing.T) {
+func TestVectors_ARebuildGoesOnWithoutTheProvider(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
 	p.set(true)
@@ -351,7 +351,7 @@ func TestARebuildGoesOnWithoutTheProvider(t *testing.T) {
 	}
 }
 
-func TestProcessesWithoutAnEmbedderLeaveTheVectorToThoseWithOne(t *testing.T) {
+func TestVectors_ProcessesWithoutAnEmbedderLeaveTheVectorToThoseWithOne(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
 	e := newMeaningEnv(t, p)
@@ -374,7 +374,7 @@ func TestProcessesWithoutAnEmbedderLeaveTheVectorToThoseWithOne(t *testing.T) {
 	e.eventually(time.Minute, func() string { return e.lacks("one", "a red fox", h) })
 }
 
-func TestManyTextsAreEmbeddedInPartsAndEachOnce(t *testing.T) {
+func TestVectors_ManyTextsAreEmbeddedInPartsAndEachOnce(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
 	e := newMeaningEnv(t, p)
@@ -403,7 +403,7 @@ func TestManyTextsAreEmbeddedInPartsAndEachOnce(t *testing.T) {
 	}
 }
 
-func TestAVectorThatTheIndexWouldRefuseIsNeverSent(t *testing.T) {
+func TestVectors_ThatTheIndexWouldRefuseIsNeverSent(t *testing.T) {
 	inf := float32(1)
 	for range 200 {
 		inf *= 10
@@ -431,7 +431,7 @@ func TestAVectorThatTheIndexWouldRefuseIsNeverSent(t *testing.T) {
 	}
 }
 
-func TestFillingEndsWithItsContext(t *testing.T) {
+func TestVectors_FillingEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	e := newMeaningEnv(t, newProvider(t))
 	x := e.indexer()

@@ -29,7 +29,7 @@ func properties(t *testing.T, body []byte) map[string]any {
 	return b.Mappings.Properties
 }
 
-func TestEveryDocumentFieldIsMappedAndBack(t *testing.T) {
+func TestMappings_EveryDocumentFieldIsMappedAndBack(t *testing.T) {
 	mapped := properties(t, Assets())
 	fields := map[string]bool{NumberField: true, VocabularyField: true, WordsField: true} // follow from the others
 	typ := reflect.TypeOf(Document{})
@@ -50,7 +50,7 @@ func TestEveryDocumentFieldIsMappedAndBack(t *testing.T) {
 	}
 }
 
-func TestDocumentSurvivesTheIndex(t *testing.T) {
+func TestMappings_DocumentSurvivesTheIndex(t *testing.T) {
 	at := time.Date(2024, 1, 31, 12, 0, 0, 0, time.UTC)
 	seed := uint64(18446744073709551615)
 	d := Document{
@@ -70,7 +70,7 @@ func TestDocumentSurvivesTheIndex(t *testing.T) {
 	}
 }
 
-func TestTombstoneCarriesNothingOfTheAsset(t *testing.T) {
+func TestMappings_TombstoneCarriesNothingOfTheAsset(t *testing.T) {
 	b, err := json.Marshal(Document{TenantID: "t", AssetH: "a", DocVersion: 9, Deleted: true, Title: "secret", Vectors: map[string][]float32{"x": {1}}})
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestTombstoneCarriesNothingOfTheAsset(t *testing.T) {
 	}
 }
 
-func TestWithVectors(t *testing.T) {
+func TestMappings_WithVectors(t *testing.T) {
 	b, err := WithVectors(Vector{"a_1", 256}, Vector{"b", 3})
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func TestWithVectors(t *testing.T) {
 	}
 }
 
-func TestIndexNames(t *testing.T) {
+func TestMappings_IndexNames(t *testing.T) {
 	n := Names("t1-")
 	if n.Alias() != "t1-assets" || n.Index(7) != "t1-assets-v2-7" {
 		t.Errorf("alias %q, index %q", n.Alias(), n.Index(7))
@@ -114,7 +114,7 @@ func TestIndexNames(t *testing.T) {
 	}
 }
 
-func TestCanonicalNumber(t *testing.T) {
+func TestMappings_CanonicalNumber(t *testing.T) {
 	for in, want := range map[string]string{
 		"7": "7", "7.0": "7", "7.50": "7.5", "-1.0": "-1", "euler": "euler", "": "", "1.2.3": "1.2.3",
 		"18446744073709551615": "18446744073709551615", "007": "7",

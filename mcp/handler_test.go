@@ -13,7 +13,7 @@ import (
 	"vitrine/op"
 )
 
-func TestPagesOfForeignOriginsAreTurnedAway(t *testing.T) {
+func TestHandler_PagesOfForeignOriginsAreTurnedAway(t *testing.T) {
 	t.Parallel()
 	s := echo.Serve(t, func(_ *api.Config, m *mcp.Config) {
 		m.PublicURL, m.AllowedOrigins = "https://Library.example/base", []string{"https://inspector.example"}
@@ -49,7 +49,7 @@ func TestPagesOfForeignOriginsAreTurnedAway(t *testing.T) {
 	}
 }
 
-func TestLoopbackConnectionsMustNameALoopbackHostUnlessTrusted(t *testing.T) {
+func TestHandler_LoopbackConnectionsMustNameALoopbackHostUnlessTrusted(t *testing.T) {
 	t.Parallel()
 	for trusted, want := range map[bool]int{false: 403, true: 200} {
 		s := echo.Serve(t, func(_ *api.Config, m *mcp.Config) { m.TrustHost = trusted })

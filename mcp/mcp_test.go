@@ -29,9 +29,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestEndpoint holds every promise about the endpoint as it comes, over one
+// TestMCP_Endpoint holds every promise about the endpoint as it comes, over one
 // server: a database for each would take most of the time.
-func TestEndpoint(t *testing.T) {
+func TestMCP_Endpoint(t *testing.T) {
 	t.Parallel()
 	s := echo.Serve(t, nil)
 	for name, test := range map[string]func(*testing.T, *echo.Server){
@@ -236,7 +236,7 @@ func resourcesAndPromptsAnswerOrRefuseInTheirEra(t *testing.T, s *echo.Server, c
 	}
 }
 
-func TestEverySchemaCompilesAndEveryExampleFits(t *testing.T) {
+func TestMCP_EverySchemaCompilesAndEveryExampleFits(t *testing.T) {
 	echo.CheckSchemas(t, (&echo.Bench{}).Catalog())
 }
 

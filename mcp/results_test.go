@@ -11,9 +11,9 @@ import (
 	"vitrine/op"
 )
 
-// TestAResultReadsTheSameAsTextAndStructured holds for any text in it, also where
+// TestResults_ReadsTheSameAsTextAndStructured holds for any text in it, also where
 // mcp-go's own encoding is passed by.
-func TestAResultReadsTheSameAsTextAndStructured(t *testing.T) {
+func TestResults_ReadsTheSameAsTextAndStructured(t *testing.T) {
 	randtest.Check(t, func(t *rapid.T) {
 		value := map[string]any{rapid.String().Draw(t, "key"): rapid.String().Draw(t, "value"), "n": "\\\"\n\t\u2028<&>"}
 		encoded, err := op.EncodeOutput(value)

@@ -11,7 +11,7 @@ import (
 
 var _ op.IdempotencyStore = (*store.Store)(nil)
 
-func TestAClaimWithoutAnAnswerLapsesAMinuteAfterItsLastRenewalAndAnAnswerAfterADay(t *testing.T) {
+func TestIdempotency_AClaimWithoutAnAnswerLapsesAMinuteAfterItsLastRenewalAndAnAnswerAfterADay(t *testing.T) {
 	t.Parallel()
 	s, url := storetest.Open(t, "idempotency")
 	tenant, err := s.CreateTenant(t.Context(), library.Actor{Kind: library.ActorSystem, ID: "test"}, "one")

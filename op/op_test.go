@@ -48,7 +48,7 @@ func call(t testing.TB, name string, args string) (string, *library.Error) {
 	return string(raw), nil
 }
 
-func TestArgumentsAreBroughtIntoTheFormOfTheSchema(t *testing.T) {
+func TestOp_ArgumentsAreBroughtIntoTheFormOfTheSchema(t *testing.T) {
 	const head = `{"tenant":"11111111-1111-4111-8111-111111111111","text":"fox",`
 	for name, c := range map[string]struct{ args, want string }{
 		"defaults fill what is absent":        {`{"text":"fox"}`, `"count":20,"ratio":0,"exact":false,"order_by":"relevance","tags":[],"status":""}`},
@@ -74,7 +74,7 @@ func TestArgumentsAreBroughtIntoTheFormOfTheSchema(t *testing.T) {
 	}
 }
 
-func TestAnAssetMayGoByAnyOfItsNames(t *testing.T) {
+func TestOp_AnAssetMayGoByAnyOfItsNames(t *testing.T) {
 	hash := strings.Repeat("a", 40)
 	for _, name := range []string{"asset_h", "assetH", "asset_id", "assetId", "asset_hash", "assetHash"} {
 		got, libErr := call(t, "EchoGet", `{"`+name+`":"`+hash+`"}`)
@@ -88,7 +88,7 @@ func TestAnAssetMayGoByAnyOfItsNames(t *testing.T) {
 	}
 }
 
-func TestFaultyArgumentsAreNamedWithWhatIsAllowed(t *testing.T) {
+func TestOp_FaultyArgumentsAreNamedWithWhatIsAllowed(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	for name, c := range map[string]struct {
 		args, code, field, fieldCode, hint string
@@ -145,7 +145,7 @@ func TestFaultyArgumentsAreNamedWithWhatIsAllowed(t *testing.T) {
 	}
 }
 
-func TestAllFaultyFieldsComeAtOnceButNotWithoutEnd(t *testing.T) {
+func TestOp_AllFaultyFieldsComeAtOnceButNotWithoutEnd(t *testing.T) {
 	_, f := call(t, "Echo", `{"count":0,"order_by":"x","exact":1}`)
 	if len(f.Fields) != 4 {
 		t.Errorf("%d fields, want text, count, order_by and exact: %+v", len(f.Fields), f.Fields)
@@ -167,7 +167,7 @@ func TestAllFaultyFieldsComeAtOnceButNotWithoutEnd(t *testing.T) {
 	}
 }
 
-func TestArbitraryArgumentsNeverPanicNorCountAsOurDefect(t *testing.T) {
+func TestOp_ArbitraryArgumentsNeverPanicNorCountAsOurDefect(t *testing.T) {
 	names := []string{"text", "count", "ratio", "exact", "seed", "order_by", "orderBy", "tags", "filters", "tenant_id", "either", "other", "thumb_url", "\u00e9"}
 	var value func(depth int) *rapid.Generator[any]
 	value = func(depth int) *rapid.Generator[any] {
@@ -189,7 +189,7 @@ func TestArbitraryArgumentsNeverPanicNorCountAsOurDefect(t *testing.T) {
 	})
 }
 
-func TestOneMissingPermissionIsNamed(t *testing.T) {
+func TestOp_OneMissingPermissionIsNamed(t *testing.T) {
 	reader := everything
 	reader.Permissions = []library.Permission{library.PermRead}
 	_, err := operation(t, "EchoWrite").Call(t.Context(), reader, map[string]any{"name": "a"})
@@ -210,14 +210,14 @@ func TestEncodeOutput_PanicOfAValueIsAnInternalFault(t *testing.T) {
 	}
 }
 
-func TestAPanicBecomesAnInternalFaultThatHidesItsCause(t *testing.T) {
+func TestOp_APanicBecomesAnInternalFaultThatHidesItsCause(t *testing.T) {
 	_, f := call(t, "EchoFail", `{"kind":"panic"}`)
 	if f.Kind != library.KindInternal || strings.Contains(f.Detail, "hunter2") || f.Cause == nil {
 		t.Errorf("%+v", f)
 	}
 }
 
-func TestOutputsAreCheckedAgainstTheirSchema(t *testing.T) {
+func TestOp_OutputsAreCheckedAgainstTheirSchema(t *testing.T) {
 	o := operation(t, "Echo")
 	good, f := call(t, "Echo", `{"text":"fox","seed":18446744073709551615}`)
 	if f != nil {
@@ -233,7 +233,7 @@ func TestOutputsAreCheckedAgainstTheirSchema(t *testing.T) {
 	}
 }
 
-func TestReferencePagesTellTheTruthAndStalePagesAreFound(t *testing.T) {
+func TestOp_ReferencePagesTellTheTruthAndStalePagesAreFound(t *testing.T) {
 	dir, c := filepath.Join(t.TempDir(), "reference"), (&echo.Bench{}).Catalog()
 	if err := op.WriteReference(dir, c); err != nil {
 		t.Fatal(err)

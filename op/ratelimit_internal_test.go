@@ -10,7 +10,7 @@ import (
 	"vitrine/library"
 )
 
-func TestThe121stSearchOfAMinuteIsRefusedAndTheBudgetComesBack(t *testing.T) {
+func TestRatelimit_The121stSearchOfAMinuteIsRefusedAndTheBudgetComesBack(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	l := NewLimiter(Budgets)
 	l.now = func() time.Time { return now }
@@ -41,7 +41,7 @@ func TestThe121stSearchOfAMinuteIsRefusedAndTheBudgetComesBack(t *testing.T) {
 	}
 }
 
-func TestNoStretchOfAWindowHoldsMoreCallsThanTheBudget(t *testing.T) {
+func TestRatelimit_NoStretchOfAWindowHoldsMoreCallsThanTheBudget(t *testing.T) {
 	randtest.Check(t, func(rt *rapid.T) {
 		budget := Budget{Calls: rapid.IntRange(1, 6).Draw(rt, "calls"), Window: time.Second}
 		now := time.Unix(0, 0)

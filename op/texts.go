@@ -56,7 +56,7 @@ func textErrors(s *huma.Schema, path string, v any) (errs []library.FieldError) 
 // files. Objects without a schema are such too.
 var quotes = map[string]bool{"query": true, "text": true}
 
-// textProblem says why a text is refused, or "".
+// textProblem reports why a text is refused, or "".
 func textProblem(text string, read bool) string {
 	switch {
 	case !utf8.ValidString(text):

@@ -111,7 +111,7 @@ func updateCatalogue(t *testing.T) {
 	}
 }
 
-func TestConformanceCases(t *testing.T) {
+func TestCatalogue_ConformanceCases(t *testing.T) {
 	b, err := os.ReadFile("../../shared/query-cases.json")
 	if err != nil {
 		t.Skip("the conformance cases are not beside this checkout (../shared/query-cases.json); testdata/cases.txt covers the rules")

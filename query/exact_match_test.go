@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestANameIsTheWholeTextAsReadOrAsTyped(t *testing.T) {
+func TestExactMatch_ANameIsTheWholeTextAsReadOrAsTyped(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		want string

@@ -58,7 +58,7 @@ func (s *server) find(text string, req query.Request) []int {
 	return numbers(s.t, s.search(compiled(s.t, text, req).Body())[0])
 }
 
-func TestRankingByClass(t *testing.T) {
+func TestHits_RankingByClass(t *testing.T) {
 	s := shelf(t,
 		mappings.Document{Prompt: "a red cat in the rain"},
 		mappings.Document{Tags: []string{"red cat"}},
@@ -94,7 +94,7 @@ func TestRankingByClass(t *testing.T) {
 	}
 }
 
-func TestWithoutTextTheNewestComeFirst(t *testing.T) {
+func TestHits_WithoutTextTheNewestComeFirst(t *testing.T) {
 	at := func(day int) *time.Time {
 		x := time.Date(2024, 1, day, 0, 0, 0, 0, time.UTC)
 		return &x
@@ -116,7 +116,7 @@ func TestWithoutTextTheNewestComeFirst(t *testing.T) {
 	}
 }
 
-func TestTheWallHoldsInEveryModeAndArm(t *testing.T) {
+func TestHits_TheWallHoldsInEveryModeAndArm(t *testing.T) {
 	v := func(d mappings.Document) mappings.Document {
 		d.Title, d.Vectors = "cat", map[string][]float32{"test": {1, 1}}
 		return d
@@ -157,7 +157,7 @@ func TestTheWallHoldsInEveryModeAndArm(t *testing.T) {
 	}
 }
 
-func TestTheVectorFilterTakesPositiveTextAsTrue(t *testing.T) {
+func TestHits_TheVectorFilterTakesPositiveTextAsTrue(t *testing.T) {
 	v := map[string][]float32{"test": {1, 1}}
 	s := shelf(t,
 		mappings.Document{Title: "cat", Tags: []string{"dog"}, Vectors: v},
@@ -179,7 +179,7 @@ func TestTheVectorFilterTakesPositiveTextAsTrue(t *testing.T) {
 	}
 }
 
-func TestAFamilyIsFoundFromAnyMember(t *testing.T) {
+func TestHits_AFamilyIsFoundFromAnyMember(t *testing.T) {
 	s := shelf(t,
 		mappings.Document{LineageRoot: hash(0), Chain: true}, mappings.Document{LineageRoot: hash(0), Chain: true},
 		mappings.Document{LineageRoot: hash(7), Chain: true}, mappings.Document{}, mappings.Document{TenantID: tenantB, LineageRoot: hash(7), Chain: true},
@@ -192,7 +192,7 @@ func TestAFamilyIsFoundFromAnyMember(t *testing.T) {
 	}
 }
 
-func TestFacetsIgnoreTheirOwnSelection(t *testing.T) {
+func TestHits_FacetsIgnoreTheirOwnSelection(t *testing.T) {
 	steps := func(n int) *int { return &n }
 	day := time.Date(2024, 5, 3, 0, 0, 0, 0, time.UTC)
 	s := shelf(t,
@@ -247,7 +247,7 @@ func TestFacetsIgnoreTheirOwnSelection(t *testing.T) {
 	}
 }
 
-func TestHighlightsMarkWhatMatchedInTheWholeValue(t *testing.T) {
+func TestHits_HighlightsMarkWhatMatchedInTheWholeValue(t *testing.T) {
 	s := shelf(t, mappings.Document{Title: "<b>red</b> cat", Prompt: "best_quality, a cat"})
 	body := compiled(t, "cat quality", query.Request{Highlight: true, Limit: 1}).Body()
 	got := s.search(body)[0].Hits.Hits[0].Highlight
@@ -259,7 +259,7 @@ func TestHighlightsMarkWhatMatchedInTheWholeValue(t *testing.T) {
 	}
 }
 
-func TestQueriesAtTheLimitAreAccepted(t *testing.T) {
+func TestHits_QueriesAtTheLimitAreAccepted(t *testing.T) {
 	s := shelf(t, mappings.Document{Title: "cat"})
 	word := func(i int) string { return strings.Repeat(string(rune('a'+i%26)), 1+i/26) }
 	var words, under, values, mixed []string

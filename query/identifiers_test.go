@@ -12,7 +12,7 @@ import (
 
 var everyMode = []query.Mode{query.Smart, query.Exact, query.Partial, query.Fuzzy, query.FullText, query.Boolean}
 
-func TestAWordWithInnerMarksIsFoundInsideAPhrase(t *testing.T) {
+func TestIdentifiers_AWordWithInnerMarksIsFoundInsideAPhrase(t *testing.T) {
 	s := shelf(t,
 		mappings.Document{Prompt: "1girl, red_hair, blue_eyes, night", Filename: "photo_2026-11-10_09-44-46.jpg"},
 		mappings.Document{Title: "the o'brien cat's v1.5 study", Prompt: "girl (red:1.2) best_quality smiling"},
@@ -38,7 +38,7 @@ func TestAWordWithInnerMarksIsFoundInsideAPhrase(t *testing.T) {
 	}
 }
 
-func TestABlankInANameIsWhateverJoinsItsWords(t *testing.T) {
+func TestIdentifiers_ABlankInANameIsWhateverJoinsItsWords(t *testing.T) {
 	s := shelf(t,
 		mappings.Document{LoraNames: []string{"detail_weaver_xl"}, Filename: "my-first fox.png"},
 		mappings.Document{LoraNames: []string{"detail-weaver"}},
@@ -53,7 +53,7 @@ func TestABlankInANameIsWhateverJoinsItsWords(t *testing.T) {
 	}
 }
 
-func TestAPastedNameFindsItsAsset(t *testing.T) {
+func TestIdentifiers_APastedNameFindsItsAsset(t *testing.T) {
 	seed := uint64(2481123746)
 	s := shelf(t,
 		mappings.Document{Prompt: "fox"},
@@ -89,7 +89,7 @@ func TestAPastedNameFindsItsAsset(t *testing.T) {
 	}
 }
 
-func TestWhatSeparatesTheWordsOfAPromptIsNotLookedFor(t *testing.T) {
+func TestIdentifiers_WhatSeparatesTheWordsOfAPromptIsNotLookedFor(t *testing.T) {
 	s := shelf(t,
 		mappings.Document{Tags: []string{"red hair", "portrait"}, Title: "portrait, red hair"},
 		mappings.Document{Tags: []string{"portrait"}},

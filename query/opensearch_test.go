@@ -139,7 +139,7 @@ func compiled(t *testing.T, text string, req query.Request) *query.Search {
 	return s
 }
 
-func TestTheIndexAcceptsEveryQuery(t *testing.T) {
+func TestOpenSearch_TheIndexAcceptsEveryQuery(t *testing.T) {
 	body, err := mappings.WithVector("test", 4)
 	if err != nil {
 		t.Fatal(err)
@@ -198,7 +198,7 @@ func (s *server) accepts(r *rand.Rand, cases int) {
 	send()
 }
 
-func TestHitsAreThoseOfTheNaiveEvaluator(t *testing.T) {
+func TestOpenSearch_HitsAreThoseOfTheNaiveEvaluator(t *testing.T) {
 	s := newServer(t, mappings.Assets())
 	docs := naive.Documents(tenantA, tenantB, 2500, 11)
 	s.load(docs)
@@ -280,7 +280,7 @@ func (s *server) compare(asked []question, visible []naive.Document) {
 	}
 }
 
-func TestThePromptAnalyzer(t *testing.T) {
+func TestOpenSearch_ThePromptAnalyzer(t *testing.T) {
 	s := newServer(t, mappings.Assets())
 	analyze := func(analyzer, text string) string {
 		body, _ := json.Marshal(map[string]string{"analyzer": analyzer, "text": text})

@@ -20,7 +20,7 @@ func queryError(t *testing.T, err error) *library.Error {
 	return f
 }
 
-func TestLimitsAnswerWithTheirNumber(t *testing.T) {
+func TestParse_LimitsAnswerWithTheirNumber(t *testing.T) {
 	for _, c := range []struct{ name, fits, passes, number string }{
 		{"bytes", strings.Repeat("a", MaxBytes), strings.Repeat("a", MaxBytes+1), "4096"},
 		{"leaves", strings.Repeat("a ", MaxLeaves), strings.Repeat("a ", MaxLeaves+1), "256"},
@@ -47,7 +47,7 @@ func TestLimitsAnswerWithTheirNumber(t *testing.T) {
 	}
 }
 
-func TestWarningsSayWhereAndWhatInstead(t *testing.T) {
+func TestParse_WarningsSayWhereAndWhatInstead(t *testing.T) {
 	q, err := Parse("猫 tga:x created:2024-13", Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func TestWarningsSayWhereAndWhatInstead(t *testing.T) {
 	}
 }
 
-func TestStrictFaultsTeach(t *testing.T) {
+func TestParse_StrictFaultsTeach(t *testing.T) {
 	for _, c := range []struct{ text, code, suggestion string }{
 		{"(a OR b", library.CodeQuerySyntax, "a OR b"},
 		{"a AND", library.CodeQuerySyntax, "a"},
@@ -86,7 +86,7 @@ func TestStrictFaultsTeach(t *testing.T) {
 	}
 }
 
-func TestUnknownFieldsAreRefusedOnlyOnRequest(t *testing.T) {
+func TestParse_UnknownFieldsAreRefusedOnlyOnRequest(t *testing.T) {
 	if _, err := Parse("foo:bar", Options{Strict: true}); err != nil {
 		t.Errorf("strict reading refuses an unknown field: %v", err)
 	}
@@ -96,7 +96,7 @@ func TestUnknownFieldsAreRefusedOnlyOnRequest(t *testing.T) {
 	}
 }
 
-func TestMessagesDoNotRepeatLongValues(t *testing.T) {
+func TestParse_MessagesDoNotRepeatLongValues(t *testing.T) {
 	secret := strings.Repeat("s", 300)
 	q, err := Parse("status:"+secret+" "+secret+":x steps:"+secret, Options{})
 	if err != nil {
@@ -112,7 +112,7 @@ func TestMessagesDoNotRepeatLongValues(t *testing.T) {
 	}
 }
 
-func TestDatesAreReadInTheGivenZone(t *testing.T) {
+func TestParse_DatesAreReadInTheGivenZone(t *testing.T) {
 	zone := time.FixedZone("", 9*3600)
 	q, err := Parse("created:2024-01-31", Options{Zone: zone})
 	if err != nil {
@@ -127,14 +127,14 @@ func TestDatesAreReadInTheGivenZone(t *testing.T) {
 	}
 }
 
-func TestInvalidUTF8IsReadAsBlanks(t *testing.T) {
+func TestParse_InvalidUTF8IsReadAsBlanks(t *testing.T) {
 	q, err := Parse("red\xffcat", Options{})
 	if err != nil || q.Canonical() != "and(T(red), T(cat))" || q.Warnings[0].Code != InvalidEncoding {
 		t.Errorf("got %v, %v", q, err)
 	}
 }
 
-func TestDatesByHowLongAgo(t *testing.T) {
+func TestParse_DatesByHowLongAgo(t *testing.T) {
 	now := time.Date(2024, 3, 1, 1, 30, 0, 0, time.UTC)
 	west := time.FixedZone("west", -2*3600) // where it is still February 29
 	for text, want := range map[string]struct{ from, to string }{

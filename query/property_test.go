@@ -25,7 +25,7 @@ func isTooComplex(err error) bool {
 	return errors.As(err, &f) && f.Kind == library.KindInvalid && f.Code == library.CodeQueryTooComplex
 }
 
-func TestAnyTextIsReadLeniently(t *testing.T) {
+func TestProperty_AnyTextIsReadLeniently(t *testing.T) {
 	randtest.Check(t, func(t *rapid.T) {
 		text := queryText(14).Draw(t, "text")
 		q, err := Parse(text, Options{})
@@ -83,7 +83,7 @@ func checkShape(t *rapid.T, text string, n Node, top bool) {
 	}
 }
 
-func TestPrintedTreeIsReadAsTheSameTree(t *testing.T) {
+func TestProperty_PrintedTreeIsReadAsTheSameTree(t *testing.T) {
 	randtest.Check(t, func(t *rapid.T) {
 		text := queryText(14).Draw(t, "text")
 		q, err := Parse(text, Options{})
@@ -104,7 +104,7 @@ func TestPrintedTreeIsReadAsTheSameTree(t *testing.T) {
 	})
 }
 
-func TestStrictReadingIsLenientReadingOrAFault(t *testing.T) {
+func TestProperty_StrictReadingIsLenientReadingOrAFault(t *testing.T) {
 	randtest.Check(t, func(t *rapid.T) {
 		text := queryText(8).Draw(t, "text")
 		lenient, err := Parse(text, Options{})
@@ -145,7 +145,7 @@ func requests() *rapid.Generator[Request] {
 	})
 }
 
-func TestTheTenantWallStandsOutermost(t *testing.T) {
+func TestProperty_TheTenantWallStandsOutermost(t *testing.T) {
 	randtest.Check(t, func(t *rapid.T) {
 		text := queryText(14).Draw(t, "text")
 		q, err := Parse(text, Options{})
@@ -187,7 +187,7 @@ func TestTheTenantWallStandsOutermost(t *testing.T) {
 	})
 }
 
-func TestCompilingLeavesTheQueryAsItWas(t *testing.T) {
+func TestProperty_CompilingLeavesTheQueryAsItWas(t *testing.T) {
 	randtest.Check(t, func(t *rapid.T) {
 		q, err := Parse(queryText(10).Draw(t, "text"), Options{})
 		if err != nil {
@@ -209,7 +209,7 @@ func TestCompilingLeavesTheQueryAsItWas(t *testing.T) {
 	})
 }
 
-func TestDatesStayInsideTheirUnit(t *testing.T) {
+func TestProperty_DatesStayInsideTheirUnit(t *testing.T) {
 	zones := []*time.Location{time.UTC, time.FixedZone("", 14*3600), time.FixedZone("", -12*3600)}
 	randtest.Check(t, func(t *rapid.T) {
 		day := time.Date(rapid.IntRange(1000, 9999).Draw(t, "y"), time.Month(rapid.IntRange(1, 12).Draw(t, "m")), rapid.IntRange(1, 28).Draw(t, "d"), 0, 0, 0, 0, time.UTC)

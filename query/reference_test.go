@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestEveryFieldHasADocumentedWorkingExample(t *testing.T) {
+func TestReference_EveryFieldHasADocumentedWorkingExample(t *testing.T) {
 	page := Reference()
 	for _, f := range Fields() {
 		if f.Doc == "" || f.Group == "" || strings.HasSuffix(f.Doc, ".") {
@@ -36,7 +36,7 @@ func TestEveryFieldHasADocumentedWorkingExample(t *testing.T) {
 	}
 }
 
-func TestSpecifiedFieldsAreThere(t *testing.T) {
+func TestReference_SpecifiedFieldsAreThere(t *testing.T) {
 	for _, name := range strings.Fields(`title description filename tag status mime_type dimensions created updated tool prompt version job_type
 		batch_size parameters ai chain model checkpoint lora model_name model_type base_model trigger_word model_weight graphtool_node
 		graphtool_workflow graphtool_model graphtool_model_type graphtool_model_hash imagetool_command imagetool_version imagetool_type imagetool_batch
@@ -69,7 +69,7 @@ func TestSummary_FitsAToolDescriptionAndNamesFieldsThatExist(t *testing.T) {
 	}
 }
 
-func TestMistypedFieldsAreSuggested(t *testing.T) {
+func TestReference_MistypedFieldsAreSuggested(t *testing.T) {
 	for typed, want := range map[string]string{
 		"tga": "tag", "titel": "title", "promt": "prompt", "modle": "model", "cratedd": "created", "TAGG": "tag",
 		"graphtol_node": "graphtool_node", "chekpoint": "checkpoint", "foo": "", "xyzzy": "", "a": "",

@@ -17,7 +17,7 @@ func parsed(t *testing.T, text string) *Query {
 	return q
 }
 
-func TestBadRequestsAreFaultsThatNameTheField(t *testing.T) {
+func TestRequest_BadRequestsAreFaultsThatNameTheField(t *testing.T) {
 	many := make([]string, 101)
 	for name, c := range map[string]struct {
 		req   Request
@@ -60,7 +60,7 @@ func TestBadRequestsAreFaultsThatNameTheField(t *testing.T) {
 	}
 }
 
-func TestVectorsTheIndexWouldRefuse(t *testing.T) {
+func TestRequest_VectorsTheIndexWouldRefuse(t *testing.T) {
 	s, err := Compile(parsed(t, "cat"), Request{Tenant: tenantA})
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestVectorsTheIndexWouldRefuse(t *testing.T) {
 	}
 }
 
-func TestWhatASearchSaysAboutItself(t *testing.T) {
+func TestRequest_WhatASearchSaysAboutItself(t *testing.T) {
 	const h = "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"
 	for _, c := range []struct {
 		text    string
@@ -112,7 +112,7 @@ func TestWhatASearchSaysAboutItself(t *testing.T) {
 	}
 }
 
-func TestVeryManyWordsAreLookedForInEveryField(t *testing.T) {
+func TestRequest_VeryManyWordsAreLookedForInEveryField(t *testing.T) {
 	var words []string
 	for i := range 255 {
 		words = append(words, strings.Repeat(string(rune('a'+i%26)), 1+i/26))

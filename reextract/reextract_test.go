@@ -108,7 +108,7 @@ func (b bench) want(what string, got reextract.Counts, changed, same, failed int
 	}
 }
 
-func TestDamagedLineageIsRepairedFromTheChunksAndNothingElseIsTouched(t *testing.T) {
+func TestReextract_DamagedLineageIsRepairedFromTheChunksAndNothingElseIsTouched(t *testing.T) {
 	b := open(t)
 	whole, doc, models, source, bare := b.add("whole", "a fox"), b.add("doc", "a hare"), b.add("models", "a wolf"), b.add("source", "a bear"), b.add("bare", "")
 	before := map[library.AssetHash]store.AssetDetail{}
@@ -150,7 +150,7 @@ func TestDamagedLineageIsRepairedFromTheChunksAndNothingElseIsTouched(t *testing
 	b.want("all once more", b.run(reextract.Options{Version: 2, All: true}), 0, 5, 0)
 }
 
-func TestAnInterruptedRunGoesOnWhereItStopped(t *testing.T) {
+func TestReextract_AnInterruptedRunGoesOnWhereItStopped(t *testing.T) {
 	b := open(t)
 	const n = 70 // more than one batch
 	for i := range n {
@@ -176,7 +176,7 @@ func TestAnInterruptedRunGoesOnWhereItStopped(t *testing.T) {
 	b.want("the rest of all", b.run(reextract.Options{Version: 2, All: true, After: first.Last}), 0, n-first.Done(), 0)
 }
 
-func TestLineageStaysWhereNothingCanBeReadAgain(t *testing.T) {
+func TestReextract_LineageStaysWhereNothingCanBeReadAgain(t *testing.T) {
 	b := open(t)
 	lost, broken := b.add("lost", "a fox"), b.add("broken", "a hare")
 	before := b.detail(lost)

@@ -107,12 +107,12 @@ const (
 	DefaultScrubEvery = 7 * 24 * time.Hour
 )
 
-// Cluster says how to reach OpenSearch.
+// Cluster returns how to reach OpenSearch.
 func (c Config) Cluster() opensearch.Cluster {
 	return opensearch.Cluster{Addresses: c.OpenSearchURL, Security: c.OpenSearchSecurity}
 }
 
-// Kafka says how to reach Kafka, and by which names.
+// Kafka returns how to reach Kafka, and by which names.
 func (c Config) Kafka() indexer.Config {
 	return indexer.Config{Prefix: c.Prefix, Brokers: c.Brokers, Security: c.KafkaSecurity, Log: c.Log}
 }

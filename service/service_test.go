@@ -28,7 +28,7 @@ func picture(n int) []byte {
 	return b.Bytes()
 }
 
-func TestAnAssetGoesInAndIsFoundChangedAndTakenBack(t *testing.T) {
+func TestService_AnAssetGoesInAndIsFoundChangedAndTakenBack(t *testing.T) {
 	e := servicetest.Start(t, servicetest.Options{})
 	got := e.StoreFile("", "red fox.png", "image/png", picture(1), "winter")
 	if !got.Created || got.OperationID == "" {
@@ -62,7 +62,7 @@ func TestAnAssetGoesInAndIsFoundChangedAndTakenBack(t *testing.T) {
 	})
 }
 
-func TestAnUploadTravelsBySignedURLs(t *testing.T) {
+func TestService_AnUploadTravelsBySignedURLs(t *testing.T) {
 	e := servicetest.Start(t, servicetest.Options{})
 	var ticket struct {
 		SignedURL   string `json:"signedUrl"`

@@ -44,7 +44,7 @@ type TooManyOrphansError struct {
 	Bytes          int64 // of the orphans
 }
 
-// Error says what an operator can do.
+// Error reports what an operator can do.
 func (e *TooManyOrphansError) Error() string {
 	return fmt.Sprintf("%d of %d files (%d bytes) have no asset in the database; nothing was removed, because this is probably the wrong database or the wrong folder. "+
 		"Check VITRINE_POSTGRES_URL and VITRINE_DATA_DIR. If these files are to be removed, run: vitrine sweep --no-limit", e.Orphans, e.Files, e.Bytes)

@@ -12,7 +12,7 @@ import (
 	"vitrine/service/servicetest"
 )
 
-func TestADocumentThatTheIndexLostComesBackWithoutBeingAskedFor(t *testing.T) {
+func TestWork_ADocumentThatTheIndexLostComesBackWithoutBeingAskedFor(t *testing.T) {
 	e := servicetest.Start(t, servicetest.Options{Adjust: func(c *service.Config) { c.ReconcileEvery = 500 * time.Millisecond }})
 	stored := e.StoreFile("", "fox.png", "image/png", picture(3), "winter")
 	if f := e.Search("", "tag:winter", stored.IndexToken); f.Total != 1 {

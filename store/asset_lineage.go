@@ -52,7 +52,7 @@ func queryAssetsWithLineage(ctx context.Context, tx pgx.Tx, tenant library.Tenan
 	return pgx.CollectRows(rows, scanAssetWithLineage)
 }
 
-// AssetWithLineage gives one asset that is not in the trash and that the actor sees, or
+// AssetWithLineage returns one asset that is not in the trash and that the actor sees, or
 // a not-found error.
 func (s *Store) AssetWithLineage(ctx context.Context, actor library.Actor, hash library.AssetHash) (AssetWithLineage, error) {
 	var m AssetWithLineage
@@ -74,7 +74,7 @@ func getAssetWithLineage(ctx context.Context, tx pgx.Tx, actor library.Actor, ha
 	return list[0], nil
 }
 
-// SameWorkflowAndSeed gives the assets whose file tells of the same workflow graph and the
+// SameWorkflowAndSeed returns the assets whose file tells of the same workflow graph and the
 // same seed as this one's, at most limit of those that the actor sees: repeats of one
 // run with other texts or inputs. There are none where the file tells of no graph or no
 // seed.
@@ -91,7 +91,7 @@ func (s *Store) SameWorkflowAndSeed(ctx context.Context, actor library.Actor, ha
 	return list, err
 }
 
-// CreatedAround gives the assets that the same program made around one of its own,
+// CreatedAround returns the assets that the same program made around one of its own,
 // in order of their making: at most each older ones not made before from, the
 // asset itself, and at most each younger ones not made after to, of those that the
 // actor sees.

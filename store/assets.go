@@ -71,7 +71,7 @@ type AssetParent struct {
 	Asset library.AssetHash
 }
 
-// Asset gives one asset that is not in the trash and that the actor sees, or a
+// Asset returns one asset that is not in the trash and that the actor sees, or a
 // not-found error. Parents that the actor does not see are as those that no asset is.
 // It takes one round trip.
 func (s *Store) Asset(ctx context.Context, actor library.Actor, hash library.AssetHash) (AssetDetail, error) {
@@ -135,7 +135,7 @@ func (s *Store) Asset(ctx context.Context, actor library.Actor, hash library.Ass
 	return d, unavailable(err)
 }
 
-// KnownHashes tells which of these assets the tenant holds outside the trash, as far as
+// KnownHashes reports which of these assets the tenant holds outside the trash, as far as
 // the actor sees them.
 func (s *Store) KnownHashes(ctx context.Context, actor library.Actor, hashes []library.AssetHash) (map[library.AssetHash]bool, error) {
 	known := make(map[library.AssetHash]bool, len(hashes))
@@ -196,7 +196,7 @@ func (s *Store) Usage(ctx context.Context, actor library.Actor) (Usage, error) {
 	return u, err
 }
 
-// Workflow gives the graphs an asset carries, as the file has them; both are nil
+// Workflow returns the graphs an asset carries, as the file has them; both are nil
 // when it has none. They are texts: a file's graph may be not quite JSON. An asset
 // that is not there, in the trash, or not the actor's to see, is a not-found error.
 func (s *Store) Workflow(ctx context.Context, actor library.Actor, hash library.AssetHash) (editor, executed []byte, err error) {

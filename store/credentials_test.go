@@ -7,9 +7,9 @@ import (
 	"vitrine/store"
 )
 
-// TestIngredientsOfContentCredentialsAreFoundByTheirIDs: whichever comes first, the
+// TestCredentials_IngredientsOfContentCredentialsAreFoundByTheirIDs: whichever comes first, the
 // file that bears the id is the parent, whatever the ingredient's title says.
-func TestIngredientsOfContentCredentialsAreFoundByTheirIDs(t *testing.T) {
+func TestCredentials_IngredientsOfContentCredentialsAreFoundByTheirIDs(t *testing.T) {
 	made := func(content, manifest, instance string) store.NewAsset {
 		n := file(content)
 		n.Lineage.C2PA = &library.C2PA{ManifestID: manifest, InstanceID: instance, Signature: "unverified"}

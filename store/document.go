@@ -344,7 +344,7 @@ type AssetVersion struct {
 	Live    bool // false: in the trash, or gone
 }
 
-// AssetVersionsAfter gives the assets of one tenant that follow after, in order of their
+// AssetVersionsAfter returns the assets of one tenant that follow after, in order of their
 // hash, trashed ones included, at most limit of them. An empty after starts at
 // the first.
 func (s *Store) AssetVersionsAfter(ctx context.Context, tenant library.TenantID, after library.AssetHash, limit int) ([]AssetVersion, error) {
@@ -389,7 +389,7 @@ func (s *Store) CountLiveAssets(ctx context.Context) ([]TenantAssets, error) {
 	return list, unavailable(err)
 }
 
-// TombstonesBefore gives those of some assets whose tombstones were laid before
+// TombstonesBefore returns those of some assets whose tombstones were laid before
 // a time.
 func (s *Store) TombstonesBefore(ctx context.Context, before time.Time, keys []AssetKey) ([]AssetVersion, error) {
 	tenants, hashes := make([]string, len(keys)), make([]string, len(keys))

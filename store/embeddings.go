@@ -17,7 +17,7 @@ type TextHash [32]byte
 // where the provider refuses the text.
 type EmbeddingVector []float32
 
-// Embeddings gives what is known of some texts under a configuration.
+// Embeddings returns what is known of some texts under a configuration.
 func (s *Store) Embeddings(ctx context.Context, configuration string, texts []TextHash) (map[TextHash]EmbeddingVector, error) {
 	hashes := make([][]byte, len(texts))
 	for i := range texts {

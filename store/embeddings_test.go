@@ -12,7 +12,7 @@ import (
 
 func textHash(s string) store.TextHash { return sha256.Sum256([]byte(s)) }
 
-func TestVectorsAreKeptByConfigurationAndText(t *testing.T) {
+func TestEmbeddings_VectorsAreKeptByConfigurationAndText(t *testing.T) {
 	s := open(t)
 	ctx := t.Context()
 	made := map[store.TextHash]store.EmbeddingVector{textHash("a"): {0.25, -1}, textHash("refused"): nil}
@@ -34,7 +34,7 @@ func TestVectorsAreKeptByConfigurationAndText(t *testing.T) {
 	}
 }
 
-func TestVectorsOfConfigurationsThatNothingUsesAreForgotten(t *testing.T) {
+func TestEmbeddings_VectorsOfConfigurationsThatNothingUsesAreForgotten(t *testing.T) {
 	s := open(t)
 	ctx := t.Context()
 	for _, configuration := range []string{"used", "mine", "old"} {
@@ -55,7 +55,7 @@ func TestVectorsOfConfigurationsThatNothingUsesAreForgotten(t *testing.T) {
 	}
 }
 
-func TestAGenerationKeepsItsEmbeddingConfiguration(t *testing.T) {
+func TestEmbeddings_AGenerationKeepsItsEmbeddingConfiguration(t *testing.T) {
 	s := open(t)
 	ctx := t.Context()
 	if err := s.SetGeneration(ctx, "", "assets-v1-1", store.GenerationBuilding, "one"); err != nil {
@@ -70,7 +70,7 @@ func TestAGenerationKeepsItsEmbeddingConfiguration(t *testing.T) {
 	}
 }
 
-func TestOnlyOneProcessEmbedsWhatWasLeftBehind(t *testing.T) {
+func TestEmbeddings_OnlyOneProcessEmbedsWhatWasLeftBehind(t *testing.T) {
 	s := open(t)
 	err := s.LockEmbeddingBackfill(t.Context(), func() error {
 		return s.LockEmbeddingBackfill(t.Context(), func() error { t.Error("two hold the lock"); return nil })

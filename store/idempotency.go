@@ -48,7 +48,7 @@ func (s *Store) FinishIdempotent(ctx context.Context, tenant library.TenantID, a
 		WHERE tenant_id = $1 AND actor_id = $2 AND key = $3 AND response IS NULL`, tenant, actorID, key, response)
 }
 
-// ReleaseIdempotent gives a claimed key back: its request failed and changed nothing.
+// ReleaseIdempotent gives up a claimed key: its request failed and changed nothing.
 func (s *Store) ReleaseIdempotent(ctx context.Context, tenant library.TenantID, actorID, key string) error {
 	return s.execTenant(ctx, tenant, `DELETE FROM idempotency
 		WHERE tenant_id = $1 AND actor_id = $2 AND key = $3 AND response IS NULL`, tenant, actorID, key)

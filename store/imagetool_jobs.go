@@ -181,7 +181,7 @@ func (w *jobTraversal) addLink(l jobLink) {
 	}
 }
 
-// neighbours gives the links from some steps one level up or down, and the pictures of
+// neighbours returns the links from some steps one level up or down, and the pictures of
 // the steps at their far ends.
 func (w *jobTraversal) neighbours(ctx context.Context, frontier []string, direction int) ([]jobLink, map[string][]AssetWithLineage, error) {
 	var hashes []library.AssetHash

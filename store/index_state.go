@@ -71,7 +71,7 @@ func (s *Store) Epoch(ctx context.Context) (Epoch, error) {
 	return e, unavailable(s.indexer.QueryRow(ctx, read).Scan(&e.ID, &e.Began, &e.Reason, &known))
 }
 
-// BeginEpoch says that the database has gone back in time since the epoch of, which
+// BeginEpoch records that the database has gone back in time since the epoch of, which
 // nothing else may have ended meanwhile. A running service then builds its index anew
 // behind the alias; one that starts later does so at its start.
 func (s *Store) BeginEpoch(ctx context.Context, of, reason string) error {
@@ -113,7 +113,7 @@ func (s *Store) WantedComparison(ctx context.Context) (w Wanted, err error) {
 	return w, unavailable(err)
 }
 
-// ComparisonBegun says that what was wanted is seen to, unless it was wanted again
+// ComparisonBegun records that what was wanted is seen to, unless it was wanted again
 // meanwhile.
 func (s *Store) ComparisonBegun(ctx context.Context, w Wanted) error {
 	_, err := s.indexer.Exec(ctx, `UPDATE index_state SET compare_reason = NULL WHERE compare_since = $1`, w.Since)

@@ -48,7 +48,7 @@ func (s *Store) CreateKey(ctx context.Context, actor library.Actor, k *Key, hash
 	})
 }
 
-// ListKeys gives the keys whose default tenant this is, the oldest first,
+// ListKeys returns the keys whose default tenant this is, the oldest first,
 // revoked ones included.
 func (s *Store) ListKeys(ctx context.Context, tenant library.TenantID) ([]Key, error) {
 	var keys []Key
@@ -147,7 +147,7 @@ func (s *Store) tenantsExist(ctx context.Context, want []library.TenantID) error
 	return nil
 }
 
-// toStrings gives any kind of string as text, for an array parameter that is never null.
+// toStrings returns any kind of string as text, for an array parameter that is never null.
 func toStrings[S ~string](list []S) []string {
 	out := make([]string, len(list))
 	for i, s := range list {

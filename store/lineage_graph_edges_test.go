@@ -8,9 +8,9 @@ import (
 	"vitrine/store"
 )
 
-// TestTheTrashIsNoDeeperLevel: what is below the last level that is shown counts as
+// TestLineageGraphEdges_TheTrashIsNoDeeperLevel: what is below the last level that is shown counts as
 // more to see only if it can be seen.
-func TestTheTrashIsNoDeeperLevel(t *testing.T) {
+func TestLineageGraphEdges_TheTrashIsNoDeeperLevel(t *testing.T) {
 	s := open(t)
 	top := file("top")
 	add(t, s, s.a, top)
@@ -27,8 +27,8 @@ func TestTheTrashIsNoDeeperLevel(t *testing.T) {
 	}
 }
 
-// TestRepeatsInTheTrashTakeNoOthersPlace: the limit on repeats is one on those shown.
-func TestRepeatsInTheTrashTakeNoOthersPlace(t *testing.T) {
+// TestLineageGraphEdges_RepeatsInTheTrashTakeNoOthersPlace: the limit on repeats is one on those shown.
+func TestLineageGraphEdges_RepeatsInTheTrashTakeNoOthersPlace(t *testing.T) {
 	s := open(t)
 	repeat := func(name string) store.NewAsset {
 		n := file(name)
@@ -56,9 +56,9 @@ func TestRepeatsInTheTrashTakeNoOthersPlace(t *testing.T) {
 	}
 }
 
-// TestALinkEndsWhenItsParentIsReadOtherwise: a child was linked by the job that an
+// TestLineageGraphEdges_ALinkEndsWhenItsParentIsReadOtherwise: a child was linked by the job that an
 // older parser read from the parent; the newer one reads another job, or none.
-func TestALinkEndsWhenItsParentIsReadOtherwise(t *testing.T) {
+func TestLineageGraphEdges_ALinkEndsWhenItsParentIsReadOtherwise(t *testing.T) {
 	s := open(t)
 	parent := picture(job(1), 0, 0)
 	add(t, s, s.a, parent)

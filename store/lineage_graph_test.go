@@ -65,7 +65,7 @@ func (s bench) chain(t *testing.T, of store.NewAsset, up, down bool, depth, limi
 	return c
 }
 
-func TestAChainIsWalkedBothWaysAndStopsWhereItWasAskedTo(t *testing.T) {
+func TestLineageGraph_AChainIsWalkedBothWaysAndStopsWhereItWasAskedTo(t *testing.T) {
 	s := open(t)
 	var all []store.NewAsset
 	for i := range 12 {
@@ -98,7 +98,7 @@ func TestAChainIsWalkedBothWaysAndStopsWhereItWasAskedTo(t *testing.T) {
 	}
 }
 
-func TestFilesThatDescendFromEachOtherAreShownOnce(t *testing.T) {
+func TestLineageGraph_FilesThatDescendFromEachOtherAreShownOnce(t *testing.T) {
 	s := open(t)
 	a, b, c := from("a", "c"), from("b", "a"), from("c", "b", "missing")
 	for _, n := range []store.NewAsset{a, b, c} {
@@ -111,7 +111,7 @@ func TestFilesThatDescendFromEachOtherAreShownOnce(t *testing.T) {
 	}
 }
 
-func TestAParentIsRecognisedByTheBestEvidence(t *testing.T) {
+func TestLineageGraph_AParentIsRecognisedByTheBestEvidence(t *testing.T) {
 	s := open(t)
 	named, real, hashed := file("named"), file("real"), file("hashed")
 	blake := file("blake")
@@ -139,7 +139,7 @@ func TestAParentIsRecognisedByTheBestEvidence(t *testing.T) {
 	}
 }
 
-func TestANameThatSeveralAssetsBearCountsWhenOneIsOldEnough(t *testing.T) {
+func TestLineageGraph_ANameThatSeveralAssetsBearCountsWhenOneIsOldEnough(t *testing.T) {
 	s := open(t)
 	child := from("child", "same")
 	old, young, older := file("old"), file("young"), file("older")
@@ -169,7 +169,7 @@ func TestANameThatSeveralAssetsBearCountsWhenOneIsOldEnough(t *testing.T) {
 	}
 }
 
-func TestAPictureOfAJobIsToldByItsPlace(t *testing.T) {
+func TestLineageGraph_APictureOfAJobIsToldByItsPlace(t *testing.T) {
 	s := open(t)
 	second := picture(job(2), 0, 10, job(1)+"/0_2.png")
 	nowhere := picture(job(3), 0, 20, job(1)+"/0_3.png")
@@ -188,7 +188,7 @@ func TestAPictureOfAJobIsToldByItsPlace(t *testing.T) {
 	}
 }
 
-func TestAnUploadersParentIsALink(t *testing.T) {
+func TestLineageGraph_AnUploadersParentIsALink(t *testing.T) {
 	s := open(t)
 	parent, child := file("parent"), file("child")
 	child.Asset.Parent = parent.Asset.Hash
@@ -207,7 +207,7 @@ func TestAnUploadersParentIsALink(t *testing.T) {
 	}
 }
 
-func TestTheIndexHearsOfEveryPlaceThatChanged(t *testing.T) {
+func TestLineageGraph_TheIndexHearsOfEveryPlaceThatChanged(t *testing.T) {
 	s := open(t)
 	grandchild, child, parent := from("grandchild", "child"), from("child", "parent"), file("parent")
 	for _, n := range []store.NewAsset{grandchild, child, parent} {
@@ -221,7 +221,7 @@ func TestTheIndexHearsOfEveryPlaceThatChanged(t *testing.T) {
 	}
 }
 
-func TestAChainNeverLeavesItsTenant(t *testing.T) {
+func TestLineageGraph_AChainNeverLeavesItsTenant(t *testing.T) {
 	s := open(t)
 	parent, child := file("parent"), from("child", "parent")
 	child.Asset.Parent = parent.Asset.Hash
@@ -243,7 +243,7 @@ func TestAChainNeverLeavesItsTenant(t *testing.T) {
 	}
 }
 
-func TestAParentInTheTrashIsAFileThatIsNotThere(t *testing.T) {
+func TestLineageGraph_AParentInTheTrashIsAFileThatIsNotThere(t *testing.T) {
 	s := open(t)
 	parent, child := file("parent"), from("child", "parent")
 	stored := add(t, s, s.a, parent)
@@ -257,7 +257,7 @@ func TestAParentInTheTrashIsAFileThatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestParentAndChildThatArriveAtOnceAreLinked(t *testing.T) {
+func TestLineageGraph_ParentAndChildThatArriveAtOnceAreLinked(t *testing.T) {
 	s := open(t)
 	var wg sync.WaitGroup
 	const pairs = 40
@@ -284,7 +284,7 @@ func TestParentAndChildThatArriveAtOnceAreLinked(t *testing.T) {
 	}
 }
 
-func TestJobsAreStepsWithAllTheirPictures(t *testing.T) {
+func TestLineageGraph_JobsAreStepsWithAllTheirPictures(t *testing.T) {
 	s := open(t)
 	middle := picture(job(2), 1, 10, job(1)+"/0_0.png")
 	for _, n := range []store.NewAsset{picture(job(3), 0, 20, job(2)+"/"), middle, picture(job(2), 0, 10),
@@ -308,7 +308,7 @@ func TestJobsAreStepsWithAllTheirPictures(t *testing.T) {
 	}
 }
 
-func TestOneRunRepeatedWithTheSameSeedIsAlike(t *testing.T) {
+func TestLineageGraph_OneRunRepeatedWithTheSameSeedIsAlike(t *testing.T) {
 	s := open(t)
 	alike := func(name, hash string, seed uint64) store.NewAsset {
 		n := file(name)
@@ -327,7 +327,7 @@ func TestOneRunRepeatedWithTheSameSeedIsAlike(t *testing.T) {
 	}
 }
 
-func TestMadeAroundGivesTheNearestOnEachSide(t *testing.T) {
+func TestLineageGraph_MadeAroundGivesTheNearestOnEachSide(t *testing.T) {
 	s := open(t)
 	var at store.NewAsset
 	for i := range 7 {

@@ -10,10 +10,10 @@ import (
 	"vitrine/store"
 )
 
-// TestChainsChangeAtOnceWithoutDeadlock: children are stored while their parent goes
+// TestLineageLocks_ChainsChangeAtOnceWithoutDeadlock: children are stored while their parent goes
 // to the trash, comes back and is read again. Everybody takes the locks in the same
 // order, so the database never has to end one of them to let the others go on.
-func TestChainsChangeAtOnceWithoutDeadlock(t *testing.T) {
+func TestLineageLocks_ChainsChangeAtOnceWithoutDeadlock(t *testing.T) {
 	s := open(t)
 	own := func(n store.NewAsset, i int) store.NewAsset {
 		n.Asset.BLAKE3 = fmt.Sprintf("%064x", i) // else all would wait for one lock

@@ -8,7 +8,7 @@ import (
 	"vitrine/store"
 )
 
-// roots gives the roots that the index is told of some assets.
+// roots returns the roots that the index is told of some assets.
 func (s bench) roots(t *testing.T, list ...store.NewAsset) map[library.AssetHash]int {
 	t.Helper()
 	keys := make([]store.AssetKey, len(list))
@@ -26,9 +26,9 @@ func (s bench) roots(t *testing.T, list ...store.NewAsset) map[library.AssetHash
 	return roots
 }
 
-// TestALongChainHasOneRoot: a film made picture by picture from the one before is one
+// TestLineageRoot_ALongChainHasOneRoot: a film made picture by picture from the one before is one
 // family, however many steps there are.
-func TestALongChainHasOneRoot(t *testing.T) {
+func TestLineageRoot_ALongChainHasOneRoot(t *testing.T) {
 	s := open(t)
 	var all []store.NewAsset
 	for i := range 80 {
@@ -41,9 +41,9 @@ func TestALongChainHasOneRoot(t *testing.T) {
 	}
 }
 
-// TestFilesThatDescendFromEachOtherAreOneFamily: whichever of a cycle is asked, and
+// TestLineageRoot_FilesThatDescendFromEachOtherAreOneFamily: whichever of a cycle is asked, and
 // whatever hangs below it, the root is the same.
-func TestFilesThatDescendFromEachOtherAreOneFamily(t *testing.T) {
+func TestLineageRoot_FilesThatDescendFromEachOtherAreOneFamily(t *testing.T) {
 	s := open(t)
 	for cycle := 2; cycle <= 9; cycle++ {
 		t.Run(fmt.Sprint(cycle), func(t *testing.T) {

@@ -11,10 +11,10 @@ import (
 	"vitrine/store"
 )
 
-// TestChainsInTheIndexFollowTheTrash: whatever goes to the trash or comes back, the
+// TestLineageTrash_ChainsInTheIndexFollowTheTrash: whatever goes to the trash or comes back, the
 // documents of its parents, children and their descendants say what the rows say,
 // and all whose document changes get a new version.
-func TestChainsInTheIndexFollowTheTrash(t *testing.T) {
+func TestLineageTrash_ChainsInTheIndexFollowTheTrash(t *testing.T) {
 	s := open(t)
 	top, middle, below := file("top"), from("middle", "top"), from("below", "middle")
 	asserted, aside := file("asserted"), file("aside")

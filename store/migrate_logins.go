@@ -129,7 +129,7 @@ func (l login) wrongPassword() error {
 	return library.NewError(library.KindInternal, library.CodeStoreLogin, "%s", detail)
 }
 
-// needsAdministrator says what to run where the owner may not change roles.
+// needsAdministrator reports what to run where the owner may not change roles.
 func (l login) needsAdministrator(err error) error {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) || pg.Code != "42501" {

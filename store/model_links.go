@@ -97,7 +97,7 @@ func (t *Tx) changeLink(ctx context.Context, a library.Asset, l linkChange) erro
 	return err
 }
 
-// modelType gives the type of a model that the actor sees, or a not-found error.
+// modelType returns the type of a model that the actor sees, or a not-found error.
 func modelType(ctx context.Context, tx pgx.Tx, actor library.Actor, hash library.ModelHash) (string, error) {
 	var kind string
 	err := tx.QueryRow(ctx, `SELECT type FROM models m WHERE tenant_id = $1 AND model_hash = $2 AND `+visibleModel("$3"),
@@ -108,7 +108,7 @@ func modelType(ctx context.Context, tx pgx.Tx, actor library.Actor, hash library
 	return kind, err
 }
 
-// currentLink gives the link of an asset with a model in the word of a source.
+// currentLink returns the link of an asset with a model in the word of a source.
 func currentLink(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hash library.AssetHash, model library.ModelHash, source string) (ModelLink, error) {
 	l := ModelLink{Model: model, Source: source}
 	err := tx.QueryRow(ctx, `SELECT true, weight FROM asset_models

@@ -53,7 +53,7 @@ func modelVersions(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hash
 	return pgx.CollectRows(rows, scanVersion)
 }
 
-// ModelVersions gives a model's versions, the newest first, with the deleted ones
+// ModelVersions returns a model's versions, the newest first, with the deleted ones
 // if asked; a not-found error when there is no such model.
 func (s *Store) ModelVersions(ctx context.Context, actor library.Actor, hash library.ModelHash, deleted bool) ([]ModelVersion, error) {
 	var list []ModelVersion

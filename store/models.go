@@ -76,7 +76,7 @@ var matchingModelsSQL = `FROM models m WHERE m.tenant_id = $1 AND ($2 = '' OR ` 
 		WHERE strpos(` + normalizedNameSQL(`m.name || E'\n' || m.display_name || E'\n' || m.description`) + `, ` + normalizedNameSQL(`word`) + `) = 0)
 	AND ` + visibleModel("$5")
 
-// SearchModels gives the models that a filter leaves, the most used first, and
+// SearchModels returns the models that a filter leaves, the most used first, and
 // how many there are in all. Every model of the tenant is looked at: there are
 // thousands at most, and row level security would keep a text index from serving.
 func (s *Store) SearchModels(ctx context.Context, actor library.Actor, f ModelFilter) ([]Model, int, error) {
@@ -111,7 +111,7 @@ type ModelDetail struct {
 	Previews    []library.AssetHash // of them, approved ones first, then the newest
 }
 
-// ModelByHash gives one model that the actor sees, or a not-found error, with at most
+// ModelByHash returns one model that the actor sees, or a not-found error, with at most
 // previews pictures.
 func (s *Store) ModelByHash(ctx context.Context, actor library.Actor, hash library.ModelHash, previews int) (ModelDetail, error) {
 	var d ModelDetail
@@ -151,7 +151,7 @@ func (d *ModelDetail) readPreviews(ctx context.Context, tx pgx.Tx, actor library
 	return err
 }
 
-// AssetModels gives the models of an asset, those of its file first. An asset
+// AssetModels returns the models of an asset, those of its file first. An asset
 // that the tenant does not hold, that is in the trash or not the actor's to see, has
 // none.
 func (s *Store) AssetModels(ctx context.Context, actor library.Actor, hash library.AssetHash) ([]AssetModel, error) {

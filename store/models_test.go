@@ -41,7 +41,7 @@ func found(t *testing.T, s bench, f store.ModelFilter) []string {
 	return names
 }
 
-func TestModelsAreFoundByPartsOfTheirNameWhateverTheSeparators(t *testing.T) {
+func TestModels_AreFoundByPartsOfTheirNameWhateverTheSeparators(t *testing.T) {
 	s := open(t)
 	add(t, s, s.a, uses("one", "lora", "XL/Detail-Tweaker_XL.safetensors", "checkpoint", "juggernautXL_v9.safetensors"))
 	add(t, s, s.a, uses("two", "lora", `more_details.safetensors`, "checkpoint", "juggernautXL_v9.safetensors", "embedding", "EasyNegative"))
@@ -81,7 +81,7 @@ func TestModelsAreFoundByPartsOfTheirNameWhateverTheSeparators(t *testing.T) {
 	}
 }
 
-func TestAnEmbeddingsNameIsItsTriggerWord(t *testing.T) {
+func TestModels_AnEmbeddingsNameIsItsTriggerWord(t *testing.T) {
 	s := open(t)
 	add(t, s, s.a, uses("one", "embedding", "folder/EasyNegative.pt", "lora", "x"))
 	list, _, err := s.SearchModels(t.Context(), s.a, store.ModelFilter{Limit: 5})
@@ -95,7 +95,7 @@ func TestAnEmbeddingsNameIsItsTriggerWord(t *testing.T) {
 	}
 }
 
-func TestUsesCountAssetsOutsideTheTrashOnce(t *testing.T) {
+func TestModels_UsesCountAssetsOutsideTheTrashOnce(t *testing.T) {
 	s := open(t)
 	lora := library.NewModelHash("lora", "detail")
 	add(t, s, s.a, uses("one", "lora", "detail", "lora", "detail"))
@@ -117,7 +117,7 @@ func TestUsesCountAssetsOutsideTheTrashOnce(t *testing.T) {
 	}
 }
 
-func TestALinkIsKeptBesideTheFilesWordAndCanBeUndone(t *testing.T) {
+func TestModels_ALinkIsKeptBesideTheFilesWordAndCanBeUndone(t *testing.T) {
 	s := open(t)
 	ctx := t.Context()
 	a := add(t, s, s.a, uses("one", "lora", "detail")).Asset
@@ -181,7 +181,7 @@ func TestALinkIsKeptBesideTheFilesWordAndCanBeUndone(t *testing.T) {
 	expect("the undo undone", "extracted detail", "manual_tag base", "manual_tag style half")
 }
 
-func TestALinkNeedsAnAssetAModelAndAFittingWeight(t *testing.T) {
+func TestModels_ALinkNeedsAnAssetAModelAndAFittingWeight(t *testing.T) {
 	s := open(t)
 	mine, theirs := add(t, s, s.a, uses("one", "checkpoint", "base")).Asset.Hash, add(t, s, s.b, uses("two", "lora", "other")).Asset.Hash
 	one := 1.0
@@ -201,7 +201,7 @@ func TestALinkNeedsAnAssetAModelAndAFittingWeight(t *testing.T) {
 	}
 }
 
-func TestAVersionsTagIsUniqueUntilItsAdditionIsUndone(t *testing.T) {
+func TestModels_AVersionsTagIsUniqueUntilItsAdditionIsUndone(t *testing.T) {
 	s := open(t)
 	ctx := t.Context()
 	add(t, s, s.a, uses("one", "lora", "detail"))
@@ -261,10 +261,10 @@ func TestAVersionsTagIsUniqueUntilItsAdditionIsUndone(t *testing.T) {
 	}
 }
 
-// TestWhatIsLearnedOfAModelReachesTheAssetsThatUseIt: the base model and the hashes
+// TestModels_WhatIsLearnedOfAModelReachesTheAssetsThatUseIt: the base model and the hashes
 // of a model stand in the documents of all its assets, so those go to the index again
 // when a file tells more of it, and only then.
-func TestWhatIsLearnedOfAModelReachesTheAssetsThatUseIt(t *testing.T) {
+func TestModels_WhatIsLearnedOfAModelReachesTheAssetsThatUseIt(t *testing.T) {
 	s := open(t)
 	early := add(t, s, s.a, uses("early", "checkpoint", "SDXL/dream.safetensors", "lora", "detail")).Asset.Hash
 	gone := add(t, s, s.a, uses("gone", "checkpoint", "dream"))

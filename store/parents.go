@@ -22,7 +22,7 @@ func batchParents(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
 	}
 }
 
-// storedParents gives parents in the form in which rows keep them.
+// storedParents returns parents in the form in which rows keep them.
 func storedParents(list []library.Parent) []library.Parent {
 	out := make([]library.Parent, len(list))
 	for i, p := range list {

@@ -33,7 +33,7 @@ func (f StoredFile) Chunks(v any) error {
 	return unpack(f.chunks, v)
 }
 
-// StoredFiles gives files of any tenant that a parser older than version read
+// StoredFiles returns files of any tenant that a parser older than version read
 // last, trashed ones included, in order of their keys: at most limit of those
 // that follow after. It is for the command line; no request may reach it.
 func (s *Store) StoredFiles(ctx context.Context, after AssetKey, version, limit int) ([]StoredFile, error) {
@@ -56,7 +56,7 @@ func (s *Store) StoredFiles(ctx context.Context, after AssetKey, version, limit 
 	return list, unavailable(err)
 }
 
-// CountStoredFiles tells how many files StoredFiles gives in all.
+// CountStoredFiles returns how many files StoredFiles returns in all.
 func (s *Store) CountStoredFiles(ctx context.Context, after AssetKey, version int) (n int64, err error) {
 	if after.Tenant == "" {
 		after.Tenant = "00000000-0000-0000-0000-000000000000"

@@ -27,7 +27,7 @@ func (s bench) version(t *testing.T, h library.AssetHash) int64 {
 	return d.Asset.DocVersion
 }
 
-func TestReadingTheSameAgainChangesNothing(t *testing.T) {
+func TestReextract_ReadingTheSameAgainChangesNothing(t *testing.T) {
 	s := open(t)
 	n := file("fox")
 	n.Lineage.Parents = []library.Parent{{Kind: "input_image", Name: "Parent\x00.png", JobID: "ABC"}}
@@ -49,7 +49,7 @@ func TestReadingTheSameAgainChangesNothing(t *testing.T) {
 	}
 }
 
-func TestParentsKeepTheirLinksAsLongAsTheFileMeansThem(t *testing.T) {
+func TestReextract_ParentsKeepTheirLinksAsLongAsTheFileMeansThem(t *testing.T) {
 	s := open(t)
 	kept, dropped, late := add(t, s, s.a, file("kept")).Asset.Hash, add(t, s, s.a, file("dropped")).Asset.Hash, add(t, s, s.a, file("late")).Asset.Hash
 	named := func(names ...string) (list []library.Parent) {
@@ -114,7 +114,7 @@ func TestParentsKeepTheirLinksAsLongAsTheFileMeansThem(t *testing.T) {
 	grown(dropped, late, child, below)
 }
 
-func TestTheExtractionReportCountsReasonsWithExamples(t *testing.T) {
+func TestReextract_TheExtractionReportCountsReasonsWithExamples(t *testing.T) {
 	s := open(t)
 	report := func(name, state, reason, by string, seen ...string) library.AssetHash {
 		n := file(name)

@@ -33,7 +33,7 @@ func (s *Store) AssetFiles(ctx context.Context, actor library.Actor, hashes []li
 	return files, err
 }
 
-// RowsFor tells which of these assets have a row, the trash and what is private
+// RowsFor reports which of these assets have a row, the trash and what is private
 // included: their bytes are promised.
 func (s *Store) RowsFor(ctx context.Context, tenant library.TenantID, hashes []library.AssetHash) (map[library.AssetHash]bool, error) {
 	have := make(map[library.AssetHash]bool, len(hashes))

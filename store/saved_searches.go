@@ -41,7 +41,7 @@ func scanSaved(row pgx.CollectableRow) (SavedSearch, error) {
 	return s, err
 }
 
-// SavedSearches gives a tenant's saved searches by name, and how many there are.
+// SavedSearches returns a tenant's saved searches by name, and how many there are.
 func (s *Store) SavedSearches(ctx context.Context, tenant library.TenantID, limit, offset int) ([]SavedSearch, int, error) {
 	var list []SavedSearch
 	var total int
@@ -60,7 +60,7 @@ func (s *Store) SavedSearches(ctx context.Context, tenant library.TenantID, limi
 	return list, total, err
 }
 
-// SavedSearch gives one saved search; a not-found error when there is none.
+// SavedSearch returns one saved search; a not-found error when there is none.
 func (s *Store) SavedSearch(ctx context.Context, tenant library.TenantID, id string) (SavedSearch, error) {
 	var out SavedSearch
 	err := s.readTenant(ctx, tenant, `SELECT `+savedColumns+` FROM saved_searches WHERE tenant_id = $1 AND saved_search_id = $2`,
@@ -140,7 +140,7 @@ func (s *Store) DeleteSavedSearch(ctx context.Context, actor library.Actor, id s
 	})
 }
 
-// savedSearchError tells what a caller can do about a row that is not there, or a name
+// savedSearchError reports what a caller can do about a row that is not there, or a name
 // that is.
 func savedSearchError(err error) error {
 	switch {

@@ -124,7 +124,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	return unavailable(s.app.Ping(ctx))
 }
 
-// Indexer gives the pool that reads every tenant. Only the relay, the indexer
+// Indexer returns the pool that reads every tenant. Only the relay, the indexer
 // and the reconciler may hold it; requests never do.
 func (s *Store) Indexer() *pgxpool.Pool { return s.indexer }
 

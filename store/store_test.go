@@ -74,7 +74,7 @@ func add(t *testing.T, s bench, actor library.Actor, n store.NewAsset) store.Add
 	return got
 }
 
-func TestAddAssetKeepsEverythingTheFileSays(t *testing.T) {
+func TestStore_AddAssetKeepsEverythingTheFileSays(t *testing.T) {
 	s := open(t)
 	got := add(t, s, s.a, file("fox", "Red  Fox", "red fox", "snow"))
 	if !got.Created || got.OperationID == "" || got.Asset.DocVersion != 1 {
@@ -102,7 +102,7 @@ func TestAddAssetKeepsEverythingTheFileSays(t *testing.T) {
 	}
 }
 
-func TestTheSameBytesAreOneAsset(t *testing.T) {
+func TestStore_TheSameBytesAreOneAsset(t *testing.T) {
 	s := open(t)
 	first := add(t, s, s.a, file("fox", "one"))
 	again := add(t, s, s.a, file("fox"))
@@ -122,7 +122,7 @@ func TestTheSameBytesAreOneAsset(t *testing.T) {
 	}
 }
 
-func TestConcurrentUploadsOfTheSameBytesMakeOneAsset(t *testing.T) {
+func TestStore_ConcurrentUploadsOfTheSameBytesMakeOneAsset(t *testing.T) {
 	s := open(t)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -147,7 +147,7 @@ func TestConcurrentUploadsOfTheSameBytesMakeOneAsset(t *testing.T) {
 	}
 }
 
-func TestChangeWritesUndoAuditAndOutboxAndUndoPutsBack(t *testing.T) {
+func TestStore_ChangeWritesUndoAuditAndOutboxAndUndoPutsBack(t *testing.T) {
 	s := open(t)
 	h := add(t, s, s.a, file("fox", "keep", "old")).Asset.Hash
 	ctx := t.Context()
@@ -196,7 +196,7 @@ func TestChangeWritesUndoAuditAndOutboxAndUndoPutsBack(t *testing.T) {
 	}
 }
 
-func TestUndoOfAnUploadMovesTheAssetToTheTrashAndUploadingAgainBringsItBack(t *testing.T) {
+func TestStore_UndoOfAnUploadMovesTheAssetToTheTrashAndUploadingAgainBringsItBack(t *testing.T) {
 	s := open(t)
 	n := file("fox")
 	got := add(t, s, s.a, n)
@@ -217,7 +217,7 @@ func TestUndoOfAnUploadMovesTheAssetToTheTrashAndUploadingAgainBringsItBack(t *t
 	}
 }
 
-func TestParentsAreResolvedWhicheverArrivesFirst(t *testing.T) {
+func TestStore_ParentsAreResolvedWhicheverArrivesFirst(t *testing.T) {
 	for _, parentFirst := range []bool{true, false} {
 		t.Run(fmt.Sprint("parent first ", parentFirst), func(t *testing.T) {
 			s := open(t)
@@ -241,7 +241,7 @@ func TestParentsAreResolvedWhicheverArrivesFirst(t *testing.T) {
 	}
 }
 
-func TestAnAmbiguousParentNameResolvesNothing(t *testing.T) {
+func TestStore_AnAmbiguousParentNameResolvesNothing(t *testing.T) {
 	s := open(t)
 	one, two, child := file("one"), file("two"), file("child")
 	one.Asset.Filename, two.Asset.Filename = "ComfyUI_00001_.png", "ComfyUI_00001_.png"

@@ -8,7 +8,7 @@ import (
 	"vitrine/library"
 )
 
-func TestEveryTenantTableIsBehindForcedRowSecurity(t *testing.T) {
+func TestTenantFilter_EveryTenantTableIsBehindForcedRowSecurity(t *testing.T) {
 	s := open(t)
 	s.asOwner(t, func(c *pgx.Conn) {
 		rows, err := c.Query(t.Context(), `SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity
@@ -40,7 +40,7 @@ func TestEveryTenantTableIsBehindForcedRowSecurity(t *testing.T) {
 	})
 }
 
-func TestWithoutATenantARoleSeesNothing(t *testing.T) {
+func TestTenantFilter_WithoutATenantARoleSeesNothing(t *testing.T) {
 	s := open(t)
 	add(t, s, s.a, file("fox"))
 	s.asOwner(t, func(c *pgx.Conn) {
@@ -63,7 +63,7 @@ func TestWithoutATenantARoleSeesNothing(t *testing.T) {
 	})
 }
 
-func TestAnotherTenantsAssetIsNotThere(t *testing.T) {
+func TestTenantFilter_AnotherTenantsAssetIsNotThere(t *testing.T) {
 	s := open(t)
 	h := add(t, s, s.a, file("fox")).Asset.Hash
 	if _, err := s.Asset(t.Context(), s.b, h); library.AsError(err).Kind != library.KindNotFound {

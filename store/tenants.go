@@ -37,7 +37,7 @@ func (s *Store) CreateTenant(ctx context.Context, actor library.Actor, name stri
 	return t, s.insertTenant(ctx, actor, &t)
 }
 
-// EnsureDefaultTenant gives the oldest tenant, and makes one when there is none.
+// EnsureDefaultTenant returns the oldest tenant, and makes one when there is none.
 func (s *Store) EnsureDefaultTenant(ctx context.Context, actor library.Actor) (Tenant, error) {
 	all, err := s.ListTenants(ctx)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Store) insertTenant(ctx context.Context, actor library.Actor, t *Tenant
 	})
 }
 
-// ListTenants gives every tenant, the oldest first. It is for the command line
+// ListTenants returns every tenant, the oldest first. It is for the command line
 // and start-up; no request may reach it.
 func (s *Store) ListTenants(ctx context.Context) ([]Tenant, error) {
 	rows, err := s.indexer.Query(ctx, `SELECT tenant_id::text, name, created_at FROM tenants ORDER BY created_at, tenant_id`)

@@ -93,7 +93,7 @@ func (s *slowly) upload(t *testing.T, size int) *net.TCPConn {
 	return c
 }
 
-func TestAnUploadThatTricklesIsBrokenOffAndLeavesNothing(t *testing.T) {
+func TestSlow_AnUploadThatTricklesIsBrokenOffAndLeavesNothing(t *testing.T) {
 	s := newSlowly(t)
 	c := s.upload(t, 1<<20)
 	began := time.Now()
@@ -122,7 +122,7 @@ func TestAnUploadThatTricklesIsBrokenOffAndLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestAnUploadAtTheLeastPaceArrives(t *testing.T) {
+func TestSlow_AnUploadAtTheLeastPaceArrives(t *testing.T) {
 	s := newSlowly(t)
 	const pieces, piece = 20, 8 << 10 // 160 KiB/s, for longer than the grace
 	c := s.upload(t, pieces*piece)
@@ -144,7 +144,7 @@ func TestAnUploadAtTheLeastPaceArrives(t *testing.T) {
 
 // A large file goes to a client that reads, for longer than the grace; one that
 // stops reading is let go.
-func TestADownloadEndsWhenNobodyReadsItAndNotBefore(t *testing.T) {
+func TestSlow_ADownloadEndsWhenNobodyReadsItAndNotBefore(t *testing.T) {
 	s := newSlowly(t)
 	id, size := blob.NewStagingID(), 64<<20
 	staged, err := s.blobs.Stage(t.Context(), s.tenant, id, bytes.NewReader(make([]byte, size)), int64(size))

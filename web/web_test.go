@@ -21,7 +21,7 @@ func get(t *testing.T, method, path string) (*http.Response, string) {
 	return w.Result(), string(body)
 }
 
-func TestThePageLoadsOnlyWhatIsBesideIt(t *testing.T) {
+func TestWeb_ThePageLoadsOnlyWhatIsBesideIt(t *testing.T) {
 	res, page := get(t, http.MethodGet, "/")
 	if res.StatusCode != 200 || !strings.HasPrefix(res.Header.Get("Content-Type"), "text/html") {
 		t.Fatalf("the page answers %d %s", res.StatusCode, res.Header.Get("Content-Type"))
@@ -44,7 +44,7 @@ func TestThePageLoadsOnlyWhatIsBesideIt(t *testing.T) {
 }
 
 // A prompt may hold anything; as markup it would run with the viewer's key.
-func TestTheScriptNeverMakesMarkupOfText(t *testing.T) {
+func TestWeb_TheScriptNeverMakesMarkupOfText(t *testing.T) {
 	_, script := get(t, http.MethodGet, "/app.js")
 	for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("} {
 		if strings.Contains(script, bad) {
@@ -53,7 +53,7 @@ func TestTheScriptNeverMakesMarkupOfText(t *testing.T) {
 	}
 }
 
-func TestEverythingElseIsPassedOn(t *testing.T) {
+func TestWeb_EverythingElseIsPassedOn(t *testing.T) {
 	for _, c := range [][2]string{{"GET", "/nope"}, {"POST", "/"}, {"GET", "/../web.go"}, {"GET", "/static/app.js"}} {
 		if res, _ := get(t, c[0], c[1]); res.StatusCode != http.StatusTeapot {
 			t.Errorf("%s %s answers %d", c[0], c[1], res.StatusCode)

@@ -17,7 +17,7 @@ const (
 	indexPatience = time.Minute
 )
 
-// indexSummary says how index and library compare.
+// indexSummary reports how index and library compare.
 func indexSummary(i indexer.Inspection) string {
 	s := fmt.Sprintf("%d documents for %d assets, %d compared", i.Documents, i.Assets, i.Compared)
 	if late := i.Missing + i.Stale; late > 0 {

@@ -167,7 +167,7 @@ func levelOf(path string) (level int, entry string) {
 	return level, entry
 }
 
-func TestPackagesImportOnlyLowerLevels(t *testing.T) {
+func TestArch_PackagesImportOnlyLowerLevels(t *testing.T) {
 	list := packages(t)
 	if len(list) < 20 {
 		t.Fatalf("only %d packages found: the rule looks at the wrong place", len(list))
@@ -189,7 +189,7 @@ func TestPackagesImportOnlyLowerLevels(t *testing.T) {
 	}
 }
 
-func TestTransportsHoldNoBusinessLogic(t *testing.T) {
+func TestArch_TransportsHoldNoBusinessLogic(t *testing.T) {
 	for _, p := range packages(t) {
 		allowed, ruled := only[p.ImportPath]
 		if !ruled {
@@ -207,7 +207,7 @@ func TestTransportsHoldNoBusinessLogic(t *testing.T) {
 	}
 }
 
-func TestOutsideModulesStayBehindOneDoor(t *testing.T) {
+func TestArch_OutsideModulesStayBehindOneDoor(t *testing.T) {
 	for _, p := range packages(t) {
 		for _, i := range p.Imports {
 			for module, owners := range alone {
@@ -227,7 +227,7 @@ func TestOutsideModulesStayBehindOneDoor(t *testing.T) {
 }
 
 // Test helpers must not reach the product.
-func TestTestPackagesStayOutOfTheProduct(t *testing.T) {
+func TestArch_TestPackagesStayOutOfTheProduct(t *testing.T) {
 	for _, p := range packages(t) {
 		if strings.HasSuffix(p.ImportPath, "test") || within(p.ImportPath, "vitrine/internal") {
 			continue

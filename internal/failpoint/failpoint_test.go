@@ -11,7 +11,7 @@ import (
 
 var call = regexp.MustCompile(`failpoint\.Inject\("([^"]*)"\)`)
 
-func TestNamesListExactlyThePlacesInTheCode(t *testing.T) {
+func TestFailpoint_NamesListExactlyThePlacesInTheCode(t *testing.T) {
 	found := placesInCode(t, "../..")
 	for name := range found {
 		if Names[name] == "" {
@@ -52,7 +52,7 @@ func placesInCode(t *testing.T, root string) map[string]bool {
 	return found
 }
 
-func TestAPlainBuildHasNoFaults(t *testing.T) {
+func TestFailpoint_APlainBuildHasNoFaults(t *testing.T) {
 	if Enabled {
 		t.Skip("this build has the tag failpoint")
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-func TestParseRefusesWhatItCannotMean(t *testing.T) {
+func TestOn_ParseRefusesWhatItCannotMean(t *testing.T) {
 	for _, list := range []string{"no.such_point", "relay.before_publish:0", "relay.before_publish:x",
 		"relay.before_publish=explode", "relay.before_publish=delay:soon", "blob.written=full:"} {
 		if _, err := parse(list); err == nil {
@@ -22,7 +22,7 @@ func TestParseRefusesWhatItCannotMean(t *testing.T) {
 	}
 }
 
-func TestErrorAndDelayHappenAtTheAskedPass(t *testing.T) {
+func TestOn_ErrorAndDelayHappenAtTheAskedPass(t *testing.T) {
 	use(t, "relay.before_publish:2=error, relay.after_publish=delay:20ms")
 	if err := Inject("relay.before_publish"); err != nil {
 		t.Errorf("first pass = %v", err)
@@ -39,7 +39,7 @@ func TestErrorAndDelayHappenAtTheAskedPass(t *testing.T) {
 	}
 }
 
-func TestADiskIsFullWhileItsFileIsThere(t *testing.T) {
+func TestOn_ADiskIsFullWhileItsFileIsThere(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "full")
 	use(t, "blob.written=full:"+path)
 	if err := Inject("blob.written"); err != nil {
@@ -53,7 +53,7 @@ func TestADiskIsFullWhileItsFileIsThere(t *testing.T) {
 	}
 }
 
-func TestAProcessIsKilledAtItsPoint(t *testing.T) {
+func TestOn_AProcessIsKilledAtItsPoint(t *testing.T) {
 	if os.Getenv("VITRINE_FAILPOINTS_CHILD") != "" {
 		_ = Inject("indexer.before_bulk")
 		_ = Inject("indexer.before_bulk")

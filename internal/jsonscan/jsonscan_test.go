@@ -73,7 +73,7 @@ func value(t *rapid.T, depth int) any {
 	return object
 }
 
-func TestADocumentIsReadAsEncodingJSONReadsIt(t *testing.T) {
+func TestJsonscan_ADocumentIsReadAsEncodingJSONReadsIt(t *testing.T) {
 	randtest.Check(t, func(t *rapid.T) {
 		want := values().Draw(t, "value")
 		doc, err := json.Marshal(want)
@@ -97,7 +97,7 @@ func TestADocumentIsReadAsEncodingJSONReadsIt(t *testing.T) {
 	})
 }
 
-func TestWhatNobodyTakesIsPassedOver(t *testing.T) {
+func TestJsonscan_WhatNobodyTakesIsPassedOver(t *testing.T) {
 	r := New([]byte(`{"a":{"x":[1,"}",{"y":"\\\""}]},"b":"wanted","c":[[]],"d":null}`))
 	got := ""
 	if err := r.Object(func(key string) (err error) {
@@ -110,7 +110,7 @@ func TestWhatNobodyTakesIsPassedOver(t *testing.T) {
 	}
 }
 
-func TestAnEndTooEarlyIsNoticed(t *testing.T) {
+func TestJsonscan_AnEndTooEarlyIsNoticed(t *testing.T) {
 	const doc = `{"a":[1,{"b":"c\"d"}],"e":null,"f":"g"}`
 	for cut := range len(doc) {
 		if v, err := whole(New([]byte(doc[:cut]))); err == nil {

@@ -228,7 +228,7 @@ func (s *Subscription) Fetch(ctx context.Context) (Message, error) {
 	return Message{Partition: m.Partition, Offset: m.Offset, Key: m.Key, Value: m.Value}, err
 }
 
-// Commit says that each partition is done up to and including these messages.
+// Commit records that each partition is done up to and including these messages.
 func (s *Subscription) Commit(ctx context.Context, list []Message) error {
 	out := make([]kafka.Message, len(list))
 	for i, m := range list {
@@ -268,7 +268,7 @@ func (p PartitionOffsets) Lag() int64 {
 // and made again, and a reader would wait for that offset for ever.
 func (p PartitionOffsets) BeyondEnd() bool { return p.Committed > p.End }
 
-// PartitionOwners tells which client of a group reads each partition of a topic. A
+// PartitionOwners reports which client of a group reads each partition of a topic. A
 // partition that nobody reads is not in it.
 func (b *Client) PartitionOwners(ctx context.Context, topic, group string) (map[int]string, error) {
 	res, err := b.client.DescribeGroups(ctx, &kafka.DescribeGroupsRequest{GroupIDs: []string{group}})

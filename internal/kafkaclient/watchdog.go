@@ -54,7 +54,7 @@ func (r *Restart) Error() string {
 // Unwrap returns the error behind the restart, or nil.
 func (r *Restart) Unwrap() error { return r.Err }
 
-// Fetched says that the reader is alive.
+// Fetched records that the reader is alive.
 func (w *Watchdog) Fetched() { w.lastFetch.Store(time.Now().UnixNano()) }
 
 // Watch looks until ctx ends or the reader must be opened anew, which it gives

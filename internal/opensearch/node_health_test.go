@@ -50,7 +50,7 @@ func (m *moody) ask(t *testing.T) (time.Duration, error) {
 	return time.Since(began), err
 }
 
-func TestARequestToANodeThatHangsEndsSoonAndFurtherOnesAtOnceUntilItAnswers(t *testing.T) {
+func TestNodeHealth_ARequestToANodeThatHangsEndsSoonAndFurtherOnesAtOnceUntilItAnswers(t *testing.T) {
 	m := newMoody(t)
 	client, err := NewClientWithHealthCheck(m.URL)
 	if err != nil {
@@ -86,7 +86,7 @@ func TestARequestToANodeThatHangsEndsSoonAndFurtherOnesAtOnceUntilItAnswers(t *t
 	}
 }
 
-func TestASlowSearchOnAHealthyNodeIsWaitedFor(t *testing.T) {
+func TestNodeHealth_ASlowSearchOnAHealthyNodeIsWaitedFor(t *testing.T) {
 	m := newMoody(t)
 	m.slow.Store(true)
 	time.AfterFunc(3*probeAfter, func() { m.slow.Store(false) })
@@ -95,7 +95,7 @@ func TestASlowSearchOnAHealthyNodeIsWaitedFor(t *testing.T) {
 	}
 }
 
-func TestANodeThatIsDownRefusesAndDoesNotHang(t *testing.T) {
+func TestNodeHealth_ANodeThatIsDownRefusesAndDoesNotHang(t *testing.T) {
 	m := newMoody(t)
 	m.Close()
 	if took, err := m.ask(t); err == nil || errors.Is(err, errNodeHangs) || took > 5*time.Second {
@@ -103,7 +103,7 @@ func TestANodeThatIsDownRefusesAndDoesNotHang(t *testing.T) {
 	}
 }
 
-func TestTheCallersOwnEndIsNotAnOutage(t *testing.T) {
+func TestNodeHealth_TheCallersOwnEndIsNotAnOutage(t *testing.T) {
 	m := newMoody(t)
 	m.hangs.Store(true)
 	client, err := NewClientWithHealthCheck(m.URL)

@@ -105,7 +105,7 @@ var wantKeys = map[string]string{
 	"fooocus": "parameters fooocus_scheme", "imagetool": "Description Author Creation Time XML:com.adobe.xmp", "bare": "",
 }
 
-func TestFilesHoldTheirTruthInTheirToolsChunks(t *testing.T) {
+func TestBytes_FilesHoldTheirTruthInTheirToolsChunks(t *testing.T) {
 	dir, report := write(t, Options{Count: 160, Seed: 17, MaxEdge: small})
 	checked := map[string]int{}
 	for _, f := range report.Files {
@@ -165,7 +165,7 @@ func expectText(t *testing.T, f Truth, text string) {
 	t.Helper()
 	want := map[string]string{"prompt": f.Prompt, "negative": f.Negative, "job": f.JobID}
 	if f.Writer == "comfyui-concat" {
-		want["prompt"] = "" // two halves; TestGraphsLeadBackToTheTruth joins them
+		want["prompt"] = "" // two halves; TestBytes_GraphsLeadBackToTheTruth joins them
 	}
 	if f.Seed != nil {
 		want["seed"] = strconv.FormatUint(*f.Seed, 10)
@@ -209,7 +209,7 @@ type apiNode struct {
 	Class  string         `json:"class_type"`
 }
 
-func TestGraphsLeadBackToTheTruth(t *testing.T) {
+func TestBytes_GraphsLeadBackToTheTruth(t *testing.T) {
 	var forms []string
 	for _, name := range Writers() {
 		if strings.HasPrefix(name, "comfyui") {

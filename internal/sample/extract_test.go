@@ -16,9 +16,9 @@ import (
 	"vitrine/media/extract"
 )
 
-// TestTheProductReadsTheSample closes the circle: what extraction finds in each
+// TestExtract_TheProductReadsTheSample closes the circle: what extraction finds in each
 // file is what the sample says is there.
-func TestTheProductReadsTheSample(t *testing.T) {
+func TestExtract_TheProductReadsTheSample(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sample")
 	report, err := sample.Write(context.Background(), dir, sample.Options{Count: 150, Seed: 77, MaxEdge: 64}, nil)
 	if err != nil {

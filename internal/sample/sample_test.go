@@ -57,7 +57,7 @@ func listing(t *testing.T, dir string) []string {
 	return out
 }
 
-func TestEqualSeedAndCountGiveEqualFilesAndTimes(t *testing.T) {
+func TestSample_EqualSeedAndCountGiveEqualFilesAndTimes(t *testing.T) {
 	opts := Options{Count: 80, Seed: 11, MaxEdge: small}
 	dirA, a := write(t, opts)
 	dirB, b := write(t, opts)
@@ -69,7 +69,7 @@ func TestEqualSeedAndCountGiveEqualFilesAndTimes(t *testing.T) {
 	}
 }
 
-func TestAnotherSeedGivesAnotherLibrary(t *testing.T) {
+func TestSample_AnotherSeedGivesAnotherLibrary(t *testing.T) {
 	_, a := write(t, Options{Count: 20, Seed: 1, MaxEdge: small})
 	_, b := write(t, Options{Count: 20, Seed: 2, MaxEdge: small})
 	for i := range a.Files {
@@ -79,7 +79,7 @@ func TestAnotherSeedGivesAnotherLibrary(t *testing.T) {
 	}
 }
 
-func TestSixtyFilesShowEveryWriterAndManyScenes(t *testing.T) {
+func TestSample_SixtyFilesShowEveryWriterAndManyScenes(t *testing.T) {
 	for seed := range uint64(3) {
 		_, report := write(t, Options{Count: 60, Seed: seed, MaxEdge: small})
 		writers, kinds := map[string]int{}, map[string]int{}
@@ -98,7 +98,7 @@ func TestSixtyFilesShowEveryWriterAndManyScenes(t *testing.T) {
 	}
 }
 
-func TestCountIsTheNumberOfFiles(t *testing.T) {
+func TestSample_CountIsTheNumberOfFiles(t *testing.T) {
 	for _, count := range []int{1, 7, 60, 110} {
 		dir, report := write(t, Options{Count: count, Seed: 3, MaxEdge: small})
 		if got := len(listing(t, dir)); got != count || len(report.Files) != count {
@@ -107,7 +107,7 @@ func TestCountIsTheNumberOfFiles(t *testing.T) {
 	}
 }
 
-func TestSharesHoldInALargePlan(t *testing.T) {
+func TestSample_SharesHoldInALargePlan(t *testing.T) {
 	const count = 20000
 	entries, err := plan(Options{Count: count, Seed: 5})
 	if err != nil {
@@ -142,7 +142,7 @@ func TestSharesHoldInALargePlan(t *testing.T) {
 	}
 }
 
-func TestTimesRiseAndNeverPassTheLastDay(t *testing.T) {
+func TestSample_TimesRiseAndNeverPassTheLastDay(t *testing.T) {
 	entries, err := plan(Options{Count: 5000, Seed: 9})
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func TestTimesRiseAndNeverPassTheLastDay(t *testing.T) {
 	}
 }
 
-func TestParentsAreInTheSampleAndNamedAsTheToolsNameThem(t *testing.T) {
+func TestSample_ParentsAreInTheSampleAndNamedAsTheToolsNameThem(t *testing.T) {
 	dir, report := write(t, Options{Count: 150, Seed: 21, MaxEdge: small})
 	seen := map[string]int{}
 	base := map[string]int{}
@@ -203,7 +203,7 @@ func TestParentsAreInTheSampleAndNamedAsTheToolsNameThem(t *testing.T) {
 	}
 }
 
-func TestOdditiesAreWhatTheirNamesSay(t *testing.T) {
+func TestSample_OdditiesAreWhatTheirNamesSay(t *testing.T) {
 	dir, report := write(t, Options{Count: 60, Seed: 4, MaxEdge: small})
 	read := func(path string) []byte {
 		data, err := os.ReadFile(filepath.Join(dir, path))
@@ -248,7 +248,7 @@ func TestOdditiesAreWhatTheirNamesSay(t *testing.T) {
 	}
 }
 
-func TestOptionsAreChecked(t *testing.T) {
+func TestSample_OptionsAreChecked(t *testing.T) {
 	dir := t.TempDir()
 	tests := map[string]struct {
 		opts  Options
@@ -273,7 +273,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
-func TestAFolderWithFilesIsLeftAlone(t *testing.T) {
+func TestSample_AFolderWithFilesIsLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "mine.txt"), []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
@@ -287,7 +287,7 @@ func TestAFolderWithFilesIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestWritersRestrictsTheMix(t *testing.T) {
+func TestSample_WritersRestrictsTheMix(t *testing.T) {
 	names := []string{"novelai", "fooocus"}
 	_, report := write(t, Options{Count: 12, Seed: 8, MaxEdge: small, Writers: names})
 	for _, f := range report.Files {
@@ -297,7 +297,7 @@ func TestWritersRestrictsTheMix(t *testing.T) {
 	}
 }
 
-func TestCancelStopsAndProgressCounts(t *testing.T) {
+func TestSample_CancelStopsAndProgressCounts(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	calls := 0
 	_, err := Write(ctx, filepath.Join(t.TempDir(), "s"), Options{Count: 400, Seed: 1, MaxEdge: small}, func(done, total int) {
@@ -316,7 +316,7 @@ func TestCancelStopsAndProgressCounts(t *testing.T) {
 	}
 }
 
-func TestTruthFileHoldsTheReport(t *testing.T) {
+func TestSample_TruthFileHoldsTheReport(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "truth.json")
 	_, report := write(t, Options{Count: 5, Seed: 1, MaxEdge: small, TruthPath: path})
 	data, err := os.ReadFile(path)

@@ -58,7 +58,7 @@ func readCompose(t *testing.T) map[string]composeService {
 	return services
 }
 
-func TestComposeRunsTheSameVersions(t *testing.T) {
+func TestCompose_RunsTheSameVersions(t *testing.T) {
 	services := readCompose(t)
 	want := map[string]string{
 		Postgres:   "postgres:" + PostgresVersion,
@@ -72,7 +72,7 @@ func TestComposeRunsTheSameVersions(t *testing.T) {
 	}
 }
 
-func TestComposeGivesPostgreSQLTheSameSettings(t *testing.T) {
+func TestCompose_GivesPostgreSQLTheSameSettings(t *testing.T) {
 	var got []setting
 	for line := range strings.Lines(readCompose(t)[Postgres].text) {
 		if argument, ok := strings.CutPrefix(strings.TrimSpace(line), "- -c"); ok {
@@ -100,7 +100,7 @@ var placeOfKafka = []string{
 	"KAFKA_CONTROLLER_QUORUM_VOTERS", "KAFKA_LOG_DIRS",
 }
 
-func TestComposeGivesKafkaTheSameSettings(t *testing.T) {
+func TestCompose_GivesKafkaTheSameSettings(t *testing.T) {
 	want := map[string]string{"KAFKA_HEAP_OPTS": "-Xms" + defaultKafkaHeap + " -Xmx" + defaultKafkaHeap}
 	for _, s := range kafkaSettings {
 		want["KAFKA_"+strings.ToUpper(strings.ReplaceAll(s.name, ".", "_"))] = s.value
@@ -116,7 +116,7 @@ func TestComposeGivesKafkaTheSameSettings(t *testing.T) {
 	}
 }
 
-func TestComposeGivesOpenSearchTheSameSettings(t *testing.T) {
+func TestCompose_GivesOpenSearchTheSameSettings(t *testing.T) {
 	want := map[string]string{"OPENSEARCH_JAVA_OPTS": "-Xms" + defaultOpenSearchHeap + " -Xmx" + defaultOpenSearchHeap + " -XX:-AlwaysPreTouch"}
 	for _, s := range openSearchSettings {
 		want[s.name] = s.value
@@ -132,7 +132,7 @@ func TestComposeGivesOpenSearchTheSameSettings(t *testing.T) {
 	}
 }
 
-func TestComposePublishesNothingBeyondThisMachine(t *testing.T) {
+func TestCompose_PublishesNothingBeyondThisMachine(t *testing.T) {
 	for name, service := range readCompose(t) {
 		published := strings.Contains(service.text, "ports:")
 		if published && (name != "vitrine" || !strings.Contains(service.text, `- "127.0.0.1:`)) {

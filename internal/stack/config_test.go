@@ -12,7 +12,7 @@ func environment(pairs map[string]string) func(string) string {
 	return func(name string) string { return pairs[name] }
 }
 
-func TestTheEnvironmentSetsPortsHeapsAndCache(t *testing.T) {
+func TestConfig_TheEnvironmentSetsPortsHeapsAndCache(t *testing.T) {
 	got, err := fromEnv("/checkout", environment(map[string]string{
 		"VITRINE_CACHE": "/cache", "VITRINE_OPENSEARCH_HEAP": "1536m", "VITRINE_KAFKA_HEAP": "1G",
 		"VITRINE_PG_PORT": "1", "VITRINE_KAFKA_PORT": "2", "VITRINE_KAFKA_CONTROLLER_PORT": "3",
@@ -30,7 +30,7 @@ func TestTheEnvironmentSetsPortsHeapsAndCache(t *testing.T) {
 	}
 }
 
-func TestAnEmptyEnvironmentGivesDefaultsAndAnAbsoluteDirectory(t *testing.T) {
+func TestConfig_AnEmptyEnvironmentGivesDefaultsAndAnAbsoluteDirectory(t *testing.T) {
 	got, err := fromEnv("checkout", environment(nil))
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestAnEmptyEnvironmentGivesDefaultsAndAnAbsoluteDirectory(t *testing.T) {
 	}
 }
 
-func TestAWrongVariableIsNamed(t *testing.T) {
+func TestConfig_AWrongVariableIsNamed(t *testing.T) {
 	cases := map[string]string{
 		"VITRINE_PG_PORT": "0", "VITRINE_KAFKA_PORT": "65536", "VITRINE_OPENSEARCH_PORT": "x",
 		"VITRINE_OPENSEARCH_HEAP": "much", "VITRINE_KAFKA_HEAP": "384m -XX:OnError=x",

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestTheReleaseOfAJavaVersionIsItsFirstNumber(t *testing.T) {
+func TestJava_TheReleaseOfAJavaVersionIsItsFirstNumber(t *testing.T) {
 	cases := map[string]int{"25.0.3": 25, "21": 21, "21-ea": 21, "17.0.15": 17, "1.8.0_402": 8, "22.0.1+8": 22}
 	for version, want := range cases {
 		if got, err := parseJavaVersion(version); err != nil || got != want {
@@ -39,7 +39,7 @@ func fakeJDK(t *testing.T, release, program string) string {
 	return home
 }
 
-func TestTheVersionOfAJDKIsReadFromItsReleaseFileOrAskedFor(t *testing.T) {
+func TestJava_TheVersionOfAJDKIsReadFromItsReleaseFileOrAskedFor(t *testing.T) {
 	withFile := fakeJDK(t, "IMPLEMENTOR=\"X\"\nJAVA_RUNTIME_VERSION=\"99+1\"\nJAVA_VERSION=\"21.0.2\"\n", "exit 1")
 	if got, err := javaVersion(withFile); err != nil || got != 21 {
 		t.Errorf("with a release file: %d, %v, want 21", got, err)
@@ -53,7 +53,7 @@ func TestTheVersionOfAJDKIsReadFromItsReleaseFileOrAskedFor(t *testing.T) {
 	}
 }
 
-func TestAnOldJavaHomeIsPassedOver(t *testing.T) {
+func TestJava_AnOldJavaHomeIsPassedOver(t *testing.T) {
 	t.Setenv("OPENSEARCH_JAVA_HOME", fakeJDK(t, "JAVA_VERSION=\"17.0.1\"\n", ""))
 	current := fakeJDK(t, "JAVA_VERSION=\"21.0.1\"\n", "")
 	t.Setenv("JAVA_HOME", current)
@@ -62,7 +62,7 @@ func TestAnOldJavaHomeIsPassedOver(t *testing.T) {
 	}
 }
 
-func TestWhatIsMissingIsSaidInOneSentenceThatNamesThePackage(t *testing.T) {
+func TestJava_WhatIsMissingIsSaidInOneSentenceThatNamesThePackage(t *testing.T) {
 	said := missing("mvn", "downloads the servers", "maven-deb", "maven-rpm", "maven-brew").Error()
 	if !strings.Contains(said, "maven-brew") || strings.Contains(said, "\n") || strings.Contains(said, ". ") {
 		t.Errorf("said %q", said)

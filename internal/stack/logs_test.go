@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestTheLastLinesOfAText(t *testing.T) {
+func TestLogs_TheLastLinesOfAText(t *testing.T) {
 	cases := []struct {
 		text string
 		n    int
@@ -27,7 +27,7 @@ func TestTheLastLinesOfAText(t *testing.T) {
 	}
 }
 
-func TestLogsShowTheServersAskedForAndMissingLogsAreEmpty(t *testing.T) {
+func TestLogs_ShowTheServersAskedForAndMissingLogsAreEmpty(t *testing.T) {
 	cfg := Config{Dir: t.TempDir()}
 	if err := os.MkdirAll(filepath.Join(cfg.Dir, Kafka), 0o755); err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestLogsShowTheServersAskedForAndMissingLogsAreEmpty(t *testing.T) {
 	}
 }
 
-func TestFollowingALogShowsWhatIsAddedOnce(t *testing.T) {
+func TestLogs_FollowingALogShowsWhatIsAddedOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	write := func(text string) {
 		file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)

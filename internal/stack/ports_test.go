@@ -31,7 +31,7 @@ func unoccupied(t *testing.T) int {
 	return listener.Addr().(*net.TCPAddr).Port
 }
 
-func TestFirstPortsAreFreeDistinctAndNotOfOtherStacks(t *testing.T) {
+func TestPorts_FirstPortsAreFreeDistinctAndNotOfOtherStacks(t *testing.T) {
 	taken := map[int]bool{firstPort + 1: true, firstPort + 3: true}
 	got, err := choosePorts(Ports{}, Ports{}, [5]bool{}, firstPort, taken)
 	if err != nil {
@@ -46,7 +46,7 @@ func TestFirstPortsAreFreeDistinctAndNotOfOtherStacks(t *testing.T) {
 	}
 }
 
-func TestRememberedPortsAreKeptAndOneTakenByAnotherProgramMoves(t *testing.T) {
+func TestPorts_RememberedPortsAreKeptAndOneTakenByAnotherProgramMoves(t *testing.T) {
 	remembered := Ports{Postgres: unoccupied(t), Kafka: occupy(t), KafkaController: unoccupied(t), OpenSearch: unoccupied(t), OpenSearchTransport: unoccupied(t)}
 	got, err := choosePorts(Ports{}, remembered, [5]bool{}, firstPort, map[int]bool{})
 	if err != nil {
@@ -61,7 +61,7 @@ func TestRememberedPortsAreKeptAndOneTakenByAnotherProgramMoves(t *testing.T) {
 	}
 }
 
-func TestARunningServerKeepsItsPort(t *testing.T) {
+func TestPorts_ARunningServerKeepsItsPort(t *testing.T) {
 	own := occupy(t) // by the server itself
 	remembered := Ports{Postgres: own}
 	got, err := choosePorts(Ports{}, remembered, [5]bool{true}, firstPort, map[int]bool{})
@@ -73,7 +73,7 @@ func TestARunningServerKeepsItsPort(t *testing.T) {
 	}
 }
 
-func TestAGivenPortIsUsedOrRefusedNeverReplaced(t *testing.T) {
+func TestPorts_AGivenPortIsUsedOrRefusedNeverReplaced(t *testing.T) {
 	given := unoccupied(t)
 	got, err := choosePorts(Ports{OpenSearch: given}, Ports{OpenSearch: unoccupied(t)}, [5]bool{}, firstPort, map[int]bool{})
 	if err != nil || got.OpenSearch != given {
@@ -85,7 +85,7 @@ func TestAGivenPortIsUsedOrRefusedNeverReplaced(t *testing.T) {
 	}
 }
 
-func TestTheBookForgetsRunDirectoriesThatAreGone(t *testing.T) {
+func TestPorts_TheBookForgetsRunDirectoriesThatAreGone(t *testing.T) {
 	there, gone := t.TempDir(), filepath.Join(t.TempDir(), "gone")
 	if err := writeJSON(filepath.Join(there, "ports.json"), Ports{Kafka: 22222}); err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestTheBookForgetsRunDirectoriesThatAreGone(t *testing.T) {
 	}
 }
 
-func TestADamagedBookIsEmptyAndADamagedMemoryIsAnError(t *testing.T) {
+func TestPorts_ADamagedBookIsEmptyAndADamagedMemoryIsAnError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ports.json")
 	if err := os.WriteFile(path, []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestADamagedBookIsEmptyAndADamagedMemoryIsAnError(t *testing.T) {
 	}
 }
 
-func TestARememberedPortOfAnotherStackIsLeftToIt(t *testing.T) {
+func TestPorts_ARememberedPortOfAnotherStackIsLeftToIt(t *testing.T) {
 	// The run directory of a copied checkout remembers the ports of the original.
 	remembered := Ports{Postgres: unoccupied(t)}
 	got, err := choosePorts(Ports{}, remembered, [5]bool{}, firstPort, map[int]bool{remembered.Postgres: true})

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestAStatusLineIsReadBehindAnyProgramName(t *testing.T) {
+func TestProcessLinux_AStatusLineIsReadBehindAnyProgramName(t *testing.T) {
 	rest := " S 17 1 1 0 -1 4194304 0 0 0 0 1 2 0 0 20 0 31 0 987654 0 0"
 	want := procStat{state: "S", parent: 17, threads: 31, started: "987654"}
 	for _, name := range []string{"(java)", "(tmux: server)", "(a) b)", "((((", "()"} {
@@ -27,7 +27,7 @@ func TestAStatusLineIsReadBehindAnyProgramName(t *testing.T) {
 	}
 }
 
-func TestAZombieHasEndedOnceItsThreadsHave(t *testing.T) {
+func TestProcessLinux_AZombieHasEndedOnceItsThreadsHave(t *testing.T) {
 	cases := []struct {
 		stat  procStat
 		ended bool
@@ -45,7 +45,7 @@ func TestAZombieHasEndedOnceItsThreadsHave(t *testing.T) {
 	}
 }
 
-func TestAProgramIsKnownByItsName(t *testing.T) {
+func TestProcessLinux_AProgramIsKnownByItsName(t *testing.T) {
 	p, _ := sleeper(t)
 	if !runsProgram(p.PID, "sleep") || runsProgram(p.PID, "postgres") || runsProgram(1<<30, "sleep") {
 		t.Error("a process is not known by the name of its program")

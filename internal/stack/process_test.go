@@ -25,7 +25,7 @@ func sleeper(t *testing.T) (process, *exec.Cmd) {
 	return process{PID: cmd.Process.Pid, Started: token}, cmd
 }
 
-func TestAProcessIsAliveOnlyAsItself(t *testing.T) {
+func TestProcess_IsAliveOnlyAsItself(t *testing.T) {
 	p, cmd := sleeper(t)
 	if !p.alive() {
 		t.Fatal("a running process is not alive")
@@ -46,7 +46,7 @@ func TestAProcessIsAliveOnlyAsItself(t *testing.T) {
 	}
 }
 
-func TestThePidFileOfACopiedRunDirectoryDoesNotCount(t *testing.T) {
+func TestProcess_ThePidFileOfACopiedRunDirectoryDoesNotCount(t *testing.T) {
 	p, _ := sleeper(t)
 	in := &instance{cfg: Config{Dir: t.TempDir()}}
 	if err := os.MkdirAll(filepath.Join(in.cfg.Dir, "pids"), 0o755); err != nil {
@@ -68,7 +68,7 @@ func TestThePidFileOfACopiedRunDirectoryDoesNotCount(t *testing.T) {
 	}
 }
 
-func TestDescendantsAreFoundOverTwoGenerations(t *testing.T) {
+func TestProcess_DescendantsAreFoundOverTwoGenerations(t *testing.T) {
 	cmd := exec.Command("sh", "-c", "sh -c 'sleep 60 & wait' & wait")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestDescendantsAreFoundOverTwoGenerations(t *testing.T) {
 	}
 }
 
-func TestALockIsHeldByOneAndFollowsItsDirectory(t *testing.T) {
+func TestProcess_ALockIsHeldByOneAndFollowsItsDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	path := filepath.Join(dir, "lock")
 	first, err := acquire(t.Context(), path, nil)

@@ -13,7 +13,7 @@ func settledInstance() *instance {
 	}
 }
 
-func TestServersListenOnLoopbackOnly(t *testing.T) {
+func TestSettings_ServersListenOnLoopbackOnly(t *testing.T) {
 	in := settledInstance()
 	postgresArgs := strings.Join((&postgres{in}).command().Args, "\n")
 	texts := map[string]string{
@@ -40,7 +40,7 @@ func TestServersListenOnLoopbackOnly(t *testing.T) {
 	}
 }
 
-func TestEndpointsAreTheAddressesOfTheServers(t *testing.T) {
+func TestSettings_EndpointsAreTheAddressesOfTheServers(t *testing.T) {
 	got := settledInstance().endpoints()
 	if got.PostgresURL != "postgres://postgres@127.0.0.1:1001/postgres?sslmode=disable" || got.OpenSearchURL != "http://127.0.0.1:1004" ||
 		len(got.KafkaBrokers) != 1 || got.KafkaBrokers[0] != "127.0.0.1:1002" {
@@ -48,7 +48,7 @@ func TestEndpointsAreTheAddressesOfTheServers(t *testing.T) {
 	}
 }
 
-func TestShippedJavaOptionsKeepAllButHeapAndLogs(t *testing.T) {
+func TestSettings_ShippedJavaOptionsKeepAllButHeapAndLogs(t *testing.T) {
 	shipped := "# comment\n-Xms4g\n-Xmx4g\n\n11-:-XX:+UseG1GC\n-XX:HeapDumpPath=data\n-XX:ErrorFile=logs/hs_err_pid%p.log\n9-:-Xlog:gc*:file=logs/gc.log\n"
 	want := "-Xms1g\n-Xmx1g\n-XX:-AlwaysPreTouch\n11-:-XX:+UseG1GC\n-XX:HeapDumpPath=/run/logs\n-XX:ErrorFile=/run/logs/hs_err_pid%p.log\n"
 	if got := jvmOptions(shipped, "1g", "/run/logs"); got != want {
@@ -56,7 +56,7 @@ func TestShippedJavaOptionsKeepAllButHeapAndLogs(t *testing.T) {
 	}
 }
 
-func TestClusterIDsAreDistinctAndNeverLookLikeAnOption(t *testing.T) {
+func TestSettings_ClusterIDsAreDistinctAndNeverLookLikeAnOption(t *testing.T) {
 	seen := map[string]bool{}
 	for range 1000 {
 		id := newClusterID()
@@ -67,7 +67,7 @@ func TestClusterIDsAreDistinctAndNeverLookLikeAnOption(t *testing.T) {
 	}
 }
 
-func TestPathsTheServersCannotWorkInAreSeen(t *testing.T) {
+func TestSettings_PathsTheServersCannotWorkInAreSeen(t *testing.T) {
 	cases := map[string]bool{
 		"/home/ann/vitrine/.run": true, "/home/ann/my pictures/.run": false, "/srv/a,b/.run": false,
 		"/" + strings.Repeat("d", 80): false, `/a"b`: false, "/home/ünal/.run": true,
@@ -79,7 +79,7 @@ func TestPathsTheServersCannotWorkInAreSeen(t *testing.T) {
 	}
 }
 
-func TestOnlyThePlaceOfThisRunDirectoryIsTakenForItsHome(t *testing.T) {
+func TestSettings_OnlyThePlaceOfThisRunDirectoryIsTakenForItsHome(t *testing.T) {
 	cfg := Config{Dir: t.TempDir()}
 	in := &instance{cfg: cfg}
 	cases := map[string]string{

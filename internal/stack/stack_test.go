@@ -16,7 +16,7 @@ import (
 	"vitrine/internal/testenv"
 )
 
-func TestTheSharedStackAnswersAndUpLeavesItAlone(t *testing.T) {
+func TestStack_TheSharedStackAnswersAndUpLeavesItAlone(t *testing.T) {
 	endpoints := testenv.Stack(t)
 	cfg := testenv.StackConfig(t)
 	before := statuses(t, cfg)
@@ -98,7 +98,7 @@ func execute(t *testing.T, cfg stack.Config, statement string) error {
 	return err
 }
 
-func TestASecondStackKeepsCommittedRowsOverAKillOnTheSamePort(t *testing.T) {
+func TestStack_ASecondStackKeepsCommittedRowsOverAKillOnTheSamePort(t *testing.T) {
 	cfg := ownPostgres(t)
 	_, address := state(t, cfg)
 	if shared := statuses(t, testenv.StackConfig(t))[0].Address; shared == address {
@@ -119,7 +119,7 @@ func TestASecondStackKeepsCommittedRowsOverAKillOnTheSamePort(t *testing.T) {
 	}
 }
 
-func TestAPausedServerIsSilentUntilResumedOrStarted(t *testing.T) {
+func TestStack_APausedServerIsSilentUntilResumedOrStarted(t *testing.T) {
 	cfg := ownPostgres(t)
 	goOn := map[string]func() error{
 		"resume": func() error { return stack.Resume(t.Context(), cfg, stack.Postgres) },
@@ -145,7 +145,7 @@ func TestAPausedServerIsSilentUntilResumedOrStarted(t *testing.T) {
 	}
 }
 
-func TestAStackWithAServerMissingDoesNotCountAsRunning(t *testing.T) {
+func TestStack_WithAServerMissingDoesNotCountAsRunning(t *testing.T) {
 	cfg := ownPostgres(t)
 	if found, err := stack.Running(cfg.Dir); !errors.Is(err, stack.ErrNotRunning) {
 		t.Errorf("Running = %+v, %v, want ErrNotRunning", found, err)
@@ -155,7 +155,7 @@ func TestAStackWithAServerMissingDoesNotCountAsRunning(t *testing.T) {
 	}
 }
 
-func TestAnUnknownServerIsRefusedWithTheNamesThereAre(t *testing.T) {
+func TestStack_AnUnknownServerIsRefusedWithTheNamesThereAre(t *testing.T) {
 	cfg := stack.Config{Dir: filepath.Join(t.TempDir(), ".run"), CacheDir: t.TempDir()}
 	for name, do := range map[string]func(context.Context, stack.Config, string) error{
 		"start": stack.Start, "stop": stack.Stop, "kill": stack.Kill, "pause": stack.Pause, "resume": stack.Resume,

@@ -34,7 +34,7 @@ func archive(t *testing.T, names ...string) string {
 	return path
 }
 
-func TestUnpackedFilesCanBeReadAndRunByEverybody(t *testing.T) {
+func TestUnpack_UnpackedFilesCanBeReadAndRunByEverybody(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	if err := unzip(archive(t, "top/bin/run"), dir); err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestUnpackedFilesCanBeReadAndRunByEverybody(t *testing.T) {
 	}
 }
 
-func TestAnArchiveCannotWriteOutsideItsDirectory(t *testing.T) {
+func TestUnpack_AnArchiveCannotWriteOutsideItsDirectory(t *testing.T) {
 	for _, name := range []string{"../out", "/etc/out", "a/../../out"} {
 		dir := filepath.Join(t.TempDir(), "in")
 		if err := unzip(archive(t, name), dir); err == nil {
@@ -63,7 +63,7 @@ func TestAnArchiveCannotWriteOutsideItsDirectory(t *testing.T) {
 	}
 }
 
-func TestAnArchiveThatIsNotThePublishedOneIsRefused(t *testing.T) {
+func TestUnpack_AnArchiveThatIsNotThePublishedOneIsRefused(t *testing.T) {
 	work := t.TempDir()
 	if err := os.Mkdir(filepath.Join(work, "archives"), 0o755); err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestAnArchiveThatIsNotThePublishedOneIsRefused(t *testing.T) {
 	}
 }
 
-func TestEveryPlatformHasARecordedSum(t *testing.T) {
+func TestUnpack_EveryPlatformHasARecordedSum(t *testing.T) {
 	for _, system := range []string{"linux", "darwin"} {
 		for _, processor := range []string{"amd64", "arm64"} {
 			platform, err := postgresPlatform(system, processor)
@@ -95,7 +95,7 @@ func TestEveryPlatformHasARecordedSum(t *testing.T) {
 	}
 }
 
-func TestTheCauseOfAFailedDownloadIsFoundInMavensOutput(t *testing.T) {
+func TestUnpack_TheCauseOfAFailedDownloadIsFoundInMavensOutput(t *testing.T) {
 	output := "[WARNING] old\n[ERROR] Could not resolve org.x:y:1\n[ERROR] To see the full stack trace\n"
 	if got := firstError(output); got != "Could not resolve org.x:y:1" {
 		t.Errorf("firstError = %q", got)

@@ -151,7 +151,7 @@ func (b *Bridge) post(ctx context.Context, m message, line []byte) (*http.Respon
 	return cmp.Or(b.HTTP, http.DefaultClient).Do(req)
 }
 
-// identify says who asks, and in which session.
+// identify reports who asks, and in which session.
 func (b *Bridge) identify(req *http.Request) {
 	req.Header.Set("Authorization", "Bearer "+b.Key)
 	if b.Tenant != "" {

@@ -13,7 +13,7 @@ import (
 // left is a name that a process left behind: no process has a number above four million.
 var left = fmt.Sprintf("t%dx0a1b2c3d", 5_000_000+rand.IntN(1_000_000))
 
-func TestADatabaseLeftByAnEndedProcessIsDropped(t *testing.T) {
+func TestSweep_ADatabaseLeftByAnEndedProcessIsDropped(t *testing.T) {
 	server := Stack(t).PostgresURL
 	if err := execute(t.Context(), server, `drop database if exists `+left); err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func TestADatabaseLeftByAnEndedProcessIsDropped(t *testing.T) {
 	}
 }
 
-func TestAnIndexLeftByAnEndedProcessIsDeleted(t *testing.T) {
+func TestSweep_AnIndexLeftByAnEndedProcessIsDeleted(t *testing.T) {
 	url, prefix := OpenSearch(t)
 	for _, name := range []string{left + "-assets", prefix + "assets"} {
 		if code := request(t, http.MethodPut, url+"/"+name, `{}`); code != http.StatusOK {
@@ -52,7 +52,7 @@ func TestAnIndexLeftByAnEndedProcessIsDeleted(t *testing.T) {
 	}
 }
 
-func TestATopicLeftByAnEndedProcessIsDeleted(t *testing.T) {
+func TestSweep_ATopicLeftByAnEndedProcessIsDeleted(t *testing.T) {
 	brokers, prefix := Kafka(t)
 	for _, name := range []string{left + "-changed", prefix + "changed"} {
 		Topic(t, brokers, name, 1)

@@ -45,7 +45,7 @@ func migrateThings(calls *int) func(context.Context, string) error {
 	}
 }
 
-func TestEachTestGetsItsOwnCopyOfTheMigratedDatabase(t *testing.T) {
+func TestTestenv_EachTestGetsItsOwnCopyOfTheMigratedDatabase(t *testing.T) {
 	calls := 0
 	migrate, key := migrateThings(&calls), newName()
 	first, second := Database(t, key, migrate), Database(t, key, migrate)
@@ -63,7 +63,7 @@ func TestEachTestGetsItsOwnCopyOfTheMigratedDatabase(t *testing.T) {
 	}
 }
 
-func TestAnEmptyDatabaseIsNotTheTemplate(t *testing.T) {
+func TestTestenv_AnEmptyDatabaseIsNotTheTemplate(t *testing.T) {
 	calls := 0
 	Database(t, "things", migrateThings(&calls))
 	conn := connect(t, Postgres(t))
@@ -72,7 +72,7 @@ func TestAnEmptyDatabaseIsNotTheTemplate(t *testing.T) {
 	}
 }
 
-func TestADatabaseIsGoneAfterItsTestEvenWithASessionOpen(t *testing.T) {
+func TestTestenv_ADatabaseIsGoneAfterItsTestEvenWithASessionOpen(t *testing.T) {
 	admin := connect(t, Stack(t).PostgresURL)
 	var name string
 	t.Run("test", func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestADatabaseIsGoneAfterItsTestEvenWithASessionOpen(t *testing.T) {
 	}
 }
 
-func TestATemplateKeyFollowsTheContent(t *testing.T) {
+func TestTestenv_ATemplateKeyFollowsTheContent(t *testing.T) {
 	one := fstest.MapFS{"1.sql": {Data: []byte("create table a ()")}}
 	same := fstest.MapFS{"1.sql": {Data: []byte("create table a ()")}}
 	other := fstest.MapFS{"1.sql": {Data: []byte("create table b ()")}}
@@ -105,7 +105,7 @@ func TestATemplateKeyFollowsTheContent(t *testing.T) {
 	}
 }
 
-func TestASharedTemplateIsMigratedOncePerStack(t *testing.T) {
+func TestTestenv_ASharedTemplateIsMigratedOncePerStack(t *testing.T) {
 	server := Stack(t).PostgresURL
 	calls := 0
 	name := sharedPrefix + newName()
@@ -124,7 +124,7 @@ func TestASharedTemplateIsMigratedOncePerStack(t *testing.T) {
 	}
 }
 
-func TestAFailedMigrationLeavesNoTemplate(t *testing.T) {
+func TestTestenv_AFailedMigrationLeavesNoTemplate(t *testing.T) {
 	server := Stack(t).PostgresURL
 	name := sharedPrefix + newName()
 	err := makeTemplate(server, name, func(ctx context.Context, url string) error {
@@ -154,7 +154,7 @@ func request(t *testing.T, method, url, body string) int {
 	return response.StatusCode
 }
 
-func TestIndicesOfATestAreGoneAfterItAndOthersStay(t *testing.T) {
+func TestTestenv_IndicesOfATestAreGoneAfterItAndOthersStay(t *testing.T) {
 	url, outer := OpenSearch(t)
 	if code := request(t, http.MethodPut, url+"/"+outer+"kept", `{}`); code != http.StatusOK {
 		t.Fatalf("making an index answers %d", code)
@@ -185,7 +185,7 @@ func TestIndicesOfATestAreGoneAfterItAndOthersStay(t *testing.T) {
 	}
 }
 
-func TestAnIndexIsNotMadeByWritingToIt(t *testing.T) {
+func TestTestenv_AnIndexIsNotMadeByWritingToIt(t *testing.T) {
 	url, prefix := OpenSearch(t)
 	if code := request(t, http.MethodPost, url+"/"+prefix+"typo/_doc", `{"a": 1}`); code != http.StatusNotFound {
 		t.Errorf("writing to an index nobody made answers %d, want 404", code)
@@ -206,7 +206,7 @@ func topicNames(t *testing.T, brokers []string) (names []string) {
 	return names
 }
 
-func TestAMessageGoesThroughATopicThatIsGoneAfterTheTest(t *testing.T) {
+func TestTestenv_AMessageGoesThroughATopicThatIsGoneAfterTheTest(t *testing.T) {
 	brokers, outer := Kafka(t)
 	Topic(t, brokers, outer+"kept", 1)
 	var topic string
@@ -237,7 +237,7 @@ func TestAMessageGoesThroughATopicThatIsGoneAfterTheTest(t *testing.T) {
 	}
 }
 
-func TestOnlyNamesOfEndedProcessesAreAbandoned(t *testing.T) {
+func TestTestenv_OnlyNamesOfEndedProcessesAreAbandoned(t *testing.T) {
 	cases := map[string]bool{
 		newName():               false, // this process
 		newName() + "-assets":   false,
@@ -255,7 +255,7 @@ func TestOnlyNamesOfEndedProcessesAreAbandoned(t *testing.T) {
 	}
 }
 
-func TestTheModuleRootHoldsTheModule(t *testing.T) {
+func TestTestenv_TheModuleRootHoldsTheModule(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join(ModuleRoot(t), "go.mod"))
 	if err != nil || !strings.HasPrefix(string(content), "module vitrine") {
 		t.Errorf("no go.mod of this module there: %v", err)

@@ -12,7 +12,7 @@ import (
 	"vitrine/media/blob/blobtest"
 )
 
-func TestDiskKeepsTheContract(t *testing.T) {
+func TestDisk_KeepsTheContract(t *testing.T) {
 	blobtest.Run(t, func(t *testing.T) blob.Store {
 		d, err := blob.CreateDisk(t.TempDir())
 		if err != nil {
@@ -23,7 +23,7 @@ func TestDiskKeepsTheContract(t *testing.T) {
 	})
 }
 
-func TestAFolderThatHoldsOtherThingsIsRefused(t *testing.T) {
+func TestDisk_AFolderThatHoldsOtherThingsIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "holiday.jpg"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func TestAFolderThatHoldsOtherThingsIsRefused(t *testing.T) {
 	}
 }
 
-func TestAnUnmountedVolumeIsNoticed(t *testing.T) {
+func TestDisk_AnUnmountedVolumeIsNoticed(t *testing.T) {
 	dir := t.TempDir()
 	d, err := blob.CreateDisk(dir)
 	if err != nil {
@@ -51,7 +51,7 @@ func TestAnUnmountedVolumeIsNoticed(t *testing.T) {
 	}
 }
 
-func TestASignedTokenIsWorthlessOnceAnythingOfItChanges(t *testing.T) {
+func TestDisk_ASignedTokenIsWorthlessOnceAnythingOfItChanges(t *testing.T) {
 	s := blob.NewSigner([]byte(strings.Repeat("k", 32)))
 	g := blob.Grant{Purpose: blob.PurposeDownload, Tenant: "00000000-0000-4000-8000-00000000000a", Asset: "aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d"}
 	token := s.Sign(g, time.Minute)
@@ -86,7 +86,7 @@ func TestASignedTokenIsWorthlessOnceAnythingOfItChanges(t *testing.T) {
 	}
 }
 
-func TestBytesLeftAsideByACrashArePutBack(t *testing.T) {
+func TestDisk_BytesLeftAsideByACrashArePutBack(t *testing.T) {
 	dir := t.TempDir()
 	d, err := blob.CreateDisk(dir)
 	if err != nil {

@@ -36,9 +36,9 @@ type secondFile struct {
 	}
 }
 
-// TestSecondCorpus scores the readings of real files of custom nodes and newer
+// TestCorpus2_SecondCorpus scores the readings of real files of custom nodes and newer
 // programs by the rules of the corpus' own score.py.
-func TestSecondCorpus(t *testing.T) {
+func TestCorpus2_SecondCorpus(t *testing.T) {
 	dir := filepath.Join("..", "..", "..", "shared", "corpus-2")
 	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
 	if err != nil {

@@ -95,7 +95,7 @@ func (s *score) field(tool, name string, ok bool) {
 	s.byTool[tool][name].add(ok)
 }
 
-func TestCorpusScore(t *testing.T) {
+func TestCorpus_Score(t *testing.T) {
 	dir, files := readManifest(t)
 	s := score{byTool: map[string]map[string]*tally{}}
 	for _, f := range files {

@@ -46,7 +46,7 @@ func read(t *testing.T, data []byte, opts Options) Result {
 	return res
 }
 
-func TestReadGivesLineageChunksAndReport(t *testing.T) {
+func TestExtract_ReadGivesLineageChunksAndReport(t *testing.T) {
 	res := read(t, pngFile("parameters", infotext), Options{})
 	if res.MIMEType != "image/png" || res.Width != 1 || len(res.Chunks) != 1 {
 		t.Errorf("the file reads as %s, %d wide, %d chunks", res.MIMEType, res.Width, len(res.Chunks))
@@ -59,7 +59,7 @@ func TestReadGivesLineageChunksAndReport(t *testing.T) {
 	}
 }
 
-func TestStoredChunksGiveTheSameLineage(t *testing.T) {
+func TestExtract_StoredChunksGiveTheSameLineage(t *testing.T) {
 	res := read(t, pngFile("parameters", infotext, "Software", "x"), Options{})
 	again, report := FromChunks(container.File{MIME: res.MIMEType, Width: res.Width, Height: res.Height, Chunks: res.Chunks}, Options{})
 	if again.Positive == nil || *again.Positive != *res.Lineage.Positive || report.State != res.Report.State {
@@ -67,7 +67,7 @@ func TestStoredChunksGiveTheSameLineage(t *testing.T) {
 	}
 }
 
-func TestSidecarsFillWhatTheFileDoesNotSay(t *testing.T) {
+func TestExtract_SidecarsFillWhatTheFileDoesNotSay(t *testing.T) {
 	bare := pngFile()
 	for name, s := range map[string]Sidecar{
 		"a text":                {"a.txt", []byte(infotext)},
@@ -97,7 +97,7 @@ func utf16Text(text string) []byte {
 	return b
 }
 
-func TestReportSaysWhyThereIsNoPrompt(t *testing.T) {
+func TestExtract_ReportSaysWhyThereIsNoPrompt(t *testing.T) {
 	tests := []struct {
 		name   string
 		file   container.File
@@ -123,7 +123,7 @@ func TestReportSaysWhyThereIsNoPrompt(t *testing.T) {
 	}
 }
 
-func TestTextsAreStorable(t *testing.T) {
+func TestExtract_TextsAreStorable(t *testing.T) {
 	l, _ := FromChunks(container.File{Chunks: []container.Chunk{{Place: "jpeg:exif", Key: "UserComment", Text: `{"prompt":"a\u0000 fox","seed":1,"steps":2,"model":"\ud800x","metadata_scheme":"fooocus","n\u0000te":"\u0000"}`}}}, Options{})
 	if l.Positive == nil || *l.Positive != "a fox" {
 		t.Errorf("prompt is %q", *l.Positive)
@@ -139,7 +139,7 @@ type brokenReader struct{}
 
 func (brokenReader) ReadAt([]byte, int64) (int, error) { return 0, io.ErrClosedPipe }
 
-func TestErrorsAreThoseOfReading(t *testing.T) {
+func TestExtract_ErrorsAreThoseOfReading(t *testing.T) {
 	if _, err := Read(context.Background(), brokenReader{}, 100, Options{}); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("a failing reader gave %v", err)
 	}

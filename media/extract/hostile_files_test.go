@@ -77,9 +77,9 @@ func hostileFiles(t testing.TB) map[string][]byte {
 	}
 }
 
-// TestHostileFilesStayWithinTheirMemory holds every reader, from the file to the
+// TestHostileFiles_StayWithinTheirMemory holds every reader, from the file to the
 // lineage, to 64 MiB beside the file's own bytes and to a few seconds.
-func TestHostileFilesStayWithinTheirMemory(t *testing.T) {
+func TestHostileFiles_StayWithinTheirMemory(t *testing.T) {
 	for name, file := range hostileFiles(t) {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()

@@ -8,10 +8,10 @@ import (
 	"vitrine/media/extract/container"
 )
 
-// TestHostileTextsTakeLinearTime reads texts of 1 MiB each that a careless parser
+// TestHostile_TextsTakeLinearTime reads texts of 1 MiB each that a careless parser
 // would go over again for every part of them. The limit is far above what they
 // need and far below what a quadratic reading would take.
-func TestHostileTextsTakeLinearTime(t *testing.T) {
+func TestHostile_TextsTakeLinearTime(t *testing.T) {
 	const size = 1 << 20
 	full := func(part string) string { return strings.Repeat(part, size/len(part)) }
 	for name, text := range map[string]string{
@@ -54,7 +54,7 @@ func manyNetworks() string {
 	return b.String()
 }
 
-func TestTextsAreBounded(t *testing.T) {
+func TestHostile_TextsAreBounded(t *testing.T) {
 	l, _ := FromChunks(container.File{Chunks: []container.Chunk{{Key: "parameters", Text: strings.Repeat("ü", 1<<20) + "\nSteps: 1, Sampler: a, Seed: 1"}}}, Options{})
 	if l.Positive == nil || len(*l.Positive) > maxText || strings.ContainsRune(*l.Positive, '\uFFFD') {
 		t.Error("the prompt was not cut at a character")

@@ -26,7 +26,7 @@ func textRecord(l library.Lineage) formats.Record {
 	return formats.Record{Rule: "infotext", Place: "png:tEXt:parameters", Lineage: l}
 }
 
-func TestTextFillsWhatTheGraphLacks(t *testing.T) {
+func TestMerge_TextFillsWhatTheGraphLacks(t *testing.T) {
 	l := merge([]formats.Record{graphRecord(), textRecord(library.Lineage{Tool: "sd-webui", Positive: ptr("a fox"), Negative: ptr("ugly"),
 		Parameters: &library.GenerationParameters{Seed: ptr(uint64(42)), Steps: ptr(20), ModelName: ptr("fox")},
 		Models:     []library.ModelUse{{Type: "checkpoint", Name: "fox", Hash: "aa"}, {Type: "lora", Name: "other"}}})})
@@ -42,7 +42,7 @@ func TestTextFillsWhatTheGraphLacks(t *testing.T) {
 	}
 }
 
-func TestStaleTextBesideAGraphFillsNothing(t *testing.T) {
+func TestMerge_StaleTextBesideAGraphFillsNothing(t *testing.T) {
 	for name, flat := range map[string]library.Lineage{
 		"unknown":      {Positive: ptr("unknown"), Negative: ptr("unknown"), Parameters: &library.GenerationParameters{CFGScale: ptr(8.0)}},
 		"another seed": {Positive: ptr("a fox"), Negative: ptr("ugly"), Parameters: &library.GenerationParameters{Seed: ptr(uint64(0)), CFGScale: ptr(8.0)}},
@@ -57,14 +57,14 @@ func TestStaleTextBesideAGraphFillsNothing(t *testing.T) {
 	}
 }
 
-func TestStaleTextAloneIsWhatTheFileSays(t *testing.T) {
+func TestMerge_StaleTextAloneIsWhatTheFileSays(t *testing.T) {
 	l := merge([]formats.Record{textRecord(library.Lineage{Positive: ptr("unknown"), Parameters: &library.GenerationParameters{Seed: ptr(uint64(0))}})})
 	if l.Positive == nil || l.Parameters.Seed == nil {
 		t.Error("without a graph the text is all there is")
 	}
 }
 
-func TestSummaryBeforeItsGraphKeepsThePromptAndTakesTheModels(t *testing.T) {
+func TestMerge_SummaryBeforeItsGraphKeepsThePromptAndTakesTheModels(t *testing.T) {
 	swarm := formats.Record{Rule: "swarmui", Place: "png:tEXt:parameters", Lineage: library.Lineage{Tool: "swarmui", Positive: ptr("a fox, typed"),
 		Parameters: &library.GenerationParameters{ModelName: ptr("fox")}, Models: []library.ModelUse{{Type: "checkpoint", Name: "fox", Hash: "0xaa"}}}}
 	l := merge([]formats.Record{swarm, graphRecord()})
@@ -80,7 +80,7 @@ func TestSummaryBeforeItsGraphKeepsThePromptAndTakesTheModels(t *testing.T) {
 	}
 }
 
-func TestEveryFieldTellsWhereItWasRead(t *testing.T) {
+func TestMerge_EveryFieldTellsWhereItWasRead(t *testing.T) {
 	l := merge([]formats.Record{graphRecord(), textRecord(library.Lineage{Negative: ptr("ugly")})})
 	got := map[string]string{}
 	for _, e := range l.Evidence {
@@ -93,14 +93,14 @@ func TestEveryFieldTellsWhereItWasRead(t *testing.T) {
 	}
 }
 
-func TestNothingFoundIsAnEmptyLineage(t *testing.T) {
+func TestMerge_NothingFoundIsAnEmptyLineage(t *testing.T) {
 	l := merge(nil)
 	if l.Models == nil || len(l.Models) != 0 || l.HasGenerationData() {
 		t.Errorf("%+v", l)
 	}
 }
 
-func TestSamplersAreComparedWithoutSpelling(t *testing.T) {
+func TestMerge_SamplersAreComparedWithoutSpelling(t *testing.T) {
 	for _, same := range [][2]string{{"euler_ancestral", "Euler a"}, {"dpmpp_2m", "DPM++ 2M Karras"}, {"k_euler", "Euler"}, {"euler", "euler_simple"}} {
 		if foldSampler(same[0]) != foldSampler(same[1]) {
 			t.Errorf("%s and %s are one sampler", same[0], same[1])

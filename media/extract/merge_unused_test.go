@@ -8,7 +8,7 @@ import (
 )
 
 // A list of hashes names every LoRA of the prompt, those at strength zero as well.
-func TestLoraAtStrengthZeroIsNoModelThroughItsHash(t *testing.T) {
+func TestMergeUnused_LoraAtStrengthZeroIsNoModelThroughItsHash(t *testing.T) {
 	tests := []struct {
 		name, prompt string
 		want         []string

@@ -79,9 +79,9 @@ func replaced(f container.File, place string) container.File {
 	return f
 }
 
-// TestContainersDoNotMatter reads the corpus's records out of other containers:
+// TestRewrap_ContainersDoNotMatter reads the corpus's records out of other containers:
 // what a file says of its making depends on what is written, not on where.
-func TestContainersDoNotMatter(t *testing.T) {
+func TestRewrap_ContainersDoNotMatter(t *testing.T) {
 	dir, files := readManifest(t)
 	for _, entry := range files {
 		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(entry.File)))

@@ -149,9 +149,9 @@ func (v *hugeVideo) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// TestLineageOfAHugeVideoTakesFewReads: of 1 GB whose movie box stands last, with
+// TestSpeed_LineageOfAHugeVideoTakesFewReads: of 1 GB whose movie box stands last, with
 // the sample tables of an hour of film and both graphs, less than 2 MiB are read.
-func TestLineageOfAHugeVideoTakesFewReads(t *testing.T) {
+func TestSpeed_LineageOfAHugeVideoTakesFewReads(t *testing.T) {
 	box := func(kind string, parts ...string) string {
 		body := strings.Join(parts, "")
 		n := len(body) + 8

@@ -54,7 +54,7 @@ func made(t *testing.T, data []byte, edge int) ([]byte, error) {
 	return Make(t.Context(), testBudget, bytes.NewReader(data), int64(len(data)), edge)
 }
 
-func TestPreviewsFitTheEdgeAndNeverEnlarge(t *testing.T) {
+func TestPreview_FitTheEdgeAndNeverEnlarge(t *testing.T) {
 	for _, c := range []struct{ w, h, edge, wantW, wantH int }{
 		{1024, 1024, 512, 512, 512}, {1000, 500, 512, 512, 256}, {500, 1000, 256, 128, 256},
 		{100, 60, 512, 100, 60}, {3000, 1, 256, 256, 1}, {1, 1, 256, 1, 1}, {513, 511, 512, 512, 510},
@@ -70,7 +70,7 @@ func TestPreviewsFitTheEdgeAndNeverEnlarge(t *testing.T) {
 	}
 }
 
-func TestColoursSurviveTheShrinking(t *testing.T) {
+func TestPreview_ColoursSurviveTheShrinking(t *testing.T) {
 	img := image.NewNRGBA(image.Rect(0, 0, 1200, 900))
 	for i := range img.Pix {
 		img.Pix[i] = []byte{200, 40, 90, 255}[i%4]
@@ -95,7 +95,7 @@ func TestColoursSurviveTheShrinking(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNoPictureIsUnsupported(t *testing.T) {
+func TestPreview_AFileThatIsNoPictureIsUnsupported(t *testing.T) {
 	for _, s := range []string{"hello", "", strings.Repeat("\x00", 100), "GIF"} {
 		if _, err := made(t, []byte(s), 256); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%q gave %v", s, err)
@@ -104,7 +104,7 @@ func TestAFileThatIsNoPictureIsUnsupported(t *testing.T) {
 }
 
 // A header of a few bytes may promise a picture that takes a gigabyte.
-func TestAPictureBombIsRefusedBeforeItIsDecoded(t *testing.T) {
+func TestPreview_APictureBombIsRefusedBeforeItIsDecoded(t *testing.T) {
 	vp8l := []byte{0x2f, 0, 0, 0, 0}
 	binary.LittleEndian.PutUint32(vp8l[1:], 16383|16383<<14)
 	lossless := riff("WEBP", chunk("VP8L", vp8l))
@@ -137,7 +137,7 @@ func riff(form string, chunks []byte) []byte {
 	return append(append(b, form...), chunks...)
 }
 
-func TestEveryPictureOfTheCorpusHasAPreview(t *testing.T) {
+func TestPreview_EveryPictureOfTheCorpusHasAPreview(t *testing.T) {
 	n := 0
 	err := filepath.Walk(testenv.Corpus(t), func(p string, info os.FileInfo, err error) error {
 		if err != nil || info.IsDir() || strings.HasSuffix(p, ".json") {

@@ -13,7 +13,7 @@ import (
 	"vitrine/op"
 )
 
-func TestGeneratedDocumentsAreCurrent(t *testing.T) {
+func TestService_GeneratedDocumentsAreCurrent(t *testing.T) {
 	stale, err := StaleDocuments(testenv.ModuleRoot(t))
 	if err != nil {
 		t.Fatal(err)
@@ -23,11 +23,11 @@ func TestGeneratedDocumentsAreCurrent(t *testing.T) {
 	}
 }
 
-func TestEverySchemaIsFlatAndCanBeCompiledByClients(t *testing.T) {
+func TestService_EverySchemaIsFlatAndCanBeCompiledByClients(t *testing.T) {
 	echo.CheckSchemas(t, DocumentedCatalog())
 }
 
-func TestNamesRoutesAndHintsAreOfOneKind(t *testing.T) {
+func TestService_NamesRoutesAndHintsAreOfOneKind(t *testing.T) {
 	c := DocumentedCatalog()
 	names, routes := map[string]bool{}, map[string]bool{}
 	pascal := regexp.MustCompile(`^[A-Z][A-Za-z]+$`)

@@ -88,7 +88,7 @@ func fill(x *index, n int) {
 	x.load(mappings.Document{TenantID: tenantB, AssetH: hash(5), Prompt: "fox of another tenant", Status: library.StatusDraft})
 }
 
-func TestAWalkShowsEveryAssetOnceWhileOthersWrite(t *testing.T) {
+func TestCursorPage_AWalkShowsEveryAssetOnceWhileOthersWrite(t *testing.T) {
 	const n = 2_600
 	x := newIndex(t, &meanings{vectors: map[string][]float32{"boat": {1, 2, 0, 1}}})
 	fill(x, n)
@@ -114,7 +114,7 @@ func TestAWalkShowsEveryAssetOnceWhileOthersWrite(t *testing.T) {
 	}
 }
 
-func TestACursorIsGoodForItsSearchOnly(t *testing.T) {
+func TestCursorPage_ACursorIsGoodForItsSearchOnly(t *testing.T) {
 	x := newIndex(t, nil)
 	fill(x, 30)
 	args := map[string]any{"query": "fox", "limit": 5}
@@ -147,7 +147,7 @@ func TestACursorIsGoodForItsSearchOnly(t *testing.T) {
 	}
 }
 
-func TestACursorWhosePointIsGoneSaysSo(t *testing.T) {
+func TestCursorPage_ACursorWhosePointIsGoneSaysSo(t *testing.T) {
 	x := newIndex(t, &meanings{})
 	fill(x, 300)
 	for _, q := range []string{"", "fox"} {
@@ -175,7 +175,7 @@ func pointOf(t *testing.T, cursor string) string {
 	return fields.P
 }
 
-func TestTheLastPageGivesThePointBack(t *testing.T) {
+func TestCursorPage_TheLastPageGivesThePointBack(t *testing.T) {
 	x := newIndex(t, nil)
 	fill(x, 12)
 	first := x.search(map[string]any{"cursor": "*", "limit": 8})

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestWhatIsExplainedIsWhatIsSent(t *testing.T) {
+func TestExplain_WhatIsExplainedIsWhatIsSent(t *testing.T) {
 	x := newIndex(t, nil)
 	x.load(doc(1, "a fox"))
 	var out struct{ DSL map[string]any }

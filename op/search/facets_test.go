@@ -27,7 +27,7 @@ func (x *index) facets(in map[string]any) (out counted) {
 	return out
 }
 
-func TestEveryBucketHoldsWhatItsSelectionFinds(t *testing.T) {
+func TestFacets_EveryBucketHoldsWhatItsSelectionFinds(t *testing.T) {
 	x := newIndex(t, nil)
 	var docs []mappings.Document
 	for i := range 24 {

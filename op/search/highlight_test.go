@@ -8,7 +8,7 @@ import (
 	"vitrine/query/run"
 )
 
-func TestHighlightsTellWhereTheWordsAre(t *testing.T) {
+func TestHighlight_TellWhereTheWordsAre(t *testing.T) {
 	x := newIndex(t, nil)
 	x.load(doc(1, "\n 最高品質, best_quality, a (sleeping cat:1.2) & a dog, quality "))
 	for _, mode := range []string{"smart", "fulltext", "boolean", "fuzzy"} {

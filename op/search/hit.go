@@ -68,7 +68,7 @@ func hitOf(links assets.ActorLinks, h run.Hit, withScore, detailed bool) hit {
 	return out
 }
 
-// matchedBy tells which retriever found a hit, empty where it was found by conditions alone.
+// matchedBy reports which retriever found a hit, empty where it was found by conditions alone.
 func matchedBy(h run.Hit) string {
 	switch {
 	case h.ByWords && h.ByMeaning:

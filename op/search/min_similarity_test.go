@@ -32,7 +32,7 @@ func (s *slow) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	return out, nil
 }
 
-func TestChanceIsFoundOutOnceHoweverLongItTakes(t *testing.T) {
+func TestMinSimilarity_ChanceIsFoundOutOnceHoweverLongItTakes(t *testing.T) {
 	e, c := &slow{takes: 300 * time.Millisecond}, minSimilarity{}
 	hurried, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
@@ -49,7 +49,7 @@ func TestChanceIsFoundOutOnceHoweverLongItTakes(t *testing.T) {
 	}
 }
 
-func TestAnEmbedderThatIsDownIsNotAskedForChanceByEverySearch(t *testing.T) {
+func TestMinSimilarity_AnEmbedderThatIsDownIsNotAskedForChanceByEverySearch(t *testing.T) {
 	e, c := &slow{fails: true}, minSimilarity{}
 	for range 3 {
 		if got := c.get(t.Context(), e, []float32{1, 0}); got != noMinSimilarity {

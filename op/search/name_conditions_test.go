@@ -2,7 +2,7 @@ package search_test
 
 import "testing"
 
-func TestAWordThatIsPartOfANameIsNoSlip(t *testing.T) {
+func TestNameConditions_AWordThatIsPartOfANameIsNoSlip(t *testing.T) {
 	x := newIndex(t, nil)
 	for i := range 5 {
 		d := doc(i, "castle in full bloom")

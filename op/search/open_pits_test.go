@@ -8,7 +8,7 @@ import (
 	"vitrine/library"
 )
 
-func TestTheTenantWithTheMostWalksGivesUpTheOneThatRestedLongest(t *testing.T) {
+func TestOpenPits_TheTenantWithTheMostWalksGivesUpTheOneThatRestedLongest(t *testing.T) {
 	const modest, greedy = library.TenantID("modest"), library.TenantID("greedy")
 	var w openPITs
 	now := time.Now()

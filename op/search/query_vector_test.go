@@ -33,7 +33,7 @@ func small(t *testing.T) (*index, *meanings) {
 	return x, e
 }
 
-func TestSmartSearchFindsByMeaningToo(t *testing.T) {
+func TestQueryVector_SmartSearchFindsByMeaningToo(t *testing.T) {
 	x, e := small(t)
 	got := x.search(map[string]any{"query": "feline"})
 	if len(got.Degraded) != 0 {
@@ -65,7 +65,7 @@ func TestSmartSearchFindsByMeaningToo(t *testing.T) {
 	}
 }
 
-func TestConditionsHoldForNeighboursToo(t *testing.T) {
+func TestQueryVector_ConditionsHoldForNeighboursToo(t *testing.T) {
 	x, _ := small(t)
 	for q, want := range map[string][]library.AssetHash{
 		"feline -roof":           {hash(5), hash(2), hash(3), hash(4)},
@@ -84,7 +84,7 @@ func TestConditionsHoldForNeighboursToo(t *testing.T) {
 	}
 }
 
-func TestPagesFacetsAndTotalAgree(t *testing.T) {
+func TestQueryVector_PagesFacetsAndTotalAgree(t *testing.T) {
 	// Some of the nearest are near by chance, some are found by the words too.
 	x := newIndex(t, &meanings{vectors: map[string][]float32{"boat": {1, 2, 0, 1}, "snow": {2, 1, 1, 1}}, chance: 0.97})
 	fill(x, 1500)
@@ -133,7 +133,7 @@ func TestPagesFacetsAndTotalAgree(t *testing.T) {
 	}
 }
 
-func TestWhatIsNearByChanceIsNotFound(t *testing.T) {
+func TestQueryVector_WhatIsNearByChanceIsNotFound(t *testing.T) {
 	x, e := small(t)
 	e.chance = 0.3
 	for name, c := range map[string]struct {
@@ -159,7 +159,7 @@ func TestWhatIsNearByChanceIsNotFound(t *testing.T) {
 	}
 }
 
-func TestWithoutMeaningTheWordsAnswer(t *testing.T) {
+func TestQueryVector_WithoutMeaningTheWordsAnswer(t *testing.T) {
 	x, e := small(t)
 	words := []library.AssetHash{hash(5), hash(4)}
 	check := func(what string, degraded bool) {
@@ -190,7 +190,7 @@ type unknown struct{ meanings }
 
 func (*unknown) ID() string { return "unknown" }
 
-func TestNeighboursOfAnAssetAndOfAVector(t *testing.T) {
+func TestQueryVector_NeighboursOfAnAssetAndOfAVector(t *testing.T) {
 	x, _ := small(t)
 	asset := map[string]any{"similar_to_asset_h": string(hash(1)), "embedding_configuration_h": made}
 	want := []library.AssetHash{hash(2), hash(3), hash(5)}
@@ -218,7 +218,7 @@ func TestNeighboursOfAnAssetAndOfAVector(t *testing.T) {
 	}
 }
 
-func TestVectorsThatCannotBeSearchedByAreExplained(t *testing.T) {
+func TestQueryVector_VectorsThatCannotBeSearchedByAreExplained(t *testing.T) {
 	x, _ := small(t)
 	for name, c := range map[string]struct {
 		args        map[string]any

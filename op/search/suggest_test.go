@@ -41,7 +41,7 @@ func (s suggested) queries() string {
 	return strings.Join(list, " | ")
 }
 
-func TestWhatIsTypedIsCompleted(t *testing.T) {
+func TestSuggest_WhatIsTypedIsCompleted(t *testing.T) {
 	x := newIndex(t, nil)
 	var docs []mappings.Document
 	for i := range 12 {
@@ -97,7 +97,7 @@ func TestWhatIsTypedIsCompleted(t *testing.T) {
 	}
 }
 
-func TestACompletionKeepsItsPromise(t *testing.T) {
+func TestSuggest_ACompletionKeepsItsPromise(t *testing.T) {
 	x := newIndex(t, nil)
 	var docs []mappings.Document
 	for i, tags := range [][]string{{"red hair", "-minus"}, {"red_hair", "a:b"}, {"red_hair", `say "hi"`}, {"redhead"}} {
@@ -168,7 +168,7 @@ func misspell(r *rand.Rand, w string) string {
 	return w[:i] + w[i+1:i+2] + w[i:i+1] + w[i+2:]
 }
 
-func TestMisspelledWordsAreRepaired(t *testing.T) {
+func TestSuggest_MisspelledWordsAreRepaired(t *testing.T) {
 	x := newIndex(t, nil)
 	r := rand.New(rand.NewPCG(7, 7))
 	known := map[string]bool{}

@@ -19,7 +19,7 @@ func mark(s string) string {
 	return strings.NewReplacer("[", query.MarkStart, "]", query.MarkEnd).Replace(s)
 }
 
-func TestHighlightsTellPlacesInBytesAndCharacters(t *testing.T) {
+func TestHighlight_TellPlacesInBytesAndCharacters(t *testing.T) {
 	got := parseHighlights(map[string][]string{"prompt": {mark("🦊 <b>[Füchse]</b> & ein [Fuchs]")}}, &mappings.Document{Prompt: "\n 🦊"})
 	want := map[string]Highlight{"prompt": {
 		Fragments: []string{"🦊 &lt;b&gt;<em>Füchse</em>&lt;/b&gt; &amp; ein <em>Fuchs</em>"},
@@ -33,7 +33,7 @@ func TestHighlightsTellPlacesInBytesAndCharacters(t *testing.T) {
 	}
 }
 
-func TestOfALongTextThreePiecesAreShown(t *testing.T) {
+func TestHighlight_OfALongTextThreePiecesAreShown(t *testing.T) {
 	var b strings.Builder
 	for i := range 9 {
 		fmt.Fprintf(&b, "%s [cat%d] ", strings.Repeat("word ", 60), i)
@@ -64,7 +64,7 @@ func TestHighlights_MatchAcrossTheEndOfAPieceIsShownWhole(t *testing.T) {
 	}
 }
 
-func TestHighlightsHoldWhateverTheText(t *testing.T) {
+func TestHighlight_HoldWhateverTheText(t *testing.T) {
 	randtest.Check(t, func(t *rapid.T) {
 		var marked, plain strings.Builder
 		var words []string

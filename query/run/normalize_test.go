@@ -21,7 +21,7 @@ func read(t *testing.T, hits string) searchResponse {
 
 var nearly = cmpopts.EquateApprox(0, 1e-9)
 
-func TestScoresOfWordsAreSharesOfTheBest(t *testing.T) {
+func TestNormalize_ScoresOfWordsAreSharesOfTheBest(t *testing.T) {
 	const ten = `{"_score":8},{"_score":8},{"_score":6},{"_score":6},{"_score":6},{"_score":6},{"_score":4},{"_score":4},{"_score":4},{"_score":2}`
 	for name, c := range map[string]struct {
 		hits     string
@@ -42,7 +42,7 @@ func TestScoresOfWordsAreSharesOfTheBest(t *testing.T) {
 	}
 }
 
-func TestScoresOfMeaningLieBetweenTheFarthestAndTheNearest(t *testing.T) {
+func TestNormalize_ScoresOfMeaningLieBetweenTheFarthestAndTheNearest(t *testing.T) {
 	for hits, want := range map[string][]float64{
 		"":             {},
 		`{"_score":3}`: {1},
@@ -54,7 +54,7 @@ func TestScoresOfMeaningLieBetweenTheFarthestAndTheNearest(t *testing.T) {
 	}
 }
 
-func TestTheHeadIsBestFirstAndAboveWhatFollows(t *testing.T) {
+func TestNormalize_TheHeadIsBestFirstAndAboveWhatFollows(t *testing.T) {
 	words := read(t, `{"fields":{"asset_h":["a"]},"_score":4},{"fields":{"asset_h":["b"]},"_score":2},{"fields":{"asset_h":["title"]},"_score":31,"matched_queries":["exact_title"]}`)
 	near := read(t, `{"fields":{"asset_h":["b"]},"_score":0.9},{"fields":{"asset_h":["c"]},"_score":0.7},{"fields":{"asset_h":["d"]},"_score":0.5}`)
 	f := fuseScores(&query.Search{TextForEmbedding: "red cat"}, lexicalHits{words, true, 3}, near, &QueryVector{MinSimilarity: -1})

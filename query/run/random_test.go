@@ -28,10 +28,10 @@ import (
 // inputs is how many random queries the usual run sends with each seed.
 const inputs = 1000
 
-// TestNoQueryMakesTheServiceFail sends random texts in every mode, order and
+// TestRandom_NoQueryMakesTheServiceFail sends random texts in every mode, order and
 // operation through the running service. Whatever is typed, the answer is results
 // or a sentence about the query, never a failure of the service.
-func TestNoQueryMakesTheServiceFail(t *testing.T) {
+func TestRandom_NoQueryMakesTheServiceFail(t *testing.T) {
 	e := servicetest.Start(t, servicetest.Options{Adjust: func(c *service.Config) {
 		c.Embed = embed.Config{Driver: embed.OpenAI, URL: provider(t), Model: "test", Dimensions: 4}
 	}})

@@ -11,9 +11,9 @@ import (
 	"vitrine/mappings"
 )
 
-// TestEveryFieldOfAListIsRead holds the reader to listFields: a field that is asked
+// TestResponse_EveryFieldOfAListIsRead holds the reader to listFields: a field that is asked
 // for and not read would be shown empty.
-func TestEveryFieldOfAListIsRead(t *testing.T) {
+func TestResponse_EveryFieldOfAListIsRead(t *testing.T) {
 	made := time.Date(2026, 2, 3, 4, 5, 6, 789_000_000, time.UTC)
 	d := mappings.Document{TenantID: "11111111-1111-1111-1111-111111111111", AssetH: "aa", Title: `a "title" of 猫` + "\n", Description: "d", Filename: "f.png", MIMEType: "image/png",
 		Status: library.StatusApproved, Tags: []string{"one", "t\\wo"}, Width: 3, Height: 4, SizeBytes: 5 << 40, Created: &made, Tool: "comfyui", Visibility: "private", DocVersion: 7,
@@ -40,7 +40,7 @@ func TestEveryFieldOfAListIsRead(t *testing.T) {
 	}
 }
 
-func TestAReplyIsReadWhole(t *testing.T) {
+func TestResponse_AReplyIsReadWhole(t *testing.T) {
 	score := 1.5
 	const reply = `{"took":12, "timed_out":true, "_shards":{"total":1,"failures":[{"a":"}"}]}, "hits":{"total":{"value":4321,"relation":"eq"},"max_score":null,
 		"hits":[{"_score":1.5,"highlight":{"title":["<em>a</em>"]},"sort":[1.5, "x]\"", null],"matched_queries":["exact_title","b"]},
@@ -68,7 +68,7 @@ func TestAReplyIsReadWhole(t *testing.T) {
 	}
 }
 
-func TestPartsOfAReplyKeepTheirOrderAndFaults(t *testing.T) {
+func TestResponse_PartsOfAReplyKeepTheirOrderAndFaults(t *testing.T) {
 	var got msearchResponse
 	err := got.ReadJSON([]byte(`{"took":1,"responses":[{"hits":{"total":{"value":3}},"status":200},{"error":{"type":"search_context_missing_exception","reason":"gone"},"status":404}]}`))
 	if err != nil || len(got) != 2 {

@@ -16,7 +16,7 @@ import (
 
 // The run is too small for its times to mean anything; what counts is that every
 // figure is there, that the page tells them, and that nothing is left behind.
-func TestARunGivesFiveFiguresAndLeavesNothingBehind(t *testing.T) {
+func TestBench_ARunGivesFiveFiguresAndLeavesNothingBehind(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	at := testenv.Stack(t)
@@ -63,7 +63,7 @@ func TestARunGivesFiveFiguresAndLeavesNothingBehind(t *testing.T) {
 }
 
 // An interrupted run ends like any other: close is all that cleans up.
-func TestClosingRemovesDatabaseIndicesAndTopics(t *testing.T) {
+func TestBench_ClosingRemovesDatabaseIndicesAndTopics(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	at := testenv.Stack(t)
 	e, err := open(t.Context(), Config{Servers: service.Config{PostgresURL: at.PostgresURL, Brokers: at.KafkaBrokers, OpenSearchURL: []string{at.OpenSearchURL},
@@ -104,7 +104,7 @@ func TestClosingRemovesDatabaseIndicesAndTopics(t *testing.T) {
 	}
 }
 
-func TestASummaryLooksToTheBadSide(t *testing.T) {
+func TestBench_ASummaryLooksToTheBadSide(t *testing.T) {
 	var list []float64
 	for i := range 100 {
 		list = append(list, float64((i*37)%100+1)) // 1 to 100 in disorder
@@ -122,7 +122,7 @@ func TestASummaryLooksToTheBadSide(t *testing.T) {
 	}
 }
 
-func TestAFigureIsJudgedByItsOwnBar(t *testing.T) {
+func TestBench_AFigureIsJudgedByItsOwnBar(t *testing.T) {
 	for _, c := range []struct {
 		figure Figure
 		want   string
@@ -146,7 +146,7 @@ func TestAFigureIsJudgedByItsOwnBar(t *testing.T) {
 	}
 }
 
-func TestTooFewOrTooManyAssetsAreRefused(t *testing.T) {
+func TestBench_TooFewOrTooManyAssetsAreRefused(t *testing.T) {
 	for _, n := range []int{0, 19, 1_000_001} {
 		if _, err := Run(t.Context(), Config{Count: n}); err == nil {
 			t.Errorf("%d assets were taken", n)

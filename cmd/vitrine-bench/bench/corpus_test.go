@@ -23,7 +23,7 @@ func madeCorpus(t *testing.T, seed uint64, n int) (*corpus, []asset) {
 	return c, list
 }
 
-func TestTheSameSeedMakesTheSameAssets(t *testing.T) {
+func TestCorpus_TheSameSeedMakesTheSameAssets(t *testing.T) {
 	a, first := madeCorpus(t, 7, 300)
 	b, second := madeCorpus(t, 7, 300)
 	for i := range first {
@@ -39,7 +39,7 @@ func TestTheSameSeedMakesTheSameAssets(t *testing.T) {
 	}
 }
 
-func TestEveryWordIsAnother(t *testing.T) {
+func TestCorpus_EveryWordIsAnother(t *testing.T) {
 	seen := map[string]bool{}
 	at := 0
 	for kind, k := range wordKinds {
@@ -62,7 +62,7 @@ func TestEveryWordIsAnother(t *testing.T) {
 	}
 }
 
-func TestWordsAreAsFrequentAsInALanguage(t *testing.T) {
+func TestCorpus_WordsAreAsFrequentAsInALanguage(t *testing.T) {
 	z, r := newZipf(1000), newCorpus(1).r
 	count := make([]int, 1000)
 	for range 200_000 {
@@ -75,7 +75,7 @@ func TestWordsAreAsFrequentAsInALanguage(t *testing.T) {
 	}
 }
 
-func TestAlikeTextsAreNear(t *testing.T) {
+func TestCorpus_AlikeTextsAreNear(t *testing.T) {
 	c := newCorpus(1)
 	base := c.vectorOf(some("S1 A1 E1 M1"))
 	alike, other := dot(base, c.vectorOf(some("S1 A1 E1 M2"))), dot(base, c.vectorOf(some("S2 A2 E2 M3")))
@@ -84,7 +84,7 @@ func TestAlikeTextsAreNear(t *testing.T) {
 	}
 }
 
-func TestRecallCountsWhatIsAsNearAsTheLast(t *testing.T) {
+func TestCorpus_RecallCountsWhatIsAsNearAsTheLast(t *testing.T) {
 	c := newCorpus(1)
 	hash := func(i int) library.AssetHash { return library.AssetHash(fmt.Sprint("asset ", i)) }
 	near := []float32{0.9, 0.8, 0.7, 0.6}

@@ -12,7 +12,7 @@ import (
 
 // The run is too small for its times to mean anything; what counts is that the
 // sides find the same, that every figure is there, and that the page tells them.
-func TestARunOverSearchesGivesEveryFigure(t *testing.T) {
+func TestSearchRun_ARunOverSearchesGivesEveryFigure(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	at := testenv.Stack(t)
 	report, err := RunSearch(t.Context(), SearchConfig{Count: 500, Repeats: 1, Step: t.Logf,

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestARankingIsScoredByItsGrades(t *testing.T) {
+func TestMeasure_ARankingIsScoredByItsGrades(t *testing.T) {
 	grades := []uint8{3, 0, 2, 1, 0} // of the assets 0 to 4
 	third, fourth := 1/math.Log2(3), 1/math.Log2(4)
 	ideal := 7 + 3*third + 1*fourth
@@ -26,7 +26,7 @@ func TestARankingIsScoredByItsGrades(t *testing.T) {
 	}
 }
 
-func TestRecallCountsNoMoreThanThereIsRoomFor(t *testing.T) {
+func TestMeasure_RecallCountsNoMoreThanThereIsRoomFor(t *testing.T) {
 	grades := make([]uint8, 2*depth)
 	ranked := make([]int, depth)
 	for i := range grades {
@@ -40,7 +40,7 @@ func TestRecallCountsNoMoreThanThereIsRoomFor(t *testing.T) {
 	}
 }
 
-func TestAnIntervalSurroundsTheMean(t *testing.T) {
+func TestMeasure_AnIntervalSurroundsTheMean(t *testing.T) {
 	differences := make([]float64, 400)
 	for i := range differences {
 		differences[i] = 0.1 + float64(i%2)*0.2 // 0.1 and 0.3: the mean is 0.2, its deviation 0.005

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestTheSameSeedGivesTheSameSet(t *testing.T) {
+func TestQueries_TheSameSeedGivesTheSameSet(t *testing.T) {
 	a, b, other := Generate(400, 70, 5, 7), Generate(400, 70, 5, 7), Generate(400, 70, 5, 8)
 	texts := func(s *Set) (list []string) {
 		for i, q := range s.Queries {
@@ -27,7 +27,7 @@ func TestTheSameSeedGivesTheSameSet(t *testing.T) {
 	}
 }
 
-func TestEveryClassIsAskedAndAnswered(t *testing.T) {
+func TestQueries_EveryClassIsAskedAndAnswered(t *testing.T) {
 	s := Generate(600, 140, 10, 1)
 	count := map[string]int{}
 	for i, q := range s.Queries {
@@ -50,7 +50,7 @@ func TestEveryClassIsAskedAndAnswered(t *testing.T) {
 	}
 }
 
-func TestGradesAreTheShareOfWhatIsAskedFor(t *testing.T) {
+func TestQueries_GradesAreTheShareOfWhatIsAskedFor(t *testing.T) {
 	cat, red, forest, snow := &concept{}, &concept{kind: "a"}, &concept{kind: "b"}, &concept{kind: "c"}
 	s := &Set{}
 	q := func(want ...*concept) *Query { return &Query{known: -1, want: want} }
@@ -78,7 +78,7 @@ func TestGradesAreTheShareOfWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestSlipsMistypeOneWordByOneKey(t *testing.T) {
+func TestQueries_SlipsMistypeOneWordByOneKey(t *testing.T) {
 	s := Generate(600, 140, 30, 3)
 	for _, q := range s.of(ClassTypo, ClassSlip).Queries {
 		was, is := strings.Fields(q.Intended), strings.Fields(q.Text)
@@ -97,7 +97,7 @@ func TestSlipsMistypeOneWordByOneKey(t *testing.T) {
 	}
 }
 
-func TestSynonymsAvoidTheUsualWord(t *testing.T) {
+func TestQueries_SynonymsAvoidTheUsualWord(t *testing.T) {
 	s := Generate(600, 140, 5, 1)
 	for _, q := range s.of(ClassSynonym).Queries {
 		for _, c := range q.want {

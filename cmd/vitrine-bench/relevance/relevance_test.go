@@ -18,9 +18,9 @@ func whole(b relevance.Bar) bool {
 	return strings.HasPrefix(b.Name, "mean") || strings.HasSuffix(b.Name, "comes first")
 }
 
-// TestSmartSearchHoldsItsBars measures a small set. The figures of the page
+// TestRelevance_SmartSearchHoldsItsBars measures a small set. The figures of the page
 // docs/measurements/relevance.md are of a large one.
-func TestSmartSearchHoldsItsBars(t *testing.T) {
+func TestRelevance_SmartSearchHoldsItsBars(t *testing.T) {
 	s := testenv.Stack(t)
 	e, err := embed.Open(embed.Config{Driver: embed.Builtin, Dir: testenv.Model(t)})
 	if err != nil {
@@ -45,7 +45,7 @@ func TestSmartSearchHoldsItsBars(t *testing.T) {
 	}
 }
 
-func TestTheTablesReplaceOnlyThemselves(t *testing.T) {
+func TestRelevance_TheTablesReplaceOnlyThemselves(t *testing.T) {
 	r := relevance.Report{Arms: []string{relevance.ArmBM25}}
 	first := r.Markdown("first", "# Title\n\nWritten by people.\n")
 	first = strings.Replace(first, "Written", "Still written", 1) + "\nAnd behind.\n"
@@ -58,7 +58,7 @@ func TestTheTablesReplaceOnlyThemselves(t *testing.T) {
 	}
 }
 
-func TestASetThatIsTooSmallIsRefused(t *testing.T) {
+func TestRelevance_ASetThatIsTooSmallIsRefused(t *testing.T) {
 	if _, err := relevance.Run(t.Context(), relevance.Config{Count: 10}); err == nil {
 		t.Errorf("ten assets: %v", err)
 	}

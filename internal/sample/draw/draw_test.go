@@ -6,7 +6,7 @@ import (
 )
 
 // The stream is a promise: samples made years apart must be equal.
-func TestRandStreamNeverChanges(t *testing.T) {
+func TestDraw_RandStreamNeverChanges(t *testing.T) {
 	r := NewRand(0)
 	for i, want := range []uint64{0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4, 0x06c45d188009454f} { // published splitmix64 test values
 		if got := r.Uint64(); got != want {
@@ -15,7 +15,7 @@ func TestRandStreamNeverChanges(t *testing.T) {
 	}
 }
 
-func TestNoiseStaysBetweenZeroAndOne(t *testing.T) {
+func TestDraw_NoiseStaysBetweenZeroAndOne(t *testing.T) {
 	for _, size := range [][2]int{{1, 1}, {2, 3}, {97, 64}, {128, 33}} {
 		for _, cell := range []float32{1.5, 9, 40} {
 			field := Field(size[0], size[1], NoiseSpec{CellX: cell, CellY: cell * 2, Octaves: 5, Gain: 0.6, Seed: 3})
@@ -33,7 +33,7 @@ func TestNoiseStaysBetweenZeroAndOne(t *testing.T) {
 	}
 }
 
-func TestDiscCoversItsArea(t *testing.T) {
+func TestDraw_DiscCoversItsArea(t *testing.T) {
 	for _, radius := range []float32{0.6, 3, 17.3} {
 		c := NewCanvas(64, 64)
 		c.Disc(31.7, 32.2, radius, Grey(1), 1)
@@ -48,7 +48,7 @@ func TestDiscCoversItsArea(t *testing.T) {
 	}
 }
 
-func TestStrokesBeyondTheBordersAreCutOff(t *testing.T) {
+func TestDraw_StrokesBeyondTheBordersAreCutOff(t *testing.T) {
 	c := NewCanvas(20, 10)
 	c.Disc(-5, -5, 4, Grey(1), 1)
 	c.Glow(500, 3, 10, Grey(1), 1)
@@ -62,7 +62,7 @@ func TestStrokesBeyondTheBordersAreCutOff(t *testing.T) {
 	}
 }
 
-func TestFinishRollsHighlightsOffInOrder(t *testing.T) {
+func TestDraw_FinishRollsHighlightsOffInOrder(t *testing.T) {
 	c := NewCanvas(6, 1)
 	for x, v := range []float32{-1, 0, 0.5, 1, 2, 90} {
 		c.Set(x, 0, Grey(v))
@@ -78,7 +78,7 @@ func TestFinishRollsHighlightsOffInOrder(t *testing.T) {
 	}
 }
 
-func TestAReleasedCanvasComesBackBlack(t *testing.T) {
+func TestDraw_AReleasedCanvasComesBackBlack(t *testing.T) {
 	for range 20 {
 		c := NewCanvas(16, 16)
 		for _, v := range c.Pix {
@@ -91,7 +91,7 @@ func TestAReleasedCanvasComesBackBlack(t *testing.T) {
 	}
 }
 
-func TestFastLog2IsClose(t *testing.T) {
+func TestDraw_FastLog2IsClose(t *testing.T) {
 	for x := float32(0.01); x < 5000; x *= 1.07 {
 		if got, want := FastLog2(x), float32(math.Log2(float64(x))); Abs(got-want) > 0.01 {
 			t.Errorf("log2(%v) = %v, want %v", x, got, want)

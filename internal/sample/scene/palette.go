@@ -50,7 +50,7 @@ var paletteNames = func() (names []string) {
 }()
 
 // paletteNamed looks a palette up; an unknown name is a mistake in the kinds
-// table, which TestKindsAreSound catches.
+// table, which TestScene_KindsAreSound catches.
 func paletteNamed(name string) *Palette {
 	for i := range palettes {
 		if palettes[i].Name == name {

@@ -9,7 +9,7 @@ import (
 	"vitrine/internal/sample/draw"
 )
 
-func TestKindsAreSound(t *testing.T) {
+func TestScene_KindsAreSound(t *testing.T) {
 	if n := len(Kinds()); n < 14 {
 		t.Fatalf("%d kinds of scene, want at least 14", n)
 	}
@@ -47,7 +47,7 @@ func traitTerms(k *Kind) (out []Term) {
 	return out
 }
 
-func TestEqualSpecsPaintEqualPictures(t *testing.T) {
+func TestScene_EqualSpecsPaintEqualPictures(t *testing.T) {
 	for i, k := range Kinds() {
 		s := New(k, draw.NewRand(uint64(i)))
 		a, b := s.Draw(96, 72), s.Draw(96, 72)
@@ -62,7 +62,7 @@ func TestEqualSpecsPaintEqualPictures(t *testing.T) {
 
 // A picture worth showing uses the range between dark and light and is neither
 // black nor white as a whole.
-func TestPicturesAreNeitherFlatNorBurntOut(t *testing.T) {
+func TestScene_PicturesAreNeitherFlatNorBurntOut(t *testing.T) {
 	for i, k := range Kinds() {
 		for n := range uint64(6) {
 			s := New(k, draw.NewRand(uint64(i)<<8|n))
@@ -90,7 +90,7 @@ func TestPicturesAreNeitherFlatNorBurntOut(t *testing.T) {
 	}
 }
 
-func TestPaintingAnySizeIsSafe(t *testing.T) {
+func TestScene_PaintingAnySizeIsSafe(t *testing.T) {
 	for i, k := range Kinds() {
 		for _, size := range [][2]int{{8, 8}, {64, 40}, {33, 97}, {200, 31}} {
 			pic := New(k, draw.NewRand(uint64(i))).Draw(size[0], size[1])
@@ -101,7 +101,7 @@ func TestPaintingAnySizeIsSafe(t *testing.T) {
 	}
 }
 
-func TestEnglishPromptsNameColourAndSubject(t *testing.T) {
+func TestScene_EnglishPromptsNameColourAndSubject(t *testing.T) {
 	r := draw.NewRand(3)
 	for _, k := range Kinds() {
 		for _, m := range []Manner{Tags, Sentence, Mixed, Emoji} {
@@ -128,7 +128,7 @@ func TestEnglishPromptsNameColourAndSubject(t *testing.T) {
 	}
 }
 
-func TestRecolouringKeepsAllButTheColours(t *testing.T) {
+func TestScene_RecolouringKeepsAllButTheColours(t *testing.T) {
 	r := draw.NewRand(4)
 	for _, k := range Kinds() {
 		s := New(k, r)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestDialectsPrintAsTheirTools(t *testing.T) {
+func TestJSON_DialectsPrintAsTheirTools(t *testing.T) {
 	value := object{{"a", list{1, pyFloat(1), pyFloat(0.85), 0.4, true, nil}}, {"b", object{}}, {"c", "é \"x\"\n🎨"}, {"d", uint64(math.MaxUint64)}}
 	tests := map[string]struct {
 		d    dialect

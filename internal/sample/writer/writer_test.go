@@ -30,7 +30,7 @@ func job() *Job {
 	}
 }
 
-func TestPNGKeepsEveryPixel(t *testing.T) {
+func TestWriter_PNGKeepsEveryPixel(t *testing.T) {
 	for _, size := range [][2]int{{1, 1}, {7, 5}, {300, 200}} {
 		pic := picture(size[0], size[1])
 		data, err := encodePNG(pic, text("k", "v"))
@@ -52,7 +52,7 @@ func TestPNGKeepsEveryPixel(t *testing.T) {
 	}
 }
 
-func TestTextBeyondLatin1MovesToITXt(t *testing.T) {
+func TestWriter_TextBeyondLatin1MovesToITXt(t *testing.T) {
 	if c := anyText("parameters", "café"); c.kind != "tEXt" || !bytes.HasSuffix(c.data, []byte("caf\xe9")) {
 		t.Errorf("Latin-1 text became %s %q", c.kind, c.data)
 	}
@@ -62,7 +62,7 @@ func TestTextBeyondLatin1MovesToITXt(t *testing.T) {
 }
 
 // The two layouts were read off files of piexif and ImageSharp.
-func TestUserCommentLayouts(t *testing.T) {
+func TestWriter_UserCommentLayouts(t *testing.T) {
 	tests := map[string]struct {
 		little bool
 		want   string
@@ -79,7 +79,7 @@ func TestUserCommentLayouts(t *testing.T) {
 	}
 }
 
-func TestWebuiTextIsOneBlock(t *testing.T) {
+func TestWriter_WebuiTextIsOneBlock(t *testing.T) {
 	got, f := webuiText(picture(768, 512), job(), webuiVersion)
 	want := "red koi pond, best quality <lora:neon_haze:" + trim(strengthOf(job(), 0)) + "> <lora:mist_maker:" + trim(strengthOf(job(), 1)) + ">\n" +
 		"Negative prompt: blurry, low quality\n" +
@@ -95,7 +95,7 @@ func TestWebuiTextIsOneBlock(t *testing.T) {
 	}
 }
 
-func TestModelsComeInExecutionOrderAndOffRowsDoNotLoad(t *testing.T) {
+func TestWriter_ModelsComeInExecutionOrderAndOffRowsDoNotLoad(t *testing.T) {
 	g, _ := basicGraph(picture(64, 64), job())
 	var names []string
 	for _, m := range g.models() {
@@ -114,7 +114,7 @@ func TestModelsComeInExecutionOrderAndOffRowsDoNotLoad(t *testing.T) {
 	}
 }
 
-func TestImageToolNamesItsParentOnce(t *testing.T) {
+func TestWriter_ImageToolNamesItsParentOnce(t *testing.T) {
 	for choice := range uint64(6) {
 		j := job()
 		j.Choice, j.Parent = choice, PictureAddress("7b6a49c6-e52f-4246-983e-15cc21536115", 2)
@@ -131,7 +131,7 @@ func TestImageToolNamesItsParentOnce(t *testing.T) {
 	}
 }
 
-func TestEveryFormIsDeterministic(t *testing.T) {
+func TestWriter_EveryFormIsDeterministic(t *testing.T) {
 	for _, form := range Forms() {
 		var saved [2][]byte
 		for i := range saved {

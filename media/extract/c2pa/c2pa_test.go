@@ -71,7 +71,7 @@ func edited(t testing.TB, parent string) []byte {
 		labelled("c2pa.claim.v2", content(t, object{"claim_generator_info": object{"name": "Editor", "version": "2"}})))
 }
 
-func TestClaimOfAGeneratedPicture(t *testing.T) {
+func TestC2PA_ClaimOfAGeneratedPicture(t *testing.T) {
 	got, err := Read(labelled("c2pa", made(t, "urn:c2pa:1")))
 	if err != nil {
 		t.Fatal(err)
@@ -83,9 +83,9 @@ func TestClaimOfAGeneratedPicture(t *testing.T) {
 	}
 }
 
-// TestClaimOfAnEditedPicture: the last manifest is the file's own; the kind of
+// TestC2PA_ClaimOfAnEditedPicture: the last manifest is the file's own; the kind of
 // source is that of the parent, never that of a mere component.
-func TestClaimOfAnEditedPicture(t *testing.T) {
+func TestC2PA_ClaimOfAnEditedPicture(t *testing.T) {
 	for parent, source := range map[string]string{"urn:c2pa:1": generated, "urn:c2pa:absent": ""} {
 		got, err := Read(labelled("c2pa", made(t, "urn:c2pa:1"), edited(t, parent)))
 		if err != nil {
@@ -102,9 +102,9 @@ func TestClaimOfAnEditedPicture(t *testing.T) {
 	}
 }
 
-// TestClaimThatCannotBeReadIsNotReplacedByAnothers: an earlier manifest tells of a
+// TestC2PA_ClaimThatCannotBeReadIsNotReplacedByAnothers: an earlier manifest tells of a
 // file that this one was made from.
-func TestClaimThatCannotBeReadIsNotReplacedByAnothers(t *testing.T) {
+func TestC2PA_ClaimThatCannotBeReadIsNotReplacedByAnothers(t *testing.T) {
 	for name, last := range map[string][]byte{
 		"packed": labelled("urn:c2pa:2", box("brob", []byte{1})),
 		"broken": labelled("urn:c2pa:2", labelled("c2pa.claim", box("cbor", []byte{0xFF}))),
@@ -115,7 +115,7 @@ func TestClaimThatCannotBeReadIsNotReplacedByAnothers(t *testing.T) {
 	}
 }
 
-func TestTextThatIsNotUTF8SpoilsNothing(t *testing.T) {
+func TestC2PA_TextThatIsNotUTF8SpoilsNothing(t *testing.T) {
 	claim := append([]byte{0xA1, 0x6F}, "claim_generator\x62g\xff"...)
 	got, err := Read(labelled("c2pa", labelled("urn:c2pa:1", labelled("c2pa.claim", box("cbor", claim)))))
 	if err != nil || got.ClaimGenerator != "g\uFFFD" {
@@ -123,15 +123,15 @@ func TestTextThatIsNotUTF8SpoilsNothing(t *testing.T) {
 	}
 }
 
-// TestManifestsThatNameEachOtherEnd: parents may form a circle.
-func TestManifestsThatNameEachOtherEnd(t *testing.T) {
+// TestC2PA_ManifestsThatNameEachOtherEnd: parents may form a circle.
+func TestC2PA_ManifestsThatNameEachOtherEnd(t *testing.T) {
 	if _, err := Read(labelled("c2pa", edited(t, "urn:c2pa:2"))); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestFieldOfAnotherTypeSpoilsNothing: what can be read is read.
-func TestFieldOfAnotherTypeSpoilsNothing(t *testing.T) {
+// TestC2PA_FieldOfAnotherTypeSpoilsNothing: what can be read is read.
+func TestC2PA_FieldOfAnotherTypeSpoilsNothing(t *testing.T) {
 	got, err := Read(labelled("c2pa", labelled("urn:c2pa:1",
 		labelled("c2pa.assertions", labelled("c2pa.ingredient", content(t, object{"dc:title": 5, "dc:format": "image/png"}))),
 		labelled("c2pa.claim", content(t, object{"claim_generator": "g"})))))
@@ -144,7 +144,7 @@ func TestFieldOfAnotherTypeSpoilsNothing(t *testing.T) {
 	}
 }
 
-func TestStoreWithoutAClaimIsAFault(t *testing.T) {
+func TestC2PA_StoreWithoutAClaimIsAFault(t *testing.T) {
 	cases := map[string][]byte{
 		"nothing": nil, "no box": []byte("not a box"), "another store": labelled("other", made(t, "urn:c2pa:1")),
 		"no claim":     labelled("c2pa", labelled("urn:c2pa:1", labelled("c2pa.assertions"))),
@@ -160,7 +160,7 @@ func TestStoreWithoutAClaimIsAFault(t *testing.T) {
 	}
 }
 
-func TestSuperboxesWithinSuperboxesEnd(t *testing.T) {
+func TestC2PA_SuperboxesWithinSuperboxesEnd(t *testing.T) {
 	b := made(t, "urn:c2pa:1")
 	for range 2000 {
 		b = box("jumb", b)
@@ -181,9 +181,9 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestClaimOfARealFile reads the content credentials of a picture that a hosted
+// TestC2PA_ClaimOfARealFile reads the content credentials of a picture that a hosted
 // service made.
-func TestClaimOfARealFile(t *testing.T) {
+func TestC2PA_ClaimOfARealFile(t *testing.T) {
 	b, err := os.ReadFile("../../../../shared/corpus/c2pa/enslo__c2pa__png__chatgpt-image2.png")
 	if err != nil {
 		t.Skip("the corpus of sample files is not beside this checkout (../shared/corpus)")

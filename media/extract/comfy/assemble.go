@@ -141,7 +141,7 @@ func (r *reader) fill(lin *library.Lineage, n *node, t trail) {
 	lin.Parameters = gp
 }
 
-// proveSettings says for each setting of the primary pass where it was read.
+// proveSettings records for each setting of the primary pass where it was read.
 func (r *reader) proveSettings(n *node, gp *library.GenerationParameters) {
 	for _, f := range []struct {
 		name string

@@ -72,7 +72,7 @@ func TestCases(t *testing.T) {
 
 // The same graphs as the editor would save them, without the executed graph,
 // must give the same lineage.
-func TestCasesReadTheSameFromTheEditorGraphAlone(t *testing.T) {
+func TestCases_ReadTheSameFromTheEditorGraphAlone(t *testing.T) {
 	for name, c := range readCases(t) {
 		if c.Prompt == nil || c.NoEditorVersion {
 			continue
@@ -106,7 +106,7 @@ func sizeOfFile(l library.Lineage) bool {
 }
 
 // A case's hash must not depend on which of the two graphs was there.
-func TestHashIsOfTheStructureAlone(t *testing.T) {
+func TestCases_HashIsOfTheStructureAlone(t *testing.T) {
 	c := readCases(t)["plain"]
 	first, _ := Read(c.input())
 	in := c.input()

@@ -13,7 +13,7 @@ import (
 
 // The editor's graph of a real file, turned into an executable one, must be the
 // graph that was executed: same nodes, same links, same values.
-func TestEditorGraphConvertsToTheExecutedGraph(t *testing.T) {
+func TestConvertCorpus_EditorGraphConvertsToTheExecutedGraph(t *testing.T) {
 	same, all := 0, 0
 	for _, f := range readCorpus(t) {
 		prompt, workflow := classify(inputOf(t, f.File))
@@ -74,7 +74,7 @@ func graphDiff(want, got *graph) []string {
 }
 
 // Without the executed graph the editor's graph must tell the same story.
-func TestEditorGraphAloneReadsLikeTheExecutedGraph(t *testing.T) {
+func TestConvertCorpus_EditorGraphAloneReadsLikeTheExecutedGraph(t *testing.T) {
 	all := 0
 	for _, f := range readCorpus(t) {
 		in := inputOf(t, f.File)

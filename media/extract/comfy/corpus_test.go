@@ -88,7 +88,7 @@ func clip(v any) string {
 
 func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-func TestCorpusIsReadExactly(t *testing.T) {
+func TestCorpus_IsReadExactly(t *testing.T) {
 	s := &score{fields: map[string]*tally{}, t: t}
 	for _, f := range readCorpus(t) {
 		s.file = f.File

@@ -6,7 +6,7 @@ import (
 )
 
 // A cut executed graph is no reason to read nothing.
-func TestEditorGraphServesWhenTheExecutedGraphIsCut(t *testing.T) {
+func TestEvidence_EditorGraphServesWhenTheExecutedGraphIsCut(t *testing.T) {
 	c := readCases(t)["plain"]
 	in := c.input()
 	in.Workflow = editorVersion(t, c.Prompt)
@@ -23,7 +23,7 @@ func TestEditorGraphServesWhenTheExecutedGraphIsCut(t *testing.T) {
 
 // Where the two graphs hold different values for a node, the executed one is
 // believed and the difference is told.
-func TestConflictingGraphsAreTold(t *testing.T) {
+func TestEvidence_ConflictingGraphsAreTold(t *testing.T) {
 	c := readCases(t)["plain"]
 	in := c.input()
 	in.Workflow = []byte(strings.Replace(string(editorVersion(t, c.Prompt)), "a red fox", "a grey wolf", 1))
@@ -35,7 +35,7 @@ func TestConflictingGraphsAreTold(t *testing.T) {
 }
 
 // Evidence names the node that really gave a value.
-func TestEvidenceNamesTheNode(t *testing.T) {
+func TestEvidence_NamesTheNode(t *testing.T) {
 	lin, _ := Read(readCases(t)["custom_sampling"].input())
 	want := map[string]string{"seed": "25", "steps": "17", "scheduler": "17", "denoise": "17", "sampler": "16", "guidance": "26", "positive": "6", "width": "27", "model_name": "12"}
 	for _, e := range lin.Evidence {

@@ -14,7 +14,7 @@ import (
 )
 
 // Documents that are broken or built to hurt end soon, without a panic.
-func TestHostileDocumentsEndSoon(t *testing.T) {
+func TestHostile_DocumentsEndSoon(t *testing.T) {
 	chain := func(n int, node func(i int) string) string {
 		parts := make([]string, n)
 		for i := range n {
@@ -88,7 +88,7 @@ func doublingSubgraphs(depth int) []byte {
 	return []byte(`{"nodes":[{"id":1,"type":"s0"}],"links":[],"definitions":{"subgraphs":[` + strings.Join(subs, ",") + `]}}`)
 }
 
-func TestLargeGraphsTakeLinearMemory(t *testing.T) {
+func TestHostile_LargeGraphsTakeLinearMemory(t *testing.T) {
 	prompt := []byte("{" + strings.TrimSuffix(func() string {
 		var b strings.Builder
 		for i := range 10_000 {
@@ -108,7 +108,7 @@ func TestLargeGraphsTakeLinearMemory(t *testing.T) {
 }
 
 // Writers leave documents that strict JSON readers refuse.
-func TestDocumentsAreReadAsWritersLeaveThem(t *testing.T) {
+func TestHostile_DocumentsAreReadAsWritersLeaveThem(t *testing.T) {
 	plain := string(readCases(t)["plain"].Prompt)
 	for name, doc := range map[string]string{
 		"bare NaN and Infinity":  strings.Replace(plain, `"denoise": 1.0`, `"denoise": 1.0, "changed": NaN, "low": -Infinity, "high": Infinity`, 1),
@@ -137,7 +137,7 @@ func TestDocumentsAreReadAsWritersLeaveThem(t *testing.T) {
 }
 
 // The word NaN in a prompt is text.
-func TestNaNInsideATextStays(t *testing.T) {
+func TestHostile_NaNInsideATextStays(t *testing.T) {
 	c := readCases(t)["plain"]
 	doc := strings.Replace(string(c.Prompt), "a red fox", "a NaN bread, Infinity", 1)
 	doc = strings.Replace(doc, `"denoise": 1.0`, `"denoise": NaN`, 1)
@@ -150,7 +150,7 @@ func TestNaNInsideATextStays(t *testing.T) {
 	}
 }
 
-func TestOtherJSONIsNoGraph(t *testing.T) {
+func TestHostile_OtherJSONIsNoGraph(t *testing.T) {
 	for _, doc := range []string{``, `null`, `[]`, `{}`, `"text"`, `{"prompt": "a fox", "steps": 20}`, `{"1": {"inputs": {}}}`, `{"nodes": {}}`, `{"nodes": []}`, `not json`, `{"1":`, `{"class_type": "x"}`} {
 		for _, in := range []Input{{Prompt: []byte(doc)}, {Workflow: []byte(doc)}} {
 			if lin, ok := Read(in); ok {
@@ -161,7 +161,7 @@ func TestOtherJSONIsNoGraph(t *testing.T) {
 }
 
 // Values of the wrong type leave fields open and disturb nothing else.
-func TestWrongTypesLeaveFieldsOpen(t *testing.T) {
+func TestHostile_WrongTypesLeaveFieldsOpen(t *testing.T) {
 	doc := `{"1": {"class_type": "KSampler", "inputs": {"seed": "many", "steps": {}, "cfg": [1], "sampler_name": 7, "scheduler": null, "denoise": true, "model": "x", "positive": 5, "latent_image": [[], 0]}},
 		"2": {"class_type": "SaveImage", "inputs": {"images": ["1", 0], "filename_prefix": []}}, "3": {"class_type": 5}, "4": [], "5": {"class_type": "VAELoader", "inputs": [1, 2]}}`
 	lin, ok := Read(Input{Prompt: []byte(doc)})
@@ -234,9 +234,9 @@ func BenchmarkReadFiftyNodes(b *testing.B) {
 	}
 }
 
-// TestAReplacementCannotGrowWithoutEnd reads replacements that would fill the
+// TestHostile_AReplacementCannotGrowWithoutEnd reads replacements that would fill the
 // memory: many matches of long texts, and one match that is repeated many times.
-func TestAReplacementCannotGrowWithoutEnd(t *testing.T) {
+func TestHostile_AReplacementCannotGrowWithoutEnd(t *testing.T) {
 	long := strings.Repeat("a", maxText)
 	for name, c := range map[string]struct{ pattern, template string }{
 		"many matches": {"a", long},

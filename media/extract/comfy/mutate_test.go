@@ -34,17 +34,17 @@ type mutator struct {
 
 func (m *mutator) id(prefix string) string { m.next++; return fmt.Sprintf("%s%d", prefix, m.next) }
 
-// TestExecutedGraphsMeanTheSameHoweverTheyAreWritten reads the executed graphs of
+// TestMutate_ExecutedGraphsMeanTheSameHoweverTheyAreWritten reads the executed graphs of
 // the cases and of the corpus as other editors, packs and versions write them.
-func TestExecutedGraphsMeanTheSameHoweverTheyAreWritten(t *testing.T) {
+func TestMutate_ExecutedGraphsMeanTheSameHoweverTheyAreWritten(t *testing.T) {
 	checkMutations(t, executedMutations, func(in Input) ([]byte, Input) {
 		return in.Prompt, Input{FileWidth: in.FileWidth, FileHeight: in.FileHeight, Filename: in.Filename, MIME: in.MIME}
 	},
 		func(in *Input, doc []byte) { in.Prompt = doc })
 }
 
-// TestEditorGraphsMeanTheSameHoweverTheyAreDrawn does so with the editor's graphs.
-func TestEditorGraphsMeanTheSameHoweverTheyAreDrawn(t *testing.T) {
+// TestMutate_EditorGraphsMeanTheSameHoweverTheyAreDrawn does so with the editor's graphs.
+func TestMutate_EditorGraphsMeanTheSameHoweverTheyAreDrawn(t *testing.T) {
 	checkMutations(t, editorMutations, func(in Input) ([]byte, Input) {
 		return in.Workflow, Input{FileWidth: in.FileWidth, FileHeight: in.FileHeight, Filename: in.Filename, MIME: in.MIME}
 	},

@@ -13,7 +13,7 @@ import (
 
 // Graphs of real classes and inputs, wired at random: cycles, links to the wrong
 // outputs, several outputs, missing nodes.
-func TestRandomGraphsAreReadTheSameTwice(t *testing.T) {
+func TestProperty_RandomGraphsAreReadTheSameTwice(t *testing.T) {
 	cases := readCases(t)
 	var pool []value
 	for _, c := range cases {

@@ -80,7 +80,7 @@ func (r *reader) prove(field string, n *node, rule string) {
 	r.evidence = append(r.evidence, e)
 }
 
-// knownFrom says in a rule what the reader's knowledge of a class rests on, where it
+// knownFrom tells in a rule what the reader's knowledge of a class rests on, where it
 // is not the table that ships.
 func knownFrom(n *node) string {
 	switch {

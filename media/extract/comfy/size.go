@@ -269,7 +269,7 @@ func (r *reader) sizeScalar(p port, want string) (s string, ok, done bool) {
 	return strconv.Itoa(d.h), true, true
 }
 
-// sideOfSize tells which side of a size an output gives: 'w', 'h', or 0 for neither.
+// sideOfSize reports which side of a size an output gives: 'w', 'h', or 0 for neither.
 func sideOfSize(p port, want string, measures bool) rune {
 	name := p.outName()
 	switch {

@@ -15,7 +15,7 @@ var (
 	noBranches    = []string{"on_false", "ff_value", "false_value", "if_false", "value_false", "input_false", "false", "a_false", "IF_FALSE"}
 )
 
-// chosen tells, for a switch node, which input is passed on. isSwitch is false
+// chosen returns, for a switch node, which input is passed on. isSwitch is false
 // for every other node; the input is nil when the choice is not in the file or
 // the chosen branch is empty.
 func (r *reader) chosen(n *node) (in *input, isSwitch bool) {

@@ -24,7 +24,7 @@ func flacMetadata(kind int, parts ...any) []byte {
 // streamInfo says 44100 Hz and two seconds.
 var streamInfo = join(make([]byte, 10), "\x0a\xc4\x40\xf0", be32(88200), make([]byte, 16))
 
-func TestFLACCommentsAreRead(t *testing.T) {
+func TestAudio_FLACCommentsAreRead(t *testing.T) {
 	flac := join("fLaC", flacMetadata(0, streamInfo), flacMetadata(0x84, vorbisBlock("prompt="+graph, "WORKFLOW=テスト")), "audio")
 	for name, b := range map[string][]byte{"plain": flac, "behind an ID3 tag": join("ID3\x04\x00\x00", be32(0), flac)} {
 		t.Run(name, func(t *testing.T) {
@@ -53,7 +53,7 @@ func oggPages(flags, position int, packet []byte) []byte {
 	return out
 }
 
-func TestOggCommentsAreReadOfEveryCodec(t *testing.T) {
+func TestAudio_OggCommentsAreReadOfEveryCodec(t *testing.T) {
 	long := strings.Repeat("テスト", 20_000) // more than a page
 	comments := vorbisBlock("prompt="+graph, "workflow="+long)
 	cases := map[string]struct {
@@ -103,7 +103,7 @@ func id3Tagged(version, flags int, frames ...any) []byte {
 	return join("ID3", version, 0, flags, safe4(len(body)), body, "\xff\xfb\x90\x00", make([]byte, 100))
 }
 
-func TestID3TextIsReadInEveryCoding(t *testing.T) {
+func TestAudio_ID3TextIsReadInEveryCoding(t *testing.T) {
 	const text = "größe テスト"
 	packed := zipped("\x03k\x00" + text)
 	long := strings.Repeat("x", 200) // its length differs between seven and eight bits a byte
@@ -139,8 +139,8 @@ func TestID3TextIsReadInEveryCoding(t *testing.T) {
 	}
 }
 
-// TestMP3LengthIsReadOfHeaderOrBitRate: 128 kbit/s are 16 bytes per millisecond.
-func TestMP3LengthIsReadOfHeaderOrBitRate(t *testing.T) {
+// TestAudio_MP3LengthIsReadOfHeaderOrBitRate: 128 kbit/s are 16 bytes per millisecond.
+func TestAudio_MP3LengthIsReadOfHeaderOrBitRate(t *testing.T) {
 	frame := "\xff\xfb\x90\x00"
 	if f := readBytes(t, frame, make([]byte, 32000-4)); f.DurationMS != 2000 || f.MIME != "audio/mpeg" {
 		t.Errorf("by bit rate: got %s of %d ms, want 2000", f.MIME, f.DurationMS)
@@ -153,7 +153,7 @@ func TestMP3LengthIsReadOfHeaderOrBitRate(t *testing.T) {
 	}
 }
 
-func TestWAVInfoAndLengthAreRead(t *testing.T) {
+func TestAudio_WAVInfoAndLengthAreRead(t *testing.T) {
 	f := readBytes(t, riffFile("WAVE",
 		riffChunk("fmt ", le16(1), le16(1), le32(8000), le32(16000), le16(2), le16(16)),
 		riffChunk("data", make([]byte, 32000)),
@@ -164,7 +164,7 @@ func TestWAVInfoAndLengthAreRead(t *testing.T) {
 	}
 }
 
-func TestAVIHeaderAndInfoAreRead(t *testing.T) {
+func TestAudio_AVIHeaderAndInfoAreRead(t *testing.T) {
 	header := riffChunk("avih", le32(125_000), make([]byte, 12), le32(16), make([]byte, 12), le32(64), le32(48), make([]byte, 16))
 	f := readBytes(t, riffFile("AVI ", riffChunk("LIST", "hdrl", header), riffChunk("LIST", "INFO", riffChunk("ICMT", graph))))
 	wantChunks(t, f, Chunk{Place: "avi:info", Key: "ICMT", Text: graph})

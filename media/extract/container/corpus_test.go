@@ -34,9 +34,9 @@ func corpusFiles(t *testing.T) []corpusFile {
 	return m.Files
 }
 
-// TestCorpusIsReadWhole holds that every file of the corpus gives its size, and
+// TestCorpus_IsReadWhole holds that every file of the corpus gives its size, and
 // chunks of metadata when its manifest expects any values from it.
-func TestCorpusIsReadWhole(t *testing.T) {
+func TestCorpus_IsReadWhole(t *testing.T) {
 	for _, c := range corpusFiles(t) {
 		t.Run(c.File, func(t *testing.T) {
 			b, err := os.ReadFile(filepath.Join(corpus, c.File))

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestContentCredentialsAreFoundInEveryContainer: the specification names a place
+// TestCredentials_ContentCredentialsAreFoundInEveryContainer: the specification names a place
 // for each (C2PA 2.1, annex A).
-func TestContentCredentialsAreFoundInEveryContainer(t *testing.T) {
+func TestCredentials_ContentCredentialsAreFoundInEveryContainer(t *testing.T) {
 	object := func(coding int, names ...any) []byte {
 		return id3Frame(3, "GEOB", coding, credentialsMIME, 0, join(names...), manifestStore)
 	}
@@ -36,8 +36,8 @@ func TestContentCredentialsAreFoundInEveryContainer(t *testing.T) {
 	}
 }
 
-// TestOtherAttachedObjectsAreLeftOut: they are files of their own.
-func TestOtherAttachedObjectsAreLeftOut(t *testing.T) {
+// TestCredentials_OtherAttachedObjectsAreLeftOut: they are files of their own.
+func TestCredentials_OtherAttachedObjectsAreLeftOut(t *testing.T) {
 	wantChunks(t, readBytes(t, id3Tagged(3, 0, id3Frame(3, "GEOB", 0, "text/plain\x00a.txt\x00\x00", "a cat"))))
 	wantChunks(t, readBytes(t, []byte(`<svg xmlns="http://www.w3.org/2000/svg"><metadata><manifest>a cat</manifest></metadata></svg>`)),
 		Chunk{Place: "svg:metadata", Key: "manifest", Text: "a cat"})

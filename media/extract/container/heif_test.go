@@ -29,7 +29,7 @@ func avifFile(brand string, exif, xmp []byte) []byte {
 	return join(ftyp, build(at), atom("mdat", exif))
 }
 
-func TestAVIFAndHEIFItemsAreRead(t *testing.T) {
+func TestHEIF_AVIFAndHEIFItemsAreRead(t *testing.T) {
 	block := exifBlock(be, []field{ascii(0x010F, "workflow:{}")}, nil)
 	cases := map[string]struct {
 		brand, place, mime string
@@ -54,9 +54,9 @@ func TestAVIFAndHEIFItemsAreRead(t *testing.T) {
 	}
 }
 
-// TestItemsThatStandElsewhereAreLeftOut: their offsets count from another item or
+// TestHEIF_ItemsThatStandElsewhereAreLeftOut: their offsets count from another item or
 // in another file, where other bytes would be read here.
-func TestItemsThatStandElsewhereAreLeftOut(t *testing.T) {
+func TestHEIF_ItemsThatStandElsewhereAreLeftOut(t *testing.T) {
 	b := avifFile("avif", join(be32(0), exifBlock(be, []field{ascii(0x010F, "workflow:{}")}, nil)), []byte(xmpPacket))
 	entry := join(be16(2), be16(0), be16(0), be16(1))
 	for name, other := range map[string][]byte{"in another item": join(be16(2), be16(2), be16(0), be16(1)), "in another file": join(be16(2), be16(0), be16(1), be16(1))} {
@@ -67,9 +67,9 @@ func TestItemsThatStandElsewhereAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestItemTableOfNothingCostsLittle: fields may be zero bytes wide, so that a small
+// TestHEIF_ItemTableOfNothingCostsLittle: fields may be zero bytes wide, so that a small
 // table announces any number of pieces.
-func TestItemTableOfNothingCostsLittle(t *testing.T) {
+func TestHEIF_ItemTableOfNothingCostsLittle(t *testing.T) {
 	entries := bytes.Repeat(join(be16(1), be16(0), be16(0xFFFF)), 4096)
 	b := join(atom("ftyp", "avif", be32(0)), fullAtom("meta", fullAtom("iloc", 0, 0, be16(4096), entries)))
 	if n := allocated(func() { readBytes(t, b) }); n > 4<<20 {

@@ -35,7 +35,7 @@ func xmpTrailer() []byte {
 	return append(b, 0)
 }
 
-func TestGIFIsRead(t *testing.T) {
+func TestImage_GIFIsRead(t *testing.T) {
 	comment := graph + strings.Repeat(" テスト", 60) // more than one piece
 	f := readBytes(t, gifFile(0x21, 0xFE, gifBlock(comment), gifFrame(10), gifFrame(15), 0, 0,
 		0x21, 0xFF, gifBlock("XMP DataXMP")[:12], xmpPacket, xmpTrailer()))
@@ -46,7 +46,7 @@ func TestGIFIsRead(t *testing.T) {
 	}
 }
 
-func TestCutGIFSaysSo(t *testing.T) {
+func TestImage_CutGIFSaysSo(t *testing.T) {
 	b := gifFile(0x21, 0xFE, gifBlock("a cat"), gifFrame(10))
 	f := readBytes(t, b[:len(b)-5])
 	wantChunks(t, f, Chunk{Place: "gif:comment", Key: "comment", Text: "a cat"})
@@ -55,7 +55,7 @@ func TestCutGIFSaysSo(t *testing.T) {
 	}
 }
 
-func TestTIFFIsRead(t *testing.T) {
+func TestImage_TIFFIsRead(t *testing.T) {
 	fields := []field{{tagWidth, 3, le16(3)}, {tagHeight, 4, le32(2)}, ascii(0x010E, "größe"), {tagXMP, 1, []byte(xmpPacket)},
 		{tagIPTC, 7, join("\x1c\x02\x78", be16(5), "a cat")}}
 	f := readBytes(t, exifBlock(le, fields, nil))
@@ -67,7 +67,7 @@ func TestTIFFIsRead(t *testing.T) {
 	}
 }
 
-func TestBigTIFFIsRead(t *testing.T) {
+func TestImage_BigTIFFIsRead(t *testing.T) {
 	entry := func(tag, kind, count int, value []byte) []byte {
 		return join(le16(tag), le16(kind), le32(count), le32(0), append(value, make([]byte, 8)...)[:8])
 	}
@@ -79,8 +79,8 @@ func TestBigTIFFIsRead(t *testing.T) {
 	}
 }
 
-// TestTIFFPagesInACircleAreCountedOnce: the second directory points at the first.
-func TestTIFFPagesInACircleAreCountedOnce(t *testing.T) {
+// TestImage_TIFFPagesInACircleAreCountedOnce: the second directory points at the first.
+func TestImage_TIFFPagesInACircleAreCountedOnce(t *testing.T) {
 	entry := join(le16(tagWidth), le16(3), le32(1), le32(3))
 	f := readBytes(t, "II*\x00", le32(8), le16(1), entry, le32(26), le16(1), entry, le32(8))
 	if f.Frames != 2 {
@@ -88,7 +88,7 @@ func TestTIFFPagesInACircleAreCountedOnce(t *testing.T) {
 	}
 }
 
-func TestBMPSizeIsRead(t *testing.T) {
+func TestImage_BMPSizeIsRead(t *testing.T) {
 	cases := map[string][]byte{
 		"rows upwards":   join("BM", make([]byte, 12), le32(40), le32(3), le32(2), make([]byte, 28)),
 		"rows downwards": join("BM", make([]byte, 12), le32(40), le32(3), le32(-2), make([]byte, 28)),
@@ -101,7 +101,7 @@ func TestBMPSizeIsRead(t *testing.T) {
 	}
 }
 
-func TestPSDResourcesAreRead(t *testing.T) {
+func TestImage_PSDResourcesAreRead(t *testing.T) {
 	block := exifBlock(be, []field{ascii(0x0131, "Photoshop 1")}, nil)
 	resources := join("8BIM", be16(0x0424), 0, 0, be32(len(xmpPacket)), xmpPacket, make([]byte, len(xmpPacket)&1),
 		"8BIM", be16(0x0422), 0, 0, be32(len(block)), block)
@@ -113,7 +113,7 @@ func TestPSDResourcesAreRead(t *testing.T) {
 	}
 }
 
-func TestSVGIsRead(t *testing.T) {
+func TestImage_SVGIsRead(t *testing.T) {
 	f := readBytes(t, `<?xml version="1.0"?><!DOCTYPE svg [<!ENTITY a "aaaa">]><!-- made by hand -->
 <svg xmlns="http://www.w3.org/2000/svg" width="1in" height="48px" data-seed="7"><title>A cat</title>
 <metadata><![CDATA[{"prompt":{"3":{}}}]]></metadata><metadata><tool name="x">y</tool></metadata><g><title>part</title></g><path d="M0 0"/></svg>`)

@@ -26,7 +26,7 @@ func jpegFile(segments ...any) []byte {
 		segment(0xDA, 1, 1, 0, 0, 63, 0), "pixels", "\xff\xd9")
 }
 
-func TestJPEGMetadataIsReadFromEverySegment(t *testing.T) {
+func TestJPEG_MetadataIsReadFromEverySegment(t *testing.T) {
 	text := "a cat\nSteps: 20, Größe, テスト"
 	foxes := strings.Repeat("一只狐狸，一个雪地。", 4)
 	cases := map[string]struct {
@@ -106,8 +106,8 @@ func TestJPEGMetadataIsReadFromEverySegment(t *testing.T) {
 	}
 }
 
-// TestLongEXIFGoesOnInTheNextSegment: a workflow is often longer than a segment.
-func TestLongEXIFGoesOnInTheNextSegment(t *testing.T) {
+// TestJPEG_LongEXIFGoesOnInTheNextSegment: a workflow is often longer than a segment.
+func TestJPEG_LongEXIFGoesOnInTheNextSegment(t *testing.T) {
 	text := "workflow:" + strings.Repeat("x", 100_000)
 	block := exifBlock(le, []field{ascii(0x010F, text)}, nil)
 	f := readBytes(t, jpegFile(
@@ -115,7 +115,7 @@ func TestLongEXIFGoesOnInTheNextSegment(t *testing.T) {
 	wantChunks(t, f, Chunk{Place: "jpeg:exif", Key: "Make", Text: text})
 }
 
-func TestExtendedXMPIsPutTogetherInAnyOrder(t *testing.T) {
+func TestJPEG_ExtendedXMPIsPutTogetherInAnyOrder(t *testing.T) {
 	digest := strings.Repeat("d", 32)
 	half := len(xmpPacket) / 2
 	first := segment(0xE1, extendedXMPHeader, digest, be32(len(xmpPacket)), be32(0), xmpPacket[:half])
@@ -126,9 +126,9 @@ func TestExtendedXMPIsPutTogetherInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestExtendedXMPOfAnotherStateIsLeftOut: editors that write a new main packet
+// TestJPEG_ExtendedXMPOfAnotherStateIsLeftOut: editors that write a new main packet
 // leave the old extension behind.
-func TestExtendedXMPOfAnotherStateIsLeftOut(t *testing.T) {
+func TestJPEG_ExtendedXMPOfAnotherStateIsLeftOut(t *testing.T) {
 	main := `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description xmlns:n="http://ns.adobe.com/xmp/note/" n:HasExtendedXMP="` +
 		strings.Repeat("A", 32) + `"/></rdf:RDF>`
 	for digest, want := range map[string]int{strings.Repeat("a", 32): 2, strings.Repeat("d", 32): 1} {
@@ -140,8 +140,8 @@ func TestExtendedXMPOfAnotherStateIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestLongCommentGoesOnInTheNextSegment: so does a long IPTC record.
-func TestLongCommentGoesOnInTheNextSegment(t *testing.T) {
+// TestJPEG_LongCommentGoesOnInTheNextSegment: so does a long IPTC record.
+func TestJPEG_LongCommentGoesOnInTheNextSegment(t *testing.T) {
 	text := strings.Repeat("x", 70_000)
 	f := readBytes(t, jpegFile(segment(0xFE, text[:maxSegment]), segment(0xFE, text[maxSegment:]), segment(0xFE, "another")))
 	wantChunks(t, f, Chunk{Place: "jpeg:comment", Key: "comment", Text: text}, Chunk{Place: "jpeg:comment", Key: "comment", Text: "another"})
@@ -155,20 +155,20 @@ func TestLongCommentGoesOnInTheNextSegment(t *testing.T) {
 	wantChunks(t, f, Chunk{Place: "jpeg:iptc", Key: "Caption-Abstract", Text: "a cat"})
 }
 
-// TestOtherBoxesAreNoContentCredentials: APP11 also carries panoramas and the like.
-func TestOtherBoxesAreNoContentCredentials(t *testing.T) {
+// TestJPEG_OtherBoxesAreNoContentCredentials: APP11 also carries panoramas and the like.
+func TestJPEG_OtherBoxesAreNoContentCredentials(t *testing.T) {
 	other := atom("jumb", atom("jumd", make([]byte, 16), 3, "360images\x00"))
 	wantChunks(t, readBytes(t, jpegFile(segment(0xEB, "JP", be16(1), be32(1), other))))
 }
 
-// TestEXIFThatPointsAtItselfEnds: directories may form a circle.
-func TestEXIFThatPointsAtItselfEnds(t *testing.T) {
+// TestJPEG_EXIFThatPointsAtItselfEnds: directories may form a circle.
+func TestJPEG_EXIFThatPointsAtItselfEnds(t *testing.T) {
 	f := readBytes(t, jpegFile(segment(0xE1, "Exif\x00\x00",
 		exifBlock(le, []field{ascii(0x0131, "abc"), {0x8769, 4, le32(8)}}, nil))))
 	wantChunks(t, f, Chunk{Place: "jpeg:exif", Key: "Software", Text: "abc"})
 }
 
-func TestCutJPEGKeepsWhatWasRead(t *testing.T) {
+func TestJPEG_CutJPEGKeepsWhatWasRead(t *testing.T) {
 	comment := segment(0xFE, "a cat")
 	b := jpegFile(comment)
 	for n := 4; n < len(b)-8; n++ {

@@ -18,7 +18,7 @@ func jxlStream(pairs ...[2]int) []byte {
 // jxlOf3x2 starts a picture of 3×2 pixels.
 var jxlOf3x2 = jxlStream([2]int{0, 1}, [2]int{0, 2}, [2]int{1, 9}, [2]int{0, 3}, [2]int{0, 2}, [2]int{2, 9})
 
-func TestJPEGXLSizeIsRead(t *testing.T) {
+func TestJXL_JPEGXLSizeIsRead(t *testing.T) {
 	cases := map[string]struct {
 		stream        []byte
 		width, height int
@@ -39,7 +39,7 @@ func TestJPEGXLSizeIsRead(t *testing.T) {
 	}
 }
 
-func TestJPEGXLMetadataIsRead(t *testing.T) {
+func TestJXL_JPEGXLMetadataIsRead(t *testing.T) {
 	f := readBytes(t, jxlContainer, atom("ftyp", "jxl ", be32(0), "jxl "), atom("jxlc", jxlStream([2]int{1, 1})),
 		atom("Exif", be32(0), exifBlock(be, []field{ascii(0x010F, "prompt:{}")}, nil)), atom("xml ", xmpPacket))
 	wantChunks(t, f, Chunk{Place: "jxl:exif", Key: "Make", Text: "prompt:{}"}, Chunk{Place: "xmp", Key: "exif:UserComment", Text: `{"c":"a cat"}`})

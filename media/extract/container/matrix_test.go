@@ -54,9 +54,9 @@ func escapeASCII(s string) string {
 
 var inJSON = map[string]bool{"GLB": true, "safetensors": true}
 
-// TestGraphsAreReadBackFromEveryContainer is the container matrix: every kind,
+// TestMatrix_GraphsAreReadBackFromEveryContainer is the container matrix: every kind,
 // every way of writing, under a name with the wrong ending.
-func TestGraphsAreReadBackFromEveryContainer(t *testing.T) {
+func TestMatrix_GraphsAreReadBackFromEveryContainer(t *testing.T) {
 	for kind, write := range container.Matrix {
 		for _, v := range matrixVariants {
 			if v.notInJSON && inJSON[kind] {
@@ -81,9 +81,9 @@ func TestGraphsAreReadBackFromEveryContainer(t *testing.T) {
 	}
 }
 
-// TestCutContainersGiveWholeValuesOrNone cuts every kind at every byte: no panic,
+// TestMatrix_CutContainersGiveWholeValuesOrNone cuts every kind at every byte: no panic,
 // no error, and never a value that the file does not hold.
-func TestCutContainersGiveWholeValuesOrNone(t *testing.T) {
+func TestMatrix_CutContainersGiveWholeValuesOrNone(t *testing.T) {
 	for kind, write := range container.Matrix {
 		t.Run(kind, func(t *testing.T) {
 			b := write(matrixPrompt, matrixWorkflow, asIs)

@@ -40,7 +40,7 @@ var (
 	mkvBlock = ebml(0xA3, "pixels")
 )
 
-func TestMatroskaTagsAreFoundWhereverTheyStand(t *testing.T) {
+func TestMKV_MatroskaTagsAreFoundWhereverTheyStand(t *testing.T) {
 	cluster := ebml(idCluster, mkvBlock, mkvBlock)
 	seekTo := func(at int) []byte {
 		return ebml(idSeekHead, ebml(idSeek, ebml(idSeekID, ebmlID(idTags)), ebml(idSeekPosition, be32(at))))
@@ -68,20 +68,20 @@ func TestMatroskaTagsAreFoundWhereverTheyStand(t *testing.T) {
 	}
 }
 
-// TestTagsNameMayFollowItsText: no order is prescribed.
-func TestTagsNameMayFollowItsText(t *testing.T) {
+// TestMKV_TagsNameMayFollowItsText: no order is prescribed.
+func TestMKV_TagsNameMayFollowItsText(t *testing.T) {
 	tag := ebml(idSimpleTag, ebml(idTagString, graph), ebml(idSimpleTag, ebml(idTagString, "x"), ebml(idTagName, "inner")), ebml(idTagName, "PROMPT"))
 	f := readBytes(t, mkvHeader("webm"), ebml(idSegment, ebml(idTags, ebml(idTag, tag))))
 	wantChunks(t, f, Chunk{Place: "mkv:tag", Key: "PROMPT", Text: graph}, Chunk{Place: "mkv:tag", Key: "PROMPT/inner", Text: "x"})
 }
 
-func TestWebMIsToldFromMatroska(t *testing.T) {
+func TestMKV_WebMIsToldFromMatroska(t *testing.T) {
 	if f := readBytes(t, mkvHeader("webm"), ebml(idSegment, mkvInfo)); f.MIME != "video/webm" {
 		t.Errorf("got %s, want video/webm", f.MIME)
 	}
 }
 
-func TestCutMatroskaSaysSo(t *testing.T) {
+func TestMKV_CutMatroskaSaysSo(t *testing.T) {
 	b := join(mkvHeader("webm"), ebml(idSegment, mkvInfo, mkvTags, ebml(idCluster, make([]byte, 100))))
 	f := readBytes(t, b[:len(b)-50])
 	if len(f.Chunks) != 3 || !f.Truncated {
@@ -89,8 +89,8 @@ func TestCutMatroskaSaysSo(t *testing.T) {
 	}
 }
 
-// TestLargeMatroskaIsNotReadWhole: tags behind 4 GiB of pictures cost little.
-func TestLargeMatroskaIsNotReadWhole(t *testing.T) {
+// TestMKV_LargeMatroskaIsNotReadWhole: tags behind 4 GiB of pictures cost little.
+func TestMKV_LargeMatroskaIsNotReadWhole(t *testing.T) {
 	const pixels = 4 << 30
 	size := be64(pixels)
 	size[0] |= 0x01

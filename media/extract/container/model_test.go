@@ -11,7 +11,7 @@ func glbFile(document string, padding string) []byte {
 		le32(4), "BIN\x00", "mesh")
 }
 
-func TestGLBExtrasAreRead(t *testing.T) {
+func TestModel_GLBExtrasAreRead(t *testing.T) {
 	document := `{"asset":{"version":"2.0","generator":"Hy3D","extras":{"prompt":"{\"3\":{}}","workflow":{"nodes":[]}}},"extras":{"seed":18446744073709551615},"scenes":[1]}`
 	want := []Chunk{
 		{Place: "glb:asset", Key: "generator", Text: "Hy3D"},
@@ -40,27 +40,27 @@ func TestGLBExtrasAreRead(t *testing.T) {
 	})
 }
 
-// TestGLBScenesAreRead: exporters put what they know of a scene there. A field of
+// TestModel_GLBScenesAreRead: exporters put what they know of a scene there. A field of
 // another type than it should have spoils nothing.
-func TestGLBScenesAreRead(t *testing.T) {
+func TestModel_GLBScenesAreRead(t *testing.T) {
 	f := readBytes(t, glbFile(`{"asset":{"version":2.0,"generator":5},"scenes":[{"name":"a","extras":{"prompt":"{}"}}]}`, " "))
 	wantChunks(t, f, Chunk{Place: "glb:extras", Key: "prompt", Text: "{}"})
 }
 
-func TestGLBWithBareNaNIsRead(t *testing.T) {
+func TestModel_GLBWithBareNaNIsRead(t *testing.T) {
 	f := readBytes(t, glbFile(`{"asset":{"extras":{"a":{"x":NaN,"y":"NaN \" NaN"},"b":-Infinity}}}`, " "))
 	wantChunks(t, f, Chunk{Place: "glb:extras", Key: "a", Text: `{"x":NaN,"y":"NaN \" NaN"}`},
 		Chunk{Place: "glb:extras", Key: "b", Text: "-Infinity"})
 }
 
-func TestCutGLBSaysSo(t *testing.T) {
+func TestModel_CutGLBSaysSo(t *testing.T) {
 	b := glbFile(`{"asset":{"version":"2.0"}}`, " ")
 	if f := readBytes(t, b[:30]); !f.Truncated {
 		t.Error("not reported as truncated")
 	}
 }
 
-func TestSafetensorsMetadataIsRead(t *testing.T) {
+func TestModel_SafetensorsMetadataIsRead(t *testing.T) {
 	header := `{"latent_tensor":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"__metadata__":{"prompt":"{\"3\":{}}","workflow":"{}"}}`
 	f := readBytes(t, le32(len(header)), le32(0), header, "data")
 	wantChunks(t, f, Chunk{Place: "safetensors:metadata", Key: "prompt", Text: `{"3":{}}`},
@@ -70,8 +70,8 @@ func TestSafetensorsMetadataIsRead(t *testing.T) {
 	}
 }
 
-// TestOtherFilesGiveTheirTypeAlone: what is not a media file is no error.
-func TestOtherFilesGiveTheirTypeAlone(t *testing.T) {
+// TestModel_OtherFilesGiveTheirTypeAlone: what is not a media file is no error.
+func TestModel_OtherFilesGiveTheirTypeAlone(t *testing.T) {
 	cases := map[string]string{
 		"a cat\nSteps: 20":                        "text/plain; charset=utf-8",
 		`{"prompt":"asset"}`:                      "application/json",

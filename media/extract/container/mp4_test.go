@@ -47,7 +47,7 @@ func movieBox(extra ...any) []byte {
 	return atom("moov", movieHeader, videoTrack, join(extra...))
 }
 
-func TestMP4TagsAreReadInEveryForm(t *testing.T) {
+func TestMP4_TagsAreReadInEveryForm(t *testing.T) {
 	want := []Chunk{{Place: "mp4:ilst", Key: "prompt", Text: graph}, {Place: "mp4:ilst", Key: "WORKFLOW", Text: "テスト"}}
 	long := strings.Repeat("x", 70_000) // above what the length field can say
 	tags := keyed("prompt", graph, "WORKFLOW", "テスト")
@@ -97,7 +97,7 @@ func TestMP4TagsAreReadInEveryForm(t *testing.T) {
 	}
 }
 
-func TestBrandTellsTheKindOfISOFile(t *testing.T) {
+func TestMP4_BrandTellsTheKindOfISOFile(t *testing.T) {
 	cases := map[string]string{
 		"isom\x00\x00\x02\x00": "video/mp4", "qt  \x00\x00\x00\x00": "video/quicktime",
 		"mif1\x00\x00\x00\x00mif1avif": "image/avif", "M4A \x00\x00\x00\x00": "audio/mp4",
@@ -113,7 +113,7 @@ func TestBrandTellsTheKindOfISOFile(t *testing.T) {
 	}
 }
 
-func TestCutMP4SaysSo(t *testing.T) {
+func TestMP4_CutMP4SaysSo(t *testing.T) {
 	b := join(ftyp, movieBox(fullAtom("meta", mdtaHandler, keyed("prompt", graph))), atom("mdat", make([]byte, 100)))
 	f := readBytes(t, b[:len(b)-50])
 	wantChunks(t, f, Chunk{Place: "mp4:ilst", Key: "prompt", Text: graph})
@@ -147,9 +147,9 @@ func (s *sparse) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// TestLargeMP4IsNotReadWhole holds the promise on speed: of a video of 4 GiB whose
+// TestMP4_LargeMP4IsNotReadWhole holds the promise on speed: of a video of 4 GiB whose
 // movie box is its last, less than a mebibyte is read.
-func TestLargeMP4IsNotReadWhole(t *testing.T) {
+func TestMP4_LargeMP4IsNotReadWhole(t *testing.T) {
 	tail := movieBox(atom("udta", fullAtom("meta", mdtaHandler, keyed("prompt", graph))))
 	const pixels = 4 << 30
 	s := &sparse{head: join(ftyp, be32(1), "mdat", be64(pixels)), tail: tail}
@@ -164,8 +164,8 @@ func TestLargeMP4IsNotReadWhole(t *testing.T) {
 	}
 }
 
-// TestBoxesWithinBoxesEnd: nesting is bounded, or the stack would overflow.
-func TestBoxesWithinBoxesEnd(t *testing.T) {
+// TestMP4_BoxesWithinBoxesEnd: nesting is bounded, or the stack would overflow.
+func TestMP4_BoxesWithinBoxesEnd(t *testing.T) {
 	const levels = 1 << 20
 	var b []byte
 	for i := range levels {

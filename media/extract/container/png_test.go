@@ -10,7 +10,7 @@ import (
 
 const graph = `{"3":{"class_type":"KSampler"}}`
 
-func TestPNGTextIsReadInEveryForm(t *testing.T) {
+func TestPNG_TextIsReadInEveryForm(t *testing.T) {
 	cases := map[string]struct {
 		chunk []byte
 		want  Chunk
@@ -51,14 +51,14 @@ func rawProfileText() string {
 	return fmt.Sprintf("\nexif\n%8d\n%s\n", len(b), hex.EncodeToString(b))
 }
 
-func TestPNGTextAfterThePixelsIsRead(t *testing.T) {
+func TestPNG_TextAfterThePixelsIsRead(t *testing.T) {
 	b := join("\x89PNG\r\n\x1a\n", pngHeader(3, 2), pngChunk("IDAT", "pixels"),
 		pngChunk("tEXt", "parameters\x00a cat"), pngChunk("IEND"))
 	wantChunks(t, readBytes(t, b), Chunk{Place: "png:tEXt", Key: "parameters", Text: "a cat"})
 }
 
-// TestCutPNGKeepsWhatWasRead cuts a file at every byte: whatever is whole counts.
-func TestCutPNGKeepsWhatWasRead(t *testing.T) {
+// TestPNG_CutPNGKeepsWhatWasRead cuts a file at every byte: whatever is whole counts.
+func TestPNG_CutPNGKeepsWhatWasRead(t *testing.T) {
 	text := pngChunk("tEXt", "prompt\x00", graph)
 	b := pngFile(text)
 	end := 8 + len(pngHeader(3, 2)) + len(text) - 4 // the checksum is not needed
@@ -73,7 +73,7 @@ func TestCutPNGKeepsWhatWasRead(t *testing.T) {
 	}
 }
 
-func TestPNGThatUnpacksToTooMuchIsLeftOut(t *testing.T) {
+func TestPNG_ThatUnpacksToTooMuchIsLeftOut(t *testing.T) {
 	f := readBytes(t, pngFile(pngChunk("zTXt", "prompt\x00\x00", zipped(strings.Repeat("a", 2<<20)))))
 	wantChunks(t, f)
 	if len(f.Warnings) != 1 {
@@ -81,7 +81,7 @@ func TestPNGThatUnpacksToTooMuchIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestAnimatedPNGGivesFramesAndDuration(t *testing.T) {
+func TestPNG_AnimatedPNGGivesFramesAndDuration(t *testing.T) {
 	frame := func(num, den int) []byte {
 		return pngChunk("fcTL", bytes.Repeat([]byte{0}, 20), be16(num), be16(den), 0, 0)
 	}

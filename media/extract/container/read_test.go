@@ -19,7 +19,7 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-func TestEmptyFileIsAFault(t *testing.T) {
+func TestRead_EmptyFileIsAFault(t *testing.T) {
 	_, err := Read(bytes.NewReader(nil), 0)
 	if f := library.AsError(err); err == nil || f.Code != library.CodeEmptyFile {
 		t.Errorf("got %v, want %s", err, library.CodeEmptyFile)
@@ -41,8 +41,8 @@ func (f failing) ReadAt(p []byte, off int64) (int, error) {
 	return copy(p, f.data[off:]), nil
 }
 
-// TestReadersFailureIsAnError: it must not pass for a file without metadata.
-func TestReadersFailureIsAnError(t *testing.T) {
+// TestRead_ReadersFailureIsAnError: it must not pass for a file without metadata.
+func TestRead_ReadersFailureIsAnError(t *testing.T) {
 	for name, b := range everyKind() {
 		b := append(bytes.Clone(b), make([]byte, 2*sniffLen)...)
 		_, err := Read(failing{b, 4}, int64(len(b)))
@@ -56,8 +56,8 @@ func TestReadersFailureIsAnError(t *testing.T) {
 	}
 }
 
-// TestFileShorterThanItsSizeIsCut: the size came from elsewhere and may be wrong.
-func TestFileShorterThanItsSizeIsCut(t *testing.T) {
+// TestRead_FileShorterThanItsSizeIsCut: the size came from elsewhere and may be wrong.
+func TestRead_FileShorterThanItsSizeIsCut(t *testing.T) {
 	b := pngFile(pngChunk("tEXt", "prompt\x00", graph))
 	f, err := Read(bytes.NewReader(b), int64(len(b))+1000)
 	if err != nil || len(f.Chunks) != 1 || !f.Truncated {
@@ -65,9 +65,9 @@ func TestFileShorterThanItsSizeIsCut(t *testing.T) {
 	}
 }
 
-// TestEveryKindIsReadCutAnywhere cuts a file of every kind at every byte: no panic,
+// TestRead_EveryKindIsReadCutAnywhere cuts a file of every kind at every byte: no panic,
 // no error, and no more chunks than in the whole file.
-func TestEveryKindIsReadCutAnywhere(t *testing.T) {
+func TestRead_EveryKindIsReadCutAnywhere(t *testing.T) {
 	for name, b := range everyKind() {
 		t.Run(name, func(t *testing.T) {
 			whole := readBytes(t, b)
@@ -83,14 +83,14 @@ func TestEveryKindIsReadCutAnywhere(t *testing.T) {
 	}
 }
 
-// TestTextIsStorable: whatever a file holds, its text is UTF-8 without NUL.
-func TestTextIsStorable(t *testing.T) {
+// TestRead_TextIsStorable: whatever a file holds, its text is UTF-8 without NUL.
+func TestRead_TextIsStorable(t *testing.T) {
 	f := readBytes(t, pngFile(pngChunk("tEXt", "k\x00a\x00b\x00"), pngChunk("iTXt", "k\x00\x00\x00\x00\x00\xff\xfe")))
 	wantChunks(t, f, Chunk{Place: "png:tEXt", Key: "k", Text: "a b"}, Chunk{Place: "png:iTXt", Key: "k", Text: "ÿþ"})
 }
 
-// TestMillionsOfChunksAreCountedNotKept bounds what a hostile file costs.
-func TestMillionsOfChunksAreCountedNotKept(t *testing.T) {
+// TestRead_MillionsOfChunksAreCountedNotKept bounds what a hostile file costs.
+func TestRead_MillionsOfChunksAreCountedNotKept(t *testing.T) {
 	b := pngFile(bytes.Repeat(pngChunk("tEXt", "k\x00v"), 20_000))
 	f := readBytes(t, b)
 	if len(f.Chunks) != maxChunks || len(f.Warnings) == 0 || len(f.Warnings) > maxWarnings {
@@ -98,8 +98,8 @@ func TestMillionsOfChunksAreCountedNotKept(t *testing.T) {
 	}
 }
 
-// TestHostileFilesCostLittle reads files that try to make the reader allocate.
-func TestHostileFilesCostLittle(t *testing.T) {
+// TestRead_HostileFilesCostLittle reads files that try to make the reader allocate.
+func TestRead_HostileFilesCostLittle(t *testing.T) {
 	manyAttributes := `<x:xmpmeta xmlns:x="adobe:ns:meta/"><a ` + strings.Repeat("a ", 4<<20) + "/></x:xmpmeta>"
 	deep := strings.Repeat("<a>", 2<<20)
 	cases := map[string][]byte{

@@ -78,7 +78,7 @@ func message(word, text string) []byte {
 	return join(word, be32(8*len(b)), b)
 }
 
-func TestHiddenTextIsReadInEveryForm(t *testing.T) {
+func TestStealth_HiddenTextIsReadInEveryForm(t *testing.T) {
 	const text = "a cat, テスト\nSteps: 20"
 	for _, word := range append(alphaMagics, rgbMagics...) {
 		channels := []int{3}
@@ -97,7 +97,7 @@ func TestHiddenTextIsReadInEveryForm(t *testing.T) {
 	}
 }
 
-func TestPictureWithoutHiddenTextGivesNone(t *testing.T) {
+func TestStealth_PictureWithoutHiddenTextGivesNone(t *testing.T) {
 	cases := map[string][]byte{
 		"nothing":          nil,
 		"word only":        []byte("stealth_pngcomp"),
@@ -110,8 +110,8 @@ func TestPictureWithoutHiddenTextGivesNone(t *testing.T) {
 	}
 }
 
-// TestPNGWithoutHiddenTextIsHardlyRead: a few rows tell.
-func TestPNGWithoutHiddenTextIsHardlyRead(t *testing.T) {
+// TestStealth_PNGWithoutHiddenTextIsHardlyRead: a few rows tell.
+func TestStealth_PNGWithoutHiddenTextIsHardlyRead(t *testing.T) {
 	m := hide(500, 2000, nil, 3)
 	noise := rand.New(rand.NewPCG(1, 2)) // which does not compress
 	for i := range m.Pix {
@@ -128,8 +128,8 @@ func TestPNGWithoutHiddenTextIsHardlyRead(t *testing.T) {
 	}
 }
 
-// TestHiddenTextOfTheCorpusIsRead reads what real writers hid, WebP among them.
-func TestHiddenTextOfTheCorpusIsRead(t *testing.T) {
+// TestStealth_HiddenTextOfTheCorpusIsRead reads what real writers hid, WebP among them.
+func TestStealth_HiddenTextOfTheCorpusIsRead(t *testing.T) {
 	corpusFiles(t)
 	want := map[string]string{
 		"sd-webui/d3x-at__AUTOMATIC1111__automatic1111_stealth.png": "a circle\nNegative prompt: a square\n",
@@ -149,8 +149,8 @@ func TestHiddenTextOfTheCorpusIsRead(t *testing.T) {
 	}
 }
 
-// TestTinyFileWithHugePixelsIsNotDecoded: 30 bytes may announce 16384×16384 pixels.
-func TestTinyFileWithHugePixelsIsNotDecoded(t *testing.T) {
+// TestStealth_TinyFileWithHugePixelsIsNotDecoded: 30 bytes may announce 16384×16384 pixels.
+func TestStealth_TinyFileWithHugePixelsIsNotDecoded(t *testing.T) {
 	huge := riffChunk("VP8L", 0x2F, le32(16383|16383<<14), 0x88, 0x88, 8)
 	cases := map[string][]byte{
 		"announced":              riffFile("WEBP", huge),

@@ -24,7 +24,7 @@ func webpFrame(delayMS int) []byte {
 	return riffChunk("ANMF", make([]byte, 12), le32(delayMS)[:3], 0, riffChunk("VP8L", "\x2f\x00\x00\x00\x00"))
 }
 
-func TestWebPEXIFIsReadWithAndWithoutJPEGsPrefix(t *testing.T) {
+func TestWebP_EXIFIsReadWithAndWithoutJPEGsPrefix(t *testing.T) {
 	block := exifBlock(le, []field{ascii(0x010F, "workflow:{}"), ascii(0x0110, "prompt:{}")}, nil)
 	for name, payload := range map[string][]byte{"without": block, "with": join("Exif\x00\x00", block)} {
 		t.Run(name, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestWebPEXIFIsReadWithAndWithoutJPEGsPrefix(t *testing.T) {
 	}
 }
 
-func TestWebPSizeIsReadOfEveryBitstream(t *testing.T) {
+func TestWebP_SizeIsReadOfEveryBitstream(t *testing.T) {
 	cases := map[string][]byte{
 		"lossy":    riffChunk("VP8 ", 0, 0, 0, "\x9d\x01\x2a", le16(3), le16(2)),
 		"lossless": riffChunk("VP8L", 0x2F, le32(2|1<<14), 0),
@@ -53,7 +53,7 @@ func TestWebPSizeIsReadOfEveryBitstream(t *testing.T) {
 	}
 }
 
-func TestWebPWithFalseSizesIsRead(t *testing.T) {
+func TestWebP_WithFalseSizesIsRead(t *testing.T) {
 	want := []Chunk{{Place: "c2pa", Key: "webp:C2PA", Data: []byte("odd")},
 		{Place: "xmp", Key: "exif:UserComment", Text: `{"c":"a cat"}`}}
 	whole := riffFile("WEBP", webpCanvas(3, 2), riffChunk("C2PA", "odd"), riffChunk("XMP ", xmpPacket))
@@ -77,8 +77,8 @@ func TestWebPWithFalseSizesIsRead(t *testing.T) {
 	}
 }
 
-// TestCutWebPKeepsWholeEXIFFields: a cut EXIF chunk still gives its whole fields.
-func TestCutWebPKeepsWholeEXIFFields(t *testing.T) {
+// TestWebP_CutWebPKeepsWholeEXIFFields: a cut EXIF chunk still gives its whole fields.
+func TestWebP_CutWebPKeepsWholeEXIFFields(t *testing.T) {
 	block := exifBlock(le, []field{ascii(0x010F, "workflow:{}"), ascii(0x0110, "prompt:{}")}, nil)
 	b := riffFile("WEBP", webpCanvas(3, 2), riffChunk("EXIF", block))
 	f := readBytes(t, b[:len(b)-4])

@@ -11,7 +11,7 @@ const xmpPacket = `<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta 
 	`<exif:UserComment><rdf:Alt><rdf:li xml:lang="x-default">{"c":"a cat"}</rdf:li></rdf:Alt></exif:UserComment>` +
 	`</rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="w"?>`
 
-func TestXMPPropertiesGetTheirUsualNames(t *testing.T) {
+func TestXMP_PropertiesGetTheirUsualNames(t *testing.T) {
 	packet := `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
 	<rdf:Description rdf:about="" xmlns:xap="http://ns.adobe.com/xap/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/"
 	 xmlns:ext="http://iptc.org/std/Iptc4xmpExt/2008-02-29/" xmlns:mm="http://ns.adobe.com/xap/1.0/mm/"
@@ -34,8 +34,8 @@ func TestXMPPropertiesGetTheirUsualNames(t *testing.T) {
 	)
 }
 
-// TestXMPTextInSeveralLanguagesIsReadInOne: the alternatives say the same.
-func TestXMPTextInSeveralLanguagesIsReadInOne(t *testing.T) {
+// TestXMP_TextInSeveralLanguagesIsReadInOne: the alternatives say the same.
+func TestXMP_TextInSeveralLanguagesIsReadInOne(t *testing.T) {
 	alt := func(members string) string {
 		return strings.Replace(xmpPacket, `<rdf:li xml:lang="x-default">{"c":"a cat"}</rdf:li>`, members, 1)
 	}
@@ -49,7 +49,7 @@ func TestXMPTextInSeveralLanguagesIsReadInOne(t *testing.T) {
 	}
 }
 
-func TestXMPFileIsRead(t *testing.T) {
+func TestXMP_FileIsRead(t *testing.T) {
 	f := readBytes(t, xmpPacket)
 	wantChunks(t, f, Chunk{Place: "xmp", Key: "exif:UserComment", Text: `{"c":"a cat"}`})
 	if f.MIME != "application/rdf+xml" {
@@ -57,8 +57,8 @@ func TestXMPFileIsRead(t *testing.T) {
 	}
 }
 
-// TestBrokenXMPKeepsWhatPrecedesTheFault also holds that no entity is expanded.
-func TestBrokenXMPKeepsWhatPrecedesTheFault(t *testing.T) {
+// TestXMP_BrokenXMPKeepsWhatPrecedesTheFault also holds that no entity is expanded.
+func TestXMP_BrokenXMPKeepsWhatPrecedesTheFault(t *testing.T) {
 	packet := `<!DOCTYPE x [<!ENTITY e "eeee">]>` + strings.Replace(xmpPacket, "a cat", "a &e; cat", 1)
 	f := readBytes(t, riffFile("WEBP", riffChunk("XMP ", packet[:strings.Index(packet, "</rdf:Description>")], "<b", "\x00\x01<<")))
 	wantChunks(t, f, Chunk{Place: "xmp", Key: "exif:UserComment", Text: `{"c":"a &e; cat"}`})

@@ -13,7 +13,7 @@ func (r *recorder) Errorf(string, ...any) { r.failed = true }
 
 var kept []byte
 
-func TestBoundedSeesWhatIsAllocatedAndFreed(t *testing.T) {
+func TestBound_BoundedSeesWhatIsAllocatedAndFreed(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		length, n int

@@ -25,7 +25,7 @@ func quoted(text string, times int) string {
 	return text
 }
 
-func TestGraphsAreFoundWhereverTheyStand(t *testing.T) {
+func TestComfyUI_GraphsAreFoundWhereverTheyStand(t *testing.T) {
 	for name, chunks := range map[string][]container.Chunk{
 		"PNG":                         {png("prompt", apiGraph), png("workflow", editorGraph)},
 		"animated WebP":               {chunk("webp:exif", "Make", "workflow:"+editorGraph), chunk("webp:exif", "Model", "prompt:"+apiGraph)},
@@ -50,14 +50,14 @@ func TestGraphsAreFoundWhereverTheyStand(t *testing.T) {
 	}
 }
 
-func TestGraphsOfFileAndSidecarAreNotMixed(t *testing.T) {
+func TestComfyUI_GraphsOfFileAndSidecarAreNotMixed(t *testing.T) {
 	l := readAs(t, "comfyui", png("workflow", editorGraph), chunk("sidecar:png:png:tEXt", "prompt", apiGraph))
 	if l.Workflow == nil || len(l.Workflow.PromptJSON) > 0 {
 		t.Error("the sidecar's graph was joined to the file's")
 	}
 }
 
-func TestNodeCalledPromptIsANode(t *testing.T) {
+func TestComfyUI_NodeCalledPromptIsANode(t *testing.T) {
 	graph := `{"prompt":{"inputs":{"text":"a fox"},"class_type":"CLIPTextEncode"},"workflow":{"inputs":{},"class_type":"Note"}}`
 	src := open(png("prompt", graph))
 	if len(src.Entries) != 1 || src.Entries[0].Text != graph {
@@ -65,7 +65,7 @@ func TestNodeCalledPromptIsANode(t *testing.T) {
 	}
 }
 
-func TestModelSiteIdentifiersAndAddresses(t *testing.T) {
+func TestComfyUI_ModelSiteIdentifiersAndAddresses(t *testing.T) {
 	l := readAs(t, "comfyui", png("prompt", `{"9":{"inputs":{"images":["8",0]},"class_type":"SaveImage"},"8":{"inputs":{"samples":["3",0],"vae":["4",2]},"class_type":"VAEDecode"},
 	 "3":{"inputs":{"seed":1,"model":["4",0],"latent_image":["5",0]},"class_type":"KSampler"},"5":{"inputs":{"pixels":["1",0],"vae":["4",2]},"class_type":"VAEEncode"},
 	 "1":{"inputs":{"image":"https://example.org/blobs/4CQ.jpeg?sig=CfDJ&exp=2026"},"class_type":"LoadImage"},

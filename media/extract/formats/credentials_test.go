@@ -32,7 +32,7 @@ func cborBox(t *testing.T, v any) []byte {
 	return box("cbor", b...)
 }
 
-func TestCredentialsGiveOriginAndParentsButNoPrompt(t *testing.T) {
+func TestCredentials_GiveOriginAndParentsButNoPrompt(t *testing.T) {
 	store := super("c2pa", super("urn:uuid:1",
 		super("c2pa.assertions",
 			super("c2pa.actions", cborBox(t, map[string]any{"actions": []any{map[string]any{"action": "c2pa.created", "digitalSourceType": "trainedAlgorithmicMedia"}}})),
@@ -53,7 +53,7 @@ func TestCredentialsGiveOriginAndParentsButNoPrompt(t *testing.T) {
 	}
 }
 
-func TestBrokenCredentialsAreNamedNotFatal(t *testing.T) {
+func TestCredentials_BrokenCredentialsAreNamedNotFatal(t *testing.T) {
 	l := readAs(t, "c2pa", container.Chunk{Place: "c2pa", Key: "png:caBX", Data: []byte("no boxes in here")})
 	if l.C2PA != nil || len(l.Warnings) != 1 || l.HasGenerationData() {
 		t.Errorf("read as %+v", l)

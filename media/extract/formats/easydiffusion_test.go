@@ -6,7 +6,7 @@ import (
 	"vitrine/media/extract/container"
 )
 
-func TestEasyDiffusion(t *testing.T) {
+func TestEasydiffusion_EasyDiffusion(t *testing.T) {
 	want := facts{Tool: "easydiffusion", Positive: "a fox", Negative: "ugly", Seed: 42, Steps: 25, CFG: 7.5, Sampler: "euler_a", Denoise: 0.8, W: 512, H: 768, ClipSkip: 2, Model: "fox/v2",
 		Models: []string{"checkpoint fox/v2", "vae soft", "lora fur *0.5", "lora snow *0.7", "upscaler RealESRGAN_x4plus"}}
 	tests := map[string][]container.Chunk{
@@ -29,7 +29,7 @@ func TestEasyDiffusion(t *testing.T) {
 	}
 }
 
-func TestEasyDiffusionNamesMayHoldCommasAndQuotes(t *testing.T) {
+func TestEasydiffusion_EasyDiffusionNamesMayHoldCommasAndQuotes(t *testing.T) {
 	models := func(lora, alpha, embeddings string) []string {
 		return factsOf(readAs(t, "easydiffusion", png("prompt", "a fox"), png("use_stable_diffusion_model", "fox"),
 			png("use_lora_model", lora), png("lora_alpha", alpha), png("use_embeddings_model", embeddings))).Models
@@ -40,7 +40,7 @@ func TestEasyDiffusionNamesMayHoldCommasAndQuotes(t *testing.T) {
 	diff(t, []string{"checkpoint fox"}, models("[]", "[]", "["))
 }
 
-func TestEasyDiffusionPromptOfSeveralLines(t *testing.T) {
+func TestEasydiffusion_EasyDiffusionPromptOfSeveralLines(t *testing.T) {
 	l := readAs(t, "easydiffusion", chunk("sidecar:txt", "parameters", "Prompt: a fox\nin snow: deep\nStable Diffusion model: fox"))
 	if got := val(l.Positive); got != "a fox\nin snow: deep" {
 		t.Errorf("prompt is %q", got)

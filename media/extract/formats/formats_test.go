@@ -109,7 +109,7 @@ func diff(t *testing.T, want, got any) {
 	}
 }
 
-func TestModelsAreNumberedInLoadOrder(t *testing.T) {
+func TestFormats_ModelsAreNumberedInLoadOrder(t *testing.T) {
 	l := readAs(t, "infotext", png("parameters", "<lora:b:1> <lora:a:1>\nSteps: 1, Sampler: Euler, Seed: 1, Model: m, VAE: v"))
 	for i, m := range l.Models {
 		if m.Sequence != i {
@@ -119,7 +119,7 @@ func TestModelsAreNumberedInLoadOrder(t *testing.T) {
 	diff(t, []string{"checkpoint m", "vae v", "lora b *1", "lora a *1"}, factsOf(l).Models)
 }
 
-func TestPlainTextIsNoRecord(t *testing.T) {
+func TestFormats_PlainTextIsNoRecord(t *testing.T) {
 	for name, c := range map[string]container.Chunk{
 		"a caption":               png("Description", "A boat on the lake, painted in oil"),
 		"a comment of a program":  png("Comment", "Created with GIMP"),

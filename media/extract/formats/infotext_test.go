@@ -81,7 +81,7 @@ func TestInfotext(t *testing.T) {
 	}
 }
 
-func TestInfotextTools(t *testing.T) {
+func TestInfotext_Tools(t *testing.T) {
 	for version, tool := range map[string]string{
 		"v1.10.1": "sd-webui", "1.4.0": "sd-webui", "classic": "forge-classic", "neo": "forge-neo", "neo-2.1": "forge-neo", "ComfyUI": "comfyui", "stable-diffusion.cpp": "stable-diffusion.cpp",
 		"f0.0.17v1.8.0rc-latest-276-g29be1da7": "forge", "f2.0.1v1.10.1-previous-1-gabc": "forge",
@@ -94,12 +94,12 @@ func TestInfotextTools(t *testing.T) {
 	}
 }
 
-func TestSettingsKeepQuotedCommasAndJSON(t *testing.T) {
+func TestInfotext_SettingsKeepQuotedCommasAndJSON(t *testing.T) {
 	got := parseSettings(`Steps: 20, Lora hashes: "a: 11, b: 22", Hashes: {"model": "33", "lora:a": "11"}, Hires prompt: "one, \"two\": three", Ratio: 16:9, Note: red, blue, green, Version: v1`)
 	diff(t, []string{"Steps=20", "Lora hashes=a: 11, b: 22", `Hashes={"model": "33", "lora:a": "11"}`, `Hires prompt=one, "two": three`, "Ratio=16:9", "Note=red, blue, green", "Version=v1"}, pairTexts(got))
 }
 
-func TestSettingsWithAnOpenQuoteGoOnAtTheComma(t *testing.T) {
+func TestInfotext_SettingsWithAnOpenQuoteGoOnAtTheComma(t *testing.T) {
 	s := parseSettings(`Steps: 20, Lora hashes: "a: 11, Sampler: Euler, Seed: 5`)
 	if s.get("Sampler") != "Euler" || s.get("Seed") != "5" {
 		t.Errorf("the settings after an open quote are lost: %v", s)
@@ -114,7 +114,7 @@ func pairTexts(s settings) []string {
 	return out
 }
 
-func TestInfotextModels(t *testing.T) {
+func TestInfotext_Models(t *testing.T) {
 	text := "<lora:style_a:0.8> fox <lora:off:0> <lyco:tone:0.4:0.6> <hypernet:ink:0.3>\nNegative prompt: <lora:neg:1>\n" +
 		`Steps: 20, Sampler: Euler, Seed: 1, Model: base, VAE hash: vh, VAE: soft.vae.pt, ` +
 		`ControlNet 0: "Module: canny, Model: control_canny [d14c016b], Weight: 0.9, Resize Mode: Crop", ` +
@@ -125,7 +125,7 @@ func TestInfotextModels(t *testing.T) {
 		"embedding easyneg #2222bbbb", "lora late #5555", "embedding bad #3333", "controlnet control_canny #d14c016b *0.9", "checkpoint refine #7440042bbd"}, factsOf(l).Models)
 }
 
-func TestInfotextPassesStartWithTheBase(t *testing.T) {
+func TestInfotext_PassesStartWithTheBase(t *testing.T) {
 	l := readAs(t, "infotext", png("parameters", "fox\nSteps: 20, Sampler: Euler, Seed: 1, Denoising strength: 0.3, Hires upscale: 2, Hires steps: 9, Hires prompt: \"fox, close\", ADetailer model: face.pt, ADetailer prompt: eyes"))
 	var roles []string
 	for _, p := range l.Samplers {
@@ -134,21 +134,21 @@ func TestInfotextPassesStartWithTheBase(t *testing.T) {
 	diff(t, []string{"base fox", "hires fox, close", "detailer eyes"}, roles)
 }
 
-func TestPostprocessingIsAddedToTheText(t *testing.T) {
+func TestInfotext_PostprocessingIsAddedToTheText(t *testing.T) {
 	l := readAs(t, "infotext", png("parameters", "fox\nSteps: 20, Sampler: Euler, Seed: 1"), png("postprocessing", "Postprocess upscale by: 4, Postprocess upscaler: 4xSharp"))
 	if len(l.Models) != 1 || l.Models[0].Name != "4xSharp" || l.Extra["Postprocess upscale by"] != "4" {
 		t.Errorf("read as %+v, %v", l.Models, l.Extra)
 	}
 }
 
-func TestAnEnlargedPictureWithoutATextTellsWhatEnlargedIt(t *testing.T) {
+func TestInfotext_AnEnlargedPictureWithoutATextTellsWhatEnlargedIt(t *testing.T) {
 	l := readAs(t, "infotext", png("extras", "Postprocess upscale by: 4, Postprocess upscaler: 4xSharp"))
 	if l.Tool != "sd-webui" || len(l.Models) != 1 || l.Models[0].Name != "4xSharp" || l.Positive != nil {
 		t.Errorf("read as %+v", l)
 	}
 }
 
-func TestACaptionWithAModelAndASizeIsNoSettingsLine(t *testing.T) {
+func TestInfotext_ACaptionWithAModelAndASizeIsNoSettingsLine(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Model: Canon EOS, Size: 5x7, Seed: grass":         false,
 		"a fox\nSeed: 12, Size: 512x512, Model: base":      true,
@@ -160,7 +160,7 @@ func TestACaptionWithAModelAndASizeIsNoSettingsLine(t *testing.T) {
 	}
 }
 
-func TestInfotextOfAnotherPictureIsNotMixedIn(t *testing.T) {
+func TestInfotext_OfAnotherPictureIsNotMixedIn(t *testing.T) {
 	l := readAs(t, "infotext", png("parameters", "fox\nSteps: 20, Sampler: Euler, Seed: 1"),
 		exif("cat\nNegative prompt: dog\nSteps: 30, Sampler: DDIM, Seed: 2, Model: other"))
 	want := facts{Tool: "sd-webui", Positive: "fox", Seed: 1, Steps: 20, Sampler: "Euler"}

@@ -25,7 +25,7 @@ func TestInvokeAI(t *testing.T) {
 	}
 }
 
-func TestInvokeAICanvasLayersNameModelsAndPictures(t *testing.T) {
+func TestInvokeAI_CanvasLayersNameModelsAndPictures(t *testing.T) {
 	l := readAs(t, "invokeai", png("invokeai_metadata", `{"positive_prompt":"a fox","seed":1,"app_version":"5.6.0","model":{"name":"flux"},"canvas_v2_metadata":{
 	 "controlLayers":[{"isEnabled":true,"objects":[{"type":"image","image":{"image_name":"pose.png"}}],"controlAdapter":{"type":"controlnet","model":{"name":"canny"},"weight":0.8}},
 	  {"isEnabled":false,"objects":[{"type":"image","image":{"image_name":"unused.png"}}],"controlAdapter":{"type":"controlnet","model":{"name":"unused"},"weight":1}}],
@@ -35,21 +35,21 @@ func TestInvokeAICanvasLayersNameModelsAndPictures(t *testing.T) {
 	diff(t, []string{"controlnet_image pose.png", "input_image face.png"}, f.Parents)
 }
 
-func TestInvokeAIWithoutMetadataKeepsItsWorkflow(t *testing.T) {
+func TestInvokeAI_WithoutMetadataKeepsItsWorkflow(t *testing.T) {
 	l := readAs(t, "invokeai", png("invokeai_workflow", `{"name":"mine","nodes":[{"id":"a"}],"edges":[]}`))
 	if l.Workflow == nil || l.Workflow.NodeCount != 1 || l.Positive != nil {
 		t.Errorf("read as %+v", l)
 	}
 }
 
-func TestInvokeAISecondGeneration(t *testing.T) {
+func TestInvokeAI_SecondGeneration(t *testing.T) {
 	l := readAs(t, "invokeai-sd-metadata", png("sd-metadata", `{"model":"stable diffusion","model_weights":"fox-1.5","model_hash":"56d1","app_id":"invoke-ai/InvokeAI","app_version":"2.3.0",
 	 "image":{"prompt":[{"prompt":"a fox [ugly] in snow","weight":1.0}],"steps":50,"cfg_scale":5,"height":768,"width":512,"seed":2980747362,"type":"img2img","strength":0.75,"init_image_path":"/home/me/first.png","sampler":"k_lms"}}`))
 	diff(t, facts{Tool: "invokeai", Version: "2.3.0", Positive: "a fox  in snow", Negative: "ugly", Seed: 2980747362, Steps: 50, CFG: 5, Sampler: "k_lms", Denoise: 0.75, W: 512, H: 768,
 		Model: "fox-1.5", Models: []string{"checkpoint fox-1.5 #56d1"}, Parents: []string{"init_image first.png"}}, factsOf(l))
 }
 
-func TestInvokeAIDream(t *testing.T) {
+func TestInvokeAI_Dream(t *testing.T) {
 	want := facts{Tool: "invokeai", Positive: `a "wise" fox`, Negative: "ugly, blurry", Seed: 42, Steps: 50, CFG: 7.5, Sampler: "k_lms", W: 512, H: 768}
 	for name, line := range map[string]string{
 		"spaces":      `"a \"wise\" fox [ugly, blurry]" -s 50 -S 42 -W 512 -H 768 -C 7.5 -A k_lms -G 0.9 -U 4 0.95`,
@@ -61,17 +61,17 @@ func TestInvokeAIDream(t *testing.T) {
 	}
 }
 
-func TestInvokeAIDreamKeepsOnlyOtherFlagsAsExtras(t *testing.T) {
+func TestInvokeAI_DreamKeepsOnlyOtherFlagsAsExtras(t *testing.T) {
 	l := readAs(t, "invokeai-dream", png("Dream", `"fox" --steps 10 --seed 1 --cfg_scale 7 -G 0.8`))
 	diff(t, map[string]string{"-G": "0.8"}, l.Extra)
 }
 
-func TestInvokeAIDreamNamesItsInitialImage(t *testing.T) {
+func TestInvokeAI_DreamNamesItsInitialImage(t *testing.T) {
 	l := readAs(t, "invokeai-dream", png("Dream", `"fox" -s 10 -S 1 -I outputs/first.png -f 0.4`))
 	diff(t, facts{Tool: "invokeai", Positive: "fox", Seed: 1, Steps: 10, Denoise: 0.4, Parents: []string{"init_image first.png"}}, factsOf(l))
 }
 
-func TestBracketsThatAreNeverClosedAreText(t *testing.T) {
+func TestInvokeAI_BracketsThatAreNeverClosedAreText(t *testing.T) {
 	positive, negative := splitBracketNegatives(`a fox [in snow and \[escaped\]`)
 	if positive != `a fox [in snow and \[escaped\]` || negative != nil {
 		t.Errorf("split into %q and %v", positive, negative)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestJSONOfPythonWritersIsRead(t *testing.T) {
+func TestJSON_OfPythonWritersIsRead(t *testing.T) {
 	o := parseObject(`{"a": NaN, "b": -Infinity, "c": "NaN and Infinity", "d": [NaN, 1]}`)
 	if o == nil || o["a"] != nil || o["b"] != nil {
 		t.Fatalf("bare NaN must read as null: %v", o)
@@ -15,7 +15,7 @@ func TestJSONOfPythonWritersIsRead(t *testing.T) {
 	}
 }
 
-func TestSeedsKeepAll64Bits(t *testing.T) {
+func TestJSON_SeedsKeepAll64Bits(t *testing.T) {
 	for text, want := range map[string]uint64{
 		"18446744073709551615": 18446744073709551615,
 		"6952411511246973023":  6952411511246973023,
@@ -33,7 +33,7 @@ func TestSeedsKeepAll64Bits(t *testing.T) {
 	}
 }
 
-func TestSizesAreReadInEverySpelling(t *testing.T) {
+func TestJSON_SizesAreReadInEverySpelling(t *testing.T) {
 	for _, text := range []string{"1024x768", "1024 x 768", "(1024, 768)", "1024×768", "(1024,768)"} {
 		if w, h := parseSize(text); w == nil || *w != 1024 || *h != 768 {
 			t.Errorf("%q was not read", text)
@@ -46,7 +46,7 @@ func TestSizesAreReadInEverySpelling(t *testing.T) {
 	}
 }
 
-func TestWrappedJSONIsUnwrapped(t *testing.T) {
+func TestJSON_WrappedJSONIsUnwrapped(t *testing.T) {
 	inner := `{"seed":7}`
 	once, _ := unquoteJSON(`"{\"seed\":7}"`)
 	twice, _ := unquoteJSON(`"\"{\\\"seed\\\":7}\""`)
@@ -58,7 +58,7 @@ func TestWrappedJSONIsUnwrapped(t *testing.T) {
 	}
 }
 
-func TestDeepJSONIsRefusedNotFollowed(t *testing.T) {
+func TestJSON_DeepJSONIsRefusedNotFollowed(t *testing.T) {
 	if o := parseObject(`{"a":` + strings.Repeat("[", 200_000)); o != nil {
 		t.Error("an endless array was read")
 	}

@@ -25,14 +25,14 @@ func TestMidjourney(t *testing.T) {
 	}
 }
 
-func TestNiji(t *testing.T) {
+func TestMidjourney_Niji(t *testing.T) {
 	l := readAs(t, "midjourney", png("Description", "fox girl --niji 6 --ar 3:4"))
 	if l.ImageTool.Version != "niji 6" || val(l.Positive) != "fox girl" {
 		t.Errorf("read as %+v, %q", l.ImageTool, val(l.Positive))
 	}
 }
 
-func TestACommandLineOfAnotherProgramIsNoMidjourney(t *testing.T) {
+func TestMidjourney_ACommandLineOfAnotherProgramIsNoMidjourney(t *testing.T) {
 	for text, want := range map[string]bool{"git log --version 3 --oneline": false, "a fox --version 5 --ar 2:1": true, "a fox --v 7": true} {
 		if got := isMidjourney(text, &Source{}); got != want {
 			t.Errorf("%q is taken for Midjourney's: %v", text, got)
@@ -40,14 +40,14 @@ func TestACommandLineOfAnotherProgramIsNoMidjourney(t *testing.T) {
 	}
 }
 
-func TestMidjourneyJobWithoutFlags(t *testing.T) {
+func TestMidjourney_JobWithoutFlags(t *testing.T) {
 	l := readAs(t, "midjourney", chunk("xmp", "dc:description", "a fox Job ID: "+job))
 	if l.ImageTool.JobID != job || val(l.Positive) != "a fox" {
 		t.Errorf("read as %+v, %q", l.ImageTool, val(l.Positive))
 	}
 }
 
-func TestMidjourneyJobRecord(t *testing.T) {
+func TestMidjourney_JobRecord(t *testing.T) {
 	l := readAs(t, "midjourney", chunk("sidecar:json", "parameters", `{"id":"`+job+`","full_command":"a fox --v 5.2","_job_type":"v5_upscale","parent_id":"77","width":1024,"height":512,"username":"ann"}`))
 	diff(t, facts{Tool: "midjourney", Version: "5.2", Positive: "a fox", W: 1024, H: 512, Parents: []string{"imagetool_job 77"}}, factsOf(l))
 	if l.ImageTool.JobType != "v5_upscale" {

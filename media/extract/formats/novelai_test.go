@@ -30,22 +30,22 @@ func TestNovelAI(t *testing.T) {
 	diff(t, []string{"character red fox |  | at 0.5, 0.3", "character white fox | grey | "}, got)
 }
 
-func TestNovelAIBundledInOneField(t *testing.T) {
+func TestNovelAI_BundledInOneField(t *testing.T) {
 	bundle, _ := json.Marshal(map[string]string{"Comment": novelComment, "Description": "\x00\x00two foxes", "Software": "NovelAI", "Source": "NovelAI Diffusion V4.5 C02D4F98"})
 	for _, c := range []container.Chunk{exif(string(bundle)), chunk("png:stealth", "stealth", string(bundle))} {
 		diff(t, novelWant, factsOf(readAs(t, "novelai", c)))
 	}
 }
 
-func TestNovelAIOfTheFirstModels(t *testing.T) {
+func TestNovelAI_OfTheFirstModels(t *testing.T) {
 	l := readAs(t, "novelai", png("Description", "a fox"), png("Software", "NovelAI"), png("Source", "Stable Diffusion 1D44365E"),
 		png("Comment", `{"steps": 28, "sampler": "k_euler_ancestral", "seed": 7, "strength": 0.69, "noise": 0.667, "scale": 11.0, "uc": "ugly"}`))
 	diff(t, facts{Tool: "novelai", Positive: "a fox", Negative: "ugly", Seed: 7, Steps: 28, CFG: 11, Sampler: "k_euler_ancestral",
 		Model: "Stable Diffusion 1D44365E", Models: []string{"checkpoint Stable Diffusion 1D44365E #1D44365E"}}, factsOf(l))
 }
 
-// TestNovelAICharactersWithoutCoordinates: their places are the form's defaults.
-func TestNovelAICharactersWithoutCoordinates(t *testing.T) {
+// TestNovelAI_CharactersWithoutCoordinates: their places are the form's defaults.
+func TestNovelAI_CharactersWithoutCoordinates(t *testing.T) {
 	for coords, want := range map[string]string{"true": "at 0.5, 0.5", "false": ""} {
 		l := readAs(t, "novelai", png("Comment", `{"prompt": "a fox", "v4_prompt": {"caption": {"base_caption": "a fox", "char_captions":
 		 [{"char_caption": "red fox", "centers": [{"x": 0.5, "y": 0.5}]}]}, "use_coords": `+coords+`}}`))
@@ -55,7 +55,7 @@ func TestNovelAICharactersWithoutCoordinates(t *testing.T) {
 	}
 }
 
-func TestNovelAIKeepsTheStrengthsOfReferences(t *testing.T) {
+func TestNovelAI_KeepsTheStrengthsOfReferences(t *testing.T) {
 	const settings = `{"prompt": "a fox", "steps": 28, "scale": 5.0, "uncond_scale": 0.0, "sampler": "k_euler", "noise_schedule": "karras", "uc": "",
 	 "strength": 0.45, "noise": 0.1, "reference_strength_multiple": [0.6, 0.3], "reference_information_extracted_multiple": [], "request_type": "`
 	made := readAs(t, "novelai", png("Comment", settings+`Img2ImgRequest"}`))
@@ -69,12 +69,12 @@ func TestNovelAIKeepsTheStrengthsOfReferences(t *testing.T) {
 	}
 }
 
-func TestAnotherWritersNegativePromptIsNoNovelAI(t *testing.T) {
+func TestNovelAI_AnotherWritersNegativePromptIsNoNovelAI(t *testing.T) {
 	diff(t, []string{"plain-json"}, rules(png("Comment", `{"prompt": "a fox", "uc": "ugly", "sampler": "euler", "steps": 20}`)))
 }
 
-// TestEditorsNameIsNoModel: they keep the comment and put their name beside it.
-func TestEditorsNameIsNoModel(t *testing.T) {
+// TestNovelAI_EditorsNameIsNoModel: they keep the comment and put their name beside it.
+func TestNovelAI_EditorsNameIsNoModel(t *testing.T) {
 	edited := readAs(t, "novelai", png("Comment", novelComment), png("Software", "GIMP 2.10"), png("Source", "Studio Fox"))
 	if f := factsOf(edited); f.Model != "" || f.Models != nil {
 		t.Errorf("model %q, %v", f.Model, f.Models)

@@ -2,12 +2,12 @@ package formats
 
 import "testing"
 
-func TestPlainJSON(t *testing.T) {
+func TestPlainjson_PlainJSON(t *testing.T) {
 	l := readAs(t, "plain-json", exif(`{"prompt":"a fox","negative_prompt":"ugly","seed":42,"steps":20,"cfg_scale":7,"width":512,"height":768,"model":"fox"}`))
 	diff(t, facts{Positive: "a fox", Negative: "ugly", Seed: 42, Steps: 20, CFG: 7, W: 512, H: 768, Model: "fox", Models: []string{"checkpoint fox"}}, factsOf(l))
 }
 
-func TestPlainJSONOfAVideoService(t *testing.T) {
+func TestPlainjson_PlainJSONOfAVideoService(t *testing.T) {
 	for resolution, want := range map[string][2]int{"832x480": {832, 480}, "(1024, 768)": {1024, 768}, "720p": {}, "16:9 720p": {}, "1:1": {}} {
 		l := readAs(t, "plain-json", exif(`{"prompt":"a fox","seed":42,"num_inference_steps":30,"num_frames":81,"sampler":"DPM++ 2M Karras","resolution":"`+resolution+`","Model":null}`))
 		diff(t, facts{Positive: "a fox", Seed: 42, Steps: 30, Sampler: "DPM++ 2M Karras", Scheduler: "Karras", W: want[0], H: want[1]}, factsOf(l))
@@ -17,7 +17,7 @@ func TestPlainJSONOfAVideoService(t *testing.T) {
 	}
 }
 
-func TestPlainChunks(t *testing.T) {
+func TestPlainjson_PlainChunks(t *testing.T) {
 	l := readAs(t, "plain-json", png("prompt", "a fox"), png("negative-prompt", "ugly"), png("seed", "42"), png("steps", "20"), png("scale", "7.5"), png("sampler", "ddim"))
 	diff(t, facts{Positive: "a fox", Negative: "ugly", Seed: 42, Steps: 20, CFG: 7.5, Sampler: "ddim"}, factsOf(l))
 }

@@ -26,7 +26,7 @@ func TestSwarmUI(t *testing.T) {
 	}
 }
 
-func TestSwarmUIRefinerIsAPassOfItsOwn(t *testing.T) {
+func TestSwarmUI_RefinerIsAPassOfItsOwn(t *testing.T) {
 	l := readAs(t, "swarmui", png("parameters", `{"sui_image_params":{"prompt":"a fox","seed":5,"steps":20,"model":"base","refinermodel":"fine","refinercontrolpercentage":0.2,"refinersteps":9}}`))
 	var passes []string
 	for _, p := range l.Samplers {
@@ -38,12 +38,12 @@ func TestSwarmUIRefinerIsAPassOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestSwarmUIOldNames(t *testing.T) {
+func TestSwarmUI_OldNames(t *testing.T) {
 	l := readAs(t, "swarmui", exif(`{"sui_image_params":{"prompt":"fox","seed":"7","comfyuisampler":"dpmpp_2m","comfyuischeduler":"normal"}}`))
 	diff(t, facts{Tool: "swarmui", Positive: "fox", Seed: 7, Sampler: "dpmpp_2m", Scheduler: "normal"}, factsOf(l))
 }
 
-func TestSwarmUIIsReadBeforeItsGraph(t *testing.T) {
+func TestSwarmUI_IsReadBeforeItsGraph(t *testing.T) {
 	got := rules(png("prompt", `{"4":{"class_type":"CheckpointLoaderSimple","inputs":{"ckpt_name":"fox_v2.safetensors"}}}`), png("parameters", swarmRecord))
 	if len(got) == 0 || got[0] != "swarmui" {
 		t.Errorf("rules are %v", got)
