@@ -31,6 +31,7 @@ func (c *searchCommand) Run(ctx context.Context) error {
 	if c.JSON {
 		return printResponse(ctx, api, client.OpSearchAssets, in)
 	}
+	in.ResponseFormat = "detailed" // for sizes and dates
 	out, err := api.SearchAssets(ctx, in)
 	if err != nil {
 		return err
@@ -60,7 +61,11 @@ func printFound(f client.SearchAssetsOutput) error {
 		if d.Matched == "meaning" {
 			name += " [similar]"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%dx%d\t%s\t%s\n", d.AssetH[:12], name, d.Tool, d.Width, d.Height, d.CreatedAt.Local().Format("2006-01-02 15:04"), strings.Join(d.Tags, ", "))
+		made := ""
+		if d.CreatedAt != nil {
+			made = d.CreatedAt.Local().Format("2006-01-02 15:04")
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%dx%d\t%s\t%s\n", d.AssetH[:12], name, d.Tool, d.Width, d.Height, made, strings.Join(d.Tags, ", "))
 	}
 	if err := w.Flush(); err != nil {
 		return err
