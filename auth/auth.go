@@ -47,7 +47,7 @@ type Authenticator struct {
 	lookups singleflight.Group
 	now     func() time.Time
 	slow    *throttle
-	// TrustProxy says that a reverse proxy on this machine names its clients in
+	// TrustProxy is set where a reverse proxy on this machine names its clients in
 	// X-Forwarded-For.
 	TrustProxy bool
 

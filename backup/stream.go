@@ -133,7 +133,7 @@ func (e *exact) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// counter tells the progress of work that several goroutines do.
+// counter reports the progress of work that several goroutines do.
 type counter struct {
 	opt         Options
 	phase       string

@@ -15,7 +15,7 @@ import (
 // Event is an event of the log.
 type Event = store.LoggedEvent
 
-// Config says where events go. Brokers is required.
+// Config is where events go. Brokers is required.
 type Config struct {
 	Prefix  string   // stands before the names of the topic and of consumer groups
 	Brokers []string // addresses of Kafka

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"vitrine/events"
 	"vitrine/internal/testenv"
@@ -75,11 +76,13 @@ func (e *env) run(f func(context.Context) error) (stop func()) {
 }
 
 func (e *env) relay() (stop func()) {
-	return e.run(events.NewRelay(e.store, e.cfg, events.NewMetrics()).Run)
+	return e.run(events.NewRelay(e.store, e.cfg, events.NewMetrics(prometheus.NewRegistry())).Run)
 }
 
 func (e *env) subscribe(s events.Subscriber) (stop func()) {
-	return e.run(func(ctx context.Context) error { return events.Run(ctx, e.store, e.cfg, events.NewMetrics(), s) })
+	return e.run(func(ctx context.Context) error {
+		return events.Run(ctx, e.store, e.cfg, events.NewMetrics(prometheus.NewRegistry()), s)
+	})
 }
 
 // add stores an asset and returns its hash.

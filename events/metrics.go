@@ -6,8 +6,7 @@ import (
 	"vitrine/store"
 )
 
-// Metrics are the figures of events. It is a prometheus.Collector: the caller registers
-// it once per process and hands the same one to every part.
+// Metrics are the figures of events. A process has them once and hands them to every part.
 type Metrics struct {
 	logged, published prometheus.Counter
 	handled           *prometheus.CounterVec
@@ -15,11 +14,10 @@ type Metrics struct {
 	waiting, oldest   *prometheus.GaugeVec
 	dead              *prometheus.GaugeVec
 	streams           prometheus.Gauge
-	all               []prometheus.Collector
 }
 
-// NewMetrics returns a fresh set of figures.
-func NewMetrics() *Metrics {
+// NewMetrics registers the figures.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		logged:    prometheus.NewCounter(prometheus.CounterOpts{Name: "vitrine_events_logged_total", Help: "Events moved from the outbox to the log."}),
 		published: prometheus.NewCounter(prometheus.CounterOpts{Name: "vitrine_events_published_total", Help: "Events of the log published to Kafka."}),
@@ -32,22 +30,8 @@ func NewMetrics() *Metrics {
 		dead:    prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "vitrine_subscriber_dead_letters", Help: "Events that a subscriber failed to handle."}, []string{"subscriber"}),
 		streams: prometheus.NewGauge(prometheus.GaugeOpts{Name: "vitrine_event_streams", Help: "Open event streams."}),
 	}
-	m.all = []prometheus.Collector{m.logged, m.published, m.handled, m.late, m.waiting, m.oldest, m.dead, m.streams}
+	reg.MustRegister(m.logged, m.published, m.handled, m.late, m.waiting, m.oldest, m.dead, m.streams)
 	return m
-}
-
-// Describe implements prometheus.Collector.
-func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, c := range m.all {
-		c.Describe(ch)
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
-	for _, c := range m.all {
-		c.Collect(ch)
-	}
 }
 
 func (m *Metrics) setStates(list []store.SubscriberState) {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"vitrine/events"
 	"vitrine/library"
@@ -37,7 +38,7 @@ func newStreamServer(t *testing.T, cfg events.StreamConfig) *streamServer {
 	s.actor.Store(&a)
 	cfg.Catalog = all.DocumentedCatalog()
 	cfg.Again = func(*http.Request) (library.Actor, error) { return *s.actor.Load(), nil }
-	streams := events.NewStreams(s.store, cfg, events.NewMetrics())
+	streams := events.NewStreams(s.store, cfg, events.NewMetrics(prometheus.NewRegistry()))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := streams.Serve(w, r, *s.actor.Load()); err != nil {
 			op.WriteProblem(w, r, err)

@@ -25,7 +25,7 @@ type Subscriber struct {
 	Name string
 	// Types are the types that Handle gets; nil means all.
 	Types []string
-	// FromStart says that a new subscriber begins with the oldest event that is kept,
+	// FromStart makes a new subscriber begin with the oldest event that is kept,
 	// and not with the next one.
 	FromStart bool
 	// Handle does the work for one event. It is called at least once for each, so its

@@ -54,7 +54,7 @@ type Outcome struct {
 	Asset  string `json:"asset_h,omitempty"`
 	Bytes  int64  `json:"bytes,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// Lineage says how much of its making the file tells: full, partial or none.
+	// Lineage is how much of its making the file records: full, partial or none.
 	Lineage string `json:"lineage,omitempty"`
 }
 

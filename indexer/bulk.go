@@ -92,7 +92,7 @@ func (v itemResult) retryable() bool {
 		v.kind == opensearch.TypeSecurity || v.kind == "cluster_block_exception" || v.kind == "index_closed_exception"
 }
 
-// errSplit says that a request must be cut in two to find the document that
+// errSplit means that a request must be cut in two to find the document that
 // OpenSearch refuses it for.
 var errSplit = errors.New("the bulk request is refused as a whole")
 

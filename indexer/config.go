@@ -50,7 +50,7 @@ type Config struct {
 	// days, a day more than Kafka keeps messages by default. After it no event
 	// about the asset can still be under way.
 	TombstoneRetention time.Duration
-	// Embedder gives documents their vectors; nil means that they have none.
+	// Embedder computes the vectors of documents; nil means that they have none.
 	Embedder embed.Embedder
 
 	// Log takes what an operator should know; nil means slog.Default().

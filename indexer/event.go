@@ -11,7 +11,7 @@ import (
 	"vitrine/store"
 )
 
-// Event says that the index must look at an asset again. It is all that travels
+// Event is a request to look at an asset again. It is all that travels
 // through Kafka: whoever reads it reads the rows too, so an event may come late,
 // twice or out of order.
 type Event struct {

@@ -15,7 +15,7 @@ import (
 	"vitrine/store"
 )
 
-// EnsureResult tells what EnsureIndex found or did.
+// EnsureResult is what EnsureIndex found or did.
 type EnsureResult struct {
 	Index   string // the live index
 	Created bool   // it was made just now, empty: a library with assets needs Reconcile

@@ -28,7 +28,7 @@ type indexWriter struct {
 	accepted atomic.Int64 // documents the index took, by anyone
 }
 
-// errIndexGone says that an index of the batch is not there any more. The caller
+// errIndexGone means that an index of the batch is not there any more. The caller
 // reads the generations again: it was dropped, or somebody deleted it.
 var errIndexGone = errors.New("an index that should be written is not there")
 

@@ -21,7 +21,7 @@ func (c *reindex) merged(ctx context.Context) error {
 		return err
 	}
 	for until := time.Now().Add(mergeLimit); time.Now().Before(until); {
-		var told struct {
+		var stats struct {
 			All struct {
 				Primaries struct {
 					Merges struct {
@@ -30,8 +30,8 @@ func (c *reindex) merged(ctx context.Context) error {
 				} `json:"primaries"`
 			} `json:"_all"`
 		}
-		err := opensearch.Call(ctx, c.x.search, http.MethodGet, "/"+c.next+"/_stats/merge", nil, &told)
-		if err != nil || told.All.Primaries.Merges.Current == 0 {
+		err := opensearch.Call(ctx, c.x.search, http.MethodGet, "/"+c.next+"/_stats/merge", nil, &stats)
+		if err != nil || stats.All.Primaries.Merges.Current == 0 {
 			return ctx.Err()
 		}
 		if err := retry.Sleep(ctx, mergePause); err != nil {

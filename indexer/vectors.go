@@ -19,7 +19,7 @@ import (
 	"vitrine/store"
 )
 
-// vectorStore gives documents their vectors: those that are known when a batch is
+// vectorStore sets the vectors of documents: those that are known when a batch is
 // written, without ever holding it up, and new ones when it is told to make them.
 // A document whose vector is not known yet is written without one and without a
 // word about it, which is how the filler finds it.

@@ -17,7 +17,7 @@ const (
 // Permissions lists every permission in the order documents show them.
 var Permissions = []Permission{PermRead, PermSearch, PermWrite, PermExport, PermAdmin}
 
-// ActorKind tells by what kind of credential an actor came in.
+// ActorKind is the kind of credential by which an actor came in.
 type ActorKind string
 
 // The kinds of actor.

@@ -2,7 +2,7 @@ package library
 
 import "strings"
 
-// LineageSource tells where generation data came from.
+// LineageSource is where generation data came from.
 type LineageSource string
 
 // The lineage sources.
@@ -180,7 +180,7 @@ type C2PAIngredient struct {
 	ManifestID   string `json:"manifest_id,omitempty"` // of the file's own manifest
 }
 
-// Evidence says where one field was read: the place in the container
+// Evidence is where one field was read: the place in the container
 // ("png:tEXt:prompt"), the node if there is one, and the rule that read it.
 type Evidence struct {
 	Field string `json:"field"`

@@ -43,7 +43,7 @@ type Vector struct {
 	Dims   int    // 1 to 16000
 }
 
-// EmbeddedField says what became of a document's text: one of the values below.
+// EmbeddedField holds what became of a document's text: one of the values below.
 // A document without it waits to be embedded. Only an index with a vector field
 // has it.
 const EmbeddedField = "embedded"

@@ -39,7 +39,7 @@ type Caller struct {
 	Observe     func(Observation) // hears of every call once it is over
 }
 
-// TenantLimits tells what a tenant may use; package store has the one that reads it.
+// TenantLimits returns what a tenant may use; package store has the one that reads it.
 type TenantLimits interface {
 	Limits(ctx context.Context, tenant library.TenantID) (library.Limits, error)
 }

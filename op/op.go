@@ -82,11 +82,11 @@ type Operation struct {
 	Meta
 	Input  *huma.Schema // flat object, no references
 	Output *huma.Schema // flat object, no references
-	// Attaches says that outputs may carry attachments.
+	// Attaches is set where outputs may carry attachments.
 	Attaches bool
 	// Identifiers are the places of the input that name something; see IDKind.
 	Identifiers []Identifier
-	// listed says how the tool lists some arguments; see listedFields.
+	// listed is how the tool lists some arguments; see listedFields.
 	listed map[string]string
 	call   func(ctx context.Context, actor library.Actor, raw []byte) (any, error)
 	// in and out are the Go types that the schemas were made of.

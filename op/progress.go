@@ -2,7 +2,7 @@ package op
 
 import "context"
 
-// ProgressFunc tells a client how far a call is. total is 0 when unknown.
+// ProgressFunc reports to a client how far a call is. total is 0 when unknown.
 type ProgressFunc func(done, total float64, message string)
 
 type progressKey struct{}

@@ -15,7 +15,7 @@ type Resource struct {
 	MIMEType   string // application/json, text/markdown
 	Permission library.Permission
 	Example    string // a URI that is tried by tests; for a template, with {name} filled by them
-	// Read gives the content: a value to be encoded as JSON, or a string to be
+	// Read returns the content: a value to be encoded as JSON, or a string to be
 	// sent as it is. vars are a template's values.
 	Read func(ctx context.Context, actor library.Actor, vars map[string]string) (any, error)
 }

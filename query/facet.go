@@ -13,7 +13,7 @@ const (
 	FacetShapes                     // portrait, square, landscape
 )
 
-// Facet says how the values of a field are counted.
+// Facet is how the values of a field are counted.
 type Facet struct {
 	Kind     FacetKind
 	Index    string  // the index field

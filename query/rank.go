@@ -10,7 +10,7 @@ import (
 
 // The score of an asset is the sum, over the words and phrases of a query that it
 // has, of the term's weight times how often and in how long a text it stands. The
-// weight says how rare the term is among the assets that the caller may see. It is
+// weight is how rare the term is among the assets that the caller may see. It is
 // counted by the caller, because the index knows only how rare a term is among
 // everybody's assets, which is nobody's business and would make one tenant's data
 // move another's ranking. See docs/design/layout.md.

@@ -44,7 +44,7 @@ type Const struct {
 	ignored bool // stands for a clause that says nothing, and is left out of what it stands in
 }
 
-// TextKind tells the three kinds of text leaves apart.
+// TextKind is one of the three kinds of text leaves.
 type TextKind uint8
 
 // The kinds of text leaves.

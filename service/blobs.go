@@ -104,7 +104,7 @@ func (s *Service) watchBlobs(ctx context.Context) error {
 	})
 }
 
-// BlobStatus says where a library's files are, and where they are expected.
+// BlobStatus is where a library's files are, and where they are expected.
 type BlobStatus struct {
 	blob.Folder
 	Want    string `json:"expected_store_id"` // empty while none is recorded

@@ -48,7 +48,7 @@ func NeedFiles(roles []Role) bool {
 	return slices.Contains(roles, RoleAPI) || slices.Contains(roles, RoleWork)
 }
 
-// Config says where the product's parts are. Brokers, OpenSearchURL, DataDir and
+// Config is where the product's parts are. Brokers, OpenSearchURL, DataDir and
 // either PostgresURL or both other PostgreSQL URLs are required.
 type Config struct {
 	PostgresURL        string // of the schema's owner, see store.Config

@@ -124,7 +124,7 @@ func (s *Service) assemble() error {
 	if s.Relay, err = indexer.NewRelay(s.Store, index, metrics); err != nil {
 		return err
 	}
-	figures := events.NewMetrics()
+	figures := events.NewMetrics(s.registry)
 	s.Events = events.NewRelay(s.Store, events.Config{Prefix: cfg.Prefix, Brokers: cfg.Brokers, Security: cfg.KafkaSecurity, Log: cfg.Log}, figures)
 	s.Searcher = run.New(watched, cfg.Prefix)
 	links := assets.Links{Signer: blob.NewSigner(cfg.SigningKey), Base: cfg.PublicURL}
@@ -133,7 +133,7 @@ func (s *Service) assemble() error {
 	budget := memory.New(memory.Config{Shared: cfg.DecodeMemory, Parallel: cfg.Decoders})
 	s.Previews = preview.NewMaker(s.Blobs, budget)
 	limits := store.NewLimitCache(s.Store)
-	s.transfers = transfer.New(s.Store, keys, s.Blobs, links.Signer, s.Previews)
+	s.transfers = transfer.New(s.Store, keys, limits, s.Blobs, links.Signer, s.Previews)
 	waiter := indexer.NewWaiter(watched, s.Searcher.Index, metrics)
 	s.Catalog = all.Catalog(all.Parts{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Links: links, Limits: limits, MaxFile: cfg.MaxFile,
 		Searcher: s.Searcher, Embedder: s.Embedder, CursorKey: cfg.SigningKey, AwaitWrite: awaitWith(waiter)})
@@ -142,7 +142,7 @@ func (s *Service) assemble() error {
 	s.Caller = &op.Caller{Limits: op.NewLimiter(cfg.rateBudgets()), Idempotency: s.Store, Tenants: limits, Observe: requests.Observe}
 	registerDecoding(s.registry, budget)
 	s.scrubs, s.scrubber = newScrubMetrics(s.registry), newScrubber()
-	s.registry.MustRegister(metrics, figures, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	s.registry.MustRegister(metrics, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	s.endpoint = mcp.Handler(mcp.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Version: cfg.Version,
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.Origins, TrustHost: cfg.TrustHost, Log: cfg.Log})
 	s.handler = api.Handler(api.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Extra: append(s.fileRoutes(), s.eventRoute()), Version: cfg.Version,

@@ -9,7 +9,7 @@ import (
 	"vitrine/library"
 )
 
-// AssetState tells what the index should hold of an asset.
+// AssetState is what the index should hold of an asset.
 type AssetState int
 
 // The states of an asset as the index sees it.

@@ -57,7 +57,7 @@ func (s *Store) DeleteUnusedEmbeddings(ctx context.Context, but string) (int64, 
 	return tag.RowsAffected(), unavailable(err)
 }
 
-// ErrEmbeddingBackfillBusy says that another process embeds what was left behind.
+// ErrEmbeddingBackfillBusy means that another process embeds what was left behind.
 var ErrEmbeddingBackfillBusy = errors.New("another process embeds what was left behind")
 
 // LockEmbeddingBackfill runs fn while no other process does, or gives ErrEmbeddingBackfillBusy at once.

@@ -8,8 +8,8 @@ import (
 	"vitrine/library"
 )
 
-// ExtractionReport tells of a tenant's assets outside the trash how much their
-// files say about their making, and why not more.
+// ExtractionReport is how much the files of a tenant's assets outside the trash
+// say about their making, and why not more.
 type ExtractionReport struct {
 	Assets  int64
 	States  map[string]int64 // by a report's state; "" for assets stored without a report

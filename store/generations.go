@@ -121,7 +121,7 @@ func (s *Store) DropGeneration(ctx context.Context, name string) error {
 	return unavailable(err)
 }
 
-// ErrGenerationsBusy says that another process is changing the index generations.
+// ErrGenerationsBusy means that another process is changing the index generations.
 var ErrGenerationsBusy = errors.New("another process is changing the index generations")
 
 // LockGenerations runs fn while no other process changes generations, or gives
@@ -133,7 +133,7 @@ func (s *Store) LockGenerations(ctx context.Context, fn func(held func(context.C
 	})
 }
 
-// ErrReconcileBusy says that another process is comparing the index with the library.
+// ErrReconcileBusy means that another process is comparing the index with the library.
 var ErrReconcileBusy = errors.New("another process is comparing the index with the library")
 
 // LockReconcile runs fn while no other process fills or compares the live index, or

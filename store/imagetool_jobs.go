@@ -20,7 +20,7 @@ type ImagetoolJobChain struct {
 // ImagetoolJobStep is one job of the image tool.
 type ImagetoolJobStep struct {
 	Redacted bool // not the actor's to see: Key is a placeholder, and only Depth and From are set
-	// Key tells steps apart: the job's id, or the asset's hash where its file does
+	// Key identifies a step: the job's id, or the asset's hash where its file does
 	// not name a job.
 	Key    string
 	JobID  string
@@ -143,7 +143,7 @@ func (w *jobTraversal) levels(ctx context.Context, start string, direction int) 
 	return nil
 }
 
-// jobLink says that one step was made from another.
+// jobLink is the fact that one step was made from another.
 type jobLink struct {
 	child, parent, parentJob string
 	picture                  library.AssetHash // the parent's, where it is known

@@ -13,7 +13,7 @@ import (
 // code and one line in nouns.
 type Noun struct {
 	name string // part of the API, for example saved_search
-	// personal says that values are personal data: the audit trail, which is kept
+	// personal means that values are personal data: the audit trail, which is kept
 	// longer than the journal, gets the names of the changed fields only.
 	personal bool
 	// event returns the type of the event that a change is; nil: the noun's name with

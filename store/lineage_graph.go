@@ -23,13 +23,13 @@ type LineageNode struct {
 	Depth    int  // 0 for the asset asked about, -1 for its parents, 1 for its children
 }
 
-// LineageEdge says that an asset was made from a file.
+// LineageEdge is the fact that an asset was made from a file.
 type LineageEdge struct {
 	Child library.AssetHash
 	// AssetParent is the file. Its Asset is not among the chain's assets when it is
 	// in the trash or gone.
 	AssetParent
-	// Evidence tells why Asset is believed to be the file: hash, imagetool_job, name, or
+	// Evidence is why Asset is believed to be the file: hash, imagetool_job, name, or
 	// uploader, who named it as parent_asset_h.
 	Evidence string
 }

@@ -22,7 +22,7 @@ const (
 	indexerRole = "vitrine_indexer" // relay, indexer, reconciler: reads every tenant, writes bookkeeping only
 )
 
-// Config says how to reach the database. Requests never use the owner's login.
+// Config is how to reach the database. Requests never use the owner's login.
 type Config struct {
 	// URL is the libpq URL of the role that owns the schema, or that may make it.
 	// Migrate needs it. Open does not when both further URLs are set.

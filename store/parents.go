@@ -85,7 +85,7 @@ func credentialsOf(n NewAsset) library.C2PA {
 	return library.C2PA{}
 }
 
-// parentCandidate gives, for a row q of asset_parents whose asset is c, the asset that
+// parentCandidate selects, for a row q of asset_parents whose asset is c, the asset that
 // it means, by the best evidence there is, or no row where several could be meant.
 //
 //   - A hash of the bytes names one asset.
@@ -156,7 +156,7 @@ func batchTouchesLineage(b *pgx.Batch, tenant library.TenantID, n NewAsset, conc
 // index again: the asset's parents, both ends of each link that changed, and the
 // descendants of its children, which have another root now. Rows are locked in
 // order of their hash, so that two arrivals never wait for each other crosswise.
-// Moved says that the asset itself came or went; else only what its file is read
+// Moved means that the asset itself came or went; else only what its file is read
 // to say has changed.
 func resolveParents(ctx context.Context, tx pgx.Tx, tenant library.TenantID, n NewAsset, moved bool) error {
 	_, err := tx.Exec(ctx, `WITH RECURSIVE concerned AS (

@@ -40,7 +40,7 @@ type Tx struct {
 	pgx.Tx
 	actor library.Actor
 	call  library.Call
-	// extend gives the transaction its time anew; nil: its time is fixed.
+	// extend renews the time of the transaction; nil: its time is fixed.
 	extend func()
 
 	operation string           // its id; empty until something is recorded

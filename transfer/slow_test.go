@@ -50,7 +50,7 @@ func newSlowly(t *testing.T) *slowly {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(rows, auth.New(rows), blobs, signer, nil)
+	s := New(rows, auth.New(rows), store.NewLimitCache(rows), blobs, signer, nil)
 	s.pace = pace{grace: 300 * time.Millisecond, minRate: 100 << 10}
 	out := &slowly{Service: s, disk: blobs, tenant: tenant.ID, key: key.ID, ended: make(chan struct{}, 10)}
 	handle := func(f func(http.ResponseWriter, *http.Request, library.Actor) error) http.HandlerFunc {

@@ -39,8 +39,8 @@ type Service struct {
 }
 
 // New makes the service.
-func New(st *store.Store, keys *auth.Authenticator, blobs blob.Store, signer *blob.Signer, previews *preview.Maker) *Service {
-	return &Service{store: st, keys: keys, blobs: blobs, signer: signer, pace: usualPace, limits: store.NewLimitCache(st), previews: previews}
+func New(st *store.Store, keys *auth.Authenticator, limits *store.LimitCache, blobs blob.Store, signer *blob.Signer, previews *preview.Maker) *Service {
+	return &Service{store: st, keys: keys, blobs: blobs, signer: signer, pace: usualPace, limits: limits, previews: previews}
 }
 
 // grant checks the signed token of a request: its signature, its purpose, its expiry,

@@ -46,7 +46,7 @@ func (in *Input) Validate() []library.FieldError {
 	return nil
 }
 
-// Output gives the input back, and the tenant that the call was for.
+// Output is the input again, and the tenant that the call was for.
 type Output struct {
 	Tenant  string   `json:"tenant"`
 	Text    string   `json:"text"`

@@ -2,7 +2,7 @@
 
 package failpoint
 
-// Enabled tells whether this build has failpoints.
+// Enabled reports whether this build has failpoints.
 const Enabled = false
 
 // Inject does nothing in this build.

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Enabled tells whether this build has failpoints.
+// Enabled reports whether this build has failpoints.
 const Enabled = true
 
 // plan is what VITRINE_FAILPOINTS asks for at one place.

@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// ErrNotJSON says that a document is cut short or otherwise no JSON.
+// ErrNotJSON means that a document is cut short or otherwise no JSON.
 var ErrNotJSON = errors.New("not JSON")
 
 // Reader stands before a value of a document. Strings that it gives are parts of

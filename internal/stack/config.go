@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// Config says where a stack lives and how it listens. Dir is the only field that must be set; FromEnv fills all of it.
+// Config is where a stack lives and how it listens. Dir is the only field that must be set; FromEnv fills all of it.
 type Config struct {
 	// Dir is the run directory: state, data and logs of this stack. Several stacks run side by side in several of them.
 	Dir string

@@ -101,7 +101,8 @@ func sweepTopics(brokers []string) {
 // kafkaClient returns a client and what closes its connections: the library's default transport would keep them, and
 // their goroutines, for the rest of the process.
 func kafkaClient(brokers []string) (*kafka.Client, func()) {
-	transport := &kafka.Transport{MetadataTTL: 100 * time.Millisecond}
+	// The transport gives a request for metadata no more time than this: much less fails on a busy machine.
+	transport := &kafka.Transport{MetadataTTL: 5 * time.Second}
 	return &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second, Transport: transport}, transport.CloseIdleConnections
 }
 

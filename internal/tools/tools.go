@@ -51,7 +51,7 @@ type Tool struct {
 	Find string
 	// Probe are arguments with which the program ends with success; nil for a folder.
 	Probe []string
-	// OfPlatform says that the packages are builds for different platforms, of which npm
+	// OfPlatform means that the packages are builds for different platforms, of which npm
 	// installs the one that fits.
 	OfPlatform bool
 }

@@ -9,7 +9,7 @@ import (
 	"vitrine/media/extract/formats"
 )
 
-// State says how much generation metadata a file holds.
+// State is how much generation metadata a file holds.
 type State string
 
 // The states of a report.
@@ -19,7 +19,7 @@ const (
 	StateNone    State = "none"
 )
 
-// Reason says why something is missing.
+// Reason is why something is missing.
 type Reason string
 
 // The reasons of a report.

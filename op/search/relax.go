@@ -8,7 +8,7 @@ import (
 	"vitrine/query/run"
 )
 
-// relaxation tells what a search was answered without.
+// relaxation is what a search was answered without.
 type relaxation struct {
 	LeftOut []string `json:"left_out" doc:"Words of the query that results need not have."`
 }

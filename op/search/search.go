@@ -79,7 +79,7 @@ func (f *filtersInput) compile() query.Filters {
 	return out
 }
 
-// interpretation tells how a query text was read.
+// interpretation is how a query text was read.
 type interpretation struct {
 	Query    string          `json:"query" doc:"The parsed query in canonical notation."`
 	Warnings []query.Warning `json:"warnings" doc:"What was corrected or ignored: code, position, what is allowed, a suggestion."`

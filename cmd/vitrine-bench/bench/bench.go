@@ -22,7 +22,7 @@ import (
 	"vitrine/service"
 )
 
-// Config says what to measure and where.
+// Config is what to measure and where.
 type Config struct {
 	Servers service.Config // PostgresURL, Brokers, OpenSearchURL, Version and Log are used
 	Count   int            // small pictures, 20 to 1,000,000

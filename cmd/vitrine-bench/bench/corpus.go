@@ -51,7 +51,7 @@ const (
 	kindCount
 )
 
-// wordKinds says how many words each kind has, and how much a word of it means.
+// wordKinds is how many words each kind has, and how much a word of it means.
 var wordKinds = [kindCount]struct {
 	words  int
 	weight float32

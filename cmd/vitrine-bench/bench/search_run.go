@@ -14,7 +14,7 @@ import (
 	"vitrine/service"
 )
 
-// SearchConfig says what to measure searches with.
+// SearchConfig is what to measure searches with.
 type SearchConfig struct {
 	Servers service.Config // PostgresURL, Brokers, OpenSearchURL, Version and Log are used
 	Count   int            // assets with vectors, 100 to 1,000,000

@@ -43,7 +43,7 @@ func (s spans) all() spans {
 
 const mixOfAll = "the mix of all below"
 
-// rounds says how often every question is asked on every side, and what of the
+// rounds is how often every question is asked on every side, and what of the
 // answers must be the same on all of them: nil is nothing.
 type rounds struct {
 	warmUp, counted int

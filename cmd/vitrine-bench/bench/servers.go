@@ -90,7 +90,7 @@ func (e *env) removeIndices(ctx context.Context) error {
 
 // removeTopics deletes the benchmark's topics and consumer groups.
 func (e *env) removeTopics(ctx context.Context) error {
-	transport := &kafka.Transport{MetadataTTL: 100 * time.Millisecond}
+	transport := &kafka.Transport{MetadataTTL: 5 * time.Second}
 	defer transport.CloseIdleConnections()
 	c := &kafka.Client{Addr: kafka.TCP(e.cfg.Brokers...), Timeout: 10 * time.Second, Transport: transport}
 	meta, err := c.Metadata(ctx, &kafka.MetadataRequest{})

@@ -23,7 +23,7 @@ import (
 	"vitrine/library"
 )
 
-// Config says what to measure with, and where.
+// Config is what to measure with, and where.
 type Config struct {
 	OpenSearchURL []string
 	PostgresURL   string         // "" leaves PostgreSQL out, and the report says so

@@ -64,7 +64,7 @@ type Class struct {
 	// Choices are what a choice of an input sets in a stream: by input and value, the
 	// inputs that take another value, or none where it is null.
 	Choices map[string]map[string]map[string]*string `json:"choices,omitempty"`
-	// Pick says which item of a list the class gives; Lines names the input whose lines
+	// Pick is the item of a list that the class returns; Lines names the input whose lines
 	// are the items, for classes of the role list that make one of a text.
 	Pick  *Pick  `json:"pick,omitempty"`
 	Lines string `json:"lines,omitempty"`

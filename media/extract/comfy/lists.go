@@ -5,7 +5,7 @@ import "strings"
 // Some nodes make a list of texts and others pick one of it. A list that goes where one
 // text must has the graph run once for each; which of them made a file is not in it.
 
-// Pick says which item of a list a class gives.
+// Pick is the item of a list that a class returns.
 type Pick struct {
 	List  string `json:"list"`  // the input on which the list comes in
 	Index string `json:"index"` // the input that counts from 0; behind the end is the last

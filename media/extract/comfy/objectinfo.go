@@ -16,7 +16,7 @@ const (
 	maxObjectClasses = 50_000
 )
 
-// ErrNoObjectInfo says that a document is not what ComfyUI gives at /object_info.
+// ErrNoObjectInfo means that a document is not what ComfyUI gives at /object_info.
 var ErrNoObjectInfo = errors.New("the document is not a ComfyUI's list of node classes (/object_info)")
 
 // FromObjectInfo turns what a ComfyUI says of its classes at /object_info into a

@@ -21,7 +21,7 @@ type heifItem struct {
 	kind, content string // item type, and content type of a "mime" item
 }
 
-// heifLocation says where an item's bytes stand.
+// heifLocation is where an item's bytes stand.
 type heifLocation struct {
 	inData  bool // in the idat box rather than in the file
 	apart   bool // in another file or within another item, which is not read

@@ -12,7 +12,7 @@ type box struct {
 	kind  string // four characters, or the 16 bytes of a uuid box's own type
 	depth int
 	body  source
-	// clipped says that the box is longer than what encloses it.
+	// clipped is set where the box is longer than what encloses it.
 	clipped bool
 }
 

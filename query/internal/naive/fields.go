@@ -71,7 +71,7 @@ func values(field string, d *mappings.Document) []string {
 	panic("naive: no values known of the field " + field)
 }
 
-// number gives the numbers a document has in a field.
+// number returns the numbers a document has in a field.
 func numbers(field string, d *mappings.Document) []float64 {
 	switch field {
 	case "width":
