@@ -10,7 +10,7 @@ import (
 
 // arithmetic computes the small number nodes that sit between a picked size or
 // seed and its use. Anything it does not know stays unresolved.
-func (r *reader) arithmetic(p port) (string, bool) {
+func (r *values) arithmetic(p port) (string, bool) {
 	n := p.node
 	if in := n.in("expression"); in != nil && in.val.Kind == jsonscan.String {
 		return r.expression(n, in.val.Text, p)
@@ -32,7 +32,7 @@ func (r *reader) arithmetic(p port) (string, bool) {
 	return r.binary(a, b, op, strings.Contains(n.key, "int") && !strings.Contains(n.key, "point"))
 }
 
-func (r *reader) binary(a, b *input, op string, whole bool) (string, bool) {
+func (r *values) binary(a, b *input, op string, whole bool) (string, bool) {
 	as, aok := r.scalar(a, "")
 	bs, bok := r.scalar(b, "")
 	x, y := parseFloat(as), parseFloat(bs)
@@ -79,7 +79,7 @@ func formatNumber(f float64) string {
 
 // expression evaluates "a * 8 + b". Slot 0 of the known expression nodes is the
 // whole number, slot 1 the fraction.
-func (r *reader) expression(n *node, text string, p port) (string, bool) {
+func (r *values) expression(n *node, text string, p port) (string, bool) {
 	if len(text) > 512 {
 		return "", false
 	}

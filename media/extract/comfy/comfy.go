@@ -52,7 +52,7 @@ func Read(in Input) (library.Lineage, bool) {
 	}
 	r := newReader(in, g)
 	if len(in.Prompt) > 0 && prompt.doc.Kind != jsonscan.Object {
-		r.warn("the executed graph could not be read; the editor's graph was read instead")
+		r.notes.warn("the executed graph could not be read; the editor's graph was read instead")
 	}
 	lin := r.lineage()
 	lin.Workflow = r.workflow(prompt, workflow)
@@ -62,7 +62,7 @@ func Read(in Input) (library.Lineage, bool) {
 	if v := workflow.doc.Get("extra").Get("frontendVersion").Str(); v != "" && len(v) < 40 {
 		lin.Extra = with(lin.Extra, "frontend_version", v)
 	}
-	lin.Warnings = r.warnings
+	lin.Warnings = r.notes.warnings
 	return lin, true
 }
 

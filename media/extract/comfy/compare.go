@@ -5,7 +5,7 @@ import "strings"
 // comparison computes the yes or no of nodes that compare two values, or turn a
 // yes into a no. known is false for every other node, ok where the values compared
 // are not in the file.
-func (r *reader) comparison(n *node) (result string, ok, known bool) {
+func (r *values) comparison(n *node) (result string, ok, known bool) {
 	if n.key == "impactneg" {
 		s, ok := r.scalar(n.in("value"), "value")
 		return yesNo(!holds(s)), ok, true

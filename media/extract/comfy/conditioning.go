@@ -2,8 +2,6 @@ package comfy
 
 import (
 	"strings"
-
-	"vitrine/library"
 )
 
 type role uint8
@@ -13,108 +11,23 @@ const (
 	roleNegative
 )
 
-// promptPart is one text that steers a pass.
-type promptPart struct {
-	text string
-	node *node
-	far  bool   // an opaque node lies between it and the pass
-	kind string // "" for the main text, area, encoder
-	name string // the encoder's field, the area's place
-}
-
-// promptSet is everything one side of a pass's conditioning says.
-type promptSet struct {
-	parts        []promptPart
-	guidance     *float64
-	guidanceFrom *node
-	unknown      bool // a text exists that the file does not hold
-}
-
-// joined returns the prompt as one text, nil when nothing says one. Empty texts
-// count only when there is no other: an empty negative is still a negative.
-func (s *promptSet) joined() *string {
-	var texts []string
-	seen := map[string]bool{}
-	empty := false
-	for _, p := range s.parts {
-		key := strings.TrimSpace(p.text)
-		at := p.node.id + "\x00" + key
-		if p.kind == kindBox || seen[at] {
-			continue
-		}
-		seen[at] = true
-		if key == "" {
-			empty = true
-			texts = append(texts, "")
-			continue
-		}
-		texts = append(texts, p.text)
-	}
-	if len(texts) == 0 {
-		return nil
-	}
-	if len(texts) > 1 && empty {
-		kept := texts[:0]
-		for _, t := range texts {
-			if t != "" {
-				kept = append(kept, t)
-			}
-		}
-		texts = kept
-	}
-	all := strings.Join(texts, "\n")
-	if len(all) > maxText {
-		all = strings.ToValidUTF8(all[:maxText], "")
-	}
-	return &all
-}
-
-// kindBox marks texts bound to a box of the picture that repeat words of the
-// main prompt; they are regions, not part of the joined prompt.
-const kindBox = "box"
-
-// regions lists the texts one by one when there are several.
-func (s *promptSet) regions(side role) []library.PromptRegion {
-	if len(s.parts) < 2 {
-		return nil
-	}
-	var out []library.PromptRegion
-	for _, p := range s.parts {
-		if strings.TrimSpace(p.text) == "" || p.kind == "" {
-			continue
-		}
-		text := p.text
-		reg := library.PromptRegion{Kind: p.kind, Name: p.name, NodeID: p.node.id}
-		if p.kind == kindBox {
-			reg.Kind = "area"
-		}
-		if side == rolePositive {
-			reg.Positive = &text
-		} else {
-			reg.Negative = &text
-		}
-		out = append(out, reg)
-	}
-	return out
-}
-
-// condWalk follows one side of a pass's conditioning to its texts. Each node and
+// sideReader follows one side of a pass's conditioning to its texts. Each node and
 // side is visited once, so the walk is linear in the graph and ends on cycles.
-type condWalk struct {
-	r    *reader
+type sideReader struct {
+	r    *prompts
 	set  *promptSet
-	seen map[condKey]bool
+	seen map[sideKey]bool
 }
 
-type condKey struct {
+type sideKey struct {
 	n      *node
 	slot   int
 	role   role
 	shared bool
 }
 
-// condCtx is what the walk has learned on its way.
-type condCtx struct {
+// sideContext is what the walk has learned on its way.
+type sideContext struct {
 	role   role
 	shared bool // the link carries both sides in one
 	far    bool // an opaque node was passed
@@ -127,11 +40,11 @@ var (
 	sharedLinks   = []string{"text_embeds", "hyvid_embeds", "prompt_embeds", "kolors_embeds", "embeds", "sdxl_tuple", "conditionings"}
 )
 
-func (w *condWalk) fromSampler(n *node, side role) {
+func (w *sideReader) fromSampler(n *node, side role) {
 	seen := map[*node]bool{}
 	for n != nil && !seen[n] {
 		seen[n] = true
-		if w.fromSides(n, condCtx{role: side}) {
+		if w.fromSides(n, sideContext{role: side}) {
 			return
 		}
 		p, ok := n.link("guider")
@@ -141,20 +54,20 @@ func (w *condWalk) fromSampler(n *node, side role) {
 		n = p.node
 	}
 	if n != nil {
-		w.ownTexts(port{n, 0}, condCtx{role: side, shared: true})
+		w.ownTexts(port{n, 0}, sideContext{role: side, shared: true})
 	}
 }
 
 // fromSides follows the links of the wanted side; without such links, those that
 // carry both sides.
-func (w *condWalk) fromSides(n *node, c condCtx) bool {
+func (w *sideReader) fromSides(n *node, c sideContext) bool {
 	names := positiveLinks
 	if c.role == roleNegative {
 		names = negativeLinks
 	}
 	if p, ok := n.link(names...); ok {
 		if n.hasLinked("cond2", "conditioning2", "middle") && c.role == rolePositive {
-			w.r.warn("a pass is steered by a third conditioning; its text is not part of the prompts")
+			w.r.notes.warn("a pass is steered by a third conditioning; its text is not part of the prompts")
 		}
 		w.visit(p, c)
 		if p, second := n.link(names[0] + "_2"); second { // of classes with two texts a side
@@ -181,10 +94,10 @@ func (w *condWalk) fromSides(n *node, c condCtx) bool {
 	return false
 }
 
-func (w *condWalk) visit(p port, c condCtx) {
+func (w *sideReader) visit(p port, c sideContext) {
 	n := p.node
-	key := condKey{n, p.slot, c.role, c.shared}
-	if w.seen[key] || !w.r.step() {
+	key := sideKey{n, p.slot, c.role, c.shared}
+	if w.seen[key] || !w.r.notes.step() {
 		return
 	}
 	w.seen[key] = true
@@ -197,7 +110,7 @@ func (w *condWalk) visit(p port, c condCtx) {
 		}
 		return
 	}
-	if in, isSwitch := w.r.chosen(n); isSwitch {
+	if in, isSwitch := w.r.switches.chosen(n); isSwitch {
 		if in != nil && in.linked() {
 			w.visit(in.from, c)
 		}
@@ -205,7 +118,7 @@ func (w *condWalk) visit(p port, c condCtx) {
 	}
 	c.role, c.shared = sideOf(p, c)
 	if c.role == rolePositive && w.set.guidance == nil {
-		w.set.guidance, w.set.guidanceFrom = w.r.number(n, []string{"guidance"}), n
+		w.set.guidance, w.set.guidanceFrom = w.r.values.number(n, []string{"guidance"}), n
 	}
 	c.area = areaOf(n, c.area)
 	if n.opaque() && !w.through(p, &c) {
@@ -219,7 +132,7 @@ func (w *condWalk) visit(p port, c condCtx) {
 
 // sideOf decides which side an output carries. Nodes that take and give both
 // sides give the positive first; named outputs say it themselves.
-func sideOf(p port, c condCtx) (role, bool) {
+func sideOf(p port, c sideContext) (role, bool) {
 	name := p.outName()
 	switch {
 	case strings.HasPrefix(name, "neg") || strings.HasSuffix(name, "negative") || name == "conditioning-":
@@ -249,7 +162,7 @@ func areaOf(n *node, outer string) string {
 }
 
 // upstream follows every conditioning that goes into a node.
-func (w *condWalk) upstream(n *node, c condCtx) bool {
+func (w *sideReader) upstream(n *node, c sideContext) bool {
 	if w.fromSided(n, c) {
 		return true
 	}
@@ -272,7 +185,7 @@ func (w *condWalk) upstream(n *node, c condCtx) bool {
 }
 
 // fromSided handles nodes with a positive and a negative input.
-func (w *condWalk) fromSided(n *node, c condCtx) bool {
+func (w *sideReader) fromSided(n *node, c sideContext) bool {
 	pos, neg := sidedInputs(n)
 	if len(pos) == 0 && len(neg) == 0 {
 		return false
@@ -324,7 +237,7 @@ func isCondInput(in *input) bool {
 }
 
 // lastResort passes through a node with one single link.
-func (w *condWalk) lastResort(n *node, c condCtx) {
+func (w *sideReader) lastResort(n *node, c sideContext) {
 	in := n.onlyLink()
 	if in == nil || otherWire[in.name] || isPictureWire(in) {
 		return
@@ -347,7 +260,7 @@ func isPictureWire(in *input) bool {
 // through decides whether the walk goes on at an opaque node: an encoder may be
 // read, and one conditioning that goes in may be what comes out. It must not hold a
 // text besides, nor be one output of a bundle.
-func (w *condWalk) through(p port, c *condCtx) bool {
+func (w *sideReader) through(p port, c *sideContext) bool {
 	n := p.node
 	conds := 0
 	for i := range n.inputs {

@@ -9,7 +9,7 @@ import (
 
 // readCustom reads the parts of custom sampling: noise, sampler, sigmas and
 // guider are nodes of their own there.
-func (r *reader) readCustom(n *node, p *library.SamplerPass) {
+func (r *passes) readCustom(n *node, p *library.SamplerPass) {
 	if from, ok := n.link("noise"); ok {
 		seed, at := r.noiseSeed(from.node)
 		adopt(r, n, "seed", &p.Seed, seed, at)
@@ -19,8 +19,8 @@ func (r *reader) readCustom(n *node, p *library.SamplerPass) {
 		adopt(r, n, "sampler", &p.Sampler, name, at)
 	}
 	if from, ok := n.link("sampler", "sampler_obj"); ok && p.Seed == nil {
-		r.along(from.node, func(m *node) bool { // samplers that draw their own noise
-			adopt(r, n, "seed", &p.Seed, r.seed(m, seedNames), m)
+		r.pictures.follow(from.node, func(m *node) bool { // samplers that draw their own noise
+			adopt(r, n, "seed", &p.Seed, r.values.seed(m, seedNames), m)
 			return p.Seed != nil
 		}, "sampler", "base_sampler", "original_sampler")
 	}
@@ -33,37 +33,12 @@ func (r *reader) readCustom(n *node, p *library.SamplerPass) {
 	}
 }
 
-// along follows one of the named links from node to node until visit says stop.
-// A cycle ends it.
-func (r *reader) along(n *node, visit func(*node) bool, names ...string) {
-	seen := map[*node]bool{}
-	for n != nil && !seen[n] && r.step() && !visit(n) {
-		seen[n] = true
-		if in, isSwitch := r.chosen(n); isSwitch {
-			if in == nil || !in.linked() {
-				return
-			}
-			n = in.from.node
-			continue
-		}
-		p, ok := n.link(names...)
-		if !ok {
-			in := n.onlyLink()
-			if in == nil {
-				return
-			}
-			p = in.from
-		}
-		n = p.node
-	}
-}
-
-func (r *reader) noiseSeed(n *node) (seed *uint64, at *node) {
-	r.along(n, func(n *node) bool {
+func (r *passes) noiseSeed(n *node) (seed *uint64, at *node) {
+	r.pictures.follow(n, func(n *node) bool {
 		if n.is("disablenoise", "emptynoise") {
 			return true
 		}
-		seed, at = r.seed(n, append(seedNames[:len(seedNames):len(seedNames)], "value")), n
+		seed, at = r.values.seed(n, append(seedNames[:len(seedNames):len(seedNames)], "value")), n
 		return seed != nil
 	}, "noise", "noise1", "noise_1")
 	return seed, at
@@ -71,10 +46,10 @@ func (r *reader) noiseSeed(n *node) (seed *uint64, at *node) {
 
 // samplerObject names a sampler that is a node: by its own choice, or by its
 // class ("SamplerEulerAncestral" is euler_ancestral).
-func (r *reader) samplerObject(p port) (name *string, at *node) {
-	r.along(p.node, func(n *node) bool {
+func (r *passes) samplerObject(p port) (name *string, at *node) {
+	r.pictures.follow(p.node, func(n *node) bool {
 		at = n
-		if s, ok := r.scalar(n.in("sampler_name"), "sampler_name"); ok && s != "" {
+		if s, ok := r.values.scalar(n.in("sampler_name"), "sampler_name"); ok && s != "" {
 			name = &s
 			return true
 		}
@@ -149,42 +124,30 @@ var schedulerClasses = map[string]string{
 
 // readSigmas reads steps, schedule name and denoise from the node that made the
 // noise schedule, through the nodes that only cut or bend it.
-func (r *reader) readSigmas(n *node, p port, pass *library.SamplerPass) {
+func (r *passes) readSigmas(n *node, p port, pass *library.SamplerPass) {
 	slot := p.slot
-	r.along(p.node, func(m *node) bool {
+	r.pictures.follow(p.node, func(m *node) bool {
 		if _, cut := m.link("sigmas"); cut {
 			r.readSplit(m, slot, pass)
 			return false
 		}
-		adopt(r, n, "steps", &pass.Steps, r.whole(m, stepsNames), m)
-		adopt(r, n, "scheduler", &pass.Scheduler, r.word(m, schedulerNames), m)
+		adopt(r, n, "steps", &pass.Steps, r.values.whole(m, stepsNames), m)
+		adopt(r, n, "scheduler", &pass.Scheduler, r.values.word(m, schedulerNames), m)
 		if s := schedulerClasses[m.key]; s != "" {
 			adopt(r, n, "scheduler", &pass.Scheduler, &s, m)
 		}
-		adopt(r, n, "denoise", &pass.Denoise, r.number(m, denoiseNames), m)
+		adopt(r, n, "denoise", &pass.Denoise, r.values.number(m, denoiseNames), m)
 		adopt(r, n, "steps", &pass.Steps, r.manualSteps(m), m)
 		return true
 	}, "sigmas", "sigmas_1")
 }
 
-// readSplit reads at which step a schedule was cut in two.
-func (r *reader) readSplit(n *node, slot int, pass *library.SamplerPass) {
-	at := r.whole(n, []string{"step"})
-	switch {
-	case at == nil || !n.is("splitsigmas"):
-	case slot == 0:
-		pass.EndStep = at
-	default:
-		pass.StartStep = at
-	}
-}
-
 // manualSteps counts a hand-written noise schedule: one step between two values.
-func (r *reader) manualSteps(n *node) *int {
+func (r *passes) manualSteps(n *node) *int {
 	if !n.is("manualsigmas", "stringtosigmas", "sigmasfromtext", "customsigmas") {
 		return nil
 	}
-	s, ok := r.scalar(n.in("sigmas", "text", "sigmas_string", "custom_sigmas"), "sigmas")
+	s, ok := r.values.scalar(n.in("sigmas", "text", "sigmas_string", "custom_sigmas"), "sigmas")
 	if !ok {
 		return nil
 	}
@@ -196,12 +159,12 @@ func (r *reader) manualSteps(n *node) *int {
 }
 
 // guiderCFG reads cfg from a guider, through guiders that wrap another.
-func (r *reader) guiderCFG(n *node) (cfg *float64, at *node) {
-	r.along(n, func(n *node) bool {
+func (r *passes) guiderCFG(n *node) (cfg *float64, at *node) {
+	r.pictures.follow(n, func(n *node) bool {
 		if n.is("basicguider") {
 			return true
 		}
-		cfg, at = r.number(n, cfgNames), n
+		cfg, at = r.values.number(n, cfgNames), n
 		return cfg != nil
 	}, "guider")
 	return cfg, at

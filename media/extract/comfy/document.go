@@ -18,9 +18,9 @@ func (r *reader) workflow(prompt, workflow document) *library.Workflow {
 		CustomNodes: customNodes(r.g, workflow.doc), Unknown: []string{},
 	}
 	if len(r.g.nodes) >= maxNodes {
-		r.warn("the graph has more nodes than are read")
+		r.notes.warn("the graph has more nodes than are read")
 	}
-	for _, n := range r.sequence {
+	for _, n := range r.runs.sequence {
 		w.Nodes = append(w.Nodes, nodeUse(n))
 		if !r.understood(n) && !contains(w.Unknown, n.class) {
 			w.Unknown = append(w.Unknown, n.class)
@@ -73,14 +73,14 @@ func graphName(doc value) string {
 
 // understood reports whether some rule knew what a node is for.
 func (r *reader) understood(n *node) bool {
-	if n.about != nil || isOutputClass(n) || r.isSampler(n) || isEncoder(n) || isLatentSource(n) || isGenerator(n) {
+	if n.about != nil || isOutputClass(n) || r.pictures.isSampler(n) || isEncoder(n) || isLatentSource(n) || isGenerator(n) {
 		return true
 	}
-	if _, isSwitch := r.chosen(n); isSwitch || len(r.loadsOf(n)) > 0 || len(r.filesOf(n)) > 0 {
+	if _, isSwitch := r.switches.chosen(n); isSwitch || len(r.models.of(n)) > 0 || len(r.parents.of(n)) > 0 {
 		return true
 	}
 	for i := range textInputs(n) {
-		if _, ok := r.texts[textKey{n, i, rolePositive}]; ok {
+		if _, ok := r.texts.memo[textKey{n, i, rolePositive}]; ok {
 			return true
 		}
 	}
@@ -91,7 +91,7 @@ func (r *reader) understood(n *node) bool {
 // the editor's graph.
 func (r *reader) conflicts(layout *graph) []library.Conflict {
 	var out []library.Conflict
-	for _, e := range r.evidence {
+	for _, e := range r.notes.evidence {
 		n, l := r.g.byID[e.Node], layout.byID[e.Node]
 		if n == nil || l == nil || n.class != l.class {
 			continue

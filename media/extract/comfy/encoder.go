@@ -18,7 +18,7 @@ var (
 )
 
 // ownTexts adds the texts a node itself encodes for a side.
-func (w *condWalk) ownTexts(p port, c condCtx) bool {
+func (w *sideReader) ownTexts(p port, c sideContext) bool {
 	n := p.node
 	if !isEncoder(n) && !c.shared && !holdsSides(n) {
 		return false
@@ -39,7 +39,7 @@ func (w *condWalk) ownTexts(p port, c condCtx) bool {
 }
 
 // sidedTexts reads nodes that hold a positive and a negative text at once.
-func (w *condWalk) sidedTexts(n *node, c condCtx) (added, sided bool) {
+func (w *sideReader) sidedTexts(n *node, c sideContext) (added, sided bool) {
 	neg, pos := textInput(n, negativeOwn), textInput(n, positiveOwn)
 	if neg == nil {
 		return false, false
@@ -143,7 +143,7 @@ func populated(n *node) *input {
 	return nil
 }
 
-func (w *condWalk) addMain(n *node, c condCtx) bool {
+func (w *sideReader) addMain(n *node, c sideContext) bool {
 	in := textInput(n, mainFields)
 	if in == nil {
 		in = n.unnamedText()
@@ -161,7 +161,7 @@ func (w *condWalk) addMain(n *node, c condCtx) bool {
 	return added
 }
 
-func (w *condWalk) addEncoders(n *node, c condCtx) bool {
+func (w *sideReader) addEncoders(n *node, c sideContext) bool {
 	added := false
 	for _, name := range encoderFields {
 		if in := textInput(n, []string{name}); in != nil {
@@ -171,8 +171,8 @@ func (w *condWalk) addEncoders(n *node, c condCtx) bool {
 	return added
 }
 
-func (w *condWalk) addField(n *node, in *input, c condCtx, encoder string) bool {
-	text, ok := w.r.text(in, c.role)
+func (w *sideReader) addField(n *node, in *input, c sideContext, encoder string) bool {
+	text, ok := w.r.texts.of(in, c.role)
 	if !ok {
 		w.set.unknown = w.set.unknown || in.linked()
 		return false
@@ -186,7 +186,7 @@ func (w *condWalk) addField(n *node, in *input, c condCtx, encoder string) bool 
 		return false
 	}
 	if n.has("trigger_words1", "trigger_words") {
-		if text, ok = w.r.withTriggerWords(n, text, c.role); !ok {
+		if text, ok = w.r.texts.withTriggerWords(n, text, c.role); !ok {
 			w.set.unknown = true
 			return false
 		}

@@ -17,10 +17,10 @@ const maxItems = 1_000
 const manyItemsWarning = "the graph ran once for each text of a list; which of them made this file is not in it"
 
 // picked returns the item that a node picks of a list.
-func (r *reader) picked(n *node, side role) (string, bool) {
+func (r *texts) picked(n *node, side role) (string, bool) {
 	pick := n.about.Pick
 	items, ok := r.items(n.in(pick.List), side, map[*node]bool{n: true})
-	at := r.whole(n, []string{pick.Index})
+	at := r.values.whole(n, []string{pick.Index})
 	if !ok || at == nil || len(items) == 0 || *at < -len(items) {
 		return "", false
 	}
@@ -31,10 +31,10 @@ func (r *reader) picked(n *node, side role) (string, bool) {
 }
 
 // onlyItem returns what a list holds when that is one text.
-func (r *reader) onlyItem(n *node, side role) (string, bool) {
+func (r *texts) onlyItem(n *node, side role) (string, bool) {
 	items, ok := r.itemsOf(n, side, map[*node]bool{})
 	if len(items) > 1 {
-		r.warn(manyItemsWarning)
+		r.notes.warn(manyItemsWarning)
 	}
 	if !ok || len(items) != 1 {
 		return "", false
@@ -44,18 +44,18 @@ func (r *reader) onlyItem(n *node, side role) (string, bool) {
 
 // items returns the texts that reach an input. It fails when one of them is not in
 // the file.
-func (r *reader) items(in *input, side role, seen map[*node]bool) ([]string, bool) {
+func (r *texts) items(in *input, side role, seen map[*node]bool) ([]string, bool) {
 	if in == nil {
 		return nil, false
 	}
 	if in.linked() && in.from.node.role() == RoleList {
 		return r.itemsOf(in.from.node, side, seen)
 	}
-	s, ok := r.text(in, side)
+	s, ok := r.of(in, side)
 	return []string{s}, ok
 }
 
-func (r *reader) itemsOf(n *node, side role, seen map[*node]bool) ([]string, bool) {
+func (r *texts) itemsOf(n *node, side role, seen map[*node]bool) ([]string, bool) {
 	if seen[n] {
 		return nil, false
 	}
@@ -81,13 +81,13 @@ func (r *reader) itemsOf(n *node, side role, seen map[*node]bool) ([]string, boo
 
 // lines returns the lines of a text that a node makes a list of, each between the
 // texts that the node puts around it.
-func (r *reader) lines(n *node, side role) ([]string, bool) {
-	s, ok := r.text(n.in(n.about.Lines), side)
+func (r *texts) lines(n *node, side role) ([]string, bool) {
+	s, ok := r.of(n.in(n.about.Lines), side)
 	if !ok {
 		return nil, false
 	}
 	all := strings.Split(s, "\n")
-	if remove, ok := r.scalar(n.in("remove_empty_lines"), "remove_empty_lines"); ok && truthy(remove) {
+	if remove, ok := r.values.scalar(n.in("remove_empty_lines"), "remove_empty_lines"); ok && truthy(remove) {
 		kept := all[:0]
 		for _, line := range all {
 			if strings.TrimSpace(line) != "" {
@@ -97,14 +97,14 @@ func (r *reader) lines(n *node, side role) ([]string, bool) {
 		all = kept
 	}
 	from, most := 0, maxItems
-	if v := r.whole(n, []string{"start_index"}); v != nil {
+	if v := r.values.whole(n, []string{"start_index"}); v != nil {
 		from = min(max(*v, 0), max(len(all)-1, 0))
 	}
-	if v := r.whole(n, []string{"max_rows"}); v != nil && *v > 0 {
+	if v := r.values.whole(n, []string{"max_rows"}); v != nil && *v > 0 {
 		most = min(*v, maxItems)
 	}
-	before, _ := r.text(n.in("prepend_text"), side)
-	after, _ := r.text(n.in("append_text"), side)
+	before, _ := r.of(n.in("prepend_text"), side)
+	after, _ := r.of(n.in("append_text"), side)
 	out := make([]string, 0, min(len(all)-from, most))
 	for _, line := range all[from:min(len(all), from+most)] {
 		out = append(out, before+line+after)

@@ -187,15 +187,15 @@ func isNoFile(s string) bool {
 // checkpoint": .none, .use_ckpt_clip.
 var switchWord = regexp.MustCompile(`^\.[a-z_]+$`)
 
-// loadsOf lists the weight files a node reads, in the order of its inputs.
-func (r *reader) loadsOf(n *node) []load {
+// of lists the weight files a node reads, in the order of its inputs.
+func (r *models) of(n *node) []load {
 	if isOutputClass(n) || n.opaque() && n.uses == 0 {
 		return nil
 	}
 	var out []load
 	for i := range n.inputs {
 		in := &n.inputs[i]
-		if r.nameSource[in] || isTextField(in.name) || in.option {
+		if r.nameSources[in] || isTextField(in.name) || in.option {
 			continue
 		}
 		switch in.val.Kind {
@@ -231,11 +231,11 @@ func isTextField(name string) bool {
 }
 
 // linkedLoad handles a file name that comes over a link from a name node.
-func (r *reader) linkedLoad(out []load, n *node, in *input) []load {
+func (r *models) linkedLoad(out []load, n *node, in *input) []load {
 	if !namesFile(in) {
 		return out
 	}
-	s, ok := r.scalar(in, in.name)
+	s, ok := r.values.scalar(in, in.name)
 	if !ok || fileType(n, in, s) == "other" && !n.is("load") { // a text that is no more than a file's name
 		return out
 	}
@@ -256,7 +256,7 @@ func namesFile(in *input) bool {
 	return strings.HasSuffix(in.name, "_name")
 }
 
-func (r *reader) namedLoad(out []load, n *node, in *input, name string) []load {
+func (r *models) namedLoad(out []load, n *node, in *input, name string) []load {
 	typ := fileType(n, in, name)
 	if strings.HasPrefix(in.name, "widget_") && n.is("stack") {
 		return out // which of its entries are in use is said by fields that have no name either
@@ -278,13 +278,13 @@ func zero(f *float64) bool { return f != nil && *f == 0 }
 
 // switchedOn reads the switches of stack nodes: a switch per entry, a count of
 // used entries, or one for the whole node.
-func (r *reader) switchedOn(n *node, in *input) bool {
+func (r *models) switchedOn(n *node, in *input) bool {
 	num := anyNumber(in.name)
 	var own []string
 	if num != "" {
 		own = []string{"switch_" + num, "on_" + num, "enabled_" + num, "enable_" + num, "toggle_" + num, "lora_" + num + "_enabled", "lora_" + num + "_on", "active_" + num}
 		for _, c := range []string{"lora_count", "num_loras", "lora_num"} {
-			if count := r.whole(n, []string{c}); count != nil {
+			if count := r.values.whole(n, []string{c}); count != nil {
 				if i := parseInt(num); i != nil && *i > *count {
 					return false
 				}
@@ -295,7 +295,7 @@ func (r *reader) switchedOn(n *node, in *input) bool {
 		own = append(own, "switch", "toggle", "enabled", "enable", "active", "on")
 	}
 	for _, name := range own {
-		if s, ok := r.scalar(n.in(name), name); ok && falsy(s) {
+		if s, ok := r.values.scalar(n.in(name), name); ok && falsy(s) {
 			return false
 		}
 	}
@@ -325,18 +325,18 @@ func anyNumber(name string) string {
 }
 
 // strengths reads the weights that belong to one file name of a node.
-func (r *reader) strengths(n *node, in *input) (model, clip *float64) {
+func (r *models) strengths(n *node, in *input) (model, clip *float64) {
 	num := anyNumber(in.name)
 	if num == "" {
-		model = r.number(n, []string{"strength_model", "lora_model_strength", "strength", "model_strength", "lora_strength", "lora_weight", "weight", "model_weight", "multiplier"})
-		clip = r.number(n, []string{"strength_clip", "lora_clip_strength", "clip_strength", "clip_weight"})
+		model = r.values.number(n, []string{"strength_model", "lora_model_strength", "strength", "model_strength", "lora_strength", "lora_weight", "weight", "model_weight", "multiplier"})
+		clip = r.values.number(n, []string{"strength_clip", "lora_clip_strength", "clip_strength", "clip_weight"})
 		return model, clip
 	}
-	model = r.number(n, []string{"model_weight_" + num, "model_str_" + num, "lora_wt_" + num, "strength_" + num, "lora_" + num + "_model_strength", "lora_" + num + "_strength",
+	model = r.values.number(n, []string{"model_weight_" + num, "model_str_" + num, "lora_wt_" + num, "strength_" + num, "lora_" + num + "_model_strength", "lora_" + num + "_strength",
 		"lora" + num + "_model_strength", "strength_model_" + num, "weight_" + num, "lora_weight_" + num, "lora_strength_" + num, "strength" + num, "model_strength_" + num, "strength_model" + num})
-	clip = r.number(n, []string{"clip_weight_" + num, "clip_str_" + num, "lora_" + num + "_clip_strength", "lora" + num + "_clip_strength", "strength_clip_" + num, "clip_strength_" + num, "strength_clip" + num})
-	if mode, ok := r.scalar(n.in("input_mode", "mode"), "mode"); ok && mode == "simple" {
-		if w := r.number(n, []string{"lora_wt_" + num, "lora_" + num + "_strength"}); w != nil {
+	clip = r.values.number(n, []string{"clip_weight_" + num, "clip_str_" + num, "lora_" + num + "_clip_strength", "lora" + num + "_clip_strength", "strength_clip_" + num, "clip_strength_" + num, "strength_clip" + num})
+	if mode, ok := r.values.scalar(n.in("input_mode", "mode"), "mode"); ok && mode == "simple" {
+		if w := r.values.number(n, []string{"lora_wt_" + num, "lora_" + num + "_strength"}); w != nil {
 			return w, nil
 		}
 	}

@@ -37,13 +37,13 @@ func listsLoras(n *node) bool {
 // loraText returns what a node that loads LoRAs gives out as text. The trigger words
 // of a LoRA stand in the LoRA's own file or on a site; nodes that read tags out of
 // a text hand the rest of it on.
-func (r *reader) loraText(p port, side role) (s string, ok, done bool) {
+func (r *texts) loraText(p port, side role) (s string, ok, done bool) {
 	n := p.node
 	if _, patches := n.link("model", "opt_model", "MODEL", "model_opt"); !n.is("lora") || !patches && !n.has("loras") {
 		return "", false, false
 	}
 	if name := p.outName(); n.has("loras") || listsLoras(n) || strings.Contains(name, "trigger") || strings.Contains(name, "loaded") {
-		r.warn("a prompt takes words from a LoRA; they are not in the file")
+		r.notes.warn("a prompt takes words from a LoRA; they are not in the file")
 		return "", false, true
 	}
 	s, ok = r.collected(n, side)
@@ -52,19 +52,19 @@ func (r *reader) loraText(p port, side role) (s string, ok, done bool) {
 
 // toggled returns the words that a list of words with switches lets through. The list
 // is of the text that came in last; where another comes in, that is handed on as it is.
-func (r *reader) toggled(n *node, side role) (s string, ok, done bool) {
+func (r *texts) toggled(n *node, side role) (s string, ok, done bool) {
 	words := toggles(n)
 	if words == nil {
 		return "", false, false
 	}
 	if last := n.in("orinalMessage", "originalMessage"); last != nil {
-		in, known := r.quietText(n.in("trigger_words"), side)
+		in, known := r.ofQuietly(n.in("trigger_words"), side)
 		was, _ := literalText(last.val)
 		if known && in != "" && in != was {
 			return in, true, true
 		}
 	}
-	strengths, _ := r.scalar(n.in("allow_strength_adjustment"), "")
+	strengths, _ := r.values.scalar(n.in("allow_strength_adjustment"), "")
 	var on []string
 	for _, w := range words {
 		text := strings.TrimSpace(w.Get("text").Str())
@@ -90,19 +90,19 @@ func toggles(n *node) []value {
 	return nil
 }
 
-// quietText is text for a value that may be missing without harm: no warning stays.
-func (r *reader) quietText(in *input, side role) (string, bool) {
-	kept := r.warnings
-	s, ok := r.text(in, side)
+// ofQuietly is text for a value that may be missing without harm: no warning stays.
+func (r *texts) ofQuietly(in *input, side role) (string, bool) {
+	kept := r.notes.warnings
+	s, ok := r.of(in, side)
 	if !ok {
-		r.warnings = kept
+		r.notes.warnings = kept
 	}
 	return s, ok
 }
 
 // withTriggerWords puts the words that come in beside an encoder's text in front
 // of it. It fails when nothing is known of where they come from.
-func (r *reader) withTriggerWords(n *node, text string, side role) (string, bool) {
+func (r *texts) withTriggerWords(n *node, text string, side role) (string, bool) {
 	var ins []*input
 	for i := range n.inputs {
 		if stem, _, _ := trailingNumber(n.inputs[i].name); stem == "trigger_words" {
@@ -111,7 +111,7 @@ func (r *reader) withTriggerWords(n *node, text string, side role) (string, bool
 	}
 	var parts []string
 	for _, in := range inFamilyOrder(ins) {
-		s, ok := r.text(in, side)
+		s, ok := r.of(in, side)
 		if ok && s != "" {
 			parts = append(parts, s)
 		}

@@ -10,7 +10,7 @@ var loraTag = regexp.MustCompile(`<lora:([^<>:\n]{1,300})((?::[^<>:\n]*){0,3})>`
 // taggedLoads adds the <lora:name:strength> tags of nodes that load by them:
 // those that have a text and the model to patch. In a plain encoder a tag is
 // text like any other.
-func (r *reader) taggedLoads(out []load, n *node) []load {
+func (r *models) taggedLoads(out []load, n *node) []load {
 	_, patches := n.link("model", "opt_model", "MODEL", "model_opt")
 	if n.opaque() || !patches && !n.has("loras") {
 		return out
@@ -30,7 +30,7 @@ func (r *reader) taggedLoads(out []load, n *node) []load {
 		if !isTagField(in.name) || !patches && in.name != "loras" || textInput(n, []string{in.name}) == nil || in.name == "wildcard_text" && populated(n) != nil {
 			continue
 		}
-		text, ok := r.text(in, rolePositive)
+		text, ok := r.texts.of(in, rolePositive)
 		if !ok || !strings.Contains(text, "<lora:") {
 			continue
 		}

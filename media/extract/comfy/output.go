@@ -75,9 +75,9 @@ type output struct {
 	size    bool // its picture has the file's size
 }
 
-// chooseOutput finds the node that wrote this file among the nodes that write:
+// choose finds the node that wrote this file among the nodes that write:
 // by medium, a save over a preview, the picture's size, the name; then the last.
-func (r *reader) chooseOutput() (*node, string) {
+func (r *outputs) choose() (*node, string) {
 	var all []output
 	for _, n := range r.g.nodes {
 		if isOutputClass(n) && n.links() > 0 && !n.is("comparer") {
@@ -113,7 +113,7 @@ func (r *reader) chooseOutput() (*node, string) {
 		}
 	}
 	if len(r.rivals) > 0 {
-		r.warn("several outputs could have written this file; what they do not share is left open")
+		r.notes.warn("several outputs could have written this file; what they do not share is left open")
 	}
 	return best.node, "last output"
 }
@@ -124,28 +124,28 @@ func isTemp(filename string) bool { return strings.Contains(filename, "_temp_") 
 // unknownRivals notes the last nodes of the graph that are opaque and take a
 // generated picture: where no output is of the kind that the file is, one of them may
 // have written it.
-func (r *reader) unknownRivals(best *node) {
+func (r *outputs) unknownRivals(best *node) {
 	for _, n := range r.g.nodes {
-		if n.uses == 0 && n.opaque() && !isOutputClass(n) && r.reachesSampler(n) && !r.sameSource(best, n) {
+		if n.uses == 0 && n.opaque() && !isOutputClass(n) && r.pictures.reachesSampler(n) && !r.sameSource(best, n) {
 			r.rivals = append(r.rivals, n)
 		}
 	}
 }
 
 // sameSource reports whether two outputs write the same picture.
-func (r *reader) sameSource(a, b *node) bool {
-	p, q := r.pictureInputs(a), r.pictureInputs(b)
+func (r *outputs) sameSource(a, b *node) bool {
+	p, q := r.pictures.inputs(a), r.pictures.inputs(b)
 	return len(p) > 0 && len(q) > 0 && p[0] == q[0]
 }
 
-func (r *reader) rate(n *node) output {
+func (r *outputs) rate(n *node) output {
 	o := output{node: n, score: 2 * fits(n, r.in.MIME)}
 	o.preview = n.role() == RolePreview || n.is("preview") || n.has("save_output") && r.isFalse(n.in("save_output"))
 	if o.preview == isTemp(r.in.Filename) {
 		o.score += 8
 	}
-	d := r.sizeAt(n)
-	likely := r.likelySize.at(n)
+	d := r.sizes.at(n)
+	likely := r.likely.at(n)
 	switch {
 	case r.in.FileWidth <= 0 || r.in.FileHeight <= 0:
 	case likely.known() && near(likely.w, r.in.FileWidth) && near(likely.h, r.in.FileHeight):
@@ -160,7 +160,7 @@ func (r *reader) rate(n *node) output {
 	switch {
 	case n.role() == RoleAside:
 		o.score -= 12
-	case r.reachesSampler(n) || r.reachesGenerator(n):
+	case r.pictures.reachesSampler(n) || r.pictures.reachesGenerator(n):
 		o.score += 14 // what was generated comes before what was prepared for it
 		if d.known() && !o.size && r.in.FileWidth >= 64 {
 			o.score-- // this is not the picture, unless the file is a screenshot
@@ -171,8 +171,8 @@ func (r *reader) rate(n *node) output {
 	return o
 }
 
-func (r *reader) isFalse(in *input) bool {
-	s, ok := r.scalar(in, "save_output")
+func (r *outputs) isFalse(in *input) bool {
+	s, ok := r.values.scalar(in, "save_output")
 	return ok && falsy(s)
 }
 
@@ -183,8 +183,8 @@ var prefixToken = regexp.MustCompile(`%[^%]*%|\[[^\]]*\]`)
 
 // namedLike compares a save node's prefix with the file's name, placeholders for
 // dates and values standing for anything.
-func (r *reader) namedLike(n *node) bool {
-	prefix, ok := r.text(n.in("filename_prefix", "filename", "file_name"), rolePositive)
+func (r *outputs) namedLike(n *node) bool {
+	prefix, ok := r.texts.of(n.in("filename_prefix", "filename", "file_name"), rolePositive)
 	if !ok || r.in.Filename == "" || len(prefix) > 1000 {
 		return false
 	}
@@ -211,7 +211,7 @@ func (r *reader) namedLike(n *node) bool {
 
 // sink stands in for the output when a graph has none that is known: the last
 // node nothing depends on, a sampled picture before others.
-func (r *reader) sink() *node {
+func (r *outputs) sink() *node {
 	var best *node
 	bestScore := -1
 	for _, n := range r.g.nodes {
@@ -219,7 +219,7 @@ func (r *reader) sink() *node {
 		if n.uses == 0 {
 			score++
 		}
-		if r.reachesSampler(n) {
+		if r.pictures.reachesSampler(n) {
 			score += 2
 		}
 		if score > bestScore || score == bestScore && before(n, best) > 0 {
@@ -227,26 +227,15 @@ func (r *reader) sink() *node {
 		}
 	}
 	for _, n := range r.g.nodes {
-		if n != best && n.uses == 0 && best.opaque() && r.reachesSampler(n) {
+		if n != best && n.uses == 0 && best.opaque() && r.pictures.reachesSampler(n) {
 			r.rivals = append(r.rivals, n)
 		}
 	}
 	return best
 }
 
-// reachesGenerator reports whether the picture of an output comes from a node that
-// makes it by itself, through nodes that only hand it on or change it.
-func (r *reader) reachesGenerator(n *node) bool {
-	for _, m := range r.trailFrom(n).nodes {
-		if isGenerator(m) {
-			return true
-		}
-	}
-	return false
-}
-
 // resaves reports whether an output writes a file that the graph loaded, as it is.
-func (r *reader) resaves(n *node) bool {
-	p := r.pictureInputs(n)
-	return len(p) == 1 && p[0].node.links() == 0 && len(r.filesOf(p[0].node)) > 0
+func (r *outputs) resaves(n *node) bool {
+	p := r.pictures.inputs(n)
+	return len(p) == 1 && p[0].node.links() == 0 && len(r.parents.of(p[0].node)) > 0
 }

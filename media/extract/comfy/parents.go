@@ -17,28 +17,28 @@ var mediaKinds = map[string]string{
 
 var parentInputs = []string{"image", "video", "file", "audio", "audio_file", "image_path", "video_path", "path", "model_file", "latent", "url", "mask", "image_file", "file_path", "filename", "images", "reference_image"}
 
-// parents lists the files that were loaded on the way to the output.
-func (r *reader) parents() []library.Parent {
+// all lists the files that were loaded on the way to the output.
+func (r *parents) all() []library.Parent {
 	var out []library.Parent
 	seen := map[string]bool{}
-	for _, n := range r.sequence {
+	for _, n := range r.runs.sequence {
 		if isOutputClass(n) {
 			continue
 		}
-		for _, file := range r.filesOf(n) {
+		for _, file := range r.of(n) {
 			kind, name := mediaKinds[strings.ToLower(path.Ext(file))], parentName(file)
 			if name == "" || seen[name] {
 				continue
 			}
 			seen[name] = true
-			out = append(out, library.Parent{Kind: r.parentKind(n, kind), Name: name, NodeID: n.id})
+			out = append(out, library.Parent{Kind: r.kind(n, kind), Name: name, NodeID: n.id})
 		}
 	}
 	return out
 }
 
-// filesOf returns the media files a loading node names.
-func (r *reader) filesOf(n *node) []string {
+// of returns the media files a loading node names.
+func (r *parents) of(n *node) []string {
 	loader := n.is("load", "input", "import", "read", "upload", "fromurl", "frompath", "open", "picker")
 	var out []string
 	for _, name := range parentInputs {
@@ -49,7 +49,7 @@ func (r *reader) filesOf(n *node) []string {
 		s, ok := "", false
 		if in.linked() {
 			if t := in.from.outType(); t == "STRING" || t == "COMBO" || t == "" && !pictureStem(name) {
-				s, ok = r.text(in, rolePositive)
+				s, ok = r.texts.of(in, rolePositive)
 			}
 		} else {
 			s, ok = in.val.Str(), in.val.Kind == jsonscan.String
@@ -83,7 +83,7 @@ func parentName(file string) string {
 	return strings.TrimSpace(file[strings.LastIndexByte(file, '/')+1:])
 }
 
-func (r *reader) parentKind(n *node, kind string) string {
+func (r *parents) kind(n *node, kind string) string {
 	switch {
 	case kind == "video" || kind == "" && n.is("video"):
 		return "input_video"
@@ -103,7 +103,7 @@ func (r *reader) parentKind(n *node, kind string) string {
 }
 
 // onlyControls reports whether a loaded picture goes to control nets alone.
-func (r *reader) onlyControls(n *node) bool {
+func (r *parents) onlyControls(n *node) bool {
 	seen := map[*node]bool{n: true}
 	queue, hits := []*node{n}, 0
 	for len(queue) > 0 {
@@ -115,7 +115,7 @@ func (r *reader) onlyControls(n *node) bool {
 			case to.is("controlnet") && to.has("control_net", "controlnet", "strength"):
 				hits++
 			case isOutputClass(to):
-			case isLatentSource(to) || r.isSampler(to) || to.is("vaeencode", "inpaint", "clipvision", "encode", "ipadapter", "stylemodel", "conditioning"):
+			case isLatentSource(to) || r.pictures.isSampler(to) || to.is("vaeencode", "inpaint", "clipvision", "encode", "ipadapter", "stylemodel", "conditioning"):
 				return false
 			default:
 				queue = append(queue, to)
@@ -126,10 +126,10 @@ func (r *reader) onlyControls(n *node) bool {
 	return hits > 0
 }
 
-func (r *reader) consumers() map[*node][]*node {
+func (r *parents) consumers() map[*node][]*node {
 	if r.usedBy == nil {
 		r.usedBy = map[*node][]*node{}
-		for _, n := range r.sequence {
+		for _, n := range r.runs.sequence {
 			for i := range n.inputs {
 				if from := n.inputs[i].from.node; from != nil {
 					r.usedBy[from] = append(r.usedBy[from], n)

@@ -14,10 +14,10 @@ var pictureNames = []string{
 // pictureTypes are the wire types of the same things.
 var pictureTypes = map[string]bool{"LATENT": true, "IMAGE": true, "VIDEO": true, "AUDIO": true, "MESH": true, "WANVIDEOIMAGE": true}
 
-// pictureInputs returns the links of a node on which its picture comes in, in the
+// inputs returns the links of a node on which its picture comes in, in the
 // order of preference. Pipes and contexts count, because they carry one too.
-func (r *reader) pictureInputs(n *node) []port {
-	if in, isSwitch := r.chosen(n); isSwitch {
+func (r *pictures) inputs(n *node) []port {
+	if in, isSwitch := r.switches.chosen(n); isSwitch {
 		if in != nil && in.linked() {
 			return []port{in.from}
 		}
@@ -99,19 +99,19 @@ func (n *node) pipe() *port {
 	return nil
 }
 
-// trail is the way a picture took, from the output back to where it began.
-type trail struct {
+// picturePath is the way a picture took, from the output back to where it began.
+type picturePath struct {
 	nodes  []*node // output first
 	passes []*node // sampling passes, the last one first
 	source *node   // the node the picture began at: an empty latent, a loaded image
 }
 
-// trailFrom walks back from a node along its picture, taking the main content at
+// pathFrom walks back from a node along its picture, taking the main content at
 // every fork. It stops at latent sources, whose own pictures only steer them.
-func (r *reader) trailFrom(n *node) trail {
-	var t trail
+func (r *pictures) pathFrom(n *node) picturePath {
+	var t picturePath
 	seen := map[*node]bool{}
-	for n != nil && !seen[n] && r.step() {
+	for n != nil && !seen[n] && r.notes.step() {
 		seen[n] = true
 		t.nodes = append(t.nodes, n)
 		if r.isSampler(n) {
@@ -121,15 +121,15 @@ func (r *reader) trailFrom(n *node) trail {
 		if isLatentSource(n) {
 			break
 		}
-		n = r.nextOnTrail(n, seen)
+		n = r.nextOnPath(n, seen)
 	}
 	return t
 }
 
-// nextOnTrail picks the fork that leads to a sampler; without one, the first.
-func (r *reader) nextOnTrail(n *node, seen map[*node]bool) *node {
+// nextOnPath picks the fork that leads to a sampler; without one, the first.
+func (r *pictures) nextOnPath(n *node, seen map[*node]bool) *node {
 	var first *node
-	for _, p := range r.pictureInputs(n) {
+	for _, p := range r.inputs(n) {
 		if seen[p.node] {
 			continue
 		}
@@ -145,14 +145,14 @@ func (r *reader) nextOnTrail(n *node, seen map[*node]bool) *node {
 
 // reachesSampler reports whether a sampling pass lies on the picture path behind
 // a node.
-func (r *reader) reachesSampler(n *node) bool {
+func (r *pictures) reachesSampler(n *node) bool {
 	if v, known := r.reaches[n]; known {
 		return v
 	}
 	r.reaches[n] = false
 	v := r.isSampler(n)
 	if !v && !isLatentSource(n) {
-		for _, p := range r.pictureInputs(n) {
+		for _, p := range r.inputs(n) {
 			if r.reachesSampler(p.node) {
 				v = true
 				break
@@ -185,4 +185,81 @@ func isLatentSource(n *node) bool {
 		return true
 	}
 	return n.is("latent", "tovideo", "img2vid", "i2v", "embeds", "pickers", "sizepicker") || n.has("vae") && n.has("length", "num_frames", "video_frames", "batch_size")
+}
+
+// isSampler decides by the shape of a node's inputs, so that the samplers of
+// unknown packs count too: a seed with steps or sigmas and something to steer by,
+// or the noise, guider and sigmas of custom sampling.
+func (r *pictures) isSampler(n *node) bool {
+	v, known := r.samplers[n]
+	if !known {
+		v = samplerShape(n)
+		r.samplers[n] = v
+	}
+	return v
+}
+
+// resizedBetween reports whether the picture changed its size between two
+// passes on the path.
+func (r *pictures) resizedBetween(first, second *node, t picturePath) bool {
+	inside := false
+	for _, n := range t.nodes {
+		switch {
+		case n == second:
+			inside = true
+		case n == first:
+			return false
+		case inside && resizes(n):
+			return true
+		}
+	}
+	return false
+}
+
+func resizes(n *node) bool {
+	return n.is("upscale", "upsampl", "resize", "imagescale", "latentscale", "supir", "rescale")
+}
+
+// follow follows one of the named links from node to node until visit says stop.
+// A cycle ends it.
+func (r *pictures) follow(n *node, visit func(*node) bool, names ...string) {
+	seen := map[*node]bool{}
+	for n != nil && !seen[n] && r.notes.step() && !visit(n) {
+		seen[n] = true
+		if in, isSwitch := r.switches.chosen(n); isSwitch {
+			if in == nil || !in.linked() {
+				return
+			}
+			n = in.from.node
+			continue
+		}
+		p, ok := n.link(names...)
+		if !ok {
+			in := n.onlyLink()
+			if in == nil {
+				return
+			}
+			p = in.from
+		}
+		n = p.node
+	}
+}
+
+func (r *pictures) latentSource(n *node) *node {
+	t := r.pathFrom(n)
+	if t.source != nil && isLatentSource(t.source) {
+		return t.source
+	}
+	return nil
+}
+
+// reachesGenerator reports whether the picture of an output comes from a node that
+// makes it by itself, through nodes that only hand it on or change it.
+func (r *pictures) reachesGenerator(n *node) bool {
+	for _, m := range r.pathFrom(n).nodes {
+		if isGenerator(m) {
+			return true
+		}
+	}
+	return false
 }

@@ -8,8 +8,8 @@ const maxRivals = 16
 // keepShared opens the fields in which the other outputs that may have written the
 // file differ from the chosen one: whose value it is cannot be known.
 func (r *reader) keepShared(lin *library.Lineage, primary *node) {
-	for _, out := range r.rivals[:min(len(r.rivals), maxRivals)] {
-		passes := r.trailFrom(out).passes
+	for _, out := range r.outputs.rivals[:min(len(r.outputs.rivals), maxRivals)] {
+		passes := r.pictures.pathFrom(out).passes
 		if len(passes) == 0 {
 			continue
 		}
@@ -17,7 +17,7 @@ func (r *reader) keepShared(lin *library.Lineage, primary *node) {
 		if other == primary {
 			continue
 		}
-		p, gp := r.pass(other), lin.Parameters
+		p, gp := r.passes.of(other), lin.Parameters
 		shared(&lin.Positive, p.Positive)
 		shared(&lin.Negative, p.Negative)
 		shared(&gp.Seed, p.Seed)
@@ -32,7 +32,7 @@ func (r *reader) keepShared(lin *library.Lineage, primary *node) {
 			name = &p.Model
 		}
 		shared(&gp.ModelName, name)
-		if d, e := r.sizeAt(primary), r.sizeAt(other); d != e {
+		if d, e := r.sizes.at(primary), r.sizes.at(other); d != e {
 			gp.Width, gp.Height = nil, nil
 		}
 	}

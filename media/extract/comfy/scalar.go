@@ -12,7 +12,7 @@ var valueNames = []string{"value", "Value", "int", "float", "number", "Number", 
 // scalar resolves an input to the text of its value, through primitive nodes,
 // switches, reroutes and simple arithmetic. want is the name the consumer uses:
 // a node with several outputs usually names its inputs alike.
-func (r *reader) scalar(in *input, want string) (string, bool) {
+func (r *values) scalar(in *input, want string) (string, bool) {
 	if in == nil {
 		return "", false
 	}
@@ -22,14 +22,14 @@ func (r *reader) scalar(in *input, want string) (string, bool) {
 	return r.scalarAt(in.from, want)
 }
 
-func (r *reader) scalarAt(p port, want string) (string, bool) {
+func (r *values) scalarAt(p port, want string) (string, bool) {
 	key := scalarKey{p.node, p.slot, want}
-	if v, known := r.scalars[key]; known {
+	if v, known := r.memo[key]; known {
 		return v.text, v.ok
 	}
-	r.scalars[key] = found{} // a link that leads back here has no value
+	r.memo[key] = found{} // a link that leads back here has no value
 	s, ok := r.scalarOf(p, want)
-	r.scalars[key] = found{s, ok}
+	r.memo[key] = found{s, ok}
 	return s, ok
 }
 
@@ -44,12 +44,12 @@ type found struct {
 	ok   bool
 }
 
-func (r *reader) scalarOf(p port, want string) (string, bool) {
+func (r *values) scalarOf(p port, want string) (string, bool) {
 	n := p.node
 	if in := p.passed(); in != nil {
 		return r.scalar(in, want)
 	}
-	if in, isSwitch := r.chosen(n); isSwitch {
+	if in, isSwitch := r.switches.chosen(n); isSwitch {
 		return r.scalar(in, want)
 	}
 	if s, ok, known := r.comparison(n); known {
@@ -61,7 +61,7 @@ func (r *reader) scalarOf(p port, want string) (string, bool) {
 	if s, ok := r.arithmetic(p); ok {
 		return s, true
 	}
-	if s, ok, done := r.sizeScalar(p, want); done {
+	if s, ok, done := r.sizes.side(p, want); done {
 		return s, ok
 	}
 	for _, name := range append(aliasesOf(p.outName()), aliasesOf(want)...) {
@@ -83,7 +83,7 @@ func (r *reader) scalarOf(p port, want string) (string, bool) {
 }
 
 // onlyScalar is the last resort: a node with one single input.
-func (r *reader) onlyScalar(n *node, want string) (string, bool) {
+func (r *values) onlyScalar(n *node, want string) (string, bool) {
 	if len(n.inputs) == 1 {
 		return r.scalar(&n.inputs[0], want)
 	}
@@ -151,7 +151,7 @@ func parseInt(s string) *int {
 	return &n
 }
 
-func (r *reader) number(n *node, names []string) *float64 {
+func (r *values) number(n *node, names []string) *float64 {
 	for _, name := range names {
 		if s, ok := r.scalar(n.in(name), name); ok {
 			if f := parseFloat(s); f != nil {
@@ -162,7 +162,7 @@ func (r *reader) number(n *node, names []string) *float64 {
 	return nil
 }
 
-func (r *reader) whole(n *node, names []string) *int {
+func (r *values) whole(n *node, names []string) *int {
 	for _, name := range names {
 		if s, ok := r.scalar(n.in(name), name); ok {
 			if i := parseInt(s); i != nil {
@@ -171,4 +171,36 @@ func (r *reader) whole(n *node, names []string) *int {
 		}
 	}
 	return nil
+}
+
+func (r *values) seed(n *node, names []string) *uint64 {
+	for _, name := range names {
+		if s, ok := r.scalar(n.in(name), name); ok {
+			if seed := parseUint(s); seed != nil {
+				return seed
+			}
+		}
+	}
+	return nil
+}
+
+// word reads a name such as a sampler's: text that is not a number.
+func (r *values) word(n *node, names []string) *string {
+	for _, name := range names {
+		in := n.in(name)
+		if in == nil || in.linked() && (name == "sampler" || name == "solver") && !r.givesText(in.from) {
+			continue
+		}
+		s, ok := r.scalar(in, name)
+		if ok && s != "" && len(s) < 100 && parseFloat(s) == nil {
+			return &s
+		}
+	}
+	return nil
+}
+
+// givesText tells a name wired in as a string from a sampler object.
+func (r *values) givesText(p port) bool {
+	t := p.outType()
+	return t == "STRING" || t == "COMBO" || t == "*"
 }

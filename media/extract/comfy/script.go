@@ -11,14 +11,14 @@ import (
 
 // scriptOf finds the script by which a sampler enlarges and samples again. One
 // that only enlarges the finished picture makes no pass.
-func (r *reader) scriptOf(n *node) *node {
+func (r *passes) scriptOf(n *node) *node {
 	for range 8 {
 		p, ok := n.link("script")
 		if !ok {
 			return nil
 		}
 		if n = p.node; n.is("highresfix", "hiresfix") {
-			kind, _ := r.scalar(n.in("upscale_type"), "upscale_type")
+			kind, _ := r.values.scalar(n.in("upscale_type"), "upscale_type")
 			if kind == "pixel" {
 				return nil
 			}
@@ -30,34 +30,34 @@ func (r *reader) scriptOf(n *node) *node {
 
 // scriptPass is the second pass that a script asks of a sampler: what the script
 // leaves open is as in the first.
-func (r *reader) scriptPass(first *library.SamplerPass, script *node) library.SamplerPass {
+func (r *passes) scriptPass(first *library.SamplerPass, script *node) library.SamplerPass {
 	p := *first
 	p.NodeID, p.NodeType, p.Role, p.StartStep, p.EndStep = script.id, script.class, "hires", nil, nil
-	p.Steps, p.Denoise = r.whole(script, []string{"hires_steps"}), r.number(script, denoiseNames)
-	if same, ok := r.scalar(script.in("use_same_seed"), "use_same_seed"); ok && falsy(same) {
-		p.Seed = r.seed(script, seedNames)
+	p.Steps, p.Denoise = r.values.whole(script, []string{"hires_steps"}), r.values.number(script, denoiseNames)
+	if same, ok := r.values.scalar(script.in("use_same_seed"), "use_same_seed"); ok && falsy(same) {
+		p.Seed = r.values.seed(script, seedNames)
 	}
-	if name, ok := r.scalar(script.in("hires_ckpt_name"), "hires_ckpt_name"); ok && !isNoFile(name) {
+	if name, ok := r.values.scalar(script.in("hires_ckpt_name"), "hires_ckpt_name"); ok && !isNoFile(name) {
 		p.Model = name
 	}
 	return p
 }
 
 // scriptHires describes the enlargement of the first sampler with a script.
-func (r *reader) scriptHires(chain []*node) *library.Hires {
+func (r *chains) scriptHires(chain []*node) *library.Hires {
 	for _, n := range chain {
-		script := r.scriptOf(n)
+		script := r.passes.scriptOf(n)
 		if script == nil {
 			continue
 		}
-		h := &library.Hires{Steps: r.whole(script, []string{"hires_steps"}), Denoise: r.number(script, denoiseNames), Scale: r.number(script, []string{"upscale_by"})}
+		h := &library.Hires{Steps: r.values.whole(script, []string{"hires_steps"}), Denoise: r.values.number(script, denoiseNames), Scale: r.values.number(script, []string{"upscale_by"})}
 		upscaler := "latent_upscaler"
-		if kind, _ := r.scalar(script.in("upscale_type"), "upscale_type"); kind == "both" {
+		if kind, _ := r.values.scalar(script.in("upscale_type"), "upscale_type"); kind == "both" {
 			upscaler = "pixel_upscaler"
 		}
-		h.Upscaler = r.word(script, []string{upscaler})
-		rounds := r.whole(script, []string{"iterations"})
-		if d := r.sizeAt(n); d.known() && h.Scale != nil && *h.Scale > 0 && *h.Scale <= 16 && (rounds == nil || *rounds == 1) {
+		h.Upscaler = r.values.word(script, []string{upscaler})
+		rounds := r.values.whole(script, []string{"iterations"})
+		if d := r.sizes.at(n); d.known() && h.Scale != nil && *h.Scale > 0 && *h.Scale <= 16 && (rounds == nil || *rounds == 1) {
 			w, ht := int(float64(d.w)**h.Scale), int(float64(d.h)**h.Scale)
 			h.Width, h.Height = &w, &ht
 		}
@@ -68,8 +68,8 @@ func (r *reader) scriptHires(chain []*node) *library.Hires {
 
 // scriptReads reports whether a script of this kind reads the file it names: its
 // choices stay filled in when another way of enlarging is chosen.
-func (r *reader) scriptReads(n *node, in *input) bool {
-	kind, ok := r.scalar(n.in("upscale_type"), "upscale_type")
+func (r *models) scriptReads(n *node, in *input) bool {
+	kind, ok := r.values.scalar(n.in("upscale_type"), "upscale_type")
 	if !ok {
 		return true
 	}
@@ -79,7 +79,7 @@ func (r *reader) scriptReads(n *node, in *input) bool {
 	case "hires_ckpt_name":
 		return kind != "pixel"
 	case "control_net_name":
-		used, said := r.scalar(n.in("use_controlnet"), "use_controlnet")
+		used, said := r.values.scalar(n.in("use_controlnet"), "use_controlnet")
 		return !said || !falsy(used)
 	}
 	return true

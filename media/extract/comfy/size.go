@@ -16,85 +16,85 @@ var sizeText = regexp.MustCompile(`(\d{2,5})\s*[x×*X]\s*(\d{2,5})`)
 
 // sizer follows sizes through a graph, with a memo of its own.
 type sizer struct {
-	*reader
-	known map[*node]dims
+	values   *values
+	pictures *pictures
+	models   *models
+	memo     map[*node]dims
 	// likely takes it that an opaque node leaves the size as it is. That tells outputs
 	// apart, but is no size of anything.
 	likely bool
 }
 
-func newSizer(r *reader, likely bool) *sizer {
-	return &sizer{reader: r, known: map[*node]dims{}, likely: likely}
+func newSizer(v *values, p *pictures, m *models, likely bool) *sizer {
+	return &sizer{values: v, pictures: p, models: m, memo: map[*node]dims{}, likely: likely}
 }
 
-// sizeAt returns the size of the picture or latent a node gives, followed from its
+// at returns the size of the picture or latent a node gives, followed from its
 // source through every step that changes it. Unknown steps give an unknown size.
-func (r *reader) sizeAt(n *node) dims { return r.sizes.at(n) }
-
-func (z *sizer) at(n *node) dims {
-	if d, known := z.known[n]; known {
+func (r *sizer) at(n *node) dims {
+	if d, known := r.memo[n]; known {
 		return d
 	}
-	z.known[n] = dims{}
-	d := z.of(n)
+	r.memo[n] = dims{}
+	d := r.of(n)
 	if d.w > 1<<16 || d.h > 1<<16 || d.w < 0 || d.h < 0 {
 		d = dims{}
 	}
-	z.known[n] = d
+	r.memo[n] = d
 	return d
 }
 
-func (z *sizer) of(n *node) dims {
+func (r *sizer) of(n *node) dims {
 	if isLatentSource(n) {
-		return z.statedSize(n)
+		return r.stated(n)
 	}
 	before := func() dims {
-		for _, p := range z.pictureInputs(n) {
-			return z.at(p.node)
+		for _, p := range r.pictures.inputs(n) {
+			return r.at(p.node)
 		}
 		return dims{}
 	}
 	switch {
-	case z.isSampler(n) && !n.is("ultimatesdupscale"):
+	case r.pictures.isSampler(n) && !n.is("ultimatesdupscale"):
 		if d := before(); d.known() {
 			return d
 		}
-		return z.statedSize(n)
-	case n.opaque() && !z.likely:
+		return r.stated(n)
+	case n.opaque() && !r.likely:
 		return dims{}
 	case n.is("pad") && n.has("left"):
-		return z.padded(n, before())
+		return r.padded(n, before())
 	case n.is("ultimatesdupscale"):
-		return z.scaled(n, before())
+		return r.scaled(n, before())
 	case n.is("withmodel") || n.has("upscale_model") && n.is("upscale", "upsampl"):
-		return z.modelScaled(n, before())
+		return r.modelScaled(n, before())
 	case resizes(n) || n.is("crop", "scale", "resolution"):
-		return z.resized(n, before())
+		return r.resized(n, before())
 	case n.is("stitch", "grid", "imageconcat", "imagebatchgrid"):
 		return dims{}
 	}
 	return before()
 }
 
-// statedSize reads the size a node states itself: as two numbers or as a choice
+// stated reads the size a node states itself: as two numbers or as a choice
 // such as "1024 x 1024 (square)".
-func (r *reader) statedSize(n *node) dims {
-	if w, h := r.number(n, []string{"width_override"}), r.number(n, []string{"height_override"}); w != nil && h != nil && *w > 0 && *h > 0 {
+func (r *sizer) stated(n *node) dims {
+	if w, h := r.values.number(n, []string{"width_override"}), r.values.number(n, []string{"height_override"}); w != nil && h != nil && *w > 0 && *h > 0 {
 		return dims{int(*w), int(*h)}
 	}
-	if d := r.chosenSize(n); d.known() {
+	if d := r.chosen(n); d.known() {
 		return d
 	}
-	w, h := r.number(n, widthNames), r.number(n, heightNames)
+	w, h := r.values.number(n, widthNames), r.values.number(n, heightNames)
 	if w == nil || h == nil || *w < 1 || *h < 1 || *w > 1<<16 || *h > 1<<16 {
 		return dims{}
 	}
 	return dims{int(*w), int(*h)}
 }
 
-func (r *reader) chosenSize(n *node) dims {
+func (r *sizer) chosen(n *node) dims {
 	for _, name := range []string{"dimensions", "resolution", "aspect_ratio", "size", "preset", "image_size"} {
-		s, ok := r.scalar(n.in(name), name)
+		s, ok := r.values.scalar(n.in(name), name)
 		if !ok || len(s) > 200 {
 			continue
 		}
@@ -108,7 +108,7 @@ func (r *reader) chosenSize(n *node) dims {
 			continue
 		}
 		for _, swap := range []string{"swap_dimensions", "invert", "swap"} {
-			if v, ok := r.scalar(n.in(swap), swap); ok && truthy(v) {
+			if v, ok := r.values.scalar(n.in(swap), swap); ok && truthy(v) {
 				w, h = h, w
 			}
 		}
@@ -119,11 +119,11 @@ func (r *reader) chosenSize(n *node) dims {
 
 var ratioText = regexp.MustCompile(`^\s*(\d{1,2})\s*:\s*(\d{1,2})\b`)
 
-// ratioSize computes what a resolution selector does: the sides of a stated ratio
+// ofRatio computes what a resolution selector does: the sides of a stated ratio
 // that come to so many megapixels, rounded to a multiple.
-func (r *reader) ratioSize(n *node) dims {
-	mp := r.number(n, []string{"megapixels", "megapixel"})
-	s, ok := r.scalar(n.in("aspect_ratio"), "aspect_ratio")
+func (r *sizer) ofRatio(n *node) dims {
+	mp := r.values.number(n, []string{"megapixels", "megapixel"})
+	s, ok := r.values.scalar(n.in("aspect_ratio"), "aspect_ratio")
 	m := ratioText.FindStringSubmatch(s)
 	if !n.is("resolutionselector") || mp == nil || !ok || m == nil || *mp <= 0 || *mp > 1024 {
 		return dims{}
@@ -134,19 +134,19 @@ func (r *reader) ratioSize(n *node) dims {
 		return dims{}
 	}
 	step := 8.0
-	if v := r.number(n, []string{"multiple", "multiple_of", "divisible_by", "round_to"}); v != nil && *v >= 1 {
+	if v := r.values.number(n, []string{"multiple", "multiple_of", "divisible_by", "round_to"}); v != nil && *v >= 1 {
 		step = *v
 	}
 	scale := math.Sqrt(*mp * 1024 * 1024 / (w * h))
 	return dims{int(math.RoundToEven(w*scale/step) * step), int(math.RoundToEven(h*scale/step) * step)}
 }
 
-func (r *reader) padded(n *node, d dims) dims {
+func (r *sizer) padded(n *node, d dims) dims {
 	if !d.known() {
 		return d
 	}
 	side := func(name string) int {
-		if v := r.whole(n, []string{name}); v != nil {
+		if v := r.values.whole(n, []string{name}); v != nil {
 			return *v
 		}
 		return 0
@@ -156,11 +156,11 @@ func (r *reader) padded(n *node, d dims) dims {
 
 var factorNames = []string{"scale_by", "upscale_by", "scale", "factor", "upscale_factor", "scale_factor", "rescale_factor", "multiplier"}
 
-func (r *reader) scaled(n *node, d dims) dims {
+func (r *sizer) scaled(n *node, d dims) dims {
 	if n.is("noupscale") {
 		return d
 	}
-	f := r.number(n, factorNames)
+	f := r.values.number(n, factorNames)
 	if f == nil {
 		return dims{}
 	}
@@ -177,9 +177,9 @@ func (d dims) times(f float64) dims {
 // modelFactor reads the factor an upscale model has in its name: "4x", "x2".
 var modelFactor = regexp.MustCompile(`(?i)(?:^|[^0-9a-z])x?([1248])x(?:[^0-9]|$)|x([1248])(?:[^0-9]|$)`)
 
-func (r *reader) modelScaled(n *node, d dims) dims {
+func (r *sizer) modelScaled(n *node, d dims) dims {
 	if p, ok := n.link("upscale_model"); ok && d.known() {
-		for _, l := range r.loadsOf(p.node) {
+		for _, l := range r.models.of(p.node) {
 			if m := modelFactor.FindStringSubmatch(l.name); m != nil {
 				f, _ := strconv.Atoi(m[1] + m[2])
 				return d.times(float64(f))
@@ -190,24 +190,24 @@ func (r *reader) modelScaled(n *node, d dims) dims {
 }
 
 // resized reads a resize: to a stated size, by a factor, or to a pixel count.
-func (r *reader) resized(n *node, d dims) dims {
-	if mp := r.number(n, []string{"megapixels", "total_megapixels"}); mp != nil && d.known() {
+func (r *sizer) resized(n *node, d dims) dims {
+	if mp := r.values.number(n, []string{"megapixels", "total_megapixels"}); mp != nil && d.known() {
 		f := math.Sqrt(*mp * 1024 * 1024 / float64(d.w*d.h))
 		return d.times(f)
 	}
-	w, h := r.number(n, widthNames), r.number(n, heightNames)
+	w, h := r.values.number(n, widthNames), r.values.number(n, heightNames)
 	switch {
 	case w != nil && h != nil && *w >= 1 && *h >= 1 && *w <= 1<<16 && *h <= 1<<16:
 		if r.keepsRatio(n) {
 			return dims{}
 		}
-		return dims{int(*w), int(*h)}.cut(r.whole(n, []string{"divisible_by", "multiple_of"}))
+		return dims{int(*w), int(*h)}.cut(r.values.whole(n, []string{"divisible_by", "multiple_of"}))
 	case w != nil && h != nil && *w <= 0 && *h >= 1 && d.known():
 		return d.times(*h / float64(d.h))
 	case w != nil && h != nil && *h <= 0 && *w >= 1 && d.known():
 		return d.times(*w / float64(d.w))
 	}
-	if r.number(n, factorNames) != nil {
+	if r.values.number(n, factorNames) != nil {
 		return r.scaled(n, d)
 	}
 	return dims{}
@@ -222,12 +222,12 @@ func (d dims) cut(step *int) dims {
 }
 
 // keepsRatio reports whether a resize may come to another size than it states.
-func (r *reader) keepsRatio(n *node) bool {
-	if s, ok := r.scalar(n.in("condition"), "condition"); ok && s != "always" && s != "" {
+func (r *sizer) keepsRatio(n *node) bool {
+	if s, ok := r.values.scalar(n.in("condition"), "condition"); ok && s != "always" && s != "" {
 		return true
 	}
 	for _, name := range []string{"keep_proportion", "keep_proportions", "keep_ratio", "method", "mode", "proportional", "fit", "resize_mode", "maintain_aspect_ratio"} {
-		s, ok := r.scalar(n.in(name), name)
+		s, ok := r.values.scalar(n.in(name), name)
 		if ok && (truthy(s) || strings.Contains(strings.ToLower(s), "keep") || strings.Contains(s, "resize") && name == "keep_proportion" || strings.Contains(s, "longer") || strings.Contains(s, "shorter") || strings.Contains(s, "letterbox")) {
 			return true
 		}
@@ -235,10 +235,10 @@ func (r *reader) keepsRatio(n *node) bool {
 	return false
 }
 
-// sizeScalar resolves a link to the width or height output of a node that measures,
+// side resolves a link to the width or height output of a node that measures,
 // picks or changes a size. done is false for every other node: a node that takes a
 // picture gives the size of the picture, whatever sides it was asked for.
-func (r *reader) sizeScalar(p port, want string) (s string, ok, done bool) {
+func (r *sizer) side(p port, want string) (s string, ok, done bool) {
 	n := p.node
 	measures := n.is("imagesize", "getlatentsize", "imageinfo", "getsize")
 	side := sideOfSize(p, want, measures)
@@ -249,15 +249,15 @@ func (r *reader) sizeScalar(p port, want string) (s string, ok, done bool) {
 	var d dims
 	switch {
 	case measures:
-		for _, from := range r.pictureInputs(n) {
-			d = r.sizeAt(from.node)
+		for _, from := range r.pictures.inputs(n) {
+			d = r.at(from.node)
 			break
 		}
 	case takes:
-		d = r.sizeAt(n)
+		d = r.at(n)
 	default:
-		if d = r.ratioSize(n); !d.known() {
-			d = r.chosenSize(n)
+		if d = r.ofRatio(n); !d.known() {
+			d = r.chosen(n)
 		}
 	}
 	switch {

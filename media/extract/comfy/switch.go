@@ -18,13 +18,13 @@ var (
 // chosen returns, for a switch node, which input is passed on. isSwitch is false
 // for every other node; the input is nil when the choice is not in the file or
 // the chosen branch is empty.
-func (r *reader) chosen(n *node) (in *input, isSwitch bool) {
-	if c, known := r.switches[n]; known {
+func (r *switches) chosen(n *node) (in *input, isSwitch bool) {
+	if c, known := r.memo[n]; known {
 		return c.in, c.isSwitch
 	}
-	r.switches[n] = choice{} // a switch whose selector leads back to itself
+	r.memo[n] = choice{} // a switch whose selector leads back to itself
 	in, isSwitch = r.choose(n)
-	r.switches[n] = choice{in, isSwitch}
+	r.memo[n] = choice{in, isSwitch}
 	return in, isSwitch
 }
 
@@ -35,7 +35,7 @@ type choice struct {
 
 const undecidedWarning = "the graph chooses between two branches by a condition that is not in the file; neither is read"
 
-func (r *reader) choose(n *node) (*input, bool) {
+func (r *switches) choose(n *node) (*input, bool) {
 	if len(n.inputs) < 2 {
 		return nil, false
 	}
@@ -47,7 +47,7 @@ func (r *reader) choose(n *node) (*input, bool) {
 		sel, ok := r.selector(n)
 		if !ok {
 			if yes != nil && no != nil && yes.linked() && no.linked() {
-				r.warn(undecidedWarning)
+				r.notes.warn(undecidedWarning)
 			}
 			return nil, false
 		}
@@ -78,7 +78,7 @@ func (n *node) ending(suffix string) *input {
 
 // numbered handles switches whose selector is a number and whose branches end in
 // numbers: input1, text2, any_03, value0.
-func (r *reader) numbered(n *node) (*input, bool) {
+func (r *switches) numbered(n *node) (*input, bool) {
 	if !n.is("switch", "select", "index", "router", "mux") {
 		return nil, false
 	}
@@ -92,7 +92,7 @@ func (r *reader) numbered(n *node) (*input, bool) {
 	}
 	if !ok {
 		if n.undecided() {
-			r.warn(undecidedWarning)
+			r.notes.warn(undecidedWarning)
 		}
 		return nil, false
 	}
@@ -200,10 +200,10 @@ func trailingNumber(name string) (string, int, bool) {
 	return strings.TrimRight(name[:i], "_ -"), num, true
 }
 
-func (r *reader) selector(n *node) (string, bool) {
+func (r *switches) selector(n *node) (string, bool) {
 	for _, name := range selectorNames {
 		if in := n.in(name); in != nil {
-			if s, ok := r.scalar(in, name); ok {
+			if s, ok := r.values.scalar(in, name); ok {
 				return s, true
 			}
 		}
@@ -221,14 +221,14 @@ func truthy(s string) bool {
 
 // branches returns the inputs through which a node's ancestors really took part:
 // all of them, but for a switch the selector and the chosen branch alone.
-func (r *reader) branches(n *node) []*input {
+func (r *switches) branches(n *node) []*input {
 	chosen, isSwitch := r.chosen(n)
 	var out []*input
 	if !isSwitch && n.undecided() {
 		return n.openBranches(false)
 	}
 	if !isSwitch && n.mayChoose() {
-		r.warn("the graph may choose between branches in a node that is not known; none is read")
+		r.notes.warn("the graph may choose between branches in a node that is not known; none is read")
 		return nil
 	}
 	for i := range n.inputs {

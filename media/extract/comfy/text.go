@@ -16,14 +16,14 @@ const (
 	maxTextBudget = 32 << 20 // bytes handled for one file
 )
 
-// text resolves an input to the text that reached it, through the text nodes of
+// of resolves an input to the text that reached it, through the text nodes of
 // the packs. It fails when the text is not in the file.
-func (r *reader) text(in *input, side role) (string, bool) {
+func (r *texts) of(in *input, side role) (string, bool) {
 	if in == nil {
 		return "", false
 	}
 	if in.linked() {
-		return r.textAt(in.from, side)
+		return r.at(in.from, side)
 	}
 	return literalText(in.val)
 }
@@ -44,36 +44,36 @@ type textKey struct {
 	side role
 }
 
-func (r *reader) textAt(p port, side role) (string, bool) {
+func (r *texts) at(p port, side role) (string, bool) {
 	key := textKey{p.node, p.slot, side}
-	if v, known := r.texts[key]; known {
+	if v, known := r.memo[key]; known {
 		return v.text, v.ok
 	}
-	r.texts[key] = found{}
-	s, ok := r.textOf(p, side)
+	r.memo[key] = found{}
+	s, ok := r.read(p, side)
 	if len(s) > maxText {
 		s = strings.ToValidUTF8(s[:maxText], "")
-		r.warn("a text was longer than 64 KiB and is cut")
+		r.notes.warn("a text was longer than 64 KiB and is cut")
 	}
-	if r.textBudget -= len(s); r.textBudget < 0 {
-		r.warn("the texts of the graph are too large to follow")
+	if r.budget -= len(s); r.budget < 0 {
+		r.notes.warn("the texts of the graph are too large to follow")
 		s, ok = "", false
 	}
-	r.texts[key] = found{s, ok}
+	r.memo[key] = found{s, ok}
 	return s, ok
 }
 
-func (r *reader) textOf(p port, side role) (string, bool) {
+func (r *texts) read(p port, side role) (string, bool) {
 	n := p.node
 	if in := p.passed(); in != nil {
-		return r.text(in, side)
+		return r.of(in, side)
 	}
-	if in, isSwitch := r.chosen(n); isSwitch {
-		return r.text(in, side)
+	if in, isSwitch := r.switches.chosen(n); isSwitch {
+		return r.of(in, side)
 	}
 	switch {
 	case n.opaque():
-		return r.text(n.onlyText(), side)
+		return r.of(n.onlyText(), side)
 	case n.about != nil && n.about.Pick != nil:
 		return r.picked(n, side)
 	case n.role() == RoleList:
@@ -83,13 +83,13 @@ func (r *reader) textOf(p port, side role) (string, bool) {
 		return "", false // reading the switch has left a warning
 	}
 	if in := populated(n); in != nil {
-		return r.text(in, side)
+		return r.of(in, side)
 	}
 	if p.slot > 0 && n.unnamedText() != nil {
 		return "", false // which field it gives at a later output is not known
 	}
 	if in := n.in("code", "python_code", "script"); in != nil && in.val.Kind == jsonscan.String || n.is("powerputer") {
-		r.warn("a prompt was computed by code in the graph; it is not followed")
+		r.notes.warn("a prompt was computed by code in the graph; it is not followed")
 		return "", false
 	}
 	if s, ok, done := r.toggled(n, side); done {
@@ -102,27 +102,27 @@ func (r *reader) textOf(p port, side role) (string, bool) {
 		return r.displayed(n, side)
 	}
 	if writesText(n) {
-		r.warn("a prompt was written by a language model; its text is not in the file")
+		r.notes.warn("a prompt was written by a language model; its text is not in the file")
 		return "", false
 	}
 	if s, ok, done := r.edited(n, side); done {
 		return s, ok
 	}
 	if in := p.fieldOfOutput(); in != nil {
-		return r.text(in, side)
+		return r.of(in, side)
 	}
-	if s, ok, done := r.sidedText(p, side); done {
+	if s, ok, done := r.sided(p, side); done {
 		return s, ok
 	}
 	s, ok := r.collected(n, side)
 	if n.drawsText() && isTemplate(n, s) {
-		r.warn("a prompt was drawn at random from a template; what is read is the template")
+		r.notes.warn("a prompt was drawn at random from a template; what is read is the template")
 	}
 	return s, ok
 }
 
 // isDisplay knows nodes that show a text and keep what they showed.
-func (r *reader) isDisplay(n *node) bool {
+func (r *texts) isDisplay(n *node) bool {
 	return n.role() == RoleShow || n.is("showtext", "showanything", "displaytext", "displayany", "previewany", "previewtext", "showstring", "textpreview", "debugprint", "consoledebug")
 }
 
@@ -130,7 +130,7 @@ func (r *reader) isDisplay(n *node) bool {
 // into the editor's graph while they run are believed first: a field of theirs in
 // the executed graph is of the run before. For the others the text that comes in is
 // surer than the text on their face.
-func (r *reader) displayed(n *node, side role) (string, bool) {
+func (r *texts) displayed(n *node, side role) (string, bool) {
 	shown := n.shown
 	if r.g.place == "workflow" {
 		shown = keptTexts(n)
@@ -141,7 +141,7 @@ func (r *reader) displayed(n *node, side role) (string, bool) {
 	for i := range n.inputs {
 		in := &n.inputs[i]
 		if in.linked() {
-			if s, ok := r.textAt(in.from, side); ok {
+			if s, ok := r.at(in.from, side); ok {
 				return s, true
 			}
 		}
@@ -201,9 +201,9 @@ func writesText(n *node) bool {
 		"interrogat", "tagger", "llava", "textgenerat", "promptgen", "qwenvl", "vlm", "moondream", "gptnode", "mistral", "deepseek", "groq", "lmstudio", "describe", "imagetotext", "img2txt", "rewrite", "upsampler", "upsample")
 }
 
-// sidedText handles nodes that hold a positive and a negative text and give one
+// sided handles nodes that hold a positive and a negative text and give one
 // on each output.
-func (r *reader) sidedText(p port, side role) (s string, ok, done bool) {
+func (r *texts) sided(p port, side role) (s string, ok, done bool) {
 	neg, pos := textInput(p.node, negativeOwn), textInput(p.node, positiveOwn)
 	if neg == nil || pos == nil {
 		return "", false, false
@@ -222,13 +222,13 @@ func (r *reader) sidedText(p port, side role) (s string, ok, done bool) {
 	if side == roleNegative {
 		pos = neg
 	}
-	s, ok = r.text(pos, side)
+	s, ok = r.of(pos, side)
 	return s, ok, true
 }
 
 // collected handles text boxes and joins: every text that goes into the node, in
 // the order of its inputs, with the node's delimiter between them.
-func (r *reader) collected(n *node, side role) (string, bool) {
+func (r *texts) collected(n *node, side role) (string, bool) {
 	var parts []string
 	any, main, missing, unclear := false, false, false, false
 	ins := textInputs(n)
@@ -250,7 +250,7 @@ func (r *reader) collected(n *node, side role) (string, bool) {
 		}
 	}
 	if missing && any {
-		r.warn("a prompt is joined of parts that are not all in the file")
+		r.notes.warn("a prompt is joined of parts that are not all in the file")
 	}
 	if missing && !main || unclear || !any {
 		return "", false // what is known is no more than an affix, or what is not known may be the main part
@@ -266,11 +266,11 @@ func (r *reader) collected(n *node, side role) (string, bool) {
 
 // joinable returns the text that reaches an input, or all texts of a list that comes
 // to a node that joins.
-func (r *reader) joinable(n *node, in *input, side role) ([]string, bool) {
+func (r *texts) joinable(n *node, in *input, side role) ([]string, bool) {
 	if in.linked() && in.from.node.role() == RoleList && joins(n) {
 		return r.items(in, side, map[*node]bool{})
 	}
-	s, ok := r.text(in, side)
+	s, ok := r.of(in, side)
 	return []string{s}, ok
 }
 
@@ -307,10 +307,10 @@ func joins(n *node) bool {
 	return n.has("delimiter", "separator", "Separator", "delim") || n.is("concat", "join", "combine", "merge", "append", "add", "multi", "stack", "compose", "prefix", "suffix", "concact", "addtext")
 }
 
-func (r *reader) delimiter(n *node, side role) string {
+func (r *texts) delimiter(n *node, side role) string {
 	in := n.in("delimiter", "separator", "Separator", "delim")
 	if in == nil {
-		if s, ok := r.scalar(n.in("linebreak_addition"), ""); ok && truthy(s) {
+		if s, ok := r.values.scalar(n.in("linebreak_addition"), ""); ok && truthy(s) {
 			return "\n"
 		}
 		if n.is("prompt", "layerutilitytextjoin") {
@@ -318,7 +318,7 @@ func (r *reader) delimiter(n *node, side role) string {
 		}
 		return ""
 	}
-	s, _ := r.text(in, side)
+	s, _ := r.of(in, side)
 	if s == "comma" {
 		return ", "
 	}
@@ -326,8 +326,8 @@ func (r *reader) delimiter(n *node, side role) string {
 }
 
 // selectedLine picks one line of a multi-line list of prompts.
-func (r *reader) selectedLine(n *node, text string) string {
-	i := r.whole(n, []string{"select"})
+func (r *texts) selectedLine(n *node, text string) string {
+	i := r.values.whole(n, []string{"select"})
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if i == nil || *i < 0 {
 		return text

@@ -6,7 +6,7 @@ import (
 )
 
 // edited handles nodes that change a text: replace, take out, trim, cut, change case.
-func (r *reader) edited(n *node, side role) (s string, ok, done bool) {
+func (r *texts) edited(n *node, side role) (s string, ok, done bool) {
 	if n.is("stringfunction") && n.has("text_a") {
 		s, ok = r.stringFunction(n, side)
 		return s, ok, true
@@ -25,15 +25,15 @@ func (r *reader) edited(n *node, side role) (s string, ok, done bool) {
 	case find != nil && n.is("regexextract"):
 		s, ok = r.taken(n, in, find, side)
 	case n.is("trim", "strip") && !n.is("stripe"):
-		s, ok = r.text(in, side)
+		s, ok = r.of(in, side)
 		s = strings.TrimSpace(s)
 	case n.is("substring"):
-		s, ok = r.text(in, side)
-		from, to := r.whole(n, []string{"start"}), r.whole(n, []string{"end"})
+		s, ok = r.of(in, side)
+		from, to := r.values.whole(n, []string{"start"}), r.values.whole(n, []string{"end"})
 		s = substring(s, from, to)
 	case n.is("caseconvert", "stringcase"):
-		s, ok = r.text(in, side)
-		mode, _ := r.scalar(n.in("mode", "case"), "mode")
+		s, ok = r.of(in, side)
+		mode, _ := r.values.scalar(n.in("mode", "case"), "mode")
 		s = convertCase(s, mode)
 	default:
 		return "", false, false
@@ -43,20 +43,20 @@ func (r *reader) edited(n *node, side role) (s string, ok, done bool) {
 
 // replaced returns a text in which a node put one text for another. ComfyUI's own
 // node of regular expressions has a limit of replacements.
-func (r *reader) replaced(n *node, in, find, repl *input, side role) (string, bool) {
-	s, ok := r.text(in, side)
+func (r *texts) replaced(n *node, in, find, repl *input, side role) (string, bool) {
+	s, ok := r.of(in, side)
 	if !ok {
 		return "", false
 	}
 	return r.replacedIn(n, s, find, repl, side)
 }
 
-func (r *reader) replacedIn(n *node, s string, find, repl *input, side role) (string, bool) {
-	f, known := r.text(find, side)
-	to, toKnown := r.text(repl, side)
+func (r *texts) replacedIn(n *node, s string, find, repl *input, side role) (string, bool) {
+	f, known := r.of(find, side)
+	to, toKnown := r.of(repl, side)
 	switch {
 	case !known && find != nil && find.linked() || !toKnown && repl != nil && repl.linked():
-		r.warn("words of a prompt were replaced by others that are not in the file")
+		r.notes.warn("words of a prompt were replaced by others that are not in the file")
 		return "", false
 	case f == "":
 		return s, true
@@ -69,27 +69,27 @@ func (r *reader) replacedIn(n *node, s string, find, repl *input, side role) (st
 		return "", false
 	}
 	most := -1
-	if count := r.whole(n, []string{"count"}); count != nil && *count > 0 {
+	if count := r.values.whole(n, []string{"count"}); count != nil && *count > 0 {
 		most = *count
 	}
 	return replaceAll(re, s, pythonTemplate(to), most)
 }
 
 // taken returns what ComfyUI's RegexExtract took out of a text.
-func (r *reader) taken(n *node, in, find *input, side role) (string, bool) {
-	s, ok := r.text(in, side)
-	f, _ := r.text(find, side)
+func (r *texts) taken(n *node, in, find *input, side role) (string, bool) {
+	s, ok := r.of(in, side)
+	f, _ := r.of(find, side)
 	re := r.regexp(n, f)
 	if !ok || re == nil {
 		return "", false
 	}
-	mode, _ := r.scalar(n.in("mode"), "mode")
+	mode, _ := r.values.scalar(n.in("mode"), "mode")
 	group, most := 0, 1
 	switch strings.ToLower(mode) {
 	case "all matches":
 		group, most = min(1, re.NumSubexp()), -1 // as findall: the first group, where there is one
 	case "first group", "all groups":
-		if i := r.whole(n, []string{"group_index"}); i != nil {
+		if i := r.values.whole(n, []string{"group_index"}); i != nil {
 			group = *i
 		} else {
 			group = 1
@@ -111,17 +111,17 @@ func (r *reader) taken(n *node, in, find *input, side role) (string, bool) {
 // stringFunction computes StringFunction of the custom scripts: it appends three
 // texts, or replaces the second in the first by the third. A second text between
 // slashes is a regular expression.
-func (r *reader) stringFunction(n *node, side role) (string, bool) {
+func (r *texts) stringFunction(n *node, side role) (string, bool) {
 	var parts [3]string
 	for i, name := range []string{"text_a", "text_b", "text_c"} {
-		s, ok := r.text(n.in(name), side)
+		s, ok := r.of(n.in(name), side)
 		if !ok && n.in(name) != nil {
 			return "", false
 		}
 		parts[i] = s
 	}
-	action, _ := r.scalar(n.in("action"), "action")
-	tidy, _ := r.scalar(n.in("tidy_tags"), "tidy_tags")
+	action, _ := r.values.scalar(n.in("action"), "action")
+	tidy, _ := r.values.scalar(n.in("tidy_tags"), "tidy_tags")
 	s, ok := parts[0], true
 	switch {
 	case action != "replace":
@@ -168,14 +168,14 @@ const (
 
 // regexp reads a node's regular expression, which is Python's, or returns nil with a
 // warning. ComfyUI's own nodes look past case unless they are told not to.
-func (r *reader) regexp(n *node, pattern string) *regexp.Regexp {
+func (r *texts) regexp(n *node, pattern string) *regexp.Regexp {
 	flags := "(?"
 	for _, f := range []struct {
 		input, letter string
 		usual         bool
 	}{{"case_insensitive", "i", n.key == "regexreplace" || n.key == "regexextract"}, {"multiline", "m", false}, {"dotall", "s", false}} {
 		on := f.usual
-		if v, ok := r.scalar(n.in(f.input), f.input); ok {
+		if v, ok := r.values.scalar(n.in(f.input), f.input); ok {
 			on = truthy(v)
 		}
 		if on {
@@ -193,7 +193,7 @@ func (r *reader) regexp(n *node, pattern string) *regexp.Regexp {
 			return re
 		}
 	}
-	r.warn("a text was changed by a regular expression that cannot be followed")
+	r.notes.warn("a text was changed by a regular expression that cannot be followed")
 	return nil
 }
 
