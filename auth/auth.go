@@ -150,7 +150,7 @@ func (a *Authenticator) lookup(ctx context.Context, hash [32]byte, before *cache
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
 		defer cancel()
 		asked := a.now() // before the answer: what changes meanwhile is seen in time
-		k, found, err := a.store.FindKey(ctx, hash)
+		k, found, err := a.store.Keys.Find(ctx, hash)
 		if err != nil {
 			return nil, err
 		}
@@ -181,7 +181,7 @@ func (a *Authenticator) recordUse(ctx context.Context, c *cachedKey) {
 	go func() {
 		ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 		defer cancel()
-		if err := panics.Try(func() error { return a.store.TouchKey(ctx, c.key.Tenant, c.key.ID) }); err != nil {
+		if err := panics.Try(func() error { return a.store.Keys.Touch(ctx, c.key.Tenant, c.key.ID) }); err != nil {
 			slog.DebugContext(ctx, "recording the last use of a key failed", "key_id", c.key.ID, "error", err)
 		}
 	}()

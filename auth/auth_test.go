@@ -32,7 +32,7 @@ func open(t testing.TB) bench {
 	t.Helper()
 	s, url := storetest.Open(t, "auth")
 	tenant := func(name string) library.TenantID {
-		made, err := s.CreateTenant(t.Context(), operator, name)
+		made, err := s.Tenants.Create(t.Context(), operator, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +154,7 @@ func TestAuth_ARevokedKeyIsDeadWithinFiveSecondsAndAnExpiredOneAtOnce(t *testing
 			t.Fatal(f)
 		}
 	}
-	if err := b.RevokeKey(t.Context(), operator, b.one, k.ID); err != nil {
+	if err := b.Keys.Revoke(t.Context(), operator, b.one, k.ID); err != nil {
 		t.Fatal(err)
 	}
 	start := time.Now()
@@ -218,23 +218,23 @@ func TestAuth_TheStoreHoldsNoSecretAndEveryChangeOfAKeyHasItsAuditRow(t *testing
 	t.Parallel()
 	b := open(t)
 	secret, k := b.key(t, func(r *auth.KeyRequest) { r.Permissions = []library.Permission{library.PermAdmin, library.PermSearch} })
-	if err := b.RevokeKey(t.Context(), operator, b.one, k.ID); err != nil {
+	if err := b.Keys.Revoke(t.Context(), operator, b.one, k.ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.RevokeKey(t.Context(), operator, b.one, k.ID); err != nil {
+	if err := b.Keys.Revoke(t.Context(), operator, b.one, k.ID); err != nil {
 		t.Errorf("revoking twice: %v", err)
 	}
-	if err := b.RevokeKey(t.Context(), operator, b.two, k.ID); library.AsError(err).Code != library.CodeNotFound {
+	if err := b.Keys.Revoke(t.Context(), operator, b.two, k.ID); library.AsError(err).Code != library.CodeNotFound {
 		t.Errorf("another tenant revokes the key: %v", err)
 	}
-	keys, err := b.ListKeys(t.Context(), b.one)
+	keys, err := b.Keys.List(t.Context(), b.one)
 	if err != nil || len(keys) != 1 || keys[0].RevokedAt == nil || keys[0].Hint != secret[len(secret)-4:] {
 		t.Errorf("%+v %v", keys, err)
 	}
 	if !slices.Equal(keys[0].Permissions, []library.Permission{library.PermRead, library.PermSearch, library.PermAdmin}) {
 		t.Errorf("read is always carried, in the usual order: %v", keys[0].Permissions)
 	}
-	if none, err := b.ListKeys(t.Context(), b.two); err != nil || len(none) != 0 {
+	if none, err := b.Keys.List(t.Context(), b.two); err != nil || len(none) != 0 {
 		t.Errorf("another tenant sees %+v %v", none, err)
 	}
 	c, err := pgx.Connect(t.Context(), b.url)
@@ -266,7 +266,7 @@ func TestAuth_TheUseOfAKeyIsNoted(t *testing.T) {
 		t.Fatal(f)
 	}
 	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		keys, err := b.ListKeys(t.Context(), b.one)
+		keys, err := b.Keys.List(t.Context(), b.one)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,7 +285,7 @@ func TestAuth_TheDefaultTenantIsMadeOnce(t *testing.T) {
 	made := make(chan store.Tenant, 8)
 	for range cap(made) {
 		go func() {
-			tenant, err := s.EnsureDefaultTenant(context.Background(), operator)
+			tenant, err := s.Tenants.EnsureDefault(context.Background(), operator)
 			if err != nil {
 				t.Error(err)
 			}
@@ -298,7 +298,7 @@ func TestAuth_TheDefaultTenantIsMadeOnce(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	if all, err := s.ListTenants(t.Context()); err != nil || len(all) != 1 {
+	if all, err := s.Tenants.List(t.Context()); err != nil || len(all) != 1 {
 		t.Errorf("%+v %v", all, err)
 	}
 }

@@ -54,7 +54,7 @@ func IssueKey(ctx context.Context, s *store.Store, actor library.Actor, want Key
 	secret = newSecret()
 	k = store.Key{ID: newKeyID(), Tenant: want.Tenant, Name: want.Name, Hint: secret[len(secret)-hintLength:],
 		Permissions: permissions, MoreTenants: otherTenants(want.MoreTenants, want.Tenant), ExpiresAt: want.ExpiresAt}
-	if err := s.CreateKey(ctx, actor, &k, sha256.Sum256([]byte(secret))); err != nil {
+	if err := s.Keys.Create(ctx, actor, &k, sha256.Sum256([]byte(secret))); err != nil {
 		return "", k, err
 	}
 	return secret, k, nil

@@ -53,7 +53,7 @@ func shelfAt(t *testing.T, s *store.Store, url string) *shelf {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { x.blobs.Close() })
-	tenant, err := s.CreateTenant(t.Context(), system, "a")
+	tenant, err := s.Tenants.Create(t.Context(), system, "a")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func (x *shelf) add(content, mime string, tags ...string) library.AssetHash {
 		x.t.Fatal(err)
 	}
 	prompt := "tab\there \\N and\nline \x01 ünï 🦊"
-	_, err = x.store.AddAsset(x.t.Context(), x.actor, store.NewAsset{ParserVersion: 1,
+	_, err = x.store.Assets.Add(x.t.Context(), x.actor, store.NewAsset{ParserVersion: 1,
 		Asset: library.Asset{Hash: staged.SHA1, SHA256: staged.SHA256, BLAKE3: staged.BLAKE3, Filename: "a\\b\t.png", MIMEType: mime, Size: staged.Size, Tags: tags},
 		Lineage: library.Lineage{Tool: "comfyui", Positive: &prompt, Models: []library.ModelUse{{Type: "lora", Name: "x"}},
 			Workflow: &library.Workflow{ToolName: "comfyui", JSON: []byte(`{"nodes":[NaN]}`), CustomNodes: []string{}}},
@@ -99,15 +99,15 @@ func (x *shelf) fill() {
 		x.t.Fatal(err)
 	}
 	h := x.add("changed", "image/png")
-	if _, err := x.store.ChangeAssets(x.t.Context(), x.actor, []library.AssetHash{h}, func(a *library.Asset) { a.Title = "new" }); err != nil {
+	if _, err := x.store.Assets.Change(x.t.Context(), x.actor, []library.AssetHash{h}, func(a *library.Asset) { a.Title = "new" }); err != nil {
 		x.t.Fatal(err)
 	}
 	key := store.Key{ID: "key_1", Tenant: x.actor.Tenant, Name: "k", Hint: "abcd", Permissions: []library.Permission{library.PermRead}}
-	if err := x.store.CreateKey(x.t.Context(), system, &key, sha256.Sum256([]byte("secret"))); err != nil {
+	if err := x.store.Keys.Create(x.t.Context(), system, &key, sha256.Sum256([]byte("secret"))); err != nil {
 		x.t.Fatal(err)
 	}
 	limit := int64(1 << 20)
-	if _, err := x.store.SetLimits(x.t.Context(), system, x.actor.Tenant, store.LimitChange{StorageBytes: &limit}); err != nil {
+	if _, err := x.store.Limits.Set(x.t.Context(), system, x.actor.Tenant, store.LimitChange{StorageBytes: &limit}); err != nil {
 		x.t.Fatal(err)
 	}
 	x.owner().exec(`INSERT INTO embeddings (configuration, text_h, vector) VALUES ('c', sha256('x'), '\x00ff5c')`)
@@ -231,13 +231,13 @@ func TestBackup_RestoredLibraryEqualsTheOriginal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, found, err := s.FindKey(t.Context(), sha256.Sum256([]byte("secret"))); err != nil || !found {
+	if _, found, err := s.Keys.Find(t.Context(), sha256.Sum256([]byte("secret"))); err != nil || !found {
 		t.Errorf("the key is found: %v (%v)", found, err)
 	}
 	y := shelfAt(t, s, url)
 	y.actor.Tenant = x.actor.Tenant
 	y.add("after the restore", "image/png") // sequences go on
-	if waiting, err := s.RestoreToIndex(t.Context()); err != nil || !waiting {
+	if waiting, err := s.IndexState.RestoreToIndex(t.Context()); err != nil || !waiting {
 		t.Errorf("the indexer is told: %v (%v)", waiting, err)
 	}
 }
@@ -561,7 +561,7 @@ func TestRestore_MigratesAnOlderSchemaForward(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if all, err := s.ListTenants(t.Context()); err != nil || len(all) != 1 || all[0].Name != "old" {
+	if all, err := s.Tenants.List(t.Context()); err != nil || len(all) != 1 || all[0].Name != "old" {
 		t.Errorf("the tenants are %v (%v)", all, err)
 	}
 	if behind, err := store.SchemaBehind(t.Context(), store.Config{URL: url}); err != nil || behind != 0 {

@@ -90,7 +90,7 @@ func (e *env) add(seed string) library.AssetHash {
 	e.Helper()
 	h, h2 := sha1.Sum([]byte(seed)), sha256.Sum256([]byte(seed))
 	a := library.Asset{Hash: library.AssetHash(hex.EncodeToString(h[:])), SHA256: hex.EncodeToString(h2[:]), Filename: seed + ".png", MIMEType: "image/png", Size: 1, CreatedAt: time.Now()}
-	if _, err := e.store.AddAsset(e.Context(), e.actor, store.NewAsset{Asset: a}); err != nil {
+	if _, err := e.store.Assets.Add(e.Context(), e.actor, store.NewAsset{Asset: a}); err != nil {
 		e.Fatal(err)
 	}
 	return a.Hash
@@ -99,7 +99,7 @@ func (e *env) add(seed string) library.AssetHash {
 // retitle changes an asset.
 func (e *env) retitle(h library.AssetHash, title string) string {
 	e.Helper()
-	res, err := e.store.ChangeAssets(e.Context(), e.actor, []library.AssetHash{h}, func(a *library.Asset) { a.Title = title })
+	res, err := e.store.Assets.Change(e.Context(), e.actor, []library.AssetHash{h}, func(a *library.Asset) { a.Title = title })
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func (e *env) retitle(h library.AssetHash, title string) string {
 // logged returns the whole log of the tenant.
 func (e *env) logged() []events.Event {
 	e.Helper()
-	list, err := e.store.EventsAfter(e.Context(), e.actor, 0, nil, 100000)
+	list, err := e.store.Events.After(e.Context(), e.actor, 0, nil, 100000)
 	if err != nil {
 		e.Fatal(err)
 	}

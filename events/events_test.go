@@ -30,7 +30,7 @@ func TestLog_PositionsAreInTheOrderOfCommitsWithoutGaps(t *testing.T) {
 	var read []events.Event
 	reader.Go(func() { // who remembers a position misses nothing
 		for after := int64(0); ; {
-			list, err := e.store.EventsAfter(t.Context(), e.actor, after, nil, 7)
+			list, err := e.store.Events.After(t.Context(), e.actor, after, nil, 7)
 			if err != nil {
 				t.Error(err)
 				return
@@ -52,7 +52,7 @@ func TestLog_PositionsAreInTheOrderOfCommitsWithoutGaps(t *testing.T) {
 		writers.Go(func() {
 			for i := range 30 {
 				h := hashes[rand.IntN(len(hashes))]
-				if _, err := e.store.ChangeAssets(t.Context(), e.actor, []library.AssetHash{h}, func(a *library.Asset) { a.Title = fmt.Sprint(w, "/", i) }); err != nil {
+				if _, err := e.store.Assets.Change(t.Context(), e.actor, []library.AssetHash{h}, func(a *library.Asset) { a.Title = fmt.Sprint(w, "/", i) }); err != nil {
 					t.Error(err)
 				}
 			}
@@ -157,7 +157,7 @@ func TestSubscriber_StartsWithTheNextEventUnlessItAsksForAll(t *testing.T) {
 	e.relay()
 	before := e.add("before")
 	e.eventually(time.Minute, func() string { return noneBut(len(e.logged()), 1) })
-	if err := e.store.AddSubscriber(t.Context(), "late", false); err != nil {
+	if err := e.store.Subscribers.Add(t.Context(), "late", false); err != nil {
 		t.Fatal(err)
 	}
 	got := newSeen()
@@ -200,7 +200,7 @@ func TestSubscriber_AnEventThatKeepsFailingBecomesADeadLetterAndIsReplayed(t *te
 	mu.Lock()
 	broken = false
 	mu.Unlock()
-	if n, err := e.store.ReplayDeadLetters(t.Context(), "one"); n != 1 || err != nil {
+	if n, err := e.store.Subscribers.ReplayDeadLetters(t.Context(), "one"); n != 1 || err != nil {
 		t.Fatalf("%d dead letters replayed, error %v", n, err)
 	}
 	e.eventually(time.Minute, func() string { return noneBut(len(e.deadLetters("one")), 0) + got.wrong(e.logged()) })
@@ -247,14 +247,14 @@ func TestSubscriberStates_CountWhatWaits(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	e.relay()
-	if err := e.store.AddSubscriber(t.Context(), "idle", true); err != nil {
+	if err := e.store.Subscribers.Add(t.Context(), "idle", true); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {
 		e.add(fmt.Sprint(i))
 	}
 	e.eventually(time.Minute, func() string {
-		states, err := e.store.SubscriberStates(t.Context())
+		states, err := e.store.Subscribers.States(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,12 +271,12 @@ func TestForgetEvents_KeepsThirtyDaysAndWhatIsNotPublished(t *testing.T) {
 	for i := range 4 {
 		e.add(fmt.Sprint(i))
 	}
-	if n, err := e.store.LogEvents(t.Context(), 100); n != 4 || err != nil {
+	if n, err := e.store.Events.Log(t.Context(), 100); n != 4 || err != nil {
 		t.Fatalf("%d events logged, error %v", n, err)
 	}
 	e.exec(`UPDATE events SET at = now() - interval '31 days' WHERE position IN (1, 2, 4)`)
 	e.exec(`INSERT INTO event_publishing (position) VALUES (3)`)
-	if n, err := e.store.ForgetEvents(t.Context(), 100); n != 2 || err != nil {
+	if n, err := e.store.Events.Forget(t.Context(), 100); n != 2 || err != nil {
 		t.Fatalf("%d events forgotten, error %v", n, err)
 	}
 	if l := e.logged(); len(l) != 2 || l[0].Position != 3 || l[1].Position != 4 {
@@ -293,7 +293,7 @@ func noneBut(have, want int) string {
 
 func (e *env) deadLetters(subscriber string) []store.DeadLetter {
 	e.Helper()
-	list, err := e.store.DeadLetters(e.Context(), subscriber, 0, 1000)
+	list, err := e.store.Subscribers.DeadLetters(e.Context(), subscriber, 0, 1000)
 	if err != nil {
 		e.Fatal(err)
 	}

@@ -44,10 +44,10 @@ func NewRelay(st *store.Store, cfg Config, m *Metrics) *Relay {
 func (r *Relay) Run(ctx context.Context) error {
 	var g errgroup.Group
 	written, logged := make(chan struct{}, 1), make(chan struct{}, 1)
-	g.Go(func() error { listen(ctx, r.log, r.store.ListenOutbox, written); return nil })
+	g.Go(func() error { listen(ctx, r.log, r.store.Outbox.Listen, written); return nil })
 	g.Go(func() error {
 		loop(ctx, r.log, "logging events failed; retrying", written, func(ctx context.Context) (int, error) {
-			n, err := r.store.LogEvents(ctx, relayBatch)
+			n, err := r.store.Events.Log(ctx, relayBatch)
 			if n > 0 {
 				wake(logged)
 			}
@@ -83,11 +83,11 @@ func (r *Relay) publish(ctx context.Context, logged <-chan struct{}) {
 }
 
 func (r *Relay) publishOnce(ctx context.Context, out *kafkaclient.Publisher) (int, error) {
-	epoch, err := r.store.Epoch(ctx)
+	epoch, err := r.store.IndexState.Epoch(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return r.store.PublishEvents(ctx, relayBatch, func(list []store.LoggedEvent) error {
+	return r.store.Events.Publish(ctx, relayBatch, func(list []store.LoggedEvent) error {
 		messages := make([]kafkaclient.Message, len(list))
 		for i, e := range list {
 			var err error
@@ -108,7 +108,7 @@ func (r *Relay) publishOnce(ctx context.Context, out *kafkaclient.Publisher) (in
 // forget deletes old events.
 func (r *Relay) forget(ctx context.Context) {
 	for ctx.Err() == nil {
-		n, err := r.store.ForgetEvents(ctx, 10*relayBatch)
+		n, err := r.store.Events.Forget(ctx, 10*relayBatch)
 		if err != nil && ctx.Err() == nil {
 			r.log.Warn("deleting old events failed; retrying", "error", err)
 		}

@@ -70,7 +70,7 @@ func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, actor library.Ac
 	if err != nil {
 		return err
 	}
-	log, err := s.store.EventLog(r.Context())
+	log, err := s.store.Events.State(r.Context())
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (s *Streams) leave(tenant library.TenantID) {
 // follow looks at the log for all streams of the process while there are some.
 func (s *Streams) follow(ctx context.Context) {
 	for ctx.Err() == nil {
-		if log, err := s.store.EventLog(ctx); err == nil {
+		if log, err := s.store.Events.State(ctx); err == nil {
 			s.mu.Lock()
 			if log.Newest != s.newest || log.Epoch != s.epoch {
 				s.newest, s.epoch = log.Newest, log.Epoch
@@ -250,7 +250,7 @@ func (t *stream) run(ctx context.Context) {
 
 // sendNew sends the next events and reports whether there may be more.
 func (t *stream) sendNew(ctx context.Context) (full bool, err error) {
-	list, err := t.s.store.EventsAfter(ctx, t.actor, t.after, t.types, streamBatch)
+	list, err := t.s.store.Events.After(ctx, t.actor, t.after, t.types, streamBatch)
 	if err != nil || len(list) == 0 {
 		return false, err
 	}

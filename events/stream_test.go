@@ -151,7 +151,7 @@ func TestStream_RefusesPositionsThatTheLogDoesNotGoOnFrom(t *testing.T) {
 	h := s.add("a")
 	s.retitle(h, "b")
 	s.eventually(time.Minute, func() string { return noneBut(len(s.logged()), 2) })
-	log, err := s.store.EventLog(t.Context())
+	log, err := s.store.Events.State(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestStream_ShowsWhatItsCredentialSeesNow(t *testing.T) {
 	r := s.open("/?after=0", "")
 	private := s.add("private")
 	r.want("asset.created", "asset/"+string(private))
-	if _, err := s.store.ChangeAssets(t.Context(), s.env.actor, []library.AssetHash{private}, func(a *library.Asset) {
+	if _, err := s.store.Assets.Change(t.Context(), s.env.actor, []library.AssetHash{private}, func(a *library.Asset) {
 		a.Visibility, a.Owner = library.VisibilityPrivate, "key_of_another"
 	}); err != nil {
 		t.Fatal(err)

@@ -72,7 +72,7 @@ func Run(ctx context.Context, st *store.Store, cfg Config, m *Metrics, subscribe
 	}
 	g.Go(func() error {
 		for ctx.Err() == nil {
-			if list, err := st.SubscriberStates(ctx); err == nil {
+			if list, err := st.Subscribers.States(ctx); err == nil {
 				m.setStates(list)
 			}
 			_ = retry.Sleep(ctx, measureEvery)
@@ -92,7 +92,7 @@ type runner struct {
 }
 
 func (r *runner) run(ctx context.Context) error {
-	err := retry.UntilDone(ctx, func(ctx context.Context) error { return r.store.AddSubscriber(ctx, r.Name, r.FromStart) },
+	err := retry.UntilDone(ctx, func(ctx context.Context) error { return r.store.Subscribers.Add(ctx, r.Name, r.FromStart) },
 		func(err error) { r.log.Warn("the subscriber cannot start yet; retrying", "error", err) })
 	if err != nil {
 		return nil
@@ -127,7 +127,7 @@ func (r *runner) readOnce(ctx context.Context, kafka *kafkaclient.Client) error 
 	if err != nil {
 		return err
 	}
-	epoch, err := r.store.Epoch(ctx)
+	epoch, err := r.store.IndexState.Epoch(ctx)
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (r *runner) readBatch(ctx context.Context, log string, sub *kafkaclient.Sub
 		return err
 	}
 	if foreign {
-		if epoch, err := r.store.Epoch(ctx); err == nil && epoch.ID != log {
+		if epoch, err := r.store.IndexState.Epoch(ctx); err == nil && epoch.ID != log {
 			return &kafkaclient.Restart{Reason: "another_epoch"}
 		}
 	}
@@ -203,7 +203,7 @@ func (r *runner) readBatch(ctx context.Context, log string, sub *kafkaclient.Sub
 func (r *runner) catchUp(ctx context.Context) {
 	for ctx.Err() == nil {
 		_ = retry.Sleep(ctx, min(r.cfg.CatchUpAfter, 2*time.Second)/2)
-		shards, err := r.store.LateShards(ctx, r.Name, r.cfg.CatchUpAfter)
+		shards, err := r.store.Subscribers.LateShards(ctx, r.Name, r.cfg.CatchUpAfter)
 		if err != nil {
 			continue // the database is away
 		}
@@ -214,7 +214,7 @@ func (r *runner) catchUp(ctx context.Context) {
 		}
 		_ = g.Wait()
 		for ctx.Err() == nil {
-			found, err := r.store.Replay(ctx, r.Name, func(e Event) error { return r.call(ctx, e) })
+			found, err := r.store.Subscribers.Replay(ctx, r.Name, func(e Event) error { return r.call(ctx, e) })
 			if err != nil || !found {
 				break
 			}
@@ -225,7 +225,7 @@ func (r *runner) catchUp(ctx context.Context) {
 // handleShard takes a turn at a shard and handles events of it: those that Kafka brought
 // as long as they follow the position without a gap, and else those of the log.
 func (r *runner) handleShard(ctx context.Context, shard int, skip bool, brought []Event) {
-	err := r.store.TakeShard(ctx, r.Name, shard, skip, func(t *store.ShardTurn) error {
+	err := r.store.Subscribers.TakeShard(ctx, r.Name, shard, skip, func(t *store.ShardTurn) error {
 		if err := r.handleAll(ctx, t, follow(brought, t.Position)); err != nil {
 			return err
 		}

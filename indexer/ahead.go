@@ -27,7 +27,7 @@ func (x *Indexer) noteAhead(ctx context.Context, b *batch) error {
 		return nil
 	}
 	return retry.UntilDone(ctx, func(ctx context.Context) error {
-		rows, _, err := x.store.Documents(ctx, keys)
+		rows, _, err := x.store.Documents.Read(ctx, keys)
 		if err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func (x *Indexer) noteAhead(ctx context.Context, b *batch) error {
 // setBack begins a new epoch of the database because the index knows what the database
 // does not, unless that is known already. The guard then builds the index anew.
 func (x *Indexer) setBack(ctx context.Context) error {
-	e, err := x.store.Epoch(ctx)
+	e, err := x.store.IndexState.Epoch(ctx)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (x *Indexer) setBack(ctx context.Context) error {
 		return err
 	}
 	x.log.Error("the index has newer documents than the database has assets: the database was set back to an earlier time; the index is built anew")
-	if err := x.store.BeginEpoch(ctx, e.ID, "the index had newer documents than the database had assets"); err != nil {
+	if err := x.store.IndexState.BeginEpoch(ctx, e.ID, "the index had newer documents than the database had assets"); err != nil {
 		return err
 	}
 	x.guard.trigger()

@@ -50,7 +50,7 @@ func (f *backfill) readAll(ctx context.Context, tenants []store.TenantAssets, ou
 	for _, t := range tenants {
 		var after library.AssetHash
 		for {
-			page, err := f.x.store.AssetVersionsAfter(ctx, t.Tenant, after, backfillPage)
+			page, err := f.x.store.Documents.VersionsAfter(ctx, t.Tenant, after, backfillPage)
 			if err != nil {
 				return err
 			}
@@ -87,7 +87,7 @@ func (f *backfill) documents(ctx context.Context, keys []store.AssetKey) (*batch
 	if len(keys) == 0 {
 		return newBatch(nil, nil, nil), nil
 	}
-	rows, _, err := f.x.store.Documents(ctx, keys)
+	rows, _, err := f.x.store.Documents.Read(ctx, keys)
 	if err != nil {
 		return nil, err
 	}

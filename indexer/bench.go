@@ -97,14 +97,14 @@ func (x *Indexer) prepareAll(ctx context.Context, most int, index string) ([]*ba
 
 // eachPage walks up to most assets in pages of a batch.
 func (x *Indexer) eachPage(ctx context.Context, most int, fn func([]store.AssetVersion) error) error {
-	tenants, err := x.store.CountAssets(ctx)
+	tenants, err := x.store.Documents.Count(ctx)
 	if err != nil {
 		return err
 	}
 	for _, t := range tenants {
 		var after library.AssetHash
 		for most > 0 {
-			page, err := x.store.AssetVersionsAfter(ctx, t.Tenant, after, min(x.cfg.BatchEvents, most))
+			page, err := x.store.Documents.VersionsAfter(ctx, t.Tenant, after, min(x.cfg.BatchEvents, most))
 			if err != nil {
 				return err
 			}
@@ -140,7 +140,7 @@ func (x *Indexer) MeasureStream(ctx context.Context, relay *Relay, most int) (Th
 	var n int64
 	err := x.eachPage(ctx, most, func(page []store.AssetVersion) error {
 		n += int64(len(page))
-		return x.store.EnqueueReindex(ctx, "bench", page)
+		return x.store.Outbox.EnqueueReindex(ctx, "bench", page)
 	})
 	if err != nil {
 		return Throughput{}, err
@@ -157,7 +157,7 @@ func (x *Indexer) MeasureStream(ctx context.Context, relay *Relay, most int) (Th
 
 // emptyIndex replaces the live index by an empty one.
 func (x *Indexer) emptyIndex(ctx context.Context) error {
-	generations, err := x.store.Generations(ctx)
+	generations, err := x.store.Generations.List(ctx)
 	if err != nil {
 		return err
 	}

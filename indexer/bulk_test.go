@@ -59,7 +59,7 @@ func TestBulk_NothingIsSkippedWhateverABulkRequestIsAnsweredWith(t *testing.T) {
 			if m.bulks != tt.bulks {
 				t.Errorf("%d bulk requests, want %d", m.bulks, tt.bulks)
 			}
-			if missing, partial, err := e.store.CountIndexFailures(e.ctx); missing+partial != 0 || err != nil {
+			if missing, partial, err := e.store.IndexFailures.Count(e.ctx); missing+partial != 0 || err != nil {
 				t.Errorf("%d failures, %d partial, error %v", missing, partial, err)
 			}
 		})
@@ -89,7 +89,7 @@ func TestBulk_OneItemThatTheServerCannotTakeDoesNotBlockTheRest(t *testing.T) {
 	if took := time.Since(began); took < itemRetryLimit || took > itemRetryLimit+10*time.Second {
 		t.Errorf("it blocked its partition for %v", took)
 	}
-	if missing, _, err := e.store.CountIndexFailures(e.ctx); missing != 1 || err != nil {
+	if missing, _, err := e.store.IndexFailures.Count(e.ctx); missing != 1 || err != nil {
 		t.Errorf("%d failures recorded, error %v", missing, err)
 	}
 }

@@ -35,7 +35,7 @@ func (x *Indexer) Complete(ctx context.Context, progress func(Progress)) error {
 	if progress == nil {
 		progress = func(Progress) {}
 	}
-	err = x.store.LockReconcile(ctx, func() error {
+	err = x.store.IndexState.LockReconcile(ctx, func() error {
 		if n, err = x.needs(ctx); err != nil || n.live == "" { // another process was faster
 			return err
 		}
@@ -71,7 +71,7 @@ func (x *Indexer) needs(ctx context.Context) (need, error) {
 	if n.epoch, err = x.epoch(ctx, n.index.meta); err != nil {
 		return need{}, err
 	}
-	if n.wanted, err = x.store.WantedComparison(ctx); err != nil {
+	if n.wanted, err = x.store.IndexState.WantedComparison(ctx); err != nil {
 		return need{}, err
 	}
 	known := ""
@@ -100,7 +100,7 @@ func (x *Indexer) beginWanted(ctx context.Context) (bool, error) {
 	if x.cfg.eventsOnly {
 		return false, nil
 	}
-	w, err := x.store.WantedComparison(ctx)
+	w, err := x.store.IndexState.WantedComparison(ctx)
 	if err != nil || w.Reason == "" {
 		return false, err
 	}
@@ -121,26 +121,26 @@ func (x *Indexer) beginWanted(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return true, x.store.ComparisonBegun(ctx, w)
+	return true, x.store.IndexState.ComparisonBegun(ctx, w)
 }
 
 // wantedSince reports whether a comparison was asked for after w.
 func (x *Indexer) wantedSince(ctx context.Context, w store.Wanted) (bool, error) {
-	now, err := x.store.WantedComparison(ctx)
+	now, err := x.store.IndexState.WantedComparison(ctx)
 	return !now.Since.Equal(w.Since), err
 }
 
 // epoch returns the present epoch of the database. A server that has written less than
 // the index knows of was set back, and begins another.
 func (x *Indexer) epoch(ctx context.Context, meta mappings.Meta) (store.Epoch, error) {
-	e, err := x.store.Epoch(ctx)
+	e, err := x.store.IndexState.Epoch(ctx)
 	if err != nil || meta.Epoch != e.ID || meta.WAL <= e.WAL {
 		return e, err
 	}
-	if err := x.store.BeginEpoch(ctx, e.ID, "the database server was set back to an earlier time"); err != nil {
+	if err := x.store.IndexState.BeginEpoch(ctx, e.ID, "the database server was set back to an earlier time"); err != nil {
 		return e, err
 	}
-	return x.store.Epoch(ctx)
+	return x.store.IndexState.Epoch(ctx)
 }
 
 // markEvery is how much the database server writes between two notes of it in the
@@ -150,7 +150,7 @@ const markEvery = 4 << 20
 // mark keeps in the index and in the database what they need to know each other by.
 func (x *Indexer) mark(ctx context.Context, n need, known string) error {
 	if known == "" { // made by an earlier release, or just now for an empty library
-		if err := x.store.RecordIndexUUID(ctx, n.live, n.index.uuid); err != nil {
+		if err := x.store.Generations.RecordUUID(ctx, n.live, n.index.uuid); err != nil {
 			return err
 		}
 	}
@@ -170,7 +170,7 @@ func (x *Indexer) renew(ctx context.Context, progress func(Progress)) error {
 		return fmt.Errorf("building the index anew: %w", err)
 	}
 	x.log.Info("another index has taken the place of the one of an earlier time", "index", built.Index, "documents", built.Count, "took", built.Took)
-	return errors.Join(x.store.Compared(ctx), x.restoreIndexed(ctx))
+	return errors.Join(x.store.IndexState.Compared(ctx), x.restoreIndexed(ctx))
 }
 
 // complete fills and compares an index. One that lacks much is filled first: a
@@ -204,7 +204,7 @@ func (x *Indexer) complete(ctx context.Context, n need, progress func(Progress))
 	if again, err := x.wantedSince(ctx, n.wanted); err != nil || again {
 		return err // the next look compares once more
 	}
-	if err := errors.Join(x.store.RecordIndexUUID(ctx, n.live, n.index.uuid), x.store.Compared(ctx),
+	if err := errors.Join(x.store.Generations.RecordUUID(ctx, n.live, n.index.uuid), x.store.IndexState.Compared(ctx),
 		x.setMeta(ctx, n.live, mappings.Meta{Epoch: n.epoch.ID, WAL: n.epoch.WAL})); err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (x *Indexer) acceptable(ctx context.Context, report ReconcileReport) error 
 	if report.Remaining == 0 {
 		return nil
 	}
-	refused, _, err := x.store.CountIndexFailures(ctx)
+	refused, _, err := x.store.IndexFailures.Count(ctx)
 	if err == nil && report.Remaining > refused {
 		err = fmt.Errorf("the index still differs from the library in %d documents after repairs", report.Remaining)
 	}

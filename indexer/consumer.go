@@ -59,7 +59,7 @@ func (c *consumer) measure(list []kafkaclient.PartitionOffsets) {
 	if err := c.x.noteStream(ctx, list); err != nil {
 		c.x.log.Warn("recording the offsets of the Kafka topic failed", "error", err)
 	}
-	if missing, partial, err := c.x.store.CountIndexFailures(ctx); err == nil {
+	if missing, partial, err := c.x.store.IndexFailures.Count(ctx); err == nil {
 		c.x.metrics.failures.WithLabelValues("missing").Set(float64(missing))
 		c.x.metrics.failures.WithLabelValues("partial").Set(float64(partial))
 	}
@@ -209,7 +209,7 @@ func (x *Indexer) read(ctx context.Context, keys []store.AssetKey, events map[st
 	}
 	var b *batch
 	err := retry.UntilDone(ctx, func(ctx context.Context) error {
-		rows, generations, err := x.store.Documents(ctx, keys)
+		rows, generations, err := x.store.Documents.Read(ctx, keys)
 		if err != nil {
 			return err
 		}
@@ -259,7 +259,7 @@ func (x *Indexer) writeBatch(ctx context.Context, b *batch) error {
 		if err := wait.Wait(ctx); err != nil {
 			return err
 		}
-		generations, err := x.store.Generations(ctx)
+		generations, err := x.store.Generations.List(ctx)
 		if err == nil {
 			b.setTargets(generations)
 		}

@@ -46,7 +46,7 @@ func (e *env) event(h library.AssetHash, version int64) kafkaclient.Message {
 // retitle changes assets through the store, so versions rise as they do for users.
 func (e *env) retitle(title string, hashes ...library.AssetHash) {
 	e.t.Helper()
-	_, err := e.store.ChangeAssets(e.ctx, e.actor, hashes, func(a *library.Asset) { a.Title = title })
+	_, err := e.store.Assets.Change(e.ctx, e.actor, hashes, func(a *library.Asset) { a.Title = title })
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestConsumer_ARefusedDocumentIsStrippedAndTheRestGoesOn(t *testing.T) {
 		return ""
 	})
 	e.eventually(time.Minute, func() string {
-		missing, partial, err := e.store.CountIndexFailures(e.ctx)
+		missing, partial, err := e.store.IndexFailures.Count(e.ctx)
 		if err != nil || missing != 0 || partial != 1 {
 			return fmt.Sprintf("failures: %d missing, %d partial, error %v", missing, partial, err)
 		}
@@ -257,7 +257,7 @@ func TestConsumer_ADeadDocumentIsPutAsideAndReplayed(t *testing.T) {
 	if err := x.pointAlias(e.ctx, index, nil, survey{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.store.SetGeneration(e.ctx, "", index, store.GenerationLive, ""); err != nil {
+	if err := e.store.Generations.Set(e.ctx, "", index, store.GenerationLive, ""); err != nil {
 		t.Fatal(err)
 	}
 	e.run(e.relay(), x)
@@ -267,7 +267,7 @@ func TestConsumer_ADeadDocumentIsPutAsideAndReplayed(t *testing.T) {
 	b, good := e.add(bad), e.add(newAsset("good"))
 	e.eventually(time.Minute, func() string { return e.differs(good.Hash) })
 	e.eventually(time.Minute, func() string {
-		list, err := e.store.IndexFailures(e.ctx, store.AssetKey{}, 10)
+		list, err := e.store.IndexFailures.List(e.ctx, store.AssetKey{}, 10)
 		if err != nil || len(list) != 1 || list[0].Hash != b.Hash || list[0].Partial || !strings.Contains(list[0].Reason, "description") {
 			return fmt.Sprintf("failures: %+v, error %v", list, err)
 		}
@@ -281,7 +281,7 @@ func TestConsumer_ADeadDocumentIsPutAsideAndReplayed(t *testing.T) {
 	}
 	e.eventually(time.Minute, func() string { return e.differs(b.Hash) })
 	e.eventually(time.Minute, func() string {
-		missing, partial, err := e.store.CountIndexFailures(e.ctx)
+		missing, partial, err := e.store.IndexFailures.Count(e.ctx)
 		if err != nil || missing+partial != 0 {
 			return fmt.Sprintf("failures: %d missing, %d partial, error %v", missing, partial, err)
 		}
@@ -381,7 +381,7 @@ func TestConsumer_DocumentsKnowTheirPlaceInAChain(t *testing.T) {
 	e.exec(`INSERT INTO asset_parents (tenant_id, asset_h, position, kind, name, parent_asset_h, resolved_by) VALUES ($1, $2, 0, 'input_image', 'itself', $2, 'name')`,
 		string(e.actor.Tenant), string(alone.Hash))
 
-	rows, _, err := e.store.Documents(e.ctx, keysOf(e, []library.AssetHash{root.Hash, m.Hash, l.Hash, alone.Hash}))
+	rows, _, err := e.store.Documents.Read(e.ctx, keysOf(e, []library.AssetHash{root.Hash, m.Hash, l.Hash, alone.Hash}))
 	if err != nil {
 		t.Fatal(err)
 	}

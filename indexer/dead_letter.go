@@ -38,7 +38,7 @@ func ReplayFailures(ctx context.Context, st *store.Store) (int, error) {
 	total := 0
 	var after store.AssetKey
 	for {
-		page, err := st.IndexFailures(ctx, after, replayBatch)
+		page, err := st.IndexFailures.List(ctx, after, replayBatch)
 		if err != nil || len(page) == 0 {
 			return total, err
 		}
@@ -46,7 +46,7 @@ func ReplayFailures(ctx context.Context, st *store.Store) (int, error) {
 		for i, f := range page {
 			assets[i] = f.AssetVersion
 		}
-		if err := st.EnqueueReindex(ctx, ReasonReplay, assets); err != nil {
+		if err := st.Outbox.EnqueueReindex(ctx, ReasonReplay, assets); err != nil {
 			return total, err
 		}
 		total += len(page)

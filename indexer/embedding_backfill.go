@@ -112,7 +112,7 @@ func (f *embeddingBackfill) clearQueue() {
 // backfillBatch makes the vectors of some documents and writes them: into one index, or
 // into all that are written and have the field.
 func (f *embeddingBackfill) backfillBatch(ctx context.Context, keys []store.AssetKey, index string) error {
-	rows, generations, err := f.x.store.Documents(ctx, keys)
+	rows, generations, err := f.x.store.Documents.Read(ctx, keys)
 	if err != nil {
 		return err
 	}
@@ -169,8 +169,8 @@ func indicesWithVectors(generations []store.Generation, configuration string) []
 
 // backfillLive fills what was left behind in the live index, unless another process does.
 func (f *embeddingBackfill) backfillLive(ctx context.Context) error {
-	err := f.x.store.LockEmbeddingBackfill(ctx, func() error {
-		generations, err := f.x.store.Generations(ctx)
+	err := f.x.store.Embeddings.LockBackfill(ctx, func() error {
+		generations, err := f.x.store.Generations.List(ctx)
 		if err != nil {
 			return err
 		}
@@ -281,7 +281,7 @@ func (x *Indexer) Unembedded(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	generations, err := x.store.Generations(ctx)
+	generations, err := x.store.Generations.List(ctx)
 	if err != nil {
 		return 0, err
 	}

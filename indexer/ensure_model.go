@@ -50,7 +50,7 @@ var errOtherModel = errors.New("the index has another mapping, or vectors of ano
 // hasModelVectors reports whether the live indices have this release's mapping, and vectors of
 // the configured embedder where there is one.
 func (x *Indexer) hasModelVectors(ctx context.Context) (bool, error) {
-	generations, err := x.store.Generations(ctx)
+	generations, err := x.store.Generations.List(ctx)
 	any := false
 	for _, g := range generations {
 		if g.State != store.GenerationLive {
@@ -70,7 +70,7 @@ func (x *Indexer) deleteUnusedEmbeddings(ctx context.Context) error {
 	if x.vectors == nil {
 		return nil
 	}
-	n, err := x.store.DeleteUnusedEmbeddings(ctx, x.vectors.configuration())
+	n, err := x.store.Embeddings.DeleteUnused(ctx, x.vectors.configuration())
 	if n > 0 {
 		x.log.Info("deleted the vectors of unused embedding configurations", "texts", n)
 	}

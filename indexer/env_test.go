@@ -181,7 +181,7 @@ func typicalAsset(name string) store.NewAsset {
 
 func (e *env) add(n store.NewAsset) library.Asset {
 	e.t.Helper()
-	done, err := e.store.AddAsset(e.ctx, e.actor, n)
+	done, err := e.store.Assets.Add(e.ctx, e.actor, n)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func (e *env) differsIn(index string, hashes ...library.AssetHash) string {
 	for i, h := range hashes {
 		keys[i] = e.key(h)
 	}
-	rows, _, err := e.store.Documents(e.ctx, keys)
+	rows, _, err := e.store.Documents.Read(e.ctx, keys)
 	if err != nil { // a test may have cut the connection
 		return err.Error()
 	}

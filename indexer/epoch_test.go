@@ -60,7 +60,7 @@ func TestEpoch_AnIndexThatIsAheadOfARestoredDatabaseIsReplaced(t *testing.T) {
 			// Another past under the very version that the index has.
 			e.exec(`UPDATE assets SET title = 'in another past' WHERE tenant_id = $1 AND asset_h = $2`, string(e.actor.Tenant), string(equal))
 			if c.noticed && c.how == "" {
-				now, err := e.store.Epoch(e.ctx)
+				now, err := e.store.IndexState.Epoch(e.ctx)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -120,7 +120,7 @@ func TestLostTopic_IsFollowedByAComparison(t *testing.T) {
 	a := e.add(newAsset("a"))
 	e.eventually(time.Minute, func() string { return e.searchable(x, a.Hash) })
 	e.eventually(time.Minute, func() string {
-		if seen, err := e.store.StreamSeen(e.ctx); !seen || err != nil {
+		if seen, err := e.store.IndexState.StreamSeen(e.ctx); !seen || err != nil {
 			return fmt.Sprintf("the topic was seen: %v, error %v", seen, err)
 		}
 		return ""
@@ -150,7 +150,7 @@ func TestFirstTopic_OfALibraryThatStoresAtOnceIsNoLoss(t *testing.T) {
 		if err := retry.Sleep(e.ctx, 2*pollInterval); err != nil { // past the next look of relay and watchdog
 			t.Fatal(err)
 		}
-		if w, err := e.store.WantedComparison(e.ctx); !w.Since.IsZero() || err != nil {
+		if w, err := e.store.IndexState.WantedComparison(e.ctx); !w.Since.IsZero() || err != nil {
 			t.Fatalf("a comparison was wanted: %+v, error %v", w, err)
 		}
 	}

@@ -142,7 +142,7 @@ func (x *Indexer) takeOver(ctx context.Context, old, name string, i surveyedInde
 	if err := errors.Join(x.upgradeMapping(ctx, name, i), x.setMeta(ctx, name, meta)); err != nil {
 		return err
 	}
-	return x.store.ReplaceLive(ctx, x.scope, old, name, embedding)
+	return x.store.Generations.ReplaceLive(ctx, x.scope, old, name, embedding)
 }
 
 // replace makes an empty index the live one, instead of an old one if there was any.
@@ -151,7 +151,7 @@ func (x *Indexer) replace(ctx context.Context, old, name string, generations []s
 	if err != nil {
 		return err
 	}
-	epoch, err := x.store.Epoch(ctx)
+	epoch, err := x.store.IndexState.Epoch(ctx)
 	if err != nil {
 		return err
 	}
@@ -166,10 +166,10 @@ func (x *Indexer) replace(ctx context.Context, old, name string, generations []s
 	if err := x.pointAlias(ctx, name, generations, v); err != nil {
 		return err
 	}
-	if err := x.store.ReplaceLive(ctx, x.scope, old, name, x.vectors.configuration()); err != nil || len(tenants) > 0 {
+	if err := x.store.Generations.ReplaceLive(ctx, x.scope, old, name, x.vectors.configuration()); err != nil || len(tenants) > 0 {
 		return err
 	}
-	return x.store.RestoreIndexed(ctx)
+	return x.store.IndexState.RestoreIndexed(ctx)
 }
 
 // setMeta makes an index say something of itself.
@@ -192,7 +192,7 @@ const lockedFor = 10 * time.Second
 func (x *Indexer) locked(ctx context.Context, fn func(held func(context.Context) bool) error) error {
 	wait := retry.Outage()
 	for began := time.Now(); ; {
-		err := x.store.LockGenerations(ctx, fn)
+		err := x.store.Generations.Lock(ctx, fn)
 		if !errors.Is(err, store.ErrGenerationsBusy) {
 			return err
 		}

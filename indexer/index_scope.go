@@ -28,14 +28,14 @@ func (x *Indexer) scoped(scope library.TenantID) *Indexer {
 
 // generations lists the generations of the scope.
 func (x *Indexer) generations(ctx context.Context) ([]store.Generation, error) {
-	list, err := x.store.Generations(ctx)
+	list, err := x.store.Generations.List(ctx)
 	return slices.DeleteFunc(list, func(g store.Generation) bool { return g.Scope != x.scope }), err
 }
 
 // owners lists the tenants that have a live index of their own, and of these those
 // whose assets are in it alone.
 func (x *Indexer) owners(ctx context.Context) (all []library.TenantID, alone map[library.TenantID]bool, err error) {
-	list, err := x.store.Generations(ctx)
+	list, err := x.store.Generations.List(ctx)
 	alone = map[library.TenantID]bool{}
 	for _, g := range list {
 		if g.Scope != "" && g.State == store.GenerationLive {
@@ -60,7 +60,7 @@ func (x *Indexer) filterScope(ctx context.Context, list []library.TenantID) ([]l
 
 // countAssets counts the assets of every tenant of the scope that has some.
 func (x *Indexer) countAssets(ctx context.Context) ([]store.TenantAssets, error) {
-	list, err := x.store.CountAssets(ctx)
+	list, err := x.store.Documents.Count(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -243,12 +243,12 @@ func (s *indexWriter) recordFailures(ctx context.Context, b *batch) error {
 	}
 	return retry.UntilDone(ctx, func(ctx context.Context) error {
 		if len(failures) > 0 {
-			if err := s.store.RecordIndexFailures(ctx, failures); err != nil {
+			if err := s.store.IndexFailures.Record(ctx, failures); err != nil {
 				return err
 			}
 		}
 		if len(settled) > 0 {
-			if err := s.store.ResolveIndexFailures(ctx, settled); err != nil {
+			if err := s.store.IndexFailures.Resolve(ctx, settled); err != nil {
 				return err
 			}
 		}

@@ -37,7 +37,7 @@ func (x *Indexer) Inspect(ctx context.Context, limit time.Duration) (Inspection,
 	if err != nil {
 		return out, err
 	}
-	out.Refused, out.Partial, err = x.store.CountIndexFailures(ctx)
+	out.Refused, out.Partial, err = x.store.IndexFailures.Count(ctx)
 	return out, err
 }
 
@@ -46,7 +46,7 @@ func (x *Indexer) inspectScope(ctx context.Context, until time.Time, out *Inspec
 	if err != nil {
 		return err
 	}
-	counts, err := x.store.CountLiveAssets(ctx)
+	counts, err := x.store.Documents.CountLive(ctx)
 	if err == nil {
 		counts, err = x.filterCounts(ctx, counts)
 	}
@@ -68,7 +68,7 @@ func (x *Indexer) inspectScope(ctx context.Context, until time.Time, out *Inspec
 	if !present || i.closed || i.mismatch != "" {
 		return nil
 	}
-	epoch, err := x.store.Epoch(ctx)
+	epoch, err := x.store.IndexState.Epoch(ctx)
 	if err != nil {
 		return err
 	}

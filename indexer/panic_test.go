@@ -20,7 +20,7 @@ func TestBatch_RowWhoseDocumentCannotBeMadeIsFoundByItsNames(t *testing.T) {
 	}
 	a := e.add(typicalAsset("poison"))
 	good := e.add(typicalAsset("good"))
-	rows, _, err := e.store.Documents(e.ctx, []store.AssetKey{e.key(a.Hash), e.key(good.Hash)})
+	rows, _, err := e.store.Documents.Read(e.ctx, []store.AssetKey{e.key(a.Hash), e.key(good.Hash)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestBatch_RowWhoseDocumentCannotBeMadeIsFoundByItsNames(t *testing.T) {
 	if diff := e.differs(good.Hash); diff != "" {
 		t.Error(diff)
 	}
-	missing, partial, err := e.store.CountIndexFailures(e.ctx)
+	missing, partial, err := e.store.IndexFailures.Count(e.ctx)
 	if err != nil || missing != 0 || partial != 1 {
 		t.Errorf("failures: %d missing, %d partial, error %v", missing, partial, err)
 	}

@@ -46,7 +46,7 @@ func (x *Indexer) purgeTombstones(ctx context.Context) (int64, error) {
 			return total, err
 		}
 		after = last
-		old, err := x.store.TombstonesBefore(ctx, before, keys)
+		old, err := x.store.Documents.TombstonesBefore(ctx, before, keys)
 		if err != nil {
 			return total, err
 		}

@@ -110,8 +110,8 @@ func (x *Indexer) rollback(ctx context.Context, progress func(Progress)) (Rebuil
 // AbortRebuild gives up the index being built. A rebuild that is running in
 // another process must be stopped first.
 func (x *Indexer) AbortRebuild(ctx context.Context) error {
-	err := x.store.LockGenerations(ctx, func(func(context.Context) bool) error {
-		list, err := x.store.Generations(ctx)
+	err := x.store.Generations.Lock(ctx, func(func(context.Context) bool) error {
+		list, err := x.store.Generations.List(ctx)
 		if err != nil {
 			return err
 		}
@@ -163,7 +163,7 @@ func busy(err error) error {
 // discard forgets a generation before its index goes, so that no writer looks
 // for an index that is not there.
 func (x *Indexer) discard(ctx context.Context, name string) error {
-	if err := x.store.DropGeneration(ctx, name); err != nil {
+	if err := x.store.Generations.Drop(ctx, name); err != nil {
 		return err
 	}
 	return x.deleteIndex(ctx, name)
@@ -178,7 +178,7 @@ func (x *Indexer) reindex(ctx context.Context, progress func(Progress), fresh bo
 	}
 	var out RebuildResult
 	began := time.Now()
-	err := x.store.LockGenerations(ctx, func(held func(context.Context) bool) error {
+	err := x.store.Generations.Lock(ctx, func(held func(context.Context) bool) error {
 		c := &reindex{x: x, held: held, progress: progress, fresh: fresh}
 		if err := c.begin(ctx, choose); err != nil {
 			return err
@@ -216,12 +216,12 @@ func (c *reindex) begin(ctx context.Context, choose func([]store.Generation, map
 	if err != nil {
 		return err
 	}
-	epoch, err := c.x.store.Epoch(ctx)
+	epoch, err := c.x.store.IndexState.Epoch(ctx)
 	if err != nil {
 		return err
 	}
 	c.meta = mappings.Meta{Epoch: epoch.ID, WAL: epoch.WAL}
-	if c.wanted, err = c.x.store.WantedComparison(ctx); err != nil {
+	if c.wanted, err = c.x.store.IndexState.WantedComparison(ctx); err != nil {
 		return err
 	}
 	present := v.aliased()
@@ -256,7 +256,7 @@ func (c *reindex) begin(ctx context.Context, choose func([]store.Generation, map
 	if err := c.x.createIndex(ctx, c.next, begun); err != nil {
 		return err
 	}
-	return c.x.store.SetGeneration(ctx, c.x.scope, c.next, store.GenerationBuilding, c.x.vectors.configuration())
+	return c.x.store.Generations.Set(ctx, c.x.scope, c.next, store.GenerationBuilding, c.x.vectors.configuration())
 }
 
 func (c *reindex) run(ctx context.Context) (RebuildResult, error) {
@@ -331,10 +331,10 @@ func (c *reindex) swap(ctx context.Context) error {
 	if err := c.x.pointAlias(ctx, c.next, generations, v); err != nil {
 		return err
 	}
-	if err := c.x.store.RecordIndexUUID(ctx, c.next, v.indices[c.next].uuid); err != nil {
+	if err := c.x.store.Generations.RecordUUID(ctx, c.next, v.indices[c.next].uuid); err != nil {
 		return err
 	}
-	if err := c.x.store.PromoteGeneration(ctx, c.next); err != nil {
+	if err := c.x.store.Generations.Promote(ctx, c.next); err != nil {
 		return err
 	}
 	if c.x.scope != "" {

@@ -135,7 +135,7 @@ func TestRebuild_AnInterruptedRebuildIsTakenUpOrGivenUp(t *testing.T) {
 		}
 	}
 	building := func() (names []string) {
-		list, err := e.store.Generations(e.ctx)
+		list, err := e.store.Generations.List(e.ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func TestRebuild_OnlyOneRebuildRuns(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	x := e.indexer()
-	err := e.store.LockGenerations(e.ctx, func(func(context.Context) bool) error {
+	err := e.store.Generations.Lock(e.ctx, func(func(context.Context) bool) error {
 		_, err := x.Rebuild(e.ctx, nil)
 		return err
 	})

@@ -204,7 +204,7 @@ func (c *comparison) indexedTenants(ctx context.Context) ([]library.TenantID, er
 func (c *comparison) tenant(ctx context.Context, tenant library.TenantID) error {
 	var after library.AssetHash
 	for {
-		page, err := c.x.store.AssetVersionsAfter(ctx, tenant, after, c.x.cfg.comparePage)
+		page, err := c.x.store.Documents.VersionsAfter(ctx, tenant, after, c.x.cfg.comparePage)
 		if err != nil {
 			return err
 		}

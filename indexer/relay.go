@@ -60,7 +60,7 @@ func (r *Relay) Run(ctx context.Context) error {
 func (r *Relay) listen(ctx context.Context, wake chan<- struct{}) {
 	b := retry.Outage()
 	for ctx.Err() == nil {
-		err := r.store.ListenOutbox(ctx, func() {
+		err := r.store.Outbox.Listen(ctx, func() {
 			b.Reset()
 			select {
 			case wake <- struct{}{}:
@@ -123,7 +123,7 @@ func (r *Relay) idle(ctx context.Context, wake <-chan struct{}) {
 
 // runOnce publishes one claim and reports how many rows it had.
 func (r *Relay) runOnce(ctx context.Context, out *kafkaclient.Publisher) (int, error) {
-	n, err := r.store.ClaimOutbox(ctx, r.cfg.RelayBatch, func(rows []store.OutboxRow) error {
+	n, err := r.store.Outbox.Claim(ctx, r.cfg.RelayBatch, func(rows []store.OutboxRow) error {
 		list := make([]kafkaclient.Message, len(rows))
 		for i := range rows {
 			var err error
@@ -153,7 +153,7 @@ func (r *Relay) failed(err error) {
 // measure keeps the gauges of the outbox.
 func (r *Relay) measure(ctx context.Context) {
 	for {
-		if rows, oldest, err := r.store.OutboxBacklog(ctx); err == nil {
+		if rows, oldest, err := r.store.Outbox.Backlog(ctx); err == nil {
 			r.metrics.outboxRows.Set(float64(rows))
 			r.metrics.outboxAge.Set(oldest.Seconds())
 		}

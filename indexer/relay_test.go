@@ -50,7 +50,7 @@ func (e *env) announced() func() map[library.AssetHash]int {
 
 func (e *env) backlog() int64 {
 	e.t.Helper()
-	n, _, err := e.store.OutboxBacklog(e.ctx)
+	n, _, err := e.store.Outbox.Backlog(e.ctx)
 	if err != nil {
 		return -1
 	}
@@ -137,7 +137,7 @@ func TestRelay_AFailedPublishLeavesItsRows(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	e.add(newAsset("a"))
-	n, err := e.store.ClaimOutbox(e.ctx, 10, func(rows []store.OutboxRow) error {
+	n, err := e.store.Outbox.Claim(e.ctx, 10, func(rows []store.OutboxRow) error {
 		if len(rows) != 1 {
 			t.Errorf("claimed %d rows", len(rows))
 		}

@@ -129,7 +129,7 @@ func (c *comparison) recheck(ctx context.Context, keys []store.AssetKey) ([]stor
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	rows, _, err := c.x.store.Documents(ctx, keys)
+	rows, _, err := c.x.store.Documents.Read(ctx, keys)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -221,7 +221,7 @@ func (c *comparison) replace(ctx context.Context, docs []indexedDocument, keys [
 
 // allIndexed reports whether none of some assets lacks its document.
 func (c *comparison) allIndexed(ctx context.Context, keys []store.AssetKey) (bool, error) {
-	rows, _, err := c.x.store.Documents(ctx, keys)
+	rows, _, err := c.x.store.Documents.Read(ctx, keys)
 	if err != nil {
 		return false, err
 	}

@@ -12,13 +12,13 @@ func (x *Indexer) restored(ctx context.Context, live string) (bool, error) {
 	if live != "" {
 		return false, nil
 	}
-	return x.store.RestoreToIndex(ctx)
+	return x.store.IndexState.RestoreToIndex(ctx)
 }
 
 // restoreIndexed ends a restore once an index agrees with the database: indexes
 // that the database does not know are deleted.
 func (x *Indexer) restoreIndexed(ctx context.Context) error {
-	waiting, err := x.store.RestoreToIndex(ctx)
+	waiting, err := x.store.IndexState.RestoreToIndex(ctx)
 	if err != nil || !waiting {
 		return err
 	}
@@ -46,5 +46,5 @@ func (x *Indexer) restoreIndexed(ctx context.Context) error {
 		return err
 	}
 	x.log.Info("the index agrees with the restored database")
-	return x.store.RestoreIndexed(ctx)
+	return x.store.IndexState.RestoreIndexed(ctx)
 }

@@ -26,7 +26,7 @@ func (x *Indexer) noteStream(ctx context.Context, list []kafkaclient.PartitionOf
 	for _, p := range list {
 		now.Partitions[p.Partition] = store.Partition{First: p.First, End: p.End, Committed: p.Committed}
 	}
-	if err := x.store.NoteStream(ctx, now, func(before *store.Stream) string { return lostEvents(before, now) }); err != nil {
+	if err := x.store.IndexState.NoteStream(ctx, now, func(before *store.Stream) string { return lostEvents(before, now) }); err != nil {
 		return err
 	}
 	return noteLostTopic(ctx, x.store, x.kafka)
@@ -61,7 +61,7 @@ func lostEvents(before *store.Stream, now store.Stream) string {
 // topic of changes although there had been one. Nobody has seen one of a library whose
 // first assets are only just being stored.
 func ensureTopics(ctx context.Context, st *store.Store, b *kafkaClient, cfg Config) error {
-	seen, err := st.StreamSeen(ctx)
+	seen, err := st.IndexState.StreamSeen(ctx)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func noteLostTopic(ctx context.Context, st *store.Store, b *kafkaClient) error {
 	if !b.lostTopic.Load() {
 		return nil
 	}
-	err := st.WantComparison(ctx, "Kafka had lost the topic of changes")
+	err := st.IndexState.WantComparison(ctx, "Kafka had lost the topic of changes")
 	if err == nil {
 		b.lostTopic.Store(false)
 	}

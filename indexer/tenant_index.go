@@ -75,7 +75,7 @@ func (m *tenantMover) moveTenants(ctx context.Context) error {
 // outgrownTenants lists the tenants that have too many assets for the shared index, and
 // those whose move was begun.
 func (x *Indexer) outgrownTenants(ctx context.Context) ([]library.TenantID, error) {
-	counted, err := x.store.CountAssets(ctx)
+	counted, err := x.store.Documents.Count(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (m *tenantMover) finishMoves(ctx context.Context) error {
 		case !told || !known:
 			m.since[t] = time.Now()
 		case !alone[t] && time.Since(since) > searcherGracePeriod:
-			err = errors.Join(err, m.x.store.SetAlone(ctx, t), m.x.evict(ctx, t))
+			err = errors.Join(err, m.x.store.Generations.SetAlone(ctx, t), m.x.evict(ctx, t))
 		case alone[t] && time.Since(since) < evictionPeriod: // batches that were under way may have come later
 			err = errors.Join(err, m.x.evict(ctx, t))
 		}
@@ -202,7 +202,7 @@ func (x *Indexer) leaveSharedIndex(ctx context.Context, moved []library.TenantID
 		return err
 	}
 	for _, t := range moved {
-		if err := x.store.SetAlone(ctx, t); err != nil {
+		if err := x.store.Generations.SetAlone(ctx, t); err != nil {
 			return err
 		}
 	}

@@ -88,7 +88,7 @@ func (v *vectorStore) attach(ctx context.Context, index string, b *batch, items 
 
 // configurationOf reports which configuration an index has a field for.
 func (v *vectorStore) configurationOf(ctx context.Context, index string) (string, error) {
-	generations, err := v.store.Generations(ctx)
+	generations, err := v.store.Generations.List(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -105,7 +105,7 @@ func (v *vectorStore) lookup(ctx context.Context, configuration string, b *batch
 	if configuration == v.configuration() && b.complete {
 		return b.vectors, nil
 	}
-	return v.store.Embeddings(ctx, configuration, slices.Collect(distinct(items)))
+	return v.store.Embeddings.Get(ctx, configuration, slices.Collect(distinct(items)))
 }
 
 // distinct returns the hash of each text once.
@@ -192,7 +192,7 @@ func (v *vectorStore) embedBatch(ctx context.Context, b *batch) error {
 			texts[hashText(text)] = text
 		}
 	}
-	known, err := v.store.Embeddings(ctx, v.configuration(), slices.Collect(distinct(b.items)))
+	known, err := v.store.Embeddings.Get(ctx, v.configuration(), slices.Collect(distinct(b.items)))
 	if err != nil {
 		return err
 	}
@@ -272,5 +272,5 @@ func (v *vectorStore) embed(ctx context.Context, hashes []store.TextHash, texts 
 		v.metrics.embedded.WithLabelValues(outcome).Inc()
 		made[h] = got[i]
 	}
-	return made, v.store.SaveEmbeddings(ctx, v.configuration(), made)
+	return made, v.store.Embeddings.Save(ctx, v.configuration(), made)
 }

@@ -182,7 +182,7 @@ func TestVectors_ArriveAndEqualTextsAreEmbeddedOnce(t *testing.T) {
 
 func (e *env) version(h library.AssetHash) int64 {
 	e.t.Helper()
-	rows, _, err := e.store.Documents(e.ctx, []store.AssetKey{e.key(h)})
+	rows, _, err := e.store.Documents.Read(e.ctx, []store.AssetKey{e.key(h)})
 	if err != nil {
 		e.t.Fatal(err)
 	}

@@ -15,15 +15,15 @@ import (
 // per tenant and credential, for 24 hours. Package store has the one in
 // PostgreSQL.
 type IdempotencyStore interface {
-	// BeginIdempotent claims the key, or gives the hash of the request that holds
+	// Begin claims the key, or gives the hash of the request that holds
 	// it and, once that one is done, its response.
-	BeginIdempotent(ctx context.Context, tenant library.TenantID, actorID, key string, request [32]byte) (claimed bool, seen, response []byte, err error)
-	// RenewIdempotent keeps a claim from going void while its call runs.
-	RenewIdempotent(ctx context.Context, tenant library.TenantID, actorID, key string) error
-	// FinishIdempotent stores the response of a claimed key.
-	FinishIdempotent(ctx context.Context, tenant library.TenantID, actorID, key string, response []byte) error
-	// ReleaseIdempotent gives up a claimed key.
-	ReleaseIdempotent(ctx context.Context, tenant library.TenantID, actorID, key string) error
+	Begin(ctx context.Context, tenant library.TenantID, actorID, key string, request [32]byte) (claimed bool, seen, response []byte, err error)
+	// Renew keeps a claim from going void while its call runs.
+	Renew(ctx context.Context, tenant library.TenantID, actorID, key string) error
+	// Finish stores the response of a claimed key.
+	Finish(ctx context.Context, tenant library.TenantID, actorID, key string, response []byte) error
+	// Release gives up a claimed key.
+	Release(ctx context.Context, tenant library.TenantID, actorID, key string) error
 }
 
 const (
@@ -43,7 +43,7 @@ func (c *Caller) runIdempotent(ctx context.Context, o Operation, actor library.A
 		return nil, false, err
 	}
 	request := requestHash(o.Name, raw)
-	claimed, seen, response, err := c.Idempotency.BeginIdempotent(ctx, actor.Tenant, actor.ID, key, request)
+	claimed, seen, response, err := c.Idempotency.Begin(ctx, actor.Tenant, actor.ID, key, request)
 	switch {
 	case err != nil:
 		return nil, false, library.AsError(err)
@@ -81,14 +81,14 @@ func (c *Caller) finishIdempotent(ctx context.Context, actor library.Actor, key 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
 	if failed != nil {
-		if err := c.Idempotency.ReleaseIdempotent(ctx, actor.Tenant, actor.ID, key); err != nil {
+		if err := c.Idempotency.Release(ctx, actor.Tenant, actor.ID, key); err != nil {
 			slog.WarnContext(ctx, "releasing an idempotency key failed", "error", err)
 		}
 		return failed
 	}
 	response, err := EncodeOutput(value)
 	if err == nil {
-		err = c.Idempotency.FinishIdempotent(ctx, actor.Tenant, actor.ID, key, response)
+		err = c.Idempotency.Finish(ctx, actor.Tenant, actor.ID, key, response)
 	}
 	if err != nil {
 		slog.WarnContext(ctx, "storing the response of an idempotency key failed", "error", err)
@@ -109,7 +109,7 @@ func (c *Caller) renewClaim(ctx context.Context, actor library.Actor, key string
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				renew := func() error { return c.Idempotency.RenewIdempotent(ctx, actor.Tenant, actor.ID, key) }
+				renew := func() error { return c.Idempotency.Renew(ctx, actor.Tenant, actor.ID, key) }
 				if err := panics.Try(renew); err != nil && ctx.Err() == nil {
 					slog.WarnContext(ctx, "renewing an idempotency key failed", "error", err)
 				}

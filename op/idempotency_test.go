@@ -9,12 +9,12 @@ import (
 	"vitrine/store/storetest"
 )
 
-var _ op.IdempotencyStore = (*store.Store)(nil)
+var _ op.IdempotencyStore = (*store.Idempotency)(nil)
 
 func TestIdempotency_AClaimWithoutAnAnswerLapsesAMinuteAfterItsLastRenewalAndAnAnswerAfterADay(t *testing.T) {
 	t.Parallel()
 	s, url := storetest.Open(t, "idempotency")
-	tenant, err := s.CreateTenant(t.Context(), library.Actor{Kind: library.ActorSystem, ID: "test"}, "one")
+	tenant, err := s.Tenants.Create(t.Context(), library.Actor{Kind: library.ActorSystem, ID: "test"}, "one")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestIdempotency_AClaimWithoutAnAnswerLapsesAMinuteAfterItsLastRenewalAndAnA
 	}
 	begin := func() (claimed bool, response string) {
 		t.Helper()
-		claimed, _, raw, err := s.BeginIdempotent(t.Context(), tenant.ID, "k", "key", [32]byte{1})
+		claimed, _, raw, err := s.Idempotency.Begin(t.Context(), tenant.ID, "k", "key", [32]byte{1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestIdempotency_AClaimWithoutAnAnswerLapsesAMinuteAfterItsLastRenewalAndAnA
 	if claimed, response := begin(); claimed || response != "" {
 		t.Error("a claim lapses while its call may still run")
 	}
-	do(s.RenewIdempotent(t.Context(), tenant.ID, "k", "key"))
+	do(s.Idempotency.Renew(t.Context(), tenant.ID, "k", "key"))
 	age("50 seconds")
 	if claimed, _ := begin(); claimed {
 		t.Error("a renewed claim lapses")
@@ -55,11 +55,11 @@ func TestIdempotency_AClaimWithoutAnAnswerLapsesAMinuteAfterItsLastRenewalAndAnA
 	if claimed, _ := begin(); !claimed {
 		t.Error("the claim of a dead process blocks its caller")
 	}
-	do(s.ReleaseIdempotent(t.Context(), tenant.ID, "k", "key"))
+	do(s.Idempotency.Release(t.Context(), tenant.ID, "k", "key"))
 	if claimed, _ := begin(); !claimed {
 		t.Error("a released key stays taken")
 	}
-	do(s.FinishIdempotent(t.Context(), tenant.ID, "k", "key", []byte(`{"n":1}`)))
+	do(s.Idempotency.Finish(t.Context(), tenant.ID, "k", "key", []byte(`{"n":1}`)))
 	age("23 hours")
 	if claimed, response := begin(); claimed || response != `{"n": 1}` {
 		t.Errorf("the answer is forgotten within the day: %v %q", claimed, response)

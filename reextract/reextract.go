@@ -78,12 +78,12 @@ func Run(ctx context.Context, s *store.Store, opt Options) (Counts, error) {
 	if opt.All {
 		below = math.MaxInt32
 	}
-	total, err := s.CountStoredFiles(ctx, opt.After, below)
+	total, err := s.Extraction.CountFiles(ctx, opt.After, below)
 	if err != nil {
 		return r.counts, err
 	}
 	for {
-		files, err := s.StoredFiles(ctx, r.counts.Last, below, batchSize)
+		files, err := s.Extraction.Files(ctx, r.counts.Last, below, batchSize)
 		if err != nil || len(files) == 0 {
 			return r.counts, err
 		}
@@ -160,7 +160,7 @@ func (r *run) one(ctx context.Context, f store.StoredFile) (changed bool, lineag
 		return false, lineage, fmt.Errorf("%w: %s", errNothingRead, report.Sentence)
 	}
 	actor := library.Actor{Kind: library.ActorSystem, ID: "reextract", Tenant: f.Tenant}
-	changed, err = r.store.ReplaceLineage(ctx, actor, store.NewAsset{Asset: library.Asset{Hash: f.Hash}, Lineage: lineage, ParserVersion: r.opt.Version, Report: report})
+	changed, err = r.store.Extraction.Replace(ctx, actor, store.NewAsset{Asset: library.Asset{Hash: f.Hash}, Lineage: lineage, ParserVersion: r.opt.Version, Report: report})
 	return changed, lineage, err
 }
 

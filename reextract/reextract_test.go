@@ -33,7 +33,7 @@ type bench struct {
 func open(t *testing.T) bench {
 	t.Helper()
 	s, url := storetest.Open(t, "reextract")
-	tenant, err := s.CreateTenant(t.Context(), library.Actor{Kind: library.ActorSystem, ID: "test"}, "a")
+	tenant, err := s.Tenants.Create(t.Context(), library.Actor{Kind: library.ActorSystem, ID: "test"}, "a")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func (b bench) add(name, prompt string) library.AssetHash {
 		n.Chunks = file.Chunks
 	}
 	n.Lineage, n.Report = fromChunks(file, n.Asset.Filename)
-	if _, err := b.AddAsset(b.t.Context(), b.actor, n); err != nil {
+	if _, err := b.Assets.Add(b.t.Context(), b.actor, n); err != nil {
 		b.t.Fatal(err)
 	}
 	return n.Asset.Hash
@@ -93,7 +93,7 @@ func (b bench) number(sql string, args ...any) (n int64) {
 
 func (b bench) detail(h library.AssetHash) store.AssetDetail {
 	b.t.Helper()
-	d, err := b.Asset(b.t.Context(), b.actor, h)
+	d, err := b.Assets.Get(b.t.Context(), b.actor, h)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -113,10 +113,10 @@ func TestReextract_DamagedLineageIsRepairedFromTheChunksAndNothingElseIsTouched(
 	whole, doc, models, source, bare := b.add("whole", "a fox"), b.add("doc", "a hare"), b.add("models", "a wolf"), b.add("source", "a bear"), b.add("bare", "")
 	before := map[library.AssetHash]store.AssetDetail{}
 	for _, h := range []library.AssetHash{whole, doc, models, source, bare} {
-		if _, err := b.ChangeAssets(t.Context(), b.actor, []library.AssetHash{h}, func(a *library.Asset) { a.Title, a.Tags = "mine", []string{"kept"} }); err != nil {
+		if _, err := b.Assets.Change(t.Context(), b.actor, []library.AssetHash{h}, func(a *library.Asset) { a.Title, a.Tags = "mine", []string{"kept"} }); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.LinkModel(t.Context(), b.actor, h, store.ModelLink{Model: library.NewModelHash("checkpoint", "base"), Source: "manual_tag"},
+		if _, err := b.Models.Link(t.Context(), b.actor, h, store.ModelLink{Model: library.NewModelHash("checkpoint", "base"), Source: "manual_tag"},
 			func(string) bool { return false }); err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,7 @@ var starter = library.Actor{Kind: library.ActorSystem, ID: "service"}
 // VITRINE_DATA_DIR names the wrong place.
 func OpenBlobs(ctx context.Context, st *store.Store, cfg Config) (*blob.Disk, error) {
 	dir := cfg.blobFolder()
-	want, err := st.BlobStore(ctx)
+	want, err := st.Files.BlobStore(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func OpenBlobs(ctx context.Context, st *store.Store, cfg Config) (*blob.Disk, er
 		return nil, err
 	}
 	if found.ID == "" || want != "" && want != found.ID {
-		has, err := st.HasAssets(ctx)
+		has, err := st.Assets.Any(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +46,7 @@ func OpenBlobs(ctx context.Context, st *store.Store, cfg Config) (*blob.Disk, er
 		return nil, err
 	}
 	if id != want {
-		if want, err = st.SetBlobStore(ctx, starter, want, id); err != nil {
+		if want, err = st.Files.SetBlobStore(ctx, starter, want, id); err != nil {
 			return nil, err
 		}
 	}
@@ -72,7 +72,7 @@ func CreateBlobs(_ context.Context, cfg Config) (*blob.Disk, error) {
 // checkBlobs reports whether the files are where the database knows them to be, now.
 // Its error is a library error around a *blob.FolderError.
 func (s *Service) checkBlobs(ctx context.Context) error {
-	want, err := s.Store.BlobStore(ctx)
+	want, err := s.Store.Files.BlobStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -122,23 +122,23 @@ const sampleSize = 200
 
 // InspectBlobs looks at the blob folder of a configuration and changes nothing.
 func InspectBlobs(ctx context.Context, st *store.Store, cfg Config) (out BlobStatus, err error) {
-	if out.Want, err = st.BlobStore(ctx); err != nil {
+	if out.Want, err = st.Files.BlobStore(ctx); err != nil {
 		return out, err
 	}
 	if out.Folder, err = blob.Inspect(cfg.blobFolder()); err != nil {
 		return out, err
 	}
-	if out.Assets, _, err = st.CountStoredBytes(ctx, store.AssetKey{}); err != nil {
+	if out.Assets, _, err = st.Files.Count(ctx, store.AssetKey{}); err != nil {
 		return out, err
 	}
-	damaged, err := st.CountDamagedFiles(ctx)
+	damaged, err := st.Files.CountDamaged(ctx)
 	if err != nil {
 		return out, err
 	}
 	for _, n := range damaged {
 		out.Damaged += n
 	}
-	sample, err := st.SampleStoredBytes(ctx, sampleSize)
+	sample, err := st.Files.Sample(ctx, sampleSize)
 	if err != nil {
 		return out, err
 	}
@@ -170,7 +170,7 @@ func AdoptBlobs(ctx context.Context, st *store.Store, cfg Config, actor library.
 	if err != nil {
 		return status, err
 	}
-	now, err := st.SetBlobStore(ctx, actor, status.Want, id)
+	now, err := st.Files.SetBlobStore(ctx, actor, status.Want, id)
 	if err != nil {
 		return status, err
 	}

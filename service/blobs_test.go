@@ -30,7 +30,7 @@ func withAsset(t *testing.T) (cfg service.Config, blobs string) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	home, err := s.Store.EnsureDefaultTenant(t.Context(), operator)
+	home, err := s.Store.Tenants.EnsureDefault(t.Context(), operator)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func storeBytes(t *testing.T, s *service.Service, tenant library.TenantID, data 
 	if err == nil {
 		actor := operator
 		actor.Tenant = tenant
-		_, err = s.Store.AddAsset(t.Context(), actor, store.NewAsset{Asset: library.Asset{Hash: staged.SHA1, SHA256: staged.SHA256,
+		_, err = s.Store.Assets.Add(t.Context(), actor, store.NewAsset{Asset: library.Asset{Hash: staged.SHA1, SHA256: staged.SHA256,
 			BLAKE3: staged.BLAKE3, Filename: "fox.png", MIMEType: "image/png", Size: staged.Size, CreatedAt: time.Now().UTC()}})
 	}
 	if err != nil {
@@ -143,7 +143,7 @@ func TestOpen_AMissingFolderOfALibraryWithoutAssetsIsMadeAnew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if id, err := s.Store.BlobStore(t.Context()); err != nil || id != s.Blobs.ID() {
+		if id, err := s.Store.Files.BlobStore(t.Context()); err != nil || id != s.Blobs.ID() {
 			t.Errorf("recorded is %q, the folder has %q, %v", id, s.Blobs.ID(), err)
 		}
 		s.Close()
@@ -155,7 +155,7 @@ func TestOpen_AMissingFolderOfALibraryWithoutAssetsIsMadeAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if id, err := s.Store.BlobStore(t.Context()); err != nil || id != s.Blobs.ID() {
+	if id, err := s.Store.Files.BlobStore(t.Context()); err != nil || id != s.Blobs.ID() {
 		t.Errorf("recorded is %q, the folder has %q, %v", id, s.Blobs.ID(), err)
 	}
 }
@@ -190,7 +190,7 @@ func TestAdoptBlobs_AnIntendedChangeOfFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	before, err := st.BlobStore(t.Context())
+	before, err := st.Files.BlobStore(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -192,7 +192,7 @@ func TestSweep_TakesWhatDiedAfterHalfAnHourAndUploadsAfterTheirAge(t *testing.T)
 		t.Fatal(err)
 	}
 	defer s.Close()
-	home, err := s.Store.EnsureDefaultTenant(t.Context(), operator)
+	home, err := s.Store.Tenants.EnsureDefault(t.Context(), operator)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -212,7 +212,7 @@ func TestLinks_EndWithTheKeyThatAskedForThem(t *testing.T) {
 	if got := use(); !maps.Equal(got, map[string]int{"download": 200, "thumbnail": 200, "upload": 200}) {
 		t.Fatalf("while the key is good: %v", got)
 	}
-	if err := l.Store.RevokeKey(t.Context(), operator, l.Tenant, l.keyID); err != nil {
+	if err := l.Store.Keys.Revoke(t.Context(), operator, l.Tenant, l.keyID); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(1100 * time.Millisecond) // how long an answer on a key is trusted

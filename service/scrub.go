@@ -51,7 +51,7 @@ func (s *Service) scrub(ctx context.Context) {
 // another process does or the last pass over all files is young.
 func (s *Service) Scrub(ctx context.Context, within time.Duration) error {
 	defer s.countDamage(ctx)
-	at, claimed, err := s.Store.ClaimScrub(ctx, s.scrubber, scrubHold, s.cfg.ScrubEvery)
+	at, claimed, err := s.Store.Files.ClaimScrub(ctx, s.scrubber, scrubHold, s.cfg.ScrubEvery)
 	if err != nil || !claimed {
 		return err
 	}
@@ -61,7 +61,7 @@ func (s *Service) Scrub(ctx context.Context, within time.Duration) error {
 	s.scrubs.bytes.Add(float64(got.Bytes))
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if saveErr := s.Store.SaveScrub(saving, s.scrubber, got.Last, got.Ended && err == nil); err == nil {
+	if saveErr := s.Store.Files.SaveScrub(saving, s.scrubber, got.Last, got.Ended && err == nil); err == nil {
 		err = saveErr
 	}
 	if got.Ended {
@@ -77,14 +77,14 @@ func (s *Service) reportDamage(d store.DamagedFile) {
 
 // countDamage updates the metrics that PostgreSQL knows.
 func (s *Service) countDamage(ctx context.Context) {
-	counts, err := s.Store.CountDamagedFiles(ctx)
+	counts, err := s.Store.Files.CountDamaged(ctx)
 	if err != nil {
 		return // the next time will do
 	}
 	for _, p := range store.FileProblems {
 		s.scrubs.damaged.WithLabelValues(string(p)).Set(float64(counts[p]))
 	}
-	last, err := s.Store.LastScrub(ctx)
+	last, err := s.Store.Files.LastScrub(ctx)
 	if err != nil {
 		return
 	}

@@ -132,14 +132,14 @@ func (s *Service) assemble() error {
 	keys.TrustProxy = cfg.TrustHost
 	budget := memory.New(memory.Config{Shared: cfg.DecodeMemory, Parallel: cfg.Decoders})
 	s.Previews = preview.NewMaker(s.Blobs, budget)
-	limits := store.NewLimitCache(s.Store)
+	limits := store.NewLimitCache(s.Store.Limits)
 	s.transfers = transfer.New(s.Store, keys, limits, s.Blobs, links.Signer, s.Previews)
 	waiter := indexer.NewWaiter(watched, s.Searcher.Index, metrics)
 	s.Catalog = all.Catalog(all.Parts{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Links: links, Limits: limits, MaxFile: cfg.MaxFile,
 		Searcher: s.Searcher, Embedder: s.Embedder, CursorKey: cfg.SigningKey, AwaitWrite: awaitWith(waiter)})
 	s.Streams = events.NewStreams(s.Store, events.StreamConfig{Catalog: s.Catalog, Again: keys.Authenticate}, figures)
 	requests := api.NewMetrics(s.registry)
-	s.Caller = &op.Caller{Limits: op.NewLimiter(cfg.rateBudgets()), Idempotency: s.Store, Tenants: limits, Observe: requests.Observe}
+	s.Caller = &op.Caller{Limits: op.NewLimiter(cfg.rateBudgets()), Idempotency: s.Store.Idempotency, Tenants: limits, Observe: requests.Observe}
 	registerDecoding(s.registry, budget)
 	s.scrubs, s.scrubber = newScrubMetrics(s.registry), newScrubber()
 	s.registry.MustRegister(metrics, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

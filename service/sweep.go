@@ -91,7 +91,7 @@ func (s *Service) findOrphans(ctx context.Context, before time.Time, out *SweepR
 		if len(batch) == 0 {
 			return nil
 		}
-		have, err := s.Store.RowsFor(ctx, batch[0].Tenant, hashesOf(batch))
+		have, err := s.Store.Assets.ExistingOrTrashed(ctx, batch[0].Tenant, hashesOf(batch))
 		if err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (s *Service) findOrphans(ctx context.Context, before time.Time, out *SweepR
 
 // removeOrphan looks once more: an upload of the same bytes may have come meanwhile.
 func (s *Service) removeOrphan(ctx context.Context, e blob.Entry, before time.Time, out *SweepResult) error {
-	have, err := s.Store.RowsFor(ctx, e.Tenant, []library.AssetHash{e.Hash})
+	have, err := s.Store.Assets.ExistingOrTrashed(ctx, e.Tenant, []library.AssetHash{e.Hash})
 	if err != nil || have[e.Hash] {
 		return err
 	}

@@ -267,7 +267,7 @@ func TestVerify_AFolderThatIsAwayIsNotTakenForMissingFiles(t *testing.T) {
 	if library.AsError(err).Code != library.CodeFilesUnavailable || got.Damaged() != 0 {
 		t.Errorf("%+v %v", got, err)
 	}
-	if n, err := s.Store.CountDamagedFiles(t.Context()); err != nil || len(n) != 0 {
+	if n, err := s.Store.Files.CountDamaged(t.Context()); err != nil || len(n) != 0 {
 		t.Errorf("recorded are %v, %v", n, err)
 	}
 }
@@ -311,7 +311,7 @@ func TestScrub_ReadsAllFilesInStepsAndShowsWhatIsDamaged(t *testing.T) {
 	}
 	last := func() store.Scrub {
 		t.Helper()
-		at, err := s.Store.LastScrub(t.Context())
+		at, err := s.Store.Files.LastScrub(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -321,7 +321,7 @@ func TestScrub_ReadsAllFilesInStepsAndShowsWhatIsDamaged(t *testing.T) {
 	if at := last(); at.EndedAt != nil || at.After.Hash == "" {
 		t.Fatalf("after a step: %+v", at)
 	}
-	if _, claimed, err := s.Store.ClaimScrub(t.Context(), "another process", time.Hour, time.Hour); err != nil || !claimed {
+	if _, claimed, err := s.Store.Files.ClaimScrub(t.Context(), "another process", time.Hour, time.Hour); err != nil || !claimed {
 		t.Fatalf("between the steps nobody else may go on: %v", err)
 	}
 	before := last()
@@ -329,7 +329,7 @@ func TestScrub_ReadsAllFilesInStepsAndShowsWhatIsDamaged(t *testing.T) {
 	if at := last(); at != before {
 		t.Errorf("two processes check at the same time: %+v", at)
 	}
-	if err := s.Store.SaveScrub(t.Context(), "another process", before.After, false); err != nil {
+	if err := s.Store.Files.SaveScrub(t.Context(), "another process", before.After, false); err != nil {
 		t.Fatal(err)
 	}
 	step(time.Hour)
@@ -350,7 +350,7 @@ func TestScrub_ReadsAllFilesInStepsAndShowsWhatIsDamaged(t *testing.T) {
 	if at := last(); !at.BeganAt.Equal(ended.BeganAt) {
 		t.Error("another pass begins at once")
 	}
-	if _, claimed, err := s.Store.ClaimScrub(t.Context(), "later", time.Hour, 0); err != nil || !claimed {
+	if _, claimed, err := s.Store.Files.ClaimScrub(t.Context(), "later", time.Hour, 0); err != nil || !claimed {
 		t.Errorf("no further pass begins when it is time: %v", err)
 	}
 	if at := last(); at.After.Hash != "" || at.EndedAt != nil {

@@ -29,18 +29,18 @@ type AddResult struct {
 	OperationID string // empty when nothing changed
 }
 
-// AddAsset stores an asset's rows. The bytes must be durable under the asset's
+// Add stores an asset's rows. The bytes must be durable under the asset's
 // hash before: the row is the promise that they are there. The same bytes again
 // are no second asset; tags and the claim that come with them are added to the
 // one that is there, unless it is another's private asset: then they are refused. So are
 // bytes that share the SHA-1 but not the SHA-256.
-func (s *Store) AddAsset(ctx context.Context, actor library.Actor, n NewAsset) (AddResult, error) {
+func (as *Assets) Add(ctx context.Context, actor library.Actor, n NewAsset) (AddResult, error) {
 	var out AddResult
 	prepared, err := encodeAsset(n)
 	if err != nil {
 		return out, err
 	}
-	id, err := s.Write(ctx, actor, func(t *Tx) error {
+	id, err := as.s.Write(ctx, actor, func(t *Tx) error {
 		created, err := insertAsset(ctx, t, actor, n.Asset)
 		if err != nil {
 			return err

@@ -52,11 +52,11 @@ func queryAssetsWithLineage(ctx context.Context, tx pgx.Tx, tenant library.Tenan
 	return pgx.CollectRows(rows, scanAssetWithLineage)
 }
 
-// AssetWithLineage returns one asset that is not in the trash and that the actor sees, or
+// Get returns one asset that is not in the trash and that the actor sees, or
 // a not-found error.
-func (s *Store) AssetWithLineage(ctx context.Context, actor library.Actor, hash library.AssetHash) (AssetWithLineage, error) {
+func (ln *Lineage) Get(ctx context.Context, actor library.Actor, hash library.AssetHash) (AssetWithLineage, error) {
 	var m AssetWithLineage
-	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) (err error) {
+	err := ln.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) (err error) {
 		m, err = getAssetWithLineage(ctx, tx, actor, hash)
 		return err
 	})
@@ -78,9 +78,9 @@ func getAssetWithLineage(ctx context.Context, tx pgx.Tx, actor library.Actor, ha
 // same seed as this one's, at most limit of those that the actor sees: repeats of one
 // run with other texts or inputs. There are none where the file tells of no graph or no
 // seed.
-func (s *Store) SameWorkflowAndSeed(ctx context.Context, actor library.Actor, hash library.AssetHash, limit int) ([]AssetWithLineage, error) {
+func (ln *Lineage) SameWorkflowAndSeed(ctx context.Context, actor library.Actor, hash library.AssetHash, limit int) ([]AssetWithLineage, error) {
 	var list []AssetWithLineage
-	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) (err error) {
+	err := ln.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) (err error) {
 		list, err = queryAssetsWithLineage(ctx, tx, actor.Tenant, `AND asset_h IN (
 			SELECT o.asset_h FROM lineage l JOIN lineage o ON o.tenant_id = l.tenant_id AND o.workflow_hash = l.workflow_hash AND o.seed = l.seed
 				JOIN assets a ON a.tenant_id = o.tenant_id AND a.asset_h = o.asset_h
@@ -95,13 +95,13 @@ func (s *Store) SameWorkflowAndSeed(ctx context.Context, actor library.Actor, ha
 // in order of their making: at most each older ones not made before from, the
 // asset itself, and at most each younger ones not made after to, of those that the
 // actor sees.
-func (s *Store) CreatedAround(ctx context.Context, actor library.Actor, a AssetWithLineage, from, to time.Time, each int) ([]AssetWithLineage, error) {
+func (ln *Lineage) CreatedAround(ctx context.Context, actor library.Actor, a AssetWithLineage, from, to time.Time, each int) ([]AssetWithLineage, error) {
 	var list []AssetWithLineage
 	// The tool is looked up asset by asset, so that the walk along the index of
 	// times can stop at the limit.
 	near := `AND asset_h IN (SELECT a.asset_h FROM assets a WHERE a.tenant_id = $1 AND a.trashed_at IS NULL AND ` + visibleTo("a", "$7") + ` AND $2 =
 		coalesce((SELECT l.tool FROM lineage l WHERE l.tenant_id = a.tenant_id AND l.asset_h = a.asset_h), '') AND `
-	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
+	err := ln.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		older, err := queryAssetsWithLineage(ctx, tx, actor.Tenant, near+`created_at BETWEEN $3 AND $4 AND (created_at, asset_h) <= ($4, $5)
 			ORDER BY created_at DESC, asset_h DESC LIMIT $6)`, a.Tool, from, a.CreatedAt, a.Hash, each+1, viewer(actor))
 		if err != nil {

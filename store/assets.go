@@ -10,6 +10,9 @@ import (
 	"vitrine/library"
 )
 
+// Assets reads and changes assets. It is a field of Store, as all nouns are.
+type Assets struct{ s *Store }
+
 // assetColumns lists what assetFields takes, in its order.
 const assetColumns = `tenant_id, asset_h, sha256, blake3, title, description, filename, source_path, mime_type, claimed_type,
 	size, width, height, duration_ms, status, tags, coalesce(parent_asset_h, ''), metadata, created_at, stored_at, updated_at,
@@ -71,19 +74,19 @@ type AssetParent struct {
 	Asset library.AssetHash
 }
 
-// Asset returns one asset that is not in the trash and that the actor sees, or a
+// Get returns one asset that is not in the trash and that the actor sees, or a
 // not-found error. Parents that the actor does not see are as those that no asset is.
 // It takes one round trip.
-func (s *Store) Asset(ctx context.Context, actor library.Actor, hash library.AssetHash) (AssetDetail, error) {
+func (as *Assets) Get(ctx context.Context, actor library.Actor, hash library.AssetHash) (AssetDetail, error) {
 	var d AssetDetail
 	tenant := actor.Tenant
-	conn, release, err := s.acquire(ctx) // before the claim, which a new connection may renew
+	conn, release, err := as.s.acquire(ctx) // before the claim, which a new connection may renew
 	if err != nil {
 		return d, err
 	}
 	defer release()
 	b := &pgx.Batch{}
-	b.Queue(setTenant, s.claims.of(tenant))
+	b.Queue(setTenant, as.s.claims.of(tenant))
 	b.Queue(`SELECT `+assetColumns+`, coalesce((`+visibleParent("assets", "$3")+`), '') FROM assets
 		WHERE tenant_id = $1 AND asset_h = $2 AND trashed_at IS NULL AND `+visibleTo("assets", "$3"), tenant, hash, viewer(actor)).
 		Query(func(rows pgx.Rows) (err error) {
@@ -135,11 +138,11 @@ func (s *Store) Asset(ctx context.Context, actor library.Actor, hash library.Ass
 	return d, unavailable(err)
 }
 
-// KnownHashes reports which of these assets the tenant holds outside the trash, as far as
+// Existing reports which of these assets the tenant holds outside the trash, as far as
 // the actor sees them.
-func (s *Store) KnownHashes(ctx context.Context, actor library.Actor, hashes []library.AssetHash) (map[library.AssetHash]bool, error) {
+func (as *Assets) Existing(ctx context.Context, actor library.Actor, hashes []library.AssetHash) (map[library.AssetHash]bool, error) {
 	known := make(map[library.AssetHash]bool, len(hashes))
-	err := s.readTenant(ctx, actor.Tenant, `SELECT asset_h FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2) AND trashed_at IS NULL AND `+visibleTo("assets", "$3"),
+	err := as.s.readTenant(ctx, actor.Tenant, `SELECT asset_h FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2) AND trashed_at IS NULL AND `+visibleTo("assets", "$3"),
 		[]any{actor.Tenant, hashes, viewer(actor)}, func(rows pgx.Rows) error {
 			var h library.AssetHash
 			_, err := pgx.ForEachRow(rows, []any{&h}, func() error {
@@ -168,9 +171,9 @@ type TypeUsage struct {
 }
 
 // Usage sums up the storage of a tenant's assets that the actor sees.
-func (s *Store) Usage(ctx context.Context, actor library.Actor) (Usage, error) {
+func (as *Assets) Usage(ctx context.Context, actor library.Actor) (Usage, error) {
 	u := Usage{ByType: []TypeUsage{}}
-	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
+	err := as.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, `SELECT mime_type, count(*) FILTER (WHERE trashed_at IS NULL),
 				coalesce(sum(size) FILTER (WHERE trashed_at IS NULL), 0)::bigint,
 				coalesce(sum(size) FILTER (WHERE trashed_at IS NOT NULL), 0)::bigint
@@ -199,10 +202,10 @@ func (s *Store) Usage(ctx context.Context, actor library.Actor) (Usage, error) {
 // Workflow returns the graphs an asset carries, as the file has them; both are nil
 // when it has none. They are texts: a file's graph may be not quite JSON. An asset
 // that is not there, in the trash, or not the actor's to see, is a not-found error.
-func (s *Store) Workflow(ctx context.Context, actor library.Actor, hash library.AssetHash) (editor, executed []byte, err error) {
+func (as *Assets) Workflow(ctx context.Context, actor library.Actor, hash library.AssetHash) (editor, executed []byte, err error) {
 	var packed []byte
 	found := false
-	err = s.readTenant(ctx, actor.Tenant, `SELECT l.workflow FROM lineage l JOIN assets a USING (tenant_id, asset_h)
+	err = as.s.readTenant(ctx, actor.Tenant, `SELECT l.workflow FROM lineage l JOIN assets a USING (tenant_id, asset_h)
 		WHERE l.tenant_id = $1 AND l.asset_h = $2 AND a.trashed_at IS NULL AND `+visibleTo("a", "$3"),
 		[]any{actor.Tenant, hash, viewer(actor)}, func(rows pgx.Rows) error {
 			for rows.Next() {
@@ -228,8 +231,8 @@ func (s *Store) Workflow(ctx context.Context, actor library.Actor, hash library.
 
 // RawChunks unpacks into v the metadata chunks kept of an asset's file; v stays
 // untouched when there are none, or the actor does not see the asset.
-func (s *Store) RawChunks(ctx context.Context, actor library.Actor, hash library.AssetHash, v any) error {
-	return s.readTenant(ctx, actor.Tenant, `SELECT r.chunks FROM lineage_raw r JOIN assets a USING (tenant_id, asset_h)
+func (as *Assets) RawChunks(ctx context.Context, actor library.Actor, hash library.AssetHash, v any) error {
+	return as.s.readTenant(ctx, actor.Tenant, `SELECT r.chunks FROM lineage_raw r JOIN assets a USING (tenant_id, asset_h)
 		WHERE r.tenant_id = $1 AND r.asset_h = $2 AND `+visibleTo("a", "$3"),
 		[]any{actor.Tenant, hash, viewer(actor)}, func(rows pgx.Rows) error {
 			if !rows.Next() {

@@ -18,12 +18,12 @@ type ChangeResult struct {
 	Missing     []library.AssetHash // not in this tenant, or in the trash
 }
 
-// ChangeAssets applies edit to each asset and stores those it changed, in one write.
+// Change applies edit to each asset and stores those it changed, in one write.
 // edit may change the title, description, status, tags, owner, visibility and metadata;
 // anything else it does is ignored. An asset that the actor does not see is missing.
-func (s *Store) ChangeAssets(ctx context.Context, actor library.Actor, hashes []library.AssetHash, edit func(*library.Asset)) (ChangeResult, error) {
+func (as *Assets) Change(ctx context.Context, actor library.Actor, hashes []library.AssetHash, edit func(*library.Asset)) (ChangeResult, error) {
 	var out ChangeResult
-	id, err := s.Write(ctx, actor, func(t *Tx) (err error) {
+	id, err := as.s.Write(ctx, actor, func(t *Tx) (err error) {
 		out, err = t.ChangeAssets(ctx, hashes, edit)
 		return err
 	})
@@ -31,7 +31,7 @@ func (s *Store) ChangeAssets(ctx context.Context, actor library.Actor, hashes []
 	return out, err
 }
 
-// ChangeAssets is ChangeAssets of the store as a part of a larger write. Of many
+// ChangeAssets is Assets.Change as a part of a larger write. Of many
 // assets, change some hundred at a time: the result holds them all.
 func (t *Tx) ChangeAssets(ctx context.Context, hashes []library.AssetHash, edit func(*library.Asset)) (ChangeResult, error) {
 	have, err := lockAssets(ctx, t, t.tenant(), hashes)

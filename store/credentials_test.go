@@ -44,12 +44,12 @@ func TestCredentials_IngredientsOfContentCredentialsAreFoundByTheirIDs(t *testin
 		expect(byInstance, second.Asset.Hash, "c2pa")
 		expect(nobody, "", "")
 
-		trashing, err := s.Undo(t.Context(), s.a, stored[first.Asset.Hash].OperationID, anyone)
+		trashing, err := s.Operations.Undo(t.Context(), s.a, stored[first.Asset.Hash].OperationID, anyone)
 		if err != nil {
 			t.Fatal(err)
 		}
 		expect(byManifest, "", "")
-		if _, err := s.Undo(t.Context(), s.a, trashing.OperationID, anyone); err != nil {
+		if _, err := s.Operations.Undo(t.Context(), s.a, trashing.OperationID, anyone); err != nil {
 			t.Fatal(err)
 		}
 		expect(byManifest, first.Asset.Hash, "c2pa")

@@ -34,7 +34,7 @@ func TestDeadline_ALockedRowHoldsARequestForAStatedTimeOnly(t *testing.T) {
 	locked := make(chan end, 1)
 	go func() {
 		began := time.Now()
-		_, err := s.ChangeAssets(context.Background(), one.a, []library.AssetHash{h}, func(a *library.Asset) { a.Title = "late" })
+		_, err := s.Assets.Change(context.Background(), one.a, []library.AssetHash{h}, func(a *library.Asset) { a.Title = "late" })
 		locked <- end{err, time.Since(began)}
 	}()
 	for { // until it has the connection
@@ -48,14 +48,14 @@ func TestDeadline_ALockedRowHoldsARequestForAStatedTimeOnly(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	began := time.Now()
-	_, err = s.Asset(t.Context(), one.a, h)
+	_, err = s.Assets.Get(t.Context(), one.a, h)
 	isUnavailable(t, "a request without a connection", err, time.Since(began), 10*time.Second)
 	e := <-locked
 	isUnavailable(t, "a request that waits for a lock", e.err, e.took, 30*time.Second)
 	if _, err := owner.Exec(t.Context(), `ROLLBACK`); err != nil {
 		t.Fatal(err)
 	}
-	if d, err := s.Asset(t.Context(), one.a, h); err != nil || d.Asset.Title != "" {
+	if d, err := s.Assets.Get(t.Context(), one.a, h); err != nil || d.Asset.Title != "" {
 		t.Errorf("afterwards: %q, %v", d.Asset.Title, err)
 	}
 }
@@ -87,7 +87,7 @@ func TestDeadline_AListenerIsNotDisturbed(t *testing.T) {
 	ended := make(chan error, 1)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	go func() { ended <- s.ListenOutbox(ctx, func() { woken <- struct{}{} }) }()
+	go func() { ended <- s.Outbox.Listen(ctx, func() { woken <- struct{}{} }) }()
 	<-woken
 	select {
 	case err := <-ended:

@@ -9,6 +9,9 @@ import (
 	"vitrine/library"
 )
 
+// Documents reads what the documents of the index are made of.
+type Documents struct{ s *Store }
+
 // AssetState is what the index should hold of an asset.
 type AssetState int
 
@@ -138,12 +141,12 @@ func liveAssetSQL(tenant, hash string) string {
 
 const documentKeys = `unnest($1::text[]::uuid[], $2::text[]) WITH ORDINALITY AS k(tenant_id, asset_h, ord)`
 
-// Documents reads what the index should hold of some assets, one row per key in
+// Read reads what the index should hold of some assets, one row per key in
 // the order of the keys, and which index generations there are. It is one round
 // trip and one snapshot: a caller whose answer lacks a generation that is being
 // built has read nothing that the backfill of that generation will not read again.
-func (s *Store) Documents(ctx context.Context, keys []AssetKey) ([]DocumentRow, []Generation, error) {
-	conn, err := s.indexer.Acquire(ctx)
+func (ds *Documents) Read(ctx context.Context, keys []AssetKey) ([]DocumentRow, []Generation, error) {
+	conn, err := ds.s.indexer.Acquire(ctx)
 	if err != nil {
 		return nil, nil, unavailable(err)
 	}
@@ -344,11 +347,11 @@ type AssetVersion struct {
 	Live    bool // false: in the trash, or gone
 }
 
-// AssetVersionsAfter returns the assets of one tenant that follow after, in order of their
+// VersionsAfter returns the assets of one tenant that follow after, in order of their
 // hash, trashed ones included, at most limit of them. An empty after starts at
 // the first.
-func (s *Store) AssetVersionsAfter(ctx context.Context, tenant library.TenantID, after library.AssetHash, limit int) ([]AssetVersion, error) {
-	rows, err := s.indexer.Query(ctx, `
+func (ds *Documents) VersionsAfter(ctx context.Context, tenant library.TenantID, after library.AssetHash, limit int) ([]AssetVersion, error) {
+	rows, err := ds.s.indexer.Query(ctx, `
 		SELECT asset_h, doc_version, trashed_at IS NULL FROM assets
 		WHERE tenant_id = $1 AND asset_h > $2 ORDER BY asset_h LIMIT $3`, string(tenant), string(after), limit)
 	if err != nil {
@@ -368,9 +371,9 @@ type TenantAssets struct {
 	Assets int64
 }
 
-// CountAssets counts the assets of every tenant that has some, in order of the tenant.
-func (s *Store) CountAssets(ctx context.Context) ([]TenantAssets, error) {
-	rows, err := s.indexer.Query(ctx, `SELECT tenant_id::text, count(*) FROM assets GROUP BY tenant_id ORDER BY tenant_id`)
+// Count counts the assets of every tenant that has some, in order of the tenant.
+func (ds *Documents) Count(ctx context.Context) ([]TenantAssets, error) {
+	rows, err := ds.s.indexer.Query(ctx, `SELECT tenant_id::text, count(*) FROM assets GROUP BY tenant_id ORDER BY tenant_id`)
 	if err != nil {
 		return nil, unavailable(err)
 	}
@@ -378,10 +381,10 @@ func (s *Store) CountAssets(ctx context.Context) ([]TenantAssets, error) {
 	return list, unavailable(err)
 }
 
-// CountLiveAssets counts the assets of every tenant that has some, without those in the
+// CountLive counts the assets of every tenant that has some, without those in the
 // trash. It reads the whole table.
-func (s *Store) CountLiveAssets(ctx context.Context) ([]TenantAssets, error) {
-	rows, err := s.indexer.Query(ctx, `SELECT tenant_id::text, count(*) FROM assets WHERE trashed_at IS NULL GROUP BY tenant_id ORDER BY tenant_id`)
+func (ds *Documents) CountLive(ctx context.Context) ([]TenantAssets, error) {
+	rows, err := ds.s.indexer.Query(ctx, `SELECT tenant_id::text, count(*) FROM assets WHERE trashed_at IS NULL GROUP BY tenant_id ORDER BY tenant_id`)
 	if err != nil {
 		return nil, unavailable(err)
 	}
@@ -391,12 +394,12 @@ func (s *Store) CountLiveAssets(ctx context.Context) ([]TenantAssets, error) {
 
 // TombstonesBefore returns those of some assets whose tombstones were laid before
 // a time.
-func (s *Store) TombstonesBefore(ctx context.Context, before time.Time, keys []AssetKey) ([]AssetVersion, error) {
+func (ds *Documents) TombstonesBefore(ctx context.Context, before time.Time, keys []AssetKey) ([]AssetVersion, error) {
 	tenants, hashes := make([]string, len(keys)), make([]string, len(keys))
 	for i, k := range keys {
 		tenants[i], hashes[i] = string(k.Tenant), string(k.Hash)
 	}
-	rows, err := s.indexer.Query(ctx, `
+	rows, err := ds.s.indexer.Query(ctx, `
 		SELECT t.tenant_id::text, t.asset_h, t.doc_version FROM `+documentKeys+`
 			JOIN asset_tombstones t USING (tenant_id, asset_h)
 		WHERE t.deleted_at < $3 ORDER BY k.ord`, tenants, hashes, before)

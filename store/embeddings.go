@@ -10,6 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// Embeddings keeps vectors of texts, so that each is computed once.
+type Embeddings struct{ s *Store }
+
 // TextHash is the SHA-256 of a text that was embedded.
 type TextHash [32]byte
 
@@ -17,13 +20,13 @@ type TextHash [32]byte
 // where the provider refuses the text.
 type EmbeddingVector []float32
 
-// Embeddings returns what is known of some texts under a configuration.
-func (s *Store) Embeddings(ctx context.Context, configuration string, texts []TextHash) (map[TextHash]EmbeddingVector, error) {
+// Get returns what is known of some texts under a configuration.
+func (em *Embeddings) Get(ctx context.Context, configuration string, texts []TextHash) (map[TextHash]EmbeddingVector, error) {
 	hashes := make([][]byte, len(texts))
 	for i := range texts {
 		hashes[i] = texts[i][:]
 	}
-	rows, err := s.indexer.Query(ctx, `SELECT text_h, vector FROM embeddings WHERE configuration = $1 AND text_h = ANY($2)`, configuration, hashes)
+	rows, err := em.s.indexer.Query(ctx, `SELECT text_h, vector FROM embeddings WHERE configuration = $1 AND text_h = ANY($2)`, configuration, hashes)
 	if err != nil {
 		return nil, unavailable(err)
 	}
@@ -36,23 +39,23 @@ func (s *Store) Embeddings(ctx context.Context, configuration string, texts []Te
 	return known, unavailable(err)
 }
 
-// SaveEmbeddings remembers what a configuration made of some texts. What is known
+// Save remembers what a configuration made of some texts. What is known
 // already stays.
-func (s *Store) SaveEmbeddings(ctx context.Context, configuration string, made map[TextHash]EmbeddingVector) error {
+func (em *Embeddings) Save(ctx context.Context, configuration string, made map[TextHash]EmbeddingVector) error {
 	hashes, vectors := make([][]byte, 0, len(made)), make([][]byte, 0, len(made))
 	for h, v := range made {
 		hashes, vectors = append(hashes, h[:]), append(vectors, packVector(v))
 	}
-	_, err := s.indexer.Exec(ctx, `
+	_, err := em.s.indexer.Exec(ctx, `
 		INSERT INTO embeddings (configuration, text_h, vector)
 		SELECT $1, h, v FROM unnest($2::bytea[], $3::bytea[]) AS x(h, v) ON CONFLICT DO NOTHING`, configuration, hashes, vectors)
 	return unavailable(err)
 }
 
-// DeleteUnusedEmbeddings forgets the vectors of every configuration that no index has a
+// DeleteUnused forgets the vectors of every configuration that no index has a
 // field for and that is not the given one, and reports how many they were.
-func (s *Store) DeleteUnusedEmbeddings(ctx context.Context, but string) (int64, error) {
-	tag, err := s.indexer.Exec(ctx, `
+func (em *Embeddings) DeleteUnused(ctx context.Context, but string) (int64, error) {
+	tag, err := em.s.indexer.Exec(ctx, `
 		DELETE FROM embeddings WHERE configuration <> $1 AND configuration NOT IN (SELECT embedding FROM index_generations)`, but)
 	return tag.RowsAffected(), unavailable(err)
 }
@@ -60,9 +63,9 @@ func (s *Store) DeleteUnusedEmbeddings(ctx context.Context, but string) (int64, 
 // ErrEmbeddingBackfillBusy means that another process embeds what was left behind.
 var ErrEmbeddingBackfillBusy = errors.New("another process embeds what was left behind")
 
-// LockEmbeddingBackfill runs fn while no other process does, or gives ErrEmbeddingBackfillBusy at once.
-func (s *Store) LockEmbeddingBackfill(ctx context.Context, fn func() error) error {
-	return s.tryLocked(ctx, embeddingLock, ErrEmbeddingBackfillBusy, func(*pgxpool.Conn) error { return fn() })
+// LockBackfill runs fn while no other process does, or gives ErrEmbeddingBackfillBusy at once.
+func (em *Embeddings) LockBackfill(ctx context.Context, fn func() error) error {
+	return em.s.tryLocked(ctx, embeddingLock, ErrEmbeddingBackfillBusy, func(*pgxpool.Conn) error { return fn() })
 }
 
 func packVector(v []float32) []byte {

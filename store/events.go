@@ -10,6 +10,9 @@ import (
 	"vitrine/library"
 )
 
+// Events is the log of events.
+type Events struct{ s *Store }
+
 // LoggedEvent is an event of the log.
 type LoggedEvent struct {
 	Position int64 // in the order of commits, without gaps
@@ -41,11 +44,11 @@ func scanEvent(row pgx.CollectableRow) (e LoggedEvent, err error) {
 // eventLock is the advisory lock under which positions are given.
 const eventLock = 0x76696576
 
-// LogEvents moves events from the outbox to the log, at most limit of them, and
+// Log moves events from the outbox to the log, at most limit of them, and
 // reports how many there were. One caller at a time does so, so positions are in the
 // order of commits.
-func (s *Store) LogEvents(ctx context.Context, limit int) (n int, err error) {
-	err = pgx.BeginFunc(ctx, s.indexer, func(tx pgx.Tx) error {
+func (ev *Events) Log(ctx context.Context, limit int) (n int, err error) {
+	err = pgx.BeginFunc(ctx, ev.s.indexer, func(tx pgx.Tx) error {
 		var first bool
 		if err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1)`, eventLock).Scan(&first); err != nil || !first {
 			return err
@@ -77,12 +80,12 @@ func (s *Store) LogEvents(ctx context.Context, limit int) (n int, err error) {
 	return n, unavailable(err)
 }
 
-// PublishEvents hands the events of the log that are not published yet to publish, at
+// Publish hands the events of the log that are not published yet to publish, at
 // most limit of them in the order of positions, and remembers that they are once
 // publish returns nil. It does nothing while another caller publishes. It reports how
 // many were published.
-func (s *Store) PublishEvents(ctx context.Context, limit int, publish func([]LoggedEvent) error) (n int, err error) {
-	err = pgx.BeginFunc(ctx, s.indexer, func(tx pgx.Tx) error {
+func (ev *Events) Publish(ctx context.Context, limit int, publish func([]LoggedEvent) error) (n int, err error) {
+	err = pgx.BeginFunc(ctx, ev.s.indexer, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `INSERT INTO event_publishing DEFAULT VALUES ON CONFLICT DO NOTHING`); err != nil {
 			return err
 		}
@@ -105,19 +108,19 @@ func (s *Store) PublishEvents(ctx context.Context, limit int, publish func([]Log
 	return n, unavailable(err)
 }
 
-// ForgetEvents deletes events that are older than EventRetention, at most limit of
+// Forget deletes events that are older than EventRetention, at most limit of
 // them, and reports how many. What is not published yet stays.
-func (s *Store) ForgetEvents(ctx context.Context, limit int) (int64, error) {
-	tag, err := s.indexer.Exec(ctx, `DELETE FROM events WHERE at < now() - $1::interval AND position IN (
+func (ev *Events) Forget(ctx context.Context, limit int) (int64, error) {
+	tag, err := ev.s.indexer.Exec(ctx, `DELETE FROM events WHERE at < now() - $1::interval AND position IN (
 		SELECT position FROM events WHERE position <= (SELECT position FROM event_publishing) ORDER BY position LIMIT $2)`, EventRetention, limit)
 	return tag.RowsAffected(), unavailable(err)
 }
 
-// EventsAfter returns the events of the actor's tenant that follow a position, at most
+// After returns the events of the actor's tenant that follow a position, at most
 // limit of them, without those of assets that the actor does not see. Types limits them
 // to those types; nil means all.
-func (s *Store) EventsAfter(ctx context.Context, actor library.Actor, after int64, types []string, limit int) (list []LoggedEvent, err error) {
-	err = s.readTenant(ctx, actor.Tenant, `SELECT `+eventColumns+` FROM events e
+func (ev *Events) After(ctx context.Context, actor library.Actor, after int64, types []string, limit int) (list []LoggedEvent, err error) {
+	err = ev.s.readTenant(ctx, actor.Tenant, `SELECT `+eventColumns+` FROM events e
 		WHERE tenant_id = $1 AND position > $2 AND ($3::text[] IS NULL OR type = ANY($3)) AND `+visibleEvent("$5")+` ORDER BY position LIMIT $4`,
 		[]any{actor.Tenant, after, types, limit, viewer(actor)}, func(rows pgx.Rows) (err error) {
 			list, err = pgx.CollectRows(rows, scanEvent)
@@ -145,15 +148,15 @@ type EventLog struct {
 	Oldest, Newest int64
 }
 
-// EventLog reads the state of the log.
-func (s *Store) EventLog(ctx context.Context) (l EventLog, err error) {
-	err = s.indexer.QueryRow(ctx, `SELECT (SELECT epoch::text FROM index_state), head,
+// State reads the state of the log.
+func (ev *Events) State(ctx context.Context) (l EventLog, err error) {
+	err = ev.s.indexer.QueryRow(ctx, `SELECT (SELECT epoch::text FROM index_state), head,
 		coalesce((SELECT min(position) FROM events), head + 1) FROM (SELECT coalesce(max(position), 0) AS head FROM event_shards) AS x`).Scan(&l.Epoch, &l.Newest, &l.Oldest)
 	return l, unavailable(err)
 }
 
-// ListenEvents calls wake whenever events have come into the log, as ListenOutbox does
+// Listen calls wake whenever events have come into the log, as ListenOutbox does
 // for the outbox.
-func (s *Store) ListenEvents(ctx context.Context, wake func()) error {
-	return s.listen(ctx, EventsChannel, wake)
+func (ev *Events) Listen(ctx context.Context, wake func()) error {
+	return ev.s.listen(ctx, EventsChannel, wake)
 }

@@ -8,6 +8,10 @@ import (
 	"vitrine/library"
 )
 
+// Extraction reads what was extracted from files, and replaces it where a newer parser reads
+// more.
+type Extraction struct{ s *Store }
+
 // ExtractionReport is how much the files of a tenant's assets outside the trash
 // say about their making, and why not more.
 type ExtractionReport struct {
@@ -40,10 +44,10 @@ const (
 // reported are the lineage rows l of assets outside the trash that the caller ($2) sees.
 var reported = ` FROM lineage l JOIN assets a USING (tenant_id, asset_h) WHERE l.tenant_id = $1 AND a.trashed_at IS NULL AND ` + visibleTo("a", "$2")
 
-// ExtractionReport sums up the reports of all files of a tenant that the actor sees.
-func (s *Store) ExtractionReport(ctx context.Context, actor library.Actor) (ExtractionReport, error) {
+// Report sums up the reports of all files of a tenant that the actor sees.
+func (ex *Extraction) Report(ctx context.Context, actor library.Actor) (ExtractionReport, error) {
 	r := ExtractionReport{States: map[string]int64{}}
-	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
+	err := ex.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, `SELECT coalesce(l.report ->> 'state', ''), count(*)`+reported+` GROUP BY 1`, actor.Tenant, viewer(actor))
 		if err != nil {
 			return err

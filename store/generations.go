@@ -11,6 +11,9 @@ import (
 	"vitrine/library"
 )
 
+// Generations keeps which indices there are and what each is for.
+type Generations struct{ s *Store }
+
 // GenerationState is what an index generation is for.
 type GenerationState string
 
@@ -41,9 +44,9 @@ func scanGeneration(row pgx.CollectableRow) (Generation, error) {
 	return g, err
 }
 
-// Generations lists the index generations, oldest first.
-func (s *Store) Generations(ctx context.Context) ([]Generation, error) {
-	rows, err := s.indexer.Query(ctx, generationsSQL)
+// List lists the index generations, oldest first.
+func (gs *Generations) List(ctx context.Context) ([]Generation, error) {
+	rows, err := gs.s.indexer.Query(ctx, generationsSQL)
 	if err != nil {
 		return nil, unavailable(err)
 	}
@@ -51,11 +54,11 @@ func (s *Store) Generations(ctx context.Context) ([]Generation, error) {
 	return list, unavailable(err)
 }
 
-// SetGeneration adds a generation of a scope, with the embedding configuration of its
+// Set adds a generation of a scope, with the embedding configuration of its
 // index, or changes the state of one. A second live generation of the scope, or a
 // second one being built, is a conflict.
-func (s *Store) SetGeneration(ctx context.Context, scope library.TenantID, name string, state GenerationState, embedding string) error {
-	_, err := s.indexer.Exec(ctx, `
+func (gs *Generations) Set(ctx context.Context, scope library.TenantID, name string, state GenerationState, embedding string) error {
+	_, err := gs.s.indexer.Exec(ctx, `
 		INSERT INTO index_generations (scope, name, state, embedding, alone)
 		SELECT $1, $2, $3, $4, EXISTS (SELECT FROM index_generations WHERE scope = $1 AND alone)
 		ON CONFLICT (name) DO UPDATE SET state = excluded.state, changed_at = now()`, string(scope), name, string(state), embedding)
@@ -68,8 +71,8 @@ func (s *Store) SetGeneration(ctx context.Context, scope library.TenantID, name 
 
 // ReplaceLive makes a generation the live one and forgets the old one, whose index is
 // gone or none of ours; old is "" where there was none.
-func (s *Store) ReplaceLive(ctx context.Context, scope library.TenantID, old, name, embedding string) error {
-	err := pgx.BeginFunc(ctx, s.indexer, func(tx pgx.Tx) error {
+func (gs *Generations) ReplaceLive(ctx context.Context, scope library.TenantID, old, name, embedding string) error {
+	err := pgx.BeginFunc(ctx, gs.s.indexer, func(tx pgx.Tx) error {
 		var alone bool
 		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM index_generations WHERE scope = $1 AND alone)`, string(scope)).Scan(&alone)
 		if err != nil {
@@ -86,22 +89,22 @@ func (s *Store) ReplaceLive(ctx context.Context, scope library.TenantID, old, na
 	return unavailable(err)
 }
 
-// RecordIndexUUID records which index a generation is.
-func (s *Store) RecordIndexUUID(ctx context.Context, name, uuid string) error {
-	_, err := s.indexer.Exec(ctx, `UPDATE index_generations SET uuid = $2 WHERE name = $1 AND uuid <> $2`, name, uuid)
+// RecordUUID records which index a generation is.
+func (gs *Generations) RecordUUID(ctx context.Context, name, uuid string) error {
+	_, err := gs.s.indexer.Exec(ctx, `UPDATE index_generations SET uuid = $2 WHERE name = $1 AND uuid <> $2`, name, uuid)
 	return unavailable(err)
 }
 
 // SetAlone records that the assets of a tenant are in its own index alone: from then on
 // the shared one is not written for it.
-func (s *Store) SetAlone(ctx context.Context, tenant library.TenantID) error {
-	_, err := s.indexer.Exec(ctx, `UPDATE index_generations SET alone = true WHERE scope = $1`, string(tenant))
+func (gs *Generations) SetAlone(ctx context.Context, tenant library.TenantID) error {
+	_, err := gs.s.indexer.Exec(ctx, `UPDATE index_generations SET alone = true WHERE scope = $1`, string(tenant))
 	return unavailable(err)
 }
 
-// PromoteGeneration makes a generation the live one of its scope and retires the one that was.
-func (s *Store) PromoteGeneration(ctx context.Context, name string) error {
-	err := pgx.BeginFunc(ctx, s.indexer, func(tx pgx.Tx) error {
+// Promote makes a generation the live one of its scope and retires the one that was.
+func (gs *Generations) Promote(ctx context.Context, name string) error {
+	err := pgx.BeginFunc(ctx, gs.s.indexer, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `
 			UPDATE index_generations SET state = 'retired', changed_at = now() WHERE state = 'live' AND name <> $1
 				AND scope = (SELECT scope FROM index_generations WHERE name = $1)`, name); err != nil {
@@ -114,21 +117,21 @@ func (s *Store) PromoteGeneration(ctx context.Context, name string) error {
 	return unavailable(err)
 }
 
-// DropGeneration forgets a generation. Its index must be deleted afterwards, not
+// Drop forgets a generation. Its index must be deleted afterwards, not
 // before: a writer that still sees the generation must find the index.
-func (s *Store) DropGeneration(ctx context.Context, name string) error {
-	_, err := s.indexer.Exec(ctx, `DELETE FROM index_generations WHERE name = $1`, name)
+func (gs *Generations) Drop(ctx context.Context, name string) error {
+	_, err := gs.s.indexer.Exec(ctx, `DELETE FROM index_generations WHERE name = $1`, name)
 	return unavailable(err)
 }
 
 // ErrGenerationsBusy means that another process is changing the index generations.
 var ErrGenerationsBusy = errors.New("another process is changing the index generations")
 
-// LockGenerations runs fn while no other process changes generations, or gives
+// Lock runs fn while no other process changes generations, or gives
 // ErrGenerationsBusy at once. held reports whether the lock is still ours: a
 // database restart drops it.
-func (s *Store) LockGenerations(ctx context.Context, fn func(held func(context.Context) bool) error) error {
-	return s.tryLocked(ctx, generationsLock, ErrGenerationsBusy, func(conn *pgxpool.Conn) error {
+func (gs *Generations) Lock(ctx context.Context, fn func(held func(context.Context) bool) error) error {
+	return gs.s.tryLocked(ctx, generationsLock, ErrGenerationsBusy, func(conn *pgxpool.Conn) error {
 		return fn(func(ctx context.Context) bool { return conn.Ping(ctx) == nil })
 	})
 }
@@ -138,6 +141,6 @@ var ErrReconcileBusy = errors.New("another process is comparing the index with t
 
 // LockReconcile runs fn while no other process fills or compares the live index, or
 // returns ErrReconcileBusy at once.
-func (s *Store) LockReconcile(ctx context.Context, fn func() error) error {
-	return s.tryLocked(ctx, reconcileLock, ErrReconcileBusy, func(*pgxpool.Conn) error { return fn() })
+func (ix *IndexState) LockReconcile(ctx context.Context, fn func() error) error {
+	return ix.s.tryLocked(ctx, reconcileLock, ErrReconcileBusy, func(*pgxpool.Conn) error { return fn() })
 }

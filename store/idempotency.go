@@ -9,15 +9,18 @@ import (
 	"vitrine/library"
 )
 
-// BeginIdempotent claims a caller's Idempotency-Key for one request. A claim
+// Idempotency keeps the responses to requests that came with an Idempotency-Key.
+type Idempotency struct{ s *Store }
+
+// Begin claims a caller's Idempotency-Key for one request. A claim
 // gives claimed; a key that has its answer gives the stored response; a key whose
 // request is still running gives neither. seen is the hash of the request that
 // holds the key.
 //
 // An answer is kept for 24 hours, see Expire. A claim without an answer is void a minute
 // after it was last renewed, so a process that died does not block its caller.
-func (s *Store) BeginIdempotent(ctx context.Context, tenant library.TenantID, actorID, key string, request [32]byte) (claimed bool, seen []byte, response []byte, err error) {
-	err = s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+func (id *Idempotency) Begin(ctx context.Context, tenant library.TenantID, actorID, key string, request [32]byte) (claimed bool, seen []byte, response []byte, err error) {
+	err = id.s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, `INSERT INTO idempotency AS i (tenant_id, actor_id, key, request_hash) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (tenant_id, actor_id, key) DO UPDATE SET request_hash = $4, response = NULL, created_at = now()
 			WHERE i.created_at < now() - CASE WHEN i.response IS NULL THEN interval '1 minute' ELSE interval '24 hours' END
@@ -36,21 +39,21 @@ func (s *Store) BeginIdempotent(ctx context.Context, tenant library.TenantID, ac
 	return claimed, seen, response, err
 }
 
-// RenewIdempotent keeps a claim alive while its request runs.
-func (s *Store) RenewIdempotent(ctx context.Context, tenant library.TenantID, actorID, key string) error {
-	return s.execTenant(ctx, tenant, `UPDATE idempotency SET created_at = now()
+// Renew keeps a claim alive while its request runs.
+func (id *Idempotency) Renew(ctx context.Context, tenant library.TenantID, actorID, key string) error {
+	return id.s.execTenant(ctx, tenant, `UPDATE idempotency SET created_at = now()
 		WHERE tenant_id = $1 AND actor_id = $2 AND key = $3 AND response IS NULL`, tenant, actorID, key)
 }
 
-// FinishIdempotent stores the answer, a JSON object, under a claimed key.
-func (s *Store) FinishIdempotent(ctx context.Context, tenant library.TenantID, actorID, key string, response []byte) error {
-	return s.execTenant(ctx, tenant, `UPDATE idempotency SET response = $4, created_at = now()
+// Finish stores the answer, a JSON object, under a claimed key.
+func (id *Idempotency) Finish(ctx context.Context, tenant library.TenantID, actorID, key string, response []byte) error {
+	return id.s.execTenant(ctx, tenant, `UPDATE idempotency SET response = $4, created_at = now()
 		WHERE tenant_id = $1 AND actor_id = $2 AND key = $3 AND response IS NULL`, tenant, actorID, key, response)
 }
 
-// ReleaseIdempotent gives up a claimed key: its request failed and changed nothing.
-func (s *Store) ReleaseIdempotent(ctx context.Context, tenant library.TenantID, actorID, key string) error {
-	return s.execTenant(ctx, tenant, `DELETE FROM idempotency
+// Release gives up a claimed key: its request failed and changed nothing.
+func (id *Idempotency) Release(ctx context.Context, tenant library.TenantID, actorID, key string) error {
+	return id.s.execTenant(ctx, tenant, `DELETE FROM idempotency
 		WHERE tenant_id = $1 AND actor_id = $2 AND key = $3 AND response IS NULL`, tenant, actorID, key)
 }
 

@@ -34,9 +34,9 @@ type ImagetoolJobStep struct {
 // and those made from it, at most depth levels each way and limit jobs. Of an
 // asset that the image tool did not make there are no steps. Jobs of which the actor
 // sees no picture stand in it as placeholders.
-func (s *Store) ImagetoolJobChain(ctx context.Context, actor library.Actor, hash library.AssetHash, depth, limit int) (ImagetoolJobChain, error) {
+func (ln *Lineage) ImagetoolJobChain(ctx context.Context, actor library.Actor, hash library.AssetHash, depth, limit int) (ImagetoolJobChain, error) {
 	w := jobTraversal{tenant: actor.Tenant, depth: depth, limit: limit, steps: map[string]int{}}
-	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
+	err := ln.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		w.tx = tx
 		start, err := getAssetWithLineage(ctx, tx, actor, hash)
 		if err != nil || !start.FromImagetool() {

@@ -7,6 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// IndexFailures keeps the documents that the index refused.
+type IndexFailures struct{ s *Store }
+
 // IndexFailure is a document the index refused.
 type IndexFailure struct {
 	AssetVersion
@@ -15,9 +18,9 @@ type IndexFailure struct {
 	At      time.Time
 }
 
-// RecordIndexFailures keeps refused documents until they are settled; a newer
+// Record keeps refused documents until they are settled; a newer
 // failure of the same asset replaces the older.
-func (s *Store) RecordIndexFailures(ctx context.Context, failures []IndexFailure) error {
+func (fl *IndexFailures) Record(ctx context.Context, failures []IndexFailure) error {
 	b := &pgx.Batch{}
 	for _, f := range failures {
 		b.Queue(`
@@ -27,27 +30,27 @@ func (s *Store) RecordIndexFailures(ctx context.Context, failures []IndexFailure
 			WHERE index_failures.doc_version <= excluded.doc_version`,
 			string(f.Tenant), string(f.Hash), f.Version, f.Reason, f.Partial)
 	}
-	return unavailable(s.indexer.SendBatch(ctx, b).Close())
+	return unavailable(fl.s.indexer.SendBatch(ctx, b).Close())
 }
 
-// ResolveIndexFailures forgets failures of documents that the index has taken
+// Resolve forgets failures of documents that the index has taken
 // whole since, at these versions or newer ones.
-func (s *Store) ResolveIndexFailures(ctx context.Context, settled []AssetVersion) error {
+func (fl *IndexFailures) Resolve(ctx context.Context, settled []AssetVersion) error {
 	b := &pgx.Batch{}
 	for _, a := range settled {
 		b.Queue(`DELETE FROM index_failures WHERE tenant_id = $1 AND asset_h = $2 AND doc_version <= $3`,
 			string(a.Tenant), string(a.Hash), a.Version)
 	}
-	return unavailable(s.indexer.SendBatch(ctx, b).Close())
+	return unavailable(fl.s.indexer.SendBatch(ctx, b).Close())
 }
 
-// IndexFailures lists failures that follow after in order of tenant and hash, at
+// List lists failures that follow after in order of tenant and hash, at
 // most limit of them.
-func (s *Store) IndexFailures(ctx context.Context, after AssetKey, limit int) ([]IndexFailure, error) {
+func (fl *IndexFailures) List(ctx context.Context, after AssetKey, limit int) ([]IndexFailure, error) {
 	if after.Tenant == "" {
 		after.Tenant = "00000000-0000-0000-0000-000000000000"
 	}
-	rows, err := s.indexer.Query(ctx, `
+	rows, err := fl.s.indexer.Query(ctx, `
 		SELECT tenant_id::text, asset_h, doc_version, reason, stripped, at FROM index_failures
 		WHERE (tenant_id, asset_h) > ($1, $2) ORDER BY tenant_id, asset_h LIMIT $3`,
 		string(after.Tenant), string(after.Hash), limit)
@@ -62,10 +65,10 @@ func (s *Store) IndexFailures(ctx context.Context, after AssetKey, limit int) ([
 	return list, unavailable(err)
 }
 
-// CountIndexFailures counts the assets that are not in the index at all and
+// Count counts the assets that are not in the index at all and
 // those that are there without some of their parts.
-func (s *Store) CountIndexFailures(ctx context.Context) (missing, stripped int64, err error) {
-	err = s.indexer.QueryRow(ctx, `
+func (fl *IndexFailures) Count(ctx context.Context) (missing, stripped int64, err error) {
+	err = fl.s.indexer.QueryRow(ctx, `
 		SELECT count(*) FILTER (WHERE NOT stripped), count(*) FILTER (WHERE stripped) FROM index_failures`).Scan(&missing, &stripped)
 	return missing, stripped, unavailable(err)
 }

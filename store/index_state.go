@@ -11,6 +11,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
+// IndexState keeps what is known of the index as a whole: the epoch of the database it
+// follows, and comparisons that are due.
+type IndexState struct{ s *Store }
+
 // Epoch is a time in which the database only went forward. A database that is
 // restored, or replaced by a replica that lacks the last changes, begins another: an
 // index of the one before may know of changes that never happened, under versions
@@ -32,12 +36,12 @@ const placeSQL = `SELECT (SELECT oid FROM pg_database WHERE datname = current_da
 const serverSQL = `SELECT system_identifier::text FROM pg_control_system()`
 
 // place returns where the database lives, and how far its server has written.
-func (s *Store) place(ctx context.Context) (place string, wal int64, err error) {
-	if err := s.indexer.QueryRow(ctx, placeSQL).Scan(&place, &wal); err != nil {
+func (ix *IndexState) place(ctx context.Context) (place string, wal int64, err error) {
+	if err := ix.s.indexer.QueryRow(ctx, placeSQL).Scan(&place, &wal); err != nil {
 		return "", 0, unavailable(err)
 	}
 	var server string
-	err = s.indexer.QueryRow(ctx, serverSQL).Scan(&server)
+	err = ix.s.indexer.QueryRow(ctx, serverSQL).Scan(&server)
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && pg.Code == "42501" { // a managed service keeps it to itself
 		err = nil
@@ -47,43 +51,43 @@ func (s *Store) place(ctx context.Context) (place string, wal int64, err error) 
 
 // Epoch returns the present epoch. Where the database has come to live somewhere else
 // than the epoch began, it begins a new one.
-func (s *Store) Epoch(ctx context.Context) (Epoch, error) {
-	place, wal, err := s.place(ctx)
+func (ix *IndexState) Epoch(ctx context.Context) (Epoch, error) {
+	place, wal, err := ix.place(ctx)
 	if err != nil {
 		return Epoch{}, err
 	}
 	e := Epoch{WAL: wal}
 	var known string
 	read := `SELECT epoch::text, epoch_began, epoch_reason, place FROM index_state`
-	if err := s.indexer.QueryRow(ctx, read).Scan(&e.ID, &e.Began, &e.Reason, &known); err != nil {
+	if err := ix.s.indexer.QueryRow(ctx, read).Scan(&e.ID, &e.Began, &e.Reason, &known); err != nil {
 		return e, unavailable(err)
 	}
 	switch known {
 	case place:
 		return e, nil
 	case "": // the library was just made, or comes from a release that did not ask
-		_, err := s.indexer.Exec(ctx, `UPDATE index_state SET place = $1 WHERE place = ''`, place)
+		_, err := ix.s.indexer.Exec(ctx, `UPDATE index_state SET place = $1 WHERE place = ''`, place)
 		return e, unavailable(err)
 	}
-	if err := s.beginEpoch(ctx, e.ID, place, "the database was restored, or another server took its place"); err != nil {
+	if err := ix.beginEpoch(ctx, e.ID, place, "the database was restored, or another server took its place"); err != nil {
 		return e, err
 	}
-	return e, unavailable(s.indexer.QueryRow(ctx, read).Scan(&e.ID, &e.Began, &e.Reason, &known))
+	return e, unavailable(ix.s.indexer.QueryRow(ctx, read).Scan(&e.ID, &e.Began, &e.Reason, &known))
 }
 
 // BeginEpoch records that the database has gone back in time since the epoch of, which
 // nothing else may have ended meanwhile. A running service then builds its index anew
 // behind the alias; one that starts later does so at its start.
-func (s *Store) BeginEpoch(ctx context.Context, of, reason string) error {
-	place, _, err := s.place(ctx)
+func (ix *IndexState) BeginEpoch(ctx context.Context, of, reason string) error {
+	place, _, err := ix.place(ctx)
 	if err != nil {
 		return err
 	}
-	return s.beginEpoch(ctx, of, place, reason)
+	return ix.beginEpoch(ctx, of, place, reason)
 }
 
-func (s *Store) beginEpoch(ctx context.Context, of, place, reason string) error {
-	_, err := s.indexer.Exec(ctx, `
+func (ix *IndexState) beginEpoch(ctx context.Context, of, place, reason string) error {
+	_, err := ix.s.indexer.Exec(ctx, `
 		UPDATE index_state SET epoch = gen_random_uuid(), epoch_began = now(), epoch_reason = $3, place = $2 WHERE epoch = $1::text::uuid`, of, place, reason)
 	return unavailable(err)
 }
@@ -96,17 +100,17 @@ type Wanted struct {
 
 // WantComparison asks for a comparison of the whole index with the database. It is
 // remembered until somebody sees to it, also over restarts.
-func (s *Store) WantComparison(ctx context.Context, reason string) error {
-	_, err := s.indexer.Exec(ctx, wantSQL, reason)
+func (ix *IndexState) WantComparison(ctx context.Context, reason string) error {
+	_, err := ix.s.indexer.Exec(ctx, wantSQL, reason)
 	return unavailable(err)
 }
 
 const wantSQL = `UPDATE index_state SET compare_reason = $1, compare_since = clock_timestamp()`
 
 // WantedComparison returns what was asked for last.
-func (s *Store) WantedComparison(ctx context.Context) (w Wanted, err error) {
+func (ix *IndexState) WantedComparison(ctx context.Context) (w Wanted, err error) {
 	var since *time.Time
-	err = s.indexer.QueryRow(ctx, `SELECT coalesce(compare_reason, ''), compare_since FROM index_state`).Scan(&w.Reason, &since)
+	err = ix.s.indexer.QueryRow(ctx, `SELECT coalesce(compare_reason, ''), compare_since FROM index_state`).Scan(&w.Reason, &since)
 	if since != nil {
 		w.Since = *since
 	}
@@ -115,14 +119,14 @@ func (s *Store) WantedComparison(ctx context.Context) (w Wanted, err error) {
 
 // ComparisonBegun records that what was wanted is seen to, unless it was wanted again
 // meanwhile.
-func (s *Store) ComparisonBegun(ctx context.Context, w Wanted) error {
-	_, err := s.indexer.Exec(ctx, `UPDATE index_state SET compare_reason = NULL WHERE compare_since = $1`, w.Since)
+func (ix *IndexState) ComparisonBegun(ctx context.Context, w Wanted) error {
+	_, err := ix.s.indexer.Exec(ctx, `UPDATE index_state SET compare_reason = NULL WHERE compare_since = $1`, w.Since)
 	return unavailable(err)
 }
 
 // Compared notes that a comparison of a whole index has ended.
-func (s *Store) Compared(ctx context.Context) error {
-	_, err := s.indexer.Exec(ctx, `UPDATE index_state SET compared_at = now()`)
+func (ix *IndexState) Compared(ctx context.Context) error {
+	_, err := ix.s.indexer.Exec(ctx, `UPDATE index_state SET compared_at = now()`)
 	return unavailable(err)
 }
 
@@ -142,8 +146,8 @@ type Partition struct {
 // NoteStream remembers what is seen of the topic. lost is asked what events were lost
 // since the last time, nil being what was never seen; where it says so, a comparison
 // is wanted in the same transaction.
-func (s *Store) NoteStream(ctx context.Context, now Stream, lost func(before *Stream) (reason string)) error {
-	err := pgx.BeginFunc(ctx, s.indexer, func(tx pgx.Tx) error {
+func (ix *IndexState) NoteStream(ctx context.Context, now Stream, lost func(before *Stream) (reason string)) error {
+	err := pgx.BeginFunc(ctx, ix.s.indexer, func(tx pgx.Tx) error {
 		var raw []byte
 		if err := tx.QueryRow(ctx, `SELECT stream FROM index_state FOR UPDATE`).Scan(&raw); err != nil {
 			return err
@@ -174,8 +178,8 @@ func (s *Store) NoteStream(ctx context.Context, now Stream, lost func(before *St
 }
 
 // StreamSeen reports whether anything was ever seen of the topic.
-func (s *Store) StreamSeen(ctx context.Context) (seen bool, err error) {
-	err = s.indexer.QueryRow(ctx, `SELECT stream IS NOT NULL FROM index_state`).Scan(&seen)
+func (ix *IndexState) StreamSeen(ctx context.Context) (seen bool, err error) {
+	err = ix.s.indexer.QueryRow(ctx, `SELECT stream IS NOT NULL FROM index_state`).Scan(&seen)
 	return seen, unavailable(err)
 }
 

@@ -63,7 +63,7 @@ func TestJournal_ALibraryOfTheVersionBeforeKeepsItsUndoAndAudit(t *testing.T) {
 	}
 	t.Cleanup(s.Close)
 	actor := library.Actor{Kind: library.ActorKey, ID: "key_1", Tenant: "00000000-0000-4000-8000-00000000000a"}
-	if v, err := s.OperationVersions(ctx, actor.Tenant, "04-weigh"); err != nil || len(v) != 1 || v[0].Version != 4 {
+	if v, err := s.Operations.Versions(ctx, actor.Tenant, "04-weigh"); err != nil || len(v) != 1 || v[0].Version != 4 {
 		t.Errorf("an index token of before waits for %+v %v", v, err)
 	}
 	for _, step := range []struct{ operation, sql string }{
@@ -75,7 +75,7 @@ func TestJournal_ALibraryOfTheVersionBeforeKeepsItsUndoAndAudit(t *testing.T) {
 		{"07-undo", `SELECT deleted_at IS NULL FROM model_versions WHERE version_id = 'v-2'`},
 		{"08-back", `SELECT deleted_at IS NOT NULL FROM model_versions WHERE version_id = 'v-3'`},
 	} {
-		undone, err := s.Undo(ctx, actor, step.operation, anyone)
+		undone, err := s.Operations.Undo(ctx, actor, step.operation, anyone)
 		if err != nil || undone.Counts[store.OutcomeReverted] != 1 || len(undone.Outcomes) != 1 {
 			t.Errorf("undoing %s gave %+v %v", step.operation, undone, err)
 			continue
@@ -85,11 +85,11 @@ func TestJournal_ALibraryOfTheVersionBeforeKeepsItsUndoAndAudit(t *testing.T) {
 			t.Errorf("undoing %s left something else than before: %v", step.operation, err)
 		}
 	}
-	list, err := s.Operations(ctx, actor, store.OperationFilter{Key: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", Tool: "UpdateAsset"}, "", 10)
+	list, err := s.Operations.List(ctx, actor, store.OperationFilter{Key: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", Tool: "UpdateAsset"}, "", 10)
 	if err != nil || len(list) != 1 || list[0].Changes["asset"] != 1 || list[0].UndoneBy == "" || list[0].Permission != library.PermWrite {
 		t.Errorf("listed by the audit trail of before: %+v %v", list, err)
 	}
-	if n, err := s.ClaimOutbox(ctx, 10, func([]store.OutboxRow) error { return nil }); err != nil || n < 1 {
+	if n, err := s.Outbox.Claim(ctx, 10, func([]store.OutboxRow) error { return nil }); err != nil || n < 1 {
 		t.Errorf("%d rows of the outbox, %v", n, err)
 	}
 	var undoes string

@@ -17,13 +17,13 @@ func TestJournal_TakesToolPermissionAndRequestFromTheCall(t *testing.T) {
 	s := open(t)
 	h := add(t, s, s.a, file("fox")).Asset.Hash
 	ctx := library.WithCall(t.Context(), library.Call{Tool: "PurgeAsset", Permission: library.PermAdmin, RequestID: "r-1"})
-	done, err := s.ChangeAssets(ctx, s.a, []library.AssetHash{h}, func(a *library.Asset) { a.Title = "x" })
+	done, err := s.Assets.Change(ctx, s.a, []library.AssetHash{h}, func(a *library.Asset) { a.Title = "x" })
 	if err != nil {
 		t.Fatal(err)
 	}
 	get := func(id string) store.Operation {
 		t.Helper()
-		list, err := s.Operations(t.Context(), s.a, store.OperationFilter{}, "", 10)
+		list, err := s.Operations.List(t.Context(), s.a, store.OperationFilter{}, "", 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestJournal_TakesToolPermissionAndRequestFromTheCall(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	refused := errors.New("not allowed")
-	if _, err := s.Undo(t.Context(), s.a, done.OperationID, func(o store.Operation) error {
+	if _, err := s.Operations.Undo(t.Context(), s.a, done.OperationID, func(o store.Operation) error {
 		if o.Permission != library.PermAdmin {
 			t.Errorf("asked about %+v", o)
 		}
@@ -47,7 +47,7 @@ func TestJournal_TakesToolPermissionAndRequestFromTheCall(t *testing.T) {
 	}); !errors.Is(err, refused) {
 		t.Errorf("an undo that is not allowed gave %v", err)
 	}
-	undone, err := s.Undo(t.Context(), s.a, done.OperationID, anyone)
+	undone, err := s.Operations.Undo(t.Context(), s.a, done.OperationID, anyone)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestUndo_LastMeansTheCredentialsOwnLastOperationThatStands(t *testing.T) {
 	h := add(t, s, s.a, file("fox")).Asset.Hash
 	title := func(actor library.Actor, title string) string {
 		t.Helper()
-		done, err := s.ChangeAssets(t.Context(), actor, []library.AssetHash{h}, func(a *library.Asset) { a.Title = title })
+		done, err := s.Assets.Change(t.Context(), actor, []library.AssetHash{h}, func(a *library.Asset) { a.Title = title })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,19 +70,19 @@ func TestUndo_LastMeansTheCredentialsOwnLastOperationThatStands(t *testing.T) {
 	other := s.a
 	other.ID = "key-other"
 	first, second := title(s.a, "one"), title(s.a, "two")
-	if _, err := s.Undo(t.Context(), other, store.LastOperation, anyone); library.AsError(err).Kind != library.KindNotFound {
+	if _, err := s.Operations.Undo(t.Context(), other, store.LastOperation, anyone); library.AsError(err).Kind != library.KindNotFound {
 		t.Errorf("another credential's last operation: %v", err)
 	}
 	theirs := title(other, "three")
-	if _, err := s.Undo(t.Context(), other, store.LastOperation, anyone); err != nil {
+	if _, err := s.Operations.Undo(t.Context(), other, store.LastOperation, anyone); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{second, first} {
-		if undone, err := s.Undo(t.Context(), s.a, store.LastOperation, anyone); err != nil || undone.Undone.ID != want {
+		if undone, err := s.Operations.Undo(t.Context(), s.a, store.LastOperation, anyone); err != nil || undone.Undone.ID != want {
 			t.Errorf("undid %s %v, not %s", undone.Undone.ID, err, want)
 		}
 	}
-	d, err := s.Asset(t.Context(), s.a, h)
+	d, err := s.Assets.Get(t.Context(), s.a, h)
 	if err != nil || d.Asset.Title != "" {
 		t.Errorf("the title is %q after all of %s was undone, %v", d.Asset.Title, theirs, err)
 	}
@@ -90,7 +90,7 @@ func TestUndo_LastMeansTheCredentialsOwnLastOperationThatStands(t *testing.T) {
 
 func TestAudit_OfPersonalDataHasFieldNamesAndNoValues(t *testing.T) {
 	s := open(t)
-	saved, _, err := s.AddSavedSearch(t.Context(), s.a, store.SavedSearch{Name: "ordinary", Mode: "smart", OrderBy: "created"})
+	saved, _, err := s.SavedSearches.Add(t.Context(), s.a, store.SavedSearch{Name: "ordinary", Mode: "smart", OrderBy: "created"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestJournal_OfConcurrentChangesHasEachValueOnceBeforeAndAfter(t *testing.T)
 	for i := range 4 {
 		hashes = append(hashes, add(t, s, s.a, file(fmt.Sprint("fox", i))).Asset.Hash)
 	}
-	saved, _, err := s.AddSavedSearch(t.Context(), s.a, store.SavedSearch{Name: "shared", Mode: "smart", OrderBy: "created"})
+	saved, _, err := s.SavedSearches.Add(t.Context(), s.a, store.SavedSearch{Name: "shared", Mode: "smart", OrderBy: "created"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,12 +137,12 @@ func TestJournal_OfConcurrentChangesHasEachValueOnceBeforeAndAfter(t *testing.T)
 				var err error
 				switch r.IntN(3) {
 				case 0:
-					_, _, err = s.ChangeSavedSearch(t.Context(), actor, saved.ID, func(have *store.SavedSearch) error { have.Description = value; return nil })
+					_, _, err = s.SavedSearches.Change(t.Context(), actor, saved.ID, func(have *store.SavedSearch) error { have.Description = value; return nil })
 				case 1:
 					some := []library.AssetHash{hashes[r.IntN(4)], hashes[r.IntN(4)]}
-					_, err = s.ChangeAssets(t.Context(), actor, some, func(a *library.Asset) { a.Title = value })
+					_, err = s.Assets.Change(t.Context(), actor, some, func(a *library.Asset) { a.Title = value })
 				default:
-					if _, err = s.Undo(t.Context(), actor, store.LastOperation, anyone); library.AsError(err).Kind == library.KindNotFound {
+					if _, err = s.Operations.Undo(t.Context(), actor, store.LastOperation, anyone); library.AsError(err).Kind == library.KindNotFound {
 						err = nil
 					}
 				}

@@ -10,6 +10,9 @@ import (
 	"vitrine/library"
 )
 
+// Keys keeps API keys, as hashes.
+type Keys struct{ s *Store }
+
 // Key is one API key without its secret: only the SHA-256 of the secret is kept.
 type Key struct {
 	ID          string               `json:"key_id"`
@@ -24,19 +27,19 @@ type Key struct {
 	RevokedAt   *time.Time           `json:"revoked_at"`
 }
 
-// CreateKey stores a key under the SHA-256 of its secret. The caller chose the
+// Create stores a key under the SHA-256 of its secret. The caller chose the
 // id and checked the permissions; every tenant named must exist. The times that
 // the database sets are filled in.
-func (s *Store) CreateKey(ctx context.Context, actor library.Actor, k *Key, hash [32]byte) error {
+func (ks *Keys) Create(ctx context.Context, actor library.Actor, k *Key, hash [32]byte) error {
 	name, err := cleanName(k.Name)
 	if err != nil {
 		return err
 	}
 	k.Name = name
-	if err := s.tenantsExist(ctx, append([]library.TenantID{k.Tenant}, k.MoreTenants...)); err != nil {
+	if err := ks.s.Tenants.exist(ctx, append([]library.TenantID{k.Tenant}, k.MoreTenants...)); err != nil {
 		return err
 	}
-	return s.inTenant(ctx, k.Tenant, func(tx pgx.Tx) error {
+	return ks.s.inTenant(ctx, k.Tenant, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, `INSERT INTO api_keys (key_id, tenant_id, key_hash, hint, name, permissions, more_tenants, expires_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7::text[]::uuid[], $8) RETURNING created_at`,
 			k.ID, k.Tenant, hash[:], k.Hint, k.Name, toStrings(k.Permissions), toStrings(k.MoreTenants), k.ExpiresAt).Scan(&k.CreatedAt)
@@ -48,11 +51,11 @@ func (s *Store) CreateKey(ctx context.Context, actor library.Actor, k *Key, hash
 	})
 }
 
-// ListKeys returns the keys whose default tenant this is, the oldest first,
+// List returns the keys whose default tenant this is, the oldest first,
 // revoked ones included.
-func (s *Store) ListKeys(ctx context.Context, tenant library.TenantID) ([]Key, error) {
+func (ks *Keys) List(ctx context.Context, tenant library.TenantID) ([]Key, error) {
 	var keys []Key
-	err := s.readTenant(ctx, tenant, `SELECT key_id, tenant_id::text, name, hint, permissions, more_tenants::text[],
+	err := ks.s.readTenant(ctx, tenant, `SELECT key_id, tenant_id::text, name, hint, permissions, more_tenants::text[],
 			created_at, expires_at, last_used_at, revoked_at
 		FROM api_keys WHERE tenant_id = $1 ORDER BY created_at, key_id`, []any{tenant},
 		func(rows pgx.Rows) (err error) {
@@ -66,10 +69,10 @@ func (s *Store) ListKeys(ctx context.Context, tenant library.TenantID) ([]Key, e
 	return keys, err
 }
 
-// RevokeKey ends a key for good. Revoking twice changes nothing; a key of another
+// Revoke ends a key for good. Revoking twice changes nothing; a key of another
 // tenant is NOT_FOUND.
-func (s *Store) RevokeKey(ctx context.Context, actor library.Actor, tenant library.TenantID, keyID string) error {
-	return s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+func (ks *Keys) Revoke(ctx context.Context, actor library.Actor, tenant library.TenantID, keyID string) error {
+	return ks.s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
 		var already bool
 		err := tx.QueryRow(ctx, `SELECT revoked_at IS NOT NULL FROM api_keys WHERE tenant_id = $1 AND key_id = $2 FOR UPDATE`,
 			tenant, keyID).Scan(&already)
@@ -86,11 +89,11 @@ func (s *Store) RevokeKey(ctx context.Context, actor library.Actor, tenant libra
 	})
 }
 
-// FindKey looks a key up by the SHA-256 of its secret, over all tenants, before
+// Find looks a key up by the SHA-256 of its secret, over all tenants, before
 // any tenant is known. It reports false when there is none. Whether the key is
 // still good is the caller's to judge. Hint and usage times are not filled in.
-func (s *Store) FindKey(ctx context.Context, hash [32]byte) (k Key, found bool, err error) {
-	conn, release, err := s.acquire(ctx)
+func (ks *Keys) Find(ctx context.Context, hash [32]byte) (k Key, found bool, err error) {
+	conn, release, err := ks.s.acquire(ctx)
 	if err != nil {
 		return Key{}, false, err
 	}
@@ -107,8 +110,8 @@ func (s *Store) FindKey(ctx context.Context, hash [32]byte) (k Key, found bool, 
 // LinkActor returns who acts by the links that a key made in a tenant, and reports
 // whether they are good: the key is known, reaches that tenant, and is neither revoked
 // nor expired.
-func (s *Store) LinkActor(ctx context.Context, tenant library.TenantID, keyID string) (actor library.Actor, valid bool, err error) {
-	conn, release, err := s.acquire(ctx)
+func (ks *Keys) LinkActor(ctx context.Context, tenant library.TenantID, keyID string) (actor library.Actor, valid bool, err error) {
+	conn, release, err := ks.s.acquire(ctx)
 	if err != nil {
 		return actor, false, err
 	}
@@ -118,25 +121,25 @@ func (s *Store) LinkActor(ctx context.Context, tenant library.TenantID, keyID st
 	return actor, valid, unavailable(err)
 }
 
-// TouchKey notes that a key was used, at most once a minute.
-func (s *Store) TouchKey(ctx context.Context, tenant library.TenantID, keyID string) error {
-	return s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+// Touch notes that a key was used, at most once a minute.
+func (ks *Keys) Touch(ctx context.Context, tenant library.TenantID, keyID string) error {
+	return ks.s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE api_keys SET last_used_at = now()
 			WHERE tenant_id = $1 AND key_id = $2 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`, tenant, keyID)
 		return err
 	})
 }
 
-// tenantsExist refuses a key for a tenant that is not there. Row level security
+// exist refuses a key for a tenant that is not there. Row level security
 // hides other tenants from the request role, hence the reading role.
-func (s *Store) tenantsExist(ctx context.Context, want []library.TenantID) error {
+func (ts *Tenants) exist(ctx context.Context, want []library.TenantID) error {
 	for _, t := range want {
 		if !t.Valid() {
 			return library.NotFound("tenant")
 		}
 	}
 	var missing int
-	err := s.indexer.QueryRow(ctx, `SELECT count(*) FROM unnest($1::text[]) AS w(id)
+	err := ts.s.indexer.QueryRow(ctx, `SELECT count(*) FROM unnest($1::text[]) AS w(id)
 		WHERE NOT EXISTS (SELECT 1 FROM tenants t WHERE t.tenant_id = w.id::uuid)`, toStrings(want)).Scan(&missing)
 	if err != nil {
 		return unavailable(err)

@@ -89,7 +89,7 @@ func TestWrite_ChangesOfAHundredThousandAssetsTakeTheMemoryOfAPage(t *testing.T)
 	var undone store.UndoResult
 	peak = heapPeak(func() {
 		var err error
-		if undone, err = s.Undo(ctx, s.a, operation, anyone); err != nil {
+		if undone, err = s.Operations.Undo(ctx, s.a, operation, anyone); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -13,6 +13,9 @@ import (
 	"vitrine/library"
 )
 
+// Limits keeps the limits of tenants.
+type Limits struct{ s *Store }
+
 // LimitChange sets limits of a tenant. Nil leaves one as it is; Default restores its
 // default; library.Unlimited lifts it.
 type LimitChange struct {
@@ -47,11 +50,11 @@ func scanLimits(row pgx.CollectableRow) (l TenantLimits, err error) {
 	return l, err
 }
 
-// TenantLimits reads the limits of a tenant. It does not check that there is such a
+// Get reads the limits of a tenant. It does not check that there is such a
 // tenant: one without a row has the defaults.
-func (s *Store) TenantLimits(ctx context.Context, tenant library.TenantID) (TenantLimits, error) {
+func (ls *Limits) Get(ctx context.Context, tenant library.TenantID) (TenantLimits, error) {
 	out := TenantLimits{Limits: library.DefaultLimits}
-	err := s.readTenant(ctx, tenant, `SELECT `+limitColumns+` FROM tenant_limits WHERE tenant_id = $1`, limitArgs(tenant), func(rows pgx.Rows) error {
+	err := ls.s.readTenant(ctx, tenant, `SELECT `+limitColumns+` FROM tenant_limits WHERE tenant_id = $1`, limitArgs(tenant), func(rows pgx.Rows) error {
 		list, err := pgx.CollectRows(rows, scanLimits)
 		if len(list) == 1 {
 			out = list[0]
@@ -61,18 +64,18 @@ func (s *Store) TenantLimits(ctx context.Context, tenant library.TenantID) (Tena
 	return out, err
 }
 
-// SetLimits changes limits of a tenant and returns all of them. When storage becomes
+// Set changes limits of a tenant and returns all of them. When storage becomes
 // limited, what is stored is added up while nothing can be stored; it may be more than
 // the limit, and then nothing further is taken.
-func (s *Store) SetLimits(ctx context.Context, actor library.Actor, tenant library.TenantID, c LimitChange) (TenantLimits, error) {
+func (ls *Limits) Set(ctx context.Context, actor library.Actor, tenant library.TenantID, c LimitChange) (TenantLimits, error) {
 	if err := c.check(); err != nil {
 		return TenantLimits{}, err
 	}
-	if err := s.tenantsExist(ctx, []library.TenantID{tenant}); err != nil {
+	if err := ls.s.Tenants.exist(ctx, []library.TenantID{tenant}); err != nil {
 		return TenantLimits{}, err
 	}
 	var out TenantLimits
-	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+	err := ls.s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
 		b := &pgx.Batch{}
 		b.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('storage ' || $1::text, 0))`, string(tenant))
 		b.Queue(`INSERT INTO tenant_limits (tenant_id) VALUES ($1) ON CONFLICT DO NOTHING`, tenant)
@@ -147,7 +150,7 @@ const (
 // LimitCache remembers the limits of tenants for a few seconds, so that a search
 // reads none. It is safe for concurrent use.
 type LimitCache struct {
-	store  *Store
+	limits *Limits
 	known  *lru.Cache[library.TenantID, knownLimits]
 	asking singleflight.Group
 	now    func() time.Time
@@ -159,12 +162,12 @@ type knownLimits struct {
 }
 
 // NewLimitCache makes a cache over the store's limits.
-func NewLimitCache(s *Store) *LimitCache {
+func NewLimitCache(limits *Limits) *LimitCache {
 	known, err := lru.New[library.TenantID, knownLimits](rememberedLimits)
 	if err != nil {
 		panic(err) // only a size below one can fail
 	}
-	return &LimitCache{store: s, known: known, now: time.Now}
+	return &LimitCache{limits: limits, known: known, now: time.Now}
 }
 
 // Limits returns the limits of a tenant, at most a few seconds old. While the
@@ -178,7 +181,7 @@ func (c *LimitCache) Limits(ctx context.Context, tenant library.TenantID) (libra
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acquireLimit)
 		defer cancel()
 		asked := c.now()
-		l, err := c.store.TenantLimits(ctx, tenant)
+		l, err := c.limits.Get(ctx, tenant)
 		if err == nil {
 			c.known.Add(tenant, knownLimits{l.Limits, asked})
 		}
@@ -194,7 +197,7 @@ func (c *LimitCache) Limits(ctx context.Context, tenant library.TenantID) (libra
 }
 
 // Room refuses a file of a size that a tenant has no room for at this moment. The
-// answer that counts is that of AddAsset; this one spares sending and keeping bytes
+// answer that counts is that of Assets.Add; this one spares sending and keeping bytes
 // for nothing. It costs nothing where storage is not limited, and refuses nothing
 // while the database does not answer.
 func (c *LimitCache) Room(ctx context.Context, tenant library.TenantID, size int64) error {
@@ -202,7 +205,7 @@ func (c *LimitCache) Room(ctx context.Context, tenant library.TenantID, size int
 	if err != nil || l.StorageBytes == library.Unlimited {
 		return ctx.Err()
 	}
-	now, err := c.store.TenantLimits(ctx, tenant)
+	now, err := c.limits.Get(ctx, tenant)
 	if err != nil || now.StorageBytes == library.Unlimited || now.StorageUsed+size <= now.StorageBytes {
 		return ctx.Err()
 	}

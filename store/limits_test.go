@@ -16,7 +16,7 @@ func ptr(n int64) *int64 { return &n }
 
 func limit(t *testing.T, s bench, tenant library.TenantID, c store.LimitChange) store.TenantLimits {
 	t.Helper()
-	l, err := s.SetLimits(t.Context(), system, tenant, c)
+	l, err := s.Limits.Set(t.Context(), system, tenant, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestLimits_StorageIsExactWhoeverStoresAtTheSameTime(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 40 {
 		all.Go(func() {
-			_, err := s.AddAsset(t.Context(), s.a, sized(fmt.Sprint("file ", i), 100))
+			_, err := s.Assets.Add(t.Context(), s.a, sized(fmt.Sprint("file ", i), 100))
 			switch e := library.AsError(err); {
 			case err == nil:
 				taken.Add(1)
@@ -62,13 +62,13 @@ func TestLimits_StorageIsExactWhoeverStoresAtTheSameTime(t *testing.T) {
 	if taken.Load() != 10 || refused.Load() != 30 {
 		t.Errorf("%d files were taken and %d refused", taken.Load(), refused.Load())
 	}
-	if l, err := s.TenantLimits(t.Context(), s.a.Tenant); err != nil || l.StorageUsed != 1000 || stored(t, s, s.a.Tenant) != 1000 {
+	if l, err := s.Limits.Get(t.Context(), s.a.Tenant); err != nil || l.StorageUsed != 1000 || stored(t, s, s.a.Tenant) != 1000 {
 		t.Errorf("%d bytes are counted, %d stored (%v)", l.StorageUsed, stored(t, s, s.a.Tenant), err)
 	}
-	if _, err := s.AddAsset(t.Context(), s.a, sized("small", 50)); err != nil {
+	if _, err := s.Assets.Add(t.Context(), s.a, sized("small", 50)); err != nil {
 		t.Errorf("the last 50 bytes are refused: %v", err)
 	}
-	if _, err := s.AddAsset(t.Context(), s.b, sized("another tenant's", 5000)); err != nil {
+	if _, err := s.Assets.Add(t.Context(), s.b, sized("another tenant's", 5000)); err != nil {
 		t.Errorf("another tenant is limited: %v", err)
 	}
 	for _, n := range []string{"small", "file 0", "file 1"} { // what is stored already needs no room, whichever of them are
@@ -80,11 +80,11 @@ func TestLimits_StorageIsExactWhoeverStoresAtTheSameTime(t *testing.T) {
 
 func tryAgain(t *testing.T, s bench, name string) error {
 	t.Helper()
-	have, err := s.RowsFor(t.Context(), s.a.Tenant, []library.AssetHash{file(name).Asset.Hash})
+	have, err := s.Assets.ExistingOrTrashed(t.Context(), s.a.Tenant, []library.AssetHash{file(name).Asset.Hash})
 	if err != nil || !have[file(name).Asset.Hash] {
 		return err
 	}
-	_, err = s.AddAsset(t.Context(), s.a, sized(name, 100))
+	_, err = s.Assets.Add(t.Context(), s.a, sized(name, 100))
 	return err
 }
 
@@ -102,7 +102,7 @@ func TestLimits_ALimitThatIsSetWhileFilesComeAndGoCountsEveryByte(t *testing.T) 
 					return
 				default:
 				}
-				if _, err := s.AddAsset(t.Context(), s.a, sized(fmt.Sprintf("w%d-%d", w, i), int64(100+w))); err != nil {
+				if _, err := s.Assets.Add(t.Context(), s.a, sized(fmt.Sprintf("w%d-%d", w, i), int64(100+w))); err != nil {
 					t.Errorf("storing gave %v", err)
 					return
 				}
@@ -133,7 +133,7 @@ func TestLimits_ALimitThatIsSetWhileFilesComeAndGoCountsEveryByte(t *testing.T) 
 	time.Sleep(100 * time.Millisecond)
 	close(stop)
 	all.Wait()
-	l, err := s.TenantLimits(t.Context(), s.a.Tenant)
+	l, err := s.Limits.Get(t.Context(), s.a.Tenant)
 	if sum := stored(t, s, s.a.Tenant); err != nil || l.StorageUsed != sum || sum == 0 {
 		t.Errorf("%d bytes are counted, %d are stored (%v)", l.StorageUsed, sum, err)
 	}
@@ -141,7 +141,7 @@ func TestLimits_ALimitThatIsSetWhileFilesComeAndGoCountsEveryByte(t *testing.T) 
 
 func TestLimits_AreDefaultsUntilSetAndAgainWhenReset(t *testing.T) {
 	s := open(t)
-	if l, err := s.TenantLimits(t.Context(), s.a.Tenant); err != nil || l.Limits != library.DefaultLimits {
+	if l, err := s.Limits.Get(t.Context(), s.a.Tenant); err != nil || l.Limits != library.DefaultLimits {
 		t.Fatalf("a new tenant has %+v (%v)", l, err)
 	}
 	l := limit(t, s, s.a.Tenant, store.LimitChange{ExportAssets: ptr(5), RunSeconds: ptr(90), SearchesPerMinute: ptr(7), EgressBytesHourly: ptr(0)})
@@ -155,14 +155,14 @@ func TestLimits_AreDefaultsUntilSetAndAgainWhenReset(t *testing.T) {
 		t.Errorf("reset to %+v", l)
 	}
 	for _, bad := range []store.LimitChange{{StorageBytes: ptr(-3)}, {ExportAssets: ptr(0)}, {SearchesPerMinute: ptr(library.MaxSearchesPerMinute + 1)}, {RunSeconds: ptr(0)}} {
-		if _, err := s.SetLimits(t.Context(), system, s.a.Tenant, bad); library.AsError(err).Kind != library.KindInvalid {
+		if _, err := s.Limits.Set(t.Context(), system, s.a.Tenant, bad); library.AsError(err).Kind != library.KindInvalid {
 			t.Errorf("%+v gave %v", bad, err)
 		}
 	}
-	if _, err := s.SetLimits(t.Context(), system, "00000000-0000-4000-8000-00000000dead", store.LimitChange{ExportAssets: ptr(1)}); library.AsError(err).Kind != library.KindNotFound {
+	if _, err := s.Limits.Set(t.Context(), system, "00000000-0000-4000-8000-00000000dead", store.LimitChange{ExportAssets: ptr(1)}); library.AsError(err).Kind != library.KindNotFound {
 		t.Errorf("a tenant that is not there gave %v", err)
 	}
-	renamed, err := s.RenameTenant(t.Context(), system, s.a.Tenant, "  Studio A ")
+	renamed, err := s.Tenants.Rename(t.Context(), system, s.a.Tenant, "  Studio A ")
 	if err != nil || renamed.Name != "Studio A" {
 		t.Errorf("renamed to %+v (%v)", renamed, err)
 	}

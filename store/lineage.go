@@ -8,6 +8,9 @@ import (
 	"vitrine/library"
 )
 
+// Lineage follows assets to what they were made from and to what was made of them.
+type Lineage struct{ s *Store }
+
 func batchLineage(b *pgx.Batch, tenant library.TenantID, n NewAsset, p encodedAsset) {
 	b.Queue(`INSERT INTO lineage (tenant_id, asset_h, source, parser_version, tool, doc, workflow, report)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)

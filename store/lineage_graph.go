@@ -53,13 +53,13 @@ func scanLineageEdge(row pgx.CollectableRow) (l LineageEdge, err error) {
 	return l, err
 }
 
-// LineageGraph walks up to an asset's ancestors, down to its descendants, or both, at
+// Graph walks up to an asset's ancestors, down to its descendants, or both, at
 // most depth levels each way, and gives at most limit assets and unknown files.
 // Files that claim to descend from each other end no walk and hang none. Assets that the
 // actor does not see stand in it as placeholders.
-func (s *Store) LineageGraph(ctx context.Context, actor library.Actor, hash library.AssetHash, up, down bool, depth, limit int) (LineageGraph, error) {
+func (ln *Lineage) Graph(ctx context.Context, actor library.Actor, hash library.AssetHash, up, down bool, depth, limit int) (LineageGraph, error) {
 	w := graphTraversal{tenant: actor.Tenant, depth: depth, limit: limit, nodes: map[library.AssetHash]bool{}, edges: map[LineageEdge]bool{}, omitted: map[library.AssetHash]bool{}}
-	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
+	err := ln.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		w.tx = tx
 		start, err := getAssetWithLineage(ctx, tx, actor, hash)
 		if err != nil {

@@ -19,7 +19,7 @@ func TestLineageGraphEdges_TheTrashIsNoDeeperLevel(t *testing.T) {
 	if c := s.chain(t, top, false, true, 1, 500); !c.HasMoreLevels {
 		t.Error("there is a grandchild, and nothing deeper is told of")
 	}
-	if _, err := s.Undo(t.Context(), s.a, below.OperationID, anyone); err != nil {
+	if _, err := s.Operations.Undo(t.Context(), s.a, below.OperationID, anyone); err != nil {
 		t.Fatal(err)
 	}
 	if c := s.chain(t, top, false, true, 1, 500); c.HasMoreLevels {
@@ -42,16 +42,16 @@ func TestLineageGraphEdges_RepeatsInTheTrashTakeNoOthersPlace(t *testing.T) {
 		got := add(t, s, s.a, repeat(fmt.Sprint("repeat", i)))
 		hashes[got.Asset.Hash] = got.OperationID
 	}
-	first, err := s.SameWorkflowAndSeed(t.Context(), s.a, of.Asset.Hash, 2)
+	first, err := s.Lineage.SameWorkflowAndSeed(t.Context(), s.a, of.Asset.Hash, 2)
 	if err != nil || len(first) != 2 {
 		t.Fatalf("%v %v", first, err)
 	}
 	for _, m := range first {
-		if _, err := s.Undo(t.Context(), s.a, hashes[m.Hash], anyone); err != nil {
+		if _, err := s.Operations.Undo(t.Context(), s.a, hashes[m.Hash], anyone); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if left, err := s.SameWorkflowAndSeed(t.Context(), s.a, of.Asset.Hash, 2); err != nil || len(left) != 2 {
+	if left, err := s.Lineage.SameWorkflowAndSeed(t.Context(), s.a, of.Asset.Hash, 2); err != nil || len(left) != 2 {
 		t.Errorf("%d repeats outside the trash, not 2 (%v)", len(left), err)
 	}
 }

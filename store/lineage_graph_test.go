@@ -58,7 +58,7 @@ func shape(c store.LineageGraph) (assets, links []string) {
 
 func (s bench) chain(t *testing.T, of store.NewAsset, up, down bool, depth, limit int) store.LineageGraph {
 	t.Helper()
-	c, err := s.LineageGraph(t.Context(), s.a, of.Asset.Hash, up, down, depth, limit)
+	c, err := s.Lineage.Graph(t.Context(), s.a, of.Asset.Hash, up, down, depth, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestLineageGraph_ANameThatSeveralAssetsBearCountsWhenOneIsOldEnough(t *test
 	}
 	parent := func() library.AssetHash {
 		t.Helper()
-		d, err := s.Asset(t.Context(), s.a, child.Asset.Hash)
+		d, err := s.Assets.Get(t.Context(), s.a, child.Asset.Hash)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,10 +198,10 @@ func TestLineageGraph_AnUploadersParentIsALink(t *testing.T) {
 	if diff := cmp.Diff([]string{"child<parent uploader"}, links); diff != "" {
 		t.Error(diff)
 	}
-	if d, err := s.Asset(t.Context(), s.a, parent.Asset.Hash); err != nil || d.Asset.DocVersion != 2 {
+	if d, err := s.Assets.Get(t.Context(), s.a, parent.Asset.Hash); err != nil || d.Asset.DocVersion != 2 {
 		t.Errorf("version %d %v: the index must hear that the parent has a child", d.Asset.DocVersion, err)
 	}
-	docs, _, err := s.Documents(t.Context(), []store.AssetKey{{Tenant: s.a.Tenant, Hash: parent.Asset.Hash}})
+	docs, _, err := s.Documents.Read(t.Context(), []store.AssetKey{{Tenant: s.a.Tenant, Hash: parent.Asset.Hash}})
 	if err != nil || docs[0].Children != 1 {
 		t.Errorf("%d children %v", docs[0].Children, err)
 	}
@@ -214,7 +214,7 @@ func TestLineageGraph_TheIndexHearsOfEveryPlaceThatChanged(t *testing.T) {
 		add(t, s, s.a, n)
 	}
 	for name, want := range map[string]int64{"grandchild": 3, "child": 2, "parent": 1} {
-		d, err := s.Asset(t.Context(), s.a, file(name).Asset.Hash)
+		d, err := s.Assets.Get(t.Context(), s.a, file(name).Asset.Hash)
 		if err != nil || d.Asset.DocVersion != want {
 			t.Errorf("%s has version %d, want %d: linked once, and told of its new root", name, d.Asset.DocVersion, want)
 		}
@@ -234,10 +234,10 @@ func TestLineageGraph_AChainNeverLeavesItsTenant(t *testing.T) {
 	if c := s.chain(t, child, true, true, 20, 500); len(c.Nodes) != 1 || len(c.Edges) != 2 {
 		t.Errorf("%d assets and %d links of another tenant's", len(c.Nodes), len(c.Edges))
 	}
-	if _, err := s.LineageGraph(t.Context(), s.a, parent.Asset.Hash, true, true, 5, 500); library.AsError(err).Kind != library.KindNotFound {
+	if _, err := s.Lineage.Graph(t.Context(), s.a, parent.Asset.Hash, true, true, 5, 500); library.AsError(err).Kind != library.KindNotFound {
 		t.Errorf("another tenant's asset: %v", err)
 	}
-	j, err := s.ImagetoolJobChain(t.Context(), s.a, ourJob.Asset.Hash, 10, 500)
+	j, err := s.Lineage.ImagetoolJobChain(t.Context(), s.a, ourJob.Asset.Hash, 10, 500)
 	if err != nil || len(j.Steps) != 2 || len(j.Steps[1].Assets) != 0 {
 		t.Errorf("steps %+v %v", j.Steps, err)
 	}
@@ -248,7 +248,7 @@ func TestLineageGraph_AParentInTheTrashIsAFileThatIsNotThere(t *testing.T) {
 	parent, child := file("parent"), from("child", "parent")
 	stored := add(t, s, s.a, parent)
 	add(t, s, s.a, child)
-	if _, err := s.Undo(t.Context(), s.a, stored.OperationID, anyone); err != nil {
+	if _, err := s.Operations.Undo(t.Context(), s.a, stored.OperationID, anyone); err != nil {
 		t.Fatal(err)
 	}
 	c := s.chain(t, child, true, true, 5, 500)
@@ -266,7 +266,7 @@ func TestLineageGraph_ParentAndChildThatArriveAtOnceAreLinked(t *testing.T) {
 			n.Lineage.Models = nil // a model that both use would make one wait for the other
 			n.Asset.BLAKE3 = strings.Repeat(string(n.Asset.Hash[:8]), 8)
 			wg.Go(func() {
-				if _, err := s.AddAsset(context.Background(), s.a, n); err != nil {
+				if _, err := s.Assets.Add(context.Background(), s.a, n); err != nil {
 					t.Error(err)
 				}
 			})
@@ -291,7 +291,7 @@ func TestLineageGraph_JobsAreStepsWithAllTheirPictures(t *testing.T) {
 		picture(job(1), 0, 0, job(9)+"/0_1.png"), from("other", middle.Asset.Filename[:len(middle.Asset.Filename)-4])} {
 		add(t, s, s.a, n)
 	}
-	c, err := s.ImagetoolJobChain(t.Context(), s.a, middle.Asset.Hash, 10, 500)
+	c, err := s.Lineage.ImagetoolJobChain(t.Context(), s.a, middle.Asset.Hash, 10, 500)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,7 +303,7 @@ func TestLineageGraph_JobsAreStepsWithAllTheirPictures(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || c.HasMoreLevels || c.Truncated {
 		t.Error("what another tool made of it is no step:", diff, c.HasMoreLevels, c.Truncated)
 	}
-	if c, err := s.ImagetoolJobChain(t.Context(), s.a, middle.Asset.Hash, 1, 500); err != nil || len(c.Steps) != 3 || !c.HasMoreLevels {
+	if c, err := s.Lineage.ImagetoolJobChain(t.Context(), s.a, middle.Asset.Hash, 1, 500); err != nil || len(c.Steps) != 3 || !c.HasMoreLevels {
 		t.Errorf("one step each way: %d, deeper %v, %v", len(c.Steps), c.HasMoreLevels, err)
 	}
 }
@@ -321,7 +321,7 @@ func TestLineageGraph_OneRunRepeatedWithTheSameSeedIsAlike(t *testing.T) {
 	for _, n := range []store.NewAsset{one, alike("two", "h", 1<<63+1), alike("three", "h", 1<<63+2), alike("four", "x", 1<<63+1), file("plain")} {
 		add(t, s, s.a, n)
 	}
-	list, err := s.SameWorkflowAndSeed(t.Context(), s.a, one.Asset.Hash, 50)
+	list, err := s.Lineage.SameWorkflowAndSeed(t.Context(), s.a, one.Asset.Hash, 50)
 	if err != nil || len(list) != 1 || list[0].Filename != "two.png" {
 		t.Errorf("%+v %v", list, err)
 	}
@@ -337,12 +337,12 @@ func TestLineageGraph_MadeAroundGivesTheNearestOnEachSide(t *testing.T) {
 		}
 	}
 	add(t, s, s.a, file("of another tool"))
-	m, err := s.AssetWithLineage(t.Context(), s.a, at.Asset.Hash)
+	m, err := s.Lineage.Get(t.Context(), s.a, at.Asset.Hash)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for each, want := range map[int]int{1: 3, 2: 5, 50: 7} {
-		list, err := s.CreatedAround(t.Context(), s.a, m, m.CreatedAt.Add(-time.Hour), m.CreatedAt.Add(time.Hour), each)
+		list, err := s.Lineage.CreatedAround(t.Context(), s.a, m, m.CreatedAt.Add(-time.Hour), m.CreatedAt.Add(time.Hour), each)
 		if err != nil || len(list) != want || !slices.IsSortedFunc(list, func(a, b store.AssetWithLineage) int { return a.CreatedAt.Compare(b.CreatedAt) }) {
 			t.Errorf("%d on each side: %d, want %d, %v", each, len(list), want, err)
 		}

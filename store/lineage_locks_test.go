@@ -29,7 +29,7 @@ func TestLineageLocks_ChainsChangeAtOnceWithoutDeadlock(t *testing.T) {
 		wg.Go(func() {
 			for i := range 15 {
 				n := own(from(fmt.Sprintf("late%d_%d", worker, i), "hub"), 100+20*worker+i)
-				if _, err := s.AddAsset(t.Context(), s.a, n); err != nil {
+				if _, err := s.Assets.Add(t.Context(), s.a, n); err != nil {
 					t.Errorf("storing a child: %v", err)
 				}
 			}
@@ -39,14 +39,14 @@ func TestLineageLocks_ChainsChangeAtOnceWithoutDeadlock(t *testing.T) {
 		for i := range 15 {
 			again := hub
 			again.Lineage.ToolVersion = fmt.Sprint(i)
-			if _, err := s.ReplaceLineage(t.Context(), s.a, again); err != nil {
+			if _, err := s.Extraction.Replace(t.Context(), s.a, again); err != nil {
 				t.Errorf("reading the parent again: %v", err)
 			}
 		}
 	})
 	wg.Go(func() {
 		for range 10 {
-			u, err := s.Undo(t.Context(), s.a, last, anyone)
+			u, err := s.Operations.Undo(t.Context(), s.a, last, anyone)
 			if err != nil {
 				t.Errorf("moving the parent: %v", err)
 				return
@@ -55,7 +55,7 @@ func TestLineageLocks_ChainsChangeAtOnceWithoutDeadlock(t *testing.T) {
 		}
 	})
 	wg.Wait()
-	if _, err := s.AddAsset(t.Context(), s.a, hub); err != nil { // in case an error left it in the trash
+	if _, err := s.Assets.Add(t.Context(), s.a, hub); err != nil { // in case an error left it in the trash
 		t.Error(err)
 	}
 	c := s.chain(t, hub, false, true, 1, 500)

@@ -15,7 +15,7 @@ func (s bench) roots(t *testing.T, list ...store.NewAsset) map[library.AssetHash
 	for i, n := range list {
 		keys[i] = store.AssetKey{Tenant: s.a.Tenant, Hash: n.Asset.Hash}
 	}
-	rows, _, err := s.Documents(t.Context(), keys)
+	rows, _, err := s.Documents.Read(t.Context(), keys)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func TestLineageTrash_ChainsInTheIndexFollowTheTrash(t *testing.T) {
 		for i, n := range all {
 			keys[i] = store.AssetKey{Tenant: s.a.Tenant, Hash: n.Asset.Hash}
 		}
-		rows, _, err := s.Documents(t.Context(), keys)
+		rows, _, err := s.Documents.Read(t.Context(), keys)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func TestLineageTrash_ChainsInTheIndexFollowTheTrash(t *testing.T) {
 
 	undo := func(operation string) string {
 		t.Helper()
-		u, err := s.Undo(t.Context(), s.a, operation, anyone)
+		u, err := s.Operations.Undo(t.Context(), s.a, operation, anyone)
 		if err != nil {
 			t.Fatal(err)
 		}

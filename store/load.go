@@ -236,13 +236,13 @@ func (l *Load) Finish(ctx context.Context, backupID string, at time.Time) (migra
 
 // RestoreToIndex reports whether the database was restored and the index not yet
 // compared with it.
-func (s *Store) RestoreToIndex(ctx context.Context) (waiting bool, err error) {
-	err = s.indexer.QueryRow(ctx, `SELECT EXISTS (SELECT FROM restores WHERE indexed_at IS NULL)`).Scan(&waiting)
+func (ix *IndexState) RestoreToIndex(ctx context.Context) (waiting bool, err error) {
+	err = ix.s.indexer.QueryRow(ctx, `SELECT EXISTS (SELECT FROM restores WHERE indexed_at IS NULL)`).Scan(&waiting)
 	return waiting, unavailable(err)
 }
 
 // RestoreIndexed notes that the index agrees with the restored database.
-func (s *Store) RestoreIndexed(ctx context.Context) error {
-	_, err := s.indexer.Exec(ctx, `UPDATE restores SET indexed_at = now() WHERE indexed_at IS NULL`)
+func (ix *IndexState) RestoreIndexed(ctx context.Context) error {
+	_, err := ix.s.indexer.Exec(ctx, `UPDATE restores SET indexed_at = now() WHERE indexed_at IS NULL`)
 	return unavailable(err)
 }

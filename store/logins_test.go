@@ -190,12 +190,12 @@ func TestLogins_RolesOfADeploymentsOwnAreMadeByMigrateAndServe(t *testing.T) {
 	if behind, err := store.SchemaBehind(t.Context(), cfg); err != nil || behind != 0 {
 		t.Errorf("the schema lacks %d migrations (%v)", behind, err)
 	}
-	tenant, err := s.EnsureDefaultTenant(t.Context(), system)
+	tenant, err := s.Tenants.EnsureDefault(t.Context(), system)
 	if err != nil {
 		t.Fatal(err)
 	}
 	actor := library.Actor{Kind: library.ActorKey, ID: "k", Tenant: tenant.ID, Permissions: library.Permissions}
-	if got, err := s.AddAsset(t.Context(), actor, file("fox")); err != nil || !got.Created {
+	if got, err := s.Assets.Add(t.Context(), actor, file("fox")); err != nil || !got.Created {
 		t.Fatalf("storing gave %+v, %v", got, err)
 	}
 	var who string
@@ -224,17 +224,17 @@ func TestLogins_AnOwnerThatIsNoAdministratorMigratesWhereTheRolesExist(t *testin
 	}
 	defer s.Close()
 	b := bench{Store: s, url: database}
-	tenant, err := s.CreateTenant(t.Context(), system, "a")
+	tenant, err := s.Tenants.Create(t.Context(), system, "a")
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.a = library.Actor{Kind: library.ActorKey, ID: "k", Tenant: tenant.ID, Permissions: library.Permissions}
 	add(t, b, b.a, file("fox"))
 	key := store.Key{ID: "key_1", Tenant: tenant.ID, Name: "k", Hint: "abcd", Permissions: []library.Permission{library.PermRead}}
-	if err := s.CreateKey(t.Context(), system, &key, [32]byte{1}); err != nil {
+	if err := s.Keys.Create(t.Context(), system, &key, [32]byte{1}); err != nil {
 		t.Fatal(err)
 	}
-	if _, found, err := s.FindKey(t.Context(), [32]byte{1}); err != nil || !found {
+	if _, found, err := s.Keys.Find(t.Context(), [32]byte{1}); err != nil || !found {
 		t.Errorf("the key is found: %v (%v)", found, err)
 	}
 	missing := newRoleName(t, database)
@@ -253,7 +253,7 @@ func TestLogins_AnotherDatabaseInTheSamePlaceIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Requests().Reset()
-	if _, err := s.Asset(t.Context(), s.a, h); err == nil {
+	if _, err := s.Assets.Get(t.Context(), s.a, h); err == nil {
 		t.Fatal("a claim under another key was taken")
 	}
 	key := sha256.Sum256([]byte("another"))
@@ -269,7 +269,7 @@ func TestLogins_AnotherDatabaseInTheSamePlaceIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Requests().Reset()
-	if _, err := s.Asset(t.Context(), s.a, h); err != nil {
+	if _, err := s.Assets.Get(t.Context(), s.a, h); err != nil {
 		t.Errorf("the new key is not used: %v", err)
 	}
 	mac := hmac.New(sha256.New, key[:])

@@ -49,12 +49,12 @@ func linkKey(hash library.AssetHash, l ModelLink) string {
 	return string(hash) + "/" + string(l.Model) + "/" + l.Source
 }
 
-// LinkModel records that an asset was made with a model, in the word of
+// Link records that an asset was made with a model, in the word of
 // link.Source. The same word again changes only the weight, or nothing. weightless
 // is asked whether models of a type have no weight.
-func (s *Store) LinkModel(ctx context.Context, actor library.Actor, hash library.AssetHash, link ModelLink,
+func (ms *Models) Link(ctx context.Context, actor library.Actor, hash library.AssetHash, link ModelLink,
 	weightless func(modelType string) bool) (operationID string, err error) {
-	return s.Write(ctx, actor, func(t *Tx) error {
+	return ms.s.Write(ctx, actor, func(t *Tx) error {
 		have, err := lockAssets(ctx, t, t.tenant(), []library.AssetHash{hash})
 		if err != nil {
 			return err

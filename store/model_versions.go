@@ -53,11 +53,11 @@ func modelVersions(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hash
 	return pgx.CollectRows(rows, scanVersion)
 }
 
-// ModelVersions returns a model's versions, the newest first, with the deleted ones
+// Versions returns a model's versions, the newest first, with the deleted ones
 // if asked; a not-found error when there is no such model.
-func (s *Store) ModelVersions(ctx context.Context, actor library.Actor, hash library.ModelHash, deleted bool) ([]ModelVersion, error) {
+func (ms *Models) Versions(ctx context.Context, actor library.Actor, hash library.ModelHash, deleted bool) ([]ModelVersion, error) {
 	var list []ModelVersion
-	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) (err error) {
+	err := ms.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) (err error) {
 		if _, err = modelType(ctx, tx, actor, hash); err != nil {
 			return err
 		}
@@ -67,9 +67,9 @@ func (s *Store) ModelVersions(ctx context.Context, actor library.Actor, hash lib
 	return list, err
 }
 
-// AddModelVersion adds a version to a model and returns it as stored, with the
+// AddVersion adds a version to a model and returns it as stored, with the
 // operation that did it. A tag that the model has already is refused.
-func (s *Store) AddModelVersion(ctx context.Context, actor library.Actor, v ModelVersion) (ModelVersion, string, error) {
+func (ms *Models) AddVersion(ctx context.Context, actor library.Actor, v ModelVersion) (ModelVersion, string, error) {
 	var config []byte
 	if v.TrainingConfig != nil {
 		var err error
@@ -77,7 +77,7 @@ func (s *Store) AddModelVersion(ctx context.Context, actor library.Actor, v Mode
 			return v, "", err
 		}
 	}
-	operation, err := s.Write(ctx, actor, func(t *Tx) error {
+	operation, err := ms.s.Write(ctx, actor, func(t *Tx) error {
 		if _, err := modelType(ctx, t, actor, v.Model); err != nil {
 			return err
 		}

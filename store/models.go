@@ -11,6 +11,9 @@ import (
 	"vitrine/library"
 )
 
+// Models reads and annotates models and their links to assets.
+type Models struct{ s *Store }
+
 // Model is one model of the library with how much it is used.
 type Model struct {
 	Hash          library.ModelHash
@@ -76,14 +79,14 @@ var matchingModelsSQL = `FROM models m WHERE m.tenant_id = $1 AND ($2 = '' OR ` 
 		WHERE strpos(` + normalizedNameSQL(`m.name || E'\n' || m.display_name || E'\n' || m.description`) + `, ` + normalizedNameSQL(`word`) + `) = 0)
 	AND ` + visibleModel("$5")
 
-// SearchModels returns the models that a filter leaves, the most used first, and
+// Search returns the models that a filter leaves, the most used first, and
 // how many there are in all. Every model of the tenant is looked at: there are
 // thousands at most, and row level security would keep a text index from serving.
-func (s *Store) SearchModels(ctx context.Context, actor library.Actor, f ModelFilter) ([]Model, int, error) {
+func (ms *Models) Search(ctx context.Context, actor library.Actor, f ModelFilter) ([]Model, int, error) {
 	var list []Model
 	var total int
 	args := []any{actor.Tenant, f.Type, f.BaseModel, strings.Fields(f.Query), viewer(actor)}
-	err := s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
+	err := ms.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		if err := tx.QueryRow(ctx, `SELECT count(*) `+matchingModelsSQL, args...).Scan(&total); err != nil {
 			return err
 		}
@@ -111,12 +114,12 @@ type ModelDetail struct {
 	Previews    []library.AssetHash // of them, approved ones first, then the newest
 }
 
-// ModelByHash returns one model that the actor sees, or a not-found error, with at most
+// Get returns one model that the actor sees, or a not-found error, with at most
 // previews pictures.
-func (s *Store) ModelByHash(ctx context.Context, actor library.Actor, hash library.ModelHash, previews int) (ModelDetail, error) {
+func (ms *Models) Get(ctx context.Context, actor library.Actor, hash library.ModelHash, previews int) (ModelDetail, error) {
 	var d ModelDetail
 	tenant := actor.Tenant
-	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+	err := ms.s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, `WITH used AS (`+modelUses("$3")+` AND am.model_hash = $2 GROUP BY am.model_hash)
 			SELECT `+modelColumns+` FROM models m LEFT JOIN used u USING (model_hash) WHERE m.tenant_id = $1 AND m.model_hash = $2 AND `+visibleModel("$3"),
 			tenant, hash, viewer(actor)).Scan(modelFields(&d.Model)...)
@@ -151,12 +154,12 @@ func (d *ModelDetail) readPreviews(ctx context.Context, tx pgx.Tx, actor library
 	return err
 }
 
-// AssetModels returns the models of an asset, those of its file first. An asset
+// OfAsset returns the models of an asset, those of its file first. An asset
 // that the tenant does not hold, that is in the trash or not the actor's to see, has
 // none.
-func (s *Store) AssetModels(ctx context.Context, actor library.Actor, hash library.AssetHash) ([]AssetModel, error) {
+func (ms *Models) OfAsset(ctx context.Context, actor library.Actor, hash library.AssetHash) ([]AssetModel, error) {
 	list := []AssetModel{}
-	err := s.readTenant(ctx, actor.Tenant, assetModelsSQL+` AND EXISTS (
+	err := ms.s.readTenant(ctx, actor.Tenant, assetModelsSQL+` AND EXISTS (
 			SELECT FROM assets a WHERE tenant_id = $1 AND asset_h = $2 AND trashed_at IS NULL AND `+visibleTo("a", "$3")+`)`+assetModelsOrder,
 		[]any{actor.Tenant, hash, viewer(actor)}, func(rows pgx.Rows) (err error) {
 			list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[AssetModel])

@@ -27,7 +27,7 @@ func found(t *testing.T, s bench, f store.ModelFilter) []string {
 	if f.Limit == 0 {
 		f.Limit = 50
 	}
-	list, total, err := s.SearchModels(t.Context(), s.a, f)
+	list, total, err := s.Models.Search(t.Context(), s.a, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestModels_AreFoundByPartsOfTheirNameWhateverTheSeparators(t *testing.T) {
 	if diff := cmp.Diff([]string{"EasyNegative"}, found(t, s, store.ModelFilter{Limit: 1, Offset: 2})); diff != "" {
 		t.Error("the third page", diff)
 	}
-	if _, total, err := s.SearchModels(t.Context(), s.a, store.ModelFilter{Limit: 5, Offset: 100}); total != 4 || err != nil {
+	if _, total, err := s.Models.Search(t.Context(), s.a, store.ModelFilter{Limit: 5, Offset: 100}); total != 4 || err != nil {
 		t.Errorf("beyond the end the total is %d %v, not 4", total, err)
 	}
 }
@@ -84,7 +84,7 @@ func TestModels_AreFoundByPartsOfTheirNameWhateverTheSeparators(t *testing.T) {
 func TestModels_AnEmbeddingsNameIsItsTriggerWord(t *testing.T) {
 	s := open(t)
 	add(t, s, s.a, uses("one", "embedding", "folder/EasyNegative.pt", "lora", "x"))
-	list, _, err := s.SearchModels(t.Context(), s.a, store.ModelFilter{Limit: 5})
+	list, _, err := s.Models.Search(t.Context(), s.a, store.ModelFilter{Limit: 5})
 	if err != nil || len(list) != 2 {
 		t.Fatalf("%+v %v", list, err)
 	}
@@ -101,18 +101,18 @@ func TestModels_UsesCountAssetsOutsideTheTrashOnce(t *testing.T) {
 	add(t, s, s.a, uses("one", "lora", "detail", "lora", "detail"))
 	approved := add(t, s, s.a, uses("two", "lora", "detail"))
 	gone := add(t, s, s.a, uses("three", "lora", "detail"))
-	if _, err := s.ChangeAssets(t.Context(), s.a, []library.AssetHash{approved.Asset.Hash},
+	if _, err := s.Assets.Change(t.Context(), s.a, []library.AssetHash{approved.Asset.Hash},
 		func(a *library.Asset) { a.Status = library.StatusApproved }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Undo(t.Context(), s.a, gone.OperationID, anyone); err != nil {
+	if _, err := s.Operations.Undo(t.Context(), s.a, gone.OperationID, anyone); err != nil {
 		t.Fatal(err)
 	}
-	d, err := s.ModelByHash(t.Context(), s.a, lora, 1)
+	d, err := s.Models.Get(t.Context(), s.a, lora, 1)
 	if err != nil || d.AssetCount != 2 || d.ImageCount != 2 || len(d.Previews) != 1 || d.Previews[0] != approved.Asset.Hash {
 		t.Errorf("%+v %v", d, err)
 	}
-	if _, err := s.ModelByHash(t.Context(), s.b, lora, 1); library.AsError(err).Kind != library.KindNotFound {
+	if _, err := s.Models.Get(t.Context(), s.b, lora, 1); library.AsError(err).Kind != library.KindNotFound {
 		t.Errorf("another tenant sees the model: %v", err)
 	}
 }
@@ -126,7 +126,7 @@ func TestModels_ALinkIsKeptBesideTheFilesWordAndCanBeUndone(t *testing.T) {
 	weight := func(f float64) *float64 { return &f }
 	link := func(m library.ModelHash, w *float64) string {
 		t.Helper()
-		got, err := s.LinkModel(ctx, s.a, a.Hash, store.ModelLink{Model: m, Source: "manual_tag", Weight: w}, weightless)
+		got, err := s.Models.Link(ctx, s.a, a.Hash, store.ModelLink{Model: m, Source: "manual_tag", Weight: w}, weightless)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func TestModels_ALinkIsKeptBesideTheFilesWordAndCanBeUndone(t *testing.T) {
 	}
 	models := func() (names []string) {
 		t.Helper()
-		list, err := s.AssetModels(ctx, s.a, a.Hash)
+		list, err := s.Models.OfAsset(ctx, s.a, a.Hash)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +154,7 @@ func TestModels_ALinkIsKeptBesideTheFilesWordAndCanBeUndone(t *testing.T) {
 		}
 	}
 	first := link(style, weight(0.5))
-	if v, err := s.OperationVersions(ctx, s.a.Tenant, first); err != nil || len(v) != 1 || v[0].Hash != a.Hash || v[0].Version != a.DocVersion+1 {
+	if v, err := s.Operations.Versions(ctx, s.a.Tenant, first); err != nil || len(v) != 1 || v[0].Hash != a.Hash || v[0].Version != a.DocVersion+1 {
 		t.Errorf("a link must send the asset to the index again: %+v %v", v, err)
 	}
 	if again := link(style, weight(0.5)); again != "" {
@@ -164,18 +164,18 @@ func TestModels_ALinkIsKeptBesideTheFilesWordAndCanBeUndone(t *testing.T) {
 	expect("linked", "extracted detail", "manual_tag style half", "manual_tag base")
 	second := link(style, weight(0.7))
 	expect("weighed anew", "extracted detail", "manual_tag style", "manual_tag base")
-	if undone, err := s.Undo(ctx, s.a, first, anyone); err != nil || undone.Counts["kept"] != 1 || undone.OperationID != "" {
+	if undone, err := s.Operations.Undo(ctx, s.a, first, anyone); err != nil || undone.Counts["kept"] != 1 || undone.OperationID != "" {
 		t.Errorf("a link that was changed since must stay: %+v %v", undone, err)
 	}
-	if _, err := s.Undo(ctx, s.a, second, anyone); err != nil {
+	if _, err := s.Operations.Undo(ctx, s.a, second, anyone); err != nil {
 		t.Error(err)
 	}
-	undone, err := s.Undo(ctx, s.a, first, anyone)
+	undone, err := s.Operations.Undo(ctx, s.a, first, anyone)
 	if err != nil || undone.Counts["reverted"] != 1 {
 		t.Errorf("%+v %v", undone, err)
 	}
 	expect("undone", "extracted detail", "manual_tag base")
-	if _, err := s.Undo(ctx, s.a, undone.OperationID, anyone); err != nil {
+	if _, err := s.Operations.Undo(ctx, s.a, undone.OperationID, anyone); err != nil {
 		t.Error(err)
 	}
 	expect("the undo undone", "extracted detail", "manual_tag base", "manual_tag style half")
@@ -195,7 +195,7 @@ func TestModels_ALinkNeedsAnAssetAModelAndAFittingWeight(t *testing.T) {
 		"another tenant's model": {mine, store.ModelLink{Model: library.NewModelHash("lora", "other"), Source: "manual_tag"}, library.CodeNotFound},
 		"a weighed checkpoint":   {mine, store.ModelLink{Model: base, Source: "manual_tag", Weight: &one}, library.CodeValidationFailed},
 	} {
-		if _, err := s.LinkModel(t.Context(), s.a, c.asset, c.link, weightless); library.AsError(err).Code != c.code {
+		if _, err := s.Models.Link(t.Context(), s.a, c.asset, c.link, weightless); library.AsError(err).Code != c.code {
 			t.Errorf("%s gave %v", name, err)
 		}
 	}
@@ -208,12 +208,12 @@ func TestModels_AVersionsTagIsUniqueUntilItsAdditionIsUndone(t *testing.T) {
 	add(t, s, s.b, uses("two", "lora", "detail"))
 	lora := library.NewModelHash("lora", "detail")
 	version := func(actor library.Actor) (string, error) {
-		_, operation, err := s.AddModelVersion(ctx, actor, store.ModelVersion{Model: lora, Tag: "v1", TrainingConfig: []byte(`{"note":"a\u0000b"}`)})
+		_, operation, err := s.Models.AddVersion(ctx, actor, store.ModelVersion{Model: lora, Tag: "v1", TrainingConfig: []byte(`{"note":"a\u0000b"}`)})
 		return operation, err
 	}
 	count := func(deleted bool) int {
 		t.Helper()
-		list, err := s.ModelVersions(ctx, s.a, lora, deleted)
+		list, err := s.Models.Versions(ctx, s.a, lora, deleted)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,37 +226,37 @@ func TestModels_AVersionsTagIsUniqueUntilItsAdditionIsUndone(t *testing.T) {
 	if _, err := version(s.a); library.AsError(err).Code != library.CodeNameTaken {
 		t.Errorf("the same tag again gave %v", err)
 	}
-	if list, err := s.ModelVersions(ctx, s.b, lora, true); err != nil || len(list) != 0 {
+	if list, err := s.Models.Versions(ctx, s.b, lora, true); err != nil || len(list) != 0 {
 		t.Errorf("another tenant sees the version: %+v %v", list, err)
 	}
 	if _, err := version(s.b); err != nil {
 		t.Errorf("another tenant's tag is taken: %v", err)
 	}
-	undone, err := s.Undo(ctx, s.a, first, anyone)
+	undone, err := s.Operations.Undo(ctx, s.a, first, anyone)
 	if err != nil || undone.Counts["reverted"] != 1 || undone.Outcomes[0].Name != "v1" || undone.OperationID == "" {
 		t.Fatalf("%+v %v", undone, err)
 	}
 	if count(false) != 0 || count(true) != 1 {
 		t.Errorf("%d versions, %d with the deleted", count(false), count(true))
 	}
-	back, err := s.Undo(ctx, s.a, undone.OperationID, anyone)
+	back, err := s.Operations.Undo(ctx, s.a, undone.OperationID, anyone)
 	if err != nil || back.Counts["reverted"] != 1 || count(false) != 1 {
 		t.Fatalf("%+v %v", back, err)
 	}
-	if _, err := s.Undo(ctx, s.a, back.OperationID, anyone); err != nil || count(false) != 0 {
+	if _, err := s.Operations.Undo(ctx, s.a, back.OperationID, anyone); err != nil || count(false) != 0 {
 		t.Errorf("%d versions, %v", count(false), err)
 	}
 	again, err := version(s.a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Undo(ctx, s.a, again, anyone); err != nil {
+	if _, err := s.Operations.Undo(ctx, s.a, again, anyone); err != nil {
 		t.Error(err)
 	}
 	if _, err := version(s.a); err != nil || count(false) != 1 || count(true) != 3 {
 		t.Errorf("%d versions, %d with the deleted, %v", count(false), count(true), err)
 	}
-	if _, _, err := s.AddModelVersion(ctx, s.a, store.ModelVersion{Model: library.NewModelHash("lora", "none"), Tag: "v"}); library.AsError(err).Kind != library.KindNotFound {
+	if _, _, err := s.Models.AddVersion(ctx, s.a, store.ModelVersion{Model: library.NewModelHash("lora", "none"), Tag: "v"}); library.AsError(err).Kind != library.KindNotFound {
 		t.Errorf("a version of no model gave %v", err)
 	}
 }
@@ -270,13 +270,13 @@ func TestModels_WhatIsLearnedOfAModelReachesTheAssetsThatUseIt(t *testing.T) {
 	gone := add(t, s, s.a, uses("gone", "checkpoint", "dream"))
 	add(t, s, s.a, uses("other", "checkpoint", "another"))
 	add(t, s, s.b, uses("elsewhere", "checkpoint", "dream"))
-	if _, err := s.Undo(t.Context(), s.a, gone.OperationID, anyone); err != nil {
+	if _, err := s.Operations.Undo(t.Context(), s.a, gone.OperationID, anyone); err != nil {
 		t.Fatal(err)
 	}
 	told := func() (list []library.AssetHash) {
 		t.Helper()
 		for {
-			n, err := s.ClaimOutbox(t.Context(), 100, func(rows []store.OutboxRow) error {
+			n, err := s.Outbox.Claim(t.Context(), 100, func(rows []store.OutboxRow) error {
 				for _, r := range rows {
 					if r.Reason == "model_updated" {
 						list = append(list, r.Hash)
@@ -299,7 +299,7 @@ func TestModels_WhatIsLearnedOfAModelReachesTheAssetsThatUseIt(t *testing.T) {
 	if diff := cmp.Diff([]library.AssetHash{early}, told()); diff != "" {
 		t.Errorf("a file told the base model and a hash (-want +got)\n%s", diff)
 	}
-	rows, _, err := s.Documents(t.Context(), []store.AssetKey{{Tenant: s.a.Tenant, Hash: early}})
+	rows, _, err := s.Documents.Read(t.Context(), []store.AssetKey{{Tenant: s.a.Tenant, Hash: early}})
 	if err != nil || rows[0].Models[0].BaseModel != "sdxl" || len(rows[0].Models[0].ContentHashes) != 1 || rows[0].Version != 1 {
 		t.Errorf("the earlier asset's document: %+v %v", rows, err)
 	}

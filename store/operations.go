@@ -11,6 +11,9 @@ import (
 	"vitrine/library"
 )
 
+// Operations lists what was done and takes it back.
+type Operations struct{ s *Store }
+
 // Operation is one executed write.
 type Operation struct {
 	ID         string
@@ -48,9 +51,9 @@ func visibleOperation(caller string) string {
 		WHERE j.tenant_id = o.tenant_id AND j.operation_id = o.operation_id AND j.noun IN ('asset', 'model_link') AND NOT ` + visibleTo("a", caller) + `))`
 }
 
-// Operations lists operations that the actor sees, the newest first, at most limit of
+// List lists operations that the actor sees, the newest first, at most limit of
 // them and only those before the one named by cursor.
-func (s *Store) Operations(ctx context.Context, actor library.Actor, f OperationFilter, cursor string, limit int) ([]Operation, error) {
+func (ops *Operations) List(ctx context.Context, actor library.Actor, f OperationFilter, cursor string, limit int) ([]Operation, error) {
 	where, args := []string{"tenant_id = $1", visibleOperation("$2")}, []any{actor.Tenant, viewer(actor)}
 	add := func(condition string, value any) {
 		args = append(args, value)
@@ -82,7 +85,7 @@ func (s *Store) Operations(ctx context.Context, actor library.Actor, f Operation
 	}
 	args = append(args, limit)
 	var list []Operation
-	err := s.readTenant(ctx, actor.Tenant, `SELECT `+operationColumns+` FROM operations o WHERE `+strings.Join(where, " AND ")+
+	err := ops.s.readTenant(ctx, actor.Tenant, `SELECT `+operationColumns+` FROM operations o WHERE `+strings.Join(where, " AND ")+
 		` ORDER BY operation_id DESC LIMIT $`+strconv.Itoa(len(args)), args, func(rows pgx.Rows) (err error) {
 		list, err = pgx.CollectRows(rows, scanOperation)
 		return err
@@ -90,12 +93,12 @@ func (s *Store) Operations(ctx context.Context, actor library.Actor, f Operation
 	return list, err
 }
 
-// OperationVersions returns the versions that an operation's assets had after it:
+// Versions returns the versions that an operation's assets had after it:
 // the index shows the operation once it has all of them. An unknown operation
 // has none.
-func (s *Store) OperationVersions(ctx context.Context, tenant library.TenantID, operationID string) ([]AssetVersion, error) {
+func (ops *Operations) Versions(ctx context.Context, tenant library.TenantID, operationID string) ([]AssetVersion, error) {
 	var list []AssetVersion
-	err := s.readTenant(ctx, tenant, `SELECT key, version FROM operation_documents WHERE tenant_id = $1 AND operation_id = $2 AND index_name = $3`,
+	err := ops.s.readTenant(ctx, tenant, `SELECT key, version FROM operation_documents WHERE tenant_id = $1 AND operation_id = $2 AND index_name = $3`,
 		[]any{tenant, operationID, assetIndex}, func(rows pgx.Rows) error {
 			v := AssetVersion{AssetKey: AssetKey{Tenant: tenant}, Live: true}
 			_, err := pgx.ForEachRow(rows, []any{&v.Hash, &v.Version}, func() error {

@@ -10,6 +10,9 @@ import (
 	"vitrine/library"
 )
 
+// Outbox holds what committed transactions have for the index, until it is published.
+type Outbox struct{ s *Store }
+
 // AssetKey names one asset among all tenants.
 type AssetKey struct {
 	Tenant library.TenantID
@@ -25,7 +28,7 @@ type OutboxRow struct {
 	CreatedAt  time.Time
 }
 
-// ClaimOutbox hands the oldest outbox rows that nobody else has claimed to
+// Claim hands the oldest outbox rows that nobody else has claimed to
 // publish, at most limit of them and ordered by Seq, and deletes them once
 // publish gives nil. When publish fails, or the process dies, the rows stay and
 // are handed out again, so a row is published at least once. Several callers may
@@ -33,9 +36,9 @@ type OutboxRow struct {
 //
 // Rows are claimed, never read past a remembered number: sequences commit out of
 // order, and a reader that remembers its position skips the late ones for good.
-func (s *Store) ClaimOutbox(ctx context.Context, limit int, publish func([]OutboxRow) error) (int, error) {
+func (ob *Outbox) Claim(ctx context.Context, limit int, publish func([]OutboxRow) error) (int, error) {
 	n := 0
-	err := pgx.BeginFunc(ctx, s.indexer, func(tx pgx.Tx) error {
+	err := pgx.BeginFunc(ctx, ob.s.indexer, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, `
 			DELETE FROM outbox WHERE seq IN (
 				SELECT seq FROM outbox WHERE topic = 'documents' ORDER BY seq LIMIT $1 FOR UPDATE SKIP LOCKED)
@@ -63,11 +66,11 @@ func scanOutbox(row pgx.CollectableRow) (OutboxRow, error) {
 	return r, err
 }
 
-// OutboxBacklog reports how many rows wait in the outbox and how old the oldest
+// Backlog reports how many rows wait in the outbox and how old the oldest
 // is; zero when there are none.
-func (s *Store) OutboxBacklog(ctx context.Context) (rows int64, oldest time.Duration, err error) {
+func (ob *Outbox) Backlog(ctx context.Context) (rows int64, oldest time.Duration, err error) {
 	var seconds float64
-	err = s.indexer.QueryRow(ctx, `
+	err = ob.s.indexer.QueryRow(ctx, `
 		SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::float8 FROM outbox WHERE topic = 'documents'`).
 		Scan(&rows, &seconds)
 	return rows, time.Duration(max(seconds, 0) * float64(time.Second)), unavailable(err)
@@ -75,7 +78,7 @@ func (s *Store) OutboxBacklog(ctx context.Context) (rows int64, oldest time.Dura
 
 // EnqueueReindex puts assets into the outbox again without a change of theirs, for
 // repairs of the index.
-func (s *Store) EnqueueReindex(ctx context.Context, reason string, assets []AssetVersion) error {
+func (ob *Outbox) EnqueueReindex(ctx context.Context, reason string, assets []AssetVersion) error {
 	if len(assets) == 0 {
 		return nil
 	}
@@ -84,22 +87,22 @@ func (s *Store) EnqueueReindex(ctx context.Context, reason string, assets []Asse
 	for i, a := range assets {
 		tenants[i], hashes[i], versions[i] = string(a.Tenant), string(a.Hash), a.Version
 	}
-	_, err := s.indexer.Exec(ctx, `
+	_, err := ob.s.indexer.Exec(ctx, `
 		INSERT INTO outbox (tenant_id, asset_h, doc_version, reason)
 		SELECT t, h, v, $4 FROM unnest($1::text[]::uuid[], $2::text[], $3::bigint[]) AS k(t, h, v)`,
 		tenants, hashes, versions, reason)
 	if err == nil {
-		s.notifyOutbox()
+		ob.s.notifyOutbox()
 	}
 	return unavailable(err)
 }
 
-// ListenOutbox calls wake whenever rows have come into the outbox. It blocks on
+// Listen calls wake whenever rows have come into the outbox. It blocks on
 // a connection of its own until ctx ends or that connection breaks, and gives
 // the error that ended it. Whoever calls it polls as well: a notification that
 // is sent while nobody listens is lost.
-func (s *Store) ListenOutbox(ctx context.Context, wake func()) error {
-	return s.listen(ctx, OutboxChannel, wake)
+func (ob *Outbox) Listen(ctx context.Context, wake func()) error {
+	return ob.s.listen(ctx, OutboxChannel, wake)
 }
 
 func (s *Store) listen(ctx context.Context, channel string, wake func()) error {

@@ -33,14 +33,14 @@ func (f StoredFile) Chunks(v any) error {
 	return unpack(f.chunks, v)
 }
 
-// StoredFiles returns files of any tenant that a parser older than version read
+// Files returns files of any tenant that a parser older than version read
 // last, trashed ones included, in order of their keys: at most limit of those
 // that follow after. It is for the command line; no request may reach it.
-func (s *Store) StoredFiles(ctx context.Context, after AssetKey, version, limit int) ([]StoredFile, error) {
+func (ex *Extraction) Files(ctx context.Context, after AssetKey, version, limit int) ([]StoredFile, error) {
 	if after.Tenant == "" {
 		after.Tenant = "00000000-0000-0000-0000-000000000000"
 	}
-	rows, err := s.indexer.Query(ctx, `SELECT a.tenant_id::text, a.asset_h, a.filename, a.mime_type, a.width, a.height, a.duration_ms,
+	rows, err := ex.s.indexer.Query(ctx, `SELECT a.tenant_id::text, a.asset_h, a.filename, a.mime_type, a.width, a.height, a.duration_ms,
 			l.parser_version, l.source = 'extracted', l.report, l.doc, r.chunks
 		FROM lineage l JOIN assets a USING (tenant_id, asset_h) LEFT JOIN lineage_raw r USING (tenant_id, asset_h)
 		WHERE (l.tenant_id, l.asset_h) > ($1, $2) AND l.parser_version < $3
@@ -56,28 +56,28 @@ func (s *Store) StoredFiles(ctx context.Context, after AssetKey, version, limit 
 	return list, unavailable(err)
 }
 
-// CountStoredFiles returns how many files StoredFiles returns in all.
-func (s *Store) CountStoredFiles(ctx context.Context, after AssetKey, version int) (n int64, err error) {
+// CountFiles returns how many files StoredFiles returns in all.
+func (ex *Extraction) CountFiles(ctx context.Context, after AssetKey, version int) (n int64, err error) {
 	if after.Tenant == "" {
 		after.Tenant = "00000000-0000-0000-0000-000000000000"
 	}
-	err = s.indexer.QueryRow(ctx, `SELECT count(*) FROM lineage WHERE (tenant_id, asset_h) > ($1, $2) AND parser_version < $3`,
+	err = ex.s.indexer.QueryRow(ctx, `SELECT count(*) FROM lineage WHERE (tenant_id, asset_h) > ($1, $2) AND parser_version < $3`,
 		string(after.Tenant), string(after.Hash), version).Scan(&n)
 	return n, unavailable(err)
 }
 
-// ReplaceLineage puts what a parser has read anew in place of what an older one
+// Replace puts what a parser has read anew in place of what an older one
 // read: lineage, report, the models and parents that the file names. Of n only
 // the asset's hash and what the file says are looked at. What people say stays:
 // their claims, the models they linked, the asset itself. It reports whether
 // anything was read differently; if so the asset goes to the index again. A
 // parent keeps its link as long as the file still means it.
-func (s *Store) ReplaceLineage(ctx context.Context, actor library.Actor, n NewAsset) (changed bool, err error) {
+func (ex *Extraction) Replace(ctx context.Context, actor library.Actor, n NewAsset) (changed bool, err error) {
 	p, err := encodeAsset(n)
 	if err != nil {
 		return false, err
 	}
-	_, err = s.Write(ctx, actor, func(tx *Tx) error {
+	_, err = ex.s.Write(ctx, actor, func(tx *Tx) error {
 		changed = false
 		if err := lockLineage(ctx, tx, actor.Tenant, []library.AssetHash{n.Asset.Hash}); err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 
 func (s bench) reread(t *testing.T, n store.NewAsset) bool {
 	t.Helper()
-	changed, err := s.ReplaceLineage(t.Context(), s.a, n)
+	changed, err := s.Extraction.Replace(t.Context(), s.a, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +20,7 @@ func (s bench) reread(t *testing.T, n store.NewAsset) bool {
 
 func (s bench) version(t *testing.T, h library.AssetHash) int64 {
 	t.Helper()
-	d, err := s.Asset(t.Context(), s.a, h)
+	d, err := s.Assets.Get(t.Context(), s.a, h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestReextract_ReadingTheSameAgainChangesNothing(t *testing.T) {
 	if s.reread(t, n) || s.version(t, h) != 1 {
 		t.Error("another report, which no search shows, counts as a change")
 	}
-	r, err := s.ExtractionReport(t.Context(), s.a)
+	r, err := s.Extraction.Report(t.Context(), s.a)
 	if err != nil || r.States["full"] != 1 {
 		t.Errorf("the new report was not kept: %+v %v", r, err)
 	}
@@ -65,7 +65,7 @@ func TestReextract_ParentsKeepTheirLinksAsLongAsTheFileMeansThem(t *testing.T) {
 	grandchild.Lineage.Parents = named("child")
 	below := add(t, s, s.a, grandchild).Asset.Hash
 	parents := func() (out []library.AssetHash) {
-		d, err := s.Asset(t.Context(), s.a, child)
+		d, err := s.Assets.Get(t.Context(), s.a, child)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,11 +133,11 @@ func TestReextract_TheExtractionReportCountsReasonsWithExamples(t *testing.T) {
 	add(t, s, s.a, file("no report"))
 	gone := file("gone")
 	gone.Report = map[string]any{"state": "none", "reason": "unreadable"}
-	if _, err := s.Undo(t.Context(), s.a, add(t, s, s.a, gone).OperationID, anyone); err != nil {
+	if _, err := s.Operations.Undo(t.Context(), s.a, add(t, s, s.a, gone).OperationID, anyone); err != nil {
 		t.Fatal(err)
 	}
 	add(t, s, s.b, file("another tenant's"))
-	r, err := s.ExtractionReport(t.Context(), s.a)
+	r, err := s.Extraction.Report(t.Context(), s.a)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ type Expired struct {
 // operations stay. The audit trail stays.
 func (s *Store) Expire(ctx context.Context, keep time.Duration) (Expired, error) {
 	var out Expired
-	tenants, err := s.ListTenants(ctx)
+	tenants, err := s.Tenants.List(ctx)
 	if err != nil {
 		return out, err
 	}

@@ -16,11 +16,11 @@ type AssetFile struct {
 	Size     int64
 }
 
-// AssetFiles returns the files of those of these assets that the tenant holds outside
+// Files returns the files of those of these assets that the tenant holds outside
 // the trash and the actor sees.
-func (s *Store) AssetFiles(ctx context.Context, actor library.Actor, hashes []library.AssetHash) (map[library.AssetHash]AssetFile, error) {
+func (as *Assets) Files(ctx context.Context, actor library.Actor, hashes []library.AssetHash) (map[library.AssetHash]AssetFile, error) {
 	files := make(map[library.AssetHash]AssetFile, len(hashes))
-	err := s.readTenant(ctx, actor.Tenant, `SELECT asset_h, filename, mime_type, size FROM assets
+	err := as.s.readTenant(ctx, actor.Tenant, `SELECT asset_h, filename, mime_type, size FROM assets
 		WHERE tenant_id = $1 AND asset_h = ANY($2) AND trashed_at IS NULL AND `+visibleTo("assets", "$3"),
 		[]any{actor.Tenant, hashes, viewer(actor)}, func(rows pgx.Rows) error {
 			var f AssetFile
@@ -33,11 +33,11 @@ func (s *Store) AssetFiles(ctx context.Context, actor library.Actor, hashes []li
 	return files, err
 }
 
-// RowsFor reports which of these assets have a row, the trash and what is private
+// ExistingOrTrashed reports which of these assets have a row, the trash and what is private
 // included: their bytes are promised.
-func (s *Store) RowsFor(ctx context.Context, tenant library.TenantID, hashes []library.AssetHash) (map[library.AssetHash]bool, error) {
+func (as *Assets) ExistingOrTrashed(ctx context.Context, tenant library.TenantID, hashes []library.AssetHash) (map[library.AssetHash]bool, error) {
 	have := make(map[library.AssetHash]bool, len(hashes))
-	err := s.readTenant(ctx, tenant, `SELECT asset_h FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2)`,
+	err := as.s.readTenant(ctx, tenant, `SELECT asset_h FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2)`,
 		[]any{tenant, hashes}, func(rows pgx.Rows) error {
 			var h library.AssetHash
 			_, err := pgx.ForEachRow(rows, []any{&h}, func() error {

@@ -11,6 +11,9 @@ import (
 	"vitrine/library"
 )
 
+// SavedSearches keeps the searches that people saved.
+type SavedSearches struct{ s *Store }
+
 // MaxSavedSearches is how many searches one tenant may keep.
 const MaxSavedSearches = 500
 
@@ -41,11 +44,11 @@ func scanSaved(row pgx.CollectableRow) (SavedSearch, error) {
 	return s, err
 }
 
-// SavedSearches returns a tenant's saved searches by name, and how many there are.
-func (s *Store) SavedSearches(ctx context.Context, tenant library.TenantID, limit, offset int) ([]SavedSearch, int, error) {
+// List returns a tenant's saved searches by name, and how many there are.
+func (ss *SavedSearches) List(ctx context.Context, tenant library.TenantID, limit, offset int) ([]SavedSearch, int, error) {
 	var list []SavedSearch
 	var total int
-	err := s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+	err := ss.s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
 		if err := tx.QueryRow(ctx, `SELECT count(*) FROM saved_searches WHERE tenant_id = $1`, tenant).Scan(&total); err != nil {
 			return err
 		}
@@ -60,10 +63,10 @@ func (s *Store) SavedSearches(ctx context.Context, tenant library.TenantID, limi
 	return list, total, err
 }
 
-// SavedSearch returns one saved search; a not-found error when there is none.
-func (s *Store) SavedSearch(ctx context.Context, tenant library.TenantID, id string) (SavedSearch, error) {
+// Get returns one saved search; a not-found error when there is none.
+func (ss *SavedSearches) Get(ctx context.Context, tenant library.TenantID, id string) (SavedSearch, error) {
 	var out SavedSearch
-	err := s.readTenant(ctx, tenant, `SELECT `+savedColumns+` FROM saved_searches WHERE tenant_id = $1 AND saved_search_id = $2`,
+	err := ss.s.readTenant(ctx, tenant, `SELECT `+savedColumns+` FROM saved_searches WHERE tenant_id = $1 AND saved_search_id = $2`,
 		[]any{tenant, id}, func(rows pgx.Rows) (err error) {
 			out, err = pgx.CollectExactlyOneRow(rows, scanSaved)
 			return savedSearchError(err)
@@ -71,10 +74,10 @@ func (s *Store) SavedSearch(ctx context.Context, tenant library.TenantID, id str
 	return out, err
 }
 
-// AddSavedSearch keeps a search and returns it as stored, with the operation that did
+// Add keeps a search and returns it as stored, with the operation that did
 // it. A name that is taken and a search too many are conflicts.
-func (s *Store) AddSavedSearch(ctx context.Context, actor library.Actor, n SavedSearch) (out SavedSearch, operationID string, err error) {
-	operationID, err = s.Write(ctx, actor, func(t *Tx) error {
+func (ss *SavedSearches) Add(ctx context.Context, actor library.Actor, n SavedSearch) (out SavedSearch, operationID string, err error) {
+	operationID, err = ss.s.Write(ctx, actor, func(t *Tx) error {
 		var have int
 		if err := t.QueryRow(ctx, `SELECT count(*) FROM saved_searches WHERE tenant_id = $1`, t.tenant()).Scan(&have); err != nil {
 			return err
@@ -98,10 +101,10 @@ func (s *Store) AddSavedSearch(ctx context.Context, actor library.Actor, n Saved
 	return out, operationID, err
 }
 
-// ChangeSavedSearch changes a saved search by a function of what it is and returns it
+// Change changes a saved search by a function of what it is and returns it
 // as stored, with the operation that did it. A name that another has is a conflict.
-func (s *Store) ChangeSavedSearch(ctx context.Context, actor library.Actor, id string, change func(*SavedSearch) error) (out SavedSearch, operationID string, err error) {
-	operationID, err = s.Write(ctx, actor, func(t *Tx) error {
+func (ss *SavedSearches) Change(ctx context.Context, actor library.Actor, id string, change func(*SavedSearch) error) (out SavedSearch, operationID string, err error) {
+	operationID, err = ss.s.Write(ctx, actor, func(t *Tx) error {
 		return t.Track(ctx, savedSearchNoun, []string{id}, func() error {
 			rows, err := t.Query(ctx, `SELECT `+savedColumns+` FROM saved_searches WHERE tenant_id = $1 AND saved_search_id = $2`, t.tenant(), id)
 			if err != nil {
@@ -127,9 +130,9 @@ func (s *Store) ChangeSavedSearch(ctx context.Context, actor library.Actor, id s
 	return out, operationID, err
 }
 
-// DeleteSavedSearch removes a saved search and returns the operation that did it.
-func (s *Store) DeleteSavedSearch(ctx context.Context, actor library.Actor, id string) (operationID string, err error) {
-	return s.Write(ctx, actor, func(t *Tx) error {
+// Delete removes a saved search and returns the operation that did it.
+func (ss *SavedSearches) Delete(ctx context.Context, actor library.Actor, id string) (operationID string, err error) {
+	return ss.s.Write(ctx, actor, func(t *Tx) error {
 		return t.Track(ctx, savedSearchNoun, []string{id}, func() error {
 			tag, err := t.Exec(ctx, `DELETE FROM saved_searches WHERE tenant_id = $1 AND saved_search_id = $2`, t.tenant(), id)
 			if err == nil && tag.RowsAffected() == 0 {

@@ -23,8 +23,29 @@ import (
 	"vitrine/library"
 )
 
-// Store is the library in PostgreSQL. It is safe for concurrent use.
+// Store is the library in PostgreSQL: the connections, and one field per noun. It is
+// safe for concurrent use, and so are its fields.
 type Store struct {
+	Assets        *Assets
+	Extraction    *Extraction
+	Lineage       *Lineage
+	Models        *Models
+	SavedSearches *SavedSearches
+	Keys          *Keys
+	Tenants       *Tenants
+	Limits        *Limits
+	Operations    *Operations
+	Idempotency   *Idempotency
+	Events        *Events
+	Subscribers   *Subscribers
+	Outbox        *Outbox
+	Files         *Files
+	Documents     *Documents
+	Generations   *Generations
+	Embeddings    *Embeddings
+	IndexFailures *IndexFailures
+	IndexState    *IndexState
+
 	app     *pgxpool.Pool // role vitrine_app: one tenant per transaction
 	indexer *pgxpool.Pool // role vitrine_indexer: reads every tenant, writes bookkeeping only
 	claims  claims
@@ -50,12 +71,36 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	w := newWatch(background)
 	app.cfg.ConnConfig.DialFunc, indexer.cfg.ConnConfig.DialFunc = w.dial, w.dial
 	s := &Store{notifications: make(chan struct{}, 1), stopNotify: stop}
+	s.setFields()
 	if err := s.connect(ctx, app, indexer); err != nil {
 		stop()
 		return nil, err
 	}
 	go s.notifyLoop(background)
 	return s, nil
+}
+
+// setFields sets the field of each noun.
+func (s *Store) setFields() {
+	s.Assets = &Assets{s}
+	s.Extraction = &Extraction{s}
+	s.Lineage = &Lineage{s}
+	s.Models = &Models{s}
+	s.SavedSearches = &SavedSearches{s}
+	s.Keys = &Keys{s}
+	s.Tenants = &Tenants{s}
+	s.Limits = &Limits{s}
+	s.Operations = &Operations{s}
+	s.Idempotency = &Idempotency{s}
+	s.Events = &Events{s}
+	s.Subscribers = &Subscribers{s}
+	s.Outbox = &Outbox{s}
+	s.Files = &Files{s}
+	s.Documents = &Documents{s}
+	s.Generations = &Generations{s}
+	s.Embeddings = &Embeddings{s}
+	s.IndexFailures = &IndexFailures{s}
+	s.IndexState = &IndexState{s}
 }
 
 func (s *Store) connect(ctx context.Context, app, indexer login) (err error) {

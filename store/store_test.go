@@ -31,7 +31,7 @@ func open(t *testing.T) bench {
 	t.Helper()
 	s, url := storetest.Open(t, "store")
 	actor := func(name string) library.Actor {
-		id, err := s.CreateTenant(t.Context(), system, name)
+		id, err := s.Tenants.Create(t.Context(), system, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func file(content string, tags ...string) store.NewAsset {
 
 func add(t *testing.T, s bench, actor library.Actor, n store.NewAsset) store.AddResult {
 	t.Helper()
-	got, err := s.AddAsset(t.Context(), actor, n)
+	got, err := s.Assets.Add(t.Context(), actor, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestStore_AddAssetKeepsEverythingTheFileSays(t *testing.T) {
 	if !got.Created || got.OperationID == "" || got.Asset.DocVersion != 1 {
 		t.Fatalf("added %+v", got)
 	}
-	d, err := s.Asset(t.Context(), s.a, got.Asset.Hash)
+	d, err := s.Assets.Get(t.Context(), s.a, got.Asset.Hash)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestStore_AddAssetKeepsEverythingTheFileSays(t *testing.T) {
 	if d.Source != library.LineageExtracted || len(d.Models) != 3 || d.Models[0].DisplayName != "base" {
 		t.Errorf("source %s, models %+v", d.Source, d.Models)
 	}
-	editor, _, err := s.Workflow(t.Context(), s.a, got.Asset.Hash)
+	editor, _, err := s.Assets.Workflow(t.Context(), s.a, got.Asset.Hash)
 	if err != nil || string(editor) != `{"nodes":[NaN]}` {
 		t.Errorf("workflow %q %v: a graph comes back byte for byte", editor, err)
 	}
@@ -115,7 +115,7 @@ func TestStore_TheSameBytesAreOneAsset(t *testing.T) {
 	}
 	crafted := file("fox")
 	crafted.Asset.SHA256 = strings.Repeat("c", 64)
-	_, err := s.AddAsset(t.Context(), s.a, crafted)
+	_, err := s.Assets.Add(t.Context(), s.a, crafted)
 	var f *library.Error
 	if !errors.As(err, &f) || f.Code != library.CodeHashCollision {
 		t.Errorf("a SHA-1 collision gave %v", err)
@@ -129,7 +129,7 @@ func TestStore_ConcurrentUploadsOfTheSameBytesMakeOneAsset(t *testing.T) {
 	created := 0
 	for range 12 {
 		wg.Go(func() {
-			got, err := s.AddAsset(context.Background(), s.a, file("fox"))
+			got, err := s.Assets.Add(context.Background(), s.a, file("fox"))
 			if err != nil {
 				t.Error(err)
 				return
@@ -151,22 +151,22 @@ func TestStore_ChangeWritesUndoAuditAndOutboxAndUndoPutsBack(t *testing.T) {
 	s := open(t)
 	h := add(t, s, s.a, file("fox", "keep", "old")).Asset.Hash
 	ctx := t.Context()
-	retag, err := s.ChangeAssets(ctx, s.a, []library.AssetHash{h, h, "ffffffffffffffffffffffffffffffffffffffff"}, func(a *library.Asset) {
+	retag, err := s.Assets.Change(ctx, s.a, []library.AssetHash{h, h, "ffffffffffffffffffffffffffffffffffffffff"}, func(a *library.Asset) {
 		a.Title, a.Status, a.Tags = "Fox", library.StatusApproved, []string{"keep", "new"}
 	})
 	if err != nil || len(retag.Changed) != 1 || len(retag.Missing) != 1 {
 		t.Fatalf("%+v %v", retag, err)
 	}
-	if _, err := s.ChangeAssets(ctx, s.a, []library.AssetHash{h}, func(a *library.Asset) {
+	if _, err := s.Assets.Change(ctx, s.a, []library.AssetHash{h}, func(a *library.Asset) {
 		a.Title, a.Tags = "Arctic fox", library.MergeTags(a.Tags, []string{"later"})
 	}); err != nil {
 		t.Fatal(err)
 	}
-	undone, err := s.Undo(ctx, s.a, retag.OperationID, anyone)
+	undone, err := s.Operations.Undo(ctx, s.a, retag.OperationID, anyone)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := s.Asset(ctx, s.a, h)
+	d, err := s.Assets.Get(ctx, s.a, h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestStore_ChangeWritesUndoAuditAndOutboxAndUndoPutsBack(t *testing.T) {
 	if diff := cmp.Diff([]string{"keep", "later", "old"}, got.Tags); diff != "" {
 		t.Error("tags after the undo", diff)
 	}
-	if _, err := s.Undo(ctx, s.a, retag.OperationID, anyone); library.AsError(err).Code != library.CodeAlreadyUndone {
+	if _, err := s.Operations.Undo(ctx, s.a, retag.OperationID, anyone); library.AsError(err).Code != library.CodeAlreadyUndone {
 		t.Errorf("a second undo gave %v", err)
 	}
 	var outbox, audit int
@@ -200,19 +200,19 @@ func TestStore_UndoOfAnUploadMovesTheAssetToTheTrashAndUploadingAgainBringsItBac
 	s := open(t)
 	n := file("fox")
 	got := add(t, s, s.a, n)
-	if _, err := s.Undo(t.Context(), s.a, got.OperationID, anyone); err != nil {
+	if _, err := s.Operations.Undo(t.Context(), s.a, got.OperationID, anyone); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Asset(t.Context(), s.a, n.Asset.Hash); library.AsError(err).Kind != library.KindNotFound {
+	if _, err := s.Assets.Get(t.Context(), s.a, n.Asset.Hash); library.AsError(err).Kind != library.KindNotFound {
 		t.Errorf("a trashed asset is not found, got %v", err)
 	}
-	if known, _ := s.KnownHashes(t.Context(), s.a, []library.AssetHash{n.Asset.Hash}); known[n.Asset.Hash] {
+	if known, _ := s.Assets.Existing(t.Context(), s.a, []library.AssetHash{n.Asset.Hash}); known[n.Asset.Hash] {
 		t.Error("a trashed asset counts as known, so an import would not bring it back")
 	}
 	if back := add(t, s, s.a, n); !back.Restored {
 		t.Errorf("uploading again gave %+v", back)
 	}
-	if _, err := s.Asset(t.Context(), s.a, n.Asset.Hash); err != nil {
+	if _, err := s.Assets.Get(t.Context(), s.a, n.Asset.Hash); err != nil {
 		t.Error(err)
 	}
 }
@@ -230,7 +230,7 @@ func TestStore_ParentsAreResolvedWhicheverArrivesFirst(t *testing.T) {
 			for _, n := range order {
 				add(t, s, s.a, n)
 			}
-			d, err := s.Asset(t.Context(), s.a, child.Asset.Hash)
+			d, err := s.Assets.Get(t.Context(), s.a, child.Asset.Hash)
 			if err != nil || len(d.Parents) != 1 || d.Parents[0].Asset != parent.Asset.Hash {
 				t.Fatalf("parents %+v %v", d.Parents, err)
 			}
@@ -249,7 +249,7 @@ func TestStore_AnAmbiguousParentNameResolvesNothing(t *testing.T) {
 	for _, n := range []store.NewAsset{one, two, child} {
 		add(t, s, s.a, n)
 	}
-	d, err := s.Asset(t.Context(), s.a, child.Asset.Hash)
+	d, err := s.Assets.Get(t.Context(), s.a, child.Asset.Hash)
 	if err != nil || d.Parents[0].Asset != "" {
 		t.Fatalf("%+v %v", d.Parents, err)
 	}

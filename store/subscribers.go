@@ -8,18 +8,21 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// AddSubscriber makes sure that a subscriber has its positions. A new one begins with
+// Subscribers keeps the positions and the dead letters of those who receive events.
+type Subscribers struct{ s *Store }
+
+// Add makes sure that a subscriber has its positions. A new one begins with
 // the next event, or with the oldest that is kept when fromStart is true.
-func (s *Store) AddSubscriber(ctx context.Context, name string, fromStart bool) error {
-	_, err := s.indexer.Exec(ctx, `INSERT INTO subscriber_positions (subscriber, shard, position)
+func (sub *Subscribers) Add(ctx context.Context, name string, fromStart bool) error {
+	_, err := sub.s.indexer.Exec(ctx, `INSERT INTO subscriber_positions (subscriber, shard, position)
 		SELECT $1, n, CASE WHEN $2 THEN 0 ELSE coalesce(s.position, 0) END
 		FROM generate_series(0, $3 - 1) AS n LEFT JOIN event_shards s ON s.shard = n ON CONFLICT DO NOTHING`, name, fromStart, EventShards)
 	return unavailable(err)
 }
 
-// HasSubscriber reports whether there has ever been a subscriber of this name.
-func (s *Store) HasSubscriber(ctx context.Context, name string) (found bool, err error) {
-	err = s.indexer.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM subscriber_positions WHERE subscriber = $1)`, name).Scan(&found)
+// Has reports whether there has ever been a subscriber of this name.
+func (sub *Subscribers) Has(ctx context.Context, name string) (found bool, err error) {
+	err = sub.s.indexer.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM subscriber_positions WHERE subscriber = $1)`, name).Scan(&found)
 	return found, unavailable(err)
 }
 
@@ -42,9 +45,9 @@ type ShardTurn struct {
 // TakeShard runs fn while the subscriber's position in the shard is locked, and commits
 // what fn has handled even when it fails. Where another process has the shard, TakeShard
 // waits for it; with skip it returns at once.
-func (s *Store) TakeShard(ctx context.Context, subscriber string, shard int, skip bool, fn func(*ShardTurn) error) error {
+func (sub *Subscribers) TakeShard(ctx context.Context, subscriber string, shard int, skip bool, fn func(*ShardTurn) error) error {
 	var failed error
-	err := pgx.BeginFunc(ctx, s.indexer, func(tx pgx.Tx) error {
+	err := pgx.BeginFunc(ctx, sub.s.indexer, func(tx pgx.Tx) error {
 		sql := `SELECT position FROM subscriber_positions WHERE subscriber = $1 AND shard = $2 FOR UPDATE`
 		if skip {
 			sql += ` SKIP LOCKED`
@@ -104,8 +107,8 @@ func (t *ShardTurn) Bury(ctx context.Context, e LoggedEvent, reason string) erro
 
 // LateShards lists the shards that have an event which the subscriber has not handled
 // and which is older than the given age.
-func (s *Store) LateShards(ctx context.Context, subscriber string, age time.Duration) ([]int, error) {
-	rows, err := s.indexer.Query(ctx, `SELECT p.shard FROM subscriber_positions p WHERE p.subscriber = $1
+func (sub *Subscribers) LateShards(ctx context.Context, subscriber string, age time.Duration) ([]int, error) {
+	rows, err := sub.s.indexer.Query(ctx, `SELECT p.shard FROM subscriber_positions p WHERE p.subscriber = $1
 		AND EXISTS (SELECT 1 FROM events e WHERE e.shard = p.shard AND e.position > p.position AND e.at < clock_timestamp() - $2::interval) ORDER BY p.shard`,
 		subscriber, age)
 	if err != nil {
@@ -123,9 +126,9 @@ type SubscriberState struct {
 	DeadLetters int64
 }
 
-// SubscriberStates describes every subscriber there has been, by name.
-func (s *Store) SubscriberStates(ctx context.Context) ([]SubscriberState, error) {
-	rows, err := s.indexer.Query(ctx, `
+// States describes every subscriber there has been, by name.
+func (sub *Subscribers) States(ctx context.Context) ([]SubscriberState, error) {
+	rows, err := sub.s.indexer.Query(ctx, `
 		SELECT n.subscriber, w.waiting, coalesce(extract(epoch FROM clock_timestamp() - w.oldest), 0)::float8,
 			(SELECT count(*) FROM dead_letters d WHERE d.subscriber = n.subscriber)
 		FROM (SELECT DISTINCT subscriber FROM subscriber_positions) n
@@ -146,8 +149,8 @@ func (s *Store) SubscriberStates(ctx context.Context) ([]SubscriberState, error)
 }
 
 // DeadLetters lists a subscriber's dead letters after a position, at most limit of them.
-func (s *Store) DeadLetters(ctx context.Context, subscriber string, after int64, limit int) ([]DeadLetter, error) {
-	rows, err := s.indexer.Query(ctx, `SELECT position, tenant_id::text, type, key, payload, event_at, reason FROM dead_letters
+func (sub *Subscribers) DeadLetters(ctx context.Context, subscriber string, after int64, limit int) ([]DeadLetter, error) {
+	rows, err := sub.s.indexer.Query(ctx, `SELECT position, tenant_id::text, type, key, payload, event_at, reason FROM dead_letters
 		WHERE subscriber = $1 AND position > $2 ORDER BY position LIMIT $3`, subscriber, after, limit)
 	if err != nil {
 		return nil, unavailable(err)
@@ -161,16 +164,16 @@ func (s *Store) DeadLetters(ctx context.Context, subscriber string, after int64,
 
 // ReplayDeadLetters asks a subscriber to try its dead letters again, and reports how
 // many there are.
-func (s *Store) ReplayDeadLetters(ctx context.Context, subscriber string) (int64, error) {
-	tag, err := s.indexer.Exec(ctx, `UPDATE dead_letters SET replay = true WHERE subscriber = $1`, subscriber)
+func (sub *Subscribers) ReplayDeadLetters(ctx context.Context, subscriber string) (int64, error) {
+	tag, err := sub.s.indexer.Exec(ctx, `UPDATE dead_letters SET replay = true WHERE subscriber = $1`, subscriber)
 	return tag.RowsAffected(), unavailable(err)
 }
 
 // Replay hands one dead letter that is to be tried again to handle. It is deleted when
 // handle returns nil, and stays with the new reason otherwise. It reports whether there
 // was one.
-func (s *Store) Replay(ctx context.Context, subscriber string, handle func(LoggedEvent) error) (found bool, err error) {
-	err = pgx.BeginFunc(ctx, s.indexer, func(tx pgx.Tx) error {
+func (sub *Subscribers) Replay(ctx context.Context, subscriber string, handle func(LoggedEvent) error) (found bool, err error) {
+	err = pgx.BeginFunc(ctx, sub.s.indexer, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, `SELECT position, 0, 0::bigint, tenant_id::text, type, key, payload, event_at FROM dead_letters
 			WHERE subscriber = $1 AND replay ORDER BY position LIMIT 1 FOR UPDATE SKIP LOCKED`, subscriber)
 		if err != nil {

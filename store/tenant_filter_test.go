@@ -66,10 +66,10 @@ func TestTenantFilter_WithoutATenantARoleSeesNothing(t *testing.T) {
 func TestTenantFilter_AnotherTenantsAssetIsNotThere(t *testing.T) {
 	s := open(t)
 	h := add(t, s, s.a, file("fox")).Asset.Hash
-	if _, err := s.Asset(t.Context(), s.b, h); library.AsError(err).Kind != library.KindNotFound {
+	if _, err := s.Assets.Get(t.Context(), s.b, h); library.AsError(err).Kind != library.KindNotFound {
 		t.Errorf("read gave %v", err)
 	}
-	got, err := s.ChangeAssets(t.Context(), s.b, []library.AssetHash{h}, func(a *library.Asset) { a.Title = "mine" })
+	got, err := s.Assets.Change(t.Context(), s.b, []library.AssetHash{h}, func(a *library.Asset) { a.Title = "mine" })
 	if err != nil || len(got.Changed) != 0 || len(got.Missing) != 1 {
 		t.Errorf("change gave %+v %v", got, err)
 	}

@@ -12,6 +12,9 @@ import (
 	"vitrine/library"
 )
 
+// Tenants keeps the workspaces of the library.
+type Tenants struct{ s *Store }
+
 // MaxName is the longest name of a tenant or a key, in characters.
 const MaxName = 200
 
@@ -26,20 +29,20 @@ type Tenant struct {
 	CreatedAt time.Time        `json:"created_at"`
 }
 
-// CreateTenant adds a workspace with a new id. Names are for people and need not
+// Create adds a workspace with a new id. Names are for people and need not
 // be unique.
-func (s *Store) CreateTenant(ctx context.Context, actor library.Actor, name string) (Tenant, error) {
+func (ts *Tenants) Create(ctx context.Context, actor library.Actor, name string) (Tenant, error) {
 	name, err := cleanName(name)
 	if err != nil {
 		return Tenant{}, err
 	}
 	t := Tenant{ID: library.TenantID(uuid.NewString()), Name: name}
-	return t, s.insertTenant(ctx, actor, &t)
+	return t, ts.insert(ctx, actor, &t)
 }
 
-// EnsureDefaultTenant returns the oldest tenant, and makes one when there is none.
-func (s *Store) EnsureDefaultTenant(ctx context.Context, actor library.Actor) (Tenant, error) {
-	all, err := s.ListTenants(ctx)
+// EnsureDefault returns the oldest tenant, and makes one when there is none.
+func (ts *Tenants) EnsureDefault(ctx context.Context, actor library.Actor) (Tenant, error) {
+	all, err := ts.List(ctx)
 	if err != nil {
 		return Tenant{}, err
 	}
@@ -47,12 +50,12 @@ func (s *Store) EnsureDefaultTenant(ctx context.Context, actor library.Actor) (T
 		return all[0], nil
 	}
 	t := Tenant{ID: defaultTenant, Name: "default"}
-	return t, s.insertTenant(ctx, actor, &t)
+	return t, ts.insert(ctx, actor, &t)
 }
 
-// insertTenant adds the row unless it is there already, and fills in its time.
-func (s *Store) insertTenant(ctx context.Context, actor library.Actor, t *Tenant) error {
-	return s.inTenant(ctx, t.ID, func(tx pgx.Tx) error {
+// insert adds the row unless it is there already, and fills in its time.
+func (ts *Tenants) insert(ctx context.Context, actor library.Actor, t *Tenant) error {
+	return ts.s.inTenant(ctx, t.ID, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `INSERT INTO tenants (tenant_id, name) VALUES ($1, $2) ON CONFLICT (tenant_id) DO NOTHING`, t.ID, t.Name)
 		if err != nil {
 			return err
@@ -66,10 +69,10 @@ func (s *Store) insertTenant(ctx context.Context, actor library.Actor, t *Tenant
 	})
 }
 
-// ListTenants returns every tenant, the oldest first. It is for the command line
+// List returns every tenant, the oldest first. It is for the command line
 // and start-up; no request may reach it.
-func (s *Store) ListTenants(ctx context.Context) ([]Tenant, error) {
-	rows, err := s.indexer.Query(ctx, `SELECT tenant_id::text, name, created_at FROM tenants ORDER BY created_at, tenant_id`)
+func (ts *Tenants) List(ctx context.Context) ([]Tenant, error) {
+	rows, err := ts.s.indexer.Query(ctx, `SELECT tenant_id::text, name, created_at FROM tenants ORDER BY created_at, tenant_id`)
 	if err != nil {
 		return nil, unavailable(err)
 	}
@@ -80,17 +83,17 @@ func (s *Store) ListTenants(ctx context.Context) ([]Tenant, error) {
 	return all, unavailable(err)
 }
 
-// RenameTenant gives a tenant another name.
-func (s *Store) RenameTenant(ctx context.Context, actor library.Actor, tenant library.TenantID, name string) (Tenant, error) {
+// Rename gives a tenant another name.
+func (ts *Tenants) Rename(ctx context.Context, actor library.Actor, tenant library.TenantID, name string) (Tenant, error) {
 	name, err := cleanName(name)
 	if err != nil {
 		return Tenant{}, err
 	}
-	if err := s.tenantsExist(ctx, []library.TenantID{tenant}); err != nil {
+	if err := ts.exist(ctx, []library.TenantID{tenant}); err != nil {
 		return Tenant{}, err
 	}
 	t := Tenant{ID: tenant, Name: name}
-	err = s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+	err = ts.s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
 		var before string
 		if err := tx.QueryRow(ctx, `SELECT name, created_at FROM tenants WHERE tenant_id = $1 FOR UPDATE`, tenant).Scan(&before, &t.CreatedAt); err != nil {
 			return err

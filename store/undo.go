@@ -58,9 +58,9 @@ type UndoResult struct {
 // itself be undone. A field that somebody changed since stays as it is and is
 // reported; tags are put back one by one, so a tag added later survives. May is asked
 // whether the actor may undo the operation; LastOperation stands for its id.
-func (s *Store) Undo(ctx context.Context, actor library.Actor, operationID string, may func(Operation) error) (UndoResult, error) {
+func (ops *Operations) Undo(ctx context.Context, actor library.Actor, operationID string, may func(Operation) error) (UndoResult, error) {
 	var out UndoResult
-	id, err := s.Write(ctx, actor, func(t *Tx) (err error) {
+	id, err := ops.s.Write(ctx, actor, func(t *Tx) (err error) {
 		out = UndoResult{Outcomes: []Outcome{}, Counts: map[string]int64{}}
 		if out.Undone, err = t.lockOperation(ctx, operationID); err != nil {
 			return err

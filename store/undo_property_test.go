@@ -72,7 +72,7 @@ func (s bench) undoRandomly(t *testing.T, c changes, r *rand.Rand) {
 			i := r.IntN(len(open))
 			of = open[i]
 			want = c.undo(now, of)
-			result, err := s.Undo(t.Context(), s.a, of.id, anyone)
+			result, err := s.Operations.Undo(t.Context(), s.a, of.id, anyone)
 			if err != nil {
 				t.Fatalf("undoing %+v: %v", of, err)
 			}
@@ -275,7 +275,7 @@ func (s bench) assetChanges(t *testing.T) changes {
 			for range 1 + r.IntN(3) {
 				hashes = append(hashes, library.AssetHash(pick(r, keys...)))
 			}
-			got := must[store.ChangeResult](t)(s.ChangeAssets(t.Context(), s.a, hashes, func(a *library.Asset) {
+			got := must[store.ChangeResult](t)(s.Assets.Change(t.Context(), s.a, hashes, func(a *library.Asset) {
 				switch r.IntN(5) {
 				case 0:
 					a.Title = pick(r, "", "x", "y")
@@ -303,7 +303,7 @@ func (s bench) linkChanges(t *testing.T) changes {
 		random: func(r *rand.Rand, _ []string) string {
 			w := float64(r.IntN(3)) / 2
 			link := store.ModelLink{Model: library.NewModelHash("lora", pick(r, "detail", "style")), Source: pick(r, "manual_tag", "agent"), Weight: &w}
-			return must[string](t)(s.LinkModel(t.Context(), s.a, hashes[r.IntN(3)], link, weightless))
+			return must[string](t)(s.Models.Link(t.Context(), s.a, hashes[r.IntN(3)], link, weightless))
 		}}
 }
 
@@ -323,7 +323,7 @@ func (s bench) versionChanges(t *testing.T) changes {
 		random: func(r *rand.Rand, keys []string) string {
 			if len(keys) < 3 || r.IntN(3) == 0 {
 				score := float64(r.IntN(100)) / 10
-				_, id, err := s.AddModelVersion(t.Context(), s.a, store.ModelVersion{Model: lora, Tag: pick(r, "v1", "v2", "v3"), QualityScore: &score,
+				_, id, err := s.Models.AddVersion(t.Context(), s.a, store.ModelVersion{Model: lora, Tag: pick(r, "v1", "v2", "v3"), QualityScore: &score,
 					TrainingConfig: []byte(`{"rate": 1.50, "steps": [18446744073709551615]}`)})
 				return must[string](t)(id, err)
 			}
@@ -350,14 +350,14 @@ func (s bench) savedSearchChanges(t *testing.T) changes {
 			}
 			switch what {
 			case 0:
-				_, id, err := s.AddSavedSearch(t.Context(), s.a, store.SavedSearch{Name: name(r), Query: "fox", Mode: "smart", OrderBy: "created", Filters: []byte(`{"tags":["a"]}`)})
+				_, id, err := s.SavedSearches.Add(t.Context(), s.a, store.SavedSearch{Name: name(r), Query: "fox", Mode: "smart", OrderBy: "created", Filters: []byte(`{"tags":["a"]}`)})
 				return must[string](t)(id, err)
 			case 1:
-				return must[string](t)(s.DeleteSavedSearch(t.Context(), s.a, pick(r, keys...)))
+				return must[string](t)(s.SavedSearches.Delete(t.Context(), s.a, pick(r, keys...)))
 			case 2:
 				return s.changeRows(t, r, store.SavedSearchNoun, keys, `UPDATE saved_searches SET description = $3 WHERE tenant_id = $1 AND saved_search_id = ANY($2)`)
 			}
-			_, id, err := s.ChangeSavedSearch(t.Context(), s.a, pick(r, keys...), func(have *store.SavedSearch) error {
+			_, id, err := s.SavedSearches.Change(t.Context(), s.a, pick(r, keys...), func(have *store.SavedSearch) error {
 				switch r.IntN(3) {
 				case 0:
 					have.Name = name(r)

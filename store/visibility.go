@@ -36,11 +36,11 @@ func visibleParent(row, caller string) string {
 
 // Unseen returns those of some assets that the tenant holds, also in the trash, and that
 // the actor does not see.
-func (s *Store) Unseen(ctx context.Context, actor library.Actor, hashes []library.AssetHash) (list []library.AssetHash, err error) {
+func (as *Assets) Unseen(ctx context.Context, actor library.Actor, hashes []library.AssetHash) (list []library.AssetHash, err error) {
 	if len(hashes) == 0 || actor.SeesAll() {
 		return nil, nil
 	}
-	err = s.readTenant(ctx, actor.Tenant, `SELECT asset_h FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2) AND NOT `+visibleTo("assets", "$3"),
+	err = as.s.readTenant(ctx, actor.Tenant, `SELECT asset_h FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2) AND NOT `+visibleTo("assets", "$3"),
 		[]any{actor.Tenant, hashes, viewer(actor)}, func(rows pgx.Rows) (err error) {
 			list, err = pgx.CollectRows(rows, pgx.RowTo[library.AssetHash])
 			return err

@@ -42,7 +42,7 @@ func newSlowly(t *testing.T) *slowly {
 	signer := blob.NewSigner(bytes.Repeat([]byte{7}, 32))
 	rows, _ := storetest.Open(t, "transfer")
 	system := library.Actor{Kind: library.ActorSystem, ID: "test"}
-	tenant, err := rows.CreateTenant(t.Context(), system, "slow")
+	tenant, err := rows.Tenants.Create(t.Context(), system, "slow")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func newSlowly(t *testing.T) *slowly {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(rows, auth.New(rows), store.NewLimitCache(rows), blobs, signer, nil)
+	s := New(rows, auth.New(rows), store.NewLimitCache(rows.Limits), blobs, signer, nil)
 	s.pace = pace{grace: 300 * time.Millisecond, minRate: 100 << 10}
 	out := &slowly{Service: s, disk: blobs, tenant: tenant.ID, key: key.ID, ended: make(chan struct{}, 10)}
 	handle := func(f func(http.ResponseWriter, *http.Request, library.Actor) error) http.HandlerFunc {
@@ -154,7 +154,7 @@ func TestSlow_ADownloadEndsWhenNobodyReadsItAndNotBefore(t *testing.T) {
 	if err := s.blobs.Commit(t.Context(), s.tenant, id, staged.SHA1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.store.AddAsset(t.Context(), library.Actor{Kind: library.ActorKey, ID: s.key, Tenant: s.tenant}, store.NewAsset{Asset: library.Asset{Hash: staged.SHA1,
+	if _, err := s.store.Assets.Add(t.Context(), library.Actor{Kind: library.ActorKey, ID: s.key, Tenant: s.tenant}, store.NewAsset{Asset: library.Asset{Hash: staged.SHA1,
 		SHA256: staged.SHA256, BLAKE3: staged.BLAKE3, Filename: "a.png", MIMEType: "image/png", Size: staged.Size, CreatedAt: time.Now()}}); err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func (s *Service) grant(r *http.Request, token string, purpose blob.Purpose) (bl
 // link ends with its asset, or when that becomes another's private one, however long it
 // was made for.
 func (s *Service) file(ctx context.Context, actor library.Actor, hash library.AssetHash) (store.AssetFile, error) {
-	files, err := s.store.AssetFiles(ctx, actor, []library.AssetHash{hash})
+	files, err := s.store.Assets.Files(ctx, actor, []library.AssetHash{hash})
 	if err != nil {
 		return store.AssetFile{}, err
 	}

@@ -81,12 +81,12 @@ func Run(ctx context.Context, st *store.Store, blobs blob.Store, opt Options) (C
 	var total int64
 	if opt.Progress != nil {
 		var err error
-		if total, _, err = st.CountStoredBytes(ctx, opt.After); err != nil {
+		if total, _, err = st.Files.Count(ctx, opt.After); err != nil {
 			return r.counts, err
 		}
 	}
 	for {
-		files, err := st.StoredBytes(ctx, r.counts.Last, batchSize)
+		files, err := st.Files.List(ctx, r.counts.Last, batchSize)
 		if err != nil {
 			return r.counts, err
 		}
@@ -113,7 +113,7 @@ type run struct {
 }
 
 func (r *run) batch(ctx context.Context, files []store.StoredBytes, total int64) error {
-	known, err := r.store.DamagedFiles(ctx, r.counts.Last, files[len(files)-1].AssetKey, len(files))
+	known, err := r.store.Files.Damaged(ctx, r.counts.Last, files[len(files)-1].AssetKey, len(files))
 	if err != nil {
 		return err
 	}
@@ -150,9 +150,9 @@ func (r *run) one(ctx context.Context, f store.StoredBytes, before store.FilePro
 			return nil
 		}
 		r.counts.Healed++
-		return r.store.ForgetDamage(ctx, f.AssetKey)
+		return r.store.Files.ForgetDamage(ctx, f.AssetKey)
 	}
-	there, err := r.store.RecordDamage(ctx, f.AssetKey, problem)
+	there, err := r.store.Files.RecordDamage(ctx, f.AssetKey, problem)
 	if err != nil || !there { // it was removed meanwhile, and its file with it
 		return err
 	}

@@ -117,7 +117,7 @@ func demoKey(ctx context.Context, at stack.Endpoints, base string) (profile, err
 		return profile{}, err
 	}
 	defer st.Close()
-	tenant, err := st.EnsureDefaultTenant(ctx, operator)
+	tenant, err := st.Tenants.EnsureDefault(ctx, operator)
 	if err != nil {
 		return profile{}, err
 	}

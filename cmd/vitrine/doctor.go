@@ -87,7 +87,7 @@ func (c *doctorCommand) checkLibrary(ctx context.Context, check func(what, remed
 		return indexSummary(i), err
 	})
 	check("refused", "The log names the reason of each, as does the table index_failures. vitrine reconcile --retry-refused tries them again.", func() (string, error) {
-		missing, partial, err := s.Store.CountIndexFailures(ctx)
+		missing, partial, err := s.Store.IndexFailures.Count(ctx)
 		if err == nil && missing > 0 {
 			err = fmt.Errorf("%d assets are not found because the index refused them, and %d are indexed without some parts", missing, partial)
 		}
@@ -104,7 +104,7 @@ func (c *doctorCommand) checkLibrary(ctx context.Context, check func(what, remed
 		return fmt.Sprintf("%s answers; %d documents wait for their vector", s.Embedder.Info().Model, waiting), err
 	})
 	check("outbox", "Is a service with the role relay running, and Kafka with it?", func() (string, error) {
-		size, oldest, err := s.Store.OutboxBacklog(ctx)
+		size, oldest, err := s.Store.Outbox.Backlog(ctx)
 		if err == nil && oldest > time.Minute {
 			err = fmt.Errorf("%d changes are waiting, the oldest for %s", size, oldest.Round(time.Second))
 		}

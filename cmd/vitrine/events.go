@@ -26,7 +26,7 @@ func (c *eventsSubscribersCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer s.Close()
-	list, err := s.Store.SubscriberStates(ctx)
+	list, err := s.Store.Subscribers.States(ctx)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (c *eventsSubscribersCommand) Run(ctx context.Context) error {
 
 // knownSubscriber refuses a name that no subscriber has.
 func knownSubscriber(ctx context.Context, s *store.Store, name string) error {
-	known, err := s.HasSubscriber(ctx, name)
+	known, err := s.Subscribers.Has(ctx, name)
 	if err == nil && !known {
 		err = library.NewError(library.KindNotFound, library.CodeNotFound, "There is no subscriber %q. List them with: vitrine events subscribers", name)
 	}
@@ -67,7 +67,7 @@ func (c *eventsDeadLettersCommand) Run(ctx context.Context) error {
 	}
 	out := json.NewEncoder(os.Stdout)
 	for after := int64(0); ; {
-		list, err := s.Store.DeadLetters(ctx, c.Subscriber, after, 500)
+		list, err := s.Store.Subscribers.DeadLetters(ctx, c.Subscriber, after, 500)
 		if err != nil || len(list) == 0 {
 			return err
 		}
@@ -94,7 +94,7 @@ func (c *eventsReplayCommand) Run(ctx context.Context) error {
 	if err := knownSubscriber(ctx, s.Store, c.Subscriber); err != nil {
 		return err
 	}
-	n, err := s.Store.ReplayDeadLetters(ctx, c.Subscriber)
+	n, err := s.Store.Subscribers.ReplayDeadLetters(ctx, c.Subscriber)
 	if err == nil {
 		fmt.Printf("%s handles %d dead letters again. Those that fail again stay listed.\n", c.Subscriber, n)
 	}

@@ -44,7 +44,7 @@ func (c *keysCreate) Run(ctx context.Context) error {
 			return err
 		}
 	} else {
-		t, err := s.Store.EnsureDefaultTenant(ctx, operator)
+		t, err := s.Store.Tenants.EnsureDefault(ctx, operator)
 		if err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func (c *keysList) Run(ctx context.Context) error {
 func keysOf(ctx context.Context, st *store.Store, tenant library.TenantID) ([]store.Key, error) {
 	tenants := []library.TenantID{tenant}
 	if tenant == "" {
-		all, err := st.ListTenants(ctx)
+		all, err := st.Tenants.List(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +132,7 @@ func keysOf(ctx context.Context, st *store.Store, tenant library.TenantID) ([]st
 	}
 	keys := []store.Key{}
 	for _, t := range tenants {
-		list, err := st.ListKeys(ctx, t)
+		list, err := st.Keys.List(ctx, t)
 		if err != nil {
 			return nil, err
 		}
@@ -175,7 +175,7 @@ func (c *keysRevoke) Run(ctx context.Context) error {
 	}
 	for _, k := range keys {
 		if k.ID == c.ID {
-			if err := s.Store.RevokeKey(ctx, operator, k.Tenant, k.ID); err != nil {
+			if err := s.Store.Keys.Revoke(ctx, operator, k.Tenant, k.ID); err != nil {
 				return err
 			}
 			fmt.Println("Revoked. Running services refuse it within 5 seconds.")

@@ -60,7 +60,7 @@ func (c *serveCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer s.Close()
-	if _, err := s.Store.EnsureDefaultTenant(ctx, operator); err != nil {
+	if _, err := s.Store.Tenants.EnsureDefault(ctx, operator); err != nil {
 		return err
 	}
 	return s.Run(ctx, roles, func(a net.Addr) { cfg.Log.Info("listening", "address", a.String()) })

@@ -35,7 +35,7 @@ func (c *tenantsCreate) Run(ctx context.Context) error {
 		return err
 	}
 	defer s.Close()
-	t, err := s.Store.CreateTenant(ctx, operator, c.Name)
+	t, err := s.Store.Tenants.Create(ctx, operator, c.Name)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (c *tenantsList) Run(ctx context.Context) error {
 		return err
 	}
 	defer s.Close()
-	all, err := s.Store.ListTenants(ctx)
+	all, err := s.Store.Tenants.List(ctx)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (c *tenantsRename) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t, err := s.Store.RenameTenant(ctx, operator, id, c.Name)
+	t, err := s.Store.Tenants.Rename(ctx, operator, id, c.Name)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (c *tenantsRename) Run(ctx context.Context) error {
 
 // findTenant takes an id, or a name that one tenant has.
 func findTenant(ctx context.Context, st *store.Store, named string) (library.TenantID, error) {
-	all, err := st.ListTenants(ctx)
+	all, err := st.Tenants.List(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -147,9 +147,9 @@ func (c *tenantsLimits) Run(ctx context.Context) error {
 	}
 	var l store.TenantLimits
 	if change == (store.LimitChange{}) {
-		l, err = s.Store.TenantLimits(ctx, id)
+		l, err = s.Store.Limits.Get(ctx, id)
 	} else {
-		l, err = s.Store.SetLimits(ctx, operator, id, change)
+		l, err = s.Store.Limits.Set(ctx, operator, id, change)
 	}
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ func decode(raw []byte, v any) error { return json.Unmarshal(raw, v) }
 // usage is what the library holds, as one comparable text.
 func (w world) usage() string {
 	w.T.Helper()
-	u, err := w.Store.Usage(w.T.Context(), library.Actor{Kind: library.ActorSystem, Tenant: w.Tenant})
+	u, err := w.Store.Assets.Usage(w.T.Context(), library.Actor{Kind: library.ActorSystem, Tenant: w.Tenant})
 	if err != nil {
 		w.T.Fatal(err)
 	}

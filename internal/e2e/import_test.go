@@ -122,7 +122,7 @@ func TestImport_MessyFolderIsImportedAsADryRunSays(t *testing.T) {
 	e := servicetest.Shared(t)
 	dir, _ := messy(t, 120)
 	dry := runImport(t, e, dir, importer.Options{DryRun: true})
-	if u, err := e.Store.Usage(t.Context(), library.Actor{Kind: library.ActorSystem, Tenant: e.Tenant}); err != nil || u.Assets != 0 {
+	if u, err := e.Store.Assets.Usage(t.Context(), library.Actor{Kind: library.ActorSystem, Tenant: e.Tenant}); err != nil || u.Assets != 0 {
 		t.Fatalf("a dry run stored %d assets, %v", u.Assets, err)
 	}
 	run := runImport(t, e, dir, importer.Options{Tags: []string{"mess"}})
@@ -243,7 +243,7 @@ func TestImport_InterruptedOneGoesOnWhereItStopped(t *testing.T) {
 	if second.Already < first.Stored {
 		t.Errorf("the second run knows %d files, the first stored %d", second.Already, first.Stored)
 	}
-	u, err := e.Store.Usage(t.Context(), library.Actor{Kind: library.ActorSystem, Tenant: e.Tenant})
+	u, err := e.Store.Assets.Usage(t.Context(), library.Actor{Kind: library.ActorSystem, Tenant: e.Tenant})
 	if err != nil || int(u.Assets) < second.Stored+first.Stored || int(u.Assets) > second.Stored+first.Stored+1 { // one may have been under way
 		t.Errorf("%d assets after runs of %d and %d, %v", u.Assets, first.Stored, second.Stored, err)
 	}

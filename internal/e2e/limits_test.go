@@ -53,7 +53,7 @@ func TestTenants_StorageLimitHoldsForEveryWayIn(t *testing.T) {
 	size := int64(len(numbered(0)))
 	tenant := w.NewTenant("limited")
 	key := w.NewKey(tenant, allPermissions...)
-	if _, err := w.Store.SetLimits(t.Context(), library.Actor{Kind: library.ActorSystem, ID: "test"}, tenant, store.LimitChange{StorageBytes: number(5*size + size/2)}); err != nil {
+	if _, err := w.Store.Limits.Set(t.Context(), library.Actor{Kind: library.ActorSystem, ID: "test"}, tenant, store.LimitChange{StorageBytes: number(5*size + size/2)}); err != nil {
 		t.Fatal(err)
 	}
 	var taken, refused atomic.Int64
@@ -77,7 +77,7 @@ func TestTenants_StorageLimitHoldsForEveryWayIn(t *testing.T) {
 	if taken.Load() != 5 || refused.Load() != 19 {
 		t.Errorf("%d files were taken and %d refused", taken.Load(), refused.Load())
 	}
-	l, err := w.Store.TenantLimits(t.Context(), tenant)
+	l, err := w.Store.Limits.Get(t.Context(), tenant)
 	if err != nil || l.StorageUsed > l.StorageBytes || l.StorageUsed != 5*size {
 		t.Errorf("%d of %d bytes are used (%v)", l.StorageUsed, l.StorageBytes, err)
 	}
@@ -111,7 +111,7 @@ func TestTenants_SearchesPerMinuteHoldOverAllKeys(t *testing.T) {
 	w := newWorld(t)
 	tenant := w.NewTenant("busy")
 	keys := []string{w.NewKey(tenant, library.PermSearch), w.NewKey(tenant, library.PermSearch)}
-	if _, err := w.Store.SetLimits(t.Context(), library.Actor{Kind: library.ActorSystem, ID: "test"}, tenant, store.LimitChange{SearchesPerMinute: number(10)}); err != nil {
+	if _, err := w.Store.Limits.Set(t.Context(), library.Actor{Kind: library.ActorSystem, ID: "test"}, tenant, store.LimitChange{SearchesPerMinute: number(10)}); err != nil {
 		t.Fatal(err)
 	}
 	ok := 0

@@ -68,7 +68,7 @@ func Serve(t testing.TB, change func(*api.Config, *mcp.Config)) *Server {
 	log := slog.New(slog.NewJSONHandler(s.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	registry := prometheus.NewRegistry()
 	metrics := api.NewMetrics(registry)
-	caller := &op.Caller{Limits: op.NewLimiter(op.Budgets), Idempotency: st, Observe: metrics.Observe}
+	caller := &op.Caller{Limits: op.NewLimiter(op.Budgets), Idempotency: st.Idempotency, Observe: metrics.Observe}
 	authenticator := auth.New(st)
 	mc := mcp.Config{Catalog: s.Catalog(), Caller: caller, Auth: authenticator, Version: "test", Log: log}
 	ac := api.Config{Catalog: s.Catalog(), Caller: caller, Auth: authenticator, Version: "test", Gatherer: registry, Metrics: metrics, Log: log}
@@ -92,7 +92,7 @@ func Serve(t testing.TB, change func(*api.Config, *mcp.Config)) *Server {
 
 func (s *Server) newTenant(t testing.TB, name string) library.TenantID {
 	t.Helper()
-	tenant, err := s.Store.CreateTenant(t.Context(), Operator, name)
+	tenant, err := s.Store.Tenants.Create(t.Context(), Operator, name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func (s *Service) bulkUpdateAssetTags() op.Operation {
 			hashes[i] = library.AssetHash(strings.ToLower(h))
 		}
 		var over int
-		changed, err := s.Store.ChangeAssets(ctx, actor, hashes, func(a *library.Asset) {
+		changed, err := s.Store.Assets.Change(ctx, actor, hashes, func(a *library.Asset) {
 			if in.Operation == "remove" {
 				a.Tags = library.RemoveTags(a.Tags, in.Tags)
 				return

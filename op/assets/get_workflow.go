@@ -26,7 +26,7 @@ func (s *Service) getWorkflow() op.Operation {
 		Method: "GET", Path: "/api/v1/assets/{asset_h}/workflow", Permission: library.PermRead, ReadOnly: true, Idempotent: true, RESTOnly: true,
 		Example: map[string]any{"asset_h": "da39a3ee5e6b4b0d3255bfef95601890afd80709"},
 	}, func(ctx context.Context, actor library.Actor, in workflowInput) (workflowOutput, error) {
-		editor, executed, err := s.Store.Workflow(ctx, actor, library.AssetHash(strings.ToLower(in.AssetHash)))
+		editor, executed, err := s.Store.Assets.Workflow(ctx, actor, library.AssetHash(strings.ToLower(in.AssetHash)))
 		if err != nil {
 			return workflowOutput{}, err
 		}

@@ -16,11 +16,11 @@ import (
 // worth sending.
 func (s *Service) intact(ctx context.Context, actor library.Actor, hashes []library.AssetHash) (map[library.AssetHash]bool, error) {
 	tenant := actor.Tenant
-	files, err := s.Store.AssetFiles(ctx, actor, hashes)
+	files, err := s.Store.Assets.Files(ctx, actor, hashes)
 	if err != nil || len(files) == 0 {
 		return nil, err
 	}
-	damaged, err := s.Store.DamagedAmong(ctx, tenant, hashes)
+	damaged, err := s.Store.Files.DamagedAmong(ctx, tenant, hashes)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (s *Service) placeOf(ctx context.Context, tenant library.TenantID, staged b
 	if err != nil && library.AsError(err).Kind == library.KindUnavailable {
 		return place{}, err
 	}
-	f, there, dbErr := s.Store.StoredFileOf(ctx, tenant, staged.SHA1)
+	f, there, dbErr := s.Store.Files.Get(ctx, tenant, staged.SHA1)
 	switch {
 	case dbErr != nil:
 		return place{}, dbErr
@@ -78,7 +78,7 @@ func (s *Service) placeOf(ctx context.Context, tenant library.TenantID, staged b
 // addRow writes the row of bytes that are in place. Bytes that turn out to be others
 // than those of the asset whose missing file they took the place of go again.
 func (s *Service) addRow(ctx context.Context, actor library.Actor, at place, n store.NewAsset) (store.AddResult, error) {
-	added, err := s.Store.AddAsset(ctx, actor, n)
+	added, err := s.Store.Assets.Add(ctx, actor, n)
 	if at.empty && op.HasCode(err, library.CodeHashCollision) {
 		err = errors.Join(err, s.Blobs.Remove(ctx, actor.Tenant, n.Asset.Hash))
 	}

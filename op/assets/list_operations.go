@@ -59,7 +59,7 @@ func (s *Service) listOperations() op.Operation {
 			f.Before = *in.Before
 		}
 		out := listOperationsOutput{Data: []operationOutput{}}
-		list, err := s.Store.Operations(ctx, actor, f, in.Cursor, in.Limit+1)
+		list, err := s.Store.Operations.List(ctx, actor, f, in.Cursor, in.Limit+1)
 		if err != nil {
 			return out, err
 		}

@@ -29,7 +29,7 @@ func (s *Service) readShare(ctx context.Context, actor library.Actor, owner, vis
 	if name == me {
 		name = actor.ID
 	} else if name != "" {
-		_, good, err := s.Store.LinkActor(ctx, actor.Tenant, name)
+		_, good, err := s.Store.Keys.LinkActor(ctx, actor.Tenant, name)
 		if err != nil {
 			return out, err
 		}

@@ -30,11 +30,11 @@ func (s *Service) Resources() []op.Resource {
 		Doc:     "How many assets and bytes the tenant stores, by type, the size of the trash, and how many changes are not yet sent to the search index.",
 		Example: "vitrine://storage/usage",
 		Read: func(ctx context.Context, actor library.Actor, _ map[string]string) (any, error) {
-			u, err := s.Store.Usage(ctx, actor)
+			u, err := s.Store.Assets.Usage(ctx, actor)
 			if err != nil {
 				return nil, err
 			}
-			limits, err := s.Store.TenantLimits(ctx, actor.Tenant)
+			limits, err := s.Store.Limits.Get(ctx, actor.Tenant)
 			if err != nil {
 				return nil, err
 			}

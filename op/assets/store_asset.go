@@ -216,7 +216,7 @@ func (s *Service) roomFor(ctx context.Context, tenant library.TenantID, staged b
 	if full == nil || library.AsError(full).Code != library.CodeStorageQuota {
 		return full
 	}
-	have, err := s.Store.RowsFor(ctx, tenant, []library.AssetHash{staged.SHA1})
+	have, err := s.Store.Assets.ExistingOrTrashed(ctx, tenant, []library.AssetHash{staged.SHA1})
 	if err != nil || have[staged.SHA1] {
 		return err
 	}

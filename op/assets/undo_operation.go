@@ -43,7 +43,7 @@ func (s *Service) undoOperation() op.Operation {
 		Method: "POST", Path: "/api/v1/operations/{operation_id}/undo", Permission: library.PermWrite, Destructive: true, Chained: true, Limit: undoLimit,
 		Example: map[string]any{"operation_id": "0198c5a0-0000-7000-8000-000000000000"},
 	}, func(ctx context.Context, actor library.Actor, in undoInput) (undoOutput, error) {
-		got, err := s.Store.Undo(ctx, actor, in.OperationID, func(o store.Operation) error {
+		got, err := s.Store.Operations.Undo(ctx, actor, in.OperationID, func(o store.Operation) error {
 			if !actor.Can(o.Permission) {
 				return op.MissingPermission(o.Permission, "undoing "+o.Tool)
 			}

@@ -71,7 +71,7 @@ func (s *Service) update(ctx context.Context, actor library.Actor, in updateInpu
 		return updateOutput{}, err
 	}
 	var refused error
-	changed, err := s.Store.ChangeAssets(ctx, actor, []library.AssetHash{hash}, func(a *library.Asset) {
+	changed, err := s.Store.Assets.Change(ctx, actor, []library.AssetHash{hash}, func(a *library.Asset) {
 		if refused = in.refuse(shared, actor, a); refused != nil {
 			return
 		}
@@ -98,7 +98,7 @@ func (s *Service) update(ctx context.Context, actor library.Actor, in updateInpu
 		return updateOutput{}, library.NotFound("asset")
 	}
 	if len(changed.Changed) == 0 { // it says so already
-		d, err := s.Store.Asset(ctx, actor, hash)
+		d, err := s.Store.Assets.Get(ctx, actor, hash)
 		return updateOutput{Asset: s.summary(actor, d.Asset), Owner: d.Asset.Owner, Metadata: d.Asset.Metadata}, err
 	}
 	a := changed.Changed[0]

@@ -63,7 +63,7 @@ func (s *Service) getAssetLineage() op.Operation {
 		Example: map[string]any{"asset_h": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "direction": "ancestors", "max_depth": 3},
 	}, func(ctx context.Context, actor library.Actor, in lineageInput) (lineageOutput, error) {
 		hash := lowerHash(in.AssetHash)
-		chain, err := s.Store.LineageGraph(ctx, actor, hash, in.Direction != "descendants", in.Direction != "ancestors", in.MaxDepth, maxNodes)
+		chain, err := s.Store.Lineage.Graph(ctx, actor, hash, in.Direction != "descendants", in.Direction != "ancestors", in.MaxDepth, maxNodes)
 		if err != nil {
 			return lineageOutput{}, err
 		}
@@ -71,7 +71,7 @@ func (s *Service) getAssetLineage() op.Operation {
 			Truncated: chain.Truncated, HasMoreLevels: chain.HasMoreLevels}}
 		g.build(chain)
 		if in.IncludeSiblings {
-			siblings, err := s.Store.SameWorkflowAndSeed(ctx, actor, hash, maxSiblings+1)
+			siblings, err := s.Store.Lineage.SameWorkflowAndSeed(ctx, actor, hash, maxSiblings+1)
 			if err != nil {
 				return lineageOutput{}, err
 			}

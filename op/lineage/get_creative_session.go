@@ -76,7 +76,7 @@ const sessionReach = 7 * 24 * time.Hour
 
 func (s *Service) session(ctx context.Context, actor library.Actor, in sessionInput) (sessionOutput, error) {
 	out := sessionOutput{AssetID: lowerHash(in.AssetID), Sessions: []session{}}
-	asked, err := s.Store.AssetWithLineage(ctx, actor, out.AssetID)
+	asked, err := s.Store.Lineage.Get(ctx, actor, out.AssetID)
 	if err != nil {
 		return out, err
 	}
@@ -84,7 +84,7 @@ func (s *Service) session(ctx context.Context, actor library.Actor, in sessionIn
 	if reach == 0 {
 		reach = sessionReach
 	}
-	list, err := s.Store.CreatedAround(ctx, actor, asked, asked.CreatedAt.Add(-reach), asked.CreatedAt.Add(reach), in.Limit)
+	list, err := s.Store.Lineage.CreatedAround(ctx, actor, asked, asked.CreatedAt.Add(-reach), asked.CreatedAt.Add(reach), in.Limit)
 	if err != nil {
 		return out, err
 	}

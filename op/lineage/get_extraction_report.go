@@ -53,7 +53,7 @@ func (s *Service) getExtractionReport() op.Operation {
 		Method: "GET", Path: "/api/v1/lineage/report", Permission: library.PermRead, ReadOnly: true, Idempotent: true, RESTOnly: true,
 		Example: map[string]any{},
 	}, func(ctx context.Context, actor library.Actor, _ reportInput) (reportOutput, error) {
-		r, err := s.Store.ExtractionReport(ctx, actor)
+		r, err := s.Store.Extraction.Report(ctx, actor)
 		if err != nil {
 			return reportOutput{}, err
 		}

@@ -52,7 +52,7 @@ func (s *Service) getImagetoolEvolutionChain() op.Operation {
 		Example: map[string]any{"asset_id": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "max_depth": 10},
 	}, func(ctx context.Context, actor library.Actor, in chainInput) (chainOutput, error) {
 		hash := lowerHash(in.AssetID)
-		chain, err := s.Store.ImagetoolJobChain(ctx, actor, hash, in.MaxDepth, maxNodes)
+		chain, err := s.Store.Lineage.ImagetoolJobChain(ctx, actor, hash, in.MaxDepth, maxNodes)
 		if err != nil {
 			return chainOutput{}, err
 		}

@@ -56,14 +56,14 @@ func (s *Service) linkModelToAsset() op.Operation {
 
 func (s *Service) link(ctx context.Context, actor library.Actor, in linkInput) (linkOutput, error) {
 	out := linkOutput{AssetHash: library.AssetHash(strings.ToLower(in.AssetHash))}
-	operation, err := s.Store.LinkModel(ctx, actor, out.AssetHash,
+	operation, err := s.Store.Models.Link(ctx, actor, out.AssetHash,
 		store.ModelLink{Model: in.hash(), Source: in.DetectionSource, Weight: in.Weight}, weightless)
 	if err != nil {
 		return out, err
 	}
 	out.Changed = operation != ""
 	out.OperationID, out.IndexToken = operation, operation
-	list, err := s.Store.AssetModels(ctx, actor, out.AssetHash)
+	list, err := s.Store.Models.OfAsset(ctx, actor, out.AssetHash)
 	for _, m := range list {
 		if m.Hash == in.hash() && m.DetectionSource == in.DetectionSource {
 			out.Model = describeUse(m)

@@ -37,7 +37,7 @@ func (s *Service) createSavedSearch() op.Operation {
 		if err := s.validateSaved(actor, saved); err != nil {
 			return changedSavedOutput{}, err
 		}
-		saved, operation, err := s.Store.AddSavedSearch(ctx, actor, saved)
+		saved, operation, err := s.Store.SavedSearches.Add(ctx, actor, saved)
 		if err != nil {
 			return changedSavedOutput{}, err
 		}

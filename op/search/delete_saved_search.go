@@ -20,7 +20,7 @@ func (s *Service) deleteSavedSearch() op.Operation {
 		Method: "DELETE", Path: "/api/v1/saved-searches/{saved_search_id}", Permission: library.PermWrite, Destructive: true, RESTOnly: true,
 		Example: map[string]any{"saved_search_id": exampleSavedSearchID},
 	}, func(ctx context.Context, actor library.Actor, in getSavedInput) (deleteSavedOutput, error) {
-		operation, err := s.Store.DeleteSavedSearch(ctx, actor, in.ID)
+		operation, err := s.Store.SavedSearches.Delete(ctx, actor, in.ID)
 		if err != nil {
 			return deleteSavedOutput{}, err
 		}

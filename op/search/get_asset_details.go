@@ -32,7 +32,7 @@ func (s *Service) getAssetDetails() op.Operation {
 
 func (s *Service) details(ctx context.Context, actor library.Actor, in detailsInput) (detailsOutput, error) {
 	hash := lowerHash(in.AssetHash)
-	d, err := s.Store.Asset(ctx, actor, hash)
+	d, err := s.Store.Assets.Get(ctx, actor, hash)
 	if err != nil {
 		return detailsOutput{}, err
 	}
@@ -41,7 +41,7 @@ func (s *Service) details(ctx context.Context, actor library.Actor, in detailsIn
 		out.shorten()
 	}
 	if l := d.Lineage.Workflow; l != nil {
-		editor, executed, err := s.Store.Workflow(ctx, actor, hash)
+		editor, executed, err := s.Store.Assets.Workflow(ctx, actor, hash)
 		if err != nil {
 			return out, err
 		}
@@ -52,7 +52,7 @@ func (s *Service) details(ctx context.Context, actor library.Actor, in detailsIn
 	}
 	if in.IncludeRawMetadata {
 		var chunks json.RawMessage
-		if err := s.Store.RawChunks(ctx, actor, hash, &chunks); err != nil {
+		if err := s.Store.Assets.RawChunks(ctx, actor, hash, &chunks); err != nil {
 			return out, err
 		}
 		out.ExtractedMetadata = &chunks

@@ -19,7 +19,7 @@ func (s *Service) getSavedSearch() op.Operation {
 		Method: "GET", Path: "/api/v1/saved-searches/{saved_search_id}", Permission: library.PermSearch, ReadOnly: true, Idempotent: true, RESTOnly: true,
 		Example: map[string]any{"saved_search_id": exampleSavedSearchID},
 	}, func(ctx context.Context, actor library.Actor, in getSavedInput) (SavedSearch, error) {
-		saved, err := s.Store.SavedSearch(ctx, actor.Tenant, in.ID)
+		saved, err := s.Store.SavedSearches.Get(ctx, actor.Tenant, in.ID)
 		if err != nil {
 			return SavedSearch{}, err
 		}

@@ -26,7 +26,7 @@ func (s *Service) listSavedSearches() op.Operation {
 		Example: map[string]any{"limit": 10},
 	}, func(ctx context.Context, actor library.Actor, in listSavedInput) (listSavedOutput, error) {
 		out := listSavedOutput{Data: []SavedSearch{}}
-		list, total, err := s.Store.SavedSearches(ctx, actor.Tenant, in.Limit, in.Offset)
+		list, total, err := s.Store.SavedSearches.List(ctx, actor.Tenant, in.Limit, in.Offset)
 		if err != nil {
 			return out, err
 		}

@@ -20,7 +20,7 @@ func (s *Service) runSavedSearch() op.Operation {
 		Method: "POST", Path: "/api/v1/saved-searches/{saved_search_id}/run", Permission: library.PermSearch, Rate: op.RateSearch, ReadOnly: true, Idempotent: true, RESTOnly: true,
 		Example: map[string]any{"saved_search_id": exampleSavedSearchID, "limit": 5},
 	}, func(ctx context.Context, actor library.Actor, in runSavedInput) (searchOutput, error) {
-		saved, err := s.Store.SavedSearch(ctx, actor.Tenant, in.ID)
+		saved, err := s.Store.SavedSearches.Get(ctx, actor.Tenant, in.ID)
 		if err != nil {
 			return searchOutput{}, err
 		}

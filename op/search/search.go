@@ -49,7 +49,7 @@ func (s *Service) awaitWrite(ctx context.Context, actor library.Actor, token str
 	if token == "" {
 		return false, nil
 	}
-	versions, err := s.Store.OperationVersions(ctx, actor.Tenant, token)
+	versions, err := s.Store.Operations.Versions(ctx, actor.Tenant, token)
 	if err != nil || len(versions) == 0 {
 		return true, err
 	}

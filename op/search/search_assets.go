@@ -210,7 +210,7 @@ func (s *Service) compile(ctx context.Context, actor library.Actor, text string,
 	if err != nil {
 		return nil, nil, err
 	}
-	if req.Hidden, err = s.Store.Unseen(ctx, actor, q.RelativesOf()); err != nil {
+	if req.Hidden, err = s.Store.Assets.Unseen(ctx, actor, q.RelativesOf()); err != nil {
 		return nil, nil, err
 	}
 	compiled, err := query.Compile(q, as(actor, req))

@@ -35,7 +35,7 @@ func (s *Service) updateSavedSearch() op.Operation {
 		Method: "PATCH", Path: "/api/v1/saved-searches/{saved_search_id}", Permission: library.PermWrite, Idempotent: true, RESTOnly: true,
 		Example: map[string]any{"saved_search_id": exampleSavedSearchID, "query": "fox OR wolf", "description": "For the winter campaign."},
 	}, func(ctx context.Context, actor library.Actor, in updateSavedInput) (changedSavedOutput, error) {
-		saved, operation, err := s.Store.ChangeSavedSearch(ctx, actor, in.ID, func(have *store.SavedSearch) error {
+		saved, operation, err := s.Store.SavedSearches.Change(ctx, actor, in.ID, func(have *store.SavedSearch) error {
 			if err := in.apply(have); err != nil {
 				return err
 			}

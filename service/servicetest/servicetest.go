@@ -78,7 +78,7 @@ func StartWith(t testing.TB, cfg service.Config, roles []service.Role) *Env {
 	}
 	e := &Env{Service: s, T: t, Cfg: cfg, URL: "http://" + cfg.Listen, Logs: log}
 	e.run(roles)
-	home, err := s.Store.EnsureDefaultTenant(t.Context(), system)
+	home, err := s.Store.Tenants.EnsureDefault(t.Context(), system)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func (e *Env) awaitReady() {
 // NewTenant makes another tenant.
 func (e *Env) NewTenant(name string) library.TenantID {
 	e.T.Helper()
-	t, err := e.Store.CreateTenant(e.T.Context(), system, name)
+	t, err := e.Store.Tenants.Create(e.T.Context(), system, name)
 	if err != nil {
 		e.T.Fatal(err)
 	}

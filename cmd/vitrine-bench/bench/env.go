@@ -84,7 +84,7 @@ func newHTTP() *http.Client {
 }
 
 func (e *env) start(ctx context.Context) error {
-	tenant, err := e.Store.EnsureDefaultTenant(ctx, actor)
+	tenant, err := e.Store.Tenants.EnsureDefault(ctx, actor)
 	if err != nil {
 		return err
 	}

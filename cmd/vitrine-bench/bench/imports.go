@@ -180,7 +180,7 @@ func (e *env) awaitPreviews(ctx context.Context, pictures []library.AssetHash) e
 // imported does not disturb the next measure.
 func (e *env) awaitIndex(ctx context.Context) error {
 	var want int64
-	tenants, err := e.Store.CountAssets(ctx)
+	tenants, err := e.Store.Documents.Count(ctx)
 	if err != nil {
 		return err
 	}
