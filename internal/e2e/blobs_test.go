@@ -37,6 +37,7 @@ func said(t *testing.T, cfg service.Config, args ...string) (code int, out strin
 // TestBlobs_TheCommandsTellOfAVolumeThatIsNotMounted runs every command that looks at
 // the folder, with the volume away and with an intended change.
 func TestBlobs_TheCommandsTellOfAVolumeThatIsNotMounted(t *testing.T) {
+	t.Parallel()
 	k := newKilled(t)
 	p := serve(t, k.cfg, "", "api")
 	if ok, _ := k.upload(1); !ok {

@@ -37,6 +37,7 @@ func (w world) run(stdin []byte, args ...string) (stdout, stderr string, status 
 // arguments by name, and holds the response against the output schema; then again
 // as text.
 func TestCall_RunsEveryOperation(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	graph := w.StoreFile("", "graph.png", "image/png", withText(picture(8, ""), "prompt", `{"1":{"class_type":"EmptyLatentImage","inputs":{"width":64}}}`))
 	last := map[string][]string{} // deletes come last, so that the others have something to work on
@@ -92,6 +93,7 @@ func (w world) callBothWays(name string, words []string) {
 }
 
 func TestCall_FilesStandardInputAndExitStatuses(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	file := filepath.Join(t.TempDir(), "owl.png")
 	if err := os.WriteFile(file, picture(77, "an owl"), 0o600); err != nil {
@@ -143,6 +145,7 @@ func TestCall_FilesStandardInputAndExitStatuses(t *testing.T) {
 
 // TestCompletion_WorksInEveryShell types in bash, zsh and fish.
 func TestCompletion_WorksInEveryShell(t *testing.T) {
+	t.Parallel()
 	bin := failpointBinary(t)
 	dir := t.TempDir()
 	if err := os.Symlink(bin, filepath.Join(dir, "vitrine")); err != nil {

@@ -11,6 +11,7 @@ import (
 
 // TestHostileInput_ThatOnceFailedIsAnswered holds what the random test has found.
 func TestHostileInput_ThatOnceFailedIsAnswered(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	long := func(s string, n int) string { return strings.Repeat(s, n) }
 	for _, text := range []string{ // longer than the regular expression that the index takes, or a class of characters in it
@@ -39,6 +40,7 @@ func TestHostileInput_ThatOnceFailedIsAnswered(t *testing.T) {
 // TestSuggestQuery_CompletesWhatIsLongerThanTheIndexCompares: the first hundred
 // characters are compared by the index, the rest here.
 func TestSuggestQuery_CompletesWhatIsLongerThanTheIndexCompares(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	tag := strings.Repeat("wide ", 18) + "angle" // 95 characters
 	model := strings.Repeat("very-", 24) + "long"

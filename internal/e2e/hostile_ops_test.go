@@ -32,6 +32,7 @@ type attack struct {
 // its route and as a tool, what its schema asks for mixed with what nobody should
 // send. Nothing may answer 5xx, hang, or leave the service in disorder.
 func TestEveryOperation_AnswersHostileInputWithoutAServerError(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	known := []string{w.asset.Asset.AssetH, string(worldModel), w.operation, w.saved, string(w.Tenant), w.asset.IndexToken, "lighthouse.png", "sea", "fog", "*"}
 	for _, seed := range randtest.Seeds(t) {

@@ -24,6 +24,7 @@ import (
 // that Kafka holds at a time when only Kafka knows of thirty new assets. Nobody runs a
 // command, and nobody waits for the daily comparison.
 func TestKafka_LosingItsDataWhileTheIndexerLagsLeavesNoAssetUnsearchable(t *testing.T) {
+	t.Parallel()
 	o := newOutage(t)
 	o.startImport(o.folder(20)).finish(20)
 	o.indexed("the first import")
@@ -64,6 +65,7 @@ func (o *outage) published() {
 // starts the service on it. The index knows assets that are not in it and newer
 // versions of others; searches must show the copy, and what is changed from then on.
 func TestDatabase_RestoredByHandIsWhatSearchesShow(t *testing.T) {
+	t.Parallel()
 	cfg := servicetest.Config(t)
 	k := newKilledAt(t, cfg)
 	p := serve(t, cfg, "")

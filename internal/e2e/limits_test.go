@@ -46,6 +46,7 @@ func (p problem) names(field string) bool {
 // TestTenants_StorageLimitHoldsForEveryWayIn stores by base64, by upload and by the
 // importer's route, and by many at once.
 func TestTenants_StorageLimitHoldsForEveryWayIn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	numbered := func(i int) []byte { // of one size each
 		return append(picture(500, "one of many"), byte(i), byte(i>>8))
@@ -108,6 +109,7 @@ func TestTenants_StorageLimitHoldsForEveryWayIn(t *testing.T) {
 
 // TestTenants_SearchesPerMinuteHoldOverAllKeys uses two keys of one tenant.
 func TestTenants_SearchesPerMinuteHoldOverAllKeys(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	tenant := w.NewTenant("busy")
 	keys := []string{w.NewKey(tenant, library.PermSearch), w.NewKey(tenant, library.PermSearch)}
@@ -136,6 +138,7 @@ func TestTenants_SearchesPerMinuteHoldOverAllKeys(t *testing.T) {
 }
 
 func TestTenants_ABodyThatContradictsTheHeaderIsRefused(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	one, two := w.NewTenant("one"), w.NewTenant("two")
 	key := w.NewKeyFor(one, []library.TenantID{two}, allPermissions...)
@@ -170,6 +173,7 @@ var hugeNumbers = []string{"1e30", "-1e30", "1e400", "-1e400", "9223372036854775
 // TestNumbers_ThatNoFieldHoldsAreNamedByField sends them in every argument of every
 // operation that takes a number, over REST and MCP.
 func TestNumbers_ThatNoFieldHoldsAreNamedByField(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	c := w.mcp(echo.Modern, w.Key)
 	fields := 0
@@ -258,6 +262,7 @@ func set(args map[string]any, path string, v any) {
 // TestObjects_OfAnyShapeAreBounded sends what is too large, too deep and too wide in
 // every argument that takes any object.
 func TestObjects_OfAnyShapeAreBounded(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	found := 0
 	for _, o := range w.Catalog.Operations {
@@ -322,6 +327,7 @@ func (w world) refuses(t *testing.T, o op.Operation, field string, v any, code s
 
 // TestTenants_CommandsMakeNameAndLimitThem is an operator at work.
 func TestTenants_CommandsMakeNameAndLimitThem(t *testing.T) {
+	t.Parallel()
 	cfg := servicetest.Config(t)
 	newKilledAt(t, cfg) // a library with its first tenant
 	var made store.Tenant

@@ -38,7 +38,7 @@ type outage struct {
 func newOutage(t *testing.T) *outage {
 	t.Helper()
 	testenv.Stack(t) // so that the downloads are there
-	servers := stack.Config{Dir: filepath.Join(t.TempDir(), ".run"), CacheDir: testenv.StackConfig(t).CacheDir, OpenSearchHeap: "512m", KafkaHeap: "256m"}
+	servers := stack.Config{Dir: filepath.Join(t.TempDir(), ".run"), CacheDir: testenv.StackConfig(t).CacheDir, ShortLived: true, OpenSearchHeap: "512m", KafkaHeap: "256m"}
 	t.Cleanup(func() {
 		if err := stack.Reset(context.Background(), servers, io.Discard); err != nil {
 			t.Errorf("resetting the servers: %v", err)

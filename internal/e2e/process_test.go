@@ -69,11 +69,23 @@ type process struct {
 	done chan error
 }
 
+// environment returns the variables that give a process a configuration: what is in
+// the struct, and what settings holds for its prefix.
 func environment(cfg service.Config, libErr string) []string {
-	return append(os.Environ(), "VITRINE_POSTGRES_URL="+cfg.PostgresURL, "VITRINE_KAFKA_BROKERS="+strings.Join(cfg.Brokers, ","),
+	env := append(os.Environ(), "VITRINE_POSTGRES_URL="+cfg.PostgresURL, "VITRINE_KAFKA_BROKERS="+strings.Join(cfg.Brokers, ","),
 		"VITRINE_OPENSEARCH_URL="+strings.Join(cfg.OpenSearchURL, ","), "VITRINE_DATA_DIR="+cfg.DataDir, "VITRINE_PREFIX="+cfg.Prefix,
 		"VITRINE_LISTEN="+cfg.Listen, "VITRINE_SEARCHES_PER_MINUTE=-1", "VITRINE_FAILPOINTS="+libErr)
+	if of, ok := settings.Load(cfg.Prefix); ok {
+		for name, value := range of.(map[string]string) {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
 }
+
+// settings has the variables beside the configuration of each prefix, by name: tests
+// that run in parallel cannot set their own environment.
+var settings sync.Map
 
 // serve starts the service; error names where it dies, or is empty.
 func serve(t *testing.T, cfg service.Config, libErr string, roles ...string) *process {

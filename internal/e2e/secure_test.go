@@ -12,6 +12,7 @@ import (
 	"encoding/pem"
 	"io"
 	"log"
+	"maps"
 	"math/big"
 	"net"
 	"net/http"
@@ -128,7 +129,7 @@ func (a *authority) secureServers(user, password string) stack.Endpoints {
 	a.t.Helper()
 	testenv.Stack(a.t) // so that the downloads are there
 	cert, key := a.issue()
-	servers := stack.Config{Dir: filepath.Join(a.t.TempDir(), ".run"), CacheDir: testenv.StackConfig(a.t).CacheDir, KafkaHeap: "192m",
+	servers := stack.Config{Dir: filepath.Join(a.t.TempDir(), ".run"), CacheDir: testenv.StackConfig(a.t).CacheDir, ShortLived: true, KafkaHeap: "192m",
 		Secure: &stack.Secure{CA: a.pem, Cert: cert, Key: key, User: user, Password: password}}
 	a.t.Cleanup(func() {
 		if err := stack.Reset(context.Background(), servers, io.Discard); err != nil {
@@ -149,8 +150,8 @@ func (a *authority) secureServers(user, password string) stack.Endpoints {
 
 // TestSecureServers_AreReachedByTLSWithALogin runs the product on servers that let
 // nobody in without TLS and a password, two of them not without a client certificate.
-// It is not parallel: the settings are in the environment.
 func TestSecureServers_AreReachedByTLSWithALogin(t *testing.T) {
+	t.Parallel()
 	const user, password = "library", "secret42"
 	a := newAuthority(t)
 	at := a.secureServers(user, password)
@@ -159,11 +160,12 @@ func TestSecureServers_AreReachedByTLSWithALogin(t *testing.T) {
 	cfg.OpenSearchURL = []string{a.guardOpenSearch(testenv.Stack(t).OpenSearchURL, user, password)}
 	cert, key := a.issue()
 	files := a.files(a.pem, cert, key, newAuthority(t).pem)
+	s := secured{t: t, cfg: cfg}
 	for name, value := range map[string]string{"CA_FILE": files[0], "CERT_FILE": files[1], "KEY_FILE": files[2], "USER": user, "PASSWORD": password} {
-		t.Setenv("VITRINE_KAFKA_"+name, value)
-		t.Setenv("VITRINE_OPENSEARCH_"+name, value)
+		s.set("VITRINE_KAFKA_"+name, value)
+		s.set("VITRINE_OPENSEARCH_"+name, value)
 	}
-	t.Setenv("VITRINE_KAFKA_SASL", "scram-sha-512")
+	s.set("VITRINE_KAFKA_SASL", "scram-sha-512")
 	if _, err := store.Migrate(t.Context(), store.Config{URL: at.PostgresURL}); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +175,6 @@ func TestSecureServers_AreReachedByTLSWithALogin(t *testing.T) {
 	k.shows("tag:winter", first)
 	p.stop()
 
-	s := secured{t: t, cfg: cfg}
 	for _, mechanism := range []string{"plain", "scram-sha-256"} {
 		s.doctor(0, "ok    Kafka", "VITRINE_KAFKA_SASL", mechanism)
 	}
@@ -189,7 +190,7 @@ func TestSecureServers_AreReachedByTLSWithALogin(t *testing.T) {
 	s.postgres("sslrootcert", files[3], "certificate")
 
 	// A login that is wrong for a time costs no document.
-	t.Setenv("VITRINE_OPENSEARCH_PASSWORD", "wrong")
+	s.set("VITRINE_OPENSEARCH_PASSWORD", "wrong")
 	p = serve(t, cfg, "")
 	later := k.add(2, "winter")
 	if res, err := http.Get(k.api.Base + "/readyz"); err != nil || res.Body.Close() != nil || res.StatusCode != http.StatusServiceUnavailable {
@@ -203,7 +204,7 @@ func TestSecureServers_AreReachedByTLSWithALogin(t *testing.T) {
 	if strings.Contains(p.out.String(), password) {
 		t.Error("the log shows the password")
 	}
-	t.Setenv("VITRINE_OPENSEARCH_PASSWORD", password)
+	s.set("VITRINE_OPENSEARCH_PASSWORD", password)
 	p = serve(t, cfg, "")
 	k.shows("tag:winter", first, later)
 	p.stop()
@@ -216,20 +217,34 @@ type secured struct {
 	cfg service.Config
 }
 
+// settings returns a copy of the variables that its processes get.
+func (s secured) settings() map[string]string {
+	if of, ok := settings.Load(s.cfg.Prefix); ok {
+		return maps.Clone(of.(map[string]string))
+	}
+	return map[string]string{}
+}
+
+// set sets one variable of the processes that start from now on.
+func (s secured) set(name, value string) {
+	all := s.settings()
+	all[name] = value
+	settings.Store(s.cfg.Prefix, all)
+}
+
 // doctor runs the command with other settings and looks for what it says.
-func (s secured) doctor(code int, want string, settings ...string) {
+func (s secured) doctor(code int, want string, changes ...string) {
 	s.t.Helper()
-	before := map[string]string{}
-	for i := 0; i < len(settings); i += 2 {
-		before[settings[i]] = os.Getenv(settings[i])
-		s.t.Setenv(settings[i], settings[i+1])
+	before := s.settings()
+	for i := 0; i < len(changes); i += 2 {
+		s.set(changes[i], changes[i+1])
 	}
 	got, out := said(s.t, s.cfg, "doctor")
-	for name, value := range before {
-		s.t.Setenv(name, value)
+	for name := range s.settings() {
+		s.set(name, before[name])
 	}
 	if got != code || !strings.Contains(out, want) {
-		s.t.Errorf("doctor with %v, not %d with %q: %d\n%s", settings, code, want, got, out)
+		s.t.Errorf("doctor with %v, not %d with %q: %d\n%s", changes, code, want, got, out)
 	}
 }
 

@@ -95,3 +95,11 @@ func parseJavaVersion(version string) (int, error) {
 	}
 	return strconv.Atoi(parts[1])
 }
+
+// compiler returns the options that choose Java's compilers.
+func (c Config) compiler() []string {
+	if c.ShortLived {
+		return []string{"-XX:TieredStopAtLevel=1"}
+	}
+	return nil
+}

@@ -50,13 +50,13 @@ func (k *kafka) command() *exec.Cmd {
 }
 
 func (k *kafka) javaArgs(heap string) []string {
-	return []string{
+	return append(k.in.cfg.compiler(), []string{
 		"-Xms" + heap, "-Xmx" + heap, "-XX:+UseG1GC",
 		"-Djava.awt.headless=true",
 		"-Djava.io.tmpdir=" + k.in.tmpDir(Kafka),
 		"-Dlog4j2.configurationFile=" + k.file("log4j2.properties"),
 		"-cp", filepath.Join(k.in.cache.kafka, "*"),
-	}
+	}...)
 }
 
 func (k *kafka) properties() string {

@@ -57,7 +57,7 @@ func (o *openSearch) classPath() string { return filepath.Join(o.in.cache.openSe
 
 func (o *openSearch) command() *exec.Cmd {
 	home := o.in.cache.openSearch
-	cmd := exec.Command(o.in.javaProgram(), append(o.javaArguments(),
+	cmd := exec.Command(o.in.javaProgram(), append(append(o.javaArguments(), o.in.cfg.compiler()...),
 		"-Dopensearch.path.home="+home,
 		"-Dopensearch.path.conf="+o.file("config"),
 		"-Dopensearch.distribution.type=zip",

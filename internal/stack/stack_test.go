@@ -57,7 +57,7 @@ func statuses(t *testing.T, cfg stack.Config) []stack.ServerStatus {
 func ownPostgres(t *testing.T) stack.Config {
 	t.Helper()
 	testenv.Stack(t) // so that the downloads are there
-	cfg := stack.Config{Dir: filepath.Join(t.TempDir(), ".run"), CacheDir: testenv.StackConfig(t).CacheDir}
+	cfg := stack.Config{Dir: filepath.Join(t.TempDir(), ".run"), CacheDir: testenv.StackConfig(t).CacheDir, ShortLived: true}
 	t.Cleanup(func() {
 		if err := stack.Reset(context.Background(), cfg, io.Discard); err != nil {
 			t.Errorf("reset: %v", err)
