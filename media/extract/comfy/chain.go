@@ -10,10 +10,24 @@ import (
 // of returns the sampling passes on a picture's path in the order in which they ran;
 // where its path is unknown, those among the nodes that ran.
 func (r *chains) of(t picturePath) []*node {
-	if chain := r.withPrior(forward(t.passes)); len(chain) > 0 {
-		return chain
+	chain := r.withPrior(forward(t.passes))
+	if len(chain) == 0 {
+		chain = r.runs.samplers()
 	}
-	return r.runs.samplers()
+	return r.withoutEstimates(chain)
+}
+
+// withoutEstimates leaves out the passes in front that no text steers, where a later one
+// is steered by a text: they estimate depth or normals of a picture that the later one
+// only works by.
+func (r *chains) withoutEstimates(chain []*node) []*node {
+	for i, n := range chain[:min(len(chain), maxPasses)] {
+		pos, neg := r.prompts.of(n)
+		if len(pos.parts) > 0 || len(neg.parts) > 0 || pos.unknown || neg.unknown {
+			return chain[i:]
+		}
+	}
+	return chain
 }
 
 func forward(passes []*node) []*node {

@@ -68,6 +68,8 @@ type Class struct {
 	// are the items, for classes of the role list that make one of a text.
 	Pick  *Pick  `json:"pick,omitempty"`
 	Lines string `json:"lines,omitempty"`
+	// Size is how the class makes a size of a ratio.
+	Size *SizeRule `json:"size,omitempty"`
 	// Medium is what an output node writes: image, animation, video, audio, model, svg, data.
 	Medium string `json:"medium,omitempty"`
 
@@ -201,6 +203,9 @@ func (c *Class) complete(from *Class) {
 	if c.Pick == nil {
 		c.Pick = from.Pick
 	}
+	if c.Size == nil {
+		c.Size = from.Size
+	}
 	if c.Role == "" {
 		c.Role, c.Bundle, c.Medium, c.Lines = from.Role, from.Bundle, from.Medium, from.Lines
 	}
@@ -229,6 +234,9 @@ func (c *Class) check() error {
 	}
 	if c.Pick != nil && (c.Pick.List == "" || c.Pick.Index == "") {
 		return fmt.Errorf("pick must name the input of the list and that of the index")
+	}
+	if err := c.Size.check(); err != nil {
+		return err
 	}
 	for out := range c.Passes {
 		if n, err := strconv.Atoi(out); err != nil || n < 0 {

@@ -112,6 +112,7 @@ type chains struct {
 	values   *values
 	pictures *pictures
 	sizes    *sizer
+	prompts  *prompts
 	models   *models
 	passes   *passes
 	runs     *runs
@@ -164,7 +165,7 @@ func newReader(in Input, g *graph) *reader {
 	pass := &passes{values: va, pictures: pi, prompts: pr, models: mo, memo: map[*node]*library.SamplerPass{}, origins: map[*node]map[string]*node{}}
 	return &reader{in: in, g: g, resolvers: resolvers{
 		notes: n, switches: sw, values: va, pictures: pi, sizes: sz, texts: te, prompts: pr, models: mo, runs: ru, parents: pa,
-		passes: pass, chains: &chains{notes: n, values: va, pictures: pi, sizes: sz, models: mo, passes: pass, runs: ru},
+		passes: pass, chains: &chains{notes: n, values: va, pictures: pi, sizes: sz, prompts: pr, models: mo, passes: pass, runs: ru},
 		outputs: &outputs{in: in, g: g, notes: n, values: va, pictures: pi, sizes: sz, likely: likely, texts: te, parents: pa},
 	}}
 }

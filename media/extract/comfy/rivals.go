@@ -9,11 +9,11 @@ const maxRivals = 16
 // file differ from the chosen one: whose value it is cannot be known.
 func (r *reader) keepShared(lin *library.Lineage, primary *node) {
 	for _, out := range r.outputs.rivals[:min(len(r.outputs.rivals), maxRivals)] {
-		passes := r.pictures.pathFrom(out).passes
-		if len(passes) == 0 {
+		path := r.pictures.pathFrom(out)
+		if len(path.passes) == 0 {
 			continue
 		}
-		other := passes[len(passes)-1]
+		other := r.chains.of(path)[0]
 		if other == primary {
 			continue
 		}

@@ -82,16 +82,21 @@ func (r *sizer) stated(n *node) dims {
 	if w, h := r.values.number(n, []string{"width_override"}), r.values.number(n, []string{"height_override"}); w != nil && h != nil && *w > 0 && *h > 0 {
 		return dims{int(*w), int(*h)}
 	}
-	if d := r.chosen(n); d.known() {
-		return d
+	d := r.ofRatio(n)
+	if !d.known() {
+		d = r.chosen(n)
 	}
-	w, h := r.values.number(n, widthNames), r.values.number(n, heightNames)
-	if w == nil || h == nil || *w < 1 || *h < 1 || *w > 1<<16 || *h > 1<<16 {
-		return dims{}
+	if !d.known() {
+		w, h := r.values.number(n, widthNames), r.values.number(n, heightNames)
+		if w == nil || h == nil || *w < 1 || *h < 1 || *w > 1<<16 || *h > 1<<16 {
+			return dims{}
+		}
+		d = dims{int(*w), int(*h)}
 	}
-	return dims{int(*w), int(*h)}
+	return r.adjusted(n, d)
 }
 
+// chosen reads a size out of the words of a choice.
 func (r *sizer) chosen(n *node) dims {
 	for _, name := range []string{"dimensions", "resolution", "aspect_ratio", "size", "preset", "image_size"} {
 		s, ok := r.values.scalar(n.in(name), name)
@@ -104,41 +109,11 @@ func (r *sizer) chosen(n *node) dims {
 		}
 		w, _ := strconv.Atoi(m[1])
 		h, _ := strconv.Atoi(m[2])
-		if w < 64 || h < 64 {
-			continue
+		if w >= 64 && h >= 64 {
+			return dims{w, h}
 		}
-		for _, swap := range []string{"swap_dimensions", "invert", "swap"} {
-			if v, ok := r.values.scalar(n.in(swap), swap); ok && truthy(v) {
-				w, h = h, w
-			}
-		}
-		return dims{w, h}
 	}
 	return dims{}
-}
-
-var ratioText = regexp.MustCompile(`^\s*(\d{1,2})\s*:\s*(\d{1,2})\b`)
-
-// ofRatio computes what a resolution selector does: the sides of a stated ratio
-// that come to so many megapixels, rounded to a multiple.
-func (r *sizer) ofRatio(n *node) dims {
-	mp := r.values.number(n, []string{"megapixels", "megapixel"})
-	s, ok := r.values.scalar(n.in("aspect_ratio"), "aspect_ratio")
-	m := ratioText.FindStringSubmatch(s)
-	if !n.is("resolutionselector") || mp == nil || !ok || m == nil || *mp <= 0 || *mp > 1024 {
-		return dims{}
-	}
-	w, _ := strconv.ParseFloat(m[1], 64)
-	h, _ := strconv.ParseFloat(m[2], 64)
-	if w == 0 || h == 0 {
-		return dims{}
-	}
-	step := 8.0
-	if v := r.values.number(n, []string{"multiple", "multiple_of", "divisible_by", "round_to"}); v != nil && *v >= 1 {
-		step = *v
-	}
-	scale := math.Sqrt(*mp * 1024 * 1024 / (w * h))
-	return dims{int(math.RoundToEven(w*scale/step) * step), int(math.RoundToEven(h*scale/step) * step)}
 }
 
 func (r *sizer) padded(n *node, d dims) dims {
@@ -256,13 +231,11 @@ func (r *sizer) side(p port, want string) (s string, ok, done bool) {
 	case takes:
 		d = r.at(n)
 	default:
-		if d = r.ofRatio(n); !d.known() {
-			d = r.chosen(n)
-		}
+		d = r.selected(n)
 	}
 	switch {
 	case !d.known():
-		return "", false, takes
+		return "", false, takes || n.has(prescaleNames...)
 	case side == 'w':
 		return strconv.Itoa(d.w), true, true
 	}
