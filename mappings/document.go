@@ -1,15 +1,16 @@
 package mappings
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"sort"
-	"strings"
+	"math"
+	"sync"
 	"time"
 
 	"vitrine/library"
 )
+
+// A field of the index is declared here: as a member of Document, which says how it
+// is written, and as a row of the table below it, which says how it is mapped and
+// searched. The indexer fills the member in (indexer/build.go).
 
 // Document is one asset as the index holds it. Lists hold distinct values. A
 // zero value, a nil pointer and an empty list mean "the asset has none" and are
@@ -123,63 +124,226 @@ type Document struct {
 	Vectors map[string][]float32 `json:"-"`
 }
 
-type plainDocument Document
+// Fields returns the fields of the index; nobody changes them. The order of those of one group is the
+// order of the documentation.
+var Fields = sync.OnceValue(assetFields)
 
-// MarshalJSON writes the document as the index takes it.
-func (d Document) MarshalJSON() ([]byte, error) {
-	if d.Deleted {
-		return json.Marshal(map[string]any{
-			"tenant_id": d.TenantID, "asset_h": d.AssetH, "doc_version": d.DocVersion, "deleted": true,
-		})
+func assetFields() []Field {
+	var list []Field
+	for _, part := range [][]Field{contentFields(), mediaFields(), systemFields(), dateFields(), generationFields(), modelFields(), graphFields(), imageToolFields(), relationFields(), derivedFields()} {
+		list = append(list, part...)
 	}
-	b, err := json.Marshal(plainDocument(d))
-	if err != nil {
-		return nil, err
-	}
-	configs := make([]string, 0, len(d.Vectors))
-	for c := range d.Vectors {
-		configs = append(configs, c)
-	}
-	sort.Strings(configs)
-	out := bytes.NewBuffer(d.AppendDerived(b[:len(b)-1]))
-	for _, c := range configs {
-		v, err := json.Marshal(d.Vectors[c])
-		if err != nil {
-			return nil, fmt.Errorf("vector of embedding configuration %q: %w", c, err)
-		}
-		fmt.Fprintf(out, `,%q:%s`, VectorField(c), v)
-	}
-	out.WriteByte('}')
-	return out.Bytes(), nil
+	return list
 }
 
-// UnmarshalJSON reads the _source of a hit, whole or filtered. Fields it does
-// not know are ignored, so a newer index can be read.
-func (d *Document) UnmarshalJSON(b []byte) error {
-	var p plainDocument
-	if err := json.Unmarshal(b, &p); err != nil {
-		return fmt.Errorf("reading an indexed asset: %w", err)
+// contentFields are what people say about an asset.
+func contentFields() []Field {
+	return []Field{
+		{Name: "title", Mapping: prose().searched().parts().with(rawField, folded()).with("sayt", Mapping{Type: "search_as_you_type", Analyzer: "plain"}), Sort: "title", Has: "title", Query: []QueryField{
+			{Name: "title", Type: TypeText, Group: GroupCore, Doc: "words of the title", Example: `title:"red cat"`}}},
+		{Name: "description", Mapping: prose().searched(), Has: "description", Query: []QueryField{
+			{Name: "description", Aliases: []string{"desc"}, Type: TypeText, Group: GroupCore, Doc: "words of the description", Example: "description:cover"}}},
+		{Name: "filename", Mapping: folded().searched().parts().analyzed(), Sort: "filename", Query: []QueryField{
+			{Name: "filename", Aliases: []string{"file", "name"}, Type: TypePart, Group: GroupCore, Doc: "any part of the file name", Example: "filename:ComfyUI_*"}}},
+		{Name: "source_path", Mapping: folded().parts()},
+		{Name: "tags", Mapping: folded().searched().analyzed(), Has: "tags"},
+		{Name: "tags_norm", Mapping: folded(), Query: []QueryField{
+			{Name: "tag", Aliases: []string{"tags"}, Type: TypeTag, Group: GroupCore, Doc: "one whole tag; red_hair and \"red hair\" are the same", Example: `tag:"red hair"`, Facet: termsOf("tags")}}},
+		{Name: "tag_count", Mapping: number("short"), Sort: "tag_count"},
+		{Name: "status", Mapping: exact().eager(), Sort: "status", Query: []QueryField{
+			{Name: "status", Type: TypeEnum, Group: GroupCore, Values: names(library.Statuses), Doc: "the review state", Example: "status:Approved", Facet: terms()}}},
 	}
-	if bytes.Contains(b, []byte(`"`+vectorPrefix)) {
-		var all map[string]json.RawMessage
-		if err := json.Unmarshal(b, &all); err != nil {
-			return fmt.Errorf("reading an indexed asset: %w", err)
-		}
-		for name, raw := range all {
-			config, ok := strings.CutPrefix(name, vectorPrefix)
-			if !ok {
-				continue
-			}
-			var v []float32
-			if err := json.Unmarshal(raw, &v); err != nil {
-				return fmt.Errorf("reading the vector %s: %w", name, err)
-			}
-			if p.Vectors == nil {
-				p.Vectors = map[string][]float32{}
-			}
-			p.Vectors[config] = v
-		}
+}
+
+// mediaFields are what the file is.
+func mediaFields() []Field {
+	return []Field{
+		{Name: "mime_type", Mapping: folded(), Query: []QueryField{
+			{Name: "mime_type", Aliases: []string{"mime", "format"}, Type: TypeMIME, Group: GroupCore, Doc: "the media type; image stands for image/*, png for */png", Example: "mime_type:image/png", Facet: terms()}}},
+		{Name: "dimensions", Mapping: exact(), Has: "dimensions", Query: []QueryField{
+			{Name: "dimensions", Aliases: []string{"resolution"}, Type: TypeDimensions, Group: GroupCore, Doc: "width x height in pixels; comparisons hold for both sides", Example: "dimensions:>=1024x1024", Facet: terms()}}},
+		{Name: "width", Mapping: number("integer"), Sort: "width", Query: []QueryField{
+			{Name: "width", Type: TypeInt, Max: maxInt, Group: GroupCore, Doc: "pixels", Example: "width:>=1024", Facet: histogram(256, 16384)}}},
+		{Name: "height", Mapping: number("integer"), Sort: "height", Query: []QueryField{
+			{Name: "height", Type: TypeInt, Max: maxInt, Group: GroupCore, Doc: "pixels", Example: "height:512..1024", Facet: histogram(256, 16384)}}},
+		{Name: "aspect", Mapping: number("float"), Query: []QueryField{
+			{Name: "aspect", Aliases: []string{"aspect_ratio", "ratio"}, Type: TypeAspect, Group: GroupCore, Doc: "width : height, equal within one percent", Example: "aspect:16:9", Facet: shapes()}}},
+		{Name: "megapixels", Mapping: number("float"), Sort: "megapixels", Query: []QueryField{
+			{Name: "megapixels", Aliases: []string{"mp"}, Type: TypeFloat, Max: maxSetting, Group: GroupCore, Doc: "millions of pixels", Example: "megapixels:>2", Facet: histogram(1, 100)}}},
+		{Name: "size_bytes", Mapping: number("long"), Sort: "size", Query: []QueryField{
+			{Name: "size", Aliases: []string{"bytes"}, Type: TypeInt, Max: 1 << 53, Group: GroupCore, Doc: "bytes of the file", Example: "size:>1000000"}}},
+		{Name: "media_type", Mapping: exact().eager(), Query: []QueryField{
+			{Name: "media", Aliases: []string{"type"}, Type: TypeEnum, Group: GroupCore, Values: mediaTypes, Doc: "the class of media", Example: "media:video", Facet: terms()}}},
+		{Name: "duration_ms", Mapping: number("long"), Sort: "duration"},
+		{Name: "has_audio", Mapping: flag(), Has: "audio"},
+		{Name: "has_preview", Mapping: flag(), Has: "preview"},
+		{Name: "creator", Mapping: folded(), Has: "creator", Query: []QueryField{
+			{Name: "creator", Aliases: []string{"author", "artist"}, Type: TypeName, Group: GroupCore, Doc: "the author as the file names it", Example: `creator:"Ada L*"`, Facet: terms()}}},
+		{Name: "copyright", Mapping: folded(), Has: "copyright", Query: []QueryField{
+			{Name: "copyright", Type: TypeName, Group: GroupCore, Doc: "the rights as the file states them", Example: "copyright:*studio*"}}},
 	}
-	*d = Document(p)
-	return nil
+}
+
+// systemFields are whose an asset is, its identifiers, and the state of its document.
+func systemFields() []Field {
+	return []Field{
+		{Name: "owner", Mapping: exact(), Query: []QueryField{
+			{Name: "owner", Type: TypeName, Group: GroupCore, Doc: "whose it is, by key_id; me for the one who asks", Example: "owner:me", Facet: terms()}}},
+		{Name: "visibility", Mapping: exact(), Query: []QueryField{
+			{Name: "visibility", Type: TypeEnum, Group: GroupCore, Values: names(library.Visibilities), Doc: "who sees it: its owner, or everybody in the tenant", Example: "visibility:private", Facet: terms()}}},
+		{Name: "asset_h", Mapping: exact(), Sort: "asset_h", Query: []QueryField{
+			{Name: "asset_h", Aliases: []string{"asset", "id", "hash"}, Type: TypeHash, Group: GroupCore, Doc: "the asset's own hash", Example: "asset_h:" + exampleHash},
+			{Name: "similar", Aliases: []string{"like"}, Type: TypeHash, Group: GroupRelations, Doc: "looks like this asset; stands alone or beside other conditions, once and not negated", Example: "similar:" + exampleHash}}},
+		{Name: "sha256", Mapping: exact()},
+		{Name: "blake3", Mapping: exact()},
+		{Name: "phash", Mapping: exact()},
+		{Name: "duplicate", Mapping: flag()},
+		{Name: "tenant_id", Mapping: exact()},
+		{Name: "doc_version", Mapping: number("long")},
+		{Name: "deleted", Mapping: flag()},
+		{Name: "trashed", Mapping: flag()},
+		{Name: "index_error", Mapping: exact()},
+	}
+}
+
+func dateFields() []Field {
+	return []Field{
+		{Name: "created", Mapping: date(), Sort: "created", Query: []QueryField{
+			{Name: "created", Aliases: []string{"date"}, Type: TypeDate, Group: GroupDates, Doc: "when the file was made", Example: "created:2024-01-01..2024-01-31", Facet: calendar()}}},
+		{Name: "updated", Mapping: date(), Sort: "updated", Query: []QueryField{
+			{Name: "updated", Aliases: []string{"modified"}, Type: TypeDate, Group: GroupDates, Doc: "when the asset last changed", Example: "updated:>=2024-06-01", Facet: calendar()}}},
+		{Name: "stored", Mapping: date(), Sort: "stored", Query: []QueryField{
+			{Name: "stored", Aliases: []string{"added", "uploaded"}, Type: TypeDate, Group: GroupDates, Doc: "when it came into the library", Example: "stored:2024-06", Facet: calendar()}}},
+	}
+}
+
+// generationFields are what the file says about its making.
+func generationFields() []Field {
+	return []Field{
+		{Name: "lineage_source", Mapping: exact()},
+		{Name: "has_lineage", Mapping: flag(), Has: "lineage"},
+		{Name: "tool", Mapping: folded().eager(), Query: []QueryField{
+			{Name: "tool", Type: TypeName, Group: GroupGeneration, Doc: "the program that made it", Example: "tool:comfyui", Facet: terms()}}},
+		{Name: "prompt", Mapping: prose().searched(), Query: []QueryField{
+			{Name: "prompt", Type: TypeText, Group: GroupGeneration, Exists: "has_prompt", Doc: "words of the prompt", Example: `prompt:"neon street"`}}},
+		{Name: "has_prompt", Mapping: flag(), Has: "prompt"},
+		{Name: "negative_prompt", Mapping: prose(), Query: []QueryField{
+			{Name: "negative_prompt", Aliases: []string{"negative", "neg"}, Type: TypeText, Group: GroupGeneration, Exists: "has_negative_prompt", Doc: "words of the negative prompt, which bare words never search", Example: "negative_prompt:blurry"}}},
+		{Name: "has_negative_prompt", Mapping: flag(), Has: "negative_prompt"},
+		{Name: "prompt_hash", Mapping: exact()},
+		{Name: "version", Mapping: folded().parts(), Query: []QueryField{
+			{Name: "version", Type: TypeName, Group: GroupGeneration, Doc: "the version of the program", Example: "version:v1.10.*", Facet: terms()}}},
+		{Name: "job_type", Mapping: folded(), Query: []QueryField{
+			{Name: "job_type", Type: TypeName, Group: GroupGeneration, Doc: "the kind of job, such as txt2img", Example: "job_type:txt2img", Facet: terms()}}},
+		{Name: "batch_size", Mapping: number("integer"), Query: []QueryField{
+			{Name: "batch_size", Type: TypeInt, Max: maxInt, Group: GroupGeneration, Doc: "pictures per run", Example: "batch_size:4", Facet: histogram(1, 256)}}},
+		{Name: "params", Mapping: folded(), Query: []QueryField{
+			{Name: "parameters", Aliases: []string{"params", "param"}, Type: TypeParam, Group: GroupGeneration, Doc: "a setting, as key=value or its bare value", Example: "parameters:clip_skip=2"}}},
+		{Name: "seed", Mapping: number("unsigned_long"), Sort: "seed", Has: "seed", Query: []QueryField{
+			{Name: "seed", Type: TypeInt, Max: math.MaxUint64, Group: GroupGeneration, Doc: "the seed of the main pass", Example: "seed:123456"}}},
+		{Name: "steps", Mapping: number("integer"), Sort: "steps", Query: []QueryField{
+			{Name: "steps", Type: TypeInt, Max: maxInt, Group: GroupGeneration, Doc: "sampling steps", Example: "steps:20..30", Facet: histogram(5, 1000)}}},
+		{Name: "cfg", Mapping: number("float"), Sort: "cfg", Query: []QueryField{
+			{Name: "cfg", Aliases: []string{"cfg_scale"}, Type: TypeFloat, Min: -maxSetting, Max: maxSetting, Group: GroupGeneration, Doc: "guidance scale", Example: "cfg:>=7", Facet: histogram(1, 100)}}},
+		{Name: "denoise", Mapping: number("float"), Query: []QueryField{
+			{Name: "denoise", Aliases: []string{"denoising", "denoising_strength"}, Type: TypeFloat, Min: -maxSetting, Max: maxSetting, Group: GroupGeneration, Doc: "denoising strength", Example: "denoise:0.4..0.6", Facet: histogram(0.1, 1)}}},
+		{Name: "sampler", Mapping: folded(), Query: []QueryField{
+			{Name: "sampler", Type: TypeName, Group: GroupGeneration, Doc: "the sampler", Example: "sampler:dpmpp*", Facet: terms()}}},
+		{Name: "scheduler", Mapping: folded(), Query: []QueryField{
+			{Name: "scheduler", Type: TypeName, Group: GroupGeneration, Doc: "the noise schedule", Example: "scheduler:karras", Facet: terms()}}},
+		{Name: "ai", Mapping: flag(), Query: []QueryField{
+			{Name: "ai", Type: TypeBool, Group: GroupGeneration, Doc: "whether the file says that a model made it", Example: "ai:true", Facet: terms()}}},
+		{Name: "lineage_root", Mapping: exact(), Query: []QueryField{
+			{Name: "chain", Type: TypeChain, Group: GroupGeneration, Doc: "whether it has a parent or a child in the library; with an asset_h, the family of that asset", Example: "chain:true", Facet: termsOf("chain")}}},
+		{Name: "chain", Mapping: flag()},
+	}
+}
+
+func modelFields() []Field {
+	return []Field{
+		{Name: "model_names", Mapping: folded().searched().parts().analyzed(), Query: []QueryField{
+			{Name: "model", Aliases: []string{"models"}, Type: TypePart, Group: GroupModels, Doc: "any part of the name of any model", Example: "model:sdxl", Facet: terms()},
+			{Name: "model_name", Type: TypeName, Group: GroupModels, Doc: "the whole name of a model, without folder and extension", Example: "model_name:dreamshaper_8"}}},
+		{Name: "checkpoint_names", Mapping: folded().parts(), Has: "checkpoint", Query: []QueryField{
+			{Name: "checkpoint", Aliases: []string{"ckpt"}, Type: TypePart, Group: GroupModels, Doc: "any part of the checkpoint's name", Example: "checkpoint:v1-5", Facet: terms()}}},
+		{Name: "lora_names", Mapping: folded().parts(), Has: "lora", Query: []QueryField{
+			{Name: "lora", Aliases: []string{"loras"}, Type: TypePart, Group: GroupModels, Doc: "any part of a LoRA's name; a blank is whatever joins its words", Example: `lora:"detail tweaker"`, Facet: terms()}}},
+		{Name: "model_types", Mapping: folded(), Query: []QueryField{
+			{Name: "model_type", Type: TypeName, Group: GroupModels, Doc: "checkpoint, lora, vae, controlnet and so on", Example: "model_type:controlnet", Facet: terms()}}},
+		{Name: "base_models", Mapping: folded(), Query: []QueryField{
+			{Name: "base_model", Type: TypeName, Group: GroupModels, Doc: "the family a model was trained on", Example: `base_model:"SDXL 1.0"`, Facet: terms()}}},
+		{Name: "trigger_words", Mapping: folded(), Has: "trigger_word", Query: []QueryField{
+			{Name: "trigger_word", Aliases: []string{"trigger"}, Type: TypeName, Group: GroupModels, Doc: "a word that activates one of its models", Example: "trigger_word:ohwx"}}},
+		{Name: "model_weights", Mapping: number("float"), Query: []QueryField{
+			{Name: "model_weight", Type: TypeFloat, Min: -maxSetting, Max: maxSetting, Group: GroupModels, Doc: "the strength of any of its models", Example: "model_weight:0.5..0.9", Facet: histogram(0.1, 2)}}},
+		{Name: "model_weight_pairs", Mapping: folded()},
+		{Name: "model_hashes", Mapping: folded()},
+		{Name: "has_models", Mapping: flag(), Has: "models"},
+	}
+}
+
+func graphFields() []Field {
+	return []Field{
+		{Name: "gt_nodes", Mapping: folded(), Query: []QueryField{
+			{Name: "graphtool_node", Aliases: []string{"node"}, Type: TypeNode, Group: GroupGraphTool, Doc: "a node class of its workflow, or one input of a node", Example: "graphtool_node:KSampler.cfg=7", Facet: terms()}}},
+		{Name: "gt_node_props", Mapping: folded()},
+		{Name: "gt_node_count", Mapping: number("integer")},
+		{Name: "gt_packs", Mapping: folded()},
+		{Name: "gt_workflow", Mapping: folded(), Query: []QueryField{
+			{Name: "graphtool_workflow", Aliases: []string{"workflow"}, Type: TypeName, Group: GroupGraphTool, Exists: "has_workflow", Doc: "the name or the structural hash of its workflow", Example: "graphtool_workflow:portrait*"}}},
+		{Name: "has_workflow", Mapping: flag(), Has: "workflow"},
+		{Name: "gt_models", Mapping: folded().parts(), Query: []QueryField{
+			{Name: "graphtool_model", Type: TypePart, Group: GroupGraphTool, Doc: "any part of the name of a model its workflow loads", Example: "graphtool_model:flux"}}},
+		{Name: "gt_model_types", Mapping: folded(), Query: []QueryField{
+			{Name: "graphtool_model_type", Type: TypeName, Group: GroupGraphTool, Doc: "the kind of a model its workflow loads", Example: "graphtool_model_type:vae", Facet: terms()}}},
+		{Name: "gt_model_hashes", Mapping: folded(), Query: []QueryField{
+			{Name: "graphtool_model_hash", Type: TypeName, Group: GroupGraphTool, Doc: "the hash of a model its workflow loads, whole or its beginning", Example: "graphtool_model_hash:abc123*"}}},
+	}
+}
+
+func imageToolFields() []Field {
+	return []Field{
+		{Name: "imagetool_command", Mapping: folded(), Query: []QueryField{
+			{Name: "imagetool_command", Type: TypeName, Group: GroupImageTool, Doc: "imagine, upscale, variation and so on", Example: "imagetool_command:upscale", Facet: terms()}}},
+		{Name: "imagetool_version", Mapping: folded().parts(), Query: []QueryField{
+			{Name: "imagetool_version", Type: TypeName, Group: GroupImageTool, Doc: "the version of the tool's model", Example: "imagetool_version:6.*", Facet: terms()}}},
+		{Name: "imagetool_type", Mapping: folded(), Query: []QueryField{
+			{Name: "imagetool_type", Type: TypeName, Group: GroupImageTool, Doc: "the kind of job it recorded", Example: "imagetool_type:grid", Facet: terms()}}},
+		{Name: "imagetool_batch", Mapping: number("integer"), Query: []QueryField{
+			{Name: "imagetool_batch", Type: TypeInt, Max: maxInt, Group: GroupImageTool, Doc: "the position in its batch, from 0", Example: "imagetool_batch:0", Facet: histogram(1, 64)}}},
+	}
+}
+
+// relationFields are an asset's place among collections and other assets.
+func relationFields() []Field {
+	return []Field{
+		{Name: "collection_paths", Mapping: folded(), Query: []QueryField{
+			{Name: "collection", Aliases: []string{"collections", "in"}, Type: TypeCollection, Group: GroupRelations, Doc: "a collection with everything below it, by path or collection_h", Example: "collection:launch.hero", Facet: terms()}}},
+		{Name: "collection_h", Mapping: exact(), Has: "collection"},
+		{Name: "parent_names", Mapping: folded().parts(), Query: []QueryField{
+			{Name: "parent", Type: TypeParent, Group: GroupRelations, Exists: "has_parent", Doc: "made from this asset, by asset_h or part of the file name it names", Example: "parent:fennec_girl.png"}}},
+		{Name: "parent_hs", Mapping: exact()},
+		{Name: "has_parent", Mapping: flag(), Has: "parent"},
+		{Name: "has_child", Mapping: flag(), Has: "child"},
+		{Name: "child_count", Mapping: number("integer")},
+	}
+}
+
+// derivedFields follow from the others; AppendDerived writes them, or the index does.
+func derivedFields() []Field {
+	return []Field{
+		{Name: NumberField, Mapping: Mapping{Type: "long", Index: new(bool)}, Derived: true},
+		{Name: WordsField, Mapping: Mapping{Type: "text", Analyzer: "words", SearchAnalyzer: "prompt_search"}, Derived: true},
+		{Name: VocabularyField, Mapping: Mapping{Type: "keyword", DocValues: new(bool)}, Derived: true},
+	}
+}
+
+const exampleHash = "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"
+
+func names[S ~string](values []S) []string {
+	list := make([]string, len(values))
+	for i, v := range values {
+		list[i] = string(v)
+	}
+	return list
 }

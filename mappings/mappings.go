@@ -1,10 +1,10 @@
 // Package mappings says what an asset looks like in the search index.
 //
-// It holds the index settings and the field mapping (assets.v2.json), the names
-// of the fields, of the indices and of the alias, and Document, the Go form of
-// one indexed asset. The indexer fills a Document, the search reads one back out
-// of a hit, and the query compiler names fields through the constants here, so
-// the three cannot drift apart.
+// It holds the index settings (assets.settings.json), the table of the fields, the
+// names of the indices and of the alias, and Document, the Go form of one indexed
+// asset. The mapping, the JSON of documents and the fields of the search language
+// are made from the table, so they cannot drift apart: the indexer fills a Document,
+// the search reads one back out of a hit.
 //
 // It never talks to a server and never decides what an asset is: the truth about
 // assets is in PostgreSQL, and an index built from these mappings can be thrown
@@ -15,7 +15,9 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 )
 
 // Version counts incompatible changes of the mapping. It is part of every index
@@ -30,12 +32,31 @@ const (
 	MaxNodeValue    = 128   // bytes of one node input value kept in gt_node_props
 )
 
-//go:embed assets.v2.json
-var assetsV2 []byte
+//go:embed assets.settings.json
+var assetsSettings []byte
 
 // Assets returns a fresh copy of the body for creating an assets index: settings
 // and mapping, without any vector field.
-func Assets() []byte { return append([]byte(nil), assetsV2...) }
+func Assets() []byte { return slices.Clone(assetsBody()) }
+
+// assetsBody is the settings and the mapping of every field of the table. Documents
+// with unknown fields are refused.
+var assetsBody = sync.OnceValue(func() []byte {
+	properties := map[string]Mapping{}
+	for _, f := range Fields() {
+		properties[f.Name] = f.Mapping
+	}
+	var body map[string]any
+	if err := json.Unmarshal(assetsSettings, &body); err != nil {
+		panic(err) // the file is part of the program
+	}
+	body["mappings"] = map[string]any{"dynamic": "strict", "properties": properties}
+	b, err := json.Marshal(body)
+	if err != nil {
+		panic(err) // so is the table
+	}
+	return b
+})
 
 // Vector describes one vector field: one embedding configuration.
 type Vector struct {
@@ -77,8 +98,8 @@ func Create(name string, m Meta, vectors ...Vector) ([]byte, error) {
 		body.Aliases = map[string]any{Writer(name): map[string]any{}}
 		body.Mappings.Meta = MetaBody(m)["_meta"]
 	}
-	if err := json.Unmarshal(assetsV2, &body); err != nil {
-		return nil, fmt.Errorf("reading the embedded assets mapping: %w", err)
+	if err := json.Unmarshal(assetsBody(), &body); err != nil {
+		return nil, fmt.Errorf("reading the assets mapping: %w", err)
 	}
 	for _, v := range vectors {
 		field, err := VectorProperty(v)

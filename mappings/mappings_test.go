@@ -1,13 +1,15 @@
 package mappings
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gcmp "github.com/google/go-cmp/cmp"
 
 	"vitrine/library"
 )
@@ -29,23 +31,94 @@ func properties(t *testing.T, body []byte) map[string]any {
 	return b.Mappings.Properties
 }
 
-func TestMappings_EveryDocumentFieldIsMappedAndBack(t *testing.T) {
-	mapped := properties(t, Assets())
-	fields := map[string]bool{NumberField: true, VocabularyField: true, WordsField: true} // follow from the others
-	typ := reflect.TypeOf(Document{})
+func TestFields_EveryMemberOfADocumentHasARowAndEveryRowAMember(t *testing.T) {
+	rows := map[string]Field{}
+	for _, f := range Fields() {
+		if _, twice := rows[f.Name]; twice {
+			t.Errorf("%s has two rows", f.Name)
+		}
+		rows[f.Name] = f
+	}
+	members := map[string]bool{}
+	typ := reflect.TypeFor[Document]()
 	for i := range typ.NumField() {
 		name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
 		if name == "-" {
 			continue
 		}
-		fields[name] = true
-		if mapped[name] == nil {
-			t.Errorf("Document.%s writes %q, which the mapping lacks", typ.Field(i).Name, name)
+		members[name] = true
+		if _, ok := rows[name]; !ok {
+			t.Errorf("Document.%s is written as %q, which has no row", typ.Field(i).Name, name)
 		}
 	}
-	for name := range mapped {
-		if !fields[name] {
-			t.Errorf("the mapping has %q, which no Document field writes", name)
+	mapped := properties(t, Assets())
+	for name, f := range rows {
+		if members[name] == f.Derived {
+			t.Errorf("%s: derived is %v, and a member of Document is %v", name, f.Derived, members[name])
+		}
+		if mapped[name] == nil {
+			t.Errorf("the mapping lacks %s", name)
+		}
+	}
+	if len(mapped) != len(rows) {
+		t.Errorf("the mapping has %d fields, the table %d", len(mapped), len(rows))
+	}
+}
+
+// indexTypes has the types of index fields that values of the language are compared with.
+var indexTypes = map[Type]string{
+	TypeText: "text", TypeName: "keyword", TypePart: "keyword", TypeTag: "keyword", TypeMIME: "keyword", TypeEnum: "keyword", TypeBool: "boolean",
+	TypeInt: "integer long short unsigned_long", TypeFloat: "float", TypeDate: "date", TypeDimensions: "keyword", TypeAspect: "float", TypeHash: "keyword",
+	TypeChain: "keyword", TypeParent: "keyword", TypeNode: "keyword", TypeParam: "keyword", TypeCollection: "keyword",
+}
+
+func TestFields_NoNameIsTakenTwice(t *testing.T) {
+	taken := map[string]string{}
+	claim := func(kind, name, by string) {
+		if other := taken[kind+name]; name != "" && other != "" {
+			t.Errorf("%s and %s are both called %s as a %s", other, by, name, kind)
+		}
+		taken[kind+name] = by
+	}
+	for _, f := range Fields() {
+		claim("sort key", f.Sort, f.Name)
+		claim("value of has:", f.Has, f.Name)
+		for _, q := range f.Query {
+			for _, name := range append([]string{q.Name}, q.Aliases...) {
+				claim("field of the language", name, f.Name)
+			}
+		}
+	}
+}
+
+func TestFields_WhatTheLanguageSaysOfAFieldFitsItsMapping(t *testing.T) {
+	types := map[string]string{}
+	for _, f := range Fields() {
+		types[f.Name] = f.Mapping.Type
+	}
+	for _, f := range Fields() {
+		if f.Sort != "" && f.Mapping.Type == "text" && f.Sorted() == f.Name {
+			t.Errorf("%s: nothing sorts by analyzed text", f.Name)
+		}
+		for _, q := range f.Query {
+			if !slices.Contains(strings.Fields(indexTypes[q.Type]), f.Mapping.Type) {
+				t.Errorf("%s: values of a field of type %d are not compared with an index field of type %s", q.Name, q.Type, f.Mapping.Type)
+			}
+			if q.Type == TypePart && f.Wild() == "" {
+				t.Errorf("%s: parts of its values need the copy .%s", q.Name, wildField)
+			}
+			if q.Exists != "" && types[q.Exists] != "boolean" {
+				t.Errorf("%s: %s, which says whether there is one, is no boolean", q.Name, q.Exists)
+			}
+			if !slices.Contains(Groups, q.Group) {
+				t.Errorf("%s: no group is called %q", q.Name, q.Group)
+			}
+			if q.Facet == nil {
+				continue
+			}
+			if typ := types[cmp.Or(q.Facet.Index, f.Name)]; typ == "" || typ == "text" {
+				t.Errorf("%s: its values cannot be counted", q.Name)
+			}
 		}
 	}
 }
@@ -65,7 +138,7 @@ func TestMappings_DocumentSurvivesTheIndex(t *testing.T) {
 	if err := json.Unmarshal(b, &got); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(d, got); diff != "" {
+	if diff := gcmp.Diff(d, got); diff != "" {
 		t.Errorf("after writing and reading (-want +got):\n%s", diff)
 	}
 }

@@ -132,7 +132,7 @@ var expected = sync.OnceValue(func() IndexMapping {
 	return body.Mappings
 })
 
-// declaredFields are the fields of this package as the file has them.
+// declaredFields are the mappings of the fields of this package.
 var declaredFields = sync.OnceValue(func() map[string]json.RawMessage {
 	var body struct {
 		Mappings struct {
@@ -144,7 +144,7 @@ var declaredFields = sync.OnceValue(func() map[string]json.RawMessage {
 })
 
 func mustRead(into any) {
-	if err := json.Unmarshal(assetsV2, into); err != nil {
-		panic(err) // the file is part of the program
+	if err := json.Unmarshal(assetsBody(), into); err != nil {
+		panic(err) // the body is part of the program
 	}
 }

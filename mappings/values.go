@@ -44,7 +44,7 @@ func CanonicalNumber(s string) string {
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
-// The media types that MediaType gives.
+// The media types that MediaType returns.
 const (
 	MediaImage    = "image"
 	MediaVideo    = "video"
@@ -53,6 +53,8 @@ const (
 	MediaDocument = "document"
 	MediaOther    = "other"
 )
+
+var mediaTypes = []string{MediaImage, MediaVideo, MediaAudio, MediaModel3D, MediaDocument, MediaOther}
 
 // MediaType sorts a MIME type into the few classes that people filter by.
 func MediaType(mime string) string {

@@ -111,7 +111,7 @@ func (f namedFacet) aggregation(size int, zone *time.Location) clause {
 			"field": f.facet.Index, "interval": f.facet.Interval, "min_doc_count": 1,
 			"hard_bounds": clause{"min": 0, "max": f.facet.Max},
 		}
-		if early := f.facet.bucketShift(); early > 0 {
+		if early := bucketShift(f.facet); early > 0 {
 			histogram["offset"] = -early
 			histogram["format"] = "0.##" // rounds their keys
 		}
@@ -199,7 +199,7 @@ func (f namedFacet) selected(v string, zone *time.Location) (clause, bool) {
 		if err != nil || !(from >= 0 && from <= f.facet.Max) {
 			return nil, false
 		}
-		from -= f.facet.bucketShift()
+		from -= bucketShift(f.facet)
 		return clause{"range": clause{index: clause{"gte": from, "lt": from + f.facet.Interval}}}, true
 	case FacetCalendar:
 		start, end, ok := dateUnit(v, zone)

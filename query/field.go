@@ -3,49 +3,41 @@ package query
 import (
 	"sort"
 	"strings"
+
+	"vitrine/mappings"
 )
 
 // Type is what values a field takes and how they compare.
-type Type uint8
+type Type = mappings.Type
 
 // The types of fields.
 const (
-	TypeText       Type = iota // prose: words, phrases, word globs
-	TypeName                   // a whole value, or a glob
-	TypePart                   // any part of a value, or a glob
-	TypeTag                    // a whole value; underscores read as blanks
-	TypeMIME                   // a media type, image/*, or png
-	TypeEnum                   // one of Values
-	TypeBool                   // true or false
-	TypeInt                    // a whole number
-	TypeFloat                  // a decimal number
-	TypeDate                   // YYYY, YYYY-MM, YYYY-MM-DD, today, 7d
-	TypeDimensions             // 1024x768
-	TypeAspect                 // 16:9 or 1.78
-	TypeHash                   // an asset_h, 40 hex digits
-	TypeChain                  // true, false or an asset_h
-	TypeParent                 // an asset_h or part of a file name
-	TypeNode                   // a node class, or Class.input=value
-	TypeParam                  // key=value or a bare value
-	TypeCollection             // a collection path or hash
+	TypeText       = mappings.TypeText
+	TypeName       = mappings.TypeName
+	TypePart       = mappings.TypePart
+	TypeTag        = mappings.TypeTag
+	TypeMIME       = mappings.TypeMIME
+	TypeEnum       = mappings.TypeEnum
+	TypeBool       = mappings.TypeBool
+	TypeInt        = mappings.TypeInt
+	TypeFloat      = mappings.TypeFloat
+	TypeDate       = mappings.TypeDate
+	TypeDimensions = mappings.TypeDimensions
+	TypeAspect     = mappings.TypeAspect
+	TypeHash       = mappings.TypeHash
+	TypeChain      = mappings.TypeChain
+	TypeParent     = mappings.TypeParent
+	TypeNode       = mappings.TypeNode
+	TypeParam      = mappings.TypeParam
+	TypeCollection = mappings.TypeCollection
 )
 
-// Field is one field of the language: one row of the table in fieldtable.go. The
-// grammar, the documentation, the hints in errors and the compiler read the row.
+// Field is one field of the language, as mappings declares it. The grammar, the
+// documentation, the hints in errors and the compiler read the row.
 type Field struct {
-	Name    string   // as documented; lower case
-	Aliases []string // other accepted spellings
-	Group   string   // heading it is documented under
-	Type    Type
-	Doc     string   // one clause, lower case, without a full stop
-	Example string   // a whole term
-	Values  []string // of TypeEnum, in canonical spelling
-	Min     float64  // of TypeInt and TypeFloat
-	Max     float64
-	Index   string // the index field that values are compared with
-	Wild    string // its wildcard-typed copy, for parts and globs; empty: Index
-	Exists  string // the index field whose presence means "has a value"; empty: Index
-	Facet   *Facet // how to count its values; nil: it cannot be counted
+	mappings.QueryField
+	Index string // the index field that values are compared with
+	Wild  string // its wildcard-typed copy, for parts and globs; empty: Index
 
 	terms map[string]clause // of has: and is:, what each value compiles to
 }

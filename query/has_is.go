@@ -1,5 +1,7 @@
 package query
 
+import "vitrine/mappings"
+
 // The values of has: and is:, each with what it compiles to.
 
 type fieldValue struct {
@@ -7,17 +9,19 @@ type fieldValue struct {
 	clause clause
 }
 
+// hasFieldValues are the fields of the index that has: asks for.
 func hasFieldValues() []fieldValue {
-	return []fieldValue{
-		{"prompt", term("has_prompt", true)}, {"negative_prompt", term("has_negative_prompt", true)},
-		{"workflow", term("has_workflow", true)}, {"models", term("has_models", true)},
-		{"lineage", term("has_lineage", true)}, {"parent", term("has_parent", true)}, {"child", term("has_child", true)},
-		{"preview", term("has_preview", true)}, {"audio", term("has_audio", true)},
-		{"title", exists("title")}, {"description", exists("description")}, {"tags", exists("tags")},
-		{"collection", exists("collection_h")}, {"lora", exists("lora_names")}, {"checkpoint", exists("checkpoint_names")},
-		{"seed", exists("seed")}, {"dimensions", exists("dimensions")}, {"creator", exists("creator")},
-		{"copyright", exists("copyright")}, {"trigger_word", exists("trigger_words")},
+	var values []fieldValue
+	for _, f := range mappings.Fields() {
+		switch {
+		case f.Has == "":
+		case f.Mapping.Type == "boolean":
+			values = append(values, fieldValue{f.Has, term(f.Name, true)})
+		default:
+			values = append(values, fieldValue{f.Has, exists(f.Name)})
+		}
 	}
+	return values
 }
 
 func isFieldValues() []fieldValue {
@@ -51,8 +55,8 @@ func stateNames(states []fieldValue) []string {
 	return names
 }
 
-func hasTerms() map[string]clause { return stateClauses(hasFieldValues()) }
-func isTerms() map[string]clause  { return stateClauses(isFieldValues()) }
+func hasClauses() map[string]clause { return stateClauses(hasFieldValues()) }
+func isClauses() map[string]clause  { return stateClauses(isFieldValues()) }
 
 func stateClauses(states []fieldValue) map[string]clause {
 	clauses := make(map[string]clause, len(states))

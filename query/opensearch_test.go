@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -216,6 +217,7 @@ func TestOpenSearch_HitsAreThoseOfTheNaiveEvaluator(t *testing.T) {
 			asked = append(asked, question{text, mode})
 		}
 	}
+	asked = append(asked, aboutEveryField(t, visible)...)
 	s.compareAll(asked, visible)
 	randtest.Run(t, func(t *testing.T, r *rand.Rand) {
 		var asked []question
@@ -225,6 +227,52 @@ func TestOpenSearch_HitsAreThoseOfTheNaiveEvaluator(t *testing.T) {
 		s.of(t).compareAll(asked, visible)
 	})
 }
+
+// aboutEveryField asks for values that documents have in each field of the language:
+// whole, in part, by comparison, negated, and whether there is any.
+func aboutEveryField(t *testing.T, docs []naive.Document) []question {
+	var asked []question
+	for _, f := range query.Fields() {
+		values := valuesOf(f, docs)
+		if len(values) == 0 && f.Index != "" && !askedBySamples[f.Type] {
+			t.Errorf("no document has a value in the field %s: nothing tests it", f.Name)
+		}
+		for i, v := range values {
+			texts := []string{query.ConditionText(f, v)}
+			if i == 0 {
+				texts = append(texts, "-"+texts[0], f.Name+":*")
+			}
+			switch f.Type {
+			case query.TypeInt, query.TypeFloat, query.TypeDate:
+				texts = append(texts, f.Name+":>"+v, f.Name+":<="+v, f.Name+":"+v+"..")
+			case query.TypeName, query.TypePart, query.TypeTag:
+				if begin := []rune(v)[:min(2, len([]rune(v)))]; len(begin) == 2 {
+					texts = append(texts, query.ConditionText(f, string(begin))+"*")
+				}
+			}
+			for _, text := range texts {
+				asked = append(asked, question{text, query.Boolean})
+			}
+		}
+	}
+	return asked
+}
+
+// valuesOf returns up to three values that documents have in a field.
+func valuesOf(f *query.Field, docs []naive.Document) (values []string) {
+	for i := range docs {
+		for _, v := range naive.Values(f, docs[i].Document) {
+			if !slices.Contains(values, v) && len(values) < 3 {
+				values = append(values, v)
+			}
+		}
+	}
+	return values
+}
+
+// askedBySamples has the types whose fields are asked for by the terms of samples alone.
+var askedBySamples = map[query.Type]bool{query.TypeText: true, query.TypeDimensions: true, query.TypeAspect: true, query.TypeHash: true,
+	query.TypeChain: true, query.TypeCollection: true, query.TypeParent: true, query.TypeBool: true}
 
 // of returns the server for a subtest.
 func (s *server) of(t *testing.T) *server {

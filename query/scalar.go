@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"vitrine/mappings"
 )
 
 // Scalar is one number, date, size or shape in a query.
@@ -215,7 +217,7 @@ func side(n int) string {
 
 func aspect(v string) (*Scalar, string) {
 	const why = "write a ratio such as 16:9, a number such as 1.78 or a range such as 1..2"
-	limits := &Field{Min: 0.001, Max: 1000}
+	limits := &Field{QueryField: mappings.QueryField{Min: 0.001, Max: 1000}}
 	if w, h, ok := strings.Cut(v, ":"); ok {
 		a, _ := decimal(limits, w)
 		b, _ := decimal(limits, h)

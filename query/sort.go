@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -9,10 +10,19 @@ import (
 	"vitrine/mappings"
 )
 
-// SortKeys lists the names a request may sort by.
-var SortKeys = []string{"relevance", "created", "updated", "stored", "title", "filename", "status", "size", "width", "height", "megapixels", "duration", "steps", "cfg", "seed", "tag_count", "asset_h"}
+// sortFields maps the names that a request may sort by to what the index sorts by.
+var sortFields = func() map[string]string {
+	fields := map[string]string{"relevance": "_score"}
+	for _, f := range mappings.Fields() {
+		if f.Sort != "" {
+			fields[f.Sort] = f.Sorted()
+		}
+	}
+	return fields
+}()
 
-var sortFields = map[string]string{"relevance": "_score", "title": "title.raw", "size": "size_bytes", "duration": "duration_ms"}
+// SortKeys lists the names a request may sort by.
+var SortKeys = slices.Sorted(maps.Keys(sortFields))
 
 // byNumber ends every sort: it tells all assets apart.
 var byNumber = clause{mappings.NumberField: clause{"order": "asc"}}
@@ -42,7 +52,7 @@ func sortBy(keys []Sort, scored bool) ([]any, error) {
 	out := make([]any, 0, len(keys)+1)
 	total := false
 	for i, k := range keys {
-		field, ok := sortField(k.By)
+		field, ok := sortFields[k.By]
 		if !ok {
 			return nil, library.Invalid(library.FieldError{Field: fmt.Sprintf("order_by[%d]", i), Code: "enum", Message: "Allowed are " + strings.Join(SortKeys, ", ") + "."})
 		}
@@ -61,16 +71,4 @@ func sortBy(keys []Sort, scored bool) ([]any, error) {
 		out = append(out, byNumber)
 	}
 	return out, nil
-}
-
-func sortField(name string) (string, bool) {
-	for _, k := range SortKeys {
-		if k == name {
-			if f := sortFields[name]; f != "" {
-				return f, true
-			}
-			return name, true
-		}
-	}
-	return "", false
 }

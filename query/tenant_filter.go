@@ -143,7 +143,7 @@ func (f Filters) status(out []clause, errs []library.FieldError) ([]clause, []li
 	for _, s := range f.Status {
 		status, ok := library.ParseStatus(s)
 		if !ok {
-			return out, append(errs, library.FieldError{Field: "filters.status", Code: "enum", Message: "Allowed are " + strings.Join(statusNames(), ", ") + "."})
+			return out, append(errs, library.FieldError{Field: "filters.status", Code: "enum", Message: "Allowed are " + strings.Join(LookupField("status").Values, ", ") + "."})
 		}
 		values = append(values, string(status))
 	}

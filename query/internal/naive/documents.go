@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +35,61 @@ func Documents(tenant, other library.TenantID, n int, seed uint64) []mappings.Do
 			docs[i] = mappings.Document{TenantID: tenant, AssetH: docs[i].AssetH, DocVersion: docs[i].DocVersion, Deleted: true}
 		}
 	}
+	g.fillRest(docs)
 	return docs
+}
+
+// fillRest fills the members that no document has by chance, so that a field that is
+// new in the table is asked for without a word here. Members that others speak for stay
+// as they are.
+func (g generator) fillRest(docs []mappings.Document) {
+	typ := reflect.TypeFor[mappings.Document]()
+	for i := range typ.NumField() {
+		spokenFor := strings.Contains(" IndexError CollectionH LineageRoot ParentHs Vectors ", " "+typ.Field(i).Name+" ")
+		if spokenFor || slices.ContainsFunc(docs, func(d mappings.Document) bool { return !reflect.ValueOf(d).Field(i).IsZero() }) {
+			continue
+		}
+		for j := range docs {
+			if !docs[j].Deleted && g.IntN(3) > 0 {
+				g.fill(reflect.ValueOf(&docs[j]).Elem().Field(i))
+			}
+		}
+	}
+}
+
+func (g generator) fill(v reflect.Value) {
+	names := []string{"kai", "Mira_Ö", "zeta 9", "zeta-10.5"}
+	switch p := v.Addr().Interface().(type) {
+	case *bool:
+		*p = true
+	case *[]string:
+		*p = g.some(3, names...)
+	case *[]float64:
+		*p = []float64{float64(g.IntN(4)), 7.5}
+	case **time.Time:
+		at := time.Date(2024, 1, 1+g.IntN(90), 12, 0, 0, 0, time.UTC)
+		*p = &at
+	default:
+		g.fillPlain(v, names)
+	}
+}
+
+func (g generator) fillPlain(v reflect.Value, names []string) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		g.fill(v.Elem())
+	case reflect.String:
+		v.SetString(g.one(names...))
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64(g.IntN(5)))
+	case reflect.Uint64:
+		v.SetUint(uint64(g.IntN(5)))
+	case reflect.Float64:
+		v.SetFloat(float64(g.IntN(8)) / 4)
+	default:
+		panic("naive: a document has a member of a type that nothing fills: " + v.Type().String())
+	}
 }
 
 type generator struct{ *rand.Rand }

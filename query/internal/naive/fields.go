@@ -2,7 +2,9 @@ package naive
 
 import (
 	"math"
+	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,114 +14,96 @@ import (
 )
 
 // values returns what a document has in a field whose values are compared whole or
-// in part.
-func values(field string, d *mappings.Document) []string {
-	one := func(s string) []string {
-		if s == "" {
-			return nil
-		}
-		return []string{s}
-	}
-	switch field {
-	case "title":
-		return one(d.Title)
-	case "filename":
-		return one(d.Filename)
+// in part: the member that is written under the name of the index field.
+func values(f *query.Field, d *mappings.Document) []string {
+	switch f.Name {
 	case "tag":
 		return d.Tags
-	case "status":
-		return one(string(d.Status))
-	case "mime_type":
-		return one(d.MIMEType)
-	case "media":
-		return one(d.MediaType)
-	case "creator":
-		return one(d.Creator)
-	case "owner":
-		return one(d.Owner)
-	case "visibility":
-		return one(d.Visibility)
-	case "asset_h":
-		return one(string(d.AssetH))
-	case "tool":
-		return one(d.Tool)
-	case "version":
-		return one(d.ToolVersion)
-	case "sampler":
-		return one(d.Sampler)
-	case "scheduler":
-		return one(d.Scheduler)
-	case "parameters":
-		return d.Params
-	case "model":
-		return d.ModelNames
-	case "checkpoint":
-		return d.CheckpointNames
-	case "lora":
-		return d.LoraNames
-	case "model_name":
-		return d.ModelNames
-	case "model_type":
-		return d.ModelTypes
-	case "base_model":
-		return d.BaseModels
-	case "graphtool_model_hash":
-		return d.GTModelHashes
 	case "collection":
 		return append(append([]string(nil), d.CollectionPaths...), d.CollectionH...)
 	}
-	panic("naive: no values known of the field " + field)
-}
-
-// number returns the numbers a document has in a field.
-func numbers(field string, d *mappings.Document) []float64 {
-	switch field {
-	case "width":
-		return positive(float64(d.Width))
-	case "height":
-		return positive(float64(d.Height))
-	case "steps":
-		if d.Steps != nil {
-			return []float64{float64(*d.Steps)}
+	v := member(d, f.Index)
+	if v.Kind() == reflect.String {
+		if v.String() == "" {
+			return nil
 		}
-	case "cfg":
-		if d.CFG != nil {
-			return []float64{*d.CFG}
-		}
-	case "aspect":
-		if d.Aspect != nil {
-			return []float64{*d.Aspect}
-		}
-	case "model_weight":
-		return d.ModelWeights
-	case "seed":
-		if d.Seed != nil {
-			return []float64{float64(*d.Seed)}
-		}
-	default:
-		panic("naive: no numbers known of the field " + field)
+		return []string{v.String()}
 	}
-	return nil
+	return v.Interface().([]string)
 }
 
-func positive(f float64) []float64 {
-	if f == 0 {
+// numbers returns the numbers a document has in a field.
+func numbers(f *query.Field, d *mappings.Document) []float64 {
+	v := member(d, f.Index)
+	if list, ok := v.Interface().([]float64); ok {
+		return list
+	}
+	optional := v.Kind() == reflect.Pointer
+	if optional {
+		if v.IsNil() {
+			return nil
+		}
+		v = v.Elem()
+	}
+	n := v.Convert(reflect.TypeFor[float64]()).Float()
+	if n == 0 && !optional {
 		return nil
 	}
-	return []float64{f}
+	return []float64{n}
+}
+
+// member finds the member of a document by the name that its tag gives it.
+func member(d *mappings.Document, name string) reflect.Value {
+	i, ok := members[name]
+	if !ok {
+		panic("naive: no member of a document is written as " + name)
+	}
+	return reflect.ValueOf(d).Elem().Field(i)
+}
+
+var members = func() map[string]int {
+	all := map[string]int{}
+	typ := reflect.TypeFor[mappings.Document]()
+	for i := range typ.NumField() {
+		key, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+		all[key] = i
+	}
+	return all
+}()
+
+// Values returns what a document has in a field as query texts may ask for it; nothing
+// of fields whose values are not written as they are.
+func Values(f *query.Field, d *mappings.Document) []string {
+	switch f.Type {
+	case query.TypeInt, query.TypeFloat:
+		var list []string
+		for _, n := range numbers(f, d) {
+			list = append(list, strconv.FormatFloat(n, 'f', -1, 64))
+		}
+		return list
+	case query.TypeDate:
+		if at := member(d, f.Index).Interface().(*time.Time); at != nil {
+			return []string{at.Format(time.DateOnly)}
+		}
+	case query.TypeName, query.TypePart, query.TypeTag, query.TypeEnum, query.TypeMIME, query.TypeParam, query.TypeNode:
+		if f.Index != "" {
+			return values(f, d)
+		}
+	}
+	return nil
 }
 
 func matchPred(p *query.Pred, d *mappings.Document, prose map[string]analyzed) bool {
 	name := p.Field.Name
 	switch p.Field.Type {
 	case query.TypeInt, query.TypeFloat, query.TypeAspect:
-		return numeric(p, numbers(name, d))
+		return numeric(p, numbers(p.Field, d))
 	case query.TypeDate:
-		return dated(p, map[string]*time.Time{"created": d.Created, "updated": d.Updated, "stored": d.Stored}[name])
+		return dated(p, member(d, p.Field.Index).Interface().(*time.Time))
 	case query.TypeDimensions:
 		return sized(p, d)
 	case query.TypeBool:
-		return d.AI == (p.Value == "true")
+		return member(d, p.Field.Index).Bool() == (p.Value == "true")
 	case query.TypeChain:
 		return d.Chain == (p.Value == "true")
 	case query.TypeNode:
@@ -135,7 +119,10 @@ func matchPred(p *query.Pred, d *mappings.Document, prose map[string]analyzed) b
 	case "is":
 		return is(p.Value, d)
 	}
-	list := values(name, d)
+	if p.Op == query.Exists && p.Field.Exists != "" {
+		return member(d, p.Field.Exists).Bool()
+	}
+	list := values(p.Field, d)
 	if p.Op == query.Exists {
 		return len(list) > 0
 	}
@@ -327,6 +314,11 @@ func has(what string, d *mappings.Document) bool {
 		return len(d.Tags) > 0
 	case "title":
 		return d.Title != ""
+	}
+	for _, f := range mappings.Fields() {
+		if f.Has == what {
+			return !member(d, f.Name).IsZero()
+		}
 	}
 	panic("naive: has:" + what + " is not known")
 }
