@@ -8,9 +8,9 @@
 //
 // The lexer takes any text, the repair turns any token list into one the grammar
 // accepts, so parsing cannot fail on syntax; what had to be repaired is a
-// warning, and in strict reading an error. A field of the language is one row of
-// the table in fieldtable.go: what people read about it (Reference, Summary) and
-// how it compiles come from that row.
+// warning, and in strict reading an error. A field of the language is declared with
+// the field of the index that it is compared with, in package mappings: what people
+// read about it (Reference, Summary) and how it compiles come from that row.
 //
 // participle parses OR, AND, NOT and groups. The lexer, the repair, runs of terms
 // side by side and the values of fields are by hand: ten terms must take at most
