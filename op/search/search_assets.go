@@ -210,8 +210,10 @@ func (s *Service) compile(ctx context.Context, actor library.Actor, text string,
 	if err != nil {
 		return nil, nil, err
 	}
-	if req.Hidden, err = s.Store.Assets.Unseen(ctx, actor, q.RelativesOf()); err != nil {
-		return nil, nil, err
+	if relatives := q.RelativesOf(); len(relatives) > 0 {
+		if req.Hidden, err = s.Store.Assets.Unseen(ctx, actor, relatives); err != nil {
+			return nil, nil, err
+		}
 	}
 	compiled, err := query.Compile(q, as(actor, req))
 	return q, compiled, err
