@@ -1,11 +1,7 @@
 package indexer
 
 import (
-	"context"
-	"fmt"
-	"sync"
 	"testing"
-	"time"
 
 	"vitrine/mappings"
 	"vitrine/store"
@@ -48,31 +44,4 @@ func TestBatch_RowWhoseDocumentCannotBeMadeIsFoundByItsNames(t *testing.T) {
 	if err != nil || missing != 0 || partial != 1 {
 		t.Errorf("failures: %d missing, %d partial, error %v", missing, partial, err)
 	}
-}
-
-func TestFollow_PanicOfAHandlerEndsNothing(t *testing.T) {
-	t.Parallel()
-	e := newEnv(t)
-	e.run(e.relay())
-	poison := newAsset("a0").Asset.Hash
-	var handled sync.Map // events come at least once
-	e.run(serviceFunc(func(ctx context.Context) error {
-		return Subscribe(ctx, e.cfg, "panics", 2, func(_ context.Context, ev Event) {
-			if ev.Hash == poison {
-				panic("a defect")
-			}
-			handled.Store(ev.Hash, true)
-		})
-	}))
-	for i := range 5 {
-		e.add(newAsset(fmt.Sprint("a", i)))
-	}
-	e.eventually(time.Minute, func() string {
-		n := 0
-		handled.Range(func(any, any) bool { n++; return true })
-		if n != 4 {
-			return fmt.Sprintf("the events of %d assets were handled, want 4", n)
-		}
-		return ""
-	})
 }

@@ -37,7 +37,7 @@ const (
 	RoleAPI   Role = "api"   // REST and MCP
 	RoleRelay Role = "relay" // outbox → Kafka
 	RoleIndex Role = "index" // Kafka → OpenSearch
-	RoleWork  Role = "work"  // previews, sweeps
+	RoleWork  Role = "work"  // background jobs such as previews, sweeps
 )
 
 // Roles lists every role.

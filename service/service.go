@@ -21,6 +21,7 @@ import (
 	"vitrine/events"
 	"vitrine/indexer"
 	"vitrine/internal/opensearch"
+	"vitrine/jobs"
 	"vitrine/library"
 	"vitrine/mcp"
 	"vitrine/media/blob"
@@ -47,6 +48,7 @@ type Service struct {
 	Relay      *indexer.Relay
 	Events     *events.Relay
 	Streams    *events.Streams
+	Jobs       *jobs.Runner
 	Catalog    op.Catalog
 	Caller     *op.Caller
 	Embedder   embed.Embedder     // nil when searches are by words only
@@ -132,6 +134,8 @@ func (s *Service) assemble() error {
 	keys.TrustProxy = cfg.TrustHost
 	budget := memory.New(memory.Config{Shared: cfg.DecodeMemory, Parallel: cfg.Decoders})
 	s.Previews = preview.NewMaker(s.Blobs, budget)
+	s.Jobs = jobs.New(s.Store.Jobs, jobs.Config{Workers: cfg.Decoders, Log: cfg.Log}, jobs.NewMetrics(s.registry))
+	jobs.Handle(s.Jobs, s.makePreview)
 	limits := store.NewLimitCache(s.Store.Limits)
 	s.transfers = transfer.New(s.Store, keys, limits, s.Blobs, links.Signer, s.Previews)
 	waiter := indexer.NewWaiter(watched, s.Searcher.Index, metrics)

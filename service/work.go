@@ -6,19 +6,14 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"vitrine/indexer"
 	"vitrine/internal/panics"
-	"vitrine/library"
-	"vitrine/media/preview"
 )
 
-// work is the role of what can wait: previews for what has arrived, sweeping up
-// after crashes, checking files, and comparing the index with the database.
+// work is the role of what can wait: background jobs, sweeping up after crashes, checking
+// files, and comparing the index with the database.
 func (s *Service) work(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error {
-		return indexer.Subscribe(ctx, s.cfg.Kafka(), "previews", s.cfg.Decoders, s.makePreview)
-	})
+	g.Go(func() error { return s.Jobs.Run(ctx) })
 	g.Go(func() error { return s.every(ctx, s.cfg.SweepEvery, s.sweep) })
 	if s.cfg.ScrubRate > 0 {
 		g.Go(func() error { return s.every(ctx, scrubTick, s.scrub) })
@@ -41,22 +36,6 @@ func (s *Service) every(ctx context.Context, every time.Duration, do func(contex
 				s.log.Error("a periodic task failed; it runs again at its next interval", "error", err)
 			}
 		}
-	}
-}
-
-// makePreview makes the thumbnail of an asset that has arrived. An asset without
-// one is not a failure: most kinds of file have none, and a request makes it when
-// it was not made here.
-func (s *Service) makePreview(ctx context.Context, e indexer.Event) {
-	if e.Reason != "stored" {
-		return
-	}
-	_, err := s.Previews.Picture(ctx, e.Tenant, e.Hash, preview.DefaultEdge)
-	switch {
-	case err == nil || ctx.Err() != nil:
-	case library.AsError(err).Kind == library.KindNotFound, library.AsError(err).Code == library.CodePreviewTooLarge:
-	default:
-		s.log.Warn("a preview could not be generated", "asset", e.Hash, "error", err)
 	}
 }
 

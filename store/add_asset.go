@@ -53,6 +53,9 @@ func (as *Assets) Add(ctx context.Context, actor library.Actor, n NewAsset) (Add
 		if err := t.recordNewAsset(ctx, *created); err != nil {
 			return err
 		}
+		if err := t.Enqueue(ctx, PreviewJob{actor.Tenant, created.Hash}); err != nil { // before the locks as well
+			return err
+		}
 		b := &pgx.Batch{}
 		batchLineage(b, actor.Tenant, n, prepared)
 		batchModels(b, actor.Tenant, n.Asset.Hash, n.Lineage.Models)
@@ -186,6 +189,11 @@ func addToExisting(ctx context.Context, t *Tx, n NewAsset, p encodedAsset) (AddR
 		return out, err
 	}
 	out = AddResult{Asset: changed, Restored: a.Trashed, Healed: healed.RowsAffected() > 0}
+	if out.Healed {
+		if err := t.previewAgain(ctx, a.Hash); err != nil {
+			return out, err
+		}
+	}
 	if len(res.Changed) == 1 {
 		out.Asset = res.Changed[0]
 	}
@@ -198,6 +206,14 @@ func addToExisting(ctx context.Context, t *Tx, n NewAsset, p encodedAsset) (AddR
 		err = t.Send(ctx, b)
 	}
 	return out, err
+}
+
+// previewAgain has a preview made of a file that was damaged.
+func (t *Tx) previewAgain(ctx context.Context, hash library.AssetHash) error {
+	if _, err := t.Exec(ctx, `DELETE FROM preview_failures WHERE tenant_id = $1 AND asset_h = $2`, t.tenant(), hash); err != nil {
+		return err
+	}
+	return t.Enqueue(ctx, PreviewJob{t.tenant(), hash})
 }
 
 // HashCollision returns the answer to bytes that share their SHA-1 with others that are

@@ -40,6 +40,7 @@ type AssetDetail struct {
 	Assertion   json.RawMessage // the newest uploader's claim, or nil
 	Report      json.RawMessage // how much of its making the file tells, or nil
 	Collections []string
+	NoPreview   string // why no preview can be made of its file; "" where one can, or was not tried yet
 }
 
 // AssetModel is one model that an asset used.
@@ -131,6 +132,8 @@ func (as *Assets) Get(ctx context.Context, actor library.Actor, hash library.Ass
 			}
 			return rows.Err()
 		})
+	b.Queue(`SELECT coalesce(max(reason), '') FROM preview_failures WHERE tenant_id = $1 AND asset_h = $2`, tenant, hash).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&d.NoPreview) })
 	err = conn.SendBatch(ctx, b).Close()
 	if errors.Is(err, pgx.ErrNoRows) {
 		return d, library.NotFound("asset")

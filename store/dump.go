@@ -16,14 +16,17 @@ import (
 // notDumped are the tables that a dump leaves out, each with its reason. Every other
 // table of the schema is dumped, whoever added it.
 var notDumped = map[string]string{
-	"goose_db_version":  "the versions of the schema are listed in the manifest, and a restore makes that schema",
-	"tenant_key":        "every database has a key of its own, which no other one may know",
-	"restores":          "it tells what this database was restored from",
-	"blob_store":        "it names the folder of files that was there; a restored library takes the one that it was restored into",
-	"damaged_files":     "they are found anew in the folder that a library was restored into",
-	"scrub":             "it tells how far the files of this folder were checked",
-	"index_generations": "they name indexes of the OpenSearch that was there; after a restore a new index is made",
-	"index_state":       "it tells where this database lives and what its indexer has seen",
+	"goose_db_version":   "the versions of the schema are listed in the manifest, and a restore makes that schema",
+	"tenant_key":         "every database has a key of its own, which no other one may know",
+	"restores":           "it tells what this database was restored from",
+	"blob_store":         "it names the folder of files that was there; a restored library takes the one that it was restored into",
+	"damaged_files":      "they are found anew in the folder that a library was restored into",
+	"scrub":              "it tells how far the files of this folder were checked",
+	"index_generations":  "they name indexes of the OpenSearch that was there; after a restore a new index is made",
+	"river_leader":       "it names the process that looks after the jobs",
+	"river_queue":        "it tells which processes run jobs; each notes itself again",
+	"river_notification": "it holds messages between processes that run",
+	"index_state":        "it tells where this database lives and what its indexer has seen",
 }
 
 // Dump is one consistent view of the whole library, open for reading. Writers are

@@ -26,25 +26,27 @@ import (
 // Store is the library in PostgreSQL: the connections, and one field per noun. It is
 // safe for concurrent use, and so are its fields.
 type Store struct {
-	Assets        *Assets
-	Extraction    *Extraction
-	Lineage       *Lineage
-	Models        *Models
-	SavedSearches *SavedSearches
-	Keys          *Keys
-	Tenants       *Tenants
-	Limits        *Limits
-	Operations    *Operations
-	Idempotency   *Idempotency
-	Events        *Events
-	Subscribers   *Subscribers
-	Outbox        *Outbox
-	Files         *Files
-	Documents     *Documents
-	Generations   *Generations
-	Embeddings    *Embeddings
-	IndexFailures *IndexFailures
-	IndexState    *IndexState
+	Assets          *Assets
+	Extraction      *Extraction
+	Lineage         *Lineage
+	Models          *Models
+	SavedSearches   *SavedSearches
+	Keys            *Keys
+	Tenants         *Tenants
+	Limits          *Limits
+	Operations      *Operations
+	Idempotency     *Idempotency
+	Events          *Events
+	Subscribers     *Subscribers
+	Outbox          *Outbox
+	Files           *Files
+	Documents       *Documents
+	Generations     *Generations
+	Embeddings      *Embeddings
+	IndexFailures   *IndexFailures
+	IndexState      *IndexState
+	Jobs            *Jobs
+	PreviewFailures *PreviewFailures
 
 	app     *pgxpool.Pool // role vitrine_app: one tenant per transaction
 	indexer *pgxpool.Pool // role vitrine_indexer: reads every tenant, writes bookkeeping only
@@ -71,7 +73,10 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	w := newWatch(background)
 	app.cfg.ConnConfig.DialFunc, indexer.cfg.ConnConfig.DialFunc = w.dial, w.dial
 	s := &Store{notifications: make(chan struct{}, 1), stopNotify: stop}
-	s.setFields()
+	if err := s.setFields(); err != nil {
+		stop()
+		return nil, err
+	}
 	if err := s.connect(ctx, app, indexer); err != nil {
 		stop()
 		return nil, err
@@ -81,7 +86,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 }
 
 // setFields sets the field of each noun.
-func (s *Store) setFields() {
+func (s *Store) setFields() (err error) {
 	s.Assets = &Assets{s}
 	s.Extraction = &Extraction{s}
 	s.Lineage = &Lineage{s}
@@ -101,6 +106,9 @@ func (s *Store) setFields() {
 	s.Embeddings = &Embeddings{s}
 	s.IndexFailures = &IndexFailures{s}
 	s.IndexState = &IndexState{s}
+	s.PreviewFailures = &PreviewFailures{s}
+	s.Jobs, err = newJobs(s)
+	return err
 }
 
 func (s *Store) connect(ctx context.Context, app, indexer login) (err error) {

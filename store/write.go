@@ -15,7 +15,7 @@ import (
 func (s *Store) Write(ctx context.Context, actor library.Actor, fn func(*Tx) error) (operationID string, err error) {
 	var t *Tx
 	err = s.retryDeadlock(ctx, actor.Tenant, func(tx pgx.Tx, extend func()) error {
-		t = &Tx{Tx: tx, extend: extend, actor: actor, call: library.CallFrom(ctx), counts: map[string]int64{}, documents: map[document]documentVersion{}}
+		t = &Tx{Tx: tx, jobs: s.Jobs, extend: extend, actor: actor, call: library.CallFrom(ctx), counts: map[string]int64{}, documents: map[document]documentVersion{}}
 		if err := fn(t); err != nil {
 			return err
 		}
@@ -38,6 +38,7 @@ const flushRows = 1000
 // rows are sent in batches, so that a write of any size takes little memory.
 type Tx struct {
 	pgx.Tx
+	jobs  *Jobs
 	actor library.Actor
 	call  library.Call
 	// extend renews the time of the transaction; nil: its time is fixed.

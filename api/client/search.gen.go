@@ -185,6 +185,9 @@ type GetAssetDetailsOutput struct {
 	WorkflowGraph json.RawMessage `json:"workflow_graph,omitempty"`
 	// Where in the file each field was found, and by which rule. With response_format detailed.
 	Evidence []Evidence `json:"evidence,omitempty"`
+	// Why no preview can be generated from the file, for example because it is damaged. The original
+	// can be downloaded.
+	PreviewError string `json:"preview_error,omitempty"`
 	// Whether the preview was included, with include_image.
 	PreviewImage *SearchPreviewReport `json:"preview_image,omitempty"`
 	// Binary parts, such as a preview.

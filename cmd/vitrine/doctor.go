@@ -110,6 +110,41 @@ func (c *doctorCommand) checkLibrary(ctx context.Context, check func(what, remed
 		}
 		return fmt.Sprintf("%d changes wait", size), err
 	})
+	check("jobs", "A service with the role work runs them. The log has the error of each attempt; what failed for good is in the table river_job, state discarded, for 7 days.", func() (string, error) {
+		return jobHealth(ctx, s.Store.Jobs)
+	})
+}
+
+// jobsLate is how long a background job may wait for a worker.
+const jobsLate = 10 * time.Minute
+
+// jobHealth counts the background jobs, and finds what is wrong with them.
+func jobHealth(ctx context.Context, jobs *store.Jobs) (string, error) {
+	counts, err := jobs.Counts(ctx)
+	if err != nil {
+		return "", err
+	}
+	states := map[string]int64{}
+	var oldest time.Duration
+	for _, c := range counts {
+		states[c.State] += c.Jobs
+		if c.State == "available" {
+			oldest = max(oldest, c.Oldest)
+		}
+	}
+	if states["discarded"] > 0 {
+		list, err := jobs.Discarded(ctx, 1)
+		if err != nil {
+			return "", err
+		}
+		for _, d := range list {
+			return "", fmt.Errorf("%d background jobs failed for good, the last (%s %s) because: %s", states["discarded"], d.Kind, d.Args, d.Error)
+		}
+	}
+	if oldest > jobsLate {
+		return "", fmt.Errorf("%d background jobs wait, the oldest for %s", states["available"], oldest.Round(time.Second))
+	}
+	return fmt.Sprintf("%d wait, %d run, %d will be tried again", states["available"]+states["scheduled"], states["running"], states["retryable"]), nil
 }
 
 // blobHealth looks whether the folder is the library's and has a sample of its files.

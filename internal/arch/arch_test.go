@@ -45,6 +45,7 @@ var levels = map[string]int{
 	"vitrine/auth":                    3,
 	"vitrine/indexer":                 3,
 	"vitrine/events":                  3,
+	"vitrine/jobs":                    3,
 
 	"vitrine/op/assets":  5,
 	"vitrine/op/search":  6, // shows what op/assets links to
@@ -105,6 +106,7 @@ var alone = map[string][]string{
 	"github.com/segmentio/kafka-go":    {"vitrine/internal", "vitrine/cmd"},
 	"github.com/alecthomas/kong":       {"vitrine/cmd"},
 	"github.com/pressly/goose":         {"vitrine/store"},
+	"github.com/riverqueue/river":      {"vitrine/store", "vitrine/jobs"},
 	"github.com/alecthomas/participle": {"vitrine/query"},
 }
 

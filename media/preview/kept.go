@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"path"
 	"strconv"
@@ -134,6 +136,10 @@ func Error(err error) error {
 	case errors.Is(err, ErrUnsupported):
 		return &library.Error{Kind: library.KindNotFound, Code: library.CodeNotFound, Cause: err,
 			Detail: "There is no preview of this asset: its file type is not supported."}
+	}
+	var disk *fs.PathError
+	if !errors.As(err, &disk) {
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return &library.Error{Kind: library.KindNotFound, Code: library.CodeNotFound, Cause: err,
 		Detail: "There is no preview of this asset: the image is damaged or cannot be decoded. The original can be downloaded."}

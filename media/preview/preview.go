@@ -34,8 +34,12 @@ const MaxPixels = 64 << 20
 const MaxInline = 200 << 10
 
 // Reasons why there is no preview. A *TooLargeError is one more, memory.ErrBusy
-// another; any other error is a decoder's, and means that the file is damaged.
-var ErrUnsupported = errors.New("no preview can be made of this kind of file")
+// another; any other error of Make is a decoder's, and means that the file is damaged,
+// or the disk's.
+var (
+	ErrUnsupported = errors.New("no preview can be made of this kind of file")
+	ErrDamaged     = errors.New("the picture cannot be decoded") // in what Error returns
+)
 
 // TooLargeError reports a picture that is too large to be decoded.
 type TooLargeError struct {

@@ -49,6 +49,7 @@ type detailsOutput struct {
 	ExtractedMetadata    *json.RawMessage       `json:"extracted_metadata,omitempty" doc:"The file's metadata, chunk by chunk, with include_raw_metadata."`
 	WorkflowGraph        json.RawMessage        `json:"workflow_graph,omitempty" doc:"The executed graph, with include_raw_metadata."`
 	Evidence             []library.Evidence     `json:"evidence,omitempty" doc:"Where in the file each field was found, and by which rule. With response_format detailed."`
+	PreviewError         string                 `json:"preview_error,omitempty" doc:"Why no preview can be generated from the file, for example because it is damaged. The original can be downloaded."`
 	PreviewImage         *previewReport         `json:"preview_image,omitempty" doc:"Whether the preview was included, with include_image."`
 
 	image []byte
@@ -162,7 +163,7 @@ func describe(d store.AssetDetail, links assets.ActorLinks) detailsOutput {
 		C2PA: l.C2PA, Embedding: embeddingOutput{Configurations: []string{}}, Copyright: l.Extra["copyright"],
 		Warnings: l.Warnings, Conflicts: l.Conflicts, Evidence: l.Evidence, Provenance: provenance(d),
 		Prompts: describePrompts(&l), Workflow: describeWorkflow(l.Workflow), GenerationParameters: describeParameters(&l), ImagetoolMetadata: describeImagetool(&l),
-		Extraction: extraction(d.Report),
+		Extraction: extraction(d.Report), PreviewError: d.NoPreview,
 	}
 	for _, m := range d.Models {
 		out.Models = append(out.Models, modelOutput{Sequence: m.Sequence, Type: m.Type, Name: m.Name, NodeID: m.NodeID, ModelHash: string(m.Hash),

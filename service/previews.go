@@ -1,0 +1,39 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"vitrine/jobs"
+	"vitrine/library"
+	"vitrine/media/memory"
+	"vitrine/media/preview"
+	"vitrine/store"
+)
+
+// previewsLater is when a preview is tried again that had no memory to be decoded in.
+const previewsLater = 10 * time.Second
+
+// makePreview makes the thumbnail of an asset that was stored. Files of which none can be
+// made are marked, and not tried again; most kinds of file have none and need no mark. A
+// request makes what was not made here.
+func (s *Service) makePreview(ctx context.Context, j store.PreviewJob) error {
+	_, err := s.Previews.Picture(ctx, j.Tenant, j.Asset, preview.DefaultEdge)
+	var large *preview.TooLargeError
+	switch {
+	case err == nil, errors.Is(err, preview.ErrUnsupported):
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, memory.ErrBusy):
+		return jobs.Later(previewsLater)
+	case errors.Is(err, preview.ErrDamaged), errors.As(err, &large):
+		s.log.Warn("no preview can be made of a file", "asset", j.Asset, "error", err)
+		return s.Store.PreviewFailures.Record(ctx, j.Tenant, j.Asset, library.AsError(err).Detail)
+	}
+	if _, stored, failed := s.Store.Files.Get(ctx, j.Tenant, j.Asset); failed == nil && !stored {
+		return nil // it was removed meanwhile
+	}
+	return err
+}
