@@ -22,7 +22,7 @@ type Config struct {
 	OpenSearchHeap string
 	KafkaHeap      string
 	// ShortLived runs the Java servers with the first of Java's two compilers alone: a start takes half the CPU time, and
-	// what runs for hours gets slower. It is for tests with servers of their own, and is not remembered.
+	// what runs for hours gets slower. It is for tests, and is not remembered.
 	ShortLived bool
 	// Secure makes PostgreSQL and Kafka take secure connections only; nil for a stack that is reached from this machine
 	// alone. It is not remembered: whoever starts a server says it again.
