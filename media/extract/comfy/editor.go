@@ -56,6 +56,7 @@ type definition struct {
 	inputs        []slot // boundary inputs
 	outputs       []slot
 	group         bool
+	component     bool
 	groupExternal map[[2]int]bool
 	groupConfig   value
 	noted         map[notedInput]uiLink // links without a line, see everywhere
@@ -167,6 +168,13 @@ func definitions(doc value) map[string]*definition {
 		d.name = m.Name
 		defs["workflow>"+m.Name] = d
 		defs["workflow/"+m.Name] = d
+	}
+	components := doc.Get("components")
+	for i := range components.Members {
+		m := &components.Members[i]
+		if defs[m.Name] == nil && m.Val.Get("nodes").Kind == jsonscan.Array {
+			defs[m.Name] = readComponent(m.Val)
+		}
 	}
 	return defs
 }

@@ -27,6 +27,9 @@ func (c *converter) fromOutside(s *scope, at, hops int) origin {
 	if at < len(s.params) && s.params[at].Kind != jsonscan.Null {
 		return origin{val: s.params[at], lit: true}
 	}
+	if s.def.component && isValueType(s.def.inputs[at].typ) {
+		return origin{val: value{Kind: jsonscan.Null}, lit: true} // what a node inside held before is no value of the instance
+	}
 	return origin{}
 }
 
@@ -67,6 +70,10 @@ func (c *converter) bindWidgets(outer *scope, u *uiNode) {
 	s := u.inner
 	if s.def.group {
 		bindGroup(s)
+		return
+	}
+	if s.def.component {
+		bindComponent(s)
 		return
 	}
 	shown := shownWidgets(u)
