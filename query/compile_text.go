@@ -65,7 +65,27 @@ func (c *compiler) analyzed(t *Text, u clauseContext) clause {
 		return clause{"match": clause{mappings.WordsField: clause{"query": t.Value, "minimum_should_match": "3<75%"}}}
 	}
 	c.clauses += weight(t.Value)
+	if stem := t.stemmed(); stem != "" && c.ranksAll() && u != excluding {
+		return stemOf(stem, 1)
+	}
 	return wordsPhrase(t.Value, slop(t.Value), 1)
+}
+
+// stemmed returns the word that a leaf is looked for by in all its forms, where rankings
+// go by all words; empty where it is looked for as it stands.
+func (n *Text) stemmed() string {
+	if n.Kind != Word || n.Model {
+		return ""
+	}
+	if w := bareWord(n.Value); isPlainWord(w) {
+		return w
+	}
+	return ""
+}
+
+// stemOf finds assets with any form of a word in one of their text fields.
+func stemOf(word string, boost float64) clause {
+	return clause{"match": clause{mappings.WordsField: clause{"query": word, "analyzer": mappings.StemAnalyzer, "boost": boost}}}
 }
 
 // isSentence reports whether a leaf is a run of characters too long to be one word.

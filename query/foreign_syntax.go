@@ -18,8 +18,20 @@ func (r *reader) warnForeignSyntax(t token) {
 			w.Suggestion = "-" + f.Name + ":" + value
 		}
 	}
+	if i := strings.IndexByte(strings.TrimFunc(t.text, isSentenceMark), '?'); i > 0 && !strings.Contains(t.text, "://") {
+		r.warnQuestionMark(t, "")
+	}
 	if meant := foreignOperator(t.text); meant != "" {
 		r.warn(NotAnOperator, t.at, "%s is not an operator", t.text).Suggestion = meant
+	}
+}
+
+// warnQuestionMark warns of a ? that may be meant as a wildcard.
+func (r *reader) warnQuestionMark(t token, field string) {
+	w := r.warn(QuestionMark, t.at, "%s: a question mark stands for itself; the wildcard is *", excerpt(t.text))
+	w.Field, w.Suggestion = field, strings.ReplaceAll(t.text, "?", "*")
+	if field != "" {
+		w.Suggestion = field + ":" + w.Suggestion
 	}
 }
 

@@ -83,8 +83,8 @@ func TestHits_RankingByClass(t *testing.T) {
 			t.Errorf("%s %s (-want +got):\n%s", c.mode, c.text, diff)
 		}
 	}
-	if got := s.find("red cat", query.Request{Mode: query.Smart}); len(got) != 3 || got[0] != 2 || slices.Contains(got, 6) {
-		t.Errorf("smart finds %v, want the three that have both words, the exact title first and the negative prompt never", got)
+	if got := s.find("red cat", query.Request{Mode: query.Smart}); len(got) != 4 || got[0] != 2 || slices.Contains(got, 6) {
+		t.Errorf("smart finds %v, want the four that have both words in any form, the exact title first and the negative prompt never", got)
 	}
 	if got := s.find("red cat", query.Request{Mode: query.Smart, LeftOut: []string{"cat"}}); len(got) != 5 || got[0] != 2 {
 		t.Errorf("without cat, smart finds %v, want five with the exact title first", got)

@@ -4,8 +4,6 @@ import (
 	"math"
 	"strings"
 	"unicode"
-
-	"vitrine/mappings"
 )
 
 // The score of an asset is the sum, over the words and phrases of a query that it
@@ -78,11 +76,8 @@ func (s *Search) rank(c *compiler, n Node) {
 // looked for.
 func (c *compiler) ranker(t *Text) ranker {
 	var r ranker
-	if isPlainWord(t.Value) {
-		stem := func(boost float64) clause {
-			return clause{"match": clause{mappings.WordsField: clause{"query": t.Value, "analyzer": mappings.StemAnalyzer, "boost": boost}}}
-		}
-		r = ranker{"~" + strings.ToLower(t.Value), stem(1), func(w float64) []clause { return []clause{stem(w)} }}
+	if word := bareWord(t.Value); isPlainWord(word) {
+		r = ranker{"~" + word, stemOf(word, 1), func(w float64) []clause { return []clause{stemOf(word, w)} }}
 		c.clauses++
 	} else {
 		match := c.analyzed(t, filtering)
@@ -206,11 +201,44 @@ func Weight(n, all int64) float64 {
 	return max(1, math.Round(step*math.Log1p((float64(all-n)+0.5)/(float64(n)+0.5)))) / step
 }
 
+// TermWeights are how much the Terms of a search count. The zero value lets all count alike.
+type TermWeights struct {
+	Weights []float64 `json:"weights,omitempty"`
+	// Attainable is the sum of the weights of the terms that some asset has: about what an
+	// asset scores that has all of them once.
+	Attainable float64 `json:"attainable,omitempty"`
+}
+
+// WeighTerms returns the weights of terms of which each is in so many of all assets.
+func WeighTerms(counts []int64, all int64) TermWeights {
+	w := TermWeights{Weights: make([]float64, len(counts))}
+	for i, n := range counts {
+		w.Weights[i] = Weight(n, all)
+		if n > 0 {
+			w.Attainable += w.Weights[i]
+		}
+	}
+	return w
+}
+
 // Weigh returns the search ranked by the weights of its Terms.
-func (s *Search) Weigh(weights []float64) *Search {
+func (s *Search) Weigh(w TermWeights) *Search {
 	out := *s
-	out.weights, out.Query = weights, s.ranked(weights)
+	out.weights, out.Query = w, s.ranked(w.Weights)
 	return &out
+}
+
+// ShareOfAttainable returns which share of what the words of the query can score a score is.
+// It is above 1 for what has them several times, side by side or as a name.
+func (s *Search) ShareOfAttainable(score float64) float64 {
+	attainable := s.weights.Attainable
+	if s.weights.Weights == nil {
+		attainable = float64(len(s.rankers))
+	}
+	if attainable <= 0 {
+		return 0
+	}
+	return score / attainable
 }
 
 // ranked puts together what must hold and what scores. Terms without a weight

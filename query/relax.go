@@ -2,7 +2,6 @@ package query
 
 import (
 	"slices"
-	"strings"
 )
 
 // Words of a query are all required. Where no asset has all of them, a search may be
@@ -59,7 +58,7 @@ func (s *Search) Candidates() (out *Search, all bool) {
 	}
 	c := *s
 	c.inner = shouldMatch(s.candidates, clause{"bool": clause{"filter": []clause{s.inner}, "_name": ByWords}})
-	c.Query = c.ranked(s.weights)
+	c.Query = c.ranked(s.weights.Weights)
 	return &c, false
 }
 
@@ -126,24 +125,21 @@ type relaxableWord struct {
 const mostSteps = 16
 
 // LeftOutSteps lists what to leave out of words, step by step, until something has the
-// rest: the words that only grammar needs, then those that nothing has, then the most
-// frequent. counts says how many assets have each word. The rarest word is never
-// left out; without one that occurs there is no step.
+// rest: the words that only grammar needs, then those that people ask with, then those that
+// nothing has, then the most frequent. counts says how many assets have each word. The
+// rarest word is never left out. There is no step where no word occurs, or none but
+// such as fit any picture.
 func LeftOutSteps(words []string, counts []int64) [][]string {
 	order := make([]int, len(words))
 	for i := range order {
 		order[i] = i
 	}
-	content := slices.ContainsFunc(order, func(i int) bool { return counts[i] > 0 && !isFunctionWord(words[i]) })
-	class := func(i int) int {
-		switch {
-		case content && isFunctionWord(words[i]):
-			return 0
-		case counts[i] == 0:
-			return 1
-		}
-		return 2
+	telling := func(i int) bool { return !IsWeakWord(words[i]) }
+	weakLast := slices.ContainsFunc(order, telling)
+	if weakLast && !slices.ContainsFunc(order, func(i int) bool { return telling(i) && counts[i] > 0 }) {
+		return nil
 	}
+	class := classOfWords(words, counts, weakLast)
 	slices.SortStableFunc(order, func(a, b int) int {
 		if class(a) != class(b) {
 			return class(a) - class(b)
@@ -161,15 +157,40 @@ func LeftOutSteps(words []string, counts []int64) [][]string {
 	return steps
 }
 
-// stepEnds returns how many words of an order each step leaves out: each of the first two
-// classes at once, the others one by one, or several where they are many.
+// The classes of words in the order in which they are left out.
+const (
+	grammarClass = iota
+	askingClass
+	unknownClass
+	frequentClass
+)
+
+// classOfWords returns the class of each word. In a request the words of asking go with
+// those of grammar.
+func classOfWords(words []string, counts []int64, weakLast bool) func(int) int {
+	request := isRequest(words)
+	return func(i int) int {
+		switch {
+		case weakLast && isFunctionWord(words[i]), weakLast && request && IsWeakWord(words[i]):
+			return grammarClass
+		case weakLast && IsWeakWord(words[i]):
+			return askingClass
+		case counts[i] == 0:
+			return unknownClass
+		}
+		return frequentClass
+	}
+}
+
+// stepEnds returns how many words of an order each step leaves out: each of the first
+// classes at once, the frequent words one by one, or several where they are many.
 func stepEnds(order []int, class func(int) int) (ends []int) {
 	frequent := len(order)
 	for i, at := range order {
 		if i > 0 && class(at) != class(order[i-1]) {
 			ends = append(ends, i)
 		}
-		if class(at) == 2 {
+		if class(at) == frequentClass {
 			frequent = i
 			break
 		}
@@ -187,6 +208,4 @@ func stepEnds(order []int, class func(int) int) (ends []int) {
 	return ends
 }
 
-func isFunctionWord(w string) bool {
-	return functionWords[strings.ToLower(strings.Trim(w, ".,;:!?\"'"))]
-}
+func isFunctionWord(w string) bool { return functionWords[bareWord(w)] }

@@ -131,7 +131,7 @@ type Search struct {
 	exact   bool     // neighbors are compared one by one
 
 	candidates clause          // what has any of the words; nil: inner is that
-	weights    []float64       // that Weigh was given
+	weights    TermWeights     // that Weigh was given
 	relax      []relaxableWord // that need not match where nothing has all words
 
 	conditional bool // there are conditions beside the words

@@ -1,6 +1,10 @@
 package query
 
-import "strings"
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
 
 // Sentence reports whether the words of a query are a sentence rather than names,
 // tags or a few keywords. What a sentence means is more than its words, so nearness of
@@ -40,3 +44,37 @@ var functionWords = func() map[string]bool {
 	}
 	return all
 }()
+
+// askingWords are the words with which people ask for pictures, and those that fit any
+// picture. A search whose other words are found nowhere is not answered by them: a picture
+// of best quality is no answer to "the best picture of a fox".
+var askingWords = func() map[string]bool {
+	all := map[string]bool{}
+	for w := range strings.FieldsSeq("find search show display give get list look looking see view want wanted need like please help let tell " +
+		"picture pictures photo photos photograph photographs image images pic pics shot shots render renders artwork " +
+		"best good better great nice cool pretty favorite favourite all every something anything someone any some more most very really just only") {
+		all[w] = true
+	}
+	return all
+}()
+
+// requestWords are those of them, and of the function words, that make a request of a query.
+var requestWords = strings.Fields("what which who where when how find search show display give get list want need please looking")
+
+// IsWeakWord reports whether a word tells little of what is looked for: grammar needs it, people
+// ask with it, or it fits any picture.
+func IsWeakWord(w string) bool { return isFunctionWord(w) || askingWords[bareWord(w)] }
+
+// isRequest reports whether words ask for something as people ask one another.
+func isRequest(words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(requestWords, bareWord(w)) })
+}
+
+// bareWord returns a word in lower case without the marks of sentences around it: fox? and
+// «fox» are the word fox.
+func bareWord(w string) string { return strings.ToLower(strings.TrimFunc(w, isSentenceMark)) }
+
+// isSentenceMark reports whether a character at an end of a word belongs to the sentence.
+func isSentenceMark(r rune) bool {
+	return strings.ContainsRune(".,;:!?'\"", r) || r > 0x7f && unicode.In(r, unicode.Po, unicode.Pi, unicode.Pf, unicode.Ps, unicode.Pe)
+}

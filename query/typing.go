@@ -12,6 +12,9 @@ func (r *reader) typed(f *Field, t token) Node {
 	if strings.TrimFunc(t.text, isBlank) == "" {
 		return r.emptyValue(f, t)
 	}
+	if t.kind == tokWord && t.plain && f.Type != TypeText && strings.Contains(t.text, "?") {
+		r.warnQuestionMark(t, f.Name)
+	}
 	if len(t.stars) > 0 && f.globs() {
 		return r.globValue(f, t)
 	}

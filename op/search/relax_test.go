@@ -102,7 +102,12 @@ func TestSearch_WhereNothingHasAllWordsSomeAreLeftOutAndNamed(t *testing.T) {
 	}{
 		"old fox":                             {"", 3},
 		"red fox":                             {"red", 3},
-		"what is the best picture of a fox":   {"what is the best of a", 3},
+		"what is the best picture of a fox":   {"what is the best picture of a", 3},
+		"what is the best picture of a fox?":  {"what is the best picture of a", 3},
+		"show me «old fox»!":                  {"show me", 3},
+		"foxes":                               {"", 3},
+		"best picture of a wyvern":            {"", 0}, // what fits any picture is no answer
+		"find photos of foxes…":               {"find photos of", 3},
 		"the red fox in a car":                {"the red fox in a", 2},
 		"fox xyzzy":                           {"xyzzy", 3},
 		"xyzzy plugh":                         {"", 0},

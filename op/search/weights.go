@@ -11,10 +11,10 @@ import (
 // weights returns how much each term of a search counts: the more, the rarer it is
 // among what the caller may see. Counts may be five minutes old. They are the
 // caller's alone, so nobody else's assets change an order or a score.
-func (s *Service) weights(ctx context.Context, actor library.Actor, compiled *query.Search) ([]float64, error) {
+func (s *Service) weights(ctx context.Context, actor library.Actor, compiled *query.Search) (query.TermWeights, error) {
 	terms := compiled.Terms()
 	if len(terms) == 0 || compiled.MatchesNothing {
-		return nil, nil
+		return query.TermWeights{}, nil
 	}
 	known, who := s.cache.caches().counts, viewerKey(actor)
 	counts := make([]int64, len(terms)+1) // the last: of all assets
@@ -33,19 +33,14 @@ func (s *Service) weights(ctx context.Context, actor library.Actor, compiled *qu
 	if len(ask) > 0 {
 		found, err := s.Searcher.Count(ctx, actor.Tenant, ask)
 		if err != nil {
-			return nil, err
+			return query.TermWeights{}, err
 		}
 		for i, n := range found {
 			counts[open[i]] = n
 			known.add(who+slices.Concat(terms, []string{""})[open[i]], n)
 		}
 	}
-	all := counts[len(terms)]
-	weights := make([]float64, len(terms))
-	for i := range terms {
-		weights[i] = query.Weight(counts[i], all)
-	}
-	return weights, nil
+	return query.WeighTerms(counts[:len(terms)], counts[len(terms)]), nil
 }
 
 // weigh ranks a search by the weights of its terms.

@@ -113,8 +113,7 @@ func (l lexicalHits) required(h responseHit) bool {
 // some of the words only ranks what is near.
 func fuseScores(compiled *query.Search, words lexicalHits, near searchResponse, m *QueryVector) fusion {
 	found, partly := candidates{}, candidates{}
-	byWords, standing := words.shareOfBest()
-	share := vectorWeight(standing, compiled.Sentence())
+	byWords, share := words.sharesOfAttainable(compiled), vectorWeight(compiled.Sentence())
 	for i, h := range words.Hits {
 		into := partly
 		if words.required(h) {

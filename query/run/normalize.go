@@ -10,48 +10,29 @@ import (
 // one from 0 to 1 before they are added. docs/measurements/relevance.md tells how this was
 // chosen over adding reciprocal ranks, which forget how far apart hits are.
 
-// standoutRank is the hit that the best one is compared with.
-const standoutRank = 10
-
-// vectorWeight is how much of a score the meaning makes; the words make the rest.
-// standing is the share of the best hit's score that the tenth has: where the
-// words single few assets out they are trusted more, and where they find all of
-// them alike the meaning is.
-// Of a sentence the meaning tells more than its words, however they stand.
-func vectorWeight(standing float64, sentence bool) float64 {
+// vectorWeight is how much of a score the meaning makes; the words make the rest. Of a
+// sentence the meaning tells more than of names, tags and keywords.
+func vectorWeight(sentence bool) float64 {
 	if sentence {
-		return sentenceWeight
+		return 0.65
 	}
-	return 0.2 + 0.4*standing
+	return 0.55
 }
 
-// sentenceWeight is how much of a score the meaning of a sentence makes.
-const sentenceWeight = 0.65
-
-// shareOfBest returns the scores of the lexical retriever as shares of the best, without what
-// whole names add, and the share of the tenth.
-func (a searchResponse) shareOfBest() (list []float64, standing float64) {
-	list = make([]float64, len(a.Hits))
+// sharesOfAttainable returns the scores of the lexical retriever, without what whole names
+// add, as shares of what the words of the query can score. So words weigh as much as the
+// assets have of them: where the best hit has two of ten words, they tell little,
+// and the meaning decides.
+func (a searchResponse) sharesOfAttainable(compiled *query.Search) []float64 {
+	list := make([]float64, len(a.Hits))
 	for i, h := range a.Hits {
 		list[i] = h.score()
 		for _, name := range h.Matched {
 			list[i] -= query.ExactMatchBoosts[name]
 		}
+		list[i] = compiled.ShareOfAttainable(max(0, list[i]))
 	}
-	if len(list) == 0 {
-		return list, 1
-	}
-	best := slices.Max(list)
-	for i := range list {
-		if best > 0 {
-			list[i] = max(0, list[i]/best)
-		}
-	}
-	if len(list) < standoutRank {
-		return list, 0
-	}
-	sorted := slices.Sorted(slices.Values(list))
-	return list, sorted[len(sorted)-standoutRank]
+	return list
 }
 
 // minMaxNormalized returns where the scores of the vector retriever lie between its lowest

@@ -21,23 +21,46 @@ func read(t *testing.T, hits string) searchResponse {
 
 var nearly = cmpopts.EquateApprox(0, 1e-9)
 
-func TestNormalize_ScoresOfWordsAreSharesOfTheBest(t *testing.T) {
-	const ten = `{"_score":8},{"_score":8},{"_score":6},{"_score":6},{"_score":6},{"_score":6},{"_score":4},{"_score":4},{"_score":4},{"_score":2}`
+// compiled is a search for red cat whose words can score so much.
+func compiled(t *testing.T, attainable float64) *query.Search {
+	t.Helper()
+	q, err := query.Parse("red cat", query.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := query.Compile(q, query.Request{Tenant: "11111111-1111-1111-1111-111111111111"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Weigh(query.TermWeights{Weights: []float64{attainable, 0}, Attainable: attainable})
+}
+
+func TestNormalize_ScoresOfWordsAreSharesOfWhatTheyCanBe(t *testing.T) {
 	for name, c := range map[string]struct {
-		hits     string
-		want     []float64
-		standing float64
+		hits       string
+		attainable float64
+		want       []float64
 	}{
-		"no hit":             {"", []float64{}, 1},
-		"few hits stand out": {`{"_score":4},{"_score":1}`, []float64{1, 0.25}, 0},
-		"ten hits":           {ten, []float64{1, 1, 0.75, 0.75, 0.75, 0.75, 0.5, 0.5, 0.5, 0.25}, 0.25},
-		"what a whole name adds does not count": {`{"_score":34,"matched_queries":["exact_title"]},{"_score":8},{"_score":22,"matched_queries":["exact_tag"]}`,
-			[]float64{0.5, 1, 0.25}, 0},
-		"a score of nothing": {`{"_score":0}`, []float64{0}, 0},
+		"no hit":            {"", 8, []float64{}},
+		"some of the words": {`{"_score":4},{"_score":1}`, 8, []float64{0.5, 0.125}},
+		"more than once":    {`{"_score":10}`, 8, []float64{1.25}},
+		"what a whole name adds does not count": {`{"_score":34,"matched_queries":["exact_title"]},{"_score":8},{"_score":22,"matched_queries":["exact_tag"]}`, 8,
+			[]float64{0.5, 1, 0.25}},
+		"a score of nothing":    {`{"_score":0}`, 8, []float64{0}},
+		"no word occurs at all": {`{"_score":2}`, 0, []float64{0}},
 	} {
-		got, standing := read(t, c.hits).shareOfBest()
-		if diff := cmp.Diff(c.want, got, nearly); diff != "" || standing != c.standing {
-			t.Errorf("%s: standing %v instead of %v %s", name, standing, c.standing, diff)
+		if diff := cmp.Diff(c.want, read(t, c.hits).sharesOfAttainable(compiled(t, c.attainable)), nearly); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func TestNormalize_TheMeaningDecidesWhereNoAssetHasManyOfTheWords(t *testing.T) {
+	words := read(t, `{"fields":{"asset_h":["words"]},"_score":4},{"fields":{"asset_h":["near"]},"_score":1}`)
+	near := read(t, `{"fields":{"asset_h":["near"]},"_score":0.9},{"fields":{"asset_h":["words"]},"_score":0.8},{"fields":{"asset_h":["far"]},"_score":0.5}`)
+	for attainable, first := range map[float64]library.AssetHash{4: "words", 40: "near"} {
+		if f := fuseScores(compiled(t, attainable), lexicalHits{words, true, 2}, near, &QueryVector{MinSimilarity: -1}); f.hashes[0] != first {
+			t.Errorf("where 4 of %g are reached, %s comes first, want %s", attainable, f.hashes[0], first)
 		}
 	}
 }
@@ -55,10 +78,10 @@ func TestNormalize_ScoresOfMeaningLieBetweenTheFarthestAndTheNearest(t *testing.
 }
 
 func TestNormalize_TheHeadIsBestFirstAndAboveWhatFollows(t *testing.T) {
-	words := read(t, `{"fields":{"asset_h":["a"]},"_score":4},{"fields":{"asset_h":["b"]},"_score":2},{"fields":{"asset_h":["title"]},"_score":31,"matched_queries":["exact_title"]}`)
+	words := read(t, `{"fields":{"asset_h":["a"]},"_score":4},{"fields":{"asset_h":["b"]},"_score":1},{"fields":{"asset_h":["title"]},"_score":31,"matched_queries":["exact_title"]}`)
 	near := read(t, `{"fields":{"asset_h":["b"]},"_score":0.9},{"fields":{"asset_h":["c"]},"_score":0.7},{"fields":{"asset_h":["d"]},"_score":0.5}`)
-	f := fuseScores(&query.Search{TextForEmbedding: "red cat"}, lexicalHits{words, true, 3}, near, &QueryVector{MinSimilarity: -1})
-	// The meaning weighs 0.2, as the words find less than ten: a has 0.8, b 0.4 + 0.2, c 0.1, d nothing.
+	f := fuseScores(compiled(t, 2), lexicalHits{words, true, 3}, near, &QueryVector{MinSimilarity: -1})
+	// The meaning weighs 0.55: a has 0.9, b 0.225 + 0.55, c 0.275, d nothing.
 	want := []library.AssetHash{"title", "a", "b", "c", "d"}
 	if diff := cmp.Diff(want, f.hashes); diff != "" {
 		t.Error(diff)
@@ -77,10 +100,10 @@ func TestNormalize_TheHeadIsBestFirstAndAboveWhatFollows(t *testing.T) {
 }
 
 func TestFusion_SomeOfTheWordsRankWhatIsNearAndFindNothing(t *testing.T) {
-	words := read(t, `{"fields":{"asset_h":["all"]},"_score":4,"matched_queries":["by_words"]},{"fields":{"asset_h":["some and near"]},"_score":3},`+
-		`{"fields":{"asset_h":["some"]},"_score":2},{"fields":{"asset_h":["some and far"]},"_score":1}`)
+	words := read(t, `{"fields":{"asset_h":["all"]},"_score":4,"matched_queries":["by_words"]},{"fields":{"asset_h":["some and near"]},"_score":1},`+
+		`{"fields":{"asset_h":["some"]},"_score":0.8},{"fields":{"asset_h":["some and far"]},"_score":0.5}`)
 	near := read(t, `{"fields":{"asset_h":["near"]},"_score":0.9},{"fields":{"asset_h":["some and near"]},"_score":0.85},{"fields":{"asset_h":["some and far"]},"_score":0.55},{"fields":{"asset_h":["all"]},"_score":0.5}`)
-	f := fuseScores(&query.Search{TextForEmbedding: "red cat"}, lexicalHits{words, false, 1}, near, &QueryVector{MinSimilarity: 0.2})
+	f := fuseScores(compiled(t, 2), lexicalHits{words, false, 1}, near, &QueryVector{MinSimilarity: 0.2})
 	if diff := cmp.Diff([]library.AssetHash{"all", "some and near", "near"}, f.hashes); diff != "" {
 		t.Error(diff)
 	}

@@ -11,7 +11,9 @@ const (
 	ArmSmart    = "smart"
 	ArmWords    = "smart without meaning"
 	ArmBM25     = "BM25"
+	ArmEnglish  = "BM25, stems"
 	ArmKNN      = "kNN"
+	ArmRRF      = "RRF"
 	ArmPostgres = "PostgreSQL"
 	ArmSQLite   = "SQLite"
 	ArmFuzzy    = "fuzzy"
@@ -64,9 +66,11 @@ func openEngines(ctx context.Context, cfg Config, set *Set, report *Report) (*en
 		all.add(ArmSmart, x.product(e, "smart"))
 	}
 	all.add(ArmWords, x.product(nil, "smart"))
-	all.add(ArmBM25, x.bm25)
+	all.add(ArmBM25, x.bm25(x.plain()))
+	all.add(ArmEnglish, x.bm25(x.english()))
 	if e != nil {
 		all.add(ArmKNN, x.nearest)
+		all.add(ArmRRF, x.reciprocalRanks)
 	}
 	all.add(ArmFuzzy, x.product(nil, "fuzzy"), ClassTypo, ClassSlip)
 	return all, all.addSQL(ctx, cfg, set, report)

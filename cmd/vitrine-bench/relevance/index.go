@@ -2,12 +2,14 @@ package relevance
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -55,12 +57,14 @@ func openIndex(ctx context.Context, cfg Config, set *Set, e embed.Embedder) (*in
 	if err := opensearch.Call(ctx, client, http.MethodPut, "/"+x.name, body, nil); err != nil {
 		return nil, err
 	}
-	plain, err := plainBody()
-	if err != nil {
-		return x, err
-	}
-	if err := opensearch.Call(ctx, client, http.MethodPut, "/"+x.plain(), plain, nil); err != nil {
-		return x, err
+	for name, analyzer := range map[string]string{x.plain(): "", x.english(): "english"} {
+		body, err := plainBody(analyzer)
+		if err != nil {
+			return x, err
+		}
+		if err := opensearch.Call(ctx, client, http.MethodPut, "/"+name, body, nil); err != nil {
+			return x, err
+		}
 	}
 	if err := opensearch.Call(ctx, client, http.MethodPut, "/"+x.name+"/_alias/"+mappings.Names(x.prefix).Alias(), nil, nil); err != nil {
 		return x, err
@@ -70,22 +74,47 @@ func openIndex(ctx context.Context, cfg Config, set *Set, e embed.Embedder) (*in
 			return x, err
 		}
 	}
-	return x, opensearch.Call(ctx, client, http.MethodPost, "/"+x.name+","+x.plain()+"/_refresh", nil, nil)
+	return x, opensearch.Call(ctx, client, http.MethodPost, "/"+x.all()+"/_refresh", nil, nil)
 }
 
 // plain names the index that is ranked by BM25 as OpenSearch comes.
 func (x *index) plain() string { return x.prefix + "bm25" }
 
+// english names the index that is ranked by BM25 over English stems.
+func (x *index) english() string { return x.prefix + "english" }
+
+// all names the three indices.
+func (x *index) all() string { return x.name + "," + x.plain() + "," + x.english() }
+
 // plainBody is the product's mapping without what the product does to ranking: each
-// field has OpenSearch's own similarity and the lengths of its texts.
-func plainBody() (map[string]any, error) {
+// field has OpenSearch's own similarity and the lengths of its texts. The analyzer, if
+// any, is that of all its texts.
+func plainBody(analyzer string) (map[string]any, error) {
 	var body map[string]any
 	if err := json.Unmarshal(mappings.Assets(), &body); err != nil {
 		return nil, err
 	}
 	delete(body["settings"].(map[string]any)["index"].(map[string]any), "similarity")
 	withNorms(body["mappings"])
+	if analyzer != "" {
+		withAnalyzer(body["mappings"], analyzer)
+	}
 	return body, nil
+}
+
+// withAnalyzer has all texts of a mapping analyzed alike.
+func withAnalyzer(v any, analyzer string) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return
+	}
+	if m["type"] == "text" {
+		delete(m, "search_analyzer")
+		m["analyzer"] = analyzer
+	}
+	for _, inner := range m {
+		withAnalyzer(inner, analyzer)
+	}
 }
 
 // withNorms takes what leaves lengths out of a mapping.
@@ -139,8 +168,10 @@ func (x *index) load(ctx context.Context, list []*asset, first int) error {
 		}
 		fmt.Fprintf(&same, `{"index":{"_id":%q,"routing":%q}}`+"\n%s\n", mappings.DocID(tenant, a.hash), mappings.Routing(tenant), raw)
 	}
-	if err := opensearch.Call(ctx, x.client, http.MethodPost, "/"+x.plain()+"/_bulk", same.Bytes(), nil); err != nil {
-		return err
+	for _, name := range []string{x.plain(), x.english()} {
+		if err := opensearch.Call(ctx, x.client, http.MethodPost, "/"+name+"/_bulk", same.Bytes(), nil); err != nil {
+			return err
+		}
 	}
 	err := opensearch.Call(ctx, x.client, http.MethodPost, "/"+x.name+"/_bulk", b.Bytes(), &response)
 	if err == nil && response.Errors {
@@ -155,7 +186,7 @@ const removeLimit = 30 * time.Second
 func (x *index) remove() error {
 	ctx, cancel := context.WithTimeout(context.Background(), removeLimit)
 	defer cancel()
-	return opensearch.Call(ctx, x.client, http.MethodDelete, "/"+x.name+","+x.plain()+"?ignore_unavailable=true", nil, nil)
+	return opensearch.Call(ctx, x.client, http.MethodDelete, "/"+x.all()+"?ignore_unavailable=true", nil, nil)
 }
 
 // reader asks on behalf of somebody who may see the whole library.
@@ -265,13 +296,48 @@ func (x *index) filter(q *Query) map[string]any {
 	return map[string]any{"filter": must, "must_not": not}
 }
 
-// bm25 asks OpenSearch as it comes: one multi_match over the text fields.
-func (x *index) bm25(ctx context.Context, queries []*Query) ([][]int, error) {
-	return x.raw(ctx, x.plain(), queries, func(q *Query) (map[string]any, error) {
-		b := x.filter(q)
-		b["must"] = map[string]any{"multi_match": map[string]any{"query": q.Words, "fields": textFields}}
-		return map[string]any{"bool": b}, nil
-	})
+// bm25 asks OpenSearch as it comes: one multi_match over the text fields of an index.
+func (x *index) bm25(name string) func(context.Context, []*Query) ([][]int, error) {
+	return func(ctx context.Context, queries []*Query) ([][]int, error) {
+		return x.raw(ctx, name, queries, func(q *Query) (map[string]any, error) {
+			b := x.filter(q)
+			b["must"] = map[string]any{"multi_match": map[string]any{"query": q.Words, "fields": textFields}}
+			return map[string]any{"bool": b}, nil
+		})
+	}
+}
+
+// reciprocalRanks joins the nearest neighbors and BM25 over stems by the ranks that they
+// give, as most engines do that join two retrievers.
+func (x *index) reciprocalRanks(ctx context.Context, queries []*Query) ([][]int, error) {
+	near, err := x.nearest(ctx, queries)
+	if err != nil {
+		return nil, err
+	}
+	words, err := x.bm25(x.english())(ctx, queries)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]int, len(queries))
+	for i := range queries {
+		out[i] = joinRanks(near[i], words[i])
+	}
+	return out, nil
+}
+
+// rankConstant is what a rank is added to before it is inverted.
+const rankConstant = 60
+
+// joinRanks adds up what the lists give to each of their members.
+func joinRanks(lists ...[]int) []int {
+	score := map[int]float64{}
+	for _, list := range lists {
+		for rank, n := range list {
+			score[n] += 1 / float64(rankConstant+rank+1)
+		}
+	}
+	joined := slices.SortedFunc(maps.Keys(score), func(a, b int) int { return cmp.Or(cmp.Compare(score[b], score[a]), a-b) })
+	return joined[:min(len(joined), depth)]
 }
 
 // nearest asks OpenSearch for the nearest neighbours alone.

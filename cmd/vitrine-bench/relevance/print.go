@@ -33,6 +33,10 @@ func (r *Report) tables() string {
 		fmt.Fprintf(&b, "\n%s\n", l)
 	}
 	for _, half := range []string{HeldOut, Open} {
+		if len(r.Public) > 0 {
+			fmt.Fprintf(&b, "\n### Public texts, the %s half: nDCG@10\n\nCollections of %s documents.\n\n", half, strings.Trim(fmt.Sprint(r.Public), "[]"))
+			r.table(&b, half, Public, true, func(s Score) string { return fmt.Sprintf("%.3f", s.NDCG) })
+		}
 		fmt.Fprintf(&b, "\n### nDCG@10, the %s half\n\n", half)
 		r.table(&b, half, slices.Concat(Judged, Slips), true, func(s Score) string { return fmt.Sprintf("%.3f", s.NDCG) })
 		fmt.Fprintf(&b, "\n### MRR@10 / recall@100, the %s half\n\n", half)

@@ -34,6 +34,8 @@ type Config struct {
 	Queries int    // judged queries per half; 0 means 300
 	Known   int    // searches for one known asset per kind and half; 0 means 30
 	Seed    uint64 // 0 means 1
+	Texts   *Texts // searches in public texts are judged too; nil: they are not
+	Drawn   int    // documents of each public collection; 0 means 1000
 	Log     *slog.Logger
 
 	// Step is told what is done now, for a person who waits.
@@ -55,6 +57,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Known == 0 {
 		c.Known = 30
+	}
+	if c.Drawn == 0 {
+		c.Drawn = 1000
 	}
 	if c.Seed == 0 {
 		c.Seed = 1
@@ -84,20 +89,63 @@ func Run(ctx context.Context, cfg Config) (report Report, err error) {
 	if err != nil {
 		return report, err
 	}
-	for _, a := range all.arms {
-		part := set.of(a.only...)
-		cfg.Step("Searching with %s: %d queries", a.name, len(part.Queries))
-		ranked, err := a.rank(ctx, part.Queries)
-		if err != nil {
-			return report, fmt.Errorf("searching with %s: %w", a.name, err)
-		}
-		report.add(a.name, part, ranked)
+	if err := all.judge(ctx, cfg, set, &report); err != nil {
+		return report, err
 	}
 	spelled := set.of(ClassTypo, ClassSlip, ClassTags, ClassSentence, ClassSynonym)
 	cfg.Step("Asking for better spellings: %d queries", len(spelled.Queries))
 	if err := all.index.respell(ctx, spelled.Queries, &report); err != nil {
 		return report, err
 	}
+	if err := runPublic(ctx, cfg, &report); err != nil {
+		return report, err
+	}
 	report.conclude()
 	return report, nil
+}
+
+// runPublic judges the public collections, each in an index of its own.
+func runPublic(ctx context.Context, cfg Config, report *Report) error {
+	if cfg.Texts == nil {
+		report.lack("Searches in public texts were not measured (--public).")
+		return nil
+	}
+	sets, err := cfg.Texts.Collections(cfg.Drawn, cfg.Seed)
+	if err != nil {
+		return err
+	}
+	for _, set := range sets {
+		if err := runCollection(ctx, cfg, set, report); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func runCollection(ctx context.Context, cfg Config, set *Set, report *Report) (err error) {
+	report.Public = append(report.Public, len(set.assets))
+	all, err := openEngines(ctx, cfg, set, report)
+	defer func() {
+		if closed := all.close(); err == nil {
+			err = closed
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	return all.judge(ctx, cfg, set, report)
+}
+
+// judge asks all engines for the queries of a set.
+func (e *engines) judge(ctx context.Context, cfg Config, set *Set, report *Report) error {
+	for _, a := range e.arms {
+		part := set.of(a.only...)
+		cfg.Step("Searching with %s: %d queries", a.name, len(part.Queries))
+		ranked, err := a.rank(ctx, part.Queries)
+		if err != nil {
+			return fmt.Errorf("searching with %s: %w", a.name, err)
+		}
+		report.add(a.name, part, ranked)
+	}
+	return nil
 }

@@ -11,6 +11,7 @@ type Report struct {
 	Queries int    `json:"queries"`
 	Seed    uint64 `json:"seed"`
 	Model   string `json:"model"`
+	Public  []int  `json:"public"` // documents of each public collection
 
 	Lacks []string `json:"lacks"` // what was not measured, and why
 	Arms  []string `json:"arms"`
@@ -67,18 +68,24 @@ type Bar struct {
 type key struct{ arm, half, class string }
 
 func newReport(cfg Config, set *Set) Report {
-	r := Report{Count: cfg.Count, Queries: len(set.Queries), Seed: cfg.Seed, Lacks: []string{}, Repairs: map[string]Repair{}, scores: map[key][]Score{}}
+	r := Report{Count: cfg.Count, Queries: len(set.Queries), Seed: cfg.Seed, Lacks: []string{}, Public: []int{}, Repairs: map[string]Repair{}, scores: map[key][]Score{}}
 	if cfg.Embedder != nil {
 		r.Model = cfg.Embedder.Info().Model
 	}
 	return r
 }
 
-func (r *Report) lack(what string) { r.Lacks = append(r.Lacks, what) }
+func (r *Report) lack(what string) {
+	if !slices.Contains(r.Lacks, what) {
+		r.Lacks = append(r.Lacks, what)
+	}
+}
 
 // add scores an arm's rankings.
 func (r *Report) add(arm string, set *Set, ranked [][]int) {
-	r.Arms = append(r.Arms, arm)
+	if !slices.Contains(r.Arms, arm) {
+		r.Arms = append(r.Arms, arm)
+	}
 	for i, q := range set.Queries {
 		k := key{arm, q.Half, q.Class}
 		r.scores[k] = append(r.scores[k], judge(ranked[i], set.grades[i]))
@@ -98,12 +105,12 @@ func Measure(class string) (name string, of func(Score) float64) {
 }
 
 // rivals are the arms that smart is measured against: each is one way to search.
-var rivals = []string{ArmWords, ArmBM25, ArmKNN, ArmPostgres, ArmSQLite}
+var rivals = []string{ArmWords, ArmBM25, ArmEnglish, ArmKNN, ArmRRF, ArmPostgres, ArmSQLite}
 
 // conclude makes the rows and the bars.
 func (r *Report) conclude() {
 	for _, half := range []string{Open, HeldOut} {
-		for _, class := range slices.Concat(Judged, Slips, Known, Exact) {
+		for _, class := range slices.Concat(Judged, Slips, Known, Exact, Public) {
 			if row, ok := r.row(half, class); ok {
 				r.Rows = append(r.Rows, row)
 			}
@@ -176,6 +183,9 @@ func (r *Report) bars() (list []Bar) {
 			bar(row.Class+": the asset comes first", row.Scores[ArmSmart].First, 1)
 		} else {
 			bar(row.Class+": smart against the best other", ratio(of(row.Scores[ArmSmart]), row.rivalMean), tolerance)
+			if slices.Contains(Public, row.Class) {
+				bar(row.Class+": smart against RRF", ratio(of(row.Scores[ArmSmart]), of(row.Scores[ArmRRF])), tolerance)
+			}
 		}
 	}
 	if slices.Contains(r.Arms, ArmSmart) {
