@@ -138,6 +138,7 @@ func (o origin) found() bool { return o.port.node != nil || o.lit }
 // fill writes the inputs of one executable node: its widgets, then its links.
 func (c *converter) fill(p pending) {
 	vals := widgetValues(p.u)
+	vals = vals[:min(len(vals), maxInputs)]
 	for name, v := range p.s.override[p.u.id] {
 		_, name = splitShown(name)
 		vals = setWidget(vals, name, v)

@@ -81,6 +81,7 @@ func readUINode(v value) *uiNode {
 	n.mode, _ = v.Get("mode").Integer()
 	n.order, _ = v.Get("order").Integer()
 	n.inputs = readSlots(v.Get("inputs"))
+	n.inputs = n.inputs[:min(len(n.inputs), maxInputs)]
 	n.outputs = readSlots(v.Get("outputs"))
 	return n
 }

@@ -14,6 +14,10 @@ import (
 // keeps its documents and its node count, and says so in a warning.
 const maxNodes = 10_000
 
+// maxInputs bounds the inputs of a node: rules look an input up by its name, one after the
+// other. Nodes with the most have some hundred.
+const maxInputs = 1_000
+
 // port is the origin end of a link: one output of one node.
 type port struct {
 	node *node
@@ -184,7 +188,8 @@ func readPrompt(doc value) *graph {
 			continue
 		}
 		n := &node{id: m.Name, class: class.Text, title: m.Val.Get("_meta").Get("title").Str()}
-		for _, im := range m.Val.Get("inputs").Members {
+		members := m.Val.Get("inputs").Members
+		for _, im := range members[:min(len(members), maxInputs)] {
 			n.inputs = append(n.inputs, input{name: im.Name, val: im.Val})
 		}
 		g.add(n)

@@ -65,6 +65,9 @@ func (r *texts) at(p port, side role) (string, bool) {
 
 func (r *texts) read(p port, side role) (string, bool) {
 	n := p.node
+	if p.isObject() {
+		return "", false
+	}
 	if in := p.passed(); in != nil {
 		return r.of(in, side)
 	}
@@ -119,6 +122,18 @@ func (r *texts) read(p port, side role) (string, bool) {
 		r.notes.warn("a prompt was drawn at random from a template; what is read is the template")
 	}
 	return s, ok
+}
+
+// objectOutputs are the names of outputs that are no texts, whatever their node holds.
+var objectOutputs = wordSet("model clip vae latent conditioning mask positive_conditioning negative_conditioning unet control_net clip_vision")
+
+// isObject reports whether an output is known to give something else than a text.
+func (p port) isObject() bool {
+	typ := p.outType()
+	if weightTypes[typ] || pictureTypes[typ] || typ == "CONDITIONING" || typ == "MASK" {
+		return true
+	}
+	return typ == "" && objectOutputs[p.outName()]
 }
 
 // isDisplay knows nodes that show a text and keep what they showed.
