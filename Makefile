@@ -55,6 +55,10 @@ vet: ## Check formatting and run go vet
 lint: ## Run golangci-lint, which is built on first use
 	@$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...
 
+.PHONY: openapi-test
+openapi-test: ## Test the service against its OpenAPI document with EXAMPLES (100) cases per operation and phase
+	@VITRINE_OPENAPI_EXAMPLES=$${EXAMPLES:-100} $(GO) test ./internal/e2e -run TestOpenAPI_SchemathesisFindsNoFault -count=1 -v -timeout 6h
+
 .PHONY: fuzz
 fuzz: ## Fuzz every reader of files and queries, ten CPU minutes each on one core
 	@LOG=bin/fuzz .ci/fuzz.sh

@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 	"github.com/prometheus/client_golang/prometheus"
@@ -56,11 +57,12 @@ type ExtraRoute struct {
 	Name         string // OpenAPI operation id
 	Summary, Doc string
 	Tag          string
-	NeedsKey     bool               // false: the handler checks the request itself, for example a signature
-	Permission   library.Permission // needed of the key; empty: any key will do
-	Query        []QueryParameter   // listed in the OpenAPI document; the handler reads them itself
-	Consumes     string             // media type of the body; empty: none
-	Produces     string             // media type of the answer; empty: none
+	NeedsKey     bool                    // false: the handler checks the request itself, for example a signature
+	Permission   library.Permission      // needed of the key; empty: any key will do
+	PathSchemas  map[string]*huma.Schema // of placeholders; any text when left out
+	Query        []QueryParameter        // listed in the OpenAPI document; the handler reads them itself
+	Consumes     string                  // media type of the body; empty: none
+	Produces     string                  // media type of the answer; empty: none
 	// Serve answers the request. An error before the first byte becomes a
 	// problem. actor is empty unless NeedsKey.
 	Serve func(w http.ResponseWriter, r *http.Request, actor library.Actor) error
@@ -70,34 +72,37 @@ type ExtraRoute struct {
 type QueryParameter struct {
 	Name, Doc string
 	Required  bool
+	Schema    *huma.Schema // nil: any text
 }
 
 // server is the state that all routes share.
 type server struct {
 	Config
-	router *chi.Mux
-	log    *slog.Logger
+	router  *chi.Mux
+	log     *slog.Logger
+	methods map[string][]string // of each path with a route, those that it has handlers for
 }
 
 // Handler builds the routes. It panics when two operations claim the same route:
 // that is a defect of the program.
 func Handler(cfg Config) http.Handler {
-	s := &server{Config: cfg, router: chi.NewRouter(), log: cfg.Log}
+	s := &server{Config: cfg, router: chi.NewRouter(), log: cfg.Log, methods: map[string][]string{}}
 	if s.log == nil {
 		s.log = slog.Default()
 	}
-	s.router.Use(s.withRequestID, s.accessLog, s.recoverPanic, s.cors, securityHeaders, s.refuseKeyInURL, middleware.GetHead)
+	s.router.Use(s.withRequestID, s.accessLog, s.recoverPanic, s.cors, securityHeaders, limitHeaders(s), s.refuseKeyInURL, middleware.GetHead)
 	s.router.NotFound(s.notFound)
-	s.router.MethodNotAllowed(s.methodNotAllowed)
+	s.router.MethodNotAllowed(s.unknownMethod)
 	claim := uniqueRoutes()
 	for _, o := range cfg.Catalog.Operations {
 		claim(o.Method, o.Path, o.Name)
-		s.router.Method(o.Method, o.Path, s.operation(o))
+		s.route(o.Method, o.Path, s.operation(o))
 	}
 	for _, x := range s.serviceRoutes() {
 		claim(x.Method, x.Path, x.Name)
-		s.router.Method(x.Method, x.Path, s.extraRoute(x))
+		s.route(x.Method, x.Path, s.extraRoute(x))
 	}
+	s.refuseOtherMethods()
 	if cfg.MCP != nil {
 		s.router.Handle("/mcp", cfg.MCP)
 	}
@@ -185,19 +190,4 @@ func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.writeError(w, r, library.NewError(library.KindNotFound, library.CodeNotFound, "There is no such route. GET /openapi.json lists them all."))
-}
-
-func (s *server) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
-	var allowed []string
-	for _, m := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
-		probe := m
-		if m == http.MethodHead {
-			probe = http.MethodGet // every GET route answers HEAD
-		}
-		if s.router.Match(chi.NewRouteContext(), probe, r.URL.Path) {
-			allowed = append(allowed, m)
-		}
-	}
-	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	s.writeError(w, r, library.NewError(library.KindMethod, library.CodeMethodNotAllowed, "This route accepts %s.", strings.Join(allowed, ", ")))
 }

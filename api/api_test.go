@@ -149,7 +149,7 @@ func TestAPI_EveryFaultIsAProblemWithItsStatus(t *testing.T) {
 			if c.code == "ECHO_FAULT" && a.Header.Get("Retry-After") != "2" {
 				t.Errorf("Retry-After %q", a.Header.Get("Retry-After"))
 			}
-			if a.Status == 405 && a.Header.Get("Allow") != "POST" {
+			if a.Status == 405 && a.Header.Get("Allow") != "POST, OPTIONS" {
 				t.Errorf("Allow %q", a.Header.Get("Allow"))
 			}
 		})
@@ -378,7 +378,7 @@ func TestAPI_AnUnchangedGetIsAnswered304(t *testing.T) {
 func TestAPI_CrossOriginCallsAreOffUnlessConfigured(t *testing.T) {
 	t.Parallel()
 	off := echo.Serve(t, nil)
-	if a := off.Do(t, "OPTIONS", "/api/v1/echo", nil, "Origin", "https://app.example", "Access-Control-Request-Method", "POST"); a.Header.Get("Access-Control-Allow-Origin") != "" || a.Status != 405 {
+	if a := off.Do(t, "OPTIONS", "/api/v1/echo", nil, "Origin", "https://app.example", "Access-Control-Request-Method", "POST"); a.Header.Get("Access-Control-Allow-Origin") != "" || a.Status != 204 || a.Header.Get("Allow") != "POST, OPTIONS" {
 		t.Errorf("%d %v", a.Status, a.Header)
 	}
 	on := echo.Serve(t, func(a *api.Config, m *mcp.Config) {

@@ -157,9 +157,9 @@ func (s *server) refuseKeyInURL(next http.Handler) http.Handler {
 
 const (
 	corsMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
-	corsAllowed = "Authorization, X-API-Key, X-Tenant-ID, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, " +
+	corsAllowed = "Authorization, X-API-Key, X-Tenant-ID, Content-Type, Idempotency-Key, If-Match, If-None-Match, Range, X-Request-Id, " +
 		"Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID"
-	corsExposed = "X-Request-Id, ETag, Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed, WWW-Authenticate, Mcp-Session-Id, MCP-Protocol-Version"
+	corsExposed = "X-Request-Id, ETag, Link, Location, Allow, Content-Disposition, Content-Range, Accept-Ranges, Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed, WWW-Authenticate, Mcp-Session-Id, MCP-Protocol-Version"
 	corsMaxAge  = 10 * time.Minute
 )
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"vitrine/library"
 	"vitrine/op"
 )
 
@@ -58,11 +57,11 @@ func tagsOf(c op.Catalog) []*huma.Tag {
 
 func describeOperation(o op.Operation) *huma.Operation {
 	d := &huma.Operation{Method: o.Method, Path: o.Path, OperationID: o.Name, Summary: o.Title, Tags: []string{string(o.Domain)},
-		Description: o.Doc + "\n\nPermission: " + string(o.Permission) + ".", Security: keySecurity}
+		Description: o.FullDoc() + "\n\nPermission: " + string(o.Permission) + ".", Security: keySecurity}
 	body := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}, AdditionalProperties: false}
 	inPath := pathArguments(o)
 	for _, name := range argumentNames(o.Input) {
-		schema, required := o.Input.Properties[name], slices.Contains(o.Input.Required, name)
+		schema, required := strict(name, o.Input.Properties[name]), slices.Contains(o.Input.Required, name)
 		switch {
 		case inPath[name] != "":
 			d.Parameters = append(d.Parameters, &huma.Param{Name: inPath[name], In: "path", Required: true, Description: schema.Description, Schema: schema})
@@ -75,17 +74,26 @@ func describeOperation(o op.Operation) *huma.Operation {
 			}
 		}
 	}
-	if len(body.Properties) > 0 {
-		d.RequestBody = &huma.RequestBody{Required: len(body.Required) > 0, Content: map[string]*huma.MediaType{
+	if rules(o, body); len(body.Properties) > 0 {
+		d.RequestBody = &huma.RequestBody{Required: len(body.Required) > 0 || len(o.AnyOf) > 0 || len(o.OneOf) > 0, Content: map[string]*huma.MediaType{
 			jsonType: {Schema: body, Example: exampleBody(o, inPath)}}}
 	}
 	d.Parameters = append(d.Parameters, headerParameters(o)...)
-	status := o.Status
-	if status == 0 {
-		status = http.StatusOK
-	}
 	d.Responses = problemResponses(o)
-	d.Responses[strconv.Itoa(status)] = &huma.Response{Description: "Done.", Headers: responseHeaders(o), Content: map[string]*huma.MediaType{jsonType: {Schema: outputSchema(o)}}}
+	done := func(words string, headers map[string]*huma.Param) *huma.Response {
+		return &huma.Response{Description: words, Headers: headers, Content: map[string]*huma.MediaType{jsonType: {Schema: outputSchema(o)}}}
+	}
+	switch {
+	case o.Creates != "":
+		created := responseHeaders(o)
+		created["Location"] = &huma.Param{Schema: &huma.Schema{Type: huma.TypeString, Format: "uri-reference"}, Description: "What was created."}
+		d.Responses["201"] = done("Created.", created)
+		if o.Output.Properties["created"] != nil {
+			d.Responses["200"] = done("It was there already.", responseHeaders(o))
+		}
+	default:
+		d.Responses[strconv.Itoa(o.SuccessStatus())] = done("Done.", responseHeaders(o))
+	}
 	return d
 }
 
@@ -146,6 +154,10 @@ func headerParameters(o op.Operation) []*huma.Param {
 		list = append(list, &huma.Param{Name: "Idempotency-Key", In: "header", Schema: text(255),
 			Description: "A repeat within 24 hours with the same key and the same request returns the first response."})
 	}
+	if o.Conditional {
+		list = append(list, &huma.Param{Name: "If-Match", In: "header", Schema: text(1000),
+			Description: "ETag of the version that the change is meant for; 412 when it is another by now."})
+	}
 	return list
 }
 
@@ -155,8 +167,11 @@ func responseHeaders(o op.Operation) map[string]*huma.Param {
 	if o.Rate != "" {
 		h["RateLimit"], h["RateLimit-Policy"] = &huma.Param{Schema: text}, &huma.Param{Schema: text}
 	}
-	if o.Method == http.MethodGet {
+	if o.Method == http.MethodGet || o.Conditional {
 		h["ETag"] = &huma.Param{Schema: text}
+	}
+	if o.Method == http.MethodGet && (o.Input.Properties["cursor"] != nil || o.Input.Properties["offset"] != nil) {
+		h["Link"] = &huma.Param{Schema: text, Description: "The next page, with rel=\"next\"; absent on the last."}
 	}
 	return h
 }
@@ -169,6 +184,9 @@ func problemResponses(o op.Operation) map[string]*huma.Response {
 	}
 	if o.Method == http.MethodDelete {
 		statuses = append(statuses, 409, 422)
+	}
+	if !o.ReadOnly || o.Method == http.MethodGet { // for If-Match
+		statuses = append(statuses, 412)
 	}
 	if o.Rate != "" {
 		statuses = append(statuses, 429)
@@ -207,13 +225,20 @@ func outputSchema(o op.Operation) *huma.Schema {
 	return &s
 }
 
+func schemaOrText(s *huma.Schema) *huma.Schema {
+	if s == nil {
+		return &huma.Schema{Type: huma.TypeString}
+	}
+	return s
+}
+
 func describeExtra(x ExtraRoute) *huma.Operation {
 	d := &huma.Operation{Method: x.Method, Path: x.Path, OperationID: x.Name, Summary: x.Summary, Description: x.Doc, Tags: []string{x.Tag}}
 	for _, m := range placeholders.FindAllStringSubmatch(x.Path, -1) {
-		d.Parameters = append(d.Parameters, &huma.Param{Name: m[1], In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}})
+		d.Parameters = append(d.Parameters, &huma.Param{Name: m[1], In: "path", Required: true, Schema: schemaOrText(x.PathSchemas[m[1]])})
 	}
 	for _, q := range x.Query {
-		d.Parameters = append(d.Parameters, &huma.Param{Name: q.Name, In: "query", Required: q.Required, Description: q.Doc, Schema: &huma.Schema{Type: huma.TypeString}})
+		d.Parameters = append(d.Parameters, &huma.Param{Name: q.Name, In: "query", Required: q.Required, Description: q.Doc, Schema: schemaOrText(q.Schema)})
 	}
 	if x.Consumes != "" {
 		d.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{x.Consumes: {}}}
@@ -236,18 +261,4 @@ func describeEvent(e op.EventType) *huma.PathItem {
 		Description: e.Doc + " It is a message of the stream GET /api/v1/events.",
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{jsonType: {Schema: e.EventSchema()}}},
 		Responses:   map[string]*huma.Response{"200": {Description: "Received."}}}}
-}
-
-// serveDocument answers with the document, encoded once.
-func serveDocument(doc *huma.OpenAPI) func(http.ResponseWriter, *http.Request, library.Actor) error {
-	encoded, err := json.Marshal(doc)
-	if err != nil {
-		panic("api: the OpenAPI document cannot be encoded: " + err.Error())
-	}
-	return func(w http.ResponseWriter, _ *http.Request, _ library.Actor) error {
-		w.Header().Set("Content-Type", jsonType)
-		w.Header().Set("Cache-Control", "public, max-age=300")
-		_, _ = w.Write(encoded) // the client has gone; there is nobody left to tell
-		return nil
-	}
 }

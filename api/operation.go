@@ -1,8 +1,6 @@
 package api
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -34,7 +32,7 @@ func (s *server) operation(o op.Operation) http.Handler {
 			s.writeError(w, r, err)
 			return
 		}
-		res, err := s.Caller.Call(r.Context(), o, actor, args, op.CallOptions{Transport: "rest", IdempotencyKey: r.Header.Get("Idempotency-Key")})
+		res, err := s.Caller.Call(r.Context(), o, actor, args, op.CallOptions{Transport: "rest", IdempotencyKey: r.Header.Get("Idempotency-Key"), IfMatch: ifMatch(r)})
 		setRateLimitHeaders(w.Header(), res.Rate)
 		if err != nil {
 			s.writeError(w, r, err)
@@ -44,7 +42,7 @@ func (s *server) operation(o op.Operation) http.Handler {
 	})
 }
 
-// writeResult writes a result as JSON; a GET gets a weak ETag and may be answered 304.
+// writeResult writes a result as JSON.
 func (s *server) writeResult(w http.ResponseWriter, r *http.Request, o op.Operation, res op.Result) {
 	body, err := op.EncodeOutput(res.Value)
 	if err != nil {
@@ -61,21 +59,15 @@ func (s *server) writeResult(w http.ResponseWriter, r *http.Request, o op.Operat
 	if res.Replayed {
 		h.Set("Idempotency-Replayed", "true")
 	}
-	status := o.Status
-	if status == 0 {
-		status = http.StatusOK
+	status := setCreated(h, o, body)
+	if answered, err := s.conditional(w, r, o, res.Value, body); err != nil {
+		s.writeError(w, r, err)
+		return
+	} else if answered {
+		return
 	}
-	if o.Method == http.MethodGet && status == http.StatusOK {
-		sum := sha256.Sum256(body)
-		tag := `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
-		h.Set("ETag", tag)
-		h.Set("Cache-Control", "private, no-cache")
-		h.Set("Vary", "Authorization, X-API-Key, api-key, X-Tenant-ID")
-		if etagMatches(r.Header.Values("If-None-Match"), tag) {
-			h.Del("Content-Type")
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
+	if next := nextPage(r, o, body); next != "" {
+		h.Set("Link", "<"+next+`>; rel="next"`)
 	}
 	h.Set("Content-Length", fmt.Sprint(len(body)))
 	w.WriteHeader(status)
@@ -105,19 +97,6 @@ func withAttachments(body []byte, list []op.Attachment) ([]byte, error) {
 	}
 	out = append(append(out, `"attachments":`...), encoded...)
 	return append(out, '}'), nil
-}
-
-// etagMatches compares entity tags weakly (RFC 9110 §13.1.2).
-func etagMatches(headers []string, tag string) bool {
-	for _, h := range headers {
-		for t := range strings.SplitSeq(h, ",") {
-			t = strings.TrimSpace(t)
-			if t == "*" || strings.TrimPrefix(t, "W/") == strings.TrimPrefix(tag, "W/") {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // setRateLimitHeaders sends a client what is left of its budget, in the form of the IETF draft on

@@ -22,8 +22,10 @@ const (
 	KindPrecondition    ErrorKind = "precondition"    // 412: If-Match names another version
 	KindTooLarge        ErrorKind = "too_large"       // 413
 	KindUnsupported     ErrorKind = "unsupported"     // 415: a media type that is not accepted
+	KindRange           ErrorKind = "range"           // 416: no part of the file is where Range says
 	KindUnprocessable   ErrorKind = "unprocessable"   // 422: well-formed, yet it cannot be done
 	KindRateLimited     ErrorKind = "rate_limited"    // 429
+	KindHeaders         ErrorKind = "headers"         // 431: the header fields are too large
 	KindCanceled        ErrorKind = "canceled"        // 499: the client closed the request before it was answered
 	KindInternal        ErrorKind = "internal"        // 500: a defect of ours
 	KindUnavailable     ErrorKind = "unavailable"     // 503: a part is down; the same call may succeed later
@@ -34,12 +36,14 @@ const (
 const (
 	CodeValidationFailed   = "VALIDATION_FAILED"
 	CodeMalformedJSON      = "MALFORMED_JSON"
+	CodeMalformedRequest   = "MALFORMED_REQUEST"
 	CodeUnauthenticated    = "UNAUTHENTICATED"
 	CodeKeyInURL           = "KEY_IN_URL"
 	CodePermissionRequired = "PERMISSION_REQUIRED"
 	CodeNotFound           = "NOT_FOUND"
 	CodeMethodNotAllowed   = "METHOD_NOT_ALLOWED"
 	CodeConflict           = "CONFLICT"
+	CodePreconditionFailed = "PRECONDITION_FAILED"
 	CodeNotOwner           = "NOT_OWNER"
 	CodeNameTaken          = "NAME_TAKEN"
 	CodeHashCollision      = "HASH_COLLISION"
@@ -49,6 +53,10 @@ const (
 	CodeURLRevoked         = "URL_REVOKED"
 	CodePayloadTooLarge    = "PAYLOAD_TOO_LARGE"
 	CodeStorageQuota       = "STORAGE_QUOTA_EXCEEDED"
+	CodeHeadersTooLarge    = "HEADERS_TOO_LARGE"
+	CodeRangeNotSatisfied  = "RANGE_NOT_SATISFIABLE"
+	CodeHostNotAllowed     = "HOST_NOT_ALLOWED"
+	CodeOriginNotAllowed   = "ORIGIN_NOT_ALLOWED"
 	CodeUnsupportedMedia   = "UNSUPPORTED_MEDIA_TYPE"
 	CodeEmptyFile          = "EMPTY_FILE"
 	CodeSizeMismatch       = "SIZE_MISMATCH"

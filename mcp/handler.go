@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -17,6 +18,9 @@ import (
 	"vitrine/library"
 	"vitrine/op"
 )
+
+// allow lists the methods of the endpoint.
+const allow = "HEAD, POST, DELETE, OPTIONS"
 
 // requestState is one HTTP request while it is served.
 type requestState struct {
@@ -35,7 +39,7 @@ func stateOf(ctx context.Context) *requestState {
 // ServeHTTP guards the protocol: origin, method, credential, size of the body and
 // owner of the session are settled before mcp-go sees the request.
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if err := e.checkOrigin(r); err != nil {
+	if err := errors.Join(e.checkHost(r), e.checkOrigin(r)); err != nil {
 		op.WriteProblem(w, r, err)
 		return
 	}
@@ -77,7 +81,11 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			e.ended.Add(id, struct{}{})
 		}
 	default:
-		w.Header().Set("Allow", "POST, DELETE, HEAD")
+		w.Header().Set("Allow", allow)
+		if r.Method == http.MethodOptions {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
 		op.WriteProblem(w, r, library.NewError(library.KindMethod, library.CodeMethodNotAllowed,
 			"The endpoint accepts POST. There is no separate event stream: progress is sent on the stream of the call."))
 		return
@@ -128,6 +136,17 @@ func sessionNotFound() error {
 	return library.NewError(library.KindNotFound, library.CodeNotFound, "There is no such session. Send initialize again.")
 }
 
+// checkHost stops pages of elsewhere whose name was made to lead to this machine (DNS
+// rebinding): a connection over loopback must name a loopback host.
+func (e *Endpoint) checkHost(r *http.Request) error {
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if e.cfg.TrustHost || !ok || local == nil || !isLoopback(local.String()) || isLoopback(r.Host) {
+		return nil
+	}
+	return library.NewError(library.KindForbidden, library.CodeHostNotAllowed,
+		"Connections over loopback must name localhost or 127.0.0.1 as the host. Behind a reverse proxy on this machine set VITRINE_TRUST_HOST.")
+}
+
 // checkOrigin stops web pages from using a visitor's network position: a request
 // with an Origin must come from this service, from this machine, or from an
 // origin that was allowed. Programs send none.
@@ -136,7 +155,7 @@ func (e *Endpoint) checkOrigin(r *http.Request) error {
 	if len(origins) == 0 || len(origins) == 1 && e.isAllowed(origins[0]) {
 		return nil
 	}
-	return library.NewError(library.KindForbidden, "ORIGIN_NOT_ALLOWED",
+	return library.NewError(library.KindForbidden, library.CodeOriginNotAllowed,
 		"Pages of this origin may not call the endpoint. Add the origin to VITRINE_ALLOWED_ORIGINS.")
 }
 

@@ -112,7 +112,7 @@ func Handler(cfg Config) *Endpoint {
 	e.transport = server.NewStreamableHTTPServer(s,
 		server.WithSessionIdManagerResolver(sessions{}),
 		server.WithSessionIdleTTL(e.cfg.SessionIdle),
-		server.WithDisableLocalhostProtection(cfg.TrustHost),
+		server.WithDisableLocalhostProtection(true), // checkHost answers in the form of the other refusals
 		server.WithStreamableHTTPLogger(warningsOnly(e.log)),
 	)
 	return e

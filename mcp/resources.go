@@ -79,7 +79,7 @@ func (e *Endpoint) readResource(r op.Resource) server.ResourceHandlerFunc {
 			}
 			text = string(encoded)
 		}
-		return []mcp.ResourceContents{mcp.TextResourceContents{URI: request.Params.URI, MIMEType: r.MIMEType, Text: text}}, nil
+		return []mcp.ResourceContents{mcp.TextResourceContents{URI: request.Params.URI, MIMEType: r.MIMEType, Text: library.VisibleText(text)}}, nil
 	}
 }
 

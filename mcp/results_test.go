@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -45,6 +47,36 @@ func TestResults_ReadsTheSameAsTextAndStructured(t *testing.T) {
 		}
 		if got.Result.Content[0].Text != string(encoded) || string(got.Result.StructuredContent) != string(encoded) {
 			t.Fatalf("text %q and structured %q should both be %q", got.Result.Content[0].Text, got.Result.StructuredContent, encoded)
+		}
+	})
+}
+
+// BenchmarkResult encodes the answer to a search with 20 results, as this package does and
+// as mcp-go would by itself: docs/design/mcp.md says why it is not left to mcp-go.
+func BenchmarkResult(b *testing.B) {
+	hit := map[string]any{"asset_h": strings.Repeat("0a", 20), "title": "a fox in \"snow\"", "tags": []string{"fox", "winter"}, "models": []string{"sdxl"}, "relevance_score": 12.5,
+		"prompt": "a red fox in the snow, photo, 35mm, detailed fur, golden hour, shallow depth of field, frost on the grass"}
+	encoded, err := op.EncodeOutput(map[string]any{"data": slices.Repeat([]map[string]any{hit}, 20), "total": 20})
+	if err != nil {
+		b.Fatal(err)
+	}
+	lines := strings.Repeat(strings.Repeat("0a", 20)+" | a fox in snow | fox winter | a red fox in the snow, photo, 35mm\n", 20)
+	encode := func(b *testing.B, result *mcp.CallToolResult) []byte {
+		message, err := json.Marshal(mcp.NewJSONRPCResultResponse(mcp.NewRequestId(1), result))
+		if err != nil {
+			b.Fatal(err)
+		}
+		return message
+	}
+	b.Run("ours", func(b *testing.B) {
+		for b.Loop() {
+			var r responseWriter
+			r.fill(encode(b, r.result(encoded, lines)))
+		}
+	})
+	b.Run("mcp-go", func(b *testing.B) {
+		for b.Loop() {
+			encode(b, &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(lines)}, StructuredContent: json.RawMessage(encoded)})
 		}
 	})
 }

@@ -14,10 +14,13 @@ import (
 // The budget of a tool in the context of a model, in tokens. A client pays for the list of
 // tools in every conversation; there will be 72 of them.
 const (
-	maxInput     = 600 // of one tool without its output schema
-	maxInputMean = 200
+	maxInput     = 200 // of one tool without its output schema
+	maxInputMean = 180
 	maxMean      = 300 // with output schemas
 )
+
+// larger are the tools that take more: the language of queries, the ways a file is sent.
+var larger = map[string]int{"SearchAssets": 500, "StoreAsset": 350, "GetFacets": 220}
 
 type toolCost struct {
 	name         string
@@ -66,8 +69,8 @@ func TestTools_StayWithinTheTokenBudget(t *testing.T) {
 		if c.input < 30 || c.total < c.input {
 			t.Errorf("%s takes %d tokens, %d with its output schema: something was not counted", c.name, c.input, c.total)
 		}
-		if c.input > maxInput {
-			t.Errorf("%s takes %d tokens, allowed are %d: shorten its sentences", c.name, c.input, maxInput)
+		if allowed := cmp.Or(larger[c.name], maxInput); c.input > allowed {
+			t.Errorf("%s takes %d tokens, allowed are %d: shorten its sentences", c.name, c.input, allowed)
 		}
 	}
 	n := len(list)

@@ -154,13 +154,33 @@ func normalizeValue(s *huma.Schema, v any) any {
 			return int64(v)
 		}
 		return v
+	case string:
+		return canonicalValue(s, v)
 	}
 	return v
 }
 
+// canonicalValue returns the value of an enumeration that was meant by one that differs in
+// case, blanks, hyphens or underscores: "pending approval" is PendingApproval.
+func canonicalValue(s *huma.Schema, v string) any {
+	if s == nil || len(s.Enum) == 0 || len(v) > maxFieldPath || slices.Contains(s.Enum, any(v)) {
+		return v
+	}
+	for _, allowed := range s.Enum {
+		if name, ok := allowed.(string); ok && foldValue(name) == foldValue(v) {
+			return name
+		}
+	}
+	return v
+}
+
+var valueFolder = strings.NewReplacer("_", "", "-", "", " ", "")
+
+func foldValue(v string) string { return valueFolder.Replace(strings.ToLower(v)) }
+
 // Field returns the name under which the operation knows an argument: camelCase is
-// accepted for snake_case, and the three names of an asset for each other. An
-// unknown name stays as it is.
+// accepted for snake_case, the three names of an asset for each other, and content_type
+// for mime_type. An unknown name stays as it is.
 func (o Operation) Field(name string) string { return canonicalName(o.Input, name) }
 
 // assetNames are what the interface calls an asset's hash; the three mean the same.
@@ -179,6 +199,8 @@ func canonicalName(s *huma.Schema, name string) string {
 				return other
 			}
 		}
+	case snake == "content_type" && s.Properties["mime_type"] != nil:
+		return "mime_type"
 	}
 	return name
 }

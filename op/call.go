@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -55,7 +56,8 @@ type Observation struct {
 // CallOptions is what a request carries beside its arguments.
 type CallOptions struct {
 	Transport      string
-	IdempotencyKey string // has an effect on writes only
+	IdempotencyKey string   // has an effect on writes only
+	IfMatch        []string // entity tags, one of which the thing that a write changes must have; none: any
 }
 
 // Result is the outcome of a call.
@@ -80,6 +82,9 @@ func (c *Caller) Call(ctx context.Context, o Operation, actor library.Actor, arg
 		}()
 	}
 	if err := o.authorize(actor); err != nil {
+		return res, err
+	}
+	if ctx, err = o.withIfMatch(ctx, opt.IfMatch); err != nil {
 		return res, err
 	}
 	ctx, end := o.withDeadline(ctx)
@@ -184,7 +189,8 @@ func (o Operation) prepare(actor library.Actor, args map[string]any) (library.Ac
 			errs = append(errs, e)
 		}
 	}
-	if errs = append(errs, textErrors(o.Input, "", args)...); len(errs) > 0 {
+	errs = append(errs, textErrors(o.Input, "", args)...)
+	if errs = append(errs, o.requiredErrors(args)...); len(errs) > 0 {
 		return actor, nil, library.Invalid(errs[:min(len(errs), maxFieldErrors)]...)
 	}
 	actor, err := chooseTenant(actor, args)
@@ -234,7 +240,8 @@ func chooseTenant(actor library.Actor, args map[string]any) (library.Actor, erro
 type rawOutput []byte
 
 // EncodeOutput returns an operation's output as compact JSON, the same bytes over
-// either transport. Characters that only HTML cares about stay as they are.
+// either transport. Characters that only HTML cares about stay as they are; those that no
+// reader sees are left out of its texts.
 func EncodeOutput(value any) ([]byte, error) {
 	if raw, ok := value.(rawOutput); ok {
 		return raw, nil
@@ -245,7 +252,7 @@ func EncodeOutput(value any) ([]byte, error) {
 	if err := panics.Try(func() error { return e.Encode(value) }); err != nil {
 		return nil, library.AsError(fmt.Errorf("encoding an output: %w", err))
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return visible(bytes.TrimSuffix(b.Bytes(), []byte("\n")), reflect.TypeOf(value)), nil
 }
 
 // Attachments returns the binary parts of an output; most have none.

@@ -89,7 +89,7 @@ func domainPage(d Domain, list []Operation) []byte {
 }
 
 func operationSection(b *bytes.Buffer, o Operation) {
-	fmt.Fprintf(b, "## %s\n\n%s\n\n`%s %s` · permission `%s` · %s%s", o.Name, strings.TrimSpace(o.Doc), o.Method, o.Path, o.Permission, hints(o), restOnlyText(o, " · REST only, no tool"))
+	fmt.Fprintf(b, "## %s\n\n%s\n\n`%s %s` · permission `%s` · %s%s", o.Name, o.FullDoc(), o.Method, o.Path, o.Permission, hints(o), restOnlyText(o, " · REST only, no tool"))
 	if o.Rate != "" {
 		fmt.Fprintf(b, " · rate limit `%s`", o.Rate)
 	}

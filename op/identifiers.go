@@ -30,6 +30,13 @@ const (
 // IDKinds lists the kinds.
 var IDKinds = []IDKind{IDTenant, IDAsset, IDModel, IDSavedSearch, IDOperation, IDUpload, IDIndexToken, IDCursor, IDQuery, IDNone}
 
+// idForms are the forms of identifiers that have one, for inputs that state none.
+var idForms = map[IDKind]struct{ pattern, words string }{
+	IDAsset:      {"^[0-9a-fA-F]{40}$", "a SHA-1 of 40 hex digits"},
+	IDModel:      {"^[0-9a-fA-F]{40}$", "a hash of 40 hex digits"},
+	IDIndexToken: {"^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?$", "the index_token of a write, as it was returned"},
+}
+
 // Identifier is a place in an operation's input that names something.
 type Identifier struct {
 	// Path has the names of the fields that lead to it, the outermost first. A name

@@ -15,7 +15,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,18 +57,29 @@ const RateSearch RateClass = "search"
 
 // Meta is what an operation says about itself.
 type Meta struct {
-	Name       string // the MCP tool's name and the OpenAPI operation id, for example SearchAssets
-	Title      string // a few words for people
-	Doc        string // what it does and returns, for a person or an agent choosing a tool; at most 1,000 characters
-	Domain     Domain
-	Method     string // HTTP method of its REST route
-	Path       string // REST path with {name} for arguments, for example /api/v1/assets/{asset_h}
-	Status     int    // HTTP status of success; 0 means 200
+	Name   string // the MCP tool's name and the OpenAPI operation id, for example SearchAssets
+	Title  string // a few words for people
+	Doc    string // what it does and returns, for a person or an agent choosing a tool; at most 1,000 characters
+	More   string // what only documents say further: details that nobody needs to choose or call it
+	Domain Domain
+	Method string // HTTP method of its REST route
+	Path   string // REST path with {name} for arguments, for example /api/v1/assets/{asset_h}
+	Status int    // HTTP status of success; 0 means 200
+	// Creates is the route of what a write creates, by the names of members of its output,
+	// for example /api/v1/assets/{asset.asset_h}. The answer has it in Location, with the
+	// status 201, or 200 when the member created is false.
+	Creates    string
 	Permission library.Permission
 	Rate       RateClass
 	Limit      time.Duration // how long a call may take before it is answered 503; 0 means 30 s
 	RESTOnly   bool          // no MCP tool: it serves programs that move bytes, such as the importer
-	Chained    bool          // programs pass parts of its result on to other calls, so its tool has an output schema
+	// Conditional is set for a write that honors If-Match: it calls CheckVersion.
+	Conditional bool
+	Chained     bool // programs pass parts of its result on to other calls, so its tool has an output schema
+
+	// AnyOf are arguments of which at least one is required, OneOf those of which exactly one
+	// is. The OpenAPI document states both; tools have them in their descriptions.
+	AnyOf, OneOf []string
 
 	// The four MCP hints; every one is always sent.
 	ReadOnly    bool
@@ -75,6 +88,21 @@ type Meta struct {
 	OpenWorld   bool
 
 	Example any // a valid input; tests run it over both transports
+}
+
+// FullDoc returns all that documents say of an operation.
+func (m Meta) FullDoc() string { return strings.TrimSpace(m.Doc + " " + m.More) }
+
+// SuccessStatus returns the HTTP status of a success, that of a creation where it creates
+// something.
+func (m Meta) SuccessStatus() int {
+	switch {
+	case m.Creates != "":
+		return http.StatusCreated
+	case m.Status == 0:
+		return http.StatusOK
+	}
+	return m.Status
 }
 
 // Operation is one operation, ready to be rendered and called.
@@ -152,6 +180,8 @@ func (o Operation) check() error {
 	switch {
 	case o.Name == "" || o.Title == "" || o.Doc == "" || o.Domain == "" || o.Method == "" || o.Path == "" || o.Permission == "":
 		return fmt.Errorf("name, title, doc, domain, method, path and permission are all needed")
+	case slices.ContainsFunc(slices.Concat(o.AnyOf, o.OneOf), func(name string) bool { return o.Input.Properties[name] == nil }):
+		return fmt.Errorf("AnyOf and OneOf must name arguments")
 	case len(o.Doc) > 1000:
 		return fmt.Errorf("doc has %d characters; clients cut after 1,000", len(o.Doc))
 	case o.ReadOnly && o.Destructive:

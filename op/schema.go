@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -18,8 +19,41 @@ func schemaOf[T any]() *huma.Schema {
 	r := &inlineRegistry{open: map[reflect.Type]bool{}}
 	s := huma.SchemaFromType(r, reflect.TypeFor[T]())
 	plainDefaults(s)
+	describeFields(s, reflect.TypeFor[T]())
 	s.PrecomputeMessages()
 	return s
+}
+
+// describeFields adds what the tags of fields say beside those of huma: id:"…" the form of
+// an identifier, base64:"true" that a text is bytes in base64. The latter is not checked
+// here, since the reader of the bytes takes more alphabets than one.
+func describeFields(s *huma.Schema, t reflect.Type) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if s.Items != nil {
+		s = s.Items
+	}
+	if t.Kind() != reflect.Struct || len(s.Properties) == 0 {
+		return
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		p := s.Properties[name]
+		if f.Anonymous || p == nil {
+			continue
+		}
+		describeFields(p, f.Type)
+		if p.Items != nil {
+			p = p.Items
+		}
+		if form, ok := idForms[IDKind(f.Tag.Get("id"))]; ok && p.Pattern == "" && p.Type == huma.TypeString {
+			p.Pattern, p.PatternDescription = form.pattern, form.words
+		}
+		if f.Tag.Get("base64") == "true" {
+			p.Extensions = map[string]any{"contentEncoding": "base64"}
+		}
+	}
 }
 
 // plainDefaults returns an optional field's default as the value it stands for: a

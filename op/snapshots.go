@@ -23,7 +23,7 @@ func snapshots(c Catalog) map[string][]byte {
 	files := map[string][]byte{}
 	for _, o := range c.Operations {
 		b, err := json.MarshalIndent(map[string]any{
-			"name": o.Name, "title": o.Title, "doc": o.Doc, "domain": o.Domain, "route": o.Method + " " + o.Path, "status": max(o.Status, 200),
+			"name": o.Name, "title": o.Title, "doc": o.FullDoc(), "domain": o.Domain, "route": o.Method + " " + o.Path, "status": o.SuccessStatus(),
 			"permission": o.Permission, "rate": o.Rate, "read_only": o.ReadOnly, "destructive": o.Destructive, "idempotent": o.Idempotent,
 			"open_world": o.OpenWorld, "input": o.Input, "output": o.Output}, "", "  ")
 		if err != nil {

@@ -56,6 +56,19 @@ func textErrors(s *huma.Schema, path string, v any) (errs []library.FieldError) 
 // files. Objects without a schema are such too.
 var quotes = map[string]bool{"query": true, "text": true}
 
+// TextPattern returns the pattern (ECMA-262) of what textErrors lets pass as the value of an
+// argument.
+func TextPattern(name string) string {
+	const unseen = `\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069`
+	switch {
+	case quotes[name]:
+		return `^[^\u0000]*$`
+	case name == "tags": // a tag of blanks is none
+		return "^[^" + unseen + "]*[^\\s" + unseen + "][^" + unseen + "]*$"
+	}
+	return "^[^" + unseen + "]*$"
+}
+
 // textProblem reports why a text is refused, or "".
 func textProblem(text string, read bool) string {
 	switch {

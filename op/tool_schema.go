@@ -10,14 +10,13 @@ import (
 
 // toolSchema is a schema as models read it. Every client pays for the list of tools in
 // each conversation, so it leaves out what a model does not need to write a call: limits
-// of lengths, patterns and formats, which the server checks and explains when they are
-// broken, and all of a description but its first sentence. OpenAPI and the reference
+// of lengths and numbers, patterns, formats and defaults, which the server checks, explains when they
+// are broken and fills in, and all of a description but its first sentence. OpenAPI and the reference
 // publish the full schema.
 type toolSchema struct {
 	Type        string                 `json:"type,omitempty"`
 	Description string                 `json:"description,omitempty"`
 	Enum        []any                  `json:"enum,omitempty"`
-	Default     any                    `json:"default,omitempty"`
 	Maximum     *float64               `json:"maximum,omitempty"`
 	Items       *toolSchema            `json:"items,omitempty"`
 	Properties  map[string]*toolSchema `json:"properties,omitempty"`
@@ -30,9 +29,12 @@ func (o Operation) ToolInput() json.RawMessage {
 	s := inputForModels(o.Input)
 	delete(s.Properties, "tenant_id")
 	for name, how := range o.listed {
-		if how == "open" {
-			s.Properties[name].Properties = nil
-		} else {
+		switch p := s.Properties[name]; how {
+		case "open":
+			p.Properties, p.Enum = nil, nil
+		case "plain":
+			p.Description = ""
+		default:
 			delete(s.Properties, name)
 		}
 	}
@@ -60,17 +62,11 @@ func (o Operation) ToolOutput() json.RawMessage {
 	return encodeSchema(s)
 }
 
-// usefulMaximum is the largest upper bound of a number that a model may run into.
-const usefulMaximum = 1000
+// pageSizes are the arguments whose upper bound a model runs into when it is not told.
+var pageSizes = map[string]bool{"limit": true, "size": true}
 
 func inputForModels(full *huma.Schema) *toolSchema {
 	s := &toolSchema{Type: full.Type, Description: brief(full.Description), Enum: full.Enum, Required: full.Required}
-	if d := reflect.ValueOf(full.Default); d.IsValid() && !d.IsZero() { // what is left out is zero or false anyway
-		s.Default = full.Default
-	}
-	if full.Maximum != nil && *full.Maximum <= usefulMaximum {
-		s.Maximum = full.Maximum
-	}
 	if full.Items != nil {
 		s.Items = inputForModels(full.Items)
 	}
@@ -78,7 +74,11 @@ func inputForModels(full *huma.Schema) *toolSchema {
 		s.Properties = map[string]*toolSchema{}
 	}
 	for name, p := range full.Properties {
-		s.Properties[name] = inputForModels(p)
+		m := inputForModels(p)
+		if pageSizes[name] {
+			m.Maximum = p.Maximum
+		}
+		s.Properties[name] = m
 	}
 	return s
 }
@@ -94,8 +94,9 @@ func brief(description string) string {
 }
 
 // listedFields returns how a tool lists the arguments that have a tag for it: tool:"-" for
-// one that is accepted and not listed, since programs use it and models do not, and
-// tool:"open" for an object whose members are those that another tool lists.
+// one that is accepted and not listed, since programs use it and models do not,
+// tool:"open" for one whose members or values its description or another tool lists, and
+// tool:"plain" for one whose name says what its description does.
 func listedFields(t reflect.Type) map[string]string {
 	tags := map[string]string{}
 	for _, f := range reflect.VisibleFields(t) {

@@ -2,6 +2,7 @@ package op
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -119,6 +120,10 @@ func fieldError(s *huma.Schema, d *huma.ErrorDetail) library.FieldError {
 			f.Field = strings.TrimPrefix(f.Field+"."+name, ".")
 			f.Message = "It is required."
 		}
+	case "enum":
+		if p, written := property(s, f.Field), fmt.Sprint(d.Value); p != nil && len(written) <= maxFieldPath {
+			f.Hint = didYouMean(written, enumNames(p))
+		}
 	case "pattern":
 		if p := property(s, f.Field); p != nil && p.PatternDescription != "" {
 			f.Message = "Expected " + p.PatternDescription + "."
@@ -176,13 +181,28 @@ func unknownHint(s *huma.Schema, path string, all bool) string {
 	}
 	names := slices.Sorted(maps.Keys(parent.Properties))
 	var hint []string
-	if best := Nearest(name, names); best != "" {
-		hint = append(hint, "Did you mean "+best+"?")
+	if best := didYouMean(name, names); best != "" {
+		hint = append(hint, best)
 	}
 	if all {
 		hint = append(hint, "Allowed are "+strings.Join(names, ", ")+".")
 	}
 	return strings.Join(hint, " ")
+}
+
+func didYouMean(written string, names []string) string {
+	if best := Nearest(written, names); best != "" {
+		return "Did you mean " + best + "?"
+	}
+	return ""
+}
+
+// enumNames returns the values of an enumeration as text.
+func enumNames(s *huma.Schema) (names []string) {
+	for _, v := range s.Enum {
+		names = append(names, fmt.Sprint(v))
+	}
+	return names
 }
 
 // Nearest returns the name that was probably meant: the one that a written one differs

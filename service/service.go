@@ -275,7 +275,7 @@ func (s *Service) listen(ctx context.Context, listening func(net.Addr)) error {
 	}
 	server := api.NewServer(s.handler)
 	stopped := make(chan error, 1)
-	go func() { stopped <- server.Serve(l) }()
+	go func() { stopped <- server.Serve(api.Listener(l)) }()
 	if listening != nil {
 		listening(l.Addr())
 	}

@@ -109,3 +109,14 @@ func (ops *Operations) Versions(ctx context.Context, tenant library.TenantID, op
 		})
 	return list, err
 }
+
+// Has reports whether a tenant has an operation of this identifier, also one that changed
+// nothing that is indexed.
+func (ops *Operations) Has(ctx context.Context, tenant library.TenantID, operationID string) (has bool, err error) {
+	err = ops.s.readTenant(ctx, tenant, `SELECT EXISTS (SELECT FROM operations WHERE tenant_id = $1 AND operation_id = $2)`,
+		[]any{tenant, operationID}, func(rows pgx.Rows) (err error) {
+			has, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[bool])
+			return err
+		})
+	return has, err
+}

@@ -200,7 +200,7 @@ func (s *Service) serveOriginal(w http.ResponseWriter, r *http.Request, tenant l
 	h.Set("Cache-Control", "private, max-age=300")
 	out, done := newPatient(w, s.pace)
 	defer done()
-	http.ServeContent(out, r, "", file.ModTime(), io.NewSectionReader(file, 0, file.Size()))
+	http.ServeContent(&problemWriter{ResponseWriter: out, request: r, size: file.Size()}, r, "", file.ModTime(), io.NewSectionReader(file, 0, file.Size()))
 	if out.source != nil { // the answer has begun, so all that can be done is not to end it well
 		slog.ErrorContext(r.Context(), "a file could not be read while it was sent", "asset", f.Hash, "error", out.source)
 		panic(http.ErrAbortHandler)

@@ -16,7 +16,8 @@ type StoreAssetInput struct {
 	Filename string `json:"filename"`
 	// For example image/png. The stored type is read from the bytes. Required.
 	MIMEType string `json:"mime_type"`
-	// For files up to about 3 MB. Exactly one of asset_data_base64 and asset_storage_ref is required.
+	// For files up to about 3 MB; for larger ones call CreateUploadUrl. Exactly one of
+	// asset_data_base64 and asset_storage_ref is required.
 	AssetDataBase64 string `json:"asset_data_base64,omitempty"`
 	// Bytes sent to a signed upload URL.
 	AssetStorageRef *AssetStorageRef `json:"asset_storage_ref,omitempty"`
@@ -57,6 +58,8 @@ type StoreAssetOutput struct {
 	// false when these bytes were stored already; then the tags and prompt_metadata were added to the
 	// existing asset, and visibility was ignored.
 	Created bool `json:"created"`
+	// The opposite of created.
+	AlreadyStored bool `json:"already_stored"`
 	// true when the asset was in the trash and has been restored.
 	Restored bool `json:"restored"`
 	// true when the asset's file was missing or damaged and is in order again.
@@ -86,10 +89,8 @@ type CreateUploadUrlInput struct {
 	TenantID string `json:"tenant_id,omitempty"`
 	// The file's name. Required.
 	Filename string `json:"filename"`
-	// For example image/png.
-	MIMEType string `json:"mime_type,omitempty"`
-	// Alias of mime_type.
-	ContentType string `json:"content_type,omitempty"`
+	// For example image/png. content_type is accepted for it. Required.
+	MIMEType string `json:"mime_type"`
 	// Bytes, if known. A file that is too large is refused before the upload, and signedUrl accepts no
 	// other size.
 	Size int64 `json:"size,omitempty"`
@@ -115,9 +116,8 @@ type CreateUploadUrlOutput struct {
 	AlreadyStored string `json:"already_stored"`
 }
 
-// CreateUploadUrl returns a signed URL to upload a file to with PUT; use it for files above about 3
-// MB. Then call StoreAsset with asset_storage_ref.storagePath. With sha1, checks first whether the
-// bytes are stored already.
+// CreateUploadUrl returns a signed URL to PUT a file of any size to; then call StoreAsset with its
+// storagePath. With sha1, finds bytes that are stored already. Use it for files above about 3 MB.
 //
 // It needs the permission write and calls GET /api/v1/storage/signed-url/upload.
 func (c *Client) CreateUploadUrl(ctx context.Context, in CreateUploadUrlInput, opts ...Option) (CreateUploadUrlOutput, error) {
@@ -157,8 +157,8 @@ type UpdateAssetInput struct {
 	Description *string `json:"description,omitempty"`
 	// Replaces all; [] removes all. For single tags use BulkUpdateAssetTags.
 	Tags *[]string `json:"tags,omitempty"`
-	// Draft, PendingApproval, Approved, Rejected or Archived. Approved marks an approved brand asset;
-	// any other value clears that.
+	// Approved marks an approved brand asset; any other value clears that. One of Draft,
+	// PendingApproval, Approved, Rejected, Archived.
 	Status *string `json:"status,omitempty"`
 	// private hides it. Then only its owner and admins see it. team and public: everybody in the
 	// tenant. Only the owner and admins change it; who hides an asset without owner becomes its owner.
@@ -229,7 +229,7 @@ func (c *Client) BulkUpdateAssetTags(ctx context.Context, in BulkUpdateAssetTags
 type UndoOperationInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// From the write; or last, your last write that is not undone. Required.
+	// Or last. That is your last write that is not undone. Required.
 	OperationID string `json:"operation_id"`
 }
 
@@ -253,9 +253,9 @@ type UndoOperationOutput struct {
 	IndexToken string `json:"index_token,omitempty"`
 }
 
-// UndoOperation reverts what a write changed. Values changed again since are kept and reported.
-// Undoing StoreAsset moves the asset to the trash. Undo the undo to redo it. Needs the permission
-// of the undone operation.
+// UndoOperation reverts what a write changed; values changed since are kept. Undoing StoreAsset
+// moves the asset to the trash. Undo the undo to redo. Values that were kept are reported. Needs
+// the permission of the undone operation.
 //
 // It needs the permission write and calls POST /api/v1/operations/{operation_id}/undo.
 func (c *Client) UndoOperation(ctx context.Context, in UndoOperationInput, opts ...Option) (UndoOperationOutput, error) {

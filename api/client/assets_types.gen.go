@@ -9,7 +9,7 @@ import (
 // AssetStorageRef is what StoreAssetInput holds as asset_storage_ref. Bytes sent to a signed upload
 // URL.
 type AssetStorageRef struct {
-	// The storagePath that CreateUploadUrl returned. It starts with the tenant's id. Required.
+	// From CreateUploadUrl. It starts with the tenant's id. Required.
 	StoragePath string `json:"storagePath"`
 }
 

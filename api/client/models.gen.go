@@ -122,8 +122,8 @@ type LinkModelToAssetInput struct {
 	AssetHash string `json:"asset_hash"`
 	// For LoRAs and the like. Left out or null for checkpoints.
 	ModelWeight *float64 `json:"model_weight,omitempty"`
-	// manual_tag, agent, … Where the link comes from; not extracted, which is reserved for the file.
-	// Default: manual_tag.
+	// Where the link comes from. manual_tag, agent, …; not extracted, which is reserved for the
+	// file. Default: manual_tag.
 	DetectionSource string `json:"detection_source,omitempty"`
 }
 
@@ -140,8 +140,8 @@ type LinkModelToAssetOutput struct {
 	IndexToken string `json:"index_token,omitempty"`
 }
 
-// LinkModelToAsset links a model to an asset whose file does not name it. Searches for the model
-// then find the asset. Repeating it with another weight changes the weight.
+// LinkModelToAsset links a model to an asset whose file does not name it, or changes the weight of
+// such a link. Searches for the model then find the asset.
 //
 // It needs the permission write and calls POST /api/v1/assets/{asset_hash}/models.
 func (c *Client) LinkModelToAsset(ctx context.Context, in LinkModelToAssetInput, opts ...Option) (LinkModelToAssetOutput, error) {

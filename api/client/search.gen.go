@@ -12,7 +12,7 @@ import (
 type SearchAssetsInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// What to look for; empty lists everything, newest first.
+	// Empty lists everything, newest first.
 	Query string `json:"query,omitempty"`
 	// exact: whole values; partial: parts of names; fuzzy: misspellings; boolean: strict syntax;
 	// smart: words and meaning. One of exact, partial, fuzzy, fulltext, boolean, smart. Default:
@@ -24,7 +24,8 @@ type SearchAssetsInput struct {
 	SimilarToAssetH string `json:"similar_to_asset_h,omitempty"`
 	// Required with query_vector. With similar_to_asset_h the active one is the default.
 	EmbeddingConfigurationH string `json:"embedding_configuration_h,omitempty"`
-	// In addition to query.
+	// tags (all of them), status, mime_type (image/png or image/*), created_after, created_before. In
+	// addition to query.
 	Filters *SearchFilters `json:"filters,omitempty"`
 	// The order. relevance means newest first if the query has no words to rank by. One of relevance,
 	// created, updated, title, filename, status, size, width, height, megapixels, duration, steps,
@@ -99,7 +100,7 @@ type GetAssetDetailsInput struct {
 	TenantID string `json:"tenant_id,omitempty"`
 	// The asset. Required.
 	AssetH string `json:"asset_h"`
-	// Adds a link to the file, valid for 5 minutes. It is in download_url.
+	// Adds a link to the file. It is in download_url, and valid for 5 minutes.
 	IncludeDownloadURL bool `json:"include_download_url,omitempty"`
 	// Adds all metadata and the whole workflow graph. This can be tens of kilobytes.
 	IncludeRawMetadata bool `json:"include_raw_metadata,omitempty"`
@@ -212,8 +213,8 @@ type GetFacetsInput struct {
 	SearchMode string `json:"search_mode,omitempty"`
 	// As in SearchAssets.
 	Filters *SearchFilters `json:"filters,omitempty"`
-	// model, checkpoint, lora, tool, sampler, status, tag, created:month, steps, … By default the
-	// most common ones.
+	// model, lora, tool, sampler, status, tag, created:month, steps, …. By default the most common
+	// ones.
 	Facets []string `json:"facets,omitempty"`
 	// Selected values by facet, for example {"tag":["fox"]}. They filter the counts of all other
 	// facets, not of their own.

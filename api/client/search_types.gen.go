@@ -7,11 +7,12 @@ import (
 	"time"
 )
 
-// SearchFilters is what SearchAssetsInput holds as filters. In addition to query.
+// SearchFilters is what SearchAssetsInput holds as filters. tags (all of them), status, mime_type
+// (image/png or image/*), created_after, created_before. In addition to query.
 type SearchFilters struct {
 	// All of these tags.
 	Tags []string `json:"tags,omitempty"`
-	// Draft, PendingApproval, Approved, Rejected or Archived. Case is ignored.
+	// One of Draft, PendingApproval, Approved, Rejected, Archived.
 	Status string `json:"status,omitempty"`
 	// Such as image/png or image/*.
 	MIMEType string `json:"mime_type,omitempty"`

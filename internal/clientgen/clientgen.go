@@ -69,7 +69,7 @@ func (g *generator) operation(b *strings.Builder, o op.Operation) {
 	in, out := o.Types()
 	g.top(b, o.Name, "Input", in, false)
 	g.top(b, o.Name, "Output", out, o.Attaches)
-	b.WriteString(comment("", o.Name+" "+lowerFirst(o.Doc)))
+	b.WriteString(comment("", o.Name+" "+lowerFirst(o.FullDoc())))
 	fmt.Fprintf(b, "//\n// It needs the permission %s and calls %s %s.\n", o.Permission, o.Method, o.Path)
 	fmt.Fprintf(b, "func (c *Client) %[1]s(ctx context.Context, in %[1]sInput, opts ...Option) (%[1]sOutput, error) {\nreturn call[%[1]sOutput](ctx, c, Op%[1]s, in, opts)\n}\n\n", o.Name)
 }

@@ -67,7 +67,7 @@ func TestBadInput_AnsweredWithItsCodeAndFieldAndStoresNothing(t *testing.T) {
 		{"51 tags", "PATCH", "/api/v1/assets/bulk-tag", map[string]any{"asset_hs": hashes[:1], "operation": "add", "tags": hashes5(51)}, 400, library.CodeValidationFailed, "tags"},
 		{"an unknown tag operation", "PATCH", "/api/v1/assets/bulk-tag", map[string]any{"asset_hs": hashes[:1], "operation": "toggle", "tags": []string{"x"}}, 400, library.CodeValidationFailed, "operation"},
 		{"no data", "POST", "/api/v1/assets", store(nil), 400, library.CodeValidationFailed, "asset_data_base64"},
-		{"two kinds of data", "POST", "/api/v1/assets", store(map[string]any{"asset_data_base64": dot, "storagePath": "x"}), 400, library.CodeValidationFailed, "asset_storage_ref"},
+		{"two kinds of data", "POST", "/api/v1/assets", store(map[string]any{"asset_data_base64": dot, "storagePath": "x"}), 400, library.CodeValidationFailed, "storage_path"},
 		{"bad base64", "POST", "/api/v1/assets", store(map[string]any{"asset_data_base64": "?!*"}), 400, library.CodeValidationFailed, "asset_data_base64"},
 		{"an empty file", "POST", "/api/v1/assets", store(map[string]any{"asset_data_base64": "===="}), 400, library.CodeEmptyFile, ""},
 		{"a wrong type that must not be", "POST", "/api/v1/assets", map[string]any{"filename": "x.mp4", "mime_type": "video/mp4", "asset_data_base64": dot, "allow_content_type_mismatch": false}, 400, library.CodeValidationFailed, "mime_type"},

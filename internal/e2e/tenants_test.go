@@ -121,7 +121,7 @@ type victim map[op.IDKind][]string
 func victimOf(t *testing.T, w world, tenant library.TenantID, key string, asset servicetest.Stored, changed client.UpdateAssetOutput, saved string) victim {
 	t.Helper()
 	api := w.Client(key)
-	ticket, err := api.CreateUploadUrl(t.Context(), client.CreateUploadUrlInput{Filename: canary + ".png", ContentType: "image/png"})
+	ticket, err := api.CreateUploadUrl(t.Context(), client.CreateUploadUrlInput{Filename: canary + ".png", MIMEType: "image/png"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ const lineWidth = 100
 // defaults, and an example.
 func Help(o op.Operation) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "vitrine call %s [--argument value …]\n\n%s\n", o.Name, wrap("", o.Doc))
+	fmt.Fprintf(&b, "vitrine call %s [--argument value …]\n\n%s\n", o.Name, wrap("", o.FullDoc()))
 	fmt.Fprintf(&b, "\nPermission: %s. REST: %s %s.\n\nArguments:\n", o.Permission, o.Method, o.Path)
 	for _, f := range op.Fields(o.Input) {
 		if strings.Contains(f.Path, "[]") { // members of list items are described with their list

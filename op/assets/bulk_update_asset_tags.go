@@ -12,8 +12,8 @@ import (
 type bulkTagsInput struct {
 	op.TenantInput
 	AssetHashes []string `json:"asset_hs" id:"asset" minItems:"1" maxItems:"100" doc:"1 to 100 assets. Each is a SHA-1 of 40 hex digits."`
-	Operation   string   `json:"operation" enum:"add,remove" doc:"What to do. add adds the tags that are missing; remove removes those that are there."`
-	Tags        []string `json:"tags" minItems:"1" maxItems:"50" doc:"1 to 50. Each has 1 to 100 characters. Tags are compared without regard to case."`
+	Operation   string   `json:"operation" enum:"add,remove" tool:"plain" doc:"What to do. add adds the tags that are missing; remove removes those that are there."`
+	Tags        []string `json:"tags" minItems:"1" maxItems:"50" maxLength:"100" tool:"plain" doc:"1 to 50. Each has 1 to 100 characters. Tags are compared without regard to case."`
 }
 
 // Validate implements op.Validator.

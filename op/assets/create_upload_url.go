@@ -12,22 +12,15 @@ import (
 
 type uploadURLInput struct {
 	op.TenantInput
-	Filename    string `json:"filename" minLength:"1" maxLength:"1024" doc:"The file's name."`
-	MIMEType    string `json:"mime_type,omitempty" maxLength:"255" doc:"For example image/png."`
-	ContentType string `json:"content_type,omitempty" maxLength:"255" tool:"-" doc:"Alias of mime_type."`
-	Size        int64  `json:"size,omitempty" minimum:"1" doc:"Bytes, if known. A file that is too large is refused before the upload, and signedUrl accepts no other size."`
-	SHA1        string `json:"sha1,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"SHA-1 of the bytes. If they are stored already, already_stored is the asset and no upload is needed; otherwise signedUrl accepts no other bytes."`
+	Filename string `json:"filename" minLength:"1" maxLength:"1024" doc:"The file's name."`
+	MIMEType string `json:"mime_type" maxLength:"255" pattern:"^ *[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+ *(;[ -~]*)?$" patternDescription:"a MIME type, for example image/png" tool:"plain" doc:"For example image/png. content_type is accepted for it."`
+	Size     int64  `json:"size,omitempty" minimum:"1" tool:"plain" doc:"Bytes, if known. A file that is too large is refused before the upload, and signedUrl accepts no other size."`
+	SHA1     string `json:"sha1,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" tool:"plain" doc:"SHA-1 of the bytes. If they are stored already, already_stored is the asset and no upload is needed; otherwise signedUrl accepts no other bytes."`
 }
 
 // Validate implements op.Validator.
 func (in *uploadURLInput) Validate() []library.FieldError {
 	var errs []library.FieldError
-	if in.MIMEType == "" {
-		in.MIMEType = in.ContentType
-	}
-	if in.MIMEType == "" {
-		errs = append(errs, library.FieldError{Field: "mime_type", Code: "required", Message: "It is required.", Hint: "Send the file's MIME type, for example image/png."})
-	}
 	if in.Filename = library.CleanFilename(in.Filename); in.Filename == "" {
 		errs = append(errs, library.FieldError{Field: "filename", Code: "format", Message: "Expected a file name, for example fox.png."})
 	}
@@ -46,8 +39,8 @@ type uploadURLOutput struct {
 func (s *Service) createUploadURL() op.Operation {
 	return op.Define(op.Meta{
 		Name: "CreateUploadUrl", Title: "Get an upload URL", Domain: op.Assets,
-		Doc: "Returns a signed URL to upload a file to with PUT; use it for files above about 3 MB. Then call StoreAsset with asset_storage_ref.storagePath. " +
-			"With sha1, checks first whether the bytes are stored already.",
+		Doc:    "Returns a signed URL to PUT a file of any size to; then call StoreAsset with its storagePath. With sha1, finds bytes that are stored already.",
+		More:   "Use it for files above about 3 MB.",
 		Method: "GET", Path: "/api/v1/storage/signed-url/upload", Permission: library.PermWrite, Idempotent: true, Chained: true,
 		Example: map[string]any{"filename": "fox.png", "mime_type": "image/png", "size": 1024},
 	}, func(ctx context.Context, actor library.Actor, in uploadURLInput) (uploadURLOutput, error) {
@@ -91,7 +84,7 @@ type findStoredInput struct {
 type fileToSend struct {
 	SHA1     string `json:"sha1" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits"`
 	Filename string `json:"filename" minLength:"1" maxLength:"1024"`
-	MIMEType string `json:"mime_type,omitempty" maxLength:"255"`
+	MIMEType string `json:"mime_type,omitempty" maxLength:"255" pattern:"^ *[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+ *(;[ -~]*)?$" patternDescription:"a MIME type, for example image/png"`
 	Size     int64  `json:"size,omitempty" minimum:"1" doc:"The file's size in bytes, where known; the upload URL takes no other."`
 }
 

@@ -22,17 +22,17 @@ import (
 
 type storeInput struct {
 	op.TenantInput
-	Filename      string         `json:"filename" minLength:"1" maxLength:"1024" doc:"For example fox.png."`
-	MIMEType      string         `json:"mime_type" minLength:"3" maxLength:"255" doc:"For example image/png. The stored type is read from the bytes."`
-	Base64        string         `json:"asset_data_base64,omitempty" doc:"For files up to about 3 MB. Exactly one of asset_data_base64 and asset_storage_ref is required."`
-	StorageRef    *storageRef    `json:"asset_storage_ref,omitempty" doc:"Bytes sent to a signed upload URL."`
+	Filename      string         `json:"filename" minLength:"1" maxLength:"1024" tool:"plain" doc:"For example fox.png."`
+	MIMEType      string         `json:"mime_type" maxLength:"255" pattern:"^ *[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+ *(;[ -~]*)?$" patternDescription:"a MIME type, for example image/png" tool:"plain" doc:"For example image/png. The stored type is read from the bytes."`
+	Base64        string         `json:"asset_data_base64,omitempty" base64:"true" minLength:"1" tool:"plain" doc:"For files up to about 3 MB; for larger ones call CreateUploadUrl. Exactly one of asset_data_base64 and asset_storage_ref is required."`
+	StorageRef    *storageRef    `json:"asset_storage_ref,omitempty" tool:"plain" doc:"Bytes sent to a signed upload URL."`
 	StoragePath   string         `json:"storage_path,omitempty" id:"upload" maxLength:"2048" tool:"-" doc:"Short form of asset_storage_ref.storagePath."`
-	PosterBase64  string         `json:"poster_image_base64,omitempty" doc:"Only for 3D models. A picture of mime_type model/*: PNG, JPEG or WebP in base64; refused for any other kind of file."`
-	PosterType    string         `json:"poster_mime_type,omitempty" enum:"image/png,image/jpeg,image/webp" doc:"Default: image/png."`
+	PosterBase64  string         `json:"poster_image_base64,omitempty" base64:"true" doc:"Only for 3D models. A picture of mime_type model/*: PNG, JPEG or WebP in base64; refused for any other kind of file."`
+	PosterType    string         `json:"poster_mime_type,omitempty" enum:"image/png,image/jpeg,image/webp" tool:"plain" doc:"Default: image/png."`
 	AllowMismatch *bool          `json:"allow_content_type_mismatch,omitempty" default:"true" doc:"false refuses bytes that are not of mime_type."`
 	Assertion     map[string]any `json:"prompt_metadata,omitempty" doc:"What you know of how it was generated. It is stored beside the metadata extracted from the file and never merged with it. At most 1 MiB of JSON, 32 levels, 20,000 names."`
-	Metadata      map[string]any `json:"asset_metadata,omitempty" doc:"Other data. Kept with the asset as it came; at most 64 KiB of JSON, 16 levels, 1,000 names."`
-	Tags          []string       `json:"tags,omitempty" maxItems:"500" doc:"1 to 100 characters each."`
+	Metadata      map[string]any `json:"asset_metadata,omitempty" tool:"plain" doc:"Other data. Kept with the asset as it came; at most 64 KiB of JSON, 16 levels, 1,000 names."`
+	Tags          []string       `json:"tags,omitempty" maxItems:"500" maxLength:"100" tool:"plain" doc:"1 to 100 characters each."`
 	Visibility    string         `json:"visibility,omitempty" enum:"private,team,public" doc:"Default: team. private: only you and admins see it; team and public: everybody in the tenant. Ignored when the bytes are stored already."`
 	Parent        string         `json:"parent_asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"What it is derived from. Ignored when the bytes are stored already."`
 	SourcePath    string         `json:"source_path,omitempty" id:"none" maxLength:"4096" tool:"-" doc:"Where the file came from, as a label."`
@@ -43,7 +43,7 @@ type storeInput struct {
 }
 
 type storageRef struct {
-	StoragePath string `json:"storagePath" id:"upload" minLength:"1" maxLength:"2048" doc:"The storagePath that CreateUploadUrl returned. It starts with the tenant's id."`
+	StoragePath string `json:"storagePath" id:"upload" minLength:"1" maxLength:"2048" doc:"From CreateUploadUrl. It starts with the tenant's id."`
 }
 
 // maxBase64 bounds the encoded bytes; the request body's own limit comes first.
@@ -54,15 +54,6 @@ func (in *storeInput) Validate() []library.FieldError {
 	var errs []library.FieldError
 	if in.StorageRef == nil && in.StoragePath != "" {
 		in.StorageRef = &storageRef{StoragePath: in.StoragePath}
-	}
-	switch {
-	case in.Base64 == "" && in.StorageRef == nil:
-		errs = append(errs, library.FieldError{Field: "asset_data_base64", Code: "required",
-			Message: "Exactly one of asset_data_base64 and asset_storage_ref is required, and neither was sent.",
-			Hint:    "For files above about 3 MB call CreateUploadUrl first."})
-	case in.Base64 != "" && in.StorageRef != nil:
-		errs = append(errs, library.FieldError{Field: "asset_storage_ref", Code: "conflict",
-			Message: "Exactly one of asset_data_base64 and asset_storage_ref is required, and both were sent."})
 	}
 	if in.Filename = library.CleanFilename(in.Filename); in.Filename == "" {
 		errs = append(errs, library.FieldError{Field: "filename", Code: "format", Message: "Expected a file name, for example fox.png."})
@@ -94,6 +85,7 @@ func mediaType(s string) string {
 type storeOutput struct {
 	Asset         Summary               `json:"asset"`
 	Created       bool                  `json:"created" doc:"false when these bytes were stored already; then the tags and prompt_metadata were added to the existing asset, and visibility was ignored."`
+	AlreadyStored bool                  `json:"already_stored" doc:"The opposite of created."`
 	Restored      bool                  `json:"restored" doc:"true when the asset was in the trash and has been restored."`
 	Healed        bool                  `json:"healed" doc:"true when the asset's file was missing or damaged and is in order again."`
 	LineageSource library.LineageSource `json:"lineage_source" enum:"extracted,client_asserted,unknown" doc:"Where the generation data comes from."`
@@ -109,8 +101,9 @@ func (s *Service) storeAsset() op.Operation {
 	return op.Define(op.Meta{
 		Name: "StoreAsset", Title: "Store an asset", Domain: op.Assets,
 		Doc: "Stores a file and extracts its generation metadata. Send the bytes as asset_data_base64 (up to about 3 MB), " +
-			"or PUT them to a URL from CreateUploadUrl and pass asset_storage_ref. The same bytes are stored once.",
-		Method: "POST", Path: "/api/v1/assets", Permission: library.PermWrite, Idempotent: true, Status: 201, Limit: storeLimit, Chained: true,
+			"or PUT them to a URL from CreateUploadUrl and pass asset_storage_ref.",
+		More:   "The same bytes are stored once.",
+		Method: "POST", Path: "/api/v1/assets", Permission: library.PermWrite, Idempotent: true, OneOf: []string{"asset_data_base64", "asset_storage_ref", "storage_path"}, Creates: "/api/v1/assets/{asset.asset_h}", Limit: storeLimit, Chained: true,
 		Example: map[string]any{"filename": "dot.gif", "mime_type": "image/gif", "asset_data_base64": "R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=", "tags": []string{"sample"}},
 	}, s.store)
 }
@@ -204,7 +197,7 @@ func (s *Service) keep(ctx context.Context, actor library.Actor, in storeInput, 
 			slog.WarnContext(ctx, "a poster could not be stored", "asset", staged.SHA1, "error", err)
 		}
 	}
-	return storeOutput{Asset: s.summary(actor, added.Asset), Created: added.Created, Restored: added.Restored, Healed: added.Healed, Extraction: read.Report,
+	return storeOutput{Asset: s.summary(actor, added.Asset), Created: added.Created, AlreadyStored: !added.Created, Restored: added.Restored, Healed: added.Healed, Extraction: read.Report,
 		LineageSource: lineageSource(&read.Lineage, assertion(in.Assertion) != nil),
 		Undoable:      op.Undoable{OperationID: added.OperationID}, Indexed: op.Indexed{IndexToken: added.OperationID}}, nil
 }

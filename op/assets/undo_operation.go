@@ -11,7 +11,7 @@ import (
 
 type undoInput struct {
 	op.TenantInput
-	OperationID string `json:"operation_id" id:"operation" minLength:"1" maxLength:"64" doc:"From the write; or last, your last write that is not undone."`
+	OperationID string `json:"operation_id" id:"operation" minLength:"1" maxLength:"64" doc:"Or last. That is your last write that is not undone."`
 }
 
 type undoOutput struct {
@@ -38,8 +38,8 @@ const undoLimit = 5 * time.Minute
 func (s *Service) undoOperation() op.Operation {
 	return op.Define(op.Meta{
 		Name: "UndoOperation", Title: "Undo an operation", Domain: op.Assets,
-		Doc: "Reverts what a write changed. Values changed again since are kept and reported. " +
-			"Undoing StoreAsset moves the asset to the trash. Undo the undo to redo it. Needs the permission of the undone operation.",
+		Doc:    "Reverts what a write changed; values changed since are kept. Undoing StoreAsset moves the asset to the trash. Undo the undo to redo.",
+		More:   "Values that were kept are reported. Needs the permission of the undone operation.",
 		Method: "POST", Path: "/api/v1/operations/{operation_id}/undo", Permission: library.PermWrite, Destructive: true, Chained: true, Limit: undoLimit,
 		Example: map[string]any{"operation_id": "0198c5a0-0000-7000-8000-000000000000"},
 	}, func(ctx context.Context, actor library.Actor, in undoInput) (undoOutput, error) {

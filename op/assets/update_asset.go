@@ -13,8 +13,8 @@ type updateInput struct {
 	AssetHash   string         `json:"asset_h" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
 	Title       *string        `json:"title,omitempty" maxLength:"500"`
 	Description *string        `json:"description,omitempty" maxLength:"5000"`
-	Tags        *[]string      `json:"tags,omitempty" maxItems:"500" doc:"Replaces all; [] removes all. For single tags use BulkUpdateAssetTags."`
-	Status      *string        `json:"status,omitempty" doc:"Draft, PendingApproval, Approved, Rejected or Archived. Approved marks an approved brand asset; any other value clears that."`
+	Tags        *[]string      `json:"tags,omitempty" maxItems:"500" maxLength:"100" doc:"Replaces all; [] removes all. For single tags use BulkUpdateAssetTags."`
+	Status      *string        `json:"status,omitempty" enum:"Draft,PendingApproval,Approved,Rejected,Archived" tool:"plain" doc:"Approved marks an approved brand asset; any other value clears that."`
 	Visibility  *string        `json:"visibility,omitempty" enum:"private,team,public" doc:"private hides it. Then only its owner and admins see it. team and public: everybody in the tenant. Only the owner and admins change it; who hides an asset without owner becomes its owner."`
 	Owner       *string        `json:"owner,omitempty" id:"none" tool:"-" maxLength:"64" doc:"me, a key_id, or empty for nobody."`
 	Metadata    map[string]any `json:"asset_metadata,omitempty" doc:"JSON merge patch. Names that are sent change, null removes one; at most 64 KiB of JSON once merged."`
@@ -23,27 +23,10 @@ type updateInput struct {
 // Validate implements op.Validator.
 func (in *updateInput) Validate() []library.FieldError {
 	var errs []library.FieldError
-	if in.Title == nil && in.Description == nil && in.Tags == nil && in.Status == nil && in.Visibility == nil && in.Owner == nil && in.Metadata == nil {
-		errs = append(errs, library.FieldError{Field: "title", Code: "required",
-			Message: "At least one of title, description, tags, status, visibility, owner and asset_metadata is required.", Hint: "Send the fields to change."})
-	}
 	if in.Tags != nil {
 		errs = append(errs, tagErrors("tags", *in.Tags)...)
 	}
-	if in.Status != nil {
-		if _, ok := library.ParseStatus(*in.Status); !ok {
-			errs = append(errs, statusError("status"))
-		}
-	}
 	return append(errs, op.CheckObject("asset_metadata", in.Metadata, op.SmallObject)...)
-}
-
-func statusError(field string) library.FieldError {
-	names := make([]string, len(library.Statuses))
-	for i, s := range library.Statuses {
-		names[i] = string(s)
-	}
-	return library.FieldError{Field: field, Code: "enum", Message: "Allowed are " + strings.Join(names, ", ") + "."}
 }
 
 type updateOutput struct {
@@ -52,14 +35,20 @@ type updateOutput struct {
 	Metadata map[string]any `json:"asset_metadata,omitempty"`
 	op.Undoable
 	op.Indexed
+
+	version int64
 }
+
+// ResourceVersion implements op.Versioned.
+func (o updateOutput) ResourceVersion() int64 { return o.version }
 
 func (s *Service) updateAsset() op.Operation {
 	return op.Define(op.Meta{
 		Name: "UpdateAsset", Title: "Update an asset", Domain: op.Assets,
 		Doc: "Changes the fields of one asset that are sent; tags replace the whole set. " +
 			"Returns the asset as it is now.",
-		Method: "PATCH", Path: "/api/v1/assets/{asset_h}", Permission: library.PermWrite, Destructive: true, Idempotent: true, Chained: true,
+		Method: "PATCH", Path: "/api/v1/assets/{asset_h}", Permission: library.PermWrite, Destructive: true, Idempotent: true, Chained: true, Conditional: true,
+		AnyOf:   []string{"title", "description", "tags", "status", "visibility", "owner", "asset_metadata"},
 		Example: map[string]any{"asset_h": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "title": "Red fox in snow", "status": "Approved"},
 	}, s.update)
 }
@@ -72,6 +61,9 @@ func (s *Service) update(ctx context.Context, actor library.Actor, in updateInpu
 	}
 	var refused error
 	changed, err := s.Store.Assets.Change(ctx, actor, []library.AssetHash{hash}, func(a *library.Asset) {
+		if refused = op.CheckVersion(ctx, a.DocVersion); refused != nil {
+			return
+		}
 		if refused = in.refuse(shared, actor, a); refused != nil {
 			return
 		}
@@ -99,10 +91,10 @@ func (s *Service) update(ctx context.Context, actor library.Actor, in updateInpu
 	}
 	if len(changed.Changed) == 0 { // it says so already
 		d, err := s.Store.Assets.Get(ctx, actor, hash)
-		return updateOutput{Asset: s.summary(actor, d.Asset), Owner: d.Asset.Owner, Metadata: d.Asset.Metadata}, err
+		return updateOutput{Asset: s.summary(actor, d.Asset), Owner: d.Asset.Owner, Metadata: d.Asset.Metadata, version: d.Asset.DocVersion}, err
 	}
 	a := changed.Changed[0]
-	return updateOutput{Asset: s.summary(actor, a), Owner: a.Owner, Metadata: a.Metadata, Undoable: op.Undoable{OperationID: changed.OperationID},
+	return updateOutput{Asset: s.summary(actor, a), Owner: a.Owner, Metadata: a.Metadata, version: a.DocVersion, Undoable: op.Undoable{OperationID: changed.OperationID},
 		Indexed: op.Indexed{IndexToken: changed.OperationID}}, nil
 }
 

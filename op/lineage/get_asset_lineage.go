@@ -16,8 +16,8 @@ type lineageInput struct {
 	op.TenantInput
 	op.FormatInput
 	AssetHash       string `json:"asset_h" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
-	Direction       string `json:"direction,omitempty" enum:"ancestors,descendants,both" default:"both" doc:"Default: both. What it was made from are its ancestors, what was made from it its descendants."`
-	MaxDepth        int    `json:"max_depth,omitempty" minimum:"1" maximum:"20" default:"5" doc:"Levels to follow each way."`
+	Direction       string `json:"direction,omitempty" enum:"ancestors,descendants,both" default:"both" tool:"plain" doc:"Default: both. What it was made from are its ancestors, what was made from it its descendants."`
+	MaxDepth        int    `json:"max_depth,omitempty" minimum:"1" maximum:"20" default:"5" tool:"plain" doc:"Levels to follow each way."`
 	IncludeSiblings bool   `json:"include_siblings,omitempty" doc:"Adds assets of the same workflow and seed. At most 50 of them."`
 }
 

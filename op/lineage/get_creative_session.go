@@ -15,7 +15,7 @@ type sessionInput struct {
 	op.FormatInput
 	AssetID    string `json:"asset_id" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
 	TimeWindow string `json:"time_window,omitempty" maxLength:"100" doc:"Before and after it, for example 2 hours or 90m. By default the session ends at the first long pause."`
-	Limit      int    `json:"limit,omitempty" minimum:"1" maximum:"200" default:"100" doc:"Assets nearest in time."`
+	Limit      int    `json:"limit,omitempty" minimum:"1" maximum:"200" default:"100" tool:"plain" doc:"Assets nearest in time."`
 
 	window time.Duration
 }

@@ -15,7 +15,7 @@ type chainInput struct {
 	op.TenantInput
 	op.FormatInput
 	AssetID  string `json:"asset_id" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The image. It is one of the image-generation tool."`
-	MaxDepth int    `json:"max_depth,omitempty" minimum:"1" maximum:"50" default:"10" doc:"Steps to follow each way."`
+	MaxDepth int    `json:"max_depth,omitempty" minimum:"1" maximum:"50" default:"10" tool:"plain" doc:"Steps to follow each way."`
 }
 
 type chainOutput struct {
@@ -45,7 +45,7 @@ type step struct {
 
 func (s *Service) getImagetoolEvolutionChain() op.Operation {
 	return op.Define(op.Meta{
-		Name: "GetImagetoolEvolutionChain", Title: "Get the image tool's evolution chain", Domain: op.Lineage,
+		Name: "GetImagetoolEvolutionChain", Title: "Get an evolution chain", Domain: op.Lineage,
 		Doc: "Returns how an image of the image-generation tool evolved: its jobs from parent to child, each with prompt and command. " +
 			"For other tools use GetAssetLineage.",
 		Method: "GET", Path: "/api/v1/assets/{asset_id}/evolution-chain", Permission: library.PermRead, ReadOnly: true, Idempotent: true,

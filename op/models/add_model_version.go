@@ -15,13 +15,13 @@ type addVersionInput struct {
 	op.TenantInput
 	InModel
 	Tag            string         `json:"version_tag" minLength:"1" maxLength:"100" doc:"For example v2-fp16. Unique within the model."`
-	Notes          string         `json:"version_notes,omitempty" maxLength:"5000" doc:"Release notes."`
+	Notes          string         `json:"version_notes,omitempty" maxLength:"5000" tool:"plain" doc:"Release notes."`
 	TrainingSteps  *int64         `json:"training_steps,omitempty" minimum:"0" maximum:"1000000000000"`
 	TrainingEpochs *int64         `json:"training_epochs,omitempty" minimum:"0" maximum:"1000000000000"`
-	TrainingConfig map[string]any `json:"training_config,omitempty" doc:"Training settings. Any object of at most 64 KiB of JSON, 16 levels, 1,000 names."`
+	TrainingConfig map[string]any `json:"training_config,omitempty" tool:"plain" doc:"Training settings. Any object of at most 64 KiB of JSON, 16 levels, 1,000 names."`
 	QualityScore   *float64       `json:"quality_score,omitempty" minimum:"0" maximum:"10" doc:"0 to 10."`
-	Recommended    bool           `json:"is_recommended,omitempty" doc:"Whether it is recommended."`
-	TrainedAt      *time.Time     `json:"trained_at,omitempty" doc:"When it was trained."`
+	Recommended    bool           `json:"is_recommended,omitempty" tool:"plain" doc:"Whether it is recommended."`
+	TrainedAt      *time.Time     `json:"trained_at,omitempty" tool:"plain" doc:"When it was trained."`
 }
 
 // Validate implements op.Validator.
@@ -47,7 +47,8 @@ type addVersionOutput struct {
 func (s *Service) addModelVersion() op.Operation {
 	return op.Define(op.Meta{
 		Name: "AddModelVersion", Title: "Add a model version", Domain: op.Models,
-		Doc:    "Adds a version to a model. Undoing it deletes the version.",
+		Doc:    "Adds a version to a model.",
+		More:   "Undoing it deletes the version.",
 		Method: "POST", Path: "/api/v1/models/{model_hash}/versions", Permission: library.PermWrite, Status: 201, Chained: true,
 		Example: map[string]any{"model_hash": exampleModel, "version_tag": "v2", "version_notes": "Trained on cleaner captions.", "training_steps": 4000, "quality_score": 8.5, "is_recommended": true},
 	}, func(ctx context.Context, actor library.Actor, in addVersionInput) (addVersionOutput, error) {

@@ -21,8 +21,8 @@ type assetModelsOutput struct {
 func (s *Service) getAssetModels() op.Operation {
 	return op.Define(op.Meta{
 		Name: "GetAssetModels", Title: "Get an asset's models", Domain: op.Models,
-		Doc: "Returns the models an asset was generated with: type, base model, weight, and whether it is from the file or was linked. " +
-			"An asset that does not exist has none.",
+		Doc:    "Returns the models an asset was generated with: type, base model, weight, and whether it is from the file or was linked.",
+		More:   "An asset that does not exist has none.",
 		Method: "GET", Path: "/api/v1/assets/{asset_hash}/models", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
 		Example: map[string]any{"asset_hash": "da39a3ee5e6b4b0d3255bfef95601890afd80709"},
 	}, func(ctx context.Context, actor library.Actor, in assetModelsInput) (assetModelsOutput, error) {

@@ -13,7 +13,7 @@ import (
 type versionsInput struct {
 	op.TenantInput
 	InModel
-	IncludeDeleted bool `json:"include_deleted,omitempty" default:"false" doc:"Includes deleted versions."`
+	IncludeDeleted bool `json:"include_deleted,omitempty" default:"false" tool:"plain" doc:"Includes deleted versions."`
 }
 
 type versionsOutput struct {

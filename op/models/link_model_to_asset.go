@@ -14,8 +14,8 @@ type linkInput struct {
 	op.TenantInput
 	InModel
 	AssetHash       string   `json:"asset_hash" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
-	Weight          *float64 `json:"model_weight,omitempty" minimum:"-100" maximum:"100" doc:"For LoRAs and the like. Left out or null for checkpoints."`
-	DetectionSource string   `json:"detection_source,omitempty" default:"manual_tag" pattern:"^[a-z][a-z0-9_]{0,39}$" patternDescription:"lower-case letters, digits and underscores, at most 40, for example manual_tag" doc:"manual_tag, agent, … Where the link comes from; not extracted, which is reserved for the file."`
+	Weight          *float64 `json:"model_weight,omitempty" minimum:"-100" maximum:"100" tool:"plain" doc:"For LoRAs and the like. Left out or null for checkpoints."`
+	DetectionSource string   `json:"detection_source,omitempty" default:"manual_tag" pattern:"^[a-z][a-z0-9_]{0,39}$" patternDescription:"lower-case letters, digits and underscores, at most 40, for example manual_tag" doc:"Where the link comes from. manual_tag, agent, …; not extracted, which is reserved for the file."`
 }
 
 // Validate implements op.Validator.
@@ -47,8 +47,8 @@ type linkOutput struct {
 func (s *Service) linkModelToAsset() op.Operation {
 	return op.Define(op.Meta{
 		Name: "LinkModelToAsset", Title: "Link a model to an asset", Domain: op.Models,
-		Doc: "Links a model to an asset whose file does not name it. Searches for the model then find the asset. " +
-			"Repeating it with another weight changes the weight.",
+		Doc:    "Links a model to an asset whose file does not name it, or changes the weight of such a link.",
+		More:   "Searches for the model then find the asset.",
 		Method: "POST", Path: "/api/v1/assets/{asset_hash}/models", Permission: library.PermWrite, Idempotent: true, Chained: true,
 		Example: map[string]any{"asset_hash": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "model_hash": exampleModel},
 	}, s.link)

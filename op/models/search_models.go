@@ -13,8 +13,8 @@ type searchInput struct {
 	Query     string `json:"query,omitempty" id:"query" maxLength:"500" doc:"Words in the name, display name or description. All must occur; case, spaces, hyphens and underscores are ignored."`
 	ModelType string `json:"model_type,omitempty" maxLength:"100" doc:"checkpoint, unet, lora, vae, controlnet, upscaler, embedding, …"`
 	BaseModel string `json:"base_model,omitempty" maxLength:"100" doc:"sdxl, flux, sd15, sd3, pony, illustrious, …"`
-	Limit     int    `json:"limit,omitempty" minimum:"1" maximum:"200" default:"50" doc:"Models per page."`
-	Offset    int    `json:"offset,omitempty" minimum:"0" maximum:"1000000" default:"0" doc:"Models to skip."`
+	Limit     int    `json:"limit,omitempty" minimum:"1" maximum:"200" default:"50" tool:"plain" doc:"Models per page."`
+	Offset    int    `json:"offset,omitempty" minimum:"0" maximum:"1000000" default:"0" tool:"plain" doc:"Models to skip."`
 }
 
 type searchOutput struct {

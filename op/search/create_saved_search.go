@@ -26,7 +26,7 @@ func (s *Service) createSavedSearch() op.Operation {
 	return op.Define(op.Meta{
 		Name: "CreateSavedSearch", Title: "Save a search", Domain: op.Search,
 		Doc:    "Saves a search under a name for everybody in the tenant. Returns how the query is parsed, and whether it is valid in strict syntax.",
-		Method: "POST", Path: "/api/v1/saved-searches", Permission: library.PermWrite, Status: 201, RESTOnly: true,
+		Method: "POST", Path: "/api/v1/saved-searches", Permission: library.PermWrite, Creates: "/api/v1/saved-searches/{saved_search_id}", RESTOnly: true,
 		Example: map[string]any{"name": "Approved foxes", "query": "fox -tag:wip", "filters": map[string]any{"status": "Approved"}, "order_by": "created"},
 	}, func(ctx context.Context, actor library.Actor, in createSavedInput) (changedSavedOutput, error) {
 		filters, err := encodeFilters(in.Filters)

@@ -52,8 +52,12 @@ type detailsOutput struct {
 	PreviewError         string                 `json:"preview_error,omitempty" doc:"Why no preview can be generated from the file, for example because it is damaged. The original can be downloaded."`
 	PreviewImage         *previewReport         `json:"preview_image,omitempty" doc:"Whether the preview was included, with include_image."`
 
-	image []byte
+	image   []byte
+	version int64
 }
+
+// ResourceVersion implements op.Versioned.
+func (o detailsOutput) ResourceVersion() int64 { return o.version }
 
 type promptsOutput struct {
 	Positive *string               `json:"positive" required:"true" nullable:"true"`

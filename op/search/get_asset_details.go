@@ -14,7 +14,7 @@ import (
 type detailsInput struct {
 	op.TenantInput
 	AssetHash          string `json:"asset_h" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"The asset."`
-	IncludeDownloadURL bool   `json:"include_download_url,omitempty" doc:"Adds a link to the file, valid for 5 minutes. It is in download_url."`
+	IncludeDownloadURL bool   `json:"include_download_url,omitempty" doc:"Adds a link to the file. It is in download_url, and valid for 5 minutes."`
 	IncludeRawMetadata bool   `json:"include_raw_metadata,omitempty" doc:"Adds all metadata and the whole workflow graph. This can be tens of kilobytes."`
 	IncludeImage       bool   `json:"include_image,omitempty" doc:"Adds a preview image. It is a JPEG of at most 200 KB, without metadata."`
 	op.FormatInput
@@ -37,6 +37,7 @@ func (s *Service) details(ctx context.Context, actor library.Actor, in detailsIn
 		return detailsOutput{}, err
 	}
 	out := describe(d, s.Links.For(actor).In(in.FormatInput))
+	out.version = d.Asset.DocVersion
 	if !in.Detailed() {
 		out.shorten()
 	}

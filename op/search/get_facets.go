@@ -15,12 +15,12 @@ import (
 type facetsInput struct {
 	op.TenantInput
 	Query         string              `json:"query,omitempty" id:"query" doc:"As in SearchAssets. Empty counts all."`
-	SearchMode    string              `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"As in SearchAssets."`
+	SearchMode    string              `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" tool:"open" doc:"As in SearchAssets."`
 	Filters       *filtersInput       `json:"filters,omitempty" tool:"open" doc:"As in SearchAssets."`
-	Facets        []string            `json:"facets,omitempty" maxItems:"12" doc:"model, checkpoint, lora, tool, sampler, status, tag, created:month, steps, … By default the most common ones."`
+	Facets        []string            `json:"facets,omitempty" maxItems:"12" doc:"model, lora, tool, sampler, status, tag, created:month, steps, …. By default the most common ones."`
 	Selections    map[string][]string `json:"selections,omitempty" doc:"Selected values by facet, for example {\"tag\":[\"fox\"]}. They filter the counts of all other facets, not of their own."`
 	Size          int                 `json:"size,omitempty" minimum:"1" maximum:"200" default:"20" doc:"Values per facet."`
-	MinIndexToken string              `json:"min_index_token,omitempty" id:"index_token" maxLength:"64" doc:"index_token of a write to wait for."`
+	MinIndexToken string              `json:"min_index_token,omitempty" tool:"-" id:"index_token" maxLength:"64" doc:"index_token of a write to wait for."`
 }
 
 // usualFacets are counted when the caller names none.
@@ -69,8 +69,8 @@ type facetCount struct {
 func (s *Service) getFacets() op.Operation {
 	return op.Define(op.Meta{
 		Name: "GetFacets", Title: "Count assets by facet", Domain: op.Search,
-		Doc: "Counts the assets that match a query by model, LoRA, tool, sampler, status, tag, month and more. " +
-			"Gives an overview of a library in one call.",
+		Doc:    "Counts the assets that match a query by model, LoRA, tool, sampler, status, tag, month and more.",
+		More:   "Gives an overview of a library in one call.",
 		Method: "POST", Path: "/api/v1/assets/facets", Permission: library.PermSearch, Rate: op.RateSearch, ReadOnly: true, Idempotent: true,
 		Example: map[string]any{"query": "fox", "facets": []string{"tool", "checkpoint", "created:month"}, "size": 5},
 	}, func(ctx context.Context, actor library.Actor, in facetsInput) (facetsOutput, error) {

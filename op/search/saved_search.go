@@ -36,6 +36,9 @@ type SavedSearch struct {
 	Strict         bool           `json:"strict" doc:"Whether it is also valid in strict syntax, as pipelines and the mode boolean require."`
 }
 
+// ResourceVersion implements op.Versioned.
+func (s SavedSearch) ResourceVersion() int64 { return s.UpdatedAt.UnixMicro() }
+
 // changedSavedOutput is a saved search as a write left it.
 type changedSavedOutput struct {
 	SavedSearch

@@ -4,6 +4,7 @@ package search
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"vitrine/embed"
@@ -42,24 +43,33 @@ func (s *Service) Operations() []op.Operation {
 // awaitTimeout is how long a search waits for a write it must see.
 const awaitTimeout = 2 * time.Second
 
-// awaitWrite makes a search see the write that gave the token. A token that is
-// unknown, or a write that the index has not shown in time, degrades the answer;
-// it is no error, because the search itself is good.
+// awaitWrite makes a search see the write that gave the token. A write that the index has
+// not shown in time degrades the answer; it is no error, because the search itself is
+// good. A token that no write of the tenant gave is one: nothing can be waited for.
 func (s *Service) awaitWrite(ctx context.Context, actor library.Actor, token string) (behind bool, err error) {
 	if token == "" {
 		return false, nil
 	}
+	token = strings.ToLower(token)
 	versions, err := s.Store.Operations.Versions(ctx, actor.Tenant, token)
-	if err != nil || len(versions) == 0 {
+	if err != nil {
 		return true, err
 	}
-	return s.Await == nil || !s.Await(ctx, actor.Tenant, versions, awaitTimeout), nil
+	if len(versions) > 0 {
+		return s.Await == nil || !s.Await(ctx, actor.Tenant, versions, awaitTimeout), nil
+	}
+	known, err := s.Store.Operations.Has(ctx, actor.Tenant, token)
+	if err == nil && !known {
+		err = library.Invalid(library.FieldError{Field: "min_index_token", Code: "unknown", Message: "No write of this tenant returned this index_token.",
+			Hint: "Send the index_token of a write as it came, or leave min_index_token out. Writes of more than a minute ago are in the index."})
+	}
+	return false, err
 }
 
 // filtersInput narrows a search.
 type filtersInput struct {
 	Tags          []string `json:"tags,omitempty" maxItems:"50" doc:"All of these tags."`
-	Status        string   `json:"status,omitempty" doc:"Draft, PendingApproval, Approved, Rejected or Archived. Case is ignored."`
+	Status        string   `json:"status,omitempty" enum:"Draft,PendingApproval,Approved,Rejected,Archived"`
 	MIMEType      string   `json:"mime_type,omitempty" maxLength:"255" doc:"Such as image/png or image/*."`
 	CreatedAfter  string   `json:"created_after,omitempty" maxLength:"40" doc:"YYYY-MM-DD or RFC 3339, inclusive."`
 	CreatedBefore string   `json:"created_before,omitempty" maxLength:"40" doc:"Exclusive. A date (YYYY-MM-DD) or a time (RFC 3339)."`

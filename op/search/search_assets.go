@@ -12,12 +12,12 @@ import (
 
 type searchInput struct {
 	op.TenantInput
-	Query       string        `json:"query,omitempty" id:"query" doc:"What to look for; empty lists everything, newest first."`
+	Query       string        `json:"query,omitempty" id:"query" doc:"Empty lists everything, newest first."`
 	SearchMode  string        `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"exact: whole values; partial: parts of names; fuzzy: misspellings; boolean: strict syntax; smart: words and meaning."`
 	QueryVector []float64     `json:"query_vector,omitempty" maxItems:"4096" doc:"Instead of query. Its dimensions are those of the embedding configuration."`
 	SimilarTo   string        `json:"similar_to_asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"Finds assets described alike."`
 	Embedding   string        `json:"embedding_configuration_h,omitempty" id:"none" maxLength:"40" doc:"Required with query_vector. With similar_to_asset_h the active one is the default."`
-	Filters     *filtersInput `json:"filters,omitempty" doc:"In addition to query."`
+	Filters     *filtersInput `json:"filters,omitempty" tool:"open" doc:"tags (all of them), status, mime_type (image/png or image/*), created_after, created_before. In addition to query."`
 	OrderBy     string        `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,status,size,width,height,megapixels,duration,steps,cfg,seed" default:"relevance" doc:"The order. relevance means newest first if the query has no words to rank by."`
 	Order       string        `json:"order,omitempty" enum:"asc,desc" doc:"Default: asc for names, else desc."`
 	PageInput
@@ -28,7 +28,7 @@ type PageInput struct {
 	Limit         int    `json:"limit,omitempty" minimum:"1" maximum:"100" default:"20" doc:"The page size."`
 	Offset        int    `json:"offset,omitempty" minimum:"0" maximum:"10000" default:"0" doc:"Results to skip."`
 	Cursor        string `json:"cursor,omitempty" id:"cursor" maxLength:"65536" doc:"* first, then next_cursor. Pages by cursor do not shift while the library changes."`
-	IncludeScore  *bool  `json:"include_score,omitempty" default:"true" doc:"Adds relevance_score."`
+	IncludeScore  *bool  `json:"include_score,omitempty" default:"true" tool:"plain" doc:"Adds relevance_score."`
 	Highlight     bool   `json:"highlight,omitempty" tool:"-" doc:"Adds highlights. They are places in title, description and prompt that match."`
 	MinIndexToken string `json:"min_index_token,omitempty" id:"index_token" maxLength:"64" doc:"index_token of a write to wait for."`
 	op.FormatInput

@@ -22,9 +22,6 @@ type updateSavedInput struct {
 
 // Validate implements op.Validator.
 func (in *updateSavedInput) Validate() []library.FieldError {
-	if in.Name == nil && in.Description == nil && in.Query == nil && in.SearchMode == nil && in.Filters == nil && in.OrderBy == nil && in.Order == nil {
-		return []library.FieldError{{Field: "name", Code: "required", Message: "Send at least one of name, description, query, search_mode, filters, order_by, order."}}
-	}
 	return checkName(in.Name)
 }
 
@@ -32,10 +29,14 @@ func (s *Service) updateSavedSearch() op.Operation {
 	return op.Define(op.Meta{
 		Name: "UpdateSavedSearch", Title: "Change a saved search", Domain: op.Search,
 		Doc:    "Changes the fields of a saved search that are sent. The whole search is validated before it is saved.",
-		Method: "PATCH", Path: "/api/v1/saved-searches/{saved_search_id}", Permission: library.PermWrite, Idempotent: true, RESTOnly: true,
+		Method: "PATCH", Path: "/api/v1/saved-searches/{saved_search_id}", Permission: library.PermWrite, Idempotent: true, RESTOnly: true, Conditional: true,
+		AnyOf:   []string{"name", "description", "query", "search_mode", "filters", "order_by", "order"},
 		Example: map[string]any{"saved_search_id": exampleSavedSearchID, "query": "fox OR wolf", "description": "For the winter campaign."},
 	}, func(ctx context.Context, actor library.Actor, in updateSavedInput) (changedSavedOutput, error) {
 		saved, operation, err := s.Store.SavedSearches.Change(ctx, actor, in.ID, func(have *store.SavedSearch) error {
+			if err := op.CheckVersion(ctx, have.UpdatedAt.UnixMicro()); err != nil {
+				return err
+			}
 			if err := in.apply(have); err != nil {
 				return err
 			}

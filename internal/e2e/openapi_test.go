@@ -1,0 +1,53 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"vitrine/internal/randtest"
+	"vitrine/internal/testenv"
+	"vitrine/service"
+	"vitrine/service/servicetest"
+)
+
+// usualExamples is how many cases are made per operation and phase in make test.
+const usualExamples = "3"
+
+var generated = regexp.MustCompile(`(\d+) generated`)
+
+// TestOpenAPI_SchemathesisFindsNoFault makes requests of the OpenAPI document, right and
+// wrong ones and chains of them, and holds every answer against it, with all checks of
+// schemathesis. VITRINE_OPENAPI_EXAMPLES sets how many are made per operation and phase.
+func TestOpenAPI_SchemathesisFindsNoFault(t *testing.T) {
+	w := worldOf(servicetest.Start(t, servicetest.Options{Adjust: func(c *service.Config) { c.TrustHost = true }}))
+	examples := os.Getenv("VITRINE_OPENAPI_EXAMPLES")
+	if examples == "" {
+		examples = usualExamples
+	}
+	// A fresh seed finds what nobody has looked for, which is for the long run: the fixed one
+	// tells whether a change broke something.
+	seeds := randtest.Seeds(t)
+	if examples == usualExamples {
+		seeds = seeds[:1]
+	}
+	for _, seed := range seeds {
+		cmd := exec.CommandContext(t.Context(), testenv.Tool(t, "schemathesis"), "--config-file", "testdata/schemathesis.toml", "run", w.URL+"/openapi.json",
+			"--max-examples", examples, "--seed", fmt.Sprint(seed), "--no-color")
+		cmd.Env = append(os.Environ(), "VITRINE_KEY="+w.Key)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("schemathesis ended with %v:\n%s", err, tail(string(out)))
+		}
+		var cases int
+		if found := generated.FindSubmatch(out); found != nil {
+			cases, _ = strconv.Atoi(string(found[1])) // digits
+		}
+		if t.Logf("%d cases with seed %d", cases, seed); cases < 30*len(w.Catalog.Operations) {
+			t.Errorf("only %d cases were made:\n%s", cases, tail(string(out)))
+		}
+	}
+}
