@@ -82,8 +82,9 @@ type Config struct {
 	// ReconcileEvery is how often the index is compared with the database; 0 means
 	// a day.
 	ReconcileEvery time.Duration
-	// KeepJournal is how long operations can be listed and undone; 0 means for ever.
-	KeepJournal time.Duration
+	// Retention is how long operations can be listed and undone, and how long the audit
+	// trail is kept.
+	Retention store.Retention
 	// OwnIndexAt is how many assets a tenant may have in the index that tenants share;
 	// 0 means indexer.DefaultOwnAt.
 	OwnIndexAt   int64

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vitrine/internal/panics"
+	"vitrine/store"
 )
 
 // work is the role of what can wait: background jobs, sweeping up after crashes, checking
@@ -53,15 +54,16 @@ func (s *Service) sweep(ctx context.Context) {
 	}
 }
 
-// expire deletes operations that can no longer be undone, and old responses.
+// expire deletes operations that can no longer be undone, old responses, and what the audit
+// trail need not keep.
 func (s *Service) expire(ctx context.Context) {
-	got, err := s.Store.Expire(ctx, s.cfg.KeepJournal)
+	got, err := s.Store.Expire(ctx, s.cfg.Retention)
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		s.log.Warn("old operations could not be deleted", "error", err)
-	case got.Operations+got.Responses > 0:
-		s.log.Info("old operations were deleted", "operations", got.Operations, "responses", got.Responses)
+		s.log.Warn("old operations or months of the audit trail could not be deleted", "error", err)
+	case got != (store.Expired{}):
+		s.log.Info("old operations were deleted", "operations", got.Operations, "responses", got.Responses, "audit_rows", got.AuditRows, "audit_months", got.Months)
 	}
 }
 

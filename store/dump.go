@@ -119,12 +119,13 @@ func (d *Dump) open(ctx context.Context) error {
 	return err
 }
 
-// findTables lists the tables of the schema with their stored columns. A partition
-// is a table; the table that it is a part of holds nothing itself.
+// findTables lists the tables of the schema with their stored columns. A table with
+// partitions is one table: the database that it is loaded into has partitions of its own.
 func (d *Dump) findTables(ctx context.Context) error {
-	rows, err := d.conn.Query(ctx, `SELECT c.relname, array_agg(a.attname::text ORDER BY a.attnum), greatest(c.reltuples, 0)::bigint
+	rows, err := d.conn.Query(ctx, `SELECT c.relname, array_agg(a.attname::text ORDER BY a.attnum), greatest(c.reltuples, 0)::bigint +
+			coalesce((SELECT sum(greatest(p.reltuples, 0)) FROM pg_inherits i JOIN pg_class p ON p.oid = i.inhrelid WHERE i.inhparent = c.oid), 0)::bigint
 		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
-		WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND c.relnamespace = $1::regnamespace
+		WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relpersistence <> 't' AND c.relnamespace = $1::regnamespace
 		  AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = 'pg_class'::regclass AND e.objid = c.oid AND e.deptype = 'e')
 		GROUP BY c.oid ORDER BY c.relname`, d.schema)
 	if err != nil {
@@ -151,7 +152,7 @@ func (d *Dump) readableByOwner(ctx context.Context) error {
 	var hidden []string
 	err := d.conn.QueryRow(ctx, `SELECT coalesce(array_agg(c.relname::text ORDER BY c.relname), '{}') FROM pg_class c, pg_roles me
 		WHERE me.rolname = current_user AND NOT me.rolsuper AND NOT me.rolbypassrls
-		  AND c.relkind = 'r' AND c.relnamespace = $1::regnamespace AND c.relrowsecurity AND c.relforcerowsecurity
+		  AND c.relkind IN ('r', 'p') AND c.relnamespace = $1::regnamespace AND c.relrowsecurity AND c.relforcerowsecurity
 		  AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polcmd = '*' AND p.polpermissive
 		    AND me.oid = ANY (p.polroles) AND pg_get_expr(p.polqual, p.polrelid) = 'true')`, d.schema).Scan(&hidden)
 	if err == nil && len(hidden) > 0 {
@@ -169,16 +170,26 @@ func (d *Dump) Copy(ctx context.Context, t DumpTable, w io.Writer) (rows int64, 
 		return 0, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	tag, err := conn.PgConn().CopyTo(ctx, w, "COPY "+copyTarget(d.schema, t)+" TO STDOUT")
+	tag, err := conn.PgConn().CopyTo(ctx, w, copyOut(d.schema, t))
 	return tag.RowsAffected(), unavailable(err)
 }
 
+// copyOut returns the statement that reads a table. COPY of its name would refuse one
+// with partitions.
+func copyOut(schema string, t DumpTable) string {
+	return "COPY (SELECT " + t.columns() + " FROM " + schema + "." + pgx.Identifier{t.Name}.Sanitize() + ") TO STDOUT"
+}
+
 func copyTarget(schema string, t DumpTable) string {
+	return schema + "." + pgx.Identifier{t.Name}.Sanitize() + " (" + t.columns() + ")"
+}
+
+func (t DumpTable) columns() string {
 	columns := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
 		columns[i] = pgx.Identifier{c}.Sanitize()
 	}
-	return schema + "." + pgx.Identifier{t.Name}.Sanitize() + " (" + strings.Join(columns, ", ") + ")"
+	return strings.Join(columns, ", ")
 }
 
 // join opens a connection that sees the dump's snapshot.

@@ -118,3 +118,50 @@ func TestJournal_MigrationGoesBackAndForth(t *testing.T) {
 		t.Errorf("%d tables are left, %v", tables, err)
 	}
 }
+
+// TestAudit_ALibraryOfTheVersionBeforeKeepsItsTrail migrates an audit trail that has no
+// months, back, and again.
+func TestAudit_ALibraryOfTheVersionBeforeKeepsItsTrail(t *testing.T) {
+	ctx := t.Context()
+	url := testenv.Database(t, "before-the-months", func(ctx context.Context, url string) error { return store.MigrateTo(ctx, url, 70) })
+	db := storetest.Owner(t, url)
+	if _, err := db.Exec(ctx, `INSERT INTO tenants (tenant_id, name) VALUES ('00000000-0000-4000-8000-00000000000a', 'old')`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(ctx, `INSERT INTO audit (tenant_id, actor_kind, actor_id, action, subject, at)
+		SELECT '00000000-0000-4000-8000-00000000000a', 'key', 'key_1', 'old', 'x' || i, now() - make_interval(months => i) FROM generate_series(0, 9) i`); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []func(context.Context, string) error{
+		func(ctx context.Context, url string) error { return store.MigrateTo(ctx, url, 71) },
+		func(ctx context.Context, url string) error { return store.MigrateDownTo(ctx, url, 70) },
+		func(ctx context.Context, url string) error {
+			_, err := store.Migrate(ctx, store.Config{URL: url})
+			return err
+		},
+	} {
+		if err := step(ctx, url); err != nil {
+			t.Fatal(err)
+		}
+		var n, last int
+		if err := db.QueryRow(ctx, `SELECT count(*), max(audit_id) FROM audit WHERE action = 'old'`).Scan(&n, &last); err != nil || n != 10 || last != 10 {
+			t.Fatalf("%d rows up to number %d, %v", n, last, err)
+		}
+	}
+	s, err := store.Open(ctx, store.Config{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	actor := library.Actor{Kind: library.ActorKey, ID: "key_1", Tenant: "00000000-0000-4000-8000-00000000000a"}
+	if _, err := s.Assets.Add(ctx, actor, file("new")); err != nil {
+		t.Fatal(err)
+	}
+	var first int
+	if err := db.QueryRow(ctx, `SELECT min(audit_id) FROM audit WHERE action <> 'old'`).Scan(&first); err != nil || first != 11 {
+		t.Errorf("the next row has number %d, %v", first, err)
+	}
+	if got, err := s.Expire(ctx, store.Retention{AuditMonths: 2}); err != nil || got.AuditRows != 7 {
+		t.Errorf("deleted of ten months, keeping two and this one: %+v, %v", got, err)
+	}
+}

@@ -176,7 +176,7 @@ func (l *Load) Copy(ctx context.Context, t DumpTable, r io.Reader) (rows int64, 
 // earlier page where there is room for it.
 func (l *Load) ReadBack(ctx context.Context, t DumpTable, w io.Writer) error {
 	return unavailable(l.asOwner(ctx, t, func() error {
-		_, err := l.conn.PgConn().CopyTo(ctx, w, "COPY "+copyTarget(l.schema, t)+" TO STDOUT")
+		_, err := l.conn.PgConn().CopyTo(ctx, w, copyOut(l.schema, t))
 		return err
 	}))
 }

@@ -59,7 +59,7 @@ func ensureOwnerPolicies(ctx context.Context, cfg Config) error {
 		  PERFORM pg_advisory_xact_lock(`+strconv.FormatInt(ownerLock, 10)+`);
 		  IF (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user) THEN RETURN; END IF;
 		  FOR t IN SELECT c.oid::regclass AS name FROM pg_class c
-		    WHERE c.relkind = 'r' AND c.relforcerowsecurity AND pg_has_role(c.relowner, 'USAGE')
+		    WHERE c.relkind IN ('r', 'p') AND c.relforcerowsecurity AND pg_has_role(c.relowner, 'USAGE')
 		      AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'goose_db_version'::regclass)
 		      AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'owner')
 		  LOOP

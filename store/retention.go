@@ -12,17 +12,28 @@ import (
 // retentionBatch is how many operations, or stored responses, one statement deletes.
 const retentionBatch = 1000
 
+// Retention is how long what is recorded of writes is kept.
+type Retention struct {
+	Journal     time.Duration // operations with their journal; 0: for ever
+	AuditMonths int           // of the audit trail, beside the month that runs; 0: for ever
+}
+
 // Expired counts what Expire deleted.
 type Expired struct {
 	Operations int64 // with their journal
 	Responses  int64 // of requests with an idempotency key
+	AuditRows  int64 // of the audit trail, from before it had months
+	Months     int   // of the audit trail
 }
 
-// Expire deletes, in all tenants, operations older than keep together with their
-// journal, and responses to idempotency keys older than 24 hours. With keep 0 all
-// operations stay. The audit trail stays.
-func (s *Store) Expire(ctx context.Context, keep time.Duration) (Expired, error) {
+// Expire deletes, in all tenants, what need not be kept, and responses to idempotency
+// keys older than 24 hours. It also makes the audit trail's partitions of the months to
+// come.
+func (s *Store) Expire(ctx context.Context, keep Retention) (Expired, error) {
 	var out Expired
+	if err := s.expireAudit(ctx, keep.AuditMonths, &out); err != nil {
+		return out, err
+	}
 	tenants, err := s.Tenants.List(ctx)
 	if err != nil {
 		return out, err
@@ -34,11 +45,11 @@ func (s *Store) Expire(ctx context.Context, keep time.Duration) (Expired, error)
 		if err != nil {
 			return out, err
 		}
-		if keep <= 0 {
+		if keep.Journal <= 0 {
 			continue
 		}
 		// The ids sort by time, so the oldest are found without reading the others.
-		before := time.Now().Add(-keep)
+		before := time.Now().Add(-keep.Journal)
 		n, err = s.deleteBatches(ctx, t.ID, `DELETE FROM operations WHERE tenant_id = $1 AND operation_id IN (
 			SELECT operation_id FROM operations WHERE tenant_id = $1 AND operation_id < $3 AND at < $4 ORDER BY operation_id LIMIT $2)`,
 			t.ID, retentionBatch, firstID(before), before)
@@ -48,6 +59,34 @@ func (s *Store) Expire(ctx context.Context, keep time.Duration) (Expired, error)
 		}
 	}
 	return out, nil
+}
+
+// auditAhead is how many months have their partition before they begin.
+const auditAhead = 2
+
+// auditBatch is how many rows of the audit trail one statement deletes.
+const auditBatch = 100_000
+
+// expireAudit makes the partitions of the audit trail that are to come, and drops those
+// that ended some months before this one began.
+func (s *Store) expireAudit(ctx context.Context, months int, out *Expired) error {
+	if _, err := s.indexer.Exec(ctx, `SELECT audit_partitions($1)`, auditAhead); err != nil {
+		return unavailable(err)
+	}
+	if months <= 0 {
+		return nil
+	}
+	for {
+		var dropped []string
+		var rows int64
+		err := s.indexer.QueryRow(ctx, `SELECT partitions, deleted FROM audit_expire(
+			(date_trunc('month', now() AT TIME ZONE 'UTC') - make_interval(months => $1)) AT TIME ZONE 'UTC', $2)`, months, auditBatch).Scan(&dropped, &rows)
+		out.Months += len(dropped)
+		out.AuditRows += rows
+		if err != nil || rows == 0 {
+			return unavailable(err)
+		}
+	}
 }
 
 // deleteBatches repeats a statement until it deletes nothing, each time in a

@@ -13,7 +13,7 @@ func TestTenantFilter_EveryTenantTableIsBehindForcedRowSecurity(t *testing.T) {
 	s.asOwner(t, func(c *pgx.Conn) {
 		rows, err := c.Query(t.Context(), `SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity
 			FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
-			WHERE c.relkind = 'r' AND a.attname = 'tenant_id' AND c.relnamespace = 'public'::regnamespace`)
+			WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND a.attname = 'tenant_id' AND c.relnamespace = 'public'::regnamespace`)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,17 +17,18 @@ import (
 
 type serveCommand struct {
 	servers
-	Listen     string         `env:"VITRINE_LISTEN" default:"127.0.0.1:7788" help:"Address to listen on."`
-	PublicURL  string         `env:"VITRINE_PUBLIC_URL" name:"public-url" help:"Public URL of the service, used in links. Default: http:// and the listen address."`
-	TrustHost  bool           `env:"VITRINE_TRUST_HOST" help:"A reverse proxy on this machine keeps the original Host header and sets X-Forwarded-For."`
-	Origins    []string       `env:"VITRINE_ALLOWED_ORIGINS" name:"allowed-origins" help:"Origins of web pages that may call the API."`
-	Role       []service.Role `env:"VITRINE_ROLES" help:"Roles to run: api, relay, index, work. Default: all."`
-	NoMigrate  bool           `env:"VITRINE_NO_MIGRATE" help:"Do not migrate the database schema at startup."`
-	SearchRate int            `env:"VITRINE_SEARCHES_PER_MINUTE" default:"120" help:"Rate limit of searches per minute and key; negative for no limit."`
-	DecodeMB   int64          `env:"VITRINE_DECODE_MEMORY" name:"decode-memory" default:"160" help:"Memory for decoding images, in megabytes. An image that needs more, up to 595 MB, is decoded alone."`
-	ScrubMB    int64          `env:"VITRINE_SCRUB_RATE" name:"scrub-rate" default:"5" help:"Megabytes per second that the background check of files reads; 0 turns the check off."`
-	ScrubEvery time.Duration  `env:"VITRINE_SCRUB_EVERY" name:"scrub-every" default:"168h" help:"Time between the beginnings of two checks of all files."`
-	KeepDays   int            `env:"VITRINE_JOURNAL_DAYS" name:"journal-days" default:"90" help:"Days for which operations can be listed and undone; 0 for ever. The audit trail is kept for ever."`
+	Listen      string         `env:"VITRINE_LISTEN" default:"127.0.0.1:7788" help:"Address to listen on."`
+	PublicURL   string         `env:"VITRINE_PUBLIC_URL" name:"public-url" help:"Public URL of the service, used in links. Default: http:// and the listen address."`
+	TrustHost   bool           `env:"VITRINE_TRUST_HOST" help:"A reverse proxy on this machine keeps the original Host header and sets X-Forwarded-For."`
+	Origins     []string       `env:"VITRINE_ALLOWED_ORIGINS" name:"allowed-origins" help:"Origins of web pages that may call the API."`
+	Role        []service.Role `env:"VITRINE_ROLES" help:"Roles to run: api, relay, index, work. Default: all."`
+	NoMigrate   bool           `env:"VITRINE_NO_MIGRATE" help:"Do not migrate the database schema at startup."`
+	SearchRate  int            `env:"VITRINE_SEARCHES_PER_MINUTE" default:"120" help:"Rate limit of searches per minute and key; negative for no limit."`
+	DecodeMB    int64          `env:"VITRINE_DECODE_MEMORY" name:"decode-memory" default:"160" help:"Memory for decoding images, in megabytes. An image that needs more, up to 595 MB, is decoded alone."`
+	ScrubMB     int64          `env:"VITRINE_SCRUB_RATE" name:"scrub-rate" default:"5" help:"Megabytes per second that the background check of files reads; 0 turns the check off."`
+	ScrubEvery  time.Duration  `env:"VITRINE_SCRUB_EVERY" name:"scrub-every" default:"168h" help:"Time between the beginnings of two checks of all files."`
+	KeepDays    int            `env:"VITRINE_JOURNAL_DAYS" name:"journal-days" default:"90" help:"Days for which operations can be listed and undone; 0 for ever."`
+	AuditMonths int            `env:"VITRINE_AUDIT_MONTHS" default:"0" help:"Months for which the audit trail is kept, beside the current one; 0 for ever."`
 }
 
 // Run serves until it is told to stop. While the database is not there yet, it
@@ -42,7 +43,8 @@ func (c *serveCommand) Run(ctx context.Context) error {
 	if c.ScrubMB <= 0 {
 		cfg.ScrubRate = -1
 	}
-	cfg.DecodeMemory, cfg.KeepJournal = c.DecodeMB<<20, time.Duration(max(c.KeepDays, 0))*24*time.Hour
+	cfg.DecodeMemory = c.DecodeMB << 20
+	cfg.Retention = store.Retention{Journal: time.Duration(max(c.KeepDays, 0)) * 24 * time.Hour, AuditMonths: max(c.AuditMonths, 0)}
 	roles := c.Role
 	if len(roles) == 0 {
 		roles = service.Roles
