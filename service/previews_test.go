@@ -54,7 +54,7 @@ func TestPreviews_AnAssetIsFoundBeforeItsPreviewExistsWhichARestartMakes(t *test
 }
 
 func TestPreviews_AFileThatCannotBeDecodedIsMarkedAndNotTriedAgain(t *testing.T) {
-	e := servicetest.Shared(t)
+	e := servicetest.Start(t, servicetest.Options{})
 	whole := picture(6)
 	damaged := e.StoreFile("", "damaged.png", "image/png", whole[:len(whole)/2])
 	text := e.StoreFile("", "notes.txt", "text/plain", []byte("A kind of file that has no preview."))

@@ -110,10 +110,11 @@ func revertFields(a library.Asset, before, after fields, actor library.Actor) (r
 	if after.Trashed != nil {
 		restore("trash", a.Trashed == *after.Trashed, func() { a.Trashed = *before.Trashed })
 	}
-	if after.Owner != nil || after.Visibility != nil {
-		if !actor.MayShare(a) {
-			return a, cmp.Or(reason, "only its owner or an admin changes who sees it")
-		}
+	switch shares := actor.MayShare(a); { // asked of the asset as it is, before its owner is put back
+	case after.Owner == nil && after.Visibility == nil:
+	case !shares:
+		reason = cmp.Or(reason, "only its owner or an admin changes who sees it")
+	default:
 		if after.Owner != nil {
 			restore("owner", a.Owner == *after.Owner, func() { a.Owner = *before.Owner })
 		}

@@ -100,8 +100,27 @@ func (s bench) undoRandomly(t *testing.T, c changes, r *rand.Rand) {
 		}
 		now = is
 	}
+	checkAuditOfJournal(t, db)
 	if undone < 10 || created < 20 {
 		t.Errorf("only %d operations were undone and %d things changed", undone, created)
+	}
+}
+
+// checkAuditOfJournal holds the audit trail against the journal: each change is in both,
+// with the same values and under the action that it was.
+func checkAuditOfJournal(t *testing.T, db *pgx.Conn) {
+	t.Helper()
+	var entries, differ int
+	if err := db.QueryRow(t.Context(), `SELECT count(j.key), count(*) FILTER (WHERE a.audit_id IS NULL OR j.key IS NULL)
+		FROM journal j FULL JOIN (SELECT * FROM audit WHERE operation_id IS NOT NULL AND action ~ '[.](created|updated|deleted)$') a
+		ON a.tenant_id = j.tenant_id AND a.operation_id = j.operation_id AND a.subject = j.key
+		  AND a.action = j.noun || CASE WHEN j.before IS NULL THEN '.created' WHEN j.after IS NULL THEN '.deleted' ELSE '.updated' END
+		  AND a.detail = CASE WHEN j.before IS NULL THEN '{}' ELSE jsonb_build_object('before', j.before) END
+		    || CASE WHEN j.after IS NULL THEN '{}' ELSE jsonb_build_object('after', j.after) END`).Scan(&entries, &differ); err != nil {
+		t.Fatal(err)
+	}
+	if entries < 20 || differ != 0 {
+		t.Errorf("%d of %d changes differ in journal and audit trail", differ, entries)
 	}
 }
 
@@ -261,7 +280,7 @@ func pick(r *rand.Rand, from ...string) string { return from[r.IntN(len(from))] 
 func (s bench) assetChanges(t *testing.T) changes {
 	n := 0
 	return changes{trash: "trashed", sets: "tags",
-		read: `SELECT asset_h, jsonb_build_object('title', title, 'description', description, 'status', status, 'trashed', trashed_at IS NOT NULL,
+		read: `SELECT asset_h, jsonb_build_object('owner', owner, 'visibility', visibility, 'metadata', coalesce(metadata ->> 'k', ''), 'title', title, 'description', description, 'status', status, 'trashed', trashed_at IS NOT NULL,
 			'tags', (SELECT coalesce(string_agg(tag, ' ' ORDER BY tag COLLATE "C"), '') FROM unnest(tags) tag)) FROM assets WHERE filename LIKE 'random%'`,
 		random: func(r *rand.Rand, keys []string) string {
 			if len(keys) < 3 || r.IntN(8) == 0 {
@@ -276,7 +295,13 @@ func (s bench) assetChanges(t *testing.T) changes {
 				hashes = append(hashes, library.AssetHash(pick(r, keys...)))
 			}
 			got := must[store.ChangeResult](t)(s.Assets.Change(t.Context(), s.a, hashes, func(a *library.Asset) {
-				switch r.IntN(5) {
+				switch r.IntN(8) {
+				case 5:
+					a.Owner = pick(r, "", "key-a", "key-b")
+				case 6:
+					a.Visibility = library.Visibilities[r.IntN(len(library.Visibilities))]
+				case 7:
+					a.Metadata = map[string]any{"k": pick(r, "one", "two", "three")}
 				case 0:
 					a.Title = pick(r, "", "x", "y")
 				case 1:

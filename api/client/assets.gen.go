@@ -270,8 +270,7 @@ type ListOperationsInput struct {
 	Actor string `json:"actor,omitempty"`
 	// Only calls of this operation, for example UpdateAsset.
 	Tool string `json:"tool,omitempty"`
-	// Only operations that changed things of this kind: asset, model_link, model_version,
-	// saved_search.
+	// Only operations that changed things of this kind, one of those that the description lists.
 	Noun string `json:"noun,omitempty"`
 	// Only operations that changed this thing, for example an asset's hash.
 	Key string `json:"key,omitempty"`
@@ -297,7 +296,8 @@ type ListOperationsOutput struct {
 
 // ListOperations lists the writes of the last 90 days, the newest first: who called what and when,
 // how many things of each kind changed, and whether it was undone. Filters by actor, operation,
-// kind of thing, one thing, time, and whether it was undone.
+// kind of thing (asset, model_link, model_version, saved_search), one thing, time, and whether it
+// was undone.
 //
 // It needs the permission read and calls GET /api/v1/operations.
 func (c *Client) ListOperations(ctx context.Context, in ListOperationsInput, opts ...Option) (ListOperationsOutput, error) {

@@ -2,6 +2,8 @@ package assets
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"vitrine/library"
@@ -13,13 +15,21 @@ type listOperationsInput struct {
 	op.TenantInput
 	Actor  string     `json:"actor,omitempty" maxLength:"200" doc:"Only operations of this actor, a key_id; me for this credential."`
 	Tool   string     `json:"tool,omitempty" maxLength:"100" doc:"Only calls of this operation, for example UpdateAsset."`
-	Noun   string     `json:"noun,omitempty" maxLength:"100" doc:"Only operations that changed things of this kind: asset, model_link, model_version, saved_search."`
+	Noun   string     `json:"noun,omitempty" maxLength:"100" doc:"Only operations that changed things of this kind, one of those that the description lists."`
 	Key    string     `json:"key,omitempty" id:"query" maxLength:"500" doc:"Only operations that changed this thing, for example an asset's hash."`
 	After  *time.Time `json:"after,omitempty" doc:"At or after this time."`
 	Before *time.Time `json:"before,omitempty" doc:"Before this time."`
 	Undone *bool      `json:"undone,omitempty" doc:"true: only undone operations; false: only those that stand."`
 	Limit  int        `json:"limit,omitempty" minimum:"1" maximum:"200" default:"50" doc:"Operations per page."`
 	Cursor string     `json:"cursor,omitempty" id:"none" maxLength:"64" doc:"The next_cursor of the previous page."`
+}
+
+// Validate implements op.Validator.
+func (in *listOperationsInput) Validate() []library.FieldError {
+	if in.Noun == "" || slices.Contains(store.Nouns(), in.Noun) {
+		return nil
+	}
+	return []library.FieldError{{Field: "noun", Code: "enum", Message: "Expected one of: " + strings.Join(store.Nouns(), ", ") + "."}}
 }
 
 type listOperationsOutput struct {
@@ -44,7 +54,7 @@ func (s *Service) listOperations() op.Operation {
 	return op.Define(op.Meta{
 		Name: "ListOperations", Title: "List operations", Domain: op.Assets,
 		Doc: "Lists the writes of the last 90 days, the newest first: who called what and when, how many things of each kind changed, and whether it was undone. " +
-			"Filters by actor, operation, kind of thing, one thing, time, and whether it was undone.",
+			"Filters by actor, operation, kind of thing (" + strings.Join(store.Nouns(), ", ") + "), one thing, time, and whether it was undone.",
 		Method: "GET", Path: "/api/v1/operations", Permission: library.PermRead, ReadOnly: true, Idempotent: true, RESTOnly: true,
 		Example: map[string]any{"tool": "UpdateAsset", "undone": false, "limit": 10},
 	}, func(ctx context.Context, actor library.Actor, in listOperationsInput) (listOperationsOutput, error) {
