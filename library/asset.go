@@ -73,6 +73,8 @@ type Asset struct {
 	CreatedBy   string // actor id
 	Owner       string // actor id; empty: nobody's
 	Visibility  Visibility
+	Rating      int // 1 to 5; 0: not rated
+	Favorite    bool
 	Trashed     bool
 	DocVersion  int64 // counts every change of the asset; the index's external version
 }

@@ -46,6 +46,8 @@ const (
 	CodePreconditionFailed = "PRECONDITION_FAILED"
 	CodeNotOwner           = "NOT_OWNER"
 	CodeNameTaken          = "NAME_TAKEN"
+	CodeFrozen             = "COLLECTION_FROZEN"
+	CodeSmartCollection    = "COLLECTION_SMART"
 	CodeHashCollision      = "HASH_COLLISION"
 	CodeAlreadyUndone      = "ALREADY_UNDONE"
 	CodeURLExpired         = "URL_EXPIRED"

@@ -122,6 +122,12 @@ func revertFields(a library.Asset, before, after fields, actor library.Actor) (r
 			restore("visibility", a.Visibility == *after.Visibility, func() { a.Visibility = *before.Visibility })
 		}
 	}
+	if after.Rating != nil {
+		restore("rating", a.Rating == *after.Rating, func() { a.Rating = *before.Rating })
+	}
+	if after.Favorite != nil {
+		restore("favorite", a.Favorite == *after.Favorite, func() { a.Favorite = *before.Favorite })
+	}
 	if after.Metadata != nil {
 		a.Metadata = revertMetadata(a.Metadata, *before.Metadata, *after.Metadata, func() { restore("asset_metadata", false, nil) })
 	}

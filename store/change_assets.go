@@ -19,7 +19,7 @@ type ChangeResult struct {
 }
 
 // Change applies edit to each asset and stores those it changed, in one write.
-// edit may change the title, description, status, tags, owner, visibility and metadata;
+// edit may change the title, description, status, tags, owner, visibility, metadata, rating and favorite;
 // anything else it does is ignored. An asset that the actor does not see is missing.
 func (as *Assets) Change(ctx context.Context, actor library.Actor, hashes []library.AssetHash, edit func(*library.Asset)) (ChangeResult, error) {
 	var out ChangeResult
@@ -102,6 +102,8 @@ type fields struct {
 	Owner       *string             `json:"owner,omitempty"`
 	Visibility  *library.Visibility `json:"visibility,omitempty"`
 	Metadata    *map[string]any     `json:"metadata,omitempty"`
+	Rating      *int                `json:"rating,omitempty"`
+	Favorite    *bool               `json:"favorite,omitempty"`
 }
 
 // difference returns the changed fields on both sides; same is true when there are none.
@@ -127,6 +129,12 @@ func (c change) difference() (before, after fields, same bool) {
 	}
 	if !equalJSON(c.before.Metadata, c.after.Metadata) {
 		before.Metadata, after.Metadata, same = present(c.before.Metadata), present(c.after.Metadata), false
+	}
+	if c.before.Rating != c.after.Rating {
+		before.Rating, after.Rating, same = &c.before.Rating, &c.after.Rating, false
+	}
+	if c.before.Favorite != c.after.Favorite {
+		before.Favorite, after.Favorite, same = &c.before.Favorite, &c.after.Favorite, false
 	}
 	if c.before.Trashed != c.after.Trashed {
 		before.Trashed, after.Trashed, same = &c.before.Trashed, &c.after.Trashed, false
@@ -199,6 +207,7 @@ func batchAssetUpdate(b *pgx.Batch, tenant library.TenantID, changed []*change) 
 	hashes, titles, descriptions, statuses, tags := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	versions, trashed := make([]int64, n), make([]bool, n)
 	owners, visibilities, metadata := make([]string, n), make([]string, n), make([]*string, n)
+	ratings, favorites := make([]int, n), make([]bool, n)
 	for i, c := range changed {
 		list, err := jsonb(append([]string{}, c.after.Tags...))
 		if err != nil {
@@ -207,6 +216,7 @@ func batchAssetUpdate(b *pgx.Batch, tenant library.TenantID, changed []*change) 
 		hashes[i], titles[i], descriptions[i], statuses[i], tags[i] = string(c.after.Hash), c.after.Title, c.after.Description, string(c.after.Status), string(list)
 		versions[i], trashed[i] = c.after.DocVersion, c.after.Trashed
 		owners[i], visibilities[i] = c.after.Owner, string(c.after.Visibility)
+		ratings[i], favorites[i] = c.after.Rating, c.after.Favorite
 		if c.metadata {
 			m, err := jsonb(c.after.Metadata)
 			if err != nil {
@@ -217,13 +227,13 @@ func batchAssetUpdate(b *pgx.Batch, tenant library.TenantID, changed []*change) 
 	}
 	b.Queue(`UPDATE assets a SET title = c.title, description = c.description, status = c.status, doc_version = c.version, updated_at = now(),
 			tags = ARRAY(SELECT tag FROM jsonb_array_elements_text(c.tags::jsonb) WITH ORDINALITY AS x(tag, place) ORDER BY place),
-			owner = c.owner, visibility = c.visibility,
+			owner = c.owner, visibility = c.visibility, rating = c.rating, favorite = c.favorite,
 			metadata = CASE WHEN c.metadata IS NULL THEN a.metadata ELSE nullif(c.metadata::jsonb, 'null') END,
 			trashed_at = CASE WHEN NOT c.trashed THEN NULL ELSE coalesce(a.trashed_at, now()) END
-		FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::boolean[], $9::text[], $10::text[], $11::text[])
-			AS c(asset_h, title, description, status, tags, version, trashed, owner, visibility, metadata)
+		FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::boolean[], $9::text[], $10::text[], $11::text[], $12::smallint[], $13::boolean[])
+			AS c(asset_h, title, description, status, tags, version, trashed, owner, visibility, metadata, rating, favorite)
 		WHERE a.tenant_id = $1 AND a.asset_h = c.asset_h RETURNING a.updated_at`,
-		tenant, hashes, titles, descriptions, statuses, tags, versions, trashed, owners, visibilities, metadata).
+		tenant, hashes, titles, descriptions, statuses, tags, versions, trashed, owners, visibilities, metadata, ratings, favorites).
 		Query(func(rows pgx.Rows) error {
 			var at time.Time
 			_, err := pgx.ForEachRow(rows, []any{&at}, func() error { return nil })

@@ -43,6 +43,8 @@ func nouns() []undoableNoun {
 		{modelLinkNoun, undoLinks},
 		{modelVersionNoun, undoRows},
 		{savedSearchNoun, undoRows},
+		{collectionNoun, undoCollections},
+		{collectionItemNoun, undoRowsThen(reindexItems)},
 	}
 }
 

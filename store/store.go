@@ -92,6 +92,7 @@ func (s *Store) setFields() (err error) {
 	s.Lineage = &Lineage{s}
 	s.Models = &Models{s}
 	s.SavedSearches = &SavedSearches{s}
+	s.Collections = &Collections{s}
 	s.Keys = &Keys{s}
 	s.Tenants = &Tenants{s}
 	s.Limits = &Limits{s}

@@ -32,6 +32,7 @@ type changes struct {
 	trash   string                                      // the field that undoing a creation sets to true; empty: it deletes
 	sets    string                                      // a field that is a set, whose members are put back one by one
 	refused func(now things, key string, as thing) bool // a rule forbids the thing to be so
+	depend  bool                                        // on each other: the store undoes what others need first
 }
 
 // TestUndo_OfRandomChangesInRandomOrderEqualsANaiveModel changes things of each noun and
@@ -126,7 +127,18 @@ func checkAuditOfJournal(t *testing.T, db *pgx.Conn) {
 
 // undo is the model: what things must be after an operation is undone.
 func (c changes) undo(now things, of executed) things {
-	out := maps.Clone(now)
+	out := c.undoEach(now, now, of)
+	for again := out; c.depend; out = again {
+		if again = c.undoEach(now, out, of); maps.EqualFunc(out, again, maps.Equal) {
+			break
+		}
+	}
+	return out
+}
+
+// undoEach undoes what can be undone in things that are out by now.
+func (c changes) undoEach(now, out things, of executed) things {
+	out = maps.Clone(out)
 	for key := range union(of.before, of.after) {
 		before, after := of.before[key], of.after[key]
 		is, there := now[key]
@@ -262,7 +274,8 @@ func readThings(t *testing.T, db *pgx.Conn, sql string) things {
 
 // changesOf has the cases. All of them work in the tenant a of a fresh library.
 func (s bench) changesOf(t *testing.T) map[string]changes {
-	return map[string]changes{"asset": s.assetChanges(t), "model_link": s.linkChanges(t), "model_version": s.versionChanges(t), "saved_search": s.savedSearchChanges(t)}
+	return map[string]changes{"asset": s.assetChanges(t), "model_link": s.linkChanges(t), "model_version": s.versionChanges(t), "saved_search": s.savedSearchChanges(t),
+		"collection": s.collectionChanges(t), "collection_item": s.collectionItemChanges(t)}
 }
 
 func must[T any](t *testing.T) func(T, error) T {

@@ -1,0 +1,122 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/library"
+)
+
+// MaxCards is how many text cards one collection may have.
+const MaxCards = 1000
+
+// CardChange is what a change of a text card did.
+type CardChange struct {
+	Collection  library.Collection
+	OperationID string
+	ID          string // of the card
+	Position    int    // among the items that the actor sees, from 0
+	Card        library.TextCard
+}
+
+// AddCard puts a text card at a position of a collection; nil means behind all.
+func (c *Collections) AddCard(ctx context.Context, actor library.Actor, ref string, card library.TextCard, position *int) (CardChange, error) {
+	return c.changeCard(ctx, actor, ref, newHash(), func(t *Tx, out *CardChange) error {
+		var cards int
+		if err := t.QueryRow(ctx, `SELECT count(*) FROM collection_items WHERE tenant_id = $1 AND collection_h = $2 AND card IS NOT NULL`, t.tenant(), out.Collection.Hash).Scan(&cards); err != nil {
+			return err
+		}
+		if cards >= MaxCards {
+			return library.NewError(library.KindConflict, library.CodeConflict, "This collection has %d text cards, the maximum. Remove one first.", MaxCards)
+		}
+		ranks, err := t.ranksAt(ctx, out.Collection.Hash, position, []library.AssetHash{}, 1)
+		if err != nil {
+			return err
+		}
+		out.Card = card
+		return t.putCard(ctx, out, ranks[0])
+	})
+}
+
+// ChangeCard changes a text card by a function of what it is, and moves it to a position
+// that is given.
+func (c *Collections) ChangeCard(ctx context.Context, actor library.Actor, ref, id string, position *int, change func(*library.TextCard) error) (CardChange, error) {
+	return c.changeCard(ctx, actor, ref, id, func(t *Tx, out *CardChange) error {
+		rank, err := t.cardIn(ctx, out)
+		if err != nil {
+			return err
+		}
+		if err := change(&out.Card); err != nil {
+			return err
+		}
+		if position != nil {
+			ranks, err := t.ranksAt(ctx, out.Collection.Hash, position, []library.AssetHash{library.AssetHash(id)}, 1)
+			if err != nil {
+				return err
+			}
+			rank = ranks[0]
+		}
+		return t.putCard(ctx, out, rank)
+	})
+}
+
+// RemoveCard takes a text card out of a collection.
+func (c *Collections) RemoveCard(ctx context.Context, actor library.Actor, ref, id string) (CardChange, error) {
+	return c.changeCard(ctx, actor, ref, id, func(t *Tx, out *CardChange) error {
+		if _, err := t.cardIn(ctx, out); err != nil {
+			return err
+		}
+		if err := t.findPosition(ctx, out); err != nil {
+			return err
+		}
+		return t.removeItems(ctx, out.Collection.Hash, []string{id}, []string{itemKey(id, out.Collection.Hash)})
+	})
+}
+
+func (c *Collections) changeCard(ctx context.Context, actor library.Actor, ref, id string, change func(*Tx, *CardChange) error) (CardChange, error) {
+	var out CardChange
+	operation, err := c.s.Write(ctx, actor, func(t *Tx) (err error) {
+		out = CardChange{ID: id}
+		if out.Collection, err = t.editable(ctx, ref); err != nil {
+			return err
+		}
+		return change(t, &out)
+	})
+	out.OperationID = operation
+	return out, err
+}
+
+// cardIn reads the card that out names, and returns its rank.
+func (t *Tx) cardIn(ctx context.Context, out *CardChange) (rank string, err error) {
+	err = t.QueryRow(ctx, `SELECT rank, card FROM collection_items WHERE tenant_id = $1 AND collection_h = $2 AND item_id = $3 AND card IS NOT NULL`,
+		t.tenant(), out.Collection.Hash, out.ID).Scan(&rank, &out.Card)
+	if err == pgx.ErrNoRows {
+		err = library.NotFound("text card")
+	}
+	return rank, err
+}
+
+// putCard writes a card and finds out at which position it is.
+func (t *Tx) putCard(ctx context.Context, out *CardChange, rank string) error {
+	raw, err := jsonb(out.Card)
+	if err != nil {
+		return err
+	}
+	if err := t.Track(ctx, collectionItemNoun, []string{itemKey(out.ID, out.Collection.Hash)}, func() error {
+		_, err := t.Exec(ctx, `INSERT INTO collection_items (tenant_id, collection_h, item_id, card, rank, added_by) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT (tenant_id, collection_h, item_id) DO UPDATE SET card = excluded.card, rank = excluded.rank`,
+			t.tenant(), out.Collection.Hash, out.ID, string(raw), rank, t.actor.ID)
+		return collectionError(err)
+	}); err != nil {
+		return err
+	}
+	return t.findPosition(ctx, out)
+}
+
+// findPosition fills in at which position a card is.
+func (t *Tx) findPosition(ctx context.Context, out *CardChange) error {
+	return t.QueryRow(ctx, `SELECT count(*) FROM collection_items i, collection_items mine
+		WHERE mine.tenant_id = $1 AND mine.collection_h = $2 AND mine.item_id = $4 AND i.tenant_id = $1 AND i.collection_h = $2
+			AND (i.rank, i.item_id) < (mine.rank, mine.item_id) AND `+shown("$3"), t.tenant(), out.Collection.Hash, viewer(t.actor), out.ID).Scan(&out.Position)
+}
