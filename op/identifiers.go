@@ -19,6 +19,8 @@ const (
 	IDAsset       IDKind = "asset"
 	IDModel       IDKind = "model"
 	IDSavedSearch IDKind = "saved_search"
+	IDCollection  IDKind = "collection" // a collection_h, which stands for a path too
+	IDTextCard    IDKind = "text_card"
 	IDOperation   IDKind = "operation" // of a write that can be taken back
 	IDUpload      IDKind = "upload"    // where uploaded bytes wait
 	IDIndexToken  IDKind = "index_token"
@@ -28,7 +30,7 @@ const (
 )
 
 // IDKinds lists the kinds.
-var IDKinds = []IDKind{IDTenant, IDAsset, IDModel, IDSavedSearch, IDOperation, IDUpload, IDIndexToken, IDCursor, IDQuery, IDNone}
+var IDKinds = []IDKind{IDTenant, IDAsset, IDModel, IDSavedSearch, IDCollection, IDTextCard, IDOperation, IDUpload, IDIndexToken, IDCursor, IDQuery, IDNone}
 
 // idForms are the forms of identifiers that have one, for inputs that state none.
 var idForms = map[IDKind]struct{ pattern, words string }{

@@ -39,8 +39,8 @@ type AssetDetail struct {
 	Parents     []AssetParent
 	Assertion   json.RawMessage // the newest uploader's claim, or nil
 	Report      json.RawMessage // how much of its making the file tells, or nil
-	Collections []string
-	NoPreview   string // why no preview can be made of its file; "" where one can, or was not tried yet
+	Collections []string        // paths, in order
+	NoPreview   string          // why no preview can be made of its file; "" where one can, or was not tried yet
 }
 
 // AssetModel is one model that an asset used.
@@ -134,11 +134,31 @@ func (as *Assets) Get(ctx context.Context, actor library.Actor, hash library.Ass
 		})
 	b.Queue(`SELECT coalesce(max(reason), '') FROM preview_failures WHERE tenant_id = $1 AND asset_h = $2`, tenant, hash).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&d.NoPreview) })
+	b.Queue(pathsOfAsset, tenant, hash).
+		Query(func(rows pgx.Rows) (err error) {
+			d.Collections, err = pgx.CollectRows(rows, pgx.RowTo[string])
+			return err
+		})
 	err = conn.SendBatch(ctx, b).Close()
 	if errors.Is(err, pgx.ErrNoRows) {
 		return d, library.NotFound("asset")
 	}
 	return d, unavailable(err)
+}
+
+// List returns those of these assets that the tenant holds outside the trash and the
+// actor sees.
+func (as *Assets) List(ctx context.Context, actor library.Actor, hashes []library.AssetHash) (map[library.AssetHash]library.Asset, error) {
+	list := make(map[library.AssetHash]library.Asset, len(hashes))
+	err := as.s.readTenant(ctx, actor.Tenant, `SELECT `+assetColumns+` FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2) AND trashed_at IS NULL AND `+visibleTo("assets", "$3"),
+		[]any{actor.Tenant, hashes, viewer(actor)}, func(rows pgx.Rows) error {
+			found, err := pgx.CollectRows(rows, scanAsset)
+			for _, a := range found {
+				list[a.Hash] = a
+			}
+			return err
+		})
+	return list, err
 }
 
 // Existing reports which of these assets the tenant holds outside the trash, as far as

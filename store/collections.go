@@ -80,15 +80,6 @@ func (c *Collections) Get(ctx context.Context, actor library.Actor, ref string) 
 	return out, err
 }
 
-// PathsOf returns the paths of the collections that an asset is in, in order.
-func (c *Collections) PathsOf(ctx context.Context, tenant library.TenantID, hash library.AssetHash) (paths []string, err error) {
-	err = c.s.readTenant(ctx, tenant, pathsOfAsset, []any{tenant, hash}, func(rows pgx.Rows) (err error) {
-		paths, err = pgx.CollectRows(rows, pgx.RowTo[string])
-		return err
-	})
-	return paths, err
-}
-
 // pathsOfAsset reads the paths of the collections that asset $2 is in.
 const pathsOfAsset = `SELECT c.path FROM collection_items i JOIN collections c USING (tenant_id, collection_h)
 	WHERE i.tenant_id = $1 AND i.asset_h = $2 AND c.deleted_at IS NULL ORDER BY c.path`

@@ -134,6 +134,14 @@ func (ss *SavedSearches) Change(ctx context.Context, actor library.Actor, id str
 func (ss *SavedSearches) Delete(ctx context.Context, actor library.Actor, id string) (operationID string, err error) {
 	return ss.s.Write(ctx, actor, func(t *Tx) error {
 		return t.Track(ctx, savedSearchNoun, []string{id}, func() error {
+			var used string
+			err := t.QueryRow(ctx, `SELECT coalesce(min(path), '') FROM collections WHERE tenant_id = $1 AND saved_search_id = $2 AND deleted_at IS NULL`, t.tenant(), id).Scan(&used)
+			if err == nil && used != "" {
+				err = library.NewError(library.KindConflict, library.CodeConflict, "The smart collection %s holds what this search finds. Delete that collection, or give it another search, first.", used)
+			}
+			if err != nil {
+				return err
+			}
 			tag, err := t.Exec(ctx, `DELETE FROM saved_searches WHERE tenant_id = $1 AND saved_search_id = $2`, t.tenant(), id)
 			if err == nil && tag.RowsAffected() == 0 {
 				return library.NotFound("saved search")

@@ -31,6 +31,7 @@ type Store struct {
 	Lineage         *Lineage
 	Models          *Models
 	SavedSearches   *SavedSearches
+	Collections     *Collections
 	Keys            *Keys
 	Tenants         *Tenants
 	Limits          *Limits

@@ -27,6 +27,19 @@ var Operations = []Operation{
 	OpGetImagetoolEvolutionChain,
 	OpGetAssetLineage,
 	OpGetExtractionReport,
+	OpCreateCollection,
+	OpListCollections,
+	OpAddToCollection,
+	OpGetCollectionAssets,
+	OpBranchCollection,
+	OpMoveCollection,
+	OpAddTextCardToCollection,
+	OpRemoveFromCollection,
+	OpGetCollection,
+	OpUpdateCollection,
+	OpUpdateTextCard,
+	OpDeleteTextCard,
+	OpDeleteCollection,
 	OpSearchModels,
 	OpGetModelDetails,
 	OpGetAssetModels,
@@ -60,6 +73,19 @@ var (
 	OpGetImagetoolEvolutionChain = Operation{Name: "GetImagetoolEvolutionChain", Method: "GET", Path: "/api/v1/assets/{asset_id}/evolution-chain"}
 	OpGetAssetLineage            = Operation{Name: "GetAssetLineage", Method: "GET", Path: "/api/v1/assets/{asset_h}/lineage"}
 	OpGetExtractionReport        = Operation{Name: "GetExtractionReport", Method: "GET", Path: "/api/v1/lineage/report"}
+	OpCreateCollection           = Operation{Name: "CreateCollection", Method: "POST", Path: "/api/v1/collections", Writes: true}
+	OpListCollections            = Operation{Name: "ListCollections", Method: "GET", Path: "/api/v1/collections"}
+	OpAddToCollection            = Operation{Name: "AddToCollection", Method: "POST", Path: "/api/v1/collections/{collection_path}/assets", Writes: true}
+	OpGetCollectionAssets        = Operation{Name: "GetCollectionAssets", Method: "GET", Path: "/api/v1/collections/{collection_path}/assets"}
+	OpBranchCollection           = Operation{Name: "BranchCollection", Method: "POST", Path: "/api/v1/collections/{source_path}/branches", Writes: true}
+	OpMoveCollection             = Operation{Name: "MoveCollection", Method: "POST", Path: "/api/v1/collections/{source_path}/move", Writes: true}
+	OpAddTextCardToCollection    = Operation{Name: "AddTextCardToCollection", Method: "POST", Path: "/api/v1/collections/{collection_h}/cards", Writes: true}
+	OpRemoveFromCollection       = Operation{Name: "RemoveFromCollection", Method: "POST", Path: "/api/v1/collections/{collection_path}/assets/remove", Writes: true}
+	OpGetCollection              = Operation{Name: "GetCollection", Method: "GET", Path: "/api/v1/collections/{collection_h}"}
+	OpUpdateCollection           = Operation{Name: "UpdateCollection", Method: "PATCH", Path: "/api/v1/collections/{collection_h}", Writes: true}
+	OpUpdateTextCard             = Operation{Name: "UpdateTextCard", Method: "PATCH", Path: "/api/v1/collections/{collection_h}/cards/{card_h}", Writes: true}
+	OpDeleteTextCard             = Operation{Name: "DeleteTextCard", Method: "DELETE", Path: "/api/v1/collections/{collection_h}/cards/{card_h}", Writes: true}
+	OpDeleteCollection           = Operation{Name: "DeleteCollection", Method: "DELETE", Path: "/api/v1/collections/{collection_h}", Writes: true}
 	OpSearchModels               = Operation{Name: "SearchModels", Method: "GET", Path: "/api/v1/models"}
 	OpGetModelDetails            = Operation{Name: "GetModelDetails", Method: "GET", Path: "/api/v1/models/{model_hash}"}
 	OpGetAssetModels             = Operation{Name: "GetAssetModels", Method: "GET", Path: "/api/v1/assets/{asset_hash}/models"}

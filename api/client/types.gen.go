@@ -125,3 +125,15 @@ type StoreOutcome struct {
 	Outcome string `json:"outcome"`
 	Reason  string `json:"reason,omitempty"`
 }
+
+// TextCard is what CollectionItem holds as card.
+type TextCard struct {
+	Heading     string   `json:"heading,omitempty"`
+	HeadingSize string   `json:"heading_size,omitempty"`
+	Body        string   `json:"body,omitempty"`
+	Bullets     []string `json:"bullets,omitempty"`
+	AccentText  string   `json:"accent_text,omitempty"`
+	Background  string   `json:"background,omitempty"`
+	AccentColor string   `json:"accent_color,omitempty"`
+	Layout      string   `json:"layout,omitempty"`
+}

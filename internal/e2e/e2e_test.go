@@ -50,6 +50,8 @@ type world struct {
 	operation string
 	data      []byte
 	saved     string // a saved search
+	// a collection with the asset and a text card, which it also names
+	collection, card string
 }
 
 func newWorld(t *testing.T) world {
@@ -74,6 +76,7 @@ func worldOf(e *servicetest.Env) world {
 	w.Call("PATCH", "/api/v1/assets/bulk-tag", map[string]any{"asset_hs": []any{w.asset.Asset.AssetH}, "operation": "add", "tags": []string{"fog"}}, &changed)
 	w.operation = changed.OperationID
 	w.saved = w.save("", "Lighthouses", "lighthouse")
+	w.collection, w.card = w.collect("", "Lighthouses", w.asset.Asset.AssetH)
 	w.Search("", "tag:fog", changed.OperationID)
 	return w
 }
@@ -86,6 +89,24 @@ func (w world) save(key, name, text string) string {
 		w.T.Fatal(err)
 	}
 	return out.SavedSearchID
+}
+
+// collect makes a collection with an asset and a text card and gives their identifiers.
+func (w world) collect(key, name, asset string) (collection, card string) {
+	w.T.Helper()
+	api := w.Client(key)
+	made, err := api.CreateCollection(w.T.Context(), client.CreateCollectionInput{Name: name, Description: name})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	if _, err := api.AddToCollection(w.T.Context(), client.AddToCollectionInput{CollectionPath: made.Path, AssetHs: []string{asset}}); err != nil {
+		w.T.Fatal(err)
+	}
+	added, err := api.AddTextCardToCollection(w.T.Context(), client.AddTextCardToCollectionInput{CollectionH: made.CollectionH, Heading: name})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return made.CollectionH, added.CardH
 }
 
 // args returns valid arguments for an operation, about what this world has.
@@ -106,12 +127,14 @@ func (w world) args(o op.Operation) map[string]any {
 
 // identifiers are the things of this world that operations can be about.
 func (w world) identifiers() map[op.IDKind]string {
-	return map[op.IDKind]string{op.IDAsset: w.asset.Asset.AssetH, op.IDModel: string(worldModel), op.IDSavedSearch: w.saved, op.IDOperation: w.operation}
+	return map[op.IDKind]string{op.IDAsset: w.asset.Asset.AssetH, op.IDModel: string(worldModel), op.IDSavedSearch: w.saved, op.IDOperation: w.operation,
+		op.IDCollection: w.collection, op.IDTextCard: w.card}
 }
 
 // nowhere has identifiers of the right form that name nothing at all.
 var nowhere = map[op.IDKind]string{
 	op.IDAsset: strings.Repeat("d", 40), op.IDModel: strings.Repeat("e", 40), op.IDSavedSearch: "01980000-0000-7000-8000-00000000dead",
+	op.IDCollection: strings.Repeat("c", 40), op.IDTextCard: strings.Repeat("b", 40),
 	op.IDOperation: "01980000-0000-7000-8000-00000000dead", op.IDTenant: "01980000-0000-7000-8000-00000000dead",
 }
 
@@ -173,7 +196,7 @@ func volatile(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, k := range []string{"request_id", "took_ms", "thumbnail_url", "signedUrl", "path", "storagePath", "storage_path", "download_url",
-			"download_expires_at", "operation_id", "index_token", "updated_at", "relevance_score", "url"} {
+			"download_expires_at", "operation_id", "index_token", "updated_at", "relevance_score", "url", "card_h"} {
 			delete(v, k)
 		}
 		for k, x := range v {

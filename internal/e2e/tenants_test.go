@@ -134,10 +134,11 @@ func victimOf(t *testing.T, w world, tenant library.TenantID, key string, asset 
 	if _, err := api.GetModelDetails(t.Context(), client.GetModelDetailsInput{ModelHash: model}); err != nil {
 		t.Fatalf("the victim does not have its own model: %v", err)
 	}
+	collection, card := w.collect(key, canary+" collection", asset.Asset.AssetH)
 	return victim{
 		op.IDTenant: {string(tenant)}, op.IDAsset: {asset.Asset.AssetH}, op.IDOperation: {changed.OperationID, asset.OperationID},
 		op.IDSavedSearch: {saved}, op.IDUpload: {ticket.StoragePath}, op.IDIndexToken: {changed.IndexToken, changed.OperationID}, op.IDCursor: {page.NextCursor},
-		op.IDModel: {model, string(worldModel)}, op.IDNone: {},
+		op.IDModel: {model, string(worldModel)}, op.IDNone: {}, op.IDCollection: {collection, canary + "collection"}, op.IDTextCard: {card},
 		op.IDQuery: {"", canary, "tag:" + canary + "*", "filename:" + canary, "tenant_id:" + string(tenant), `title:"` + canary + ` title"`, "NOT zzz", "-tag:zzz",
 			"chain:" + asset.Asset.AssetH, "status:Approved OR " + canary, "(" + canary + ") OR (*png)"},
 	}

@@ -87,7 +87,8 @@ func (m team) victim() victim {
 		m.T.Fatalf("the owner's search has no cursor: %v", err)
 	}
 	h := m.private[0].Asset.AssetH
-	return victim{op.IDTenant: {}, op.IDNone: {}, op.IDUpload: {}, op.IDSavedSearch: {m.saved}, op.IDCursor: {page.NextCursor},
+	collection, card := m.collect(m.owner, "Harbours", h)
+	return victim{op.IDCollection: {collection}, op.IDTextCard: {card},op.IDTenant: {}, op.IDNone: {}, op.IDUpload: {}, op.IDSavedSearch: {m.saved}, op.IDCursor: {page.NextCursor},
 		op.IDAsset: {h, m.child.Asset.AssetH, m.parent.Asset.AssetH}, op.IDOperation: {m.changed.OperationID, m.private[1].OperationID},
 		op.IDIndexToken: {m.changed.IndexToken}, op.IDModel: {string(library.NewModelHash("checkpoint", secret+"-model")), string(worldModel)},
 		op.IDQuery: {"", secret, secret[:8], "wvxsecrte harbour", "tag:" + secret + "*", "tag:wvx", "model:wvx", "filename:" + secret, "NOT zzz", "is:private",
@@ -169,6 +170,7 @@ func (v victim) hidden(m team) victim {
 	out := maps.Clone(v)
 	out[op.IDSavedSearch] = []string{nowhere[op.IDSavedSearch]} // searches are everybody's
 	out[op.IDTenant] = []string{nowhere[op.IDTenant]}
+	out[op.IDCollection], out[op.IDTextCard] = []string{nowhere[op.IDCollection]}, []string{nowhere[op.IDTextCard]} // and so are collections
 	return out
 }
 

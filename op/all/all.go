@@ -13,6 +13,7 @@ import (
 	"vitrine/media/preview"
 	"vitrine/op"
 	"vitrine/op/assets"
+	"vitrine/op/collections"
 	"vitrine/op/lineage"
 	"vitrine/op/models"
 	"vitrine/op/search"
@@ -41,10 +42,12 @@ type domain interface{ Operations() []op.Operation }
 
 // domains makes every domain, in the order documents list them: one line for each.
 func domains(p Parts) []domain {
+	find := &search.Service{Store: p.Store, Previews: p.Previews, Searcher: p.Searcher, Links: p.Links, Await: p.AwaitWrite, Embedder: p.Embedder, Key: p.CursorKey}
 	return []domain{
-		&search.Service{Store: p.Store, Previews: p.Previews, Searcher: p.Searcher, Links: p.Links, Await: p.AwaitWrite, Embedder: p.Embedder, Key: p.CursorKey},
+		find,
 		&assets.Service{Store: p.Store, Blobs: p.Blobs, Previews: p.Previews, Memory: p.Memory, Links: p.Links, Limits: p.Limits, MaxFile: p.MaxFile},
 		&lineage.Service{Store: p.Store, Links: p.Links},
+		&collections.Service{Store: p.Store, Links: p.Links, FindSaved: find.FindSaved},
 		&models.Service{Store: p.Store, Links: p.Links},
 	}
 }

@@ -18,13 +18,19 @@ type bulkTagsInput struct {
 
 // Validate implements op.Validator.
 func (in *bulkTagsInput) Validate() []library.FieldError {
-	errs := tagErrors("tags", in.Tags)
-	for i, h := range in.AssetHashes {
-		if !library.AssetHash(strings.ToLower(h)).Valid() {
-			errs = append(errs, library.FieldError{Field: fmt.Sprintf("asset_hs[%d]", i), Code: "pattern", Message: "Expected a SHA-1 of 40 hex digits."})
+	_, errs := Hashes("asset_hs", in.AssetHashes)
+	return append(errs, tagErrors("tags", in.Tags)...)
+}
+
+// Hashes reads the hashes of assets in a list of a request; those that are none are errors.
+func Hashes(field string, sent []string) (hashes []library.AssetHash, errs []library.FieldError) {
+	hashes = make([]library.AssetHash, len(sent))
+	for i, h := range sent {
+		if hashes[i] = library.AssetHash(strings.ToLower(h)); !hashes[i].Valid() {
+			errs = append(errs, library.FieldError{Field: fmt.Sprintf("%s[%d]", field, i), Code: "pattern", Message: "Expected a SHA-1 of 40 hex digits."})
 		}
 	}
-	return errs
+	return hashes, errs
 }
 
 type bulkTagsOutput struct {

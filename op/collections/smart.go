@@ -1,0 +1,57 @@
+package collections
+
+import (
+	"context"
+
+	"vitrine/library"
+	"vitrine/store"
+)
+
+// searchPage is how many assets one search returns at most.
+const searchPage = 100
+
+// maxFound is how many assets of a smart collection can be paged through or branched.
+const maxFound = 10_000
+
+// found returns a page of what a smart collection holds.
+func (s *Service) found(ctx context.Context, actor library.Actor, c library.Collection, limit, offset int) (list []store.CollectionItem, total int, err error) {
+	var hashes []library.AssetHash
+	for s.FindSaved != nil && len(hashes) < limit {
+		page, all, err := s.FindSaved(ctx, actor, c.SavedSearch, min(limit-len(hashes), searchPage), offset+len(hashes))
+		if err != nil {
+			return nil, 0, err
+		}
+		hashes, total = append(hashes, page...), all
+		if len(page) == 0 || offset+len(hashes) >= min(all, maxFound) {
+			break
+		}
+	}
+	have, err := s.Store.Assets.List(ctx, actor, hashes)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i, h := range hashes {
+		if a, ok := have[h]; ok { // else it has gone since the index saw it
+			list = append(list, store.CollectionItem{ID: string(h), Path: c.Path, Position: offset + i, Asset: &a})
+		}
+	}
+	return list, total, nil
+}
+
+// allFound returns everything that a smart collection holds, and refuses more than can
+// be branched.
+func (s *Service) allFound(ctx context.Context, actor library.Actor, c library.Collection) ([]library.AssetHash, error) {
+	list, total, err := s.found(ctx, actor, c, maxFound, 0)
+	if err != nil {
+		return nil, err
+	}
+	if total > maxFound {
+		return nil, library.Invalid(library.FieldError{Field: "source_path", Code: "range", Message: "The saved search finds more than 10,000 assets.",
+			Hint: "Narrow the saved search."})
+	}
+	hashes := make([]library.AssetHash, len(list))
+	for i, item := range list {
+		hashes[i] = library.AssetHash(item.ID)
+	}
+	return hashes, nil
+}
