@@ -21,6 +21,7 @@ func (s *Service) work(ctx context.Context) error {
 	}
 	g.Go(func() error { return s.every(ctx, s.cfg.ReconcileEvery, s.reconcile) })
 	g.Go(func() error { return s.every(ctx, s.cfg.SweepEvery, s.expire) })
+	g.Go(func() error { return s.every(ctx, reindexTick, s.reindexCollections) })
 	return g.Wait()
 }
 
@@ -64,6 +65,22 @@ func (s *Service) expire(ctx context.Context) {
 		s.log.Warn("old operations or months of the audit trail could not be deleted", "error", err)
 	case got != (store.Expired{}):
 		s.log.Info("old operations were deleted", "operations", got.Operations, "responses", got.Responses, "audit_rows", got.AuditRows, "audit_months", got.Months)
+	}
+}
+
+// reindexTick is how often the worker looks for collections that were moved with many
+// assets.
+const reindexTick = time.Second
+
+// reindexCollections lets the index follow changes of collections with many assets.
+func (s *Service) reindexCollections(ctx context.Context) {
+	n, err := s.Store.Collections.ReindexQueued(ctx)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		s.log.Warn("collections wait for the index; it is tried again", "error", err)
+	case n > 0:
+		s.log.Info("collections were handed to the index", "items", n)
 	}
 }
 
