@@ -88,7 +88,7 @@ func (m team) victim() victim {
 	}
 	h := m.private[0].Asset.AssetH
 	collection, card := m.collect(m.owner, "Harbours", h)
-	return victim{op.IDCollection: {collection}, op.IDTextCard: {card},op.IDTenant: {}, op.IDNone: {}, op.IDUpload: {}, op.IDSavedSearch: {m.saved}, op.IDCursor: {page.NextCursor},
+	return victim{op.IDCollection: {collection}, op.IDTextCard: {card}, op.IDTenant: {}, op.IDNone: {}, op.IDUpload: {}, op.IDSavedSearch: {m.saved}, op.IDCursor: {page.NextCursor},
 		op.IDAsset: {h, m.child.Asset.AssetH, m.parent.Asset.AssetH}, op.IDOperation: {m.changed.OperationID, m.private[1].OperationID},
 		op.IDIndexToken: {m.changed.IndexToken}, op.IDModel: {string(library.NewModelHash("checkpoint", secret+"-model")), string(worldModel)},
 		op.IDQuery: {"", secret, secret[:8], "wvxsecrte harbour", "tag:" + secret + "*", "tag:wvx", "model:wvx", "filename:" + secret, "NOT zzz", "is:private",
