@@ -114,7 +114,7 @@ func (r *reader) fillSize(gp *library.GenerationParameters, n *node, t picturePa
 			r.recordSize(nil, "size of the file, unchanged since the first pass")
 			return
 		}
-		if m.opaque() || resizes(m) || m.is("crop", "pad", "stitch", "concat", "grid", "composite", "comparer", "combineimages") {
+		if m.opaque() || resizes(m) || m.like("composes") {
 			return
 		}
 	}

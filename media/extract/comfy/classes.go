@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -83,6 +84,11 @@ type ClassFile struct {
 	About string            `json:"about,omitempty"`   // where the facts are from
 	Nodes map[string]*Class `json:"nodes"`             // by class
 	Same  map[string]string `json:"same_as,omitempty"` // classes that are as another in this file
+	// Words are words of class names by the rule that judges classes by them, where nothing
+	// describes a class: see words.json for the rules. They are added to those that ship.
+	Words map[string][]string `json:"words,omitempty"`
+	// Virtual are classes of the editor that it never queues, such as notes.
+	Virtual []string `json:"virtual,omitempty"`
 }
 
 // corePack is the pack of ComfyUI's own classes.
@@ -93,8 +99,10 @@ var shipped embed.FS
 
 // classTable is all that is known of classes. It never changes once it is in use.
 type classTable struct {
-	byName map[string]*Class
-	byKey  map[string]*Class // by folded name
+	byName  map[string]*Class
+	byKey   map[string]*Class // by folded name
+	words   map[string][]string
+	virtual map[string]bool
 }
 
 var classes atomic.Pointer[classTable]
@@ -108,7 +116,7 @@ func init() {
 }
 
 func shippedClasses() (*classTable, error) {
-	t := &classTable{byName: map[string]*Class{}, byKey: map[string]*Class{}}
+	t := &classTable{byName: map[string]*Class{}, byKey: map[string]*Class{}, words: map[string][]string{}, virtual: map[string]bool{}}
 	names, err := fs.Glob(shipped, "nodes/*.json")
 	if err != nil {
 		return nil, err
@@ -169,10 +177,24 @@ func (t *classTable) add(b []byte, name string, own bool) error {
 		copied := *f.Nodes[of]
 		f.Nodes[alias] = &copied
 	}
+	for rule, words := range f.Words {
+		if own && t.words[rule] == nil {
+			return fmt.Errorf("%s: words names the rule %q; the rules are %q", name, rule, slices.Sorted(maps.Keys(t.words)))
+		}
+		if slices.ContainsFunc(words, func(w string) bool { return w == "" || w != foldClass(w) }) {
+			return fmt.Errorf("%s: the words of rule %q must be lower-case letters and digits", name, rule)
+		}
+	}
 	for class, c := range f.Nodes {
 		if err := c.check(); err != nil {
 			return fmt.Errorf("%s: class %q: %w", name, class, err)
 		}
+	}
+	for rule, words := range f.Words {
+		t.words[rule] = append(t.words[rule], words...)
+	}
+	for _, class := range f.Virtual {
+		t.virtual[class] = true
 	}
 	for class, c := range f.Nodes {
 		c.pack = f.Pack
@@ -255,6 +277,9 @@ func classOf(name, key string) *Class {
 	}
 	return t.byKey[key]
 }
+
+// like reports whether a node's class name holds a word of a rule.
+func (n *node) like(rule string) bool { return n.is(classes.Load().words[rule]...) }
 
 // role returns the role of a node's class, "" where it is judged by its inputs.
 func (n *node) role() Role {

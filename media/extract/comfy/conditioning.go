@@ -155,7 +155,7 @@ func sideOf(p port, c sideContext) (role, bool) {
 }
 
 func areaOf(n *node, outer string) string {
-	if n.is("setarea", "setmask", "regional", "conditioningsetproperties", "pairconditioningset", "area", "attentioncouple") && !n.is("areastrength") {
+	if n.like("regional") && !n.is("areastrength") {
 		return "area"
 	}
 	return outer

@@ -144,7 +144,7 @@ func (r *passes) readSigmas(n *node, p port, pass *library.SamplerPass) {
 
 // manualSteps counts a hand-written noise schedule: one step between two values.
 func (r *passes) manualSteps(n *node) *int {
-	if !n.is("manualsigmas", "stringtosigmas", "sigmasfromtext", "customsigmas") {
+	if !n.like("manual_sigmas") {
 		return nil
 	}
 	s, ok := r.values.scalar(n.in("sigmas", "text", "sigmas_string", "custom_sigmas"), "sigmas")

@@ -84,7 +84,7 @@ func (r *reader) understood(n *node) bool {
 			return true
 		}
 	}
-	return resizes(n) || n.is("reroute", "primitive", "conditioning", "controlnet", "scheduler", "guider", "decode", "encode")
+	return resizes(n) || n.like("plumbing")
 }
 
 // conflicts compares the values that were used with those of the same nodes in

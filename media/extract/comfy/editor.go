@@ -203,13 +203,7 @@ func (d *definition) inOrder() []*uiNode {
 
 // isVirtual knows nodes that exist in the editor only.
 func isVirtual(typ string) bool {
-	switch typ {
-	case "Note", "MarkdownNote", "Reroute", "PrimitiveNode", "SetNode", "GetNode", "easy setNode", "easy getNode", "Reroute (rgthree)", "Label (rgthree)", "Bookmark (rgthree)", "Fast Groups Muter (rgthree)",
-		"Fast Groups Bypasser (rgthree)", "Fast Muter (rgthree)", "Fast Bypasser (rgthree)", "Fast Actions Button (rgthree)", "Node Collector (rgthree)",
-		"Mute / Bypass Repeater (rgthree)", "Mute / Bypass Relay (rgthree)", "Random Unmuter (rgthree)", "NodeComment", "Simple String Repository", "WorkspaceManager", "Note Plus (mtb)":
-		return true
-	}
-	return isEverywhere(typ) || strings.HasPrefix(typ, "Note_")
+	return classes.Load().virtual[typ] || isEverywhere(typ) || strings.HasPrefix(typ, "Note_")
 }
 
 // passesThrough knows editor nodes that hand their one input on.

@@ -97,14 +97,14 @@ func encodes(n *node) bool {
 	if len(n.inputs) <= 2 && n.links() == 0 && n.has("positive", "negative") && !n.is("condition") {
 		return false // a box of text, whatever its field is called
 	}
-	return isEncoder(n) || n.is("conditioning", "controlnet", "cond", "guidance", "zeroout", "encode", "tovideo", "sampler", "pipe", "reroute") || n.has("positive", "conditioning")
+	return isEncoder(n) || n.like("conditioning") || n.has("positive", "conditioning")
 }
 
 func isEncoder(n *node) bool {
 	if role := n.role(); role != "" {
 		return role == RoleEncoder
 	}
-	if n.is("textencode", "promptencode", "cliptext", "encodeprompt", "wildcardencode", "gligentext") {
+	if n.like("encoder") {
 		return true
 	}
 	_, ok := n.link(encoderLinks...)

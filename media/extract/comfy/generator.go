@@ -14,7 +14,7 @@ func isGenerator(n *node) bool {
 		return role == RoleGenerator
 	}
 	in := n.in("prompt", "text_prompt", "prompt_text")
-	if in == nil || isOutputClass(n) || n.is("textencode", "string", "wildcard", "chat", "llm", "segment", "detect") {
+	if in == nil || isOutputClass(n) || n.like("no_generator") {
 		return false
 	}
 	if _, ok := n.link("clip", "model", "text_encoder"); ok {

@@ -294,7 +294,7 @@ func (r *models) switchedOn(n *node, in *input) bool {
 	if n.opaque() && n.has("upscale_method") && strings.HasPrefix(in.name, "upscale_model") {
 		return false // whether it enlarges by a model is said in words that are not known
 	}
-	if n.is("lora", "stack", "hypernetwork") {
+	if n.like("lora_stack") {
 		own = append(own, "switch", "toggle", "enabled", "enable", "active", "on")
 	}
 	for _, name := range own {

@@ -11,22 +11,13 @@ import (
 // nor such a word is opaque: what goes through it is followed only where it can do
 // no more than hand it on, because less is better than something else.
 
-// classWords are words of class names that say what a node does.
-var classWords = []string{
-	"reroute", "text", "string", "prompt", "concat", "combine", "switch", "encode", "decode", "sampl", "load", "lora", "controlnet", "conditioning", "guid", "upscal", "scale", "resize", "save",
-	"preview", "latent", "image", "video", "audio", "mask", "model", "clip", "vae", "noise", "sigma", "schedul", "wildcard", "pipe", "context", "primitive", "seed", "int", "float", "number",
-	"style", "detail", "cond", "adapter", "embed", "empty", "batch", "crop", "pad", "color", "colour", "merge", "patch", "show", "display", "picker", "select", "index", "random", "caption", "flux",
-	"llm", "ollama", "chat", "gpt", "gemini", "claude", "florence", "joy", "interrogat", "tagger", "llava", "qwen", "describe", "anything", "any",
-	"sdxl", "wan", "ltx", "hunyuan", "cogvideo", "mesh", "checkpoint", "unet", "diffusion", "convert", "math", "size", "ratio", "resolution",
-}
-
 // opaque reports whether nothing is known of a node's class.
 func (n *node) opaque() bool {
 	if n.about != nil {
 		return false
 	}
 	if n.unclear == nil {
-		unclear := !n.is(classWords...)
+		unclear := !n.like("known")
 		n.unclear = &unclear
 	}
 	return *n.unclear

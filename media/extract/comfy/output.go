@@ -12,14 +12,13 @@ func isOutputClass(n *node) bool {
 	if role := n.role(); role != "" {
 		return role == RoleSave || role == RolePreview || role == RoleAside
 	}
-	if n.is("saveimage", "imagesave", "previewimage", "savevideo", "savewebm", "saveanimated", "videocombine", "saveaudio", "saveglb", "savesvg", "savelatent", "previewaudio", "preview3d",
-		"promptsaver", "imagesaver", "savemesh", "previewvideo", "imagecomparer", "savetext", "checkpointsave", "modelsave", "clipsave", "vaesave", "save3d", "exportmesh", "imagesend", "websocketimage", "savewebp", "savejpg", "savejpeg", "savegif", "savewebsocket") {
+	if n.like("output") {
 		return true
 	}
 	if n.opaque() && n.uses == 0 && n.links() > 0 && n.has("filename_prefix") {
 		return true
 	}
-	return n.has("filename_prefix", "filename", "file_name") && n.is("save", "write", "export", "output", "combine") || strings.HasPrefix(n.key, "save")
+	return n.has("filename_prefix", "filename", "file_name") && n.like("saves") || strings.HasPrefix(n.key, "save")
 }
 
 // medium is the kind of file an output node writes.
@@ -29,15 +28,15 @@ func medium(n *node) string {
 		return n.about.Medium
 	case n.is("audio"):
 		return "audio"
-	case n.is("glb", "mesh", "3d"):
+	case n.like("model_output"):
 		return "model"
-	case n.is("videocombine", "savevideo", "webm", "mp4", "previewvideo"):
+	case n.like("video_output"):
 		return "video"
-	case n.is("animated", "webp", "gif"):
+	case n.like("animation_output"):
 		return "animation"
 	case n.is("svg"):
 		return "svg"
-	case n.is("latent", "checkpoint", "modelsave", "clipsave", "vaesave", "savetext"):
+	case n.like("data_output"):
 		return "data"
 	}
 	return "image"

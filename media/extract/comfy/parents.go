@@ -39,7 +39,7 @@ func (r *parents) all() []library.Parent {
 
 // of returns the media files a loading node names.
 func (r *parents) of(n *node) []string {
-	loader := n.is("load", "input", "import", "read", "upload", "fromurl", "frompath", "open", "picker")
+	loader := n.like("file_loader")
 	var out []string
 	for _, name := range parentInputs {
 		in := n.in(name)
@@ -57,7 +57,7 @@ func (r *parents) of(n *node) []string {
 		if !ok || s == "" || len(s) > 1024 || strings.ContainsAny(s, "\n") {
 			continue
 		}
-		if mediaKinds[strings.ToLower(path.Ext(stripPlace(s)))] != "" || n.is("loadimage", "loadvideo", "loadaudio") && !in.linked() && name != "path" && !isNoFile(s) {
+		if mediaKinds[strings.ToLower(path.Ext(stripPlace(s)))] != "" || n.like("media_loader") && !in.linked() && name != "path" && !isNoFile(s) {
 			out = append(out, stripPlace(s))
 		}
 	}
@@ -115,7 +115,7 @@ func (r *parents) onlyControls(n *node) bool {
 			case to.is("controlnet") && to.has("control_net", "controlnet", "strength"):
 				hits++
 			case isOutputClass(to):
-			case isLatentSource(to) || r.pictures.isSampler(to) || to.is("vaeencode", "inpaint", "clipvision", "encode", "ipadapter", "stylemodel", "conditioning"):
+			case isLatentSource(to) || r.pictures.isSampler(to) || to.like("uses_picture"):
 				return false
 			default:
 				queue = append(queue, to)

@@ -178,13 +178,13 @@ func isLatentSource(n *node) bool {
 	if !n.has(widthNames...) || !n.has(heightNames...) {
 		return n.has("dimensions", "resolution") && n.is("latent") && !n.is("upscale", "resize") && n.links() == 0
 	}
-	if n.is("upscale", "resize", "crop", "scale", "pad", "composite", "textencode", "tiled", "loadimage", "loadvideo", "save", "sampler", "preview") {
+	if n.like("no_latent") {
 		return false
 	}
 	if n.is("aspectratio") && n.has("batch_size") && !n.has(pictureNames...) {
 		return true
 	}
-	return n.is("latent", "tovideo", "img2vid", "i2v", "embeds", "pickers", "sizepicker") || n.has("vae") && n.has("length", "num_frames", "video_frames", "batch_size")
+	return n.like("latent") || n.has("vae") && n.has("length", "num_frames", "video_frames", "batch_size")
 }
 
 // isSampler decides by the shape of a node's inputs, so that the samplers of
@@ -217,7 +217,7 @@ func (r *pictures) resizedBetween(first, second *node, t picturePath) bool {
 }
 
 func resizes(n *node) bool {
-	return n.is("upscale", "upsampl", "resize", "imagescale", "latentscale", "supir", "rescale")
+	return n.like("resizes")
 }
 
 // follow follows one of the named links from node to node until visit says stop.

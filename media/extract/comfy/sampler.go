@@ -17,7 +17,7 @@ func samplerShape(n *node) bool {
 	if samplerClass(n) {
 		return true
 	}
-	if isOutputClass(n) || n.is("scheduler", "metadata", "imagesaver", "promptsaver") && !n.is("sampler") || isBundle(n) {
+	if isOutputClass(n) || n.like("no_sampler") && !n.is("sampler") || isBundle(n) {
 		return false
 	}
 	linked := func(names ...string) bool { _, ok := n.link(names...); return ok }
@@ -41,7 +41,7 @@ func isBundle(n *node) bool {
 		return role == RoleBundle
 	}
 	bundle := n.is("context", "pipe") && !n.is("pipeline") || strings.HasPrefix(n.key, "bus") || strings.HasSuffix(n.key, "bus")
-	return bundle && !n.is("sampl", "detail", "upscale", "generat")
+	return bundle && !n.like("works")
 }
 
 // samplerClass knows the samplers of ComfyUI itself even when inputs are missing.

@@ -68,9 +68,9 @@ func (r *sizer) of(n *node) dims {
 		return r.scaled(n, before())
 	case n.is("withmodel") || n.has("upscale_model") && n.is("upscale", "upsampl"):
 		return r.modelScaled(n, before())
-	case resizes(n) || n.is("crop", "scale", "resolution"):
+	case resizes(n) || n.like("sets_size"):
 		return r.resized(n, before())
-	case n.is("stitch", "grid", "imageconcat", "imagebatchgrid"):
+	case n.like("arranges"):
 		return dims{}
 	}
 	return before()
@@ -215,7 +215,7 @@ func (r *sizer) keepsRatio(n *node) bool {
 // picture gives the size of the picture, whatever sides it was asked for.
 func (r *sizer) side(p port, want string) (s string, ok, done bool) {
 	n := p.node
-	measures := n.is("imagesize", "getlatentsize", "imageinfo", "getsize")
+	measures := n.like("measures")
 	side := sideOfSize(p, want, measures)
 	takes := measures || n.takesPicture() && resizes(n)
 	if side == 0 {

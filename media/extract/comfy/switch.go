@@ -56,7 +56,7 @@ func (r *switches) choose(n *node) (*input, bool) {
 		}
 		return no, true
 	}
-	if n.is("anyswitch", "contextswitch", "firstnonnull", "coalesce") && !n.has("select", "index") {
+	if n.like("first_switch") && !n.has("select", "index") {
 		for i := range n.inputs {
 			if n.inputs[i].linked() {
 				return &n.inputs[i], true
@@ -79,7 +79,7 @@ func (n *node) ending(suffix string) *input {
 // numbered handles switches whose selector is a number and whose branches end in
 // numbers: input1, text2, any_03, value0.
 func (r *switches) numbered(n *node) (*input, bool) {
-	if !n.is("switch", "select", "index", "router", "mux") {
+	if !n.like("numbered_switch") {
 		return nil, false
 	}
 	branches := n.numberedInputs()
@@ -132,7 +132,7 @@ func (n *node) undecided() bool {
 	if yes, no := n.in(yesBranches...), n.in(noBranches...); yes != nil && no != nil && yes.linked() && no.linked() {
 		return true
 	}
-	if !n.is("switch", "select", "router", "mux") || joins(n) || !n.has(selectorNames...) && !n.is("switch") {
+	if !n.like("switch") || joins(n) || !n.has(selectorNames...) && !n.is("switch") {
 		return false
 	}
 	linked := 0

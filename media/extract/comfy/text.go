@@ -138,7 +138,7 @@ func (p port) isObject() bool {
 
 // isDisplay knows nodes that show a text and keep what they showed.
 func (r *texts) isDisplay(n *node) bool {
-	return n.role() == RoleShow || n.is("showtext", "showanything", "displaytext", "displayany", "previewany", "previewtext", "showstring", "textpreview", "debugprint", "consoledebug")
+	return n.role() == RoleShow || n.like("shows_text")
 }
 
 // displayed returns the text a display node handed on. Nodes that write what they show
@@ -192,7 +192,7 @@ func keptTexts(n *node) string {
 
 // drawsText knows nodes that draw a text at random.
 func (n *node) drawsText() bool {
-	return n.is("random", "wildcard", "dynamicprompt") || n.has("seed") && !n.is("sampler", "loader")
+	return n.like("draws_text") || n.has("seed") && !n.is("sampler", "loader")
 }
 
 // wildcard is a choice or a named list in a template of prompts.
@@ -212,8 +212,7 @@ func writesText(n *node) bool {
 	if role := n.role(); role != "" {
 		return role == RoleWriter
 	}
-	return n.is("llm", "ollama", "chatgpt", "openaichat", "chat", "gemini", "claude", "enhanc", "florence", "joycaption", "caption",
-		"interrogat", "tagger", "llava", "textgenerat", "promptgen", "qwenvl", "vlm", "moondream", "gptnode", "mistral", "deepseek", "groq", "lmstudio", "describe", "imagetotext", "img2txt", "rewrite", "upsampler", "upsample")
+	return n.like("writes_text")
 }
 
 // sided handles nodes that hold a positive and a negative text and give one
@@ -319,7 +318,7 @@ func (p port) fieldOfOutput() *input {
 }
 
 func joins(n *node) bool {
-	return n.has("delimiter", "separator", "Separator", "delim") || n.is("concat", "join", "combine", "merge", "append", "add", "multi", "stack", "compose", "prefix", "suffix", "concact", "addtext")
+	return n.has("delimiter", "separator", "Separator", "delim") || n.like("joins_text")
 }
 
 func (r *texts) delimiter(n *node, side role) string {
