@@ -111,7 +111,7 @@ func (r *chains) roleOf(i int, passes []*node, t picturePath) string {
 	return "refiner"
 }
 
-// noiseRole knows the two halves of a mixture-of-experts video model by name.
+// noiseRole returns which half of a mixture-of-experts video model a name is of, or "".
 func noiseRole(model string) string {
 	m := foldClass(model)
 	switch {
@@ -133,7 +133,7 @@ func noiseRole(model string) string {
 	return ""
 }
 
-// preparesPass knows nodes that only hold the settings of a pass in a pipe.
+// preparesPass reports whether a node only holds the settings of a pass in a pipe.
 func (r *chains) preparesPass(n *node, chain []*node) bool {
 	for _, c := range chain {
 		if p := c.pipe(); p != nil && p.node == n {

@@ -213,6 +213,9 @@ func (c *Class) complete(from *Class) {
 	if from == nil {
 		return
 	}
+	if c.Widgets == nil {
+		c.Widgets, c.Older = from.Widgets, from.Older
+	}
 	if c.Inputs == nil {
 		c.Inputs = from.Inputs
 	}
@@ -230,6 +233,7 @@ func (c *Class) complete(from *Class) {
 	}
 	if c.Role == "" {
 		c.Role, c.Bundle, c.Medium, c.Lines = from.Role, from.Bundle, from.Medium, from.Lines
+		c.Stream, c.When, c.Choices = from.Stream, from.When, from.Choices
 	}
 	if c.pack == "" {
 		c.pack = from.pack

@@ -201,12 +201,12 @@ func (d *definition) inOrder() []*uiNode {
 	return list
 }
 
-// isVirtual knows nodes that exist in the editor only.
+// isVirtual reports whether a class exists in the editor only.
 func isVirtual(typ string) bool {
 	return classes.Load().virtual[typ] || isEverywhere(typ) || strings.HasPrefix(typ, "Note_")
 }
 
-// passesThrough knows editor nodes that hand their one input on.
+// passesThrough reports whether a node of the editor hands its one input on.
 func passesThrough(typ string) bool {
 	switch typ {
 	case "Reroute", "Reroute (rgthree)", "SetNode", "easy setNode":

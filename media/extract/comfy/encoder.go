@@ -80,7 +80,7 @@ func textInput(n *node, names []string) *input {
 	return nil
 }
 
-// takesText knows the inputs of an encoder that cannot take a conditioning.
+// takesText reports whether an input of an encoder cannot take a conditioning.
 func (n *node) takesText(name string) bool {
 	switch name {
 	case "text", "prompt", "string", "text_g", "text_l", "t5xxl", "clip_l":
@@ -92,7 +92,7 @@ func (n *node) takesText(name string) bool {
 	return false
 }
 
-// encodes tells a conditioning maker from a text node when types are unknown.
+// encodes reports whether a node makes a conditioning rather than a text, when types are unknown.
 func encodes(n *node) bool {
 	if len(n.inputs) <= 2 && n.links() == 0 && n.has("positive", "negative") && !n.is("condition") {
 		return false // a box of text, whatever its field is called

@@ -49,7 +49,7 @@ func family(name string) (stem string, place int) {
 	return name, 0
 }
 
-// endRank tells inputs that stand in front of the others, or behind them.
+// endRank returns -1 for inputs that stand in front of the others, 1 for those behind, 0 for the rest.
 func endRank(name string) int {
 	switch strings.ToLower(name) {
 	case "prefix", "prepend", "prepend_text", "text_prefix", "conditioning_to":

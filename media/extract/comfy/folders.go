@@ -12,7 +12,7 @@ var folderInputs = map[string]bool{"model": true, "model_path": true, "model_nam
 // notLoading are words that hold "load" and load no model.
 var notLoading = strings.NewReplacer("download", "", "unload", "", "upload", "", "offload", "", "payload", "")
 
-// namesFolder tells a model that is named without the ending of a weight file, as
+// namesFolder reports whether a value is a model named without the ending of a weight file, as
 // loaders of whole folders and of hosted models do, from an option of the loader.
 func namesFolder(n *node, name, val string) bool {
 	if !folderInputs[name] || n.is("api", "ollama", "openai") || !strings.Contains(notLoading.Replace(n.key), "load") {

@@ -7,7 +7,7 @@ import (
 	"vitrine/library"
 )
 
-// isGenerator knows nodes that make a picture from a text by themselves, such as
+// isGenerator reports whether a node makes a picture from a text by itself, as do
 // those that call a remote service: a prompt and no model to steer.
 func isGenerator(n *node) bool {
 	if role := n.role(); role != "" {

@@ -205,7 +205,7 @@ func readPrompt(doc value) *graph {
 	return g
 }
 
-// shortenNames gives inputs that belong to a choice or to a list their own name:
+// shortenNames sets the own name of inputs that belong to a choice or to a list:
 // "model.prompt" is the prompt that the chosen model takes, "images.image_1" the
 // first of the images. Names that would fall together stay as they are.
 func (g *graph) shortenNames() {

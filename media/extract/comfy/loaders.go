@@ -156,7 +156,7 @@ func (n *node) fills(found map[string]bool, depth int) {
 // maxWires bounds the switches in a row behind a loader.
 const maxWires = 4
 
-// midNumbered knows names with the number inside: lora_1_name, lora1_name.
+// midNumbered returns the model type of a name with the number inside: lora_1_name, lora1_name.
 func midNumbered(name string) string {
 	for i := range len(name) {
 		if name[i] >= '0' && name[i] <= '9' {
@@ -183,7 +183,7 @@ func isNoFile(s string) bool {
 	return noFile[s] || switchWord.MatchString(s)
 }
 
-// switchWord knows the words of loaders that stand for "none" and "the one of the
+// switchWord matches the words of loaders that stand for "none" and "the one of the
 // checkpoint": .none, .use_ckpt_clip.
 var switchWord = regexp.MustCompile(`^\.[a-z_]+$`)
 
@@ -242,7 +242,7 @@ func (r *models) linkedLoad(out []load, n *node, in *input) []load {
 	return r.namedLoad(out, n, in, s)
 }
 
-// namesFile tells links that carry a file name from links that carry a model:
+// namesFile reports whether a link carries a file name rather than a model:
 // "lora_name" is a name, "lora" from a loader is an object.
 func namesFile(in *input) bool {
 	switch in.from.outType() {

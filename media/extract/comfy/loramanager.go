@@ -21,7 +21,7 @@ func entriesOf(v value) []value {
 	return v.List
 }
 
-// listsLoras knows the nodes that keep what they load as a list of entries. The
+// listsLoras reports whether a node keeps what it loads as a list of entries. The
 // tags in the text beside it are how people add to the list; nodes do not read them.
 func listsLoras(n *node) bool {
 	for i := range n.inputs {

@@ -82,7 +82,7 @@ func offset(id value, by int) string {
 	return id.Text
 }
 
-// renumber gives nodes and links of the root other ids; negative ids are boundaries.
+// renumber draws other ids for nodes and links of the root; negative ids are boundaries.
 func renumber(doc value, node, link func(value) value) value {
 	rename := func(v *value, f func(value) value) {
 		if _, err := strconv.Atoi(v.Text); err == nil && v.Kind != jsonscan.Null {

@@ -34,7 +34,10 @@ func FromObjectInfo(doc []byte, about string) (file ClassFile, err error) {
 		if input.Kind != jsonscan.Object || len(file.Nodes) >= maxObjectClasses {
 			continue
 		}
-		c := &Class{Widgets: widgetsOf(input, m.Val.Get("input_order"))}
+		c := &Class{}
+		if !changesWidgets(input) {
+			c.Widgets = widgetsOf(input, m.Val.Get("input_order"))
+		}
 		for _, name := range m.Val.Get("output_name").List {
 			c.Outputs = append(c.Outputs, strings.ToLower(name.Str()))
 		}
@@ -46,30 +49,67 @@ func FromObjectInfo(doc []byte, about string) (file ClassFile, err error) {
 	return file, nil
 }
 
-// widgetsOf lists the inputs that the editor shows as widgets, required ones first.
+// changesWidgets reports whether a class has inputs that come and go with a choice: which
+// widgets a node has is then said by the node alone.
+func changesWidgets(input value) bool {
+	for _, group := range []string{"required", "optional"} {
+		for _, m := range input.Get(group).Members {
+			if len(m.Val.List) > 0 && strings.HasPrefix(m.Val.List[0].Str(), "COMFY_DYNAMIC") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// widgetsOf lists the inputs that the editor shows as widgets, required ones first. Behind
+// these stand the buttons to upload a file, which have values too.
 func widgetsOf(input, order value) []string {
 	var out []string
 	for _, group := range []string{"required", "optional"} {
 		inputs := input.Get(group)
-		names := make([]string, 0, len(inputs.Members))
-		for _, name := range order.Get(group).List {
-			names = append(names, name.Str())
-		}
-		for _, m := range inputs.Members {
-			if !slices.Contains(names, m.Name) {
-				names = append(names, m.Name)
+		var buttons []string
+		for _, name := range inputNames(inputs, order.Get(group)) {
+			spec := inputs.Get(name)
+			if !isWidgetSpec(spec) {
+				continue
+			}
+			out = append(out, name)
+			if len(spec.List) > 1 {
+				buttons = append(buttons, uploadButtons(spec.List[1])...)
 			}
 		}
-		for _, name := range names {
-			if spec := inputs.Get(name); isWidgetSpec(spec) {
-				out = append(out, name)
-				if len(spec.List) > 1 && (spec.List[1].Get("image_upload").Text == "true" || spec.List[1].Get("video_upload").Text == "true") {
-					out = append(out, "upload") // the button has a value too
-				}
-			}
-		}
+		out = append(out, buttons...)
 	}
 	return out
+}
+
+// inputNames returns the names of a group of inputs in the order in which the class
+// declares them.
+func inputNames(inputs, order value) []string {
+	names := make([]string, 0, len(inputs.Members))
+	for _, name := range order.List {
+		names = append(names, name.Str())
+	}
+	for _, m := range inputs.Members {
+		if !slices.Contains(names, m.Name) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// uploadButtons returns the widgets that the editor adds for an input with these options.
+func uploadButtons(options value) []string {
+	switch {
+	case options.Get("widgetType").Kind == jsonscan.String:
+		return nil // a widget of its own kind has the button inside
+	case options.Get("image_upload").Text == "true", options.Get("video_upload").Text == "true":
+		return []string{"upload"}
+	case options.Get("audio_upload").Text == "true":
+		return []string{"audioUI", "upload"}
+	}
+	return nil
 }
 
 // isWidgetSpec reports whether an input is a widget: a choice, a number, a text or a
@@ -87,7 +127,7 @@ func isWidgetSpec(spec value) bool {
 		return true
 	}
 	switch spec.List[0].Str() {
-	case "INT", "FLOAT", "STRING", "BOOLEAN", "COMBO":
+	case "INT", "FLOAT", "STRING", "BOOLEAN", "COMBO", "COLOR":
 		return true
 	}
 	return false

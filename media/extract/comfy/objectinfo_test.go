@@ -109,3 +109,34 @@ func TestShippedClasses_AreComplete(t *testing.T) {
 		}
 	}
 }
+
+// TestFromObjectInfo_OrdersUploadsAndLeavesChangingWidgetsOpen reads classes whose widgets the
+// editor adds to, or changes with a choice.
+func TestFromObjectInfo_OrdersUploadsAndLeavesChangingWidgetsOpen(t *testing.T) {
+	f, err := FromObjectInfo([]byte(`{
+		"LoadImageMask": {"input": {"required": {"image": [["a.png"], {"image_upload": true}], "channel": [["alpha", "red"]]}, "optional": {"tint": ["COLOR", {"default": "#000000"}]}}},
+		"LoadAudio": {"input": {"required": {"audio": ["COMBO", {"audio_upload": true, "options": []}]}}},
+		"ResizeImageMaskNode": {"input": {"required": {"input": ["COMFY_MATCHTYPE_V3", {}], "resize_type": ["COMFY_DYNAMICCOMBO_V3", {"options": []}], "scale_method": [["area"]]}}}}`), "a test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for class, want := range map[string]string{"LoadImageMask": "image channel upload tint", "LoadAudio": "audio audioUI upload", "ResizeImageMaskNode": ""} {
+		if got := strings.Join(f.Nodes[class].Widgets, " "); got != want {
+			t.Errorf("%s has the widgets %q, not %q", class, got, want)
+		}
+	}
+	b, err := f.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	t.Cleanup(func() { _ = LoadClasses(t.TempDir()) })
+	shippedWidgets := classOf("ResizeImageMaskNode", "").Widgets
+	write(t, filepath.Join(dir, "mine.json"), b)
+	if err := LoadClasses(dir); err != nil {
+		t.Fatal(err)
+	}
+	if got := classOf("ResizeImageMaskNode", "").Widgets; len(shippedWidgets) == 0 || strings.Join(got, " ") != strings.Join(shippedWidgets, " ") {
+		t.Errorf("an import left %v of the widgets %v that ship", got, shippedWidgets)
+	}
+}

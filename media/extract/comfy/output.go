@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// isOutputClass knows nodes that write or show a result.
+// isOutputClass reports whether a node writes or shows a result.
 func isOutputClass(n *node) bool {
 	if role := n.role(); role != "" {
 		return role == RoleSave || role == RolePreview || role == RoleAside

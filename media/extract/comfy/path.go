@@ -73,7 +73,7 @@ func (n *node) onlyLink() *input {
 	return only
 }
 
-// pictureStem knows numbered and prefixed picture inputs: image_2, start_image.
+// pictureStem reports whether a name is of a numbered or prefixed picture input: image_2, start_image.
 func pictureStem(name string) bool {
 	stem, _, _ := trailingNumber(strings.ToLower(name))
 	switch stem {
@@ -163,7 +163,7 @@ func (r *pictures) reachesSampler(n *node) bool {
 	return v
 }
 
-// isLatentSource knows nodes that make a latent of a stated size: the empty
+// isLatentSource reports whether a node makes a latent of a stated size: the empty
 // latents, and the image-to-video nodes whose picture only conditions it.
 func isLatentSource(n *node) bool {
 	if role := n.role(); role != "" {

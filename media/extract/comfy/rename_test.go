@@ -77,7 +77,7 @@ func reportGained(t *testing.T, name string, own, got library.Lineage) {
 	}
 }
 
-// renamed gives a share of the classes of an executed graph names of no meaning.
+// renamed returns an executed graph in which a share of the classes has names of no meaning.
 func renamed(draw *rand.Rand, share float64, doc value) value {
 	given := map[string]string{}
 	doc = clone(doc)

@@ -33,7 +33,7 @@ func samplerShape(n *node) bool {
 	return seed && steps && steered || steps && prompted && n.has(cfgNames...) && linked("model")
 }
 
-// isBundle knows nodes that only carry models, prompts and settings together from
+// isBundle reports whether a node only carries models, prompts and settings together from
 // one place of the graph to another. Working nodes may have "pipe" in their class
 // as well, for the bundle that they take.
 func isBundle(n *node) bool {
@@ -44,7 +44,7 @@ func isBundle(n *node) bool {
 	return bundle && !n.like("works")
 }
 
-// samplerClass knows the samplers of ComfyUI itself even when inputs are missing.
+// samplerClass reports whether a node is a sampler of ComfyUI itself, even when inputs are missing.
 func samplerClass(n *node) bool {
 	switch n.key {
 	case "ksampler", "ksampleradvanced", "samplercustom", "samplercustomadvanced", "ksamplerefficient", "ksampleradvefficient":

@@ -199,7 +199,7 @@ func (r *values) word(n *node, names []string) *string {
 	return nil
 }
 
-// givesText tells a name wired in as a string from a sampler object.
+// givesText reports whether a link carries a name as a string rather than a sampler object.
 func (r *values) givesText(p port) bool {
 	t := p.outType()
 	return t == "STRING" || t == "COMBO" || t == "*"

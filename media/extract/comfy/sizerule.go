@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// SizeRule tells how a class makes a size of a ratio: of the shorter side, or of so
+// SizeRule is how a class makes a size of a ratio: of the shorter side, or of so
 // many megapixels.
 type SizeRule struct {
 	Ratio   string `json:"ratio"`             // the input that holds the ratio, such as 16:9

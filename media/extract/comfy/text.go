@@ -136,7 +136,7 @@ func (p port) isObject() bool {
 	return typ == "" && objectOutputs[p.outName()]
 }
 
-// isDisplay knows nodes that show a text and keep what they showed.
+// isDisplay reports whether a node shows a text and keeps what it showed.
 func (r *texts) isDisplay(n *node) bool {
 	return n.role() == RoleShow || n.like("shows_text")
 }
@@ -190,7 +190,7 @@ func keptTexts(n *node) string {
 	return strings.Join(kept, "\n")
 }
 
-// drawsText knows nodes that draw a text at random.
+// drawsText reports whether a node draws a text at random.
 func (n *node) drawsText() bool {
 	return n.like("draws_text") || n.has("seed") && !n.is("sampler", "loader")
 }
@@ -206,7 +206,7 @@ func isTemplate(n *node, text string) bool {
 
 var keptNames = wordSet("text preview_text preview_markdown output value preview")
 
-// writesText knows nodes whose output a model wrote: language models, captioners
+// writesText reports whether a model wrote a node's output: language models, captioners
 // and taggers. What they were told is not the prompt.
 func writesText(n *node) bool {
 	if role := n.role(); role != "" {

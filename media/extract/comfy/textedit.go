@@ -296,7 +296,7 @@ func convertCase(s, mode string) string {
 	return s
 }
 
-// optionText knows the words of choices and the names of hosted models, of which no
+// optionText matches the words of choices and the names of hosted models, of which no
 // prompt consists: "true", "720p", "16:9", "kling-v2-6".
 var optionText = regexp.MustCompile(`^(?i:true|false|none|null|auto|enable[d]?|disable[d]?|fixed|randomize|increment|decrement|\d+(\.\d+)?[kp]?|\d+[:x]\d+|[a-z]+(-[a-z0-9.]+)*-v?\d[a-z0-9.-]*|[a-z]+(-[a-z0-9]+)+-(image|video|pro|turbo|lite)(-[a-z]+)?)$`)
 

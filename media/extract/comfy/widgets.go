@@ -231,7 +231,7 @@ func hasControl(vals []value, names []string) bool {
 	return vals[0].Kind == jsonscan.Number && isControl(vals[1]) && len(vals) > len(names) && !namesControl(names, vals)
 }
 
-// namesControl knows nodes that declare such a choice themselves.
+// namesControl reports whether a node declares such a choice itself.
 func namesControl(names []string, vals []value) bool {
 	if len(names) < 2 || len(vals) != len(names) {
 		return false
@@ -239,7 +239,7 @@ func namesControl(names []string, vals []value) bool {
 	return names[1] == controlWidget || strings.Contains(names[1], "mode") || names[1] == "action"
 }
 
-// oldControl knows the control slot of early documents, a yes or no, and of packs
+// oldControl reports whether the first value is a control slot of early documents, a yes or no, or of packs
 // that leave it empty, by there being more values than names.
 func oldControl(vals []value, names []string) bool {
 	return (vals[0].Kind == jsonscan.Bool || vals[0].Kind == jsonscan.Null) && len(vals) > len(names)

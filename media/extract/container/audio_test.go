@@ -21,7 +21,7 @@ func flacMetadata(kind int, parts ...any) []byte {
 	return join(kind, be32(len(body))[1:], body)
 }
 
-// streamInfo says 44100 Hz and two seconds.
+// streamInfo is a header of 44100 Hz and two seconds.
 var streamInfo = join(make([]byte, 10), "\x0a\xc4\x40\xf0", be32(88200), make([]byte, 16))
 
 func TestAudio_FLACCommentsAreRead(t *testing.T) {

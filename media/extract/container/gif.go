@@ -70,7 +70,7 @@ func (g *gifReader) blocks() bool {
 	return true
 }
 
-// failed tells the reader's own failure from the file's end.
+// failed reports whether an error is the reader's own failure rather than the file's end.
 func (g *gifReader) failed(err error) bool {
 	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		g.s.err = err

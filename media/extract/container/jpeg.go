@@ -228,7 +228,7 @@ func (j *jpegReader) finish() {
 	}
 }
 
-// isManifestStore tells content credentials from the other uses of JUMBF by the
+// isManifestStore reports whether a box is content credentials rather than another use of JUMBF, by the
 // label in the first box, which follows two headers, a type and toggles.
 func isManifestStore(b []byte) bool {
 	return len(b) > 38 && string(b[4:8]) == "jumb" && bytes.HasPrefix(b[33:], []byte("c2pa\x00"))

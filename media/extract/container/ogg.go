@@ -16,7 +16,7 @@ type oggStream struct {
 	done    bool
 }
 
-// oggCodecs knows the codecs by how their first packet starts, and gives the length
+// oggCodecs lists the codecs by how their first packet starts, with the length
 // of what precedes the comments in their comment packets: a mark that begins like
 // the first packet's, or in FLAC a block header.
 var oggCodecs = []struct {

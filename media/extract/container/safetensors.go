@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 )
 
-// isSafetensors knows a safetensors file: eight bytes of header length, then a
+// isSafetensors reports whether a file is of safetensors: eight bytes of header length, then a
 // JSON object. ComfyUI's .latent files have the same form.
 func isSafetensors(head []byte) bool {
 	if len(head) < 10 || head[8] != '{' || head[9] != '"' && head[9] != ' ' && head[9] != '}' && head[9] != '\n' {

@@ -59,7 +59,7 @@ type xmpElement struct {
 
 type xmpItem struct{ text, lang string }
 
-// isXMP knows a packet that is a file of its own, as photo editors lay beside a
+// isXMP reports whether a file is a packet of its own, as photo editors lay beside a
 // picture.
 func isXMP(head []byte) bool {
 	start := textHead(head)

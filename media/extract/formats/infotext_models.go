@@ -250,7 +250,7 @@ func addLaterPasses(l *library.Lineage, s settings) {
 	}
 }
 
-// isUpscaleModel tells a network from a plain resampling filter.
+// isUpscaleModel reports whether a name is of a network rather than of a plain resampling filter.
 func isUpscaleModel(name string) bool {
 	n := strings.ToLower(name)
 	for _, filter := range []string{"latent", "lanczos", "nearest", "bicubic", "bilinear", "area"} {

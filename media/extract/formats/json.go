@@ -34,7 +34,7 @@ func parseJSON(text string) (jsonscan.Value, bool) {
 	return v, ok
 }
 
-// looksLikeObject tells a JSON object from a prompt that starts with a brace, as
+// looksLikeObject reports whether a text is a JSON object rather than a prompt that starts with a brace, as
 // the wildcards of dynamic prompts do: {red|blue} cat.
 func looksLikeObject(text string) bool {
 	rest, ok := strings.CutPrefix(strings.TrimLeft(text, " \t\r\n\ufeff"), "{")

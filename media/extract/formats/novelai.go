@@ -27,7 +27,7 @@ func readNovelAI(src *Source) (Record, bool) {
 	return Record{Lineage: l, Place: r.Place}, true
 }
 
-// isNovelAI knows the settings object by members no other writer has; where the
+// isNovelAI reports whether an object is the settings, by members no other writer has; where the
 // file names NovelAI, the oldest form will do.
 func isNovelAI(o object, named bool) bool {
 	switch {
@@ -103,7 +103,7 @@ func novelSettings(l *library.Lineage, o object) {
 
 var novelHash = regexp.MustCompile(`(?:^|\s)([0-9A-F]{8})$`)
 
-// isNovelModel tells the names of the service's models from what editors and
+// isNovelModel reports whether a name is of the service's models rather than what editors and
 // agencies put into the same fields.
 func isNovelModel(name string) bool {
 	return strings.HasPrefix(name, "NovelAI ") || strings.HasPrefix(name, "Stable Diffusion")

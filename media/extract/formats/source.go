@@ -98,7 +98,7 @@ func (s *Source) find(marker string, is func(object) bool) *Entry {
 	return nil
 }
 
-// looksLikeGraph tells a ComfyUI graph by its text, without parsing it.
+// looksLikeGraph reports whether a text may be a ComfyUI graph, without parsing it.
 func looksLikeGraph(text string) bool {
 	return strings.Contains(text, `"class_type"`) || strings.Contains(text, `"nodes"`) && strings.Contains(text, `"links"`)
 }
