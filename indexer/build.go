@@ -25,6 +25,7 @@ func Build(row *store.DocumentRow) mappings.Document {
 	buildAsset(&d, &row.Asset)
 	buildChain(&d, row)
 	d.Tool, d.LineageSource = row.LineageTool, lineageSource(row)
+	d.AssertedPrompt = library.AssertedPrompt(row.Assertion)
 	l, err := readLineage(row.Lineage)
 	if err != nil {
 		d.IndexError = "the stored lineage is not readable"
@@ -100,6 +101,7 @@ func buildLineage(d *mappings.Document, l *lineage) {
 	if d.Tool == "" {
 		d.Tool = l.Tool
 	}
+	d.Tool = library.CanonicalTool(d.Tool)
 	d.Prompt, d.NegativePrompt = prompts(&l.Lineage)
 	d.HasPrompt, d.HasNegativePrompt = d.Prompt != "", d.NegativePrompt != ""
 	d.PromptHash = promptHash(text(l.Positive))

@@ -21,7 +21,7 @@ func buildSettings(d *mappings.Document, l *library.Lineage) {
 	if g := l.Parameters; g != nil {
 		d.Seed, d.Steps, d.BatchSize = g.Seed, g.Steps, g.BatchSize
 		d.CFG, d.Denoise = finite(g.CFGScale), finite(g.Denoise)
-		d.Sampler, d.Scheduler = text(g.Sampler), text(g.Scheduler)
+		d.Sampler, d.Scheduler = canonicalSampler(text(g.Sampler), text(g.Scheduler))
 		if g.Seed != nil {
 			p.add("seed", strconv.FormatUint(*g.Seed, 10))
 		}
@@ -88,4 +88,15 @@ func finite(f *float64) *float64 {
 		return nil
 	}
 	return f
+}
+
+// canonicalSampler returns the canonical names of a sampler and a noise schedule. What the
+// file says stays among the parameters, as it is written. A schedule at the end of a
+// sampler's name counts where the file names none.
+func canonicalSampler(sampler, scheduler string) (string, string) {
+	name, schedule := library.CanonicalSampler(sampler)
+	if scheduler != "" {
+		schedule = library.CanonicalScheduler(scheduler)
+	}
+	return name, schedule
 }

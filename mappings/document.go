@@ -65,8 +65,9 @@ type Document struct {
 	JobType        string                `json:"job_type,omitempty"`
 	Prompt         string                `json:"prompt,omitempty"`
 	NegativePrompt string                `json:"negative_prompt,omitempty"`
-	PromptHash     string                `json:"prompt_hash,omitempty"` // equal prompts have equal hashes
-	Params         []string              `json:"params,omitempty"`      // "key=value" and "value" of every setting
+	AssertedPrompt string                `json:"asserted_prompt,omitempty"` // an uploader's claim; plain words do not search it
+	PromptHash     string                `json:"prompt_hash,omitempty"`     // equal prompts have equal hashes
+	Params         []string              `json:"params,omitempty"`          // "key=value" and "value" of every setting
 	Seed           *uint64               `json:"seed,omitempty"`
 	Steps          *int                  `json:"steps,omitempty"`
 	CFG            *float64              `json:"cfg,omitempty"`
@@ -223,12 +224,14 @@ func generationFields() []Field {
 		{Name: "lineage_source", Mapping: exact()},
 		{Name: "has_lineage", Mapping: flag(), Has: "lineage"},
 		{Name: "tool", Mapping: folded().eager(), Query: []QueryField{
-			{Name: "tool", Type: TypeName, Group: GroupGeneration, Doc: "the program that made it", Example: "tool:comfyui", Facet: terms()}}},
+			{Name: "tool", Type: TypeName, Group: GroupGeneration, Doc: "the program that made it, in any spelling: a1111 is sd-webui", Example: "tool:comfyui", Facet: terms()}}},
 		{Name: "prompt", Mapping: prose().searched(), Query: []QueryField{
 			{Name: "prompt", Type: TypeText, Group: GroupGeneration, Exists: "has_prompt", Doc: "words of the prompt", Example: `prompt:"neon street"`}}},
 		{Name: "has_prompt", Mapping: flag(), Has: "prompt"},
 		{Name: "negative_prompt", Mapping: prose(), Query: []QueryField{
 			{Name: "negative_prompt", Aliases: []string{"negative", "neg"}, Type: TypeText, Group: GroupGeneration, Exists: "has_negative_prompt", Doc: "words of the negative prompt, which bare words never search", Example: "negative_prompt:blurry"}}},
+		{Name: "asserted_prompt", Mapping: prose(), Query: []QueryField{
+			{Name: "asserted_prompt", Aliases: []string{"asserted"}, Type: TypeText, Group: GroupGeneration, Doc: "words of the prompt that an uploader asserted, which bare words never search", Example: "asserted_prompt:lighthouse"}}},
 		{Name: "has_negative_prompt", Mapping: flag(), Has: "negative_prompt"},
 		{Name: "prompt_hash", Mapping: exact()},
 		{Name: "version", Mapping: folded().parts(), Query: []QueryField{
@@ -248,9 +251,9 @@ func generationFields() []Field {
 		{Name: "denoise", Mapping: number("float"), Query: []QueryField{
 			{Name: "denoise", Aliases: []string{"denoising", "denoising_strength"}, Type: TypeFloat, Min: -maxSetting, Max: maxSetting, Group: GroupGeneration, Doc: "denoising strength", Example: "denoise:0.4..0.6", Facet: histogram(0.1, 1)}}},
 		{Name: "sampler", Mapping: folded(), Query: []QueryField{
-			{Name: "sampler", Type: TypeName, Group: GroupGeneration, Doc: "the sampler", Example: "sampler:dpmpp*", Facet: terms()}}},
+			{Name: "sampler", Type: TypeName, Group: GroupGeneration, Doc: "the sampler, as any program spells it; also with its schedule, or the beginning of its name", Example: `sampler:"DPM++ 2M Karras"`, Facet: terms()}}},
 		{Name: "scheduler", Mapping: folded(), Query: []QueryField{
-			{Name: "scheduler", Type: TypeName, Group: GroupGeneration, Doc: "the noise schedule", Example: "scheduler:karras", Facet: terms()}}},
+			{Name: "scheduler", Type: TypeName, Group: GroupGeneration, Doc: "the noise schedule, as any program spells it", Example: "scheduler:karras", Facet: terms()}}},
 		{Name: "ai", Mapping: flag(), Query: []QueryField{
 			{Name: "ai", Type: TypeBool, Group: GroupGeneration, Doc: "whether the file says that a model made it", Example: "ai:true", Facet: terms()}}},
 		{Name: "lineage_root", Mapping: exact(), Query: []QueryField{

@@ -52,6 +52,9 @@ func (r *reader) typed(f *Field, t token) Node {
 	case TypeNode:
 		return r.nodeValue(f, t)
 	}
+	if n := canonicalNode(f, t); n != nil {
+		return n
+	}
 	return equal(f, f.foldName(t.text), t)
 }
 
@@ -108,6 +111,11 @@ func (r *reader) globValue(f *Field, t token) Node {
 	}
 	if f.Type == TypeEnum && len(f.matching(parts)) == 0 {
 		return r.badValue(f, t, "allowed are "+strings.Join(f.Values, ", "))
+	}
+	if f.Index == "sampler" {
+		for i := range parts {
+			parts[i] = strings.NewReplacer("++", "pp", " ", "_").Replace(parts[i]) // as in canonical names
+		}
 	}
 	if f.Type == TypeCollection {
 		for i := range parts {

@@ -37,6 +37,7 @@ type DocumentRow struct {
 	LineageTool   string
 	Lineage       []byte // JSON of library.Lineage without graphs; nil when none was read
 	Asserted      bool   // an uploader claims something about its making
+	Assertion     []byte // the latest of these claims, as JSON
 
 	Models   []DocumentModel
 	Parents  []DocumentParent
@@ -124,7 +125,8 @@ var documentStatements = []string{
 	SELECT ord, CASE WHEN asset_h <> mark THEN asset_h ELSE
 		(SELECT min(up.asset_h) FROM up WHERE up.ord = top.ord AND up.depth > top.since) END FROM top`,
 
-	`SELECT DISTINCT k.ord FROM ` + documentKeys + ` JOIN lineage_assertions c USING (tenant_id, asset_h)`,
+	`SELECT DISTINCT ON (k.ord) k.ord, c.assertion FROM ` + documentKeys + ` JOIN lineage_assertions c USING (tenant_id, asset_h)
+	ORDER BY k.ord, c.assertion_id DESC`,
 
 	`SELECT k.ord FROM ` + documentKeys + ` JOIN index_failures f USING (tenant_id, asset_h)`,
 }
@@ -185,7 +187,7 @@ func readDocuments(res pgx.BatchResults, docs []DocumentRow) ([]Generation, erro
 		func(r pgx.Rows) error { return scanDocumentParent(r, docs) },
 		func(r pgx.Rows) error { return scanDocumentChildren(r, docs) },
 		func(r pgx.Rows) error { return scanDocumentRoot(r, docs) },
-		func(r pgx.Rows) error { return scanDocumentFlag(r, func(i int) { docs[i].Asserted = true }) },
+		func(r pgx.Rows) error { return scanDocumentAssertion(r, docs) },
 		func(r pgx.Rows) error { return scanDocumentFlag(r, func(i int) { docs[i].HasIndexFailure = true }) },
 	}
 	for _, scan := range scanners {
@@ -328,6 +330,16 @@ func scanDocumentRoot(r pgx.Rows, docs []DocumentRow) error {
 	if d := &docs[ord-1]; d.State == AssetLive {
 		d.Root = root
 	}
+	return nil
+}
+
+func scanDocumentAssertion(r pgx.Rows, docs []DocumentRow) error {
+	var ord int
+	var claim []byte
+	if err := r.Scan(&ord, &claim); err != nil {
+		return err
+	}
+	docs[ord-1].Asserted, docs[ord-1].Assertion = true, claim
 	return nil
 }
 

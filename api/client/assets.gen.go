@@ -31,7 +31,8 @@ type StoreAssetInput struct {
 	// false refuses bytes that are not of mime_type. Default: true.
 	AllowContentTypeMismatch *bool `json:"allow_content_type_mismatch,omitempty"`
 	// What you know of how it was generated. It is stored beside the metadata extracted from the file
-	// and never merged with it. At most 1 MiB of JSON, 32 levels, 20,000 names.
+	// and never merged with it. Its prompt is found by asserted_prompt: in queries, not by plain
+	// words. At most 1 MiB of JSON, 32 levels, 20,000 names.
 	PromptMetadata map[string]any `json:"prompt_metadata,omitempty"`
 	// Other data. Kept with the asset as it came; at most 64 KiB of JSON, 16 levels, 1,000 names.
 	AssetMetadata map[string]any `json:"asset_metadata,omitempty"`

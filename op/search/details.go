@@ -266,27 +266,15 @@ func provenance(d store.AssetDetail) provenanceOutput {
 		p.AssertedParameters = d.Assertion
 		p.LineageSource = library.LineageAsserted
 		if p.CreatingPrompt == nil {
-			p.CreatingPrompt = assertedPrompt(d.Assertion)
+			if prompt := library.AssertedPrompt(d.Assertion); prompt != "" {
+				p.CreatingPrompt = &prompt
+			}
 		}
 	}
 	if d.Source == library.LineageExtracted {
 		p.LineageSource = library.LineageExtracted
 	}
 	return p
-}
-
-// assertedPrompt finds the prompt in a claim under the names that clients use.
-func assertedPrompt(claim json.RawMessage) *string {
-	var c map[string]any
-	if json.Unmarshal(claim, &c) != nil {
-		return nil
-	}
-	for _, name := range []string{"prompt", "positive", "prompt_text", "positive_prompt"} {
-		if s, ok := c[name].(string); ok && s != "" {
-			return &s
-		}
-	}
-	return nil
 }
 
 // addGraph puts the graph into a detail, unless it is large and was not asked for.
