@@ -12,7 +12,7 @@ mkdir -p "$LOG"
 TIMEFORMAT='cpu %U %S'
 
 targets=("$@")
-[ $# -gt 0 ] || targets=(internal/jsonscan:FuzzParse query:FuzzQuery media/preview:FuzzMake op/lineage:FuzzDuration)
+[ $# -gt 0 ] || targets=(internal/jsonscan:FuzzParse query:FuzzQuery media/preview:FuzzMake op/lineage:FuzzDuration internal/opcli:FuzzParse)
 extract=(comfy:FuzzRead container:FuzzISO container:FuzzEBML container:FuzzImage container:FuzzAudio container:FuzzPNG
   container:FuzzStealth container:FuzzJPEG container:FuzzWebP container:FuzzEXIF c2pa:FuzzRead container:FuzzJSON
   container:FuzzXMP container:FuzzXML .:FuzzFromChunks formats:FuzzJSONWriters formats:FuzzInfotext formats:FuzzDream

@@ -56,6 +56,7 @@ func TestOp_ArgumentsAreBroughtIntoTheFormOfTheSchema(t *testing.T) {
 		"null means absent":                   {`{"text":"fox","count":null,"filters":null,"tags":null}`, `"count":20,"ratio":0,"exact":false,"order_by":"relevance","tags":[],"status":""}`},
 		"a whole number may be a decimal":     {`{"text":"fox","count":30.0}`, `"count":30,"ratio":0,"exact":false,"order_by":"relevance","tags":[],"status":""}`},
 		"64 bit numbers stay exact":           {`{"text":"fox","seed":18446744073709551615}`, `"count":20,"ratio":0,"exact":false,"seed":18446744073709551615,"order_by":"relevance","tags":[],"status":""}`},
+		"values are read in any case":         {`{"text":"fox","order_by":"CREATED","filters":{"status":"app-roved"}}`, `"count":20,"ratio":0,"exact":false,"order_by":"created","tags":[],"status":"Approved"}`},
 		"nested objects are read":             {`{"text":"fox","filters":{"status":"Approved"}}`, `"count":20,"ratio":0,"exact":false,"order_by":"relevance","tags":[],"status":"Approved"}`},
 		"the tenant is read in any case":      {`{"text":"fox","tenantId":"11111111-1111-4111-8111-111111111111"}`, `"count":20,"ratio":0,"exact":false,"order_by":"relevance","tags":[],"status":""}`},
 		"HTML characters are not escaped":     {`{"text":"fox","tags":["<a&b>"]}`, `"count":20,"ratio":0,"exact":false,"order_by":"relevance","tags":["<a&b>"],"status":""}`},
@@ -95,6 +96,8 @@ func TestOp_FaultyArgumentsAreNamedWithWhatIsAllowed(t *testing.T) {
 	}{
 		"a missing argument":         {`{}`, "VALIDATION_FAILED", "text", "required", ""},
 		"an unknown argument":        {`{"text":"a","tagz":[]}`, "VALIDATION_FAILED", "tagz", "unknown", "Did you mean tags? Allowed are count, either, exact, filters, order_by, other, ratio, seed, tags, tenant_id, text, thumb_url."},
+		"a wrong value":              {`{"text":"a","order_by":"relevanz"}`, "VALIDATION_FAILED", "order_by", "enum", "Did you mean relevance?"},
+		"a wrong nested value":       {`{"text":"a","filters":{"status":"Aproved"}}`, "VALIDATION_FAILED", "filters.status", "enum", "Did you mean Approved?"},
 		"an unknown nested argument": {`{"text":"a","filters":{"state":"Draft"}}`, "VALIDATION_FAILED", "filters.state", "unknown", "Did you mean status? Allowed are status."},
 		"a value out of range":       {`{"text":"a","count":101}`, "VALIDATION_FAILED", "count", "range", ""},
 		"a huge number":              {`{"text":"a","count":1e400}`, "VALIDATION_FAILED", "count", "range", ""},

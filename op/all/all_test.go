@@ -128,3 +128,38 @@ func hasField(s *huma.Schema, path []string) bool {
 	}
 	return p != nil && (len(path) == 1 || hasField(p, path[1:]))
 }
+
+// TestCreates_NamesTheRouteOfWhatIsCreated: its path is that of a GET, and its members are
+// texts of the output.
+func TestCreates_NamesTheRouteOfWhatIsCreated(t *testing.T) {
+	placeholder := regexp.MustCompile(`\{([^}]+)\}`)
+	routes, checked := map[string]bool{}, 0
+	for _, o := range DocumentedCatalog().Operations {
+		if o.Method == "GET" {
+			routes[placeholder.ReplaceAllString(o.Path, "{}")] = true
+		}
+	}
+	for _, o := range DocumentedCatalog().Operations {
+		if o.Creates == "" {
+			continue
+		}
+		checked++
+		if !routes[placeholder.ReplaceAllString(o.Creates, "{}")] {
+			t.Errorf("%s creates %s, which no GET reads", o.Name, o.Creates)
+		}
+		for _, m := range placeholder.FindAllStringSubmatch(o.Creates, -1) {
+			s := o.Output
+			for part := range strings.SplitSeq(m[1], ".") {
+				if s = s.Properties[part]; s == nil {
+					t.Fatalf("%s creates %s, and its output has no %s", o.Name, o.Creates, m[1])
+				}
+			}
+			if s.Type != huma.TypeString {
+				t.Errorf("%s: %s is a %s", o.Name, m[1], s.Type)
+			}
+		}
+	}
+	if checked == 0 {
+		t.Error("nothing creates anything")
+	}
+}

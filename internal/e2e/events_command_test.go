@@ -1,0 +1,89 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vitrine/events"
+	"vitrine/service/servicetest"
+)
+
+// TestEventsCommand_ListsSubscribersAndTheirDeadLettersAndReplaysThem, from a subscriber that
+// fails to one that has handled everything.
+func TestEventsCommand_ListsSubscribersAndTheirDeadLettersAndReplaysThem(t *testing.T) {
+	t.Parallel()
+	e := servicetest.Start(t, servicetest.Options{})
+	if code, out := said(t, e.Cfg, "events", "subscribers"); code != 0 || !strings.Contains(out, "no subscribers") {
+		t.Errorf("without subscribers: %d %s", code, out)
+	}
+	poison := e.StoreFile("", "poison.png", "image/png", picture(501, "")).Asset.AssetH
+	var mended atomic.Bool
+	var handled atomic.Int64
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		done <- events.Run(ctx, e.Store, events.Config{Prefix: e.Cfg.Prefix, Brokers: e.Cfg.Brokers, Log: slog.New(slog.DiscardHandler)}, events.NewMetrics(prometheus.NewRegistry()),
+			events.Subscriber{Name: "audit", FromStart: true, Attempts: 1, Handle: func(_ context.Context, x events.Event) error {
+				if !mended.Load() && strings.Contains(x.Key, poison) {
+					return errors.New("the disk of the audit is full")
+				}
+				handled.Add(1)
+				return nil
+			}})
+	}()
+	defer func() {
+		stop()
+		if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}()
+	e.StoreFile("", "fine.png", "image/png", picture(502, ""))
+	list := func() (letters []map[string]any) {
+		code, out := said(t, e.Cfg, "events", "dead-letters", "audit")
+		if code != 0 {
+			return nil
+		}
+		for line := range strings.Lines(out) {
+			var letter map[string]any
+			if err := json.Unmarshal([]byte(line), &letter); err != nil {
+				t.Fatalf("a dead letter is no JSON: %q", line)
+			}
+			letters = append(letters, letter)
+		}
+		return letters
+	}
+	servicetest.Eventually(t, time.Minute, "the event is a dead letter and the other is handled", func() error {
+		if letters := list(); handled.Load() == 0 || len(letters) != 1 || letters[0]["type"] != "asset.created" || !strings.Contains(fmt.Sprint(letters[0]["key"]), poison) ||
+			!strings.Contains(fmt.Sprint(letters[0]["reason"]), "disk of the audit is full") || letters[0]["tenant_id"] != string(e.Tenant) {
+			return fmt.Errorf("%d handled, dead letters %v", handled.Load(), letters)
+		}
+		return nil
+	})
+	if code, out := said(t, e.Cfg, "events", "subscribers"); code != 0 || !strings.Contains(out, "DEAD LETTERS") || !strings.Contains(strings.Join(strings.Fields(out), " "), "audit 0 0s 1") {
+		t.Errorf("subscribers: %d %s", code, out)
+	}
+	for _, command := range []string{"dead-letters", "replay"} {
+		if code, out := said(t, e.Cfg, "events", command, "nobody"); code == 0 || !strings.Contains(out, "vitrine events subscribers") {
+			t.Errorf("%s of an unknown subscriber: %d %s", command, code, out)
+		}
+	}
+	mended.Store(true)
+	if code, out := said(t, e.Cfg, "events", "replay", "audit"); code != 0 || !strings.Contains(out, "handles 1 dead letters again") {
+		t.Errorf("replay: %d %s", code, out)
+	}
+	servicetest.Eventually(t, time.Minute, "nothing is dead any more", func() error {
+		if letters := list(); len(letters) > 0 {
+			return fmt.Errorf("%v", letters)
+		}
+		return nil
+	})
+}
