@@ -12,7 +12,7 @@ const (
 )
 
 // sideReader follows one side of a pass's conditioning to its texts. Each node and
-// side is visited once, so the walk is linear in the graph and ends on cycles.
+// side is visited once, so reading is linear in the graph and ends on cycles.
 type sideReader struct {
 	r    *prompts
 	set  *promptSet
@@ -26,7 +26,7 @@ type sideKey struct {
 	shared bool
 }
 
-// sideContext is what the walk has learned on its way.
+// sideContext is what was learned on the way.
 type sideContext struct {
 	role   role
 	shared bool // the link carries both sides in one
@@ -257,7 +257,7 @@ func isPictureWire(in *input) bool {
 	return pictureStem(in.name)
 }
 
-// through decides whether the walk goes on at an opaque node: an encoder may be
+// through reports whether reading goes on behind an opaque node: an encoder may be
 // read, and one conditioning that goes in may be what comes out. It must not hold a
 // text besides, nor be one output of a bundle.
 func (w *sideReader) through(p port, c *sideContext) bool {

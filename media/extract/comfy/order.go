@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// mark collects the nodes that took part in the chosen output, by walking back
-// over every link but the branches that a switch left out.
+// mark collects the nodes that took part in the chosen output, by following back
+// every link but the branches that a switch left out.
 func (r *runs) mark(outputs ...*node) {
 	stack := slices.Clone(outputs)
 	for _, n := range outputs {

@@ -106,7 +106,7 @@ type picturePath struct {
 	source *node   // the node the picture began at: an empty latent, a loaded image
 }
 
-// pathFrom walks back from a node along its picture, taking the main content at
+// pathFrom follows the picture of a node back, taking the main content at
 // every fork. It stops at latent sources, whose own pictures only steer them.
 func (r *pictures) pathFrom(n *node) picturePath {
 	var t picturePath

@@ -68,22 +68,8 @@ func (r *texts) read(p port, side role) (string, bool) {
 	if p.isObject() {
 		return "", false
 	}
-	if in := p.passed(); in != nil {
-		return r.of(in, side)
-	}
-	if in, isSwitch := r.switches.chosen(n); isSwitch {
-		return r.of(in, side)
-	}
-	switch {
-	case n.opaque():
-		return r.of(n.onlyText(), side)
-	case n.about != nil && n.about.Pick != nil:
-		return r.picked(n, side)
-	case n.role() == RoleList:
-		return r.onlyItem(n, side)
-	}
-	if n.undecided() {
-		return "", false // reading the switch has left a warning
+	if s, ok, done := r.handedOn(p, side); done {
+		return s, ok
 	}
 	if in := populated(n); in != nil {
 		return r.of(in, side)
@@ -122,6 +108,30 @@ func (r *texts) read(p port, side role) (string, bool) {
 		r.notes.warn("a prompt was drawn at random from a template; what is read is the template")
 	}
 	return s, ok
+}
+
+// handedOn returns the text of a node that hands on what it is given: the input that its
+// class names, the branch that was taken, an item of a list. done is false for other nodes.
+func (r *texts) handedOn(p port, side role) (s string, ok, done bool) {
+	n := p.node
+	in, isSwitch := p.passed(), false
+	if in == nil {
+		in, isSwitch = r.switches.chosen(n)
+	}
+	switch {
+	case in != nil || isSwitch:
+		s, ok = r.of(in, side)
+	case n.opaque():
+		s, ok = r.of(n.onlyText(), side)
+	case n.about != nil && n.about.Pick != nil:
+		s, ok = r.picked(n, side)
+	case n.role() == RoleList:
+		s, ok = r.onlyItem(n, side)
+	case n.undecided(): // reading the switch has left a warning
+	default:
+		return "", false, false
+	}
+	return s, ok, true
 }
 
 // objectOutputs are the names of outputs that are no texts, whatever their node holds.
