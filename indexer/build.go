@@ -58,6 +58,8 @@ func buildAsset(d *mappings.Document, a *library.Asset) {
 		d.Aspect = round(float64(a.Width)/float64(a.Height), 4)
 		d.Megapixels = round(float64(a.Width)*float64(a.Height)/1e6, 4)
 	}
+	m := mappings.NewMetadata(a.Metadata)
+	d.Metadata, d.MetadataKeys, d.MetadataValues, d.MetadataRanks = m.Pairs, m.Keys, m.Values, m.Ranks
 	d.Created, d.Updated, d.Stored = instant(a.CreatedAt), instant(a.UpdatedAt), instant(a.StoredAt)
 }
 

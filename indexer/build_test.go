@@ -145,6 +145,12 @@ func TestBuild(t *testing.T) {
 		{"a date outside of what an index holds is left out", func(r *store.DocumentRow, l *library.Lineage) {
 			r.Asset.CreatedAt = time.Date(12024, 1, 1, 0, 0, 0, 0, time.UTC)
 		}, func(d mappings.Document) bool { return d.Created == nil }},
+		{"its own metadata is searched by key and value", func(r *store.DocumentRow, l *library.Lineage) {
+			r.Asset.Metadata = map[string]any{"Client": "Acme", "shot": map[string]any{"take": 7.0}}
+		}, func(d mappings.Document) bool {
+			return cmp.Equal(d.Metadata, []string{"client=Acme", "shot.take=7"}) && cmp.Equal(d.MetadataKeys, []string{"metadata.client", "metadata.shot", "metadata.shot.take"}) &&
+				cmp.Equal(d.MetadataValues, []string{"7", "Acme"}) && cmp.Equal(d.MetadataRanks, []string{"shot.take=" + mappings.NumberRank(7)})
+		}},
 		{"a file without dimensions has no aspect", func(r *store.DocumentRow, l *library.Lineage) { r.Asset.Width, r.Asset.Height = 0, 0 },
 			func(d mappings.Document) bool { return d.Aspect == nil && d.Megapixels == nil && d.Dimensions == "" }},
 		{"content credentials of a generator make it AI-made", func(r *store.DocumentRow, l *library.Lineage) {

@@ -100,6 +100,11 @@ type Document struct {
 	ImageToolType    string `json:"imagetool_type,omitempty"`
 	ImageToolBatch   *int   `json:"imagetool_batch,omitempty"`
 
+	Metadata       []string `json:"metadata,omitempty"` // see Metadata, for this and the following
+	MetadataKeys   []string `json:"metadata_keys,omitempty"`
+	MetadataValues []string `json:"metadata_values,omitempty"`
+	MetadataRanks  []string `json:"metadata_ranks,omitempty"`
+
 	CollectionPaths []string `json:"collection_paths,omitempty"` // with every ancestor path
 	CollectionH     []string `json:"collection_h,omitempty"`
 
@@ -151,6 +156,11 @@ func contentFields() []Field {
 		{Name: "tags_norm", Mapping: folded(), Query: []QueryField{
 			{Name: "tag", Aliases: []string{"tags"}, Type: TypeTag, Group: GroupCore, Doc: "one whole tag; red_hair and \"red hair\" are the same", Example: `tag:"red hair"`, Facet: termsOf("tags")}}},
 		{Name: "tag_count", Mapping: number("short"), Sort: "tag_count"},
+		{Name: "metadata_values", Mapping: folded(), Query: []QueryField{
+			{Name: "metadata", Aliases: []string{"meta"}, Type: TypeMetadata, Group: GroupCore, Doc: "a value of its own metadata, whatever the key; metadata.key:value of that key, where numbers and dates compare; has:metadata.key", Example: "metadata.client:acme"}}},
+		{Name: "metadata", Mapping: folded()},
+		{Name: "metadata_keys", Mapping: folded(), Has: "metadata"},
+		{Name: "metadata_ranks", Mapping: exact()},
 		{Name: "status", Mapping: exact().eager(), Sort: "status", Query: []QueryField{
 			{Name: "status", Type: TypeEnum, Group: GroupCore, Values: names(library.Statuses), Doc: "the review state", Example: "status:Approved", Facet: terms()}}},
 	}

@@ -67,6 +67,7 @@ const (
 	TypeNode                   // a node class, or Class.input=value
 	TypeParam                  // key=value or a bare value
 	TypeCollection             // a collection path or hash
+	TypeMetadata               // a value of an asset's own metadata, whole or a glob; of one key also a range
 )
 
 // The groups that fields of the language are documented under, in their order.

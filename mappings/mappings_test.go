@@ -69,7 +69,7 @@ func TestFields_EveryMemberOfADocumentHasARowAndEveryRowAMember(t *testing.T) {
 var indexTypes = map[Type]string{
 	TypeText: "text", TypeName: "keyword", TypePart: "keyword", TypeTag: "keyword", TypeMIME: "keyword", TypeEnum: "keyword", TypeBool: "boolean",
 	TypeInt: "integer long short unsigned_long", TypeFloat: "float", TypeDate: "date", TypeDimensions: "keyword", TypeAspect: "float", TypeHash: "keyword",
-	TypeChain: "keyword", TypeParent: "keyword", TypeNode: "keyword", TypeParam: "keyword", TypeCollection: "keyword",
+	TypeChain: "keyword", TypeParent: "keyword", TypeNode: "keyword", TypeParam: "keyword", TypeCollection: "keyword", TypeMetadata: "keyword",
 }
 
 func TestFields_NoNameIsTakenTwice(t *testing.T) {

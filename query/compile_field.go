@@ -13,6 +13,9 @@ import (
 // pred compiles a condition on one field. It decides, it does not score.
 func (c *compiler) pred(p *Pred) clause {
 	f := p.Field
+	if f.Type == TypeMetadata {
+		return f.metadata(p)
+	}
 	switch p.Op {
 	case Equal:
 		return c.equal(f, p.Value, p.Lo)

@@ -74,6 +74,12 @@ func groupField(tokens []token) *Field {
 
 // Apply writes a condition on one value in the place of what is being typed.
 func (c Completion) Apply(f *Field, value string) string {
+	if f == metadataKeyNames {
+		if c.Field == nil {
+			return value + ":"
+		}
+		f = c.Field
+	}
 	if !c.inside {
 		return ConditionText(f, value)
 	}
@@ -112,6 +118,9 @@ const minCompleted = 2
 func (c Completion) CountedFields() []*Field {
 	if c.Closed {
 		return nil
+	}
+	if strings.HasPrefix(mappings.FoldText(c.Prefix), mappings.MetadataPrefix) && (c.Field == nil || c.Field.Name == "has") {
+		return []*Field{metadataKeyNames}
 	}
 	if c.Field != nil {
 		if c.Field.Facet == nil || c.Field.Facet.Kind != FacetTerms || c.Field.Type == TypeBool || c.Field.Type == TypeChain {
@@ -220,6 +229,9 @@ func (c Completion) Promises(value string) bool {
 // beginning is a regular expression in the notation of the index.
 func beginning(f *Field, typed string) string {
 	typed = cut(mappings.FoldText(typed))
+	if f.Key != "" {
+		typed = f.Key + "=" + typed
+	}
 	var b strings.Builder
 	switch f.Type {
 	case TypePart:
@@ -248,7 +260,7 @@ func isLetterOrDigit(c byte) bool {
 func ConditionText(f *Field, value string) string {
 	var b strings.Builder
 	b.WriteString(f.Name + ":")
-	if plainValue(strings.ToLower(value)) {
+	if f.plainValue(strings.ToLower(value)) {
 		b.WriteString(value)
 	} else {
 		printQuoted(&b, value)

@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -34,6 +35,7 @@ func FacetNames() []string {
 // namedFacet is a facet as a request names it.
 type namedFacet struct {
 	name  string
+	field *Field
 	facet *Facet
 	unit  string // of FacetCalendar: year, month or day
 }
@@ -52,7 +54,7 @@ func lookupFacet(name string) (namedFacet, bool) {
 			return namedFacet{}, false
 		}
 	}
-	return namedFacet{name: name, facet: f.Facet, unit: unit}, true
+	return namedFacet{name: name, field: f, facet: f.Facet, unit: unit}, true
 }
 
 // addFacets compiles the selections into a post filter and each facet into an
@@ -85,8 +87,8 @@ func (s *Search) addFacets(req Request) error {
 		if !ok {
 			return unknownFacet(fmt.Sprintf("facets[%d]", i))
 		}
-		values, missing := f.aggregation(size, req.Zone), clause{"missing": clause{"field": f.facet.Index}}
-		others := selections.except(f.facet.Index)
+		values, missing := f.aggregation(size, req.Zone), f.missing()
+		others := selections.except(f.counts())
 		if len(others) == 0 { // alone, the index may read the counts out of its dictionary
 			s.Aggs[name], s.Aggs[MissingFacet(name)] = values, missing
 			continue
@@ -96,12 +98,35 @@ func (s *Search) addFacets(req Request) error {
 	return nil
 }
 
+// counts names what a facet counts: two facets that count the same exclude each other's
+// selections.
+func (f namedFacet) counts() string {
+	if f.field.Key != "" {
+		return f.field.Name
+	}
+	return f.facet.Index
+}
+
+// missing counts assets without a value.
+func (f namedFacet) missing() clause {
+	if f.field.Key != "" {
+		return clause{"filter": mustNot(term(metadataKeys, f.field.Name))}
+	}
+	return clause{"missing": clause{"field": f.facet.Index}}
+}
+
+// IsFacet reports whether a request may ask for a facet of this name.
+func IsFacet(name string) bool {
+	f, ok := lookupFacet(name)
+	return ok && (f.field.Key != "" || slices.Contains(FacetNames(), name))
+}
+
 // MissingFacet names the count of assets without a value, where it stands beside that
 // of the values.
 func MissingFacet(name string) string { return name + " missing" }
 
 func unknownFacet(field string) error {
-	return library.Invalid(library.FieldError{Field: field, Code: "enum", Message: "Allowed are " + strings.Join(FacetNames(), ", ") + "."})
+	return library.Invalid(library.FieldError{Field: field, Code: "enum", Message: "Allowed are " + strings.Join(FacetNames(), ", ") + " and metadata.key, such as metadata.client."})
 }
 
 func (f namedFacet) aggregation(size int, zone *time.Location) clause {
@@ -127,7 +152,11 @@ func (f namedFacet) aggregation(size int, zone *time.Location) clause {
 			{"key": "portrait", "to": squareMin}, {"key": "square", "from": squareMin, "to": squareMax}, {"key": "landscape", "from": squareMax},
 		}}}
 	}
-	return clause{"terms": clause{"field": f.facet.Index, "size": size}}
+	count := clause{"field": f.facet.Index, "size": size}
+	if f.field.Key != "" {
+		count["include"] = beginning(f.field, "")
+	}
+	return clause{"terms": count}
 }
 
 // zoneName names a zone as the index knows it.
@@ -181,7 +210,7 @@ func compileSelections(req Request) (selections, error) {
 			any = append(any, c)
 		}
 		if len(any) > 0 {
-			out = append(out, selection{f.facet.Index, shouldMatch(any...)})
+			out = append(out, selection{f.counts(), shouldMatch(any...)})
 		}
 	}
 	return out, nil
@@ -190,6 +219,12 @@ func compileSelections(req Request) (selections, error) {
 // selected compiles one chosen value of a facet; the empty value means "has none".
 func (f namedFacet) selected(v string, zone *time.Location) (clause, bool) {
 	index := f.facet.Index
+	if f.field.Key != "" {
+		if v == "" {
+			return mustNot(term(metadataKeys, f.field.Name)), true
+		}
+		return term(metadataPairs, f.field.Key+"="+v), true
+	}
 	if v == "" {
 		return mustNot(exists(index)), true
 	}

@@ -30,6 +30,7 @@ const (
 	TypeNode       = mappings.TypeNode
 	TypeParam      = mappings.TypeParam
 	TypeCollection = mappings.TypeCollection
+	TypeMetadata   = mappings.TypeMetadata
 )
 
 // Field is one field of the language, as mappings declares it. The grammar, the
@@ -38,6 +39,7 @@ type Field struct {
 	mappings.QueryField
 	Index string // the index field that values are compared with
 	Wild  string // its wildcard-typed copy, for parts and globs; empty: Index
+	Key   string // of metadata.key: the key
 
 	terms map[string]clause // of has: and is:, what each value compiles to
 }
@@ -51,7 +53,10 @@ func LookupField(name string) *Field {
 	if f, ok := fieldIndex[name]; ok {
 		return f
 	}
-	return fieldIndex[strings.ToLower(name)]
+	if f, ok := fieldIndex[strings.ToLower(name)]; ok {
+		return f
+	}
+	return metadataField(name)
 }
 
 // Accepts describes the values a field takes, for people.
@@ -85,6 +90,8 @@ func (f *Field) Accepts() []string {
 		return []string{"key=value such as sampler=euler", "a bare value such as euler"}
 	case TypeMIME:
 		return []string{"a media type such as image/png", "image/*"}
+	case TypeMetadata:
+		return []string{"a whole value", "a glob such as ac*", "of a key: a range such as 4..10 or 2024-01..2024-03", "a comparison such as >=4"}
 	case TypeCollection:
 		return []string{"a path such as launch.hero", "a collection_h"}
 	}

@@ -210,6 +210,9 @@ func (l *lexer) prefix() (string, bool) {
 		}
 		i++
 	}
+	if i < len(l.s) && l.s[i] == '.' {
+		i = metadataKeyEnd(l.s, l.pos)
+	}
 	if i == l.pos || i >= len(l.s) || l.s[i] != ':' || strings.HasPrefix(l.s[i:], "://") {
 		return "", false
 	}

@@ -94,7 +94,7 @@ func maybeEqual(a, b Node) bool {
 		return ok && a.Kind == b.Kind && a.Value == b.Value
 	case *Pred:
 		b, ok := b.(*Pred)
-		return ok && a.Field == b.Field && a.Op == b.Op
+		return ok && a.Field.Name == b.Field.Name && a.Op == b.Op
 	case *Not:
 		b, ok := b.(*Not)
 		return ok && maybeEqual(a.Child, b.Child)

@@ -75,7 +75,7 @@ func printPred(b *strings.Builder, n *Pred) {
 	case Equal, Contains:
 		if n.Lo != nil {
 			b.WriteString(n.Lo.Text)
-		} else if plainValue(n.Value) {
+		} else if n.Field.plainValue(n.Value) {
 			b.WriteString(n.Value)
 		} else {
 			printQuoted(b, n.Value)

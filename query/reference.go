@@ -50,6 +50,8 @@ Bare words and "quoted phrases" are searched in titles, tags, prompts, model nam
 
 AND, OR and NOT are operators in capitals only; one that stands alone is a word, with a warning. Punctuation that stands alone is left out. Field names may be written in any case. ` + "`(words:1.2)`" + ` is read as the words, ` + "`<lora:name:0.8>`" + ` as the name. An unknown field is left out and its value searched as text, with a warning. A value that a field cannot have matches nothing, with a warning. A field without a value is ignored, with a warning.
 
+` + "`metadata.client:acme`" + ` searches what was kept with an asset as asset_metadata, by key: the keys of objects within are joined by dots (` + "`metadata.shot.lens:50mm`" + `), case does not matter, and blanks, colons and other marks of a key are written ` + "`_`" + `. ` + "`metadata.rating:>=4`" + ` and ` + "`metadata.due:2026-01..2026-03`" + ` compare numbers and dates (YYYY-MM-DD), ` + "`metadata:acme`" + ` looks under all keys, ` + "`has:metadata.client`" + ` finds whatever has the key, and GetFacets counts the facet ` + "`metadata.client`" + `. Plain words do not search metadata.
+
 ## Fields
 `
 

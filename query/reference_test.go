@@ -22,7 +22,7 @@ func TestReference_EveryFieldHasADocumentedWorkingExample(t *testing.T) {
 		}
 		found := false
 		Visit(q.Tree, func(n Node, _ bool) bool {
-			if p, ok := n.(*Pred); ok && p.Field == f {
+			if p, ok := n.(*Pred); ok && (p.Field == f || p.Field.Key != "" && f.Name == "metadata") {
 				found = true
 			}
 			return true

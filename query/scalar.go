@@ -107,6 +107,10 @@ func after(f *Field, lo, hi *Scalar) bool {
 	switch f.Type {
 	case TypeDate:
 		return lo.Start.After(hi.End)
+	case TypeMetadata:
+		if !lo.Start.IsZero() {
+			return lo.Start.After(hi.End)
+		}
 	case TypeDimensions:
 		return lo.W*lo.H > hi.W*hi.H
 	case TypeInt:
@@ -127,6 +131,8 @@ func (r *reader) scalar(f *Field, v string) (*Scalar, string) {
 		return dimensions(v)
 	case TypeAspect:
 		return aspect(v)
+	case TypeMetadata:
+		return r.metadataScalar(v)
 	case TypeInt:
 		return integer(f, v)
 	}

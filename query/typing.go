@@ -51,6 +51,8 @@ func (r *reader) typed(f *Field, t token) Node {
 		return equal(f, strings.Trim(strings.ReplaceAll(fold(t.text), "/", "."), "."), t)
 	case TypeNode:
 		return r.nodeValue(f, t)
+	case TypeMetadata:
+		return r.metadataValue(f, t)
 	}
 	if n := canonicalNode(f, t); n != nil {
 		return n
@@ -89,7 +91,7 @@ func (f *Field) foldName(s string) string {
 // globs reports whether values of the field may have wildcards.
 func (f *Field) globs() bool {
 	switch f.Type {
-	case TypeText, TypeName, TypePart, TypeTag, TypeMIME, TypeNode, TypeParam, TypeCollection, TypeParent:
+	case TypeText, TypeName, TypePart, TypeTag, TypeMIME, TypeNode, TypeParam, TypeCollection, TypeParent, TypeMetadata:
 		return true
 	case TypeEnum:
 		return f.terms == nil
@@ -147,6 +149,9 @@ func (r *reader) badBecause(f *Field, t token, why, suggestion string) Node {
 func (r *reader) enumValue(f *Field, t token) Node {
 	if v := f.enum(t.text); v != "" {
 		return equal(f, v, t)
+	}
+	if key := metadataField(strings.TrimFunc(t.text, isBlank)); key != nil && f.Name == "has" {
+		return &Pred{Field: key, Op: Exists, at: t.at}
 	}
 	suggestion := f.Example
 	if v := nearest(squeeze(t.text), f.Values, squeeze); v != "" {

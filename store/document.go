@@ -76,7 +76,7 @@ type DocumentParent struct {
 // and $2 are the keys; ord is a key's place in them, from 1.
 var documentStatements = []string{
 	`SELECT k.ord, a.doc_version, a.trashed_at IS NOT NULL, a.sha256, a.blake3, a.title, a.description, a.filename,
-		a.source_path, a.mime_type, a.size, a.width, a.height, a.duration_ms, a.status, a.tags, a.owner, a.visibility,
+		a.source_path, a.mime_type, a.size, a.width, a.height, a.duration_ms, a.status, a.tags, a.owner, a.visibility, a.metadata,
 		coalesce((` + liveAssetSQL("a.tenant_id", "a.parent_asset_h") + `), ''), a.created_at, a.stored_at, a.updated_at,
 		coalesce(l.source, ''), coalesce(l.tool, ''), l.doc
 	FROM ` + documentKeys + ` JOIN assets a USING (tenant_id, asset_h) LEFT JOIN lineage l USING (tenant_id, asset_h)`,
@@ -227,7 +227,7 @@ func scanDocumentAsset(r pgx.Rows, docs []DocumentRow) error {
 	var trashed bool
 	a := &d.Asset
 	if err := r.Scan(&ord, &d.Version, &trashed, &a.SHA256, &a.BLAKE3, &a.Title, &a.Description, &a.Filename,
-		&a.SourcePath, &a.MIMEType, &a.Size, &a.Width, &a.Height, &a.DurationMS, &a.Status, &a.Tags, &a.Owner, &a.Visibility,
+		&a.SourcePath, &a.MIMEType, &a.Size, &a.Width, &a.Height, &a.DurationMS, &a.Status, &a.Tags, &a.Owner, &a.Visibility, (*exactObject)(&a.Metadata),
 		&a.Parent, &a.CreatedAt, &a.StoredAt, &a.UpdatedAt, &d.LineageSource, &d.LineageTool, &d.Lineage); err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ type StoreAssetInput struct {
 	// and never merged with it. Its prompt is found by asserted_prompt: in queries, not by plain
 	// words. At most 1 MiB of JSON, 32 levels, 20,000 names.
 	PromptMetadata map[string]any `json:"prompt_metadata,omitempty"`
-	// Other data. Kept with the asset as it came; at most 64 KiB of JSON, 16 levels, 1,000 names.
+	// Other data, searched as metadata.key:value; at most 64 KiB of JSON, 16 levels, 1,000 names.
 	AssetMetadata map[string]any `json:"asset_metadata,omitempty"`
 	// 1 to 100 characters each.
 	Tags []string `json:"tags,omitempty"`

@@ -213,8 +213,8 @@ type GetFacetsInput struct {
 	SearchMode string `json:"search_mode,omitempty"`
 	// As in SearchAssets.
 	Filters *SearchFilters `json:"filters,omitempty"`
-	// model, lora, tool, sampler, status, tag, created:month, steps, …. By default the most common
-	// ones.
+	// model, lora, tool, sampler, status, tag, created:month, metadata.key, …. By default the most
+	// common ones.
 	Facets []string `json:"facets,omitempty"`
 	// Selected values by facet, for example {"tag":["fox"]}. They filter the counts of all other
 	// facets, not of their own.

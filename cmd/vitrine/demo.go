@@ -82,6 +82,9 @@ func (c *demoUp) Run(ctx context.Context) error {
 	if err := untilSearchable(ctx, api, report); err != nil {
 		return err
 	}
+	if err := demoMetadata(ctx, api); err != nil {
+		return err
+	}
 	c.welcome(p)
 	return nil
 }
@@ -163,6 +166,7 @@ Vitrine is ready at %[1]s
 
   API key    %[2]s
   Search     bin/vitrine search 'stained glass -tag:wip'
+             bin/vitrine search 'metadata.client:acme metadata.rating:>=4'
              curl -s %[1]s/api/v1/assets/search -H 'X-API-Key: %[2]s' -H 'Content-Type: application/json' -d '{"query":"neon city","limit":3}'
   Import     bin/vitrine import ~/ComfyUI/output
   API        %[1]s/openapi.json

@@ -31,7 +31,7 @@ type storeInput struct {
 	PosterType    string         `json:"poster_mime_type,omitempty" enum:"image/png,image/jpeg,image/webp" tool:"plain" doc:"Default: image/png."`
 	AllowMismatch *bool          `json:"allow_content_type_mismatch,omitempty" default:"true" doc:"false refuses bytes that are not of mime_type."`
 	Assertion     map[string]any `json:"prompt_metadata,omitempty" doc:"What you know of how it was generated. It is stored beside the metadata extracted from the file and never merged with it. Its prompt is found by asserted_prompt: in queries, not by plain words. At most 1 MiB of JSON, 32 levels, 20,000 names."`
-	Metadata      map[string]any `json:"asset_metadata,omitempty" tool:"plain" doc:"Other data. Kept with the asset as it came; at most 64 KiB of JSON, 16 levels, 1,000 names."`
+	Metadata      map[string]any `json:"asset_metadata,omitempty" tool:"plain" doc:"Other data, searched as metadata.key:value; at most 64 KiB of JSON, 16 levels, 1,000 names."`
 	Tags          []string       `json:"tags,omitempty" maxItems:"500" maxLength:"100" tool:"plain" doc:"1 to 100 characters each."`
 	Visibility    string         `json:"visibility,omitempty" enum:"private,team,public" doc:"Default: team. private: only you and admins see it; team and public: everybody in the tenant. Ignored when the bytes are stored already."`
 	Parent        string         `json:"parent_asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"What it is derived from. Ignored when the bytes are stored already."`

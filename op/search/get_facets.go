@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"vitrine/library"
@@ -17,7 +16,7 @@ type facetsInput struct {
 	Query         string              `json:"query,omitempty" id:"query" doc:"As in SearchAssets. Empty counts all."`
 	SearchMode    string              `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" tool:"open" doc:"As in SearchAssets."`
 	Filters       *filtersInput       `json:"filters,omitempty" tool:"open" doc:"As in SearchAssets."`
-	Facets        []string            `json:"facets,omitempty" maxItems:"12" doc:"model, lora, tool, sampler, status, tag, created:month, steps, …. By default the most common ones."`
+	Facets        []string            `json:"facets,omitempty" maxItems:"12" doc:"model, lora, tool, sampler, status, tag, created:month, metadata.key, …. By default the most common ones."`
 	Selections    map[string][]string `json:"selections,omitempty" doc:"Selected values by facet, for example {\"tag\":[\"fox\"]}. They filter the counts of all other facets, not of their own."`
 	Size          int                 `json:"size,omitempty" minimum:"1" maximum:"200" default:"20" doc:"Values per facet."`
 	MinIndexToken string              `json:"min_index_token,omitempty" tool:"-" id:"index_token" maxLength:"64" doc:"index_token of a write to wait for."`
@@ -32,14 +31,13 @@ func (in *facetsInput) Validate() []library.FieldError {
 		in.Facets = usualFacets
 	}
 	var errs []library.FieldError
-	known := query.FacetNames()
 	for i, f := range in.Facets {
 		if f == "created" || f == "updated" {
 			in.Facets[i] = f + ":month"
 		} else if f == "cfg_scale" {
 			in.Facets[i] = "cfg"
-		} else if !slices.Contains(known, f) {
-			errs = append(errs, library.FieldError{Field: fmt.Sprintf("facets[%d]", i), Code: "enum", Message: "Allowed are " + strings.Join(known, ", ") + "."})
+		} else if !query.IsFacet(f) {
+			errs = append(errs, library.FieldError{Field: fmt.Sprintf("facets[%d]", i), Code: "enum", Message: "Allowed are " + strings.Join(query.FacetNames(), ", ") + " and metadata.key, such as metadata.client."})
 		}
 	}
 	return append(errs, in.Filters.validate()...)

@@ -59,7 +59,13 @@ func (s *Service) suggest(ctx context.Context, actor library.Actor, in suggestIn
 		return out, err
 	}
 	for _, v := range counted {
-		out.Suggestions = append(out.Suggestions, suggestion{Query: before + c.Apply(v.field, v.Value), Kind: "value", Field: v.field.Name, Value: v.Value, Count: &v.Count})
+		s := suggestion{Query: before + c.Apply(v.field, v.Value), Kind: "value", Field: v.field.Name, Value: v.Value, Count: &v.Count}
+		if c.NamesKey(v.field) {
+			s.Kind, s.Field, s.Value, s.Count = "field", v.Value, "", nil // the name alone is no condition
+		} else if c.Field != nil {
+			s.Field = c.Field.Name
+		}
+		out.Suggestions = append(out.Suggestions, s)
 	}
 	for _, v := range c.EnumValues() {
 		if !slices.ContainsFunc(counted, func(have fieldValue) bool { return have.Value == v }) {

@@ -57,24 +57,32 @@ func TestSuggest_WhatIsTypedIsCompleted(t *testing.T) {
 	theirs, private := doc(90, "x"), doc(91, "x")
 	theirs.TenantID, theirs.Tags = tenantB, []string{"portfolio"}
 	private.Visibility, private.Owner, private.Tags = "private", "somebody else", []string{"porting"}
+	for i := range 5 {
+		withMetadata(&docs[i], map[string]any{"Client": []string{"Acme", "Acme Labs"}[i%2], "clip": map[string]any{"take": i}})
+	}
+	withMetadata(&theirs, map[string]any{"client secret": "x"})
 	x.load(append(docs, theirs, private)...)
 	for typed, want := range map[string]string{
-		"fox tag:por":      `fox tag:portrait=12 | fox tag:"port town"=4`,
-		"fox tag:":         `fox tag:portrait=12 | fox tag:"port town"=4`,
-		"-TAGS:port":       `-tag:portrait=12 | -tag:"port town"=4`,
-		"fox por":          `fox tag:portrait=12 | fox tag:"port town"=4`,
-		"lora:tweak":       `lora:"styles/detail tweaker (v1.2)\"x\".safetensors"=4`,
-		"lora:(v1":         ``,
-		"lora:weak":        ``,
-		"status:ap":        `status:Approved`,
-		"status:dr":        `status:Draft=12`,
-		"ai:":              `ai:true | ai:false`,
-		"checkp":           `checkpoint:`,
-		"fox ":             "",
-		"seed:1":           ``,
-		"(fox)":            ``,
-		"tool:.*":          ``,
-		`tool:[a-z]@#&<>~`: ``,
+		"fox tag:por":         `fox tag:portrait=12 | fox tag:"port town"=4`,
+		"fox tag:":            `fox tag:portrait=12 | fox tag:"port town"=4`,
+		"-TAGS:port":          `-tag:portrait=12 | -tag:"port town"=4`,
+		"fox por":             `fox tag:portrait=12 | fox tag:"port town"=4`,
+		"lora:tweak":          `lora:"styles/detail tweaker (v1.2)\"x\".safetensors"=4`,
+		"lora:(v1":            ``,
+		"lora:weak":           ``,
+		"status:ap":           `status:Approved`,
+		"status:dr":           `status:Draft=12`,
+		"ai:":                 `ai:true | ai:false`,
+		"checkp":              `checkpoint:`,
+		"fox metadata.cl":     `fox metadata.client: | fox metadata.clip: | fox metadata.clip.take:`,
+		"has:metadata.cli":    `has:metadata.client=5 | has:metadata.clip=5 | has:metadata.clip.take=5`,
+		"metadata.Client:":    `metadata.client:acme=3 | metadata.client:"acme labs"=2`,
+		"meta.client:\"acme ": `metadata.client:"acme labs"=2`,
+		"fox ":                "",
+		"seed:1":              ``,
+		"(fox)":               ``,
+		"tool:.*":             ``,
+		`tool:[a-z]@#&<>~`:    ``,
 	} {
 		got := x.suggest(typed)
 		if typed == "fox " {

@@ -67,7 +67,7 @@ func (p Page) Facet(name string) (FacetResult, error) {
 		if value == "-0" {
 			value = "0" // a bucket that begins a trifle before its name
 		}
-		out.Values = append(out.Values, FacetCount{Value: value, Count: b.Count})
+		out.Values = append(out.Values, FacetCount{Value: query.FacetValue(name, value), Count: b.Count})
 	}
 	return out, nil
 }

@@ -138,6 +138,7 @@ func (g generator) document(tenant library.TenantID, h library.AssetHash) mappin
 	g.numbers(&d)
 	g.models(&d)
 	g.relations(&d)
+	g.metadata(&d)
 	return d
 }
 
@@ -177,6 +178,15 @@ func (g generator) models(d *mappings.Document) {
 		d.GTNodeProps = []string{mappings.NodeProp("KSampler", "cfg", g.one("7", "7.0", "8")), mappings.NodeProp("KSampler", "seed", "7")}
 		d.GTModelHashes = []string{g.one("abc123", "ABCdef", "fff")}
 	}
+}
+
+func (g generator) metadata(d *mappings.Document) {
+	values := map[string]any{}
+	for _, key := range g.some(4, "Client", "shot.lens", "顧客", "due date", "rating", "shot") {
+		values[key] = []any{"Acme Corp", "acme", 50.0, "7.0", -3, "2024-02-10", "2024-03-01", true, "山田", []any{"a", 12, "x=y"}, map[string]any{"by": "Ann", "take": 9}}[g.IntN(11)]
+	}
+	m := mappings.NewMetadata(values)
+	d.Metadata, d.MetadataKeys, d.MetadataValues, d.MetadataRanks = m.Pairs, m.Keys, m.Values, m.Ranks
 }
 
 func (g generator) relations(d *mappings.Document) {

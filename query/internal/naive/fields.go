@@ -85,7 +85,7 @@ func Values(f *query.Field, d *mappings.Document) []string {
 		if at := member(d, f.Index).Interface().(*time.Time); at != nil {
 			return []string{at.Format(time.DateOnly)}
 		}
-	case query.TypeName, query.TypePart, query.TypeTag, query.TypeEnum, query.TypeMIME, query.TypeParam, query.TypeNode:
+	case query.TypeName, query.TypePart, query.TypeTag, query.TypeEnum, query.TypeMIME, query.TypeParam, query.TypeNode, query.TypeMetadata:
 		if f.Index != "" {
 			return values(f, d)
 		}
@@ -112,6 +112,8 @@ func matchPred(p *query.Pred, d *mappings.Document, prose map[string]analyzed) b
 		return inProse(p, d, prose[name])
 	case query.TypeParent:
 		return parent(p, d)
+	case query.TypeMetadata:
+		return metadata(p, d)
 	}
 	switch name {
 	case "has":
