@@ -91,9 +91,6 @@ type ClassFile struct {
 	Virtual []string `json:"virtual,omitempty"`
 }
 
-// corePack is the pack of ComfyUI's own classes.
-const corePack = "comfy-core"
-
 //go:embed nodes/*.json
 var shipped embed.FS
 

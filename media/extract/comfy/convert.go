@@ -1,6 +1,8 @@
 package comfy
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"vitrine/internal/jsonscan"
@@ -57,8 +59,8 @@ func (c *converter) newScope(def *definition, parent *scope, instance *uiNode) *
 	if parent != nil {
 		s.prefix = parent.prefix + instance.id + ":"
 	}
-	for _, l := range def.links {
-		if l.to == subgraphOut {
+	for _, id := range slices.Sorted(maps.Keys(def.links)) {
+		if l := def.links[id]; l.to == subgraphOut {
 			s.intoOut[l.toSlot] = l
 		}
 	}
@@ -139,9 +141,10 @@ func (o origin) found() bool { return o.port.node != nil || o.lit }
 func (c *converter) fill(p pending) {
 	vals := widgetValues(p.u)
 	vals = vals[:min(len(vals), maxInputs)]
-	for name, v := range p.s.override[p.u.id] {
-		_, name = splitShown(name)
-		vals = setWidget(vals, name, v)
+	set := p.s.override[p.u.id]
+	for _, shown := range slices.Sorted(maps.Keys(set)) {
+		_, name := splitShown(shown)
+		vals = setWidget(vals, name, set[shown])
 	}
 	linked := map[string]origin{}
 	for i := range p.u.inputs {

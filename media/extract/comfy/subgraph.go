@@ -1,6 +1,7 @@
 package comfy
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -91,11 +92,12 @@ func (c *converter) bindWidgets(outer *scope, u *uiNode) {
 			s.setInner(w, forShown[i])
 		}
 	}
-	for name, v := range namedMembers(u.named) {
-		s.setParam(name, v)
+	for _, m := range u.named.Members {
+		s.setParam(m.Name, m.Val)
 	}
-	for name, v := range outer.override[u.id] {
-		s.setShown(shown, name, v)
+	set := outer.override[u.id]
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		s.setShown(shown, name, set[name])
 	}
 }
 
@@ -297,14 +299,6 @@ func withoutControlWidgets(shown []shownWidget) []int {
 		if w.name != controlWidget && !w.preview() {
 			out = append(out, i)
 		}
-	}
-	return out
-}
-
-func namedMembers(v value) map[string]value {
-	out := make(map[string]value, len(v.Members))
-	for _, m := range v.Members {
-		out[m.Name] = m.Val
 	}
 	return out
 }
