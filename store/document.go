@@ -71,43 +71,57 @@ type DocumentParent struct {
 	Asset            library.AssetHash // empty while the library does not hold that file
 }
 
-// documentStatements read one batch. All see one snapshot, so a version always
+// documentBatch is a batch of documents while it is read.
+type documentBatch struct {
+	docs   []DocumentRow
+	models knownModels
+}
+
+// documentPart is a statement and what each of its rows adds to the batch.
+type documentPart struct {
+	sql  string
+	scan func(pgx.Rows, *documentBatch) error
+}
+
+// documentParts read one batch. All see one snapshot, so a version always
 // belongs to the state beside it, and to the index generations beside both. $1
-// and $2 are the keys; ord is a key's place in them, from 1.
-var documentStatements = []string{
-	`SELECT k.ord, a.doc_version, a.trashed_at IS NOT NULL, a.sha256, a.blake3, a.title, a.description, a.filename,
+// and $2 are the keys; ord is a key's place in them, from 1. They are read
+// in this order: bytes that came back have both an asset and a tombstone, and the asset's
+// counts; the uses of models point at models that are filled in afterwards.
+var documentParts = []documentPart{
+	{`SELECT k.ord, a.doc_version, a.trashed_at IS NOT NULL, a.sha256, a.blake3, a.title, a.description, a.filename,
 		a.source_path, a.mime_type, a.size, a.width, a.height, a.duration_ms, a.status, a.tags, a.owner, a.visibility, a.metadata,
 		coalesce((` + liveAssetSQL("a.tenant_id", "a.parent_asset_h") + `), ''), a.created_at, a.stored_at, a.updated_at,
 		coalesce(l.source, ''), coalesce(l.tool, ''), l.doc
-	FROM ` + documentKeys + ` JOIN assets a USING (tenant_id, asset_h) LEFT JOIN lineage l USING (tenant_id, asset_h)`,
+	FROM ` + documentKeys + ` JOIN assets a USING (tenant_id, asset_h) LEFT JOIN lineage l USING (tenant_id, asset_h)`, scanDocumentAsset},
 
-	`SELECT k.ord, t.doc_version FROM ` + documentKeys + ` JOIN asset_tombstones t USING (tenant_id, asset_h)`,
+	{`SELECT k.ord, t.doc_version FROM ` + documentKeys + ` JOIN asset_tombstones t USING (tenant_id, asset_h)`, scanDocumentTombstone},
 
-	`SELECT k.ord, u.model_hash, u.name, u.content_hash, u.node_id, u.weight
+	{`SELECT k.ord, u.model_hash, u.name, u.content_hash, u.node_id, u.weight
 	FROM ` + documentKeys + ` JOIN asset_models u USING (tenant_id, asset_h)
-	ORDER BY k.ord, u.detection_source <> 'extracted', u.detection_source, u.sequence`,
+	ORDER BY k.ord, u.detection_source <> 'extracted', u.detection_source, u.sequence`, scanDocumentModel},
 
 	// A batch uses few models and uses each often: what is known of a model is sent once.
-	`SELECT tenant_id::text, model_hash, type, display_name, base_model, content_hashes, trigger_words FROM models
+	{`SELECT tenant_id::text, model_hash, type, display_name, base_model, content_hashes, trigger_words FROM models
 	WHERE (tenant_id, model_hash) IN (
-		SELECT k.tenant_id, u.model_hash FROM ` + documentKeys + ` JOIN asset_models u USING (tenant_id, asset_h))`,
+		SELECT k.tenant_id, u.model_hash FROM ` + documentKeys + ` JOIN asset_models u USING (tenant_id, asset_h))`, scanKnownModel},
 
-	`SELECT k.ord, p.kind, p.name, p.hash, p.job_id, coalesce((` + liveAssetSQL("p.tenant_id", "p.parent_asset_h") + `), '')
-	FROM ` + documentKeys + ` JOIN asset_parents p USING (tenant_id, asset_h) ORDER BY k.ord, p.position`,
+	{`SELECT k.ord, p.kind, p.name, p.hash, p.job_id, coalesce((` + liveAssetSQL("p.tenant_id", "p.parent_asset_h") + `), '')
+	FROM ` + documentKeys + ` JOIN asset_parents p USING (tenant_id, asset_h) ORDER BY k.ord, p.position`, scanDocumentParent},
 
-	`SELECT k.ord, count(DISTINCT c.asset_h)
+	{`SELECT k.ord, count(DISTINCT c.asset_h)
 	FROM ` + documentKeys + ` CROSS JOIN LATERAL (
 		SELECT p.asset_h FROM asset_parents p WHERE p.tenant_id = k.tenant_id AND p.parent_asset_h = k.asset_h
 		UNION ALL SELECT a.asset_h FROM assets a WHERE a.tenant_id = k.tenant_id AND a.parent_asset_h = k.asset_h) c
 	WHERE EXISTS (` + liveAssetSQL("k.tenant_id", "c.asset_h") + `)
-	GROUP BY k.ord`,
+	GROUP BY k.ord`, scanDocumentChildren},
 
 	// The root is found by the first parent of each file, what files say before what
 	// uploaders say. Files may claim to descend from each other: mark is the asset
 	// that the walk met after since steps, renewed whenever their number has doubled,
 	// and who meets it again has gone round. What was met since then is the whole
 	// cycle, and the smallest of it is the root of all that come from there.
-	`WITH RECURSIVE up(ord, tenant_id, asset_h, depth, mark, since) AS (
+	{`WITH RECURSIVE up(ord, tenant_id, asset_h, depth, mark, since) AS (
 		SELECT k.ord, k.tenant_id, k.asset_h COLLATE "C", 0, ''::text COLLATE "C", 0 FROM ` + documentKeys + `
 		UNION ALL
 		SELECT up.ord, up.tenant_id, p.parent, up.depth + 1,
@@ -123,12 +137,12 @@ var documentStatements = []string{
 		WHERE up.depth < ` + maxLineageDepth + ` AND p.parent IS NOT NULL AND up.asset_h <> up.mark),
 	top AS (SELECT DISTINCT ON (ord) ord, asset_h, mark, since FROM up WHERE depth > 0 ORDER BY ord, depth DESC)
 	SELECT ord, CASE WHEN asset_h <> mark THEN asset_h ELSE
-		(SELECT min(up.asset_h) FROM up WHERE up.ord = top.ord AND up.depth > top.since) END FROM top`,
+		(SELECT min(up.asset_h) FROM up WHERE up.ord = top.ord AND up.depth > top.since) END FROM top`, scanDocumentRoot},
 
-	`SELECT DISTINCT ON (k.ord) k.ord, c.assertion FROM ` + documentKeys + ` JOIN lineage_assertions c USING (tenant_id, asset_h)
-	ORDER BY k.ord, c.assertion_id DESC`,
+	{`SELECT DISTINCT ON (k.ord) k.ord, c.assertion FROM ` + documentKeys + ` JOIN lineage_assertions c USING (tenant_id, asset_h)
+	ORDER BY k.ord, c.assertion_id DESC`, scanDocumentAssertion},
 
-	`SELECT k.ord FROM ` + documentKeys + ` JOIN index_failures f USING (tenant_id, asset_h)`,
+	{`SELECT k.ord FROM ` + documentKeys + ` JOIN index_failures f USING (tenant_id, asset_h)`, documentFlag(func(d *DocumentRow) { d.HasIndexFailure = true })},
 }
 
 // maxLineageDepth bounds the walk to a root, in steps. It is as far as the news of a new
@@ -163,8 +177,8 @@ func (ds *Documents) Read(ctx context.Context, keys []AssetKey) ([]DocumentRow, 
 	}
 	b := &pgx.Batch{}
 	b.Queue(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`)
-	for _, sql := range documentStatements {
-		b.Queue(sql, tenants, hashes)
+	for _, part := range documentParts {
+		b.Queue(part.sql, tenants, hashes)
 	}
 	b.Queue(generationsSQL)
 	b.Queue(`COMMIT`)
@@ -178,20 +192,9 @@ func readDocuments(res pgx.BatchResults, docs []DocumentRow) ([]Generation, erro
 	if _, err := res.Exec(); err != nil {
 		return nil, err
 	}
-	models := knownModels{}
-	scanners := []func(pgx.Rows) error{
-		func(r pgx.Rows) error { return scanDocumentAsset(r, docs) },
-		func(r pgx.Rows) error { return scanDocumentTombstone(r, docs) },
-		func(r pgx.Rows) error { return scanDocumentModel(r, docs, models) },
-		func(r pgx.Rows) error { return scanKnownModel(r, models) },
-		func(r pgx.Rows) error { return scanDocumentParent(r, docs) },
-		func(r pgx.Rows) error { return scanDocumentChildren(r, docs) },
-		func(r pgx.Rows) error { return scanDocumentRoot(r, docs) },
-		func(r pgx.Rows) error { return scanDocumentAssertion(r, docs) },
-		func(r pgx.Rows) error { return scanDocumentFlag(r, func(i int) { docs[i].HasIndexFailure = true }) },
-	}
-	for _, scan := range scanners {
-		if err := eachRow(res, scan); err != nil {
+	b := &documentBatch{docs, knownModels{}}
+	for _, part := range documentParts {
+		if err := eachRow(res, func(r pgx.Rows) error { return part.scan(r, b) }); err != nil {
 			return nil, err
 		}
 	}
@@ -221,7 +224,7 @@ func eachRow(res pgx.BatchResults, scan func(pgx.Rows) error) error {
 	return rows.Err()
 }
 
-func scanDocumentAsset(r pgx.Rows, docs []DocumentRow) error {
+func scanDocumentAsset(r pgx.Rows, b *documentBatch) error {
 	var ord int
 	var d DocumentRow
 	var trashed bool
@@ -231,26 +234,26 @@ func scanDocumentAsset(r pgx.Rows, docs []DocumentRow) error {
 		&a.Parent, &a.CreatedAt, &a.StoredAt, &a.UpdatedAt, &d.LineageSource, &d.LineageTool, &d.Lineage); err != nil {
 		return err
 	}
-	d.AssetKey = docs[ord-1].AssetKey
+	d.AssetKey = b.docs[ord-1].AssetKey
 	if trashed {
-		docs[ord-1] = DocumentRow{AssetKey: d.AssetKey, State: AssetTrashed, Version: d.Version}
+		b.docs[ord-1] = DocumentRow{AssetKey: d.AssetKey, State: AssetTrashed, Version: d.Version}
 		return nil
 	}
 	d.State, d.Root = AssetLive, d.AssetKey.Hash
 	a.Tenant, a.Hash, a.DocVersion = d.AssetKey.Tenant, d.AssetKey.Hash, d.Version
-	docs[ord-1] = d
+	b.docs[ord-1] = d
 	return nil
 }
 
 // scanDocumentTombstone comes after the assets: bytes that came back have both
 // rows, and the asset's counts.
-func scanDocumentTombstone(r pgx.Rows, docs []DocumentRow) error {
+func scanDocumentTombstone(r pgx.Rows, b *documentBatch) error {
 	var ord int
 	var version int64
 	if err := r.Scan(&ord, &version); err != nil {
 		return err
 	}
-	if d := &docs[ord-1]; d.State == AssetGone {
+	if d := &b.docs[ord-1]; d.State == AssetGone {
 		d.Version = version
 	}
 	return nil
@@ -265,91 +268,94 @@ type modelKey struct {
 	hash   library.ModelHash
 }
 
-func scanDocumentModel(r pgx.Rows, docs []DocumentRow, models knownModels) error {
+func scanDocumentModel(r pgx.Rows, b *documentBatch) error {
 	var ord int
 	var m DocumentModel
 	var hash library.ModelHash
 	if err := r.Scan(&ord, &hash, &m.Name, &m.ContentHash, &m.NodeID, &m.Weight); err != nil {
 		return err
 	}
-	d := &docs[ord-1]
+	d := &b.docs[ord-1]
 	if d.State != AssetLive {
 		return nil
 	}
 	k := modelKey{d.AssetKey.Tenant, hash}
-	if models[k] == nil {
-		models[k] = &KnownModel{Hash: hash}
+	if b.models[k] == nil {
+		b.models[k] = &KnownModel{Hash: hash}
 	}
-	m.KnownModel = models[k]
+	m.KnownModel = b.models[k]
 	d.Models = append(d.Models, m)
 	return nil
 }
 
-func scanKnownModel(r pgx.Rows, models knownModels) error {
+func scanKnownModel(r pgx.Rows, b *documentBatch) error {
 	var k modelKey
 	var m KnownModel
 	if err := r.Scan(&k.tenant, &m.Hash, &m.Type, &m.DisplayName, &m.BaseModel, &m.ContentHashes, &m.TriggerWords); err != nil {
 		return err
 	}
 	k.hash = m.Hash
-	if known := models[k]; known != nil {
+	if known := b.models[k]; known != nil {
 		*known = m
 	}
 	return nil
 }
 
-func scanDocumentParent(r pgx.Rows, docs []DocumentRow) error {
+func scanDocumentParent(r pgx.Rows, b *documentBatch) error {
 	var ord int
 	var p DocumentParent
 	if err := r.Scan(&ord, &p.Kind, &p.Name, &p.Hash, &p.JobID, &p.Asset); err != nil {
 		return err
 	}
-	if d := &docs[ord-1]; d.State == AssetLive {
+	if d := &b.docs[ord-1]; d.State == AssetLive {
 		d.Parents = append(d.Parents, p)
 	}
 	return nil
 }
 
-func scanDocumentChildren(r pgx.Rows, docs []DocumentRow) error {
+func scanDocumentChildren(r pgx.Rows, b *documentBatch) error {
 	var ord, children int
 	if err := r.Scan(&ord, &children); err != nil {
 		return err
 	}
-	if d := &docs[ord-1]; d.State == AssetLive {
+	if d := &b.docs[ord-1]; d.State == AssetLive {
 		d.Children = children
 	}
 	return nil
 }
 
-func scanDocumentRoot(r pgx.Rows, docs []DocumentRow) error {
+func scanDocumentRoot(r pgx.Rows, b *documentBatch) error {
 	var ord int
 	var root library.AssetHash
 	if err := r.Scan(&ord, &root); err != nil {
 		return err
 	}
-	if d := &docs[ord-1]; d.State == AssetLive {
+	if d := &b.docs[ord-1]; d.State == AssetLive {
 		d.Root = root
 	}
 	return nil
 }
 
-func scanDocumentAssertion(r pgx.Rows, docs []DocumentRow) error {
+func scanDocumentAssertion(r pgx.Rows, b *documentBatch) error {
 	var ord int
 	var claim []byte
 	if err := r.Scan(&ord, &claim); err != nil {
 		return err
 	}
-	docs[ord-1].Asserted, docs[ord-1].Assertion = true, claim
+	b.docs[ord-1].Asserted, b.docs[ord-1].Assertion = true, claim
 	return nil
 }
 
-func scanDocumentFlag(r pgx.Rows, set func(i int)) error {
-	var ord int
-	if err := r.Scan(&ord); err != nil {
-		return err
+// documentFlag returns a scanner of rows that say one thing of an asset.
+func documentFlag(set func(*DocumentRow)) func(pgx.Rows, *documentBatch) error {
+	return func(r pgx.Rows, b *documentBatch) error {
+		var ord int
+		if err := r.Scan(&ord); err != nil {
+			return err
+		}
+		set(&b.docs[ord-1])
+		return nil
 	}
-	set(ord - 1)
-	return nil
 }
 
 // AssetVersion is an asset and the version its document should have.

@@ -24,9 +24,9 @@ func (fl *IndexFailures) Record(ctx context.Context, failures []IndexFailure) er
 	b := &pgx.Batch{}
 	for _, f := range failures {
 		b.Queue(`
-			INSERT INTO index_failures (tenant_id, asset_h, doc_version, reason, stripped) VALUES ($1, $2, $3, $4, $5)
+			INSERT INTO index_failures (tenant_id, asset_h, doc_version, reason, partial) VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT (tenant_id, asset_h) DO UPDATE
-			SET doc_version = excluded.doc_version, reason = excluded.reason, stripped = excluded.stripped, at = now()
+			SET doc_version = excluded.doc_version, reason = excluded.reason, partial = excluded.partial, at = now()
 			WHERE index_failures.doc_version <= excluded.doc_version`,
 			string(f.Tenant), string(f.Hash), f.Version, f.Reason, f.Partial)
 	}
@@ -51,7 +51,7 @@ func (fl *IndexFailures) List(ctx context.Context, after AssetKey, limit int) ([
 		after.Tenant = "00000000-0000-0000-0000-000000000000"
 	}
 	rows, err := fl.s.indexer.Query(ctx, `
-		SELECT tenant_id::text, asset_h, doc_version, reason, stripped, at FROM index_failures
+		SELECT tenant_id::text, asset_h, doc_version, reason, partial, at FROM index_failures
 		WHERE (tenant_id, asset_h) > ($1, $2) ORDER BY tenant_id, asset_h LIMIT $3`,
 		string(after.Tenant), string(after.Hash), limit)
 	if err != nil {
@@ -67,8 +67,8 @@ func (fl *IndexFailures) List(ctx context.Context, after AssetKey, limit int) ([
 
 // Count counts the assets that are not in the index at all and
 // those that are there without some of their parts.
-func (fl *IndexFailures) Count(ctx context.Context) (missing, stripped int64, err error) {
+func (fl *IndexFailures) Count(ctx context.Context) (missing, partial int64, err error) {
 	err = fl.s.indexer.QueryRow(ctx, `
-		SELECT count(*) FILTER (WHERE NOT stripped), count(*) FILTER (WHERE stripped) FROM index_failures`).Scan(&missing, &stripped)
-	return missing, stripped, unavailable(err)
+		SELECT count(*) FILTER (WHERE NOT partial), count(*) FILTER (WHERE partial) FROM index_failures`).Scan(&missing, &partial)
+	return missing, partial, unavailable(err)
 }

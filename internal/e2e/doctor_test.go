@@ -43,13 +43,17 @@ func TestDoctor_ComparesIndexAndLibraryByCountAndAge(t *testing.T) {
 	d.says(1, "1 documents are newer than the database, which was set back to an earlier time")
 	d.exec(`DELETE FROM assets WHERE asset_h = $1`, d.hashes[3])
 	d.says(1, "1 documents have no asset")
-	d.exec(`INSERT INTO index_failures (tenant_id, asset_h, doc_version, reason, stripped) SELECT tenant_id, asset_h, doc_version, 'too long', false FROM assets WHERE asset_h = $1`, d.hashes[4])
+	d.exec(`INSERT INTO index_failures (tenant_id, asset_h, doc_version, reason, partial) SELECT tenant_id, asset_h, doc_version, 'too long', false FROM assets WHERE asset_h = $1`, d.hashes[4])
 	d.says(1, "1 assets are not found because the index refused them")
 	if code, out := said(t, k.cfg, "reconcile", "--retry-refused"); code != 0 || !strings.Contains(out, "1 missing, 1 stale, 1 orphaned, 1 ahead") || !strings.Contains(out, "Queued 1 refused") {
 		t.Errorf("reconcile: %d %s", code, out)
 	}
 	d.exec(`DELETE FROM index_failures`)
 	d.says(0, "5 documents for 5 assets, 5 compared")
+	d.exec(`INSERT INTO river_job (state, finalized_at, max_attempts, args, kind, errors)
+		SELECT 'discarded', now(), 1, jsonb_build_object('tenant_id', tenant_id, 'asset_h', asset_h), 'preview', ARRAY['{"error": "the disk is gone"}'::jsonb] FROM assets WHERE asset_h = $1`, d.hashes[4])
+	d.says(1, "1 background jobs failed for good, the last (preview")
+	d.exec(`DELETE FROM river_job`)
 	d.tellOfALostIndex()
 }
 
