@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -142,7 +141,7 @@ var documentParts = []documentPart{
 	{`SELECT DISTINCT ON (k.ord) k.ord, c.assertion FROM ` + documentKeys + ` JOIN lineage_assertions c USING (tenant_id, asset_h)
 	ORDER BY k.ord, c.assertion_id DESC`, scanDocumentAssertion},
 
-	{`SELECT k.ord FROM ` + documentKeys + ` JOIN index_failures f USING (tenant_id, asset_h)`, documentFlag(func(d *DocumentRow) { d.HasIndexFailure = true })},
+	{`SELECT k.ord FROM ` + documentKeys + ` JOIN index_failures f USING (tenant_id, asset_h)`, scanDocumentFailure},
 }
 
 // maxLineageDepth bounds the walk to a root, in steps. It is as far as the news of a new
@@ -346,88 +345,11 @@ func scanDocumentAssertion(r pgx.Rows, b *documentBatch) error {
 	return nil
 }
 
-// documentFlag returns a scanner of rows that say one thing of an asset.
-func documentFlag(set func(*DocumentRow)) func(pgx.Rows, *documentBatch) error {
-	return func(r pgx.Rows, b *documentBatch) error {
-		var ord int
-		if err := r.Scan(&ord); err != nil {
-			return err
-		}
-		set(&b.docs[ord-1])
-		return nil
+func scanDocumentFailure(r pgx.Rows, b *documentBatch) error {
+	var ord int
+	if err := r.Scan(&ord); err != nil {
+		return err
 	}
-}
-
-// AssetVersion is an asset and the version its document should have.
-type AssetVersion struct {
-	AssetKey
-	Version int64
-	Live    bool // false: in the trash, or gone
-}
-
-// VersionsAfter returns the assets of one tenant that follow after, in order of their
-// hash, trashed ones included, at most limit of them. An empty after starts at
-// the first.
-func (ds *Documents) VersionsAfter(ctx context.Context, tenant library.TenantID, after library.AssetHash, limit int) ([]AssetVersion, error) {
-	rows, err := ds.s.indexer.Query(ctx, `
-		SELECT asset_h, doc_version, trashed_at IS NULL FROM assets
-		WHERE tenant_id = $1 AND asset_h > $2 ORDER BY asset_h LIMIT $3`, string(tenant), string(after), limit)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (AssetVersion, error) {
-		v := AssetVersion{AssetKey: AssetKey{Tenant: tenant}}
-		err := row.Scan(&v.Hash, &v.Version, &v.Live)
-		return v, err
-	})
-	return list, unavailable(err)
-}
-
-// TenantAssets is a tenant and how many assets it has, trashed ones included.
-type TenantAssets struct {
-	Tenant library.TenantID
-	Assets int64
-}
-
-// Count counts the assets of every tenant that has some, in order of the tenant.
-func (ds *Documents) Count(ctx context.Context) ([]TenantAssets, error) {
-	rows, err := ds.s.indexer.Query(ctx, `SELECT tenant_id::text, count(*) FROM assets GROUP BY tenant_id ORDER BY tenant_id`)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[TenantAssets])
-	return list, unavailable(err)
-}
-
-// CountLive counts the assets of every tenant that has some, without those in the
-// trash. It reads the whole table.
-func (ds *Documents) CountLive(ctx context.Context) ([]TenantAssets, error) {
-	rows, err := ds.s.indexer.Query(ctx, `SELECT tenant_id::text, count(*) FROM assets WHERE trashed_at IS NULL GROUP BY tenant_id ORDER BY tenant_id`)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[TenantAssets])
-	return list, unavailable(err)
-}
-
-// TombstonesBefore returns those of some assets whose tombstones were laid before
-// a time.
-func (ds *Documents) TombstonesBefore(ctx context.Context, before time.Time, keys []AssetKey) ([]AssetVersion, error) {
-	tenants, hashes := make([]string, len(keys)), make([]string, len(keys))
-	for i, k := range keys {
-		tenants[i], hashes[i] = string(k.Tenant), string(k.Hash)
-	}
-	rows, err := ds.s.indexer.Query(ctx, `
-		SELECT t.tenant_id::text, t.asset_h, t.doc_version FROM `+documentKeys+`
-			JOIN asset_tombstones t USING (tenant_id, asset_h)
-		WHERE t.deleted_at < $3 ORDER BY k.ord`, tenants, hashes, before)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (AssetVersion, error) {
-		var v AssetVersion
-		err := row.Scan(&v.Tenant, &v.Hash, &v.Version)
-		return v, err
-	})
-	return list, unavailable(err)
+	b.docs[ord-1].HasIndexFailure = true
+	return nil
 }
