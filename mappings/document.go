@@ -204,7 +204,7 @@ func systemFields() []Field {
 			{Name: "visibility", Type: TypeEnum, Group: GroupCore, Values: names(library.Visibilities), Doc: "who sees it: its owner, or everybody in the tenant", Example: "visibility:private", Facet: terms()}}},
 		{Name: "asset_h", Mapping: exact(), Sort: "asset_h", Query: []QueryField{
 			{Name: "asset_h", Aliases: []string{"asset", "id", "hash"}, Type: TypeHash, Group: GroupCore, Doc: "the asset's own hash", Example: "asset_h:" + exampleHash},
-			{Name: "similar", Aliases: []string{"like"}, Type: TypeHash, Group: GroupRelations, Doc: "looks like this asset; stands alone or beside other conditions, once and not negated", Example: "similar:" + exampleHash}}},
+			{Name: "similar", Aliases: []string{"like"}, Type: TypeHash, Group: GroupRelations, Doc: "described alike: what is written of it means the same as of this asset; stands alone or beside other conditions, once and not negated", Example: "similar:" + exampleHash}}},
 		{Name: "sha256", Mapping: exact()},
 		{Name: "blake3", Mapping: exact()},
 		{Name: "phash", Mapping: exact()},

@@ -20,8 +20,7 @@ func (c *compiler) pred(p *Pred) clause {
 	case Equal:
 		return c.equal(f, p.Value, p.Lo)
 	case Contains:
-		// A blank is whatever joins words in a name: detail weaver is in detail_weaver_xl.
-		return wildcard(f.wild(), "*"+strings.ReplaceAll(escapeGlob(p.Value), " ", "?")+"*")
+		return wildcard(f.wild(), "*"+f.joined(escapeGlob(p.Value))+"*")
 	case Match, MatchPhrase:
 		m := clause{"query": expandCompounds(p.Value)}
 		if n := slop(p.Value); n > 0 {
@@ -37,6 +36,25 @@ func (c *compiler) pred(p *Pred) clause {
 		return exists(f.Index)
 	}
 	return f.compare(p)
+}
+
+// joined writes a part of a name with any character for what joins its words: detail weaver
+// is in detail_weaver_xl. In names of models a hyphen and an underscore join words too, as
+// people and programs rename files: neon-haze is neon_haze.
+func (f *Field) joined(part string) string {
+	if !f.namesModels() {
+		return strings.ReplaceAll(part, " ", "?")
+	}
+	return strings.NewReplacer(" ", "?", "-", "?", "_", "?").Replace(part)
+}
+
+// namesModels reports whether the values of a field are names of models.
+func (f *Field) namesModels() bool {
+	switch f.Index {
+	case "model_names", "checkpoint_names", "lora_names", "gt_models":
+		return true
+	}
+	return false
 }
 
 func (f *Field) wild() string {

@@ -178,8 +178,8 @@ func (s *Search) CountConditions(terms []string) (*Search, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p, ok := q.Tree.(*Pred); ok {
-			out.Aggs[text] = clause{"filter": (&compiler{}).pred(p)}
+		if _, ok := q.Tree.(*Const); !ok {
+			out.Aggs[text] = clause{"filter": (&compiler{preds: map[*Pred]clause{}}).node(q.Tree, filtering)}
 		}
 	}
 	return out, nil

@@ -80,7 +80,10 @@ func (f *Field) foldName(s string) string {
 		if file := baseFilename(fold(s)); file != "" {
 			return file
 		}
-	case "model_names", "checkpoint_names", "lora_names", "gt_models":
+	default:
+		if !f.namesModels() {
+			break
+		}
 		if name := library.FoldModelName(s); name != "" {
 			return fold(name)
 		}

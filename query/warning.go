@@ -27,6 +27,7 @@ const (
 	EmptyValue       = "empty_value"       // an empty phrase or a field without a value, left out
 	InvalidEncoding  = "invalid_encoding"  // bytes that are no UTF-8, read as blanks
 	BadValue         = "bad_value"         // the clause matches nothing
+	NoSuchValue      = "no_such_value"     // the caller sees no asset with this value
 	ReversedRange    = "reversed_range"    // the two ends were swapped
 	ShortGlob        = "short_glob"        // fewer than two letters beside *: read as "has any value"
 )

@@ -63,6 +63,7 @@ func (s *Service) details(ctx context.Context, actor library.Actor, in detailsIn
 		expires := time.Now().Add(assets.DownloadValid).UTC().Truncate(time.Second)
 		out.DownloadExpiresAt = &expires
 	}
+	out.Embedding.Configurations = s.configurationsOf(ctx, actor, d.Asset.Hash)
 	if in.IncludeImage {
 		out.PreviewImage, out.image = s.inlinePreview(ctx, actor, d.Asset)
 	}

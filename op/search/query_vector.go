@@ -145,3 +145,31 @@ func (s *Service) assetVector(ctx context.Context, actor library.Actor, config s
 	}
 	return v, err
 }
+
+// configurationsLimit is how long the details of an asset wait for the index.
+const configurationsLimit = 300 * time.Millisecond
+
+// configurationsOf lists the embedding configurations under which an asset has a vector in
+// the index; none where the index does not say so in time.
+func (s *Service) configurationsOf(ctx context.Context, actor library.Actor, asset library.AssetHash) []string {
+	list := []string{}
+	if s.Searcher == nil {
+		return list
+	}
+	ctx, cancel := context.WithTimeout(ctx, configurationsLimit)
+	defer cancel()
+	known, err := s.Searcher.Vectors(ctx, actor.Tenant)
+	if err != nil || len(known) == 0 {
+		return list
+	}
+	all, err := s.matchAll(ctx, actor)
+	if err != nil {
+		return list
+	}
+	for _, config := range slices.Sorted(maps.Keys(known)) {
+		if v, err := s.Searcher.Vector(ctx, actor.Tenant, all, config, asset); err == nil && v != nil {
+			list = append(list, config)
+		}
+	}
+	return list
+}

@@ -120,6 +120,9 @@ func (s *Service) search(ctx context.Context, actor library.Actor, in searchInpu
 	if near == nil && in.Cursor == "" {
 		out.DidYouMean = s.didYouMean(ctx, actor, q, req, page, out.Relaxed)
 	}
+	if out.Total == 0 && in.Cursor == "" {
+		out.Interpretation.Warnings = append(out.Interpretation.Warnings, s.missingValues(ctx, actor, q)...)
+	}
 	if near != nil || page.ByVector {
 		out.SemanticShare = s.semanticShare(ctx, actor)
 	}

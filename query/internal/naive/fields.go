@@ -158,6 +158,10 @@ func compare(p *query.Pred, name, v, want string) bool {
 	}
 	switch p.Op {
 	case query.Contains:
+		switch name {
+		case "model", "checkpoint", "lora", "graphtool_model":
+			want = strings.NewReplacer("-", " ", "_", " ").Replace(want)
+		}
 		return part([]rune(v), []rune(want))
 	case query.Like:
 		return glob(pattern, v)
