@@ -56,6 +56,9 @@ func textErrors(s *huma.Schema, path string, v any) (errs []library.FieldError) 
 // files. Objects without a schema are such too.
 var quotes = map[string]bool{"query": true, "text": true}
 
+// notBlank are arguments that name something: a name of blanks is none.
+var notBlank = map[string]bool{"tags": true, "name": true, "new_name": true, "display_name": true}
+
 // TextPattern returns the pattern (ECMA-262) of what textErrors lets pass as the value of an
 // argument.
 func TextPattern(name string) string {
@@ -63,7 +66,7 @@ func TextPattern(name string) string {
 	switch {
 	case quotes[name]:
 		return `^[^\u0000]*$`
-	case name == "tags": // a tag of blanks is none
+	case notBlank[name]:
 		return "^[^" + unseen + "]*[^\\s" + unseen + "][^" + unseen + "]*$"
 	}
 	return "^[^" + unseen + "]*$"

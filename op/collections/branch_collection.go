@@ -39,7 +39,7 @@ func (s *Service) branchCollection() op.Operation {
 		Name: "BranchCollection", Title: "Branch a collection", Domain: op.Collections,
 		Doc: "Copies a collection's assets, text cards, roles and order to a new one beside it. Collections below it and assets that the caller cannot see are not copied. " +
 			"A smart collection's branch holds what its search finds now.",
-		Method: "POST", Path: "/api/v1/collections/{source_path}/branches", Permission: library.PermWrite, Status: 201, Chained: true,
+		Method: "POST", Path: "/api/v1/collections/{source_path}/branches", Permission: library.PermWrite, Creates: "/api/v1/collections/{collection_h}", Chained: true,
 		Example: map[string]any{"source_path": exampleCollection, "branch_type": "snapshot", "new_name": "Winter launch, as sent"},
 	}, func(ctx context.Context, actor library.Actor, in branchInput) (branchOutput, error) {
 		n := store.NewBranch{Name: in.label, DisplayName: displayName("", in.NewName), Type: library.BranchType(in.BranchType), SnapshotLabel: in.SnapshotLabel}

@@ -30,7 +30,7 @@ func (s *Service) createCollection() op.Operation {
 	return op.Define(op.Meta{
 		Name: "CreateCollection", Title: "Create a collection", Domain: op.Collections,
 		Doc:    "Creates a collection in the tree, which has at most 5 levels. A name that is taken is an error that names a free one.",
-		Method: "POST", Path: "/api/v1/collections", Permission: library.PermWrite, Status: 201, Chained: true,
+		Method: "POST", Path: "/api/v1/collections", Permission: library.PermWrite, Creates: "/api/v1/collections/{collection_h}", Chained: true,
 		Example: map[string]any{"name": "Winter launch", "description": "Key visuals for the winter campaign.", "color": "#1e90ff"},
 	}, func(ctx context.Context, actor library.Actor, in createInput) (Changed, error) {
 		if in.SavedSearch != "" {

@@ -23,9 +23,6 @@ type updateInput struct {
 
 // Validate implements op.Validator.
 func (in *updateInput) Validate() (errs []library.FieldError) {
-	if in.Name == nil && in.DisplayName == nil && in.Description == nil && in.Icon == nil && in.Color == nil && in.SavedSearch == nil {
-		return []library.FieldError{{Field: "name", Code: "required", Message: "Send at least one of name, display_name, description, icon, color, saved_search_id."}}
-	}
 	if in.Name != nil {
 		in.label, errs = label("name", *in.Name)
 	}
@@ -40,6 +37,7 @@ func (s *Service) updateCollection() op.Operation {
 		Name: "UpdateCollection", Title: "Change a collection", Domain: op.Collections,
 		Doc:    "Renames a collection or changes the other fields that are sent. collection_h stays the same.",
 		Method: "PATCH", Path: "/api/v1/collections/{collection_h}", Permission: library.PermWrite, Idempotent: true, RESTOnly: true,
+		AnyOf:   []string{"name", "display_name", "description", "icon", "color", "saved_search_id"},
 		Example: map[string]any{"collection_h": exampleCollection, "description": "Approved by the client."},
 	}, func(ctx context.Context, actor library.Actor, in updateInput) (Changed, error) {
 		if in.SavedSearch != nil {
