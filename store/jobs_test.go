@@ -57,6 +57,12 @@ func TestEnqueue_AnAssetBringsThePreviewJobOfItsTransaction(t *testing.T) {
 	if n := s.waiting(t); n != 1 {
 		t.Errorf("%d jobs after one asset was stored", n)
 	}
+	s.asOwner(t, func(c *pgx.Conn) {
+		var same bool
+		if err := c.QueryRow(t.Context(), `SELECT a.xmin = j.xmin FROM assets a, river_job j`).Scan(&same); err != nil || !same {
+			t.Errorf("the job was not written in the asset's transaction, %v", err)
+		}
+	})
 	add(t, s, s.a, file("fox", "again"))
 	if n := s.waiting(t); n != 1 {
 		t.Errorf("%d jobs after the same bytes were stored again", n)
