@@ -23,6 +23,7 @@ func Build(row *store.DocumentRow) mappings.Document {
 		return d
 	}
 	buildAsset(&d, &row.Asset)
+	buildCollections(&d, row.Collections)
 	buildChain(&d, row)
 	d.Tool, d.LineageSource = row.LineageTool, lineageSource(row)
 	d.AssertedPrompt = library.AssertedPrompt(row.Assertion)
@@ -43,7 +44,7 @@ func buildAsset(d *mappings.Document, a *library.Asset) {
 	d.Owner, d.Visibility = a.Owner, string(a.Visibility)
 	d.SHA256, d.BLAKE3 = a.SHA256, a.BLAKE3
 	d.Title, d.Description, d.Filename, d.SourcePath = a.Title, a.Description, a.Filename, a.SourcePath
-	d.Status = a.Status
+	d.Status, d.Rating, d.Favorite = a.Status, a.Rating, a.Favorite
 	d.Tags, d.TagCount = a.Tags, len(a.Tags)
 	var norm set
 	for _, t := range a.Tags {
@@ -61,6 +62,16 @@ func buildAsset(d *mappings.Document, a *library.Asset) {
 	m := mappings.NewMetadata(a.Metadata)
 	d.Metadata, d.MetadataKeys, d.MetadataValues, d.MetadataRanks = m.Pairs, m.Keys, m.Values, m.Ranks
 	d.Created, d.Updated, d.Stored = instant(a.CreatedAt), instant(a.UpdatedAt), instant(a.StoredAt)
+}
+
+// buildCollections fills in the collections that the asset is in, with all above them.
+func buildCollections(d *mappings.Document, list []store.DocumentCollection) {
+	for _, c := range list {
+		d.CollectionPaths, d.CollectionH = append(d.CollectionPaths, c.Path), append(d.CollectionH, c.Hash)
+		if c.Direct {
+			d.CollectionDirect = append(d.CollectionDirect, c.Path, c.Hash)
+		}
+	}
 }
 
 // buildChain fills in the asset's place among the assets it comes from and those

@@ -88,6 +88,7 @@ const (
 	MaxBulkAssets  = 100
 	MaxBulkTags    = 50
 	MaxFilename    = 255
+	MaxRating      = 5
 )
 
 // CleanTag trims a tag and folds runs of white space to one blank. Tags keep

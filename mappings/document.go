@@ -40,6 +40,8 @@ type Document struct {
 	Tags        []string       `json:"tags,omitempty"`
 	TagsNorm    []string       `json:"tags_norm,omitempty"` // NormTag of each tag
 	TagCount    int            `json:"tag_count"`
+	Rating      int            `json:"rating,omitempty"` // 1 to 5
+	Favorite    bool           `json:"favorite"`
 	Creator     string         `json:"creator,omitempty"`   // as the file names its author
 	Copyright   string         `json:"copyright,omitempty"` // as the file states its rights
 
@@ -105,8 +107,9 @@ type Document struct {
 	MetadataValues []string `json:"metadata_values,omitempty"`
 	MetadataRanks  []string `json:"metadata_ranks,omitempty"`
 
-	CollectionPaths []string `json:"collection_paths,omitempty"` // with every ancestor path
-	CollectionH     []string `json:"collection_h,omitempty"`
+	CollectionPaths  []string `json:"collection_paths,omitempty"`  // with every ancestor path
+	CollectionH      []string `json:"collection_h,omitempty"`      // with every ancestor
+	CollectionDirect []string `json:"collection_direct,omitempty"` // path and collection_h of those that it is itself in
 
 	Chain       bool                `json:"chain"` // has a parent or a child in the library
 	LineageRoot library.AssetHash   `json:"lineage_root,omitempty"`
@@ -161,6 +164,10 @@ func contentFields() []Field {
 		{Name: "metadata", Mapping: folded()},
 		{Name: "metadata_keys", Mapping: folded(), Has: "metadata"},
 		{Name: "metadata_ranks", Mapping: exact()},
+		{Name: "rating", Mapping: number("integer"), Sort: "rating", Has: "rating", Query: []QueryField{
+			{Name: "rating", Aliases: []string{"stars"}, Type: TypeInt, Min: 1, Max: library.MaxRating, Group: GroupCore, Doc: "1 to 5; -has:rating finds what is not rated", Example: "rating:>=4", Facet: histogram(1, library.MaxRating)}}},
+		{Name: "favorite", Mapping: flag(), Has: "favorite", Query: []QueryField{
+			{Name: "favorite", Type: TypeBool, Group: GroupCore, Doc: "whether it is a favorite", Example: "favorite:true", Facet: terms()}}},
 		{Name: "status", Mapping: exact().eager(), Sort: "status", Query: []QueryField{
 			{Name: "status", Type: TypeEnum, Group: GroupCore, Values: names(library.Statuses), Doc: "the review state", Example: "status:Approved", Facet: terms()}}},
 	}
@@ -331,8 +338,9 @@ func imageToolFields() []Field {
 func relationFields() []Field {
 	return []Field{
 		{Name: "collection_paths", Mapping: folded(), Query: []QueryField{
-			{Name: "collection", Aliases: []string{"collections", "in"}, Type: TypeCollection, Group: GroupRelations, Doc: "a collection with everything below it, by path or collection_h", Example: "collection:launch.hero", Facet: terms()}}},
+			{Name: "collection", Aliases: []string{"collections", "in"}, Type: TypeCollection, Group: GroupRelations, Doc: "a collection with everything below it, by path or collection_h; with = before it without what is below", Example: "collection:launch.hero", Facet: terms()}}},
 		{Name: "collection_h", Mapping: exact(), Has: "collection"},
+		{Name: "collection_direct", Mapping: folded()},
 		{Name: "parent_names", Mapping: folded().parts(), Query: []QueryField{
 			{Name: "parent", Type: TypeParent, Group: GroupRelations, Exists: "has_parent", Doc: "made from this asset, by asset_h or part of the file name it names", Example: "parent:fennec_girl.png"}}},
 		{Name: "parent_hs", Mapping: exact()},

@@ -90,6 +90,9 @@ func (c *compiler) equal(f *Field, v string, s *Scalar) clause {
 	case TypeParent:
 		return term("parent_hs", v)
 	case TypeCollection:
+		if path, exact := strings.CutPrefix(v, exactCollection); exact {
+			return term("collection_direct", path)
+		}
 		if library.AssetHash(v).Valid() {
 			return term("collection_h", v)
 		}
@@ -182,6 +185,10 @@ func (f *Field) like(parts []string) clause {
 	case TypeNode:
 		if strings.Contains(strings.Join(parts, ""), "=") {
 			return likeKeyword("gt_node_props", "gt_node_props", parts)
+		}
+	case TypeCollection:
+		if first, exact := strings.CutPrefix(parts[0], exactCollection); exact {
+			return likeKeyword("collection_direct", "collection_direct", append([]string{first}, parts[1:]...))
 		}
 	}
 	return likeKeyword(f.Index, f.wild(), parts)

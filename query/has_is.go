@@ -30,7 +30,7 @@ func isFieldValues() []fieldValue {
 		{"approved", term("status", "Approved")}, {"rejected", term("status", "Rejected")}, {"archived", term("status", "Archived")},
 		{"image", term("media_type", "image")}, {"video", term("media_type", "video")}, {"audio", term("media_type", "audio")},
 		{"model3d", term("media_type", "model3d")}, {"document", term("media_type", "document")},
-		{"ai", term("ai", true)}, {"duplicate", term("duplicate", true)}, {"private", term("visibility", "private")},
+		{"ai", term("ai", true)}, {"duplicate", term("duplicate", true)}, {"private", term("visibility", "private")}, {"favorite", term("favorite", true)},
 		{"untagged", mustNot(exists("tags"))}, {"tagged", exists("tags")}, {"chained", term("chain", true)},
 		{"root", all(term("has_child", true), mustNot(term("has_parent", true)))},
 		{"landscape", bounds("aspect", "gt", squareMax)}, {"portrait", bounds("aspect", "lt", squareMin)},

@@ -48,7 +48,7 @@ func (r *reader) typed(f *Field, t token) Node {
 		}
 		return &Pred{Field: f, Op: Contains, Value: fold(t.text), at: t.at}
 	case TypeCollection:
-		return equal(f, strings.Trim(strings.ReplaceAll(fold(t.text), "/", "."), "."), t)
+		return equal(f, collectionValue(t.text), t)
 	case TypeNode:
 		return r.nodeValue(f, t)
 	case TypeMetadata:
@@ -59,6 +59,23 @@ func (r *reader) typed(f *Field, t token) Node {
 	}
 	return equal(f, f.foldName(t.text), t)
 }
+
+// collectionValue returns a path as collections have it, or a collection_h. A leading =
+// stays: it asks for the collection without those below it.
+func collectionValue(text string) string {
+	path, exact := strings.CutPrefix(fold(text), exactCollection)
+	value := library.CollectionPath(path)
+	if value == "" {
+		value = strings.Trim(strings.ReplaceAll(path, "/", "."), ".")
+	}
+	if exact {
+		return exactCollection + value
+	}
+	return value
+}
+
+// exactCollection before the path of a collection leaves out what is below it.
+const exactCollection = "="
 
 // emptyValue ignores a field that has no value yet.
 func (r *reader) emptyValue(f *Field, t token) Node {

@@ -38,10 +38,11 @@ type DocumentRow struct {
 	Asserted      bool   // an uploader claims something about its making
 	Assertion     []byte // the latest of these claims, as JSON
 
-	Models   []DocumentModel
-	Parents  []DocumentParent
-	Children int
-	Root     library.AssetHash // the first ancestor of its chain; itself when it has no parent
+	Models      []DocumentModel
+	Collections []DocumentCollection
+	Parents     []DocumentParent
+	Children    int
+	Root        library.AssetHash // the first ancestor of its chain; itself when it has no parent
 }
 
 // DocumentModel is one use of a model by an asset.
@@ -51,6 +52,12 @@ type DocumentModel struct {
 	ContentHash string // as this file gives it
 	NodeID      string
 	Weight      *float64
+}
+
+// DocumentCollection is a collection that an asset is in, or one above that.
+type DocumentCollection struct {
+	Hash, Path string
+	Direct     bool // it is itself in it
 }
 
 // KnownModel is what the library knows about a model. The uses of one batch share it.
@@ -89,7 +96,7 @@ type documentPart struct {
 // counts; the uses of models point at models that are filled in afterwards.
 var documentParts = []documentPart{
 	{`SELECT k.ord, a.doc_version, a.trashed_at IS NOT NULL, a.sha256, a.blake3, a.title, a.description, a.filename,
-		a.source_path, a.mime_type, a.size, a.width, a.height, a.duration_ms, a.status, a.tags, a.owner, a.visibility, a.metadata,
+		a.source_path, a.mime_type, a.size, a.width, a.height, a.duration_ms, a.status, a.tags, a.owner, a.visibility, a.rating, a.favorite, a.metadata,
 		coalesce((` + liveAssetSQL("a.tenant_id", "a.parent_asset_h") + `), ''), a.created_at, a.stored_at, a.updated_at,
 		coalesce(l.source, ''), coalesce(l.tool, ''), l.doc
 	FROM ` + documentKeys + ` JOIN assets a USING (tenant_id, asset_h) LEFT JOIN lineage l USING (tenant_id, asset_h)`, scanDocumentAsset},
@@ -140,6 +147,13 @@ var documentParts = []documentPart{
 
 	{`SELECT DISTINCT ON (k.ord) k.ord, c.assertion FROM ` + documentKeys + ` JOIN lineage_assertions c USING (tenant_id, asset_h)
 	ORDER BY k.ord, c.assertion_id DESC`, scanDocumentAssertion},
+
+	// Each collection of an asset, and all that are above it.
+	{`SELECT k.ord, up.collection_h, up.path, bool_or(up.path = c.path) FROM ` + documentKeys + `
+		JOIN collection_items i USING (tenant_id, asset_h) JOIN collections c USING (tenant_id, collection_h)
+		CROSS JOIN LATERAL generate_series(1, nlevel(c.tree)) AS level
+		JOIN collections up ON up.tenant_id = c.tenant_id AND up.path = subpath(c.tree, 0, level)::text COLLATE "C" AND up.deleted_at IS NULL
+	WHERE c.deleted_at IS NULL GROUP BY k.ord, up.collection_h, up.path ORDER BY k.ord, up.path`, scanDocumentCollection},
 
 	{`SELECT k.ord FROM ` + documentKeys + ` JOIN index_failures f USING (tenant_id, asset_h)`, scanDocumentFailure},
 }
@@ -229,7 +243,7 @@ func scanDocumentAsset(r pgx.Rows, b *documentBatch) error {
 	var trashed bool
 	a := &d.Asset
 	if err := r.Scan(&ord, &d.Version, &trashed, &a.SHA256, &a.BLAKE3, &a.Title, &a.Description, &a.Filename,
-		&a.SourcePath, &a.MIMEType, &a.Size, &a.Width, &a.Height, &a.DurationMS, &a.Status, &a.Tags, &a.Owner, &a.Visibility, (*exactObject)(&a.Metadata),
+		&a.SourcePath, &a.MIMEType, &a.Size, &a.Width, &a.Height, &a.DurationMS, &a.Status, &a.Tags, &a.Owner, &a.Visibility, &a.Rating, &a.Favorite, (*exactObject)(&a.Metadata),
 		&a.Parent, &a.CreatedAt, &a.StoredAt, &a.UpdatedAt, &d.LineageSource, &d.LineageTool, &d.Lineage); err != nil {
 		return err
 	}
@@ -319,6 +333,18 @@ func scanDocumentChildren(r pgx.Rows, b *documentBatch) error {
 	}
 	if d := &b.docs[ord-1]; d.State == AssetLive {
 		d.Children = children
+	}
+	return nil
+}
+
+func scanDocumentCollection(r pgx.Rows, b *documentBatch) error {
+	var ord int
+	var c DocumentCollection
+	if err := r.Scan(&ord, &c.Hash, &c.Path, &c.Direct); err != nil {
+		return err
+	}
+	if d := &b.docs[ord-1]; d.State == AssetLive {
+		d.Collections = append(d.Collections, c)
 	}
 	return nil
 }

@@ -161,6 +161,9 @@ type UpdateAssetInput struct {
 	// Approved marks an approved brand asset; any other value clears that. One of Draft,
 	// PendingApproval, Approved, Rejected, Archived.
 	Status *string `json:"status,omitempty"`
+	// 0: not rated.
+	Rating   *int  `json:"rating,omitempty"`
+	Favorite *bool `json:"favorite,omitempty"`
 	// private hides it. Then only its owner and admins see it. team and public: everybody in the
 	// tenant. Only the owner and admins change it; who hides an asset without owner becomes its owner.
 	// One of private, team, public.
@@ -175,6 +178,9 @@ type UpdateAssetInput struct {
 // UpdateAssetOutput is the output of UpdateAsset.
 type UpdateAssetOutput struct {
 	Asset AssetSummary `json:"asset"`
+	// 1 to 5; 0 if it is not rated.
+	Rating   int  `json:"rating"`
+	Favorite bool `json:"favorite"`
 	// The key_id of its owner; empty if it has none.
 	Owner         string         `json:"owner"`
 	AssetMetadata map[string]any `json:"asset_metadata,omitempty"`
@@ -207,9 +213,9 @@ type BulkUpdateAssetTagsInput struct {
 
 // BulkUpdateAssetTagsOutput is the output of BulkUpdateAssetTags.
 type BulkUpdateAssetTagsOutput struct {
-	// Assets whose tag set changed.
+	// Assets that changed.
 	Changed []string `json:"changed"`
-	// Assets whose tag set did not change.
+	// Assets that were so already.
 	Unchanged []string `json:"unchanged"`
 	// Hashes for which the tenant has no asset.
 	NotFound []string `json:"not_found"`
@@ -224,6 +230,27 @@ type BulkUpdateAssetTagsOutput struct {
 // It needs the permission write and calls PATCH /api/v1/assets/bulk-tag.
 func (c *Client) BulkUpdateAssetTags(ctx context.Context, in BulkUpdateAssetTagsInput, opts ...Option) (BulkUpdateAssetTagsOutput, error) {
 	return call[BulkUpdateAssetTagsOutput](ctx, c, OpBulkUpdateAssetTags, in, opts)
+}
+
+// RateAssetsInput is the input of RateAssets.
+type RateAssetsInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// 1 to 1,000 assets. Each is a SHA-1 of 40 hex digits. Required.
+	AssetHs []string `json:"asset_hs"`
+	// 0: not rated.
+	Rating   *int  `json:"rating,omitempty"`
+	Favorite *bool `json:"favorite,omitempty"`
+}
+
+// RateAssetsOutput is the output of RateAssets.
+type RateAssetsOutput = BulkUpdateAssetTagsOutput
+
+// RateAssets rates up to 1,000 assets from 0 to 5, or makes them favorites, in one step.
+//
+// It needs the permission write and calls PATCH /api/v1/assets/bulk-rating.
+func (c *Client) RateAssets(ctx context.Context, in RateAssetsInput, opts ...Option) (RateAssetsOutput, error) {
+	return call[RateAssetsOutput](ctx, c, OpRateAssets, in, opts)
 }
 
 // UndoOperationInput is the input of UndoOperation.

@@ -20,6 +20,7 @@ var Operations = []Operation{
 	OpFindStored,
 	OpUpdateAsset,
 	OpBulkUpdateAssetTags,
+	OpRateAssets,
 	OpUndoOperation,
 	OpListOperations,
 	OpGetWorkflow,
@@ -66,6 +67,7 @@ var (
 	OpFindStored                 = Operation{Name: "FindStored", Method: "POST", Path: "/api/v1/imports/find-stored"}
 	OpUpdateAsset                = Operation{Name: "UpdateAsset", Method: "PATCH", Path: "/api/v1/assets/{asset_h}", Writes: true}
 	OpBulkUpdateAssetTags        = Operation{Name: "BulkUpdateAssetTags", Method: "PATCH", Path: "/api/v1/assets/bulk-tag", Writes: true}
+	OpRateAssets                 = Operation{Name: "RateAssets", Method: "PATCH", Path: "/api/v1/assets/bulk-rating", Writes: true}
 	OpUndoOperation              = Operation{Name: "UndoOperation", Method: "POST", Path: "/api/v1/operations/{operation_id}/undo", Writes: true}
 	OpListOperations             = Operation{Name: "ListOperations", Method: "GET", Path: "/api/v1/operations"}
 	OpGetWorkflow                = Operation{Name: "GetWorkflow", Method: "GET", Path: "/api/v1/assets/{asset_h}/workflow"}

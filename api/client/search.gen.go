@@ -28,8 +28,8 @@ type SearchAssetsInput struct {
 	// addition to query.
 	Filters *SearchFilters `json:"filters,omitempty"`
 	// The order. relevance means newest first if the query has no words to rank by. One of relevance,
-	// created, updated, title, filename, status, size, width, height, megapixels, duration, steps,
-	// cfg, seed. Default: relevance.
+	// created, updated, title, filename, status, rating, size, width, height, megapixels, duration,
+	// steps, cfg, seed. Default: relevance.
 	OrderBy string `json:"order_by,omitempty"`
 	// Default: asc for names, else desc. One of asc, desc.
 	Order string `json:"order,omitempty"`
@@ -127,6 +127,9 @@ type GetAssetDetailsOutput struct {
 	// A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048. Reads with a
 	// response_format have it when that is detailed.
 	ThumbnailURL string `json:"thumbnail_url,omitempty"`
+	// 1 to 5; 0 if it is not rated.
+	Rating   int  `json:"rating"`
+	Favorite bool `json:"favorite"`
 	// The key_id of its owner; empty if it has none.
 	Owner string `json:"owner"`
 	// Paths of the collections it is in.
@@ -347,8 +350,8 @@ type CreateSavedSearchInput struct {
 	SearchMode string `json:"search_mode,omitempty"`
 	// Filters in addition to the query.
 	Filters *SearchFilters `json:"filters,omitempty"`
-	// As in SearchAssets. One of relevance, created, updated, title, filename, status, size, width,
-	// height, megapixels, duration, steps, cfg, seed. Default: relevance.
+	// As in SearchAssets. One of relevance, created, updated, title, filename, status, rating, size,
+	// width, height, megapixels, duration, steps, cfg, seed. Default: relevance.
 	OrderBy string `json:"order_by,omitempty"`
 	// Direction of order_by. One of asc, desc.
 	Order string `json:"order,omitempty"`
@@ -418,8 +421,8 @@ type UpdateSavedSearchInput struct {
 	SearchMode *string `json:"search_mode,omitempty"`
 	// Replaces all filters; an empty object removes them.
 	Filters *SearchFilters `json:"filters,omitempty"`
-	// As in SearchAssets. One of relevance, created, updated, title, filename, status, size, width,
-	// height, megapixels, duration, steps, cfg, seed.
+	// As in SearchAssets. One of relevance, created, updated, title, filename, status, rating, size,
+	// width, height, megapixels, duration, steps, cfg, seed.
 	OrderBy *string `json:"order_by,omitempty"`
 	// Direction of order_by. One of asc, desc.
 	Order *string `json:"order,omitempty"`

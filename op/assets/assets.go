@@ -55,7 +55,7 @@ func (s *Service) room(ctx context.Context, tenant library.TenantID, size int64)
 // Operations lists this package's operations.
 func (s *Service) Operations() []op.Operation {
 	return []op.Operation{
-		s.storeAsset(), s.createUploadURL(), s.findStored(), s.updateAsset(), s.bulkUpdateAssetTags(), s.undoOperation(), s.listOperations(), s.getWorkflow(),
+		s.storeAsset(), s.createUploadURL(), s.findStored(), s.updateAsset(), s.bulkUpdateAssetTags(), s.rateAssets(), s.undoOperation(), s.listOperations(), s.getWorkflow(),
 	}
 }
 

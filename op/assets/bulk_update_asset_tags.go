@@ -34,8 +34,8 @@ func Hashes(field string, sent []string) (hashes []library.AssetHash, errs []lib
 }
 
 type bulkTagsOutput struct {
-	Changed   []library.AssetHash `json:"changed" doc:"Assets whose tag set changed."`
-	Unchanged []library.AssetHash `json:"unchanged" doc:"Assets whose tag set did not change."`
+	Changed   []library.AssetHash `json:"changed" doc:"Assets that changed."`
+	Unchanged []library.AssetHash `json:"unchanged" doc:"Assets that were so already."`
 	NotFound  []library.AssetHash `json:"not_found" doc:"Hashes for which the tenant has no asset."`
 	op.Undoable
 	op.Indexed

@@ -15,6 +15,8 @@ type updateInput struct {
 	Description *string        `json:"description,omitempty" maxLength:"5000"`
 	Tags        *[]string      `json:"tags,omitempty" maxItems:"500" maxLength:"100" doc:"Replaces all; [] removes all. For single tags use BulkUpdateAssetTags."`
 	Status      *string        `json:"status,omitempty" enum:"Draft,PendingApproval,Approved,Rejected,Archived" tool:"plain" doc:"Approved marks an approved brand asset; any other value clears that."`
+	Rating      *int           `json:"rating,omitempty" minimum:"0" maximum:"5" doc:"0: not rated."`
+	Favorite    *bool          `json:"favorite,omitempty"`
 	Visibility  *string        `json:"visibility,omitempty" enum:"private,team,public" doc:"private hides it. Then only its owner and admins see it. team and public: everybody in the tenant. Only the owner and admins change it; who hides an asset without owner becomes its owner."`
 	Owner       *string        `json:"owner,omitempty" id:"none" tool:"-" maxLength:"64" doc:"me, a key_id, or empty for nobody."`
 	Metadata    map[string]any `json:"asset_metadata,omitempty" doc:"JSON merge patch. Names that are sent change, null removes one; at most 64 KiB of JSON once merged."`
@@ -31,6 +33,8 @@ func (in *updateInput) Validate() []library.FieldError {
 
 type updateOutput struct {
 	Asset    Summary        `json:"asset"`
+	Rating   int            `json:"rating" doc:"1 to 5; 0 if it is not rated."`
+	Favorite bool           `json:"favorite"`
 	Owner    string         `json:"owner" doc:"The key_id of its owner; empty if it has none."`
 	Metadata map[string]any `json:"asset_metadata,omitempty"`
 	op.Undoable
@@ -48,7 +52,7 @@ func (s *Service) updateAsset() op.Operation {
 		Doc: "Changes the fields of one asset that are sent; tags replace the whole set. " +
 			"Returns the asset as it is now.",
 		Method: "PATCH", Path: "/api/v1/assets/{asset_h}", Permission: library.PermWrite, Destructive: true, Idempotent: true, Chained: true, Conditional: true,
-		AnyOf:   []string{"title", "description", "tags", "status", "visibility", "owner", "asset_metadata"},
+		AnyOf:   []string{"title", "description", "tags", "status", "visibility", "owner", "asset_metadata", "rating", "favorite"},
 		Example: map[string]any{"asset_h": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "title": "Red fox in snow", "status": "Approved"},
 	}, s.update)
 }
@@ -67,6 +71,7 @@ func (s *Service) update(ctx context.Context, actor library.Actor, in updateInpu
 		if refused = in.refuse(shared, actor, a); refused != nil {
 			return
 		}
+		rate(a, in.Rating, in.Favorite)
 		if in.Title != nil {
 			a.Title = strings.ReplaceAll(*in.Title, "\x00", "")
 		}
@@ -91,10 +96,10 @@ func (s *Service) update(ctx context.Context, actor library.Actor, in updateInpu
 	}
 	if len(changed.Changed) == 0 { // it says so already
 		d, err := s.Store.Assets.Get(ctx, actor, hash)
-		return updateOutput{Asset: s.summary(actor, d.Asset), Owner: d.Asset.Owner, Metadata: d.Asset.Metadata, version: d.Asset.DocVersion}, err
+		return updateOutput{Asset: s.summary(actor, d.Asset), Rating: d.Asset.Rating, Favorite: d.Asset.Favorite, Owner: d.Asset.Owner, Metadata: d.Asset.Metadata, version: d.Asset.DocVersion}, err
 	}
 	a := changed.Changed[0]
-	return updateOutput{Asset: s.summary(actor, a), Owner: a.Owner, Metadata: a.Metadata, version: a.DocVersion, Undoable: op.Undoable{OperationID: changed.OperationID},
+	return updateOutput{Asset: s.summary(actor, a), Rating: a.Rating, Favorite: a.Favorite, Owner: a.Owner, Metadata: a.Metadata, version: a.DocVersion, Undoable: op.Undoable{OperationID: changed.OperationID},
 		Indexed: op.Indexed{IndexToken: changed.OperationID}}, nil
 }
 

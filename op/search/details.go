@@ -16,6 +16,8 @@ import (
 // detailsOutput is the output of GetAssetDetails.
 type detailsOutput struct {
 	assets.Summary
+	Rating               int                    `json:"rating" doc:"1 to 5; 0 if it is not rated."`
+	Favorite             bool                   `json:"favorite"`
 	Owner                string                 `json:"owner" doc:"The key_id of its owner; empty if it has none."`
 	Collections          []string               `json:"collections" doc:"Paths of the collections it is in."`
 	Size                 int64                  `json:"size" doc:"Bytes."`
@@ -161,7 +163,7 @@ func describe(d store.AssetDetail, links assets.ActorLinks) detailsOutput {
 	out := detailsOutput{
 		Summary: assets.Summary{AssetHash: a.Hash, Title: a.Title, Description: a.Description, Filename: a.Filename, MIMEType: a.MIMEType,
 			Status: a.Status, Tags: orEmpty(a.Tags), Visibility: a.Visibility, ThumbnailURL: links.Thumbnail(a.Tenant, a.Hash)},
-		Owner: a.Owner, Collections: orEmpty(d.Collections), Size: a.Size, Width: a.Width, Height: a.Height, DurationMS: a.DurationMS,
+		Rating: a.Rating, Favorite: a.Favorite, Owner: a.Owner, Collections: orEmpty(d.Collections), Size: a.Size, Width: a.Width, Height: a.Height, DurationMS: a.DurationMS,
 		SHA256: a.SHA256, BLAKE3: a.BLAKE3, CreatedAt: a.CreatedAt.UTC(), StoredAt: a.StoredAt.UTC(), UpdatedAt: a.UpdatedAt.UTC(),
 		SourcePath: a.SourcePath, Metadata: a.Metadata, Models: []modelOutput{}, Samplers: describePasses(l.Samplers), Hires: l.Hires, Regions: l.Regions,
 		C2PA: l.C2PA, Embedding: embeddingOutput{Configurations: []string{}}, Copyright: l.Extra["copyright"],

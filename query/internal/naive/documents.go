@@ -191,6 +191,9 @@ func (g generator) metadata(d *mappings.Document) {
 
 func (g generator) relations(d *mappings.Document) {
 	d.CollectionPaths = [][]string{nil, {"launch"}, {"launch", "launch.hero"}, {"archive"}}[g.IntN(4)]
+	if n := len(d.CollectionPaths); n > 0 {
+		d.CollectionDirect = d.CollectionPaths[n-1:]
+	}
 	if g.IntN(4) == 0 {
 		d.Chain, d.HasParent, d.ParentNames = true, true, []string{g.one("fennec_girl.png", "flux_dev.png")}
 	}

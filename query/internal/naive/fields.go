@@ -20,7 +20,11 @@ func values(f *query.Field, d *mappings.Document) []string {
 	case "tag":
 		return d.Tags
 	case "collection":
-		return append(append([]string(nil), d.CollectionPaths...), d.CollectionH...)
+		all := append(append([]string(nil), d.CollectionPaths...), d.CollectionH...)
+		for _, direct := range d.CollectionDirect {
+			all = append(all, "="+direct)
+		}
+		return all
 	}
 	v := member(d, f.Index)
 	if v.Kind() == reflect.String {

@@ -21,7 +21,7 @@ var Pieces = []string{
 	"model:dream", "model:\"d?r*e\"", "checkpoint:v1", "lora:detail", "model_name:DreamShaper.safetensors", "model_weight:0.5..0.9", "base_model:sdxl", "trigger_word:ohwx",
 	"graphtool_node:KSampler", "graphtool_node:KSampler.cfg=7.0", "graphtool_node:KSampler.cfg", "graphtool_node:a>b", "node:*.cfg=*", "parameters:steps=20", "params:euler",
 	"ai:true", "ai:maybe", "chain:true", "chain:2fd4e1c67a2d28fced849ee1bb76e7391b93eb12", "similar:2fd4e1c67a2d28fced849ee1bb76e7391b93eb12", "parent:cat", "has:prompt", "is:portrait", "metadata:", "metadata.", "metadata.x:", "metadata.x:>", "metadata.x:..", "metadata.x:>what", "metadata.x:9..2024-01", "metadata.x:a..b", "metadata:>5", "metadata.x:\"1..2\"", "metadata.x:\">5\"", "metadata.x:\"a b\"", "metadata.顧客:猫*", "meta.a.b:1..2", "has:metadata.", "has:metadata.x",
-	"is:what", "collection:launch/hero", "collection:la*", "width:>100", "size:..9007199254740992", "version:1.*", "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12", "created:", "> 5", "cfg:> 5",
+	"is:what", "collection:launch/hero", "collection:=launch", "-collection:=Launch/Hero", "collection:=nowhere", "collection:la*", "width:>100", "size:..9007199254740992", "version:1.*", "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12", "created:", "> 5", "cfg:> 5",
 	"->", "-,", "steps:>", "^_^", "created:\"2024-01-01\"..\"2024-02-01\"", "created:[2024-01 TO 2024-02]", "tagg:x", "promt:", "\t", "\u3000", "\x00", "\xff",
 }
 

@@ -1,0 +1,145 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"vitrine/api/client"
+)
+
+// TestCollections_SearchesFollowEveryChange adds, moves, renames, deletes and undoes, and
+// searches after each with the operation's token.
+func TestCollections_SearchesFollowEveryChange(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	api, ctx := w.Client(""), t.Context()
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var hashes []string
+	for i := range 3 {
+		hashes = append(hashes, w.StoreFile("", fmt.Sprintf("street-%d.png", i), "image/png", picture(900+i, "a neon street")).Asset.AssetH)
+	}
+	finds := func(query, token string, want int) {
+		t.Helper()
+		if found := w.Search("", query, token); found.Total != want {
+			t.Errorf("%s finds %d, want %d", query, found.Total, want)
+		}
+	}
+	portfolio, err := api.CreateCollection(ctx, client.CreateCollectionInput{Name: "Portfolio"})
+	check(err)
+	neon, err := api.CreateCollection(ctx, client.CreateCollectionInput{Name: "Neon Street!", ParentPath: "Portfolio"})
+	check(err)
+	if neon.Path != "portfolio.neonstreet" || neon.DisplayName != "Neon Street!" {
+		t.Errorf("the collection is %+v", neon)
+	}
+	added, err := api.AddToCollection(ctx, client.AddToCollectionInput{CollectionPath: neon.Path, AssetHs: hashes[:2]})
+	check(err)
+	finds("collection:portfolio", added.IndexToken, 2)
+	finds(`collection:"Portfolio/Neon Street"`, added.IndexToken, 2)
+	finds("collection:=portfolio", added.IndexToken, 0)
+	finds("collection:=portfolio.neonstreet", added.IndexToken, 2)
+	finds("collection:"+portfolio.CollectionH, added.IndexToken, 2)
+	finds("collection:="+neon.CollectionH, added.IndexToken, 2)
+	finds("street -has:collection", added.IndexToken, 1)
+	facets, err := api.GetFacets(ctx, client.GetFacetsInput{Facets: []string{"collection"}, Query: "neon"})
+	check(err)
+	if n := len(facets.Facets); n != 1 {
+		t.Errorf("%d facets", n)
+	}
+	details, err := api.GetAssetDetails(ctx, client.GetAssetDetailsInput{AssetH: hashes[0]})
+	check(err)
+	if !slices.Equal(details.Collections, []string{"portfolio.neonstreet"}) {
+		t.Errorf("the asset is in %v", details.Collections)
+	}
+	moved, err := api.MoveCollection(ctx, client.MoveCollectionInput{SourcePath: neon.CollectionH})
+	check(err)
+	finds("collection:portfolio", moved.IndexToken, 0)
+	finds("collection:neonstreet", moved.IndexToken, 2)
+	name := "Rain"
+	renamed, err := api.UpdateCollection(ctx, client.UpdateCollectionInput{CollectionH: neon.CollectionH, Name: &name})
+	check(err)
+	finds("collection:rain", renamed.IndexToken, 2)
+	deleted, err := api.DeleteCollection(ctx, client.DeleteCollectionInput{CollectionH: neon.CollectionH})
+	check(err)
+	finds("collection:rain", deleted.IndexToken, 0)
+	undone, err := api.UndoOperation(ctx, client.UndoOperationInput{OperationID: deleted.OperationID})
+	check(err)
+	finds("collection:rain", undone.IndexToken, 2)
+	removed, err := api.RemoveFromCollection(ctx, client.RemoveFromCollectionInput{CollectionPath: "rain", AssetHs: hashes[:1]})
+	check(err)
+	finds("collection:rain", removed.IndexToken, 1)
+}
+
+// TestRatings_AreFoundSortedAndTakenBack rates assets, searches and undoes.
+func TestRatings_AreFoundSortedAndTakenBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	api, ctx := w.Client(""), t.Context()
+	var hashes []string
+	for i := range 3 {
+		hashes = append(hashes, w.StoreFile("", fmt.Sprintf("rated-%d.png", i), "image/png", picture(950+i, "a rated street")).Asset.AssetH)
+	}
+	four, five, yes := 4, 5, true
+	if _, err := api.UpdateAsset(ctx, client.UpdateAssetInput{AssetH: hashes[2], Rating: &five}); err != nil {
+		t.Fatal(err)
+	}
+	bulk, err := api.RateAssets(ctx, client.RateAssetsInput{AssetHs: hashes[:2], Rating: &four, Favorite: &yes})
+	if err != nil || len(bulk.Changed) != 2 {
+		t.Fatal(bulk, err)
+	}
+	for query, want := range map[string]int{"rating:>=4": 3, "rating:5": 1, "is:favorite": 2, "favorite:false rated": 1, "rated -has:rating": 0, "rated has:rating": 3} {
+		if found := w.Search("", query, bulk.IndexToken); found.Total != want {
+			t.Errorf("%s finds %d, want %d", query, found.Total, want)
+		}
+	}
+	sorted, err := api.SearchAssets(ctx, client.SearchAssetsInput{Query: "has:rating", OrderBy: "rating"})
+	if err != nil || len(sorted.Data) != 3 || sorted.Data[0].AssetH != hashes[2] {
+		t.Errorf("by rating: %+v %v", sorted.Data, err)
+	}
+	undone, err := api.UndoOperation(ctx, client.UndoOperationInput{OperationID: bulk.OperationID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := w.Search("", "is:favorite", undone.IndexToken); found.Total != 0 {
+		t.Errorf("%d are favorites after the undo", found.Total)
+	}
+	if d, err := api.GetAssetDetails(ctx, client.GetAssetDetailsInput{AssetH: hashes[2]}); err != nil || d.Rating != 5 || d.Favorite {
+		t.Errorf("the asset has %d stars, %v", d.Rating, err)
+	}
+}
+
+// TestSmartCollections_HoldWhatTheirSearchFinds counts, pages and branches one.
+func TestSmartCollections_HoldWhatTheirSearchFinds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	api, ctx := w.Client(""), t.Context()
+	smart, err := api.CreateCollection(ctx, client.CreateCollectionInput{Name: "Smart", SavedSearchID: w.saved})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := api.GetCollectionAssets(ctx, client.GetCollectionAssetsInput{CollectionPath: "smart"})
+	if err != nil || page.Total != 1 || len(page.Data) != 1 || page.Data[0].Asset.AssetH != w.asset.Asset.AssetH {
+		t.Fatalf("%+v %v", page, err)
+	}
+	if got, err := api.GetCollection(ctx, client.GetCollectionInput{CollectionH: smart.CollectionH}); err != nil || got.AssetCount == nil || *got.AssetCount != 1 {
+		t.Errorf("it counts %+v %v", got, err)
+	}
+	if _, err := api.AddToCollection(ctx, client.AddToCollectionInput{CollectionPath: "smart", AssetHs: []string{w.asset.Asset.AssetH}}); problemCode(err) != "COLLECTION_SMART" {
+		t.Errorf("adding to it: %v", err)
+	}
+	if _, err := api.DeleteSavedSearch(ctx, client.DeleteSavedSearchInput{SavedSearchID: w.saved}); problemCode(err) != "CONFLICT" {
+		t.Errorf("deleting its search: %v", err)
+	}
+	branch, err := api.BranchCollection(ctx, client.BranchCollectionInput{SourcePath: "smart", BranchType: "snapshot", SnapshotLabel: "v1"})
+	if err != nil || branch.ItemsCopied != 1 {
+		t.Fatalf("%+v %v", branch, err)
+	}
+	if _, err := api.RemoveFromCollection(ctx, client.RemoveFromCollectionInput{CollectionPath: branch.Path, AssetHs: []string{w.asset.Asset.AssetH}}); problemCode(err) != "COLLECTION_FROZEN" {
+		t.Errorf("changing the snapshot: %v", err)
+	}
+}
