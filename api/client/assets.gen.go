@@ -190,8 +190,7 @@ type UpdateAssetOutput struct {
 	IndexToken string `json:"index_token,omitempty"`
 }
 
-// UpdateAsset changes the fields of one asset that are sent; tags replace the whole set. Returns
-// the asset as it is now.
+// UpdateAsset changes the fields of one asset that are sent. Returns the asset as it is now.
 //
 // It needs the permission write and calls PATCH /api/v1/assets/{asset_h}.
 func (c *Client) UpdateAsset(ctx context.Context, in UpdateAssetInput, opts ...Option) (UpdateAssetOutput, error) {

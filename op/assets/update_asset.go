@@ -49,8 +49,7 @@ func (o updateOutput) ResourceVersion() int64 { return o.version }
 func (s *Service) updateAsset() op.Operation {
 	return op.Define(op.Meta{
 		Name: "UpdateAsset", Title: "Update an asset", Domain: op.Assets,
-		Doc: "Changes the fields of one asset that are sent; tags replace the whole set. " +
-			"Returns the asset as it is now.",
+		Doc:    "Changes the fields of one asset that are sent. Returns the asset as it is now.",
 		Method: "PATCH", Path: "/api/v1/assets/{asset_h}", Permission: library.PermWrite, Destructive: true, Idempotent: true, Chained: true, Conditional: true,
 		AnyOf:   []string{"title", "description", "tags", "status", "visibility", "owner", "asset_metadata", "rating", "favorite"},
 		Example: map[string]any{"asset_h": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "title": "Red fox in snow", "status": "Approved"},
