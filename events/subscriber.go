@@ -284,7 +284,7 @@ func (r *runner) handleAll(ctx context.Context, t *store.ShardTurn, list []Event
 			}
 			outcome = "dead_lettered"
 			r.log.Error("handling an event failed; it became a dead letter", "position", e.Position, "type", e.Type, "tenant", e.Tenant, "error", err)
-			if err := t.Bury(ctx, e, store.Reason(err)); err != nil {
+			if err := t.DeadLetter(ctx, e, store.Reason(err)); err != nil {
 				return err
 			}
 		}

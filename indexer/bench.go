@@ -72,11 +72,11 @@ func (x *Indexer) sendRaw(ctx context.Context, b *batch) error {
 	for i := range items {
 		items[i] = &b.items[i]
 	}
-	verdicts, err := x.writer.bulk.send(ctx, b.targets[0], b, items)
+	results, err := x.writer.bulk.send(ctx, b.targets[0], b, items)
 	if err != nil {
 		return err
 	}
-	for _, v := range verdicts {
+	for _, v := range results {
 		if !v.accepted() {
 			return fmt.Errorf("raw bulk: a document was answered with %d %s", v.status, v.kind)
 		}

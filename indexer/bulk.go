@@ -123,16 +123,16 @@ func (w *bulkWriter) send(ctx context.Context, index string, b *batch, items []*
 		b.inUse = true
 		return w.requestError(err, items)
 	}
-	verdicts, err := parseItemResults(answer, len(items))
+	results, err := parseItemResults(answer, len(items))
 	if err != nil {
 		return nil, err
 	}
-	w.size.adjust(took > slowBulk || anyThrottled(verdicts))
-	return verdicts, nil
+	w.size.adjust(took > slowBulk || anyThrottled(results))
+	return results, nil
 }
 
-func anyThrottled(verdicts []itemResult) bool {
-	for _, v := range verdicts {
+func anyThrottled(results []itemResult) bool {
+	for _, v := range results {
 		if v.status == http.StatusTooManyRequests {
 			return true
 		}
@@ -196,12 +196,12 @@ func parseItemResults(answer []byte, n int) ([]itemResult, error) {
 	if err := json.Unmarshal(answer, &told); err != nil {
 		return nil, fmt.Errorf("reading the answer of a bulk request: %w", err)
 	}
-	verdicts := make([]itemResult, n)
+	results := make([]itemResult, n)
 	if !told.Errors {
-		for i := range verdicts {
-			verdicts[i].status = http.StatusOK
+		for i := range results {
+			results[i].status = http.StatusOK
 		}
-		return verdicts, nil
+		return results, nil
 	}
 	var items []struct {
 		Index struct {
@@ -219,12 +219,12 @@ func parseItemResults(answer []byte, n int) ([]itemResult, error) {
 		return nil, fmt.Errorf("the answer of a bulk request of %d documents tells of %d: %w", n, len(items), errors.Join(err, errMalformedResponse))
 	}
 	for i, it := range items {
-		verdicts[i] = itemResult{status: it.Index.Status, kind: it.Index.Error.Type, reason: it.Index.Error.Reason}
+		results[i] = itemResult{status: it.Index.Status, kind: it.Index.Error.Type, reason: it.Index.Error.Reason}
 		if c := it.Index.Error.Cause.Reason; c != "" {
-			verdicts[i].reason += "; " + c
+			results[i].reason += "; " + c
 		}
 	}
-	return verdicts, nil
+	return results, nil
 }
 
 var errMalformedResponse = errors.New("unreadable answer")

@@ -126,7 +126,7 @@ func fitting(items []*item, size int) int {
 
 // send sends items in one request, or in halves of it when it is refused whole.
 func (d *delivery) send(ctx context.Context, items []*item) (left []*item, err error) {
-	verdicts, err := d.s.bulk.send(ctx, d.index, d.b, items)
+	results, err := d.s.bulk.send(ctx, d.index, d.b, items)
 	switch {
 	case errors.Is(err, errSplit):
 		half := len(items) / 2
@@ -144,15 +144,15 @@ func (d *delivery) send(ctx context.Context, items []*item) (left []*item, err e
 		d.mustWait = true
 		return items, nil
 	}
-	return d.handleResults(items, verdicts)
+	return d.handleResults(items, results)
 }
 
-// handleResults sorts items by their verdicts and gives those to send again.
-func (d *delivery) handleResults(items []*item, verdicts []itemResult) (left []*item, err error) {
+// handleResults sorts items by their results and gives those to send again.
+func (d *delivery) handleResults(items []*item, results []itemResult) (left []*item, err error) {
 	m, good := d.s.metrics, 0
 	var failed []*item
 	for i, it := range items {
-		v := verdicts[i]
+		v := results[i]
 		switch {
 		case v.accepted():
 			good++

@@ -323,7 +323,7 @@ func (s *server) compare(asked []question, visible []naive.Document) {
 			delete(got, id)
 		}
 		if len(got) > 0 && !s.t.Failed() {
-			s.t.Errorf("%s %q finds %d documents outside the caller's wall", a.mode, a.text, len(got))
+			s.t.Errorf("%s %q finds %d documents that the caller's tenant filter leaves out", a.mode, a.text, len(got))
 		}
 	}
 }

@@ -17,7 +17,7 @@ type tenantFilter struct {
 	clauses int // as the index counts them
 }
 
-// Clauses that stand in almost every wall.
+// Clauses that stand in almost every tenant filter.
 var (
 	isDeleted = term("deleted", true)
 	isTrashed = term("trashed", true)
@@ -51,7 +51,7 @@ func newTenantFilter(req Request) (*tenantFilter, error) {
 	return w, err
 }
 
-// wrap puts the wall around a compiled tree; nil matches all inside the wall.
+// wrap puts the filter around a compiled tree; nil matches all that the filter lets through.
 func (w *tenantFilter) wrap(inner clause, scored bool) clause {
 	b := clause{"filter": w.filter, "must_not": w.mustNot}
 	switch {

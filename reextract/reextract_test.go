@@ -26,7 +26,7 @@ import (
 type bench struct {
 	*store.Store
 	t     *testing.T
-	owner *pgx.Conn // looks past the tenant wall
+	owner *pgx.Conn // is not held by row level security
 	actor library.Actor
 }
 

@@ -5,7 +5,7 @@
 // write path writes the change, its outbox row, its audit row and its undo
 // record in one transaction, so none can be seen without the others.
 //
-// The tenant wall stands twice: an explicit tenant_id predicate in every
+// Tenants are kept apart twice: an explicit tenant_id predicate in every
 // statement, and forced row level security under it. The store never reads a
 // blob, never talks to Kafka or OpenSearch, and decides nothing about who may
 // do what.

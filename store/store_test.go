@@ -255,7 +255,7 @@ func TestStore_AnAmbiguousParentNameResolvesNothing(t *testing.T) {
 	}
 }
 
-// asOwner looks past the tenant wall.
+// asOwner is not held by row level security.
 func (s bench) asOwner(t *testing.T, fn func(*pgx.Conn)) {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), s.url)

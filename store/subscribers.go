@@ -97,8 +97,8 @@ func (t *ShardTurn) Keep(ctx context.Context) error {
 	return err
 }
 
-// Bury puts an event among the subscriber's dead letters.
-func (t *ShardTurn) Bury(ctx context.Context, e LoggedEvent, reason string) error {
+// DeadLetter puts an event among the subscriber's dead letters.
+func (t *ShardTurn) DeadLetter(ctx context.Context, e LoggedEvent, reason string) error {
 	_, err := t.tx.Exec(ctx, `INSERT INTO dead_letters (subscriber, position, tenant_id, type, key, payload, event_at, reason)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (subscriber, position) DO UPDATE SET reason = excluded.reason, at = now()`,
 		t.subscriber, e.Position, e.Tenant, e.Type, e.Key, e.Payload, e.At, reason)

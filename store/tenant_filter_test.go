@@ -35,7 +35,7 @@ func TestTenantFilter_EveryTenantTableIsBehindForcedRowSecurity(t *testing.T) {
 		var owned int
 		if err := c.QueryRow(t.Context(), `SELECT count(*) FROM pg_class c JOIN pg_roles r ON r.oid = c.relowner
 			WHERE r.rolname IN ('vitrine_app', 'vitrine_indexer')`).Scan(&owned); err != nil || owned != 0 {
-			t.Errorf("the service's roles own %d relations (%v); an owner could lift the wall", owned, err)
+			t.Errorf("the service's roles own %d relations (%v); an owner could switch row level security off", owned, err)
 		}
 	})
 }

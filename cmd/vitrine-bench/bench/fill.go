@@ -94,7 +94,7 @@ func (e *env) copyRows(ctx context.Context, c *corpus, count int) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
-	// Rows cannot be copied through the wall between tenants: it is taken down for
+	// Rows cannot be copied under row level security: it is switched off for
 	// the tables' owner, in this database of ours, until the rows are in.
 	if err := forced(ctx, conn, "NO FORCE"); err != nil {
 		return err

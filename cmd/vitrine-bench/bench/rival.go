@@ -43,7 +43,7 @@ var rivalTable = []string{
 }
 
 // openRival builds the table. It is our own connection's superuser or owner that
-// asks: the wall between tenants costs the rival nothing.
+// asks: the tenant filter costs the rival nothing.
 func (e *env) openRival(ctx context.Context) (*rival, error) {
 	conn, err := pgx.Connect(ctx, e.cfg.PostgresURL)
 	if err != nil {

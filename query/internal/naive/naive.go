@@ -23,7 +23,7 @@ type Caller struct {
 	Trashed     bool
 }
 
-// Sees reports whether a document is inside the caller's wall.
+// Sees reports whether a document passes the caller's tenant filter.
 func (c Caller) Sees(d *mappings.Document) bool {
 	if d.TenantID != c.Tenant || d.Deleted || d.Trashed != c.Trashed {
 		return false
