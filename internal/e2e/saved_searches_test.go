@@ -34,7 +34,7 @@ func TestSavedSearch_IsKeptChangedRunAndDeleted(t *testing.T) {
 	const path = "/api/v1/saved-searches"
 	var made savedSearch
 	w.Call("POST", path, map[string]any{"name": " Fog ", "query": "(tag:fog", "filters": map[string]any{"status": "draft"}, "order_by": "created"}, &made)
-	if made.ID == "" || made.Name != "Fog" || made.SearchMode != "smart" || made.OrderBy != "created" || made.Filters["status"] != "draft" {
+	if made.ID == "" || made.Name != "Fog" || made.SearchMode != "smart" || made.OrderBy != "created" || made.Filters["status"] != "Draft" {
 		t.Errorf("kept as %+v", made)
 	}
 	if made.Strict || len(made.Interpretation.Warnings) == 0 || made.Interpretation.Query == "" {
