@@ -45,7 +45,7 @@ func TestIdentifiers_ABlankInANameIsWhateverJoinsItsWords(t *testing.T) {
 		mappings.Document{LoraNames: []string{"detailweaver"}, Filename: "my first.png"},
 	)
 	for text, want := range map[string][]int{
-		`lora:"Detail Weaver"`: {0, 1}, `lora:detail_weaver`: {0}, `lora:"l w"`: {0, 1}, `filename:"my first"`: {0, 2}, `-lora:"detail weaver"`: {2},
+		`lora:"Detail Weaver"`: {0, 1}, `lora:detail_weaver`: {0, 1}, `lora:"l w"`: {0, 1}, `filename:"my first"`: {0, 2}, `-lora:"detail weaver"`: {2},
 	} {
 		if diff := cmp.Diff(want, s.find(text, query.Request{Mode: query.Boolean})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", text, diff)

@@ -98,4 +98,24 @@ func makeEveryChange(t *testing.T, e *servicetest.Env) {
 	e.Call(http.MethodPost, "/api/v1/saved-searches", map[string]any{"name": "foxes", "query": "fox"}, &saved)
 	call(http.MethodPatch, "/api/v1/saved-searches/"+saved.ID, map[string]any{"query": "red fox"})
 	call(http.MethodDelete, "/api/v1/saved-searches/"+saved.ID, nil)
+	changeCollections(e, silent.Asset.AssetH, undo)
+}
+
+// changeCollections makes every kind of change of a collection and what is in it.
+func changeCollections(e *servicetest.Env, asset string, undo func(operation string) string) {
+	var made struct {
+		OperationID string `json:"operation_id"`
+		CollectionH string `json:"collection_h"`
+		CardH       string `json:"card_h"`
+	}
+	e.Call(http.MethodPost, "/api/v1/collections", map[string]any{"name": "Foxes"}, &made)
+	of := "/api/v1/collections/" + made.CollectionH
+	e.Call(http.MethodPatch, of, map[string]any{"name": "Red foxes"}, &made)
+	e.Call(http.MethodPost, of+"/assets", map[string]any{"asset_hs": []any{asset}}, &made)
+	e.Call(http.MethodPost, of+"/assets/remove", map[string]any{"asset_hs": []any{asset}}, &made)
+	e.Call(http.MethodPost, of+"/cards", map[string]any{"heading": "Foxes"}, &made)
+	e.Call(http.MethodPatch, of+"/cards/"+made.CardH, map[string]any{"heading": "Red foxes"}, &made)
+	e.Call(http.MethodDelete, of+"/cards/"+made.CardH, nil, &made)
+	e.Call(http.MethodDelete, of, nil, &made)
+	undo(made.OperationID)
 }
