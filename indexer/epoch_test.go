@@ -74,7 +74,7 @@ func TestEpoch_AnIndexThatIsAheadOfARestoredDatabaseIsReplaced(t *testing.T) {
 			if !c.noticed {
 				e.retitle("new", old)
 			}
-			e.eventually(time.Minute, func() string { return e.searchable(y, left...) })
+			e.eventually(2*time.Minute, func() string { return e.searchable(y, left...) })
 			if now, err := y.liveIndex(e.ctx); now == before || err != nil {
 				t.Errorf("the live index is still %s, error %v", now, err)
 			}
@@ -83,7 +83,7 @@ func TestEpoch_AnIndexThatIsAheadOfARestoredDatabaseIsReplaced(t *testing.T) {
 			if back.Hash != gone {
 				t.Fatal("the same bytes have another hash")
 			}
-			e.eventually(time.Minute, func() string { return e.searchable(y, append(left, gone)...) })
+			e.eventually(2*time.Minute, func() string { return e.searchable(y, append(left, gone)...) })
 		})
 	}
 }
@@ -133,7 +133,7 @@ func TestLostTopic_IsFollowedByAComparison(t *testing.T) {
 	}
 	y := e.indexer()
 	e.run(e.relay(), y)
-	e.eventually(time.Minute, func() string { return e.searchable(y, a.Hash, b.Hash) })
+	e.eventually(2*time.Minute, func() string { return e.searchable(y, a.Hash, b.Hash) })
 }
 
 // TestFirstTopic_OfALibraryThatStoresAtOnceIsNoLoss: the service that makes the topic

@@ -148,7 +148,7 @@ func TestOpenSearch_TheIndexAcceptsEveryQuery(t *testing.T) {
 	s := newServer(t, body)
 	s.load(naive.Documents(tenantA, tenantB, 50, 7))
 	randtest.Run(t, func(t *testing.T, r *rand.Rand) {
-		s.of(t).accepts(r, randtest.Cases(t, 500))
+		s.of(t).accepts(r, randtest.Cases(t, 200))
 	})
 }
 
@@ -221,7 +221,7 @@ func TestOpenSearch_HitsAreThoseOfTheNaiveEvaluator(t *testing.T) {
 	s.compareAll(asked, visible)
 	randtest.Run(t, func(t *testing.T, r *rand.Rand) {
 		var asked []question
-		for range randtest.Cases(t, 300) {
+		for range randtest.Cases(t, 150) {
 			asked = append(asked, question{samples.Query(r), modes[r.IntN(len(modes))]})
 		}
 		s.of(t).compareAll(asked, visible)
