@@ -160,11 +160,11 @@ func TestProperty_TheTenantWallStandsOutermost(t *testing.T) {
 			}
 			return
 		}
-		for name, arm := range map[string]map[string]any{"query": s.Query, "filter": s.KNNFilter} {
-			if len(arm) != 1 {
-				t.Fatalf("%s of %q has %d top clauses", name, text, len(arm))
+		for name, part := range map[string]map[string]any{"query": s.Query, "filter": s.KNNFilter} {
+			if len(part) != 1 {
+				t.Fatalf("%s of %q has %d top clauses", name, text, len(part))
 			}
-			b := arm["bool"].(clause)
+			b := part["bool"].(clause)
 			if !reflect.DeepEqual(b["filter"].([]clause)[0], term("tenant_id", string(tenantA))) {
 				t.Fatalf("%s of %q: the first filter is %v, not the tenant", name, text, b["filter"].([]clause)[0])
 			}

@@ -39,7 +39,7 @@ func TestQueryVector_SmartSearchFindsByMeaningToo(t *testing.T) {
 	if len(got.Degraded) != 0 {
 		t.Fatalf("degraded: %v", got.Degraded)
 	}
-	// The title is the whole text; then what one arm has first; then by likeness.
+	// The title is the whole text; then what one retriever has first; then by likeness.
 	want := []library.AssetHash{hash(5), hash(1), hash(4), hash(2), hash(3)}
 	if diff := cmp.Diff(want[:1], got.hashes()[:1]); diff != "" {
 		t.Errorf("the exact title is not first: %s", diff)

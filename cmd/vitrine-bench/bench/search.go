@@ -12,8 +12,8 @@ import (
 	"vitrine/api/client"
 )
 
-// arm is one side of a comparison.
-type arm struct {
+// side is one side of a comparison.
+type side struct {
 	name string
 	ask  func(context.Context, *question) (asked, error)
 }
@@ -36,17 +36,17 @@ func (e *env) measureSearch(ctx context.Context, r *rand.Rand) ([]Figure, error)
 			again = append(again, q)
 		}
 	}
-	arms := []arm{{"OpenSearch", e.direct}, {"REST", e.viaREST}, {"MCP", e.viaMCP}}
+	sides := []side{{"OpenSearch", e.direct}, {"REST", e.viaREST}, {"MCP", e.viaMCP}}
 	e.Step("Warming up: %d searches per side", e.WarmUp)
 	for i := range e.WarmUp {
-		for _, a := range arms {
+		for _, a := range sides {
 			if _, err := e.patiently(ctx, a, &list[i%len(list)]); err != nil {
 				return nil, err
 			}
 		}
 	}
 	e.Step("Searching: %d searches, %d times each, on 3 sides", len(list), e.Repeats)
-	times, err := e.turns(ctx, r, rounds{counted: e.Repeats, agree: sameAnswer}, append(list, again...), arms)
+	times, err := e.turns(ctx, r, rounds{counted: e.Repeats, agree: sameAnswer}, append(list, again...), sides)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (e *env) measureSearch(ctx context.Context, r *rand.Rand) ([]Figure, error)
 const attempts = 4
 
 // patiently asks again when a search fails, and counts that for the report.
-func (e *env) patiently(ctx context.Context, a arm, q *question) (got asked, err error) {
+func (e *env) patiently(ctx context.Context, a side, q *question) (got asked, err error) {
 	for range attempts {
 		if got, err = a.ask(ctx, q); err == nil || ctx.Err() != nil {
 			return got, err

@@ -80,7 +80,7 @@ func (e *env) wordSearches(list []asks) ([]question, error) {
 }
 
 // partsOf are a search by words and meaning, and what it is made of as requests
-// to OpenSearch: its two arms, the same as the service asks for them, both arms in
+// to OpenSearch: its two retrievers, the same as the service asks for them, both retrievers in
 // one request, and a page by its ids.
 type partsOf struct {
 	smart                      question
@@ -104,7 +104,7 @@ func (e *env) meaningSearches(ctx context.Context, c *corpus) (list []partsOf, e
 		if err != nil {
 			return nil, err
 		}
-		near, err := compiled.Neighbours(e.Embedder.ID(), c.vectorOf(compiled.TextForEmbedding), armHits)
+		near, err := compiled.Neighbours(e.Embedder.ID(), c.vectorOf(compiled.TextForEmbedding), retrieverHits)
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +112,7 @@ func (e *env) meaningSearches(ctx context.Context, c *corpus) (list []partsOf, e
 		for _, part := range []struct {
 			q    *question
 			body map[string]any
-		}{{&p.words, armBody(compiled)}, {&p.meaning, armBody(near)}, {&p.servedWords, run.LexicalRetriever(compiled)}, {&p.servedMeaning, run.KNNRetriever(near)}, {&p.page, run.Body(compiled.Fetch(hits))}} {
+		}{{&p.words, retrieverBody(compiled)}, {&p.meaning, retrieverBody(near)}, {&p.servedWords, run.LexicalRetriever(compiled)}, {&p.servedMeaning, run.KNNRetriever(near)}, {&p.page, run.Body(compiled.Fetch(hits))}} {
 			if part.q.dsl, err = json.Marshal(part.body); err != nil {
 				return nil, err
 			}
@@ -124,14 +124,14 @@ func (e *env) meaningSearches(ctx context.Context, c *corpus) (list []partsOf, e
 	return list, nil
 }
 
-// armHits is how many hits a fusion takes from each arm.
-const armHits = 200
+// retrieverHits is how many hits a fusion takes from each retriever.
+const retrieverHits = 200
 
-// armBody asks for the hits of an arm by their ids, as a program would that joins
+// retrieverBody asks for the hits of a retriever by their ids, as a program would that joins
 // them itself.
-func armBody(s *query.Search) map[string]any {
+func retrieverBody(s *query.Search) map[string]any {
 	body := run.Body(s)
-	body["_source"], body["from"], body["size"] = false, 0, armHits
+	body["_source"], body["from"], body["size"] = false, 0, retrieverHits
 	return body
 }
 

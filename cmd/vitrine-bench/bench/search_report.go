@@ -21,9 +21,9 @@ var SearchCriteria = []Criterion{
 	{Key: KeyWords, Title: "REST search by words over the same request sent to OpenSearch", Unit: "×", Bar: 1.15, Goal: 1.1, Ours: "REST", Floor: "OpenSearch",
 		Meaning: "The median time of a search over REST divided by that of the same query, in OpenSearch's own language, sent to OpenSearch directly. " +
 			"Both clients keep their connections open and decode the answer into values, and both must find as many assets. OpenSearch's request cache is emptied before every count of facets."},
-	{Key: KeyMeaning, Title: "Search by words and meaning over the slower of its two arms", Unit: "×", Bar: 1.35, Goal: 1.2, Ours: "REST", Floor: "slower arm",
+	{Key: KeyMeaning, Title: "Search by words and meaning over the slower of its two retrievers", Unit: "×", Bar: 1.35, Goal: 1.2, Ours: "REST", Floor: "slower retriever",
 		Meaning: "The median time of a search in the mode smart over REST, which asks by words and by nearness of vectors, joins both and fetches what it shows, divided by that of the slower of the two, " +
-			"asked of OpenSearch directly for 200 ids. The further rows tell what it is made of: each arm, both in one request, fetching the page of 20, and the arms as the service asks for them: " +
+			"asked of OpenSearch directly for 200 ids. The further rows tell what it is made of: each retriever, both in one request, fetching the page of 20, and the retrievers as the service asks for them: " +
 			"hashes out of a column instead of ids out of stored documents, in an order that compares no hashes. The vectors of the queries are in the service's cache, as those of repeated and paged searches are: making them is the provider's time and is not in here."},
 	{Key: KeyCompile, Title: "Reading and compiling a query of ten terms", Unit: "µs", Bar: 60, Goal: 40, Ours: "time",
 		Meaning: "From the text to the request for OpenSearch, in this process. The longest text may take 5 ms."},

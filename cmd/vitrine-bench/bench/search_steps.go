@@ -60,7 +60,7 @@ func sameTotal(a, b answer) bool  { return a.total == b.total }
 
 // turns asks every question on every side, in an order that is drawn anew every
 // time: none always comes first, and none always finds what another has warmed.
-func (e *env) turns(ctx context.Context, r *rand.Rand, n rounds, list []question, arms []arm) (spans, error) {
+func (e *env) turns(ctx context.Context, r *rand.Rand, n rounds, list []question, sides []side) (spans, error) {
 	times := spans{}
 	if n.agree != nil {
 		var err error
@@ -72,19 +72,19 @@ func (e *env) turns(ctx context.Context, r *rand.Rand, n rounds, list []question
 		for _, i := range r.Perm(len(list)) {
 			q := &list[i]
 			if times[q.class] == nil {
-				times[q.class] = make([][]time.Duration, len(arms))
+				times[q.class] = make([][]time.Duration, len(sides))
 			}
 			var other *answer
-			for _, side := range r.Perm(len(arms)) {
+			for _, side := range r.Perm(len(sides)) {
 				if err := e.clearFacetCache(ctx, q); err != nil {
 					return nil, err
 				}
-				got, err := e.patiently(ctx, arms[side], q)
+				got, err := e.patiently(ctx, sides[side], q)
 				if err != nil {
 					return nil, err
 				}
 				if other != nil && n.agree != nil && !n.agree(got.answer, *other) {
-					return nil, fmt.Errorf("%s, %q: %+v found where another side found %+v; they do not measure the same", arms[side].name, q.text, got.answer, *other)
+					return nil, fmt.Errorf("%s, %q: %+v found where another side found %+v; they do not measure the same", sides[side].name, q.text, got.answer, *other)
 				}
 				other = &got.answer
 				if round >= n.warmUp {
@@ -126,7 +126,7 @@ func (e *env) measureWords(ctx context.Context, r *rand.Rand) ([]Figure, error) 
 		return nil, err
 	}
 	e.Step("Searching by words: %d searches, %d times each, on 2 sides", len(list), e.Repeats)
-	times, err := e.turns(ctx, r, warmed(e.Repeats, sameTotal), list, []arm{{"OpenSearch", e.direct}, {"REST", e.viaREST}})
+	times, err := e.turns(ctx, r, warmed(e.Repeats, sameTotal), list, []side{{"OpenSearch", e.direct}, {"REST", e.viaREST}})
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ const (
 )
 
 // measureMeaning compares searches by words and meaning with the slower of their
-// two arms. The service has the vectors of the texts from the warm-up.
+// two retrievers. The service has the vectors of the texts from the warm-up.
 func (e *env) measureMeaning(ctx context.Context, r *rand.Rand, c *corpus) ([]Figure, error) {
 	list, err := e.meaningSearches(ctx, c)
 	if err != nil {
@@ -163,10 +163,10 @@ func (e *env) measureMeaning(ctx context.Context, r *rand.Rand, c *corpus) ([]Fi
 		questions[i] = list[i].smart
 		parts[&questions[i]] = &list[i]
 	}
-	direct := func(name string, part func(*partsOf) *question) arm {
-		return arm{name, func(ctx context.Context, q *question) (asked, error) { return e.direct(ctx, part(parts[q])) }}
+	direct := func(name string, part func(*partsOf) *question) side {
+		return side{name, func(ctx context.Context, q *question) (asked, error) { return e.direct(ctx, part(parts[q])) }}
 	}
-	times, err := e.turns(ctx, r, warmed(e.Repeats, nil), questions, []arm{
+	times, err := e.turns(ctx, r, warmed(e.Repeats, nil), questions, []side{
 		sideWords:         direct("words", func(p *partsOf) *question { return &p.words }),
 		sideMeaning:       direct("meaning", func(p *partsOf) *question { return &p.meaning }),
 		sideBoth:          {"both", func(ctx context.Context, q *question) (asked, error) { return e.atOnce(ctx, parts[q].both) }},
@@ -179,10 +179,10 @@ func (e *env) measureMeaning(ctx context.Context, r *rand.Rand, c *corpus) ([]Fi
 		return nil, err
 	}
 	all := times.all()
-	f := Figure{Key: KeyMeaning, Rows: []Row{slowerArm(all, mixOfAll)}}
-	f.Rows = append(f.Rows, slowerArm(times, "words alone"), slowerArm(times, "words and filter"))
-	for side, name := range []string{"the arm by words", "the arm by meaning", "both arms in one request", "fetching the page by its ids",
-		"the arm by words as the service asks for it", "the arm by meaning as the service asks for it"} {
+	f := Figure{Key: KeyMeaning, Rows: []Row{slowerRetriever(all, mixOfAll)}}
+	f.Rows = append(f.Rows, slowerRetriever(times, "words alone"), slowerRetriever(times, "words and filter"))
+	for side, name := range []string{"the retriever by words", "the retriever by meaning", "both retrievers in one request", "fetching the page by its ids",
+		"the retriever by words as the service asks for it", "the retriever by meaning as the service asks for it"} {
 		row := all.row(mixOfAll, side, sideREST)
 		row.Name = "the mix, over " + name
 		f.Rows = append(f.Rows, row)
@@ -191,7 +191,7 @@ func (e *env) measureMeaning(ctx context.Context, r *rand.Rand, c *corpus) ([]Fi
 	return []Figure{f}, nil
 }
 
-// atOnce asks OpenSearch for both arms in one request.
+// atOnce asks OpenSearch for both retrievers in one request.
 func (e *env) atOnce(ctx context.Context, lines []byte) (asked, error) {
 	return timed(func() (a answer, err error) {
 		var response struct {
@@ -207,7 +207,7 @@ func (e *env) atOnce(ctx context.Context, lines []byte) (asked, error) {
 		err = e.index(ctx, http.MethodPost, "/_msearch", lines, &response)
 		for _, r := range response.Responses {
 			if r.Error != nil {
-				err = fmt.Errorf("an arm is answered with %.200s", r.Error)
+				err = fmt.Errorf("a retriever is answered with %.200s", r.Error)
 			}
 			a.items += len(r.Hits.Hits)
 		}
@@ -215,8 +215,8 @@ func (e *env) atOnce(ctx context.Context, lines []byte) (asked, error) {
 	})
 }
 
-// slowerArm compares the service with the arm whose median is the greater.
-func slowerArm(s spans, class string) Row {
+// slowerRetriever compares the service with the retriever whose median is the greater.
+func slowerRetriever(s spans, class string) Row {
 	words, meaning := s.row(class, sideWords, sideREST), s.row(class, sideMeaning, sideREST)
 	if words.Floor.P50 > meaning.Floor.P50 {
 		return words
@@ -267,7 +267,7 @@ func (e *env) measureRival(ctx context.Context, r *rand.Rand) (_ []Figure, err e
 	}
 	repeats := max(1, e.Repeats/2)
 	e.Step("Searching in PostgreSQL: %d searches, %d times each, on 2 sides", len(list), repeats)
-	times, err := e.turns(ctx, r, warmed(repeats, sameTotal), list, []arm{{"PostgreSQL", rival.ask}, {"REST", e.viaREST}})
+	times, err := e.turns(ctx, r, warmed(repeats, sameTotal), list, []side{{"PostgreSQL", rival.ask}, {"REST", e.viaREST}})
 	if err != nil {
 		return nil, err
 	}
@@ -323,7 +323,7 @@ func (e *env) measureSize(ctx context.Context, r *rand.Rand, c *corpus) (spans, 
 		return nil, err
 	}
 	e.Step("Searching among %d assets: %d searches, %d times each", len(c.assets), len(list), e.Repeats)
-	return e.turns(ctx, r, warmed(e.Repeats, nil), list, []arm{{"REST", e.viaREST}})
+	return e.turns(ctx, r, warmed(e.Repeats, nil), list, []side{{"REST", e.viaREST}})
 }
 
 // growth compares the times at two sizes.

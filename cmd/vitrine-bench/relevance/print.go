@@ -60,7 +60,7 @@ func (r *Report) slips(b *strings.Builder) {
 	b.WriteString("\n### Words with a slip\n\n| Class | Queries | Repaired by did_you_mean | Mode fuzzy: MRR@10 / recall@100 |\n|---|---|---|---|\n")
 	for _, row := range r.Rows {
 		if n := r.Repairs[row.Class]; row.Half == HeldOut && (row.Class == ClassTypo || row.Class == ClassSlip) {
-			fuzzy := row.Scores[ArmFuzzy]
+			fuzzy := row.Scores[RetrieverFuzzy]
 			fmt.Fprintf(b, "| %s | %d | %.3f | %.3f / %.3f |\n", row.Class, n.Queries, float64(n.Repaired)/float64(max(n.Queries, 1)), fuzzy.MRR, fuzzy.Recall)
 		}
 	}
@@ -79,11 +79,11 @@ func orNone(model string) string {
 	return model
 }
 
-// table writes one line per class and one column per arm, and by how much smart
+// table writes one line per class and one column per retriever, and by how much smart
 // leads in the measure of the class where that is what the cells show.
 func (r *Report) table(b *strings.Builder, half string, classes []string, leads bool, cell func(Score) string) {
-	arms := slices.DeleteFunc(slices.Clone(r.Arms), func(arm string) bool { return arm == ArmFuzzy })
-	columns := append([]string{"Class", "Queries"}, arms...)
+	retrievers := slices.DeleteFunc(slices.Clone(r.Retrievers), func(retriever string) bool { return retriever == RetrieverFuzzy })
+	columns := append([]string{"Class", "Queries"}, retrievers...)
 	if leads {
 		columns = append(columns, "Smart against the best other", "Smart against BM25")
 	}
@@ -93,23 +93,23 @@ func (r *Report) table(b *strings.Builder, half string, classes []string, leads 
 			continue
 		}
 		fmt.Fprintf(b, "| %s | %d |", row.Class, row.Queries)
-		for _, arm := range arms {
-			fmt.Fprintf(b, " %s |", cell(row.Scores[arm]))
+		for _, retriever := range retrievers {
+			fmt.Fprintf(b, " %s |", cell(row.Scores[retriever]))
 		}
 		if !leads || row.Rival == "" {
-			b.WriteString(strings.Repeat(" |", len(columns)-2-len(arms)) + "\n")
+			b.WriteString(strings.Repeat(" |", len(columns)-2-len(retrievers)) + "\n")
 			continue
 		}
 		fmt.Fprintf(b, " %+.3f (%+.3f to %+.3f, %s) | %+.3f (%+.3f to %+.3f) |\n", row.Lead, row.LeadLow, row.LeadHigh, row.Rival, row.OverBM25, row.BM25Low, row.BM25High)
 	}
 	if slices.Contains(classes, ClassTags) {
 		b.WriteString("| **mean** | |")
-		for _, arm := range arms {
-			of := func(f func(Score) float64) float64 { return r.Mean(half, arm, f) }
+		for _, retriever := range retrievers {
+			of := func(f func(Score) float64) float64 { return r.Mean(half, retriever, f) }
 			fmt.Fprintf(b, " %s |", cell(Score{NDCG: of(func(s Score) float64 { return s.NDCG }), MRR: of(func(s Score) float64 { return s.MRR }),
 				Recall: of(func(s Score) float64 { return s.Recall })}))
 		}
-		b.WriteString(strings.Repeat(" |", len(columns)-2-len(arms)) + "\n")
+		b.WriteString(strings.Repeat(" |", len(columns)-2-len(retrievers)) + "\n")
 	}
 }
 

@@ -138,7 +138,7 @@ func runCollection(ctx context.Context, cfg Config, set *Set, report *Report) (e
 
 // judge asks all engines for the queries of a set.
 func (e *engines) judge(ctx context.Context, cfg Config, set *Set, report *Report) error {
-	for _, a := range e.arms {
+	for _, a := range e.retrievers {
 		part := set.of(a.only...)
 		cfg.Step("Searching with %s: %d queries", a.name, len(part.Queries))
 		ranked, err := a.rank(ctx, part.Queries)

@@ -46,7 +46,7 @@ func TestRelevance_SmartSearchHoldsItsBars(t *testing.T) {
 }
 
 func TestRelevance_TheTablesReplaceOnlyThemselves(t *testing.T) {
-	r := relevance.Report{Arms: []string{relevance.ArmBM25}}
+	r := relevance.Report{Retrievers: []string{relevance.RetrieverBM25}}
 	first := r.Markdown("first", "# Title\n\nWritten by people.\n")
 	first = strings.Replace(first, "Written", "Still written", 1) + "\nAnd behind.\n"
 	second := r.Markdown("second", first)

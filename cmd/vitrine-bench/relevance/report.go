@@ -13,10 +13,10 @@ type Report struct {
 	Model   string `json:"model"`
 	Public  []int  `json:"public"` // documents of each public collection
 
-	Lacks []string `json:"lacks"` // what was not measured, and why
-	Arms  []string `json:"arms"`
-	Rows  []Row    `json:"rows"`
-	Bars  []Bar    `json:"bars"`
+	Lacks      []string `json:"lacks"` // what was not measured, and why
+	Retrievers []string `json:"retrievers"`
+	Rows       []Row    `json:"rows"`
+	Bars       []Bar    `json:"bars"`
 
 	Repairs map[string]Repair `json:"repairs"` // by class, both halves: nothing was chosen by them
 
@@ -44,9 +44,9 @@ type Row struct {
 	Half    string           `json:"half"`
 	Class   string           `json:"class"`
 	Queries int              `json:"queries"`
-	Scores  map[string]Score `json:"scores"` // by arm
+	Scores  map[string]Score `json:"scores"` // by retriever
 
-	// Of smart against the best other arm, by the measure of the class.
+	// Of smart against the best other retriever, by the measure of the class.
 	Rival     string  `json:"rival,omitempty"`
 	Lead      float64 `json:"lead"`
 	LeadLow   float64 `json:"lead_low"` // with 95 % confidence
@@ -65,7 +65,7 @@ type Bar struct {
 	Met     bool    `json:"met"`
 }
 
-type key struct{ arm, half, class string }
+type key struct{ retriever, half, class string }
 
 func newReport(cfg Config, set *Set) Report {
 	r := Report{Count: cfg.Count, Queries: len(set.Queries), Seed: cfg.Seed, Lacks: []string{}, Public: []int{}, Repairs: map[string]Repair{}, scores: map[key][]Score{}}
@@ -81,13 +81,13 @@ func (r *Report) lack(what string) {
 	}
 }
 
-// add scores an arm's rankings.
-func (r *Report) add(arm string, set *Set, ranked [][]int) {
-	if !slices.Contains(r.Arms, arm) {
-		r.Arms = append(r.Arms, arm)
+// add scores a retriever's rankings.
+func (r *Report) add(retriever string, set *Set, ranked [][]int) {
+	if !slices.Contains(r.Retrievers, retriever) {
+		r.Retrievers = append(r.Retrievers, retriever)
 	}
 	for i, q := range set.Queries {
-		k := key{arm, q.Half, q.Class}
+		k := key{retriever, q.Half, q.Class}
 		r.scores[k] = append(r.scores[k], judge(ranked[i], set.grades[i]))
 	}
 }
@@ -104,8 +104,8 @@ func Measure(class string) (name string, of func(Score) float64) {
 	return "nDCG@10", func(s Score) float64 { return s.NDCG }
 }
 
-// rivals are the arms that smart is measured against: each is one way to search.
-var rivals = []string{ArmWords, ArmBM25, ArmEnglish, ArmKNN, ArmRRF, ArmPostgres, ArmSQLite}
+// rivals are the retrievers that smart is measured against: each is one way to search.
+var rivals = []string{RetrieverWords, RetrieverBM25, RetrieverEnglish, RetrieverKNN, RetrieverRRF, RetrieverPostgres, RetrieverSQLite}
 
 // conclude makes the rows and the bars.
 func (r *Report) conclude() {
@@ -122,28 +122,28 @@ func (r *Report) conclude() {
 func (r *Report) row(half, class string) (Row, bool) {
 	row := Row{Half: half, Class: class, Scores: map[string]Score{}}
 	_, of := Measure(class)
-	for _, arm := range r.Arms {
-		list := r.scores[key{arm, half, class}]
+	for _, retriever := range r.Retrievers {
+		list := r.scores[key{retriever, half, class}]
 		row.Queries = len(list)
-		row.Scores[arm] = Score{NDCG: mean(list, func(s Score) float64 { return s.NDCG }), MRR: mean(list, func(s Score) float64 { return s.MRR }),
+		row.Scores[retriever] = Score{NDCG: mean(list, func(s Score) float64 { return s.NDCG }), MRR: mean(list, func(s Score) float64 { return s.MRR }),
 			Recall: mean(list, func(s Score) float64 { return s.Recall }), First: mean(list, func(s Score) float64 { return s.First })}
 	}
-	smart := r.scores[key{ArmSmart, half, class}]
+	smart := r.scores[key{RetrieverSmart, half, class}]
 	if row.Queries == 0 || len(smart) == 0 {
 		return row, row.Queries > 0
 	}
 	row.rivalMean = -1
-	for _, arm := range rivals {
-		if m := of(row.Scores[arm]); slices.Contains(r.Arms, arm) && m > row.rivalMean {
-			row.Rival, row.rivalMean = arm, m
+	for _, retriever := range rivals {
+		if m := of(row.Scores[retriever]); slices.Contains(r.Retrievers, retriever) && m > row.rivalMean {
+			row.Rival, row.rivalMean = retriever, m
 		}
 	}
 	row.Lead, row.LeadLow, row.LeadHigh = lead(smart, r.scores[key{row.Rival, half, class}], of)
-	row.OverBM25, row.BM25Low, row.BM25High = lead(smart, r.scores[key{ArmBM25, half, class}], of)
+	row.OverBM25, row.BM25Low, row.BM25High = lead(smart, r.scores[key{RetrieverBM25, half, class}], of)
 	return row, true
 }
 
-// lead is by how much one arm is better than another, with its bounds.
+// lead is by how much one retriever is better than another, with its bounds.
 func lead(ours, theirs []Score, of func(Score) float64) (by, low, high float64) {
 	differences := make([]float64, len(ours))
 	for i := range ours {
@@ -155,11 +155,11 @@ func lead(ours, theirs []Score, of func(Score) float64) (by, low, high float64) 
 }
 
 // Mean averages a measure over the judged classes of a half, each counting alike.
-func (r *Report) Mean(half, arm string, of func(Score) float64) float64 {
+func (r *Report) Mean(half, retriever string, of func(Score) float64) float64 {
 	sum, n := 0.0, 0.0
 	for _, row := range r.Rows {
 		if row.Half == half && slices.Contains(Judged, row.Class) {
-			sum, n = sum+of(row.Scores[arm]), n+1
+			sum, n = sum+of(row.Scores[retriever]), n+1
 		}
 	}
 	return sum / max(n, 1)
@@ -167,7 +167,7 @@ func (r *Report) Mean(half, arm string, of func(Score) float64) float64 {
 
 // What smart must reach on the held-out half.
 const (
-	tolerance  = 0.99 // of the best other arm, in every class
+	tolerance  = 0.99 // of the best other retriever, in every class
 	overBM25   = 1.10 // of BM25, in the mean of all judged classes
 	repairedBy = 0.85 // of the queries with a slip
 )
@@ -180,17 +180,17 @@ func (r *Report) bars() (list []Bar) {
 		if _, of := Measure(row.Class); row.Half != HeldOut || row.Rival == "" || slices.Contains(Slips, row.Class) {
 			continue
 		} else if slices.Contains(Exact, row.Class) {
-			bar(row.Class+": the asset comes first", row.Scores[ArmSmart].First, 1)
+			bar(row.Class+": the asset comes first", row.Scores[RetrieverSmart].First, 1)
 		} else {
-			bar(row.Class+": smart against the best other", ratio(of(row.Scores[ArmSmart]), row.rivalMean), tolerance)
+			bar(row.Class+": smart against the best other", ratio(of(row.Scores[RetrieverSmart]), row.rivalMean), tolerance)
 			if slices.Contains(Public, row.Class) {
-				bar(row.Class+": smart against RRF", ratio(of(row.Scores[ArmSmart]), of(row.Scores[ArmRRF])), tolerance)
+				bar(row.Class+": smart against RRF", ratio(of(row.Scores[RetrieverSmart]), of(row.Scores[RetrieverRRF])), tolerance)
 			}
 		}
 	}
-	if slices.Contains(r.Arms, ArmSmart) {
+	if slices.Contains(r.Retrievers, RetrieverSmart) {
 		_, of := Measure(ClassTags)
-		bar("mean of the judged classes: smart against BM25", ratio(r.Mean(HeldOut, ArmSmart, of), r.Mean(HeldOut, ArmBM25, of)), overBM25)
+		bar("mean of the judged classes: smart against BM25", ratio(r.Mean(HeldOut, RetrieverSmart, of), r.Mean(HeldOut, RetrieverBM25, of)), overBM25)
 	}
 	for _, class := range []string{ClassSlip, ClassTypo} {
 		n := r.Repairs[class]

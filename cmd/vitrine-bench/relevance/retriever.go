@@ -8,29 +8,29 @@ import (
 
 // The engines that are compared.
 const (
-	ArmSmart    = "smart"
-	ArmWords    = "smart without meaning"
-	ArmBM25     = "BM25"
-	ArmEnglish  = "BM25, stems"
-	ArmKNN      = "kNN"
-	ArmRRF      = "RRF"
-	ArmPostgres = "PostgreSQL"
-	ArmSQLite   = "SQLite"
-	ArmFuzzy    = "fuzzy"
+	RetrieverSmart    = "smart"
+	RetrieverWords    = "smart without meaning"
+	RetrieverBM25     = "BM25"
+	RetrieverEnglish  = "BM25, stems"
+	RetrieverKNN      = "kNN"
+	RetrieverRRF      = "RRF"
+	RetrieverPostgres = "PostgreSQL"
+	RetrieverSQLite   = "SQLite"
+	RetrieverFuzzy    = "fuzzy"
 )
 
-// arm is one engine: for each query it ranks assets by their number, at most depth.
-type arm struct {
+// retriever is one engine: for each query it ranks assets by their number, at most depth.
+type retriever struct {
 	name string
 	only []string // the classes it is asked for; nil means all
 	rank func(context.Context, []*Query) ([][]int, error)
 }
 
-// engines are all arms over one library.
+// engines are all retrievers over one library.
 type engines struct {
-	arms  []arm
-	index *index
-	undo  []func() error
+	retrievers []retriever
+	index      *index
+	undo       []func() error
 }
 
 // close removes what was made, the last first.
@@ -43,7 +43,7 @@ func (e *engines) close() error {
 }
 
 func (e *engines) add(name string, rank func(context.Context, []*Query) ([][]int, error), only ...string) {
-	e.arms = append(e.arms, arm{name, only, rank})
+	e.retrievers = append(e.retrievers, retriever{name, only, rank})
 }
 
 // openEngines puts the library into every engine there is. What cannot be had is
@@ -63,16 +63,16 @@ func openEngines(ctx context.Context, cfg Config, set *Set, report *Report) (*en
 	if e == nil {
 		report.lack("There was no embedder: search by meaning was not measured.")
 	} else {
-		all.add(ArmSmart, x.product(e, "smart"))
+		all.add(RetrieverSmart, x.product(e, "smart"))
 	}
-	all.add(ArmWords, x.product(nil, "smart"))
-	all.add(ArmBM25, x.bm25(x.plain()))
-	all.add(ArmEnglish, x.bm25(x.english()))
+	all.add(RetrieverWords, x.product(nil, "smart"))
+	all.add(RetrieverBM25, x.bm25(x.plain()))
+	all.add(RetrieverEnglish, x.bm25(x.english()))
 	if e != nil {
-		all.add(ArmKNN, x.nearest)
-		all.add(ArmRRF, x.reciprocalRanks)
+		all.add(RetrieverKNN, x.nearest)
+		all.add(RetrieverRRF, x.reciprocalRanks)
 	}
-	all.add(ArmFuzzy, x.product(nil, "fuzzy"), ClassTypo, ClassSlip)
+	all.add(RetrieverFuzzy, x.product(nil, "fuzzy"), ClassTypo, ClassSlip)
 	return all, all.addSQL(ctx, cfg, set, report)
 }
 
@@ -86,14 +86,14 @@ func (e *engines) addSQL(ctx context.Context, cfg Config, set *Set, report *Repo
 			return err
 		}
 		e.undo = append(e.undo, p.close)
-		e.add(ArmPostgres, p.rank)
+		e.add(RetrieverPostgres, p.rank)
 	}
 	l, err := openSQLite(cfg.SQLite, set)
 	if err != nil {
 		report.lack("There was no program sqlite3 with FTS5: SQLite was not measured.")
 		return nil //nolint:nilerr // the report says it
 	}
-	e.add(ArmSQLite, l.rank)
+	e.add(RetrieverSQLite, l.rank)
 	return nil
 }
 
