@@ -196,16 +196,16 @@ func compileSelections(req Request) (selections, error) {
 		values := req.Selections[name]
 		f, ok := lookupFacet(name)
 		if !ok {
-			return nil, unknownFacet("facet_selections")
+			return nil, unknownFacet("selections")
 		}
 		if len(values) > maxFilterValues {
-			return nil, library.Invalid(library.FieldError{Field: "facet_selections." + name, Code: "length", Message: "At most 100 values are allowed."})
+			return nil, library.Invalid(library.FieldError{Field: "selections." + name, Code: "length", Message: "At most 100 values are allowed."})
 		}
 		var any []clause
 		for _, v := range values {
 			c, ok := f.selected(v, req.Zone)
 			if !ok {
-				return nil, library.Invalid(library.FieldError{Field: "facet_selections." + name, Code: "format", Message: "Send a value as the facet returned it."})
+				return nil, library.Invalid(library.FieldError{Field: "selections." + name, Code: "format", Message: "Send a value as the facet returned it."})
 			}
 			any = append(any, c)
 		}
