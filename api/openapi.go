@@ -151,7 +151,9 @@ func headerParameters(o op.Operation) []*huma.Param {
 	list := []*huma.Param{{Name: "X-Tenant-ID", In: "header", Schema: &huma.Schema{Type: huma.TypeString, Format: "uuid"},
 		Description: "Tenant, one of those of the key. The argument tenant_id takes precedence."}}
 	if !o.ReadOnly {
-		list = append(list, &huma.Param{Name: "Idempotency-Key", In: "header", Schema: text(255),
+		key := text(255)
+		key.Pattern = "^[!-~]{1,255}$" // see op: printable ASCII without spaces
+		list = append(list, &huma.Param{Name: "Idempotency-Key", In: "header", Schema: key,
 			Description: "A repeat within 24 hours with the same key and the same request returns the first response."})
 	}
 	if o.Conditional {

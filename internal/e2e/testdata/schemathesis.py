@@ -8,7 +8,7 @@ from schemathesis import GenerationMode
 # Arguments that a made up value of the right form is refused for all the same, since it
 # must come from the service or be what no schema can describe, and what is sent instead;
 # None: nothing. They are the pages of a search, the write to wait for, where uploaded bytes
-# wait, a vector of the dimensions of a model and its name, a picture in base64, a key's id.
+# wait, a vector of the dimensions of a model and its name, a picture and files beside it in base64, a key's id.
 NOT_MADE_UP = {
     "cursor": None,
     "min_index_token": None,
@@ -17,6 +17,7 @@ NOT_MADE_UP = {
     "query_vector": None,
     "embedding_configuration_h": None,
     "poster_image_base64": None,
+    "sidecars": None,
     "owner": "me",
 }
 
