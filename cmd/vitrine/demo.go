@@ -170,10 +170,11 @@ Vitrine is ready at %[1]s
   API key    %[2]s
   Search     bin/vitrine search 'stained glass -tag:wip'
              bin/vitrine search 'metadata.client:acme metadata.rating:>=4'
-             bin/vitrine search 'collection:portfolio -collection:portfolio.neon rating:>=4'
+             bin/vitrine search 'collection:portfolio -collection:portfolio.neon'
+             bin/vitrine search 'is:favorite rating:5'
+             curl -s %[1]s/api/v1/assets/search -H 'X-API-Key: %[2]s' -H 'Content-Type: application/json' -d '{"query":"neon city","limit":3}'
   Organize   bin/vitrine call ListCollections
              bin/vitrine call GetCollectionAssets --collection_path portfolio.neon
-             curl -s %[1]s/api/v1/assets/search -H 'X-API-Key: %[2]s' -H 'Content-Type: application/json' -d '{"query":"neon city","limit":3}'
   Import     bin/vitrine import ~/ComfyUI/output
   API        %[1]s/openapi.json
 
