@@ -26,7 +26,7 @@ func demoCollections(ctx context.Context, api *client.Client) error {
 	create := []client.CreateCollectionInput{
 		{Name: "Portfolio", Description: "What we show.", Color: "#1e90ff"},
 		{Name: "Neon", ParentPath: demoCollection, Description: "Cities at night."},
-		{Name: "Animals", ParentPath: demoCollection, Description: "Foxes, cats and whatever else looks back."},
+		{Name: "Glass", ParentPath: demoCollection, Description: "Windows and lamps of stained glass."},
 		{Name: "Best rated", SavedSearchID: saved.SavedSearchID, Description: "Holds what its saved search finds."},
 	}
 	for _, in := range create {
@@ -37,7 +37,7 @@ func demoCollections(ctx context.Context, api *client.Client) error {
 	if err := demoFill(ctx, api, demoCollection+".neon", "prompt:neon", "Neon", []string{"Night, rain, signs", "Wide and portrait"}); err != nil {
 		return err
 	}
-	if err := demoFill(ctx, api, demoCollection+".animals", "prompt:fox OR prompt:cat OR prompt:butterfly", "Animals", nil); err != nil {
+	if err := demoFill(ctx, api, demoCollection+".glass", `prompt:"stained glass"`, "Stained glass", nil); err != nil {
 		return err
 	}
 	if _, err := api.BranchCollection(ctx, client.BranchCollectionInput{SourcePath: demoCollection + ".neon", NewName: "Neon for print", BranchType: "branch"}); err != nil {
