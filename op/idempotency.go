@@ -22,7 +22,7 @@ type IdempotencyStore interface {
 	Renew(ctx context.Context, tenant library.TenantID, actorID, key string) error
 	// Finish stores the response of a claimed key.
 	Finish(ctx context.Context, tenant library.TenantID, actorID, key string, response []byte) error
-	// Release gives up a claimed key.
+	// Release removes a claimed key.
 	Release(ctx context.Context, tenant library.TenantID, actorID, key string) error
 }
 

@@ -51,7 +51,7 @@ func (id *Idempotency) Finish(ctx context.Context, tenant library.TenantID, acto
 		WHERE tenant_id = $1 AND actor_id = $2 AND key = $3 AND response IS NULL`, tenant, actorID, key, response)
 }
 
-// Release gives up a claimed key: its request failed and changed nothing.
+// Release removes a claimed key whose request failed and changed nothing.
 func (id *Idempotency) Release(ctx context.Context, tenant library.TenantID, actorID, key string) error {
 	return id.s.execTenant(ctx, tenant, `DELETE FROM idempotency
 		WHERE tenant_id = $1 AND actor_id = $2 AND key = $3 AND response IS NULL`, tenant, actorID, key)

@@ -83,7 +83,7 @@ func (ts *Tenants) List(ctx context.Context) ([]Tenant, error) {
 	return all, unavailable(err)
 }
 
-// Rename gives a tenant another name.
+// Rename sets the name of a tenant.
 func (ts *Tenants) Rename(ctx context.Context, actor library.Actor, tenant library.TenantID, name string) (Tenant, error) {
 	name, err := cleanName(name)
 	if err != nil {
