@@ -49,12 +49,16 @@ func entityTag(o op.Operation, value any, body []byte) string {
 		}
 		return `"` + version + `"`
 	}
-	sum := sha256.Sum256(body)
-	digest := base64.RawURLEncoding.EncodeToString(sum[:12])
 	if version == "" {
-		return `W/"` + digest + `"`
+		return `W/"` + digest(body) + `"`
 	}
-	return `"` + version + "." + digest + `"`
+	return `"` + version + "." + digest(body) + `"`
+}
+
+// digest returns a text of 16 characters that equal bodies alone have.
+func digest(body []byte) string {
+	sum := sha256.Sum256(body)
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
 // ifMatch returns the entity tags of If-Match.

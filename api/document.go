@@ -3,8 +3,6 @@ package api
 import (
 	"bytes"
 	"compress/gzip"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -23,13 +21,12 @@ func serveDocument(doc *huma.OpenAPI) func(http.ResponseWriter, *http.Request, l
 		panic("api: the OpenAPI document cannot be encoded: " + err.Error())
 	}
 	packed := compress(plain)
-	sum := sha256.Sum256(plain)
-	digest := base64.RawURLEncoding.EncodeToString(sum[:12])
+	plainTag, packedTag := `"`+digest(plain)+`"`, `"`+digest(plain)+`-gzip"`
 	return func(w http.ResponseWriter, r *http.Request, _ library.Actor) error {
-		body, tag := plain, `"`+digest+`"`
+		body, tag := plain, plainTag
 		h := w.Header()
 		if acceptsGzip(r.Header.Values("Accept-Encoding")) {
-			body, tag = packed, `"`+digest+`-gzip"`
+			body, tag = packed, packedTag
 			h.Set("Content-Encoding", "gzip")
 		}
 		h.Set("Cache-Control", "public, max-age=300")
