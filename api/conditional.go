@@ -26,11 +26,11 @@ func (s *server) conditional(w http.ResponseWriter, r *http.Request, o op.Operat
 	}
 	h.Set("Cache-Control", "private, no-cache")
 	h.Set("Vary", vary)
-	if tags := ifMatch(r); len(tags) > 0 && !etagMatches(tags, tag, true) {
+	if tags := ifMatch(r); len(tags) > 0 && !op.MatchesVersion(tags, op.VersionOf(value)) {
 		h.Del("ETag")
 		return false, op.VersionConflict()
 	}
-	if !etagMatches(r.Header.Values("If-None-Match"), tag, false) {
+	if !etagMatches(r.Header.Values("If-None-Match"), tag) {
 		return false, nil
 	}
 	h.Del("Content-Type")
@@ -64,13 +64,8 @@ func digest(body []byte) string {
 // ifMatch returns the entity tags of If-Match.
 func ifMatch(r *http.Request) []string { return r.Header.Values("If-Match") }
 
-// etagMatches compares entity tags (RFC 9110 §8.8.3.2): weakly, or strongly, where a weak
-// one equals none and of the tags of a version each equals the others.
-func etagMatches(headers []string, tag string, strong bool) bool {
-	if strong {
-		version, _, _ := strings.Cut(strings.Trim(tag, `"`), ".")
-		return !strings.HasPrefix(tag, "W/") && op.MatchesVersion(headers, version) || op.MatchesVersion(headers, "")
-	}
+// etagMatches compares entity tags weakly (RFC 9110 §8.8.3.2).
+func etagMatches(headers []string, tag string) bool {
 	for _, h := range headers {
 		for t := range strings.SplitSeq(h, ",") {
 			t = strings.TrimSpace(t)

@@ -32,7 +32,7 @@ func serveDocument(doc *huma.OpenAPI) func(http.ResponseWriter, *http.Request, l
 		h.Set("Cache-Control", "public, max-age=300")
 		h.Add("Vary", "Accept-Encoding")
 		h.Set("ETag", tag)
-		if etagMatches(r.Header.Values("If-None-Match"), tag, false) {
+		if etagMatches(r.Header.Values("If-None-Match"), tag) {
 			h.Del("Content-Encoding")
 			w.WriteHeader(http.StatusNotModified)
 			return nil

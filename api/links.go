@@ -44,16 +44,14 @@ func memberText(out map[string]any, path string) string {
 // service, or "" when it is the last or no page.
 func nextPage(r *http.Request, o op.Operation, body []byte) string {
 	cursor, byCursor := o.Output.Properties["next_cursor"], o.Input.Properties["cursor"]
-	offset, byOffset := o.Output.Properties["next_offset"], o.Input.Properties["offset"]
-	total := o.Output.Properties["total"]
-	if o.Method != http.MethodGet || (cursor == nil || byCursor == nil) && (offset == nil && total == nil || byOffset == nil) {
+	total, byOffset := o.Output.Properties["total"], o.Input.Properties["offset"]
+	if o.Method != http.MethodGet || (cursor == nil || byCursor == nil) && (total == nil || byOffset == nil) {
 		return ""
 	}
 	var page struct {
 		Data       []json.RawMessage `json:"data"`
 		Total      int               `json:"total"`
 		NextCursor string            `json:"next_cursor"`
-		NextOffset *int              `json:"next_offset"`
 	}
 	if json.Unmarshal(body, &page) != nil {
 		return ""
@@ -64,8 +62,6 @@ func nextPage(r *http.Request, o op.Operation, body []byte) string {
 	case page.NextCursor != "":
 		query.Del("offset")
 		query.Set("cursor", page.NextCursor)
-	case page.NextOffset != nil:
-		query.Set("offset", strconv.Itoa(*page.NextOffset))
 	case byOffset != nil && len(page.Data) > 0 && at+len(page.Data) < page.Total:
 		query.Set("offset", strconv.Itoa(at+len(page.Data)))
 	default:

@@ -73,5 +73,9 @@ func (s *server) unknownMethod(w http.ResponseWriter, r *http.Request) {
 		s.notFound(w, r)
 		return
 	}
+	if s.methods[path] == nil { // the MCP endpoint, which knows its methods
+		s.MCP.ServeHTTP(w, r)
+		return
+	}
 	s.methodNotAllowed(allowHeader(s.methods[path]))(w, r)
 }

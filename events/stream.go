@@ -84,7 +84,7 @@ func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, actor library.Ac
 	defer s.leave(actor.Tenant)
 	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.MaxAge)
 	defer cancel()
-	out := &stream{s: s, r: r, w: w, control: http.NewResponseController(w), epoch: log.Epoch, tenant: actor.Tenant, actor: actor, types: types, after: after}
+	out := &stream{s: s, r: r, w: w, control: http.NewResponseController(w), epoch: log.Epoch, actor: actor, types: types, after: after}
 	out.run(ctx)
 	return nil
 }
@@ -205,7 +205,6 @@ type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	epoch   string
-	tenant  library.TenantID
 	actor   library.Actor
 	types   []string
 	after   int64
@@ -284,7 +283,7 @@ func (t *stream) stillMay() bool {
 		return true
 	}
 	actor, err := t.s.cfg.Again(t.r)
-	if err != nil || actor.Tenant != t.tenant || !actor.Can(library.PermRead) {
+	if err != nil || actor.Tenant != t.actor.Tenant || !actor.Can(library.PermRead) {
 		return false
 	}
 	t.actor = actor

@@ -38,7 +38,7 @@ func (x *Indexer) consume(ctx context.Context) error {
 		fetched: make(chan kafkaclient.Message, x.cfg.BatchEvents), batches: make(chan []kafkaclient.Message),
 		ready: make(chan *batch), inFlight: make(chan *batch, maxInFlight-1),
 	}
-	c.watchdog = newWatchdog(x.kafka, x.cfg, x.cfg.group(), c.sub)
+	c.watchdog = newWatchdog(x.kafka, x.cfg, c.sub)
 	c.watchdog.OnOffsets = c.measure
 	c.watchdog.EnsureTopics = func(ctx context.Context) error { return ensureTopics(ctx, x.store, x.kafka, x.cfg) }
 	g, ctx := errgroup.WithContext(ctx)

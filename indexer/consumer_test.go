@@ -358,11 +358,11 @@ func TestConsumer_AReaderIsNotJudgedByThePartitionsOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := newWatchdog(x.kafka, x.cfg, x.cfg.group(), first).Unread(e.ctx, list); n != 1 {
+	if n := newWatchdog(x.kafka, x.cfg, first).Unread(e.ctx, list); n != 1 {
 		t.Errorf("the reader of the partition leaves %d unread, want 1", n)
 	}
 	other := &kafkaclient.Subscription{Client: "other"}
-	if n := newWatchdog(x.kafka, x.cfg, x.cfg.group(), other).Unread(e.ctx, list); n != 0 {
+	if n := newWatchdog(x.kafka, x.cfg, other).Unread(e.ctx, list); n != 0 {
 		t.Errorf("another reader leaves %d unread, want 0", n)
 	}
 }

@@ -19,6 +19,6 @@ func newKafkaClient(cfg Config) *kafkaClient {
 }
 
 // newWatchdog returns the watchdog of a reader of the topic of changes.
-func newWatchdog(b *kafkaClient, cfg Config, group string, sub *kafkaclient.Subscription) *kafkaclient.Watchdog {
-	return kafkaclient.NewWatchdog(b.Client, cfg.changesTopic(), group, sub, cfg.StallAfter)
+func newWatchdog(b *kafkaClient, cfg Config, sub *kafkaclient.Subscription) *kafkaclient.Watchdog {
+	return kafkaclient.NewWatchdog(b.Client, cfg.changesTopic(), cfg.group(), sub, cfg.StallAfter)
 }

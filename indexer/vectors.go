@@ -57,7 +57,7 @@ func (v *vectorStore) fields() []mappings.Vector {
 
 func hashText(text string) store.TextHash { return sha256.Sum256([]byte(text)) }
 
-// attach returns the items of a batch, on their way into one index, the vectors
+// attach sets on the items of a batch, on their way into one index, the vectors
 // that are known for that index. What it cannot find out stays open: a document
 // without a vector is better than none.
 func (v *vectorStore) attach(ctx context.Context, index string, b *batch, items []item) {

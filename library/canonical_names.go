@@ -135,8 +135,8 @@ func CanonicalSampler(written string) (sampler, scheduler string) {
 	return written, ""
 }
 
-// SamplerPrefix returns what canonical names of samplers begin with that are written with
-// such a beginning, as dpm++ begins those of dpmpp_2m and dpmpp_sde; empty where none does.
+// SamplerPrefix returns what names of samplers begin with that are written with such a
+// beginning, as dpm++ begins those of dpmpp_2m and dpmpp_sde; empty where none does.
 func SamplerPrefix(written string) string {
 	folded := foldName(written)
 	for name := range samplerNames {

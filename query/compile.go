@@ -45,7 +45,7 @@ func Compile(q *Query, req Request) (*Search, error) {
 // compileTree fills the queries for words and for neighbors.
 func (s *Search) compileTree(typed string, tree Node, req Request, bounds *tenantFilter) error {
 	c := &compiler{mode: req.Mode, tenant: req.Tenant, index: req.Index, viewer: req.Viewer, hidden: req.Hidden, typed: typed, words: countWords(tree), clauses: bounds.clauses, preds: map[*Pred]clause{}, leftOut: req.LeftOut}
-	s.bounds, s.inner = bounds, c.tree(tree)
+	s.bounds, s.viewer, s.inner = bounds, req.Viewer, c.tree(tree)
 	s.rank(c, tree)
 	s.candidates = c.candidates(tree)
 	if c.clauses > maxClauses {

@@ -117,13 +117,13 @@ func (f *Field) ofRelatives() bool { return f.Type == TypeChain || f.Type == Typ
 // RelativesOf lists the assets whose relatives a query asks for, as in chain: and
 // parent:, each once.
 func (q *Query) RelativesOf() (list []library.AssetHash) {
-	Map(q.Tree, func(n Node, _ bool) Node {
+	Visit(q.Tree, func(n Node, _ bool) bool {
 		if p, ok := n.(*Pred); ok && p.Op == Equal && p.Field.ofRelatives() {
 			if h := library.AssetHash(p.Value); h.Valid() && !slices.Contains(list, h) {
 				list = append(list, h)
 			}
 		}
-		return n
+		return true
 	})
 	return list
 }
@@ -219,25 +219,31 @@ func (f *Field) compare(p *Pred) clause {
 	if f.Type == TypeDimensions {
 		return compareSides(p)
 	}
+	return clause{"range": clause{f.Index: p.limits(f.bound)}}
+}
+
+// limits returns the limits of a comparison or range; bound writes one, with last telling
+// whether it is the last moment of a date that counts.
+func (p *Pred) limits(bound func(s *Scalar, last bool) any) clause {
 	r := clause{}
 	switch p.Op {
 	case Greater:
-		r["gt"] = f.bound(p.Lo, true)
+		r["gt"] = bound(p.Lo, true)
 	case GreaterEq:
-		r["gte"] = f.bound(p.Lo, false)
+		r["gte"] = bound(p.Lo, false)
 	case Less:
-		r["lt"] = f.bound(p.Hi, false)
+		r["lt"] = bound(p.Hi, false)
 	case LessEq:
-		r["lte"] = f.bound(p.Hi, true)
+		r["lte"] = bound(p.Hi, true)
 	case Between:
 		if p.Lo != nil {
-			r["gte"] = f.bound(p.Lo, false)
+			r["gte"] = bound(p.Lo, false)
 		}
 		if p.Hi != nil {
-			r["lte"] = f.bound(p.Hi, true)
+			r["lte"] = bound(p.Hi, true)
 		}
 	}
-	return clause{"range": clause{f.Index: r}}
+	return r
 }
 
 // bound writes a scalar; of a date, its last millisecond or its first.

@@ -170,7 +170,7 @@ func (s *Search) withoutHits() *Search {
 }
 
 // CountConditions turns a compiled search into one that counts what conditions find,
-// as Term writes them: a condition on a part of a name finds more than one name.
+// as ConditionText writes them: a condition on a part of a name finds more than one name.
 func (s *Search) CountConditions(terms []string) (*Search, error) {
 	out := s.withoutHits()
 	for _, text := range terms {
@@ -179,7 +179,7 @@ func (s *Search) CountConditions(terms []string) (*Search, error) {
 			return nil, err
 		}
 		if _, ok := q.Tree.(*Const); !ok {
-			out.Aggs[text] = clause{"filter": (&compiler{preds: map[*Pred]clause{}}).node(q.Tree, filtering)}
+			out.Aggs[text] = clause{"filter": (&compiler{viewer: s.viewer, preds: map[*Pred]clause{}}).node(q.Tree, filtering)}
 		}
 	}
 	return out, nil

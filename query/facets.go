@@ -85,7 +85,7 @@ func (s *Search) addFacets(req Request) error {
 	for i, name := range req.Facets {
 		f, ok := lookupFacet(name)
 		if !ok {
-			return unknownFacet(fmt.Sprintf("facets[%d]", i))
+			return library.Invalid(UnknownFacet(fmt.Sprintf("facets[%d]", i)))
 		}
 		values, missing := f.aggregation(size, req.Zone), f.missing()
 		others := selections.except(f.counts())
@@ -125,8 +125,9 @@ func IsFacet(name string) bool {
 // of the values.
 func MissingFacet(name string) string { return name + " missing" }
 
-func unknownFacet(field string) error {
-	return library.Invalid(library.FieldError{Field: field, Code: "enum", Message: "Allowed are " + strings.Join(FacetNames(), ", ") + " and metadata.key, such as metadata.client."})
+// UnknownFacet returns the error of a field of a request that names no facet.
+func UnknownFacet(field string) library.FieldError {
+	return library.FieldError{Field: field, Code: "enum", Message: "Allowed are " + strings.Join(FacetNames(), ", ") + " and metadata.key, such as metadata.client."}
 }
 
 func (f namedFacet) aggregation(size int, zone *time.Location) clause {
@@ -196,7 +197,7 @@ func compileSelections(req Request) (selections, error) {
 		values := req.Selections[name]
 		f, ok := lookupFacet(name)
 		if !ok {
-			return nil, unknownFacet("selections")
+			return nil, library.Invalid(UnknownFacet("selections"))
 		}
 		if len(values) > maxFilterValues {
 			return nil, library.Invalid(library.FieldError{Field: "selections." + name, Code: "length", Message: "At most 100 values are allowed."})

@@ -19,7 +19,7 @@ const (
 	metadataRanks  = "metadata_ranks"
 )
 
-// metadataFields lists the fields of keys, by what stands before the dot.
+// metadataNames are what stands before the key of a field.
 var metadataNames = []string{"metadata.", "meta."}
 
 // metadataKeyNames stands for the keys themselves where the name of one is completed. No
@@ -146,16 +146,17 @@ func (f *Field) metadata(p *Pred) clause {
 // metadataRange compares ranks, which are in the order of the numbers and dates that
 // they stand for.
 func (f *Field) metadataRange(p *Pred) clause {
-	lo, hi := rank(p.Lo, p.Op == Greater), rank(p.Hi, p.Op == LessEq || p.Op == Between)
-	low, high := mappings.RankBounds(lo + hi)
-	r := clause{"gte": f.Key + "=" + low, "lte": f.Key + "=" + high}
-	if lo != "" {
-		delete(r, "gte")
-		r[map[bool]string{true: "gt", false: "gte"}[p.Op == Greater]] = f.Key + "=" + lo
+	var of string
+	r := p.limits(func(s *Scalar, last bool) any {
+		of = rank(s, last)
+		return f.Key + "=" + of
+	})
+	low, high := mappings.RankBounds(of)
+	if r["gt"] == nil && r["gte"] == nil {
+		r["gte"] = f.Key + "=" + low
 	}
-	if hi != "" {
-		delete(r, "lte")
-		r[map[bool]string{true: "lt", false: "lte"}[p.Op == Less]] = f.Key + "=" + hi
+	if r["lt"] == nil && r["lte"] == nil {
+		r["lte"] = f.Key + "=" + high
 	}
 	return clause{"range": clause{metadataRanks: r}}
 }
@@ -163,8 +164,6 @@ func (f *Field) metadataRange(p *Pred) clause {
 // rank returns the rank of a scalar; of a date, of its last millisecond or its first.
 func rank(s *Scalar, last bool) string {
 	switch {
-	case s == nil:
-		return ""
 	case s.Start.IsZero():
 		return mappings.NumberRank(s.Number)
 	case last:

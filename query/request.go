@@ -122,6 +122,7 @@ type Search struct {
 	Warnings         []Warning         // of compiling, besides those of the Query
 
 	bounds  *tenantFilter
+	viewer  string   // owner id of the caller
 	inner   clause   // what an asset must fulfil inside the tenant filter; nil: nothing
 	byClass bool     // inner scores
 	rankers []ranker // how text scores otherwise

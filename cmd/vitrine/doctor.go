@@ -137,7 +137,8 @@ func jobHealth(ctx context.Context, jobs *store.Jobs) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		for _, d := range list {
+		if len(list) > 0 {
+			d := list[0]
 			return "", fmt.Errorf("%d background jobs failed for good, the last (%s %s) because: %s", states["discarded"], d.Kind, d.Args, d.Error)
 		}
 	}

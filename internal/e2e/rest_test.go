@@ -43,6 +43,7 @@ func TestREST_MethodsOfAPathAreRefusedAndListedTruly(t *testing.T) {
 		{"TRACE", "/healthz", "GET, HEAD, OPTIONS"},
 		{"POST", "/openapi.json", "GET, HEAD, OPTIONS"},
 		{"PUT", "/mcp", "HEAD, POST, DELETE, OPTIONS"},
+		{"QUERY", "/mcp", "HEAD, POST, DELETE, OPTIONS"},
 	} {
 		status, body, h := w.Raw(c.method, c.path, w.Key, nil, nil)
 		if status != http.StatusMethodNotAllowed || h.Get("Allow") != c.allow {

@@ -240,9 +240,7 @@ func (s secured) doctor(code int, want string, changes ...string) {
 		s.set(changes[i], changes[i+1])
 	}
 	got, out := said(s.t, s.cfg, "doctor")
-	for name := range s.settings() {
-		s.set(name, before[name])
-	}
+	settings.Store(s.cfg.Prefix, before)
 	if got != code || !strings.Contains(out, want) {
 		s.t.Errorf("doctor with %v, not %d with %q: %d\n%s", changes, code, want, got, out)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"vitrine/library"
 	"vitrine/op"
+	"vitrine/store"
 )
 
 type bulkTagsInput struct {
@@ -14,11 +15,13 @@ type bulkTagsInput struct {
 	AssetHashes []string `json:"asset_hs" id:"asset" minItems:"1" maxItems:"100" doc:"1 to 100 assets. Each is a SHA-1 of 40 hex digits."`
 	Operation   string   `json:"operation" enum:"add,remove" tool:"plain" doc:"What to do. add adds the tags that are missing; remove removes those that are there."`
 	Tags        []string `json:"tags" minItems:"1" maxItems:"50" maxLength:"100" tool:"plain" doc:"1 to 50. Each has 1 to 100 characters. Tags are compared without regard to case."`
+
+	hashes []library.AssetHash
 }
 
 // Validate implements op.Validator.
-func (in *bulkTagsInput) Validate() []library.FieldError {
-	_, errs := Hashes("asset_hs", in.AssetHashes)
+func (in *bulkTagsInput) Validate() (errs []library.FieldError) {
+	in.hashes, errs = Hashes("asset_hs", in.AssetHashes)
 	return append(errs, tagErrors("tags", in.Tags)...)
 }
 
@@ -33,12 +36,22 @@ func Hashes(field string, sent []string) (hashes []library.AssetHash, errs []lib
 	return hashes, errs
 }
 
-type bulkTagsOutput struct {
+// bulkOutput is what one step did to many assets.
+type bulkOutput struct {
 	Changed   []library.AssetHash `json:"changed" doc:"Assets that changed."`
 	Unchanged []library.AssetHash `json:"unchanged" doc:"Assets that were so already."`
 	NotFound  []library.AssetHash `json:"not_found" doc:"Hashes for which the tenant has no asset."`
 	op.Undoable
 	op.Indexed
+}
+
+func bulkOutputOf(r store.ChangeResult) bulkOutput {
+	out := bulkOutput{Changed: []library.AssetHash{}, Unchanged: append([]library.AssetHash{}, r.Unchanged...),
+		NotFound: append([]library.AssetHash{}, r.Missing...), Undoable: op.Undoable{OperationID: r.OperationID}, Indexed: op.Indexed{IndexToken: r.OperationID}}
+	for _, a := range r.Changed {
+		out.Changed = append(out.Changed, a.Hash)
+	}
+	return out
 }
 
 func (s *Service) bulkUpdateAssetTags() op.Operation {
@@ -47,13 +60,9 @@ func (s *Service) bulkUpdateAssetTags() op.Operation {
 		Doc:    "Adds tags to, or removes tags from, up to 100 assets in one step.",
 		Method: "PATCH", Path: "/api/v1/assets/bulk-tag", Permission: library.PermWrite, Destructive: true, Idempotent: true, Chained: true,
 		Example: map[string]any{"asset_hs": []string{"da39a3ee5e6b4b0d3255bfef95601890afd80709"}, "operation": "add", "tags": []string{"fox", "winter"}},
-	}, func(ctx context.Context, actor library.Actor, in bulkTagsInput) (bulkTagsOutput, error) {
-		hashes := make([]library.AssetHash, len(in.AssetHashes))
-		for i, h := range in.AssetHashes {
-			hashes[i] = library.AssetHash(strings.ToLower(h))
-		}
+	}, func(ctx context.Context, actor library.Actor, in bulkTagsInput) (bulkOutput, error) {
 		var over int
-		changed, err := s.Store.Assets.Change(ctx, actor, hashes, func(a *library.Asset) {
+		changed, err := s.Store.Assets.Change(ctx, actor, in.hashes, func(a *library.Asset) {
 			if in.Operation == "remove" {
 				a.Tags = library.RemoveTags(a.Tags, in.Tags)
 				return
@@ -66,17 +75,12 @@ func (s *Service) bulkUpdateAssetTags() op.Operation {
 			a.Tags = merged
 		})
 		if err != nil {
-			return bulkTagsOutput{}, err
+			return bulkOutput{}, err
 		}
 		if over > 0 && len(changed.Changed) == 0 {
-			return bulkTagsOutput{}, library.Invalid(library.FieldError{Field: "tags", Code: "range",
+			return bulkOutput{}, library.Invalid(library.FieldError{Field: "tags", Code: "range",
 				Message: fmt.Sprintf("An asset has at most %d tags, and these would be more. Nothing was changed.", library.MaxTags)})
 		}
-		out := bulkTagsOutput{Changed: []library.AssetHash{}, Unchanged: append([]library.AssetHash{}, changed.Unchanged...),
-			NotFound: append([]library.AssetHash{}, changed.Missing...), Undoable: op.Undoable{OperationID: changed.OperationID}, Indexed: op.Indexed{IndexToken: changed.OperationID}}
-		for _, a := range changed.Changed {
-			out.Changed = append(out.Changed, a.Hash)
-		}
-		return out, nil
+		return bulkOutputOf(changed), nil
 	})
 }

@@ -39,16 +39,11 @@ func (s *Service) rateAssets() op.Operation {
 		Method: "PATCH", Path: "/api/v1/assets/bulk-rating", Permission: library.PermWrite, Destructive: true, Idempotent: true, RESTOnly: true,
 		AnyOf:   []string{"rating", "favorite"},
 		Example: map[string]any{"asset_hs": []string{"da39a3ee5e6b4b0d3255bfef95601890afd80709"}, "rating": 4},
-	}, func(ctx context.Context, actor library.Actor, in rateInput) (bulkTagsOutput, error) {
+	}, func(ctx context.Context, actor library.Actor, in rateInput) (bulkOutput, error) {
 		done, err := s.Store.Assets.Change(ctx, actor, in.hashes, func(a *library.Asset) { rate(a, in.Rating, in.Favorite) })
 		if err != nil {
-			return bulkTagsOutput{}, err
+			return bulkOutput{}, err
 		}
-		out := bulkTagsOutput{Changed: []library.AssetHash{}, Unchanged: append([]library.AssetHash{}, done.Unchanged...), NotFound: append([]library.AssetHash{}, done.Missing...),
-			Undoable: op.Undoable{OperationID: done.OperationID}, Indexed: op.Indexed{IndexToken: done.OperationID}}
-		for _, a := range done.Changed {
-			out.Changed = append(out.Changed, a.Hash)
-		}
-		return out, nil
+		return bulkOutputOf(done), nil
 	})
 }

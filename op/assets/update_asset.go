@@ -95,11 +95,16 @@ func (s *Service) update(ctx context.Context, actor library.Actor, in updateInpu
 	}
 	if len(changed.Changed) == 0 { // it says so already
 		d, err := s.Store.Assets.Get(ctx, actor, hash)
-		return updateOutput{Asset: s.summary(actor, d.Asset), Rating: d.Asset.Rating, Favorite: d.Asset.Favorite, Owner: d.Asset.Owner, Metadata: d.Asset.Metadata, version: d.Asset.DocVersion}, err
+		return s.updated(actor, d.Asset), err
 	}
-	a := changed.Changed[0]
-	return updateOutput{Asset: s.summary(actor, a), Rating: a.Rating, Favorite: a.Favorite, Owner: a.Owner, Metadata: a.Metadata, version: a.DocVersion, Undoable: op.Undoable{OperationID: changed.OperationID},
-		Indexed: op.Indexed{IndexToken: changed.OperationID}}, nil
+	out := s.updated(actor, changed.Changed[0])
+	out.OperationID, out.IndexToken = changed.OperationID, changed.OperationID
+	return out, nil
+}
+
+// updated describes an asset as it is now.
+func (s *Service) updated(actor library.Actor, a library.Asset) updateOutput {
+	return updateOutput{Asset: s.summary(actor, a), Rating: a.Rating, Favorite: a.Favorite, Owner: a.Owner, Metadata: a.Metadata, version: a.DocVersion}
 }
 
 // refuse changes who sees an asset and its metadata, or returns why it may not be.

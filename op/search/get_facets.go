@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"vitrine/library"
 	"vitrine/op"
@@ -37,7 +36,7 @@ func (in *facetsInput) Validate() []library.FieldError {
 		} else if f == "cfg_scale" {
 			in.Facets[i] = "cfg"
 		} else if !query.IsFacet(f) {
-			errs = append(errs, library.FieldError{Field: fmt.Sprintf("facets[%d]", i), Code: "enum", Message: "Allowed are " + strings.Join(query.FacetNames(), ", ") + " and metadata.key, such as metadata.client."})
+			errs = append(errs, query.UnknownFacet(fmt.Sprintf("facets[%d]", i)))
 		}
 	}
 	return append(errs, in.Filters.validate()...)

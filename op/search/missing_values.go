@@ -2,6 +2,8 @@ package search
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"vitrine/library"
 	"vitrine/query"
@@ -30,22 +32,28 @@ func (s *Service) missingValues(ctx context.Context, actor library.Actor, q *que
 	if err != nil {
 		return nil
 	}
+	conditions = slices.DeleteFunc(conditions, func(c query.Condition) bool { return counts[c.Text] > 0 })
+	values, err := s.valuesOf(ctx, actor, conditions)
+	if err != nil {
+		return nil
+	}
 	for _, c := range conditions {
-		if counts[c.Text] > 0 {
-			continue
-		}
-		values, err := s.valuesOf(ctx, actor, c.Field.Name)
-		if err != nil {
-			return list
-		}
-		list = append(list, q.WarnNoSuchValue(c, values))
+		list = append(list, q.WarnNoSuchValue(c, values[c.Field.Name]))
 	}
 	return list
 }
 
-// valuesOf lists the most frequent values of a field among what an actor sees.
-func (s *Service) valuesOf(ctx context.Context, actor library.Actor, field string) ([]string, error) {
-	_, counted, err := s.compile(ctx, actor, "", query.Request{Facets: []string{field}, FacetSize: listedValues})
+// valuesOf lists the most frequent values of the fields of conditions among what an actor
+// sees, by field.
+func (s *Service) valuesOf(ctx context.Context, actor library.Actor, conditions []query.Condition) (map[string][]string, error) {
+	values := map[string][]string{}
+	for _, c := range conditions {
+		values[c.Field.Name] = nil
+	}
+	if len(values) == 0 {
+		return nil, nil
+	}
+	_, counted, err := s.compile(ctx, actor, "", query.Request{Facets: slices.Sorted(maps.Keys(values)), FacetSize: listedValues})
 	if err != nil {
 		return nil, err
 	}
@@ -53,10 +61,14 @@ func (s *Service) valuesOf(ctx context.Context, actor library.Actor, field strin
 	if err != nil {
 		return nil, err
 	}
-	facet, err := page.Facet(field)
-	values := make([]string, len(facet.Values))
-	for i, v := range facet.Values {
-		values[i] = v.Value
+	for field := range values {
+		facet, err := page.Facet(field)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range facet.Values {
+			values[field] = append(values[field], v.Value)
+		}
 	}
-	return values, err
+	return values, nil
 }

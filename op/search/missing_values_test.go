@@ -14,10 +14,13 @@ func TestSearch_AValueThatNoAssetHasIsNamedWithTheNearest(t *testing.T) {
 	theirs.TenantID, theirs.ModelNames, theirs.LoraNames = tenantB, []string{"neon_maze"}, []string{"neon_maze"}
 	private := doc(3, "a city")
 	private.Owner, private.Visibility, private.ModelNames, private.LoraNames = "another", "private", []string{"neon_gaze"}, []string{"neon_gaze"}
-	x.load(mine, theirs, private, doc(6, "a village"))
+	village := doc(6, "a village")
+	village.Owner = reader.ID
+	x.load(mine, theirs, private, village)
 	for text, want := range map[string]string{
 		"lora:neon_haza": "lora:neon_haze", "lora:neon_maze": "lora:neon_haze", "lora:neon_gaze": "lora:neon_haze", "tag:grup1": "tag:group1",
 		"city sampler:dpmp_2m": "sampler:dpmpp_2m", "lora:neon-haze": "", "lora:neon_haze -tag:nosuch": "", "lora:neon_haze tag:group6": "", "lora:wholly_other": "-",
+		"owner:me lora:neon_haze": "", "owner:nobody": "-",
 	} {
 		var out struct {
 			Data           []struct{ Matched string }

@@ -158,18 +158,13 @@ func (s *Service) configurationsOf(ctx context.Context, actor library.Actor, ass
 	}
 	ctx, cancel := context.WithTimeout(ctx, configurationsLimit)
 	defer cancel()
-	known, err := s.Searcher.Vectors(ctx, actor.Tenant)
-	if err != nil || len(known) == 0 {
-		return list
-	}
 	all, err := s.matchAll(ctx, actor)
 	if err != nil {
 		return list
 	}
-	for _, config := range slices.Sorted(maps.Keys(known)) {
-		if v, err := s.Searcher.Vector(ctx, actor.Tenant, all, config, asset); err == nil && v != nil {
-			list = append(list, config)
-		}
+	found, err := s.Searcher.ConfigurationsOf(ctx, actor.Tenant, all, asset)
+	if err != nil {
+		return list
 	}
-	return list
+	return append(list, found...)
 }

@@ -3,7 +3,9 @@ package run
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -82,4 +84,29 @@ func (s *Searcher) Vector(ctx context.Context, tenant library.TenantID, all *que
 	var v []float32
 	err := json.Unmarshal(raw, &v)
 	return v, err
+}
+
+// ConfigurationsOf lists the embedding configurations under which an asset has a vector, in
+// the order of their names. all is a compiled search for everything that the caller may see;
+// an asset that is not among it has none.
+func (s *Searcher) ConfigurationsOf(ctx context.Context, tenant library.TenantID, all *query.Search, asset library.AssetHash) ([]string, error) {
+	known, err := s.Vectors(ctx, tenant)
+	if err != nil || len(known) == 0 {
+		return nil, err
+	}
+	configs, aggs := slices.Sorted(maps.Keys(known)), map[string]any{}
+	for _, config := range configs {
+		aggs[config] = map[string]any{"filter": map[string]any{"exists": map[string]any{"field": mappings.VectorField(config)}}}
+	}
+	body := all.Fetch([]library.AssetHash{asset}).Body()
+	body["size"], body["aggs"] = 0, aggs
+	var answer struct {
+		Aggregations map[string]struct {
+			Count int `json:"doc_count"`
+		} `json:"aggregations"`
+	}
+	if err := s.call(ctx, tenant, http.MethodPost, s.Path(tenant), body, &answer); err != nil {
+		return nil, opensearch.Unavailable(err)
+	}
+	return slices.DeleteFunc(configs, func(config string) bool { return answer.Aggregations[config].Count == 0 }), nil
 }
