@@ -101,7 +101,7 @@ func lineageSource(row *store.DocumentRow) library.LineageSource {
 	switch {
 	case row.LineageSource == library.LineageExtracted:
 		return library.LineageExtracted
-	case row.Asserted:
+	case row.Assertion != nil:
 		return library.LineageAsserted
 	}
 	return library.LineageUnknown

@@ -82,9 +82,9 @@ func TestBuild(t *testing.T) {
 			return !d.AI && !d.HasLineage && !d.HasPrompt && !d.HasModels && !d.Chain && d.LineageRoot == "" && d.LineageSource == "unknown" && d.Tool == ""
 		}},
 		{"a claim counts as the source only where the file says nothing", func(r *store.DocumentRow, l *library.Lineage) {
-			r.LineageSource, r.Asserted = library.LineageUnknown, true
+			r.LineageSource, r.Assertion = library.LineageUnknown, []byte("{}")
 		}, func(d mappings.Document) bool { return d.LineageSource == library.LineageAsserted }},
-		{"extracted wins over a claim", func(r *store.DocumentRow, l *library.Lineage) { r.Asserted = true },
+		{"extracted wins over a claim", func(r *store.DocumentRow, l *library.Lineage) { r.Assertion = []byte("{}") },
 			func(d mappings.Document) bool { return d.LineageSource == library.LineageExtracted }},
 		{"unreadable lineage leaves the asset findable and says so", func(r *store.DocumentRow, l *library.Lineage) { r.Lineage = []byte("{") },
 			func(d mappings.Document) bool {

@@ -14,9 +14,6 @@ import (
 // digits. It stays the same when the collection is renamed or moved.
 type CollectionHash string
 
-// Valid reports whether h has the form of a collection's identity.
-func (h CollectionHash) Valid() bool { return hex40.MatchString(string(h)) }
-
 // The limits of collections.
 const (
 	MaxCollectionDepth = 5
@@ -65,11 +62,6 @@ func (c Collection) Smart() bool { return c.SavedSearch != "" }
 
 // Depth returns the level of the collection; roots have 1.
 func (c Collection) Depth() int { return strings.Count(c.Path, ".") + 1 }
-
-// ParentPath returns the path of the parent, empty for a root.
-func (c Collection) ParentPath() string {
-	return strings.TrimSuffix(strings.TrimSuffix(c.Path, c.Name), ".")
-}
 
 // TextCard is a text among the assets of a collection; it is a slide when the
 // collection is exported.

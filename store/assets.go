@@ -164,17 +164,27 @@ func (as *Assets) List(ctx context.Context, actor library.Actor, hashes []librar
 // Existing reports which of these assets the tenant holds outside the trash, as far as
 // the actor sees them.
 func (as *Assets) Existing(ctx context.Context, actor library.Actor, hashes []library.AssetHash) (map[library.AssetHash]bool, error) {
-	known := make(map[library.AssetHash]bool, len(hashes))
-	err := as.s.readTenant(ctx, actor.Tenant, `SELECT asset_h FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2) AND trashed_at IS NULL AND `+visibleTo("assets", "$3"),
-		[]any{actor.Tenant, hashes, viewer(actor)}, func(rows pgx.Rows) error {
-			var h library.AssetHash
-			_, err := pgx.ForEachRow(rows, []any{&h}, func() error {
-				known[h] = true
-				return nil
-			})
-			return err
-		})
+	var known map[library.AssetHash]bool
+	err := as.s.readTenant(ctx, actor.Tenant, existingAssets, []any{actor.Tenant, hashes, viewer(actor)}, func(rows pgx.Rows) (err error) {
+		known, err = hashSet(rows)
+		return err
+	})
 	return known, err
+}
+
+// existingAssets selects those of the assets $2 that are outside the trash and that
+// caller $3 sees.
+var existingAssets = `SELECT asset_h FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2) AND trashed_at IS NULL AND ` + visibleTo("assets", "$3")
+
+// hashSet collects the hashes of rows.
+func hashSet(rows pgx.Rows) (map[library.AssetHash]bool, error) {
+	set := map[library.AssetHash]bool{}
+	var h library.AssetHash
+	_, err := pgx.ForEachRow(rows, []any{&h}, func() error {
+		set[h] = true
+		return nil
+	})
+	return set, err
 }
 
 // Usage is what a tenant stores.

@@ -49,37 +49,27 @@ func (fs *Files) List(ctx context.Context, after AssetKey, limit int) ([]StoredB
 	if after.Tenant == "" {
 		after.Tenant = firstTenant
 	}
-	rows, err := fs.s.indexer.Query(ctx, `SELECT tenant_id::text, asset_h, size, sha256 FROM assets
-		WHERE (tenant_id, asset_h) > ($1, $2) ORDER BY tenant_id, asset_h LIMIT $3`, string(after.Tenant), string(after.Hash), limit)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[StoredBytes])
-	return list, unavailable(err)
+	return collectIndexer(ctx, fs.s, `SELECT tenant_id::text, asset_h, size, sha256 FROM assets
+		WHERE (tenant_id, asset_h) > ($1, $2) ORDER BY tenant_id, asset_h LIMIT $3`, pgx.RowToStructByPos[StoredBytes], string(after.Tenant), string(after.Hash), limit)
 }
 
 // Sample returns files from everywhere among the tenants and the hashes,
 // at most limit. It reads a few rows at each of 64 places of a tenant, however many
 // there are.
 func (fs *Files) Sample(ctx context.Context, limit int) ([]StoredBytes, error) {
-	rows, err := fs.s.indexer.Query(ctx, `SELECT DISTINCT x.tenant_id, x.asset_h, x.size, x.sha256
+	return collectIndexer(ctx, fs.s, `SELECT DISTINCT x.tenant_id, x.asset_h, x.size, x.sha256
 		FROM (SELECT tenant_id FROM tenants ORDER BY created_at, tenant_id LIMIT 50) t
 		CROSS JOIN generate_series(0, 252, 4) AS place
 		CROSS JOIN LATERAL (SELECT a.tenant_id::text, a.asset_h, a.size, a.sha256 FROM assets a
 			WHERE a.tenant_id = t.tenant_id AND a.asset_h >= lpad(to_hex(place), 2, '0') COLLATE "C"
 			ORDER BY a.asset_h LIMIT 4) x
-		LIMIT $1`, limit)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[StoredBytes])
-	return list, unavailable(err)
+		LIMIT $1`, pgx.RowToStructByPos[StoredBytes], limit)
 }
 
 // firstTenant sorts before every tenant.
 const firstTenant = library.TenantID("00000000-0000-0000-0000-000000000000")
 
-// Count returns how many files StoredBytes returns in all, and their bytes.
+// Count returns how many files List returns in all, and their bytes.
 func (fs *Files) Count(ctx context.Context, after AssetKey) (files, bytes int64, err error) {
 	if after.Tenant == "" {
 		after.Tenant = firstTenant

@@ -63,8 +63,7 @@ func (t *Tx) branchOf(ctx context.Context, source library.Collection, n NewBranc
 			return b, err
 		}
 		if taken {
-			return b, &library.Error{Kind: library.KindConflict, Code: library.CodeNameTaken, Detail: "Another snapshot of this collection has this label. Choose another snapshot_label.",
-				Fields: []library.FieldError{{Field: "snapshot_label", Code: "conflict", Message: "Snapshots of one collection have different labels."}}}
+			return b, labelTaken(nil)
 		}
 	}
 	generated := n.Name == ""

@@ -30,7 +30,7 @@ func (c *Collections) AddCard(ctx context.Context, actor library.Actor, ref stri
 		if cards >= MaxCards {
 			return library.NewError(library.KindConflict, library.CodeConflict, "This collection has %d text cards, the maximum. Remove one first.", MaxCards)
 		}
-		ranks, err := t.ranksAt(ctx, out.Collection.Hash, position, []library.AssetHash{}, 1)
+		ranks, err := t.ranksAt(ctx, out.Collection.Hash, position, []string{out.ID})
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func (c *Collections) ChangeCard(ctx context.Context, actor library.Actor, ref, 
 			return err
 		}
 		if position != nil {
-			ranks, err := t.ranksAt(ctx, out.Collection.Hash, position, []library.AssetHash{library.AssetHash(id)}, 1)
+			ranks, err := t.ranksAt(ctx, out.Collection.Hash, position, []string{id})
 			if err != nil {
 				return err
 			}
@@ -70,7 +70,7 @@ func (c *Collections) RemoveCard(ctx context.Context, actor library.Actor, ref, 
 		if err := t.findPosition(ctx, out); err != nil {
 			return err
 		}
-		return t.removeItems(ctx, out.Collection.Hash, []string{id}, []string{itemKey(id, out.Collection.Hash)})
+		return t.removeItems(ctx, out.Collection.Hash, []string{id})
 	})
 }
 

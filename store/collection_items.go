@@ -50,7 +50,7 @@ func reindexItems(ctx context.Context, t *Tx, keys []string) error {
 	for i, k := range keys {
 		hashes[i], _, _ = strings.Cut(k, "/")
 	}
-	return t.reindexAssets(ctx, hashes, "collections")
+	return t.reindexAssets(ctx, hashes)
 }
 
 // CollectionItem is an asset or a text card in a collection.
@@ -220,14 +220,25 @@ func (t *Tx) addToCollection(ctx context.Context, ref string, n NewItems) (out I
 	if len(placed)+len(kept) == 0 {
 		return out, nil
 	}
-	ranks, err := t.ranksAt(ctx, out.Collection.Hash, n.Position, placed, len(placed))
-	if err != nil {
-		return out, err
+	var ranks []string
+	if len(placed) > 0 {
+		if ranks, err = t.ranksAt(ctx, out.Collection.Hash, n.Position, texts(placed)); err != nil {
+			return out, err
+		}
 	}
 	for _, h := range kept {
 		ranks = append(ranks, have[h].rank)
 	}
 	return out, t.putMembers(ctx, out.Collection.Hash, slices.Concat(placed, kept), ranks, have, n.Role)
+}
+
+// texts returns hashes as texts.
+func texts[T ~string](hashes []T) []string {
+	list := make([]string, len(hashes))
+	for i, h := range hashes {
+		list[i] = string(h)
+	}
+	return list
 }
 
 // member is how an asset is in a collection.
@@ -238,9 +249,9 @@ type member struct {
 
 // putMembers writes the ranks and roles of assets in a collection.
 func (t *Tx) putMembers(ctx context.Context, c library.CollectionHash, assets []library.AssetHash, ranks []string, have map[library.AssetHash]member, role *library.MemberRole) error {
-	roles, keys, hashes := make([]library.MemberRole, len(assets)), make([]string, len(assets)), make([]string, len(assets))
+	roles, keys, hashes := make([]library.MemberRole, len(assets)), make([]string, len(assets)), texts(assets)
 	for i, h := range assets {
-		roles[i], keys[i], hashes[i] = have[h].role, itemKey(string(h), c), string(h)
+		roles[i], keys[i] = have[h].role, itemKey(string(h), c)
 		if role != nil {
 			roles[i] = *role
 		}
@@ -254,24 +265,17 @@ func (t *Tx) putMembers(ctx context.Context, c library.CollectionHash, assets []
 	}); err != nil {
 		return err
 	}
-	return t.reindexAssets(ctx, hashes, "collections")
+	return t.reindexAssets(ctx, hashes)
 }
 
 // seenAssets reports which assets are in the library outside the trash and are the
 // actor's to see.
 func (t *Tx) seenAssets(ctx context.Context, hashes []library.AssetHash) (map[library.AssetHash]bool, error) {
-	rows, err := t.Query(ctx, `SELECT asset_h FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2) AND trashed_at IS NULL AND `+visibleTo("assets", "$3"),
-		t.tenant(), hashes, viewer(t.actor))
+	rows, err := t.Query(ctx, existingAssets, t.tenant(), hashes, viewer(t.actor))
 	if err != nil {
 		return nil, err
 	}
-	seen := map[library.AssetHash]bool{}
-	var h library.AssetHash
-	_, err = pgx.ForEachRow(rows, []any{&h}, func() error {
-		seen[h] = true
-		return nil
-	})
-	return seen, err
+	return hashSet(rows)
 }
 
 func (t *Tx) membersOf(ctx context.Context, c library.CollectionHash, hashes []library.AssetHash) (map[library.AssetHash]member, error) {
@@ -289,13 +293,13 @@ func (t *Tx) membersOf(ctx context.Context, c library.CollectionHash, hashes []l
 	return have, err
 }
 
-// ranksAt returns n ranks for items that are put at a position of a collection, which the
-// caller holds; nil means behind all. Items that are moved there do not count.
-func (t *Tx) ranksAt(ctx context.Context, c library.CollectionHash, position *int, moved []library.AssetHash, n int) ([]string, error) {
+// ranksAt returns ranks for items that are put at a position of a collection, which the
+// caller holds; nil means behind all. The position does not count the items themselves.
+func (t *Tx) ranksAt(ctx context.Context, c library.CollectionHash, position *int, items []string) ([]string, error) {
 	var lo, hi string
 	if position != nil {
 		err := t.QueryRow(ctx, `SELECT i.rank FROM collection_items i WHERE i.tenant_id = $1 AND i.collection_h = $2 AND i.item_id <> ALL($4) AND `+shown("$3")+
-			` ORDER BY i.rank, i.item_id LIMIT 1 OFFSET $5`, t.tenant(), c, viewer(t.actor), moved, *position).Scan(&hi)
+			` ORDER BY i.rank, i.item_id LIMIT 1 OFFSET $5`, t.tenant(), c, viewer(t.actor), items, *position).Scan(&hi)
 		if err != nil && err != pgx.ErrNoRows {
 			return nil, err
 		}
@@ -303,7 +307,7 @@ func (t *Tx) ranksAt(ctx context.Context, c library.CollectionHash, position *in
 	// Behind all: also behind items that are moved, so that a rank is never given twice.
 	err := t.QueryRow(ctx, `SELECT coalesce(max(rank), '') FROM collection_items WHERE tenant_id = $1 AND collection_h = $2 AND ($3 = '' OR rank < $3)`,
 		t.tenant(), c, hi).Scan(&lo)
-	return library.Ranks(lo, hi, n), err
+	return library.Ranks(lo, hi, len(items)), err
 }
 
 // Remove takes assets out of a collection. They stay in the library.
@@ -322,24 +326,28 @@ func (c *Collections) Remove(ctx context.Context, actor library.Actor, ref strin
 		if err != nil {
 			return err
 		}
-		var hashes, keys []string
+		var hashes []string
 		for _, h := range distinct(assets) {
 			if _, member := have[h]; !member || !seen[h] {
 				out.Missing = append(out.Missing, h)
 				continue
 			}
 			out.Changed = append(out.Changed, h)
-			hashes, keys = append(hashes, string(h)), append(keys, itemKey(string(h), out.Collection.Hash))
+			hashes = append(hashes, string(h))
 		}
-		return t.removeItems(ctx, out.Collection.Hash, hashes, keys)
+		return t.removeItems(ctx, out.Collection.Hash, hashes)
 	})
 	out.OperationID = id
 	return out, err
 }
 
-func (t *Tx) removeItems(ctx context.Context, c library.CollectionHash, items, keys []string) error {
+func (t *Tx) removeItems(ctx context.Context, c library.CollectionHash, items []string) error {
 	if len(items) == 0 {
 		return nil
+	}
+	keys := make([]string, len(items))
+	for i, item := range items {
+		keys[i] = itemKey(item, c)
 	}
 	if err := t.Track(ctx, collectionItemNoun, keys, func() error {
 		_, err := t.Exec(ctx, `DELETE FROM collection_items WHERE tenant_id = $1 AND collection_h = $2 AND item_id = ANY($3)`, t.tenant(), c, items)
@@ -347,5 +355,5 @@ func (t *Tx) removeItems(ctx context.Context, c library.CollectionHash, items, k
 	}); err != nil {
 		return err
 	}
-	return t.reindexAssets(ctx, items, "collections")
+	return t.reindexAssets(ctx, items)
 }

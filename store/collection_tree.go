@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -17,7 +18,7 @@ import (
 type CollectionChange struct {
 	library.Collection        // as it is now
 	OperationID        string // empty when nothing changed
-	Collections        int    // how many were changed: it and all below it
+	Collections        int    // how many were created, moved or deleted: it and all below it; 0 where the path stays
 	Items              int64  // assets and cards that were copied
 	// Pending reports that there are so many assets that the index looks at them in the
 	// background: searches find them where they were until then.
@@ -73,11 +74,21 @@ func (t *Tx) free(ctx context.Context, self library.CollectionHash, path string,
 	if err != nil || !slices.Contains(taken, path) {
 		return err
 	}
+	above := strings.TrimSuffix(path, at.name)
 	for n := 2; ; n++ {
-		if other := fmt.Sprint(path, n); !slices.Contains(taken, other) {
+		number := strconv.Itoa(n)
+		base := at.name[:min(len(at.name), library.MaxCollectionName-len(number))]
+		other := above + base + number
+		used := slices.Contains(taken, other)
+		if base != at.name { // it is shorter than what was read
+			if err := t.QueryRow(ctx, `SELECT EXISTS (SELECT FROM collections WHERE tenant_id = $1 AND deleted_at IS NULL AND path = $2)`, t.tenant(), other).Scan(&used); err != nil {
+				return err
+			}
+		}
+		if !used {
 			return &library.Error{Kind: library.KindConflict, Code: library.CodeNameTaken,
 				Detail: "Another collection has the path " + path + ". Free is " + other + ".",
-				Fields: []library.FieldError{{Field: at.nameField, Code: "conflict", Message: "Collections of one parent have different names.", Hint: "Use " + fmt.Sprint(at.name, n) + ", or use the collection that is there."}}}
+				Fields: []library.FieldError{{Field: at.nameField, Code: "conflict", Message: "Collections of one parent have different names.", Hint: "Use " + base + number + ", or use the collection that is there."}}}
 		}
 	}
 }
@@ -280,14 +291,18 @@ func collectionError(err error) error {
 	case "collections_depth":
 		return library.Invalid(library.FieldError{Field: "parent_path", Code: "range", Message: fmt.Sprintf("Collections have at most %d levels.", library.MaxCollectionDepth)})
 	case "collections_snapshot_label":
-		return &library.Error{Kind: library.KindConflict, Code: library.CodeNameTaken, Detail: "Another snapshot of this collection has this label. Choose another snapshot_label.", Cause: err,
-			Fields: []library.FieldError{{Field: "snapshot_label", Code: "conflict", Message: "Snapshots of one collection have different labels."}}}
+		return labelTaken(err)
 	case "collection_items_frozen", "collections_frozen":
 		return frozenCollection("", err)
 	case "collection_items_smart":
 		return smartCollection("", err)
 	}
 	return err
+}
+
+func labelTaken(cause error) error {
+	return &library.Error{Kind: library.KindConflict, Code: library.CodeNameTaken, Cause: cause, Detail: "Another snapshot of this collection has this label. Choose another snapshot_label.",
+		Fields: []library.FieldError{{Field: "snapshot_label", Code: "conflict", Message: "Snapshots of one collection have different labels."}}}
 }
 
 func frozenCollection(path string, cause error) error {

@@ -50,7 +50,7 @@ const findCollection = `SELECT ` + collectionColumns + ` FROM collections c
 // collectionIn finds a collection by path or collection_h; lock is a locking clause or
 // empty.
 func collectionIn(ctx context.Context, tx pgx.Tx, tenant library.TenantID, ref, lock string) (library.Collection, error) {
-	rows, err := tx.Query(ctx, findCollection+lock, tenant, collectionRef(ref))
+	rows, err := tx.Query(ctx, findCollection+lock, tenant, library.CollectionPath(ref))
 	if err != nil {
 		return library.Collection{}, err
 	}
@@ -61,19 +61,18 @@ func collectionIn(ctx context.Context, tx pgx.Tx, tenant library.TenantID, ref, 
 	return c, err
 }
 
-// collectionRef is a path or a collection_h as they are stored.
-func collectionRef(ref string) string { return library.CollectionPath(ref) }
-
 // Get returns the collection that a path or a collection_h names; a not-found error when
-// there is none.
-func (c *Collections) Get(ctx context.Context, actor library.Actor, ref string) (out CollectionEntry, err error) {
+// there is none. With counts it has the numbers of its items.
+func (c *Collections) Get(ctx context.Context, actor library.Actor, ref string, counts bool) (out CollectionEntry, err error) {
 	err = c.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		found, err := collectionIn(ctx, tx, actor.Tenant, ref, "")
 		if err != nil {
 			return err
 		}
 		list := []CollectionEntry{{Collection: found}}
-		err = countItems(ctx, tx, actor, list)
+		if counts {
+			err = countItems(ctx, tx, actor, list)
+		}
 		out = list[0]
 		return err
 	})

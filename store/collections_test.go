@@ -260,16 +260,37 @@ func TestCollections_HidePrivateAssetsFromOtherMembers(t *testing.T) {
 	}
 }
 
+// TestCollections_ANameTakenWithTheLongestLabelIsAnsweredByAFreeOne takes labels of the
+// greatest length, and uses the names that the errors offer.
+func TestCollections_ANameTakenWithTheLongestLabelIsAnsweredByAFreeOne(t *testing.T) {
+	s := open(t)
+	long := strings.Repeat("n", library.MaxCollectionName)
+	parent := s.collection(t, "home", "")
+	s.collection(t, long, parent)
+	for range 12 { // past the first number of two digits
+		_, err := s.Collections.Create(t.Context(), s.a, library.Collection{Name: long, DisplayName: long}, parent)
+		known := library.AsError(err)
+		if known.Code != library.CodeNameTaken || len(known.Fields) != 1 {
+			t.Fatal(err)
+		}
+		offered, _, _ := strings.Cut(strings.TrimPrefix(known.Fields[0].Hint, "Use "), ",")
+		if library.CollectionLabel(offered) != offered {
+			t.Fatalf("%q of %d characters is cut", offered, len(offered))
+		}
+		s.collection(t, offered, parent)
+	}
+}
+
 // TestCollections_OfAnotherTenantAreNotThere names a collection of another tenant.
 func TestCollections_OfAnotherTenantAreNotThere(t *testing.T) {
 	s := open(t)
 	path := s.collection(t, "mine", "")
-	mine, err := s.Collections.Get(t.Context(), s.a, path)
+	mine, err := s.Collections.Get(t.Context(), s.a, path, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, ref := range []string{path, string(mine.Hash)} {
-		_, gotErr := s.Collections.Get(t.Context(), s.b, ref)
+		_, gotErr := s.Collections.Get(t.Context(), s.b, ref, true)
 		_, moveErr := s.Collections.Move(t.Context(), s.b, ref, "")
 		_, deleteErr := s.Collections.Delete(t.Context(), s.b, ref)
 		_, addErr := s.Collections.Add(t.Context(), s.b, ref, store.NewItems{})

@@ -52,14 +52,8 @@ func (fs *Files) Damaged(ctx context.Context, after, through AssetKey, limit int
 	if after.Tenant == "" {
 		after.Tenant = firstTenant
 	}
-	rows, err := fs.s.indexer.Query(ctx, `SELECT tenant_id::text, asset_h, problem, found_at FROM damaged_files
-		WHERE (tenant_id, asset_h) > ($1, $2) AND (tenant_id, asset_h) <= ($3, $4) ORDER BY tenant_id, asset_h LIMIT $5`,
-		string(after.Tenant), string(after.Hash), string(through.Tenant), string(through.Hash), limit)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[DamagedFile])
-	return list, unavailable(err)
+	return collectIndexer(ctx, fs.s, `SELECT tenant_id::text, asset_h, problem, found_at FROM damaged_files
+		WHERE (tenant_id, asset_h) > ($1, $2) AND (tenant_id, asset_h) <= ($3, $4) ORDER BY tenant_id, asset_h LIMIT $5`, pgx.RowToStructByPos[DamagedFile], string(after.Tenant), string(after.Hash), string(through.Tenant), string(through.Hash), limit)
 }
 
 // CountDamaged counts the damaged files of all tenants by their problem.

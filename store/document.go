@@ -35,8 +35,7 @@ type DocumentRow struct {
 	LineageSource library.LineageSource
 	LineageTool   string
 	Lineage       []byte // JSON of library.Lineage without graphs; nil when none was read
-	Asserted      bool   // an uploader claims something about its making
-	Assertion     []byte // the latest of these claims, as JSON
+	Assertion     []byte // an uploader's latest claim about its making, as JSON; nil for none
 
 	Models      []DocumentModel
 	Collections []DocumentCollection
@@ -367,7 +366,7 @@ func scanDocumentAssertion(r pgx.Rows, b *documentBatch) error {
 	if err := r.Scan(&ord, &claim); err != nil {
 		return err
 	}
-	b.docs[ord-1].Asserted, b.docs[ord-1].Assertion = true, claim
+	b.docs[ord-1].Assertion = claim
 	return nil
 }
 

@@ -20,18 +20,13 @@ type AssetVersion struct {
 // hash, trashed ones included, at most limit of them. An empty after starts at
 // the first.
 func (ds *Documents) VersionsAfter(ctx context.Context, tenant library.TenantID, after library.AssetHash, limit int) ([]AssetVersion, error) {
-	rows, err := ds.s.indexer.Query(ctx, `
+	return collectIndexer(ctx, ds.s, `
 		SELECT asset_h, doc_version, trashed_at IS NULL FROM assets
-		WHERE tenant_id = $1 AND asset_h > $2 ORDER BY asset_h LIMIT $3`, string(tenant), string(after), limit)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (AssetVersion, error) {
+		WHERE tenant_id = $1 AND asset_h > $2 ORDER BY asset_h LIMIT $3`, func(row pgx.CollectableRow) (AssetVersion, error) {
 		v := AssetVersion{AssetKey: AssetKey{Tenant: tenant}}
 		err := row.Scan(&v.Hash, &v.Version, &v.Live)
 		return v, err
-	})
-	return list, unavailable(err)
+	}, string(tenant), string(after), limit)
 }
 
 // TenantAssets is a tenant and how many assets it has, trashed ones included.
@@ -42,23 +37,13 @@ type TenantAssets struct {
 
 // Count counts the assets of every tenant that has some, in order of the tenant.
 func (ds *Documents) Count(ctx context.Context) ([]TenantAssets, error) {
-	rows, err := ds.s.indexer.Query(ctx, `SELECT tenant_id::text, count(*) FROM assets GROUP BY tenant_id ORDER BY tenant_id`)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[TenantAssets])
-	return list, unavailable(err)
+	return collectIndexer(ctx, ds.s, `SELECT tenant_id::text, count(*) FROM assets GROUP BY tenant_id ORDER BY tenant_id`, pgx.RowToStructByPos[TenantAssets])
 }
 
 // CountLive counts the assets of every tenant that has some, without those in the
 // trash. It reads the whole table.
 func (ds *Documents) CountLive(ctx context.Context) ([]TenantAssets, error) {
-	rows, err := ds.s.indexer.Query(ctx, `SELECT tenant_id::text, count(*) FROM assets WHERE trashed_at IS NULL GROUP BY tenant_id ORDER BY tenant_id`)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[TenantAssets])
-	return list, unavailable(err)
+	return collectIndexer(ctx, ds.s, `SELECT tenant_id::text, count(*) FROM assets WHERE trashed_at IS NULL GROUP BY tenant_id ORDER BY tenant_id`, pgx.RowToStructByPos[TenantAssets])
 }
 
 // TombstonesBefore returns those of some assets whose tombstones were laid before
@@ -68,17 +53,12 @@ func (ds *Documents) TombstonesBefore(ctx context.Context, before time.Time, key
 	for i, k := range keys {
 		tenants[i], hashes[i] = string(k.Tenant), string(k.Hash)
 	}
-	rows, err := ds.s.indexer.Query(ctx, `
+	return collectIndexer(ctx, ds.s, `
 		SELECT t.tenant_id::text, t.asset_h, t.doc_version FROM `+documentKeys+`
 			JOIN asset_tombstones t USING (tenant_id, asset_h)
-		WHERE t.deleted_at < $3 ORDER BY k.ord`, tenants, hashes, before)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (AssetVersion, error) {
+		WHERE t.deleted_at < $3 ORDER BY k.ord`, func(row pgx.CollectableRow) (AssetVersion, error) {
 		var v AssetVersion
 		err := row.Scan(&v.Tenant, &v.Hash, &v.Version)
 		return v, err
-	})
-	return list, unavailable(err)
+	}, tenants, hashes, before)
 }

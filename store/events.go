@@ -155,7 +155,7 @@ func (ev *Events) State(ctx context.Context) (l EventLog, err error) {
 	return l, unavailable(err)
 }
 
-// Listen calls wake whenever events have come into the log, as ListenOutbox does
+// Listen calls wake whenever events have come into the log, as Outbox.Listen does
 // for the outbox.
 func (ev *Events) Listen(ctx context.Context, wake func()) error {
 	return ev.s.listen(ctx, EventsChannel, wake)

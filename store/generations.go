@@ -46,12 +46,7 @@ func scanGeneration(row pgx.CollectableRow) (Generation, error) {
 
 // List lists the index generations, oldest first.
 func (gs *Generations) List(ctx context.Context) ([]Generation, error) {
-	rows, err := gs.s.indexer.Query(ctx, generationsSQL)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	list, err := pgx.CollectRows(rows, scanGeneration)
-	return list, unavailable(err)
+	return collectIndexer(ctx, gs.s, generationsSQL, scanGeneration)
 }
 
 // Set adds a generation of a scope, with the embedding configuration of its

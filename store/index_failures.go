@@ -50,19 +50,13 @@ func (fl *IndexFailures) List(ctx context.Context, after AssetKey, limit int) ([
 	if after.Tenant == "" {
 		after.Tenant = "00000000-0000-0000-0000-000000000000"
 	}
-	rows, err := fl.s.indexer.Query(ctx, `
+	return collectIndexer(ctx, fl.s, `
 		SELECT tenant_id::text, asset_h, doc_version, reason, partial, at FROM index_failures
-		WHERE (tenant_id, asset_h) > ($1, $2) ORDER BY tenant_id, asset_h LIMIT $3`,
-		string(after.Tenant), string(after.Hash), limit)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (IndexFailure, error) {
+		WHERE (tenant_id, asset_h) > ($1, $2) ORDER BY tenant_id, asset_h LIMIT $3`, func(row pgx.CollectableRow) (IndexFailure, error) {
 		var f IndexFailure
 		err := row.Scan(&f.Tenant, &f.Hash, &f.Version, &f.Reason, &f.Partial, &f.At)
 		return f, err
-	})
-	return list, unavailable(err)
+	}, string(after.Tenant), string(after.Hash), limit)
 }
 
 // Count counts the assets that are not in the index at all and

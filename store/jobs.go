@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
@@ -72,9 +71,9 @@ type JobCount struct {
 
 // Counts returns how many jobs there are that are not completed.
 func (js *Jobs) Counts(ctx context.Context) ([]JobCount, error) {
-	return collectJobs(ctx, js.s.indexer, `SELECT kind, state::text, count(*),
+	return collectIndexer(ctx, js.s, `SELECT kind, state::text, count(*),
 			greatest(extract(epoch FROM now() - min(coalesce(finalized_at, scheduled_at))), 0)::float8
-		FROM river_job WHERE state <> 'completed' GROUP BY 1, 2 ORDER BY 1, 2`, func(row pgx.CollectableRow) (c JobCount, err error) {
+		FROM river_job WHERE state IN ('available', 'cancelled', 'discarded', 'pending', 'retryable', 'running', 'scheduled') GROUP BY 1, 2 ORDER BY 1, 2`, func(row pgx.CollectableRow) (c JobCount, err error) {
 		var seconds float64
 		err = row.Scan(&c.Kind, &c.State, &c.Jobs, &seconds)
 		c.Oldest = time.Duration(seconds * float64(time.Second))
@@ -95,15 +94,6 @@ type DiscardedJob struct {
 
 // Discarded returns the jobs that failed for good, the latest first, and at most limit.
 func (js *Jobs) Discarded(ctx context.Context, limit int) ([]DiscardedJob, error) {
-	return collectJobs(ctx, js.s.indexer, `SELECT id, kind, tenant_id::text, args::text, coalesce(errors[array_upper(errors, 1)] ->> 'error', ''), attempt, finalized_at
+	return collectIndexer(ctx, js.s, `SELECT id, kind, tenant_id::text, args::text, coalesce(errors[array_upper(errors, 1)] ->> 'error', ''), attempt, finalized_at
 		FROM river_job WHERE state = 'discarded' ORDER BY finalized_at DESC, id DESC LIMIT $1`, pgx.RowToStructByPos[DiscardedJob], limit)
-}
-
-func collectJobs[T any](ctx context.Context, pool *pgxpool.Pool, sql string, scan pgx.RowToFunc[T], args ...any) ([]T, error) {
-	rows, err := pool.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	list, err := pgx.CollectRows(rows, scan)
-	return list, unavailable(err)
 }

@@ -40,23 +40,18 @@ func (ex *Extraction) Files(ctx context.Context, after AssetKey, version, limit 
 	if after.Tenant == "" {
 		after.Tenant = "00000000-0000-0000-0000-000000000000"
 	}
-	rows, err := ex.s.indexer.Query(ctx, `SELECT a.tenant_id::text, a.asset_h, a.filename, a.mime_type, a.width, a.height, a.duration_ms,
+	return collectIndexer(ctx, ex.s, `SELECT a.tenant_id::text, a.asset_h, a.filename, a.mime_type, a.width, a.height, a.duration_ms,
 			l.parser_version, l.source = 'extracted', l.report, l.doc, r.chunks
 		FROM lineage l JOIN assets a USING (tenant_id, asset_h) LEFT JOIN lineage_raw r USING (tenant_id, asset_h)
 		WHERE (l.tenant_id, l.asset_h) > ($1, $2) AND l.parser_version < $3
-		ORDER BY l.tenant_id, l.asset_h LIMIT $4`, string(after.Tenant), string(after.Hash), version, limit)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f StoredFile, err error) {
+		ORDER BY l.tenant_id, l.asset_h LIMIT $4`, func(row pgx.CollectableRow) (f StoredFile, err error) {
 		err = row.Scan(&f.Tenant, &f.Hash, &f.Filename, &f.MIMEType, &f.Width, &f.Height, &f.DurationMS,
 			&f.ParserVersion, &f.HasData, &f.Report, &f.Lineage, &f.chunks)
 		return f, err
-	})
-	return list, unavailable(err)
+	}, string(after.Tenant), string(after.Hash), version, limit)
 }
 
-// CountFiles returns how many files StoredFiles returns in all.
+// CountFiles returns how many files Files returns in all.
 func (ex *Extraction) CountFiles(ctx context.Context, after AssetKey, version int) (n int64, err error) {
 	if after.Tenant == "" {
 		after.Tenant = "00000000-0000-0000-0000-000000000000"

@@ -36,15 +36,10 @@ func (as *Assets) Files(ctx context.Context, actor library.Actor, hashes []libra
 // ExistingOrTrashed reports which of these assets have a row, the trash and what is private
 // included: their bytes are promised.
 func (as *Assets) ExistingOrTrashed(ctx context.Context, tenant library.TenantID, hashes []library.AssetHash) (map[library.AssetHash]bool, error) {
-	have := make(map[library.AssetHash]bool, len(hashes))
-	err := as.s.readTenant(ctx, tenant, `SELECT asset_h FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2)`,
-		[]any{tenant, hashes}, func(rows pgx.Rows) error {
-			var h library.AssetHash
-			_, err := pgx.ForEachRow(rows, []any{&h}, func() error {
-				have[h] = true
-				return nil
-			})
-			return err
-		})
+	var have map[library.AssetHash]bool
+	err := as.s.readTenant(ctx, tenant, `SELECT asset_h FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2)`, []any{tenant, hashes}, func(rows pgx.Rows) (err error) {
+		have, err = hashSet(rows)
+		return err
+	})
 	return have, err
 }

@@ -249,6 +249,16 @@ func (s *Store) readTenant(ctx context.Context, tenant library.TenantID, sql str
 	return unavailable(rows.Err())
 }
 
+// collectIndexer collects the rows that a query of every tenant returns.
+func collectIndexer[T any](ctx context.Context, s *Store, sql string, scan pgx.RowToFunc[T], args ...any) ([]T, error) {
+	rows, err := s.indexer.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	list, err := pgx.CollectRows(rows, scan)
+	return list, unavailable(err)
+}
+
 // unavailable turns the errors of a database that cannot be reached, is starting
 // or is shutting down into an error that says so; all others pass unchanged.
 func unavailable(err error) error {

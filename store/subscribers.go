@@ -108,14 +108,8 @@ func (t *ShardTurn) DeadLetter(ctx context.Context, e LoggedEvent, reason string
 // LateShards lists the shards that have an event which the subscriber has not handled
 // and which is older than the given age.
 func (sub *Subscribers) LateShards(ctx context.Context, subscriber string, age time.Duration) ([]int, error) {
-	rows, err := sub.s.indexer.Query(ctx, `SELECT p.shard FROM subscriber_positions p WHERE p.subscriber = $1
-		AND EXISTS (SELECT 1 FROM events e WHERE e.shard = p.shard AND e.position > p.position AND e.at < clock_timestamp() - $2::interval) ORDER BY p.shard`,
-		subscriber, age)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowTo[int])
-	return list, unavailable(err)
+	return collectIndexer(ctx, sub.s, `SELECT p.shard FROM subscriber_positions p WHERE p.subscriber = $1
+		AND EXISTS (SELECT 1 FROM events e WHERE e.shard = p.shard AND e.position > p.position AND e.at < clock_timestamp() - $2::interval) ORDER BY p.shard`, pgx.RowTo[int], subscriber, age)
 }
 
 // SubscriberState is how far a subscriber is.
@@ -128,38 +122,28 @@ type SubscriberState struct {
 
 // States describes every subscriber there has been, by name.
 func (sub *Subscribers) States(ctx context.Context) ([]SubscriberState, error) {
-	rows, err := sub.s.indexer.Query(ctx, `
+	return collectIndexer(ctx, sub.s, `
 		SELECT n.subscriber, w.waiting, coalesce(extract(epoch FROM clock_timestamp() - w.oldest), 0)::float8,
 			(SELECT count(*) FROM dead_letters d WHERE d.subscriber = n.subscriber)
 		FROM (SELECT DISTINCT subscriber FROM subscriber_positions) n
 		CROSS JOIN LATERAL (SELECT count(*) AS waiting, min(at) AS oldest FROM (
 			SELECT e.at FROM subscriber_positions p JOIN events e ON e.shard = p.shard AND e.position > p.position
 			WHERE p.subscriber = n.subscriber LIMIT 100000) AS x) w
-		ORDER BY n.subscriber`)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (x SubscriberState, err error) {
+		ORDER BY n.subscriber`, func(row pgx.CollectableRow) (x SubscriberState, err error) {
 		var seconds float64
 		err = row.Scan(&x.Name, &x.Waiting, &seconds, &x.DeadLetters)
 		x.Oldest = time.Duration(max(seconds, 0) * float64(time.Second))
 		return x, err
 	})
-	return list, unavailable(err)
 }
 
 // DeadLetters lists a subscriber's dead letters after a position, at most limit of them.
 func (sub *Subscribers) DeadLetters(ctx context.Context, subscriber string, after int64, limit int) ([]DeadLetter, error) {
-	rows, err := sub.s.indexer.Query(ctx, `SELECT position, tenant_id::text, type, key, payload, event_at, reason FROM dead_letters
-		WHERE subscriber = $1 AND position > $2 ORDER BY position LIMIT $3`, subscriber, after, limit)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (d DeadLetter, err error) {
+	return collectIndexer(ctx, sub.s, `SELECT position, tenant_id::text, type, key, payload, event_at, reason FROM dead_letters
+		WHERE subscriber = $1 AND position > $2 ORDER BY position LIMIT $3`, func(row pgx.CollectableRow) (d DeadLetter, err error) {
 		err = row.Scan(&d.Position, &d.Tenant, &d.Type, &d.Key, &d.Payload, &d.At, &d.Reason)
 		return d, err
-	})
-	return list, unavailable(err)
+	}, subscriber, after, limit)
 }
 
 // ReplayDeadLetters asks a subscriber to try its dead letters again, and reports how

@@ -72,15 +72,10 @@ func (ts *Tenants) insert(ctx context.Context, actor library.Actor, t *Tenant) e
 // List returns every tenant, the oldest first. It is for the command line
 // and start-up; no request may reach it.
 func (ts *Tenants) List(ctx context.Context) ([]Tenant, error) {
-	rows, err := ts.s.indexer.Query(ctx, `SELECT tenant_id::text, name, created_at FROM tenants ORDER BY created_at, tenant_id`)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	all, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (t Tenant, err error) {
+	return collectIndexer(ctx, ts.s, `SELECT tenant_id::text, name, created_at FROM tenants ORDER BY created_at, tenant_id`, func(r pgx.CollectableRow) (t Tenant, err error) {
 		err = r.Scan(&t.ID, &t.Name, &t.CreatedAt)
 		return t, err
 	})
-	return all, unavailable(err)
 }
 
 // Rename sets the name of a tenant.

@@ -43,7 +43,7 @@ func (s *Service) branchCollection() op.Operation {
 		Example: map[string]any{"source_path": exampleCollection, "branch_type": "snapshot", "new_name": "Winter launch, as sent"},
 	}, func(ctx context.Context, actor library.Actor, in branchInput) (branchOutput, error) {
 		n := store.NewBranch{Name: in.label, DisplayName: displayName("", in.NewName), Type: library.BranchType(in.BranchType), SnapshotLabel: in.SnapshotLabel}
-		source, err := s.Store.Collections.Get(ctx, actor, in.SourcePath)
+		source, err := s.Store.Collections.Get(ctx, actor, in.SourcePath, false)
 		if err != nil {
 			return branchOutput{}, err
 		}

@@ -6,7 +6,6 @@ package collections
 import (
 	"context"
 	"strings"
-	"time"
 
 	"vitrine/library"
 	"vitrine/op"
@@ -38,9 +37,6 @@ const (
 	exampleCard       = "9d4e1e23bd5b727046a9e3b4b7db57bd8d6ee684"
 	exampleAsset      = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
 )
-
-// maxItems is how many assets one call adds or removes.
-const maxItems = 1000
 
 // InCollection is embedded by inputs that name a collection by its identity.
 type InCollection struct {
@@ -105,6 +101,3 @@ func displayName(display, name string) string {
 func hashesOf(sent []string) ([]library.AssetHash, []library.FieldError) {
 	return assets.Hashes("asset_hs", sent)
 }
-
-// utc returns a time as answers show it.
-func utc(t time.Time) time.Time { return t.UTC() }

@@ -28,11 +28,11 @@ func (s *Service) getCollection() op.Operation {
 		Method: "GET", Path: "/api/v1/collections/{collection_h}", Permission: library.PermRead, ReadOnly: true, Idempotent: true, RESTOnly: true,
 		Example: map[string]any{"collection_h": exampleCollection},
 	}, func(ctx context.Context, actor library.Actor, in getInput) (getOutput, error) {
-		e, err := s.Store.Collections.Get(ctx, actor, in.CollectionH)
+		e, err := s.Store.Collections.Get(ctx, actor, in.CollectionH, true)
 		if err != nil {
 			return getOutput{}, err
 		}
 		l, err := s.describeEntry(ctx, actor, e, true)
-		return getOutput{Listed: l, Frozen: e.Frozen, CreatedAt: utc(e.CreatedAt), CreatedBy: e.CreatedBy, UpdatedAt: utc(e.UpdatedAt)}, err
+		return getOutput{Listed: l, Frozen: e.Frozen, CreatedAt: e.CreatedAt.UTC(), CreatedBy: e.CreatedBy, UpdatedAt: e.UpdatedAt.UTC()}, err
 	})
 }

@@ -66,7 +66,7 @@ func (s *Service) items(ctx context.Context, actor library.Actor, in itemsInput)
 			shown.Path = i.Path
 		}
 		if !i.AddedAt.IsZero() {
-			at := utc(i.AddedAt)
+			at := i.AddedAt.UTC()
 			shown.AddedAt = &at
 		}
 		if i.Card != nil {

@@ -47,12 +47,12 @@ func (s *Service) list(ctx context.Context, actor library.Actor, in listInput) (
 	out.Total = total
 	smart := 0
 	for _, e := range list {
-		if e.Smart() && in.Counts {
-			if smart++; smart > maxSmartCounts {
-				in.Counts = false
-			}
+		counts := in.Counts
+		if e.Smart() {
+			smart++
+			counts = counts && smart <= maxSmartCounts
 		}
-		l, err := s.describeEntry(ctx, actor, e, in.Counts || !e.Smart() && smart > maxSmartCounts)
+		l, err := s.describeEntry(ctx, actor, e, counts)
 		if err != nil {
 			return out, err
 		}

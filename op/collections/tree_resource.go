@@ -9,7 +9,7 @@ import (
 	"vitrine/store"
 )
 
-// branch of the tree resource: a collection with those below it.
+// treeNode is a collection of the tree resource, with those below it.
 type treeNode struct {
 	Hash        library.CollectionHash `json:"collection_h"`
 	Path        string                 `json:"path"`

@@ -3,7 +3,7 @@
 -- Background jobs: the tables of River (riverqueue/river), as version 8 of its own
 -- migrations leaves them, and a tenant for every job. A job is inserted by vitrine_app in
 -- the transaction that it belongs to, for the tenant of that transaction, and run by
--- vitrine_indexer. River's triggers and listeners are not used: see notify.go.
+-- vitrine_indexer. River's triggers and listeners are not used: see jobDriver in jobs.go.
 CREATE TYPE river_job_state AS ENUM ('available', 'cancelled', 'completed', 'discarded', 'pending', 'retryable', 'running', 'scheduled');
 
 CREATE FUNCTION river_job_state_in_bitmask(bitmask bit(8), state river_job_state) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
