@@ -2,6 +2,7 @@ package comfy
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"vitrine/library"
@@ -170,7 +171,7 @@ func (r *reader) readSamplers(lin *library.Lineage, chain []*node, t picturePath
 		}
 	}
 	for _, n := range r.runs.samplers() {
-		if containsNode(chain, n) || r.chains.preparesPass(n, chain) {
+		if slices.Contains(chain, n) || r.chains.preparesPass(n, chain) {
 			continue
 		}
 		if len(lin.Samplers) >= maxPasses {
@@ -202,7 +203,7 @@ func (r *reader) readEmbeddings(lin *library.Lineage) {
 				continue
 			}
 			for _, m := range embeddingRef.FindAllStringSubmatch(*s, 64) {
-				if name := strings.TrimRight(m[1], "."); !contains(names, name) {
+				if name := strings.TrimRight(m[1], "."); !slices.Contains(names, name) {
 					names = append(names, name)
 				}
 			}

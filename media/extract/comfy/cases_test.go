@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -232,7 +233,7 @@ func editorVersion(t testing.TB, prompt []byte) []byte {
 			}
 			links = append(links, []any{len(links) + 1, in.from.node.id, in.from.slot, n.id, len(inputs), wireType(in.name)})
 			slot := map[string]any{"name": in.name, "type": wireType(in.name), "link": len(links)}
-			if contains(about.Widgets, in.name) {
+			if slices.Contains(about.Widgets, in.name) {
 				slot["widget"] = map[string]any{"name": in.name}
 			}
 			inputs = append(inputs, slot)

@@ -1,6 +1,7 @@
 package comfy
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -10,7 +11,9 @@ import (
 // of returns the sampling passes on a picture's path in the order in which they ran;
 // where its path is unknown, those among the nodes that ran.
 func (r *chains) of(t picturePath) []*node {
-	chain := r.withPrior(forward(t.passes))
+	chain := slices.Clone(t.passes)
+	slices.Reverse(chain)
+	chain = r.withPrior(chain)
 	if len(chain) == 0 {
 		chain = r.runs.samplers()
 	}
@@ -30,20 +33,12 @@ func (r *chains) withoutEstimates(chain []*node) []*node {
 	return chain
 }
 
-func forward(passes []*node) []*node {
-	out := make([]*node, 0, len(passes))
-	for i := len(passes) - 1; i >= 0; i-- {
-		out = append(out, passes[i])
-	}
-	return out
-}
-
 // withPrior puts the pass before the first that hands its latent over inside the
 // conditioning, as the prior of a cascade does.
 func (r *chains) withPrior(chain []*node) []*node {
-	for len(chain) > 0 && len(chain) < 64 {
+	for len(chain) > 0 && len(chain) < maxPasses {
 		prior := r.prior(chain[0])
-		if prior == nil || containsNode(chain, prior) {
+		if prior == nil || slices.Contains(chain, prior) {
 			return chain
 		}
 		chain = append([]*node{prior}, chain...)
@@ -77,15 +72,6 @@ func (r *chains) isStageB(n *node) bool {
 		}
 		seen[p.node] = true
 		p, ok = p.node.link(positiveLinks...)
-	}
-	return false
-}
-
-func containsNode(list []*node, n *node) bool {
-	for _, m := range list {
-		if m == n {
-			return true
-		}
 	}
 	return false
 }

@@ -84,8 +84,9 @@ type ClassFile struct {
 	About string            `json:"about,omitempty"`   // where the facts are from
 	Nodes map[string]*Class `json:"nodes"`             // by class
 	Same  map[string]string `json:"same_as,omitempty"` // classes that are as another in this file
-	// Words are words of class names by the rule that judges classes by them, where nothing
-	// describes a class: see words.json for the rules. They are added to those that ship.
+	// Words are words of class names by the rule that judges classes by them: see words.json
+	// for the rules. Some rules judge described classes too, where the table says nothing
+	// about what they ask. Words are added to those that ship.
 	Words map[string][]string `json:"words,omitempty"`
 	// Virtual are classes of the editor that it never queues, such as notes.
 	Virtual []string `json:"virtual,omitempty"`

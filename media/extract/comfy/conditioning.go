@@ -1,6 +1,7 @@
 package comfy
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -279,4 +280,6 @@ func (w *sideReader) through(p port, c *sideContext) bool {
 	return true
 }
 
-func isSide(name string) bool { return contains(positiveLinks, name) || contains(negativeLinks, name) }
+func isSide(name string) bool {
+	return slices.Contains(positiveLinks, name) || slices.Contains(negativeLinks, name)
+}

@@ -55,14 +55,9 @@ func convert(doc value) *graph {
 }
 
 func (c *converter) newScope(def *definition, parent *scope, instance *uiNode) *scope {
-	s := &scope{def: def, parent: parent, instance: instance, byID: map[string]*uiNode{}, intoOut: map[int]uiLink{}, override: map[string]map[string]value{}, named: map[string]*uiNode{}}
+	s := &scope{def: def, parent: parent, instance: instance, byID: map[string]*uiNode{}, override: map[string]map[string]value{}, named: map[string]*uiNode{}}
 	if parent != nil {
 		s.prefix = parent.prefix + instance.id + ":"
-	}
-	for _, id := range slices.Sorted(maps.Keys(def.links)) {
-		if l := def.links[id]; l.to == subgraphOut {
-			s.intoOut[l.toSlot] = l
-		}
 	}
 	return s
 }

@@ -22,7 +22,7 @@ func (r *reader) workflow(prompt, workflow document) *library.Workflow {
 	}
 	for _, n := range r.runs.sequence {
 		w.Nodes = append(w.Nodes, nodeUse(n))
-		if !r.understood(n) && !contains(w.Unknown, n.class) {
+		if !r.understood(n) && !slices.Contains(w.Unknown, n.class) {
 			w.Unknown = append(w.Unknown, n.class)
 		}
 	}

@@ -60,6 +60,22 @@ type definition struct {
 	groupExternal map[[2]int]bool
 	groupConfig   value
 	noted         map[notedInput]uiLink // links without a line, see everywhere
+	intoOut       map[int]string        // ids of links into the output boundary by slot, see toOut
+}
+
+// toOut returns the link into a slot of the output boundary: of several that with the
+// largest id. The links are complete when it is called first.
+func (d *definition) toOut(at int) (uiLink, bool) {
+	if d.intoOut == nil {
+		d.intoOut = map[int]string{}
+		for id, l := range d.links {
+			if was, has := d.intoOut[l.toSlot]; l.to == subgraphOut && (!has || id > was) {
+				d.intoOut[l.toSlot] = id
+			}
+		}
+	}
+	id, ok := d.intoOut[at]
+	return d.links[id], ok
 }
 
 // scope is one level of the graph on its way to execution: the root, or one
@@ -67,8 +83,7 @@ type definition struct {
 type scope struct {
 	def      *definition
 	byID     map[string]*uiNode
-	intoOut  map[int]uiLink // links into the output boundary by slot
-	prefix   string         // of executed ids: "30:" inside instance 30
+	prefix   string // of executed ids: "30:" inside instance 30
 	parent   *scope
 	instance *uiNode
 	override map[string]map[string]value // widget values set from outside, by node and name

@@ -191,7 +191,7 @@ func (w *sideReader) addField(n *node, in *input, c sideContext, encoder string)
 			return false
 		}
 	}
-	if text, ok = w.withPrepended(n, in, text, c.role); !ok {
+	if text, ok = w.r.texts.withPrepended(n, in, text, c.role); !ok {
 		w.set.unknown = true
 		return false
 	}
@@ -204,22 +204,4 @@ func (w *sideReader) addField(n *node, in *input, c sideContext, encoder string)
 	}
 	w.set.parts = append(w.set.parts, part)
 	return true
-}
-
-// withPrepended puts the text of "prepend_NAME" in front of that of the input NAME, as the
-// loaders of one pack do. It fails when that text is not in the file.
-func (w *sideReader) withPrepended(n *node, in *input, text string, side role) (string, bool) {
-	before := n.in("prepend_" + in.name)
-	if before == nil {
-		return text, true
-	}
-	s, ok := w.r.texts.of(before, side)
-	switch {
-	case !ok && before.linked():
-		w.r.notes.warn("a prompt has words in front that are not in the file")
-		return "", false
-	case !ok || s == "":
-		return text, true
-	}
-	return s + " " + text, true
 }

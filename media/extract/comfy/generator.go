@@ -37,7 +37,7 @@ func (r *reader) textFromSource(lin *library.Lineage, t picturePath) {
 		if len(up.passes) == 0 {
 			continue
 		}
-		first := up.passes[len(up.passes)-1]
+		first := r.chains.of(up)[0]
 		lin.Positive, lin.Negative = r.passes.of(first).Positive, r.passes.of(first).Negative
 		r.notes.record("positive", first, "prompt of the picture the video was made from")
 		return

@@ -1,6 +1,7 @@
 package comfy
 
 import (
+	"maps"
 	"strconv"
 
 	"vitrine/internal/jsonscan"
@@ -87,12 +88,8 @@ func (d *definition) hidden(node int, side, name string) bool {
 // its widgets, its sockets, and the widgets that were made sockets. Values are dealt
 // out in that order; a widget that is fed from outside keeps its place in it.
 func bindGroup(s *scope) {
-	links := make(map[string]uiLink, len(s.def.links)) // the shared definition stays as it is
-	for id, l := range s.def.links {
-		links[id] = l
-	}
 	def := *s.def
-	def.links, def.nodes = links, nil
+	def.links, def.nodes = maps.Clone(s.def.links), nil // the shared definition stays as it is
 	b := &groupBinder{s: s, def: &def, sockets: openSockets(s.instance), vals: s.instance.widgets.List, seen: map[string]int{}}
 	for i, u := range s.def.nodes {
 		u = ownCopy(u)

@@ -147,7 +147,7 @@ func (n *node) fills(found map[string]bool, depth int) {
 	for _, fed := range n.feeds {
 		if typ := linkTypes[strings.ToLower(fed.input)]; typ != "" {
 			found[typ] = true
-		} else if depth < maxWires && (fed.to.is("switch", "reroute") || relayNames[fed.input] || contains(yesBranches, fed.input) || contains(noBranches, fed.input)) {
+		} else if depth < maxWires && (fed.to.is("switch", "reroute") || relayNames[fed.input] || slices.Contains(yesBranches, fed.input) || slices.Contains(noBranches, fed.input)) {
 			fed.to.fills(found, depth+1)
 		}
 	}

@@ -121,3 +121,21 @@ func (r *texts) withTriggerWords(n *node, text string, side role) (string, bool)
 	}
 	return strings.Join(append(parts, text), ", "), true
 }
+
+// withPrepended puts the text of "prepend_NAME" in front of that of the input NAME, as the
+// loaders of one pack do. It fails when that text is not in the file.
+func (r *texts) withPrepended(n *node, in *input, text string, side role) (string, bool) {
+	before := n.in("prepend_" + in.name)
+	if before == nil {
+		return text, true
+	}
+	s, ok := r.of(before, side)
+	switch {
+	case !ok && before.linked():
+		r.notes.warn("a prompt has words in front that are not in the file")
+		return "", false
+	case !ok || s == "":
+		return text, true
+	}
+	return s + " " + text, true
+}

@@ -1,6 +1,10 @@
 package comfy
 
-import "vitrine/library"
+import (
+	"slices"
+
+	"vitrine/library"
+)
 
 // notes collects what is said beside the values: warnings for people, and where each
 // field was read. It also counts the steps that reading may take.
@@ -30,12 +34,9 @@ func (r *notes) step() bool {
 
 // warn records a sentence for people once.
 func (r *notes) warn(s string) {
-	for _, w := range r.warnings {
-		if w == s {
-			return
-		}
+	if !slices.Contains(r.warnings, s) {
+		r.warnings = append(r.warnings, s)
 	}
-	r.warnings = append(r.warnings, s)
 }
 
 // record notes where a field was read.

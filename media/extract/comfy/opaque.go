@@ -1,6 +1,7 @@
 package comfy
 
 import (
+	"slices"
 	"strings"
 
 	"vitrine/internal/jsonscan"
@@ -55,7 +56,7 @@ func (n *node) mayChoose() bool {
 			continue
 		}
 		stem, place := family(in.name)
-		if contains(yesBranches, in.name) || contains(noBranches, in.name) {
+		if slices.Contains(yesBranches, in.name) || slices.Contains(noBranches, in.name) {
 			stem, place = "branch", 1
 		}
 		if place > 0 {

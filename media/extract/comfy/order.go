@@ -7,7 +7,7 @@ import (
 )
 
 // mark collects the nodes that took part in the chosen output, by following back
-// every link but the branches that a switch left out.
+// every link but the branches that a switch left out, and puts them in sequence.
 func (r *runs) mark(outputs ...*node) {
 	stack := slices.Clone(outputs)
 	for _, n := range outputs {
@@ -23,6 +23,7 @@ func (r *runs) mark(outputs ...*node) {
 			}
 		}
 	}
+	r.sequence = r.sorted()
 }
 
 // sources returns the nodes that a node was certainly made of: those on its links,

@@ -12,7 +12,6 @@ func (r *reader) lineage() library.Lineage {
 	}
 	r.notes.record("output", out, why)
 	r.runs.mark(out)
-	r.runs.sequence = r.runs.sorted()
 	lin.Models = r.models.all()
 	for i, m := range lin.Models {
 		r.notes.record("models", r.models.loads[i].node, "file name input of a node the output depends on: "+m.Type)

@@ -3,6 +3,7 @@ package comfy
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -82,10 +83,7 @@ func (r *sizer) stated(n *node) dims {
 	if w, h := r.values.number(n, []string{"width_override"}), r.values.number(n, []string{"height_override"}); w != nil && h != nil && *w > 0 && *h > 0 {
 		return dims{int(*w), int(*h)}
 	}
-	d := r.ofRatio(n)
-	if !d.known() {
-		d = r.chosen(n)
-	}
+	d := r.chosen(n)
 	if !d.known() {
 		w, h := r.values.number(n, widthNames), r.values.number(n, heightNames)
 		if w == nil || h == nil || *w < 1 || *h < 1 || *w > 1<<16 || *h > 1<<16 {
@@ -96,8 +94,11 @@ func (r *sizer) stated(n *node) dims {
 	return r.adjusted(n, d)
 }
 
-// chosen reads a size out of the words of a choice.
+// chosen returns the size of a ratio, or one read out of the words of a choice.
 func (r *sizer) chosen(n *node) dims {
+	if d := r.ofRatio(n); d.known() {
+		return d
+	}
 	for _, name := range []string{"dimensions", "resolution", "aspect_ratio", "size", "preset", "image_size"} {
 		s, ok := r.values.scalar(n.in(name), name)
 		if !ok || len(s) > 200 {
@@ -254,9 +255,9 @@ func sideOfSize(p port, want string, measures bool) rune {
 		return 0
 	case measures || !p.node.is("latentimagergthree", "sizepicker", "resolution"):
 		switch {
-		case measures && p.slot == 0, !measures && contains(widthNames, want):
+		case measures && p.slot == 0, !measures && slices.Contains(widthNames, want):
 			return 'w'
-		case measures && p.slot == 1, !measures && contains(heightNames, want):
+		case measures && p.slot == 1, !measures && slices.Contains(heightNames, want):
 			return 'h'
 		}
 		return 0
@@ -278,16 +279,7 @@ func sideOfSize(p port, want string, measures bool) rune {
 func (n *node) takesPicture() bool {
 	for i := range n.inputs {
 		in := &n.inputs[i]
-		if in.linked() && (pictureTypes[in.from.outType()] || contains(pictureNames, in.name) || pictureStem(in.name)) {
-			return true
-		}
-	}
-	return false
-}
-
-func contains(list []string, s string) bool {
-	for _, e := range list {
-		if e == s {
+		if in.linked() && (pictureTypes[in.from.outType()] || slices.Contains(pictureNames, in.name) || pictureStem(in.name)) {
 			return true
 		}
 	}

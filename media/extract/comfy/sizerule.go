@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// SizeRule is how a class makes a size of a ratio: of the shorter side, or of so
-// many megapixels.
+// SizeRule is how a class makes a size of a ratio: of the height, before the size is
+// turned on its side, or of so many megapixels.
 type SizeRule struct {
 	Ratio   string `json:"ratio"`             // the input that holds the ratio, such as 16:9
-	Short   string `json:"short,omitempty"`   // the input of the shorter side
+	Short   string `json:"short,omitempty"`   // the input of the height
 	Pixels  string `json:"pixels,omitempty"`  // the input of the megapixels
-	Up      int    `json:"up,omitempty"`      // both sides are rounded up to a multiple of it
+	Up      int    `json:"up,omitempty"`      // the computed sides are rounded up to a multiple of it: both, with Short the width
 	Nearest string `json:"nearest,omitempty"` // the input of the multiple to which they are rounded, 8 where it has none
 }
 
@@ -53,7 +53,7 @@ func (r *sizer) ofRatio(n *node) dims {
 		if short == nil || *short < 1 || *short > 1<<16 {
 			return dims{}
 		}
-		return dims{dims{int(*short * w / h), 0}.up(rule.Up).w, int(*short)}
+		return dims{roundUp(int(*short*w/h), rule.Up), int(*short)}
 	}
 	mp := r.values.number(n, []string{rule.Pixels})
 	if mp == nil || *mp <= 0 || *mp > 1024 {
@@ -72,11 +72,14 @@ func (r *sizer) ofRatio(n *node) dims {
 }
 
 // up rounds both sides up to a multiple.
-func (d dims) up(step int) dims {
+func (d dims) up(step int) dims { return dims{roundUp(d.w, step), roundUp(d.h, step)} }
+
+// roundUp rounds up to a multiple of step; below 2 nothing is rounded.
+func roundUp(v, step int) int {
 	if step < 2 {
-		return d
+		return v
 	}
-	return dims{(d.w + step - 1) / step * step, (d.h + step - 1) / step * step}
+	return (v + step - 1) / step * step
 }
 
 // adjusted turns a stated size on its side and scales it, as the node's choices ask.
@@ -114,10 +117,7 @@ var (
 // selected returns the size that a node gives as two numbers: that of a ratio or a choice,
 // or its own two numbers where a choice turns or scales them.
 func (r *sizer) selected(n *node) dims {
-	d := r.ofRatio(n)
-	if !d.known() {
-		d = r.chosen(n)
-	}
+	d := r.chosen(n)
 	switch {
 	case d.known():
 		return r.adjusted(n, d)

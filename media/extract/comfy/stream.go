@@ -1,6 +1,10 @@
 package comfy
 
-import "vitrine/internal/jsonscan"
+import (
+	"slices"
+
+	"vitrine/internal/jsonscan"
+)
 
 // Some packs hand one stream of settings from node to node: each adds its own, and
 // one node of the stream samples by all of them. gatherStreams gives that node what
@@ -46,7 +50,7 @@ func (n *node) gather() {
 		for i := range m.inputs {
 			in := m.inputs[i]
 			switch {
-			case in.option || contains(n.about.Stream, in.written()):
+			case in.option || slices.Contains(n.about.Stream, in.written()):
 			case in.file == "checkpoint" && !n.has("model"):
 				n.inputs = append(n.inputs, input{name: "model", from: port{m, 0}})
 			case in.file == "" && modelType(m, in.name, in.val.Str()) == "" && !n.has(in.name):
@@ -84,7 +88,7 @@ func stringValue(text string) value { return value{Kind: jsonscan.String, Text: 
 func (n *node) streamed(names []string) []*node {
 	var out []*node
 	for i := range n.inputs {
-		if in := &n.inputs[i]; in.linked() && contains(names, in.written()) {
+		if in := &n.inputs[i]; in.linked() && slices.Contains(names, in.written()) {
 			out = append(out, in.from.node)
 		}
 	}

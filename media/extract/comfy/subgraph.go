@@ -57,7 +57,7 @@ func (c *converter) fromInside(u *uiNode, at, hops int) origin {
 		}
 		return c.fromNode(u.inner, uiLink{from: strconv.Itoa(n), fromSlot: slot}, hops+1)
 	}
-	l, ok := u.inner.intoOut[at]
+	l, ok := u.inner.def.toOut(at)
 	if !ok {
 		return origin{}
 	}

@@ -87,7 +87,7 @@ func (r *texts) read(p port, side role) (string, bool) {
 	if s, ok, done := r.loraText(p, side); done {
 		return s, ok
 	}
-	if r.isDisplay(n) {
+	if isDisplay(n) {
 		return r.displayed(n, side)
 	}
 	if writesText(n) {
@@ -147,7 +147,7 @@ func (p port) isObject() bool {
 }
 
 // isDisplay reports whether a node shows a text and keeps what it showed.
-func (r *texts) isDisplay(n *node) bool {
+func isDisplay(n *node) bool {
 	return n.role() == RoleShow || n.like("shows_text")
 }
 
