@@ -148,9 +148,9 @@ func assetFields() []Field {
 // contentFields are what people say about an asset.
 func contentFields() []Field {
 	return []Field{
-		{Name: "title", Mapping: prose().searched().parts().with(rawField, folded()).with("sayt", Mapping{Type: "search_as_you_type", Analyzer: "plain"}), Sort: "title", Has: "title", Query: []QueryField{
+		{Name: "title", Mapping: prose().searched().highlighted().parts().with(rawField, folded()).with("sayt", Mapping{Type: "search_as_you_type", Analyzer: "plain"}), Sort: "title", Has: "title", Query: []QueryField{
 			{Name: "title", Type: TypeText, Group: GroupCore, Doc: "words of the title", Example: `title:"red cat"`}}},
-		{Name: "description", Mapping: prose().searched(), Has: "description", Query: []QueryField{
+		{Name: "description", Mapping: prose().searched().highlighted(), Has: "description", Query: []QueryField{
 			{Name: "description", Aliases: []string{"desc"}, Type: TypeText, Group: GroupCore, Doc: "words of the description", Example: "description:cover"}}},
 		{Name: "filename", Mapping: folded().searched().parts().analyzed(), Sort: "filename", Query: []QueryField{
 			{Name: "filename", Aliases: []string{"file", "name"}, Type: TypePart, Group: GroupCore, Doc: "any part of the file name", Example: "filename:ComfyUI_*"}}},
@@ -242,7 +242,7 @@ func generationFields() []Field {
 		{Name: "has_lineage", Mapping: flag(), Has: "lineage"},
 		{Name: "tool", Mapping: folded().eager(), Query: []QueryField{
 			{Name: "tool", Type: TypeName, Group: GroupGeneration, Doc: "the program that made it, in any spelling: a1111 is sd-webui", Example: "tool:comfyui", Facet: terms()}}},
-		{Name: "prompt", Mapping: prose().searched(), Query: []QueryField{
+		{Name: "prompt", Mapping: prose().searched().highlighted(), Query: []QueryField{
 			{Name: "prompt", Type: TypeText, Group: GroupGeneration, Exists: "has_prompt", Doc: "words of the prompt", Example: `prompt:"neon street"`}}},
 		{Name: "has_prompt", Mapping: flag(), Has: "prompt"},
 		{Name: "negative_prompt", Mapping: prose(), Query: []QueryField{

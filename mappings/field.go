@@ -156,6 +156,12 @@ func (m Mapping) parts() Mapping {
 // analyzed adds a copy whose words are found.
 func (m Mapping) analyzed() Mapping { return m.with("text", prose()) }
 
+// highlighted adds a copy that is not searched: matches in the value are marked by the
+// words, and stems of words, that WordsField has of it.
+func (m Mapping) highlighted() Mapping {
+	return m.with(highlightField, Mapping{Type: "text", Index: new(bool), Analyzer: "words"})
+}
+
 func (m Mapping) with(name string, sub Mapping) Mapping {
 	all := map[string]Mapping{name: sub}
 	for k, v := range m.Fields {
@@ -169,6 +175,8 @@ func (m Mapping) with(name string, sub Mapping) Mapping {
 const (
 	wildField = "w"   // any part of a value
 	rawField  = "raw" // the whole value of a text
+
+	highlightField = "highlight" // what matches in a text is marked in it
 )
 
 // Wild returns the name of the copy that parts of values are looked for in; empty when
@@ -179,6 +187,9 @@ func (f *Field) Wild() string {
 	}
 	return ""
 }
+
+// Highlighted returns the name of the copy of a field of text in which matches are marked.
+func Highlighted(field string) string { return field + "." + highlightField }
 
 // Sorted returns the name that the index sorts by: of a text, its whole value.
 func (f *Field) Sorted() string {

@@ -22,7 +22,7 @@ import (
 
 // Version counts incompatible changes of the mapping. It is part of every index
 // name, so two versions can stand side by side while one replaces the other.
-const Version = 3
+const Version = 4
 
 // Windows and caps that the settings and the callers must agree on.
 const (

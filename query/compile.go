@@ -65,8 +65,7 @@ func (s *Search) compileTree(typed string, tree Node, req Request, bounds *tenan
 		}
 	}
 	if req.Highlight {
-		c.showing = true
-		s.Highlight = highlight(c.tree(tree), tree)
+		s.Highlight = c.highlight(tree)
 	}
 	return nil
 }
@@ -80,7 +79,6 @@ type compiler struct {
 	viewer  string              // owner id of the caller
 	hidden  []library.AssetHash // see Request.Hidden
 	typed   string              // the query as it came
-	showing bool                // compile for highlights: over the fields that are shown
 	words   int                 // text leaves of the tree that may be negated or not
 	clauses int                 // made so far, as the index counts them
 	preds   map[*Pred]clause    // made so far: both retrievers have the same conditions

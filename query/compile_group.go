@@ -4,12 +4,12 @@ import "strings"
 
 // group compiles the text that stands side by side in an And, alone or beside
 // conditions. All of it must match but for the words that a request leaves out; of
-// candidates for ranking, and of what highlights mark, any of it.
+// candidates for ranking, any of it.
 func (c *compiler) group(text []Node, alone bool, u clauseContext) (must []clause) {
 	text = dropUnsearchable(text, alone, c.mode)
 	anyOf := false
 	if u != excluding && c.ranksAll() {
-		anyOf = len(text) > 1 && (c.broad || c.showing)
+		anyOf = len(text) > 1 && c.broad
 		c.narrows = c.narrows || len(text) > 1
 		if !anyOf {
 			text = c.required(text)

@@ -11,9 +11,6 @@ import (
 	"vitrine/mappings"
 )
 
-// prose are the fields that highlights show.
-var prose = []string{"title", "description", "prompt"}
-
 // excludedFields are where a negated word is looked for in smart mode.
 var excludedFields = []string{"title", "tags.text", "prompt"}
 
@@ -58,8 +55,6 @@ func (c *compiler) analyzed(t *Text, u clauseContext) clause {
 	case u == excluding && c.mode == Smart:
 		c.clauses += len(excludedFields) * weight(t.Value)
 		return phraseIn(t.Value, excludedFields...)
-	case c.showing:
-		return phraseIn(t.Value, prose...)
 	case c.isSentence(t) && u != excluding:
 		c.clauses += cjkRunes(t.Value)
 		return clause{"match": clause{mappings.WordsField: clause{"query": t.Value, "minimum_should_match": "3<75%"}}}
@@ -166,9 +161,6 @@ const longestInside = 255
 // letters to slip on.
 func (c *compiler) fuzzy(t *Text, u clauseContext) clause {
 	typed := c.analyzed(t, u)
-	if c.showing {
-		return typed
-	}
 	slips := c.slips(t)
 	if len(slips) == 0 {
 		return typed

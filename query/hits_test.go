@@ -251,11 +251,12 @@ func TestHits_HighlightsMarkWhatMatchedInTheWholeValue(t *testing.T) {
 	s := shelf(t, mappings.Document{Title: "<b>red</b> cat", Prompt: "best_quality, a cat"})
 	body := compiled(t, "cat quality", query.Request{Highlight: true, Limit: 1}).Body()
 	got := s.search(body)[0].Hits.Hits[0].Highlight
-	if diff := cmp.Diff([]string{"<b>red</b> " + query.MarkStart + "cat" + query.MarkEnd}, got["title"]); diff != "" {
+	if diff := cmp.Diff([]string{"<b>red</b> " + query.MarkStart + "cat" + query.MarkEnd}, got[mappings.Highlighted("title")]); diff != "" {
 		t.Errorf("title (-want +got):\n%s", diff)
 	}
-	if len(got["prompt"]) != 1 || !strings.Contains(got["prompt"][0], query.MarkStart+"cat"+query.MarkEnd) || !strings.Contains(got["prompt"][0], "quality"+query.MarkEnd) {
-		t.Errorf("prompt = %q", got["prompt"])
+	prompt := got[mappings.Highlighted("prompt")]
+	if len(prompt) != 1 || !strings.Contains(prompt[0], query.MarkStart+"cat"+query.MarkEnd) || !strings.Contains(prompt[0], "quality"+query.MarkEnd) {
+		t.Errorf("prompt = %q", prompt)
 	}
 }
 

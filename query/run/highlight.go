@@ -2,7 +2,6 @@ package run
 
 import (
 	"html"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -36,12 +35,11 @@ func parseHighlights(marked map[string][]string, d *mappings.Document) map[strin
 	if len(marked) == 0 {
 		return nil
 	}
-	whole := map[string]string{"title": d.Title, "description": d.Description, "prompt": d.Prompt}
 	out := make(map[string]Highlight, len(marked))
-	for field, values := range marked {
-		if text, matches := parseMarks(strings.Join(values, "\n")); len(matches) > 0 {
+	for field, whole := range map[string]string{"title": d.Title, "description": d.Description, "prompt": d.Prompt} {
+		if text, matches := parseMarks(strings.Join(marked[mappings.Highlighted(field)], "\n")); len(matches) > 0 {
 			pieces := fragments(text, matches)
-			out[field] = Highlight{Fragments: pieces, Matches: shiftMatches(matches, leadingBlanks(whole[field]))}
+			out[field] = Highlight{Fragments: pieces, Matches: shiftMatches(matches, leadingBlanks(whole))}
 		}
 	}
 	return out
@@ -61,10 +59,6 @@ func shiftMatches(matches []Match, by int) []Match {
 	return matches
 }
 
-// promptWeight is what a prompt has behind a word to weigh it. The index leaves it out
-// before it reads words, and so marks it with the word before it.
-var promptWeight = regexp.MustCompile(`:[-+]?[0-9.]+$`)
-
 // parseMarks takes the marks out of a value and tells where they were.
 func parseMarks(marked string) (text string, matches []Match) {
 	var b strings.Builder
@@ -77,8 +71,8 @@ func parseMarks(marked string) (text string, matches []Match) {
 			return b.String(), matches
 		}
 		match, after, closed := strings.Cut(rest, query.MarkEnd)
-		if word := promptWeight.ReplaceAllString(match, ""); closed && word != "" && len(matches) < maxMatches {
-			matches = append(matches, Match{Offset: b.Len(), Length: len(word), RuneOffset: runes, RuneLength: utf8.RuneCountInString(word)})
+		if closed && match != "" && len(matches) < maxMatches {
+			matches = append(matches, Match{Offset: b.Len(), Length: len(match), RuneOffset: runes, RuneLength: utf8.RuneCountInString(match)})
 		}
 		b.WriteString(match)
 		runes += utf8.RuneCountInString(match)

@@ -20,7 +20,7 @@ func mark(s string) string {
 }
 
 func TestHighlight_TellPlacesInBytesAndCharacters(t *testing.T) {
-	got := parseHighlights(map[string][]string{"prompt": {mark("🦊 <b>[Füchse]</b> & ein [Fuchs]")}}, &mappings.Document{Prompt: "\n 🦊"})
+	got := parseHighlights(map[string][]string{mappings.Highlighted("prompt"): {mark("🦊 <b>[Füchse]</b> & ein [Fuchs]")}}, &mappings.Document{Prompt: "\n 🦊"})
 	want := map[string]Highlight{"prompt": {
 		Fragments: []string{"🦊 &lt;b&gt;<em>Füchse</em>&lt;/b&gt; &amp; ein <em>Fuchs</em>"},
 		Matches:   []Match{{Offset: 10, Length: 7, RuneOffset: 7, RuneLength: 6}, {Offset: 28, Length: 5, RuneOffset: 24, RuneLength: 5}},
@@ -28,7 +28,7 @@ func TestHighlight_TellPlacesInBytesAndCharacters(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := parseHighlights(map[string][]string{"title": {"nothing is marked"}}, &mappings.Document{}); len(got) != 0 {
+	if got := parseHighlights(map[string][]string{mappings.Highlighted("title"): {"nothing is marked"}}, &mappings.Document{}); len(got) != 0 {
 		t.Errorf("without a match there is %v", got)
 	}
 }
@@ -38,7 +38,7 @@ func TestHighlight_OfALongTextThreePiecesAreShown(t *testing.T) {
 	for i := range 9 {
 		fmt.Fprintf(&b, "%s [cat%d] ", strings.Repeat("word ", 60), i)
 	}
-	h := parseHighlights(map[string][]string{"prompt": {mark(b.String())}}, &mappings.Document{})["prompt"]
+	h := parseHighlights(map[string][]string{mappings.Highlighted("prompt"): {mark(b.String())}}, &mappings.Document{})["prompt"]
 	if len(h.Matches) != 9 || len(h.Fragments) != 3 {
 		t.Fatalf("%d matches, %d pieces", len(h.Matches), len(h.Fragments))
 	}
@@ -54,7 +54,7 @@ func TestHighlight_OfALongTextThreePiecesAreShown(t *testing.T) {
 func TestHighlights_MatchAcrossTheEndOfAPieceIsShownWhole(t *testing.T) {
 	for _, between := range []int{0, 50, 60, 65, 66, 67, 70, 400} {
 		text := mark("[狐]" + strings.Repeat("森", between) + "[" + strings.Repeat("猫", 40) + "]" + strings.Repeat("空", 200) + "[鳥]" + strings.Repeat("海", 200))
-		h := parseHighlights(map[string][]string{"prompt": {text}}, &mappings.Document{})["prompt"]
+		h := parseHighlights(map[string][]string{mappings.Highlighted("prompt"): {text}}, &mappings.Document{})["prompt"]
 		all := strings.Join(h.Fragments, "")
 		for _, want := range []string{"狐", strings.Repeat("猫", 40), "鳥"} {
 			if strings.Count(all, "<em>"+want+"</em>") != 1 {
@@ -77,7 +77,7 @@ func TestHighlight_HoldWhateverTheText(t *testing.T) {
 			}
 			marked.WriteString(s)
 		}
-		h := parseHighlights(map[string][]string{"prompt": {marked.String()}}, &mappings.Document{})["prompt"]
+		h := parseHighlights(map[string][]string{mappings.Highlighted("prompt"): {marked.String()}}, &mappings.Document{})["prompt"]
 		if len(h.Matches) != len(words) {
 			t.Fatalf("%d matches of %d", len(h.Matches), len(words))
 		}

@@ -12,7 +12,7 @@ import (
 // Latin letters, Han and Hiragana.
 
 var (
-	modelTag = regexp.MustCompile(`<(?:lora|lyco|hypernet|ti):([^:<>]+)(?::[^<>]*)?>`)
+	modelTag = regexp.MustCompile(`<(?:lora|lyco|hypernet|ti):([^:<>]{1,300})(?::[^<>]{0,64})?>`)
 	emphasis = regexp.MustCompile(`:[+-]?\d{0,6}(?:\.\d{0,6})?(\s*[)\]])`)
 	brackets = regexp.MustCompile(`[()\[\]{}]|\bBREAK\b`)
 )
