@@ -25,6 +25,7 @@ import (
 	"vitrine/internal/kafkaclient"
 	"vitrine/internal/opensearch"
 	"vitrine/library"
+	"vitrine/media/fetch"
 	"vitrine/store"
 )
 
@@ -91,6 +92,7 @@ type Config struct {
 	Decoders     int          // pictures decoded at once; 0 means one per processor
 	DecodeMemory int64        // bytes that all decoding shares; 0 means memory.DefaultShared
 	MaxFile      int64        // bytes of one file; 0 means the default of package assets
+	Fetch        fetch.Config // what StoreAsset fetches from URLs
 	Embed        embed.Config // what turns texts into vectors; the zero value means nothing does
 	Version      string
 	Log          *slog.Logger

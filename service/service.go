@@ -26,6 +26,7 @@ import (
 	"vitrine/mcp"
 	"vitrine/media/blob"
 	"vitrine/media/extract"
+	"vitrine/media/fetch"
 	"vitrine/media/memory"
 	"vitrine/media/preview"
 	"vitrine/op"
@@ -137,9 +138,13 @@ func (s *Service) assemble() error {
 	s.Jobs = jobs.New(s.Store.Jobs, jobs.Config{Workers: cfg.Decoders, Log: cfg.Log}, jobs.NewMetrics(s.registry))
 	jobs.Handle(s.Jobs, s.makePreview)
 	limits := store.NewLimitCache(s.Store.Limits)
+	fetcher, err := fetch.New(cfg.Fetch)
+	if err != nil {
+		return fmt.Errorf("MCP_URL_INGEST_ALLOWLIST: %w", err)
+	}
 	s.transfers = transfer.New(s.Store, keys, limits, s.Blobs, links.Signer, s.Previews)
 	waiter := indexer.NewWaiter(watched, s.Searcher.Index, metrics)
-	s.Catalog = all.Catalog(all.Parts{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Links: links, Limits: limits, MaxFile: cfg.MaxFile,
+	s.Catalog = all.Catalog(all.Parts{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Fetcher: fetcher, Links: links, Limits: limits, MaxFile: cfg.MaxFile,
 		Searcher: s.Searcher, Embedder: s.Embedder, CursorKey: cfg.SigningKey, AwaitWrite: awaitWith(waiter)})
 	s.Streams = events.NewStreams(s.Store, events.StreamConfig{Catalog: s.Catalog, Again: keys.Authenticate}, figures)
 	requests := api.NewMetrics(s.registry)

@@ -17,10 +17,16 @@ type StoreAssetInput struct {
 	// For example image/png. The stored type is read from the bytes. Required.
 	MIMEType string `json:"mime_type"`
 	// For files up to about 3 MB; for larger ones call CreateUploadUrl. Exactly one of
-	// asset_data_base64 and asset_storage_ref is required.
+	// asset_data_base64, asset_storage_ref and asset_data_url is required.
 	AssetDataBase64 string `json:"asset_data_base64,omitempty"`
 	// Bytes sent to a signed upload URL.
 	AssetStorageRef *AssetStorageRef `json:"asset_storage_ref,omitempty"`
+	// An https URL to fetch, of an allowed host: a download_url of this service, cloud.comfy.org,
+	// cdn.midjourney.com, civitai.com, fal.media, replicate.delivery, a bucket of Amazon S3, or what
+	// the operator allows.
+	AssetDataURL string `json:"asset_data_url,omitempty"`
+	// For asset_data_url. Default: 30.
+	TimeoutSeconds int `json:"timeout_seconds,omitempty"`
 	// Short form of asset_storage_ref.storagePath.
 	StoragePath string `json:"storage_path,omitempty"`
 	// Only for 3D models. A picture of mime_type model/*: PNG, JPEG or WebP in base64; refused for any
@@ -76,8 +82,8 @@ type StoreAssetOutput struct {
 }
 
 // StoreAsset stores a file and extracts its generation metadata. Send the bytes as
-// asset_data_base64 (up to about 3 MB), or PUT them to a URL from CreateUploadUrl and pass
-// asset_storage_ref. The same bytes are stored once.
+// asset_data_base64 (up to about 3 MB), PUT them to a URL from CreateUploadUrl and pass
+// asset_storage_ref, or pass asset_data_url. The same bytes are stored once.
 //
 // It needs the permission write and calls POST /api/v1/assets.
 func (c *Client) StoreAsset(ctx context.Context, in StoreAssetInput, opts ...Option) (StoreAssetOutput, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"vitrine/library"
+	urlfetch "vitrine/media/fetch"
 	"vitrine/service"
 	"vitrine/store"
 )
@@ -25,6 +26,8 @@ type serveCommand struct {
 	NoMigrate   bool           `env:"VITRINE_NO_MIGRATE" help:"Do not migrate the database schema at startup."`
 	SearchRate  int            `env:"VITRINE_SEARCHES_PER_MINUTE" default:"120" help:"Rate limit of searches per minute and key; negative for no limit."`
 	DecodeMB    int64          `env:"VITRINE_DECODE_MEMORY" name:"decode-memory" default:"160" help:"Memory for decoding images, in megabytes. An image that needs more, up to 595 MB, is decoded alone."`
+	FetchHosts  []string       `env:"MCP_URL_INGEST_ALLOWLIST" name:"url-ingest-allowlist" help:"Hosts that StoreAsset fetches files from by asset_data_url, besides the built-in ones: media.example.com, or *.example.com for every host below it; separated by commas."`
+	FetchBytes  int64          `env:"MCP_URL_INGEST_MAX_BYTES" name:"url-ingest-max-bytes" default:"104857600" help:"Maximum size of a file fetched from a URL, in bytes."`
 	ScrubMB     int64          `env:"VITRINE_SCRUB_RATE" name:"scrub-rate" default:"5" help:"Megabytes per second that the background check of files reads; 0 turns the check off."`
 	ScrubEvery  time.Duration  `env:"VITRINE_SCRUB_EVERY" name:"scrub-every" default:"168h" help:"Time between the beginnings of two checks of all files."`
 	KeepDays    int            `env:"VITRINE_JOURNAL_DAYS" name:"journal-days" default:"90" help:"Days for which operations can be listed and undone; 0 for ever."`
@@ -43,6 +46,7 @@ func (c *serveCommand) Run(ctx context.Context) error {
 	if c.ScrubMB <= 0 {
 		cfg.ScrubRate = -1
 	}
+	cfg.Fetch = urlfetch.Config{Allow: c.FetchHosts, MaxBytes: max(c.FetchBytes, 0)}
 	cfg.DecodeMemory = c.DecodeMB << 20
 	cfg.Retention = store.Retention{Journal: time.Duration(max(c.KeepDays, 0)) * 24 * time.Hour, AuditMonths: max(c.AuditMonths, 0)}
 	roles := c.Role

@@ -36,6 +36,7 @@ var levels = map[string]int{
 	"vitrine/media/extract":           4,
 	"vitrine/media":                   1,
 	"vitrine/media/memory":            0,
+	"vitrine/media/fetch/fetchtest":   0,
 	"vitrine/media/pngrow":            0,
 	"vitrine/query":                   2,
 	"vitrine/query/internal":          3, // the naive evaluator of the tests

@@ -9,6 +9,7 @@ import (
 	"vitrine/embed"
 	"vitrine/library"
 	"vitrine/media/blob"
+	"vitrine/media/fetch"
 	"vitrine/media/memory"
 	"vitrine/media/preview"
 	"vitrine/op"
@@ -28,6 +29,7 @@ type Parts struct {
 	Blobs      blob.Store
 	Previews   *preview.Maker
 	Memory     *memory.Budget // of decoding
+	Fetcher    *fetch.Fetcher // of what is stored by its URL
 	Links      assets.Links
 	Limits     *store.LimitCache
 	MaxFile    int64 // bytes of one stored file; 0 means the default
@@ -45,7 +47,7 @@ func domains(p Parts) []domain {
 	find := &search.Service{Store: p.Store, Previews: p.Previews, Searcher: p.Searcher, Links: p.Links, Await: p.AwaitWrite, Embedder: p.Embedder, Key: p.CursorKey}
 	return []domain{
 		find,
-		&assets.Service{Store: p.Store, Blobs: p.Blobs, Previews: p.Previews, Memory: p.Memory, Links: p.Links, Limits: p.Limits, MaxFile: p.MaxFile},
+		&assets.Service{Store: p.Store, Blobs: p.Blobs, Previews: p.Previews, Memory: p.Memory, Fetcher: p.Fetcher, Links: p.Links, Limits: p.Limits, MaxFile: p.MaxFile},
 		&lineage.Service{Store: p.Store, Links: p.Links},
 		&collections.Service{Store: p.Store, Links: p.Links, FindSaved: find.FindSaved},
 		&models.Service{Store: p.Store, Links: p.Links},

@@ -10,6 +10,7 @@ import (
 
 	"vitrine/library"
 	"vitrine/media/blob"
+	"vitrine/media/fetch"
 	"vitrine/media/memory"
 	"vitrine/media/preview"
 	"vitrine/op"
@@ -23,6 +24,7 @@ type Service struct {
 	Previews *preview.Maker
 	Memory   *memory.Budget // of decoding
 	Links    Links
+	Fetcher  *fetch.Fetcher // of asset_data_url
 	// Limits refuses files that a tenant has no room for before they are kept; nil
 	// leaves that to the database.
 	Limits *store.LimitCache

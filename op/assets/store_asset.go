@@ -24,8 +24,10 @@ type storeInput struct {
 	op.TenantInput
 	Filename      string         `json:"filename" minLength:"1" maxLength:"1024" tool:"plain" doc:"For example fox.png."`
 	MIMEType      string         `json:"mime_type" maxLength:"255" pattern:"^ *[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+ *(;[ -~]*)?$" patternDescription:"a MIME type, for example image/png" tool:"plain" doc:"For example image/png. The stored type is read from the bytes."`
-	Base64        string         `json:"asset_data_base64,omitempty" base64:"true" minLength:"1" tool:"plain" doc:"For files up to about 3 MB; for larger ones call CreateUploadUrl. Exactly one of asset_data_base64 and asset_storage_ref is required."`
+	Base64        string         `json:"asset_data_base64,omitempty" base64:"true" minLength:"1" tool:"plain" doc:"For files up to about 3 MB; for larger ones call CreateUploadUrl. Exactly one of asset_data_base64, asset_storage_ref and asset_data_url is required."`
 	StorageRef    *storageRef    `json:"asset_storage_ref,omitempty" tool:"plain" doc:"Bytes sent to a signed upload URL."`
+	URL           string         `json:"asset_data_url,omitempty" maxLength:"8192" tool:"plain" doc:"An https URL to fetch, of an allowed host: a download_url of this service, cloud.comfy.org, cdn.midjourney.com, civitai.com, fal.media, replicate.delivery, a bucket of Amazon S3, or what the operator allows."`
+	Timeout       int            `json:"timeout_seconds,omitempty" minimum:"5" maximum:"300" default:"30" doc:"For asset_data_url."`
 	StoragePath   string         `json:"storage_path,omitempty" id:"upload" maxLength:"2048" tool:"-" doc:"Short form of asset_storage_ref.storagePath."`
 	PosterBase64  string         `json:"poster_image_base64,omitempty" base64:"true" doc:"Only for 3D models. A picture of mime_type model/*: PNG, JPEG or WebP in base64; refused for any other kind of file."`
 	PosterType    string         `json:"poster_mime_type,omitempty" enum:"image/png,image/jpeg,image/webp" tool:"plain" doc:"Default: image/png."`
@@ -70,6 +72,9 @@ func (in *storeInput) Validate() []library.FieldError {
 		op.CheckObject("prompt_metadata", in.Assertion, op.LargeObject))
 }
 
+// exactType reports whether the bytes have to be of the announced type.
+func (in *storeInput) exactType() bool { return in.AllowMismatch != nil && !*in.AllowMismatch }
+
 // mediaType returns a MIME type in lower case without its parameters, or nothing
 // when it has not the form of one.
 func mediaType(s string) string {
@@ -94,16 +99,17 @@ type storeOutput struct {
 	op.Indexed
 }
 
-// storeLimit leaves time to read the largest file once through.
-const storeLimit = 5 * time.Minute
+// storeLimit leaves time to read the largest file once through, and to fetch one for as
+// long as a caller may allow.
+const storeLimit = 10 * time.Minute
 
 func (s *Service) storeAsset() op.Operation {
 	return op.Define(op.Meta{
 		Name: "StoreAsset", Title: "Store an asset", Domain: op.Assets,
 		Doc: "Stores a file and extracts its generation metadata. Send the bytes as asset_data_base64 (up to about 3 MB), " +
-			"or PUT them to a URL from CreateUploadUrl and pass asset_storage_ref.",
+			"PUT them to a URL from CreateUploadUrl and pass asset_storage_ref, or pass asset_data_url.",
 		More:   "The same bytes are stored once.",
-		Method: "POST", Path: "/api/v1/assets", Permission: library.PermWrite, Idempotent: true, OneOf: []string{"asset_data_base64", "asset_storage_ref", "storage_path"}, Creates: "/api/v1/assets/{asset.asset_h}", Limit: storeLimit, Chained: true,
+		Method: "POST", Path: "/api/v1/assets", Permission: library.PermWrite, Idempotent: true, OpenWorld: true, OneOf: []string{"asset_data_base64", "asset_storage_ref", "asset_data_url", "storage_path"}, Creates: "/api/v1/assets/{asset.asset_h}", Limit: storeLimit, Chained: true,
 		Example: map[string]any{"filename": "dot.gif", "mime_type": "image/gif", "asset_data_base64": "R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=", "tags": []string{"sample"}},
 	}, s.store)
 }
@@ -152,7 +158,10 @@ func (s *Service) extract(ctx context.Context, in storeInput, file blob.Object, 
 	if kind := mediaType(read.MIMEType); kind != "" {
 		read.MIMEType = kind // without a charset: it is a type to search and serve by
 	}
-	if in.AllowMismatch != nil && !*in.AllowMismatch && read.MIMEType != in.MIMEType {
+	if in.exactType() && read.MIMEType != in.MIMEType {
+		if in.URL != "" {
+			return read, typeMismatch("The bytes are " + read.MIMEType)
+		}
 		return read, library.Invalid(library.FieldError{Field: "mime_type", Code: "mismatch",
 			Message: "The bytes are " + read.MIMEType + ", not what was announced.", Hint: "Send that type, or allow_content_type_mismatch true."})
 	}
@@ -216,8 +225,11 @@ func (s *Service) roomFor(ctx context.Context, tenant library.TenantID, staged b
 	return errors.Join(full, s.Blobs.Discard(ctx, tenant, staged.ID))
 }
 
-// stage brings base64 bytes to where uploaded ones already are.
+// stage brings bytes to where uploaded ones already are.
 func (s *Service) stage(ctx context.Context, actor library.Actor, in storeInput) (string, error) {
+	if in.URL != "" {
+		return s.stageURL(ctx, actor, in)
+	}
 	if in.StorageRef != nil {
 		id, ok := splitStoragePath(actor.Tenant, in.StorageRef.StoragePath)
 		if !ok {
@@ -233,9 +245,7 @@ func (s *Service) stage(ctx context.Context, actor library.Actor, in storeInput)
 	if err != nil {
 		return "", library.Invalid(library.FieldError{Field: "asset_data_base64", Code: "format", Message: "Expected base64; " + err.Error() + "."})
 	}
-	id := blob.NewStagingID()
-	_, err = s.Blobs.Stage(ctx, actor.Tenant, id, bytes.NewReader(raw), s.maxFile())
-	return id, err
+	return s.stageBytes(ctx, actor, bytes.NewReader(raw), s.maxFile())
 }
 
 // decodeBase64 takes the standard and the URL alphabet, padded or not, with a
@@ -281,7 +291,7 @@ func newAsset(actor library.Actor, in storeInput, staged blob.Staged, read extra
 	}
 	n := store.NewAsset{Lineage: read.Lineage, ParserVersion: extract.ParserVersion, Report: read.Report,
 		Asset: library.Asset{Hash: staged.SHA1, SHA256: staged.SHA256, BLAKE3: staged.BLAKE3, Filename: in.Filename,
-			SourcePath: in.SourcePath, MIMEType: read.MIMEType, ClaimedType: in.MIMEType, Size: staged.Size, Width: read.Width,
+			SourcePath: sourceOf(in), MIMEType: read.MIMEType, ClaimedType: in.MIMEType, Size: staged.Size, Width: read.Width,
 			Height: read.Height, DurationMS: read.DurationMS, Tags: in.Tags, Parent: library.AssetHash(strings.ToLower(in.Parent)),
 			Visibility: library.Visibility(in.Visibility), Metadata: in.Metadata, CreatedAt: created.UTC()}}
 	if actor.Kind == library.ActorKey {
