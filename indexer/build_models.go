@@ -18,7 +18,7 @@ func buildModels(d *mappings.Document, models []store.DocumentModel, graph bool)
 		names.add(stem)
 		names.add(otherName(m.DisplayName, stem))
 		types.add(m.Type)
-		bases.add(m.BaseModel)
+		bases.add(library.CanonicalBaseModel(m.BaseModel))
 		for _, w := range m.TriggerWords {
 			words.add(w)
 		}

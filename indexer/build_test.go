@@ -126,7 +126,7 @@ func TestBuild(t *testing.T) {
 			r.Models[0].TriggerWords, r.Models[0].BaseModel = []string{"jug"}, "SDXL"
 		}, func(d mappings.Document) bool {
 			return cmp.Equal(d.ModelNames, []string{"juggernaut", "Juggernaut XL", "detail"}) && cmp.Equal(d.ModelHashes[1:4], []string{"sha256:abc", "abc", "def"}) &&
-				cmp.Equal(d.TriggerWords, []string{"jug"}) && cmp.Equal(d.BaseModels, []string{"SDXL"})
+				cmp.Equal(d.TriggerWords, []string{"jug"}) && cmp.Equal(d.BaseModels, []string{"sdxl"})
 		}},
 		{"a model used twice is named once, with both weights", func(r *store.DocumentRow, l *library.Lineage) {
 			again := r.Models[1]

@@ -75,6 +75,21 @@ var toolNames = writtenForms(map[string]string{
 	"diffusers":            "hf_diffusers hugging_face_diffusers",
 })
 
+// baseModelNames are the written forms of the families of models, folded: of Civitai,
+// InvokeAI, the headers of model files and what people type.
+var baseModelNames = writtenForms(map[string]string{
+	"sd14":        "sd1_4 sd_1_4 sd_v1_4 stable_diffusion_1_4 stable_diffusion_v1_4",
+	"sd15":        "sd1 sd_1 sd1_5 sd_1_5 sd_v1_5 sd1_x sd_1_x stable_diffusion_1_5 stable_diffusion_v1 stable_diffusion_v1_5",
+	"sd2":         "sd_2 sd2_x sd_2_x stable_diffusion_2 stable_diffusion_v2 sd2_0 sd_2_0 sd20 stable_diffusion_2_0 sd2_1 sd_2_1 sd21 sd_2_1_768 stable_diffusion_2_1",
+	"sdxl":        "sd_xl sdxl1 sdxl_1 sdxl1_0 sdxl_1_0 sd_xl_1_0 sdxl_v1 sdxl_base sdxl_base_1_0 sd_xl_base_1_0 sdxl_base_v1_0 stable_diffusion_xl stable_diffusion_xl_1_0 stable_diffusion_xl_v1_base",
+	"sd3":         "sd_3 stable_diffusion_3",
+	"sd35":        "sd3_5 sd_3_5 stable_diffusion_3_5",
+	"flux":        "flux1 flux_1",
+	"pony":        "pony_diffusion pony_diffusion_v6 pony_diffusion_v6_xl pony_xl ponyxl pdxl",
+	"illustrious": "illustrious_xl illustriousxl ilxl",
+	"noobai":      "noob_ai noobai_xl noob_ai_xl",
+})
+
 // writtenForms turns a table around: from each written form to the canonical name.
 func writtenForms(table map[string]string) map[string]string {
 	out := map[string]string{}
@@ -99,6 +114,10 @@ func CanonicalTool(written string) string { return canonical(toolNames, written)
 
 // CanonicalScheduler returns the canonical name of a noise schedule, or the name as it is.
 func CanonicalScheduler(written string) string { return canonical(schedulerNames, written) }
+
+// CanonicalBaseModel returns the canonical name of a family of models, as sdxl for "SDXL 1.0",
+// or the name as it is.
+func CanonicalBaseModel(written string) string { return canonical(baseModelNames, written) }
 
 func canonical(names map[string]string, written string) string {
 	if name, ok := names[foldName(written)]; ok {

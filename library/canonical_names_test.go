@@ -22,7 +22,7 @@ func TestCanonicalSampler_ProgramsSpellOneSamplerInManyWays(t *testing.T) {
 	}
 }
 
-func TestCanonicalNames_OfSchedulesAndPrograms(t *testing.T) {
+func TestCanonicalNames_OfSchedulesProgramsAndFamilies(t *testing.T) {
 	for written, want := range map[string]string{"Karras": "karras", "SGM Uniform": "sgm_uniform", "Align Your Steps": "align_your_steps", "DDIM": "ddim_uniform", "Mine": "Mine"} {
 		if got := library.CanonicalScheduler(written); got != want {
 			t.Errorf("schedule %q is %q, want %q", written, got, want)
@@ -32,6 +32,11 @@ func TestCanonicalNames_OfSchedulesAndPrograms(t *testing.T) {
 		"draw things": "draw-things", "stable-diffusion.cpp": "stable-diffusion.cpp", "my-own-tool": "my-own-tool"} {
 		if got := library.CanonicalTool(written); got != want {
 			t.Errorf("program %q is %q, want %q", written, got, want)
+		}
+	}
+	for written, want := range map[string]string{"SDXL 1.0": "sdxl", "SDXL": "sdxl", "sd-1": "sd15", "SD 1.5": "sd15", "sd15": "sd15", "Pony": "pony", "Flux.1": "flux", "Flux.1 D": "Flux.1 D", "SD 3.5": "sd35", "Wan Video": "Wan Video"} {
+		if got := library.CanonicalBaseModel(written); got != want {
+			t.Errorf("base model %q is %q, want %q", written, got, want)
 		}
 	}
 	for written, want := range map[string]string{"dpm++": "dpmpp", "DPM++ 2M S": "dpmpp_2m_s", "xyz": "", "": ""} {

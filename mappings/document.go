@@ -291,7 +291,7 @@ func modelFields() []Field {
 		{Name: "model_types", Mapping: folded(), Query: []QueryField{
 			{Name: "model_type", Type: TypeName, Group: GroupModels, Doc: "checkpoint, lora, vae, controlnet and so on", Example: "model_type:controlnet", Facet: terms()}}},
 		{Name: "base_models", Mapping: folded(), Query: []QueryField{
-			{Name: "base_model", Type: TypeName, Group: GroupModels, Doc: "the family a model was trained on", Example: `base_model:"SDXL 1.0"`, Facet: terms()}}},
+			{Name: "base_model", Type: TypeName, Group: GroupModels, Doc: "the family a model was trained on, in any spelling: SDXL 1.0 is sdxl", Example: `base_model:"SDXL 1.0"`, Facet: terms()}}},
 		{Name: "trigger_words", Mapping: folded(), Has: "trigger_word", Query: []QueryField{
 			{Name: "trigger_word", Aliases: []string{"trigger"}, Type: TypeName, Group: GroupModels, Doc: "a word that activates one of its models", Example: "trigger_word:ohwx"}}},
 		{Name: "model_weights", Mapping: number("float"), Query: []QueryField{

@@ -6,7 +6,7 @@ import (
 	"vitrine/library"
 )
 
-// The index holds canonical names of samplers, schedules and programs; a value is looked
+// The index holds canonical names of samplers, schedules, programs and families of models; a value is looked
 // for by its canonical name in whatever way it is written.
 
 // canonicalNode reads a value of a field with canonical names; nil for one that no list
@@ -18,6 +18,8 @@ func canonicalNode(f *Field, t token) Node {
 		return equal(f, fold(library.CanonicalTool(name)), t)
 	case "scheduler":
 		return equal(f, fold(library.CanonicalScheduler(name)), t)
+	case "base_models":
+		return equal(f, fold(library.CanonicalBaseModel(name)), t)
 	case "sampler":
 		return samplerNode(f, name, t)
 	}

@@ -196,8 +196,8 @@ func TestHits_FacetsIgnoreTheirOwnSelection(t *testing.T) {
 	steps := func(n int) *int { return &n }
 	day := time.Date(2024, 5, 3, 0, 0, 0, 0, time.UTC)
 	s := shelf(t,
-		mappings.Document{Tags: []string{"Cat"}, Tool: "comfyui", Steps: steps(20), Created: &day, AI: true},
-		mappings.Document{Tags: []string{"cat", "dog"}, Tool: "invokeai", Steps: steps(24)},
+		mappings.Document{Tags: []string{"Cat"}, Tool: "comfyui", Steps: steps(20), Created: &day, AI: true, CheckpointNames: []string{"Night_Owl"}, BaseModels: []string{"sdxl"}},
+		mappings.Document{Tags: []string{"cat", "dog"}, Tool: "invokeai", Steps: steps(24), Sampler: "dpmpp_2m", Scheduler: "karras"},
 		mappings.Document{Tags: []string{"dog"}, Tool: "comfyui", Steps: steps(30)},
 		mappings.Document{Tool: "comfyui"},
 	)
@@ -238,7 +238,7 @@ func TestHits_FacetsIgnoreTheirOwnSelection(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	for name, want := range map[string][]int{"steps=20": {0, 1}, "created:month=2024-05": {0}, "tag=": {3}, "ai=true": {0}} {
+	for name, want := range map[string][]int{"tool=InvokeAI": {1}, "checkpoint=models/Night_Owl.safetensors": {0}, "base_model=SDXL 1.0": {0}, "sampler=DPM++ 2M Karras": {1}, "steps=20": {0, 1}, "created:month=2024-05": {0}, "tag=": {3}, "ai=true": {0}} {
 		facet, value, _ := strings.Cut(name, "=")
 		got := s.find("", query.Request{Selections: map[string][]string{facet: {value}}, Sort: []query.Sort{{By: "asset_h"}}})
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -167,7 +167,7 @@ func (g generator) models(d *mappings.Document) {
 	d.LoraNames = g.some(2, "detail tweaker", "what?shaper", "XL_style")
 	d.ModelNames = append(append([]string(nil), d.CheckpointNames...), d.LoraNames...)
 	if len(d.CheckpointNames) > 0 {
-		d.ModelTypes, d.BaseModels = []string{"checkpoint"}, []string{g.one("SDXL 1.0", "SD 1.5")}
+		d.ModelTypes, d.BaseModels = []string{"checkpoint"}, []string{g.one("sdxl", "sd15", "Wan Video")}
 	}
 	if len(d.LoraNames) > 0 {
 		d.ModelTypes = append(d.ModelTypes, "lora")
