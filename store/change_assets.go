@@ -56,9 +56,9 @@ func (t *Tx) ChangeAssets(ctx context.Context, hashes []library.AssetHash, edit 
 	return out, err
 }
 
-func distinct(hashes []library.AssetHash) []library.AssetHash {
-	out := make([]library.AssetHash, 0, len(hashes))
-	seen := make(map[library.AssetHash]bool, len(hashes))
+func distinct[T comparable](hashes []T) []T {
+	out := make([]T, 0, len(hashes))
+	seen := make(map[T]bool, len(hashes))
 	for _, h := range hashes {
 		if !seen[h] {
 			seen[h] = true

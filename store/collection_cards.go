@@ -27,8 +27,8 @@ func (c *Collections) AddCard(ctx context.Context, actor library.Actor, ref stri
 		if err := t.QueryRow(ctx, `SELECT count(*) FROM collection_items WHERE tenant_id = $1 AND collection_h = $2 AND card IS NOT NULL`, t.tenant(), out.Collection.Hash).Scan(&cards); err != nil {
 			return err
 		}
-		if cards >= MaxCards {
-			return library.NewError(library.KindConflict, library.CodeConflict, "This collection has %d text cards, the maximum. Remove one first.", MaxCards)
+		if err := roomForCards(cards + 1); err != nil {
+			return err
 		}
 		ranks, err := t.ranksAt(ctx, out.Collection.Hash, position, []string{out.ID})
 		if err != nil {
@@ -85,6 +85,14 @@ func (c *Collections) changeCard(ctx context.Context, actor library.Actor, ref, 
 	})
 	out.OperationID = operation
 	return out, err
+}
+
+// roomForCards refuses more text cards than a collection may have.
+func roomForCards(cards int) error {
+	if cards > MaxCards {
+		return library.NewError(library.KindConflict, library.CodeConflict, "A collection has at most %d text cards. Remove some first.", MaxCards)
+	}
+	return nil
 }
 
 // cardIn reads the card that out names, and returns its rank.

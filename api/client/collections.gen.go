@@ -507,3 +507,75 @@ type DeleteCollectionOutput struct {
 func (c *Client) DeleteCollection(ctx context.Context, in DeleteCollectionInput, opts ...Option) (DeleteCollectionOutput, error) {
 	return call[DeleteCollectionOutput](ctx, c, OpDeleteCollection, in, opts)
 }
+
+// DiffCollectionInput is the input of DiffCollection.
+type DiffCollectionInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// The collection. Its path is taken too. Required.
+	CollectionH string `json:"collection_h"`
+	// The format. concise leaves out thumbnail URLs and what only a closer look needs; detailed has
+	// everything. One of concise, detailed. Default: concise.
+	ResponseFormat string `json:"response_format,omitempty"`
+	// Path or collection_h. Default: the collection that it is a branch of.
+	Against string `json:"against,omitempty"`
+	// Default: 100.
+	Limit  int `json:"limit,omitempty"`
+	Offset int `json:"offset,omitempty"`
+}
+
+// DiffCollectionOutput is the output of DiffCollection.
+type DiffCollectionOutput struct {
+	Collection Collection                 `json:"collection"`
+	Against    Collection                 `json:"against"`
+	Counts     CollectionDifferenceCounts `json:"counts"`
+	// In the collection's order, then what it does not have.
+	Data  []CollectionDifference `json:"data"`
+	Total int                    `json:"total"`
+}
+
+// DiffCollection returns how the assets and text cards of a collection differ from those of the
+// collection it is a branch of, or of any other: added, removed, moved, with another role or text.
+// As few are moved as can be.
+//
+// It needs the permission read and calls GET /api/v1/collections/{collection_h}/diff.
+func (c *Client) DiffCollection(ctx context.Context, in DiffCollectionInput, opts ...Option) (DiffCollectionOutput, error) {
+	return call[DiffCollectionOutput](ctx, c, OpDiffCollection, in, opts)
+}
+
+// MergeCollectionInput is the input of MergeCollection.
+type MergeCollectionInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// The collection. Its path is taken too. Required.
+	CollectionH string `json:"collection_h"`
+	// Path or collection_h of what is changed. Default: the collection that it is a branch of.
+	Into string `json:"into,omitempty"`
+	// Merges the differences of these alone: asset_h or card_h. Default: of all.
+	Items []string `json:"items,omitempty"`
+	// Merges these differences alone. Without items and kinds: all but removing what was added_since.
+	// One of added, removed, moved, role_changed, card_changed.
+	Kinds []string `json:"kinds,omitempty"`
+}
+
+// MergeCollectionOutput is the output of MergeCollection.
+type MergeCollectionOutput struct {
+	// What was changed.
+	CollectionPath string                     `json:"collection_path"`
+	Merged         CollectionDifferenceCounts `json:"merged"`
+	// Items that were sent and do not differ.
+	Unchanged []string `json:"unchanged"`
+	// Pass to UndoOperation to revert this write. Empty when nothing changed.
+	OperationID string `json:"operation_id,omitempty"`
+	// Pass as min_index_token to a search that must see this write.
+	IndexToken string `json:"index_token,omitempty"`
+}
+
+// MergeCollection makes the collection that a branch was made of equal to the branch, in all
+// differences or in those chosen by items and kinds. DiffCollection lists them. With into the other
+// way around, or into any other collection.
+//
+// It needs the permission write and calls POST /api/v1/collections/{collection_h}/merge.
+func (c *Client) MergeCollection(ctx context.Context, in MergeCollectionInput, opts ...Option) (MergeCollectionOutput, error) {
+	return call[MergeCollectionOutput](ctx, c, OpMergeCollection, in, opts)
+}

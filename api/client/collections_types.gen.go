@@ -50,3 +50,57 @@ type CollectionItem struct {
 	CardH   string        `json:"card_h,omitempty"`
 	Card    *TextCard     `json:"card,omitempty"`
 }
+
+// Collection is what DiffCollectionOutput holds as collection.
+type Collection struct {
+	// Its identity. Stays the same when it is renamed or moved.
+	CollectionH string `json:"collection_h"`
+	// Names from the root, with dots.
+	Path string `json:"path"`
+	// The last part of the path.
+	Name string `json:"name"`
+	// The name as it was written.
+	DisplayName string `json:"display_name"`
+	Description string `json:"description,omitempty"`
+	Icon        string `json:"icon,omitempty"`
+	Color       string `json:"color,omitempty"`
+	// branch, snapshot (frozen) or template_instance; absent if it is no branch.
+	BranchType string `json:"branch_type,omitempty"`
+	// What it is a branch of.
+	SourceH       string `json:"source_h,omitempty"`
+	SnapshotLabel string `json:"snapshot_label,omitempty"`
+	// It is smart. It holds what this saved search finds.
+	SavedSearchID string `json:"saved_search_id,omitempty"`
+}
+
+// CollectionDifferenceCounts is what DiffCollectionOutput holds as counts.
+type CollectionDifferenceCounts struct {
+	Added       int `json:"added"`
+	Removed     int `json:"removed"`
+	Moved       int `json:"moved"`
+	RoleChanged int `json:"role_changed"`
+	CardChanged int `json:"card_changed"`
+}
+
+// CollectionDifference is what DiffCollectionOutput holds as data. In the collection's order, then
+// what it does not have.
+type CollectionDifference struct {
+	// One of added, removed, moved, role_changed, card_changed.
+	Kind string `json:"kind"`
+	// One of asset, text_card.
+	Type string `json:"type"`
+	// The asset_h, or the card_h of a text card.
+	Item string `json:"item"`
+	// 0-based. Absent if it was removed.
+	Position *int `json:"position,omitempty"`
+	// In the other collection. Absent if it was added.
+	OldPosition *int      `json:"old_position,omitempty"`
+	Role        string    `json:"role,omitempty"`
+	OldRole     string    `json:"old_role,omitempty"`
+	Card        *TextCard `json:"card,omitempty"`
+	OldCard     *TextCard `json:"old_card,omitempty"`
+	// Of kind removed: it was added to the other collection after the branch was made, so this one
+	// never had it.
+	AddedSince bool          `json:"added_since,omitempty"`
+	Asset      *AssetSummary `json:"asset,omitempty"`
+}

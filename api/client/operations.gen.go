@@ -41,6 +41,8 @@ var Operations = []Operation{
 	OpUpdateTextCard,
 	OpDeleteTextCard,
 	OpDeleteCollection,
+	OpDiffCollection,
+	OpMergeCollection,
 	OpSearchModels,
 	OpGetModelDetails,
 	OpGetAssetModels,
@@ -88,6 +90,8 @@ var (
 	OpUpdateTextCard             = Operation{Name: "UpdateTextCard", Method: "PATCH", Path: "/api/v1/collections/{collection_h}/cards/{card_h}", Writes: true}
 	OpDeleteTextCard             = Operation{Name: "DeleteTextCard", Method: "DELETE", Path: "/api/v1/collections/{collection_h}/cards/{card_h}", Writes: true}
 	OpDeleteCollection           = Operation{Name: "DeleteCollection", Method: "DELETE", Path: "/api/v1/collections/{collection_h}", Writes: true}
+	OpDiffCollection             = Operation{Name: "DiffCollection", Method: "GET", Path: "/api/v1/collections/{collection_h}/diff"}
+	OpMergeCollection            = Operation{Name: "MergeCollection", Method: "POST", Path: "/api/v1/collections/{collection_h}/merge", Writes: true}
 	OpSearchModels               = Operation{Name: "SearchModels", Method: "GET", Path: "/api/v1/models"}
 	OpGetModelDetails            = Operation{Name: "GetModelDetails", Method: "GET", Path: "/api/v1/models/{model_hash}"}
 	OpGetAssetModels             = Operation{Name: "GetAssetModels", Method: "GET", Path: "/api/v1/assets/{asset_hash}/models"}

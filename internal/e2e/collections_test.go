@@ -143,3 +143,65 @@ func TestSmartCollections_HoldWhatTheirSearchFinds(t *testing.T) {
 		t.Errorf("changing the snapshot: %v", err)
 	}
 }
+
+// TestCollections_ABranchIsComparedAndMerged changes a branch, compares it, merges a part
+// of the differences and takes that back.
+func TestCollections_ABranchIsComparedAndMerged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	api, ctx := w.Client(""), t.Context()
+	var hashes []string
+	for i := range 4 {
+		hashes = append(hashes, w.StoreFile("", fmt.Sprintf("merge-%d.png", i), "image/png", picture(970+i, "a merged street")).Asset.AssetH)
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	source, err := api.CreateCollection(ctx, client.CreateCollectionInput{Name: "Source"})
+	must(err)
+	_, err = api.AddToCollection(ctx, client.AddToCollectionInput{CollectionPath: "source", AssetHs: hashes[:3]})
+	must(err)
+	heading, changed, logo := "Chapter", "Part", "Logo"
+	card, err := api.AddTextCardToCollection(ctx, client.AddTextCardToCollectionInput{CollectionH: source.CollectionH, Heading: heading})
+	must(err)
+	branch, err := api.BranchCollection(ctx, client.BranchCollectionInput{SourcePath: "source", NewName: "Draft"})
+	must(err)
+	_, err = api.RemoveFromCollection(ctx, client.RemoveFromCollectionInput{CollectionPath: "draft", AssetHs: hashes[:1]})
+	must(err)
+	first := 0
+	_, err = api.AddToCollection(ctx, client.AddToCollectionInput{CollectionPath: "draft", AssetHs: hashes[2:], Position: &first})
+	must(err)
+	_, err = api.AddToCollection(ctx, client.AddToCollectionInput{CollectionPath: "draft", AssetHs: hashes[1:2], Role: &logo})
+	must(err)
+	_, err = api.UpdateTextCard(ctx, client.UpdateTextCardInput{CollectionH: branch.CollectionH, CardH: card.CardH, Heading: &changed})
+	must(err)
+	diff, err := api.DiffCollection(ctx, client.DiffCollectionInput{CollectionH: branch.CollectionH})
+	must(err)
+	if c := diff.Counts; diff.Total != 5 || c.Added != 1 || c.Removed != 1 || c.Moved != 1 || c.RoleChanged != 1 || c.CardChanged != 1 || diff.Against.Path != "source" {
+		t.Fatalf("the differences are %+v of %d: %+v", c, diff.Total, diff.Data)
+	}
+	for _, d := range diff.Data {
+		if (d.Type == "asset") != (d.Asset != nil && d.Asset.AssetH == d.Item) || d.Kind == "card_changed" && (d.Card.Heading != changed || d.OldCard.Heading != heading) || d.Kind == "role_changed" && d.Role != "Logo" {
+			t.Errorf("a difference is %+v", d)
+		}
+	}
+	merged, err := api.MergeCollection(ctx, client.MergeCollectionInput{CollectionH: branch.CollectionH, Items: []string{hashes[0], hashes[3], card.CardH, hashes[1]}, Kinds: []string{"added", "removed", "card_changed"}})
+	must(err)
+	if c := merged.Merged; c.Added != 1 || c.Removed != 1 || c.CardChanged != 1 || c.RoleChanged+c.Moved != 0 || !slices.Equal(merged.Unchanged, hashes[1:2]) {
+		t.Errorf("merging did %+v", merged)
+	}
+	if found := w.Search("", "collection:=source", merged.IndexToken); found.Total != 3 {
+		t.Errorf("the source has %d assets", found.Total)
+	}
+	undone, err := api.UndoOperation(ctx, client.UndoOperationInput{OperationID: merged.OperationID})
+	must(err)
+	if found := w.Search("", "collection:=source", undone.IndexToken); found.Total != 3 || slices.ContainsFunc(found.Data, func(h client.SearchHit) bool { return h.AssetH == hashes[3] }) {
+		t.Errorf("after the undo the source has %+v", found.Data)
+	}
+	if _, err := api.DiffCollection(ctx, client.DiffCollectionInput{CollectionH: source.CollectionH}); problemCode(err) != "VALIDATION_FAILED" {
+		t.Errorf("comparing what is no branch: %v", err)
+	}
+}

@@ -28,6 +28,7 @@ func (s *Service) Operations() []op.Operation {
 		s.createCollection(), s.listCollections(), s.addToCollection(), s.getCollectionAssets(), s.branchCollection(), s.moveCollection(),
 		s.addTextCard(), s.removeFromCollection(),
 		s.getCollection(), s.updateCollection(), s.updateTextCard(), s.deleteTextCard(), s.deleteCollection(),
+		s.diffCollection(), s.mergeCollection(),
 	}
 }
 
