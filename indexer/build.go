@@ -24,6 +24,7 @@ func Build(row *store.DocumentRow) mappings.Document {
 	}
 	buildAsset(&d, &row.Asset)
 	buildCollections(&d, row.Collections)
+	buildAnnotations(&d, row.Annotations)
 	buildChain(&d, row)
 	d.Tool, d.LineageSource = row.LineageTool, lineageSource(row)
 	d.AssertedPrompt = library.AssertedPrompt(row.Assertion)
@@ -72,6 +73,21 @@ func buildCollections(d *mappings.Document, list []store.DocumentCollection) {
 			d.CollectionDirect = append(d.CollectionDirect, c.Path, c.Hash)
 		}
 	}
+}
+
+// buildAnnotations fills in what people noted on the asset: apart from the others, what
+// only its author sees.
+func buildAnnotations(d *mappings.Document, list []store.DocumentAnnotation) {
+	var shared, private, authors set
+	for _, a := range list {
+		if a.PrivateTo == "" {
+			shared.add(a.Content)
+			continue
+		}
+		private.add(mappings.PrivateAnnotation(a.PrivateTo, a.Content))
+		authors.add(a.PrivateTo)
+	}
+	d.Annotations, d.PrivateAnnotations, d.AnnotationAuthors = shared.list, private.list, authors.list
 }
 
 // buildChain fills in the asset's place among the assets it comes from and those

@@ -107,6 +107,10 @@ type Document struct {
 	MetadataValues []string `json:"metadata_values,omitempty"`
 	MetadataRanks  []string `json:"metadata_ranks,omitempty"`
 
+	Annotations        []string `json:"annotations,omitempty"`         // the texts of those that everybody sees who sees the asset
+	PrivateAnnotations []string `json:"private_annotations,omitempty"` // PrivateAnnotation of those that only their authors see
+	AnnotationAuthors  []string `json:"annotation_authors,omitempty"`  // the authors of private ones
+
 	CollectionPaths  []string `json:"collection_paths,omitempty"`  // with every ancestor path
 	CollectionH      []string `json:"collection_h,omitempty"`      // with every ancestor
 	CollectionDirect []string `json:"collection_direct,omitempty"` // path and collection_h of those that it is itself in
@@ -139,7 +143,7 @@ var Fields = sync.OnceValue(assetFields)
 
 func assetFields() []Field {
 	var list []Field
-	for _, part := range [][]Field{contentFields(), mediaFields(), systemFields(), dateFields(), generationFields(), modelFields(), graphFields(), imageToolFields(), relationFields(), derivedFields()} {
+	for _, part := range [][]Field{contentFields(), mediaFields(), systemFields(), dateFields(), generationFields(), modelFields(), graphFields(), imageToolFields(), annotationFields(), relationFields(), derivedFields()} {
 		list = append(list, part...)
 	}
 	return list
@@ -331,6 +335,17 @@ func imageToolFields() []Field {
 			{Name: "imagetool_type", Type: TypeName, Group: GroupImageTool, Doc: "the kind of job it recorded", Example: "imagetool_type:grid", Facet: terms()}}},
 		{Name: "imagetool_batch", Mapping: number("integer"), Query: []QueryField{
 			{Name: "imagetool_batch", Type: TypeInt, Max: maxInt, Group: GroupImageTool, Doc: "the position in its batch, from 0", Example: "imagetool_batch:0", Facet: histogram(1, 64)}}},
+	}
+}
+
+// annotationFields are what people noted on an asset and on the nodes of its workflow. The
+// compiler of queries looks into private_annotations for the caller's own only.
+func annotationFields() []Field {
+	return []Field{
+		{Name: "annotations", Mapping: prose(), Has: "annotation", Query: []QueryField{
+			{Name: "annotation", Aliases: []string{"annotations", "note", "notes"}, Type: TypeText, Group: GroupRelations, Doc: "words of annotations on it, on the nodes of its workflow and on its runs; bare words never search them; of private ones only your own", Example: `annotation:"too dark"`}}},
+		{Name: "private_annotations", Mapping: prose()},
+		{Name: "annotation_authors", Mapping: exact()},
 	}
 }
 

@@ -21,6 +21,8 @@ const (
 	IDSavedSearch IDKind = "saved_search"
 	IDCollection  IDKind = "collection" // a collection_h, which stands for a path too
 	IDTextCard    IDKind = "text_card"
+	IDNode        IDKind = "workflow_node" // or what else can be annotated
+	IDAnnotation  IDKind = "annotation"
 	IDOperation   IDKind = "operation" // of a write that can be taken back
 	IDUpload      IDKind = "upload"    // where uploaded bytes wait
 	IDIndexToken  IDKind = "index_token"
@@ -30,12 +32,14 @@ const (
 )
 
 // IDKinds lists the kinds.
-var IDKinds = []IDKind{IDTenant, IDAsset, IDModel, IDSavedSearch, IDCollection, IDTextCard, IDOperation, IDUpload, IDIndexToken, IDCursor, IDQuery, IDNone}
+var IDKinds = []IDKind{IDTenant, IDAsset, IDModel, IDSavedSearch, IDCollection, IDTextCard, IDNode, IDAnnotation, IDOperation, IDUpload, IDIndexToken, IDCursor, IDQuery, IDNone}
 
 // idForms are the forms of identifiers that have one, for inputs that state none.
 var idForms = map[IDKind]struct{ pattern, words string }{
 	IDAsset:      {"^[0-9a-fA-F]{40}$", "a SHA-1 of 40 hex digits"},
 	IDModel:      {"^[0-9a-fA-F]{40}$", "a hash of 40 hex digits"},
+	IDNode:       {"^[0-9a-fA-F]{40}$", "an identifier of 40 hex digits"},
+	IDAnnotation: {"^[0-9a-fA-F]{40}$", "an identifier of 40 hex digits"},
 	IDIndexToken: {"^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?$", "the index_token of a write, as it was returned"},
 }
 

@@ -16,6 +16,14 @@ func (c *compiler) pred(p *Pred) clause {
 	if f.Type == TypeMetadata {
 		return f.metadata(p)
 	}
+	if f.Index == mappings.AnnotationsField && c.viewer != "" {
+		return shouldMatch(append([]clause{c.predOn(f, p)}, ownAnnotations(p, c.viewer)...)...)
+	}
+	return c.predOn(f, p)
+}
+
+// predOn compiles a condition on the index field of a field.
+func (c *compiler) predOn(f *Field, p *Pred) clause {
 	switch p.Op {
 	case Equal:
 		return c.equal(f, p.Value, p.Lo)
@@ -72,6 +80,9 @@ func (c *compiler) equal(f *Field, v string, s *Scalar) clause {
 	case TypeTag:
 		return term(f.Index, mappings.NormTag(v))
 	case TypeEnum:
+		if f.Name == "has" && v == "annotation" && c.viewer != "" {
+			return shouldMatch(f.terms[v], annotatedBy(c.viewer))
+		}
 		if f.terms != nil {
 			return f.terms[v]
 		}

@@ -39,6 +39,7 @@ type DocumentRow struct {
 
 	Models      []DocumentModel
 	Collections []DocumentCollection
+	Annotations []DocumentAnnotation
 	Parents     []DocumentParent
 	Children    int
 	Root        library.AssetHash // the first ancestor of its chain; itself when it has no parent
@@ -57,6 +58,12 @@ type DocumentModel struct {
 type DocumentCollection struct {
 	Hash, Path string
 	Direct     bool // it is itself in it
+}
+
+// DocumentAnnotation is the text of an annotation on an asset, its nodes or its runs.
+type DocumentAnnotation struct {
+	Content   string
+	PrivateTo string // its author, where only the author sees it
 }
 
 // KnownModel is what the library knows about a model. The uses of one batch share it.
@@ -153,6 +160,9 @@ var documentParts = []documentPart{
 		CROSS JOIN LATERAL generate_series(1, nlevel(c.tree)) AS level
 		JOIN collections up ON up.tenant_id = c.tenant_id AND up.path = subpath(c.tree, 0, level)::text COLLATE "C" AND up.deleted_at IS NULL
 	WHERE c.deleted_at IS NULL GROUP BY k.ord, up.collection_h, up.path ORDER BY k.ord, up.path`, scanDocumentCollection},
+
+	{`SELECT k.ord, n.content, CASE WHEN n.visibility = 'private' THEN n.author ELSE '' END FROM ` + documentKeys + ` JOIN annotations n USING (tenant_id, asset_h)
+	WHERE n.deleted_at IS NULL ORDER BY k.ord, n.created_at, n.annotation_id`, scanDocumentAnnotation},
 
 	{`SELECT k.ord FROM ` + documentKeys + ` JOIN index_failures f USING (tenant_id, asset_h)`, scanDocumentFailure},
 }
@@ -344,6 +354,18 @@ func scanDocumentCollection(r pgx.Rows, b *documentBatch) error {
 	}
 	if d := &b.docs[ord-1]; d.State == AssetLive {
 		d.Collections = append(d.Collections, c)
+	}
+	return nil
+}
+
+func scanDocumentAnnotation(r pgx.Rows, b *documentBatch) error {
+	var ord int
+	var a DocumentAnnotation
+	if err := r.Scan(&ord, &a.Content, &a.PrivateTo); err != nil {
+		return err
+	}
+	if d := &b.docs[ord-1]; d.State == AssetLive {
+		d.Annotations = append(d.Annotations, a)
 	}
 	return nil
 }

@@ -45,6 +45,7 @@ func nouns() []undoableNoun {
 		{savedSearchNoun, undoRows},
 		{collectionNoun, undoCollections},
 		{collectionItemNoun, undoRowsThen(reindexItems)},
+		{annotationNoun, undoRowsThen(reindexAnnotated)},
 	}
 }
 

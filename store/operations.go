@@ -44,11 +44,13 @@ type OperationFilter struct {
 }
 
 // visibleOperation returns the condition under which a caller sees an operation o: it is
-// the caller's own, or changed no asset that the caller does not see.
+// the caller's own, or changed no asset and no annotation that the caller does not see.
 func visibleOperation(caller string) string {
 	return `(` + caller + ` IN ('*', o.actor_id) OR NOT EXISTS (
 		SELECT FROM journal j JOIN assets a ON a.tenant_id = j.tenant_id AND a.asset_h = left(j.key, 40)
-		WHERE j.tenant_id = o.tenant_id AND j.operation_id = o.operation_id AND j.noun IN ('asset', 'model_link', 'collection_item') AND NOT ` + visibleTo("a", caller) + `))`
+		WHERE j.tenant_id = o.tenant_id AND j.operation_id = o.operation_id AND j.noun IN ('asset', 'model_link', 'collection_item', 'annotation') AND NOT ` + visibleTo("a", caller) + `)
+		AND NOT EXISTS (SELECT FROM journal j JOIN annotations n ON n.tenant_id = j.tenant_id AND n.annotation_id = right(j.key, 40)
+		WHERE j.tenant_id = o.tenant_id AND j.operation_id = o.operation_id AND j.noun = 'annotation' AND NOT ` + annotationVisible("n.visibility", "n.author", caller) + `))`
 }
 
 // List lists operations that the actor sees, the newest first, at most limit of

@@ -32,6 +32,7 @@ type Store struct {
 	Models          *Models
 	SavedSearches   *SavedSearches
 	Collections     *Collections
+	Annotations     *Annotations
 	Keys            *Keys
 	Tenants         *Tenants
 	Limits          *Limits
@@ -94,6 +95,7 @@ func (s *Store) setFields() (err error) {
 	s.Models = &Models{s}
 	s.SavedSearches = &SavedSearches{s}
 	s.Collections = &Collections{s}
+	s.Annotations = &Annotations{s}
 	s.Keys = &Keys{s}
 	s.Tenants = &Tenants{s}
 	s.Limits = &Limits{s}

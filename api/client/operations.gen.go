@@ -43,6 +43,11 @@ var Operations = []Operation{
 	OpDeleteCollection,
 	OpDiffCollection,
 	OpMergeCollection,
+	OpCreateAnnotation,
+	OpGetAnnotations,
+	OpUpdateAnnotation,
+	OpDeleteAnnotation,
+	OpGetAnnotation,
 	OpSearchModels,
 	OpGetModelDetails,
 	OpGetAssetModels,
@@ -92,6 +97,11 @@ var (
 	OpDeleteCollection           = Operation{Name: "DeleteCollection", Method: "DELETE", Path: "/api/v1/collections/{collection_h}", Writes: true}
 	OpDiffCollection             = Operation{Name: "DiffCollection", Method: "GET", Path: "/api/v1/collections/{collection_h}/diff"}
 	OpMergeCollection            = Operation{Name: "MergeCollection", Method: "POST", Path: "/api/v1/collections/{collection_h}/merge", Writes: true}
+	OpCreateAnnotation           = Operation{Name: "CreateAnnotation", Method: "POST", Path: "/api/v1/annotations", Writes: true}
+	OpGetAnnotations             = Operation{Name: "GetAnnotations", Method: "GET", Path: "/api/v1/workflow-nodes/{workflow_node_id}/annotations"}
+	OpUpdateAnnotation           = Operation{Name: "UpdateAnnotation", Method: "PATCH", Path: "/api/v1/annotations/{annotation_id}", Writes: true}
+	OpDeleteAnnotation           = Operation{Name: "DeleteAnnotation", Method: "DELETE", Path: "/api/v1/annotations/{annotation_id}", Writes: true}
+	OpGetAnnotation              = Operation{Name: "GetAnnotation", Method: "GET", Path: "/api/v1/annotations/{annotation_id}"}
 	OpSearchModels               = Operation{Name: "SearchModels", Method: "GET", Path: "/api/v1/models"}
 	OpGetModelDetails            = Operation{Name: "GetModelDetails", Method: "GET", Path: "/api/v1/models/{model_hash}"}
 	OpGetAssetModels             = Operation{Name: "GetAssetModels", Method: "GET", Path: "/api/v1/assets/{asset_hash}/models"}

@@ -180,9 +180,12 @@ type GetAssetDetailsOutput struct {
 	// Metadata that could not be read.
 	Warnings []string `json:"warnings,omitempty"`
 	// Places in the file that contradict each other.
-	Conflicts         []Conflict `json:"conflicts,omitempty"`
-	DownloadURL       string     `json:"download_url,omitempty"`
-	DownloadExpiresAt *time.Time `json:"download_expires_at,omitempty"`
+	Conflicts []Conflict `json:"conflicts,omitempty"`
+	// Annotations on the asset as a whole and on its runs, the newest first. With response_format
+	// detailed.
+	Annotations       []Annotation `json:"annotations,omitempty"`
+	DownloadURL       string       `json:"download_url,omitempty"`
+	DownloadExpiresAt *time.Time   `json:"download_expires_at,omitempty"`
 	// The file's metadata, chunk by chunk, with include_raw_metadata.
 	ExtractedMetadata json.RawMessage `json:"extracted_metadata,omitempty"`
 	// The executed graph, with include_raw_metadata.

@@ -130,6 +130,20 @@ type SearchWorkflow struct {
 	// Hash of the graph's structure.
 	Hash   string `json:"hash"`
 	Source string `json:"source"`
+	// The executed nodes with their annotations, at most 500. With response_format detailed.
+	Nodes []SearchNode `json:"nodes,omitempty"`
+}
+
+// SearchNode is what SearchWorkflow holds as nodes. The executed nodes with their annotations, at
+// most 500. With response_format detailed.
+type SearchNode struct {
+	// For CreateAnnotation. Stays the same when the file is read again.
+	WorkflowNodeID string `json:"workflow_node_id"`
+	// Its id in the file.
+	NodeID      string       `json:"node_id"`
+	Class       string       `json:"class"`
+	Title       string       `json:"title,omitempty"`
+	Annotations []Annotation `json:"annotations"`
 }
 
 // SearchParameters is what GetAssetDetailsOutput holds as generation_parameters. Parameters of the

@@ -52,6 +52,7 @@ type world struct {
 	saved     string // a saved search
 	// a collection with the asset and a text card, which it also names
 	collection, card string
+	annotation       string // on the asset
 }
 
 func newWorld(t *testing.T) world {
@@ -77,6 +78,7 @@ func worldOf(e *servicetest.Env) world {
 	w.operation = changed.OperationID
 	w.saved = w.save("", "Lighthouses", "lighthouse")
 	w.collection, w.card = w.collect("", "Lighthouses", w.asset.Asset.AssetH)
+	w.annotation = w.annotate("", w.asset.Asset.AssetH, "the fog is too dense", "team").AnnotationID
 	w.Search("", "tag:fog", changed.OperationID)
 	return w
 }
@@ -109,6 +111,16 @@ func (w world) collect(key, name, asset string) (collection, card string) {
 	return made.CollectionH, added.CardH
 }
 
+// annotate adds an annotation to a node, an asset or a run.
+func (w world) annotate(key, target, content, visibility string) client.CreateAnnotationOutput {
+	w.T.Helper()
+	made, err := w.Client(key).CreateAnnotation(w.T.Context(), client.CreateAnnotationInput{WorkflowNodeID: target, Content: content, Visibility: visibility})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return made
+}
+
 // args returns valid arguments for an operation, about what this world has.
 func (w world) args(o op.Operation) map[string]any {
 	w.T.Helper()
@@ -128,13 +140,15 @@ func (w world) args(o op.Operation) map[string]any {
 // identifiers are the things of this world that operations can be about.
 func (w world) identifiers() map[op.IDKind]string {
 	return map[op.IDKind]string{op.IDAsset: w.asset.Asset.AssetH, op.IDModel: string(worldModel), op.IDSavedSearch: w.saved, op.IDOperation: w.operation,
-		op.IDCollection: w.collection, op.IDTextCard: w.card}
+		op.IDCollection: w.collection, op.IDTextCard: w.card,
+		op.IDNode: w.asset.Asset.AssetH, op.IDAnnotation: w.annotation}
 }
 
 // nowhere has identifiers of the right form that name nothing at all.
 var nowhere = map[op.IDKind]string{
 	op.IDAsset: strings.Repeat("d", 40), op.IDModel: strings.Repeat("e", 40), op.IDSavedSearch: "01980000-0000-7000-8000-00000000dead",
 	op.IDCollection: strings.Repeat("c", 40), op.IDTextCard: strings.Repeat("b", 40),
+	op.IDNode: strings.Repeat("a", 40), op.IDAnnotation: strings.Repeat("9", 40),
 	op.IDOperation: "01980000-0000-7000-8000-00000000dead", op.IDTenant: "01980000-0000-7000-8000-00000000dead",
 }
 

@@ -139,6 +139,7 @@ func victimOf(t *testing.T, w world, tenant library.TenantID, key string, asset 
 		op.IDTenant: {string(tenant)}, op.IDAsset: {asset.Asset.AssetH}, op.IDOperation: {changed.OperationID, asset.OperationID},
 		op.IDSavedSearch: {saved}, op.IDUpload: {ticket.StoragePath}, op.IDIndexToken: {changed.IndexToken, changed.OperationID}, op.IDCursor: {page.NextCursor},
 		op.IDModel: {model, string(worldModel)}, op.IDNone: {}, op.IDCollection: {collection, canary + "collection"}, op.IDTextCard: {card},
+		op.IDNode: {asset.Asset.AssetH}, op.IDAnnotation: {w.annotate(key, asset.Asset.AssetH, canary+" annotation", "public").AnnotationID},
 		op.IDQuery: {"", canary, "tag:" + canary + "*", "filename:" + canary, "tenant_id:" + string(tenant), `title:"` + canary + ` title"`, "NOT zzz", "-tag:zzz",
 			"chain:" + asset.Asset.AssetH, "status:Approved OR " + canary, "(" + canary + ") OR (*png)"},
 	}

@@ -88,10 +88,15 @@ func (m team) victim() victim {
 	}
 	h := m.private[0].Asset.AssetH
 	collection, card := m.collect(m.owner, "Harbours", h)
-	return victim{op.IDCollection: {collection}, op.IDTextCard: {card}, op.IDTenant: {}, op.IDNone: {}, op.IDUpload: {}, op.IDSavedSearch: {m.saved}, op.IDCursor: {page.NextCursor},
-		op.IDAsset: {h, m.child.Asset.AssetH, m.parent.Asset.AssetH}, op.IDOperation: {m.changed.OperationID, m.private[1].OperationID},
+	note, own := m.annotate(m.owner, h, secret+" on a private asset", "team"), m.annotate(m.owner, m.parent.Asset.AssetH, secret+" to nobody else", "private")
+	m.Search(m.owner, "annotation:"+secret, note.IndexToken)
+	if found := m.Search(m.owner, `annotation:"`+secret+` to nobody"`, own.IndexToken); found.Total != 1 {
+		m.T.Fatalf("the owner finds %d assets by a private annotation", found.Total)
+	}
+	return victim{op.IDNode: {h}, op.IDAnnotation: {note.AnnotationID, own.AnnotationID}, op.IDCollection: {collection}, op.IDTextCard: {card}, op.IDTenant: {}, op.IDNone: {}, op.IDUpload: {}, op.IDSavedSearch: {m.saved}, op.IDCursor: {page.NextCursor},
+		op.IDAsset: {h, m.child.Asset.AssetH, m.parent.Asset.AssetH}, op.IDOperation: {m.changed.OperationID, m.private[1].OperationID, note.OperationID, own.OperationID},
 		op.IDIndexToken: {m.changed.IndexToken}, op.IDModel: {string(library.NewModelHash("checkpoint", secret+"-model")), string(worldModel)},
-		op.IDQuery: {"", secret, secret[:8], "wvxsecrte harbour", "tag:" + secret + "*", "tag:wvx", "model:wvx", "filename:" + secret, "NOT zzz", "is:private",
+		op.IDQuery: {"", secret, secret[:8], "wvxsecrte harbour", "tag:" + secret + "*", "annotation:" + secret, "annotation:" + secret + "*", "annotation:\"to nobody\"", "has:annotation", "tag:wvx", "model:wvx", "filename:" + secret, "NOT zzz", "is:private",
 			"visibility:private", "owner:*", "chain:" + h, "parent:" + h, "asset_h:" + h, h, "status:Approved OR " + secret, "(" + secret + ") OR (*png)"}}
 }
 

@@ -13,6 +13,7 @@ import (
 	"vitrine/media/memory"
 	"vitrine/media/preview"
 	"vitrine/op"
+	"vitrine/op/annotations"
 	"vitrine/op/assets"
 	"vitrine/op/collections"
 	"vitrine/op/lineage"
@@ -50,6 +51,7 @@ func domains(p Parts) []domain {
 		&assets.Service{Store: p.Store, Blobs: p.Blobs, Previews: p.Previews, Memory: p.Memory, Fetcher: p.Fetcher, Links: p.Links, Limits: p.Limits, MaxFile: p.MaxFile},
 		&lineage.Service{Store: p.Store, Links: p.Links},
 		&collections.Service{Store: p.Store, Links: p.Links, FindSaved: find.FindSaved},
+		&annotations.Service{Store: p.Store},
 		&models.Service{Store: p.Store, Links: p.Links},
 	}
 }

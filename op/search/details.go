@@ -9,6 +9,7 @@ import (
 
 	"vitrine/library"
 	"vitrine/media/extract"
+	"vitrine/op/annotations"
 	"vitrine/op/assets"
 	"vitrine/store"
 )
@@ -16,43 +17,44 @@ import (
 // detailsOutput is the output of GetAssetDetails.
 type detailsOutput struct {
 	assets.Summary
-	Rating               int                    `json:"rating" doc:"1 to 5; 0 if it is not rated."`
-	Favorite             bool                   `json:"favorite"`
-	Owner                string                 `json:"owner" doc:"The key_id of its owner; empty if it has none."`
-	Collections          []string               `json:"collections" doc:"Paths of the collections it is in."`
-	Size                 int64                  `json:"size" doc:"Bytes."`
-	Width                int                    `json:"width" doc:"Width of the file in pixels; 0 if it has none."`
-	Height               int                    `json:"height"`
-	DurationMS           int64                  `json:"duration_ms" doc:"Milliseconds; 0 for stills."`
-	SHA256               string                 `json:"sha256,omitempty" doc:"With response_format detailed."`
-	BLAKE3               string                 `json:"blake3,omitempty" doc:"ComfyUI's asset hash, without its blake3: prefix. With response_format detailed."`
-	CreatedAt            time.Time              `json:"created_at"`
-	StoredAt             time.Time              `json:"stored_at"`
-	UpdatedAt            time.Time              `json:"updated_at"`
-	SourcePath           string                 `json:"source_path" doc:"Path it was imported from."`
-	Metadata             map[string]any         `json:"asset_metadata,omitempty" doc:"What the uploader sent as asset_metadata."`
-	Prompts              *promptsOutput         `json:"prompts" required:"true" nullable:"true" doc:"null if the file has no prompt."`
-	Models               []modelOutput          `json:"models" doc:"Every loaded model, in load order."`
-	Workflow             *workflowOutput        `json:"workflow" required:"true" nullable:"true" doc:"null if the file has no workflow graph."`
-	GenerationParameters *parametersOutput      `json:"generation_parameters" required:"true" nullable:"true" doc:"Parameters of the primary sampling pass; null if the file has none."`
-	Samplers             []passOutput           `json:"samplers,omitempty" doc:"Every sampling pass, the primary first. With response_format detailed, or if there are several."`
-	Hires                *library.Hires         `json:"hires,omitempty" doc:"The upscaling second pass, if the file records one."`
-	Regions              []library.PromptRegion `json:"regions,omitempty" doc:"Further prompts: areas, characters, encoders."`
-	Provenance           provenanceOutput       `json:"provenance"`
-	ImagetoolMetadata    *imagetoolOutput       `json:"imagetool_metadata" required:"true" nullable:"true" doc:"null unless the image-generation tool generated the file."`
-	C2PA                 *library.C2PA          `json:"c2pa,omitempty" doc:"Content credentials, unverified."`
-	Embedding            embeddingOutput        `json:"embedding"`
-	Copyright            string                 `json:"copyright" doc:"The copyright notice in the file."`
-	Extraction           *extract.Report        `json:"extraction" required:"true" nullable:"true" doc:"How much generation metadata the file has, and why some is missing, for example why there is no prompt. null for assets stored without extraction."`
-	Warnings             []string               `json:"warnings,omitempty" doc:"Metadata that could not be read."`
-	Conflicts            []library.Conflict     `json:"conflicts,omitempty" doc:"Places in the file that contradict each other."`
-	DownloadURL          string                 `json:"download_url,omitempty"`
-	DownloadExpiresAt    *time.Time             `json:"download_expires_at,omitempty"`
-	ExtractedMetadata    *json.RawMessage       `json:"extracted_metadata,omitempty" doc:"The file's metadata, chunk by chunk, with include_raw_metadata."`
-	WorkflowGraph        json.RawMessage        `json:"workflow_graph,omitempty" doc:"The executed graph, with include_raw_metadata."`
-	Evidence             []library.Evidence     `json:"evidence,omitempty" doc:"Where in the file each field was found, and by which rule. With response_format detailed."`
-	PreviewError         string                 `json:"preview_error,omitempty" doc:"Why no preview can be generated from the file, for example because it is damaged. The original can be downloaded."`
-	PreviewImage         *previewReport         `json:"preview_image,omitempty" doc:"Whether the preview was included, with include_image."`
+	Rating               int                      `json:"rating" doc:"1 to 5; 0 if it is not rated."`
+	Favorite             bool                     `json:"favorite"`
+	Owner                string                   `json:"owner" doc:"The key_id of its owner; empty if it has none."`
+	Collections          []string                 `json:"collections" doc:"Paths of the collections it is in."`
+	Size                 int64                    `json:"size" doc:"Bytes."`
+	Width                int                      `json:"width" doc:"Width of the file in pixels; 0 if it has none."`
+	Height               int                      `json:"height"`
+	DurationMS           int64                    `json:"duration_ms" doc:"Milliseconds; 0 for stills."`
+	SHA256               string                   `json:"sha256,omitempty" doc:"With response_format detailed."`
+	BLAKE3               string                   `json:"blake3,omitempty" doc:"ComfyUI's asset hash, without its blake3: prefix. With response_format detailed."`
+	CreatedAt            time.Time                `json:"created_at"`
+	StoredAt             time.Time                `json:"stored_at"`
+	UpdatedAt            time.Time                `json:"updated_at"`
+	SourcePath           string                   `json:"source_path" doc:"Path it was imported from."`
+	Metadata             map[string]any           `json:"asset_metadata,omitempty" doc:"What the uploader sent as asset_metadata."`
+	Prompts              *promptsOutput           `json:"prompts" required:"true" nullable:"true" doc:"null if the file has no prompt."`
+	Models               []modelOutput            `json:"models" doc:"Every loaded model, in load order."`
+	Workflow             *workflowOutput          `json:"workflow" required:"true" nullable:"true" doc:"null if the file has no workflow graph."`
+	GenerationParameters *parametersOutput        `json:"generation_parameters" required:"true" nullable:"true" doc:"Parameters of the primary sampling pass; null if the file has none."`
+	Samplers             []passOutput             `json:"samplers,omitempty" doc:"Every sampling pass, the primary first. With response_format detailed, or if there are several."`
+	Hires                *library.Hires           `json:"hires,omitempty" doc:"The upscaling second pass, if the file records one."`
+	Regions              []library.PromptRegion   `json:"regions,omitempty" doc:"Further prompts: areas, characters, encoders."`
+	Provenance           provenanceOutput         `json:"provenance"`
+	ImagetoolMetadata    *imagetoolOutput         `json:"imagetool_metadata" required:"true" nullable:"true" doc:"null unless the image-generation tool generated the file."`
+	C2PA                 *library.C2PA            `json:"c2pa,omitempty" doc:"Content credentials, unverified."`
+	Embedding            embeddingOutput          `json:"embedding"`
+	Copyright            string                   `json:"copyright" doc:"The copyright notice in the file."`
+	Extraction           *extract.Report          `json:"extraction" required:"true" nullable:"true" doc:"How much generation metadata the file has, and why some is missing, for example why there is no prompt. null for assets stored without extraction."`
+	Warnings             []string                 `json:"warnings,omitempty" doc:"Metadata that could not be read."`
+	Conflicts            []library.Conflict       `json:"conflicts,omitempty" doc:"Places in the file that contradict each other."`
+	Annotations          []annotations.Annotation `json:"annotations,omitempty" doc:"Annotations on the asset as a whole and on its runs, the newest first. With response_format detailed."`
+	DownloadURL          string                   `json:"download_url,omitempty"`
+	DownloadExpiresAt    *time.Time               `json:"download_expires_at,omitempty"`
+	ExtractedMetadata    *json.RawMessage         `json:"extracted_metadata,omitempty" doc:"The file's metadata, chunk by chunk, with include_raw_metadata."`
+	WorkflowGraph        json.RawMessage          `json:"workflow_graph,omitempty" doc:"The executed graph, with include_raw_metadata."`
+	Evidence             []library.Evidence       `json:"evidence,omitempty" doc:"Where in the file each field was found, and by which rule. With response_format detailed."`
+	PreviewError         string                   `json:"preview_error,omitempty" doc:"Why no preview can be generated from the file, for example because it is damaged. The original can be downloaded."`
+	PreviewImage         *previewReport           `json:"preview_image,omitempty" doc:"Whether the preview was included, with include_image."`
 
 	image   []byte
 	version int64
@@ -90,6 +92,7 @@ type workflowOutput struct {
 	Name        string                `json:"name"`
 	Hash        string                `json:"hash" doc:"Hash of the graph's structure."`
 	Source      library.LineageSource `json:"source"`
+	Nodes       []nodeOutput          `json:"nodes,omitempty" doc:"The executed nodes with their annotations, at most 500. With response_format detailed."`
 }
 
 type parametersOutput struct {

@@ -40,6 +40,8 @@ func (s *Service) details(ctx context.Context, actor library.Actor, in detailsIn
 	out.version = d.Asset.DocVersion
 	if !in.Detailed() {
 		out.shorten()
+	} else if err := s.annotated(ctx, actor, d, &out); err != nil {
+		return out, err
 	}
 	if l := d.Lineage.Workflow; l != nil {
 		editor, executed, err := s.Store.Assets.Workflow(ctx, actor, hash)
