@@ -343,7 +343,7 @@ func imageToolFields() []Field {
 func annotationFields() []Field {
 	return []Field{
 		{Name: "annotations", Mapping: prose(), Has: "annotation", Query: []QueryField{
-			{Name: "annotation", Aliases: []string{"annotations", "note", "notes"}, Type: TypeText, Group: GroupRelations, Doc: "words of annotations on it, on the nodes of its workflow and on its runs; bare words never search them; of private ones only your own", Example: `annotation:"too dark"`}}},
+			{Name: "annotation", Aliases: []string{"annotations"}, Type: TypeText, Group: GroupRelations, Doc: "words of annotations on it, on the nodes of its workflow and on its runs; bare words never search them; of private ones only your own", Example: `annotation:"too dark"`}}},
 		{Name: "private_annotations", Mapping: prose()},
 		{Name: "annotation_authors", Mapping: exact()},
 	}

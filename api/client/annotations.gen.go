@@ -114,24 +114,6 @@ func (c *Client) UpdateAnnotation(ctx context.Context, in UpdateAnnotationInput,
 	return call[UpdateAnnotationOutput](ctx, c, OpUpdateAnnotation, in, opts)
 }
 
-// DeleteAnnotationInput is the input of DeleteAnnotation.
-type DeleteAnnotationInput struct {
-	// Tenant (workspace). Leave out for the key's default tenant.
-	TenantID string `json:"tenant_id,omitempty"`
-	// Required.
-	AnnotationID string `json:"annotation_id"`
-}
-
-// DeleteAnnotationOutput is the output of DeleteAnnotation.
-type DeleteAnnotationOutput = CreateAnnotationOutput
-
-// DeleteAnnotation deletes an annotation. UndoOperation restores it.
-//
-// It needs the permission write and calls DELETE /api/v1/annotations/{annotation_id}.
-func (c *Client) DeleteAnnotation(ctx context.Context, in DeleteAnnotationInput, opts ...Option) (DeleteAnnotationOutput, error) {
-	return call[DeleteAnnotationOutput](ctx, c, OpDeleteAnnotation, in, opts)
-}
-
 // GetAnnotationInput is the input of GetAnnotation.
 type GetAnnotationInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
@@ -173,4 +155,22 @@ type GetAnnotationOutput struct {
 // It needs the permission read and calls GET /api/v1/annotations/{annotation_id}.
 func (c *Client) GetAnnotation(ctx context.Context, in GetAnnotationInput, opts ...Option) (GetAnnotationOutput, error) {
 	return call[GetAnnotationOutput](ctx, c, OpGetAnnotation, in, opts)
+}
+
+// DeleteAnnotationInput is the input of DeleteAnnotation.
+type DeleteAnnotationInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// Required.
+	AnnotationID string `json:"annotation_id"`
+}
+
+// DeleteAnnotationOutput is the output of DeleteAnnotation.
+type DeleteAnnotationOutput = CreateAnnotationOutput
+
+// DeleteAnnotation deletes an annotation. UndoOperation restores it.
+//
+// It needs the permission write and calls DELETE /api/v1/annotations/{annotation_id}.
+func (c *Client) DeleteAnnotation(ctx context.Context, in DeleteAnnotationInput, opts ...Option) (DeleteAnnotationOutput, error) {
+	return call[DeleteAnnotationOutput](ctx, c, OpDeleteAnnotation, in, opts)
 }

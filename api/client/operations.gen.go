@@ -46,8 +46,8 @@ var Operations = []Operation{
 	OpCreateAnnotation,
 	OpGetAnnotations,
 	OpUpdateAnnotation,
-	OpDeleteAnnotation,
 	OpGetAnnotation,
+	OpDeleteAnnotation,
 	OpSearchModels,
 	OpGetModelDetails,
 	OpGetAssetModels,
@@ -100,8 +100,8 @@ var (
 	OpCreateAnnotation           = Operation{Name: "CreateAnnotation", Method: "POST", Path: "/api/v1/annotations", Writes: true}
 	OpGetAnnotations             = Operation{Name: "GetAnnotations", Method: "GET", Path: "/api/v1/workflow-nodes/{workflow_node_id}/annotations"}
 	OpUpdateAnnotation           = Operation{Name: "UpdateAnnotation", Method: "PATCH", Path: "/api/v1/annotations/{annotation_id}", Writes: true}
-	OpDeleteAnnotation           = Operation{Name: "DeleteAnnotation", Method: "DELETE", Path: "/api/v1/annotations/{annotation_id}", Writes: true}
 	OpGetAnnotation              = Operation{Name: "GetAnnotation", Method: "GET", Path: "/api/v1/annotations/{annotation_id}"}
+	OpDeleteAnnotation           = Operation{Name: "DeleteAnnotation", Method: "DELETE", Path: "/api/v1/annotations/{annotation_id}", Writes: true}
 	OpSearchModels               = Operation{Name: "SearchModels", Method: "GET", Path: "/api/v1/models"}
 	OpGetModelDetails            = Operation{Name: "GetModelDetails", Method: "GET", Path: "/api/v1/models/{model_hash}"}
 	OpGetAssetModels             = Operation{Name: "GetAssetModels", Method: "GET", Path: "/api/v1/assets/{asset_hash}/models"}

@@ -209,6 +209,10 @@ func (w world) tool(c *echo.Client, o op.Operation, args map[string]any) (isErro
 func volatile(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
+		if _, new := v["annotation_id"]; new {
+			delete(v, "annotation_id")
+			delete(v, "created_at")
+		}
 		for _, k := range []string{"request_id", "took_ms", "thumbnail_url", "signedUrl", "path", "storagePath", "storage_path", "download_url",
 			"download_expires_at", "operation_id", "index_token", "updated_at", "relevance_score", "url", "card_h"} {
 			delete(v, k)

@@ -16,7 +16,7 @@ type Service struct{ Store *store.Store }
 
 // Operations lists this package's operations.
 func (s *Service) Operations() []op.Operation {
-	return []op.Operation{s.createAnnotation(), s.getAnnotations(), s.updateAnnotation(), s.deleteAnnotation(), s.getAnnotation()}
+	return []op.Operation{s.createAnnotation(), s.getAnnotations(), s.updateAnnotation(), s.getAnnotation(), s.deleteAnnotation()}
 }
 
 // Events lists the events that this package's operations emit.
