@@ -49,6 +49,7 @@ var levels = map[string]int{
 	"vitrine/jobs":                    3,
 
 	"vitrine/op/assets":      5,
+	"vitrine/op/annotations": 5,
 	"vitrine/op/search":      6, // shows what op/assets links to
 	"vitrine/op/lineage":     6,
 	"vitrine/op/models":      6,
