@@ -20,10 +20,13 @@ import (
 
 // Options tune a run. The zero value is useful.
 type Options struct {
-	Tags    []string // for every file that is stored, and for those already there
-	DryRun  bool     // says exactly what a run would do, and does nothing
-	Hashers int      // files hashed at once; 0 means 2
-	Senders int      // files sent at once; 0 means 6
+	Tags []string // for every file that is stored, and for those already there
+	// Collection is the path or collection_h of a collection that gets every file, those
+	// already there included; empty: none.
+	Collection string
+	DryRun     bool // says exactly what a run would do, and does nothing
+	Hashers    int  // files hashed at once; 0 means 2
+	Senders    int  // files sent at once; 0 means 6
 	// Patience is how long a file is tried again while the service, or a part of
 	// it, is away; 0 means 5 minutes.
 	Patience time.Duration
@@ -84,8 +87,8 @@ type run struct {
 }
 
 // Run imports paths: files, and folders with all that is below them. The error is
-// only ever that of a path that is not there or of a service that cannot be asked
-// at all; everything that concerns one file is in the report. When ctx ends, Run
+// only ever that of a path or a collection that is not there, or of a service that cannot
+// be asked at all; everything that concerns one file is in the report. When ctx ends, Run
 // finishes what is under way and gives what was done.
 func Run(ctx context.Context, c *client.Client, paths []string, opts Options) (Report, error) {
 	if opts.Hashers == 0 {
@@ -102,6 +105,9 @@ func Run(ctx context.Context, c *client.Client, paths []string, opts Options) (R
 	r := &run{opts: opts, patient: &patient, once: &once, inRun: map[string]string{},
 		report: Report{DryRun: opts.DryRun, NoLineage: map[string]int{}, Files: []Outcome{}}}
 	began := time.Now()
+	if err := r.checkCollection(ctx); err != nil {
+		return r.report, err
+	}
 	err := r.pipeline(ctx, paths)
 	r.report.Seconds = time.Since(began).Seconds()
 	r.report.Interrupted = ctx.Err() != nil

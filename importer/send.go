@@ -72,9 +72,12 @@ func (r *run) askBatch(ctx context.Context, batch []file, out chan<- file) error
 	if err != nil {
 		return err
 	}
+	collected := r.collectStored(ctx, first, tickets)
 	for i, f := range first {
 		f.url, f.storagePath = tickets[i].SignedURL, tickets[i].StoragePath
 		switch {
+		case tickets[i].Stored && collected != nil:
+			r.record(f, failed("it is stored, but could not be added to the collection: "+collected.Error()))
 		case tickets[i].Stored && len(r.opts.Tags) == 0:
 			r.record(f, Outcome{Result: resultAlready, Asset: f.sha1})
 		case tickets[i].Stored:
@@ -223,7 +226,7 @@ func (r *run) sendOnce(ctx context.Context, f file) (stored, error) {
 	made := f.made.UTC().Truncate(time.Second)
 	sidecars, trouble := readSidecars(f.sidecars)
 	out, err := r.once.StoreAsset(ctx, client.StoreAssetInput{StoragePath: f.storagePath, Filename: library.CleanFilename(f.name()), MIMEType: f.mime,
-		SourcePath: library.VisibleText(f.label), CreatedAt: &made, Tags: r.opts.Tags, Sidecars: sidecars})
+		SourcePath: library.VisibleText(f.label), CreatedAt: &made, Tags: r.opts.Tags, CollectionH: r.opts.Collection, Sidecars: sidecars})
 	return stored{out, trouble}, err
 }
 

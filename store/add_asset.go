@@ -15,9 +15,10 @@ type NewAsset struct {
 	Asset         library.Asset
 	Lineage       library.Lineage
 	ParserVersion int
-	Report        any // why the file tells no more, JSON-encodable
-	Chunks        any // the file's metadata chunks, JSON-encodable; nil when it has none
-	Assertion     any // the uploader's claim (prompt_metadata), JSON-encodable; nil when there is none
+	Report        any    // why the file tells no more, JSON-encodable
+	Chunks        any    // the file's metadata chunks, JSON-encodable; nil when it has none
+	Assertion     any    // the uploader's claim (prompt_metadata), JSON-encodable; nil when there is none
+	Collection    string // path or collection_h of a collection that gets the asset, behind all others; empty: none
 }
 
 // AddResult is what became of a NewAsset.
@@ -27,13 +28,15 @@ type AddResult struct {
 	Restored    bool   // it was in the trash and is back
 	Healed      bool   // its file was known to be damaged
 	OperationID string // empty when nothing changed
+	Collection  string // path of the collection that has it now; empty: none was asked for
 }
 
 // Add stores an asset's rows. The bytes must be durable under the asset's
 // hash before: the row is the promise that they are there. The same bytes again
 // are no second asset; tags and the claim that come with them are added to the
 // one that is there, unless it is another's private asset: then they are refused. So are
-// bytes that share the SHA-1 but not the SHA-256.
+// bytes that share the SHA-1 but not the SHA-256. A collection that is not there, or whose
+// items cannot be changed, refuses the asset.
 func (as *Assets) Add(ctx context.Context, actor library.Actor, n NewAsset) (AddResult, error) {
 	var out AddResult
 	prepared, err := encodeAsset(n)
@@ -41,37 +44,51 @@ func (as *Assets) Add(ctx context.Context, actor library.Actor, n NewAsset) (Add
 		return out, err
 	}
 	id, err := as.s.Write(ctx, actor, func(t *Tx) error {
-		created, err := insertAsset(ctx, t, actor, n.Asset)
-		if err != nil {
+		if n.Collection != "" { // locked before assets, as by all that changes its items
+			if _, err := t.editable(ctx, n.Collection); err != nil {
+				return err
+			}
+		}
+		if out, err = t.addAsset(ctx, n, prepared); err != nil || n.Collection == "" {
 			return err
 		}
-		if created == nil {
-			out, err = addToExisting(ctx, t, n, prepared)
-			return err
-		}
-		out = AddResult{Asset: *created, Created: true}
-		if err := t.recordNewAsset(ctx, *created); err != nil {
-			return err
-		}
-		if err := t.Enqueue(ctx, PreviewJob{actor.Tenant, created.Hash}); err != nil { // before the locks as well
-			return err
-		}
-		b := &pgx.Batch{}
-		batchLineage(b, actor.Tenant, n, prepared)
-		batchModels(b, actor.Tenant, n.Asset.Hash, n.Lineage.Models)
-		batchParents(b, actor.Tenant, n)
-		batchAssertion(b, actor, n.Asset.Hash, prepared.assertion)
-		t.queue(b) // before the locks, which other arrivals wait for
-		batchLineageLocks(b, actor.Tenant, n)
-		var concerned bool
-		batchTouchesLineage(b, actor.Tenant, n, &concerned)
-		if err := t.Send(ctx, b); err != nil || !concerned {
-			return err
-		}
-		return resolveParents(ctx, t, actor.Tenant, n, true)
+		items, err := t.addToCollection(ctx, n.Collection, NewItems{Assets: []library.AssetHash{n.Asset.Hash}})
+		out.Collection = items.Collection.Path
+		return err
 	})
 	out.OperationID = id
 	return out, err
+}
+
+// addAsset writes an asset, or adds to the one that is there.
+func (t *Tx) addAsset(ctx context.Context, n NewAsset, prepared encodedAsset) (AddResult, error) {
+	created, err := insertAsset(ctx, t, t.actor, n.Asset)
+	if err != nil {
+		return AddResult{}, err
+	}
+	if created == nil {
+		return addToExisting(ctx, t, n, prepared)
+	}
+	out := AddResult{Asset: *created, Created: true}
+	if err := t.recordNewAsset(ctx, *created); err != nil {
+		return out, err
+	}
+	if err := t.Enqueue(ctx, PreviewJob{t.tenant(), created.Hash}); err != nil { // before the locks as well
+		return out, err
+	}
+	b := &pgx.Batch{}
+	batchLineage(b, t.tenant(), n, prepared)
+	batchModels(b, t.tenant(), n.Asset.Hash, n.Lineage.Models)
+	batchParents(b, t.tenant(), n)
+	batchAssertion(b, t.actor, n.Asset.Hash, prepared.assertion)
+	t.queue(b) // before the locks, which other arrivals wait for
+	batchLineageLocks(b, t.tenant(), n)
+	var concerned bool
+	batchTouchesLineage(b, t.tenant(), n, &concerned)
+	if err := t.Send(ctx, b); err != nil || !concerned {
+		return out, err
+	}
+	return out, resolveParents(ctx, t, t.tenant(), n, true)
 }
 
 // newAsset is what the journal and the audit trail keep of an asset that was stored.

@@ -174,19 +174,37 @@ func (c *Collections) Add(ctx context.Context, actor library.Actor, ref string, 
 	return out, err
 }
 
+// CheckEditable returns an error where a collection is not there or its items cannot be
+// changed. A write checks it again.
+func (c *Collections) CheckEditable(ctx context.Context, actor library.Actor, ref string) error {
+	return c.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
+		of, err := collectionIn(ctx, tx, actor.Tenant, ref, "")
+		if err != nil {
+			return err
+		}
+		return refuseFixed(of)
+	})
+}
+
+// refuseFixed refuses a collection whose items cannot be changed.
+func refuseFixed(c library.Collection) error {
+	switch {
+	case c.Frozen:
+		return frozenCollection(c.Path, nil)
+	case c.Smart():
+		return smartCollection(c.Path, nil)
+	}
+	return nil
+}
+
 // editable finds a collection whose items can be changed, and keeps others from
 // changing them.
 func (t *Tx) editable(ctx context.Context, ref string) (library.Collection, error) {
 	c, err := collectionIn(ctx, t, t.tenant(), ref, ` FOR NO KEY UPDATE`)
-	switch {
-	case err != nil:
-		return c, err
-	case c.Frozen:
-		return c, frozenCollection(c.Path, nil)
-	case c.Smart():
-		return c, smartCollection(c.Path, nil)
+	if err == nil {
+		err = refuseFixed(c)
 	}
-	return c, nil
+	return c, err
 }
 
 func (t *Tx) addToCollection(ctx context.Context, ref string, n NewItems) (out ItemsChange, err error) {

@@ -49,6 +49,8 @@ type StoreAssetInput struct {
 	Visibility string `json:"visibility,omitempty"`
 	// What it is derived from. Ignored when the bytes are stored already.
 	ParentAssetH string `json:"parent_asset_h,omitempty"`
+	// Adds it to this collection; its path is taken too.
+	CollectionH string `json:"collection_h,omitempty"`
 	// Where the file came from, as a label.
 	SourcePath string `json:"source_path,omitempty"`
 	// RFC 3339. If unknown, it is the time of this call.
@@ -73,6 +75,8 @@ type StoreAssetOutput struct {
 	Healed bool `json:"healed"`
 	// Where the generation data comes from. One of extracted, client_asserted, unknown.
 	LineageSource string `json:"lineage_source"`
+	// The collection that was asked for.
+	CollectionPath string `json:"collection_path,omitempty"`
 	// How much generation metadata the file has, and why some is missing.
 	Extraction ExtractionReport `json:"extraction"`
 	// Pass to UndoOperation to revert this write. Empty when nothing changed.

@@ -12,10 +12,11 @@ import (
 
 type importCommand struct {
 	remote
-	Paths  []string `arg:"" name:"path" type:"path" help:"Folders and files to import. They are not changed."`
-	Tag    []string `help:"Tag for every imported file; may be repeated."`
-	DryRun bool     `help:"Show what the import would do, without importing anything."`
-	JSON   bool     `name:"json" help:"Print the report as JSON, with the result of every file."`
+	Paths      []string `arg:"" name:"path" type:"path" help:"Folders and files to import. They are not changed."`
+	Tag        []string `help:"Tag for every imported file; may be repeated."`
+	Collection string   `help:"Path of a collection that gets every imported file."`
+	DryRun     bool     `help:"Show what the import would do, without importing anything."`
+	JSON       bool     `name:"json" help:"Print the report as JSON, with the result of every file."`
 }
 
 func (c *importCommand) Run(ctx context.Context) error {
@@ -24,7 +25,7 @@ func (c *importCommand) Run(ctx context.Context) error {
 		return err
 	}
 	b := newImportBar()
-	report, err := importer.Run(ctx, api, c.Paths, importer.Options{Tags: c.Tag, DryRun: c.DryRun, Progress: b.show})
+	report, err := importer.Run(ctx, api, c.Paths, importer.Options{Tags: c.Tag, Collection: c.Collection, DryRun: c.DryRun, Progress: b.show})
 	b.close()
 	if err != nil {
 		return err

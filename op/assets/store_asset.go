@@ -37,6 +37,7 @@ type storeInput struct {
 	Tags          []string       `json:"tags,omitempty" maxItems:"500" maxLength:"100" tool:"plain" doc:"1 to 100 characters each."`
 	Visibility    string         `json:"visibility,omitempty" enum:"private,team,public" doc:"Default: team. private: only you and admins see it; team and public: everybody in the tenant. Ignored when the bytes are stored already."`
 	Parent        string         `json:"parent_asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"What it is derived from. Ignored when the bytes are stored already."`
+	Collection    string         `json:"collection_h,omitempty" id:"collection" maxLength:"600" doc:"Adds it to this collection; its path is taken too."`
 	SourcePath    string         `json:"source_path,omitempty" id:"none" maxLength:"4096" tool:"-" doc:"Where the file came from, as a label."`
 	CreatedAt     *time.Time     `json:"created_at,omitempty" doc:"RFC 3339. If unknown, it is the time of this call."`
 	Sidecars      []sidecarInput `json:"sidecars,omitempty" maxItems:"5" tool:"-" doc:"Sidecar files with generation metadata: .json, .txt, .xmp, .yaml, or the .png first frame of a video; at most 2 MB together. Metadata in the file itself takes precedence. Ignored when the file is stored already."`
@@ -94,6 +95,7 @@ type storeOutput struct {
 	Restored      bool                  `json:"restored" doc:"true when the asset was in the trash and has been restored."`
 	Healed        bool                  `json:"healed" doc:"true when the asset's file was missing or damaged and is in order again."`
 	LineageSource library.LineageSource `json:"lineage_source" enum:"extracted,client_asserted,unknown" doc:"Where the generation data comes from."`
+	Collection    string                `json:"collection_path,omitempty" doc:"The collection that was asked for."`
 	Extraction    extract.Report        `json:"extraction" doc:"How much generation metadata the file has, and why some is missing."`
 	op.Undoable
 	op.Indexed
@@ -115,6 +117,11 @@ func (s *Service) storeAsset() op.Operation {
 }
 
 func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput) (out storeOutput, err error) {
+	if in.Collection != "" { // before anything is stored
+		if err := s.Store.Collections.CheckEditable(ctx, actor, in.Collection); err != nil {
+			return out, err
+		}
+	}
 	poster, err := s.decodePoster(ctx, in)
 	if err != nil {
 		return out, err
@@ -206,7 +213,7 @@ func (s *Service) keep(ctx context.Context, actor library.Actor, in storeInput, 
 			slog.WarnContext(ctx, "a poster could not be stored", "asset", staged.SHA1, "error", err)
 		}
 	}
-	return storeOutput{Asset: s.summary(actor, added.Asset), Created: added.Created, AlreadyStored: !added.Created, Restored: added.Restored, Healed: added.Healed, Extraction: read.Report,
+	return storeOutput{Asset: s.summary(actor, added.Asset), Created: added.Created, AlreadyStored: !added.Created, Restored: added.Restored, Healed: added.Healed, Collection: added.Collection, Extraction: read.Report,
 		LineageSource: lineageSource(&read.Lineage, assertion(in.Assertion) != nil),
 		Undoable:      op.Undoable{OperationID: added.OperationID}, Indexed: op.Indexed{IndexToken: added.OperationID}}, nil
 }
@@ -289,7 +296,7 @@ func newAsset(actor library.Actor, in storeInput, staged blob.Staged, read extra
 	if in.CreatedAt != nil && in.CreatedAt.Before(created) && in.CreatedAt.Year() >= 1970 {
 		created = *in.CreatedAt
 	}
-	n := store.NewAsset{Lineage: read.Lineage, ParserVersion: extract.ParserVersion, Report: read.Report,
+	n := store.NewAsset{Collection: in.Collection, Lineage: read.Lineage, ParserVersion: extract.ParserVersion, Report: read.Report,
 		Asset: library.Asset{Hash: staged.SHA1, SHA256: staged.SHA256, BLAKE3: staged.BLAKE3, Filename: in.Filename,
 			SourcePath: sourceOf(in), MIMEType: read.MIMEType, ClaimedType: in.MIMEType, Size: staged.Size, Width: read.Width,
 			Height: read.Height, DurationMS: read.DurationMS, Tags: in.Tags, Parent: library.AssetHash(strings.ToLower(in.Parent)),
