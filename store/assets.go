@@ -80,16 +80,27 @@ type AssetParent struct {
 // It takes one round trip.
 func (as *Assets) Get(ctx context.Context, actor library.Actor, hash library.AssetHash) (AssetDetail, error) {
 	var d AssetDetail
-	tenant := actor.Tenant
 	conn, release, err := as.s.acquire(ctx) // before the claim, which a new connection may renew
 	if err != nil {
 		return d, err
 	}
 	defer release()
 	b := &pgx.Batch{}
-	b.Queue(setTenant, as.s.claims.of(tenant))
+	b.Queue(setTenant, as.s.claims.of(actor.Tenant))
+	d.queueAsset(b, actor, hash)
+	d.queueLineage(b, actor, hash)
+	d.queueOthers(b, actor, hash)
+	err = conn.SendBatch(ctx, b).Close()
+	if errors.Is(err, pgx.ErrNoRows) {
+		return d, library.NotFound("asset")
+	}
+	return d, unavailable(err)
+}
+
+// queueAsset adds the query for the row of an asset that an actor sees.
+func (d *AssetDetail) queueAsset(b *pgx.Batch, actor library.Actor, hash library.AssetHash) {
 	b.Queue(`SELECT `+assetColumns+`, coalesce((`+visibleParent("assets", "$3")+`), '') FROM assets
-		WHERE tenant_id = $1 AND asset_h = $2 AND trashed_at IS NULL AND `+visibleTo("assets", "$3"), tenant, hash, viewer(actor)).
+		WHERE tenant_id = $1 AND asset_h = $2 AND trashed_at IS NULL AND `+visibleTo("assets", "$3"), actor.Tenant, hash, viewer(actor)).
 		Query(func(rows pgx.Rows) (err error) {
 			d.Asset, err = pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (a library.Asset, err error) {
 				var parent library.AssetHash
@@ -99,7 +110,11 @@ func (as *Assets) Get(ctx context.Context, actor library.Actor, hash library.Ass
 			})
 			return err
 		})
-	b.Queue(`SELECT source, doc, report FROM lineage WHERE tenant_id = $1 AND asset_h = $2`, tenant, hash).
+}
+
+// queueLineage adds the queries for what the file and its uploader say of its making.
+func (d *AssetDetail) queueLineage(b *pgx.Batch, actor library.Actor, hash library.AssetHash) {
+	b.Queue(`SELECT source, doc, report FROM lineage WHERE tenant_id = $1 AND asset_h = $2`, actor.Tenant, hash).
 		Query(func(rows pgx.Rows) error {
 			for rows.Next() {
 				if err := rows.Scan(&d.Source, &d.Lineage, &d.Report); err != nil {
@@ -108,22 +123,8 @@ func (as *Assets) Get(ctx context.Context, actor library.Actor, hash library.Ass
 			}
 			return rows.Err()
 		})
-	b.Queue(assetModelsSQL+assetModelsOrder, tenant, hash).
-		Query(func(rows pgx.Rows) (err error) {
-			d.Models, err = pgx.CollectRows(rows, pgx.RowToStructByPos[AssetModel])
-			return err
-		})
-	b.Queue(`SELECT kind, name, hash, job_id, node_id, coalesce((`+visibleParent("p", "$3")+`), '') FROM asset_parents p
-		WHERE tenant_id = $1 AND asset_h = $2 ORDER BY position`, tenant, hash, viewer(actor)).
-		Query(func(rows pgx.Rows) (err error) {
-			d.Parents, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (p AssetParent, err error) {
-				err = row.Scan(&p.Kind, &p.Name, &p.Hash, &p.JobID, &p.NodeID, &p.Asset)
-				return p, err
-			})
-			return err
-		})
 	b.Queue(`SELECT assertion FROM lineage_assertions WHERE tenant_id = $1 AND asset_h = $2
-		ORDER BY assertion_id DESC LIMIT 1`, tenant, hash).
+		ORDER BY assertion_id DESC LIMIT 1`, actor.Tenant, hash).
 		Query(func(rows pgx.Rows) error {
 			for rows.Next() {
 				if err := rows.Scan(&d.Assertion); err != nil {
@@ -132,18 +133,31 @@ func (as *Assets) Get(ctx context.Context, actor library.Actor, hash library.Ass
 			}
 			return rows.Err()
 		})
-	b.Queue(`SELECT coalesce(max(reason), '') FROM preview_failures WHERE tenant_id = $1 AND asset_h = $2`, tenant, hash).
+}
+
+// queueOthers adds the queries for the models, parents and collections of an asset, and for why it has no preview.
+func (d *AssetDetail) queueOthers(b *pgx.Batch, actor library.Actor, hash library.AssetHash) {
+	b.Queue(assetModelsSQL+assetModelsOrder, actor.Tenant, hash).
+		Query(func(rows pgx.Rows) (err error) {
+			d.Models, err = pgx.CollectRows(rows, pgx.RowToStructByPos[AssetModel])
+			return err
+		})
+	b.Queue(`SELECT kind, name, hash, job_id, node_id, coalesce((`+visibleParent("p", "$3")+`), '') FROM asset_parents p
+		WHERE tenant_id = $1 AND asset_h = $2 ORDER BY position`, actor.Tenant, hash, viewer(actor)).
+		Query(func(rows pgx.Rows) (err error) {
+			d.Parents, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (p AssetParent, err error) {
+				err = row.Scan(&p.Kind, &p.Name, &p.Hash, &p.JobID, &p.NodeID, &p.Asset)
+				return p, err
+			})
+			return err
+		})
+	b.Queue(`SELECT coalesce(max(reason), '') FROM preview_failures WHERE tenant_id = $1 AND asset_h = $2`, actor.Tenant, hash).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&d.NoPreview) })
-	b.Queue(pathsOfAsset, tenant, hash).
+	b.Queue(pathsOfAsset, actor.Tenant, hash).
 		Query(func(rows pgx.Rows) (err error) {
 			d.Collections, err = pgx.CollectRows(rows, pgx.RowTo[string])
 			return err
 		})
-	err = conn.SendBatch(ctx, b).Close()
-	if errors.Is(err, pgx.ErrNoRows) {
-		return d, library.NotFound("asset")
-	}
-	return d, unavailable(err)
 }
 
 // List returns those of these assets that the tenant holds outside the trash and the
