@@ -42,7 +42,7 @@ const (
 
 // Authenticator checks credentials. It is safe for concurrent use.
 type Authenticator struct {
-	store   *store.Store
+	keys    *store.Keys
 	cache   *lru.Cache[[32]byte, *cachedKey]
 	lookups singleflight.Group
 	now     func() time.Time
@@ -62,8 +62,8 @@ type cachedKey struct {
 	touchedAt *atomic.Int64 // unix seconds of the last note in last_used_at
 }
 
-// New makes an authenticator over the store's keys.
-func New(s *store.Store) *Authenticator {
+// New returns an Authenticator of the keys of a store.
+func New(keys *store.Keys) *Authenticator {
 	checked, err := lru.New[[32]byte, *cachedKey](keyCacheSize)
 	if err != nil {
 		panic(err) // only a size below one can fail
@@ -72,7 +72,7 @@ func New(s *store.Store) *Authenticator {
 	if err != nil {
 		panic(err) // as above
 	}
-	return &Authenticator{store: s, cache: checked, linkCache: links, now: time.Now, slow: newThrottle()}
+	return &Authenticator{keys: keys, cache: checked, linkCache: links, now: time.Now, slow: newThrottle()}
 }
 
 // Authenticate returns the actor of a request. Errors: KEY_IN_URL, UNAUTHENTICATED,
@@ -150,7 +150,7 @@ func (a *Authenticator) lookup(ctx context.Context, hash [32]byte, before *cache
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
 		defer cancel()
 		asked := a.now() // before the answer: what changes meanwhile is seen in time
-		k, found, err := a.store.Keys.Find(ctx, hash)
+		k, found, err := a.keys.Find(ctx, hash)
 		if err != nil {
 			return nil, err
 		}
@@ -181,7 +181,7 @@ func (a *Authenticator) recordUse(ctx context.Context, c *cachedKey) {
 	go func() {
 		ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 		defer cancel()
-		if err := panics.Try(func() error { return a.store.Keys.Touch(ctx, c.key.Tenant, c.key.ID) }); err != nil {
+		if err := panics.Try(func() error { return a.keys.Touch(ctx, c.key.Tenant, c.key.ID) }); err != nil {
 			slog.DebugContext(ctx, "recording the last use of a key failed", "key_id", c.key.ID, "error", err)
 		}
 	}()

@@ -38,7 +38,7 @@ func open(t testing.TB) bench {
 		}
 		return made.ID
 	}
-	return bench{Store: s, Authenticator: auth.New(s), url: url, one: tenant("one"), two: tenant("two")}
+	return bench{Store: s, Authenticator: auth.New(s.Keys), url: url, one: tenant("one"), two: tenant("two")}
 }
 
 func (b bench) key(t testing.TB, change func(*auth.KeyRequest)) (string, store.Key) {
@@ -47,7 +47,7 @@ func (b bench) key(t testing.TB, change func(*auth.KeyRequest)) (string, store.K
 	if change != nil {
 		change(&want)
 	}
-	secret, k, err := auth.IssueKey(t.Context(), b.Store, operator, want)
+	secret, k, err := auth.IssueKey(t.Context(), b.Store.Keys, operator, want)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestAuth_KeysCannotMakeKeysAndRequestsAreChecked(t *testing.T) {
 		"an expiry in the past":  {operator, auth.KeyRequest{Name: "n", Tenant: b.one, ExpiresAt: &past}, library.CodeValidationFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			secret, _, err := auth.IssueKey(t.Context(), b.Store, c.actor, c.want)
+			secret, _, err := auth.IssueKey(t.Context(), b.Store.Keys, c.actor, c.want)
 			if f := library.AsError(err); err == nil || f.Code != c.code || secret != "" {
 				t.Errorf("%q %v, want %s", secret, err, c.code)
 			}

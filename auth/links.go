@@ -29,7 +29,7 @@ func (a *Authenticator) LinkActor(ctx context.Context, tenant library.TenantID, 
 		return c.actor, c.valid, nil
 	}
 	asked := a.now() // before the answer: what changes meanwhile is seen in time
-	actor, valid, err = a.store.Keys.LinkActor(ctx, tenant, keyID)
+	actor, valid, err = a.keys.LinkActor(ctx, tenant, keyID)
 	if err != nil {
 		return actor, false, err
 	}

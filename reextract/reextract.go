@@ -63,8 +63,8 @@ const batchSize = 64
 // Run reads lineage again. Stopped by its context it gives the counts so far
 // beside the error; called again it goes on with what is left, since every asset
 // remembers the version of the parser that read it. With All, pass Last as After.
-func Run(ctx context.Context, s *store.Store, opt Options) (Counts, error) {
-	r := run{store: s, opt: opt, counts: Counts{Last: opt.After}}
+func Run(ctx context.Context, rows *store.Extraction, opt Options) (Counts, error) {
+	r := run{store: rows, opt: opt, counts: Counts{Last: opt.After}}
 	if r.opt.Version == 0 {
 		r.opt.Version = extract.ParserVersion
 	}
@@ -78,12 +78,12 @@ func Run(ctx context.Context, s *store.Store, opt Options) (Counts, error) {
 	if opt.All {
 		below = math.MaxInt32
 	}
-	total, err := s.Extraction.CountFiles(ctx, opt.After, below)
+	total, err := rows.CountFiles(ctx, opt.After, below)
 	if err != nil {
 		return r.counts, err
 	}
 	for {
-		files, err := s.Extraction.Files(ctx, r.counts.Last, below, batchSize)
+		files, err := rows.Files(ctx, r.counts.Last, below, batchSize)
 		if err != nil || len(files) == 0 {
 			return r.counts, err
 		}
@@ -98,7 +98,7 @@ func Run(ctx context.Context, s *store.Store, opt Options) (Counts, error) {
 }
 
 type run struct {
-	store *store.Store
+	store *store.Extraction
 	opt   Options
 
 	mu     sync.Mutex
@@ -160,7 +160,7 @@ func (r *run) one(ctx context.Context, f store.StoredFile) (changed bool, lineag
 		return false, lineage, fmt.Errorf("%w: %s", errNothingRead, report.Sentence)
 	}
 	actor := library.Actor{Kind: library.ActorSystem, ID: "reextract", Tenant: f.Tenant}
-	changed, err = r.store.Extraction.Replace(ctx, actor, store.NewAsset{Asset: library.Asset{Hash: f.Hash}, Lineage: lineage, ParserVersion: r.opt.Version, Report: report})
+	changed, err = r.store.Replace(ctx, actor, store.NewAsset{Asset: library.Asset{Hash: f.Hash}, Lineage: lineage, ParserVersion: r.opt.Version, Report: report})
 	return changed, lineage, err
 }
 

@@ -69,7 +69,7 @@ func fromChunks(file container.File, name string) (library.Lineage, any) {
 
 func (b bench) run(opt reextract.Options) reextract.Counts {
 	b.t.Helper()
-	got, err := reextract.Run(b.t.Context(), b.Store, opt)
+	got, err := reextract.Run(b.t.Context(), b.Store.Extraction, opt)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestReextract_AnInterruptedRunGoesOnWhereItStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	stop := func(reextract.Counts, int64) { cancel() }
-	first, err := reextract.Run(ctx, b.Store, reextract.Options{Version: 2, Progress: stop})
+	first, err := reextract.Run(ctx, b.Store.Extraction, reextract.Options{Version: 2, Progress: stop})
 	if !errors.Is(err, context.Canceled) || first.Done() == 0 || first.Done() >= n {
 		t.Fatalf("the run was not interrupted midway: %+v %v", first, err)
 	}
@@ -169,7 +169,7 @@ func TestReextract_AnInterruptedRunGoesOnWhereItStopped(t *testing.T) {
 
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
-	first, err = reextract.Run(ctx, b.Store, reextract.Options{Version: 2, All: true, Progress: stop})
+	first, err = reextract.Run(ctx, b.Store.Extraction, reextract.Options{Version: 2, All: true, Progress: stop})
 	if !errors.Is(err, context.Canceled) || first.Last.Hash == "" {
 		t.Fatalf("the run was not interrupted midway: %+v %v", first, err)
 	}

@@ -48,7 +48,7 @@ func newLinked(t *testing.T) *linked {
 
 func (l *linked) newKey() (secret, id string) {
 	l.T.Helper()
-	secret, key, err := auth.IssueKey(l.T.Context(), l.Store, operator, auth.KeyRequest{Name: "links", Tenant: l.Tenant, Permissions: library.Permissions})
+	secret, key, err := auth.IssueKey(l.T.Context(), l.Store.Keys, operator, auth.KeyRequest{Name: "links", Tenant: l.Tenant, Permissions: library.Permissions})
 	if err != nil {
 		l.T.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestLinks_EndWithTheKeyThatAskedForThem(t *testing.T) {
 			t.Errorf("a link with the key %s: %d", what, status)
 		}
 	}
-	_, elsewhere, err := auth.IssueKey(t.Context(), l.Store, operator, auth.KeyRequest{Name: "other tenant's", Tenant: l.other})
+	_, elsewhere, err := auth.IssueKey(t.Context(), l.Store.Keys, operator, auth.KeyRequest{Name: "other tenant's", Tenant: l.other})
 	if err != nil {
 		t.Fatal(err)
 	}

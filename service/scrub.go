@@ -55,7 +55,7 @@ func (s *Service) Scrub(ctx context.Context, within time.Duration) error {
 	if err != nil || !claimed {
 		return err
 	}
-	got, err := verify.Run(ctx, s.Store, s.Blobs, verify.Options{Share: 1, After: at.After, Rate: s.cfg.ScrubRate,
+	got, err := verify.Run(ctx, s.Store.Files, s.Blobs, verify.Options{Share: 1, After: at.After, Rate: s.cfg.ScrubRate,
 		Most: int64(float64(s.cfg.ScrubRate) * within.Seconds()), Found: s.reportDamage})
 	s.scrubs.files.Add(float64(got.Files))
 	s.scrubs.bytes.Add(float64(got.Bytes))

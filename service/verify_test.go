@@ -89,7 +89,7 @@ func (s *shelf) damage(i int, data []byte) {
 
 func (s *shelf) verify(opt verify.Options) verify.Counts {
 	s.t.Helper()
-	got, err := verify.Run(s.t.Context(), s.Store, s.Blobs, opt)
+	got, err := verify.Run(s.t.Context(), s.Store.Files, s.Blobs, opt)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestVerify_GoesOnBehindAFileThatCannotBeReadAndAfterAnInterruption(t *testi
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	bad := failing{s.Blobs, s.hash(3)}
-	first, err := verify.Run(ctx, s.Store, bad, verify.Options{Share: 1, Progress: func(done verify.Counts, total int64) {
+	first, err := verify.Run(ctx, s.Store.Files, bad, verify.Options{Share: 1, Progress: func(done verify.Counts, total int64) {
 		if total != 5 {
 			t.Errorf("%d files in all", total)
 		}
@@ -239,7 +239,7 @@ func TestVerify_GoesOnBehindAFileThatCannotBeReadAndAfterAnInterruption(t *testi
 	if !errors.Is(err, context.Canceled) || first.Files != 2 {
 		t.Fatalf("interrupted: %+v %v", first, err)
 	}
-	second, err := verify.Run(t.Context(), s.Store, bad, verify.Options{Share: 1, After: first.Last})
+	second, err := verify.Run(t.Context(), s.Store.Files, bad, verify.Options{Share: 1, After: first.Last})
 	if err != nil || first.Files+second.Files != 5 || first.Unreadable+second.Unreadable != 1 || first.Damaged()+second.Damaged() != 1 {
 		t.Errorf("%+v, then %+v, %v", first, second, err)
 	}
@@ -263,7 +263,7 @@ func TestVerify_AFolderThatIsAwayIsNotTakenForMissingFiles(t *testing.T) {
 		t.Fatal("an empty folder was opened")
 	}
 	s.damageAt(blobs+"-away", 0)
-	got, err := verify.Run(t.Context(), s.Store, s.Blobs, verify.Options{})
+	got, err := verify.Run(t.Context(), s.Store.Files, s.Blobs, verify.Options{})
 	if library.AsError(err).Code != library.CodeFilesUnavailable || got.Damaged() != 0 {
 		t.Errorf("%+v %v", got, err)
 	}

@@ -46,11 +46,11 @@ func newSlowly(t *testing.T) *slowly {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, key, err := auth.IssueKey(t.Context(), rows, system, auth.KeyRequest{Name: "test", Tenant: tenant.ID})
+	_, key, err := auth.IssueKey(t.Context(), rows.Keys, system, auth.KeyRequest{Name: "test", Tenant: tenant.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(rows, auth.New(rows), store.NewLimitCache(rows.Limits), blobs, signer, nil)
+	s := New(rows, auth.New(rows.Keys), store.NewLimitCache(rows.Limits), blobs, signer, nil)
 	s.pace = pace{grace: 300 * time.Millisecond, minRate: 100 << 10}
 	out := &slowly{Service: s, disk: blobs, tenant: tenant.ID, key: key.ID, ended: make(chan struct{}, 10)}
 	handle := func(f func(http.ResponseWriter, *http.Request, library.Actor) error) http.HandlerFunc {

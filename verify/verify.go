@@ -76,17 +76,17 @@ const leastCost = 4 << 10
 // Run looks at the files in the order of their tenants and hashes. Stopped by its
 // context it returns the counts so far beside the error; pass Last as After to go on. A
 // folder of files that is not there ends the run, since none of its files are missing.
-func Run(ctx context.Context, st *store.Store, blobs blob.Store, opt Options) (Counts, error) {
-	r := &run{store: st, blobs: blobs, opt: opt, counts: Counts{Last: opt.After}, pace: pace{rate: opt.Rate, began: time.Now()}}
+func Run(ctx context.Context, rows *store.Files, blobs blob.Store, opt Options) (Counts, error) {
+	r := &run{store: rows, blobs: blobs, opt: opt, counts: Counts{Last: opt.After}, pace: pace{rate: opt.Rate, began: time.Now()}}
 	var total int64
 	if opt.Progress != nil {
 		var err error
-		if total, _, err = st.Files.Count(ctx, opt.After); err != nil {
+		if total, _, err = rows.Count(ctx, opt.After); err != nil {
 			return r.counts, err
 		}
 	}
 	for {
-		files, err := st.Files.List(ctx, r.counts.Last, batchSize)
+		files, err := rows.List(ctx, r.counts.Last, batchSize)
 		if err != nil {
 			return r.counts, err
 		}
@@ -104,7 +104,7 @@ func Run(ctx context.Context, st *store.Store, blobs blob.Store, opt Options) (C
 }
 
 type run struct {
-	store  *store.Store
+	store  *store.Files
 	blobs  blob.Store
 	opt    Options
 	counts Counts
@@ -113,7 +113,7 @@ type run struct {
 }
 
 func (r *run) batch(ctx context.Context, files []store.StoredBytes, total int64) error {
-	known, err := r.store.Files.Damaged(ctx, r.counts.Last, files[len(files)-1].AssetKey, len(files))
+	known, err := r.store.Damaged(ctx, r.counts.Last, files[len(files)-1].AssetKey, len(files))
 	if err != nil {
 		return err
 	}
@@ -150,9 +150,9 @@ func (r *run) one(ctx context.Context, f store.StoredBytes, before store.FilePro
 			return nil
 		}
 		r.counts.Healed++
-		return r.store.Files.ForgetDamage(ctx, f.AssetKey)
+		return r.store.ForgetDamage(ctx, f.AssetKey)
 	}
-	there, err := r.store.Files.RecordDamage(ctx, f.AssetKey, problem)
+	there, err := r.store.RecordDamage(ctx, f.AssetKey, problem)
 	if err != nil || !there { // it was removed meanwhile, and its file with it
 		return err
 	}

@@ -127,7 +127,7 @@ func demoKey(ctx context.Context, at stack.Endpoints, base string) (profile, err
 	if err != nil {
 		return profile{}, err
 	}
-	secret, _, err := auth.IssueKey(ctx, st, operator, auth.KeyRequest{Name: "demo", Tenant: tenant.ID, Permissions: library.Permissions})
+	secret, _, err := auth.IssueKey(ctx, st.Keys, operator, auth.KeyRequest{Name: "demo", Tenant: tenant.ID, Permissions: library.Permissions})
 	if err != nil {
 		return profile{}, err
 	}

@@ -54,7 +54,7 @@ func (c *keysCreate) Run(ctx context.Context) error {
 		at := time.Now().Add(c.Expires)
 		want.ExpiresAt = &at
 	}
-	secret, key, err := auth.IssueKey(ctx, s.Store, operator, want)
+	secret, key, err := auth.IssueKey(ctx, s.Store.Keys, operator, want)
 	if err != nil {
 		return err
 	}

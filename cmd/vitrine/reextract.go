@@ -35,7 +35,7 @@ func (c *reextractCommand) Run(ctx context.Context) error {
 	}
 	defer s.Close()
 	b := newBar("reading again")
-	got, err := reextract.Run(ctx, s.Store, reextract.Options{All: c.All, After: after, Progress: func(done reextract.Counts, total int64) {
+	got, err := reextract.Run(ctx, s.Store.Extraction, reextract.Options{All: c.All, After: after, Progress: func(done reextract.Counts, total int64) {
 		b.set(fmt.Sprintf("changed %d, failed %d", done.Changed, done.Failed), done.Done(), total)
 	}})
 	b.close()

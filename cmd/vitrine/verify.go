@@ -61,7 +61,7 @@ func (c *verifyCommand) Run(ctx context.Context) error {
 	defer blobs.Close()
 	report := verifyReport{Problems: []problem{}}
 	began, b := time.Now(), newBar("verifying")
-	report.Counts, err = verify.Run(ctx, st, blobs, verify.Options{Share: c.share(), After: after, Rate: c.Rate << 20,
+	report.Counts, err = verify.Run(ctx, st.Files, blobs, verify.Options{Share: c.share(), After: after, Rate: c.Rate << 20,
 		Progress: func(done verify.Counts, total int64) {
 			b.set(fmt.Sprintf("damaged %d", done.Damaged()), done.Files, total)
 		},

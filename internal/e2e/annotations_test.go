@@ -56,7 +56,7 @@ func TestAnnotations_StayWithTheirNodeThroughVersionsAndRereading(t *testing.T) 
 	if _, err := api.UpdateAnnotation(ctx, client.UpdateAnnotationInput{AnnotationID: made.AnnotationID, Resolved: &yes}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := reextract.Run(ctx, w.Store, reextract.Options{All: true, Version: extract.ParserVersion + 1}); err != nil {
+	if _, err := reextract.Run(ctx, w.Store.Extraction, reextract.Options{All: true, Version: extract.ParserVersion + 1}); err != nil {
 		t.Fatal(err)
 	}
 	if again := w.nodeOf("", asset, "KSampler"); again != node {

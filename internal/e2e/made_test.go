@@ -108,7 +108,7 @@ func TestSearch_HowFilesWereMadeIsFoundAgain(t *testing.T) {
 	checkOthersSeeNothing(t, e, pairs[0], slices.Sorted(keysOf(questions)))
 
 	for _, version := range []int{extract.ParserVersion, extract.ParserVersion + 1} {
-		counts, err := reextract.Run(t.Context(), e.Store, reextract.Options{All: true, Version: version})
+		counts, err := reextract.Run(t.Context(), e.Store.Extraction, reextract.Options{All: true, Version: version})
 		if err != nil || counts.Changed != 0 || counts.Failed != 0 || counts.Same < int64(report.Stored) {
 			t.Errorf("reading the library again as version %d: %+v, %v; nothing may change", version, counts, err)
 		}

@@ -69,7 +69,7 @@ func Serve(t testing.TB, change func(*api.Config, *mcp.Config)) *Server {
 	registry := prometheus.NewRegistry()
 	metrics := api.NewMetrics(registry)
 	caller := &op.Caller{Limits: op.NewLimiter(op.Budgets), Idempotency: st.Idempotency, Observe: metrics.Observe}
-	authenticator := auth.New(st)
+	authenticator := auth.New(st.Keys)
 	mc := mcp.Config{Catalog: s.Catalog(), Caller: caller, Auth: authenticator, Version: "test", Log: log}
 	ac := api.Config{Catalog: s.Catalog(), Caller: caller, Auth: authenticator, Version: "test", Gatherer: registry, Metrics: metrics, Log: log}
 	if change != nil {
@@ -102,7 +102,7 @@ func (s *Server) newTenant(t testing.TB, name string) library.TenantID {
 // Key issues a key of the first tenant.
 func (s *Server) Key(t testing.TB, permissions []library.Permission, more ...library.TenantID) string {
 	t.Helper()
-	secret, _, err := auth.IssueKey(t.Context(), s.Store, Operator, auth.KeyRequest{Name: "test", Tenant: s.Tenant, MoreTenants: more, Permissions: permissions})
+	secret, _, err := auth.IssueKey(t.Context(), s.Store.Keys, Operator, auth.KeyRequest{Name: "test", Tenant: s.Tenant, MoreTenants: more, Permissions: permissions})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -139,7 +139,7 @@ func (e *Env) NewKey(tenant library.TenantID, permissions ...library.Permission)
 // NewKeyFor makes a key that may choose further tenants.
 func (e *Env) NewKeyFor(tenant library.TenantID, more []library.TenantID, permissions ...library.Permission) string {
 	e.T.Helper()
-	secret, _, err := auth.IssueKey(e.T.Context(), e.Store, system, auth.KeyRequest{Name: "test", Tenant: tenant, MoreTenants: more, Permissions: permissions})
+	secret, _, err := auth.IssueKey(e.T.Context(), e.Store.Keys, system, auth.KeyRequest{Name: "test", Tenant: tenant, MoreTenants: more, Permissions: permissions})
 	if err != nil {
 		e.T.Fatal(err)
 	}

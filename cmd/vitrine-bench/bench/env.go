@@ -89,7 +89,7 @@ func (e *env) start(ctx context.Context) error {
 		return err
 	}
 	e.tenant = tenant.ID
-	if e.key, _, err = auth.IssueKey(ctx, e.Store, actor, auth.KeyRequest{Name: "bench", Tenant: tenant.ID, Permissions: library.Permissions}); err != nil {
+	if e.key, _, err = auth.IssueKey(ctx, e.Store.Keys, actor, auth.KeyRequest{Name: "bench", Tenant: tenant.ID, Permissions: library.Permissions}); err != nil {
 		return err
 	}
 	e.others = e.run(service.RoleAPI, service.RoleWork)
