@@ -15,30 +15,30 @@ import (
 // noteAhead looks at documents that the index refused because it has newer ones. Most
 // of them somebody else has just written.
 func (x *Indexer) noteAhead(ctx context.Context, b *batch) error {
-	newest := map[store.AssetKey]int64{}
-	var keys []store.AssetKey
+	newest := map[store.DocumentKey]int64{}
+	var keys []store.DocumentKey
 	for i := range b.items {
 		if it := &b.items[i]; it.newest > it.version {
-			newest[it.row.AssetKey] = it.newest
-			keys = append(keys, it.row.AssetKey)
+			newest[it.row.DocumentKey] = it.newest
+			keys = append(keys, it.row.DocumentKey)
 		}
 	}
 	if len(keys) == 0 {
 		return nil
 	}
 	return retry.UntilDone(ctx, func(ctx context.Context) error {
-		rows, _, err := x.store.Documents.Read(ctx, keys)
+		rows, _, err := b.def.Read(ctx, keys)
 		if err != nil {
 			return err
 		}
 		for i := range rows {
-			if v := rows[i].Version; v > 0 && v < newest[rows[i].AssetKey] {
+			if v := rows[i].Version; v > 0 && v < newest[rows[i].DocumentKey] {
 				return x.setBack(ctx)
 			}
 		}
 		return nil
 	}, func(err error) {
-		x.log.Warn("assets that are older than their documents could not be read; trying again", "error", err)
+		x.log.Warn("rows that are older than their documents could not be read; trying again", "error", err)
 	})
 }
 
@@ -50,7 +50,7 @@ func (x *Indexer) setBack(ctx context.Context) error {
 		return err
 	}
 	known := false
-	err = x.each(ctx, func(x *Indexer) error {
+	err = x.eachIndex(ctx, func(x *Indexer) error {
 		generations, v, err := x.surveyIndices(ctx)
 		known = known || v.indices[nameOf(generations, store.GenerationLive)].isBefore(e)
 		return err

@@ -6,14 +6,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"vitrine/library"
 	"vitrine/store"
 )
 
-// backfillPage is how many assets the backfill reads at once.
+// backfillPage is how many documents the backfill reads at once.
 const backfillPage = 500
 
-// backfill writes the documents of all assets into one index. Writes of others may
+// backfill writes all documents of the scope into one index. Writes of others may
 // go on: the versions settle which of two stays.
 type backfill struct {
 	x      *Indexer
@@ -23,14 +22,14 @@ type backfill struct {
 }
 
 func (f *backfill) run(ctx context.Context) error {
-	tenants, err := f.x.countAssets(ctx)
+	tenants, err := f.x.countRows(ctx)
 	if err != nil {
 		return err
 	}
 	var total int64
 	var done atomic.Int64
 	for _, t := range tenants {
-		total += t.Assets
+		total += t.Documents
 	}
 	batches := make(chan *batch)
 	g, gctx := errgroup.WithContext(ctx)
@@ -44,20 +43,20 @@ func (f *backfill) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// readAll makes batches of all live assets. What is in the trash or gone has
+// readAll makes batches of all live documents. What is in the trash or gone has
 // nothing to be found by: its absence says as much as a tombstone.
-func (f *backfill) readAll(ctx context.Context, tenants []store.TenantAssets, out chan<- *batch) error {
+func (f *backfill) readAll(ctx context.Context, tenants []store.TenantDocuments, out chan<- *batch) error {
 	for _, t := range tenants {
-		var after library.AssetHash
+		after := ""
 		for {
-			page, err := f.x.store.Documents.VersionsAfter(ctx, t.Tenant, after, backfillPage)
+			page, err := f.x.def.VersionsAfter(ctx, t.Tenant, after, backfillPage)
 			if err != nil {
 				return err
 			}
 			if len(page) == 0 {
 				break
 			}
-			after = page[len(page)-1].Hash
+			after = page[len(page)-1].Key
 			b, err := f.documents(ctx, live(page))
 			if err != nil {
 				return err
@@ -72,26 +71,26 @@ func (f *backfill) readAll(ctx context.Context, tenants []store.TenantAssets, ou
 	return nil
 }
 
-func live(list []store.AssetVersion) []store.AssetKey {
-	keys := make([]store.AssetKey, 0, len(list))
+func live(list []store.DocumentVersion) []store.DocumentKey {
+	keys := make([]store.DocumentKey, 0, len(list))
 	for _, a := range list {
 		if a.Live {
-			keys = append(keys, a.AssetKey)
+			keys = append(keys, a.DocumentKey)
 		}
 	}
 	return keys
 }
 
-// documents makes the batch of some assets.
-func (f *backfill) documents(ctx context.Context, keys []store.AssetKey) (*batch, error) {
+// documents makes the batch of some documents.
+func (f *backfill) documents(ctx context.Context, keys []store.DocumentKey) (*batch, error) {
 	if len(keys) == 0 {
-		return newBatch(nil, nil, nil), nil
+		return newBatch(f.x.def, nil, nil, nil), nil
 	}
-	rows, _, err := f.x.store.Documents.Read(ctx, keys)
+	rows, _, err := f.x.def.Read(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-	b := newBatch(rows, nil, []string{f.index})
+	b := newBatch(f.x.def, rows, nil, []string{f.index})
 	if f.embed {
 		f.x.vectors.embedForIndex(ctx, f.index, b)
 	}

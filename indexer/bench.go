@@ -11,7 +11,6 @@ import (
 
 	"vitrine/internal/kafkaclient"
 	"vitrine/internal/retry"
-	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
 )
@@ -87,7 +86,7 @@ func (x *Indexer) sendRaw(ctx context.Context, b *batch) error {
 // prepareAll makes batches of up to most live assets for an index.
 func (x *Indexer) prepareAll(ctx context.Context, most int, index string) ([]*batch, error) {
 	var out []*batch
-	err := x.eachPage(ctx, most, func(page []store.AssetVersion) error {
+	err := x.eachPage(ctx, most, func(page []store.DocumentVersion) error {
 		b, err := (&backfill{x: x, index: index}).documents(ctx, live(page))
 		out = append(out, b)
 		return err
@@ -96,15 +95,15 @@ func (x *Indexer) prepareAll(ctx context.Context, most int, index string) ([]*ba
 }
 
 // eachPage walks up to most assets in pages of a batch.
-func (x *Indexer) eachPage(ctx context.Context, most int, fn func([]store.AssetVersion) error) error {
-	tenants, err := x.store.Documents.Count(ctx)
+func (x *Indexer) eachPage(ctx context.Context, most int, fn func([]store.DocumentVersion) error) error {
+	tenants, err := x.def.Count(ctx)
 	if err != nil {
 		return err
 	}
 	for _, t := range tenants {
-		var after library.AssetHash
+		after := ""
 		for most > 0 {
-			page, err := x.store.Documents.VersionsAfter(ctx, t.Tenant, after, min(x.cfg.BatchEvents, most))
+			page, err := x.def.VersionsAfter(ctx, t.Tenant, after, min(x.cfg.BatchEvents, most))
 			if err != nil {
 				return err
 			}
@@ -112,7 +111,7 @@ func (x *Indexer) eachPage(ctx context.Context, most int, fn func([]store.AssetV
 				break
 			}
 			most -= len(page)
-			after = page[len(page)-1].Hash
+			after = page[len(page)-1].Key
 			if err := fn(page); err != nil {
 				return err
 			}
@@ -138,9 +137,9 @@ func (x *Indexer) MeasureStream(ctx context.Context, relay *Relay, most int) (Th
 	}
 	before := x.writer.accepted.Load()
 	var n int64
-	err := x.eachPage(ctx, most, func(page []store.AssetVersion) error {
+	err := x.eachPage(ctx, most, func(page []store.DocumentVersion) error {
 		n += int64(len(page))
-		return x.store.Outbox.EnqueueReindex(ctx, "bench", page)
+		return x.store.Outbox.EnqueueReindex(ctx, x.def.name(), "bench", page)
 	})
 	if err != nil {
 		return Throughput{}, err
@@ -178,7 +177,7 @@ func (x *Indexer) joined(ctx context.Context) error {
 	}
 	p := x.kafka.Publisher(x.cfg.changesTopic())
 	defer func() { _ = p.Close() }() // its one message is acknowledged
-	nobody := store.OutboxRow{AssetKey: store.AssetKey{Tenant: "00000000-0000-0000-0000-000000000000", Hash: "0000000000000000000000000000000000000000"}}
+	nobody := store.OutboxRow{Index: store.AssetIndex, DocumentKey: store.DocumentKey{Tenant: "00000000-0000-0000-0000-000000000000", Key: "0000000000000000000000000000000000000000"}}
 	m, err := newMessage(&nobody)
 	if err != nil {
 		return err

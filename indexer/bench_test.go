@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"vitrine/library"
+	"vitrine/mappings"
 	"vitrine/store"
 )
 
@@ -126,12 +127,13 @@ func BenchmarkIndexer(b *testing.B) {
 // BenchmarkBatch is the work between PostgreSQL and OpenSearch, per document.
 func BenchmarkBatch(b *testing.B) {
 	u := usual{rand.New(rand.NewPCG(1, 2))}
-	rows := make([]store.DocumentRow, 100)
-	for i := range rows {
-		rows[i] = *rowOf(u.asset(i))
+	docs := make([]store.DocumentRow, 100)
+	for i := range docs {
+		docs[i] = *rowOf(u.asset(i))
 	}
+	rows, assets := assetRows(docs), &Definition{Index: mappings.AssetIndex()}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		newBatch(rows[i%100:i%100+1], nil, nil)
+		newBatch(assets, rows[i%100:i%100+1], nil, nil)
 	}
 }

@@ -18,7 +18,7 @@ import (
 // out and named in IndexError; the asset stays findable by everything else.
 func Build(row *store.DocumentRow) mappings.Document {
 	d := mappings.Document{TenantID: row.AssetKey.Tenant, AssetH: row.AssetKey.Hash, DocVersion: row.Version}
-	if row.State != store.AssetLive {
+	if row.State != store.DocumentLive {
 		d.Deleted = true
 		return d
 	}

@@ -24,7 +24,7 @@ func rowOf(n store.NewAsset) *store.DocumentRow {
 		panic(err)
 	}
 	r := &store.DocumentRow{
-		AssetKey: store.AssetKey{Tenant: testTenant, Hash: n.Asset.Hash}, State: store.AssetLive, Version: 7,
+		AssetKey: store.AssetKey{Tenant: testTenant, Hash: n.Asset.Hash}, State: store.DocumentLive, Version: 7,
 		Asset: n.Asset, LineageSource: library.LineageExtracted, LineageTool: n.Lineage.Tool, Lineage: doc, Root: n.Asset.Hash,
 	}
 	for _, m := range n.Lineage.Models {
@@ -178,7 +178,7 @@ func TestBuild(t *testing.T) {
 }
 
 func TestBuild_WhatIsGoneIsATombstoneAndNothingElse(t *testing.T) {
-	for _, state := range []store.AssetState{store.AssetGone, store.AssetTrashed} {
+	for _, state := range []store.DocumentState{store.DocumentGone, store.DocumentTrashed} {
 		r := rowOf(typicalAsset("a.png"))
 		r.State = state
 		want := mappings.Document{TenantID: testTenant, AssetH: r.AssetKey.Hash, DocVersion: 7, Deleted: true}

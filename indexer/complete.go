@@ -35,7 +35,7 @@ func (x *Indexer) Complete(ctx context.Context, progress func(Progress)) error {
 	if progress == nil {
 		progress = func(Progress) {}
 	}
-	err = x.store.IndexState.LockReconcile(ctx, func() error {
+	err = x.store.IndexState.LockReconcile(ctx, x.def.name(), func() error {
 		if n, err = x.needs(ctx); err != nil || n.live == "" { // another process was faster
 			return err
 		}
@@ -105,7 +105,7 @@ func (x *Indexer) beginWanted(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	x.log.Warn("the index is to be compared with the library", "why", w.Reason)
-	err = x.each(ctx, func(x *Indexer) error {
+	err = x.eachIndex(ctx, func(x *Indexer) error {
 		generations, v, err := x.surveyIndices(ctx)
 		if err != nil {
 			return err
@@ -221,7 +221,7 @@ func (x *Indexer) acceptable(ctx context.Context, report ReconcileReport) error 
 	if report.Remaining == 0 {
 		return nil
 	}
-	refused, _, err := x.store.IndexFailures.Count(ctx)
+	refused, _, err := x.store.IndexFailures.Count(ctx, x.def.name())
 	if err == nil && report.Remaining > refused {
 		err = fmt.Errorf("the index still differs from the library in %d documents after repairs", report.Remaining)
 	}
@@ -230,14 +230,14 @@ func (x *Indexer) acceptable(ctx context.Context, report ReconcileReport) error 
 
 // sparse reports whether an index holds less than half of what the library has.
 func (x *Indexer) sparse(ctx context.Context, index string) (bool, error) {
-	tenants, err := x.countAssets(ctx)
+	tenants, err := x.countRows(ctx)
 	if err != nil {
 		return false, err
 	}
-	var assets int64
+	var rows int64
 	for _, t := range tenants {
-		assets += t.Assets
+		rows += t.Documents
 	}
 	have, err := x.countDocuments(ctx, index)
-	return 2*have < assets, err
+	return 2*have < rows, err
 }

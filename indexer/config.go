@@ -57,6 +57,7 @@ type Config struct {
 	Log *slog.Logger
 
 	dial             kafkaclient.DialFunc // tests cut Kafka here
+	definitions      []*Definition        // tests have further indices
 	eventsOnly       bool                 // tests that must see events arrive: the whole index is never compared
 	comparePage      int                  // assets that are compared at once; 0 means 2,000
 	backfillInterval time.Duration

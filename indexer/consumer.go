@@ -3,6 +3,8 @@ package indexer
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,8 +26,8 @@ type consumer struct {
 
 	fetched  chan kafkaclient.Message
 	batches  chan []kafkaclient.Message
-	ready    chan *batch
-	inFlight chan *batch
+	ready    chan *batchGroup
+	inFlight chan *batchGroup
 
 	started sync.WaitGroup
 }
@@ -36,7 +38,7 @@ func (x *Indexer) consume(ctx context.Context) error {
 	c := &consumer{
 		x: x, sub: x.kafka.Subscribe(x.cfg.changesTopic(), x.cfg.group(), x.cfg.BatchEvents),
 		fetched: make(chan kafkaclient.Message, x.cfg.BatchEvents), batches: make(chan []kafkaclient.Message),
-		ready: make(chan *batch), inFlight: make(chan *batch, maxInFlight-1),
+		ready: make(chan *batchGroup), inFlight: make(chan *batchGroup, maxInFlight-1),
 	}
 	c.watchdog = newWatchdog(x.kafka, x.cfg, c.sub)
 	c.watchdog.OnOffsets = c.measure
@@ -59,7 +61,7 @@ func (c *consumer) measure(list []kafkaclient.PartitionOffsets) {
 	if err := c.x.noteStream(ctx, list); err != nil {
 		c.x.log.Warn("recording the offsets of the Kafka topic failed", "error", err)
 	}
-	if missing, partial, err := c.x.store.IndexFailures.Count(ctx); err == nil {
+	if missing, partial, err := c.x.store.IndexFailures.Count(ctx, ""); err == nil {
 		c.x.metrics.failures.WithLabelValues("missing").Set(float64(missing))
 		c.x.metrics.failures.WithLabelValues("partial").Set(float64(partial))
 	}
@@ -129,17 +131,37 @@ func (c *consumer) collect(ctx context.Context) error {
 	}
 }
 
-// read turns messages into documents: one read of PostgreSQL per batch.
+// batchGroup is what was fetched together: a batch for each index that it is about.
+type batchGroup struct {
+	messages []kafkaclient.Message // to commit
+	batches  []*batch
+	done     chan struct{}
+	err      error
+}
+
+// lastMessages returns the last message of each partition, which is what a commit
+// takes.
+func (r *batchGroup) lastMessages() []kafkaclient.Message {
+	last := map[int]kafkaclient.Message{}
+	for _, m := range r.messages {
+		if have, ok := last[m.Partition]; !ok || m.Offset >= have.Offset {
+			last[m.Partition] = m
+		}
+	}
+	return slices.Collect(maps.Values(last))
+}
+
+// read turns messages into documents: one read of PostgreSQL per index.
 func (c *consumer) read(ctx context.Context) error {
 	for {
 		select {
 		case list := <-c.batches:
-			b, err := c.x.load(ctx, list)
+			r, err := c.x.load(ctx, list)
 			if err != nil {
 				return err
 			}
 			select {
-			case c.ready <- b:
+			case c.ready <- r:
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -150,36 +172,49 @@ func (c *consumer) read(ctx context.Context) error {
 }
 
 // load reads what the events of some messages are about. Messages that are no
-// events are put aside.
-func (x *Indexer) load(ctx context.Context, list []kafkaclient.Message) (*batch, error) {
-	events := make(map[store.AssetKey]*Event, len(list))
-	keys := make([]store.AssetKey, 0, len(list))
+// events, or about no index of this release, are put aside.
+func (x *Indexer) load(ctx context.Context, list []kafkaclient.Message) (*batchGroup, error) {
+	keys := map[*Definition][]store.DocumentKey{}
+	events := map[*Definition]map[store.DocumentKey]*Event{}
 	var bad []kafkaclient.Message
 	for _, m := range list {
 		e, err := parseEvent(m.Value)
+		def := x.definitionNamed(e.Index)
+		if err == nil && def == nil {
+			err = errNoSuchIndex
+		}
 		if err != nil {
 			bad = append(bad, kafkaclient.Message{Key: m.Key, Value: m.Value, Reason: err.Error()})
 			continue
 		}
-		if have, ok := events[e.key()]; ok {
+		if events[def] == nil {
+			events[def] = make(map[store.DocumentKey]*Event, len(list))
+		}
+		if have, ok := events[def][e.key()]; ok {
 			have.merge(&e)
 			continue
 		}
-		events[e.key()] = &e
-		keys = append(keys, e.key())
+		events[def][e.key()] = &e
+		keys[def] = append(keys[def], e.key())
 	}
 	if err := x.deadLetterMalformed(ctx, bad); err != nil {
 		return nil, err
 	}
-	b, err := x.read(ctx, keys, events)
-	if err != nil {
-		return nil, err
+	r := &batchGroup{messages: list, done: make(chan struct{})}
+	for _, def := range x.definitions {
+		if len(keys[def]) == 0 {
+			continue
+		}
+		b, err := x.of(def).read(ctx, keys[def], events[def])
+		if err != nil {
+			return nil, err
+		}
+		r.batches = append(r.batches, b)
 	}
-	b.messages = list
-	return b, nil
+	return r, nil
 }
 
-// merge makes one event of two about the same asset.
+// merge makes one event of two about the same document.
 func (e *Event) merge(other *Event) {
 	if other.forcesRewrite() {
 		e.Reason = other.Reason
@@ -201,42 +236,40 @@ func (x *Indexer) deadLetterMalformed(ctx context.Context, bad []kafkaclient.Mes
 		func(err error) { x.log.Warn("publishing dead letters failed; retrying", "error", err) })
 }
 
-// read makes the batch of some assets, staying through outages of PostgreSQL and
+// read makes the batch of some documents, staying through outages of PostgreSQL and
 // until there is an index to write to.
-func (x *Indexer) read(ctx context.Context, keys []store.AssetKey, events map[store.AssetKey]*Event) (*batch, error) {
-	if len(keys) == 0 {
-		return newBatch(nil, nil, nil), nil
-	}
+func (x *Indexer) read(ctx context.Context, keys []store.DocumentKey, events map[store.DocumentKey]*Event) (*batch, error) {
 	var b *batch
 	err := retry.UntilDone(ctx, func(ctx context.Context) error {
-		rows, generations, err := x.store.Documents.Read(ctx, keys)
+		rows, generations, err := x.def.Read(ctx, keys)
 		if err != nil {
 			return err
 		}
-		if b = newBatch(rows, events, nil); !b.setTargets(generations) {
+		if b = newBatch(x.def, rows, events, nil); !b.setTargets(generations) {
 			b.release()
 			return errNoIndex
 		}
 		return nil
-	}, func(err error) { x.log.Warn("reading assets from the database failed; retrying", "error", err) })
+	}, func(err error) { x.log.Warn("reading rows from the database failed; retrying", "error", err) })
 	return b, err
 }
 
-var errNoIndex = errors.New("there is no index generation to write to")
+var (
+	errNoIndex     = errors.New("there is no index generation to write to")
+	errNoSuchIndex = errors.New("the event is about an index that this release does not have")
+)
 
-// write starts a batch as soon as fewer than maxInFlight are under way.
+// write starts a group as soon as fewer than maxInFlight are under way.
 func (c *consumer) write(ctx context.Context) error {
 	for {
 		select {
-		case b := <-c.ready:
+		case r := <-c.ready:
 			c.started.Go(func() {
-				defer close(b.done)
-				if b.err = c.x.writeBatch(ctx, b); b.err == nil {
-					b.err = c.x.noteAhead(ctx, b)
-				}
+				defer close(r.done)
+				r.err = c.x.writeGroup(ctx, r)
 			})
 			select {
-			case c.inFlight <- b:
+			case c.inFlight <- r:
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -244,6 +277,18 @@ func (c *consumer) write(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+func (x *Indexer) writeGroup(ctx context.Context, r *batchGroup) error {
+	for _, b := range r.batches {
+		if err := x.writeBatch(ctx, b); err != nil {
+			return err
+		}
+		if err := x.noteAhead(ctx, b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeBatch writes a batch, reading it again when an index it was meant for is gone.
@@ -266,20 +311,22 @@ func (x *Indexer) writeBatch(ctx context.Context, b *batch) error {
 	}
 }
 
-// commit waits for the batches in the order they were fetched in, so that no
+// commit waits for the groups in the order they were fetched in, so that no
 // offset is committed before all offsets below it are settled.
 func (c *consumer) commit(ctx context.Context) error {
 	for {
 		select {
-		case b := <-c.inFlight:
-			<-b.done
-			if b.err != nil {
-				return b.err
+		case r := <-c.inFlight:
+			<-r.done
+			if r.err != nil {
+				return r.err
 			}
-			if err := c.commitBatch(ctx, b); err != nil {
+			if err := c.commitGroup(ctx, r); err != nil {
 				return err
 			}
-			b.release()
+			for _, b := range r.batches {
+				b.release()
+			}
 			c.watchdog.InFlight.Add(-1)
 		case <-ctx.Done():
 			return ctx.Err()
@@ -291,11 +338,13 @@ func (c *consumer) commit(ctx context.Context) error {
 // loss: the next one covers it, or the events come again.
 const commitTimeout = 10 * time.Second
 
-func (c *consumer) commitBatch(ctx context.Context, b *batch) error {
+func (c *consumer) commitGroup(ctx context.Context, r *batchGroup) error {
 	now := time.Now()
-	for i := range b.items {
-		if at := b.items[i].at; !at.IsZero() && !b.items[i].deadLettered {
-			c.x.metrics.latency.Observe(max(0, now.Sub(at).Seconds()))
+	for _, b := range r.batches {
+		for i := range b.items {
+			if at := b.items[i].at; !at.IsZero() && !b.items[i].deadLettered {
+				c.x.metrics.latency.Observe(max(0, now.Sub(at).Seconds()))
+			}
 		}
 	}
 	if err := failpoint.Inject("indexer.before_commit"); err != nil {
@@ -303,7 +352,7 @@ func (c *consumer) commitBatch(ctx context.Context, b *batch) error {
 	}
 	short, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
-	if err := c.sub.Commit(short, b.lastMessages()); err != nil && ctx.Err() == nil {
+	if err := c.sub.Commit(short, r.lastMessages()); err != nil && ctx.Err() == nil {
 		c.x.log.Warn("committing offsets failed; their events may be delivered again", "error", err)
 	}
 	return failpoint.Inject("indexer.after_commit")

@@ -36,7 +36,7 @@ func (e *env) publish(list ...kafkaclient.Message) {
 }
 
 func (e *env) event(h library.AssetHash, version int64) kafkaclient.Message {
-	m, err := newMessage(&store.OutboxRow{AssetKey: e.key(h), DocVersion: version, Reason: "updated", CreatedAt: time.Now()})
+	m, err := newMessage(&store.OutboxRow{Index: store.AssetIndex, DocumentKey: e.key(h), DocVersion: version, Reason: "updated", CreatedAt: time.Now()})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func (e *env) purge(h library.AssetHash) {
 	e.exec(`INSERT INTO asset_tombstones (tenant_id, asset_h, doc_version) SELECT tenant_id, asset_h, doc_version + 1 FROM assets WHERE tenant_id = $1 AND asset_h = $2
 		ON CONFLICT (tenant_id, asset_h) DO UPDATE SET doc_version = excluded.doc_version`, string(e.actor.Tenant), string(h))
 	e.exec(`DELETE FROM assets WHERE tenant_id = $1 AND asset_h = $2`, string(e.actor.Tenant), string(h))
-	e.exec(`INSERT INTO outbox (tenant_id, asset_h, doc_version, reason) SELECT tenant_id, asset_h, doc_version, 'purged' FROM asset_tombstones WHERE tenant_id = $1 AND asset_h = $2`,
+	e.exec(`INSERT INTO outbox (tenant_id, key, doc_version, reason) SELECT tenant_id, asset_h, doc_version, 'purged' FROM asset_tombstones WHERE tenant_id = $1 AND asset_h = $2`,
 		string(e.actor.Tenant), string(h))
 }
 
@@ -119,7 +119,7 @@ func TestConsumer_ALateWriteCannotBringBackWhatIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := e.add(typicalAsset("a"))
-	keys := []store.AssetKey{e.key(a.Hash)}
+	keys := []store.DocumentKey{e.key(a.Hash)}
 	late, err := x.read(e.ctx, keys, nil) // a consumer reads the asset and then stalls
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestConsumer_AnAssetInTheTrashIsATombstoneUntilItIsRestored(t *testing.T) {
 		deleted bool
 	}{{`now()`, true}, {`NULL`, false}} {
 		e.exec(`UPDATE assets SET doc_version = doc_version + 1, trashed_at = `+step.sql+` WHERE tenant_id = $1`, string(e.actor.Tenant))
-		b, err := x.read(e.ctx, []store.AssetKey{e.key(a.Hash)}, nil)
+		b, err := x.read(e.ctx, []store.DocumentKey{e.key(a.Hash)}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +229,7 @@ func TestConsumer_ARefusedDocumentIsStrippedAndTheRestGoesOn(t *testing.T) {
 		return ""
 	})
 	e.eventually(time.Minute, func() string {
-		missing, partial, err := e.store.IndexFailures.Count(e.ctx)
+		missing, partial, err := e.store.IndexFailures.Count(e.ctx, store.AssetIndex)
 		if err != nil || missing != 0 || partial != 1 {
 			return fmt.Sprintf("failures: %d missing, %d partial, error %v", missing, partial, err)
 		}
@@ -257,7 +257,7 @@ func TestConsumer_ADeadDocumentIsPutAsideAndReplayed(t *testing.T) {
 	if err := x.pointAlias(e.ctx, index, nil, survey{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.store.Generations.Set(e.ctx, "", index, store.GenerationLive, ""); err != nil {
+	if err := e.store.Generations.Set(e.ctx, store.AssetIndex, "", index, store.GenerationLive, ""); err != nil {
 		t.Fatal(err)
 	}
 	e.run(e.relay(), x)
@@ -267,8 +267,8 @@ func TestConsumer_ADeadDocumentIsPutAsideAndReplayed(t *testing.T) {
 	b, good := e.add(bad), e.add(newAsset("good"))
 	e.eventually(time.Minute, func() string { return e.differs(good.Hash) })
 	e.eventually(time.Minute, func() string {
-		list, err := e.store.IndexFailures.List(e.ctx, store.AssetKey{}, 10)
-		if err != nil || len(list) != 1 || list[0].Hash != b.Hash || list[0].Partial || !strings.Contains(list[0].Reason, "description") {
+		list, err := e.store.IndexFailures.List(e.ctx, store.AssetIndex, store.DocumentKey{}, 10)
+		if err != nil || len(list) != 1 || library.AssetHash(list[0].Key) != b.Hash || list[0].Partial || !strings.Contains(list[0].Reason, "description") {
 			return fmt.Sprintf("failures: %+v, error %v", list, err)
 		}
 		return ""
@@ -276,12 +276,12 @@ func TestConsumer_ADeadDocumentIsPutAsideAndReplayed(t *testing.T) {
 	e.eventually(time.Minute, func() string { return noneBut(e.deadLetters(x), 2) })
 
 	e.exec(`UPDATE assets SET description = '5' WHERE tenant_id = $1 AND asset_h = $2`, string(e.actor.Tenant), string(b.Hash))
-	if n, err := ReplayFailures(e.ctx, e.store); n != 1 || err != nil {
+	if n, err := x.ReplayFailures(e.ctx); n != 1 || err != nil {
 		t.Fatalf("replayed %d, error %v", n, err)
 	}
 	e.eventually(time.Minute, func() string { return e.differs(b.Hash) })
 	e.eventually(time.Minute, func() string {
-		missing, partial, err := e.store.IndexFailures.Count(e.ctx)
+		missing, partial, err := e.store.IndexFailures.Count(e.ctx, store.AssetIndex)
 		if err != nil || missing+partial != 0 {
 			return fmt.Sprintf("failures: %d missing, %d partial, error %v", missing, partial, err)
 		}

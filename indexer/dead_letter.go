@@ -7,15 +7,14 @@ import (
 	"time"
 
 	"vitrine/internal/kafkaclient"
-	"vitrine/mappings"
 	"vitrine/store"
 )
 
 // newDeadLetter is the message about a document that the index takes in no form.
-func newDeadLetter(it *item) kafkaclient.Message {
-	k := it.row.AssetKey
-	value, _ := json.Marshal(Event{Tenant: k.Tenant, Hash: k.Hash, DocVersion: it.version, Reason: "refused", At: time.Now().UTC()})
-	return kafkaclient.Message{Key: []byte(mappings.DocID(k.Tenant, k.Hash)), Value: value, Reason: it.reason}
+func newDeadLetter(index string, it *item) kafkaclient.Message {
+	k := it.row.DocumentKey
+	value, _ := json.Marshal(Event{Index: index, Tenant: k.Tenant, Key: k.Key, DocVersion: it.version, Reason: "refused", At: time.Now().UTC()})
+	return kafkaclient.Message{Key: messageKey(index, k), Value: value, Reason: it.reason}
 }
 
 // publishDeadLetters publishes dead letters. Their topic is made where a rebuild, which
@@ -31,25 +30,36 @@ func (x *Indexer) publishDeadLetters(ctx context.Context, letters []kafkaclient.
 // replayBatch is how many failures are put back into the outbox at once.
 const replayBatch = 500
 
-// ReplayFailures puts every asset with a refused document back into the outbox
+// ReplayFailures puts every refused document, of any index, back into the outbox
 // and reports how many there were. Each is read from PostgreSQL again, so what
 // was mended since is indexed as it is now; what is refused again stays listed.
-func ReplayFailures(ctx context.Context, st *store.Store) (int, error) {
+func (x *Indexer) ReplayFailures(ctx context.Context) (int, error) {
 	total := 0
-	var after store.AssetKey
+	for _, d := range x.definitions {
+		n, err := replayFailures(ctx, x.store, d.name())
+		total += n
+		if err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+func replayFailures(ctx context.Context, st *store.Store, index string) (total int, err error) {
+	var after store.DocumentKey
 	for {
-		page, err := st.IndexFailures.List(ctx, after, replayBatch)
+		page, err := st.IndexFailures.List(ctx, index, after, replayBatch)
 		if err != nil || len(page) == 0 {
 			return total, err
 		}
-		assets := make([]store.AssetVersion, len(page))
+		documents := make([]store.DocumentVersion, len(page))
 		for i, f := range page {
-			assets[i] = f.AssetVersion
+			documents[i] = f.DocumentVersion
 		}
-		if err := st.Outbox.EnqueueReindex(ctx, ReasonReplay, assets); err != nil {
+		if err := st.Outbox.EnqueueReindex(ctx, index, ReasonReplay, documents); err != nil {
 			return total, err
 		}
 		total += len(page)
-		after = page[len(page)-1].AssetKey
+		after = page[len(page)-1].DocumentKey
 	}
 }

@@ -19,7 +19,7 @@ import (
 // waits for it.
 type embeddingBackfill struct {
 	x     *Indexer
-	queue chan []store.AssetKey
+	queue chan embedTask
 
 	failures int // in a row
 }
@@ -33,17 +33,23 @@ const (
 	backfillInterval  = 15 * time.Second
 )
 
+// embedTask are documents of one index that wait for their vectors.
+type embedTask struct {
+	def  *Definition
+	keys []store.DocumentKey
+}
+
 func newEmbeddingBackfill(x *Indexer) *embeddingBackfill {
-	return &embeddingBackfill{x: x, queue: make(chan []store.AssetKey, queueLength)}
+	return &embeddingBackfill{x: x, queue: make(chan embedTask, queueLength)}
 }
 
 // enqueue is told of documents without a vector. When too many wait already they
 // are left to the next look at the index.
-func (f *embeddingBackfill) enqueue(keys []store.AssetKey) {
+func (f *embeddingBackfill) enqueue(def *Definition, keys []store.DocumentKey) {
 	for len(keys) > 0 {
 		n := min(queueBatch, len(keys))
 		select {
-		case f.queue <- keys[:n:n]:
+		case f.queue <- embedTask{def, keys[:n:n]}:
 		default:
 			return
 		}
@@ -61,8 +67,8 @@ func (f *embeddingBackfill) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case keys := <-f.queue:
-			err = panics.Try(func() error { return f.backfillBatch(ctx, f.collect(keys), "") })
+		case task := <-f.queue:
+			err = panics.Try(func() error { return f.backfillQueued(ctx, task) })
 		case <-next.C:
 			err = panics.Try(func() error { return f.backfillLive(ctx) })
 			next.Reset(f.x.cfg.backfillInterval)
@@ -78,17 +84,24 @@ func (f *embeddingBackfill) run(ctx context.Context) {
 	}
 }
 
-// collect adds to some documents those that wait behind them, up to a page.
-func (f *embeddingBackfill) collect(keys []store.AssetKey) []store.AssetKey {
-	for len(keys) < backfillBatchSize {
+// backfillQueued fills some documents and those that wait behind them, up to a page.
+func (f *embeddingBackfill) backfillQueued(ctx context.Context, task embedTask) error {
+	waiting := map[*Definition][]store.DocumentKey{task.def: task.keys}
+	for n, more := len(task.keys), true; more && n < backfillBatchSize; {
 		select {
-		case more := <-f.queue:
-			keys = append(keys, more...)
+		case t := <-f.queue:
+			waiting[t.def] = append(waiting[t.def], t.keys...)
+			n += len(t.keys)
 		default:
-			return keys
+			more = false
 		}
 	}
-	return keys
+	for def, keys := range waiting {
+		if err := f.backfillBatch(ctx, def, keys, ""); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // retryDelay is how long a failure is given: longer each time, and as long as the
@@ -111,19 +124,19 @@ func (f *embeddingBackfill) clearQueue() {
 
 // backfillBatch makes the vectors of some documents and writes them: into one index, or
 // into all that are written and have the field.
-func (f *embeddingBackfill) backfillBatch(ctx context.Context, keys []store.AssetKey, index string) error {
-	rows, generations, err := f.x.store.Documents.Read(ctx, keys)
+func (f *embeddingBackfill) backfillBatch(ctx context.Context, def *Definition, keys []store.DocumentKey, index string) error {
+	rows, generations, err := def.Read(ctx, keys)
 	if err != nil {
 		return err
 	}
 	targets := []string{index}
 	if index == "" {
-		targets = indicesWithVectors(generations, f.x.vectors.configuration())
+		targets = indicesWithVectors(def, generations, f.x.vectors.configuration())
 	}
 	if len(targets) == 0 {
 		return nil
 	}
-	b := newBatch(rows, nil, nil)
+	b := newBatch(def, rows, nil, nil)
 	defer b.release()
 	b.setTargets(generations)
 	b.targets = targets
@@ -156,18 +169,18 @@ func (f *embeddingBackfill) keepEmbeddable(b *batch) {
 	b.items = b.items[:n]
 }
 
-// indicesWithVectors lists the written indices that have vectors of a configuration.
-func indicesWithVectors(generations []store.Generation, configuration string) []string {
+// indicesWithVectors lists the written indices of a definition that have vectors of a configuration.
+func indicesWithVectors(def *Definition, generations []store.Generation, configuration string) []string {
 	var list []string
 	for _, g := range generations {
-		if g.State != store.GenerationRetired && g.Embedding == configuration {
+		if g.Index == def.name() && g.State != store.GenerationRetired && g.Embedding == configuration {
 			list = append(list, g.Name)
 		}
 	}
 	return list
 }
 
-// backfillLive fills what was left behind in the live index, unless another process does.
+// backfillLive fills what was left behind in the live indices, unless another process does.
 func (f *embeddingBackfill) backfillLive(ctx context.Context) error {
 	err := f.x.store.Embeddings.LockBackfill(ctx, func() error {
 		generations, err := f.x.store.Generations.List(ctx)
@@ -175,8 +188,9 @@ func (f *embeddingBackfill) backfillLive(ctx context.Context) error {
 			return err
 		}
 		for _, g := range generations {
-			if g.State == store.GenerationLive && g.Embedding == f.x.vectors.configuration() {
-				if err := f.backfillIndex(ctx, g.Name, nil); err != nil {
+			def := f.x.definitionNamed(g.Index)
+			if def != nil && g.State == store.GenerationLive && g.Embedding == f.x.vectors.configuration() {
+				if err := f.backfillIndex(ctx, def, g.Name, nil); err != nil {
 					return err
 				}
 			}
@@ -191,11 +205,11 @@ func (f *embeddingBackfill) backfillLive(ctx context.Context) error {
 
 // backfillIndex fills every document of an index that waits for its vector, in one pass
 // over them. done is told how many of how many; it may be nil.
-func (f *embeddingBackfill) backfillIndex(ctx context.Context, index string, done func(done, total int64)) error {
+func (f *embeddingBackfill) backfillIndex(ctx context.Context, def *Definition, index string, done func(done, total int64)) error {
 	var filled, total int64
 	var after []any
 	for {
-		keys, open, last, err := f.findUnembedded(ctx, index, after)
+		keys, open, last, err := f.findUnembedded(ctx, def, index, after)
 		if err != nil {
 			return err
 		}
@@ -206,7 +220,7 @@ func (f *embeddingBackfill) backfillIndex(ctx context.Context, index string, don
 		if len(keys) == 0 {
 			return nil
 		}
-		if err := f.backfillBatch(ctx, keys, index); err != nil {
+		if err := f.backfillBatch(ctx, def, keys, index); err != nil {
 			return err
 		}
 		filled, after = filled+int64(len(keys)), last
@@ -223,19 +237,19 @@ func (f *embeddingBackfill) backfillIndex(ctx context.Context, index string, don
 // people who add one do not wait for its end.
 func (f *embeddingBackfill) drainQueue(ctx context.Context) error {
 	select {
-	case keys := <-f.queue:
-		return f.backfillBatch(ctx, f.collect(keys), "")
+	case task := <-f.queue:
+		return f.backfillQueued(ctx, task)
 	default:
 		return nil
 	}
 }
 
-// findUnembedded returns the next documents that wait, in order of their hash, and how
+// findUnembedded returns the next documents that wait, in order of their key, and how
 // many wait from there on.
-func (f *embeddingBackfill) findUnembedded(ctx context.Context, index string, after []any) (keys []store.AssetKey, open int64, last []any, err error) {
+func (f *embeddingBackfill) findUnembedded(ctx context.Context, def *Definition, index string, after []any) (keys []store.DocumentKey, open int64, last []any, err error) {
 	body := map[string]any{
 		"size": backfillBatchSize, "track_total_hits": true, "_source": false, "stored_fields": "_none_",
-		"sort": []string{"asset_h", "tenant_id"},
+		"sort": []string{def.Index.Key, "tenant_id"},
 		"query": map[string]any{"bool": map[string]any{
 			"filter":   []any{map[string]any{"term": map[string]any{"deleted": false}}},
 			"must_not": []any{map[string]any{"exists": map[string]any{"field": mappings.EmbeddedField}}},
@@ -258,22 +272,27 @@ func (f *embeddingBackfill) findUnembedded(ctx context.Context, index string, af
 		return nil, 0, nil, err
 	}
 	for _, h := range found.Hits.Hits {
-		hash, _ := h.Sort[0].(string)
+		key, _ := h.Sort[0].(string)
 		tenant, _ := h.Sort[1].(string)
-		keys = append(keys, store.AssetKey{Tenant: library.TenantID(tenant), Hash: library.AssetHash(hash)})
+		keys = append(keys, store.DocumentKey{Tenant: library.TenantID(tenant), Key: key})
 		last = h.Sort
 	}
 	return keys, found.Hits.Total.Value, last, nil
 }
 
-// Unembedded counts the documents of the live index that wait for their vector. It
+// Unembedded counts the documents of the live indices that wait for their vector. It
 // is an error of kind unavailable that the index has no vectors of the configured
 // embedder yet. Without an embedder nothing waits.
 func (x *Indexer) Unembedded(ctx context.Context) (int64, error) {
 	if x.vectors == nil {
 		return 0, nil
 	}
-	ours, err := x.hasModelVectors(ctx)
+	ours := true
+	err := x.eachShared(ctx, func(x *Indexer) error {
+		has, err := x.hasModelVectors(ctx)
+		ours = ours && has
+		return err
+	})
 	if err == nil && !ours {
 		err = &library.Error{Kind: library.KindUnavailable, Code: library.CodeIndexUnavailable, Cause: errOtherModel,
 			Detail: "The index has no vectors of the configured embedding model yet. The indexer rebuilds it when it starts."}
@@ -287,10 +306,11 @@ func (x *Indexer) Unembedded(ctx context.Context) (int64, error) {
 	}
 	var all int64
 	for _, g := range generations {
-		if g.State != store.GenerationLive {
+		def := x.definitionNamed(g.Index)
+		if def == nil || g.State != store.GenerationLive {
 			continue
 		}
-		_, waiting, _, err := x.embeddingBackfill.findUnembedded(ctx, g.Name, nil)
+		_, waiting, _, err := x.embeddingBackfill.findUnembedded(ctx, def, g.Name, nil)
 		if err != nil {
 			return all, lost(err, g.Name)
 		}

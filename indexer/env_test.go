@@ -188,8 +188,8 @@ func (e *env) add(n store.NewAsset) library.Asset {
 	return done.Asset
 }
 
-func (e *env) key(h library.AssetHash) store.AssetKey {
-	return store.AssetKey{Tenant: e.actor.Tenant, Hash: h}
+func (e *env) key(h library.AssetHash) store.DocumentKey {
+	return store.DocumentKey{Tenant: e.actor.Tenant, Key: string(h)}
 }
 
 // stored is what an index has under an asset's identifier.
@@ -222,7 +222,7 @@ func (e *env) differs(hashes ...library.AssetHash) string { return e.differsIn(e
 
 func (e *env) differsIn(index string, hashes ...library.AssetHash) string {
 	e.t.Helper()
-	keys := make([]store.AssetKey, len(hashes))
+	keys := make([]store.DocumentKey, len(hashes))
 	for i, h := range hashes {
 		keys[i] = e.key(h)
 	}

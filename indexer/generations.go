@@ -22,7 +22,7 @@ type EnsureResult struct {
 	Problem string // what was wrong, or ""
 }
 
-// EnsureIndex makes sure that a live index with our mapping stands behind the alias,
+// EnsureIndex makes sure that a live index of assets with our mapping stands behind the alias,
 // can be written, and is what the database takes for the live one. On a fresh
 // deployment it makes the first one. Where the live index is gone or was replaced it
 // makes an empty one under a new name, or takes the one that the alias points at, so
@@ -142,12 +142,12 @@ func (x *Indexer) takeOver(ctx context.Context, old, name string, i surveyedInde
 	if err := errors.Join(x.upgradeMapping(ctx, name, i), x.setMeta(ctx, name, meta)); err != nil {
 		return err
 	}
-	return x.store.Generations.ReplaceLive(ctx, x.scope, old, name, embedding)
+	return x.store.Generations.ReplaceLive(ctx, x.def.name(), x.scope, old, name, embedding)
 }
 
 // replace makes an empty index the live one, instead of an old one if there was any.
 func (x *Indexer) replace(ctx context.Context, old, name string, generations []store.Generation, v survey) error {
-	tenants, err := x.countAssets(ctx)
+	tenants, err := x.countRows(ctx)
 	if err != nil {
 		return err
 	}
@@ -166,10 +166,13 @@ func (x *Indexer) replace(ctx context.Context, old, name string, generations []s
 	if err := x.pointAlias(ctx, name, generations, v); err != nil {
 		return err
 	}
-	if err := x.store.Generations.ReplaceLive(ctx, x.scope, old, name, x.vectors.configuration()); err != nil || len(tenants) > 0 {
+	if err := x.store.Generations.ReplaceLive(ctx, x.def.name(), x.scope, old, name, x.vectors.configuration()); err != nil || len(tenants) > 0 {
 		return err
 	}
-	return x.store.IndexState.RestoreIndexed(ctx)
+	if err := x.recordLiveUUID(ctx, name); err != nil {
+		return err
+	}
+	return x.restoreIndexed(ctx)
 }
 
 // setMeta makes an index say something of itself.
@@ -192,7 +195,7 @@ const lockedFor = 10 * time.Second
 func (x *Indexer) locked(ctx context.Context, fn func(held func(context.Context) bool) error) error {
 	wait := retry.Outage()
 	for began := time.Now(); ; {
-		err := x.store.Generations.Lock(ctx, fn)
+		err := x.store.Generations.Lock(ctx, x.def.name(), fn)
 		if !errors.Is(err, store.ErrGenerationsBusy) {
 			return err
 		}
@@ -230,7 +233,7 @@ func (x *Indexer) createIndex(ctx context.Context, name string, m mappings.Meta)
 	if err != nil {
 		return err
 	}
-	body, err := mappings.Create(name, m, x.vectors.fields()...)
+	body, err := x.def.Index.Create(name, m, x.vectors.fields()...)
 	if err != nil {
 		return err
 	}

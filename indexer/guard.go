@@ -76,9 +76,9 @@ func (g *indexGuard) ensure(ctx context.Context) error {
 	} else if wanted {
 		g.turn = 0
 	}
-	each := g.x.each
+	each := g.x.eachIndex
 	if g.turn++; g.turn%ownTurns != 1 {
-		each = func(_ context.Context, do func(*Indexer) error) error { return do(g.x.scoped("")) }
+		each = g.x.eachShared
 	}
 	return each(ctx, func(x *Indexer) error {
 		ensured, err := x.EnsureIndex(ctx)

@@ -10,10 +10,18 @@ import (
 	"vitrine/store"
 )
 
-// An Indexer looks after the index that tenants share and after those of the tenants
-// that have one of their own. What is done to one index — making it, guarding it,
-// rebuilding it, comparing it with the library — is done by a view of the Indexer
-// upon its scope: the same servers, other names, and the assets of its tenants alone.
+// An Indexer looks after several indices, each of which may be one that tenants share
+// and those of the tenants that have one of their own. What is done to one of them — making it,
+// guarding it, rebuilding it, comparing it with the library — is done by a view of the Indexer
+// upon its definition and scope: the same servers, other names, and the rows of its tenants alone.
+// An Indexer itself is the view upon the index of assets that tenants share.
+
+// of returns the view upon the shared index of a definition.
+func (x *Indexer) of(def *Definition) *Indexer {
+	view := *x
+	view.def, view.shared = def, def.Index.Names(x.cfg.Prefix)
+	return view.scoped("")
+}
 
 // scoped returns the view upon a tenant's own index, or upon the shared one for "".
 func (x *Indexer) scoped(scope library.TenantID) *Indexer {
@@ -29,16 +37,16 @@ func (x *Indexer) scoped(scope library.TenantID) *Indexer {
 // generations lists the generations of the scope.
 func (x *Indexer) generations(ctx context.Context) ([]store.Generation, error) {
 	list, err := x.store.Generations.List(ctx)
-	return slices.DeleteFunc(list, func(g store.Generation) bool { return g.Scope != x.scope }), err
+	return slices.DeleteFunc(list, func(g store.Generation) bool { return g.Index != x.def.name() || g.Scope != x.scope }), err
 }
 
 // owners lists the tenants that have a live index of their own, and of these those
-// whose assets are in it alone.
+// whose documents are in it alone.
 func (x *Indexer) owners(ctx context.Context) (all []library.TenantID, alone map[library.TenantID]bool, err error) {
 	list, err := x.store.Generations.List(ctx)
 	alone = map[library.TenantID]bool{}
 	for _, g := range list {
-		if g.Scope != "" && g.State == store.GenerationLive {
+		if g.Index == x.def.name() && g.Scope != "" && g.State == store.GenerationLive {
 			all = append(all, g.Scope)
 			if g.Alone {
 				alone[g.Scope] = true
@@ -49,7 +57,7 @@ func (x *Indexer) owners(ctx context.Context) (all []library.TenantID, alone map
 	return all, alone, err
 }
 
-// filterScope leaves those of some tenants whose assets belong into the scope's index.
+// filterScope leaves those of some tenants whose documents belong into the scope's index.
 func (x *Indexer) filterScope(ctx context.Context, list []library.TenantID) ([]library.TenantID, error) {
 	if x.scope != "" {
 		return slices.DeleteFunc(list, func(t library.TenantID) bool { return t != x.scope }), nil
@@ -58,17 +66,17 @@ func (x *Indexer) filterScope(ctx context.Context, list []library.TenantID) ([]l
 	return slices.DeleteFunc(list, func(t library.TenantID) bool { return alone[t] }), err
 }
 
-// countAssets counts the assets of every tenant of the scope that has some.
-func (x *Indexer) countAssets(ctx context.Context) ([]store.TenantAssets, error) {
-	list, err := x.store.Documents.Count(ctx)
+// countRows counts the rows of every tenant of the scope that has some.
+func (x *Indexer) countRows(ctx context.Context) ([]store.TenantDocuments, error) {
+	list, err := x.def.Count(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return x.filterCounts(ctx, list)
 }
 
-// filterCounts leaves the counts of tenants whose assets belong into the scope's index.
-func (x *Indexer) filterCounts(ctx context.Context, list []store.TenantAssets) ([]store.TenantAssets, error) {
+// filterCounts leaves the counts of tenants whose documents belong into the scope's index.
+func (x *Indexer) filterCounts(ctx context.Context, list []store.TenantDocuments) ([]store.TenantDocuments, error) {
 	tenants := make([]library.TenantID, len(list))
 	for i, t := range list {
 		tenants[i] = t.Tenant
@@ -78,10 +86,24 @@ func (x *Indexer) filterCounts(ctx context.Context, list []store.TenantAssets) (
 	for _, t := range tenants {
 		kept[t] = true
 	}
-	return slices.DeleteFunc(list, func(t store.TenantAssets) bool { return !kept[t.Tenant] }), err
+	return slices.DeleteFunc(list, func(t store.TenantDocuments) bool { return !kept[t.Tenant] }), err
 }
 
-// each does something to the shared index and to every tenant's own.
+// eachShared does something to the shared index of every definition.
+func (x *Indexer) eachShared(_ context.Context, do func(*Indexer) error) error {
+	var errs []error
+	for _, d := range x.definitions {
+		errs = append(errs, do(x.of(d)))
+	}
+	return errors.Join(errs...)
+}
+
+// eachIndex does something to every index.
+func (x *Indexer) eachIndex(ctx context.Context, do func(*Indexer) error) error {
+	return x.eachShared(ctx, func(x *Indexer) error { return x.each(ctx, do) })
+}
+
+// each does something to the shared index of the definition and to every tenant's own.
 func (x *Indexer) each(ctx context.Context, do func(*Indexer) error) error {
 	owners, _, err := x.owners(ctx)
 	if err != nil {
@@ -97,7 +119,7 @@ func (x *Indexer) each(ctx context.Context, do func(*Indexer) error) error {
 // withOwners adds to what the shared index says of itself who is to be searched
 // elsewhere.
 func (x *Indexer) withOwners(ctx context.Context, m mappings.Meta) (mappings.Meta, error) {
-	if x.scope != "" {
+	if x.scope != "" || !x.def.Own {
 		return m, nil
 	}
 	owners, _, err := x.owners(ctx)

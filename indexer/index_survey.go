@@ -84,12 +84,12 @@ func (x *Indexer) survey(ctx context.Context) (survey, error) {
 			continue
 		}
 		_, writer := d.Aliases[mappings.Writer(name)]
-		lacks := d.Mappings.MissingFields()
-		if version, _, _ := x.names.Parse(name); version != mappings.Version { // a rebuild replaces it; until then it has to take documents
+		lacks := x.def.Index.MissingFields(d.Mappings)
+		if version, _, _ := x.names.Parse(name); version != x.def.Index.Version { // a rebuild replaces it; until then it has to take documents
 			delete(lacks, mappings.WordsField) // its analyzer is not there
 		}
 		v.indices[name] = surveyedIndex{uuid: d.Settings.Index.UUID, closed: d.Settings.Index.Closed == "true", writer: writer,
-			mismatch: d.Mappings.Mismatch(), missingFields: lacks, vectors: d.Mappings.Vectors(), meta: d.Mappings.Meta.Vitrine,
+			mismatch: x.def.Index.Mismatch(d.Mappings), missingFields: lacks, vectors: d.Mappings.Vectors(), meta: d.Mappings.Meta.Vitrine,
 			readOnly: blocked(d.Settings.Index.Blocks)}
 	}
 	return v, nil

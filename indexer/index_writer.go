@@ -218,7 +218,7 @@ func (d *delivery) deadLetter(it *item, reason string) {
 	it.deadLettered, it.reason = true, reason
 	d.s.metrics.documents.WithLabelValues(outcomeDeadLettered).Inc()
 	d.s.log.Error("OpenSearch refused a document; it was sent to the dead-letter topic", "index", d.index,
-		"tenant", it.row.AssetKey.Tenant, "asset_h", it.row.AssetKey.Hash, "reason", reason)
+		"tenant", it.row.Tenant, "key", it.row.Key, "reason", reason)
 }
 
 // recordFailures keeps what was refused, and forgets earlier refusals of what was
@@ -226,16 +226,16 @@ func (d *delivery) deadLetter(it *item, reason string) {
 // while the only trace of a refusal is here.
 func (s *indexWriter) recordFailures(ctx context.Context, b *batch) error {
 	var failures []store.IndexFailure
-	var settled []store.AssetVersion
+	var settled []store.DocumentVersion
 	var letters []kafkaclient.Message
 	for i := range b.items {
 		it := &b.items[i]
-		v := store.AssetVersion{AssetKey: it.row.AssetKey, Version: it.version, Live: !it.tombstone}
+		v := store.DocumentVersion{DocumentKey: it.row.DocumentKey, Version: it.version, Live: !it.tombstone}
 		switch {
 		case it.deadLettered || it.partial:
-			failures = append(failures, store.IndexFailure{AssetVersion: v, Reason: it.reason, Partial: !it.deadLettered})
+			failures = append(failures, store.IndexFailure{Index: b.def.name(), DocumentVersion: v, Reason: it.reason, Partial: !it.deadLettered})
 			if it.deadLettered {
-				letters = append(letters, newDeadLetter(it))
+				letters = append(letters, newDeadLetter(b.def.name(), it))
 			}
 		case it.row.HasIndexFailure:
 			settled = append(settled, v)
@@ -248,7 +248,7 @@ func (s *indexWriter) recordFailures(ctx context.Context, b *batch) error {
 			}
 		}
 		if len(settled) > 0 {
-			if err := s.store.IndexFailures.Resolve(ctx, settled); err != nil {
+			if err := s.store.IndexFailures.Resolve(ctx, b.def.name(), settled); err != nil {
 				return err
 			}
 		}

@@ -15,13 +15,15 @@ import (
 	"vitrine/store"
 )
 
-// Indexer writes the index: as a member of the consumer group in Run, and for
+// Indexer writes the indices: as a member of the consumer group in Run, and for
 // the whole library in Rebuild, Reconcile and PurgeTombstones. Any number of
 // processes may run one.
 type Indexer struct {
 	store             *store.Store
 	search            *opensearch.Client
 	cfg               Config
+	definitions       []*Definition
+	def               *Definition      // which index: that of assets; see of
 	scope             library.TenantID // whose index: "" for the shared one; see of
 	names             mappings.IndexNames
 	shared            mappings.IndexNames
@@ -42,8 +44,10 @@ func New(st *store.Store, search *opensearch.Client, cfg Config, m *Metrics) (*I
 	if err != nil {
 		return nil, err
 	}
+	definitions := append(Definitions(st), cfg.definitions...)
+	names := definitions[0].Index.Names(cfg.Prefix)
 	x := &Indexer{
-		store: st, search: search, cfg: cfg, names: mappings.Names(cfg.Prefix), shared: mappings.Names(cfg.Prefix), kafka: newKafkaClient(cfg),
+		store: st, search: search, cfg: cfg, definitions: definitions, def: definitions[0], names: names, shared: names, kafka: newKafkaClient(cfg),
 		metrics: m, log: cfg.Log.With("service", "indexer"),
 	}
 	x.deadLetters = x.kafka.Publisher(cfg.deadTopic())
@@ -68,8 +72,10 @@ func (x *Indexer) Run(ctx context.Context) error {
 		if err := ensureTopics(ctx, x.store, x.kafka, x.cfg); err != nil {
 			return err
 		}
-		_, err := x.EnsureIndex(ctx)
-		return err
+		return x.eachShared(ctx, func(x *Indexer) error {
+			_, err := x.EnsureIndex(ctx)
+			return err
+		})
 	}, func(err error) { x.log.Warn("the indexer cannot start yet; retrying", "error", err) })
 	if err != nil {
 		return nil

@@ -9,36 +9,41 @@ import (
 
 // Inspection is what a comparison found that repairs nothing.
 type Inspection struct {
+	Index      string // "assets" or another
 	Problem    string // what keeps searches or writes from an index, or ""
 	Incomplete string // why searches say that the index is incomplete, or ""
-	Assets     int64  // in the library, without the trash
+	Rows       int64  // in the library, without the trash
 	Documents  int64  // in the index, without tombstones
-	Compared   int64  // assets whose documents were looked at, the trash included
+	Compared   int64  // rows whose documents were looked at, the trash included
 
-	Missing int64         // live assets without a document
-	Stale   int64         // documents older than their asset
-	Orphans int64         // documents of assets that are in the trash or gone
-	Ahead   int64         // documents newer than their asset: the database went back in time
+	Missing int64         // live rows without a document
+	Stale   int64         // documents older than their row
+	Orphans int64         // documents of what is in the trash or gone
+	Ahead   int64         // documents newer than their row: the database went back in time
 	Behind  time.Duration // since the oldest change that the index lacks
-	Refused int64         // assets that the index refused: they are not found
-	Partial int64         // assets that the index took without some parts
+	Refused int64         // documents that the index refused: they are not found
+	Partial int64         // documents that the index took without some parts
 }
 
 // Agrees reports whether no difference was found.
 func (i Inspection) Agrees() bool { return i.Missing+i.Stale+i.Orphans+i.Ahead == 0 }
 
-// Inspect compares the library with its indices and repairs nothing. It looks at as
-// many assets as it can in about the given time. A document that arrives within a
-// second is no difference.
-func (x *Indexer) Inspect(ctx context.Context, limit time.Duration) (Inspection, error) {
-	var out Inspection
-	until := time.Now().Add(limit)
-	err := x.each(ctx, func(x *Indexer) error { return x.inspectScope(ctx, until, &out) })
-	if err != nil {
-		return out, err
-	}
-	out.Refused, out.Partial, err = x.store.IndexFailures.Count(ctx)
-	return out, err
+// Inspect compares the library with its indices and repairs nothing. Of each index it
+// looks at as many rows as it can in about the given time. A document that arrives within a
+// second is no difference. The index of assets is the first.
+func (x *Indexer) Inspect(ctx context.Context, limit time.Duration) ([]Inspection, error) {
+	var list []Inspection
+	err := x.eachShared(ctx, func(x *Indexer) error {
+		out := Inspection{Index: x.def.name()}
+		until := time.Now().Add(limit)
+		err := x.each(ctx, func(x *Indexer) error { return x.inspectScope(ctx, until, &out) })
+		if err == nil {
+			out.Refused, out.Partial, err = x.store.IndexFailures.Count(ctx, x.def.name())
+		}
+		list = append(list, out)
+		return err
+	})
+	return list, err
 }
 
 func (x *Indexer) inspectScope(ctx context.Context, until time.Time, out *Inspection) error {
@@ -46,7 +51,7 @@ func (x *Indexer) inspectScope(ctx context.Context, until time.Time, out *Inspec
 	if err != nil {
 		return err
 	}
-	counts, err := x.store.Documents.CountLive(ctx)
+	counts, err := x.def.CountLive(ctx)
 	if err == nil {
 		counts, err = x.filterCounts(ctx, counts)
 	}
@@ -54,7 +59,7 @@ func (x *Indexer) inspectScope(ctx context.Context, until time.Time, out *Inspec
 		return err
 	}
 	for _, t := range counts {
-		out.Assets += t.Assets
+		out.Rows += t.Documents
 	}
 	live := nameOf(generations, store.GenerationLive)
 	i, present := v.indices[live]

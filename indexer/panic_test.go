@@ -3,9 +3,16 @@ package indexer
 import (
 	"testing"
 
-	"vitrine/mappings"
 	"vitrine/store"
 )
+
+// poisoned is content whose document cannot be made.
+type poisoned struct{ Content }
+
+func (poisoned) Whole(dst []byte, _ int64) (doc []byte, text string) {
+	_ = append(dst, `{"half a line`...)
+	panic("a defect")
+}
 
 func TestBatch_RowWhoseDocumentCannotBeMadeIsFoundByItsNames(t *testing.T) {
 	t.Parallel()
@@ -16,21 +23,16 @@ func TestBatch_RowWhoseDocumentCannotBeMadeIsFoundByItsNames(t *testing.T) {
 	}
 	a := e.add(typicalAsset("poison"))
 	good := e.add(typicalAsset("good"))
-	rows, _, err := e.store.Documents.Read(e.ctx, []store.AssetKey{e.key(a.Hash), e.key(good.Hash)})
+	rows, _, err := x.def.Read(e.ctx, []store.DocumentKey{e.key(a.Hash), e.key(good.Hash)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := newBatch(nil, nil, []string{x.names.Index(1)})
 	for i := range rows {
-		build := Build
-		if rows[i].AssetKey.Hash == a.Hash {
-			build = func(row *store.DocumentRow) mappings.Document {
-				b.buffer = append(b.buffer, `{"half a line`...)
-				panic("a defect")
-			}
+		if rows[i].Key == string(a.Hash) {
+			rows[i].Content = poisoned{rows[i].Content}
 		}
-		b.add(item{row: &rows[i], version: rows[i].Version}, build)
 	}
+	b := newBatch(x.def, rows, nil, []string{x.names.Index(1)})
 	if err := x.writer.writeBatch(e.ctx, b); err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +42,7 @@ func TestBatch_RowWhoseDocumentCannotBeMadeIsFoundByItsNames(t *testing.T) {
 	if diff := e.differs(good.Hash); diff != "" {
 		t.Error(diff)
 	}
-	missing, partial, err := e.store.IndexFailures.Count(e.ctx)
+	missing, partial, err := e.store.IndexFailures.Count(e.ctx, store.AssetIndex)
 	if err != nil || missing != 0 || partial != 1 {
 		t.Errorf("failures: %d missing, %d partial, error %v", missing, partial, err)
 	}

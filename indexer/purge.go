@@ -15,13 +15,13 @@ import (
 // purgePage is how many tombstones are looked at at once.
 const purgePage = 2000
 
-// PurgeTombstones deletes, from the live indices, the tombstones of assets that
+// PurgeTombstones deletes, from the live indices, the tombstones of what
 // went away longer ago than the retention and reports how many there were. After so long no event
-// about such an asset can be under way, so nothing could bring an old state back.
-// The tombstone of an asset in the trash stays as long as the trash keeps it.
+// about such a document can be under way, so nothing could bring an old state back.
+// The tombstone of what is in the trash stays as long as the trash keeps it.
 func (x *Indexer) PurgeTombstones(ctx context.Context) (int64, error) {
 	var total int64
-	err := x.each(ctx, func(x *Indexer) error {
+	err := x.eachIndex(ctx, func(x *Indexer) error {
 		n, err := x.purgeTombstones(ctx)
 		total += n
 		return err
@@ -46,7 +46,7 @@ func (x *Indexer) purgeTombstones(ctx context.Context) (int64, error) {
 			return total, err
 		}
 		after = last
-		old, err := x.store.Documents.TombstonesBefore(ctx, before, keys)
+		old, err := x.def.TombstonesBefore(ctx, before, keys)
 		if err != nil {
 			return total, err
 		}
@@ -59,10 +59,10 @@ func (x *Indexer) purgeTombstones(ctx context.Context) (int64, error) {
 }
 
 // tombstones lists some tombstones that an index holds, and the place to go on from.
-func (x *Indexer) tombstones(ctx context.Context, index string, after []any) (keys []store.AssetKey, last []any, err error) {
+func (x *Indexer) tombstones(ctx context.Context, index string, after []any) (keys []store.DocumentKey, last []any, err error) {
 	body := map[string]any{
 		"size": purgePage, "track_total_hits": false, "_source": false, "stored_fields": "_none_",
-		"query": map[string]any{"term": map[string]any{"deleted": true}}, "sort": []string{"tenant_id", "asset_h"},
+		"query": map[string]any{"term": map[string]any{"deleted": true}}, "sort": []string{"tenant_id", x.def.Index.Key},
 	}
 	if after != nil {
 		body["search_after"] = after
@@ -78,7 +78,7 @@ func (x *Indexer) tombstones(ctx context.Context, index string, after []any) (ke
 		return nil, nil, err
 	}
 	for _, h := range found.Hits.Hits {
-		keys = append(keys, store.AssetKey{Tenant: library.TenantID(h.Sort[0]), Hash: library.AssetHash(h.Sort[1])})
+		keys = append(keys, store.DocumentKey{Tenant: library.TenantID(h.Sort[0]), Key: h.Sort[1]})
 		last = []any{h.Sort[0], h.Sort[1]}
 	}
 	return keys, last, nil
@@ -87,14 +87,14 @@ func (x *Indexer) tombstones(ctx context.Context, index string, after []any) (ke
 // purge deletes the documents of some tombstones under the versions of the
 // tombstones: should the same bytes have come back since, their document is
 // newer and stays, and should they come back next minute, it will be taken.
-func (x *Indexer) purge(ctx context.Context, index string, page []store.AssetVersion) (int64, error) {
+func (x *Indexer) purge(ctx context.Context, index string, page []store.DocumentVersion) (int64, error) {
 	if len(page) == 0 {
 		return 0, nil
 	}
 	var body []byte
 	for _, a := range page {
 		body = fmt.Appendf(body, `{"delete":{"_id":"%s","routing":"%s","version":%d,"version_type":"external_gte"}}`+"\n",
-			mappings.DocID(a.Tenant, a.Hash), mappings.Routing(a.Tenant), a.Version)
+			mappings.DocumentID(a.Tenant, a.Key), mappings.Routing(a.Tenant), a.Version)
 	}
 	var done struct {
 		Items []struct {

@@ -52,8 +52,8 @@ const refreshInterval = "1s"
 // keepRetired is how many retired indices are kept to go back to.
 const keepRetired = 1
 
-// Rebuild builds the index anew from PostgreSQL while searches and writes go on,
-// moves the alias over in one step and keeps the old index to go back to. An
+// Rebuild builds every index anew from PostgreSQL while searches and writes go on,
+// moves each alias over in one step and keeps the old index to go back to. An
 // interrupted rebuild is taken up where it stopped. progress may be nil.
 //
 // No write can be missed: the row that announces the new index is committed
@@ -65,7 +65,29 @@ const keepRetired = 1
 // Tenants that have outgrown the shared index get their own on the way; each index is
 // moved over as soon as it is ready.
 func (x *Indexer) Rebuild(ctx context.Context, progress func(Progress)) (RebuildResult, error) {
-	return x.rebuildAll(ctx, progress)
+	var all RebuildResult
+	for _, d := range slices.Backward(x.definitions) { // assets last: what is reported is their index
+		var report func(Progress)
+		if progress != nil {
+			report = func(p Progress) {
+				if p.Phase != PhaseDone || d == x.definitions[0] {
+					progress(p)
+				}
+			}
+		}
+		one, err := x.of(d).rebuildAll(ctx, report)
+		all = all.plus(one)
+		if err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// plus sums up what rebuilds of two indices ended with; the index is the second's.
+func (r RebuildResult) plus(o RebuildResult) RebuildResult {
+	o.Count, o.Checksum, o.Repaired, o.Took = r.Count+o.Count, r.Checksum+o.Checksum, r.Repaired+o.Repaired, r.Took+o.Took
+	return o
 }
 
 // rebuild builds the index of the scope anew.
@@ -77,21 +99,26 @@ func (x *Indexer) rebuild(ctx context.Context, progress func(Progress)) (Rebuild
 
 // Rollback goes back to the index that the last rebuild replaced. It brings that
 // index up to date first, as a rebuild does, and fails with a conflict when
-// there is none. A tenant's own index goes back to its own earlier one, if there is one.
+// there is none. Other indices, and tenants' own, go back to
+// their own earlier ones, where there are some.
 func (x *Indexer) Rollback(ctx context.Context, progress func(Progress)) (RebuildResult, error) {
 	all, err := x.scoped("").rollback(ctx, progress)
 	if err != nil {
 		return all, err
 	}
-	owners, _, err := x.owners(ctx)
-	for _, t := range owners {
-		one, failed := x.scoped(t).rollback(ctx, progress)
-		if failed == nil {
-			all.Count, all.Checksum, all.Repaired, all.Took = all.Count+one.Count, all.Checksum+one.Checksum, all.Repaired+one.Repaired, all.Took+one.Took
-		} else if library.AsError(failed).Code != library.CodeConflict {
-			err = errors.Join(err, failed)
+	err = x.eachIndex(ctx, func(other *Indexer) error {
+		if other.def == x.def && other.scope == "" {
+			return nil
 		}
-	}
+		one, err := other.rollback(ctx, progress)
+		if err == nil {
+			one.Index, one.Replaced = all.Index, all.Replaced
+			all = all.plus(one)
+		} else if library.AsError(err).Code == library.CodeConflict {
+			return nil
+		}
+		return err
+	})
 	return all, err
 }
 
@@ -110,19 +137,23 @@ func (x *Indexer) rollback(ctx context.Context, progress func(Progress)) (Rebuil
 // AbortRebuild gives up the index being built. A rebuild that is running in
 // another process must be stopped first.
 func (x *Indexer) AbortRebuild(ctx context.Context) error {
-	err := x.store.Generations.Lock(ctx, func(func(context.Context) bool) error {
-		list, err := x.store.Generations.List(ctx)
-		if err != nil {
-			return err
-		}
-		for _, g := range list {
-			if g.State == store.GenerationBuilding {
-				err = errors.Join(err, x.scoped(g.Scope).abort(ctx))
-			}
-		}
-		return err
+	return x.eachShared(ctx, func(x *Indexer) error {
+		return busy(x.store.Generations.Lock(ctx, x.def.name(), func(func(context.Context) bool) error { return x.abortAll(ctx) }))
 	})
-	return busy(err)
+}
+
+// abortAll gives up the indices of the definition that are being built.
+func (x *Indexer) abortAll(ctx context.Context) error {
+	list, err := x.store.Generations.List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, g := range list {
+		if g.Index == x.def.name() && g.State == store.GenerationBuilding {
+			err = errors.Join(err, x.scoped(g.Scope).abort(ctx))
+		}
+	}
+	return err
 }
 
 // abort gives up the index that is being built for the scope.
@@ -178,7 +209,7 @@ func (x *Indexer) reindex(ctx context.Context, progress func(Progress), fresh bo
 	}
 	var out RebuildResult
 	began := time.Now()
-	err := x.store.Generations.Lock(ctx, func(held func(context.Context) bool) error {
+	err := x.store.Generations.Lock(ctx, x.def.name(), func(held func(context.Context) bool) error {
 		c := &reindex{x: x, held: held, progress: progress, fresh: fresh}
 		if err := c.begin(ctx, choose); err != nil {
 			return err
@@ -256,7 +287,7 @@ func (c *reindex) begin(ctx context.Context, choose func([]store.Generation, map
 	if err := c.x.createIndex(ctx, c.next, begun); err != nil {
 		return err
 	}
-	return c.x.store.Generations.Set(ctx, c.x.scope, c.next, store.GenerationBuilding, c.x.vectors.configuration())
+	return c.x.store.Generations.Set(ctx, c.x.def.name(), c.x.scope, c.next, store.GenerationBuilding, c.x.vectors.configuration())
 }
 
 func (c *reindex) run(ctx context.Context) (RebuildResult, error) {

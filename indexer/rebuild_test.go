@@ -192,7 +192,7 @@ func TestRebuild_OnlyOneRebuildRuns(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	x := e.indexer()
-	err := e.store.Generations.Lock(e.ctx, func(func(context.Context) bool) error {
+	err := e.store.Generations.Lock(e.ctx, store.AssetIndex, func(func(context.Context) bool) error {
 		_, err := x.Rebuild(e.ctx, nil)
 		return err
 	})

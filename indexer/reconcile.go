@@ -21,10 +21,10 @@ import (
 // are repaired where they are found, so Remaining is 0 unless the index refuses.
 type ReconcileReport struct {
 	Documents                // that agree, repaired ones included
-	Missing    int64         `json:"missing"`     // live assets without a document
-	Stale      int64         `json:"stale"`       // documents older than their asset
-	Orphans    int64         `json:"orphans"`     // documents of assets that are in the trash or gone
-	Ahead      int64         `json:"ahead"`       // documents newer than their asset, as after restoring a backup
+	Missing    int64         `json:"missing"`     // live rows without a document
+	Stale      int64         `json:"stale"`       // documents older than their row
+	Orphans    int64         `json:"orphans"`     // documents of what is in the trash or gone
+	Ahead      int64         `json:"ahead"`       // documents newer than their row, as after restoring a backup
 	Remaining  int64         `json:"remaining"`   // differences that could not be repaired
 	FixedFirst string        `json:"fixed_first"` // what was wrong with the index as a whole and was fixed before, or ""
 	Took       time.Duration `json:"-"`
@@ -45,7 +45,7 @@ func (x *Indexer) Reconcile(ctx context.Context, progress func(done, total int64
 	if progress == nil {
 		progress = func(int64, int64) {}
 	}
-	err := x.each(ctx, func(x *Indexer) error {
+	err := x.eachIndex(ctx, func(x *Indexer) error {
 		one, err := x.reconcileScope(ctx, progress)
 		all.add(one)
 		return err
@@ -141,7 +141,7 @@ type comparison struct {
 
 // tenants lists every tenant that has assets or documents.
 func (c *comparison) tenants(ctx context.Context) ([]library.TenantID, error) {
-	counted, err := c.x.countAssets(ctx)
+	counted, err := c.x.countRows(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (c *comparison) tenants(ctx context.Context) ([]library.TenantID, error) {
 	}
 	for _, t := range counted {
 		list = append(list, t.Tenant)
-		c.total += t.Assets
+		c.total += t.Documents
 	}
 	slices.Sort(list)
 	return slices.Compact(list), nil
@@ -200,17 +200,17 @@ func (c *comparison) indexedTenants(ctx context.Context) ([]library.TenantID, er
 }
 
 // tenant compares page by page: a page of assets against the documents between
-// its first and its last hash, the last page against all that follow.
+// its first and its last key, the last page against all that follow.
 func (c *comparison) tenant(ctx context.Context, tenant library.TenantID) error {
-	var after library.AssetHash
+	after := ""
 	for {
-		page, err := c.x.store.Documents.VersionsAfter(ctx, tenant, after, c.x.cfg.comparePage)
+		page, err := c.x.def.VersionsAfter(ctx, tenant, after, c.x.cfg.comparePage)
 		if err != nil {
 			return err
 		}
-		var last library.AssetHash
+		last := ""
 		if len(page) == c.x.cfg.comparePage {
-			last = page[len(page)-1].Hash
+			last = page[len(page)-1].Key
 		}
 		docs, err := c.documents(ctx, tenant, after, last)
 		if err != nil {
@@ -234,26 +234,26 @@ type searchedVersion struct {
 	deleted bool
 }
 
-// documents reads the documents of a tenant with a hash above after and up to
+// documents reads the documents of a tenant with a key above after and up to
 // last, or to the end when last is empty.
-func (c *comparison) documents(ctx context.Context, tenant library.TenantID, after, last library.AssetHash) (map[library.AssetHash]searchedVersion, error) {
-	out := make(map[library.AssetHash]searchedVersion, c.x.cfg.comparePage)
+func (c *comparison) documents(ctx context.Context, tenant library.TenantID, after, last string) (map[string]searchedVersion, error) {
+	key, out := c.x.def.Index.Key, make(map[string]searchedVersion, c.x.cfg.comparePage)
 	bounds := map[string]any{"gt": after}
 	if last != "" {
 		bounds["lte"] = last
 	}
 	body := map[string]any{
 		"size": c.x.cfg.comparePage, "track_total_hits": false, "_source": false, "stored_fields": "_none_",
-		"docvalue_fields": []string{"doc_version", "deleted"}, "sort": []string{"asset_h"},
+		"docvalue_fields": []string{"doc_version", "deleted"}, "sort": []string{key},
 		"query": map[string]any{"bool": map[string]any{"filter": []any{
-			map[string]any{"term": map[string]any{"tenant_id": tenant}}, map[string]any{"range": map[string]any{"asset_h": bounds}},
+			map[string]any{"term": map[string]any{"tenant_id": tenant}}, map[string]any{"range": map[string]any{key: bounds}},
 		}}},
 	}
 	for {
 		var found struct {
 			Hits struct {
 				Hits []struct {
-					Sort   [1]library.AssetHash `json:"sort"`
+					Sort   [1]string `json:"sort"`
 					Fields struct {
 						Version []int64 `json:"doc_version"`
 						Deleted []bool  `json:"deleted"`
@@ -280,30 +280,30 @@ func (c *comparison) documents(ctx context.Context, tenant library.TenantID, aft
 }
 
 // compare counts what agrees and gives the assets that do not seem to.
-func (c *comparison) compare(tenant library.TenantID, page []store.AssetVersion, docs map[library.AssetHash]searchedVersion) []store.AssetKey {
-	var suspects []store.AssetKey
+func (c *comparison) compare(tenant library.TenantID, page []store.DocumentVersion, docs map[string]searchedVersion) []store.DocumentKey {
+	var suspects []store.DocumentKey
 	for _, a := range page {
-		doc, ok := docs[a.Hash]
-		delete(docs, a.Hash)
+		doc, ok := docs[a.Key]
+		delete(docs, a.Key)
 		switch {
 		case a.Live && ok && !doc.deleted && doc.version == a.Version:
-			c.out.Documents.add(a.AssetKey, a.Version)
+			c.out.Documents.add(a.DocumentKey, a.Version)
 		case a.Live || ok && !doc.deleted:
-			suspects = append(suspects, a.AssetKey)
+			suspects = append(suspects, a.DocumentKey)
 		}
 	}
-	for hash, doc := range docs {
+	for key, doc := range docs {
 		if !doc.deleted {
-			suspects = append(suspects, store.AssetKey{Tenant: tenant, Hash: hash})
+			suspects = append(suspects, store.DocumentKey{Tenant: tenant, Key: key})
 		}
 	}
 	return suspects
 }
 
 // add counts one document. The sum does not depend on the order.
-func (d *Documents) add(k store.AssetKey, version int64) {
+func (d *Documents) add(k store.DocumentKey, version int64) {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(mappings.DocID(k.Tenant, k.Hash)))
+	_, _ = h.Write([]byte(mappings.DocumentID(k.Tenant, k.Key)))
 	_, _ = h.Write(strconv.AppendInt([]byte{':'}, version, 10))
 	d.Count++
 	d.Checksum += h.Sum64()
@@ -322,7 +322,7 @@ type indexedDocument struct {
 }
 
 // getDocuments reads the documents of some assets past any refresh, in their order.
-func getDocuments(ctx context.Context, x *Indexer, index string, keys []store.AssetKey) ([]indexedDocument, error) {
+func getDocuments(ctx context.Context, x *Indexer, index string, keys []store.DocumentKey) ([]indexedDocument, error) {
 	type doc struct {
 		ID      string `json:"_id"`
 		Routing string `json:"routing"`
@@ -330,7 +330,7 @@ func getDocuments(ctx context.Context, x *Indexer, index string, keys []store.As
 	}
 	ask := make([]doc, len(keys))
 	for i, k := range keys {
-		ask[i] = doc{mappings.DocID(k.Tenant, k.Hash), mappings.Routing(k.Tenant), "deleted"}
+		ask[i] = doc{mappings.DocumentID(k.Tenant, k.Key), mappings.Routing(k.Tenant), "deleted"}
 	}
 	var found struct {
 		Docs []indexedDocument `json:"docs"`

@@ -20,7 +20,7 @@ import (
 // indexNow brings assets into the index without Kafka.
 func (e *env) indexNow(x *Indexer, hashes ...library.AssetHash) {
 	e.t.Helper()
-	keys := make([]store.AssetKey, len(hashes))
+	keys := make([]store.DocumentKey, len(hashes))
 	for i, h := range hashes {
 		keys[i] = e.key(h)
 	}
@@ -157,7 +157,7 @@ func TestReconcile_ASearchWaitsForItsCallersWrites(t *testing.T) {
 	}
 	w := NewWaiter(e.search, e.located, NewMetrics())
 	a := e.add(newAsset("a"))
-	writes := []Write{{a.Hash, a.DocVersion}}
+	writes := []Write{{string(a.Hash), a.DocVersion}}
 	if w.Await(e.ctx, e.actor.Tenant, writes, 200*time.Millisecond) {
 		t.Error("it was seen before the write arrived")
 	}

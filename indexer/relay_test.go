@@ -40,7 +40,7 @@ func (e *env) announced() func() map[library.AssetHash]int {
 		for {
 			select {
 			case ev := <-events:
-				seen[ev.Hash]++
+				seen[library.AssetHash(ev.Key)]++
 			default:
 				return seen
 			}

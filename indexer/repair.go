@@ -27,12 +27,12 @@ const (
 )
 
 // differs compares an asset as it is with its document as it is.
-func differs(row *store.DocumentRow, doc indexedDocument) difference {
+func differs(row *Row, doc indexedDocument) difference {
 	indexed := doc.Found && !doc.Source.Deleted
 	switch {
-	case row.State != store.AssetLive && indexed:
+	case row.State != store.DocumentLive && indexed:
 		return orphan
-	case row.State != store.AssetLive:
+	case row.State != store.DocumentLive:
 		return same
 	case !doc.Found:
 		return missing
@@ -54,7 +54,7 @@ const arrivalDelay = time.Second
 // repair looks at suspects again, past the refresh and in one snapshot, and
 // rewrites those that still differ. Where few differ, they are given a moment
 // first: with writes going on, most are merely on their way.
-func (c *comparison) repair(ctx context.Context, suspects []store.AssetKey) error {
+func (c *comparison) repair(ctx context.Context, suspects []store.DocumentKey) error {
 	if len(suspects) == 0 {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (c *comparison) repair(ctx context.Context, suspects []store.AssetKey) erro
 // verify counts what was rewritten. A document that is newer than what was
 // written is no difference: the asset was changed meanwhile, and that change is
 // on its own way.
-func (c *comparison) verify(ctx context.Context, rows []store.DocumentRow, keys []store.AssetKey) error {
+func (c *comparison) verify(ctx context.Context, rows []Row, keys []store.DocumentKey) error {
 	docs, err := getDocuments(ctx, c.x, c.index, keys)
 	if err != nil {
 		return err
@@ -93,16 +93,16 @@ func (c *comparison) verify(ctx context.Context, rows []store.DocumentRow, keys 
 		switch {
 		case docs[i].Version <= rows[i].Version && differs(&rows[i], docs[i]) != same:
 			c.out.Remaining++
-		case rows[i].State == store.AssetLive:
-			c.out.Documents.add(rows[i].AssetKey, rows[i].Version)
+		case rows[i].State == store.DocumentLive:
+			c.out.Documents.add(rows[i].DocumentKey, rows[i].Version)
 		}
 	}
 	return nil
 }
 
 // noteAge remembers since when the index lacks a change of an asset that is there.
-func (c *comparison) noteAge(row *store.DocumentRow) {
-	if at := row.UpdatedAt; row.State == store.AssetLive && (c.oldest.IsZero() || at.Before(c.oldest)) {
+func (c *comparison) noteAge(row *Row) {
+	if at := row.UpdatedAt; row.State == store.DocumentLive && (c.oldest.IsZero() || at.Before(c.oldest)) {
 		c.oldest = at
 	}
 }
@@ -122,28 +122,28 @@ func (c *comparison) tally(d difference) {
 
 // recheck reads assets and documents. Those that agree are counted; of the rest
 // it gives the rows, the documents and the keys.
-func (c *comparison) recheck(ctx context.Context, keys []store.AssetKey) ([]store.DocumentRow, []indexedDocument, []store.AssetKey, error) {
+func (c *comparison) recheck(ctx context.Context, keys []store.DocumentKey) ([]Row, []indexedDocument, []store.DocumentKey, error) {
 	// The document first: a change in between then shows as a stale document,
 	// which is harmless, and not as one ahead of its asset.
 	docs, err := getDocuments(ctx, c.x, c.index, keys)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	rows, _, err := c.x.store.Documents.Read(ctx, keys)
+	rows, _, err := c.x.def.Read(ctx, keys)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	n := 0
-	var left []store.AssetKey
+	var left []store.DocumentKey
 	for i := range rows {
 		if differs(&rows[i], docs[i]) == same {
-			if rows[i].State == store.AssetLive {
-				c.out.Documents.add(rows[i].AssetKey, rows[i].Version)
+			if rows[i].State == store.DocumentLive {
+				c.out.Documents.add(rows[i].DocumentKey, rows[i].Version)
 			}
 			continue
 		}
 		rows[n], docs[n] = rows[i], docs[i]
-		left = append(left, rows[n].AssetKey)
+		left = append(left, rows[n].DocumentKey)
 		n++
 	}
 	return rows[:n], docs[:n], left, nil
@@ -151,14 +151,14 @@ func (c *comparison) recheck(ctx context.Context, keys []store.AssetKey) ([]stor
 
 // rewrite writes the documents of rows. A document that stands in the way with a
 // version PostgreSQL does not know must be deleted first.
-func (c *comparison) rewrite(ctx context.Context, rows []store.DocumentRow, docs []indexedDocument) error {
+func (c *comparison) rewrite(ctx context.Context, rows []Row, docs []indexedDocument) error {
 	var inTheWay []indexedDocument
 	for i := range rows {
 		if docs[i].Found && docs[i].Version >= max(rows[i].Version, 1) {
 			inTheWay = append(inTheWay, docs[i])
 		}
 	}
-	write := func() error { return c.x.writer.writeBatch(ctx, newBatch(rows, nil, []string{c.index})) }
+	write := func() error { return c.x.writer.writeBatch(ctx, newBatch(c.x.def, rows, nil, []string{c.index})) }
 	if len(inTheWay) == 0 {
 		if err := write(); err != nil {
 			return err
@@ -173,10 +173,10 @@ func (c *comparison) rewrite(ctx context.Context, rows []store.DocumentRow, docs
 	return c.replace(ctx, inTheWay, rowKeys(rows), write)
 }
 
-func rowKeys(rows []store.DocumentRow) []store.AssetKey {
-	keys := make([]store.AssetKey, len(rows))
+func rowKeys(rows []Row) []store.DocumentKey {
+	keys := make([]store.DocumentKey, len(rows))
 	for i := range rows {
-		keys[i] = rows[i].AssetKey
+		keys[i] = rows[i].DocumentKey
 	}
 	return keys
 }
@@ -192,7 +192,7 @@ const (
 // replace deletes documents, each only if it is still what was looked at, and
 // writes until none of some assets lacks its document. For that moment the index forgets
 // deletions at once; else it would refuse lower versions for an hour.
-func (c *comparison) replace(ctx context.Context, docs []indexedDocument, keys []store.AssetKey, write func() error) (err error) {
+func (c *comparison) replace(ctx context.Context, docs []indexedDocument, keys []store.DocumentKey, write func() error) (err error) {
 	if err := c.x.setIndex(ctx, c.index, map[string]any{"gc_deletes": "0ms"}); err != nil {
 		return err
 	}
@@ -220,8 +220,8 @@ func (c *comparison) replace(ctx context.Context, docs []indexedDocument, keys [
 }
 
 // allIndexed reports whether none of some assets lacks its document.
-func (c *comparison) allIndexed(ctx context.Context, keys []store.AssetKey) (bool, error) {
-	rows, _, err := c.x.store.Documents.Read(ctx, keys)
+func (c *comparison) allIndexed(ctx context.Context, keys []store.DocumentKey) (bool, error) {
+	rows, _, err := c.x.def.Read(ctx, keys)
 	if err != nil {
 		return false, err
 	}

@@ -1,6 +1,11 @@
 package indexer
 
-import "context"
+import (
+	"context"
+	"slices"
+
+	"vitrine/store"
+)
 
 // An index may be ahead of a database that was restored from a backup: it holds what
 // happened after the backup, under versions that the database will give again. So a
@@ -45,6 +50,32 @@ func (x *Indexer) restoreIndexed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if others, err := x.othersRestored(ctx); err != nil || !others {
+		return err
+	}
 	x.log.Info("the index agrees with the restored database")
 	return x.store.IndexState.RestoreIndexed(ctx)
+}
+
+// othersRestored reports whether every definition has an index that was filled after the
+// restore: until then one without would take the index that it had before.
+func (x *Indexer) othersRestored(ctx context.Context) (bool, error) {
+	generations, err := x.store.Generations.List(ctx)
+	for _, d := range x.definitions {
+		if !slices.ContainsFunc(generations, func(g store.Generation) bool {
+			return g.Index == d.name() && g.Scope == "" && g.State == store.GenerationLive && g.UUID != ""
+		}) {
+			return false, err
+		}
+	}
+	return true, err
+}
+
+// recordLiveUUID records which index the live generation is.
+func (x *Indexer) recordLiveUUID(ctx context.Context, name string) error {
+	v, err := x.survey(ctx)
+	if err != nil {
+		return err
+	}
+	return x.store.Generations.RecordUUID(ctx, name, v.indices[name].uuid)
 }

@@ -13,15 +13,15 @@ type targetIndices struct {
 	alone map[library.TenantID]bool   // tenants that the shared index takes nothing of
 }
 
-// targetsOf reads from the generations where documents go. ok is false where some
-// tenant's have nowhere to go.
-func targetsOf(generations []store.Generation) (a targetIndices, ok bool) {
+// targetsOf reads from the generations where the documents of an index go. ok is false
+// where some tenant's have nowhere to go.
+func targetsOf(index string, generations []store.Generation) (a targetIndices, ok bool) {
 	a = targetIndices{own: map[string]library.TenantID{}, alone: map[library.TenantID]bool{}}
 	var shared []string
 	for _, state := range []store.GenerationState{store.GenerationLive, store.GenerationBuilding} {
 		for _, g := range generations {
 			switch {
-			case g.State != state:
+			case g.State != state || g.Index != index:
 			case g.Scope == "":
 				shared, ok = append(shared, g.Name), true
 			default:
@@ -48,7 +48,7 @@ func (a targetIndices) accepts(index string, tenant library.TenantID) bool {
 // setTargets directs a batch to the indices of its tenants. It reports whether there is one
 // for each.
 func (b *batch) setTargets(generations []store.Generation) bool {
-	a, ok := targetsOf(generations)
+	a, ok := targetsOf(b.def.name(), generations)
 	b.targets, b.accepts = a.names, a.accepts
 	return ok
 }
@@ -56,7 +56,7 @@ func (b *batch) setTargets(generations []store.Generation) bool {
 // itemsFor returns copies of the items that an index takes, and where in the batch each is.
 func (b *batch) itemsFor(index string) (items []item, at []int) {
 	for i := range b.items {
-		if b.accepts == nil || b.accepts(index, b.items[i].row.AssetKey.Tenant) {
+		if b.accepts == nil || b.accepts(index, b.items[i].row.Tenant) {
 			items, at = append(items, b.items[i]), append(at, i)
 		}
 	}

@@ -75,7 +75,10 @@ func (m *tenantMover) moveTenants(ctx context.Context) error {
 // outgrownTenants lists the tenants that have too many assets for the shared index, and
 // those whose move was begun.
 func (x *Indexer) outgrownTenants(ctx context.Context) ([]library.TenantID, error) {
-	counted, err := x.store.Documents.Count(ctx)
+	if !x.def.Own {
+		return nil, nil
+	}
+	counted, err := x.def.Count(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +88,7 @@ func (x *Indexer) outgrownTenants(ctx context.Context) ([]library.TenantID, erro
 	}
 	var out []library.TenantID
 	for _, t := range counted {
-		if _, has := slices.BinarySearch(owners, t.Tenant); !has && t.Assets > x.cfg.OwnAt {
+		if _, has := slices.BinarySearch(owners, t.Tenant); !has && t.Documents > x.cfg.OwnAt {
 			out = append(out, t.Tenant)
 		}
 	}
@@ -109,7 +112,7 @@ func (m *tenantMover) finishMoves(ctx context.Context) error {
 		case !told || !known:
 			m.since[t] = time.Now()
 		case !alone[t] && time.Since(since) > searcherGracePeriod:
-			err = errors.Join(err, m.x.store.Generations.SetAlone(ctx, t), m.x.evict(ctx, t))
+			err = errors.Join(err, m.x.store.Generations.SetAlone(ctx, m.x.def.name(), t), m.x.evict(ctx, t))
 		case alone[t] && time.Since(since) < evictionPeriod: // batches that were under way may have come later
 			err = errors.Join(err, m.x.evict(ctx, t))
 		}
@@ -152,7 +155,7 @@ func (x *Indexer) evict(ctx context.Context, tenant library.TenantID) error {
 	return err
 }
 
-// rebuildAll rebuilds every index: first those of tenants that need their own, so that
+// rebuildAll rebuilds every index of the definition: first those of tenants that need their own, so that
 // the shared one is not filled with what it would have to give up.
 func (x *Indexer) rebuildAll(ctx context.Context, progress func(Progress)) (RebuildResult, error) {
 	var all RebuildResult
@@ -163,9 +166,7 @@ func (x *Indexer) rebuildAll(ctx context.Context, progress func(Progress)) (Rebu
 	}
 	add := func(x *Indexer) error {
 		one, err := x.rebuild(ctx, report)
-		all.Index, all.Replaced = one.Index, one.Replaced
-		all.Count, all.Checksum = all.Count+one.Count, all.Checksum+one.Checksum
-		all.Repaired, all.Took = all.Repaired+one.Repaired, all.Took+one.Took
+		all = all.plus(one)
 		return err
 	}
 	owners, _, err := x.owners(ctx)
@@ -202,7 +203,7 @@ func (x *Indexer) leaveSharedIndex(ctx context.Context, moved []library.TenantID
 		return err
 	}
 	for _, t := range moved {
-		if err := x.store.Generations.SetAlone(ctx, t); err != nil {
+		if err := x.store.Generations.SetAlone(ctx, x.def.name(), t); err != nil {
 			return err
 		}
 	}

@@ -28,11 +28,11 @@ type vectorStore struct {
 	embedder embed.Embedder
 	metrics  *Metrics
 	log      *slog.Logger
-	enqueue  func([]store.AssetKey) // told which documents were written without
+	enqueue  func(*Definition, []store.DocumentKey) // told which documents were written without
 }
 
 // newVectors returns nil without an embedder: then nothing here costs anything.
-func newVectors(st *store.Store, e embed.Embedder, m *Metrics, log *slog.Logger, missing func([]store.AssetKey)) *vectorStore {
+func newVectors(st *store.Store, e embed.Embedder, m *Metrics, log *slog.Logger, missing func(*Definition, []store.DocumentKey)) *vectorStore {
 	if e == nil {
 		return nil
 	}
@@ -75,14 +75,14 @@ func (v *vectorStore) attach(ctx context.Context, index string, b *batch, items 
 	if err != nil {
 		v.log.Warn("reading vectors failed; they are backfilled later", "documents", len(items), "error", err)
 	}
-	var open []store.AssetKey
+	var open []store.DocumentKey
 	for i := range items {
 		if !b.attachVector(&items[i], configuration, known) && configuration == v.configuration() {
-			open = append(open, items[i].row.AssetKey)
+			open = append(open, items[i].row.DocumentKey)
 		}
 	}
 	if len(open) > 0 {
-		v.enqueue(open)
+		v.enqueue(b.def, open)
 	}
 }
 

@@ -98,7 +98,7 @@ func TestVectors_ArriveAndEqualTextsAreEmbeddedOnce(t *testing.T) {
 
 func (e *env) version(h library.AssetHash) int64 {
 	e.t.Helper()
-	rows, _, err := e.store.Documents.Read(e.ctx, []store.AssetKey{e.key(h)})
+	rows, _, err := e.store.Documents.Read(e.ctx, []store.DocumentKey{e.key(h)})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestVectors_AssetsWithoutTextAndRefusedTextsAreNotTriedForEver(t *testing.T
 	if err := x.refresh(e.ctx, e.alias()); err != nil {
 		t.Fatal(err)
 	}
-	if keys, open, _, err := x.embeddingBackfill.findUnembedded(e.ctx, e.alias(), nil); len(keys) != 0 || open != 0 || err != nil {
+	if keys, open, _, err := x.embeddingBackfill.findUnembedded(e.ctx, x.def, e.alias(), nil); len(keys) != 0 || open != 0 || err != nil {
 		t.Errorf("%d documents wait for a vector that will not come, error %v", open, err)
 	}
 }
@@ -297,11 +297,11 @@ func TestVectors_ManyTextsAreEmbeddedInPartsAndEachOnce(t *testing.T) {
 	x := e.indexer()
 	rows := make([]store.DocumentRow, 500)
 	for i := range rows {
-		rows[i] = store.DocumentRow{AssetKey: store.AssetKey{Tenant: "t", Hash: library.AssetHash(fmt.Sprint(i))}, State: store.AssetLive, Version: 1,
+		rows[i] = store.DocumentRow{AssetKey: store.AssetKey{Tenant: "t", Hash: library.AssetHash(fmt.Sprint(i))}, State: store.DocumentLive, Version: 1,
 			Asset: library.Asset{Title: fmt.Sprint("title ", i%300)}}
 	}
 	for range 2 {
-		b := newBatch(rows, nil, []string{"i"})
+		b := newBatch(x.def, assetRows(rows), nil, []string{"i"})
 		if err := x.vectors.embedBatch(e.ctx, b); err != nil {
 			t.Fatal(err)
 		}
@@ -313,7 +313,7 @@ func TestVectors_ManyTextsAreEmbeddedInPartsAndEachOnce(t *testing.T) {
 		t.Errorf("%d texts were embedded, want 300", len(p.asked))
 	}
 	p.set(true)
-	b := newBatch([]store.DocumentRow{{AssetKey: store.AssetKey{Tenant: "t", Hash: "new"}, State: store.AssetLive, Version: 1, Asset: library.Asset{Title: "new"}}}, nil, []string{"i"})
+	b := newBatch(x.def, assetRows([]store.DocumentRow{{AssetKey: store.AssetKey{Tenant: "t", Hash: "new"}, State: store.DocumentLive, Version: 1, Asset: library.Asset{Title: "new"}}}), nil, []string{"i"})
 	if err := x.vectors.embedBatch(e.ctx, b); err == nil || b.complete {
 		t.Errorf("without the provider a new text is taken for known: %v", err)
 	}
@@ -329,7 +329,7 @@ func TestVectors_ThatTheIndexWouldRefuseIsNeverSent(t *testing.T) {
 			t.Errorf("%s: %v is taken for a vector", name, v)
 		}
 	}
-	b := newBatch([]store.DocumentRow{{AssetKey: store.AssetKey{Tenant: "t", Hash: "h"}, State: store.AssetLive, Version: 3}}, nil, []string{"i"})
+	b := newBatch(&Definition{Index: mappings.AssetIndex()}, assetRows([]store.DocumentRow{{AssetKey: store.AssetKey{Tenant: "t", Hash: "h"}, State: store.DocumentLive, Version: 3}}), nil, []string{"i"})
 	it := &b.items[0]
 	it.text = "x"
 	plain := string(b.buffer[it.line.from:it.line.to])

@@ -17,9 +17,9 @@ import (
 // MaxWait is the longest that Await waits, whatever its caller asks for.
 const MaxWait = 2 * time.Second
 
-// Write is an asset and the version that a write gave it.
+// Write is what a document shows and the version that a write gave it.
 type Write struct {
-	Hash    library.AssetHash
+	Key     string
 	Version int64
 }
 
@@ -101,7 +101,7 @@ func (w *Waiter) pending(ctx context.Context, index string, tenant library.Tenan
 	}
 	ask := make([]doc, len(writes))
 	for i, x := range writes {
-		ask[i] = doc{ID: mappings.DocID(tenant, x.Hash), Routing: mappings.Routing(tenant)}
+		ask[i] = doc{ID: mappings.DocumentID(tenant, x.Key), Routing: mappings.Routing(tenant)}
 	}
 	body, err := json.Marshal(map[string]any{"docs": ask})
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package mappings says what an asset looks like in the search index.
 //
-// It holds the index settings (assets.settings.json), the table of the fields, the
+// It holds the index settings (index.settings.json), the table of the fields, the
 // names of the indices and of the alias, and Document, the Go form of one indexed
 // asset. The mapping, the JSON of documents and the fields of the search language
 // are made from the table, so they cannot drift apart: the indexer fills a Document,
@@ -12,15 +12,12 @@
 package mappings
 
 import (
-	_ "embed"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 )
 
-// Version counts incompatible changes of the mapping. It is part of every index
+// Version counts incompatible changes of the mapping of assets. It is part of every index
 // name, so two versions can stand side by side while one replaces the other.
 const Version = 4
 
@@ -32,31 +29,9 @@ const (
 	MaxNodeValue    = 128   // bytes of one node input value kept in gt_node_props
 )
 
-//go:embed assets.settings.json
-var assetsSettings []byte
-
 // Assets returns a fresh copy of the body for creating an assets index: settings
 // and mapping, without any vector field.
-func Assets() []byte { return slices.Clone(assetsBody()) }
-
-// assetsBody is the settings and the mapping of every field of the table. Documents
-// with unknown fields are refused.
-var assetsBody = sync.OnceValue(func() []byte {
-	properties := map[string]Mapping{}
-	for _, f := range Fields() {
-		properties[f.Name] = f.Mapping
-	}
-	var body map[string]any
-	if err := json.Unmarshal(assetsSettings, &body); err != nil {
-		panic(err) // the file is part of the program
-	}
-	body["mappings"] = map[string]any{"dynamic": "strict", "properties": properties}
-	b, err := json.Marshal(body)
-	if err != nil {
-		panic(err) // so is the table
-	}
-	return b
-})
+func Assets() []byte { return AssetIndex().Body() }
 
 // Vector describes one vector field: one embedding configuration.
 type Vector struct {
@@ -85,35 +60,7 @@ func WithVectors(vectors ...Vector) ([]byte, error) { return Create("", Meta{}, 
 // Create returns the body of WithVectors for an index that is called name, says m of
 // itself and has its Writer alias. Without a name there is no alias.
 func Create(name string, m Meta, vectors ...Vector) ([]byte, error) {
-	var body struct {
-		Aliases  map[string]any  `json:"aliases,omitempty"`
-		Settings json.RawMessage `json:"settings"`
-		Mappings struct {
-			Meta       any                        `json:"_meta,omitempty"`
-			Dynamic    json.RawMessage            `json:"dynamic"`
-			Properties map[string]json.RawMessage `json:"properties"`
-		} `json:"mappings"`
-	}
-	if name != "" {
-		body.Aliases = map[string]any{Writer(name): map[string]any{}}
-		body.Mappings.Meta = MetaBody(m)["_meta"]
-	}
-	if err := json.Unmarshal(assetsBody(), &body); err != nil {
-		return nil, fmt.Errorf("reading the assets mapping: %w", err)
-	}
-	for _, v := range vectors {
-		field, err := VectorProperty(v)
-		if err != nil {
-			return nil, err
-		}
-		name := VectorField(v.Config)
-		if _, twice := body.Mappings.Properties[name]; twice {
-			return nil, fmt.Errorf("embedding configuration %q is named twice", v.Config)
-		}
-		body.Mappings.Properties[name] = field
-		body.Mappings.Properties[EmbeddedField] = json.RawMessage(`{"type": "keyword"}`)
-	}
-	return json.Marshal(body)
+	return AssetIndex().Create(name, m, vectors...)
 }
 
 // WithVector is WithVectors for one configuration.

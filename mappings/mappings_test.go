@@ -223,8 +223,8 @@ func TestDeclared_MisfitTellsAnIndexOfOursFromAnyOther(t *testing.T) {
 		}
 	}
 	own := read(func(body string) string { return body })
-	if own.Mismatch() != "" || len(own.MissingFields()) != 0 || !own.Meta.Vitrine.Incomplete {
-		t.Errorf("our own mapping: misfit %q, lacks %v, meta %+v", own.Mismatch(), own.MissingFields(), own.Meta)
+	if AssetIndex().Mismatch(own) != "" || len(AssetIndex().MissingFields(own)) != 0 || !own.Meta.Vitrine.Incomplete {
+		t.Errorf("our own mapping: misfit %q, lacks %v, meta %+v", AssetIndex().Mismatch(own), AssetIndex().MissingFields(own), own.Meta)
 	}
 	if got := own.Vectors(); len(got) != 1 || got[0] != "a_1" {
 		t.Errorf("its vectors are %v", got)
@@ -235,12 +235,12 @@ func TestDeclared_MisfitTellsAnIndexOfOursFromAnyOther(t *testing.T) {
 		"a hash that is analyzed":    replace(`"asset_h":{"type":"keyword"}`, `"asset_h":{"type":"text"}`),
 		"another type of a subfield": replace(`"w":{"type":"wildcard"`, `"w":{"type":"keyword"`),
 	} {
-		if read(edit).Mismatch() == "" {
+		if AssetIndex().Mismatch(read(edit)) == "" {
 			t.Errorf("%s: it passes for ours", name)
 		}
 	}
 	older := read(replace(`"child_count":`, `"count_of_children":`))
-	if lacks := older.MissingFields(); older.Mismatch() != "" || len(lacks) != 1 || lacks["child_count"] == nil {
-		t.Errorf("an index of an earlier release: misfit %q, lacks %v", older.Mismatch(), lacks)
+	if lacks := AssetIndex().MissingFields(older); AssetIndex().Mismatch(older) != "" || len(lacks) != 1 || lacks["child_count"] == nil {
+		t.Errorf("an index of an earlier release: misfit %q, lacks %v", AssetIndex().Mismatch(older), lacks)
 	}
 }

@@ -1,12 +1,8 @@
 package mappings
 
 import (
-	"encoding/json"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"vitrine/library"
@@ -63,54 +59,6 @@ type Property struct {
 	Fields map[string]Property `json:"fields"`
 }
 
-// requiredFields are the fields without which a document is none of ours.
-var requiredFields = []string{"tenant_id", "asset_h", "doc_version", "deleted"}
-
-// Mismatch returns what keeps documents and searches of this version from working
-// with a mapping, in words, or "" when nothing does. Fields that it has beyond the
-// expected ones are no misfit, and neither are those of Lacks.
-func (d IndexMapping) Mismatch() string {
-	if d.Dynamic != expected().Dynamic {
-		return "its mapping takes any field"
-	}
-	for _, name := range requiredFields {
-		if _, ok := d.Properties[name]; !ok {
-			return "its mapping has no field " + name
-		}
-	}
-	return mismatch("", expected().Properties, d.Properties)
-}
-
-// mismatch compares the fields that both have.
-func mismatch(prefix string, want, have map[string]Property) string {
-	for _, name := range slices.Sorted(maps.Keys(want)) {
-		w := want[name]
-		h, ok := have[name]
-		if !ok {
-			continue
-		}
-		if w.Type != h.Type {
-			return fmt.Sprintf("its field %s%s is of type %q instead of %q", prefix, name, h.Type, w.Type)
-		}
-		if m := mismatch(prefix+name+".", w.Fields, h.Fields); m != "" {
-			return m
-		}
-	}
-	return ""
-}
-
-// MissingFields returns the mappings of the fields that an index of an earlier release does
-// not have, by name; none for an index of this one.
-func (d IndexMapping) MissingFields() map[string]json.RawMessage {
-	lacks := map[string]json.RawMessage{}
-	for name, raw := range declaredFields() {
-		if _, ok := d.Properties[name]; !ok {
-			lacks[name] = raw
-		}
-	}
-	return lacks
-}
-
 // Vectors returns the embedding configurations that the mapping has a field for.
 func (d IndexMapping) Vectors() []string {
 	var list []string
@@ -121,30 +69,4 @@ func (d IndexMapping) Vectors() []string {
 	}
 	slices.Sort(list)
 	return list
-}
-
-// expected is the mapping of this package.
-var expected = sync.OnceValue(func() IndexMapping {
-	var body struct {
-		Mappings IndexMapping `json:"mappings"`
-	}
-	mustRead(&body)
-	return body.Mappings
-})
-
-// declaredFields are the mappings of the fields of this package.
-var declaredFields = sync.OnceValue(func() map[string]json.RawMessage {
-	var body struct {
-		Mappings struct {
-			Properties map[string]json.RawMessage `json:"properties"`
-		} `json:"mappings"`
-	}
-	mustRead(&body)
-	return body.Mappings.Properties
-})
-
-func mustRead(into any) {
-	if err := json.Unmarshal(assetsBody(), into); err != nil {
-		panic(err) // the body is part of the program
-	}
 }

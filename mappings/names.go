@@ -9,18 +9,26 @@ import (
 	"vitrine/library"
 )
 
-// IndexNames names the alias and the indices of one deployment: of the index that
+// IndexNames names the alias and the indices of one kind in one deployment: of the index that
 // tenants share, or of the one of a large tenant. Deployments, and tests, that share a
 // cluster differ by prefix.
-type IndexNames struct{ prefix, kind string }
+type IndexNames struct {
+	prefix, kind string
+	version      int
+}
+
+// Names returns the names of the indices of assets under a prefix.
+func Names(prefix string) IndexNames { return AssetIndex().Names(prefix) }
 
 // Names returns the names under a prefix, which may be empty and otherwise is
 // lower case, as index names are.
-func Names(prefix string) IndexNames { return IndexNames{prefix: prefix, kind: "assets"} }
+func (ix *Index) Names(prefix string) IndexNames {
+	return IndexNames{prefix: prefix, kind: ix.Name, version: ix.Version}
+}
 
-// Own returns the names for the index of one tenant.
+// Own returns the names for the index of one tenant's assets.
 func (n IndexNames) Own(tenant library.TenantID) IndexNames {
-	return IndexNames{prefix: n.prefix, kind: "own-" + string(tenant)}
+	return IndexNames{prefix: n.prefix, kind: "own-" + string(tenant), version: n.version}
 }
 
 // Alias is what searches read: it points at exactly one index.
@@ -29,7 +37,7 @@ func (n IndexNames) Alias() string { return n.prefix + n.kind }
 // Index names the index of one generation of this mapping version; generations
 // count up with every rebuild.
 func (n IndexNames) Index(generation int) string {
-	return fmt.Sprintf("%s%s-v%d-%d", n.prefix, n.kind, Version, generation)
+	return fmt.Sprintf("%s%s-v%d-%d", n.prefix, n.kind, n.version, generation)
 }
 
 // Writer is the alias by which an index is written. It goes with its index: a write
@@ -63,9 +71,10 @@ func (n IndexNames) Parse(index string) (version, generation int, ok bool) {
 
 // DocID is the identifier of an asset's document. The tenant is part of it: two
 // tenants that hold the same bytes have two documents.
-func DocID(tenant library.TenantID, h library.AssetHash) string {
-	return string(tenant) + ":" + string(h)
-}
+func DocID(tenant library.TenantID, h library.AssetHash) string { return DocumentID(tenant, string(h)) }
+
+// DocumentID is DocID for a document of any index.
+func DocumentID(tenant library.TenantID, key string) string { return string(tenant) + ":" + key }
 
 // Routing is the routing value of every document and every search of a tenant.
 func Routing(tenant library.TenantID) string { return string(tenant) }

@@ -160,11 +160,11 @@ func (s *Service) assemble() error {
 }
 
 // awaitWith waits for writes with the indexer's waiter.
-func awaitWith(w *indexer.Waiter) func(context.Context, library.TenantID, []store.AssetVersion, time.Duration) bool {
-	return func(ctx context.Context, tenant library.TenantID, versions []store.AssetVersion, limit time.Duration) bool {
+func awaitWith(w *indexer.Waiter) func(context.Context, library.TenantID, []store.DocumentVersion, time.Duration) bool {
+	return func(ctx context.Context, tenant library.TenantID, versions []store.DocumentVersion, limit time.Duration) bool {
 		writes := make([]indexer.Write, len(versions))
 		for i, v := range versions {
-			writes[i] = indexer.Write{Hash: v.Hash, Version: v.Version}
+			writes[i] = indexer.Write{Key: v.Key, Version: v.Version}
 		}
 		return w.Await(ctx, tenant, writes, limit)
 	}

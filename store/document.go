@@ -11,22 +11,12 @@ import (
 // Documents reads what the documents of the index are made of.
 type Documents struct{ s *Store }
 
-// AssetState is what the index should hold of an asset.
-type AssetState int
-
-// The states of an asset as the index sees it.
-const (
-	AssetGone    AssetState = iota // no row: the index holds a tombstone or nothing
-	AssetTrashed                   // a row in the trash: a tombstone
-	AssetLive
-)
-
 // DocumentRow is everything the index wants to know about one asset, from one
 // snapshot. Of an asset that is not live only the key, the state and the version
 // are set.
 type DocumentRow struct {
 	AssetKey
-	State           AssetState
+	State           DocumentState
 	Version         int64 // of the asset or of its tombstone; 0 when the database knows neither
 	HasIndexFailure bool  // index_failures has a row about it
 
@@ -164,7 +154,7 @@ var documentParts = []documentPart{
 	{`SELECT k.ord, n.content, CASE WHEN n.visibility = 'private' THEN n.author ELSE '' END FROM ` + documentKeys + ` JOIN annotations n USING (tenant_id, asset_h)
 	WHERE n.deleted_at IS NULL ORDER BY k.ord, n.created_at, n.annotation_id`, scanDocumentAnnotation},
 
-	{`SELECT k.ord FROM ` + documentKeys + ` JOIN index_failures f USING (tenant_id, asset_h)`, scanDocumentFailure},
+	{`SELECT k.ord FROM ` + documentKeys + ` JOIN index_failures f ON f.index_name = '` + AssetIndex + `' AND f.tenant_id = k.tenant_id AND f.key = k.asset_h`, scanDocumentFailure},
 }
 
 // maxLineageDepth bounds the walk to a root, in steps. It is as far as the news of a new
@@ -180,70 +170,19 @@ func liveAssetSQL(tenant, hash string) string {
 const documentKeys = `unnest($1::text[]::uuid[], $2::text[]) WITH ORDINALITY AS k(tenant_id, asset_h, ord)`
 
 // Read reads what the index should hold of some assets, one row per key in
-// the order of the keys, and which index generations there are. It is one round
-// trip and one snapshot: a caller whose answer lacks a generation that is being
-// built has read nothing that the backfill of that generation will not read again.
-func (ds *Documents) Read(ctx context.Context, keys []AssetKey) ([]DocumentRow, []Generation, error) {
-	conn, err := ds.s.indexer.Acquire(ctx)
-	if err != nil {
-		return nil, nil, unavailable(err)
-	}
-	// A connection whose transaction did not end is closed on release.
-	defer conn.Release()
-
-	tenants, hashes := make([]string, len(keys)), make([]string, len(keys))
+// the order of the keys, and which index generations there are; see readSnapshot.
+func (ds *Documents) Read(ctx context.Context, keys []DocumentKey) ([]DocumentRow, []Generation, error) {
 	docs := make([]DocumentRow, len(keys))
 	for i, k := range keys {
-		tenants[i], hashes[i] = string(k.Tenant), string(k.Hash)
-		docs[i].AssetKey = k
-	}
-	b := &pgx.Batch{}
-	b.Queue(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`)
-	for _, part := range documentParts {
-		b.Queue(part.sql, tenants, hashes)
-	}
-	b.Queue(generationsSQL)
-	b.Queue(`COMMIT`)
-	res := conn.SendBatch(ctx, b)
-	defer res.Close()
-	generations, err := readDocuments(res, docs)
-	return docs, generations, unavailable(err)
-}
-
-func readDocuments(res pgx.BatchResults, docs []DocumentRow) ([]Generation, error) {
-	if _, err := res.Exec(); err != nil {
-		return nil, err
+		docs[i].AssetKey = AssetKey{k.Tenant, library.AssetHash(k.Key)}
 	}
 	b := &documentBatch{docs, knownModels{}}
-	for _, part := range documentParts {
-		if err := eachRow(res, func(r pgx.Rows) error { return part.scan(r, b) }); err != nil {
-			return nil, err
-		}
+	parts := make([]DocumentPart, len(documentParts))
+	for i, part := range documentParts {
+		parts[i] = DocumentPart{part.sql, func(r pgx.Rows) error { return part.scan(r, b) }}
 	}
-	rows, err := res.Query()
-	if err != nil {
-		return nil, err
-	}
-	generations, err := pgx.CollectRows(rows, scanGeneration)
-	if err != nil {
-		return nil, err
-	}
-	_, err = res.Exec()
-	return generations, err
-}
-
-func eachRow(res pgx.BatchResults, scan func(pgx.Rows) error) error {
-	rows, err := res.Query()
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	generations, err := ds.s.readSnapshot(ctx, keys, parts)
+	return docs, generations, err
 }
 
 func scanDocumentAsset(r pgx.Rows, b *documentBatch) error {
@@ -258,10 +197,10 @@ func scanDocumentAsset(r pgx.Rows, b *documentBatch) error {
 	}
 	d.AssetKey = b.docs[ord-1].AssetKey
 	if trashed {
-		b.docs[ord-1] = DocumentRow{AssetKey: d.AssetKey, State: AssetTrashed, Version: d.Version}
+		b.docs[ord-1] = DocumentRow{AssetKey: d.AssetKey, State: DocumentTrashed, Version: d.Version}
 		return nil
 	}
-	d.State, d.Root = AssetLive, d.AssetKey.Hash
+	d.State, d.Root = DocumentLive, d.AssetKey.Hash
 	a.Tenant, a.Hash, a.DocVersion = d.AssetKey.Tenant, d.AssetKey.Hash, d.Version
 	b.docs[ord-1] = d
 	return nil
@@ -275,7 +214,7 @@ func scanDocumentTombstone(r pgx.Rows, b *documentBatch) error {
 	if err := r.Scan(&ord, &version); err != nil {
 		return err
 	}
-	if d := &b.docs[ord-1]; d.State == AssetGone {
+	if d := &b.docs[ord-1]; d.State == DocumentGone {
 		d.Version = version
 	}
 	return nil
@@ -298,7 +237,7 @@ func scanDocumentModel(r pgx.Rows, b *documentBatch) error {
 		return err
 	}
 	d := &b.docs[ord-1]
-	if d.State != AssetLive {
+	if d.State != DocumentLive {
 		return nil
 	}
 	k := modelKey{d.AssetKey.Tenant, hash}
@@ -329,7 +268,7 @@ func scanDocumentParent(r pgx.Rows, b *documentBatch) error {
 	if err := r.Scan(&ord, &p.Kind, &p.Name, &p.Hash, &p.JobID, &p.Asset); err != nil {
 		return err
 	}
-	if d := &b.docs[ord-1]; d.State == AssetLive {
+	if d := &b.docs[ord-1]; d.State == DocumentLive {
 		d.Parents = append(d.Parents, p)
 	}
 	return nil
@@ -340,7 +279,7 @@ func scanDocumentChildren(r pgx.Rows, b *documentBatch) error {
 	if err := r.Scan(&ord, &children); err != nil {
 		return err
 	}
-	if d := &b.docs[ord-1]; d.State == AssetLive {
+	if d := &b.docs[ord-1]; d.State == DocumentLive {
 		d.Children = children
 	}
 	return nil
@@ -352,7 +291,7 @@ func scanDocumentCollection(r pgx.Rows, b *documentBatch) error {
 	if err := r.Scan(&ord, &c.Hash, &c.Path, &c.Direct); err != nil {
 		return err
 	}
-	if d := &b.docs[ord-1]; d.State == AssetLive {
+	if d := &b.docs[ord-1]; d.State == DocumentLive {
 		d.Collections = append(d.Collections, c)
 	}
 	return nil
@@ -376,7 +315,7 @@ func scanDocumentRoot(r pgx.Rows, b *documentBatch) error {
 	if err := r.Scan(&ord, &root); err != nil {
 		return err
 	}
-	if d := &b.docs[ord-1]; d.State == AssetLive {
+	if d := &b.docs[ord-1]; d.State == DocumentLive {
 		d.Root = root
 	}
 	return nil

@@ -42,7 +42,7 @@ func TestEmbeddings_VectorsOfConfigurationsThatNothingUsesAreForgotten(t *testin
 			t.Fatal(err)
 		}
 	}
-	if err := s.Generations.Set(ctx, "", "assets-v1-1", store.GenerationLive, "used"); err != nil {
+	if err := s.Generations.Set(ctx, store.AssetIndex, "", "assets-v1-1", store.GenerationLive, "used"); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := s.Embeddings.DeleteUnused(ctx, "mine"); n != 1 || err != nil {
@@ -58,10 +58,10 @@ func TestEmbeddings_VectorsOfConfigurationsThatNothingUsesAreForgotten(t *testin
 func TestEmbeddings_AGenerationKeepsItsEmbeddingConfiguration(t *testing.T) {
 	s := open(t)
 	ctx := t.Context()
-	if err := s.Generations.Set(ctx, "", "assets-v1-1", store.GenerationBuilding, "one"); err != nil {
+	if err := s.Generations.Set(ctx, store.AssetIndex, "", "assets-v1-1", store.GenerationBuilding, "one"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Generations.Set(ctx, "", "assets-v1-1", store.GenerationLive, "two"); err != nil {
+	if err := s.Generations.Set(ctx, store.AssetIndex, "", "assets-v1-1", store.GenerationLive, "two"); err != nil {
 		t.Fatal(err)
 	}
 	list, err := s.Generations.List(ctx)

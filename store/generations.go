@@ -24,9 +24,10 @@ const (
 	GenerationRetired  GenerationState = "retired"  // kept to go back to, no longer written
 )
 
-// Generation is one index of the library.
+// Generation is one generation of an index.
 type Generation struct {
 	Name      string
+	Index     string           // what it is a generation of: AssetIndex or another
 	Scope     library.TenantID // the one tenant whose assets it holds; "": the index that all others share
 	Alone     bool             // the tenant's assets are in its own index and no longer in the shared one
 	State     GenerationState
@@ -36,11 +37,11 @@ type Generation struct {
 	ChangedAt time.Time
 }
 
-const generationsSQL = `SELECT name, scope, alone, state, embedding, uuid, created_at, changed_at FROM index_generations ORDER BY created_at, name`
+const generationsSQL = `SELECT name, index_name, scope, alone, state, embedding, uuid, created_at, changed_at FROM index_generations ORDER BY created_at, name`
 
 func scanGeneration(row pgx.CollectableRow) (Generation, error) {
 	var g Generation
-	err := row.Scan(&g.Name, &g.Scope, &g.Alone, &g.State, &g.Embedding, &g.UUID, &g.CreatedAt, &g.ChangedAt)
+	err := row.Scan(&g.Name, &g.Index, &g.Scope, &g.Alone, &g.State, &g.Embedding, &g.UUID, &g.CreatedAt, &g.ChangedAt)
 	return g, err
 }
 
@@ -49,14 +50,14 @@ func (gs *Generations) List(ctx context.Context) ([]Generation, error) {
 	return collectIndexer(ctx, gs.s, generationsSQL, scanGeneration)
 }
 
-// Set adds a generation of a scope, with the embedding configuration of its
+// Set adds a generation of an index and a scope, with the embedding configuration of its
 // index, or changes the state of one. A second live generation of the scope, or a
 // second one being built, is a conflict.
-func (gs *Generations) Set(ctx context.Context, scope library.TenantID, name string, state GenerationState, embedding string) error {
+func (gs *Generations) Set(ctx context.Context, index string, scope library.TenantID, name string, state GenerationState, embedding string) error {
 	_, err := gs.s.indexer.Exec(ctx, `
-		INSERT INTO index_generations (scope, name, state, embedding, alone)
-		SELECT $1, $2, $3, $4, EXISTS (SELECT FROM index_generations WHERE scope = $1 AND alone)
-		ON CONFLICT (name) DO UPDATE SET state = excluded.state, changed_at = now()`, string(scope), name, string(state), embedding)
+		INSERT INTO index_generations (scope, name, state, embedding, index_name, alone)
+		SELECT $1, $2, $3, $4, $5, EXISTS (SELECT FROM index_generations WHERE scope = $1 AND index_name = $5 AND alone)
+		ON CONFLICT (name) DO UPDATE SET state = excluded.state, changed_at = now()`, string(scope), name, string(state), embedding, index)
 	if isUniqueViolation(err) {
 		return library.NewError(library.KindConflict, library.CodeConflict,
 			"There is already an index that is %s. Finish or abort it first.", state)
@@ -66,10 +67,10 @@ func (gs *Generations) Set(ctx context.Context, scope library.TenantID, name str
 
 // ReplaceLive makes a generation the live one and forgets the old one, whose index is
 // gone or none of ours; old is "" where there was none.
-func (gs *Generations) ReplaceLive(ctx context.Context, scope library.TenantID, old, name, embedding string) error {
+func (gs *Generations) ReplaceLive(ctx context.Context, index string, scope library.TenantID, old, name, embedding string) error {
 	err := pgx.BeginFunc(ctx, gs.s.indexer, func(tx pgx.Tx) error {
 		var alone bool
-		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM index_generations WHERE scope = $1 AND alone)`, string(scope)).Scan(&alone)
+		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM index_generations WHERE scope = $1 AND index_name = $2 AND alone)`, string(scope), index).Scan(&alone)
 		if err != nil {
 			return err
 		}
@@ -77,8 +78,8 @@ func (gs *Generations) ReplaceLive(ctx context.Context, scope library.TenantID, 
 			return err
 		}
 		_, err = tx.Exec(ctx, `
-			INSERT INTO index_generations (scope, name, state, embedding, alone) VALUES ($1, $2, 'live', $3, $4)
-			ON CONFLICT (name) DO UPDATE SET state = 'live', uuid = '', changed_at = now()`, string(scope), name, embedding, alone)
+			INSERT INTO index_generations (scope, name, state, embedding, alone, index_name) VALUES ($1, $2, 'live', $3, $4, $5)
+			ON CONFLICT (name) DO UPDATE SET state = 'live', uuid = '', changed_at = now()`, string(scope), name, embedding, alone, index)
 		return err
 	})
 	return unavailable(err)
@@ -90,10 +91,10 @@ func (gs *Generations) RecordUUID(ctx context.Context, name, uuid string) error 
 	return unavailable(err)
 }
 
-// SetAlone records that the assets of a tenant are in its own index alone: from then on
+// SetAlone records that the documents of a tenant are in its own index alone: from then on
 // the shared one is not written for it.
-func (gs *Generations) SetAlone(ctx context.Context, tenant library.TenantID) error {
-	_, err := gs.s.indexer.Exec(ctx, `UPDATE index_generations SET alone = true WHERE scope = $1`, string(tenant))
+func (gs *Generations) SetAlone(ctx context.Context, index string, tenant library.TenantID) error {
+	_, err := gs.s.indexer.Exec(ctx, `UPDATE index_generations SET alone = true WHERE scope = $1 AND index_name = $2`, string(tenant), index)
 	return unavailable(err)
 }
 
@@ -102,7 +103,7 @@ func (gs *Generations) Promote(ctx context.Context, name string) error {
 	err := pgx.BeginFunc(ctx, gs.s.indexer, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `
 			UPDATE index_generations SET state = 'retired', changed_at = now() WHERE state = 'live' AND name <> $1
-				AND scope = (SELECT scope FROM index_generations WHERE name = $1)`, name); err != nil {
+				AND (index_name, scope) = (SELECT index_name, scope FROM index_generations WHERE name = $1)`, name); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, `
@@ -122,11 +123,11 @@ func (gs *Generations) Drop(ctx context.Context, name string) error {
 // ErrGenerationsBusy means that another process is changing the index generations.
 var ErrGenerationsBusy = errors.New("another process is changing the index generations")
 
-// Lock runs fn while no other process changes generations, or gives
+// Lock runs fn while no other process changes generations of an index, or gives
 // ErrGenerationsBusy at once. held reports whether the lock is still ours: a
 // database restart drops it.
-func (gs *Generations) Lock(ctx context.Context, fn func(held func(context.Context) bool) error) error {
-	return gs.s.tryLocked(ctx, generationsLock, ErrGenerationsBusy, func(conn *pgxpool.Conn) error {
+func (gs *Generations) Lock(ctx context.Context, index string, fn func(held func(context.Context) bool) error) error {
+	return gs.s.tryLocked(ctx, indexLock(generationsLock, index), ErrGenerationsBusy, func(conn *pgxpool.Conn) error {
 		return fn(func(ctx context.Context) bool { return conn.Ping(ctx) == nil })
 	})
 }
@@ -134,8 +135,8 @@ func (gs *Generations) Lock(ctx context.Context, fn func(held func(context.Conte
 // ErrReconcileBusy means that another process is comparing the index with the library.
 var ErrReconcileBusy = errors.New("another process is comparing the index with the library")
 
-// LockReconcile runs fn while no other process fills or compares the live index, or
+// LockReconcile runs fn while no other process fills or compares an index, or
 // returns ErrReconcileBusy at once.
-func (ix *IndexState) LockReconcile(ctx context.Context, fn func() error) error {
-	return ix.s.tryLocked(ctx, reconcileLock, ErrReconcileBusy, func(*pgxpool.Conn) error { return fn() })
+func (ix *IndexState) LockReconcile(ctx context.Context, index string, fn func() error) error {
+	return ix.s.tryLocked(ctx, indexLock(reconcileLock, index), ErrReconcileBusy, func(*pgxpool.Conn) error { return fn() })
 }

@@ -74,7 +74,7 @@ func batchModels(b *pgx.Batch, tenant library.TenantID, hash library.AssetHash, 
 			content_hashes = models.content_hashes || excluded.content_hashes
 		WHERE (models.base_model = '' AND excluded.base_model <> '') OR NOT excluded.content_hashes <@ models.content_hashes
 		RETURNING model_hash)
-		INSERT INTO outbox (tenant_id, asset_h, doc_version, reason)
+		INSERT INTO outbox (tenant_id, key, doc_version, reason)
 		SELECT DISTINCT $1::uuid, a.asset_h, a.doc_version, 'model_updated' FROM learned
 			CROSS JOIN LATERAL (SELECT u.asset_h FROM asset_models u WHERE u.tenant_id = $1::uuid AND u.model_hash = learned.model_hash OFFSET 0) used
 			CROSS JOIN LATERAL (SELECT x.asset_h, x.doc_version FROM assets x

@@ -11,9 +11,9 @@ import (
 // roots returns the roots that the index is told of some assets.
 func (s bench) roots(t *testing.T, list ...store.NewAsset) map[library.AssetHash]int {
 	t.Helper()
-	keys := make([]store.AssetKey, len(list))
+	keys := make([]store.DocumentKey, len(list))
 	for i, n := range list {
-		keys[i] = store.AssetKey{Tenant: s.a.Tenant, Hash: n.Asset.Hash}
+		keys[i] = store.DocumentKey{Tenant: s.a.Tenant, Key: string(n.Asset.Hash)}
 	}
 	rows, _, err := s.Documents.Read(t.Context(), keys)
 	if err != nil {

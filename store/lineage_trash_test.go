@@ -31,9 +31,9 @@ func TestLineageTrash_ChainsInTheIndexFollowTheTrash(t *testing.T) {
 	}
 	documents := func() []store.DocumentRow {
 		t.Helper()
-		keys := make([]store.AssetKey, len(all))
+		keys := make([]store.DocumentKey, len(all))
 		for i, n := range all {
-			keys[i] = store.AssetKey{Tenant: s.a.Tenant, Hash: n.Asset.Hash}
+			keys[i] = store.DocumentKey{Tenant: s.a.Tenant, Key: string(n.Asset.Hash)}
 		}
 		rows, _, err := s.Documents.Read(t.Context(), keys)
 		if err != nil {
@@ -44,7 +44,7 @@ func TestLineageTrash_ChainsInTheIndexFollowTheTrash(t *testing.T) {
 	places := func() map[string]place {
 		out := map[string]place{}
 		for i, r := range documents() {
-			if r.State != store.AssetLive {
+			if r.State != store.DocumentLive {
 				continue
 			}
 			p := place{Children: r.Children, Root: r.Root}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"hash/fnv"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -15,6 +16,17 @@ const (
 	restoreLock     int64 = 0x76697472696e6504
 	ownerLock       int64 = 0x76697472696e6505
 )
+
+// indexLock returns the lock of one index: of the assets' the lock itself, of another's one
+// that follows from its name.
+func indexLock(lock int64, index string) int64 {
+	if index == AssetIndex {
+		return lock
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(index)) // never fails
+	return lock ^ int64(h.Sum32())<<8
+}
 
 // tryLocked runs fn with the connection that holds an advisory lock, or gives
 // busy at once where another process holds it.

@@ -154,7 +154,7 @@ func TestModels_ALinkIsKeptBesideTheFilesWordAndCanBeUndone(t *testing.T) {
 		}
 	}
 	first := link(style, weight(0.5))
-	if v, err := s.Operations.Versions(ctx, s.a.Tenant, first); err != nil || len(v) != 1 || v[0].Hash != a.Hash || v[0].Version != a.DocVersion+1 {
+	if v, err := s.Operations.Versions(ctx, s.a.Tenant, store.AssetIndex, first); err != nil || len(v) != 1 || v[0].Key != string(a.Hash) || v[0].Version != a.DocVersion+1 {
 		t.Errorf("a link must send the asset to the index again: %+v %v", v, err)
 	}
 	if again := link(style, weight(0.5)); again != "" {
@@ -279,7 +279,7 @@ func TestModels_WhatIsLearnedOfAModelReachesTheAssetsThatUseIt(t *testing.T) {
 			n, err := s.Outbox.Claim(t.Context(), 100, func(rows []store.OutboxRow) error {
 				for _, r := range rows {
 					if r.Reason == "model_updated" {
-						list = append(list, r.Hash)
+						list = append(list, library.AssetHash(r.Key))
 					}
 				}
 				return nil
@@ -299,7 +299,7 @@ func TestModels_WhatIsLearnedOfAModelReachesTheAssetsThatUseIt(t *testing.T) {
 	if diff := cmp.Diff([]library.AssetHash{early}, told()); diff != "" {
 		t.Errorf("a file told the base model and a hash (-want +got)\n%s", diff)
 	}
-	rows, _, err := s.Documents.Read(t.Context(), []store.AssetKey{{Tenant: s.a.Tenant, Hash: early}})
+	rows, _, err := s.Documents.Read(t.Context(), []store.DocumentKey{{Tenant: s.a.Tenant, Key: string(early)}})
 	if err != nil || rows[0].Models[0].BaseModel != "sdxl" || len(rows[0].Models[0].ContentHashes) != 1 || rows[0].Version != 1 {
 		t.Errorf("the earlier asset's document: %+v %v", rows, err)
 	}

@@ -95,15 +95,14 @@ func (ops *Operations) List(ctx context.Context, actor library.Actor, f Operatio
 	return list, err
 }
 
-// Versions returns the versions that an operation's assets had after it:
-// the index shows the operation once it has all of them. An unknown operation
-// has none.
-func (ops *Operations) Versions(ctx context.Context, tenant library.TenantID, operationID string) ([]AssetVersion, error) {
-	var list []AssetVersion
+// Versions returns the versions that an operation's documents had after it in an index:
+// the index shows the operation once it has all of them. An unknown operation has none.
+func (ops *Operations) Versions(ctx context.Context, tenant library.TenantID, index, operationID string) ([]DocumentVersion, error) {
+	var list []DocumentVersion
 	err := ops.s.readTenant(ctx, tenant, `SELECT key, version FROM operation_documents WHERE tenant_id = $1 AND operation_id = $2 AND index_name = $3`,
-		[]any{tenant, operationID, assetIndex}, func(rows pgx.Rows) error {
-			v := AssetVersion{AssetKey: AssetKey{Tenant: tenant}, Live: true}
-			_, err := pgx.ForEachRow(rows, []any{&v.Hash, &v.Version}, func() error {
+		[]any{tenant, operationID, index}, func(rows pgx.Rows) error {
+			v := DocumentVersion{DocumentKey: DocumentKey{Tenant: tenant}, Live: true}
+			_, err := pgx.ForEachRow(rows, []any{&v.Key, &v.Version}, func() error {
 				list = append(list, v)
 				return nil
 			})

@@ -19,11 +19,12 @@ type AssetKey struct {
 	Hash   library.AssetHash
 }
 
-// OutboxRow asks the index to look at an asset again.
+// OutboxRow asks an index to look at something again.
 type OutboxRow struct {
-	Seq int64
-	AssetKey
-	DocVersion int64 // of the asset when the row was written; the index reads the current one
+	Seq   int64
+	Index string
+	DocumentKey
+	DocVersion int64 // when the row was written; the index reads the current one
 	Reason     string
 	CreatedAt  time.Time
 }
@@ -42,7 +43,7 @@ func (ob *Outbox) Claim(ctx context.Context, limit int, publish func([]OutboxRow
 		rows, err := tx.Query(ctx, `
 			DELETE FROM outbox WHERE seq IN (
 				SELECT seq FROM outbox WHERE topic = 'documents' ORDER BY seq LIMIT $1 FOR UPDATE SKIP LOCKED)
-			RETURNING seq, tenant_id::text, asset_h, doc_version, reason, created_at`, limit)
+			RETURNING seq, index_name, tenant_id::text, key, doc_version, reason, created_at`, limit)
 		if err != nil {
 			return err
 		}
@@ -62,7 +63,7 @@ func (ob *Outbox) Claim(ctx context.Context, limit int, publish func([]OutboxRow
 
 func scanOutbox(row pgx.CollectableRow) (OutboxRow, error) {
 	var r OutboxRow
-	err := row.Scan(&r.Seq, &r.Tenant, &r.Hash, &r.DocVersion, &r.Reason, &r.CreatedAt)
+	err := row.Scan(&r.Seq, &r.Index, &r.Tenant, &r.Key, &r.DocVersion, &r.Reason, &r.CreatedAt)
 	return r, err
 }
 
@@ -76,21 +77,21 @@ func (ob *Outbox) Backlog(ctx context.Context) (rows int64, oldest time.Duration
 	return rows, time.Duration(max(seconds, 0) * float64(time.Second)), unavailable(err)
 }
 
-// EnqueueReindex puts assets into the outbox again without a change of theirs, for
-// repairs of the index.
-func (ob *Outbox) EnqueueReindex(ctx context.Context, reason string, assets []AssetVersion) error {
-	if len(assets) == 0 {
+// EnqueueReindex puts documents of an index into the outbox again without a change of
+// what they show, for repairs.
+func (ob *Outbox) EnqueueReindex(ctx context.Context, index, reason string, documents []DocumentVersion) error {
+	if len(documents) == 0 {
 		return nil
 	}
-	tenants, hashes := make([]string, len(assets)), make([]string, len(assets))
-	versions := make([]int64, len(assets))
-	for i, a := range assets {
-		tenants[i], hashes[i], versions[i] = string(a.Tenant), string(a.Hash), a.Version
+	tenants, keys := make([]string, len(documents)), make([]string, len(documents))
+	versions := make([]int64, len(documents))
+	for i, d := range documents {
+		tenants[i], keys[i], versions[i] = string(d.Tenant), d.Key, d.Version
 	}
 	_, err := ob.s.indexer.Exec(ctx, `
-		INSERT INTO outbox (tenant_id, asset_h, doc_version, reason)
-		SELECT t, h, v, $4 FROM unnest($1::text[]::uuid[], $2::text[], $3::bigint[]) AS k(t, h, v)`,
-		tenants, hashes, versions, reason)
+		INSERT INTO outbox (tenant_id, key, doc_version, reason, index_name)
+		SELECT t, k, v, $4, $5 FROM unnest($1::text[]::uuid[], $2::text[], $3::bigint[]) AS d(t, k, v)`,
+		tenants, keys, versions, reason, index)
 	if err == nil {
 		ob.s.notifyOutbox()
 	}

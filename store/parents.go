@@ -193,7 +193,7 @@ func resolveParents(ctx context.Context, tx pgx.Tx, tenant library.TenantID, n N
 			WHERE tenant_id = $1::uuid AND asset_h IN (SELECT asset_h FROM locked)
 			RETURNING asset_h, doc_version
 		)
-		INSERT INTO outbox (tenant_id, asset_h, doc_version, reason)
+		INSERT INTO outbox (tenant_id, key, doc_version, reason)
 		SELECT $1::uuid, asset_h, doc_version, 'lineage_changed' FROM bumped`,
 		tenant, n.Asset.Hash, n.Asset.BLAKE3, n.Asset.Filename, jobOf(n), maxReindexedDescendants, n.Asset.Parent, moved,
 		credentialsOf(n).ManifestID, credentialsOf(n).InstanceID)

@@ -144,7 +144,7 @@ func batchDropParents(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
 			UPDATE assets SET doc_version = doc_version + 1 WHERE tenant_id = $1::uuid AND asset_h IN (SELECT asset_h FROM locked)
 			RETURNING asset_h, doc_version
 		)
-		INSERT INTO outbox (tenant_id, asset_h, doc_version, reason)
+		INSERT INTO outbox (tenant_id, key, doc_version, reason)
 		SELECT $1::uuid, asset_h, doc_version, 'lineage_changed' FROM bumped`, tenant, n.Asset.Hash, len(n.Lineage.Parents), maxReindexedDescendants)
 }
 

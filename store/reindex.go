@@ -9,9 +9,6 @@ import (
 	"vitrine/library"
 )
 
-// assetIndex is the index of the assets' documents.
-const assetIndex = "assets"
-
 // document names a document of an index.
 type document struct{ index, key string }
 
@@ -28,7 +25,12 @@ type event struct{ kind, key, payload string }
 // search that waits for the operation waits for the document; so record the change
 // before.
 func (t *Tx) reindexAsset(ctx context.Context, hash library.AssetHash, version int64, reason string) error {
-	t.documents[document{assetIndex, string(hash)}] = documentVersion{version, reason}
+	return t.reindex(ctx, AssetIndex, string(hash), version, reason)
+}
+
+// reindex is reindexAsset for the document of any index.
+func (t *Tx) reindex(ctx context.Context, index, key string, version int64, reason string) error {
+	t.documents[document{index, key}] = documentVersion{version, reason}
 	return t.flushFull(ctx)
 }
 
@@ -58,8 +60,8 @@ func (t *Tx) queueDocuments(b *pgx.Batch) {
 	}
 	clear(t.documents)
 	t.notifies = true
-	b.Queue(`INSERT INTO outbox (tenant_id, asset_h, doc_version, reason)
-		SELECT $1, k, v, r FROM unnest($2::text[], $3::bigint[], $4::text[]) AS d(k, v, r)`, t.tenant(), keys, versions, reasons)
+	b.Queue(`INSERT INTO outbox (tenant_id, key, doc_version, reason, index_name)
+		SELECT $1, k, v, r, i FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[]) AS d(k, v, r, i)`, t.tenant(), keys, versions, reasons, indexes)
 	if t.operation == "" {
 		return
 	}

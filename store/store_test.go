@@ -187,7 +187,7 @@ func TestStore_ChangeWritesUndoAuditAndOutboxAndUndoPutsBack(t *testing.T) {
 	}
 	var outbox, audit int
 	s.asOwner(t, func(c *pgx.Conn) {
-		if err := c.QueryRow(ctx, `SELECT (SELECT count(*) FROM outbox WHERE asset_h = $1), (SELECT count(*) FROM audit WHERE subject = $1)`, h).Scan(&outbox, &audit); err != nil {
+		if err := c.QueryRow(ctx, `SELECT (SELECT count(*) FROM outbox WHERE topic = 'documents' AND key = $1), (SELECT count(*) FROM audit WHERE subject = $1)`, h).Scan(&outbox, &audit); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -77,19 +77,19 @@ func (c *doctorCommand) checkLibrary(ctx context.Context, check func(what, remed
 	defer s.Close()
 	check("files", "vitrine blobs status says more; vitrine verify lists files that are missing or damaged.", func() (string, error) { return c.blobHealth(ctx, s) })
 	check("index", "A running service with the role index repairs it by itself; vitrine reconcile does it now, vitrine rebuild makes another index.", func() (string, error) {
-		i, err := s.Indexer.Inspect(ctx, inspectFor)
+		found, err := s.Indexer.Inspect(ctx, inspectFor)
 		if err == nil {
-			err = indexProblem(i)
+			err = indexProblems(found)
 		}
 		if err == nil {
 			err = s.Searcher.Ping(ctx)
 		}
-		return indexSummary(i), err
+		return indexSummary(found), err
 	})
 	check("refused", "The log names the reason of each, as does the table index_failures. vitrine reconcile --retry-refused tries them again.", func() (string, error) {
-		missing, partial, err := s.Store.IndexFailures.Count(ctx)
+		missing, partial, err := s.Store.IndexFailures.Count(ctx, "")
 		if err == nil && missing > 0 {
-			err = fmt.Errorf("%d assets are not found because the index refused them, and %d are indexed without some parts", missing, partial)
+			err = fmt.Errorf("%d documents are not found because the index refused them, and %d are indexed without some parts", missing, partial)
 		}
 		return fmt.Sprintf("%d assets are indexed without parts that the index refused", partial), err
 	})

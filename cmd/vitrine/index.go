@@ -53,7 +53,7 @@ func (c *reconcileCommand) Run(ctx context.Context) error {
 	}
 	defer s.Close()
 	if c.RetryRefused {
-		n, err := indexer.ReplayFailures(ctx, s.Store)
+		n, err := s.Indexer.ReplayFailures(ctx)
 		if err != nil {
 			return err
 		}

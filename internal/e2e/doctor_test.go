@@ -42,9 +42,9 @@ func TestDoctor_ComparesIndexAndLibraryByCountAndAge(t *testing.T) {
 	d.exec(`UPDATE assets SET doc_version = 1 WHERE asset_h = $1`, d.hashes[2])
 	d.says(1, "1 documents are newer than the database, which was set back to an earlier time")
 	d.exec(`DELETE FROM assets WHERE asset_h = $1`, d.hashes[3])
-	d.says(1, "1 documents have no asset")
-	d.exec(`INSERT INTO index_failures (tenant_id, asset_h, doc_version, reason, partial) SELECT tenant_id, asset_h, doc_version, 'too long', false FROM assets WHERE asset_h = $1`, d.hashes[4])
-	d.says(1, "1 assets are not found because the index refused them")
+	d.says(1, "1 documents of assets show what is not there")
+	d.exec(`INSERT INTO index_failures (tenant_id, key, doc_version, reason, partial) SELECT tenant_id, asset_h, doc_version, 'too long', false FROM assets WHERE asset_h = $1`, d.hashes[4])
+	d.says(1, "1 documents are not found because the index refused them")
 	if code, out := said(t, k.cfg, "reconcile", "--retry-refused"); code != 0 || !strings.Contains(out, "1 missing, 1 stale, 1 orphaned, 1 ahead") || !strings.Contains(out, "Queued 1 refused") {
 		t.Errorf("reconcile: %d %s", code, out)
 	}

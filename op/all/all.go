@@ -37,7 +37,7 @@ type Parts struct {
 	Searcher   *run.Searcher
 	Embedder   embed.Embedder // nil: searches are by words only
 	CursorKey  []byte         // signs cursors; the same in every process
-	AwaitWrite func(ctx context.Context, tenant library.TenantID, versions []store.AssetVersion, limit time.Duration) bool
+	AwaitWrite func(ctx context.Context, tenant library.TenantID, versions []store.DocumentVersion, limit time.Duration) bool
 }
 
 // domain is what a domain adds to the catalog: resources and events too, if it has any.

@@ -25,7 +25,7 @@ type Service struct {
 	Links    assets.Links
 	// Await waits until the index has these versions of assets, at most so long, and
 	// reports whether it has. Nil: nothing is waited for.
-	Await    func(ctx context.Context, tenant library.TenantID, versions []store.AssetVersion, limit time.Duration) bool
+	Await    func(ctx context.Context, tenant library.TenantID, versions []store.DocumentVersion, limit time.Duration) bool
 	Embedder embed.Embedder // nil: searches are by words only
 	Key      []byte         // signs cursors; at least 32 random bytes, the same in every process
 
@@ -51,7 +51,7 @@ func (s *Service) awaitWrite(ctx context.Context, actor library.Actor, token str
 		return false, nil
 	}
 	token = strings.ToLower(token)
-	versions, err := s.Store.Operations.Versions(ctx, actor.Tenant, token)
+	versions, err := s.Store.Operations.Versions(ctx, actor.Tenant, store.AssetIndex, token)
 	if err != nil {
 		return true, err
 	}

@@ -126,7 +126,7 @@ func (s *indexStateCache) lookUp(ctx context.Context) indexState {
 	}
 	var out indexState
 	for name, d := range found {
-		misfit := d.Mappings.Mismatch()
+		misfit := mappings.AssetIndex().Mismatch(d.Mappings)
 		if len(found) > 1 {
 			misfit = "the alias points at several indices"
 		}

@@ -185,7 +185,7 @@ func (e *env) awaitIndex(ctx context.Context) error {
 		return err
 	}
 	for _, t := range tenants {
-		want += t.Assets
+		want += t.Documents
 	}
 	return until(ctx, 50*time.Millisecond, 5*time.Minute, "the index holds every asset", func() (bool, error) {
 		var got struct {
