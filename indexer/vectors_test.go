@@ -221,18 +221,24 @@ func TestVectors_AnotherConfigurationIsBuiltBehindTheAliasWhileSearchesGoOn(t *t
 	if n := p.count("prompt 4"); n != 2 {
 		t.Errorf("a text was embedded %d times, want once for each model", n)
 	}
-	live, err := x.liveIndex(e.ctx)
-	if err != nil || live != mappings.Names(e.cfg.Prefix).Index(2) {
-		t.Errorf("the live index is %s, error %v", live, err)
-	}
+	e.eventually(time.Minute, func() string { // the alias moves first, then it is recorded
+		live, err := x.liveIndex(e.ctx)
+		if err != nil || live != mappings.Names(e.cfg.Prefix).Index(2) {
+			return fmt.Sprintf("the live index is %s, error %v", live, err)
+		}
+		return ""
+	})
 	if _, vectors := e.embedded(e.alias(), hashes[0]); len(vectors) != 1 {
 		t.Errorf("a document has vectors of %d configurations", len(vectors))
 	}
 
 	// Going back needs no embedder of the old configuration: its vectors are kept.
-	if _, err := x.Rollback(e.ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	e.eventually(time.Minute, func() string {
+		if _, err := x.Rollback(e.ctx, nil); err != nil { // the rebuild still holds its lock
+			return err.Error()
+		}
+		return ""
+	})
 	e.cfg.Embedder = old
 	e.eventually(time.Minute, func() string { return all("one") })
 	if n := p.count("prompt 4"); n != 2 {
