@@ -303,7 +303,7 @@ func scanDocumentAnnotation(r pgx.Rows, b *documentBatch) error {
 	if err := r.Scan(&ord, &a.Content, &a.PrivateTo); err != nil {
 		return err
 	}
-	if d := &b.docs[ord-1]; d.State == AssetLive {
+	if d := &b.docs[ord-1]; d.State == DocumentLive {
 		d.Annotations = append(d.Annotations, a)
 	}
 	return nil
