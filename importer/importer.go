@@ -24,6 +24,7 @@ type Options struct {
 	// Collection is the path or collection_h of a collection that gets every file, those
 	// already there included; empty: none.
 	Collection string
+	Restore    bool // brings back assets in the trash and purged ones; otherwise their files are left out
 	DryRun     bool // says exactly what a run would do, and does nothing
 	Hashers    int  // files hashed at once; 0 means 2
 	Senders    int  // files sent at once; 0 means 6
@@ -40,6 +41,7 @@ type Counts struct {
 	Stored    int   `json:"stored"`         // sent and stored now; with DryRun, those that would be
 	Already   int   `json:"already_stored"` // the service had their bytes
 	Healed    int   `json:"healed"`         // there already, with a file that was missing or damaged and was sent again
+	Absent    int   `json:"absent"`         // left out: their assets are in the trash or were purged
 	Failed    int   `json:"failed"`
 	Skipped   int   `json:"skipped"`  // files that are no media
 	Sidecars  int   `json:"sidecars"` // files that tell of the making of the media file of the same name
@@ -48,12 +50,12 @@ type Counts struct {
 }
 
 // Done counts the media files that are settled.
-func (c Counts) Done() int { return c.Stored + c.Already + c.Healed + c.Failed }
+func (c Counts) Done() int { return c.Stored + c.Already + c.Healed + c.Absent + c.Failed }
 
 // Outcome is what became of one file.
 type Outcome struct {
 	Path   string `json:"path"`
-	Result string `json:"result"` // stored, already_stored, healed, failed, skipped, sidecar; with DryRun would_store
+	Result string `json:"result"` // stored, already_stored, healed, trashed, purged, failed, skipped, sidecar; with DryRun would_store
 	Asset  string `json:"asset_h,omitempty"`
 	Bytes  int64  `json:"bytes,omitempty"`
 	Reason string `json:"reason,omitempty"`
@@ -175,6 +177,8 @@ func (r *run) record(f file, o Outcome) {
 		case resultHealed:
 			c.Healed++
 			c.Bytes += o.Bytes
+		case resultTrashed, resultPurged:
+			c.Absent++
 		case resultFailed:
 			c.Failed++
 		case resultSkipped:
@@ -194,6 +198,8 @@ const (
 	resultAlready = "already_stored"
 	resultHealed  = "healed"
 	resultWould   = "would_store"
+	resultTrashed = "trashed"
+	resultPurged  = "purged"
 	resultFailed  = "failed"
 	resultSkipped = "skipped"
 	resultSidecar = "sidecar"

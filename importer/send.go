@@ -82,6 +82,8 @@ func (r *run) askBatch(ctx context.Context, batch []file, out chan<- file) error
 			r.record(f, Outcome{Result: resultAlready, Asset: f.sha1})
 		case tickets[i].Stored:
 			r.record(f, r.tagStored(ctx, f))
+		case tickets[i].Absent != "" && !r.opts.Restore:
+			r.record(f, leftOut(f, tickets[i].Absent))
 		case r.opts.DryRun:
 			r.record(f, Outcome{Result: resultWould, Asset: f.sha1, Bytes: f.size})
 		default:
@@ -114,7 +116,7 @@ func (r *run) claimedBy(f file) string {
 
 // tickets asks which of the files are stored, and where to send the others.
 func (r *run) tickets(ctx context.Context, c *client.Client, batch []file) ([]client.AssetFileTicket, error) {
-	in := client.FindStoredInput{}
+	in := client.FindStoredInput{Restore: r.opts.Restore}
 	for _, f := range batch {
 		in.Files = append(in.Files, client.AssetFileToSend{SHA1: f.sha1, Filename: library.CleanFilename(f.name()), MIMEType: f.mime, Size: f.size})
 	}
@@ -152,6 +154,7 @@ func (r *run) tagStored(ctx context.Context, f file) Outcome {
 type stored struct {
 	client.StoreAssetOutput
 	withoutSidecar string // which sidecar was left out, and why
+	absent         string // trashed or purged: it was left out
 }
 
 // send uploads one file and has it stored. While the service is away it tries
@@ -172,6 +175,9 @@ func (r *run) send(ctx context.Context, f file) Outcome {
 			if err != nil {
 				return stored{}, err
 			}
+			if t[0].Absent != "" && !r.opts.Restore {
+				return stored{absent: t[0].Absent}, nil
+			}
 			if t[0].Stored {
 				return stored{StoreAssetOutput: client.StoreAssetOutput{Created: true}}, nil
 			}
@@ -184,6 +190,9 @@ func (r *run) send(ctx context.Context, f file) Outcome {
 			return Outcome{}
 		}
 		return failed(err.Error())
+	}
+	if got.absent != "" {
+		return leftOut(f, got.absent)
 	}
 	r.note(got)
 	o := Outcome{Result: resultStored, Asset: f.sha1, Bytes: f.size, Lineage: got.Extraction.State, Reason: got.withoutSidecar}
@@ -226,8 +235,17 @@ func (r *run) sendOnce(ctx context.Context, f file) (stored, error) {
 	made := f.made.UTC().Truncate(time.Second)
 	sidecars, trouble := readSidecars(f.sidecars)
 	out, err := r.once.StoreAsset(ctx, client.StoreAssetInput{StoragePath: f.storagePath, Filename: library.CleanFilename(f.name()), MIMEType: f.mime,
-		SourcePath: library.VisibleText(f.label), CreatedAt: &made, Tags: r.opts.Tags, CollectionH: r.opts.Collection, Sidecars: sidecars})
-	return stored{out, trouble}, err
+		SourcePath: library.VisibleText(f.label), CreatedAt: &made, Tags: r.opts.Tags, CollectionH: r.opts.Collection, Sidecars: sidecars, Restore: &r.opts.Restore})
+	if client.IsCode(err, "ASSET_TRASHED") { // since the service was asked
+		return stored{absent: resultTrashed}, nil
+	}
+	return stored{StoreAssetOutput: out, withoutSidecar: trouble}, err
+}
+
+// leftOut is the outcome of a file whose asset somebody took out of the library.
+func leftOut(f file, state string) Outcome {
+	why := map[string]string{resultTrashed: "its asset is in the trash", resultPurged: "its asset was purged"}[state]
+	return Outcome{Result: state, Asset: f.sha1, Reason: why + "; --restore brings it back"}
 }
 
 // mostChanges is how often a file is hashed again that changes while it is imported.

@@ -49,6 +49,7 @@ const (
 	CodeFrozen             = "COLLECTION_FROZEN"
 	CodeSmartCollection    = "COLLECTION_SMART"
 	CodeHashCollision      = "HASH_COLLISION"
+	CodeTrashed            = "ASSET_TRASHED"
 	CodeAlreadyUndone      = "ALREADY_UNDONE"
 	CodeURLExpired         = "URL_EXPIRED"
 	CodeURLInvalid         = "URL_INVALID"

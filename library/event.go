@@ -10,7 +10,7 @@ type Event struct {
 
 // Cause is which call an event comes of.
 type Cause struct {
-	OperationID string `json:"operation_id" doc:"The operation that made the change. UndoOperation takes it."`
+	OperationID string `json:"operation_id" doc:"The operation that made the change. UndoOperation takes it. Empty where nothing can be undone."`
 	Tool        string `json:"tool" doc:"The name of the operation, for example UpdateAsset."`
 	ActorID     string `json:"actor_id" doc:"Who made the change."`
 	ActorKind   string `json:"actor_kind" doc:"What kind of actor that is, for example key."`

@@ -86,6 +86,8 @@ type Config struct {
 	// Retention is how long operations can be listed and undone, and how long the audit
 	// trail is kept.
 	Retention store.Retention
+	// TrashFor is how long assets stay in the trash before they are purged; 0 means for ever.
+	TrashFor time.Duration
 	// OwnIndexAt is how many assets a tenant may have in the index that tenants share;
 	// 0 means indexer.DefaultOwnAt.
 	OwnIndexAt   int64

@@ -22,7 +22,9 @@ func (s *Service) makePreview(ctx context.Context, j store.PreviewJob) error {
 	_, err := s.Previews.Picture(ctx, j.Tenant, j.Asset, preview.DefaultEdge)
 	var large *preview.TooLargeError
 	switch {
-	case err == nil, errors.Is(err, preview.ErrUnsupported):
+	case err == nil:
+		return s.dropOrphan(ctx, j)
+	case errors.Is(err, preview.ErrUnsupported):
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -36,4 +38,13 @@ func (s *Service) makePreview(ctx context.Context, j store.PreviewJob) error {
 		return nil // it was removed meanwhile
 	}
 	return err
+}
+
+// dropOrphan removes the preview of an asset that was purged while it was made.
+func (s *Service) dropOrphan(ctx context.Context, j store.PreviewJob) error {
+	_, stored, err := s.Store.Files.Get(ctx, j.Tenant, j.Asset)
+	if err != nil || stored {
+		return err
+	}
+	return s.Blobs.DropDerived(ctx, j.Tenant, j.Asset)
 }

@@ -144,7 +144,7 @@ func (s *Service) assemble() error {
 	}
 	s.transfers = transfer.New(s.Store, keys, limits, s.Blobs, links.Signer, s.Previews)
 	waiter := indexer.NewWaiter(watched, s.Searcher.Index, metrics)
-	s.Catalog = all.Catalog(all.Parts{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Fetcher: fetcher, Links: links, Limits: limits, MaxFile: cfg.MaxFile,
+	s.Catalog = all.Catalog(all.Parts{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Fetcher: fetcher, Links: links, Limits: limits, TrashFor: cfg.TrashFor, MaxFile: cfg.MaxFile,
 		Searcher: s.Searcher, Embedder: s.Embedder, CursorKey: cfg.SigningKey, AwaitWrite: awaitWith(waiter)})
 	s.Streams = events.NewStreams(s.Store, events.StreamConfig{Catalog: s.Catalog, Again: keys.Authenticate}, figures)
 	requests := api.NewMetrics(s.registry)

@@ -7,6 +7,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vitrine/internal/panics"
+	"vitrine/library"
+	"vitrine/op/assets"
 	"vitrine/store"
 )
 
@@ -21,6 +23,7 @@ func (s *Service) work(ctx context.Context) error {
 	}
 	g.Go(func() error { return s.every(ctx, s.cfg.ReconcileEvery, s.reconcile) })
 	g.Go(func() error { return s.every(ctx, s.cfg.SweepEvery, s.expire) })
+	g.Go(func() error { return s.every(ctx, s.cfg.SweepEvery, s.purge) })
 	g.Go(func() error { return s.every(ctx, reindexTick, s.reindexCollections) })
 	return g.Wait()
 }
@@ -65,6 +68,57 @@ func (s *Service) expire(ctx context.Context) {
 		s.log.Warn("old operations or months of the audit trail could not be deleted", "error", err)
 	case got != (store.Expired{}):
 		s.log.Info("old operations were deleted", "operations", got.Operations, "responses", got.Responses, "audit_rows", got.AuditRows, "audit_months", got.Months)
+	}
+}
+
+// purger is who purges what has been in the trash for long enough.
+var purger = library.Actor{Kind: library.ActorSystem, ID: "service"}
+
+// purgePage is how many assets of the trash are looked at at once.
+const purgePage = 1000
+
+// purge deletes what has been in the trash for long enough. What a snapshot holds stays.
+func (s *Service) purge(ctx context.Context) {
+	if s.cfg.TrashFor <= 0 {
+		return
+	}
+	n, bytes, err := s.PurgeDue(ctx, time.Now().Add(-s.cfg.TrashFor))
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		s.log.Warn("the trash could not be purged; it is tried again", "purged", n, "error", err)
+	case n > 0:
+		s.log.Info("assets were purged from the trash", "assets", n, "bytes", bytes)
+	}
+}
+
+// PurgeDue purges, in all tenants, assets that were moved to the trash before a time and
+// that nothing refers to. It returns how many, and the size of their files.
+func (s *Service) PurgeDue(ctx context.Context, before time.Time) (n, bytes int64, err error) {
+	var after store.AssetKey
+	for {
+		due, err := s.Store.Trash.Due(ctx, before, after, purgePage)
+		if err != nil || len(due) == 0 {
+			return n, bytes, err
+		}
+		after = due[len(due)-1]
+		for len(due) > 0 {
+			tenant := due[0].Tenant
+			var hashes []library.AssetHash
+			for len(due) > 0 && due[0].Tenant == tenant {
+				hashes, due = append(hashes, due[0].Hash), due[1:]
+			}
+			actor := purger
+			actor.Tenant = tenant
+			done, err := assets.Purge(ctx, s.Store, s.Blobs, actor, hashes, store.PurgeOptions{Before: before})
+			for _, f := range done.Purged {
+				n++
+				bytes += f.Size
+			}
+			if err != nil {
+				return n, bytes, err
+			}
+		}
 	}
 }
 

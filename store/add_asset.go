@@ -19,6 +19,12 @@ type NewAsset struct {
 	Chunks        any    // the file's metadata chunks, JSON-encodable; nil when it has none
 	Assertion     any    // the uploader's claim (prompt_metadata), JSON-encodable; nil when there is none
 	Collection    string // path or collection_h of a collection that gets the asset, behind all others; empty: none
+	// KeepAbsent refuses bytes that are in the trash or were purged; otherwise storing them
+	// brings the asset back.
+	KeepAbsent bool
+	// HasFile reports whether the bytes are still in their place. It is asked of an asset
+	// that was purged before, whose file the purge may have removed only now; nil: they are.
+	HasFile func(context.Context) (bool, error)
 }
 
 // AddResult is what became of a NewAsset.
@@ -69,6 +75,9 @@ func (t *Tx) addAsset(ctx context.Context, n NewAsset, prepared encodedAsset) (A
 	if created == nil {
 		return addToExisting(ctx, t, n, prepared)
 	}
+	if err := n.afterPurge(ctx, *created); err != nil {
+		return AddResult{}, err
+	}
 	out := AddResult{Asset: *created, Created: true}
 	if err := t.recordNewAsset(ctx, *created); err != nil {
 		return out, err
@@ -89,6 +98,34 @@ func (t *Tx) addAsset(ctx context.Context, n NewAsset, prepared encodedAsset) (A
 		return out, err
 	}
 	return out, resolveParents(ctx, t, t.tenant(), n, true)
+}
+
+// afterPurge refuses a row whose asset was purged before, where the caller wants that to
+// last, and where the purge took the file that the row speaks of.
+func (n NewAsset) afterPurge(ctx context.Context, created library.Asset) error {
+	switch {
+	case created.DocVersion == 1:
+		return nil
+	case n.KeepAbsent:
+		return AbsentError(Purged)
+	case n.HasFile == nil:
+		return nil
+	}
+	if has, err := n.HasFile(ctx); err != nil || has {
+		return err
+	}
+	return beingRemoved()
+}
+
+func beingRemoved() error {
+	return &library.Error{Kind: library.KindConflict, Code: library.CodeConflict, Detail: "The asset is being removed right now; repeat the upload."}
+}
+
+// AbsentError is the answer to bytes of an asset that was taken out of the library, from a
+// caller who does not want it back.
+func AbsentError(state string) error {
+	what := map[string]string{InTrash: "is in the trash", Purged: "was purged"}[state]
+	return library.NewError(library.KindConflict, library.CodeTrashed, "The asset of these bytes %s; nothing was stored. To bring it back, send restore true.", what)
 }
 
 // newAsset is what the journal and the audit trail keep of an asset that was stored.
@@ -156,21 +193,26 @@ func insertAsset(ctx context.Context, tx pgx.Tx, actor library.Actor, a library.
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.Query(ctx, `INSERT INTO assets (tenant_id, asset_h, sha256, blake3, title, description, filename, source_path,
+	b := &pgx.Batch{}
+	// A statement of its own: the insert then sees the tombstone of a purge that it waited for.
+	b.Queue(`SELECT pg_advisory_xact_lock_shared(`+fileLock+`$2, 0))`, string(actor.Tenant), string(a.Hash))
+	var created *library.Asset
+	b.Queue(`INSERT INTO assets (tenant_id, asset_h, sha256, blake3, title, description, filename, source_path,
 			mime_type, claimed_type, size, width, height, duration_ms, tags, parent_asset_h, metadata, created_at, created_by, owner, visibility, doc_version)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, nullif($16, ''), nullif($17::jsonb, 'null'), $18, $19, $20, $21,
 			1 + coalesce((SELECT doc_version FROM asset_tombstones WHERE tenant_id = $1 AND asset_h = $2), 0))
 		ON CONFLICT DO NOTHING RETURNING `+assetColumns,
 		actor.Tenant, a.Hash, a.SHA256, a.BLAKE3, a.Title, a.Description, a.Filename, a.SourcePath, a.MIMEType, a.ClaimedType,
-		a.Size, a.Width, a.Height, a.DurationMS, library.MergeTags(nil, a.Tags), a.Parent, metadata, a.CreatedAt, actor.ID, a.Owner, cmp.Or(a.Visibility, library.VisibilityTeam))
-	if err != nil {
-		return nil, err
-	}
-	list, err := pgx.CollectRows(rows, scanAsset)
-	if err != nil || len(list) == 0 {
-		return nil, err
-	}
-	return &list[0], nil
+		a.Size, a.Width, a.Height, a.DurationMS, library.MergeTags(nil, a.Tags), a.Parent, metadata, a.CreatedAt, actor.ID, a.Owner, cmp.Or(a.Visibility, library.VisibilityTeam)).
+		Query(func(rows pgx.Rows) error {
+			list, err := pgx.CollectRows(rows, scanAsset)
+			if len(list) > 0 {
+				created = &list[0]
+			}
+			return err
+		})
+	err = tx.SendBatch(ctx, b).Close()
+	return created, err
 }
 
 // addToExisting is the second upload of the same bytes.
@@ -185,7 +227,7 @@ func addToExisting(ctx context.Context, t *Tx, n NewAsset, p encodedAsset) (AddR
 	}
 	a, ok := have[n.Asset.Hash]
 	if !ok { // purged between our two statements
-		return out, &library.Error{Kind: library.KindConflict, Code: library.CodeConflict, Detail: "The asset is being removed right now; repeat the upload."}
+		return out, beingRemoved()
 	}
 	if a.SHA256 != n.Asset.SHA256 {
 		return out, HashCollision()
@@ -193,6 +235,9 @@ func addToExisting(ctx context.Context, t *Tx, n NewAsset, p encodedAsset) (AddR
 	if !t.actor.Sees(a) {
 		return out, library.NewError(library.KindConflict, library.CodeConflict,
 			"These bytes are stored already as another member's private asset; nothing was stored. Its owner or an admin can make it visible to the team.")
+	}
+	if a.Trashed && n.KeepAbsent {
+		return out, AbsentError(InTrash)
 	}
 	changed := a
 	changed.Trashed = false

@@ -12,7 +12,7 @@ import (
 
 // assetNoun is an asset; its key is the hash. Undoing the upload of a file moves the
 // asset to the trash.
-var assetNoun = (&Noun{name: "asset"}).trashed("trashed", "created", "updated", "trashed", "restored")
+var assetNoun = (&Noun{name: "asset"}).trashed("trashed", "created", "updated", "trashed", "restored", "deleted")
 
 func undoAssets(ctx context.Context, t *Tx, _ *Noun, entries []entry) ([]Outcome, error) {
 	list, err := decodeAssetEntries(entries)

@@ -36,6 +36,7 @@ type Store struct {
 	Keys            *Keys
 	Tenants         *Tenants
 	Limits          *Limits
+	Trash           *Trash
 	Operations      *Operations
 	Idempotency     *Idempotency
 	Events          *Events
@@ -99,6 +100,7 @@ func (s *Store) setFields() (err error) {
 	s.Keys = &Keys{s}
 	s.Tenants = &Tenants{s}
 	s.Limits = &Limits{s}
+	s.Trash = &Trash{s}
 	s.Operations = &Operations{s}
 	s.Idempotency = &Idempotency{s}
 	s.Events = &Events{s}

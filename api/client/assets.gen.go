@@ -55,6 +55,9 @@ type StoreAssetInput struct {
 	SourcePath string `json:"source_path,omitempty"`
 	// RFC 3339. If unknown, it is the time of this call.
 	CreatedAt *time.Time `json:"created_at,omitempty"`
+	// false refuses bytes of an asset that is in the trash or was purged, with ASSET_TRASHED. An
+	// import sends it. Default: true.
+	Restore *bool `json:"restore,omitempty"`
 	// Sidecar files with generation metadata: .json, .txt, .xmp, .yaml, or the .png first frame of a
 	// video; at most 2 MB together. Metadata in the file itself takes precedence. Ignored when the
 	// file is stored already.
@@ -141,6 +144,9 @@ type FindStoredInput struct {
 	TenantID string `json:"tenant_id,omitempty"`
 	// The files to check. Required.
 	Files []AssetFileToSend `json:"files"`
+	// true returns upload URLs for files of assets in the trash and of purged ones as well; StoreAsset
+	// then brings them back.
+	Restore bool `json:"restore,omitempty"`
 }
 
 // FindStoredOutput is the output of FindStored.
@@ -150,8 +156,9 @@ type FindStoredOutput struct {
 }
 
 // FindStored returns for up to 500 files, by the SHA-1 of their bytes, which are stored already,
-// and a signed upload URL for each of the others. An interrupted import resumes with this call. A
-// file that was stored and is missing or damaged now is not stored: uploading it heals it.
+// and a signed upload URL for each of the others. An interrupted import resumes with this call.
+// Files of assets in the trash and of purged ones are left out unless restore is true. A file that
+// was stored and is missing or damaged now is not stored: uploading it heals it.
 //
 // It needs the permission write and calls POST /api/v1/imports/find-stored.
 func (c *Client) FindStored(ctx context.Context, in FindStoredInput, opts ...Option) (FindStoredOutput, error) {
@@ -260,6 +267,93 @@ type RateAssetsOutput = BulkUpdateAssetTagsOutput
 // It needs the permission write and calls PATCH /api/v1/assets/bulk-rating.
 func (c *Client) RateAssets(ctx context.Context, in RateAssetsInput, opts ...Option) (RateAssetsOutput, error) {
 	return call[RateAssetsOutput](ctx, c, OpRateAssets, in, opts)
+}
+
+// TrashAssetsInput is the input of TrashAssets.
+type TrashAssetsInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// Required.
+	AssetHs []string `json:"asset_hs"`
+	// Required. One of trash, restore.
+	Operation string `json:"operation"`
+}
+
+// TrashAssetsOutput is the output of TrashAssets.
+type TrashAssetsOutput = BulkUpdateAssetTagsOutput
+
+// TrashAssets moves up to 100 assets to the trash, where no search finds them, or restores them
+// with all they had. Collections keep the place of an asset in the trash. Where the operator has
+// set a time (VITRINE_TRASH_DAYS), assets are purged that were in the trash for longer. Assets that
+// are where they should be already are unchanged.
+//
+// It needs the permission admin and calls POST /api/v1/trash.
+func (c *Client) TrashAssets(ctx context.Context, in TrashAssetsInput, opts ...Option) (TrashAssetsOutput, error) {
+	return call[TrashAssetsOutput](ctx, c, OpTrashAssets, in, opts)
+}
+
+// ListTrashInput is the input of ListTrash.
+type ListTrashInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// Assets per page. Default: 50.
+	Limit int `json:"limit,omitempty"`
+	// The next_cursor of the previous page.
+	Cursor string `json:"cursor,omitempty"`
+}
+
+// ListTrashOutput is the output of ListTrash.
+type ListTrashOutput struct {
+	// Those that were moved there first at the beginning.
+	Data []AssetTrashed `json:"data"`
+	// Pass as cursor for the next page; absent on the last page.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// ListTrash lists the assets in the trash, when they were moved there and when they are purged.
+//
+// It needs the permission read and calls GET /api/v1/trash.
+func (c *Client) ListTrash(ctx context.Context, in ListTrashInput, opts ...Option) (ListTrashOutput, error) {
+	return call[ListTrashOutput](ctx, c, OpListTrash, in, opts)
+}
+
+// PurgeTrashInput is the input of PurgeTrash.
+type PurgeTrashInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// Only these assets.
+	AssetHs []string `json:"asset_hs,omitempty"`
+	// true: everything in the trash, up to 10,000 assets in one call.
+	All bool `json:"all,omitempty"`
+	// true: also assets that a snapshot of a collection holds. They vanish from it.
+	IncludeReferenced bool `json:"include_referenced,omitempty"`
+	// true is required: nothing brings purged assets back. Required.
+	Confirm bool `json:"confirm"`
+}
+
+// PurgeTrashOutput is the output of PurgeTrash.
+type PurgeTrashOutput struct {
+	// How many assets were deleted for good.
+	Purged int64 `json:"purged"`
+	// The size of their files.
+	Bytes int64 `json:"bytes"`
+	// Not purged, because something refers to them, such as a snapshot of a collection.
+	Referenced []string `json:"referenced"`
+	// Not purged, because they are not in the trash.
+	NotInTrash []string `json:"not_in_trash"`
+	// With all: there is more to purge. Repeat the call.
+	Remaining bool `json:"remaining"`
+}
+
+// PurgeTrash deletes assets of the trash for good: file, previews, metadata, vectors and documents.
+// It cannot be undone. An asset that a snapshot holds is kept unless include_referenced is true.
+// Whether an asset is still in the trash is looked at in the transaction that deletes it. An import
+// does not bring purged files back, unless it is told to (--restore); storing the same bytes does,
+// as a new asset.
+//
+// It needs the permission admin and calls POST /api/v1/trash/purge.
+func (c *Client) PurgeTrash(ctx context.Context, in PurgeTrashInput, opts ...Option) (PurgeTrashOutput, error) {
+	return call[PurgeTrashOutput](ctx, c, OpPurgeTrash, in, opts)
 }
 
 // UndoOperationInput is the input of UndoOperation.

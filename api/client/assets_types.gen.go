@@ -60,9 +60,26 @@ type AssetFileTicket struct {
 	SHA1 string `json:"sha1"`
 	// The bytes are stored already, and their file is in order; no upload is needed. Otherwise
 	// signedUrl accepts no other bytes.
-	Stored      bool   `json:"stored"`
+	Stored bool `json:"stored"`
+	// The asset of these bytes was taken out of the library. There is no signedUrl unless restore is
+	// true. One of trashed, purged.
+	Absent      string `json:"absent,omitempty"`
 	SignedURL   string `json:"signedUrl,omitempty"`
 	StoragePath string `json:"storagePath,omitempty"`
+}
+
+// AssetTrashed is what ListTrashOutput holds as data. Those that were moved there first at the
+// beginning.
+type AssetTrashed struct {
+	AssetH   string `json:"asset_h"`
+	Title    string `json:"title"`
+	Filename string `json:"filename"`
+	MIMEType string `json:"mime_type"`
+	// In bytes. It counts as stored until the asset is purged.
+	Size      int64     `json:"size"`
+	TrashedAt time.Time `json:"trashed_at"`
+	// When it is purged, or soon after; null: not by itself.
+	PurgeAt *time.Time `json:"purge_at"`
 }
 
 // AssetUndoCounts is what UndoOperationOutput holds as counts. How many things per outcome.

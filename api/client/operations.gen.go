@@ -21,6 +21,9 @@ var Operations = []Operation{
 	OpUpdateAsset,
 	OpBulkUpdateAssetTags,
 	OpRateAssets,
+	OpTrashAssets,
+	OpListTrash,
+	OpPurgeTrash,
 	OpUndoOperation,
 	OpListOperations,
 	OpGetWorkflow,
@@ -75,6 +78,9 @@ var (
 	OpUpdateAsset                = Operation{Name: "UpdateAsset", Method: "PATCH", Path: "/api/v1/assets/{asset_h}", Writes: true}
 	OpBulkUpdateAssetTags        = Operation{Name: "BulkUpdateAssetTags", Method: "PATCH", Path: "/api/v1/assets/bulk-tag", Writes: true}
 	OpRateAssets                 = Operation{Name: "RateAssets", Method: "PATCH", Path: "/api/v1/assets/bulk-rating", Writes: true}
+	OpTrashAssets                = Operation{Name: "TrashAssets", Method: "POST", Path: "/api/v1/trash", Writes: true}
+	OpListTrash                  = Operation{Name: "ListTrash", Method: "GET", Path: "/api/v1/trash"}
+	OpPurgeTrash                 = Operation{Name: "PurgeTrash", Method: "POST", Path: "/api/v1/trash/purge", Writes: true}
 	OpUndoOperation              = Operation{Name: "UndoOperation", Method: "POST", Path: "/api/v1/operations/{operation_id}/undo", Writes: true}
 	OpListOperations             = Operation{Name: "ListOperations", Method: "GET", Path: "/api/v1/operations"}
 	OpGetWorkflow                = Operation{Name: "GetWorkflow", Method: "GET", Path: "/api/v1/assets/{asset_h}/workflow"}

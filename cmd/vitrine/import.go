@@ -15,6 +15,7 @@ type importCommand struct {
 	Paths      []string `arg:"" name:"path" type:"path" help:"Folders and files to import. They are not changed."`
 	Tag        []string `help:"Tag for every imported file; may be repeated."`
 	Collection string   `help:"Path of a collection that gets every imported file."`
+	Restore    bool     `help:"Bring back files whose assets are in the trash or were purged. They are left out otherwise."`
 	DryRun     bool     `help:"Show what the import would do, without importing anything."`
 	JSON       bool     `name:"json" help:"Print the report as JSON, with the result of every file."`
 }
@@ -25,7 +26,7 @@ func (c *importCommand) Run(ctx context.Context) error {
 		return err
 	}
 	b := newImportBar()
-	report, err := importer.Run(ctx, api, c.Paths, importer.Options{Tags: c.Tag, Collection: c.Collection, DryRun: c.DryRun, Progress: b.show})
+	report, err := importer.Run(ctx, api, c.Paths, importer.Options{Tags: c.Tag, Collection: c.Collection, DryRun: c.DryRun, Restore: c.Restore, Progress: b.show})
 	b.close()
 	if err != nil {
 		return err
@@ -68,6 +69,9 @@ func printReport(r importer.Report) {
 		float64(r.Bytes)/1e6, r.Already, r.Skipped, r.Failed, time.Duration(r.Seconds*float64(time.Second)).Round(100*time.Millisecond), rate)
 	if r.Healed > 0 {
 		fmt.Printf("  %d that were there already had a missing or damaged file, and are in order again\n", r.Healed)
+	}
+	if r.Absent > 0 {
+		fmt.Printf("  %d left out, because their assets are in the trash or were purged; --restore brings them back\n", r.Absent)
 	}
 	if r.Sidecars > 0 {
 		fmt.Printf("  %d used as sidecars of media files with the same name\n", r.Sidecars)

@@ -31,6 +31,7 @@ type serveCommand struct {
 	ScrubMB     int64          `env:"VITRINE_SCRUB_RATE" name:"scrub-rate" default:"5" help:"Megabytes per second that the background check of files reads; 0 turns the check off."`
 	ScrubEvery  time.Duration  `env:"VITRINE_SCRUB_EVERY" name:"scrub-every" default:"168h" help:"Time between the beginnings of two checks of all files."`
 	KeepDays    int            `env:"VITRINE_JOURNAL_DAYS" name:"journal-days" default:"90" help:"Days for which operations can be listed and undone; 0 for ever."`
+	TrashDays   int            `env:"VITRINE_TRASH_DAYS" name:"trash-days" default:"30" help:"Days after which assets in the trash are purged; 0 for never."`
 	AuditMonths int            `env:"VITRINE_AUDIT_MONTHS" default:"0" help:"Months for which the audit trail is kept, beside the current one; 0 for ever."`
 }
 
@@ -48,6 +49,7 @@ func (c *serveCommand) Run(ctx context.Context) error {
 	}
 	cfg.Fetch = urlfetch.Config{Allow: c.FetchHosts, MaxBytes: max(c.FetchBytes, 0)}
 	cfg.DecodeMemory = c.DecodeMB << 20
+	cfg.TrashFor = time.Duration(max(c.TrashDays, 0)) * 24 * time.Hour
 	cfg.Retention = store.Retention{Journal: time.Duration(max(c.KeepDays, 0)) * 24 * time.Hour, AuditMonths: max(c.AuditMonths, 0)}
 	roles := c.Role
 	if len(roles) == 0 {

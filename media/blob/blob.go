@@ -25,6 +25,9 @@ import (
 // Every method is safe for concurrent use. A missing object is a not-found
 // error; a full disk is a storage-full error and leaves nothing behind.
 type Store interface {
+	// Available reports whether bytes can be written, kept and removed now; the error is
+	// for clients.
+	Available() error
 	// Stage reads r to its end, at most limit bytes, and keeps them durably
 	// under a staging id of the tenant, made by NewStagingID. More bytes than
 	// limit, or none at all, is an error and nothing is kept. Staging under an id

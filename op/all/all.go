@@ -33,7 +33,8 @@ type Parts struct {
 	Fetcher    *fetch.Fetcher // of what is stored by its URL
 	Links      assets.Links
 	Limits     *store.LimitCache
-	MaxFile    int64 // bytes of one stored file; 0 means the default
+	TrashFor   time.Duration // assets stay in the trash; 0 means for ever
+	MaxFile    int64         // bytes of one stored file; 0 means the default
 	Searcher   *run.Searcher
 	Embedder   embed.Embedder // nil: searches are by words only
 	CursorKey  []byte         // signs cursors; the same in every process
@@ -48,7 +49,7 @@ func domains(p Parts) []domain {
 	find := &search.Service{Store: p.Store, Previews: p.Previews, Searcher: p.Searcher, Links: p.Links, Await: p.AwaitWrite, Embedder: p.Embedder, Key: p.CursorKey}
 	return []domain{
 		find,
-		&assets.Service{Store: p.Store, Blobs: p.Blobs, Previews: p.Previews, Memory: p.Memory, Fetcher: p.Fetcher, Links: p.Links, Limits: p.Limits, MaxFile: p.MaxFile},
+		&assets.Service{Store: p.Store, Blobs: p.Blobs, Previews: p.Previews, Memory: p.Memory, Fetcher: p.Fetcher, Links: p.Links, Limits: p.Limits, TrashFor: p.TrashFor, MaxFile: p.MaxFile},
 		&lineage.Service{Store: p.Store, Links: p.Links},
 		&collections.Service{Store: p.Store, Links: p.Links, FindSaved: find.FindSaved},
 		&annotations.Service{Store: p.Store},

@@ -28,6 +28,8 @@ type Service struct {
 	// Limits refuses files that a tenant has no room for before they are kept; nil
 	// leaves that to the database.
 	Limits *store.LimitCache
+	// TrashFor is how long assets stay in the trash before they are purged; 0: for ever.
+	TrashFor time.Duration
 	// MaxFile bounds one stored file, in bytes; 0 means DefaultMaxFile.
 	MaxFile int64
 }
@@ -57,7 +59,7 @@ func (s *Service) room(ctx context.Context, tenant library.TenantID, size int64)
 // Operations lists this package's operations.
 func (s *Service) Operations() []op.Operation {
 	return []op.Operation{
-		s.storeAsset(), s.createUploadURL(), s.findStored(), s.updateAsset(), s.bulkUpdateAssetTags(), s.rateAssets(), s.undoOperation(), s.listOperations(), s.getWorkflow(),
+		s.storeAsset(), s.createUploadURL(), s.findStored(), s.updateAsset(), s.bulkUpdateAssetTags(), s.rateAssets(), s.trashAssets(), s.listTrash(), s.purgeTrash(), s.undoOperation(), s.listOperations(), s.getWorkflow(),
 	}
 }
 

@@ -78,7 +78,8 @@ func (s *Service) uploadTicket(actor library.Actor, u upload) uploadURLOutput {
 
 type findStoredInput struct {
 	op.TenantInput
-	Files []fileToSend `json:"files" minItems:"1" maxItems:"500" doc:"The files to check."`
+	Files   []fileToSend `json:"files" minItems:"1" maxItems:"500" doc:"The files to check."`
+	Restore bool         `json:"restore,omitempty" doc:"true returns upload URLs for files of assets in the trash and of purged ones as well; StoreAsset then brings them back."`
 }
 
 type fileToSend struct {
@@ -106,6 +107,7 @@ type findStoredOutput struct {
 type fileTicket struct {
 	SHA1        string `json:"sha1"`
 	Stored      bool   `json:"stored" doc:"The bytes are stored already, and their file is in order; no upload is needed. Otherwise signedUrl accepts no other bytes."`
+	Absent      string `json:"absent,omitempty" enum:"trashed,purged" doc:"The asset of these bytes was taken out of the library. There is no signedUrl unless restore is true."`
 	SignedURL   string `json:"signedUrl,omitempty"`
 	StoragePath string `json:"storagePath,omitempty"`
 }
@@ -115,7 +117,7 @@ func (s *Service) findStored() op.Operation {
 	return op.Define(op.Meta{
 		Name: "FindStored", Title: "Find which files are stored", Domain: op.Assets,
 		Doc: "Returns for up to 500 files, by the SHA-1 of their bytes, which are stored already, and a signed upload URL for each of the others. " +
-			"An interrupted import resumes with this call. A file that was stored and is missing or damaged now is not stored: uploading it heals it.",
+			"An interrupted import resumes with this call. Files of assets in the trash and of purged ones are left out unless restore is true. A file that was stored and is missing or damaged now is not stored: uploading it heals it.",
 		Method: "POST", Path: "/api/v1/imports/find-stored", Permission: library.PermWrite, ReadOnly: true, Idempotent: true, RESTOnly: true,
 		Example: map[string]any{"files": []map[string]any{{"sha1": "da39a3ee5e6b4b0d3255bfef95601890afd80709", "filename": "fox.png"}}},
 	}, func(ctx context.Context, actor library.Actor, in findStoredInput) (findStoredOutput, error) {
@@ -127,10 +129,14 @@ func (s *Service) findStored() op.Operation {
 		if err != nil {
 			return findStoredOutput{}, err
 		}
+		absent, err := s.Store.Trash.Absent(ctx, actor, hashes)
+		if err != nil {
+			return findStoredOutput{}, err
+		}
 		out := findStoredOutput{Files: make([]fileTicket, len(in.Files))}
 		for i, f := range in.Files {
-			out.Files[i] = fileTicket{SHA1: string(hashes[i]), Stored: intact[hashes[i]]}
-			if !intact[hashes[i]] {
+			out.Files[i] = fileTicket{SHA1: string(hashes[i]), Stored: intact[hashes[i]], Absent: absent[hashes[i]]}
+			if !intact[hashes[i]] && (absent[hashes[i]] == "" || in.Restore) {
 				ticket := s.uploadTicket(actor, upload{f.Filename, f.MIMEType, f.Size, hashes[i]})
 				out.Files[i].SignedURL, out.Files[i].StoragePath = ticket.SignedURL, ticket.StoragePath
 			}

@@ -40,6 +40,7 @@ type storeInput struct {
 	Collection    string         `json:"collection_h,omitempty" id:"collection" maxLength:"600" doc:"Adds it to this collection; its path is taken too."`
 	SourcePath    string         `json:"source_path,omitempty" id:"none" maxLength:"4096" tool:"-" doc:"Where the file came from, as a label."`
 	CreatedAt     *time.Time     `json:"created_at,omitempty" doc:"RFC 3339. If unknown, it is the time of this call."`
+	Restore       *bool          `json:"restore,omitempty" default:"true" tool:"-" doc:"false refuses bytes of an asset that is in the trash or was purged, with ASSET_TRASHED. An import sends it."`
 	Sidecars      []sidecarInput `json:"sidecars,omitempty" maxItems:"5" tool:"-" doc:"Sidecar files with generation metadata: .json, .txt, .xmp, .yaml, or the .png first frame of a video; at most 2 MB together. Metadata in the file itself takes precedence. Ignored when the file is stored already."`
 
 	sidecars []extract.Sidecar // decoded by Validate
@@ -145,6 +146,9 @@ func (s *Service) store(ctx context.Context, actor library.Actor, in storeInput)
 	if err := s.roomFor(ctx, actor.Tenant, staged); err != nil {
 		return out, err
 	}
+	if err := s.refuseAbsent(ctx, actor, in, staged); err != nil {
+		return out, err
+	}
 	op.ReportProgress(ctx, 1, 4, "received")
 	read, err := s.extract(ctx, in, file, staged)
 	if err != nil {
@@ -196,7 +200,9 @@ func (s *Service) keep(ctx context.Context, actor library.Actor, in storeInput, 
 		return out, err
 	}
 	op.ReportProgress(ctx, 3, 4, "kept")
-	added, err := s.addRow(ctx, actor, at, newAsset(actor, in, staged, read))
+	n := newAsset(actor, in, staged, read)
+	n.HasFile = func(ctx context.Context) (bool, error) { return s.hasSize(ctx, actor.Tenant, staged.SHA1, staged.Size) }
+	added, err := s.addRow(ctx, actor, at, n)
 	if err != nil {
 		return out, err
 	}
@@ -230,6 +236,23 @@ func (s *Service) roomFor(ctx context.Context, tenant library.TenantID, staged b
 		return err
 	}
 	return errors.Join(full, s.Blobs.Discard(ctx, tenant, staged.ID))
+}
+
+// keepsAbsent reports whether an asset that was taken out of the library stays out.
+func (in *storeInput) keepsAbsent() bool { return in.Restore != nil && !*in.Restore }
+
+// refuseAbsent refuses staged bytes of an asset that was taken out of the library, from a
+// caller who does not want it back, before they are put in place. The transaction that
+// would bring it back looks again.
+func (s *Service) refuseAbsent(ctx context.Context, actor library.Actor, in storeInput, staged blob.Staged) error {
+	if !in.keepsAbsent() {
+		return nil
+	}
+	gone, err := s.Store.Trash.Absent(ctx, actor, []library.AssetHash{staged.SHA1})
+	if err != nil || gone[staged.SHA1] == "" {
+		return err
+	}
+	return errors.Join(store.AbsentError(gone[staged.SHA1]), s.Blobs.Discard(ctx, actor.Tenant, staged.ID))
 }
 
 // stage brings bytes to where uploaded ones already are.
@@ -296,7 +319,7 @@ func newAsset(actor library.Actor, in storeInput, staged blob.Staged, read extra
 	if in.CreatedAt != nil && in.CreatedAt.Before(created) && in.CreatedAt.Year() >= 1970 {
 		created = *in.CreatedAt
 	}
-	n := store.NewAsset{Collection: in.Collection, Lineage: read.Lineage, ParserVersion: extract.ParserVersion, Report: read.Report,
+	n := store.NewAsset{Collection: in.Collection, KeepAbsent: in.keepsAbsent(), Lineage: read.Lineage, ParserVersion: extract.ParserVersion, Report: read.Report,
 		Asset: library.Asset{Hash: staged.SHA1, SHA256: staged.SHA256, BLAKE3: staged.BLAKE3, Filename: in.Filename,
 			SourcePath: sourceOf(in), MIMEType: read.MIMEType, ClaimedType: in.MIMEType, Size: staged.Size, Width: read.Width,
 			Height: read.Height, DurationMS: read.DurationMS, Tags: in.Tags, Parent: library.AssetHash(strings.ToLower(in.Parent)),
