@@ -323,11 +323,11 @@ type PurgeTrashInput struct {
 	TenantID string `json:"tenant_id,omitempty"`
 	// Only these assets.
 	AssetHs []string `json:"asset_hs,omitempty"`
-	// true: everything in the trash, up to 10,000 assets in one call.
+	// Everything in the trash, up to 10,000 assets in one call. One of true.
 	All bool `json:"all,omitempty"`
 	// true: also assets that a snapshot of a collection holds. They vanish from it.
 	IncludeReferenced bool `json:"include_referenced,omitempty"`
-	// true is required: nothing brings purged assets back. Required.
+	// Nothing brings purged assets back. Required. One of true.
 	Confirm bool `json:"confirm"`
 }
 

@@ -13,9 +13,9 @@ import (
 type purgeInput struct {
 	op.TenantInput
 	AssetHashes []string `json:"asset_hs,omitempty" id:"asset" minItems:"1" maxItems:"1000" doc:"Only these assets."`
-	All         bool     `json:"all,omitempty" doc:"true: everything in the trash, up to 10,000 assets in one call."`
+	All         bool     `json:"all,omitempty" enum:"true" doc:"Everything in the trash, up to 10,000 assets in one call."`
 	Referenced  bool     `json:"include_referenced,omitempty" doc:"true: also assets that a snapshot of a collection holds. They vanish from it."`
-	Confirm     bool     `json:"confirm" doc:"true is required: nothing brings purged assets back."`
+	Confirm     bool     `json:"confirm" enum:"true" doc:"Nothing brings purged assets back."`
 
 	hashes []library.AssetHash
 }
@@ -23,12 +23,6 @@ type purgeInput struct {
 // Validate implements op.Validator.
 func (in *purgeInput) Validate() (errs []library.FieldError) {
 	in.hashes, errs = Hashes("asset_hs", in.AssetHashes)
-	if in.All == (len(in.AssetHashes) > 0) {
-		errs = append(errs, library.FieldError{Field: "all", Code: "conflict", Message: "Exactly one of asset_hs and all is required.", Hint: "Send the assets to purge, or all true."})
-	}
-	if !in.Confirm {
-		errs = append(errs, library.FieldError{Field: "confirm", Code: "required", Message: "Purging cannot be undone.", Hint: "Send confirm true if these assets are to be deleted for good."})
-	}
 	return errs
 }
 
@@ -52,7 +46,7 @@ func (s *Service) purgeTrash() op.Operation {
 		Doc: "Deletes assets of the trash for good: file, previews, metadata, vectors and documents. It cannot be undone.",
 		More: "An asset that a snapshot holds is kept unless include_referenced is true. Whether an asset is still in the trash is looked at in the transaction that deletes it. " +
 			"An import does not bring purged files back, unless it is told to (--restore); storing the same bytes does, as a new asset.",
-		Method: "POST", Path: "/api/v1/trash/purge", Permission: library.PermAdmin, Destructive: true, Idempotent: true, RESTOnly: true, Limit: purgeLimit,
+		Method: "POST", Path: "/api/v1/trash/purge", Permission: library.PermAdmin, Destructive: true, Idempotent: true, RESTOnly: true, Limit: purgeLimit, OneOf: []string{"asset_hs", "all"},
 		Example: map[string]any{"asset_hs": []string{"da39a3ee5e6b4b0d3255bfef95601890afd80709"}, "confirm": true},
 	}, func(ctx context.Context, actor library.Actor, in purgeInput) (purgeOutput, error) {
 		hashes, out := in.hashes, purgeOutput{Referenced: []library.AssetHash{}, NotInTrash: []library.AssetHash{}}

@@ -28,7 +28,7 @@ func (s *Service) trashAssets() op.Operation {
 		More: "Collections keep the place of an asset in the trash. Where the operator has set a time (VITRINE_TRASH_DAYS), assets are purged that were in the trash for longer. " +
 			"Assets that are where they should be already are unchanged.",
 		Method: "POST", Path: "/api/v1/trash", Permission: library.PermAdmin, Destructive: true, Idempotent: true, Chained: true,
-		Example: map[string]any{"asset_hs": []string{"da39a3ee5e6b4b0d3255bfef95601890afd80709"}, "operation": "trash"},
+		Example: map[string]any{"asset_hs": []string{"da39a3ee5e6b4b0d3255bfef95601890afd80709"}, "operation": "restore"},
 	}, func(ctx context.Context, actor library.Actor, in trashInput) (bulkOutput, error) {
 		done, err := s.Store.Trash.Move(ctx, actor, in.hashes, in.Operation == "trash")
 		if err != nil {
