@@ -69,8 +69,9 @@ func buildAsset(d *mappings.Document, a *library.Asset) {
 func buildCollections(d *mappings.Document, list []store.DocumentCollection) {
 	for _, c := range list {
 		d.CollectionPaths, d.CollectionH = append(d.CollectionPaths, c.Path), append(d.CollectionH, c.Hash)
-		if c.Direct {
+		if c.Rank != "" {
 			d.CollectionDirect = append(d.CollectionDirect, c.Path, c.Hash)
+			d.CollectionRanks = append(d.CollectionRanks, mappings.CollectionRank(c.Path, c.Rank), mappings.CollectionRank(c.Hash, c.Rank))
 		}
 	}
 }

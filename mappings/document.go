@@ -114,6 +114,7 @@ type Document struct {
 	CollectionPaths  []string `json:"collection_paths,omitempty"`  // with every ancestor path
 	CollectionH      []string `json:"collection_h,omitempty"`      // with every ancestor
 	CollectionDirect []string `json:"collection_direct,omitempty"` // path and collection_h of those that it is itself in
+	CollectionRanks  []string `json:"collection_ranks,omitempty"`  // CollectionRank of each of these
 
 	Chain       bool                `json:"chain"` // has a parent or a child in the library
 	LineageRoot library.AssetHash   `json:"lineage_root,omitempty"`
@@ -356,6 +357,7 @@ func relationFields() []Field {
 			{Name: "collection", Aliases: []string{"collections", "in"}, Type: TypeCollection, Group: GroupRelations, Doc: "a collection with everything below it, by path or collection_h; with = before it without what is below", Example: "collection:launch.hero", Facet: terms()}}},
 		{Name: "collection_h", Mapping: exact(), Has: "collection"},
 		{Name: "collection_direct", Mapping: folded()},
+		{Name: "collection_ranks", Mapping: exact()},
 		{Name: "parent_names", Mapping: folded().parts(), Query: []QueryField{
 			{Name: "parent", Type: TypeParent, Group: GroupRelations, Exists: "has_parent", Doc: "made from this asset, by asset_h or part of the file name it names", Example: "parent:fennec_girl.png"}}},
 		{Name: "parent_hs", Mapping: exact()},
@@ -383,3 +385,8 @@ func names[S ~string](values []S) []string {
 	}
 	return list
 }
+
+// CollectionRank returns how a document keeps the rank that the asset has in a collection,
+// which is named by its path or its collection_h: what comes behind CollectionRank(name, "")
+// sorts assets by their position.
+func CollectionRank(name, rank string) string { return name + "/" + rank }

@@ -19,7 +19,7 @@ import (
 
 // Version counts incompatible changes of the mapping of assets. It is part of every index
 // name, so two versions can stand side by side while one replaces the other.
-const Version = 4
+const Version = 5
 
 // Windows and caps that the settings and the callers must agree on.
 const (

@@ -174,10 +174,10 @@ func TestMappings_WithVectors(t *testing.T) {
 
 func TestMappings_IndexNames(t *testing.T) {
 	n := Names("t1-")
-	if n.Alias() != "t1-assets" || n.Index(7) != "t1-assets-v4-7" {
+	if n.Alias() != "t1-assets" || n.Index(7) != "t1-assets-v5-7" {
 		t.Errorf("alias %q, index %q", n.Alias(), n.Index(7))
 	}
-	if v, g, ok := n.Parse(n.Index(7)); v != 4 || g != 7 || !ok {
+	if v, g, ok := n.Parse(n.Index(7)); v != 5 || g != 7 || !ok {
 		t.Errorf("Parse(%q) = %d, %d, %v", n.Index(7), v, g, ok)
 	}
 	for _, other := range []string{"assets-v1-7", "t1-assets", "t1-assets-v1", "t1-assets-vx-1"} {

@@ -36,7 +36,7 @@ func Compile(q *Query, req Request) (*Search, error) {
 	if err := s.addFacets(req); err != nil {
 		return nil, err
 	}
-	if s.Sort, err = sortBy(req.Sort, s.Scored); err != nil {
+	if s.Sort, err = sortBy(req.Sort, s.Scored, q.Tree); err != nil {
 		return nil, err
 	}
 	return s, nil

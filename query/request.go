@@ -94,7 +94,7 @@ type Filters struct {
 	CreatedBefore string   // up to, not including, its beginning
 }
 
-// Sort is one sort key: a name of SortKeys, descending or not.
+// Sort is one sort key: a name of SortKeys or ByPosition, descending or not.
 type Sort struct {
 	By   string
 	Desc bool

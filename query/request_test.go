@@ -39,6 +39,7 @@ func TestRequest_BadRequestsAreFaultsThatNameTheField(t *testing.T) {
 		"not a number":         {Request{Selections: map[string][]string{"cfg": {"NaN"}}}, "selections.cfg"},
 		"selected month":       {Request{Selections: map[string][]string{"created:month": {"May"}}}, "selections.created:month"},
 		"sort":                 {Request{Sort: []Sort{{By: "_script"}}}, "order_by[0]"},
+		"position of nothing":  {Request{Sort: []Sort{{By: ByPosition}}}, "order_by"},
 		"too many sorts":       {Request{Sort: make([]Sort, 5)}, "order_by"},
 		"offset":               {Request{Offset: -1}, "offset"},
 		"limit":                {Request{Limit: 1001}, "limit"},
@@ -123,5 +124,33 @@ func TestRequest_VeryManyWordsAreLookedForInEveryField(t *testing.T) {
 	}
 	if len(s.Warnings) != 0 || len(s.Terms()) != 255 {
 		t.Errorf("%d terms, warnings %v", len(s.Terms()), s.Warnings)
+	}
+}
+
+// TestSort_PositionNeedsExactlyOneCollection compiles queries that name one collection,
+// and others that do not.
+func TestSort_PositionNeedsExactlyOneCollection(t *testing.T) {
+	for text, good := range map[string]bool{
+		"collection:=a.b":                   true,
+		`neon collection:="A/B" -wip`:       true,
+		"(collection:=a (tag:x OR tag:y))":  true,
+		"collection:=a collection:b":        true,
+		"collection:a":                      false,
+		"collection:=a collection:=b":       false,
+		"collection:=a OR collection:=b":    false,
+		"-collection:=a":                    false,
+		"collection:=a*":                    false,
+		"cat":                               false,
+		"collection:=a OR tag:x":            false,
+		"tag:x (collection:=a OR tag:y)":    false,
+		"rating:5 NOT (collection:=a cats)": false,
+	} {
+		s, err := Compile(parsed(t, text), Request{Tenant: tenantA, Sort: []Sort{{By: ByPosition, Desc: true}}})
+		if good != (err == nil) {
+			t.Errorf("%s: %v", text, err)
+		}
+		if err == nil && len(s.Sort) != 2 {
+			t.Errorf("%s sorts by %v", text, s.Sort)
+		}
 	}
 }

@@ -47,7 +47,7 @@ type DocumentModel struct {
 // DocumentCollection is a collection that an asset is in, or one above that.
 type DocumentCollection struct {
 	Hash, Path string
-	Direct     bool // it is itself in it
+	Rank       string // of the asset in it; empty where it is only in one below
 }
 
 // DocumentAnnotation is the text of an annotation on an asset, its nodes or its runs.
@@ -145,7 +145,7 @@ var documentParts = []documentPart{
 	ORDER BY k.ord, c.assertion_id DESC`, scanDocumentAssertion},
 
 	// Each collection of an asset, and all that are above it.
-	{`SELECT k.ord, up.collection_h, up.path, bool_or(up.path = c.path) FROM ` + documentKeys + `
+	{`SELECT k.ord, up.collection_h, up.path, coalesce(max(i.rank) FILTER (WHERE up.path = c.path), '') FROM ` + documentKeys + `
 		JOIN collection_items i USING (tenant_id, asset_h) JOIN collections c USING (tenant_id, collection_h)
 		CROSS JOIN LATERAL generate_series(1, nlevel(c.tree)) AS level
 		JOIN collections up ON up.tenant_id = c.tenant_id AND up.path = subpath(c.tree, 0, level)::text COLLATE "C" AND up.deleted_at IS NULL
@@ -288,7 +288,7 @@ func scanDocumentChildren(r pgx.Rows, b *documentBatch) error {
 func scanDocumentCollection(r pgx.Rows, b *documentBatch) error {
 	var ord int
 	var c DocumentCollection
-	if err := r.Scan(&ord, &c.Hash, &c.Path, &c.Direct); err != nil {
+	if err := r.Scan(&ord, &c.Hash, &c.Path, &c.Rank); err != nil {
 		return err
 	}
 	if d := &b.docs[ord-1]; d.State == DocumentLive {

@@ -27,9 +27,10 @@ type SearchAssetsInput struct {
 	// tags (all of them), status, mime_type (image/png or image/*), created_after, created_before. In
 	// addition to query.
 	Filters *SearchFilters `json:"filters,omitempty"`
-	// The order. relevance means newest first if the query has no words to rank by. One of relevance,
-	// created, updated, title, filename, status, rating, size, width, height, megapixels, duration,
-	// steps, cfg, seed. Default: relevance.
+	// The order. relevance means newest first if the query has no words to rank by. position needs one
+	// collection:=path in the query. One of relevance, created, updated, title, filename, status,
+	// position, rating, size, width, height, megapixels, duration, steps, cfg, seed. Default:
+	// relevance.
 	OrderBy string `json:"order_by,omitempty"`
 	// Default: asc for names, else desc. One of asc, desc.
 	Order string `json:"order,omitempty"`
@@ -353,8 +354,8 @@ type CreateSavedSearchInput struct {
 	SearchMode string `json:"search_mode,omitempty"`
 	// Filters in addition to the query.
 	Filters *SearchFilters `json:"filters,omitempty"`
-	// As in SearchAssets. One of relevance, created, updated, title, filename, status, rating, size,
-	// width, height, megapixels, duration, steps, cfg, seed. Default: relevance.
+	// As in SearchAssets. One of relevance, created, updated, title, filename, status, position,
+	// rating, size, width, height, megapixels, duration, steps, cfg, seed. Default: relevance.
 	OrderBy string `json:"order_by,omitempty"`
 	// Direction of order_by. One of asc, desc.
 	Order string `json:"order,omitempty"`
@@ -424,8 +425,8 @@ type UpdateSavedSearchInput struct {
 	SearchMode *string `json:"search_mode,omitempty"`
 	// Replaces all filters; an empty object removes them.
 	Filters *SearchFilters `json:"filters,omitempty"`
-	// As in SearchAssets. One of relevance, created, updated, title, filename, status, rating, size,
-	// width, height, megapixels, duration, steps, cfg, seed.
+	// As in SearchAssets. One of relevance, created, updated, title, filename, status, position,
+	// rating, size, width, height, megapixels, duration, steps, cfg, seed.
 	OrderBy *string `json:"order_by,omitempty"`
 	// Direction of order_by. One of asc, desc.
 	Order *string `json:"order,omitempty"`

@@ -15,7 +15,7 @@ type createSavedInput struct {
 	Query       string        `json:"query,omitempty" id:"query" doc:"As in SearchAssets. It is validated now."`
 	SearchMode  string        `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" default:"smart" doc:"As in SearchAssets; boolean means strict syntax."`
 	Filters     *filtersInput `json:"filters,omitempty" doc:"Filters in addition to the query."`
-	OrderBy     string        `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,status,rating,size,width,height,megapixels,duration,steps,cfg,seed" default:"relevance" doc:"As in SearchAssets."`
+	OrderBy     string        `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,status,position,rating,size,width,height,megapixels,duration,steps,cfg,seed" default:"relevance" doc:"As in SearchAssets."`
 	Order       string        `json:"order,omitempty" enum:"asc,desc" doc:"Direction of order_by."`
 }
 

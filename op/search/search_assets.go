@@ -18,7 +18,7 @@ type searchInput struct {
 	SimilarTo   string        `json:"similar_to_asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"Finds assets described alike."`
 	Embedding   string        `json:"embedding_configuration_h,omitempty" id:"none" maxLength:"40" doc:"Required with query_vector. With similar_to_asset_h the active one is the default."`
 	Filters     *filtersInput `json:"filters,omitempty" tool:"open" doc:"tags (all of them), status, mime_type (image/png or image/*), created_after, created_before. In addition to query."`
-	OrderBy     string        `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,status,rating,size,width,height,megapixels,duration,steps,cfg,seed" default:"relevance" doc:"The order. relevance means newest first if the query has no words to rank by."`
+	OrderBy     string        `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,status,position,rating,size,width,height,megapixels,duration,steps,cfg,seed" default:"relevance" doc:"The order. relevance means newest first if the query has no words to rank by. position needs one collection:=path in the query."`
 	Order       string        `json:"order,omitempty" enum:"asc,desc" doc:"Default: asc for names, else desc."`
 	PageInput
 }
@@ -242,7 +242,7 @@ func sortOrder(by, direction string) []query.Sort {
 	if by == "" || by == "relevance" {
 		return nil
 	}
-	down := by != "title" && by != "filename" && by != "status"
+	down := by != "title" && by != "filename" && by != "status" && by != query.ByPosition
 	if direction != "" {
 		down = direction == "desc"
 	}

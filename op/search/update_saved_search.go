@@ -16,7 +16,7 @@ type updateSavedInput struct {
 	Query       *string       `json:"query,omitempty" id:"query" doc:"As in SearchAssets."`
 	SearchMode  *string       `json:"search_mode,omitempty" enum:"exact,partial,fuzzy,fulltext,boolean,smart" doc:"As in SearchAssets."`
 	Filters     *filtersInput `json:"filters,omitempty" doc:"Replaces all filters; an empty object removes them."`
-	OrderBy     *string       `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,status,rating,size,width,height,megapixels,duration,steps,cfg,seed" doc:"As in SearchAssets."`
+	OrderBy     *string       `json:"order_by,omitempty" enum:"relevance,created,updated,title,filename,status,position,rating,size,width,height,megapixels,duration,steps,cfg,seed" doc:"As in SearchAssets."`
 	Order       *string       `json:"order,omitempty" enum:"asc,desc" doc:"Direction of order_by."`
 }
 
