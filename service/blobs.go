@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,25 +13,41 @@ import (
 	"vitrine/store"
 )
 
-// blobFolder is where the files are.
-func (c Config) blobFolder() string { return filepath.Join(c.DataDir, "blobs") }
+// blobLocation is where the files are: a bucket or folder that was named, or the folder
+// blobs of DataDir.
+func (c Config) blobLocation() (blob.Location, error) {
+	at, err := blob.At(cmp.Or(c.Blobs, filepath.Join(c.DataDir, "blobs")), c.S3)
+	if err != nil {
+		err = fmt.Errorf("VITRINE_BLOBS: %w", err)
+	}
+	return at, err
+}
+
+// unreached is the error of a server of files that does not answer, which may come up later.
+func unreached(err error) error {
+	return &library.Error{Kind: library.KindUnavailable, Code: library.CodeFilesUnavailable, RetryAfter: watchEvery, Cause: err,
+		Detail: "The storage for files cannot be reached. Is its server running, and are VITRINE_BLOBS and the settings VITRINE_S3_… right?"}
+}
 
 // starter is who records the blob folder of a library at its first start.
 var starter = library.Actor{Kind: library.ActorSystem, ID: "service"}
 
-// OpenBlobs opens the blob folder that the database knows the library's files to be
+// OpenBlobs opens the blob folder, or the bucket, that the database knows the library's files to be
 // in. It makes a new one for a library without assets only: everywhere else a folder
 // that is missing, empty or another one means that a volume is not mounted, or that
-// VITRINE_DATA_DIR names the wrong place.
-func OpenBlobs(ctx context.Context, st *store.Store, cfg Config) (*blob.Disk, error) {
-	dir := cfg.blobFolder()
+// VITRINE_DATA_DIR or VITRINE_BLOBS names the wrong place.
+func OpenBlobs(ctx context.Context, st *store.Store, cfg Config) (blob.Place, error) {
+	at, err := cfg.blobLocation()
+	if err != nil {
+		return nil, err
+	}
 	want, err := st.Files.BlobStore(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found, err := blob.Inspect(dir)
+	found, err := at.Inspect(ctx)
 	if err != nil {
-		return nil, err
+		return nil, unreached(err)
 	}
 	if found.ID == "" || want != "" && want != found.ID {
 		has, err := st.Assets.Any(ctx)
@@ -41,7 +58,7 @@ func OpenBlobs(ctx context.Context, st *store.Store, cfg Config) (*blob.Disk, er
 			return nil, &blob.FolderError{Folder: found, Want: want}
 		}
 	}
-	id, err := blob.MarkFolder(dir)
+	id, err := at.Mark(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -50,11 +67,11 @@ func OpenBlobs(ctx context.Context, st *store.Store, cfg Config) (*blob.Disk, er
 			return nil, err
 		}
 	}
-	return blob.OpenDisk(dir, want)
+	return at.Open(ctx, want)
 }
 
 // OpenLibraryBlobs is OpenBlobs where nothing else of the product is open.
-func OpenLibraryBlobs(ctx context.Context, cfg Config) (*blob.Disk, error) {
+func OpenLibraryBlobs(ctx context.Context, cfg Config) (blob.Place, error) {
 	st, err := store.Open(ctx, cfg.Database())
 	if err != nil {
 		return nil, err
@@ -65,8 +82,16 @@ func OpenLibraryBlobs(ctx context.Context, cfg Config) (*blob.Disk, error) {
 
 // CreateBlobs opens the blob folder of a configuration, of whatever id, or makes it. It
 // is for a restore, after which the database takes the folder as it is.
-func CreateBlobs(_ context.Context, cfg Config) (*blob.Disk, error) {
-	return blob.CreateDisk(cfg.blobFolder())
+func CreateBlobs(ctx context.Context, cfg Config) (blob.Place, error) {
+	at, err := cfg.blobLocation()
+	if err != nil {
+		return nil, err
+	}
+	id, err := at.Mark(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return at.Open(ctx, id)
 }
 
 // checkBlobs reports whether the files are where the database knows them to be, now.
@@ -80,7 +105,7 @@ func (s *Service) checkBlobs(ctx context.Context) error {
 		s.log.Warn("the library's files are in another blob folder now", "store_id", want, "before", s.Blobs.ID())
 		s.Blobs.Expect(want)
 	}
-	return s.Blobs.Available()
+	return s.Blobs.Available(ctx)
 }
 
 // watchEvery is how often the blob folder is looked at while nothing is written.
@@ -90,19 +115,25 @@ const watchEvery = 5 * time.Second
 // library was moved to another one.
 func (s *Service) watchBlobs(ctx context.Context) error {
 	there := true
+	at, err := s.cfg.blobLocation()
+	if err != nil {
+		return err
+	}
 	return s.every(ctx, watchEvery, func(ctx context.Context) {
 		err := s.checkBlobs(ctx)
 		var folder *blob.FolderError
-		switch {
-		case errors.As(err, &folder) && there:
+		switch away := errors.As(err, &folder) || isCode(err, library.CodeFilesUnavailable); {
+		case away && there:
 			there = false
 			s.log.Error("no files can be read or stored", "error", err)
 		case err == nil && !there:
 			there = true
-			s.log.Info("the blob folder is there again", "path", s.cfg.blobFolder())
+			s.log.Info("the blob folder is there again", "path", at.String())
 		}
 	})
 }
+
+func isCode(err error, code string) bool { return err != nil && library.AsError(err).Code == code }
 
 // BlobStatus is where a library's files are, and where they are expected.
 type BlobStatus struct {
@@ -125,8 +156,12 @@ func InspectBlobs(ctx context.Context, st *store.Store, cfg Config) (out BlobSta
 	if out.Want, err = st.Files.BlobStore(ctx); err != nil {
 		return out, err
 	}
-	if out.Folder, err = blob.Inspect(cfg.blobFolder()); err != nil {
+	at, err := cfg.blobLocation()
+	if err != nil {
 		return out, err
+	}
+	if out.Folder, err = at.Inspect(ctx); err != nil {
+		return out, unreached(err)
 	}
 	if out.Assets, _, err = st.Files.Count(ctx, store.AssetKey{}); err != nil {
 		return out, err
@@ -144,7 +179,7 @@ func InspectBlobs(ctx context.Context, st *store.Store, cfg Config) (out BlobSta
 	}
 	out.Sampled = len(sample)
 	for _, a := range sample {
-		if !blob.HasFile(cfg.blobFolder(), a.Tenant, a.Hash, a.Size) {
+		if !at.HasFile(ctx, a.Tenant, a.Hash, a.Size) {
 			out.Missing++
 		}
 	}
@@ -163,10 +198,14 @@ func AdoptBlobs(ctx context.Context, st *store.Store, cfg Config, actor library.
 	}
 	if status.Missing > 0 && !acceptMissing {
 		return status, fmt.Errorf("%s lacks the files of %d of %d assets that were looked for, of %d in the library; nothing was changed. "+
-			"Name the folder that has them by VITRINE_DATA_DIR. If they are lost or come later, repeat with --accept-missing; vitrine verify then lists them",
+			"Name the folder or bucket that has them by VITRINE_DATA_DIR or VITRINE_BLOBS. If they are lost or come later, repeat with --accept-missing; vitrine verify then lists them",
 			status.Path, status.Missing, status.Sampled, status.Assets)
 	}
-	id, err := blob.MarkFolder(status.Path)
+	at, err := cfg.blobLocation()
+	if err != nil {
+		return status, err
+	}
+	id, err := at.Mark(ctx)
 	if err != nil {
 		return status, err
 	}

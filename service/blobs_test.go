@@ -251,7 +251,7 @@ func TestRun_AVolumeThatGoesAwayStopsWritesAndReadinessUntilItIsBack(t *testing.
 	if !errors.As(err, &problem) || problem.Status != http.StatusServiceUnavailable || problem.Code != library.CodeFilesUnavailable || !problem.Retryable {
 		t.Errorf("an upload: %v", err)
 	}
-	if status, body, _ := e.Raw(http.MethodGet, "/readyz", "", nil, nil); status != http.StatusServiceUnavailable || !strings.Contains(string(body), "disk for files") {
+	if status, body, _ := e.Raw(http.MethodGet, "/readyz", "", nil, nil); status != http.StatusServiceUnavailable || !strings.Contains(string(body), "storage for files") {
 		t.Errorf("readyz: %d %s", status, body)
 	}
 	if entries, err := os.ReadDir(blobs); err != nil || len(entries) > 0 {

@@ -24,7 +24,9 @@ import (
 	"vitrine/indexer"
 	"vitrine/internal/kafkaclient"
 	"vitrine/internal/opensearch"
+	"vitrine/internal/s3"
 	"vitrine/library"
+	"vitrine/media/blob"
 	"vitrine/media/fetch"
 	"vitrine/store"
 )
@@ -60,7 +62,14 @@ type Config struct {
 	KafkaSecurity      kafkaclient.Security
 	OpenSearchURL      []string
 	OpenSearchSecurity opensearch.Security
-	DataDir            string // blobs and the signing key
+	DataDir            string // blobs, unless Blobs is set, and the signing key
+	// Blobs is where files are kept instead of DataDir: a folder, or s3://bucket/prefix on
+	// the server that S3 names.
+	Blobs string
+	S3    s3.Access
+	// DirectDownloads answers downloads of originals with a link to the bucket itself, valid
+	// for so long, at most blob.MaxLink; 0 means that the service serves them.
+	DirectDownloads time.Duration
 	// NoFiles opens a product that never looks at files or links, for the roles relay
 	// and index and for commands: DataDir need not be there.
 	NoFiles bool
@@ -135,6 +144,9 @@ func (c Config) withDefaults() (Config, error) {
 	need("postgres_url", c.PostgresURL != "" || c.PostgresAppURL != "" && c.PostgresIndexerURL != "")
 	need("kafka_brokers", len(c.Brokers) > 0)
 	need("opensearch_url", len(c.OpenSearchURL) > 0)
+	if c.DirectDownloads < 0 || c.DirectDownloads > blob.MaxLink {
+		errs = append(errs, library.FieldError{Field: "direct_downloads", Code: "range", Message: "It must be between 0 and " + blob.MaxLink.String() + ": such links cannot be revoked."})
+	}
 	need("data_dir", c.DataDir != "" || c.NoFiles)
 	if c.Prefix != strings.ToLower(c.Prefix) {
 		errs = append(errs, library.FieldError{Field: "prefix", Code: "pattern", Message: "It must be lower case, as index names are."})

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -42,7 +43,7 @@ import (
 // Service is the whole product, ready to run any of its roles.
 type Service struct {
 	Store      *store.Store
-	Blobs      *blob.Disk
+	Blobs      blob.Place
 	Previews   *preview.Maker
 	Searcher   *run.Searcher
 	Indexer    *indexer.Indexer
@@ -98,6 +99,14 @@ func (s *Service) openFiles(ctx context.Context) (err error) {
 	if s.Blobs, err = OpenBlobs(ctx, s.Store, s.cfg); err != nil {
 		return err
 	}
+	if _, can := s.Blobs.(*blob.Bucket); !can && s.cfg.DirectDownloads > 0 {
+		return errors.New("VITRINE_DIRECT_DOWNLOADS needs a bucket in VITRINE_BLOBS: a folder has no links of its own")
+	}
+	if s.cfg.Blobs != "" { // the folder of the signing key is not made with that of the files
+		if err := os.MkdirAll(s.cfg.DataDir, 0o750); err != nil {
+			return fmt.Errorf("making the data folder: %w", err)
+		}
+	}
 	s.cfg, err = s.cfg.withKey()
 	return err
 }
@@ -143,6 +152,7 @@ func (s *Service) assemble() error {
 		return fmt.Errorf("MCP_URL_INGEST_ALLOWLIST: %w", err)
 	}
 	s.transfers = transfer.New(s.Store, keys, limits, s.Blobs, links.Signer, s.Previews)
+	s.transfers.DirectFor = cfg.DirectDownloads
 	waiter := indexer.NewWaiter(watched, s.Searcher.Index, metrics)
 	s.Catalog = all.Catalog(all.Parts{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Fetcher: fetcher, Links: links, Limits: limits, TrashFor: cfg.TrashFor, MaxFile: cfg.MaxFile,
 		Searcher: s.Searcher, Embedder: s.Embedder, CursorKey: cfg.SigningKey, AwaitWrite: awaitWith(waiter)})

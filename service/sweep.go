@@ -47,7 +47,7 @@ type TooManyOrphansError struct {
 // Error reports what an operator can do.
 func (e *TooManyOrphansError) Error() string {
 	return fmt.Sprintf("%d of %d files (%d bytes) have no asset in the database; nothing was removed, because this is probably the wrong database or the wrong folder. "+
-		"Check VITRINE_POSTGRES_URL and VITRINE_DATA_DIR. If these files are to be removed, run: vitrine sweep --no-limit", e.Orphans, e.Files, e.Bytes)
+		"Check VITRINE_POSTGRES_URL, VITRINE_DATA_DIR and VITRINE_BLOBS. If these files are to be removed, run: vitrine sweep --no-limit", e.Orphans, e.Files, e.Bytes)
 }
 
 // Sweep removes what crashes left behind: staged uploads, and bytes whose row was
@@ -58,7 +58,7 @@ func (e *TooManyOrphansError) Error() string {
 func (s *Service) Sweep(ctx context.Context, opt SweepOptions) (SweepResult, error) {
 	var out SweepResult
 	var err error
-	if err = s.Blobs.Check(); err != nil {
+	if err = s.Blobs.Check(ctx); err != nil {
 		return out, err
 	}
 	if out.StagedFiles, out.StagedBytes, err = s.Blobs.SweepStaged(ctx, opt.Age); err != nil {

@@ -17,6 +17,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -36,6 +37,9 @@ type Service struct {
 	limits   *store.LimitCache
 	previews *preview.Maker
 	pace     pace
+	// DirectFor is how long the links to the bucket are valid by which downloads of originals
+	// are answered; 0 means that the service serves the bytes.
+	DirectFor time.Duration
 }
 
 // New makes the service.
@@ -194,8 +198,12 @@ func (s *Service) serveOriginal(w http.ResponseWriter, r *http.Request, tenant l
 	defer file.Close()
 	h := w.Header()
 	guard(h)
+	disposition := mime.FormatMediaType("attachment", map[string]string{"filename": f.Filename})
+	if bucket, can := s.blobs.(*blob.Bucket); can && s.DirectFor > 0 {
+		return s.redirect(w, r, bucket, tenant, f, disposition)
+	}
 	h.Set("Content-Type", f.MIMEType)
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": f.Filename}))
+	h.Set("Content-Disposition", disposition)
 	h.Set("ETag", `"`+string(f.Hash)+`"`)
 	h.Set("Cache-Control", "private, max-age=300")
 	out, done := newPatient(w, s.pace)
@@ -205,6 +213,17 @@ func (s *Service) serveOriginal(w http.ResponseWriter, r *http.Request, tenant l
 		slog.ErrorContext(r.Context(), "a file could not be read while it was sent", "asset", f.Hash, "error", out.source)
 		panic(http.ErrAbortHandler)
 	}
+	return nil
+}
+
+// redirect answers a download with a link to the bucket.
+func (s *Service) redirect(w http.ResponseWriter, r *http.Request, bucket *blob.Bucket, tenant library.TenantID, f store.AssetFile, disposition string) error {
+	link, err := bucket.Link(r.Context(), tenant, f.Hash, s.DirectFor, f.MIMEType, disposition)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r, link, http.StatusTemporaryRedirect)
 	return nil
 }
 

@@ -54,7 +54,7 @@ func (c *backupCreate) Run(ctx context.Context) error {
 }
 
 // library opens what backup and restore work on. The owner's login is needed.
-func (s servers) library(ctx context.Context, open func(context.Context, service.Config) (*blob.Disk, error)) (backup.Library, func(), error) {
+func (s servers) library(ctx context.Context, open func(context.Context, service.Config) (blob.Place, error)) (backup.Library, func(), error) {
 	cfg, err := s.config()
 	if err != nil {
 		return backup.Library{}, nil, err

@@ -30,12 +30,13 @@ type serveCommand struct {
 	FetchBytes  int64          `env:"MCP_URL_INGEST_MAX_BYTES" name:"url-ingest-max-bytes" default:"104857600" help:"Maximum size of a file fetched from a URL, in bytes."`
 	ScrubMB     int64          `env:"VITRINE_SCRUB_RATE" name:"scrub-rate" default:"5" help:"Megabytes per second that the background check of files reads; 0 turns the check off."`
 	ScrubEvery  time.Duration  `env:"VITRINE_SCRUB_EVERY" name:"scrub-every" default:"168h" help:"Time between the beginnings of two checks of all files."`
+	Direct      time.Duration  `env:"VITRINE_DIRECT_DOWNLOADS" name:"direct-downloads" default:"0" help:"Answer downloads with a link to the S3 bucket itself, valid for this long, at most 5m. Such a link cannot be revoked. 0: the service serves the bytes."`
 	KeepDays    int            `env:"VITRINE_JOURNAL_DAYS" name:"journal-days" default:"90" help:"Days for which operations can be listed and undone; 0 for ever."`
 	TrashDays   int            `env:"VITRINE_TRASH_DAYS" name:"trash-days" default:"30" help:"Days after which assets in the trash are purged; 0 for never."`
 	AuditMonths int            `env:"VITRINE_AUDIT_MONTHS" default:"0" help:"Months for which the audit trail is kept, beside the current one; 0 for ever."`
 }
 
-// Run serves until it is told to stop. While the database is not there yet, it
+// Run serves until it is told to stop. While the database or S3 is not there yet, it
 // waits for it: processes may start in any order.
 func (c *serveCommand) Run(ctx context.Context) error {
 	cfg, err := c.config()
@@ -48,6 +49,7 @@ func (c *serveCommand) Run(ctx context.Context) error {
 		cfg.ScrubRate = -1
 	}
 	cfg.Fetch = urlfetch.Config{Allow: c.FetchHosts, MaxBytes: max(c.FetchBytes, 0)}
+	cfg.DirectDownloads = c.Direct
 	cfg.DecodeMemory = c.DecodeMB << 20
 	cfg.TrashFor = time.Duration(max(c.TrashDays, 0)) * 24 * time.Hour
 	cfg.Retention = store.Retention{Journal: time.Duration(max(c.KeepDays, 0)) * 24 * time.Hour, AuditMonths: max(c.AuditMonths, 0)}
@@ -63,7 +65,7 @@ func (c *serveCommand) Run(ctx context.Context) error {
 			}
 		}
 		return openCurrent(ctx, cfg)
-	}, func(err error) { cfg.Log.Warn("waiting for the database", "error", err) })
+	}, func(err error) { cfg.Log.Warn("waiting for the database or the storage for files", "error", err) })
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ var levels = map[string]int{
 	"vitrine/internal/tlsconfig": 0,
 	"vitrine/internal/retry":     0,
 	"vitrine/internal/randtest":  0,
+	"vitrine/internal/s3":        0,
 
 	"vitrine/embed":                   1,
 	"vitrine/internal/opensearch":     1,
@@ -111,6 +112,7 @@ var alone = map[string][]string{
 	"github.com/pressly/goose":         {"vitrine/store"},
 	"github.com/riverqueue/river":      {"vitrine/store", "vitrine/jobs"},
 	"github.com/alecthomas/participle": {"vitrine/query"},
+	"github.com/minio/minio-go":        {"vitrine/internal/s3"},
 }
 
 type pkg struct {

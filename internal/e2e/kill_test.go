@@ -20,6 +20,7 @@ import (
 
 	"vitrine/api/client"
 	"vitrine/internal/failpoint"
+	"vitrine/internal/testenv"
 	"vitrine/service"
 	"vitrine/service/servicetest"
 )
@@ -29,6 +30,7 @@ type killed struct {
 	t   *testing.T
 	cfg service.Config
 	api *client.Client
+	dir string // where the blob store is
 }
 
 func newKilled(t *testing.T) killed {
@@ -45,7 +47,7 @@ func newKilledAt(t *testing.T, cfg service.Config) killed {
 	if err := json.Unmarshal([]byte(command(t, cfg, "keys", "create", "test", "--permissions", "read,search,write", "--json")), &key); err != nil {
 		t.Fatal(err)
 	}
-	return killed{t: t, cfg: cfg, api: &client.Client{Base: "http://" + cfg.Listen, Key: key.Secret, Patience: -1}}
+	return killed{t: t, cfg: cfg, dir: filepath.Join(cfg.DataDir, "blobs"), api: &client.Client{Base: "http://" + cfg.Listen, Key: key.Secret, Patience: -1}}
 }
 
 // upload sends one file as clients do and reports whether it was acknowledged.
@@ -116,7 +118,7 @@ func (k killed) stored(data []byte) bool {
 func (k killed) files(kind string) int {
 	k.t.Helper()
 	n := 0
-	err := filepath.WalkDir(filepath.Join(k.cfg.DataDir, "blobs", kind), func(_ string, e fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(k.dir, kind), func(_ string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
 			n++
 		}
@@ -146,7 +148,67 @@ func TestUpload_KillAtAnyPointLosesNothingAndLeavesNothing(t *testing.T) {
 	if len(points) < 7 {
 		t.Fatalf("only the points %v are known", points)
 	}
-	k := newKilled(t)
+	newKilled(t).killUploads(points)
+}
+
+// TestUploadToABucket_KillAtAnyPointLosesNothingAndLeavesNothing is the same where files are
+// in a bucket of S3, which has no fsync of its own.
+func TestUploadToABucket_KillAtAnyPointLosesNothingAndLeavesNothing(t *testing.T) {
+	t.Parallel()
+	inBucket(t).killUploads([]string{"blob.written", "blob.staged", "blob.before_rename", "blob.renamed", "blob.committed", "store.row_committed"})
+}
+
+// inBucket is newKilled with a bucket of a server of its own.
+func inBucket(t *testing.T) killed {
+	t.Helper()
+	cfg := servicetest.Config(t)
+	server := testenv.S3(t)
+	cfg.Blobs, cfg.S3 = server.Bucket("library")+"/files", server.Access
+	k := newKilledAt(t, cfg)
+	k.dir = filepath.Join(server.Dir, "library", "files")
+	return k
+}
+
+// TestUploadToABucket_PartsOfAKilledProcessAreSwept: an upload in parts that nobody ends is
+// in no listing of objects and takes room all the same.
+func TestUploadToABucket_PartsOfAKilledProcessAreSwept(t *testing.T) {
+	t.Parallel()
+	k := inBucket(t)
+	p := serve(t, k.cfg, "", "api")
+	ticket, err := k.api.CreateUploadUrl(t.Context(), client.CreateUploadUrlInput{Filename: "long.mp4", MIMEType: "video/mp4"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, feed := io.Pipe()
+	sent := make(chan error, 1)
+	go func() { sent <- k.api.Put(context.Background(), ticket.SignedURL, "video/mp4", body, 64<<20) }()
+	if _, err := feed.Write(make([]byte, 28<<20)); err != nil { // more than the first part, less than the file
+		t.Fatal(err)
+	}
+	parts := killed{t: t, dir: filepath.Dir(k.dir)}
+	servicetest.Eventually(t, 20*time.Second, "the server has a part", func() error {
+		if parts.files(".sgwtmp") == 0 {
+			return errors.New("none yet")
+		}
+		return nil
+	})
+	p.kill()
+	_ = feed.CloseWithError(io.ErrUnexpectedEOF)
+	if err := <-sent; err == nil {
+		t.Error("the upload was acknowledged")
+	}
+	if k.files("staging") != 0 || parts.files(".sgwtmp") == 0 {
+		t.Errorf("%d staged files, %d parts", k.files("staging"), parts.files(".sgwtmp"))
+	}
+	if said := command(t, k.cfg, "sweep", "--age", "0s"); parts.files(".sgwtmp") != 0 {
+		t.Errorf("%d parts are left: %s", parts.files(".sgwtmp"), said)
+	}
+}
+
+// killUploads kills the service at points of uploads, at the first and at a later pass.
+func (k killed) killUploads(points []string) {
+	t := k.t
+	t.Helper()
 	n, lost, unsent := 0, 0, 0
 	var all [][]byte
 	for _, point := range points {

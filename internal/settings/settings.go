@@ -30,6 +30,8 @@ type Servers struct {
 	OpensearchURL []string `env:"VITRINE_OPENSEARCH_URL" name:"opensearch-url" help:"OpenSearch 3 nodes (with the k-NN plugin) as URLs, separated by commas."`
 	Security
 	DataDir   string `env:"VITRINE_DATA_DIR" default:".vitrine/data" help:"Folder for files and the URL signing key. Shared by all replicas."`
+	Blobs     string `env:"VITRINE_BLOBS" help:"Where files are kept instead: a folder, or s3://bucket/prefix. Default: the folder blobs in VITRINE_DATA_DIR."`
+	Buckets
 	Prefix    string `env:"VITRINE_PREFIX" help:"Prefix for index and topic names, for deployments that share servers."`
 	LogFormat string `env:"VITRINE_LOG_FORMAT" enum:"auto,text,json" default:"auto" help:"auto, text or json."`
 	LogLevel  string `env:"VITRINE_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
@@ -56,9 +58,12 @@ func (e Embedding) Config() embed.Config {
 // one it fails.
 func (s Servers) Config(version string) (service.Config, error) {
 	cfg := service.Config{PostgresURL: s.PostgresURL, PostgresAppURL: s.PostgresApp, PostgresIndexerURL: s.PostgresIndex, Brokers: s.KafkaBrokers, OpenSearchURL: s.OpensearchURL,
-		DataDir: s.DataDir, Prefix: s.Prefix, Version: version, Log: s.Logger(), Embed: s.Embedding.Config()}
+		DataDir: s.DataDir, Blobs: s.Blobs, Prefix: s.Prefix, Version: version, Log: s.Logger(), Embed: s.Embedding.Config()}
 	var err error
 	if cfg.KafkaSecurity, cfg.OpenSearchSecurity, err = s.Security.read(); err != nil {
+		return cfg, err
+	}
+	if cfg.S3, err = s.Buckets.Access(); err != nil {
 		return cfg, err
 	}
 	database := cfg.PostgresURL != "" || cfg.PostgresAppURL != "" && cfg.PostgresIndexerURL != ""

@@ -32,6 +32,9 @@ var All = []Tool{
 	{Name: "zsh", From: System, Find: "zsh", Probe: []string{"--version"}, Packages: []string{"zsh"}},
 	{Name: "fish", From: System, Find: "fish", Probe: []string{"--version"}, Packages: []string{"fish"}},
 
+	// A server that speaks S3, over a folder.
+	{Name: "versitygw", From: Go, Find: "bin/versitygw", Probe: []string{"--version"}, Packages: []string{"github.com/versity/versitygw/cmd/versitygw@v1.8.0"}},
+
 	// Browsers.
 	{Name: "chromium", From: System, Find: "chromium chromium-browser google-chrome", Probe: []string{"--version"}, Packages: []string{"chromium"}},
 }

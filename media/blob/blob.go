@@ -19,8 +19,8 @@ import (
 	"vitrine/library"
 )
 
-// Store keeps bytes. Disk, a local folder, is the one there is; blobtest is the
-// contract that it and any other holds.
+// Store keeps bytes: Disk in a local folder, Bucket on a server that speaks S3. Package
+// blobtest is the contract that both hold.
 //
 // Every method is safe for concurrent use. A missing object is a not-found
 // error; a full disk is a storage-full error and leaves nothing behind.

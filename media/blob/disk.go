@@ -44,7 +44,7 @@ type Disk struct {
 	recent *lru.Cache[string, Staged]
 }
 
-var _ Store = (*Disk)(nil)
+var _ Place = (*Disk)(nil)
 
 // folderRetry is when a client may ask again while the folder is not there.
 const folderRetry = 15 * time.Second
@@ -79,11 +79,10 @@ func OpenDisk(dir, id string) (*Disk, error) {
 
 func (d *Disk) root() *os.Root { return d.folder.Load() }
 
-// ID returns the id of the folder.
+// ID implements Place.
 func (d *Disk) ID() string { return *d.want.Load() }
 
-// Expect makes another id the one that the folder must have, after the library was
-// moved to another folder.
+// Expect implements Place.
 func (d *Disk) Expect(id string) { d.want.Store(&id) }
 
 // Close releases the folder.
@@ -92,7 +91,7 @@ func (d *Disk) Close() error { return d.root().Close() }
 // Check reports whether the path still leads to the folder that was opened and
 // whether that has the id expected; if not, the error is a *FolderError. A folder
 // that is mounted again is opened again.
-func (d *Disk) Check() error {
+func (d *Disk) Check(context.Context) error {
 	open, err := d.root().Stat(".")
 	there, pathErr := os.Stat(d.dir)
 	if err == nil && pathErr == nil && os.SameFile(open, there) {
@@ -123,10 +122,10 @@ func (d *Disk) reopen() error {
 	return nil
 }
 
-// Available is Check with what clients are told as its error. It comes before bytes
-// are written, kept or removed: in the wrong place they would be lost.
-func (d *Disk) Available() error {
-	if err := d.Check(); err != nil {
+// Available implements Place. It comes before bytes are written, kept or removed: in the
+// wrong place they would be lost.
+func (d *Disk) Available(ctx context.Context) error {
+	if err := d.Check(ctx); err != nil {
 		return unavailable(err)
 	}
 	return nil
@@ -154,7 +153,7 @@ func (d *Disk) Stage(ctx context.Context, tenant library.TenantID, id string, r 
 	if err != nil {
 		return Staged{}, err
 	}
-	if err := d.Available(); err != nil {
+	if err := d.Available(ctx); err != nil {
 		return Staged{}, err
 	}
 	if err := d.makeDir(path.Dir(name)); err != nil {
@@ -212,7 +211,7 @@ func (d *Disk) OpenStaged(ctx context.Context, tenant library.TenantID, id strin
 	if err != nil {
 		return nil, Staged{}, err
 	}
-	o, err := d.open(name, "upload")
+	o, err := d.open(ctx, name, "upload")
 	if err != nil {
 		return nil, Staged{}, err
 	}
@@ -231,7 +230,7 @@ func (d *Disk) OpenStaged(ctx context.Context, tenant library.TenantID, id strin
 
 // Commit implements Store. A rename replaces the target in one step; bytes of the
 // same hash are the same bytes, so replacing them also heals a damaged file.
-func (d *Disk) Commit(_ context.Context, tenant library.TenantID, id string, h library.AssetHash) error {
+func (d *Disk) Commit(ctx context.Context, tenant library.TenantID, id string, h library.AssetHash) error {
 	from, err := stagingPath(tenant, id)
 	if err != nil {
 		return err
@@ -240,7 +239,7 @@ func (d *Disk) Commit(_ context.Context, tenant library.TenantID, id string, h l
 	if err != nil {
 		return err
 	}
-	if err := d.Available(); err != nil {
+	if err := d.Available(ctx); err != nil {
 		return err
 	}
 	if err := d.makeDir(path.Dir(to)); err != nil {
@@ -278,16 +277,16 @@ func (d *Disk) Discard(_ context.Context, tenant library.TenantID, id string) er
 }
 
 // Open implements Store.
-func (d *Disk) Open(_ context.Context, tenant library.TenantID, h library.AssetHash) (Object, error) {
+func (d *Disk) Open(ctx context.Context, tenant library.TenantID, h library.AssetHash) (Object, error) {
 	name, err := assetPath("assets", tenant, h)
 	if err != nil {
 		return nil, err
 	}
-	return d.open(name, "file")
+	return d.open(ctx, name, "file")
 }
 
 // Size implements Store. What stands in a file's place and is none is no file.
-func (d *Disk) Size(_ context.Context, tenant library.TenantID, h library.AssetHash) (int64, error) {
+func (d *Disk) Size(ctx context.Context, tenant library.TenantID, h library.AssetHash) (int64, error) {
 	name, err := assetPath("assets", tenant, h)
 	if err != nil {
 		return 0, err
@@ -295,7 +294,7 @@ func (d *Disk) Size(_ context.Context, tenant library.TenantID, h library.AssetH
 	info, err := d.root().Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && !info.Mode().IsRegular():
-		if err := d.Available(); err != nil { // it is not gone, it cannot be seen
+		if err := d.Available(ctx); err != nil { // it is not gone, it cannot be seen
 			return 0, err
 		}
 		return 0, library.NotFound("file")
@@ -306,12 +305,12 @@ func (d *Disk) Size(_ context.Context, tenant library.TenantID, h library.AssetH
 }
 
 // Remove implements Store.
-func (d *Disk) Remove(_ context.Context, tenant library.TenantID, h library.AssetHash) error {
+func (d *Disk) Remove(ctx context.Context, tenant library.TenantID, h library.AssetHash) error {
 	name, err := assetPath("assets", tenant, h)
 	if err != nil {
 		return nil //nolint:nilerr // no such file can exist
 	}
-	if err := d.Available(); err != nil {
+	if err := d.Available(ctx); err != nil {
 		return err
 	}
 	if derived, err := assetPath("derived", tenant, h); err == nil {
@@ -320,10 +319,10 @@ func (d *Disk) Remove(_ context.Context, tenant library.TenantID, h library.Asse
 	return ignoreMissing(d.root().Remove(name))
 }
 
-func (d *Disk) open(name, what string) (Object, error) {
+func (d *Disk) open(ctx context.Context, name, what string) (Object, error) {
 	f, err := d.root().Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := d.Available(); err != nil { // it is not gone, it cannot be seen
+		if err := d.Available(ctx); err != nil { // it is not gone, it cannot be seen
 			return nil, err
 		}
 		return nil, library.NotFound(what)
@@ -384,10 +383,14 @@ func ignoreMissing(err error) error {
 // full turns a full disk into the error that says so.
 func full(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return &library.Error{Kind: library.KindStorageFull, Code: library.CodeStorageFull, RetryAfter: 30 * time.Second,
-			Detail: "The disk for files is full. Nothing was stored; free space and repeat the upload.", Cause: err}
+		return storageFull(err)
 	}
 	return err
+}
+
+func storageFull(err error) error {
+	return &library.Error{Kind: library.KindStorageFull, Code: library.CodeStorageFull, RetryAfter: 30 * time.Second,
+		Detail: "The disk for files is full. Nothing was stored; free space and repeat the upload.", Cause: err}
 }
 
 // cancelled stops reading when the request is gone.

@@ -40,13 +40,13 @@ func TestDisk_AnUnmountedVolumeIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if err := d.Check(); err != nil {
+	if err := d.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(dir, "vitrine-blobs")); err != nil {
 		t.Fatal(err)
 	}
-	if d.Check() == nil {
+	if d.Check(t.Context()) == nil {
 		t.Error("the folder lost its mark and nobody noticed")
 	}
 }

@@ -30,7 +30,7 @@ const deadAfter = 30 * time.Minute
 // SweepStaged implements Store. Half written files go when nothing was added to them
 // for half an hour.
 func (d *Disk) SweepStaged(ctx context.Context, age time.Duration) (files int, bytes int64, err error) {
-	if err := d.Available(); err != nil {
+	if err := d.Available(ctx); err != nil {
 		return 0, 0, err
 	}
 	now := time.Now()
@@ -55,7 +55,7 @@ func (d *Disk) SweepStaged(ctx context.Context, age time.Duration) (files int, b
 // RemoveLost implements Store. The bytes are first moved aside: whoever stores
 // the same bytes right now puts new ones in the old place, and bytes that turn
 // out to be young are put back.
-func (d *Disk) RemoveLost(_ context.Context, tenant library.TenantID, h library.AssetHash, before time.Time) (bool, error) {
+func (d *Disk) RemoveLost(ctx context.Context, tenant library.TenantID, h library.AssetHash, before time.Time) (bool, error) {
 	from, err := assetPath("assets", tenant, h)
 	if err != nil {
 		return false, err
@@ -64,7 +64,7 @@ func (d *Disk) RemoveLost(_ context.Context, tenant library.TenantID, h library.
 	if err != nil {
 		return false, err
 	}
-	if err := d.Available(); err != nil {
+	if err := d.Available(ctx); err != nil {
 		return false, err
 	}
 	if err := d.root().MkdirAll(path.Dir(aside), 0o750); err != nil {
@@ -136,12 +136,12 @@ func (d *Disk) walkFiles(ctx context.Context, dir string, fn func(name string, i
 var derivedName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
 // PutDerived implements Store. It does not fsync: a lost preview is made again.
-func (d *Disk) PutDerived(_ context.Context, tenant library.TenantID, h library.AssetHash, name string, data []byte) error {
+func (d *Disk) PutDerived(ctx context.Context, tenant library.TenantID, h library.AssetHash, name string, data []byte) error {
 	dir, err := assetPath("derived", tenant, h)
 	if err != nil || !derivedName.MatchString(name) {
 		return errors.Join(err, errors.New("not a name for a derived file"))
 	}
-	if err := d.Available(); err != nil {
+	if err := d.Available(ctx); err != nil {
 		return err
 	}
 	if err := d.root().MkdirAll(dir, 0o750); err != nil {

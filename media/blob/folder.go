@@ -111,14 +111,14 @@ func (e *FolderError) Error() string {
 	if e.Want == "" {
 		want = "one that holds the files of the library's assets"
 	}
-	return fmt.Sprintf("the blob folder %s is not the library's: expected is %s, and %s. Mount the volume that holds it, or name its folder by VITRINE_DATA_DIR. "+
-		"If this folder is to take its place, run: vitrine blobs adopt", e.Path, want, e.describe())
+	return fmt.Sprintf("the %s %s is not the library's: expected is %s, and %s. %s "+
+		"If this %[1]s is to take its place, run: vitrine blobs adopt", e.noun(), e.Path, want, e.describe(), e.remedy())
 }
 
 // unavailable is what a client is told of a FolderError.
 func unavailable(err error) error {
 	return &library.Error{Kind: library.KindUnavailable, Code: library.CodeFilesUnavailable, RetryAfter: folderRetry, Cause: err,
-		Detail: "The disk for files is not there right now, so nothing was read or stored. Repeat the request later; vitrine doctor tells an operator what is wrong."}
+		Detail: "The storage for files is not there right now, so nothing was read or stored. Repeat the request later; vitrine doctor tells an operator what is wrong."}
 }
 
 // MarkFolder makes a blob folder of a missing or empty one, or of a copy that lacks

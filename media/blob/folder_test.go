@@ -163,7 +163,7 @@ func TestDisk_WritesStopWhileTheFolderIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		rename(aside, dir)
-		if err := d.Check(); err != nil {
+		if err := d.Check(t.Context()); err != nil {
 			t.Errorf("%s, once it is back: %v", name, err)
 		}
 	}
