@@ -29,8 +29,8 @@ type Servers struct {
 	KafkaBrokers  []string `env:"VITRINE_KAFKA_BROKERS" help:"Kafka 4 brokers as host:port, separated by commas."`
 	OpensearchURL []string `env:"VITRINE_OPENSEARCH_URL" name:"opensearch-url" help:"OpenSearch 3 nodes (with the k-NN plugin) as URLs, separated by commas."`
 	Security
-	DataDir   string `env:"VITRINE_DATA_DIR" default:".vitrine/data" help:"Folder for files and the URL signing key. Shared by all replicas."`
-	Blobs     string `env:"VITRINE_BLOBS" help:"Where files are kept instead: a folder, or s3://bucket/prefix. Default: the folder blobs in VITRINE_DATA_DIR."`
+	DataDir string `env:"VITRINE_DATA_DIR" default:".vitrine/data" help:"Folder for files and the URL signing key. Shared by all replicas."`
+	Blobs   string `env:"VITRINE_BLOBS" help:"Where files are kept instead: a folder, or s3://bucket/prefix. Default: the folder blobs in VITRINE_DATA_DIR."`
 	Buckets
 	Prefix    string `env:"VITRINE_PREFIX" help:"Prefix for index and topic names, for deployments that share servers."`
 	LogFormat string `env:"VITRINE_LOG_FORMAT" enum:"auto,text,json" default:"auto" help:"auto, text or json."`
