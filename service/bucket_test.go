@@ -47,13 +47,13 @@ func TestBucket_ALibraryStoresServesAndVerifiesItsFiles(t *testing.T) {
 	}
 	hash := library.AssetHash(got.Asset.AssetH)
 	object := filepath.Join(server.Dir, "library", "files", "assets", string(e.Tenant), string(hash[:2]), string(hash))
-	if counts, err := verify.Run(t.Context(), e.Store, e.Blobs, verify.Options{Share: 1}); err != nil || counts.Files != 1 || counts.Hashed != 1 || counts.Damaged() != 0 {
+	if counts, err := verify.Run(t.Context(), e.Store.Files, e.Blobs, verify.Options{Share: 1}); err != nil || counts.Files != 1 || counts.Hashed != 1 || counts.Damaged() != 0 {
 		t.Errorf("verify: %+v %v", counts, err)
 	}
 	if err := os.Remove(object); err != nil {
 		t.Fatal(err)
 	}
-	if counts, err := verify.Run(t.Context(), e.Store, e.Blobs, verify.Options{Share: 1}); err != nil || counts.Missing != 1 {
+	if counts, err := verify.Run(t.Context(), e.Store.Files, e.Blobs, verify.Options{Share: 1}); err != nil || counts.Missing != 1 {
 		t.Errorf("verify without the object: %+v %v", counts, err)
 	}
 	if status, body, _ := e.Raw(http.MethodGet, path, e.Key, nil, nil); status != http.StatusNotFound || !strings.Contains(string(body), library.CodeFileMissing) {
@@ -84,7 +84,7 @@ func TestBucket_AServerThatStopsIsSaidAndNothingIsTakenForMissing(t *testing.T) 
 	if status, body, _ := e.Raw(http.MethodGet, path, e.Key, nil, nil); status != http.StatusServiceUnavailable {
 		t.Errorf("a download: %d %s", status, body)
 	}
-	if _, err := verify.Run(t.Context(), e.Store, e.Blobs, verify.Options{Share: 1}); err == nil {
+	if _, err := verify.Run(t.Context(), e.Store.Files, e.Blobs, verify.Options{Share: 1}); err == nil {
 		t.Error("verify went on")
 	}
 	if n, err := e.Store.Files.CountDamaged(t.Context()); err != nil || len(n) > 0 {
@@ -268,7 +268,7 @@ func checkWhole(t *testing.T, cfg service.Config, files int64) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if got, err := verify.Run(t.Context(), s.Store, s.Blobs, verify.Options{Share: 1}); err != nil || got.Hashed != files || got.Damaged() != 0 {
+	if got, err := verify.Run(t.Context(), s.Store.Files, s.Blobs, verify.Options{Share: 1}); err != nil || got.Hashed != files || got.Damaged() != 0 {
 		t.Errorf("%s: %+v %v", cfg.Blobs, got, err)
 	}
 }
