@@ -27,7 +27,7 @@ import (
 type Store interface {
 	// Available reports whether bytes can be written, kept and removed now; the error is
 	// for clients.
-	Available() error
+	Available(ctx context.Context) error
 	// Stage reads r to its end, at most limit bytes, and keeps them durably
 	// under a staging id of the tenant, made by NewStagingID. More bytes than
 	// limit, or none at all, is an error and nothing is kept. Staging under an id

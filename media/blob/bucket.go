@@ -83,7 +83,7 @@ func (b *Bucket) Check(ctx context.Context) error {
 // markFor is how long a mark that was read is believed before something is written.
 const markFor = 10 * time.Second
 
-// Available implements Place. An answer that is seconds old counts as well.
+// Available implements Store. An answer that is seconds old counts as well.
 func (b *Bucket) Available(ctx context.Context) error {
 	if time.Since(time.Unix(0, b.seen.Load())) < markFor {
 		return nil

@@ -122,7 +122,7 @@ func (d *Disk) reopen() error {
 	return nil
 }
 
-// Available implements Place. It comes before bytes are written, kept or removed: in the
+// Available implements Store. It comes before bytes are written, kept or removed: in the
 // wrong place they would be lost.
 func (d *Disk) Available(ctx context.Context) error {
 	if err := d.Check(ctx); err != nil {

@@ -18,8 +18,6 @@ type Place interface {
 	Expect(id string)
 	// Check asks the place for its id now. Another or none is a *FolderError.
 	Check(ctx context.Context) error
-	// Available is Check with what clients are told as its error.
-	Available(ctx context.Context) error
 	Close() error
 }
 

@@ -85,7 +85,7 @@ func Purge(ctx context.Context, st *store.Store, blobs blob.Store, actor library
 	var out store.PurgeResult
 	for len(hashes) > 0 {
 		n := min(len(hashes), purgeBatch)
-		if err := blobs.Available(); err != nil { // rows without the means to remove their files would leave orphans
+		if err := blobs.Available(ctx); err != nil { // rows without the means to remove their files would leave orphans
 			return out, err
 		}
 		done, err := st.Trash.Purge(ctx, actor, hashes[:n], opt)
