@@ -14,8 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	opensearchgo "github.com/opensearch-project/opensearch-go/v4"
+	"github.com/prometheus/client_golang/prometheus"
 
+	"vitrine/events"
 	"vitrine/library"
 	"vitrine/store"
 )
@@ -62,17 +65,49 @@ func runChild() {
 		panic(err)
 	}
 	go relay.Run(ctx)
+	go func() { _ = runSubscriber(ctx, st, c.URL, cfg) }()
 	_ = x.Run(ctx)
 }
 
-// TestKill_AtAnyPointLosesNothing kills the process that relays and indexes at
-// every place of its work, and once more after it has got going; whoever comes
-// next must end with the rows.
+// runSubscriber runs a second subscriber, and the relay of events. Its effect is a row per
+// event, which it makes after the point where a test kills it and once however often it is told.
+func runSubscriber(ctx context.Context, st *store.Store, url string, cfg Config) error {
+	db, err := pgxpool.New(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	c := events.Config{Prefix: cfg.Prefix, Brokers: cfg.Brokers, Log: slog.New(slog.DiscardHandler), CatchUpAfter: time.Second}
+	m := events.NewMetrics(prometheus.NewRegistry())
+	go func() { _ = events.NewRelay(st, c, m).Run(ctx) }()
+	return events.Run(ctx, st, c, m, events.Subscriber{Name: "effects", FromStart: true, Handle: func(ctx context.Context, e events.Event) error {
+		_, err := db.Exec(ctx, `INSERT INTO effects (position, tenant, key) VALUES ($1, $2, $3) ON CONFLICT (position) DO UPDATE SET times = effects.times + 1`, e.Position, string(e.Tenant), e.Key)
+		return err
+	}})
+}
+
+// effectsMissing compares the effects of the second subscriber with the log.
+func (e *env) effectsMissing() string {
+	var events, effects, waiting, dead, disordered int
+	err := e.owner.QueryRow(e.ctx, `SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM effects JOIN events USING (position)),
+		(SELECT count(*) FROM outbox), (SELECT count(*) FROM dead_letters),
+		(SELECT count(*) FROM effects a JOIN effects b ON a.tenant = b.tenant AND a.key = b.key AND a.position < b.position AND a.seq > b.seq)`).
+		Scan(&events, &effects, &waiting, &dead, &disordered)
+	if err != nil || events == 0 || effects != events || waiting+dead+disordered > 0 {
+		return fmt.Sprintf("%d effects of %d events, %d in the outbox, %d dead letters, %d out of order, error %v", effects, events, waiting, dead, disordered, err)
+	}
+	return ""
+}
+
+// TestKill_AtAnyPointLosesNothing kills the process that relays, indexes and serves another
+// subscriber at every place of its work, and once more after it has got going; whoever
+// comes next must end with the rows, and with one effect of each event.
 func TestKill_AtAnyPointLosesNothing(t *testing.T) {
 	e := newEnv(t)
+	e.exec(`CREATE TABLE effects (seq bigint GENERATED ALWAYS AS IDENTITY, position bigint PRIMARY KEY, tenant text, key text, times int NOT NULL DEFAULT 1)`)
 	var hashes []library.AssetHash
 	for round, place := range []string{"relay.before_publish", "relay.after_publish", "indexer.before_bulk", "indexer.after_bulk",
-		"indexer.before_commit", "indexer.after_commit", "indexer.before_bulk:3", "relay.after_publish:2"} {
+		"indexer.before_commit", "indexer.after_commit", "indexer.before_bulk:3", "relay.after_publish:2", "events.before_publish", "events.after_publish", "events.after_publish:2"} {
 		for i := range 5 {
 			hashes = append(hashes, e.add(newAsset(fmt.Sprint(round, " ", i))).Hash)
 		}
@@ -108,4 +143,6 @@ func TestKill_AtAnyPointLosesNothing(t *testing.T) {
 	e.run(e.relay(), e.indexer())
 	e.eventually(2*time.Minute, func() string { return e.differs(hashes...) })
 	e.eventually(time.Minute, func() string { return noneBut(e.backlog(), 0) })
+	e.run(serviceFunc(func(ctx context.Context) error { return runSubscriber(ctx, e.store, e.url, e.cfg) }))
+	e.eventually(time.Minute, e.effectsMissing)
 }

@@ -250,10 +250,12 @@ func (k killed) killUploads(points []string) {
 
 // TestIndexing_KillAtAnyPointLeavesTheIndexEqualToTheDatabase kills the relays of
 // changes and events and the indexer at each of their points while changes flow, and
-// starts them again. The log of events misses none either.
+// starts them again. The log of events misses none either, and neither does a second
+// subscriber beside the indexer.
 func TestIndexing_KillAtAnyPointLeavesTheIndexEqualToTheDatabase(t *testing.T) {
 	t.Parallel()
 	k := newKilled(t)
+	w := newWitness(t, k.cfg)
 	n := 0
 	for name := range failpoint.Names {
 		if !strings.HasPrefix(name, "relay.") && !strings.HasPrefix(name, "events.") && !strings.HasPrefix(name, "indexer.") {
@@ -286,6 +288,7 @@ func TestIndexing_KillAtAnyPointLeavesTheIndexEqualToTheDatabase(t *testing.T) {
 		}
 		return nil
 	})
+	w.sawAll("after all kills")
 	var got struct{ Missing, Stale, Orphans, Ahead, Remaining int64 }
 	if err := json.Unmarshal([]byte(command(t, k.cfg, "reconcile", "--json")), &got); err != nil {
 		t.Fatal(err)

@@ -237,10 +237,12 @@ func (o *outage) indexed(when string) {
 // TestOutage_OfAnyServerDuringAnImportLosesNothing takes away each server in each
 // way while files are imported. The import ends well, what needs no index goes
 // on, searches answer or say at once when to come again, and afterwards the index
-// equals the database and holds every file once.
+// equals the database and holds every file once, and a second subscriber beside the
+// indexer has had every event.
 func TestOutage_OfAnyServerDuringAnImportLosesNothing(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t)
+	w := newWitness(t, o.cfg)
 	const many = 150
 
 	type outageOf struct {
@@ -278,6 +280,7 @@ func TestOutage_OfAnyServerDuringAnImportLosesNothing(t *testing.T) {
 			o.take(c.end, c.server)
 		}
 		o.indexed(c.name)
+		w.sawAll(c.name)
 	}
 	o.walksGoOn()
 }
