@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
@@ -191,6 +192,9 @@ func TestRun_StoppingWaitsForTheJobsThatRun(t *testing.T) {
 // TestMain runs the process that a test kills, where it is that.
 func TestMain(m *testing.M) {
 	if url := os.Getenv("JOBS_TEST_DATABASE"); url != "" {
+		if os.Getenv("JOBS_TEST_DURING") != "" {
+			dieDuring(url)
+		}
 		die(url)
 	}
 	os.Exit(m.Run())
@@ -213,6 +217,74 @@ func die(url string) {
 	}
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	select {}
+}
+
+// take makes the effect of a job: a row, which says how often the job was handled.
+func take(ctx context.Context, url string, n note) error {
+	c, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer c.Close(context.WithoutCancel(ctx))
+	_, err = c.Exec(ctx, `INSERT INTO effects (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET handled = effects.handled + 1`, n.ID)
+	return err
+}
+
+// dieDuring runs jobs and kills its process in the midst of one: its effect is there, and
+// nothing says that it is done.
+func dieDuring(url string) {
+	ctx := context.Background()
+	s, err := store.Open(ctx, store.Config{URL: url})
+	if err != nil {
+		panic(err)
+	}
+	r := jobs.New(s.Jobs, jobs.Config{Workers: 1, Log: slog.New(slog.DiscardHandler)}, jobs.NewMetrics(prometheus.NewRegistry()))
+	jobs.Handle(r, func(ctx context.Context, n note) error {
+		if err := take(ctx, url, n); err != nil {
+			panic(err)
+		}
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	})
+	_ = r.Run(ctx)
+}
+
+// TestRun_AJobDuringWhichItsProcessWasKilledRunsAgainWithOneEffect: a job that was begun and
+// not done is taken up by another process, and its effect is there once.
+func TestRun_AJobDuringWhichItsProcessWasKilledRunsAgainWithOneEffect(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	owner := storetest.Owner(t, b.url)
+	change := func(sql string) {
+		t.Helper()
+		if _, err := owner.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(`CREATE TABLE effects (id text PRIMARY KEY, handled int NOT NULL DEFAULT 1)`)
+	b.enqueue(note{b.actor.Tenant, "interrupted"})
+	child := exec.CommandContext(t.Context(), os.Args[0])
+	child.Env = append(os.Environ(), "JOBS_TEST_DATABASE="+b.url, "JOBS_TEST_DURING=1")
+	out, err := child.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || !exit.Sys().(syscall.WaitStatus).Signaled() {
+		t.Fatalf("the process was not killed: %v\n%s", err, out)
+	}
+	if c := b.counts(); c["note running"] != 1 {
+		t.Fatalf("after the kill: %v", c)
+	}
+	change(`UPDATE river_job SET attempted_at = now() - interval '1 hour'`) // another process waits minutes before it takes it for lost
+	r := b.runner()
+	jobs.Handle(r, func(ctx context.Context, n note) error { return take(ctx, b.url, n) })
+	b.run(r)
+	eventually(t, 2*time.Minute, "done", func() bool {
+		c := b.counts()
+		return c["note running"]+c["note available"]+c["note retryable"]+c["note scheduled"]+c["note discarded"] == 0
+	})
+	var effects, handled int
+	if err := owner.QueryRow(t.Context(), `SELECT count(*), max(handled) FROM effects`).Scan(&effects, &handled); err != nil || effects != 1 || handled != 2 {
+		t.Errorf("%d effects of a job that was handled %d times, error %v; want one of two", effects, handled, err)
+	}
 }
 
 func TestRun_AJobOfAProcessThatWasKilledAfterItsCommitRuns(t *testing.T) {
