@@ -19,8 +19,9 @@ const (
 	maxMean      = 300 // with output schemas
 )
 
-// larger are the tools that take more: the language of queries, the ways a file is sent.
-var larger = map[string]int{"SearchAssets": 500, "StoreAsset": 350, "GetFacets": 220}
+// larger are the tools that take more: the language of queries, the ways a file is sent, all
+// that can happen to a prompt.
+var larger = map[string]int{"SearchAssets": 500, "StoreAsset": 350, "GetFacets": 220, "UpdatePrompt": 240}
 
 type toolCost struct {
 	name         string

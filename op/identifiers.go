@@ -23,6 +23,7 @@ const (
 	IDTextCard    IDKind = "text_card"
 	IDNode        IDKind = "workflow_node" // or what else can be annotated
 	IDAnnotation  IDKind = "annotation"
+	IDPrompt      IDKind = "prompt"
 	IDOperation   IDKind = "operation" // of a write that can be taken back
 	IDUpload      IDKind = "upload"    // where uploaded bytes wait
 	IDIndexToken  IDKind = "index_token"
@@ -32,7 +33,7 @@ const (
 )
 
 // IDKinds lists the kinds.
-var IDKinds = []IDKind{IDTenant, IDAsset, IDModel, IDSavedSearch, IDCollection, IDTextCard, IDNode, IDAnnotation, IDOperation, IDUpload, IDIndexToken, IDCursor, IDQuery, IDNone}
+var IDKinds = []IDKind{IDTenant, IDAsset, IDModel, IDSavedSearch, IDCollection, IDTextCard, IDNode, IDAnnotation, IDPrompt, IDOperation, IDUpload, IDIndexToken, IDCursor, IDQuery, IDNone}
 
 // idForms are the forms of identifiers that have one, for inputs that state none.
 var idForms = map[IDKind]struct{ pattern, words string }{

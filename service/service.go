@@ -146,6 +146,7 @@ func (s *Service) assemble() error {
 	s.Previews = preview.NewMaker(s.Blobs, budget)
 	s.Jobs = jobs.New(s.Store.Jobs, jobs.Config{Workers: cfg.Decoders, Log: cfg.Log}, jobs.NewMetrics(s.registry))
 	jobs.Handle(s.Jobs, s.makePreview)
+	jobs.Handle(s.Jobs, s.linkPrompts)
 	limits := store.NewLimitCache(s.Store.Limits)
 	fetcher, err := fetch.New(cfg.Fetch)
 	if err != nil {

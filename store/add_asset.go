@@ -90,11 +90,15 @@ func (t *Tx) addAsset(ctx context.Context, n NewAsset, prepared encodedAsset) (A
 	batchModels(b, t.tenant(), n.Asset.Hash, n.Lineage.Models)
 	batchParents(b, t.tenant(), n)
 	batchAssertion(b, t.actor, n.Asset.Hash, prepared.assertion)
+	renders := batchPromptCandidates(b, t.tenant(), n.Lineage.Positive)
 	t.queue(b) // before the locks, which other arrivals wait for
 	batchLineageLocks(b, t.tenant(), n)
 	var concerned bool
 	batchTouchesLineage(b, t.tenant(), n, &concerned)
-	if err := t.Send(ctx, b); err != nil || !concerned {
+	if err := t.Send(ctx, b); err != nil {
+		return out, err
+	}
+	if err := renders.link(ctx, t, t.tenant(), n.Asset.Hash); err != nil || !concerned {
 		return out, err
 	}
 	return out, resolveParents(ctx, t, t.tenant(), n, true)

@@ -46,6 +46,10 @@ func nouns() []undoableNoun {
 		{collectionNoun, undoCollections},
 		{collectionItemNoun, undoRowsThen(reindexItems)},
 		{annotationNoun, undoRowsThen(reindexAnnotated)},
+		{promptNoun, undoPrompts},
+		{promptVersionNoun, undoPromptVersions},
+		{promptLabelNoun, undoRows},
+		{promptEvaluationNoun, undoRows},
 	}
 }
 

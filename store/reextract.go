@@ -74,6 +74,9 @@ func (ex *Extraction) Replace(ctx context.Context, actor library.Actor, n NewAss
 	}
 	_, err = ex.s.Write(ctx, actor, func(tx *Tx) error {
 		changed = false
+		if err := lockPromptsShared(ctx, tx, actor.Tenant); err != nil {
+			return err
+		}
 		if err := lockLineage(ctx, tx, actor.Tenant, []library.AssetHash{n.Asset.Hash}); err != nil {
 			return err
 		}
@@ -120,7 +123,10 @@ func writeReextracted(ctx context.Context, t *Tx, n NewAsset, p encodedAsset) er
 	batchDropParents(b, tenant, n)
 	var concerned bool
 	batchTouchesLineage(b, tenant, n, &concerned)
-	if err := t.Send(ctx, b); err != nil || !concerned {
+	if err := t.Send(ctx, b); err != nil {
+		return err
+	}
+	if err := relink(ctx, t, tenant, hash, n.Lineage.Positive); err != nil || !concerned {
 		return err
 	}
 	return resolveParents(ctx, t, tenant, n, false)

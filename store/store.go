@@ -33,6 +33,7 @@ type Store struct {
 	SavedSearches   *SavedSearches
 	Collections     *Collections
 	Annotations     *Annotations
+	Prompts         *Prompts
 	Keys            *Keys
 	Tenants         *Tenants
 	Limits          *Limits
@@ -97,6 +98,7 @@ func (s *Store) setFields() (err error) {
 	s.SavedSearches = &SavedSearches{s}
 	s.Collections = &Collections{s}
 	s.Annotations = &Annotations{s}
+	s.Prompts = &Prompts{s}
 	s.Keys = &Keys{s}
 	s.Tenants = &Tenants{s}
 	s.Limits = &Limits{s}

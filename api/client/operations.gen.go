@@ -57,6 +57,13 @@ var Operations = []Operation{
 	OpLinkModelToAsset,
 	OpGetModelVersions,
 	OpAddModelVersion,
+	OpCreatePrompt,
+	OpGetPrompt,
+	OpSearchPrompts,
+	OpRenderPrompt,
+	OpUpdatePrompt,
+	OpGetPromptImages,
+	OpDeletePrompt,
 }
 
 // The operations, for Do.
@@ -114,4 +121,11 @@ var (
 	OpLinkModelToAsset           = Operation{Name: "LinkModelToAsset", Method: "POST", Path: "/api/v1/assets/{asset_hash}/models", Writes: true}
 	OpGetModelVersions           = Operation{Name: "GetModelVersions", Method: "GET", Path: "/api/v1/models/{model_hash}/versions"}
 	OpAddModelVersion            = Operation{Name: "AddModelVersion", Method: "POST", Path: "/api/v1/models/{model_hash}/versions", Writes: true}
+	OpCreatePrompt               = Operation{Name: "CreatePrompt", Method: "POST", Path: "/api/v1/prompts", Writes: true}
+	OpGetPrompt                  = Operation{Name: "GetPrompt", Method: "GET", Path: "/api/v1/prompts/{prompt_h}"}
+	OpSearchPrompts              = Operation{Name: "SearchPrompts", Method: "GET", Path: "/api/v1/prompts"}
+	OpRenderPrompt               = Operation{Name: "RenderPrompt", Method: "POST", Path: "/api/v1/prompts/{prompt_h}/render"}
+	OpUpdatePrompt               = Operation{Name: "UpdatePrompt", Method: "PATCH", Path: "/api/v1/prompts/{prompt_h}", Writes: true}
+	OpGetPromptImages            = Operation{Name: "GetPromptImages", Method: "GET", Path: "/api/v1/prompts/{prompt_h}/images"}
+	OpDeletePrompt               = Operation{Name: "DeletePrompt", Method: "DELETE", Path: "/api/v1/prompts/{prompt_h}", Writes: true}
 )

@@ -26,6 +26,7 @@ var levels = map[string]int{
 	"vitrine/internal/randtest":  0,
 	"vitrine/internal/s3":        0,
 
+	"vitrine/prompt":                  1,
 	"vitrine/embed":                   1,
 	"vitrine/internal/opensearch":     1,
 	"vitrine/internal/kafkaclient":    1,
@@ -55,6 +56,7 @@ var levels = map[string]int{
 	"vitrine/op/lineage":     6,
 	"vitrine/op/models":      6,
 	"vitrine/op/collections": 6,
+	"vitrine/op/prompts":     6,
 	"vitrine/transfer":       6,
 	"vitrine/op/all":         7,
 	"vitrine/reextract":      5,

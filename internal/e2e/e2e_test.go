@@ -53,6 +53,7 @@ type world struct {
 	// a collection with the asset and a text card, which it also names
 	collection, card string
 	annotation       string // on the asset
+	prompt           string // a prompt of the library whose render the asset is
 }
 
 func newWorld(t *testing.T) world {
@@ -79,6 +80,7 @@ func worldOf(e *servicetest.Env) world {
 	w.saved = w.save("", "Lighthouses", "lighthouse")
 	w.collection, w.card = w.collect("", "Lighthouses", w.asset.Asset.AssetH)
 	w.annotation = w.annotate("", w.asset.Asset.AssetH, "the fog is too dense", "team").AnnotationID
+	w.prompt = w.template("", "Lighthouses", "a lighthouse in {{weather|fog}} {{subject|}} {{light|}}")
 	w.Search("", "tag:fog", changed.OperationID)
 	return w
 }
@@ -121,6 +123,16 @@ func (w world) annotate(key, target, content, visibility string) client.CreateAn
 	return made
 }
 
+// template saves a prompt and returns its identifier.
+func (w world) template(key, name, text string) string {
+	w.T.Helper()
+	out, err := w.Client(key).CreatePrompt(w.T.Context(), client.CreatePromptInput{PromptText: text, Name: name, Description: name, Tags: []string{name}, Message: name, Labels: []string{"production"}})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return out.PromptH
+}
+
 // args returns valid arguments for an operation, about what this world has.
 func (w world) args(o op.Operation) map[string]any {
 	w.T.Helper()
@@ -141,14 +153,14 @@ func (w world) args(o op.Operation) map[string]any {
 func (w world) identifiers() map[op.IDKind]string {
 	return map[op.IDKind]string{op.IDAsset: w.asset.Asset.AssetH, op.IDModel: string(worldModel), op.IDSavedSearch: w.saved, op.IDOperation: w.operation,
 		op.IDCollection: w.collection, op.IDTextCard: w.card,
-		op.IDNode: w.asset.Asset.AssetH, op.IDAnnotation: w.annotation}
+		op.IDNode: w.asset.Asset.AssetH, op.IDAnnotation: w.annotation, op.IDPrompt: w.prompt}
 }
 
 // nowhere has identifiers of the right form that name nothing at all.
 var nowhere = map[op.IDKind]string{
 	op.IDAsset: strings.Repeat("d", 40), op.IDModel: strings.Repeat("e", 40), op.IDSavedSearch: "01980000-0000-7000-8000-00000000dead",
 	op.IDCollection: strings.Repeat("c", 40), op.IDTextCard: strings.Repeat("b", 40),
-	op.IDNode: strings.Repeat("a", 40), op.IDAnnotation: strings.Repeat("9", 40),
+	op.IDNode: strings.Repeat("a", 40), op.IDAnnotation: strings.Repeat("9", 40), op.IDPrompt: strings.Repeat("8", 40),
 	op.IDOperation: "01980000-0000-7000-8000-00000000dead", op.IDTenant: "01980000-0000-7000-8000-00000000dead",
 }
 

@@ -99,6 +99,26 @@ func makeEveryChange(t *testing.T, e *servicetest.Env) {
 	call(http.MethodPatch, "/api/v1/saved-searches/"+saved.ID, map[string]any{"query": "red fox"})
 	call(http.MethodDelete, "/api/v1/saved-searches/"+saved.ID, nil)
 	changeCollections(e, silent.Asset.AssetH, undo)
+	changePrompts(e, undo)
+}
+
+// changePrompts makes every kind of change of a prompt and what belongs to it.
+func changePrompts(e *servicetest.Env, undo func(operation string) string) {
+	var made struct {
+		OperationID string `json:"operation_id"`
+		PromptH     string `json:"prompt_h"`
+	}
+	e.Call(http.MethodPost, "/api/v1/prompts", map[string]any{"prompt_text": "a {{color}} fox in snow"}, &made)
+	of := "/api/v1/prompts/" + made.PromptH
+	e.Call(http.MethodPatch, of, map[string]any{"name": "Foxes"}, &made)
+	e.Call(http.MethodPatch, of, map[string]any{"prompt_text": "a {{color}} fox in deep snow"}, &made)
+	undo(made.OperationID)
+	e.Call(http.MethodPatch, of, map[string]any{"labels": []any{"production"}}, &made)
+	e.Call(http.MethodPatch, of, map[string]any{"remove_labels": []any{"production"}}, &made)
+	e.Call(http.MethodPatch, of, map[string]any{"evaluation": map[string]any{"scores": map[string]any{"light": 4}}}, &made)
+	undo(made.OperationID)
+	e.Call(http.MethodDelete, of, nil, &made)
+	undo(made.OperationID)
 }
 
 // changeCollections makes every kind of change of a collection and what is in it.

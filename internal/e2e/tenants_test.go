@@ -135,8 +135,9 @@ func victimOf(t *testing.T, w world, tenant library.TenantID, key string, asset 
 		t.Fatalf("the victim does not have its own model: %v", err)
 	}
 	collection, card := w.collect(key, canary+" collection", asset.Asset.AssetH)
+	prompt := w.template(key, canary+" prompt", "a "+canary+" prompt with {{subject|words}}")
 	return victim{
-		op.IDTenant: {string(tenant)}, op.IDAsset: {asset.Asset.AssetH}, op.IDOperation: {changed.OperationID, asset.OperationID},
+		op.IDPrompt: {prompt}, op.IDTenant: {string(tenant)}, op.IDAsset: {asset.Asset.AssetH}, op.IDOperation: {changed.OperationID, asset.OperationID},
 		op.IDSavedSearch: {saved}, op.IDUpload: {ticket.StoragePath}, op.IDIndexToken: {changed.IndexToken, changed.OperationID}, op.IDCursor: {page.NextCursor},
 		op.IDModel: {model, string(worldModel)}, op.IDNone: {}, op.IDCollection: {collection, canary + "collection"}, op.IDTextCard: {card},
 		op.IDNode: {asset.Asset.AssetH}, op.IDAnnotation: {w.annotate(key, asset.Asset.AssetH, canary+" annotation", "public").AnnotationID},

@@ -18,6 +18,7 @@ import (
 	"vitrine/op/collections"
 	"vitrine/op/lineage"
 	"vitrine/op/models"
+	"vitrine/op/prompts"
 	"vitrine/op/search"
 	"vitrine/query/run"
 	"vitrine/store"
@@ -54,6 +55,7 @@ func domains(p Parts) []domain {
 		&collections.Service{Store: p.Store, Links: p.Links, FindSaved: find.FindSaved},
 		&annotations.Service{Store: p.Store},
 		&models.Service{Store: p.Store, Links: p.Links},
+		&prompts.Service{Store: p.Store, Links: p.Links},
 	}
 }
 
