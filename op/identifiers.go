@@ -24,8 +24,11 @@ const (
 	IDNode        IDKind = "workflow_node" // or what else can be annotated
 	IDAnnotation  IDKind = "annotation"
 	IDPrompt      IDKind = "prompt"
-	IDOperation   IDKind = "operation" // of a write that can be taken back
-	IDUpload      IDKind = "upload"    // where uploaded bytes wait
+	IDExperiment  IDKind = "experiment" // the collection_h of one, which stands for a path too
+	IDRun         IDKind = "run"        // of an experiment
+	IDOtherRun    IDKind = "other_run"  // another one of the same experiment
+	IDOperation   IDKind = "operation"  // of a write that can be taken back
+	IDUpload      IDKind = "upload"     // where uploaded bytes wait
 	IDIndexToken  IDKind = "index_token"
 	IDCursor      IDKind = "cursor"
 	IDQuery       IDKind = "query" // a text that is searched for, which may name anything
@@ -33,7 +36,7 @@ const (
 )
 
 // IDKinds lists the kinds.
-var IDKinds = []IDKind{IDTenant, IDAsset, IDModel, IDSavedSearch, IDCollection, IDTextCard, IDNode, IDAnnotation, IDPrompt, IDOperation, IDUpload, IDIndexToken, IDCursor, IDQuery, IDNone}
+var IDKinds = []IDKind{IDTenant, IDAsset, IDModel, IDSavedSearch, IDCollection, IDTextCard, IDNode, IDAnnotation, IDPrompt, IDExperiment, IDRun, IDOtherRun, IDOperation, IDUpload, IDIndexToken, IDCursor, IDQuery, IDNone}
 
 // idForms are the forms of identifiers that have one, for inputs that state none.
 var idForms = map[IDKind]struct{ pattern, words string }{
@@ -41,6 +44,8 @@ var idForms = map[IDKind]struct{ pattern, words string }{
 	IDModel:      {"^[0-9a-fA-F]{40}$", "a hash of 40 hex digits"},
 	IDNode:       {"^[0-9a-fA-F]{40}$", "an identifier of 40 hex digits"},
 	IDAnnotation: {"^[0-9a-fA-F]{40}$", "an identifier of 40 hex digits"},
+	IDRun:        {"^[0-9a-fA-F]{40}$", "an identifier of 40 hex digits"},
+	IDOtherRun:   {"^[0-9a-fA-F]{40}$", "an identifier of 40 hex digits"},
 	IDIndexToken: {"^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?$", "the index_token of a write, as it was returned"},
 }
 

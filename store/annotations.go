@@ -105,6 +105,12 @@ func findTarget(ctx context.Context, tx pgx.Tx, actor library.Actor, target stri
 	if err != nil || found.hash != "" {
 		return found, err
 	}
+	switch run, err := runIn(ctx, tx, actor, target); {
+	case err == nil:
+		return annotationTarget{hash: target, asset: run.Asset}, nil
+	case library.AsError(err).Kind != library.KindNotFound:
+		return annotationTarget{}, err
+	}
 	return annotatedTarget(ctx, tx, actor, target)
 }
 

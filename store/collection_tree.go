@@ -97,26 +97,33 @@ func (t *Tx) free(ctx context.Context, self library.CollectionHash, path string,
 // empty one makes a root. Of n the label, the texts and the saved search count.
 func (c *Collections) Create(ctx context.Context, actor library.Actor, n library.Collection, parent string) (CollectionChange, error) {
 	var out CollectionChange
-	id, err := c.s.Write(ctx, actor, func(t *Tx) error {
-		if err := t.lockTree(ctx); err != nil {
-			return err
-		}
-		if err := t.roomForCollection(ctx); err != nil {
-			return err
-		}
-		at, path, err := t.checkPlacement(ctx, library.Collection{}, placement{parent: parent, name: n.Name, parentField: "parent_path", nameField: "name"})
-		if err != nil {
-			return err
-		}
-		n.Hash, n.Parent, n.Path = library.CollectionHash(newHash()), at, path
+	id, err := c.s.Write(ctx, actor, func(t *Tx) (err error) {
 		out.Collections = 1
-		return t.Track(ctx, collectionNoun, []string{string(n.Hash)}, func() error {
-			out.Collection, err = t.insertCollection(ctx, n)
-			return err
-		})
+		out.Collection, err = t.createCollection(ctx, n, placement{parent: parent, name: n.Name, parentField: "parent_path", nameField: "name"})
+		return err
 	})
 	out.OperationID = id
 	return out, err
+}
+
+// createCollection makes a collection at a place.
+func (t *Tx) createCollection(ctx context.Context, n library.Collection, place placement) (library.Collection, error) {
+	if err := t.lockTree(ctx); err != nil {
+		return n, err
+	}
+	if err := t.roomForCollection(ctx); err != nil {
+		return n, err
+	}
+	at, path, err := t.checkPlacement(ctx, library.Collection{}, place)
+	if err != nil {
+		return n, err
+	}
+	n.Hash, n.Parent, n.Path = library.CollectionHash(newHash()), at, path
+	err = t.Track(ctx, collectionNoun, []string{string(n.Hash)}, func() error {
+		n, err = t.insertCollection(ctx, n)
+		return err
+	})
+	return n, err
 }
 
 // roomForCollection refuses a collection too many.

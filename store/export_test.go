@@ -40,6 +40,11 @@ func MigrateDownTo(ctx context.Context, url string, version int64) error {
 var (
 	SavedSearchNoun  = savedSearchNoun
 	ModelVersionNoun = modelVersionNoun
+
+	ExperimentNoun    = experimentNoun
+	RunNoun           = runNoun
+	RunScoreNoun      = runScoreNoun
+	RunComparisonNoun = runComparisonNoun
 )
 
 // Personal returns the noun with personal data in it.

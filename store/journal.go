@@ -50,6 +50,10 @@ func nouns() []undoableNoun {
 		{promptVersionNoun, undoPromptVersions},
 		{promptLabelNoun, undoRows},
 		{promptEvaluationNoun, undoRows},
+		{experimentNoun, undoRows},
+		{runNoun, undoRows},
+		{runScoreNoun, undoRows},
+		{runComparisonNoun, undoRows},
 	}
 }
 

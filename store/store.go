@@ -34,6 +34,7 @@ type Store struct {
 	Collections     *Collections
 	Annotations     *Annotations
 	Prompts         *Prompts
+	Experiments     *Experiments
 	Keys            *Keys
 	Tenants         *Tenants
 	Limits          *Limits
@@ -99,6 +100,7 @@ func (s *Store) setFields() (err error) {
 	s.Collections = &Collections{s}
 	s.Annotations = &Annotations{s}
 	s.Prompts = &Prompts{s}
+	s.Experiments = &Experiments{s}
 	s.Keys = &Keys{s}
 	s.Tenants = &Tenants{s}
 	s.Limits = &Limits{s}

@@ -428,8 +428,8 @@ type ListOperationsOutput struct {
 // ListOperations lists the writes of the last 90 days, the newest first: who called what and when,
 // how many things of each kind changed, and whether it was undone. Filters by actor, operation,
 // kind of thing (asset, model_link, model_version, saved_search, collection, collection_item,
-// annotation, prompt, prompt_version, prompt_label, prompt_evaluation), one thing, time, and
-// whether it was undone.
+// annotation, prompt, prompt_version, prompt_label, prompt_evaluation, experiment, experiment_run,
+// run_score, run_comparison), one thing, time, and whether it was undone.
 //
 // It needs the permission read and calls GET /api/v1/operations.
 func (c *Client) ListOperations(ctx context.Context, in ListOperationsInput, opts ...Option) (ListOperationsOutput, error) {

@@ -64,6 +64,13 @@ var Operations = []Operation{
 	OpUpdatePrompt,
 	OpGetPromptImages,
 	OpDeletePrompt,
+	OpCreateExperiment,
+	OpRegisterRun,
+	OpScoreRun,
+	OpCompareRuns,
+	OpGetExperimentSummary,
+	OpListExperiments,
+	OpGetExperimentGrid,
 }
 
 // The operations, for Do.
@@ -128,4 +135,11 @@ var (
 	OpUpdatePrompt               = Operation{Name: "UpdatePrompt", Method: "PATCH", Path: "/api/v1/prompts/{prompt_h}", Writes: true}
 	OpGetPromptImages            = Operation{Name: "GetPromptImages", Method: "GET", Path: "/api/v1/prompts/{prompt_h}/images"}
 	OpDeletePrompt               = Operation{Name: "DeletePrompt", Method: "DELETE", Path: "/api/v1/prompts/{prompt_h}", Writes: true}
+	OpCreateExperiment           = Operation{Name: "CreateExperiment", Method: "POST", Path: "/api/v1/experiments", Writes: true}
+	OpRegisterRun                = Operation{Name: "RegisterRun", Method: "POST", Path: "/api/v1/experiments/{collection_h}/runs", Writes: true}
+	OpScoreRun                   = Operation{Name: "ScoreRun", Method: "POST", Path: "/api/v1/runs/{collection_item_h}/scores", Writes: true}
+	OpCompareRuns                = Operation{Name: "CompareRuns", Method: "POST", Path: "/api/v1/experiments/{collection_h}/comparisons", Writes: true}
+	OpGetExperimentSummary       = Operation{Name: "GetExperimentSummary", Method: "GET", Path: "/api/v1/experiments/{collection_h}/summary"}
+	OpListExperiments            = Operation{Name: "ListExperiments", Method: "GET", Path: "/api/v1/experiments"}
+	OpGetExperimentGrid          = Operation{Name: "GetExperimentGrid", Method: "GET", Path: "/api/v1/experiments/{collection_h}/grid"}
 )

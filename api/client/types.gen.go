@@ -137,3 +137,11 @@ type TextCard struct {
 	AccentColor string   `json:"accent_color,omitempty"`
 	Layout      string   `json:"layout,omitempty"`
 }
+
+// RunDifference is what RegisterRunOutput holds as differences. Claims that the file contradicts.
+// The file counts.
+type RunDifference struct {
+	Field     string `json:"field"`
+	Claimed   any    `json:"claimed"`
+	Extracted any    `json:"extracted"`
+}

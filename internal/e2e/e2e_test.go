@@ -9,7 +9,9 @@ import (
 	"image/color"
 	"image/png"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"vitrine/api/client"
@@ -54,6 +56,15 @@ type world struct {
 	collection, card string
 	annotation       string // on the asset
 	prompt           string // a prompt of the library whose render the asset is
+	lab              *lab
+}
+
+// lab is an experiment with two runs, made when a call first speaks of it: its second asset
+// would be found by other tests.
+type lab struct {
+	once       sync.Once
+	experiment string
+	run, other string
 }
 
 func newWorld(t *testing.T) world {
@@ -79,6 +90,7 @@ func worldOf(e *servicetest.Env) world {
 	w.operation = changed.OperationID
 	w.saved = w.save("", "Lighthouses", "lighthouse")
 	w.collection, w.card = w.collect("", "Lighthouses", w.asset.Asset.AssetH)
+	w.lab = &lab{}
 	w.annotation = w.annotate("", w.asset.Asset.AssetH, "the fog is too dense", "team").AnnotationID
 	w.prompt = w.template("", "Lighthouses", "a lighthouse in {{weather|fog}} {{subject|}} {{light|}}")
 	w.Search("", "tag:fog", changed.OperationID)
@@ -133,6 +145,31 @@ func (w world) template(key, name, text string) string {
 	return out.PromptH
 }
 
+// experiment makes an experiment with two runs, scored and compared.
+func (w world) experiment(key, name, first, second string) (experiment, run, other string) {
+	w.T.Helper()
+	api, ctx := w.Client(key), w.T.Context()
+	made, err := api.CreateExperiment(ctx, client.CreateExperimentInput{DisplayName: name, Hypothesis: name, IndependentVariable: "cfg"})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	var runs []string
+	for i, asset := range []string{first, second} {
+		r, err := api.RegisterRun(ctx, client.RegisterRunInput{CollectionH: made.CollectionH, AssetH: asset, VariantLabel: name, RunParams: map[string]any{"cfg": i}})
+		if err != nil {
+			w.T.Fatal(err)
+		}
+		if _, err := api.ScoreRun(ctx, client.ScoreRunInput{CollectionItemH: r.CollectionItemH, Scores: map[string]int{"sharpness": i + 3}, Comments: name}); err != nil {
+			w.T.Fatal(err)
+		}
+		runs = append(runs, r.CollectionItemH)
+	}
+	if _, err := api.CompareRuns(ctx, client.CompareRunsInput{CollectionH: made.CollectionH, ItemA: runs[0], ItemB: runs[1], Winners: map[string]string{"sharpness": "item_b"}, Notes: name}); err != nil {
+		w.T.Fatal(err)
+	}
+	return made.CollectionH, runs[0], runs[1]
+}
+
 // args returns valid arguments for an operation, about what this world has.
 func (w world) args(o op.Operation) map[string]any {
 	w.T.Helper()
@@ -141,6 +178,13 @@ func (w world) args(o op.Operation) map[string]any {
 		w.T.Fatalf("the example of %s is no object: %v", o.Name, err)
 	}
 	mine := w.identifiers()
+	if slices.ContainsFunc(o.Identifiers, func(id op.Identifier) bool { return id.Kind == op.IDExperiment || id.Kind == op.IDRun }) {
+		w.lab.once.Do(func() {
+			second := w.StoreFile("", "field.png", "image/png", picture(8, "a quiet field"))
+			w.lab.experiment, w.lab.run, w.lab.other = w.experiment("", "Fog and fields", w.asset.Asset.AssetH, second.Asset.AssetH)
+		})
+		mine[op.IDExperiment], mine[op.IDRun], mine[op.IDOtherRun] = w.lab.experiment, w.lab.run, w.lab.other
+	}
 	for _, id := range o.Identifiers {
 		if value, ok := mine[id.Kind]; ok && id.In(args) {
 			args = id.With(args, value)
@@ -160,7 +204,8 @@ func (w world) identifiers() map[op.IDKind]string {
 var nowhere = map[op.IDKind]string{
 	op.IDAsset: strings.Repeat("d", 40), op.IDModel: strings.Repeat("e", 40), op.IDSavedSearch: "01980000-0000-7000-8000-00000000dead",
 	op.IDCollection: strings.Repeat("c", 40), op.IDTextCard: strings.Repeat("b", 40),
-	op.IDNode: strings.Repeat("a", 40), op.IDAnnotation: strings.Repeat("9", 40), op.IDPrompt: strings.Repeat("8", 40),
+	op.IDExperiment: strings.Repeat("8", 40), op.IDRun: strings.Repeat("7", 40), op.IDOtherRun: strings.Repeat("6", 40),
+	op.IDPrompt: strings.Repeat("5", 40), op.IDNode: strings.Repeat("a", 40), op.IDAnnotation: strings.Repeat("9", 40),
 	op.IDOperation: "01980000-0000-7000-8000-00000000dead", op.IDTenant: "01980000-0000-7000-8000-00000000dead",
 }
 

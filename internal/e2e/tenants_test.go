@@ -129,15 +129,17 @@ func victimOf(t *testing.T, w world, tenant library.TenantID, key string, asset 
 	if err != nil || page.NextCursor == "" {
 		t.Fatalf("the victim's walk has no cursor: %v", err)
 	}
-	w.StoreFile(key, canary+"-model.png", "image/png", pictureOf(200, canary+" model", canary+"-model"), canary+"-tag")
+	second := w.StoreFile(key, canary+"-model.png", "image/png", pictureOf(200, canary+" model", canary+"-model"), canary+"-tag")
 	model := string(library.NewModelHash("checkpoint", canary+"-model"))
 	if _, err := api.GetModelDetails(t.Context(), client.GetModelDetailsInput{ModelHash: model}); err != nil {
 		t.Fatalf("the victim does not have its own model: %v", err)
 	}
 	collection, card := w.collect(key, canary+" collection", asset.Asset.AssetH)
 	prompt := w.template(key, canary+" prompt", "a "+canary+" prompt with {{subject|words}}")
+	experiment, run, other := w.experiment(key, canary+" experiment", asset.Asset.AssetH, second.Asset.AssetH)
 	return victim{
-		op.IDPrompt: {prompt}, op.IDTenant: {string(tenant)}, op.IDAsset: {asset.Asset.AssetH}, op.IDOperation: {changed.OperationID, asset.OperationID},
+		op.IDPrompt: {prompt}, op.IDExperiment: {experiment, canary + "experiment"}, op.IDRun: {run}, op.IDOtherRun: {other},
+		op.IDTenant: {string(tenant)}, op.IDAsset: {asset.Asset.AssetH}, op.IDOperation: {changed.OperationID, asset.OperationID},
 		op.IDSavedSearch: {saved}, op.IDUpload: {ticket.StoragePath}, op.IDIndexToken: {changed.IndexToken, changed.OperationID}, op.IDCursor: {page.NextCursor},
 		op.IDModel: {model, string(worldModel)}, op.IDNone: {}, op.IDCollection: {collection, canary + "collection"}, op.IDTextCard: {card},
 		op.IDNode: {asset.Asset.AssetH}, op.IDAnnotation: {w.annotate(key, asset.Asset.AssetH, canary+" annotation", "public").AnnotationID},

@@ -93,8 +93,8 @@ func (m team) victim() victim {
 	if found := m.Search(m.owner, `annotation:"`+secret+` to nobody"`, own.IndexToken); found.Total != 1 {
 		m.T.Fatalf("the owner finds %d assets by a private annotation", found.Total)
 	}
-	return victim{op.IDPrompt: {m.template(m.owner, "Harbours", "a {{subject|harbour}} harbour at {{time|night}} {{light|}}")},
-		op.IDNode: {h}, op.IDAnnotation: {note.AnnotationID, own.AnnotationID}, op.IDCollection: {collection}, op.IDTextCard: {card}, op.IDTenant: {}, op.IDNone: {}, op.IDUpload: {}, op.IDSavedSearch: {m.saved}, op.IDCursor: {page.NextCursor},
+	experiment, run, other := m.experiment(m.owner, "Harbours by night", h, m.private[1].Asset.AssetH)
+	return victim{op.IDPrompt: {m.template(m.owner, "Harbours", "a {{subject|harbour}} harbour at {{time|night}} {{light|}}")}, op.IDExperiment: {experiment}, op.IDRun: {run}, op.IDOtherRun: {other}, op.IDNode: {h, run}, op.IDAnnotation: {note.AnnotationID, own.AnnotationID}, op.IDCollection: {collection}, op.IDTextCard: {card}, op.IDTenant: {}, op.IDNone: {}, op.IDUpload: {}, op.IDSavedSearch: {m.saved}, op.IDCursor: {page.NextCursor},
 		op.IDAsset: {h, m.child.Asset.AssetH, m.parent.Asset.AssetH}, op.IDOperation: {m.changed.OperationID, m.private[1].OperationID, note.OperationID, own.OperationID},
 		op.IDIndexToken: {m.changed.IndexToken}, op.IDModel: {string(library.NewModelHash("checkpoint", secret+"-model")), string(worldModel)},
 		op.IDQuery: {"", secret, secret[:8], "wvxsecrte harbour", "tag:" + secret + "*", "annotation:" + secret, "annotation:" + secret + "*", "annotation:\"to nobody\"", "has:annotation", "tag:wvx", "model:wvx", "filename:" + secret, "NOT zzz", "is:private",
@@ -178,6 +178,7 @@ func (v victim) hidden(m team) victim {
 	out[op.IDTenant] = []string{nowhere[op.IDTenant]}
 	out[op.IDCollection], out[op.IDTextCard] = []string{nowhere[op.IDCollection]}, []string{nowhere[op.IDTextCard]} // and so are collections
 	out[op.IDPrompt] = []string{nowhere[op.IDPrompt]}                                                               // and prompts
+	out[op.IDExperiment] = []string{nowhere[op.IDExperiment]}
 	return out
 }
 

@@ -16,6 +16,7 @@ import (
 	"vitrine/op/annotations"
 	"vitrine/op/assets"
 	"vitrine/op/collections"
+	"vitrine/op/experiments"
 	"vitrine/op/lineage"
 	"vitrine/op/models"
 	"vitrine/op/prompts"
@@ -56,6 +57,7 @@ func domains(p Parts) []domain {
 		&annotations.Service{Store: p.Store},
 		&models.Service{Store: p.Store, Links: p.Links},
 		&prompts.Service{Store: p.Store, Links: p.Links},
+		&experiments.Service{Store: p.Store, Links: p.Links},
 	}
 }
 
