@@ -59,8 +59,8 @@ type world struct {
 	lab              *lab
 }
 
-// lab is an experiment with two runs, made when a call first speaks of it: its second asset
-// would be found by other tests.
+// lab is an experiment with two runs, made when a call first speaks of it: its assets would
+// be found by other tests.
 type lab struct {
 	once       sync.Once
 	experiment string
@@ -170,6 +170,15 @@ func (w world) experiment(key, name, first, second string) (experiment, run, oth
 	return made.CollectionH, runs[0], runs[1]
 }
 
+// runs makes the world's experiment, once.
+func (w world) runs() {
+	w.T.Helper()
+	w.lab.once.Do(func() {
+		first, second := w.StoreFile("", "field.png", "image/png", picture(8, "a quiet field")), w.StoreFile("", "meadow.png", "image/png", picture(9, "a quiet meadow"))
+		w.lab.experiment, w.lab.run, w.lab.other = w.experiment("", "Fields", first.Asset.AssetH, second.Asset.AssetH)
+	})
+}
+
 // args returns valid arguments for an operation, about what this world has.
 func (w world) args(o op.Operation) map[string]any {
 	w.T.Helper()
@@ -179,10 +188,7 @@ func (w world) args(o op.Operation) map[string]any {
 	}
 	mine := w.identifiers()
 	if slices.ContainsFunc(o.Identifiers, func(id op.Identifier) bool { return id.Kind == op.IDExperiment || id.Kind == op.IDRun }) {
-		w.lab.once.Do(func() {
-			second := w.StoreFile("", "field.png", "image/png", picture(8, "a quiet field"))
-			w.lab.experiment, w.lab.run, w.lab.other = w.experiment("", "Fog and fields", w.asset.Asset.AssetH, second.Asset.AssetH)
-		})
+		w.runs()
 		mine[op.IDExperiment], mine[op.IDRun], mine[op.IDOtherRun] = w.lab.experiment, w.lab.run, w.lab.other
 	}
 	for _, id := range o.Identifiers {

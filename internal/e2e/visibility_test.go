@@ -109,6 +109,7 @@ func (m team) victim() victim {
 func TestVisibility_NothingPrivateIsEverSeenByAnotherMember(t *testing.T) {
 	t.Parallel()
 	m := newTeam(t)
+	m.runs()
 	v := m.victim()
 	var words []string
 	for _, s := range m.private {
