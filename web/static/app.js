@@ -65,16 +65,111 @@ async function search() {
   const query = $("query").value.trim();
   history.replaceState(null, "", query ? `?q=${encodeURIComponent(query)}` : location.pathname);
   try {
-    const answer = await call("POST", "/api/v1/assets/search", { query, limit: pageSize, response_format: "detailed" });
+    const answer = await call("POST", "/api/v1/assets/search", request(query));
     if (mine !== turn) return;
-    $("forget").hidden = false;
+    $("forget").hidden = $("marks").hidden = false;
+    showMarks(query);
     $("gallery").replaceChildren(...answer.data.map(shot));
     next = answer.next_offset ?? null;
     tell(answer);
     const counts = await call("POST", "/api/v1/assets/facets", { query, facets: facetNames, size: 8 });
     if (mine === turn) showFacets(counts.facets);
+    if (mine === turn) await showCollections(query);
   } catch (fault) {
     if (mine === turn) $("notes").textContent = fault.message;
+  }
+}
+
+// request is the search for a page. A collection by itself keeps its own order.
+function request(query) {
+  const conditions = terms(query);
+  const own = conditions.filter((t) => /^(collection|in):"?=/.test(t)).length === 1 && conditions.every((t) => /^-?[\w.]+:./.test(t));
+  return { query, limit: pageSize, response_format: "detailed", ...(own ? { order_by: "position" } : {}) };
+}
+
+// terms splits a query at its blanks; quoted parts stay whole.
+const terms = (query) => query.match(/(?:"(?:\\.|[^"\\])*"|\S)+/g) ?? [];
+
+// toggle takes a condition into the query in place of those that match a pattern, or out
+// of it where it is there.
+function toggle(term, others) {
+  const have = terms($("query").value);
+  const rest = have.filter((t) => t !== term && !others.test(t));
+  look((have.includes(term) ? rest : [...rest, term]).join(" "));
+}
+
+const ofRating = /^(rating|stars):/;
+const ofCollection = /^(collection|in):/;
+
+function showMarks(query) {
+  const have = terms(query);
+  $("stars").replaceChildren(...[1, 2, 3, 4, 5].map((n) => {
+    const term = n < 5 ? `rating:>=${n}` : "rating:5";
+    const button = action("★".repeat(n), () => toggle(term, ofRating));
+    button.setAttribute("aria-pressed", have.includes(term));
+    button.setAttribute("aria-label", n < 5 ? `${n} stars or more` : "5 stars");
+    return button;
+  }));
+  $("favorites").setAttribute("aria-pressed", have.includes("is:favorite"));
+}
+
+$("favorites").addEventListener("click", () => toggle("is:favorite", /^(is:favorite|favorite:)/));
+
+let tree = { read: 0 }; // the collections as they were read last
+
+// showCollections fills in the tree of collections with their counts, which are read
+// again after half a minute. What is below the chosen one is open, and all of a small tree.
+async function showCollections(query) {
+  const fresh = Date.now() - tree.read < 30_000;
+  if (!fresh) tree = { ...(await call("GET", "/api/v1/collections?limit=5000")), read: Date.now() };
+  const { data, total } = tree;
+  const chosen = terms(query).find((t) => ofCollection.test(t))?.replace(ofCollection, "").replace(/^=/, "") ?? "";
+  if (fresh && chosen === tree.chosen) return;
+  tree.chosen = chosen;
+  const roots = [];
+  const above = [];
+  for (const c of data) {
+    const node = { ...c, below: [] };
+    while (above.length && !c.path.startsWith(above.at(-1).path + ".")) above.pop();
+    (above.at(-1)?.below ?? roots).push(node);
+    above.push(node);
+  }
+  const title = total > data.length ? `collections (${data.length.toLocaleString()} of ${total.toLocaleString()})` : "collections";
+  $("collections").replaceChildren(...(roots.length ? [make("h2", title), branches(roots, chosen, total < 30)] : []));
+}
+
+function branches(nodes, chosen, open) {
+  const list = make("ul");
+  list.append(...nodes.map((c) => {
+    const item = make("li");
+    const button = make("button", undefined, { type: "button", title: c.description || c.path, "aria-pressed": c.path === chosen });
+    button.append(make("span", `${c.icon ? c.icon + " " : ""}${c.display_name}`), make("span", c.asset_count || !c.below.length ? c.asset_count?.toLocaleString() ?? "" : ""));
+    if (c.color) button.firstChild.style.color = c.color;
+    button.addEventListener("click", () => choose(c));
+    if (!c.below.length) {
+      item.append(button);
+      return item;
+    }
+    const details = make("details");
+    details.open = open || c.path === chosen || chosen.startsWith(c.path + ".");
+    const summary = make("summary");
+    summary.append(button);
+    button.addEventListener("click", (e) => e.preventDefault()); // it does not fold the list
+    details.append(summary, branches(c.below, chosen, open));
+    item.append(details);
+    return item;
+  }));
+  return list;
+}
+
+// choose shows the assets of a collection with those below it; of a smart one, what its
+// saved search finds.
+async function choose(c) {
+  if (!c.saved_search_id) return toggle(`collection:${c.below.length ? "" : "="}${c.path}`, ofCollection);
+  try {
+    look((await call("GET", `/api/v1/saved-searches/${c.saved_search_id}`)).query);
+  } catch (fault) {
+    $("notes").textContent = fault.message;
   }
 }
 
@@ -84,7 +179,7 @@ async function loadMore() {
   const offset = next;
   next = null;
   try {
-    const answer = await call("POST", "/api/v1/assets/search", { query: $("query").value.trim(), limit: pageSize, offset, response_format: "detailed" });
+    const answer = await call("POST", "/api/v1/assets/search", { ...request($("query").value.trim()), offset });
     if (mine !== turn) return;
     $("gallery").append(...answer.data.map(shot));
     next = answer.next_offset ?? null;
@@ -192,7 +287,7 @@ function describe(d) {
   if (d.workflow) actions.append(action("Download workflow", () => workflow(d)));
   actions.append(action("Pictures like it", () => look(`similar:${d.asset_h}`)), action("Family", () => look(`chain:${d.asset_h}`)));
   actions.append(action("Download file", () => { location.href = new URL(d.download_url).pathname; }));
-  parts.push(actions);
+  parts.push(actions, marks(d));
   if (!d.prompts) parts.push(section("prompt"), make("p", d.extraction?.sentence ?? "The file does not say how it was made.", { class: "dim" }));
   if (d.prompts?.positive) parts.push(section("prompt"), make("p", d.prompts.positive));
   if (d.prompts?.negative) parts.push(section("negative prompt"), make("p", d.prompts.negative));
@@ -204,6 +299,29 @@ function describe(d) {
   if (d.tags.length) parts.push(section("tags"), make("p", d.tags.join(", ")));
   parts.push(section("file"), pairs([["name", d.filename], ["status", d.status], ["asset", d.asset_h]]));
   return parts;
+}
+
+// marks are an asset's stars and whether it is a favorite, which a click changes.
+function marks(d) {
+  const row = make("div", undefined, { class: "row marks" });
+  const set = async (change) => {
+    try {
+      await call("PATCH", "/api/v1/assets/bulk-rating", { asset_hs: [d.asset_h], ...change });
+      row.replaceWith(marks({ ...d, ...change }));
+    } catch (fault) {
+      row.append(make("span", fault.message, { class: "dim" }));
+    }
+  };
+  for (let n = 1; n <= 5; n++) {
+    const button = action(n <= d.rating ? "★" : "☆", () => set({ rating: n === d.rating ? 0 : n }));
+    button.setAttribute("aria-label", `${n} ${n === 1 ? "star" : "stars"}`);
+    row.append(button);
+  }
+  const favorite = action(d.favorite ? "♥" : "♡", () => set({ favorite: !d.favorite }));
+  favorite.setAttribute("aria-label", "favorite");
+  favorite.setAttribute("aria-pressed", d.favorite);
+  row.append(favorite);
+  return row;
 }
 
 // parent names a file that the picture was made from, and opens it when it is here.
