@@ -55,22 +55,18 @@ func (c *Client) CreateExperiment(ctx context.Context, in CreateExperimentInput,
 type RegisterRunInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// The experiment's collection. Its path is taken too. Required.
+	// Or its path. Required.
 	CollectionH string `json:"collection_h"`
 	// Required.
-	AssetH string `json:"asset_h"`
-	// Runs with the same one are repeats.
-	ConditionID  string `json:"condition_id,omitempty"`
-	VariantLabel string `json:"variant_label,omitempty"`
-	// This and the next three: only what the file does not say. Its metadata wins.
-	Seed       *uint64 `json:"seed,omitempty"`
-	PromptText *string `json:"prompt_text,omitempty"`
-	ModelName  *string `json:"model_name,omitempty"`
-	// Such as {"cfg": 7}.
-	RunParams   map[string]any `json:"run_params,omitempty"`
-	OutcomeTags []string       `json:"outcome_tags,omitempty"`
-	// 0-based. Default: at the end.
-	Position *int `json:"position,omitempty"`
+	AssetH       string         `json:"asset_h"`
+	ConditionID  string         `json:"condition_id,omitempty"`
+	VariantLabel string         `json:"variant_label,omitempty"`
+	Seed         *uint64        `json:"seed,omitempty"`
+	PromptText   *string        `json:"prompt_text,omitempty"`
+	ModelName    *string        `json:"model_name,omitempty"`
+	RunParams    map[string]any `json:"run_params,omitempty"`
+	OutcomeTags  []string       `json:"outcome_tags,omitempty"`
+	Position     *int           `json:"position,omitempty"`
 }
 
 // RegisterRunOutput is the output of RegisterRun.
@@ -93,8 +89,9 @@ type RegisterRunOutput struct {
 	IndexToken string `json:"index_token,omitempty"`
 }
 
-// RegisterRun makes an asset a run of an experiment. Seed, prompt, model and settings are taken
-// from its file; differences lists claims that contradict it. A repeated call changes the run.
+// RegisterRun makes an asset a run of an experiment. The seed, prompt, model and settings in its
+// file count; those sent fill gaps, and differences lists contradictions. A repeated call changes
+// the run.
 //
 // It needs the permission write and calls POST /api/v1/experiments/{collection_h}/runs.
 func (c *Client) RegisterRun(ctx context.Context, in RegisterRunInput, opts ...Option) (RegisterRunOutput, error) {
@@ -148,13 +145,13 @@ func (c *Client) ScoreRun(ctx context.Context, in ScoreRunInput, opts ...Option)
 type CompareRunsInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// The experiment's collection. Its path is taken too. Required.
+	// Or its path. Required.
 	CollectionH string `json:"collection_h"`
 	// A run's collection_item_h. Required.
 	ItemA string `json:"item_a"`
 	// Required.
 	ItemB string `json:"item_b"`
-	// Dimension to the better run: its collection_item_h, item_a, item_b or tie. Required.
+	// Dimension to the better run's hash, or tie. Required.
 	Winners map[string]string `json:"winners"`
 	// Who judges. Default: your key id.
 	Evaluator string `json:"evaluator,omitempty"`
@@ -177,8 +174,8 @@ type CompareRunsOutput struct {
 	OperationID string `json:"operation_id,omitempty"`
 }
 
-// CompareRuns records which of two runs is better per dimension. Rankings are made of these. A
-// repeated call of the same evaluator changes the dimensions that are sent.
+// CompareRuns records which of two runs is better per dimension, for rankings. A repeated call of
+// the same evaluator changes the dimensions sent.
 //
 // It needs the permission write and calls POST /api/v1/experiments/{collection_h}/comparisons.
 func (c *Client) CompareRuns(ctx context.Context, in CompareRunsInput, opts ...Option) (CompareRunsOutput, error) {
@@ -189,7 +186,7 @@ func (c *Client) CompareRuns(ctx context.Context, in CompareRunsInput, opts ...O
 type GetExperimentSummaryInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// The experiment's collection. Its path is taken too. Required.
+	// Or its path. Required.
 	CollectionH string `json:"collection_h"`
 	// Runs listed per ranking. Default: 20.
 	RankingLimit int `json:"ranking_limit,omitempty"`
@@ -256,7 +253,7 @@ func (c *Client) ListExperiments(ctx context.Context, in ListExperimentsInput, o
 type GetExperimentGridInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// The experiment's collection. Its path is taken too. Required.
+	// Or its path. Required.
 	CollectionH string `json:"collection_h"`
 	// What differs from column to column: a setting such as cfg, or seed, model, prompt, condition,
 	// variant, a key of run_params. Required.

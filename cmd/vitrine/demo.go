@@ -88,6 +88,9 @@ func (c *demoUp) Run(ctx context.Context) error {
 	if err := demoCollections(ctx, api); err != nil {
 		return err
 	}
+	if err := demoExperiments(ctx, api); err != nil {
+		return err
+	}
 	c.welcome(p)
 	return nil
 }
@@ -175,6 +178,9 @@ Vitrine is ready at %[1]s
              curl -s %[1]s/api/v1/assets/search -H 'X-API-Key: %[2]s' -H 'Content-Type: application/json' -d '{"query":"neon city","limit":3}'
   Organize   bin/vitrine call ListCollections
              bin/vitrine call GetCollectionAssets --collection_path portfolio.neon
+  Experiment bin/vitrine call GetExperimentSummary --collection_h whichsamplerforlight
+             bin/vitrine call GetExperimentGrid --collection_h whichsamplerforlight --x sampler --y cfg
+             bin/vitrine search 'annotation:"too dark"'
   Import     bin/vitrine import ~/ComfyUI/output
   API        %[1]s/openapi.json
 

@@ -13,7 +13,7 @@ type compareInput struct {
 	InExperiment
 	A       string            `json:"item_a" id:"run" doc:"A run's collection_item_h."`
 	B       string            `json:"item_b" id:"other_run"`
-	Winners map[string]string `json:"winners" doc:"Dimension to the better run: its collection_item_h, item_a, item_b or tie."`
+	Winners map[string]string `json:"winners" doc:"Dimension to the better run's hash, or tie."`
 	Evaluation
 	Notes string `json:"notes,omitempty" maxLength:"2000"`
 
@@ -58,7 +58,7 @@ type compareOutput struct {
 func (s *Service) compareRuns() op.Operation {
 	return op.Define(op.Meta{
 		Name: "CompareRuns", Title: "Compare two runs", Domain: op.Experiments,
-		Doc:    "Records which of two runs is better per dimension. Rankings are made of these. A repeated call of the same evaluator changes the dimensions that are sent.",
+		Doc:    "Records which of two runs is better per dimension, for rankings. A repeated call of the same evaluator changes the dimensions sent.",
 		Method: "POST", Path: "/api/v1/experiments/{collection_h}/comparisons", Permission: library.PermWrite, Idempotent: true,
 		Example: map[string]any{"collection_h": exampleExperiment, "item_a": exampleRun, "item_b": exampleOtherRun, "winners": map[string]any{"sharpness": "item_a", "anatomy": "tie"}},
 	}, func(ctx context.Context, actor library.Actor, in compareInput) (compareOutput, error) {

@@ -56,7 +56,7 @@ const (
 
 // InExperiment is embedded by inputs that name an experiment.
 type InExperiment struct {
-	CollectionH string `json:"collection_h" id:"experiment" minLength:"1" maxLength:"600" doc:"The experiment's collection. Its path is taken too."`
+	CollectionH string `json:"collection_h" id:"experiment" minLength:"1" maxLength:"600" doc:"Or its path."`
 }
 
 // The limits of what one call says.

@@ -12,14 +12,14 @@ type registerInput struct {
 	op.TenantInput
 	InExperiment
 	AssetHash    string         `json:"asset_h" id:"asset"`
-	ConditionID  string         `json:"condition_id,omitempty" id:"none" maxLength:"200" doc:"Runs with the same one are repeats."`
+	ConditionID  string         `json:"condition_id,omitempty" id:"none" maxLength:"200"`
 	VariantLabel string         `json:"variant_label,omitempty" maxLength:"200"`
-	Seed         *uint64        `json:"seed,omitempty" doc:"This and the next three: only what the file does not say. Its metadata wins."`
+	Seed         *uint64        `json:"seed,omitempty"`
 	PromptText   *string        `json:"prompt_text,omitempty" maxLength:"20000"`
 	ModelName    *string        `json:"model_name,omitempty" maxLength:"300"`
-	RunParams    map[string]any `json:"run_params,omitempty" doc:"Such as {\"cfg\": 7}."`
+	RunParams    map[string]any `json:"run_params,omitempty"`
 	OutcomeTags  []string       `json:"outcome_tags,omitempty" maxItems:"50" maxLength:"100"`
-	Position     *int           `json:"position,omitempty" minimum:"0" maximum:"10000000" doc:"0-based. Default: at the end."`
+	Position     *int           `json:"position,omitempty" minimum:"0" maximum:"10000000"`
 }
 
 // maxParams is how many settings a run may claim.
@@ -88,7 +88,7 @@ type registerOutput struct {
 func (s *Service) registerRun() op.Operation {
 	return op.Define(op.Meta{
 		Name: "RegisterRun", Title: "Register a run", Domain: op.Experiments,
-		Doc:    "Makes an asset a run of an experiment. Seed, prompt, model and settings are taken from its file; differences lists claims that contradict it. A repeated call changes the run.",
+		Doc:    "Makes an asset a run of an experiment. The seed, prompt, model and settings in its file count; those sent fill gaps, and differences lists contradictions. A repeated call changes the run.",
 		Method: "POST", Path: "/api/v1/experiments/{collection_h}/runs", Permission: library.PermWrite, Idempotent: true, Chained: true,
 		Example: map[string]any{"collection_h": exampleExperiment, "asset_h": exampleAsset, "condition_id": "cfg 7", "run_params": map[string]any{"cfg": 7}, "outcome_tags": []string{"good hands"}},
 	}, func(ctx context.Context, actor library.Actor, in registerInput) (registerOutput, error) {
