@@ -30,8 +30,9 @@ func (x *Indexer) PurgeTombstones(ctx context.Context) (int64, error) {
 }
 
 func (x *Indexer) purgeTombstones(ctx context.Context) (int64, error) {
-	index, err := x.liveIndex(ctx)
-	if err != nil {
+	generations, err := x.generations(ctx)
+	index := nameOf(generations, store.GenerationLive)
+	if err != nil || index == "" { // where no index is, no tombstone is
 		return 0, err
 	}
 	if err := x.refresh(ctx, index); err != nil {

@@ -16,8 +16,11 @@ type PromptFilter struct {
 	Category    string // whatever the case
 	TargetModel string // whatever the case and the separators
 	Tag, Label  string
-	Limit       int
-	Offset      int
+	// Similar are the prompts whose meaning is like that of Query, each with its cosine: they
+	// are found too, behind those that match its words.
+	Similar map[library.PromptHash]float64
+	Limit   int
+	Offset  int
 }
 
 // PromptEntry is a prompt in a list.
@@ -28,18 +31,21 @@ type PromptEntry struct {
 	Labels   map[string]int // the number of the version that each label points at
 	Images   int            // linked to any version, that the actor sees
 	Score    float64        // how well the words match; 0 without words
+	Similar  bool           // the words do not match; the meaning is alike
 }
 
-// matchingPrompts are the prompts p that a PromptFilter ($2 to $6) leaves, each with its score.
+// matchingPrompts are the prompts p that a PromptFilter ($2 to $8) leaves, each with its score,
+// and whether only the meaning is alike ($7 and $8).
 // All prompts of the tenant are looked at: row level security would keep a text index from
 // serving.
-var matchingPrompts = `SELECT p.*, m.score FROM prompts p CROSS JOIN LATERAL (
+var matchingPrompts = `SELECT p.*, coalesce(m.score, s.cosine) AS score, m.score IS NULL AS similar FROM prompts p LEFT JOIN LATERAL (
 		SELECT CASE WHEN $2 = '' THEN 0 ELSE max(greatest(ts_rank(p.words || v.words, websearch_to_tsquery('english', $2)),
 			(strpos(lower(p.name || E'\n' || v.body), lower($2)) > 0)::int * 0.05)) END::float8 AS score
 		FROM prompt_versions v WHERE v.tenant_id = p.tenant_id AND v.prompt_h = p.prompt_h AND v.deleted_at IS NULL
 			AND ($2 = '' OR (p.words || v.words) @@ websearch_to_tsquery('english', $2) OR strpos(lower(p.name || E'\n' || v.body), lower($2)) > 0)
-		HAVING count(*) > 0) m
-	WHERE p.tenant_id = $1 AND p.deleted_at IS NULL AND ($3 = '' OR lower(p.category) = lower($3))
+		HAVING count(*) > 0) m ON true
+		LEFT JOIN unnest($7::text[], $8::float8[]) AS s(prompt_h, cosine) ON s.prompt_h = p.prompt_h
+	WHERE (m.score IS NOT NULL OR s.cosine IS NOT NULL) AND p.tenant_id = $1 AND p.deleted_at IS NULL AND ($3 = '' OR lower(p.category) = lower($3))
 		AND ($4 = '' OR ` + normalizedNameSQL(`p.target_model`) + ` = ` + normalizedNameSQL(`$4`) + `)
 		AND ($5 = '' OR EXISTS (SELECT FROM unnest(p.tags) tag WHERE lower(tag) = lower($5)))
 		AND ($6 = '' OR EXISTS (SELECT FROM prompt_labels l WHERE l.tenant_id = p.tenant_id AND l.prompt_h = p.prompt_h AND l.label = $6))`
@@ -47,17 +53,21 @@ var matchingPrompts = `SELECT p.*, m.score FROM prompts p CROSS JOIN LATERAL (
 // Search returns the prompts that a filter leaves, those that match its words best first,
 // else the latest changed, and how many there are in all.
 func (ps *Prompts) Search(ctx context.Context, actor library.Actor, f PromptFilter) (list []PromptEntry, total int, err error) {
-	args := []any{actor.Tenant, strings.TrimSpace(f.Query), f.Category, f.TargetModel, f.Tag, f.Label}
+	similar, cosines := make([]string, 0, len(f.Similar)), make([]float64, 0, len(f.Similar))
+	for h, c := range f.Similar {
+		similar, cosines = append(similar, string(h)), append(cosines, c)
+	}
+	args := []any{actor.Tenant, strings.TrimSpace(f.Query), f.Category, f.TargetModel, f.Tag, f.Label, similar, cosines}
 	err = ps.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, `WITH p AS MATERIALIZED (`+matchingPrompts+`)
-			SELECT `+promptColumns+`, p.score, count(*) OVER (), `+versionOfPromptColumns+`, (SELECT count(*) FROM prompt_versions o WHERE o.tenant_id = $1 AND o.prompt_h = p.prompt_h AND o.deleted_at IS NULL)
+			SELECT `+promptColumns+`, p.score, p.similar, count(*) OVER (), `+versionOfPromptColumns+`, (SELECT count(*) FROM prompt_versions o WHERE o.tenant_id = $1 AND o.prompt_h = p.prompt_h AND o.deleted_at IS NULL)
 			FROM p JOIN LATERAL (SELECT * FROM prompt_versions v WHERE v.tenant_id = $1 AND v.prompt_h = p.prompt_h AND v.deleted_at IS NULL ORDER BY v.number DESC LIMIT 1) v ON true
-			ORDER BY p.score DESC, p.updated_at DESC, p.prompt_h`+fmt.Sprintf(` LIMIT %d OFFSET %d`, f.Limit, f.Offset), args...)
+			ORDER BY p.similar, p.score DESC, p.updated_at DESC, p.prompt_h`+fmt.Sprintf(` LIMIT %d OFFSET %d`, f.Limit, f.Offset), args...)
 		if err != nil {
 			return err
 		}
 		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (e PromptEntry, err error) {
-			fields := append(promptFields(&e.Prompt), &e.Score, &total)
+			fields := append(promptFields(&e.Prompt), &e.Score, &e.Similar, &total)
 			err = row.Scan(append(append(fields, promptVersionFields(&e.Latest)...), &e.Versions)...)
 			return e, err
 		})

@@ -151,7 +151,8 @@ type SearchPromptsOutput struct {
 	Total int           `json:"total"`
 }
 
-// SearchPrompts finds prompts of the prompt library by words, category, target model, tag or label.
+// SearchPrompts finds prompts of the prompt library by words, then by meaning, and by category,
+// target model, tag or label.
 //
 // It needs the permission search and calls GET /api/v1/prompts.
 func (c *Client) SearchPrompts(ctx context.Context, in SearchPromptsInput, opts ...Option) (SearchPromptsOutput, error) {

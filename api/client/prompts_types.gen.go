@@ -76,6 +76,8 @@ type PromptFound struct {
 	// Images whose prompt is a render of one of its versions.
 	Images         int     `json:"images"`
 	RelevanceScore float64 `json:"relevance_score,omitempty"`
+	// It has none of the words; its meaning is alike.
+	Similar bool `json:"similar,omitempty"`
 }
 
 // PromptEvaluation is what UpdatePromptInput holds as evaluation. {scores: {dimension: 1 to 5},

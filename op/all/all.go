@@ -56,7 +56,7 @@ func domains(p Parts) []domain {
 		&collections.Service{Store: p.Store, Links: p.Links, FindSaved: find.FindSaved},
 		&annotations.Service{Store: p.Store},
 		&models.Service{Store: p.Store, Links: p.Links},
-		&prompts.Service{Store: p.Store, Links: p.Links},
+		&prompts.Service{Store: p.Store, Links: p.Links, Similar: find.SimilarPrompts},
 		&experiments.Service{Store: p.Store, Links: p.Links},
 	}
 }

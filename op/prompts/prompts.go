@@ -4,6 +4,7 @@
 package prompts
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"strings"
@@ -21,6 +22,9 @@ import (
 type Service struct {
 	Store *store.Store
 	Links assets.Links
+	// Similar finds the prompts whose meaning is like that of a text, each with how alike
+	// they are; nil: searches are by words only.
+	Similar func(ctx context.Context, tenant library.TenantID, text string) map[library.PromptHash]float64
 }
 
 // Operations lists this package's operations.

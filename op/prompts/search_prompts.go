@@ -2,6 +2,8 @@ package prompts
 
 import (
 	"context"
+	"regexp"
+	"strings"
 
 	"vitrine/library"
 	"vitrine/op"
@@ -27,6 +29,7 @@ type Found struct {
 	Pointers map[string]int `json:"label_versions" doc:"The version that each label points at."`
 	Images   int            `json:"images" doc:"Images whose prompt is a render of one of its versions."`
 	Score    float64        `json:"relevance_score,omitempty"`
+	Similar  bool           `json:"similar,omitempty" doc:"It has none of the words; its meaning is alike."`
 }
 
 type searchOutput struct {
@@ -34,22 +37,29 @@ type searchOutput struct {
 	Total int     `json:"total"`
 }
 
+// exactWords finds what says in a query that its words are meant as they are.
+var exactWords = regexp.MustCompile(`"|(^|\s)-\S|\sOR\s`)
+
 func (s *Service) searchPrompts() op.Operation {
 	return op.Define(op.Meta{
 		Name: "SearchPrompts", Title: "Search prompts", Domain: op.Prompts,
-		Doc:    "Finds prompts of the prompt library by words, category, target model, tag or label.",
+		Doc:    "Finds prompts of the prompt library by words, then by meaning, and by category, target model, tag or label.",
 		Method: "GET", Path: "/api/v1/prompts", Permission: library.PermSearch, Rate: op.RateSearch, ReadOnly: true, Idempotent: true,
 		Example: map[string]any{"query": "studio portrait", "limit": 10},
 	}, func(ctx context.Context, actor library.Actor, in searchInput) (searchOutput, error) {
 		out := searchOutput{Data: []Found{}}
-		list, total, err := s.Store.Prompts.Search(ctx, actor, store.PromptFilter{Query: in.Query, Category: in.Category, TargetModel: in.TargetModel,
+		var similar map[library.PromptHash]float64
+		if s.Similar != nil && !exactWords.MatchString(in.Query) {
+			similar = s.Similar(ctx, actor.Tenant, strings.TrimSpace(in.Query))
+		}
+		list, total, err := s.Store.Prompts.Search(ctx, actor, store.PromptFilter{Query: in.Query, Similar: similar, Category: in.Category, TargetModel: in.TargetModel,
 			Tag: in.Tag, Label: in.Label, Limit: in.Limit, Offset: in.Offset})
 		if err != nil {
 			return out, err
 		}
 		out.Total = total
 		for _, e := range list {
-			out.Data = append(out.Data, Found{Prompt: describe(e.Prompt), Version: describeVersion(e.Latest), Versions: e.Versions, Pointers: e.Labels, Images: e.Images, Score: e.Score})
+			out.Data = append(out.Data, Found{Prompt: describe(e.Prompt), Version: describeVersion(e.Latest), Versions: e.Versions, Pointers: e.Labels, Images: e.Images, Score: e.Score, Similar: e.Similar})
 		}
 		return out, nil
 	})

@@ -13,9 +13,10 @@ import (
 // Searcher asks the index that tenants share, and for a large tenant its own. It is
 // safe for concurrent use.
 type Searcher struct {
-	client *opensearch.Client
-	names  mappings.IndexNames
-	shared *home
+	client  *opensearch.Client
+	names   mappings.IndexNames
+	shared  *home
+	prompts string // the alias of the index of prompts
 
 	embedded embeddedCounts
 
@@ -32,7 +33,7 @@ type home struct {
 
 // New makes a searcher on the indices that the deployment's aliases point at.
 func New(client *opensearch.Client, prefix string) *Searcher {
-	s := &Searcher{client: client, names: mappings.Names(prefix), own: map[library.TenantID]*home{}}
+	s := &Searcher{client: client, names: mappings.Names(prefix), prompts: mappings.PromptIndex().Names(prefix).Alias(), own: map[library.TenantID]*home{}}
 	s.shared = s.newHome(s.names.Alias())
 	return s
 }
