@@ -57,7 +57,7 @@ const (
 // once the backup is complete and durable. Files that the library itself has lost or
 // holds damaged are named in Manifest.Damaged; the rest is backed up all the same.
 func Create(ctx context.Context, lib Library, to Target, opt Options) (Manifest, error) {
-	unlock, err := to.Lock(ctx)
+	ctx, unlock, err := to.Lock(ctx)
 	if err != nil {
 		return Manifest{}, err
 	}
@@ -71,6 +71,9 @@ func Create(ctx context.Context, lib Library, to Target, opt Options) (Manifest,
 	}
 	if err := c.copyFiles(ctx); err != nil {
 		return Manifest{}, fmt.Errorf("backing up the files: %w", err)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return Manifest{}, err
 	}
 	c.m.Finished = time.Now().UTC()
 	return c.m, writeManifest(ctx, to, c.m)

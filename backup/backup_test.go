@@ -155,7 +155,7 @@ func TestBackup_OneThatWasInterruptedIsNoneAndItsRestIsRemoved(t *testing.T) {
 func TestBackup_DoesNotGiveAFolderTwiceAtOnce(t *testing.T) {
 	x := newShelf(t)
 	to := target(t)
-	unlock, err := to.Lock(t.Context())
+	_, unlock, err := to.Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

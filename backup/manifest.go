@@ -171,3 +171,21 @@ func List(ctx context.Context, at Target) ([]Manifest, error) {
 	}
 	return all, nil
 }
+
+// Newest returns as of when the newest complete backup of a target is; the zero time when
+// there is none. It reads no more than the one manifest.
+func Newest(ctx context.Context, at Target) (time.Time, error) {
+	ids, err := at.List(ctx, backupsDir)
+	if err != nil {
+		return time.Time{}, err
+	}
+	slices.Sort(ids)
+	for _, id := range slices.Backward(ids) {
+		if _, err := at.Size(ctx, manifestFile(id)); errors.Is(err, ErrMissing) {
+			continue
+		}
+		m, err := ReadManifest(ctx, at, id)
+		return m.At, err
+	}
+	return time.Time{}, nil
+}

@@ -27,9 +27,14 @@ type Target interface {
 	List(ctx context.Context, below string) ([]string, error)
 	// Remove removes a name and all below it. What is not there is no error.
 	Remove(ctx context.Context, name string) error
-	// Lock keeps others from writing until unlock is called, or fails at once.
-	Lock(ctx context.Context) (unlock func(), err error)
+	// Lock keeps others from writing until unlock is called, or fails at once. The context that
+	// it returns ends when the lock is lost.
+	Lock(ctx context.Context) (held context.Context, unlock func(), err error)
+	Close() error
 }
+
+// ErrBusy is returned by Lock while another holds it.
+var ErrBusy = errors.New("another backup writes to it")
 
 // ErrMissing is returned for a name under which nothing is kept.
 var ErrMissing = errors.New("it is not in the backup")
@@ -44,6 +49,8 @@ var _ Target = (*Dir)(nil)
 
 // dirMark is the file that tells a folder of backups from any other folder.
 const dirMark = "vitrine-backups"
+
+const markText = "Backups of Vitrine, see vitrine backup --help\n"
 
 // CreateDir opens a folder for backups and makes it if it is missing or empty. A folder that
 // holds other things is refused.
@@ -66,7 +73,7 @@ func CreateDir(dir string) (*Dir, error) {
 			return nil, err
 		}
 		return d, d.write(dirMark, func(f *os.File) error {
-			_, err := f.WriteString("Backups of Vitrine, see vitrine backup --help\n")
+			_, err := f.WriteString(markText)
 			return err
 		})
 	}
@@ -89,7 +96,7 @@ func openDir(dir string) (*Dir, error) {
 	return &Dir{root: root, path: dir}, nil
 }
 
-// Close releases the folder.
+// Close implements Target.
 func (d *Dir) Close() error { return d.root.Close() }
 
 // Put implements Target: a temporary file, fsync, rename, fsync of the folder.
@@ -158,16 +165,16 @@ func (d *Dir) List(_ context.Context, below string) ([]string, error) {
 func (d *Dir) Remove(_ context.Context, name string) error { return d.root.RemoveAll(name) }
 
 // Lock implements Target. The kernel lets go of the lock when the process dies.
-func (d *Dir) Lock(context.Context) (func(), error) {
+func (d *Dir) Lock(ctx context.Context) (context.Context, func(), error) {
 	f, err := d.root.OpenFile("lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("another backup writes to %s", d.path)
+		return nil, nil, fmt.Errorf("%s: %w", d.path, ErrBusy)
 	}
-	return func() { f.Close() }, nil
+	return ctx, func() { f.Close() }, nil
 }
 
 // makeDir makes a folder and those above it, and makes the names of new ones durable.

@@ -89,6 +89,7 @@ type Config struct {
 	// beginnings of two passes over all files; 0 means DefaultScrubEvery.
 	ScrubRate  int64
 	ScrubEvery time.Duration
+	Backups    BackupConfig // what the role work backs up
 	// ReconcileEvery is how often the index is compared with the database; 0 means
 	// a day.
 	ReconcileEvery time.Duration
@@ -147,6 +148,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.DirectDownloads < 0 || c.DirectDownloads > blob.MaxLink {
 		errs = append(errs, library.FieldError{Field: "direct_downloads", Code: "range", Message: "It must be between 0 and " + blob.MaxLink.String() + ": such links cannot be revoked."})
 	}
+	errs = append(errs, c.Backups.check(c.PostgresURL)...)
 	need("data_dir", c.DataDir != "" || c.NoFiles)
 	if c.Prefix != strings.ToLower(c.Prefix) {
 		errs = append(errs, library.FieldError{Field: "prefix", Code: "pattern", Message: "It must be lower case, as index names are."})

@@ -63,6 +63,7 @@ type Service struct {
 	endpoint  *mcp.Endpoint
 	handler   http.Handler
 	scrubs    *scrubMetrics
+	backups   *backupMetrics
 	scrubber  string // names this process among those that check files
 }
 
@@ -161,6 +162,7 @@ func (s *Service) assemble() error {
 	requests := api.NewMetrics(s.registry)
 	s.Caller = &op.Caller{Limits: op.NewLimiter(cfg.rateBudgets()), Idempotency: s.Store.Idempotency, Tenants: limits, Observe: requests.Observe}
 	registerDecoding(s.registry, budget)
+	s.backups = newBackupMetrics(s.registry)
 	s.scrubs, s.scrubber = newScrubMetrics(s.registry), newScrubber()
 	s.registry.MustRegister(metrics, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	s.endpoint = mcp.Handler(mcp.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Version: cfg.Version,

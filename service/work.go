@@ -24,6 +24,9 @@ func (s *Service) work(ctx context.Context) error {
 	g.Go(func() error { return s.every(ctx, s.cfg.ReconcileEvery, s.reconcile) })
 	g.Go(func() error { return s.every(ctx, s.cfg.SweepEvery, s.expire) })
 	g.Go(func() error { return s.every(ctx, s.cfg.SweepEvery, s.purge) })
+	if s.cfg.Backups.To != "" {
+		g.Go(func() error { return s.every(ctx, backupTick, s.backUp) })
+	}
 	g.Go(func() error { return s.every(ctx, reindexTick, s.reindexCollections) })
 	return g.Wait()
 }

@@ -10,19 +10,22 @@ import (
 	"time"
 
 	"vitrine/backup"
+	"vitrine/internal/s3"
+	"vitrine/internal/settings"
 	"vitrine/media/blob"
 	"vitrine/service"
 )
 
 type backupCommand struct {
-	Create backupCreate `cmd:"" default:"withargs" help:"Back up the library into a folder, while it is in use."`
+	Create backupCreate `cmd:"" default:"withargs" help:"Back up the library into a folder or bucket, while it is in use."`
 	List   backupList   `cmd:"" help:"List the complete backups of a folder."`
 	Verify backupVerify `cmd:"" help:"Verify the hashes of a backup."`
+	Prune  backupPrune  `cmd:"" help:"Remove old backups, and the files that no other backup needs."`
 }
 
 type backupCreate struct {
 	servers
-	Dir  string `arg:"" help:"Folder for backups. Backups in it share identical files."`
+	Dir  string `arg:"" help:"Folder, or s3://bucket/prefix, for backups. Backups in it share identical files."`
 	JSON bool   `name:"json" help:"Print the manifest as JSON."`
 }
 
@@ -34,7 +37,7 @@ func (c *backupCreate) Run(ctx context.Context) error {
 		return err
 	}
 	defer done()
-	to, err := backup.CreateDir(c.Dir)
+	to, err := backupsAt(ctx, c.Dir, c.Buckets, backup.CreateAt)
 	if err != nil {
 		return err
 	}
@@ -82,13 +85,23 @@ func tellDamage(damaged []backup.Damage) error {
 	return errSaid
 }
 
+// backupsAt opens a folder or bucket of backups.
+func backupsAt(ctx context.Context, place string, flags settings.Buckets, open func(context.Context, string, s3.Access) (backup.Target, error)) (backup.Target, error) {
+	access, err := flags.Access()
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, place, access)
+}
+
 type backupList struct {
-	Dir  string `arg:"" help:"Folder of backups."`
+	settings.Buckets
+	Dir  string `arg:"" help:"Folder or bucket of backups."`
 	JSON bool   `name:"json" help:"Print the manifests as JSON."`
 }
 
 func (c *backupList) Run(ctx context.Context) error {
-	at, err := backup.OpenDir(c.Dir)
+	at, err := backupsAt(ctx, c.Dir, c.Buckets, backup.OpenAt)
 	if err != nil {
 		return err
 	}
@@ -109,12 +122,13 @@ func (c *backupList) Run(ctx context.Context) error {
 }
 
 type backupVerify struct {
-	Dir    string `arg:"" help:"Folder of backups."`
+	settings.Buckets
+	Dir    string `arg:"" help:"Folder or bucket of backups."`
 	Backup string `help:"Id of the backup. Default: the newest."`
 }
 
 func (c *backupVerify) Run(ctx context.Context) error {
-	at, err := backup.OpenDir(c.Dir)
+	at, err := backupsAt(ctx, c.Dir, c.Buckets, backup.OpenAt)
 	if err != nil {
 		return err
 	}
@@ -136,9 +150,43 @@ func (c *backupVerify) Run(ctx context.Context) error {
 	return nil
 }
 
+type backupPrune struct {
+	settings.Buckets
+	Dir  string `arg:"" help:"Folder or bucket of backups."`
+	Keep string `required:"" placeholder:"last=3,daily=7" help:"Backups to keep: the newest, and the newest of each of the latest days, weeks and months, as last=3,daily=7,weekly=4,monthly=12."`
+	JSON bool   `name:"json" help:"Print JSON."`
+}
+
+// Run removes what the retention does not keep. The newest backup always stays.
+func (c *backupPrune) Run(ctx context.Context) error {
+	keep, err := backup.ParseKeep(c.Keep)
+	if err == nil && keep.All() {
+		err = errors.New("--keep says nothing; an example is last=3,daily=7")
+	}
+	if err != nil {
+		return err
+	}
+	at, err := backupsAt(ctx, c.Dir, c.Buckets, backup.OpenAt)
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	b := newBar("pruning")
+	got, err := backup.Prune(ctx, at, keep, backup.Options{Progress: b.set})
+	b.close()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return json.NewEncoder(os.Stdout).Encode(got)
+	}
+	fmt.Printf("Removed %d backups and %d files that no other backup needs; %d backups stay.\n", len(got.Backups), got.Files, got.Kept)
+	return nil
+}
+
 type restoreCommand struct {
 	servers
-	Dir          string `arg:"" help:"Folder of backups."`
+	Dir          string `arg:"" help:"Folder or bucket of backups."`
 	Backup       string `help:"Id of the backup. Default: the newest."`
 	Replace      bool   `help:"Delete what the database holds, and add to the files that the data folder holds."`
 	AcceptDamage bool   `help:"Continue if files are missing from the backup or damaged."`
@@ -148,7 +196,7 @@ type restoreCommand struct {
 // Run restores a library that no service uses. The index follows at the service's
 // next start.
 func (c *restoreCommand) Run(ctx context.Context) error {
-	from, err := backup.OpenDir(c.Dir)
+	from, err := backupsAt(ctx, c.Dir, c.Buckets, backup.OpenAt)
 	if err != nil {
 		return err
 	}

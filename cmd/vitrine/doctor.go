@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"vitrine/backup"
 	"vitrine/internal/kafkaclient"
 	"vitrine/internal/opensearch"
+	"vitrine/internal/settings"
 	"vitrine/media/blob"
 	"vitrine/service"
 	"vitrine/store"
@@ -15,6 +17,7 @@ import (
 
 type doctorCommand struct {
 	servers
+	settings.Backups
 	Ready bool   `help:"Only check whether a service on this machine is ready; for health checks."`
 	URL   string `env:"VITRINE_URL" default:"http://127.0.0.1:7788" help:"Address of the service for --ready."`
 }
@@ -76,6 +79,7 @@ func (c *doctorCommand) checkLibrary(ctx context.Context, check func(what, remed
 	}
 	defer s.Close()
 	check("files", "vitrine blobs status says more; vitrine verify lists files that are missing or damaged.", func() (string, error) { return c.blobHealth(ctx, s) })
+	check("backups", "The log of the service with the role work says why; vitrine backup makes one now. Settings: VITRINE_BACKUP_….", func() (string, error) { return c.backupHealth(ctx) })
 	check("index", "A running service with the role index repairs it by itself; vitrine reconcile does it now, vitrine rebuild makes another index.", func() (string, error) {
 		found, err := s.Indexer.Inspect(ctx, inspectFor)
 		if err == nil {
@@ -168,6 +172,34 @@ func (c *doctorCommand) blobHealth(ctx context.Context, s *service.Service) (str
 		return "no folder yet, and no assets; vitrine serve makes it", nil
 	}
 	return fmt.Sprintf("%s is the library's; %d files that were looked for are there", b.Path, b.Sampled), nil
+}
+
+// backupHealth looks at the age of the newest scheduled backup.
+func (c *doctorCommand) backupHealth(ctx context.Context) (string, error) {
+	cfg, err := c.Backups.Config()
+	if err != nil {
+		return "", err
+	}
+	if cfg.To == "" {
+		return "none are scheduled (VITRINE_BACKUP_TO)", nil
+	}
+	at, err := backupsAt(ctx, cfg.To, c.Buckets, backup.OpenAt)
+	if err != nil {
+		return "", err
+	}
+	defer at.Close()
+	last, err := backup.Newest(ctx, at)
+	if err != nil {
+		return "", err
+	}
+	if last.IsZero() {
+		return "", fmt.Errorf("there is no complete backup in %s yet", cfg.To)
+	}
+	age := time.Since(last).Round(time.Second)
+	if cfg.Overdue(last, time.Now()) {
+		return "", fmt.Errorf("the newest backup in %s is %s old, and one is due every %s", cfg.To, age, cfg.Every)
+	}
+	return fmt.Sprintf("the newest in %s is %s old", cfg.To, age), nil
 }
 
 func engineHealth(ctx context.Context, cluster opensearch.Cluster) (string, error) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"vitrine/internal/settings"
 	"vitrine/library"
 	urlfetch "vitrine/media/fetch"
 	"vitrine/service"
@@ -18,22 +19,23 @@ import (
 
 type serveCommand struct {
 	servers
-	Listen      string         `env:"VITRINE_LISTEN" default:"127.0.0.1:7788" help:"Address to listen on."`
-	PublicURL   string         `env:"VITRINE_PUBLIC_URL" name:"public-url" help:"Public URL of the service, used in links. Default: http:// and the listen address."`
-	TrustHost   bool           `env:"VITRINE_TRUST_HOST" help:"A reverse proxy on this machine keeps the original Host header and sets X-Forwarded-For."`
-	Origins     []string       `env:"VITRINE_ALLOWED_ORIGINS" name:"allowed-origins" help:"Origins of web pages that may call the API."`
-	Role        []service.Role `env:"VITRINE_ROLES" help:"Roles to run: api, relay, index, work. Default: all."`
-	NoMigrate   bool           `env:"VITRINE_NO_MIGRATE" help:"Do not migrate the database schema at startup."`
-	SearchRate  int            `env:"VITRINE_SEARCHES_PER_MINUTE" default:"120" help:"Rate limit of searches per minute and key; negative for no limit."`
-	DecodeMB    int64          `env:"VITRINE_DECODE_MEMORY" name:"decode-memory" default:"160" help:"Memory for decoding images, in megabytes. An image that needs more, up to 595 MB, is decoded alone."`
-	FetchHosts  []string       `env:"MCP_URL_INGEST_ALLOWLIST" name:"url-ingest-allowlist" help:"Hosts that StoreAsset fetches files from by asset_data_url, besides the built-in ones: media.example.com, or *.example.com for every host below it; separated by commas."`
-	FetchBytes  int64          `env:"MCP_URL_INGEST_MAX_BYTES" name:"url-ingest-max-bytes" default:"104857600" help:"Maximum size of a file fetched from a URL, in bytes."`
-	ScrubMB     int64          `env:"VITRINE_SCRUB_RATE" name:"scrub-rate" default:"5" help:"Megabytes per second that the background check of files reads; 0 turns the check off."`
-	ScrubEvery  time.Duration  `env:"VITRINE_SCRUB_EVERY" name:"scrub-every" default:"168h" help:"Time between the beginnings of two checks of all files."`
-	Direct      time.Duration  `env:"VITRINE_DIRECT_DOWNLOADS" name:"direct-downloads" default:"0" help:"Answer downloads with a link to the S3 bucket itself, valid for this long, at most 5m. Such a link cannot be revoked. 0: the service serves the bytes."`
-	KeepDays    int            `env:"VITRINE_JOURNAL_DAYS" name:"journal-days" default:"90" help:"Days for which operations can be listed and undone; 0 for ever."`
-	TrashDays   int            `env:"VITRINE_TRASH_DAYS" name:"trash-days" default:"30" help:"Days after which assets in the trash are purged; 0 for never."`
-	AuditMonths int            `env:"VITRINE_AUDIT_MONTHS" default:"0" help:"Months for which the audit trail is kept, beside the current one; 0 for ever."`
+	Listen     string         `env:"VITRINE_LISTEN" default:"127.0.0.1:7788" help:"Address to listen on."`
+	PublicURL  string         `env:"VITRINE_PUBLIC_URL" name:"public-url" help:"Public URL of the service, used in links. Default: http:// and the listen address."`
+	TrustHost  bool           `env:"VITRINE_TRUST_HOST" help:"A reverse proxy on this machine keeps the original Host header and sets X-Forwarded-For."`
+	Origins    []string       `env:"VITRINE_ALLOWED_ORIGINS" name:"allowed-origins" help:"Origins of web pages that may call the API."`
+	Role       []service.Role `env:"VITRINE_ROLES" help:"Roles to run: api, relay, index, work. Default: all."`
+	NoMigrate  bool           `env:"VITRINE_NO_MIGRATE" help:"Do not migrate the database schema at startup."`
+	SearchRate int            `env:"VITRINE_SEARCHES_PER_MINUTE" default:"120" help:"Rate limit of searches per minute and key; negative for no limit."`
+	DecodeMB   int64          `env:"VITRINE_DECODE_MEMORY" name:"decode-memory" default:"160" help:"Memory for decoding images, in megabytes. An image that needs more, up to 595 MB, is decoded alone."`
+	FetchHosts []string       `env:"MCP_URL_INGEST_ALLOWLIST" name:"url-ingest-allowlist" help:"Hosts that StoreAsset fetches files from by asset_data_url, besides the built-in ones: media.example.com, or *.example.com for every host below it; separated by commas."`
+	FetchBytes int64          `env:"MCP_URL_INGEST_MAX_BYTES" name:"url-ingest-max-bytes" default:"104857600" help:"Maximum size of a file fetched from a URL, in bytes."`
+	ScrubMB    int64          `env:"VITRINE_SCRUB_RATE" name:"scrub-rate" default:"5" help:"Megabytes per second that the background check of files reads; 0 turns the check off."`
+	ScrubEvery time.Duration  `env:"VITRINE_SCRUB_EVERY" name:"scrub-every" default:"168h" help:"Time between the beginnings of two checks of all files."`
+	Direct     time.Duration  `env:"VITRINE_DIRECT_DOWNLOADS" name:"direct-downloads" default:"0" help:"Answer downloads with a link to the S3 bucket itself, valid for this long, at most 5m. Such a link cannot be revoked. 0: the service serves the bytes."`
+	KeepDays   int            `env:"VITRINE_JOURNAL_DAYS" name:"journal-days" default:"90" help:"Days for which operations can be listed and undone; 0 for ever."`
+	TrashDays  int            `env:"VITRINE_TRASH_DAYS" name:"trash-days" default:"30" help:"Days after which assets in the trash are purged; 0 for never."`
+	settings.Backups
+	AuditMonths int `env:"VITRINE_AUDIT_MONTHS" default:"0" help:"Months for which the audit trail is kept, beside the current one; 0 for ever."`
 }
 
 // Run serves until it is told to stop. While the database or S3 is not there yet, it
@@ -50,6 +52,9 @@ func (c *serveCommand) Run(ctx context.Context) error {
 	}
 	cfg.Fetch = urlfetch.Config{Allow: c.FetchHosts, MaxBytes: max(c.FetchBytes, 0)}
 	cfg.DirectDownloads = c.Direct
+	if cfg.Backups, err = c.Backups.Config(); err != nil {
+		return err
+	}
 	cfg.DecodeMemory = c.DecodeMB << 20
 	cfg.TrashFor = time.Duration(max(c.TrashDays, 0)) * 24 * time.Hour
 	cfg.Retention = store.Retention{Journal: time.Duration(max(c.KeepDays, 0)) * 24 * time.Hour, AuditMonths: max(c.AuditMonths, 0)}

@@ -64,6 +64,15 @@ func (b *Bucket) PutNew(ctx context.Context, name string, data []byte) error {
 	return translate(err)
 }
 
+// Replace keeps data in the place of the object with an etag and returns the new one's; it is
+// ErrChanged when there is another object, and ErrChanged or ErrMissing when there is none.
+func (b *Bucket) Replace(ctx context.Context, name string, data []byte, etag string) (string, error) {
+	opt := minio.PutObjectOptions{ContentType: "text/plain; charset=utf-8", SendContentMd5: true}
+	opt.SetMatchETag(etag)
+	up, err := b.core.Client.PutObject(ctx, b.name, b.prefix+name, bytes.NewReader(data), int64(len(data)), opt)
+	return strings.Trim(up.ETag, `"`), translate(err)
+}
+
 // Get opens an object from an offset to its end. With an etag it is ErrChanged when the
 // object is another one now. The bytes must be read to their end, or the reader closed.
 func (b *Bucket) Get(ctx context.Context, name string, offset int64, etag string) (io.ReadCloser, Info, error) {
