@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 
@@ -38,20 +39,24 @@ func (b *Bucket) Put(ctx context.Context, name string, r io.Reader) (Info, error
 	ctx = context.WithoutCancel(ctx)
 	var head bytes.Buffer
 	_, err := io.CopyN(&head, r, singleRequest)
-	body, size := io.MultiReader(&head, r), int64(-1)
-	if errors.Is(err, io.EOF) {
-		body, size, err = bytes.NewReader(head.Bytes()), int64(head.Len()), nil
+	opt := minio.PutObjectOptions{ContentType: "application/octet-stream", SendContentMd5: true, PartSize: partSize, NumThreads: 1}
+	var up minio.UploadInfo
+	switch {
+	case errors.Is(err, io.EOF):
+		size := int64(head.Len())
+		err = again(ctx, func() (err error) {
+			up, err = b.core.Client.PutObject(ctx, b.name, b.prefix+name, bytes.NewReader(head.Bytes()), size, opt)
+			return err
+		})
+		if err == nil && up.Size != size {
+			err = fmt.Errorf("%d of %d bytes were stored", up.Size, size)
+		}
+	case err == nil:
+		up, err = b.core.Client.PutObject(ctx, b.name, b.prefix+name, io.MultiReader(&head, r), -1, opt)
+		err = translate(err)
 	}
 	if err != nil {
 		return Info{}, err
-	}
-	up, err := b.core.Client.PutObject(ctx, b.name, b.prefix+name, body, size, minio.PutObjectOptions{
-		ContentType: "application/octet-stream", SendContentMd5: true, PartSize: partSize, NumThreads: 1})
-	if err != nil {
-		return Info{}, translate(err)
-	}
-	if size >= 0 && up.Size != size {
-		return Info{}, fmt.Errorf("%d of %d bytes were stored", up.Size, size)
 	}
 	return Info{Name: name, Size: up.Size, ETag: strings.Trim(up.ETag, `"`)}, nil
 }
@@ -122,10 +127,31 @@ func (b *Bucket) Stat(ctx context.Context, name string) (Info, error) {
 // Copy copies an object within the bucket, on the server. With an etag it is ErrChanged when
 // the source is another one now.
 func (b *Bucket) Copy(ctx context.Context, from, to, etag string) error {
-	_, err := b.core.ComposeObject(ctx, minio.CopyDestOptions{Bucket: b.name, Object: b.prefix + to},
-		minio.CopySrcOptions{Bucket: b.name, Object: b.prefix + from, MatchETag: etag})
-	return translate(err)
+	return again(ctx, func() error {
+		_, err := b.core.ComposeObject(ctx, minio.CopyDestOptions{Bucket: b.name, Object: b.prefix + to},
+			minio.CopySrcOptions{Bucket: b.name, Object: b.prefix + from, MatchETag: etag})
+		return err
+	})
 }
+
+// again repeats a request that the server refused because another one was under way at the
+// same place (409), which passes: servers over folders do so while they make or remove one.
+func again(ctx context.Context, request func() error) error {
+	for try := 1; ; try++ {
+		err := request()
+		if err == nil || minio.ToErrorResponse(err).StatusCode != http.StatusConflict || try == conflicts {
+			return translate(err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Duration(try) * 20 * time.Millisecond):
+		}
+	}
+}
+
+// conflicts is how often a request is sent that meets another one: for about a second.
+const conflicts = 10
 
 // Remove removes an object; there may be none.
 func (b *Bucket) Remove(ctx context.Context, name string) error {
