@@ -19,10 +19,13 @@ const previewsLater = 10 * time.Second
 // made are marked, and not tried again; most kinds of file have none and need no mark. A
 // request makes what was not made here.
 func (s *Service) makePreview(ctx context.Context, j store.PreviewJob) error {
-	_, err := s.Previews.Picture(ctx, j.Tenant, j.Asset, preview.DefaultEdge)
+	placeholder, err := s.Previews.Placeholder(ctx, j.Tenant, j.Asset)
 	var large *preview.TooLargeError
 	switch {
 	case err == nil:
+		if err := s.Store.Previews.SetPlaceholder(ctx, j.Tenant, j.Asset, placeholder); err != nil {
+			return err
+		}
 		return s.dropOrphan(ctx, j)
 	case errors.Is(err, preview.ErrUnsupported):
 		return nil
@@ -32,7 +35,11 @@ func (s *Service) makePreview(ctx context.Context, j store.PreviewJob) error {
 		return jobs.Later(previewsLater)
 	case errors.Is(err, preview.ErrDamaged), errors.As(err, &large):
 		s.log.Warn("no preview can be made of a file", "asset", j.Asset, "error", err)
-		return s.Store.PreviewFailures.Record(ctx, j.Tenant, j.Asset, library.AsError(err).Detail)
+		f := store.PreviewFailure{Code: store.PreviewDamaged, Reason: library.AsError(err).Detail}
+		if large != nil {
+			f.Code = store.PreviewTooLarge
+		}
+		return s.Store.PreviewFailures.Record(ctx, j.Tenant, j.Asset, f)
 	}
 	if _, stored, failed := s.Store.Files.Get(ctx, j.Tenant, j.Asset); failed == nil && !stored {
 		return nil // it was removed meanwhile

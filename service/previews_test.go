@@ -53,20 +53,44 @@ func TestPreviews_AnAssetIsFoundBeforeItsPreviewExistsWhichARestartMakes(t *test
 	})
 }
 
+func TestPreviews_DetailedHitsAndDetailsHaveThePlaceholder(t *testing.T) {
+	e := servicetest.Start(t, servicetest.Options{})
+	stored := e.StoreFile("", "fox.png", "image/png", picture(8), "placeholders")
+	type placed struct {
+		Placeholder []byte `json:"placeholder"`
+	}
+	var details placed
+	servicetest.Eventually(t, 30*time.Second, "the details have a placeholder", func() error {
+		e.Call(http.MethodGet, "/api/v1/assets/"+stored.Asset.AssetH, nil, &details)
+		if n := len(details.Placeholder); n < 5 || n > 25 {
+			return fmt.Errorf("%d bytes", n)
+		}
+		return nil
+	})
+	for format, want := range map[string]string{"detailed": string(details.Placeholder), "concise": ""} {
+		var found struct{ Data []placed }
+		e.Call(http.MethodPost, "/api/v1/assets/search", map[string]any{"query": "tag:placeholders", "response_format": format, "min_index_token": stored.IndexToken}, &found)
+		if len(found.Data) != 1 || string(found.Data[0].Placeholder) != want {
+			t.Errorf("%s hits: %x, want %x", format, found.Data, want)
+		}
+	}
+}
+
 func TestPreviews_AFileThatCannotBeDecodedIsMarkedAndNotTriedAgain(t *testing.T) {
 	e := servicetest.Start(t, servicetest.Options{})
 	whole := picture(6)
 	damaged := e.StoreFile("", "damaged.png", "image/png", whole[:len(whole)/2])
 	text := e.StoreFile("", "notes.txt", "text/plain", []byte("A kind of file that has no preview."))
 	details := func(hash string) (out struct {
-		PreviewError string `json:"preview_error"`
+		PreviewError  string `json:"preview_error"`
+		PreviewFailed string `json:"preview_failed"`
 	}) {
 		t.Helper()
 		e.Call(http.MethodGet, "/api/v1/assets/"+hash, nil, &out)
 		return out
 	}
 	servicetest.Eventually(t, 30*time.Second, "the damaged file is marked", func() error {
-		if details(damaged.Asset.AssetH).PreviewError == "" {
+		if d := details(damaged.Asset.AssetH); d.PreviewError == "" || d.PreviewFailed != "damaged" {
 			return fmt.Errorf("it is not; jobs: %s", waitingJobs(t, e))
 		}
 		return nil

@@ -40,7 +40,8 @@ type AssetDetail struct {
 	Assertion   json.RawMessage // the newest uploader's claim, or nil
 	Report      json.RawMessage // how much of its making the file tells, or nil
 	Collections []string        // paths, in order
-	NoPreview   string          // why no preview can be made of its file; "" where one can, or was not tried yet
+	NoPreview   PreviewFailure
+	Placeholder []byte // ThumbHash of its preview; nil where there is none yet
 }
 
 // AssetModel is one model that an asset used.
@@ -135,7 +136,7 @@ func (d *AssetDetail) queueLineage(b *pgx.Batch, actor library.Actor, hash libra
 		})
 }
 
-// queueOthers adds the queries for the models, parents and collections of an asset, and for why it has no preview.
+// queueOthers adds the queries for the models, parents and collections of an asset, and for its preview.
 func (d *AssetDetail) queueOthers(b *pgx.Batch, actor library.Actor, hash library.AssetHash) {
 	b.Queue(assetModelsSQL+assetModelsOrder, actor.Tenant, hash).
 		Query(func(rows pgx.Rows) (err error) {
@@ -151,8 +152,9 @@ func (d *AssetDetail) queueOthers(b *pgx.Batch, actor library.Actor, hash librar
 			})
 			return err
 		})
-	b.Queue(`SELECT coalesce(max(reason), '') FROM preview_failures WHERE tenant_id = $1 AND asset_h = $2`, actor.Tenant, hash).
-		QueryRow(func(row pgx.Row) error { return row.Scan(&d.NoPreview) })
+	b.Queue(`SELECT coalesce(f.code, ''), coalesce(f.reason, ''), p.placeholder
+		FROM (SELECT $1::uuid AS tenant_id, $2::text AS asset_h) a LEFT JOIN preview_failures f USING (tenant_id, asset_h) LEFT JOIN asset_previews p USING (tenant_id, asset_h)`, actor.Tenant, hash).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&d.NoPreview.Code, &d.NoPreview.Reason, &d.Placeholder) })
 	b.Queue(pathsOfAsset, actor.Tenant, hash).
 		Query(func(rows pgx.Rows) (err error) {
 			d.Collections, err = pgx.CollectRows(rows, pgx.RowTo[string])

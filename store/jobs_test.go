@@ -74,10 +74,10 @@ func TestEnqueue_AHealedFileGetsItsPreviewAgain(t *testing.T) {
 	ctx := t.Context()
 	n := file("fox")
 	add(t, s, s.a, n)
-	if err := s.PreviewFailures.Record(ctx, s.a.Tenant, n.Asset.Hash, "it is damaged"); err != nil {
+	if err := s.PreviewFailures.Record(ctx, s.a.Tenant, n.Asset.Hash, store.PreviewFailure{Code: store.PreviewDamaged, Reason: "it is damaged"}); err != nil {
 		t.Fatal(err)
 	}
-	if d, err := s.Assets.Get(ctx, s.a, n.Asset.Hash); err != nil || d.NoPreview != "it is damaged" {
+	if d, err := s.Assets.Get(ctx, s.a, n.Asset.Hash); err != nil || d.NoPreview != (store.PreviewFailure{Code: store.PreviewDamaged, Reason: "it is damaged"}) {
 		t.Fatalf("%q, %v", d.NoPreview, err)
 	}
 	if _, err := s.Files.RecordDamage(ctx, store.AssetKey{Tenant: s.a.Tenant, Hash: n.Asset.Hash}, store.FileHash); err != nil {
@@ -86,7 +86,7 @@ func TestEnqueue_AHealedFileGetsItsPreviewAgain(t *testing.T) {
 	if got := add(t, s, s.a, n); !got.Healed {
 		t.Fatalf("%+v", got)
 	}
-	if d, err := s.Assets.Get(ctx, s.a, n.Asset.Hash); err != nil || d.NoPreview != "" {
+	if d, err := s.Assets.Get(ctx, s.a, n.Asset.Hash); err != nil || d.NoPreview != (store.PreviewFailure{}) {
 		t.Errorf("%q, %v", d.NoPreview, err)
 	}
 	if n := s.waiting(t); n != 2 {

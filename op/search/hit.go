@@ -1,7 +1,10 @@
 package search
 
 import (
+	"context"
+	"encoding/base64"
 	"fmt"
+	"log/slog"
 	"math"
 	"strings"
 	"time"
@@ -32,6 +35,7 @@ type hit struct {
 	Height         int                      `json:"height,omitempty"`
 	CreatedAt      *time.Time               `json:"created_at,omitempty" doc:"With response_format detailed."`
 	ThumbnailURL   string                   `json:"thumbnail_url,omitempty" doc:"A JPEG preview; no API key is needed. Add ?size=256, 512, 1024 or 2048. With response_format detailed."`
+	Placeholder    string                   `json:"placeholder,omitempty" doc:"ThumbHash of the preview, base64: a blurred picture to show while the preview loads. With response_format detailed."`
 	Highlights     map[string]run.Highlight `json:"highlights,omitempty" doc:"Matches in title, description and prompt, if highlight is set. Absent for results of vector search alone."`
 }
 
@@ -66,6 +70,26 @@ func hitOf(links assets.ActorLinks, h run.Hit, withScore, detailed bool) hit {
 		out.CreatedAt = &created
 	}
 	return out
+}
+
+// addPlaceholders adds to hits what clients show while the previews load. A search is good
+// without them.
+func (s *Service) addPlaceholders(ctx context.Context, actor library.Actor, hits []hit) {
+	if len(hits) == 0 {
+		return
+	}
+	hashes := make([]library.AssetHash, len(hits))
+	for i, h := range hits {
+		hashes[i] = h.AssetHash
+	}
+	found, err := s.Store.Previews.Placeholders(ctx, actor.Tenant, hashes)
+	if err != nil {
+		slog.WarnContext(ctx, "a search is answered without placeholders of previews", "error", err)
+		return
+	}
+	for i := range hits {
+		hits[i].Placeholder = base64.StdEncoding.EncodeToString(found[hits[i].AssetHash])
+	}
 }
 
 // matchedBy reports which retriever found a hit, empty where it was found by conditions alone.

@@ -134,6 +134,9 @@ func (s *Service) search(ctx context.Context, actor library.Actor, in searchInpu
 	for _, h := range page.Hits {
 		out.Data = append(out.Data, hitOf(s.Links.For(actor).In(in.FormatInput), h, withScore, out.detailed))
 	}
+	if out.detailed {
+		s.addPlaceholders(ctx, actor, out.Data)
+	}
 	return out, nil
 }
 

@@ -214,12 +214,58 @@ function look(query) {
   search();
 }
 
+// placeholder draws a ThumbHash, a blurred picture in 5 to 25 bytes, on a canvas.
+function placeholder(text) {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const head = bytes[0] | bytes[1] << 8 | bytes[2] << 16;
+  const sizes = bytes[3] | bytes[4] << 8;
+  const landscape = sizes >> 15;
+  const across = landscape ? 7 : sizes & 7;
+  const down = landscape ? sizes & 7 : 7;
+  let at = 10; // the next value, in halves of a byte
+  const waves = (nx, ny, scale) => {
+    const list = [];
+    for (let cy = 0; cy < ny; cy++) {
+      for (let cx = cy ? 0 : 1; cx * ny < nx * (ny - cy); cx++, at++) {
+        list.push([cx, cy, ((bytes[at >> 1] >> (at & 1) * 4 & 15) / 7.5 - 1) * scale * 2]);
+      }
+    }
+    return list;
+  };
+  const light = waves(Math.max(3, across), Math.max(3, down), (head >> 18 & 31) / 31);
+  const warm = waves(3, 3, (sizes >> 3 & 63) / 63 * 1.25); // colors lose by the rounding, so they are raised
+  const tint = waves(3, 3, (sizes >> 9 & 63) / 63 * 1.25);
+  const ratio = across / down;
+  const canvas = make("canvas", undefined, { width: Math.max(1, Math.round(ratio > 1 ? 32 : 32 * ratio)), height: Math.max(1, Math.round(ratio > 1 ? 32 / ratio : 32)), "aria-hidden": "true" });
+  const pen = canvas.getContext("2d");
+  const pixels = pen.createImageData(canvas.width, canvas.height);
+  const value = (list, mean, x, y) => list.reduce((sum, [cx, cy, v]) => sum + v * Math.cos(Math.PI / canvas.width * (x + .5) * cx) * Math.cos(Math.PI / canvas.height * (y + .5) * cy), mean);
+  for (let y = 0, i = 0; y < canvas.height; y++) {
+    for (let x = 0; x < canvas.width; x++, i += 4) {
+      const l = value(light, (head & 63) / 63, x, y);
+      const p = value(warm, (head >> 6 & 63) / 31.5 - 1, x, y);
+      const q = value(tint, (head >> 12 & 63) / 31.5 - 1, x, y);
+      const blue = l - 2 / 3 * p;
+      const red = (3 * l - blue + q) / 2;
+      pixels.data.set([red * 255, (red - q) * 255, blue * 255, 255], i);
+    }
+  }
+  pen.putImageData(pixels, 0, 0);
+  return canvas;
+}
+
 function shot(hit) {
   const ratio = hit.width && hit.height ? hit.width / hit.height : 1;
   const button = make("button", undefined, { class: "shot", type: "button" });
   button.style.flex = `${ratio * 100} 0 ${Math.round(ratio * 170)}px`;
   const image = make("img", undefined, { src: preview(hit, 512), alt: hit.title || hit.filename, loading: "lazy" });
   image.addEventListener("error", () => { image.remove(); button.classList.add("bare"); });
+  if (hit.placeholder) {
+    const blur = placeholder(hit.placeholder);
+    image.addEventListener("load", () => blur.remove());
+    image.addEventListener("error", () => blur.remove());
+    button.append(blur);
+  }
   button.append(image, make("span", hit.title || hit.filename));
   if (hit.matched === "meaning") {
     button.classList.add("similar");

@@ -1,0 +1,39 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/library"
+)
+
+// Previews keeps what was learned of the assets' pictures when their previews were made.
+// The pictures themselves are derived files beside the originals.
+type Previews struct{ s *Store }
+
+// SetPlaceholder keeps the ThumbHash of an asset's preview, and forgets that there was none.
+// Of an asset that is gone nothing is kept.
+func (ps *Previews) SetPlaceholder(ctx context.Context, tenant library.TenantID, hash library.AssetHash, placeholder []byte) error {
+	return ps.s.execTenant(ctx, tenant, `WITH made AS (DELETE FROM preview_failures WHERE tenant_id = $1 AND asset_h = $2)
+		INSERT INTO asset_previews (tenant_id, asset_h, placeholder)
+		SELECT tenant_id, asset_h, $3 FROM assets WHERE tenant_id = $1 AND asset_h = $2
+		ON CONFLICT (tenant_id, asset_h) DO UPDATE SET placeholder = excluded.placeholder, made_at = now()`, tenant, hash, placeholder)
+}
+
+// Placeholders returns the ThumbHashes of those of these assets that have one. The caller
+// has found the assets, so whether the actor sees them is not asked again.
+func (ps *Previews) Placeholders(ctx context.Context, tenant library.TenantID, hashes []library.AssetHash) (map[library.AssetHash][]byte, error) {
+	found := make(map[library.AssetHash][]byte, len(hashes))
+	err := ps.s.readTenant(ctx, tenant, `SELECT asset_h, placeholder FROM asset_previews
+		WHERE tenant_id = $1 AND asset_h = ANY($2) AND placeholder IS NOT NULL`, []any{tenant, hashes}, func(rows pgx.Rows) error {
+		var hash library.AssetHash
+		var placeholder []byte
+		_, err := pgx.ForEachRow(rows, []any{&hash, &placeholder}, func() error {
+			found[hash] = placeholder
+			return nil
+		})
+		return err
+	})
+	return found, err
+}
