@@ -61,7 +61,7 @@ type Run struct {
 	Position int
 	Claim    RunClaim
 	AddedAt  time.Time
-	Lineage  Lineage // prompt, models, settings and passes of the file; what it does not say is nil
+	Lineage  Lineage // prompt, models, settings and the first pass's node of the file; what it does not say is nil
 }
 
 // RunValue is a value of a run with where it is from.

@@ -152,7 +152,7 @@ var runsFrom = `FROM experiment_runs r JOIN collection_items i ON i.tenant_id = 
 
 const runColumns = `r.run_h, r.asset_h, r.condition_id, r.variant_label, r.seed::text, r.prompt_text, r.model_name, r.run_params, r.outcome_tags, r.created_at,
 	coalesce((SELECT jsonb_strip_nulls(jsonb_build_object('positive', l.doc -> 'positive', 'negative', l.doc -> 'negative', 'parameters', l.doc -> 'parameters', 'models', l.doc -> 'models',
-		'samplers', l.doc -> 'samplers')) FROM lineage l WHERE l.tenant_id = r.tenant_id AND l.asset_h = r.asset_h), '{}')`
+		'samplers', jsonb_build_array(jsonb_build_object('node_id', l.doc -> 'samplers' -> 0 -> 'node_id')))) FROM lineage l WHERE l.tenant_id = r.tenant_id AND l.asset_h = r.asset_h), '{}')`
 
 func scanRun(row pgx.CollectableRow) (r library.Run, err error) {
 	var seed *string

@@ -214,7 +214,9 @@ type GetExperimentSummaryOutput struct {
 	Flags            []ExperimentFlagCount `json:"flags"`
 	ComparisonCount  int                   `json:"comparison_count"`
 	Evaluators       []string              `json:"evaluators"`
-	Dimensions       []ExperimentDimension `json:"dimensions"`
+	// At most 20, those with the most scores and comparisons.
+	Dimensions        []ExperimentDimension `json:"dimensions"`
+	DimensionsLeftOut []string              `json:"dimensions_left_out,omitempty"`
 }
 
 // GetExperimentSummary returns conditions, outcome tags and, per dimension, the mean with its

@@ -34,7 +34,8 @@ type ExperimentFlagCount struct {
 	Of int `json:"of"`
 }
 
-// ExperimentDimension is what GetExperimentSummaryOutput holds as dimensions.
+// ExperimentDimension is what GetExperimentSummaryOutput holds as dimensions. At most 20, those
+// with the most scores and comparisons.
 type ExperimentDimension struct {
 	Dimension  string `json:"dimension"`
 	ScoreCount int    `json:"score_count"`

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -63,22 +64,36 @@ func (s *Service) grid(ctx context.Context, actor library.Actor, in gridInput) (
 		return gridOutput{}, err
 	}
 	links := s.Links.For(actor)
-	out := makeGrid(d, in.X, in.Y, func(r library.Run) string { return links.Thumbnail(actor.Tenant, r.Asset) })
+	out, err := makeGrid(d, in.X, in.Y, func(r library.Run) string { return links.Thumbnail(actor.Tenant, r.Asset) })
+	if err != nil {
+		return out, err
+	}
 	if in.Format == "csv" {
 		out.CSV, err = out.csv(newTable(d).dimensions)
 	}
 	return out, err
 }
 
+// maxCells bounds a grid; most cells of one with more are empty.
+const maxCells = 20_000
+
 // makeGrid sorts the runs of an experiment into a table.
-func makeGrid(d store.ExperimentData, x, y string, thumbnail func(library.Run) string) gridOutput {
+func makeGrid(d store.ExperimentData, x, y string, thumbnail func(library.Run) string) (gridOutput, error) {
 	out := gridOutput{CollectionH: d.Hash, Path: d.Path, X: library.ParamName(x), Y: library.ParamName(y), Rows: []GridRow{}}
-	t, xs, ys := newTable(d), map[string]bool{}, map[string]bool{}
+	t, xs, ys := newTable(d), map[string]int{}, map[string]int{}
 	for _, r := range d.Runs {
-		xs[valueOf(r, out.X)], ys[valueOf(r, out.Y)] = true, true
+		xs[valueOf(r, out.X)], ys[valueOf(r, out.Y)] = 0, 0
+	}
+	if len(xs)*len(ys) > maxCells {
+		return out, library.Invalid(library.FieldError{Field: "y", Code: "range", Message: fmt.Sprintf("The grid would have %d columns and %d rows; at most %d cells are allowed.", len(xs), len(ys), maxCells),
+			Hint: "Choose parameters with fewer values, or leave y out."})
 	}
 	out.Columns = append([]string{}, sortedValues(sortedKeys(xs))...)
-	for _, v := range sortedValues(sortedKeys(ys)) {
+	for i, v := range out.Columns {
+		xs[v] = i
+	}
+	for i, v := range sortedValues(sortedKeys(ys)) {
+		ys[v] = i
 		row := GridRow{Value: v, Cells: make([][]GridRun, len(out.Columns))}
 		for i := range row.Cells {
 			row.Cells[i] = []GridRun{}
@@ -86,8 +101,7 @@ func makeGrid(d store.ExperimentData, x, y string, thumbnail func(library.Run) s
 		out.Rows = append(out.Rows, row)
 	}
 	for _, r := range d.Runs {
-		row := slices.IndexFunc(out.Rows, func(row GridRow) bool { return row.Value == valueOf(r, out.Y) })
-		column := slices.Index(out.Columns, valueOf(r, out.X))
+		row, column := ys[valueOf(r, out.Y)], xs[valueOf(r, out.X)]
 		run := GridRun{Run: r.Hash, AssetHash: r.Asset, Variant: r.Claim.VariantLabel, Seed: valueOf(r, "seed"), Thumbnail: thumbnail(r), Means: map[string]float64{}}
 		for name, means := range t.means {
 			if m, ok := means[r.Hash]; ok {
@@ -96,7 +110,7 @@ func makeGrid(d store.ExperimentData, x, y string, thumbnail func(library.Run) s
 		}
 		out.Rows[row].Cells[column] = append(out.Rows[row].Cells[column], run)
 	}
-	return out
+	return out, nil
 }
 
 // sortedValues sorts values of a variable: numbers by their value, before texts; what is not

@@ -10,7 +10,7 @@ import (
 type summaryInput struct {
 	op.TenantInput
 	InExperiment
-	Limit int `json:"ranking_limit,omitempty" minimum:"1" maximum:"400" default:"20" doc:"Runs listed per ranking."`
+	Limit int `json:"ranking_limit,omitempty" minimum:"1" maximum:"300" default:"20" doc:"Runs listed per ranking."`
 }
 
 type summaryOutput struct {
@@ -23,7 +23,8 @@ type summaryOutput struct {
 	Flags        []FlagCount `json:"flags"`
 	Comparisons  int         `json:"comparison_count"`
 	Evaluators   []string    `json:"evaluators"`
-	Dimensions   []Dimension `json:"dimensions"`
+	Dimensions   []Dimension `json:"dimensions" doc:"At most 20, those with the most scores and comparisons."`
+	LeftOut      []string    `json:"dimensions_left_out,omitempty"`
 }
 
 func (s *Service) getExperimentSummary() op.Operation {

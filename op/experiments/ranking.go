@@ -51,7 +51,7 @@ type NextPair struct {
 
 const (
 	rankingModel = "Bradley-Terry with ties (Davidson). Every comparison of every evaluator counts as independent."
-	maxRanked    = 400 // runs: fitting takes the cube of their number
+	maxRanked    = 300 // runs: fitting takes the cube of their number
 	nextPairs    = 5
 )
 

@@ -85,7 +85,9 @@ func summarize(d store.ExperimentData, limit int) summaryOutput {
 		}
 	}
 	out.Conditions, out.OutcomeTags, out.Flags, out.Evaluators = t.conditions(), tagCounts(d.Runs), flagCounts(d.Scores), t.evaluators
-	for _, name := range t.dimensions {
+	var names []string
+	names, out.LeftOut = t.mostUsed(maxDimensions)
+	for _, name := range names {
 		out.Dimensions = append(out.Dimensions, t.dimension(name, limit))
 	}
 	return out
@@ -131,6 +133,28 @@ func newTable(d store.ExperimentData) *table {
 	}
 	t.dimensions, t.evaluators = append([]string{}, sortedKeys(names)...), append([]string{}, sortedKeys(people)...)
 	return t
+}
+
+// mostUsed splits the dimensions: those with the most scores and comparisons, and the
+// others, at most 100. Both are in the order of their names.
+func (t *table) mostUsed(most int) (used, others []string) {
+	counts := map[string]int{}
+	for _, s := range t.Scores {
+		for name := range s.Scores {
+			counts[name]++
+		}
+	}
+	for _, c := range t.Comparisons {
+		for name := range c.Winners {
+			counts[name]++
+		}
+	}
+	list := slices.Clone(t.dimensions)
+	slices.SortStableFunc(list, func(a, b string) int { return counts[b] - counts[a] })
+	used, others = list[:min(most, len(list))], list[min(most, len(list)):]
+	slices.Sort(used)
+	slices.Sort(others)
+	return used, others[:min(len(others), 100)]
 }
 
 func floats(list []int) []float64 {

@@ -12,7 +12,7 @@ type GroupTest struct {
 	DF            int
 	N             int     // values in all groups
 	PChi2         float64 // by the chi-squared approximation
-	PPermutation  float64 // by permuting the values among the groups
+	PPermutation  float64 // by permuting the values among the groups, where a group is small; else 0
 	EffectSize    float64 // epsilon squared: 0 none, 1 the group says it all
 	SmallestGroup int
 }
@@ -60,7 +60,9 @@ func KruskalWallis(groups [][]float64) (GroupTest, bool) {
 	t.H = kruskalH(r, sizes) / correction
 	t.PChi2 = distuv.ChiSquared{K: float64(t.DF)}.Survival(t.H)
 	t.EffectSize = min(max(t.H/(n-1), 0), 1)
-	t.PPermutation = permute(r, sizes)
+	if t.Permuted() {
+		t.PPermutation = permute(r, sizes)
+	}
 	return t, true
 }
 
