@@ -70,7 +70,7 @@ func (s *Service) expire(ctx context.Context) {
 	case err != nil:
 		s.log.Warn("old operations or months of the audit trail could not be deleted", "error", err)
 	case got != (store.Expired{}):
-		s.log.Info("old operations were deleted", "operations", got.Operations, "responses", got.Responses, "audit_rows", got.AuditRows, "audit_months", got.Months)
+		s.log.Info("old operations were deleted", "operations", got.Operations, "collections", got.Collections, "responses", got.Responses, "audit_rows", got.AuditRows, "audit_months", got.Months)
 	}
 }
 

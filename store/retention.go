@@ -20,10 +20,11 @@ type Retention struct {
 
 // Expired counts what Expire deleted.
 type Expired struct {
-	Operations int64 // with their journal
-	Responses  int64 // of requests with an idempotency key
-	AuditRows  int64 // of the audit trail, from before it had months
-	Months     int   // of the audit trail
+	Operations  int64 // with their journal
+	Collections int64 // that were deleted so long ago that no undo brings them back
+	Responses   int64 // of requests with an idempotency key
+	AuditRows   int64 // of the audit trail, from before it had months
+	Months      int   // of the audit trail
 }
 
 // Expire deletes, in all tenants, what need not be kept, and responses to idempotency
@@ -57,9 +58,24 @@ func (s *Store) Expire(ctx context.Context, keep Retention) (Expired, error) {
 		if err != nil {
 			return out, err
 		}
+		n, err = s.deleteBatches(ctx, t.ID, purgeCollections, t.ID, purgeBatch, before)
+		out.Collections += n
+		if err != nil {
+			return out, err
+		}
 	}
 	return out, nil
 }
+
+// purgeBatch is how many deleted collections one statement takes away, with all their items.
+const purgeBatch = 20
+
+// purgeCollections takes away collections that were deleted before $3, those below others
+// first. The journal that could bring them back is gone by then.
+const purgeCollections = `DELETE FROM collections WHERE tenant_id = $1 AND collection_h IN (
+	SELECT c.collection_h FROM collections c WHERE c.tenant_id = $1 AND c.deleted_at < $3
+		AND NOT EXISTS (SELECT FROM collections b WHERE b.tenant_id = $1 AND b.parent_h = c.collection_h AND (b.deleted_at IS NULL OR b.deleted_at >= $3))
+	ORDER BY c.deleted_at, c.path DESC LIMIT $2)`
 
 // auditAhead is how many months have their partition before they begin.
 const auditAhead = 2

@@ -47,6 +47,44 @@ func TestExpire_DeletesOldOperationsAndResponsesOfAllTenantsAndKeepsTheAuditTrai
 	}
 }
 
+// TestExpire_PurgesCollectionsThatNoUndoBringsBack deletes two trees, one of them long ago.
+func TestExpire_PurgesCollectionsThatNoUndoBringsBack(t *testing.T) {
+	s := open(t)
+	ctx := t.Context()
+	h := add(t, s, s.a, file("kept")).Asset.Hash
+	for _, root := range []string{"old", "new", "alive"} {
+		path := s.collection(t, root, "")
+		for i := range 4 {
+			path = s.collection(t, "below"+string(rune('a'+i)), path)
+			s.put(t, path, h)
+		}
+		if _, err := s.Collections.Branch(ctx, s.a, path, store.NewBranch{Name: "frozen", Type: library.BranchSnapshot}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must[store.CollectionChange](t)(s.Collections.Delete(ctx, s.a, "old.belowa.belowb")) // before what is above it
+	must[store.CollectionChange](t)(s.Collections.Delete(ctx, s.a, "old"))
+	s.asOwner(t, func(c *pgx.Conn) {
+		if _, err := c.Exec(ctx, `UPDATE collections SET deleted_at = deleted_at - interval '91 days' WHERE deleted_at IS NOT NULL`); err != nil {
+			t.Fatal(err)
+		}
+	})
+	recent := must[store.CollectionChange](t)(s.Collections.Delete(ctx, s.a, "new")).OperationID
+	got, err := s.Expire(ctx, store.Retention{Journal: 90 * 24 * time.Hour})
+	if err != nil || got != (store.Expired{Collections: 6}) {
+		t.Errorf("%+v %v", got, err)
+	}
+	if undone, err := s.Operations.Undo(ctx, s.a, recent, anyone); err != nil || undone.Counts[store.OutcomeReverted] != 6 {
+		t.Errorf("undoing the recent deletion: %+v %v", undone, err)
+	}
+	if list, total, err := s.Collections.List(ctx, s.a, "", 5, true, 100, 0); err != nil || total != 12 || list[1].Assets != 1 {
+		t.Errorf("%d collections are left: %+v, %v", total, list, err)
+	}
+	if have, err := s.Assets.Existing(ctx, s.a, []library.AssetHash{h}); err != nil || !have[h] {
+		t.Errorf("the asset went with its collection: %v", err)
+	}
+}
+
 // month returns the first moment of a month, so many months before this one, in UTC.
 func month(before int) time.Time {
 	now := time.Now().UTC()

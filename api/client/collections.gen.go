@@ -402,7 +402,33 @@ type UpdateCollectionInput struct {
 }
 
 // UpdateCollectionOutput is the output of UpdateCollection.
-type UpdateCollectionOutput = CreateCollectionOutput
+type UpdateCollectionOutput struct {
+	// Its identity. Stays the same when it is renamed or moved.
+	CollectionH string `json:"collection_h"`
+	// Names from the root, with dots.
+	Path string `json:"path"`
+	// The last part of the path.
+	Name string `json:"name"`
+	// The name as it was written.
+	DisplayName string `json:"display_name"`
+	Description string `json:"description,omitempty"`
+	Icon        string `json:"icon,omitempty"`
+	Color       string `json:"color,omitempty"`
+	// branch, snapshot (frozen) or template_instance; absent if it is no branch.
+	BranchType string `json:"branch_type,omitempty"`
+	// What it is a branch of.
+	SourceH       string `json:"source_h,omitempty"`
+	SnapshotLabel string `json:"snapshot_label,omitempty"`
+	// It is smart. It holds what this saved search finds.
+	SavedSearchID string `json:"saved_search_id,omitempty"`
+	// The collection has so many assets that the index follows in the background. Until then searches
+	// find each under its old path or its new one.
+	IndexPending bool `json:"index_pending,omitempty"`
+	// Pass to UndoOperation to revert this write. Empty when nothing changed.
+	OperationID string `json:"operation_id,omitempty"`
+	// Pass as min_index_token to a search that must see this write.
+	IndexToken string `json:"index_token,omitempty"`
+}
 
 // UpdateCollection renames a collection or changes the other fields that are sent. collection_h
 // stays the same.

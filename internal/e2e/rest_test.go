@@ -73,6 +73,7 @@ func TestREST_ChangesAreMadeToTheVersionThatIfMatchNames(t *testing.T) {
 	for path, body := range map[string]func(n int) []byte{
 		"/api/v1/assets/" + w.asset.Asset.AssetH: func(n int) []byte { return servicetest.JSON(map[string]any{"title": fmt.Sprint("title ", n)}) },
 		"/api/v1/saved-searches/" + w.saved:      func(n int) []byte { return servicetest.JSON(map[string]any{"description": fmt.Sprint("text ", n)}) },
+		"/api/v1/collections/" + w.collection:    func(n int) []byte { return servicetest.JSON(map[string]any{"description": fmt.Sprint("words ", n)}) },
 	} {
 		read := func() string {
 			status, _, h := w.Raw("GET", path, w.Key, nil, nil)

@@ -21,6 +21,9 @@ type getOutput struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
+// ResourceVersion implements op.Versioned.
+func (o getOutput) ResourceVersion() int64 { return o.UpdatedAt.UnixMicro() }
+
 func (s *Service) getCollection() op.Operation {
 	return op.Define(op.Meta{
 		Name: "GetCollection", Title: "Get a collection", Domain: op.Collections,
