@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
@@ -122,6 +125,54 @@ func BenchmarkIndexer(b *testing.B) {
 		b.ReportMetric(stream.PerSecond(), "docs/s")
 		b.ReportMetric(stream.PerSecond()/raw.PerSecond(), "ratio")
 	}
+}
+
+// BenchmarkIndexerLatency measures how long after its commit a change is searchable, for a search
+// that waits for it and for one that does not, in milliseconds: of 20 changes one after the other.
+func BenchmarkIndexerLatency(b *testing.B) {
+	e := newEnv(b)
+	a := e.add(typicalAsset("a"))
+	e.run(e.relay(), e.indexer())
+	e.eventually(time.Minute, func() string { return e.differs(a.Hash) })
+	w := NewWaiter(e.search, e.located, NewMetrics())
+	for b.Loop() {
+		var awaited, shown []float64
+		for i := range 20 {
+			done, err := e.store.Assets.Change(e.ctx, e.actor, []library.AssetHash{a.Hash}, func(a *library.Asset) { a.Title = fmt.Sprint("title ", b.N, " ", i) })
+			if err != nil {
+				b.Fatal(err)
+			}
+			versions, err := e.store.Operations.Versions(e.ctx, e.actor.Tenant, store.AssetIndex, done.OperationID)
+			if err != nil || len(versions) != 1 {
+				b.Fatalf("%v %v", versions, err)
+			}
+			began, write := time.Now(), []Write{{versions[0].Key, versions[0].Version}}
+			if i%2 == 0 {
+				for !w.Await(e.ctx, e.actor.Tenant, write, MaxWait) {
+				}
+				awaited = append(awaited, time.Since(began).Seconds()*1000)
+				continue
+			}
+			e.eventually(time.Minute, func() string { return e.unshown(versions[0].Version) })
+			shown = append(shown, time.Since(began).Seconds()*1000)
+		}
+		slices.Sort(awaited)
+		slices.Sort(shown)
+		b.ReportMetric(awaited[len(awaited)/2], "awaited_ms")
+		b.ReportMetric(shown[len(shown)/2], "shown_ms")
+	}
+}
+
+// unshown asks whether a search shows the version of the one asset yet.
+func (e *env) unshown(version int64) string {
+	var found struct {
+		Count int64 `json:"count"`
+	}
+	err := opensearch.Call(e.ctx, e.search, http.MethodPost, "/"+e.alias()+"/_count", map[string]any{"query": map[string]any{"term": map[string]any{"doc_version": version}}}, &found)
+	if err != nil || found.Count != 1 {
+		return fmt.Sprintf("version %d is not searchable, error %v", version, err)
+	}
+	return ""
 }
 
 // BenchmarkBatch is the work between PostgreSQL and OpenSearch, per document.
