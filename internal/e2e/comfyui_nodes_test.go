@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -16,6 +17,21 @@ import (
 	"vitrine/library"
 	"vitrine/service/servicetest"
 )
+
+//go:embed testdata/comfyui_nodes.py
+var comfyHarness string
+
+// newComfy installs the node pack as its README says.
+func newComfy(t *testing.T) comfy {
+	t.Helper()
+	c := comfy{t, t.TempDir()}
+	if err := os.CopyFS(c.pack(), os.DirFS(filepath.Join(testenv.ModuleRoot(t), "comfyui"))); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (c comfy) pack() string { return filepath.Join(c.home, "custom_nodes", "vitrine") }
 
 // comfy runs the node pack as ComfyUI does, with an output folder that outlives it.
 type comfy struct {
@@ -35,11 +51,11 @@ type ran struct {
 // run starts a ComfyUI for some steps and returns what each gave.
 func (c comfy) run(env []string, steps ...map[string]any) []json.RawMessage {
 	c.t.Helper()
-	task, err := json.Marshal(map[string]any{"pack": filepath.Join(testenv.ModuleRoot(c.t), "comfyui"), "home": c.home, "steps": steps})
+	task, err := json.Marshal(map[string]any{"pack": c.pack(), "home": c.home, "steps": steps})
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	cmd := exec.CommandContext(c.t.Context(), testenv.Tool(c.t, "writers"), "-B", filepath.Join(testenv.ModuleRoot(c.t), "internal/e2e/testdata/comfyui_nodes.py"))
+	cmd := exec.CommandContext(c.t.Context(), testenv.Tool(c.t, "writers"), "-B", "-c", comfyHarness)
 	cmd.Stdin = bytes.NewReader(task)
 	cmd.Env = append(os.Environ(), "HOME="+c.home, "VITRINE_API_KEY=", "VITRINE_URL=")
 	cmd.Env = append(cmd.Env, env...)
@@ -84,7 +100,7 @@ var comfyPrompt = map[string]any{
 func TestComfyUINodes_ImagesReachTheLibraryOnceItIsThere(t *testing.T) {
 	t.Parallel()
 	cfg := servicetest.Config(t)
-	c := comfy{t, t.TempDir()}
+	c := newComfy(t)
 	save := map[string]any{"node": "SaveToVitrine", "prompt": comfyPrompt, "extra_pnginfo": map[string]any{"workflow": map[string]any{"nodes": []any{}}},
 		"inputs": map[string]any{"images": []any{[]int{48, 32, 1}, []int{48, 32, 2}, []int{48, 32, 3}}, "filename_prefix": "sea/light", "tags": "node, lighthouse"}}
 	first := c.run([]string{"VITRINE_URL=http://" + cfg.Listen, "VITRINE_API_KEY=napi_of-no-server"}, save, map[string]any{"drain": 1}, map[string]any{"waiting": true})
