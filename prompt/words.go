@@ -13,6 +13,8 @@ type word struct {
 	text string
 	// gap is set where a tag was left out directly before the word.
 	gap bool
+	// start and end are where it stands in the text, in characters of its NFC form.
+	start, end int
 
 	// In a template the word may have variables: it is the one at place variable, or is
 	// glued to it: text is empty then.
@@ -38,7 +40,7 @@ func words(text string, n int) (list []word, tail bool) {
 		case s.inWord(r):
 			s.word()
 		case unicode.Is(unicode.So, r): // emoji and the like
-			s.add(word{text: string(r)})
+			s.add(word{text: string(r), start: s.at, end: s.at + 1})
 			s.at++
 		default:
 			s.at++
@@ -83,13 +85,13 @@ func (s *scanner) word() {
 	start := s.at
 	if alone(s.in[s.at]) {
 		s.at++
-		s.add(word{text: string(s.in[start:s.at])})
+		s.add(word{text: string(s.in[start:s.at]), start: start, end: s.at})
 		return
 	}
 	for s.at < len(s.in) && s.inWord(s.in[s.at]) && !alone(s.in[s.at]) {
 		s.at++
 	}
-	var w word
+	w := word{start: start, end: s.at}
 	var letters strings.Builder
 	for _, r := range s.in[start:s.at] {
 		if v := s.variable(r); v >= 0 {

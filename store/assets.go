@@ -40,6 +40,7 @@ type AssetDetail struct {
 	Assertion   json.RawMessage // the newest uploader's claim, or nil
 	Report      json.RawMessage // how much of its making the file tells, or nil
 	Collections []string        // paths, in order
+	Prompts     []AssetPrompt   // versions of the prompt library that its prompt is a render of
 	NoPreview   PreviewFailure
 	Placeholder []byte // ThumbHash of its preview; nil where there is none yet
 }
@@ -158,6 +159,11 @@ func (d *AssetDetail) queueOthers(b *pgx.Batch, actor library.Actor, hash librar
 	b.Queue(pathsOfAsset, actor.Tenant, hash).
 		Query(func(rows pgx.Rows) (err error) {
 			d.Collections, err = pgx.CollectRows(rows, pgx.RowTo[string])
+			return err
+		})
+	b.Queue(promptsOfAsset, actor.Tenant, hash).
+		Query(func(rows pgx.Rows) (err error) {
+			d.Prompts, err = pgx.CollectRows(rows, pgx.RowToStructByPos[AssetPrompt])
 			return err
 		})
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"vitrine/library"
+	"vitrine/prompt"
 )
 
 // MeanScore is the mean of some scores.
@@ -142,3 +143,40 @@ func (ps *Prompts) Images(ctx context.Context, actor library.Actor, hash library
 	})
 	return v, list, total, err
 }
+
+// Positives returns the extracted prompts of those of some assets that have one and that the
+// actor sees.
+func (ps *Prompts) Positives(ctx context.Context, actor library.Actor, hashes []library.AssetHash) (map[library.AssetHash]string, error) {
+	out := make(map[library.AssetHash]string, len(hashes))
+	err := ps.s.readTenant(ctx, actor.Tenant, `SELECT l.asset_h, l.positive FROM lineage l JOIN assets a USING (tenant_id, asset_h)
+		WHERE l.tenant_id = $1 AND l.asset_h = ANY($2) AND l.positive <> '' AND a.trashed_at IS NULL AND `+visibleTo("a", "$3"),
+		[]any{actor.Tenant, hashes, viewer(actor)}, func(rows pgx.Rows) error {
+			var h library.AssetHash
+			var text string
+			_, err := pgx.ForEachRow(rows, []any{&h, &text}, func() error { out[h] = text; return nil })
+			return err
+		})
+	return out, err
+}
+
+// OfText returns the prompt that has a version with a text, or an empty hash.
+func (ps *Prompts) OfText(ctx context.Context, tenant library.TenantID, text string) (hash library.PromptHash, err error) {
+	err = ps.s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+		found, err := promptOfText(ctx, tx, tenant, prompt.Clean(text))
+		hash = found.Prompt.Hash
+		return err
+	})
+	return hash, err
+}
+
+// AssetPrompt is a version whose render an asset's prompt is.
+type AssetPrompt struct {
+	Prompt  library.PromptHash
+	Name    string
+	Number  int
+	Version library.PromptVersionHash
+}
+
+// promptsOfAsset reads the versions that asset $2 is linked to.
+const promptsOfAsset = `SELECT v.prompt_h, p.name, v.number, v.version_h FROM prompt_links k JOIN prompt_versions v USING (tenant_id, version_h) JOIN prompts p USING (tenant_id, prompt_h)
+	WHERE k.tenant_id = $1 AND k.asset_h = $2 AND v.deleted_at IS NULL AND p.deleted_at IS NULL ORDER BY p.updated_at DESC, v.version_h`

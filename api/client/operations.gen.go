@@ -63,6 +63,7 @@ var Operations = []Operation{
 	OpRenderPrompt,
 	OpUpdatePrompt,
 	OpGetPromptImages,
+	OpProposePrompts,
 	OpDeletePrompt,
 	OpCreateExperiment,
 	OpRegisterRun,
@@ -134,6 +135,7 @@ var (
 	OpRenderPrompt               = Operation{Name: "RenderPrompt", Method: "POST", Path: "/api/v1/prompts/{prompt_h}/render"}
 	OpUpdatePrompt               = Operation{Name: "UpdatePrompt", Method: "PATCH", Path: "/api/v1/prompts/{prompt_h}", Writes: true}
 	OpGetPromptImages            = Operation{Name: "GetPromptImages", Method: "GET", Path: "/api/v1/prompts/{prompt_h}/images"}
+	OpProposePrompts             = Operation{Name: "ProposePrompts", Method: "POST", Path: "/api/v1/prompts/propose"}
 	OpDeletePrompt               = Operation{Name: "DeletePrompt", Method: "DELETE", Path: "/api/v1/prompts/{prompt_h}", Writes: true}
 	OpCreateExperiment           = Operation{Name: "CreateExperiment", Method: "POST", Path: "/api/v1/experiments", Writes: true}
 	OpRegisterRun                = Operation{Name: "RegisterRun", Method: "POST", Path: "/api/v1/experiments/{collection_h}/runs", Writes: true}

@@ -289,6 +289,30 @@ func (c *Client) GetPromptImages(ctx context.Context, in GetPromptImagesInput, o
 	return call[GetPromptImagesOutput](ctx, c, OpGetPromptImages, in, opts)
 }
 
+// ProposePromptsInput is the input of ProposePrompts.
+type ProposePromptsInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// Assets with a prompt. Required.
+	AssetHs []string `json:"asset_hs"`
+}
+
+// ProposePromptsOutput is the output of ProposePrompts.
+type ProposePromptsOutput struct {
+	// The largest group first. An asset whose prompt is like no other is alone.
+	Data []PromptProposal `json:"data"`
+	// Assets without an extracted prompt or with a very long one, and those that do not exist.
+	LeftOut []string `json:"left_out"`
+}
+
+// ProposePrompts groups assets whose prompts differ in a few words, and proposes a template for
+// each group, with variables where they differ. Writes nothing.
+//
+// It needs the permission read and calls POST /api/v1/prompts/propose.
+func (c *Client) ProposePrompts(ctx context.Context, in ProposePromptsInput, opts ...Option) (ProposePromptsOutput, error) {
+	return call[ProposePromptsOutput](ctx, c, OpProposePrompts, in, opts)
+}
+
 // DeletePromptInput is the input of DeletePrompt.
 type DeletePromptInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.

@@ -89,3 +89,23 @@ type PromptEvaluation struct {
 	EvaluatorType string `json:"evaluator_type,omitempty"`
 	Comments      string `json:"comments,omitempty"`
 }
+
+// PromptProposal is what ProposePromptsOutput holds as data. The largest group first. An asset
+// whose prompt is like no other is alone.
+type PromptProposal struct {
+	// Pass to CreatePrompt, with better names of the variables.
+	PromptText string   `json:"prompt_text"`
+	AssetHs    []string `json:"asset_hs"`
+	// Empty if the prompts are the same.
+	Variables []PromptProposedVariable `json:"variables"`
+	// The prompt that has this text already.
+	PromptH string `json:"prompt_h,omitempty"`
+}
+
+// PromptProposedVariable is what PromptProposal holds as variables. Empty if the prompts are the
+// same.
+type PromptProposedVariable struct {
+	Name string `json:"name"`
+	// What each asset of asset_hs has in its place.
+	Values []string `json:"values"`
+}

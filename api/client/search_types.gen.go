@@ -94,6 +94,17 @@ type SearchPrompts struct {
 	Negative *string `json:"negative"`
 	// extracted: read from the file.
 	Source string `json:"source"`
+	// Versions of the prompt library whose render the positive prompt is.
+	RenderOf []SearchRenderedPrompt `json:"render_of,omitempty"`
+}
+
+// SearchRenderedPrompt is what SearchPrompts holds as render_of. Versions of the prompt library
+// whose render the positive prompt is.
+type SearchRenderedPrompt struct {
+	PromptH  string `json:"prompt_h"`
+	Name     string `json:"name,omitempty"`
+	Version  int    `json:"version"`
+	VersionH string `json:"version_h"`
 }
 
 // SearchModel is what GetAssetDetailsOutput holds as models. Every loaded model, in load order.

@@ -91,6 +91,9 @@ func (c *demoUp) Run(ctx context.Context) error {
 	if err := demoExperiments(ctx, api); err != nil {
 		return err
 	}
+	if err := demoSavePrompts(ctx, api); err != nil {
+		return err
+	}
 	c.welcome(p)
 	return nil
 }
@@ -181,6 +184,9 @@ Vitrine is ready at %[1]s
   Experiment bin/vitrine call GetExperimentSummary --collection_h whichsamplerforlight
              bin/vitrine call GetExperimentGrid --collection_h whichsamplerforlight --x sampler --y cfg
              bin/vitrine search 'annotation:"too dark"'
+  Prompts    bin/vitrine call SearchPrompts --query portrait
+             bin/vitrine call GetPrompt --prompt_h %[4]s
+             bin/vitrine call RenderPrompt --prompt_h %[5]s --variables '{"subject":"an old sailor","light":"hard"}'
   Import     bin/vitrine import ~/ComfyUI/output
   API        %[1]s/openapi.json
 
@@ -189,7 +195,7 @@ Vitrine is ready at %[1]s
 %[3]s
 
   Stop with make down; forget everything with make reset.
-`, p.Server, p.Key, mcpConfig(p.Server, p.Key))
+`, p.Server, p.Key, mcpConfig(p.Server, p.Key), library.NewPromptHash(demoPrompts[0].create.PromptText), library.NewPromptHash(demoPrompts[1].create.PromptText))
 }
 
 type demoDown struct{}

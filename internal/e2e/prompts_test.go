@@ -34,7 +34,7 @@ func TestPrompts_ImagesAreLinkedToTheVersionThatTheyRender(t *testing.T) {
 		t.Errorf("the images are %v, want %v", images, want)
 	}
 	changed, err := api.UpdatePrompt(ctx, client.UpdatePromptInput{PromptH: made.PromptH, Labels: []string{"production"},
-		PromptText: ptr("a {{mood|calm}} portrait of {{subject}}, {{light:enum(soft, hard)|soft}} studio light, 4k"), Message: "Sharper."})
+		PromptText: new("a {{mood|calm}} portrait of {{subject}}, {{light:enum(soft, hard)|soft}} studio light, 4k"), Message: "Sharper."})
 	if err != nil || !changed.VersionAdded || changed.Version != 2 || !slices.Equal(changed.Labels, []string{"production"}) {
 		t.Fatalf("%+v %v", changed, err)
 	}
@@ -45,7 +45,7 @@ func TestPrompts_ImagesAreLinkedToTheVersionThatTheyRender(t *testing.T) {
 	if _, err := api.UpdatePrompt(ctx, client.UpdatePromptInput{PromptH: made.PromptH, Version: "1", Evaluation: &client.PromptEvaluation{Scores: score}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := api.UpdateAsset(ctx, client.UpdateAssetInput{AssetH: after.Asset.AssetH, Rating: ptr(5)}); err != nil {
+	if _, err := api.UpdateAsset(ctx, client.UpdateAssetInput{AssetH: after.Asset.AssetH, Rating: new(5)}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := api.GetPrompt(ctx, client.GetPromptInput{PromptH: made.PromptH, Version: "1"})
@@ -57,6 +57,10 @@ func TestPrompts_ImagesAreLinkedToTheVersionThatTheyRender(t *testing.T) {
 	if err != nil || found.Total != 1 || found.Data[0].Images != 3 || found.Data[0].LabelVersions["production"] != 2 {
 		t.Errorf("%+v %v", found, err)
 	}
+	details, err := api.GetAssetDetails(ctx, client.GetAssetDetailsInput{AssetH: after.Asset.AssetH})
+	if err != nil || len(details.Prompts.RenderOf) != 1 || details.Prompts.RenderOf[0].PromptH != made.PromptH || details.Prompts.RenderOf[0].Version != 1 || details.Prompts.RenderOf[0].Name != "Studio portrait" {
+		t.Errorf("the image is a render of %+v %v", details.Prompts, err)
+	}
 	if _, err := api.UndoOperation(ctx, client.UndoOperationInput{OperationID: changed.OperationID}); err != nil {
 		t.Fatal(err)
 	}
@@ -64,8 +68,6 @@ func TestPrompts_ImagesAreLinkedToTheVersionThatTheyRender(t *testing.T) {
 		t.Errorf("undone: %+v %v", again, err)
 	}
 }
-
-func ptr[T any](v T) *T { return &v }
 
 // linkedImages waits until the library was searched for a prompt's images, and returns those
 // of the version that is used.
@@ -117,9 +119,9 @@ func TestPrompts_ErrorsNameEverythingAtOnce(t *testing.T) {
 		"a label with a space":      {PromptH: made.PromptH, Labels: []string{"in use"}},
 		"a score of 6":              {PromptH: made.PromptH, Evaluation: &client.PromptEvaluation{Scores: map[string]float64{"x": 6}}},
 		"no scores":                 {PromptH: made.PromptH, Evaluation: &client.PromptEvaluation{Scores: map[string]float64{}}},
-		"a message without version": {PromptH: made.PromptH, Name: ptr("x"), Message: "y"},
+		"a message without version": {PromptH: made.PromptH, Name: new("x"), Message: "y"},
 		"nothing to change":         {PromptH: made.PromptH},
-		"an unknown type":           {PromptH: made.PromptH, PromptText: ptr("{{a:colour}}")},
+		"an unknown type":           {PromptH: made.PromptH, PromptText: new("{{a:colour}}")},
 	} {
 		if _, err := api.UpdatePrompt(ctx, in); problemCode(err) != "VALIDATION_FAILED" {
 			t.Errorf("%s: %v", what, err)
@@ -127,5 +129,33 @@ func TestPrompts_ErrorsNameEverythingAtOnce(t *testing.T) {
 	}
 	if _, err := api.GetPrompt(ctx, client.GetPromptInput{PromptH: made.PromptH, Version: "staging"}); problemCode(err) != "NOT_FOUND" {
 		t.Errorf("a label that there is not: %v", err)
+	}
+}
+
+// TestPrompts_AreProposedFromImagesThatDifferInAFewWords proposes a template, saves it, and
+// finds the images linked to it.
+func TestPrompts_AreProposedFromImagesThatDifferInAFewWords(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	api, ctx := w.Client(""), t.Context()
+	var hashes []string
+	for i, text := range []string{"a red fox in deep snow, film grain", "a blue owl in deep snow, (film grain:1.2)", "", "nothing like the others"} {
+		hashes = append(hashes, w.StoreFile("", fmt.Sprintf("proposed-%d.png", i), "image/png", picture(750+i, text)).Asset.AssetH)
+	}
+	nobody := strings.Repeat("0", 40)
+	got, err := api.ProposePrompts(ctx, client.ProposePromptsInput{AssetHs: append(hashes, nobody)})
+	if err != nil || len(got.Data) != 2 || got.Data[0].PromptText != "a {{v1}} in deep snow, film grain" || !slices.Equal(got.Data[0].AssetHs, hashes[:2]) ||
+		!slices.Equal(got.Data[0].Variables[0].Values, []string{"red fox", "blue owl"}) || !slices.Equal(got.LeftOut, []string{hashes[2], nobody}) {
+		t.Fatalf("%+v %v", got, err)
+	}
+	made, err := api.CreatePrompt(ctx, client.CreatePromptInput{PromptText: got.Data[0].PromptText})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if images := linkedImages(t, api, made.PromptH); len(images) != 2 {
+		t.Errorf("%v are linked", images)
+	}
+	if again, err := api.ProposePrompts(ctx, client.ProposePromptsInput{AssetHs: hashes}); err != nil || again.Data[0].PromptH != made.PromptH {
+		t.Errorf("%+v %v", again, err)
 	}
 }

@@ -31,13 +31,14 @@ type Service struct {
 func (s *Service) Operations() []op.Operation {
 	return []op.Operation{
 		s.createPrompt(), s.getPrompt(), s.searchPrompts(), s.renderPrompt(), s.updatePrompt(),
-		s.getPromptImages(), s.deletePrompt(),
+		s.getPromptImages(), s.proposePrompts(), s.deletePrompt(),
 	}
 }
 
 // What stands for a prompt and an asset in examples.
 const (
 	examplePrompt = "7b0c1d6c2f5f0d6e1a8e1c0b5a9d4c3e2f1a0b9c"
+	exampleAsset  = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
 	exampleText   = "a {{mood|calm}} portrait of {{subject}}, {{light:enum(soft, hard)|soft}} studio light"
 )
 

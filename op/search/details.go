@@ -70,6 +70,14 @@ type promptsOutput struct {
 	Positive *string               `json:"positive" required:"true" nullable:"true"`
 	Negative *string               `json:"negative" required:"true" nullable:"true"`
 	Source   library.LineageSource `json:"source" doc:"extracted: read from the file."`
+	RenderOf []renderedPrompt      `json:"render_of,omitempty" doc:"Versions of the prompt library whose render the positive prompt is."`
+}
+
+type renderedPrompt struct {
+	Prompt  library.PromptHash        `json:"prompt_h"`
+	Name    string                    `json:"name,omitempty"`
+	Number  int                       `json:"version"`
+	Version library.PromptVersionHash `json:"version_h"`
 }
 
 type modelOutput struct {
@@ -176,6 +184,11 @@ func describe(d store.AssetDetail, links assets.ActorLinks) detailsOutput {
 		Warnings: l.Warnings, Conflicts: l.Conflicts, Evidence: l.Evidence, Provenance: provenance(d),
 		Prompts: describePrompts(&l), Workflow: describeWorkflow(l.Workflow), GenerationParameters: describeParameters(&l), ImagetoolMetadata: describeImagetool(&l),
 		Extraction: extraction(d.Report), PreviewError: d.NoPreview.Reason, PreviewFailed: d.NoPreview.Code, Placeholder: base64.StdEncoding.EncodeToString(d.Placeholder),
+	}
+	if out.Prompts != nil {
+		for _, p := range d.Prompts {
+			out.Prompts.RenderOf = append(out.Prompts.RenderOf, renderedPrompt(p))
+		}
 	}
 	for _, m := range d.Models {
 		out.Models = append(out.Models, modelOutput{Sequence: m.Sequence, Type: m.Type, Name: m.Name, NodeID: m.NodeID, ModelHash: string(m.Hash),
