@@ -74,7 +74,7 @@ func TestPrompts_AreFoundByWhatTheyMean(t *testing.T) {
 	if got, _ := found(client.SearchPromptsInput{Query: "sports car"}); len(got) == 0 || got[0] != car {
 		t.Errorf("its words find %v", got)
 	}
-	if _, err := api.UpdatePrompt(ctx, client.UpdatePromptInput{PromptH: car, PromptText: ptr("a lighthouse above the surf")}); err != nil {
+	if _, err := api.UpdatePrompt(ctx, client.UpdatePromptInput{PromptH: car, PromptText: new("a lighthouse above the surf")}); err != nil {
 		t.Fatal(err)
 	}
 	finds(client.SearchPromptsInput{Query: "beacon for ships on a coast"}, 1, car)
