@@ -102,6 +102,7 @@ type Config struct {
 	// 0 means indexer.DefaultOwnAt.
 	OwnIndexAt   int64
 	Decoders     int          // pictures decoded at once; 0 means one per processor
+	FFmpeg       string       // the program that reads frames of videos; empty: the one in PATH
 	DecodeMemory int64        // bytes that all decoding shares; 0 means memory.DefaultShared
 	MaxFile      int64        // bytes of one file; 0 means the default of package assets
 	Fetch        fetch.Config // what StoreAsset fetches from URLs

@@ -27,7 +27,7 @@ func (s *Service) makePreview(ctx context.Context, j store.PreviewJob) error {
 			return err
 		}
 		return s.dropOrphan(ctx, j)
-	case errors.Is(err, preview.ErrUnsupported):
+	case errors.Is(err, preview.ErrUnsupported), errors.Is(err, preview.ErrNoFFmpeg):
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()

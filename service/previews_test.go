@@ -3,9 +3,14 @@ package service_test
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"vitrine/internal/testenv"
 	"vitrine/library"
 	"vitrine/media/preview"
 	"vitrine/service"
@@ -72,6 +77,78 @@ func TestPreviews_DetailedHitsAndDetailsHaveThePlaceholder(t *testing.T) {
 		e.Call(http.MethodPost, "/api/v1/assets/search", map[string]any{"query": "tag:placeholders", "response_format": format, "min_index_token": stored.IndexToken}, &found)
 		if len(found.Data) != 1 || string(found.Data[0].Placeholder) != want {
 			t.Errorf("%s hits: %x, want %x", format, found.Data, want)
+		}
+	}
+}
+
+// video makes a short one.
+func video(t *testing.T) []byte {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "a.mp4")
+	if out, err := exec.CommandContext(t.Context(), testenv.Tool(t, "ffmpeg"), "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x180:duration=1", to).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	data, err := os.ReadFile(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+type previewState struct {
+	Placeholder   []byte `json:"placeholder"`
+	PreviewError  string `json:"preview_error"`
+	PreviewFailed string `json:"preview_failed"`
+	ThumbnailURL  string `json:"thumbnail_url"`
+}
+
+func TestPreviews_AVideoHasOneWhereThereIsFFmpeg(t *testing.T) {
+	e := servicetest.Start(t, servicetest.Options{Adjust: func(cfg *service.Config) { cfg.FFmpeg = testenv.Tool(t, "ffmpeg") }})
+	stored := e.StoreFile("", "a.mp4", "video/mp4", video(t))
+	var got previewState
+	servicetest.Eventually(t, 30*time.Second, "the video has a preview", func() error {
+		e.Call(http.MethodGet, "/api/v1/assets/"+stored.Asset.AssetH+"?response_format=detailed", nil, &got)
+		if len(got.Placeholder) == 0 {
+			return fmt.Errorf("%+v", got)
+		}
+		return nil
+	})
+	if got.PreviewError+got.PreviewFailed != "" {
+		t.Errorf("%+v", got)
+	}
+	for request, want := range map[string]int{"": http.StatusOK, "bytes=0-9": http.StatusPartialContent, "bytes=99999999-": http.StatusRequestedRangeNotSatisfiable} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, got.ThumbnailURL+"?size=256", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if request != "" {
+			req.Header.Set("Range", request)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		h := res.Header
+		if res.StatusCode != want || h.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("Range %q: %s, %v", request, res.Status, h)
+		}
+		if want < 300 && (h.Get("Content-Type") != "image/jpeg" || !strings.Contains(h.Get("Cache-Control"), "immutable") || !strings.HasPrefix(h.Get("Content-Security-Policy"), "sandbox")) {
+			t.Errorf("Range %q: %v", request, h)
+		}
+	}
+}
+
+func TestPreviews_WhatIsMissingToMakeOneIsNamed(t *testing.T) {
+	e := servicetest.Start(t, servicetest.Options{Adjust: func(cfg *service.Config) { cfg.FFmpeg = "/nowhere/ffmpeg" }})
+	for want, stored := range map[string]servicetest.Stored{
+		"no_ffmpeg":   e.StoreFile("", "a.mp4", "video/mp4", video(t)),
+		"no_renderer": e.StoreFile("", "a.glb", "model/gltf-binary", []byte("glTF\x02\x00\x00\x00\x1c\x00\x00\x00\x08\x00\x00\x00JSON{}      ")),
+	} {
+		var got previewState
+		e.Call(http.MethodGet, "/api/v1/assets/"+stored.Asset.AssetH, nil, &got)
+		if got.PreviewFailed != want || got.PreviewError == "" {
+			t.Errorf("%+v, want %s", got, want)
 		}
 	}
 }

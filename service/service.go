@@ -145,6 +145,9 @@ func (s *Service) assemble() error {
 	keys.TrustProxy = cfg.TrustHost
 	budget := memory.New(memory.Config{Shared: cfg.DecodeMemory, Parallel: cfg.Decoders})
 	s.Previews = preview.NewMaker(s.Blobs, budget)
+	if s.Previews.FFmpeg, err = preview.FindFFmpeg(context.Background(), cfg.FFmpeg); err != nil {
+		s.log.Debug("videos have no previews: there is no ffmpeg that works", "error", err)
+	}
 	s.Jobs = jobs.New(s.Store.Jobs, jobs.Config{Workers: cfg.Decoders, Log: cfg.Log}, jobs.NewMetrics(s.registry))
 	jobs.Handle(s.Jobs, s.makePreview)
 	jobs.Handle(s.Jobs, s.linkPrompts)

@@ -7,7 +7,9 @@
 package transfer
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -291,11 +293,8 @@ func (s *Service) servePreview(w http.ResponseWriter, r *http.Request, tenant li
 	guard(h)
 	h.Set("Content-Type", "image/jpeg")
 	h.Set("Cache-Control", "private, max-age=86400, immutable")
-	h.Set("Content-Length", strconv.Itoa(len(picture)))
-	_, err = w.Write(picture)
-	if err != nil {
-		slog.DebugContext(r.Context(), "a client left before its preview was sent", "error", err)
-	}
+	h.Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(picture)))
+	http.ServeContent(&problemWriter{ResponseWriter: w, request: r, size: int64(len(picture))}, r, "", time.Time{}, bytes.NewReader(picture))
 	return nil
 }
 

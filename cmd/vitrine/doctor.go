@@ -11,6 +11,7 @@ import (
 	"vitrine/internal/opensearch"
 	"vitrine/internal/settings"
 	"vitrine/media/blob"
+	"vitrine/media/preview"
 	"vitrine/service"
 	"vitrine/store"
 )
@@ -90,6 +91,9 @@ func (c *doctorCommand) checkLibrary(ctx context.Context, check func(what, remed
 		}
 		return indexSummary(found), err
 	})
+	check("videos", "Install ffmpeg, or set VITRINE_FFMPEG to where it is.", func() (string, error) {
+		return videoHealth(s.Previews.FFmpeg), nil
+	})
 	check("refused", "The log names the reason of each, as does the table index_failures. vitrine reconcile --retry-refused tries them again.", func() (string, error) {
 		missing, partial, err := s.Store.IndexFailures.Count(ctx, "")
 		if err == nil && missing > 0 {
@@ -117,6 +121,17 @@ func (c *doctorCommand) checkLibrary(ctx context.Context, check func(what, remed
 	check("jobs", "A service with the role work runs them. The log has the error of each attempt; what failed for good is in the table river_job, state discarded, for 7 days.", func() (string, error) {
 		return jobHealth(ctx, s.Store.Jobs)
 	})
+}
+
+// videoHealth describes with what frames of videos are read. A library without is a good one.
+func videoHealth(f *preview.FFmpeg) string {
+	switch {
+	case f == nil:
+		return "no ffmpeg is found, so videos have no previews (preview_failed: no_ffmpeg); VITRINE_FFMPEG is its path"
+	case f.Isolated:
+		return f.Version + " makes previews, without a network"
+	}
+	return f.Version + " makes previews; this kernel allows no network namespace, so it is kept from the network by its list of protocols alone"
 }
 
 // jobsLate is how long a background job may wait for a worker.

@@ -32,6 +32,7 @@ type Servers struct {
 	DataDir string `env:"VITRINE_DATA_DIR" default:".vitrine/data" help:"Folder for files and the URL signing key. Shared by all replicas."`
 	Blobs   string `env:"VITRINE_BLOBS" help:"Where files are kept instead: a folder, or s3://bucket/prefix. Default: the folder blobs in VITRINE_DATA_DIR."`
 	Buckets
+	FFmpeg    string `env:"VITRINE_FFMPEG" name:"ffmpeg" help:"Program that reads frames of videos for their previews. Default: ffmpeg in PATH; without it videos have no previews."`
 	Prefix    string `env:"VITRINE_PREFIX" help:"Prefix for index and topic names, for deployments that share servers."`
 	LogFormat string `env:"VITRINE_LOG_FORMAT" enum:"auto,text,json" default:"auto" help:"auto, text or json."`
 	LogLevel  string `env:"VITRINE_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
@@ -58,7 +59,7 @@ func (e Embedding) Config() embed.Config {
 // one it fails.
 func (s Servers) Config(version string) (service.Config, error) {
 	cfg := service.Config{PostgresURL: s.PostgresURL, PostgresAppURL: s.PostgresApp, PostgresIndexerURL: s.PostgresIndex, Brokers: s.KafkaBrokers, OpenSearchURL: s.OpensearchURL,
-		DataDir: s.DataDir, Blobs: s.Blobs, Prefix: s.Prefix, Version: version, Log: s.Logger(), Embed: s.Embedding.Config()}
+		DataDir: s.DataDir, Blobs: s.Blobs, FFmpeg: s.FFmpeg, Prefix: s.Prefix, Version: version, Log: s.Logger(), Embed: s.Embedding.Config()}
 	var err error
 	if cfg.KafkaSecurity, cfg.OpenSearchSecurity, err = s.Security.read(); err != nil {
 		return cfg, err

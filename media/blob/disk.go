@@ -346,6 +346,9 @@ type diskObject struct {
 func (o diskObject) Size() int64        { return o.info.Size() }
 func (o diskObject) ModTime() time.Time { return o.info.ModTime() }
 
+// Local returns the file itself, for processes that open it by its descriptor.
+func (o diskObject) Local() *os.File { return o.File }
+
 // makeDir makes a folder and those above it, and makes the names of new ones durable.
 func (d *Disk) makeDir(dir string) error {
 	if dir == "." {

@@ -33,6 +33,8 @@ const inlineEdge = 1024
 // Maker makes previews of stored files and keeps them beside the files. It is safe
 // for concurrent use.
 type Maker struct {
+	FFmpeg *FFmpeg // reads frames of videos; nil: videos have no previews
+
 	blobs  blob.Store
 	budget *memory.Budget
 	making flights
@@ -110,12 +112,25 @@ func (m *Maker) make(ctx context.Context, tenant library.TenantID, hash library.
 		}
 		return Make(ctx, m.budget, bytes.NewReader(poster), int64(len(poster)), edge)
 	}
-	file, err := m.blobs.Open(ctx, tenant, hash)
+	object, err := m.blobs.Open(ctx, tenant, hash)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	return Make(ctx, m.budget, file, file.Size(), edge)
+	defer object.Close()
+	if format := videoFormat(file{ctx, object, object.Size()}); format != "" {
+		frame, err := m.video(ctx, tenant, hash, object, format)
+		if err != nil || edge >= PosterEdge {
+			return frame, err
+		}
+		return Make(ctx, m.budget, bytes.NewReader(frame), int64(len(frame)), edge)
+	}
+	return Make(ctx, m.budget, object, object.Size(), edge)
+}
+
+// HasPoster reports whether a poster was sent for a 3D model.
+func (m *Maker) HasPoster(ctx context.Context, tenant library.TenantID, hash library.AssetHash) bool {
+	_, err := m.blobs.GetDerived(ctx, tenant, hash, PosterName)
+	return err == nil
 }
 
 // Error returns what a client is told of an error of Make. Library errors pass
@@ -133,6 +148,9 @@ func Error(err error) error {
 	case errors.Is(err, memory.ErrBusy), errors.Is(err, context.DeadlineExceeded):
 		return &library.Error{Kind: library.KindUnavailable, Code: library.CodeDecodingBusy, RetryAfter: 5 * time.Second, Cause: err,
 			Detail: "Too many images are being decoded right now. Try again in a moment."}
+	case errors.Is(err, ErrNoFFmpeg):
+		return &library.Error{Kind: library.KindNotFound, Code: library.CodeNotFound, Cause: err,
+			Detail: "There is no preview of this video: the service has no ffmpeg to read a frame with. The original can be downloaded."}
 	case errors.Is(err, ErrUnsupported):
 		return &library.Error{Kind: library.KindNotFound, Code: library.CodeNotFound, Cause: err,
 			Detail: "There is no preview of this asset: its file type is not supported."}

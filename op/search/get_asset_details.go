@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"strings"
 	"time"
 
 	"vitrine/library"
 	"vitrine/op"
 	"vitrine/op/assets"
+	"vitrine/store"
 )
 
 type detailsInput struct {
@@ -66,10 +68,24 @@ func (s *Service) details(ctx context.Context, actor library.Actor, in detailsIn
 		out.DownloadExpiresAt = &expires
 	}
 	out.Embedding.Configurations = s.configurationsOf(ctx, actor, d.Asset.Hash)
+	s.explainNoPreview(ctx, d, &out)
 	if in.IncludeImage {
 		out.PreviewImage, out.image = s.inlinePreview(ctx, actor, d.Asset)
 	}
 	return out, nil
+}
+
+// explainNoPreview says what the service lacks to make a preview. That is not kept with the asset:
+// it may be there tomorrow.
+func (s *Service) explainNoPreview(ctx context.Context, d store.AssetDetail, out *detailsOutput) {
+	a := d.Asset
+	switch {
+	case d.NoPreview.Code != "" || d.Placeholder != nil || s.Previews == nil:
+	case strings.HasPrefix(a.MIMEType, "video/") && s.Previews.FFmpeg == nil:
+		out.PreviewFailed, out.PreviewError = store.PreviewNoFFmpeg, "The service has no ffmpeg to read a frame of the video with."
+	case strings.HasPrefix(a.MIMEType, "model/") && !s.Previews.HasPoster(ctx, a.Tenant, a.Hash):
+		out.PreviewFailed, out.PreviewError = store.PreviewNoRenderer, "3D models are not rendered. Send a picture of it as poster_image_base64 with StoreAsset."
+	}
 }
 
 // graphLimit is how large a workflow graph may be to travel with the answer, in bytes.
