@@ -90,13 +90,19 @@ func comparedWith(ctx context.Context, tx pgx.Tx, actor library.Actor, ref, with
 	}
 	if with == "" {
 		if with = string(a.Source); with == "" {
-			return a, b, library.Invalid(library.FieldError{Field: field, Code: "required", Message: "This collection is no branch of another.", Hint: "Name the other collection."})
+			return a, b, notComparable(field, "This collection is no branch of another.", "Name the other collection.")
 		}
 	}
 	if b, err = collectionIn(ctx, tx, actor.Tenant, with, ""); err == nil && a.Hash == b.Hash {
-		err = library.Invalid(library.FieldError{Field: field, Code: "conflict", Message: "A collection cannot be compared with itself."})
+		err = notComparable(field, "A collection cannot be compared with itself.", "Name another collection.")
 	}
 	return a, b, err
+}
+
+// notComparable is the error of two collections that cannot be compared.
+func notComparable(field, message, hint string) error {
+	return &library.Error{Kind: library.KindConflict, Code: library.CodeConflict, Detail: message + " " + hint,
+		Fields: []library.FieldError{{Field: field, Code: "conflict", Message: message, Hint: hint}}}
 }
 
 // branchedAt is when one of two collections was branched from the other; the zero time

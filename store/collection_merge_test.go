@@ -297,8 +297,8 @@ func TestMerge_RefusesWhatCannotBe(t *testing.T) {
 		code       string
 	}{
 		"a snapshot":           {s.a, source, "frozen", library.CodeFrozen},
-		"no branch":            {s.a, source, "", library.CodeValidationFailed},
-		"itself":               {s.a, source, source, library.CodeValidationFailed},
+		"no branch":            {s.a, source, "", library.CodeConflict},
+		"itself":               {s.a, source, source, library.CodeConflict},
 		"of another tenant":    {s.b, "frozen", source, library.CodeNotFound},
 		"something not there":  {s.a, "nowhere", source, library.CodeNotFound},
 		"into what is nowhere": {s.a, source, "nowhere", library.CodeNotFound},

@@ -201,7 +201,7 @@ func TestCollections_ABranchIsComparedAndMerged(t *testing.T) {
 	if found := w.Search("", "collection:=source", undone.IndexToken); found.Total != 3 || slices.ContainsFunc(found.Data, func(h client.SearchHit) bool { return h.AssetH == hashes[3] }) {
 		t.Errorf("after the undo the source has %+v", found.Data)
 	}
-	if _, err := api.DiffCollection(ctx, client.DiffCollectionInput{CollectionH: source.CollectionH}); problemCode(err) != "VALIDATION_FAILED" {
+	if _, err := api.DiffCollection(ctx, client.DiffCollectionInput{CollectionH: source.CollectionH}); problemCode(err) != "CONFLICT" {
 		t.Errorf("comparing what is no branch: %v", err)
 	}
 }
