@@ -67,6 +67,12 @@ func Handle[T store.JobArgs](r *Runner, handle func(context.Context, T) error) {
 // a time, which does not count as an attempt.
 func Later(after time.Duration) error { return river.JobSnooze(after) }
 
+// IsLater reports whether an error was made by Later.
+func IsLater(err error) bool {
+	var snooze *river.JobSnoozeError
+	return errors.As(err, &snooze)
+}
+
 // Never returns the error of a handler that cannot ever do its job, and why.
 func Never(err error) error { return river.JobCancel(err) }
 

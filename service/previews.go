@@ -1,13 +1,16 @@
 package service
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"image/jpeg"
 	"time"
 
 	"vitrine/jobs"
 	"vitrine/library"
 	"vitrine/media/memory"
+	"vitrine/media/phash"
 	"vitrine/media/preview"
 	"vitrine/store"
 )
@@ -26,9 +29,11 @@ func (s *Service) makePreview(ctx context.Context, j store.PreviewJob) error {
 		if err := s.Store.Previews.SetPlaceholder(ctx, j.Tenant, j.Asset, placeholder); err != nil {
 			return err
 		}
-		return s.dropOrphan(ctx, j)
-	case errors.Is(err, preview.ErrUnsupported), errors.Is(err, preview.ErrNoFFmpeg):
+		return errors.Join(s.fingerprint(ctx, j), s.dropOrphan(ctx, j))
+	case errors.Is(err, preview.ErrNoFFmpeg):
 		return nil
+	case errors.Is(err, preview.ErrUnsupported):
+		return s.Store.Fingerprints.Set(ctx, j.Tenant, j.Asset, nil)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, memory.ErrBusy):
@@ -54,4 +59,49 @@ func (s *Service) dropOrphan(ctx context.Context, j store.PreviewJob) error {
 		return err
 	}
 	return s.Blobs.DropDerived(ctx, j.Tenant, j.Asset)
+}
+
+// fingerprint keeps the perceptual hash of an asset's preview.
+func (s *Service) fingerprint(ctx context.Context, j store.PreviewJob) error {
+	picture, err := s.Previews.Picture(ctx, j.Tenant, j.Asset, preview.DefaultEdge) // it is kept already
+	if err != nil {
+		return err
+	}
+	img, err := jpeg.Decode(bytes.NewReader(picture))
+	if err != nil {
+		return err
+	}
+	hash, ok := phash.Of(img)
+	if !ok {
+		return s.Store.Fingerprints.Set(ctx, j.Tenant, j.Asset, nil)
+	}
+	return s.Store.Fingerprints.Set(ctx, j.Tenant, j.Asset, (*uint64)(&hash))
+}
+
+// Assets that were stored before pictures had perceptual hashes get theirs in pages.
+const (
+	fingerprintEvery = 10 * time.Minute
+	fingerprintPage  = 200
+)
+
+// fingerprintMissing makes the perceptual hashes that are missing.
+func (s *Service) fingerprintMissing(ctx context.Context) {
+	for {
+		list, err := s.Store.Fingerprints.Missing(ctx, fingerprintPage)
+		if err != nil || len(list) == 0 {
+			return
+		}
+		for _, k := range list {
+			err := s.makePreview(ctx, store.PreviewJob{Tenant: k.Tenant, Asset: k.Hash})
+			if ctx.Err() != nil || jobs.IsLater(err) {
+				return
+			}
+			if err != nil { // such as a file that is missing: it is not to hold up the others
+				s.log.Warn("a picture could not be read for its perceptual hash", "asset", k.Hash, "error", err)
+				if s.Store.Fingerprints.Set(ctx, k.Tenant, k.Hash, nil) != nil {
+					return
+				}
+			}
+		}
+	}
 }

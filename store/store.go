@@ -39,6 +39,7 @@ type Store struct {
 	Tenants         *Tenants
 	Limits          *Limits
 	Trash           *Trash
+	Fingerprints    *Fingerprints
 	Operations      *Operations
 	Idempotency     *Idempotency
 	Events          *Events
@@ -106,6 +107,7 @@ func (s *Store) setFields() (err error) {
 	s.Tenants = &Tenants{s}
 	s.Limits = &Limits{s}
 	s.Trash = &Trash{s}
+	s.Fingerprints = &Fingerprints{s}
 	s.Operations = &Operations{s}
 	s.Idempotency = &Idempotency{s}
 	s.Events = &Events{s}

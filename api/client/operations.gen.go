@@ -7,6 +7,7 @@ var Operations = []Operation{
 	OpSearchAssets,
 	OpGetAssetDetails,
 	OpGetFacets,
+	OpFindDuplicates,
 	OpExplainQuery,
 	OpSuggestQuery,
 	OpListSavedSearches,
@@ -79,6 +80,7 @@ var (
 	OpSearchAssets               = Operation{Name: "SearchAssets", Method: "POST", Path: "/api/v1/assets/search"}
 	OpGetAssetDetails            = Operation{Name: "GetAssetDetails", Method: "GET", Path: "/api/v1/assets/{asset_h}"}
 	OpGetFacets                  = Operation{Name: "GetFacets", Method: "POST", Path: "/api/v1/assets/facets"}
+	OpFindDuplicates             = Operation{Name: "FindDuplicates", Method: "POST", Path: "/api/v1/assets/duplicates"}
 	OpExplainQuery               = Operation{Name: "ExplainQuery", Method: "POST", Path: "/api/v1/query/explain"}
 	OpSuggestQuery               = Operation{Name: "SuggestQuery", Method: "GET", Path: "/api/v1/query/suggest"}
 	OpListSavedSearches          = Operation{Name: "ListSavedSearches", Method: "GET", Path: "/api/v1/saved-searches"}

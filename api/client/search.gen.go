@@ -260,6 +260,50 @@ func (c *Client) GetFacets(ctx context.Context, in GetFacetsInput, opts ...Optio
 	return call[GetFacetsOutput](ctx, c, OpGetFacets, in, opts)
 }
 
+// FindDuplicatesInput is the input of FindDuplicates.
+type FindDuplicatesInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// Only what is like this asset.
+	AssetH string `json:"asset_h,omitempty"`
+	// Only among the first 2,000 results of this search. Without both: in the whole library.
+	Query string `json:"query,omitempty"`
+	// phash: the pictures look alike. prompt, workflow: made with the same one. embedding: near
+	// asset_h in meaning. sha1: none, for the same bytes are one asset. One of phash, prompt,
+	// workflow, embedding, sha1. Default: phash.
+	By string `json:"by,omitempty"`
+	// For phash: the most bits, of 64, that differ. Default: 8.
+	Threshold *int `json:"threshold,omitempty"`
+	// Groups per page. Default: 20.
+	Limit  int `json:"limit,omitempty"`
+	Offset int `json:"offset,omitempty"`
+	// The format. concise leaves out thumbnail URLs and what only a closer look needs; detailed has
+	// everything. One of concise, detailed. Default: concise.
+	ResponseFormat string `json:"response_format,omitempty"`
+}
+
+// FindDuplicatesOutput is the output of FindDuplicates.
+type FindDuplicatesOutput struct {
+	Groups []SearchDuplicateGroup `json:"groups"`
+	// How many groups there are.
+	Total int `json:"total"`
+	// The offset of the next page; absent on the last page.
+	NextOffset *int `json:"next_offset,omitempty"`
+	// The query has more than 2,000 results; groups are among the first of them.
+	Partial bool `json:"partial,omitempty"`
+}
+
+// FindDuplicates groups assets that look alike, or that were made with the same prompt or workflow
+// (stacks), and suggests which of each group to keep. Nothing is changed; TrashAssets moves the
+// others to the trash. Every asset of a group by phash looks like one of its assets, so small
+// differences do not add up. Pictures are compared once their preview was made; those without
+// contrast are not compared.
+//
+// It needs the permission search and calls POST /api/v1/assets/duplicates.
+func (c *Client) FindDuplicates(ctx context.Context, in FindDuplicatesInput, opts ...Option) (FindDuplicatesOutput, error) {
+	return call[FindDuplicatesOutput](ctx, c, OpFindDuplicates, in, opts)
+}
+
 // ExplainQueryInput is the input of ExplainQuery.
 type ExplainQueryInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.

@@ -290,6 +290,35 @@ type SearchFacetCount struct {
 	Count int64  `json:"count"`
 }
 
+// SearchDuplicateGroup is what FindDuplicatesOutput holds as groups.
+type SearchDuplicateGroup struct {
+	// The one to keep: a favorite, the best rated, approved, with most pixels, the largest file, the
+	// oldest, in this order.
+	SuggestedKeeper string `json:"suggested_keeper"`
+	// How many assets the group has.
+	Total int `json:"total"`
+	// At most 50, the keeper first.
+	Assets []SearchDuplicate `json:"assets"`
+}
+
+// SearchDuplicate is what SearchDuplicateGroup holds as assets. At most 50, the keeper first.
+type SearchDuplicate struct {
+	AssetH   string `json:"asset_h"`
+	Title    string `json:"title,omitempty"`
+	Filename string `json:"filename"`
+	MIMEType string `json:"mime_type"`
+	// In bytes.
+	Size     int64 `json:"size"`
+	Width    int   `json:"width,omitempty"`
+	Height   int   `json:"height,omitempty"`
+	Rating   int   `json:"rating,omitempty"`
+	Favorite bool  `json:"favorite,omitempty"`
+	// By phash: how many bits differ from the keeper.
+	Distance *int `json:"distance,omitempty"`
+	// With response_format detailed.
+	ThumbnailURL string `json:"thumbnail_url,omitempty"`
+}
+
 // SearchSuggestion is what SuggestQueryOutput holds as suggestions. Values with the most assets
 // first, then fields.
 type SearchSuggestion struct {

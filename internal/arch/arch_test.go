@@ -40,6 +40,7 @@ var levels = map[string]int{
 	"vitrine/media/memory":            0,
 	"vitrine/media/fetch/fetchtest":   0,
 	"vitrine/media/pngrow":            0,
+	"vitrine/media/phash":             0,
 	"vitrine/query":                   2,
 	"vitrine/query/internal":          3, // the naive evaluator of the tests
 	"vitrine/query/run":               3,

@@ -1,0 +1,94 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/library"
+)
+
+// Fingerprints keeps by what assets that are alike are found: the perceptual hash of their
+// picture, their prompt and their workflow.
+type Fingerprints struct{ s *Store }
+
+// Set keeps the perceptual hash of an asset; nil: its file has none. Of an asset that is gone
+// nothing is kept.
+func (f *Fingerprints) Set(ctx context.Context, tenant library.TenantID, hash library.AssetHash, phash *uint64) error {
+	var bits *int64
+	if phash != nil {
+		n := int64(*phash) //nolint:gosec // the same 64 bits
+		bits = &n
+	}
+	return f.s.execTenant(ctx, tenant, `INSERT INTO asset_fingerprints (tenant_id, asset_h, phash)
+		SELECT tenant_id, asset_h, $3 FROM assets WHERE tenant_id = $1 AND asset_h = $2
+		ON CONFLICT (tenant_id, asset_h) DO UPDATE SET phash = excluded.phash, made_at = now()`, tenant, hash, bits)
+}
+
+// Missing lists assets of all tenants that are pictures and were not looked at yet, at most
+// limit of them.
+func (f *Fingerprints) Missing(ctx context.Context, limit int) ([]AssetKey, error) {
+	return collectIndexer(ctx, f.s, `SELECT a.tenant_id::text, a.asset_h FROM assets a
+		WHERE a.mime_type LIKE 'image/%' AND a.trashed_at IS NULL
+			AND NOT EXISTS (SELECT FROM asset_fingerprints p WHERE p.tenant_id = a.tenant_id AND p.asset_h = a.asset_h)
+			AND NOT EXISTS (SELECT FROM preview_failures x WHERE x.tenant_id = a.tenant_id AND x.asset_h = a.asset_h)
+		LIMIT $1`, func(row pgx.CollectableRow) (k AssetKey, err error) {
+		err = row.Scan(&k.Tenant, &k.Hash)
+		return k, err
+	}, limit)
+}
+
+// Fingerprint is the perceptual hash of an asset.
+type Fingerprint struct {
+	Hash  library.AssetHash
+	PHash uint64
+}
+
+// List returns the perceptual hashes of a tenant's assets that the actor sees, in order of
+// the assets' hashes; of those among some assets, where among is not nil.
+func (f *Fingerprints) List(ctx context.Context, actor library.Actor, among []library.AssetHash) (list []Fingerprint, err error) {
+	err = f.s.readTenant(ctx, actor.Tenant, `SELECT p.asset_h, p.phash FROM asset_fingerprints p JOIN assets a USING (tenant_id, asset_h)
+		WHERE p.tenant_id = $1 AND p.phash IS NOT NULL AND a.trashed_at IS NULL AND ($3::text[] IS NULL OR p.asset_h = ANY($3)) AND `+visibleTo("a", "$2")+` ORDER BY p.asset_h`,
+		[]any{actor.Tenant, viewer(actor), among}, func(rows pgx.Rows) error {
+			var x Fingerprint
+			var bits int64
+			_, err := pgx.ForEachRow(rows, []any{&x.Hash, &bits}, func() error {
+				x.PHash = uint64(bits) //nolint:gosec // the same 64 bits
+				list = append(list, x)
+				return nil
+			})
+			return err
+		})
+	return list, err
+}
+
+// Sharing is what assets have in common.
+type Sharing string
+
+// What assets can have in common.
+const (
+	SamePrompt   Sharing = "prompt"   // the words of the prompt, whatever their case and blanks
+	SameWorkflow Sharing = "workflow" // the nodes of the workflow and how they are linked
+)
+
+// sharedKey is what assets are compared by.
+var sharedKey = map[Sharing]string{
+	SamePrompt:   `md5(nullif(lower(btrim(regexp_replace(l.doc ->> 'positive', '\s+', ' ', 'g'))), ''))`,
+	SameWorkflow: `nullif(l.workflow_hash, '')`,
+}
+
+// Sharing returns the groups of assets that have something in common, the largest first;
+// among some assets, where among is not nil, and those with one asset, where it is not
+// empty.
+func (f *Fingerprints) Sharing(ctx context.Context, actor library.Actor, what Sharing, with library.AssetHash, among []library.AssetHash) (groups [][]library.AssetHash, err error) {
+	key := sharedKey[what]
+	err = f.s.readTenant(ctx, actor.Tenant, `SELECT array_agg(l.asset_h ORDER BY l.asset_h) FROM lineage l JOIN assets a USING (tenant_id, asset_h)
+		WHERE l.tenant_id = $1 AND a.trashed_at IS NULL AND `+key+` IS NOT NULL AND ($3::text[] IS NULL OR l.asset_h = ANY($3)) AND `+visibleTo("a", "$2")+`
+			AND ($4 = '' OR `+key+` = (SELECT `+key+` FROM lineage l WHERE l.tenant_id = $1 AND l.asset_h = $4))
+		GROUP BY `+key+` HAVING count(*) > 1 ORDER BY count(*) DESC, min(l.asset_h)`,
+		[]any{actor.Tenant, viewer(actor), among, with}, func(rows pgx.Rows) (err error) {
+			groups, err = pgx.CollectRows(rows, pgx.RowTo[[]library.AssetHash])
+			return err
+		})
+	return groups, err
+}
