@@ -192,7 +192,7 @@ func actorOf(k store.Key) library.Actor {
 	actor := library.Actor{Kind: library.ActorKey, ID: k.ID, Name: k.Name, Tenant: k.Tenant,
 		Tenants: append([]library.TenantID{k.Tenant}, k.MoreTenants...)}
 	for _, p := range library.Permissions {
-		if p == library.PermRead || slices.Contains(k.Permissions, p) {
+		if p == library.PermRead && library.CarriesRead(k.Permissions) || slices.Contains(k.Permissions, p) {
 			actor.Permissions = append(actor.Permissions, p)
 		}
 	}

@@ -60,16 +60,16 @@ func IssueKey(ctx context.Context, keys *store.Keys, actor library.Actor, want K
 	return secret, k, nil
 }
 
-// permissionsOf checks names, adds read, and brings them into their usual order.
+// permissionsOf checks names, adds read (see library.CarriesRead), and brings them into their usual order.
 func permissionsOf(want []library.Permission) ([]library.Permission, error) {
 	for _, p := range want {
 		if !slices.Contains(library.Permissions, p) {
-			return nil, library.Invalid(library.FieldError{Field: "permissions", Code: "enum", Message: "Expected any of read, search, write, export, admin."})
+			return nil, library.Invalid(library.FieldError{Field: "permissions", Code: "enum", Message: "Expected any of read, search, write, export, admin, comfy-ingest."})
 		}
 	}
 	var out []library.Permission
 	for _, p := range library.Permissions {
-		if p == library.PermRead || slices.Contains(want, p) {
+		if p == library.PermRead && library.CarriesRead(want) || slices.Contains(want, p) {
 			out = append(out, p)
 		}
 	}

@@ -5,17 +5,20 @@ import "slices"
 // Permission is what a credential may do.
 type Permission string
 
-// The permissions. Every API key carries read.
+// The permissions. Every API key carries read, but one that has PermIngest alone.
 const (
 	PermRead   Permission = "read"   // view assets, collections, details
 	PermSearch Permission = "search" // search and facets
 	PermWrite  Permission = "write"  // add and update assets, tags, collections
 	PermExport Permission = "export" // content may leave the workspace
 	PermAdmin  Permission = "admin"  // run pipelines, register webhooks, trash
+	// PermIngest adds assets from ComfyUI and does nothing else. A key that has it alone does
+	// not even read: such keys lie beside workflows. PermWrite includes it.
+	PermIngest Permission = "comfy-ingest"
 )
 
 // Permissions lists every permission in the order documents show them.
-var Permissions = []Permission{PermRead, PermSearch, PermWrite, PermExport, PermAdmin}
+var Permissions = []Permission{PermRead, PermSearch, PermWrite, PermExport, PermAdmin, PermIngest}
 
 // ActorKind is the kind of credential by which an actor came in.
 type ActorKind string
@@ -54,4 +57,11 @@ func (a Actor) Owns(x Asset) bool { return a.ID != "" && x.Owner == a.ID }
 func (a Actor) MayShare(x Asset) bool { return a.SeesAll() || x.Owner == "" || a.Owns(x) }
 
 // Can reports whether the actor holds a permission.
-func (a Actor) Can(p Permission) bool { return slices.Contains(a.Permissions, p) }
+func (a Actor) Can(p Permission) bool {
+	return slices.Contains(a.Permissions, p) || p == PermIngest && slices.Contains(a.Permissions, PermWrite)
+}
+
+// CarriesRead reports whether a credential with these permissions reads too.
+func CarriesRead(permissions []Permission) bool {
+	return len(permissions) == 0 || slices.ContainsFunc(permissions, func(p Permission) bool { return p != PermIngest })
+}

@@ -138,6 +138,68 @@ func (c *Client) CreateUploadUrl(ctx context.Context, in CreateUploadUrlInput, o
 	return call[CreateUploadUrlOutput](ctx, c, OpCreateUploadUrl, in, opts)
 }
 
+// CreateComfyUploadInput is the input of CreateComfyUpload.
+type CreateComfyUploadInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// Required.
+	Filename string `json:"filename"`
+	// For example image/png. Required.
+	ContentType string `json:"contentType"`
+}
+
+// CreateComfyUploadOutput is the output of CreateComfyUpload.
+type CreateComfyUploadOutput struct {
+	// PUT the bytes here with the same Content-Type and without a key.
+	SignedURL string `json:"signedUrl"`
+	// The signature of signedUrl, which has it already.
+	Token string `json:"token"`
+	// Pass to ConfirmComfyUpload after the upload.
+	Path string `json:"path"`
+}
+
+// CreateComfyUpload returns a signed URL to PUT a file to, for save nodes of ComfyUI. Then call
+// ConfirmComfyUpload. A key for it may have the permission comfy-ingest alone, which adds assets
+// and reads nothing. Keys with write are accepted too.
+//
+// It needs the permission comfy-ingest and calls POST /api/v1/comfy-lineage/asset/signed-url.
+func (c *Client) CreateComfyUpload(ctx context.Context, in CreateComfyUploadInput, opts ...Option) (CreateComfyUploadOutput, error) {
+	return call[CreateComfyUploadOutput](ctx, c, OpCreateComfyUpload, in, opts)
+}
+
+// ConfirmComfyUploadInput is the input of ConfirmComfyUpload.
+type ConfirmComfyUploadInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// From CreateComfyUpload. Required.
+	Path string `json:"path"`
+	// Required.
+	Filename string `json:"filename"`
+	// In bytes. If sent, the upload must have this size.
+	FileSize int64 `json:"fileSize,omitempty"`
+	// Required.
+	MIMEType string `json:"mimeType"`
+}
+
+// ConfirmComfyUploadOutput is the output of ConfirmComfyUpload.
+type ConfirmComfyUploadOutput struct {
+	Success bool `json:"success"`
+	// The asset in the gallery.
+	URL      string             `json:"url"`
+	Asset    AssetComfyAsset    `json:"asset"`
+	Metadata AssetComfyMetadata `json:"metadata"`
+	// What is missing, such as a workflow in the file; null if nothing is.
+	Warning *string `json:"warning"`
+}
+
+// ConfirmComfyUpload stores what was sent to a URL of CreateComfyUpload and extracts its generation
+// metadata.
+//
+// It needs the permission comfy-ingest and calls POST /api/v1/import/comfyui/confirm-upload.
+func (c *Client) ConfirmComfyUpload(ctx context.Context, in ConfirmComfyUploadInput, opts ...Option) (ConfirmComfyUploadOutput, error) {
+	return call[ConfirmComfyUploadOutput](ctx, c, OpConfirmComfyUpload, in, opts)
+}
+
 // FindStoredInput is the input of FindStored.
 type FindStoredInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.

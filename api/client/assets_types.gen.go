@@ -43,6 +43,29 @@ type AssetSummary struct {
 	ThumbnailURL string `json:"thumbnail_url,omitempty"`
 }
 
+// AssetComfyAsset is what ConfirmComfyUploadOutput holds as asset.
+type AssetComfyAsset struct {
+	// SHA-1 of the bytes: the asset's identity.
+	AssetH   string `json:"assetH"`
+	Filename string `json:"filename"`
+	// In bytes.
+	FileSize int64 `json:"fileSize"`
+	// As the bytes say.
+	MIMEType string `json:"mimeType"`
+	// The program that generated the file, as the file says; empty where it does not.
+	ToolName string `json:"toolName"`
+	// false when these bytes were stored already.
+	Created bool `json:"created"`
+}
+
+// AssetComfyMetadata is what ConfirmComfyUploadOutput holds as metadata.
+type AssetComfyMetadata struct {
+	// The positive prompt that was read from the file.
+	Prompt string `json:"prompt"`
+	// How much generation metadata the file has, and why some is missing.
+	Extraction ExtractionReport `json:"extraction"`
+}
+
 // AssetFileToSend is what FindStoredInput holds as files. The files to check.
 type AssetFileToSend struct {
 	// Required.

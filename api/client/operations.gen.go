@@ -18,6 +18,8 @@ var Operations = []Operation{
 	OpDeleteSavedSearch,
 	OpStoreAsset,
 	OpCreateUploadUrl,
+	OpCreateComfyUpload,
+	OpConfirmComfyUpload,
 	OpFindStored,
 	OpUpdateAsset,
 	OpBulkUpdateAssetTags,
@@ -91,6 +93,8 @@ var (
 	OpDeleteSavedSearch          = Operation{Name: "DeleteSavedSearch", Method: "DELETE", Path: "/api/v1/saved-searches/{saved_search_id}", Writes: true}
 	OpStoreAsset                 = Operation{Name: "StoreAsset", Method: "POST", Path: "/api/v1/assets", Writes: true}
 	OpCreateUploadUrl            = Operation{Name: "CreateUploadUrl", Method: "GET", Path: "/api/v1/storage/signed-url/upload", Writes: true}
+	OpCreateComfyUpload          = Operation{Name: "CreateComfyUpload", Method: "POST", Path: "/api/v1/comfy-lineage/asset/signed-url", Writes: true}
+	OpConfirmComfyUpload         = Operation{Name: "ConfirmComfyUpload", Method: "POST", Path: "/api/v1/import/comfyui/confirm-upload", Writes: true}
 	OpFindStored                 = Operation{Name: "FindStored", Method: "POST", Path: "/api/v1/imports/find-stored"}
 	OpUpdateAsset                = Operation{Name: "UpdateAsset", Method: "PATCH", Path: "/api/v1/assets/{asset_h}", Writes: true}
 	OpBulkUpdateAssetTags        = Operation{Name: "BulkUpdateAssetTags", Method: "PATCH", Path: "/api/v1/assets/bulk-tag", Writes: true}

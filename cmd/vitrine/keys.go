@@ -24,7 +24,7 @@ type keysCommand struct {
 type keysCreate struct {
 	servers
 	Name        string               `arg:"" help:"Name of the key, such as what it is for."`
-	Permissions []library.Permission `aliases:"scopes" default:"read,search" help:"read, search, write, export, admin. Every key can read."`
+	Permissions []library.Permission `aliases:"scopes" default:"read,search" help:"read, search, write, export, admin, comfy-ingest. Every key can read, but one with comfy-ingest alone, which adds files from ComfyUI and nothing else."`
 	Tenant      string               `help:"Tenant, by its id or name. Default: the oldest."`
 	AlsoTenant  []library.TenantID   `help:"Additional tenants that the key may select with X-Tenant-ID."`
 	Expires     time.Duration        `help:"Lifetime of the key, for example 720h. Default: no expiry."`

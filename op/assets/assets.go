@@ -59,7 +59,7 @@ func (s *Service) room(ctx context.Context, tenant library.TenantID, size int64)
 // Operations lists this package's operations.
 func (s *Service) Operations() []op.Operation {
 	return []op.Operation{
-		s.storeAsset(), s.createUploadURL(), s.findStored(), s.updateAsset(), s.bulkUpdateAssetTags(), s.rateAssets(), s.trashAssets(), s.listTrash(), s.purgeTrash(), s.undoOperation(), s.listOperations(), s.getWorkflow(),
+		s.storeAsset(), s.createUploadURL(), s.createComfyUpload(), s.confirmComfyUpload(), s.findStored(), s.updateAsset(), s.bulkUpdateAssetTags(), s.rateAssets(), s.trashAssets(), s.listTrash(), s.purgeTrash(), s.undoOperation(), s.listOperations(), s.getWorkflow(),
 	}
 }
 

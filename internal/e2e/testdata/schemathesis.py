@@ -8,12 +8,13 @@ from schemathesis import GenerationMode
 # Arguments that a made up value of the right form is refused for all the same, since it
 # must come from the service or be what no schema can describe, and what is sent instead;
 # None: nothing. They are the pages of a search, the write to wait for, where uploaded bytes
-# wait, a vector of the dimensions of a model and its name, a picture and files beside it in base64, a key's id.
+# wait, a URL that can be fetched, a vector of the dimensions of a model and its name, a picture and files beside it in base64, a key's id.
 NOT_MADE_UP = {
     "cursor": None,
     "min_index_token": None,
     "asset_storage_ref": None,
     "storage_path": None,
+    "asset_data_url": None,
     "query_vector": None,
     "embedding_configuration_h": None,
     "poster_image_base64": None,
@@ -34,7 +35,7 @@ def map_case(context, case):
                     del arguments[name]
                     if NOT_MADE_UP[name] is not None:
                         arguments[name] = NOT_MADE_UP[name]
-                    if name in ("asset_storage_ref", "storage_path"):
+                    if name in ("asset_storage_ref", "storage_path", "asset_data_url"):
                         arguments["asset_data_base64"] = "Zm94"  # bytes come one way or the other
     return case
 
