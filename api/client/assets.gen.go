@@ -152,7 +152,7 @@ type CreateComfyUploadInput struct {
 type CreateComfyUploadOutput struct {
 	// PUT the bytes here with the same Content-Type and without a key.
 	SignedURL string `json:"signedUrl"`
-	// The signature of signedUrl, which has it already.
+	// Identifies the upload. signedUrl has all that the PUT needs.
 	Token string `json:"token"`
 	// Pass to ConfirmComfyUpload after the upload.
 	Path string `json:"path"`

@@ -17,11 +17,10 @@ import (
 
 const threshold = phash.Alike
 
-// paint draws a picture at the size of a preview.
-func paint(s *scene.Spec) image.Image {
-	p := s.Draw(384, 320)
-	out := image.NewNRGBA(image.Rect(0, 0, 384, 320))
-	for i := range 384 * 320 {
+func paint(s *scene.Spec, w, h int) image.Image {
+	p := s.Draw(w, h)
+	out := image.NewNRGBA(image.Rect(0, 0, w, h))
+	for i := range w * h {
 		copy(out.Pix[4*i:], p.Pix[3*i:3*i+3])
 		out.Pix[4*i+3] = 255
 	}
@@ -75,7 +74,7 @@ func TestPHash_CopiesAreAlikeAndOtherSeedsAreNot(t *testing.T) {
 	for i, kind := range scene.Kinds() {
 		for n := range 3 {
 			spec := scene.New(kind, sample.NewRand(uint64(1000*i+n)))
-			img := paint(spec)
+			img := paint(spec, 384, 320)
 			for name, c := range map[string]image.Image{
 				"half the size": resized(img, 192, 160), "another size": resized(img, 300, 250), "twice the size": resized(img, 768, 640), "JPEG 60": jpegOf(t, img, 60), "small JPEG 60": jpegOf(t, resized(img, 192, 160), 60),
 				"2 % cropped": cropped(img, 0.02, false), "2 % cropped around": cropped(img, 0.02, true),
@@ -86,7 +85,7 @@ func TestPHash_CopiesAreAlikeAndOtherSeedsAreNot(t *testing.T) {
 				count(copies[name], img, c)
 			}
 			for seed := range 4 {
-				count(&others, img, paint(spec.Variation(uint64(seed+77))))
+				count(&others, img, paint(spec.Variation(uint64(seed+77)), 192, 160))
 			}
 		}
 	}

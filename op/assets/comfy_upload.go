@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 
 	"vitrine/library"
 	"vitrine/media/extract"
@@ -30,7 +29,7 @@ func (in *comfyUploadInput) Validate() []library.FieldError {
 
 type comfyUploadOutput struct {
 	SignedURL string `json:"signedUrl" doc:"PUT the bytes here with the same Content-Type and without a key."`
-	Token     string `json:"token" doc:"The signature of signedUrl, which has it already."`
+	Token     string `json:"token" doc:"Identifies the upload. signedUrl has all that the PUT needs."`
 	Path      string `json:"path" doc:"Pass to ConfirmComfyUpload after the upload."`
 }
 
@@ -46,7 +45,8 @@ func (s *Service) createComfyUpload() op.Operation {
 			return comfyUploadOutput{}, err
 		}
 		ticket := s.uploadTicket(actor, upload{filename: in.Filename, mimeType: in.ContentType})
-		return comfyUploadOutput{SignedURL: ticket.SignedURL, Token: path.Base(ticket.SignedURL), Path: ticket.Path}, nil
+		id, _ := splitStoragePath(actor.Tenant, ticket.Path)
+		return comfyUploadOutput{SignedURL: ticket.SignedURL, Token: id, Path: ticket.Path}, nil
 	})
 }
 
