@@ -21,16 +21,14 @@ type StoreAssetInput struct {
 	AssetDataBase64 string `json:"asset_data_base64,omitempty"`
 	// Bytes sent to a signed upload URL.
 	AssetStorageRef *AssetStorageRef `json:"asset_storage_ref,omitempty"`
-	// An https URL to fetch, of an allowed host: a download_url of this service, cloud.comfy.org,
-	// cdn.midjourney.com, civitai.com, fal.media, replicate.delivery, a bucket of Amazon S3, or what
-	// the operator allows.
+	// An https URL of an allowed host: a download_url of this service, cdn.midjourney.com, civitai.com
+	// and others; an error lists them.
 	AssetDataURL string `json:"asset_data_url,omitempty"`
 	// For asset_data_url. Default: 30.
 	TimeoutSeconds int `json:"timeout_seconds,omitempty"`
 	// Short form of asset_storage_ref.storagePath.
 	StoragePath string `json:"storage_path,omitempty"`
-	// Only for 3D models. A picture of mime_type model/*: PNG, JPEG or WebP in base64; refused for any
-	// other kind of file.
+	// Only for 3D models. A PNG, JPEG or WebP; refused for any other kind of file.
 	PosterImageBase64 string `json:"poster_image_base64,omitempty"`
 	// Default: image/png. One of image/png, image/jpeg, image/webp.
 	PosterMIMEType string `json:"poster_mime_type,omitempty"`

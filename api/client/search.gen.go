@@ -266,13 +266,13 @@ type FindDuplicatesInput struct {
 	TenantID string `json:"tenant_id,omitempty"`
 	// Only what is like this asset.
 	AssetH string `json:"asset_h,omitempty"`
-	// Only among the first 2,000 results of this search. Without both: in the whole library.
+	// Only among the first 2,000 results. Without both: the whole library.
 	Query string `json:"query,omitempty"`
-	// phash: the pictures look alike. prompt, workflow: made with the same one. embedding: near
-	// asset_h in meaning. sha1: none, for the same bytes are one asset. One of phash, prompt,
-	// workflow, embedding, sha1. Default: phash.
+	// phash: look alike. prompt, workflow: made with the same. embedding: near asset_h in meaning.
+	// sha1: none, as equal bytes are one asset. One of phash, prompt, workflow, embedding, sha1.
+	// Default: phash.
 	By string `json:"by,omitempty"`
-	// For phash: the most bits, of 64, that differ. Default: 8.
+	// Bits of 64 that may differ by phash. Default: 8.
 	Threshold *int `json:"threshold,omitempty"`
 	// Groups per page. Default: 20.
 	Limit  int `json:"limit,omitempty"`

@@ -26,10 +26,10 @@ type storeInput struct {
 	MIMEType      string         `json:"mime_type" maxLength:"255" pattern:"^ *[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+ *(;[ -~]*)?$" patternDescription:"a MIME type, for example image/png" tool:"plain" doc:"For example image/png. The stored type is read from the bytes."`
 	Base64        string         `json:"asset_data_base64,omitempty" base64:"true" minLength:"1" tool:"plain" doc:"For files up to about 3 MB; for larger ones call CreateUploadUrl. Exactly one of asset_data_base64, asset_storage_ref and asset_data_url is required."`
 	StorageRef    *storageRef    `json:"asset_storage_ref,omitempty" tool:"plain" doc:"Bytes sent to a signed upload URL."`
-	URL           string         `json:"asset_data_url,omitempty" maxLength:"8192" tool:"plain" doc:"An https URL to fetch, of an allowed host: a download_url of this service, cloud.comfy.org, cdn.midjourney.com, civitai.com, fal.media, replicate.delivery, a bucket of Amazon S3, or what the operator allows."`
-	Timeout       int            `json:"timeout_seconds,omitempty" minimum:"5" maximum:"300" default:"30" doc:"For asset_data_url."`
+	URL           string         `json:"asset_data_url,omitempty" minLength:"1" maxLength:"8192" tool:"plain" doc:"An https URL of an allowed host: a download_url of this service, cdn.midjourney.com, civitai.com and others; an error lists them."`
+	Timeout       int            `json:"timeout_seconds,omitempty" minimum:"5" maximum:"300" default:"30" tool:"plain" doc:"For asset_data_url."`
 	StoragePath   string         `json:"storage_path,omitempty" id:"upload" maxLength:"2048" tool:"-" doc:"Short form of asset_storage_ref.storagePath."`
-	PosterBase64  string         `json:"poster_image_base64,omitempty" base64:"true" doc:"Only for 3D models. A picture of mime_type model/*: PNG, JPEG or WebP in base64; refused for any other kind of file."`
+	PosterBase64  string         `json:"poster_image_base64,omitempty" base64:"true" doc:"Only for 3D models. A PNG, JPEG or WebP; refused for any other kind of file."`
 	PosterType    string         `json:"poster_mime_type,omitempty" enum:"image/png,image/jpeg,image/webp" tool:"plain" doc:"Default: image/png."`
 	AllowMismatch *bool          `json:"allow_content_type_mismatch,omitempty" default:"true" doc:"false refuses bytes that are not of mime_type."`
 	Assertion     map[string]any `json:"prompt_metadata,omitempty" doc:"What you know of how it was generated. It is stored beside the metadata extracted from the file and never merged with it. Its prompt is found by asserted_prompt: in queries, not by plain words. At most 1 MiB of JSON, 32 levels, 20,000 names."`
@@ -37,7 +37,7 @@ type storeInput struct {
 	Tags          []string       `json:"tags,omitempty" maxItems:"500" maxLength:"100" tool:"plain" doc:"1 to 100 characters each."`
 	Visibility    string         `json:"visibility,omitempty" enum:"private,team,public" doc:"Default: team. private: only you and admins see it; team and public: everybody in the tenant. Ignored when the bytes are stored already."`
 	Parent        string         `json:"parent_asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"What it is derived from. Ignored when the bytes are stored already."`
-	Collection    string         `json:"collection_h,omitempty" id:"collection" maxLength:"600" doc:"Adds it to this collection; its path is taken too."`
+	Collection    string         `json:"collection_h,omitempty" id:"collection" maxLength:"600" tool:"plain" doc:"Adds it to this collection; its path is taken too."`
 	SourcePath    string         `json:"source_path,omitempty" id:"none" maxLength:"4096" tool:"-" doc:"Where the file came from, as a label."`
 	CreatedAt     *time.Time     `json:"created_at,omitempty" doc:"RFC 3339. If unknown, it is the time of this call."`
 	Restore       *bool          `json:"restore,omitempty" default:"true" tool:"-" doc:"false refuses bytes of an asset that is in the trash or was purged, with ASSET_TRASHED. An import sends it."`

@@ -14,10 +14,10 @@ import (
 
 type duplicatesInput struct {
 	op.TenantInput
-	AssetHash string `json:"asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" doc:"Only what is like this asset."`
-	Query     string `json:"query,omitempty" id:"query" maxLength:"8192" doc:"Only among the first 2,000 results of this search. Without both: in the whole library."`
-	By        string `json:"by,omitempty" enum:"phash,prompt,workflow,embedding,sha1" default:"phash" doc:"phash: the pictures look alike. prompt, workflow: made with the same one. embedding: near asset_h in meaning. sha1: none, for the same bytes are one asset."`
-	Threshold *int   `json:"threshold,omitempty" minimum:"0" maximum:"10" doc:"For phash: the most bits, of 64, that differ. Default: 8."`
+	AssetHash string `json:"asset_h,omitempty" id:"asset" pattern:"^[0-9a-fA-F]{40}$" patternDescription:"a SHA-1 of 40 hex digits" tool:"plain" doc:"Only what is like this asset."`
+	Query     string `json:"query,omitempty" id:"query" maxLength:"8192" tool:"plain" doc:"Only among the first 2,000 results. Without both: the whole library."`
+	By        string `json:"by,omitempty" enum:"phash,prompt,workflow,embedding,sha1" default:"phash" doc:"phash: look alike. prompt, workflow: made with the same. embedding: near asset_h in meaning. sha1: none, as equal bytes are one asset."`
+	Threshold *int   `json:"threshold,omitempty" minimum:"0" maximum:"10" doc:"Bits of 64 that may differ by phash. Default: 8."`
 	Limit     int    `json:"limit,omitempty" minimum:"1" maximum:"100" default:"20" doc:"Groups per page."`
 	Offset    int    `json:"offset,omitempty" minimum:"0" maximum:"100000"`
 	op.FormatInput
