@@ -20,14 +20,26 @@ func (x *Indexer) restored(ctx context.Context, live string) (bool, error) {
 	return x.store.IndexState.RestoreToIndex(ctx)
 }
 
-// restoreIndexed ends a restore once an index agrees with the database: indexes
-// that the database does not know are deleted.
+// restoreIndexed ends a restore once every index agrees with the database: those that the
+// database does not know are deleted.
 func (x *Indexer) restoreIndexed(ctx context.Context) error {
 	waiting, err := x.store.IndexState.RestoreToIndex(ctx)
 	if err != nil || !waiting {
 		return err
 	}
-	err = x.locked(ctx, func(func(context.Context) bool) error {
+	if ready, err := x.allRestored(ctx); err != nil || !ready {
+		return err
+	}
+	if err := x.eachIndex(ctx, func(x *Indexer) error { return x.deleteUnknown(ctx) }); err != nil {
+		return err
+	}
+	x.log.Info("the indices agree with the restored database")
+	return x.store.IndexState.RestoreIndexed(ctx)
+}
+
+// deleteUnknown deletes the indices of this one's names that the database does not know.
+func (x *Indexer) deleteUnknown(ctx context.Context) error {
+	return x.locked(ctx, func(func(context.Context) bool) error {
 		generations, v, err := x.surveyIndices(ctx)
 		if err != nil {
 			return err
@@ -47,19 +59,11 @@ func (x *Indexer) restoreIndexed(ctx context.Context) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	if others, err := x.othersRestored(ctx); err != nil || !others {
-		return err
-	}
-	x.log.Info("the index agrees with the restored database")
-	return x.store.IndexState.RestoreIndexed(ctx)
 }
 
-// othersRestored reports whether every definition has an index that was filled after the
+// allRestored reports whether every definition has an index that was filled after the
 // restore: until then one without would take the index that it had before.
-func (x *Indexer) othersRestored(ctx context.Context) (bool, error) {
+func (x *Indexer) allRestored(ctx context.Context) (bool, error) {
 	generations, err := x.store.Generations.List(ctx)
 	for _, d := range x.definitions {
 		if !slices.ContainsFunc(generations, func(g store.Generation) bool {

@@ -50,6 +50,19 @@ var matchingPrompts = `SELECT p.*, coalesce(m.score, s.cosine) AS score, m.score
 		AND ($5 = '' OR EXISTS (SELECT FROM unnest(p.tags) tag WHERE lower(tag) = lower($5)))
 		AND ($6 = '' OR EXISTS (SELECT FROM prompt_labels l WHERE l.tenant_id = p.tenant_id AND l.prompt_h = p.prompt_h AND l.label = $6))`
 
+// mostMinuses is how many words a search excludes. PostgreSQL refuses a query in which some
+// thirty minuses stand before each other.
+const mostMinuses = 16
+
+// searchedWords returns a query as the database takes it: in one of very many minuses, they
+// exclude nothing.
+func searchedWords(query string) string {
+	if strings.Count(query, "-") > mostMinuses {
+		query = strings.ReplaceAll(query, "-", " ")
+	}
+	return strings.TrimSpace(query)
+}
+
 // Search returns the prompts that a filter leaves, those that match its words best first,
 // else the latest changed, and how many there are in all.
 func (ps *Prompts) Search(ctx context.Context, actor library.Actor, f PromptFilter) (list []PromptEntry, total int, err error) {
@@ -57,7 +70,7 @@ func (ps *Prompts) Search(ctx context.Context, actor library.Actor, f PromptFilt
 	for h, c := range f.Similar {
 		similar, cosines = append(similar, string(h)), append(cosines, c)
 	}
-	args := []any{actor.Tenant, strings.TrimSpace(f.Query), f.Category, f.TargetModel, f.Tag, f.Label, similar, cosines}
+	args := []any{actor.Tenant, searchedWords(f.Query), f.Category, f.TargetModel, f.Tag, f.Label, similar, cosines}
 	err = ps.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, `WITH p AS MATERIALIZED (`+matchingPrompts+`)
 			SELECT `+promptColumns+`, p.score, p.similar, count(*) OVER (), `+versionOfPromptColumns+`, (SELECT count(*) FROM prompt_versions o WHERE o.tenant_id = $1 AND o.prompt_h = p.prompt_h AND o.deleted_at IS NULL)

@@ -58,15 +58,17 @@ type RegisterRunInput struct {
 	// Or its path. Required.
 	CollectionH string `json:"collection_h"`
 	// Required.
-	AssetH       string         `json:"asset_h"`
-	ConditionID  string         `json:"condition_id,omitempty"`
-	VariantLabel string         `json:"variant_label,omitempty"`
-	Seed         *uint64        `json:"seed,omitempty"`
-	PromptText   *string        `json:"prompt_text,omitempty"`
-	ModelName    *string        `json:"model_name,omitempty"`
-	RunParams    map[string]any `json:"run_params,omitempty"`
-	OutcomeTags  []string       `json:"outcome_tags,omitempty"`
-	Position     *int           `json:"position,omitempty"`
+	AssetH       string  `json:"asset_h"`
+	ConditionID  string  `json:"condition_id,omitempty"`
+	VariantLabel string  `json:"variant_label,omitempty"`
+	Seed         *uint64 `json:"seed,omitempty"`
+	// The seed as text, for clients whose numbers lose digits beyond 2^53.
+	SeedText    string         `json:"seed_text,omitempty"`
+	PromptText  *string        `json:"prompt_text,omitempty"`
+	ModelName   *string        `json:"model_name,omitempty"`
+	RunParams   map[string]any `json:"run_params,omitempty"`
+	OutcomeTags []string       `json:"outcome_tags,omitempty"`
+	Position    *int           `json:"position,omitempty"`
 }
 
 // RegisterRunOutput is the output of RegisterRun.

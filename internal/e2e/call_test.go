@@ -46,6 +46,9 @@ func TestCall_RunsEveryOperation(t *testing.T) {
 		if o.Name == "GetWorkflow" {
 			args["asset_h"] = graph.Asset.AssetH
 		}
+		if o.Name == "ConfirmComfyUpload" {
+			args["path"] = w.comfyUpload()
+		}
 		words := []string{"call", o.Name}
 		for name, v := range args {
 			encoded, err := json.Marshal(v)
@@ -84,7 +87,7 @@ func (w world) callBothWays(name string, words []string) {
 		w.T.Errorf("%s: %s %s", name, f.Field, f.Message)
 	}
 	out, errs, status = w.run(nil, words...)
-	for _, verb := range []string{"Delete", "Create", "Add", "Branch", "Undo"} {
+	for _, verb := range []string{"Delete", "Create", "Add", "Branch", "Undo", "Confirm"} {
 		if strings.HasPrefix(name, verb) {
 			return // it cannot be done twice
 		}
@@ -157,7 +160,7 @@ func TestCompletion_WorksInEveryShell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cases := map[string]string{"vitrine call Sea": "SearchAssets SearchModels", "vitrine call SearchAssets --search_mode f": "fulltext fuzzy",
+	cases := map[string]string{"vitrine call Sea": "SearchAssets SearchModels SearchPrompts", "vitrine call SearchAssets --search_mode f": "fulltext fuzzy",
 		"vitrine recon": "reconcile", "vitrine completion z": "zsh", "vitrine call SearchAssets --filters.st": "--filters.status"}
 	for shell, c := range map[string]struct{ program, script string }{
 		"bash": {bash, `source <(vitrine completion bash); words=($LINE); COMP_WORDS=("${words[@]}"); COMP_CWORD=$((${#words[@]}-1)); _vitrine; printf '%s\n' "${COMPREPLY[@]}"`},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/api/client"
 	"vitrine/library"
 	"vitrine/service/servicetest"
 )
@@ -27,6 +28,20 @@ func (n node) post(path string, body map[string]any) (int, map[string]any) {
 		n.T.Fatalf("%s answers %d %s", path, status, answer)
 	}
 	return status, out
+}
+
+// comfyUpload sends the 1,024 bytes of the example of ConfirmComfyUpload, and returns where they wait.
+func (w world) comfyUpload() string {
+	w.T.Helper()
+	signed, err := w.Client("").CreateComfyUpload(w.T.Context(), client.CreateComfyUploadInput{Filename: "fox.png", ContentType: "image/png"})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	data := append(picture(8300, ""), make([]byte, 1024)...)[:1024]
+	if status, body, _ := w.Raw("PUT", strings.TrimPrefix(signed.SignedURL, w.URL), "", data, http.Header{"Content-Type": {"image/png"}}); status != http.StatusOK {
+		w.T.Fatalf("the PUT answers %d %s", status, body)
+	}
+	return signed.Path
 }
 
 // save runs the three steps of the node.

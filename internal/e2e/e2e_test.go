@@ -107,11 +107,16 @@ func (w world) save(key, name, text string) string {
 	return out.SavedSearchID
 }
 
-// collect makes a collection with an asset and a text card and gives their identifiers.
+// collect makes a branch of an empty collection, with an asset and a text card of its own, and
+// gives their identifiers.
 func (w world) collect(key, name, asset string) (collection, card string) {
 	w.T.Helper()
 	api := w.Client(key)
-	made, err := api.CreateCollection(w.T.Context(), client.CreateCollectionInput{Name: name, Description: name})
+	source, err := api.CreateCollection(w.T.Context(), client.CreateCollectionInput{Name: name + " from", Description: name})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	made, err := api.BranchCollection(w.T.Context(), client.BranchCollectionInput{SourcePath: source.CollectionH, NewName: name})
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -177,6 +182,13 @@ func (w world) runs() {
 		first, second := w.StoreFile("", "field.png", "image/png", picture(8, "a quiet field")), w.StoreFile("", "meadow.png", "image/png", picture(9, "a quiet meadow"))
 		w.lab.experiment, w.lab.run, w.lab.other = w.experiment("", "Fields", first.Asset.AssetH, second.Asset.AssetH)
 	})
+}
+
+// deletionsLast orders operations so that those that delete something come after the others,
+// whose examples are about the same things.
+func deletionsLast(list []op.Operation) []op.Operation {
+	deletes := func(o op.Operation) bool { return o.Method == "DELETE" }
+	return append(slices.DeleteFunc(slices.Clone(list), deletes), slices.DeleteFunc(slices.Clone(list), func(o op.Operation) bool { return !deletes(o) })...)
 }
 
 // args returns valid arguments for an operation, about what this world has.

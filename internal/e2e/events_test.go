@@ -100,6 +100,45 @@ func makeEveryChange(t *testing.T, e *servicetest.Env) {
 	call(http.MethodDelete, "/api/v1/saved-searches/"+saved.ID, nil)
 	changeCollections(e, silent.Asset.AssetH, undo)
 	changePrompts(e, undo)
+	changeAnnotations(e, silent.Asset.AssetH, undo)
+	changeExperiments(e, file.Asset.AssetH, silent.Asset.AssetH, undo)
+	call(http.MethodPost, "/api/v1/trash", map[string]any{"asset_hs": []any{silent.Asset.AssetH}, "operation": "trash"})
+	call(http.MethodPost, "/api/v1/trash/purge", map[string]any{"asset_hs": []any{silent.Asset.AssetH}, "include_referenced": true, "confirm": true})
+}
+
+// changeAnnotations makes every kind of change of an annotation.
+func changeAnnotations(e *servicetest.Env, asset string, undo func(operation string) string) {
+	var made struct {
+		OperationID  string `json:"operation_id"`
+		AnnotationID string `json:"annotation_id"`
+	}
+	e.Call(http.MethodPost, "/api/v1/annotations", map[string]any{"workflow_node_id": asset, "content": "too dark"}, &made)
+	of := "/api/v1/annotations/" + made.AnnotationID
+	e.Call(http.MethodPatch, of, map[string]any{"resolved": true}, &made)
+	e.Call(http.MethodDelete, of, nil, &made)
+	undo(made.OperationID)
+}
+
+// changeExperiments makes every kind of change of an experiment, its runs, scores and comparisons.
+func changeExperiments(e *servicetest.Env, one, other string, undo func(operation string) string) {
+	var made struct {
+		OperationID string `json:"operation_id"`
+		CollectionH string `json:"collection_h"`
+		Run         string `json:"collection_item_h"`
+	}
+	e.Call(http.MethodPost, "/api/v1/experiments", map[string]any{"display_name": "Light", "hypothesis": "More steps are better."}, &made)
+	experiment, created := "/api/v1/experiments/"+made.CollectionH, made.OperationID
+	e.Call(http.MethodPost, experiment+"/runs", map[string]any{"asset_h": one}, &made)
+	first := made.Run
+	e.Call(http.MethodPost, experiment+"/runs", map[string]any{"asset_h": one, "condition_id": "few steps"}, &made)
+	e.Call(http.MethodPost, experiment+"/runs", map[string]any{"asset_h": other}, &made)
+	second, registered := made.Run, made.OperationID
+	e.Call(http.MethodPost, "/api/v1/runs/"+first+"/scores", map[string]any{"scores": map[string]any{"light": 4}}, &made)
+	undo(made.OperationID)
+	e.Call(http.MethodPost, experiment+"/comparisons", map[string]any{"item_a": first, "item_b": second, "winners": map[string]any{"light": "item_a"}}, &made)
+	undo(made.OperationID)
+	undo(registered)
+	undo(undo(undo(created)))
 }
 
 // changePrompts makes every kind of change of a prompt and what belongs to it.

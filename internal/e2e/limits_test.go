@@ -184,6 +184,9 @@ func TestNumbers_ThatNoFieldHoldsAreNamedByField(t *testing.T) {
 				if f.schema.Type == huma.TypeNumber && f.schema.Maximum == nil && !strings.Contains(n, "400") {
 					continue // any float64 will do there
 				}
+				if f.path == "seed" && n == "9223372036854775808" {
+					continue // seeds have 64 bits
+				}
 				args := w.args(o)
 				delete(args, "query") // it would contradict a query vector
 				set(args, f.path, json.Number(n))

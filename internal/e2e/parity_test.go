@@ -71,10 +71,10 @@ func hasPathArgument(o op.Operation) bool {
 func TestOperations_EveryExampleWorks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, o := range w.Catalog.Operations {
-		if status, answer := w.rest(o, w.Key, w.args(o)); status >= 300 && codeOf(answer) != "NOT_FOUND" {
-			t.Errorf("%s answered %d %v", o.Name, status, answer)
-		} else if status >= 300 && o.Name != "GetWorkflow" && o.Name != "ConfirmComfyUpload" { // the world's picture carries no graph, and no upload waits
+	for _, o := range deletionsLast(w.Catalog.Operations) {
+		status, answer := w.rest(o, w.Key, w.args(o))
+		absent := codeOf(answer) == "NOT_FOUND" && (o.Name == "GetWorkflow" || o.Name == "ConfirmComfyUpload") // the world's picture carries no graph, and no upload waits
+		if status >= 300 && !absent {
 			t.Errorf("%s answered %d %v", o.Name, status, answer)
 		}
 	}

@@ -29,7 +29,7 @@ func (in *createInput) Validate() []library.FieldError {
 	if in.label = library.CollectionLabel(in.DisplayName); in.label == "" {
 		return []library.FieldError{{Field: "display_name", Code: "length", Message: "Expected 1 to 200 characters that are not all spaces."}}
 	}
-	return nil
+	return op.CheckObject("domain_context", in.DomainContext, op.SmallObject)
 }
 
 type createOutput struct {

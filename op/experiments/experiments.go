@@ -29,7 +29,7 @@ func (s *Service) Operations() []op.Operation {
 
 // Events lists the events that this package's operations emit.
 func (s *Service) Events() []op.EventType {
-	list := op.ChangeEvents("experiment", "An experiment", exampleExperiment, []string{"hypothesis"}, "created", "updated", "deleted")
+	list := op.ChangeEvents("experiment", "An experiment", exampleExperiment, []string{"hypothesis"}, "created", "deleted")
 	run := exampleAsset + "/" + exampleExperiment
 	for _, e := range []struct{ name, doc, noun, id string }{
 		{"experiment.run_registered", "An asset was made a run of an experiment.", "experiment_run", run},

@@ -2,6 +2,7 @@ package experiments
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"vitrine/library"
@@ -15,6 +16,7 @@ type registerInput struct {
 	ConditionID  string         `json:"condition_id,omitempty" id:"none" maxLength:"200"`
 	VariantLabel string         `json:"variant_label,omitempty" maxLength:"200"`
 	Seed         *uint64        `json:"seed,omitempty"`
+	SeedText     string         `json:"seed_text,omitempty" pattern:"^[0-9]{1,20}$" patternDescription:"digits" tool:"plain" doc:"The seed as text, for clients whose numbers lose digits beyond 2^53."`
 	PromptText   *string        `json:"prompt_text,omitempty" maxLength:"20000"`
 	ModelName    *string        `json:"model_name,omitempty" maxLength:"300"`
 	RunParams    map[string]any `json:"run_params,omitempty"`
@@ -30,7 +32,14 @@ func (in *registerInput) Validate() []library.FieldError {
 	if len(in.RunParams) > maxParams {
 		return []library.FieldError{{Field: "run_params", Code: "length", Message: "Expected at most 100 members."}}
 	}
-	return nil
+	if in.SeedText != "" {
+		seed, err := strconv.ParseUint(in.SeedText, 10, 64)
+		if err != nil || in.Seed != nil && *in.Seed != seed {
+			return []library.FieldError{{Field: "seed_text", Code: "range", Message: "Expected the digits of a seed, from 0 to 18446744073709551615, and of the same one as seed."}}
+		}
+		in.Seed = &seed
+	}
+	return op.CheckObject("run_params", in.RunParams, op.SmallObject)
 }
 
 // Run is a run as it is shown. Outputs embed it.

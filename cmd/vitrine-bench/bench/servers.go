@@ -71,21 +71,41 @@ func exchange(c *http.Client, req *http.Request) ([]byte, error) {
 
 func (e *env) alias() string { return mappings.Names(e.cfg.Prefix).Alias() }
 
-// removeIndices deletes every index of the benchmark. They are named one by one:
-// a cluster may refuse to delete by a pattern.
+// removeIndices deletes every index of the benchmark, also one that was being made when
+// the service was stopped.
 func (e *env) removeIndices(ctx context.Context) error {
+	for none := 0; none < 2; {
+		n, err := e.removeFoundIndices(ctx)
+		if err != nil {
+			return err
+		}
+		if none++; n > 0 {
+			none = 0
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// removeFoundIndices deletes the indices that there are, and returns how many. They are named
+// one by one: a cluster may refuse to delete by a pattern.
+func (e *env) removeFoundIndices(ctx context.Context) (int, error) {
 	var found []struct {
 		Index string `json:"index"`
 	}
 	if err := e.index(ctx, http.MethodGet, "/_cat/indices/"+e.cfg.Prefix+"*?format=json&h=index", nil, &found); err != nil {
-		return err
+		return 0, err
 	}
 	for _, f := range found {
 		if err := e.index(ctx, http.MethodDelete, "/"+f.Index+"?ignore_unavailable=true", nil, nil); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return len(found), nil
 }
 
 // removeTopics deletes the benchmark's topics and consumer groups.
