@@ -78,6 +78,27 @@ func (ex *Experiments) Create(ctx context.Context, actor library.Actor, e librar
 	return out, err
 }
 
+// Change changes what an experiment says of itself; its name and place are its collection's.
+func (ex *Experiments) Change(ctx context.Context, actor library.Actor, ref string, change func(*library.Experiment)) (out ExperimentChange, err error) {
+	out.OperationID, err = ex.s.Write(ctx, actor, func(t *Tx) error {
+		if out.Experiment, err = experimentIn(ctx, t, t.tenant(), ref, " FOR UPDATE OF e"); err != nil {
+			return err
+		}
+		e := &out.Experiment
+		change(e)
+		raw, err := jsonb(object(e.DomainContext))
+		if err != nil {
+			return err
+		}
+		return t.Track(ctx, experimentNoun, []string{string(e.Hash)}, func() error {
+			_, err := t.Exec(ctx, `UPDATE experiments SET hypothesis = $3, independent_variable = $4, control_variable = $5, model_name = $6, workflow_name = $7, resolution = $8, domain_context = $9
+				WHERE tenant_id = $1 AND collection_h = $2`, t.tenant(), e.Hash, e.Hypothesis, e.IndependentVariable, e.ControlVariable, e.ModelName, e.WorkflowName, e.Resolution, string(raw))
+			return err
+		})
+	})
+	return out, err
+}
+
 // object returns an object that is not nil.
 func object[T any](m map[string]T) map[string]T {
 	if m == nil {

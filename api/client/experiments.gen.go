@@ -51,6 +51,34 @@ func (c *Client) CreateExperiment(ctx context.Context, in CreateExperimentInput,
 	return call[CreateExperimentOutput](ctx, c, OpCreateExperiment, in, opts)
 }
 
+// UpdateExperimentInput is the input of UpdateExperiment.
+type UpdateExperimentInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// Or its path. Required.
+	CollectionH string  `json:"collection_h"`
+	Hypothesis  *string `json:"hypothesis,omitempty"`
+	// What differs between conditions, such as cfg, sampler, model, or a key of run_params.
+	IndependentVariable *string `json:"independent_variable,omitempty"`
+	ControlVariable     *string `json:"control_variable,omitempty"`
+	// Of runs that name none.
+	ModelName    *string `json:"model_name,omitempty"`
+	WorkflowName *string `json:"workflow_name,omitempty"`
+	Resolution   *string `json:"resolution,omitempty"`
+	// Replaces what was there.
+	DomainContext map[string]any `json:"domain_context,omitempty"`
+}
+
+// UpdateExperimentOutput is the output of UpdateExperiment.
+type UpdateExperimentOutput = CreateExperimentOutput
+
+// UpdateExperiment changes the fields that are sent. UpdateCollection changes name and description.
+//
+// It needs the permission write and calls PATCH /api/v1/experiments/{collection_h}.
+func (c *Client) UpdateExperiment(ctx context.Context, in UpdateExperimentInput, opts ...Option) (UpdateExperimentOutput, error) {
+	return call[UpdateExperimentOutput](ctx, c, OpUpdateExperiment, in, opts)
+}
+
 // RegisterRunInput is the input of RegisterRun.
 type RegisterRunInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.

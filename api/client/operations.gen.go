@@ -69,6 +69,7 @@ var Operations = []Operation{
 	OpProposePrompts,
 	OpDeletePrompt,
 	OpCreateExperiment,
+	OpUpdateExperiment,
 	OpRegisterRun,
 	OpScoreRun,
 	OpCompareRuns,
@@ -144,6 +145,7 @@ var (
 	OpProposePrompts             = Operation{Name: "ProposePrompts", Method: "POST", Path: "/api/v1/prompts/propose"}
 	OpDeletePrompt               = Operation{Name: "DeletePrompt", Method: "DELETE", Path: "/api/v1/prompts/{prompt_h}", Writes: true}
 	OpCreateExperiment           = Operation{Name: "CreateExperiment", Method: "POST", Path: "/api/v1/experiments", Writes: true}
+	OpUpdateExperiment           = Operation{Name: "UpdateExperiment", Method: "PATCH", Path: "/api/v1/experiments/{collection_h}", Writes: true}
 	OpRegisterRun                = Operation{Name: "RegisterRun", Method: "POST", Path: "/api/v1/experiments/{collection_h}/runs", Writes: true}
 	OpScoreRun                   = Operation{Name: "ScoreRun", Method: "POST", Path: "/api/v1/runs/{collection_item_h}/scores", Writes: true}
 	OpCompareRuns                = Operation{Name: "CompareRuns", Method: "POST", Path: "/api/v1/experiments/{collection_h}/comparisons", Writes: true}

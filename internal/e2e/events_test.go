@@ -128,6 +128,8 @@ func changeExperiments(e *servicetest.Env, one, other string, undo func(operatio
 	}
 	e.Call(http.MethodPost, "/api/v1/experiments", map[string]any{"display_name": "Light", "hypothesis": "More steps are better."}, &made)
 	experiment, created := "/api/v1/experiments/"+made.CollectionH, made.OperationID
+	e.Call(http.MethodPatch, experiment, map[string]any{"hypothesis": "Fewer steps are better."}, &made)
+	undo(made.OperationID)
 	e.Call(http.MethodPost, experiment+"/runs", map[string]any{"asset_h": one}, &made)
 	first := made.Run
 	e.Call(http.MethodPost, experiment+"/runs", map[string]any{"asset_h": one, "condition_id": "few steps"}, &made)

@@ -24,12 +24,12 @@ type Service struct {
 
 // Operations lists this package's operations.
 func (s *Service) Operations() []op.Operation {
-	return []op.Operation{s.createExperiment(), s.registerRun(), s.scoreRun(), s.compareRuns(), s.getExperimentSummary(), s.listExperiments(), s.getExperimentGrid()}
+	return []op.Operation{s.createExperiment(), s.updateExperiment(), s.registerRun(), s.scoreRun(), s.compareRuns(), s.getExperimentSummary(), s.listExperiments(), s.getExperimentGrid()}
 }
 
 // Events lists the events that this package's operations emit.
 func (s *Service) Events() []op.EventType {
-	list := op.ChangeEvents("experiment", "An experiment", exampleExperiment, []string{"hypothesis"}, "created", "deleted")
+	list := op.ChangeEvents("experiment", "An experiment", exampleExperiment, []string{"hypothesis"}, "created", "updated", "deleted")
 	run := exampleAsset + "/" + exampleExperiment
 	for _, e := range []struct{ name, doc, noun, id string }{
 		{"experiment.run_registered", "An asset was made a run of an experiment.", "experiment_run", run},
