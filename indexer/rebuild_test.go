@@ -73,8 +73,12 @@ func TestRebuild_UnderWritesLosesNothingAndNoSearchFails(t *testing.T) {
 			hashes = append(hashes, extra.Hash, e.add(newAsset(fmt.Sprint("stays ", i))).Hash)
 		}
 	})
+	names := mappings.Names(e.cfg.Prefix)
 	var phases []string
 	done, err := e.indexer().Rebuild(e.ctx, func(p Progress) { // another process than the one that consumes
+		if p.Phase != PhaseDone && p.Index != names.Index(2) {
+			return // another index than that of assets
+		}
 		if len(phases) == 0 || phases[len(phases)-1] != p.Phase {
 			phases = append(phases, p.Phase)
 		}
@@ -91,7 +95,6 @@ func TestRebuild_UnderWritesLosesNothingAndNoSearchFails(t *testing.T) {
 	if diff := cmp.Diff([]string{PhaseBackfill, PhaseCompare, PhaseSwap, PhaseDone}, phases); diff != "" {
 		t.Errorf("phases: %s", diff)
 	}
-	names := mappings.Names(e.cfg.Prefix)
 	if done.Index != names.Index(2) || done.Replaced != names.Index(1) || done.Count < 40 {
 		t.Errorf("rebuilt = %+v", done)
 	}
