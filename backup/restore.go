@@ -9,6 +9,7 @@ import (
 	"math"
 	"strings"
 	"sync"
+	"time"
 
 	"vitrine/media/blob"
 	"vitrine/media/preview"
@@ -74,10 +75,29 @@ func (o Options) accept(damaged []Damage) error {
 		len(damaged), d.Asset, d.Problem)
 }
 
+// sessionsEnd is how long a server takes at most to end the sessions of a service that has
+// just stopped.
+const sessionsEnd = 3 * time.Second
+
+// usersAfterWaiting counts the sessions of a running service that do not end soon.
+func usersAfterWaiting(ctx context.Context, load *store.Load) (int, error) {
+	for began := time.Now(); ; {
+		users, err := load.Users(ctx)
+		if users == 0 || err != nil || time.Since(began) > sessionsEnd {
+			return users, err
+		}
+		select {
+		case <-ctx.Done():
+			return users, ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
 // mayRestore refuses a library that is in use, or that holds anything, unless
 // that was allowed. It reports whether there are files.
 func mayRestore(ctx context.Context, load *store.Load, into Library, opt Options) (files bool, err error) {
-	users, err := load.Users(ctx)
+	users, err := usersAfterWaiting(ctx, load)
 	if err != nil {
 		return false, err
 	}

@@ -117,7 +117,6 @@ func TestRestore_RefusesALibraryThatIsNotEmptyUnlessTold(t *testing.T) {
 	}
 }
 
-// TestRestore_HealsAFileThatIsThereDamaged restores over the original's own files.
 // TestRestore_RowsThatPostgresStoresInAnotherOrderAreTheSameRows: rows of very
 // different sizes among former versions of themselves, as answers that are kept for
 // repeated requests are, do not fill pages one after the other when they are loaded.
@@ -143,6 +142,7 @@ func TestRestore_RowsThatPostgresStoresInAnotherOrderAreTheSameRows(t *testing.T
 	}
 }
 
+// TestRestore_HealsAFileThatIsThereDamaged restores over the original's own files.
 func TestRestore_HealsAFileThatIsThereDamaged(t *testing.T) {
 	x := newShelf(t)
 	h := x.add("precious", "image/png")

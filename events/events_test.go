@@ -192,7 +192,7 @@ func TestSubscriber_AnEventThatKeepsFailingBecomesADeadLetterAndIsReplayed(t *te
 	for i := range 20 {
 		e.add(fmt.Sprint(i))
 	}
-	e.eventually(time.Minute, func() string { return noneBut(got.count(), 20) })
+	e.eventually(time.Minute, func() string { return noneBut(got.count(), 20) + noneBut(len(e.deadLetters("one")), 1) })
 	letters := e.deadLetters("one")
 	if len(letters) != 1 || letters[0].Key != "asset/"+string(poison) || letters[0].Reason == "" {
 		t.Fatalf("dead letters: %+v", letters)
