@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha1"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -214,10 +215,12 @@ func TestImport_WhatTheSampleSaysOfItselfIsFound(t *testing.T) {
 				}
 			}
 		}
-		found := e.Search("", "seed:"+strconv.FormatUint(*f.Seed, 10), "")
-		if !found.Has(hash) {
-			t.Errorf("%s is not found by its seed", f.Path)
-		}
+		servicetest.Eventually(t, 30*time.Second, f.Path+" is found by its seed", func() error { // LastWrite awaits the last file alone
+			if !e.Search("", "seed:"+strconv.FormatUint(*f.Seed, 10), "").Has(hash) {
+				return errors.New("it is not found")
+			}
+			return nil
+		})
 	}
 	if checked < 40 {
 		t.Errorf("only %d files were looked at", checked)
