@@ -12,6 +12,7 @@ import (
 
 	"vitrine/internal/testenv"
 	"vitrine/library"
+	"vitrine/op"
 	"vitrine/op/all"
 )
 
@@ -39,16 +40,7 @@ func (w world) run(stdin []byte, args ...string) (stdout, stderr string, status 
 func TestCall_RunsEveryOperation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	graph := w.StoreFile("", "graph.png", "image/png", withText(picture(8, ""), "prompt", `{"1":{"class_type":"EmptyLatentImage","inputs":{"width":64}}}`))
-	last := map[string][]string{} // deletes come last, so that the others have something to work on
-	for _, o := range all.DocumentedCatalog().Operations {
-		args := w.args(o)
-		if o.Name == "GetWorkflow" {
-			args["asset_h"] = graph.Asset.AssetH
-		}
-		if o.Name == "ConfirmComfyUpload" {
-			args["path"] = w.comfyUpload()
-		}
+	for o, args := range w.examples(all.DocumentedCatalog().Operations) {
 		words := []string{"call", o.Name}
 		for name, v := range args {
 			encoded, err := json.Marshal(v)
@@ -61,34 +53,23 @@ func TestCall_RunsEveryOperation(t *testing.T) {
 			}
 			words = append(words, "--"+strings.ReplaceAll(name, "_", "-")+"="+text)
 		}
-		if strings.HasPrefix(o.Name, "Delete") {
-			last[o.Name] = words
-			continue
-		}
-		w.callBothWays(o.Name, words)
-	}
-	for name, words := range last {
-		w.callBothWays(name, words)
+		w.callBothWays(o, words)
 	}
 }
 
-func (w world) callBothWays(name string, words []string) {
+func (w world) callBothWays(o op.Operation, words []string) {
 	w.T.Helper()
-	o, ok := all.DocumentedCatalog().Find(name)
-	if !ok {
-		w.T.Fatalf("there is no %s", name)
-	}
 	out, errs, status := w.run(nil, append(words, "--output", "json")...)
 	if status != 0 || errs != "" {
 		w.T.Errorf("%q ends with %d: %s", words, status, errs)
 		return
 	}
 	for _, f := range o.CheckOutput([]byte(out)) {
-		w.T.Errorf("%s: %s %s", name, f.Field, f.Message)
+		w.T.Errorf("%s: %s %s", o.Name, f.Field, f.Message)
 	}
 	out, errs, status = w.run(nil, words...)
 	for _, verb := range []string{"Delete", "Create", "Add", "Branch", "Undo", "Confirm"} {
-		if strings.HasPrefix(name, verb) {
+		if strings.HasPrefix(o.Name, verb) {
 			return // it cannot be done twice
 		}
 	}

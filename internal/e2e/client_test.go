@@ -20,16 +20,8 @@ func TestTypedClient_ResponsesOfEveryOperationLoseNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := w.Client("")
-	graph := w.StoreFile("", "graph.png", "image/png", withText(picture(8, ""), "prompt", `{"1":{"class_type":"EmptyLatentImage","inputs":{"width":64}}}`))
-	for _, o := range deletionsLast(all.DocumentedCatalog().Operations) {
+	for o, args := range w.examples(all.DocumentedCatalog().Operations) {
 		var raw json.RawMessage
-		args := w.args(o)
-		if o.Name == "GetWorkflow" {
-			args["asset_h"] = graph.Asset.AssetH
-		}
-		if o.Name == "ConfirmComfyUpload" {
-			args["path"] = w.comfyUpload()
-		}
 		if err := c.Do(t.Context(), client.Operations[slices.IndexFunc(client.Operations, func(c client.Operation) bool { return c.Name == o.Name })], args, &raw); err != nil {
 			t.Errorf("%s: %v", o.Name, err)
 			continue

@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"iter"
 	"net/url"
 	"slices"
 	"strings"
@@ -184,11 +185,32 @@ func (w world) runs() {
 	})
 }
 
-// deletionsLast orders operations so that those that delete something come after the others,
-// whose examples are about the same things.
-func deletionsLast(list []op.Operation) []op.Operation {
-	deletes := func(o op.Operation) bool { return o.Method == "DELETE" }
-	return append(slices.DeleteFunc(slices.Clone(list), deletes), slices.DeleteFunc(slices.Clone(list), func(o op.Operation) bool { return !deletes(o) })...)
+// examples yields every operation with arguments that work in this world when they are called in
+// this order: what deletes something comes last, and the parts of a thing are deleted before it.
+func (w world) examples(list []op.Operation) iter.Seq2[op.Operation, map[string]any] {
+	w.T.Helper()
+	deletes := func(o op.Operation) int {
+		if o.Method != "DELETE" {
+			return 0
+		}
+		return 100 - strings.Count(o.Path, "/")
+	}
+	list = slices.SortedStableFunc(slices.Values(list), func(a, b op.Operation) int { return deletes(a) - deletes(b) })
+	return func(yield func(op.Operation, map[string]any) bool) {
+		for _, o := range list {
+			args := w.args(o)
+			switch o.Name {
+			case "GetWorkflow": // the world's own picture carries no graph
+				graph := withText(picture(8, ""), "prompt", `{"1":{"class_type":"EmptyLatentImage","inputs":{"width":64}}}`)
+				args["asset_h"] = w.StoreFile("", "graph.png", "image/png", graph).Asset.AssetH
+			case "ConfirmComfyUpload":
+				args["path"] = w.comfyUpload()
+			}
+			if !yield(o, args) {
+				return
+			}
+		}
+	}
 }
 
 // args returns valid arguments for an operation, about what this world has.
