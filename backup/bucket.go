@@ -143,7 +143,7 @@ const (
 	lockDead  = 3 * time.Minute
 )
 
-// Lock implements Target. It also gives up uploads in parts that a killed process left.
+// Lock implements Target. It also aborts the multipart uploads that a killed process left.
 func (b *Bucket) Lock(ctx context.Context) (context.Context, func(), error) {
 	host, _ := os.Hostname() // for people who look at the object
 	mine := []byte(fmt.Sprintf("%s process %d %s\n", host, os.Getpid(), uuid.NewString()))

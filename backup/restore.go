@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"vitrine/internal/retry"
 	"vitrine/media/blob"
 	"vitrine/media/preview"
 	"vitrine/store"
@@ -86,10 +87,8 @@ func usersAfterWaiting(ctx context.Context, load *store.Load) (int, error) {
 		if users == 0 || err != nil || time.Since(began) > sessionsEnd {
 			return users, err
 		}
-		select {
-		case <-ctx.Done():
-			return users, ctx.Err()
-		case <-time.After(100 * time.Millisecond):
+		if err := retry.Sleep(ctx, 100*time.Millisecond); err != nil {
+			return users, err
 		}
 	}
 }

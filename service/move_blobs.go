@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"vitrine/internal/retry"
 	"vitrine/library"
 	"vitrine/media/blob"
 	"vitrine/media/preview"
@@ -82,10 +83,8 @@ func MoveBlobs(ctx context.Context, st *store.Store, cfg Config, to blob.Locatio
 	if opt.Progress != nil {
 		opt.Progress("waiting for services to notice", 0, 0)
 	}
-	select {
-	case <-ctx.Done():
-		return m.out, ctx.Err()
-	case <-time.After(noticed):
+	if err := retry.Sleep(ctx, noticed); err != nil {
+		return m.out, err
 	}
 	return m.out, m.pass(ctx, "copying what came last")
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -145,9 +146,7 @@ func (s *Service) assemble() error {
 	keys.TrustProxy = cfg.TrustHost
 	budget := memory.New(memory.Config{Shared: cfg.DecodeMemory, Parallel: cfg.Decoders})
 	s.Previews = preview.NewMaker(s.Blobs, budget)
-	if s.Previews.FFmpeg, err = preview.FindFFmpeg(context.Background(), cfg.FFmpeg); err != nil {
-		s.log.Debug("videos have no previews: there is no ffmpeg that works", "error", err)
-	}
+	s.Previews.FFmpeg = sync.OnceValue(s.findFFmpeg) // few commands need it, and finding it runs it
 	s.Jobs = jobs.New(s.Store.Jobs, jobs.Config{Workers: cfg.Decoders, Log: cfg.Log}, jobs.NewMetrics(s.registry))
 	jobs.Handle(s.Jobs, s.makePreview)
 	jobs.Handle(s.Jobs, s.linkPrompts)
@@ -173,6 +172,15 @@ func (s *Service) assemble() error {
 	s.handler = api.Handler(api.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Extra: append(s.fileRoutes(), s.eventRoute()), Version: cfg.Version,
 		PublicURL: cfg.PublicURL, MCP: s.endpoint, Fallback: web.Handler(http.HandlerFunc(notFoundPage)), AllowedOrigins: cfg.Origins, Ready: s.Ready, Degraded: s.degraded, Gatherer: s.registry, Metrics: requests, Log: cfg.Log})
 	return nil
+}
+
+// findFFmpeg returns the ffmpeg of the configuration, or nil where none works.
+func (s *Service) findFFmpeg() *preview.FFmpeg {
+	f, err := preview.FindFFmpeg(context.Background(), s.cfg.FFmpeg)
+	if err != nil {
+		s.log.Debug("videos have no previews: there is no ffmpeg that works", "error", err)
+	}
+	return f
 }
 
 // awaitWith waits for writes with the indexer's waiter.

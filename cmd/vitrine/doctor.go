@@ -92,7 +92,7 @@ func (c *doctorCommand) checkLibrary(ctx context.Context, check func(what, remed
 		return indexSummary(found), err
 	})
 	check("videos", "Install ffmpeg, or set VITRINE_FFMPEG to where it is.", func() (string, error) {
-		return videoHealth(s.Previews.FFmpeg), nil
+		return videoHealth(s.Previews.FFmpeg()), nil
 	})
 	check("refused", "The log names the reason of each, as does the table index_failures. vitrine reconcile --retry-refused tries them again.", func() (string, error) {
 		missing, partial, err := s.Store.IndexFailures.Count(ctx, "")

@@ -203,9 +203,9 @@ func folder(below string) string {
 	return below + "/"
 }
 
-// AbortUploads gives up uploads in parts below a name that began before a time and never
-// ended, as those of a process that was killed, and counts them with their bytes. What
-// they hold is in no listing of objects, and is paid for.
+// AbortUploads aborts the multipart uploads below a name that began before a time and never
+// ended, as those of a process that was killed. It returns how many they were and the size of
+// their parts, which no listing of objects shows and which are paid for.
 func (b *Bucket) AbortUploads(ctx context.Context, below string, before time.Time) (n int, size int64, err error) {
 	key, id := "", ""
 	for {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vitrine/internal/failpoint"
+	"vitrine/internal/retry"
 	"vitrine/internal/s3"
 	"vitrine/library"
 )
@@ -78,10 +79,9 @@ func (b *Bucket) copyStaged(ctx context.Context, from, to, notice string) error 
 		case try == noticeTries:
 			return unavailable(errors.New("the sweep has not ended the removal of the same bytes"))
 		}
-		select { // the sweep is between its notice and its end
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(try * 100 * time.Millisecond):
+		// The sweep is between its notice and its end.
+		if err := retry.Sleep(ctx, try*100*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }
@@ -159,7 +159,7 @@ func (b *Bucket) Walk(ctx context.Context, fn func(Entry) error) error {
 	return b.explain(err)
 }
 
-// SweepStaged implements Store. Uploads in parts that never ended go too, and notices of
+// SweepStaged implements Store. Multipart uploads that never ended go too, and notices of
 // sweeps that were killed.
 func (b *Bucket) SweepStaged(ctx context.Context, age time.Duration) (files int, bytes int64, err error) {
 	if err := b.Available(ctx); err != nil {

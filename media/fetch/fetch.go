@@ -27,7 +27,7 @@ import (
 	"vitrine/library"
 )
 
-// Config says what may be fetched. Its zero value allows the built-in hosts.
+// Config is what may be fetched. Its zero value allows the built-in hosts.
 type Config struct {
 	// Allow adds hosts to the built-in ones: a name such as media.example.com, or
 	// *.example.com for every name below example.com.

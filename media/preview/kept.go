@@ -33,16 +33,18 @@ const inlineEdge = 1024
 // Maker makes previews of stored files and keeps them beside the files. It is safe
 // for concurrent use.
 type Maker struct {
-	FFmpeg *FFmpeg // reads frames of videos; nil: videos have no previews
+	// FFmpeg returns the program that reads frames of videos, or nil where there is none:
+	// videos have no previews then. It is not called before a video needs it.
+	FFmpeg func() *FFmpeg
 
 	blobs  blob.Store
 	budget *memory.Budget
 	making flights
 }
 
-// NewMaker returns a maker over the files of a store.
+// NewMaker returns a maker over the files of a store, which has no ffmpeg.
 func NewMaker(blobs blob.Store, budget *memory.Budget) *Maker {
-	return &Maker{blobs: blobs, budget: budget}
+	return &Maker{FFmpeg: func() *FFmpeg { return nil }, blobs: blobs, budget: budget}
 }
 
 // Picture returns a preview of an asset, made now unless it is kept already.

@@ -49,7 +49,8 @@ func (m *Maker) video(ctx context.Context, tenant library.TenantID, hash library
 	if kept, err := m.blobs.GetDerived(ctx, tenant, hash, frameName); err == nil {
 		return kept, nil
 	}
-	if m.FFmpeg == nil {
+	ffmpeg := m.FFmpeg()
+	if ffmpeg == nil {
 		return nil, ErrNoFFmpeg
 	}
 	local, done, err := onDisk(ctx, f)
@@ -57,9 +58,9 @@ func (m *Maker) video(ctx context.Context, tenant library.TenantID, hash library
 		return nil, err
 	}
 	defer done()
-	png, err := m.FFmpeg.frame(ctx, local, format, frameAt)
+	png, err := ffmpeg.frame(ctx, local, format, frameAt)
 	if err == nil && len(png) == 0 { // it is shorter than that
-		png, err = m.FFmpeg.frame(ctx, local, format, 0)
+		png, err = ffmpeg.frame(ctx, local, format, 0)
 	}
 	if err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ func withFFmpeg(t *testing.T, m *Maker) *Maker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.FFmpeg = f
+	m.FFmpeg = func() *FFmpeg { return f }
 	return m
 }
 
@@ -60,7 +60,7 @@ func TestVideo_APreviewShowsAFrameNearItsStart(t *testing.T) {
 		if r, g, b, _ := img.At(128, 72).RGBA(); img.Bounds().Dx() != 256 || img.Bounds().Dy() != 144 || r < 0xe000 || g > 0x3000 || b > 0x3000 {
 			t.Errorf("%s: %v, its middle is %x %x %x", name, img.Bounds(), r, g, b)
 		}
-		m.FFmpeg = nil // the frame is kept
+		m.FFmpeg = func() *FFmpeg { return nil } // the frame is kept
 		if _, err := m.Picture(t.Context(), tenant, hash, 512); err != nil {
 			t.Errorf("%s, another size: %v", name, err)
 		}

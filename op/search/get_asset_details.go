@@ -81,7 +81,7 @@ func (s *Service) explainNoPreview(ctx context.Context, d store.AssetDetail, out
 	a := d.Asset
 	switch {
 	case d.NoPreview.Code != "" || d.Placeholder != nil || s.Previews == nil:
-	case strings.HasPrefix(a.MIMEType, "video/") && s.Previews.FFmpeg == nil:
+	case strings.HasPrefix(a.MIMEType, "video/") && s.Previews.FFmpeg() == nil:
 		out.PreviewFailed, out.PreviewError = store.PreviewNoFFmpeg, "The service has no ffmpeg to read a frame of the video with."
 	case strings.HasPrefix(a.MIMEType, "model/") && !s.Previews.HasPoster(ctx, a.Tenant, a.Hash):
 		out.PreviewFailed, out.PreviewError = store.PreviewNoRenderer, "3D models are not rendered. Send a picture of it as poster_image_base64 with StoreAsset."

@@ -74,21 +74,14 @@ func (e *env) alias() string { return mappings.Names(e.cfg.Prefix).Alias() }
 // removeIndices deletes every index of the benchmark, also one that was being made when
 // the service was stopped.
 func (e *env) removeIndices(ctx context.Context) error {
-	for none := 0; none < 2; {
+	none := 0
+	return until(ctx, 200*time.Millisecond, time.Minute, "no index of the benchmark is left", func() (bool, error) {
 		n, err := e.removeFoundIndices(ctx)
-		if err != nil {
-			return err
-		}
 		if none++; n > 0 {
 			none = 0
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
-	return nil
+		return none == 2, err
+	})
 }
 
 // removeFoundIndices deletes the indices that there are, and returns how many. They are named
