@@ -9,9 +9,9 @@ import (
 // The index holds canonical names of samplers, schedules, programs and families of models; a value is looked
 // for by its canonical name in whatever way it is written.
 
-// canonicalNode reads a value of a field with canonical names; nil for one that no list
-// of them has, and for other fields.
-func canonicalNode(f *Field, t token) Node {
+// nameNode reads a whole name: by its canonical form where the field has one, else as names
+// of the field are folded.
+func nameNode(f *Field, t token) Node {
 	name := oneLine(t.text)
 	switch f.Index {
 	case "tool":
@@ -23,7 +23,7 @@ func canonicalNode(f *Field, t token) Node {
 	case "sampler":
 		return samplerNode(f, name, t)
 	}
-	return nil
+	return equal(f, f.foldName(t.text), t)
 }
 
 // samplerNode reads the name of a sampler, with its schedule if it has one, or the beginning

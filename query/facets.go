@@ -256,9 +256,5 @@ func (f namedFacet) selected(v string, zone *time.Location) (clause, bool) {
 // named compiles a whole name, in any of the forms that stand for it: as a facet returns it
 // or as a file has it, such as the file name of a model.
 func (f *Field) named(v string) clause {
-	t := token{text: v, kind: tokPhrase}
-	if n := canonicalNode(f, t); n != nil {
-		return (&compiler{preds: map[*Pred]clause{}}).node(n, filtering)
-	}
-	return term(f.Index, f.foldName(v))
+	return (&compiler{preds: map[*Pred]clause{}}).node(nameNode(f, token{text: v, kind: tokPhrase}), filtering)
 }

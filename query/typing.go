@@ -54,10 +54,7 @@ func (r *reader) typed(f *Field, t token) Node {
 	case TypeMetadata:
 		return r.metadataValue(f, t)
 	}
-	if n := canonicalNode(f, t); n != nil {
-		return n
-	}
-	return equal(f, f.foldName(t.text), t)
+	return nameNode(f, t)
 }
 
 // collectionValue returns a path as collections have it, or a collection_h. A leading =
