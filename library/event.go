@@ -25,6 +25,20 @@ type ChangeEvent struct {
 	Cause
 }
 
+// StatusEvent is the payload of the event of a change of an asset's status.
+type StatusEvent struct {
+	ChangeEvent
+	From Status `json:"from" doc:"The status before."`
+	To   Status `json:"to" doc:"The status that the change set."`
+}
+
+// ModelEvent is the payload of the event of a model that a library meets for the first time.
+type ModelEvent struct {
+	ModelH ModelHash `json:"model_hash" doc:"The model. GetModelDetails takes it."`
+	AssetH AssetHash `json:"asset_h" doc:"The asset whose file names it."`
+	Cause
+}
+
 // UndoneEvent is the payload of the event of an undo.
 type UndoneEvent struct {
 	UndoneID string `json:"undone_id" doc:"The operation that was undone."`

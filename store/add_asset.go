@@ -82,12 +82,15 @@ func (t *Tx) addAsset(ctx context.Context, n NewAsset, prepared encodedAsset) (A
 	if err := t.recordNewAsset(ctx, *created); err != nil {
 		return out, err
 	}
+	if err := t.emitExtracted(ctx, created.Hash, n.Lineage); err != nil {
+		return out, err
+	}
 	if err := t.Enqueue(ctx, PreviewJob{t.tenant(), created.Hash}); err != nil { // before the locks as well
 		return out, err
 	}
 	b := &pgx.Batch{}
 	batchLineage(b, t.tenant(), n, prepared)
-	batchModels(b, t.tenant(), n.Asset.Hash, n.Lineage.Models)
+	t.batchModels(b, n.Asset.Hash, n.Lineage.Models)
 	batchParents(b, t.tenant(), n)
 	batchAssertion(b, t.actor, n.Asset.Hash, prepared.assertion)
 	renders := batchPromptCandidates(b, t.tenant(), n.Lineage.Positive)

@@ -14,9 +14,17 @@ import (
 // EventOperationUndone is the type of the event of an undo.
 const EventOperationUndone = "operation.undone"
 
+// Types of events that come beside the change that they are a part of.
+const (
+	EventStatusChanged    = "asset.status_changed"
+	EventTagged           = "asset.tagged"
+	EventLineageExtracted = "asset.lineage_extracted"
+	EventModelDetected    = "model.detected"
+)
+
 // EventTypes lists the types of all events that writes emit, each once.
 func EventTypes() []string {
-	list := []string{EventOperationUndone}
+	list := []string{EventOperationUndone, EventStatusChanged, EventTagged, EventLineageExtracted, EventModelDetected}
 	for _, n := range nouns() {
 		list = append(list, n.eventTypes()...)
 	}
@@ -51,8 +59,49 @@ func (t *Tx) emitChange(ctx context.Context, e entry) error {
 			return err
 		}
 	}
-	return t.Emit(ctx, library.Event{Type: e.noun.eventType(e.before, e.after), Key: e.noun.name + "/" + e.key, Payload: library.ChangeEvent{
-		Noun: e.noun.name, ID: e.key, Changed: slices.AppendSeq([]string{}, maps.Keys(fields)), Cause: t.cause()}})
+	names := slices.Sorted(maps.Keys(fields))
+	if names == nil {
+		names = []string{}
+	}
+	key, change := e.noun.name+"/"+e.key, library.ChangeEvent{Noun: e.noun.name, ID: e.key, Changed: names, Cause: t.cause()}
+	if err := t.Emit(ctx, library.Event{Type: e.noun.eventType(e.before, e.after), Key: key, Payload: change}); err != nil {
+		return err
+	}
+	if e.noun.name != assetNoun.name {
+		return nil
+	}
+	if fields["tags"] != nil {
+		if err := t.Emit(ctx, library.Event{Type: EventTagged, Key: key, Payload: change}); err != nil {
+			return err
+		}
+	}
+	if fields["status"] == nil {
+		return nil
+	}
+	from, to, err := statusesOf(e)
+	if err != nil {
+		return err
+	}
+	return t.Emit(ctx, library.Event{Type: EventStatusChanged, Key: key, Payload: library.StatusEvent{ChangeEvent: change, From: from, To: to}})
+}
+
+// statusesOf reads the status of an asset on both sides of a change.
+func statusesOf(e entry) (from, to library.Status, err error) {
+	var before, after struct{ Status library.Status }
+	if err := json.Unmarshal(e.before, &before); err != nil {
+		return "", "", err
+	}
+	err = json.Unmarshal(e.after, &after)
+	return before.Status, after.Status, err
+}
+
+// emitExtracted emits the event that generation data was read out of an asset's file.
+func (t *Tx) emitExtracted(ctx context.Context, hash library.AssetHash, l library.Lineage) error {
+	if !l.HasGenerationData() {
+		return nil
+	}
+	return t.Emit(ctx, library.Event{Type: EventLineageExtracted, Key: assetNoun.name + "/" + string(hash),
+		Payload: library.ChangeEvent{Noun: assetNoun.name, ID: string(hash), Changed: []string{}, Cause: t.cause()}})
 }
 
 func (t *Tx) cause() library.Cause {

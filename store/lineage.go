@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -27,7 +28,7 @@ func batchLineage(b *pgx.Batch, tenant library.TenantID, n NewAsset, p encodedAs
 // records the use of each. A model is one type and name; the hashes that files
 // give for it are collected. An embedding is called by its name, which is thereby
 // its trigger word; of other types the files do not tell.
-func batchModels(b *pgx.Batch, tenant library.TenantID, hash library.AssetHash, models []library.ModelUse) {
+func (t *Tx) batchModels(b *pgx.Batch, hash library.AssetHash, models []library.ModelUse) {
 	if len(models) == 0 {
 		return
 	}
@@ -73,18 +74,28 @@ func batchModels(b *pgx.Batch, tenant library.TenantID, hash library.AssetHash, 
 			base_model = CASE WHEN models.base_model = '' THEN excluded.base_model ELSE models.base_model END,
 			content_hashes = models.content_hashes || excluded.content_hashes
 		WHERE (models.base_model = '' AND excluded.base_model <> '') OR NOT excluded.content_hashes <@ models.content_hashes
-		RETURNING model_hash)
+		RETURNING model_hash, xmax = 0 AS detected
+	), told AS (
+		INSERT INTO outbox (tenant_id, topic, key, type, payload)
+		SELECT $1::uuid, 'events', 'model/' || $8 || '/' || model_hash, $9, $10::jsonb || jsonb_build_object('model_hash', model_hash) FROM learned WHERE detected)
 		INSERT INTO outbox (tenant_id, key, doc_version, reason)
 		SELECT DISTINCT $1::uuid, a.asset_h, a.doc_version, 'model_updated' FROM learned
 			CROSS JOIN LATERAL (SELECT u.asset_h FROM asset_models u WHERE u.tenant_id = $1::uuid AND u.model_hash = learned.model_hash OFFSET 0) used
 			CROSS JOIN LATERAL (SELECT x.asset_h, x.doc_version FROM assets x
 				WHERE x.tenant_id = $1::uuid AND x.asset_h = used.asset_h AND x.trashed_at IS NULL OFFSET 0) a
 		WHERE a.asset_h <> $8`,
-		tenant, hashes, types, names, display, base, sums, hash)
+		t.tenant(), hashes, types, names, display, base, sums, hash, EventModelDetected, t.modelEvent(hash))
 	b.Queue(`INSERT INTO asset_models (tenant_id, asset_h, sequence, model_hash, node_id, name, weight, clip_weight, content_hash, detection_source)
 		SELECT $1::uuid, $2, q, h, nd, n, w, c, s, 'extracted'
 		FROM unnest($3::int[], $4::text[], $5::text[], $6::text[], $7::float8[], $8::float8[], $9::text[]) AS u(q, h, nd, n, w, c, s)`,
-		tenant, hash, sequence, hashes, nodes, names, weight, clip, sums)
+		t.tenant(), hash, sequence, hashes, nodes, names, weight, clip, sums)
+}
+
+// modelEvent returns the payload of the event of a model that an asset names, without the
+// model. The event's key begins with the asset: who does not see that does not see the event.
+func (t *Tx) modelEvent(hash library.AssetHash) string {
+	raw, _ := json.Marshal(library.ModelEvent{AssetH: hash, Cause: t.cause()}) // strings encode
+	return string(raw)
 }
 
 // displayName is a model's file name without its folders and weight-file ending.

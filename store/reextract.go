@@ -109,12 +109,15 @@ func writeReextracted(ctx context.Context, t *Tx, n NewAsset, p encodedAsset) er
 	b := &pgx.Batch{}
 	batchLineage(b, tenant, n, p)
 	b.Queue(`DELETE FROM asset_models WHERE tenant_id = $1 AND asset_h = $2 AND detection_source = 'extracted'`, tenant, hash)
-	batchModels(b, tenant, hash, n.Lineage.Models)
+	t.batchModels(b, hash, n.Lineage.Models)
 	b.Queue(`UPDATE assets SET doc_version = $3 WHERE tenant_id = $1 AND asset_h = $2`, tenant, hash, version)
 	if err := t.Audit(ctx, "lineage.extracted", string(hash), map[string]any{"parser_version": n.ParserVersion}); err != nil {
 		return err
 	}
 	if err := t.reindexAsset(ctx, hash, version, "lineage_extracted"); err != nil {
+		return err
+	}
+	if err := t.emitExtracted(ctx, hash, n.Lineage); err != nil {
 		return err
 	}
 	t.queue(b)

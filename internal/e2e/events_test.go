@@ -80,7 +80,7 @@ func makeEveryChange(t *testing.T, e *servicetest.Env) {
 		"a fox <lora:detail:0.6>\nSteps: 20, Sampler: Euler, CFG scale: 7, Seed: 1, Size: 48x32, Model: base_v1, Model hash: abcdef1234"))
 	silent := e.StoreFile("", "silent.png", "image/png", picture(2, ""))
 	asset, model := "/api/v1/assets/"+string(silent.Asset.AssetH), library.NewModelHash("lora", "detail")
-	call(http.MethodPatch, asset, map[string]any{"title": "silent"})
+	call(http.MethodPatch, asset, map[string]any{"title": "silent", "status": "Approved", "tags": []string{"quiet"}})
 	undo(undo(file.OperationID)) // to the trash and back
 
 	call(http.MethodPost, asset+"/models", map[string]any{"model_hash": model, "detection_source": "agent"})
