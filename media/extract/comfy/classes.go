@@ -62,8 +62,9 @@ type Class struct {
 	// that samples by it; When says by which choices it does so, as not all of its nodes do.
 	Stream []string          `json:"stream,omitempty"`
 	When   map[string]string `json:"when,omitempty"`
-	// Choices are what a choice of an input sets in a stream: by input and value, the
-	// inputs that take another value, or none where it is null.
+	// Choices are what a choice of an input sets on the node and in a stream: by input and
+	// value, "*" for any that is not named, the inputs that take another value, or none
+	// where it is null.
 	Choices map[string]map[string]map[string]*string `json:"choices,omitempty"`
 	// Pick is the item of a list that the class returns; Lines names the input whose lines
 	// are the items, for classes of the role list that make one of a text.
@@ -317,6 +318,7 @@ func (g *graph) describe() {
 		for i := range n.inputs {
 			n.inputs[i].mean(n.about.Inputs)
 		}
+		n.decide()
 	}
 	g.openBundles()
 	g.gatherStreams()

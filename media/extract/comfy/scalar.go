@@ -65,7 +65,7 @@ func (r *values) scalarOf(p port, want string) (string, bool) {
 		return s, ok
 	}
 	for _, name := range append(aliasesOf(p.outName()), aliasesOf(want)...) {
-		if in := n.in(name); in != nil {
+		if in := n.in(name); in != nil && !n.isRange(name) {
 			if s, ok := r.scalar(in, want); ok {
 				return s, true
 			}
@@ -80,6 +80,13 @@ func (r *values) scalarOf(p port, want string) (string, bool) {
 		}
 	}
 	return r.onlyScalar(n, want)
+}
+
+// isRange reports whether an input is only where a value starts: the node gives one that
+// moves to another end, which is no single value.
+func (n *node) isRange(name string) bool {
+	stem, starts := strings.CutSuffix(name, "_start")
+	return starts && n.has(stem+"_end")
 }
 
 // onlyScalar is the last resort: a node with one single input.

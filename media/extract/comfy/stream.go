@@ -1,6 +1,7 @@
 package comfy
 
 import (
+	"maps"
 	"slices"
 
 	"vitrine/internal/jsonscan"
@@ -56,15 +57,37 @@ func (n *node) gather() {
 			case in.file == "" && modelType(m, in.name, in.val.Str()) == "" && !n.has(in.name):
 				n.inputs = append(n.inputs, in)
 			}
-			if m.about != nil {
-				for name, value := range m.about.Choices[in.written()][in.val.Str()] {
-					set[name] = value
-				}
-			}
+			maps.Copy(set, m.chosenBy(&in))
 		}
 	}
 	n.choose(set)
 }
+
+// decide applies what the node's own choices set.
+func (n *node) decide() {
+	set := map[string]*string{}
+	for i := range n.inputs {
+		maps.Copy(set, n.chosenBy(&n.inputs[i]))
+	}
+	if len(set) > 0 {
+		n.choose(set)
+	}
+}
+
+// chosenBy returns what the value of an input sets, by the table.
+func (n *node) chosenBy(in *input) map[string]*string {
+	if n.about == nil || in.linked() || in.val.Str() == "" {
+		return nil
+	}
+	byValue := n.about.Choices[in.written()]
+	if set, ok := byValue[in.val.Str()]; ok {
+		return set
+	}
+	return byValue[anyChoice]
+}
+
+// anyChoice stands in the table for every choice that it does not name.
+const anyChoice = "*"
 
 // choose applies what a preset sets: a value, or nothing at all.
 func (n *node) choose(set map[string]*string) {
