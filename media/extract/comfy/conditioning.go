@@ -125,7 +125,11 @@ func (w *sideReader) visit(p port, c sideContext) {
 	if n.opaque() && !w.through(p, &c) {
 		return
 	}
+	before := len(w.set.parts)
 	own := w.ownTexts(p, c)
+	if own && n.replacesPrompt() && strings.TrimSpace(w.set.parts[before].text) != "" {
+		return
+	}
 	if !w.upstream(n, c) && !own {
 		w.lastResort(n, c)
 	}
@@ -164,12 +168,17 @@ func areaOf(n *node, outer string) string {
 
 // upstream follows every conditioning that goes into a node.
 func (w *sideReader) upstream(n *node, c sideContext) bool {
-	if w.fromSided(n, c) {
+	taken, other := n.sides(c.role)
+	if len(taken) > 0 {
+		c.shared = false
+		for _, in := range taken {
+			w.visit(in.from, c)
+		}
 		return true
 	}
 	var conds []*input
 	for i := range n.inputs {
-		if in := &n.inputs[i]; in.linked() && isCondInput(in) {
+		if in := &n.inputs[i]; in.linked() && isCondInput(in) && !slices.Contains(other, in) {
 			conds = append(conds, in)
 		}
 	}
@@ -185,21 +194,21 @@ func (w *sideReader) upstream(n *node, c sideContext) bool {
 	return len(conds) > 0
 }
 
-// fromSided handles nodes with a positive and a negative input.
-func (w *sideReader) fromSided(n *node, c sideContext) bool {
+// replacesPrompt reports whether a node puts its own text in the place of the prompt that
+// it is handed, rather than beside it.
+func (n *node) replacesPrompt() bool {
+	in := n.in("conditioning_mode")
+	return in != nil && in.val.Str() == "replace"
+}
+
+// sides returns the links that carry a side into a node, and those of the other side:
+// they never hold the text of this one.
+func (n *node) sides(side role) (taken, other []*input) {
 	pos, neg := sidedInputs(n)
-	if len(pos) == 0 && len(neg) == 0 {
-		return false
+	if side == roleNegative {
+		return neg, pos
 	}
-	side := pos
-	if c.role == roleNegative {
-		side = neg
-	}
-	c.shared = false
-	for _, in := range side {
-		w.visit(in.from, c)
-	}
-	return len(side) > 0
+	return pos, neg
 }
 
 func sidedInputs(n *node) (pos, neg []*input) {

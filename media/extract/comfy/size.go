@@ -100,21 +100,49 @@ func (r *sizer) chosen(n *node) dims {
 		return d
 	}
 	for _, name := range []string{"dimensions", "resolution", "aspect_ratio", "size", "preset", "image_size"} {
-		s, ok := r.values.scalar(n.in(name), name)
-		if !ok || len(s) > 200 {
-			continue
-		}
-		m := sizeText.FindStringSubmatch(s)
-		if m == nil {
-			continue
-		}
-		w, _ := strconv.Atoi(m[1])
-		h, _ := strconv.Atoi(m[2])
-		if w >= 64 && h >= 64 {
-			return dims{w, h}
+		if s, ok := r.values.scalar(n.in(name), name); ok {
+			if d := sizeIn(s); d.known() {
+				return d
+			}
 		}
 	}
-	return dims{}
+	return n.unnamedSize()
+}
+
+// unnamedSize returns the size that an empty latent nothing is known of holds as a choice
+// without a name: the only one that its values state.
+func (n *node) unnamedSize() dims {
+	var only dims
+	if n.about != nil || n.links() > 0 {
+		return dims{}
+	}
+	for i := range n.inputs {
+		in := &n.inputs[i]
+		if d := sizeIn(in.val.Str()); d.known() && strings.HasPrefix(in.name, "widget_") {
+			if only.known() {
+				return dims{}
+			}
+			only = d
+		}
+	}
+	return only
+}
+
+// sizeIn reads a size out of the words of a choice.
+func sizeIn(s string) dims {
+	if len(s) > 200 {
+		return dims{}
+	}
+	m := sizeText.FindStringSubmatch(s)
+	if m == nil {
+		return dims{}
+	}
+	w, _ := strconv.Atoi(m[1])
+	h, _ := strconv.Atoi(m[2])
+	if w < 64 || h < 64 {
+		return dims{}
+	}
+	return dims{w, h}
 }
 
 func (r *sizer) padded(n *node, d dims) dims {
