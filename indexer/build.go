@@ -27,7 +27,7 @@ func Build(row *store.DocumentRow) mappings.Document {
 	buildAnnotations(&d, row.Annotations)
 	buildChain(&d, row)
 	d.Tool, d.LineageSource = row.LineageTool, lineageSource(row)
-	d.AssertedPrompt = library.AssertedPrompt(row.Assertion)
+	d.AssertedPrompt, d.Duplicate = library.AssertedPrompt(row.Assertion), row.Duplicate
 	l, err := readLineage(row.Lineage)
 	if err != nil {
 		d.IndexError = "the stored lineage is not readable"

@@ -130,7 +130,7 @@ type Document struct {
 	HasParent         bool `json:"has_parent"`
 	HasChild          bool `json:"has_child"`
 	HasPreview        bool `json:"has_preview"`
-	Duplicate         bool `json:"duplicate"` // another asset of the tenant has the same perceptual hash
+	Duplicate         bool `json:"duplicate"` // another asset of the tenant looks alike
 
 	// Vectors holds one vector per embedding configuration, written as
 	// vec_<config>. A vector is finite, not all zero and of the dimension the

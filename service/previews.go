@@ -33,7 +33,7 @@ func (s *Service) makePreview(ctx context.Context, j store.PreviewJob) error {
 	case errors.Is(err, preview.ErrNoFFmpeg):
 		return nil
 	case errors.Is(err, preview.ErrUnsupported):
-		return s.Store.Fingerprints.Set(ctx, j.Tenant, j.Asset, nil)
+		return errors.Join(s.Store.Previews.SetPlaceholder(ctx, j.Tenant, j.Asset, nil), s.Store.Fingerprints.Set(ctx, j.Tenant, j.Asset, nil))
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, memory.ErrBusy):
@@ -78,17 +78,26 @@ func (s *Service) fingerprint(ctx context.Context, j store.PreviewJob) error {
 	return s.Store.Fingerprints.Set(ctx, j.Tenant, j.Asset, (*uint64)(&hash))
 }
 
-// Assets that were stored before pictures had perceptual hashes get theirs in pages.
+// Assets that were stored by versions which made no perceptual hashes or placeholders get
+// theirs in pages.
 const (
 	fingerprintEvery = 10 * time.Minute
 	fingerprintPage  = 200
 )
 
-// fingerprintMissing makes the perceptual hashes that are missing.
-func (s *Service) fingerprintMissing(ctx context.Context) {
-	for {
-		list, err := s.Store.Fingerprints.Missing(ctx, fingerprintPage)
+// BackfillPreviews makes the thumbnails, placeholders and perceptual hashes that are missing.
+func (s *Service) BackfillPreviews(ctx context.Context) {
+	kinds := []string{"image/%"}
+	if s.Previews.FFmpeg != nil {
+		kinds = append(kinds, "video/%")
+	}
+	var after store.AssetKey
+	for made := 0; ; {
+		list, err := s.Store.Fingerprints.Missing(ctx, kinds, after, fingerprintPage)
 		if err != nil || len(list) == 0 {
+			if made > 0 {
+				s.log.Info("previews of older assets were made", "assets", made)
+			}
 			return
 		}
 		for _, k := range list {
@@ -97,11 +106,28 @@ func (s *Service) fingerprintMissing(ctx context.Context) {
 				return
 			}
 			if err != nil { // such as a file that is missing: it is not to hold up the others
-				s.log.Warn("a picture could not be read for its perceptual hash", "asset", k.Hash, "error", err)
-				if s.Store.Fingerprints.Set(ctx, k.Tenant, k.Hash, nil) != nil {
-					return
-				}
+				s.log.Warn("a preview of an older asset could not be made; it is tried again", "asset", k.Hash, "error", err)
+				continue
 			}
+			made++
 		}
+		after = list[len(list)-1]
+	}
+}
+
+// checkDuplicates keeps up with which assets look alike. In a large library a check reads
+// many hashes, so it rests for some times as long as it took.
+func (s *Service) checkDuplicates(ctx context.Context) {
+	began := time.Now()
+	n, err := s.Store.Duplicates.CheckQueued(ctx)
+	if err != nil && ctx.Err() == nil {
+		s.log.Warn("duplicates could not be found; it is tried again", "error", err)
+	}
+	if n == 0 {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(5 * time.Since(began)):
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"vitrine/media/preview"
 	"vitrine/service"
 	"vitrine/service/servicetest"
+	"vitrine/store/storetest"
 )
 
 // previewOf returns whether a preview of an asset is kept.
@@ -180,5 +181,45 @@ func TestPreviews_AFileThatCannotBeDecodedIsMarkedAndNotTriedAgain(t *testing.T)
 	})
 	if got := details(text.Asset.AssetH).PreviewError; got != "" {
 		t.Errorf("a text is marked: %s", got)
+	}
+}
+
+// TestPreviews_OfAnOlderLibraryAreMade takes away what versions before did not make: of a
+// picture, of a video and of a file that has no preview.
+func TestPreviews_OfAnOlderLibraryAreMade(t *testing.T) {
+	e := servicetest.Start(t, servicetest.Options{Adjust: func(cfg *service.Config) { cfg.FFmpeg = testenv.Tool(t, "ffmpeg") }})
+	e.StoreFile("", "a.png", "image/png", picture(7))
+	e.StoreFile("", "a.mp4", "video/mp4", video(t))
+	e.StoreFile("", "a.heic", "image/heic", []byte("\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic"))
+	owner := storetest.Owner(t, e.Cfg.PostgresURL)
+	made := func() (prints, placeholders int) {
+		err := owner.QueryRow(t.Context(), `SELECT (SELECT count(phash) FROM asset_fingerprints), (SELECT count(placeholder) FROM asset_previews)`).Scan(&prints, &placeholders)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return prints, placeholders
+	}
+	servicetest.Eventually(t, 30*time.Second, "the jobs are done", func() error {
+		if left := waitingJobs(t, e); left != "" {
+			return fmt.Errorf("jobs: %s", left)
+		}
+		return nil
+	})
+	prints, placeholders := made()
+	if prints != 2 || placeholders != 2 {
+		t.Fatalf("there are %d hashes and %d placeholders", prints, placeholders)
+	}
+	for _, gone := range []string{`DELETE FROM asset_fingerprints`, `DELETE FROM asset_previews`} {
+		if _, err := owner.Exec(t.Context(), gone); err != nil {
+			t.Fatal(err)
+		}
+		e.BackfillPreviews(t.Context())
+		if p, q := made(); p != prints || q != placeholders {
+			t.Errorf("after %s there are %d hashes and %d placeholders", gone, p, q)
+		}
+	}
+	var left int
+	if err := owner.QueryRow(t.Context(), `SELECT count(*) FROM assets a WHERE NOT EXISTS (SELECT FROM asset_fingerprints p WHERE p.asset_h = a.asset_h)`).Scan(&left); err != nil || left != 0 {
+		t.Errorf("%d files are looked at again and again, %v", left, err)
 	}
 }

@@ -27,8 +27,9 @@ func (s *Service) work(ctx context.Context) error {
 	if s.cfg.Backups.To != "" {
 		g.Go(func() error { return s.every(ctx, backupTick, s.backUp) })
 	}
-	g.Go(func() error { return s.every(ctx, fingerprintEvery, s.fingerprintMissing) })
+	g.Go(func() error { return s.every(ctx, fingerprintEvery, s.BackfillPreviews) })
 	g.Go(func() error { return s.every(ctx, reindexTick, s.reindexCollections) })
+	g.Go(func() error { return s.every(ctx, reindexTick, s.checkDuplicates) })
 	return g.Wait()
 }
 

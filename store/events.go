@@ -131,12 +131,14 @@ func (ev *Events) After(ctx context.Context, actor library.Actor, after int64, t
 
 // visibleEvent returns the condition under which a caller sees an event e: its key, the
 // noun and then the key of the thing, does not begin with an asset that the caller does
-// not see, whatever the noun, and is not an annotation that is private to another. The undo of an operation is seen by whoever sees the
+// not see, whatever the noun, nor ends with one where it is a pair, and is not an annotation that is private to another. The undo of an operation is seen by whoever sees the
 // operation; once the operation has expired nobody knows what it changed, so only
 // callers that see everything still do.
 func visibleEvent(caller string) string {
 	return `(` + caller + ` = '*' OR NOT EXISTS (
 		SELECT FROM assets a WHERE a.tenant_id = e.tenant_id AND a.asset_h = substring(e.key FROM '/([0-9a-f]{40})(?:/|$)') AND NOT ` + visibleTo("a", caller) + `)
+		AND (e.key NOT LIKE 'unlinked_duplicate/%' OR NOT EXISTS (SELECT FROM assets a
+			WHERE a.tenant_id = e.tenant_id AND a.asset_h = right(e.key, 40) AND NOT ` + visibleTo("a", caller) + `))
 		AND (e.key NOT LIKE 'annotation/%' OR NOT EXISTS (SELECT FROM annotations n
 			WHERE n.tenant_id = e.tenant_id AND n.annotation_id = right(e.key, 40) AND NOT ` + annotationVisible("n.visibility", "n.author", caller) + `))
 		AND (e.type <> '` + EventOperationUndone + `' OR EXISTS (

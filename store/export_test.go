@@ -45,6 +45,7 @@ var (
 	RunNoun           = runNoun
 	RunScoreNoun      = runScoreNoun
 	RunComparisonNoun = runComparisonNoun
+	UnlinkedNoun      = unlinkedNoun
 )
 
 // Personal returns the noun with personal data in it.

@@ -25,17 +25,19 @@ func (f *Fingerprints) Set(ctx context.Context, tenant library.TenantID, hash li
 		ON CONFLICT (tenant_id, asset_h) DO UPDATE SET phash = excluded.phash, made_at = now()`, tenant, hash, bits)
 }
 
-// Missing lists assets of all tenants that are pictures and were not looked at yet, at most
-// limit of them.
-func (f *Fingerprints) Missing(ctx context.Context, limit int) ([]AssetKey, error) {
+// Missing lists assets of all tenants of whose pictures something was not made yet: the
+// perceptual hash, or the placeholder; at most limit of them that follow after. Kinds are
+// patterns of MIME types.
+func (f *Fingerprints) Missing(ctx context.Context, kinds []string, after AssetKey, limit int) ([]AssetKey, error) {
 	return collectIndexer(ctx, f.s, `SELECT a.tenant_id::text, a.asset_h FROM assets a
-		WHERE a.mime_type LIKE 'image/%' AND a.trashed_at IS NULL
-			AND NOT EXISTS (SELECT FROM asset_fingerprints p WHERE p.tenant_id = a.tenant_id AND p.asset_h = a.asset_h)
+		WHERE a.mime_type LIKE ANY($1) AND a.trashed_at IS NULL AND ($2 = '' OR (a.tenant_id, a.asset_h) > (nullif($2, '')::uuid, $3::text COLLATE "C"))
+			AND NOT (EXISTS (SELECT FROM asset_fingerprints p WHERE p.tenant_id = a.tenant_id AND p.asset_h = a.asset_h)
+				AND EXISTS (SELECT FROM asset_previews v WHERE v.tenant_id = a.tenant_id AND v.asset_h = a.asset_h))
 			AND NOT EXISTS (SELECT FROM preview_failures x WHERE x.tenant_id = a.tenant_id AND x.asset_h = a.asset_h)
-		LIMIT $1`, func(row pgx.CollectableRow) (k AssetKey, err error) {
+		ORDER BY a.tenant_id, a.asset_h LIMIT $4`, func(row pgx.CollectableRow) (k AssetKey, err error) {
 		err = row.Scan(&k.Tenant, &k.Hash)
 		return k, err
-	}, limit)
+	}, kinds, after.Tenant, after.Hash, limit)
 }
 
 // Fingerprint is the perceptual hash of an asset.

@@ -54,6 +54,7 @@ func nouns() []undoableNoun {
 		{runNoun, undoRows},
 		{runScoreNoun, undoRows},
 		{runComparisonNoun, undoRows},
+		{unlinkedNoun, undoRows},
 	}
 }
 

@@ -15,6 +15,7 @@ const (
 	reconcileLock   int64 = 0x76697472696e6503
 	restoreLock     int64 = 0x76697472696e6504
 	ownerLock       int64 = 0x76697472696e6505
+	duplicatesLock  int64 = 0x76697472696e6506 // with the tenant
 )
 
 // indexLock returns the lock of one index: of the assets' the lock itself, of another's one

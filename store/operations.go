@@ -48,7 +48,9 @@ type OperationFilter struct {
 func visibleOperation(caller string) string {
 	return `(` + caller + ` IN ('*', o.actor_id) OR NOT EXISTS (
 		SELECT FROM journal j JOIN assets a ON a.tenant_id = j.tenant_id AND a.asset_h = left(j.key, 40)
-		WHERE j.tenant_id = o.tenant_id AND j.operation_id = o.operation_id AND j.noun IN ('asset', 'model_link', 'collection_item', 'annotation', 'experiment_run', 'run_score') AND NOT ` + visibleTo("a", caller) + `)
+		WHERE j.tenant_id = o.tenant_id AND j.operation_id = o.operation_id AND j.noun IN ('asset', 'model_link', 'collection_item', 'annotation', 'experiment_run', 'run_score', 'unlinked_duplicate') AND NOT ` + visibleTo("a", caller) + `)
+		AND NOT EXISTS (SELECT FROM journal j JOIN assets a ON a.tenant_id = j.tenant_id AND a.asset_h = right(j.key, 40)
+		WHERE j.tenant_id = o.tenant_id AND j.operation_id = o.operation_id AND j.noun = 'unlinked_duplicate' AND NOT ` + visibleTo("a", caller) + `)
 		AND NOT EXISTS (SELECT FROM journal j JOIN annotations n ON n.tenant_id = j.tenant_id AND n.annotation_id = right(j.key, 40)
 		WHERE j.tenant_id = o.tenant_id AND j.operation_id = o.operation_id AND j.noun = 'annotation' AND NOT ` + annotationVisible("n.visibility", "n.author", caller) + `))`
 }

@@ -12,7 +12,8 @@ import (
 // The pictures themselves are derived files beside the originals.
 type Previews struct{ s *Store }
 
-// SetPlaceholder keeps the ThumbHash of an asset's preview, and forgets that there was none.
+// SetPlaceholder keeps the ThumbHash of an asset's preview, and forgets that there was none;
+// nil: there is no preview to make one of.
 // Of an asset that is gone nothing is kept.
 func (ps *Previews) SetPlaceholder(ctx context.Context, tenant library.TenantID, hash library.AssetHash, placeholder []byte) error {
 	return ps.s.execTenant(ctx, tenant, `WITH made AS (DELETE FROM preview_failures WHERE tenant_id = $1 AND asset_h = $2)

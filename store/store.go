@@ -40,6 +40,7 @@ type Store struct {
 	Limits          *Limits
 	Trash           *Trash
 	Fingerprints    *Fingerprints
+	Duplicates      *Duplicates
 	Operations      *Operations
 	Idempotency     *Idempotency
 	Events          *Events
@@ -108,6 +109,7 @@ func (s *Store) setFields() (err error) {
 	s.Limits = &Limits{s}
 	s.Trash = &Trash{s}
 	s.Fingerprints = &Fingerprints{s}
+	s.Duplicates = &Duplicates{s}
 	s.Operations = &Operations{s}
 	s.Idempotency = &Idempotency{s}
 	s.Events = &Events{s}

@@ -279,7 +279,8 @@ func (s bench) changesOf(t *testing.T) map[string]changes {
 	return map[string]changes{"asset": s.assetChanges(t), "model_link": s.linkChanges(t), "model_version": s.versionChanges(t), "saved_search": s.savedSearchChanges(t),
 		"collection": s.collectionChanges(t), "collection_item": s.collectionItemChanges(t), "annotation": s.annotationChanges(t),
 		"prompt": s.promptChanges(t), "prompt_version": s.promptVersionChanges(t), "prompt_label": s.promptLabelChanges(t), "prompt_evaluation": s.promptEvaluationChanges(t),
-		"experiment": s.experimentChanges(t), "experiment_run": s.runChanges(t), "run_score": s.scoreChanges(t), "run_comparison": s.comparisonChanges(t)}
+		"experiment": s.experimentChanges(t), "experiment_run": s.runChanges(t), "run_score": s.scoreChanges(t), "run_comparison": s.comparisonChanges(t),
+		"unlinked_duplicate": s.unlinkChanges(t)}
 }
 
 func must[T any](t *testing.T) func(T, error) T {

@@ -8,6 +8,7 @@ var Operations = []Operation{
 	OpGetAssetDetails,
 	OpGetFacets,
 	OpFindDuplicates,
+	OpUnlinkDuplicates,
 	OpExplainQuery,
 	OpSuggestQuery,
 	OpListSavedSearches,
@@ -84,6 +85,7 @@ var (
 	OpGetAssetDetails            = Operation{Name: "GetAssetDetails", Method: "GET", Path: "/api/v1/assets/{asset_h}"}
 	OpGetFacets                  = Operation{Name: "GetFacets", Method: "POST", Path: "/api/v1/assets/facets"}
 	OpFindDuplicates             = Operation{Name: "FindDuplicates", Method: "POST", Path: "/api/v1/assets/duplicates"}
+	OpUnlinkDuplicates           = Operation{Name: "UnlinkDuplicates", Method: "POST", Path: "/api/v1/assets/duplicates/unlink", Writes: true}
 	OpExplainQuery               = Operation{Name: "ExplainQuery", Method: "POST", Path: "/api/v1/query/explain"}
 	OpSuggestQuery               = Operation{Name: "SuggestQuery", Method: "GET", Path: "/api/v1/query/suggest"}
 	OpListSavedSearches          = Operation{Name: "ListSavedSearches", Method: "GET", Path: "/api/v1/saved-searches"}

@@ -297,11 +297,45 @@ type FindDuplicatesOutput struct {
 // (stacks), and suggests which of each group to keep. Nothing is changed; TrashAssets moves the
 // others to the trash. Every asset of a group by phash looks like one of its assets, so small
 // differences do not add up. Pictures are compared once their preview was made; those without
-// contrast are not compared.
+// contrast are not compared. What UnlinkDuplicates has unlinked is in no common group by phash or
+// embedding. is:duplicate in queries finds what looks like another asset by phash.
 //
 // It needs the permission search and calls POST /api/v1/assets/duplicates.
 func (c *Client) FindDuplicates(ctx context.Context, in FindDuplicatesInput, opts ...Option) (FindDuplicatesOutput, error) {
 	return call[FindDuplicatesOutput](ctx, c, OpFindDuplicates, in, opts)
+}
+
+// UnlinkDuplicatesInput is the input of UnlinkDuplicates.
+type UnlinkDuplicatesInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// 2 to 50 assets; every two of them are a pair. Each is a SHA-1 of 40 hex digits. Required.
+	AssetHs []string `json:"asset_hs"`
+	// link takes an earlier unlink back. One of unlink, link. Default: unlink.
+	Operation string `json:"operation,omitempty"`
+}
+
+// UnlinkDuplicatesOutput is the output of UnlinkDuplicates.
+type UnlinkDuplicatesOutput struct {
+	// How many pairs changed.
+	Changed int `json:"changed"`
+	// How many pairs were so already.
+	Unchanged int `json:"unchanged"`
+	// Hashes for which the tenant has no asset; pairs with them are left out.
+	NotFound []string `json:"not_found"`
+	// Pass to UndoOperation to revert this write. Empty when nothing changed.
+	OperationID string `json:"operation_id,omitempty"`
+}
+
+// UnlinkDuplicates notes that assets which look alike are no duplicates of each other.
+// FindDuplicates and is:duplicate never take them for duplicates again. It is kept with the assets,
+// also while they are in the trash, and is forgotten when one of them is purged. It changes nothing
+// of stacks by prompt and workflow: what was made with the same prompt was. Searches follow within
+// seconds.
+//
+// It needs the permission write and calls POST /api/v1/assets/duplicates/unlink.
+func (c *Client) UnlinkDuplicates(ctx context.Context, in UnlinkDuplicatesInput, opts ...Option) (UnlinkDuplicatesOutput, error) {
+	return call[UnlinkDuplicatesOutput](ctx, c, OpUnlinkDuplicates, in, opts)
 }
 
 // ExplainQueryInput is the input of ExplainQuery.

@@ -7,6 +7,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -126,5 +127,103 @@ func TestFindDuplicates_GroupsWhatLooksAlikeAndSuggestsTheBest(t *testing.T) {
 	}
 	if left, err := api.FindDuplicates(t.Context(), client.FindDuplicatesInput{AssetH: best}); err != nil || left.Total != 0 {
 		t.Errorf("once the others are in the trash it is %+v, %v", left, err)
+	}
+}
+
+// TestDuplicates_AreFoundInSearchesAndStayApartOnceUnlinked follows two copies of a picture
+// through queries, an unlink, its undo, the trash and other eyes.
+func TestDuplicates_AreFoundInSearchesAndStayApartOnceUnlinked(t *testing.T) {
+	t.Parallel()
+	w := worldOf(servicetest.Shared(t))
+	api := w.Client("")
+	img := drawn(1, 71, 384, 320)
+	one := w.StoreFile("", "one.png", "image/png", prompted(t, img, "a harbor", 1), "pair").Asset.AssetH
+	two := w.StoreFile("", "two.png", "image/png", prompted(t, img, "a harbor at night", 2), "pair").Asset.AssetH
+	w.StoreFile("", "three.png", "image/png", prompted(t, drawn(4, 72, 384, 320), "a forest", 3), "pair")
+	want := func(what string, duplicates, groups int) {
+		t.Helper()
+		servicetest.Eventually(t, 60*time.Second, what, func() error {
+			found := w.Search("", "tag:pair is:duplicate", "")
+			got, err := api.FindDuplicates(t.Context(), client.FindDuplicatesInput{AssetH: one})
+			if err == nil && (found.Total != duplicates || got.Total != groups || w.Search("", "tag:pair -is:duplicate", "").Total != 3-duplicates && duplicates > 0) {
+				err = fmt.Errorf("%d are duplicates, in %d groups", found.Total, got.Total)
+			}
+			return err
+		})
+	}
+	want("the copies are duplicates", 2, 1)
+	unlinked, err := api.UnlinkDuplicates(t.Context(), client.UnlinkDuplicatesInput{AssetHs: []string{one, two}})
+	if err != nil || unlinked.Changed != 1 || unlinked.OperationID == "" {
+		t.Fatalf("%+v, %v", unlinked, err)
+	}
+	want("unlinked they are none", 0, 0)
+	whole, err := api.FindDuplicates(t.Context(), client.FindDuplicatesInput{Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range whole.Groups {
+		for _, a := range g.Assets {
+			if a.AssetH == one || a.AssetH == two {
+				t.Errorf("after the unlink a group is %+v", g)
+			}
+		}
+	}
+	if again, err := api.UnlinkDuplicates(t.Context(), client.UnlinkDuplicatesInput{AssetHs: []string{two, one}}); err != nil || again.Unchanged != 1 || again.OperationID != "" {
+		t.Errorf("a second time it is %+v, %v", again, err)
+	}
+	if _, err := api.UndoOperation(t.Context(), client.UndoOperationInput{OperationID: unlinked.OperationID}); err != nil {
+		t.Fatal(err)
+	}
+	want("the undo links them again", 2, 1)
+	if _, err := api.TrashAssets(t.Context(), client.TrashAssetsInput{AssetHs: []string{two}, Operation: "trash"}); err != nil {
+		t.Fatal(err)
+	}
+	want("what is in the trash is like nothing", 0, 0)
+	if _, err := api.TrashAssets(t.Context(), client.TrashAssetsInput{AssetHs: []string{two}, Operation: "restore"}); err != nil {
+		t.Fatal(err)
+	}
+	want("it comes back as a duplicate", 2, 1)
+	if got, err := api.UnlinkDuplicates(t.Context(), client.UnlinkDuplicatesInput{AssetHs: []string{one, strings.Repeat("0", 40)}}); err != nil || got.Changed != 0 || len(got.NotFound) != 1 {
+		t.Errorf("with an unknown asset it is %+v, %v", got, err)
+	}
+	if _, err := api.UnlinkDuplicates(t.Context(), client.UnlinkDuplicatesInput{AssetHs: []string{one, strings.ToUpper(one)}}); problemCode(err) != library.CodeValidationFailed {
+		t.Errorf("one asset twice is %v", err)
+	}
+}
+
+// TestFindDuplicates_ByWorkflow stacks what the same graph made, whatever seed and prompt
+// it was given.
+func TestFindDuplicates_ByWorkflow(t *testing.T) {
+	t.Parallel()
+	w := worldOf(servicetest.Shared(t))
+	api := w.Client("")
+	graph := func(img image.Image, seed int, text string, nodes string) []byte {
+		var b bytes.Buffer
+		if err := png.Encode(&b, img); err != nil {
+			t.Fatal(err)
+		}
+		return withText(b.Bytes(), "prompt", fmt.Sprintf(`{"1":{"class_type":"CheckpointLoaderSimple","inputs":{"ckpt_name":"m.safetensors"}},"2":{"class_type":"CLIPTextEncode","inputs":{"text":%q,"clip":["1",1]}},
+			"3":{"class_type":"KSampler","inputs":{"seed":%d,"steps":20,"cfg":7,"sampler_name":"euler","scheduler":"normal","denoise":1,"model":["1",0],"positive":["2",0],"negative":["2",0],"latent_image":["4",0]}},
+			"4":{"class_type":"EmptyLatentImage","inputs":{"width":64,"height":64,"batch_size":1}},"5":{"class_type":"VAEDecode","inputs":{"samples":["3",0],"vae":["1",2]}}%s}`, text, seed, nodes))
+	}
+	a := w.StoreFile("", "wf1.png", "image/png", graph(drawn(2, 81, 64, 64), 1, "a cave", ""), "graphs").Asset.AssetH
+	b := w.StoreFile("", "wf2.png", "image/png", graph(drawn(2, 82, 64, 64), 2, "a lake", ""), "graphs").Asset.AssetH
+	other := w.StoreFile("", "wf3.png", "image/png", graph(drawn(2, 83, 64, 64), 3, "a cave", `,"6":{"class_type":"ImageScaleBy","inputs":{"image":["5",0],"scale_by":2,"upscale_method":"lanczos"}}`), "graphs").Asset.AssetH
+	got, err := api.FindDuplicates(t.Context(), client.FindDuplicatesInput{By: "workflow", AssetH: a})
+	if err != nil || got.Total != 1 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	var list []string
+	for _, x := range got.Groups[0].Assets {
+		list = append(list, x.AssetH)
+	}
+	slices.Sort(list)
+	want := []string{a, b}
+	slices.Sort(want)
+	if !slices.Equal(list, want) {
+		t.Errorf("the same graph made %v, want %v; another one made %s", list, want, other)
+	}
+	if got, err := api.FindDuplicates(t.Context(), client.FindDuplicatesInput{By: "workflow", AssetH: other}); err != nil || got.Total != 0 {
+		t.Errorf("what no other file was made with is in %+v, %v", got, err)
 	}
 }

@@ -102,6 +102,7 @@ func makeEveryChange(t *testing.T, e *servicetest.Env) {
 	changePrompts(e, undo)
 	changeAnnotations(e, silent.Asset.AssetH, undo)
 	changeExperiments(e, file.Asset.AssetH, silent.Asset.AssetH, undo)
+	undo(call(http.MethodPost, "/api/v1/assets/duplicates/unlink", map[string]any{"asset_hs": []any{file.Asset.AssetH, silent.Asset.AssetH}}))
 	call(http.MethodPost, "/api/v1/trash", map[string]any{"asset_hs": []any{silent.Asset.AssetH}, "operation": "trash"})
 	call(http.MethodPost, "/api/v1/trash/purge", map[string]any{"asset_hs": []any{silent.Asset.AssetH}, "include_referenced": true, "confirm": true})
 }

@@ -61,4 +61,25 @@ func TestSearch_PictureIsFoundByWhatItMeans(t *testing.T) {
 	if facets.Total != kitten || kitten == 0 || slices.Contains(facets.Degraded, "semantic") {
 		t.Errorf("facets count %+v where the search finds %d", facets, kitten)
 	}
+	duplicatesInMeaning(t, e, hashes[0], prompts[0])
+}
+
+// duplicatesInMeaning stores another picture of the same idea and unlinks it.
+func duplicatesInMeaning(t *testing.T, e *servicetest.Env, first, prompt string) {
+	t.Helper()
+	twin := e.StoreFile("", "twin.png", "image/png", picture(77, prompt)).Asset.AssetH
+	near := client.FindDuplicatesInput{By: "embedding", AssetH: first}
+	servicetest.Eventually(t, 60*time.Second, "the twin is near in meaning", func() error {
+		got, err := e.Client("").FindDuplicates(t.Context(), near)
+		if err == nil && (got.Total != 1 || got.Groups[0].Total != 2 || !slices.ContainsFunc(got.Groups[0].Assets, func(a client.SearchDuplicate) bool { return a.AssetH == twin })) {
+			err = fmt.Errorf("the groups are %+v", got)
+		}
+		return err
+	})
+	if _, err := e.Client("").UnlinkDuplicates(t.Context(), client.UnlinkDuplicatesInput{AssetHs: []string{first, twin}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := e.Client("").FindDuplicates(t.Context(), near); err != nil || got.Total != 0 {
+		t.Errorf("unlinked it is %+v, %v", got, err)
+	}
 }

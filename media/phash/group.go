@@ -15,7 +15,9 @@ const MaxDistance = 10
 // Two hashes within distance d agree in at least two of d+2 parts of their bits. So only
 // those are compared that agree in two parts, one pair of parts at a time: memory is linear in
 // the number of hashes and of pairs within the distance between different hashes that were not connected before.
-func Group(hashes []Hash, distance int) [][]int {
+//
+// Two members for which apart is true never are in one group; nil keeps none apart.
+func Group(hashes []Hash, distance int, apart func(i, j int) bool) [][]int {
 	distance = min(max(distance, 0), MaxDistance)
 	same := identical(hashes)
 	parts := newForest(len(same.distinct))
@@ -24,9 +26,56 @@ func Group(hashes []Hash, distance int) [][]int {
 	}
 	var groups [][]int
 	for _, component := range parts.components() {
-		groups = append(groups, stars(same, component, distance)...)
+		for _, star := range stars(same, component, distance) {
+			near := func(i, j int) bool { return hashes[i].Distance(hashes[j]) <= distance }
+			groups = append(groups, keepApart(star, near, apart)...)
+		}
 	}
 	slices.SortFunc(groups, func(a, b []int) int { return a[0] - b[0] })
+	return groups
+}
+
+// Around returns what is within the distance of one of the hashes, that itself first and then
+// the nearest first, as indexes into the list. Two for which apart is true are not both in it:
+// the nearer one is.
+func Around(hashes []Hash, center, distance int, apart func(i, j int) bool) []int {
+	near := []int{}
+	for j, h := range hashes {
+		if j != center && h.Distance(hashes[center]) <= distance {
+			near = append(near, j)
+		}
+	}
+	slices.SortStableFunc(near, func(a, b int) int { return hashes[a].Distance(hashes[center]) - hashes[b].Distance(hashes[center]) })
+	list := []int{center}
+	for _, j := range near {
+		if apart == nil || !slices.ContainsFunc(list, func(i int) bool { return apart(i, j) }) {
+			list = append(list, j)
+		}
+	}
+	return list
+}
+
+// keepApart splits a group so that no two members are in one that are kept apart, and each
+// still is near the first of its group.
+func keepApart(group []int, near, apart func(i, j int) bool) (groups [][]int) {
+	if apart == nil {
+		return [][]int{group}
+	}
+	for len(group) > 1 {
+		var together, rest []int
+		for _, i := range group {
+			fits := len(together) == 0 || near(together[0], i)
+			if fits && !slices.ContainsFunc(together, func(j int) bool { return apart(i, j) }) {
+				together = append(together, i)
+			} else {
+				rest = append(rest, i)
+			}
+		}
+		if len(together) > 1 {
+			groups = append(groups, together)
+		}
+		group = rest
+	}
 	return groups
 }
 

@@ -40,7 +40,7 @@ func TestGroup_FindsEveryPairWithinTheDistance(t *testing.T) {
 func check(t *testing.T, hashes []Hash, distance int) {
 	t.Helper()
 	groupOf := map[int]int{}
-	for g, group := range Group(hashes, distance) {
+	for g, group := range Group(hashes, distance, nil) {
 		if len(group) < 2 {
 			t.Fatalf("a group has %d members", len(group))
 		}
@@ -69,7 +69,7 @@ func TestGroup_AChainOfSmallDifferencesJoinsNothingFarApart(t *testing.T) {
 	for i := range 60 {
 		chain = append(chain, Hash(1)<<i-1)
 	}
-	for _, group := range Group(chain, 6) {
+	for _, group := range Group(chain, 6, nil) {
 		for _, i := range group {
 			if d := chain[i].Distance(chain[group[0]]); d > 6 {
 				t.Errorf("%d is %d away", i, d)
@@ -82,7 +82,7 @@ func TestGroup_AChainOfSmallDifferencesJoinsNothingFarApart(t *testing.T) {
 }
 
 func TestGroup_EqualHashesAreOneGroupHoweverMany(t *testing.T) {
-	groups := Group(slices.Repeat([]Hash{7}, 200_000), 6)
+	groups := Group(slices.Repeat([]Hash{7}, 200_000), 6, nil)
 	if len(groups) != 1 || len(groups[0]) != 200_000 || groups[0][0] != 0 {
 		t.Errorf("there are %d groups", len(groups))
 	}
@@ -107,9 +107,45 @@ func BenchmarkGroup_AMillionHashesAtDistanceSix(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		n := 0
-		for _, g := range Group(hashes, 6) {
+		for _, g := range Group(hashes, 6, nil) {
 			n += len(g) - 1
 		}
 		b.ReportMetric(float64(n)/100_000, "grouped/planted")
+	}
+}
+
+// TestGroup_WhatIsKeptApartIsNeverInOneGroup keeps random pairs apart, most of them near.
+func TestGroup_WhatIsKeptApartIsNeverInOneGroup(t *testing.T) {
+	for _, seed := range randtest.Seeds(t) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		for range 60 {
+			var hashes []Hash
+			for range 1 + r.IntN(10) {
+				h := Hash(r.Uint64())
+				for range 1 + r.IntN(6) {
+					hashes = append(hashes, flip(r, h, r.IntN(5)))
+				}
+			}
+			kept := map[[2]int]bool{}
+			for range r.IntN(3 * len(hashes)) {
+				kept[[2]int{r.IntN(len(hashes)), r.IntN(len(hashes))}] = true
+			}
+			apart := func(i, j int) bool { return kept[[2]int{i, j}] || kept[[2]int{j, i}] }
+			grouped := map[int]bool{}
+			for _, group := range Group(hashes, Alike, apart) {
+				for n, i := range group {
+					if grouped[i] || hashes[i].Distance(hashes[group[0]]) > Alike || slices.ContainsFunc(group[:n], func(j int) bool { return apart(i, j) }) {
+						t.Fatalf("seed %d: %v is a group of %x", seed, group, hashes)
+					}
+					grouped[i] = true
+				}
+			}
+			near := Around(hashes, 0, Alike, apart)
+			for n, i := range near {
+				if slices.ContainsFunc(near[:n], func(j int) bool { return apart(i, j) }) {
+					t.Fatalf("seed %d: %v are around the first of %x", seed, near, hashes)
+				}
+			}
+		}
 	}
 }

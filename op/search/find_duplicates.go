@@ -73,7 +73,8 @@ func (s *Service) findDuplicates() op.Operation {
 		Name: "FindDuplicates", Title: "Find duplicates", Domain: op.Search,
 		Doc: "Groups assets that look alike, or that were made with the same prompt or workflow (stacks), and suggests which of each group to keep. " +
 			"Nothing is changed; TrashAssets moves the others to the trash.",
-		More:   "Every asset of a group by phash looks like one of its assets, so small differences do not add up. Pictures are compared once their preview was made; those without contrast are not compared.",
+		More:   "Every asset of a group by phash looks like one of its assets, so small differences do not add up. Pictures are compared once their preview was made; those without contrast are not compared. " +
+			"What UnlinkDuplicates has unlinked is in no common group by phash or embedding. is:duplicate in queries finds what looks like another asset by phash.",
 		Method: "POST", Path: "/api/v1/assets/duplicates", Permission: library.PermSearch, Rate: op.RateSearch, ReadOnly: true, Idempotent: true,
 		Example: map[string]any{"by": "phash", "limit": 5},
 	}, s.duplicates)
@@ -156,17 +157,19 @@ func (s *Service) lookAlike(ctx context.Context, actor library.Actor, in duplica
 	for i, p := range list {
 		prints[i] = phash.Hash(p.PHash)
 	}
+	unlinked, err := s.Store.Duplicates.Unlinked(ctx, actor.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	apart := func(i, j int) bool { return unlinked[store.PairOf(list[i].Hash, list[j].Hash)] }
+	if len(unlinked) == 0 {
+		apart = nil
+	}
 	var found [][]int
 	if hash == "" {
-		found = phash.Group(prints, threshold)
+		found = phash.Group(prints, threshold, apart)
 	} else if i := slices.IndexFunc(list, func(p store.Fingerprint) bool { return p.Hash == hash }); i >= 0 {
-		var near []int
-		for j := range prints {
-			if prints[i].Distance(prints[j]) <= threshold {
-				near = append(near, j)
-			}
-		}
-		if len(near) > 1 {
+		if near := phash.Around(prints, i, threshold, apart); len(near) > 1 {
 			found = [][]int{near}
 		}
 	}
@@ -190,9 +193,14 @@ func (s *Service) nearInMeaning(ctx context.Context, actor library.Actor, hash l
 	if err != nil {
 		return nil, err
 	}
+	unlinked, err := s.Store.Duplicates.Unlinked(ctx, actor.Tenant)
+	if err != nil {
+		return nil, err
+	}
 	g := alike{hashes: []library.AssetHash{hash}}
 	for _, h := range found.Data {
-		if h.AssetHash != hash && h.RelevanceScore != nil && *h.RelevanceScore >= nearlySame {
+		near := h.AssetHash != hash && h.RelevanceScore != nil && *h.RelevanceScore >= nearlySame
+		if near && !slices.ContainsFunc(g.hashes, func(other library.AssetHash) bool { return unlinked[store.PairOf(other, h.AssetHash)] }) {
 			g.hashes = append(g.hashes, h.AssetHash)
 		}
 	}

@@ -36,7 +36,7 @@ type Service struct {
 
 // Operations lists this package's operations.
 func (s *Service) Operations() []op.Operation {
-	return []op.Operation{s.searchAssets(), s.getAssetDetails(), s.getFacets(), s.findDuplicates(), s.explainQuery(), s.suggestQuery(),
+	return []op.Operation{s.searchAssets(), s.getAssetDetails(), s.getFacets(), s.findDuplicates(), s.unlinkDuplicates(), s.explainQuery(), s.suggestQuery(),
 		s.listSavedSearches(), s.createSavedSearch(), s.getSavedSearch(), s.updateSavedSearch(), s.runSavedSearch(), s.deleteSavedSearch()}
 }
 
