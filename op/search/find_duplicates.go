@@ -73,7 +73,7 @@ func (s *Service) findDuplicates() op.Operation {
 		Name: "FindDuplicates", Title: "Find duplicates", Domain: op.Search,
 		Doc: "Groups assets that look alike, or that were made with the same prompt or workflow (stacks), and suggests which of each group to keep. " +
 			"Nothing is changed; TrashAssets moves the others to the trash.",
-		More:   "Every asset of a group by phash looks like one of its assets, so small differences do not add up. Pictures are compared once their preview was made; those without contrast are not compared. " +
+		More: "Every asset of a group by phash looks like one of its assets, so small differences do not add up. Pictures are compared once their preview was made; those without contrast are not compared. " +
 			"What UnlinkDuplicates has unlinked is in no common group by phash or embedding. is:duplicate in queries finds what looks like another asset by phash.",
 		Method: "POST", Path: "/api/v1/assets/duplicates", Permission: library.PermSearch, Rate: op.RateSearch, ReadOnly: true, Idempotent: true,
 		Example: map[string]any{"by": "phash", "limit": 5},

@@ -2,10 +2,10 @@ package search
 
 import (
 	"context"
-	"strings"
 
 	"vitrine/library"
 	"vitrine/op"
+	"vitrine/op/assets"
 )
 
 type unlinkInput struct {
@@ -18,19 +18,7 @@ type unlinkInput struct {
 
 // Validate implements op.Validator.
 func (in *unlinkInput) Validate() (errs []library.FieldError) {
-	different := map[library.AssetHash]bool{}
-	for _, h := range in.AssetHashes {
-		hash := library.AssetHash(strings.ToLower(h))
-		if !hash.Valid() {
-			errs = append(errs, library.FieldError{Field: "asset_hs", Code: "format", Message: "Expected SHA-1 hashes of 40 hex digits.", Hint: "FindDuplicates returns them as asset_h."})
-			break
-		}
-		different[hash] = true
-		in.hashes = append(in.hashes, hash)
-	}
-	if len(errs) == 0 && len(different) < 2 {
-		errs = append(errs, library.FieldError{Field: "asset_hs", Code: "range", Message: "One asset is no pair.", Hint: "Send two or more different assets."})
-	}
+	in.hashes, errs = assets.Hashes("asset_hs", in.AssetHashes)
 	return errs
 }
 
