@@ -15,6 +15,7 @@ type load struct {
 	node     *node
 	typ      string
 	name     string
+	place    int      // among the widgets that the table lists, 0 when it does not
 	input    []idPart // name of the input, for natural order
 	strength *float64
 	clip     *float64
@@ -212,9 +213,18 @@ func (r *models) of(n *node) []load {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b load) int {
-		return cmp.Or(cmp.Compare(loadRank[a.typ], loadRank[b.typ]), slices.CompareFunc(a.input, b.input, compareParts))
+		return cmp.Or(cmp.Compare(loadRank[a.typ], loadRank[b.typ]), cmp.Compare(a.place, b.place), slices.CompareFunc(a.input, b.input, compareParts))
 	})
 	return r.taggedLoads(out, n)
+}
+
+// placeOf returns the place of an input in the order in which its class declares its
+// widgets, 0 where the table does not say.
+func (n *node) placeOf(in *input) int {
+	if n.about == nil {
+		return 0
+	}
+	return slices.Index(n.about.Widgets, in.written()) + 1
 }
 
 // loadRank puts the files of one node into the order in which such nodes load
@@ -264,7 +274,7 @@ func (r *models) namedLoad(out []load, n *node, in *input, name string) []load {
 	if typ == "" || isNoFile(name) || len(name) > 512 || !r.switchedOn(n, in) || !r.scriptReads(n, in) {
 		return out
 	}
-	l := load{node: n, typ: typ, name: name, input: splitID(strings.ToLower(in.name))}
+	l := load{node: n, typ: typ, name: name, place: n.placeOf(in), input: splitID(strings.ToLower(in.name))}
 	if typ == "lora" || typ == "motion_lora" || typ == "hypernetwork" || typ == "embedding" {
 		l.strength, l.clip = r.strengths(n, in)
 		if zero(l.strength) && (l.clip == nil || zero(l.clip)) {

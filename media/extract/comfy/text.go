@@ -101,6 +101,7 @@ func (r *texts) read(p port, side role) (string, bool) {
 		return r.of(in, side)
 	}
 	if s, ok, done := r.sided(p, side); done {
+		r.warnOfStyles(n)
 		return s, ok
 	}
 	s, ok := r.collected(n, side)
@@ -248,6 +249,17 @@ func (r *texts) sided(p port, side role) (s string, ok, done bool) {
 	}
 	s, ok = r.of(pos, side)
 	return s, ok, true
+}
+
+// warnOfStyles leaves a warning where a node puts the words of a style around the text
+// that it holds: they are in a file of its pack.
+func (r *texts) warnOfStyles(n *node) {
+	for _, name := range []string{"select_styles", "style", "styles"} {
+		if in := n.in(name); in != nil && n.like("styles_text") && !isNoFile(in.val.Str()) && !strings.EqualFold(in.val.Str(), "base") {
+			r.notes.warn("words of a style were put around a prompt; they are not in the file")
+			return
+		}
+	}
 }
 
 // collected handles text boxes and joins: every text that goes into the node, in

@@ -38,8 +38,20 @@ func widgetValues(u *uiNode) []widget {
 	if len(names) == 0 {
 		return inferredWidgets(vals)
 	}
-	var out []widget
-	at := 0
+	out, at := named(names, vals)
+	for ; at < len(vals); at++ {
+		if vals[at].Kind == jsonscan.Object || len(entriesOf(vals[at])) > 0 {
+			out = append(out, widget{"widget_" + strconv.Itoa(at), vals[at]})
+		}
+	}
+	if misnamed(u, out) {
+		return inferredWidgets(vals)
+	}
+	return out
+}
+
+// named gives values their names and returns how many it took, control slots among them.
+func named(names []string, vals []value) (out []widget, at int) {
 	for i, name := range names {
 		if at >= len(vals) {
 			break
@@ -50,15 +62,7 @@ func widgetValues(u *uiNode) []widget {
 			at++
 		}
 	}
-	for ; at < len(vals); at++ {
-		if vals[at].Kind == jsonscan.Object || len(entriesOf(vals[at])) > 0 {
-			out = append(out, widget{"widget_" + strconv.Itoa(at), vals[at]})
-		}
-	}
-	if misnamed(u, out) {
-		return inferredWidgets(vals)
-	}
-	return out
+	return out, at
 }
 
 // misnamed reports whether a table of names is of another version of a node than the
@@ -192,18 +196,29 @@ func (u *uiNode) withoutSockets(names []string) []string {
 }
 
 // tableWidgets returns the widgets of a node by the table: of the versions of a
-// class the one that has as many as the node has values, otherwise the newest.
+// class the first that has as many as the node has values, and whose names fit them
+// where one does; otherwise the newest.
 func tableWidgets(u *uiNode) []string {
 	c := classOf(u.typ, foldClass(u.typ))
 	if c == nil {
 		return nil
 	}
+	var covering []string
 	for _, names := range append([][]string{c.Widgets}, c.Older...) {
-		if len(names) > 0 && covers(names, u.widgets.List) {
+		if len(names) == 0 || !covers(names, u.widgets.List) {
+			continue
+		}
+		if list, _ := named(names, u.widgets.List); !misnamed(u, list) {
 			return names
 		}
+		if covering == nil {
+			covering = names
+		}
 	}
-	return c.Widgets
+	if covering == nil {
+		return c.Widgets
+	}
+	return covering
 }
 
 // controls counts the control slots after numbers.

@@ -186,6 +186,9 @@ func infotextHires(l *library.Lineage, s settings) {
 		h.Width, h.Height = p.Width, p.Height
 		p.Width, p.Height = fw, fh
 	}
+	if h.Steps != nil && *h.Steps == 0 {
+		h.Steps = nil // as many as the base pass, or no pass at all
+	}
 	if *h == (library.Hires{}) || *h == (library.Hires{Steps: h.Steps}) && s.get("Refiner") != "" {
 		return // a refiner's steps are no upscaling
 	}

@@ -55,6 +55,8 @@ func TestInfotext(t *testing.T) {
 				Model: "jug", Models: []string{"checkpoint jug #aa11", "lora offset #4852686128 *0.1"}}},
 		{"Civitai's text", `a fox` + "\n" + `Steps: 25, Sampler: Euler a, CFG scale: 5, Seed: 42, Civitai resources: [{"type":"checkpoint","modelVersionId":25,"modelName":"Fox","modelVersionName":"v1"},{"type":"lora","weight":0.5,"modelVersionId":26,"modelName":"Snow, deep"}], Civitai metadata: {"a":[1,2]}`,
 			facts{Tool: "civitai", Positive: "a fox", Seed: 42, Steps: 25, CFG: 5, Sampler: "Euler a", Model: "Fox", Models: []string{"checkpoint Fox", "lora Snow, deep *0.5"}}},
+		{"no steps of enlarging are no pass", "a fox\nSteps: 20, Seed: 42, Sampler: UniPC, CFG scale: 6, Size: 512x768, Hires steps: 0, App: SD.Next",
+			facts{Tool: "sd-next", Positive: "a fox", Seed: 42, Steps: 20, CFG: 6, Sampler: "UniPC", W: 512, H: 768}},
 		{"SD.Next enlarges", "a fox\nNegative prompt: \nSteps: 20, Size: 512x512, Sampler: UniPC, Seed: 42, CFG scale: 6, Batch: 1x4, App: SD.Next, Version: 56a8aea, UNet: bare, TE: t5xxl, Refine: True, Hires upscaler: 4xSharp, Hires scale: 2.0, Hires size: 1024x1024, Hires steps: 9, Hires strength: 0.4, Detailer: face.pt, Detailer steps: 5, Embeddings: \"easyneg, bad\"",
 			facts{Tool: "sd-next", Version: "56a8aea", Positive: "a fox", Seed: 42, Steps: 20, CFG: 6, Sampler: "UniPC", W: 512, H: 512,
 				Models: []string{"unet bare", "clip t5xxl", "embedding easyneg", "embedding bad", "upscaler 4xSharp", "detector face.pt"},
