@@ -33,6 +33,7 @@ const (
 // Config is how jobs are run.
 type Config struct {
 	Workers int // jobs that run at once; 0 means 1
+	Runs    int // runs of pipelines that run at once, beside other jobs; 0 means 2
 	// Timeout is how long a job may run; 0 means two minutes. A job whose process was
 	// killed runs again three minutes after that.
 	Timeout time.Duration
@@ -50,6 +51,9 @@ type Runner struct {
 // New returns a runner without any handler.
 func New(jobs *store.Jobs, cfg Config, m *Metrics) *Runner {
 	cfg.Workers = max(cfg.Workers, 1)
+	if cfg.Runs == 0 {
+		cfg.Runs = 2
+	}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = 2 * time.Minute
 	}
@@ -80,7 +84,7 @@ func Never(err error) error { return river.JobCancel(err) }
 // of the database, and returns nil when ctx has ended.
 func (r *Runner) Run(ctx context.Context) error {
 	client, err := r.jobs.NewClient(&river.Config{
-		Queues:               map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: r.cfg.Workers}},
+		Queues:               map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: r.cfg.Workers}, store.RunQueue: {MaxWorkers: r.cfg.Runs}},
 		Workers:              r.workers,
 		PollOnly:             true,
 		FetchPollInterval:    poll,

@@ -44,3 +44,37 @@ type UndoneEvent struct {
 	UndoneID string `json:"undone_id" doc:"The operation that was undone."`
 	Cause
 }
+
+// PipelineEvent is the payload of the events of a pipeline's run. It never has the address of
+// an export, which whoever has it may read.
+type PipelineEvent struct {
+	RunID          string           `json:"run_id" doc:"The run. GetPipelineRun takes it."`
+	Pipeline       PipelineHash     `json:"pipeline_definition_h,omitempty" doc:"The saved pipeline; absent for stages that were not saved."`
+	Version        int              `json:"version,omitempty" doc:"Of the saved pipeline."`
+	Name           string           `json:"name,omitempty" doc:"Of the saved pipeline."`
+	DryRun         bool             `json:"dry_run"`
+	State          string           `json:"state" doc:"queued, running, completed, failed, timed_out or cancelled."`
+	StartedAt      string           `json:"started_at" format:"date-time"`
+	DurationMS     int64            `json:"duration_ms"`
+	Trigger        RunTrigger       `json:"trigger"`
+	CausationDepth int              `json:"causation_depth" doc:"How many runs caused this one, one by one."`
+	Counts         PipelineCounts   `json:"counts"`
+	OperationID    string           `json:"operation_id" doc:"UndoOperation takes back what the run changed."`
+	Exports        []PipelineExport `json:"exports"`
+	ErrorCode      string           `json:"error_code,omitempty" doc:"Why it failed."`
+	Data           map[string]any   `json:"data,omitempty" doc:"What a notify stage sends along."`
+	WebhookIDs     []string         `json:"webhook_ids,omitempty" doc:"The webhooks that a notify stage is for; absent: all that take the event."`
+}
+
+// PipelineCounts counts assets of a run.
+type PipelineCounts struct {
+	Selected int64 `json:"selected" doc:"Assets of the last set."`
+	Changed  int64 `json:"changed" doc:"Effects on assets."`
+	Failed   int64 `json:"failed" doc:"Assets that were skipped because of an error."`
+}
+
+// PipelineExport names an export that a run made.
+type PipelineExport struct {
+	ExportID  string `json:"export_id"`
+	ExpiresAt string `json:"expires_at" format:"date-time"`
+}

@@ -27,6 +27,9 @@ const (
 	IDExperiment  IDKind = "experiment" // the collection_h of one, which stands for a path too
 	IDRun         IDKind = "run"        // of an experiment
 	IDOtherRun    IDKind = "other_run"  // another one of the same experiment
+	IDPipeline    IDKind = "pipeline"
+	IDPipelineRun IDKind = "pipeline_run" // of a pipeline
+	IDEarlierRun  IDKind = "earlier_run"  // another one
 	IDOperation   IDKind = "operation"  // of a write that can be taken back
 	IDUpload      IDKind = "upload"     // where uploaded bytes wait
 	IDIndexToken  IDKind = "index_token"
@@ -36,7 +39,7 @@ const (
 )
 
 // IDKinds lists the kinds.
-var IDKinds = []IDKind{IDTenant, IDAsset, IDModel, IDSavedSearch, IDCollection, IDTextCard, IDNode, IDAnnotation, IDPrompt, IDExperiment, IDRun, IDOtherRun, IDOperation, IDUpload, IDIndexToken, IDCursor, IDQuery, IDNone}
+var IDKinds = []IDKind{IDTenant, IDAsset, IDModel, IDSavedSearch, IDCollection, IDTextCard, IDNode, IDAnnotation, IDPrompt, IDExperiment, IDRun, IDOtherRun, IDPipeline, IDPipelineRun, IDEarlierRun, IDOperation, IDUpload, IDIndexToken, IDCursor, IDQuery, IDNone}
 
 // idForms are the forms of identifiers that have one, for inputs that state none.
 var idForms = map[IDKind]struct{ pattern, words string }{

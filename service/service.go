@@ -158,8 +158,13 @@ func (s *Service) assemble() error {
 	s.transfers = transfer.New(s.Store, keys, limits, s.Blobs, links.Signer, s.Previews)
 	s.transfers.DirectFor = cfg.DirectDownloads
 	waiter := indexer.NewWaiter(watched, s.Searcher.Index, metrics)
-	s.Catalog = all.Catalog(all.Parts{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Fetcher: fetcher, Links: links, Limits: limits, TrashFor: cfg.TrashFor, MaxFile: cfg.MaxFile,
-		Searcher: s.Searcher, Embedder: s.Embedder, CursorKey: cfg.SigningKey, AwaitWrite: awaitWith(waiter)})
+	parts := all.Parts{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Fetcher: fetcher, Links: links, Limits: limits, TrashFor: cfg.TrashFor, MaxFile: cfg.MaxFile,
+		Searcher: s.Searcher, Embedder: s.Embedder, CursorKey: cfg.SigningKey, AwaitWrite: awaitWith(waiter)}
+	s.Pipelines = all.NewPipelines(parts)
+	s.Pipelines.Log = cfg.Log
+	parts.Pipelines = s.Pipelines
+	jobs.Handle(s.Jobs, s.runPipeline)
+	s.Catalog = all.Catalog(parts)
 	s.Streams = events.NewStreams(s.Store, events.StreamConfig{Catalog: s.Catalog, Again: keys.Authenticate}, figures)
 	requests := api.NewMetrics(s.registry)
 	s.Caller = &op.Caller{Limits: op.NewLimiter(cfg.rateBudgets()), Idempotency: s.Store.Idempotency, Tenants: limits, Observe: requests.Observe}

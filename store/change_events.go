@@ -24,7 +24,8 @@ const (
 
 // EventTypes lists the types of all events that writes emit, each once.
 func EventTypes() []string {
-	list := []string{EventOperationUndone, EventStatusChanged, EventTagged, EventLineageExtracted, EventModelDetected}
+	list := []string{EventOperationUndone, EventStatusChanged, EventTagged, EventLineageExtracted, EventModelDetected,
+		EventPipelineStarted, EventPipelineCompleted, EventPipelineFailed, EventPipelineNotified}
 	for _, n := range nouns() {
 		list = append(list, n.eventTypes()...)
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -55,6 +56,7 @@ func nouns() []undoableNoun {
 		{runScoreNoun, undoRows},
 		{runComparisonNoun, undoRows},
 		{unlinkedNoun, undoRows},
+		{pipelineNoun, undoRows},
 	}
 }
 
@@ -98,7 +100,7 @@ func (t *Tx) Record(ctx context.Context, n *Noun, key string, before, after any)
 		return nil
 	}
 	if t.operation == "" {
-		t.operation = newID()
+		t.operation = cmp.Or(t.continues, newID())
 	}
 	t.position++
 	t.counts[n.name]++

@@ -35,6 +35,8 @@ type Store struct {
 	Annotations     *Annotations
 	Prompts         *Prompts
 	Experiments     *Experiments
+	Pipelines       *Pipelines
+	PipelineRuns    *PipelineRuns
 	Keys            *Keys
 	Tenants         *Tenants
 	Limits          *Limits
@@ -104,6 +106,8 @@ func (s *Store) setFields() (err error) {
 	s.Annotations = &Annotations{s}
 	s.Prompts = &Prompts{s}
 	s.Experiments = &Experiments{s}
+	s.Pipelines = &Pipelines{s}
+	s.PipelineRuns = &PipelineRuns{s}
 	s.Keys = &Keys{s}
 	s.Tenants = &Tenants{s}
 	s.Limits = &Limits{s}

@@ -72,6 +72,9 @@ func (ops *Operations) Undo(ctx context.Context, actor library.Actor, operationI
 		if err := may(out.Undone); err != nil {
 			return err
 		}
+		if err := t.refuseRunning(ctx, out.Undone.ID); err != nil {
+			return err
+		}
 		t.undoes, t.call.Permission = out.Undone.ID, out.Undone.Permission
 		if err := t.undo(ctx, &out); err != nil || t.operation == "" {
 			return err

@@ -45,6 +45,7 @@ type Tx struct {
 	extend func()
 
 	operation string           // its id; empty until something is recorded
+	continues string           // the operation that what is recorded belongs to; empty: a new one
 	undoes    string           // the operation that this one undoes
 	inserted  bool             // the operation has its row
 	position  int64            // of the last journal entry

@@ -60,6 +60,9 @@ var levels = map[string]int{
 	"vitrine/op/experiments":       6,
 	"vitrine/op/experiments/stats": 0,
 	"vitrine/op/prompts":           6,
+	"vitrine/op/pipelines":         6,
+	"vitrine/pipeline":             4,
+	"vitrine/pipeline/expr":        0,
 	"vitrine/transfer":             6,
 	"vitrine/op/all":               7,
 	"vitrine/reextract":            5,
@@ -116,7 +119,7 @@ var alone = map[string][]string{
 	"github.com/alecthomas/kong":       {"vitrine/cmd"},
 	"github.com/pressly/goose":         {"vitrine/store"},
 	"github.com/riverqueue/river":      {"vitrine/store", "vitrine/jobs"},
-	"github.com/alecthomas/participle": {"vitrine/query"},
+	"github.com/alecthomas/participle": {"vitrine/query", "vitrine/pipeline"},
 	"github.com/minio/minio-go":        {"vitrine/internal/s3"},
 }
 

@@ -19,8 +19,10 @@ import (
 	"vitrine/op/experiments"
 	"vitrine/op/lineage"
 	"vitrine/op/models"
+	"vitrine/op/pipelines"
 	"vitrine/op/prompts"
 	"vitrine/op/search"
+	"vitrine/pipeline"
 	"vitrine/query/run"
 	"vitrine/store"
 )
@@ -40,7 +42,19 @@ type Parts struct {
 	Searcher   *run.Searcher
 	Embedder   embed.Embedder // nil: searches are by words only
 	CursorKey  []byte         // signs cursors; the same in every process
+	Pipelines  *pipeline.Engine
 	AwaitWrite func(ctx context.Context, tenant library.TenantID, versions []store.DocumentVersion, limit time.Duration) bool
+}
+
+// NewPipelines makes the engine of pipelines out of the same parts.
+func NewPipelines(p Parts) *pipeline.Engine {
+	find := &search.Service{Store: p.Store, Searcher: p.Searcher}
+	e := pipeline.New(p.Store)
+	e.Compile = find.Compile
+	if p.Searcher != nil {
+		e.Scan = p.Searcher.Scan
+	}
+	return e
 }
 
 // domain is what a domain adds to the catalog: resources and events too, if it has any.
@@ -58,6 +72,7 @@ func domains(p Parts) []domain {
 		&models.Service{Store: p.Store, Links: p.Links},
 		&prompts.Service{Store: p.Store, Links: p.Links, Similar: find.SimilarPrompts},
 		&experiments.Service{Store: p.Store, Links: p.Links},
+		&pipelines.Service{Store: p.Store, Engine: p.Pipelines},
 	}
 }
 

@@ -225,6 +225,16 @@ func (s *Service) compile(ctx context.Context, actor library.Actor, text string,
 	return q, compiled, err
 }
 
+// Compile reads and compiles a query text for what an actor sees, with the weights by which its
+// words are ranked.
+func (s *Service) Compile(ctx context.Context, actor library.Actor, text string, req query.Request) (*query.Search, error) {
+	_, compiled, err := s.compile(ctx, actor, text, req)
+	if err != nil || !compiled.Scored {
+		return compiled, err
+	}
+	return s.weigh(ctx, actor, compiled)
+}
+
 // read reads and compiles a query text for an actor's tenant, to be shown and not run.
 func read(actor library.Actor, text string, req query.Request) (*query.Query, *query.Search, error) {
 	q, err := query.Parse(text, query.Options{Strict: req.Mode.Strict()})

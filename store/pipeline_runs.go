@@ -1,0 +1,280 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"vitrine/library"
+)
+
+// PipelineRuns keeps the runs of pipelines: how far they are, and the sets of assets that
+// their stages pass on.
+type PipelineRuns struct{ s *Store }
+
+// RunQueue is the queue of the jobs that run pipelines.
+const RunQueue = "runs"
+
+// PipelineJob works on a run of a pipeline until it ends.
+type PipelineJob struct {
+	Tenant library.TenantID `json:"tenant_id"`
+	Run    string           `json:"run_id"`
+}
+
+// Kind implements JobArgs.
+func (PipelineJob) Kind() string { return "pipeline_run" }
+
+// InsertOpts implements river.JobArgsWithInsertOpts. Who starts a run works on it at once,
+// as a rule; so the job comes a little later.
+func (PipelineJob) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: RunQueue, ScheduledAt: time.Now().Add(500 * time.Millisecond)}
+}
+
+const pipelineRunColumns = `run_id, coalesce(pipeline_definition_h, ''), version, name, stages, dry_run, state, tool, trigger_type, rule_id, causation_depth, operation_id,
+	request_id, actor, created_at, coalesce(started_at, '0001-01-01'), coalesce(finished_at, '0001-01-01'), progress`
+
+func scanPipelineRun(row pgx.CollectableRow) (r library.PipelineRun, err error) {
+	err = row.Scan(&r.ID, &r.Pipeline, &r.Version, &r.Name, &r.Stages, &r.DryRun, &r.State, &r.Tool, &r.Trigger.Type, &r.Trigger.RuleID, &r.Depth, &r.OperationID,
+		&r.RequestID, &r.Actor, &r.CreatedAt, &r.StartedAt, &r.FinishedAt, &r.Progress)
+	return r, err
+}
+
+// Create keeps a new run and enqueues the job that works on it. It fills in the ids.
+func (ps *PipelineRuns) Create(ctx context.Context, r *library.PipelineRun) error {
+	r.ID, r.OperationID, r.State, r.CreatedAt = newID(), newID(), library.RunQueued, time.Now()
+	r.Trigger.Type = cmp.Or(r.Trigger.Type, "manual")
+	_, err := ps.s.Write(ctx, r.Actor, func(t *Tx) error {
+		stages, err := jsonb(r.Stages)
+		if err != nil {
+			return err
+		}
+		progress, err := jsonb(r.Progress)
+		if err != nil {
+			return err
+		}
+		actor, err := jsonb(r.Actor)
+		if err != nil {
+			return err
+		}
+		if _, err := t.Exec(ctx, `INSERT INTO pipeline_runs (tenant_id, run_id, pipeline_definition_h, version, name, stages, dry_run, state, tool, trigger_type, rule_id,
+				causation_depth, operation_id, request_id, actor, deadline_at, progress)
+			VALUES ($1, $2, nullif($3, ''), $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, now() + $16::interval, $17)`,
+			t.tenant(), r.ID, r.Pipeline, r.Version, r.Name, string(stages), r.DryRun, r.State, r.Tool, r.Trigger.Type, r.Trigger.RuleID,
+			r.Depth, r.OperationID, r.RequestID, string(actor), library.PipelineRunLimit, string(progress)); err != nil {
+			return err
+		}
+		if r.Depth > 0 || !r.DryRun {
+			if err := t.emitRun(ctx, EventPipelineStarted, *r); err != nil {
+				return err
+			}
+		}
+		return t.Enqueue(ctx, PipelineJob{t.tenant(), r.ID})
+	})
+	return err
+}
+
+// RunFilter narrows a list of runs; zero values do not.
+type RunFilter struct {
+	Pipeline library.PipelineHash
+	RuleID   string
+	State    library.RunState
+	Before   string // only runs that were created before this one
+	Limit    int
+}
+
+// List returns runs, the newest first.
+func (ps *PipelineRuns) List(ctx context.Context, tenant library.TenantID, f RunFilter) (list []library.PipelineRun, err error) {
+	err = ps.s.readTenant(ctx, tenant, `SELECT `+pipelineRunColumns+` FROM pipeline_runs
+		WHERE tenant_id = $1 AND ($2 = '' OR pipeline_definition_h = $2) AND ($3 = '' OR rule_id = $3) AND ($4 = '' OR state = $4) AND ($5 = '' OR run_id < $5)
+		ORDER BY run_id DESC LIMIT $6`, []any{tenant, f.Pipeline, f.RuleID, f.State, f.Before, f.Limit}, func(rows pgx.Rows) (err error) {
+		list, err = pgx.CollectRows(rows, scanPipelineRun)
+		return err
+	})
+	return list, err
+}
+
+// Get returns one run; a not-found error when there is none.
+func (ps *PipelineRuns) Get(ctx context.Context, tenant library.TenantID, id string) (r library.PipelineRun, err error) {
+	err = ps.s.readTenant(ctx, tenant, `SELECT `+pipelineRunColumns+` FROM pipeline_runs WHERE tenant_id = $1 AND run_id = $2`, []any{tenant, id}, func(rows pgx.Rows) (err error) {
+		r, err = pgx.CollectExactlyOneRow(rows, scanPipelineRun)
+		return runError(err)
+	})
+	return r, err
+}
+
+func runError(err error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return library.NotFound("pipeline run")
+	}
+	return err
+}
+
+// Cancel has a run stop before its next part. What it has done stays. A run that ended is a
+// conflict.
+func (ps *PipelineRuns) Cancel(ctx context.Context, actor library.Actor, id string) (r library.PipelineRun, err error) {
+	_, err = ps.s.Write(ctx, actor, func(t *Tx) error {
+		rows, err := t.Query(ctx, `UPDATE pipeline_runs SET cancel_requested = true WHERE tenant_id = $1 AND run_id = $2 RETURNING `+pipelineRunColumns, t.tenant(), id)
+		if err != nil {
+			return err
+		}
+		if r, err = pgx.CollectExactlyOneRow(rows, scanPipelineRun); err != nil {
+			return runError(err)
+		}
+		if r.State.Ended() {
+			return library.NewError(library.KindConflict, library.CodeConflict, "This run is %s already. UndoOperation takes back what it changed.", r.State)
+		}
+		return t.Audit(ctx, "pipeline_run.cancel_requested", id, nil)
+	})
+	return r, err
+}
+
+// ErrClaimed is the error of a run on which somebody else works.
+var ErrClaimed = errors.New("another process works on this run")
+
+// RunClaim is a run on which this process alone works.
+type RunClaim struct {
+	library.PipelineRun
+	Cancelled bool      // somebody asked for it to stop
+	Deadline  time.Time // it is timed out from then on
+	claim     int64
+}
+
+// claimFor is how long a claim holds that is not renewed; every part of a run renews it.
+const claimFor = 45 * time.Second
+
+// Claim takes a run to work on it. It returns ErrClaimed while another process does, and a
+// run that ended as it is.
+func (ps *PipelineRuns) Claim(ctx context.Context, tenant library.TenantID, id string) (c RunClaim, err error) {
+	err = ps.s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, `UPDATE pipeline_runs SET claim = claim + 1, claimed_until = now() + $3::interval, state = 'running', started_at = coalesce(started_at, now())
+			WHERE tenant_id = $1 AND run_id = $2 AND state IN ('queued', 'running') AND (claimed_until IS NULL OR claimed_until < now())
+			RETURNING claim, cancel_requested, deadline_at, `+pipelineRunColumns, tenant, id, claimFor)
+		if err != nil {
+			return err
+		}
+		c, err = pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (c RunClaim, err error) {
+			r := &c.PipelineRun
+			err = row.Scan(&c.claim, &c.Cancelled, &c.Deadline, &r.ID, &r.Pipeline, &r.Version, &r.Name, &r.Stages, &r.DryRun, &r.State, &r.Tool, &r.Trigger.Type, &r.Trigger.RuleID,
+				&r.Depth, &r.OperationID, &r.RequestID, &r.Actor, &r.CreatedAt, &r.StartedAt, &r.FinishedAt, &r.Progress)
+			return c, err
+		})
+		return err
+	})
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return c, err
+	}
+	if c.PipelineRun, err = ps.Get(ctx, tenant, id); err == nil && !c.State.Ended() {
+		err = ErrClaimed
+	}
+	return c, err
+}
+
+// Release ends a claim, so that another process may go on with the run at once.
+func (ps *PipelineRuns) Release(ctx context.Context, c *RunClaim) error {
+	return ps.s.execTenant(ctx, c.Actor.Tenant, `UPDATE pipeline_runs SET claimed_until = NULL WHERE tenant_id = $1 AND run_id = $2 AND claim = $3 AND state IN ('queued', 'running')`,
+		c.Actor.Tenant, c.ID, c.claim)
+}
+
+// Step makes a part of a run: what fn changes, the progress of the run and the claim's new
+// time are one transaction, and all parts of a run are one operation. fn may run several times
+// and changes c.Progress by assignment alone. It is not run by who lost the claim, which gets
+// ErrClaimed.
+func (ps *PipelineRuns) Step(ctx context.Context, c *RunClaim, fn func(*Tx) error) error {
+	before := c.Progress
+	ctx = library.WithCall(ctx, library.Call{Tool: c.Tool, Permission: library.PermAdmin, RequestID: c.RequestID})
+	_, err := ps.s.Write(ctx, c.Actor, func(t *Tx) error {
+		c.Progress = before
+		err := t.QueryRow(ctx, `SELECT cancel_requested FROM pipeline_runs WHERE tenant_id = $1 AND run_id = $2 AND claim = $3 AND state = 'running' FOR UPDATE`,
+			t.tenant(), c.ID, c.claim).Scan(&c.Cancelled)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return ErrClaimed
+		}
+		if err != nil {
+			return err
+		}
+		if err := t.continueOperation(ctx, c.OperationID); err != nil {
+			return err
+		}
+		if err := fn(t); err != nil {
+			return err
+		}
+		return t.saveRun(ctx, c)
+	})
+	return err
+}
+
+// saveRun writes how far a run is.
+func (t *Tx) saveRun(ctx context.Context, c *RunClaim) error {
+	progress, err := jsonb(c.Progress)
+	if err != nil {
+		return err
+	}
+	_, err = t.Exec(ctx, `UPDATE pipeline_runs SET progress = $3, claimed_until = now() + $4::interval, state = $5, finished_at = CASE WHEN $6 THEN now() END
+		WHERE tenant_id = $1 AND run_id = $2`, t.tenant(), c.ID, string(progress), claimFor, c.State, c.State.Ended())
+	return err
+}
+
+// continueOperation makes what is recorded a part of an operation that other transactions
+// may have begun.
+func (t *Tx) continueOperation(ctx context.Context, id string) error {
+	t.continues = id
+	err := t.QueryRow(ctx, `SELECT summary FROM operations WHERE tenant_id = $1 AND operation_id = $2 FOR UPDATE`, t.tenant(), id).Scan(&t.counts)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	t.operation, t.inserted = id, true
+	for _, n := range t.counts {
+		t.position += n
+	}
+	t.counted = t.position
+	return nil
+}
+
+// Finish ends a run: its state is c.State. The set of its last stage stays, with the
+// versions that the assets have; what else it kept for itself goes.
+func (ps *PipelineRuns) Finish(ctx context.Context, c *RunClaim) error {
+	keep := -1
+	if n := len(c.Progress.Sets); n > 0 {
+		keep = c.Progress.Sets[n-1]
+	}
+	return ps.Step(ctx, c, func(t *Tx) error {
+		if err := t.SetLimit(ctx, backgroundLimit); err != nil {
+			return err
+		}
+		c.FinishedAt = time.Now()
+		for _, sql := range []string{
+			`DELETE FROM pipeline_sets WHERE tenant_id = $1 AND run_id = $2 AND stage <> $3`,
+			`DELETE FROM pipeline_simulated WHERE tenant_id = $1 AND run_id = $2 AND $3 IS NOT NULL`,
+			`UPDATE pipeline_sets s SET versions = (SELECT array_agg(coalesce(a.doc_version, 0) ORDER BY h.place)
+				FROM unnest(s.assets) WITH ORDINALITY AS h(asset_h, place) LEFT JOIN assets a ON a.tenant_id = $1 AND a.asset_h = h.asset_h)
+				WHERE s.tenant_id = $1 AND s.run_id = $2 AND s.stage = $3`,
+		} {
+			if _, err := t.Exec(ctx, sql, t.tenant(), c.ID, keep); err != nil {
+				return err
+			}
+		}
+		return t.emitEnd(ctx, c)
+	})
+}
+
+// SetLimit lets the statements of the transaction take longer than those of a request, and
+// renews its own time while they run.
+func (t *Tx) SetLimit(ctx context.Context, limit time.Duration) error {
+	_, err := t.Exec(ctx, `SELECT set_config('statement_timeout', $1, true)`, milliseconds(limit))
+	return err
+}
+
+// Stalled returns runs of all tenants that nobody works on although they have not ended: a
+// process that did was killed, or a job got lost.
+func (ps *PipelineRuns) Stalled(ctx context.Context, since time.Duration, limit int) ([]PipelineJob, error) {
+	return collectIndexer(ctx, ps.s, `SELECT tenant_id::text, run_id FROM pipeline_runs
+		WHERE state IN ('queued', 'running') AND coalesce(claimed_until, created_at + $1::interval) < now() AND created_at < now() - $1::interval LIMIT $2`,
+		pgx.RowToStructByPos[PipelineJob], since, limit)
+}
