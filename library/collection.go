@@ -115,3 +115,18 @@ func CollectionPath(path string) string {
 	}
 	return strings.Join(parts, ".")
 }
+
+// CollectionPlace is a collection on the way to a path.
+type CollectionPlace struct{ Path, Parent, Name string }
+
+// CollectionAncestry returns the collections on the way to a path, its root first and itself
+// last.
+func CollectionAncestry(path string) (list []CollectionPlace) {
+	parent := ""
+	for _, name := range strings.Split(path, ".") {
+		at := strings.TrimPrefix(parent+"."+name, ".")
+		list = append(list, CollectionPlace{Path: at, Parent: parent, Name: name})
+		parent = at
+	}
+	return list
+}

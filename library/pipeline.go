@@ -1,9 +1,11 @@
 package library
 
 import (
+	"bytes"
 	"crypto/sha1"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -32,6 +34,26 @@ type PipelineStage struct {
 	ID      string         `json:"id,omitempty"`
 	Name    string         `json:"name,omitempty"`
 	OnError string         `json:"on_error,omitempty"` // fail or skip; empty: fail
+}
+
+// UnmarshalJSON keeps the numbers of a configuration exact: seeds have 64 bits.
+func (s *PipelineStage) UnmarshalJSON(raw []byte) error {
+	type plain PipelineStage
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	return d.Decode((*plain)(s))
+}
+
+// Clone returns a copy that shares nothing which a stage changes.
+func (p RunProgress) Clone() RunProgress {
+	p.Sets = slices.Clone(p.Sets)
+	p.Warnings = slices.Clone(p.Warnings)
+	p.Stages = slices.Clone(p.Stages)
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		s.Effects, s.Sample, s.Warnings = slices.Clone(s.Effects), slices.Clone(s.Sample), slices.Clone(s.Warnings)
+	}
+	return p
 }
 
 // PipelineVar declares a variable that stages name as {{vars.name}}.

@@ -103,3 +103,11 @@ func (s *Search) CountIn(hashes []library.AssetHash) *Search {
 	out.From, out.Size = 0, 0
 	return &out
 }
+
+// Among narrows what the words and conditions of a search find to some assets, without a score.
+func (s *Search) Among(hashes []library.AssetHash) *Search {
+	out := *s
+	out.Query, out.bounds = clause{"bool": clause{"filter": []clause{s.Matching(), hashIn(hashes)}}}, nil
+	out.Scored, out.Sort = false, newestFirst
+	return &out
+}

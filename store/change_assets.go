@@ -244,3 +244,25 @@ func batchAssetUpdate(b *pgx.Batch, tenant library.TenantID, changed []*change) 
 		})
 	return nil
 }
+
+// ChangedFields returns the names of the fields in which an asset differs after a change that
+// Change would store.
+func ChangedFields(before, after library.Asset) []string {
+	_, now, same := change{before: before, after: after}.difference()
+	if same {
+		return nil
+	}
+	var names []string
+	for _, f := range []struct {
+		name    string
+		changed bool
+	}{
+		{"title", now.Title != nil}, {"description", now.Description != nil}, {"status", now.Status != nil}, {"tags", now.Tags != nil}, {"trashed", now.Trashed != nil},
+		{"owner", now.Owner != nil}, {"visibility", now.Visibility != nil}, {"asset_metadata", now.Metadata != nil}, {"rating", now.Rating != nil}, {"favorite", now.Favorite != nil},
+	} {
+		if f.changed {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}

@@ -332,31 +332,35 @@ func (t *Tx) ranksAt(ctx context.Context, c library.CollectionHash, position *in
 func (c *Collections) Remove(ctx context.Context, actor library.Actor, ref string, assets []library.AssetHash) (ItemsChange, error) {
 	var out ItemsChange
 	id, err := c.s.Write(ctx, actor, func(t *Tx) (err error) {
-		out = ItemsChange{}
-		if out.Collection, err = t.editable(ctx, ref); err != nil {
-			return err
-		}
-		have, err := t.membersOf(ctx, out.Collection.Hash, assets)
-		if err != nil {
-			return err
-		}
-		seen, err := t.seenAssets(ctx, assets)
-		if err != nil {
-			return err
-		}
-		var hashes []string
-		for _, h := range distinct(assets) {
-			if _, member := have[h]; !member || !seen[h] {
-				out.Missing = append(out.Missing, h)
-				continue
-			}
-			out.Changed = append(out.Changed, h)
-			hashes = append(hashes, string(h))
-		}
-		return t.removeItems(ctx, out.Collection.Hash, hashes)
+		out, err = t.removeFromCollection(ctx, ref, assets)
+		return err
 	})
 	out.OperationID = id
 	return out, err
+}
+
+func (t *Tx) removeFromCollection(ctx context.Context, ref string, assets []library.AssetHash) (out ItemsChange, err error) {
+	if out.Collection, err = t.editable(ctx, ref); err != nil {
+		return out, err
+	}
+	have, err := t.membersOf(ctx, out.Collection.Hash, assets)
+	if err != nil {
+		return out, err
+	}
+	seen, err := t.seenAssets(ctx, assets)
+	if err != nil {
+		return out, err
+	}
+	var hashes []string
+	for _, h := range distinct(assets) {
+		if _, member := have[h]; !member || !seen[h] {
+			out.Missing = append(out.Missing, h)
+			continue
+		}
+		out.Changed = append(out.Changed, h)
+		hashes = append(hashes, string(h))
+	}
+	return out, t.removeItems(ctx, out.Collection.Hash, hashes)
 }
 
 func (t *Tx) removeItems(ctx context.Context, c library.CollectionHash, items []string) error {

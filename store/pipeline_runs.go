@@ -180,22 +180,14 @@ func (ps *PipelineRuns) Release(ctx context.Context, c *RunClaim) error {
 }
 
 // Step makes a part of a run: what fn changes, the progress of the run and the claim's new
-// time are one transaction, and all parts of a run are one operation. fn may run several times
-// and changes c.Progress by assignment alone. It is not run by who lost the claim, which gets
-// ErrClaimed.
+// time are one transaction, and all parts of a run are one operation. fn may run several times,
+// each time with the progress as it was before. Nothing of it stays for who lost the claim, which
+// gets ErrClaimed.
 func (ps *PipelineRuns) Step(ctx context.Context, c *RunClaim, fn func(*Tx) error) error {
 	before := c.Progress
 	ctx = library.WithCall(ctx, library.Call{Tool: c.Tool, Permission: library.PermAdmin, RequestID: c.RequestID})
 	_, err := ps.s.Write(ctx, c.Actor, func(t *Tx) error {
-		c.Progress = before
-		err := t.QueryRow(ctx, `SELECT cancel_requested FROM pipeline_runs WHERE tenant_id = $1 AND run_id = $2 AND claim = $3 AND state = 'running' FOR UPDATE`,
-			t.tenant(), c.ID, c.claim).Scan(&c.Cancelled)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return ErrClaimed
-		}
-		if err != nil {
-			return err
-		}
+		c.Progress = before.Clone()
 		if err := t.continueOperation(ctx, c.OperationID); err != nil {
 			return err
 		}
@@ -204,18 +196,45 @@ func (ps *PipelineRuns) Step(ctx context.Context, c *RunClaim, fn func(*Tx) erro
 		}
 		return t.saveRun(ctx, c)
 	})
+	if err != nil {
+		c.Progress = before
+	}
 	return err
 }
 
-// saveRun writes how far a run is.
+// saveRun writes how far a run is, as the last statement of a part, so that the run's row is
+// locked for a moment only. It returns ErrClaimed, which takes the part back, where another
+// process has claimed the run meanwhile.
 func (t *Tx) saveRun(ctx context.Context, c *RunClaim) error {
 	progress, err := jsonb(c.Progress)
 	if err != nil {
 		return err
 	}
-	_, err = t.Exec(ctx, `UPDATE pipeline_runs SET progress = $3, claimed_until = now() + $4::interval, state = $5, finished_at = CASE WHEN $6 THEN now() END
-		WHERE tenant_id = $1 AND run_id = $2`, t.tenant(), c.ID, string(progress), claimFor, c.State, c.State.Ended())
+	if err := t.Send(ctx, &pgx.Batch{}); err != nil { // what was recorded comes before
+		return err
+	}
+	err = t.QueryRow(ctx, `UPDATE pipeline_runs SET progress = $4, claimed_until = now() + $5::interval, state = $6, finished_at = CASE WHEN $7 THEN now() END
+		WHERE tenant_id = $1 AND run_id = $2 AND claim = $3 AND state = 'running' RETURNING cancel_requested`,
+		t.tenant(), c.ID, c.claim, string(progress), claimFor, c.State, c.State.Ended()).Scan(&c.Cancelled)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrClaimed
+	}
 	return err
+}
+
+// Renew renews a claim, and reports whether the run shall go on: it is still this process's,
+// and nobody asked for it to stop.
+func (ps *PipelineRuns) Renew(ctx context.Context, c *RunClaim) (goOn bool, err error) {
+	err = ps.s.readTenant(ctx, c.Actor.Tenant, `UPDATE pipeline_runs SET claimed_until = now() + $4::interval WHERE tenant_id = $1 AND run_id = $2 AND claim = $3 AND state = 'running'
+		RETURNING NOT cancel_requested`, []any{c.Actor.Tenant, c.ID, c.claim, claimFor}, func(rows pgx.Rows) error {
+		for rows.Next() {
+			if err := rows.Scan(&goOn); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return goOn, err
 }
 
 // continueOperation makes what is recorded a part of an operation that other transactions

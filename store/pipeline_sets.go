@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -141,44 +142,79 @@ func (ps *PipelineRuns) ReadSimulated(ctx context.Context, tenant library.Tenant
 	return states, err
 }
 
-// PutKeys keeps sort keys of assets in a temporary table of the transaction, which MakeKeys
-// made. values may be nil.
-func (t *Tx) PutKeys(ctx context.Context, keys [][]byte, assets []library.AssetHash, values []float64) error {
-	if values == nil {
-		values = make([]float64, len(keys))
-	}
-	_, err := t.CopyFrom(ctx, pgx.Identifier{"pipeline_keys"}, []string{"key", "asset_h", "value"}, pgx.CopyFromSlice(len(keys), func(i int) ([]any, error) {
-		return []any{keys[i], string(assets[i]), values[i]}, nil
+// SortKey is an asset with what a stage compares it by.
+type SortKey struct {
+	Key   []byte // compared byte by byte
+	Asset library.AssetHash
+	Value float64
+	Place int64 // in the set
+}
+
+// PutKeys keeps keys in the temporary table of the transaction, which MakeKeys made.
+func (t *Tx) PutKeys(ctx context.Context, keys []SortKey) error {
+	_, err := t.CopyFrom(ctx, pgx.Identifier{"pipeline_keys"}, []string{"key", "asset_h", "value", "place"}, pgx.CopyFromSlice(len(keys), func(i int) ([]any, error) {
+		k := keys[i]
+		return []any{k.Key, string(k.Asset), k.Value, k.Place}, nil
 	}))
 	return err
 }
 
-// MakeKeys makes the table of PutKeys, which goes with the transaction.
-func (t *Tx) MakeKeys(ctx context.Context) error {
+// MakeKeys makes the temporary table pipeline_keys (key, asset_h, value, place), which goes
+// with the transaction, and gives the transaction time until stop is called.
+func (t *Tx) MakeKeys(ctx context.Context) (stop func(), err error) {
 	if err := t.SetLimit(ctx, backgroundLimit); err != nil {
-		return err
+		return nil, err
 	}
-	_, err := t.Exec(ctx, `CREATE TEMPORARY TABLE pipeline_keys (key bytea, asset_h text COLLATE "C", value float8) ON COMMIT DROP`)
-	return err
+	_, err = t.Exec(ctx, `CREATE TEMPORARY TABLE pipeline_keys (key bytea, asset_h text COLLATE "C", value float8, place bigint) ON COMMIT DROP`)
+	return t.keepAlive(), err
 }
 
-// SetFromKeys writes, as the set of a stage, what a query of the temporary table pipeline_keys
-// returns: rows of asset_h and a place from 0 without gaps. It returns how many there are.
-func (t *Tx) SetFromKeys(ctx context.Context, run string, stage int, query string, args ...any) (n int64, parts int, err error) {
-	args = append([]any{t.tenant(), run, stage, SetPart}, args...)
+// SetFromQuery writes, as the set of a stage, what a query returns: rows of asset_h and a
+// place, from 0 without gaps. It may read the tenant as $1, the run as $2, and args from $5 on.
+func (t *Tx) SetFromQuery(ctx context.Context, run string, stage int, query string, args ...any) (n int64, sample []library.AssetHash, err error) {
+	if err := t.SetLimit(ctx, backgroundLimit); err != nil {
+		return 0, nil, err
+	}
 	stop := t.keepAlive()
 	defer stop()
+	args = append([]any{t.tenant(), run, stage, SetPart}, args...)
 	err = t.QueryRow(ctx, `WITH picked AS (`+query+`), written AS (
 			INSERT INTO pipeline_sets (tenant_id, run_id, stage, part, assets)
-			SELECT $1, $2, $3, (place / $4)::int, array_agg(asset_h ORDER BY place) FROM picked GROUP BY (place / $4)::int RETURNING cardinality(assets) AS n)
-		SELECT coalesce(sum(n), 0), count(*) FROM written`, args...).Scan(&n, &parts)
-	return n, parts, err
+			SELECT $1::uuid, $2::text, $3::int, (place / $4::int)::int, array_agg(asset_h ORDER BY place) FROM picked GROUP BY (place / $4::int)::int RETURNING part, assets)
+		SELECT coalesce(sum(cardinality(assets)), 0), coalesce(min(assets[1:5]) FILTER (WHERE part = 0), '{}') FROM written`, args...).Scan(&n, &sample)
+	return n, sample, err
 }
 
-// KeysQuery reads the temporary table pipeline_keys.
+// SetRows is a query's source of the assets of a set: rows of asset_h and place, from 0. The
+// tenant is $1, the run $2, and stage a parameter or a number.
+func SetRows(stage string) string {
+	return `(SELECT h AS asset_h, s.part::bigint * ` + strconv.Itoa(SetPart) + ` + n - 1 AS place FROM pipeline_sets s, unnest(s.assets) WITH ORDINALITY AS x(h, n)
+		WHERE s.tenant_id = $1::uuid AND s.run_id = $2::text AND s.stage = ` + stage + `)`
+}
+
+// CollectionMembers is a query for SetFromQuery of the assets of a collection, or also of those
+// below it, in order: $5 its hash, $6 its path, $7 whether with those below, $8 a role or
+// nothing, $9 the actor.
+var CollectionMembers = `SELECT asset_h, row_number() OVER (ORDER BY path, rank, asset_h) - 1 AS place FROM (
+	SELECT DISTINCT ON (i.asset_h) i.asset_h, c.path, i.rank FROM collection_items i JOIN collections c USING (tenant_id, collection_h) JOIN assets a ON a.tenant_id = i.tenant_id AND a.asset_h = i.asset_h
+	WHERE i.tenant_id = $1 AND c.tenant_id = $1 AND c.deleted_at IS NULL AND (c.collection_h = $5 OR $7::boolean AND ` + below("c.path", "$6::text") + `) AND ($8::text = '' OR i.role = $8)
+		AND a.trashed_at IS NULL AND ` + visibleTo("a", "$9::text") + `
+	ORDER BY i.asset_h, c.path, i.rank) m`
+
+// QueryArgs returns the arguments of a query with actors as statements compare them.
+func QueryArgs(args []any) []any {
+	out := make([]any, len(args))
+	for i, a := range args {
+		if actor, ok := a.(library.Actor); ok {
+			a = viewer(actor)
+		}
+		out[i] = a
+	}
+	return out
+}
+
+// KeysQuery calls scan with each row of a query of the temporary table pipeline_keys.
 func (t *Tx) KeysQuery(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) error {
-	stop := t.keepAlive()
-	defer stop()
 	rows, err := t.Query(ctx, query, args...)
 	if err != nil {
 		return err
