@@ -30,8 +30,8 @@ const (
 	IDPipeline    IDKind = "pipeline"
 	IDPipelineRun IDKind = "pipeline_run" // of a pipeline
 	IDEarlierRun  IDKind = "earlier_run"  // another one
-	IDOperation   IDKind = "operation"  // of a write that can be taken back
-	IDUpload      IDKind = "upload"     // where uploaded bytes wait
+	IDOperation   IDKind = "operation"    // of a write that can be taken back
+	IDUpload      IDKind = "upload"       // where uploaded bytes wait
 	IDIndexToken  IDKind = "index_token"
 	IDCursor      IDKind = "cursor"
 	IDQuery       IDKind = "query" // a text that is searched for, which may name anything

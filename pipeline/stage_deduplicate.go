@@ -101,7 +101,7 @@ func (s *deduplicate) runAlike(x *exec) error {
 		return err
 	}
 	drop := map[library.AssetHash]bool{}
-	for _, g := range phash.Group(prints, threshold) {
+	for _, g := range phash.Group(prints, threshold, nil) {
 		best := slices.MinFunc(g, func(a, b int) int {
 			return cmp.Or(cmp.Compare(known[b].score, known[a].score), cmp.Compare(known[a].place, known[b].place))
 		})

@@ -35,6 +35,7 @@ import (
 	"vitrine/op/all"
 	"vitrine/op/assets"
 	"vitrine/op/search"
+	"vitrine/pipeline"
 	"vitrine/query/run"
 	"vitrine/store"
 	"vitrine/transfer"
@@ -52,6 +53,7 @@ type Service struct {
 	Events     *events.Relay
 	Streams    *events.Streams
 	Jobs       *jobs.Runner
+	Pipelines  *pipeline.Engine
 	Catalog    op.Catalog
 	Caller     *op.Caller
 	Embedder   embed.Embedder     // nil when searches are by words only

@@ -77,6 +77,24 @@ var Operations = []Operation{
 	OpGetExperimentSummary,
 	OpListExperiments,
 	OpGetExperimentGrid,
+	OpExecutePipeline,
+	OpSavePipeline,
+	OpListPipelines,
+	OpRunSavedPipeline,
+	OpListPipelineTemplates,
+	OpGetPipelineRun,
+	OpClonePipelineTemplate,
+	OpGetPipeline,
+	OpDeletePipeline,
+	OpCancelPipelineRun,
+	OpDiffPipelineRuns,
+	OpExplainPipeline,
+	OpSelectStage,
+	OpFilterStage,
+	OpTransformStage,
+	OpActionStage,
+	OpOutputStage,
+	OpSummarizeStage,
 }
 
 // The operations, for Do.
@@ -154,4 +172,22 @@ var (
 	OpGetExperimentSummary       = Operation{Name: "GetExperimentSummary", Method: "GET", Path: "/api/v1/experiments/{collection_h}/summary"}
 	OpListExperiments            = Operation{Name: "ListExperiments", Method: "GET", Path: "/api/v1/experiments"}
 	OpGetExperimentGrid          = Operation{Name: "GetExperimentGrid", Method: "GET", Path: "/api/v1/experiments/{collection_h}/grid"}
+	OpExecutePipeline            = Operation{Name: "ExecutePipeline", Method: "POST", Path: "/api/v1/pipelines/execute", Writes: true}
+	OpSavePipeline               = Operation{Name: "SavePipeline", Method: "POST", Path: "/api/v1/pipelines", Writes: true}
+	OpListPipelines              = Operation{Name: "ListPipelines", Method: "GET", Path: "/api/v1/pipelines"}
+	OpRunSavedPipeline           = Operation{Name: "RunSavedPipeline", Method: "POST", Path: "/api/v1/pipelines/run", Writes: true}
+	OpListPipelineTemplates      = Operation{Name: "ListPipelineTemplates", Method: "GET", Path: "/api/v1/pipelines/templates"}
+	OpGetPipelineRun             = Operation{Name: "GetPipelineRun", Method: "GET", Path: "/api/v1/pipelines/runs"}
+	OpClonePipelineTemplate      = Operation{Name: "ClonePipelineTemplate", Method: "POST", Path: "/api/v1/pipelines/templates", Writes: true}
+	OpGetPipeline                = Operation{Name: "GetPipeline", Method: "GET", Path: "/api/v1/pipelines/{pipeline_definition_h}"}
+	OpDeletePipeline             = Operation{Name: "DeletePipeline", Method: "DELETE", Path: "/api/v1/pipelines/{pipeline_definition_h}", Writes: true}
+	OpCancelPipelineRun          = Operation{Name: "CancelPipelineRun", Method: "POST", Path: "/api/v1/pipelines/runs/{run_id}/cancel", Writes: true}
+	OpDiffPipelineRuns           = Operation{Name: "DiffPipelineRuns", Method: "GET", Path: "/api/v1/pipelines/runs/{run_id}/diff"}
+	OpExplainPipeline            = Operation{Name: "ExplainPipeline", Method: "POST", Path: "/api/v1/pipelines/explain"}
+	OpSelectStage                = Operation{Name: "SelectStage", Method: "POST", Path: "/api/v1/stages/select", Writes: true}
+	OpFilterStage                = Operation{Name: "FilterStage", Method: "POST", Path: "/api/v1/stages/filter", Writes: true}
+	OpTransformStage             = Operation{Name: "TransformStage", Method: "POST", Path: "/api/v1/stages/transform", Writes: true}
+	OpActionStage                = Operation{Name: "ActionStage", Method: "POST", Path: "/api/v1/stages/action", Writes: true}
+	OpOutputStage                = Operation{Name: "OutputStage", Method: "POST", Path: "/api/v1/stages/output", Writes: true}
+	OpSummarizeStage             = Operation{Name: "SummarizeStage", Method: "POST", Path: "/api/v1/stages/summarize", Writes: true}
 )

@@ -145,3 +145,100 @@ type RunDifference struct {
 	Claimed   any    `json:"claimed"`
 	Extracted any    `json:"extracted"`
 }
+
+// RunTrigger is what ExecutePipelineOutput holds as trigger.
+type RunTrigger struct {
+	// manual, or the kind of rule: event, schedule, watch. One of manual, event, schedule, watch.
+	Type string `json:"type"`
+	// The rule that started it.
+	RuleID string `json:"rule_id,omitempty"`
+}
+
+// StageTrace is what ExecutePipelineOutput holds as stages.
+type StageTrace struct {
+	// The place of the stage, from 0.
+	Index int    `json:"index"`
+	Type  string `json:"type"`
+	// One of select, filter, transform, action, output, summarize.
+	Category string `json:"category"`
+	ID       string `json:"id,omitempty"`
+	Name     string `json:"name,omitempty"`
+	// simulated: its effects were worked out and not made. One of pending, running, ok, simulated,
+	// skipped, failed, timed_out.
+	State string `json:"state"`
+	// Assets that it was given.
+	InputCount int64 `json:"input_count"`
+	// Of these, how many it is through with.
+	DoneCount int64 `json:"done_count"`
+	// Assets that it passed on.
+	OutputCount int64 `json:"output_count"`
+	DurationMS  int64 `json:"duration_ms"`
+	// What it changed, or in a dry run would change.
+	Effects []StageEffect `json:"effects"`
+	// At most 5 of the assets that it passed on or changed.
+	Sample []string `json:"sample"`
+	// Of a summarize stage.
+	Result   *StageResult `json:"result,omitempty"`
+	Warnings []string     `json:"warnings"`
+	Error    *StageError  `json:"error,omitempty"`
+}
+
+// StageEffect is what StageTrace holds as effects. What it changed, or in a dry run would change.
+type StageEffect struct {
+	// For example asset.updated, asset.trashed or collection.asset_added.
+	Kind string `json:"kind"`
+	// Which field changed.
+	Field string `json:"field,omitempty"`
+	// In how many assets.
+	Count int64 `json:"count"`
+}
+
+// StageResult is what StageTrace holds as result. Of a summarize stage.
+type StageResult struct {
+	Columns []string `json:"columns"`
+	Rows    [][]any  `json:"rows"`
+	// Assets that were summarized.
+	Total int64 `json:"total"`
+	// Rows that are left out.
+	More  int64          `json:"more,omitempty"`
+	Notes map[string]any `json:"notes,omitempty"`
+}
+
+// StageError is what StageTrace holds as error.
+type StageError struct {
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
+	// The place of the stage, from 0.
+	Stage *int `json:"stage,omitempty"`
+}
+
+// PipelineVar is what SavePipelineOutput holds as vars.
+type PipelineVar struct {
+	Type        string `json:"type,omitempty"`
+	Default     any    `json:"default,omitempty"`
+	Description string `json:"description,omitempty"`
+}
+
+// PipelineStage is what PipelineTemplate holds as stages.
+type PipelineStage struct {
+	Type    string         `json:"type"`
+	Config  map[string]any `json:"config"`
+	ID      string         `json:"id,omitempty"`
+	Name    string         `json:"name,omitempty"`
+	OnError string         `json:"on_error,omitempty"`
+}
+
+// PipelinePlanStep is what ExplainPipelineOutput holds as plan. What is done for each stage and
+// where: in the search index, or over rows of the database.
+type PipelinePlanStep struct {
+	Index    int    `json:"index"`
+	Type     string `json:"type"`
+	Category string `json:"category"`
+	// index: in the search index. rows: over rows of the database. effect: it changes assets, 1,000 in
+	// one transaction. output: it tells others. One of index, rows, effect, output.
+	Runs string `json:"runs"`
+	// Other stages that the same query does.
+	Fused []int `json:"fused,omitempty"`
+	// The stage in the text form.
+	Text string `json:"text"`
+}

@@ -9,7 +9,7 @@ import (
 
 type cancelInput struct {
 	op.TenantInput
-	RunID string `json:"run_id" id:"run" minLength:"1" maxLength:"64"`
+	RunID string `json:"run_id" id:"pipeline_run" minLength:"1" maxLength:"64"`
 }
 
 func (s *Service) cancelRun() op.Operation {

@@ -9,8 +9,8 @@ import (
 
 type diffInput struct {
 	op.TenantInput
-	RunID string `json:"run_id" id:"run" minLength:"1" maxLength:"64" doc:"The later run."`
-	With  string `json:"with" id:"run" minLength:"1" maxLength:"64" doc:"The run to compare it with."`
+	RunID string `json:"run_id" id:"pipeline_run" minLength:"1" maxLength:"64" doc:"The later run."`
+	With  string `json:"with" id:"earlier_run" minLength:"1" maxLength:"64" doc:"The run to compare it with."`
 	Limit int    `json:"limit,omitempty" minimum:"0" maximum:"1000" default:"100" doc:"Assets to list of each kind."`
 }
 

@@ -10,11 +10,11 @@ import (
 
 type getRunInput struct {
 	op.TenantInput
-	RunID    string `json:"run_id,omitempty" id:"run" maxLength:"64" doc:"One run."`
+	RunID    string `json:"run_id,omitempty" id:"pipeline_run" maxLength:"64" doc:"One run."`
 	Name     string `json:"pipeline_name,omitempty" maxLength:"200" doc:"Or the last runs of a saved pipeline, by name or slug. Without both: the last runs of all."`
 	State    string `json:"state,omitempty" enum:"queued,running,completed,failed,timed_out,cancelled" tool:"-" doc:"Only runs in this state."`
 	Limit    int    `json:"limit,omitempty" minimum:"1" maximum:"100" default:"10" doc:"Runs to list."`
-	Cursor   string `json:"before,omitempty" id:"run" maxLength:"64" tool:"-" doc:"Only runs that were created before this one, a run_id."`
+	Cursor   string `json:"before,omitempty" id:"pipeline_run" maxLength:"64" tool:"-" doc:"Only runs that were created before this one, a run_id."`
 	AssetsOf int    `json:"assets,omitempty" minimum:"0" maximum:"1000" tool:"plain" doc:"With run_id: also so many assets of its last set."`
 	Offset   int    `json:"assets_offset,omitempty" minimum:"0" maximum:"100000000" tool:"-" doc:"Where in the last set they begin."`
 }
