@@ -270,7 +270,7 @@ func (ps *PipelineRuns) Finish(ctx context.Context, c *RunClaim) error {
 		c.FinishedAt = time.Now()
 		for _, sql := range []string{
 			`DELETE FROM pipeline_sets WHERE tenant_id = $1 AND run_id = $2 AND stage <> $3`,
-			`DELETE FROM pipeline_simulated WHERE tenant_id = $1 AND run_id = $2 AND $3 IS NOT NULL`,
+			`DELETE FROM pipeline_simulated WHERE tenant_id = $1 AND run_id = $2 AND $3::int IS NOT NULL`,
 			`UPDATE pipeline_sets s SET versions = (SELECT array_agg(coalesce(a.doc_version, 0) ORDER BY h.place)
 				FROM unnest(s.assets) WITH ORDINALITY AS h(asset_h, place) LEFT JOIN assets a ON a.tenant_id = $1 AND a.asset_h = h.asset_h)
 				WHERE s.tenant_id = $1 AND s.run_id = $2 AND s.stage = $3`,

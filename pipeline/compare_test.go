@@ -1,0 +1,26 @@
+package pipeline_test
+
+import (
+	"reflect"
+	"slices"
+
+	"vitrine/library"
+	"vitrine/store"
+)
+
+func mayUndo(store.Operation) error { return nil }
+
+// equalEffects compares effects whatever their order.
+func equalEffects(a, b []library.StageEffect) bool {
+	sorted := func(list []library.StageEffect) []library.StageEffect {
+		list = slices.Clone(list)
+		slices.SortFunc(list, func(x, y library.StageEffect) int {
+			if x.Kind+x.Field < y.Kind+y.Field {
+				return -1
+			}
+			return 1
+		})
+		return list
+	}
+	return reflect.DeepEqual(sorted(a), sorted(b)) || len(a)+len(b) == 0
+}

@@ -1,0 +1,49 @@
+package pipeline_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"vitrine/library"
+)
+
+func TestRun_EveryStageInOnePipeline(t *testing.T) {
+	e := newEnv(t)
+	e.fill(rand.New(rand.NewPCG(1, 1)), 60)
+	before := e.dump()
+	text := `search | where steps > 10 | sort created desc | limit 40 | sample 30 | deduplicate prompt keep=newest | set_tag good "very good" | remove_tag wip* | set_field metadata.client acme
+		| regex_replace title "^(\\w+) " "$1-" | compute metadata.ratio "round(width / height, 2)" | set_visibility public | set_owner key_other | approve Approved note="by hand"
+		| add_to_collection clients.spring create_if_missing=true role=KeyVisual | count | group_by status then=tool | stats steps | histogram created bins=4 | tee action={"type":"add_to_collection","path":"review","create_if_missing":true} confirm=true
+		| notify data={"channel":"x"} confirm=true | archive confirm=true | delete confirm=true`
+	dry := e.text(text, true)
+	if dry.State != library.RunCompleted {
+		t.Fatalf("the dry run is %s: %+v", dry.State, dry.Progress.Error)
+	}
+	if e.dump() != before {
+		t.Fatal("the dry run changed something")
+	}
+	real := e.text(text, false)
+	if real.State != library.RunCompleted {
+		t.Fatalf("the run is %s: %+v", real.State, real.Progress.Error)
+	}
+	for i, s := range real.Progress.Stages {
+		d := dry.Progress.Stages[i]
+		t.Logf("%-18s %3d → %3d %v %v", s.Type, s.Input, s.Output, s.Effects, s.Result)
+		if s.Category == "output" {
+			continue
+		}
+		if s.Input != d.Input || s.Output != d.Output || !equalEffects(s.Effects, d.Effects) {
+			t.Errorf("stage %d (%s): the dry run said %d → %d %v, the run did %d → %d %v", i, s.Type, d.Input, d.Output, d.Effects, s.Input, s.Output, s.Effects)
+		}
+	}
+	if e.dump() == before {
+		t.Fatal("the run changed nothing")
+	}
+	undone, err := e.store.Operations.Undo(t.Context(), e.admin, real.OperationID, mayUndo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := e.dump(); after != before {
+		t.Errorf("the undo left something: %v\n%s\n---\n%s", undone.Counts, after, before)
+	}
+}
