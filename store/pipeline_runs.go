@@ -113,11 +113,11 @@ func runError(err error) error {
 	return err
 }
 
-// Cancel has a run stop before its next part. What it has done stays. A run that ended is a
-// conflict.
+// Cancel has a run stop before its next part. What it has done stays. A run that
+// ended is returned as it is.
 func (ps *PipelineRuns) Cancel(ctx context.Context, actor library.Actor, id string) (r library.PipelineRun, err error) {
 	_, err = ps.s.Write(ctx, actor, func(t *Tx) error {
-		rows, err := t.Query(ctx, `UPDATE pipeline_runs SET cancel_requested = true WHERE tenant_id = $1 AND run_id = $2 RETURNING `+pipelineRunColumns, t.tenant(), id)
+		rows, err := t.Query(ctx, `UPDATE pipeline_runs SET cancel_requested = state IN ('queued', 'running') WHERE tenant_id = $1 AND run_id = $2 RETURNING `+pipelineRunColumns, t.tenant(), id)
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (ps *PipelineRuns) Cancel(ctx context.Context, actor library.Actor, id stri
 			return runError(err)
 		}
 		if r.State.Ended() {
-			return library.NewError(library.KindConflict, library.CodeConflict, "This run is %s already. UndoOperation takes back what it changed.", r.State)
+			return nil
 		}
 		return t.Audit(ctx, "pipeline_run.cancel_requested", id, nil)
 	})

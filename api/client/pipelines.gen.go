@@ -286,7 +286,7 @@ type CancelPipelineRunInput struct {
 type CancelPipelineRunOutput = PipelineTrace
 
 // CancelPipelineRun has a run stop before its next part. What it has changed stays until
-// UndoOperation takes it back.
+// UndoOperation takes it back. A run that ended is returned as it is.
 //
 // It needs the permission admin and calls POST /api/v1/pipelines/runs/{run_id}/cancel.
 func (c *Client) CancelPipelineRun(ctx context.Context, in CancelPipelineRunInput, opts ...Option) (CancelPipelineRunOutput, error) {

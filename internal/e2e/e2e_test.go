@@ -58,6 +58,47 @@ type world struct {
 	annotation       string // on the asset
 	prompt           string // a prompt of the library whose render the asset is
 	lab              *lab
+	studio           *studio
+}
+
+// studio is a saved pipeline with two runs, made when a call first speaks of it.
+type studio struct {
+	once                      sync.Once
+	pipeline, run, earlierRun string
+}
+
+// pipelines makes the world's pipeline and its runs, once.
+func (w world) pipelines() (pipeline, run, earlier string) {
+	w.T.Helper()
+	w.studio.once.Do(func() {
+		w.studio.pipeline, w.studio.run, w.studio.earlierRun = w.pipeline("", "Lighthouses", ofAsset(w.asset.Asset.AssetH))
+	})
+	return w.studio.pipeline, w.studio.run, w.studio.earlierRun
+}
+
+// ofAsset selects one asset.
+func ofAsset(hash string) map[string]any {
+	return map[string]any{"type": "ids", "config": map[string]any{"asset_ids": []any{hash}}}
+}
+
+// pipeline saves a pipeline that begins with a stage and runs it twice.
+func (w world) pipeline(key, name string, first map[string]any) (pipeline, run, earlier string) {
+	w.T.Helper()
+	api, ctx := w.Client(key), w.T.Context()
+	saved, err := api.SavePipeline(ctx, client.SavePipelineInput{Name: name, Description: name, Tags: []string{name}, Stages: []map[string]any{
+		first, {"type": "group_by", "config": map[string]any{"field": "title"}}}})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	var ids []string
+	for range 2 {
+		r, err := api.RunSavedPipeline(ctx, client.RunSavedPipelineInput{PipelineDefinitionH: saved.PipelineDefinitionH, DryRun: new(true)})
+		if err != nil || r.State != "completed" {
+			w.T.Fatalf("the pipeline %s is %s: %v", name, r.State, err)
+		}
+		ids = append(ids, r.RunID)
+	}
+	return saved.PipelineDefinitionH, ids[1], ids[0]
 }
 
 // lab is an experiment with two runs, made when a call first speaks of it: its assets would
@@ -91,7 +132,7 @@ func worldOf(e *servicetest.Env) world {
 	w.operation = changed.OperationID
 	w.saved = w.save("", "Lighthouses", "lighthouse")
 	w.collection, w.card = w.collect("", "Lighthouses", w.asset.Asset.AssetH)
-	w.lab = &lab{}
+	w.lab, w.studio = &lab{}, &studio{}
 	w.annotation = w.annotate("", w.asset.Asset.AssetH, "the fog is too dense", "team").AnnotationID
 	w.prompt = w.template("", "Lighthouses", "a lighthouse in {{weather|fog}} {{subject|}} {{light|}}")
 	w.Search("", "tag:fog", changed.OperationID)
@@ -225,6 +266,9 @@ func (w world) args(o op.Operation) map[string]any {
 		w.runs()
 		mine[op.IDExperiment], mine[op.IDRun], mine[op.IDOtherRun] = w.lab.experiment, w.lab.run, w.lab.other
 	}
+	if slices.ContainsFunc(o.Identifiers, func(id op.Identifier) bool { return id.Kind == op.IDPipeline || id.Kind == op.IDPipelineRun }) && o.Name != "ClonePipelineTemplate" {
+		mine[op.IDPipeline], mine[op.IDPipelineRun], mine[op.IDEarlierRun] = w.pipelines()
+	}
 	for _, id := range o.Identifiers {
 		if value, ok := mine[id.Kind]; ok && id.In(args) {
 			args = id.With(args, value)
@@ -245,6 +289,7 @@ var nowhere = map[op.IDKind]string{
 	op.IDAsset: strings.Repeat("d", 40), op.IDModel: strings.Repeat("e", 40), op.IDSavedSearch: "01980000-0000-7000-8000-00000000dead",
 	op.IDCollection: strings.Repeat("c", 40), op.IDTextCard: strings.Repeat("b", 40),
 	op.IDExperiment: strings.Repeat("8", 40), op.IDRun: strings.Repeat("7", 40), op.IDOtherRun: strings.Repeat("6", 40),
+	op.IDPipeline: strings.Repeat("4", 40), op.IDPipelineRun: "01980000-0000-7000-8000-00000000dead", op.IDEarlierRun: "01980000-0000-7000-8000-00000000deaf",
 	op.IDPrompt: strings.Repeat("5", 40), op.IDNode: strings.Repeat("a", 40), op.IDAnnotation: strings.Repeat("9", 40),
 	op.IDOperation: "01980000-0000-7000-8000-00000000dead", op.IDTenant: "01980000-0000-7000-8000-00000000dead",
 }
@@ -309,6 +354,11 @@ func volatile(v any) any {
 		if _, new := v["annotation_id"]; new {
 			delete(v, "annotation_id")
 			delete(v, "created_at")
+		}
+		if _, traced := v["input_count"]; traced || v["run_id"] != nil {
+			delete(v, "run_id")
+			delete(v, "created_at")
+			delete(v, "duration_ms")
 		}
 		for _, k := range []string{"request_id", "took_ms", "thumbnail_url", "signedUrl", "path", "storagePath", "storage_path", "download_url",
 			"download_expires_at", "operation_id", "index_token", "updated_at", "relevance_score", "url", "card_h"} {

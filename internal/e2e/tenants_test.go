@@ -137,7 +137,9 @@ func victimOf(t *testing.T, w world, tenant library.TenantID, key string, asset 
 	collection, card := w.collect(key, canary+" collection", asset.Asset.AssetH)
 	prompt := w.template(key, canary+" prompt", "a "+canary+" prompt with {{subject|words}}")
 	experiment, run, other := w.experiment(key, canary+" experiment", asset.Asset.AssetH, second.Asset.AssetH)
+	pipeline, ran, earlier := w.pipeline(key, canary+" pipeline", ofAsset(asset.Asset.AssetH))
 	return victim{
+		op.IDPipeline: {pipeline}, op.IDPipelineRun: {ran}, op.IDEarlierRun: {earlier},
 		op.IDPrompt: {prompt}, op.IDExperiment: {experiment, canary + "experiment"}, op.IDRun: {run}, op.IDOtherRun: {other},
 		op.IDTenant: {string(tenant)}, op.IDAsset: {asset.Asset.AssetH}, op.IDOperation: {changed.OperationID, asset.OperationID},
 		op.IDSavedSearch: {saved}, op.IDUpload: {ticket.StoragePath}, op.IDIndexToken: {changed.IndexToken, changed.OperationID}, op.IDCursor: {page.NextCursor},

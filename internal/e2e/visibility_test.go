@@ -94,7 +94,8 @@ func (m team) victim() victim {
 		m.T.Fatalf("the owner finds %d assets by a private annotation", found.Total)
 	}
 	experiment, run, other := m.experiment(m.owner, "Harbours by night", h, m.private[1].Asset.AssetH)
-	return victim{op.IDPrompt: {m.template(m.owner, "Harbours", "a {{subject|harbour}} harbour at {{time|night}} {{light|}}")}, op.IDExperiment: {experiment}, op.IDRun: {run}, op.IDOtherRun: {other}, op.IDNode: {h, run}, op.IDAnnotation: {note.AnnotationID, own.AnnotationID}, op.IDCollection: {collection}, op.IDTextCard: {card}, op.IDTenant: {}, op.IDNone: {}, op.IDUpload: {}, op.IDSavedSearch: {m.saved}, op.IDCursor: {page.NextCursor},
+	pipeline, ran, earlier := m.pipeline("", "Harbours", map[string]any{"type": "collection", "config": map[string]any{"path": collection}})
+	return victim{op.IDPipeline: {pipeline}, op.IDPipelineRun: {ran}, op.IDEarlierRun: {earlier}, op.IDPrompt: {m.template(m.owner, "Harbours", "a {{subject|harbour}} harbour at {{time|night}} {{light|}}")}, op.IDExperiment: {experiment}, op.IDRun: {run}, op.IDOtherRun: {other}, op.IDNode: {h, run}, op.IDAnnotation: {note.AnnotationID, own.AnnotationID}, op.IDCollection: {collection}, op.IDTextCard: {card}, op.IDTenant: {}, op.IDNone: {}, op.IDUpload: {}, op.IDSavedSearch: {m.saved}, op.IDCursor: {page.NextCursor},
 		op.IDAsset: {h, m.child.Asset.AssetH, m.parent.Asset.AssetH}, op.IDOperation: {m.changed.OperationID, m.private[1].OperationID, note.OperationID, own.OperationID},
 		op.IDIndexToken: {m.changed.IndexToken}, op.IDModel: {string(library.NewModelHash("checkpoint", secret+"-model")), string(worldModel)},
 		op.IDQuery: {"", secret, secret[:8], "wvxsecrte harbour", "tag:" + secret + "*", "annotation:" + secret, "annotation:" + secret + "*", "annotation:\"to nobody\"", "has:annotation", "tag:wvx", "model:wvx", "filename:" + secret, "NOT zzz", "is:private",
@@ -179,6 +180,7 @@ func (v victim) hidden(m team) victim {
 	out[op.IDTenant] = []string{nowhere[op.IDTenant]}
 	out[op.IDCollection], out[op.IDTextCard] = []string{nowhere[op.IDCollection]}, []string{nowhere[op.IDTextCard]} // and so are collections
 	out[op.IDPrompt] = []string{nowhere[op.IDPrompt]}                                                               // and prompts
+	out[op.IDPipeline], out[op.IDPipelineRun], out[op.IDEarlierRun] = []string{nowhere[op.IDPipeline]}, []string{nowhere[op.IDPipelineRun]}, []string{nowhere[op.IDEarlierRun]}
 	out[op.IDExperiment] = []string{nowhere[op.IDExperiment]}
 	return out
 }
