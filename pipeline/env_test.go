@@ -30,7 +30,9 @@ func newEnv(t testing.TB) *env {
 	t.Helper()
 	s, url := storetest.Open(t, "pipeline")
 	e := &env{t: t, store: s, db: storetest.Owner(t, url), engine: pipeline.New(s)}
-	e.engine.Compile = func(context.Context, library.Actor, string, query.Request) (*query.Search, error) { return &query.Search{}, nil }
+	e.engine.Compile = func(context.Context, library.Actor, string, query.Request) (*query.Search, error) {
+		return &query.Search{}, nil
+	}
 	e.engine.Scan = e.scan
 	tenant, err := s.Tenants.Create(t.Context(), library.Actor{Kind: library.ActorSystem, ID: "test"}, "Pipelines")
 	if err != nil {
