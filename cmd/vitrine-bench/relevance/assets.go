@@ -44,7 +44,7 @@ func drawAssets(r *rand.Rand, n int) []*asset {
 	list := make([]*asset, 0, n)
 	titles := map[string]bool{}
 	for i := range n {
-		a := &asset{hash: hashOf(i), tool: pick(r, "ComfyUI", "AUTOMATIC1111", "InvokeAI", "Midjourney"), width: pick(r, 512, 768, 1024, 1536),
+		a := &asset{hash: hashOf(i), tool: pick(r, "ComfyUI", "sd-webui", "InvokeAI", "Midjourney"), width: pick(r, 512, 768, 1024, 1536),
 			status: pick(r, library.StatusDraft, library.StatusDraft, library.StatusApproved, library.StatusRejected), created: day(r)}
 		a.filename = pick(r, fmt.Sprintf("ComfyUI_%05d_.png", i), fmt.Sprintf("%05d-%d.png", i, r.Uint32()), fmt.Sprintf("render %d final.png", i))
 		list = append(list, a)
