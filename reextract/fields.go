@@ -2,7 +2,7 @@ package reextract
 
 import (
 	"encoding/json"
-	"reflect"
+	"maps"
 
 	"vitrine/library"
 )
@@ -11,14 +11,16 @@ import (
 // stored one that cannot be decoded holds no values.
 func (c *Counts) compare(stored []byte, now *library.Lineage) {
 	var before library.Lineage
-	_ = json.Unmarshal(stored, &before)
+	if json.Unmarshal(stored, &before) != nil {
+		before = library.Lineage{}
+	}
 	if c.Fields == nil {
 		c.Fields = map[string]FieldCounts{}
 	}
-	was, is := fieldsOf(&before), fieldsOf(now)
-	for name, value := range is {
+	was, is := fieldsOf(before), fieldsOf(*now)
+	for name := range union(was, is) {
 		n := c.Fields[name]
-		switch had := was[name]; {
+		switch had, value := was[name], is[name]; {
 		case had == value:
 			continue
 		case had == "":
@@ -32,30 +34,42 @@ func (c *Counts) compare(stored []byte, now *library.Lineage) {
 	}
 }
 
-// fieldsOf returns the fields of a lineage as text; "" for one without a value.
-func fieldsOf(l *library.Lineage) map[string]string {
-	gp := l.Parameters
-	if gp == nil {
-		gp = &library.GenerationParameters{}
-	}
-	out := map[string]string{"tool": l.Tool}
-	for name, v := range map[string]any{
-		"positive": l.Positive, "negative": l.Negative, "seed": gp.Seed, "steps": gp.Steps, "cfg_scale": gp.CFGScale, "guidance": gp.Guidance,
-		"sampler": gp.Sampler, "scheduler": gp.Scheduler, "denoise": gp.Denoise, "model_name": gp.ModelName, "clip_skip": gp.ClipSkip,
-		"width": gp.Width, "height": gp.Height, "frames": gp.Frames, "models": l.Models, "parents": l.Parents, "samplers": l.Samplers, "hires": l.Hires,
-	} {
-		out[name] = textOf(v)
-	}
+func union(a, b map[string]string) map[string]string {
+	out := maps.Clone(a)
+	maps.Copy(out, b)
 	return out
 }
 
-func textOf(v any) string {
-	if r := reflect.ValueOf(v); r.Kind() == reflect.Pointer && r.IsNil() || r.Kind() == reflect.Slice && r.Len() == 0 {
-		return ""
+// fieldsOf returns every field of a lineage that has a value as JSON, those of the
+// parameters each for itself. The graphs are left out: the stored document has none.
+func fieldsOf(l library.Lineage) map[string]string {
+	if l.Workflow != nil {
+		slim := *l.Workflow
+		slim.JSON, slim.PromptJSON = nil, nil
+		l.Workflow = &slim
 	}
+	parameters := l.Parameters
+	l.Parameters = nil
+	out := map[string]string{}
+	addFields(out, l)
+	addFields(out, parameters)
+	return out
+}
+
+func addFields(out map[string]string, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
-		return ""
+		return
 	}
-	return string(b)
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(b, &fields) != nil {
+		return
+	}
+	for name, value := range fields {
+		switch s := string(value); s {
+		case "null", "[]", "{}", `""`:
+		default:
+			out[name] = s
+		}
+	}
 }

@@ -45,15 +45,28 @@ func open(t *testing.T) bench {
 // file without metadata. It was read by version 1 of the parser.
 func (b bench) add(name, prompt string) library.AssetHash {
 	b.t.Helper()
+	if prompt == "" {
+		return b.addChunks(name)
+	}
+	return b.addChunks(name, container.Chunk{Place: "png:tEXt", Key: "parameters", Text: prompt +
+		" <lora:detail:0.5>\nNegative prompt: ugly\nSteps: 20, Sampler: Euler, CFG scale: 7, Seed: 18446744073709551615, Size: 512x512, Model: base"})
+}
+
+// addGraph stores a picture with the graph it was made with.
+func (b bench) addGraph(name, graph string) library.AssetHash {
+	b.t.Helper()
+	return b.addChunks(name, container.Chunk{Place: "png:tEXt", Key: "prompt", Text: graph})
+}
+
+func (b bench) addChunks(name string, chunks ...container.Chunk) library.AssetHash {
+	b.t.Helper()
 	sum := sha1.Sum([]byte(name))
 	file := container.File{MIME: "image/png", Width: 8, Height: 8}
 	n := store.NewAsset{ParserVersion: 1, Asset: library.Asset{Hash: library.AssetHash(hex.EncodeToString(sum[:])),
 		SHA256: strings.Repeat("a", 64), BLAKE3: strings.Repeat("b", 64), Filename: name + ".png", MIMEType: file.MIME, Size: 1, Width: 8, Height: 8,
 		CreatedAt: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}}
-	if prompt != "" {
-		file.Chunks = []container.Chunk{{Place: "png:tEXt", Key: "parameters", Text: prompt +
-			" <lora:detail:0.5>\nNegative prompt: ugly\nSteps: 20, Sampler: Euler, CFG scale: 7, Seed: 18446744073709551615, Size: 512x512, Model: base"}}
-		n.Chunks = file.Chunks
+	if len(chunks) > 0 {
+		file.Chunks, n.Chunks = chunks, chunks
 	}
 	n.Lineage, n.Report = fromChunks(file, n.Asset.Filename)
 	if _, err := b.Assets.Add(b.t.Context(), b.actor, n); err != nil {
@@ -125,7 +138,7 @@ func TestReextract_DamagedLineageIsRepairedFromTheChunksAndNothingElseIsTouched(
 	b.exec(`UPDATE lineage SET doc = '{"models": [], "positive": "something else"}' WHERE asset_h = $1`, doc)
 	b.exec(`DELETE FROM asset_models WHERE asset_h = $1 AND detection_source = 'extracted'`, models)
 	b.exec(`UPDATE lineage SET source = 'unknown' WHERE asset_h = $1`, source)
-	outbox := b.number(`SELECT count(*) FROM outbox`)
+	outbox := b.number(`SELECT count(*) FROM outbox WHERE topic = 'documents'`)
 
 	b.want("repair", b.run(reextract.Options{Version: 2}), 3, 2, 0)
 	for h, want := range before {
@@ -137,7 +150,7 @@ func TestReextract_DamagedLineageIsRepairedFromTheChunksAndNothingElseIsTouched(
 			t.Errorf("%s (-before +now): %s", want.Asset.Filename, diff)
 		}
 	}
-	if n := b.number(`SELECT count(*) FROM outbox`) - outbox; n != 3 {
+	if n := b.number(`SELECT count(*) FROM outbox WHERE topic = 'documents'`) - outbox; n != 3 {
 		t.Errorf("%d assets are on the way to the index, not the 3 that changed", n)
 	}
 	if n := b.number(`SELECT count(*) FROM audit WHERE action = 'lineage.extracted' AND actor_id = 'reextract'`); n != 3 {
@@ -202,4 +215,50 @@ func TestReextract_ReportsWhatChangedPerField(t *testing.T) {
 	if again := b.run(reextract.Options{All: true}); len(again.Fields) > 0 {
 		t.Errorf("a second run changed %v", again.Fields)
 	}
+}
+
+// TestReextract_OfAnOlderParsersLibraryCountsEveryFieldThatIsReadDifferently has assets as an
+// older parser left them: of those only is read again, and each field that differs is counted.
+func TestReextract_OfAnOlderParsersLibraryCountsEveryFieldThatIsReadDifferently(t *testing.T) {
+	b := open(t)
+	graph := `{"1":{"class_type":"CheckpointLoaderSimple","inputs":{"ckpt_name":"a.safetensors"}},
+		"2":{"class_type":"CLIPTextEncode","inputs":{"text":"a red fox","clip":["1",1]}},
+		"3":{"class_type":"RES4LYF Guess","inputs":{"unread":1}},
+		"4":{"class_type":"EmptyLatentImage","inputs":{"width":640,"height":480,"batch_size":2}},
+		"5":{"class_type":"KSampler","inputs":{"seed":18446744073709551615,"steps":20,"cfg":7,"sampler_name":"euler","scheduler":"karras","denoise":1,
+			"model":["1",0],"positive":["2",0],"negative":["2",0],"latent_image":["4",0]}},
+		"6":{"class_type":"VAEDecode","inputs":{"samples":["5",0],"vae":["1",2]}},"7":{"class_type":"SaveImage","inputs":{"images":["6",0]}}}`
+	same, read, warned, broken, ofToday := b.addGraph("same", graph), b.addGraph("read", graph), b.addGraph("warned", graph), b.addGraph("broken", graph), b.addGraph("today", graph)
+	b.exec(`UPDATE lineage SET parser_version = $1`, extract.ParserVersion-1)
+	b.exec(`UPDATE lineage SET parser_version = $1 WHERE asset_h = $2`, extract.ParserVersion, ofToday)
+	for _, h := range []library.AssetHash{read, ofToday} {
+		b.exec(`UPDATE lineage SET doc = jsonb_set(jsonb_set(doc::jsonb, '{parameters,steps}', '3'), '{parameters,fps}', '24')
+			#- '{parameters,seed}' #- '{parameters,batch_size}' #- '{samplers}' WHERE asset_h = $1`, h)
+	}
+	b.exec(`UPDATE lineage SET doc = jsonb_set(jsonb_set(doc::jsonb, '{warnings}', '["what was read"]'), '{workflow,node_count}', '6') WHERE asset_h = $1`, warned)
+	b.exec(`UPDATE lineage SET doc = '[1]' WHERE asset_h = $1`, broken)
+	whole := b.detail(same)
+
+	got := b.run(reextract.Options{})
+	b.want("the older ones", got, 3, 1, 0)
+	one := reextract.FieldCounts{Added: 1}
+	want := map[string]reextract.FieldCounts{
+		"steps": {Added: 1, Changed: 1}, "fps": {Removed: 1}, "seed": {Added: 2}, "batch_size": {Added: 2}, "samplers": {Added: 2}, // read, and all of broken
+		"warnings": {Removed: 1}, "workflow": {Added: 1, Changed: 1},
+		"tool": one, "positive": one, "negative": one, "models": one, "evidence": one,
+		"model_name": one, "cfg_scale": one, "sampler": one, "scheduler": one, "denoise": one, "width": one, "height": one,
+	}
+	if diff := cmp.Diff(want, got.Fields); diff != "" {
+		t.Errorf("fields (-want +got)\n%s", diff)
+	}
+	for _, h := range []library.AssetHash{read, warned, broken} {
+		if diff := cmp.Diff(whole.Lineage, b.detail(h).Lineage); diff != "" {
+			t.Errorf("%s is not read as the others (-want +got)\n%s", h, diff)
+		}
+	}
+	if n := b.number(`SELECT count(*) FROM lineage WHERE parser_version = $1`, extract.ParserVersion); n != 5 {
+		t.Errorf("%d of 5 assets remember today's parser", n)
+	}
+	b.want("again", b.run(reextract.Options{}), 0, 0, 0)
+	b.want("all", b.run(reextract.Options{All: true}), 1, 4, 0) // that of today, which nothing had asked for
 }

@@ -52,7 +52,7 @@ func (c *reextractCommand) Run(ctx context.Context) error {
 		_, err = fmt.Printf("Re-extracted: %d changed, %d unchanged, %d failed (unchanged).\n", got.Changed, got.Same, got.Failed)
 		for _, name := range slices.Sorted(maps.Keys(got.Fields)) {
 			n := got.Fields[name]
-			fmt.Printf("  %-10s  %6d added  %6d changed  %6d removed\n", name, n.Added, n.Changed, n.Removed)
+			fmt.Printf("  %-14s  %6d added  %6d changed  %6d removed\n", name, n.Added, n.Changed, n.Removed)
 		}
 	}
 	if interrupted {
