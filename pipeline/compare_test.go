@@ -1,8 +1,10 @@
 package pipeline_test
 
 import (
+	"encoding/json"
 	"reflect"
 	"slices"
+	"testing"
 
 	"vitrine/library"
 	"vitrine/store"
@@ -23,4 +25,13 @@ func equalEffects(a, b []library.StageEffect) bool {
 		return list
 	}
 	return reflect.DeepEqual(sorted(a), sorted(b)) || len(a)+len(b) == 0
+}
+
+func encode(t *testing.T, stages []library.PipelineStage) string {
+	t.Helper()
+	raw, err := json.Marshal(stages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
 }

@@ -29,7 +29,7 @@ type where struct {
 	fields []string
 }
 
-var kindWhere = newKind[where](Kind{Type: "where", Category: Filter, Doc: "Keeps the assets that fulfil conditions.", Args: []string{"field", "operator", "value"},
+var kindWhere = newKind[where](Kind{Type: "where", Category: Filter, Doc: "Keeps the assets that fulfil conditions.",
 	Example: map[string]any{"field": "steps", "operator": "gt", "value": 30}})
 
 func (s *where) check(c *checking) []library.FieldError {

@@ -37,7 +37,7 @@ func stageText(s library.PipelineStage) string {
 	if config == nil {
 		config = map[string]any{}
 	}
-	if s.Type == "where" {
+	if s.Type == "where" && s.ID+s.Name+s.OnError == "" {
 		if text, ok := whereText(config); ok {
 			words, config = append(words, text), map[string]any{}
 		}
