@@ -94,6 +94,9 @@ func (c *demoUp) Run(ctx context.Context) error {
 	if err := demoSavePrompts(ctx, api); err != nil {
 		return err
 	}
+	if err := demoSavePipelines(ctx, api); err != nil {
+		return err
+	}
 	c.welcome(p)
 	return nil
 }
@@ -187,6 +190,9 @@ Vitrine is ready at %[1]s
   Prompts    bin/vitrine call SearchPrompts --query portrait
              bin/vitrine call GetPrompt --prompt_h %[4]s
              bin/vitrine call RenderPrompt --prompt_h %[5]s --variables '{"subject":"an old sailor","light":"hard"}'
+  Pipelines  bin/vitrine pipeline run 'search neon | where steps > 20 | sort created desc | limit 50 | set_tag best | group_by model'
+             bin/vitrine pipeline run --name "Long renders by model"
+             bin/vitrine pipeline run --name "Tag by tool" --var tag=imported
   Import     bin/vitrine import ~/ComfyUI/output
   API        %[1]s/openapi.json
 

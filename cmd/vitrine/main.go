@@ -27,6 +27,7 @@ type cli struct {
 	Search    searchCommand    `cmd:"" help:"Search a running service."`
 	Call      callCommand      `cmd:"" help:"Call any operation of a running service: vitrine call TOOL --argument value."`
 	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Bridge a running service to an MCP client that speaks over standard input and output."`
+	Pipeline  pipelineCommand  `cmd:"" help:"Run, explain and compare pipelines of a running service."`
 	Query     queryCommand     `cmd:"" help:"Explain queries and list query fields."`
 	Extract   extractCommand   `cmd:"" help:"Print the generation metadata of files."`
 	Nodes     nodesCommand     `cmd:"" help:"Add descriptions of ComfyUI node classes."`

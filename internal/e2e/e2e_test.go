@@ -71,7 +71,7 @@ type studio struct {
 func (w world) pipelines() (pipeline, run, earlier string) {
 	w.T.Helper()
 	w.studio.once.Do(func() {
-		w.studio.pipeline, w.studio.run, w.studio.earlierRun = w.pipeline("", "Lighthouses", ofAsset(w.asset.Asset.AssetH))
+		w.studio.pipeline, w.studio.run, w.studio.earlierRun = w.pipeline(w.NewKey(w.Tenant, library.Permissions...), "Lighthouses", ofAsset(w.asset.Asset.AssetH))
 	})
 	return w.studio.pipeline, w.studio.run, w.studio.earlierRun
 }

@@ -94,7 +94,7 @@ func (m team) victim() victim {
 		m.T.Fatalf("the owner finds %d assets by a private annotation", found.Total)
 	}
 	experiment, run, other := m.experiment(m.owner, "Harbours by night", h, m.private[1].Asset.AssetH)
-	pipeline, ran, earlier := m.pipeline("", "Harbours", map[string]any{"type": "collection", "config": map[string]any{"path": collection}})
+	pipeline, ran, earlier := m.pipeline(m.NewKey(m.Tenant, library.Permissions...), "Harbours", map[string]any{"type": "collection", "config": map[string]any{"path": collection}})
 	return victim{op.IDPipeline: {pipeline}, op.IDPipelineRun: {ran}, op.IDEarlierRun: {earlier}, op.IDPrompt: {m.template(m.owner, "Harbours", "a {{subject|harbour}} harbour at {{time|night}} {{light|}}")}, op.IDExperiment: {experiment}, op.IDRun: {run}, op.IDOtherRun: {other}, op.IDNode: {h, run}, op.IDAnnotation: {note.AnnotationID, own.AnnotationID}, op.IDCollection: {collection}, op.IDTextCard: {card}, op.IDTenant: {}, op.IDNone: {}, op.IDUpload: {}, op.IDSavedSearch: {m.saved}, op.IDCursor: {page.NextCursor},
 		op.IDAsset: {h, m.child.Asset.AssetH, m.parent.Asset.AssetH}, op.IDOperation: {m.changed.OperationID, m.private[1].OperationID, note.OperationID, own.OperationID},
 		op.IDIndexToken: {m.changed.IndexToken}, op.IDModel: {string(library.NewModelHash("checkpoint", secret+"-model")), string(worldModel)},

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"testing"
+
+	"vitrine/api/client"
+	"vitrine/importer"
+	"vitrine/internal/sample"
+	"vitrine/service/servicetest"
+)
+
+// TestDemo_PipelinesFindAndTagTheSampleLibrary saves the pipelines of the demo twice and runs
+// them in a library with the first files of the sample.
+func TestDemo_PipelinesFindAndTagTheSampleLibrary(t *testing.T) {
+	e := servicetest.Start(t, servicetest.Options{})
+	dir, api, ctx := t.TempDir(), e.Client(""), t.Context()
+	if _, err := sample.Write(ctx, dir, sample.Options{Count: 40, Seed: 1, MaxEdge: 64}, nil); err != nil {
+		t.Fatal(err)
+	}
+	report, err := importer.Run(ctx, api, []string{dir}, importer.Options{Tags: []string{"sample"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := untilSearchable(ctx, api, report); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := demoSavePipelines(ctx, api); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := api.ListPipelines(ctx, client.ListPipelinesInput{Limit: 10})
+	if err != nil || list.Total != 2 {
+		t.Fatalf("%d pipelines are saved: %v", list.Total, err)
+	}
+	long, err := api.RunSavedPipeline(ctx, client.RunSavedPipelineInput{PipelineName: "long_renders_by_model"})
+	if err != nil || long.State != "completed" || !long.DryRun || long.Stages[1].OutputCount == 0 || len(long.Stages[3].Result.Rows) == 0 {
+		t.Errorf("long renders: %+v %v", long, err)
+	}
+	real := false
+	tagged, err := api.RunSavedPipeline(ctx, client.RunSavedPipelineInput{PipelineName: "Tag by tool", DryRun: &real, Vars: map[string]any{"tag": "seen"}})
+	if err != nil || tagged.State != "completed" || tagged.OperationID == "" || tagged.Stages[0].OutputCount == 0 {
+		t.Fatalf("tag by tool: %+v %v", tagged, err)
+	}
+	found, err := api.SearchAssets(ctx, client.SearchAssetsInput{Query: "tag:seen", MinIndexToken: tagged.OperationID})
+	if err != nil || int64(found.Total) != int64(tagged.Stages[0].OutputCount) {
+		t.Errorf("%d assets are found by their new tag, the run tagged %d: %v", found.Total, tagged.Stages[0].OutputCount, err)
+	}
+}
