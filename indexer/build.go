@@ -24,6 +24,7 @@ func Build(row *store.DocumentRow) mappings.Document {
 	}
 	buildAsset(&d, &row.Asset)
 	buildCollections(&d, row.Collections)
+	buildPrompts(&d, row.Prompts)
 	buildAnnotations(&d, row.Annotations)
 	buildChain(&d, row)
 	d.Tool, d.LineageSource = row.LineageTool, lineageSource(row)
@@ -73,7 +74,20 @@ func buildCollections(d *mappings.Document, list []store.DocumentCollection) {
 			d.CollectionDirect = append(d.CollectionDirect, c.Path, c.Hash)
 			d.CollectionRanks = append(d.CollectionRanks, mappings.CollectionRank(c.Path, c.Rank), mappings.CollectionRank(c.Hash, c.Rank))
 		}
+		if c.Experiment {
+			d.ExperimentPaths, d.ExperimentH = append(d.ExperimentPaths, c.Path), append(d.ExperimentH, c.Hash)
+		}
 	}
+}
+
+// buildPrompts fills in the versions of prompts that the asset's prompt is a render of.
+func buildPrompts(d *mappings.Document, list []store.DocumentPrompt) {
+	var prompts set
+	for _, p := range list {
+		prompts.add(string(p.Prompt))
+		d.PromptVersionH = append(d.PromptVersionH, string(p.Version))
+	}
+	d.PromptH = prompts.list
 }
 
 // buildAnnotations fills in what people noted on the asset: apart from the others, what

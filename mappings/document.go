@@ -115,6 +115,11 @@ type Document struct {
 	CollectionH      []string `json:"collection_h,omitempty"`      // with every ancestor
 	CollectionDirect []string `json:"collection_direct,omitempty"` // path and collection_h of those that it is itself in
 	CollectionRanks  []string `json:"collection_ranks,omitempty"`  // CollectionRank of each of these
+	ExperimentPaths  []string `json:"experiment_paths,omitempty"`  // experiments that it is a run of
+	ExperimentH      []string `json:"experiment_h,omitempty"`
+
+	PromptH        []string `json:"prompt_h,omitempty"`         // prompts of the library that its prompt is a render of
+	PromptVersionH []string `json:"prompt_version_h,omitempty"` // the versions of these
 
 	Chain       bool                `json:"chain"` // has a parent or a child in the library
 	LineageRoot library.AssetHash   `json:"lineage_root,omitempty"`
@@ -358,6 +363,13 @@ func relationFields() []Field {
 		{Name: "collection_h", Mapping: exact(), Has: "collection"},
 		{Name: "collection_direct", Mapping: folded()},
 		{Name: "collection_ranks", Mapping: exact()},
+		{Name: "experiment_paths", Mapping: folded(), Query: []QueryField{
+			{Name: "experiment", Aliases: []string{"experiments"}, Type: TypeCollection, Group: GroupRelations, Doc: "an experiment that it is a run of, by path or collection_h", Example: "experiment:tests.cfg", Facet: terms()}}},
+		{Name: "experiment_h", Mapping: exact(), Has: "experiment"},
+		{Name: "prompt_h", Mapping: folded(), Has: "saved_prompt", Query: []QueryField{
+			{Name: "prompt_h", Aliases: []string{"saved_prompt"}, Type: TypeName, Group: GroupRelations, Doc: "a prompt of the prompt library whose version its prompt is a render of, by prompt_h", Example: "prompt_h:" + exampleHash, Facet: terms()}}},
+		{Name: "prompt_version_h", Mapping: folded(), Query: []QueryField{
+			{Name: "prompt_version_h", Aliases: []string{"version_h"}, Type: TypeName, Group: GroupRelations, Doc: "one version of a saved prompt, by version_h", Example: "prompt_version_h:" + exampleHash, Facet: terms()}}},
 		{Name: "parent_names", Mapping: folded().parts(), Query: []QueryField{
 			{Name: "parent", Type: TypeParent, Group: GroupRelations, Exists: "has_parent", Doc: "made from this asset, by asset_h or part of the file name it names", Example: "parent:fennec_girl.png"}}},
 		{Name: "parent_hs", Mapping: exact()},

@@ -101,12 +101,7 @@ func (c *compiler) equal(f *Field, v string, s *Scalar) clause {
 	case TypeParent:
 		return term("parent_hs", v)
 	case TypeCollection:
-		if path, exact := strings.CutPrefix(v, exactCollection); exact {
-			return term("collection_direct", path)
-		}
-		if library.AssetHash(v).Valid() {
-			return term("collection_h", v)
-		}
+		return f.inCollection(v)
 	case TypeNode:
 		return nodeClause(v)
 	case TypeParam:
@@ -120,6 +115,23 @@ func (c *compiler) equal(f *Field, v string, s *Scalar) clause {
 		}
 	}
 	return term(f.Index, v)
+}
+
+// inCollection compiles the path of a collection or its collection_h. A run is in its
+// experiment itself, so = before an experiment changes nothing.
+func (f *Field) inCollection(v string) clause {
+	path, exact := strings.CutPrefix(v, exactCollection)
+	switch hash := library.AssetHash(path).Valid(); {
+	case f.Name == "experiment" && hash:
+		return term("experiment_h", path)
+	case f.Name == "experiment":
+		return term(f.Index, path)
+	case exact:
+		return term("collection_direct", path)
+	case hash:
+		return term("collection_h", path)
+	}
+	return term(f.Index, path)
 }
 
 // ofRelatives reports whether a field's value may be an asset whose relatives are found.
@@ -199,7 +211,10 @@ func (f *Field) like(parts []string) clause {
 		}
 	case TypeCollection:
 		if first, exact := strings.CutPrefix(parts[0], exactCollection); exact {
-			return likeKeyword("collection_direct", "collection_direct", append([]string{first}, parts[1:]...))
+			parts = append([]string{first}, parts[1:]...)
+			if f.Name == "collection" {
+				return likeKeyword("collection_direct", "collection_direct", parts)
+			}
 		}
 	}
 	return likeKeyword(f.Index, f.wild(), parts)

@@ -98,7 +98,7 @@ func byPosition(tree Node, order string) (clause, error) {
 	}
 	var names []string
 	for _, n := range children {
-		if p, ok := n.(*Pred); ok && p.Field.Type == TypeCollection && p.Op == Equal {
+		if p, ok := n.(*Pred); ok && p.Field.Name == "collection" && p.Op == Equal {
 			if name, exact := strings.CutPrefix(p.Value, exactCollection); exact {
 				names = append(names, name)
 			}

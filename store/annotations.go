@@ -38,7 +38,7 @@ func reindexAnnotated(ctx context.Context, t *Tx, keys []string) error {
 			seen[asset], hashes = true, append(hashes, asset)
 		}
 	}
-	return t.reindexAssets(ctx, hashes)
+	return t.reindexAssets(ctx, "annotations", hashes)
 }
 
 // annotationVisible returns the condition under which a caller sees an annotation, or a

@@ -50,7 +50,7 @@ func reindexItems(ctx context.Context, t *Tx, keys []string) error {
 	for i, k := range keys {
 		hashes[i], _, _ = strings.Cut(k, "/")
 	}
-	return t.reindexAssets(ctx, hashes)
+	return t.reindexAssets(ctx, "collections", hashes)
 }
 
 // CollectionItem is an asset or a text card in a collection.
@@ -283,7 +283,7 @@ func (t *Tx) putMembers(ctx context.Context, c library.CollectionHash, assets []
 	}); err != nil {
 		return err
 	}
-	return t.reindexAssets(ctx, hashes)
+	return t.reindexAssets(ctx, "collections", hashes)
 }
 
 // seenAssets reports which assets are in the library outside the trash and are the
@@ -377,5 +377,5 @@ func (t *Tx) removeItems(ctx context.Context, c library.CollectionHash, items []
 	}); err != nil {
 		return err
 	}
-	return t.reindexAssets(ctx, items)
+	return t.reindexAssets(ctx, "collections", items)
 }

@@ -213,5 +213,5 @@ func (t *Tx) putItems(ctx context.Context, c library.CollectionHash, items []lis
 	}); err != nil {
 		return err
 	}
-	return t.reindexAssets(ctx, assets)
+	return t.reindexAssets(ctx, "collections", assets)
 }

@@ -26,7 +26,7 @@ func (t *Tx) reindexMembers(ctx context.Context, collections []string) (pending 
 	hashes, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil || len(hashes) <= reindexAtOnce {
 		if err == nil {
-			err = t.reindexAssets(ctx, hashes)
+			err = t.reindexAssets(ctx, "collections", hashes)
 		}
 		return false, err
 	}
@@ -37,7 +37,7 @@ func (t *Tx) reindexMembers(ctx context.Context, collections []string) (pending 
 }
 
 // reindexAssets gives documents of assets a new version and makes the index look at them.
-func (t *Tx) reindexAssets(ctx context.Context, hashes []string) error {
+func (t *Tx) reindexAssets(ctx context.Context, reason string, hashes []string) error {
 	if len(hashes) == 0 {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (t *Tx) reindexAssets(ctx context.Context, hashes []string) error {
 		return err
 	}
 	for _, d := range list {
-		if err := t.reindexAsset(ctx, d.Hash, d.Version, "collections"); err != nil {
+		if err := t.reindexAsset(ctx, d.Hash, d.Version, reason); err != nil {
 			return err
 		}
 	}
@@ -119,7 +119,7 @@ func (c *Collections) reindexPage(ctx context.Context, tenant library.TenantID) 
 			_, err := t.Exec(ctx, `DELETE FROM collection_reindex WHERE tenant_id = $1 AND collection_h = $2`, tenant, collection)
 			return err
 		}
-		if err := t.reindexAssets(ctx, items); err != nil {
+		if err := t.reindexAssets(ctx, "collections", items); err != nil {
 			return err
 		}
 		_, err = t.Exec(ctx, `UPDATE collection_reindex SET after_item = $3 WHERE tenant_id = $1 AND collection_h = $2`, tenant, collection, items[len(items)-1])

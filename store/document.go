@@ -29,6 +29,7 @@ type DocumentRow struct {
 
 	Models      []DocumentModel
 	Collections []DocumentCollection
+	Prompts     []DocumentPrompt
 	Annotations []DocumentAnnotation
 	Parents     []DocumentParent
 	Children    int
@@ -49,6 +50,13 @@ type DocumentModel struct {
 type DocumentCollection struct {
 	Hash, Path string
 	Rank       string // of the asset in it; empty where it is only in one below
+	Experiment bool   // the asset is a run of it
+}
+
+// DocumentPrompt is a version of a prompt that an asset's prompt is a render of.
+type DocumentPrompt struct {
+	Prompt  library.PromptHash
+	Version library.PromptVersionHash
 }
 
 // DocumentAnnotation is the text of an annotation on an asset, its nodes or its runs.
@@ -147,11 +155,16 @@ var documentParts = []documentPart{
 	ORDER BY k.ord, c.assertion_id DESC`, scanDocumentAssertion},
 
 	// Each collection of an asset, and all that are above it.
-	{`SELECT k.ord, up.collection_h, up.path, coalesce(max(i.rank) FILTER (WHERE up.path = c.path), '') FROM ` + documentKeys + `
+	{`SELECT k.ord, up.collection_h, up.path, coalesce(max(i.rank) FILTER (WHERE up.path = c.path), ''),
+			coalesce(bool_or(e.collection_h IS NOT NULL) FILTER (WHERE up.path = c.path), false) FROM ` + documentKeys + `
 		JOIN collection_items i USING (tenant_id, asset_h) JOIN collections c USING (tenant_id, collection_h)
 		CROSS JOIN LATERAL generate_series(1, nlevel(c.tree)) AS level
+		LEFT JOIN experiments e ON e.tenant_id = c.tenant_id AND e.collection_h = c.collection_h
 		JOIN collections up ON up.tenant_id = c.tenant_id AND up.path = subpath(c.tree, 0, level)::text COLLATE "C" AND up.deleted_at IS NULL
 	WHERE c.deleted_at IS NULL GROUP BY k.ord, up.collection_h, up.path ORDER BY k.ord, up.path`, scanDocumentCollection},
+
+	{`SELECT k.ord, v.prompt_h, v.version_h FROM ` + documentKeys + ` JOIN prompt_links l USING (tenant_id, asset_h) JOIN prompt_versions v USING (tenant_id, version_h)
+	WHERE v.deleted_at IS NULL ORDER BY k.ord, v.prompt_h, v.version_h`, scanDocumentPrompt},
 
 	{`SELECT k.ord, n.content, CASE WHEN n.visibility = 'private' THEN n.author ELSE '' END FROM ` + documentKeys + ` JOIN annotations n USING (tenant_id, asset_h)
 	WHERE n.deleted_at IS NULL ORDER BY k.ord, n.created_at, n.annotation_id`, scanDocumentAnnotation},
@@ -290,11 +303,23 @@ func scanDocumentChildren(r pgx.Rows, b *documentBatch) error {
 func scanDocumentCollection(r pgx.Rows, b *documentBatch) error {
 	var ord int
 	var c DocumentCollection
-	if err := r.Scan(&ord, &c.Hash, &c.Path, &c.Rank); err != nil {
+	if err := r.Scan(&ord, &c.Hash, &c.Path, &c.Rank, &c.Experiment); err != nil {
 		return err
 	}
 	if d := &b.docs[ord-1]; d.State == DocumentLive {
 		d.Collections = append(d.Collections, c)
+	}
+	return nil
+}
+
+func scanDocumentPrompt(r pgx.Rows, b *documentBatch) error {
+	var ord int
+	var p DocumentPrompt
+	if err := r.Scan(&ord, &p.Prompt, &p.Version); err != nil {
+		return err
+	}
+	if d := &b.docs[ord-1]; d.State == DocumentLive {
+		d.Prompts = append(d.Prompts, p)
 	}
 	return nil
 }

@@ -63,8 +63,8 @@ func BenchmarkPrompts_LinkLater(b *testing.B) {
 		if _, err := s.Prompts.Create(b.Context(), actor, store.NewPrompt{Text: fmt.Sprintf("picture %d%d.png {{rest}} old house", i%10, 4321)}); err != nil {
 			b.Fatal(err)
 		}
-		if versions, links, err := s.Prompts.LinkPending(b.Context(), actor.Tenant); err != nil || versions != 1 || links > 1 {
-			b.Fatal(versions, links, err)
+		if p, err := s.Prompts.LinkPending(b.Context(), actor.Tenant, time.Hour); err != nil || p.Versions != 1 || p.Links > 1 || p.More {
+			b.Fatal(p, err)
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/100,000-prompts")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"vitrine/library"
 	"vitrine/store"
@@ -58,7 +59,7 @@ func (s bench) images(t *testing.T, actor library.Actor, p library.PromptHash, r
 
 func (s bench) link(t *testing.T) {
 	t.Helper()
-	if _, _, err := s.Prompts.LinkPending(t.Context(), s.a.Tenant); err != nil {
+	if _, err := s.Prompts.LinkPending(t.Context(), s.a.Tenant, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -292,13 +293,14 @@ func TestPrompts_AnUploadDuringACreationIsLinked(t *testing.T) {
 				if _, err := s.Prompts.Create(t.Context(), s.a, store.NewPrompt{Text: fmt.Sprintf("a {{x}} of prompt %d", i)}); err != nil {
 					t.Error(err)
 				}
-				if _, _, err := s.Prompts.LinkPending(t.Context(), s.a.Tenant); err != nil {
+				if _, err := s.Prompts.LinkPending(t.Context(), s.a.Tenant, time.Minute); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 	}
 	wg.Wait()
+	s.link(t) // what came while another compared
 	for i := range 5 {
 		p := s.prompt(t, fmt.Sprintf("a {{x}} of prompt %d", i))
 		if got := s.images(t, s.a, p.Prompt.Hash, ""); len(got) != 4 {

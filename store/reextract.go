@@ -129,7 +129,7 @@ func writeReextracted(ctx context.Context, t *Tx, n NewAsset, p encodedAsset) er
 	if err := t.Send(ctx, b); err != nil {
 		return err
 	}
-	if err := relink(ctx, t, tenant, hash, n.Lineage.Positive); err != nil || !concerned {
+	if _, err := relink(ctx, t, tenant, hash, n.Lineage.Positive); err != nil || !concerned {
 		return err
 	}
 	return resolveParents(ctx, t, tenant, n, false)

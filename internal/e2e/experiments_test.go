@@ -120,6 +120,7 @@ func TestExperiments_EndInARanking(t *testing.T) {
 		}
 	}
 	w.checkGrid(made.CollectionH)
+	w.checkRunSearches(made, runs)
 	removed, err := api.RemoveFromCollection(ctx, client.RemoveFromCollectionInput{CollectionPath: made.Path, AssetHs: []string{runs[0].AssetH}})
 	check(err)
 	if s, err = api.GetExperimentSummary(ctx, client.GetExperimentSummaryInput{CollectionH: made.Path}); err != nil || s.RunCount != 9 || s.ComparisonCount != 28 {
@@ -131,6 +132,38 @@ func TestExperiments_EndInARanking(t *testing.T) {
 	check(err)
 	if s, err = api.GetExperimentSummary(ctx, client.GetExperimentSummaryInput{CollectionH: made.Path}); err != nil || s.RunCount != 10 || s.ComparisonCount != 36 {
 		t.Errorf("after undoing: %d runs, %d comparisons: %v", s.RunCount, s.ComparisonCount, err)
+	}
+}
+
+// checkRunSearches finds runs by their experiment, also once it was moved.
+func (w world) checkRunSearches(made client.CreateExperimentOutput, runs []client.RegisterRunOutput) {
+	w.T.Helper()
+	var all []string
+	for _, r := range runs {
+		all = append(all, r.AssetH)
+	}
+	w.findsImages("experiment:"+made.Path, all...)
+	w.findsImages("has:experiment cfg:3 -experiment:nothing", all[0], all[3], all[6], all[9])
+	api, ctx := w.Client(""), w.T.Context()
+	below, err := api.CreateCollection(ctx, client.CreateCollectionInput{Name: "Part", ParentPath: made.Path})
+	if err == nil {
+		_, err = api.AddToCollection(ctx, client.AddToCollectionInput{CollectionPath: below.Path, AssetHs: []string{w.asset.Asset.AssetH}})
+	}
+	if err == nil {
+		_, err = api.CreateCollection(ctx, client.CreateCollectionInput{Name: "Archive"})
+	}
+	if err == nil {
+		_, err = api.MoveCollection(ctx, client.MoveCollectionInput{SourcePath: made.CollectionH, NewParentPath: "archive"})
+	}
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	w.findsImages("experiment:Archive/"+made.Path, all...)
+	w.findsImages("experiment:"+made.CollectionH, all...)
+	w.findsImages("experiment:" + made.Path)
+	w.findsImages("experiment:archive/" + below.Path)
+	if _, err := api.MoveCollection(ctx, client.MoveCollectionInput{SourcePath: made.CollectionH}); err != nil {
+		w.T.Fatal(err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vitrine/api/client"
+	"vitrine/service/servicetest"
 )
 
 // TestPrompts_ImagesAreLinkedToTheVersionThatTheyRender saves a prompt among images,
@@ -57,6 +58,9 @@ func TestPrompts_ImagesAreLinkedToTheVersionThatTheyRender(t *testing.T) {
 	if err != nil || found.Total != 1 || found.Data[0].Images != 3 || found.Data[0].LabelVersions["production"] != 2 {
 		t.Errorf("%+v %v", found, err)
 	}
+	w.findsImages("prompt_version_h:"+made.VersionH, before.Asset.AssetH, after.Asset.AssetH)
+	w.findsImages("version_h:"+changed.VersionH, linkedImages(t, api, made.PromptH)...)
+	w.findsImages("prompt_h:"+strings.ToUpper(made.PromptH)+" -version_h:"+changed.VersionH, before.Asset.AssetH, after.Asset.AssetH)
 	details, err := api.GetAssetDetails(ctx, client.GetAssetDetailsInput{AssetH: after.Asset.AssetH})
 	if err != nil || len(details.Prompts.RenderOf) != 1 || details.Prompts.RenderOf[0].PromptH != made.PromptH || details.Prompts.RenderOf[0].Version != 1 || details.Prompts.RenderOf[0].Name != "Studio portrait" {
 		t.Errorf("the image is a render of %+v %v", details.Prompts, err)
@@ -67,6 +71,28 @@ func TestPrompts_ImagesAreLinkedToTheVersionThatTheyRender(t *testing.T) {
 	if again, err := api.GetPrompt(ctx, client.GetPromptInput{PromptH: made.PromptH}); err != nil || again.Version != 1 || again.VersionCount != 1 {
 		t.Errorf("undone: %+v %v", again, err)
 	}
+	w.findsImages("has:saved_prompt prompt_h:"+made.PromptH, before.Asset.AssetH, after.Asset.AssetH)
+	if _, err := api.DeletePrompt(ctx, client.DeletePromptInput{PromptH: made.PromptH}); err != nil {
+		t.Fatal(err)
+	}
+	w.findsImages("prompt_h:" + made.PromptH)
+}
+
+// findsImages waits until a query finds some images, and no others.
+func (w world) findsImages(query string, want ...string) {
+	w.T.Helper()
+	want = slices.Sorted(slices.Values(want))
+	servicetest.Eventually(w.T, 30*time.Second, query, func() error {
+		page, err := w.Client("").SearchAssets(w.T.Context(), client.SearchAssetsInput{Query: query})
+		var got []string
+		for _, hit := range page.Data {
+			got = append(got, hit.AssetH)
+		}
+		if slices.Sort(got); err == nil && !slices.Equal(got, want) {
+			err = fmt.Errorf("%s finds %v, want %v", query, got, want)
+		}
+		return err
+	})
 }
 
 // linkedImages waits until the library was searched for a prompt's images, and returns those

@@ -194,6 +194,9 @@ func (g generator) relations(d *mappings.Document) {
 	if n := len(d.CollectionPaths); n > 0 {
 		d.CollectionDirect = d.CollectionPaths[n-1:]
 	}
+	if g.IntN(3) == 0 {
+		d.ExperimentPaths, d.ExperimentH = d.CollectionDirect, d.CollectionH
+	}
 	if g.IntN(4) == 0 {
 		d.Chain, d.HasParent, d.ParentNames = true, true, []string{g.one("fennec_girl.png", "flux_dev.png")}
 	}

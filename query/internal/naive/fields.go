@@ -25,6 +25,12 @@ func values(f *query.Field, d *mappings.Document) []string {
 			all = append(all, "="+direct)
 		}
 		return all
+	case "experiment":
+		all := append(append([]string(nil), d.ExperimentPaths...), d.ExperimentH...)
+		for _, e := range all {
+			all = append(all, "="+e)
+		}
+		return all
 	}
 	v := member(d, f.Index)
 	if v.Kind() == reflect.String {

@@ -21,7 +21,7 @@ var Pieces = []string{
 	"model:dream", "model:\"d?r*e\"", "checkpoint:v1", "lora:detail", "model_name:DreamShaper.safetensors", "model_weight:0.5..0.9", "base_model:sdxl", "trigger_word:ohwx",
 	"graphtool_node:KSampler", "graphtool_node:KSampler.cfg=7.0", "graphtool_node:KSampler.cfg", "graphtool_node:a>b", "node:*.cfg=*", "parameters:steps=20", "params:euler",
 	"ai:true", "ai:maybe", "chain:true", "chain:2fd4e1c67a2d28fced849ee1bb76e7391b93eb12", "similar:2fd4e1c67a2d28fced849ee1bb76e7391b93eb12", "parent:cat", "has:prompt", "is:portrait", "metadata:", "metadata.", "metadata.x:", "metadata.x:>", "metadata.x:..", "metadata.x:>what", "metadata.x:9..2024-01", "metadata.x:a..b", "metadata:>5", "metadata.x:\"1..2\"", "metadata.x:\">5\"", "metadata.x:\"a b\"", "metadata.顧客:猫*", "meta.a.b:1..2", "has:metadata.", "has:metadata.x",
-	"is:what", "collection:launch/hero", "collection:=launch", "-collection:=Launch/Hero", "collection:=nowhere", "collection:la*", "width:>100", "size:..9007199254740992", "version:1.*", "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12", "created:", "> 5", "cfg:> 5",
+	"is:what", "collection:launch/hero", "collection:=launch", "-collection:=Launch/Hero", "collection:=nowhere", "collection:la*", "experiment:launch/hero", "experiment:=launch", "experiment:la*", "prompt_h:2fd4e1c67a2d28fced849ee1bb76e7391b93eb12", "version_h:2FD4*", "has:saved_prompt", "width:>100", "size:..9007199254740992", "version:1.*", "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12", "created:", "> 5", "cfg:> 5",
 	"->", "-,", "steps:>", "^_^", "created:\"2024-01-01\"..\"2024-02-01\"", "created:[2024-01 TO 2024-02]", "tagg:x", "promt:", "\t", "\u3000", "\x00", "\xff",
 }
 
@@ -50,7 +50,7 @@ var Terms = []string{
 	"tool:comfyui", "tool:(comfyui OR invokeai)", "sampler:euler", "sampler:dpm*", "version:v1.10.1", "version:v1.*", "parameters:steps=20", "parameters:clip_skip=2.0", "parameters:euler",
 	"model:dream", "model:xl*", `model:"?shaper"`, "checkpoint:v1-5", "lora:tweak", "model_name:dreamshaper_8", "model_name:DreamShaper_8.safetensors", "model_type:lora", "base_model:sdxl*",
 	"graphtool_node:KSampler", "graphtool_node:KSampler.cfg=7.0", "graphtool_node:KSampler.cfg", "graphtool_node:*sampler*", "graphtool_node:KSampler.*=7", "graphtool_model_hash:abc*",
-	"ai:true", "ai:false", "chain:true", "collection:launch", "collection:launch/hero", "collection:launch.*", "parent:fennec", "parent:*", "has:prompt", "has:tags", "has:workflow", "has:parent",
+	"ai:true", "ai:false", "chain:true", "collection:launch", "collection:launch/hero", "collection:launch.*", "experiment:launch", "experiment:launch/hero", "experiment:=archive", "experiment:launch.*", "has:experiment", "parent:fennec", "parent:*", "has:prompt", "has:tags", "has:workflow", "has:parent",
 	"metadata:acme", "metadata:*", "metadata:ac*", "metadata:\"acme corp\"", "metadata.client:acme", "metadata.Client:*", "metadata.client:a*", "metadata.client:\"Acme Corp\"", "metadata.client:*corp",
 	"metadata.rating:7", "metadata.rating:7.0", "metadata.rating:>5", "metadata.rating:..7", "metadata.rating:<=-3", "metadata.rating:-3..50", "metadata.due_date:2024-02..2024-02", "metadata.due_date:>2024-02-10", "metadata.due_date:<2024-03",
 	"metadata.due_date:2024-02-10", "metadata.顧客:山田", "metadata.shot.lens:50", "has:metadata", "has:metadata.shot", "has:metadata.顧客", "metadata.shot.by:ann", "metadata.shot:x=y", "metadata.client:(acme OR true)", "meta.shot.take:>=9",
