@@ -225,7 +225,7 @@ func (d *Duplicates) markDuplicates(ctx context.Context, t *Tx, changed []phash.
 		return nil
 	}
 	slices.Sort(both)
-	if err := t.reindexAssets(ctx, slices.Compact(both)); err != nil {
+	if err := t.reindexAssets(ctx, "duplicates", slices.Compact(both)); err != nil {
 		return err
 	}
 	_, err = t.Exec(ctx, `UPDATE asset_fingerprints SET duplicate = asset_h = ANY($3) WHERE tenant_id = $1 AND asset_h = ANY($2)`, t.tenant(), both, now)
