@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"vitrine/library"
+	"vitrine/store"
 )
 
 func TestRun_EveryStageInOnePipeline(t *testing.T) {
@@ -45,5 +46,22 @@ func TestRun_EveryStageInOnePipeline(t *testing.T) {
 	}
 	if after := e.dump(); after != before {
 		t.Errorf("the undo left something: %v\n%s\n---\n%s", undone.Counts, after, before)
+	}
+}
+
+func TestRun_OldRunsAreExpiredWithTheirSets(t *testing.T) {
+	e := newEnv(t)
+	e.fill(rand.New(rand.NewPCG(6, 6)), 3)
+	oldDry, oldReal, newDry := e.text("search", true), e.text("search", false), e.text("search", true)
+	e.exec(`UPDATE pipeline_runs SET finished_at = now() - interval '8 days' WHERE run_id = ANY($1)`, []string{oldDry.ID, oldReal.ID})
+	got, err := e.store.Expire(t.Context(), store.Retention{})
+	if err != nil || got.Runs != 1 {
+		t.Errorf("%d runs were expired: %v", got.Runs, err)
+	}
+	for id, want := range map[string]int{oldDry.ID: 0, oldReal.ID: 3, newDry.ID: 3} {
+		var n int
+		if err := e.db.QueryRow(t.Context(), `SELECT coalesce(sum(cardinality(assets)), 0) FROM pipeline_sets WHERE run_id = $1`, id).Scan(&n); err != nil || n != want {
+			t.Errorf("the run %s keeps %d assets, want %d: %v", id, n, want, err)
+		}
 	}
 }

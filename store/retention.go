@@ -23,6 +23,7 @@ type Expired struct {
 	Operations  int64 // with their journal
 	Collections int64 // that were deleted so long ago that no undo brings them back
 	Responses   int64 // of requests with an idempotency key
+	Runs        int64 // of pipelines, with their last sets
 	AuditRows   int64 // of the audit trail, from before it had months
 	Months      int   // of the audit trail
 }
@@ -46,6 +47,11 @@ func (s *Store) Expire(ctx context.Context, keep Retention) (Expired, error) {
 		if err != nil {
 			return out, err
 		}
+		n, err = s.deleteBatches(ctx, t.ID, expiredRuns, t.ID, retentionBatch/10)
+		out.Runs += n
+		if err != nil {
+			return out, err
+		}
 		if keep.Journal <= 0 {
 			continue
 		}
@@ -66,6 +72,10 @@ func (s *Store) Expire(ctx context.Context, keep Retention) (Expired, error) {
 	}
 	return out, nil
 }
+
+// expiredRuns takes away dry runs after a week and others after 90 days, with their last sets.
+const expiredRuns = `DELETE FROM pipeline_runs WHERE tenant_id = $1 AND run_id IN (
+	SELECT run_id FROM pipeline_runs WHERE tenant_id = $1 AND finished_at < now() - CASE WHEN dry_run THEN interval '7 days' ELSE interval '90 days' END LIMIT $2)`
 
 // purgeBatch is how many deleted collections one statement takes away, with all their items.
 const purgeBatch = 20
