@@ -180,7 +180,7 @@ func (r *reader) readSamplers(lin *library.Lineage, chain []*node, t picturePath
 		}
 		p := *r.passes.of(n)
 		switch {
-		case n.is("detailer"):
+		case n.like("detailer"):
 			p.Role = "detailer"
 		case n.is("upscale"):
 			p.Role = "hires"

@@ -67,7 +67,7 @@ func (r *chains) isStageB(n *node) bool {
 	seen := map[*node]bool{}
 	p, ok := n.link(positiveLinks...)
 	for ok && !seen[p.node] && r.notes.step() {
-		if p.node.is("stageb") {
+		if p.node.has("stage_c") {
 			return true
 		}
 		seen[p.node] = true
@@ -79,7 +79,7 @@ func (r *chains) isStageB(n *node) bool {
 // roleOf names what a later pass does to the picture of the first.
 func (r *chains) roleOf(i int, passes []*node, t picturePath) string {
 	n := passes[i]
-	if n.is("detailer", "facedetail") {
+	if n.like("detailer") {
 		return "detailer"
 	}
 	if noise := noiseRole(r.passes.of(n).Model); noise != "" && len(passes) > 1 {

@@ -102,7 +102,7 @@ func (w *sideReader) visit(p port, c sideContext) {
 		return
 	}
 	w.seen[key] = true
-	if n.is("zeroout", "emptyconditioning") {
+	if n.like("no_conditioning") {
 		return
 	}
 	if in := p.passed(); in != nil {

@@ -35,7 +35,7 @@ func (r *passes) readCustom(n *node, p *library.SamplerPass) {
 
 func (r *passes) noiseSeed(n *node) (seed *uint64, at *node) {
 	r.pictures.follow(n, func(n *node) bool {
-		if n.is("disablenoise", "emptynoise") {
+		if n.like("no_noise") {
 			return true
 		}
 		seed, at = r.values.seed(n, append(seedNames[:len(seedNames):len(seedNames)], "value")), n
@@ -161,9 +161,6 @@ func (r *passes) manualSteps(n *node) *int {
 // guiderCFG reads cfg from a guider, through guiders that wrap another.
 func (r *passes) guiderCFG(n *node) (cfg *float64, at *node) {
 	r.pictures.follow(n, func(n *node) bool {
-		if n.is("basicguider") {
-			return true
-		}
 		cfg, at = r.values.number(n, cfgNames), n
 		return cfg != nil
 	}, "guider")

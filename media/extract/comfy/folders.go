@@ -15,7 +15,7 @@ var notLoading = strings.NewReplacer("download", "", "unload", "", "upload", "",
 // namesFolder reports whether a value is a model named without the ending of a weight file, as
 // loaders of whole folders and of hosted models do, from an option of the loader.
 func namesFolder(n *node, name, val string) bool {
-	if !folderInputs[name] || n.is("api", "ollama", "openai") || !strings.Contains(notLoading.Replace(n.key), "load") {
+	if !folderInputs[name] || n.like("hosted") || !strings.Contains(notLoading.Replace(n.key), "load") {
 		return false
 	}
 	return folderName.MatchString(val) && strings.ContainsAny(val, "/-_.0123456789") && !plainOption.MatchString(val)

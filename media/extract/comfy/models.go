@@ -11,7 +11,7 @@ func (r *models) all() []library.ModelUse {
 	r.findNameSources()
 	out := []library.ModelUse{}
 	for _, n := range r.runs.sequence {
-		if n.is("unifiedloader") && n.has("preset") {
+		if n.like("chooses_models") && n.has("preset") {
 			r.notes.warn("models were chosen by a preset; the names of their files are not in the file")
 		}
 		for _, l := range r.of(n) {

@@ -140,7 +140,7 @@ func (r *prompts) side(n *node, role role) *promptSet {
 // there is one, the detailer works by it in the place of the prompt it is handed.
 // Texts that are marked to be joined to the prompt do not replace it.
 func (r *prompts) detailText(n *node) (promptPart, bool) {
-	for hops := 0; n != nil && hops < 8 && n.is("detailer"); hops++ {
+	for hops := 0; n != nil && hops < 8 && n.like("detailer"); hops++ {
 		s, ok := r.texts.of(n.in("wildcard"), rolePositive)
 		if ok && strings.TrimSpace(s) != "" {
 			return promptPart{text: s, node: n}, !strings.HasPrefix(strings.TrimSpace(s), "[CONCAT]")

@@ -17,7 +17,7 @@ func (r *passes) scriptOf(n *node) *node {
 		if !ok {
 			return nil
 		}
-		if n = p.node; n.is("highresfix", "hiresfix") {
+		if n = p.node; n.has("hires_steps") {
 			kind, _ := r.values.scalar(n.in("upscale_type"), "upscale_type")
 			if kind == "pixel" {
 				return nil

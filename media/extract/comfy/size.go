@@ -281,7 +281,7 @@ func sideOfSize(p port, want string, measures bool) rune {
 		return 'h'
 	case p.outType() != "INT" && p.outType() != "", name != "" && name != "int":
 		return 0
-	case measures || !p.node.is("latentimagergthree", "sizepicker", "resolution"):
+	case measures || !p.node.like("numbers_size"):
 		switch {
 		case measures && p.slot == 0, !measures && slices.Contains(widthNames, want):
 			return 'w'

@@ -212,7 +212,7 @@ var wildcard = regexp.MustCompile(`\{[^{}]*\|[^{}]*\}|__[\w*/\\.-]+__`)
 // isTemplate reports whether a node that draws at random drew from a text rather than
 // handed it on.
 func isTemplate(n *node, text string) bool {
-	return wildcard.MatchString(text) || n.is("randomline") && strings.Contains(strings.TrimSpace(text), "\n")
+	return wildcard.MatchString(text) || n.like("picks_line") && strings.Contains(strings.TrimSpace(text), "\n")
 }
 
 var keptNames = wordSet("text preview_text preview_markdown output value preview")
@@ -323,20 +323,16 @@ func mainFirst(ins []*input) []*input {
 // fieldOfOutput returns the field that an output of a node with several texts hands on.
 func (p port) fieldOfOutput() *input {
 	n := p.node
-	switch {
-	case n.key == "textstring" && p.slot >= 1 && p.slot <= 3:
-		return n.in([]string{"text_b", "text_c", "text_d"}[p.slot-1])
-	case n.has("text_positive_g") && n.has("text_negative"):
-		switch name := p.outName(); {
-		case strings.Contains(name, "neg"):
-			return n.in("text_negative")
-		case strings.HasSuffix(name, "_l"):
-			return n.in("text_positive_l")
-		default:
-			return n.in("text_positive_g")
-		}
+	if !n.has("text_positive_g") || !n.has("text_negative") {
+		return nil
 	}
-	return nil
+	switch name := p.outName(); {
+	case strings.Contains(name, "neg"):
+		return n.in("text_negative")
+	case strings.HasSuffix(name, "_l"):
+		return n.in("text_positive_l")
+	}
+	return n.in("text_positive_g")
 }
 
 func joins(n *node) bool {
@@ -349,7 +345,7 @@ func (r *texts) delimiter(n *node, side role) string {
 		if s, ok := r.values.scalar(n.in("linebreak_addition"), ""); ok && truthy(s) {
 			return "\n"
 		}
-		if n.is("prompt", "layerutilitytextjoin") {
+		if n.like("joins_by_comma") {
 			return ", "
 		}
 		return ""

@@ -7,7 +7,7 @@ import (
 
 // edited handles nodes that change a text: replace, take out, trim, cut, change case.
 func (r *texts) edited(n *node, side role) (s string, ok, done bool) {
-	if n.is("stringfunction") && n.has("text_a") {
+	if n.has("tidy_tags") && n.has("text_a") {
 		s, ok = r.stringFunction(n, side)
 		return s, ok, true
 	}
@@ -31,7 +31,7 @@ func (r *texts) edited(n *node, side role) (s string, ok, done bool) {
 		s, ok = r.of(in, side)
 		from, to := r.values.whole(n, []string{"start"}), r.values.whole(n, []string{"end"})
 		s = substring(s, from, to)
-	case n.is("caseconvert", "stringcase"):
+	case n.like("changes_case"):
 		s, ok = r.of(in, side)
 		mode, _ := r.values.scalar(n.in("mode", "case"), "mode")
 		s = convertCase(s, mode)
