@@ -60,7 +60,7 @@ func (d *Definition) name() string { return d.Index.Name }
 
 // Definitions returns the indices of the product; that of assets is the first.
 func Definitions(st *store.Store) []*Definition {
-	return []*Definition{assetDefinition(st), promptDefinition(st)}
+	return []*Definition{assetDefinition(st), promptDefinition(st), prospectDefinition(st)}
 }
 
 // definitionNamed returns the definition of a name, or nil.

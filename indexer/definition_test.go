@@ -280,8 +280,8 @@ func TestDefinition_SecondIndexIsComparedRebuiltAndMadeAnew(t *testing.T) {
 func (r *trials) inspect(x *Indexer) []Inspection {
 	r.t.Helper()
 	found, err := x.Inspect(r.ctx, time.Minute)
-	if err != nil || len(found) != 3 || found[0].Index != store.AssetIndex {
+	if err != nil || len(found) != 4 || found[0].Index != store.AssetIndex {
 		r.t.Fatalf("%+v, error %v", found, err)
 	}
-	return []Inspection{found[0], found[2]} // that of prompts is empty
+	return []Inspection{found[0], found[3]} // those of prompts and prospects are empty
 }

@@ -86,6 +86,7 @@ const (
 	CodeDecodingBusy       = "DECODING_BUSY"
 	CodePreviewTooLarge    = "PREVIEW_TOO_LARGE"
 	CodeIdempotencyReuse   = "IDEMPOTENCY_KEY_REUSED"
+	CodeDomainDisabled     = "DOMAIN_DISABLED"
 	CodeClientClosed       = "CLIENT_CLOSED_REQUEST"
 	CodeInternal           = "INTERNAL"
 )

@@ -9,6 +9,7 @@ type Limits struct {
 	EgressBytesHourly int64         `json:"egress_bytes_hourly"` // bytes of exports in an hour
 	RunTime           time.Duration `json:"run_time"`            // of one pipeline run
 	SearchesPerMinute int64         `json:"searches_per_minute"` // over all keys of the tenant; each key has a limit of its own
+	Outreach          bool          `json:"outreach"`            // the tenant has the tools of outreach
 }
 
 // Unlimited in a field of Limits lifts that limit.
@@ -22,6 +23,7 @@ var DefaultLimits = Limits{
 	EgressBytesHourly: 50 << 30,
 	RunTime:           time.Minute, // the longest timeout_ms of a pipeline
 	SearchesPerMinute: Unlimited,
+	Outreach:          true,
 }
 
 // MaxSearchesPerMinute is the largest rate that a tenant can be limited to.

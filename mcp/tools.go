@@ -51,13 +51,13 @@ func toolOf(o op.Operation) mcp.Tool {
 	}
 }
 
-// filterTools leaves out of a list what the credential may not call, and describes
+// filterTools leaves out of a list what the credential may not call or its tenant does not have, and describes
 // the rest in full. A call of a hidden tool still says which permission is missing.
 func (e *Endpoint) filterTools(ctx context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
 	actor := stateOf(ctx).actor
 	shown := make([]mcp.Tool, 0, len(result.Tools))
 	for _, t := range result.Tools {
-		if o, ok := e.cfg.Catalog.Find(t.Name); ok && actor.Can(o.Permission) {
+		if o, ok := e.cfg.Catalog.Find(t.Name); ok && actor.Can(o.Permission) && e.cfg.Caller.OffersDomain(ctx, actor.Tenant, o.Domain) {
 			shown = append(shown, e.tools[t.Name])
 		}
 	}

@@ -98,6 +98,9 @@ func (c *Caller) Call(ctx context.Context, o Operation, actor library.Actor, arg
 	if err != nil {
 		return res, err
 	}
+	if !c.OffersDomain(ctx, actor.Tenant, o.Domain) {
+		return res, DomainDisabled(o.Domain)
+	}
 	if err := c.takeTenant(ctx, o, actor.Tenant, &res); err != nil {
 		return res, err
 	}
@@ -108,6 +111,20 @@ func (c *Caller) Call(ctx context.Context, o Operation, actor library.Actor, arg
 	}
 	res.Value, res.Replayed, err = c.runIdempotent(ctx, o, actor, opt.IdempotencyKey, raw, work)
 	return res, err
+}
+
+// DomainDisabled is the error of a call of a domain that the tenant does not have.
+func DomainDisabled(d Domain) error {
+	return library.NewError(library.KindForbidden, library.CodeDomainDisabled, "The tools of %s are turned off for this tenant. The operator turns them on (vitrine tenants limits --outreach on).", d)
+}
+
+// OffersDomain reports whether a tenant has a domain. While nobody can tell it does.
+func (c *Caller) OffersDomain(ctx context.Context, tenant library.TenantID, d Domain) bool {
+	if c == nil || c.Tenants == nil || d != Outreach {
+		return true
+	}
+	limits, err := c.Tenants.Limits(ctx, tenant)
+	return err != nil || limits.Outreach
 }
 
 // takeTenant counts a call for its tenant. Where both the credential and the tenant

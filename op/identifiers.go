@@ -26,7 +26,8 @@ const (
 	IDPrompt      IDKind = "prompt"
 	IDExperiment  IDKind = "experiment" // the collection_h of one, which stands for a path too
 	IDRun         IDKind = "run"        // of an experiment
-	IDOtherRun    IDKind = "other_run"  // another one of the same experiment
+	IDProspect    IDKind = "prospect"
+	IDOtherRun    IDKind = "other_run" // another one of the same experiment
 	IDPipeline    IDKind = "pipeline"
 	IDPipelineRun IDKind = "pipeline_run" // of a pipeline
 	IDEarlierRun  IDKind = "earlier_run"  // another one
@@ -39,7 +40,7 @@ const (
 )
 
 // IDKinds lists the kinds.
-var IDKinds = []IDKind{IDTenant, IDAsset, IDModel, IDSavedSearch, IDCollection, IDTextCard, IDNode, IDAnnotation, IDPrompt, IDExperiment, IDRun, IDOtherRun, IDPipeline, IDPipelineRun, IDEarlierRun, IDOperation, IDUpload, IDIndexToken, IDCursor, IDQuery, IDNone}
+var IDKinds = []IDKind{IDTenant, IDAsset, IDModel, IDSavedSearch, IDCollection, IDTextCard, IDNode, IDAnnotation, IDPrompt, IDExperiment, IDRun, IDOtherRun, IDProspect, IDPipeline, IDPipelineRun, IDEarlierRun, IDOperation, IDUpload, IDIndexToken, IDCursor, IDQuery, IDNone}
 
 // idForms are the forms of identifiers that have one, for inputs that state none.
 var idForms = map[IDKind]struct{ pattern, words string }{
@@ -49,6 +50,7 @@ var idForms = map[IDKind]struct{ pattern, words string }{
 	IDAnnotation: {"^[0-9a-fA-F]{40}$", "an identifier of 40 hex digits"},
 	IDRun:        {"^[0-9a-fA-F]{40}$", "an identifier of 40 hex digits"},
 	IDOtherRun:   {"^[0-9a-fA-F]{40}$", "an identifier of 40 hex digits"},
+	IDProspect:   {"^[0-9a-fA-F]{40}$", "an identifier of 40 hex digits"},
 	IDIndexToken: {"^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?$", "the index_token of a write, as it was returned"},
 }
 

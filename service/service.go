@@ -161,7 +161,8 @@ func (s *Service) assemble() error {
 	s.transfers.DirectFor = cfg.DirectDownloads
 	waiter := indexer.NewWaiter(watched, s.Searcher.Index, metrics)
 	parts := all.Parts{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Fetcher: fetcher, Links: links, Limits: limits, TrashFor: cfg.TrashFor, MaxFile: cfg.MaxFile,
-		Searcher: s.Searcher, Embedder: s.Embedder, CursorKey: cfg.SigningKey, AwaitWrite: awaitWith(waiter)}
+		Searcher: s.Searcher, Embedder: s.Embedder, CursorKey: cfg.SigningKey, AwaitWrite: awaitWith(waiter),
+		AwaitProspects: awaitWith(indexer.NewWaiter(watched, s.Searcher.Prospects, metrics))}
 	s.Pipelines = all.NewPipelines(parts)
 	s.Pipelines.Log = cfg.Log
 	parts.Pipelines = s.Pipelines
@@ -176,7 +177,7 @@ func (s *Service) assemble() error {
 	s.registry.MustRegister(metrics, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	s.endpoint = mcp.Handler(mcp.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Version: cfg.Version,
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.Origins, TrustHost: cfg.TrustHost, Log: cfg.Log})
-	s.handler = api.Handler(api.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Extra: append(s.fileRoutes(), s.eventRoute()), Version: cfg.Version,
+	s.handler = api.Handler(api.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Extra: slices.Concat(s.fileRoutes(), []api.ExtraRoute{s.eventRoute()}, s.prospectRoutes()), Version: cfg.Version,
 		PublicURL: cfg.PublicURL, MCP: s.endpoint, Fallback: web.Handler(http.HandlerFunc(notFoundPage)), AllowedOrigins: cfg.Origins, Ready: s.Ready, Degraded: s.degraded, Gatherer: s.registry, Metrics: requests, Log: cfg.Log})
 	return nil
 }

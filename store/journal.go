@@ -57,6 +57,12 @@ func nouns() []undoableNoun {
 		{runComparisonNoun, undoRows},
 		{unlinkedNoun, undoRows},
 		{pipelineNoun, undoRows},
+		{prospectNoun, undoProspectRows},
+		{prospectOwnerNoun, undoProspectRows},
+		{prospectTouchNoun, undoProspectRows},
+		{prospectReplyNoun, undoProspectRows},
+		{prospectSuppressionNoun, undoProspectRows},
+		{contactNoun, undoProspectRows},
 	}
 }
 

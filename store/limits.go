@@ -20,6 +20,7 @@ type Limits struct{ s *Store }
 // default; library.Unlimited lifts it.
 type LimitChange struct {
 	StorageBytes, ExportAssets, EgressBytesHourly, RunSeconds, SearchesPerMinute *int64
+	Outreach                                                                     *bool
 }
 
 // Default in a LimitChange restores a limit's default.
@@ -33,7 +34,7 @@ type TenantLimits struct {
 }
 
 const limitColumns = `coalesce(storage_bytes, $2), coalesce(export_assets, $3), coalesce(egress_bytes_hourly, $4), coalesce(run_seconds, $5),
-	coalesce(searches_per_minute, $6), coalesce(storage_used, 0)`
+	coalesce(searches_per_minute, $6), coalesce(storage_used, 0), outreach`
 
 func limitArgs(tenant library.TenantID) []any {
 	d := library.DefaultLimits
@@ -42,7 +43,7 @@ func limitArgs(tenant library.TenantID) []any {
 
 func scanLimits(row pgx.CollectableRow) (l TenantLimits, err error) {
 	var seconds int64
-	err = row.Scan(&l.StorageBytes, &l.ExportAssets, &l.EgressBytesHourly, &seconds, &l.SearchesPerMinute, &l.StorageUsed)
+	err = row.Scan(&l.StorageBytes, &l.ExportAssets, &l.EgressBytesHourly, &seconds, &l.SearchesPerMinute, &l.StorageUsed, &l.Outreach)
 	l.RunTime = library.Unlimited
 	if seconds >= 0 {
 		l.RunTime = time.Duration(seconds) * time.Second
@@ -88,11 +89,11 @@ func (ls *Limits) Set(ctx context.Context, actor library.Actor, tenant library.T
 					`+setColumn("run_seconds", "$5")+`, `+setColumn("searches_per_minute", "$6")+`
 				FROM tenant_limits WHERE tenant_id = $1)
 			UPDATE tenant_limits t SET storage_bytes = w.storage_bytes, export_assets = w.export_assets, egress_bytes_hourly = w.egress_bytes_hourly,
-				run_seconds = w.run_seconds, searches_per_minute = w.searches_per_minute, updated_at = now(),
+				run_seconds = w.run_seconds, searches_per_minute = w.searches_per_minute, outreach = coalesce($7, outreach), updated_at = now(),
 				storage_used = CASE WHEN coalesce(w.storage_bytes, -1) >= 0 THEN
 					coalesce(t.storage_used, (SELECT coalesce(sum(size), 0) FROM assets WHERE tenant_id = $1)) END
 			FROM wanted w WHERE t.tenant_id = $1`,
-			tenant, c.StorageBytes, c.ExportAssets, c.EgressBytesHourly, c.RunSeconds, c.SearchesPerMinute)
+			tenant, c.StorageBytes, c.ExportAssets, c.EgressBytesHourly, c.RunSeconds, c.SearchesPerMinute, c.Outreach)
 		if err != nil {
 			return err
 		}

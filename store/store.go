@@ -37,6 +37,7 @@ type Store struct {
 	Experiments     *Experiments
 	Pipelines       *Pipelines
 	PipelineRuns    *PipelineRuns
+	Prospects       *Prospects
 	Keys            *Keys
 	Tenants         *Tenants
 	Limits          *Limits
@@ -108,6 +109,7 @@ func (s *Store) setFields() (err error) {
 	s.Experiments = &Experiments{s}
 	s.Pipelines = &Pipelines{s}
 	s.PipelineRuns = &PipelineRuns{s}
+	s.Prospects = &Prospects{s}
 	s.Keys = &Keys{s}
 	s.Tenants = &Tenants{s}
 	s.Limits = &Limits{s}

@@ -95,6 +95,16 @@ var Operations = []Operation{
 	OpActionStage,
 	OpOutputStage,
 	OpSummarizeStage,
+	OpRegisterProspect,
+	OpSetProspectOwner,
+	OpLogOutreachTouch,
+	OpGetProspectState,
+	OpSearchProspects,
+	OpSuppressProspect,
+	OpLogReply,
+	OpSearchContacts,
+	OpSetContactStage,
+	OpEraseProspect,
 }
 
 // The operations, for Do.
@@ -190,4 +200,14 @@ var (
 	OpActionStage                = Operation{Name: "ActionStage", Method: "POST", Path: "/api/v1/stages/action", Writes: true}
 	OpOutputStage                = Operation{Name: "OutputStage", Method: "POST", Path: "/api/v1/stages/output", Writes: true}
 	OpSummarizeStage             = Operation{Name: "SummarizeStage", Method: "POST", Path: "/api/v1/stages/summarize", Writes: true}
+	OpRegisterProspect           = Operation{Name: "RegisterProspect", Method: "POST", Path: "/api/v1/prospects", Writes: true}
+	OpSetProspectOwner           = Operation{Name: "SetProspectOwner", Method: "PUT", Path: "/api/v1/prospects/{prospect_h}/owner", Writes: true}
+	OpLogOutreachTouch           = Operation{Name: "LogOutreachTouch", Method: "POST", Path: "/api/v1/prospects/{prospect_h}/touches", Writes: true}
+	OpGetProspectState           = Operation{Name: "GetProspectState", Method: "GET", Path: "/api/v1/prospects/{prospect_h}"}
+	OpSearchProspects            = Operation{Name: "SearchProspects", Method: "POST", Path: "/api/v1/prospects/search"}
+	OpSuppressProspect           = Operation{Name: "SuppressProspect", Method: "POST", Path: "/api/v1/prospects/{prospect_h}/suppressions", Writes: true}
+	OpLogReply                   = Operation{Name: "LogReply", Method: "POST", Path: "/api/v1/prospects/{prospect_h}/replies", Writes: true}
+	OpSearchContacts             = Operation{Name: "SearchContacts", Method: "GET", Path: "/api/v1/contacts"}
+	OpSetContactStage            = Operation{Name: "SetContactStage", Method: "PUT", Path: "/api/v1/prospects/{prospect_h}/contact", Writes: true}
+	OpEraseProspect              = Operation{Name: "EraseProspect", Method: "DELETE", Path: "/api/v1/prospects/{prospect_h}", Writes: true}
 )

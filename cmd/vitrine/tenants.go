@@ -128,6 +128,7 @@ type tenantsLimits struct {
 	Egress   string `help:"Size of exports per hour, for example 20GiB."`
 	RunTime  string `help:"Duration of a pipeline run, for example 60s."`
 	Searches string `name:"searches-per-minute" help:"Searches per minute for all keys of the tenant together."`
+	Outreach string `enum:"on,off,-" default:"-" help:"on or off: whether the tenant has the tools of outreach."`
 	JSON     bool   `name:"json" help:"Print JSON."`
 }
 
@@ -161,26 +162,26 @@ func (c *tenantsLimits) Run(ctx context.Context) error {
 	if l.StorageBytes >= 0 {
 		used = ", " + strconv.FormatInt(l.StorageUsed, 10) + " used"
 	}
-	fmt.Printf("storage              %s%s\nexport assets        %s\negress per hour      %s\nrun time             %s\nsearches per minute  %s\n", amount(l.StorageBytes, " bytes"), used,
-		amount(l.ExportAssets, ""), amount(l.EgressBytesHourly, " bytes"), runTime(l.RunTime), amount(l.SearchesPerMinute, ""))
+	fmt.Printf("storage              %s%s\nexport assets        %s\negress per hour      %s\nrun time             %s\nsearches per minute  %s\noutreach             %s\n", amount(l.StorageBytes, " bytes"), used,
+		amount(l.ExportAssets, ""), amount(l.EgressBytesHourly, " bytes"), runTime(l.RunTime), amount(l.SearchesPerMinute, ""), map[bool]string{true: "on", false: "off"}[l.Outreach])
 	return nil
 }
 
 // limitsJSON returns limits with the names and units of the database; null is none.
-func limitsJSON(l store.TenantLimits) map[string]*int64 {
+func limitsJSON(l store.TenantLimits) map[string]any {
 	seconds := int64(l.RunTime / time.Second)
 	if l.RunTime < 0 {
 		seconds = library.Unlimited
 	}
-	out := map[string]*int64{"storage_bytes": &l.StorageBytes, "export_assets": &l.ExportAssets, "egress_bytes_hourly": &l.EgressBytesHourly, "run_seconds": &seconds,
-		"searches_per_minute": &l.SearchesPerMinute}
+	out := map[string]any{"storage_bytes": l.StorageBytes, "export_assets": l.ExportAssets, "egress_bytes_hourly": l.EgressBytesHourly, "run_seconds": seconds,
+		"searches_per_minute": l.SearchesPerMinute, "outreach": l.Outreach}
 	for name, v := range out {
-		if *v == library.Unlimited {
+		if v == int64(library.Unlimited) {
 			out[name] = nil
 		}
 	}
 	if l.StorageBytes != library.Unlimited {
-		out["storage_used"] = &l.StorageUsed
+		out["storage_used"] = l.StorageUsed
 	}
 	return out
 }
@@ -220,6 +221,9 @@ func (c *tenantsLimits) change() (store.LimitChange, error) {
 			return
 		}
 		*field = &n
+	}
+	if c.Outreach != "-" {
+		out.Outreach = new(c.Outreach == "on")
 	}
 	set(&out.StorageBytes, "storage", c.Storage, bytesOf)
 	set(&out.ExportAssets, "export-assets", c.Export, wholeNumber)

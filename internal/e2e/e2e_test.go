@@ -57,6 +57,7 @@ type world struct {
 	collection, card string
 	annotation       string // on the asset
 	prompt           string // a prompt of the library whose render the asset is
+	prospect         string
 	lab              *lab
 	studio           *studio
 }
@@ -134,6 +135,7 @@ func worldOf(e *servicetest.Env) world {
 	w.collection, w.card = w.collect("", "Lighthouses", w.asset.Asset.AssetH)
 	w.lab, w.studio = &lab{}, &studio{}
 	w.annotation = w.annotate("", w.asset.Asset.AssetH, "the fog is too dense", "team").AnnotationID
+	w.prospect = w.lead("", "keeper@lighthouses.example")
 	w.prompt = w.template("", "Lighthouses", "a lighthouse in {{weather|fog}} {{subject|}} {{light|}}")
 	w.Search("", "tag:fog", changed.OperationID)
 	return w
@@ -190,6 +192,16 @@ func (w world) template(key, name, text string) string {
 		w.T.Fatal(err)
 	}
 	return out.PromptH
+}
+
+// lead registers a prospect and returns its identifier.
+func (w world) lead(key, email string) string {
+	w.T.Helper()
+	out, err := w.Client(key).RegisterProspect(w.T.Context(), client.RegisterProspectInput{Prospect: client.ProspectPerson{Email: email, Name: email, Account: email, Summary: email}, RecordSource: email})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return out.ProspectH
 }
 
 // experiment makes an experiment with two runs, scored and compared.
@@ -281,7 +293,7 @@ func (w world) args(o op.Operation) map[string]any {
 func (w world) identifiers() map[op.IDKind]string {
 	return map[op.IDKind]string{op.IDAsset: w.asset.Asset.AssetH, op.IDModel: string(worldModel), op.IDSavedSearch: w.saved, op.IDOperation: w.operation,
 		op.IDCollection: w.collection, op.IDTextCard: w.card,
-		op.IDNode: w.asset.Asset.AssetH, op.IDAnnotation: w.annotation, op.IDPrompt: w.prompt}
+		op.IDNode: w.asset.Asset.AssetH, op.IDAnnotation: w.annotation, op.IDPrompt: w.prompt, op.IDProspect: w.prospect}
 }
 
 // nowhere has identifiers of the right form that name nothing at all.
@@ -290,7 +302,7 @@ var nowhere = map[op.IDKind]string{
 	op.IDCollection: strings.Repeat("c", 40), op.IDTextCard: strings.Repeat("b", 40),
 	op.IDExperiment: strings.Repeat("8", 40), op.IDRun: strings.Repeat("7", 40), op.IDOtherRun: strings.Repeat("6", 40),
 	op.IDPipeline: strings.Repeat("4", 40), op.IDPipelineRun: "01980000-0000-7000-8000-00000000dead", op.IDEarlierRun: "01980000-0000-7000-8000-00000000deaf",
-	op.IDPrompt: strings.Repeat("5", 40), op.IDNode: strings.Repeat("a", 40), op.IDAnnotation: strings.Repeat("9", 40),
+	op.IDPrompt: strings.Repeat("5", 40), op.IDProspect: strings.Repeat("4", 40), op.IDNode: strings.Repeat("a", 40), op.IDAnnotation: strings.Repeat("9", 40),
 	op.IDOperation: "01980000-0000-7000-8000-00000000dead", op.IDTenant: "01980000-0000-7000-8000-00000000dead",
 }
 

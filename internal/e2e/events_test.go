@@ -103,6 +103,7 @@ func makeEveryChange(t *testing.T, e *servicetest.Env) {
 	changeAnnotations(e, silent.Asset.AssetH, undo)
 	changeExperiments(e, file.Asset.AssetH, silent.Asset.AssetH, undo)
 	undo(call(http.MethodPost, "/api/v1/assets/duplicates/unlink", map[string]any{"asset_hs": []any{file.Asset.AssetH, silent.Asset.AssetH}}))
+	changeProspects(e, undo)
 	call(http.MethodPost, "/api/v1/trash", map[string]any{"asset_hs": []any{silent.Asset.AssetH}, "operation": "trash"})
 	call(http.MethodPost, "/api/v1/trash/purge", map[string]any{"asset_hs": []any{silent.Asset.AssetH}, "include_referenced": true, "confirm": true})
 }
@@ -142,6 +143,21 @@ func changeExperiments(e *servicetest.Env, one, other string, undo func(operatio
 	undo(made.OperationID)
 	undo(registered)
 	undo(undo(undo(created)))
+}
+
+// changeProspects makes every kind of change of a prospect.
+func changeProspects(e *servicetest.Env, undo func(operation string) string) {
+	var made struct {
+		OperationID string `json:"operation_id"`
+		ProspectH   string `json:"prospect_h"`
+	}
+	e.Call(http.MethodPost, "/api/v1/prospects", map[string]any{"prospect": map[string]any{"email": "fox@example.com"}, "record_source": "test"}, &made)
+	of := "/api/v1/prospects/" + made.ProspectH
+	e.Call(http.MethodPut, of+"/owner", map[string]any{"owner": "ada", "record_source": "test"}, &made)
+	e.Call(http.MethodPost, of+"/touches", map[string]any{"touch": map[string]any{"channel": "email"}, "record_source": "test"}, &made)
+	e.Call(http.MethodPost, of+"/replies", map[string]any{"reply": map[string]any{"classification": "positive"}, "record_source": "test"}, &made)
+	e.Call(http.MethodPost, of+"/suppressions", map[string]any{"reason": "not_now", "record_source": "test"}, &made)
+	undo(made.OperationID)
 }
 
 // changePrompts makes every kind of change of a prompt and what belongs to it.

@@ -344,10 +344,18 @@ func TestTenants_CommandsMakeNameAndLimitThem(t *testing.T) {
 	if said := command(t, cfg, "tenants", "limits", "Atelier"); !strings.Contains(said, "storage              no limit") || !strings.Contains(said, "export assets        1000") {
 		t.Errorf("the limits are %s", said)
 	}
-	var limits map[string]*int64
-	out := command(t, cfg, "tenants", "limits", "Atelier", "--storage", "10KiB", "--searches-per-minute", "30", "--run-time", "90s", "--export-assets", "none", "--egress", "1.5GB", "--json")
-	if err := json.Unmarshal([]byte(out), &limits); err != nil || *limits["storage_bytes"] != 10240 || *limits["searches_per_minute"] != 30 || *limits["run_seconds"] != 90 ||
-		limits["export_assets"] != nil || *limits["egress_bytes_hourly"] != 1_500_000_000 || *limits["storage_used"] != 0 {
+	var limits struct {
+		Storage  *int64 `json:"storage_bytes"`
+		Searches *int64 `json:"searches_per_minute"`
+		Run      *int64 `json:"run_seconds"`
+		Export   *int64 `json:"export_assets"`
+		Egress   *int64 `json:"egress_bytes_hourly"`
+		Used     *int64 `json:"storage_used"`
+		Outreach bool   `json:"outreach"`
+	}
+	out := command(t, cfg, "tenants", "limits", "Atelier", "--storage", "10KiB", "--searches-per-minute", "30", "--run-time", "90s", "--export-assets", "none", "--egress", "1.5GB", "--outreach", "off", "--json")
+	if err := json.Unmarshal([]byte(out), &limits); err != nil || *limits.Storage != 10240 || *limits.Searches != 30 || *limits.Run != 90 || limits.Outreach ||
+		limits.Export != nil || *limits.Egress != 1_500_000_000 || *limits.Used != 0 {
 		t.Errorf("set to %s (%v)", out, err)
 	}
 	failing(t, cfg, "--storage takes none, default or a size such as", "tenants", "limits", "Atelier", "--storage", "much")
@@ -370,7 +378,7 @@ func TestTenants_CommandsMakeNameAndLimitThem(t *testing.T) {
 	if report.Failed == 0 || report.Stored == 0 || report.Stored+report.Failed != 20 {
 		t.Errorf("the import stored %d and refused %d", report.Stored, report.Failed)
 	}
-	if out := command(t, cfg, "tenants", "limits", "Atelier", "--json"); json.Unmarshal([]byte(out), &limits) != nil || *limits["storage_used"] > 10240 {
+	if out := command(t, cfg, "tenants", "limits", "Atelier", "--json"); json.Unmarshal([]byte(out), &limits) != nil || *limits.Used > 10240 {
 		t.Errorf("the tenant uses %s", out)
 	}
 }

@@ -242,7 +242,7 @@ image: data_base64=AAAA
 
 func TestComplete_OffersToolsArgumentsAndValues(t *testing.T) {
 	for words, want := range map[string]string{
-		"Sea":                                  "SearchAssets SearchModels SearchPrompts",
+		"Sea":                                  "SearchAssets SearchModels SearchPrompts SearchProspects SearchContacts",
 		"store":                                "StoreAsset",
 		"SearchAssets --sea":                   "--search_mode",
 		"SearchAssets --search_mode f":         "fuzzy fulltext",

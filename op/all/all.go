@@ -21,6 +21,7 @@ import (
 	"vitrine/op/models"
 	"vitrine/op/pipelines"
 	"vitrine/op/prompts"
+	"vitrine/op/prospects"
 	"vitrine/op/search"
 	"vitrine/pipeline"
 	"vitrine/query/run"
@@ -44,6 +45,8 @@ type Parts struct {
 	CursorKey  []byte         // signs cursors; the same in every process
 	Pipelines  *pipeline.Engine
 	AwaitWrite func(ctx context.Context, tenant library.TenantID, versions []store.DocumentVersion, limit time.Duration) bool
+	// AwaitProspects is AwaitWrite for the index of prospects.
+	AwaitProspects func(ctx context.Context, tenant library.TenantID, versions []store.DocumentVersion, limit time.Duration) bool
 }
 
 // NewPipelines makes the engine of pipelines out of the same parts.
@@ -73,6 +76,7 @@ func domains(p Parts) []domain {
 		&prompts.Service{Store: p.Store, Links: p.Links, Similar: find.SimilarPrompts},
 		&experiments.Service{Store: p.Store, Links: p.Links},
 		&pipelines.Service{Store: p.Store, Engine: p.Pipelines},
+		&prospects.Service{Store: p.Store, Searcher: p.Searcher, Await: p.AwaitProspects},
 	}
 }
 

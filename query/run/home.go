@@ -17,6 +17,8 @@ type Searcher struct {
 	names   mappings.IndexNames
 	shared  *home
 	prompts string // the alias of the index of prompts
+	// prospects is the alias of the index of prospects.
+	prospects string
 
 	embedded embeddedCounts
 
@@ -33,7 +35,8 @@ type home struct {
 
 // New makes a searcher on the indices that the deployment's aliases point at.
 func New(client *opensearch.Client, prefix string) *Searcher {
-	s := &Searcher{client: client, names: mappings.Names(prefix), prompts: mappings.PromptIndex().Names(prefix).Alias(), own: map[library.TenantID]*home{}}
+	s := &Searcher{client: client, names: mappings.Names(prefix), prompts: mappings.PromptIndex().Names(prefix).Alias(),
+		prospects: mappings.ProspectIndex().Names(prefix).Alias(), own: map[library.TenantID]*home{}}
 	s.shared = s.newHome(s.names.Alias())
 	return s
 }

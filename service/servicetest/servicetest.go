@@ -22,6 +22,7 @@ import (
 	"vitrine/auth"
 	"vitrine/internal/testenv"
 	"vitrine/library"
+	"vitrine/query/run"
 	"vitrine/service"
 	"vitrine/store/storetest"
 )
@@ -117,7 +118,13 @@ func (e *Env) run(roles []service.Role) {
 
 func (e *Env) awaitReady() {
 	e.T.Helper()
-	Eventually(e.T, 30*time.Second, "the service is ready", func() error { return e.Ready(e.T.Context()) })
+	Eventually(e.T, 30*time.Second, "the service is ready", func() error {
+		if err := e.Ready(e.T.Context()); err != nil {
+			return err
+		}
+		_, err := e.Searcher.SearchProspects(e.T.Context(), e.Tenant, run.ProspectSearch{Today: "2026-01-01"}) // the index that is made last
+		return err
+	})
 }
 
 // NewTenant makes another tenant.
