@@ -48,7 +48,7 @@ func allowHeader(methods []string) string {
 	slices.SortFunc(list, func(a, b string) int {
 		return slices.Index(standardMethods, a) - slices.Index(standardMethods, b)
 	})
-	return strings.Join(list, ", ")
+	return strings.Join(slices.Compact(list), ", ")
 }
 
 // options answers OPTIONS with the methods of a path (RFC 9110 §9.3.7).

@@ -158,8 +158,10 @@ func (s *server) refuseKeyInURL(next http.Handler) http.Handler {
 const (
 	corsMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
 	corsAllowed = "Authorization, X-API-Key, X-Tenant-ID, Content-Type, Idempotency-Key, If-Match, If-None-Match, Range, X-Request-Id, " +
-		"Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID"
-	corsExposed = "X-Request-Id, ETag, Link, Location, Allow, Content-Disposition, Content-Range, Accept-Ranges, Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed, WWW-Authenticate, Mcp-Session-Id, MCP-Protocol-Version"
+		"Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID, " +
+		"Tus-Resumable, Upload-Length, Upload-Offset, Upload-Metadata, Upload-Checksum, X-HTTP-Method-Override"
+	corsExposed = "X-Request-Id, ETag, Link, Location, Allow, Content-Disposition, Content-Range, Accept-Ranges, Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed, WWW-Authenticate, Mcp-Session-Id, MCP-Protocol-Version, " +
+		"Tus-Resumable, Tus-Version, Tus-Extension, Tus-Max-Size, Upload-Offset, Upload-Length, Upload-Expires, Vitrine-Storage-Path"
 	corsMaxAge  = 10 * time.Minute
 )
 

@@ -30,6 +30,7 @@ const (
 	KindInternal        ErrorKind = "internal"        // 500: a defect of ours
 	KindUnavailable     ErrorKind = "unavailable"     // 503: a part is down; the same call may succeed later
 	KindStorageFull     ErrorKind = "storage_full"    // 507
+	KindChecksum        ErrorKind = "checksum"        // 460, as tus has it: the bytes have not the checksum that was sent
 )
 
 // Stable error codes, upper snake case. Clients branch on these.

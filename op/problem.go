@@ -44,6 +44,7 @@ var kinds = map[library.ErrorKind]struct {
 	library.KindCanceled:        {499, "The client closed the request"},
 	library.KindInternal:        {500, "Internal error"},
 	library.KindUnavailable:     {503, "A part of the service is down"},
+	library.KindChecksum:        {460, "The checksum does not match"},
 	library.KindStorageFull:     {507, "Storage is full"},
 }
 

@@ -2,6 +2,7 @@ package service
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -14,7 +15,7 @@ func (s *Service) fileRoutes() []api.ExtraRoute {
 	size := []api.QueryParameter{{Name: "size", Doc: "The longest edge in pixels: 256, 512 (when left out), 1024 or 2048.",
 		Schema: &huma.Schema{Type: huma.TypeInteger, Enum: []any{256, 512, 1024, 2048}}}}
 	asset := map[string]*huma.Schema{"asset_h": {Type: huma.TypeString, Pattern: "^[0-9a-fA-F]{40}$"}}
-	return []api.ExtraRoute{
+	return append(s.tusRoutes(), []api.ExtraRoute{
 		{Method: http.MethodPut, Path: "/api/v1/storage/upload/{token}", Name: "UploadFile", Tag: "files", Consumes: "*/*", Produces: "application/json",
 			Summary: "Send a file's bytes to a URL that CreateUploadUrl gave.", Doc: "The answer comes once the bytes are on disk. Then call StoreAsset.", Serve: s.transfers.Upload},
 		{Method: http.MethodGet, Path: "/files/{token}/{name}", Name: "DownloadFile", Tag: "files", Produces: "*/*",
@@ -25,5 +26,36 @@ func (s *Service) fileRoutes() []api.ExtraRoute {
 			PathSchemas: asset, Permission: library.PermRead, Summary: "Get an asset's original file.", Doc: "Takes Range requests.", Serve: s.transfers.DownloadAsset},
 		{Method: http.MethodGet, Path: "/api/v1/assets/{asset_h}/thumbnail", Name: "GetThumbnail", Tag: "files", Produces: "image/jpeg", NeedsKey: true,
 			PathSchemas: asset, Permission: library.PermRead, Query: size, Summary: "Get an asset's preview.", Serve: s.transfers.PreviewAsset},
+	}...)
+}
+
+// maxUploadAge is how long a resumable upload may take; less where the sweep takes staged
+// bytes sooner.
+const maxUploadAge = 24 * time.Hour
+
+// tusRoutes are the routes of resumable uploads.
+func (s *Service) tusRoutes() []api.ExtraRoute {
+	const all, one = "/api/v1/uploads", "/api/v1/uploads/{upload_id}"
+	const bytes = "application/offset+octet-stream"
+	id := map[string]*huma.Schema{"upload_id": {Type: huma.TypeString, Format: "uuid"}}
+	route := func(method, path, name, consumes, summary, doc string, serve func(http.ResponseWriter, *http.Request, library.Actor) error) api.ExtraRoute {
+		x := api.ExtraRoute{Method: method, Path: path, Name: name, Tag: "files", Consumes: consumes, Summary: summary, Doc: doc, NeedsKey: true, Permission: library.PermIngest, Serve: serve}
+		if path == one {
+			x.PathSchemas = id
+		}
+		return x
+	}
+	options := func(path, name string) api.ExtraRoute {
+		return api.ExtraRoute{Method: http.MethodOptions, Path: path, Name: name, Tag: "files", Summary: "Find out what resumable uploads can do.", Serve: s.transfers.TusOptions}
+	}
+	return []api.ExtraRoute{
+		options(all, "GetUploadOptions"),
+		route(http.MethodPost, all, "CreateUpload", "", "Begin a resumable upload (tus 1.0.0).",
+			"Send Tus-Resumable, Upload-Length and Upload-Metadata with filename. Location names the upload, and Vitrine-Storage-Path what StoreAsset or ConfirmComfyUpload take once all bytes have come.", s.transfers.TusCreate),
+		route(http.MethodHead, one, "GetUploadOffset", "", "Get how far a resumable upload has come.", "", s.transfers.TusHead),
+		route(http.MethodPatch, one, "SendUpload", bytes, "Send the next bytes of a resumable upload.", "Upload-Offset is acknowledged once they are on disk. What came before a connection broke is kept.", s.transfers.TusPatch),
+		route(http.MethodDelete, one, "DeleteUpload", "", "Give a resumable upload up.", "", s.transfers.TusDelete),
+		route(http.MethodPost, one, "OverrideUpload", "", "Send another method as X-HTTP-Method-Override.", "For clients that cannot send PATCH.", s.transfers.TusPost),
+		options("/api/v1/uploads/{upload_id}", "GetUploadMethods"),
 	}
 }

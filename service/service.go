@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -158,7 +159,7 @@ func (s *Service) assemble() error {
 		return fmt.Errorf("MCP_URL_INGEST_ALLOWLIST: %w", err)
 	}
 	s.transfers = transfer.New(s.Store, keys, limits, s.Blobs, links.Signer, s.Previews)
-	s.transfers.DirectFor = cfg.DirectDownloads
+	s.transfers.DirectFor, s.transfers.MaxFile, s.transfers.UploadsFor = cfg.DirectDownloads, cmp.Or(cfg.MaxFile, assets.DefaultMaxFile), min(cfg.SweepAge, maxUploadAge)
 	waiter := indexer.NewWaiter(watched, s.Searcher.Index, metrics)
 	parts := all.Parts{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Fetcher: fetcher, Links: links, Limits: limits, TrashFor: cfg.TrashFor, MaxFile: cfg.MaxFile,
 		Searcher: s.Searcher, Embedder: s.Embedder, CursorKey: cfg.SigningKey, AwaitWrite: awaitWith(waiter),

@@ -59,6 +59,9 @@ func (s *Service) sweep(ctx context.Context) {
 	case got.StagedFiles+got.OrphanFiles > 0:
 		s.log.Info("sweep removed files", "staged", got.StagedFiles, "staged_bytes", got.StagedBytes, "orphans", got.OrphanFiles, "orphan_bytes", got.OrphanBytes)
 	}
+	if n, err := s.transfers.SweepUploads(ctx); err != nil && ctx.Err() == nil {
+		s.log.Warn("expired uploads could not be dropped", "dropped", n, "error", err)
+	}
 	if _, err := s.Indexer.PurgeTombstones(ctx); err != nil && ctx.Err() == nil {
 		s.log.Warn("old tombstones could not be purged", "error", err)
 	}

@@ -21,6 +21,7 @@ var notDumped = map[string]string{
 	"restores":           "it tells what this database was restored from",
 	"blob_store":         "it names the folder of files that was there; a restored library takes the one that it was restored into",
 	"damaged_files":      "they are found anew in the folder that a library was restored into",
+	"uploads":            "their bytes are staged and in no backup; clients begin them again",
 	"scrub":              "it tells how far the files of this folder were checked",
 	"index_generations":  "they name indexes of the OpenSearch that was there; after a restore a new index is made",
 	"river_leader":       "it names the process that looks after the jobs",

@@ -58,6 +58,7 @@ type Store struct {
 	Jobs            *Jobs
 	PreviewFailures *PreviewFailures
 	Previews        *Previews
+	Uploads         *Uploads
 
 	app     *pgxpool.Pool // role vitrine_app: one tenant per transaction
 	indexer *pgxpool.Pool // role vitrine_indexer: reads every tenant, writes bookkeeping only
@@ -129,6 +130,7 @@ func (s *Store) setFields() (err error) {
 	s.IndexState = &IndexState{s}
 	s.PreviewFailures = &PreviewFailures{s}
 	s.Previews = &Previews{s}
+	s.Uploads = &Uploads{s}
 	s.Jobs, err = newJobs(s)
 	return err
 }

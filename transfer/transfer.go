@@ -42,6 +42,11 @@ type Service struct {
 	// DirectFor is how long the links to the bucket are valid by which downloads of originals
 	// are answered; 0 means that the service serves the bytes.
 	DirectFor time.Duration
+	// MaxFile bounds one resumable upload, in bytes.
+	MaxFile int64
+	// UploadsFor is how long a resumable upload may take. Staged bytes must not be swept
+	// before.
+	UploadsFor time.Duration
 }
 
 // New makes the service.
