@@ -63,6 +63,7 @@ type ExtraRoute struct {
 	Query        []QueryParameter        // listed in the OpenAPI document; the handler reads them itself
 	Consumes     string                  // media type of the body; empty: none
 	Produces     string                  // media type of the answer; empty: none
+	Status       int                     // of success; 0: 200
 	// Serve answers the request. An error before the first byte becomes a
 	// problem. actor is empty unless NeedsKey.
 	Serve func(w http.ResponseWriter, r *http.Request, actor library.Actor) error

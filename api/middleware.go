@@ -162,7 +162,7 @@ const (
 		"Tus-Resumable, Upload-Length, Upload-Offset, Upload-Metadata, Upload-Checksum, X-HTTP-Method-Override"
 	corsExposed = "X-Request-Id, ETag, Link, Location, Allow, Content-Disposition, Content-Range, Accept-Ranges, Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed, WWW-Authenticate, Mcp-Session-Id, MCP-Protocol-Version, " +
 		"Tus-Resumable, Tus-Version, Tus-Extension, Tus-Max-Size, Upload-Offset, Upload-Length, Upload-Expires, Vitrine-Storage-Path"
-	corsMaxAge  = 10 * time.Minute
+	corsMaxAge = 10 * time.Minute
 )
 
 // cors lets the pages of configured origins call the API (CORS). Other

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"reflect"
@@ -249,7 +250,7 @@ func describeExtra(x ExtraRoute) *huma.Operation {
 	if x.Produces != "" {
 		done.Content = map[string]*huma.MediaType{x.Produces: {}}
 	}
-	d.Responses = map[string]*huma.Response{"200": done, "default": problemResponse("An error.")}
+	d.Responses = map[string]*huma.Response{strconv.Itoa(cmp.Or(x.Status, http.StatusOK)): done, "default": problemResponse("An error.")}
 	d.Security = []map[string][]string{}
 	if x.NeedsKey {
 		d.Security = keySecurity

@@ -26,6 +26,14 @@ func (s *Service) fileRoutes() []api.ExtraRoute {
 			PathSchemas: asset, Permission: library.PermRead, Summary: "Get an asset's original file.", Doc: "Takes Range requests.", Serve: s.transfers.DownloadAsset},
 		{Method: http.MethodGet, Path: "/api/v1/assets/{asset_h}/thumbnail", Name: "GetThumbnail", Tag: "files", Produces: "image/jpeg", NeedsKey: true,
 			PathSchemas: asset, Permission: library.PermRead, Query: size, Summary: "Get an asset's preview.", Serve: s.transfers.PreviewAsset},
+		{Method: http.MethodGet, Path: "/previews/{token}/storyboard.jpg", Name: "GetStoryboardPicture", Tag: "files", Produces: "image/jpeg",
+			Summary: "Get frames of a video as one picture, by a thumbnail_url.", Serve: s.transfers.Storyboard},
+		{Method: http.MethodGet, Path: "/previews/{token}/storyboard.json", Name: "GetStoryboardTimes", Tag: "files", Produces: "application/json",
+			Summary: "Get where the frames of a storyboard are, in the picture and in the video, by a thumbnail_url.", Serve: s.transfers.Storyboard},
+		{Method: http.MethodGet, Path: "/api/v1/assets/{asset_h}/storyboard", Name: "GetStoryboard", Tag: "files", Produces: "image/jpeg", NeedsKey: true,
+			PathSchemas: asset, Permission: library.PermRead, Summary: "Get frames of a video as one picture.", Serve: s.transfers.StoryboardAsset},
+		{Method: http.MethodGet, Path: "/api/v1/assets/{asset_h}/storyboard.json", Name: "DescribeStoryboard", Tag: "files", Produces: "application/json", NeedsKey: true,
+			PathSchemas: asset, Permission: library.PermRead, Summary: "Get where the frames of a storyboard are, in the picture and in the video.", Serve: s.transfers.StoryboardAsset},
 	}...)
 }
 
@@ -38,15 +46,16 @@ func (s *Service) tusRoutes() []api.ExtraRoute {
 	const all, one = "/api/v1/uploads", "/api/v1/uploads/{upload_id}"
 	const bytes = "application/offset+octet-stream"
 	id := map[string]*huma.Schema{"upload_id": {Type: huma.TypeString, Format: "uuid"}}
+	status := map[string]int{http.MethodPatch: http.StatusNoContent, http.MethodDelete: http.StatusNoContent, http.MethodPost: http.StatusCreated}
 	route := func(method, path, name, consumes, summary, doc string, serve func(http.ResponseWriter, *http.Request, library.Actor) error) api.ExtraRoute {
-		x := api.ExtraRoute{Method: method, Path: path, Name: name, Tag: "files", Consumes: consumes, Summary: summary, Doc: doc, NeedsKey: true, Permission: library.PermIngest, Serve: serve}
+		x := api.ExtraRoute{Method: method, Path: path, Name: name, Tag: "files", Consumes: consumes, Summary: summary, Doc: doc, NeedsKey: true, Permission: library.PermIngest, Status: status[method], Serve: serve}
 		if path == one {
 			x.PathSchemas = id
 		}
 		return x
 	}
 	options := func(path, name string) api.ExtraRoute {
-		return api.ExtraRoute{Method: http.MethodOptions, Path: path, Name: name, Tag: "files", Summary: "Find out what resumable uploads can do.", Serve: s.transfers.TusOptions}
+		return api.ExtraRoute{Method: http.MethodOptions, Path: path, Name: name, Tag: "files", Summary: "Find out what resumable uploads can do.", Status: http.StatusNoContent, Serve: s.transfers.TusOptions}
 	}
 	return []api.ExtraRoute{
 		options(all, "GetUploadOptions"),

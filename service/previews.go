@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"image/jpeg"
+	"math"
+	"strings"
 	"time"
 
 	"vitrine/jobs"
 	"vitrine/library"
+	"vitrine/media/extract/container"
 	"vitrine/media/memory"
 	"vitrine/media/phash"
 	"vitrine/media/preview"
@@ -29,11 +32,11 @@ func (s *Service) makePreview(ctx context.Context, j store.PreviewJob) error {
 		if err := s.Store.Previews.SetPlaceholder(ctx, j.Tenant, j.Asset, placeholder); err != nil {
 			return err
 		}
-		return errors.Join(s.fingerprint(ctx, j), s.dropOrphan(ctx, j))
+		return errors.Join(s.fingerprint(ctx, j), s.describeVideo(ctx, j), s.dropOrphan(ctx, j))
 	case errors.Is(err, preview.ErrNoFFmpeg):
 		return nil
 	case errors.Is(err, preview.ErrUnsupported):
-		return errors.Join(s.Store.Previews.SetPlaceholder(ctx, j.Tenant, j.Asset, nil), s.Store.Fingerprints.Set(ctx, j.Tenant, j.Asset, nil))
+		return errors.Join(s.Store.Previews.SetPlaceholder(ctx, j.Tenant, j.Asset, nil), s.Store.Fingerprints.Set(ctx, j.Tenant, j.Asset, nil), s.describeVideo(ctx, j))
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, memory.ErrBusy):
@@ -78,6 +81,26 @@ func (s *Service) fingerprint(ctx context.Context, j store.PreviewJob) error {
 	return s.Store.Fingerprints.Set(ctx, j.Tenant, j.Asset, (*uint64)(&hash))
 }
 
+// describeVideo keeps how a video is coded, and its storyboard. Of other files it does nothing.
+func (s *Service) describeVideo(ctx context.Context, j store.PreviewJob) error {
+	object, err := s.Blobs.Open(ctx, j.Tenant, j.Asset)
+	if err != nil {
+		return err
+	}
+	defer object.Close()
+	said, err := container.Read(object, object.Size())
+	if err != nil || !strings.HasPrefix(said.MIME, "video/") {
+		return err
+	}
+	facts := store.VideoFacts{FPS: math.Round(said.FPS*1000) / 1000, Frames: said.Frames, Codec: said.Codec, AudioCodec: said.AudioCodec}
+	if _, _, err := s.Previews.Storyboard(ctx, j.Tenant, j.Asset, time.Duration(said.DurationMS)*time.Millisecond); err == nil {
+		facts.Storyboard = true
+	} else if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return s.Store.Previews.SetVideo(ctx, j.Tenant, j.Asset, facts)
+}
+
 // Assets that were stored by versions which made no perceptual hashes or placeholders get
 // theirs in pages.
 const (
@@ -88,7 +111,7 @@ const (
 // BackfillPreviews makes the thumbnails, placeholders and perceptual hashes that are missing.
 func (s *Service) BackfillPreviews(ctx context.Context) {
 	kinds := []string{"image/%"}
-	if s.Previews.FFmpeg != nil {
+	if s.Previews.FFmpeg() != nil {
 		kinds = append(kinds, "video/%")
 	}
 	var after store.AssetKey

@@ -1,11 +1,16 @@
 package service_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"image/jpeg"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -101,6 +106,13 @@ type previewState struct {
 	PreviewError  string `json:"preview_error"`
 	PreviewFailed string `json:"preview_failed"`
 	ThumbnailURL  string `json:"thumbnail_url"`
+	Video         struct {
+		FPS        float64 `json:"fps"`
+		Frames     int     `json:"frames"`
+		Codec      string  `json:"codec"`
+		Audio      string  `json:"audio_codec"`
+		Storyboard bool    `json:"storyboard"`
+	} `json:"video"`
 }
 
 func TestPreviews_AVideoHasOneWhereThereIsFFmpeg(t *testing.T) {
@@ -109,13 +121,23 @@ func TestPreviews_AVideoHasOneWhereThereIsFFmpeg(t *testing.T) {
 	var got previewState
 	servicetest.Eventually(t, 30*time.Second, "the video has a preview", func() error {
 		e.Call(http.MethodGet, "/api/v1/assets/"+stored.Asset.AssetH+"?response_format=detailed", nil, &got)
-		if len(got.Placeholder) == 0 {
+		if len(got.Placeholder) == 0 || !got.Video.Storyboard {
 			return fmt.Errorf("%+v", got)
 		}
 		return nil
 	})
-	if got.PreviewError+got.PreviewFailed != "" {
+	if v := got.Video; got.PreviewError+got.PreviewFailed != "" || v.FPS != 25 || v.Frames != 25 || v.Codec != "avc1" || v.Audio != "" {
 		t.Errorf("%+v", got)
+	}
+	checkStoryboard(t, strings.TrimSuffix(got.ThumbnailURL, ".jpg"))
+	var board preview.Storyboard
+	e.Call(http.MethodGet, "/api/v1/assets/"+stored.Asset.AssetH+"/storyboard.json", nil, &board)
+	if board.Frames != 5 {
+		t.Errorf("with a key it is %+v", board)
+	}
+	still := e.StoreFile("", "still.png", "image/png", picture(8))
+	if status, _, _ := e.Raw(http.MethodGet, "/api/v1/assets/"+still.Asset.AssetH+"/storyboard", e.Key, nil, nil); status != http.StatusNotFound {
+		t.Errorf("the storyboard of a picture is %d", status)
 	}
 	for request, want := range map[string]int{"": http.StatusOK, "bytes=0-9": http.StatusPartialContent, "bytes=99999999-": http.StatusRequestedRangeNotSatisfiable} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, got.ThumbnailURL+"?size=256", nil)
@@ -221,5 +243,49 @@ func TestPreviews_OfAnOlderLibraryAreMade(t *testing.T) {
 	var left int
 	if err := owner.QueryRow(t.Context(), `SELECT count(*) FROM assets a WHERE NOT EXISTS (SELECT FROM asset_fingerprints p WHERE p.asset_h = a.asset_h)`).Scan(&left); err != nil || left != 0 {
 		t.Errorf("%d files are looked at again and again, %v", left, err)
+	}
+}
+
+// checkStoryboard reads the storyboard of the video of a second by a preview's link: five
+// different frames, in order.
+func checkStoryboard(t *testing.T, base string) {
+	t.Helper()
+	get := func(path string) (*http.Response, []byte) {
+		res, err := http.Get(base + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		data, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != http.StatusOK || res.Header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Fatalf("%s: %s %v %v", path, res.Status, res.Header, err)
+		}
+		return res, data
+	}
+	var board preview.Storyboard
+	_, data := get("/storyboard.json")
+	if err := json.Unmarshal(data, &board); err != nil {
+		t.Fatal(err)
+	}
+	if want := (preview.Storyboard{Frames: 5, Columns: 5, Rows: 1, Width: 160, Height: 90, TimesMS: []int64{0, 200, 400, 600, 800}}); !reflect.DeepEqual(board, want) {
+		t.Errorf("the storyboard is %+v, want %+v", board, want)
+	}
+	_, data = get("/storyboard.jpg")
+	img, err := jpeg.Decode(bytes.NewReader(data))
+	if err != nil || img.Bounds().Dx() != 5*160 || img.Bounds().Dy() != 90 {
+		t.Fatalf("the picture is %v, %v", img, err)
+	}
+	for i := 1; i < board.Frames; i++ {
+		differ := 0
+		for p := range 160 * 90 {
+			a, _, _, _ := img.At(p%160+(i-1)*160, p/160).RGBA()
+			b, _, _, _ := img.At(p%160+i*160, p/160).RGBA()
+			if a>>8 > b>>8+24 || b>>8 > a>>8+24 {
+				differ++
+			}
+		}
+		if differ < 50 {
+			t.Errorf("frames %d and %d are the same but for %d pixels", i-1, i, differ)
+		}
 	}
 }

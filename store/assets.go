@@ -42,7 +42,8 @@ type AssetDetail struct {
 	Collections []string        // paths, in order
 	Prompts     []AssetPrompt   // versions of the prompt library that its prompt is a render of
 	NoPreview   PreviewFailure
-	Placeholder []byte // ThumbHash of its preview; nil where there is none yet
+	Video       *VideoFacts // nil: it is none, or was not looked at yet
+	Placeholder []byte      // ThumbHash of its preview; nil where there is none yet
 }
 
 // AssetModel is one model that an asset used.
@@ -153,9 +154,11 @@ func (d *AssetDetail) queueOthers(b *pgx.Batch, actor library.Actor, hash librar
 			})
 			return err
 		})
-	b.Queue(`SELECT coalesce(f.code, ''), coalesce(f.reason, ''), p.placeholder
+	b.Queue(`SELECT coalesce(f.code, ''), coalesce(f.reason, ''), p.placeholder, p.facts
 		FROM (SELECT $1::uuid AS tenant_id, $2::text AS asset_h) a LEFT JOIN preview_failures f USING (tenant_id, asset_h) LEFT JOIN asset_previews p USING (tenant_id, asset_h)`, actor.Tenant, hash).
-		QueryRow(func(row pgx.Row) error { return row.Scan(&d.NoPreview.Code, &d.NoPreview.Reason, &d.Placeholder) })
+		QueryRow(func(row pgx.Row) error {
+			return row.Scan(&d.NoPreview.Code, &d.NoPreview.Reason, &d.Placeholder, &d.Video)
+		})
 	b.Queue(pathsOfAsset, actor.Tenant, hash).
 		Query(func(rows pgx.Rows) (err error) {
 			d.Collections, err = pgx.CollectRows(rows, pgx.RowTo[string])

@@ -38,3 +38,19 @@ func (ps *Previews) Placeholders(ctx context.Context, tenant library.TenantID, h
 	})
 	return found, err
 }
+
+// VideoFacts is what a video's file says of how it is coded; what it does not say is zero.
+type VideoFacts struct {
+	FPS        float64 `json:"fps,omitempty" doc:"Frames per second."`
+	Frames     int     `json:"frames,omitempty"`
+	Codec      string  `json:"codec,omitempty" doc:"As the file names it, for example avc1 or V_VP9."`
+	AudioCodec string  `json:"audio_codec,omitempty" doc:"Of the first sound track; absent where there is none."`
+	Storyboard bool    `json:"storyboard" doc:"Whether there is a picture with frames of it: GET /api/v1/assets/{asset_h}/storyboard."`
+}
+
+// SetVideo keeps the facts of a video. Of an asset that is gone nothing is kept.
+func (ps *Previews) SetVideo(ctx context.Context, tenant library.TenantID, hash library.AssetHash, f VideoFacts) error {
+	return ps.s.execTenant(ctx, tenant, `INSERT INTO asset_previews (tenant_id, asset_h, facts)
+		SELECT tenant_id, asset_h, $3 FROM assets WHERE tenant_id = $1 AND asset_h = $2
+		ON CONFLICT (tenant_id, asset_h) DO UPDATE SET facts = excluded.facts`, tenant, hash, f)
+}

@@ -315,3 +315,50 @@ func edgeOf(r *http.Request) (int, error) {
 	}
 	return 0, library.Invalid(library.FieldError{Field: "size", Code: "enum", Message: "Allowed are 256, 512, 1024 and 2048."})
 }
+
+// Storyboard serves the picture, or the description, of the storyboard of a video by a
+// thumbnail_url: GET /previews/{token}/storyboard.jpg.
+func (s *Service) Storyboard(w http.ResponseWriter, r *http.Request, _ library.Actor) error {
+	g, actor, err := s.grant(r, strings.TrimSuffix(chi.URLParam(r, "token"), ".jpg"), blob.PurposePreview)
+	if err != nil {
+		return err
+	}
+	return s.serveStoryboard(w, r, actor, g.Tenant, g.Asset)
+}
+
+// StoryboardAsset serves the same to a credential of the asset's tenant.
+func (s *Service) StoryboardAsset(w http.ResponseWriter, r *http.Request, actor library.Actor) error {
+	hash, err := assetOf(r)
+	if err != nil {
+		return err
+	}
+	return s.serveStoryboard(w, r, actor, actor.Tenant, hash)
+}
+
+func (s *Service) serveStoryboard(w http.ResponseWriter, r *http.Request, actor library.Actor, tenant library.TenantID, hash library.AssetHash) error {
+	if _, err := s.file(r.Context(), actor, hash); err != nil {
+		return err
+	}
+	d, err := s.store.Assets.Get(r.Context(), actor, hash)
+	if err != nil {
+		return err
+	}
+	if !strings.HasPrefix(d.Asset.MIMEType, "video/") {
+		return library.NotFound("storyboard")
+	}
+	picture, described, err := s.previews.Storyboard(r.Context(), tenant, hash, time.Duration(d.Asset.DurationMS)*time.Millisecond)
+	if err != nil {
+		return err
+	}
+	data, kind := picture, "image/jpeg"
+	if strings.HasSuffix(r.URL.Path, ".json") {
+		data, kind = described, "application/json"
+	}
+	h := w.Header()
+	guard(h)
+	h.Set("Content-Type", kind)
+	h.Set("Cache-Control", "private, max-age=86400, immutable")
+	h.Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(data)))
+	http.ServeContent(&problemWriter{ResponseWriter: w, request: r, size: int64(len(data))}, r, "", time.Time{}, bytes.NewReader(data))
+	return nil
+}

@@ -216,6 +216,9 @@ func (s *Service) TusDelete(w http.ResponseWriter, r *http.Request, actor librar
 
 // TusPost takes the methods that clients cannot send, as X-HTTP-Method-Override.
 func (s *Service) TusPost(w http.ResponseWriter, r *http.Request, actor library.Actor) error {
+	if err := tus(w, r); err != nil {
+		return err
+	}
 	switch r.Header.Get("X-HTTP-Method-Override") {
 	case http.MethodPatch:
 		return s.TusPatch(w, r, actor)

@@ -267,12 +267,41 @@ function shot(hit) {
     button.append(blur);
   }
   button.append(image, make("span", hit.title || hit.filename));
+  if (hit.mime_type.startsWith("video/")) playFrames(button, hit);
   if (hit.matched === "meaning") {
     button.classList.add("similar");
     button.append(make("em", "similar"));
   }
   button.addEventListener("click", () => open(hit));
   return button;
+}
+
+// playFrames shows frames of a video, one after the other, while the pointer is on it.
+function playFrames(button, hit) {
+  const base = new URL(hit.thumbnail_url).pathname.replace(/\.jpg$/, "");
+  let timer, board;
+  const stop = () => {
+    clearInterval(timer);
+    timer = undefined;
+    button.querySelector(".frames")?.remove();
+  };
+  button.addEventListener("pointerenter", async () => {
+    timer ??= 0;
+    board ??= await fetch(`${base}/storyboard.json`).then((r) => (r.ok ? r.json() : null)).catch(() => null);
+    if (!board || timer !== 0) return;
+    const frames = make("div", undefined, { class: "frames" });
+    Object.assign(frames.style, { backgroundImage: `url("${base}/storyboard.jpg")`, backgroundSize: `${board.columns * 100}% ${board.rows * 100}%` });
+    let at = 0;
+    const show = () => {
+      const part = (n, of) => (of > 1 ? (100 * n) / (of - 1) : 0);
+      frames.style.backgroundPosition = `${part(at % board.columns, board.columns)}% ${part(Math.floor(at / board.columns), board.rows)}%`;
+      at = (at + 1) % board.frames;
+    };
+    show();
+    button.insertBefore(frames, button.querySelector("span"));
+    timer = setInterval(show, 200);
+  });
+  button.addEventListener("pointerleave", stop);
 }
 
 function showFacets(facets) {

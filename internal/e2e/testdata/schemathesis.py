@@ -47,3 +47,9 @@ def before_call(context, case, kwargs):
     does not expect."""
     n = next(addresses)
     case.headers["X-Forwarded-For"] = f"10.{n >> 16 & 255}.{n >> 8 & 255}.{n & 255}"
+
+
+@schemathesis.serializer("application/offset+octet-stream")
+def offset_bytes(context, value):
+    """The bytes of a resumable upload."""
+    return value if isinstance(value, bytes) else str(value).encode()

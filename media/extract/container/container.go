@@ -35,6 +35,8 @@ type File struct {
 	DurationMS int64    // milliseconds; 0 for stills
 	Frames     int      // of an animation or a video, pages of a TIFF; 0 for one still and when unknown
 	FPS        float64  // 0 when unknown
+	Codec      string   // of the first track with a picture, as the container names it: avc1, V_VP9; empty when unknown
+	AudioCodec string   // of the first track with sound; empty: it has none, or unknown
 	Chunks     []Chunk  // in file order
 	Warnings   []string // what could not be read, in words for people
 	Truncated  bool     // the file ends before its format says so

@@ -18,6 +18,8 @@ const (
 	idTrackEntry      = 0xAE
 	idDefaultDuration = 0x23E383
 	idVideo           = 0xE0
+	idTrackType       = 0x83
+	idCodecID         = 0x86
 	idPixelWidth      = 0xB0
 	idPixelHeight     = 0xBA
 	idCluster         = 0x1F43B675
@@ -165,7 +167,11 @@ func (m *matroska) info(s source) {
 // track reads the size and rate of the first track with a picture.
 func (m *matroska) track(e element) bool {
 	f := m.segment.file
-	if e.id != idTrackEntry || f.Width > 0 {
+	if e.id != idTrackEntry {
+		return true
+	}
+	m.codec(e)
+	if f.Width > 0 {
 		return true
 	}
 	var frameNS uint64
@@ -190,6 +196,27 @@ func (m *matroska) track(e element) bool {
 		f.FPS = 1e9 / float64(frameNS)
 	}
 	return true
+}
+
+// codec keeps the codec of the first track with a picture and of the first with sound.
+func (m *matroska) codec(track element) {
+	var kind uint64
+	var codec string
+	walkElements(track.body, func(e element) bool {
+		switch e.id {
+		case idTrackType:
+			kind = e.integer()
+		case idCodecID:
+			codec = clip(printable(e.text("the codec")))
+		}
+		return true
+	})
+	switch f := m.segment.file; {
+	case kind == 1 && f.Codec == "":
+		f.Codec = codec
+	case kind == 2 && f.AudioCodec == "":
+		f.AudioCodec = codec
+	}
 }
 
 // tags keeps the simple tags in s, nested ones under their parent's name.

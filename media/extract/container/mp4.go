@@ -2,6 +2,7 @@ package container
 
 import (
 	"encoding/binary"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -28,6 +29,7 @@ type track struct {
 	width, height int
 	timing        timing
 	samples       int
+	codec         string // of its first sample description
 }
 
 // maxTracks bounds the tracks that are looked at.
@@ -96,6 +98,10 @@ func (m *movie) trak(b box, t *track) {
 		case "hdlr":
 			if d := b.body.peek(8, 4); d != nil && t.handler == "" {
 				t.handler = string(d)
+			}
+		case "stsd":
+			if d := b.body.peek(12, 4); d != nil {
+				t.codec = strings.TrimSpace(printable(string(d)))
 			}
 		case "stsz":
 			if d := b.body.peek(8, 4); d != nil {
@@ -237,13 +243,16 @@ func (m *movie) finish() {
 	for _, t := range m.tracks {
 		own := t.timing.milliseconds()
 		length = max(length, own)
+		if t.handler == "soun" && f.AudioCodec == "" {
+			f.AudioCodec = t.codec
+		}
 		if t.handler != "vide" && t.handler != "pict" || f.Frames > 0 {
 			continue
 		}
 		if f.Width == 0 {
 			f.Width, f.Height = t.width, t.height
 		}
-		f.Frames = t.samples
+		f.Frames, f.Codec = t.samples, t.codec
 		if own > 0 && t.samples > 0 {
 			f.FPS = 1000 * float64(t.samples) / own
 		}
