@@ -142,6 +142,8 @@ type GetAssetDetailsOutput struct {
 	Height int `json:"height"`
 	// Milliseconds; 0 for stills.
 	DurationMS int64 `json:"duration_ms"`
+	// Of a video, once its preview was made.
+	Video *StoreVideoFacts `json:"video,omitempty"`
 	// With response_format detailed.
 	SHA256 string `json:"sha256,omitempty"`
 	// ComfyUI's asset hash, without its blake3: prefix. With response_format detailed.

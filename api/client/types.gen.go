@@ -43,6 +43,20 @@ type QueryWarning struct {
 	Suggestion string `json:"suggestion,omitempty"`
 }
 
+// StoreVideoFacts is what GetAssetDetailsOutput holds as video. Of a video, once its preview was
+// made.
+type StoreVideoFacts struct {
+	// Frames per second.
+	Fps    float64 `json:"fps,omitempty"`
+	Frames int     `json:"frames,omitempty"`
+	// As the file names it, for example avc1 or V_VP9.
+	Codec string `json:"codec,omitempty"`
+	// Of the first sound track; absent where there is none.
+	AudioCodec string `json:"audio_codec,omitempty"`
+	// Whether there is a picture with frames of it: GET /api/v1/assets/{asset_h}/storyboard.
+	Storyboard bool `json:"storyboard"`
+}
+
 // Hires is what GetAssetDetailsOutput holds as hires. The upscaling second pass, if the file
 // records one.
 type Hires struct {
