@@ -7,6 +7,26 @@ type Call struct {
 	Tool       string     // the operation's name, for example UpdateAsset
 	Permission Permission // what the operation needs; an undo of it needs the same
 	RequestID  string
+	// Expects returns an error where the caller read another version of the thing that the
+	// call is about to change than the given one. Nil: the caller expects none.
+	Expects func(version int64) error
+}
+
+// Check returns an error where the caller of a write expects another version of the thing
+// that it is about to change. It is called in the transaction that writes.
+func (c Call) Check(version int64) error {
+	if c.Expects == nil {
+		return nil
+	}
+	return c.Expects(version)
+}
+
+// IdempotentRequest is what is kept of a request with an idempotency key.
+type IdempotentRequest struct {
+	Claimed  bool   // the key is the caller's: the request is to be run
+	Hash     []byte // of the request that holds the key, where another one does
+	Response []byte // its answer; nil while it runs
+	Version  string // of what the answer shows; empty: of no one thing
 }
 
 type callKey struct{}

@@ -35,6 +35,7 @@ type Experiment struct {
 	WorkflowName        string
 	Resolution          string
 	DomainContext       map[string]any
+	Revision            int64 // rises with every change of the fields above
 }
 
 // RunHash returns the identity of an asset's run in an experiment.

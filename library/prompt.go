@@ -32,6 +32,7 @@ type Prompt struct {
 	CreatedAt   time.Time
 	CreatedBy   string
 	UpdatedAt   time.Time
+	Revision    int64 // rises with every change of the prompt, of its versions and of its labels
 }
 
 // NewPromptHash derives the identity of a prompt from its first text.

@@ -224,7 +224,7 @@ func (o Operation) prepare(actor library.Actor, args map[string]any) (library.Ac
 // run does the work. A panic becomes an internal error, so that one bad call
 // cannot end the process or leave a client without an answer.
 func (o Operation) run(ctx context.Context, actor library.Actor, raw []byte) (out any, err error) {
-	ctx = library.WithCall(ctx, library.Call{Tool: o.Name, Permission: o.Permission, RequestID: RequestID(ctx)})
+	ctx = library.WithCall(ctx, library.Call{Tool: o.Name, Permission: o.Permission, RequestID: RequestID(ctx), Expects: expects(ctx)})
 	err = panics.Try(func() (err error) {
 		out, err = o.call(ctx, actor, raw)
 		return err
@@ -253,15 +253,18 @@ func chooseTenant(actor library.Actor, args map[string]any) (library.Actor, erro
 	return actor, nil
 }
 
-// rawOutput is an output that is JSON already.
-type rawOutput []byte
+// rawOutput is an output that is JSON already, with the version of what it shows.
+type rawOutput struct {
+	body    []byte
+	version string
+}
 
 // EncodeOutput returns an operation's output as compact JSON, the same bytes over
 // either transport. Characters that only HTML cares about stay as they are; those that no
 // reader sees are left out of its texts.
 func EncodeOutput(value any) ([]byte, error) {
 	if raw, ok := value.(rawOutput); ok {
-		return raw, nil
+		return raw.body, nil
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

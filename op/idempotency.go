@@ -15,13 +15,13 @@ import (
 // per tenant and credential, for 24 hours. Package store has the one in
 // PostgreSQL.
 type IdempotencyStore interface {
-	// Begin claims the key, or gives the hash of the request that holds
-	// it and, once that one is done, its response.
-	Begin(ctx context.Context, tenant library.TenantID, actorID, key string, request [32]byte) (claimed bool, seen, response []byte, err error)
+	// Begin claims the key, or returns the request that holds it and, once that one is
+	// done, its response.
+	Begin(ctx context.Context, tenant library.TenantID, actorID, key string, request [32]byte) (library.IdempotentRequest, error)
 	// Renew keeps a claim from going void while its call runs.
 	Renew(ctx context.Context, tenant library.TenantID, actorID, key string) error
-	// Finish stores the response of a claimed key.
-	Finish(ctx context.Context, tenant library.TenantID, actorID, key string, response []byte) error
+	// Finish stores the response of a claimed key, and the version of what it shows.
+	Finish(ctx context.Context, tenant library.TenantID, actorID, key string, response []byte, version string) error
 	// Release removes a claimed key.
 	Release(ctx context.Context, tenant library.TenantID, actorID, key string) error
 }
@@ -43,20 +43,20 @@ func (c *Caller) runIdempotent(ctx context.Context, o Operation, actor library.A
 		return nil, false, err
 	}
 	request := requestHash(o.Name, raw)
-	claimed, seen, response, err := c.Idempotency.Begin(ctx, actor.Tenant, actor.ID, key, request)
+	held, err := c.Idempotency.Begin(ctx, actor.Tenant, actor.ID, key, request)
 	switch {
 	case err != nil:
 		return nil, false, library.AsError(err)
-	case !claimed && !bytes.Equal(seen, request[:]):
+	case !held.Claimed && !bytes.Equal(held.Hash, request[:]):
 		return nil, false, library.NewError(library.KindUnprocessable, library.CodeIdempotencyReuse,
 			"This idempotency key was used for a different request. Send a new key with each new request.")
-	case !claimed && response == nil:
+	case !held.Claimed && held.Response == nil:
 		libErr := library.NewError(library.KindConflict, library.CodeConflict,
 			"The first request with this idempotency key is still running. Repeat the request in a moment to get its response.")
 		libErr.RetryAfter = time.Second
 		return nil, false, libErr
-	case !claimed:
-		return rawOutput(response), true, nil
+	case !held.Claimed:
+		return rawOutput{held.Response, held.Version}, true, nil
 	}
 	stop := c.renewClaim(ctx, actor, key)
 	value, err = work(ctx)
@@ -88,7 +88,7 @@ func (c *Caller) finishIdempotent(ctx context.Context, actor library.Actor, key 
 	}
 	response, err := EncodeOutput(value)
 	if err == nil {
-		err = c.Idempotency.Finish(ctx, actor.Tenant, actor.ID, key, response)
+		err = c.Idempotency.Finish(ctx, actor.Tenant, actor.ID, key, response, VersionOf(value))
 	}
 	if err != nil {
 		slog.WarnContext(ctx, "storing the response of an idempotency key failed", "error", err)

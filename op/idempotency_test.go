@@ -27,11 +27,11 @@ func TestIdempotency_AClaimWithoutAnAnswerLapsesAMinuteAfterItsLastRenewalAndAnA
 	}
 	begin := func() (claimed bool, response string) {
 		t.Helper()
-		claimed, _, raw, err := s.Idempotency.Begin(t.Context(), tenant.ID, "k", "key", [32]byte{1})
+		held, err := s.Idempotency.Begin(t.Context(), tenant.ID, "k", "key", [32]byte{1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return claimed, string(raw)
+		return held.Claimed, string(held.Response)
 	}
 	do := func(err error) {
 		t.Helper()
@@ -59,7 +59,7 @@ func TestIdempotency_AClaimWithoutAnAnswerLapsesAMinuteAfterItsLastRenewalAndAnA
 	if claimed, _ := begin(); !claimed {
 		t.Error("a released key stays taken")
 	}
-	do(s.Idempotency.Finish(t.Context(), tenant.ID, "k", "key", []byte(`{"n":1}`)))
+	do(s.Idempotency.Finish(t.Context(), tenant.ID, "k", "key", []byte(`{"n":1}`), "v1"))
 	age("23 hours")
 	if claimed, response := begin(); claimed || response != `{"n": 1}` {
 		t.Errorf("the answer is forgotten within the day: %v %q", claimed, response)

@@ -73,7 +73,8 @@ type Meta struct {
 	Rate       RateClass
 	Limit      time.Duration // how long a call may take before it is answered 503; 0 means 30 s
 	RESTOnly   bool          // no MCP tool: it serves programs that move bytes, such as the importer
-	// Conditional is set for a write that honors If-Match: it calls CheckVersion.
+	// Conditional is set for a write that honors If-Match: it, or the store, calls CheckVersion
+	// in the transaction that writes. Its output is Versioned, unless it deletes.
 	Conditional bool
 	Chained     bool // programs pass parts of its result on to other calls, so its tool has an output schema
 

@@ -15,8 +15,11 @@ type Versioned interface{ ResourceVersion() int64 }
 // VersionOf returns the version of the one thing that an output shows as REST writes it,
 // or "" when it shows none.
 func VersionOf(value any) string {
-	if v, ok := value.(Versioned); ok {
+	switch v := value.(type) {
+	case Versioned:
 		return versionTag(v.ResourceVersion())
+	case rawOutput:
+		return v.version
 	}
 	return ""
 }
@@ -34,6 +37,11 @@ func CheckVersion(ctx context.Context, version int64) error {
 		return nil
 	}
 	return VersionConflict()
+}
+
+// expects returns what a write asks for the version that its caller expects.
+func expects(given context.Context) func(int64) error {
+	return func(version int64) error { return CheckVersion(given, version) }
 }
 
 // MatchesVersion reports whether one of the values of If-Match names a version. What

@@ -291,6 +291,9 @@ func (t *Tx) annotated(ctx context.Context, id string, change func(library.Annot
 	if n, err = annotationIn(ctx, t, t.actor, id); err != nil {
 		return err
 	}
+	if err := t.call.Check(int64(n.Version)); err != nil {
+		return err
+	}
 	key, before := string(n.Asset)+"/"+id, t.position
 	if err := t.Track(ctx, annotationNoun, []string{key}, func() error { return change(n) }); err != nil || t.position == before {
 		return err

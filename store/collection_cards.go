@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"hash/fnv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -18,6 +20,30 @@ type CardChange struct {
 	ID          string // of the card
 	Position    int    // among the items that the actor sees, from 0
 	Card        library.TextCard
+	Version     int64 // differs between any two states of the card
+}
+
+// cardVersion returns a number that follows from a card and its rank.
+func cardVersion(card library.TextCard, rank string) int64 {
+	raw, _ := jsonb(card) // texts only
+	h := fnv.New64a()
+	_, _ = fmt.Fprintf(h, "%s %s", raw, rank) // never fails
+	return int64(h.Sum64() >> 1)
+}
+
+// Card returns a text card of a collection; a not-found error when there is none.
+func (c *Collections) Card(ctx context.Context, actor library.Actor, ref, id string) (out CardChange, err error) {
+	out.ID = id
+	err = c.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) (err error) {
+		if out.Collection, err = collectionIn(ctx, tx, actor.Tenant, ref, ""); err != nil {
+			return err
+		}
+		if _, err = cardIn(ctx, tx, actor.Tenant, &out); err != nil {
+			return err
+		}
+		return findPosition(ctx, tx, actor, &out)
+	})
+	return out, err
 }
 
 // AddCard puts a text card at a position of a collection; nil means behind all.
@@ -43,8 +69,11 @@ func (c *Collections) AddCard(ctx context.Context, actor library.Actor, ref stri
 // that is given.
 func (c *Collections) ChangeCard(ctx context.Context, actor library.Actor, ref, id string, position *int, change func(*library.TextCard) error) (CardChange, error) {
 	return c.changeCard(ctx, actor, ref, id, func(t *Tx, out *CardChange) error {
-		rank, err := t.cardIn(ctx, out)
+		rank, err := cardIn(ctx, t, t.tenant(), out)
 		if err != nil {
+			return err
+		}
+		if err := t.call.Check(out.Version); err != nil {
 			return err
 		}
 		if err := change(&out.Card); err != nil {
@@ -64,10 +93,13 @@ func (c *Collections) ChangeCard(ctx context.Context, actor library.Actor, ref, 
 // RemoveCard takes a text card out of a collection.
 func (c *Collections) RemoveCard(ctx context.Context, actor library.Actor, ref, id string) (CardChange, error) {
 	return c.changeCard(ctx, actor, ref, id, func(t *Tx, out *CardChange) error {
-		if _, err := t.cardIn(ctx, out); err != nil {
+		if _, err := cardIn(ctx, t, t.tenant(), out); err != nil {
 			return err
 		}
-		if err := t.findPosition(ctx, out); err != nil {
+		if err := t.call.Check(out.Version); err != nil {
+			return err
+		}
+		if err := findPosition(ctx, t, t.actor, out); err != nil {
 			return err
 		}
 		return t.removeItems(ctx, out.Collection.Hash, []string{id})
@@ -96,12 +128,13 @@ func roomForCards(cards int) error {
 }
 
 // cardIn reads the card that out names, and returns its rank.
-func (t *Tx) cardIn(ctx context.Context, out *CardChange) (rank string, err error) {
-	err = t.QueryRow(ctx, `SELECT rank, card FROM collection_items WHERE tenant_id = $1 AND collection_h = $2 AND item_id = $3 AND card IS NOT NULL`,
-		t.tenant(), out.Collection.Hash, out.ID).Scan(&rank, &out.Card)
+func cardIn(ctx context.Context, tx pgx.Tx, tenant library.TenantID, out *CardChange) (rank string, err error) {
+	err = tx.QueryRow(ctx, `SELECT rank, card FROM collection_items WHERE tenant_id = $1 AND collection_h = $2 AND item_id = $3 AND card IS NOT NULL`,
+		tenant, out.Collection.Hash, out.ID).Scan(&rank, &out.Card)
 	if err == pgx.ErrNoRows {
 		err = library.NotFound("text card")
 	}
+	out.Version = cardVersion(out.Card, rank)
 	return rank, err
 }
 
@@ -119,12 +152,13 @@ func (t *Tx) putCard(ctx context.Context, out *CardChange, rank string) error {
 	}); err != nil {
 		return err
 	}
-	return t.findPosition(ctx, out)
+	out.Version = cardVersion(out.Card, rank)
+	return findPosition(ctx, t, t.actor, out)
 }
 
 // findPosition fills in at which position a card is.
-func (t *Tx) findPosition(ctx context.Context, out *CardChange) error {
-	return t.QueryRow(ctx, `SELECT count(*) FROM collection_items i, collection_items mine
+func findPosition(ctx context.Context, tx pgx.Tx, actor library.Actor, out *CardChange) error {
+	return tx.QueryRow(ctx, `SELECT count(*) FROM collection_items i, collection_items mine
 		WHERE mine.tenant_id = $1 AND mine.collection_h = $2 AND mine.item_id = $4 AND i.tenant_id = $1 AND i.collection_h = $2
-			AND (i.rank, i.item_id) < (mine.rank, mine.item_id) AND `+shown("$3"), t.tenant(), out.Collection.Hash, viewer(t.actor), out.ID).Scan(&out.Position)
+			AND (i.rank, i.item_id) < (mine.rank, mine.item_id) AND `+shown("$3"), actor.Tenant, out.Collection.Hash, viewer(actor), out.ID).Scan(&out.Position)
 }

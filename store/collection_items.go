@@ -150,6 +150,8 @@ type NewItems struct {
 	Assets   []library.AssetHash
 	Position *int                // of the first, among the items that the actor sees; nil: behind all
 	Role     *library.MemberRole // nil: none for new items, and as it is for others
+
+	claimed bool // whoever adds them to an experiment registers them as runs
 }
 
 // ItemsChange is what a change of items did.
@@ -247,7 +249,10 @@ func (t *Tx) addToCollection(ctx context.Context, ref string, n NewItems) (out I
 	for _, h := range kept {
 		ranks = append(ranks, have[h].rank)
 	}
-	return out, t.putMembers(ctx, out.Collection.Hash, slices.Concat(placed, kept), ranks, have, n.Role)
+	if err := t.putMembers(ctx, out.Collection.Hash, slices.Concat(placed, kept), ranks, have, n.Role); err != nil || n.claimed {
+		return out, err
+	}
+	return out, t.registerMembers(ctx, out.Collection.Hash, texts(out.Added))
 }
 
 // texts returns hashes as texts.

@@ -213,5 +213,8 @@ func (t *Tx) putItems(ctx context.Context, c library.CollectionHash, items []lis
 	}); err != nil {
 		return err
 	}
+	if err := t.registerMembers(ctx, c, assets); err != nil {
+		return err
+	}
 	return t.reindexAssets(ctx, "collections", assets)
 }

@@ -186,6 +186,9 @@ func (c *Collections) changeOne(ctx context.Context, actor library.Actor, ref st
 		if err != nil {
 			return err
 		}
+		if err := t.call.Check(now.UpdatedAt.UnixMicro()); err != nil {
+			return err
+		}
 		want, err := next(t, now)
 		if err != nil {
 			return err
@@ -243,6 +246,9 @@ func (c *Collections) Delete(ctx context.Context, actor library.Actor, ref strin
 			return err
 		}
 		if out.Collection, err = collectionIn(ctx, t, t.tenant(), ref, ` FOR NO KEY UPDATE`); err != nil {
+			return err
+		}
+		if err := t.call.Check(out.UpdatedAt.UnixMicro()); err != nil {
 			return err
 		}
 		all, err := t.subtree(ctx, out.Path)

@@ -159,7 +159,7 @@ var documentParts = []documentPart{
 			coalesce(bool_or(e.collection_h IS NOT NULL) FILTER (WHERE up.path = c.path), false) FROM ` + documentKeys + `
 		JOIN collection_items i USING (tenant_id, asset_h) JOIN collections c USING (tenant_id, collection_h)
 		CROSS JOIN LATERAL generate_series(1, nlevel(c.tree)) AS level
-		LEFT JOIN experiments e ON e.tenant_id = c.tenant_id AND e.collection_h = c.collection_h
+		LEFT JOIN experiment_runs e ON e.tenant_id = k.tenant_id AND e.asset_h = k.asset_h AND e.collection_h = c.collection_h
 		JOIN collections up ON up.tenant_id = c.tenant_id AND up.path = subpath(c.tree, 0, level)::text COLLATE "C" AND up.deleted_at IS NULL
 	WHERE c.deleted_at IS NULL GROUP BY k.ord, up.collection_h, up.path ORDER BY k.ord, up.path`, scanDocumentCollection},
 

@@ -36,7 +36,7 @@ func (ex *Experiments) Register(ctx context.Context, actor library.Actor, ref st
 			return err
 		}
 		collection := out.Experiment.Hash
-		added, err := t.addToCollection(ctx, string(collection), NewItems{Assets: []library.AssetHash{asset}, Position: position})
+		added, err := t.addToCollection(ctx, string(collection), NewItems{Assets: []library.AssetHash{asset}, Position: position, claimed: true})
 		switch {
 		case err != nil:
 			return err
@@ -47,6 +47,11 @@ func (ex *Experiments) Register(ctx context.Context, actor library.Actor, ref st
 		if out.Created, err = t.putRun(ctx, collection, asset, run, claim); err != nil {
 			return err
 		}
+		if out.Created = out.Created || len(added.Added) > 0; out.Created {
+			if err := t.reindexAssets(ctx, "experiments", []string{string(asset)}); err != nil {
+				return err
+			}
+		}
 		if err := t.within(ctx, "experiment_runs", collection, library.MaxRuns, "runs"); err != nil {
 			return err
 		}
@@ -54,6 +59,27 @@ func (ex *Experiments) Register(ctx context.Context, actor library.Actor, ref st
 		return err
 	})
 	return out, err
+}
+
+// registerMembers makes assets that came into a collection runs of it, where it is an
+// experiment. Those that were registered before keep what was claimed of them.
+func (t *Tx) registerMembers(ctx context.Context, c library.CollectionHash, assets []string) error {
+	var is bool
+	if err := t.QueryRow(ctx, `SELECT EXISTS (SELECT FROM experiments WHERE tenant_id = $1 AND collection_h = $2)`, t.tenant(), c).Scan(&is); err != nil || !is || len(assets) == 0 {
+		return err
+	}
+	keys, runs := make([]string, len(assets)), make([]string, len(assets))
+	for i, h := range assets {
+		keys[i], runs[i] = itemKey(h, c), library.RunHash(c, library.AssetHash(h))
+	}
+	if err := t.Track(ctx, runNoun, keys, func() error {
+		_, err := t.Exec(ctx, `INSERT INTO experiment_runs (tenant_id, asset_h, collection_h, run_h, created_by)
+			SELECT $1, h, $2, r, $5 FROM unnest($3::text[], $4::text[]) AS x(h, r) ON CONFLICT (tenant_id, asset_h, collection_h) DO NOTHING`, t.tenant(), c, assets, runs, t.actor.ID)
+		return err
+	}); err != nil {
+		return err
+	}
+	return t.within(ctx, "experiment_runs", c, library.MaxRuns, "runs")
 }
 
 // within refuses the row just written where it is one too many of an experiment, which the

@@ -70,9 +70,9 @@ func (ex *Experiments) Create(ctx context.Context, actor library.Actor, e librar
 			return err
 		}
 		return t.Track(ctx, experimentNoun, []string{string(c.Hash)}, func() error {
-			_, err := t.Exec(ctx, `INSERT INTO experiments (tenant_id, collection_h, hypothesis, independent_variable, control_variable, model_name, workflow_name, resolution, domain_context, created_by)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, t.tenant(), c.Hash, e.Hypothesis, e.IndependentVariable, e.ControlVariable, e.ModelName, e.WorkflowName, e.Resolution, string(raw), actor.ID)
-			return err
+			return t.QueryRow(ctx, `INSERT INTO experiments (tenant_id, collection_h, hypothesis, independent_variable, control_variable, model_name, workflow_name, resolution, domain_context, created_by)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING version`, t.tenant(), c.Hash, e.Hypothesis, e.IndependentVariable, e.ControlVariable, e.ModelName, e.WorkflowName, e.Resolution,
+				string(raw), actor.ID).Scan(&out.Revision)
 		})
 	})
 	return out, err
@@ -85,15 +85,18 @@ func (ex *Experiments) Change(ctx context.Context, actor library.Actor, ref stri
 			return err
 		}
 		e := &out.Experiment
+		if err := t.call.Check(e.Revision); err != nil {
+			return err
+		}
 		change(e)
 		raw, err := jsonb(object(e.DomainContext))
 		if err != nil {
 			return err
 		}
 		return t.Track(ctx, experimentNoun, []string{string(e.Hash)}, func() error {
-			_, err := t.Exec(ctx, `UPDATE experiments SET hypothesis = $3, independent_variable = $4, control_variable = $5, model_name = $6, workflow_name = $7, resolution = $8, domain_context = $9
-				WHERE tenant_id = $1 AND collection_h = $2`, t.tenant(), e.Hash, e.Hypothesis, e.IndependentVariable, e.ControlVariable, e.ModelName, e.WorkflowName, e.Resolution, string(raw))
-			return err
+			return t.QueryRow(ctx, `UPDATE experiments SET hypothesis = $3, independent_variable = $4, control_variable = $5, model_name = $6, workflow_name = $7, resolution = $8, domain_context = $9
+				WHERE tenant_id = $1 AND collection_h = $2 RETURNING version`, t.tenant(), e.Hash, e.Hypothesis, e.IndependentVariable, e.ControlVariable, e.ModelName, e.WorkflowName, e.Resolution, string(raw)).
+				Scan(&e.Revision)
 		})
 	})
 	return out, err
@@ -107,10 +110,10 @@ func object[T any](m map[string]T) map[string]T {
 	return m
 }
 
-const experimentColumns = `e.hypothesis, e.independent_variable, e.control_variable, e.model_name, e.workflow_name, e.resolution, e.domain_context`
+const experimentColumns = `e.hypothesis, e.independent_variable, e.control_variable, e.model_name, e.workflow_name, e.resolution, e.domain_context, e.version`
 
 func scanExperiment(row pgx.CollectableRow) (e library.Experiment, err error) {
-	err = row.Scan(append(collectionFields(&e.Collection), &e.Hypothesis, &e.IndependentVariable, &e.ControlVariable, &e.ModelName, &e.WorkflowName, &e.Resolution, &e.DomainContext)...)
+	err = row.Scan(append(collectionFields(&e.Collection), &e.Hypothesis, &e.IndependentVariable, &e.ControlVariable, &e.ModelName, &e.WorkflowName, &e.Resolution, &e.DomainContext, &e.Revision)...)
 	return e, err
 }
 

@@ -12,31 +12,29 @@ import (
 // Idempotency keeps the responses to requests that came with an Idempotency-Key.
 type Idempotency struct{ s *Store }
 
-// Begin claims a caller's Idempotency-Key for one request. A claim
-// gives claimed; a key that has its answer gives the stored response; a key whose
-// request is still running gives neither. seen is the hash of the request that
-// holds the key.
+// Begin claims a caller's Idempotency-Key for one request. A key that has its answer
+// returns the stored response; a key whose request is still running returns none.
 //
 // An answer is kept for 24 hours, see Expire. A claim without an answer is void a minute
 // after it was last renewed, so a process that died does not block its caller.
-func (id *Idempotency) Begin(ctx context.Context, tenant library.TenantID, actorID, key string, request [32]byte) (claimed bool, seen []byte, response []byte, err error) {
+func (id *Idempotency) Begin(ctx context.Context, tenant library.TenantID, actorID, key string, request [32]byte) (r library.IdempotentRequest, err error) {
 	err = id.s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, `INSERT INTO idempotency AS i (tenant_id, actor_id, key, request_hash) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (tenant_id, actor_id, key) DO UPDATE SET request_hash = $4, response = NULL, created_at = now()
+			ON CONFLICT (tenant_id, actor_id, key) DO UPDATE SET request_hash = $4, response = NULL, version = '', created_at = now()
 			WHERE i.created_at < now() - CASE WHEN i.response IS NULL THEN interval '1 minute' ELSE interval '24 hours' END
-			RETURNING true`, tenant, actorID, key, request[:]).Scan(&claimed)
+			RETURNING true`, tenant, actorID, key, request[:]).Scan(&r.Claimed)
 		if err == nil || !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
-		err = tx.QueryRow(ctx, `SELECT request_hash, response FROM idempotency WHERE tenant_id = $1 AND actor_id = $2 AND key = $3`,
-			tenant, actorID, key).Scan(&seen, &response)
+		err = tx.QueryRow(ctx, `SELECT request_hash, response, version FROM idempotency WHERE tenant_id = $1 AND actor_id = $2 AND key = $3`,
+			tenant, actorID, key).Scan(&r.Hash, &r.Response, &r.Version)
 		if errors.Is(err, pgx.ErrNoRows) { // given back this moment: the caller may try again
-			seen = request[:]
+			r.Hash = request[:]
 			return nil
 		}
 		return err
 	})
-	return claimed, seen, response, err
+	return r, err
 }
 
 // Renew keeps a claim alive while its request runs.
@@ -45,10 +43,11 @@ func (id *Idempotency) Renew(ctx context.Context, tenant library.TenantID, actor
 		WHERE tenant_id = $1 AND actor_id = $2 AND key = $3 AND response IS NULL`, tenant, actorID, key)
 }
 
-// Finish stores the answer, a JSON object, under a claimed key.
-func (id *Idempotency) Finish(ctx context.Context, tenant library.TenantID, actorID, key string, response []byte) error {
-	return id.s.execTenant(ctx, tenant, `UPDATE idempotency SET response = $4, created_at = now()
-		WHERE tenant_id = $1 AND actor_id = $2 AND key = $3 AND response IS NULL`, tenant, actorID, key, response)
+// Finish stores the answer, a JSON object, under a claimed key, and the version of what it
+// shows.
+func (id *Idempotency) Finish(ctx context.Context, tenant library.TenantID, actorID, key string, response []byte, version string) error {
+	return id.s.execTenant(ctx, tenant, `UPDATE idempotency SET response = $4, version = $5, created_at = now()
+		WHERE tenant_id = $1 AND actor_id = $2 AND key = $3 AND response IS NULL`, tenant, actorID, key, response, version)
 }
 
 // Release removes a claimed key whose request failed and changed nothing.

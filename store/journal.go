@@ -52,7 +52,7 @@ func nouns() []undoableNoun {
 		{promptLabelNoun, undoRows},
 		{promptEvaluationNoun, undoRows},
 		{experimentNoun, undoRows},
-		{runNoun, undoRows},
+		{runNoun, undoRowsThen(reindexItems)},
 		{runScoreNoun, undoRows},
 		{runComparisonNoun, undoRows},
 		{unlinkedNoun, undoRows},

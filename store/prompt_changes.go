@@ -95,6 +95,9 @@ func (t *Tx) changePrompt(ctx context.Context, hash library.PromptHash, e Prompt
 	if out.Prompt, err = promptIn(ctx, t, t.tenant(), hash, ` FOR UPDATE`); err != nil {
 		return out, err
 	}
+	if err := t.call.Check(out.Prompt.Revision); err != nil {
+		return out, err
+	}
 	if e.Change != nil {
 		if err := t.changePromptFields(ctx, &out.Prompt, e.Change); err != nil {
 			return out, err
@@ -124,9 +127,11 @@ func (t *Tx) changePrompt(ctx context.Context, hash library.PromptHash, e Prompt
 		return out, err
 	}
 	if e.Evaluation != nil {
-		out.Evaluation, err = t.addEvaluation(ctx, out.Version.Hash, *e.Evaluation)
+		if out.Evaluation, err = t.addEvaluation(ctx, out.Version.Hash, *e.Evaluation); err != nil {
+			return out, err
+		}
 	}
-	return out, err
+	return out, t.readRevision(ctx, &out.Prompt)
 }
 
 func (t *Tx) changePromptFields(ctx context.Context, p *library.Prompt, change func(*library.Prompt) error) error {
@@ -229,6 +234,9 @@ func (ps *Prompts) Delete(ctx context.Context, actor library.Actor, hash library
 		}
 		var err error
 		if out.Prompt, err = promptIn(ctx, t, t.tenant(), hash, ` FOR UPDATE`); err != nil {
+			return err
+		}
+		if err := t.call.Check(out.Prompt.Revision); err != nil {
 			return err
 		}
 		for _, step := range []struct {

@@ -65,10 +65,10 @@ type NewPrompt struct {
 	Labels  []string
 }
 
-const promptColumns = `p.prompt_h, p.name, p.description, p.category, p.target_model, p.tags, p.created_at, p.created_by, p.updated_at`
+const promptColumns = `p.prompt_h, p.name, p.description, p.category, p.target_model, p.tags, p.created_at, p.created_by, p.updated_at, p.doc_version`
 
 func promptFields(p *library.Prompt) []any {
-	return []any{&p.Hash, &p.Name, &p.Description, &p.Category, &p.TargetModel, &p.Tags, &p.CreatedAt, &p.CreatedBy, &p.UpdatedAt}
+	return []any{&p.Hash, &p.Name, &p.Description, &p.Category, &p.TargetModel, &p.Tags, &p.CreatedAt, &p.CreatedBy, &p.UpdatedAt, &p.Revision}
 }
 
 const versionOfPromptColumns = `v.version_h, v.prompt_h, v.number, v.body, v.message, v.created_at, v.created_by, v.linked_at IS NOT NULL,
@@ -159,7 +159,16 @@ func (t *Tx) createPrompt(ctx context.Context, n NewPrompt) (out PromptChange, e
 		return out, err
 	}
 	out.Created = true
-	return out, t.moveLabels(ctx, &out.Version, n.Labels, nil)
+	if err := t.moveLabels(ctx, &out.Version, n.Labels, nil); err != nil {
+		return out, err
+	}
+	return out, t.readRevision(ctx, &out.Prompt)
+}
+
+// readRevision fills in the revision of a prompt once it is changed: versions and labels
+// raise it as well.
+func (t *Tx) readRevision(ctx context.Context, p *library.Prompt) error {
+	return t.QueryRow(ctx, `SELECT doc_version FROM prompts WHERE tenant_id = $1 AND prompt_h = $2`, t.tenant(), p.Hash).Scan(&p.Revision)
 }
 
 // promptIn reads a live prompt; lock is a locking clause or empty.

@@ -402,33 +402,7 @@ type UpdateCollectionInput struct {
 }
 
 // UpdateCollectionOutput is the output of UpdateCollection.
-type UpdateCollectionOutput struct {
-	// Its identity. Stays the same when it is renamed or moved.
-	CollectionH string `json:"collection_h"`
-	// Names from the root, with dots.
-	Path string `json:"path"`
-	// The last part of the path.
-	Name string `json:"name"`
-	// The name as it was written.
-	DisplayName string `json:"display_name"`
-	Description string `json:"description,omitempty"`
-	Icon        string `json:"icon,omitempty"`
-	Color       string `json:"color,omitempty"`
-	// branch, snapshot (frozen) or template_instance; absent if it is no branch.
-	BranchType string `json:"branch_type,omitempty"`
-	// What it is a branch of.
-	SourceH       string `json:"source_h,omitempty"`
-	SnapshotLabel string `json:"snapshot_label,omitempty"`
-	// It is smart. It holds what this saved search finds.
-	SavedSearchID string `json:"saved_search_id,omitempty"`
-	// The collection has so many assets that the index follows in the background. Until then searches
-	// find each under its old path or its new one.
-	IndexPending bool `json:"index_pending,omitempty"`
-	// Pass to UndoOperation to revert this write. Empty when nothing changed.
-	OperationID string `json:"operation_id,omitempty"`
-	// Pass as min_index_token to a search that must see this write.
-	IndexToken string `json:"index_token,omitempty"`
-}
+type UpdateCollectionOutput = CreateCollectionOutput
 
 // UpdateCollection renames a collection or changes the other fields that are sent. collection_h
 // stays the same.
@@ -436,6 +410,32 @@ type UpdateCollectionOutput struct {
 // It needs the permission write and calls PATCH /api/v1/collections/{collection_h}.
 func (c *Client) UpdateCollection(ctx context.Context, in UpdateCollectionInput, opts ...Option) (UpdateCollectionOutput, error) {
 	return call[UpdateCollectionOutput](ctx, c, OpUpdateCollection, in, opts)
+}
+
+// GetTextCardInput is the input of GetTextCard.
+type GetTextCardInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// The collection. Its path is taken too. Required.
+	CollectionH string `json:"collection_h"`
+	// The text card, from GetCollectionAssets. Required.
+	CardH string `json:"card_h"`
+}
+
+// GetTextCardOutput is the output of GetTextCard.
+type GetTextCardOutput struct {
+	CardH       string `json:"card_h"`
+	CollectionH string `json:"collection_h"`
+	// 0-based, among assets and text cards.
+	Position int      `json:"position"`
+	Card     TextCard `json:"card"`
+}
+
+// GetTextCard returns a text card of a collection. Its ETag is for changing it with If-Match.
+//
+// It needs the permission read and calls GET /api/v1/collections/{collection_h}/cards/{card_h}.
+func (c *Client) GetTextCard(ctx context.Context, in GetTextCardInput, opts ...Option) (GetTextCardOutput, error) {
+	return call[GetTextCardOutput](ctx, c, OpGetTextCard, in, opts)
 }
 
 // UpdateTextCardInput is the input of UpdateTextCard.

@@ -45,6 +45,7 @@ var Operations = []Operation{
 	OpRemoveFromCollection,
 	OpGetCollection,
 	OpUpdateCollection,
+	OpGetTextCard,
 	OpUpdateTextCard,
 	OpDeleteTextCard,
 	OpDeleteCollection,
@@ -150,6 +151,7 @@ var (
 	OpRemoveFromCollection       = Operation{Name: "RemoveFromCollection", Method: "POST", Path: "/api/v1/collections/{collection_path}/assets/remove", Writes: true}
 	OpGetCollection              = Operation{Name: "GetCollection", Method: "GET", Path: "/api/v1/collections/{collection_h}"}
 	OpUpdateCollection           = Operation{Name: "UpdateCollection", Method: "PATCH", Path: "/api/v1/collections/{collection_h}", Writes: true}
+	OpGetTextCard                = Operation{Name: "GetTextCard", Method: "GET", Path: "/api/v1/collections/{collection_h}/cards/{card_h}"}
 	OpUpdateTextCard             = Operation{Name: "UpdateTextCard", Method: "PATCH", Path: "/api/v1/collections/{collection_h}/cards/{card_h}", Writes: true}
 	OpDeleteTextCard             = Operation{Name: "DeleteTextCard", Method: "DELETE", Path: "/api/v1/collections/{collection_h}/cards/{card_h}", Writes: true}
 	OpDeleteCollection           = Operation{Name: "DeleteCollection", Method: "DELETE", Path: "/api/v1/collections/{collection_h}", Writes: true}

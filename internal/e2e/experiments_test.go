@@ -120,6 +120,7 @@ func TestExperiments_EndInARanking(t *testing.T) {
 		}
 	}
 	w.checkGrid(made.CollectionH)
+	w.checkMembersAreRuns(made.Path, runs)
 	w.checkRunSearches(made, runs)
 	removed, err := api.RemoveFromCollection(ctx, client.RemoveFromCollectionInput{CollectionPath: made.Path, AssetHs: []string{runs[0].AssetH}})
 	check(err)
@@ -165,6 +166,28 @@ func (w world) checkRunSearches(made client.CreateExperimentOutput, runs []clien
 	if _, err := api.MoveCollection(ctx, client.MoveCollectionInput{SourcePath: made.CollectionH}); err != nil {
 		w.T.Fatal(err)
 	}
+}
+
+// checkMembersAreRuns puts an asset into an experiment like into any collection.
+func (w world) checkMembersAreRuns(path string, runs []client.RegisterRunOutput) {
+	w.T.Helper()
+	api, ctx := w.Client(""), w.T.Context()
+	count := func(want int64) {
+		w.T.Helper()
+		if s, err := api.GetExperimentSummary(ctx, client.GetExperimentSummaryInput{CollectionH: path}); err != nil || int64(s.RunCount) != want {
+			w.T.Errorf("%d runs, want %d: %v", s.RunCount, want, err)
+		}
+	}
+	added, err := api.AddToCollection(ctx, client.AddToCollectionInput{CollectionPath: path, AssetHs: []string{w.asset.Asset.AssetH, runs[0].AssetH}})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	count(int64(len(runs)) + 1)
+	w.findsImages("experiment:"+path+" "+w.asset.Asset.AssetH, w.asset.Asset.AssetH)
+	if _, err := api.UndoOperation(ctx, client.UndoOperationInput{OperationID: added.OperationID}); err != nil {
+		w.T.Fatal(err)
+	}
+	count(int64(len(runs)))
 }
 
 func btoi(b bool) int {

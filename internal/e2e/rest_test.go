@@ -70,13 +70,25 @@ func TestREST_MethodsOfAPathAreRefusedAndListedTruly(t *testing.T) {
 func TestREST_ChangesAreMadeToTheVersionThatIfMatchNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.runs()
 	for path, body := range map[string]func(n int) []byte{
 		"/api/v1/assets/" + w.asset.Asset.AssetH: func(n int) []byte { return servicetest.JSON(map[string]any{"title": fmt.Sprint("title ", n)}) },
 		"/api/v1/saved-searches/" + w.saved:      func(n int) []byte { return servicetest.JSON(map[string]any{"description": fmt.Sprint("text ", n)}) },
 		"/api/v1/collections/" + w.collection:    func(n int) []byte { return servicetest.JSON(map[string]any{"description": fmt.Sprint("words ", n)}) },
+
+		"/api/v1/collections/" + w.collection + "/cards/" + w.card: func(n int) []byte { return servicetest.JSON(map[string]any{"heading": fmt.Sprint("heading ", n)}) },
+		"/api/v1/prompts/" + w.prompt: func(n int) []byte {
+			return servicetest.JSON(map[string]any{"labels": []string{fmt.Sprint("label", n)}})
+		},
+		"/api/v1/experiments/" + w.lab.experiment: func(n int) []byte { return servicetest.JSON(map[string]any{"hypothesis": fmt.Sprint("text ", n)}) },
+		"/api/v1/annotations/" + w.annotation:     func(n int) []byte { return servicetest.JSON(map[string]any{"content": fmt.Sprint("note ", n)}) },
 	} {
+		at := path
+		if strings.Contains(path, "/experiments/") {
+			at += "/summary"
+		}
 		read := func() string {
-			status, _, h := w.Raw("GET", path, w.Key, nil, nil)
+			status, _, h := w.Raw("GET", at, w.Key, nil, nil)
 			if tag := h.Get("ETag"); status == 200 && strings.HasPrefix(tag, `"`) {
 				return tag
 			}
@@ -109,10 +121,10 @@ func TestREST_ChangesAreMadeToTheVersionThatIfMatchNames(t *testing.T) {
 		if after := read(); after == before {
 			t.Errorf("%s: the ETag is %s before and after a change", path, before)
 		}
-		if status, _, _ := w.Raw("GET", path, w.Key, nil, http.Header{"If-None-Match": {read()}}); status != http.StatusNotModified {
+		if status, _, _ := w.Raw("GET", at, w.Key, nil, http.Header{"If-None-Match": {read()}}); status != http.StatusNotModified {
 			t.Errorf("%s: unchanged: %d", path, status)
 		}
-		if status, _, _ := w.Raw("GET", path, w.Key, nil, http.Header{"If-Match": {first}}); status != http.StatusPreconditionFailed {
+		if status, _, _ := w.Raw("GET", at, w.Key, nil, http.Header{"If-Match": {first}}); status != http.StatusPreconditionFailed {
 			t.Errorf("%s: reading a version that is gone: %d", path, status)
 		}
 	}
@@ -120,6 +132,67 @@ func TestREST_ChangesAreMadeToTheVersionThatIfMatchNames(t *testing.T) {
 		http.Header{"If-Match": {`"v1"`}})
 	if status != http.StatusPreconditionFailed || isProblem(t, "bulk-tag", status, answer, h).Code != library.CodePreconditionFailed {
 		t.Errorf("a write of many things does not refuse the condition: %d %s", status, answer)
+	}
+}
+
+// TestREST_WhatWasReadIsMovedAndDeleted: a move and deletions of what has changed since it was
+// read are refused, and change nothing.
+func TestREST_WhatWasReadIsMovedAndDeleted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.runs()
+	collection := "/api/v1/collections/" + w.collection
+	for _, c := range []struct{ read, method, path string }{
+		{collection, "POST", collection + "/move"},
+		{collection + "/cards/" + w.card, "DELETE", collection + "/cards/" + w.card},
+		{collection, "DELETE", collection},
+		{"/api/v1/prompts/" + w.prompt, "DELETE", "/api/v1/prompts/" + w.prompt},
+		{"/api/v1/annotations/" + w.annotation, "DELETE", "/api/v1/annotations/" + w.annotation},
+	} {
+		tag := func() string {
+			status, _, h := w.Raw("GET", c.read, w.Key, nil, nil)
+			if status != 200 {
+				t.Fatalf("GET %s: %d", c.read, status)
+			}
+			return h.Get("ETag")
+		}
+		send := func(match string) int {
+			status, _, _ := w.Raw(c.method, c.path, w.Key, []byte("{}"), http.Header{"If-Match": {match}})
+			return status
+		}
+		before := tag()
+		if status := send(`"other"`); status != http.StatusPreconditionFailed {
+			t.Errorf("%s %s of another version: %d", c.method, c.path, status)
+		}
+		if after := tag(); after != before {
+			t.Errorf("%s %s was refused and changed it", c.method, c.path)
+		}
+		if status := send(before); status != 200 {
+			t.Errorf("%s %s of the version that was read: %d", c.method, c.path, status)
+		}
+	}
+}
+
+// TestREST_ARepeatedRequestReturnsTheETagOfTheFirst repeats writes with their idempotency keys.
+func TestREST_ARepeatedRequestReturnsTheETagOfTheFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for path, body := range map[string]string{
+		"/api/v1/collections/" + w.collection + "/cards": `{"heading":"repeated"}`,
+		"/api/v1/prompts":     `{"prompt_text":"a prompt that is repeated"}`,
+		"/api/v1/experiments": `{"display_name":"Repeated"}`,
+	} {
+		var tags []string
+		for range 2 {
+			status, answer, h := w.Raw("POST", path, w.Key, []byte(body), http.Header{"Idempotency-Key": {"again" + strings.ReplaceAll(path, "/", "-")}})
+			if status != http.StatusCreated || (len(tags) == 1) != (h.Get("Idempotency-Replayed") == "true") {
+				t.Fatalf("%s: %d %s", path, status, answer)
+			}
+			tags = append(tags, h.Get("ETag"))
+		}
+		if tags[0] == "" || tags[0] != tags[1] {
+			t.Errorf("%s has the ETags %q", path, tags)
+		}
 	}
 }
 

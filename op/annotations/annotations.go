@@ -62,6 +62,9 @@ type Annotation struct {
 	UpdatedAt   time.Time              `json:"updated_at"`
 }
 
+// ResourceVersion implements op.Versioned.
+func (a Annotation) ResourceVersion() int64 { return int64(a.Version) }
+
 // Describe returns an annotation as it is shown.
 func Describe(n library.Annotation) Annotation {
 	return Annotation{ID: n.ID, Node: n.Target, AssetHash: n.Asset, NodeID: n.NodeID, Kind: n.Kind, Content: n.Content, ContentType: n.ContentType, Visibility: n.Visibility,

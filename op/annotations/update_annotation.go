@@ -27,7 +27,7 @@ func (s *Service) updateAnnotation() op.Operation {
 	return op.Define(op.Meta{
 		Name: "UpdateAnnotation", Title: "Change an annotation", Domain: op.Annotations,
 		Doc:    "Writes a new version of an annotation; the earlier ones stay readable. Its author or an admin changes content and visibility, everybody who sees it resolved.",
-		Method: "PATCH", Path: "/api/v1/annotations/{annotation_id}", Permission: library.PermWrite, Idempotent: true,
+		Method: "PATCH", Path: "/api/v1/annotations/{annotation_id}", Permission: library.PermWrite, Idempotent: true, Conditional: true,
 		AnyOf:   []string{"content", "visibility", "resolved"},
 		Example: map[string]any{"annotation_id": exampleAnnotation, "resolved": true},
 	}, func(ctx context.Context, actor library.Actor, in updateInput) (written, error) {

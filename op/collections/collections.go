@@ -27,7 +27,7 @@ func (s *Service) Operations() []op.Operation {
 	return []op.Operation{
 		s.createCollection(), s.listCollections(), s.addToCollection(), s.getCollectionAssets(), s.branchCollection(), s.moveCollection(),
 		s.addTextCard(), s.removeFromCollection(),
-		s.getCollection(), s.updateCollection(), s.updateTextCard(), s.deleteTextCard(), s.deleteCollection(),
+		s.getCollection(), s.updateCollection(), s.getTextCard(), s.updateTextCard(), s.deleteTextCard(), s.deleteCollection(),
 		s.diffCollection(), s.mergeCollection(),
 	}
 }
@@ -75,10 +75,14 @@ type Changed struct {
 	Pending bool `json:"index_pending,omitempty" doc:"The collection has so many assets that the index follows in the background. Until then searches find each under its old path or its new one."`
 	op.Undoable
 	op.Indexed
+	version int64
 }
 
+// ResourceVersion implements op.Versioned.
+func (c Changed) ResourceVersion() int64 { return c.version }
+
 func changed(c store.CollectionChange) Changed {
-	return Changed{Collection: describe(c.Collection), Pending: c.Pending, Undoable: op.Undoable{OperationID: c.OperationID}, Indexed: op.Indexed{IndexToken: c.OperationID}}
+	return Changed{Collection: describe(c.Collection), Pending: c.Pending, Undoable: op.Undoable{OperationID: c.OperationID}, Indexed: op.Indexed{IndexToken: c.OperationID}, version: c.UpdatedAt.UnixMicro()}
 }
 
 // label returns the label of a name and refuses one that has none.

@@ -19,7 +19,7 @@ func (s *Service) deleteCollection() op.Operation {
 	return op.Define(op.Meta{
 		Name: "DeleteCollection", Title: "Delete a collection", Domain: op.Collections,
 		Doc:    "Deletes a collection and all below it. Assets stay in the library. UndoOperation brings all of it back.",
-		Method: "DELETE", Path: "/api/v1/collections/{collection_h}", Permission: library.PermWrite, Destructive: true, RESTOnly: true,
+		Method: "DELETE", Path: "/api/v1/collections/{collection_h}", Permission: library.PermWrite, Destructive: true, RESTOnly: true, Conditional: true,
 		Example: map[string]any{"collection_h": exampleCollection},
 	}, func(ctx context.Context, actor library.Actor, in getInput) (deleteOutput, error) {
 		done, err := s.Store.Collections.Delete(ctx, actor, in.CollectionH)

@@ -22,7 +22,7 @@ func (s *Service) moveCollection() op.Operation {
 	return op.Define(op.Meta{
 		Name: "MoveCollection", Title: "Move a collection", Domain: op.Collections,
 		Doc:    "Moves a collection with all below it under another parent.",
-		Method: "POST", Path: "/api/v1/collections/{source_path}/move", Permission: library.PermWrite, Idempotent: true, Chained: true,
+		Method: "POST", Path: "/api/v1/collections/{source_path}/move", Permission: library.PermWrite, Idempotent: true, Chained: true, Conditional: true,
 		Example: map[string]any{"source_path": exampleCollection},
 	}, func(ctx context.Context, actor library.Actor, in moveInput) (moveOutput, error) {
 		done, err := s.Store.Collections.Move(ctx, actor, in.SourcePath, in.NewParent)

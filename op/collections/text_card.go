@@ -34,8 +34,12 @@ type cardOutput struct {
 	Position int                    `json:"position" doc:"0-based, among assets and text cards."`
 	Card     library.TextCard       `json:"card"`
 	op.Undoable
+	version int64
 }
 
+// ResourceVersion implements op.Versioned.
+func (o cardOutput) ResourceVersion() int64 { return o.version }
+
 func describeCard(c store.CardChange) cardOutput {
-	return cardOutput{CardH: c.ID, Hash: c.Collection.Hash, Position: c.Position, Card: c.Card, Undoable: op.Undoable{OperationID: c.OperationID}}
+	return cardOutput{CardH: c.ID, Hash: c.Collection.Hash, Position: c.Position, Card: c.Card, Undoable: op.Undoable{OperationID: c.OperationID}, version: c.Version}
 }

@@ -32,14 +32,6 @@ func (in *updateInput) Validate() (errs []library.FieldError) {
 	return errs
 }
 
-type updateOutput struct {
-	Changed
-	version int64
-}
-
-// ResourceVersion implements op.Versioned.
-func (o updateOutput) ResourceVersion() int64 { return o.version }
-
 func (s *Service) updateCollection() op.Operation {
 	return op.Define(op.Meta{
 		Name: "UpdateCollection", Title: "Change a collection", Domain: op.Collections,
@@ -47,22 +39,19 @@ func (s *Service) updateCollection() op.Operation {
 		Method: "PATCH", Path: "/api/v1/collections/{collection_h}", Permission: library.PermWrite, Idempotent: true, RESTOnly: true, Conditional: true,
 		AnyOf:   []string{"name", "display_name", "description", "icon", "color", "saved_search_id"},
 		Example: map[string]any{"collection_h": exampleCollection, "description": "Approved by the client."},
-	}, func(ctx context.Context, actor library.Actor, in updateInput) (updateOutput, error) {
+	}, func(ctx context.Context, actor library.Actor, in updateInput) (Changed, error) {
 		if in.SavedSearch != nil {
 			if _, err := s.Store.SavedSearches.Get(ctx, actor.Tenant, *in.SavedSearch); err != nil {
-				return updateOutput{}, err
+				return Changed{}, err
 			}
 		}
 		done, err := s.Store.Collections.Change(ctx, actor, in.CollectionH, func(c *library.Collection) error {
-			if err := op.CheckVersion(ctx, c.UpdatedAt.UnixMicro()); err != nil {
-				return err
-			}
 			return in.apply(c)
 		})
 		if err != nil {
-			return updateOutput{}, err
+			return Changed{}, err
 		}
-		return updateOutput{Changed: changed(done), version: done.UpdatedAt.UnixMicro()}, nil
+		return changed(done), nil
 	})
 }
 

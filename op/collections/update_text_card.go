@@ -47,7 +47,7 @@ func (s *Service) updateTextCard() op.Operation {
 	return op.Define(op.Meta{
 		Name: "UpdateTextCard", Title: "Change a text card", Domain: op.Collections,
 		Doc:    "Changes the fields of a text card that are sent, and its position.",
-		Method: "PATCH", Path: "/api/v1/collections/{collection_h}/cards/{card_h}", Permission: library.PermWrite, Idempotent: true, RESTOnly: true,
+		Method: "PATCH", Path: "/api/v1/collections/{collection_h}/cards/{card_h}", Permission: library.PermWrite, Idempotent: true, RESTOnly: true, Conditional: true,
 		Example: map[string]any{"collection_h": exampleCollection, "card_h": exampleCard, "heading": "Chapter two"},
 	}, func(ctx context.Context, actor library.Actor, in updateCardInput) (cardOutput, error) {
 		done, err := s.Store.Collections.ChangeCard(ctx, actor, in.CollectionH, in.CardH, in.Position, in.apply)

@@ -110,9 +110,13 @@ type Experiment struct {
 	WorkflowName        string                 `json:"workflow_name,omitempty"`
 	Resolution          string                 `json:"resolution,omitempty"`
 	DomainContext       map[string]any         `json:"domain_context,omitempty"`
+	revision            int64
 }
+
+// ResourceVersion implements op.Versioned.
+func (e Experiment) ResourceVersion() int64 { return e.revision }
 
 func describe(e library.Experiment) Experiment {
 	return Experiment{CollectionH: e.Hash, Path: e.Path, DisplayName: e.DisplayName, Description: e.Description, Hypothesis: e.Hypothesis, IndependentVariable: e.IndependentVariable,
-		ControlVariable: e.ControlVariable, ModelName: e.ModelName, WorkflowName: e.WorkflowName, Resolution: e.Resolution, DomainContext: e.DomainContext}
+		ControlVariable: e.ControlVariable, ModelName: e.ModelName, WorkflowName: e.WorkflowName, Resolution: e.Resolution, DomainContext: e.DomainContext, revision: e.Revision}
 }

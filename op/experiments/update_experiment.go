@@ -28,7 +28,7 @@ func (s *Service) updateExperiment() op.Operation {
 	return op.Define(op.Meta{
 		Name: "UpdateExperiment", Title: "Change an experiment", Domain: op.Experiments,
 		Doc:    "Changes the fields that are sent. UpdateCollection changes name and description.",
-		Method: "PATCH", Path: "/api/v1/experiments/{collection_h}", Permission: library.PermWrite, Idempotent: true, RESTOnly: true,
+		Method: "PATCH", Path: "/api/v1/experiments/{collection_h}", Permission: library.PermWrite, Idempotent: true, RESTOnly: true, Conditional: true,
 		AnyOf:   []string{"hypothesis", "independent_variable", "control_variable", "model_name", "workflow_name", "resolution", "domain_context"},
 		Example: map[string]any{"collection_h": exampleExperiment, "hypothesis": "Faces are best at a cfg of 4 to 6."},
 	}, func(ctx context.Context, actor library.Actor, in updateInput) (createOutput, error) {

@@ -70,11 +70,15 @@ type Prompt struct {
 	CreatedAt   time.Time          `json:"created_at"`
 	CreatedBy   string             `json:"created_by"`
 	UpdatedAt   time.Time          `json:"updated_at"`
+	revision    int64
 }
+
+// ResourceVersion implements op.Versioned.
+func (p Prompt) ResourceVersion() int64 { return p.revision }
 
 func describe(p library.Prompt) Prompt {
 	return Prompt{Hash: p.Hash, Name: p.Name, Description: p.Description, Category: p.Category, TargetModel: p.TargetModel, Tags: append([]string{}, p.Tags...),
-		CreatedAt: p.CreatedAt.UTC(), CreatedBy: p.CreatedBy, UpdatedAt: p.UpdatedAt.UTC()}
+		CreatedAt: p.CreatedAt.UTC(), CreatedBy: p.CreatedBy, UpdatedAt: p.UpdatedAt.UTC(), revision: p.Revision}
 }
 
 // Version is a version of a prompt as it is shown. Outputs embed it.

@@ -119,7 +119,7 @@ func (s *Service) updatePrompt() op.Operation {
 	return op.Define(op.Meta{
 		Name: "UpdatePrompt", Title: "Change a prompt", Domain: op.Prompts,
 		Doc:    "Adds a version to a prompt, changes its fields, moves labels to a version or evaluates it. Versions never change.",
-		Method: "PATCH", Path: "/api/v1/prompts/{prompt_h}", Permission: library.PermWrite, Chained: true,
+		Method: "PATCH", Path: "/api/v1/prompts/{prompt_h}", Permission: library.PermWrite, Chained: true, Conditional: true,
 		AnyOf:   []string{"prompt_text", "name", "description", "target_model", "category", "tags", "labels", "remove_labels", "evaluation"},
 		Example: map[string]any{"prompt_h": examplePrompt, "prompt_text": exampleText + ", 85mm", "message": "Longer lens.", "labels": []string{"staging"}},
 	}, func(ctx context.Context, actor library.Actor, in updateInput) (updateOutput, error) {
