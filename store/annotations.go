@@ -220,17 +220,47 @@ func (an *Annotations) Versions(ctx context.Context, actor library.Actor, id str
 		if n, err = annotationIn(ctx, tx, actor, id); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, `SELECT v.version, v.content, v.content_type, v.visibility, v.resolved, v.deleted, v.author, v.at
-			FROM annotation_versions v JOIN annotations n USING (tenant_id, annotation_id)
-			WHERE v.tenant_id = $1 AND v.annotation_id = $2 AND `+annotationVisible("v.visibility", "n.author", "$3")+` ORDER BY v.version DESC LIMIT 200`,
-			actor.Tenant, id, writer(actor))
-		if err != nil {
-			return err
-		}
-		list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[library.AnnotationVersion])
+		all, err := versionsIn(ctx, tx, actor, []string{id})
+		list = all[id]
 		return err
 	})
 	return n, list, err
+}
+
+// maxAnnotationVersions is how many versions of one annotation are read.
+const maxAnnotationVersions = 200
+
+// VersionsOf returns, by annotation, those versions that the actor sees, the newest first.
+// The annotations are ones that the actor sees, such as Of returned.
+func (an *Annotations) VersionsOf(ctx context.Context, actor library.Actor, list []library.Annotation) (all map[string][]library.AnnotationVersion, err error) {
+	ids := make([]string, len(list))
+	for i, n := range list {
+		ids[i] = n.ID
+	}
+	err = an.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
+		all, err = versionsIn(ctx, tx, actor, ids)
+		return err
+	})
+	return all, err
+}
+
+// versionsIn reads the newest versions of each of some annotations.
+func versionsIn(ctx context.Context, tx pgx.Tx, actor library.Actor, ids []string) (map[string][]library.AnnotationVersion, error) {
+	rows, err := tx.Query(ctx, `SELECT n.annotation_id, v.* FROM annotations n CROSS JOIN LATERAL (
+			SELECT v.version, v.content, v.content_type, v.visibility, v.resolved, v.deleted, v.author, v.at FROM annotation_versions v
+			WHERE v.tenant_id = $1 AND v.annotation_id = n.annotation_id AND `+annotationVisible("v.visibility", "n.author", "$3")+` ORDER BY v.version DESC LIMIT $4) v
+		WHERE n.tenant_id = $1 AND n.annotation_id = ANY($2) ORDER BY n.annotation_id, v.version DESC`, actor.Tenant, ids, writer(actor), maxAnnotationVersions)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string][]library.AnnotationVersion{}
+	var id string
+	var v library.AnnotationVersion
+	_, err = pgx.ForEachRow(rows, []any{&id, &v.Version, &v.Content, &v.ContentType, &v.Visibility, &v.Resolved, &v.Deleted, &v.Author, &v.At}, func() error {
+		all[id] = append(all[id], v)
+		return nil
+	})
+	return all, err
 }
 
 func annotationIn(ctx context.Context, tx pgx.Tx, actor library.Actor, id string) (library.Annotation, error) {

@@ -62,17 +62,17 @@ type UpdateExperimentInput struct {
 	IndependentVariable *string `json:"independent_variable,omitempty"`
 	ControlVariable     *string `json:"control_variable,omitempty"`
 	// Of runs that name none.
-	ModelName    *string `json:"model_name,omitempty"`
-	WorkflowName *string `json:"workflow_name,omitempty"`
-	Resolution   *string `json:"resolution,omitempty"`
-	// Replaces what was there.
+	ModelName     *string        `json:"model_name,omitempty"`
+	WorkflowName  *string        `json:"workflow_name,omitempty"`
+	Resolution    *string        `json:"resolution,omitempty"`
 	DomainContext map[string]any `json:"domain_context,omitempty"`
 }
 
 // UpdateExperimentOutput is the output of UpdateExperiment.
 type UpdateExperimentOutput = CreateExperimentOutput
 
-// UpdateExperiment changes the fields that are sent. UpdateCollection changes name and description.
+// UpdateExperiment changes the fields that are sent; domain_context is replaced. UpdateCollection
+// changes name and description.
 //
 // It needs the permission write and calls PATCH /api/v1/experiments/{collection_h}.
 func (c *Client) UpdateExperiment(ctx context.Context, in UpdateExperimentInput, opts ...Option) (UpdateExperimentOutput, error) {

@@ -42,14 +42,16 @@ func (s *Service) list(ctx context.Context, actor library.Actor, in listInput) (
 	if err != nil {
 		return out, err
 	}
+	var versions map[string][]library.AnnotationVersion
+	if in.History {
+		if versions, err = s.Store.Annotations.VersionsOf(ctx, actor, list); err != nil {
+			return out, err
+		}
+	}
 	for _, n := range list {
 		shown := WithHistory{Annotation: Describe(n)}
 		if in.History {
-			_, versions, err := s.Store.Annotations.Versions(ctx, actor, n.ID)
-			if err != nil {
-				return out, err
-			}
-			shown.History = describeVersions(versions)
+			shown.History = describeVersions(versions[n.ID])
 		}
 		out.Data = append(out.Data, shown)
 	}

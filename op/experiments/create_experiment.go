@@ -10,16 +10,10 @@ import (
 
 type createInput struct {
 	op.TenantInput
-	DisplayName         string         `json:"display_name" minLength:"1" maxLength:"200"`
-	Description         string         `json:"description,omitempty" maxLength:"5000"`
-	Hypothesis          string         `json:"hypothesis,omitempty" maxLength:"2000"`
-	IndependentVariable string         `json:"independent_variable,omitempty" maxLength:"100" doc:"What differs between conditions, such as cfg, sampler, model, or a key of run_params."`
-	ControlVariable     string         `json:"control_variable,omitempty" maxLength:"200"`
-	ModelName           string         `json:"model_name,omitempty" maxLength:"300" doc:"Of runs that name none."`
-	WorkflowName        string         `json:"workflow_name,omitempty" maxLength:"300"`
-	Resolution          string         `json:"resolution,omitempty" maxLength:"50"`
-	DomainContext       map[string]any `json:"domain_context,omitempty"`
-	ParentPath          string         `json:"parent_path,omitempty" id:"collection" maxLength:"600" doc:"Collection to put it under. Default: a root."`
+	DisplayName string `json:"display_name" minLength:"1" maxLength:"200"`
+	Description string `json:"description,omitempty" maxLength:"5000"`
+	Question[string]
+	ParentPath string `json:"parent_path,omitempty" id:"collection" maxLength:"600" doc:"Collection to put it under. Default: a root."`
 
 	label string
 }
@@ -29,7 +23,7 @@ func (in *createInput) Validate() []library.FieldError {
 	if in.label = library.CollectionLabel(in.DisplayName); in.label == "" {
 		return []library.FieldError{{Field: "display_name", Code: "length", Message: "Expected 1 to 200 characters that are not all spaces."}}
 	}
-	return op.CheckObject("domain_context", in.DomainContext, op.SmallObject)
+	return in.check()
 }
 
 type createOutput struct {
@@ -44,10 +38,9 @@ func (s *Service) createExperiment() op.Operation {
 		Method: "POST", Path: "/api/v1/experiments", Permission: library.PermWrite, Creates: "/api/v1/collections/{collection_h}", Chained: true,
 		Example: map[string]any{"display_name": "CFG for portraits", "hypothesis": "Faces are best at a cfg of 5 to 7.", "independent_variable": "cfg"},
 	}, func(ctx context.Context, actor library.Actor, in createInput) (createOutput, error) {
-		done, err := s.Store.Experiments.Create(ctx, actor, library.Experiment{
-			Collection: library.Collection{Name: in.label, DisplayName: strings.TrimSpace(in.DisplayName), Description: in.Description},
-			Hypothesis: in.Hypothesis, IndependentVariable: in.IndependentVariable, ControlVariable: in.ControlVariable, ModelName: in.ModelName,
-			WorkflowName: in.WorkflowName, Resolution: in.Resolution, DomainContext: in.DomainContext}, in.ParentPath)
+		e := library.Experiment{Collection: library.Collection{Name: in.label, DisplayName: strings.TrimSpace(in.DisplayName), Description: in.Description}}
+		in.apply(&e)
+		done, err := s.Store.Experiments.Create(ctx, actor, e, in.ParentPath)
 		if err != nil {
 			return createOutput{}, err
 		}

@@ -97,6 +97,46 @@ func (e Evaluation) evaluator(actor library.Actor) string {
 	return actor.ID
 }
 
+// Question is embedded by inputs that say what an experiment asks: of a new one as texts, of
+// a change as pointers, of which nil leaves the field as it is.
+type Question[T string | *string] struct {
+	Hypothesis          T              `json:"hypothesis,omitempty" maxLength:"2000"`
+	IndependentVariable T              `json:"independent_variable,omitempty" maxLength:"100" doc:"What differs between conditions, such as cfg, sampler, model, or a key of run_params."`
+	ControlVariable     T              `json:"control_variable,omitempty" maxLength:"200"`
+	ModelName           T              `json:"model_name,omitempty" maxLength:"300" doc:"Of runs that name none."`
+	WorkflowName        T              `json:"workflow_name,omitempty" maxLength:"300"`
+	Resolution          T              `json:"resolution,omitempty" maxLength:"50"`
+	DomainContext       map[string]any `json:"domain_context,omitempty"`
+}
+
+// questionFields are the names of its members.
+var questionFields = []string{"hypothesis", "independent_variable", "control_variable", "model_name", "workflow_name", "resolution", "domain_context"}
+
+func (q *Question[T]) check() []library.FieldError {
+	return op.CheckObject("domain_context", q.DomainContext, op.SmallObject)
+}
+
+// apply sets the fields that were sent.
+func (q *Question[T]) apply(e *library.Experiment) {
+	for _, f := range []struct {
+		to   *string
+		sent any
+	}{{&e.Hypothesis, q.Hypothesis}, {&e.IndependentVariable, q.IndependentVariable}, {&e.ControlVariable, q.ControlVariable},
+		{&e.ModelName, q.ModelName}, {&e.WorkflowName, q.WorkflowName}, {&e.Resolution, q.Resolution}} {
+		switch sent := f.sent.(type) {
+		case string:
+			*f.to = sent
+		case *string:
+			if sent != nil {
+				*f.to = *sent
+			}
+		}
+	}
+	if q.DomainContext != nil {
+		e.DomainContext = q.DomainContext
+	}
+}
+
 // Experiment is an experiment as it is shown. Outputs embed it.
 type Experiment struct {
 	CollectionH         library.CollectionHash `json:"collection_h"`
