@@ -193,7 +193,7 @@ const (
 // DefaultVersion.
 func promptVersionIn(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hash library.PromptHash, ref string) (v PromptVersion, err error) {
 	where, order := `(v.version_h = $3 OR EXISTS (SELECT FROM prompt_labels l WHERE l.tenant_id = v.tenant_id AND l.version_h = v.version_h AND l.label = $3))`, `v.number DESC`
-	number, notNumber := strconv.Atoi(ref)
+	number, notNumber := strconv.ParseInt(ref, 10, 32) // as the database counts
 	args := []any{tenant, hash, ref}
 	switch {
 	case ref == DefaultVersion:
