@@ -196,10 +196,10 @@ func TestProspects_AnErasureLeavesNothingButAMark(t *testing.T) {
 		{Contact: &outreach.Contact{Pipeline: "investor", FirmName: secret}}} {
 		s.addProspectRow(t, made.Hash, store.NewProspectRow{Body: b, ExternalID: secret})
 	}
-	if claimed, _, _, err := s.Idempotency.Begin(t.Context(), s.a.Tenant, "key", "k", [32]byte{1}); !claimed || err != nil {
+	if r, err := s.Idempotency.Begin(t.Context(), s.a.Tenant, "key", "k", [32]byte{1}); !r.Claimed || err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Idempotency.Finish(t.Context(), s.a.Tenant, "key", "k", []byte(`{"prospect_h": "`+string(made.Hash)+`", "name": "`+secret+`"}`)); err != nil {
+	if err := s.Idempotency.Finish(t.Context(), s.a.Tenant, "key", "k", []byte(`{"prospect_h": "`+string(made.Hash)+`", "name": "`+secret+`"}`), ""); err != nil {
 		t.Fatal(err)
 	}
 	kept := s.prospect(t, outreach.Profile{Email: "ben@example.com"})

@@ -50,7 +50,7 @@ type SavePipelineInput struct {
 	// Default: 30000.
 	DefaultTimeoutMS int      `json:"default_timeout_ms,omitempty"`
 	Tags             []string `json:"tags,omitempty"`
-	// By name {type: string|number|boolean|list, default, description}, or the default alone.
+	// NAME: {type: string|number|boolean|list, default}.
 	Vars map[string]any `json:"vars,omitempty"`
 	// Offers it for cloning.
 	Template bool `json:"template,omitempty"`

@@ -68,7 +68,7 @@ func (w world) callBothWays(o op.Operation, words []string) {
 		w.T.Errorf("%s: %s %s", o.Name, f.Field, f.Message)
 	}
 	out, errs, status = w.run(nil, words...)
-	for _, verb := range []string{"Delete", "Create", "Add", "Branch", "Undo", "Confirm"} {
+	for _, verb := range []string{"Delete", "Create", "Add", "Branch", "Undo", "Confirm", "Save", "Erase", "Unlink"} {
 		if strings.HasPrefix(o.Name, verb) {
 			return // it cannot be done twice
 		}
@@ -141,7 +141,7 @@ func TestCompletion_WorksInEveryShell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cases := map[string]string{"vitrine call Sea": "SearchAssets SearchModels SearchPrompts", "vitrine call SearchAssets --search_mode f": "fulltext fuzzy",
+	cases := map[string]string{"vitrine call Sea": "SearchAssets SearchContacts SearchModels SearchPrompts SearchProspects", "vitrine call SearchAssets --search_mode f": "fulltext fuzzy",
 		"vitrine recon": "reconcile", "vitrine completion z": "zsh", "vitrine call SearchAssets --filters.st": "--filters.status"}
 	for shell, c := range map[string]struct{ program, script string }{
 		"bash": {bash, `source <(vitrine completion bash); words=($LINE); COMP_WORDS=("${words[@]}"); COMP_CWORD=$((${#words[@]}-1)); _vitrine; printf '%s\n' "${COMPREPLY[@]}"`},

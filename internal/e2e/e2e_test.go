@@ -258,6 +258,9 @@ func (w world) examples(list []op.Operation) iter.Seq2[op.Operation, map[string]
 				args["asset_h"] = w.StoreFile("", "graph.png", "image/png", graph).Asset.AssetH
 			case "ConfirmComfyUpload":
 				args["path"] = w.comfyUpload()
+			case "UnlinkDuplicates": // a pair
+				other := w.StoreFile("", "pair.png", "image/png", picture(9, "a pair"))
+				args["asset_hs"] = append(args["asset_hs"].([]any), other.Asset.AssetH)
 			}
 			if !yield(o, args) {
 				return

@@ -104,8 +104,26 @@ func makeEveryChange(t *testing.T, e *servicetest.Env) {
 	changeExperiments(e, file.Asset.AssetH, silent.Asset.AssetH, undo)
 	undo(call(http.MethodPost, "/api/v1/assets/duplicates/unlink", map[string]any{"asset_hs": []any{file.Asset.AssetH, silent.Asset.AssetH}}))
 	changeProspects(e, undo)
+	changePipelines(e, file.Asset.AssetH, undo)
 	call(http.MethodPost, "/api/v1/trash", map[string]any{"asset_hs": []any{silent.Asset.AssetH}, "operation": "trash"})
 	call(http.MethodPost, "/api/v1/trash/purge", map[string]any{"asset_hs": []any{silent.Asset.AssetH}, "include_referenced": true, "confirm": true})
+}
+
+// changePipelines makes every kind of change of a pipeline, and runs one that notifies.
+func changePipelines(e *servicetest.Env, asset string, undo func(operation string) string) {
+	var made struct {
+		OperationID string `json:"operation_id"`
+		PipelineH   string `json:"pipeline_definition_h"`
+	}
+	stages := []any{ofAsset(asset)}
+	for _, event := range []string{"pipeline.notified", "pipeline.failed"} {
+		stages = append(stages, map[string]any{"type": "notify", "config": map[string]any{"event_type": event, "confirm": true}})
+	}
+	e.Call(http.MethodPost, "/api/v1/pipelines", map[string]any{"name": "Tell the reviewers", "stages": stages}, &made)
+	e.Call(http.MethodPost, "/api/v1/pipelines", map[string]any{"name": "Tell them all", "stages": stages, "pipeline_definition_h": made.PipelineH}, &made)
+	e.Call(http.MethodPost, "/api/v1/pipelines/run", map[string]any{"pipeline_definition_h": made.PipelineH, "dry_run": false}, nil)
+	e.Call(http.MethodDelete, "/api/v1/pipelines/"+made.PipelineH, nil, &made)
+	undo(made.OperationID)
 }
 
 // changeAnnotations makes every kind of change of an annotation.

@@ -146,6 +146,9 @@ func exampleWords(name string, s *huma.Schema, v any) (words []string) {
 		}
 		return []string{"--no-" + name}
 	case map[string]any:
+		if !plainMembers(v) {
+			return []string{"--" + name, quote(literal(v))}
+		}
 		for _, member := range slices.Sorted(maps.Keys(v)) {
 			words = append(words, exampleWords(name+"."+member, nil, v[member])...)
 		}
@@ -157,6 +160,19 @@ func exampleWords(name string, s *huma.Schema, v any) (words []string) {
 		return words
 	}
 	return []string{"--" + name, quote(literal(v))}
+}
+
+// plainMembers reports whether every member of an object is a text or a number, which can be
+// typed as an argument of its own: --vars.subject fox.
+func plainMembers(v map[string]any) bool {
+	for _, member := range v {
+		switch member.(type) {
+		case string, json.Number:
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // literal returns a value as a text that Parse reads as that value.

@@ -19,7 +19,7 @@ type saveInput struct {
 	DryRun    bool             `json:"default_dry_run,omitempty"`
 	TimeoutMS int              `json:"default_timeout_ms,omitempty" minimum:"1000" maximum:"60000" default:"30000"`
 	Tags      []string         `json:"tags,omitempty" maxItems:"50"`
-	Vars      map[string]any   `json:"vars,omitempty" doc:"By name {type: string|number|boolean|list, default, description}, or the default alone."`
+	Vars      map[string]any   `json:"vars,omitempty" doc:"NAME: {type: string|number|boolean|list, default}."`
 	Template  bool             `json:"template,omitempty" tool:"-" doc:"Offers it for cloning."`
 
 	pipeline library.Pipeline
