@@ -67,6 +67,26 @@ func Handle[T store.JobArgs](r *Runner, handle func(context.Context, T) error) {
 	river.AddWorker(r.workers, river.WorkFunc(func(ctx context.Context, job *river.Job[T]) error { return handle(ctx, job.Args) }))
 }
 
+// HandleFor is Handle for jobs that may run for a time of their own.
+func HandleFor[T store.JobArgs](r *Runner, timeout time.Duration, handle func(context.Context, T) error) {
+	river.AddWorker(r.workers, &longWorker[T]{timeout: timeout, handle: handle})
+}
+
+// longWorker runs jobs with a timeout of their own.
+type longWorker[T store.JobArgs] struct {
+	river.WorkerDefaults[T]
+	timeout time.Duration
+	handle  func(context.Context, T) error
+}
+
+// Timeout implements river.Worker.
+func (w *longWorker[T]) Timeout(*river.Job[T]) time.Duration { return w.timeout }
+
+// Work implements river.Worker.
+func (w *longWorker[T]) Work(ctx context.Context, job *river.Job[T]) error {
+	return w.handle(ctx, job.Args)
+}
+
 // Later returns the error of a handler that cannot do its job yet. It is called again after
 // a time, which does not count as an attempt.
 func Later(after time.Duration) error { return river.JobSnooze(after) }
@@ -84,7 +104,7 @@ func Never(err error) error { return river.JobCancel(err) }
 // of the database, and returns nil when ctx has ended.
 func (r *Runner) Run(ctx context.Context) error {
 	client, err := r.jobs.NewClient(&river.Config{
-		Queues:               map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: r.cfg.Workers}, store.RunQueue: {MaxWorkers: r.cfg.Runs}},
+		Queues:               map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: r.cfg.Workers}, store.RunQueue: {MaxWorkers: r.cfg.Runs}, store.ExportQueue: {MaxWorkers: 1}},
 		Workers:              r.workers,
 		PollOnly:             true,
 		FetchPollInterval:    poll,

@@ -34,13 +34,14 @@ const (
 	IDOperation   IDKind = "operation"    // of a write that can be taken back
 	IDUpload      IDKind = "upload"       // where uploaded bytes wait
 	IDIndexToken  IDKind = "index_token"
+	IDExport      IDKind = "export" // of the calling key
 	IDCursor      IDKind = "cursor"
 	IDQuery       IDKind = "query" // a text that is searched for, which may name anything
 	IDNone        IDKind = "none"  // looks like an identifier and names nothing that a tenant has
 )
 
 // IDKinds lists the kinds.
-var IDKinds = []IDKind{IDTenant, IDAsset, IDModel, IDSavedSearch, IDCollection, IDTextCard, IDNode, IDAnnotation, IDPrompt, IDExperiment, IDRun, IDOtherRun, IDProspect, IDPipeline, IDPipelineRun, IDEarlierRun, IDOperation, IDUpload, IDIndexToken, IDCursor, IDQuery, IDNone}
+var IDKinds = []IDKind{IDTenant, IDAsset, IDModel, IDSavedSearch, IDCollection, IDTextCard, IDNode, IDAnnotation, IDPrompt, IDExperiment, IDRun, IDOtherRun, IDProspect, IDPipeline, IDPipelineRun, IDEarlierRun, IDOperation, IDUpload, IDIndexToken, IDExport, IDCursor, IDQuery, IDNone}
 
 // idForms are the forms of identifiers that have one, for inputs that state none.
 var idForms = map[IDKind]struct{ pattern, words string }{

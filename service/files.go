@@ -20,6 +20,8 @@ func (s *Service) fileRoutes() []api.ExtraRoute {
 			Summary: "Send a file's bytes to a URL that CreateUploadUrl gave.", Doc: "The answer comes once the bytes are on disk. Then call StoreAsset.", Serve: s.transfers.Upload},
 		{Method: http.MethodGet, Path: "/files/{token}/{name}", Name: "DownloadFile", Tag: "files", Produces: "*/*",
 			Summary: "Get an original file by a download_url.", Doc: "Takes Range requests. The URL is valid for 5 minutes.", Serve: s.transfers.Download},
+		{Method: http.MethodGet, Path: "/exports/{token}/{name}", Name: "DownloadExport", Tag: "files", Produces: "application/zip",
+			Summary: "Get the zip of an export by its download_url.", Doc: "Takes Range requests. The URL is valid for 1 hour.", Serve: s.transfers.Export},
 		{Method: http.MethodGet, Path: "/previews/{token}", Name: "GetPreview", Tag: "files", Produces: "image/jpeg", Query: size,
 			Summary: "Get a preview by a thumbnail_url.", Serve: s.transfers.Preview},
 		{Method: http.MethodGet, Path: "/api/v1/assets/{asset_h}/download", Name: "DownloadAsset", Tag: "files", Produces: "*/*", NeedsKey: true,

@@ -22,6 +22,7 @@ import (
 	"vitrine/auth"
 	"vitrine/embed"
 	"vitrine/events"
+	"vitrine/export"
 	"vitrine/indexer"
 	"vitrine/internal/opensearch"
 	"vitrine/jobs"
@@ -64,6 +65,7 @@ type Service struct {
 	log       *slog.Logger
 	registry  *prometheus.Registry
 	transfers *transfer.Service
+	exports   *export.Builder
 	endpoint  *mcp.Endpoint
 	handler   http.Handler
 	scrubs    *scrubMetrics
@@ -153,6 +155,7 @@ func (s *Service) assemble() error {
 	s.Jobs = jobs.New(s.Store.Jobs, jobs.Config{Workers: cfg.Decoders, Log: cfg.Log}, jobs.NewMetrics(s.registry))
 	jobs.Handle(s.Jobs, s.makePreview)
 	jobs.Handle(s.Jobs, s.linkPrompts)
+	s.addExports(budget)
 	limits := store.NewLimitCache(s.Store.Limits)
 	fetcher, err := fetch.New(cfg.Fetch)
 	if err != nil {
@@ -162,7 +165,7 @@ func (s *Service) assemble() error {
 	s.transfers.DirectFor, s.transfers.MaxFile, s.transfers.UploadsFor = cfg.DirectDownloads, cmp.Or(cfg.MaxFile, assets.DefaultMaxFile), min(cfg.SweepAge, maxUploadAge)
 	waiter := indexer.NewWaiter(watched, s.Searcher.Index, metrics)
 	parts := all.Parts{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Fetcher: fetcher, Links: links, Limits: limits, TrashFor: cfg.TrashFor, MaxFile: cfg.MaxFile,
-		Searcher: s.Searcher, Embedder: s.Embedder, CursorKey: cfg.SigningKey, AwaitWrite: awaitWith(waiter),
+		Searcher: s.Searcher, Embedder: s.Embedder, CursorKey: cfg.SigningKey, WebP: func() bool { return s.exports.WebP() != nil }, AwaitWrite: awaitWith(waiter),
 		AwaitProspects: awaitWith(indexer.NewWaiter(watched, s.Searcher.Prospects, metrics))}
 	s.Pipelines = all.NewPipelines(parts)
 	s.Pipelines.Log = cfg.Log

@@ -52,6 +52,10 @@ func (s *Store) Expire(ctx context.Context, keep Retention) (Expired, error) {
 		if err != nil {
 			return out, err
 		}
+		if _, err := s.deleteBatches(ctx, t.ID, `DELETE FROM exports WHERE tenant_id = $1 AND export_id IN (
+			SELECT export_id FROM exports WHERE tenant_id = $1 AND created_at < now() - interval '7 days' LIMIT $2)`, t.ID, retentionBatch); err != nil {
+			return out, err
+		}
 		if keep.Journal <= 0 {
 			continue
 		}

@@ -59,6 +59,7 @@ type Store struct {
 	PreviewFailures *PreviewFailures
 	Previews        *Previews
 	Uploads         *Uploads
+	Exports         *Exports
 
 	app     *pgxpool.Pool // role vitrine_app: one tenant per transaction
 	indexer *pgxpool.Pool // role vitrine_indexer: reads every tenant, writes bookkeeping only
@@ -131,6 +132,7 @@ func (s *Store) setFields() (err error) {
 	s.PreviewFailures = &PreviewFailures{s}
 	s.Previews = &Previews{s}
 	s.Uploads = &Uploads{s}
+	s.Exports = &Exports{s}
 	s.Jobs, err = newJobs(s)
 	return err
 }

@@ -106,6 +106,9 @@ var Operations = []Operation{
 	OpSearchContacts,
 	OpSetContactStage,
 	OpEraseProspect,
+	OpExportAssets,
+	OpGetExport,
+	OpListExportPresets,
 }
 
 // The operations, for Do.
@@ -212,4 +215,7 @@ var (
 	OpSearchContacts             = Operation{Name: "SearchContacts", Method: "GET", Path: "/api/v1/contacts"}
 	OpSetContactStage            = Operation{Name: "SetContactStage", Method: "PUT", Path: "/api/v1/prospects/{prospect_h}/contact", Writes: true}
 	OpEraseProspect              = Operation{Name: "EraseProspect", Method: "DELETE", Path: "/api/v1/prospects/{prospect_h}", Writes: true}
+	OpExportAssets               = Operation{Name: "ExportAssets", Method: "POST", Path: "/api/v1/exports", Writes: true}
+	OpGetExport                  = Operation{Name: "GetExport", Method: "GET", Path: "/api/v1/exports/{export_id}"}
+	OpListExportPresets          = Operation{Name: "ListExportPresets", Method: "GET", Path: "/api/v1/exports/presets"}
 )

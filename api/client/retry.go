@@ -54,7 +54,7 @@ func (p *pauses) repeats(c *Client, o Operation, err error) bool {
 		return false
 	}
 	p.demanded = time.Duration(e.RetryAfter) * time.Second
-	p.isLimit = e.Status == http.StatusTooManyRequests && e.RetryAfter > 0
+	p.isLimit = e.Status == http.StatusTooManyRequests && e.RetryAfter > 0 && e.Code != "EGRESS_QUOTA_EXCEEDED" // a quota may take an hour
 	// The first call with the same key is still running: its response is worth waiting for.
 	running := e.Status == http.StatusConflict && e.RetryAfter > 0 && o.Writes
 	return p.isLimit || e.Retryable || running || e.Status >= http.StatusInternalServerError && c.Patience > 0

@@ -256,3 +256,11 @@ type PipelinePlanStep struct {
 	// The stage in the text form.
 	Text string `json:"text"`
 }
+
+// StoreExportFailure is what ExportAssetsOutput holds as failed. Assets that are not in the zip,
+// and why. The first 100.
+type StoreExportFailure struct {
+	AssetH string `json:"asset_h"`
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
+}

@@ -42,6 +42,7 @@ var levels = map[string]int{
 	"vitrine/media/fetch/fetchtest":   0,
 	"vitrine/media/pngrow":            0,
 	"vitrine/media/phash":             0,
+	"vitrine/media/strip":             5,
 	"vitrine/query":                   2,
 	"vitrine/query/internal":          3, // the naive evaluator of the tests
 	"vitrine/query/run":               3,
@@ -67,6 +68,8 @@ var levels = map[string]int{
 	"vitrine/pipeline/expr":        0,
 	"vitrine/transfer":             6,
 	"vitrine/prospectcsv":          7,
+	"vitrine/export":               6,
+	"vitrine/op/publishing":        6,
 	"vitrine/op/all":               7,
 	"vitrine/reextract":            5,
 	"vitrine/backup":               3,

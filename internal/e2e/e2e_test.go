@@ -229,6 +229,16 @@ func (w world) experiment(key, name, first, second string) (experiment, run, oth
 	return made.CollectionH, runs[0], runs[1]
 }
 
+// export exports an asset and returns the export's identifier.
+func (w world) export(key, asset string) string {
+	w.T.Helper()
+	out, err := w.Client(key).ExportAssets(w.T.Context(), client.ExportAssetsInput{AssetHs: []string{asset}})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return out.ExportID
+}
+
 // runs makes the world's experiment, once.
 func (w world) runs() {
 	w.T.Helper()
@@ -284,6 +294,9 @@ func (w world) args(o op.Operation) map[string]any {
 	if slices.ContainsFunc(o.Identifiers, func(id op.Identifier) bool { return id.Kind == op.IDPipeline || id.Kind == op.IDPipelineRun }) && o.Name != "ClonePipelineTemplate" {
 		mine[op.IDPipeline], mine[op.IDPipelineRun], mine[op.IDEarlierRun] = w.pipelines()
 	}
+	if slices.ContainsFunc(o.Identifiers, func(id op.Identifier) bool { return id.Kind == op.IDExport }) {
+		mine[op.IDExport] = w.export("", w.asset.Asset.AssetH)
+	}
 	for _, id := range o.Identifiers {
 		if value, ok := mine[id.Kind]; ok && id.In(args) {
 			args = id.With(args, value)
@@ -306,7 +319,7 @@ var nowhere = map[op.IDKind]string{
 	op.IDExperiment: strings.Repeat("8", 40), op.IDRun: strings.Repeat("7", 40), op.IDOtherRun: strings.Repeat("6", 40),
 	op.IDPipeline: strings.Repeat("4", 40), op.IDPipelineRun: "01980000-0000-7000-8000-00000000dead", op.IDEarlierRun: "01980000-0000-7000-8000-00000000deaf",
 	op.IDPrompt: strings.Repeat("5", 40), op.IDProspect: strings.Repeat("4", 40), op.IDNode: strings.Repeat("a", 40), op.IDAnnotation: strings.Repeat("9", 40),
-	op.IDOperation: "01980000-0000-7000-8000-00000000dead", op.IDTenant: "01980000-0000-7000-8000-00000000dead",
+	op.IDOperation: "01980000-0000-7000-8000-00000000dead", op.IDExport: "01980000-0000-7000-8000-00000000dead", op.IDTenant: "01980000-0000-7000-8000-00000000dead",
 }
 
 // route puts arguments into the path, the query or the body of an operation's route.

@@ -21,6 +21,7 @@ const (
 	PurposeUpload   Purpose = "upload"   // PUT bytes into one staging place
 	PurposeDownload Purpose = "download" // GET one asset's original bytes
 	PurposePreview  Purpose = "preview"  // GET previews of one asset
+	PurposeExport   Purpose = "export"   // GET the zip of one export
 )
 
 // Grant is what a token says. It is signed, not secret.

@@ -22,6 +22,7 @@ import (
 	"vitrine/op/pipelines"
 	"vitrine/op/prompts"
 	"vitrine/op/prospects"
+	"vitrine/op/publishing"
 	"vitrine/op/search"
 	"vitrine/pipeline"
 	"vitrine/query/run"
@@ -44,6 +45,7 @@ type Parts struct {
 	Embedder   embed.Embedder // nil: searches are by words only
 	CursorKey  []byte         // signs cursors; the same in every process
 	Pipelines  *pipeline.Engine
+	WebP       func() bool // whether pictures can be written as lossy WebP; nil: they cannot
 	AwaitWrite func(ctx context.Context, tenant library.TenantID, versions []store.DocumentVersion, limit time.Duration) bool
 	// AwaitProspects is AwaitWrite for the index of prospects.
 	AwaitProspects func(ctx context.Context, tenant library.TenantID, versions []store.DocumentVersion, limit time.Duration) bool
@@ -77,6 +79,7 @@ func domains(p Parts) []domain {
 		&experiments.Service{Store: p.Store, Links: p.Links},
 		&pipelines.Service{Store: p.Store, Engine: p.Pipelines},
 		&prospects.Service{Store: p.Store, Searcher: p.Searcher, Await: p.AwaitProspects},
+		&publishing.Service{Store: p.Store, Links: p.Links, WebP: p.WebP},
 	}
 }
 

@@ -1,0 +1,196 @@
+package strip
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+)
+
+const (
+	iccTag = "ICC_PROFILE\x00"
+	xmpTag = "http://ns.adobe.com/xap/1.0/\x00"
+)
+
+// planJPEG keeps the tables and scans of a JPEG, its JFIF header without a thumbnail, the
+// mark of Adobe that tells how colors are coded, and the color profile. What stands between
+// segments and behind the end goes.
+func planJPEG(in input, e edit) (*plan, error) {
+	p := &plan{}
+	p.put([]byte{0xff, 0xd8})
+	header := len(p.parts)
+	var profiles [][]byte
+	off := int64(2)
+	for {
+		marker, at, err := nextMarker(in, off)
+		if err != nil {
+			return nil, err
+		}
+		if at > off {
+			p.drop("bytes between segments")
+		}
+		off = at + 2
+		if marker == 0xd9 { // the end
+			p.put([]byte{0xff, 0xd9})
+			if off < in.size {
+				p.drop("bytes after the end")
+			}
+			break
+		}
+		if marker == 0x01 || marker >= 0xd0 && marker <= 0xd8 { // of no length
+			continue
+		}
+		head, err := in.bytes(off, 2)
+		if err != nil {
+			return nil, err
+		}
+		n := int64(binary.BigEndian.Uint16(head))
+		if n < 2 {
+			return nil, damaged("a segment has no length")
+		}
+		body, err := in.bytes(off+2, n-2)
+		if err != nil {
+			return nil, err
+		}
+		if marker == 0xe1 && bytes.HasPrefix(body, []byte("Exif\x00")) && p.exif.n == 0 {
+			p.exif = part{off: off + 2, n: n - 2}
+		}
+		switch {
+		case marker == 0xe2 && bytes.HasPrefix(body, []byte(iccTag)):
+			profiles = append(profiles, body)
+		case marker == 0xe0 && bytes.HasPrefix(body, []byte("JFIF\x00")) && len(body) >= 12:
+			jfif := append(append([]byte{0xff, 0xe0, 0, 16}, body[:12]...), 0, 0) // without its thumbnail
+			p.put(jfif)
+			header = len(p.parts)
+			if len(body) > 14 {
+				p.drop("JFIF thumbnail")
+			}
+		case marker == 0xee && bytes.HasPrefix(body, []byte("Adobe")) && len(body) >= 12:
+			p.put(append([]byte{0xff, 0xee, 0, 14}, body[:12]...))
+			p.dropUnless(len(body) == 12, "APP14")
+		case marker >= 0xc0 && marker <= 0xcf, marker >= 0xda && marker <= 0xdf, e.keepsJPEG(marker, body):
+			p.copy(at, n+2)
+		default:
+			p.drop(jpegName(marker))
+		}
+		off += n
+		if marker == 0xda {
+			end, err := scanEnd(in, off)
+			if err != nil {
+				return nil, err
+			}
+			p.copy(off, end-off)
+			off = end
+		}
+	}
+	p.insertJPEG(header, profiles, e)
+	return p, nil
+}
+
+// jpegName names a segment that is left out.
+func jpegName(marker byte) string {
+	if marker == 0xfe {
+		return "COM"
+	}
+	if marker >= 0xe0 && marker <= 0xef {
+		return "APP" + string("0123456789ABCDEF"[marker-0xe0])
+	}
+	return "segment"
+}
+
+// keepsJPEG reports whether a segment of metadata may stay.
+func (e edit) keepsJPEG(marker byte, body []byte) bool {
+	switch {
+	case marker == 0xfe:
+		return e.keep.Generation
+	case marker == 0xe1 && bytes.HasPrefix(body, []byte("Exif\x00")):
+		return e.keep.exif()
+	case marker == 0xe1 && bytes.HasPrefix(body, []byte("http://ns.adobe.com/")):
+		return e.keep.xmp() && e.xmp == nil
+	case marker == 0xed:
+		return e.keep.iptc()
+	}
+	return false
+}
+
+// nextMarker finds the next marker at or behind an offset. A file that ends without one has
+// its end there.
+func nextMarker(in input, off int64) (marker byte, at int64, err error) {
+	r := bufio.NewReader(in.section(off, max(0, in.size-off)))
+	before := byte(0)
+	for at = off; ; at++ {
+		b, err := r.ReadByte()
+		switch {
+		case errors.Is(err, io.EOF):
+			return 0xd9, in.size, nil
+		case err != nil:
+			return 0, 0, err
+		case before == 0xff && b != 0xff && b != 0:
+			return b, at - 1, nil
+		}
+		before = b
+	}
+}
+
+// scanEnd returns where the coded data of a scan ends: at a marker that is no restart.
+func scanEnd(in input, off int64) (int64, error) {
+	r := bufio.NewReaderSize(in.section(off, max(0, in.size-off)), 64<<10)
+	before := byte(0)
+	for at := off; ; at++ {
+		b, err := r.ReadByte()
+		switch {
+		case errors.Is(err, io.EOF):
+			return in.size, nil
+		case err != nil:
+			return 0, err
+		case before == 0xff && b != 0 && b != 0xff && (b < 0xd0 || b > 0xd7):
+			return at - 1, nil
+		}
+		before = b
+		if at%(8<<20) == 0 && in.ctx.Err() != nil {
+			return 0, in.ctx.Err()
+		}
+	}
+}
+
+// insertJPEG adds the profile and the XMP packet behind the header.
+func (p *plan) insertJPEG(at int, profiles [][]byte, e edit) {
+	icc := e.icc
+	if icc == nil && len(profiles) > 0 {
+		if !e.keep.NoICC {
+			icc = jpegProfile(profiles)
+		}
+		p.dropUnless(icc != nil, "ICC_PROFILE")
+	}
+	p.icc = icc
+	var add []part
+	const most = 65519 // of a profile's part in a segment
+	total := (len(icc) + most - 1) / most
+	for i := range total {
+		piece := icc[i*most : min(len(icc), (i+1)*most)]
+		add = append(add, part{data: jpegSegment(0xe2, iccTag+string([]byte{byte(i + 1), byte(total)}), piece)})
+	}
+	if e.xmp != nil && len(e.xmp) < 65000 {
+		add = append(add, part{data: jpegSegment(0xe1, xmpTag, e.xmp)})
+		p.embedded = true
+	}
+	p.parts = append(p.parts[:at:at], append(add, p.parts[at:]...)...)
+}
+
+func jpegSegment(marker byte, tag string, body []byte) []byte {
+	n := 2 + len(tag) + len(body)
+	b := append([]byte{0xff, marker, byte(n >> 8), byte(n)}, tag...)
+	return append(b, body...)
+}
+
+// jpegProfile puts a profile together that is spread over several segments.
+func jpegProfile(segments [][]byte) []byte {
+	parts := make([][]byte, 256)
+	for _, s := range segments {
+		if len(s) >= len(iccTag)+2 {
+			parts[s[len(iccTag)]] = s[len(iccTag)+2:]
+		}
+	}
+	return profile(bytes.Join(parts, nil))
+}

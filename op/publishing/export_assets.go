@@ -1,0 +1,231 @@
+package publishing
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"vitrine/library"
+	"vitrine/media/blob"
+	"vitrine/op"
+	"vitrine/op/assets"
+	"vitrine/store"
+)
+
+type exportInput struct {
+	op.TenantInput
+	Assets      []string       `json:"asset_hs" id:"asset" minItems:"1" maxItems:"10000" doc:"The assets, in the order of the files."`
+	Preset      string         `json:"preset,omitempty" enum:"share,portfolio,client,archive,custom" doc:"Default share. See ListExportPresets."`
+	Options     *exportOptions `json:"options,omitempty" tool:"open" doc:"For custom: {max_edge, quality, keep: {prompts, workflow, models, exif, gps, iptc, icc, c2pa}, ai_disclosure, watermark: {text, position, opacity}, naming: neutral|title|ordered|original, sidecar: none|json|xmp|csv}."`
+	Format      string         `json:"format,omitempty" enum:"png,jpeg,webp,preserve" doc:"Of pictures. Default: the preset's."`
+	WaitSeconds *int           `json:"wait_seconds,omitempty" minimum:"0" maximum:"60" default:"60" doc:"How long to wait for the zip."`
+	Legacy      string         `json:"export_configuration_h,omitempty" id:"none" tool:"unlisted" maxLength:"64" doc:"Not supported."`
+
+	hashes []library.AssetHash
+	spec   library.ExportSpec
+}
+
+// exportOptions are what custom does. Left out, everything but the color profile is removed.
+type exportOptions struct {
+	MaxEdge      int              `json:"max_edge,omitempty" minimum:"16" maximum:"16384" doc:"Pixels of the longest edge."`
+	Quality      int              `json:"quality,omitempty" minimum:"1" maximum:"100"`
+	Keep         *keepOptions     `json:"keep,omitempty" doc:"Metadata to keep. Default: icc alone. A block stays only if all that it may hold is kept."`
+	AIDisclosure *bool            `json:"ai_disclosure,omitempty" doc:"Default true."`
+	Watermark    *watermarkOption `json:"watermark,omitempty"`
+	Naming       string           `json:"naming,omitempty" enum:"neutral,title,ordered,original"`
+	Sidecar      string           `json:"sidecar,omitempty" enum:"none,json,xmp,csv"`
+}
+
+type keepOptions struct {
+	Prompts  bool  `json:"prompts,omitempty"`
+	Workflow bool  `json:"workflow,omitempty"`
+	Models   bool  `json:"models,omitempty"`
+	EXIF     bool  `json:"exif,omitempty"`
+	GPS      bool  `json:"gps,omitempty"`
+	IPTC     bool  `json:"iptc,omitempty"`
+	ICC      *bool `json:"icc,omitempty"`
+	C2PA     bool  `json:"c2pa,omitempty"`
+}
+
+type watermarkOption struct {
+	Text     string  `json:"text" minLength:"1" maxLength:"100"`
+	Position string  `json:"position,omitempty" enum:"top-left,top-right,center,bottom-left,bottom-right"`
+	Opacity  float64 `json:"opacity,omitempty" minimum:"0.05" maximum:"1"`
+}
+
+// Validate implements op.Validator.
+func (in *exportInput) Validate() (errs []library.FieldError) {
+	in.hashes, errs = assets.Hashes("asset_hs", in.Assets)
+	in.hashes = distinct(in.hashes)
+	if in.Legacy != "" && in.Preset != "" {
+		errs = append(errs, library.FieldError{Field: "export_configuration_h", Code: "conflict", Message: "It cannot be sent together with preset.", Hint: "Send preset alone."})
+	}
+	if in.Preset == "" {
+		in.Preset = string(library.ExportShare)
+	}
+	if in.Options != nil && in.Preset != string(library.ExportCustom) {
+		errs = append(errs, library.FieldError{Field: "options", Code: "conflict", Message: "Options are for the preset custom.", Hint: "Send preset custom, or no options."})
+	}
+	in.spec = library.SpecOf(library.ExportPreset(in.Preset))
+	if in.spec.Original && in.Format != "" && in.Format != "preserve" {
+		errs = append(errs, library.FieldError{Field: "format", Code: "conflict", Message: "The preset archive exports the original bytes.", Hint: "Send preserve, or another preset."})
+	}
+	in.Options.apply(&in.spec)
+	if in.Format != "" {
+		in.spec.Format, in.spec.Exact = in.Format, in.Format != "preserve"
+	}
+	return errs
+}
+
+// distinct returns a list without repetitions.
+func distinct(list []library.AssetHash) []library.AssetHash {
+	seen := map[library.AssetHash]bool{}
+	out := make([]library.AssetHash, 0, len(list))
+	for _, h := range list {
+		if !seen[h] {
+			seen[h] = true
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+func (o *exportOptions) apply(s *library.ExportSpec) {
+	if o == nil {
+		return
+	}
+	s.MaxEdge, s.Quality = o.MaxEdge, o.Quality
+	if k := o.Keep; k != nil {
+		s.Keep = library.ExportKeep{Prompts: k.Prompts, Workflow: k.Workflow, Models: k.Models, EXIF: k.EXIF, GPS: k.GPS, IPTC: k.IPTC, ICC: k.ICC == nil || *k.ICC, C2PA: k.C2PA}
+	}
+	if o.AIDisclosure != nil {
+		s.Disclosure = *o.AIDisclosure
+	}
+	if w := o.Watermark; w != nil {
+		s.Watermark = &library.ExportWatermark{Text: w.Text, Position: w.Position, Opacity: w.Opacity}
+	}
+	if o.Naming != "" {
+		s.Naming = o.Naming
+	}
+	if o.Sidecar != "" {
+		s.Sidecar = o.Sidecar
+	}
+}
+
+type exportOutput struct {
+	ExportID    string                `json:"export_id"`
+	State       store.ExportState     `json:"state" enum:"queued,running,completed,failed" doc:"completed: download_url has the zip. failed: no file could be exported. Otherwise repeat the call, or GET /api/v1/exports/{export_id}."`
+	Preset      library.ExportPreset  `json:"preset"`
+	DownloadURL string                `json:"download_url,omitempty" doc:"The zip; no API key is needed. Takes Range requests."`
+	ExpiresIn   int                   `json:"expires_in,omitempty" doc:"Seconds until download_url expires. It ends sooner when the key that asked for it is revoked."`
+	Total       int                   `json:"total" doc:"Assets of the export."`
+	Done        int                   `json:"done" doc:"Of these, those that were looked at."`
+	Files       int                   `json:"files" doc:"Of these, those that are in the zip."`
+	Bytes       int64                 `json:"bytes,omitempty" doc:"Size of the zip."`
+	SHA256      string                `json:"sha256,omitempty" doc:"Of the zip."`
+	Failed      []store.ExportFailure `json:"failed" doc:"Assets that are not in the zip, and why. The first 100."`
+}
+
+// exportWait is how long a call waits for its zip.
+const exportWait = 60 * time.Second
+
+func (s *Service) exportAssets() op.Operation {
+	return op.Define(op.Meta{
+		Name: "ExportAssets", Title: "Export assets", Domain: op.Publishing,
+		Doc: "Exports assets as one zip and returns a download link, valid 1 hour. A preset says which metadata is removed, which is verified; files that fail are named in failed. Waits up to 60 s; repeat the call to wait on.",
+		More: "The same call within an hour, for assets that did not change, is the same export. manifest.json in the zip lists the files with their SHA-256 and with notes, such as of content credentials that were removed because the bytes changed. " +
+			"Videos and 3D models are rewritten without metadata and without encoding them again. Private assets are refused.",
+		Method: "POST", Path: "/api/v1/exports", Permission: library.PermExport, Idempotent: true, Limit: exportWait + 20*time.Second, Chained: true,
+		Example: map[string]any{"asset_hs": []string{exampleAsset}, "preset": "share"},
+	}, func(ctx context.Context, actor library.Actor, in exportInput) (exportOutput, error) {
+		switch {
+		case in.Legacy != "":
+			return exportOutput{}, library.NewError(library.KindUnprocessable, library.CodeExportUnavailable, "Export configurations are not supported. Send a preset instead; ListExportPresets lists them.")
+		case in.spec.Exact && in.spec.Format == "webp" && !s.webp():
+			return exportOutput{}, library.NewError(library.KindUnprocessable, library.CodeFormatUnavailable, "This service cannot write lossy WebP: it needs ffmpeg with libwebp. Choose png, jpeg or preserve.")
+		}
+		e, err := s.Store.Exports.Start(ctx, actor, in.spec, in.hashes, blob.NewStagingID())
+		if err != nil {
+			return exportOutput{}, err
+		}
+		wait := exportWait
+		if in.WaitSeconds != nil {
+			wait = time.Duration(*in.WaitSeconds) * time.Second
+		}
+		if e, err = s.await(ctx, actor, e, wait); err != nil {
+			return exportOutput{}, err
+		}
+		return s.describe(actor, e), nil
+	})
+}
+
+// exportPoll is how often a call looks how far its export is.
+const exportPoll = 150 * time.Millisecond
+
+// await waits until an export is finished, and reports its progress.
+func (s *Service) await(ctx context.Context, actor library.Actor, e store.Export, wait time.Duration) (store.Export, error) {
+	end := time.NewTimer(wait)
+	defer end.Stop()
+	tick := time.NewTicker(exportPoll)
+	defer tick.Stop()
+	for told := -1; !e.State.Finished(); {
+		if told != e.Done {
+			told = e.Done
+			op.ReportProgress(ctx, float64(e.Done), float64(len(e.Assets)), "exporting")
+		}
+		select {
+		case <-ctx.Done():
+			return e, ctx.Err()
+		case <-end.C:
+			return e, nil
+		case <-tick.C:
+		}
+		var err error
+		if e, err = s.Store.Exports.Get(ctx, actor.Tenant, actor.ID, e.ID); err != nil {
+			return e, err
+		}
+	}
+	return e, nil
+}
+
+// maxFailures is how many failures an answer lists; the manifest has all.
+const maxFailures = 100
+
+// linkValid is how long a link to a zip may be used.
+const linkValid = time.Hour
+
+// describe returns an export as it is shown, with a link to its zip.
+func (s *Service) describe(actor library.Actor, e store.Export) exportOutput {
+	out := exportOutput{ExportID: e.ID, State: e.State, Preset: e.Spec.Preset, Total: len(e.Assets), Done: e.Done, Files: e.Files, Bytes: e.Bytes, SHA256: e.SHA256, Failed: []store.ExportFailure{}}
+	out.Failed = append(out.Failed, e.Failed[:min(len(e.Failed), maxFailures)]...)
+	if e.State != store.ExportCompleted || time.Since(*e.FinishedAt) > zipKept {
+		return out
+	}
+	name := "vitrine-" + string(e.Spec.Preset) + "-" + e.CreatedAt.UTC().Format("20060102-150405") + ".zip"
+	token := s.Links.Signer.Sign(blob.Grant{Purpose: blob.PurposeExport, Tenant: actor.Tenant, Staged: e.Staged, Filename: name, MIMEType: "application/zip", Key: actor.ID}, linkValid)
+	out.DownloadURL, out.ExpiresIn = s.Links.Base+"/exports/"+token+"/"+url.PathEscape(name), int(linkValid.Seconds())
+	return out
+}
+
+// zipKept is how long links to a zip are made; it is swept a day after it was written.
+const zipKept = 12 * time.Hour
+
+type getExportInput struct {
+	op.TenantInput
+	ExportID string `json:"export_id" id:"export" format:"uuid" doc:"As ExportAssets returned it."`
+}
+
+func (s *Service) getExport() op.Operation {
+	return op.Define(op.Meta{
+		Name: "GetExport", Title: "Get an export", Domain: op.Publishing,
+		Doc:    "Returns how far an export of the calling key is, and a new download link where it is completed.",
+		Method: "GET", Path: "/api/v1/exports/{export_id}", Permission: library.PermExport, ReadOnly: true, Idempotent: true, RESTOnly: true,
+		Example: map[string]any{"export_id": exampleExport},
+	}, func(ctx context.Context, actor library.Actor, in getExportInput) (exportOutput, error) {
+		e, err := s.Store.Exports.Get(ctx, actor.Tenant, actor.ID, in.ExportID)
+		if err != nil {
+			return exportOutput{}, err
+		}
+		return s.describe(actor, e), nil
+	})
+}

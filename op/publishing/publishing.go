@@ -1,0 +1,37 @@
+// Package publishing holds the operations by which content leaves the library: exports as
+// zips, and collections that are published as pages. One file per operation. Package export
+// writes the files.
+package publishing
+
+import (
+	"vitrine/op"
+	"vitrine/op/assets"
+	"vitrine/store"
+)
+
+// Service is what the operations of this package work with.
+type Service struct {
+	Store *store.Store
+	Links assets.Links
+	// WebP reports whether pictures can be written as lossy WebP; nil: they cannot.
+	WebP func() bool
+}
+
+// Operations lists this package's operations.
+func (s *Service) Operations() []op.Operation {
+	return []op.Operation{s.exportAssets(), s.getExport(), s.listExportPresets()}
+}
+
+// Resources lists this package's resources.
+func (s *Service) Resources() []op.Resource {
+	return []op.Resource{s.presetsResource()}
+}
+
+// What stands for an asset and an export in examples.
+const (
+	exampleAsset  = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
+	exampleExport = "01980000-0000-7000-8000-000000000001"
+)
+
+// webp reports whether lossy WebP can be written.
+func (s *Service) webp() bool { return s.WebP != nil && s.WebP() }

@@ -1,0 +1,29 @@
+package service
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"vitrine/export"
+	"vitrine/jobs"
+	"vitrine/media/memory"
+	"vitrine/media/strip"
+	"vitrine/store"
+)
+
+// exportLimit is how long the job of one export may run.
+const exportLimit = 6 * time.Hour
+
+// addExports adds the job that writes zips.
+func (s *Service) addExports(budget *memory.Budget) {
+	s.exports = &export.Builder{Store: s.Store, Blobs: s.Blobs, Memory: budget}
+	able := sync.OnceValue(func() bool { return s.Previews.FFmpeg().CanEncodeWebP(context.Background()) })
+	s.exports.WebP = func() strip.WebPEncoder {
+		if f := s.Previews.FFmpeg(); f != nil && able() {
+			return f.WebP
+		}
+		return nil
+	}
+	jobs.HandleFor(s.Jobs, exportLimit, func(ctx context.Context, j store.ExportJob) error { return s.exports.Build(ctx, j.Tenant, j.Export) })
+}

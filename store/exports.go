@@ -1,0 +1,234 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"vitrine/library"
+)
+
+// Exports keeps what left the library in zips. Their quota is exact: exports of a tenant
+// begin one after the other.
+type Exports struct{ s *Store }
+
+// ExportQueue is the queue of export jobs, which take long and must not hold up others.
+const ExportQueue = "exports"
+
+// ExportJob writes the zip of an export.
+type ExportJob struct {
+	Tenant library.TenantID `json:"tenant_id"`
+	Export string           `json:"export_id"`
+}
+
+// Kind implements JobArgs.
+func (ExportJob) Kind() string { return "export" }
+
+// InsertOpts names the queue.
+func (ExportJob) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: ExportQueue, MaxAttempts: 5}
+}
+
+// ExportState is how far an export is.
+type ExportState string
+
+// The states of an export.
+const (
+	ExportQueued    ExportState = "queued"
+	ExportRunning   ExportState = "running"
+	ExportCompleted ExportState = "completed"
+	ExportFailed    ExportState = "failed" // no file could be written
+)
+
+// Finished reports whether nothing further happens to the export.
+func (s ExportState) Finished() bool { return s == ExportCompleted || s == ExportFailed }
+
+// ExportFailure is why an asset is not in a zip.
+type ExportFailure struct {
+	Asset  library.AssetHash `json:"asset_h"`
+	Code   string            `json:"code"`
+	Detail string            `json:"detail"`
+}
+
+// Export is one export.
+type Export struct {
+	ID         string
+	Actor      library.Actor // kind and id of who asked for it
+	Spec       library.ExportSpec
+	Assets     []library.AssetHash
+	State      ExportState
+	Done       int
+	Files      int
+	Failed     []ExportFailure
+	Bytes      int64 // of the zip; 0 until it is completed
+	SHA256     string
+	Staged     string // where the zip is among the staged files
+	CreatedAt  time.Time
+	FinishedAt *time.Time
+}
+
+const exportColumns = `export_id, actor_kind, actor_id, spec, asset_hs, state, done, files, failed, coalesce(bytes, 0), sha256, staged_id, created_at, finished_at`
+
+func scanExport(row pgx.CollectableRow) (e Export, err error) {
+	err = row.Scan(&e.ID, &e.Actor.Kind, &e.Actor.ID, &e.Spec, &e.Assets, &e.State, &e.Done, &e.Files, &e.Failed, &e.Bytes, &e.SHA256, &e.Staged, &e.CreatedAt, &e.FinishedAt)
+	return e, err
+}
+
+// ExportReuse is for how long the same request is the same export.
+const ExportReuse = time.Hour
+
+// Start begins an export of assets, whose zip a job writes. The same request of the same
+// actor, for assets that did not change, is the export that it began within the last hour.
+// Assets that the actor does not see are NOT_FOUND, private ones are ASSET_PRIVATE, more than the tenant may
+// export at once are BATCH_LIMIT_EXCEEDED, and more bytes than in an hour EGRESS_QUOTA_EXCEEDED.
+func (es *Exports) Start(ctx context.Context, actor library.Actor, spec library.ExportSpec, assets []library.AssetHash, stagedID string) (out Export, err error) {
+	_, err = es.s.Write(ctx, actor, func(t *Tx) error {
+		if _, err := t.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('egress ' || $1::text, 0))`, string(t.tenant())); err != nil {
+			return err
+		}
+		size, request, err := t.exportable(ctx, spec, assets)
+		if err != nil {
+			return err
+		}
+		rows, err := t.Query(ctx, `SELECT `+exportColumns+` FROM exports WHERE tenant_id = $1 AND actor_id = $2 AND request = $3 AND state <> 'failed'
+			AND coalesce(finished_at, now()) > now() - $4::interval ORDER BY created_at DESC LIMIT 1`, t.tenant(), actor.ID, request, ExportReuse)
+		if err != nil {
+			return err
+		}
+		if out, err = pgx.CollectExactlyOneRow(rows, scanExport); !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		if err := t.egress(ctx, len(assets), size); err != nil {
+			return err
+		}
+		rows, err = t.Query(ctx, `INSERT INTO exports (tenant_id, export_id, actor_kind, actor_id, request, spec, asset_hs, reserved, staged_id)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING `+exportColumns,
+			t.tenant(), newID(), actor.Kind, actor.ID, request, spec, assets, size, stagedID)
+		if err != nil {
+			return err
+		}
+		if out, err = pgx.CollectExactlyOneRow(rows, scanExport); err != nil {
+			return err
+		}
+		for _, h := range assets {
+			if err := t.Audit(ctx, "asset.exported", string(h), map[string]any{"export_id": out.ID, "preset": spec.Preset}); err != nil {
+				return err
+			}
+		}
+		return t.Enqueue(ctx, ExportJob{t.tenant(), out.ID})
+	})
+	return out, err
+}
+
+// exportable returns the size of the originals and the hash of the request, unless one of
+// the assets may not leave.
+func (t *Tx) exportable(ctx context.Context, spec library.ExportSpec, assets []library.AssetHash) (size int64, request []byte, err error) {
+	type row struct {
+		size    int64
+		private bool
+		version int64
+	}
+	found := map[library.AssetHash]row{}
+	rows, err := t.Query(ctx, `SELECT asset_h, size, visibility = 'private', doc_version FROM assets
+		WHERE tenant_id = $1 AND asset_h = ANY($2) AND trashed_at IS NULL AND `+visibleTo("assets", "$3"), t.tenant(), assets, viewer(t.actor))
+	if err != nil {
+		return 0, nil, err
+	}
+	var h library.AssetHash
+	var r row
+	if _, err := pgx.ForEachRow(rows, []any{&h, &r.size, &r.private, &r.version}, func() error { found[h] = r; return nil }); err != nil {
+		return 0, nil, err
+	}
+	encoded, err := json.Marshal(spec)
+	if err != nil {
+		return 0, nil, err
+	}
+	sum := sha256.New()
+	sum.Write(encoded)
+	var missing, private []string
+	for _, h := range assets {
+		r, ok := found[h]
+		switch {
+		case !ok:
+			missing = append(missing, string(h))
+		case r.private:
+			private = append(private, string(h))
+		}
+		size += r.size
+		fmt.Fprintf(sum, " %s %d", h, r.version)
+	}
+	switch {
+	case len(missing) > 0:
+		return 0, nil, library.NewError(library.KindNotFound, library.CodeNotFound, "%d of the assets are not in this tenant or in the trash, such as %s. Nothing was exported.", len(missing), some(missing))
+	case len(private) > 0:
+		return 0, nil, library.NewError(library.KindForbidden, library.CodeAssetPrivate, "%d of the assets are private and cannot be exported with an API key, such as %s. Leave them out, or let their owner change their visibility with UpdateAsset.", len(private), some(private))
+	}
+	return size, sum.Sum(nil), nil
+}
+
+// some returns the first few of a list, for an error.
+func some(list []string) string { return strings.Join(list[:min(len(list), 3)], ", ") }
+
+// egress refuses an export that is more than the tenant may take out.
+func (t *Tx) egress(ctx context.Context, assets int, size int64) error {
+	limits := library.DefaultLimits
+	rows, err := t.Query(ctx, `SELECT `+limitColumns+` FROM tenant_limits WHERE tenant_id = $1`, limitArgs(t.tenant())...)
+	if err != nil {
+		return err
+	}
+	if l, err := pgx.CollectExactlyOneRow(rows, scanLimits); err == nil {
+		limits = l.Limits
+	} else if !errors.Is(err, pgx.ErrNoRows) {
+		return err
+	}
+	if limits.ExportAssets != library.Unlimited && int64(assets) > limits.ExportAssets {
+		return library.NewError(library.KindUnprocessable, library.CodeBatchLimit, "This tenant exports at most %d assets at once, and %d were named. Export them in parts, or let the operator raise the limit (vitrine tenants limits).", limits.ExportAssets, assets)
+	}
+	if limits.EgressBytesHourly == library.Unlimited {
+		return nil
+	}
+	var used int64
+	var wait float64
+	err = t.QueryRow(ctx, `SELECT coalesce(sum(coalesce(bytes, reserved)), 0)::bigint, coalesce(extract(epoch FROM min(created_at) + interval '1 hour' - now()), 0)::float8
+		FROM exports WHERE tenant_id = $1 AND created_at > now() - interval '1 hour' AND state <> 'failed'`, t.tenant()).Scan(&used, &wait)
+	if err != nil || used+size <= limits.EgressBytesHourly {
+		return err
+	}
+	e := library.NewError(library.KindRateLimited, library.CodeEgressQuota, "This tenant exports at most %d bytes in an hour. %d were exported, and this export has up to %d. Export less, wait, or let the operator raise the limit (vitrine tenants limits).", limits.EgressBytesHourly, used, size)
+	e.RetryAfter = time.Duration(max(1, wait) * float64(time.Second))
+	return e
+}
+
+// Get returns an export of a tenant; another actor's is NOT_FOUND. An empty actor id returns anybody's.
+func (es *Exports) Get(ctx context.Context, tenant library.TenantID, actorID, id string) (out Export, err error) {
+	err = es.s.readTenant(ctx, tenant, `SELECT `+exportColumns+` FROM exports WHERE tenant_id = $1 AND export_id = $2 AND ($3 = '' OR actor_id = $3)`,
+		[]any{tenant, id, actorID}, func(rows pgx.Rows) error {
+			out, err = pgx.CollectExactlyOneRow(rows, scanExport)
+			if errors.Is(err, pgx.ErrNoRows) {
+				return library.NotFound("export")
+			}
+			return err
+		})
+	return out, err
+}
+
+// Progress notes how many assets were looked at.
+func (es *Exports) Progress(ctx context.Context, tenant library.TenantID, id string, done int) error {
+	return es.s.execTenant(ctx, tenant, `UPDATE exports SET state = 'running', done = $3 WHERE tenant_id = $1 AND export_id = $2 AND state IN ('queued', 'running')`, tenant, id, done)
+}
+
+// Finish notes what became of an export: its state, files, failures, size and hash.
+func (es *Exports) Finish(ctx context.Context, tenant library.TenantID, e Export) error {
+	if e.Failed == nil {
+		e.Failed = []ExportFailure{}
+	}
+	return es.s.execTenant(ctx, tenant, `UPDATE exports SET state = $3, done = cardinality(asset_hs), files = $4, failed = $5, bytes = $6, sha256 = $7, finished_at = now()
+		WHERE tenant_id = $1 AND export_id = $2 AND state IN ('queued', 'running')`, tenant, e.ID, e.State, e.Files, e.Failed, e.Bytes, e.SHA256)
+}
