@@ -127,17 +127,23 @@ func (es *Exports) Start(ctx context.Context, actor library.Actor, spec library.
 	return out, err
 }
 
+// exportedVersion changes with what an export writes of an asset: what people say of it, what
+// its file was read to say and, where $4 holds, its collections. The version of its document
+// would not do: jobs raise it while the asset stays as it is.
+const exportedVersion = `concat_ws(' ', extract(epoch FROM assets.updated_at), extract(epoch FROM l.extracted_at), CASE WHEN $4::boolean THEN
+	(SELECT string_agg(i.collection_h, ',' ORDER BY i.collection_h) FROM collection_items i WHERE i.tenant_id = assets.tenant_id AND i.asset_h = assets.asset_h) END)`
+
 // exportable returns the size of the originals and the hash of the request, unless one of
 // the assets may not leave.
 func (t *Tx) exportable(ctx context.Context, spec library.ExportSpec, assets []library.AssetHash) (size int64, request []byte, err error) {
 	type row struct {
 		size    int64
 		private bool
-		version int64
+		version string
 	}
 	found := map[library.AssetHash]row{}
-	rows, err := t.Query(ctx, `SELECT asset_h, size, visibility = 'private', doc_version FROM assets
-		WHERE tenant_id = $1 AND asset_h = ANY($2) AND trashed_at IS NULL AND `+visibleTo("assets", "$3"), t.tenant(), assets, viewer(t.actor))
+	rows, err := t.Query(ctx, `SELECT asset_h, size, visibility = 'private', `+exportedVersion+` FROM assets LEFT JOIN lineage l USING (tenant_id, asset_h)
+		WHERE tenant_id = $1 AND asset_h = ANY($2) AND trashed_at IS NULL AND `+visibleTo("assets", "$3"), t.tenant(), assets, viewer(t.actor), spec.Original)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -162,7 +168,7 @@ func (t *Tx) exportable(ctx context.Context, spec library.ExportSpec, assets []l
 			private = append(private, string(h))
 		}
 		size += r.size
-		fmt.Fprintf(sum, " %s %d", h, r.version)
+		fmt.Fprintf(sum, " %s %s", h, r.version)
 	}
 	switch {
 	case len(missing) > 0:

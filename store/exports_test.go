@@ -9,6 +9,7 @@ import (
 
 	"vitrine/library"
 	"vitrine/store"
+	"vitrine/store/storetest"
 )
 
 func TestExports_TheHourlyQuotaIsExactHoweverManyBeginTogether(t *testing.T) {
@@ -48,6 +49,13 @@ func TestExports_TheHourlyQuotaIsExactHoweverManyBeginTogether(t *testing.T) {
 	e := *first.Load()
 	if again, err := s.Exports.Start(t.Context(), s.a, e.Spec, e.Assets, "staged again"); err != nil || again.ID != e.ID {
 		t.Errorf("the same request is the export %q: %v", again.ID, err)
+	}
+	admin := storetest.Owner(t, s.url)
+	if _, err := admin.Exec(t.Context(), `UPDATE assets SET doc_version = doc_version + 1`); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := s.Exports.Start(t.Context(), s.a, e.Spec, e.Assets, "staged again"); err != nil || again.ID != e.ID {
+		t.Errorf("a job that sent the asset to the index began the export %q: %v", again.ID, err)
 	}
 	e.State, e.Failed = store.ExportFailed, []store.ExportFailure{{Asset: e.Assets[0], Code: "X", Detail: "Failed."}}
 	if err := s.Exports.Finish(t.Context(), s.a.Tenant, e); err != nil {
