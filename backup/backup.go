@@ -115,7 +115,7 @@ func (c *creation) dump(ctx context.Context) error {
 		return err
 	}
 	for _, t := range c.m.Tables {
-		if t.Name == "assets" && t.Rows != c.m.Files.Count {
+		if t.Name == "assets" && t.Rows != c.m.Files.Count+c.m.Files.InPlace {
 			return fmt.Errorf("the snapshot has %d assets but lists %d files", t.Rows, c.m.Files.Count)
 		}
 	}

@@ -27,6 +27,11 @@ func (c *creation) listFiles(ctx context.Context, d *store.Dump) error {
 	err := p.put(ctx, c.to, c.m.Files.List, func(w *sink) error {
 		lines := json.NewEncoder(w)
 		return d.Files(ctx, func(f store.DumpedFile) error {
+			if f.InPlace { // its owner's, who backs it up
+				c.m.Files.InPlace++
+				c.m.Files.InPlaceBytes += f.Size
+				return nil
+			}
 			e := entry{Tenant: f.Tenant, Asset: f.Asset, SHA256: f.SHA256, Size: f.Size}
 			if f.Model {
 				if err := c.copyPoster(ctx, &e); err != nil {

@@ -58,12 +58,16 @@ type Table struct {
 
 // Files are the files of a backup. Their list is a file of JSON lines.
 type Files struct {
-	List        string `json:"list"`
-	SHA256      string `json:"sha256"` // of the list's file
-	Count       int64  `json:"count"`  // of assets
-	Bytes       int64  `json:"bytes"`
-	Copied      int64  `json:"copied"` // what the target did not have yet
-	CopiedBytes int64  `json:"copied_bytes"`
+	List   string `json:"list"`
+	SHA256 string `json:"sha256"` // of the list's file
+	Count  int64  `json:"count"`  // of assets
+	Bytes  int64  `json:"bytes"`
+	// InPlace counts the files that are referenced where their owner keeps them: their rows
+	// are in the backup, their bytes are not.
+	InPlace      int64 `json:"in_place,omitempty"`
+	InPlaceBytes int64 `json:"in_place_bytes,omitempty"`
+	Copied       int64 `json:"copied"` // what the target did not have yet
+	CopiedBytes  int64 `json:"copied_bytes"`
 }
 
 // entry is one line of the list: the file of one asset.

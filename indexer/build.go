@@ -23,6 +23,7 @@ func Build(row *store.DocumentRow) mappings.Document {
 		return d
 	}
 	buildAsset(&d, &row.Asset)
+	d.Original = mappings.OriginalValue(string(row.Original))
 	buildCollections(&d, row.Collections)
 	buildPrompts(&d, row.Prompts)
 	buildAnnotations(&d, row.Annotations)

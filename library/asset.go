@@ -75,6 +75,7 @@ type Asset struct {
 	Visibility  Visibility
 	Rating      int // 1 to 5; 0: not rated
 	Favorite    bool
+	InPlace     bool // its file lies where its owner keeps it; the library has no bytes of its own
 	Trashed     bool
 	DocVersion  int64 // counts every change of the asset; the index's external version
 }

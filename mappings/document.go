@@ -32,6 +32,8 @@ type Document struct {
 	BLAKE3 string `json:"blake3,omitempty"`
 	PHash  string `json:"phash,omitempty"` // 16 hex digits
 
+	Original string `json:"original,omitempty"` // of a file that is referenced in place: in_place, changed or missing
+
 	Title       string         `json:"title,omitempty"`
 	Description string         `json:"description,omitempty"`
 	Filename    string         `json:"filename,omitempty"`
@@ -203,6 +205,8 @@ func mediaFields() []Field {
 		{Name: "media_type", Mapping: exact().eager(), Query: []QueryField{
 			{Name: "media", Aliases: []string{"type"}, Type: TypeEnum, Group: GroupCore, Values: mediaTypes, Doc: "the class of media", Example: "media:video", Facet: terms()}}},
 		{Name: "duration_ms", Mapping: number("long"), Sort: "duration"},
+		{Name: "original", Mapping: exact(), Has: "original", Query: []QueryField{
+			{Name: "original", Type: TypeEnum, Group: GroupCore, Values: OriginalValues, Doc: "where the file of an asset is that was imported without copying: where it was, changed or missing", Example: "original:missing", Facet: terms()}}},
 		{Name: "has_audio", Mapping: flag(), Has: "audio"},
 		{Name: "has_preview", Mapping: flag(), Has: "preview"},
 		{Name: "creator", Mapping: folded(), Has: "creator", Query: []QueryField{

@@ -72,3 +72,15 @@ func MediaType(mime string) string {
 	}
 	return MediaOther
 }
+
+// OriginalValues are the states of files that are referenced in place.
+var OriginalValues = []string{"in_place", "changed", "missing"}
+
+// OriginalValue returns the value of the field original for a state of the store; empty for
+// files that are not referenced in place.
+func OriginalValue(state string) string {
+	if state == "intact" {
+		return OriginalValues[0]
+	}
+	return state
+}

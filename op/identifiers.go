@@ -27,6 +27,7 @@ const (
 	IDExperiment  IDKind = "experiment" // the collection_h of one, which stands for a path too
 	IDRun         IDKind = "run"        // of an experiment
 	IDProspect    IDKind = "prospect"
+	IDImport      IDKind = "import"
 	IDOtherRun    IDKind = "other_run" // another one of the same experiment
 	IDPipeline    IDKind = "pipeline"
 	IDPipelineRun IDKind = "pipeline_run" // of a pipeline
@@ -41,7 +42,7 @@ const (
 )
 
 // IDKinds lists the kinds.
-var IDKinds = []IDKind{IDTenant, IDAsset, IDModel, IDSavedSearch, IDCollection, IDTextCard, IDNode, IDAnnotation, IDPrompt, IDExperiment, IDRun, IDOtherRun, IDProspect, IDPipeline, IDPipelineRun, IDEarlierRun, IDOperation, IDUpload, IDIndexToken, IDExport, IDCursor, IDQuery, IDNone}
+var IDKinds = []IDKind{IDTenant, IDAsset, IDModel, IDSavedSearch, IDCollection, IDTextCard, IDNode, IDAnnotation, IDPrompt, IDExperiment, IDRun, IDOtherRun, IDProspect, IDPipeline, IDPipelineRun, IDEarlierRun, IDImport, IDOperation, IDUpload, IDIndexToken, IDExport, IDCursor, IDQuery, IDNone}
 
 // idForms are the forms of identifiers that have one, for inputs that state none.
 var idForms = map[IDKind]struct{ pattern, words string }{

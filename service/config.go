@@ -22,6 +22,7 @@ import (
 
 	"vitrine/embed"
 	"vitrine/indexer"
+	"vitrine/inplace"
 	"vitrine/internal/kafkaclient"
 	"vitrine/internal/opensearch"
 	"vitrine/internal/s3"
@@ -100,7 +101,13 @@ type Config struct {
 	TrashFor time.Duration
 	// OwnIndexAt is how many assets a tenant may have in the index that tenants share;
 	// 0 means indexer.DefaultOwnAt.
-	OwnIndexAt   int64
+	OwnIndexAt int64
+	// ImportRoots are the folders that may be imported in place, and Watch those that the role
+	// work imports and watches from the start: names of roots, or folders below them.
+	ImportRoots []inplace.Root
+	Watch       []string
+	Rescan      time.Duration // how often watched folders are looked through as a whole; 0 means inplace.DefaultRescan
+
 	Decoders     int          // pictures decoded at once; 0 means one per processor
 	FFmpeg       string       // the program that reads frames of videos; empty: the one in PATH
 	DecodeMemory int64        // bytes that all decoding shares; 0 means memory.DefaultShared

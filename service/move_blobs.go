@@ -160,6 +160,9 @@ func (m *move) pass(ctx context.Context, what string) error {
 		g, gctx := errgroup.WithContext(ctx)
 		g.SetLimit(moveParallel)
 		for _, f := range batch {
+			if f.InPlace { // it stays where it lies
+				continue
+			}
 			g.Go(func() error {
 				if err := m.file(gctx, f); err != nil {
 					return fmt.Errorf("asset %s of tenant %s: %w", f.Hash, f.Tenant, err)

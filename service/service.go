@@ -24,6 +24,7 @@ import (
 	"vitrine/events"
 	"vitrine/export"
 	"vitrine/indexer"
+	"vitrine/inplace"
 	"vitrine/internal/opensearch"
 	"vitrine/jobs"
 	"vitrine/library"
@@ -58,6 +59,7 @@ type Service struct {
 	Pipelines  *pipeline.Engine
 	Catalog    op.Catalog
 	Caller     *op.Caller
+	Imports    *inplace.Engine
 	Embedder   embed.Embedder     // nil when searches are by words only
 	OpenSearch *opensearch.Client // for the indexer; requests that people wait for have one that notices outages sooner
 
@@ -70,6 +72,7 @@ type Service struct {
 	handler   http.Handler
 	scrubs    *scrubMetrics
 	backups   *backupMetrics
+	roots     *inplace.Roots
 	scrubber  string // names this process among those that check files
 }
 
@@ -84,6 +87,7 @@ func Open(ctx context.Context, cfg Config) (*Service, error) {
 	if s.Store, err = store.Open(ctx, cfg.Database()); err != nil {
 		return nil, err
 	}
+	s.roots = inplace.NewRoots(cfg.ImportRoots, s.Store.Tenants)
 	if err := s.openFiles(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -109,6 +113,7 @@ func (s *Service) openFiles(ctx context.Context) (err error) {
 	if _, can := s.Blobs.(*blob.Bucket); !can && s.cfg.DirectDownloads > 0 {
 		return errors.New("VITRINE_DIRECT_DOWNLOADS needs a bucket in VITRINE_BLOBS: a folder has no links of its own")
 	}
+	s.Blobs = inplace.NewBlobs(s.Blobs, s.Store, s.roots)
 	if s.cfg.Blobs != "" { // the folder of the signing key is not made with that of the files
 		if err := os.MkdirAll(s.cfg.DataDir, 0o750); err != nil {
 			return fmt.Errorf("making the data folder: %w", err)
@@ -163,8 +168,9 @@ func (s *Service) assemble() error {
 	}
 	s.transfers = transfer.New(s.Store, keys, limits, s.Blobs, links.Signer, s.Previews)
 	s.transfers.DirectFor, s.transfers.MaxFile, s.transfers.UploadsFor = cfg.DirectDownloads, cmp.Or(cfg.MaxFile, assets.DefaultMaxFile), min(cfg.SweepAge, maxUploadAge)
+	s.Imports = inplace.New(inplace.Config{Store: s.Store, Roots: s.roots, Memory: budget, MaxFile: cmp.Or(cfg.MaxFile, assets.DefaultMaxFile), Rescan: cfg.Rescan, Log: cfg.Log})
 	waiter := indexer.NewWaiter(watched, s.Searcher.Index, metrics)
-	parts := all.Parts{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Fetcher: fetcher, Links: links, Limits: limits, TrashFor: cfg.TrashFor, MaxFile: cfg.MaxFile,
+	parts := all.Parts{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Fetcher: fetcher, Links: links, Limits: limits, TrashFor: cfg.TrashFor, MaxFile: cfg.MaxFile, Roots: s.roots,
 		Searcher: s.Searcher, Embedder: s.Embedder, CursorKey: cfg.SigningKey, WebP: func() bool { return s.exports.WebP() != nil }, AwaitWrite: awaitWith(waiter),
 		AwaitProspects: awaitWith(indexer.NewWaiter(watched, s.Searcher.Prospects, metrics))}
 	s.Pipelines = all.NewPipelines(parts)

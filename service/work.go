@@ -17,6 +17,7 @@ import (
 func (s *Service) work(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.Jobs.Run(ctx) })
+	g.Go(func() error { return s.imports(ctx) })
 	g.Go(func() error { return s.every(ctx, s.cfg.SweepEvery, s.sweep) })
 	if s.cfg.ScrubRate > 0 {
 		g.Go(func() error { return s.every(ctx, scrubTick, s.scrub) })

@@ -196,30 +196,43 @@ func encodeAsset(n NewAsset) (p encodedAsset, err error) {
 // of the same asset may be left in the index from before a purge, so the version
 // goes on from the tombstone's.
 func insertAsset(ctx context.Context, tx pgx.Tx, actor library.Actor, a library.Asset) (*library.Asset, error) {
-	metadata, err := jsonb(a.Metadata)
-	if err != nil {
+	b := &pgx.Batch{}
+	var created *library.Asset
+	if err := queueInsertAsset(b, actor, a, func(made *library.Asset) { created = made }); err != nil {
 		return nil, err
 	}
-	b := &pgx.Batch{}
+	err := tx.SendBatch(ctx, b).Close()
+	return created, err
+}
+
+// queueInsertAsset adds the statements of insertAsset to a batch; made is told the row, or nil.
+func queueInsertAsset(b *pgx.Batch, actor library.Actor, a library.Asset, made func(*library.Asset)) error {
+	metadata, err := jsonb(a.Metadata)
+	if err != nil {
+		return err
+	}
 	// A statement of its own: the insert then sees the tombstone of a purge that it waited for.
 	b.Queue(`SELECT pg_advisory_xact_lock_shared(`+fileLock+`$2, 0))`, string(actor.Tenant), string(a.Hash))
-	var created *library.Asset
 	b.Queue(`INSERT INTO assets (tenant_id, asset_h, sha256, blake3, title, description, filename, source_path,
-			mime_type, claimed_type, size, width, height, duration_ms, tags, parent_asset_h, metadata, created_at, created_by, owner, visibility, doc_version)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, nullif($16, ''), nullif($17::jsonb, 'null'), $18, $19, $20, $21,
+			mime_type, claimed_type, size, width, height, duration_ms, tags, parent_asset_h, metadata, created_at, created_by, owner, visibility, in_place, doc_version)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, nullif($16, ''), nullif($17::jsonb, 'null'), $18, $19, $20, $21, $22,
 			1 + coalesce((SELECT doc_version FROM asset_tombstones WHERE tenant_id = $1 AND asset_h = $2), 0))
 		ON CONFLICT DO NOTHING RETURNING `+assetColumns,
 		actor.Tenant, a.Hash, a.SHA256, a.BLAKE3, a.Title, a.Description, a.Filename, a.SourcePath, a.MIMEType, a.ClaimedType,
-		a.Size, a.Width, a.Height, a.DurationMS, library.MergeTags(nil, a.Tags), a.Parent, metadata, a.CreatedAt, actor.ID, a.Owner, cmp.Or(a.Visibility, library.VisibilityTeam)).
+		a.Size, a.Width, a.Height, a.DurationMS, library.MergeTags(nil, a.Tags), a.Parent, metadata, a.CreatedAt, actor.ID, a.Owner, cmp.Or(a.Visibility, library.VisibilityTeam), a.InPlace).
 		Query(func(rows pgx.Rows) error {
 			list, err := pgx.CollectRows(rows, scanAsset)
-			if len(list) > 0 {
-				created = &list[0]
+			if err != nil {
+				return err
 			}
-			return err
+			if len(list) > 0 {
+				made(&list[0])
+			} else {
+				made(nil)
+			}
+			return nil
 		})
-	err = tx.SendBatch(ctx, b).Close()
-	return created, err
+	return nil
 }
 
 // addToExisting is the second upload of the same bytes.
@@ -253,11 +266,11 @@ func addToExisting(ctx context.Context, t *Tx, n NewAsset, p encodedAsset) (AddR
 	if err != nil {
 		return out, err
 	}
-	healed, err := t.Exec(ctx, `DELETE FROM damaged_files WHERE tenant_id = $1 AND asset_h = $2`, t.tenant(), n.Asset.Hash)
+	healed, err := t.takeFile(ctx, a, n)
 	if err != nil {
 		return out, err
 	}
-	out = AddResult{Asset: changed, Restored: a.Trashed, Healed: healed.RowsAffected() > 0}
+	out = AddResult{Asset: changed, Restored: a.Trashed, Healed: healed}
 	if out.Healed {
 		if err := t.previewAgain(ctx, a.Hash); err != nil {
 			return out, err
@@ -275,6 +288,22 @@ func addToExisting(ctx context.Context, t *Tx, n NewAsset, p encodedAsset) (AddR
 		err = t.Send(ctx, b)
 	}
 	return out, err
+}
+
+// takeFile notes that the library has a file of an asset that was there before, unless the
+// file stays where it lies. It reports whether the asset's file was damaged.
+func (t *Tx) takeFile(ctx context.Context, a library.Asset, n NewAsset) (healed bool, err error) {
+	if n.Asset.InPlace {
+		return false, nil
+	}
+	tag, err := t.Exec(ctx, `DELETE FROM damaged_files WHERE tenant_id = $1 AND asset_h = $2`, t.tenant(), a.Hash)
+	if err != nil || !a.InPlace {
+		return err == nil && tag.RowsAffected() > 0, err
+	}
+	if _, err := t.Exec(ctx, `UPDATE assets SET in_place = false WHERE tenant_id = $1 AND asset_h = $2`, t.tenant(), a.Hash); err != nil {
+		return false, err
+	}
+	return tag.RowsAffected() > 0, t.touchAssets(ctx, []library.AssetHash{a.Hash}, "file_stored")
 }
 
 // previewAgain has a preview made of a file that was damaged.

@@ -16,7 +16,7 @@ type Assets struct{ s *Store }
 // assetColumns lists what assetFields takes, in its order.
 const assetColumns = `tenant_id, asset_h, sha256, blake3, title, description, filename, source_path, mime_type, claimed_type,
 	size, width, height, duration_ms, status, tags, coalesce(parent_asset_h, ''), metadata, created_at, stored_at, updated_at,
-	created_by, owner, visibility, rating, favorite, trashed_at IS NOT NULL, doc_version`
+	created_by, owner, visibility, rating, favorite, in_place, trashed_at IS NOT NULL, doc_version`
 
 func scanAsset(row pgx.CollectableRow) (library.Asset, error) {
 	var a library.Asset
@@ -27,7 +27,7 @@ func scanAsset(row pgx.CollectableRow) (library.Asset, error) {
 func assetFields(a *library.Asset) []any {
 	return []any{&a.Tenant, &a.Hash, &a.SHA256, &a.BLAKE3, &a.Title, &a.Description, &a.Filename, &a.SourcePath, &a.MIMEType,
 		&a.ClaimedType, &a.Size, &a.Width, &a.Height, &a.DurationMS, &a.Status, &a.Tags, &a.Parent, (*exactObject)(&a.Metadata),
-		&a.CreatedAt, &a.StoredAt, &a.UpdatedAt, &a.CreatedBy, &a.Owner, &a.Visibility, &a.Rating, &a.Favorite, &a.Trashed, &a.DocVersion}
+		&a.CreatedAt, &a.StoredAt, &a.UpdatedAt, &a.CreatedBy, &a.Owner, &a.Visibility, &a.Rating, &a.Favorite, &a.InPlace, &a.Trashed, &a.DocVersion}
 }
 
 // AssetDetail is one asset with all that is known of its making.

@@ -38,8 +38,9 @@ func (fs *Files) SetBlobStore(ctx context.Context, actor library.Actor, from, to
 // StoredBytes is what the library promises of one asset's file.
 type StoredBytes struct {
 	AssetKey
-	Size   int64
-	SHA256 string
+	Size    int64
+	SHA256  string
+	InPlace bool // there is no file of the library's own: it is referenced in place
 }
 
 // List returns the files of all tenants, trashed assets included, in order of
@@ -49,7 +50,7 @@ func (fs *Files) List(ctx context.Context, after AssetKey, limit int) ([]StoredB
 	if after.Tenant == "" {
 		after.Tenant = firstTenant
 	}
-	return collectIndexer(ctx, fs.s, `SELECT tenant_id::text, asset_h, size, sha256 FROM assets
+	return collectIndexer(ctx, fs.s, `SELECT tenant_id::text, asset_h, size, sha256, in_place FROM assets
 		WHERE (tenant_id, asset_h) > ($1, $2) ORDER BY tenant_id, asset_h LIMIT $3`, pgx.RowToStructByPos[StoredBytes], string(after.Tenant), string(after.Hash), limit)
 }
 
@@ -57,11 +58,11 @@ func (fs *Files) List(ctx context.Context, after AssetKey, limit int) ([]StoredB
 // at most limit. It reads a few rows at each of 64 places of a tenant, however many
 // there are.
 func (fs *Files) Sample(ctx context.Context, limit int) ([]StoredBytes, error) {
-	return collectIndexer(ctx, fs.s, `SELECT DISTINCT x.tenant_id, x.asset_h, x.size, x.sha256
+	return collectIndexer(ctx, fs.s, `SELECT DISTINCT x.tenant_id, x.asset_h, x.size, x.sha256, false
 		FROM (SELECT tenant_id FROM tenants ORDER BY created_at, tenant_id LIMIT 50) t
 		CROSS JOIN generate_series(0, 252, 4) AS place
 		CROSS JOIN LATERAL (SELECT a.tenant_id::text, a.asset_h, a.size, a.sha256 FROM assets a
-			WHERE a.tenant_id = t.tenant_id AND a.asset_h >= lpad(to_hex(place), 2, '0') COLLATE "C"
+			WHERE a.tenant_id = t.tenant_id AND NOT a.in_place AND a.asset_h >= lpad(to_hex(place), 2, '0') COLLATE "C"
 			ORDER BY a.asset_h LIMIT 4) x
 		LIMIT $1`, pgx.RowToStructByPos[StoredBytes], limit)
 }

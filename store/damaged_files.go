@@ -91,8 +91,8 @@ func (fs *Files) DamagedAmong(ctx context.Context, tenant library.TenantID, hash
 // Get returns what the library promises of one asset's file, the trash
 // included, and whether there is such an asset.
 func (fs *Files) Get(ctx context.Context, tenant library.TenantID, hash library.AssetHash) (f StoredBytes, there bool, err error) {
-	err = fs.s.readTenant(ctx, tenant, `SELECT size, sha256 FROM assets WHERE tenant_id = $1 AND asset_h = $2`, []any{tenant, hash}, func(rows pgx.Rows) error {
-		_, err := pgx.ForEachRow(rows, []any{&f.Size, &f.SHA256}, func() error { there = true; return nil })
+	err = fs.s.readTenant(ctx, tenant, `SELECT size, sha256, in_place FROM assets WHERE tenant_id = $1 AND asset_h = $2`, []any{tenant, hash}, func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, []any{&f.Size, &f.SHA256, &f.InPlace}, func() error { there = true; return nil })
 		return err
 	})
 	f.AssetKey = AssetKey{Tenant: tenant, Hash: hash}

@@ -214,21 +214,27 @@ type DumpedFile struct {
 	SHA256 string
 	Size   int64
 	Model  bool // a 3D model, which may have a poster
+	// InPlace means that the library has no file: it is referenced where its owner keeps it.
+	InPlace bool
 }
 
-// Files lists the files of every asset, the trash included.
+// Files lists the files of every asset, the trash and those referenced in place included.
 func (d *Dump) Files(ctx context.Context, fn func(DumpedFile) error) error {
 	conn, err := d.join(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	rows, err := conn.Query(ctx, `SELECT tenant_id::text, asset_h, sha256, size, mime_type LIKE 'model/%' OR claimed_type LIKE 'model/%' FROM assets ORDER BY tenant_id, asset_h`)
+	inPlace := "false" // in a schema that older programs made
+	if slices.ContainsFunc(d.Tables, func(t DumpTable) bool { return t.Name == "originals" }) {
+		inPlace = "in_place"
+	}
+	rows, err := conn.Query(ctx, `SELECT tenant_id::text, asset_h, sha256, size, mime_type LIKE 'model/%' OR claimed_type LIKE 'model/%', `+inPlace+` FROM assets ORDER BY tenant_id, asset_h`)
 	if err != nil {
 		return unavailable(err)
 	}
 	var f DumpedFile
-	_, err = pgx.ForEachRow(rows, []any{&f.Tenant, &f.Asset, &f.SHA256, &f.Size, &f.Model}, func() error { return fn(f) })
+	_, err = pgx.ForEachRow(rows, []any{&f.Tenant, &f.Asset, &f.SHA256, &f.Size, &f.Model, &f.InPlace}, func() error { return fn(f) })
 	return unavailable(err)
 }
 

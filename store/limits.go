@@ -91,7 +91,7 @@ func (ls *Limits) Set(ctx context.Context, actor library.Actor, tenant library.T
 			UPDATE tenant_limits t SET storage_bytes = w.storage_bytes, export_assets = w.export_assets, egress_bytes_hourly = w.egress_bytes_hourly,
 				run_seconds = w.run_seconds, searches_per_minute = w.searches_per_minute, outreach = coalesce($7, outreach), updated_at = now(),
 				storage_used = CASE WHEN coalesce(w.storage_bytes, -1) >= 0 THEN
-					coalesce(t.storage_used, (SELECT coalesce(sum(size), 0) FROM assets WHERE tenant_id = $1)) END
+					coalesce(t.storage_used, (SELECT coalesce(sum(size), 0) FROM assets WHERE tenant_id = $1 AND NOT in_place)) END
 			FROM wanted w WHERE t.tenant_id = $1`,
 			tenant, c.StorageBytes, c.ExportAssets, c.EgressBytesHourly, c.RunSeconds, c.SearchesPerMinute, c.Outreach)
 		if err != nil {

@@ -60,6 +60,8 @@ type Store struct {
 	Previews        *Previews
 	Uploads         *Uploads
 	Exports         *Exports
+	Originals       *Originals
+	Imports         *Imports
 
 	app     *pgxpool.Pool // role vitrine_app: one tenant per transaction
 	indexer *pgxpool.Pool // role vitrine_indexer: reads every tenant, writes bookkeeping only
@@ -133,6 +135,8 @@ func (s *Store) setFields() (err error) {
 	s.Previews = &Previews{s}
 	s.Uploads = &Uploads{s}
 	s.Exports = &Exports{s}
+	s.Originals = &Originals{s}
+	s.Imports = &Imports{s}
 	s.Jobs, err = newJobs(s)
 	return err
 }

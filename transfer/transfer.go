@@ -24,6 +24,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"vitrine/auth"
+	"vitrine/inplace"
 	"vitrine/library"
 	"vitrine/media/blob"
 	"vitrine/media/preview"
@@ -206,7 +207,7 @@ func (s *Service) serveOriginal(w http.ResponseWriter, r *http.Request, tenant l
 	h := w.Header()
 	guard(h)
 	disposition := mime.FormatMediaType("attachment", map[string]string{"filename": f.Filename})
-	if bucket, can := s.blobs.(*blob.Bucket); can && s.DirectFor > 0 {
+	if bucket := s.bucket(file); bucket != nil {
 		return s.redirect(w, r, bucket, tenant, f, disposition)
 	}
 	h.Set("Content-Type", f.MIMEType)
@@ -221,6 +222,19 @@ func (s *Service) serveOriginal(w http.ResponseWriter, r *http.Request, tenant l
 		panic(http.ErrAbortHandler)
 	}
 	return nil
+}
+
+// bucket returns the bucket that serves a file itself, or nil.
+func (s *Service) bucket(file blob.Object) *blob.Bucket {
+	place := s.blobs
+	if _, elsewhere := file.(*inplace.Object); elsewhere || s.DirectFor <= 0 {
+		return nil
+	}
+	if with, ok := place.(*inplace.Blobs); ok {
+		place = with.Own()
+	}
+	bucket, _ := place.(*blob.Bucket)
+	return bucket
 }
 
 // redirect answers a download with a link to the bucket.
@@ -241,7 +255,7 @@ func (s *Service) openWhole(ctx context.Context, tenant library.TenantID, f stor
 	const heal = "Import the original again, which stores it anew, or let the operator copy it back from a backup."
 	file, err := s.blobs.Open(ctx, tenant, f.Hash)
 	if err != nil {
-		if library.AsError(err).Kind == library.KindNotFound {
+		if e := library.AsError(err); e.Kind == library.KindNotFound && e.Code != library.CodeFileMissing {
 			err = &library.Error{Kind: library.KindNotFound, Code: library.CodeFileMissing, Cause: err, Detail: "The asset's file is missing. " + heal}
 		}
 		return nil, err

@@ -46,9 +46,11 @@ type Counts struct {
 	Size       int64          `json:"wrong_size"`
 	Hash       int64          `json:"wrong_hash"`
 	Unreadable int64          `json:"unreadable"`
-	Healed     int64          `json:"healed"` // damaged before, and in order now
-	Last       store.AssetKey `json:"-"`      // all files up to this one were looked at
-	Ended      bool           `json:"-"`      // it was the last file
+	Healed     int64          `json:"healed"`         // damaged before, and in order now
+	Originals  int64          `json:"originals"`      // files that are referenced in place
+	Lost       int64          `json:"originals_lost"` // of those, missing, changed or out of reach at present
+	Last       store.AssetKey `json:"-"`              // all files up to this one were looked at
+	Ended      bool           `json:"-"`              // it was the last file
 }
 
 // Damaged counts the files that are not what was stored.
@@ -170,6 +172,13 @@ func (r *run) look(ctx context.Context, f store.StoredBytes, deep bool) (store.F
 		return "", err
 	}
 	size, err := r.blobs.Size(ctx, f.Tenant, f.Hash)
+	if f.InPlace { // the place of the files has recorded what became of it; the library's own are another matter
+		r.counts.Originals++
+		if err != nil {
+			r.counts.Lost++
+			return "", ctx.Err()
+		}
+	}
 	if problem, err := judge(ctx, err); problem != "" || err != nil {
 		return problem, err
 	}

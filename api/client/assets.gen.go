@@ -520,3 +520,151 @@ type GetWorkflowOutput struct {
 func (c *Client) GetWorkflow(ctx context.Context, in GetWorkflowInput, opts ...Option) (GetWorkflowOutput, error) {
 	return call[GetWorkflowOutput](ctx, c, OpGetWorkflow, in, opts)
 }
+
+// StartImportInput is the input of StartImport.
+type StartImportInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// A folder on the machine of the service: its absolute path, or root/folder. It must lie below a
+	// root of ListImportRoots. Required.
+	Folder string `json:"folder"`
+	// true goes on with what changes in the folder until the import is canceled.
+	Watch bool `json:"watch,omitempty"`
+	// For every file that is stored.
+	Tags []string `json:"tags,omitempty"`
+	// A collection that gets every file; its path is taken too.
+	CollectionH string `json:"collection_h,omitempty"`
+	// true brings back files whose assets are in the trash or were purged; otherwise they are left
+	// out.
+	Restore bool `json:"restore,omitempty"`
+	// Whose output folder it is, which decides what is left out. Default: what it looks like. One of
+	// comfyui, a1111, invokeai, swarmui, other.
+	Preset string `json:"preset,omitempty"`
+	// true marks files as missing although none of their disk is there. Otherwise that is taken for a
+	// disk that is not mounted.
+	AcceptMissing bool `json:"accept_missing,omitempty"`
+}
+
+// StartImportOutput is the output of StartImport.
+type StartImportOutput = Import
+
+// StartImport imports a folder on the machine of the service without copying its files: they stay
+// where they are and are served from there as long as they are what was imported. The service reads
+// them itself; the answer comes at once, and GetImport shows the progress. Files that are known and
+// have not changed are not read again, so the same call again goes on where an import was
+// interrupted. A folder that is being imported already is not begun twice: the import that runs is
+// returned. Only folders below the roots that the operator allows (VITRINE_IMPORT_ROOTS) are taken.
+//
+// It needs the permission admin and calls POST /api/v1/imports.
+func (c *Client) StartImport(ctx context.Context, in StartImportInput, opts ...Option) (StartImportOutput, error) {
+	return call[StartImportOutput](ctx, c, OpStartImport, in, opts)
+}
+
+// ListImportsInput is the input of ListImports.
+type ListImportsInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// Imports per page. Default: 50.
+	Limit int `json:"limit,omitempty"`
+	// The next_cursor of the previous page.
+	Cursor string `json:"cursor,omitempty"`
+}
+
+// ListImportsOutput is the output of ListImports.
+type ListImportsOutput struct {
+	// The newest first.
+	Data []Import `json:"data"`
+	// Pass as cursor for the next page; absent on the last page.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// ListImports lists the imports of folders in place, with their reports.
+//
+// It needs the permission read and calls GET /api/v1/imports.
+func (c *Client) ListImports(ctx context.Context, in ListImportsInput, opts ...Option) (ListImportsOutput, error) {
+	return call[ListImportsOutput](ctx, c, OpListImports, in, opts)
+}
+
+// GetImportInput is the input of GetImport.
+type GetImportInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// Required.
+	ImportID string `json:"import_id"`
+}
+
+// GetImportOutput is the output of GetImport.
+type GetImportOutput = Import
+
+// GetImport returns how far an import of a folder is, and what it did. What became of single files
+// is listed by ListImportFiles.
+//
+// It needs the permission read and calls GET /api/v1/imports/{import_id}.
+func (c *Client) GetImport(ctx context.Context, in GetImportInput, opts ...Option) (GetImportOutput, error) {
+	return call[GetImportOutput](ctx, c, OpGetImport, in, opts)
+}
+
+// ListImportFilesInput is the input of ListImportFiles.
+type ListImportFilesInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// Required.
+	ImportID string `json:"import_id"`
+	// Only files of this result. One of failed, skipped, paired, moved, already_stored, trashed,
+	// purged, missing, changed, restored.
+	Result string `json:"result,omitempty"`
+	// Files per page. Default: 100.
+	Limit int `json:"limit,omitempty"`
+	// The next_cursor of the previous page.
+	Cursor string `json:"cursor,omitempty"`
+}
+
+// ListImportFilesOutput is the output of ListImportFiles.
+type ListImportFilesOutput struct {
+	// In the order of their paths.
+	Data []ImportFile `json:"data"`
+	// Pass as cursor for the next page; absent on the last page.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// ListImportFiles lists what became of the files of an import, with the reason: those that failed,
+// were skipped, belong to another file, were moved, changed or are missing. Files that were stored,
+// or had not changed, are counted only.
+//
+// It needs the permission read and calls GET /api/v1/imports/{import_id}/files.
+func (c *Client) ListImportFiles(ctx context.Context, in ListImportFilesInput, opts ...Option) (ListImportFilesOutput, error) {
+	return call[ListImportFilesOutput](ctx, c, OpListImportFiles, in, opts)
+}
+
+// CancelImportInput is the input of CancelImport.
+type CancelImportInput = GetImportInput
+
+// CancelImportOutput is the output of CancelImport.
+type CancelImportOutput = Import
+
+// CancelImport ends an import of a folder, one that watches too. What it has stored stays. One that
+// has ended already is unchanged.
+//
+// It needs the permission admin and calls POST /api/v1/imports/{import_id}/cancel.
+func (c *Client) CancelImport(ctx context.Context, in CancelImportInput, opts ...Option) (CancelImportOutput, error) {
+	return call[CancelImportOutput](ctx, c, OpCancelImport, in, opts)
+}
+
+// ListImportRootsInput is the input of ListImportRoots.
+type ListImportRootsInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+}
+
+// ListImportRootsOutput is the output of ListImportRoots.
+type ListImportRootsOutput struct {
+	Data []ImportRoot `json:"data"`
+}
+
+// ListImportRoots lists the folders on the machine of the service that the operator allows to be
+// imported without copying (VITRINE_IMPORT_ROOTS).
+//
+// It needs the permission admin and calls GET /api/v1/import-roots.
+func (c *Client) ListImportRoots(ctx context.Context, in ListImportRootsInput, opts ...Option) (ListImportRootsOutput, error) {
+	return call[ListImportRootsOutput](ctx, c, OpListImportRoots, in, opts)
+}

@@ -31,6 +31,12 @@ var Operations = []Operation{
 	OpUndoOperation,
 	OpListOperations,
 	OpGetWorkflow,
+	OpStartImport,
+	OpListImports,
+	OpGetImport,
+	OpListImportFiles,
+	OpCancelImport,
+	OpListImportRoots,
 	OpGetCreativeSession,
 	OpGetImagetoolEvolutionChain,
 	OpGetAssetLineage,
@@ -140,6 +146,12 @@ var (
 	OpUndoOperation              = Operation{Name: "UndoOperation", Method: "POST", Path: "/api/v1/operations/{operation_id}/undo", Writes: true}
 	OpListOperations             = Operation{Name: "ListOperations", Method: "GET", Path: "/api/v1/operations"}
 	OpGetWorkflow                = Operation{Name: "GetWorkflow", Method: "GET", Path: "/api/v1/assets/{asset_h}/workflow"}
+	OpStartImport                = Operation{Name: "StartImport", Method: "POST", Path: "/api/v1/imports", Writes: true}
+	OpListImports                = Operation{Name: "ListImports", Method: "GET", Path: "/api/v1/imports"}
+	OpGetImport                  = Operation{Name: "GetImport", Method: "GET", Path: "/api/v1/imports/{import_id}"}
+	OpListImportFiles            = Operation{Name: "ListImportFiles", Method: "GET", Path: "/api/v1/imports/{import_id}/files"}
+	OpCancelImport               = Operation{Name: "CancelImport", Method: "POST", Path: "/api/v1/imports/{import_id}/cancel", Writes: true}
+	OpListImportRoots            = Operation{Name: "ListImportRoots", Method: "GET", Path: "/api/v1/import-roots"}
 	OpGetCreativeSession         = Operation{Name: "GetCreativeSession", Method: "GET", Path: "/api/v1/assets/{asset_id}/session"}
 	OpGetImagetoolEvolutionChain = Operation{Name: "GetImagetoolEvolutionChain", Method: "GET", Path: "/api/v1/assets/{asset_id}/evolution-chain"}
 	OpGetAssetLineage            = Operation{Name: "GetAssetLineage", Method: "GET", Path: "/api/v1/assets/{asset_h}/lineage"}

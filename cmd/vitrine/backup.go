@@ -53,6 +53,9 @@ func (c *backupCreate) Run(ctx context.Context) error {
 	}
 	fmt.Printf("Backup %s is complete: %d assets and %d bytes of files as of %s, of which %d files and %d bytes were new here.\n",
 		m.ID, m.Files.Count, m.Files.Bytes, m.At.Local().Format(time.DateTime), m.Files.Copied, m.Files.CopiedBytes)
+	if n := m.Files.InPlace; n > 0 {
+		fmt.Printf("NOT in it: the files of %d assets (%d bytes) that are referenced in place. Back up their folders yourself; what is known of them is in the backup.\n", n, m.Files.InPlaceBytes)
+	}
 	return tellDamage(m.Damaged)
 }
 

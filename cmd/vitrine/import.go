@@ -16,6 +16,10 @@ type importCommand struct {
 	Tag        []string `help:"Tag for every imported file; may be repeated."`
 	Collection string   `help:"Path of a collection that gets every imported file."`
 	Restore    bool     `help:"Bring back files whose assets are in the trash or were purged. They are left out otherwise."`
+	InPlace    bool     `name:"in-place" help:"Import folders on the machine of the service without copying: the files stay where they are. The service must allow the folder in VITRINE_IMPORT_ROOTS."`
+	Watch      bool     `help:"Go on with new and changed files until interrupted."`
+	Preset     string   `enum:",comfyui,a1111,invokeai,swarmui,other" default:"" help:"With --in-place: whose output folder it is, which decides what is left out. Default: what it looks like."`
+	AcceptGone bool     `name:"accept-missing" help:"With --in-place: mark files as missing although none of their disk is there. That is taken for a disk that is not mounted otherwise."`
 	DryRun     bool     `help:"Show what the import would do, without importing anything."`
 	JSON       bool     `name:"json" help:"Print the report as JSON, with the result of every file."`
 }
@@ -24,6 +28,9 @@ func (c *importCommand) Run(ctx context.Context) error {
 	api, err := c.client()
 	if err != nil {
 		return err
+	}
+	if c.InPlace {
+		return c.inPlace(ctx, api)
 	}
 	b := newImportBar()
 	report, err := importer.Run(ctx, api, c.Paths, importer.Options{Tags: c.Tag, Collection: c.Collection, DryRun: c.DryRun, Restore: c.Restore, Progress: b.show})

@@ -24,6 +24,7 @@ type cli struct {
 	Demo      demoCommand      `cmd:"" help:"Set up everything, import a sample library, serve it and print the address."`
 	Serve     serveCommand     `cmd:"" help:"Run the service: REST API, MCP endpoint and background work."`
 	Import    importCommand    `cmd:"" help:"Import folders and files into a running service."`
+	Imports   importsCommand   `cmd:"" help:"List imports of folders in place, show and cancel them."`
 	Search    searchCommand    `cmd:"" help:"Search a running service."`
 	Call      callCommand      `cmd:"" help:"Call any operation of a running service: vitrine call TOOL --argument value."`
 	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Bridge a running service to an MCP client that speaks over standard input and output."`

@@ -34,6 +34,8 @@ type serveCommand struct {
 	Direct     time.Duration  `env:"VITRINE_DIRECT_DOWNLOADS" name:"direct-downloads" default:"0" help:"Answer downloads with a link to the S3 bucket itself, valid for this long, at most 5m. Such a link cannot be revoked. 0: the service serves the bytes."`
 	KeepDays   int            `env:"VITRINE_JOURNAL_DAYS" name:"journal-days" default:"90" help:"Days for which operations can be listed and undone; 0 for ever."`
 	TrashDays  int            `env:"VITRINE_TRASH_DAYS" name:"trash-days" default:"30" help:"Days after which assets in the trash are purged; 0 for never."`
+	Watch      []string       `env:"VITRINE_WATCH" help:"Folders of VITRINE_IMPORT_ROOTS to import and watch from the start: root or root/folder; separated by commas."`
+	Rescan     time.Duration  `env:"VITRINE_RESCAN_EVERY" name:"rescan-every" default:"5m" help:"Time between two looks through a whole watched folder, for what the system tells of no event."`
 	settings.Backups
 	AuditMonths int `env:"VITRINE_AUDIT_MONTHS" default:"0" help:"Months for which the audit trail is kept, beside the current one; 0 for ever."`
 }
@@ -52,6 +54,7 @@ func (c *serveCommand) Run(ctx context.Context) error {
 	}
 	cfg.Fetch = urlfetch.Config{Allow: c.FetchHosts, MaxBytes: max(c.FetchBytes, 0)}
 	cfg.DirectDownloads = c.Direct
+	cfg.Watch, cfg.Rescan = c.Watch, c.Rescan
 	if cfg.Backups, err = c.Backups.Config(); err != nil {
 		return err
 	}

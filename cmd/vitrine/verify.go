@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"vitrine/inplace"
 	"vitrine/service"
 	"vitrine/store"
 	"vitrine/verify"
@@ -59,6 +60,7 @@ func (c *verifyCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer blobs.Close()
+	blobs = inplace.NewBlobs(blobs, st, inplace.NewRoots(cfg.ImportRoots, st.Tenants))
 	report := verifyReport{Problems: []problem{}}
 	began, b := time.Now(), newBar("verifying")
 	report.Counts, err = verify.Run(ctx, st.Files, blobs, verify.Options{Share: c.share(), After: after, Rate: c.Rate << 20,

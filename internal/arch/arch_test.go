@@ -54,6 +54,8 @@ var levels = map[string]int{
 	"vitrine/jobs":                    3,
 
 	"vitrine/op/assets":            5,
+	"vitrine/inplace":              5,
+	"vitrine/op/imports":           6,
 	"vitrine/op/annotations":       5,
 	"vitrine/op/search":            6, // shows what op/assets links to
 	"vitrine/op/lineage":           6,
@@ -123,6 +125,7 @@ var alone = map[string][]string{
 	"github.com/mark3labs/mcp-go":      {"vitrine/mcp"},
 	"github.com/segmentio/kafka-go":    {"vitrine/internal", "vitrine/cmd"},
 	"github.com/alecthomas/kong":       {"vitrine/cmd"},
+	"github.com/fsnotify/fsnotify":     {"vitrine/media/folder"},
 	"github.com/pressly/goose":         {"vitrine/store"},
 	"github.com/riverqueue/river":      {"vitrine/store", "vitrine/jobs"},
 	"github.com/alecthomas/participle": {"vitrine/query", "vitrine/pipeline"},

@@ -21,6 +21,7 @@ import (
 	"vitrine/op"
 	"vitrine/service"
 	"vitrine/service/servicetest"
+	"vitrine/store"
 )
 
 // picture makes a PNG whose bytes differ for every n, with generation data.
@@ -309,7 +310,28 @@ func (w world) args(o op.Operation) map[string]any {
 func (w world) identifiers() map[op.IDKind]string {
 	return map[op.IDKind]string{op.IDAsset: w.asset.Asset.AssetH, op.IDModel: string(worldModel), op.IDSavedSearch: w.saved, op.IDOperation: w.operation,
 		op.IDCollection: w.collection, op.IDTextCard: w.card,
-		op.IDNode: w.asset.Asset.AssetH, op.IDAnnotation: w.annotation, op.IDPrompt: w.prompt, op.IDProspect: w.prospect}
+		op.IDNode: w.asset.Asset.AssetH, op.IDAnnotation: w.annotation, op.IDPrompt: w.prompt, op.IDProspect: w.prospect, op.IDImport: w.importOf(w.Tenant)}
+}
+
+// importOf returns the identifier of an import of a tenant's that has ended, with a file that
+// it tells of.
+func (w world) importOf(tenant library.TenantID) string {
+	w.T.Helper()
+	actor := library.Actor{Kind: library.ActorSystem, ID: "test", Tenant: tenant}
+	if list, err := w.Store.Imports.List(w.T.Context(), actor, "", 1); err == nil && len(list) == 1 {
+		return list[0].ID
+	}
+	made, err := w.Store.Imports.Start(w.T.Context(), actor, "samples", canary, store.ImportOptions{})
+	if err == nil {
+		_, err = w.Store.Imports.Cancel(w.T.Context(), actor, made.ID)
+	}
+	if err == nil {
+		_, err = w.Store.Imports.Save(w.T.Context(), store.Import{Tenant: tenant, ID: made.ID, State: store.ImportCancelled}, "", 0, []store.ImportFile{{Path: canary + ".txt", Result: "skipped", Reason: canary}})
+	}
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return made.ID
 }
 
 // nowhere has identifiers of the right form that name nothing at all.
@@ -318,6 +340,7 @@ var nowhere = map[op.IDKind]string{
 	op.IDCollection: strings.Repeat("c", 40), op.IDTextCard: strings.Repeat("b", 40),
 	op.IDExperiment: strings.Repeat("8", 40), op.IDRun: strings.Repeat("7", 40), op.IDOtherRun: strings.Repeat("6", 40),
 	op.IDPipeline: strings.Repeat("4", 40), op.IDPipelineRun: "01980000-0000-7000-8000-00000000dead", op.IDEarlierRun: "01980000-0000-7000-8000-00000000deaf",
+	op.IDImport: "01980000-0000-7000-8000-00000000dead",
 	op.IDPrompt: strings.Repeat("5", 40), op.IDProspect: strings.Repeat("4", 40), op.IDNode: strings.Repeat("a", 40), op.IDAnnotation: strings.Repeat("9", 40),
 	op.IDOperation: "01980000-0000-7000-8000-00000000dead", op.IDExport: "01980000-0000-7000-8000-00000000dead", op.IDTenant: "01980000-0000-7000-8000-00000000dead",
 }

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"vitrine/embed"
+	"vitrine/inplace"
 	"vitrine/internal/stack"
 	"vitrine/service"
 )
@@ -32,10 +33,11 @@ type Servers struct {
 	DataDir string `env:"VITRINE_DATA_DIR" default:".vitrine/data" help:"Folder for files and the URL signing key. Shared by all replicas."`
 	Blobs   string `env:"VITRINE_BLOBS" help:"Where files are kept instead: a folder, or s3://bucket/prefix. Default: the folder blobs in VITRINE_DATA_DIR."`
 	Buckets
-	FFmpeg    string `env:"VITRINE_FFMPEG" name:"ffmpeg" help:"Program that reads frames of videos for their previews. Default: ffmpeg in PATH; without it videos have no previews."`
-	Prefix    string `env:"VITRINE_PREFIX" help:"Prefix for index and topic names, for deployments that share servers."`
-	LogFormat string `env:"VITRINE_LOG_FORMAT" enum:"auto,text,json" default:"auto" help:"auto, text or json."`
-	LogLevel  string `env:"VITRINE_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
+	ImportRoots []string `env:"VITRINE_IMPORT_ROOTS" name:"import-roots" help:"Folders that may be imported in place, without copying: /path, name=/path, or name@tenant_id=/path for the folder of a tenant other than the oldest; separated by commas. Default: none."`
+	FFmpeg      string   `env:"VITRINE_FFMPEG" name:"ffmpeg" help:"Program that reads frames of videos for their previews. Default: ffmpeg in PATH; without it videos have no previews."`
+	Prefix      string   `env:"VITRINE_PREFIX" help:"Prefix for index and topic names, for deployments that share servers."`
+	LogFormat   string   `env:"VITRINE_LOG_FORMAT" enum:"auto,text,json" default:"auto" help:"auto, text or json."`
+	LogLevel    string   `env:"VITRINE_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
 	Embedding
 }
 
@@ -63,6 +65,9 @@ func (s Servers) Config(version string) (service.Config, error) {
 	var err error
 	if cfg.KafkaSecurity, cfg.OpenSearchSecurity, err = s.Security.read(); err != nil {
 		return cfg, err
+	}
+	if cfg.ImportRoots, err = inplace.ParseRoots(s.ImportRoots); err != nil {
+		return cfg, fmt.Errorf("VITRINE_IMPORT_ROOTS: %w", err)
 	}
 	if cfg.S3, err = s.Buckets.Access(); err != nil {
 		return cfg, err

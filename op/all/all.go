@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vitrine/embed"
+	"vitrine/inplace"
 	"vitrine/library"
 	"vitrine/media/blob"
 	"vitrine/media/fetch"
@@ -17,6 +18,7 @@ import (
 	"vitrine/op/assets"
 	"vitrine/op/collections"
 	"vitrine/op/experiments"
+	"vitrine/op/imports"
 	"vitrine/op/lineage"
 	"vitrine/op/models"
 	"vitrine/op/pipelines"
@@ -39,8 +41,9 @@ type Parts struct {
 	Fetcher    *fetch.Fetcher // of what is stored by its URL
 	Links      assets.Links
 	Limits     *store.LimitCache
-	TrashFor   time.Duration // assets stay in the trash; 0 means for ever
-	MaxFile    int64         // bytes of one stored file; 0 means the default
+	TrashFor   time.Duration  // assets stay in the trash; 0 means for ever
+	MaxFile    int64          // bytes of one stored file; 0 means the default
+	Roots      *inplace.Roots // that may be imported in place
 	Searcher   *run.Searcher
 	Embedder   embed.Embedder // nil: searches are by words only
 	CursorKey  []byte         // signs cursors; the same in every process
@@ -71,6 +74,7 @@ func domains(p Parts) []domain {
 	return []domain{
 		find,
 		&assets.Service{Store: p.Store, Blobs: p.Blobs, Previews: p.Previews, Memory: p.Memory, Fetcher: p.Fetcher, Links: p.Links, Limits: p.Limits, TrashFor: p.TrashFor, MaxFile: p.MaxFile},
+		&imports.Service{Store: p.Store, Roots: p.Roots},
 		&lineage.Service{Store: p.Store, Links: p.Links},
 		&collections.Service{Store: p.Store, Links: p.Links, FindSaved: find.FindSaved},
 		&annotations.Service{Store: p.Store},

@@ -1,0 +1,214 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/library"
+)
+
+// InPlaceFile is a file that an import has read where it lies, and the place. Its asset has
+// InPlace.
+type InPlaceFile struct {
+	New      NewAsset
+	Original Original // root, path and stamp
+}
+
+// InPlaceResult is what became of an InPlaceFile.
+type InPlaceResult struct {
+	AddResult
+	Absent string // InTrash or Purged: the asset was taken out of the library and stays out; only the place was recorded
+}
+
+// AddInPlace stores the rows of files that stay where they lie, and the places, in one
+// transaction. The results are in the order of the files. Of files with the same bytes the
+// first makes the asset. No file may be larger than a batch can hold in memory; callers send
+// at most MaxInPlace.
+func (as *Assets) AddInPlace(ctx context.Context, actor library.Actor, importID string, files []InPlaceFile) ([]InPlaceResult, string, error) {
+	hashes := make([]library.AssetHash, len(files))
+	prepared := make([]encodedAsset, len(files))
+	var err error
+	for i, f := range files {
+		hashes[i] = f.New.Asset.Hash
+		if prepared[i], err = encodeAsset(f.New); err != nil {
+			return nil, "", err
+		}
+	}
+	absent, err := as.s.Trash.Absent(ctx, actor, hashes)
+	if err != nil {
+		return nil, "", err
+	}
+	var out []InPlaceResult
+	id, err := as.s.Write(ctx, actor, func(t *Tx) error {
+		a := &inPlaceAdd{Tx: t, importID: importID, files: files, prepared: prepared, absent: absent, out: make([]InPlaceResult, len(files))}
+		out = a.out
+		return a.run(ctx)
+	})
+	return out, id, err
+}
+
+// MaxInPlace is how many files one transaction stores. Each takes some advisory locks, of
+// which a server has a limited number.
+const MaxInPlace = 64
+
+// inPlaceAdd is one transaction of AddInPlace.
+type inPlaceAdd struct {
+	*Tx
+	importID string
+	files    []InPlaceFile
+	prepared []encodedAsset
+	absent   map[library.AssetHash]string
+	out      []InPlaceResult
+}
+
+func (a *inPlaceAdd) run(ctx context.Context) error {
+	first := map[library.AssetHash]int{}
+	var order []int // the first file of each asset, by hash: as all that writes assets locks them
+	for i, f := range a.files {
+		h := f.New.Asset.Hash
+		if _, seen := first[h]; !seen {
+			first[h] = i
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(x, y int) int { return cmp.Compare(a.files[x].New.Asset.Hash, a.files[y].New.Asset.Hash) })
+	created, err := a.insert(ctx, order)
+	if err != nil {
+		return err
+	}
+	if err := a.addCreated(ctx, created); err != nil {
+		return err
+	}
+	for _, i := range order {
+		if !slices.Contains(created, i) {
+			if err := a.existing(ctx, i); err != nil {
+				return err
+			}
+		}
+	}
+	for i, f := range a.files {
+		if of := first[f.New.Asset.Hash]; of != i {
+			a.out[i] = a.out[of]
+			a.out[i].Created, a.out[i].Restored = false, false
+		}
+	}
+	return a.place(ctx)
+}
+
+// insert makes the rows of those assets that are new, and returns which.
+func (a *inPlaceAdd) insert(ctx context.Context, order []int) (created []int, err error) {
+	b := &pgx.Batch{}
+	for _, i := range order {
+		n := a.files[i].New
+		if a.absent[n.Asset.Hash] != "" && n.KeepAbsent {
+			a.out[i].Absent = a.absent[n.Asset.Hash]
+			continue
+		}
+		if err := queueInsertAsset(b, a.actor, n.Asset, func(made *library.Asset) {
+			if made != nil {
+				a.out[i].AddResult = AddResult{Asset: *made, Created: true}
+				created = append(created, i)
+			}
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return created, a.SendBatch(ctx, b).Close()
+}
+
+// addCreated writes all that belongs to new assets.
+func (a *inPlaceAdd) addCreated(ctx context.Context, created []int) error {
+	if len(created) == 0 {
+		return nil
+	}
+	b := &pgx.Batch{}
+	jobs := make([]JobArgs, len(created))
+	renders, hashes := make([]*promptMatch, len(created)), make([]library.AssetHash, len(created))
+	for k, i := range created {
+		n, h := a.files[i].New, a.files[i].New.Asset.Hash
+		if n.KeepAbsent && a.out[i].Asset.DocVersion != 1 { // purged since Absent was asked
+			return AbsentError(Purged)
+		}
+		if err := a.recordNewAsset(ctx, a.out[i].Asset); err != nil {
+			return err
+		}
+		if err := a.emitExtracted(ctx, h, n.Lineage); err != nil {
+			return err
+		}
+		jobs[k], hashes[k] = PreviewJob{a.tenant(), h}, h
+		batchLineage(b, a.tenant(), n, a.prepared[i])
+		a.batchModels(b, h, n.Lineage.Models)
+		batchParents(b, a.tenant(), n)
+		renders[k] = batchPromptCandidates(b, a.tenant(), n.Lineage.Positive)
+	}
+	if err := a.Enqueue(ctx, jobs...); err != nil {
+		return err
+	}
+	if err := a.Send(ctx, b); err != nil {
+		return err
+	}
+	if err := lockLineage(ctx, a.Tx, a.tenant(), hashes); err != nil {
+		return err
+	}
+	return a.linkCreated(ctx, created, renders)
+}
+
+// linkCreated links new assets with prompts, and with the assets they were made from or that
+// were made from them.
+func (a *inPlaceAdd) linkCreated(ctx context.Context, created []int, renders []*promptMatch) error {
+	b := &pgx.Batch{}
+	concerned := make([]bool, len(created))
+	for k, i := range created {
+		batchTouchesLineage(b, a.tenant(), a.files[i].New, &concerned[k])
+	}
+	if err := a.SendBatch(ctx, b).Close(); err != nil {
+		return err
+	}
+	for k, i := range created {
+		if err := renders[k].link(ctx, a.Tx, a.tenant(), a.files[i].New.Asset.Hash); err != nil {
+			return err
+		}
+		if concerned[k] {
+			if err := resolveParents(ctx, a.Tx, a.tenant(), a.files[i].New, true); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// existing adds a file to the asset that is there already.
+func (a *inPlaceAdd) existing(ctx context.Context, i int) error {
+	if a.out[i].Absent != "" {
+		return nil
+	}
+	got, err := addToExisting(ctx, a.Tx, a.files[i].New, a.prepared[i])
+	a.out[i].AddResult = got
+	return err
+}
+
+// place records where the files lie.
+func (a *inPlaceAdd) place(ctx context.Context) error {
+	lost, err := a.closeReplaced(ctx, a.files)
+	if err != nil {
+		return err
+	}
+	b := &pgx.Batch{}
+	for i, f := range a.files {
+		by := ""
+		if a.out[i].Created {
+			by = a.importID
+		}
+		queueOriginal(b, a.tenant(), by, f.New.Asset.Hash, f.Original)
+		if r := a.out[i]; !r.Created && r.Absent == "" && r.Asset.InPlace {
+			lost = append(lost, f.New.Asset.Hash)
+		}
+	}
+	if err := a.Send(ctx, b); err != nil {
+		return err
+	}
+	return a.touchAssets(ctx, lost, "original_seen")
+}
