@@ -233,10 +233,7 @@ func (r *run) work(ctx context.Context) error {
 	r.report.preset = preset.Name
 	r.report.mu.Unlock()
 	r.reader = &reader{root: opened, name: root.Name, preset: preset, opt: r.i.Options, actor: r.actor, memory: r.cfg.Memory, limit: r.cfg.MaxFile}
-	if err := r.pass(ctx, true); err != nil {
-		return err
-	}
-	if err := r.settleLater(ctx); err != nil || !r.i.Options.Watch {
+	if err := r.pass(ctx, true); err != nil || !r.i.Options.Watch {
 		return err
 	}
 	return r.watch(ctx, root)
@@ -300,6 +297,11 @@ func (r *run) pass(ctx context.Context, first bool) error {
 	}
 	if err := r.saveMoves(ctx); err != nil {
 		return err
+	}
+	if !r.i.Options.Watch { // a file that is being written may be one that seems gone
+		if err := r.settleLater(ctx); err != nil {
+			return err
+		}
 	}
 	return r.vanished(ctx, w)
 }

@@ -81,14 +81,18 @@ func (r *run) stored(ctx context.Context, batch []reading, got []store.InPlaceRe
 		if res.Absent == "" {
 			collect = append(collect, hash)
 		}
-		if f.known != nil && f.known.Hash != hash {
-			r.report.file(f.path, resultChanged, "other bytes than those imported as "+string(f.known.Hash), hash)
+		changed := f.known != nil && f.known.Hash != hash
+		if changed {
+			r.report.file(f.path, resultChanged, "the file there is another one now, with asset_h "+string(hash), f.known.Hash)
+		}
+		for _, p := range res.Left {
+			r.report.file(p, resultMoved, "the same bytes lie at "+shown(f.path), hash)
 		}
 		switch {
 		case res.Absent != "":
 			r.report.file(f.path, res.Absent, "its asset is "+map[string]string{store.InTrash: "in the trash", store.Purged: "purged"}[res.Absent]+"; --restore brings it back", hash)
 		case res.Created || res.Restored:
-			if r.report.forget(f.path) {
+			if !changed && r.report.forget(f.path) {
 				forget = append(forget, f.path)
 			}
 			r.report.count(func(c *store.ImportCounts) {
@@ -103,6 +107,8 @@ func (r *run) stored(ctx context.Context, batch []reading, got []store.InPlaceRe
 			r.report.file(f.path, resultBack, "", hash)
 		case f.known != nil && f.known.Hash == hash: // its bytes are the same; the file system had something new to say
 			r.report.count(func(c *store.ImportCounts) { c.Found++; c.Unchanged++ })
+		case changed:
+			r.report.count(func(c *store.ImportCounts) { c.Found++; c.Already++ })
 		default:
 			r.report.file(f.path, resultAlready, "", hash)
 		}
@@ -191,10 +197,10 @@ func (r *run) mark(ctx context.Context, gone []*known) error {
 			return err
 		}
 		for _, k := range gone[:n] {
-			switch to := elsewhere[k.ID]; {
+			switch to, marked := elsewhere[k.ID]; {
 			case to != "":
 				r.report.file(k.Path, resultMoved, "the same bytes lie at "+shown(to), k.Hash)
-			case k.State != store.OriginalMissing:
+			case marked:
 				r.report.file(k.Path, resultMissing, "the file is not there any more", k.Hash)
 			}
 		}

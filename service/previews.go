@@ -37,6 +37,8 @@ func (s *Service) makePreview(ctx context.Context, j store.PreviewJob) error {
 		return nil
 	case errors.Is(err, preview.ErrUnsupported):
 		return errors.Join(s.Store.Previews.SetPlaceholder(ctx, j.Tenant, j.Asset, nil), s.Store.Fingerprints.Set(ctx, j.Tenant, j.Asset, nil), s.describeVideo(ctx, j))
+	case isCode(err, library.CodeFileMissing), isCode(err, library.CodeFileDamaged):
+		return nil // of a file that is referenced in place: it is marked, and a request makes the preview when it is back
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, memory.ErrBusy):

@@ -20,7 +20,8 @@ type InPlaceFile struct {
 // InPlaceResult is what became of an InPlaceFile.
 type InPlaceResult struct {
 	AddResult
-	Absent string // InTrash or Purged: the asset was taken out of the library and stays out; only the place was recorded
+	Left   []string // other paths of the same root, where the file was missing: it has moved from there
+	Absent string   // InTrash or Purged: the asset was taken out of the library and stays out; only the place was recorded
 }
 
 // AddInPlace stores the rows of files that stay where they lie, and the places, in one
@@ -207,8 +208,29 @@ func (a *inPlaceAdd) place(ctx context.Context) error {
 			lost = append(lost, f.New.Asset.Hash)
 		}
 	}
+	a.queueLeft(b)
 	if err := a.Send(ctx, b); err != nil {
 		return err
 	}
 	return a.touchAssets(ctx, lost, "original_seen")
+}
+
+// queueLeft ends the places where the files of this batch were missing.
+func (a *inPlaceAdd) queueLeft(b *pgx.Batch) {
+	of, hashes, paths := map[library.AssetHash]int{}, []library.AssetHash{}, [][]byte{}
+	for i, f := range a.files {
+		of[f.New.Asset.Hash] = i
+		hashes, paths = append(hashes, f.New.Asset.Hash), append(paths, []byte(f.Original.Path))
+	}
+	b.Queue(`UPDATE originals SET until = now() WHERE tenant_id = $1 AND asset_h = ANY($2) AND root = $3 AND until IS NULL AND state = 'missing' AND path <> ALL($4)
+		RETURNING asset_h, path`, a.tenant(), hashes, a.files[0].Original.Root, paths).Query(func(rows pgx.Rows) error {
+		var hash library.AssetHash
+		var path []byte
+		_, err := pgx.ForEachRow(rows, []any{&hash, &path}, func() error {
+			r := &a.out[of[hash]]
+			r.Left = append(r.Left, string(path))
+			return nil
+		})
+		return err
+	})
 }

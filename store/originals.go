@@ -92,7 +92,7 @@ func (or *Originals) History(ctx context.Context, tenant library.TenantID, hash 
 // Below calls fn for every file that is known to lie below a folder of a root; "" is the
 // root itself.
 func (or *Originals) Below(ctx context.Context, tenant library.TenantID, root, folder string, fn func(Original) error) error {
-	from, to := []byte(nil), []byte{0xff, 0xff}
+	from, to := []byte{}, []byte{0xff, 0xff}
 	if folder != "" {
 		from, to = []byte(folder+"/"), []byte(folder+"0") // 0 follows the slash
 	}
@@ -162,8 +162,9 @@ func (or *Originals) Restamp(ctx context.Context, actor library.Actor, list []Or
 	return err
 }
 
-// Mark records that files are not what was imported any more. Where the file of an asset
-// lies somewhere else too, its place is only closed.
+// Mark records that files are not what was imported any more, and returns those of which that
+// is news. Where the file of an asset lies somewhere else too, its place is only closed, and
+// the value is that other path; else it is empty.
 func (or *Originals) Mark(ctx context.Context, actor library.Actor, ids []int64, state OriginalState) (elsewhere map[int64]string, err error) {
 	if state != OriginalMissing && state != OriginalChanged {
 		return nil, fmt.Errorf("originals are not marked as %s", state)
@@ -185,9 +186,7 @@ func (or *Originals) Mark(ctx context.Context, actor library.Actor, ids []int64,
 		var path string
 		if _, err := pgx.ForEachRow(rows, []any{&id, &hash, &path}, func() error {
 			touched = append(touched, hash)
-			if path != "" {
-				elsewhere[id] = path
-			}
+			elsewhere[id] = path
 			return nil
 		}); err != nil {
 			return err
