@@ -162,8 +162,8 @@ func (or *Originals) Restamp(ctx context.Context, actor library.Actor, list []Or
 	return err
 }
 
-// Mark records that files are not what was imported any more, and returns those of which that
-// is news. Where the file of an asset lies somewhere else too, its place is only closed, and
+// Mark records that files are not what was imported any more, and returns those whose place
+// is a current one. Where the file of an asset lies somewhere else too, its place is only closed, and
 // the value is that other path; else it is empty.
 func (or *Originals) Mark(ctx context.Context, actor library.Actor, ids []int64, state OriginalState) (elsewhere map[int64]string, err error) {
 	if state != OriginalMissing && state != OriginalChanged {
@@ -171,12 +171,11 @@ func (or *Originals) Mark(ctx context.Context, actor library.Actor, ids []int64,
 	}
 	_, err = or.s.Write(ctx, actor, func(t *Tx) error {
 		elsewhere = map[int64]string{}
-		rows, err := t.Query(ctx, `UPDATE originals o SET state = CASE WHEN x.path IS NULL THEN $3 ELSE o.state END, state_at = now(), until = CASE WHEN x.path IS NOT NULL THEN now() END
+		rows, err := t.Query(ctx, `UPDATE originals o SET state = CASE WHEN x.path IS NULL THEN $3 ELSE o.state END, state_at = CASE WHEN o.state = $3 THEN o.state_at ELSE now() END, until = CASE WHEN x.path IS NOT NULL THEN now() END
 			FROM originals own LEFT JOIN LATERAL (SELECT y.root || '/' || encode(y.path, 'escape') AS path FROM originals y
 				WHERE y.tenant_id = $1 AND y.asset_h = own.asset_h AND y.until IS NULL AND y.state = 'intact' AND y.original_id <> ALL($2) ORDER BY y.original_id DESC LIMIT 1) x ON true
 			WHERE own.tenant_id = $1 AND own.original_id = ANY($2) AND own.until IS NULL AND o.tenant_id = $1 AND o.original_id = own.original_id
-				AND (o.state <> $3 OR x.path IS NOT NULL)
-			RETURNING o.original_id, o.asset_h, coalesce(x.path, '')`, t.tenant(), ids, string(state))
+			RETURNING o.original_id, o.asset_h, coalesce(x.path, ''), own.state <> $3`, t.tenant(), ids, string(state))
 		if err != nil {
 			return err
 		}
@@ -184,8 +183,11 @@ func (or *Originals) Mark(ctx context.Context, actor library.Actor, ids []int64,
 		var id int64
 		var hash library.AssetHash
 		var path string
-		if _, err := pgx.ForEachRow(rows, []any{&id, &hash, &path}, func() error {
-			touched = append(touched, hash)
+		var news bool
+		if _, err := pgx.ForEachRow(rows, []any{&id, &hash, &path, &news}, func() error {
+			if news || path != "" {
+				touched = append(touched, hash)
+			}
 			elsewhere[id] = path
 			return nil
 		}); err != nil {
