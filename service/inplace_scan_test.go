@@ -262,4 +262,3 @@ func TestInPlace_AWatchedFolderIsFollowed(t *testing.T) {
 	}
 	awaitImport(t, e, started.ImportID, func(i store.Import) bool { return i.State == store.ImportCancelled })
 }
-
