@@ -19,10 +19,10 @@ type known struct {
 }
 
 // identity tells a file that was renamed: the same inode with the same content.
-type identity struct{ inode, device, size, modified int64 }
+type identity struct{ inode, device, size, modified, changed int64 }
 
 func identityOf(s store.FileStamp) identity {
-	return identity{s.Inode, s.Device, s.Size, s.Modified}
+	return identity{s.Inode, s.Device, s.Size, s.Modified, s.Changed}
 }
 
 // walker lists the files of a folder and sorts out what need not be read. It is used by one
@@ -157,7 +157,7 @@ const maxPath = 2000
 // renamed reports whether a file is one that lay elsewhere: then it need not be read.
 func (w *walker) renamed(p string, stamp store.FileStamp) bool {
 	k := w.same[identityOf(stamp)]
-	if k == nil || stamp.Inode == 0 || k.seen || k.State != store.OriginalIntact {
+	if k == nil || stamp.Inode == 0 || k.seen || k.State == store.OriginalChanged {
 		return false
 	}
 	if _, err := w.root.Lstat(k.Path); err == nil {

@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -10,25 +11,35 @@ import (
 	"time"
 
 	"vitrine/api/client"
+	"vitrine/library"
 	"vitrine/service"
+	"vitrine/service/servicetest"
 	"vitrine/store"
 	"vitrine/verify"
 )
 
 func TestInPlace_AScanFollowsMovesAndMarksWhatIsGone(t *testing.T) {
 	e, dir := folderOf(t, service.RoleAPI, service.RoleWork, service.RoleIndex)
-	for n := range 6 {
-		put(t, filepath.Join(dir, fmt.Sprintf("p%d.png", n)), picture(10+n))
+	put(t, filepath.Join(dir, "drafts", "p0.png"), picture(10))
+	for n := range 5 {
+		put(t, filepath.Join(dir, fmt.Sprintf("p%d.png", n+1)), picture(11+n))
 	}
 	first := runImport(t, e, client.StartImportInput{Folder: "pictures"})
 	if first.Counts.Stored != 6 {
 		t.Fatalf("%+v", first)
 	}
-	moved, gone, replaced := assetAt(t, e, "p0.png"), assetAt(t, e, "p1.png"), assetAt(t, e, "p2.png")
-	if err := os.MkdirAll(filepath.Join(dir, "best"), 0o750); err != nil {
+	for n := range 6 { // what makes a preview of a file that is gone marks it as missing, before the scan does
+		path := fmt.Sprintf("p%d.png", n)
+		if n == 0 {
+			path = "drafts/p0.png"
+		}
+		awaitPreview(t, e, assetAt(t, e, path).Hash)
+	}
+	moved, gone, replaced := assetAt(t, e, "drafts/p0.png"), assetAt(t, e, "p1.png"), assetAt(t, e, "p2.png")
+	if err := os.Rename(filepath.Join(dir, "drafts"), filepath.Join(dir, "best")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(filepath.Join(dir, "p0.png"), filepath.Join(dir, "best", "renamed.png")); err != nil {
+	if err := os.Rename(filepath.Join(dir, "p4.png"), filepath.Join(dir, "renamed.png")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(dir, "p1.png")); err != nil {
@@ -42,10 +53,13 @@ func TestInPlace_AScanFollowsMovesAndMarksWhatIsGone(t *testing.T) {
 	}
 	second := runImport(t, e, client.StartImportInput{Folder: "pictures"})
 	c, files := second.Counts, filesOf(t, e, second.ID)
-	if c.Unchanged != 2 || c.Stored != 1 || c.Changed != 1 || c.Missing != 1 || c.Failed != 0 {
+	if c.Unchanged != 1 || c.Stored != 1 || c.Changed != 1 || c.Missing != 1 || c.Failed != 0 {
 		t.Errorf("%+v\n%+v", c, files)
 	}
-	if f := files["best/renamed.png"]; f.Result != "moved" || f.Asset != moved.Hash || !strings.Contains(f.Reason, "p0.png") {
+	if f := files["best/p0.png"]; f.Result != "moved" || f.Asset != moved.Hash || !strings.Contains(f.Reason, "drafts/p0.png") {
+		t.Errorf("in a renamed folder: %+v", f)
+	}
+	if f := files["p4.png"]; f.Result != "moved" || !strings.Contains(f.Reason, "renamed.png") {
 		t.Errorf("renamed: %+v", f)
 	}
 	if f := files["p1.png"]; f.Result != "missing" || f.Asset != gone.Hash {
@@ -58,7 +72,7 @@ func TestInPlace_AScanFollowsMovesAndMarksWhatIsGone(t *testing.T) {
 		t.Errorf("replaced: %+v", f)
 	}
 	history, err := e.Store.Originals.History(t.Context(), e.Tenant, moved.Hash)
-	if err != nil || len(history) != 2 || history[0].Path != "best/renamed.png" || history[1].Path != "p0.png" || history[1].Until == nil {
+	if err != nil || len(history) != 2 || history[0].Path != "best/p0.png" || history[1].Path != "drafts/p0.png" || history[1].Until == nil {
 		t.Errorf("the history of the renamed one: %+v %v", history, err)
 	}
 	if status, data := download(e, moved.Hash); status != http.StatusOK || data != string(picture(10)) {
@@ -261,4 +275,19 @@ func TestInPlace_AWatchedFolderIsFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitImport(t, e, started.ImportID, func(i store.Import) bool { return i.State == store.ImportCancelled })
+}
+
+// awaitPreview waits until the preview of an asset is made.
+func awaitPreview(t *testing.T, e *servicetest.Env, hash library.AssetHash) {
+	t.Helper()
+	servicetest.Eventually(t, 30*time.Second, "the details have a placeholder", func() error {
+		var details struct {
+			Placeholder []byte `json:"placeholder"`
+		}
+		e.Call(http.MethodGet, "/api/v1/assets/"+string(hash)+"?response_format=detailed", nil, &details)
+		if len(details.Placeholder) == 0 {
+			return errors.New("it has none yet")
+		}
+		return nil
+	})
 }
