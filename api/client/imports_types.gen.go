@@ -64,9 +64,9 @@ type Import struct {
 	// Why it failed.
 	Error      string     `json:"error,omitempty"`
 	CreatedAt  time.Time  `json:"created_at"`
-	StartedAt  *time.Time `json:"started_at"`
+	StartedAt  *time.Time `json:"started_at,omitempty"`
 	UpdatedAt  time.Time  `json:"updated_at"`
-	FinishedAt *time.Time `json:"finished_at"`
+	FinishedAt *time.Time `json:"finished_at,omitempty"`
 }
 
 // ImportFile is what ListImportFilesOutput holds as data. In the order of their paths.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -17,11 +18,19 @@ type importCommand struct {
 	Collection string   `help:"Path of a collection that gets every imported file."`
 	Restore    bool     `help:"Bring back files whose assets are in the trash or were purged. They are left out otherwise."`
 	InPlace    bool     `name:"in-place" help:"Import folders on the machine of the service without copying: the files stay where they are. The service must allow the folder in VITRINE_IMPORT_ROOTS."`
-	Watch      bool     `help:"Go on with new and changed files until interrupted."`
+	Watch      bool     `help:"With --in-place: go on with new and changed files until interrupted."`
 	Preset     string   `enum:",comfyui,a1111,invokeai,swarmui,other" default:"" help:"With --in-place: whose output folder it is, which decides what is left out. Default: what it looks like."`
 	AcceptGone bool     `name:"accept-missing" help:"With --in-place: mark files as missing although none of their disk is there. That is taken for a disk that is not mounted otherwise."`
 	DryRun     bool     `help:"Show what the import would do, without importing anything."`
 	JSON       bool     `name:"json" help:"Print the report as JSON, with the result of every file."`
+}
+
+// Validate implements kong.Validatable.
+func (c *importCommand) Validate() error {
+	if c.Watch && !c.InPlace {
+		return errors.New("--watch goes with --in-place: the service watches the folder, which it must be allowed to read in VITRINE_IMPORT_ROOTS")
+	}
+	return nil
 }
 
 func (c *importCommand) Run(ctx context.Context) error {

@@ -140,7 +140,7 @@ func victimOf(t *testing.T, w world, tenant library.TenantID, key string, asset 
 	pipeline, ran, earlier := w.pipeline(key, canary+" pipeline", ofAsset(asset.Asset.AssetH))
 	return victim{
 		op.IDPipeline: {pipeline}, op.IDPipelineRun: {ran}, op.IDEarlierRun: {earlier},
-		op.IDExport: {w.export(key, asset.Asset.AssetH)}, op.IDPrompt: {prompt}, op.IDProspect: {w.lead(key, "ada@"+canary+".example")}, op.IDExperiment: {experiment, canary + "experiment"}, op.IDRun: {run}, op.IDOtherRun: {other}, op.IDImport: {w.importOf(tenant)},
+		op.IDExport: {w.export(key, asset.Asset.AssetH)}, op.IDPrompt: {prompt}, op.IDProspect: {w.lead(key, "ada@"+canary+".example")}, op.IDExperiment: {experiment, canary + "experiment"}, op.IDRun: {run}, op.IDOtherRun: {other}, op.IDImport: {w.importOf(tenant, canary)},
 		op.IDTenant: {string(tenant)}, op.IDAsset: {asset.Asset.AssetH}, op.IDOperation: {changed.OperationID, asset.OperationID},
 		op.IDSavedSearch: {saved}, op.IDUpload: {ticket.StoragePath}, op.IDIndexToken: {changed.IndexToken, changed.OperationID}, op.IDCursor: {page.NextCursor},
 		op.IDModel: {model, string(worldModel)}, op.IDNone: {}, op.IDCollection: {collection, canary + "collection"}, op.IDTextCard: {card},

@@ -62,9 +62,9 @@ type importOutput struct {
 	Warnings   []string       `json:"warnings"`
 	Error      string         `json:"error,omitempty" doc:"Why it failed."`
 	CreatedAt  time.Time      `json:"created_at"`
-	StartedAt  *time.Time     `json:"started_at"`
+	StartedAt  *time.Time     `json:"started_at,omitempty"`
 	UpdatedAt  time.Time      `json:"updated_at"`
-	FinishedAt *time.Time     `json:"finished_at"`
+	FinishedAt *time.Time     `json:"finished_at,omitempty"`
 }
 
 func outputOf(i store.Import) importOutput {
