@@ -124,6 +124,9 @@ const stageWait = 30_000
 
 // stage runs one stage over the assets.
 func (s *Service) stage(ctx context.Context, actor library.Actor, in stageInput) (out stageOutput, err error) {
+	if wrong := op.CheckObject("config", in.Config, op.LargeObject); wrong != nil {
+		return out, library.Invalid(wrong...)
+	}
 	out.Assets = []library.AssetHash{}
 	stages := []library.PipelineStage{{Type: in.StageType, Config: in.Config}}
 	if in.Assets != nil {
