@@ -272,7 +272,7 @@ func TestRestore_AnIndexThatIsAheadIsCorrectedByItself(t *testing.T) {
 	raw, err := io.ReadAll(res.Body)
 	names := strings.Fields(string(raw))
 	slices.Sort(names)
-	if err != nil || len(names) != 2 || !strings.Contains(names[0], "-assets-") || !strings.Contains(names[1], "-prompts-") {
+	if err != nil || len(names) != 3 || !strings.Contains(names[0], "-assets-") || !strings.Contains(names[1], "-prompts-") || !strings.Contains(names[2], "-prospects-") {
 		t.Errorf("the indexes are now %v (%v)", names, err)
 	}
 }
