@@ -290,7 +290,7 @@ func (w world) examples(list []op.Operation) iter.Seq2[op.Operation, map[string]
 				args["path"] = w.comfyUpload()
 			case "UnlinkDuplicates": // a pair
 				other := w.StoreFile("", "pair.png", "image/png", picture(9, "a pair"))
-				args["asset_hs"] = append(args["asset_hs"].([]any), other.Asset.AssetH)
+				args["asset_hs"] = []any{w.asset.Asset.AssetH, other.Asset.AssetH}
 			}
 			if !yield(o, args) {
 				return
@@ -321,6 +321,9 @@ func (w world) args(o op.Operation) map[string]any {
 		if value, ok := mine[id.Kind]; ok && id.In(args) {
 			args = id.With(args, value)
 		}
+	}
+	if pair, ok := args["asset_hs"].([]any); ok && o.Name == "UnlinkDuplicates" { // both are this world's asset now
+		args["asset_hs"] = append(pair[:1:1], nowhere[op.IDAsset])
 	}
 	return args
 }
