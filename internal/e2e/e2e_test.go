@@ -134,19 +134,26 @@ func worldOf(e *servicetest.Env) world {
 	w := world{Env: e}
 	w.data = picture(7, "a lighthouse in fog")
 	w.asset = w.StoreFile("", "lighthouse.png", "image/png", w.data, "sea")
-	var changed struct {
-		OperationID string `json:"operation_id"`
-	}
-	w.Call("PATCH", "/api/v1/assets/bulk-tag", map[string]any{"asset_hs": []any{w.asset.Asset.AssetH}, "operation": "add", "tags": []string{"fog"}}, &changed)
-	w.operation = changed.OperationID
 	w.saved = w.save("", "Lighthouses", "lighthouse")
 	w.collection, w.card = w.collect("", "Lighthouses", w.asset.Asset.AssetH)
 	w.lab, w.studio, w.exported = &lab{}, &studio{}, &exported{}
 	w.annotation = w.annotate("", w.asset.Asset.AssetH, "the fog is too dense", "team").AnnotationID
 	w.prospect = w.lead("", "keeper@lighthouses.example")
 	w.prompt = w.template("", "Lighthouses", "a lighthouse in {{weather|fog}} {{subject|}} {{light|}}")
-	w.Search("", "tag:fog", changed.OperationID)
+	w.operation = w.tag("fog", w.asset.Asset.AssetH)
 	return w
+}
+
+// tag adds a tag to assets, waits until searches show it and with it every earlier change to
+// them, and returns the operation.
+func (w world) tag(name string, assets ...string) string {
+	w.T.Helper()
+	var changed struct {
+		OperationID string `json:"operation_id"`
+	}
+	w.Call("PATCH", "/api/v1/assets/bulk-tag", map[string]any{"asset_hs": assets, "operation": "add", "tags": []string{name}}, &changed)
+	w.Search("", "", changed.OperationID)
+	return changed.OperationID
 }
 
 // save keeps a search and gives its identifier.
@@ -251,7 +258,9 @@ func (w world) export(key, asset string) string {
 func (w world) exports() string {
 	w.T.Helper()
 	w.exported.once.Do(func() {
-		w.exported.id = w.export("", w.StoreFile("", "exported.png", "image/png", picture(10, "a quiet harbour")).Asset.AssetH)
+		asset := w.StoreFile("", "exported.png", "image/png", picture(10, "a quiet harbour")).Asset.AssetH
+		w.tag("harbour", asset)
+		w.exported.id = w.export("", asset)
 	})
 	return w.exported.id
 }
@@ -262,6 +271,7 @@ func (w world) runs() {
 	w.lab.once.Do(func() {
 		first, second := w.StoreFile("", "field.png", "image/png", picture(8, "a quiet field")), w.StoreFile("", "meadow.png", "image/png", picture(9, "a quiet meadow"))
 		w.lab.experiment, w.lab.run, w.lab.other = w.experiment("", "Fields", first.Asset.AssetH, second.Asset.AssetH)
+		w.tag("field", first.Asset.AssetH, second.Asset.AssetH)
 	})
 }
 
