@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/gabriel-vasile/mimetype"
+
+	"vitrine/media/folder"
 )
 
 // file is one file on its way through the run.
@@ -92,12 +94,12 @@ func (r *run) visit(ctx context.Context, path, label string, out chan<- file) er
 		r.record(f, failed(cause(err).Error()))
 		return ctx.Err()
 	}
-	if f.size == 0 && mediaName(path) {
+	if f.size == 0 && folder.MediaName(filepath.Base(path)) {
 		r.update(func(c *Counts) { c.Found++ })
 		r.record(f, failed("the file is empty"))
 		return ctx.Err()
 	}
-	if !isMedia(f.mime) {
+	if !folder.IsMedia(f.mime) {
 		if media := r.beside.mediaOf(path); media != "" {
 			r.record(f, Outcome{Result: resultSidecar, Reason: "used as sidecar of " + media})
 			return ctx.Err()
@@ -122,27 +124,6 @@ func sniff(path string) (string, error) {
 	}
 	kind, _, _ := strings.Cut(t.String(), ";")
 	return kind, nil
-}
-
-// isMedia reports whether a type is of the kinds that the library is for.
-func isMedia(mime string) bool {
-	for _, family := range []string{"image/", "video/", "audio/", "model/"} {
-		if strings.HasPrefix(mime, family) {
-			return true
-		}
-	}
-	return false
-}
-
-// mediaName reports whether a file calls itself media: an empty one tells nothing
-// by its bytes.
-func mediaName(path string) bool {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".png", ".jpg", ".jpeg", ".webp", ".gif", ".avif", ".heic", ".tif", ".tiff", ".bmp", ".svg", ".mp4", ".mov", ".webm", ".mkv",
-		".mp3", ".flac", ".ogg", ".opus", ".wav", ".glb", ".gltf":
-		return true
-	}
-	return false
 }
 
 // hash reads files for their SHA-1.

@@ -85,7 +85,7 @@ type run struct {
 	report Report
 	inRun  map[string]string // hash → path of the file that is being stored for it
 
-	beside neighbours // the walk's own
+	beside listings // the walk's own
 }
 
 // Run imports paths: files, and folders with all that is below them. The error is
@@ -104,7 +104,7 @@ func Run(ctx context.Context, c *client.Client, paths []string, opts Options) (R
 	}
 	patient, once := *c, *c
 	patient.Patience, once.Patience = opts.Patience, -1
-	r := &run{opts: opts, patient: &patient, once: &once, inRun: map[string]string{},
+	r := &run{opts: opts, patient: &patient, once: &once, beside: listings{}, inRun: map[string]string{},
 		report: Report{DryRun: opts.DryRun, NoLineage: map[string]int{}, Files: []Outcome{}}}
 	began := time.Now()
 	if err := r.checkCollection(ctx); err != nil {

@@ -49,7 +49,7 @@ func compareKeys(a, b Key) int {
 	return cmp.Or(cmp.Compare(a.Kind.rank(), b.Kind.rank()), cmp.Compare(a.Value, b.Value))
 }
 
-// KeyError says which key of a profile cannot be one.
+// KeyError is the error of a key of a profile that is not valid.
 type KeyError struct {
 	Field   KeyKind
 	Message string

@@ -201,7 +201,7 @@ func wrongOffset(u store.Upload) error {
 	return library.NewError(library.KindConflict, library.CodeConflict, "%d bytes of the upload had come. Ask for its offset with HEAD and go on from there.", u.Received)
 }
 
-// TusDelete gives an upload up.
+// TusDelete ends an upload and deletes what has arrived of it.
 func (s *Service) TusDelete(w http.ResponseWriter, r *http.Request, actor library.Actor) error {
 	u, err := s.upload(w, r, actor)
 	if err != nil {

@@ -123,12 +123,15 @@ func IsFirstFrame(png io.ReadSeeker) bool {
 	return err == nil && bytes.Contains(metadata, []byte(combineNode))
 }
 
+// MovesHead is how many bytes of a file's beginning Moves reads.
+const MovesHead = 21
+
 // Moves reports whether a file is a video or an animation; head is its beginning.
 func Moves(mime string, head []byte) bool {
 	switch {
 	case strings.HasPrefix(mime, "video/"), mime == "image/gif":
 		return true
-	case mime != "image/webp" || len(head) < 21:
+	case mime != "image/webp" || len(head) < MovesHead:
 		return false
 	}
 	// RIFF size WEBP VP8X size flags, of which the second bit says that it moves.

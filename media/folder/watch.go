@@ -18,7 +18,7 @@ type Changes struct {
 	All   bool     // events were lost, or could not be had: everything is to be looked at
 }
 
-// Watcher tells what changes in a folder and those below it.
+// Watcher reports changes in a folder and those below it.
 type Watcher struct {
 	dir    string
 	skip   func(name string) bool

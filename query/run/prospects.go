@@ -37,7 +37,7 @@ type ProspectSearch struct {
 	FacetValues int      // of each
 }
 
-// SuppressedProspects says what becomes of prospects that are suppressed.
+// SuppressedProspects is how a search treats prospects that are suppressed.
 type SuppressedProspects int
 
 // Whether suppressed prospects are found.
