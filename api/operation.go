@@ -76,16 +76,18 @@ func (s *server) writeResult(w http.ResponseWriter, r *http.Request, o op.Operat
 
 // withAttachments adds binary parts to an encoded object as base64.
 func withAttachments(body []byte, list []op.Attachment) ([]byte, error) {
-	if len(list) == 0 {
-		return body, nil
-	}
 	type part struct {
 		MIMEType string `json:"mime_type"`
 		Data     []byte `json:"data_base64"`
 	}
-	parts := make([]part, len(list))
-	for i, a := range list {
-		parts[i] = part{a.MIMEType, a.Data}
+	parts := make([]part, 0, len(list))
+	for _, a := range list {
+		if a.Data != nil {
+			parts = append(parts, part{a.MIMEType, a.Data})
+		}
+	}
+	if len(parts) == 0 {
+		return body, nil
 	}
 	encoded, err := json.Marshal(parts)
 	if err != nil {

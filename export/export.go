@@ -31,6 +31,8 @@ type Builder struct {
 	Store  *store.Store
 	Blobs  blob.Store
 	Memory *memory.Budget // of decoding
+	// Preview returns a picture of an asset that cannot be drawn itself, such as a video.
+	Preview func(ctx context.Context, tenant library.TenantID, hash library.AssetHash, edge int) ([]byte, error)
 	// WebP returns what encodes lossy WebP, or nil where there is nothing that does: pictures are
 	// written as JPEG instead.
 	WebP func() strip.WebPEncoder
@@ -52,27 +54,47 @@ func (b *Builder) Build(ctx context.Context, tenant library.TenantID, id string)
 	if limit == 0 {
 		limit = 1 << 40
 	}
-	z := &zipFile{builder: b, export: &e, names: newNames(), progress: time.Now()}
-	z.actor = library.Actor{Kind: e.Actor.Kind, ID: e.Actor.ID, Tenant: tenant, Permissions: []library.Permission{library.PermRead, library.PermExport}}
+	write := b.writer(&e, library.Actor{Kind: e.Actor.Kind, ID: e.Actor.ID, Tenant: tenant, Permissions: []library.Permission{library.PermRead, library.PermExport}})
+	began := time.Now()
 	r, w := io.Pipe()
-	go func() { w.CloseWithError(z.write(ctx, w)) }()
+	go func() { w.CloseWithError(write(ctx, w)) }()
 	staged, err := b.Blobs.Stage(ctx, tenant, e.Staged, r, limit)
 	r.CloseWithError(errors.Join(err, io.ErrClosedPipe))
 	if err != nil {
 		if ctx.Err() == nil && time.Since(e.CreatedAt) > giveUpAfter {
-			e.State, e.Failed = store.ExportFailed, append(e.Failed, store.ExportFailure{Code: library.CodeInternal, Detail: "The zip could not be written. Start the export again."})
+			e.State, e.Failed = store.ExportFailed, append(e.Failed, store.ExportFailure{Code: library.CodeInternal, Detail: "The file could not be written. Start the export again."})
 			return errors.Join(err, b.Store.Exports.Finish(ctx, tenant, e))
 		}
 		return err
 	}
-	e.State, e.Bytes, e.SHA256 = store.ExportCompleted, staged.Size, staged.SHA256
-	if e.Files == 0 {
+	e.State, e.Bytes, e.SHA256, e.Duration = store.ExportCompleted, staged.Size, staged.SHA256, time.Since(began)
+	if e.Files == 0 && len(e.Failed) > 0 {
 		e.State, e.Bytes, e.SHA256 = store.ExportFailed, 0, ""
 		if err := b.Blobs.Discard(ctx, tenant, e.Staged); err != nil {
 			return err
 		}
 	}
 	return b.Store.Exports.Finish(ctx, tenant, e)
+}
+
+// writer returns what writes the zip, or the deck, of an export.
+func (b *Builder) writer(e *store.Export, actor library.Actor) func(context.Context, io.Writer) error {
+	if e.Deck != nil {
+		return (&deckFile{builder: b, export: e, actor: actor, progress: time.Now()}).write
+	}
+	return (&zipFile{builder: b, export: e, actor: actor, names: newNames(), progress: time.Now()}).write
+}
+
+// reason returns why one asset is left out, for an error that says nothing of the others.
+func reason(ctx context.Context, err error) (code, detail string, ok bool) {
+	var why *strip.Error
+	switch known := library.AsError(err); {
+	case errors.As(err, &why):
+		return why.Code, why.Detail, true
+	case ctx.Err() == nil && (known.Kind == library.KindNotFound || known.Kind == library.KindUnprocessable || known.Kind == library.KindForbidden):
+		return known.Code, known.Detail, true
+	}
+	return "", "", false
 }
 
 // zipFile is a zip while it is written.
@@ -93,15 +115,11 @@ func (z *zipFile) write(ctx context.Context, w io.Writer) error {
 	z.export.Failed, z.export.Files = nil, 0
 	for i, h := range z.export.Assets {
 		err := z.add(ctx, i, h)
-		var why *strip.Error
-		switch known := library.AsError(err); {
-		case err == nil:
+		if err == nil {
 			z.export.Files++
-		case errors.As(err, &why):
-			z.fail(i, h, why.Code, why.Detail)
-		case ctx.Err() == nil && (known.Kind == library.KindNotFound || known.Kind == library.KindUnprocessable || known.Kind == library.KindForbidden):
-			z.fail(i, h, known.Code, known.Detail)
-		default:
+		} else if code, detail, ok := reason(ctx, err); ok {
+			z.fail(i, h, code, detail)
+		} else {
 			return err
 		}
 		if time.Since(z.progress) > time.Second {
@@ -132,24 +150,11 @@ func (z *zipFile) tellsHashes() bool { return z.export.Spec.Original }
 
 // add writes one asset, with what stands beside it.
 func (z *zipFile) add(ctx context.Context, i int, h library.AssetHash) error {
-	d, err := z.builder.Store.Assets.Get(ctx, z.actor, h)
+	d, object, err := z.builder.open(ctx, z.actor, h)
 	if err != nil {
-		return err
-	}
-	if d.Asset.Visibility == library.VisibilityPrivate { // since the export began
-		return library.NewError(library.KindForbidden, library.CodeAssetPrivate, "The asset has become private.")
-	}
-	object, err := z.builder.Blobs.Open(ctx, z.actor.Tenant, h)
-	if err != nil {
-		if library.AsError(err).Kind == library.KindNotFound {
-			return library.NewError(library.KindNotFound, library.CodeFileMissing, "The asset's file is missing.")
-		}
 		return err
 	}
 	defer object.Close()
-	if object.Size() != d.Asset.Size {
-		return library.NewError(library.KindUnprocessable, library.CodeFileDamaged, "The asset's file is damaged: it has another size than was stored.")
-	}
 	about := describe(d, object, z.export.Spec)
 	temp, res, err := z.builder.Write(ctx, object, object.Size(), z.export.Spec, about, d.Asset)
 	if err != nil {
@@ -167,6 +172,29 @@ func (z *zipFile) add(ctx context.Context, i int, h library.AssetHash) error {
 	}
 	z.manifest.Files = append(z.manifest.Files, e)
 	return z.beside(ctx, name, d, about)
+}
+
+// open returns what the library knows of an asset that may leave, and its file.
+func (b *Builder) open(ctx context.Context, actor library.Actor, h library.AssetHash) (store.AssetDetail, blob.Object, error) {
+	d, err := b.Store.Assets.Get(ctx, actor, h)
+	if err != nil {
+		return d, nil, err
+	}
+	if d.Asset.Visibility == library.VisibilityPrivate { // since the export began
+		return d, nil, library.NewError(library.KindForbidden, library.CodeAssetPrivate, "The asset has become private.")
+	}
+	object, err := b.Blobs.Open(ctx, actor.Tenant, h)
+	if err != nil {
+		if library.AsError(err).Kind == library.KindNotFound {
+			err = library.NewError(library.KindNotFound, library.CodeFileMissing, "The asset's file is missing.")
+		}
+		return d, nil, err
+	}
+	if object.Size() != d.Asset.Size {
+		_ = object.Close()
+		return d, nil, library.NewError(library.KindUnprocessable, library.CodeFileDamaged, "The asset's file is damaged: it has another size than was stored.")
+	}
+	return d, object, nil
 }
 
 // copy adds a temporary file to the zip as it is: media is compressed already.

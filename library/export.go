@@ -95,3 +95,38 @@ func SpecOf(p ExportPreset) ExportSpec {
 func (s ExportSpec) Unchanged() bool {
 	return s.Original || s.Keep.All() && s.Format == "preserve" && s.MaxEdge == 0 && s.Watermark == nil && !s.Disclosure && !s.Creator
 }
+
+// ExportDeck is a collection as it is when a deck of it is asked for.
+type ExportDeck struct {
+	Collection CollectionHash `json:"collection_h"`
+	Title      string         `json:"title"`
+	Subtitle   string         `json:"subtitle,omitempty"`
+	Color      string         `json:"color,omitempty"` // #rrggbb, or empty
+	Language   string         `json:"language,omitempty"`
+	Layout     string         `json:"layout"` // one, two, grid or full_bleed
+	Mark       bool           `json:"mark"`   // "Made with Vitrine" on slides
+	Slides     []DeckSlide    `json:"slides"`
+	Private    []AssetHash    `json:"private,omitempty"` // assets that are left out
+}
+
+// DeckSlide is a text card or an asset of a deck.
+type DeckSlide struct {
+	Card   *TextCard `json:"card,omitempty"`
+	Asset  AssetHash `json:"asset_h,omitempty"`
+	Width  int       `json:"width,omitempty"` // of the asset, pixels
+	Height int       `json:"height,omitempty"`
+}
+
+// Assets returns the assets of a deck in their order.
+func (d ExportDeck) Assets() []AssetHash {
+	list := []AssetHash{}
+	for _, s := range d.Slides {
+		if s.Asset != "" {
+			list = append(list, s.Asset)
+		}
+	}
+	return list
+}
+
+// MaxDeckSlides is how many items of a collection one deck may have.
+const MaxDeckSlides = 2000

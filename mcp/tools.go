@@ -132,12 +132,17 @@ func idempotencyKey(meta *mcp.Meta) (string, error) {
 	return "", library.Invalid(library.FieldError{Field: "_meta.idempotency_key", Code: "type", Message: "Expected a string."})
 }
 
-// withAttachments adds images as blocks that a model can look at. Other binary
-// parts do not fit a model's context; their output says where to get them.
+// withAttachments adds images as blocks that a model can look at, and other files as
+// embedded resources or links, which clients store and no model reads.
 func withAttachments(r *mcp.CallToolResult, list []op.Attachment) *mcp.CallToolResult {
 	for _, a := range list {
-		if strings.HasPrefix(a.MIMEType, "image/") {
-			r.Content = append(r.Content, mcp.NewImageContent(base64.StdEncoding.EncodeToString(a.Data), a.MIMEType))
+		switch data := base64.StdEncoding.EncodeToString(a.Data); {
+		case strings.HasPrefix(a.MIMEType, "image/"):
+			r.Content = append(r.Content, mcp.NewImageContent(data, a.MIMEType))
+		case a.Data != nil:
+			r.Content = append(r.Content, mcp.NewEmbeddedResource(mcp.BlobResourceContents{URI: a.URI, MIMEType: a.MIMEType, Blob: data}))
+		default:
+			r.Content = append(r.Content, mcp.NewResourceLink(a.URI, a.Name, "", a.MIMEType))
 		}
 	}
 	return r

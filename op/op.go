@@ -215,10 +215,12 @@ type Undoable struct {
 }
 
 // Attachment is binary content that goes beside an output: an MCP content block,
-// a base64 field over REST.
+// a base64 field over REST. One without data is a link, over MCP alone.
 type Attachment struct {
 	MIMEType string
 	Data     []byte
+	URI      string // of what is no picture: where else it can be had
+	Name     string // of a link
 }
 
 // Attacher is implemented by outputs that carry attachments.

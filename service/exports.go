@@ -15,9 +15,9 @@ import (
 // exportLimit is how long the job of one export may run.
 const exportLimit = 6 * time.Hour
 
-// addExports adds the job that writes zips.
+// addExports adds the job that writes zips and decks.
 func (s *Service) addExports(budget *memory.Budget) {
-	s.exports = &export.Builder{Store: s.Store, Blobs: s.Blobs, Memory: budget}
+	s.exports = &export.Builder{Store: s.Store, Blobs: s.Blobs, Memory: budget, Preview: s.Previews.Picture}
 	able := sync.OnceValue(func() bool { return s.Previews.FFmpeg().CanEncodeWebP(context.Background()) })
 	s.exports.WebP = func() strip.WebPEncoder {
 		if f := s.Previews.FFmpeg(); f != nil && able() {

@@ -67,17 +67,22 @@ type Export struct {
 	Done       int
 	Files      int
 	Failed     []ExportFailure
-	Bytes      int64 // of the zip; 0 until it is completed
+	Bytes      int64 // of the zip or the deck; 0 until it is completed
 	SHA256     string
-	Staged     string // where the zip is among the staged files
+	Staged     string              // where the zip or the deck is among the staged files
+	Deck       *library.ExportDeck // nil: a zip
+	Pages      int                 // of a deck
+	Duration   time.Duration       // of writing it
 	CreatedAt  time.Time
 	FinishedAt *time.Time
 }
 
-const exportColumns = `export_id, actor_kind, actor_id, spec, asset_hs, state, done, files, failed, coalesce(bytes, 0), sha256, staged_id, created_at, finished_at`
+const exportColumns = `export_id, actor_kind, actor_id, spec, asset_hs, state, done, files, failed, coalesce(bytes, 0), sha256, staged_id, deck, pages, duration_ms, created_at, finished_at`
 
 func scanExport(row pgx.CollectableRow) (e Export, err error) {
-	err = row.Scan(&e.ID, &e.Actor.Kind, &e.Actor.ID, &e.Spec, &e.Assets, &e.State, &e.Done, &e.Files, &e.Failed, &e.Bytes, &e.SHA256, &e.Staged, &e.CreatedAt, &e.FinishedAt)
+	var ms int64
+	err = row.Scan(&e.ID, &e.Actor.Kind, &e.Actor.ID, &e.Spec, &e.Assets, &e.State, &e.Done, &e.Files, &e.Failed, &e.Bytes, &e.SHA256, &e.Staged, &e.Deck, &e.Pages, &ms, &e.CreatedAt, &e.FinishedAt)
+	e.Duration = time.Duration(ms) * time.Millisecond
 	return e, err
 }
 
@@ -88,12 +93,21 @@ const ExportReuse = time.Hour
 // actor, for assets that did not change, is the export that it began within the last hour.
 // Assets that the actor does not see are NOT_FOUND, private ones are ASSET_PRIVATE, more than the tenant may
 // export at once are BATCH_LIMIT_EXCEEDED, and more bytes than in an hour EGRESS_QUOTA_EXCEEDED.
-func (es *Exports) Start(ctx context.Context, actor library.Actor, spec library.ExportSpec, assets []library.AssetHash, stagedID string) (out Export, err error) {
+func (es *Exports) Start(ctx context.Context, actor library.Actor, spec library.ExportSpec, assets []library.AssetHash, stagedID string) (Export, error) {
+	return es.start(ctx, actor, spec, assets, nil, stagedID)
+}
+
+// StartDeck begins an export of a collection as a PDF, under the rules of Start.
+func (es *Exports) StartDeck(ctx context.Context, actor library.Actor, spec library.ExportSpec, deck library.ExportDeck, stagedID string) (Export, error) {
+	return es.start(ctx, actor, spec, deck.Assets(), &deck, stagedID)
+}
+
+func (es *Exports) start(ctx context.Context, actor library.Actor, spec library.ExportSpec, assets []library.AssetHash, deck *library.ExportDeck, stagedID string) (out Export, err error) {
 	_, err = es.s.Write(ctx, actor, func(t *Tx) error {
 		if _, err := t.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('egress ' || $1::text, 0))`, string(t.tenant())); err != nil {
 			return err
 		}
-		size, request, err := t.exportable(ctx, spec, assets)
+		size, request, err := t.exportable(ctx, spec, assets, deck)
 		if err != nil {
 			return err
 		}
@@ -108,9 +122,9 @@ func (es *Exports) Start(ctx context.Context, actor library.Actor, spec library.
 		if err := t.egress(ctx, len(assets), size); err != nil {
 			return err
 		}
-		rows, err = t.Query(ctx, `INSERT INTO exports (tenant_id, export_id, actor_kind, actor_id, request, spec, asset_hs, reserved, staged_id)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING `+exportColumns,
-			t.tenant(), newID(), actor.Kind, actor.ID, request, spec, assets, size, stagedID)
+		rows, err = t.Query(ctx, `INSERT INTO exports (tenant_id, export_id, actor_kind, actor_id, request, spec, asset_hs, reserved, staged_id, deck)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING `+exportColumns,
+			t.tenant(), newID(), actor.Kind, actor.ID, request, spec, assets, size, stagedID, deck)
 		if err != nil {
 			return err
 		}
@@ -135,7 +149,7 @@ const exportedVersion = `concat_ws(' ', extract(epoch FROM assets.updated_at), e
 
 // exportable returns the size of the originals and the hash of the request, unless one of
 // the assets may not leave.
-func (t *Tx) exportable(ctx context.Context, spec library.ExportSpec, assets []library.AssetHash) (size int64, request []byte, err error) {
+func (t *Tx) exportable(ctx context.Context, spec library.ExportSpec, assets []library.AssetHash, deck *library.ExportDeck) (size int64, request []byte, err error) {
 	type row struct {
 		size    int64
 		private bool
@@ -152,7 +166,10 @@ func (t *Tx) exportable(ctx context.Context, spec library.ExportSpec, assets []l
 	if _, err := pgx.ForEachRow(rows, []any{&h, &r.size, &r.private, &r.version}, func() error { found[h] = r; return nil }); err != nil {
 		return 0, nil, err
 	}
-	encoded, err := json.Marshal(spec)
+	encoded, err := json.Marshal(struct {
+		library.ExportSpec
+		Deck *library.ExportDeck `json:",omitempty"`
+	}{spec, deck})
 	if err != nil {
 		return 0, nil, err
 	}
@@ -230,11 +247,11 @@ func (es *Exports) Progress(ctx context.Context, tenant library.TenantID, id str
 	return es.s.execTenant(ctx, tenant, `UPDATE exports SET state = 'running', done = $3 WHERE tenant_id = $1 AND export_id = $2 AND state IN ('queued', 'running')`, tenant, id, done)
 }
 
-// Finish notes what became of an export: its state, files, failures, size and hash.
+// Finish notes what became of an export: its state, files, failures, size, hash, and the pages of a deck.
 func (es *Exports) Finish(ctx context.Context, tenant library.TenantID, e Export) error {
 	if e.Failed == nil {
 		e.Failed = []ExportFailure{}
 	}
-	return es.s.execTenant(ctx, tenant, `UPDATE exports SET state = $3, done = cardinality(asset_hs), files = $4, failed = $5, bytes = $6, sha256 = $7, finished_at = now()
-		WHERE tenant_id = $1 AND export_id = $2 AND state IN ('queued', 'running')`, tenant, e.ID, e.State, e.Files, e.Failed, e.Bytes, e.SHA256)
+	return es.s.execTenant(ctx, tenant, `UPDATE exports SET state = $3, done = cardinality(asset_hs), files = $4, failed = $5, bytes = $6, sha256 = $7, pages = $8, duration_ms = $9, finished_at = now()
+		WHERE tenant_id = $1 AND export_id = $2 AND state IN ('queued', 'running')`, tenant, e.ID, e.State, e.Files, e.Failed, e.Bytes, e.SHA256, e.Pages, e.Duration.Milliseconds())
 }

@@ -113,6 +113,7 @@ var Operations = []Operation{
 	OpSetContactStage,
 	OpEraseProspect,
 	OpExportAssets,
+	OpExportCollectionAsPdf,
 	OpGetExport,
 	OpListExportPresets,
 }
@@ -228,6 +229,7 @@ var (
 	OpSetContactStage            = Operation{Name: "SetContactStage", Method: "PUT", Path: "/api/v1/prospects/{prospect_h}/contact", Writes: true}
 	OpEraseProspect              = Operation{Name: "EraseProspect", Method: "DELETE", Path: "/api/v1/prospects/{prospect_h}", Writes: true}
 	OpExportAssets               = Operation{Name: "ExportAssets", Method: "POST", Path: "/api/v1/exports", Writes: true}
+	OpExportCollectionAsPdf      = Operation{Name: "ExportCollectionAsPdf", Method: "POST", Path: "/api/v1/collections/{collection_h}/pdf", Writes: true}
 	OpGetExport                  = Operation{Name: "GetExport", Method: "GET", Path: "/api/v1/exports/{export_id}"}
 	OpListExportPresets          = Operation{Name: "ListExportPresets", Method: "GET", Path: "/api/v1/exports/presets"}
 )

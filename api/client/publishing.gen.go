@@ -47,6 +47,8 @@ type ExportAssetsOutput struct {
 	Bytes int64 `json:"bytes,omitempty"`
 	// Of the zip.
 	SHA256 string `json:"sha256,omitempty"`
+	// Of a deck, as ExportCollectionAsPdf makes.
+	PageCount int `json:"page_count,omitempty"`
 	// Assets that are not in the zip, and why. The first 100.
 	Failed []StoreExportFailure `json:"failed"`
 }
@@ -61,6 +63,65 @@ type ExportAssetsOutput struct {
 // It needs the permission export and calls POST /api/v1/exports.
 func (c *Client) ExportAssets(ctx context.Context, in ExportAssetsInput, opts ...Option) (ExportAssetsOutput, error) {
 	return call[ExportAssetsOutput](ctx, c, OpExportAssets, in, opts)
+}
+
+// ExportCollectionAsPdfInput is the input of ExportCollectionAsPdf.
+type ExportCollectionAsPdfInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// collection_h or path. Required.
+	CollectionH string `json:"collection_h"`
+	// Leave out "Made with Vitrine". Default false.
+	RemoveWatermark bool `json:"remove_watermark,omitempty"`
+	// Pictures per slide. One of one, two, grid, full_bleed. Default: one.
+	Layout string `json:"layout,omitempty"`
+	// Captions. share: none; portfolio: title, creator, AI disclosure; client: also size; archive:
+	// prompt and settings. One of share, portfolio, client, archive. Default: client.
+	Preset string `json:"preset,omitempty"`
+	// Of the texts, for screen readers. Default: en.
+	Language string `json:"language,omitempty"`
+	// How long to wait for the PDF. Default: 60.
+	WaitSeconds *int `json:"wait_seconds,omitempty"`
+}
+
+// ExportCollectionAsPdfOutput is the output of ExportCollectionAsPdf.
+type ExportCollectionAsPdfOutput struct {
+	ExportID string `json:"export_id"`
+	// completed: the PDF is here. Otherwise repeat the call, or GET /api/v1/exports/{export_id}. One
+	// of queued, running, completed, failed.
+	State       string `json:"state"`
+	CollectionH string `json:"collection_h"`
+	// Slides, with the cover. 0 until it is completed.
+	PageCount int `json:"page_count"`
+	// Assets that stand on slides.
+	Pictures int `json:"pictures"`
+	// How long writing it took.
+	ProcessingTimeMS int64 `json:"processing_time_ms"`
+	// The PDF; no API key is needed. Takes Range requests.
+	DownloadURL string `json:"download_url,omitempty"`
+	// Seconds until download_url expires. It ends sooner when the key that asked for it is revoked.
+	ExpiresIn int    `json:"expires_in,omitempty"`
+	Bytes     int64  `json:"bytes,omitempty"`
+	SHA256    string `json:"sha256,omitempty"`
+	// The PDF is part of this answer: over MCP an embedded resource, over REST data_base64 of
+	// attachments. Above 1 MB there is download_url alone.
+	Attached bool `json:"attached"`
+	// Assets that are not in the deck, and why. The first 100.
+	Failed []StoreExportFailure `json:"failed"`
+	// Binary parts, such as a preview.
+	Attachments []Attachment `json:"attachments,omitempty"`
+}
+
+// ExportCollectionAsPdf makes a PDF deck of a collection: cover, text cards and pictures in their
+// order, without metadata. Waits up to 60 s; repeat the call to wait on. The same call within an
+// hour, while nothing in the collection changed, is the same deck. Videos and 3D models stand as
+// their preview. Private assets and those whose picture cannot be made are left out and named in
+// failed. Collections below are not part of it. Text has alternative texts, an outline and a
+// structure for screen readers. The quotas of ExportAssets hold.
+//
+// It needs the permission export and calls POST /api/v1/collections/{collection_h}/pdf.
+func (c *Client) ExportCollectionAsPdf(ctx context.Context, in ExportCollectionAsPdfInput, opts ...Option) (ExportCollectionAsPdfOutput, error) {
+	return call[ExportCollectionAsPdfOutput](ctx, c, OpExportCollectionAsPdf, in, opts)
 }
 
 // GetExportInput is the input of GetExport.

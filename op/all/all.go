@@ -83,7 +83,7 @@ func domains(p Parts) []domain {
 		&experiments.Service{Store: p.Store, Links: p.Links},
 		&pipelines.Service{Store: p.Store, Engine: p.Pipelines},
 		&prospects.Service{Store: p.Store, Searcher: p.Searcher, Await: p.AwaitProspects},
-		&publishing.Service{Store: p.Store, Links: p.Links, WebP: p.WebP},
+		&publishing.Service{Store: p.Store, Blobs: p.Blobs, Links: p.Links, FindSaved: find.FindSaved, WebP: p.WebP},
 	}
 }
 

@@ -2,7 +2,6 @@ package publishing
 
 import (
 	"context"
-	"net/url"
 	"time"
 
 	"vitrine/library"
@@ -123,6 +122,7 @@ type exportOutput struct {
 	Files       int                   `json:"files" doc:"Of these, those that are in the zip."`
 	Bytes       int64                 `json:"bytes,omitempty" doc:"Size of the zip."`
 	SHA256      string                `json:"sha256,omitempty" doc:"Of the zip."`
+	PageCount   int                   `json:"page_count,omitempty" doc:"Of a deck, as ExportCollectionAsPdf makes."`
 	Failed      []store.ExportFailure `json:"failed" doc:"Assets that are not in the zip, and why. The first 100."`
 }
 
@@ -196,14 +196,9 @@ const linkValid = time.Hour
 
 // describe returns an export as it is shown, with a link to its zip.
 func (s *Service) describe(actor library.Actor, e store.Export) exportOutput {
-	out := exportOutput{ExportID: e.ID, State: e.State, Preset: e.Spec.Preset, Total: len(e.Assets), Done: e.Done, Files: e.Files, Bytes: e.Bytes, SHA256: e.SHA256, Failed: []store.ExportFailure{}}
+	out := exportOutput{ExportID: e.ID, State: e.State, Preset: e.Spec.Preset, Total: len(e.Assets), Done: e.Done, Files: e.Files, Bytes: e.Bytes, SHA256: e.SHA256, PageCount: e.Pages, Failed: []store.ExportFailure{}}
 	out.Failed = append(out.Failed, e.Failed[:min(len(e.Failed), maxFailures)]...)
-	if e.State != store.ExportCompleted || time.Since(*e.FinishedAt) > zipKept {
-		return out
-	}
-	name := "vitrine-" + string(e.Spec.Preset) + "-" + e.CreatedAt.UTC().Format("20060102-150405") + ".zip"
-	token := s.Links.Signer.Sign(blob.Grant{Purpose: blob.PurposeExport, Tenant: actor.Tenant, Staged: e.Staged, Filename: name, MIMEType: "application/zip", Key: actor.ID}, linkValid)
-	out.DownloadURL, out.ExpiresIn = s.Links.Base+"/exports/"+token+"/"+url.PathEscape(name), int(linkValid.Seconds())
+	_, out.DownloadURL, out.ExpiresIn = s.link(actor, e)
 	return out
 }
 

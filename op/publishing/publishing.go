@@ -4,6 +4,10 @@
 package publishing
 
 import (
+	"context"
+
+	"vitrine/library"
+	"vitrine/media/blob"
 	"vitrine/op"
 	"vitrine/op/assets"
 	"vitrine/store"
@@ -12,14 +16,17 @@ import (
 // Service is what the operations of this package work with.
 type Service struct {
 	Store *store.Store
+	Blobs blob.Store
 	Links assets.Links
+	// FindSaved returns a page of what a saved search finds and how many that are.
+	FindSaved func(ctx context.Context, actor library.Actor, savedSearchID string, limit, offset int) ([]library.AssetHash, int, error)
 	// WebP reports whether pictures can be written as lossy WebP; nil: they cannot.
 	WebP func() bool
 }
 
 // Operations lists this package's operations.
 func (s *Service) Operations() []op.Operation {
-	return []op.Operation{s.exportAssets(), s.getExport(), s.listExportPresets()}
+	return []op.Operation{s.exportAssets(), s.exportCollectionAsPDF(), s.getExport(), s.listExportPresets()}
 }
 
 // Resources lists this package's resources.
@@ -29,8 +36,9 @@ func (s *Service) Resources() []op.Resource {
 
 // What stands for an asset and an export in examples.
 const (
-	exampleAsset  = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
-	exampleExport = "01980000-0000-7000-8000-000000000001"
+	exampleAsset      = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
+	exampleExport     = "01980000-0000-7000-8000-000000000001"
+	exampleCollection = "cccccccccccccccccccccccccccccccccccccccc"
 )
 
 // webp reports whether lossy WebP can be written.
