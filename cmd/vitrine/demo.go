@@ -97,7 +97,11 @@ func (c *demoUp) Run(ctx context.Context) error {
 	if err := demoSavePipelines(ctx, api); err != nil {
 		return err
 	}
-	c.welcome(p)
+	deck, err := demoDeck(ctx, api, demoDir)
+	if err != nil {
+		return err
+	}
+	c.welcome(p, deck)
 	return nil
 }
 
@@ -172,7 +176,7 @@ func untilSearchable(ctx context.Context, api *client.Client, r importer.Report)
 	}
 }
 
-func (c *demoUp) welcome(p profile) {
+func (c *demoUp) welcome(p profile, deck string) {
 	fmt.Printf(`
 Vitrine is ready at %[1]s
 
@@ -193,6 +197,8 @@ Vitrine is ready at %[1]s
   Pipelines  bin/vitrine pipeline run 'search neon | where steps > 20 | sort created desc | limit 50 | set_tag best | group_by model'
              bin/vitrine pipeline run --name "Long renders by model"
              bin/vitrine pipeline run --name "Tag by tool" --var tag=imported
+  Deck       %[6]s
+             bin/vitrine call ExportCollectionAsPdf --collection_h portfolio.neon --layout grid
   Import     bin/vitrine import ~/ComfyUI/output
   API        %[1]s/openapi.json
 
@@ -201,7 +207,7 @@ Vitrine is ready at %[1]s
 %[3]s
 
   Stop with make down; forget everything with make reset.
-`, p.Server, p.Key, mcpConfig(p.Server, p.Key), library.NewPromptHash(demoPrompts[0].create.PromptText), library.NewPromptHash(demoPrompts[1].create.PromptText))
+`, p.Server, p.Key, mcpConfig(p.Server, p.Key), library.NewPromptHash(demoPrompts[0].create.PromptText), library.NewPromptHash(demoPrompts[1].create.PromptText), deck)
 }
 
 type demoDown struct{}
