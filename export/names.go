@@ -16,10 +16,13 @@ import (
 
 // names gives every file of a zip a name of its own, also where upper and lower case are the
 // same, that every system can unpack into the folder it is meant for.
-type names struct{ taken map[string]bool }
+type names struct {
+	taken map[string]bool
+	tried map[string]int // how many names of a stem were looked at, so that many equal titles take no longer
+}
 
 func newNames() *names {
-	n := &names{map[string]bool{}}
+	n := &names{map[string]bool{}, map[string]int{}}
 	for _, own := range []string{"manifest.json", "manifest.csv", "credits.txt", "checksums.sha256"} {
 		n.taken[own] = true
 	}
@@ -46,7 +49,9 @@ func (ns *names) next(naming string, i, n int, a library.Asset, ext string) stri
 
 // unique returns a name that no other file has, nor one of those that stand beside it.
 func (ns *names) unique(stem, ext string) string {
-	for k := 1; ; k++ {
+	base := fold(stem)
+	for k := ns.tried[base] + 1; ; k++ {
+		ns.tried[base] = k
 		name := stem
 		if k > 1 {
 			name += "-" + strconv.Itoa(k)
