@@ -61,7 +61,7 @@ func (f *deckFile) report(ctx context.Context) error {
 		return nil
 	}
 	f.progress = time.Now()
-	return f.builder.Store.Exports.Progress(ctx, f.actor.Tenant, f.export.ID, f.pictures)
+	return f.builder.Store.Exports.Progress(ctx, f.actor.Tenant, *f.export, f.pictures)
 }
 
 // slides returns the slides, whose pictures are read when their turn comes.

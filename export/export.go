@@ -46,10 +46,52 @@ const giveUpAfter = 30 * time.Minute
 // Build writes the zip of an export, and notes what became of it. Building one that is
 // finished does nothing.
 func (b *Builder) Build(ctx context.Context, tenant library.TenantID, id string) error {
-	e, err := b.Store.Exports.Get(ctx, tenant, "", id)
-	if err != nil || e.State.Finished() {
+	e, err := b.Store.Exports.Claim(ctx, tenant, id)
+	if errors.Is(err, store.ErrClaimed) || err == nil && e.State.Finished() {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
+	held, stop := b.hold(ctx, tenant, e)
+	defer stop()
+	return b.build(held, tenant, e)
+}
+
+// renewEvery is how often a claim is renewed while an export is written.
+const renewEvery = 10 * time.Second
+
+// hold renews the claim on an export until stop is called, which gives it back. The context
+// ends when another process has it.
+func (b *Builder) hold(ctx context.Context, tenant library.TenantID, e store.Export) (held context.Context, stop func()) {
+	held, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(renewEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-held.Done():
+				return
+			case <-tick.C:
+				if mine, err := b.Store.Exports.Renew(held, tenant, e); err == nil && !mine {
+					cancel()
+				}
+			}
+		}
+	}()
+	return held, func() {
+		cancel()
+		<-done
+		free, end := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer end()
+		_ = b.Store.Exports.Release(free, tenant, e) // otherwise the claim lapses
+	}
+}
+
+// build writes the file of an export that this process has claimed.
+func (b *Builder) build(ctx context.Context, tenant library.TenantID, e store.Export) error {
 	limit := b.MaxBytes
 	if limit == 0 {
 		limit = 1 << 40
@@ -124,7 +166,7 @@ func (z *zipFile) write(ctx context.Context, w io.Writer) error {
 		}
 		if time.Since(z.progress) > time.Second {
 			z.progress = time.Now()
-			if err := z.builder.Store.Exports.Progress(ctx, z.actor.Tenant, z.export.ID, i+1); err != nil {
+			if err := z.builder.Store.Exports.Progress(ctx, z.actor.Tenant, *z.export, i+1); err != nil {
 				return err
 			}
 		}

@@ -27,3 +27,16 @@ func (s *Service) addExports(budget *memory.Budget) {
 	}
 	jobs.HandleFor(s.Jobs, exportLimit, func(ctx context.Context, j store.ExportJob) error { return s.exports.Build(ctx, j.Tenant, j.Export) })
 }
+
+// resumeExports enqueues the exports that nobody works on: of processes that were killed.
+func (s *Service) resumeExports(ctx context.Context) {
+	list, err := s.Store.Exports.Stalled(ctx, stalledAfter, 100)
+	for _, j := range list {
+		if err == nil {
+			err = s.Store.Exports.Resume(ctx, j)
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		s.log.Warn("exports that stalled could not be resumed; it is tried again", "error", err)
+	}
+}

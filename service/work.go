@@ -31,6 +31,7 @@ func (s *Service) work(ctx context.Context) error {
 	g.Go(func() error { return s.every(ctx, fingerprintEvery, s.BackfillPreviews) })
 	g.Go(func() error { return s.every(ctx, reindexTick, s.reindexCollections) })
 	g.Go(func() error { return s.every(ctx, stalledTick, s.resumeRuns) })
+	g.Go(func() error { return s.every(ctx, stalledTick, s.resumeExports) })
 	g.Go(func() error { return s.every(ctx, reindexTick, s.checkDuplicates) })
 	return g.Wait()
 }

@@ -75,13 +75,20 @@ type Export struct {
 	Duration   time.Duration       // of writing it
 	CreatedAt  time.Time
 	FinishedAt *time.Time
+
+	claim int64 // of the process that works on it
 }
 
 const exportColumns = `export_id, actor_kind, actor_id, spec, asset_hs, state, done, files, failed, coalesce(bytes, 0), sha256, staged_id, deck, pages, duration_ms, created_at, finished_at`
 
+// exportFields are where the columns go; ms takes the duration, which scanExport sets.
+func exportFields(e *Export, ms *int64) []any {
+	return []any{&e.ID, &e.Actor.Kind, &e.Actor.ID, &e.Spec, &e.Assets, &e.State, &e.Done, &e.Files, &e.Failed, &e.Bytes, &e.SHA256, &e.Staged, &e.Deck, &e.Pages, ms, &e.CreatedAt, &e.FinishedAt}
+}
+
 func scanExport(row pgx.CollectableRow) (e Export, err error) {
 	var ms int64
-	err = row.Scan(&e.ID, &e.Actor.Kind, &e.Actor.ID, &e.Spec, &e.Assets, &e.State, &e.Done, &e.Files, &e.Failed, &e.Bytes, &e.SHA256, &e.Staged, &e.Deck, &e.Pages, &ms, &e.CreatedAt, &e.FinishedAt)
+	err = row.Scan(exportFields(&e, &ms)...)
 	e.Duration = time.Duration(ms) * time.Millisecond
 	return e, err
 }
@@ -240,18 +247,4 @@ func (es *Exports) Get(ctx context.Context, tenant library.TenantID, actorID, id
 			return err
 		})
 	return out, err
-}
-
-// Progress notes how many assets were looked at.
-func (es *Exports) Progress(ctx context.Context, tenant library.TenantID, id string, done int) error {
-	return es.s.execTenant(ctx, tenant, `UPDATE exports SET state = 'running', done = $3 WHERE tenant_id = $1 AND export_id = $2 AND state IN ('queued', 'running')`, tenant, id, done)
-}
-
-// Finish notes what became of an export: its state, files, failures, size, hash, and the pages of a deck.
-func (es *Exports) Finish(ctx context.Context, tenant library.TenantID, e Export) error {
-	if e.Failed == nil {
-		e.Failed = []ExportFailure{}
-	}
-	return es.s.execTenant(ctx, tenant, `UPDATE exports SET state = $3, done = cardinality(asset_hs), files = $4, failed = $5, bytes = $6, sha256 = $7, pages = $8, duration_ms = $9, finished_at = now()
-		WHERE tenant_id = $1 AND export_id = $2 AND state IN ('queued', 'running')`, tenant, e.ID, e.State, e.Files, e.Failed, e.Bytes, e.SHA256, e.Pages, e.Duration.Milliseconds())
 }

@@ -21,6 +21,7 @@ import (
 	"vitrine/api/client"
 	"vitrine/internal/failpoint"
 	"vitrine/internal/testenv"
+	"vitrine/library"
 	"vitrine/service"
 	"vitrine/service/servicetest"
 )
@@ -41,10 +42,20 @@ func newKilled(t *testing.T) killed {
 // newKilledAt makes a key for a product on a configuration.
 func newKilledAt(t *testing.T, cfg service.Config) killed {
 	t.Helper()
+	return newKilledWith(t, cfg, library.PermRead, library.PermSearch, library.PermWrite)
+}
+
+// newKilledWith makes a key with these permissions.
+func newKilledWith(t *testing.T, cfg service.Config, permissions ...library.Permission) killed {
+	t.Helper()
+	var names []string
+	for _, p := range permissions {
+		names = append(names, string(p))
+	}
 	var key struct {
 		Secret string `json:"secret"`
 	}
-	if err := json.Unmarshal([]byte(command(t, cfg, "keys", "create", "test", "--permissions", "read,search,write", "--json")), &key); err != nil {
+	if err := json.Unmarshal([]byte(command(t, cfg, "keys", "create", "test", "--permissions", strings.Join(names, ","), "--json")), &key); err != nil {
 		t.Fatal(err)
 	}
 	return killed{t: t, cfg: cfg, dir: filepath.Join(cfg.DataDir, "blobs"), api: &client.Client{Base: "http://" + cfg.Listen, Key: key.Secret, Patience: -1}}
@@ -76,6 +87,19 @@ func (k killed) store(data []byte) (client.StoreAssetOutput, error) {
 func (k killed) rows() int {
 	k.t.Helper()
 	return k.count(`SELECT count(*) FROM assets`)
+}
+
+// exec changes the database as no client can.
+func (k killed) exec(sql string) {
+	k.t.Helper()
+	c, err := pgx.Connect(k.t.Context(), k.cfg.PostgresURL)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	defer c.Close(context.Background())
+	if _, err := c.Exec(k.t.Context(), sql); err != nil {
+		k.t.Fatal(err)
+	}
 }
 
 func (k killed) count(sql string) (n int) {
