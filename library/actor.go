@@ -26,6 +26,7 @@ type ActorKind string
 // The kinds of actor.
 const (
 	ActorKey    ActorKind = "key"    // an API key
+	ActorRule   ActorKind = "rule"   // an automation rule, which an admin made
 	ActorSystem ActorKind = "system" // the service itself: relay, reconciler, command line with database access
 )
 

@@ -7,6 +7,7 @@ type Call struct {
 	Tool       string     // the operation's name, for example UpdateAsset
 	Permission Permission // what the operation needs; an undo of it needs the same
 	RequestID  string
+	Depth      int // how many rules led to the call, one through the run of the other
 	// Expects returns an error where the caller read another version of the thing that the
 	// call is about to change than the given one. Nil: the caller expects none.
 	Expects func(version int64) error

@@ -14,6 +14,8 @@ type Cause struct {
 	Tool        string `json:"tool" doc:"The name of the operation, for example UpdateAsset."`
 	ActorID     string `json:"actor_id" doc:"Who made the change."`
 	ActorKind   string `json:"actor_kind" doc:"What kind of actor that is, for example key."`
+	// CausationDepth is how many rules led here, one through the run of the other.
+	CausationDepth int `json:"causation_depth,omitempty" doc:"How many rules led to this change, one through the run of the other; absent: none."`
 }
 
 // ChangeEvent is the payload of every event that is a change of something. It names

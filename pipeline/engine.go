@@ -58,6 +58,15 @@ type Request struct {
 // Start checks a pipeline and keeps a run of it, which a job works on from then on. Nothing was
 // done when it returns an error.
 func (e *Engine) Start(ctx context.Context, actor library.Actor, q Request) (library.PipelineRun, error) {
+	r, err := e.Prepare(ctx, actor, q)
+	if err != nil {
+		return library.PipelineRun{}, err
+	}
+	return r, e.Store.PipelineRuns.Create(ctx, &r)
+}
+
+// Prepare checks a pipeline and returns a run of it, for who keeps it in a transaction of its own.
+func (e *Engine) Prepare(ctx context.Context, actor library.Actor, q Request) (library.PipelineRun, error) {
 	if q.Depth > library.MaxCausationDepth {
 		return library.PipelineRun{}, library.NewError(library.KindUnprocessable, CodeLoop, "This run would be caused by %d others, one by one; at most %d may. A rule probably starts itself.", q.Depth, library.MaxCausationDepth)
 	}
@@ -85,7 +94,7 @@ func (e *Engine) Start(ctx context.Context, actor library.Actor, q Request) (lib
 		r.Progress.Stages = append(r.Progress.Stages, library.StageTrace{Index: i, Type: s.Type, Category: string(s.Kind.Category), ID: s.ID, Name: s.Name,
 			State: library.StagePending, Effects: []library.StageEffect{}, Sample: []library.AssetHash{}, Warnings: []string{}})
 	}
-	return r, e.Store.PipelineRuns.Create(ctx, &r)
+	return r, nil
 }
 
 // CodeLoop is the code of the error of a run that caused itself.

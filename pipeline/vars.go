@@ -154,7 +154,7 @@ func Fill(at string, stages []library.PipelineStage, declared map[string]library
 }
 
 // fillValue replaces variables in texts. A text that is nothing but a variable becomes its
-// value, of whatever type that is.
+// value, of whatever type that is; in a list, the elements of a variable that is a list.
 func fillValue(v any, values map[string]any) any {
 	switch v := v.(type) {
 	case string:
@@ -169,14 +169,21 @@ func fillValue(v any, values map[string]any) any {
 		}
 		return out
 	case []any:
-		out := make([]any, len(v))
-		for i, x := range v {
-			out[i] = fillValue(x, values)
+		out := make([]any, 0, len(v))
+		for _, x := range v {
+			filled := fillValue(x, values)
+			if list, ok := filled.([]any); ok && isText(x) {
+				out = append(out, list...) // of a variable among other elements
+			} else {
+				out = append(out, filled)
+			}
 		}
 		return out
 	}
 	return v
 }
+
+func isText(v any) bool { _, ok := v.(string); return ok }
 
 func varText(m string, values map[string]any) string {
 	v := values[varPattern.FindStringSubmatch(m)[1]]

@@ -102,6 +102,7 @@ type Config struct {
 	// OwnIndexAt is how many assets a tenant may have in the index that tenants share;
 	// 0 means indexer.DefaultOwnAt.
 	OwnIndexAt int64
+	RuleClock  func() time.Time // what schedules of rules follow; nil: time.Now
 	// ImportRoots are the folders that may be imported in place, and Watch those that the role
 	// work imports and watches from the start: names of roots, or folders below them.
 	ImportRoots []inplace.Root

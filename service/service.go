@@ -20,6 +20,7 @@ import (
 
 	"vitrine/api"
 	"vitrine/auth"
+	"vitrine/automation"
 	"vitrine/embed"
 	"vitrine/events"
 	"vitrine/export"
@@ -57,6 +58,7 @@ type Service struct {
 	Streams    *events.Streams
 	Jobs       *jobs.Runner
 	Pipelines  *pipeline.Engine
+	Rules      *automation.Rules
 	Catalog    op.Catalog
 	Caller     *op.Caller
 	Imports    *inplace.Engine
@@ -64,6 +66,7 @@ type Service struct {
 	OpenSearch *opensearch.Client // for the indexer; requests that people wait for have one that notices outages sooner
 
 	cfg       Config
+	figures   *events.Metrics
 	log       *slog.Logger
 	registry  *prometheus.Registry
 	transfers *transfer.Service
@@ -149,6 +152,7 @@ func (s *Service) assemble() error {
 		return err
 	}
 	figures := events.NewMetrics(s.registry)
+	s.figures = figures
 	s.Events = events.NewRelay(s.Store, events.Config{Prefix: cfg.Prefix, Brokers: cfg.Brokers, Security: cfg.KafkaSecurity, Log: cfg.Log}, figures)
 	s.Searcher = run.New(watched, cfg.Prefix)
 	links := assets.Links{Signer: blob.NewSigner(cfg.SigningKey), Base: cfg.PublicURL}
@@ -175,7 +179,8 @@ func (s *Service) assemble() error {
 		AwaitProspects: awaitWith(indexer.NewWaiter(watched, s.Searcher.Prospects, metrics))}
 	s.Pipelines = all.NewPipelines(parts)
 	s.Pipelines.Log = cfg.Log
-	parts.Pipelines = s.Pipelines
+	s.Rules = s.newRules()
+	parts.Pipelines, parts.Rules = s.Pipelines, s.Rules
 	jobs.Handle(s.Jobs, s.runPipeline)
 	s.Catalog = all.Catalog(parts)
 	s.Streams = events.NewStreams(s.Store, events.StreamConfig{Catalog: s.Catalog, Again: keys.Authenticate}, figures)

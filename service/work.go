@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"vitrine/automation"
+	"vitrine/events"
 	"vitrine/internal/panics"
 	"vitrine/library"
 	"vitrine/op/assets"
@@ -17,6 +19,11 @@ import (
 func (s *Service) work(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.Jobs.Run(ctx) })
+	g.Go(func() error {
+		return events.Run(ctx, s.Store, events.Config{Prefix: s.cfg.Prefix, Brokers: s.cfg.Brokers, Security: s.cfg.KafkaSecurity, Log: s.log}, s.figures,
+			events.Subscriber{Name: automation.RuleSubscriber, FromStart: true, Handle: s.Rules.Handle})
+	})
+	g.Go(func() error { return s.Rules.Run(ctx) })
 	g.Go(func() error { return s.imports(ctx) })
 	g.Go(func() error { return s.every(ctx, s.cfg.SweepEvery, s.sweep) })
 	if s.cfg.ScrubRate > 0 {
@@ -72,6 +79,7 @@ func (s *Service) sweep(ctx context.Context) {
 // expire deletes operations that can no longer be undone, old responses, and what the audit
 // trail need not keep.
 func (s *Service) expire(ctx context.Context) {
+	s.forgetRules(ctx)
 	got, err := s.Store.Expire(ctx, s.cfg.Retention)
 	switch {
 	case ctx.Err() != nil:

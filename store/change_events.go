@@ -25,7 +25,7 @@ const (
 // EventTypes lists the types of all events that writes emit, each once.
 func EventTypes() []string {
 	list := []string{EventOperationUndone, EventStatusChanged, EventTagged, EventLineageExtracted, EventModelDetected,
-		EventPipelineStarted, EventPipelineCompleted, EventPipelineFailed, EventPipelineNotified}
+		EventPipelineStarted, EventPipelineCompleted, EventPipelineFailed, EventPipelineNotified, EventRuleFired, EventRuleRateLimited, EventRulePaused}
 	for _, n := range nouns() {
 		list = append(list, n.eventTypes()...)
 	}
@@ -106,7 +106,7 @@ func (t *Tx) emitExtracted(ctx context.Context, hash library.AssetHash, l librar
 }
 
 func (t *Tx) cause() library.Cause {
-	return library.Cause{OperationID: t.operation, Tool: t.call.Tool, ActorID: t.actor.ID, ActorKind: string(t.actor.Kind)}
+	return library.Cause{OperationID: t.operation, Tool: t.call.Tool, ActorID: t.actor.ID, ActorKind: string(t.actor.Kind), CausationDepth: t.call.Depth}
 }
 
 // emitUndone emits the event of an undo that changed something.

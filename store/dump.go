@@ -27,6 +27,7 @@ var notDumped = map[string]string{
 	"river_leader":       "it names the process that looks after the jobs",
 	"river_queue":        "it tells which processes run jobs; each notes itself again",
 	"river_notification": "it holds messages between processes that run",
+	"rule_leaders":       "it names the processes that look after rules",
 	"index_state":        "it tells where this database lives and what its indexer has seen",
 }
 

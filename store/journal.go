@@ -57,6 +57,7 @@ func nouns() []undoableNoun {
 		{runComparisonNoun, undoRows},
 		{unlinkedNoun, undoRows},
 		{pipelineNoun, undoRows},
+		{ruleNoun, undoRules},
 		{prospectNoun, undoProspectRows},
 		{prospectOwnerNoun, undoProspectRows},
 		{prospectTouchNoun, undoProspectRows},

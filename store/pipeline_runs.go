@@ -45,36 +45,39 @@ func scanPipelineRun(row pgx.CollectableRow) (r library.PipelineRun, err error) 
 
 // Create keeps a new run and enqueues the job that works on it. It fills in the ids.
 func (ps *PipelineRuns) Create(ctx context.Context, r *library.PipelineRun) error {
+	_, err := ps.s.Write(ctx, r.Actor, func(t *Tx) error { return t.CreateRun(ctx, r) })
+	return err
+}
+
+// CreateRun is PipelineRuns.Create as a part of a larger write.
+func (t *Tx) CreateRun(ctx context.Context, r *library.PipelineRun) error {
 	r.ID, r.OperationID, r.State, r.CreatedAt = newID(), newID(), library.RunQueued, time.Now()
 	r.Trigger.Type = cmp.Or(r.Trigger.Type, "manual")
-	_, err := ps.s.Write(ctx, r.Actor, func(t *Tx) error {
-		stages, err := jsonb(r.Stages)
-		if err != nil {
+	stages, err := jsonb(r.Stages)
+	if err != nil {
+		return err
+	}
+	progress, err := jsonb(r.Progress)
+	if err != nil {
+		return err
+	}
+	actor, err := jsonb(r.Actor)
+	if err != nil {
+		return err
+	}
+	if _, err := t.Exec(ctx, `INSERT INTO pipeline_runs (tenant_id, run_id, pipeline_definition_h, version, name, stages, dry_run, state, tool, trigger_type, rule_id,
+			causation_depth, operation_id, request_id, actor, deadline_at, progress)
+		VALUES ($1, $2, nullif($3, ''), $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, now() + $16::interval, $17)`,
+		t.tenant(), r.ID, r.Pipeline, r.Version, r.Name, string(stages), r.DryRun, r.State, r.Tool, r.Trigger.Type, r.Trigger.RuleID,
+		r.Depth, r.OperationID, r.RequestID, string(actor), library.PipelineRunLimit, string(progress)); err != nil {
+		return err
+	}
+	if r.Depth > 0 || !r.DryRun {
+		if err := t.emitRun(ctx, EventPipelineStarted, *r); err != nil {
 			return err
 		}
-		progress, err := jsonb(r.Progress)
-		if err != nil {
-			return err
-		}
-		actor, err := jsonb(r.Actor)
-		if err != nil {
-			return err
-		}
-		if _, err := t.Exec(ctx, `INSERT INTO pipeline_runs (tenant_id, run_id, pipeline_definition_h, version, name, stages, dry_run, state, tool, trigger_type, rule_id,
-				causation_depth, operation_id, request_id, actor, deadline_at, progress)
-			VALUES ($1, $2, nullif($3, ''), $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, now() + $16::interval, $17)`,
-			t.tenant(), r.ID, r.Pipeline, r.Version, r.Name, string(stages), r.DryRun, r.State, r.Tool, r.Trigger.Type, r.Trigger.RuleID,
-			r.Depth, r.OperationID, r.RequestID, string(actor), library.PipelineRunLimit, string(progress)); err != nil {
-			return err
-		}
-		if r.Depth > 0 || !r.DryRun {
-			if err := t.emitRun(ctx, EventPipelineStarted, *r); err != nil {
-				return err
-			}
-		}
-		return t.Enqueue(ctx, PipelineJob{t.tenant(), r.ID})
-	})
-	return err
+	}
+	return t.Enqueue(ctx, PipelineJob{t.tenant(), r.ID})
 }
 
 // RunFilter narrows a list of runs; zero values do not.
@@ -185,7 +188,7 @@ func (ps *PipelineRuns) Release(ctx context.Context, c *RunClaim) error {
 // gets ErrClaimed.
 func (ps *PipelineRuns) Step(ctx context.Context, c *RunClaim, fn func(*Tx) error) error {
 	before := c.Progress
-	ctx = library.WithCall(ctx, library.Call{Tool: c.Tool, Permission: library.PermAdmin, RequestID: c.RequestID})
+	ctx = library.WithCall(ctx, library.Call{Tool: c.Tool, Permission: library.PermAdmin, RequestID: c.RequestID, Depth: c.Depth})
 	_, err := ps.s.Write(ctx, c.Actor, func(t *Tx) error {
 		c.Progress = before.Clone()
 		if err := t.continueOperation(ctx, c.OperationID); err != nil {

@@ -37,6 +37,7 @@ type Store struct {
 	Experiments     *Experiments
 	Pipelines       *Pipelines
 	PipelineRuns    *PipelineRuns
+	Rules           *Rules
 	Prospects       *Prospects
 	Keys            *Keys
 	Tenants         *Tenants
@@ -113,6 +114,7 @@ func (s *Store) setFields() (err error) {
 	s.Experiments = &Experiments{s}
 	s.Pipelines = &Pipelines{s}
 	s.PipelineRuns = &PipelineRuns{s}
+	s.Rules = &Rules{s}
 	s.Prospects = &Prospects{s}
 	s.Keys = &Keys{s}
 	s.Tenants = &Tenants{s}

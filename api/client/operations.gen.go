@@ -102,6 +102,14 @@ var Operations = []Operation{
 	OpActionStage,
 	OpOutputStage,
 	OpSummarizeStage,
+	OpCreateRule,
+	OpListRules,
+	OpGetRule,
+	OpUpdateRule,
+	OpDeleteRule,
+	OpTriggerRule,
+	OpListRuleRuns,
+	OpSimulateRule,
 	OpRegisterProspect,
 	OpSetProspectOwner,
 	OpLogOutreachTouch,
@@ -218,6 +226,14 @@ var (
 	OpActionStage                = Operation{Name: "ActionStage", Method: "POST", Path: "/api/v1/stages/action", Writes: true}
 	OpOutputStage                = Operation{Name: "OutputStage", Method: "POST", Path: "/api/v1/stages/output", Writes: true}
 	OpSummarizeStage             = Operation{Name: "SummarizeStage", Method: "POST", Path: "/api/v1/stages/summarize", Writes: true}
+	OpCreateRule                 = Operation{Name: "CreateRule", Method: "POST", Path: "/api/v1/rules", Writes: true}
+	OpListRules                  = Operation{Name: "ListRules", Method: "GET", Path: "/api/v1/rules"}
+	OpGetRule                    = Operation{Name: "GetRule", Method: "GET", Path: "/api/v1/rules/{rule_id}"}
+	OpUpdateRule                 = Operation{Name: "UpdateRule", Method: "PATCH", Path: "/api/v1/rules/{rule_id}", Writes: true}
+	OpDeleteRule                 = Operation{Name: "DeleteRule", Method: "DELETE", Path: "/api/v1/rules/{rule_id}", Writes: true}
+	OpTriggerRule                = Operation{Name: "TriggerRule", Method: "POST", Path: "/api/v1/rules/trigger", Writes: true}
+	OpListRuleRuns               = Operation{Name: "ListRuleRuns", Method: "GET", Path: "/api/v1/rules/{rule_id}/runs"}
+	OpSimulateRule               = Operation{Name: "SimulateRule", Method: "POST", Path: "/api/v1/rules/{rule_id}/simulate"}
 	OpRegisterProspect           = Operation{Name: "RegisterProspect", Method: "POST", Path: "/api/v1/prospects", Writes: true}
 	OpSetProspectOwner           = Operation{Name: "SetProspectOwner", Method: "PUT", Path: "/api/v1/prospects/{prospect_h}/owner", Writes: true}
 	OpLogOutreachTouch           = Operation{Name: "LogOutreachTouch", Method: "POST", Path: "/api/v1/prospects/{prospect_h}/touches", Writes: true}

@@ -257,6 +257,32 @@ type PipelinePlanStep struct {
 	Text string `json:"text"`
 }
 
+// Trigger is what CreateRuleInput holds as trigger_config.
+type Trigger struct {
+	// Required. One of event, schedule, watch.
+	Type string `json:"type"`
+	// event: such as asset.created; asset.* or *.
+	EventType string `json:"event_type,omitempty"`
+	// schedule: five fields, such as 0 9 * * 1.
+	Cron string `json:"cron,omitempty"`
+	// schedule: such as Europe/Berlin. Default: UTC.
+	Timezone string `json:"timezone,omitempty"`
+	// schedule: what becomes of times that passed while nothing ran. Default: once. One of skip, once,
+	// all.
+	Missed string `json:"missed,omitempty"`
+	// watch: fires for assets that newly match.
+	Query string `json:"query,omitempty"`
+	// watch: how often it looks. Default: 15.
+	IntervalMinutes int `json:"interval_minutes,omitempty"`
+}
+
+// RateLimit is what CreateRuleInput holds as rate_limit_config. Default: 1000 an hour.
+type RateLimit struct {
+	MaxExecutionsPerHour int `json:"max_executions_per_hour,omitempty"`
+	MaxExecutionsPerDay  int `json:"max_executions_per_day,omitempty"`
+	MaxConcurrent        int `json:"max_concurrent,omitempty"`
+}
+
 // StoreExportFailure is what ExportAssetsOutput holds as failed. Assets that are not in the zip,
 // and why. The first 100.
 type StoreExportFailure struct {

@@ -53,6 +53,8 @@ var levels = map[string]int{
 	"vitrine/indexer":                 3,
 	"vitrine/events":                  3,
 	"vitrine/jobs":                    3,
+	"vitrine/automation":              4,
+	"vitrine/automation/schedule":     0,
 
 	"vitrine/op/assets":            5,
 	"vitrine/inplace":              5,
@@ -67,6 +69,7 @@ var levels = map[string]int{
 	"vitrine/op/prospects":         6,
 	"vitrine/op/prompts":           6,
 	"vitrine/op/pipelines":         6,
+	"vitrine/op/automation":        6,
 	"vitrine/pipeline":             4,
 	"vitrine/pipeline/expr":        0,
 	"vitrine/transfer":             6,

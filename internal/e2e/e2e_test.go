@@ -59,6 +59,7 @@ type world struct {
 	annotation       string // on the asset
 	prompt           string // a prompt of the library whose render the asset is
 	prospect         string
+	rule             string // that is disabled
 	lab              *lab
 	studio           *studio
 	exported         *exported
@@ -139,6 +140,7 @@ func worldOf(e *servicetest.Env) world {
 	w.lab, w.studio, w.exported = &lab{}, &studio{}, &exported{}
 	w.annotation = w.annotate("", w.asset.Asset.AssetH, "the fog is too dense", "team").AnnotationID
 	w.prospect = w.lead("", "keeper@lighthouses.example")
+	w.rule = w.makeRule("", "Lighthouses")
 	w.prompt = w.template("", "Lighthouses", "a lighthouse in {{weather|fog}} {{subject|}} {{light|}}")
 	w.operation = w.tag("fog", w.asset.Asset.AssetH)
 	return w
@@ -197,6 +199,18 @@ func (w world) annotate(key, target, content, visibility string) client.CreateAn
 		w.T.Fatal(err)
 	}
 	return made
+}
+
+// makeRule makes a rule that is disabled and returns its identifier.
+func (w world) makeRule(key, name string) string {
+	w.T.Helper()
+	in := client.CreateRuleInput{Name: name, Description: name, Enabled: new(false)}
+	in.TriggerConfig.Type, in.TriggerConfig.EventType = "event", "prompt.trashed"
+	out, err := w.Client(key).CreateRule(w.T.Context(), in)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return out.RuleID
 }
 
 // template saves a prompt and returns its identifier.
@@ -341,7 +355,7 @@ func (w world) args(o op.Operation) map[string]any {
 // identifiers are the things of this world that operations can be about.
 func (w world) identifiers() map[op.IDKind]string {
 	return map[op.IDKind]string{op.IDAsset: w.asset.Asset.AssetH, op.IDModel: string(worldModel), op.IDSavedSearch: w.saved, op.IDOperation: w.operation,
-		op.IDCollection: w.collection, op.IDTextCard: w.card,
+		op.IDCollection: w.collection, op.IDTextCard: w.card, op.IDRule: w.rule,
 		op.IDNode: w.asset.Asset.AssetH, op.IDAnnotation: w.annotation, op.IDPrompt: w.prompt, op.IDProspect: w.prospect, op.IDImport: w.importOf(w.Tenant, "harbours")}
 }
 
@@ -372,7 +386,7 @@ var nowhere = map[op.IDKind]string{
 	op.IDCollection: strings.Repeat("c", 40), op.IDTextCard: strings.Repeat("b", 40),
 	op.IDExperiment: strings.Repeat("8", 40), op.IDRun: strings.Repeat("7", 40), op.IDOtherRun: strings.Repeat("6", 40),
 	op.IDPipeline: strings.Repeat("4", 40), op.IDPipelineRun: "01980000-0000-7000-8000-00000000dead", op.IDEarlierRun: "01980000-0000-7000-8000-00000000deaf",
-	op.IDImport: "01980000-0000-7000-8000-00000000dead",
+	op.IDImport: "01980000-0000-7000-8000-00000000dead", op.IDRule: "01980000-0000-7000-8000-00000000dead",
 	op.IDPrompt: strings.Repeat("5", 40), op.IDProspect: strings.Repeat("4", 40), op.IDNode: strings.Repeat("a", 40), op.IDAnnotation: strings.Repeat("9", 40),
 	op.IDOperation: "01980000-0000-7000-8000-00000000dead", op.IDExport: "01980000-0000-7000-8000-00000000dead", op.IDTenant: "01980000-0000-7000-8000-00000000dead",
 }

@@ -105,6 +105,7 @@ func makeEveryChange(t *testing.T, e *servicetest.Env) {
 	undo(call(http.MethodPost, "/api/v1/assets/duplicates/unlink", map[string]any{"asset_hs": []any{file.Asset.AssetH, silent.Asset.AssetH}}))
 	changeProspects(e, undo)
 	changePipelines(e, file.Asset.AssetH, undo)
+	changeRules(e, undo)
 	call(http.MethodPost, "/api/v1/trash", map[string]any{"asset_hs": []any{silent.Asset.AssetH}, "operation": "trash"})
 	call(http.MethodPost, "/api/v1/trash/purge", map[string]any{"asset_hs": []any{silent.Asset.AssetH}, "include_referenced": true, "confirm": true})
 }
@@ -123,6 +124,27 @@ func changePipelines(e *servicetest.Env, asset string, undo func(operation strin
 	e.Call(http.MethodPost, "/api/v1/pipelines", map[string]any{"name": "Tell them all", "stages": stages, "pipeline_definition_h": made.PipelineH}, &made)
 	e.Call(http.MethodPost, "/api/v1/pipelines/run", map[string]any{"pipeline_definition_h": made.PipelineH, "dry_run": false}, nil)
 	e.Call(http.MethodDelete, "/api/v1/pipelines/"+made.PipelineH, nil, &made)
+	undo(made.OperationID)
+}
+
+// changeRules makes every kind of change of a rule, and has rules fire, reach a limit and fail.
+func changeRules(e *servicetest.Env, undo func(operation string) string) {
+	var made struct {
+		OperationID string `json:"operation_id"`
+		PipelineH   string `json:"pipeline_definition_h"`
+		RuleID      string `json:"rule_id"`
+	}
+	trigger := map[string]any{"type": "event", "event_type": "saved_search.deleted"}
+	e.Call(http.MethodPost, "/api/v1/rules", map[string]any{"name": "Tell of searches", "trigger_config": trigger, "rate_limit_config": map[string]any{"max_executions_per_hour": 1}}, &made)
+	e.Call(http.MethodPatch, "/api/v1/rules/"+made.RuleID, map[string]any{"description": "once an hour"}, nil)
+
+	e.Call(http.MethodPost, "/api/v1/pipelines", map[string]any{"name": "Nothing to run", "stages": []any{map[string]any{"type": "search"}}}, &made)
+	e.Call(http.MethodPost, "/api/v1/rules", map[string]any{"name": "Run nothing", "trigger_config": trigger, "pipeline_name": "nothing to run"}, nil)
+	e.Call(http.MethodDelete, "/api/v1/pipelines/"+made.PipelineH, nil, nil)
+	for range library.MaxRuleFailures {
+		e.Call(http.MethodPost, "/api/v1/rules/trigger", map[string]any{"trigger_type": "event", "event_type": "saved_search.deleted"}, nil)
+	}
+	e.Call(http.MethodDelete, "/api/v1/rules/"+made.RuleID, nil, &made)
 	undo(made.OperationID)
 }
 

@@ -139,7 +139,7 @@ func victimOf(t *testing.T, w world, tenant library.TenantID, key string, asset 
 	experiment, run, other := w.experiment(key, canary+" experiment", asset.Asset.AssetH, second.Asset.AssetH)
 	pipeline, ran, earlier := w.pipeline(key, canary+" pipeline", ofAsset(asset.Asset.AssetH))
 	return victim{
-		op.IDPipeline: {pipeline}, op.IDPipelineRun: {ran}, op.IDEarlierRun: {earlier},
+		op.IDRule: {w.makeRule(key, canary+" rule")}, op.IDPipeline: {pipeline}, op.IDPipelineRun: {ran}, op.IDEarlierRun: {earlier},
 		op.IDExport: {w.export(key, asset.Asset.AssetH)}, op.IDPrompt: {prompt}, op.IDProspect: {w.lead(key, "ada@"+canary+".example")}, op.IDExperiment: {experiment, canary + "experiment"}, op.IDRun: {run}, op.IDOtherRun: {other}, op.IDImport: {w.importOf(tenant, canary)},
 		op.IDTenant: {string(tenant)}, op.IDAsset: {asset.Asset.AssetH}, op.IDOperation: {changed.OperationID, asset.OperationID},
 		op.IDSavedSearch: {saved}, op.IDUpload: {ticket.StoragePath}, op.IDIndexToken: {changed.IndexToken, changed.OperationID}, op.IDCursor: {page.NextCursor},

@@ -95,7 +95,7 @@ func (m team) victim() victim {
 	}
 	experiment, run, other := m.experiment(m.owner, "Harbours by night", h, m.private[1].Asset.AssetH)
 	pipeline, ran, earlier := m.pipeline(m.NewKey(m.Tenant, library.Permissions...), "Harbours", map[string]any{"type": "collection", "config": map[string]any{"path": collection}})
-	return victim{op.IDExport: {m.export(m.owner, m.parent.Asset.AssetH)}, op.IDPipeline: {pipeline}, op.IDPipelineRun: {ran}, op.IDEarlierRun: {earlier}, op.IDProspect: {m.lead(m.owner, "harbours@sea.example")}, op.IDPrompt: {m.template(m.owner, "Harbours", "a {{subject|harbour}} harbour at {{time|night}} {{light|}}")}, op.IDExperiment: {experiment}, op.IDRun: {run}, op.IDOtherRun: {other}, op.IDImport: {nowhere[op.IDImport]}, op.IDNode: {h, run}, op.IDAnnotation: {note.AnnotationID, own.AnnotationID}, op.IDCollection: {collection}, op.IDTextCard: {card}, op.IDTenant: {}, op.IDNone: {}, op.IDUpload: {}, op.IDSavedSearch: {m.saved}, op.IDCursor: {page.NextCursor},
+	return victim{op.IDExport: {m.export(m.owner, m.parent.Asset.AssetH)}, op.IDRule: {m.makeRule("", "Harbours")}, op.IDPipeline: {pipeline}, op.IDPipelineRun: {ran}, op.IDEarlierRun: {earlier}, op.IDProspect: {m.lead(m.owner, "harbours@sea.example")}, op.IDPrompt: {m.template(m.owner, "Harbours", "a {{subject|harbour}} harbour at {{time|night}} {{light|}}")}, op.IDExperiment: {experiment}, op.IDRun: {run}, op.IDOtherRun: {other}, op.IDImport: {nowhere[op.IDImport]}, op.IDNode: {h, run}, op.IDAnnotation: {note.AnnotationID, own.AnnotationID}, op.IDCollection: {collection}, op.IDTextCard: {card}, op.IDTenant: {}, op.IDNone: {}, op.IDUpload: {}, op.IDSavedSearch: {m.saved}, op.IDCursor: {page.NextCursor},
 		op.IDAsset: {h, m.child.Asset.AssetH, m.parent.Asset.AssetH}, op.IDOperation: {m.changed.OperationID, m.private[1].OperationID, note.OperationID, own.OperationID},
 		op.IDIndexToken: {m.changed.IndexToken}, op.IDModel: {string(library.NewModelHash("checkpoint", secret+"-model")), string(worldModel)},
 		op.IDQuery: {"", secret, secret[:8], "wvxsecrte harbour", "tag:" + secret + "*", "annotation:" + secret, "annotation:" + secret + "*", "annotation:\"to nobody\"", "has:annotation", "tag:wvx", "model:wvx", "filename:" + secret, "NOT zzz", "is:private",
@@ -181,6 +181,7 @@ func (v victim) hidden(m team) victim {
 	out[op.IDCollection], out[op.IDTextCard] = []string{nowhere[op.IDCollection]}, []string{nowhere[op.IDTextCard]} // and so are collections
 	out[op.IDPrompt] = []string{nowhere[op.IDPrompt]}                                                               // and prompts
 	out[op.IDPipeline], out[op.IDPipelineRun], out[op.IDEarlierRun] = []string{nowhere[op.IDPipeline]}, []string{nowhere[op.IDPipelineRun]}, []string{nowhere[op.IDEarlierRun]}
+	out[op.IDRule] = []string{nowhere[op.IDRule]}
 	out[op.IDExperiment] = []string{nowhere[op.IDExperiment]}
 	out[op.IDProspect] = []string{nowhere[op.IDProspect]} // who is written to is everybody's business
 	return out

@@ -49,4 +49,5 @@ var Names = map[string]string{
 	"indexer.after_bulk":    "OpenSearch has answered for the batch, its offsets are not committed",
 	"indexer.before_commit": "every item of a batch is settled, its offsets are not committed",
 	"indexer.after_commit":  "the offsets of a batch are committed",
+	"rules.fired":           "a rule has fired, whoever made it fire does not know it",
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	rules "vitrine/automation"
 	"vitrine/embed"
 	"vitrine/inplace"
 	"vitrine/library"
@@ -16,6 +17,7 @@ import (
 	"vitrine/op"
 	"vitrine/op/annotations"
 	"vitrine/op/assets"
+	"vitrine/op/automation"
 	"vitrine/op/collections"
 	"vitrine/op/experiments"
 	"vitrine/op/imports"
@@ -27,6 +29,7 @@ import (
 	"vitrine/op/publishing"
 	"vitrine/op/search"
 	"vitrine/pipeline"
+	"vitrine/query"
 	"vitrine/query/run"
 	"vitrine/store"
 )
@@ -48,6 +51,7 @@ type Parts struct {
 	Embedder   embed.Embedder // nil: searches are by words only
 	CursorKey  []byte         // signs cursors; the same in every process
 	Pipelines  *pipeline.Engine
+	Rules      *rules.Rules
 	WebP       func() bool // whether pictures can be written as lossy WebP; nil: they cannot
 	AwaitWrite func(ctx context.Context, tenant library.TenantID, versions []store.DocumentVersion, limit time.Duration) bool
 	// AwaitProspects is AwaitWrite for the index of prospects.
@@ -82,6 +86,10 @@ func domains(p Parts) []domain {
 		&prompts.Service{Store: p.Store, Links: p.Links, Similar: find.SimilarPrompts},
 		&experiments.Service{Store: p.Store, Links: p.Links},
 		&pipelines.Service{Store: p.Store, Engine: p.Pipelines},
+		&automation.Service{Store: p.Store, Rules: p.Rules, CheckMatch: func(ctx context.Context, actor library.Actor, text string) error {
+			_, err := find.Compile(ctx, actor, text, query.Request{Limit: 1})
+			return err
+		}},
 		&prospects.Service{Store: p.Store, Searcher: p.Searcher, Await: p.AwaitProspects},
 		&publishing.Service{Store: p.Store, Blobs: p.Blobs, Links: p.Links, FindSaved: find.FindSaved, WebP: p.WebP},
 	}
@@ -90,13 +98,19 @@ func domains(p Parts) []domain {
 // Catalog returns every operation and resource, in the order of the domains.
 func Catalog(p Parts) op.Catalog {
 	var c op.Catalog
-	for _, d := range domains(p) {
+	list := domains(p)
+	for _, d := range list {
 		c.Operations = append(c.Operations, d.Operations()...)
 		if r, ok := d.(interface{ Resources() []op.Resource }); ok {
 			c.Resources = append(c.Resources, r.Resources()...)
 		}
 		if e, ok := d.(interface{ Events() []op.EventType }); ok {
 			c.Events = append(c.Events, e.Events()...)
+		}
+	}
+	for _, d := range list {
+		if x, ok := d.(interface{ SetEventTypes([]op.EventType) }); ok {
+			x.SetEventTypes(c.Events)
 		}
 	}
 	return c
