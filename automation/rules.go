@@ -67,7 +67,7 @@ type Occurrence struct {
 	Type   string
 	Key    string
 	Data   json.RawMessage // an object
-	At     time.Time       // by the clock of the database; zero: now
+	At     *time.Time      // by the clock of the database; nil: now
 	Depth  int             // rules that led to it, one by one
 }
 
@@ -115,7 +115,7 @@ func (rs *Rules) Handle(ctx context.Context, e store.LoggedEvent) error {
 	if err != nil {
 		return err
 	}
-	_, err = rs.fireEvent(ctx, e.Tenant, Occurrence{Source: fmt.Sprintf("event/%.8s.%d", epoch.ID, e.Position), Type: e.Type, Key: e.Key, Data: e.Payload, At: e.At, Depth: c.CausationDepth})
+	_, err = rs.fireEvent(ctx, e.Tenant, Occurrence{Source: fmt.Sprintf("event/%.8s.%d", epoch.ID, e.Position), Type: e.Type, Key: e.Key, Data: e.Payload, At: &e.At, Depth: c.CausationDepth})
 	return err
 }
 

@@ -18,8 +18,9 @@ func TestRules_AnEventThatComesAgainFiresEachRuleOnce(t *testing.T) {
 	one := e.rule(library.Rule{Name: "one", Trigger: onEvent("asset.created"), Pipeline: p})
 	all := e.rule(library.Rule{Name: "all", Trigger: onEvent("asset.*")})
 	other := e.rule(library.Rule{Name: "other", Trigger: onEvent("collection.created"), Pipeline: p})
+	var h library.AssetHash
 	for n := range 5 {
-		e.asset(n)
+		h = e.asset(n)
 	}
 	e.log()
 	list, err := e.store.Events.After(t.Context(), e.admin, 0, nil, 1000)
@@ -51,6 +52,10 @@ func TestRules_AnEventThatComesAgainFiresEachRuleOnce(t *testing.T) {
 	}
 	if got := e.states(other); len(got) != 0 {
 		t.Errorf("a rule for other events fired: %v", got)
+	}
+	byHand, err := e.rules.Trigger(t.Context(), e.admin.Tenant, library.TriggerEvent, "collection.created", map[string]any{"noun": "asset", "id": h})
+	if err != nil || len(byHand) != 1 || byHand[0].Rule.ID != other.ID || byHand[0].Run.State != library.FiringRunning {
+		t.Errorf("an event that is made by hand: %+v %v", byHand, err)
 	}
 	run := e.runs(one)[0]
 	if run.OperationID == "" || run.Changed != 1 || run.Reason["event_type"] != "asset.created" {

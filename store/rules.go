@@ -212,9 +212,9 @@ func (rs *Rules) Subscribed(ctx context.Context, tenant library.TenantID) (patte
 }
 
 // ForEvent returns the enabled rules of a tenant that wait for one of some patterns and did so when
-// an event was written.
-func (rs *Rules) ForEvent(ctx context.Context, tenant library.TenantID, patterns []string, at time.Time) (list []library.Rule, err error) {
-	err = rs.s.readTenant(ctx, tenant, `SELECT `+ruleColumns+rulesFrom+` AND r.enabled AND r.trigger_type = 'event' AND r.trigger_config ->> 'event_type' = ANY($2) AND s.since <= $3 ORDER BY r.rule_id`,
+// an event was written; nil: now.
+func (rs *Rules) ForEvent(ctx context.Context, tenant library.TenantID, patterns []string, at *time.Time) (list []library.Rule, err error) {
+	err = rs.s.readTenant(ctx, tenant, `SELECT `+ruleColumns+rulesFrom+` AND r.enabled AND r.trigger_type = 'event' AND r.trigger_config ->> 'event_type' = ANY($2) AND s.since <= coalesce($3, now()) ORDER BY r.rule_id`,
 		[]any{tenant, patterns, at}, func(rows pgx.Rows) (err error) {
 			list, err = pgx.CollectRows(rows, scanRule)
 			return err
