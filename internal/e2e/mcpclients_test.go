@@ -19,7 +19,8 @@ import (
 
 // toolCall is one call of a tool by a client that we did not write.
 type toolCall struct {
-	Name      string         `json:"name"`
+	Name      string         `json:"name,omitempty"`
+	Prompt    *string        `json:"prompt,omitempty"` // instead of a tool; empty: the list of prompts
 	Arguments map[string]any `json:"arguments"`
 }
 
@@ -90,8 +91,8 @@ func TestMCP_ResultsAndErrorsReachTheHostsOfOfficialClients(t *testing.T) {
 			if o.RESTOnly || o.ReadOnly != readOnly {
 				continue
 			}
-			good = append(good, toolCall{o.Name, w.args(o)})
-			bad = append(bad, toolCall{o.Name, map[string]any{"nonsense": true}})
+			good = append(good, toolCall{Name: o.Name, Arguments: w.args(o)})
+			bad = append(bad, toolCall{Name: o.Name, Arguments: map[string]any{"nonsense": true}})
 		}
 	}
 	for client := range sdkClients {
@@ -124,14 +125,59 @@ func checkToolError(t *testing.T, tool string, a toolAnswer) {
 	}
 }
 
+// TestMCP_PromptsReachOfficialClients lists the prompts and gets each, as hosts do for a menu.
+func TestMCP_PromptsReachOfficialClients(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	calls := []toolCall{{Prompt: new("")}}
+	var names []string
+	for _, p := range w.Catalog.Prompts {
+		args, list := map[string]any{}, []string{}
+		for _, a := range p.Arguments {
+			name := a.Name
+			if !a.Required {
+				name += "?"
+			}
+			list = append(list, name)
+			if a.Required {
+				args[a.Name] = "a quiet harbour"
+			}
+		}
+		names = append(names, p.Name+"("+strings.Join(list, ",")+")")
+		calls = append(calls, toolCall{Prompt: &p.Name, Arguments: args})
+	}
+	slices.Sort(names)
+	calls = append(calls, toolCall{Prompt: new("explore_lineage"), Arguments: map[string]any{}}, toolCall{Prompt: new("no_such_prompt"), Arguments: map[string]any{}})
+	for client := range sdkClients {
+		t.Run(client, func(t *testing.T) {
+			answers := w.callWith(t, client, calls)
+			got := strings.Fields(answers[0].Text)
+			slices.Sort(got)
+			if len(names) != 5 || !slices.Equal(got, names) {
+				t.Errorf("the client lists %v (%s), want %v", got, answers[0].Threw, names)
+			}
+			for i, p := range w.Catalog.Prompts {
+				if a := answers[i+1]; !strings.Contains(a.Text, "\n1. ") || !strings.Contains(a.Text+p.Name, "quiet harbour") && p.Name != "audit_tenant_health" {
+					t.Errorf("%s: %+v", p.Name, a)
+				}
+			}
+			for _, a := range answers[len(answers)-2:] {
+				if a.Threw == "" {
+					t.Errorf("a call that must be refused returned %+v", a)
+				}
+			}
+		})
+	}
+}
+
 // TestMCP_BridgeServesClientsThatOnlyStartPrograms lets official clients start vitrine mcp.
 func TestMCP_BridgeServesClientsThatOnlyStartPrograms(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	calls := []toolCall{
-		{"SearchAssets", map[string]any{"query": "lighthouse fog"}},
-		{"GetAssetDetails", map[string]any{"asset_h": w.asset.Asset.AssetH, "include_image": true}},
-		{"SearchAssets", map[string]any{"nonsense": true}},
+		{Name: "SearchAssets", Arguments: map[string]any{"query": "lighthouse fog"}},
+		{Name: "GetAssetDetails", Arguments: map[string]any{"asset_h": w.asset.Asset.AssetH, "include_image": true}},
+		{Name: "SearchAssets", Arguments: map[string]any{"nonsense": true}},
 	}
 	for _, client := range []string{"TypeScript SDK 1.x", "Python SDK"} {
 		t.Run(client, func(t *testing.T) {

@@ -97,7 +97,7 @@ func domains(p Parts) []domain {
 
 // Catalog returns every operation and resource, in the order of the domains.
 func Catalog(p Parts) op.Catalog {
-	var c op.Catalog
+	c := op.Catalog{Prompts: Prompts()}
 	list := domains(p)
 	for _, d := range list {
 		c.Operations = append(c.Operations, d.Operations()...)

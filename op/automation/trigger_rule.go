@@ -17,9 +17,6 @@ type triggerInput struct {
 
 // Validate implements op.Validator.
 func (in *triggerInput) Validate() []library.FieldError {
-	if in.Type == string(library.TriggerEvent) && in.EventType == "" {
-		return []library.FieldError{{Field: "event_type", Code: "required", Message: "It is required when trigger_type is event."}}
-	}
 	return op.CheckObject("event_data", in.EventData, op.SmallObject)
 }
 
@@ -35,6 +32,9 @@ func (s *Service) triggerRule() op.Operation {
 		Example: map[string]any{"trigger_type": "schedule"},
 	}, func(ctx context.Context, actor library.Actor, in triggerInput) (triggerOutput, error) {
 		out := triggerOutput{Data: []Fired{}}
+		if in.Type == string(library.TriggerEvent) && in.EventType == "" {
+			return out, unprocessable(library.FieldError{Field: "event_type", Code: "required", Message: "It is required when trigger_type is event.", Hint: "Send the type of an event, such as asset.created."})
+		}
 		if in.Type == string(library.TriggerEvent) && !slices.Contains(s.types, in.EventType) {
 			types := []string{"?"}
 			return out, unprocessable(library.FieldError{Field: "event_type", Code: "enum", Message: "There is no event of this type.", Hint: s.checkEvents(&types)[0].Hint})

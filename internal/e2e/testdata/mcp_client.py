@@ -19,6 +19,15 @@ def transport(http):
     return streamable_http_client(url, http_client=http)
 
 
+async def prompt_text(client, call):
+    """Returns the text of a prompt, or the names of all where none is named."""
+    if not call["prompt"]:
+        prompts = (await client.list_prompts()).prompts
+        return " ".join(p.name + "(" + ",".join(a.name + ("" if a.required else "?") for a in p.arguments) + ")" for p in prompts)
+    r = await client.get_prompt(call["prompt"], call["arguments"])
+    return "\n".join(m.content.text for m in r.messages)
+
+
 async def main():
     headers = {"Authorization": "Bearer " + os.environ["MCP_KEY"]}
     results = []
@@ -27,6 +36,9 @@ async def main():
             await client.list_tools()
             for call in json.load(sys.stdin):
                 try:
+                    if "prompt" in call:
+                        results.append({"text": await prompt_text(client, call)})
+                        continue
                     r = await client.call_tool(call["name"], call["arguments"])
                     text = "\n".join(c.text for c in r.content if c.type == "text")
                     results.append({"isError": bool(r.is_error), "text": text, "structured": r.structured_content})

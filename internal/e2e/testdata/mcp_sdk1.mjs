@@ -1,5 +1,6 @@
 // Calls tools with the official TypeScript SDK 1.x. In come MCP_URL and MCP_KEY from the
-// environment and a list of {name, arguments} on standard input; out goes a list of
+// environment and a list of {name, arguments} on standard input, or of {prompt, arguments}
+// for the text of a prompt and {prompt: ""} for the names of all; out goes a list of
 // {isError, text, structured} or {threw}, one per call. With MCP_COMMAND it starts that
 // program with the argument mcp and speaks to it over standard input and output. As hosts do, it lists the tools
 // first: from then on the client checks results against their output schemas.
@@ -18,9 +19,20 @@ await client.connect(
     : new StreamableHTTPClientTransport(new URL(MCP_URL), { requestInit: { headers: { Authorization: `Bearer ${MCP_KEY}` } } }),
 );
 await client.listTools();
+
+// promptText returns the text of a prompt, or the names of all where none is named.
+async function promptText({ prompt, arguments: args }) {
+  if (!prompt) return (await client.listPrompts()).prompts.map((p) => `${p.name}(${p.arguments.map((a) => a.name + (a.required ? "" : "?"))})`).join(" ");
+  return (await client.getPrompt({ name: prompt, arguments: args })).messages.map((m) => m.content.text).join("\n");
+}
+
 const results = [];
 for (const call of JSON.parse(input)) {
   try {
+    if (call.prompt !== undefined) {
+      results.push({ text: await promptText(call) });
+      continue;
+    }
     const r = await client.callTool(call);
     results.push({ isError: r.isError === true, text: r.content.filter((c) => c.type === "text").map((c) => c.text).join("\n"), structured: r.structuredContent });
   } catch (error) {
