@@ -112,7 +112,7 @@ func TestBackup_EveryTableIsInItOrLeftOutByName(t *testing.T) {
 			t.Errorf("the table %s is neither in the backup nor left out by name", table)
 		}
 	}
-	if len(m.Excluded) != 12 {
+	if len(m.Excluded) != 13 {
 		t.Errorf("%d tables are left out: %v; a further one needs a reason that holds after a restore", len(m.Excluded), m.Excluded)
 	}
 }

@@ -21,7 +21,7 @@ const (
 
 // larger are the tools that take more: the language of queries, the ways a file is sent, all
 // that can happen to a prompt.
-var larger = map[string]int{"SearchAssets": 500, "StoreAsset": 350, "GetFacets": 220, "UpdatePrompt": 240, "ExportAssets": 290}
+var larger = map[string]int{"SearchAssets": 500, "StoreAsset": 350, "GetFacets": 220, "UpdatePrompt": 240, "ExportAssets": 290, "CreateRule": 360}
 
 type toolCost struct {
 	name         string

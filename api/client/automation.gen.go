@@ -112,9 +112,9 @@ type UpdateRuleInput struct {
 	RuleID string `json:"rule_id"`
 	// False stops it at once; a run that has begun goes on.
 	Enabled *bool `json:"enabled,omitempty"`
-	// Replaces the old one.
+	// As in CreateRule; replaces the old one.
 	TriggerConfig *Trigger `json:"trigger_config,omitempty"`
-	// Replaces the old one.
+	// As in CreateRule; replaces the old one.
 	RateLimitConfig *RateLimit `json:"rate_limit_config,omitempty"`
 	// Replaces what was there.
 	PipelineVars *map[string]any `json:"pipeline_vars,omitempty"`

@@ -12,8 +12,8 @@ type updateRuleInput struct {
 	op.TenantInput
 	RuleInput
 	Enabled     *bool              `json:"enabled,omitempty" doc:"False stops it at once; a run that has begun goes on."`
-	Trigger     *library.Trigger   `json:"trigger_config,omitempty" doc:"Replaces the old one."`
-	Limit       *library.RateLimit `json:"rate_limit_config,omitempty" doc:"Replaces the old one."`
+	Trigger     *library.Trigger   `json:"trigger_config,omitempty" tool:"open" doc:"As in CreateRule; replaces the old one."`
+	Limit       *library.RateLimit `json:"rate_limit_config,omitempty" tool:"open" doc:"As in CreateRule; replaces the old one."`
 	Vars        *map[string]any    `json:"pipeline_vars,omitempty" tool:"-" doc:"Replaces what was there."`
 	RuleName    *string            `json:"name,omitempty" maxLength:"200" tool:"-"`
 	Description *string            `json:"description,omitempty" maxLength:"2000" tool:"-"`
