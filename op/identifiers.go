@@ -33,8 +33,8 @@ const (
 	IDPipelineRun IDKind = "pipeline_run" // of a pipeline
 	IDEarlierRun  IDKind = "earlier_run"  // another one
 	IDRule        IDKind = "rule"
-	IDOperation   IDKind = "operation"    // of a write that can be taken back
-	IDUpload      IDKind = "upload"       // where uploaded bytes wait
+	IDOperation   IDKind = "operation" // of a write that can be taken back
+	IDUpload      IDKind = "upload"    // where uploaded bytes wait
 	IDIndexToken  IDKind = "index_token"
 	IDExport      IDKind = "export" // of the calling key
 	IDCursor      IDKind = "cursor"
