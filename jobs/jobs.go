@@ -23,6 +23,9 @@ import (
 const (
 	// poll is how long a job that was enqueued may wait for a worker that is free.
 	poll = 500 * time.Millisecond
+	// pause is the least time between two requests for jobs while there are more. River's own
+	// default is a tenth of a second, which would bound a worker to ten jobs per second.
+	pause = 2 * time.Millisecond
 	// stopLimit is how long jobs may go on once the runner is to stop; then they are
 	// canceled, and run again later.
 	stopLimit = 10 * time.Second
@@ -108,6 +111,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		Workers:              r.workers,
 		PollOnly:             true,
 		FetchPollInterval:    poll,
+		FetchCooldown:        pause,
 		JobTimeout:           r.cfg.Timeout,
 		RescueStuckJobsAfter: r.cfg.Timeout + 3*time.Minute,
 		SoftStopTimeout:      stopLimit,

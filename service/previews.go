@@ -1,10 +1,8 @@
 package service
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"image/jpeg"
 	"math"
 	"strings"
 	"time"
@@ -25,18 +23,22 @@ const previewsLater = 10 * time.Second
 // made are marked, and not tried again; most kinds of file have none and need no mark. A
 // request makes what was not made here.
 func (s *Service) makePreview(ctx context.Context, j store.PreviewJob) error {
-	placeholder, err := s.Previews.Placeholder(ctx, j.Tenant, j.Asset)
+	thumbnail, err := s.Previews.Thumbnail(ctx, j.Tenant, j.Asset)
 	var large *preview.TooLargeError
 	switch {
 	case err == nil:
-		if err := s.Store.Previews.SetPlaceholder(ctx, j.Tenant, j.Asset, placeholder); err != nil {
+		var alike *uint64 // nothing without contrast
+		if hash, ok := phash.Of(thumbnail); ok {
+			alike = (*uint64)(&hash)
+		}
+		if err := s.Store.Previews.Set(ctx, j.Tenant, j.Asset, preview.Placeholder(thumbnail), alike); err != nil {
 			return err
 		}
-		return errors.Join(s.fingerprint(ctx, j), s.describeVideo(ctx, j), s.dropOrphan(ctx, j))
+		return errors.Join(s.describeVideo(ctx, j), s.dropOrphan(ctx, j))
 	case errors.Is(err, preview.ErrNoFFmpeg):
 		return nil
 	case errors.Is(err, preview.ErrUnsupported):
-		return errors.Join(s.Store.Previews.SetPlaceholder(ctx, j.Tenant, j.Asset, nil), s.Store.Fingerprints.Set(ctx, j.Tenant, j.Asset, nil), s.describeVideo(ctx, j))
+		return errors.Join(s.Store.Previews.Set(ctx, j.Tenant, j.Asset, nil, nil), s.describeVideo(ctx, j))
 	case isCode(err, library.CodeFileMissing), isCode(err, library.CodeFileDamaged):
 		return nil // of a file that is referenced in place: it is marked, and a request makes the preview when it is back
 	case ctx.Err() != nil:
@@ -64,23 +66,6 @@ func (s *Service) dropOrphan(ctx context.Context, j store.PreviewJob) error {
 		return err
 	}
 	return s.Blobs.DropDerived(ctx, j.Tenant, j.Asset)
-}
-
-// fingerprint keeps the perceptual hash of an asset's preview.
-func (s *Service) fingerprint(ctx context.Context, j store.PreviewJob) error {
-	picture, err := s.Previews.Picture(ctx, j.Tenant, j.Asset, preview.DefaultEdge) // it is kept already
-	if err != nil {
-		return err
-	}
-	img, err := jpeg.Decode(bytes.NewReader(picture))
-	if err != nil {
-		return err
-	}
-	hash, ok := phash.Of(img)
-	if !ok {
-		return s.Store.Fingerprints.Set(ctx, j.Tenant, j.Asset, nil)
-	}
-	return s.Store.Fingerprints.Set(ctx, j.Tenant, j.Asset, (*uint64)(&hash))
 }
 
 // describeVideo keeps how a video is coded, and its storyboard. Of other files it does nothing.

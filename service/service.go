@@ -161,7 +161,8 @@ func (s *Service) assemble() error {
 	budget := memory.New(memory.Config{Shared: cfg.DecodeMemory, Parallel: cfg.Decoders})
 	s.Previews = preview.NewMaker(s.Blobs, budget)
 	s.Previews.FFmpeg = sync.OnceValue(s.findFFmpeg) // few commands need it, and finding it runs it
-	s.Jobs = jobs.New(s.Store.Jobs, jobs.Config{Workers: cfg.Decoders, Log: cfg.Log}, jobs.NewMetrics(s.registry))
+	// Jobs wait for files and the database in turn with decoding, which the budget bounds.
+	s.Jobs = jobs.New(s.Store.Jobs, jobs.Config{Workers: 4 * cfg.Decoders, Log: cfg.Log}, jobs.NewMetrics(s.registry))
 	jobs.Handle(s.Jobs, s.makePreview)
 	jobs.Handle(s.Jobs, s.linkPrompts)
 	s.addExports(budget)

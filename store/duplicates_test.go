@@ -94,9 +94,9 @@ func changeDuplicate(t *testing.T, s bench, r *rand.Rand, d *duplicate, list []*
 			return // pairs of what looks alike are what matters
 		}
 		d.phash = []uint64{0, 0xFFFF0000, 0xFFFF00FF, 0xFFFFFFFF, 0xFFFF0000FFFF}[r.IntN(5)]
-		fail(s.Fingerprints.Set(ctx, s.a.Tenant, d.hash, &d.phash))
+		fail(s.Previews.Set(ctx, s.a.Tenant, d.hash, nil, &d.phash))
 		if d.phash == 0 {
-			fail(s.Fingerprints.Set(ctx, s.a.Tenant, d.hash, nil))
+			fail(s.Previews.Set(ctx, s.a.Tenant, d.hash, nil, nil))
 		}
 	case 3, 4:
 		d.trashed = !d.trashed

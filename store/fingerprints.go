@@ -12,19 +12,6 @@ import (
 // picture, their prompt and their workflow.
 type Fingerprints struct{ s *Store }
 
-// Set keeps the perceptual hash of an asset; nil: its file has none. Of an asset that is gone
-// nothing is kept.
-func (f *Fingerprints) Set(ctx context.Context, tenant library.TenantID, hash library.AssetHash, phash *uint64) error {
-	var bits *int64
-	if phash != nil {
-		n := int64(*phash) //nolint:gosec // the same 64 bits
-		bits = &n
-	}
-	return f.s.execTenant(ctx, tenant, `INSERT INTO asset_fingerprints (tenant_id, asset_h, phash)
-		SELECT tenant_id, asset_h, $3 FROM assets WHERE tenant_id = $1 AND asset_h = $2
-		ON CONFLICT (tenant_id, asset_h) DO UPDATE SET phash = excluded.phash, made_at = now()`, tenant, hash, bits)
-}
-
 // Missing lists assets of all tenants of whose pictures something was not made yet: the
 // perceptual hash, the placeholder, or the facts of a video; at most limit of them that follow after. Kinds are
 // patterns of MIME types.

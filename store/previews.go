@@ -12,14 +12,20 @@ import (
 // The pictures themselves are derived files beside the originals.
 type Previews struct{ s *Store }
 
-// SetPlaceholder keeps the ThumbHash of an asset's preview, and forgets that there was none;
-// nil: there is no preview to make one of.
-// Of an asset that is gone nothing is kept.
-func (ps *Previews) SetPlaceholder(ctx context.Context, tenant library.TenantID, hash library.AssetHash, placeholder []byte) error {
-	return ps.s.execTenant(ctx, tenant, `WITH made AS (DELETE FROM preview_failures WHERE tenant_id = $1 AND asset_h = $2)
-		INSERT INTO asset_previews (tenant_id, asset_h, placeholder)
-		SELECT tenant_id, asset_h, $3 FROM assets WHERE tenant_id = $1 AND asset_h = $2
-		ON CONFLICT (tenant_id, asset_h) DO UPDATE SET placeholder = excluded.placeholder, made_at = now()`, tenant, hash, placeholder)
+// Set keeps the ThumbHash and the perceptual hash of an asset's preview, and forgets that there
+// was none; nil: its file has none. Of an asset that is gone nothing is kept.
+func (ps *Previews) Set(ctx context.Context, tenant library.TenantID, hash library.AssetHash, placeholder []byte, phash *uint64) error {
+	var bits *int64
+	if phash != nil {
+		n := int64(*phash) //nolint:gosec // the same 64 bits
+		bits = &n
+	}
+	return ps.s.execTenant(ctx, tenant, `WITH asset AS (SELECT tenant_id, asset_h FROM assets WHERE tenant_id = $1 AND asset_h = $2),
+		made AS (DELETE FROM preview_failures WHERE tenant_id = $1 AND asset_h = $2),
+		fingerprint AS (INSERT INTO asset_fingerprints (tenant_id, asset_h, phash) SELECT tenant_id, asset_h, $4 FROM asset
+			ON CONFLICT (tenant_id, asset_h) DO UPDATE SET phash = excluded.phash, made_at = now())
+		INSERT INTO asset_previews (tenant_id, asset_h, placeholder) SELECT tenant_id, asset_h, $3 FROM asset
+		ON CONFLICT (tenant_id, asset_h) DO UPDATE SET placeholder = excluded.placeholder, made_at = now()`, tenant, hash, placeholder, bits)
 }
 
 // Placeholders returns the ThumbHashes of those of these assets that have one. The caller

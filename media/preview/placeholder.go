@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"image"
+	"image/jpeg"
 	"math"
 	"slices"
 
@@ -16,28 +17,31 @@ const placeholderEdge = 100
 // maxPlaceholder is the longest placeholder, in bytes.
 const maxPlaceholder = 25
 
-// Placeholder returns the ThumbHash of an asset's thumbnail: 5 to 25 bytes that hold a blurred
-// picture and its aspect ratio, for clients to show while the thumbnail loads. The thumbnail is made
-// unless it is kept already; the errors are those of Picture.
-func (m *Maker) Placeholder(ctx context.Context, tenant library.TenantID, hash library.AssetHash) ([]byte, error) {
+// Thumbnail returns an asset's thumbnail of DefaultEdge, decoded. It is made unless it is kept
+// already; the errors are those of Picture.
+func (m *Maker) Thumbnail(ctx context.Context, tenant library.TenantID, hash library.AssetHash) (img image.Image, err error) {
 	thumbnail, err := m.Picture(ctx, tenant, hash, DefaultEdge)
 	if err != nil {
 		return nil, err
 	}
-	f := file{ctx, bytes.NewReader(thumbnail), int64(len(thumbnail))}
-	s, err := open(f)
+	s, err := open(file{ctx, bytes.NewReader(thumbnail), int64(len(thumbnail))})
 	if err != nil {
 		return nil, Error(err)
 	}
-	var small *image.RGBA
-	err = m.budget.Use(ctx, s.cost+reducerCost(s.width, s.height, placeholderEdge), func() (err error) {
-		small, err = s.read(f, placeholderEdge)
+	err = m.budget.Use(ctx, s.cost, func() (err error) {
+		img, err = jpeg.Decode(bytes.NewReader(thumbnail))
 		return err
 	})
-	if err != nil {
-		return nil, Error(err)
-	}
-	return thumbHash(small), nil
+	return img, Error(err)
+}
+
+// Placeholder returns the ThumbHash of a thumbnail, which must have pixels: 5 to 25 bytes that
+// hold a blurred picture and its aspect ratio, for clients to show while the thumbnail loads.
+func Placeholder(thumbnail image.Image) []byte {
+	b := thumbnail.Bounds()
+	r := newReducer(b.Dx(), b.Dy(), placeholderEdge)
+	passRows(thumbnail, r)
+	return thumbHash(r.out)
 }
 
 // thumbHash encodes an opaque picture of at most 100 pixels a side as a ThumbHash
@@ -98,13 +102,14 @@ type spectrum struct {
 // in the lower triangle.
 func transform(channel []float64, w, h, nx, ny int) spectrum {
 	var out spectrum
+	across, down := cosines(w, nx), cosines(h, ny)
 	for cy := range ny {
 		for cx := 0; cx*ny < nx*(ny-cy); cx++ {
 			sum := 0.0
 			for y := range h {
-				fy := math.Cos(math.Pi / float64(h) * float64(cy) * (float64(y) + 0.5))
-				for x := range w {
-					sum += channel[y*w+x] * fy * math.Cos(math.Pi/float64(w)*float64(cx)*(float64(x)+0.5))
+				fy := down[cy][y]
+				for x, fx := range across[cx] {
+					sum += channel[y*w+x] * fy * fx
 				}
 			}
 			sum /= float64(w * h)
@@ -118,6 +123,18 @@ func transform(channel []float64, w, h, nx, ny int) spectrum {
 	for i := range out.waves {
 		if out.scale > 0 {
 			out.waves[i] = 0.5 + 0.5/out.scale*out.waves[i]
+		}
+	}
+	return out
+}
+
+// cosines returns the lowest frequencies along a side, each at the middle of every pixel.
+func cosines(side, frequencies int) [][]float64 {
+	out := make([][]float64, frequencies)
+	for c := range out {
+		out[c] = make([]float64, side)
+		for i := range out[c] {
+			out[c][i] = math.Cos(math.Pi / float64(side) * float64(c) * (float64(i) + 0.5))
 		}
 	}
 	return out
