@@ -20,7 +20,9 @@ const version = "bench"
 // commands measures files when nothing else is named.
 type commands struct {
 	Library   libraryCommand   `cmd:"" default:"withargs" help:"Measure import, indexing, search and MCP over generated files (the default)."`
+	Import    importCommand    `cmd:"" help:"Measure the import of a folder in place, from its start to the last preview."`
 	Search    searchCommand    `cmd:"" help:"Measure searches over many generated assets with vectors."`
+	Organize  organizeCommand  `cmd:"" help:"Measure what is done with large collections, compared with bare SQL."`
 	Relevance relevanceCommand `cmd:"" help:"Measure the relevance of searches, compared with five other engines."`
 }
 

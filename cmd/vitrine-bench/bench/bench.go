@@ -18,6 +18,7 @@ import (
 	"runtime/pprof"
 
 	"vitrine/embed"
+	"vitrine/inplace"
 	"vitrine/library"
 	"vitrine/service"
 )
@@ -37,7 +38,8 @@ type Config struct {
 	Only    string         // one step beside the import, which all need: import, search, commit, indexer; "" means all
 	Kafka   string         // its version, where it is known: Kafka itself does not tell
 
-	embed embed.Config // what gives texts their meaning; nothing does in a run over files
+	roots []inplace.Root // folders that may be imported in place
+	embed embed.Config   // what gives texts their meaning; nothing does in a run over files
 
 	// Step is told what is done now, for a person who waits.
 	Step func(format string, args ...any)

@@ -150,7 +150,11 @@ func (e *env) copyChunk(ctx context.Context, conn *pgx.Conn, c *corpus, list []a
 			return err
 		}
 	}
-	for _, r := range []rows{assetRows(id, list), lineageRows(id, list), useRows(id, list), vectorRows(e.Embedder.ID(), c, list)} {
+	all := []rows{assetRows(id, list), lineageRows(id, list), useRows(id, list)}
+	if e.Embedder != nil {
+		all = append(all, vectorRows(e.Embedder.ID(), c, list))
+	}
+	for _, r := range all {
 		if err := copyTable(ctx, conn, r); err != nil {
 			return err
 		}

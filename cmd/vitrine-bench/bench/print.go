@@ -158,6 +158,8 @@ func (f Figure) value() string {
 		return fmt.Sprintf("%.0f ms, p95 %.0f ms", f.Value, f.P95)
 	case c.Unit == "ms":
 		return fmt.Sprintf("%+.2f ms", f.Value)
+	case c.Unit == "s":
+		return fmt.Sprintf("%.1f s", f.Value)
 	case c.Unit == "µs":
 		return fmt.Sprintf("%.1f µs", f.Value)
 	case c.Unit == "recall":
@@ -186,7 +188,7 @@ func (c Criterion) limit(v float64) string {
 	case c.AtLeast:
 		sign = "≥ "
 	}
-	if c.Unit == "ms" || c.Unit == "µs" {
+	if c.Unit == "ms" || c.Unit == "µs" || c.Unit == "s" {
 		unit = " " + c.Unit
 	}
 	return sign + strconv.FormatFloat(v, 'f', -1, 64) + unit
