@@ -97,6 +97,9 @@ func (c *demoUp) Run(ctx context.Context) error {
 	if err := demoSavePipelines(ctx, api); err != nil {
 		return err
 	}
+	if err := demoMakeRules(ctx, api); err != nil {
+		return err
+	}
 	deck, err := demoDeck(ctx, api, demoDir)
 	if err != nil {
 		return err
@@ -197,6 +200,7 @@ Vitrine is ready at %[1]s
   Pipelines  bin/vitrine pipeline run 'search neon | where steps > 20 | sort created desc | limit 50 | set_tag best | group_by model'
              bin/vitrine pipeline run --name "Long renders by model"
              bin/vitrine pipeline run --name "Tag by tool" --var tag=imported
+  Rules      bin/vitrine call ListRules
   Deck       %[6]s
              bin/vitrine call ExportCollectionAsPdf --collection_h portfolio.neon --layout grid
   Import     bin/vitrine import ~/ComfyUI/output
