@@ -16,6 +16,7 @@ type About struct {
 	System     string // what generated it
 	Creator    string // as the file or its uploader names them
 	Rights     string
+	License    string // the address of a license, or its name
 }
 
 // describe returns what an export may say of an asset.
@@ -43,7 +44,7 @@ func firstOf(have string, f container.File, keys ...string) string {
 // one that content credentials state, or else that of generated media where the file says
 // how it was generated.
 func AboutAsset(asset library.Asset, l library.Lineage) About {
-	a := About{Creator: textOf(asset.Metadata, "creator"), Rights: textOf(asset.Metadata, "copyright")}
+	a := About{Creator: textOf(asset.Metadata, "creator"), Rights: textOf(asset.Metadata, "copyright"), License: textOf(asset.Metadata, "license")}
 	if a.Rights == "" {
 		a.Rights = textOf(asset.Metadata, "rights")
 	}

@@ -10,6 +10,7 @@ package export
 
 import (
 	"archive/zip"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -326,4 +327,15 @@ func (b *Builder) options(spec library.ExportSpec, about About) strip.Options {
 		o.Watermark = &strip.Watermark{Text: w.Text, Position: w.Position, Opacity: w.Opacity}
 	}
 	return o
+}
+
+// Bytes is Write for pictures that are small enough to be held: it returns the file, verified.
+func (b *Builder) Bytes(ctx context.Context, r io.ReaderAt, size int64, spec library.ExportSpec, about About) (file []byte, mimeType string, err error) {
+	var out bytes.Buffer
+	o := b.options(spec, about)
+	res, err := strip.Write(ctx, &out, r, size, o)
+	if err == nil {
+		err = strip.Verify(ctx, bytes.NewReader(out.Bytes()), res.Size, o)
+	}
+	return out.Bytes(), res.MIMEType, err
 }

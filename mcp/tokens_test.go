@@ -20,8 +20,8 @@ const (
 )
 
 // larger are the tools that take more: the language of queries, the ways a file is sent, all
-// that can happen to a prompt.
-var larger = map[string]int{"SearchAssets": 500, "StoreAsset": 350, "GetFacets": 220, "UpdatePrompt": 240, "ExportAssets": 290, "CreateRule": 360}
+// that can happen to a prompt, and all that can be said of a page.
+var larger = map[string]int{"SearchAssets": 500, "StoreAsset": 350, "GetFacets": 220, "UpdatePrompt": 240, "ExportAssets": 290, "CreateRule": 360, "PublishCollection": 260}
 
 type toolCost struct {
 	name         string

@@ -9,6 +9,7 @@ import (
 	"vitrine/jobs"
 	"vitrine/media/memory"
 	"vitrine/media/strip"
+	"vitrine/publish"
 	"vitrine/store"
 )
 
@@ -18,6 +19,7 @@ const exportLimit = 6 * time.Hour
 // addExports adds the job that writes zips and decks.
 func (s *Service) addExports(budget *memory.Budget) {
 	s.exports = &export.Builder{Store: s.Store, Blobs: s.Blobs, Memory: budget, Preview: s.Previews.Picture}
+	s.site = publish.New(s.Store, s.Blobs, s.exports, s.Previews, publish.Config{Base: s.cfg.PublicURL, Key: s.cfg.SigningKey, TrustProxy: s.cfg.TrustHost})
 	able := sync.OnceValue(func() bool { return s.Previews.FFmpeg().CanEncodeWebP(context.Background()) })
 	s.exports.WebP = func() strip.WebPEncoder {
 		if f := s.Previews.FFmpeg(); f != nil && able() {

@@ -15,7 +15,7 @@ func (s *Service) fileRoutes() []api.ExtraRoute {
 	size := []api.QueryParameter{{Name: "size", Doc: "The longest edge in pixels: 256, 512 (when left out), 1024 or 2048.",
 		Schema: &huma.Schema{Type: huma.TypeInteger, Enum: []any{256, 512, 1024, 2048}}}}
 	asset := map[string]*huma.Schema{"asset_h": {Type: huma.TypeString, Pattern: "^[0-9a-fA-F]{40}$"}}
-	return append(s.tusRoutes(), []api.ExtraRoute{
+	return append(append(s.tusRoutes(), s.pageRoutes()...), []api.ExtraRoute{
 		{Method: http.MethodPut, Path: "/api/v1/storage/upload/{token}", Name: "UploadFile", Tag: "files", Consumes: "*/*", Produces: "application/json",
 			Summary: "Send a file's bytes to a URL that CreateUploadUrl gave.", Doc: "The answer comes once the bytes are on disk. Then call StoreAsset.", Serve: s.transfers.Upload},
 		{Method: http.MethodGet, Path: "/files/{token}/{name}", Name: "DownloadFile", Tag: "files", Produces: "*/*",

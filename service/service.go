@@ -40,6 +40,7 @@ import (
 	"vitrine/op/assets"
 	"vitrine/op/search"
 	"vitrine/pipeline"
+	"vitrine/publish"
 	"vitrine/query/run"
 	"vitrine/store"
 	"vitrine/transfer"
@@ -71,6 +72,7 @@ type Service struct {
 	registry  *prometheus.Registry
 	transfers *transfer.Service
 	exports   *export.Builder
+	site      *publish.Site
 	endpoint  *mcp.Endpoint
 	handler   http.Handler
 	scrubs    *scrubMetrics

@@ -58,6 +58,7 @@ func nouns() []undoableNoun {
 		{unlinkedNoun, undoRows},
 		{pipelineNoun, undoRows},
 		{ruleNoun, undoRules},
+		{publicationNoun, undoRows},
 		{prospectNoun, undoProspectRows},
 		{prospectOwnerNoun, undoProspectRows},
 		{prospectTouchNoun, undoProspectRows},

@@ -63,6 +63,7 @@ type Store struct {
 	Exports         *Exports
 	Originals       *Originals
 	Imports         *Imports
+	Publications    *Publications
 
 	app     *pgxpool.Pool // role vitrine_app: one tenant per transaction
 	indexer *pgxpool.Pool // role vitrine_indexer: reads every tenant, writes bookkeeping only
@@ -139,6 +140,7 @@ func (s *Store) setFields() (err error) {
 	s.Exports = &Exports{s}
 	s.Originals = &Originals{s}
 	s.Imports = &Imports{s}
+	s.Publications = &Publications{s}
 	s.Jobs, err = newJobs(s)
 	return err
 }

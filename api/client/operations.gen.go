@@ -124,6 +124,9 @@ var Operations = []Operation{
 	OpExportCollectionAsPdf,
 	OpGetExport,
 	OpListExportPresets,
+	OpPublishCollection,
+	OpGetAssetPublicUrl,
+	OpGetCollectionPublicUrls,
 }
 
 // The operations, for Do.
@@ -248,4 +251,7 @@ var (
 	OpExportCollectionAsPdf      = Operation{Name: "ExportCollectionAsPdf", Method: "POST", Path: "/api/v1/collections/{collection_h}/pdf", Writes: true}
 	OpGetExport                  = Operation{Name: "GetExport", Method: "GET", Path: "/api/v1/exports/{export_id}"}
 	OpListExportPresets          = Operation{Name: "ListExportPresets", Method: "GET", Path: "/api/v1/exports/presets"}
+	OpPublishCollection          = Operation{Name: "PublishCollection", Method: "POST", Path: "/api/v1/collections/{collection_h}/publication", Writes: true}
+	OpGetAssetPublicUrl          = Operation{Name: "GetAssetPublicUrl", Method: "GET", Path: "/api/v1/assets/{asset_h}/public-url"}
+	OpGetCollectionPublicUrls    = Operation{Name: "GetCollectionPublicUrls", Method: "GET", Path: "/api/v1/collections/{collection_h}/public-urls"}
 )

@@ -4,6 +4,7 @@ package client
 
 import (
 	"context"
+	"time"
 )
 
 // ExportAssetsInput is the input of ExportAssets.
@@ -162,4 +163,145 @@ type ListExportPresetsOutput struct {
 // It needs the permission read and calls GET /api/v1/exports/presets.
 func (c *Client) ListExportPresets(ctx context.Context, in ListExportPresetsInput, opts ...Option) (ListExportPresetsOutput, error) {
 	return call[ListExportPresetsOutput](ctx, c, OpListExportPresets, in, opts)
+}
+
+// PublishCollectionInput is the input of PublishCollection.
+type PublishCollectionInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// Or its path. Required.
+	CollectionH string `json:"collection_h"`
+	// Last part of the URL. Default: of the name.
+	Slug string `json:"slug,omitempty"`
+	// How pictures are written. Default share. One of share, portfolio, client.
+	Preset string  `json:"preset,omitempty"`
+	Title  *string `json:"title,omitempty"`
+	// Such as 2030-01-31T12:00:00Z. Empty: never, the default.
+	ExpiresAt *string `json:"expires_at,omitempty"`
+	// At least 8 characters; empty removes it.
+	Password *string `json:"password,omitempty"`
+	// Default true.
+	HidePrompts *bool `json:"hide_prompts,omitempty"`
+	// Default false.
+	AllowDownload *bool `json:"allow_download,omitempty"`
+	// Let search engines list it. Default false.
+	Indexed *bool `json:"indexed,omitempty"`
+	// {text, position, opacity}; empty text: none.
+	Watermark *PublishingPageWatermark `json:"watermark,omitempty"`
+	// Take the page away.
+	Unpublish bool `json:"unpublish,omitempty"`
+}
+
+// PublishCollectionOutput is the output of PublishCollection.
+type PublishCollectionOutput struct {
+	// False: taken away, expired, or never published.
+	Published      bool   `json:"published"`
+	CollectionPath string `json:"collection_path"`
+	// The page. Everybody who has the URL sees it, unless it has a password.
+	PublicURL         string           `json:"public_url,omitempty"`
+	Preset            string           `json:"preset,omitempty"`
+	Title             string           `json:"title,omitempty"`
+	PublishedAt       *time.Time       `json:"published_at,omitempty"`
+	ExpiresAt         *time.Time       `json:"expires_at,omitempty"`
+	PasswordProtected bool             `json:"password_protected"`
+	HidePrompts       bool             `json:"hide_prompts"`
+	AllowDownload     bool             `json:"allow_download"`
+	Indexed           bool             `json:"indexed"`
+	Watermark         *ExportWatermark `json:"watermark,omitempty"`
+	// Assets on the page.
+	Assets int `json:"assets"`
+	// Private assets of the collection, which pages never show.
+	PrivateLeftOut int `json:"private_left_out,omitempty"`
+	// Pass to UndoOperation to revert this write. Empty when nothing changed.
+	OperationID string `json:"operation_id,omitempty"`
+}
+
+// PublishCollection publishes a collection as a web page that anybody with its URL can see, or
+// takes it away. Pictures have no metadata. Called again, it changes what is sent; URLs stay. The
+// page shows what is in the collection when it is looked at, text cards too, and never private
+// assets. It works without script and is not listed by search engines unless `indexed` is true.
+// Videos and 3D models show their preview. Only pictures that the preset wrote can be reached from
+// it. Undoing the first publication takes the page away; what was seen meanwhile cannot be taken
+// back.
+//
+// It needs the permission export and calls POST /api/v1/collections/{collection_h}/publication.
+func (c *Client) PublishCollection(ctx context.Context, in PublishCollectionInput, opts ...Option) (PublishCollectionOutput, error) {
+	return call[PublishCollectionOutput](ctx, c, OpPublishCollection, in, opts)
+}
+
+// GetAssetPublicUrlInput is the input of GetAssetPublicUrl.
+type GetAssetPublicUrlInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// 40 hex digits. Required.
+	AssetH string `json:"asset_h"`
+}
+
+// GetAssetPublicUrlOutput is the output of GetAssetPublicUrl.
+type GetAssetPublicUrlOutput struct {
+	// One of published, in_collections, in_no_collection.
+	Status string `json:"status"`
+	// The picture on the page that was published last.
+	PublicURL      string     `json:"public_url,omitempty"`
+	PageURL        string     `json:"page_url,omitempty"`
+	CollectionPath string     `json:"collection_path,omitempty"`
+	Preset         string     `json:"preset,omitempty"`
+	PublishedAt    *time.Time `json:"published_at,omitempty"`
+	// The page asks for a password first.
+	PasswordProtected bool `json:"password_protected,omitempty"`
+	// Where else it can be seen.
+	Others []PublishingPublicURL `json:"others,omitempty"`
+	// Paths of all collections that it is in. Publish one to get a URL.
+	Collections []string `json:"collections"`
+	// Private assets are on no page.
+	Private bool `json:"private,omitempty"`
+}
+
+// GetAssetPublicUrl returns an asset's URL on a published page, which needs no key. Where it is on
+// none, status says whether it is in collections that could be published, and lists them.
+//
+// It needs the permission read and calls GET /api/v1/assets/{asset_h}/public-url.
+func (c *Client) GetAssetPublicUrl(ctx context.Context, in GetAssetPublicUrlInput, opts ...Option) (GetAssetPublicUrlOutput, error) {
+	return call[GetAssetPublicUrlOutput](ctx, c, OpGetAssetPublicUrl, in, opts)
+}
+
+// GetCollectionPublicUrlsInput is the input of GetCollectionPublicUrls.
+type GetCollectionPublicUrlsInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// Or its path. Required.
+	CollectionH string `json:"collection_h"`
+	// Default: 100.
+	Limit  int `json:"limit,omitempty"`
+	Offset int `json:"offset,omitempty"`
+}
+
+// GetCollectionPublicUrlsOutput is the output of GetCollectionPublicUrls.
+type GetCollectionPublicUrlsOutput struct {
+	// False: taken away, expired, or never published.
+	Published      bool   `json:"published"`
+	CollectionPath string `json:"collection_path"`
+	// The page. Everybody who has the URL sees it, unless it has a password.
+	PublicURL         string           `json:"public_url,omitempty"`
+	Preset            string           `json:"preset,omitempty"`
+	Title             string           `json:"title,omitempty"`
+	PublishedAt       *time.Time       `json:"published_at,omitempty"`
+	ExpiresAt         *time.Time       `json:"expires_at,omitempty"`
+	PasswordProtected bool             `json:"password_protected"`
+	HidePrompts       bool             `json:"hide_prompts"`
+	AllowDownload     bool             `json:"allow_download"`
+	Indexed           bool             `json:"indexed"`
+	Watermark         *ExportWatermark `json:"watermark,omitempty"`
+	// Assets on the page.
+	Total int `json:"total"`
+	// In the collection's order.
+	Data []PublishingUrlEntry `json:"data"`
+}
+
+// GetCollectionPublicUrls returns whether a collection is published, how, and the URL of each asset
+// on its page.
+//
+// It needs the permission read and calls GET /api/v1/collections/{collection_h}/public-urls.
+func (c *Client) GetCollectionPublicUrls(ctx context.Context, in GetCollectionPublicUrlsInput, opts ...Option) (GetCollectionPublicUrlsOutput, error) {
+	return call[GetCollectionPublicUrlsOutput](ctx, c, OpGetCollectionPublicUrls, in, opts)
 }

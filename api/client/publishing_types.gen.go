@@ -2,6 +2,10 @@
 
 package client
 
+import (
+	"time"
+)
+
 // PublishingExportOptions is what ExportAssetsInput holds as options. For custom: {max_edge,
 // quality, keep: {prompts, workflow, models, exif, gps, iptc, icc, c2pa}, ai_disclosure, watermark:
 // {text, position, opacity}, naming: neutral|title|ordered|original, sidecar: none|json|xmp|csv}.
@@ -65,4 +69,32 @@ type PublishingPresetEntry struct {
 	Beside []string `json:"beside"`
 	// false: the format cannot be written here, and pictures become JPEG.
 	Available bool `json:"available"`
+}
+
+// PublishingPageWatermark is what PublishCollectionInput holds as watermark. {text, position,
+// opacity}; empty text: none.
+type PublishingPageWatermark struct {
+	// Required.
+	Text string `json:"text"`
+	// One of top-left, top-right, center, bottom-left, bottom-right.
+	Position string  `json:"position,omitempty"`
+	Opacity  float64 `json:"opacity,omitempty"`
+}
+
+// PublishingPublicURL is what GetAssetPublicUrlOutput holds as others. Where else it can be seen.
+type PublishingPublicURL struct {
+	PublicURL string `json:"public_url"`
+	PageURL   string `json:"page_url"`
+	// Absent: a share link.
+	CollectionPath    string    `json:"collection_path,omitempty"`
+	Preset            string    `json:"preset"`
+	PublishedAt       time.Time `json:"published_at"`
+	PasswordProtected bool      `json:"password_protected"`
+}
+
+// PublishingUrlEntry is what GetCollectionPublicUrlsOutput holds as data. In the collection's
+// order.
+type PublishingUrlEntry struct {
+	AssetH    string `json:"asset_h"`
+	PublicURL string `json:"public_url"`
 }

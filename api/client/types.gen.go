@@ -290,3 +290,10 @@ type StoreExportFailure struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
 }
+
+// ExportWatermark is what PublishCollectionOutput holds as watermark.
+type ExportWatermark struct {
+	Text     string  `json:"text"`
+	Position string  `json:"position,omitempty"`
+	Opacity  float64 `json:"opacity,omitempty"`
+}

@@ -76,6 +76,7 @@ var levels = map[string]int{
 	"vitrine/prospectcsv":          7,
 	"vitrine/export":               6,
 	"vitrine/op/publishing":        6,
+	"vitrine/publish":              7,
 	"vitrine/op/all":               7,
 	"vitrine/reextract":            5,
 	"vitrine/backup":               3,

@@ -234,6 +234,8 @@ func changeCollections(e *servicetest.Env, asset string, undo func(operation str
 	e.Call(http.MethodPost, of+"/cards", map[string]any{"heading": "Foxes"}, &made)
 	e.Call(http.MethodPatch, of+"/cards/"+made.CardH, map[string]any{"heading": "Red foxes"}, &made)
 	e.Call(http.MethodDelete, of+"/cards/"+made.CardH, nil, &made)
+	e.Call(http.MethodPost, of+"/publication", map[string]any{"preset": "share"}, &made)
+	e.Call(http.MethodPost, of+"/publication", map[string]any{"unpublish": true}, &made)
 	e.Call(http.MethodDelete, of, nil, &made)
 	undo(made.OperationID)
 }

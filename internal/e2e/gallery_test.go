@@ -26,6 +26,14 @@ type gallery struct {
 // openGallery opens the gallery in Chromium and signs in with a key.
 func openGallery(t *testing.T, url, key string) gallery {
 	t.Helper()
+	g := gallery{t, newBrowser(t)}
+	g.do(chromedp.Navigate(url), chromedp.WaitVisible("#key"), chromedp.SendKeys("#key", key+"\r"), chromedp.WaitVisible(".shot"))
+	return g
+}
+
+// newBrowser starts Chromium, which ends with the test.
+func newBrowser(t *testing.T) context.Context {
+	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(testenv.Tool(t, "chromium")), chromedp.NoSandbox, chromedp.WindowSize(1280, 900))
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(stop)
@@ -33,9 +41,7 @@ func openGallery(t *testing.T, url, key string) gallery {
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewContext(ctx)
 	t.Cleanup(stop)
-	g := gallery{t, ctx}
-	g.do(chromedp.Navigate(url), chromedp.WaitVisible("#key"), chromedp.SendKeys("#key", key+"\r"), chromedp.WaitVisible(".shot"))
-	return g
+	return ctx
 }
 
 func (g gallery) do(steps ...chromedp.Action[chromedp.Void]) {

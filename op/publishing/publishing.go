@@ -26,7 +26,8 @@ type Service struct {
 
 // Operations lists this package's operations.
 func (s *Service) Operations() []op.Operation {
-	return []op.Operation{s.exportAssets(), s.exportCollectionAsPDF(), s.getExport(), s.listExportPresets()}
+	return []op.Operation{s.exportAssets(), s.exportCollectionAsPDF(), s.getExport(), s.listExportPresets(),
+		s.publishCollection(), s.getAssetPublicURL(), s.getCollectionPublicURLs()}
 }
 
 // Resources lists this package's resources.
@@ -34,7 +35,7 @@ func (s *Service) Resources() []op.Resource {
 	return []op.Resource{s.presetsResource()}
 }
 
-// What stands for an asset and an export in examples.
+// What stands for an asset, an export and a collection in examples.
 const (
 	exampleAsset      = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
 	exampleExport     = "01980000-0000-7000-8000-000000000001"

@@ -1,0 +1,249 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"vitrine/library"
+)
+
+// Publications keeps which collections are published as pages, and which assets are shared by
+// links.
+type Publications struct{ s *Store }
+
+// Events of published collections.
+const (
+	eventPublished   = "collection.published"
+	eventUnpublished = "collection.unpublished"
+)
+
+// publicationNoun is a published collection; its key is the collection_h. Undoing the first
+// publication takes the page away. Addresses are no part of the journal: they never change.
+var publicationNoun = publishedNoun("publication", eventPublished, eventPublished, eventPublished, eventUnpublished)
+
+// publishedNoun makes a noun of rows of publications. Their values are left out of the audit trail,
+// which is kept longer than a password's hash should be. The types of events are those of a
+// creation, a change, a return and of being taken away.
+func publishedNoun(name, created, updated, restored, removed string) *Noun {
+	n := rowNoun(name, &rowTable{table: "publications", key: []string{"publication_id"}, label: "title", trash: "unpublished_at",
+		columns: []string{"slug", "title", "spec", "hide_prompts", "allow_download", "indexed", "password_hash", "expires_at", "published_at", "published_by", "unpublished_at"}})
+	n.personal = true
+	n.events = []string{created, updated, restored, removed}
+	n.event = func(before, after json.RawMessage) string {
+		switch trashEvent(name, "unpublished_at", before, after) {
+		case name + ".created":
+			return created
+		case name + ".trashed":
+			return removed
+		case name + ".restored":
+			return restored
+		}
+		return updated
+	}
+	return n
+}
+
+// Publication is a page that needs no key: a collection that is, or was, published, or assets that
+// are shared by a link.
+type Publication struct {
+	ID            string
+	Tenant        library.TenantID
+	Collection    library.CollectionHash // empty: a share link
+	Path          string                 // of the collection
+	Shared        []library.AssetHash    // of a share link, in their order
+	Segment       string                 // the part of the address that is the tenant's
+	Slug          string
+	Secret        string
+	Title         string
+	Spec          library.ExportSpec
+	HidePrompts   bool
+	AllowDownload bool
+	Indexed       bool
+	PasswordHash  string // argon2id; empty: none
+	ExpiresAt     *time.Time
+	PublishedAt   time.Time
+	UnpublishedAt *time.Time
+}
+
+// Public reports whether the page can be seen at a time.
+func (p Publication) Public(now time.Time) bool {
+	return p.UnpublishedAt == nil && (p.ExpiresAt == nil || p.ExpiresAt.After(now))
+}
+
+const publicationColumns = `p.publication_id, p.tenant_id, coalesce(p.collection_h, ''), coalesce(c.path, ''), coalesce(p.asset_hs, '{}'), p.segment, p.slug, p.secret, p.title,
+	p.spec, p.hide_prompts, p.allow_download, p.indexed, p.password_hash, p.expires_at, p.published_at, p.unpublished_at`
+
+// fromPublications leaves out the pages of collections that are deleted.
+const fromPublications = ` FROM publications p LEFT JOIN collections c ON c.tenant_id = p.tenant_id AND c.collection_h = p.collection_h AND c.deleted_at IS NULL
+	WHERE p.tenant_id = $1 AND (p.collection_h IS NULL OR c.collection_h IS NOT NULL) `
+
+func scanPublication(row pgx.CollectableRow) (p Publication, err error) {
+	err = row.Scan(&p.ID, &p.Tenant, &p.Collection, &p.Path, &p.Shared, &p.Segment, &p.Slug, &p.Secret, &p.Title,
+		&p.Spec, &p.HidePrompts, &p.AllowDownload, &p.Indexed, &p.PasswordHash, &p.ExpiresAt, &p.PublishedAt, &p.UnpublishedAt)
+	return p, err
+}
+
+// Publish publishes a collection, or changes how it is published, by a function of how it was: of the
+// zero Publication, where it never was. It returns it with the operation that did it. A slug that another
+// page has is a conflict, and so is a smart collection, whose search decides what is in it; an empty slug is made of the name.
+func (ps *Publications) Publish(ctx context.Context, actor library.Actor, ref string, change func(library.Collection, *Publication) error) (out Publication, operationID string, err error) {
+	operationID, err = ps.s.Write(ctx, actor, func(t *Tx) error {
+		c, err := collectionIn(ctx, t.Tx, t.tenant(), ref, "")
+		if err != nil {
+			return err
+		}
+		if c.Smart() {
+			return library.NewError(library.KindConflict, library.CodeSmartCollection, "What a smart collection holds changes with its search, so it cannot be published. Publish a branch of it, or share the search by a link.")
+		}
+		if out, err = t.beginPublication(ctx, string(c.Hash)); err != nil {
+			return err
+		}
+		out.Collection = c.Hash
+		if err := change(c, &out); err != nil {
+			return err
+		}
+		if out.Slug == "" {
+			if out.Slug, err = t.freeSlug(ctx, out.Segment, library.PageSlug(c.DisplayName)); err != nil {
+				return err
+			}
+		}
+		if err := t.Audit(ctx, eventPublished, string(c.Hash), map[string]any{"preset": out.Spec.Preset, "slug": out.Slug, "hide_prompts": out.HidePrompts,
+			"allow_download": out.AllowDownload, "password": out.PasswordHash != "", "expires_at": out.ExpiresAt}); err != nil {
+			return err
+		}
+		return t.putPublication(ctx, publicationNoun, &out)
+	})
+	return out, operationID, err
+}
+
+// beginPublication returns a publication as it is, or a new one with its addresses. Writes of
+// one tenant's publications wait for each other.
+func (t *Tx) beginPublication(ctx context.Context, id string) (Publication, error) {
+	if _, err := t.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('publish ' || $1::text, 0))`, string(t.tenant())); err != nil {
+		return Publication{}, err
+	}
+	p, err := publicationIn(ctx, t.Tx, t.tenant(), id)
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return p, err
+	}
+	p = Publication{ID: id, Tenant: t.tenant(), Secret: randomText(32)}
+	p.Segment, err = t.segment(ctx)
+	return p, err
+}
+
+// putPublication writes a publication, which is public then.
+func (t *Tx) putPublication(ctx context.Context, noun *Noun, p *Publication) error {
+	err := t.Track(ctx, noun, []string{p.ID}, func() error {
+		_, err := t.Exec(ctx, `INSERT INTO publications (tenant_id, publication_id, collection_h, asset_hs, segment, slug, secret, title, spec, hide_prompts, allow_download, indexed,
+				password_hash, expires_at, published_by)
+			VALUES ($1, $2, nullif($3::text, ''), CASE WHEN $3 = '' THEN $4::text[] END, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+			ON CONFLICT (tenant_id, publication_id) DO UPDATE SET slug = $6, title = $8, spec = $9, hide_prompts = $10, allow_download = $11, indexed = $12, password_hash = $13,
+				expires_at = $14, published_by = $15, unpublished_at = NULL, published_at = CASE WHEN publications.unpublished_at IS NULL THEN publications.published_at ELSE now() END`,
+			t.tenant(), p.ID, p.Collection, p.Shared, p.Segment, p.Slug, p.Secret, p.Title, p.Spec, p.HidePrompts, p.AllowDownload, p.Indexed, p.PasswordHash, p.ExpiresAt, t.actor.ID)
+		if isUniqueViolation(err) {
+			return library.NewError(library.KindConflict, library.CodeNameTaken, "Another page has this slug. Choose another one, or leave it out.")
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	*p, err = publicationIn(ctx, t.Tx, t.tenant(), p.ID)
+	return err
+}
+
+// segment returns the tenant's part of addresses, which it keeps once it has one.
+func (t *Tx) segment(ctx context.Context) (segment string, err error) {
+	err = t.QueryRow(ctx, `SELECT segment FROM publications WHERE tenant_id = $1 ORDER BY published_at LIMIT 1`, t.tenant()).Scan(&segment)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return randomText(10), nil
+	}
+	return segment, err
+}
+
+// randomText returns n random bytes as lower-case letters and digits.
+func randomText(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails, it ends the process instead
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(b))
+}
+
+// freeSlug returns a slug that no other page of the tenant has: the one that is given, or with
+// a number behind it.
+func (t *Tx) freeSlug(ctx context.Context, segment, slug string) (free string, err error) {
+	err = t.QueryRow(ctx, `SELECT s FROM (SELECT $2::text AS s, 0 AS n UNION ALL SELECT $2::text || '-' || k, k FROM generate_series(2, 20002) k) x
+		WHERE NOT EXISTS (SELECT FROM publications p WHERE p.tenant_id = $1 AND p.segment = $3 AND p.slug = s) ORDER BY n LIMIT 1`, t.tenant(), slug, segment).Scan(&free)
+	return free, err
+}
+
+func publicationIn(ctx context.Context, tx pgx.Tx, tenant library.TenantID, id string) (Publication, error) {
+	rows, err := tx.Query(ctx, `SELECT `+publicationColumns+fromPublications+`AND p.publication_id = $2`, tenant, id)
+	if err != nil {
+		return Publication{}, err
+	}
+	return pgx.CollectExactlyOneRow(rows, scanPublication)
+}
+
+// Unpublish takes the page of a collection away, and returns the operation that did it. One that is
+// not published stays so, without an operation.
+func (ps *Publications) Unpublish(ctx context.Context, actor library.Actor, ref string) (c library.Collection, operationID string, err error) {
+	operationID, err = ps.s.Write(ctx, actor, func(t *Tx) error {
+		if c, err = collectionIn(ctx, t.Tx, t.tenant(), ref, ""); err != nil {
+			return err
+		}
+		return t.takeAway(ctx, publicationNoun, string(c.Hash))
+	})
+	return c, operationID, err
+}
+
+func (t *Tx) takeAway(ctx context.Context, noun *Noun, id string) error {
+	return t.Track(ctx, noun, []string{id}, func() error {
+		_, err := t.Exec(ctx, `UPDATE publications SET unpublished_at = now() WHERE tenant_id = $1 AND publication_id = $2 AND unpublished_at IS NULL`, t.tenant(), id)
+		return err
+	})
+}
+
+// Of returns the publication of a collection; the zero Publication where there never was one.
+func (ps *Publications) Of(ctx context.Context, actor library.Actor, ref string) (c library.Collection, p Publication, err error) {
+	err = ps.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
+		if c, err = collectionIn(ctx, tx, actor.Tenant, ref, ""); err != nil {
+			return err
+		}
+		p, err = publicationIn(ctx, tx, actor.Tenant, string(c.Hash))
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	return c, p, err
+}
+
+// Find returns the publication at an address, without a credential. One that has expired is returned;
+// one that was taken away is NOT_FOUND.
+func (ps *Publications) Find(ctx context.Context, segment, slug string) (p Publication, err error) {
+	var tenant library.TenantID
+	var id string
+	conn, release, err := ps.s.acquire(ctx)
+	if err != nil {
+		return p, err
+	}
+	err = conn.QueryRow(ctx, `SELECT tenant::text, publication FROM find_publication($1, $2)`, segment, slug).Scan(&tenant, &id)
+	release()
+	if err == nil {
+		err = ps.s.inTenant(ctx, tenant, func(tx pgx.Tx) (err error) {
+			p, err = publicationIn(ctx, tx, tenant, id)
+			return err
+		})
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = library.NotFound("page")
+	}
+	return p, unavailable(err)
+}
