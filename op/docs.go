@@ -97,7 +97,7 @@ func operationSection(b *bytes.Buffer, o Operation) {
 	table(b, "Argument", o.Input, true)
 	table(b, "Result", o.Output, false)
 	if o.Attaches {
-		b.WriteString("With binary parts: image blocks over MCP, `attachments[]` with `mime_type` and `data_base64` over REST.\n\n")
+		b.WriteString("With binary parts: image blocks or embedded resources over MCP, `attachments[]` with `mime_type` and `data_base64` over REST.\n\n")
 	}
 	if o.Example != nil {
 		if example, err := json.MarshalIndent(o.Example, "", "  "); err == nil {

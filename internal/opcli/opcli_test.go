@@ -226,7 +226,7 @@ steps:
     inner:
       k
       1
-image: data_base64=AAAA
+image: data_base64=(3 bytes)
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Error(diff)

@@ -2,6 +2,7 @@ package opcli
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -30,7 +31,7 @@ func (o object) get(name string) any {
 
 // Render writes a response for people: a line for each value, lists of objects as
 // tables. What is empty is left out; nothing else is, but columns of a table that no
-// line could hold, which are named below it.
+// line could hold, which are named below it, and the bytes of files, which are counted.
 func Render(w io.Writer, response []byte) error {
 	d := json.NewDecoder(bytes.NewReader(response))
 	d.UseNumber()
@@ -75,6 +76,9 @@ func decodeOrdered(d *json.Decoder) (any, error) {
 		v, err := decodeOrdered(d)
 		if err != nil {
 			return nil, err
+		}
+		if data, ok := v.(string); ok && name == "data_base64" { // nobody reads it; --output json has it
+			v = fmt.Sprintf("(%d bytes)", base64.StdEncoding.DecodedLen(len(data))-strings.Count(data[max(0, len(data)-2):], "="))
 		}
 		list, obj = append(list, v), append(obj, member{name, v})
 	}

@@ -152,6 +152,7 @@ func TestWrite_IndependentReadersFindNothingThatWasInTheFilesOfManyWriters(t *te
 		t.Errorf("only %d files of %d kinds were written: %v", len(written), len(kinds), kinds)
 	}
 	readWithExifTool(t, dir)
+	readWithMagick(t, dir)
 	probeAndDecode(t, written)
 }
 
