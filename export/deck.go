@@ -109,7 +109,7 @@ func (f *deckFile) picture(s library.DeckSlide, position int) *deck.Picture {
 		about := describe(d, object, f.export.Spec)
 		p.Film = strings.HasPrefix(d.Asset.MIMEType, "video/")
 		if f.export.Spec.Preset != library.ExportShare {
-			p.Title, p.Caption = strings.TrimSpace(d.Asset.Title), caption(d, about, f.export.Spec)
+			p.Title, p.Caption = titleOf(d.Asset, f.export.Spec), caption(d, about, f.export.Spec)
 			if p.Title != "" {
 				p.Alt = p.Title
 			}
@@ -154,10 +154,7 @@ func (t *tempFile) bytes() ([]byte, error) { return os.ReadFile(t.file.Name()) }
 
 // caption returns what a preset says below a picture.
 func caption(d store.AssetDetail, about About, spec library.ExportSpec) []string {
-	a, title := d.Asset, strings.TrimSpace(d.Asset.Title)
-	if title == "" && spec.Original {
-		title = a.Filename
-	}
+	a, title := d.Asset, titleOf(d.Asset, spec)
 	made := ""
 	if spec.Disclosure && strings.HasPrefix(about.SourceType, strip.SourceTypes) && strings.Contains(strings.ToLower(about.SourceType), "algorithmicmedia") {
 		made = join(" · ", "AI-generated", about.System)
@@ -173,6 +170,14 @@ func caption(d store.AssetDetail, about About, spec library.ExportSpec) []string
 		return lines(title, prompt, settings(d.Lineage))
 	}
 	return lines(title, join(" · ", about.Creator, about.Rights), join(" · ", size(a), made))
+}
+
+// titleOf returns a picture's title, or its file name where the preset keeps those.
+func titleOf(a library.Asset, spec library.ExportSpec) string {
+	if title := strings.Join(strings.Fields(a.Title), " "); title != "" || !spec.Original {
+		return title
+	}
+	return a.Filename
 }
 
 func size(a library.Asset) string {

@@ -57,7 +57,7 @@ type Slide struct {
 // Picture is a picture of a deck.
 type Picture struct {
 	Title         string   // for the outline
-	Caption       []string // lines below the picture; the first stands out
+	Caption       []string // lines below the picture, the title first where there is one
 	Alt           string   // what is read to people who do not see the picture
 	Width, Height int      // pixels, as far as known
 	Film          bool     // it is a frame of a film

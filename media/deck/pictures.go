@@ -137,7 +137,7 @@ func (w *writer) cell(p *pdf.Page, m opened, x, y, width, height float64, column
 	base := top + shownHeight + 8 + size
 	for i, line := range caption {
 		style := pdf.Style{Face: w.regular, Size: size * 0.92, Color: mutedOnLight}
-		if i == 0 {
+		if i == 0 && m.Title != "" {
 			style = pdf.Style{Face: w.bold, Size: size, Color: onLight}
 		}
 		w.line(p, line, at, base, span, style, span > shownWidth)
@@ -194,7 +194,7 @@ func (w *writer) bleed(m opened) error {
 	base := pageHeight - strip + 25
 	for i, line := range caption {
 		style := pdf.Style{Face: w.regular, Size: 10.5, Color: onDark}
-		if i == 0 {
+		if i == 0 && m.Title != "" {
 			style = pdf.Style{Face: w.bold, Size: 12, Color: onDark}
 		}
 		w.line(p, line, margin, base, pageWidth-2*margin-150, style, false)

@@ -74,7 +74,7 @@ func changeOf(in input, f container.File, p *plan, o Options) (change, error) {
 		c.stealth = ""
 	}
 	shrinks := o.MaxEdge > 0 && max(f.Width, f.Height) > o.MaxEdge
-	c.needed = c.stealth != "" || c.orientation != 1 || shrinks || o.Watermark != nil || p == nil || c.format != Preserve && c.format != own
+	c.needed = c.stealth != "" || c.orientation != 1 || shrinks || o.Watermark != nil || p == nil || p.slack || c.format != Preserve && c.format != own
 	if !c.needed {
 		return c, nil
 	}
@@ -95,6 +95,9 @@ func changeOf(in input, f container.File, p *plan, o Options) (change, error) {
 		}
 		c.format = JPEG
 		c.note("Written as JPEG, because the service has no encoder of lossy WebP.")
+	}
+	if p != nil && p.slack {
+		c.note("Bytes that stood among those of the pixels were removed.")
 	}
 	if c.stealth != "" {
 		c.note("Text that was hidden in the pixels was removed.")

@@ -18,6 +18,7 @@ var pngNeeded = map[string]bool{"IHDR": true, "PLTE": true, "IDAT": true, "IEND"
 // planPNG keeps the chunks that show the picture. What stands after IEND goes.
 func planPNG(in input, e edit) (*plan, error) {
 	p := &plan{}
+	var idat []part
 	p.copy(0, 8)
 	for off := int64(8); ; {
 		head, err := in.bytes(off, 8)
@@ -37,10 +38,18 @@ func planPNG(in input, e edit) (*plan, error) {
 				e.icc = pngProfile(in, off+8, n)
 			}
 			p.dropUnless(e.icc != nil, kind)
+		case !fitsPNG(kind, n):
+			if kind == "IHDR" || kind == "IEND" || kind == "PLTE" {
+				return nil, damaged("the chunk %q has %d bytes", kind, n)
+			}
+			p.drop(kind)
 		case pngNeeded[kind], e.keepsPNG(in, kind, off+8, n):
 			p.copy(off, n+12)
 		default:
 			p.drop(kind)
+		}
+		if kind == "IDAT" {
+			idat = append(idat, part{off: off + 8, n: n})
 		}
 		off += n + 12
 		if kind == "IEND" {
@@ -49,6 +58,9 @@ func planPNG(in input, e edit) (*plan, error) {
 			}
 			break
 		}
+	}
+	if p.slack = hasSlack(in, idat); p.slack {
+		p.drop(pngSlack)
 	}
 	p.icc = e.icc
 	p.insertPNG(e)

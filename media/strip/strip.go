@@ -212,6 +212,7 @@ type plan struct {
 	parts    []part
 	removed  []string
 	embedded bool
+	slack    bool   // the pixels' data holds more than pixels
 	exif     part   // the file's EXIF block
 	icc      []byte // its color profile
 }
