@@ -181,3 +181,37 @@ func TestDeck_LeavesOutWhatMayNotLeaveOrCannotBeShown(t *testing.T) {
 		t.Errorf("no such collection: %v", err)
 	}
 }
+
+func TestDeck_OfASmartCollectionHoldsWhatItFinds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	api := w.Client("")
+	var last string
+	for n := range 3 {
+		a := w.StoreFile("", fmt.Sprint("found", n, ".png"), "image/png", pictureOf(360+n, fmt.Sprint("tangerine ", n), "canaryModel"))
+		last = a.IndexToken
+	}
+	w.Search("", "prompt:tangerine", last)
+	saved, err := api.CreateSavedSearch(t.Context(), client.CreateSavedSearchInput{Name: "Tangerines", Query: "prompt:tangerine"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := api.CreateCollection(t.Context(), client.CreateCollectionInput{Name: "All tangerines", SavedSearchID: saved.SavedSearchID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := api.ExportCollectionAsPdf(t.Context(), client.ExportCollectionAsPdfInput{CollectionH: c.CollectionH, Layout: "grid", Language: "de"})
+	if err != nil || out.Pictures != 3 || out.PageCount != 2 {
+		t.Errorf("%+v %v", out, err)
+	}
+	if _, err := api.ExportCollectionAsPdf(t.Context(), client.ExportCollectionAsPdfInput{CollectionH: c.CollectionH, Language: "not a language"}); codeOfError(err) != library.CodeValidationFailed {
+		t.Errorf("a language that is none: %v", err)
+	}
+	empty, err := api.CreateCollection(t.Context(), client.CreateCollectionInput{Name: "Empty"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := api.ExportCollectionAsPdf(t.Context(), client.ExportCollectionAsPdfInput{CollectionH: empty.CollectionH}); err != nil || out.State != "completed" || out.PageCount != 1 {
+		t.Errorf("an empty collection: %+v %v", out, err)
+	}
+}

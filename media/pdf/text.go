@@ -39,6 +39,12 @@ func (f Face) find(r rune) (*Font, sfnt.GlyphIndex, rune) {
 	return f[0], 0, '?'
 }
 
+// Has reports whether one of the fonts has a character.
+func (f Face) Has(r rune) bool {
+	_, _, char := f.find(r)
+	return char == r
+}
+
 // unseen reports whether a character is not drawn: what is no text, and what only says how
 // others look.
 func unseen(r rune) bool {
