@@ -10,6 +10,7 @@ import (
 
 	"vitrine/library"
 	"vitrine/mappings"
+	"vitrine/media/palette"
 	"vitrine/store"
 )
 
@@ -30,6 +31,7 @@ func Build(row *store.DocumentRow) mappings.Document {
 	buildChain(&d, row)
 	d.Tool, d.LineageSource = row.LineageTool, lineageSource(row)
 	d.AssertedPrompt, d.Duplicate = library.AssertedPrompt(row.Assertion), row.Duplicate
+	d.Color = palette.NameOf(row.Color)
 	l, err := readLineage(row.Lineage)
 	if err != nil {
 		d.IndexError = "the stored lineage is not readable"

@@ -125,16 +125,22 @@ func (f *embeddingBackfill) clearQueue() {
 // backfillBatch makes the vectors of some documents and writes them: into one index, or
 // into all that are written and have the field.
 func (f *embeddingBackfill) backfillBatch(ctx context.Context, def *Definition, keys []store.DocumentKey, index string) error {
+	_, err := f.embedKeys(ctx, def, keys, index)
+	return err
+}
+
+// embedKeys is backfillBatch that returns how many of the documents have a vector then.
+func (f *embeddingBackfill) embedKeys(ctx context.Context, def *Definition, keys []store.DocumentKey, index string) (embedded int64, err error) {
 	rows, generations, err := def.Read(ctx, keys)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	targets := []string{index}
 	if index == "" {
 		targets = indicesWithVectors(def, generations, f.x.vectors.configuration())
 	}
 	if len(targets) == 0 {
-		return nil
+		return 0, nil
 	}
 	b := newBatch(def, rows, nil, nil)
 	defer b.release()
@@ -142,16 +148,38 @@ func (f *embeddingBackfill) backfillBatch(ctx context.Context, def *Definition, 
 	b.targets = targets
 	f.keepEmbeddable(b)
 	if len(b.items) == 0 {
-		return nil
+		return 0, nil
 	}
 	if err := f.x.vectors.embedBatch(ctx, b); err != nil {
-		return err
+		return 0, err
+	}
+	for _, it := range b.items {
+		if it.text != "" && isIndexable(b.vectors[hashText(it.text)]) {
+			embedded++
+		}
 	}
 	err = f.x.writer.writeBatch(ctx, b)
 	if errors.Is(err, errIndexGone) { // a rebuild has ended; what took its place has its own vectors
-		return nil
+		return embedded, nil
 	}
-	return err
+	return embedded, err
+}
+
+// ErrNoEmbedder means that no embedder is configured.
+var ErrNoEmbedder = errors.New("no embedder is configured")
+
+// Embed makes the vectors of some assets and writes them to the indices that have the
+// embedder's, and returns how many assets have one then; the others have no text, or the embedder refuses it. It returns
+// ErrNoEmbedder where there is none.
+func (x *Indexer) Embed(ctx context.Context, tenant library.TenantID, assets []library.AssetHash) (embedded int64, err error) {
+	if x.vectors == nil {
+		return 0, ErrNoEmbedder
+	}
+	keys := make([]store.DocumentKey, len(assets))
+	for i, h := range assets {
+		keys[i] = store.DocumentKey{Tenant: tenant, Key: string(h)}
+	}
+	return x.embeddingBackfill.embedKeys(ctx, x.definitionNamed(store.AssetIndex), keys, "")
 }
 
 // keepEmbeddable leaves in a batch what should be written again: live documents that the

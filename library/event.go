@@ -75,8 +75,24 @@ type PipelineCounts struct {
 	Failed   int64 `json:"failed" doc:"Assets that were skipped because of an error."`
 }
 
-// PipelineExport names an export that a run made.
+// PipelineExport names an export that a run began.
 type PipelineExport struct {
-	ExportID  string `json:"export_id"`
-	ExpiresAt string `json:"expires_at" format:"date-time"`
+	ExportID  string `json:"export_id" doc:"GetExport takes it, of the key that started the run. pipeline.export.completed tells when its zip is there."`
+	ExpiresAt string `json:"expires_at" format:"date-time" doc:"Its zip can be downloaded at least until then."`
+}
+
+// PipelineExportEvent is the payload of the event of a finished export that a run began. It
+// never has the address of the zip, which whoever has it may read.
+type PipelineExportEvent struct {
+	RunID     string       `json:"run_id" doc:"The run. GetPipelineRun takes it."`
+	Pipeline  PipelineHash `json:"pipeline_definition_h,omitempty" doc:"The saved pipeline; absent for stages that were not saved."`
+	Name      string       `json:"name,omitempty" doc:"Of the saved pipeline."`
+	RuleID    string       `json:"rule_id,omitempty" doc:"The rule that started the run."`
+	ExportID  string       `json:"export_id" doc:"GetExport returns a link to the zip to the key that started the run."`
+	Preset    ExportPreset `json:"preset"`
+	State     string       `json:"state" doc:"completed, or failed: no file could be exported."`
+	Files     int          `json:"files" doc:"Files in the zip, beside manifests."`
+	Failed    int          `json:"failed" doc:"Assets that are not in the zip; its manifest says why."`
+	Bytes     int64        `json:"bytes" doc:"Size of the zip."`
+	ExpiresAt string       `json:"expires_at" format:"date-time" doc:"Links to the zip are made until then."`
 }

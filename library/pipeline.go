@@ -47,7 +47,7 @@ func (s *PipelineStage) UnmarshalJSON(raw []byte) error {
 // Clone returns a copy that shares nothing which a stage changes.
 func (p RunProgress) Clone() RunProgress {
 	p.Sets = slices.Clone(p.Sets)
-	p.Warnings = slices.Clone(p.Warnings)
+	p.Warnings, p.Exports = slices.Clone(p.Warnings), slices.Clone(p.Exports)
 	p.Stages = slices.Clone(p.Stages)
 	for i := range p.Stages {
 		s := &p.Stages[i]
@@ -155,6 +155,8 @@ type RunProgress struct {
 	Failed   int64       `json:"failed"`      // assets that were skipped because of an error
 	Warnings []string    `json:"warnings,omitempty"`
 	Error    *StageError `json:"error,omitempty"`
+	// Exports are those that its stages began.
+	Exports []PipelineExport `json:"exports,omitempty"`
 	// State is what the stage that runs keeps from part to part.
 	State json.RawMessage `json:"state,omitempty"`
 }
@@ -187,7 +189,7 @@ type StageTrace struct {
 	DurationMS int64         `json:"duration_ms"`
 	Effects    []StageEffect `json:"effects" doc:"What it changed, or in a dry run would change."`
 	Sample     []AssetHash   `json:"sample" doc:"At most 5 of the assets that it passed on or changed."`
-	Result     *StageResult  `json:"result,omitempty" doc:"Of a summarize stage."`
+	Result     *StageResult  `json:"result,omitempty" doc:"Of a summarize stage; of export, the export; of enrich, what became of each operation."`
 	Warnings   []string      `json:"warnings"`
 	Error      *StageError   `json:"error,omitempty"`
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vitrine/library"
+	"vitrine/media/palette"
 )
 
 // A field of the index is declared here: as a member of Document, which says how it
@@ -31,6 +32,8 @@ type Document struct {
 	SHA256 string `json:"sha256,omitempty"`
 	BLAKE3 string `json:"blake3,omitempty"`
 	PHash  string `json:"phash,omitempty"` // 16 hex digits
+
+	Color string `json:"color,omitempty"` // the name of the dominant one; see palette.Names
 
 	Original string `json:"original,omitempty"` // of a file that is referenced in place: in_place, changed or missing
 
@@ -207,6 +210,8 @@ func mediaFields() []Field {
 		{Name: "duration_ms", Mapping: number("long"), Sort: "duration"},
 		{Name: "original", Mapping: exact(), Has: "original", Query: []QueryField{
 			{Name: "original", Type: TypeEnum, Group: GroupCore, Values: OriginalValues, Doc: "where the file of an asset is that was imported without copying: where it was, changed or missing", Example: "original:missing", Facet: terms()}}},
+		{Name: "color", Mapping: exact(), Has: "color", Query: []QueryField{
+			{Name: "color", Aliases: []string{"colour"}, Type: TypeEnum, Group: GroupCore, Values: palette.Names, Doc: "the dominant color of the picture, of assets that the pipeline stage enrich found it of", Example: "color:blue", Facet: terms()}}},
 		{Name: "has_audio", Mapping: flag(), Has: "audio"},
 		{Name: "has_preview", Mapping: flag(), Has: "preview"},
 		{Name: "creator", Mapping: folded(), Has: "creator", Query: []QueryField{

@@ -66,7 +66,7 @@ type Profile struct {
 	Account     string   `json:"account,omitempty"`
 	Vertical    string   `json:"vertical,omitempty"`
 	Campaign    string   `json:"campaign,omitempty"`
-	ICPScore    *float64 `json:"icp_score,omitempty"` // 0 to 100
+	ICPScore    *float64 `json:"icp_score,omitempty" doc:"0 to 100."`
 }
 
 // Research is what was found out about a prospect.

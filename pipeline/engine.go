@@ -23,10 +23,9 @@ type Engine struct {
 	// Settled waits until searches see what was committed before, at most for a moment, and reports
 	// whether they do. Nil: it is not waited for.
 	Settled func(ctx context.Context, tenant library.TenantID) bool
-	// Enrich does one operation of an enrich stage on an asset, and reports whether that changed
-	// something. Nil: there is none.
-	Enrich func(ctx context.Context, actor library.Actor, asset library.AssetHash, operation string) (bool, error)
-	Log    *slog.Logger
+	// WebP reports whether exports can write lossy WebP; nil: they cannot.
+	WebP func() bool
+	Log  *slog.Logger
 
 	slots chan struct{} // of runs that are worked on by who started them
 }

@@ -92,7 +92,7 @@ type output interface {
 	output(x *exec, t *store.Tx) error
 }
 
-// once is an output that looks at no asset.
+// once is an output that is done in one transaction.
 type once interface {
 	output
 	once()
@@ -320,6 +320,11 @@ func (x *exec) runEffect(w effect) error {
 			break
 		}
 	}
+	if s, ok := w.(waiter); ok && !x.dry() {
+		if err := s.wait(x); err != nil {
+			return err
+		}
+	}
 	return x.save(func(t *store.Tx) error {
 		if o, ok := w.(output); ok {
 			if err := o.output(x, t); err != nil {
@@ -338,6 +343,12 @@ func (x *exec) runEffect(w effect) error {
 		x.end(state, set)
 		return nil
 	})
+}
+
+// waiter is an effect whose jobs must be done before the next stage begins.
+type waiter interface {
+	effect
+	wait(x *exec) error
 }
 
 // shrinks reports whether the stage takes assets out of the set.

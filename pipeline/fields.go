@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vitrine/library"
+	"vitrine/media/palette"
 	"vitrine/op"
 	"vitrine/pipeline/expr"
 	"vitrine/store"
@@ -107,6 +108,7 @@ var assetFields = []*Field{
 	{Name: "height", Type: expr.Number, Doc: "in pixels", query: "height", sort: "height", get: positive(func(r *Row) float64 { return float64(r.Height) })},
 	{Name: "megapixels", Type: expr.Number, Doc: "width times height, in millions", get: positive(func(r *Row) float64 { return float64(r.Width) * float64(r.Height) / 1e6 })},
 	{Name: "duration", Type: expr.Number, Doc: "of a video, in seconds", get: positive(func(r *Row) float64 { return float64(r.DurationMS) / 1000 })},
+	{Name: "color", Type: expr.Text, Doc: "the name of the dominant color, where enrich found it", query: "color", kinds: store.FactKinds{Fingerprints: true}, get: text(func(r *Row) string { return palette.NameOf(r.Facts.Color) })},
 	{Name: "created", Type: expr.Date, Doc: "when it was made", sort: "created", get: moment(func(r *Row) time.Time { return r.CreatedAt })},
 	{Name: "stored", Type: expr.Date, Doc: "when it was stored", sort: "stored", get: moment(func(r *Row) time.Time { return r.StoredAt })},
 	{Name: "updated", Type: expr.Date, Doc: "when it was last changed", get: moment(func(r *Row) time.Time { return r.UpdatedAt })},

@@ -9,11 +9,7 @@ import (
 )
 
 // Template is a pipeline that every tenant may clone.
-type Template struct {
-	library.Pipeline
-	// Missing are the stages that this installation cannot run; empty: none.
-	Missing []string
-}
+type Template struct{ library.Pipeline }
 
 // templateText is a template in the text form.
 type templateText struct {
@@ -57,11 +53,6 @@ func Templates() []Template {
 		}
 		list[i] = Template{Pipeline: library.Pipeline{Hash: library.SystemPipelineHash(t.slug), Version: 1, Name: t.name, Slug: t.slug, Description: t.description, Stages: stages, Vars: t.vars,
 			DryRun: true, Timeout: 30 * time.Second, Template: true, UpdatedBy: "vitrine"}}
-		for _, s := range stages {
-			if s.Type == kindExport.Type || s.Type == kindEnrich.Type {
-				list[i].Missing = append(list[i].Missing, s.Type)
-			}
-		}
 	}
 	return list
 }

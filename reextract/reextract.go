@@ -64,16 +64,7 @@ const batchSize = 64
 // beside the error; called again it goes on with what is left, since every asset
 // remembers the version of the parser that read it. With All, pass Last as After.
 func Run(ctx context.Context, rows *store.Extraction, opt Options) (Counts, error) {
-	r := run{store: rows, opt: opt, counts: Counts{Last: opt.After}}
-	if r.opt.Version == 0 {
-		r.opt.Version = extract.ParserVersion
-	}
-	if r.opt.Workers == 0 {
-		r.opt.Workers = runtime.GOMAXPROCS(0)
-	}
-	if r.opt.Log == nil {
-		r.opt.Log = slog.Default()
-	}
+	r := newRun(rows, opt)
 	below := r.opt.Version
 	if opt.All {
 		below = math.MaxInt32
@@ -95,6 +86,31 @@ func Run(ctx context.Context, rows *store.Extraction, opt Options) (Counts, erro
 			opt.Progress(r.counts, total)
 		}
 	}
+}
+
+// Assets reads the lineage of some assets of one tenant again, whichever version of the parser read it
+// before. They should be few: their chunks are in memory at once.
+func Assets(ctx context.Context, rows *store.Extraction, tenant library.TenantID, assets []library.AssetHash, opt Options) (Counts, error) {
+	r := newRun(rows, opt)
+	files, err := rows.FilesOf(ctx, tenant, assets)
+	if err == nil {
+		err = r.batch(ctx, files)
+	}
+	return r.counts, err
+}
+
+func newRun(rows *store.Extraction, opt Options) *run {
+	r := &run{store: rows, opt: opt, counts: Counts{Last: opt.After}}
+	if r.opt.Version == 0 {
+		r.opt.Version = extract.ParserVersion
+	}
+	if r.opt.Workers == 0 {
+		r.opt.Workers = runtime.GOMAXPROCS(0)
+	}
+	if r.opt.Log == nil {
+		r.opt.Log = slog.Default()
+	}
+	return r
 }
 
 type run struct {

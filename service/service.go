@@ -185,6 +185,7 @@ func (s *Service) assemble() error {
 	s.Rules = s.newRules()
 	parts.Pipelines, parts.Rules = s.Pipelines, s.Rules
 	jobs.Handle(s.Jobs, s.runPipeline)
+	jobs.HandleFor(s.Jobs, enrichLimit, s.enrich)
 	s.Catalog = all.Catalog(parts)
 	s.Streams = events.NewStreams(s.Store, events.StreamConfig{Catalog: s.Catalog, Again: keys.Authenticate}, figures)
 	requests := api.NewMetrics(s.registry)

@@ -36,6 +36,7 @@ type DocumentRow struct {
 	Original    OriginalState     // of a file that is referenced in place; empty for others
 	Root        library.AssetHash // the first ancestor of its chain; itself when it has no parent
 	Duplicate   bool              // another asset looks alike; see Duplicates
+	Color       string            // the dominant one of its picture, as #rrggbb; empty: not known
 }
 
 // DocumentModel is one use of a model by an asset.
@@ -104,7 +105,7 @@ var documentParts = []documentPart{
 	{`SELECT k.ord, a.doc_version, a.trashed_at IS NOT NULL, a.sha256, a.blake3, a.title, a.description, a.filename,
 		a.source_path, a.mime_type, a.size, a.width, a.height, a.duration_ms, a.status, a.tags, a.owner, a.visibility, a.rating, a.favorite, a.metadata,
 		coalesce((` + liveAssetSQL("a.tenant_id", "a.parent_asset_h") + `), ''), a.created_at, a.stored_at, a.updated_at,
-		coalesce(l.source, ''), coalesce(l.tool, ''), l.doc, coalesce(p.duplicate, false), CASE WHEN a.in_place THEN ` + originalStateSQL + ` ELSE '' END
+		coalesce(l.source, ''), coalesce(l.tool, ''), l.doc, coalesce(p.duplicate, false), coalesce(p.color, ''), CASE WHEN a.in_place THEN ` + originalStateSQL + ` ELSE '' END
 	FROM ` + documentKeys + ` JOIN assets a USING (tenant_id, asset_h) LEFT JOIN lineage l USING (tenant_id, asset_h)
 		LEFT JOIN asset_fingerprints p USING (tenant_id, asset_h)`, scanDocumentAsset},
 
@@ -208,7 +209,7 @@ func scanDocumentAsset(r pgx.Rows, b *documentBatch) error {
 	a := &d.Asset
 	if err := r.Scan(&ord, &d.Version, &trashed, &a.SHA256, &a.BLAKE3, &a.Title, &a.Description, &a.Filename,
 		&a.SourcePath, &a.MIMEType, &a.Size, &a.Width, &a.Height, &a.DurationMS, &a.Status, &a.Tags, &a.Owner, &a.Visibility, &a.Rating, &a.Favorite, (*exactObject)(&a.Metadata),
-		&a.Parent, &a.CreatedAt, &a.StoredAt, &a.UpdatedAt, &d.LineageSource, &d.LineageTool, &d.Lineage, &d.Duplicate, &d.Original); err != nil {
+		&a.Parent, &a.CreatedAt, &a.StoredAt, &a.UpdatedAt, &d.LineageSource, &d.LineageTool, &d.Lineage, &d.Duplicate, &d.Color, &d.Original); err != nil {
 		return err
 	}
 	d.AssetKey = b.docs[ord-1].AssetKey

@@ -53,14 +53,21 @@ func (es *Exports) Progress(ctx context.Context, tenant library.TenantID, e Expo
 }
 
 // Finish notes what became of an export, while the claim holds: its state, files, failures,
-// size, hash, and the pages of a deck.
+// size, hash, and the pages of a deck. One that a pipeline began emits its event with that.
 func (es *Exports) Finish(ctx context.Context, tenant library.TenantID, e Export) error {
 	if e.Failed == nil {
 		e.Failed = []ExportFailure{}
 	}
-	return es.s.execTenant(ctx, tenant, `UPDATE exports SET state = $4, done = cardinality(asset_hs), files = $5, failed = $6, bytes = $7, sha256 = $8, pages = $9, duration_ms = $10, finished_at = now()
-		WHERE tenant_id = $1 AND export_id = $2 AND claim = $3 AND state IN ('queued', 'running')`,
-		tenant, e.ID, e.claim, e.State, e.Files, e.Failed, e.Bytes, e.SHA256, e.Pages, e.Duration.Milliseconds())
+	_, err := es.s.Write(ctx, library.Actor{Kind: e.Actor.Kind, ID: e.Actor.ID, Tenant: tenant}, func(t *Tx) error {
+		tag, err := t.Exec(ctx, `UPDATE exports SET state = $4, done = cardinality(asset_hs), files = $5, failed = $6, bytes = $7, sha256 = $8, pages = $9, duration_ms = $10, finished_at = now()
+			WHERE tenant_id = $1 AND export_id = $2 AND claim = $3 AND state IN ('queued', 'running')`,
+			tenant, e.ID, e.claim, e.State, e.Files, e.Failed, e.Bytes, e.SHA256, e.Pages, e.Duration.Milliseconds())
+		if err != nil || tag.RowsAffected() == 0 || e.Run == "" {
+			return err
+		}
+		return t.emitRunExport(ctx, e)
+	})
+	return err
 }
 
 // Stalled returns exports of all tenants that nobody works on although they are not finished: a

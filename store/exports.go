@@ -73,17 +73,18 @@ type Export struct {
 	Deck       *library.ExportDeck // nil: a zip
 	Pages      int                 // of a deck
 	Duration   time.Duration       // of writing it
+	Run        string              // the run of a pipeline whose stage began it; empty: none did
 	CreatedAt  time.Time
 	FinishedAt *time.Time
 
 	claim int64 // of the process that works on it
 }
 
-const exportColumns = `export_id, actor_kind, actor_id, spec, asset_hs, state, done, files, failed, coalesce(bytes, 0), sha256, staged_id, deck, pages, duration_ms, created_at, finished_at`
+const exportColumns = `export_id, actor_kind, actor_id, spec, asset_hs, state, done, files, failed, coalesce(bytes, 0), sha256, staged_id, coalesce(run_id, ''), deck, pages, duration_ms, created_at, finished_at`
 
 // exportFields are where the columns go; ms takes the duration, which scanExport sets.
 func exportFields(e *Export, ms *int64) []any {
-	return []any{&e.ID, &e.Actor.Kind, &e.Actor.ID, &e.Spec, &e.Assets, &e.State, &e.Done, &e.Files, &e.Failed, &e.Bytes, &e.SHA256, &e.Staged, &e.Deck, &e.Pages, ms, &e.CreatedAt, &e.FinishedAt}
+	return []any{&e.ID, &e.Actor.Kind, &e.Actor.ID, &e.Spec, &e.Assets, &e.State, &e.Done, &e.Files, &e.Failed, &e.Bytes, &e.SHA256, &e.Staged, &e.Run, &e.Deck, &e.Pages, ms, &e.CreatedAt, &e.FinishedAt}
 }
 
 func scanExport(row pgx.CollectableRow) (e Export, err error) {
@@ -111,9 +112,6 @@ func (es *Exports) StartDeck(ctx context.Context, actor library.Actor, spec libr
 
 func (es *Exports) start(ctx context.Context, actor library.Actor, spec library.ExportSpec, assets []library.AssetHash, deck *library.ExportDeck, stagedID string) (out Export, err error) {
 	_, err = es.s.Write(ctx, actor, func(t *Tx) error {
-		if _, err := t.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('egress ' || $1::text, 0))`, string(t.tenant())); err != nil {
-			return err
-		}
 		size, request, err := t.exportable(ctx, spec, assets, deck)
 		if err != nil {
 			return err
@@ -126,26 +124,46 @@ func (es *Exports) start(ctx context.Context, actor library.Actor, spec library.
 		if out, err = pgx.CollectExactlyOneRow(rows, scanExport); !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
-		if err := t.egress(ctx, len(assets), size); err != nil {
-			return err
-		}
-		rows, err = t.Query(ctx, `INSERT INTO exports (tenant_id, export_id, actor_kind, actor_id, request, spec, asset_hs, reserved, staged_id, deck)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING `+exportColumns,
-			t.tenant(), newID(), actor.Kind, actor.ID, request, spec, assets, size, stagedID, deck)
-		if err != nil {
-			return err
-		}
-		if out, err = pgx.CollectExactlyOneRow(rows, scanExport); err != nil {
-			return err
-		}
-		for _, h := range assets {
-			if err := t.Audit(ctx, "asset.exported", string(h), map[string]any{"export_id": out.ID, "preset": spec.Preset}); err != nil {
-				return err
-			}
-		}
-		return t.Enqueue(ctx, ExportJob{t.tenant(), out.ID})
+		out, err = t.insertExport(ctx, Export{Actor: actor, Spec: spec, Assets: assets, Staged: stagedID, Deck: deck}, request, size)
+		return err
 	})
 	return out, err
+}
+
+// StartExport begins an export as a part of a larger write: of a stage of a pipeline's run, which
+// e.Run names. Its actor is that of the write. Unlike Exports.Start it is always a new export. The
+// assets are refused as there.
+func (t *Tx) StartExport(ctx context.Context, e Export) (Export, error) {
+	size, request, err := t.exportable(ctx, e.Spec, e.Assets, nil)
+	if err != nil {
+		return Export{}, err
+	}
+	sum := sha256.Sum256(append(request, e.Run...)) // another run's is another export
+	e.Actor = t.actor
+	return t.insertExport(ctx, e, sum[:], size)
+}
+
+// insertExport keeps a new export with its audit trail and the job that writes its zip, unless
+// the tenant may not take so much out.
+func (t *Tx) insertExport(ctx context.Context, e Export, request []byte, size int64) (out Export, err error) {
+	if err := t.egress(ctx, len(e.Assets), size); err != nil {
+		return out, err
+	}
+	rows, err := t.Query(ctx, `INSERT INTO exports (tenant_id, export_id, actor_kind, actor_id, request, spec, asset_hs, reserved, staged_id, run_id, deck)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, nullif($10, ''), $11) RETURNING `+exportColumns,
+		t.tenant(), newID(), e.Actor.Kind, e.Actor.ID, request, e.Spec, e.Assets, size, e.Staged, e.Run, e.Deck)
+	if err != nil {
+		return out, err
+	}
+	if out, err = pgx.CollectExactlyOneRow(rows, scanExport); err != nil {
+		return out, err
+	}
+	for _, h := range e.Assets {
+		if err := t.Audit(ctx, "asset.exported", string(h), map[string]any{"export_id": out.ID, "preset": e.Spec.Preset}); err != nil {
+			return out, err
+		}
+	}
+	return out, t.Enqueue(ctx, ExportJob{t.tenant(), out.ID})
 }
 
 // exportedVersion changes with what an export writes of an asset: what people say of it, what
@@ -155,8 +173,11 @@ const exportedVersion = `concat_ws(' ', extract(epoch FROM assets.updated_at), e
 	(SELECT string_agg(i.collection_h, ',' ORDER BY i.collection_h) FROM collection_items i WHERE i.tenant_id = assets.tenant_id AND i.asset_h = assets.asset_h) END)`
 
 // exportable returns the size of the originals and the hash of the request, unless one of
-// the assets may not leave.
+// the assets may not leave. Other exports of the tenant wait until the transaction ends.
 func (t *Tx) exportable(ctx context.Context, spec library.ExportSpec, assets []library.AssetHash, deck *library.ExportDeck) (size int64, request []byte, err error) {
+	if _, err := t.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('egress ' || $1::text, 0))`, string(t.tenant())); err != nil {
+		return 0, nil, err
+	}
 	type row struct {
 		size    int64
 		private bool

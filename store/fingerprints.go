@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 
 	"github.com/jackc/pgx/v5"
 
@@ -11,6 +12,35 @@ import (
 // Fingerprints keeps by what assets that are alike are found: the perceptual hash of their
 // picture, their prompt and their workflow.
 type Fingerprints struct{ s *Store }
+
+// Renew keeps the perceptual hash of an asset; nil: its file has none; and unless it is empty its dominant
+// color, as #rrggbb. It reports which of the two changed; a new color goes to the index.
+func (f *Fingerprints) Renew(ctx context.Context, actor library.Actor, hash library.AssetHash, phash *uint64, color string) (newHash, newColor bool, err error) {
+	_, err = f.s.Write(ctx, actor, func(t *Tx) error {
+		var bits *int64
+		if phash != nil {
+			n := int64(*phash) //nolint:gosec // the same 64 bits
+			bits = &n
+		}
+		err := t.QueryRow(ctx, `SELECT p.phash IS DISTINCT FROM $3, $4 <> '' AND p.color IS DISTINCT FROM $4 FROM assets a LEFT JOIN asset_fingerprints p USING (tenant_id, asset_h)
+			WHERE a.tenant_id = $1 AND a.asset_h = $2 FOR UPDATE OF a`, t.tenant(), hash, bits, color).Scan(&newHash, &newColor)
+		if errors.Is(err, pgx.ErrNoRows) { // it is gone
+			return nil
+		}
+		if err != nil || !newHash && !newColor {
+			return err
+		}
+		if newColor {
+			if err := t.reindexAssets(ctx, "enriched", []string{string(hash)}); err != nil {
+				return err
+			}
+		}
+		_, err = t.Exec(ctx, `INSERT INTO asset_fingerprints AS p (tenant_id, asset_h, phash, color) VALUES ($1, $2, $3, nullif($4, ''))
+			ON CONFLICT (tenant_id, asset_h) DO UPDATE SET phash = excluded.phash, color = coalesce(excluded.color, p.color), made_at = now()`, t.tenant(), hash, bits, color)
+		return err
+	})
+	return newHash, newColor, err
+}
 
 // Missing lists assets of all tenants of whose pictures something was not made yet: the
 // perceptual hash, the placeholder, or the facts of a video; at most limit of them that follow after. Kinds are

@@ -2,7 +2,10 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"vitrine/library"
 )
@@ -13,6 +16,9 @@ const (
 	EventPipelineCompleted = "pipeline.completed"
 	EventPipelineFailed    = "pipeline.failed"   // also timed out or cancelled
 	EventPipelineNotified  = "pipeline.notified" // by a notify stage
+	// EventPipelineExport is emitted when the zip of an export stage is there, or cannot be made. The
+	// run may have ended long before.
+	EventPipelineExport = "pipeline.export.completed"
 )
 
 // emitRun emits an event of a run.
@@ -23,7 +29,7 @@ func (t *Tx) emitRun(ctx context.Context, kind string, r library.PipelineRun) er
 // runEvent is what the events of a run say.
 func runEvent(r library.PipelineRun) library.PipelineEvent {
 	e := library.PipelineEvent{RunID: r.ID, Pipeline: r.Pipeline, Version: r.Version, Name: r.Name, DryRun: r.DryRun, State: string(r.State),
-		Trigger: r.Trigger, CausationDepth: r.Depth, OperationID: r.OperationID, Exports: []library.PipelineExport{},
+		Trigger: r.Trigger, CausationDepth: r.Depth, OperationID: r.OperationID, Exports: append([]library.PipelineExport{}, r.Progress.Exports...),
 		Counts: library.PipelineCounts{Selected: r.Progress.Assets, Changed: r.Progress.Changed, Failed: r.Progress.Failed}}
 	started := r.StartedAt
 	if started.IsZero() {
@@ -67,4 +73,19 @@ func (t *Tx) refuseRunning(ctx context.Context, operation string) error {
 		err = library.NewError(library.KindConflict, library.CodeConflict, "The pipeline run %s is still changing assets. Cancel it or wait until it ends, then undo it.", run)
 	}
 	return err
+}
+
+// ExportLinks is how long links to the zip of an export are made after it was written.
+const ExportLinks = 12 * time.Hour
+
+// emitRunExport emits the event of a finished export that a run began.
+func (t *Tx) emitRunExport(ctx context.Context, e Export) error {
+	payload := library.PipelineExportEvent{RunID: e.Run, ExportID: e.ID, Preset: e.Spec.Preset, State: string(e.State), Files: e.Files, Failed: len(e.Failed), Bytes: e.Bytes,
+		ExpiresAt: time.Now().Add(ExportLinks).UTC().Format(time.RFC3339)}
+	err := t.QueryRow(ctx, `SELECT coalesce(pipeline_definition_h, ''), name, rule_id FROM pipeline_runs WHERE tenant_id = $1 AND run_id = $2`, t.tenant(), e.Run).
+		Scan(&payload.Pipeline, &payload.Name, &payload.RuleID)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) { // the run's row may have expired
+		return err
+	}
+	return t.Emit(ctx, library.Event{Type: EventPipelineExport, Key: "pipeline_run/" + e.Run, Payload: payload})
 }

@@ -20,6 +20,7 @@ type AssetFacts struct {
 	PromptHash   string // equal prompts have equal hashes, whatever their case and blanks; empty: none
 	WorkflowHash string
 	PHash        *uint64 // of its picture
+	Color        string  // the dominant one, as #rrggbb; empty: not known
 	Models       []AssetModelName
 	Collections  []Membership
 }
@@ -87,7 +88,7 @@ func readFacts(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hashes [
 			WHERE u.tenant_id = $1 AND u.asset_h = ANY($2) ORDER BY u.asset_h, u.detection_source <> 'extracted', u.detection_source, u.sequence`, scanModelFacts},
 		{kinds.Collections, `SELECT i.asset_h, c.collection_h, c.path, i.role FROM collection_items i JOIN collections c USING (tenant_id, collection_h)
 			WHERE i.tenant_id = $1 AND i.asset_h = ANY($2) AND c.deleted_at IS NULL ORDER BY i.asset_h, c.path`, scanMemberships},
-		{kinds.Fingerprints, `SELECT asset_h, phash FROM asset_fingerprints WHERE tenant_id = $1 AND asset_h = ANY($2) AND phash IS NOT NULL`, scanFingerprints},
+		{kinds.Fingerprints, `SELECT asset_h, phash, coalesce(color, '') FROM asset_fingerprints WHERE tenant_id = $1 AND asset_h = ANY($2)`, scanFingerprints},
 	} {
 		if part.wanted {
 			b.Queue(part.sql, tenant, hashes).Query(func(rows pgx.Rows) error {
@@ -152,12 +153,16 @@ func scanMemberships(rows pgx.Rows, of map[library.AssetHash]*AssetFacts) error 
 
 func scanFingerprints(rows pgx.Rows, of map[library.AssetHash]*AssetFacts) error {
 	var h library.AssetHash
-	var bits int64
-	if err := rows.Scan(&h, &bits); err != nil {
+	var bits *int64
+	var color string
+	if err := rows.Scan(&h, &bits, &color); err != nil {
 		return err
 	}
-	p := uint64(bits) //nolint:gosec // the same 64 bits
-	of[h].PHash = &p
+	of[h].Color = color
+	if bits != nil {
+		p := uint64(*bits) //nolint:gosec // the same 64 bits
+		of[h].PHash = &p
+	}
 	return nil
 }
 

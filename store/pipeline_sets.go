@@ -50,6 +50,20 @@ func (t *Tx) ReadSet(ctx context.Context, run string, stage, part int) (assets [
 	return assets, err
 }
 
+// SetMembers calls each with those assets of a set, in order, that are in the library and that
+// the actor sees.
+func (t *Tx) SetMembers(ctx context.Context, run string, stage int, each func(library.AssetHash, library.Visibility)) error {
+	rows, err := t.Query(ctx, `SELECT s.asset_h, a.visibility FROM `+SetRows("$3::int")+` s JOIN assets a ON a.tenant_id = $1::uuid AND a.asset_h = s.asset_h
+		WHERE a.trashed_at IS NULL AND `+visibleTo("a", "$4::text")+` ORDER BY s.place`, t.tenant(), run, stage, viewer(t.actor))
+	if err != nil {
+		return err
+	}
+	var h library.AssetHash
+	var v library.Visibility
+	_, err = pgx.ForEachRow(rows, []any{&h, &v}, func() error { each(h, v); return nil })
+	return err
+}
+
 // SetPage returns a page of a run's last set, in order, and how many assets it has. The set
 // of a run that has not ended is empty.
 func (ps *PipelineRuns) SetPage(ctx context.Context, actor library.Actor, run string, limit, offset int) (assets []library.AssetHash, total int64, err error) {

@@ -40,15 +40,23 @@ func (ex *Extraction) Files(ctx context.Context, after AssetKey, version, limit 
 	if after.Tenant == "" {
 		after.Tenant = "00000000-0000-0000-0000-000000000000"
 	}
-	return collectIndexer(ctx, ex.s, `SELECT a.tenant_id::text, a.asset_h, a.filename, a.mime_type, a.width, a.height, a.duration_ms,
-			l.parser_version, l.source = 'extracted', l.report, l.doc, r.chunks
-		FROM lineage l JOIN assets a USING (tenant_id, asset_h) LEFT JOIN lineage_raw r USING (tenant_id, asset_h)
-		WHERE (l.tenant_id, l.asset_h) > ($1, $2) AND l.parser_version < $3
-		ORDER BY l.tenant_id, l.asset_h LIMIT $4`, func(row pgx.CollectableRow) (f StoredFile, err error) {
-		err = row.Scan(&f.Tenant, &f.Hash, &f.Filename, &f.MIMEType, &f.Width, &f.Height, &f.DurationMS,
-			&f.ParserVersion, &f.HasData, &f.Report, &f.Lineage, &f.chunks)
-		return f, err
-	}, string(after.Tenant), string(after.Hash), version, limit)
+	return collectIndexer(ctx, ex.s, storedFiles+`WHERE (l.tenant_id, l.asset_h) > ($1, $2) AND l.parser_version < $3
+		ORDER BY l.tenant_id, l.asset_h LIMIT $4`, scanStoredFile, string(after.Tenant), string(after.Hash), version, limit)
+}
+
+// FilesOf returns the files of some assets of one tenant.
+func (ex *Extraction) FilesOf(ctx context.Context, tenant library.TenantID, assets []library.AssetHash) ([]StoredFile, error) {
+	return collectIndexer(ctx, ex.s, storedFiles+`WHERE l.tenant_id = $1 AND l.asset_h = ANY($2) ORDER BY l.asset_h`, scanStoredFile, string(tenant), assets)
+}
+
+const storedFiles = `SELECT a.tenant_id::text, a.asset_h, a.filename, a.mime_type, a.width, a.height, a.duration_ms,
+		l.parser_version, l.source = 'extracted', l.report, l.doc, r.chunks
+	FROM lineage l JOIN assets a USING (tenant_id, asset_h) LEFT JOIN lineage_raw r USING (tenant_id, asset_h) `
+
+func scanStoredFile(row pgx.CollectableRow) (f StoredFile, err error) {
+	err = row.Scan(&f.Tenant, &f.Hash, &f.Filename, &f.MIMEType, &f.Width, &f.Height, &f.DurationMS,
+		&f.ParserVersion, &f.HasData, &f.Report, &f.Lineage, &f.chunks)
+	return f, err
 }
 
 // CountFiles returns how many files Files returns in all.

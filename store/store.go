@@ -38,6 +38,7 @@ type Store struct {
 	Pipelines       *Pipelines
 	PipelineRuns    *PipelineRuns
 	Rules           *Rules
+	Enrichments     *Enrichments
 	Prospects       *Prospects
 	Keys            *Keys
 	Tenants         *Tenants
@@ -114,7 +115,7 @@ func (s *Store) setFields() (err error) {
 	s.Prompts = &Prompts{s}
 	s.Experiments = &Experiments{s}
 	s.Pipelines = &Pipelines{s}
-	s.PipelineRuns = &PipelineRuns{s}
+	s.PipelineRuns, s.Enrichments = &PipelineRuns{s}, &Enrichments{s}
 	s.Rules = &Rules{s}
 	s.Prospects = &Prospects{s}
 	s.Keys = &Keys{s}

@@ -141,9 +141,9 @@ type GetProspectStateOutput struct {
 	// Later records of the same person.
 	MergedProspectHs []string `json:"merged_prospect_hs"`
 	// The latest value of each field.
-	Profile  ProspectProfile   `json:"profile"`
+	Profile  OutreachProfile   `json:"profile"`
 	Research *ProspectResearch `json:"research"`
-	Deal     *ProspectDeal     `json:"deal"`
+	Deal     *OutreachDeal     `json:"deal"`
 	Owner    *string           `json:"owner"`
 	State    ProspectSequence  `json:"state"`
 	// What SuppressProspect recorded, lapsed ones included.

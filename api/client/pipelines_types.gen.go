@@ -43,8 +43,6 @@ type PipelineTemplate struct {
 	// One of system, tenant.
 	Source string          `json:"source"`
 	Stages []PipelineStage `json:"stages"`
-	// Stages that this installation cannot run; the template cannot be cloned.
-	MissingStages []string `json:"missing_stages,omitempty"`
 }
 
 // PipelineTrace is what GetPipelineRunOutput holds as runs. The newest first.
@@ -71,6 +69,8 @@ type PipelineTrace struct {
 	ChangedCount int64 `json:"changed_count"`
 	// Assets that on_error: skip left out.
 	FailedCount int64 `json:"failed_count,omitempty"`
+	// Exports that its stages began.
+	Exports []PipelineExport `json:"exports,omitempty"`
 	// Why the run ended early. What its stages did before stays.
 	Error *StageError `json:"error,omitempty"`
 	// Pass to UndoOperation to revert this write. Empty when nothing changed.

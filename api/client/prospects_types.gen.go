@@ -91,35 +91,12 @@ type ProspectTouchFields struct {
 	ExternalID string `json:"external_id,omitempty"`
 }
 
-// ProspectProfile is what GetProspectStateOutput holds as profile. The latest value of each field.
-type ProspectProfile struct {
-	Email       string `json:"email,omitempty"`
-	LinkedinURL string `json:"linkedin_url,omitempty"`
-	ProfileURL  string `json:"profile_url,omitempty"`
-	Handle      string `json:"handle,omitempty"`
-	Website     string `json:"website,omitempty"`
-	Name        string `json:"name,omitempty"`
-	Title       string `json:"title,omitempty"`
-	Account     string `json:"account,omitempty"`
-	Vertical    string `json:"vertical,omitempty"`
-	Campaign    string `json:"campaign,omitempty"`
-	// 0 to 100.
-	IcpScore *float64 `json:"icp_score,omitempty"`
-}
-
 // ProspectResearch is what GetProspectStateOutput holds as research.
 type ProspectResearch struct {
 	Summary string   `json:"summary"`
 	Pains   []string `json:"pains"`
 	Signals []string `json:"signals"`
 	Sources []string `json:"sources"`
-}
-
-// ProspectDeal is what GetProspectStateOutput holds as deal.
-type ProspectDeal struct {
-	TrialStartDate string   `json:"trial_start_date,omitempty"`
-	AgreedPrice    *float64 `json:"agreed_price,omitempty"`
-	Currency       string   `json:"currency,omitempty"`
 }
 
 // ProspectTouch is what GetProspectStateOutput holds as touches. The oldest first.
@@ -253,7 +230,7 @@ type ProspectFoundContact struct {
 	SeisEisStatus    string   `json:"seis_eis_status,omitempty"`
 	ProspectH        string   `json:"prospect_h"`
 	// The latest value of each field.
-	Profile       ProspectProfile `json:"profile"`
+	Profile       OutreachProfile `json:"profile"`
 	Owner         *string         `json:"owner"`
 	LastContacted *time.Time      `json:"last_contacted"`
 	// true: do not write to this person.

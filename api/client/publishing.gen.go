@@ -18,7 +18,7 @@ type ExportAssetsInput struct {
 	// For custom: {max_edge, quality, keep: {prompts, workflow, models, exif, gps, iptc, icc, c2pa},
 	// ai_disclosure, watermark: {text, position, opacity}, naming: neutral|title|ordered|original,
 	// sidecar: none|json|xmp|csv}.
-	Options *PublishingExportOptions `json:"options,omitempty"`
+	Options *ExportOptions `json:"options,omitempty"`
 	// Of pictures. Default: the preset's. One of png, jpeg, webp, preserve.
 	Format string `json:"format,omitempty"`
 	// How long to wait for the zip. Default: 60.

@@ -6,46 +6,6 @@ import (
 	"time"
 )
 
-// PublishingExportOptions is what ExportAssetsInput holds as options. For custom: {max_edge,
-// quality, keep: {prompts, workflow, models, exif, gps, iptc, icc, c2pa}, ai_disclosure, watermark:
-// {text, position, opacity}, naming: neutral|title|ordered|original, sidecar: none|json|xmp|csv}.
-type PublishingExportOptions struct {
-	// Pixels of the longest edge.
-	MaxEdge int `json:"max_edge,omitempty"`
-	Quality int `json:"quality,omitempty"`
-	// Metadata to keep. Default: icc alone. A block stays only if all that it may hold is kept.
-	Keep *PublishingKeepOptions `json:"keep,omitempty"`
-	// Default true.
-	AiDisclosure *bool                      `json:"ai_disclosure,omitempty"`
-	Watermark    *PublishingWatermarkOption `json:"watermark,omitempty"`
-	// One of neutral, title, ordered, original.
-	Naming string `json:"naming,omitempty"`
-	// One of none, json, xmp, csv.
-	Sidecar string `json:"sidecar,omitempty"`
-}
-
-// PublishingKeepOptions is what PublishingExportOptions holds as keep. Metadata to keep. Default:
-// icc alone. A block stays only if all that it may hold is kept.
-type PublishingKeepOptions struct {
-	Prompts  bool  `json:"prompts,omitempty"`
-	Workflow bool  `json:"workflow,omitempty"`
-	Models   bool  `json:"models,omitempty"`
-	Exif     bool  `json:"exif,omitempty"`
-	Gps      bool  `json:"gps,omitempty"`
-	Iptc     bool  `json:"iptc,omitempty"`
-	Icc      *bool `json:"icc,omitempty"`
-	C2PA     bool  `json:"c2pa,omitempty"`
-}
-
-// PublishingWatermarkOption is what PublishingExportOptions holds as watermark.
-type PublishingWatermarkOption struct {
-	// Required.
-	Text string `json:"text"`
-	// One of top-left, top-right, center, bottom-left, bottom-right.
-	Position string  `json:"position,omitempty"`
-	Opacity  float64 `json:"opacity,omitempty"`
-}
-
 // PublishingPresetEntry is what ListExportPresetsOutput holds as presets.
 type PublishingPresetEntry struct {
 	Preset      string `json:"preset"`

@@ -46,14 +46,14 @@ func (c *Client) SelectStage(ctx context.Context, in SelectStageInput, opts ...O
 type FilterStageInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// Required. One of where, sort, limit, deduplicate, sample.
-	StageType string `json:"stage_type"`
 	// Hashes of assets. Required.
 	Assets []string `json:"assets"`
+	DryRun bool     `json:"dry_run,omitempty"`
+	// Required. One of where, sort, limit, deduplicate, sample.
+	StageType string `json:"stage_type"`
 	// where {field, operator, value}; sort {by, order}; limit {count}; deduplicate {by, keep}; sample
 	// {count}.
 	Config map[string]any `json:"config,omitempty"`
-	DryRun bool           `json:"dry_run,omitempty"`
 }
 
 // FilterStageOutput is the output of FilterStage.
@@ -70,16 +70,16 @@ func (c *Client) FilterStage(ctx context.Context, in FilterStageInput, opts ...O
 type TransformStageInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
+	// Hashes of assets. Required.
+	Assets []string `json:"assets"`
+	DryRun bool     `json:"dry_run,omitempty"`
 	// Required. One of set_tag, remove_tag, set_field, regex_replace, compute, set_visibility,
 	// set_owner, enrich, approve.
 	StageType string `json:"stage_type"`
-	// Hashes of assets. Required.
-	Assets []string `json:"assets"`
 	// set_tag, remove_tag {tags}; set_field {field, value}; regex_replace {field, pattern,
 	// replacement}; compute {field, expression}; set_visibility {visibility}; set_owner {owner};
-	// approve {status}.
+	// enrich {operations}; approve {status}.
 	Config map[string]any `json:"config,omitempty"`
-	DryRun bool           `json:"dry_run,omitempty"`
 }
 
 // TransformStageOutput is the output of TransformStage.
@@ -96,13 +96,13 @@ func (c *Client) TransformStage(ctx context.Context, in TransformStageInput, opt
 type ActionStageInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// Required. One of add_to_collection, move, delete, archive.
-	StageType string `json:"stage_type"`
 	// Hashes of assets. Required.
 	Assets []string `json:"assets"`
+	DryRun bool     `json:"dry_run,omitempty"`
+	// Required. One of add_to_collection, move, delete, archive.
+	StageType string `json:"stage_type"`
 	// add_to_collection {path, create_if_missing}; move {from, to}; delete, archive {confirm: true}.
 	Config map[string]any `json:"config,omitempty"`
-	DryRun bool           `json:"dry_run,omitempty"`
 }
 
 // ActionStageOutput is the output of ActionStage.
@@ -120,14 +120,14 @@ func (c *Client) ActionStage(ctx context.Context, in ActionStageInput, opts ...O
 type OutputStageInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// Required. One of export, notify, tee.
-	StageType string `json:"stage_type"`
 	// Hashes of assets. Required.
 	Assets []string `json:"assets"`
+	DryRun bool     `json:"dry_run,omitempty"`
+	// Required. One of export, notify, tee.
+	StageType string `json:"stage_type"`
 	// export {preset, confirm: true}; notify {event_type, confirm: true}; tee {action: {type, path},
 	// confirm: true}.
 	Config map[string]any `json:"config,omitempty"`
-	DryRun bool           `json:"dry_run,omitempty"`
 }
 
 // OutputStageOutput is the output of OutputStage.
@@ -145,13 +145,13 @@ func (c *Client) OutputStage(ctx context.Context, in OutputStageInput, opts ...O
 type SummarizeStageInput struct {
 	// Tenant (workspace). Leave out for the key's default tenant.
 	TenantID string `json:"tenant_id,omitempty"`
-	// Required. One of count, group_by, stats, histogram.
-	StageType string `json:"stage_type"`
 	// Hashes of assets. Required.
 	Assets []string `json:"assets"`
+	DryRun bool     `json:"dry_run,omitempty"`
+	// Required. One of count, group_by, stats, histogram.
+	StageType string `json:"stage_type"`
 	// count {group_by}; group_by {field, then}; stats {field}; histogram {field, bins}.
 	Config map[string]any `json:"config,omitempty"`
-	DryRun bool           `json:"dry_run,omitempty"`
 }
 
 // SummarizeStageOutput is the output of SummarizeStage.

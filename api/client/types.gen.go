@@ -191,7 +191,7 @@ type StageTrace struct {
 	Effects []StageEffect `json:"effects"`
 	// At most 5 of the assets that it passed on or changed.
 	Sample []string `json:"sample"`
-	// Of a summarize stage.
+	// Of a summarize stage; of export, the export; of enrich, what became of each operation.
 	Result   *StageResult `json:"result,omitempty"`
 	Warnings []string     `json:"warnings"`
 	Error    *StageError  `json:"error,omitempty"`
@@ -207,7 +207,8 @@ type StageEffect struct {
 	Count int64 `json:"count"`
 }
 
-// StageResult is what StageTrace holds as result. Of a summarize stage.
+// StageResult is what StageTrace holds as result. Of a summarize stage; of export, the export; of
+// enrich, what became of each operation.
 type StageResult struct {
 	Columns []string `json:"columns"`
 	Rows    [][]any  `json:"rows"`
@@ -224,6 +225,15 @@ type StageError struct {
 	Detail string `json:"detail"`
 	// The place of the stage, from 0.
 	Stage *int `json:"stage,omitempty"`
+}
+
+// PipelineExport is what ExecutePipelineOutput holds as exports. Exports that its stages began.
+type PipelineExport struct {
+	// GetExport takes it, of the key that started the run. pipeline.export.completed tells when its
+	// zip is there.
+	ExportID string `json:"export_id"`
+	// Its zip can be downloaded at least until then.
+	ExpiresAt string `json:"expires_at"`
 }
 
 // PipelineVar is what SavePipelineOutput holds as vars.
@@ -281,6 +291,69 @@ type RateLimit struct {
 	MaxExecutionsPerHour int `json:"max_executions_per_hour,omitempty"`
 	MaxExecutionsPerDay  int `json:"max_executions_per_day,omitempty"`
 	MaxConcurrent        int `json:"max_concurrent,omitempty"`
+}
+
+// OutreachProfile is what GetProspectStateOutput holds as profile. The latest value of each field.
+type OutreachProfile struct {
+	Email       string `json:"email,omitempty"`
+	LinkedinURL string `json:"linkedin_url,omitempty"`
+	ProfileURL  string `json:"profile_url,omitempty"`
+	Handle      string `json:"handle,omitempty"`
+	Website     string `json:"website,omitempty"`
+	Name        string `json:"name,omitempty"`
+	Title       string `json:"title,omitempty"`
+	Account     string `json:"account,omitempty"`
+	Vertical    string `json:"vertical,omitempty"`
+	Campaign    string `json:"campaign,omitempty"`
+	// 0 to 100.
+	IcpScore *float64 `json:"icp_score,omitempty"`
+}
+
+// OutreachDeal is what GetProspectStateOutput holds as deal.
+type OutreachDeal struct {
+	TrialStartDate string   `json:"trial_start_date,omitempty"`
+	AgreedPrice    *float64 `json:"agreed_price,omitempty"`
+	Currency       string   `json:"currency,omitempty"`
+}
+
+// ExportOptions is what ExportAssetsInput holds as options. For custom: {max_edge, quality, keep:
+// {prompts, workflow, models, exif, gps, iptc, icc, c2pa}, ai_disclosure, watermark: {text,
+// position, opacity}, naming: neutral|title|ordered|original, sidecar: none|json|xmp|csv}.
+type ExportOptions struct {
+	// Pixels of the longest edge.
+	MaxEdge int `json:"max_edge,omitempty"`
+	Quality int `json:"quality,omitempty"`
+	// Metadata to keep. Default: icc alone. A block stays only if all that it may hold is kept.
+	Keep *ExportKeepOptions `json:"keep,omitempty"`
+	// Default true.
+	AiDisclosure *bool                  `json:"ai_disclosure,omitempty"`
+	Watermark    *ExportWatermarkOption `json:"watermark,omitempty"`
+	// One of neutral, title, ordered, original.
+	Naming string `json:"naming,omitempty"`
+	// One of none, json, xmp, csv.
+	Sidecar string `json:"sidecar,omitempty"`
+}
+
+// ExportKeepOptions is what ExportOptions holds as keep. Metadata to keep. Default: icc alone. A
+// block stays only if all that it may hold is kept.
+type ExportKeepOptions struct {
+	Prompts  bool  `json:"prompts,omitempty"`
+	Workflow bool  `json:"workflow,omitempty"`
+	Models   bool  `json:"models,omitempty"`
+	Exif     bool  `json:"exif,omitempty"`
+	Gps      bool  `json:"gps,omitempty"`
+	Iptc     bool  `json:"iptc,omitempty"`
+	Icc      *bool `json:"icc,omitempty"`
+	C2PA     bool  `json:"c2pa,omitempty"`
+}
+
+// ExportWatermarkOption is what ExportOptions holds as watermark.
+type ExportWatermarkOption struct {
+	// Required.
+	Text string `json:"text"`
+	// One of top-left, top-right, center, bottom-left, bottom-right.
+	Position string  `json:"position,omitempty"`
+	Opacity  float64 `json:"opacity,omitempty"`
 }
 
 // StoreExportFailure is what ExportAssetsOutput holds as failed. Assets that are not in the zip,

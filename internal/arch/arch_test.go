@@ -38,6 +38,7 @@ var levels = map[string]int{
 	"vitrine/media/extract/formats":   3,
 	"vitrine/media/extract":           4,
 	"vitrine/media":                   1,
+	"vitrine/media/palette":           0,
 	"vitrine/media/memory":            0,
 	"vitrine/media/fetch/fetchtest":   0,
 	"vitrine/media/pngrow":            0,

@@ -116,7 +116,7 @@ func changePipelines(e *servicetest.Env, asset string, undo func(operation strin
 		OperationID string `json:"operation_id"`
 		PipelineH   string `json:"pipeline_definition_h"`
 	}
-	stages := []any{ofAsset(asset)}
+	stages := []any{ofAsset(asset), map[string]any{"type": "export", "config": map[string]any{"preset": "archive", "confirm": true}}}
 	for _, event := range []string{"pipeline.notified", "pipeline.failed"} {
 		stages = append(stages, map[string]any{"type": "notify", "config": map[string]any{"event_type": event, "confirm": true}})
 	}

@@ -62,7 +62,7 @@ type Parts struct {
 func NewPipelines(p Parts) *pipeline.Engine {
 	find := &search.Service{Store: p.Store, Searcher: p.Searcher}
 	e := pipeline.New(p.Store)
-	e.Compile = find.Compile
+	e.Compile, e.WebP = find.Compile, p.WebP
 	if p.Searcher != nil {
 		e.Scan = p.Searcher.Scan
 	}

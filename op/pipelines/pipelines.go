@@ -44,39 +44,43 @@ func (s *Service) Events() []op.EventType {
 		payload.State = e.state
 		list = append(list, op.DefineEvent(e.name, e.doc, payload))
 	}
-	return list
+	return append(list, op.DefineEvent(store.EventPipelineExport, "The zip of an export stage is there, or no file could be exported.",
+		library.PipelineExportEvent{RunID: exampleRun, Pipeline: examplePipeline, Name: "Weekly client deck", RuleID: "rule_7f3a", ExportID: exampleExport, Preset: library.ExportClient,
+			State: "completed", Files: 50, Bytes: 73400320, ExpiresAt: "2026-03-02T21:00:12Z"}))
 }
 
 // What stands for a pipeline, a run and an asset in examples.
 const (
 	examplePipeline = "5c1e8a7b2d3f4a6980b1c2d3e4f5061728394a5b"
 	exampleRun      = "019a7e3c-5d2f-7b61-9c40-2f1f6b0c8e22"
+	exampleExport   = "01980000-0000-7000-8000-000000000001"
 	exampleAsset    = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
 )
 
 // Trace is what a run did. Outputs embed it.
 type Trace struct {
-	RunID        string               `json:"run_id" doc:"Pass to GetPipelineRun."`
-	State        string               `json:"state" doc:"queued and running: the run goes on; follow it with GetPipelineRun. completed, failed, timed_out and cancelled are final."`
-	DryRun       bool                 `json:"dry_run"`
-	PipelineH    library.PipelineHash `json:"pipeline_definition_h,omitempty"`
-	PipelineName string               `json:"pipeline_name,omitempty"`
-	Version      int                  `json:"version,omitempty" doc:"Of the saved pipeline."`
-	CreatedAt    string               `json:"created_at"`
-	DurationMS   int64                `json:"duration_ms"`
-	Trigger      library.RunTrigger   `json:"trigger"`
-	StartedBy    string               `json:"started_by" doc:"The actor's id."`
-	Stages       []library.StageTrace `json:"stages"`
-	AssetCount   int64                `json:"asset_count" doc:"Assets of the last set."`
-	ChangedCount int64                `json:"changed_count" doc:"Effects; of a dry run, those that it would have."`
-	FailedCount  int64                `json:"failed_count,omitempty" doc:"Assets that on_error: skip left out."`
-	Error        *library.StageError  `json:"error,omitempty" doc:"Why the run ended early. What its stages did before stays."`
+	RunID        string                   `json:"run_id" doc:"Pass to GetPipelineRun."`
+	State        string                   `json:"state" doc:"queued and running: the run goes on; follow it with GetPipelineRun. completed, failed, timed_out and cancelled are final."`
+	DryRun       bool                     `json:"dry_run"`
+	PipelineH    library.PipelineHash     `json:"pipeline_definition_h,omitempty"`
+	PipelineName string                   `json:"pipeline_name,omitempty"`
+	Version      int                      `json:"version,omitempty" doc:"Of the saved pipeline."`
+	CreatedAt    string                   `json:"created_at"`
+	DurationMS   int64                    `json:"duration_ms"`
+	Trigger      library.RunTrigger       `json:"trigger"`
+	StartedBy    string                   `json:"started_by" doc:"The actor's id."`
+	Stages       []library.StageTrace     `json:"stages"`
+	AssetCount   int64                    `json:"asset_count" doc:"Assets of the last set."`
+	ChangedCount int64                    `json:"changed_count" doc:"Effects; of a dry run, those that it would have."`
+	FailedCount  int64                    `json:"failed_count,omitempty" doc:"Assets that on_error: skip left out."`
+	Exports      []library.PipelineExport `json:"exports,omitempty" doc:"Exports that its stages began."`
+	Error        *library.StageError      `json:"error,omitempty" doc:"Why the run ended early. What its stages did before stays."`
 	op.Undoable
 }
 
 func describe(r library.PipelineRun) Trace {
 	t := Trace{RunID: r.ID, State: string(r.State), DryRun: r.DryRun, PipelineH: r.Pipeline, PipelineName: r.Name, Version: r.Version, CreatedAt: stamp(r.CreatedAt), Trigger: r.Trigger,
-		StartedBy: r.Actor.ID, Stages: append([]library.StageTrace{}, r.Progress.Stages...), AssetCount: r.Progress.Assets, ChangedCount: r.Progress.Changed, FailedCount: r.Progress.Failed, Error: r.Progress.Error}
+		StartedBy: r.Actor.ID, Stages: append([]library.StageTrace{}, r.Progress.Stages...), AssetCount: r.Progress.Assets, ChangedCount: r.Progress.Changed, FailedCount: r.Progress.Failed, Exports: r.Progress.Exports, Error: r.Progress.Error}
 	if !r.DryRun && r.Progress.Changed > 0 {
 		t.OperationID = r.OperationID
 	}

@@ -17,53 +17,41 @@ type selectInput struct {
 	DryRun    bool           `json:"dry_run,omitempty"`
 }
 
-// stageInput is the input of the tools that take assets.
-type stageInput struct {
+// StageInput is embedded by the inputs of the tools that take assets: what they have in common.
+type StageInput struct {
 	op.TenantInput
-	StageType string         `json:"stage_type"`
-	Assets    []string       `json:"assets" minItems:"1" maxItems:"10000" doc:"Hashes of assets."`
-	Config    map[string]any `json:"config,omitempty"`
-	DryRun    bool           `json:"dry_run,omitempty"`
+	Assets []string `json:"assets" minItems:"1" maxItems:"10000" doc:"Hashes of assets."`
+	DryRun bool     `json:"dry_run,omitempty"`
 }
 
 type filterInput struct {
-	op.TenantInput
+	StageInput
 	StageType string         `json:"stage_type" enum:"where,sort,limit,deduplicate,sample"`
-	Assets    []string       `json:"assets" minItems:"1" maxItems:"10000" doc:"Hashes of assets."`
 	Config    map[string]any `json:"config,omitempty" doc:"where {field, operator, value}; sort {by, order}; limit {count}; deduplicate {by, keep}; sample {count}."`
-	DryRun    bool           `json:"dry_run,omitempty"`
 }
 
 type transformInput struct {
-	op.TenantInput
+	StageInput
 	StageType string         `json:"stage_type" enum:"set_tag,remove_tag,set_field,regex_replace,compute,set_visibility,set_owner,enrich,approve"`
-	Assets    []string       `json:"assets" minItems:"1" maxItems:"10000" doc:"Hashes of assets."`
-	Config    map[string]any `json:"config,omitempty" doc:"set_tag, remove_tag {tags}; set_field {field, value}; regex_replace {field, pattern, replacement}; compute {field, expression}; set_visibility {visibility}; set_owner {owner}; approve {status}."`
-	DryRun    bool           `json:"dry_run,omitempty"`
+	Config    map[string]any `json:"config,omitempty" doc:"set_tag, remove_tag {tags}; set_field {field, value}; regex_replace {field, pattern, replacement}; compute {field, expression}; set_visibility {visibility}; set_owner {owner}; enrich {operations}; approve {status}."`
 }
 
 type actionInput struct {
-	op.TenantInput
+	StageInput
 	StageType string         `json:"stage_type" enum:"add_to_collection,move,delete,archive"`
-	Assets    []string       `json:"assets" minItems:"1" maxItems:"10000" doc:"Hashes of assets."`
 	Config    map[string]any `json:"config,omitempty" doc:"add_to_collection {path, create_if_missing}; move {from, to}; delete, archive {confirm: true}."`
-	DryRun    bool           `json:"dry_run,omitempty"`
 }
 
 type outputInput struct {
-	op.TenantInput
+	StageInput
 	StageType string         `json:"stage_type" enum:"export,notify,tee"`
-	Assets    []string       `json:"assets" minItems:"1" maxItems:"10000" doc:"Hashes of assets."`
 	Config    map[string]any `json:"config,omitempty" doc:"export {preset, confirm: true}; notify {event_type, confirm: true}; tee {action: {type, path}, confirm: true}."`
-	DryRun    bool           `json:"dry_run,omitempty"`
 }
 
 type summarizeInput struct {
-	op.TenantInput
+	StageInput
 	StageType string         `json:"stage_type" enum:"count,group_by,stats,histogram"`
-	Assets    []string       `json:"assets" minItems:"1" maxItems:"10000" doc:"Hashes of assets."`
 	Config    map[string]any `json:"config,omitempty" doc:"count {group_by}; group_by {field, then}; stats {field}; histogram {field, bins}."`
-	DryRun    bool           `json:"dry_run,omitempty"`
 }
 
 type stageOutput struct {
@@ -89,32 +77,32 @@ func (s *Service) stageTools() []op.Operation {
 		op.Define(stageTool("SelectStage", "Run a select stage", pipeline.Select, "Selects assets as the first stage of a pipeline does.",
 			map[string]any{"stage_type": "search", "config": map[string]any{"query": "fox", "limit": 50}}),
 			func(ctx context.Context, actor library.Actor, in selectInput) (stageOutput, error) {
-				return s.stage(ctx, actor, stageInput{StageType: in.StageType, Config: in.Config, DryRun: in.DryRun})
+				return s.stage(ctx, actor, in.StageType, in.Config, StageInput{DryRun: in.DryRun})
 			}),
 		op.Define(stageTool("FilterStage", "Run a filter stage", pipeline.Filter, "Filters, sorts or samples assets as a stage of a pipeline does.",
 			map[string]any{"stage_type": "where", "assets": assets, "config": map[string]any{"field": "steps", "operator": "gt", "value": 20}}),
 			func(ctx context.Context, actor library.Actor, in filterInput) (stageOutput, error) {
-				return s.stage(ctx, actor, stageInput(in))
+				return s.stage(ctx, actor, in.StageType, in.Config, in.StageInput)
 			}),
 		op.Define(stageTool("TransformStage", "Run a transform stage", pipeline.Transform, "Changes fields of assets as a stage of a pipeline does.",
 			map[string]any{"stage_type": "set_tag", "assets": assets, "config": map[string]any{"tags": []any{"best"}}, "dry_run": true}),
 			func(ctx context.Context, actor library.Actor, in transformInput) (stageOutput, error) {
-				return s.stage(ctx, actor, stageInput(in))
+				return s.stage(ctx, actor, in.StageType, in.Config, in.StageInput)
 			}),
 		op.Define(stageTool("ActionStage", "Run an action stage", pipeline.Action, "Puts assets into collections, archives them or moves them to the trash, as a stage of a pipeline does.",
 			map[string]any{"stage_type": "add_to_collection", "assets": assets, "config": map[string]any{"path": "shortlist", "create_if_missing": true}, "dry_run": true}),
 			func(ctx context.Context, actor library.Actor, in actionInput) (stageOutput, error) {
-				return s.stage(ctx, actor, stageInput(in))
+				return s.stage(ctx, actor, in.StageType, in.Config, in.StageInput)
 			}),
 		op.Define(stageTool("OutputStage", "Run an output stage", pipeline.Output, "Exports assets or tells others of them, as a stage of a pipeline does. It needs confirm: true; a dry run skips it.",
 			map[string]any{"stage_type": "notify", "assets": assets, "config": map[string]any{"event_type": "pipeline.notified", "confirm": true}, "dry_run": true}),
 			func(ctx context.Context, actor library.Actor, in outputInput) (stageOutput, error) {
-				return s.stage(ctx, actor, stageInput(in))
+				return s.stage(ctx, actor, in.StageType, in.Config, in.StageInput)
 			}),
 		op.Define(stageTool("SummarizeStage", "Run a summarize stage", pipeline.Summarize, "Counts and describes assets as a stage of a pipeline does.",
 			map[string]any{"stage_type": "group_by", "assets": assets, "config": map[string]any{"field": "status"}}),
 			func(ctx context.Context, actor library.Actor, in summarizeInput) (stageOutput, error) {
-				return s.stage(ctx, actor, stageInput(in))
+				return s.stage(ctx, actor, in.StageType, in.Config, in.StageInput)
 			}),
 	}
 }
@@ -122,13 +110,13 @@ func (s *Service) stageTools() []op.Operation {
 // stageWait is how long the stage tools wait, in milliseconds.
 const stageWait = 30_000
 
-// stage runs one stage over the assets.
-func (s *Service) stage(ctx context.Context, actor library.Actor, in stageInput) (out stageOutput, err error) {
-	if wrong := op.CheckObject("config", in.Config, op.LargeObject); wrong != nil {
+// stage runs one stage over the assets, or without any a stage that selects some.
+func (s *Service) stage(ctx context.Context, actor library.Actor, kind string, config map[string]any, in StageInput) (out stageOutput, err error) {
+	if wrong := op.CheckObject("config", config, op.LargeObject); wrong != nil {
 		return out, library.Invalid(wrong...)
 	}
 	out.Assets = []library.AssetHash{}
-	stages := []library.PipelineStage{{Type: in.StageType, Config: in.Config}}
+	stages := []library.PipelineStage{{Type: kind, Config: config}}
 	if in.Assets != nil {
 		list := make([]any, len(in.Assets))
 		for i, h := range in.Assets {

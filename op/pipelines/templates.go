@@ -16,9 +16,8 @@ type templatesInput struct{ op.TenantInput }
 
 type template struct {
 	SavedPipeline
-	Source  string                  `json:"source" enum:"system,tenant"`
-	Stages  []library.PipelineStage `json:"stages"`
-	Missing []string                `json:"missing_stages,omitempty" doc:"Stages that this installation cannot run; the template cannot be cloned."`
+	Source string                  `json:"source" enum:"system,tenant"`
+	Stages []library.PipelineStage `json:"stages"`
 }
 
 type templatesOutput struct {
@@ -29,12 +28,12 @@ type templatesOutput struct {
 func (s *Service) templates(ctx context.Context, actor library.Actor) (templatesOutput, error) {
 	out := templatesOutput{Data: []template{}}
 	for _, t := range pipeline.Templates() {
-		out.Data = append(out.Data, template{describePipeline(t.Pipeline), "system", t.Stages, t.Missing})
+		out.Data = append(out.Data, template{describePipeline(t.Pipeline), "system", t.Stages})
 	}
 	yes := true
 	list, _, err := s.Store.Pipelines.List(ctx, actor.Tenant, store.PipelineFilter{Template: &yes, Limit: 200})
 	for _, p := range list {
-		out.Data = append(out.Data, template{describePipeline(p), "tenant", p.Stages, nil})
+		out.Data = append(out.Data, template{describePipeline(p), "tenant", p.Stages})
 	}
 	return out, err
 }

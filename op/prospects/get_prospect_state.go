@@ -1,6 +1,7 @@
 package prospects
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -15,34 +16,12 @@ type stateInput struct {
 	OfProspect
 }
 
-// Profile is what is known of a person, the latest value of each field.
-type Profile struct {
-	Email       string   `json:"email,omitempty"`
-	LinkedInURL string   `json:"linkedin_url,omitempty"`
-	ProfileURL  string   `json:"profile_url,omitempty"`
-	Handle      string   `json:"handle,omitempty"`
-	Website     string   `json:"website,omitempty"`
-	Name        string   `json:"name,omitempty"`
-	Title       string   `json:"title,omitempty"`
-	Account     string   `json:"account,omitempty"`
-	Vertical    string   `json:"vertical,omitempty"`
-	Campaign    string   `json:"campaign,omitempty"`
-	ICPScore    *float64 `json:"icp_score,omitempty" doc:"0 to 100."`
-}
-
 // Research is what was found out.
 type Research struct {
 	Summary string   `json:"summary"`
 	Pains   []string `json:"pains"`
 	Signals []string `json:"signals"`
 	Sources []string `json:"sources"`
-}
-
-// Deal is what was agreed.
-type Deal struct {
-	TrialStartDate string   `json:"trial_start_date,omitempty"`
-	AgreedPrice    *float64 `json:"agreed_price,omitempty"`
-	Currency       string   `json:"currency,omitempty"`
 }
 
 // Row is embedded by what was recorded.
@@ -95,9 +74,9 @@ type ContactLink struct {
 type stateOutput struct {
 	ProspectH    library.ProspectHash   `json:"prospect_h"`
 	Merged       []library.ProspectHash `json:"merged_prospect_hs" doc:"Later records of the same person."`
-	Profile      Profile                `json:"profile" doc:"The latest value of each field."`
+	Profile      outreach.Profile       `json:"profile" doc:"The latest value of each field."`
 	Research     *Research              `json:"research" required:"true" nullable:"true"`
-	Deal         *Deal                  `json:"deal" required:"true" nullable:"true"`
+	Deal         *outreach.Deal         `json:"deal" required:"true" nullable:"true"`
 	Owner        *string                `json:"owner" required:"true" nullable:"true"`
 	State        Sequence               `json:"state"`
 	Suppressions []Suppression          `json:"suppressions" doc:"What SuppressProspect recorded, lapsed ones included."`
@@ -126,35 +105,51 @@ func (s *Service) getProspectState() op.Operation {
 }
 
 func describeState(st store.ProspectState) stateOutput {
-	out := stateOutput{ProspectH: st.Hash, Merged: append([]library.ProspectHash{}, st.Merged...), Profile: Profile(st.Profile), Owner: ownerOf(&st.State),
-		State: describeSequence(&st.State, time.Now()), Suppressions: []Suppression{}, Touches: []Touch{}, Replies: []Reply{}, Contacts: []ContactLink{},
-		ContactLink: linkOf(&st.State), CreatedAt: st.CreatedAt.UTC(), UpdatedAt: st.UpdatedAt.UTC()}
-	if r := st.Research; r != nil {
-		out.Research = &Research{r.Summary, append([]string{}, r.Pains...), append([]string{}, r.Signals...), append([]string{}, r.Sources...)}
+	return stateOutput{
+		ProspectH: st.Hash, Merged: append([]library.ProspectHash{}, st.Merged...),
+		Profile: st.Profile, Research: describeResearch(st.Research), Deal: st.Deal, Owner: ownerOf(&st.State),
+		State:        describeSequence(&st.State, time.Now()),
+		Suppressions: each(st.Suppressions, describeRecordedSuppression),
+		Touches:      each(st.Touches, describeTouch),
+		Replies:      each(st.Replies, describeReply),
+		ContactLink:  linkOf(&st.State), Contacts: each(st.Contacts, describeLink),
+		CreatedAt: st.CreatedAt.UTC(), UpdatedAt: st.UpdatedAt.UTC(),
 	}
-	if d := st.Deal; d != nil {
-		out.Deal = (*Deal)(d)
-	}
-	for _, r := range st.Suppressions {
-		x := describeSuppression(r.Suppression)
-		x.RecordedAt = r.RecordedAt.UTC().Format(time.RFC3339)
-		out.Suppressions = append(out.Suppressions, *x)
-	}
-	for _, r := range st.Touches {
-		t, direction := r.Touch, r.Touch.Direction
-		if direction == "" {
-			direction = "outbound"
-		}
-		out.Touches = append(out.Touches, Touch{r.ID, r.At.UTC(), t.Channel, direction, t.Subject, t.Body, t.TemplateID, t.Step, t.SequenceLength, utc(t.NextDueAt), describeRow(&r)})
-	}
-	for _, r := range st.Replies {
-		p := r.Reply
-		out.Replies = append(out.Replies, Reply{r.ID, r.At.UTC(), string(p.Classification), p.Text, p.Channel, p.RefusalClass, p.SuppressedUntil, describeRow(&r)})
-	}
-	for _, c := range st.Contacts {
-		out.Contacts = append(out.Contacts, describeLink(c))
+}
+
+// each returns what f makes of each item; an empty list of none.
+func each[T, U any](list []T, f func(T) U) []U {
+	out := make([]U, len(list))
+	for i, item := range list {
+		out[i] = f(item)
 	}
 	return out
+}
+
+func describeResearch(r *outreach.Research) *Research {
+	if r == nil {
+		return nil
+	}
+	texts := func(list []string) []string { return append([]string{}, list...) }
+	return &Research{r.Summary, texts(r.Pains), texts(r.Signals), texts(r.Sources)}
+}
+
+func describeRecordedSuppression(r outreach.Row) Suppression {
+	s := *describeSuppression(r.Suppression)
+	s.RecordedAt = r.RecordedAt.UTC().Format(time.RFC3339)
+	return s
+}
+
+func describeTouch(r outreach.Row) Touch {
+	t := r.Touch
+	return Touch{TouchID: r.ID, SentAt: r.At.UTC(), Channel: t.Channel, Direction: cmp.Or(t.Direction, "outbound"), Subject: t.Subject, Body: t.Body, TemplateID: t.TemplateID,
+		Step: t.Step, SequenceLength: t.SequenceLength, NextDueAt: utc(t.NextDueAt), Row: describeRow(&r)}
+}
+
+func describeReply(r outreach.Row) Reply {
+	p := r.Reply
+	return Reply{ReplyID: r.ID, ReceivedAt: r.At.UTC(), Classification: string(p.Classification), Text: p.Text, Channel: p.Channel, RefusalClass: p.RefusalClass,
+		SuppressedUntil: p.SuppressedUntil, Row: describeRow(&r)}
 }
 
 func describeLink(c outreach.ContactState) ContactLink {

@@ -48,7 +48,7 @@ func describeContact(c outreach.Contact) Contact {
 type foundContact struct {
 	Contact
 	ProspectH     library.ProspectHash `json:"prospect_h"`
-	Profile       Profile              `json:"profile" doc:"The latest value of each field."`
+	Profile       outreach.Profile     `json:"profile" doc:"The latest value of each field."`
 	Owner         *string              `json:"owner" required:"true" nullable:"true"`
 	LastContacted *time.Time           `json:"last_contacted" required:"true" nullable:"true"`
 	Suppressed    bool                 `json:"suppressed" doc:"true: do not write to this person."`
@@ -98,7 +98,7 @@ func (s *Service) searchContacts() op.Operation {
 
 func describeFoundContact(d *mappings.ProspectDocument, pipeline, today string) foundContact {
 	var contacts []outreach.ContactState
-	out := foundContact{ProspectH: d.ProspectH, LastContacted: utc(d.LastTouchAt), Profile: Profile{Email: d.Email, LinkedInURL: d.LinkedInURL, ProfileURL: d.ProfileURL, Handle: d.Handle, Website: d.Website,
+	out := foundContact{ProspectH: d.ProspectH, LastContacted: utc(d.LastTouchAt), Profile: outreach.Profile{Email: d.Email, LinkedInURL: d.LinkedInURL, ProfileURL: d.ProfileURL, Handle: d.Handle, Website: d.Website,
 		Name: d.Name, Title: d.Title, Account: d.Account, Vertical: d.Vertical, Campaign: d.Campaign, ICPScore: d.ICPScore}}
 	if json.Unmarshal([]byte(d.Contacts), &contacts) == nil {
 		if i := slices.IndexFunc(contacts, func(c outreach.ContactState) bool { return c.Pipeline == pipeline }); i >= 0 {

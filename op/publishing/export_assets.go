@@ -13,43 +13,15 @@ import (
 
 type exportInput struct {
 	op.TenantInput
-	Assets      []string       `json:"asset_hs" id:"asset" minItems:"1" maxItems:"10000" doc:"The assets, in the order of the files."`
-	Preset      string         `json:"preset,omitempty" enum:"share,portfolio,client,archive,custom" doc:"Default share. See ListExportPresets."`
-	Options     *exportOptions `json:"options,omitempty" tool:"open" doc:"For custom: {max_edge, quality, keep: {prompts, workflow, models, exif, gps, iptc, icc, c2pa}, ai_disclosure, watermark: {text, position, opacity}, naming: neutral|title|ordered|original, sidecar: none|json|xmp|csv}."`
-	Format      string         `json:"format,omitempty" enum:"png,jpeg,webp,preserve" doc:"Of pictures. Default: the preset's."`
-	WaitSeconds *int           `json:"wait_seconds,omitempty" minimum:"0" maximum:"60" default:"60" doc:"How long to wait for the zip."`
-	Legacy      string         `json:"export_configuration_h,omitempty" id:"none" tool:"unlisted" maxLength:"64" doc:"Not supported."`
+	Assets      []string               `json:"asset_hs" id:"asset" minItems:"1" maxItems:"10000" doc:"The assets, in the order of the files."`
+	Preset      string                 `json:"preset,omitempty" enum:"share,portfolio,client,archive,custom" doc:"Default share. See ListExportPresets."`
+	Options     *library.ExportOptions `json:"options,omitempty" tool:"open" doc:"For custom: {max_edge, quality, keep: {prompts, workflow, models, exif, gps, iptc, icc, c2pa}, ai_disclosure, watermark: {text, position, opacity}, naming: neutral|title|ordered|original, sidecar: none|json|xmp|csv}."`
+	Format      string                 `json:"format,omitempty" enum:"png,jpeg,webp,preserve" doc:"Of pictures. Default: the preset's."`
+	WaitSeconds *int                   `json:"wait_seconds,omitempty" minimum:"0" maximum:"60" default:"60" doc:"How long to wait for the zip."`
+	Legacy      string                 `json:"export_configuration_h,omitempty" id:"none" tool:"unlisted" maxLength:"64" doc:"Not supported."`
 
 	hashes []library.AssetHash
 	spec   library.ExportSpec
-}
-
-// exportOptions are what custom does. Left out, everything but the color profile is removed.
-type exportOptions struct {
-	MaxEdge      int              `json:"max_edge,omitempty" minimum:"16" maximum:"16384" doc:"Pixels of the longest edge."`
-	Quality      int              `json:"quality,omitempty" minimum:"1" maximum:"100"`
-	Keep         *keepOptions     `json:"keep,omitempty" doc:"Metadata to keep. Default: icc alone. A block stays only if all that it may hold is kept."`
-	AIDisclosure *bool            `json:"ai_disclosure,omitempty" doc:"Default true."`
-	Watermark    *watermarkOption `json:"watermark,omitempty"`
-	Naming       string           `json:"naming,omitempty" enum:"neutral,title,ordered,original"`
-	Sidecar      string           `json:"sidecar,omitempty" enum:"none,json,xmp,csv"`
-}
-
-type keepOptions struct {
-	Prompts  bool  `json:"prompts,omitempty"`
-	Workflow bool  `json:"workflow,omitempty"`
-	Models   bool  `json:"models,omitempty"`
-	EXIF     bool  `json:"exif,omitempty"`
-	GPS      bool  `json:"gps,omitempty"`
-	IPTC     bool  `json:"iptc,omitempty"`
-	ICC      *bool `json:"icc,omitempty"`
-	C2PA     bool  `json:"c2pa,omitempty"`
-}
-
-type watermarkOption struct {
-	Text     string  `json:"text" minLength:"1" maxLength:"100"`
-	Position string  `json:"position,omitempty" enum:"top-left,top-right,center,bottom-left,bottom-right"`
-	Opacity  float64 `json:"opacity,omitempty" minimum:"0.05" maximum:"1"`
 }
 
 // Validate implements op.Validator.
@@ -62,17 +34,8 @@ func (in *exportInput) Validate() (errs []library.FieldError) {
 	if in.Preset == "" {
 		in.Preset = string(library.ExportShare)
 	}
-	if in.Options != nil && in.Preset != string(library.ExportCustom) {
-		errs = append(errs, library.FieldError{Field: "options", Code: "conflict", Message: "Options are for the preset custom.", Hint: "Send preset custom, or no options."})
-	}
-	in.spec = library.SpecOf(library.ExportPreset(in.Preset))
-	if in.spec.Original && in.Format != "" && in.Format != "preserve" {
-		errs = append(errs, library.FieldError{Field: "format", Code: "conflict", Message: "The preset archive exports the original bytes.", Hint: "Send preserve, or another preset."})
-	}
-	in.Options.apply(&in.spec)
-	if in.Format != "" {
-		in.spec.Format, in.spec.Exact = in.Format, in.Format != "preserve"
-	}
+	spec, wrong := library.NewExportSpec("", library.ExportPreset(in.Preset), in.Format, in.Options)
+	in.spec, errs = spec, append(errs, wrong...)
 	return errs
 }
 
@@ -87,28 +50,6 @@ func distinct(list []library.AssetHash) []library.AssetHash {
 		}
 	}
 	return out
-}
-
-func (o *exportOptions) apply(s *library.ExportSpec) {
-	if o == nil {
-		return
-	}
-	s.MaxEdge, s.Quality = o.MaxEdge, o.Quality
-	if k := o.Keep; k != nil {
-		s.Keep = library.ExportKeep{Prompts: k.Prompts, Workflow: k.Workflow, Models: k.Models, EXIF: k.EXIF, GPS: k.GPS, IPTC: k.IPTC, ICC: k.ICC == nil || *k.ICC, C2PA: k.C2PA}
-	}
-	if o.AIDisclosure != nil {
-		s.Disclosure = *o.AIDisclosure
-	}
-	if w := o.Watermark; w != nil {
-		s.Watermark = &library.ExportWatermark{Text: w.Text, Position: w.Position, Opacity: w.Opacity}
-	}
-	if o.Naming != "" {
-		s.Naming = o.Naming
-	}
-	if o.Sidecar != "" {
-		s.Sidecar = o.Sidecar
-	}
 }
 
 type exportOutput struct {
@@ -142,7 +83,7 @@ func (s *Service) exportAssets() op.Operation {
 		case in.Legacy != "":
 			return exportOutput{}, library.NewError(library.KindUnprocessable, library.CodeExportUnavailable, "Export configurations are not supported. Send a preset instead; ListExportPresets lists them.")
 		case in.spec.Exact && in.spec.Format == "webp" && !s.webp():
-			return exportOutput{}, library.NewError(library.KindUnprocessable, library.CodeFormatUnavailable, "This service cannot write lossy WebP: it needs ffmpeg with libwebp. Choose png, jpeg or preserve.")
+			return exportOutput{}, library.NoWebP()
 		}
 		e, err := s.Store.Exports.Start(ctx, actor, in.spec, in.hashes, blob.NewStagingID())
 		if err != nil {
@@ -201,9 +142,6 @@ func (s *Service) describe(actor library.Actor, e store.Export) exportOutput {
 	_, out.DownloadURL, out.ExpiresIn = s.link(actor, e)
 	return out
 }
-
-// zipKept is how long links to a zip are made; it is swept a day after it was written.
-const zipKept = 12 * time.Hour
 
 type getExportInput struct {
 	op.TenantInput

@@ -161,7 +161,7 @@ func (s *Service) describeDeck(ctx context.Context, actor library.Actor, e store
 
 // link returns the name of the file of a completed export, and a link to it.
 func (s *Service) link(actor library.Actor, e store.Export) (name, link string, expires int) {
-	if e.State != store.ExportCompleted || time.Since(*e.FinishedAt) > zipKept {
+	if e.State != store.ExportCompleted || time.Since(*e.FinishedAt) > store.ExportLinks {
 		return "", "", 0
 	}
 	mimeType := "application/zip"
