@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"vitrine/internal/failpoint"
 	"vitrine/library"
 )
 
@@ -115,7 +116,10 @@ func (t *Tx) keepFiring(ctx context.Context, r library.Rule, f library.RuleFirin
 	if _, err := t.Exec(ctx, sql, t.tenant(), r.ID); err != nil {
 		return err
 	}
-	return t.emitRule(ctx, EventRuleFired, r, run)
+	if err := t.emitRule(ctx, EventRuleFired, r, run); err != nil {
+		return err
+	}
+	return failpoint.Inject("rules.firing")
 }
 
 func (t *Tx) logFiring(ctx context.Context, r library.Rule, f library.RuleFiring, run library.RuleRun) error {
