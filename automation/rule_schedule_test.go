@@ -12,6 +12,7 @@ import (
 
 	"vitrine/internal/randtest"
 	"vitrine/library"
+	"vitrine/store"
 )
 
 func every(cron, zone, missed string) library.Trigger {
@@ -174,6 +175,16 @@ func TestRules_ADueTimeOfAnotherTriggerDoesNotFire(t *testing.T) {
 		return true, nil
 	}); err != nil {
 		t.Fatal(err)
+	}
+	// A process that read the rule before fires it for a time that was due then.
+	due := e.now().Add(-time.Minute)
+	late := library.RuleFiring{Source: "due/" + due.Format(time.RFC3339), At: e.now(), Due: due}
+	now := r
+	now.Trigger = every("0 10 * * *", "UTC", "once")
+	for rule, want := range map[*library.Rule]string{&r: library.FiringDisabled, &now: library.FiringDuplicate} {
+		if run, err := e.store.Rules.Fire(t.Context(), e.admin.Tenant, *rule, late, store.FiringPlan{}); err != nil || run.State != want {
+			t.Errorf("fired with what was read before: %s %v, want %s", run.State, err, want)
+		}
 	}
 	run, err := e.rules.Trigger(t.Context(), e.admin.Tenant, library.TriggerSchedule, "", nil)
 	if err != nil || len(run) != 0 {
