@@ -19,6 +19,7 @@ type EventType struct {
 	Doc     string       // when it is emitted, one sentence
 	Payload *huma.Schema // of the event's data: a flat object, no references
 	Example any          // a payload
+	Direct  bool         // sent to one webhook when somebody asks for it, and no part of the log
 }
 
 // DefineEvent makes an event type out of an example of its payload, a struct.

@@ -26,6 +26,10 @@ type IdempotencyStore interface {
 	Release(ctx context.Context, tenant library.TenantID, actorID, key string) error
 }
 
+// Secretive is implemented by outputs that hold a secret which is shown once. What is kept for
+// an idempotency key lacks it.
+type Secretive interface{ WithoutSecrets() any }
+
 const (
 	maxIdempotencyKey = 255
 	// renewEvery is well below the minute after which the store gives up a claim.
@@ -85,6 +89,9 @@ func (c *Caller) finishIdempotent(ctx context.Context, actor library.Actor, key 
 			slog.WarnContext(ctx, "releasing an idempotency key failed", "error", err)
 		}
 		return failed
+	}
+	if s, ok := value.(Secretive); ok {
+		value = s.WithoutSecrets()
 	}
 	response, err := EncodeOutput(value)
 	if err == nil {

@@ -33,6 +33,8 @@ const (
 	IDPipelineRun IDKind = "pipeline_run" // of a pipeline
 	IDEarlierRun  IDKind = "earlier_run"  // another one
 	IDRule        IDKind = "rule"
+	IDWebhook     IDKind = "webhook"
+	IDDelivery    IDKind = "delivery"  // to a webhook
 	IDOperation   IDKind = "operation" // of a write that can be taken back
 	IDUpload      IDKind = "upload"    // where uploaded bytes wait
 	IDIndexToken  IDKind = "index_token"
@@ -43,7 +45,7 @@ const (
 )
 
 // IDKinds lists the kinds.
-var IDKinds = []IDKind{IDTenant, IDAsset, IDModel, IDSavedSearch, IDCollection, IDTextCard, IDNode, IDAnnotation, IDPrompt, IDExperiment, IDRun, IDOtherRun, IDProspect, IDPipeline, IDPipelineRun, IDEarlierRun, IDRule, IDImport, IDOperation, IDUpload, IDIndexToken, IDExport, IDCursor, IDQuery, IDNone}
+var IDKinds = []IDKind{IDTenant, IDAsset, IDModel, IDSavedSearch, IDCollection, IDTextCard, IDNode, IDAnnotation, IDPrompt, IDExperiment, IDRun, IDOtherRun, IDProspect, IDPipeline, IDPipelineRun, IDEarlierRun, IDRule, IDWebhook, IDDelivery, IDImport, IDOperation, IDUpload, IDIndexToken, IDExport, IDCursor, IDQuery, IDNone}
 
 // idForms are the forms of identifiers that have one, for inputs that state none.
 var idForms = map[IDKind]struct{ pattern, words string }{

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"vitrine/automation/webhook"
 	"vitrine/embed"
 	"vitrine/indexer"
 	"vitrine/inplace"
@@ -109,12 +110,13 @@ type Config struct {
 	Watch       []string
 	Rescan      time.Duration // how often watched folders are looked through as a whole; 0 means inplace.DefaultRescan
 
-	Decoders     int          // pictures decoded at once; 0 means one per processor
-	FFmpeg       string       // the program that reads frames of videos; empty: the one in PATH
-	DecodeMemory int64        // bytes that all decoding shares; 0 means memory.DefaultShared
-	MaxFile      int64        // bytes of one file; 0 means the default of package assets
-	Fetch        fetch.Config // what StoreAsset fetches from URLs
-	Embed        embed.Config // what turns texts into vectors; the zero value means nothing does
+	Decoders     int            // pictures decoded at once; 0 means one per processor
+	FFmpeg       string         // the program that reads frames of videos; empty: the one in PATH
+	DecodeMemory int64          // bytes that all decoding shares; 0 means memory.DefaultShared
+	MaxFile      int64          // bytes of one file; 0 means the default of package assets
+	Fetch        fetch.Config   // what StoreAsset fetches from URLs
+	Webhooks     webhook.Config // which endpoints webhooks can have
+	Embed        embed.Config   // what turns texts into vectors; the zero value means nothing does
 	Version      string
 	Log          *slog.Logger
 }

@@ -26,7 +26,9 @@ func (s *Service) eventRoute() api.ExtraRoute {
 func eventTypes(c op.Catalog) *huma.Schema {
 	var names []string
 	for _, e := range c.Events {
-		names = append(names, regexp.QuoteMeta(e.Name))
+		if !e.Direct {
+			names = append(names, regexp.QuoteMeta(e.Name))
+		}
 	}
 	one := "(" + strings.Join(names, "|") + ")"
 	return &huma.Schema{Type: huma.TypeString, Pattern: "^(" + one + "(," + one + ")*)?$"}

@@ -21,6 +21,7 @@ import (
 	"vitrine/api"
 	"vitrine/auth"
 	"vitrine/automation"
+	"vitrine/automation/webhook"
 	"vitrine/embed"
 	"vitrine/events"
 	"vitrine/export"
@@ -60,6 +61,7 @@ type Service struct {
 	Jobs       *jobs.Runner
 	Pipelines  *pipeline.Engine
 	Rules      *automation.Rules
+	Deliverer  *automation.Deliverer // of events to webhooks
 	Catalog    op.Catalog
 	Caller     *op.Caller
 	Imports    *inplace.Engine
@@ -173,12 +175,18 @@ func (s *Service) assemble() error {
 	if err != nil {
 		return fmt.Errorf("MCP_URL_INGEST_ALLOWLIST: %w", err)
 	}
+	sender := webhook.NewSender(cfg.Webhooks)
+	sealer, err := webhook.NewSealer(cfg.SigningKey)
+	if err != nil {
+		return err
+	}
+	s.Deliverer = automation.NewDeliverer(s.Store.Webhooks, automation.DelivererConfig{Sender: sender, Sealer: sealer, Log: cfg.Log}, automation.NewMetrics(s.registry))
 	s.transfers = transfer.New(s.Store, keys, limits, s.Blobs, links.Signer, s.Previews)
 	s.transfers.DirectFor, s.transfers.MaxFile, s.transfers.UploadsFor = cfg.DirectDownloads, cmp.Or(cfg.MaxFile, assets.DefaultMaxFile), min(cfg.SweepAge, maxUploadAge)
 	s.Imports = inplace.New(inplace.Config{Store: s.Store, Roots: s.roots, Memory: budget, MaxFile: cmp.Or(cfg.MaxFile, assets.DefaultMaxFile), Rescan: cfg.Rescan, Log: cfg.Log})
 	waiter := indexer.NewWaiter(watched, s.Searcher.Index, metrics)
 	parts := all.Parts{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Fetcher: fetcher, Links: links, Limits: limits, TrashFor: cfg.TrashFor, MaxFile: cfg.MaxFile, Roots: s.roots,
-		Searcher: s.Searcher, Embedder: s.Embedder, CursorKey: cfg.SigningKey, WebP: func() bool { return s.exports.WebP() != nil }, AwaitWrite: awaitWith(waiter),
+		Searcher: s.Searcher, Embedder: s.Embedder, Webhooks: cfg.Webhooks, Sender: sender, Sealer: sealer, CursorKey: cfg.SigningKey, WebP: func() bool { return s.exports.WebP() != nil }, AwaitWrite: awaitWith(waiter),
 		AwaitProspects: awaitWith(indexer.NewWaiter(watched, s.Searcher.Prospects, metrics))}
 	s.Pipelines = all.NewPipelines(parts)
 	s.Pipelines.Log = cfg.Log

@@ -21,10 +21,12 @@ func (s *Service) work(ctx context.Context) error {
 	g.Go(func() error { return s.Jobs.Run(ctx) })
 	g.Go(func() error {
 		return events.Run(ctx, s.Store, events.Config{Prefix: s.cfg.Prefix, Brokers: s.cfg.Brokers, Security: s.cfg.KafkaSecurity, Log: s.log}, s.figures,
-			events.Subscriber{Name: automation.RuleSubscriber, FromStart: true, Handle: s.Rules.Handle})
+			events.Subscriber{Name: automation.RuleSubscriber, FromStart: true, Handle: s.Rules.Handle},
+			events.Subscriber{Name: automation.WebhookSubscriber, FromStart: true, Handle: s.Deliverer.Handle})
 	})
 	g.Go(func() error { return s.Rules.Run(ctx) })
 	g.Go(func() error { return s.imports(ctx) })
+	g.Go(func() error { return s.Deliverer.Run(ctx) })
 	g.Go(func() error { return s.every(ctx, s.cfg.SweepEvery, s.sweep) })
 	if s.cfg.ScrubRate > 0 {
 		g.Go(func() error { return s.every(ctx, scrubTick, s.scrub) })
@@ -79,10 +81,14 @@ func (s *Service) sweep(ctx context.Context) {
 	}
 }
 
+// forgetPage is how many old webhook deliveries are deleted at once.
+const forgetPage = 5000
+
 // expire deletes operations that can no longer be undone, old responses, and what the audit
 // trail need not keep.
 func (s *Service) expire(ctx context.Context) {
 	s.forgetRules(ctx)
+	s.forgetDeliveries(ctx)
 	got, err := s.Store.Expire(ctx, s.cfg.Retention)
 	switch {
 	case ctx.Err() != nil:
@@ -90,6 +96,19 @@ func (s *Service) expire(ctx context.Context) {
 		s.log.Warn("old operations or months of the audit trail could not be deleted", "error", err)
 	case got != (store.Expired{}):
 		s.log.Info("old operations were deleted", "operations", got.Operations, "collections", got.Collections, "responses", got.Responses, "audit_rows", got.AuditRows, "audit_months", got.Months)
+	}
+}
+
+// forgetDeliveries deletes old deliveries of webhooks from their log.
+func (s *Service) forgetDeliveries(ctx context.Context) {
+	for {
+		n, err := s.Store.Webhooks.Forget(ctx, forgetPage)
+		if err != nil && ctx.Err() == nil {
+			s.log.Warn("old webhook deliveries could not be deleted", "error", err)
+		}
+		if err != nil || n < forgetPage {
+			return
+		}
 	}
 }
 

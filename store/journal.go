@@ -65,6 +65,7 @@ func nouns() []undoableNoun {
 		{prospectReplyNoun, undoProspectRows},
 		{prospectSuppressionNoun, undoProspectRows},
 		{contactNoun, undoProspectRows},
+		{webhookNoun, undoRows},
 	}
 }
 

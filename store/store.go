@@ -40,6 +40,7 @@ type Store struct {
 	Rules           *Rules
 	Enrichments     *Enrichments
 	Prospects       *Prospects
+	Webhooks        *Webhooks
 	Keys            *Keys
 	Tenants         *Tenants
 	Limits          *Limits
@@ -118,6 +119,7 @@ func (s *Store) setFields() (err error) {
 	s.PipelineRuns, s.Enrichments = &PipelineRuns{s}, &Enrichments{s}
 	s.Rules = &Rules{s}
 	s.Prospects = &Prospects{s}
+	s.Webhooks = &Webhooks{s}
 	s.Keys = &Keys{s}
 	s.Tenants = &Tenants{s}
 	s.Limits = &Limits{s}

@@ -118,7 +118,7 @@ func checkAuditOfJournal(t *testing.T, db *pgx.Conn) {
 		FROM journal j FULL JOIN (SELECT * FROM audit WHERE operation_id IS NOT NULL AND action ~ '[.](created|updated|deleted)$') a
 		ON a.tenant_id = j.tenant_id AND a.operation_id = j.operation_id AND a.subject = j.key
 		  AND a.action = j.noun || CASE WHEN j.before IS NULL THEN '.created' WHEN j.after IS NULL THEN '.deleted' ELSE '.updated' END
-		  AND a.detail = CASE WHEN j.noun IN ('annotation', 'publication', 'share', 'prospect', 'prospect_owner', 'prospect_touch', 'prospect_reply', 'prospect_suppression', 'contact') THEN jsonb_build_object('fields',
+		  AND a.detail = CASE WHEN j.noun IN ('annotation', 'publication', 'share', 'prospect', 'prospect_owner', 'prospect_touch', 'prospect_reply', 'prospect_suppression', 'contact', 'webhook') THEN jsonb_build_object('fields',
 		    (SELECT jsonb_agg(name ORDER BY name) FROM jsonb_object_keys(coalesce(j.before, '{}') || coalesce(j.after, '{}')) name)) ELSE CASE WHEN j.before IS NULL THEN '{}' ELSE jsonb_build_object('before', j.before) END
 		    || CASE WHEN j.after IS NULL THEN '{}' ELSE jsonb_build_object('after', j.after) END END`).Scan(&entries, &differ); err != nil {
 		t.Fatal(err)
@@ -281,7 +281,7 @@ func (s bench) changesOf(t *testing.T) map[string]changes {
 		"collection": s.collectionChanges(t), "collection_item": s.collectionItemChanges(t), "annotation": s.annotationChanges(t),
 		"prompt": s.promptChanges(t), "prompt_version": s.promptVersionChanges(t), "prompt_label": s.promptLabelChanges(t), "prompt_evaluation": s.promptEvaluationChanges(t),
 		"experiment": s.experimentChanges(t), "experiment_run": s.runChanges(t), "run_score": s.scoreChanges(t), "run_comparison": s.comparisonChanges(t),
-		"unlinked_duplicate": s.unlinkChanges(t), "pipeline": s.pipelineChanges(t), "rule": s.ruleChanges(t), "publication": s.publicationChanges(t),
+		"unlinked_duplicate": s.unlinkChanges(t), "pipeline": s.pipelineChanges(t), "rule": s.ruleChanges(t), "webhook": s.webhookChanges(t), "publication": s.publicationChanges(t),
 		"prospect": s.prospectChanges(t, outreach.Body{Profile: &outreach.Profile{}}), "prospect_owner": s.prospectChanges(t, outreach.Body{Owner: new("grace")}),
 		"prospect_touch": s.prospectChanges(t, outreach.Body{Touch: &outreach.Touch{Channel: "email"}}), "prospect_reply": s.prospectChanges(t, outreach.Body{Reply: &outreach.Reply{Classification: outreach.NotNow}}),
 		"prospect_suppression": s.prospectChanges(t, outreach.Body{Suppression: &outreach.Suppression{Reason: "not_now"}}), "contact": s.prospectChanges(t, outreach.Body{Contact: &outreach.Contact{Pipeline: "investor", Stage: "meeting"}})}

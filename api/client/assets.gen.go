@@ -490,8 +490,8 @@ type ListOperationsOutput struct {
 // kind of thing (asset, model_link, model_version, saved_search, collection, collection_item,
 // annotation, prompt, prompt_version, prompt_label, prompt_evaluation, experiment, experiment_run,
 // run_score, run_comparison, unlinked_duplicate, pipeline, rule, publication, prospect,
-// prospect_owner, prospect_touch, prospect_reply, prospect_suppression, contact), one thing, time,
-// and whether it was undone.
+// prospect_owner, prospect_touch, prospect_reply, prospect_suppression, contact, webhook), one
+// thing, time, and whether it was undone.
 //
 // It needs the permission read and calls GET /api/v1/operations.
 func (c *Client) ListOperations(ctx context.Context, in ListOperationsInput, opts ...Option) (ListOperationsOutput, error) {

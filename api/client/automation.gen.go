@@ -238,3 +238,251 @@ type SimulateRuleOutput struct {
 func (c *Client) SimulateRule(ctx context.Context, in SimulateRuleInput, opts ...Option) (SimulateRuleOutput, error) {
 	return call[SimulateRuleOutput](ctx, c, OpSimulateRule, in, opts)
 }
+
+// RegisterWebhookInput is the input of RegisterWebhook.
+type RegisterWebhookInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// Required.
+	Name string `json:"name"`
+	// https, public. Required.
+	URL string `json:"url"`
+	// Types such as pipeline.completed; asset.* or *. Required.
+	Events      []string `json:"events"`
+	Description string   `json:"description,omitempty"`
+	// Default: true.
+	Enabled *bool `json:"enabled,omitempty"`
+	// Default: 10000.
+	TimeoutMS int64 `json:"timeout_ms,omitempty"`
+}
+
+// RegisterWebhookOutput is the output of RegisterWebhook.
+type RegisterWebhookOutput struct {
+	WebhookID   string   `json:"webhook_id"`
+	Name        string   `json:"name"`
+	URL         string   `json:"url"`
+	Events      []string `json:"events"`
+	Description string   `json:"description,omitempty"`
+	Enabled     bool     `json:"enabled"`
+	// Why the service disabled it.
+	DisabledReason string                  `json:"disabled_reason,omitempty"`
+	TimeoutMS      int64                   `json:"timeout_ms"`
+	CreatedAt      time.Time               `json:"created_at"`
+	CreatedBy      string                  `json:"created_by"`
+	UpdatedAt      time.Time               `json:"updated_at"`
+	Health         AutomationWebhookHealth `json:"health"`
+	// Signs requests, as Standard Webhooks says. It is shown this once.
+	Secret string `json:"secret,omitempty"`
+	// What became of the test.ping.
+	Ping AutomationPingOutcome `json:"ping"`
+	// Pass to UndoOperation to revert this write. Empty when nothing changed.
+	OperationID string `json:"operation_id,omitempty"`
+}
+
+// RegisterWebhook registers an endpoint for events, sends it a test.ping and returns the outcome
+// with the signing secret. Requests are signed as Standard Webhooks 1.0 says (webhook-id,
+// webhook-timestamp, webhook-signature), so any verifier of that standard takes them. Only 2xx is a
+// success; redirects are not followed. A delivery that fails is tried again nine times in 75 hours.
+//
+// It needs the permission admin and calls POST /api/v1/webhooks.
+func (c *Client) RegisterWebhook(ctx context.Context, in RegisterWebhookInput, opts ...Option) (RegisterWebhookOutput, error) {
+	return call[RegisterWebhookOutput](ctx, c, OpRegisterWebhook, in, opts)
+}
+
+// ListWebhooksInput is the input of ListWebhooks.
+type ListWebhooksInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// Default: 50.
+	Limit  int `json:"limit,omitempty"`
+	Offset int `json:"offset,omitempty"`
+}
+
+// ListWebhooksOutput is the output of ListWebhooks.
+type ListWebhooksOutput struct {
+	// The oldest first.
+	Data  []AutomationWebhook `json:"data"`
+	Total int                 `json:"total"`
+}
+
+// ListWebhooks lists the tenant's webhooks and how each fares.
+//
+// It needs the permission admin and calls GET /api/v1/webhooks.
+func (c *Client) ListWebhooks(ctx context.Context, in ListWebhooksInput, opts ...Option) (ListWebhooksOutput, error) {
+	return call[ListWebhooksOutput](ctx, c, OpListWebhooks, in, opts)
+}
+
+// GetWebhookInput is the input of GetWebhook.
+type GetWebhookInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// The webhook. Required.
+	WebhookID string `json:"webhook_id"`
+}
+
+// GetWebhookOutput is the output of GetWebhook.
+type GetWebhookOutput = AutomationWebhook
+
+// GetWebhook returns one webhook and how it fares.
+//
+// It needs the permission admin and calls GET /api/v1/webhooks/{webhook_id}.
+func (c *Client) GetWebhook(ctx context.Context, in GetWebhookInput, opts ...Option) (GetWebhookOutput, error) {
+	return call[GetWebhookOutput](ctx, c, OpGetWebhook, in, opts)
+}
+
+// UpdateWebhookInput is the input of UpdateWebhook.
+type UpdateWebhookInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// The webhook. Required.
+	WebhookID string  `json:"webhook_id"`
+	Name      *string `json:"name,omitempty"`
+	// https, public.
+	URL *string `json:"url,omitempty"`
+	// Replaces what was there.
+	Events      []string `json:"events,omitempty"`
+	Description *string  `json:"description,omitempty"`
+	// What waits for a disabled webhook is sent once it is enabled; events meanwhile are not.
+	Enabled   *bool  `json:"enabled,omitempty"`
+	TimeoutMS *int64 `json:"timeout_ms,omitempty"`
+}
+
+// UpdateWebhookOutput is the output of UpdateWebhook.
+type UpdateWebhookOutput struct {
+	WebhookID   string   `json:"webhook_id"`
+	Name        string   `json:"name"`
+	URL         string   `json:"url"`
+	Events      []string `json:"events"`
+	Description string   `json:"description,omitempty"`
+	Enabled     bool     `json:"enabled"`
+	// Why the service disabled it.
+	DisabledReason string                  `json:"disabled_reason,omitempty"`
+	TimeoutMS      int64                   `json:"timeout_ms"`
+	CreatedAt      time.Time               `json:"created_at"`
+	CreatedBy      string                  `json:"created_by"`
+	UpdatedAt      time.Time               `json:"updated_at"`
+	Health         AutomationWebhookHealth `json:"health"`
+	// Pass to UndoOperation to revert this write. Empty when nothing changed.
+	OperationID string `json:"operation_id,omitempty"`
+}
+
+// UpdateWebhook changes the fields that are sent. A webhook that is enabled starts afresh: its
+// failures are forgotten.
+//
+// It needs the permission admin and calls PATCH /api/v1/webhooks/{webhook_id}.
+func (c *Client) UpdateWebhook(ctx context.Context, in UpdateWebhookInput, opts ...Option) (UpdateWebhookOutput, error) {
+	return call[UpdateWebhookOutput](ctx, c, OpUpdateWebhook, in, opts)
+}
+
+// TestWebhookInput is the input of TestWebhook.
+type TestWebhookInput = GetWebhookInput
+
+// TestWebhookOutput is the output of TestWebhook.
+type TestWebhookOutput = AutomationPingOutcome
+
+// TestWebhook sends a test.ping to a webhook, also one that is failing, and returns the outcome. A
+// disabled webhook gets none.
+//
+// It needs the permission admin and calls POST /api/v1/webhooks/{webhook_id}/test.
+func (c *Client) TestWebhook(ctx context.Context, in TestWebhookInput, opts ...Option) (TestWebhookOutput, error) {
+	return call[TestWebhookOutput](ctx, c, OpTestWebhook, in, opts)
+}
+
+// RotateWebhookSecretInput is the input of RotateWebhookSecret.
+type RotateWebhookSecretInput = GetWebhookInput
+
+// RotateWebhookSecretOutput is the output of RotateWebhookSecret.
+type RotateWebhookSecretOutput struct {
+	WebhookID string `json:"webhook_id"`
+	// The new secret. It is shown this once.
+	Secret string `json:"secret,omitempty"`
+	// Until then requests carry signatures with both secrets.
+	OldSecretUntil time.Time `json:"old_secret_until"`
+}
+
+// RotateWebhookSecret gives a webhook a new signing secret. For 24 hours requests are signed with
+// the old one as well.
+//
+// It needs the permission admin and calls POST /api/v1/webhooks/{webhook_id}/rotate.
+func (c *Client) RotateWebhookSecret(ctx context.Context, in RotateWebhookSecretInput, opts ...Option) (RotateWebhookSecretOutput, error) {
+	return call[RotateWebhookSecretOutput](ctx, c, OpRotateWebhookSecret, in, opts)
+}
+
+// ListWebhookDeliveriesInput is the input of ListWebhookDeliveries.
+type ListWebhookDeliveriesInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// The webhook. Required.
+	WebhookID string `json:"webhook_id"`
+	// One of pending, delivered, failed.
+	State     string `json:"state,omitempty"`
+	EventType string `json:"event_type,omitempty"`
+	// Default: 50.
+	Limit  int `json:"limit,omitempty"`
+	Offset int `json:"offset,omitempty"`
+}
+
+// ListWebhookDeliveriesOutput is the output of ListWebhookDeliveries.
+type ListWebhookDeliveriesOutput struct {
+	// The newest first.
+	Data []AutomationDelivery `json:"data"`
+	// Counted up to 10,000.
+	Total int `json:"total"`
+}
+
+// ListWebhookDeliveries lists what was sent to a webhook in the last 30 days and what waits, each
+// with its attempts.
+//
+// It needs the permission admin and calls GET /api/v1/webhooks/{webhook_id}/deliveries.
+func (c *Client) ListWebhookDeliveries(ctx context.Context, in ListWebhookDeliveriesInput, opts ...Option) (ListWebhookDeliveriesOutput, error) {
+	return call[ListWebhookDeliveriesOutput](ctx, c, OpListWebhookDeliveries, in, opts)
+}
+
+// ReplayWebhookDeliveriesInput is the input of ReplayWebhookDeliveries.
+type ReplayWebhookDeliveriesInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// The webhook. Required.
+	WebhookID string `json:"webhook_id"`
+	// Which deliveries. Leave out for those of a range of time.
+	DeliveryIDs []string `json:"delivery_ids,omitempty"`
+	// Deliveries that were made from then on.
+	From string `json:"from,omitempty"`
+	// And before this. Default: now.
+	To string `json:"to,omitempty"`
+	// Only deliveries in this state. One of pending, delivered, failed.
+	State string `json:"state,omitempty"`
+}
+
+// ReplayWebhookDeliveriesOutput is the output of ReplayWebhookDeliveries.
+type ReplayWebhookDeliveriesOutput struct {
+	// Deliveries that are sent again, with the webhook-id that they had.
+	Replayed int64 `json:"replayed"`
+}
+
+// ReplayWebhookDeliveries sends deliveries of a webhook again, whatever became of them: those with
+// the given ids, or those of a range of time.
+//
+// It needs the permission admin and calls POST /api/v1/webhooks/{webhook_id}/replay.
+func (c *Client) ReplayWebhookDeliveries(ctx context.Context, in ReplayWebhookDeliveriesInput, opts ...Option) (ReplayWebhookDeliveriesOutput, error) {
+	return call[ReplayWebhookDeliveriesOutput](ctx, c, OpReplayWebhookDeliveries, in, opts)
+}
+
+// DeleteWebhookInput is the input of DeleteWebhook.
+type DeleteWebhookInput = GetWebhookInput
+
+// DeleteWebhookOutput is the output of DeleteWebhook.
+type DeleteWebhookOutput struct {
+	WebhookID string `json:"webhook_id"`
+	Deleted   bool   `json:"deleted"`
+	// Pass to UndoOperation to revert this write. Empty when nothing changed.
+	OperationID string `json:"operation_id,omitempty"`
+}
+
+// DeleteWebhook deletes a webhook; nothing is sent to it any more. UndoOperation restores it with
+// its secret.
+//
+// It needs the permission admin and calls DELETE /api/v1/webhooks/{webhook_id}.
+func (c *Client) DeleteWebhook(ctx context.Context, in DeleteWebhookInput, opts ...Option) (DeleteWebhookOutput, error) {
+	return call[DeleteWebhookOutput](ctx, c, OpDeleteWebhook, in, opts)
+}

@@ -75,3 +75,65 @@ type AutomationSimulated struct {
 	// Why it would have fired.
 	Reason map[string]any `json:"reason"`
 }
+
+// AutomationWebhookHealth is what RegisterWebhookOutput holds as health.
+type AutomationWebhookHealth struct {
+	// Attempts that failed since the last success.
+	Failures     int        `json:"failures"`
+	FailingSince *time.Time `json:"failing_since,omitempty"`
+	// Nothing is sent before, because too many attempts failed or the endpoint asked for time.
+	PausedUntil   *time.Time `json:"paused_until,omitempty"`
+	LastSuccessAt *time.Time `json:"last_success_at,omitempty"`
+	// Deliveries that wait; counted up to 10,000.
+	Pending int `json:"pending"`
+}
+
+// AutomationPingOutcome is what RegisterWebhookOutput holds as ping. What became of the test.ping.
+type AutomationPingOutcome struct {
+	// False for a webhook that is disabled.
+	Sent bool `json:"sent"`
+	// Whether the endpoint answered with 2xx.
+	Delivered bool `json:"delivered"`
+	// The HTTP status of the response.
+	Status     int   `json:"status,omitempty"`
+	DurationMS int64 `json:"duration_ms,omitempty"`
+	// Why it was not delivered.
+	Error string `json:"error,omitempty"`
+	// How the response begins.
+	Response string `json:"response,omitempty"`
+}
+
+// AutomationWebhook is what ListWebhooksOutput holds as data. The oldest first.
+type AutomationWebhook struct {
+	WebhookID   string   `json:"webhook_id"`
+	Name        string   `json:"name"`
+	URL         string   `json:"url"`
+	Events      []string `json:"events"`
+	Description string   `json:"description,omitempty"`
+	Enabled     bool     `json:"enabled"`
+	// Why the service disabled it.
+	DisabledReason string                  `json:"disabled_reason,omitempty"`
+	TimeoutMS      int64                   `json:"timeout_ms"`
+	CreatedAt      time.Time               `json:"created_at"`
+	CreatedBy      string                  `json:"created_by"`
+	UpdatedAt      time.Time               `json:"updated_at"`
+	Health         AutomationWebhookHealth `json:"health"`
+}
+
+// AutomationDelivery is what ListWebhookDeliveriesOutput holds as data. The newest first.
+type AutomationDelivery struct {
+	// Also the header webhook-id of every attempt.
+	DeliveryID string `json:"delivery_id"`
+	EventType  string `json:"event_type"`
+	// failed: all attempts were made. One of pending, delivered, failed.
+	State string `json:"state"`
+	// Since it was made or replayed.
+	Attempts      int        `json:"attempts"`
+	NextAttemptAt *time.Time `json:"next_attempt_at,omitempty"`
+	CreatedAt     time.Time  `json:"created_at"`
+	FinishedAt    *time.Time `json:"finished_at,omitempty"`
+	// The last 20, the oldest first.
+	AttemptLog []StoreDeliveryAttempt `json:"attempt_log"`
+	// What is sent.
+	Body string `json:"body"`
+}

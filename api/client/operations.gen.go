@@ -110,6 +110,15 @@ var Operations = []Operation{
 	OpTriggerRule,
 	OpListRuleRuns,
 	OpSimulateRule,
+	OpRegisterWebhook,
+	OpListWebhooks,
+	OpGetWebhook,
+	OpUpdateWebhook,
+	OpTestWebhook,
+	OpRotateWebhookSecret,
+	OpListWebhookDeliveries,
+	OpReplayWebhookDeliveries,
+	OpDeleteWebhook,
 	OpRegisterProspect,
 	OpSetProspectOwner,
 	OpLogOutreachTouch,
@@ -237,6 +246,15 @@ var (
 	OpTriggerRule                = Operation{Name: "TriggerRule", Method: "POST", Path: "/api/v1/rules/trigger", Writes: true}
 	OpListRuleRuns               = Operation{Name: "ListRuleRuns", Method: "GET", Path: "/api/v1/rules/{rule_id}/runs"}
 	OpSimulateRule               = Operation{Name: "SimulateRule", Method: "POST", Path: "/api/v1/rules/{rule_id}/simulate"}
+	OpRegisterWebhook            = Operation{Name: "RegisterWebhook", Method: "POST", Path: "/api/v1/webhooks", Writes: true}
+	OpListWebhooks               = Operation{Name: "ListWebhooks", Method: "GET", Path: "/api/v1/webhooks"}
+	OpGetWebhook                 = Operation{Name: "GetWebhook", Method: "GET", Path: "/api/v1/webhooks/{webhook_id}"}
+	OpUpdateWebhook              = Operation{Name: "UpdateWebhook", Method: "PATCH", Path: "/api/v1/webhooks/{webhook_id}", Writes: true}
+	OpTestWebhook                = Operation{Name: "TestWebhook", Method: "POST", Path: "/api/v1/webhooks/{webhook_id}/test", Writes: true}
+	OpRotateWebhookSecret        = Operation{Name: "RotateWebhookSecret", Method: "POST", Path: "/api/v1/webhooks/{webhook_id}/rotate", Writes: true}
+	OpListWebhookDeliveries      = Operation{Name: "ListWebhookDeliveries", Method: "GET", Path: "/api/v1/webhooks/{webhook_id}/deliveries"}
+	OpReplayWebhookDeliveries    = Operation{Name: "ReplayWebhookDeliveries", Method: "POST", Path: "/api/v1/webhooks/{webhook_id}/replay", Writes: true}
+	OpDeleteWebhook              = Operation{Name: "DeleteWebhook", Method: "DELETE", Path: "/api/v1/webhooks/{webhook_id}", Writes: true}
 	OpRegisterProspect           = Operation{Name: "RegisterProspect", Method: "POST", Path: "/api/v1/prospects", Writes: true}
 	OpSetProspectOwner           = Operation{Name: "SetProspectOwner", Method: "PUT", Path: "/api/v1/prospects/{prospect_h}/owner", Writes: true}
 	OpLogOutreachTouch           = Operation{Name: "LogOutreachTouch", Method: "POST", Path: "/api/v1/prospects/{prospect_h}/touches", Writes: true}

@@ -2,6 +2,10 @@
 
 package client
 
+import (
+	"time"
+)
+
 // SearchHighlight is what SearchHit holds as highlights. Matches in title, description and prompt,
 // if highlight is set. Absent for results of vector search alone.
 type SearchHighlight struct {
@@ -291,6 +295,19 @@ type RateLimit struct {
 	MaxExecutionsPerHour int `json:"max_executions_per_hour,omitempty"`
 	MaxExecutionsPerDay  int `json:"max_executions_per_day,omitempty"`
 	MaxConcurrent        int `json:"max_concurrent,omitempty"`
+}
+
+// StoreDeliveryAttempt is what AutomationDelivery holds as attempt_log. The last 20, the oldest
+// first.
+type StoreDeliveryAttempt struct {
+	At         time.Time `json:"at"`
+	DurationMS int64     `json:"duration_ms"`
+	// The receiver's HTTP status; absent without a response.
+	Status int `json:"status,omitempty"`
+	// Why the attempt failed.
+	Error string `json:"error,omitempty"`
+	// How the response begins.
+	Response string `json:"response,omitempty"`
 }
 
 // OutreachProfile is what GetProspectStateOutput holds as profile. The latest value of each field.

@@ -2,14 +2,18 @@ package main
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
 
+	"vitrine/automation/webhook"
 	"vitrine/internal/settings"
 	"vitrine/library"
 	urlfetch "vitrine/media/fetch"
@@ -19,23 +23,25 @@ import (
 
 type serveCommand struct {
 	servers
-	Listen     string         `env:"VITRINE_LISTEN" default:"127.0.0.1:7788" help:"Address to listen on."`
-	PublicURL  string         `env:"VITRINE_PUBLIC_URL" name:"public-url" help:"Public URL of the service, used in links. Default: http:// and the listen address."`
-	TrustHost  bool           `env:"VITRINE_TRUST_HOST" help:"A reverse proxy on this machine keeps the original Host header and sets X-Forwarded-For."`
-	Origins    []string       `env:"VITRINE_ALLOWED_ORIGINS" name:"allowed-origins" help:"Origins of web pages that may call the API."`
-	Role       []service.Role `env:"VITRINE_ROLES" help:"Roles to run: api, relay, index, work. Default: all."`
-	NoMigrate  bool           `env:"VITRINE_NO_MIGRATE" help:"Do not migrate the database schema at startup."`
-	SearchRate int            `env:"VITRINE_SEARCHES_PER_MINUTE" default:"120" help:"Rate limit of searches per minute and key; negative for no limit."`
-	DecodeMB   int64          `env:"VITRINE_DECODE_MEMORY" name:"decode-memory" default:"160" help:"Memory for decoding images, in megabytes. An image that needs more, up to 595 MB, is decoded alone."`
-	FetchHosts []string       `env:"MCP_URL_INGEST_ALLOWLIST" name:"url-ingest-allowlist" help:"Hosts that StoreAsset fetches files from by asset_data_url, besides the built-in ones: media.example.com, or *.example.com for every host below it; separated by commas."`
-	FetchBytes int64          `env:"MCP_URL_INGEST_MAX_BYTES" name:"url-ingest-max-bytes" default:"104857600" help:"Maximum size of a file fetched from a URL, in bytes."`
-	ScrubMB    int64          `env:"VITRINE_SCRUB_RATE" name:"scrub-rate" default:"5" help:"Megabytes per second that the background check of files reads; 0 turns the check off."`
-	ScrubEvery time.Duration  `env:"VITRINE_SCRUB_EVERY" name:"scrub-every" default:"168h" help:"Time between the beginnings of two checks of all files."`
-	Direct     time.Duration  `env:"VITRINE_DIRECT_DOWNLOADS" name:"direct-downloads" default:"0" help:"Answer downloads with a link to the S3 bucket itself, valid for this long, at most 5m. Such a link cannot be revoked. 0: the service serves the bytes."`
-	KeepDays   int            `env:"VITRINE_JOURNAL_DAYS" name:"journal-days" default:"90" help:"Days for which operations can be listed and undone; 0 for ever."`
-	TrashDays  int            `env:"VITRINE_TRASH_DAYS" name:"trash-days" default:"30" help:"Days after which assets in the trash are purged; 0 for never."`
-	Watch      []string       `env:"VITRINE_WATCH" help:"Folders of VITRINE_IMPORT_ROOTS to import and watch from the start: root or root/folder; separated by commas."`
-	Rescan     time.Duration  `env:"VITRINE_RESCAN_EVERY" name:"rescan-every" default:"5m" help:"Time between two looks through a whole watched folder, for what the system tells of no event."`
+	Listen      string         `env:"VITRINE_LISTEN" default:"127.0.0.1:7788" help:"Address to listen on."`
+	PublicURL   string         `env:"VITRINE_PUBLIC_URL" name:"public-url" help:"Public URL of the service, used in links. Default: http:// and the listen address."`
+	TrustHost   bool           `env:"VITRINE_TRUST_HOST" help:"A reverse proxy on this machine keeps the original Host header and sets X-Forwarded-For."`
+	Origins     []string       `env:"VITRINE_ALLOWED_ORIGINS" name:"allowed-origins" help:"Origins of web pages that may call the API."`
+	Role        []service.Role `env:"VITRINE_ROLES" help:"Roles to run: api, relay, index, work. Default: all."`
+	NoMigrate   bool           `env:"VITRINE_NO_MIGRATE" help:"Do not migrate the database schema at startup."`
+	SearchRate  int            `env:"VITRINE_SEARCHES_PER_MINUTE" default:"120" help:"Rate limit of searches per minute and key; negative for no limit."`
+	DecodeMB    int64          `env:"VITRINE_DECODE_MEMORY" name:"decode-memory" default:"160" help:"Memory for decoding images, in megabytes. An image that needs more, up to 595 MB, is decoded alone."`
+	FetchHosts  []string       `env:"MCP_URL_INGEST_ALLOWLIST" name:"url-ingest-allowlist" help:"Hosts that StoreAsset fetches files from by asset_data_url, besides the built-in ones: media.example.com, or *.example.com for every host below it; separated by commas."`
+	FetchBytes  int64          `env:"MCP_URL_INGEST_MAX_BYTES" name:"url-ingest-max-bytes" default:"104857600" help:"Maximum size of a file fetched from a URL, in bytes."`
+	WebhookNets []string       `env:"VITRINE_WEBHOOK_ALLOW_PRIVATE" name:"webhook-allow-private" help:"Networks in CIDR notation that webhooks may be sent to although they are not public, such as 10.1.0.0/16; separated by commas."`
+	WebhookCA   string         `env:"VITRINE_WEBHOOK_CA_FILE" name:"webhook-ca-file" help:"File of certificate authorities, in PEM, that endpoints of webhooks are trusted by besides those of the system."`
+	ScrubMB     int64          `env:"VITRINE_SCRUB_RATE" name:"scrub-rate" default:"5" help:"Megabytes per second that the background check of files reads; 0 turns the check off."`
+	ScrubEvery  time.Duration  `env:"VITRINE_SCRUB_EVERY" name:"scrub-every" default:"168h" help:"Time between the beginnings of two checks of all files."`
+	Direct      time.Duration  `env:"VITRINE_DIRECT_DOWNLOADS" name:"direct-downloads" default:"0" help:"Answer downloads with a link to the S3 bucket itself, valid for this long, at most 5m. Such a link cannot be revoked. 0: the service serves the bytes."`
+	KeepDays    int            `env:"VITRINE_JOURNAL_DAYS" name:"journal-days" default:"90" help:"Days for which operations can be listed and undone; 0 for ever."`
+	TrashDays   int            `env:"VITRINE_TRASH_DAYS" name:"trash-days" default:"30" help:"Days after which assets in the trash are purged; 0 for never."`
+	Watch       []string       `env:"VITRINE_WATCH" help:"Folders of VITRINE_IMPORT_ROOTS to import and watch from the start: root or root/folder; separated by commas."`
+	Rescan      time.Duration  `env:"VITRINE_RESCAN_EVERY" name:"rescan-every" default:"5m" help:"Time between two looks through a whole watched folder, for what the system tells of no event."`
 	settings.Backups
 	AuditMonths int `env:"VITRINE_AUDIT_MONTHS" default:"0" help:"Months for which the audit trail is kept, beside the current one; 0 for ever."`
 }
@@ -53,6 +59,9 @@ func (c *serveCommand) Run(ctx context.Context) error {
 		cfg.ScrubRate = -1
 	}
 	cfg.Fetch = urlfetch.Config{Allow: c.FetchHosts, MaxBytes: max(c.FetchBytes, 0)}
+	if cfg.Webhooks, err = c.webhooks(); err != nil {
+		return err
+	}
 	cfg.DirectDownloads = c.Direct
 	cfg.Watch, cfg.Rescan = c.Watch, c.Rescan
 	if cfg.Backups, err = c.Backups.Config(); err != nil {
@@ -82,6 +91,31 @@ func (c *serveCommand) Run(ctx context.Context) error {
 		return err
 	}
 	return s.Run(ctx, roles, func(a net.Addr) { cfg.Log.Info("listening", "address", a.String()) })
+}
+
+// webhooks reads which endpoints can be reached.
+func (c *serveCommand) webhooks() (cfg webhook.Config, err error) {
+	for _, text := range c.WebhookNets {
+		p, err := netip.ParsePrefix(strings.TrimSpace(text))
+		if err != nil {
+			return cfg, fmt.Errorf("VITRINE_WEBHOOK_ALLOW_PRIVATE: %q is not a network such as 10.1.0.0/16", text)
+		}
+		cfg.AllowPrivate = append(cfg.AllowPrivate, p.Masked())
+	}
+	if c.WebhookCA == "" {
+		return cfg, nil
+	}
+	pem, err := os.ReadFile(c.WebhookCA)
+	if err != nil {
+		return cfg, fmt.Errorf("VITRINE_WEBHOOK_CA_FILE: %w", err)
+	}
+	if cfg.RootCAs, err = x509.SystemCertPool(); err != nil {
+		return cfg, err
+	}
+	if !cfg.RootCAs.AppendCertsFromPEM(pem) {
+		return cfg, fmt.Errorf("VITRINE_WEBHOOK_CA_FILE: %s holds no certificate in PEM", c.WebhookCA)
+	}
+	return cfg, nil
 }
 
 // untilUp tries again while the database does not answer, up to two minutes.

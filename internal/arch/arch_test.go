@@ -56,6 +56,7 @@ var levels = map[string]int{
 	"vitrine/jobs":                    3,
 	"vitrine/automation":              4,
 	"vitrine/automation/schedule":     0,
+	"vitrine/automation/webhook":      0,
 
 	"vitrine/op/assets":            5,
 	"vitrine/inplace":              5,

@@ -60,6 +60,7 @@ type world struct {
 	prompt           string // a prompt of the library whose render the asset is
 	prospect         string
 	rule             string // that is disabled
+	webhook          string // that is disabled
 	lab              *lab
 	studio           *studio
 	exported         *exported
@@ -142,6 +143,7 @@ func worldOf(e *servicetest.Env) world {
 	w.prospect = w.lead("", "keeper@lighthouses.example")
 	w.rule = w.makeRule("", "Lighthouses")
 	w.prompt = w.template("", "Lighthouses", "a lighthouse in {{weather|fog}} {{subject|}} {{light|}}")
+	w.webhook = w.hook("", "Lighthouses")
 	w.operation = w.tag("fog", w.asset.Asset.AssetH)
 	return w
 }
@@ -211,6 +213,17 @@ func (w world) makeRule(key, name string) string {
 		w.T.Fatal(err)
 	}
 	return out.RuleID
+}
+
+// hook registers a webhook that is disabled and returns its identifier.
+func (w world) hook(key, name string) string {
+	w.T.Helper()
+	disabled := false
+	out, err := w.Client(key).RegisterWebhook(w.T.Context(), client.RegisterWebhookInput{Name: name, URL: "https://hooks.example.com/" + url.PathEscape(name), Events: []string{"asset.created"}, Description: name, Enabled: &disabled})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return out.WebhookID
 }
 
 // template saves a prompt and returns its identifier.
@@ -355,7 +368,7 @@ func (w world) args(o op.Operation) map[string]any {
 // identifiers are the things of this world that operations can be about.
 func (w world) identifiers() map[op.IDKind]string {
 	return map[op.IDKind]string{op.IDAsset: w.asset.Asset.AssetH, op.IDModel: string(worldModel), op.IDSavedSearch: w.saved, op.IDOperation: w.operation,
-		op.IDCollection: w.collection, op.IDTextCard: w.card, op.IDRule: w.rule,
+		op.IDCollection: w.collection, op.IDTextCard: w.card, op.IDRule: w.rule, op.IDWebhook: w.webhook,
 		op.IDNode: w.asset.Asset.AssetH, op.IDAnnotation: w.annotation, op.IDPrompt: w.prompt, op.IDProspect: w.prospect, op.IDImport: w.importOf(w.Tenant, "harbours")}
 }
 
@@ -389,6 +402,7 @@ var nowhere = map[op.IDKind]string{
 	op.IDImport: "01980000-0000-7000-8000-00000000dead", op.IDRule: "01980000-0000-7000-8000-00000000dead",
 	op.IDPrompt: strings.Repeat("5", 40), op.IDProspect: strings.Repeat("4", 40), op.IDNode: strings.Repeat("a", 40), op.IDAnnotation: strings.Repeat("9", 40),
 	op.IDOperation: "01980000-0000-7000-8000-00000000dead", op.IDExport: "01980000-0000-7000-8000-00000000dead", op.IDTenant: "01980000-0000-7000-8000-00000000dead",
+	op.IDWebhook: "01980000-0000-7000-8000-00000000dead",
 }
 
 // route puts arguments into the path, the query or the body of an operation's route.
@@ -457,7 +471,13 @@ func volatile(v any) any {
 			delete(v, "created_at")
 			delete(v, "duration_ms")
 		}
-		for _, k := range []string{"request_id", "took_ms", "thumbnail_url", "signedUrl", "path", "storagePath", "storage_path", "download_url",
+		for _, id := range []string{"webhook_id"} {
+			if _, new := v[id]; new {
+				delete(v, id)
+				delete(v, "created_at")
+			}
+		}
+		for _, k := range []string{"secret", "old_secret_until", "request_id", "took_ms", "thumbnail_url", "signedUrl", "path", "storagePath", "storage_path", "download_url",
 			"download_expires_at", "operation_id", "index_token", "updated_at", "relevance_score", "url", "card_h"} {
 			delete(v, k)
 		}

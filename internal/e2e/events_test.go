@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -36,8 +37,9 @@ func TestEvents_EveryDeclaredTypeArrivesOnTheStream(t *testing.T) {
 	}
 	missing := map[string]bool{}
 	for _, x := range all.DocumentedCatalog().Events {
-		missing[x.Name] = true
+		missing[x.Name] = !x.Direct
 	}
+	maps.DeleteFunc(missing, func(_ string, wanted bool) bool { return !wanted })
 	makeEveryChange(t, e)
 	lines := bufio.NewScanner(res.Body)
 	for len(missing) > 0 && lines.Scan() {
@@ -106,6 +108,7 @@ func makeEveryChange(t *testing.T, e *servicetest.Env) {
 	changeProspects(e, undo)
 	changePipelines(e, file.Asset.AssetH, undo)
 	changeRules(e, undo)
+	changeWebhooks(e, undo)
 	call(http.MethodPost, "/api/v1/trash", map[string]any{"asset_hs": []any{silent.Asset.AssetH}, "operation": "trash"})
 	call(http.MethodPost, "/api/v1/trash/purge", map[string]any{"asset_hs": []any{silent.Asset.AssetH}, "include_referenced": true, "confirm": true})
 }
@@ -145,6 +148,19 @@ func changeRules(e *servicetest.Env, undo func(operation string) string) {
 		e.Call(http.MethodPost, "/api/v1/rules/trigger", map[string]any{"trigger_type": "event", "event_type": "saved_search.deleted"}, nil)
 	}
 	e.Call(http.MethodDelete, "/api/v1/rules/"+made.RuleID, nil, &made)
+	undo(made.OperationID)
+}
+
+// changeWebhooks makes every kind of change of a webhook.
+func changeWebhooks(e *servicetest.Env, undo func(operation string) string) {
+	var made struct {
+		OperationID string `json:"operation_id"`
+		WebhookID   string `json:"webhook_id"`
+	}
+	e.Call(http.MethodPost, "/api/v1/webhooks", map[string]any{"name": "relay", "url": "https://hooks.example.com", "events": []string{"*"}, "enabled": false}, &made)
+	of := "/api/v1/webhooks/" + made.WebhookID
+	e.Call(http.MethodPatch, of, map[string]any{"events": []string{"asset.*"}}, &made)
+	e.Call(http.MethodDelete, of, nil, &made)
 	undo(made.OperationID)
 }
 

@@ -35,6 +35,10 @@ var All = []Tool{
 	{Name: "statistics", From: PyPI, Find: "bin/python", Probe: []string{"-c", "import scipy.stats, krippendorff, choix"},
 		Packages: []string{"scipy==1.17.1", "krippendorff==0.9.0", "choix==0.4.1"}},
 
+	// Verifiers of signed webhooks.
+	{Name: "standardwebhooks-python", From: PyPI, Find: "bin/python", Probe: []string{"-c", "import standardwebhooks"}, Packages: []string{"standardwebhooks==1.1.0"}},
+	{Name: "standardwebhooks-javascript", From: NPM, Find: "node_modules", Packages: []string{"standardwebhooks@1.1.1"}},
+
 	// Placeholders of pictures as others make and read them.
 	{Name: "thumbhash", From: NPM, Find: "node_modules/thumbhash", Packages: []string{"thumbhash@0.1.1"}},
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	rules "vitrine/automation"
+	"vitrine/automation/webhook"
 	"vitrine/embed"
 	"vitrine/inplace"
 	"vitrine/library"
@@ -52,7 +53,10 @@ type Parts struct {
 	CursorKey  []byte         // signs cursors; the same in every process
 	Pipelines  *pipeline.Engine
 	Rules      *rules.Rules
-	WebP       func() bool // whether pictures can be written as lossy WebP; nil: they cannot
+	WebP       func() bool    // whether pictures can be written as lossy WebP; nil: they cannot
+	Webhooks   webhook.Config // which endpoints can be reached
+	Sender     *webhook.Sender
+	Sealer     *webhook.Sealer // of their secrets
 	AwaitWrite func(ctx context.Context, tenant library.TenantID, versions []store.DocumentVersion, limit time.Duration) bool
 	// AwaitProspects is AwaitWrite for the index of prospects.
 	AwaitProspects func(ctx context.Context, tenant library.TenantID, versions []store.DocumentVersion, limit time.Duration) bool
@@ -86,7 +90,7 @@ func domains(p Parts) []domain {
 		&prompts.Service{Store: p.Store, Links: p.Links, Similar: find.SimilarPrompts},
 		&experiments.Service{Store: p.Store, Links: p.Links},
 		&pipelines.Service{Store: p.Store, Engine: p.Pipelines},
-		&automation.Service{Store: p.Store, Rules: p.Rules, CheckMatch: func(ctx context.Context, actor library.Actor, text string) error {
+		&automation.Service{Store: p.Store, Webhooks: p.Webhooks, Sender: p.Sender, Sealer: p.Sealer, Rules: p.Rules, CheckMatch: func(ctx context.Context, actor library.Actor, text string) error {
 			_, err := find.Compile(ctx, actor, text, query.Request{Limit: 1})
 			return err
 		}},

@@ -12,7 +12,9 @@ func TestEvents_EveryTypeThatWritesEmitIsDeclaredOnceWithAnExampleThatFits(t *te
 	c := DocumentedCatalog()
 	var declared []string
 	for _, e := range c.Events {
-		declared = append(declared, e.Name)
+		if !e.Direct {
+			declared = append(declared, e.Name)
+		}
 		example, err := json.Marshal(e.Example)
 		if err != nil {
 			t.Fatal(err)

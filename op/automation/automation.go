@@ -1,5 +1,5 @@
-// Package automation holds the operations on rules: what happens without anybody asking. One
-// file per operation; package automation does what they arrange.
+// Package automation holds the operations on webhooks and rules: what happens without anybody
+// asking. One file per operation; package automation does what they arrange.
 package automation
 
 import (
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"vitrine/automation"
+	"vitrine/automation/webhook"
 	"vitrine/library"
 	"vitrine/op"
 	"vitrine/store"
@@ -19,18 +20,27 @@ type Service struct {
 	Rules *automation.Rules
 	// CheckMatch reports what is wrong with the query of a watch.
 	CheckMatch func(ctx context.Context, actor library.Actor, query string) error
+	Sender     *webhook.Sender
+	Sealer     *webhook.Sealer
+	Webhooks   webhook.Config // which endpoints can be reached
 
 	types []string // of all events
 }
 
 // Operations lists this package's operations.
 func (s *Service) Operations() []op.Operation {
-	return []op.Operation{s.createRule(), s.listRules(), s.getRule(), s.updateRule(), s.deleteRule(), s.triggerRule(), s.listRuleRuns(), s.simulateRule()}
+	return []op.Operation{s.createRule(), s.listRules(), s.getRule(), s.updateRule(), s.deleteRule(), s.triggerRule(), s.listRuleRuns(), s.simulateRule(),
+		s.registerWebhook(), s.listWebhooks(), s.getWebhook(), s.updateWebhook(), s.testWebhook(), s.rotateWebhookSecret(),
+		s.listWebhookDeliveries(), s.replayWebhookDeliveries(), s.deleteWebhook()}
 }
 
 // Events lists the events that this package's operations emit.
 func (s *Service) Events() []op.EventType {
-	return slices.Concat(op.ChangeEvents("rule", "A rule", exampleRule, []string{"enabled"}, "created", "updated", "deleted", "restored"), ruleEvents())
+	ping := op.DefineEvent(testPing, "A webhook was registered, or somebody asked for a ping. It is sent to that webhook alone and is not on the stream.",
+		pingData{WebhookID: exampleWebhook, Name: "Slack relay"})
+	ping.Direct = true
+	return slices.Concat(op.ChangeEvents("rule", "A rule", exampleRule, []string{"enabled"}, "created", "updated", "deleted", "restored"), ruleEvents(),
+		op.ChangeEvents("webhook", "A webhook", exampleWebhook, []string{"events"}, "created", "updated", "deleted", "restored"), []op.EventType{ping})
 }
 
 // SetEventTypes tells the service which events there are, those of other packages among them.
@@ -67,3 +77,6 @@ func unprocessable(errs ...library.FieldError) error {
 	err.Kind = library.KindUnprocessable
 	return err
 }
+
+// exampleWebhook stands in examples where a caller puts an id of their own.
+const exampleWebhook = "019a7e3e-0000-7000-8000-000000000000"
