@@ -100,7 +100,7 @@ func (ps *Publications) Publish(ctx context.Context, actor library.Actor, ref st
 			return err
 		}
 		if c.Smart() {
-			return library.NewError(library.KindConflict, library.CodeSmartCollection, "What a smart collection holds changes with its search, so it cannot be published. Publish a branch of it, or share the search by a link.")
+			return library.NewError(library.KindConflict, library.CodeSmartCollection, "What a smart collection holds changes with its search, so it cannot be published. Publish a branch of it.")
 		}
 		if out, err = t.beginPublication(ctx, string(c.Hash)); err != nil {
 			return err

@@ -104,7 +104,11 @@ func (c *demoUp) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.welcome(p, deck)
+	page, err := demoPublish(ctx, api)
+	if err != nil {
+		return err
+	}
+	c.welcome(p, deck, page)
 	return nil
 }
 
@@ -179,7 +183,7 @@ func untilSearchable(ctx context.Context, api *client.Client, r importer.Report)
 	}
 }
 
-func (c *demoUp) welcome(p profile, deck string) {
+func (c *demoUp) welcome(p profile, deck, page string) {
 	fmt.Printf(`
 Vitrine is ready at %[1]s
 
@@ -201,6 +205,8 @@ Vitrine is ready at %[1]s
              bin/vitrine pipeline run --name "Long renders by model"
              bin/vitrine pipeline run --name "Tag by tool" --var tag=imported
   Rules      bin/vitrine call ListRules
+  Published  %[7]s
+             bin/vitrine call GetCollectionPublicUrls --collection_h portfolio.neon
   Deck       %[6]s
              bin/vitrine call ExportCollectionAsPdf --collection_h portfolio.neon --layout grid
   Import     bin/vitrine import ~/ComfyUI/output
@@ -211,7 +217,7 @@ Vitrine is ready at %[1]s
 %[3]s
 
   Stop with make down; forget everything with make reset.
-`, p.Server, p.Key, mcpConfig(p.Server, p.Key), library.NewPromptHash(demoPrompts[0].create.PromptText), library.NewPromptHash(demoPrompts[1].create.PromptText), deck)
+`, p.Server, p.Key, mcpConfig(p.Server, p.Key), library.NewPromptHash(demoPrompts[0].create.PromptText), library.NewPromptHash(demoPrompts[1].create.PromptText), deck, page)
 }
 
 type demoDown struct{}
