@@ -21,11 +21,13 @@ type Engine struct {
 	// stops after limit of them; 0 means all. It returns how many the search finds.
 	Scan func(ctx context.Context, tenant library.TenantID, search *query.Search, limit int64, each func([]library.AssetHash) error) (int64, error)
 	// Settled waits until searches see what was committed before, at most for a moment, and reports
-	// whether they do. Nil: it is not waited for.
+	// whether they do. Nil: it is not waited for, and no stages are fused.
 	Settled func(ctx context.Context, tenant library.TenantID) bool
 	// WebP reports whether exports can write lossy WebP; nil: they cannot.
 	WebP func() bool
-	Log  *slog.Logger
+	// NoFusion has every stage run by itself.
+	NoFusion bool
+	Log      *slog.Logger
 
 	slots chan struct{} // of runs that are worked on by who started them
 }
@@ -259,6 +261,14 @@ func (e *Engine) fail(c *store.RunClaim, err error) {
 
 // stages runs the stages that are left.
 func (e *Engine) stages(ctx context.Context, c *store.RunClaim, d *Definition) error {
+	if c.Progress.Stage == 0 && len(d.Steps) > 1 {
+		if err := check(ctx, c); err != nil {
+			return err
+		}
+		if _, err := e.runFused(ctx, c, d); err != nil {
+			return err
+		}
+	}
 	for c.Progress.Stage < len(d.Steps) {
 		if err := check(ctx, c); err != nil {
 			return err

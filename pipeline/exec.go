@@ -67,9 +67,12 @@ func (x *exec) save(fn func(*store.Tx) error) error {
 	})
 }
 
+// begin notes that work on the stage begins.
+func (x *exec) begin() { x.began = time.Now() }
+
 // runStage runs the stage from its beginning, or from the part where it was interrupted.
 func (x *exec) runStage() error {
-	x.began = time.Now()
+	x.begin()
 	if x.dry() && x.step.Kind.Category == Output {
 		return x.skip()
 	}

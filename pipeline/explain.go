@@ -12,7 +12,7 @@ type PlanStep struct {
 	Type     string `json:"type"`
 	Category string `json:"category"`
 	Runs     string `json:"runs" enum:"index,rows,effect,output" doc:"index: in the search index. rows: over rows of the database. effect: it changes assets, 1,000 in one transaction. output: it tells others."`
-	Fused    []int  `json:"fused,omitempty" doc:"Other stages that the same query does."`
+	Fused    []int  `json:"fused,omitempty" doc:"Stages that the query of this one does too, while the index has every change; else they run over rows."`
 	Text     string `json:"text" doc:"The stage in the text form."`
 }
 
@@ -37,6 +37,11 @@ func (e *Engine) Explain(ctx context.Context, actor library.Actor, stages []libr
 			plan[i].Runs = "effect"
 		case s.Kind.Category == Output:
 			plan[i].Runs = "output"
+		}
+	}
+	if f := d.fuse(); f != nil && !e.NoFusion {
+		for i := 1; i < f.steps; i++ {
+			plan[0].Fused, plan[i].Runs = append(plan[0].Fused, i), "index"
 		}
 	}
 	return d.Stages(), plan, nil

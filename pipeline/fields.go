@@ -26,9 +26,9 @@ type Field struct {
 	kinds    store.FactKinds // what it is read from beside the asset's row
 	get      func(*Row) expr.Value
 	set      func(r *Row, v expr.Value) error // nil: it cannot be changed
-	// query is the field of the search language that means the same, for values that compare
-	// alike; sort the order of searches.
-	query, sort string
+	// index is the field of the index whose values compare as those of the rows do: whole numbers, dates,
+	// truth values and enumerations. sort is the order of searches that is the same.
+	index, sort string
 }
 
 func text(get func(*Row) string) func(*Row) expr.Value {
@@ -95,23 +95,23 @@ var assetFields = []*Field{
 	{Name: "filename", Type: expr.Text, Doc: "the name of its file", get: text(func(r *Row) string { return r.Filename })},
 	{Name: "source_path", Type: expr.Text, Doc: "where the importer found it", get: text(func(r *Row) string { return r.SourcePath })},
 	{Name: "mime_type", Type: expr.Text, Doc: "such as image/png", get: text(func(r *Row) string { return r.MIMEType })},
-	{Name: "status", Type: expr.Text, Doc: "Draft, PendingApproval, Approved, Rejected or Archived", Settable: true, query: "status",
+	{Name: "status", Type: expr.Text, Doc: "Draft, PendingApproval, Approved, Rejected or Archived", Settable: true, index: "status",
 		get: text(func(r *Row) string { return string(r.Status) }), set: setStatus},
 	{Name: "tags", Type: expr.List, Doc: "its tags", Settable: true, get: func(r *Row) expr.Value { return expr.OfList(r.Tags) }, set: setTags},
 	{Name: "owner", Type: expr.Text, Doc: "whose it is, an actor's id", get: text(func(r *Row) string { return r.Owner })},
 	{Name: "created_by", Type: expr.Text, Doc: "who stored it", get: text(func(r *Row) string { return r.CreatedBy })},
-	{Name: "visibility", Type: expr.Text, Doc: "private, team or public", query: "visibility", get: text(func(r *Row) string { return string(r.Visibility) })},
-	{Name: "rating", Type: expr.Number, Doc: "1 to 5", Settable: true, query: "rating", sort: "rating", get: positive(func(r *Row) float64 { return float64(r.Rating) }), set: setRating},
-	{Name: "favorite", Type: expr.Bool, Doc: "whether it has a star", Settable: true, get: func(r *Row) expr.Value { return expr.OfBool(r.Favorite) }, set: setFavorite},
-	{Name: "size", Type: expr.Number, Doc: "of the file, in bytes", sort: "size", get: positive(func(r *Row) float64 { return float64(r.Size) })},
-	{Name: "width", Type: expr.Number, Doc: "in pixels", query: "width", sort: "width", get: positive(func(r *Row) float64 { return float64(r.Width) })},
-	{Name: "height", Type: expr.Number, Doc: "in pixels", query: "height", sort: "height", get: positive(func(r *Row) float64 { return float64(r.Height) })},
+	{Name: "visibility", Type: expr.Text, Doc: "private, team or public", get: text(func(r *Row) string { return string(r.Visibility) })},
+	{Name: "rating", Type: expr.Number, Doc: "1 to 5", Settable: true, index: "rating", sort: "rating", get: positive(func(r *Row) float64 { return float64(r.Rating) }), set: setRating},
+	{Name: "favorite", Type: expr.Bool, Doc: "whether it has a star", Settable: true, index: "favorite", get: func(r *Row) expr.Value { return expr.OfBool(r.Favorite) }, set: setFavorite},
+	{Name: "size", Type: expr.Number, Doc: "of the file, in bytes", index: "size_bytes", sort: "size", get: positive(func(r *Row) float64 { return float64(r.Size) })},
+	{Name: "width", Type: expr.Number, Doc: "in pixels", index: "width", sort: "width", get: positive(func(r *Row) float64 { return float64(r.Width) })},
+	{Name: "height", Type: expr.Number, Doc: "in pixels", index: "height", sort: "height", get: positive(func(r *Row) float64 { return float64(r.Height) })},
 	{Name: "megapixels", Type: expr.Number, Doc: "width times height, in millions", get: positive(func(r *Row) float64 { return float64(r.Width) * float64(r.Height) / 1e6 })},
 	{Name: "duration", Type: expr.Number, Doc: "of a video, in seconds", get: positive(func(r *Row) float64 { return float64(r.DurationMS) / 1000 })},
-	{Name: "color", Type: expr.Text, Doc: "the name of the dominant color, where enrich found it", query: "color", kinds: store.FactKinds{Fingerprints: true}, get: text(func(r *Row) string { return palette.NameOf(r.Facts.Color) })},
-	{Name: "created", Type: expr.Date, Doc: "when it was made", sort: "created", get: moment(func(r *Row) time.Time { return r.CreatedAt })},
-	{Name: "stored", Type: expr.Date, Doc: "when it was stored", sort: "stored", get: moment(func(r *Row) time.Time { return r.StoredAt })},
-	{Name: "updated", Type: expr.Date, Doc: "when it was last changed", get: moment(func(r *Row) time.Time { return r.UpdatedAt })},
+	{Name: "color", Type: expr.Text, Doc: "the name of the dominant color, where enrich found it", index: "color", kinds: store.FactKinds{Fingerprints: true}, get: text(func(r *Row) string { return palette.NameOf(r.Facts.Color) })},
+	{Name: "created", Type: expr.Date, Doc: "when it was made", index: "created", sort: "created", get: moment(func(r *Row) time.Time { return r.CreatedAt })},
+	{Name: "stored", Type: expr.Date, Doc: "when it was stored", index: "stored", sort: "stored", get: moment(func(r *Row) time.Time { return r.StoredAt })},
+	{Name: "updated", Type: expr.Date, Doc: "when it was last changed", index: "updated", get: moment(func(r *Row) time.Time { return r.UpdatedAt })},
 	{Name: "parent", Type: expr.Text, Doc: "the hash of the asset it was made from", get: text(func(r *Row) string { return string(r.Parent) })},
 }
 
@@ -122,13 +122,13 @@ var generationFields = []*Field{
 	{Name: "tool_version", Type: expr.Text, Doc: "as the tool gives it", kinds: lineage, get: text(func(r *Row) string { return r.Facts.ToolVersion })},
 	{Name: "prompt", Type: expr.Text, Doc: "the positive prompt", kinds: lineage, get: textPointer(func(f *store.AssetFacts) *string { return f.Positive })},
 	{Name: "negative", Type: expr.Text, Doc: "the negative prompt", kinds: lineage, get: textPointer(func(f *store.AssetFacts) *string { return f.Negative })},
-	{Name: "seed", Type: expr.Number, Doc: "the seed, exactly", kinds: lineage, query: "seed", sort: "seed", get: func(r *Row) expr.Value {
+	{Name: "seed", Type: expr.Number, Doc: "the seed, exactly", kinds: lineage, index: "seed", get: func(r *Row) expr.Value {
 		if s := r.Facts.Parameters.Seed; s != nil {
 			return expr.OfWhole(*s)
 		}
 		return expr.Missing
 	}},
-	{Name: "steps", Type: expr.Number, Doc: "sampling steps", kinds: lineage, query: "steps", sort: "steps", get: pointer(func(p *library.GenerationParameters) *int { return p.Steps })},
+	{Name: "steps", Type: expr.Number, Doc: "sampling steps", kinds: lineage, index: "steps", sort: "steps", get: pointer(func(p *library.GenerationParameters) *int { return p.Steps })},
 	{Name: "cfg", Type: expr.Number, Doc: "the cfg scale", kinds: lineage, get: pointer(func(p *library.GenerationParameters) *float64 { return p.CFGScale })},
 	{Name: "guidance", Type: expr.Number, Doc: "distilled guidance", kinds: lineage, get: pointer(func(p *library.GenerationParameters) *float64 { return p.Guidance })},
 	{Name: "denoise", Type: expr.Number, Doc: "the denoising strength", kinds: lineage, get: pointer(func(p *library.GenerationParameters) *float64 { return p.Denoise })},

@@ -27,6 +27,7 @@ type where struct {
 
 	test   func(*Row) bool
 	fields []string
+	pushed *query.Test // the same for the index; nil: only rows can be tested
 }
 
 var kindWhere = newKind[where](Kind{Type: "where", Category: Filter, Doc: "Keeps the assets that fulfil conditions.",
@@ -52,13 +53,15 @@ func (s *where) check(c *checking) []library.FieldError {
 		if wrong != nil {
 			return []library.FieldError{*wrong}
 		}
-		s.fields = e.Fields
+		s.fields, s.pushed = e.Fields, pushed(e.Condition)
 		s.test = func(r *Row) bool { return e.Eval(r).IsTrue() }
 		return nil
 	}
 	b := conditions{now: c.now}
 	s.test = b.group(c.at, condition{s.Field, s.Operator, s.Value, s.All, s.Any, s.Not}, 0)
-	s.fields = b.fields
+	if s.fields = b.fields; len(b.errs) == 0 {
+		s.pushed = pushed(b.condition(condition{s.Field, s.Operator, s.Value, s.All, s.Any, s.Not}))
+	}
 	return b.errs
 }
 
@@ -151,7 +154,23 @@ func (b *conditions) group(at string, c condition, depth int) func(*Row) bool {
 
 // object reads a condition inside a group.
 func (b *conditions) object(at string, m map[string]any, depth int) func(*Row) bool {
-	var c condition
+	c := conditionOf(m)
+	for name := range m {
+		if !slices.Contains([]string{"field", "operator", "value", "all", "any", "not"}, name) {
+			return b.wrong(at, "unknown", "A condition has field, operator and value, or all, any or not.", "")
+		}
+	}
+	if c.field == "" && len(c.all)+len(c.any) == 0 && c.not == nil {
+		return b.wrong(at, "required", "A condition has field, operator and value, or all, any or not.", "")
+	}
+	if c.field != "" && (len(c.all)+len(c.any) > 0 || c.not != nil) {
+		return b.wrong(at, "conflict", "A condition is either a comparison or a group.", "")
+	}
+	return b.group(at, c, depth)
+}
+
+// conditionOf returns the condition that an object is.
+func conditionOf(m map[string]any) (c condition) {
 	c.field, _ = m["field"].(string)
 	c.operator, _ = m["operator"].(string)
 	c.value = m["value"]
@@ -165,18 +184,7 @@ func (b *conditions) object(at string, m map[string]any, depth int) func(*Row) b
 	}
 	c.all, c.any = list("all"), list("any")
 	c.not, _ = m["not"].(map[string]any)
-	for name := range m {
-		if !slices.Contains([]string{"field", "operator", "value", "all", "any", "not"}, name) {
-			return b.wrong(at, "unknown", "A condition has field, operator and value, or all, any or not.", "")
-		}
-	}
-	if c.field == "" && len(c.all)+len(c.any) == 0 && c.not == nil {
-		return b.wrong(at, "required", "A condition has field, operator and value, or all, any or not.", "")
-	}
-	if c.field != "" && (len(c.all)+len(c.any) > 0 || c.not != nil) {
-		return b.wrong(at, "conflict", "A condition is either a comparison or a group.", "")
-	}
-	return b.group(at, c, depth)
+	return c
 }
 
 // operators are the operators of comparisons.

@@ -197,6 +197,19 @@ func (as *Assets) Existing(ctx context.Context, actor library.Actor, hashes []li
 	return known, err
 }
 
+// Versions returns how many assets a tenant has outside the trash, and the sum of their document versions.
+func (as *Assets) Versions(ctx context.Context, tenant library.TenantID) (assets, sum int64, err error) {
+	err = as.s.readTenant(ctx, tenant, `SELECT count(*), coalesce(sum(doc_version), 0)::bigint FROM assets WHERE tenant_id = $1 AND trashed_at IS NULL`, []any{tenant}, func(rows pgx.Rows) error {
+		for rows.Next() {
+			if err := rows.Scan(&assets, &sum); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+	return assets, sum, err
+}
+
 // existingAssets selects those of the assets $2 that are outside the trash and that
 // caller $3 sees.
 var existingAssets = `SELECT asset_h FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2) AND trashed_at IS NULL AND ` + visibleTo("assets", "$3")

@@ -265,7 +265,8 @@ type PipelinePlanStep struct {
 	// index: in the search index. rows: over rows of the database. effect: it changes assets, 1,000 in
 	// one transaction. output: it tells others. One of index, rows, effect, output.
 	Runs string `json:"runs"`
-	// Other stages that the same query does.
+	// Stages that the query of this one does too, while the index has every change; else they run over
+	// rows.
 	Fused []int `json:"fused,omitempty"`
 	// The stage in the text form.
 	Text string `json:"text"`

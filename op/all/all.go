@@ -69,8 +69,34 @@ func NewPipelines(p Parts) *pipeline.Engine {
 	e.Compile, e.WebP = find.Compile, p.WebP
 	if p.Searcher != nil {
 		e.Scan = p.Searcher.Scan
+		e.Settled = func(ctx context.Context, tenant library.TenantID) bool { return settled(ctx, p, tenant) }
 	}
 	return e
+}
+
+// settleLimit is how long a pipeline waits for the index.
+const settleLimit = 2 * time.Second
+
+// settled waits until searches of a tenant see every change of its assets, at most for settleLimit, and
+// reports whether they do: whether the index has as many assets and versions as the library.
+func settled(ctx context.Context, p Parts, tenant library.TenantID) bool {
+	ctx, cancel := context.WithTimeout(ctx, settleLimit)
+	defer cancel()
+	for again := false; ; again = true {
+		assets, versions, err := p.Store.Assets.Versions(ctx, tenant)
+		if err != nil {
+			return false
+		}
+		shown, shownVersions, err := p.Searcher.Versions(ctx, tenant, again)
+		if err != nil || assets == shown && versions == shownVersions {
+			return err == nil
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 // domain is what a domain adds to the catalog: resources and events too, if it has any.

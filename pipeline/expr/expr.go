@@ -21,7 +21,19 @@ type Expr struct {
 	Type   Type
 	Text   string
 	Fields []string // that it names
-	eval   func(Env) Value
+	// Condition is the same as comparisons of fields with fixed values; nil where it is more than that.
+	Condition *Condition
+	eval      func(Env) Value
+}
+
+// Condition is a comparison of a field with a value, or a group of them: what an index can test.
+// A field without a value fulfils no comparison but those under Not.
+type Condition struct {
+	All, Any []*Condition
+	Not      *Condition
+	Field    string // empty in groups
+	Op       string // = > >= < <=
+	Value    Value
 }
 
 // Eval returns the value of the expression for one asset.
@@ -39,7 +51,7 @@ func Parse(text string, fields Fields, now time.Time) (*Expr, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	return &Expr{Type: n.t, Text: text, Fields: c.used, eval: n.eval}, nil
+	return &Expr{Type: n.t, Text: text, Fields: c.used, Condition: n.cond, eval: n.eval}, nil
 }
 
 // ParseCondition is Parse for an expression that is true or false.
@@ -56,6 +68,8 @@ type node struct {
 	t     Type
 	eval  func(Env) Value
 	fixed *Value // a literal
+	field string // that it is
+	cond  *Condition
 	at    int
 }
 
@@ -82,9 +96,13 @@ func (c *checker) or(g *gOr) node {
 	for _, p := range g.Parts[1:] {
 		parts = append(parts, c.truth(c.and(p)))
 	}
-	return node{t: Bool, at: n.at, eval: func(e Env) Value {
+	either := node{t: Bool, at: n.at, eval: func(e Env) Value {
 		return OfBool(slices.ContainsFunc(parts, func(p node) bool { return p.eval(e).IsTrue() }))
 	}}
+	if list := conditionsOf(parts); list != nil {
+		either.cond = &Condition{Any: list}
+	}
+	return either
 }
 
 func (c *checker) and(g *gAnd) node {
@@ -96,9 +114,13 @@ func (c *checker) and(g *gAnd) node {
 	for _, p := range g.Parts[1:] {
 		parts = append(parts, c.truth(c.not(p)))
 	}
-	return node{t: Bool, at: n.at, eval: func(e Env) Value {
+	both := node{t: Bool, at: n.at, eval: func(e Env) Value {
 		return OfBool(!slices.ContainsFunc(parts, func(p node) bool { return !p.eval(e).IsTrue() }))
 	}}
+	if list := conditionsOf(parts); list != nil {
+		both.cond = &Condition{All: list}
+	}
+	return both
 }
 
 func (c *checker) not(g *gNot) node {
@@ -107,7 +129,40 @@ func (c *checker) not(g *gNot) node {
 		return n
 	}
 	n = c.truth(n)
-	return node{t: Bool, at: n.at, eval: func(e Env) Value { return OfBool(!n.eval(e).IsTrue()) }}
+	return node{t: Bool, at: n.at, cond: negated(n.cond), eval: func(e Env) Value { return OfBool(!n.eval(e).IsTrue()) }}
+}
+
+func negated(c *Condition) *Condition {
+	if c == nil {
+		return nil
+	}
+	return &Condition{Not: c}
+}
+
+// conditionsOf returns the conditions that parts are; nil unless all are.
+func conditionsOf(parts []node) []*Condition {
+	list := make([]*Condition, len(parts))
+	for i, p := range parts {
+		if list[i] = p.cond; p.cond == nil {
+			return nil
+		}
+	}
+	return list
+}
+
+// condition returns the comparison of a field with a fixed value; nil for any other.
+func condition(op string, left, right node) *Condition {
+	turned := map[string]string{"=": "=", "!=": "!=", "<>": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+	if left.fixed != nil && right.field != "" {
+		left, right, op = right, left, turned[op]
+	}
+	switch {
+	case left.field == "" || right.fixed == nil || turned[op] == "" || left.t != right.t || left.t == List || left.t == Any:
+		return nil
+	case turned[op] == "!=":
+		return &Condition{Not: &Condition{Field: left.field, Op: "=", Value: *right.fixed}}
+	}
+	return &Condition{Field: left.field, Op: op, Value: *right.fixed}
 }
 
 // truth refuses what is not true or false.
@@ -140,9 +195,15 @@ func (c *checker) in(left node, g *gCompare) node {
 		tests[i] = c.test("=", left, c.sum(x))
 	}
 	not := g.Not
-	return node{t: Bool, at: left.at, eval: func(e Env) Value {
+	n := node{t: Bool, at: left.at, eval: func(e Env) Value {
 		return OfBool(slices.ContainsFunc(tests, func(t node) bool { return t.eval(e).IsTrue() }) != not)
 	}}
+	if list := conditionsOf(tests); list != nil {
+		if n.cond = (&Condition{Any: list}); not {
+			n.cond = negated(n.cond)
+		}
+	}
+	return n
 }
 
 // test checks and makes a comparison.
@@ -163,7 +224,7 @@ func (c *checker) test(op string, left, right node) node {
 	case left.t != Any && right.t != Any && left.t != right.t && left.t != List && right.t != List:
 		return c.fail(right.at, "", "A %s cannot be compared with a %s.", left.t, right.t)
 	}
-	return node{t: Bool, at: left.at, eval: func(e Env) Value { return OfBool(test(left.eval(e), right.eval(e))) }}
+	return node{t: Bool, at: left.at, cond: condition(op, left, right), eval: func(e Env) Value { return OfBool(test(left.eval(e), right.eval(e))) }}
 }
 
 // literalAs reads a literal text as the date that it is compared with.
@@ -290,7 +351,11 @@ func (c *checker) field(name string, at int) node {
 	if !slices.Contains(c.used, name) {
 		c.used = append(c.used, name)
 	}
-	return node{t: t, at: at, eval: func(e Env) Value { return e.Field(name) }}
+	n := node{t: t, at: at, field: name, eval: func(e Env) Value { return e.Field(name) }}
+	if t == Bool {
+		n.cond = &Condition{Field: name, Op: "=", Value: OfBool(true)}
+	}
+	return n
 }
 
 // nearestField is a hint at what was probably meant.

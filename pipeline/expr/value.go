@@ -210,6 +210,9 @@ func truth(b bool) int {
 
 func fold(s string) string { return strings.ToLower(s) }
 
+// Whole returns a number as a whole one, and whether it is exactly that.
+func (v Value) Whole() (uint64, bool) { return v.whole, v.kind == Number && v.exact }
+
 // Equal reports whether two values are equal: texts without regard to case; a list equals a
 // text that is one of its members. What is missing equals nothing.
 func Equal(a, b Value) bool {
