@@ -100,6 +100,9 @@ func (c *demoUp) Run(ctx context.Context) error {
 	if err := demoMakeRules(ctx, api); err != nil {
 		return err
 	}
+	if err := demoRegisterWebhook(ctx, api); err != nil {
+		return err
+	}
 	deck, err := demoDeck(ctx, api, demoDir)
 	if err != nil {
 		return err
@@ -205,6 +208,7 @@ Vitrine is ready at %[1]s
              bin/vitrine pipeline run --name "Long renders by model"
              bin/vitrine pipeline run --name "Tag by tool" --var tag=imported
   Rules      bin/vitrine call ListRules
+  Webhooks   bin/vitrine call ListWebhooks
   Published  %[7]s
              bin/vitrine call GetCollectionPublicUrls --collection_h portfolio.neon
   Deck       %[6]s

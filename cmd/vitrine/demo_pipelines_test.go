@@ -31,9 +31,16 @@ func TestDemo_PipelinesFindAndTagTheSampleLibrary(t *testing.T) {
 		if err := demoMakeRules(ctx, api); err != nil {
 			t.Fatal(err)
 		}
+		if err := demoRegisterWebhook(ctx, api); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if rules, err := api.ListRules(ctx, client.ListRulesInput{}); err != nil || rules.Total != 2 || rules.Data[0].PipelineDefinitionH == "" || rules.Data[0].NextAt == nil {
 		t.Errorf("the rules are %+v: %v", rules, err)
+	}
+	hooks, err := api.ListWebhooks(ctx, client.ListWebhooksInput{})
+	if err != nil || len(hooks.Data) != 1 || hooks.Data[0].Enabled {
+		t.Errorf("%+v %v", hooks, err)
 	}
 	list, err := api.ListPipelines(ctx, client.ListPipelinesInput{Limit: 10})
 	if err != nil || list.Total != 2 {
