@@ -56,15 +56,18 @@ func (s *Site) mac(p store.Publication, until string) string {
 func (s *Site) Password(w http.ResponseWriter, r *http.Request, _ library.Actor) error {
 	p, err := s.find(r)
 	if err != nil {
-		return sorry(w, err)
+		return sorry(w, r, err)
 	}
 	if p.PasswordHash != "" {
 		fault, status, err := s.check(w, r, p)
 		if err != nil {
 			return err
 		}
-		if fault != "" {
+		if fault != "" && wantsPage(w, r) {
 			return write(w, status, askPassword(fault))
+		}
+		if fault != "" {
+			return refusals[status](fault)
 		}
 		until := strconv.FormatInt(time.Now().Add(cookieValid).Unix(), 10)
 		http.SetCookie(w, &http.Cookie{Name: cookieName, Value: until + "." + s.mac(p, until), Path: pathOf(p), MaxAge: int(cookieValid.Seconds()), HttpOnly: true,
@@ -73,6 +76,19 @@ func (s *Site) Password(w http.ResponseWriter, r *http.Request, _ library.Actor)
 	w.Header().Set("Location", pathOf(p))
 	w.WriteHeader(http.StatusSeeOther)
 	return nil
+}
+
+// refusals are the errors of passwords that were refused, for programs.
+var refusals = map[int]func(detail string) error{
+	http.StatusBadRequest: func(detail string) error {
+		return library.NewError(library.KindInvalid, library.CodeMalformedRequest, "%s", detail)
+	},
+	http.StatusForbidden: func(detail string) error {
+		return library.NewError(library.KindForbidden, library.CodePermissionRequired, "%s", detail)
+	},
+	http.StatusTooManyRequests: func(detail string) error {
+		return library.NewError(library.KindRateLimited, library.CodeRateLimited, "%s", detail)
+	},
 }
 
 // check compares the password of a form with the page's, and returns what is wrong with it. It

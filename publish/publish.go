@@ -67,7 +67,7 @@ func pathOf(p store.Publication) string { return "/p/" + p.Segment + "/" + p.Slu
 func (s *Site) Page(w http.ResponseWriter, r *http.Request, _ library.Actor) error {
 	p, err := s.find(r)
 	if err != nil {
-		return sorry(w, err)
+		return sorry(w, r, err)
 	}
 	if !s.knows(r, p) {
 		return write(w, http.StatusOK, askPassword(""))
@@ -79,8 +79,12 @@ func (s *Site) Page(w http.ResponseWriter, r *http.Request, _ library.Actor) err
 	return write(w, http.StatusOK, v)
 }
 
-// sorry answers with a page that says what a person can do, where there is no page to show.
-func sorry(w http.ResponseWriter, err error) error {
+// sorry answers a browser with a page that says what a person can do, where there is no page to
+// show. Programs get the problem that every other request gets.
+func sorry(w http.ResponseWriter, r *http.Request, err error) error {
+	if !wantsPage(w, r) {
+		return err
+	}
 	switch library.AsError(err).Kind {
 	case library.KindNotFound:
 		return write(w, http.StatusNotFound, view{Title: "Page not found", Message: "Nothing is published at this address. Ask for a new link."})
@@ -88,6 +92,12 @@ func sorry(w http.ResponseWriter, err error) error {
 		return write(w, http.StatusGone, view{Title: "This page has expired", Message: "Ask for a new link."})
 	}
 	return err
+}
+
+// wantsPage reports whether a request comes from a browser that shows its answer to somebody.
+func wantsPage(w http.ResponseWriter, r *http.Request) bool {
+	w.Header().Add("Vary", "Accept")
+	return strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
 // Picture serves GET /p/{segment}/{slug}/{picture}: a picture as the preset writes it, or with

@@ -190,8 +190,12 @@ func TestPublish_WhatCannotBePublishedIsRefused(t *testing.T) {
 		t.Errorf("a key without export: %v", err)
 	}
 	for _, path := range []string{"/p/x/y", "/p/aaaaaaaaaaaaaaaa/lights", "/p/%27%22/..%2f/z"} {
-		if status, _, _ := w.visit(path, nil); status != http.StatusNotFound {
-			t.Errorf("%s answers %d", path, status)
+		if status, _, h := w.visit(path, nil); status != http.StatusNotFound || h.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s answers %d %s", path, status, h.Get("Content-Type"))
 		}
+	}
+	status, body, h := w.visit("/p/aaaaaaaaaaaaaaaa/lights", http.Header{"Accept": {"text/html,*/*;q=0.8"}})
+	if status != http.StatusNotFound || !strings.HasPrefix(h.Get("Content-Type"), "text/html") || !strings.Contains(body, "Page not found") || !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Errorf("a browser gets %d %v", status, h)
 	}
 }
