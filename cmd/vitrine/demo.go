@@ -103,6 +103,9 @@ func (c *demoUp) Run(ctx context.Context) error {
 	if err := demoRegisterWebhook(ctx, api); err != nil {
 		return err
 	}
+	if err := demoOutreach(ctx, api); err != nil {
+		return err
+	}
 	deck, err := demoDeck(ctx, api, demoDir)
 	if err != nil {
 		return err
@@ -209,6 +212,8 @@ Vitrine is ready at %[1]s
              bin/vitrine pipeline run --name "Tag by tool" --var tag=imported
   Rules      bin/vitrine call ListRules
   Webhooks   bin/vitrine call ListWebhooks
+  Outreach   bin/vitrine call SearchProspects --filters '{"campaign":"spring"}'
+             bin/vitrine call SearchContacts --pipeline enterprise
   Published  %[7]s
              bin/vitrine call GetCollectionPublicUrls --collection_h portfolio.neon
   Deck       %[6]s
