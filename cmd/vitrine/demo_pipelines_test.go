@@ -55,8 +55,7 @@ func TestDemo_PipelinesFindAndTagTheSampleLibrary(t *testing.T) {
 	if err != nil || tagged.State != "completed" || tagged.OperationID == "" || tagged.Stages[0].OutputCount == 0 {
 		t.Fatalf("tag by tool: %+v %v", tagged, err)
 	}
-	found, err := api.SearchAssets(ctx, client.SearchAssetsInput{Query: "tag:seen", MinIndexToken: tagged.OperationID})
-	if err != nil || int64(found.Total) != int64(tagged.Stages[0].OutputCount) {
-		t.Errorf("%d assets are found by their new tag, the run tagged %d: %v", found.Total, tagged.Stages[0].OutputCount, err)
+	if found := e.Search("", "tag:seen", tagged.OperationID); found.Total != int(tagged.Stages[0].OutputCount) {
+		t.Errorf("%d assets are found by their new tag, the run tagged %d", found.Total, tagged.Stages[0].OutputCount)
 	}
 }

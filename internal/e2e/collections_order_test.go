@@ -45,6 +45,7 @@ func TestCollections_SearchesSortByPosition(t *testing.T) {
 		t.Helper()
 		var got []string
 		cursor := "*"
+		w.Search("", query, token) // waits for the write
 		for cursor != "" {
 			page, err := api.SearchAssets(ctx, client.SearchAssetsInput{Query: query, OrderBy: "position", Order: order, Limit: 2, Cursor: cursor, MinIndexToken: token})
 			if err != nil {

@@ -1,6 +1,9 @@
 package e2e
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,10 +66,13 @@ func (s sales) reply(h string, r client.ProspectReplyFields) client.LogReplyOutp
 
 func (s sales) find(in client.SearchProspectsInput) (names []string) {
 	s.T.Helper()
-	out, err := s.api.SearchProspects(s.T.Context(), in)
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	var out client.SearchProspectsOutput
+	servicetest.Eventually(s.T, 30*time.Second, "the index shows the write", func() (err error) {
+		if out, err = s.api.SearchProspects(s.T.Context(), in); err == nil && slices.Contains(out.Degraded, "index_behind") {
+			err = errors.New("the index is behind")
+		}
+		return err
+	})
 	for _, p := range out.Data {
 		names = append(names, p.Name)
 	}
@@ -104,10 +110,14 @@ func TestProspects_GoFromTheFirstTouchToAContact(t *testing.T) {
 	if err != nil || staged.Contact.ContactH != said.ContactLink.ContactH {
 		t.Fatalf("%+v %v", staged, err)
 	}
-	found, err := s.api.SearchContacts(t.Context(), client.SearchContactsInput{Pipeline: "investor", Search: "AD", Stage: "Meeting", MinIndexToken: staged.IndexToken})
-	if err != nil || found.Total != 1 || len(found.Degraded) > 0 {
-		t.Fatalf("%+v %v", found, err)
-	}
+	var found client.SearchContactsOutput
+	servicetest.Eventually(t, 30*time.Second, "the contact is found", func() (err error) {
+		found, err = s.api.SearchContacts(t.Context(), client.SearchContactsInput{Pipeline: "investor", Search: "AD", Stage: "Meeting", MinIndexToken: staged.IndexToken})
+		if err == nil && (found.Total != 1 || len(found.Degraded) > 0) {
+			err = fmt.Errorf("%+v", found)
+		}
+		return err
+	})
 	c := found.Data[0]
 	if c.FirmName != "Example Ventures" || *c.InvestmentAmount != amount || *c.NextFollowUp != "2031-05-01" || c.LastContacted == nil || c.Profile.Email != "ada@example.COM" || c.Suppressed {
 		t.Errorf("the contact is %+v", c)
@@ -124,7 +134,7 @@ func TestProspects_AreFoundByWordsAndFiltersUnlessSuppressed(t *testing.T) {
 	high, low := 90.0, 10.0
 	ada := s.register(client.ProspectPerson{Email: "ada@one.example", Name: "Ada", Account: "Harbour Studios", Vertical: "games", Campaign: "spring", IcpScore: &high, Owner: "grace", Summary: "paints lighthouses"})
 	ben := s.register(client.ProspectPerson{Handle: "discord:ben", Name: "Ben", Account: "harbourmasters", Campaign: "autumn", IcpScore: &low})
-	s.touch(ada.ProspectH, "a")
+	s.find(client.SearchProspectsInput{MinIndexToken: s.touch(ada.ProspectH, "a").IndexToken})
 	no := s.reply(ben.ProspectH, client.ProspectReplyFields{Classification: "not_now", RefusalClass: "T"})
 	if no.State.Status != "suppressed" || no.State.Suppression == nil || no.State.Suppression.SuppressedUntil == nil || no.Warnings[0].Code != "PROSPECT_SUPPRESSED" {
 		t.Errorf("after not_now: %+v", no)
