@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vitrine/automation"
 	"vitrine/events"
 	"vitrine/service/servicetest"
 )
@@ -22,9 +23,12 @@ import (
 func TestEventsCommand_ListsSubscribersAndTheirDeadLettersAndReplaysThem(t *testing.T) {
 	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{})
-	if code, out := said(t, e.Cfg, "events", "subscribers"); code != 0 || !strings.Contains(out, "no subscribers") {
-		t.Errorf("without subscribers: %d %s", code, out)
-	}
+	servicetest.Eventually(t, time.Minute, "the product's own subscribers are listed", func() error {
+		if code, out := said(t, e.Cfg, "events", "subscribers"); code != 0 || !strings.Contains(out, automation.RuleSubscriber) || !strings.Contains(out, automation.WebhookSubscriber) {
+			return fmt.Errorf("%d %s", code, out)
+		}
+		return nil
+	})
 	poison := e.StoreFile("", "poison.png", "image/png", picture(501, "")).Asset.AssetH
 	var mended atomic.Bool
 	var handled atomic.Int64
