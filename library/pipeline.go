@@ -216,3 +216,11 @@ type StageResult struct {
 	More    int64          `json:"more,omitempty" doc:"Rows that are left out."`
 	Notes   map[string]any `json:"notes,omitempty"`
 }
+
+// UnmarshalJSON keeps the numbers of the rows exact, as those of a stage's configuration.
+func (r *StageResult) UnmarshalJSON(raw []byte) error {
+	type plain StageResult
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	return d.Decode((*plain)(r))
+}

@@ -5,6 +5,7 @@ package prospectcsv
 import (
 	"strings"
 
+	"vitrine/internal/spreadsheet"
 	"vitrine/op"
 	"vitrine/op/prospects"
 	"vitrine/store"
@@ -72,26 +73,17 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-// formula reports whether a spreadsheet would take a text for a formula.
-func formula(s string) bool {
-	s = strings.TrimLeft(s, " \u00a0")
-	return s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠|%", []rune(s)[0])
-}
-
 // cell returns a text as an export writes it: quoted, and with an apostrophe before what a spreadsheet
 // would take for a formula.
 func cell(s string) string {
-	if formula(s) {
-		s = "'" + s
-	}
-	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+	return `"` + strings.ReplaceAll(spreadsheet.Text(s), `"`, `""`) + `"`
 }
 
 // text returns what a cell says: without the apostrophe that an export, or a spreadsheet, sets
 // before what is no formula.
 func text(s string) string {
 	s = strings.TrimSpace(s)
-	if rest, marked := strings.CutPrefix(s, "'"); marked && formula(rest) {
+	if rest, marked := strings.CutPrefix(s, "'"); marked && spreadsheet.IsFormula(rest) {
 		return rest
 	}
 	return s

@@ -204,7 +204,7 @@ func (s *Service) assemble() error {
 	s.registry.MustRegister(metrics, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	s.endpoint = mcp.Handler(mcp.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Version: cfg.Version,
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.Origins, TrustHost: cfg.TrustHost, Log: cfg.Log})
-	s.handler = api.Handler(api.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Extra: slices.Concat(s.fileRoutes(), []api.ExtraRoute{s.eventRoute()}, s.prospectRoutes()), Version: cfg.Version,
+	s.handler = api.Handler(api.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Extra: slices.Concat(s.fileRoutes(), []api.ExtraRoute{s.eventRoute()}, s.prospectRoutes(), s.pipelineRoutes()), Version: cfg.Version,
 		PublicURL: cfg.PublicURL, MCP: s.endpoint, Fallback: web.Handler(http.HandlerFunc(notFoundPage)), AllowedOrigins: cfg.Origins, Ready: s.Ready, Degraded: s.degraded, Gatherer: s.registry, Metrics: requests, Log: cfg.Log})
 	return nil
 }

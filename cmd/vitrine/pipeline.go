@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"vitrine/api/client"
+	"vitrine/internal/spreadsheet"
 	"vitrine/library"
 	"vitrine/pipeline"
 )
@@ -146,6 +146,9 @@ func effectsText(effects []library.StageEffect) string {
 
 // printTable prints the result of a summarize stage.
 func printTable(r *library.StageResult, asCSV bool) error {
+	if asCSV {
+		return spreadsheet.Write(os.Stdout, r.Columns, r.Rows)
+	}
 	rows := [][]string{r.Columns}
 	for _, row := range r.Rows {
 		line := make([]string, len(row))
@@ -155,9 +158,6 @@ func printTable(r *library.StageResult, asCSV bool) error {
 			}
 		}
 		rows = append(rows, line)
-	}
-	if asCSV {
-		return csv.NewWriter(os.Stdout).WriteAll(rows)
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
 	for _, row := range rows {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"vitrine/internal/spreadsheet"
 	"vitrine/library"
 	"vitrine/op"
 	"vitrine/store"
@@ -163,8 +164,8 @@ func (g gridOutput) csv(dimensions []string) (string, error) {
 
 // plainCell keeps a spreadsheet from taking a text for a formula.
 func plainCell(s string) string {
-	if _, err := strconv.ParseFloat(s, 64); err != nil && s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
-		return "'" + s
+	if _, err := strconv.ParseFloat(s, 64); err == nil {
+		return s
 	}
-	return s
+	return spreadsheet.Text(s)
 }
