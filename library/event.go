@@ -96,3 +96,22 @@ type PipelineExportEvent struct {
 	Bytes     int64        `json:"bytes" doc:"Size of the zip."`
 	ExpiresAt string       `json:"expires_at" format:"date-time" doc:"Links to the zip are made until then."`
 }
+
+// ImportEvent is the payload of the event of an import of a folder in place that ended.
+type ImportEvent struct {
+	ImportID string            `json:"import_id" doc:"The import. GetImport takes it."`
+	Root     string            `json:"root" doc:"The root that the folder is in, one of ListImportRoots."`
+	Folder   string            `json:"folder" doc:"Below the root; empty: all of it."`
+	State    string            `json:"state" enum:"completed,failed,cancelled"`
+	Counts   ImportEventCounts `json:"counts"`
+}
+
+// ImportEventCounts counts files of an import.
+type ImportEventCounts struct {
+	Found   int `json:"found" doc:"Media files, those that had not changed included."`
+	Stored  int `json:"stored"`
+	Already int `json:"already_stored" doc:"Files whose bytes the library had."`
+	Skipped int `json:"skipped" doc:"Files that are no media, or that were left out."`
+	Failed  int `json:"failed"`
+	Missing int `json:"missing" doc:"Originals that are not there any more."`
+}

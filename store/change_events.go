@@ -25,7 +25,7 @@ const (
 // EventTypes lists the types of all events that writes emit, each once.
 func EventTypes() []string {
 	list := []string{EventOperationUndone, EventStatusChanged, EventTagged, EventLineageExtracted, EventModelDetected,
-		EventPipelineStarted, EventPipelineCompleted, EventPipelineFailed, EventPipelineNotified, EventPipelineExport, EventRuleFired, EventRuleRateLimited, EventRulePaused}
+		EventPipelineStarted, EventPipelineCompleted, EventPipelineFailed, EventPipelineNotified, EventPipelineExport, EventRuleFired, EventRuleRateLimited, EventRulePaused, EventImportCompleted}
 	for _, n := range nouns() {
 		list = append(list, n.eventTypes()...)
 	}

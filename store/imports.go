@@ -164,11 +164,16 @@ func (is *Imports) read(ctx context.Context, tenant library.TenantID, sql string
 // Cancel asks an import to end, and returns it. One that has ended stays as it is.
 func (is *Imports) Cancel(ctx context.Context, actor library.Actor, id string) (Import, error) {
 	_, err := is.s.Write(ctx, actor, func(t *Tx) error {
-		tag, err := t.Exec(ctx, `UPDATE imports SET cancel = true, updated_at = now(),
+		list, err := queryRows(ctx, t, scanImport, `UPDATE imports SET cancel = true, updated_at = now(),
 				state = CASE WHEN state = 'queued' THEN 'cancelled' ELSE state END, finished_at = CASE WHEN state = 'queued' THEN now() END
-			WHERE tenant_id = $1 AND import_id = $2 AND state IN ('queued', 'running', 'watching') AND NOT cancel`, t.tenant(), id)
-		if err != nil || tag.RowsAffected() == 0 {
+			WHERE tenant_id = $1 AND import_id = $2 AND state IN ('queued', 'running', 'watching') AND NOT cancel RETURNING `+importColumns, t.tenant(), id)
+		if err != nil || len(list) == 0 {
 			return err
+		}
+		if !list[0].State.Open() { // one under way emits its event when its work has ended
+			if err := t.emitImport(ctx, list[0]); err != nil {
+				return err
+			}
 		}
 		return t.Audit(ctx, "import.cancelled", id, nil)
 	})
@@ -212,26 +217,55 @@ type ImportFile struct {
 
 // Save writes how far an import is, with what became of files, and holds it for longer. It
 // reports whether the import is to end: somebody cancelled it, or another process has taken
-// it over.
+// it over. The first one that saves a state in which the import has ended emits the event of that.
 func (is *Imports) Save(ctx context.Context, i Import, holder string, hold time.Duration, files []ImportFile) (end bool, err error) {
+	if !i.State.Open() {
+		return is.saveEnd(ctx, i, holder, files)
+	}
 	err = is.s.inTenant(ctx, i.Tenant, func(tx pgx.Tx) error {
-		var finished *time.Time
-		if !i.State.Open() {
-			now := time.Now()
-			finished, hold = &now, 0
-		}
-		err := tx.QueryRow(ctx, `UPDATE imports SET state = $4, counts = $5, preset = $6, warnings = $7, error = $8, finished_at = $9, updated_at = now(), held_until = now() + make_interval(secs => $10)
-			WHERE tenant_id = $1 AND import_id = $2 AND holder = $3 RETURNING cancel`, i.Tenant, i.ID, holder, i.State, i.Counts, i.Preset, emptyTexts(i.Warnings), i.Error, finished, hold.Seconds()).Scan(&end)
+		saved, held, err := saveImport(ctx, tx, i, holder, hold, files)
+		end = saved.Cancel || !held
+		return err
+	})
+	return end && err == nil, unavailable(err)
+}
+
+// saveEnd saves an import that has ended, as Save does.
+func (is *Imports) saveEnd(ctx context.Context, i Import, holder string, files []ImportFile) (end bool, err error) {
+	actor := library.Actor{Kind: i.ActorKind, ID: i.Actor, Tenant: i.Tenant}
+	_, err = is.s.Write(ctx, actor, func(t *Tx) error {
+		var was ImportState
+		err := t.QueryRow(ctx, `SELECT state FROM imports WHERE tenant_id = $1 AND import_id = $2 AND holder = $3 FOR UPDATE`, i.Tenant, i.ID, holder).Scan(&was)
 		if errors.Is(err, pgx.ErrNoRows) {
 			end = true
 			return nil
 		}
-		if err != nil || len(files) == 0 {
+		if err != nil {
 			return err
 		}
-		return saveImportFiles(ctx, tx, i, files)
+		saved, _, err := saveImport(ctx, t, i, holder, 0, files)
+		if end = saved.Cancel; err != nil || !was.Open() {
+			return err
+		}
+		return t.emitImport(ctx, saved)
 	})
-	return end, unavailable(err)
+	return end && err == nil, err
+}
+
+// saveImport writes what Save says and returns the import as it is now. held is false, and
+// nothing is written, where the holder does not hold it.
+func saveImport(ctx context.Context, tx pgx.Tx, i Import, holder string, hold time.Duration, files []ImportFile) (saved Import, held bool, err error) {
+	list, err := queryRows(ctx, tx, scanImport, `UPDATE imports SET state = $4, counts = $5, preset = $6, warnings = $7, error = $8, finished_at = CASE WHEN $9 THEN now() END,
+			updated_at = now(), held_until = now() + make_interval(secs => $10)
+		WHERE tenant_id = $1 AND import_id = $2 AND holder = $3 RETURNING `+importColumns,
+		i.Tenant, i.ID, holder, i.State, i.Counts, i.Preset, emptyTexts(i.Warnings), i.Error, !i.State.Open(), hold.Seconds())
+	if err != nil || len(list) == 0 {
+		return Import{}, false, err
+	}
+	if len(files) > 0 {
+		err = saveImportFiles(ctx, tx, i, files)
+	}
+	return list[0], true, err
 }
 
 func saveImportFiles(ctx context.Context, tx pgx.Tx, i Import, files []ImportFile) error {

@@ -11,9 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/inplace"
 	"vitrine/library"
 	"vitrine/op"
 	"vitrine/op/all"
+	"vitrine/service"
 	"vitrine/service/servicetest"
 )
 
@@ -22,7 +24,8 @@ import (
 // schema is checked by package servicetest.
 func TestEvents_EveryDeclaredTypeArrivesOnTheStream(t *testing.T) {
 	t.Parallel()
-	e := servicetest.Start(t, servicetest.Options{})
+	folder := t.TempDir()
+	e := servicetest.Start(t, servicetest.Options{Adjust: func(c *service.Config) { c.ImportRoots = []inplace.Root{{Name: "pictures", Dir: folder}} }})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	req, _ := http.NewRequestWithContext(ctx, http.MethodGet, e.URL+"/api/v1/events", nil)
@@ -109,6 +112,7 @@ func makeEveryChange(t *testing.T, e *servicetest.Env) {
 	changePipelines(e, file.Asset.AssetH, undo)
 	changeRules(e, undo)
 	changeWebhooks(e, undo)
+	call(http.MethodPost, "/api/v1/imports", map[string]any{"folder": "pictures"})
 	call(http.MethodPost, "/api/v1/trash", map[string]any{"asset_hs": []any{silent.Asset.AssetH}, "operation": "trash"})
 	call(http.MethodPost, "/api/v1/trash/purge", map[string]any{"asset_hs": []any{silent.Asset.AssetH}, "include_referenced": true, "confirm": true})
 }
