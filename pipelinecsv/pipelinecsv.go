@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/go-chi/chi/v5"
 
@@ -24,7 +25,11 @@ const OmittedHeader = "Vitrine-Rows-Omitted"
 // place from 0 or by its id, or of the last one that has a result. Results may be of private
 // assets, so the route needs a key that sees every asset.
 func (s *Service) Summary(w http.ResponseWriter, r *http.Request, actor library.Actor) error {
-	run, err := s.Store.PipelineRuns.Get(r.Context(), actor.Tenant, chi.URLParam(r, "run_id"))
+	id := chi.URLParam(r, "run_id")
+	if strings.Trim(id, "0123456789abcdef-") != "" { // not the id of a run, and perhaps no text that a database takes
+		return library.NotFound("pipeline run")
+	}
+	run, err := s.Store.PipelineRuns.Get(r.Context(), actor.Tenant, id)
 	if err != nil {
 		return err
 	}

@@ -51,6 +51,11 @@ func TestPipelineCSV_SummariesAreTablesWithoutFormulas(t *testing.T) {
 	if status, _, _ := get(w.NewKey(w.Tenant, library.PermRead, library.PermSearch), ""); status != 403 {
 		t.Errorf("a key that does not see private assets got %d", status)
 	}
+	for _, id := range []string{"%00", "%FF", "none", "a%2Fb"} {
+		if status, answer, _ := w.Raw(http.MethodGet, "/api/v1/pipelines/runs/"+id+"/summary.csv", w.Key, nil, nil); status != 404 {
+			t.Errorf("the run %s is answered with %d %s", id, status, answer)
+		}
+	}
 	other := w.NewTenant("Other")
 	if status, _, _ := get(w.NewKey(other, library.Permissions...), ""); status != 404 {
 		t.Errorf("a key of another tenant got %d", status)
