@@ -39,13 +39,14 @@ const (
 	IDUpload      IDKind = "upload"    // where uploaded bytes wait
 	IDIndexToken  IDKind = "index_token"
 	IDExport      IDKind = "export" // of the calling key
+	IDShare       IDKind = "share"  // a share link
 	IDCursor      IDKind = "cursor"
 	IDQuery       IDKind = "query" // a text that is searched for, which may name anything
 	IDNone        IDKind = "none"  // looks like an identifier and names nothing that a tenant has
 )
 
 // IDKinds lists the kinds.
-var IDKinds = []IDKind{IDTenant, IDAsset, IDModel, IDSavedSearch, IDCollection, IDTextCard, IDNode, IDAnnotation, IDPrompt, IDExperiment, IDRun, IDOtherRun, IDProspect, IDPipeline, IDPipelineRun, IDEarlierRun, IDRule, IDWebhook, IDDelivery, IDImport, IDOperation, IDUpload, IDIndexToken, IDExport, IDCursor, IDQuery, IDNone}
+var IDKinds = []IDKind{IDTenant, IDAsset, IDModel, IDSavedSearch, IDCollection, IDTextCard, IDNode, IDAnnotation, IDPrompt, IDExperiment, IDRun, IDOtherRun, IDProspect, IDPipeline, IDPipelineRun, IDEarlierRun, IDRule, IDWebhook, IDDelivery, IDImport, IDOperation, IDUpload, IDIndexToken, IDExport, IDShare, IDCursor, IDQuery, IDNone}
 
 // idForms are the forms of identifiers that have one, for inputs that state none.
 var idForms = map[IDKind]struct{ pattern, words string }{

@@ -68,7 +68,7 @@ func (s *Site) view(r *http.Request, p store.Publication) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	v := view{Title: cmp.Or(p.Title, "Collection"), URL: s.config.Base + pathOf(p), Total: total, Indexed: p.Indexed}
+	v := view{Title: cmp.Or(p.Title, "Shared pictures"), URL: s.config.Base + pathOf(p), Total: total, Indexed: p.Indexed}
 	for i, h := range hashes {
 		n := (number-1)*perPage + i + 1
 		if cards[i] != nil {

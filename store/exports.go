@@ -215,13 +215,21 @@ func (t *Tx) exportable(ctx context.Context, spec library.ExportSpec, assets []l
 		size += r.size
 		fmt.Fprintf(sum, " %s %s", h, r.version)
 	}
-	switch {
-	case len(missing) > 0:
-		return 0, nil, library.NewError(library.KindNotFound, library.CodeNotFound, "%d of the assets are not in this tenant or in the trash, such as %s. Nothing was exported.", len(missing), some(missing))
-	case len(private) > 0:
-		return 0, nil, library.NewError(library.KindForbidden, library.CodeAssetPrivate, "%d of the assets are private and cannot be exported with an API key, such as %s. Leave them out, or let their owner change their visibility with UpdateAsset.", len(private), some(private))
+	if err := mayLeave(missing, private, "exported"); err != nil {
+		return 0, nil, err
 	}
 	return size, sum.Sum(nil), nil
+}
+
+// mayLeave returns the error of assets that are not to be exported, or shared: they are missing or private.
+func mayLeave(missing, private []string, done string) error {
+	switch {
+	case len(missing) > 0:
+		return library.NewError(library.KindNotFound, library.CodeNotFound, "%d of the assets are not in this tenant or in the trash, such as %s. Nothing was %s.", len(missing), some(missing), done)
+	case len(private) > 0:
+		return library.NewError(library.KindForbidden, library.CodeAssetPrivate, "%d of the assets are private and cannot be %s with an API key, such as %s. Leave them out, or let their owner change their visibility with UpdateAsset.", len(private), done, some(private))
+	}
+	return nil
 }
 
 // some returns the first few of a list, for an error.

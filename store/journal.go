@@ -59,6 +59,7 @@ func nouns() []undoableNoun {
 		{pipelineNoun, undoRows},
 		{ruleNoun, undoRules},
 		{publicationNoun, undoRows},
+		{shareNoun, undoRows},
 		{prospectNoun, undoProspectRows},
 		{prospectOwnerNoun, undoProspectRows},
 		{prospectTouchNoun, undoProspectRows},

@@ -61,7 +61,9 @@ func itemsOf(p Publication) (string, any) {
 
 // onPage is the condition that a published page shows an asset a: it is neither private nor in the
 // trash.
-const onPage = ` JOIN assets a ON a.tenant_id = $1 AND a.asset_h = i.asset_h AND a.trashed_at IS NULL AND a.visibility <> 'private' `
+const onPage = ` JOIN assets a ON a.tenant_id = $1 AND a.asset_h = i.asset_h AND ` + shownToVisitors
+
+const shownToVisitors = `a.trashed_at IS NULL AND a.visibility <> 'private' `
 
 // Hashes returns a page of the assets that a publication shows, in their order, and how many there are.
 func (ps *Publications) Hashes(ctx context.Context, p Publication, limit, offset int) (list []library.AssetHash, total int, err error) {

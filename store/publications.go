@@ -77,6 +77,11 @@ func (p Publication) Public(now time.Time) bool {
 	return p.UnpublishedAt == nil && (p.ExpiresAt == nil || p.ExpiresAt.After(now))
 }
 
+// rules returns what visitors of the page may do, for the audit trail.
+func (p Publication) rules() map[string]any {
+	return map[string]any{"preset": p.Spec.Preset, "hide_prompts": p.HidePrompts, "allow_download": p.AllowDownload, "password": p.PasswordHash != "", "expires_at": p.ExpiresAt}
+}
+
 const publicationColumns = `p.publication_id, p.tenant_id, coalesce(p.collection_h, ''), coalesce(c.path, ''), coalesce(p.asset_hs, '{}'), p.segment, p.slug, p.secret, p.title,
 	p.spec, p.hide_prompts, p.allow_download, p.indexed, p.password_hash, p.expires_at, p.published_at, p.unpublished_at`
 
@@ -84,9 +89,14 @@ const publicationColumns = `p.publication_id, p.tenant_id, coalesce(p.collection
 const fromPublications = ` FROM publications p LEFT JOIN collections c ON c.tenant_id = p.tenant_id AND c.collection_h = p.collection_h AND c.deleted_at IS NULL
 	WHERE p.tenant_id = $1 AND (p.collection_h IS NULL OR c.collection_h IS NOT NULL) `
 
+// publicationFields are where the columns go.
+func publicationFields(p *Publication) []any {
+	return []any{&p.ID, &p.Tenant, &p.Collection, &p.Path, &p.Shared, &p.Segment, &p.Slug, &p.Secret, &p.Title,
+		&p.Spec, &p.HidePrompts, &p.AllowDownload, &p.Indexed, &p.PasswordHash, &p.ExpiresAt, &p.PublishedAt, &p.UnpublishedAt}
+}
+
 func scanPublication(row pgx.CollectableRow) (p Publication, err error) {
-	err = row.Scan(&p.ID, &p.Tenant, &p.Collection, &p.Path, &p.Shared, &p.Segment, &p.Slug, &p.Secret, &p.Title,
-		&p.Spec, &p.HidePrompts, &p.AllowDownload, &p.Indexed, &p.PasswordHash, &p.ExpiresAt, &p.PublishedAt, &p.UnpublishedAt)
+	err = row.Scan(publicationFields(&p)...)
 	return p, err
 }
 
@@ -114,8 +124,9 @@ func (ps *Publications) Publish(ctx context.Context, actor library.Actor, ref st
 				return err
 			}
 		}
-		if err := t.Audit(ctx, eventPublished, string(c.Hash), map[string]any{"preset": out.Spec.Preset, "slug": out.Slug, "hide_prompts": out.HidePrompts,
-			"allow_download": out.AllowDownload, "password": out.PasswordHash != "", "expires_at": out.ExpiresAt}); err != nil {
+		detail := out.rules()
+		detail["slug"] = out.Slug
+		if err := t.Audit(ctx, eventPublished, string(c.Hash), detail); err != nil {
 			return err
 		}
 		return t.putPublication(ctx, publicationNoun, &out)

@@ -66,6 +66,7 @@ type Store struct {
 	Originals       *Originals
 	Imports         *Imports
 	Publications    *Publications
+	Shares          *Shares
 
 	app     *pgxpool.Pool // role vitrine_app: one tenant per transaction
 	indexer *pgxpool.Pool // role vitrine_indexer: reads every tenant, writes bookkeeping only
@@ -144,6 +145,7 @@ func (s *Store) setFields() (err error) {
 	s.Originals = &Originals{s}
 	s.Imports = &Imports{s}
 	s.Publications = &Publications{s}
+	s.Shares = &Shares{s}
 	s.Jobs, err = newJobs(s)
 	return err
 }

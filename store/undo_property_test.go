@@ -281,7 +281,7 @@ func (s bench) changesOf(t *testing.T) map[string]changes {
 		"collection": s.collectionChanges(t), "collection_item": s.collectionItemChanges(t), "annotation": s.annotationChanges(t),
 		"prompt": s.promptChanges(t), "prompt_version": s.promptVersionChanges(t), "prompt_label": s.promptLabelChanges(t), "prompt_evaluation": s.promptEvaluationChanges(t),
 		"experiment": s.experimentChanges(t), "experiment_run": s.runChanges(t), "run_score": s.scoreChanges(t), "run_comparison": s.comparisonChanges(t),
-		"unlinked_duplicate": s.unlinkChanges(t), "pipeline": s.pipelineChanges(t), "rule": s.ruleChanges(t), "webhook": s.webhookChanges(t), "publication": s.publicationChanges(t),
+		"unlinked_duplicate": s.unlinkChanges(t), "pipeline": s.pipelineChanges(t), "rule": s.ruleChanges(t), "webhook": s.webhookChanges(t), "publication": s.publicationChanges(t), "share": s.shareChanges(t),
 		"prospect": s.prospectChanges(t, outreach.Body{Profile: &outreach.Profile{}}), "prospect_owner": s.prospectChanges(t, outreach.Body{Owner: new("grace")}),
 		"prospect_touch": s.prospectChanges(t, outreach.Body{Touch: &outreach.Touch{Channel: "email"}}), "prospect_reply": s.prospectChanges(t, outreach.Body{Reply: &outreach.Reply{Classification: outreach.NotNow}}),
 		"prospect_suppression": s.prospectChanges(t, outreach.Body{Suppression: &outreach.Suppression{Reason: "not_now"}}), "contact": s.prospectChanges(t, outreach.Body{Contact: &outreach.Contact{Pipeline: "investor", Stage: "meeting"}})}

@@ -489,7 +489,7 @@ type ListOperationsOutput struct {
 // how many things of each kind changed, and whether it was undone. Filters by actor, operation,
 // kind of thing (asset, model_link, model_version, saved_search, collection, collection_item,
 // annotation, prompt, prompt_version, prompt_label, prompt_evaluation, experiment, experiment_run,
-// run_score, run_comparison, unlinked_duplicate, pipeline, rule, publication, prospect,
+// run_score, run_comparison, unlinked_duplicate, pipeline, rule, publication, share, prospect,
 // prospect_owner, prospect_touch, prospect_reply, prospect_suppression, contact, webhook), one
 // thing, time, and whether it was undone.
 //

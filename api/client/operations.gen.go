@@ -136,6 +136,9 @@ var Operations = []Operation{
 	OpPublishCollection,
 	OpGetAssetPublicUrl,
 	OpGetCollectionPublicUrls,
+	OpCreateShareLink,
+	OpListShareLinks,
+	OpDeleteShareLink,
 }
 
 // The operations, for Do.
@@ -272,4 +275,7 @@ var (
 	OpPublishCollection          = Operation{Name: "PublishCollection", Method: "POST", Path: "/api/v1/collections/{collection_h}/publication", Writes: true}
 	OpGetAssetPublicUrl          = Operation{Name: "GetAssetPublicUrl", Method: "GET", Path: "/api/v1/assets/{asset_h}/public-url"}
 	OpGetCollectionPublicUrls    = Operation{Name: "GetCollectionPublicUrls", Method: "GET", Path: "/api/v1/collections/{collection_h}/public-urls"}
+	OpCreateShareLink            = Operation{Name: "CreateShareLink", Method: "POST", Path: "/api/v1/shares", Writes: true}
+	OpListShareLinks             = Operation{Name: "ListShareLinks", Method: "GET", Path: "/api/v1/shares"}
+	OpDeleteShareLink            = Operation{Name: "DeleteShareLink", Method: "DELETE", Path: "/api/v1/shares/{share_id}", Writes: true}
 )

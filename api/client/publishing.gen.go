@@ -176,18 +176,18 @@ type PublishCollectionInput struct {
 	// How pictures are written. Default share. One of share, portfolio, client.
 	Preset string  `json:"preset,omitempty"`
 	Title  *string `json:"title,omitempty"`
-	// Such as 2030-01-31T12:00:00Z. Empty: never, the default.
-	ExpiresAt *string `json:"expires_at,omitempty"`
 	// At least 8 characters; empty removes it.
 	Password *string `json:"password,omitempty"`
 	// Default true.
 	HidePrompts *bool `json:"hide_prompts,omitempty"`
 	// Default false.
 	AllowDownload *bool `json:"allow_download,omitempty"`
-	// Let search engines list it. Default false.
-	Indexed *bool `json:"indexed,omitempty"`
 	// {text, position, opacity}; empty text: none.
 	Watermark *PublishingPageWatermark `json:"watermark,omitempty"`
+	// Such as 2030-01-31T12:00:00Z. Empty: never, the default.
+	ExpiresAt *string `json:"expires_at,omitempty"`
+	// Let search engines list it. Default false.
+	Indexed *bool `json:"indexed,omitempty"`
 	// Take the page away.
 	Unpublish bool `json:"unpublish,omitempty"`
 }
@@ -304,4 +304,113 @@ type GetCollectionPublicUrlsOutput struct {
 // It needs the permission read and calls GET /api/v1/collections/{collection_h}/public-urls.
 func (c *Client) GetCollectionPublicUrls(ctx context.Context, in GetCollectionPublicUrlsInput, opts ...Option) (GetCollectionPublicUrlsOutput, error) {
 	return call[GetCollectionPublicUrlsOutput](ctx, c, OpGetCollectionPublicUrls, in, opts)
+}
+
+// CreateShareLinkInput is the input of CreateShareLink.
+type CreateShareLinkInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// What is shared, in this order.
+	AssetHs []string `json:"asset_hs,omitempty"`
+	// Shares the first 100 assets that this search finds now, as SearchAssets reads it. What it finds
+	// later is not added.
+	Query string `json:"query,omitempty"`
+	// How pictures are written. Default share. One of share, portfolio, client.
+	Preset string  `json:"preset,omitempty"`
+	Title  *string `json:"title,omitempty"`
+	// At least 8 characters; empty removes it.
+	Password *string `json:"password,omitempty"`
+	// Default true.
+	HidePrompts *bool `json:"hide_prompts,omitempty"`
+	// Default false.
+	AllowDownload *bool `json:"allow_download,omitempty"`
+	// {text, position, opacity}; empty text: none.
+	Watermark *PublishingPageWatermark `json:"watermark,omitempty"`
+	// Such as 2030-01-31T12:00:00Z, at most a year from now. Default: in 7 days.
+	ExpiresAt string `json:"expires_at,omitempty"`
+}
+
+// CreateShareLinkOutput is the output of CreateShareLink.
+type CreateShareLinkOutput struct {
+	ShareID string `json:"share_id"`
+	// False: it has expired.
+	Active bool `json:"active"`
+	// The page, as long as the link is active. Everybody who has the URL sees it, unless it has a
+	// password.
+	PublicURL string `json:"public_url,omitempty"`
+	// Assets on the page: those that are neither private nor in the trash now.
+	Assets            int              `json:"assets"`
+	Preset            string           `json:"preset"`
+	Title             string           `json:"title,omitempty"`
+	CreatedAt         time.Time        `json:"created_at"`
+	ExpiresAt         *time.Time       `json:"expires_at"`
+	PasswordProtected bool             `json:"password_protected"`
+	HidePrompts       bool             `json:"hide_prompts"`
+	AllowDownload     bool             `json:"allow_download"`
+	Watermark         *ExportWatermark `json:"watermark,omitempty"`
+	// What is shared.
+	AssetHs []string `json:"asset_hs"`
+	// How many assets the query finds. Those after the first 100 are not shared.
+	Matched int `json:"matched,omitempty"`
+	// Pass to UndoOperation to revert this write. Empty when nothing changed.
+	OperationID string `json:"operation_id,omitempty"`
+}
+
+// CreateShareLink makes a link to a web page of some assets, or of what a search finds now, that
+// anybody with the URL can see until it expires. Pictures have no metadata. The page is made as
+// that of PublishCollection, and never listed by search engines. asset_hs of private assets are
+// refused; a query finds none. An asset that becomes private or goes to the trash is not on the
+// page any more. A query needs the permission `search` too. Undoing the call deletes the link.
+//
+// It needs the permission export and calls POST /api/v1/shares.
+func (c *Client) CreateShareLink(ctx context.Context, in CreateShareLinkInput, opts ...Option) (CreateShareLinkOutput, error) {
+	return call[CreateShareLinkOutput](ctx, c, OpCreateShareLink, in, opts)
+}
+
+// ListShareLinksInput is the input of ListShareLinks.
+type ListShareLinksInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// Default: 50.
+	Limit  int `json:"limit,omitempty"`
+	Offset int `json:"offset,omitempty"`
+}
+
+// ListShareLinksOutput is the output of ListShareLinks.
+type ListShareLinksOutput struct {
+	// The latest first, those that have expired too.
+	Data  []PublishingShareLink `json:"data"`
+	Total int                   `json:"total"`
+}
+
+// ListShareLinks lists the tenant's share links with their URLs and how many assets their pages
+// show. GetAssetPublicUrl returns the links that share one asset.
+//
+// It needs the permission read and calls GET /api/v1/shares.
+func (c *Client) ListShareLinks(ctx context.Context, in ListShareLinksInput, opts ...Option) (ListShareLinksOutput, error) {
+	return call[ListShareLinksOutput](ctx, c, OpListShareLinks, in, opts)
+}
+
+// DeleteShareLinkInput is the input of DeleteShareLink.
+type DeleteShareLinkInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// As CreateShareLink returned it. Required.
+	ShareID string `json:"share_id"`
+}
+
+// DeleteShareLinkOutput is the output of DeleteShareLink.
+type DeleteShareLinkOutput struct {
+	ShareID string `json:"share_id"`
+	Deleted bool   `json:"deleted"`
+	// Pass to UndoOperation to revert this write. Empty when nothing changed.
+	OperationID string `json:"operation_id,omitempty"`
+}
+
+// DeleteShareLink deletes a share link: its page and the pictures on it cannot be reached any more.
+// UndoOperation restores it at the same URL.
+//
+// It needs the permission export and calls DELETE /api/v1/shares/{share_id}.
+func (c *Client) DeleteShareLink(ctx context.Context, in DeleteShareLinkInput, opts ...Option) (DeleteShareLinkOutput, error) {
+	return call[DeleteShareLinkOutput](ctx, c, OpDeleteShareLink, in, opts)
 }

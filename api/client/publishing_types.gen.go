@@ -58,3 +58,24 @@ type PublishingUrlEntry struct {
 	AssetH    string `json:"asset_h"`
 	PublicURL string `json:"public_url"`
 }
+
+// PublishingShareLink is what ListShareLinksOutput holds as data. The latest first, those that have
+// expired too.
+type PublishingShareLink struct {
+	ShareID string `json:"share_id"`
+	// False: it has expired.
+	Active bool `json:"active"`
+	// The page, as long as the link is active. Everybody who has the URL sees it, unless it has a
+	// password.
+	PublicURL string `json:"public_url,omitempty"`
+	// Assets on the page: those that are neither private nor in the trash now.
+	Assets            int              `json:"assets"`
+	Preset            string           `json:"preset"`
+	Title             string           `json:"title,omitempty"`
+	CreatedAt         time.Time        `json:"created_at"`
+	ExpiresAt         *time.Time       `json:"expires_at"`
+	PasswordProtected bool             `json:"password_protected"`
+	HidePrompts       bool             `json:"hide_prompts"`
+	AllowDownload     bool             `json:"allow_download"`
+	Watermark         *ExportWatermark `json:"watermark,omitempty"`
+}

@@ -226,6 +226,16 @@ func (w world) hook(key, name string) string {
 	return out.WebhookID
 }
 
+// share shares assets by a link.
+func (w world) share(key string, assets ...string) client.CreateShareLinkOutput {
+	w.T.Helper()
+	out, err := w.Client(key).CreateShareLink(w.T.Context(), client.CreateShareLinkInput{AssetHs: assets})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return out
+}
+
 // template saves a prompt and returns its identifier.
 func (w world) template(key, name, text string) string {
 	w.T.Helper()
@@ -354,6 +364,9 @@ func (w world) args(o op.Operation) map[string]any {
 	if slices.ContainsFunc(o.Identifiers, func(id op.Identifier) bool { return id.Kind == op.IDExport }) {
 		mine[op.IDExport] = w.exports()
 	}
+	if slices.ContainsFunc(o.Identifiers, func(id op.Identifier) bool { return id.Kind == op.IDShare }) {
+		mine[op.IDShare] = w.share("", w.asset.Asset.AssetH).ShareID
+	}
 	for _, id := range o.Identifiers {
 		if value, ok := mine[id.Kind]; ok && id.In(args) {
 			args = id.With(args, value)
@@ -402,7 +415,7 @@ var nowhere = map[op.IDKind]string{
 	op.IDImport: "01980000-0000-7000-8000-00000000dead", op.IDRule: "01980000-0000-7000-8000-00000000dead",
 	op.IDPrompt: strings.Repeat("5", 40), op.IDProspect: strings.Repeat("4", 40), op.IDNode: strings.Repeat("a", 40), op.IDAnnotation: strings.Repeat("9", 40),
 	op.IDOperation: "01980000-0000-7000-8000-00000000dead", op.IDExport: "01980000-0000-7000-8000-00000000dead", op.IDTenant: "01980000-0000-7000-8000-00000000dead",
-	op.IDWebhook: "01980000-0000-7000-8000-00000000dead",
+	op.IDWebhook: "01980000-0000-7000-8000-00000000dead", op.IDShare: "01980000-0000-7000-8000-00000000dead",
 }
 
 // route puts arguments into the path, the query or the body of an operation's route.
@@ -471,10 +484,12 @@ func volatile(v any) any {
 			delete(v, "created_at")
 			delete(v, "duration_ms")
 		}
-		for _, id := range []string{"webhook_id"} {
+		for _, id := range []string{"webhook_id", "share_id"} {
 			if _, new := v[id]; new {
 				delete(v, id)
 				delete(v, "created_at")
+				delete(v, "expires_at")
+				delete(v, "public_url")
 			}
 		}
 		for _, k := range []string{"secret", "old_secret_until", "request_id", "took_ms", "thumbnail_url", "signedUrl", "path", "storagePath", "storage_path", "download_url",

@@ -113,6 +113,7 @@ func makeEveryChange(t *testing.T, e *servicetest.Env) {
 	changeRules(e, undo)
 	changeWebhooks(e, undo)
 	call(http.MethodPost, "/api/v1/imports", map[string]any{"folder": "pictures"})
+	undo(undo(call(http.MethodPost, "/api/v1/shares", map[string]any{"asset_hs": []any{file.Asset.AssetH}})))
 	call(http.MethodPost, "/api/v1/trash", map[string]any{"asset_hs": []any{silent.Asset.AssetH}, "operation": "trash"})
 	call(http.MethodPost, "/api/v1/trash/purge", map[string]any{"asset_hs": []any{silent.Asset.AssetH}, "include_referenced": true, "confirm": true})
 }

@@ -141,7 +141,7 @@ func victimOf(t *testing.T, w world, tenant library.TenantID, key string, asset 
 	return victim{
 		op.IDRule: {w.makeRule(key, canary+" rule")}, op.IDPipeline: {pipeline}, op.IDPipelineRun: {ran}, op.IDEarlierRun: {earlier},
 		op.IDExport: {w.export(key, asset.Asset.AssetH)}, op.IDPrompt: {prompt}, op.IDProspect: {w.lead(key, "ada@"+canary+".example")}, op.IDExperiment: {experiment, canary + "experiment"}, op.IDRun: {run}, op.IDOtherRun: {other}, op.IDImport: {w.importOf(tenant, canary)},
-		op.IDWebhook: {w.hook(key, canary+" hook")}, op.IDDelivery: {"0b5c7d6e-0000-4000-8000-000000000000"},
+		op.IDShare: {w.share(key, asset.Asset.AssetH).ShareID}, op.IDWebhook: {w.hook(key, canary+" hook")}, op.IDDelivery: {"0b5c7d6e-0000-4000-8000-000000000000"},
 		op.IDTenant: {string(tenant)}, op.IDAsset: {asset.Asset.AssetH}, op.IDOperation: {changed.OperationID, asset.OperationID},
 		op.IDSavedSearch: {saved}, op.IDUpload: {ticket.StoragePath}, op.IDIndexToken: {changed.IndexToken, changed.OperationID}, op.IDCursor: {page.NextCursor},
 		op.IDModel: {model, string(worldModel)}, op.IDNone: {}, op.IDCollection: {collection, canary + "collection"}, op.IDTextCard: {card},

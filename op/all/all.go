@@ -121,7 +121,7 @@ func domains(p Parts) []domain {
 			return err
 		}},
 		&prospects.Service{Store: p.Store, Searcher: p.Searcher, Await: p.AwaitProspects},
-		&publishing.Service{Store: p.Store, Blobs: p.Blobs, Links: p.Links, FindSaved: find.FindSaved, WebP: p.WebP},
+		&publishing.Service{Store: p.Store, Blobs: p.Blobs, Links: p.Links, FindSaved: find.FindSaved, FindPublic: find.FindPublic, WebP: p.WebP},
 	}
 }
 

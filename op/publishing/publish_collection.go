@@ -15,15 +15,12 @@ import (
 type PageInput struct {
 	Preset        string         `json:"preset,omitempty" enum:"share,portfolio,client" doc:"How pictures are written. Default share."`
 	Title         *string        `json:"title,omitempty" maxLength:"200"`
-	ExpiresAt     *string        `json:"expires_at,omitempty" maxLength:"40" doc:"Such as 2030-01-31T12:00:00Z. Empty: never, the default."`
 	Password      *string        `json:"password,omitempty" maxLength:"200" doc:"At least 8 characters; empty removes it."`
 	HidePrompts   *bool          `json:"hide_prompts,omitempty" doc:"Default true."`
 	AllowDownload *bool          `json:"allow_download,omitempty" doc:"Default false."`
-	Indexed       *bool          `json:"indexed,omitempty" tool:"-" doc:"Let search engines list it. Default false."`
 	Watermark     *pageWatermark `json:"watermark,omitempty" tool:"open" doc:"{text, position, opacity}; empty text: none."`
 
-	expires *time.Time
-	hash    string // of the password
+	hash string // of the password
 }
 
 // pageWatermark is watermarkOption with a text that may be empty.
@@ -35,14 +32,6 @@ type pageWatermark struct {
 
 // Validate implements op.Validator.
 func (in *PageInput) Validate() (errs []library.FieldError) {
-	if in.ExpiresAt != nil && *in.ExpiresAt != "" {
-		at, err := time.Parse(time.RFC3339, *in.ExpiresAt)
-		if err != nil || !at.After(time.Now()) {
-			errs = append(errs, library.FieldError{Field: "expires_at", Code: "range", Message: "Expected a time in the future such as 2030-01-31T12:00:00Z, or an empty text."})
-		}
-		at = at.UTC()
-		in.expires = &at
-	}
 	if in.Password != nil && *in.Password != "" && len([]rune(*in.Password)) < 8 {
 		errs = append(errs, library.FieldError{Field: "password", Code: "length", Message: "Expected at least 8 characters, or an empty text to remove the password."})
 	}
@@ -82,15 +71,11 @@ func (in PageInput) apply(p *store.Publication, title string) {
 			p.Spec.Watermark = &library.ExportWatermark{Text: w.Text, Position: w.Position, Opacity: w.Opacity}
 		}
 	}
-	if in.ExpiresAt != nil {
-		p.ExpiresAt = in.expires
-	}
 	if in.Password != nil {
 		p.PasswordHash = in.hash
 	}
 	set(&p.HidePrompts, in.HidePrompts)
 	set(&p.AllowDownload, in.AllowDownload)
-	set(&p.Indexed, in.Indexed)
 }
 
 func set(field *bool, value *bool) {
@@ -104,11 +89,37 @@ type publishInput struct {
 	CollectionH string `json:"collection_h" id:"collection" minLength:"1" maxLength:"600" doc:"Or its path."`
 	Slug        string `json:"slug,omitempty" maxLength:"80" pattern:"^[a-z0-9]+(-[a-z0-9]+)*$" patternDescription:"lower-case letters and digits with single dashes" tool:"-" doc:"Last part of the URL. Default: of the name."`
 	PageInput
-	Unpublish bool `json:"unpublish,omitempty" doc:"Take the page away."`
+	ExpiresAt *string `json:"expires_at,omitempty" maxLength:"40" doc:"Such as 2030-01-31T12:00:00Z. Empty: never, the default."`
+	Indexed   *bool   `json:"indexed,omitempty" tool:"-" doc:"Let search engines list it. Default false."`
+	Unpublish bool    `json:"unpublish,omitempty" doc:"Take the page away."`
+
+	expires *time.Time
 }
 
 // Validate implements op.Validator.
-func (in *publishInput) Validate() []library.FieldError { return in.PageInput.Validate() }
+func (in *publishInput) Validate() []library.FieldError {
+	errs := in.PageInput.Validate()
+	if in.ExpiresAt != nil && *in.ExpiresAt != "" {
+		at, err := time.Parse(time.RFC3339, *in.ExpiresAt)
+		if err != nil || !at.After(time.Now()) {
+			errs = append(errs, library.FieldError{Field: "expires_at", Code: "range", Message: "Expected a time in the future such as 2030-01-31T12:00:00Z, or an empty text."})
+		}
+		at = at.UTC()
+		in.expires = &at
+	}
+	return errs
+}
+
+// apply changes a publication as the input says.
+func (in publishInput) apply(p *store.Publication, title string) {
+	in.PageInput.apply(p, title)
+	if in.ExpiresAt != nil {
+		p.ExpiresAt = in.expires
+	}
+	if set(&p.Indexed, in.Indexed); in.Slug != "" {
+		p.Slug = in.Slug
+	}
+}
 
 // Publication is a published page as outputs show it. Those of collections that never were
 // published have the path alone.
@@ -165,9 +176,7 @@ func (s *Service) publishCollection() op.Operation {
 			return publishOutput{}, err
 		}
 		p, id, err := s.Store.Publications.Publish(ctx, actor, in.CollectionH, func(c library.Collection, p *store.Publication) error {
-			if in.apply(p, c.DisplayName); in.Slug != "" {
-				p.Slug = in.Slug
-			}
+			in.apply(p, c.DisplayName)
 			return nil
 		})
 		if err != nil {

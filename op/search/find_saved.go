@@ -22,8 +22,21 @@ func (s *Service) FindSaved(ctx context.Context, actor library.Actor, savedSearc
 	if err != nil {
 		return nil, 0, err
 	}
-	_, compiled, err := s.compile(ctx, actor, saved.Query, query.Request{Mode: query.Mode(saved.Mode), Filters: filters.compile(),
+	return s.find(ctx, actor, saved.Query, query.Request{Mode: query.Mode(saved.Mode), Filters: filters.compile(),
 		Sort: sortOrder(saved.OrderBy, saved.Direction), Limit: limit, Offset: offset})
+}
+
+// FindPublic returns the first of the assets that a query finds by its words and conditions, and how
+// many those are, for somebody who sees nothing private.
+func (s *Service) FindPublic(ctx context.Context, tenant library.TenantID, text string, limit int) ([]library.AssetHash, int, error) {
+	if s.Searcher == nil {
+		return nil, 0, nil
+	}
+	return s.find(ctx, library.Actor{Kind: library.ActorKey, Tenant: tenant}, text, query.Request{Mode: query.Smart, Limit: limit})
+}
+
+func (s *Service) find(ctx context.Context, actor library.Actor, text string, req query.Request) ([]library.AssetHash, int, error) {
+	_, compiled, err := s.compile(ctx, actor, text, req)
 	if err != nil {
 		return nil, 0, err
 	}
