@@ -64,6 +64,7 @@ type world struct {
 	lab              *lab
 	studio           *studio
 	exported         *exported
+	shared           *exported // a share link, made as an export is
 }
 
 // exported is an export, made when a call first speaks of it.
@@ -138,7 +139,7 @@ func worldOf(e *servicetest.Env) world {
 	w.asset = w.StoreFile("", "lighthouse.png", "image/png", w.data, "sea")
 	w.saved = w.save("", "Lighthouses", "lighthouse")
 	w.collection, w.card = w.collect("", "Lighthouses", w.asset.Asset.AssetH)
-	w.lab, w.studio, w.exported = &lab{}, &studio{}, &exported{}
+	w.lab, w.studio, w.exported, w.shared = &lab{}, &studio{}, &exported{}, &exported{}
 	w.annotation = w.annotate("", w.asset.Asset.AssetH, "the fog is too dense", "team").AnnotationID
 	w.prospect = w.lead("", "keeper@lighthouses.example")
 	w.rule = w.makeRule("", "Lighthouses")
@@ -234,6 +235,13 @@ func (w world) share(key string, assets ...string) client.CreateShareLinkOutput 
 		w.T.Fatal(err)
 	}
 	return out
+}
+
+// shares makes the world's share link, once, and returns its identifier.
+func (w world) shares() string {
+	w.T.Helper()
+	w.shared.once.Do(func() { w.shared.id = w.share("", w.asset.Asset.AssetH).ShareID })
+	return w.shared.id
 }
 
 // template saves a prompt and returns its identifier.
@@ -365,7 +373,7 @@ func (w world) args(o op.Operation) map[string]any {
 		mine[op.IDExport] = w.exports()
 	}
 	if slices.ContainsFunc(o.Identifiers, func(id op.Identifier) bool { return id.Kind == op.IDShare }) {
-		mine[op.IDShare] = w.share("", w.asset.Asset.AssetH).ShareID
+		mine[op.IDShare] = w.shares()
 	}
 	for _, id := range o.Identifiers {
 		if value, ok := mine[id.Kind]; ok && id.In(args) {

@@ -111,6 +111,7 @@ func TestVisibility_NothingPrivateIsEverSeenByAnotherMember(t *testing.T) {
 	t.Parallel()
 	m := newTeam(t)
 	m.runs()
+	m.shares()
 	v := m.victim()
 	var words []string
 	for _, s := range m.private {
