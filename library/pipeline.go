@@ -5,6 +5,7 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -155,10 +156,57 @@ type RunProgress struct {
 	Failed   int64       `json:"failed"`      // assets that were skipped because of an error
 	Warnings []string    `json:"warnings,omitempty"`
 	Error    *StageError `json:"error,omitempty"`
+	// SinceDryRun is how what it selected differs from the dry run before it; nil: there was none.
+	SinceDryRun *DryRunChange `json:"changed_since_dry_run,omitempty"`
 	// Exports are those that its stages began.
 	Exports []PipelineExport `json:"exports,omitempty"`
 	// State is what the stage that runs keeps from part to part.
 	State json.RawMessage `json:"state,omitempty"`
+}
+
+// DryRunChange is how the assets that a run selected differ from those of a dry run of the same
+// stages.
+type DryRunChange struct {
+	RunID   string `json:"run_id" doc:"The dry run."`
+	Added   int64  `json:"added" doc:"Assets that the dry run had not selected."`
+	Removed int64  `json:"removed" doc:"Assets that only the dry run had selected."`
+	Warning string `json:"warning,omitempty" doc:"Empty: both selected the same assets."`
+}
+
+// SelectedSet returns the stage whose set goes into the first stage that changes or outputs
+// something, or into none where no stage does; ok is false while the run has not come there.
+func (p RunProgress) SelectedSet() (stage int, ok bool) {
+	n := slices.IndexFunc(p.Stages, func(s StageTrace) bool {
+		return s.Category == "transform" || s.Category == "action" || s.Category == "output"
+	})
+	if n < 0 {
+		n = len(p.Stages)
+	}
+	if n == 0 || len(p.Sets) < n {
+		return 0, false
+	}
+	return p.Sets[n-1], true
+}
+
+// SameExceptConfirm reports whether two pipelines do the same, whether or not they are confirmed.
+func SameExceptConfirm(a, b []PipelineStage) bool {
+	plain := func(stages []PipelineStage) []byte {
+		stages = slices.Clone(stages)
+		for i := range stages {
+			stages[i].Config = maps.Clone(stages[i].Config)
+			delete(stages[i].Config, "confirm")
+			if stages[i].Config == nil {
+				stages[i].Config = map[string]any{}
+			}
+		}
+		raw, err := json.Marshal(stages)
+		if err != nil {
+			return nil
+		}
+		return raw
+	}
+	x, y := plain(a), plain(b)
+	return x != nil && bytes.Equal(x, y)
 }
 
 // StageState is how far a stage is.

@@ -260,23 +260,29 @@ func (t *Tx) continueOperation(ctx context.Context, id string) error {
 }
 
 // Finish ends a run: its state is c.State. The set of its last stage stays, with the
-// versions that the assets have; what else it kept for itself goes.
+// versions that the assets have, and what a dry run selected; what else it kept for itself goes.
 func (ps *PipelineRuns) Finish(ctx context.Context, c *RunClaim) error {
-	keep := -1
+	keep := []int{-1} // the last set comes first
 	if n := len(c.Progress.Sets); n > 0 {
-		keep = c.Progress.Sets[n-1]
+		keep[0] = c.Progress.Sets[n-1]
+	}
+	if selected, ok := c.Progress.SelectedSet(); ok && c.DryRun {
+		keep = append(keep, selected)
 	}
 	return ps.Step(ctx, c, func(t *Tx) error {
 		if err := t.SetLimit(ctx, backgroundLimit); err != nil {
 			return err
 		}
+		if err := t.noteDryRun(ctx, c); err != nil {
+			return err
+		}
 		c.FinishedAt = time.Now()
 		for _, sql := range []string{
-			`DELETE FROM pipeline_sets WHERE tenant_id = $1 AND run_id = $2 AND stage <> $3`,
-			`DELETE FROM pipeline_simulated WHERE tenant_id = $1 AND run_id = $2 AND $3::int IS NOT NULL`,
+			`DELETE FROM pipeline_sets WHERE tenant_id = $1 AND run_id = $2 AND stage <> ALL($3::int[])`,
+			`DELETE FROM pipeline_simulated WHERE tenant_id = $1 AND run_id = $2 AND $3::int[] IS NOT NULL`,
 			`UPDATE pipeline_sets s SET versions = (SELECT array_agg(coalesce(a.doc_version, 0) ORDER BY h.place)
 				FROM unnest(s.assets) WITH ORDINALITY AS h(asset_h, place) LEFT JOIN assets a ON a.tenant_id = $1 AND a.asset_h = h.asset_h)
-				WHERE s.tenant_id = $1 AND s.run_id = $2 AND s.stage = $3`,
+				WHERE s.tenant_id = $1 AND s.run_id = $2 AND s.stage = ($3::int[])[1]`,
 		} {
 			if _, err := t.Exec(ctx, sql, t.tenant(), c.ID, keep); err != nil {
 				return err

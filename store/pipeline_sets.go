@@ -68,7 +68,7 @@ func (t *Tx) SetMembers(ctx context.Context, run string, stage int, each func(li
 // of a run that has not ended is empty.
 func (ps *PipelineRuns) SetPage(ctx context.Context, actor library.Actor, run string, limit, offset int) (assets []library.AssetHash, total int64, err error) {
 	err = ps.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
-		const ended = `FROM pipeline_sets s JOIN pipeline_runs r USING (tenant_id, run_id) WHERE s.tenant_id = $1 AND s.run_id = $2 AND r.finished_at IS NOT NULL`
+		const ended = `FROM pipeline_sets s JOIN pipeline_runs r USING (tenant_id, run_id) WHERE s.tenant_id = $1 AND s.run_id = $2 AND s.versions IS NOT NULL AND r.finished_at IS NOT NULL`
 		if err := tx.QueryRow(ctx, `SELECT coalesce(sum(cardinality(s.assets)), 0) `+ended, actor.Tenant, run).Scan(&total); err != nil {
 			return err
 		}

@@ -74,13 +74,14 @@ type Trace struct {
 	ChangedCount int64                    `json:"changed_count" doc:"Effects; of a dry run, those that it would have."`
 	FailedCount  int64                    `json:"failed_count,omitempty" doc:"Assets that on_error: skip left out."`
 	Exports      []library.PipelineExport `json:"exports,omitempty" doc:"Exports that its stages began."`
+	SinceDryRun  *library.DryRunChange    `json:"changed_since_dry_run" required:"true" nullable:"true" doc:"How the assets that the run selected differ from those of your last dry run of the same stages within the hour before; null: none, or the run goes on."`
 	Error        *library.StageError      `json:"error,omitempty" doc:"Why the run ended early. What its stages did before stays."`
 	op.Undoable
 }
 
 func describe(r library.PipelineRun) Trace {
 	t := Trace{RunID: r.ID, State: string(r.State), DryRun: r.DryRun, PipelineH: r.Pipeline, PipelineName: r.Name, Version: r.Version, CreatedAt: stamp(r.CreatedAt), Trigger: r.Trigger,
-		StartedBy: r.Actor.ID, Stages: append([]library.StageTrace{}, r.Progress.Stages...), AssetCount: r.Progress.Assets, ChangedCount: r.Progress.Changed, FailedCount: r.Progress.Failed, Exports: r.Progress.Exports, Error: r.Progress.Error}
+		StartedBy: r.Actor.ID, Stages: append([]library.StageTrace{}, r.Progress.Stages...), AssetCount: r.Progress.Assets, ChangedCount: r.Progress.Changed, FailedCount: r.Progress.Failed, Exports: r.Progress.Exports, SinceDryRun: r.Progress.SinceDryRun, Error: r.Progress.Error}
 	if !r.DryRun && r.Progress.Changed > 0 {
 		t.OperationID = r.OperationID
 	}
