@@ -71,6 +71,9 @@ type PipelineTrace struct {
 	FailedCount int64 `json:"failed_count,omitempty"`
 	// Exports that its stages began.
 	Exports []PipelineExport `json:"exports,omitempty"`
+	// How the assets that the run selected differ from those of your last dry run of the same stages
+	// within the hour before; null: none, or the run goes on.
+	ChangedSinceDryRun *DryRunChange `json:"changed_since_dry_run"`
 	// Why the run ended early. What its stages did before stays.
 	Error *StageError `json:"error,omitempty"`
 	// Pass to UndoOperation to revert this write. Empty when nothing changed.

@@ -240,6 +240,20 @@ type PipelineExport struct {
 	ExpiresAt string `json:"expires_at"`
 }
 
+// DryRunChange is what ExecutePipelineOutput holds as changed_since_dry_run. How the assets that
+// the run selected differ from those of your last dry run of the same stages within the hour
+// before; null: none, or the run goes on.
+type DryRunChange struct {
+	// The dry run.
+	RunID string `json:"run_id"`
+	// Assets that the dry run had not selected.
+	Added int64 `json:"added"`
+	// Assets that only the dry run had selected.
+	Removed int64 `json:"removed"`
+	// Empty: both selected the same assets.
+	Warning string `json:"warning,omitempty"`
+}
+
 // PipelineVar is what SavePipelineOutput holds as vars.
 type PipelineVar struct {
 	Type        string `json:"type,omitempty"`
