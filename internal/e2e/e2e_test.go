@@ -240,7 +240,7 @@ func (w world) share(key string, assets ...string) client.CreateShareLinkOutput 
 // shares makes the world's share link, once, and returns its identifier.
 func (w world) shares() string {
 	w.T.Helper()
-	w.shared.once.Do(func() { w.shared.id = w.share("", w.asset.Asset.AssetH).ShareID })
+	w.shared.once.Do(func() { w.shared.id = w.share("", w.published()).ShareID })
 	return w.shared.id
 }
 
@@ -299,13 +299,20 @@ func (w world) export(key, asset string) string {
 	return out.ExportID
 }
 
+// published returns an asset that no call but those for exports and share links is about, so that
+// it may leave the house whatever became of the others.
+func (w world) published() string {
+	w.T.Helper()
+	asset := w.StoreFile("", "exported.png", "image/png", picture(10, "a quiet harbour")).Asset.AssetH
+	w.tag("harbour", asset)
+	return asset
+}
+
 // exports returns the world's export, which is made once, of an asset that no other call is about.
 func (w world) exports() string {
 	w.T.Helper()
 	w.exported.once.Do(func() {
-		asset := w.StoreFile("", "exported.png", "image/png", picture(10, "a quiet harbour")).Asset.AssetH
-		w.tag("harbour", asset)
-		w.exported.id = w.export("", asset)
+		w.exported.id = w.export("", w.published())
 	})
 	return w.exported.id
 }
