@@ -43,6 +43,7 @@ func TestUndo_OfRandomChangesInRandomOrderEqualsANaiveModel(t *testing.T) {
 	for _, noun := range store.Nouns() {
 		for _, seed := range slices.Concat([]uint64{7, 1795326549908841835}, randtest.Seeds(t)) {
 			t.Run(fmt.Sprint(noun, " seed ", seed), func(t *testing.T) {
+				t.Parallel()
 				s := open(t)
 				c, ok := s.changesOf(t)[noun]
 				if !ok {
