@@ -20,6 +20,7 @@ import (
 	"os"
 	"time"
 
+	"vitrine/internal/retry"
 	"vitrine/library"
 	"vitrine/media/blob"
 	"vitrine/media/memory"
@@ -66,27 +67,16 @@ const renewEvery = 10 * time.Second
 // ends when another process has it.
 func (b *Builder) hold(ctx context.Context, tenant library.TenantID, e store.Export) (held context.Context, stop func()) {
 	held, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(renewEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-held.Done():
-				return
-			case <-tick.C:
-				if mine, err := b.Store.Exports.Renew(held, tenant, e); err == nil && !mine {
-					cancel()
-				}
-			}
+	end := retry.Every(held, renewEvery, func(ctx context.Context) {
+		if mine, err := b.Store.Exports.Renew(ctx, tenant, e); err == nil && !mine {
+			cancel()
 		}
-	}()
+	})
 	return held, func() {
 		cancel()
-		<-done
-		free, end := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer end()
+		end()
+		free, drop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer drop()
 		_ = b.Store.Exports.Release(free, tenant, e) // otherwise the claim lapses
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vitrine/internal/panics"
+	"vitrine/internal/retry"
 	"vitrine/library"
 )
 
@@ -105,25 +106,12 @@ func (c *Caller) finishIdempotent(ctx context.Context, actor library.Actor, key 
 
 // renewClaim renews the claim until stop is called.
 func (c *Caller) renewClaim(ctx context.Context, actor library.Actor, key string) (stop func()) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(renewEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				renew := func() error { return c.Idempotency.Renew(ctx, actor.Tenant, actor.ID, key) }
-				if err := panics.Try(renew); err != nil && ctx.Err() == nil {
-					slog.WarnContext(ctx, "renewing an idempotency key failed", "error", err)
-				}
-			}
+	return retry.Every(context.WithoutCancel(ctx), renewEvery, func(ctx context.Context) {
+		renew := func() error { return c.Idempotency.Renew(ctx, actor.Tenant, actor.ID, key) }
+		if err := panics.Try(renew); err != nil && ctx.Err() == nil {
+			slog.WarnContext(ctx, "renewing an idempotency key failed", "error", err)
 		}
-	}()
-	return func() { cancel(); <-done }
+	})
 }
 
 // checkIdempotencyKey takes 1 to 255 printable ASCII characters.

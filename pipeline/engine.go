@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"vitrine/internal/retry"
 	"vitrine/library"
 	"vitrine/query"
 	"vitrine/store"
@@ -172,24 +173,12 @@ const renewEvery = 10 * time.Second
 func (e *Engine) hold(ctx context.Context, c *store.RunClaim) (held context.Context, stop func()) {
 	held, cancel := context.WithCancelCause(ctx)
 	claim := *c
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		ticker := time.NewTicker(renewEvery)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-held.Done():
-				return
-			case <-ticker.C:
-			}
-			goOn, err := e.Store.PipelineRuns.Renew(held, &claim)
-			if err == nil && !goOn {
-				cancel(errAsked)
-			}
+	end := retry.Every(held, renewEvery, func(ctx context.Context) {
+		if goOn, err := e.Store.PipelineRuns.Renew(ctx, &claim); err == nil && !goOn {
+			cancel(errAsked)
 		}
-	}()
-	return held, func() { cancel(nil); <-done }
+	})
+	return held, func() { cancel(nil); end() }
 }
 
 // errAsked ends the context of a run that must look at what became of it.

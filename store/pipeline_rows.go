@@ -3,10 +3,10 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"vitrine/internal/retry"
 	"vitrine/library"
 )
 
@@ -172,17 +172,6 @@ func (t *Tx) keepAlive() (stop func()) {
 	if t.extend == nil {
 		return func() {}
 	}
-	ticker, done := time.NewTicker(transactionLimit/3), make(chan struct{})
 	t.extend()
-	go func() {
-		for {
-			select {
-			case <-ticker.C:
-				t.extend()
-			case <-done:
-				return
-			}
-		}
-	}()
-	return func() { ticker.Stop(); close(done) }
+	return retry.Every(context.Background(), transactionLimit/3, func(context.Context) { t.extend() })
 }
