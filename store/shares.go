@@ -97,6 +97,11 @@ func (t *Tx) sharable(ctx context.Context, assets []library.AssetHash, skip bool
 	return list, mayLeave(missing, private, "shared")
 }
 
+// unshare takes assets $2 out of all share links, as a deleted row of a collection's item does for
+// published collections: who stores the same bytes later has not shared them.
+const unshare = `UPDATE publications SET asset_hs = ARRAY(SELECT h FROM unnest(asset_hs) WITH ORDINALITY AS x(h, n) WHERE h <> ALL($2::text[]) ORDER BY n)
+	WHERE tenant_id = $1 AND asset_hs && $2::text[]`
+
 // SharedPage is a share link with how many assets its page shows.
 type SharedPage struct {
 	Publication

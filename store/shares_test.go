@@ -103,3 +103,54 @@ func TestShares_RefuseWhatIsPrivateOrOfAnotherTenantAndEndWhenDeleted(t *testing
 		t.Errorf("it is not there after its deletion was undone: %v", err)
 	}
 }
+
+func TestShares_AnAssetThatIsPurgedAndStoredAgainIsNotShared(t *testing.T) {
+	t.Parallel()
+	s, ctx := open(t), t.Context()
+	var h []library.AssetHash
+	for n := range 3 {
+		h = append(h, add(t, s, s.a, file(fmt.Sprint("file", n, ".png"), "a")).Asset.Hash)
+	}
+	p, _, err := s.Shares.Create(ctx, s.a, shareOf("", h[2], h[1], h[0]), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, _, err := s.Shares.Create(ctx, s.a, shareOf("", h[1]), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	operation, err := s.Shares.Delete(ctx, s.a, ended.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := add(t, s, s.b, file("file1.png", "a")).Asset.Hash
+	theirs, _, err := s.Shares.Create(ctx, s.b, shareOf("", other), false)
+	if err != nil || other != h[1] {
+		t.Fatal(other, err)
+	}
+	if _, err := s.Trash.Move(ctx, s.a, h[1:2], true); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := s.Trash.Purge(ctx, s.a, h[1:2], store.PurgeOptions{}); err != nil || len(done.Purged) != 1 {
+		t.Fatalf("%+v %v", done, err)
+	}
+	add(t, s, s.a, file("file1.png", "a"))
+	if _, err := s.Operations.Undo(ctx, s.a, operation, anyone); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []struct {
+		page   store.Publication
+		shared []library.AssetHash
+	}{{p, []library.AssetHash{h[2], h[0]}}, {ended, nil}, {theirs, h[1:2]}} {
+		now, err := s.Publications.Find(ctx, want.page.Segment, want.page.Slug)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list, total, err := s.Publications.Hashes(ctx, now, 10, 0); err != nil || total != len(want.shared) || fmt.Sprint(list) != fmt.Sprint(want.shared) {
+			t.Errorf("the link shares %v (%d), want %v: %v", list, total, want.shared, err)
+		}
+	}
+	if list, _, _, err := s.Publications.OfAsset(ctx, s.a, h[1]); err != nil || len(list) != 0 {
+		t.Errorf("the asset that was stored again can be seen on %d pages: %v", len(list), err)
+	}
+}

@@ -267,6 +267,7 @@ func (t *Tx) deleteAssets(ctx context.Context, hashes []library.AssetHash) error
 	b := &pgx.Batch{}
 	b.Queue(`INSERT INTO asset_tombstones (tenant_id, asset_h, doc_version) SELECT tenant_id, asset_h, doc_version + 1 FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2)
 		ON CONFLICT (tenant_id, asset_h) DO UPDATE SET doc_version = greatest(asset_tombstones.doc_version, excluded.doc_version), deleted_at = now()`, t.tenant(), hashes)
+	b.Queue(unshare, t.tenant(), hashes)
 	b.Queue(`DELETE FROM assets WHERE tenant_id = $1 AND asset_h = ANY($2)`, t.tenant(), hashes)
 	return t.Send(ctx, b)
 }
