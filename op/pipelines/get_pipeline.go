@@ -3,6 +3,8 @@ package pipelines
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"vitrine/library"
@@ -65,8 +67,8 @@ func (s *Service) getPipeline() op.Operation {
 func changes(before, after library.Pipeline) []string {
 	lines := func(p library.Pipeline) []string {
 		list := []string{"name " + p.Name, "description " + p.Description, fmt.Sprintf("default_dry_run %v", p.DryRun), fmt.Sprintf("default_timeout_ms %d", p.Timeout.Milliseconds()), "tags " + strings.Join(p.Tags, ", ")}
-		for name, v := range p.Vars {
-			list = append(list, fmt.Sprintf("var %s %s %v", name, v.Type, v.Default))
+		for _, name := range slices.Sorted(maps.Keys(p.Vars)) {
+			list = append(list, fmt.Sprintf("var %s %s %v", name, p.Vars[name].Type, p.Vars[name].Default))
 		}
 		for _, stage := range p.Stages {
 			list = append(list, pipeline.Text([]library.PipelineStage{stage}))
