@@ -2,30 +2,22 @@ package bench
 
 import (
 	"context"
-	"crypto/sha1"
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strconv"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
-	"lukechampine.com/blake3"
 
 	"vitrine/api/client"
 	"vitrine/inplace"
 	"vitrine/internal/sample"
 	"vitrine/library"
-	"vitrine/media/preview"
+	"vitrine/media/blob"
 	"vitrine/service"
 )
 
@@ -139,7 +131,7 @@ func withComment(png []byte, text string) []byte {
 
 // measureFolder imports the folder between two rounds of the bare loop.
 func (e *env) measureFolder(ctx context.Context, files []string) ([]Figure, error) {
-	bare, err := e.hashRate(ctx, files)
+	bare, hashes, err := e.hashFiles(ctx, files)
 	if err != nil {
 		return nil, err
 	}
@@ -150,11 +142,11 @@ func (e *env) measureFolder(ctx context.Context, files []string) ([]Figure, erro
 		return nil, err
 	}
 	withPreviews := float64(len(some)) / time.Since(began).Seconds()
-	t, err := e.importFolder(ctx, files)
+	t, err := e.importFolder(ctx, hashes)
 	if err != nil {
 		return nil, err
 	}
-	again, err := e.hashRate(ctx, files)
+	again, _, err := e.hashFiles(ctx, files)
 	if err != nil {
 		return nil, err
 	}
@@ -188,48 +180,39 @@ func every(list []string, n int) []string {
 	return out
 }
 
-// hashRate returns how many files per second are read and hashed by a bare loop.
-func (e *env) hashRate(ctx context.Context, files []string) (float64, error) {
+// hashFiles reads and hashes files in a bare loop. It returns how many it did per second, and what
+// the files are called in the library.
+func (e *env) hashFiles(ctx context.Context, files []string) (perSecond float64, hashes []library.AssetHash, err error) {
 	e.Step("Reading and hashing %d files", len(files))
+	var mu sync.Mutex
 	began := time.Now()
-	todo := make(chan string, len(files))
-	for _, f := range files {
-		todo <- f
-	}
-	close(todo)
-	var g errgroup.Group
-	for range runtime.GOMAXPROCS(0) {
-		g.Go(func() error {
-			for f := range todo {
-				if err := errFirst(ctx.Err(), hashAll(f)); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return 0, err
-	}
-	return float64(len(files)) / time.Since(began).Seconds(), nil
+	err = onAllProcessors(ctx, files, func(path string) error {
+		hash, err := digest(path)
+		mu.Lock()
+		defer mu.Unlock()
+		hashes = append(hashes, hash)
+		return err
+	})
+	return float64(len(files)) / time.Since(began).Seconds(), hashes, err
 }
 
-// hashAll reads a file for the hashes that an asset has.
-func hashAll(path string) error {
+// digest reads a file for the hashes that an asset has, and returns the one that names it.
+func digest(path string) (library.AssetHash, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer f.Close()
-	_, err = io.CopyBuffer(io.MultiWriter(sha1.New(), sha256.New(), blake3.New(32, nil)), struct{ io.Reader }{f}, make([]byte, 256<<10))
-	return err
+	d := blob.NewDigest()
+	_, err = io.CopyBuffer(struct{ io.Writer }{d}, struct{ io.Reader }{f}, make([]byte, 256<<10))
+	return d.Sum().SHA1, err
 }
 
 // folderTimes are how long after the start of an import something had come about.
 type folderTimes struct{ first, stored, all, previews time.Duration }
 
 // importFolder imports the folder in place and waits until everything of it is done.
-func (e *env) importFolder(ctx context.Context, files []string) (t folderTimes, err error) {
+func (e *env) importFolder(ctx context.Context, files []library.AssetHash) (t folderTimes, err error) {
 	e.Step("Importing %d files in place", len(files))
 	api, began := e.client(), time.Now()
 	started, err := api.StartImport(ctx, client.StartImportInput{Folder: e.roots[0].Name, Tags: []string{importTag}})
@@ -265,53 +248,9 @@ func (e *env) importFolder(ctx context.Context, files []string) (t folderTimes, 
 		}
 	}
 	e.Step("Waiting for the last preview")
-	hashes, err := hashesOf(files)
-	if err != nil {
-		return t, err
-	}
-	if err := e.awaitAllPreviews(ctx, hashes); err != nil {
+	if err := e.awaitPreviews(ctx, files, time.Hour); err != nil {
 		return t, err
 	}
 	t.previews = time.Since(began)
 	return t, nil
-}
-
-// awaitAllPreviews waits for the previews of many assets, in whatever order they are made.
-func (e *env) awaitAllPreviews(ctx context.Context, waiting []library.AssetHash) error {
-	name := strconv.Itoa(preview.DefaultEdge) + ".jpg"
-	for last := time.Now(); len(waiting) > 0; {
-		before := len(waiting)
-		waiting = slices.DeleteFunc(waiting, func(h library.AssetHash) bool {
-			_, err := e.Blobs.GetDerived(ctx, e.tenant, h, name)
-			return err == nil
-		})
-		if len(waiting) < before {
-			last = time.Now()
-		}
-		if time.Since(last) > 2*time.Minute {
-			return fmt.Errorf("no preview was made in 2 minutes, and %d are missing, such as that of %s", len(waiting), waiting[0])
-		}
-		e.Step("  %d previews to go", len(waiting))
-		if err := sleep(ctx, 2*time.Second); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// hashesOf returns what files are called in the library.
-func hashesOf(files []string) ([]library.AssetHash, error) {
-	out := make([]library.AssetHash, len(files))
-	for i, f := range files {
-		data, err := os.ReadFile(f)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("the import took %s away: %w", f, err)
-		}
-		if err != nil {
-			return nil, err
-		}
-		sum := sha1.Sum(data)
-		out[i] = library.AssetHash(hex.EncodeToString(sum[:]))
-	}
-	return out, nil
 }

@@ -107,7 +107,7 @@ func (e *env) importRound(ctx context.Context, files []string) (bare, with float
 	case report.Failed > len(files)/20:
 		return 0, 0, fmt.Errorf("%d of %d files could not be imported", report.Failed, len(files))
 	}
-	if err := e.awaitPreviews(ctx, pictures); err != nil {
+	if err := e.awaitPreviews(ctx, pictures, time.Minute); err != nil {
 		return 0, 0, err
 	}
 	with = float64(len(files)) / time.Since(began).Seconds()
@@ -121,56 +121,58 @@ func bareLoop(ctx context.Context, files []string) ([]library.AssetHash, error) 
 	var (
 		mu       sync.Mutex
 		pictures []library.AssetHash
-		g        errgroup.Group
 	)
 	budget := memory.New(memory.Config{})
-	todo := make(chan string, len(files))
-	for _, f := range files {
-		todo <- f
-	}
-	close(todo)
-	for range runtime.GOMAXPROCS(0) {
-		g.Go(func() error {
-			for f := range todo {
-				raw, err := os.ReadFile(f)
-				if err != nil || ctx.Err() != nil {
-					return errFirst(ctx.Err(), err)
-				}
-				sum := sha1.Sum(raw)
-				_, _, _ = image.DecodeConfig(bytes.NewReader(raw)) // the sample holds files that are no pictures
-				if _, err := preview.Make(ctx, budget, bytes.NewReader(raw), int64(len(raw)), preview.DefaultEdge); err != nil {
-					continue
-				}
-				mu.Lock()
-				pictures = append(pictures, library.AssetHash(hex.EncodeToString(sum[:])))
-				mu.Unlock()
-			}
-			return nil
-		})
-	}
-	err := g.Wait()
-	return pictures, err
-}
-
-func errFirst(errs ...error) error {
-	for _, err := range errs {
+	err := onAllProcessors(ctx, files, func(f string) error {
+		raw, err := os.ReadFile(f)
 		if err != nil {
 			return err
 		}
-	}
-	return nil
+		sum := sha1.Sum(raw)
+		_, _, _ = image.DecodeConfig(bytes.NewReader(raw)) // the sample holds files that are no pictures
+		if _, err := preview.Make(ctx, budget, bytes.NewReader(raw), int64(len(raw)), preview.DefaultEdge); err != nil {
+			return nil //nolint:nilerr // no picture, or a damaged one
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		pictures = append(pictures, library.AssetHash(hex.EncodeToString(sum[:])))
+		return nil
+	})
+	return pictures, err
 }
 
-// awaitPreviews waits until the work role has made the previews of all pictures.
-func (e *env) awaitPreviews(ctx context.Context, pictures []library.AssetHash) error {
+// onAllProcessors does something with every file, on as many goroutines as there are processors,
+// and returns the first error.
+func onAllProcessors(ctx context.Context, files []string, do func(path string) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for _, f := range files {
+		g.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return do(f)
+		})
+	}
+	return g.Wait()
+}
+
+// awaitPreviews waits until the role work has made the previews of all pictures; limit is how long
+// it waits for one.
+func (e *env) awaitPreviews(ctx context.Context, pictures []library.AssetHash, limit time.Duration) error {
 	name := strconv.Itoa(preview.DefaultEdge) + ".jpg"
-	for _, h := range pictures {
-		err := until(ctx, 10*time.Millisecond, time.Minute, "the preview of "+string(h), func() (bool, error) {
+	said := time.Now()
+	for i, h := range pictures {
+		err := until(ctx, 10*time.Millisecond, limit, "the preview of "+string(h), func() (bool, error) {
 			_, err := e.Blobs.GetDerived(ctx, e.tenant, h, name)
 			return err == nil, nil
 		})
 		if err != nil {
 			return err
+		}
+		if time.Since(said) > 10*time.Second {
+			said = time.Now()
+			e.Step("  %d of %d previews are made", i+1, len(pictures))
 		}
 	}
 	return nil
