@@ -13,7 +13,7 @@ func Every(ctx context.Context, interval time.Duration, do func(context.Context)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for Sleep(ctx, interval) == nil {
+		for Sleep(ctx, interval) == nil && ctx.Err() == nil { // both may be over when Sleep looks
 			do(ctx)
 		}
 	}()

@@ -48,7 +48,7 @@ func (w *sideReader) fromSampler(n *node, side role) {
 		if w.fromSides(n, sideContext{role: side}) {
 			return
 		}
-		p, ok := n.link("guider")
+		p, ok := n.link("guider", "base_sampler")
 		if !ok {
 			break
 		}
@@ -88,9 +88,6 @@ func (w *sideReader) fromSides(n *node, c sideContext) bool {
 		c.shared = true
 		w.visit(*p, c)
 		return true
-	}
-	if p, ok := n.link("base_sampler"); ok {
-		return w.fromSides(p.node, c)
 	}
 	return false
 }
