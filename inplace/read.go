@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 	"sync"
 	"time"
 
@@ -73,7 +74,7 @@ type reader struct {
 // wholeLimit is up to which size a file is read into memory, so that it is read once.
 const wholeLimit = 24 << 20
 
-// headSize is what tells the kind of a file.
+// headSize is how many bytes of a file's beginning its kind is detected from.
 const headSize = 4096
 
 // buffers are kept between files.
@@ -119,10 +120,7 @@ func (rd *reader) read(ctx context.Context, c candidate) reading {
 }
 
 func sniff(head []byte) string {
-	kind := mimetype.Detect(head).String()
-	if i := bytes.IndexByte([]byte(kind), ';'); i >= 0 {
-		kind = kind[:i]
-	}
+	kind, _, _ := strings.Cut(mimetype.Detect(head).String(), ";")
 	return kind
 }
 
@@ -137,8 +135,7 @@ func (rd *reader) other(out *reading, name, mime string, f *os.File) bool {
 		return true
 	}
 	if video := out.listing.VideoOf(name); video != "" && mime == "image/png" {
-		first := folder.IsFirstFrame(io.NewSectionReader(f, 0, 1<<40))
-		if first {
+		if folder.IsFirstFrame(io.NewSectionReader(f, 0, 1<<40)) {
 			*out = out.is(resultPaired, "first frame of "+video+", which holds its workflow")
 			return true
 		}
@@ -189,10 +186,7 @@ func (rd *reader) content(ctx context.Context, out reading, f *os.File, buf *byt
 
 // asset is what is stored of a file.
 func (rd *reader) asset(p, name string, stamp store.FileStamp, sum blob.Staged, read extract.Result) store.NewAsset {
-	kind := read.MIMEType
-	if i := bytes.IndexByte([]byte(kind), ';'); i >= 0 {
-		kind = kind[:i]
-	}
+	kind, _, _ := strings.Cut(read.MIMEType, ";")
 	n := store.NewAsset{KeepAbsent: !rd.opt.Restore, Lineage: read.Lineage, ParserVersion: extract.ParserVersion, Report: read.Report,
 		Asset: library.Asset{Hash: sum.SHA1, SHA256: sum.SHA256, BLAKE3: sum.BLAKE3, Filename: name, SourcePath: library.VisibleText(p), MIMEType: kind, ClaimedType: kind,
 			Size: sum.Size, Width: read.Width, Height: read.Height, DurationMS: read.DurationMS, Tags: rd.opt.Tags, InPlace: true,

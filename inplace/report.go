@@ -136,7 +136,7 @@ func (r *report) warn(sentence string) {
 	}
 }
 
-// took stops the clock, or starts it again.
+// clock starts or stops the time that is counted.
 func (r *report) clock(on bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path"
 	"runtime"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vitrine/internal/panics"
+	"vitrine/internal/retry"
 	"vitrine/library"
 	"vitrine/media/folder"
 	"vitrine/media/memory"
@@ -265,19 +267,12 @@ func (r *run) preset(root *os.Root) folder.Preset {
 		g.Look(folders, files)
 		for _, f := range folders[:min(len(folders), 20)] {
 			if depth > 0 && f[0] != '.' {
-				look(join(dir, f), depth-1)
+				look(path.Join(dir, f), depth-1)
 			}
 		}
 	}
 	look(r.i.Folder, presetDepth)
 	return g.Preset()
-}
-
-func join(dir, name string) string {
-	if dir == "" {
-		return name
-	}
-	return dir + "/" + name
 }
 
 // pass looks through the whole folder once: list, read, store, and then what is gone.
@@ -306,18 +301,19 @@ func (r *run) pass(ctx context.Context, first bool) error {
 	return r.vanished(ctx, w)
 }
 
+// newWalker returns a walker that knows of the files below a folder.
 func (r *run) newWalker(ctx context.Context, dir string, first bool) (*walker, error) {
-	w := &walker{root: r.reader.root, preset: r.reader.preset, known: map[string]*known{}, same: map[identity]*known{}, report: r.report, first: first, id: r.i.ID,
-		note: func(path, result, reason string) { r.report.file(path, result, reason, "") }}
-	err := r.cfg.Store.Originals.Below(ctx, r.i.Tenant, r.i.Root, dir, func(o store.Original) error {
-		k := &known{Original: o}
-		w.known[o.Path] = k
-		if o.Stamp.Inode != 0 {
-			w.same[identityOf(o.Stamp)] = k
-		}
+	w := r.emptyWalker()
+	w.first = first
+	return w, r.cfg.Store.Originals.Below(ctx, r.i.Tenant, r.i.Root, dir, func(o store.Original) error {
+		w.know(o)
 		return nil
 	})
-	return w, err
+}
+
+// emptyWalker returns a walker that knows of no files.
+func (r *run) emptyWalker() *walker {
+	return &walker{root: r.reader.root, preset: r.reader.preset, known: map[string]*known{}, same: map[identity]*known{}, report: r.report, id: r.i.ID}
 }
 
 // pipeline joins the stages: find → read → store in batches.
@@ -395,39 +391,42 @@ const mostAttempts = 30
 // is watched goes on with other things meanwhile.
 func (r *run) settleLater(ctx context.Context) error {
 	for {
-		r.mu.Lock()
-		again := r.later
-		r.later = nil
-		r.mu.Unlock()
-		r.report.count(func(c *store.ImportCounts) { c.Waiting = 0 })
-		if len(again) == 0 {
+		list := r.takeLater()
+		if len(list) == 0 {
 			return nil
 		}
-		if err := sleep(ctx, settleTime+100*time.Millisecond); err != nil {
+		if err := retry.Sleep(ctx, settleTime+100*time.Millisecond); err != nil {
 			return err
 		}
-		if err := r.pipeline(ctx, func(_ context.Context, out func(candidate) error) error {
-			for _, c := range again {
-				if c.attempts > mostAttempts && !r.i.Options.Watch {
-					r.report.file(c.path, resultFailed, "it was written to all the time; import the folder again when it is finished", "")
-				} else if err := out(c); err != nil {
-					return err
-				}
-			}
-			return nil
-		}); err != nil {
+		if err := r.again(ctx, list); err != nil {
 			return err
 		}
 	}
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
+// takeLater returns the files that were kept for later, and keeps them no more.
+func (r *run) takeLater() []candidate {
+	r.mu.Lock()
+	list := r.later
+	r.later = nil
+	r.mu.Unlock()
+	r.report.count(func(c *store.ImportCounts) { c.Waiting = 0 })
+	return list
+}
+
+// again reads files that were being written when they were looked at last.
+func (r *run) again(ctx context.Context, list []candidate) error {
+	if len(list) == 0 {
 		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
+	return r.pipeline(ctx, func(_ context.Context, out func(candidate) error) error {
+		for _, c := range list {
+			if c.attempts > mostAttempts && !r.i.Options.Watch {
+				r.report.file(c.path, resultFailed, "it was written to all the time; import the folder again when it is finished", "")
+			} else if err := out(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

@@ -33,13 +33,24 @@ type walker struct {
 	known  map[string]*known
 	same   map[identity]*known
 	out    func(candidate) error // a file to be read
-	note   func(path, result, reason string)
 	report *report
 	first  bool   // the first pass of this import: what has not changed is counted
 	id     string // of the import
 
 	unreadable []string // folders that could not be listed: what is in them is not missing
 }
+
+// know adds a file that the library knows.
+func (w *walker) know(o store.Original) {
+	k := &known{Original: o}
+	w.known[o.Path] = k
+	if o.Stamp.Inode != 0 {
+		w.same[identityOf(o.Stamp)] = k
+	}
+}
+
+// note adds what became of a file or folder that is not read to the report.
+func (w *walker) note(path, result, reason string) { w.report.file(path, result, reason, "") }
 
 // folder lists one folder and those below it, the newest first: what was made last is what
 // people look for.

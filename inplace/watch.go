@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"vitrine/internal/retry"
 	"vitrine/library"
 	"vitrine/media/folder"
 	"vitrine/store"
@@ -30,7 +31,7 @@ func (r *run) watch(ctx context.Context, root Root) error {
 		} else if err != nil && ctx.Err() == nil {
 			r.report.warn("The folder could not be read for a time; nothing was marked as missing: " + library.AsError(err).Detail)
 		}
-		if err := sleep(ctx, lookEvery); err != nil {
+		if err := retry.Sleep(ctx, lookEvery); err != nil {
 			return err
 		}
 		if err := r.reopen(root); err != nil { // its disk is away; nothing is concluded from that
@@ -91,7 +92,7 @@ func (r *run) watchOpen(ctx context.Context, root Root) error {
 			err = r.changed(ctx, got.Paths)
 		}
 		if err == nil {
-			err = r.again(ctx)
+			err = r.again(ctx, r.takeLater())
 		}
 		if err != nil {
 			return err
@@ -106,31 +107,11 @@ func (r *run) same(root Root) bool {
 	return err == nil && pathErr == nil && os.SameFile(open, there)
 }
 
-// again reads files that were being written when they were looked at last.
-func (r *run) again(ctx context.Context) error {
-	r.mu.Lock()
-	list := r.later
-	r.later = nil
-	r.mu.Unlock()
-	r.report.count(func(c *store.ImportCounts) { c.Waiting = 0 })
-	if len(list) == 0 {
-		return nil
-	}
-	return r.pipeline(ctx, func(_ context.Context, out func(candidate) error) error {
-		for _, c := range list {
-			if err := out(c); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
 // changed looks at single files and folders.
 func (r *run) changed(ctx context.Context, paths []string) error {
 	below := make([]string, len(paths))
 	for i, p := range paths {
-		below[i] = join2(r.i.Folder, filepath.ToSlash(p))
+		below[i] = path.Join(r.i.Folder, filepath.ToSlash(p))
 	}
 	w, err := r.newPartial(ctx, below)
 	if err != nil {
@@ -156,21 +137,12 @@ func (r *run) changed(ctx context.Context, paths []string) error {
 	return r.markIfAlive(ctx, gone)
 }
 
-func join2(dir, below string) string {
-	if dir == "" {
-		return below
-	}
-	return path.Join(dir, below)
-}
-
 // newPartial returns a walker that knows of some paths.
 func (r *run) newPartial(ctx context.Context, paths []string) (*walker, error) {
-	w := &walker{root: r.reader.root, preset: r.reader.preset, known: map[string]*known{}, same: map[identity]*known{}, report: r.report, id: r.i.ID,
-		note: func(path, result, reason string) { r.report.file(path, result, reason, "") }}
+	w := r.emptyWalker()
 	list, err := r.cfg.Store.Originals.At(ctx, r.i.Tenant, r.i.Root, paths)
 	for _, o := range list {
-		k := &known{Original: o}
-		w.known[o.Path], w.same[identityOf(o.Stamp)] = k, k
+		w.know(o)
 	}
 	return w, err
 }
