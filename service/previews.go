@@ -31,14 +31,11 @@ func (s *Service) makePreview(ctx context.Context, j store.PreviewJob) error {
 		if hash, ok := phash.Of(thumbnail); ok {
 			alike = (*uint64)(&hash)
 		}
-		if err := s.Store.Previews.Set(ctx, j.Tenant, j.Asset, preview.Placeholder(thumbnail), alike); err != nil {
-			return err
-		}
-		return errors.Join(s.describeVideo(ctx, j), s.dropOrphan(ctx, j))
+		return s.keepPreview(ctx, j, preview.Placeholder(thumbnail), alike)
 	case errors.Is(err, preview.ErrNoFFmpeg):
 		return nil
 	case errors.Is(err, preview.ErrUnsupported):
-		return errors.Join(s.Store.Previews.Set(ctx, j.Tenant, j.Asset, nil, nil), s.describeVideo(ctx, j))
+		return s.keepPreview(ctx, j, nil, nil)
 	case isCode(err, library.CodeFileMissing), isCode(err, library.CodeFileDamaged):
 		return nil // of a file that is referenced in place: it is marked, and a request makes the preview when it is back
 	case ctx.Err() != nil:
@@ -59,7 +56,22 @@ func (s *Service) makePreview(ctx context.Context, j store.PreviewJob) error {
 	return err
 }
 
-// dropOrphan removes the preview of an asset that was purged while it was made.
+// keepPreview keeps what was learned of an asset's thumbnail; of a video also what its file
+// says of it.
+func (s *Service) keepPreview(ctx context.Context, j store.PreviewJob, placeholder []byte, alike *uint64) error {
+	mime, stored, err := s.Store.Previews.Set(ctx, j.Tenant, j.Asset, placeholder, alike)
+	switch {
+	case err != nil:
+		return err
+	case !stored: // it was purged while the thumbnail was made
+		return s.Blobs.DropDerived(ctx, j.Tenant, j.Asset)
+	case strings.HasPrefix(mime, "video/"):
+		return errors.Join(s.describeVideo(ctx, j), s.dropOrphan(ctx, j))
+	}
+	return nil
+}
+
+// dropOrphan removes the pictures of an asset that was purged while they were made.
 func (s *Service) dropOrphan(ctx context.Context, j store.PreviewJob) error {
 	_, stored, err := s.Store.Files.Get(ctx, j.Tenant, j.Asset)
 	if err != nil || stored {
@@ -68,7 +80,7 @@ func (s *Service) dropOrphan(ctx context.Context, j store.PreviewJob) error {
 	return s.Blobs.DropDerived(ctx, j.Tenant, j.Asset)
 }
 
-// describeVideo keeps how a video is coded, and its storyboard. Of other files it does nothing.
+// describeVideo keeps how a video is coded, and its storyboard.
 func (s *Service) describeVideo(ctx context.Context, j store.PreviewJob) error {
 	object, err := s.Blobs.Open(ctx, j.Tenant, j.Asset)
 	if err != nil {

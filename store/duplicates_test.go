@@ -94,10 +94,12 @@ func changeDuplicate(t *testing.T, s bench, r *rand.Rand, d *duplicate, list []*
 			return // pairs of what looks alike are what matters
 		}
 		d.phash = []uint64{0, 0xFFFF0000, 0xFFFF00FF, 0xFFFFFFFF, 0xFFFF0000FFFF}[r.IntN(5)]
-		fail(s.Previews.Set(ctx, s.a.Tenant, d.hash, nil, &d.phash))
+		phash := &d.phash
 		if d.phash == 0 {
-			fail(s.Previews.Set(ctx, s.a.Tenant, d.hash, nil, nil))
+			phash = nil
 		}
+		_, _, err := s.Previews.Set(ctx, s.a.Tenant, d.hash, nil, phash)
+		fail(err)
 	case 3, 4:
 		d.trashed = !d.trashed
 		_, err := s.Trash.Move(ctx, s.a, []library.AssetHash{d.hash}, d.trashed)

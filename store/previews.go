@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,19 +14,27 @@ import (
 type Previews struct{ s *Store }
 
 // Set keeps the ThumbHash and the perceptual hash of an asset's preview, and forgets that there
-// was none; nil: its file has none. Of an asset that is gone nothing is kept.
-func (ps *Previews) Set(ctx context.Context, tenant library.TenantID, hash library.AssetHash, placeholder []byte, phash *uint64) error {
+// was none; nil: its file has none. It returns the asset's MIME type. Of an asset that is gone
+// nothing is kept, and stored is false.
+func (ps *Previews) Set(ctx context.Context, tenant library.TenantID, hash library.AssetHash, placeholder []byte, phash *uint64) (mime string, stored bool, err error) {
 	var bits *int64
 	if phash != nil {
 		n := int64(*phash) //nolint:gosec // the same 64 bits
 		bits = &n
 	}
-	return ps.s.execTenant(ctx, tenant, `WITH asset AS (SELECT tenant_id, asset_h FROM assets WHERE tenant_id = $1 AND asset_h = $2),
+	err = ps.s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
+		return tx.QueryRow(ctx, `WITH asset AS (SELECT tenant_id, asset_h, mime_type FROM assets WHERE tenant_id = $1 AND asset_h = $2),
 		made AS (DELETE FROM preview_failures WHERE tenant_id = $1 AND asset_h = $2),
 		fingerprint AS (INSERT INTO asset_fingerprints (tenant_id, asset_h, phash) SELECT tenant_id, asset_h, $4 FROM asset
-			ON CONFLICT (tenant_id, asset_h) DO UPDATE SET phash = excluded.phash, made_at = now())
-		INSERT INTO asset_previews (tenant_id, asset_h, placeholder) SELECT tenant_id, asset_h, $3 FROM asset
-		ON CONFLICT (tenant_id, asset_h) DO UPDATE SET placeholder = excluded.placeholder, made_at = now()`, tenant, hash, placeholder, bits)
+			ON CONFLICT (tenant_id, asset_h) DO UPDATE SET phash = excluded.phash, made_at = now()),
+		preview AS (INSERT INTO asset_previews (tenant_id, asset_h, placeholder) SELECT tenant_id, asset_h, $3 FROM asset
+			ON CONFLICT (tenant_id, asset_h) DO UPDATE SET placeholder = excluded.placeholder, made_at = now())
+		SELECT mime_type FROM asset`, tenant, hash, placeholder, bits).Scan(&mime)
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", false, nil
+	}
+	return mime, err == nil, err
 }
 
 // Placeholders returns the ThumbHashes of those of these assets that have one. The caller
