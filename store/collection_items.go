@@ -103,20 +103,21 @@ func (c *Collections) Items(ctx context.Context, actor library.Actor, ref string
 }
 
 // sql reads the page. Whole rows are read for the items of the page alone; the places
-// of the others come from the index of ranks.
+// of the others come from the index of ranks. Rows are numbered where they are in order:
+// a join may return them in any.
 func (q ItemsQuery) sql(members string) string {
 	from := `FROM collection_items i JOIN collections c USING (tenant_id, collection_h) WHERE ` + members + ` AND ` + shown("$3")
 	limit := fmt.Sprintf(` LIMIT %d OFFSET %d`, q.Limit, q.Offset)
-	page := `SELECT i.collection_h, i.item_id, c.path, ` + fmt.Sprint(q.Offset) + ` + row_number() OVER () - 1 AS position, row_number() OVER () AS ord FROM (
-		SELECT i.tenant_id, i.collection_h, i.item_id ` + from + ` ORDER BY i.rank, i.item_id` + limit + `) i JOIN collections c USING (tenant_id, collection_h)`
+	page := `SELECT i.collection_h, i.item_id, c.path, row_number() OVER (ORDER BY i.rank, i.item_id) - 1 AS position, row_number() OVER (ORDER BY i.rank, i.item_id) AS ord ` +
+		from + ` ORDER BY i.rank, i.item_id` + limit
 	if q.Nested || q.ByAdded {
 		order := `path, position`
 		if q.ByAdded {
 			order = `added_at DESC, path, position`
 		}
-		page = `SELECT *, row_number() OVER () AS ord FROM (SELECT collection_h, item_id, path, position FROM (
+		page = `SELECT collection_h, item_id, path, position, row_number() OVER (ORDER BY ` + order + `) AS ord FROM (
 			SELECT i.collection_h, i.item_id, c.path, i.added_at, row_number() OVER (PARTITION BY i.collection_h ORDER BY i.rank, i.item_id) - 1 AS position ` + from + `) all_items
-			ORDER BY ` + order + limit + `) page`
+			ORDER BY ` + order + limit
 	}
 	return `SELECT p.path, p.position, i.item_id, i.role, i.added_at, i.added_by, i.card, ` + prefixedAssets + `
 		FROM (` + page + `) p JOIN collection_items i ON i.tenant_id = $1 AND i.collection_h = p.collection_h AND i.item_id = p.item_id
