@@ -195,7 +195,12 @@ func TestCollections_TheDatabaseRefusesWhatTheTreeMustNotBe(t *testing.T) {
 // TestCollections_HidePrivateAssetsFromOtherMembers counts, lists and branches a
 // collection with private assets as their owner and as another member.
 func TestCollections_HidePrivateAssetsFromOtherMembers(t *testing.T) {
-	s := open(t)
+	for _, plan := range storetest.Plans {
+		t.Run(strings.Join(plan, " "), func(t *testing.T) { t.Parallel(); testHiddenItems(t, open(t, plan...)) })
+	}
+}
+
+func testHiddenItems(t *testing.T, s bench) {
 	owner, member := s.a, s.a
 	owner.Permissions, member.Permissions, member.ID = []library.Permission{library.PermWrite}, []library.Permission{library.PermWrite}, "key-member"
 	path := s.collection(t, "mixed", "")

@@ -27,9 +27,9 @@ type bench struct {
 	a, b library.Actor
 }
 
-func open(t *testing.T) bench {
+func open(t *testing.T, settings ...string) bench {
 	t.Helper()
-	s, url := storetest.Open(t, "store")
+	s, url := storetest.Open(t, "store", settings...)
 	actor := func(name string) library.Actor {
 		id, err := s.Tenants.Create(t.Context(), system, name)
 		if err != nil {

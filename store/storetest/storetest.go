@@ -23,11 +23,16 @@ func Database(t testing.TB, label string) string {
 	})
 }
 
-// Open opens a store on a database of its own until the test ends.
-func Open(t testing.TB, label string) (s *store.Store, url string) {
+// Plans are settings of PostgreSQL's planner under which statements must return the same rows
+// in the same order: it may choose any of these plans by itself, as a table's statistics change.
+var Plans = [][]string{nil, {"enable_nestloop=off", "enable_mergejoin=off"}, {"enable_hashjoin=off", "enable_nestloop=off", "enable_hashagg=off"}, {"enable_indexscan=off", "enable_indexonlyscan=off"}}
+
+// Open opens a store on a database of its own until the test ends. The settings, such as
+// "enable_nestloop=off", are those of its connections.
+func Open(t testing.TB, label string, settings ...string) (s *store.Store, url string) {
 	t.Helper()
 	url = Database(t, label)
-	s, err := store.Open(t.Context(), store.Config{URL: url})
+	s, err := store.Open(t.Context(), store.Config{URL: withSettings(url, settings)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,6 +58,20 @@ func WithUser(raw, role string) string {
 		panic(err) // the stack's own
 	}
 	u.User = url.User(role)
+	return u.String()
+}
+
+func withSettings(raw string, settings []string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		panic(err) // the stack's own
+	}
+	q := u.Query()
+	for _, s := range settings {
+		name, value, _ := strings.Cut(s, "=")
+		q.Set(name, value)
+	}
+	u.RawQuery = q.Encode()
 	return u.String()
 }
 
