@@ -9,7 +9,7 @@ import (
 	"vitrine/library"
 )
 
-// Files knows which bytes the blob store must have, and which of them were found damaged.
+// Files records which bytes the blob store must have, and which of them were found damaged.
 type Files struct{ s *Store }
 
 // BlobStore returns the id of the blob folder that holds the library's files, or

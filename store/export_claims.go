@@ -80,12 +80,5 @@ func (es *Exports) Stalled(ctx context.Context, since time.Duration, limit int) 
 
 // Resume enqueues a job for an export that stalled, unless one waits for it already.
 func (es *Exports) Resume(ctx context.Context, j ExportJob) error {
-	_, err := es.s.Write(ctx, library.Actor{Kind: library.ActorSystem, ID: "service", Tenant: j.Tenant}, func(t *Tx) error {
-		var waits bool
-		if err := t.QueryRow(ctx, `SELECT EXISTS (SELECT FROM river_job WHERE kind = $1 AND state IN ('available', 'scheduled', 'retryable') AND args ->> 'export_id' = $2)`, j.Kind(), j.Export).Scan(&waits); err != nil || waits {
-			return err
-		}
-		return t.Enqueue(ctx, j)
-	})
-	return err
+	return es.s.resumeJob(ctx, j.Tenant, j, "export_id", j.Export)
 }

@@ -62,6 +62,19 @@ func (t *Tx) Enqueue(ctx context.Context, jobs ...JobArgs) error {
 	return err
 }
 
+// resumeJob enqueues a job of something that stalled, unless one with the same argument waits already.
+func (s *Store) resumeJob(ctx context.Context, tenant library.TenantID, j JobArgs, argument, value string) error {
+	_, err := s.Write(ctx, library.Actor{Kind: library.ActorSystem, ID: "service", Tenant: tenant}, func(t *Tx) error {
+		var waits bool
+		if err := t.QueryRow(ctx, `SELECT EXISTS (SELECT FROM river_job WHERE kind = $1 AND state IN ('available', 'scheduled', 'retryable') AND args ->> $2 = $3)`,
+			j.Kind(), argument, value).Scan(&waits); err != nil || waits {
+			return err
+		}
+		return t.Enqueue(ctx, j)
+	})
+	return err
+}
+
 // JobCount counts the jobs of a kind and a state that are not completed.
 type JobCount struct {
 	Kind, State string // State: available, running, retryable, scheduled, pending, discarded or cancelled

@@ -10,7 +10,7 @@ import (
 	"vitrine/library"
 )
 
-// Originals knows where the files lie that are referenced in place.
+// Originals records where the files lie that are referenced in place.
 type Originals struct{ s *Store }
 
 // OriginalState is what became of a file that is referenced in place.

@@ -309,12 +309,5 @@ func (ps *PipelineRuns) Stalled(ctx context.Context, since time.Duration, limit 
 
 // Resume enqueues a job for a run that stalled, unless one waits for it already.
 func (ps *PipelineRuns) Resume(ctx context.Context, j PipelineJob) error {
-	_, err := ps.s.Write(ctx, library.Actor{Kind: library.ActorSystem, ID: "service", Tenant: j.Tenant}, func(t *Tx) error {
-		var waits bool
-		if err := t.QueryRow(ctx, `SELECT EXISTS (SELECT FROM river_job WHERE kind = $1 AND state IN ('available', 'scheduled', 'retryable') AND args ->> 'run_id' = $2)`, j.Kind(), j.Run).Scan(&waits); err != nil || waits {
-			return err
-		}
-		return t.Enqueue(ctx, j)
-	})
-	return err
+	return ps.s.resumeJob(ctx, j.Tenant, j, "run_id", j.Run)
 }

@@ -106,7 +106,7 @@ type DueDelivery struct {
 	FailingSince *time.Time // the first of them
 }
 
-// DeliveryClaim says which deliveries are claimed.
+// DeliveryClaim is which deliveries are claimed, and for how long.
 type DeliveryClaim struct {
 	Now         time.Time // zero: the time of the database
 	Failing     bool      // of endpoints whose last attempt failed or that had none yet; else of all others
@@ -142,7 +142,7 @@ func (ws *Webhooks) Claim(ctx context.Context, c DeliveryClaim) ([]DueDelivery, 
 		pgx.RowToStructByPos[DueDelivery], timeOrNull(c.Now), c.Failing, c.Limit, c.PerEndpoint, c.Lease)
 }
 
-// Release gives up the claim of a delivery that was not attempted, or whose attempt was cut off: it
+// Release ends the claim of a delivery that was not attempted, or whose attempt was cut off: it
 // is due again at once.
 func (ws *Webhooks) Release(ctx context.Context, d DueDelivery) error {
 	_, err := ws.s.indexer.Exec(ctx, `UPDATE webhook_deliveries SET lease_until = NULL WHERE tenant_id = $1 AND delivery_id = $2 AND state = 'pending'`, d.Tenant, d.ID)

@@ -199,7 +199,7 @@ func (ws *Webhooks) Secrets(ctx context.Context, tenant library.TenantID, id str
 	return x, err
 }
 
-// Rotate gives a webhook a new sealed secret. Requests are signed with the old one too until a
+// Rotate replaces a webhook's sealed secret. Requests are signed with the old one too until a
 // time. The rotation is audited and cannot be undone: a secret is changed because it must be.
 func (ws *Webhooks) Rotate(ctx context.Context, actor library.Actor, id string, secret []byte, oldUntil time.Time) error {
 	_, err := ws.s.Write(ctx, actor, func(t *Tx) error {

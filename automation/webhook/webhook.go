@@ -25,11 +25,12 @@ import (
 	"time"
 	"unicode"
 
-	"code.dny.dev/ssrf"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"vitrine/internal/publicnet"
 )
 
-// Config says which endpoints can be reached. Its zero value allows public addresses.
+// Config is which endpoints can be reached. Its zero value allows public addresses.
 type Config struct {
 	// AllowPrivate are networks that are dialled although they are not public, for receivers
 	// on the operator's own network.
@@ -42,34 +43,21 @@ type Config struct {
 type Sender struct{ client *http.Client }
 
 const (
-	connectLimit = 10 * time.Second
 	maxResponse  = 64 << 10 // bytes that are read of a response
 	keptResponse = 500      // characters of it that are kept
 )
 
-// guard returns what addresses are checked by.
-func (cfg Config) guard() *ssrf.Guardian {
-	var v4, v6 []netip.Prefix
-	for _, p := range cfg.AllowPrivate {
-		if p.Addr().Is4() {
-			v4 = append(v4, p)
-		} else {
-			v6 = append(v6, p)
-		}
-	}
-	return ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...))
+// network is what is dialled.
+func (cfg Config) network() publicnet.Config {
+	return publicnet.Config{Allow: cfg.AllowPrivate, RootCAs: cfg.RootCAs, Resolver: cfg.Resolver}
 }
 
 // NewSender returns a sender.
 func NewSender(cfg Config) *Sender {
-	dialer := &net.Dialer{Timeout: connectLimit, Resolver: cfg.Resolver, Control: cfg.guard().Safe}
 	return &Sender{&http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{
-			Proxy: nil, DialContext: dialer.DialContext, TLSHandshakeTimeout: connectLimit, TLSClientConfig: &tls.Config{RootCAs: cfg.RootCAs, MinVersion: tls.VersionTLS12},
-			DisableKeepAlives:      true, // a connection is never shared between tenants
-			MaxResponseHeaderBytes: 64 << 10,
-		}}}
+		Transport:     cfg.network().Transport(),
+	}}
 }
 
 // Message is what is sent.
@@ -156,7 +144,7 @@ func explain(err error, timedOut bool, limit time.Duration) (words string, forbi
 	var certificate *tls.CertificateVerificationError
 	var name *net.DNSError
 	switch {
-	case errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedPort), errors.Is(err, ssrf.ErrProhibitedNetwork):
+	case publicnet.IsForbidden(err):
 		return "the address of the host is not a public one", true
 	case timedOut:
 		return fmt.Sprintf("no response within %d ms", limit.Milliseconds()), false
@@ -234,7 +222,7 @@ func (cfg Config) CheckURL(raw string) string {
 		}
 		return ""
 	}
-	if cfg.guard().SafeAddr(address.Unmap()) != nil {
+	if !cfg.network().Allows(address) {
 		return "The address is not a public one."
 	}
 	return ""

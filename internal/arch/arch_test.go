@@ -25,6 +25,7 @@ var levels = map[string]int{
 	"vitrine/internal/retry":       0,
 	"vitrine/internal/randtest":    0,
 	"vitrine/internal/s3":          0,
+	"vitrine/internal/publicnet":   0,
 	"vitrine/internal/spreadsheet": 0,
 
 	"vitrine/prompt":                  1,
@@ -57,7 +58,7 @@ var levels = map[string]int{
 	"vitrine/jobs":                    3,
 	"vitrine/automation":              4,
 	"vitrine/automation/schedule":     0,
-	"vitrine/automation/webhook":      0,
+	"vitrine/automation/webhook":      1,
 
 	"vitrine/op/assets":            5,
 	"vitrine/inplace":              5,

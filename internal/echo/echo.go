@@ -100,7 +100,7 @@ type Write struct {
 	Fail    bool   `json:"fail,omitempty" doc:"Whether the work fails."`
 }
 
-// Written tells the runs apart.
+// Written is the output of Write: Serial differs from run to run.
 type Written struct {
 	Serial int64  `json:"serial"`
 	Name   string `json:"name"`

@@ -10,7 +10,6 @@ package fetch
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -21,9 +20,9 @@ import (
 	"net/url"
 	"time"
 
-	"code.dny.dev/ssrf"
 	"golang.org/x/sync/semaphore"
 
+	"vitrine/internal/publicnet"
 	"vitrine/library"
 )
 
@@ -52,8 +51,6 @@ const (
 	// atOnce is how many files are fetched at the same time; others wait for as long as
 	// their time lasts.
 	atOnce = 32
-	// connectLimit bounds one attempt to connect and the handshake.
-	connectLimit = 10 * time.Second
 )
 
 // Fetcher downloads files. Make it with New; it is safe for concurrent use.
@@ -78,22 +75,10 @@ func New(cfg Config) (*Fetcher, error) {
 	if f.hosts, err = newHosts(cfg.Allow); err != nil {
 		return nil, err
 	}
-	var v4, v6 []netip.Prefix
-	for _, p := range cfg.Reachable {
-		if p.Addr().Is4() {
-			v4 = append(v4, p)
-		} else {
-			v6 = append(v6, p)
-		}
-	}
-	guard := ssrf.New(ssrf.WithPorts(f.port), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...))
-	dialer := &net.Dialer{Timeout: connectLimit, Resolver: cfg.Resolver, Control: guard.Safe}
-	f.client = &http.Client{CheckRedirect: f.checkRedirect, Transport: &http.Transport{
-		Proxy: nil, DialContext: dialer.DialContext, TLSHandshakeTimeout: connectLimit, TLSClientConfig: &tls.Config{RootCAs: cfg.RootCAs, MinVersion: tls.VersionTLS12},
-		DisableKeepAlives:  true, // a connection is never shared between tenants
-		DisableCompression: true, // the bytes that are counted are the bytes that are kept
-		ForceAttemptHTTP2:  true, MaxResponseHeaderBytes: 64 << 10,
-	}}
+	transport := publicnet.Config{Ports: []uint16{f.port}, Allow: cfg.Reachable, RootCAs: cfg.RootCAs, Resolver: cfg.Resolver}.Transport()
+	transport.DisableCompression = true // the bytes that are counted are the bytes that are kept
+	transport.ForceAttemptHTTP2 = true
+	f.client = &http.Client{CheckRedirect: f.checkRedirect, Transport: transport}
 	return f, nil
 }
 
@@ -206,7 +191,7 @@ func explained(caller, limited context.Context, timeout time.Duration, err error
 		return &library.Error{Kind: library.KindUnprocessable, Code: library.CodeURLTimeout, Cause: err,
 			Detail: fmt.Sprintf("The file did not arrive from asset_data_url within %d seconds; nothing was stored. Repeat the request with a larger timeout_seconds (up to 300), "+
 				"or download the file and send it to a URL from CreateUploadUrl.", int(timeout.Seconds()))}
-	case errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedPort), errors.Is(err, ssrf.ErrProhibitedNetwork):
+	case publicnet.IsForbidden(err):
 		return forbidden(err, "the host's address is not a public one")
 	}
 	return Failed(err, "the host cannot be reached, or broke the transfer off")

@@ -43,7 +43,7 @@ func (s *Service) Events() []op.EventType {
 		op.ChangeEvents("webhook", "A webhook", exampleWebhook, []string{"events"}, "created", "updated", "deleted", "restored"), []op.EventType{ping})
 }
 
-// SetEventTypes tells the service which events there are, those of other packages among them.
+// SetEventTypes sets which events there are, those of other packages among them.
 func (s *Service) SetEventTypes(types []op.EventType) {
 	for _, t := range types {
 		s.types = append(s.types, t.Name)

@@ -7,7 +7,7 @@ import (
 	"vitrine/op"
 )
 
-// presetEntry says what a preset does.
+// presetEntry is what a preset does.
 type presetEntry struct {
 	Preset       library.ExportPreset `json:"preset"`
 	Description  string               `json:"description"`

@@ -59,7 +59,7 @@ func (s *Searcher) Scan(ctx context.Context, tenant library.TenantID, compiled *
 	}
 }
 
-// scanError says of a moment of the index that was lost that the scan can begin anew.
+// scanError reports of a moment of the index that was lost that the scan can begin anew.
 func scanError(err error) error {
 	var known *library.Error
 	if errors.As(err, &known) && known.Code == CodeCursorExpired {
