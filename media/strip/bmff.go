@@ -32,6 +32,11 @@ type bmff struct {
 	moofs  bool // the film is in fragments
 	tracks bool // a track of metadata was removed
 	image  bool
+
+	coding    *nalCoding  // of the track that is being looked at
+	films     []filmTrack // tracks whose samples are looked into
+	fragments [][3]int64  // each moof: where it begins, the length of its head, where it ends
+	extends   [2]int64    // where the boxes of mvex are
 }
 
 // planBMFF is for MP4, QuickTime, AVIF and HEIC.
@@ -52,6 +57,9 @@ func planBMFF(in input, e edit) (*plan, error) {
 	}
 	if b.tracks && b.moofs {
 		return nil, &Error{CodeUnsupported, "The video has a track of metadata in fragments, which cannot be removed without writing the video anew."}
+	}
+	if err := b.filmTracks(); err != nil {
+		return nil, err
 	}
 	b.blanks.plan(b.plan, end)
 	if e.xmp != nil && !b.image {
@@ -133,9 +141,13 @@ func (b *bmff) box(parent, kind string, off, start, n int64) error {
 		return b.track(off, start, n)
 	case kind == "moof":
 		b.moofs = true
+		b.fragments = append(b.fragments, [3]int64{off, start, off + n})
 		_, err := b.walk(kind, off+start, off+n)
 		return err
 	case bmffNeeded[kind] != nil:
+		if kind == "mvex" {
+			b.extends = [2]int64{off + start, off + n}
+		}
 		_, err := b.walk(kind, off+start, off+n)
 		return err
 	case kind == "mvhd", kind == "tkhd", kind == "mdhd":
@@ -249,8 +261,13 @@ func (b *bmff) inner(off, end int64) error {
 		if n < 8 || n > end-off {
 			return nil
 		}
-		if kind == "uuid" || kind == "udta" || kind == "meta" {
+		switch kind {
+		case "uuid", "udta", "meta":
 			b.free(kind, off, 8, n)
+		case "avcC", "hvcC":
+			if err := b.configure(kind, off+8, n-8); err != nil {
+				return err
+			}
 		}
 		off += n
 	}

@@ -2,7 +2,10 @@ package strip
 
 import (
 	"bytes"
+	"encoding/binary"
+	"fmt"
 	"math"
+	"slices"
 )
 
 // Elements of Matroska and WebM that are looked into or removed.
@@ -17,15 +20,42 @@ const (
 	idCluster  = 0x1f43b675
 	idVoid     = 0xec
 	idCRC      = 0xbf
+
+	idCodecPrivate = 0x63a2
+	idEncodings    = 0x6d80
+	idSimpleBlock  = 0xa3
+	idBlockGroup   = 0xa0
+	idBlock        = 0xa1
 )
 
-// ebmlGone are the elements that hold metadata, by the element they stand in. They become
-// Void elements of the same size, so that no position in the file changes.
-var ebmlGone = map[uint32]map[uint32]string{
-	idSegment: {0x1254c367: "Tags", 0x1941a469: "Attachments", 0x1043a770: "Chapters"},
-	idInfo: {0x7ba9: "Title", 0x4461: "DateUTC", 0x7384: "SegmentFilename", 0x3c83ab: "PrevFilename", 0x3e83bb: "NextFilename",
-		0x73a4: "SegmentUUID", 0x3cb923: "PrevUUID", 0x3eb923: "NextUUID", 0x4444: "SegmentFamily", 0x6924: "ChapterTranslate"},
-	idTrack: {0x536e: "Name", 0x258688: "CodecName", 0x7446: "AttachmentLink", 0x3a9697: "CodecSettings", 0x3b4040: "CodecInfoURL", 0x26b240: "CodecDownloadURL"},
+// ebmlNeeded are the elements that play a film, by the element they stand in, with what they
+// hold. All others become Void elements of the same size, so that no position in the file changes.
+var ebmlNeeded = map[uint32][]uint32{
+	idSegment: {idSeekHead, idInfo, idTracks, idCluster, 0x1c53bb6b}, // the last is Cues
+	idInfo:    {0x2ad7b1, 0x4489, 0x4d80, 0x5741},                    // TimestampScale, Duration, MuxingApp, WritingApp
+	idTracks:  {idTrack},
+	// the number, kind and flags of a track, its times, its language, and how it is decoded
+	idTrack: {0xd7, 0x73c5, 0x83, 0xb9, 0x88, 0x55aa, 0x55ab, 0x55ac, 0x55ad, 0x55ae, 0x55af, 0x9c, 0x6de7, 0x6df8, 0x23e383, 0x234e7a, 0x23314f, 0x537f, 0x55ee, 0x41e4,
+		0x22b59c, 0x22b59d, 0x86, idCodecPrivate, 0x56aa, 0x56bb, 0x6fab, 0xe0, 0xe1, 0xe2, idEncodings},
+	idCluster:    {0xe7, 0x5854, 0xa7, 0xab, idSimpleBlock, idBlockGroup},
+	idBlockGroup: {idBlock, 0x75a1, 0x9b, 0xfa, 0xfb, 0xa4, 0x75a2, 0x8e}, // 75a1 is BlockAdditions: transparency
+	idSeekHead:   {idSeek},
+}
+
+// ebmlGone names elements that are often there and go.
+var ebmlGone = map[uint32]string{0x1254c367: "Tags", 0x1941a469: "Attachments", 0x1043a770: "Chapters", 0x7ba9: "Title", 0x4461: "DateUTC", 0x7384: "SegmentFilename",
+	0x73a4: "SegmentUUID", 0x536e: "Name", 0x258688: "CodecName", 0x3a9697: "CodecSettings"}
+
+// gone returns the name of an element that goes; empty for one that stays.
+func gone(parent, id uint32) string {
+	needed, listed := ebmlNeeded[parent]
+	if !listed || id == idVoid || id == idCRC || slices.Contains(needed, id) {
+		return ""
+	}
+	if name := ebmlGone[id]; name != "" {
+		return name
+	}
+	return fmt.Sprintf("element %X", id)
 }
 
 // ebmlEmptied are texts that must be there, and may be empty.
@@ -37,11 +67,13 @@ type ebml struct {
 	plan   *plan
 	blanks blanks
 	count  int
+	window window
+	films  map[uint64]nalCoding // tracks whose blocks are looked into, by their numbers
 }
 
 // planEBML is for Matroska and WebM.
 func planEBML(in input, e edit) (*plan, error) {
-	x := &ebml{in: in, plan: &plan{}}
+	x := &ebml{in: in, plan: &plan{}, window: window{in: in}, films: map[uint64]nalCoding{}}
 	if e.keep == (Keep{Generation: true, EXIF: true, GPS: true, IPTC: true}) {
 		x.plan.copy(0, in.size)
 		return x.plan, nil
@@ -54,9 +86,12 @@ func planEBML(in input, e edit) (*plan, error) {
 	return x.plan, nil
 }
 
+// maxElements bounds how many elements are looked at: blocks of a recording of a day.
+const maxElements = 1 << 23
+
 // vint reads a number of variable length; keep leaves its marker in.
 func (x *ebml) vint(off int64, keep bool) (v uint64, n int64, err error) {
-	b, err := x.in.bytes(off, min(8, x.in.size-off))
+	b, err := x.window.bytes(off, min(8, x.in.size-off))
 	if err != nil {
 		return 0, 0, err
 	}
@@ -89,8 +124,8 @@ func (x *ebml) vint(off int64, keep bool) (v uint64, n int64, err error) {
 // walk looks at the elements from off to end, which stand in the element parent.
 func (x *ebml) walk(parent uint32, off, end int64) (int64, error) {
 	for off < end {
-		if x.count++; x.count > maxBoxes {
-			return 0, damaged("it has more than %d elements", maxBoxes)
+		if x.count++; x.count > maxElements {
+			return 0, damaged("it has more than %d elements", maxElements)
 		}
 		id, a, err := x.vint(off, true)
 		if err != nil {
@@ -133,8 +168,8 @@ func (x *ebml) walk(parent uint32, off, end int64) (int64, error) {
 func (x *ebml) clusterEnd(start, end int64) (int64, error) {
 	off := start
 	for off < end {
-		if x.count++; x.count > maxBoxes {
-			return 0, damaged("it has more than %d elements", maxBoxes)
+		if x.count++; x.count > maxElements {
+			return 0, damaged("it has more than %d elements", maxElements)
 		}
 		id, a, err := x.vint(off, true)
 		if err != nil {
@@ -156,13 +191,17 @@ func (x *ebml) clusterEnd(start, end int64) (int64, error) {
 }
 
 func (x *ebml) element(parent, id uint32, off, start, n int64) error {
-	if name := ebmlGone[parent][id]; name != "" {
+	if name := gone(parent, id); name != "" {
 		x.void(name, off, start+n)
 		return nil
 	}
 	switch {
 	case id == idVoid:
 		x.blanks.zero(start, n)
+	case id == idTrack:
+		return x.track(start, n)
+	case id == idSimpleBlock, id == idBlock && parent == idBlockGroup:
+		return x.block(start, n)
 	case id == idCRC && parent != idCluster && n == 4:
 		x.blanks.put(off, []byte{idVoid, 0x84, 0, 0, 0, 0}) // of contents that have changed
 	case parent == 0 && id != idSegment && id != 0x1a45dfa3:
@@ -176,7 +215,7 @@ func (x *ebml) element(parent, id uint32, off, start, n int64) error {
 		return err
 	case id == idSeek && parent == idSeekHead:
 		return x.seek(off, start, n)
-	case id == idSegment, id == idInfo, id == idTracks, id == idTrack, id == idSeekHead:
+	case id == idSegment, id == idInfo, id == idTracks, id == idSeekHead, id == idCluster, id == idBlockGroup:
 		_, err := x.walk(id, start, start+n)
 		return err
 	}
@@ -189,10 +228,8 @@ func (x *ebml) seek(off, start, n int64) error {
 	if err != nil {
 		return err
 	}
-	for id := range ebmlGone[idSegment] {
-		if bytes.Contains(b, []byte{0x53, 0xab, 0x84, byte(id >> 24), byte(id >> 16), byte(id >> 8), byte(id)}) {
-			x.void("", off, start+n)
-		}
+	if _, id, ok := bytes.Cut(b, []byte{0x53, 0xab, 0x84}); ok && len(id) >= 4 && gone(idSegment, binary.BigEndian.Uint32(id)) != "" {
+		x.void("", off, start+n)
 	}
 	return nil
 }

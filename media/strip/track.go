@@ -13,7 +13,11 @@ func (b *bmff) track(off, start, n int64) error {
 		return err
 	}
 	if !slices.Contains([]string{"meta", "mdta", "mdir", "camm", "tmcd", "gpmd"}, kind) {
+		b.coding = nil
 		_, err := b.walk("trak", off+start, off+n)
+		if b.coding != nil {
+			b.films = append(b.films, filmTrack{off: off + start, end: off + n, coding: *b.coding})
+		}
 		return err
 	}
 	b.tracks = true
@@ -69,49 +73,10 @@ func (b *bmff) table(off, end int64, name string) ([]byte, error) {
 
 // blankSamples overwrites the samples of a track.
 func (b *bmff) blankSamples(off, end int64) error {
-	sizes, err := b.table(off, end, "stsz")
-	if err != nil {
-		return err
-	}
-	chunks, wide, err := b.chunkOffsets(off, end)
-	if err != nil {
-		return err
-	}
-	runs, err := b.table(off, end, "stsc")
-	if err != nil {
-		return err
-	}
-	if len(sizes) < 12 || len(runs) < 8 || len(chunks) < 8 {
-		return nil // a track without samples, or one in fragments, which is refused
-	}
-	width := int64(4)
-	if wide {
-		width = 8
-	}
-	same, sample := int64(binary.BigEndian.Uint32(sizes[4:])), int64(0)
-	count := (int64(len(chunks)) - 8) / width
-	for i := range count {
-		place := int64(binary.BigEndian.Uint32(chunks[8+i*width:]))
-		if wide {
-			place = int64(binary.BigEndian.Uint64(chunks[8+i*width:]))
-		}
-		for range samplesInChunk(runs, i+1) {
-			n := same
-			if same == 0 {
-				at := 12 + 4*sample
-				if at+4 > int64(len(sizes)) {
-					return nil
-				}
-				n = int64(binary.BigEndian.Uint32(sizes[at:]))
-			}
-			if sample++; sample > maxBoxes || place < 0 || n > b.in.size-place {
-				return damaged("a sample of a track of metadata is outside of the file")
-			}
-			b.blanks.zero(place, n)
-			place += n
-		}
-	}
-	return nil
+	return b.eachSample(off, end, func(at, n int64) error {
+		b.blanks.zero(at, n)
+		return nil
+	})
 }
 
 func (b *bmff) chunkOffsets(off, end int64) (table []byte, wide bool, err error) {
@@ -120,15 +85,4 @@ func (b *bmff) chunkOffsets(off, end int64) (table []byte, wide bool, err error)
 	}
 	table, err = b.table(off, end, "co64")
 	return table, true, err
-}
-
-// samplesInChunk returns how many samples a chunk has, by its number from 1 on.
-func samplesInChunk(runs []byte, chunk int64) (n int64) {
-	for at := 8; at+12 <= len(runs); at += 12 {
-		if int64(binary.BigEndian.Uint32(runs[at:])) > chunk {
-			break
-		}
-		n = int64(binary.BigEndian.Uint32(runs[at+4:]))
-	}
-	return min(n, maxBoxes)
 }
