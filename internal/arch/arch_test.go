@@ -46,6 +46,7 @@ var levels = map[string]int{
 	"vitrine/media/pngrow":            0,
 	"vitrine/media/phash":             0,
 	"vitrine/media/strip":             5,
+	"vitrine/media/strip/striptest":   6,
 	"vitrine/media/pdf":               0,
 	"vitrine/query":                   2,
 	"vitrine/query/internal":          3, // the naive evaluator of the tests

@@ -1,5 +1,12 @@
 package strip
 
+import (
+	"bufio"
+	"compress/lzw"
+	"encoding/binary"
+	"io"
+)
+
 // planGIF keeps the screen, the frames with their delays, how often they repeat, and the
 // color profile. Comments, texts and all other extensions go.
 func planGIF(in input, e edit) (*plan, error) {
@@ -32,7 +39,9 @@ func planGIF(in input, e edit) (*plan, error) {
 			if err != nil {
 				return nil, err
 			}
-			p.copy(off, end-off)
+			if err := p.frame(in, off, data, end, d); err != nil {
+				return nil, err
+			}
 			off = end
 		case 0x21:
 			end, err := gifExtension(in, p, e, off)
@@ -46,6 +55,106 @@ func planGIF(in input, e edit) (*plan, error) {
 			return nil, damaged("there is no block at byte %d", off)
 		}
 	}
+}
+
+// frame copies a frame: its descriptor d, which stands at off, and its blocks from data to end. Where
+// those hold more than the pixels they are packed again.
+func (p *plan) frame(in input, off, data, end int64, d []byte) error {
+	pixels := int64(binary.LittleEndian.Uint16(d[5:])) * int64(binary.LittleEndian.Uint16(d[7:]))
+	if pixels > maxPixels {
+		return &Error{CodeTooLarge, "A frame has too many pixels to be looked at."}
+	}
+	width, err := in.bytes(data-1, 1)
+	if err != nil {
+		return err
+	}
+	bits := int(width[0])
+	if bits < 2 || bits > 8 || pixels == 0 {
+		p.copy(off, end-off)
+		return nil
+	}
+	from := &blockReader{r: bufio.NewReader(in.section(data, end-data))}
+	z := lzw.NewReader(from, lzw.LSB, bits)
+	if n, err := io.CopyN(io.Discard, z, pixels); n < pixels || err != nil {
+		p.copy(off, end-off) // cut off: what is there is all pixels
+		return nil
+	}
+	if n, _ := io.CopyN(io.Discard, z, 1); n == 0 && from.left() == 0 {
+		p.copy(off, end-off)
+		return nil
+	}
+	p.drop("bytes behind the pixels")
+	p.copy(off, data-off)
+	to := &blockWriter{}
+	packed := lzw.NewWriter(to, lzw.LSB, bits)
+	z = lzw.NewReader(&blockReader{r: bufio.NewReader(in.section(data, end-data))}, lzw.LSB, bits)
+	if _, err := io.CopyN(packed, z, pixels); err != nil {
+		return damaged("a frame cannot be read")
+	}
+	if err := packed.Close(); err != nil {
+		return err
+	}
+	p.put(to.end())
+	return nil
+}
+
+// blockReader reads what is in a sequence of sub-blocks.
+type blockReader struct {
+	r *bufio.Reader
+	n int // bytes left of the block
+}
+
+func (b *blockReader) ReadByte() (byte, error) {
+	if b.n == 0 {
+		n, err := b.r.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		if b.n = int(n); n == 0 {
+			return 0, io.EOF
+		}
+	}
+	b.n--
+	return b.r.ReadByte()
+}
+
+// Read makes it a reader; what decodes reads byte by byte, and so no further than it needs.
+func (b *blockReader) Read(to []byte) (int, error) {
+	for i := range to {
+		c, err := b.ReadByte()
+		if err != nil {
+			return i, err
+		}
+		to[i] = c
+	}
+	return len(to), nil
+}
+
+// left returns how many bytes were not read.
+func (b *blockReader) left() (n int) {
+	for {
+		if _, err := b.ReadByte(); err != nil {
+			return n
+		}
+		n++
+	}
+}
+
+// blockWriter packs bytes into sub-blocks.
+type blockWriter struct{ data []byte }
+
+func (b *blockWriter) Write(p []byte) (int, error) {
+	b.data = append(b.data, p...)
+	return len(p), nil
+}
+
+func (b *blockWriter) end() (out []byte) {
+	for rest := b.data; len(rest) > 0; {
+		n := min(255, len(rest))
+		out = append(append(out, byte(n)), rest[:n]...)
+		rest = rest[n:]
+	}
+	return append(out, 0)
 }
 
 // palette returns the bytes of the color table that follows a descriptor.

@@ -20,6 +20,7 @@ import (
 	"vitrine/internal/testenv"
 	"vitrine/media/extract"
 	"vitrine/media/strip"
+	"vitrine/media/strip/striptest"
 )
 
 // chunk is a chunk of a PNG.
@@ -77,7 +78,7 @@ func TestWrite_TextHiddenInPixelsIsRemovedInEveryFormat(t *testing.T) {
 	if err != nil || before.Lineage.Positive == nil {
 		t.Fatalf("the extractor does not find the text that is to go: %v", err)
 	}
-	for _, o := range []strip.Options{{}, {Format: strip.PNG}, {Format: strip.JPEG}, {Format: strip.WebP, EncodeWebP: encodeWebP(t), Quality: 100}} {
+	for _, o := range []strip.Options{{}, {Format: strip.PNG}, {Format: strip.JPEG}, {Format: strip.WebP, EncodeWebP: striptest.WebP(t), Quality: 100}} {
 		got, _, err := write(t, file, o)
 		if err != nil {
 			t.Fatal(err)
@@ -123,7 +124,7 @@ func TestWrite_PicturesStandUprightAndKeepTheirColorProfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []strip.Options{{}, {Format: strip.PNG}, {Format: strip.WebP, EncodeWebP: encodeWebP(t)}, {MaxEdge: 24}} {
+	for _, o := range []strip.Options{{}, {Format: strip.PNG}, {Format: strip.WebP, EncodeWebP: striptest.WebP(t)}, {MaxEdge: 24}} {
 		got, res, err := write(t, file, o)
 		if err != nil {
 			t.Fatal(err)
@@ -193,7 +194,7 @@ func TestWrite_AModelsExtrasAndThoseOfItsPicturesAreLeftOut(t *testing.T) {
 
 func TestWrite_ABrokenFileIsRefusedOrClean(t *testing.T) {
 	var files [][]byte
-	written := writtenFiles(t)
+	written := striptest.Written(t)
 	for _, name := range slices.Sorted(maps.Keys(written)) {
 		files = append(files, written[name])
 	}

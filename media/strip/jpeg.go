@@ -21,6 +21,7 @@ func planJPEG(in input, e edit) (*plan, error) {
 	p.put([]byte{0xff, 0xd8})
 	header := len(p.parts)
 	var profiles [][]byte
+	frame := &jpegFrame{}
 	off := int64(2)
 	for {
 		marker, at, err := nextMarker(in, off)
@@ -69,7 +70,9 @@ func planJPEG(in input, e edit) (*plan, error) {
 		case marker == 0xee && bytes.HasPrefix(body, []byte("Adobe")) && len(body) >= 12:
 			p.put(append([]byte{0xff, 0xee, 0, 14}, body[:12]...))
 			p.dropUnless(len(body) == 12, "APP14")
-		case marker >= 0xc0 && marker <= 0xcf, marker >= 0xda && marker <= 0xdf, e.keepsJPEG(marker, body):
+		case marker >= 0xc0 && marker <= 0xcf, marker >= 0xda && marker <= 0xdf:
+			p.table(frame, marker, body, at)
+		case e.keepsJPEG(marker, body):
 			p.copy(at, n+2)
 		default:
 			p.drop(jpegName(marker))
@@ -80,13 +83,48 @@ func planJPEG(in input, e edit) (*plan, error) {
 			if err != nil {
 				return nil, err
 			}
-			p.copy(off, end-off)
+			p.scan(in, frame, body, off, end)
 			off = end
 		}
 	}
 	p.insertJPEG(header, profiles, e)
 	return p, nil
 }
+
+// table copies a segment that the picture is decoded with, without what stands behind its tables.
+func (p *plan) table(f *jpegFrame, marker byte, body []byte, at int64) {
+	n, ok := f.needed(marker, body)
+	if !ok {
+		p.drop("segment")
+		return
+	}
+	f.read(marker, body[:n])
+	if n == len(body) {
+		p.copy(at, int64(n)+4)
+		return
+	}
+	p.drop("bytes behind a table")
+	p.put(jpegSegment(marker, "", body[:n]))
+}
+
+// scan copies the coded data of a scan, without what stands among it and is none.
+func (p *plan) scan(in input, f *jpegFrame, header []byte, off, end int64) {
+	ranges, ok := f.follow(in, header, off, end)
+	if !ok {
+		p.copy(off, end-off)
+		return
+	}
+	at := off
+	for _, r := range ranges {
+		p.dropUnless(r[0] == at, jpegSlack)
+		p.copy(r[0], r[1]-r[0])
+		at = r[1]
+	}
+	p.dropUnless(at == end, jpegSlack)
+}
+
+// jpegSlack is what stands in the coded data of a picture and is none.
+const jpegSlack = "bytes among the coded data"
 
 // jpegName names a segment that is left out.
 func jpegName(marker byte) string {

@@ -203,7 +203,11 @@ func redraw(out io.Writer, in input, f container.File, p *plan, c change, o Opti
 }
 
 func encode(out io.Writer, in input, f container.File, p *plan, d decoder, c change, o Options) (Result, error) {
-	img, err := d.decode(in.section(0, in.size))
+	var r io.Reader = in.section(0, in.size)
+	if f.MIME == "image/jpeg" {
+		r = p.reader(in) // decoders refuse files for segments that go
+	}
+	img, err := d.decode(r)
 	if err != nil {
 		return Result{}, damaged("the picture cannot be decoded")
 	}

@@ -18,6 +18,7 @@ var pngNeeded = map[string]bool{"IHDR": true, "PLTE": true, "IDAT": true, "IEND"
 // planPNG keeps the chunks that show the picture. What stands after IEND goes.
 func planPNG(in input, e edit) (*plan, error) {
 	p := &plan{}
+	frames := &pngFrames{in: in}
 	var idat []part
 	p.copy(0, 8)
 	for off := int64(8); ; {
@@ -28,6 +29,11 @@ func planPNG(in input, e edit) (*plan, error) {
 		n, kind := int64(binary.BigEndian.Uint32(head)), string(head[4:])
 		if n > in.size-off-12 {
 			return nil, damaged("the chunk %q reaches beyond its end", kind)
+		}
+		if kind != "fdAT" {
+			if err := frames.flush(p); err != nil {
+				return nil, err
+			}
 		}
 		if kind == "eXIf" {
 			p.exif = part{off: off + 8, n: n}
@@ -43,6 +49,10 @@ func planPNG(in input, e edit) (*plan, error) {
 				return nil, damaged("the chunk %q has %d bytes", kind, n)
 			}
 			p.drop(kind)
+		case kind == "fcTL" || kind == "fdAT":
+			if err := frames.take(p, kind, off, n); err != nil {
+				return nil, err
+			}
 		case pngNeeded[kind], e.keepsPNG(in, kind, off+8, n):
 			p.copy(off, n+12)
 		default:
@@ -59,7 +69,7 @@ func planPNG(in input, e edit) (*plan, error) {
 			break
 		}
 	}
-	if p.slack = hasSlack(in, idat); p.slack {
+	if p.slack = hasSlack(in, idat, frames.header()); p.slack {
 		p.drop(pngSlack)
 	}
 	p.icc = e.icc

@@ -26,9 +26,8 @@ const pngSlack = "bytes behind the pixels"
 
 // hasSlack reports whether pixel data, which stands in parts of the file, holds more than the
 // pixels: compressed bytes behind them, or bytes behind the compressed ones. Data that is cut off has none.
-func hasSlack(in input, idat []part) bool {
-	head, err := in.bytes(16, 13)
-	if err != nil {
+func hasSlack(in input, idat []part, head []byte) bool {
+	if len(head) < 13 {
 		return false
 	}
 	readers := make([]io.Reader, len(idat))

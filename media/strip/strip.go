@@ -12,6 +12,7 @@ package strip
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -295,6 +296,22 @@ func (p *plan) writeTo(w io.Writer, in input) (written int64, err error) {
 		}
 	}
 	return written, out.Flush()
+}
+
+// reader reads what writeTo writes.
+func (p *plan) reader(in input) io.Reader {
+	var all []io.Reader
+	for _, x := range p.parts {
+		switch {
+		case x.data != nil:
+			all = append(all, bytes.NewReader(x.data))
+		case x.off < 0:
+			all = append(all, io.LimitReader(zeros{}, x.n))
+		default:
+			all = append(all, in.section(x.off, x.n))
+		}
+	}
+	return io.MultiReader(all...)
 }
 
 // zeros is an endless source of zeros.
