@@ -320,8 +320,8 @@ func (g *graph) describe() {
 		}
 		n.decide()
 	}
-	g.openBundles()
 	g.gatherStreams()
+	g.openBundles()
 }
 
 // mean applies the meaning of an input.

@@ -53,7 +53,11 @@ func (w *sideReader) sidedTexts(n *node, c sideContext) (added, sided bool) {
 	if pos == nil {
 		return false, true
 	}
-	return w.addField(n, pos, c, ""), true
+	added = w.addField(n, pos, c, "")
+	if second := textInput(n, []string{pos.name + "_2"}); second != nil { // of classes with two texts a side
+		added = w.addField(n, second, c, "") || added
+	}
+	return added, true
 }
 
 func holdsSides(n *node) bool {

@@ -190,7 +190,7 @@ var switchWord = regexp.MustCompile(`^\.[a-z_]+$`)
 
 // of lists the weight files a node reads, in the order of its inputs.
 func (r *models) of(n *node) []load {
-	if isOutputClass(n) || n.opaque() && n.uses == 0 {
+	if isOutputClass(n) || n.opaque() && n.uses == 0 || n.role() == RoleBundle {
 		return nil
 	}
 	var out []load

@@ -89,7 +89,8 @@ func (n *node) chosenBy(in *input) map[string]*string {
 // anyChoice stands in the table for every choice that it does not name.
 const anyChoice = "*"
 
-// choose applies what a preset sets: a value, or nothing at all.
+// choose applies what a preset sets: a value, of an input that the node may not
+// have yet, or nothing at all.
 func (n *node) choose(set map[string]*string) {
 	kept := n.inputs[:0]
 	for _, in := range n.inputs {
@@ -103,6 +104,11 @@ func (n *node) choose(set map[string]*string) {
 		kept = append(kept, in)
 	}
 	n.inputs = kept
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		if value := set[name]; value != nil && !n.has(name) {
+			n.inputs = append(n.inputs, input{name: name, val: stringValue(*value)})
+		}
+	}
 }
 
 func stringValue(text string) value { return value{Kind: jsonscan.String, Text: text} }

@@ -65,8 +65,8 @@ func (r *texts) at(p port, side role) (string, bool) {
 
 func (r *texts) read(p port, side role) (string, bool) {
 	n := p.node
-	if p.isObject() {
-		return "", false
+	if p.isObject() || n.role() == RoleBundle && p.outName() != "" {
+		return "", false // what a bundle holds was put in its place already
 	}
 	if s, ok, done := r.handedOn(p, side); done {
 		return s, ok

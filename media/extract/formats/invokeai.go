@@ -49,7 +49,7 @@ func invokeGraphOnly(src *Source) (Record, bool) {
 func invokeSettings(l *library.Lineage, o object) {
 	p := params(l)
 	p.Seed = o.seed("seed")
-	p.Steps = o.int("steps")
+	p.Steps = o.int("steps", "ideogram4_steps") // "auto" where the model's preset decides
 	p.CFGScale = o.float("cfg_scale")
 	p.Guidance = o.float("guidance")
 	p.Sampler = o.named("scheduler") // its schedulers are samplers: euler_a, dpmpp_2m_k
@@ -74,7 +74,19 @@ func invokeModel(m object, kind string) library.ModelUse {
 // invokeKinds lists the single models of a record, in load order.
 var invokeKinds = []struct{ member, kind string }{
 	{"model", "checkpoint"}, {"vae", "vae"}, {"t5_encoder", "clip"}, {"clip_embed_model", "clip"}, {"clip_g_model", "clip"}, {"clip_l_model", "clip"},
-	{"qwen3_encoder", "clip"},
+	{"qwen3_encoder", "clip"}, {"mistral_encoder", "clip"}, {"qwen3_vl_encoder", "clip"}, {"qwen_image_vae", "vae"}, {"qwen_image_qwen_vl_encoder", "clip"},
+	{"wan_transformer_low_noise", "unet"}, {"wan_vae_model", "vae"}, {"wan_t5_encoder_model", "clip"},
+}
+
+// invokeSources lists the models whose decoder and text encoder are used where the
+// record names none of its own.
+var invokeSources = []struct {
+	member string
+	own    []string
+}{
+	{"qwen3_source", []string{"vae", "qwen3_encoder"}},
+	{"qwen_image_component_source", []string{"qwen_image_vae", "qwen_image_qwen_vl_encoder"}},
+	{"wan_component_source", []string{"wan_vae_model", "wan_t5_encoder_model"}},
 }
 
 // invokeAdapters lists the arrays of models that are applied to the main one.
@@ -92,6 +104,11 @@ var invokeAdapters = []struct {
 func invokeModels(l *library.Lineage, o object) {
 	for _, k := range invokeKinds {
 		addModel(l, invokeModel(o.object(k.member), k.kind))
+	}
+	for _, of := range invokeSources {
+		if o.object(of.own[0]) == nil || o.object(of.own[1]) == nil {
+			addModel(l, invokeModel(o.object(of.member), "checkpoint"))
+		}
 	}
 	for _, a := range invokeAdapters {
 		for _, entry := range o.objects(a.member) {

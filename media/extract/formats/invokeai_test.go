@@ -35,6 +35,28 @@ func TestInvokeAI_CanvasLayersNameModelsAndPictures(t *testing.T) {
 	diff(t, []string{"controlnet_image pose.png", "input_image face.png"}, f.Parents)
 }
 
+func TestInvokeAI_NewerModelsNameTheirParts(t *testing.T) {
+	for name, c := range map[string]struct {
+		record string
+		want   facts
+	}{
+		"wan": {`{"generation_mode":"wan_t2v","app_version":"6.14.0","positive_prompt":"a fox runs","negative_prompt":"blurry","seed":3,"steps":30,"cfg_scale":4,"width":832,"height":480,"model":{"name":"high"},
+		 "wan_transformer_low_noise":{"name":"low"},"wan_component_source":{"name":"whole"},"wan_vae_model":{"name":"soft"},"wan_t5_encoder_model":null,"wan_guidance_scale_low_noise":3}`,
+			facts{Tool: "invokeai", Version: "6.14.0", Positive: "a fox runs", Negative: "blurry", Seed: 3, Steps: 30, CFG: 4, W: 832, H: 480, Model: "high",
+				Models: []string{"checkpoint high", "unet low", "vae soft", "checkpoint whole"}}},
+		"a source that is not used": {`{"generation_mode":"z_image_txt2img","positive_prompt":"a fox","seed":3,"steps":9,"model":{"name":"z"},"vae":{"name":"soft"},"qwen3_encoder":{"name":"words"},"qwen3_source":{"name":"whole"}}`,
+			facts{Tool: "invokeai", Positive: "a fox", Seed: 3, Steps: 9, Model: "z", Models: []string{"checkpoint z", "vae soft", "clip words"}}},
+		"a preset decides on the steps": {`{"generation_mode":"ideogram4_txt2img","positive_prompt":"a fox","ideogram4_caption":"{\"a\":1}","ideogram4_steps":"auto","seed":3,"model":{"name":"i"}}`,
+			facts{Tool: "invokeai", Positive: "a fox", Seed: 3, Model: "i", Models: []string{"checkpoint i"}}},
+		"steps beside a preset": {`{"generation_mode":"ideogram4_txt2img","positive_prompt":"a fox","ideogram4_steps":28,"seed":3,"model":{"name":"i"}}`,
+			facts{Tool: "invokeai", Positive: "a fox", Seed: 3, Steps: 28, Model: "i", Models: []string{"checkpoint i"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			diff(t, c.want, factsOf(readAs(t, "invokeai", png("invokeai_metadata", c.record))))
+		})
+	}
+}
+
 func TestInvokeAI_WithoutMetadataKeepsItsWorkflow(t *testing.T) {
 	l := readAs(t, "invokeai", png("invokeai_workflow", `{"name":"mine","nodes":[{"id":"a"}],"edges":[]}`))
 	if l.Workflow == nil || l.Workflow.NodeCount != 1 || l.Positive != nil {

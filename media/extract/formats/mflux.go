@@ -21,15 +21,35 @@ func readMFLUX(src *Source) (Record, bool) {
 	p := params(&l)
 	p.Seed, p.Steps, p.Guidance = o.seed("seed"), o.int("steps"), o.float("guidance")
 	p.Width, p.Height = o.positive("width"), o.positive("height")
-	p.Scheduler, p.ModelName = o.named("scheduler"), o.named("model")
+	p.Scheduler = o.named("scheduler")
 	if o.name("image_path") != "" || len(o.list("image_paths")) > 0 {
 		p.Denoise = nil // image_strength counts the other way round, from the picture
 	}
-	addCheckpoint(&l, o.name("model"), "")
+	mfluxModel(&l, o)
 	addMFLUXLoras(&l, o)
 	addMFLUXParents(&l, o)
 	tidy(&l)
 	return Record{Lineage: l, Place: r.Place}, true
+}
+
+// mfluxModel names the weights of a run: where they were a path or a repository of
+// somebody else, "model" is only the model of MFLUX's own list that they are a form of.
+func mfluxModel(l *library.Lineage, o object) {
+	m := library.ModelUse{Type: "checkpoint", Name: o.name("model")}
+	if base := o.name("base_model"); !noModel(base) {
+		m.BaseModel = base
+	}
+	if own := o.name("model_path"); own != "" {
+		m.BaseModel, m.Name = firstOf(m.BaseModel, m.Name), own
+		if strings.HasPrefix(own, "/") || strings.HasPrefix(own, "~") || strings.Contains(own, `\`) {
+			m.Name = fileOf(own)
+		}
+	}
+	if m.Name == "" {
+		return
+	}
+	l.Parameters.ModelName = &m.Name
+	addModel(l, m)
 }
 
 func addMFLUXLoras(l *library.Lineage, o object) {

@@ -24,6 +24,15 @@ func TestNewer_PlainJSONNamesItsGenerator(t *testing.T) {
 		Models: []string{"checkpoint fox.safetensors"}}, factsOf(l))
 }
 
+// Weights that came from a path or from somebody else's repository count, not the
+// model of the writer's own list that they are a form of.
+func TestNewer_MFLUXNamesTheWeightsThatRan(t *testing.T) {
+	for path, want := range map[string]string{`"/models/fox-dev.safetensors"`: "fox-dev.safetensors", `"~/models/fox-dev"`: "fox-dev", `"someone/fox-dev"`: "someone/fox-dev", `null`: "dev"} {
+		l := readAs(t, "mflux", exif(`{"mflux_version":"0.24.0","model":"dev","model_path":`+path+`,"base_model":"None","seed":7,"steps":14,"prompt":"a red fox"}`))
+		diff(t, facts{Tool: "mflux", Version: "0.24.0", Positive: "a red fox", Seed: 7, Steps: 14, Model: want, Models: []string{"checkpoint " + want}}, factsOf(l))
+	}
+}
+
 func TestNewer_MFLUX(t *testing.T) {
 	l := readAs(t, "mflux", exif(`{"mflux_version":"0.9.1","model":"dev","base_model":null,"seed":7,"steps":14,"guidance":3.5,"height":768,"width":512,"quantize":8,"lora_paths":["/models/fur.safetensors"],"lora_scales":[0.7],"prompt":"a red fox","image_path":"/pictures/in.png","image_strength":0.4,"controlnet_image_path":null}`))
 	diff(t, facts{Tool: "mflux", Version: "0.9.1", Positive: "a red fox", Seed: 7, Steps: 14, Guidance: 3.5, W: 512, H: 768, Model: "dev", Models: []string{"checkpoint dev", "lora fur.safetensors *0.7"},
