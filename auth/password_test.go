@@ -7,6 +7,7 @@ import (
 )
 
 func TestPassword_OnlyThePasswordOfAHashFits(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	hash, err := HashPassword(ctx, "correct horse")
 	if err != nil || !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") || strings.Contains(hash, "horse") {

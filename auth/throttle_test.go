@@ -28,6 +28,7 @@ func (b bench) from(address, key string, headers ...string) *library.Error {
 }
 
 func TestThrottle_ManyBadKeysOfAnAddressAreAnswered429WithRetryAfter(t *testing.T) {
+	t.Parallel()
 	b := open(t)
 	now := time.Now()
 	b.SetClock(func() time.Time { return now })
@@ -73,6 +74,7 @@ func TestThrottle_ManyBadKeysOfAnAddressAreAnswered429WithRetryAfter(t *testing.
 }
 
 func TestThrottle_CountsAnIPv6NetworkAsOneAndTheProxysClientsApart(t *testing.T) {
+	t.Parallel()
 	b := open(t)
 	now := time.Now()
 	b.SetClock(func() time.Time { return now })
@@ -101,6 +103,7 @@ func TestThrottle_CountsAnIPv6NetworkAsOneAndTheProxysClientsApart(t *testing.T)
 }
 
 func TestThrottle_RemembersABoundedNumberOfAddresses(t *testing.T) {
+	t.Parallel()
 	b := open(t)
 	for i := range 25_000 {
 		b.from(fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255), "bad")

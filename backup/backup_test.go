@@ -22,6 +22,7 @@ import (
 )
 
 func TestBackup_RestoredLibraryEqualsTheOriginal(t *testing.T) {
+	t.Parallel()
 	x := newShelf(t)
 	x.fill()
 	to := target(t)
@@ -61,6 +62,7 @@ func TestBackup_RestoredLibraryEqualsTheOriginal(t *testing.T) {
 }
 
 func TestBackup_CopiesFilesOnceAndSharesThem(t *testing.T) {
+	t.Parallel()
 	x := newShelf(t)
 	x.fill()
 	to := target(t)
@@ -83,6 +85,7 @@ func TestBackup_CopiesFilesOnceAndSharesThem(t *testing.T) {
 // TestBackup_EveryTableIsInItOrLeftOutByName adds a table that nobody told the backup
 // of.
 func TestBackup_EveryTableIsInItOrLeftOutByName(t *testing.T) {
+	t.Parallel()
 	x := newShelf(t)
 	x.owner().exec(`CREATE TABLE "Added later" (id int GENERATED ALWAYS AS IDENTITY, twice int GENERATED ALWAYS AS (1 + 1) STORED, note text); INSERT INTO "Added later" (note) VALUES ('kept')`)
 	m := create(t, x, target(t))
@@ -131,6 +134,7 @@ func (s *stopping) Put(ctx context.Context, name string, r io.Reader) (int64, er
 }
 
 func TestBackup_OneThatWasInterruptedIsNoneAndItsRestIsRemoved(t *testing.T) {
+	t.Parallel()
 	x := newShelf(t)
 	x.fill()
 	to := target(t)
@@ -153,6 +157,7 @@ func TestBackup_OneThatWasInterruptedIsNoneAndItsRestIsRemoved(t *testing.T) {
 }
 
 func TestBackup_DoesNotGiveAFolderTwiceAtOnce(t *testing.T) {
+	t.Parallel()
 	x := newShelf(t)
 	to := target(t)
 	_, unlock, err := to.Lock(t.Context())
@@ -170,6 +175,7 @@ func TestBackup_DoesNotGiveAFolderTwiceAtOnce(t *testing.T) {
 }
 
 func TestBackup_NamesFilesThatTheLibraryLostOrHoldsDamaged(t *testing.T) {
+	t.Parallel()
 	x := newShelf(t)
 	lost, damaged := x.add("will be lost", "image/png"), x.add("will be damaged", "image/png")
 	x.add("good", "image/png")
@@ -194,6 +200,7 @@ func TestBackup_NamesFilesThatTheLibraryLostOrHoldsDamaged(t *testing.T) {
 // TestBackup_AnOwnerThatIsNoSuperuserBacksUpAndRestoresEveryRow is the case of a
 // managed server, where row level security binds the owner too.
 func TestBackup_AnOwnerThatIsNoSuperuserBacksUpAndRestoresEveryRow(t *testing.T) {
+	t.Parallel()
 	storetest.Database(t, "store") // the service's roles exist
 	admin := testenv.Stack(t).PostgresURL
 	url, restored := testenv.Postgres(t), testenv.Postgres(t)

@@ -26,6 +26,7 @@ func bucketTarget(t *testing.T) (*testenv.S3Server, backup.Target, string) {
 }
 
 func TestBucket_ABackupInItRestoresTheLibraryAndCopiesFilesOnce(t *testing.T) {
+	t.Parallel()
 	x := newShelf(t)
 	for _, content := range []string{"one", "two", "three"} {
 		x.add(content, "image/png")
@@ -62,6 +63,7 @@ func TestBucket_ABackupInItRestoresTheLibraryAndCopiesFilesOnce(t *testing.T) {
 }
 
 func TestBucket_IsLockedUntilItsHolderIsDoneOrDead(t *testing.T) {
+	t.Parallel()
 	server, to, _ := bucketTarget(t)
 	held, unlock, err := to.Lock(t.Context())
 	if err != nil {
@@ -91,6 +93,7 @@ func TestBucket_IsLockedUntilItsHolderIsDoneOrDead(t *testing.T) {
 }
 
 func TestBucket_OneThatHoldsOtherThingsIsRefused(t *testing.T) {
+	t.Parallel()
 	s := testenv.S3(t)
 	url := s.Bucket("photos")
 	if err := os.WriteFile(filepath.Join(s.Dir, "photos", "holiday.jpg"), []byte("x"), 0o600); err != nil {

@@ -8,6 +8,7 @@ import (
 
 // TestKeep_KeepsTheNewestOfEachPeriod for backups of every six hours over 100 days.
 func TestKeep_KeepsTheNewestOfEachPeriod(t *testing.T) {
+	t.Parallel()
 	var all []Manifest
 	for at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC); at.Before(time.Date(2026, 4, 11, 0, 0, 0, 0, time.UTC)); at = at.Add(6 * time.Hour) {
 		all = append(all, Manifest{ID: at.Format("01-02T15"), At: at})

@@ -11,6 +11,7 @@ import (
 )
 
 func TestParseKeep_TakesTheDocumentedFormAndNothingElse(t *testing.T) {
+	t.Parallel()
 	got, err := backup.ParseKeep("last=3, daily=7,weekly=4,monthly=12")
 	if want := (backup.Keep{Last: 3, Daily: 7, Weekly: 4, Monthly: 12}); err != nil || got != want {
 		t.Errorf("%+v %v", got, err)
@@ -27,6 +28,7 @@ func TestParseKeep_TakesTheDocumentedFormAndNothingElse(t *testing.T) {
 
 // TestPrune_RemovesBackupsAndFilesThatNoOtherNeeds, from a folder and from a bucket.
 func TestPrune_RemovesBackupsAndFilesThatNoOtherNeeds(t *testing.T) {
+	t.Parallel()
 	for name, open := range map[string]func(t *testing.T) backup.Target{
 		"folder": func(t *testing.T) backup.Target { return target(t) },
 		"bucket": func(t *testing.T) backup.Target {
@@ -65,6 +67,7 @@ func TestPrune_RemovesBackupsAndFilesThatNoOtherNeeds(t *testing.T) {
 }
 
 func TestPrune_RemovesNothingWhenAManifestCannotBeRead(t *testing.T) {
+	t.Parallel()
 	x := newShelf(t)
 	x.fill()
 	dir := filepath.Join(t.TempDir(), "backups")

@@ -20,6 +20,7 @@ import (
 // TestRestore_RefusesWhatItCannotRestoreAndTouchesNothing damages a backup in every
 // place, one after the other.
 func TestRestore_RefusesWhatItCannotRestoreAndTouchesNothing(t *testing.T) {
+	t.Parallel()
 	x := newShelf(t)
 	x.fill()
 	dir := filepath.Join(t.TempDir(), "backups")
@@ -83,6 +84,7 @@ func TestRestore_RefusesWhatItCannotRestoreAndTouchesNothing(t *testing.T) {
 }
 
 func TestRestore_RefusesALibraryThatIsNotEmptyUnlessTold(t *testing.T) {
+	t.Parallel()
 	x := newShelf(t)
 	x.fill()
 	to := target(t)
@@ -121,6 +123,7 @@ func TestRestore_RefusesALibraryThatIsNotEmptyUnlessTold(t *testing.T) {
 // different sizes among former versions of themselves, as answers that are kept for
 // repeated requests are, do not fill pages one after the other when they are loaded.
 func TestRestore_RowsThatPostgresStoresInAnotherOrderAreTheSameRows(t *testing.T) {
+	t.Parallel()
 	x := newShelf(t)
 	// As requests keep them: first that one runs, then its answer, which is random here so
 	// that it does not compress.
@@ -144,6 +147,7 @@ func TestRestore_RowsThatPostgresStoresInAnotherOrderAreTheSameRows(t *testing.T
 
 // TestRestore_HealsAFileThatIsThereDamaged restores over the original's own files.
 func TestRestore_HealsAFileThatIsThereDamaged(t *testing.T) {
+	t.Parallel()
 	x := newShelf(t)
 	h := x.add("precious", "image/png")
 	x.add("also", "image/png")
@@ -166,6 +170,7 @@ func TestRestore_HealsAFileThatIsThereDamaged(t *testing.T) {
 // TestRestore_MigratesAnOlderSchemaForward restores a backup that was made before the
 // newest migrations.
 func TestRestore_MigratesAnOlderSchemaForward(t *testing.T) {
+	t.Parallel()
 	x := newShelf(t)
 	x.add("old", "image/png")
 	m := create(t, x, target(t))

@@ -37,6 +37,7 @@ func rowOf(n store.NewAsset) *store.DocumentRow {
 func typicalDocument() mappings.Document { return Build(rowOf(typicalAsset("a.png"))) }
 
 func TestBuild_OfATypicalAsset(t *testing.T) {
+	t.Parallel()
 	n := typicalAsset("a.png")
 	n.Asset.Title, n.Asset.Tags, n.Asset.Status = "Cat", []string{"Red_Hair", "red hair", "Portrait"}, library.StatusApproved
 	n.Asset.StoredAt = time.Date(2025, 1, 2, 3, 4, 5, 678901, time.FixedZone("", 3600))
@@ -66,6 +67,7 @@ func TestBuild_OfATypicalAsset(t *testing.T) {
 }
 
 func TestBuild(t *testing.T) {
+	t.Parallel()
 	manyNodes := &library.Workflow{}
 	for i := range 300 {
 		manyNodes.Nodes = append(manyNodes.Nodes, library.NodeUse{Class: "N", Inputs: map[string]string{
@@ -178,6 +180,7 @@ func TestBuild(t *testing.T) {
 }
 
 func TestBuild_WhatIsGoneIsATombstoneAndNothingElse(t *testing.T) {
+	t.Parallel()
 	for _, state := range []store.DocumentState{store.DocumentGone, store.DocumentTrashed} {
 		r := rowOf(typicalAsset("a.png"))
 		r.State = state
@@ -189,6 +192,7 @@ func TestBuild_WhatIsGoneIsATombstoneAndNothingElse(t *testing.T) {
 }
 
 func TestBuild_ModelStem(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]string{
 		`SDXL\Juggernaut_XL.safetensors`: "Juggernaut_XL", "a/b/c.ckpt": "c", "v1.5": "v1.5", " Padded.GGUF ": "Padded", "": "", "x/": "",
 	} {

@@ -31,6 +31,7 @@ func meddled(t *testing.T, assets int, script ...func(*http.Request) (*http.Resp
 }
 
 func TestBulk_NothingIsSkippedWhateverABulkRequestIsAnsweredWith(t *testing.T) {
+	t.Parallel()
 	throttledItem := `{"took":1,"errors":true,"items":[{"index":{"status":201}},{"index":{"status":429,"error":{"type":"rejected_execution_exception","reason":"full"}}},{"index":{"status":503,"error":{"type":"unavailable_shards_exception","reason":"gone"}}}]}`
 	tests := map[string]struct {
 		script []func(*http.Request) (*http.Response, error)
@@ -95,6 +96,7 @@ func TestBulk_OneItemThatTheServerCannotTakeDoesNotBlockTheRest(t *testing.T) {
 }
 
 func TestBulk_OverloadHalvesTheRequestAndGoodAnswersRaiseItAgain(t *testing.T) {
+	t.Parallel()
 	p := bulkSize{max: 4 << 20, current: 4 << 20, gauge: func(float64) {}}
 	for range 3 {
 		p.adjust(true)

@@ -16,6 +16,7 @@ import (
 )
 
 func TestEncode_ADocumentIsWrittenAsEncodingJSONWritesIt(t *testing.T) {
+	t.Parallel()
 	randtest.Check(t, func(t *rapid.T) {
 		d := anyDocument(t)
 		want, err := json.Marshal(d)
@@ -96,6 +97,7 @@ func fill(t *rapid.T, v reflect.Value, name string) {
 }
 
 func TestEncode_WhatJSONCannotHoldIsLeftOut(t *testing.T) {
+	t.Parallel()
 	nan := math.NaN()
 	d := mappings.Document{Aspect: &nan}
 	if got := appendDocument(nil, &d); !json.Valid(got) {

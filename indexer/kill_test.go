@@ -103,6 +103,7 @@ func (e *env) effectsMissing() string {
 // subscriber at every place of its work, and once more after it has got going; whoever
 // comes next must end with the rows, and with one effect of each event.
 func TestKill_AtAnyPointLosesNothing(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	e.exec(`CREATE TABLE effects (seq bigint GENERATED ALWAYS AS IDENTITY, position bigint PRIMARY KEY, tenant text, key text, times int NOT NULL DEFAULT 1)`)
 	var hashes []library.AssetHash

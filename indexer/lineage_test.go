@@ -15,6 +15,7 @@ import (
 )
 
 func TestLineage_IsReadAsEncodingJSONReadsIt(t *testing.T) {
+	t.Parallel()
 	randtest.Check(t, func(t *rapid.T) {
 		var want library.Lineage
 		fill(t, reflect.ValueOf(&want).Elem(), "lineage")
@@ -80,6 +81,7 @@ func readNodes(nodes []graphNode) (out []plainNode) {
 }
 
 func TestLineage_DamagedLineageIsAnErrorAndNeverAPanic(t *testing.T) {
+	t.Parallel()
 	whole, err := json.Marshal(typicalAsset("a").Lineage)
 	if err != nil {
 		t.Fatal(err)

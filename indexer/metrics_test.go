@@ -10,6 +10,7 @@ import (
 )
 
 func TestMetrics_CanBeRegisteredAndGathered(t *testing.T) {
+	t.Parallel()
 	m := NewMetrics()
 	m.setLag([]kafkaclient.PartitionOffsets{{Partition: 1, Committed: 3, End: 10}, {Partition: 2, Committed: -1, First: 4, End: 6}})
 	r := prometheus.NewPedanticRegistry()

@@ -8,6 +8,7 @@ import (
 )
 
 func TestLostEvents_AreSeenByWhatKafkaHoldsNoMore(t *testing.T) {
+	t.Parallel()
 	stream := func(cluster string, list ...store.Partition) store.Stream {
 		s := store.Stream{Cluster: cluster, Partitions: map[int]store.Partition{}}
 		for n, p := range list {

@@ -326,6 +326,7 @@ func TestVectors_ManyTextsAreEmbeddedInPartsAndEachOnce(t *testing.T) {
 }
 
 func TestVectors_ThatTheIndexWouldRefuseIsNeverSent(t *testing.T) {
+	t.Parallel()
 	inf := float32(1)
 	for range 200 {
 		inf *= 10

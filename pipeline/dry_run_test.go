@@ -10,6 +10,7 @@ import (
 
 // TestRun_SaysWhatChangedSinceItsDryRun changes the library between dry runs and runs.
 func TestRun_SaysWhatChangedSinceItsDryRun(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	e.fill(rand.New(rand.NewPCG(8, 8)), 8)
 	e.exec(`UPDATE assets SET rating = 3 WHERE asset_h = ANY($1)`, hashes(e.all[:4]))

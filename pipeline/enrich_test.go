@@ -56,6 +56,7 @@ func (e *env) enrichRun(text string, did map[string]store.Enriched) library.Pipe
 }
 
 func TestEnrich_ADryRunPredictsTheRunAndTheStageBehindWaits(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	e.fill(rand.New(rand.NewPCG(8, 8)), 60)
 	const text = `search | where rating >= 2 | enrich phash caption | count`
@@ -77,6 +78,7 @@ func TestEnrich_ADryRunPredictsTheRunAndTheStageBehindWaits(t *testing.T) {
 }
 
 func TestEnrich_AFailureEndsTheRunUnlessItIsSkipped(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	e.fill(rand.New(rand.NewPCG(9, 9)), 3)
 	did := map[string]store.Enriched{"phash": {Same: 2, Failed: 1, Reason: "the file is damaged"}}
@@ -89,6 +91,7 @@ func TestEnrich_AFailureEndsTheRunUnlessItIsSkipped(t *testing.T) {
 }
 
 func TestEnrich_ARunThatWaitsForItsJobsIsCancelled(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	e.fill(rand.New(rand.NewPCG(10, 10)), 3)
 	stages, err := pipeline.ParseText(`search | enrich phash | set_tag never`)

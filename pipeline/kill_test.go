@@ -17,6 +17,7 @@ import (
 // different times, as a killed process does, and has another one go on once the claim of the
 // first has run out.
 func TestRun_ThatIsInterruptedAnywhereGoesOnWithEachEffectOnce(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	e.fill(rand.New(rand.NewPCG(3, 3)), 30)
 	stages, err := pipeline.ParseText(`search | sort created | where rating >= 1 | compute metadata.runs "coalesce(metadata.runs, 0) + 1" | add_to_collection once create_if_missing=true | delete confirm=true | count`)
@@ -78,6 +79,7 @@ func (e *env) undo(r library.PipelineRun) {
 }
 
 func TestRun_WhoLostItsClaimChangesNothing(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	e.fill(rand.New(rand.NewPCG(4, 4)), 5)
 	stages, err := pipeline.ParseText(`search | set_tag late`)
@@ -102,6 +104,7 @@ func TestRun_WhoLostItsClaimChangesNothing(t *testing.T) {
 }
 
 func TestStart_RefusesARealRunWithoutConfirm(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	e.fill(rand.New(rand.NewPCG(5, 5)), 2)
 	for _, text := range []string{`search | delete`, `search | archive`, `search | notify`, `search | count | tee action={"type":"set_tag","tags":["x"]}`} {

@@ -213,6 +213,7 @@ func drawStage(r *rand.Rand) naiveStage {
 // real, and compares their effects, their sets, and what the library is afterwards with what a
 // second evaluator makes of the same rows. Each run is undone afterwards.
 func TestRun_DryRunsPredictRunsAndBothEqualANaiveEvaluator(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	e.fill(rand.New(rand.NewPCG(2, 2)), 40)
 	slices.Sort(e.all)
@@ -285,6 +286,7 @@ func (e *env) compare(stages []naiveStage) {
 
 // TestText_IsReadAsItWasWritten writes stages as text, reads them, and compares.
 func TestText_IsReadAsItWasWritten(t *testing.T) {
+	t.Parallel()
 	list := [][]library.PipelineStage{}
 	for _, k := range pipeline.Kinds() {
 		list = append(list, []library.PipelineStage{{Type: "search", Config: map[string]any{"query": `a "b" | c`}}, {Type: k.Type, Config: k.Example, ID: "x1", Name: "two words", OnError: "skip"}})
@@ -309,6 +311,7 @@ func TestText_IsReadAsItWasWritten(t *testing.T) {
 }
 
 func TestParseText_NamesThePlaceOfWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		`search fox | wehre steps > 3`: "There is no such stage. The problem is at character 14.",
 		`search fox | limit 3 4`:       "This stage takes no further argument. The problem is at character 22.",

@@ -9,6 +9,7 @@ import (
 )
 
 func TestRun_EveryStageInOnePipeline(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	e.fill(rand.New(rand.NewPCG(1, 1)), 60)
 	before := e.dump()
@@ -50,6 +51,7 @@ func TestRun_EveryStageInOnePipeline(t *testing.T) {
 }
 
 func TestRun_OldRunsAreExpiredWithTheirSets(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	e.fill(rand.New(rand.NewPCG(6, 6)), 3)
 	oldDry, oldReal, newDry := e.text("search", true), e.text("search", false), e.text("search", true)

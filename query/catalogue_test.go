@@ -69,6 +69,7 @@ func catalogue(t testing.TB) []catalogueCase {
 }
 
 func TestCatalogue(t *testing.T) {
+	t.Parallel()
 	if *update {
 		updateCatalogue(t)
 	}
@@ -112,6 +113,7 @@ func updateCatalogue(t *testing.T) {
 }
 
 func TestCatalogue_ConformanceCases(t *testing.T) {
+	t.Parallel()
 	b, err := os.ReadFile("../../shared/query-cases.json")
 	if err != nil {
 		t.Skip("the conformance cases are not beside this checkout (../shared/query-cases.json); testdata/cases.txt covers the rules")

@@ -7,6 +7,7 @@ import (
 )
 
 func TestExactMatch_ANameIsTheWholeTextAsReadOrAsTyped(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		text string
 		want string

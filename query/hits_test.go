@@ -59,6 +59,7 @@ func (s *server) find(text string, req query.Request) []int {
 }
 
 func TestHits_RankingByClass(t *testing.T) {
+	t.Parallel()
 	s := shelf(t,
 		mappings.Document{Prompt: "a red cat in the rain"},
 		mappings.Document{Tags: []string{"red cat"}},
@@ -95,6 +96,7 @@ func TestHits_RankingByClass(t *testing.T) {
 }
 
 func TestHits_WithoutTextTheNewestComeFirst(t *testing.T) {
+	t.Parallel()
 	at := func(day int) *time.Time {
 		x := time.Date(2024, 1, day, 0, 0, 0, 0, time.UTC)
 		return &x
@@ -117,6 +119,7 @@ func TestHits_WithoutTextTheNewestComeFirst(t *testing.T) {
 }
 
 func TestHits_TheWallHoldsInEveryModeAndArm(t *testing.T) {
+	t.Parallel()
 	v := func(d mappings.Document) mappings.Document {
 		d.Title, d.Vectors = "cat", map[string][]float32{"test": {1, 1}}
 		return d
@@ -158,6 +161,7 @@ func TestHits_TheWallHoldsInEveryModeAndArm(t *testing.T) {
 }
 
 func TestHits_TheVectorFilterTakesPositiveTextAsTrue(t *testing.T) {
+	t.Parallel()
 	v := map[string][]float32{"test": {1, 1}}
 	s := shelf(t,
 		mappings.Document{Title: "cat", Tags: []string{"dog"}, Vectors: v},
@@ -180,6 +184,7 @@ func TestHits_TheVectorFilterTakesPositiveTextAsTrue(t *testing.T) {
 }
 
 func TestHits_AFamilyIsFoundFromAnyMember(t *testing.T) {
+	t.Parallel()
 	s := shelf(t,
 		mappings.Document{LineageRoot: hash(0), Chain: true}, mappings.Document{LineageRoot: hash(0), Chain: true},
 		mappings.Document{LineageRoot: hash(7), Chain: true}, mappings.Document{}, mappings.Document{TenantID: tenantB, LineageRoot: hash(7), Chain: true},
@@ -193,6 +198,7 @@ func TestHits_AFamilyIsFoundFromAnyMember(t *testing.T) {
 }
 
 func TestHits_FacetsIgnoreTheirOwnSelection(t *testing.T) {
+	t.Parallel()
 	steps := func(n int) *int { return &n }
 	day := time.Date(2024, 5, 3, 0, 0, 0, 0, time.UTC)
 	s := shelf(t,
@@ -248,6 +254,7 @@ func TestHits_FacetsIgnoreTheirOwnSelection(t *testing.T) {
 }
 
 func TestHits_HighlightsMarkWhatMatchedInTheWholeValue(t *testing.T) {
+	t.Parallel()
 	s := shelf(t, mappings.Document{Title: "<b>red</b> cat", Prompt: "best_quality, a cat"})
 	body := compiled(t, "cat quality", query.Request{Highlight: true, Limit: 1}).Body()
 	got := s.search(body)[0].Hits.Hits[0].Highlight
@@ -261,6 +268,7 @@ func TestHits_HighlightsMarkWhatMatchedInTheWholeValue(t *testing.T) {
 }
 
 func TestHits_QueriesAtTheLimitAreAccepted(t *testing.T) {
+	t.Parallel()
 	s := shelf(t, mappings.Document{Title: "cat"})
 	word := func(i int) string { return strings.Repeat(string(rune('a'+i%26)), 1+i/26) }
 	var words, under, values, mixed []string

@@ -13,6 +13,7 @@ import (
 var everyMode = []query.Mode{query.Smart, query.Exact, query.Partial, query.Fuzzy, query.FullText, query.Boolean}
 
 func TestIdentifiers_AWordWithInnerMarksIsFoundInsideAPhrase(t *testing.T) {
+	t.Parallel()
 	s := shelf(t,
 		mappings.Document{Prompt: "1girl, red_hair, blue_eyes, night", Filename: "photo_2026-11-10_09-44-46.jpg"},
 		mappings.Document{Title: "the o'brien cat's v1.5 study", Prompt: "girl (red:1.2) best_quality smiling"},
@@ -39,6 +40,7 @@ func TestIdentifiers_AWordWithInnerMarksIsFoundInsideAPhrase(t *testing.T) {
 }
 
 func TestIdentifiers_ABlankInANameIsWhateverJoinsItsWords(t *testing.T) {
+	t.Parallel()
 	s := shelf(t,
 		mappings.Document{LoraNames: []string{"detail_weaver_xl"}, Filename: "my-first fox.png"},
 		mappings.Document{LoraNames: []string{"detail-weaver"}},
@@ -54,6 +56,7 @@ func TestIdentifiers_ABlankInANameIsWhateverJoinsItsWords(t *testing.T) {
 }
 
 func TestIdentifiers_APastedNameFindsItsAsset(t *testing.T) {
+	t.Parallel()
 	seed := uint64(2481123746)
 	s := shelf(t,
 		mappings.Document{Prompt: "fox"},
@@ -90,6 +93,7 @@ func TestIdentifiers_APastedNameFindsItsAsset(t *testing.T) {
 }
 
 func TestIdentifiers_WhatSeparatesTheWordsOfAPromptIsNotLookedFor(t *testing.T) {
+	t.Parallel()
 	s := shelf(t,
 		mappings.Document{Tags: []string{"red hair", "portrait"}, Title: "portrait, red hair"},
 		mappings.Document{Tags: []string{"portrait"}},

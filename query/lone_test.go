@@ -8,6 +8,7 @@ import (
 )
 
 func TestParse_OperatorsAloneAreWordsAndNotEverything(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"OR": "T(OR)", "NOT": "T(NOT)", "AND": "T(AND)", "(OR)": "T(OR)", " OR OR ": "T(OR)", "NOT AND": "and(T(NOT), T(AND))",
 		"OR ,": "and(T(OR), T(,))", `"" OR`: "T(OR)", "a OR": "T(a)", "OR a": "T(a)",
@@ -30,6 +31,7 @@ func TestParse_OperatorsAloneAreWordsAndNotEverything(t *testing.T) {
 }
 
 func TestParse_PunctuationAloneIsNoTerm(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"fox ,": "T(fox)", ", fox": "T(fox)", "fox , cat": "and(T(fox), T(cat))", "fox -, cat": "and(T(fox), T(cat))", "fox -> cat": "and(T(fox), T(cat))",
 		"fox OR ,": "T(fox)", "NOT , fox": "T(fox)", "tag:fox ,": "tag=fox", "tag:(fox , cat)": "and(tag=fox, tag=cat)",
@@ -47,6 +49,7 @@ func TestParse_PunctuationAloneIsNoTerm(t *testing.T) {
 }
 
 func TestParse_AFieldWithoutAValueIsIgnoredUnlessStrict(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"tag:": "ALL", "-tag:": "ALL", "NOT tag:": "ALL", `tag:""`: "ALL", "tag:()": "ALL", "cat tag:": "T(cat)", "cat -tag:": "T(cat)", "cat OR tag:": "T(cat)",
 		"cat OR tag: OR dog": "or(T(cat), T(dog))", "NOT (cat OR tag:)": "not(T(cat))", "cat steps:>": "T(cat)", "cat created:..": "T(cat)",
@@ -69,6 +72,7 @@ func TestParse_AFieldWithoutAValueIsIgnoredUnlessStrict(t *testing.T) {
 }
 
 func TestParse_TypingAConditionNeverEmptiesTheResults(t *testing.T) {
+	t.Parallel()
 	const whole = `fox tag:cat OR -lora:"detail" (steps:>20 cfg:7..8) ,`
 	for n := range len(whole) {
 		s, err := Compile(parsed(t, whole[:n]), Request{Tenant: tenantA})

@@ -141,6 +141,7 @@ func compiled(t *testing.T, text string, req query.Request) *query.Search {
 }
 
 func TestOpenSearch_TheIndexAcceptsEveryQuery(t *testing.T) {
+	t.Parallel()
 	body, err := mappings.WithVector("test", 4)
 	if err != nil {
 		t.Fatal(err)
@@ -200,6 +201,7 @@ func (s *server) accepts(r *rand.Rand, cases int) {
 }
 
 func TestOpenSearch_HitsAreThoseOfTheNaiveEvaluator(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, mappings.Assets())
 	docs := naive.Documents(tenantA, tenantB, 2500, 11)
 	s.load(docs)
@@ -329,6 +331,7 @@ func (s *server) compare(asked []question, visible []naive.Document) {
 }
 
 func TestOpenSearch_ThePromptAnalyzer(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, mappings.Assets())
 	analyze := func(analyzer, text string) string {
 		body, _ := json.Marshal(map[string]string{"analyzer": analyzer, "text": text})

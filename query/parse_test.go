@@ -21,6 +21,7 @@ func queryError(t *testing.T, err error) *library.Error {
 }
 
 func TestParse_LimitsAnswerWithTheirNumber(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, fits, passes, number string }{
 		{"bytes", strings.Repeat("a", MaxBytes), strings.Repeat("a", MaxBytes+1), "4096"},
 		{"leaves", strings.Repeat("a ", MaxLeaves), strings.Repeat("a ", MaxLeaves+1), "256"},
@@ -48,6 +49,7 @@ func TestParse_LimitsAnswerWithTheirNumber(t *testing.T) {
 }
 
 func TestParse_WarningsSayWhereAndWhatInstead(t *testing.T) {
+	t.Parallel()
 	q, err := Parse("猫 tga:x created:2024-13", Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -69,6 +71,7 @@ func TestParse_WarningsSayWhereAndWhatInstead(t *testing.T) {
 }
 
 func TestParse_StrictFaultsTeach(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ text, code, suggestion string }{
 		{"(a OR b", library.CodeQuerySyntax, "a OR b"},
 		{"a AND", library.CodeQuerySyntax, "a"},
@@ -87,6 +90,7 @@ func TestParse_StrictFaultsTeach(t *testing.T) {
 }
 
 func TestParse_UnknownFieldsAreRefusedOnlyOnRequest(t *testing.T) {
+	t.Parallel()
 	if _, err := Parse("foo:bar", Options{Strict: true}); err != nil {
 		t.Errorf("strict reading refuses an unknown field: %v", err)
 	}
@@ -97,6 +101,7 @@ func TestParse_UnknownFieldsAreRefusedOnlyOnRequest(t *testing.T) {
 }
 
 func TestParse_MessagesDoNotRepeatLongValues(t *testing.T) {
+	t.Parallel()
 	secret := strings.Repeat("s", 300)
 	q, err := Parse("status:"+secret+" "+secret+":x steps:"+secret, Options{})
 	if err != nil {
@@ -113,6 +118,7 @@ func TestParse_MessagesDoNotRepeatLongValues(t *testing.T) {
 }
 
 func TestParse_DatesAreReadInTheGivenZone(t *testing.T) {
+	t.Parallel()
 	zone := time.FixedZone("", 9*3600)
 	q, err := Parse("created:2024-01-31", Options{Zone: zone})
 	if err != nil {
@@ -128,6 +134,7 @@ func TestParse_DatesAreReadInTheGivenZone(t *testing.T) {
 }
 
 func TestParse_InvalidUTF8IsReadAsBlanks(t *testing.T) {
+	t.Parallel()
 	q, err := Parse("red\xffcat", Options{})
 	if err != nil || q.Canonical() != "and(T(red), T(cat))" || q.Warnings[0].Code != InvalidEncoding {
 		t.Errorf("got %v, %v", q, err)
@@ -135,6 +142,7 @@ func TestParse_InvalidUTF8IsReadAsBlanks(t *testing.T) {
 }
 
 func TestParse_DatesByHowLongAgo(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2024, 3, 1, 1, 30, 0, 0, time.UTC)
 	west := time.FixedZone("west", -2*3600) // where it is still February 29
 	for text, want := range map[string]struct{ from, to string }{

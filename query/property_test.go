@@ -26,6 +26,7 @@ func isTooComplex(err error) bool {
 }
 
 func TestProperty_AnyTextIsReadLeniently(t *testing.T) {
+	t.Parallel()
 	randtest.Check(t, func(t *rapid.T) {
 		text := queryText(14).Draw(t, "text")
 		q, err := Parse(text, Options{})
@@ -84,6 +85,7 @@ func checkShape(t *rapid.T, text string, n Node, top bool) {
 }
 
 func TestProperty_PrintedTreeIsReadAsTheSameTree(t *testing.T) {
+	t.Parallel()
 	randtest.Check(t, func(t *rapid.T) {
 		text := queryText(14).Draw(t, "text")
 		q, err := Parse(text, Options{})
@@ -105,6 +107,7 @@ func TestProperty_PrintedTreeIsReadAsTheSameTree(t *testing.T) {
 }
 
 func TestProperty_StrictReadingIsLenientReadingOrAFault(t *testing.T) {
+	t.Parallel()
 	randtest.Check(t, func(t *rapid.T) {
 		text := queryText(8).Draw(t, "text")
 		lenient, err := Parse(text, Options{})
@@ -146,6 +149,7 @@ func requests() *rapid.Generator[Request] {
 }
 
 func TestProperty_TheTenantWallStandsOutermost(t *testing.T) {
+	t.Parallel()
 	randtest.Check(t, func(t *rapid.T) {
 		text := queryText(14).Draw(t, "text")
 		q, err := Parse(text, Options{})
@@ -188,6 +192,7 @@ func TestProperty_TheTenantWallStandsOutermost(t *testing.T) {
 }
 
 func TestProperty_CompilingLeavesTheQueryAsItWas(t *testing.T) {
+	t.Parallel()
 	randtest.Check(t, func(t *rapid.T) {
 		q, err := Parse(queryText(10).Draw(t, "text"), Options{})
 		if err != nil {
@@ -210,6 +215,7 @@ func TestProperty_CompilingLeavesTheQueryAsItWas(t *testing.T) {
 }
 
 func TestProperty_DatesStayInsideTheirUnit(t *testing.T) {
+	t.Parallel()
 	zones := []*time.Location{time.UTC, time.FixedZone("", 14*3600), time.FixedZone("", -12*3600)}
 	randtest.Check(t, func(t *rapid.T) {
 		day := time.Date(rapid.IntRange(1000, 9999).Draw(t, "y"), time.Month(rapid.IntRange(1, 12).Draw(t, "m")), rapid.IntRange(1, 28).Draw(t, "d"), 0, 0, 0, 0, time.UTC)

@@ -7,6 +7,7 @@ import (
 )
 
 func TestReference_EveryFieldHasADocumentedWorkingExample(t *testing.T) {
+	t.Parallel()
 	page := Reference()
 	for _, f := range Fields() {
 		if f.Doc == "" || f.Group == "" || strings.HasSuffix(f.Doc, ".") {
@@ -37,6 +38,7 @@ func TestReference_EveryFieldHasADocumentedWorkingExample(t *testing.T) {
 }
 
 func TestReference_SpecifiedFieldsAreThere(t *testing.T) {
+	t.Parallel()
 	for _, name := range strings.Fields(`title description filename tag status mime_type dimensions created updated tool prompt version job_type
 		batch_size parameters ai chain model checkpoint lora model_name model_type base_model trigger_word model_weight graphtool_node
 		graphtool_workflow graphtool_model graphtool_model_type graphtool_model_hash imagetool_command imagetool_version imagetool_type imagetool_batch
@@ -48,6 +50,7 @@ func TestReference_SpecifiedFieldsAreThere(t *testing.T) {
 }
 
 func TestSummary_FitsAToolDescriptionAndNamesFieldsThatExist(t *testing.T) {
+	t.Parallel()
 	summary := Summary()
 	if n := utf8.RuneCountInString(summary); n > 500 {
 		t.Errorf("the summary has %d characters, allowed are 500", n)
@@ -70,6 +73,7 @@ func TestSummary_FitsAToolDescriptionAndNamesFieldsThatExist(t *testing.T) {
 }
 
 func TestReference_MistypedFieldsAreSuggested(t *testing.T) {
+	t.Parallel()
 	for typed, want := range map[string]string{
 		"tga": "tag", "titel": "title", "promt": "prompt", "modle": "model", "cratedd": "created", "TAGG": "tag",
 		"graphtol_node": "graphtool_node", "chekpoint": "checkpoint", "foo": "", "xyzzy": "", "a": "",

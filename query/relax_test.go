@@ -10,6 +10,7 @@ import (
 )
 
 func TestLeftOutSteps_GrammarGoesFirstThenWhatIsNowhereThenTheMostFrequent(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		words  string
 		counts []int64
@@ -48,6 +49,7 @@ func TestLeftOutSteps_GrammarGoesFirstThenWhatIsNowhereThenTheMostFrequent(t *te
 }
 
 func TestSearch_RelaxableWordsStandBesideOtherText(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"red fox": "red fox", "fox": "", "fox tag:x": "", "red fox tag:x": "red fox", `red "old fox"`: "red", `"old fox"`: "", "red OR fox": "",
 		"red fox OR blue dog": "red fox blue dog", "red (fox OR dog)": "red", "red -(old fox)": "", "red -fox": "", "red fox red": "red fox", "re* fox": "fox",
@@ -72,6 +74,7 @@ func TestSearch_RelaxableWordsStandBesideOtherText(t *testing.T) {
 }
 
 func TestSearch_CandidatesHaveAnyWordAndSayWhichHaveAll(t *testing.T) {
+	t.Parallel()
 	for text, all := range map[string]bool{"fox": true, "fox tag:x": true, "red OR fox": true, "red fox": false, "red fox tag:x": false} {
 		s, err := Compile(parsed(t, text), Request{Tenant: tenantA})
 		if err != nil {

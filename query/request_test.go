@@ -18,6 +18,7 @@ func parsed(t *testing.T, text string) *Query {
 }
 
 func TestRequest_BadRequestsAreFaultsThatNameTheField(t *testing.T) {
+	t.Parallel()
 	many := make([]string, 101)
 	for name, c := range map[string]struct {
 		req   Request
@@ -62,6 +63,7 @@ func TestRequest_BadRequestsAreFaultsThatNameTheField(t *testing.T) {
 }
 
 func TestRequest_VectorsTheIndexWouldRefuse(t *testing.T) {
+	t.Parallel()
 	s, err := Compile(parsed(t, "cat"), Request{Tenant: tenantA})
 	if err != nil {
 		t.Fatal(err)
@@ -84,6 +86,7 @@ func TestRequest_VectorsTheIndexWouldRefuse(t *testing.T) {
 }
 
 func TestRequest_WhatASearchSaysAboutItself(t *testing.T) {
+	t.Parallel()
 	const h = "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"
 	for _, c := range []struct {
 		text    string
@@ -114,6 +117,7 @@ func TestRequest_WhatASearchSaysAboutItself(t *testing.T) {
 }
 
 func TestRequest_VeryManyWordsAreLookedForInEveryField(t *testing.T) {
+	t.Parallel()
 	var words []string
 	for i := range 255 {
 		words = append(words, strings.Repeat(string(rune('a'+i%26)), 1+i/26))
@@ -130,6 +134,7 @@ func TestRequest_VeryManyWordsAreLookedForInEveryField(t *testing.T) {
 // TestSort_PositionNeedsExactlyOneCollection compiles queries that name one collection,
 // and others that do not.
 func TestSort_PositionNeedsExactlyOneCollection(t *testing.T) {
+	t.Parallel()
 	for text, good := range map[string]bool{
 		"collection:=a.b":                   true,
 		`neon collection:="A/B" -wip`:       true,

@@ -3,6 +3,7 @@ package query
 import "testing"
 
 func TestSentence_IsToldFromTagsNamesAndKeywords(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]bool{
 		"a dog runs through the grass with a ball":                  true,
 		"two men are standing in front of a store":                  true,

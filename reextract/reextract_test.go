@@ -122,6 +122,7 @@ func (b bench) want(what string, got reextract.Counts, changed, same, failed int
 }
 
 func TestReextract_DamagedLineageIsRepairedFromTheChunksAndNothingElseIsTouched(t *testing.T) {
+	t.Parallel()
 	b := open(t)
 	whole, doc, models, source, bare := b.add("whole", "a fox"), b.add("doc", "a hare"), b.add("models", "a wolf"), b.add("source", "a bear"), b.add("bare", "")
 	before := map[library.AssetHash]store.AssetDetail{}
@@ -164,6 +165,7 @@ func TestReextract_DamagedLineageIsRepairedFromTheChunksAndNothingElseIsTouched(
 }
 
 func TestReextract_AnInterruptedRunGoesOnWhereItStopped(t *testing.T) {
+	t.Parallel()
 	b := open(t)
 	const n = 70 // more than one batch
 	for i := range n {
@@ -190,6 +192,7 @@ func TestReextract_AnInterruptedRunGoesOnWhereItStopped(t *testing.T) {
 }
 
 func TestReextract_LineageStaysWhereNothingCanBeReadAgain(t *testing.T) {
+	t.Parallel()
 	b := open(t)
 	lost, broken := b.add("lost", "a fox"), b.add("broken", "a hare")
 	before := b.detail(lost)
@@ -204,6 +207,7 @@ func TestReextract_LineageStaysWhereNothingCanBeReadAgain(t *testing.T) {
 }
 
 func TestReextract_ReportsWhatChangedPerField(t *testing.T) {
+	t.Parallel()
 	b := open(t)
 	h := b.add("a", "a fox")
 	b.exec(`UPDATE lineage SET doc = jsonb_set(jsonb_set(doc::jsonb, '{parameters,steps}', '3'), '{parameters,guidance}', '2.5') #- '{parameters,seed}' WHERE asset_h = $1`, h)
@@ -220,6 +224,7 @@ func TestReextract_ReportsWhatChangedPerField(t *testing.T) {
 // TestReextract_OfAnOlderParsersLibraryCountsEveryFieldThatIsReadDifferently has assets as an
 // older parser left them: of those only is read again, and each field that differs is counted.
 func TestReextract_OfAnOlderParsersLibraryCountsEveryFieldThatIsReadDifferently(t *testing.T) {
+	t.Parallel()
 	b := open(t)
 	graph := `{"1":{"class_type":"CheckpointLoaderSimple","inputs":{"ckpt_name":"a.safetensors"}},
 		"2":{"class_type":"CLIPTextEncode","inputs":{"text":"a red fox","clip":["1",1]}},

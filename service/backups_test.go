@@ -17,6 +17,7 @@ import (
 )
 
 func TestBackups_TheWorkerMakesOneAndTheNextWhenItIsDue(t *testing.T) {
+	t.Parallel()
 	place := filepath.Join(t.TempDir(), "backups")
 	e := servicetest.Start(t, servicetest.Options{Adjust: func(c *service.Config) {
 		c.Backups = service.BackupConfig{To: place, Every: time.Hour, Keep: backup.Keep{Last: 2}}
@@ -57,6 +58,7 @@ func TestBackups_TheWorkerMakesOneAndTheNextWhenItIsDue(t *testing.T) {
 // TestBackups_OneIntoABucketUnderLoadRestoresWhatWasAcknowledged, of a library whose files
 // are in a bucket too.
 func TestBackups_OneIntoABucketUnderLoadRestoresWhatWasAcknowledged(t *testing.T) {
+	t.Parallel()
 	server, adjust := inBucket(t)
 	e := servicetest.Start(t, servicetest.Options{Roles: []service.Role{service.RoleAPI, service.RoleIndex}, Adjust: func(c *service.Config) {
 		adjust(c)

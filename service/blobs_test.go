@@ -76,6 +76,7 @@ func refused(t *testing.T, cfg service.Config) *blob.FolderError {
 // TestOpen_AMissingOrEmptyOrOtherBlobFolderIsRefusedAndNotReplaced: what an unmounted
 // volume leaves behind must not become a library's new store.
 func TestOpen_AMissingOrEmptyOrOtherBlobFolderIsRefusedAndNotReplaced(t *testing.T) {
+	t.Parallel()
 	cfg, blobs := withAsset(t)
 	aside := cfg.DataDir + "-aside"
 	want, err := os.ReadFile(filepath.Join(blobs, "vitrine-blobs"))
@@ -136,6 +137,7 @@ func tree(t *testing.T, dir string) string {
 // TestOpen_AMissingFolderOfALibraryWithoutAssetsIsMadeAnew, and the folder of a library
 // that was stored before its id was recorded is taken as it is.
 func TestOpen_AMissingFolderOfALibraryWithoutAssetsIsMadeAnew(t *testing.T) {
+	t.Parallel()
 	cfg := servicetest.Config(t)
 	for range 2 {
 		cfg.DataDir = filepath.Join(t.TempDir(), "data")
@@ -171,6 +173,7 @@ func forget(t *testing.T, cfg service.Config) {
 }
 
 func TestOpen_AnEmptyFolderOfALibraryWhoseIDWasNeverRecordedIsRefused(t *testing.T) {
+	t.Parallel()
 	cfg, blobs := withAsset(t)
 	forget(t, cfg)
 	if err := os.RemoveAll(blobs); err != nil {
@@ -184,6 +187,7 @@ func TestOpen_AnEmptyFolderOfALibraryWhoseIDWasNeverRecordedIsRefused(t *testing
 // TestAdoptBlobs_AnIntendedChangeOfFolder moves a library to a copy without its mark,
 // and then gives its files up.
 func TestAdoptBlobs_AnIntendedChangeOfFolder(t *testing.T) {
+	t.Parallel()
 	cfg, blobs := withAsset(t)
 	st, err := store.Open(t.Context(), cfg.Database())
 	if err != nil {
@@ -237,6 +241,7 @@ func upload(e *servicetest.Env, data []byte) error {
 
 // TestRun_AVolumeThatGoesAwayStopsWritesAndReadinessUntilItIsBack while the service runs.
 func TestRun_AVolumeThatGoesAwayStopsWritesAndReadinessUntilItIsBack(t *testing.T) {
+	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{Roles: []service.Role{service.RoleAPI, service.RoleIndex}})
 	stored := e.StoreFile("", "fox.png", "image/png", picture(11))
 	blobs := filepath.Join(e.Cfg.DataDir, "blobs")
@@ -280,6 +285,7 @@ func TestRun_AVolumeThatGoesAwayStopsWritesAndReadinessUntilItIsBack(t *testing.
 // TestRun_AnotherFolderThatIsAdoptedStopsWritesToTheFormerOne: a process whose path
 // still leads to the former folder must not go on storing there.
 func TestRun_AnotherFolderThatIsAdoptedStopsWritesToTheFormerOne(t *testing.T) {
+	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{Roles: []service.Role{service.RoleAPI, service.RoleIndex}})
 	e.StoreFile("", "fox.png", "image/png", picture(13))
 	moved := e.Cfg

@@ -31,6 +31,7 @@ func inBucket(t *testing.T) (*testenv.S3Server, func(*service.Config)) {
 }
 
 func TestBucket_ALibraryStoresServesAndVerifiesItsFiles(t *testing.T) {
+	t.Parallel()
 	server, adjust := inBucket(t)
 	e := servicetest.Start(t, servicetest.Options{Adjust: adjust})
 	data := picture(21)
@@ -73,6 +74,7 @@ func must(data []byte, err error) []byte {
 
 // TestBucket_AServerThatStopsIsSaidAndNothingIsTakenForMissing while it is away.
 func TestBucket_AServerThatStopsIsSaidAndNothingIsTakenForMissing(t *testing.T) {
+	t.Parallel()
 	server, adjust := inBucket(t)
 	e := servicetest.Start(t, servicetest.Options{Roles: []service.Role{service.RoleAPI, service.RoleIndex}, Adjust: adjust})
 	stored := e.StoreFile("", "fox.png", "image/png", picture(22))
@@ -100,6 +102,7 @@ func TestBucket_AServerThatStopsIsSaidAndNothingIsTakenForMissing(t *testing.T) 
 }
 
 func TestBucket_AnotherOrAnEmptyOneIsRefusedAndNotMarked(t *testing.T) {
+	t.Parallel()
 	server, adjust := inBucket(t)
 	cfg := servicetest.Config(t)
 	adjust(&cfg)
@@ -147,6 +150,7 @@ func TestBucket_AnotherOrAnEmptyOneIsRefusedAndNotMarked(t *testing.T) {
 // TestBucket_DirectDownloadsAreLinksThatEnd: the link works without a key, under the file's
 // own name, and for minutes only.
 func TestBucket_DirectDownloadsAreLinksThatEnd(t *testing.T) {
+	t.Parallel()
 	_, adjust := inBucket(t)
 	e := servicetest.Start(t, servicetest.Options{Roles: []service.Role{service.RoleAPI, service.RoleIndex}, Adjust: func(c *service.Config) {
 		adjust(c)
@@ -196,6 +200,7 @@ func TestBucket_DirectDownloadsAreLinksThatEnd(t *testing.T) {
 }
 
 func TestBucket_DirectDownloadsAreRefusedForAFolderAndBeyondFiveMinutes(t *testing.T) {
+	t.Parallel()
 	cfg := servicetest.Config(t)
 	cfg.DirectDownloads = time.Minute
 	if _, err := service.Open(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "VITRINE_DIRECT_DOWNLOADS") {
@@ -209,6 +214,7 @@ func TestBucket_DirectDownloadsAreRefusedForAFolderAndBeyondFiveMinutes(t *testi
 
 // TestMoveBlobs_AnInterruptedMoveToABucketAndBackGoesOn with files that nobody copies twice.
 func TestMoveBlobs_AnInterruptedMoveToABucketAndBackGoesOn(t *testing.T) {
+	t.Parallel()
 	cfg, folder := withAsset(t)
 	server := testenv.S3(t)
 	cfg.S3 = server.Access
@@ -274,6 +280,7 @@ func checkWhole(t *testing.T, cfg service.Config, files int64) {
 }
 
 func TestMoveBlobs_ALibraryWithMissingFilesStaysWhereItIsUnlessToldOtherwise(t *testing.T) {
+	t.Parallel()
 	cfg, folder := withAsset(t)
 	st, err := store.Open(t.Context(), cfg.Database())
 	if err != nil {

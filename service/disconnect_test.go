@@ -64,6 +64,7 @@ func blobFiles(t *testing.T, cfg service.Config, part string) (n int) {
 // TestDisconnects_CountAs499AndLeaveNothingBehind has clients leave in the middle of
 // each kind of request. None of it is a defect of the service.
 func TestDisconnects_CountAs499AndLeaveNothingBehind(t *testing.T) {
+	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{Roles: []service.Role{service.RoleAPI, service.RoleIndex}})
 	large := append(picture(1), make([]byte, 24<<20)...) // more than the buffers of a connection hold
 	kept := storeBytes(t, e.Service, e.Tenant, large)
@@ -186,6 +187,7 @@ func lockAssets(t *testing.T, e *servicetest.Env) (unlock func()) {
 
 // TestSweep_TakesWhatDiedAfterHalfAnHourAndUploadsAfterTheirAge ages files as time does.
 func TestSweep_TakesWhatDiedAfterHalfAnHourAndUploadsAfterTheirAge(t *testing.T) {
+	t.Parallel()
 	cfg, blobs := withAsset(t)
 	s, err := service.Open(t.Context(), cfg)
 	if err != nil {
@@ -251,6 +253,7 @@ func stageBytes(t *testing.T, s *service.Service, tenant library.TenantID, data 
 // TestSweep_RemovesNothingInTheWrongPlaceUnlessItsLimitIsLifted: a folder whose files
 // the database does not know is probably another library's.
 func TestSweep_RemovesNothingInTheWrongPlaceUnlessItsLimitIsLifted(t *testing.T) {
+	t.Parallel()
 	cfg, _ := withAsset(t)
 	s, err := service.Open(t.Context(), cfg)
 	if err != nil {

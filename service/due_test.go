@@ -6,6 +6,7 @@ import (
 )
 
 func TestBackups_AreDueByAgeOrByTheTimeOfDay(t *testing.T) {
+	t.Parallel()
 	at := func(text string) time.Time {
 		t.Helper()
 		when, err := time.ParseInLocation("2006-01-02 15:04", text, time.Local)

@@ -29,6 +29,7 @@ func (b between) RoundTrip(r *http.Request) (*http.Response, error) {
 // TestImport_AFileThatChangesMeanwhileIsStoredAsItIsNow: its link was made for the bytes
 // that it had when it was hashed.
 func TestImport_AFileThatChangesMeanwhileIsStoredAsItIsNow(t *testing.T) {
+	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{Roles: []service.Role{service.RoleAPI, service.RoleIndex}})
 	path := filepath.Join(t.TempDir(), "fox.png")
 	write := func(n int) {

@@ -20,6 +20,7 @@ import (
 // that assets may be missing, or is a 503 that says when to come again; and without a
 // restart all assets are found again.
 func TestSearches_TellTheTruthWhileTheIndexIsLost(t *testing.T) {
+	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{})
 	names := mappings.Names(e.Cfg.Prefix)
 	ask := func(method, path string, body any) {

@@ -52,6 +52,7 @@ func endsOnce(t *testing.T, e *servicetest.Env, want library.ImportEvent) {
 }
 
 func TestInPlace_AnImportThatEndsEmitsOneEventThoughItWasInterrupted(t *testing.T) {
+	t.Parallel()
 	e, dir := folderOf(t, service.RoleAPI, service.RoleRelay, service.RoleIndex)
 	put(t, filepath.Join(dir, "out", "fox.png"), picture(60))
 	put(t, filepath.Join(dir, "out", "same.png"), picture(60))
@@ -113,6 +114,7 @@ func TestInPlace_AnImportThatEndsEmitsOneEventThoughItWasInterrupted(t *testing.
 }
 
 func TestInPlace_AnImportThatIsCancelledEmitsOneEvent(t *testing.T) {
+	t.Parallel()
 	e, dir := folderOf(t, service.RoleAPI, service.RoleRelay, service.RoleIndex)
 	put(t, filepath.Join(dir, "one.png"), picture(70))
 	api := e.Client("")

@@ -19,6 +19,7 @@ import (
 )
 
 func TestInPlace_AScanFollowsMovesAndMarksWhatIsGone(t *testing.T) {
+	t.Parallel()
 	e, dir := folderOf(t, service.RoleAPI, service.RoleWork, service.RoleIndex)
 	put(t, filepath.Join(dir, "drafts", "p0.png"), picture(10))
 	for n := range 5 {
@@ -92,6 +93,7 @@ func TestInPlace_AScanFollowsMovesAndMarksWhatIsGone(t *testing.T) {
 }
 
 func TestInPlace_ADiskThatIsNotMountedIsNoDeletion(t *testing.T) {
+	t.Parallel()
 	e, dir := folderOf(t, service.RoleAPI, service.RoleWork, service.RoleIndex)
 	for n := range 5 {
 		put(t, filepath.Join(dir, "sub", fmt.Sprintf("p%d.png", n)), picture(20+n))
@@ -141,6 +143,7 @@ func TestInPlace_ADiskThatIsNotMountedIsNoDeletion(t *testing.T) {
 }
 
 func TestInPlace_NothingLeadsOutOfARoot(t *testing.T) {
+	t.Parallel()
 	e, dir := folderOf(t, service.RoleAPI, service.RoleWork, service.RoleIndex)
 	outside := t.TempDir()
 	secret := filepath.Join(outside, "secret.png")
@@ -186,6 +189,7 @@ func TestInPlace_NothingLeadsOutOfARoot(t *testing.T) {
 }
 
 func TestInPlace_PurgeVerifyAndUploadsLeaveTheOriginalAlone(t *testing.T) {
+	t.Parallel()
 	e, dir := folderOf(t, service.RoleAPI, service.RoleWork, service.RoleIndex)
 	a, b := filepath.Join(dir, "a.png"), filepath.Join(dir, "b.png")
 	put(t, a, picture(40))
@@ -225,6 +229,7 @@ func TestInPlace_PurgeVerifyAndUploadsLeaveTheOriginalAlone(t *testing.T) {
 }
 
 func TestInPlace_AWatchedFolderIsFollowed(t *testing.T) {
+	t.Parallel()
 	e, dir := folderOf(t)
 	put(t, filepath.Join(dir, "one.png"), picture(50))
 	started, err := e.Client("").StartImport(t.Context(), client.StartImportInput{Folder: "pictures", Watch: true})

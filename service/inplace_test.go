@@ -119,6 +119,7 @@ func assetAt(t *testing.T, e *servicetest.Env, path string) store.Original {
 }
 
 func TestInPlace_FilesAreServedFromWhereTheyLieAndOnlyWhileTheyAreWhatWasImported(t *testing.T) {
+	t.Parallel()
 	e, dir := folderOf(t)
 	fox, owl := filepath.Join(dir, "a", "fox.png"), filepath.Join(dir, "owl.png")
 	put(t, fox, picture(1))

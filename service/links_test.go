@@ -108,6 +108,7 @@ func forge(t *testing.T, token string, change func(map[string]any)) string {
 // link: of each character, of each field, of the signature, of the purpose, of what is
 // around the token. Every one gets the same answer, so that guessing teaches nothing.
 func TestLinks_NothingOfASignedURLCanBeChanged(t *testing.T) {
+	t.Parallel()
 	l := newLinked(t)
 	foreign := map[string]any{"t": string(l.other), "a": l.theirs, "s": blob.NewStagingID(), "f": "owl.png", "m": "text/html", "n": 1 << 40, "z": 1 << 40,
 		"h": l.theirs, "k": "key_000000000000000000", "e": time.Now().Add(time.Hour * 1000).Unix(), "p": "preview"}
@@ -180,6 +181,7 @@ func TestLinks_NothingOfASignedURLCanBeChanged(t *testing.T) {
 }
 
 func TestLinks_AnExpiredOneSaysSo(t *testing.T) {
+	t.Parallel()
 	l := newLinked(t)
 	for purpose, k := range l.links() {
 		if status, code, _ := l.send(k, l.signer.Sign(k.grant, -time.Second)); status != http.StatusGone || code != library.CodeURLExpired {
@@ -191,6 +193,7 @@ func TestLinks_AnExpiredOneSaysSo(t *testing.T) {
 // TestLinks_EndWithTheKeyThatAskedForThem: links are used without a credential, so they
 // must not outlive the one that they came from.
 func TestLinks_EndWithTheKeyThatAskedForThem(t *testing.T) {
+	t.Parallel()
 	l := newLinked(t)
 	api := l.Client(l.key)
 	detail, err := api.GetAssetDetails(t.Context(), client.GetAssetDetailsInput{AssetH: l.mine, IncludeDownloadURL: true, ResponseFormat: "detailed"})
@@ -241,6 +244,7 @@ func TestLinks_EndWithTheKeyThatAskedForThem(t *testing.T) {
 
 // TestLinks_EndWithTheirAsset in the trash, and come back with it.
 func TestLinks_EndWithTheirAsset(t *testing.T) {
+	t.Parallel()
 	l := newLinked(t)
 	stored := l.StoreFile(l.key, "short.png", "image/png", picture(24))
 	var links []link
@@ -277,6 +281,7 @@ func TestLinks_EndWithTheirAsset(t *testing.T) {
 // TestLinks_AnUploadIsTheFileItWasAskedFor in its type, size and hash, or else nothing
 // is kept of it.
 func TestLinks_AnUploadIsTheFileItWasAskedFor(t *testing.T) {
+	t.Parallel()
 	l := newLinked(t)
 	other := picture(25)
 	same := append(bytes.Clone(l.data[:len(l.data)-1]), l.data[len(l.data)-1]^1)
@@ -362,6 +367,7 @@ func (l *linked) put(g blob.Grant, body []byte, header http.Header, chunks bool)
 // TestLinks_OperationsBindThemToWhatWasAskedFor looks into the links that operations
 // give out.
 func TestLinks_OperationsBindThemToWhatWasAskedFor(t *testing.T) {
+	t.Parallel()
 	l := newLinked(t)
 	api := l.Client(l.key)
 	ticket, err := api.CreateUploadUrl(t.Context(), client.CreateUploadUrlInput{Filename: "a.png", MIMEType: "image/png", Size: 77, SHA1: strings.Repeat("Ab", 20)})

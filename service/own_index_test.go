@@ -18,6 +18,7 @@ import (
 // TestOwnIndex_ATenantMovesWithoutAFailedSearchOrALostWrite lets a tenant outgrow the
 // shared index while it searches and stores, beside another that stays.
 func TestOwnIndex_ATenantMovesWithoutAFailedSearchOrALostWrite(t *testing.T) {
+	t.Parallel()
 	cfg := servicetest.Config(t)
 	cfg.OwnIndexAt = 8
 	e := servicetest.StartWith(t, cfg, nil)

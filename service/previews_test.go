@@ -43,6 +43,7 @@ func waitingJobs(t *testing.T, e *servicetest.Env) string {
 }
 
 func TestPreviews_AnAssetIsFoundBeforeItsPreviewExistsWhichARestartMakes(t *testing.T) {
+	t.Parallel()
 	cfg := servicetest.Config(t)
 	var stored servicetest.Stored
 	t.Run("without the role work", func(t *testing.T) {
@@ -65,6 +66,7 @@ func TestPreviews_AnAssetIsFoundBeforeItsPreviewExistsWhichARestartMakes(t *test
 }
 
 func TestPreviews_DetailedHitsAndDetailsHaveThePlaceholder(t *testing.T) {
+	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{})
 	stored := e.StoreFile("", "fox.png", "image/png", picture(8), "placeholders")
 	type placed struct {
@@ -116,6 +118,7 @@ type previewState struct {
 }
 
 func TestPreviews_AVideoHasOneWhereThereIsFFmpeg(t *testing.T) {
+	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{Adjust: func(cfg *service.Config) { cfg.FFmpeg = testenv.Tool(t, "ffmpeg") }})
 	stored := e.StoreFile("", "a.mp4", "video/mp4", video(t))
 	var got previewState
@@ -163,6 +166,7 @@ func TestPreviews_AVideoHasOneWhereThereIsFFmpeg(t *testing.T) {
 }
 
 func TestPreviews_WhatIsMissingToMakeOneIsNamed(t *testing.T) {
+	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{Adjust: func(cfg *service.Config) { cfg.FFmpeg = "/nowhere/ffmpeg" }})
 	for want, stored := range map[string]servicetest.Stored{
 		"no_ffmpeg":   e.StoreFile("", "a.mp4", "video/mp4", video(t)),
@@ -177,6 +181,7 @@ func TestPreviews_WhatIsMissingToMakeOneIsNamed(t *testing.T) {
 }
 
 func TestPreviews_AFileThatCannotBeDecodedIsMarkedAndNotTriedAgain(t *testing.T) {
+	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{})
 	whole := picture(6)
 	damaged := e.StoreFile("", "damaged.png", "image/png", whole[:len(whole)/2])
@@ -209,6 +214,7 @@ func TestPreviews_AFileThatCannotBeDecodedIsMarkedAndNotTriedAgain(t *testing.T)
 // TestPreviews_OfAnOlderLibraryAreMade takes away what versions before did not make: of a
 // picture, of a video and of a file that has no preview.
 func TestPreviews_OfAnOlderLibraryAreMade(t *testing.T) {
+	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{Adjust: func(cfg *service.Config) { cfg.FFmpeg = testenv.Tool(t, "ffmpeg") }})
 	e.StoreFile("", "a.png", "image/png", picture(7))
 	e.StoreFile("", "a.mp4", "video/mp4", video(t))

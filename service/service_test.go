@@ -29,6 +29,7 @@ func picture(n int) []byte {
 }
 
 func TestService_AnAssetGoesInAndIsFoundChangedAndTakenBack(t *testing.T) {
+	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{})
 	got := e.StoreFile("", "red fox.png", "image/png", picture(1), "winter")
 	if !got.Created || got.OperationID == "" {
@@ -63,6 +64,7 @@ func TestService_AnAssetGoesInAndIsFoundChangedAndTakenBack(t *testing.T) {
 }
 
 func TestService_AnUploadTravelsBySignedURLs(t *testing.T) {
+	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{})
 	var ticket struct {
 		SignedURL   string `json:"signedUrl"`

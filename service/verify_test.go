@@ -140,6 +140,7 @@ func rotten(data []byte) []byte {
 // TestVerify_FindsMissingShortAndRottenFilesAndAnImportHealsThem damages files as disks
 // do. Nothing that is not what was stored is served as if it were.
 func TestVerify_FindsMissingShortAndRottenFilesAndAnImportHealsThem(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t, 6)
 	s.damage(0, nil)
 	s.damage(1, s.files[1][:100])
@@ -184,6 +185,7 @@ func TestVerify_FindsMissingShortAndRottenFilesAndAnImportHealsThem(t *testing.T
 // TestVerify_AFileThatIsCopiedBackIsInOrderAgain: a problem is forgotten only by a check
 // that could have found it.
 func TestVerify_AFileThatIsCopiedBackIsInOrderAgain(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t, 2)
 	s.damage(0, nil)
 	s.damage(1, rotten(s.files[1]))
@@ -224,6 +226,7 @@ func (f failing) Open(ctx context.Context, tenant library.TenantID, hash library
 }
 
 func TestVerify_GoesOnBehindAFileThatCannotBeReadAndAfterAnInterruption(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t, 5)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -249,6 +252,7 @@ func TestVerify_GoesOnBehindAFileThatCannotBeReadAndAfterAnInterruption(t *testi
 }
 
 func TestVerify_AFolderThatIsAwayIsNotTakenForMissingFiles(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t, 2)
 	blobs := filepath.Join(s.Cfg.DataDir, "blobs")
 	if err := os.Rename(blobs, blobs+"-away"); err != nil {
@@ -282,6 +286,7 @@ func (s *shelf) damageAt(folder string, i int) {
 
 // TestVerify_ReadsNoFasterThanItsRate: a check beside a service must leave the disk to it.
 func TestVerify_ReadsNoFasterThanItsRate(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t, 3)
 	began := time.Now()
 	const rate = 40 << 10
@@ -294,6 +299,7 @@ func TestVerify_ReadsNoFasterThanItsRate(t *testing.T) {
 // TestScrub_ReadsAllFilesInStepsAndShowsWhatIsDamaged runs the background check as the
 // role work does, of which every process has one.
 func TestScrub_ReadsAllFilesInStepsAndShowsWhatIsDamaged(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t, 5)
 	s.damage(4, rotten(s.files[4]))
 	cfg := s.Cfg
@@ -376,6 +382,7 @@ func metricsOf(t *testing.T, s *service.Service) string {
 // TestStore_BytesOfTheSameSHA1ReplaceNothing: the row of a file whose bytes collide is
 // made here as PostgreSQL would have it.
 func TestStore_BytesOfTheSameSHA1ReplaceNothing(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t, 1)
 	other := rotten(s.files[0])
 	s.damage(0, other)

@@ -13,6 +13,7 @@ import (
 )
 
 func TestWork_ADocumentThatTheIndexLostComesBackWithoutBeingAskedFor(t *testing.T) {
+	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{Adjust: func(c *service.Config) { c.ReconcileEvery = 500 * time.Millisecond }})
 	stored := e.StoreFile("", "fox.png", "image/png", picture(3), "winter")
 	if f := e.Search("", "tag:winter", stored.IndexToken); f.Total != 1 {

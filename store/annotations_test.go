@@ -57,6 +57,7 @@ func ignoreMissing(t *testing.T, id string, err error) string {
 // each step: the newest is what the annotation is, none is lost or rewritten, and the
 // service may not change one.
 func TestAnnotations_HistoryHasEveryState(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	target := string(add(t, s, s.a, file("annotated")).Asset.Hash)
 	n, _, err := s.Annotations.Create(t.Context(), s.a, target, library.Annotation{Content: "0", ContentType: library.ContentText, Visibility: library.VisibilityTeam})

@@ -153,6 +153,7 @@ func merged(target, branch []modelItem, chosen []store.Difference) []modelItem {
 // TestMerge_RandomBranchesEqualANaiveModel changes a collection and a branch of it at
 // random, compares them, merges all or some differences in either direction, and undoes.
 func TestMerge_RandomBranchesEqualANaiveModel(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	var assets []library.AssetHash
 	for i := range 14 {
@@ -257,6 +258,7 @@ func (s bench) shuffle(t *testing.T, r *rand.Rand, path string, assets []library
 // TestMerge_KeepsWhatWasAddedToTheSourceSince merges a branch without a choice, after the
 // source got an asset of its own.
 func TestMerge_KeepsWhatWasAddedToTheSourceSince(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	first, later, mine := add(t, s, s.a, file("first")).Asset.Hash, add(t, s, s.a, file("later")).Asset.Hash, add(t, s, s.a, file("mine")).Asset.Hash
 	source := s.collection(t, "source", "")
@@ -286,6 +288,7 @@ func TestMerge_KeepsWhatWasAddedToTheSourceSince(t *testing.T) {
 // TestMerge_RefusesWhatCannotBe merges into a snapshot, of what is no branch, and with
 // itself, and of another tenant.
 func TestMerge_RefusesWhatCannotBe(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	source := s.collection(t, "source", "")
 	h := add(t, s, s.a, file("one")).Asset.Hash

@@ -106,6 +106,7 @@ type collectionsTest struct {
 // TestCollections_RandomOperationsEqualANaiveTree compares the library with a naive tree
 // after each of many random operations, and after each of their undos in reverse.
 func TestCollections_RandomOperationsEqualANaiveTree(t *testing.T) {
+	t.Parallel()
 	for n, seed := range slices.Concat([]uint64{11, 12}, randtest.Seeds(t)) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()

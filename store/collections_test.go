@@ -63,6 +63,7 @@ func constraintOf(err error) string {
 // TestCollections_FiftyWritersLeaveOneOrder lets 50 writers put assets and cards into one
 // collection at random places at once. Each is there once, at a place of its own.
 func TestCollections_FiftyWritersLeaveOneOrder(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	path := s.collection(t, "shared", "")
 	const writers, each = 50, 4
@@ -106,6 +107,7 @@ func TestCollections_FiftyWritersLeaveOneOrder(t *testing.T) {
 // TestCollections_FiftyMoversLeaveATree moves the collections of one tree below each
 // other at once: whatever wins, all are still there and no path is a cycle.
 func TestCollections_FiftyMoversLeaveATree(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	var names []string
 	for i := range 8 {
@@ -149,6 +151,7 @@ func TestCollections_FiftyMoversLeaveATree(t *testing.T) {
 
 // TestCollections_TheDatabaseRefusesWhatTheTreeMustNotBe writes past the store.
 func TestCollections_TheDatabaseRefusesWhatTheTreeMustNotBe(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	h := add(t, s, s.a, file("fox")).Asset.Hash
 	path := ""
@@ -195,6 +198,7 @@ func TestCollections_TheDatabaseRefusesWhatTheTreeMustNotBe(t *testing.T) {
 // TestCollections_HidePrivateAssetsFromOtherMembers counts, lists and branches a
 // collection with private assets as their owner and as another member.
 func TestCollections_HidePrivateAssetsFromOtherMembers(t *testing.T) {
+	t.Parallel()
 	for _, plan := range storetest.Plans {
 		t.Run(strings.Join(plan, " "), func(t *testing.T) { t.Parallel(); testHiddenItems(t, open(t, plan...)) })
 	}
@@ -268,6 +272,7 @@ func testHiddenItems(t *testing.T, s bench) {
 // TestCollections_ANameTakenWithTheLongestLabelIsAnsweredByAFreeOne takes labels of the
 // greatest length, and uses the names that the errors offer.
 func TestCollections_ANameTakenWithTheLongestLabelIsAnsweredByAFreeOne(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	long := strings.Repeat("n", library.MaxCollectionName)
 	parent := s.collection(t, "home", "")
@@ -288,6 +293,7 @@ func TestCollections_ANameTakenWithTheLongestLabelIsAnsweredByAFreeOne(t *testin
 
 // TestCollections_OfAnotherTenantAreNotThere names a collection of another tenant.
 func TestCollections_OfAnotherTenantAreNotThere(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	path := s.collection(t, "mine", "")
 	mine, err := s.Collections.Get(t.Context(), s.a, path, true)
@@ -315,6 +321,7 @@ func TestCollections_OfAnotherTenantAreNotThere(t *testing.T) {
 // TestCollections_ALargeMoveIsIndexedInTheBackground moves a collection with more assets
 // than an operation sees to itself.
 func TestCollections_ALargeMoveIsIndexedInTheBackground(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	db := storetest.Owner(t, s.url)
 	ctx := t.Context()
@@ -362,6 +369,7 @@ func TestCollections_ALargeMoveIsIndexedInTheBackground(t *testing.T) {
 // TestCollectionError_NamesTheFreeName asks for names that are taken and levels that are not
 // there.
 func TestCollectionError_NamesTheFreeName(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	s.collection(t, "neon", "")
 	s.collection(t, "neon2", "")
@@ -386,6 +394,7 @@ func TestCollectionError_NamesTheFreeName(t *testing.T) {
 
 // TestCollections_PathsOfAnAssetFollowAMove reads where an asset is.
 func TestCollections_PathsOfAnAssetFollowAMove(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	h := add(t, s, s.a, file("fox")).Asset.Hash
 	s.collection(t, "a", "")

@@ -10,6 +10,7 @@ import (
 // TestCredentials_IngredientsOfContentCredentialsAreFoundByTheirIDs: whichever comes first, the
 // file that bears the id is the parent, whatever the ingredient's title says.
 func TestCredentials_IngredientsOfContentCredentialsAreFoundByTheirIDs(t *testing.T) {
+	t.Parallel()
 	made := func(content, manifest, instance string) store.NewAsset {
 		n := file(content)
 		n.Lineage.C2PA = &library.C2PA{ManifestID: manifest, InstanceID: instance, Signature: "unverified"}

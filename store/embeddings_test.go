@@ -13,6 +13,7 @@ import (
 func textHash(s string) store.TextHash { return sha256.Sum256([]byte(s)) }
 
 func TestEmbeddings_VectorsAreKeptByConfigurationAndText(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	ctx := t.Context()
 	made := map[store.TextHash]store.EmbeddingVector{textHash("a"): {0.25, -1}, textHash("refused"): nil}
@@ -35,6 +36,7 @@ func TestEmbeddings_VectorsAreKeptByConfigurationAndText(t *testing.T) {
 }
 
 func TestEmbeddings_VectorsOfConfigurationsThatNothingUsesAreForgotten(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	ctx := t.Context()
 	for _, configuration := range []string{"used", "mine", "old"} {
@@ -56,6 +58,7 @@ func TestEmbeddings_VectorsOfConfigurationsThatNothingUsesAreForgotten(t *testin
 }
 
 func TestEmbeddings_AGenerationKeepsItsEmbeddingConfiguration(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	ctx := t.Context()
 	if err := s.Generations.Set(ctx, store.AssetIndex, "", "assets-v1-1", store.GenerationBuilding, "one"); err != nil {
@@ -71,6 +74,7 @@ func TestEmbeddings_AGenerationKeepsItsEmbeddingConfiguration(t *testing.T) {
 }
 
 func TestEmbeddings_OnlyOneProcessEmbedsWhatWasLeftBehind(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	err := s.Embeddings.LockBackfill(t.Context(), func() error {
 		return s.Embeddings.LockBackfill(t.Context(), func() error { t.Error("two hold the lock"); return nil })

@@ -25,6 +25,7 @@ func (s bench) waiting(t *testing.T) (n int64) {
 }
 
 func TestEnqueue_AJobIsThereIfAndOnlyIfItsTransactionCommits(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	ctx := t.Context()
 	refused := errors.New("refused")
@@ -52,6 +53,7 @@ func TestEnqueue_AJobIsThereIfAndOnlyIfItsTransactionCommits(t *testing.T) {
 }
 
 func TestEnqueue_AnAssetBringsThePreviewJobOfItsTransaction(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	add(t, s, s.a, file("fox"))
 	if n := s.waiting(t); n != 1 {
@@ -70,6 +72,7 @@ func TestEnqueue_AnAssetBringsThePreviewJobOfItsTransaction(t *testing.T) {
 }
 
 func TestEnqueue_AHealedFileGetsItsPreviewAgain(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	ctx := t.Context()
 	n := file("fox")
@@ -100,6 +103,7 @@ type tenantless struct{}
 func (tenantless) Kind() string { return "tenantless" }
 
 func TestEnqueue_NobodySeesOrMakesJobsOfAnotherTenant(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	ctx := t.Context()
 	add(t, s, s.a, file("a's"))

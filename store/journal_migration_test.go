@@ -49,6 +49,7 @@ INSERT INTO outbox (tenant_id, asset_h, doc_version, reason) VALUES ('00000000-0
 `
 
 func TestJournal_ALibraryOfTheVersionBeforeKeepsItsUndoAndAudit(t *testing.T) {
+	t.Parallel()
 	url := testenv.Database(t, "before-the-journal", func(ctx context.Context, url string) error { return store.MigrateTo(ctx, url, 20) })
 	ctx := t.Context()
 	if _, err := storetest.Owner(t, url).Exec(ctx, oldLibrary); err != nil {
@@ -99,6 +100,7 @@ func TestJournal_ALibraryOfTheVersionBeforeKeepsItsUndoAndAudit(t *testing.T) {
 }
 
 func TestJournal_MigrationGoesBackAndForth(t *testing.T) {
+	t.Parallel()
 	url := testenv.Database(t, "before-the-journal", func(ctx context.Context, url string) error { return store.MigrateTo(ctx, url, 20) })
 	if _, err := storetest.Owner(t, url).Exec(t.Context(), oldLibrary); err != nil {
 		t.Fatal(err)
@@ -122,6 +124,7 @@ func TestJournal_MigrationGoesBackAndForth(t *testing.T) {
 // TestAudit_ALibraryOfTheVersionBeforeKeepsItsTrail migrates an audit trail that has no
 // months, back, and again.
 func TestAudit_ALibraryOfTheVersionBeforeKeepsItsTrail(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	url := testenv.Database(t, "before-the-months", func(ctx context.Context, url string) error { return store.MigrateTo(ctx, url, 70) })
 	db := storetest.Owner(t, url)

@@ -14,6 +14,7 @@ import (
 )
 
 func TestJournal_TakesToolPermissionAndRequestFromTheCall(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	h := add(t, s, s.a, file("fox")).Asset.Hash
 	ctx := library.WithCall(t.Context(), library.Call{Tool: "PurgeAsset", Permission: library.PermAdmin, RequestID: "r-1"})
@@ -57,6 +58,7 @@ func TestJournal_TakesToolPermissionAndRequestFromTheCall(t *testing.T) {
 }
 
 func TestUndo_LastMeansTheCredentialsOwnLastOperationThatStands(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	h := add(t, s, s.a, file("fox")).Asset.Hash
 	title := func(actor library.Actor, title string) string {
@@ -89,6 +91,7 @@ func TestUndo_LastMeansTheCredentialsOwnLastOperationThatStands(t *testing.T) {
 }
 
 func TestAudit_OfPersonalDataHasFieldNamesAndNoValues(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	saved, _, err := s.SavedSearches.Add(t.Context(), s.a, store.SavedSearch{Name: "ordinary", Mode: "smart", OrderBy: "created"})
 	if err != nil {
@@ -117,6 +120,7 @@ func TestAudit_OfPersonalDataHasFieldNamesAndNoValues(t *testing.T) {
 // field every value is left as often as it is reached, but for the first and the last. A
 // change whose before is not what another left would break that.
 func TestJournal_OfConcurrentChangesHasEachValueOnceBeforeAndAfter(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	var hashes []library.AssetHash
 	for i := range 4 {

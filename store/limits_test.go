@@ -41,6 +41,7 @@ func stored(t *testing.T, s bench, tenant library.TenantID) (sum int64) {
 // TestLimits_StorageIsExactWhoeverStoresAtTheSameTime lets forty writers race for room
 // for ten files.
 func TestLimits_StorageIsExactWhoeverStoresAtTheSameTime(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	limit(t, s, s.a.Tenant, store.LimitChange{StorageBytes: ptr(1050)})
 	var taken, refused atomic.Int64
@@ -91,6 +92,7 @@ func tryAgain(t *testing.T, s bench, name string) error {
 // TestLimits_ALimitThatIsSetWhileFilesComeAndGoCountsEveryByte sets, lifts and sets
 // the limit again beside writers and a deleter.
 func TestLimits_ALimitThatIsSetWhileFilesComeAndGoCountsEveryByte(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	stop := make(chan struct{})
 	var all sync.WaitGroup
@@ -140,6 +142,7 @@ func TestLimits_ALimitThatIsSetWhileFilesComeAndGoCountsEveryByte(t *testing.T) 
 }
 
 func TestLimits_AreDefaultsUntilSetAndAgainWhenReset(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	if l, err := s.Limits.Get(t.Context(), s.a.Tenant); err != nil || l.Limits != library.DefaultLimits {
 		t.Fatalf("a new tenant has %+v (%v)", l, err)

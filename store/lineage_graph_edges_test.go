@@ -11,6 +11,7 @@ import (
 // TestLineageGraphEdges_TheTrashIsNoDeeperLevel: what is below the last level that is shown counts as
 // more to see only if it can be seen.
 func TestLineageGraphEdges_TheTrashIsNoDeeperLevel(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	top := file("top")
 	add(t, s, s.a, top)
@@ -29,6 +30,7 @@ func TestLineageGraphEdges_TheTrashIsNoDeeperLevel(t *testing.T) {
 
 // TestLineageGraphEdges_RepeatsInTheTrashTakeNoOthersPlace: the limit on repeats is one on those shown.
 func TestLineageGraphEdges_RepeatsInTheTrashTakeNoOthersPlace(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	repeat := func(name string) store.NewAsset {
 		n := file(name)
@@ -59,6 +61,7 @@ func TestLineageGraphEdges_RepeatsInTheTrashTakeNoOthersPlace(t *testing.T) {
 // TestLineageGraphEdges_ALinkEndsWhenItsParentIsReadOtherwise: a child was linked by the job that an
 // older parser read from the parent; the newer one reads another job, or none.
 func TestLineageGraphEdges_ALinkEndsWhenItsParentIsReadOtherwise(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	parent := picture(job(1), 0, 0)
 	add(t, s, s.a, parent)

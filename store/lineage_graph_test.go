@@ -66,6 +66,7 @@ func (s bench) chain(t *testing.T, of store.NewAsset, up, down bool, depth, limi
 }
 
 func TestLineageGraph_AChainIsWalkedBothWaysAndStopsWhereItWasAskedTo(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	var all []store.NewAsset
 	for i := range 12 {
@@ -99,6 +100,7 @@ func TestLineageGraph_AChainIsWalkedBothWaysAndStopsWhereItWasAskedTo(t *testing
 }
 
 func TestLineageGraph_FilesThatDescendFromEachOtherAreShownOnce(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	a, b, c := from("a", "c"), from("b", "a"), from("c", "b", "missing")
 	for _, n := range []store.NewAsset{a, b, c} {
@@ -112,6 +114,7 @@ func TestLineageGraph_FilesThatDescendFromEachOtherAreShownOnce(t *testing.T) {
 }
 
 func TestLineageGraph_AParentIsRecognisedByTheBestEvidence(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	named, real, hashed := file("named"), file("real"), file("hashed")
 	blake := file("blake")
@@ -140,6 +143,7 @@ func TestLineageGraph_AParentIsRecognisedByTheBestEvidence(t *testing.T) {
 }
 
 func TestLineageGraph_ANameThatSeveralAssetsBearCountsWhenOneIsOldEnough(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	child := from("child", "same")
 	old, young, older := file("old"), file("young"), file("older")
@@ -170,6 +174,7 @@ func TestLineageGraph_ANameThatSeveralAssetsBearCountsWhenOneIsOldEnough(t *test
 }
 
 func TestLineageGraph_APictureOfAJobIsToldByItsPlace(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	second := picture(job(2), 0, 10, job(1)+"/0_2.png")
 	nowhere := picture(job(3), 0, 20, job(1)+"/0_3.png")
@@ -189,6 +194,7 @@ func TestLineageGraph_APictureOfAJobIsToldByItsPlace(t *testing.T) {
 }
 
 func TestLineageGraph_AnUploadersParentIsALink(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	parent, child := file("parent"), file("child")
 	child.Asset.Parent = parent.Asset.Hash
@@ -208,6 +214,7 @@ func TestLineageGraph_AnUploadersParentIsALink(t *testing.T) {
 }
 
 func TestLineageGraph_TheIndexHearsOfEveryPlaceThatChanged(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	grandchild, child, parent := from("grandchild", "child"), from("child", "parent"), file("parent")
 	for _, n := range []store.NewAsset{grandchild, child, parent} {
@@ -222,6 +229,7 @@ func TestLineageGraph_TheIndexHearsOfEveryPlaceThatChanged(t *testing.T) {
 }
 
 func TestLineageGraph_AChainNeverLeavesItsTenant(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	parent, child := file("parent"), from("child", "parent")
 	child.Asset.Parent = parent.Asset.Hash
@@ -244,6 +252,7 @@ func TestLineageGraph_AChainNeverLeavesItsTenant(t *testing.T) {
 }
 
 func TestLineageGraph_AParentInTheTrashIsAFileThatIsNotThere(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	parent, child := file("parent"), from("child", "parent")
 	stored := add(t, s, s.a, parent)
@@ -258,6 +267,7 @@ func TestLineageGraph_AParentInTheTrashIsAFileThatIsNotThere(t *testing.T) {
 }
 
 func TestLineageGraph_ParentAndChildThatArriveAtOnceAreLinked(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	var wg sync.WaitGroup
 	const pairs = 40
@@ -285,6 +295,7 @@ func TestLineageGraph_ParentAndChildThatArriveAtOnceAreLinked(t *testing.T) {
 }
 
 func TestLineageGraph_JobsAreStepsWithAllTheirPictures(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	middle := picture(job(2), 1, 10, job(1)+"/0_0.png")
 	for _, n := range []store.NewAsset{picture(job(3), 0, 20, job(2)+"/"), middle, picture(job(2), 0, 10),
@@ -309,6 +320,7 @@ func TestLineageGraph_JobsAreStepsWithAllTheirPictures(t *testing.T) {
 }
 
 func TestLineageGraph_OneRunRepeatedWithTheSameSeedIsAlike(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	alike := func(name, hash string, seed uint64) store.NewAsset {
 		n := file(name)
@@ -328,6 +340,7 @@ func TestLineageGraph_OneRunRepeatedWithTheSameSeedIsAlike(t *testing.T) {
 }
 
 func TestLineageGraph_MadeAroundGivesTheNearestOnEachSide(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	var at store.NewAsset
 	for i := range 7 {

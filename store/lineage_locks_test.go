@@ -14,6 +14,7 @@ import (
 // to the trash, comes back and is read again. Everybody takes the locks in the same
 // order, so the database never has to end one of them to let the others go on.
 func TestLineageLocks_ChainsChangeAtOnceWithoutDeadlock(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	own := func(n store.NewAsset, i int) store.NewAsset {
 		n.Asset.BLAKE3 = fmt.Sprintf("%064x", i) // else all would wait for one lock

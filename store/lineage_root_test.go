@@ -29,6 +29,7 @@ func (s bench) roots(t *testing.T, list ...store.NewAsset) map[library.AssetHash
 // TestLineageRoot_ALongChainHasOneRoot: a film made picture by picture from the one before is one
 // family, however many steps there are.
 func TestLineageRoot_ALongChainHasOneRoot(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	var all []store.NewAsset
 	for i := range 80 {
@@ -44,6 +45,7 @@ func TestLineageRoot_ALongChainHasOneRoot(t *testing.T) {
 // TestLineageRoot_FilesThatDescendFromEachOtherAreOneFamily: whichever of a cycle is asked, and
 // whatever hangs below it, the root is the same.
 func TestLineageRoot_FilesThatDescendFromEachOtherAreOneFamily(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	for cycle := 2; cycle <= 9; cycle++ {
 		t.Run(fmt.Sprint(cycle), func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 // documents of its parents, children and their descendants say what the rows say,
 // and all whose document changes get a new version.
 func TestLineageTrash_ChainsInTheIndexFollowTheTrash(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	top, middle, below := file("top"), from("middle", "top"), from("below", "middle")
 	asserted, aside := file("asserted"), file("aside")

@@ -74,6 +74,7 @@ var escapes = []string{
 // TestLogins_NoStatementOfARequestsConnectionReachesAnotherTenant runs statements
 // that try to become somebody else, and looks afterwards at what that connection sees.
 func TestLogins_NoStatementOfARequestsConnectionReachesAnotherTenant(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	add(t, s, s.a, file("mine"))
 	add(t, s, s.b, file("theirs"))
@@ -126,6 +127,7 @@ func seesNothingOf(t *testing.T, conn *pgx.Conn, tenant library.TenantID) {
 // TestLogins_TheTryWouldSeeAnotherTenantInTheOwnersConnection proves that the check
 // above can fail.
 func TestLogins_TheTryWouldSeeAnotherTenantInTheOwnersConnection(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	add(t, s, s.b, file("theirs"))
 	var n int
@@ -135,6 +137,7 @@ func TestLogins_TheTryWouldSeeAnotherTenantInTheOwnersConnection(t *testing.T) {
 }
 
 func TestLogins_ALoginThatCouldStepBeyondItsRightsIsRefused(t *testing.T) {
+	t.Parallel()
 	database := storetest.Database(t, "store")
 	role := newRole(t, database)
 	at := withUser(t, database, role)
@@ -175,6 +178,7 @@ func TestLogins_ALoginThatCouldStepBeyondItsRightsIsRefused(t *testing.T) {
 }
 
 func TestLogins_RolesOfADeploymentsOwnAreMadeByMigrateAndServe(t *testing.T) {
+	t.Parallel()
 	database := testenv.Postgres(t)
 	app, indexer := newRoleName(t, database), newRoleName(t, database)
 	cfg := store.Config{URL: database, AppURL: withUser(t, database, app), IndexerURL: withUser(t, database, indexer)}
@@ -207,6 +211,7 @@ func TestLogins_RolesOfADeploymentsOwnAreMadeByMigrateAndServe(t *testing.T) {
 // TestLogins_AnOwnerThatIsNoAdministratorMigratesWhereTheRolesExist is the case of a
 // managed server, whose administrator makes the roles.
 func TestLogins_AnOwnerThatIsNoAdministratorMigratesWhereTheRolesExist(t *testing.T) {
+	t.Parallel()
 	storetest.Database(t, "store") // the roles exist
 	database := testenv.Postgres(t)
 	role := newRole(t, database)
@@ -247,6 +252,7 @@ func TestLogins_AnOwnerThatIsNoAdministratorMigratesWhereTheRolesExist(t *testin
 // TestLogins_AnotherDatabaseInTheSamePlaceIsNoticed is what a restore does below a
 // running service.
 func TestLogins_AnotherDatabaseInTheSamePlaceIsNoticed(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	h := add(t, s, s.a, file("fox")).Asset.Hash
 	if _, err := storetest.Owner(t, s.url).Exec(t.Context(), `UPDATE tenant_key SET inner_key = sha512(inner_key)`); err != nil {

@@ -42,6 +42,7 @@ func found(t *testing.T, s bench, f store.ModelFilter) []string {
 }
 
 func TestModels_AreFoundByPartsOfTheirNameWhateverTheSeparators(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	add(t, s, s.a, uses("one", "lora", "XL/Detail-Tweaker_XL.safetensors", "checkpoint", "juggernautXL_v9.safetensors"))
 	add(t, s, s.a, uses("two", "lora", `more_details.safetensors`, "checkpoint", "juggernautXL_v9.safetensors", "embedding", "EasyNegative"))
@@ -82,6 +83,7 @@ func TestModels_AreFoundByPartsOfTheirNameWhateverTheSeparators(t *testing.T) {
 }
 
 func TestModels_AnEmbeddingsNameIsItsTriggerWord(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	add(t, s, s.a, uses("one", "embedding", "folder/EasyNegative.pt", "lora", "x"))
 	list, _, err := s.Models.Search(t.Context(), s.a, store.ModelFilter{Limit: 5})
@@ -96,6 +98,7 @@ func TestModels_AnEmbeddingsNameIsItsTriggerWord(t *testing.T) {
 }
 
 func TestModels_UsesCountAssetsOutsideTheTrashOnce(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	lora := library.NewModelHash("lora", "detail")
 	add(t, s, s.a, uses("one", "lora", "detail", "lora", "detail"))
@@ -118,6 +121,7 @@ func TestModels_UsesCountAssetsOutsideTheTrashOnce(t *testing.T) {
 }
 
 func TestModels_ALinkIsKeptBesideTheFilesWordAndCanBeUndone(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	ctx := t.Context()
 	a := add(t, s, s.a, uses("one", "lora", "detail")).Asset
@@ -182,6 +186,7 @@ func TestModels_ALinkIsKeptBesideTheFilesWordAndCanBeUndone(t *testing.T) {
 }
 
 func TestModels_ALinkNeedsAnAssetAModelAndAFittingWeight(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	mine, theirs := add(t, s, s.a, uses("one", "checkpoint", "base")).Asset.Hash, add(t, s, s.b, uses("two", "lora", "other")).Asset.Hash
 	one := 1.0
@@ -202,6 +207,7 @@ func TestModels_ALinkNeedsAnAssetAModelAndAFittingWeight(t *testing.T) {
 }
 
 func TestModels_AVersionsTagIsUniqueUntilItsAdditionIsUndone(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	ctx := t.Context()
 	add(t, s, s.a, uses("one", "lora", "detail"))
@@ -265,6 +271,7 @@ func TestModels_AVersionsTagIsUniqueUntilItsAdditionIsUndone(t *testing.T) {
 // of a model stand in the documents of all its assets, so those go to the index again
 // when a file tells more of it, and only then.
 func TestModels_WhatIsLearnedOfAModelReachesTheAssetsThatUseIt(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	early := add(t, s, s.a, uses("early", "checkpoint", "SDXL/dream.safetensors", "lora", "detail")).Asset.Hash
 	gone := add(t, s, s.a, uses("gone", "checkpoint", "dream"))

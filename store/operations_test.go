@@ -77,6 +77,7 @@ func (m made) passes(f store.OperationFilter) bool {
 // TestOperations_ListedByAnyFilterAndPageEqualsANaiveFilter tries filters alone and
 // together, in pages of any size.
 func TestOperations_ListedByAnyFilterAndPageEqualsANaiveFilter(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	all, hashes := someOperations(t, s)
 	for _, seed := range slices.Concat([]uint64{3}, randtest.Seeds(t)) {

@@ -12,6 +12,7 @@ import (
 // TestExperiments_FiftyEvaluatorsAtOnceLoseAndDoubleNothing has 50 evaluators score the same
 // two runs, compare them and write notes on them, all at once and each of them twice.
 func TestExperiments_FiftyEvaluatorsAtOnceLoseAndDoubleNothing(t *testing.T) {
+	t.Parallel()
 	const evaluators = 50
 	s := open(t)
 	ctx := t.Context()

@@ -53,6 +53,7 @@ func (s bench) linkRest(t *testing.T) (calls int) {
 }
 
 func TestPrompts_ComparingALargeLibraryGoesOnWhereItStopped(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	db := s.pictures(t, 3500)
 	progress := func(p store.PromptChange) (after string, done bool) {
@@ -101,6 +102,7 @@ func TestPrompts_ComparingALargeLibraryGoesOnWhereItStopped(t *testing.T) {
 }
 
 func TestPrompts_AVersionThatChangesMeanwhileIsComparedAnew(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	s.pictures(t, 2500)
 	p := s.prompt(t, "picture 7 in {{how}} snow")
@@ -123,6 +125,7 @@ func TestPrompts_AVersionThatChangesMeanwhileIsComparedAnew(t *testing.T) {
 }
 
 func TestPrompts_WhatLinksAnImageReindexesItsDocument(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	image := add(t, s, s.a, prompted("image", "a calm fox in deep snow")).Asset
 	other := add(t, s, s.a, prompted("other", "a calm owl")).Asset
@@ -154,6 +157,7 @@ func TestPrompts_WhatLinksAnImageReindexesItsDocument(t *testing.T) {
 }
 
 func TestPrompts_TwoProcessesCompareOneTenantOnce(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	s.pictures(t, 1500)
 	s.prompt(t, "picture 7 in {{how}} snow")

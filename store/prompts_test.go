@@ -65,6 +65,7 @@ func (s bench) link(t *testing.T) {
 }
 
 func TestPrompts_ATextIsThereOnce(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	first := s.prompt(t, "a {{mood}} fox in snow", "production")
 	second := s.addVersion(t, first.Prompt.Hash, "a {{mood}} fox in deep snow")
@@ -95,6 +96,7 @@ func TestPrompts_ATextIsThereOnce(t *testing.T) {
 }
 
 func TestPrompts_TheSameTextAtOnceIsOnePrompt(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -119,6 +121,7 @@ func TestPrompts_TheSameTextAtOnceIsOnePrompt(t *testing.T) {
 }
 
 func TestPrompts_LabelsMoveAndNameVersions(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	p := s.prompt(t, "a fox in snow", "production").Prompt.Hash
 	number := func(ref string) int {
@@ -149,6 +152,7 @@ func TestPrompts_LabelsMoveAndNameVersions(t *testing.T) {
 }
 
 func TestPrompts_DeletingAndUndoingKeepWhatBelongsTogether(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	add(t, s, s.a, prompted("one", "a red fox in snow"))
 	made := s.prompt(t, "a {{color}} fox in snow", "production")
@@ -198,6 +202,7 @@ func TestPrompts_DeletingAndUndoingKeepWhatBelongsTogether(t *testing.T) {
 // undoes versions, in any order: what is linked must be what a naive comparison of all with
 // all says.
 func TestPrompts_LinksFollowFromPromptsAndVersionsAlone(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	r := rand.New(rand.NewPCG(5, 5))
 	texts := []string{"a {{c}} fox in the snow", "a {{c}} fox in the {{d}}", "a {{c}} fox in the snow, 4k", "a {{e}} in the {{d}}, 4k", "red fox", "{{x}}, photo", "a red fox in the snow"}
@@ -280,6 +285,7 @@ func naiveRenders(text string, live map[string]string) []string {
 }
 
 func TestPrompts_AnUploadDuringACreationIsLinked(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	var wg sync.WaitGroup
 	for i := range 20 {
@@ -310,6 +316,7 @@ func TestPrompts_AnUploadDuringACreationIsLinked(t *testing.T) {
 }
 
 func TestPrompts_ImagesAndScoresAreThoseThatTheCallerSees(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	var hashes []library.AssetHash
 	for i := range 4 {
@@ -359,6 +366,7 @@ func TestPrompts_ImagesAndScoresAreThoseThatTheCallerSees(t *testing.T) {
 }
 
 func TestPrompts_SearchFindsByWordsFieldsTagsAndLabels(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	make := func(p library.Prompt, text string, labels ...string) {
 		t.Helper()

@@ -55,6 +55,7 @@ func touchRow(id string) store.NewProspectRow {
 }
 
 func TestProspects_ALaterRecordMergesTwoAndAnUndoPartsThem(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	one := s.prospect(t, outreach.Profile{Email: "ada@example.com", Name: "Ada"})
 	two := s.prospect(t, outreach.Profile{LinkedInURL: "linkedin.com/in/ada", Title: "Painter"})
@@ -84,6 +85,7 @@ func TestProspects_ALaterRecordMergesTwoAndAnUndoPartsThem(t *testing.T) {
 }
 
 func TestProspects_AnUndoTakesRowsBackUnlessSomethingStandsOnThem(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	made := s.prospect(t, outreach.Profile{Email: "ada@example.com"})
 	touched := s.addProspectRow(t, made.Hash, touchRow("1"))
@@ -113,6 +115,7 @@ func TestProspects_AnUndoTakesRowsBackUnlessSomethingStandsOnThem(t *testing.T) 
 }
 
 func TestProspects_TheSameTouchSentAtOnceIsLoggedOnce(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	made, other := s.prospect(t, outreach.Profile{Email: "ada@example.com"}), s.prospect(t, outreach.Profile{Email: "ben@example.com"})
 	var all sync.WaitGroup
@@ -142,6 +145,7 @@ func TestProspects_TheSameTouchSentAtOnceIsLoggedOnce(t *testing.T) {
 
 // TestProspects_RowsAreNeverChanged tries as the service and as the owner of the tables.
 func TestProspects_RowsAreNeverChanged(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	s.prospect(t, outreach.Profile{Email: "ada@example.com"})
 	owner := storetest.Owner(t, s.url)
@@ -186,6 +190,7 @@ func everything(t *testing.T, owner *pgx.Conn) map[string]string {
 // row of every table: before, in the rows and keys alone, so neither in the journal nor in the
 // audit trail nor in events; after, nowhere.
 func TestProspects_AnErasureLeavesNothingButAMark(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	const secret = "zyxsecret"
 	made := s.prospect(t, outreach.Profile{Email: secret + "@example.com", Name: secret, Account: secret})
@@ -241,6 +246,7 @@ func TestProspects_AnErasureLeavesNothingButAMark(t *testing.T) {
 // keys, takes some back and brings some of those back, and compares who is who with what
 // outreach.Group finds in the live rows.
 func TestProspects_WhoIsWhoFollowsFromTheRowsHoweverTheyCame(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	admin := storetest.Owner(t, s.url)
 	randtest.Run(t, func(t *testing.T, r *rand.Rand) {

@@ -208,6 +208,7 @@ func TestPublications_AnAddressIsOfOnePageAlone(t *testing.T) {
 }
 
 func TestPublications_APictureIDSaysNothingOfTheAssetAndIsOfOnePublication(t *testing.T) {
+	t.Parallel()
 	p, q := store.Publication{Secret: "one"}, store.Publication{Secret: "two"}
 	r := rand.New(rand.NewPCG(3, 1))
 	seen := map[string]bool{}

@@ -28,6 +28,7 @@ func (s bench) version(t *testing.T, h library.AssetHash) int64 {
 }
 
 func TestReextract_ReadingTheSameAgainChangesNothing(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	n := file("fox")
 	n.Lineage.Parents = []library.Parent{{Kind: "input_image", Name: "Parent\x00.png", JobID: "ABC"}}
@@ -50,6 +51,7 @@ func TestReextract_ReadingTheSameAgainChangesNothing(t *testing.T) {
 }
 
 func TestReextract_ParentsKeepTheirLinksAsLongAsTheFileMeansThem(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	kept, dropped, late := add(t, s, s.a, file("kept")).Asset.Hash, add(t, s, s.a, file("dropped")).Asset.Hash, add(t, s, s.a, file("late")).Asset.Hash
 	named := func(names ...string) (list []library.Parent) {
@@ -115,6 +117,7 @@ func TestReextract_ParentsKeepTheirLinksAsLongAsTheFileMeansThem(t *testing.T) {
 }
 
 func TestReextract_TheExtractionReportCountsReasonsWithExamples(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	report := func(name, state, reason, by string, seen ...string) library.AssetHash {
 		n := file(name)

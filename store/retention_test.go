@@ -13,6 +13,7 @@ import (
 )
 
 func TestExpire_DeletesOldOperationsAndResponsesOfAllTenantsAndKeepsTheAuditTrail(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	ctx, db := t.Context(), storetest.Owner(t, s.url)
 	for _, actor := range []library.Actor{s.a, s.b} {
@@ -49,6 +50,7 @@ func TestExpire_DeletesOldOperationsAndResponsesOfAllTenantsAndKeepsTheAuditTrai
 
 // TestExpire_PurgesCollectionsThatNoUndoBringsBack deletes two trees, one of them long ago.
 func TestExpire_PurgesCollectionsThatNoUndoBringsBack(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	ctx := t.Context()
 	h := add(t, s, s.a, file("kept")).Asset.Hash
@@ -107,6 +109,7 @@ func auditMonths(t *testing.T, s bench) (rows map[string]int) {
 }
 
 func TestAudit_MonthsAreMadeAheadAndDroppedOnceTheyNeedNotBeKept(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	ctx, db := t.Context(), storetest.Owner(t, s.url)
 	must := func(sql string, args ...any) {
@@ -158,6 +161,7 @@ func TestAudit_MonthsAreMadeAheadAndDroppedOnceTheyNeedNotBeKept(t *testing.T) {
 // TestAudit_ARowOfAMonthWithoutPartitionIsKept: a service without the role work for a long
 // time loses nothing, and goes on where partitions can be made again.
 func TestAudit_ARowOfAMonthWithoutPartitionIsKept(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	db := storetest.Owner(t, s.url)
 	if _, err := db.Exec(t.Context(), `DROP TABLE `+"audit_"+month(0).Format("2006_01")+`, `+"audit_"+month(-1).Format("2006_01")); err != nil {
@@ -175,6 +179,7 @@ func TestAudit_ARowOfAMonthWithoutPartitionIsKept(t *testing.T) {
 }
 
 func TestAudit_NobodyOfTheServiceReachesAPartitionItself(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	ctx, db := t.Context(), storetest.Owner(t, s.url)
 	for _, role := range []string{"vitrine_app", "vitrine_indexer"} {

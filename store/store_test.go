@@ -75,6 +75,7 @@ func add(t *testing.T, s bench, actor library.Actor, n store.NewAsset) store.Add
 }
 
 func TestStore_AddAssetKeepsEverythingTheFileSays(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	got := add(t, s, s.a, file("fox", "Red  Fox", "red fox", "snow"))
 	if !got.Created || got.OperationID == "" || got.Asset.DocVersion != 1 {
@@ -103,6 +104,7 @@ func TestStore_AddAssetKeepsEverythingTheFileSays(t *testing.T) {
 }
 
 func TestStore_TheSameBytesAreOneAsset(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	first := add(t, s, s.a, file("fox", "one"))
 	again := add(t, s, s.a, file("fox"))
@@ -123,6 +125,7 @@ func TestStore_TheSameBytesAreOneAsset(t *testing.T) {
 }
 
 func TestStore_ConcurrentUploadsOfTheSameBytesMakeOneAsset(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -148,6 +151,7 @@ func TestStore_ConcurrentUploadsOfTheSameBytesMakeOneAsset(t *testing.T) {
 }
 
 func TestStore_ChangeWritesUndoAuditAndOutboxAndUndoPutsBack(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	h := add(t, s, s.a, file("fox", "keep", "old")).Asset.Hash
 	ctx := t.Context()
@@ -197,6 +201,7 @@ func TestStore_ChangeWritesUndoAuditAndOutboxAndUndoPutsBack(t *testing.T) {
 }
 
 func TestStore_UndoOfAnUploadMovesTheAssetToTheTrashAndUploadingAgainBringsItBack(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	n := file("fox")
 	got := add(t, s, s.a, n)
@@ -218,6 +223,7 @@ func TestStore_UndoOfAnUploadMovesTheAssetToTheTrashAndUploadingAgainBringsItBac
 }
 
 func TestStore_ParentsAreResolvedWhicheverArrivesFirst(t *testing.T) {
+	t.Parallel()
 	for _, parentFirst := range []bool{true, false} {
 		t.Run(fmt.Sprint("parent first ", parentFirst), func(t *testing.T) {
 			s := open(t)
@@ -242,6 +248,7 @@ func TestStore_ParentsAreResolvedWhicheverArrivesFirst(t *testing.T) {
 }
 
 func TestStore_AnAmbiguousParentNameResolvesNothing(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	one, two, child := file("one"), file("two"), file("child")
 	one.Asset.Filename, two.Asset.Filename = "ComfyUI_00001_.png", "ComfyUI_00001_.png"

@@ -9,6 +9,7 @@ import (
 )
 
 func TestTenantFilter_EveryTenantTableIsBehindForcedRowSecurity(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	s.asOwner(t, func(c *pgx.Conn) {
 		rows, err := c.Query(t.Context(), `SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity
@@ -41,6 +42,7 @@ func TestTenantFilter_EveryTenantTableIsBehindForcedRowSecurity(t *testing.T) {
 }
 
 func TestTenantFilter_WithoutATenantARoleSeesNothing(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	add(t, s, s.a, file("fox"))
 	s.asOwner(t, func(c *pgx.Conn) {
@@ -64,6 +66,7 @@ func TestTenantFilter_WithoutATenantARoleSeesNothing(t *testing.T) {
 }
 
 func TestTenantFilter_AnotherTenantsAssetIsNotThere(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	h := add(t, s, s.a, file("fox")).Asset.Hash
 	if _, err := s.Assets.Get(t.Context(), s.b, h); library.AsError(err).Kind != library.KindNotFound {

@@ -9,6 +9,7 @@ import (
 // TestTenantTable_KeepsTenantsApart makes a table as a migration does and looks at it as
 // the roles of the service.
 func TestTenantTable_KeepsTenantsApart(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	ctx := t.Context()
 	s.asOwner(t, func(c *pgx.Conn) {

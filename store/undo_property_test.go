@@ -40,6 +40,7 @@ type changes struct {
 // undoes operations, and undoes of undoes, in any order. What an operation did is seen
 // from outside, as the difference of two readings; what undoing it must do follows from that.
 func TestUndo_OfRandomChangesInRandomOrderEqualsANaiveModel(t *testing.T) {
+	t.Parallel()
 	for _, noun := range store.Nouns() {
 		for _, seed := range slices.Concat([]uint64{7, 1795326549908841835}, randtest.Seeds(t)) {
 			t.Run(fmt.Sprint(noun, " seed ", seed), func(t *testing.T) {

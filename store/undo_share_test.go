@@ -41,6 +41,7 @@ func (s bench) asset(t *testing.T, hash library.AssetHash) library.Asset {
 }
 
 func TestUndo_OwnerVisibilityAndMetadataAreAsTheyWereAndRedoneAsTheyBecame(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	n := file("fox")
 	n.Asset.Owner, n.Asset.Metadata = "key-one", map[string]any{"client": "Acme", "job": "7"}
@@ -73,6 +74,7 @@ func TestUndo_OwnerVisibilityAndMetadataAreAsTheyWereAndRedoneAsTheyBecame(t *te
 }
 
 func TestUndo_KeysOfMetadataThatChangedSinceAreKept(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	n := file("fox")
 	n.Asset.Metadata = map[string]any{"client": "Acme", "job": "7"}
@@ -90,6 +92,7 @@ func TestUndo_KeysOfMetadataThatChangedSinceAreKept(t *testing.T) {
 // TestUndo_WhoMayNotShareAnAssetPutsBackTheRestOfItsChange: a member changes title, tags
 // and visibility of what is their own, and gives it away afterwards.
 func TestUndo_WhoMayNotShareAnAssetPutsBackTheRestOfItsChange(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	one, two := s.member("key-one"), s.member("key-two")
 	n := file("fox", "old")
@@ -109,6 +112,7 @@ func TestUndo_WhoMayNotShareAnAssetPutsBackTheRestOfItsChange(t *testing.T) {
 }
 
 func TestUndo_AnAssetThatIsPrivateToAnotherByNowIsAsOneThatIsGone(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	one, two := s.member("key-one"), s.member("key-two")
 	n := file("fox")

@@ -94,6 +94,7 @@ func (s *slowly) upload(t *testing.T, size int) *net.TCPConn {
 }
 
 func TestSlow_AnUploadThatTricklesIsBrokenOffAndLeavesNothing(t *testing.T) {
+	t.Parallel()
 	s := newSlowly(t)
 	c := s.upload(t, 1<<20)
 	began := time.Now()
@@ -123,6 +124,7 @@ func TestSlow_AnUploadThatTricklesIsBrokenOffAndLeavesNothing(t *testing.T) {
 }
 
 func TestSlow_AnUploadAtTheLeastPaceArrives(t *testing.T) {
+	t.Parallel()
 	s := newSlowly(t)
 	const pieces, piece = 20, 8 << 10 // 160 KiB/s, for longer than the grace
 	c := s.upload(t, pieces*piece)
@@ -145,6 +147,7 @@ func TestSlow_AnUploadAtTheLeastPaceArrives(t *testing.T) {
 // A large file goes to a client that reads, for longer than the grace; one that
 // stops reading is let go.
 func TestSlow_ADownloadEndsWhenNobodyReadsItAndNotBefore(t *testing.T) {
+	t.Parallel()
 	s := newSlowly(t)
 	id, size := blob.NewStagingID(), 64<<20
 	staged, err := s.blobs.Stage(t.Context(), s.tenant, id, bytes.NewReader(make([]byte, size)), int64(size))

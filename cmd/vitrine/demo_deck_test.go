@@ -13,6 +13,7 @@ import (
 
 // TestDemo_DeckIsWrittenOfTheSampleLibrary makes the deck twice: the second time its collection is there.
 func TestDemo_DeckIsWrittenOfTheSampleLibrary(t *testing.T) {
+	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{})
 	dir, api, ctx := t.TempDir(), e.Client(""), t.Context()
 	if _, err := sample.Write(ctx, dir, sample.Options{Count: 60, Seed: 1, MaxEdge: 64}, nil); err != nil {

@@ -14,6 +14,7 @@ import (
 // TestDemo_ShowsAFinishedExperiment makes the experiment of the demo twice, in a library with
 // the first files of the sample.
 func TestDemo_ShowsAFinishedExperiment(t *testing.T) {
+	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{})
 	dir, api, ctx := t.TempDir(), e.Client(""), t.Context()
 	if _, err := sample.Write(ctx, dir, sample.Options{Count: 60, Seed: 1, MaxEdge: 64}, nil); err != nil {

@@ -12,6 +12,7 @@ import (
 // TestDemo_OutreachIsRecordedOnce records the people of the demo twice and finds each with what
 // was written to them.
 func TestDemo_OutreachIsRecordedOnce(t *testing.T) {
+	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{})
 	api, ctx := e.Client(""), t.Context()
 	for range 2 {

@@ -12,6 +12,7 @@ import (
 // TestDemo_PipelinesFindAndTagTheSampleLibrary saves the pipelines of the demo twice and runs
 // them in a library with the first files of the sample.
 func TestDemo_PipelinesFindAndTagTheSampleLibrary(t *testing.T) {
+	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{})
 	dir, api, ctx := t.TempDir(), e.Client(""), t.Context()
 	if _, err := sample.Write(ctx, dir, sample.Options{Count: 40, Seed: 1, MaxEdge: 64}, nil); err != nil {

@@ -11,6 +11,7 @@ import (
 // TestDemoPrompts_AreThoseOfTheSampleLibrary words scenes as the sample library does: each
 // version of the first prompt must have renders among them.
 func TestDemoPrompts_AreThoseOfTheSampleLibrary(t *testing.T) {
+	t.Parallel()
 	texts := []string{demoPrompts[0].create.PromptText}
 	for _, v := range demoPrompts[0].versions {
 		texts = append(texts, *v.PromptText)

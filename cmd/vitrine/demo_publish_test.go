@@ -14,6 +14,7 @@ import (
 
 // TestDemo_APageIsPublishedOfTheSampleLibrary publishes twice, as a second make demo does.
 func TestDemo_APageIsPublishedOfTheSampleLibrary(t *testing.T) {
+	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{})
 	dir, api, ctx := t.TempDir(), e.Client(""), t.Context()
 	if _, err := sample.Write(ctx, dir, sample.Options{Count: 60, Seed: 1, MaxEdge: 64}, nil); err != nil {

@@ -12,6 +12,7 @@ import (
 )
 
 func TestDocs_TheReadmesSettingsAreCurrent(t *testing.T) {
+	t.Parallel()
 	root := testenv.ModuleRoot(t)
 	want, err := readmeWithSettings(root)
 	if err != nil {
@@ -31,6 +32,7 @@ var variable = regexp.MustCompile(`\bVITRINE_[A-Z_]+[A-Z]\b`)
 // A variable that the product reads and no page names is a secret; one that a page
 // names and nothing reads is a lie. The changelog names what was read once.
 func TestDocs_EveryVariableIsDocumentedAndRead(t *testing.T) {
+	t.Parallel()
 	root := testenv.ModuleRoot(t)
 	product := variablesIn(t, root, func(path string) bool { return filepath.Ext(path) == ".go" && !strings.HasSuffix(path, "_test.go") })
 	anything := variablesIn(t, root, func(path string) bool { return filepath.Ext(path) == ".go" || filepath.Base(path) == "compose.yaml" })

@@ -15,6 +15,7 @@ func runWith(i int, params map[string]any) library.Run {
 
 // TestGrid_SortsValuesAndKeepsWhatIsNotKnown makes a table of few runs.
 func TestGrid_SortsValuesAndKeepsWhatIsNotKnown(t *testing.T) {
+	t.Parallel()
 	d := store.ExperimentData{Runs: []library.Run{runWith(1, map[string]any{"CFG Scale": 10.0, "style": "b"}), runWith(2, map[string]any{"cfg": 9.0, "style": "A"}),
 		runWith(3, map[string]any{"cfg": 9.5}), runWith(4, nil), runWith(5, map[string]any{"cfg": 9.0, "style": "A"})},
 		Scores: []library.RunScore{{Run: fmt.Sprintf("%040d", 2), Evaluator: "a", Scores: map[string]int{"light": 3}}, {Run: fmt.Sprintf("%040d", 2), Evaluator: "b", Scores: map[string]int{"light": 4}}}}
@@ -43,6 +44,7 @@ func TestGrid_SortsValuesAndKeepsWhatIsNotKnown(t *testing.T) {
 
 // TestGrid_OfTooManyCellsIsRefused has 2,000 runs that all differ.
 func TestGrid_OfTooManyCellsIsRefused(t *testing.T) {
+	t.Parallel()
 	var d store.ExperimentData
 	for i := range 2000 {
 		d.Runs = append(d.Runs, runWith(i, map[string]any{"a": float64(i), "b": float64(i)}))
@@ -57,6 +59,7 @@ func TestGrid_OfTooManyCellsIsRefused(t *testing.T) {
 
 // TestSummary_OfManyDimensionsShowsTheMostUsed has more dimensions than a summary shows.
 func TestSummary_OfManyDimensionsShowsTheMostUsed(t *testing.T) {
+	t.Parallel()
 	d := store.ExperimentData{Runs: []library.Run{runWith(1, nil), runWith(2, nil)}}
 	for i := range 30 {
 		name := fmt.Sprintf("dimension %02d", i)

@@ -10,6 +10,7 @@ import (
 )
 
 func TestLineage_ADurationIsReadAsPeopleWriteIt(t *testing.T) {
+	t.Parallel()
 	for phrase, want := range map[string]time.Duration{
 		"2 hours": 2 * time.Hour, "90m": 90 * time.Minute, "1 day": 24 * time.Hour, "1h30m": 90 * time.Minute, " 1.5  Hours ": 90 * time.Minute,
 		"1,5 h": 90 * time.Minute, "half an hour": 30 * time.Minute, "an hour": time.Hour, "a day and 2 hours": 26 * time.Hour, "PT2H30M": 150 * time.Minute,
@@ -23,6 +24,7 @@ func TestLineage_ADurationIsReadAsPeopleWriteIt(t *testing.T) {
 }
 
 func TestLineage_ADurationThatCannotBeReadSaysWhatIsAllowed(t *testing.T) {
+	t.Parallel()
 	for phrase, want := range map[string]string{
 		"90": "needs a unit", "2 moons": "Months", "3 fortnights": "Allowed are", "soon": "such as 2 hours", "  ": "such as 2 hours", "-2h": "such as 2 hours",
 		"2h later": "such as 2 hours", "10 s": "between 1 minute and 30 days", "6 weeks": "between 1 minute", "1 year": "at most 30", "PT0S": "such as",
@@ -55,6 +57,7 @@ func at(minutes ...int) []store.AssetWithLineage {
 }
 
 func TestLineage_ThePauseThatEndsASessionFollowsThePace(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		list []store.AssetWithLineage
 		want time.Duration
@@ -74,6 +77,7 @@ func TestLineage_ThePauseThatEndsASessionFollowsThePace(t *testing.T) {
 }
 
 func TestLineage_OnlyTheNearestAreKept(t *testing.T) {
+	t.Parallel()
 	list := at(0, 1, 2, 10, 11, 30)
 	groups := splitSessions(list, 5*time.Minute)
 	if len(groups) != 3 {

@@ -9,6 +9,7 @@ import (
 
 // Variables are a map, whose order is another one each time it is read.
 func TestChanges_OfVersionsWithTheSameVariablesNamesNoVariable(t *testing.T) {
+	t.Parallel()
 	version := func(count string) library.Pipeline {
 		vars := map[string]library.PipelineVar{}
 		for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {

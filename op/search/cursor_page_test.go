@@ -89,6 +89,7 @@ func fill(x *index, n int) {
 }
 
 func TestCursorPage_AWalkShowsEveryAssetOnceWhileOthersWrite(t *testing.T) {
+	t.Parallel()
 	const n = 2_600
 	x := newIndex(t, &meanings{vectors: map[string][]float32{"boat": {1, 2, 0, 1}}})
 	fill(x, n)
@@ -115,6 +116,7 @@ func TestCursorPage_AWalkShowsEveryAssetOnceWhileOthersWrite(t *testing.T) {
 }
 
 func TestCursorPage_ACursorIsGoodForItsSearchOnly(t *testing.T) {
+	t.Parallel()
 	x := newIndex(t, nil)
 	fill(x, 30)
 	args := map[string]any{"query": "fox", "limit": 5}
@@ -148,6 +150,7 @@ func TestCursorPage_ACursorIsGoodForItsSearchOnly(t *testing.T) {
 }
 
 func TestCursorPage_ACursorWhosePointIsGoneSaysSo(t *testing.T) {
+	t.Parallel()
 	x := newIndex(t, &meanings{})
 	fill(x, 300)
 	for _, q := range []string{"", "fox"} {
@@ -176,6 +179,7 @@ func pointOf(t *testing.T, cursor string) string {
 }
 
 func TestCursorPage_TheLastPageGivesThePointBack(t *testing.T) {
+	t.Parallel()
 	x := newIndex(t, nil)
 	fill(x, 12)
 	first := x.search(map[string]any{"cursor": "*", "limit": 8})

@@ -13,6 +13,7 @@ import (
 )
 
 func TestCursor_ComesBackAsItWas(t *testing.T) {
+	t.Parallel()
 	key, now := bytes.Repeat([]byte("k"), 32), time.Unix(1_700_000_000, 0)
 	for name, c := range map[string]cursor{
 		"by words":            {PIT: "p", Total: 12, Seen: 5, After: []byte(`[1.5,9223372036854775807,null]`)},
@@ -46,6 +47,7 @@ func TestCursor_ComesBackAsItWas(t *testing.T) {
 }
 
 func TestCursor_AWalkBelongsToItsCaller(t *testing.T) {
+	t.Parallel()
 	in := searchInput{Query: "fox", PageInput: PageInput{Limit: 5}}
 	a := library.Actor{ID: "a", Tenant: "t", Permissions: []library.Permission{library.PermSearch}}
 	b, admin := a, a

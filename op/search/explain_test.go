@@ -7,6 +7,7 @@ import (
 )
 
 func TestExplain_WhatIsExplainedIsWhatIsSent(t *testing.T) {
+	t.Parallel()
 	x := newIndex(t, nil)
 	x.load(doc(1, "a fox"))
 	var out struct{ DSL map[string]any }

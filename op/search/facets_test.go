@@ -28,6 +28,7 @@ func (x *index) facets(in map[string]any) (out counted) {
 }
 
 func TestFacets_EveryBucketHoldsWhatItsSelectionFinds(t *testing.T) {
+	t.Parallel()
 	x := newIndex(t, nil)
 	var docs []mappings.Document
 	for i := range 24 {

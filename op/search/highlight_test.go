@@ -9,6 +9,7 @@ import (
 )
 
 func TestHighlight_TellWhereTheWordsAre(t *testing.T) {
+	t.Parallel()
 	x := newIndex(t, nil)
 	x.load(doc(1, "\n 最高品質, best_quality, a (sleeping cat:1.2) & a dog, quality "))
 	for _, mode := range []string{"smart", "fulltext", "boolean", "fuzzy"} {
@@ -31,6 +32,7 @@ func TestHighlight_TellWhereTheWordsAre(t *testing.T) {
 }
 
 func TestHighlight_MarksWhatTheWordsOfAQueryFind(t *testing.T) {
+	t.Parallel()
 	x := newIndex(t, nil)
 	d := doc(1, `a_b, red_hair girl <lora:neon_haze:0.8>, (a_b:1.2) two running foxes \(best\) <lora:a:1:lbw=ALL>, [cat|dog:0.5] it's a girl's hat`)
 	d.Title, d.MIMEType, d.Tags = "Foxes at home", "image/png", []string{"dog"}

@@ -121,6 +121,7 @@ func (x *index) answers(e *meanings) (list []string) {
 // TestTenants_OthersAssetsChangeNoAnswer asks in every way before and after another
 // tenant adds assets, and wants the same answers to the last digit of the scores.
 func TestTenants_OthersAssetsChangeNoAnswer(t *testing.T) {
+	t.Parallel()
 	e := &meanings{vectors: map[string][]float32{"fox": {3, 1, 1, 1}, "red fox snow": {2, 2, 1, 1}, "a boat on the sea at night in winter": {1, 4, 2, 1}}}
 	x := newIndex(t, e)
 	for from := 0; from < 600; from += 100 { // in several segments, which later merge

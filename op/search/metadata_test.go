@@ -17,6 +17,7 @@ func withMetadata(d *mappings.Document, m map[string]any) {
 }
 
 func TestMetadata_IsFoundByKeyValueRangeAndPresence(t *testing.T) {
+	t.Parallel()
 	x := newIndex(t, nil)
 	docs := []mappings.Document{doc(0, "a fox"), doc(1, "a fox"), doc(2, "a fox"), doc(3, "a fox")}
 	withMetadata(&docs[0], map[string]any{"client": "Acme", "rating": 9.0, "due": "2024-05-06", "a b:c": "x"})
@@ -52,6 +53,7 @@ func TestMetadata_IsFoundByKeyValueRangeAndPresence(t *testing.T) {
 }
 
 func TestMetadata_IsCountedByKeyBesideOtherSelections(t *testing.T) {
+	t.Parallel()
 	x := newIndex(t, nil)
 	var docs []mappings.Document
 	for i := range 12 {

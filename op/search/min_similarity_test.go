@@ -33,6 +33,7 @@ func (s *slow) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 }
 
 func TestMinSimilarity_ChanceIsFoundOutOnceHoweverLongItTakes(t *testing.T) {
+	t.Parallel()
 	e, c := &slow{takes: 300 * time.Millisecond}, minSimilarity{}
 	hurried, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
@@ -50,6 +51,7 @@ func TestMinSimilarity_ChanceIsFoundOutOnceHoweverLongItTakes(t *testing.T) {
 }
 
 func TestMinSimilarity_AnEmbedderThatIsDownIsNotAskedForChanceByEverySearch(t *testing.T) {
+	t.Parallel()
 	e, c := &slow{fails: true}, minSimilarity{}
 	for range 3 {
 		if got := c.get(t.Context(), e, []float32{1, 0}); got != noMinSimilarity {

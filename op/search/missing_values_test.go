@@ -8,6 +8,7 @@ import (
 )
 
 func TestSearch_AValueThatNoAssetHasIsNamedWithTheNearest(t *testing.T) {
+	t.Parallel()
 	x := newIndex(t, nil)
 	mine, theirs := doc(1, "a city"), doc(2, "a city")
 	mine.ModelNames, mine.LoraNames, mine.Sampler = []string{"neon_haze"}, []string{"neon_haze"}, "dpmpp_2m"

@@ -3,6 +3,7 @@ package search_test
 import "testing"
 
 func TestNameConditions_AWordThatIsPartOfANameIsNoSlip(t *testing.T) {
+	t.Parallel()
 	x := newIndex(t, nil)
 	for i := range 5 {
 		d := doc(i, "castle in full bloom")

@@ -9,6 +9,7 @@ import (
 )
 
 func TestOpenPits_TheTenantWithTheMostWalksGivesUpTheOneThatRestedLongest(t *testing.T) {
+	t.Parallel()
 	const modest, greedy = library.TenantID("modest"), library.TenantID("greedy")
 	var w openPITs
 	now := time.Now()

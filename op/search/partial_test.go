@@ -8,6 +8,7 @@ import (
 )
 
 func TestSearch_WhileVectorsAreComputedItTellsWhatShareIsDone(t *testing.T) {
+	t.Parallel()
 	x, _ := small(t)
 	partial := func(name string, args map[string]any) (bool, *float64) {
 		t.Helper()

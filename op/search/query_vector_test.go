@@ -34,6 +34,7 @@ func small(t *testing.T) (*index, *meanings) {
 }
 
 func TestQueryVector_SmartSearchFindsByMeaningToo(t *testing.T) {
+	t.Parallel()
 	x, e := small(t)
 	got := x.search(map[string]any{"query": "feline"})
 	if len(got.Degraded) != 0 {
@@ -66,6 +67,7 @@ func TestQueryVector_SmartSearchFindsByMeaningToo(t *testing.T) {
 }
 
 func TestQueryVector_ConditionsHoldForNeighboursToo(t *testing.T) {
+	t.Parallel()
 	x, _ := small(t)
 	for q, want := range map[string][]library.AssetHash{
 		"feline -roof":           {hash(5), hash(2), hash(3), hash(4)},
@@ -85,6 +87,7 @@ func TestQueryVector_ConditionsHoldForNeighboursToo(t *testing.T) {
 }
 
 func TestQueryVector_PagesFacetsAndTotalAgree(t *testing.T) {
+	t.Parallel()
 	// Some of the nearest are near by chance, some are found by the words too.
 	x := newIndex(t, &meanings{vectors: map[string][]float32{"boat": {1, 2, 0, 1}, "snow": {2, 1, 1, 1}}, chance: 0.97})
 	fill(x, 1500)
@@ -134,6 +137,7 @@ func TestQueryVector_PagesFacetsAndTotalAgree(t *testing.T) {
 }
 
 func TestQueryVector_WhatIsNearByChanceIsNotFound(t *testing.T) {
+	t.Parallel()
 	x, e := small(t)
 	e.chance = 0.3
 	for name, c := range map[string]struct {
@@ -160,6 +164,7 @@ func TestQueryVector_WhatIsNearByChanceIsNotFound(t *testing.T) {
 }
 
 func TestQueryVector_WithoutMeaningTheWordsAnswer(t *testing.T) {
+	t.Parallel()
 	x, e := small(t)
 	words := []library.AssetHash{hash(5), hash(4)}
 	check := func(what string, degraded bool) {
@@ -191,6 +196,7 @@ type unknown struct{ meanings }
 func (*unknown) ID() string { return "unknown" }
 
 func TestQueryVector_NeighboursOfAnAssetAndOfAVector(t *testing.T) {
+	t.Parallel()
 	x, _ := small(t)
 	asset := map[string]any{"similar_to_asset_h": string(hash(1)), "embedding_configuration_h": made}
 	want := []library.AssetHash{hash(2), hash(3), hash(5)}
@@ -219,6 +225,7 @@ func TestQueryVector_NeighboursOfAnAssetAndOfAVector(t *testing.T) {
 }
 
 func TestQueryVector_VectorsThatCannotBeSearchedByAreExplained(t *testing.T) {
+	t.Parallel()
 	x, _ := small(t)
 	for name, c := range map[string]struct {
 		args        map[string]any

@@ -53,6 +53,7 @@ func (f found) leftOut() string {
 }
 
 func TestSearch_EveryHitTellsWhetherWordsOrMeaningFoundIt(t *testing.T) {
+	t.Parallel()
 	x, e := small(t)
 	e.chance = 0.3
 	e.vectors["feline box"] = []float32{1, 0, 0, 0}
@@ -83,6 +84,7 @@ func TestSearch_EveryHitTellsWhetherWordsOrMeaningFoundIt(t *testing.T) {
 }
 
 func TestSearch_WhereNothingHasAllWordsSomeAreLeftOutAndNamed(t *testing.T) {
+	t.Parallel()
 	x := newIndex(t, nil)
 	var docs []mappings.Document
 	for i := range 12 { // "a" and "picture" everywhere, red often, fox three times and never with a car
@@ -153,6 +155,7 @@ func TestSearch_WhereNothingHasAllWordsSomeAreLeftOutAndNamed(t *testing.T) {
 }
 
 func TestSearch_AConditionsOwnWordFindsNothingBesideIt(t *testing.T) {
+	t.Parallel()
 	x := newIndex(t, nil)
 	docs := []mappings.Document{doc(20, "a city at noon")}
 	for i := range 8 {
@@ -174,6 +177,7 @@ func TestSearch_AConditionsOwnWordFindsNothingBesideIt(t *testing.T) {
 }
 
 func TestSearch_ALongPromptIsFoundWithoutTheWordsThatWereChanged(t *testing.T) {
+	t.Parallel()
 	x := newIndex(t, nil)
 	var words []string
 	for i := range 60 {

@@ -42,6 +42,7 @@ func (s suggested) queries() string {
 }
 
 func TestSuggest_WhatIsTypedIsCompleted(t *testing.T) {
+	t.Parallel()
 	x := newIndex(t, nil)
 	var docs []mappings.Document
 	for i := range 12 {
@@ -106,6 +107,7 @@ func TestSuggest_WhatIsTypedIsCompleted(t *testing.T) {
 }
 
 func TestSuggest_ACompletionKeepsItsPromise(t *testing.T) {
+	t.Parallel()
 	x := newIndex(t, nil)
 	var docs []mappings.Document
 	for i, tags := range [][]string{{"red hair", "-minus"}, {"red_hair", "a:b"}, {"red_hair", `say "hi"`}, {"redhead"}} {
@@ -177,6 +179,7 @@ func misspell(r *rand.Rand, w string) string {
 }
 
 func TestSuggest_MisspelledWordsAreRepaired(t *testing.T) {
+	t.Parallel()
 	x := newIndex(t, nil)
 	r := rand.New(rand.NewPCG(7, 7))
 	known := map[string]bool{}

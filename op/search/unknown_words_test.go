@@ -6,6 +6,7 @@ import (
 )
 
 func TestUnknownWords_AMisspelledWordBesideOthersThatFindEnough(t *testing.T) {
+	t.Parallel()
 	x := newIndex(t, nil)
 	for i := range 5 {
 		x.load(doc(i, fmt.Sprint("castle in the forest, watercolor ", i)), doc(100+i, "knight on a snow field"))
@@ -36,6 +37,7 @@ func TestUnknownWords_AMisspelledWordBesideOthersThatFindEnough(t *testing.T) {
 }
 
 func TestUnknownWords_OfEquallyCloseSpellingsTheOneThatGoesWithTheOtherWordsIsMeant(t *testing.T) {
+	t.Parallel()
 	x := newIndex(t, nil)
 	for i := range 4 {
 		x.load(doc(i, "a house of stained glass"), doc(100+i, "gas lamps in the fog"), doc(200+i, "a gas station"), doc(300+i, "fog over hills"))

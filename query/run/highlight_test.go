@@ -20,6 +20,7 @@ func mark(s string) string {
 }
 
 func TestHighlight_TellPlacesInBytesAndCharacters(t *testing.T) {
+	t.Parallel()
 	got := parseHighlights(map[string][]string{mappings.Highlighted("prompt"): {mark("🦊 <b>[Füchse]</b> & ein [Fuchs]")}}, &mappings.Document{Prompt: "\n 🦊"})
 	want := map[string]Highlight{"prompt": {
 		Fragments: []string{"🦊 &lt;b&gt;<em>Füchse</em>&lt;/b&gt; &amp; ein <em>Fuchs</em>"},
@@ -34,6 +35,7 @@ func TestHighlight_TellPlacesInBytesAndCharacters(t *testing.T) {
 }
 
 func TestHighlight_OfALongTextThreePiecesAreShown(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	for i := range 9 {
 		fmt.Fprintf(&b, "%s [cat%d] ", strings.Repeat("word ", 60), i)
@@ -52,6 +54,7 @@ func TestHighlight_OfALongTextThreePiecesAreShown(t *testing.T) {
 // A text without blanks is cut between any two characters, so a match can lie across
 // the end of a piece.
 func TestHighlights_MatchAcrossTheEndOfAPieceIsShownWhole(t *testing.T) {
+	t.Parallel()
 	for _, between := range []int{0, 50, 60, 65, 66, 67, 70, 400} {
 		text := mark("[狐]" + strings.Repeat("森", between) + "[" + strings.Repeat("猫", 40) + "]" + strings.Repeat("空", 200) + "[鳥]" + strings.Repeat("海", 200))
 		h := parseHighlights(map[string][]string{mappings.Highlighted("prompt"): {text}}, &mappings.Document{})["prompt"]
@@ -65,6 +68,7 @@ func TestHighlights_MatchAcrossTheEndOfAPieceIsShownWhole(t *testing.T) {
 }
 
 func TestHighlight_HoldWhateverTheText(t *testing.T) {
+	t.Parallel()
 	randtest.Check(t, func(t *rapid.T) {
 		var marked, plain strings.Builder
 		var words []string

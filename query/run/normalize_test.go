@@ -36,6 +36,7 @@ func compiled(t *testing.T, attainable float64) *query.Search {
 }
 
 func TestNormalize_ScoresOfWordsAreSharesOfWhatTheyCanBe(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		hits       string
 		attainable float64
@@ -56,6 +57,7 @@ func TestNormalize_ScoresOfWordsAreSharesOfWhatTheyCanBe(t *testing.T) {
 }
 
 func TestNormalize_TheMeaningDecidesWhereNoAssetHasManyOfTheWords(t *testing.T) {
+	t.Parallel()
 	words := read(t, `{"fields":{"asset_h":["words"]},"_score":4},{"fields":{"asset_h":["near"]},"_score":1}`)
 	near := read(t, `{"fields":{"asset_h":["near"]},"_score":0.9},{"fields":{"asset_h":["words"]},"_score":0.8},{"fields":{"asset_h":["far"]},"_score":0.5}`)
 	for attainable, first := range map[float64]library.AssetHash{4: "words", 40: "near"} {
@@ -66,6 +68,7 @@ func TestNormalize_TheMeaningDecidesWhereNoAssetHasManyOfTheWords(t *testing.T) 
 }
 
 func TestNormalize_ScoresOfMeaningLieBetweenTheFarthestAndTheNearest(t *testing.T) {
+	t.Parallel()
 	for hits, want := range map[string][]float64{
 		"":             {},
 		`{"_score":3}`: {1},
@@ -78,6 +81,7 @@ func TestNormalize_ScoresOfMeaningLieBetweenTheFarthestAndTheNearest(t *testing.
 }
 
 func TestNormalize_TheHeadIsBestFirstAndAboveWhatFollows(t *testing.T) {
+	t.Parallel()
 	words := read(t, `{"fields":{"asset_h":["a"]},"_score":4},{"fields":{"asset_h":["b"]},"_score":1},{"fields":{"asset_h":["title"]},"_score":31,"matched_queries":["exact_title"]}`)
 	near := read(t, `{"fields":{"asset_h":["b"]},"_score":0.9},{"fields":{"asset_h":["c"]},"_score":0.7},{"fields":{"asset_h":["d"]},"_score":0.5}`)
 	f := fuseScores(compiled(t, 2), lexicalHits{words, true, 3}, near, &QueryVector{MinSimilarity: -1})
@@ -100,6 +104,7 @@ func TestNormalize_TheHeadIsBestFirstAndAboveWhatFollows(t *testing.T) {
 }
 
 func TestFusion_SomeOfTheWordsRankWhatIsNearAndFindNothing(t *testing.T) {
+	t.Parallel()
 	words := read(t, `{"fields":{"asset_h":["all"]},"_score":4,"matched_queries":["by_words"]},{"fields":{"asset_h":["some and near"]},"_score":1},`+
 		`{"fields":{"asset_h":["some"]},"_score":0.8},{"fields":{"asset_h":["some and far"]},"_score":0.5}`)
 	near := read(t, `{"fields":{"asset_h":["near"]},"_score":0.9},{"fields":{"asset_h":["some and near"]},"_score":0.85},{"fields":{"asset_h":["some and far"]},"_score":0.55},{"fields":{"asset_h":["all"]},"_score":0.5}`)
@@ -116,6 +121,7 @@ func TestFusion_SomeOfTheWordsRankWhatIsNearAndFindNothing(t *testing.T) {
 }
 
 func TestMinSimilarity_BesideAVeryNearOneTheFartherAreNotSimilar(t *testing.T) {
+	t.Parallel()
 	near := read(t, `{"_score":0.9},{"_score":0.75},{"_score":0.72},{"_score":0.63}`) // cosines 0.8, 0.5, 0.44, 0.26
 	for _, c := range []struct {
 		least, share float64

@@ -32,6 +32,7 @@ const inputs = 1000
 // operation through the running service. Whatever is typed, the answer is results
 // or a sentence about the query, never a failure of the service.
 func TestRandom_NoQueryMakesTheServiceFail(t *testing.T) {
+	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{Adjust: func(c *service.Config) {
 		c.Embed = embed.Config{Driver: embed.OpenAI, URL: provider(t), Model: "test", Dimensions: 4}
 	}})

@@ -14,6 +14,7 @@ import (
 // TestResponse_EveryFieldOfAListIsRead holds the reader to listFields: a field that is asked
 // for and not read would be shown empty.
 func TestResponse_EveryFieldOfAListIsRead(t *testing.T) {
+	t.Parallel()
 	made := time.Date(2026, 2, 3, 4, 5, 6, 789_000_000, time.UTC)
 	d := mappings.Document{TenantID: "11111111-1111-1111-1111-111111111111", AssetH: "aa", Title: `a "title" of 猫` + "\n", Description: "d", Filename: "f.png", MIMEType: "image/png",
 		Status: library.StatusApproved, Tags: []string{"one", "t\\wo"}, Width: 3, Height: 4, SizeBytes: 5 << 40, Created: &made, Tool: "comfyui", Visibility: "private", DocVersion: 7,
@@ -41,6 +42,7 @@ func TestResponse_EveryFieldOfAListIsRead(t *testing.T) {
 }
 
 func TestResponse_AReplyIsReadWhole(t *testing.T) {
+	t.Parallel()
 	score := 1.5
 	const reply = `{"took":12, "timed_out":true, "_shards":{"total":1,"failures":[{"a":"}"}]}, "hits":{"total":{"value":4321,"relation":"eq"},"max_score":null,
 		"hits":[{"_score":1.5,"highlight":{"title":["<em>a</em>"]},"sort":[1.5, "x]\"", null],"matched_queries":["exact_title","b"]},
@@ -69,6 +71,7 @@ func TestResponse_AReplyIsReadWhole(t *testing.T) {
 }
 
 func TestResponse_PartsOfAReplyKeepTheirOrderAndFaults(t *testing.T) {
+	t.Parallel()
 	var got msearchResponse
 	err := got.ReadJSON([]byte(`{"took":1,"responses":[{"hits":{"total":{"value":3}},"status":200},{"error":{"type":"search_context_missing_exception","reason":"gone"},"status":404}]}`))
 	if err != nil || len(got) != 2 {

@@ -118,7 +118,7 @@ func (e *Env) run(roles []service.Role) {
 
 func (e *Env) awaitReady() {
 	e.T.Helper()
-	Eventually(e.T, 30*time.Second, "the service is ready", func() error {
+	Eventually(e.T, 2*time.Minute, "the service is ready", func() error {
 		if err := e.Ready(e.T.Context()); err != nil {
 			return err
 		}
