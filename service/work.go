@@ -39,9 +39,12 @@ func (s *Service) work(ctx context.Context) error {
 	}
 	g.Go(func() error { return s.every(ctx, fingerprintEvery, s.BackfillPreviews) })
 	g.Go(func() error { return s.every(ctx, reindexTick, s.reindexCollections) })
-	g.Go(func() error { return s.every(ctx, stalledTick, s.resumeRuns) })
 	g.Go(func() error {
-		s.resumeExports(ctx) // those of a process that is started again need not wait for the first tick
+		s.resumeRuns(ctx) // those of a process that is started again need not wait for the first tick
+		return s.every(ctx, stalledTick, s.resumeRuns)
+	})
+	g.Go(func() error {
+		s.resumeExports(ctx)
 		return s.every(ctx, stalledTick, s.resumeExports)
 	})
 	g.Go(func() error { return s.every(ctx, reindexTick, s.checkDuplicates) })

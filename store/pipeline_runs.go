@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
+	"vitrine/internal/failpoint"
 	"vitrine/library"
 )
 
@@ -197,12 +198,16 @@ func (ps *PipelineRuns) Step(ctx context.Context, c *RunClaim, fn func(*Tx) erro
 		if err := fn(t); err != nil {
 			return err
 		}
-		return t.saveRun(ctx, c)
+		if err := t.saveRun(ctx, c); err != nil {
+			return err
+		}
+		return failpoint.Inject("runs.part_written")
 	})
 	if err != nil {
 		c.Progress = before
+		return err
 	}
-	return err
+	return failpoint.Inject("runs.part_committed")
 }
 
 // saveRun writes how far a run is, as the last statement of a part, so that the run's row is

@@ -51,6 +51,8 @@ var Names = map[string]string{
 	"indexer.after_commit":   "the offsets of a batch are committed",
 	"rules.firing":           "a firing of a rule and its run are written, and not committed",
 	"rules.fired":            "a rule has fired, whoever made it fire does not know it",
+	"runs.part_written":      "a part of a pipeline run and how far the run is are written, and not committed",
+	"runs.part_committed":    "a part of a pipeline run is committed, the process has not gone on",
 	"webhooks.delivery_made": "an event has its deliveries, the subscriber's position is still before it",
 	"webhooks.claimed":       "a delivery is claimed, the endpoint has not got it",
 	"webhooks.sent":          "the endpoint has answered, the delivery is still pending",
