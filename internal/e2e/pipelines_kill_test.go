@@ -3,6 +3,8 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,7 +19,7 @@ import (
 // does, has changed each asset once, and is taken back as a whole.
 func TestPipelines_AKilledRunGoesOnWithEachEffectOnce(t *testing.T) {
 	t.Parallel()
-	const assets, kills = 2100, 6 // three parts each; about 30 in all
+	const assets = 2100 // three parts
 	k := newKilledWith(t, servicetest.Config(t), library.PermRead, library.PermSearch, library.PermWrite, library.PermAdmin)
 	p := serve(t, k.cfg, "", "api")
 	c, err := k.api.CreateCollection(t.Context(), client.CreateCollectionInput{Name: "Source"})
@@ -39,23 +41,30 @@ func TestPipelines_AKilledRunGoesOnWithEachEffectOnce(t *testing.T) {
 	k.undo(whole.OperationID, assets)
 	p.stop()
 
-	points := []string{"runs.part_written", "runs.part_committed"}
-	for n := range kills {
-		point := points[n%len(points)]
-		p := serve(t, k.cfg, fmt.Sprintf("%s:%d", point, 2+n%4), "api", "work")
+	// Every second process dies behind three parts of the run, the others before their fourth is committed.
+	var within []int // the stages that were interrupted between their parts
+	for n, point := range []string{"runs.part_written:10", "runs.part_committed:3", "runs.part_written:4", "runs.part_committed:3", "runs.part_written:4"} {
+		p := serve(t, k.cfg, point, "api", "work")
 		if n == 0 {
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-			if out, err := k.api.ExecutePipeline(ctx, client.ExecutePipelineInput{Stages: stages, TimeoutMS: 10_000}); err == nil {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			if out, err := k.api.ExecutePipeline(ctx, client.ExecutePipelineInput{Stages: stages, TimeoutMS: 60_000}); err == nil {
 				t.Fatalf("the run was not interrupted: %+v", out)
 			}
 			cancel()
 		}
-		p.awaitDeath(point)
+		name, _, _ := strings.Cut(point, ":")
+		p.awaitDeath(name)
 		if left := k.count(`SELECT count(*) FROM pipeline_runs WHERE state = 'running' AND claimed_until > now()`); left != 1 {
 			t.Fatalf("after kill %d %d runs are claimed", n+1, left)
 		}
+		if k.count(`SELECT (progress ->> 'chunk')::int FROM pipeline_runs WHERE state = 'running'`) > 0 {
+			within = append(within, k.count(`SELECT (progress ->> 'stage')::int FROM pipeline_runs WHERE state = 'running'`))
+		}
 		// Others wait until the claim of a killed process has run out.
 		k.exec(`UPDATE pipeline_runs SET claimed_until = now() - interval '1 second', created_at = created_at - interval '1 minute' WHERE state = 'running'`)
+	}
+	if !slices.Equal(within, []int{2, 3, 5}) {
+		t.Errorf("the stages %v were interrupted between their parts, want those that change assets", within)
 	}
 	p = serve(t, k.cfg, "", "api", "work")
 	defer p.stop()

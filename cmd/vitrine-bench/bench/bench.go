@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"runtime/pprof"
 
+	"vitrine/automation/webhook"
 	"vitrine/embed"
 	"vitrine/inplace"
 	"vitrine/library"
@@ -39,6 +40,7 @@ type Config struct {
 	Kafka   string         // its version, where it is known: Kafka itself does not tell
 
 	roots []inplace.Root // folders that may be imported in place
+	hooks webhook.Config // which endpoints webhooks can have
 	embed embed.Config   // what gives texts their meaning; nothing does in a run over files
 
 	// Step is told what is done now, for a person who waits.

@@ -63,7 +63,7 @@ func open(ctx context.Context, cfg Config) (e *env, err error) {
 	}
 	e.undo = append(e.undo, func(context.Context) error { return os.RemoveAll(e.dir) })
 	e.cfg = service.Config{Brokers: cfg.Servers.Brokers, OpenSearchURL: cfg.Servers.OpenSearchURL, DataDir: e.dir + "/data",
-		Prefix: strings.ReplaceAll(name, "_", "-") + "-", SearchPerMin: -1, ScrubRate: -1, Embed: cfg.embed, ImportRoots: cfg.roots, Version: cfg.Servers.Version, Log: cfg.Servers.Log}
+		Prefix: strings.ReplaceAll(name, "_", "-") + "-", SearchPerMin: -1, ScrubRate: -1, Embed: cfg.embed, ImportRoots: cfg.roots, Webhooks: cfg.hooks, Version: cfg.Servers.Version, Log: cfg.Servers.Log}
 	if e.cfg.Listen, err = freeAddress(); err != nil {
 		return e, err
 	}

@@ -56,3 +56,21 @@ func TestOrganize_ARunGivesEveryFigure(t *testing.T) {
 	}
 	checkFigures(t, report.Figures, OrganizeCriteria, report.Markdown("vitrine-bench organize", ""))
 }
+
+func TestPipelines_ARunGivesEveryFigure(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	report, err := RunPipelines(t.Context(), PipelinesConfig{Servers: benchServers(t), Count: 100, Stream: 1000, Repeats: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFigures(t, report.Figures, PipelinesCriteria, report.Markdown("vitrine-bench pipelines", ""))
+}
+
+func TestWebhooks_ARunGivesEveryFigure(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	report, err := RunWebhooks(t.Context(), WebhooksConfig{Servers: benchServers(t), Events: 20, Endpoints: 2, Dead: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFigures(t, report.Figures, WebhooksCriteria, report.Markdown("vitrine-bench webhooks", ""))
+}
