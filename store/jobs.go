@@ -66,7 +66,8 @@ func (t *Tx) Enqueue(ctx context.Context, jobs ...JobArgs) error {
 func (s *Store) resumeJob(ctx context.Context, tenant library.TenantID, j JobArgs, argument, value string) error {
 	_, err := s.Write(ctx, library.Actor{Kind: library.ActorSystem, ID: "service", Tenant: tenant}, func(t *Tx) error {
 		var waits bool
-		if err := t.QueryRow(ctx, `SELECT EXISTS (SELECT FROM river_job WHERE kind = $1 AND state IN ('available', 'scheduled', 'retryable') AND args ->> $2 = $3)`,
+		if err := t.QueryRow(ctx, `SELECT EXISTS (SELECT FROM river_job WHERE kind = $1 AND args ->> $2 = $3
+				AND (state = 'available' OR state IN ('scheduled', 'retryable') AND scheduled_at > now()))`,
 			j.Kind(), argument, value).Scan(&waits); err != nil || waits {
 			return err
 		}

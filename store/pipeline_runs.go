@@ -35,6 +35,13 @@ func (PipelineJob) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: RunQueue, ScheduledAt: time.Now().Add(500 * time.Millisecond)}
 }
 
+// resumedRun is the job of a run that stalled. It begins at once: jobs that are scheduled wait until
+// River has elected a leader, which takes a while after a kill.
+type resumedRun struct{ PipelineJob }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (resumedRun) InsertOpts() river.InsertOpts { return river.InsertOpts{Queue: RunQueue} }
+
 const pipelineRunColumns = `run_id, coalesce(pipeline_definition_h, ''), version, name, stages, dry_run, state, tool, trigger_type, rule_id, causation_depth, operation_id,
 	request_id, actor, created_at, coalesce(started_at, '0001-01-01'), coalesce(finished_at, '0001-01-01'), progress`
 
@@ -312,7 +319,7 @@ func (ps *PipelineRuns) Stalled(ctx context.Context, since time.Duration, limit 
 		pgx.RowToStructByPos[PipelineJob], since, limit)
 }
 
-// Resume enqueues a job for a run that stalled, unless one waits for it already.
+// Resume enqueues a job for a run that stalled, unless one waits for it that is not overdue.
 func (ps *PipelineRuns) Resume(ctx context.Context, j PipelineJob) error {
-	return ps.s.resumeJob(ctx, j.Tenant, j, "run_id", j.Run)
+	return ps.s.resumeJob(ctx, j.Tenant, resumedRun{j}, "run_id", j.Run)
 }

@@ -162,9 +162,10 @@ func (p *process) awaitDeath(point string) {
 // command runs another command of the product on the same configuration.
 func command(t *testing.T, cfg service.Config, args ...string) string {
 	t.Helper()
+	binary := failpointBinary(t) // which may have to be built
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, failpointBinary(t), args...)
+	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Env = environment(cfg, "")
 	out, err := cmd.Output()
 	if err != nil {
