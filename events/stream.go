@@ -213,12 +213,17 @@ type stream struct {
 // streamBatch is how many events are read and sent at once.
 const streamBatch = 200
 
-func (t *stream) run(ctx context.Context) {
+// begin sends the header, and when to connect again.
+func (t *stream) begin() error {
 	h := t.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no") // proxies pass each event on at once
-	if t.send("retry: 2000\n\n") != nil {
+	return t.send("retry: 2000\n\n")
+}
+
+func (t *stream) run(ctx context.Context) {
+	if t.begin() != nil {
 		return
 	}
 	beat := time.NewTicker(t.s.cfg.Heartbeat)

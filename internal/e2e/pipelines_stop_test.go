@@ -1,7 +1,13 @@
 package e2e
 
 import (
+	"bufio"
+	"context"
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,6 +40,10 @@ func TestPipelines_ACancelledRunKeepsWhatItDidUntilItIsUndone(t *testing.T) {
 	if err != nil || out.State != "running" {
 		t.Fatalf("the run that is held: %+v, %v", out, err)
 	}
+	stream := w.follow(out.RunID)
+	if first := stream.next(); first.State != "running" || len(first.Stages) != 4 || first.Stages[1].State != "ok" {
+		t.Errorf("the first message of the stream: %+v", first)
+	}
 	asked, err := api.CancelPipelineRun(t.Context(), client.CancelPipelineRunInput{RunID: out.RunID})
 	if err != nil || asked.RunID != out.RunID {
 		t.Fatalf("%+v, %v", asked, err)
@@ -42,6 +52,13 @@ func TestPipelines_ACancelledRunKeepsWhatItDidUntilItIsUndone(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := w.ended(out.RunID)
+	last := stream.next()
+	for last.State == "running" {
+		last = stream.next()
+	}
+	if !reflect.DeepEqual(last, run) || stream.id != "ended" || stream.lines.Scan() && stream.lines.Text() != "" {
+		t.Errorf("the last message of the stream, with the id %q: %+v", stream.id, last)
+	}
 	if run.State != "cancelled" || run.Error.Code != pipeline.CodeCancelled || run.Stages[1].State != "ok" || run.Stages[3].State != "skipped" || run.OperationID == "" {
 		t.Fatalf("the run that was cancelled: %+v", run)
 	}
@@ -91,6 +108,49 @@ func TestPipelines_ARunBeyondItsTimeIsTimedOut(t *testing.T) {
 	if run.State != "timed_out" || run.Error.Code != pipeline.CodeRunTimedOut || run.Stages[0].State != "timed_out" || run.Stages[1].State != "skipped" || run.ChangedCount != 0 {
 		t.Errorf("the run: %+v", run)
 	}
+}
+
+// runStream reads the messages about a run.
+type runStream struct {
+	t     testing.TB
+	lines *bufio.Scanner
+	id    string // of the last message
+}
+
+// follow opens the stream of a run.
+func (w world) follow(id string) *runStream {
+	w.T.Helper()
+	ctx, cancel := context.WithTimeout(w.T.Context(), time.Minute)
+	w.T.Cleanup(cancel)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.URL+"/api/v1/pipelines/runs/"+id+"/events", nil)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	req.Header.Set("X-API-Key", w.Key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil || res.StatusCode != http.StatusOK {
+		w.T.Fatalf("%+v, %v", res, err)
+	}
+	w.T.Cleanup(func() { res.Body.Close() })
+	return &runStream{t: w.T, lines: bufio.NewScanner(res.Body)}
+}
+
+// next returns the next message.
+func (s *runStream) next() (run client.PipelineTrace) {
+	s.t.Helper()
+	for s.lines.Scan() {
+		if id, is := strings.CutPrefix(s.lines.Text(), "id: "); is {
+			s.id = id
+		}
+		if data, is := strings.CutPrefix(s.lines.Text(), "data: "); is {
+			if err := json.Unmarshal([]byte(data), &run); err != nil {
+				s.t.Fatal(err)
+			}
+			return run
+		}
+	}
+	s.t.Fatalf("the stream ended: %v", s.lines.Err())
+	return run
 }
 
 // ended waits until a run has ended and returns it.

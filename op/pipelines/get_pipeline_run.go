@@ -34,13 +34,13 @@ func (s *Service) getPipelineRun() op.Operation {
 	}, func(ctx context.Context, actor library.Actor, in getRunInput) (out getRunOutput, err error) {
 		out.Runs = []Trace{}
 		if in.RunID != "" {
-			r, err := s.Store.PipelineRuns.Get(ctx, actor.Tenant, in.RunID)
+			t, err := s.Trace(ctx, actor, in.RunID)
 			if err != nil {
 				return out, err
 			}
-			out.Runs = append(out.Runs, visible(actor, describe(r)))
+			out.Runs = append(out.Runs, t)
 			if in.AssetsOf > 0 {
-				out.Assets, _, err = s.Store.PipelineRuns.SetPage(ctx, actor, r.ID, in.AssetsOf, in.Offset)
+				out.Assets, _, err = s.Store.PipelineRuns.SetPage(ctx, actor, t.RunID, in.AssetsOf, in.Offset)
 			}
 			return out, err
 		}
@@ -61,6 +61,15 @@ func (s *Service) getPipelineRun() op.Operation {
 		}
 		return out, err
 	})
+}
+
+// Trace returns how far a run is, as the actor may see it.
+func (s *Service) Trace(ctx context.Context, actor library.Actor, run string) (Trace, error) {
+	r, err := s.Store.PipelineRuns.Get(ctx, actor.Tenant, run)
+	if err != nil {
+		return Trace{}, err
+	}
+	return visible(actor, describe(r)), nil
 }
 
 // visible returns a trace as an actor may see it: who does not see every asset sees counts, but
