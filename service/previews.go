@@ -10,6 +10,7 @@ import (
 	"vitrine/jobs"
 	"vitrine/library"
 	"vitrine/media/extract/container"
+	"vitrine/media/gltf"
 	"vitrine/media/memory"
 	"vitrine/media/phash"
 	"vitrine/media/preview"
@@ -36,6 +37,9 @@ func (s *Service) makePreview(ctx context.Context, j store.PreviewJob) error {
 		return nil
 	case errors.Is(err, preview.ErrUnsupported):
 		return s.keepPreview(ctx, j, nil, nil)
+	case errors.Is(err, gltf.ErrNothing):
+		s.log.Info("no picture can be drawn of a 3D model", "asset", j.Asset, "error", err)
+		return errors.Join(s.Store.PreviewFailures.Record(ctx, j.Tenant, j.Asset, store.PreviewFailure{Code: store.PreviewNoRenderer, Reason: library.AsError(err).Detail}), s.describeModel(ctx, j))
 	case isCode(err, library.CodeFileMissing), isCode(err, library.CodeFileDamaged):
 		return nil // of a file that is referenced in place: it is marked, and a request makes the preview when it is back
 	case ctx.Err() != nil:
@@ -67,6 +71,8 @@ func (s *Service) keepPreview(ctx context.Context, j store.PreviewJob, placehold
 		return s.Blobs.DropDerived(ctx, j.Tenant, j.Asset)
 	case strings.HasPrefix(mime, "video/"):
 		return errors.Join(s.describeVideo(ctx, j), s.dropOrphan(ctx, j))
+	case strings.HasPrefix(mime, "model/"):
+		return errors.Join(s.describeModel(ctx, j), s.dropOrphan(ctx, j))
 	}
 	return nil
 }
@@ -78,6 +84,22 @@ func (s *Service) dropOrphan(ctx context.Context, j store.PreviewJob) error {
 		return err
 	}
 	return s.Blobs.DropDerived(ctx, j.Tenant, j.Asset)
+}
+
+// describeModel keeps what the file of a 3D model says of it.
+func (s *Service) describeModel(ctx context.Context, j store.PreviewJob) error {
+	facts, err := s.Previews.ModelFacts(ctx, j.Tenant, j.Asset)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, memory.ErrBusy):
+		return jobs.Later(previewsLater)
+	}
+	// A file that cannot be read is not read again: it says nothing.
+	if err != nil || facts == nil {
+		facts = &gltf.Facts{}
+	}
+	return s.Store.Previews.SetModel(ctx, j.Tenant, j.Asset, *facts)
 }
 
 // describeVideo keeps how a video is coded, and its storyboard.
@@ -109,7 +131,7 @@ const (
 
 // BackfillPreviews makes the thumbnails, placeholders and perceptual hashes that are missing.
 func (s *Service) BackfillPreviews(ctx context.Context) {
-	kinds := []string{"image/%"}
+	kinds := []string{"image/%", "model/gltf-binary"}
 	if s.Previews.FFmpeg() != nil {
 		kinds = append(kinds, "video/%")
 	}

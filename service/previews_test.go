@@ -15,8 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/internal/sample/shape"
 	"vitrine/internal/testenv"
 	"vitrine/library"
+	"vitrine/media/gltf"
 	"vitrine/media/preview"
 	"vitrine/service"
 	"vitrine/service/servicetest"
@@ -172,11 +174,45 @@ func TestPreviews_WhatIsMissingToMakeOneIsNamed(t *testing.T) {
 		"no_ffmpeg":   e.StoreFile("", "a.mp4", "video/mp4", video(t)),
 		"no_renderer": e.StoreFile("", "a.glb", "model/gltf-binary", []byte("glTF\x02\x00\x00\x00\x1c\x00\x00\x00\x08\x00\x00\x00JSON{}      ")),
 	} {
-		var got previewState
-		e.Call(http.MethodGet, "/api/v1/assets/"+stored.Asset.AssetH, nil, &got)
-		if got.PreviewFailed != want || got.PreviewError == "" {
-			t.Errorf("%+v, want %s", got, want)
+		servicetest.Eventually(t, 30*time.Second, "the reason", func() error {
+			var got previewState
+			e.Call(http.MethodGet, "/api/v1/assets/"+stored.Asset.AssetH, nil, &got)
+			if got.PreviewFailed != want || got.PreviewError == "" {
+				return fmt.Errorf("%+v, want %s", got, want)
+			}
+			return nil
+		})
+	}
+}
+
+func TestPreviews_A3DModelIsDrawnAndDescribed(t *testing.T) {
+	e := servicetest.Start(t, servicetest.Options{})
+	stored := e.StoreFile("", "knot.glb", "model/gltf-binary", shape.Knot(2, 3, 60))
+	var got struct {
+		previewState
+		Model *gltf.Facts `json:"model_3d"`
+	}
+	servicetest.Eventually(t, 30*time.Second, "the model has a picture", func() error {
+		e.Call(http.MethodGet, "/api/v1/assets/"+stored.Asset.AssetH+"?response_format=detailed", nil, &got)
+		if len(got.Placeholder) == 0 || got.Model == nil {
+			return fmt.Errorf("%+v", got)
 		}
+		return nil
+	})
+	if got.PreviewFailed+got.PreviewError != "" || got.Model.Vertices != 60*24 || got.Model.Generator != shape.Generator || got.Model.Animations != 1 || got.Model.Size == nil {
+		t.Errorf("%+v, model %+v", got, got.Model)
+	}
+	res, err := http.Get(got.ThumbnailURL + "?size=256")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	picture, err := jpeg.Decode(res.Body)
+	if err != nil || picture.Bounds().Dx() != 256 {
+		t.Fatalf("%s %v", res.Status, err)
+	}
+	if r, _, b, _ := picture.At(128, 20).RGBA(); r>>8 > 140 || b>>8 > 140 {
+		t.Errorf("the ground above the model is %v", picture.At(128, 20))
 	}
 }
 

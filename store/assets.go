@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"vitrine/library"
+	"vitrine/media/gltf"
 )
 
 // Assets reads and changes assets. It is a field of Store, as all nouns are.
@@ -43,6 +44,7 @@ type AssetDetail struct {
 	Prompts     []AssetPrompt   // versions of the prompt library that its prompt is a render of
 	NoPreview   PreviewFailure
 	Video       *VideoFacts // nil: it is none, or was not looked at yet
+	Model       *gltf.Facts // the same of a 3D model
 	Placeholder []byte      // ThumbHash of its preview; nil where there is none yet
 }
 
@@ -154,10 +156,10 @@ func (d *AssetDetail) queueOthers(b *pgx.Batch, actor library.Actor, hash librar
 			})
 			return err
 		})
-	b.Queue(`SELECT coalesce(f.code, ''), coalesce(f.reason, ''), p.placeholder, p.facts
+	b.Queue(`SELECT coalesce(f.code, ''), coalesce(f.reason, ''), p.placeholder, CASE WHEN NOT p.facts ? 'model' THEN p.facts END, CASE WHEN p.facts #>> '{model,version}' <> '' THEN p.facts -> 'model' END
 		FROM (SELECT $1::uuid AS tenant_id, $2::text AS asset_h) a LEFT JOIN preview_failures f USING (tenant_id, asset_h) LEFT JOIN asset_previews p USING (tenant_id, asset_h)`, actor.Tenant, hash).
 		QueryRow(func(row pgx.Row) error {
-			return row.Scan(&d.NoPreview.Code, &d.NoPreview.Reason, &d.Placeholder, &d.Video)
+			return row.Scan(&d.NoPreview.Code, &d.NoPreview.Reason, &d.Placeholder, &d.Video, &d.Model)
 		})
 	b.Queue(pathsOfAsset, actor.Tenant, hash).
 		Query(func(rows pgx.Rows) (err error) {

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"vitrine/library"
+	"vitrine/media/gltf"
 )
 
 // Previews keeps what was learned of the assets' pictures when their previews were made.
@@ -61,6 +62,13 @@ type VideoFacts struct {
 	Codec      string  `json:"codec,omitempty" doc:"As the file names it, for example avc1 or V_VP9."`
 	AudioCodec string  `json:"audio_codec,omitempty" doc:"Of the first sound track; absent where there is none."`
 	Storyboard bool    `json:"storyboard" doc:"Whether there is a picture with frames of it: GET /api/v1/assets/{asset_h}/storyboard."`
+}
+
+// SetModel keeps the facts of a 3D model. Of an asset that is gone nothing is kept.
+func (ps *Previews) SetModel(ctx context.Context, tenant library.TenantID, hash library.AssetHash, f gltf.Facts) error {
+	return ps.s.execTenant(ctx, tenant, `INSERT INTO asset_previews (tenant_id, asset_h, facts)
+		SELECT tenant_id, asset_h, jsonb_build_object('model', $3::jsonb) FROM assets WHERE tenant_id = $1 AND asset_h = $2
+		ON CONFLICT (tenant_id, asset_h) DO UPDATE SET facts = excluded.facts`, tenant, hash, f)
 }
 
 // SetVideo keeps the facts of a video. Of an asset that is gone nothing is kept.

@@ -144,6 +144,8 @@ type GetAssetDetailsOutput struct {
 	DurationMS int64 `json:"duration_ms"`
 	// Of a video, once its preview was made.
 	Video *StoreVideoFacts `json:"video,omitempty"`
+	// Of a 3D model (GLB), once its preview was made.
+	Model3d *GltfFacts `json:"model_3d,omitempty"`
 	// With response_format detailed.
 	SHA256 string `json:"sha256,omitempty"`
 	// ComfyUI's asset hash, without its blake3: prefix. With response_format detailed.

@@ -61,6 +61,30 @@ type StoreVideoFacts struct {
 	Storyboard bool `json:"storyboard"`
 }
 
+// GltfFacts is what GetAssetDetailsOutput holds as model_3d. Of a 3D model (GLB), once its preview
+// was made.
+type GltfFacts struct {
+	// Version of glTF.
+	Version string `json:"version,omitempty"`
+	// The program that wrote the file, as it names itself.
+	Generator string `json:"generator,omitempty"`
+	Meshes    int    `json:"meshes"`
+	// Of all meshes, each counted once however often it is placed.
+	Vertices int64 `json:"vertices"`
+	// Of all meshes, each counted once however often it is placed.
+	Triangles int64 `json:"triangles"`
+	Materials int   `json:"materials"`
+	// Pictures that the file holds or names.
+	Textures   int `json:"textures"`
+	Nodes      int `json:"nodes"`
+	Skins      int `json:"skins,omitempty"`
+	Animations int `json:"animations,omitempty"`
+	// Extensions of glTF that the file uses, for example KHR_draco_mesh_compression.
+	Extensions []string `json:"extensions,omitempty"`
+	// Width, height and depth of the scene in meters, by the bounds that the file names.
+	Size []float64 `json:"size,omitempty"`
+}
+
 // Hires is what GetAssetDetailsOutput holds as hires. The upscaling second pass, if the file
 // records one.
 type Hires struct {

@@ -13,6 +13,7 @@ import (
 
 	"vitrine/library"
 	"vitrine/media/blob"
+	"vitrine/media/gltf"
 	"vitrine/media/memory"
 )
 
@@ -126,6 +127,9 @@ func (m *Maker) make(ctx context.Context, tenant library.TenantID, hash library.
 		}
 		return Make(ctx, m.budget, bytes.NewReader(frame), int64(len(frame)), edge)
 	}
+	if isModel(file{ctx, object, object.Size()}) {
+		return m.modelPicture(ctx, tenant, hash, object, edge)
+	}
 	return Make(ctx, m.budget, object, object.Size(), edge)
 }
 
@@ -153,6 +157,9 @@ func Error(err error) error {
 	case errors.Is(err, ErrNoFFmpeg):
 		return &library.Error{Kind: library.KindNotFound, Code: library.CodeNotFound, Cause: err,
 			Detail: "There is no preview of this video: the service has no ffmpeg to read a frame with. The original can be downloaded."}
+	case errors.Is(err, gltf.ErrNothing):
+		return &library.Error{Kind: library.KindNotFound, Code: library.CodeNotFound, Cause: err,
+			Detail: "There is no preview of this 3D model: " + err.Error() + ". Send a picture of it as poster_image_base64 with StoreAsset. The original can be downloaded."}
 	case errors.Is(err, ErrUnsupported):
 		return &library.Error{Kind: library.KindNotFound, Code: library.CodeNotFound, Cause: err,
 			Detail: "There is no preview of this asset: its file type is not supported."}

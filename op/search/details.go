@@ -10,6 +10,7 @@ import (
 
 	"vitrine/library"
 	"vitrine/media/extract"
+	"vitrine/media/gltf"
 	"vitrine/op/annotations"
 	"vitrine/op/assets"
 	"vitrine/store"
@@ -27,6 +28,7 @@ type detailsOutput struct {
 	Height               int                      `json:"height"`
 	DurationMS           int64                    `json:"duration_ms" doc:"Milliseconds; 0 for stills."`
 	Video                *store.VideoFacts        `json:"video,omitempty" doc:"Of a video, once its preview was made."`
+	Model3D              *gltf.Facts              `json:"model_3d,omitempty" doc:"Of a 3D model (GLB), once its preview was made."`
 	SHA256               string                   `json:"sha256,omitempty" doc:"With response_format detailed."`
 	BLAKE3               string                   `json:"blake3,omitempty" doc:"ComfyUI's asset hash, without its blake3: prefix. With response_format detailed."`
 	CreatedAt            time.Time                `json:"created_at"`
@@ -178,7 +180,7 @@ func describe(d store.AssetDetail, links assets.ActorLinks) detailsOutput {
 	out := detailsOutput{
 		Summary: assets.Summary{AssetHash: a.Hash, Title: a.Title, Description: a.Description, Filename: a.Filename, MIMEType: a.MIMEType,
 			Status: a.Status, Tags: orEmpty(a.Tags), Visibility: a.Visibility, ThumbnailURL: links.Thumbnail(a.Tenant, a.Hash)},
-		Rating: a.Rating, Favorite: a.Favorite, Owner: a.Owner, Collections: orEmpty(d.Collections), Size: a.Size, Width: a.Width, Height: a.Height, DurationMS: a.DurationMS, Video: d.Video,
+		Rating: a.Rating, Favorite: a.Favorite, Owner: a.Owner, Collections: orEmpty(d.Collections), Size: a.Size, Width: a.Width, Height: a.Height, DurationMS: a.DurationMS, Video: d.Video, Model3D: d.Model,
 		SHA256: a.SHA256, BLAKE3: a.BLAKE3, CreatedAt: a.CreatedAt.UTC(), StoredAt: a.StoredAt.UTC(), UpdatedAt: a.UpdatedAt.UTC(),
 		SourcePath: a.SourcePath, Metadata: a.Metadata, Models: []modelOutput{}, Samplers: describePasses(l.Samplers), Hires: l.Hires, Regions: l.Regions,
 		C2PA: l.C2PA, Embedding: embeddingOutput{Configurations: []string{}}, Copyright: l.Extra["copyright"],

@@ -83,10 +83,13 @@ func (s *Service) explainNoPreview(ctx context.Context, d store.AssetDetail, out
 	case d.NoPreview.Code != "" || d.Placeholder != nil || s.Previews == nil:
 	case strings.HasPrefix(a.MIMEType, "video/") && s.Previews.FFmpeg() == nil:
 		out.PreviewFailed, out.PreviewError = store.PreviewNoFFmpeg, "The service has no ffmpeg to read a frame of the video with."
-	case strings.HasPrefix(a.MIMEType, "model/") && !s.Previews.HasPoster(ctx, a.Tenant, a.Hash):
-		out.PreviewFailed, out.PreviewError = store.PreviewNoRenderer, "3D models are not rendered. Send a picture of it as poster_image_base64 with StoreAsset."
+	case strings.HasPrefix(a.MIMEType, "model/") && a.MIMEType != glbType && !s.Previews.HasPoster(ctx, a.Tenant, a.Hash):
+		out.PreviewFailed, out.PreviewError = store.PreviewNoRenderer, "Of 3D models only binary glTF files (GLB) are rendered. Send a picture of it as poster_image_base64 with StoreAsset."
 	}
 }
+
+// glbType is the type of 3D models that are rendered when they arrive; of those that cannot be, the reason is kept.
+const glbType = "model/gltf-binary"
 
 // graphLimit is how large a workflow graph may be to travel with the answer, in bytes.
 func (in detailsInput) graphLimit() int {
