@@ -20,9 +20,10 @@ import (
 // that it printed.
 func said(t *testing.T, cfg service.Config, args ...string) (code int, out string) {
 	t.Helper()
+	binary := failpointBinary(t) // which the first test builds: that time is not the command's
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, failpointBinary(t), args...)
+	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Env = environment(cfg, "")
 	var b bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &b, &b

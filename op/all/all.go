@@ -4,6 +4,7 @@ package all
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	rules "vitrine/automation"
@@ -146,5 +147,8 @@ func Catalog(p Parts) op.Catalog {
 	return c
 }
 
-// DocumentedCatalog returns the catalog for documents: nothing in it can be called.
-func DocumentedCatalog() op.Catalog { return Catalog(Parts{}) }
+// DocumentedCatalog returns the catalog for documents: nothing in it can be called. It is
+// made once per process; a caller changes nothing in it.
+func DocumentedCatalog() op.Catalog { return documented() }
+
+var documented = sync.OnceValue(func() op.Catalog { return Catalog(Parts{}) })
