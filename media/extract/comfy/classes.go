@@ -360,27 +360,31 @@ func (g *graph) openBundles() {
 	}
 }
 
+// maxBundles bounds the bundles that a value is followed through, which may stand in a circle.
+const maxBundles = 256
+
 // held returns the input of a bundle, or of the bundle before it, that an output
 // gives; nil when the table does not know or a node that is no bundle fills it.
 func (p port) held() *input {
+	var last *input
 	name := p.outName()
-	for hops := 0; name != "" && hops < maxHops && p.node.role() == RoleBundle; hops++ {
+	for hops := 0; name != "" && hops < maxBundles && p.node.role() == RoleBundle; hops++ {
 		about := p.node.about
 		if in := p.node.in(name); in != nil && name != about.Bundle && (in.linked() || in.holds()) {
-			if in.linked() && in.from.node.role() == RoleBundle {
-				if deeper := in.from.held(); deeper != nil {
-					return deeper
-				}
+			if !in.linked() || in.from.node.role() != RoleBundle {
+				return in
 			}
-			return in
+			last, p = in, in.from // which another bundle gives in its turn, or does not know
+			name = p.outName()
+			continue
 		}
 		up := p.node.in(about.Bundle)
 		if up == nil || !up.linked() {
-			return nil
+			return last
 		}
 		p = up.from
 	}
-	return nil
+	return last
 }
 
 // holds reports whether an unlinked input holds a value of its own; bundles that edit

@@ -11,14 +11,21 @@ import (
 // one node of the stream samples by all of them. gatherStreams gives that node what
 // the nodes before it put into the stream, so that it reads like any other sampler.
 
-// maxStream bounds the nodes of one stream.
-const maxStream = 256
+// These bound the nodes of one stream, the settings that a node takes out of it, and
+// the settings that are looked at in all streams of a graph: each node that takes a
+// stream goes through all of it.
+const (
+	maxStream   = 256
+	maxGathered = 512
+	maxStreamed = 50_000
+)
 
 // gatherStreams fills the nodes whose class takes a stream.
 func (g *graph) gatherStreams() {
+	left := maxStreamed
 	for _, n := range g.nodes {
 		if n.about != nil && len(n.about.Stream) > 0 && n.meets() {
-			n.gather()
+			n.gather(&left)
 		}
 	}
 }
@@ -36,11 +43,12 @@ func (n *node) meets() bool {
 }
 
 // gather copies the inputs of the nodes before this one on its stream, nearest
-// first. Weight files stay where they are loaded: the node gets a link to them.
-func (n *node) gather() {
+// first. Weight files stay where they are loaded: the node gets a link to them. Each
+// setting that is looked at counts against left; there is no more when it is used up.
+func (n *node) gather(left *int) {
 	set := map[string]*string{}
 	queue, seen := n.streamed(n.about.Stream), map[*node]bool{n: true}
-	for len(queue) > 0 && len(seen) < maxStream {
+	for len(queue) > 0 && len(seen) < maxStream && len(n.inputs) < maxGathered && *left > 0 {
 		m := queue[0]
 		queue = queue[1:]
 		if seen[m] {
@@ -48,6 +56,7 @@ func (n *node) gather() {
 		}
 		seen[m] = true
 		queue = append(queue, m.streamed(n.about.Stream)...)
+		*left -= 1 + len(m.inputs)
 		for i := range m.inputs {
 			in := m.inputs[i]
 			switch {
