@@ -250,11 +250,13 @@ func (e *Engine) fail(c *store.RunClaim, err error) {
 
 // stages runs the stages that are left.
 func (e *Engine) stages(ctx context.Context, c *store.RunClaim, d *Definition) error {
+	behind := false
 	if c.Progress.Stage == 0 && len(d.Steps) > 1 {
 		if err := check(ctx, c); err != nil {
 			return err
 		}
-		if _, err := e.runFused(ctx, c, d); err != nil {
+		var err error
+		if behind, err = e.runFused(ctx, c, d); err != nil {
 			return err
 		}
 	}
@@ -263,7 +265,7 @@ func (e *Engine) stages(ctx context.Context, c *store.RunClaim, d *Definition) e
 			return err
 		}
 		i := c.Progress.Stage
-		x := &exec{ctx: ctx, engine: e, claim: c, step: d.Steps[i], index: i, last: i == len(d.Steps)-1, now: c.CreatedAt}
+		x := &exec{ctx: ctx, engine: e, claim: c, step: d.Steps[i], index: i, last: i == len(d.Steps)-1, now: c.CreatedAt, behind: behind}
 		if err := x.runStage(); err != nil {
 			return err
 		}

@@ -21,6 +21,7 @@ type exec struct {
 	step   Step
 	index  int
 	last   bool      // no stage comes behind
+	behind bool      // the index was waited for in vain
 	now    time.Time // the moment that relative times are from: when the run was created
 
 	pending []library.AssetHash // emitted and not written yet

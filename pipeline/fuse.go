@@ -75,12 +75,16 @@ func (s *sorting) indexOrder() []query.Sort {
 	return append(list, query.Sort{By: "asset_h"})
 }
 
-// runFused runs the fused stages. It reports false, having done nothing, where the index does not
-// have every change of the library: rows are looked at then.
-func (e *Engine) runFused(ctx context.Context, c *store.RunClaim, d *Definition) (bool, error) {
+// runFused runs the fused stages, if there are any. It reports that the index is behind, having done
+// nothing, where it was waited for and does not have every change of the library: rows are looked at
+// then.
+func (e *Engine) runFused(ctx context.Context, c *store.RunClaim, d *Definition) (behind bool, err error) {
 	f := d.fuse()
-	if f == nil || e.NoFusion || e.Settled == nil || !e.Settled(ctx, c.Actor.Tenant) {
+	if f == nil || e.NoFusion || e.Settled == nil {
 		return false, nil
+	}
+	if !e.Settled(ctx, c.Actor.Tenant) {
+		return true, nil
 	}
 	last := f.steps - 1
 	x := &exec{ctx: ctx, engine: e, claim: c, step: d.Steps[last], index: last, set: last, now: c.CreatedAt}
@@ -92,13 +96,13 @@ func (e *Engine) runFused(ctx context.Context, c *store.RunClaim, d *Definition)
 		}
 		return t.ClearSet(ctx, c.ID, last)
 	}); err != nil {
-		return true, err
+		return false, err
 	}
 	counts, err := x.scanFused(f, d)
 	if err != nil {
-		return true, err
+		return false, err
 	}
-	return true, x.save(func(*store.Tx) error {
+	return false, x.save(func(*store.Tx) error {
 		sample, out := x.trace().Sample, x.trace().Output
 		for i := range f.steps {
 			y := *x

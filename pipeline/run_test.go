@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"testing"
 
@@ -64,6 +65,20 @@ func TestRun_OldRunsAreExpiredWithTheirSets(t *testing.T) {
 		var n int
 		if err := e.db.QueryRow(t.Context(), `SELECT coalesce(sum(cardinality(assets)), 0) FROM pipeline_sets WHERE run_id = $1`, id).Scan(&n); err != nil || n != want {
 			t.Errorf("the run %s keeps %d assets, want %d: %v", id, n, want, err)
+		}
+	}
+}
+
+func TestRun_WaitsOnceForAnIndexThatIsBehind(t *testing.T) {
+	e := newEnv(t)
+	e.fill(rand.New(rand.NewPCG(6, 6)), 5)
+	waited := 0
+	e.engine.Settled = func(context.Context, library.TenantID) bool { waited++; return false }
+	for text, want := range map[string]int{`search | where rating >= 0 | count`: 1, `search | set_tag seen`: 1, `search | where title contains "a" | count`: 1} {
+		waited = 0
+		r := e.text(text, false)
+		if r.State != library.RunCompleted || waited != want || len(r.Progress.Stages[0].Warnings) != 1 {
+			t.Errorf("%s: %s, waited %d times, want %d; warnings %v", text, r.State, waited, want, r.Progress.Stages[0].Warnings)
 		}
 	}
 }
