@@ -23,9 +23,10 @@ var (
 	logFile    = filepath.Join(demoDir, "serve.log")
 )
 
-// startService runs vitrine serve in the background, unless it runs already, and
+// startService runs vitrine serve in the background, unless it runs already, with more
+// variables in its environment, and
 // gives its address once it is ready.
-func startService(ctx context.Context) (base string, err error) {
+func startService(ctx context.Context, extra []string) (base string, err error) {
 	if err := os.MkdirAll(demoDir, 0o700); err != nil {
 		return "", err
 	}
@@ -40,7 +41,7 @@ func startService(ctx context.Context) (base string, err error) {
 	if err := stopService(ctx); err != nil { // one that hangs, or of an older build
 		return "", err
 	}
-	if err := launch(listen); err != nil {
+	if err := launch(listen, extra); err != nil {
 		return "", err
 	}
 	return base, awaitReady(ctx, base)
@@ -66,7 +67,7 @@ func listenAddress() (string, error) {
 	return "", errors.New("no port of 127.0.0.1 is free")
 }
 
-func launch(listen string) error {
+func launch(listen string, extra []string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -78,6 +79,7 @@ func launch(listen string) error {
 	defer log.Close()
 	cmd := exec.Command(self, "serve", "--listen", listen)
 	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Env = append(os.Environ(), extra...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // it outlives this command and its terminal
 	if err := cmd.Start(); err != nil {
 		return err

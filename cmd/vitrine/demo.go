@@ -52,8 +52,17 @@ func (c *demoUp) Run(ctx context.Context) error {
 	if _, err := stack.Model(ctx, local, os.Stderr); err != nil {
 		warn("No vector search: %v", err)
 	}
+	ffmpeg := demoFFmpeg(ctx, local)
+	originals, err := filepath.Abs(filepath.Join(demoDir, demoRoot))
+	if err != nil {
+		return err
+	}
+	extra, err := demoEnvironment(originals, ffmpeg)
+	if err != nil {
+		return err
+	}
 	step("Starting the service")
-	base, err := startService(ctx)
+	base, err := startService(ctx, extra)
 	if err != nil {
 		return err
 	}
@@ -78,6 +87,10 @@ func (c *demoUp) Run(ctx context.Context) error {
 		return fmt.Errorf("interrupted; run the same command again to resume")
 	}
 	printReport(report)
+	step("Importing a folder in place")
+	if err := demoFiles(ctx, api, originals, ffmpeg, c.Seed); err != nil {
+		return err
+	}
 	step("Waiting for the search index")
 	if err := untilSearchable(ctx, api, report); err != nil {
 		return err
@@ -199,6 +212,14 @@ Vitrine is ready at %[1]s
              bin/vitrine search 'collection:portfolio -collection:portfolio.neon'
              bin/vitrine search 'is:favorite rating:5'
              curl -s %[1]s/api/v1/assets/search -H 'X-API-Key: %[2]s' -H 'Content-Type: application/json' -d '{"query":"neon city","limit":3}'
+  Files      bin/vitrine search 'media:video'
+             bin/vitrine search 'media:model3d'
+             bin/vitrine search 'tag:in-place'       (they stay in .vitrine/originals)
+             bin/vitrine imports list
+             bin/vitrine call ListTrash
+             bin/vitrine search 'is:duplicate'
+             bin/vitrine call FindDuplicates
+             bin/vitrine call FindDuplicates --by workflow
   Organize   bin/vitrine call ListCollections
              bin/vitrine call GetCollectionAssets --collection_path portfolio.neon
   Experiment bin/vitrine call GetExperimentSummary --collection_h whichsamplerforlight

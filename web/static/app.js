@@ -340,13 +340,32 @@ async function open(hit) {
 function show(hit) {
   $("detail-image").src = preview(hit, 1024);
   $("detail-image").alt = hit.title || hit.filename;
+  play(null);
 }
+
+// play shows a video in place of its picture, and stops the one before. One that the browser cannot read leaves the picture.
+function play(d) {
+  const video = $("detail-video");
+  video.hidden = !d;
+  $("detail-image").hidden = !!d;
+  video.removeAttribute("src");
+  video.load();
+  if (!d) return;
+  video.poster = preview(d, 1024);
+  video.src = new URL(d.download_url).pathname;
+}
+
+$("detail-video").addEventListener("error", () => {
+  if ($("detail-video").hasAttribute("src")) play(null);
+});
+$("detail").addEventListener("close", () => play(null));
 
 // fill tells of one asset in the open dialog.
 async function fill(hash) {
   try {
     const d = await call("GET", `/api/v1/assets/${hash}?include_download_url=true&response_format=detailed`);
     show(d);
+    if (d.mime_type.startsWith("video/")) play(d);
     $("detail-text").replaceChildren(...describe(d));
   } catch (fault) {
     $("detail-text").replaceChildren(make("p", fault.message));
@@ -356,7 +375,7 @@ async function fill(hash) {
 function describe(d) {
   const parts = [make("h2", d.title || d.filename, { id: "detail-title" })];
   const made = [d.provenance.tool, d.provenance.tool_version].filter(Boolean).join(" ");
-  parts.push(make("p", [made, `${d.width}×${d.height}`, new Date(d.created_at).toLocaleString()].filter(Boolean).join(" · "), { class: "dim" }));
+  parts.push(make("p", [made, d.width ? `${d.width}×${d.height}` : "", new Date(d.created_at).toLocaleString()].filter(Boolean).join(" · "), { class: "dim" }));
   const actions = make("div", undefined, { class: "row" });
   if (d.prompts?.positive) actions.append(action("Copy prompt", () => navigator.clipboard.writeText(d.prompts.positive)));
   if (d.workflow) actions.append(action("Download workflow", () => workflow(d)));
@@ -372,8 +391,20 @@ function describe(d) {
   const parents = d.provenance.parents.map((p) => [p.kind.replaceAll("_", " "), parent(p)]);
   if (parents.length) parts.push(section("made from"), pairs(parents));
   if (d.tags.length) parts.push(section("tags"), make("p", d.tags.join(", ")));
+  if (d.video) parts.push(section("video"), pairs(known({ length: `${(d.duration_ms / 1000).toFixed(1)} s`, "frames per second": d.video.fps, frames: d.video.frames, codec: d.video.codec, sound: d.video.audio_codec })));
+  if (d.model_3d) parts.push(section("3D model"), pairs(known(modelFacts(d.model_3d))));
+  if (d.preview_error) parts.push(section("preview"), make("p", d.preview_error, { class: "dim" }));
   parts.push(section("file"), pairs([["name", d.filename], ["status", d.status], ["asset", d.asset_h]]));
   return parts;
+}
+
+// known leaves out what a file does not say.
+const known = (facts) => Object.entries(facts).filter(([, value]) => value !== undefined && value !== "" && value !== 0);
+
+function modelFacts(m) {
+  const count = (n) => n?.toLocaleString();
+  const size = m.size?.map((v) => v.toLocaleString(undefined, { maximumSignificantDigits: 3 })).join(" × ");
+  return { vertices: count(m.vertices), triangles: count(m.triangles), meshes: m.meshes, materials: m.materials, textures: m.textures, animations: m.animations, size: size && `${size} m`, "made with": m.generator, extensions: m.extensions?.join(", ") };
 }
 
 // marks are an asset's stars and whether it is a favorite, which a click changes.
