@@ -90,7 +90,7 @@ func (s *Site) view(r *http.Request, p store.Publication) (view, error) {
 // members returns a page of the text cards and the assets of a publication, one of both at each
 // place, and whether more follow.
 func (s *Site) members(ctx context.Context, p store.Publication, offset int) (cards []*library.TextCard, hashes []library.AssetHash, more bool, err error) {
-	if p.Collection == "" {
+	if p.Collection == "" || p.Snapshot {
 		list, total, err := s.store.Publications.Hashes(ctx, p, perPage, offset)
 		return make([]*library.TextCard, len(list)), list, offset+perPage < total, err
 	}

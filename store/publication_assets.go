@@ -53,7 +53,7 @@ type PublishedAsset struct {
 // itemsOf returns a query of the assets of a publication, with their order as a and b, and its
 // argument $2.
 func itemsOf(p Publication) (string, any) {
-	if p.Collection == "" {
+	if p.Collection == "" || p.Snapshot {
 		return `SELECT asset_h, ord AS a, '' AS b FROM unnest($2::text[]) WITH ORDINALITY AS x(asset_h, ord)`, p.Shared
 	}
 	return `SELECT asset_h, rank AS a, item_id AS b FROM collection_items WHERE tenant_id = $1 AND collection_h = $2 AND asset_h IS NOT NULL`, p.Collection

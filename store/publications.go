@@ -57,7 +57,8 @@ type Publication struct {
 	Tenant        library.TenantID
 	Collection    library.CollectionHash // empty: a share link
 	Path          string                 // of the collection
-	Shared        []library.AssetHash    // of a share link, in their order
+	Shared        []library.AssetHash    // of a share link or a smart collection's page, in their order
+	Snapshot      bool                   // the page of a smart collection: it shows Shared
 	Segment       string                 // the part of the address that is the tenant's
 	Slug          string
 	Secret        string
@@ -82,7 +83,7 @@ func (p Publication) rules() map[string]any {
 	return map[string]any{"preset": p.Spec.Preset, "hide_prompts": p.HidePrompts, "allow_download": p.AllowDownload, "password": p.PasswordHash != "", "expires_at": p.ExpiresAt}
 }
 
-const publicationColumns = `p.publication_id, p.tenant_id, coalesce(p.collection_h, ''), coalesce(c.path, ''), coalesce(p.asset_hs, '{}'), p.segment, p.slug, p.secret, p.title,
+const publicationColumns = `p.publication_id, p.tenant_id, coalesce(p.collection_h, ''), coalesce(c.path, ''), coalesce(p.asset_hs, '{}'), p.collection_h IS NOT NULL AND p.asset_hs IS NOT NULL, p.segment, p.slug, p.secret, p.title,
 	p.spec, p.hide_prompts, p.allow_download, p.indexed, p.password_hash, p.expires_at, p.published_at, p.unpublished_at`
 
 // fromPublications leaves out the pages of collections that are deleted.
@@ -91,7 +92,7 @@ const fromPublications = ` FROM publications p LEFT JOIN collections c ON c.tena
 
 // publicationFields are where the columns go.
 func publicationFields(p *Publication) []any {
-	return []any{&p.ID, &p.Tenant, &p.Collection, &p.Path, &p.Shared, &p.Segment, &p.Slug, &p.Secret, &p.Title,
+	return []any{&p.ID, &p.Tenant, &p.Collection, &p.Path, &p.Shared, &p.Snapshot, &p.Segment, &p.Slug, &p.Secret, &p.Title,
 		&p.Spec, &p.HidePrompts, &p.AllowDownload, &p.Indexed, &p.PasswordHash, &p.ExpiresAt, &p.PublishedAt, &p.UnpublishedAt}
 }
 
@@ -102,20 +103,23 @@ func scanPublication(row pgx.CollectableRow) (p Publication, err error) {
 
 // Publish publishes a collection, or changes how it is published, by a function of how it was: of the
 // zero Publication, where it never was. It returns it with the operation that did it. A slug that another
-// page has is a conflict, and so is a smart collection, whose search decides what is in it; an empty slug is made of the name.
-func (ps *Publications) Publish(ctx context.Context, actor library.Actor, ref string, change func(library.Collection, *Publication) error) (out Publication, operationID string, err error) {
+// page has is a conflict; an empty slug is made of the name. The page of a smart collection shows those of found that
+// visitors may see, until it is published again.
+func (ps *Publications) Publish(ctx context.Context, actor library.Actor, ref string, found []library.AssetHash, change func(library.Collection, *Publication) error) (out Publication, operationID string, err error) {
 	operationID, err = ps.s.Write(ctx, actor, func(t *Tx) error {
 		c, err := collectionIn(ctx, t.Tx, t.tenant(), ref, "")
 		if err != nil {
 			return err
 		}
-		if c.Smart() {
-			return library.NewError(library.KindConflict, library.CodeSmartCollection, "What a smart collection holds changes with its search, so it cannot be published. Publish a branch of it.")
-		}
 		if out, err = t.beginPublication(ctx, string(c.Hash)); err != nil {
 			return err
 		}
-		out.Collection = c.Hash
+		out.Collection, out.Snapshot = c.Hash, c.Smart()
+		if out.Snapshot {
+			if out.Shared, err = t.sharable(ctx, found, true); err != nil {
+				return err
+			}
+		}
 		if err := change(c, &out); err != nil {
 			return err
 		}
@@ -154,10 +158,10 @@ func (t *Tx) putPublication(ctx context.Context, noun *Noun, p *Publication) err
 	err := t.Track(ctx, noun, []string{p.ID}, func() error {
 		_, err := t.Exec(ctx, `INSERT INTO publications (tenant_id, publication_id, collection_h, asset_hs, segment, slug, secret, title, spec, hide_prompts, allow_download, indexed,
 				password_hash, expires_at, published_by)
-			VALUES ($1, $2, nullif($3::text, ''), CASE WHEN $3 = '' THEN $4::text[] END, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
-			ON CONFLICT (tenant_id, publication_id) DO UPDATE SET slug = $6, title = $8, spec = $9, hide_prompts = $10, allow_download = $11, indexed = $12, password_hash = $13,
+			VALUES ($1, $2, nullif($3::text, ''), CASE WHEN $16 OR $3 = '' THEN coalesce($4::text[], '{}') END, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+			ON CONFLICT (tenant_id, publication_id) DO UPDATE SET asset_hs = excluded.asset_hs, slug = $6, title = $8, spec = $9, hide_prompts = $10, allow_download = $11, indexed = $12, password_hash = $13,
 				expires_at = $14, published_by = $15, unpublished_at = NULL, published_at = CASE WHEN publications.unpublished_at IS NULL THEN publications.published_at ELSE now() END`,
-			t.tenant(), p.ID, p.Collection, p.Shared, p.Segment, p.Slug, p.Secret, p.Title, p.Spec, p.HidePrompts, p.AllowDownload, p.Indexed, p.PasswordHash, p.ExpiresAt, t.actor.ID)
+			t.tenant(), p.ID, p.Collection, p.Shared, p.Segment, p.Slug, p.Secret, p.Title, p.Spec, p.HidePrompts, p.AllowDownload, p.Indexed, p.PasswordHash, p.ExpiresAt, t.actor.ID, p.Snapshot)
 		if isUniqueViolation(err) {
 			return library.NewError(library.KindConflict, library.CodeNameTaken, "Another page has this slug. Choose another one, or leave it out.")
 		}

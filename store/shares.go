@@ -126,14 +126,27 @@ func (ss *Shares) List(ctx context.Context, tenant library.TenantID, limit, offs
 	return list, total, err
 }
 
+// Get returns a share link that is not deleted; a not-found error when there is none.
+func (ss *Shares) Get(ctx context.Context, tenant library.TenantID, id string) (p Publication, err error) {
+	err = ss.s.inTenant(ctx, tenant, func(tx pgx.Tx) (err error) {
+		p, err = shareIn(ctx, tx, tenant, id)
+		return err
+	})
+	return p, err
+}
+
+func shareIn(ctx context.Context, tx pgx.Tx, tenant library.TenantID, id string) (Publication, error) {
+	p, err := publicationIn(ctx, tx, tenant, id)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && (p.Collection != "" || p.UnpublishedAt != nil) {
+		err = library.NotFound("share link")
+	}
+	return p, err
+}
+
 // Delete deletes a share link, whose page is not there from then on; a not-found error when there is none.
 func (ss *Shares) Delete(ctx context.Context, actor library.Actor, id string) (operationID string, err error) {
 	return ss.s.Write(ctx, actor, func(t *Tx) error {
-		p, err := publicationIn(ctx, t.Tx, t.tenant(), id)
-		if errors.Is(err, pgx.ErrNoRows) || err == nil && (p.Collection != "" || p.UnpublishedAt != nil) {
-			err = library.NotFound("share link")
-		}
-		if err != nil {
+		if _, err := shareIn(ctx, t.Tx, t.tenant(), id); err != nil {
 			return err
 		}
 		return t.takeAway(ctx, shareNoun, id)

@@ -138,6 +138,7 @@ var Operations = []Operation{
 	OpGetCollectionPublicUrls,
 	OpCreateShareLink,
 	OpListShareLinks,
+	OpGetShareLink,
 	OpDeleteShareLink,
 }
 
@@ -277,5 +278,6 @@ var (
 	OpGetCollectionPublicUrls    = Operation{Name: "GetCollectionPublicUrls", Method: "GET", Path: "/api/v1/collections/{collection_h}/public-urls"}
 	OpCreateShareLink            = Operation{Name: "CreateShareLink", Method: "POST", Path: "/api/v1/shares", Writes: true}
 	OpListShareLinks             = Operation{Name: "ListShareLinks", Method: "GET", Path: "/api/v1/shares"}
+	OpGetShareLink               = Operation{Name: "GetShareLink", Method: "GET", Path: "/api/v1/shares/{share_id}"}
 	OpDeleteShareLink            = Operation{Name: "DeleteShareLink", Method: "DELETE", Path: "/api/v1/shares/{share_id}", Writes: true}
 )

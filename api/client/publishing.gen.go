@@ -219,10 +219,10 @@ type PublishCollectionOutput struct {
 // PublishCollection publishes a collection as a web page that anybody with its URL can see, or
 // takes it away. Pictures have no metadata. Called again, it changes what is sent; URLs stay. The
 // page shows what is in the collection when it is looked at, text cards too, and never private
-// assets. It works without script and is not listed by search engines unless `indexed` is true.
-// Videos and 3D models show their preview. Only pictures that the preset wrote can be reached from
-// it. Undoing the first publication takes the page away; what was seen meanwhile cannot be taken
-// back.
+// assets; of a smart collection what its search finds now, until it is published again. It works
+// without script and is not listed by search engines unless `indexed` is true. Videos and 3D models
+// show their preview. Only pictures that the preset wrote can be reached from it. Undoing the first
+// publication takes the page away; what was seen meanwhile cannot be taken back.
 //
 // It needs the permission export and calls POST /api/v1/collections/{collection_h}/publication.
 func (c *Client) PublishCollection(ctx context.Context, in PublishCollectionInput, opts ...Option) (PublishCollectionOutput, error) {
@@ -389,6 +389,45 @@ type ListShareLinksOutput struct {
 // It needs the permission read and calls GET /api/v1/shares.
 func (c *Client) ListShareLinks(ctx context.Context, in ListShareLinksInput, opts ...Option) (ListShareLinksOutput, error) {
 	return call[ListShareLinksOutput](ctx, c, OpListShareLinks, in, opts)
+}
+
+// GetShareLinkInput is the input of GetShareLink.
+type GetShareLinkInput struct {
+	// Tenant (workspace). Leave out for the key's default tenant.
+	TenantID string `json:"tenant_id,omitempty"`
+	// As CreateShareLink returned it. Required.
+	ShareID string `json:"share_id"`
+}
+
+// GetShareLinkOutput is the output of GetShareLink.
+type GetShareLinkOutput struct {
+	ShareID string `json:"share_id"`
+	// False: it has expired.
+	Active bool `json:"active"`
+	// The page, as long as the link is active. Everybody who has the URL sees it, unless it has a
+	// password.
+	PublicURL string `json:"public_url,omitempty"`
+	// Assets on the page: those that are neither private nor in the trash now.
+	Assets            int              `json:"assets"`
+	Preset            string           `json:"preset"`
+	Title             string           `json:"title,omitempty"`
+	CreatedAt         time.Time        `json:"created_at"`
+	ExpiresAt         *time.Time       `json:"expires_at"`
+	PasswordProtected bool             `json:"password_protected"`
+	HidePrompts       bool             `json:"hide_prompts"`
+	AllowDownload     bool             `json:"allow_download"`
+	Watermark         *ExportWatermark `json:"watermark,omitempty"`
+	// The assets on the page in their order, each with the URL of its picture; empty once the link has
+	// expired.
+	Data []PublishingUrlEntry `json:"data"`
+}
+
+// GetShareLink returns a share link with its URL, when it ends, what visitors may do, and the
+// assets that its page shows now.
+//
+// It needs the permission read and calls GET /api/v1/shares/{share_id}.
+func (c *Client) GetShareLink(ctx context.Context, in GetShareLinkInput, opts ...Option) (GetShareLinkOutput, error) {
+	return call[GetShareLinkOutput](ctx, c, OpGetShareLink, in, opts)
 }
 
 // DeleteShareLinkInput is the input of DeleteShareLink.

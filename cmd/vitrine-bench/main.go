@@ -23,6 +23,7 @@ type commands struct {
 	Import    importCommand    `cmd:"" help:"Measure the import of a folder in place, from its start to the last preview."`
 	Search    searchCommand    `cmd:"" help:"Measure searches over many generated assets with vectors."`
 	Organize  organizeCommand  `cmd:"" help:"Measure what is done with large collections, compared with bare SQL."`
+	Outreach  outreachCommand  `cmd:"" help:"Measure searches of many prospects, compared with searches of assets."`
 	Pipelines pipelinesCommand `cmd:"" help:"Measure runs of pipelines: their memory, and their time compared with bare SQL and bulk requests."`
 	Webhooks  webhooksCommand  `cmd:"" help:"Measure deliveries to webhooks, also beside endpoints that do not answer."`
 	Relevance relevanceCommand `cmd:"" help:"Measure the relevance of searches, compared with five other engines."`

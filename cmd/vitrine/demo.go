@@ -127,7 +127,11 @@ func (c *demoUp) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.welcome(p, deck, page)
+	share, err := demoShare(ctx, api)
+	if err != nil {
+		return err
+	}
+	c.welcome(p, deck, page, share)
 	return nil
 }
 
@@ -202,7 +206,7 @@ func untilSearchable(ctx context.Context, api *client.Client, r importer.Report)
 	}
 }
 
-func (c *demoUp) welcome(p profile, deck, page string) {
+func (c *demoUp) welcome(p profile, deck, page, share string) {
 	fmt.Printf(`
 Vitrine is ready at %[1]s
 
@@ -236,6 +240,7 @@ Vitrine is ready at %[1]s
   Outreach   bin/vitrine call SearchProspects --filters '{"campaign":"spring"}'
              bin/vitrine call SearchContacts --pipeline enterprise
   Published  %[7]s
+  Shared     %[8]s
              bin/vitrine call GetCollectionPublicUrls --collection_h portfolio.neon
   Deck       %[6]s
              bin/vitrine call ExportCollectionAsPdf --collection_h portfolio.neon --layout grid
@@ -247,7 +252,7 @@ Vitrine is ready at %[1]s
 %[3]s
 
   Stop with make down; forget everything with make reset.
-`, p.Server, p.Key, mcpConfig(p.Server, p.Key), library.NewPromptHash(demoPrompts[0].create.PromptText), library.NewPromptHash(demoPrompts[1].create.PromptText), deck, page)
+`, p.Server, p.Key, mcpConfig(p.Server, p.Key), library.NewPromptHash(demoPrompts[0].create.PromptText), library.NewPromptHash(demoPrompts[1].create.PromptText), deck, page, share)
 }
 
 type demoDown struct{}

@@ -27,5 +27,34 @@ func demoPublish(ctx context.Context, api *client.Client) (string, error) {
 	return page.PublicURL, err
 }
 
+// demoShareTitle is the title of the sample library's share link.
+const demoShareTitle = "Three for your review"
+
+// demoShare shares three pictures of the sample library that prompts may be read of. It returns the address of the page,
+// which is that of an earlier run's while that link works.
+func demoShare(ctx context.Context, api *client.Client) (string, error) {
+	have, err := api.ListShareLinks(ctx, client.ListShareLinksInput{})
+	if err != nil {
+		return "", err
+	}
+	for _, link := range have.Data {
+		if link.Active && link.Title == demoShareTitle {
+			return link.PublicURL, nil
+		}
+	}
+	list, err := api.GetCollectionPublicUrls(ctx, client.GetCollectionPublicUrlsInput{CollectionH: demoCollection + ".neon", Limit: 3})
+	if err != nil || len(list.Data) == 0 {
+		return "", err
+	}
+	in, no := client.CreateShareLinkInput{}, false
+	for _, a := range list.Data {
+		in.AssetHs = append(in.AssetHs, a.AssetH)
+	}
+	title := demoShareTitle
+	in.Title, in.HidePrompts = &title, &no
+	link, err := api.CreateShareLink(ctx, in)
+	return link.PublicURL, err
+}
+
 // demoPreset is the export preset that the sample library uses.
 const demoPreset = "portfolio"

@@ -42,7 +42,15 @@ func TestDemo_APageIsPublishedOfTheSampleLibrary(t *testing.T) {
 	if err != nil || !list.Published || list.Total == 0 || list.Watermark.Text == "" {
 		t.Fatalf("%+v %v", list, err)
 	}
-	for _, at := range []string{first, list.Data[0].PublicURL} {
+	var share string
+	for range 2 {
+		link, err := demoShare(ctx, api)
+		if err != nil || link == "" || share != "" && link != share {
+			t.Fatalf("shared at %q, was %q: %v", link, share, err)
+		}
+		share = link
+	}
+	for _, at := range []string{first, share, list.Data[0].PublicURL} {
 		res, err := http.Get(at) //nolint:noctx // of a test
 		if err != nil {
 			t.Fatal(err)

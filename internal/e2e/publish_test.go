@@ -199,3 +199,61 @@ func TestPublish_WhatCannotBePublishedIsRefused(t *testing.T) {
 		t.Errorf("a browser gets %d %v", status, h)
 	}
 }
+
+func TestPublish_ThePageOfASmartCollectionShowsWhatItFoundWhenItWasPublished(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	api, ctx := w.Client(""), t.Context()
+	hidden, err := api.StoreAsset(ctx, client.StoreAssetInput{Filename: "mine.png", MIMEType: "image/png", Visibility: "private", AssetDataBase64: base64.StdEncoding.EncodeToString(pictureOf(371, "quince mine", "canaryModel"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := w.StoreFile("", "one.png", "image/png", pictureOf(372, "quince one", "canaryModel"))
+	w.Search("", "prompt:quince", hidden.IndexToken)
+	w.Search("", "prompt:quince", first.IndexToken)
+	saved, err := api.CreateSavedSearch(ctx, client.CreateSavedSearchInput{Name: "Quinces", Query: "prompt:quince"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := api.CreateCollection(ctx, client.CreateCollectionInput{Name: "All quinces", SavedSearchID: saved.SavedSearchID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	publish := func(want int) client.PublishCollectionOutput {
+		t.Helper()
+		out, err := api.PublishCollection(ctx, client.PublishCollectionInput{CollectionH: c.CollectionH})
+		if err != nil || out.Assets != want || !out.Published {
+			t.Fatalf("%+v %v", out, err)
+		}
+		return out
+	}
+	page := publish(1)
+	before, err := api.GetCollectionPublicUrls(ctx, client.GetCollectionPublicUrlsInput{CollectionH: c.CollectionH})
+	if err != nil || before.Total != 1 || before.Data[0].AssetH != first.Asset.AssetH {
+		t.Fatalf("%+v %v", before, err)
+	}
+	second := w.StoreFile("", "two.png", "image/png", pictureOf(373, "quince two", "canaryModel"))
+	w.Search("", "prompt:quince", second.IndexToken)
+	if status, body, _ := w.visit(page.PublicURL, nil); status != http.StatusOK || !strings.Contains(body, "1 picture") {
+		t.Errorf("an asset that matches later is on the page: %d %s", status, body)
+	}
+	if got, err := api.GetAssetPublicUrl(ctx, client.GetAssetPublicUrlInput{AssetH: second.Asset.AssetH}); err != nil || got.Status != "in_no_collection" {
+		t.Errorf("%+v %v", got, err)
+	}
+	if again := publish(2); again.PublicURL != page.PublicURL {
+		t.Errorf("published again at %s, was %s", again.PublicURL, page.PublicURL)
+	}
+	got, err := api.GetAssetPublicUrl(ctx, client.GetAssetPublicUrlInput{AssetH: first.Asset.AssetH})
+	if err != nil || got.PublicURL != before.Data[0].PublicURL || got.CollectionPath != c.Path {
+		t.Errorf("%+v %v", got, err)
+	}
+	if status, _, _ := w.visit(before.Data[0].PublicURL, nil); status != http.StatusOK {
+		t.Errorf("the picture answers %d", status)
+	}
+	if _, err := api.TrashAssets(ctx, client.TrashAssetsInput{AssetHs: []string{first.Asset.AssetH}, Operation: "trash"}); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, _ := w.visit(before.Data[0].PublicURL, nil); status != http.StatusNotFound {
+		t.Errorf("the picture of an asset in the trash answers %d", status)
+	}
+}

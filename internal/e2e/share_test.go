@@ -48,8 +48,15 @@ func TestShare_ALinkShowsItsAssetsUntilItEnds(t *testing.T) {
 	if err != nil || list.Total != 1 || list.Data[0].ShareID != out.ShareID || list.Data[0].PublicURL != out.PublicURL || list.Data[0].Assets != 2 {
 		t.Errorf("%+v %v", list, err)
 	}
+	got, err := api.GetShareLink(ctx, client.GetShareLinkInput{ShareID: out.ShareID})
+	if err != nil || got.PublicURL != out.PublicURL || got.Assets != 2 || len(got.Data) != 2 || got.Data[0].AssetH != second.Asset.AssetH || got.Data[0].PublicURL != one.PublicURL {
+		t.Errorf("%+v %v", got, err)
+	}
 	if _, err := api.DeleteShareLink(ctx, client.DeleteShareLinkInput{ShareID: out.ShareID}); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := api.GetShareLink(ctx, client.GetShareLinkInput{ShareID: out.ShareID}); codeOfError(err) != library.CodeNotFound {
+		t.Errorf("a deleted link: %v", err)
 	}
 	for _, gone := range []string{out.PublicURL, w.URL + pictures[0][1]} {
 		if status, _, _ := w.visit(gone, nil); status != http.StatusNotFound {

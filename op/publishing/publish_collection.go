@@ -164,7 +164,7 @@ func (s *Service) publishCollection() op.Operation {
 	return op.Define(op.Meta{
 		Name: "PublishCollection", Title: "Publish a collection", Domain: op.Publishing,
 		Doc: "Publishes a collection as a web page that anybody with its URL can see, or takes it away. Pictures have no metadata. Called again, it changes what is sent; URLs stay.",
-		More: "The page shows what is in the collection when it is looked at, text cards too, and never private assets. It works without script and is not listed by search engines unless `indexed` is true. " +
+		More: "The page shows what is in the collection when it is looked at, text cards too, and never private assets; of a smart collection what its search finds now, until it is published again. It works without script and is not listed by search engines unless `indexed` is true. " +
 			"Videos and 3D models show their preview. Only pictures that the preset wrote can be reached from it. Undoing the first publication takes the page away; what was seen meanwhile cannot be taken back.",
 		Method: "POST", Path: "/api/v1/collections/{collection_h}/publication", Permission: library.PermExport, Idempotent: true, OpenWorld: true,
 		Example: map[string]any{"collection_h": exampleCollection, "preset": "share", "title": "Lighthouses"},
@@ -175,7 +175,11 @@ func (s *Service) publishCollection() op.Operation {
 		if err := in.prepare(ctx); err != nil {
 			return publishOutput{}, err
 		}
-		p, id, err := s.Store.Publications.Publish(ctx, actor, in.CollectionH, func(c library.Collection, p *store.Publication) error {
+		found, err := s.snapshot(ctx, actor, in.CollectionH)
+		if err != nil {
+			return publishOutput{}, err
+		}
+		p, id, err := s.Store.Publications.Publish(ctx, actor, in.CollectionH, found, func(c library.Collection, p *store.Publication) error {
 			in.apply(p, c.DisplayName)
 			return nil
 		})
@@ -186,10 +190,42 @@ func (s *Service) publishCollection() op.Operation {
 		if _, out.Assets, err = s.Store.Publications.Hashes(ctx, p, 0, 0); err != nil {
 			return publishOutput{}, err
 		}
+		if p.Snapshot {
+			return out, nil
+		}
 		mine, err := s.Store.Collections.Get(ctx, actor, string(p.Collection), true)
 		out.LeftOut = max(0, int(mine.Assets)-out.Assets) // of those that the caller sees
 		return out, err
 	})
+}
+
+// maxSnapshot is how many assets the page of a smart collection shows.
+const maxSnapshot = 1000
+
+// snapshot returns what a smart collection's search finds now that is not private; nothing for other collections.
+func (s *Service) snapshot(ctx context.Context, actor library.Actor, ref string) (list []library.AssetHash, err error) {
+	c, err := s.Store.Collections.Get(ctx, actor, ref, false)
+	if err != nil || !c.Smart() {
+		return nil, err
+	}
+	const page = 100
+	visitor := library.Actor{Kind: library.ActorKey, Tenant: actor.Tenant} // nobody, who sees nothing private
+	for {
+		hashes, total, err := s.FindSaved(ctx, visitor, c.SavedSearch, page, len(list))
+		if err != nil {
+			return nil, err
+		}
+		if total > maxSnapshot {
+			return nil, library.Invalid(library.FieldError{Field: "collection_h", Code: "range", Message: "The saved search of this smart collection finds more than 1,000 assets, the most that its page shows.", Hint: "Narrow the saved search."})
+		}
+		if list = append(list, hashes...); len(hashes) < page {
+			break
+		}
+	}
+	if len(list) == 0 {
+		return nil, library.Invalid(library.FieldError{Field: "collection_h", Code: "unknown", Message: "The search of this smart collection finds nothing now that can be published.", Hint: "Private assets cannot be. Publish it again when it finds some."})
+	}
+	return distinct(list), nil
 }
 
 func (s *Service) unpublish(ctx context.Context, actor library.Actor, ref string) (publishOutput, error) {

@@ -31,7 +31,7 @@ type Service struct {
 func (s *Service) Operations() []op.Operation {
 	return []op.Operation{s.exportAssets(), s.exportCollectionAsPDF(), s.getExport(), s.listExportPresets(),
 		s.publishCollection(), s.getAssetPublicURL(), s.getCollectionPublicURLs(),
-		s.createShareLink(), s.listShareLinks(), s.deleteShareLink()}
+		s.createShareLink(), s.listShareLinks(), s.getShareLink(), s.deleteShareLink()}
 }
 
 // Resources lists this package's resources.

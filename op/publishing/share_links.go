@@ -155,6 +155,38 @@ func (s *Service) listShareLinks() op.Operation {
 	})
 }
 
+type getShareInput struct {
+	op.TenantInput
+	ShareID string `json:"share_id" id:"share" format:"uuid" doc:"As CreateShareLink returned it."`
+}
+
+type getShareOutput struct {
+	ShareLink
+	Shown []urlEntry `json:"data" doc:"The assets on the page in their order, each with the URL of its picture; empty once the link has expired."`
+}
+
+func (s *Service) getShareLink() op.Operation {
+	return op.Define(op.Meta{
+		Name: "GetShareLink", Title: "Get a share link", Domain: op.Publishing,
+		Doc:    "Returns a share link with its URL, when it ends, what visitors may do, and the assets that its page shows now.",
+		Method: "GET", Path: "/api/v1/shares/{share_id}", Permission: library.PermRead, ReadOnly: true, Idempotent: true, RESTOnly: true,
+		Example: map[string]any{"share_id": exampleShare},
+	}, func(ctx context.Context, actor library.Actor, in getShareInput) (getShareOutput, error) {
+		p, err := s.Store.Shares.Get(ctx, actor.Tenant, in.ShareID)
+		if err != nil {
+			return getShareOutput{}, err
+		}
+		list, total, err := s.Store.Publications.Hashes(ctx, p, store.MaxShared, 0)
+		out := getShareOutput{ShareLink: s.describeShare(p, total), Shown: []urlEntry{}}
+		if out.Active {
+			for _, h := range list {
+				out.Shown = append(out.Shown, urlEntry{h, s.pictureURL(p, h)})
+			}
+		}
+		return out, err
+	})
+}
+
 type deleteShareInput struct {
 	op.TenantInput
 	ShareID string `json:"share_id" id:"share" format:"uuid" doc:"As CreateShareLink returned it."`

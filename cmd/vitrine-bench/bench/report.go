@@ -70,7 +70,7 @@ var Criteria = []Criterion{
 
 // Criterion returns what the figure means.
 func (f Figure) Criterion() Criterion {
-	for _, c := range slices.Concat(Criteria, SearchCriteria, FolderCriteria, OrganizeCriteria, PipelinesCriteria, WebhooksCriteria) {
+	for _, c := range slices.Concat(Criteria, SearchCriteria, FolderCriteria, OrganizeCriteria, OutreachCriteria, PipelinesCriteria, WebhooksCriteria) {
 		if c.Key == f.Key {
 			return c
 		}
