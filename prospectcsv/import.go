@@ -14,6 +14,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding/unicode"
+
 	"vitrine/library"
 	"vitrine/op"
 	"vitrine/op/prospects"
@@ -174,6 +176,8 @@ func open(body io.Reader) (*csv.Reader, []*field, *Report, error) {
 	in := bufio.NewReaderSize(body, 64<<10)
 	if mark, _ := in.Peek(3); string(mark) == "\uFEFF" {
 		_, _ = in.Discard(3)
+	} else if len(mark) >= 2 && (string(mark[:2]) == "\xff\xfe" || string(mark[:2]) == "\xfe\xff") { // as spreadsheets save "Unicode text"
+		in = bufio.NewReaderSize(unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Reader(in), 64<<10)
 	}
 	lines := csv.NewReader(in)
 	lines.FieldsPerRecord, lines.ReuseRecord, lines.LazyQuotes = -1, true, false

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -133,6 +134,14 @@ func (ps *Prospects) Erase(ctx context.Context, actor library.Actor, which libra
 		}
 		if err := t.QueryRow(ctx, `SELECT records, erased FROM erase_prospect($1)`, h).Scan(&out.Records, &out.Rows); err != nil {
 			return err
+		}
+		var left bool // where the owner of the function is kept from rows
+		if err := t.QueryRow(ctx, `SELECT EXISTS (SELECT FROM prospect_rows WHERE tenant_id = $1 AND prospect_h = ANY ($2))
+			OR EXISTS (SELECT FROM prospect_keys WHERE tenant_id = $1 AND prospect_h = ANY ($2))`, t.tenant(), out.Records).Scan(&left); err != nil {
+			return err
+		}
+		if left {
+			return errors.New("erase_prospect left rows: the policies of the prospects' tables are not those of the migrations")
 		}
 		if _, err := t.Exec(ctx, `UPDATE prospects SET merged_into = NULL, deleted_at = now() WHERE tenant_id = $1 AND prospect_h = ANY ($2)`, t.tenant(), out.Records); err != nil {
 			return err

@@ -191,7 +191,33 @@ func everything(t *testing.T, owner *pgx.Conn) map[string]string {
 // audit trail nor in events; after, nowhere.
 func TestProspects_AnErasureLeavesNothingButAMark(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	erasureLeavesAMark(t, open(t))
+}
+
+// TestProspects_AnErasureAndPublicPagesNeedNoSuperuser is the case of a managed server, where row level security
+// binds the owner of the functions too that run as the owner.
+func TestProspects_AnErasureAndPublicPagesNeedNoSuperuser(t *testing.T) {
+	t.Parallel()
+	s := openAsOwner(t)
+	erasureLeavesAMark(t, s)
+	p, _, err := s.Shares.Create(t.Context(), s.a, shareOf("x", add(t, s, s.a, file("shared.png", "a")).Asset.Hash), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := s.Publications.Find(t.Context(), p.Segment, p.Slug); err != nil || found.ID != p.ID {
+		t.Errorf("%+v %v", found, err)
+	}
+	made := s.prospect(t, outreach.Profile{Email: "cy@example.com"})
+	if _, err := storetest.Owner(t, s.url).Exec(t.Context(), `DROP POLICY erase ON prospect_rows; DROP POLICY owner ON prospect_rows`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Prospects.Erase(t.Context(), s.a, made.Hash); err == nil || s.stateOf(t, made.Hash) == nil {
+		t.Errorf("an erasure that cannot see the rows: %v", err)
+	}
+}
+
+func erasureLeavesAMark(t *testing.T, s bench) {
+	t.Helper()
 	const secret = "zyxsecret"
 	made := s.prospect(t, outreach.Profile{Email: secret + "@example.com", Name: secret, Account: secret})
 	s.prospect(t, outreach.Profile{LinkedInURL: "linkedin.com/in/" + secret})

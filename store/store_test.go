@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
+	"vitrine/internal/testenv"
 	"vitrine/library"
 	"vitrine/store"
 	"vitrine/store/storetest"
@@ -30,6 +31,29 @@ type bench struct {
 func open(t *testing.T, settings ...string) bench {
 	t.Helper()
 	s, url := storetest.Open(t, "store", settings...)
+	return benchOf(t, s, url)
+}
+
+// openAsOwner is open with a library whose owner is no superuser, as on a managed server.
+func openAsOwner(t *testing.T) bench {
+	t.Helper()
+	storetest.Database(t, "store") // the service's roles exist
+	url := testenv.Postgres(t)
+	role := storetest.OwnerRole(t, testenv.Stack(t).PostgresURL, url)
+	cfg := store.Config{URL: storetest.WithUser(url, role)}
+	if _, err := store.Migrate(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return benchOf(t, s, url)
+}
+
+func benchOf(t *testing.T, s *store.Store, url string) bench {
+	t.Helper()
 	actor := func(name string) library.Actor {
 		id, err := s.Tenants.Create(t.Context(), system, name)
 		if err != nil {

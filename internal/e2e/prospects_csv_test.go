@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"vitrine/api/client"
 	"vitrine/internal/echo"
@@ -108,6 +109,29 @@ func TestProspectCSV_SuppressedPeopleAreLeftOutAndStaySuppressed(t *testing.T) {
 	}
 }
 
+// TestProspectCSV_FilesOfSpreadsheetsInUTF16AreRead sends what spreadsheets save as Unicode text, in both orders of bytes.
+func TestProspectCSV_FilesOfSpreadsheetsInUTF16AreRead(t *testing.T) {
+	t.Parallel()
+	s := newSales(t)
+	for i, swap := range []bool{false, true} {
+		var file strings.Builder
+		for _, u := range utf16.Encode([]rune(fmt.Sprintf("\ufeffemail\tname\nzoe%d@example.com\tZoë 長 🎉\n", i))) {
+			if b := []byte{byte(u), byte(u >> 8)}; swap {
+				file.Write([]byte{b[1], b[0]})
+			} else {
+				file.Write(b)
+			}
+		}
+		if status, r, answer := s.send("record_source=sheet", file.String()); status != 200 || r.Created != 1 {
+			t.Errorf("%d %+v %s", status, r, answer)
+		}
+	}
+	lines := s.receive("")
+	if text := fmt.Sprint(lines); len(lines) != 3 || strings.Count(text, "Zoë 長 🎉") != 2 {
+		t.Errorf("exported %q", lines)
+	}
+}
+
 // TestProspectCSV_HostileFilesAreAnswered sends what is no proper file.
 func TestProspectCSV_HostileFilesAreAnswered(t *testing.T) {
 	t.Parallel()
@@ -127,6 +151,8 @@ func TestProspectCSV_HostileFilesAreAnswered(t *testing.T) {
 		"many columns":      {"record_source=x", strings.Repeat("email,", 5000) + "\n", 400},
 		"a long cell":       {"record_source=x", "email,name\na@example.com," + strings.Repeat("n", 100_000) + "\n", 200},
 		"numbers":           {"record_source=x", "email,icp_score\na@example.com,NaN\nb@example.com,Inf\nc@example.com,1e400\nd@example.com,-0.1\n", 200},
+		"half of UTF-16":    {"record_source=x", "\xff\xfee\x00m\x00a", 400},
+		"a million columns": {"record_source=x", strings.Repeat(",", 1_000_000) + "\n", 400},
 		"separators in one": {"record_source=x", "email;name,title\n", 200},
 	} {
 		status, r, answer := s.send(c.query, c.file)

@@ -228,6 +228,19 @@ func TestPublish_ThePageOfASmartCollectionShowsWhatItFoundWhenItWasPublished(t *
 		return out
 	}
 	page := publish(1)
+	for name, query := range map[string]string{"Nothing": "prompt:nosuchfruit", "Mine alone": "prompt:mine"} {
+		saved, err := api.CreateSavedSearch(ctx, client.CreateSavedSearchInput{Name: name, Query: query})
+		if err != nil {
+			t.Fatal(err)
+		}
+		none, err := api.CreateCollection(ctx, client.CreateCollectionInput{Name: name, SavedSearchID: saved.SavedSearchID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := api.PublishCollection(ctx, client.PublishCollectionInput{CollectionH: none.CollectionH}); codeOfError(err) != library.CodeSmartCollection {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 	before, err := api.GetCollectionPublicUrls(ctx, client.GetCollectionPublicUrlsInput{CollectionH: c.CollectionH})
 	if err != nil || before.Total != 1 || before.Data[0].AssetH != first.Asset.AssetH {
 		t.Fatalf("%+v %v", before, err)

@@ -216,14 +216,14 @@ func (s *Service) snapshot(ctx context.Context, actor library.Actor, ref string)
 			return nil, err
 		}
 		if total > maxSnapshot {
-			return nil, library.Invalid(library.FieldError{Field: "collection_h", Code: "range", Message: "The saved search of this smart collection finds more than 1,000 assets, the most that its page shows.", Hint: "Narrow the saved search."})
+			return nil, library.NewError(library.KindConflict, library.CodeSmartCollection, "The saved search of this smart collection finds %d assets; its page shows %d at most. Narrow the saved search, or publish a collection of what you choose.", total, maxSnapshot)
 		}
 		if list = append(list, hashes...); len(hashes) < page {
 			break
 		}
 	}
 	if len(list) == 0 {
-		return nil, library.Invalid(library.FieldError{Field: "collection_h", Code: "unknown", Message: "The search of this smart collection finds nothing now that can be published.", Hint: "Private assets cannot be. Publish it again when it finds some."})
+		return nil, library.NewError(library.KindConflict, library.CodeSmartCollection, "The search of this smart collection finds nothing now that can be published; private assets cannot be. Publish it when it finds some.")
 	}
 	return distinct(list), nil
 }
