@@ -42,7 +42,7 @@ func (r WebhooksReport) Markdown(command, before string) string {
 	return page{
 		title: "Webhooks", command: command, sides: "the service and its floor", before: before,
 		lines: [][2]string{s.dateLine(), s.machineLine(), s.togetherLine(), s.versionsLine(),
-			{"Endpoints", fmt.Sprintf("%d in the process of the measurement, over TLS, which answer at once, and %d that do not answer within 10 s; rounds of %d events", r.Endpoints, r.Dead, r.Events)}},
+			{"Endpoints", fmt.Sprintf("%d in the process of the measurement, over TLS, which answer at once, and %d of another tenant that do not answer within 10 s; rounds of %d events", r.Endpoints, r.Dead, r.Events)}},
 		figures: r.Figures,
 	}.markdown()
 }
