@@ -17,6 +17,7 @@ import (
 	"vitrine/internal/retry"
 	"vitrine/library"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // RulesConfig is what rules work with. Prepare and EachMatch are required.
@@ -38,7 +39,7 @@ type Rules struct {
 	rules    *store.Rules
 	assets   *store.Assets
 	events   *store.Events
-	state    *store.IndexState
+	state    *indexstate.State
 	interest interest
 	id       string // of this process
 }

@@ -113,7 +113,7 @@ func (c *creation) copyFile(ctx context.Context, e entry) (copied bool, problem 
 	}
 	file, err := c.lib.Blobs.Open(ctx, e.Tenant, e.Asset)
 	if isNotFound(err) {
-		there, err := store.AssetExists(ctx, c.lib.Database, store.AssetKey{Tenant: e.Tenant, Hash: e.Asset})
+		there, err := store.AssetExists(ctx, c.lib.Database, library.AssetKey{Tenant: e.Tenant, Hash: e.Asset})
 		if err != nil {
 			return false, "", err
 		}

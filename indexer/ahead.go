@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"vitrine/internal/retry"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // A document that is newer than its asset is proof that the database went back in
@@ -15,8 +15,8 @@ import (
 // noteAhead looks at documents that the index refused because it has newer ones. Most
 // of them somebody else has just written.
 func (x *Indexer) noteAhead(ctx context.Context, b *batch) error {
-	newest := map[store.DocumentKey]int64{}
-	var keys []store.DocumentKey
+	newest := map[indexstate.DocumentKey]int64{}
+	var keys []indexstate.DocumentKey
 	for i := range b.items {
 		if it := &b.items[i]; it.newest > it.version {
 			newest[it.row.DocumentKey] = it.newest
@@ -52,7 +52,7 @@ func (x *Indexer) setBack(ctx context.Context) error {
 	known := false
 	err = x.eachIndex(ctx, func(x *Indexer) error {
 		generations, v, err := x.surveyIndices(ctx)
-		known = known || v.indices[nameOf(generations, store.GenerationLive)].isBefore(e)
+		known = known || v.indices[nameOf(generations, indexstate.GenerationLive)].isBefore(e)
 		return err
 	})
 	if err != nil || known {

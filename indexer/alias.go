@@ -8,12 +8,12 @@ import (
 
 	"vitrine/internal/opensearch"
 	"vitrine/library"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // pointAlias makes the alias point at one index and at no other, in one step: a
 // search sees the old index or the new one, never neither.
-func (x *Indexer) pointAlias(ctx context.Context, to string, generations []store.Generation, v survey) error {
+func (x *Indexer) pointAlias(ctx context.Context, to string, generations []indexstate.Generation, v survey) error {
 	type action map[string]map[string]any
 	var actions []action
 	if v.taken {
@@ -37,7 +37,7 @@ func (x *Indexer) pointAlias(ctx context.Context, to string, generations []store
 // moveAside keeps, under another name, the documents of an index that somebody made
 // under the name of the alias: it has to go for searches to work, and it is not ours
 // to delete. Where this deployment never had that name, it belongs to somebody else.
-func (x *Indexer) moveAside(ctx context.Context, generations []store.Generation) error {
+func (x *Indexer) moveAside(ctx context.Context, generations []indexstate.Generation) error {
 	taken := x.names.Alias()
 	if len(generations) == 0 {
 		return library.NewError(library.KindConflict, library.CodeConflict,

@@ -6,13 +6,14 @@ import (
 	"vitrine/embed"
 	"vitrine/mappings"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // assetDefinition is the index of assets.
 func assetDefinition(st *store.Store) *Definition {
 	return &Definition{
 		Index: mappings.AssetIndex(), Own: true,
-		Read: func(ctx context.Context, keys []store.DocumentKey) ([]Row, []store.Generation, error) {
+		Read: func(ctx context.Context, keys []indexstate.DocumentKey) ([]Row, []indexstate.Generation, error) {
 			docs, generations, err := st.Documents.Read(ctx, keys)
 			return assetRows(docs), generations, err
 		},
@@ -21,11 +22,11 @@ func assetDefinition(st *store.Store) *Definition {
 	}
 }
 
-func assetRows(docs []store.DocumentRow) []Row {
+func assetRows(docs []indexstate.DocumentRow) []Row {
 	rows := make([]Row, len(docs))
 	for i := range docs {
 		d := &docs[i]
-		rows[i].DocumentHead = store.DocumentHead{DocumentKey: store.DocumentKey{Tenant: d.AssetKey.Tenant, Key: string(d.AssetKey.Hash)},
+		rows[i].DocumentHead = indexstate.DocumentHead{DocumentKey: indexstate.DocumentKey{Tenant: d.AssetKey.Tenant, Key: string(d.AssetKey.Hash)},
 			State: d.State, Version: d.Version, HasIndexFailure: d.HasIndexFailure, UpdatedAt: d.UpdatedAt}
 		rows[i].Content = (*assetContent)(d)
 	}
@@ -33,11 +34,11 @@ func assetRows(docs []store.DocumentRow) []Row {
 }
 
 // assetContent is an asset as its document is made of it.
-type assetContent store.DocumentRow
+type assetContent indexstate.DocumentRow
 
 // Whole implements Content.
 func (a *assetContent) Whole(dst []byte, version int64) (doc []byte, text string) {
-	d := Build((*store.DocumentRow)(a))
+	d := Build((*indexstate.DocumentRow)(a))
 	d.DocVersion = version
 	return appendDocument(dst, &d), embed.Text(d.Title, d.Prompt, d.Description, d.Tags)
 }
@@ -52,7 +53,7 @@ func (a *assetContent) Named(dst []byte, version int64, reason string) []byte {
 
 // Partial implements Content: the asset can be found until the refusal is understood.
 func (a *assetContent) Partial(dst []byte, version int64, reason string) []byte {
-	whole := Build((*store.DocumentRow)(a))
+	whole := Build((*indexstate.DocumentRow)(a))
 	return appendDocument(dst, &mappings.Document{
 		TenantID: whole.TenantID, AssetH: whole.AssetH, DocVersion: version, Owner: whole.Owner, Visibility: whole.Visibility,
 		IndexError: reason,

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // backfillPage is how many documents the backfill reads at once.
@@ -45,7 +45,7 @@ func (f *backfill) run(ctx context.Context) error {
 
 // readAll makes batches of all live documents. What is in the trash or gone has
 // nothing to be found by: its absence says as much as a tombstone.
-func (f *backfill) readAll(ctx context.Context, tenants []store.TenantDocuments, out chan<- *batch) error {
+func (f *backfill) readAll(ctx context.Context, tenants []indexstate.TenantDocuments, out chan<- *batch) error {
 	for _, t := range tenants {
 		after := ""
 		for {
@@ -71,8 +71,8 @@ func (f *backfill) readAll(ctx context.Context, tenants []store.TenantDocuments,
 	return nil
 }
 
-func live(list []store.DocumentVersion) []store.DocumentKey {
-	keys := make([]store.DocumentKey, 0, len(list))
+func live(list []indexstate.DocumentVersion) []indexstate.DocumentKey {
+	keys := make([]indexstate.DocumentKey, 0, len(list))
 	for _, a := range list {
 		if a.Live {
 			keys = append(keys, a.DocumentKey)
@@ -82,7 +82,7 @@ func live(list []store.DocumentVersion) []store.DocumentKey {
 }
 
 // documents makes the batch of some documents.
-func (f *backfill) documents(ctx context.Context, keys []store.DocumentKey) (*batch, error) {
+func (f *backfill) documents(ctx context.Context, keys []indexstate.DocumentKey) (*batch, error) {
 	if len(keys) == 0 {
 		return newBatch(f.x.def, nil, nil, nil), nil
 	}

@@ -9,7 +9,7 @@ import (
 	"vitrine/internal/panics"
 	"vitrine/library"
 	"vitrine/mappings"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // batch is what one round of the consumer, the backfill or the reconciler
@@ -20,10 +20,10 @@ type batch struct {
 	targets []string                                         // the indices to write, one after the other
 	accepts func(index string, tenant library.TenantID) bool // which of them an item goes to; nil: all
 
-	buffer   []byte                                   // all action and document lines, one after the other; see release
-	inUse    bool                                     // a failed request may still be reading the arena
-	vectors  map[store.TextHash]store.EmbeddingVector // of its texts, of the present embedder
-	complete bool                                     // vectors holds all of them
+	buffer   []byte                                             // all action and document lines, one after the other; see release
+	inUse    bool                                               // a failed request may still be reading the arena
+	vectors  map[indexstate.TextHash]indexstate.EmbeddingVector // of its texts, of the present embedder
+	complete bool                                               // vectors holds all of them
 }
 
 // item is one document on its way into the index.
@@ -65,13 +65,13 @@ func (b *batch) release() {
 // newBatch encodes the documents of rows under their versions. Rows that neither
 // PostgreSQL nor the event gives a version are left out: there is nothing to say
 // about them.
-func newBatch(def *Definition, rows []Row, events map[store.DocumentKey]*Event, targets []string) *batch {
+func newBatch(def *Definition, rows []Row, events map[indexstate.DocumentKey]*Event, targets []string) *batch {
 	b := &batch{def: def, targets: targets, items: make([]item, 0, len(rows)), buffer: *buffers.Get().(*[]byte)}
 	for i := range rows {
-		it := item{row: &rows[i], version: rows[i].Version, tombstone: rows[i].State != store.DocumentLive}
+		it := item{row: &rows[i], version: rows[i].Version, tombstone: rows[i].State != indexstate.DocumentLive}
 		if e := events[rows[i].DocumentKey]; e != nil {
 			it.at, it.rewrite = e.At, e.forcesRewrite()
-			if rows[i].State == store.DocumentGone && it.version == 0 {
+			if rows[i].State == indexstate.DocumentGone && it.version == 0 {
 				it.version = e.DocVersion
 			}
 		}
@@ -122,7 +122,7 @@ func (b *batch) makePartial(it *item, reason string) {
 
 // appendTombstone writes the document of what is in the trash or gone. Keys need no
 // escaping; see validKey.
-func (d *Definition) appendTombstone(dst []byte, k store.DocumentKey, version int64) []byte {
+func (d *Definition) appendTombstone(dst []byte, k indexstate.DocumentKey, version int64) []byte {
 	dst = append(append(dst, `{"tenant_id":"`...), k.Tenant...)
 	dst = append(append(append(dst, `","`...), d.Index.Key...), `":"`...)
 	dst = append(append(dst, k.Key...), `","doc_version":`...)

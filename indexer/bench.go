@@ -13,6 +13,7 @@ import (
 	"vitrine/internal/retry"
 	"vitrine/mappings"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // Throughput is how many documents went into an index in which time.
@@ -86,7 +87,7 @@ func (x *Indexer) sendRaw(ctx context.Context, b *batch) error {
 // prepareAll makes batches of up to most live assets for an index.
 func (x *Indexer) prepareAll(ctx context.Context, most int, index string) ([]*batch, error) {
 	var out []*batch
-	err := x.eachPage(ctx, most, func(page []store.DocumentVersion) error {
+	err := x.eachPage(ctx, most, func(page []indexstate.DocumentVersion) error {
 		b, err := (&backfill{x: x, index: index}).documents(ctx, live(page))
 		out = append(out, b)
 		return err
@@ -95,7 +96,7 @@ func (x *Indexer) prepareAll(ctx context.Context, most int, index string) ([]*ba
 }
 
 // eachPage walks up to most assets in pages of a batch.
-func (x *Indexer) eachPage(ctx context.Context, most int, fn func([]store.DocumentVersion) error) error {
+func (x *Indexer) eachPage(ctx context.Context, most int, fn func([]indexstate.DocumentVersion) error) error {
 	tenants, err := x.def.Count(ctx)
 	if err != nil {
 		return err
@@ -137,7 +138,7 @@ func (x *Indexer) MeasureStream(ctx context.Context, relay *Relay, most int) (Th
 	}
 	before := x.writer.accepted.Load()
 	var n int64
-	err := x.eachPage(ctx, most, func(page []store.DocumentVersion) error {
+	err := x.eachPage(ctx, most, func(page []indexstate.DocumentVersion) error {
 		n += int64(len(page))
 		return x.store.Outbox.EnqueueReindex(ctx, x.def.name(), "bench", page)
 	})
@@ -177,7 +178,7 @@ func (x *Indexer) joined(ctx context.Context) error {
 	}
 	p := x.kafka.Publisher(x.cfg.changesTopic())
 	defer func() { _ = p.Close() }() // its one message is acknowledged
-	nobody := store.OutboxRow{Index: store.AssetIndex, DocumentKey: store.DocumentKey{Tenant: "00000000-0000-0000-0000-000000000000", Key: "0000000000000000000000000000000000000000"}}
+	nobody := store.OutboxRow{Index: indexstate.AssetIndex, DocumentKey: indexstate.DocumentKey{Tenant: "00000000-0000-0000-0000-000000000000", Key: "0000000000000000000000000000000000000000"}}
 	m, err := newMessage(&nobody)
 	if err != nil {
 		return err

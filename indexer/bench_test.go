@@ -19,6 +19,7 @@ import (
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 var words = strings.Fields(`portrait castle meadow river golden misty dramatic studio soft vivid ancient forest neon city cathedral
@@ -142,7 +143,7 @@ func BenchmarkIndexerLatency(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			versions, err := e.store.Operations.Versions(e.ctx, e.actor.Tenant, store.AssetIndex, done.OperationID)
+			versions, err := e.store.Operations.Versions(e.ctx, e.actor.Tenant, indexstate.AssetIndex, done.OperationID)
 			if err != nil || len(versions) != 1 {
 				b.Fatalf("%v %v", versions, err)
 			}
@@ -178,7 +179,7 @@ func (e *env) unshown(version int64) string {
 // BenchmarkBatch is the work between PostgreSQL and OpenSearch, per document.
 func BenchmarkBatch(b *testing.B) {
 	u := usual{rand.New(rand.NewPCG(1, 2))}
-	docs := make([]store.DocumentRow, 100)
+	docs := make([]indexstate.DocumentRow, 100)
 	for i := range docs {
 		docs[i] = *rowOf(u.asset(i))
 	}

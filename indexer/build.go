@@ -11,15 +11,15 @@ import (
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/media/palette"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // Build makes the document of an asset from its rows. Of an asset that is in the
 // trash or gone it is a tombstone. Lineage that cannot be read as JSON is left
 // out and named in IndexError; the asset stays findable by everything else.
-func Build(row *store.DocumentRow) mappings.Document {
+func Build(row *indexstate.DocumentRow) mappings.Document {
 	d := mappings.Document{TenantID: row.AssetKey.Tenant, AssetH: row.AssetKey.Hash, DocVersion: row.Version}
-	if row.State != store.DocumentLive {
+	if row.State != indexstate.DocumentLive {
 		d.Deleted = true
 		return d
 	}
@@ -70,7 +70,7 @@ func buildAsset(d *mappings.Document, a *library.Asset) {
 }
 
 // buildCollections fills in the collections that the asset is in, with all above them.
-func buildCollections(d *mappings.Document, list []store.DocumentCollection) {
+func buildCollections(d *mappings.Document, list []indexstate.DocumentCollection) {
 	for _, c := range list {
 		d.CollectionPaths, d.CollectionH = append(d.CollectionPaths, c.Path), append(d.CollectionH, c.Hash)
 		if c.Rank != "" {
@@ -84,7 +84,7 @@ func buildCollections(d *mappings.Document, list []store.DocumentCollection) {
 }
 
 // buildPrompts fills in the versions of prompts that the asset's prompt is a render of.
-func buildPrompts(d *mappings.Document, list []store.DocumentPrompt) {
+func buildPrompts(d *mappings.Document, list []indexstate.DocumentPrompt) {
 	var prompts set
 	for _, p := range list {
 		prompts.add(string(p.Prompt))
@@ -95,7 +95,7 @@ func buildPrompts(d *mappings.Document, list []store.DocumentPrompt) {
 
 // buildAnnotations fills in what people noted on the asset: apart from the others, what
 // only its author sees.
-func buildAnnotations(d *mappings.Document, list []store.DocumentAnnotation) {
+func buildAnnotations(d *mappings.Document, list []indexstate.DocumentAnnotation) {
 	var shared, private, authors set
 	for _, a := range list {
 		if a.PrivateTo == "" {
@@ -110,7 +110,7 @@ func buildAnnotations(d *mappings.Document, list []store.DocumentAnnotation) {
 
 // buildChain fills in the asset's place among the assets it comes from and those
 // made from it.
-func buildChain(d *mappings.Document, row *store.DocumentRow) {
+func buildChain(d *mappings.Document, row *indexstate.DocumentRow) {
 	var parents, names set
 	parents.add(string(row.Asset.Parent))
 	for _, p := range row.Parents {
@@ -131,7 +131,7 @@ func buildChain(d *mappings.Document, row *store.DocumentRow) {
 
 // lineageSource is the stored source, or the uploader's claim where the file
 // itself says nothing.
-func lineageSource(row *store.DocumentRow) library.LineageSource {
+func lineageSource(row *indexstate.DocumentRow) library.LineageSource {
 	switch {
 	case row.LineageSource == library.LineageExtracted:
 		return library.LineageExtracted

@@ -5,12 +5,12 @@ import (
 
 	"vitrine/library"
 	"vitrine/mappings"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // buildModels fills in the models: once all together, and once more by type and
 // by graph, because a flat document cannot tell which name goes with which type.
-func buildModels(d *mappings.Document, models []store.DocumentModel, graph bool) {
+func buildModels(d *mappings.Document, models []indexstate.DocumentModel, graph bool) {
 	var names, hashes, types, bases, words, pairs, checkpoints, loras, gtNames, gtTypes, gtHashes set
 	for i := range models {
 		m := &models[i]
@@ -72,7 +72,7 @@ func otherName(display, stem string) string {
 
 // modelHashes returns every hash a model goes by: ours, those the file and the
 // library know, each also without its scheme prefix.
-func modelHashes(m *store.DocumentModel) []string {
+func modelHashes(m *indexstate.DocumentModel) []string {
 	out := []string{string(m.Hash)}
 	for _, h := range append([]string{m.ContentHash}, m.ContentHashes...) {
 		if h == "" {

@@ -13,23 +13,24 @@ import (
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 const testTenant = library.TenantID("11111111-2222-3333-4444-555555555555")
 
 // rowOf is the row of an asset that the store would read for it.
-func rowOf(n store.NewAsset) *store.DocumentRow {
+func rowOf(n store.NewAsset) *indexstate.DocumentRow {
 	doc, err := json.Marshal(n.Lineage)
 	if err != nil {
 		panic(err)
 	}
-	r := &store.DocumentRow{
-		AssetKey: store.AssetKey{Tenant: testTenant, Hash: n.Asset.Hash}, State: store.DocumentLive, Version: 7,
+	r := &indexstate.DocumentRow{
+		AssetKey: library.AssetKey{Tenant: testTenant, Hash: n.Asset.Hash}, State: indexstate.DocumentLive, Version: 7,
 		Asset: n.Asset, LineageSource: library.LineageExtracted, LineageTool: n.Lineage.Tool, Lineage: doc, Root: n.Asset.Hash,
 	}
 	for _, m := range n.Lineage.Models {
-		r.Models = append(r.Models, store.DocumentModel{Name: m.Name, NodeID: m.NodeID, Weight: m.Strength,
-			KnownModel: &store.KnownModel{Hash: library.NewModelHash(m.Type, m.Name), Type: m.Type, DisplayName: m.Name}})
+		r.Models = append(r.Models, indexstate.DocumentModel{Name: m.Name, NodeID: m.NodeID, Weight: m.Strength,
+			KnownModel: &indexstate.KnownModel{Hash: library.NewModelHash(m.Type, m.Name), Type: m.Type, DisplayName: m.Name}})
 	}
 	return r
 }
@@ -75,90 +76,90 @@ func TestBuild(t *testing.T) {
 	}
 	tests := []struct {
 		promise string
-		edit    func(*store.DocumentRow, *library.Lineage)
+		edit    func(*indexstate.DocumentRow, *library.Lineage)
 		check   func(mappings.Document) bool
 	}{
-		{"an asset without lineage is not AI-made and has no chain", func(r *store.DocumentRow, l *library.Lineage) {
+		{"an asset without lineage is not AI-made and has no chain", func(r *indexstate.DocumentRow, l *library.Lineage) {
 			*l, r.LineageSource, r.LineageTool, r.Models = library.Lineage{}, library.LineageUnknown, "", nil
 		}, func(d mappings.Document) bool {
 			return !d.AI && !d.HasLineage && !d.HasPrompt && !d.HasModels && !d.Chain && d.LineageRoot == "" && d.LineageSource == "unknown" && d.Tool == ""
 		}},
-		{"a claim counts as the source only where the file says nothing", func(r *store.DocumentRow, l *library.Lineage) {
+		{"a claim counts as the source only where the file says nothing", func(r *indexstate.DocumentRow, l *library.Lineage) {
 			r.LineageSource, r.Assertion = library.LineageUnknown, []byte("{}")
 		}, func(d mappings.Document) bool { return d.LineageSource == library.LineageAsserted }},
-		{"extracted wins over a claim", func(r *store.DocumentRow, l *library.Lineage) { r.Assertion = []byte("{}") },
+		{"extracted wins over a claim", func(r *indexstate.DocumentRow, l *library.Lineage) { r.Assertion = []byte("{}") },
 			func(d mappings.Document) bool { return d.LineageSource == library.LineageExtracted }},
-		{"unreadable lineage leaves the asset findable and says so", func(r *store.DocumentRow, l *library.Lineage) { r.Lineage = []byte("{") },
+		{"unreadable lineage leaves the asset findable and says so", func(r *indexstate.DocumentRow, l *library.Lineage) { r.Lineage = []byte("{") },
 			func(d mappings.Document) bool {
 				return d.IndexError != "" && d.Filename == "a.png" && d.Tool == "comfyui" && d.HasModels
 			}},
-		{"parents and children make a chain with its root", func(r *store.DocumentRow, l *library.Lineage) {
-			r.Parents = []store.DocumentParent{{Name: "in.png", Asset: "p1"}, {Name: "in.png"}, {Name: "mask.png"}}
+		{"parents and children make a chain with its root", func(r *indexstate.DocumentRow, l *library.Lineage) {
+			r.Parents = []indexstate.DocumentParent{{Name: "in.png", Asset: "p1"}, {Name: "in.png"}, {Name: "mask.png"}}
 			r.Root, r.Children = "root", 2
 		}, func(d mappings.Document) bool {
 			return d.Chain && d.HasParent && d.HasChild && d.ChildCount == 2 && d.LineageRoot == "root" &&
 				cmp.Equal(d.ParentHs, []library.AssetHash{"p1"}) && cmp.Equal(d.ParentNames, []string{"in.png", "mask.png"})
 		}},
-		{"a named parent that is not in the library makes no chain", func(r *store.DocumentRow, l *library.Lineage) {
-			r.Parents = []store.DocumentParent{{Name: "in.png"}}
+		{"a named parent that is not in the library makes no chain", func(r *indexstate.DocumentRow, l *library.Lineage) {
+			r.Parents = []indexstate.DocumentParent{{Name: "in.png"}}
 		}, func(d mappings.Document) bool {
 			return !d.Chain && !d.HasParent && len(d.ParentNames) == 1 && d.LineageRoot == ""
 		}},
-		{"a root that only has children is its own root", func(r *store.DocumentRow, l *library.Lineage) { r.Children = 1 },
+		{"a root that only has children is its own root", func(r *indexstate.DocumentRow, l *library.Lineage) { r.Children = 1 },
 			func(d mappings.Document) bool { return d.Chain && d.LineageRoot == d.AssetH && !d.HasParent }},
-		{"the parent an uploader names counts as one", func(r *store.DocumentRow, l *library.Lineage) { r.Asset.Parent, r.Root = "up", "up" },
+		{"the parent an uploader names counts as one", func(r *indexstate.DocumentRow, l *library.Lineage) { r.Asset.Parent, r.Root = "up", "up" },
 			func(d mappings.Document) bool {
 				return d.HasParent && d.LineageRoot == "up" && cmp.Equal(d.ParentHs, []library.AssetHash{"up"})
 			}},
-		{"the prompts of regions are searched too", func(r *store.DocumentRow, l *library.Lineage) {
+		{"the prompts of regions are searched too", func(r *indexstate.DocumentRow, l *library.Lineage) {
 			l.Regions = []library.PromptRegion{{Kind: "area", Positive: new("a blue dog")}, {Kind: "area", Positive: new("a red cat")}}
 		}, func(d mappings.Document) bool {
 			return d.Prompt == "a red cat\na blue dog" && d.PromptHash == promptHash("A  red cat")
 		}},
-		{"node inputs are capped and long values left out", func(r *store.DocumentRow, l *library.Lineage) { l.Workflow = manyNodes },
+		{"node inputs are capped and long values left out", func(r *indexstate.DocumentRow, l *library.Lineage) { l.Workflow = manyNodes },
 			func(d mappings.Document) bool {
 				return len(d.GTNodeProps) == mappings.MaxNodeProps && !strings.Contains(strings.Join(d.GTNodeProps, " "), "zzz") && len(d.GTNodes) == 1
 			}},
-		{"without a graph there are no graph models", func(r *store.DocumentRow, l *library.Lineage) { l.Workflow = nil },
+		{"without a graph there are no graph models", func(r *indexstate.DocumentRow, l *library.Lineage) { l.Workflow = nil },
 			func(d mappings.Document) bool {
 				return len(d.GTModels) == 0 && len(d.ModelNames) == 2 && !d.HasWorkflow
 			}},
-		{"a model goes by all its hashes and names", func(r *store.DocumentRow, l *library.Lineage) {
+		{"a model goes by all its hashes and names", func(r *indexstate.DocumentRow, l *library.Lineage) {
 			r.Models[0].DisplayName, r.Models[0].ContentHash, r.Models[0].ContentHashes = "Juggernaut XL", "sha256:abc", []string{"def"}
 			r.Models[0].TriggerWords, r.Models[0].BaseModel = []string{"jug"}, "SDXL"
 		}, func(d mappings.Document) bool {
 			return cmp.Equal(d.ModelNames, []string{"juggernaut", "Juggernaut XL", "detail"}) && cmp.Equal(d.ModelHashes[1:4], []string{"sha256:abc", "abc", "def"}) &&
 				cmp.Equal(d.TriggerWords, []string{"jug"}) && cmp.Equal(d.BaseModels, []string{"sdxl"})
 		}},
-		{"a model used twice is named once, with both weights", func(r *store.DocumentRow, l *library.Lineage) {
+		{"a model used twice is named once, with both weights", func(r *indexstate.DocumentRow, l *library.Lineage) {
 			again := r.Models[1]
 			again.Weight = new(0.5)
 			r.Models = append(r.Models, again)
 		}, func(d mappings.Document) bool {
 			return len(d.LoraNames) == 1 && cmp.Equal(d.ModelWeights, []float64{0.8, 0.5}) && cmp.Equal(d.ModelWeightPairs, []string{"detail=0.80", "detail=0.50"})
 		}},
-		{"the image tool's own fields", func(r *store.DocumentRow, l *library.Lineage) {
+		{"the image tool's own fields", func(r *indexstate.DocumentRow, l *library.Lineage) {
 			l.ImageTool = &library.ImageTool{Command: "imagine", Version: "6.1", JobType: "grid", Author: "ann", Index: new(3), Flags: map[string]string{"ar": "16:9", "stylize": "100"}}
 		}, func(d mappings.Document) bool {
 			params := strings.Join(d.Params, " ")
 			return d.ImageToolCommand == "imagine" && d.ImageToolVersion == "6.1" && d.ImageToolType == "grid" && d.JobType == "grid" && d.Creator == "ann" &&
 				*d.ImageToolBatch == 3 && strings.Contains(params, "ar=16:9") && strings.Contains(params, "stylize=100")
 		}},
-		{"a date outside of what an index holds is left out", func(r *store.DocumentRow, l *library.Lineage) {
+		{"a date outside of what an index holds is left out", func(r *indexstate.DocumentRow, l *library.Lineage) {
 			r.Asset.CreatedAt = time.Date(12024, 1, 1, 0, 0, 0, 0, time.UTC)
 		}, func(d mappings.Document) bool { return d.Created == nil }},
-		{"its own metadata is searched by key and value", func(r *store.DocumentRow, l *library.Lineage) {
+		{"its own metadata is searched by key and value", func(r *indexstate.DocumentRow, l *library.Lineage) {
 			r.Asset.Metadata = map[string]any{"Client": "Acme", "shot": map[string]any{"take": 7.0}}
 		}, func(d mappings.Document) bool {
 			return cmp.Equal(d.Metadata, []string{"client=Acme", "shot.take=7"}) && cmp.Equal(d.MetadataKeys, []string{"metadata.client", "metadata.shot", "metadata.shot.take"}) &&
 				cmp.Equal(d.MetadataValues, []string{"7", "Acme"}) && cmp.Equal(d.MetadataRanks, []string{"shot.take=" + mappings.NumberRank(7)})
 		}},
-		{"a file without dimensions has no aspect", func(r *store.DocumentRow, l *library.Lineage) { r.Asset.Width, r.Asset.Height = 0, 0 },
+		{"a file without dimensions has no aspect", func(r *indexstate.DocumentRow, l *library.Lineage) { r.Asset.Width, r.Asset.Height = 0, 0 },
 			func(d mappings.Document) bool { return d.Aspect == nil && d.Megapixels == nil && d.Dimensions == "" }},
-		{"content credentials of a generator make it AI-made", func(r *store.DocumentRow, l *library.Lineage) {
+		{"content credentials of a generator make it AI-made", func(r *indexstate.DocumentRow, l *library.Lineage) {
 			*l = library.Lineage{C2PA: &library.C2PA{SourceType: "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia"}}
 		}, func(d mappings.Document) bool { return d.AI && d.HasLineage }},
-		{"content credentials of a camera do not", func(r *store.DocumentRow, l *library.Lineage) {
+		{"content credentials of a camera do not", func(r *indexstate.DocumentRow, l *library.Lineage) {
 			*l = library.Lineage{C2PA: &library.C2PA{SourceType: "http://cv.iptc.org/newscodes/digitalsourcetype/digitalCapture"}}
 		}, func(d mappings.Document) bool { return !d.AI && d.HasLineage }},
 	}
@@ -181,7 +182,7 @@ func TestBuild(t *testing.T) {
 
 func TestBuild_WhatIsGoneIsATombstoneAndNothingElse(t *testing.T) {
 	t.Parallel()
-	for _, state := range []store.DocumentState{store.DocumentGone, store.DocumentTrashed} {
+	for _, state := range []indexstate.DocumentState{indexstate.DocumentGone, indexstate.DocumentTrashed} {
 		r := rowOf(typicalAsset("a.png"))
 		r.State = state
 		want := mappings.Document{TenantID: testTenant, AssetH: r.AssetKey.Hash, DocVersion: 7, Deleted: true}

@@ -10,7 +10,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"vitrine/library"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // meddled is an env whose bulk requests pass a meddler, with assets to write.
@@ -60,7 +60,7 @@ func TestBulk_NothingIsSkippedWhateverABulkRequestIsAnsweredWith(t *testing.T) {
 			if m.bulks != tt.bulks {
 				t.Errorf("%d bulk requests, want %d", m.bulks, tt.bulks)
 			}
-			if missing, partial, err := e.store.IndexFailures.Count(e.ctx, store.AssetIndex); missing+partial != 0 || err != nil {
+			if missing, partial, err := e.store.IndexFailures.Count(e.ctx, indexstate.AssetIndex); missing+partial != 0 || err != nil {
 				t.Errorf("%d failures, %d partial, error %v", missing, partial, err)
 			}
 		})
@@ -71,7 +71,7 @@ func TestBulk_OneItemThatTheServerCannotTakeDoesNotBlockTheRest(t *testing.T) {
 	t.Parallel()
 	failing := refuse(200, `{"took":1,"errors":true,"items":[{"index":{"status":500,"error":{"type":"io_exception","reason":"odd"}}}]}`)
 	e, x, m, hashes := meddled(t, 2)
-	keys := []store.DocumentKey{e.key(hashes[0])}
+	keys := []indexstate.DocumentKey{e.key(hashes[0])}
 	bad, err := x.read(e.ctx, keys, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestBulk_OneItemThatTheServerCannotTakeDoesNotBlockTheRest(t *testing.T) {
 	if took := time.Since(began); took < itemRetryLimit || took > itemRetryLimit+10*time.Second {
 		t.Errorf("it blocked its partition for %v", took)
 	}
-	if missing, _, err := e.store.IndexFailures.Count(e.ctx, store.AssetIndex); missing != 1 || err != nil {
+	if missing, _, err := e.store.IndexFailures.Count(e.ctx, indexstate.AssetIndex); missing != 1 || err != nil {
 		t.Errorf("%d failures recorded, error %v", missing, err)
 	}
 }
@@ -143,8 +143,8 @@ func TestBulk_ABatchIsCutToThePaceAndConflictsCountAsSuccess(t *testing.T) {
 	}
 }
 
-func keysOf(e *env, hashes []library.AssetHash) []store.DocumentKey {
-	keys := make([]store.DocumentKey, len(hashes))
+func keysOf(e *env, hashes []library.AssetHash) []indexstate.DocumentKey {
+	keys := make([]indexstate.DocumentKey, len(hashes))
 	for i, h := range hashes {
 		keys[i] = e.key(h)
 	}

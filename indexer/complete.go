@@ -7,7 +7,7 @@ import (
 
 	"vitrine/library"
 	"vitrine/mappings"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // need is what has to be done to the live index as a whole.
@@ -18,8 +18,8 @@ type need struct {
 	// renew: the index is of another epoch. What it holds may never have happened, and
 	// its versions say nothing, so another one takes its place.
 	renew  bool
-	wanted store.Wanted // the comparison that was asked for last: a later one is not seen to
-	epoch  store.Epoch  // the present one
+	wanted indexstate.Wanted // the comparison that was asked for last: a later one is not seen to
+	epoch  indexstate.Epoch  // the present one
 }
 
 // Complete brings the live index in line with the library where that is needed, and
@@ -51,7 +51,7 @@ func (x *Indexer) Complete(ctx context.Context, progress func(Progress)) error {
 		}
 		return x.complete(ctx, n, progress)
 	})
-	if errors.Is(err, store.ErrReconcileBusy) {
+	if errors.Is(err, indexstate.ErrReconcileBusy) {
 		return nil
 	}
 	return err
@@ -63,7 +63,7 @@ func (x *Indexer) needs(ctx context.Context) (need, error) {
 	if err != nil {
 		return need{}, err
 	}
-	n := need{live: nameOf(generations, store.GenerationLive)}
+	n := need{live: nameOf(generations, indexstate.GenerationLive)}
 	var present bool
 	if n.index, present = v.indices[n.live]; !present || n.index.closed {
 		return need{}, nil
@@ -110,7 +110,7 @@ func (x *Indexer) beginWanted(ctx context.Context) (bool, error) {
 		if err != nil {
 			return err
 		}
-		live := nameOf(generations, store.GenerationLive)
+		live := nameOf(generations, indexstate.GenerationLive)
 		i, present := v.indices[live]
 		if !present {
 			return nil // another will be made, and filled
@@ -125,14 +125,14 @@ func (x *Indexer) beginWanted(ctx context.Context) (bool, error) {
 }
 
 // wantedSince reports whether a comparison was asked for after w.
-func (x *Indexer) wantedSince(ctx context.Context, w store.Wanted) (bool, error) {
+func (x *Indexer) wantedSince(ctx context.Context, w indexstate.Wanted) (bool, error) {
 	now, err := x.store.IndexState.WantedComparison(ctx)
 	return !now.Since.Equal(w.Since), err
 }
 
 // epoch returns the present epoch of the database. A server that has written less than
 // the index knows of was set back, and begins another.
-func (x *Indexer) epoch(ctx context.Context, meta mappings.Meta) (store.Epoch, error) {
+func (x *Indexer) epoch(ctx context.Context, meta mappings.Meta) (indexstate.Epoch, error) {
 	e, err := x.store.IndexState.Epoch(ctx)
 	if err != nil || meta.Epoch != e.ID || meta.WAL <= e.WAL {
 		return e, err

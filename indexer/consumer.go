@@ -13,7 +13,7 @@ import (
 	"vitrine/internal/failpoint"
 	"vitrine/internal/kafkaclient"
 	"vitrine/internal/retry"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // consumer is the life of one Kafka reader. Its stages run side by side, so that
@@ -174,8 +174,8 @@ func (c *consumer) read(ctx context.Context) error {
 // load reads what the events of some messages are about. Messages that are no
 // events, or about no index of this release, are put aside.
 func (x *Indexer) load(ctx context.Context, list []kafkaclient.Message) (*batchGroup, error) {
-	keys := map[*Definition][]store.DocumentKey{}
-	events := map[*Definition]map[store.DocumentKey]*Event{}
+	keys := map[*Definition][]indexstate.DocumentKey{}
+	events := map[*Definition]map[indexstate.DocumentKey]*Event{}
 	var bad []kafkaclient.Message
 	for _, m := range list {
 		e, err := parseEvent(m.Value)
@@ -188,7 +188,7 @@ func (x *Indexer) load(ctx context.Context, list []kafkaclient.Message) (*batchG
 			continue
 		}
 		if events[def] == nil {
-			events[def] = make(map[store.DocumentKey]*Event, len(list))
+			events[def] = make(map[indexstate.DocumentKey]*Event, len(list))
 		}
 		if have, ok := events[def][e.key()]; ok {
 			have.merge(&e)
@@ -238,7 +238,7 @@ func (x *Indexer) deadLetterMalformed(ctx context.Context, bad []kafkaclient.Mes
 
 // read makes the batch of some documents, staying through outages of PostgreSQL and
 // until there is an index to write to.
-func (x *Indexer) read(ctx context.Context, keys []store.DocumentKey, events map[store.DocumentKey]*Event) (*batch, error) {
+func (x *Indexer) read(ctx context.Context, keys []indexstate.DocumentKey, events map[indexstate.DocumentKey]*Event) (*batch, error) {
 	var b *batch
 	err := retry.UntilDone(ctx, func(ctx context.Context) error {
 		rows, generations, err := x.def.Read(ctx, keys)

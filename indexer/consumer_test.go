@@ -15,6 +15,7 @@ import (
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // publish sends messages to the changes topic as they are, past the outbox.
@@ -37,7 +38,7 @@ func (e *env) publish(list ...kafkaclient.Message) {
 }
 
 func (e *env) event(h library.AssetHash, version int64) kafkaclient.Message {
-	m, err := newMessage(&store.OutboxRow{Index: store.AssetIndex, DocumentKey: e.key(h), DocVersion: version, Reason: "updated", CreatedAt: time.Now()})
+	m, err := newMessage(&store.OutboxRow{Index: indexstate.AssetIndex, DocumentKey: e.key(h), DocVersion: version, Reason: "updated", CreatedAt: time.Now()})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -120,7 +121,7 @@ func TestConsumer_ALateWriteCannotBringBackWhatIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := e.add(typicalAsset("a"))
-	keys := []store.DocumentKey{e.key(a.Hash)}
+	keys := []indexstate.DocumentKey{e.key(a.Hash)}
 	late, err := x.read(e.ctx, keys, nil) // a consumer reads the asset and then stalls
 	if err != nil {
 		t.Fatal(err)
@@ -164,7 +165,7 @@ func TestConsumer_AnAssetInTheTrashIsATombstoneUntilItIsRestored(t *testing.T) {
 		deleted bool
 	}{{`now()`, true}, {`NULL`, false}} {
 		e.exec(`UPDATE assets SET doc_version = doc_version + 1, trashed_at = `+step.sql+` WHERE tenant_id = $1`, string(e.actor.Tenant))
-		b, err := x.read(e.ctx, []store.DocumentKey{e.key(a.Hash)}, nil)
+		b, err := x.read(e.ctx, []indexstate.DocumentKey{e.key(a.Hash)}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +231,7 @@ func TestConsumer_ARefusedDocumentIsStrippedAndTheRestGoesOn(t *testing.T) {
 		return ""
 	})
 	e.eventually(time.Minute, func() string {
-		missing, partial, err := e.store.IndexFailures.Count(e.ctx, store.AssetIndex)
+		missing, partial, err := e.store.IndexFailures.Count(e.ctx, indexstate.AssetIndex)
 		if err != nil || missing != 0 || partial != 1 {
 			return fmt.Sprintf("failures: %d missing, %d partial, error %v", missing, partial, err)
 		}
@@ -259,7 +260,7 @@ func TestConsumer_ADeadDocumentIsPutAsideAndReplayed(t *testing.T) {
 	if err := x.pointAlias(e.ctx, index, nil, survey{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.store.Generations.Set(e.ctx, store.AssetIndex, "", index, store.GenerationLive, ""); err != nil {
+	if err := e.store.Generations.Set(e.ctx, indexstate.AssetIndex, "", index, indexstate.GenerationLive, ""); err != nil {
 		t.Fatal(err)
 	}
 	e.run(e.relay(), x)
@@ -269,7 +270,7 @@ func TestConsumer_ADeadDocumentIsPutAsideAndReplayed(t *testing.T) {
 	b, good := e.add(bad), e.add(newAsset("good"))
 	e.eventually(time.Minute, func() string { return e.differs(good.Hash) })
 	e.eventually(time.Minute, func() string {
-		list, err := e.store.IndexFailures.List(e.ctx, store.AssetIndex, store.DocumentKey{}, 10)
+		list, err := e.store.IndexFailures.List(e.ctx, indexstate.AssetIndex, indexstate.DocumentKey{}, 10)
 		if err != nil || len(list) != 1 || library.AssetHash(list[0].Key) != b.Hash || list[0].Partial || !strings.Contains(list[0].Reason, "description") {
 			return fmt.Sprintf("failures: %+v, error %v", list, err)
 		}
@@ -283,7 +284,7 @@ func TestConsumer_ADeadDocumentIsPutAsideAndReplayed(t *testing.T) {
 	}
 	e.eventually(time.Minute, func() string { return e.differs(b.Hash) })
 	e.eventually(time.Minute, func() string {
-		missing, partial, err := e.store.IndexFailures.Count(e.ctx, store.AssetIndex)
+		missing, partial, err := e.store.IndexFailures.Count(e.ctx, indexstate.AssetIndex)
 		if err != nil || missing+partial != 0 {
 			return fmt.Sprintf("failures: %d missing, %d partial, error %v", missing, partial, err)
 		}

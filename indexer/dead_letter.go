@@ -8,6 +8,7 @@ import (
 
 	"vitrine/internal/kafkaclient"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // newDeadLetter is the message about a document that the index takes in no form.
@@ -46,13 +47,13 @@ func (x *Indexer) ReplayFailures(ctx context.Context) (int, error) {
 }
 
 func replayFailures(ctx context.Context, st *store.Store, index string) (total int, err error) {
-	var after store.DocumentKey
+	var after indexstate.DocumentKey
 	for {
 		page, err := st.IndexFailures.List(ctx, index, after, replayBatch)
 		if err != nil || len(page) == 0 {
 			return total, err
 		}
-		documents := make([]store.DocumentVersion, len(page))
+		documents := make([]indexstate.DocumentVersion, len(page))
 		for i, f := range page {
 			documents[i] = f.DocumentVersion
 		}

@@ -8,6 +8,7 @@ import (
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // Definition is one index that the indexer keeps: its form, and where its documents come
@@ -21,20 +22,20 @@ type Definition struct {
 
 	// Read reads some documents, one row per key in the order of the keys, and which index
 	// generations there are, in one snapshot.
-	Read func(ctx context.Context, keys []store.DocumentKey) ([]Row, []store.Generation, error)
+	Read func(ctx context.Context, keys []indexstate.DocumentKey) ([]Row, []indexstate.Generation, error)
 	// Count counts the documents that every tenant should have, in order of the tenant,
 	// those in the trash included; CountLive leaves these out.
-	Count, CountLive func(ctx context.Context) ([]store.TenantDocuments, error)
+	Count, CountLive func(ctx context.Context) ([]indexstate.TenantDocuments, error)
 	// VersionsAfter lists the documents of one tenant that follow a key in order of the
 	// keys, those in the trash included, at most limit of them.
-	VersionsAfter func(ctx context.Context, tenant library.TenantID, after string, limit int) ([]store.DocumentVersion, error)
+	VersionsAfter func(ctx context.Context, tenant library.TenantID, after string, limit int) ([]indexstate.DocumentVersion, error)
 	// TombstonesBefore returns those of some documents whose rows went away before a time.
-	TombstonesBefore func(ctx context.Context, before time.Time, keys []store.DocumentKey) ([]store.DocumentVersion, error)
+	TombstonesBefore func(ctx context.Context, before time.Time, keys []indexstate.DocumentKey) ([]indexstate.DocumentVersion, error)
 }
 
 // Row is one document as the database holds it.
 type Row struct {
-	store.DocumentHead
+	indexstate.DocumentHead
 	Content // nil of what is not live
 }
 
@@ -51,7 +52,7 @@ type Content interface {
 }
 
 // Table takes from a table what a definition reads beside its documents.
-func (d Definition) Table(t *store.DocumentTable) *Definition {
+func (d Definition) Table(t *indexstate.DocumentTable) *Definition {
 	d.Count, d.CountLive, d.VersionsAfter, d.TombstonesBefore = t.Count, t.CountLive, t.VersionsAfter, t.TombstonesBefore
 	return &d
 }

@@ -15,6 +15,7 @@ import (
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // trials is a second index: of the rows of a table that only tests have.
@@ -59,15 +60,15 @@ func newTrials(e *env) *trials {
 	e.exec(`CREATE TABLE trials (tenant_id uuid NOT NULL, trial_id text COLLATE "C" NOT NULL, name text NOT NULL, size bigint NOT NULL DEFAULT 0,
 		doc_version bigint NOT NULL DEFAULT 1, updated_at timestamptz NOT NULL DEFAULT now(), deleted_at timestamptz, PRIMARY KEY (tenant_id, trial_id))`)
 	e.exec(`SELECT tenant_table('trials')`)
-	table := e.store.DocumentTable("trials", "trials", "trial_id")
+	table := e.store.Documents.Table("trials", "trials", "trial_id")
 	keyword := mappings.Mapping{Type: "keyword"}
 	r := &trials{env: e}
 	r.def = Definition{
 		Index: mappings.NewIndex("trials", 1, "trial_id", map[string]mappings.Mapping{"name": {Type: "text", Analyzer: "prompt"}, "size": {Type: "integer"}, "problem": keyword}),
-		Read: func(ctx context.Context, keys []store.DocumentKey) ([]Row, []store.Generation, error) {
+		Read: func(ctx context.Context, keys []indexstate.DocumentKey) ([]Row, []indexstate.Generation, error) {
 			found := make([]trial, len(keys))
-			heads, generations, err := table.Read(ctx, keys, store.DocumentPart{
-				SQL: `SELECT k.ord, d.name, d.size FROM ` + store.DocumentKeysSQL + ` JOIN trials d ON d.tenant_id = k.tenant_id AND d.trial_id = k.key`,
+			heads, generations, err := table.Read(ctx, keys, indexstate.DocumentPart{
+				SQL: `SELECT k.ord, d.name, d.size FROM ` + indexstate.DocumentKeysSQL + ` JOIN trials d ON d.tenant_id = k.tenant_id AND d.trial_id = k.key`,
 				Scan: func(row pgx.Rows) error {
 					var ord int
 					var t trial
@@ -186,7 +187,7 @@ func TestDefinition_SecondIndexFollowsItsTableBesideTheAssets(t *testing.T) {
 	})
 
 	// A message about an index that this release does not have is put aside.
-	m, err := newMessage(&store.OutboxRow{Index: "unknown", DocumentKey: store.DocumentKey{Tenant: r.actor.Tenant, Key: "x"}, CreatedAt: time.Now()})
+	m, err := newMessage(&store.OutboxRow{Index: "unknown", DocumentKey: indexstate.DocumentKey{Tenant: r.actor.Tenant, Key: "x"}, CreatedAt: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +197,7 @@ func TestDefinition_SecondIndexFollowsItsTableBesideTheAssets(t *testing.T) {
 
 func (r *trials) failures(want int64) string {
 	missing, partial, err := r.store.IndexFailures.Count(r.ctx, "trials")
-	assets, _, err2 := r.store.IndexFailures.Count(r.ctx, store.AssetIndex)
+	assets, _, err2 := r.store.IndexFailures.Count(r.ctx, indexstate.AssetIndex)
 	if missing != 0 || partial != want || assets != 0 || err != nil || err2 != nil {
 		return fmt.Sprintf("%d missing, %d partial, %d of assets, errors %v %v", missing, partial, assets, err, err2)
 	}
@@ -280,7 +281,7 @@ func TestDefinition_SecondIndexIsComparedRebuiltAndMadeAnew(t *testing.T) {
 func (r *trials) inspect(x *Indexer) []Inspection {
 	r.t.Helper()
 	found, err := x.Inspect(r.ctx, time.Minute)
-	if err != nil || len(found) != 4 || found[0].Index != store.AssetIndex {
+	if err != nil || len(found) != 4 || found[0].Index != indexstate.AssetIndex {
 		r.t.Fatalf("%+v, error %v", found, err)
 	}
 	return []Inspection{found[0], found[3]} // those of prompts and prospects are empty

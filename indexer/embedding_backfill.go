@@ -10,7 +10,7 @@ import (
 	"vitrine/internal/panics"
 	"vitrine/library"
 	"vitrine/mappings"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // embeddingBackfill brings vectors to documents that were written without. It is told of
@@ -36,7 +36,7 @@ const (
 // embedTask are documents of one index that wait for their vectors.
 type embedTask struct {
 	def  *Definition
-	keys []store.DocumentKey
+	keys []indexstate.DocumentKey
 }
 
 func newEmbeddingBackfill(x *Indexer) *embeddingBackfill {
@@ -45,7 +45,7 @@ func newEmbeddingBackfill(x *Indexer) *embeddingBackfill {
 
 // enqueue is told of documents without a vector. When too many wait already they
 // are left to the next look at the index.
-func (f *embeddingBackfill) enqueue(def *Definition, keys []store.DocumentKey) {
+func (f *embeddingBackfill) enqueue(def *Definition, keys []indexstate.DocumentKey) {
 	for len(keys) > 0 {
 		n := min(queueBatch, len(keys))
 		select {
@@ -86,7 +86,7 @@ func (f *embeddingBackfill) run(ctx context.Context) {
 
 // backfillQueued fills some documents and those that wait behind them, up to a page.
 func (f *embeddingBackfill) backfillQueued(ctx context.Context, task embedTask) error {
-	waiting := map[*Definition][]store.DocumentKey{task.def: task.keys}
+	waiting := map[*Definition][]indexstate.DocumentKey{task.def: task.keys}
 	for n, more := len(task.keys), true; more && n < backfillBatchSize; {
 		select {
 		case t := <-f.queue:
@@ -124,13 +124,13 @@ func (f *embeddingBackfill) clearQueue() {
 
 // backfillBatch makes the vectors of some documents and writes them: into one index, or
 // into all that are written and have the field.
-func (f *embeddingBackfill) backfillBatch(ctx context.Context, def *Definition, keys []store.DocumentKey, index string) error {
+func (f *embeddingBackfill) backfillBatch(ctx context.Context, def *Definition, keys []indexstate.DocumentKey, index string) error {
 	_, err := f.embedKeys(ctx, def, keys, index)
 	return err
 }
 
 // embedKeys is backfillBatch that returns how many of the documents have a vector then.
-func (f *embeddingBackfill) embedKeys(ctx context.Context, def *Definition, keys []store.DocumentKey, index string) (embedded int64, err error) {
+func (f *embeddingBackfill) embedKeys(ctx context.Context, def *Definition, keys []indexstate.DocumentKey, index string) (embedded int64, err error) {
 	rows, generations, err := def.Read(ctx, keys)
 	if err != nil {
 		return 0, err
@@ -175,11 +175,11 @@ func (x *Indexer) Embed(ctx context.Context, tenant library.TenantID, assets []l
 	if x.vectors == nil {
 		return 0, ErrNoEmbedder
 	}
-	keys := make([]store.DocumentKey, len(assets))
+	keys := make([]indexstate.DocumentKey, len(assets))
 	for i, h := range assets {
-		keys[i] = store.DocumentKey{Tenant: tenant, Key: string(h)}
+		keys[i] = indexstate.DocumentKey{Tenant: tenant, Key: string(h)}
 	}
-	return x.embeddingBackfill.embedKeys(ctx, x.definitionNamed(store.AssetIndex), keys, "")
+	return x.embeddingBackfill.embedKeys(ctx, x.definitionNamed(indexstate.AssetIndex), keys, "")
 }
 
 // keepEmbeddable leaves in a batch what should be written again: live documents that the
@@ -198,10 +198,10 @@ func (f *embeddingBackfill) keepEmbeddable(b *batch) {
 }
 
 // indicesWithVectors lists the written indices of a definition that have vectors of a configuration.
-func indicesWithVectors(def *Definition, generations []store.Generation, configuration string) []string {
+func indicesWithVectors(def *Definition, generations []indexstate.Generation, configuration string) []string {
 	var list []string
 	for _, g := range generations {
-		if g.Index == def.name() && g.State != store.GenerationRetired && g.Embedding == configuration {
+		if g.Index == def.name() && g.State != indexstate.GenerationRetired && g.Embedding == configuration {
 			list = append(list, g.Name)
 		}
 	}
@@ -217,7 +217,7 @@ func (f *embeddingBackfill) backfillLive(ctx context.Context) error {
 		}
 		for _, g := range generations {
 			def := f.x.definitionNamed(g.Index)
-			if def != nil && g.State == store.GenerationLive && g.Embedding == f.x.vectors.configuration() {
+			if def != nil && g.State == indexstate.GenerationLive && g.Embedding == f.x.vectors.configuration() {
 				if err := f.backfillIndex(ctx, def, g.Name, nil); err != nil {
 					return err
 				}
@@ -225,7 +225,7 @@ func (f *embeddingBackfill) backfillLive(ctx context.Context) error {
 		}
 		return nil
 	})
-	if errors.Is(err, store.ErrEmbeddingBackfillBusy) {
+	if errors.Is(err, indexstate.ErrEmbeddingBackfillBusy) {
 		return nil
 	}
 	return err
@@ -274,7 +274,7 @@ func (f *embeddingBackfill) drainQueue(ctx context.Context) error {
 
 // findUnembedded returns the next documents that wait, in order of their key, and how
 // many wait from there on.
-func (f *embeddingBackfill) findUnembedded(ctx context.Context, def *Definition, index string, after []any) (keys []store.DocumentKey, open int64, last []any, err error) {
+func (f *embeddingBackfill) findUnembedded(ctx context.Context, def *Definition, index string, after []any) (keys []indexstate.DocumentKey, open int64, last []any, err error) {
 	body := map[string]any{
 		"size": backfillBatchSize, "track_total_hits": true, "_source": false, "stored_fields": "_none_",
 		"sort": []string{def.Index.Key, "tenant_id"},
@@ -302,7 +302,7 @@ func (f *embeddingBackfill) findUnembedded(ctx context.Context, def *Definition,
 	for _, h := range found.Hits.Hits {
 		key, _ := h.Sort[0].(string)
 		tenant, _ := h.Sort[1].(string)
-		keys = append(keys, store.DocumentKey{Tenant: library.TenantID(tenant), Key: key})
+		keys = append(keys, indexstate.DocumentKey{Tenant: library.TenantID(tenant), Key: key})
 		last = h.Sort
 	}
 	return keys, found.Hits.Total.Value, last, nil
@@ -335,7 +335,7 @@ func (x *Indexer) Unembedded(ctx context.Context) (int64, error) {
 	var all int64
 	for _, g := range generations {
 		def := x.definitionNamed(g.Index)
-		if def == nil || g.State != store.GenerationLive {
+		if def == nil || g.State != indexstate.GenerationLive {
 			continue
 		}
 		_, waiting, _, err := x.embeddingBackfill.findUnembedded(ctx, def, g.Name, nil)

@@ -9,7 +9,7 @@ import (
 	"vitrine/embed"
 	"vitrine/internal/retry"
 	"vitrine/library"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // ensureModel makes every index one of this release's mapping and of the configured embedder,
@@ -56,7 +56,7 @@ func (x *Indexer) hasModelVectors(ctx context.Context) (bool, error) {
 	generations, err := x.store.Generations.List(ctx)
 	any := false
 	for _, g := range generations {
-		if g.Index != x.def.name() || g.State != store.GenerationLive {
+		if g.Index != x.def.name() || g.State != indexstate.GenerationLive {
 			continue
 		}
 		version, _, _ := x.scoped(g.Scope).names.Parse(g.Name)

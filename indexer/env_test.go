@@ -23,6 +23,7 @@ import (
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 	"vitrine/store/storetest"
 )
 
@@ -188,8 +189,8 @@ func (e *env) add(n store.NewAsset) library.Asset {
 	return done.Asset
 }
 
-func (e *env) key(h library.AssetHash) store.DocumentKey {
-	return store.DocumentKey{Tenant: e.actor.Tenant, Key: string(h)}
+func (e *env) key(h library.AssetHash) indexstate.DocumentKey {
+	return indexstate.DocumentKey{Tenant: e.actor.Tenant, Key: string(h)}
 }
 
 // stored is what an index has under an asset's identifier.
@@ -222,7 +223,7 @@ func (e *env) differs(hashes ...library.AssetHash) string { return e.differsIn(e
 
 func (e *env) differsIn(index string, hashes ...library.AssetHash) string {
 	e.t.Helper()
-	keys := make([]store.DocumentKey, len(hashes))
+	keys := make([]indexstate.DocumentKey, len(hashes))
 	for i, h := range hashes {
 		keys[i] = e.key(h)
 	}

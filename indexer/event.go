@@ -10,6 +10,7 @@ import (
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // Event is a request to look at what a document shows again. It is all that travels
@@ -42,7 +43,9 @@ func (e *Event) forcesRewrite() bool {
 	return e.Reason == ReasonRepair || e.Reason == ReasonReplay || e.Reason == ReasonModelUpdated
 }
 
-func (e *Event) key() store.DocumentKey { return store.DocumentKey{Tenant: e.Tenant, Key: e.Key} }
+func (e *Event) key() indexstate.DocumentKey {
+	return indexstate.DocumentKey{Tenant: e.Tenant, Key: e.Key}
+}
 
 func newMessage(r *store.OutboxRow) (kafkaclient.Message, error) {
 	value, err := json.Marshal(Event{Index: r.Index, Tenant: r.Tenant, Key: r.Key, DocVersion: r.DocVersion, Reason: r.Reason, At: r.CreatedAt.UTC()})
@@ -50,9 +53,9 @@ func newMessage(r *store.OutboxRow) (kafkaclient.Message, error) {
 }
 
 // messageKey is what decides the partition: the events of one document are in order.
-func messageKey(index string, k store.DocumentKey) []byte {
+func messageKey(index string, k indexstate.DocumentKey) []byte {
 	id := mappings.DocumentID(k.Tenant, k.Key)
-	if index != store.AssetIndex {
+	if index != indexstate.AssetIndex {
 		id = index + ":" + id
 	}
 	return []byte(id)
@@ -68,7 +71,7 @@ func parseEvent(value []byte) (Event, error) {
 		return Event{}, errNotAnEvent
 	}
 	if e.Index == "" {
-		e.Index, e.Key, e.Hash = store.AssetIndex, string(e.Hash), ""
+		e.Index, e.Key, e.Hash = indexstate.AssetIndex, string(e.Hash), ""
 	}
 	if !e.Tenant.Valid() || !validKey(e.Index, e.Key) || e.DocVersion < 0 {
 		return Event{}, errNotAnEvent
@@ -82,7 +85,7 @@ const maxKey = 128
 // validKey reports whether a key can be one of an index. No character of one needs
 // escaping, in JSON or in an address.
 func validKey(index, key string) bool {
-	if index == store.AssetIndex {
+	if index == indexstate.AssetIndex {
 		return library.AssetHash(key).Valid()
 	}
 	return key != "" && len(key) <= maxKey && strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""

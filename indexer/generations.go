@@ -12,7 +12,7 @@ import (
 	"vitrine/internal/retry"
 	"vitrine/library"
 	"vitrine/mappings"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // EnsureResult is what EnsureIndex found or did.
@@ -35,7 +35,7 @@ func (x *Indexer) EnsureIndex(ctx context.Context) (EnsureResult, error) {
 		return EnsureResult{}, err
 	}
 	if v.problem(generations) == "" {
-		return EnsureResult{Index: nameOf(generations, store.GenerationLive)}, nil
+		return EnsureResult{Index: nameOf(generations, indexstate.GenerationLive)}, nil
 	}
 	var out EnsureResult
 	err = x.locked(ctx, func(func(context.Context) bool) error {
@@ -49,7 +49,7 @@ func (x *Indexer) EnsureIndex(ctx context.Context) (EnsureResult, error) {
 }
 
 // surveyIndices reads what the database and OpenSearch say of the indices.
-func (x *Indexer) surveyIndices(ctx context.Context) ([]store.Generation, survey, error) {
+func (x *Indexer) surveyIndices(ctx context.Context) ([]indexstate.Generation, survey, error) {
 	generations, err := x.generations(ctx)
 	if err != nil {
 		return nil, survey{}, err
@@ -59,8 +59,8 @@ func (x *Indexer) surveyIndices(ctx context.Context) ([]store.Generation, survey
 }
 
 // repairIndex does what a survey asks for. The caller holds the lock of generations.
-func (x *Indexer) repairIndex(ctx context.Context, generations []store.Generation, v survey) (EnsureResult, error) {
-	live := nameOf(generations, store.GenerationLive)
+func (x *Indexer) repairIndex(ctx context.Context, generations []indexstate.Generation, v survey) (EnsureResult, error) {
+	live := nameOf(generations, indexstate.GenerationLive)
 	out := EnsureResult{Index: live, Problem: v.problem(generations)}
 	i, present := v.indices[live]
 	switch {
@@ -93,13 +93,13 @@ func closed(index string) error {
 
 // repairLive repairs what is around a live index that is there: the alias that it is
 // written by, the fields of a later release, the alias that searches read.
-func (x *Indexer) repairLive(ctx context.Context, live string, generations []store.Generation, v survey) error {
+func (x *Indexer) repairLive(ctx context.Context, live string, generations []indexstate.Generation, v survey) error {
 	if err := x.upgradeMapping(ctx, live, v.indices[live]); err != nil {
 		return err
 	}
 	// An alias at the index being built is a rebuild that was interrupted between the
 	// swap and its record; the next rebuild completes it.
-	if searched := v.searched(); searched != "" && (searched == live || searched == nameOf(generations, store.GenerationBuilding)) {
+	if searched := v.searched(); searched != "" && (searched == live || searched == nameOf(generations, indexstate.GenerationBuilding)) {
 		return nil
 	}
 	return x.pointAlias(ctx, live, generations, v)
@@ -146,7 +146,7 @@ func (x *Indexer) takeOver(ctx context.Context, old, name string, i surveyedInde
 }
 
 // replace makes an empty index the live one, instead of an old one if there was any.
-func (x *Indexer) replace(ctx context.Context, old, name string, generations []store.Generation, v survey) error {
+func (x *Indexer) replace(ctx context.Context, old, name string, generations []indexstate.Generation, v survey) error {
 	tenants, err := x.countRows(ctx)
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (x *Indexer) locked(ctx context.Context, fn func(held func(context.Context)
 	wait := retry.Outage()
 	for began := time.Now(); ; {
 		err := x.store.Generations.Lock(ctx, x.def.name(), fn)
-		if !errors.Is(err, store.ErrGenerationsBusy) {
+		if !errors.Is(err, indexstate.ErrGenerationsBusy) {
 			return err
 		}
 		if time.Since(began) > lockedFor {
@@ -210,7 +210,7 @@ func (x *Indexer) locked(ctx context.Context, fn func(held func(context.Context)
 
 // nextName returns the name after every one that is known or was ever used, as far
 // as either server remembers.
-func (x *Indexer) nextName(generations []store.Generation, present map[string]bool) string {
+func (x *Indexer) nextName(generations []indexstate.Generation, present map[string]bool) string {
 	last := 0
 	seen := func(name string) {
 		if _, n, ok := x.names.Parse(name); ok {
@@ -270,7 +270,7 @@ func (x *Indexer) liveIndex(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if live := nameOf(generations, store.GenerationLive); live != "" {
+	if live := nameOf(generations, indexstate.GenerationLive); live != "" {
 		return live, nil
 	}
 	return "", library.NewError(library.KindUnavailable, library.CodeIndexUnavailable, "There is no live index yet. Start the indexer, which creates one.")

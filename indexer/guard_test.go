@@ -10,7 +10,7 @@ import (
 	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/mappings"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // indexAccident is what somebody does to the index while the indexer runs.
@@ -176,7 +176,7 @@ func (e *env) searchable(x *Indexer, hashes ...library.AssetHash) string {
 	if err != nil {
 		return err.Error()
 	}
-	live := nameOf(generations, store.GenerationLive)
+	live := nameOf(generations, indexstate.GenerationLive)
 	if problem := v.problem(generations); problem != "" || v.indices[live].meta.Incomplete {
 		return fmt.Sprintf("problem %q, incomplete %v", problem, v.indices[live].meta.Incomplete)
 	}

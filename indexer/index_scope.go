@@ -7,7 +7,7 @@ import (
 
 	"vitrine/library"
 	"vitrine/mappings"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // An Indexer looks after several indices, each of which may be one that tenants share
@@ -35,9 +35,9 @@ func (x *Indexer) scoped(scope library.TenantID) *Indexer {
 }
 
 // generations lists the generations of the scope.
-func (x *Indexer) generations(ctx context.Context) ([]store.Generation, error) {
+func (x *Indexer) generations(ctx context.Context) ([]indexstate.Generation, error) {
 	list, err := x.store.Generations.List(ctx)
-	return slices.DeleteFunc(list, func(g store.Generation) bool { return g.Index != x.def.name() || g.Scope != x.scope }), err
+	return slices.DeleteFunc(list, func(g indexstate.Generation) bool { return g.Index != x.def.name() || g.Scope != x.scope }), err
 }
 
 // owners lists the tenants that have a live index of their own, and of these those
@@ -46,7 +46,7 @@ func (x *Indexer) owners(ctx context.Context) (all []library.TenantID, alone map
 	list, err := x.store.Generations.List(ctx)
 	alone = map[library.TenantID]bool{}
 	for _, g := range list {
-		if g.Index == x.def.name() && g.Scope != "" && g.State == store.GenerationLive {
+		if g.Index == x.def.name() && g.Scope != "" && g.State == indexstate.GenerationLive {
 			all = append(all, g.Scope)
 			if g.Alone {
 				alone[g.Scope] = true
@@ -67,7 +67,7 @@ func (x *Indexer) filterScope(ctx context.Context, list []library.TenantID) ([]l
 }
 
 // countRows counts the rows of every tenant of the scope that has some.
-func (x *Indexer) countRows(ctx context.Context) ([]store.TenantDocuments, error) {
+func (x *Indexer) countRows(ctx context.Context) ([]indexstate.TenantDocuments, error) {
 	list, err := x.def.Count(ctx)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (x *Indexer) countRows(ctx context.Context) ([]store.TenantDocuments, error
 }
 
 // filterCounts leaves the counts of tenants whose documents belong into the scope's index.
-func (x *Indexer) filterCounts(ctx context.Context, list []store.TenantDocuments) ([]store.TenantDocuments, error) {
+func (x *Indexer) filterCounts(ctx context.Context, list []indexstate.TenantDocuments) ([]indexstate.TenantDocuments, error) {
 	tenants := make([]library.TenantID, len(list))
 	for i, t := range list {
 		tenants[i] = t.Tenant
@@ -86,7 +86,7 @@ func (x *Indexer) filterCounts(ctx context.Context, list []store.TenantDocuments
 	for _, t := range tenants {
 		kept[t] = true
 	}
-	return slices.DeleteFunc(list, func(t store.TenantDocuments) bool { return !kept[t.Tenant] }), err
+	return slices.DeleteFunc(list, func(t indexstate.TenantDocuments) bool { return !kept[t.Tenant] }), err
 }
 
 // eachShared does something to the shared index of every definition.

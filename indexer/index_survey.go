@@ -10,7 +10,7 @@ import (
 
 	"vitrine/internal/opensearch"
 	"vitrine/mappings"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // survey is what OpenSearch has under the names of this deployment.
@@ -34,7 +34,7 @@ type surveyedIndex struct {
 }
 
 // isBefore reports whether the index was made in an earlier epoch of the database.
-func (i surveyedIndex) isBefore(e store.Epoch) bool {
+func (i surveyedIndex) isBefore(e indexstate.Epoch) bool {
 	return i.meta.Epoch != "" && i.meta.Epoch != e.ID
 }
 
@@ -129,8 +129,8 @@ func (v survey) searched() string {
 }
 
 // problem returns what EnsureIndex has to repair, or "".
-func (v survey) problem(generations []store.Generation) string {
-	live := nameOf(generations, store.GenerationLive)
+func (v survey) problem(generations []indexstate.Generation) string {
+	live := nameOf(generations, indexstate.GenerationLive)
 	i, present := v.indices[live]
 	searched := v.searched()
 	switch {
@@ -146,14 +146,14 @@ func (v survey) problem(generations []store.Generation) string {
 		return fmt.Sprintf("the index %s lacks the fields %v", live, slices.Sorted(maps.Keys(i.missingFields)))
 	case v.taken:
 		return "another index has the name of the alias " + v.names.Alias()
-	case searched == "" || searched != live && searched != nameOf(generations, store.GenerationBuilding):
+	case searched == "" || searched != live && searched != nameOf(generations, indexstate.GenerationBuilding):
 		return "the alias " + v.names.Alias() + " does not point at the index " + live
 	}
 	return ""
 }
 
 // nameOf names the generation of a state, of which there is at most one, or returns "".
-func nameOf(generations []store.Generation, state store.GenerationState) string {
+func nameOf(generations []indexstate.Generation, state indexstate.GenerationState) string {
 	for _, g := range generations {
 		if g.State == state {
 			return g.Name

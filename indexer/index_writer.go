@@ -13,6 +13,7 @@ import (
 	"vitrine/internal/opensearch"
 	"vitrine/internal/retry"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // indexWriter brings batches into the index and stays with each until every document
@@ -225,15 +226,15 @@ func (d *delivery) deadLetter(it *item, reason string) {
 // accepted whole. It stays until it succeeds: an offset must not be committed
 // while the only trace of a refusal is here.
 func (s *indexWriter) recordFailures(ctx context.Context, b *batch) error {
-	var failures []store.IndexFailure
-	var settled []store.DocumentVersion
+	var failures []indexstate.Failure
+	var settled []indexstate.DocumentVersion
 	var letters []kafkaclient.Message
 	for i := range b.items {
 		it := &b.items[i]
-		v := store.DocumentVersion{DocumentKey: it.row.DocumentKey, Version: it.version, Live: !it.tombstone}
+		v := indexstate.DocumentVersion{DocumentKey: it.row.DocumentKey, Version: it.version, Live: !it.tombstone}
 		switch {
 		case it.deadLettered || it.partial:
-			failures = append(failures, store.IndexFailure{Index: b.def.name(), DocumentVersion: v, Reason: it.reason, Partial: !it.deadLettered})
+			failures = append(failures, indexstate.Failure{Index: b.def.name(), DocumentVersion: v, Reason: it.reason, Partial: !it.deadLettered})
 			if it.deadLettered {
 				letters = append(letters, newDeadLetter(b.def.name(), it))
 			}

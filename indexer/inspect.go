@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // Inspection is what a comparison found that repairs nothing.
@@ -61,7 +61,7 @@ func (x *Indexer) inspectScope(ctx context.Context, until time.Time, out *Inspec
 	for _, t := range counts {
 		out.Rows += t.Documents
 	}
-	live := nameOf(generations, store.GenerationLive)
+	live := nameOf(generations, indexstate.GenerationLive)
 	i, present := v.indices[live]
 	problem := v.problem(generations)
 	if i.closed {

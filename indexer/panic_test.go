@@ -3,7 +3,7 @@ package indexer
 import (
 	"testing"
 
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // poisoned is content whose document cannot be made.
@@ -23,7 +23,7 @@ func TestBatch_RowWhoseDocumentCannotBeMadeIsFoundByItsNames(t *testing.T) {
 	}
 	a := e.add(typicalAsset("poison"))
 	good := e.add(typicalAsset("good"))
-	rows, _, err := x.def.Read(e.ctx, []store.DocumentKey{e.key(a.Hash), e.key(good.Hash)})
+	rows, _, err := x.def.Read(e.ctx, []indexstate.DocumentKey{e.key(a.Hash), e.key(good.Hash)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestBatch_RowWhoseDocumentCannotBeMadeIsFoundByItsNames(t *testing.T) {
 	if diff := e.differs(good.Hash); diff != "" {
 		t.Error(diff)
 	}
-	missing, partial, err := e.store.IndexFailures.Count(e.ctx, store.AssetIndex)
+	missing, partial, err := e.store.IndexFailures.Count(e.ctx, indexstate.AssetIndex)
 	if err != nil || missing != 0 || partial != 1 {
 		t.Errorf("failures: %d missing, %d partial, error %v", missing, partial, err)
 	}

@@ -9,13 +9,14 @@ import (
 	"vitrine/embed"
 	"vitrine/mappings"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // promptDefinition is the index of prompts.
 func promptDefinition(st *store.Store) *Definition {
 	return Definition{
 		Index: mappings.PromptIndex(),
-		Read: func(ctx context.Context, keys []store.DocumentKey) ([]Row, []store.Generation, error) {
+		Read: func(ctx context.Context, keys []indexstate.DocumentKey) ([]Row, []indexstate.Generation, error) {
 			docs, generations, err := st.Prompts.Documents(ctx, keys)
 			rows := make([]Row, len(docs))
 			for i := range docs {

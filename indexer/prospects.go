@@ -9,13 +9,14 @@ import (
 	"vitrine/mappings"
 	"vitrine/outreach"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // prospectDefinition is the index of prospects.
 func prospectDefinition(st *store.Store) *Definition {
 	return Definition{
 		Index: mappings.ProspectIndex(),
-		Read: func(ctx context.Context, keys []store.DocumentKey) ([]Row, []store.Generation, error) {
+		Read: func(ctx context.Context, keys []indexstate.DocumentKey) ([]Row, []indexstate.Generation, error) {
 			docs, generations, err := st.Prospects.Documents(ctx, keys)
 			rows := make([]Row, len(docs))
 			for i := range docs {

@@ -9,7 +9,7 @@ import (
 	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/mappings"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // purgePage is how many tombstones are looked at at once.
@@ -31,7 +31,7 @@ func (x *Indexer) PurgeTombstones(ctx context.Context) (int64, error) {
 
 func (x *Indexer) purgeTombstones(ctx context.Context) (int64, error) {
 	generations, err := x.generations(ctx)
-	index := nameOf(generations, store.GenerationLive)
+	index := nameOf(generations, indexstate.GenerationLive)
 	if err != nil || index == "" { // where no index is, no tombstone is
 		return 0, err
 	}
@@ -60,7 +60,7 @@ func (x *Indexer) purgeTombstones(ctx context.Context) (int64, error) {
 }
 
 // tombstones lists some tombstones that an index holds, and the place to go on from.
-func (x *Indexer) tombstones(ctx context.Context, index string, after []any) (keys []store.DocumentKey, last []any, err error) {
+func (x *Indexer) tombstones(ctx context.Context, index string, after []any) (keys []indexstate.DocumentKey, last []any, err error) {
 	body := map[string]any{
 		"size": purgePage, "track_total_hits": false, "_source": false, "stored_fields": "_none_",
 		"query": map[string]any{"term": map[string]any{"deleted": true}}, "sort": []string{"tenant_id", x.def.Index.Key},
@@ -79,7 +79,7 @@ func (x *Indexer) tombstones(ctx context.Context, index string, after []any) (ke
 		return nil, nil, err
 	}
 	for _, h := range found.Hits.Hits {
-		keys = append(keys, store.DocumentKey{Tenant: library.TenantID(h.Sort[0]), Key: h.Sort[1]})
+		keys = append(keys, indexstate.DocumentKey{Tenant: library.TenantID(h.Sort[0]), Key: h.Sort[1]})
 		last = []any{h.Sort[0], h.Sort[1]}
 	}
 	return keys, last, nil
@@ -88,7 +88,7 @@ func (x *Indexer) tombstones(ctx context.Context, index string, after []any) (ke
 // purge deletes the documents of some tombstones under the versions of the
 // tombstones: should the same bytes have come back since, their document is
 // newer and stays, and should they come back next minute, it will be taken.
-func (x *Indexer) purge(ctx context.Context, index string, page []store.DocumentVersion) (int64, error) {
+func (x *Indexer) purge(ctx context.Context, index string, page []indexstate.DocumentVersion) (int64, error) {
 	if len(page) == 0 {
 		return 0, nil
 	}

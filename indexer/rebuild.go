@@ -11,7 +11,7 @@ import (
 
 	"vitrine/library"
 	"vitrine/mappings"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // Phases of a rebuild, in order.
@@ -92,7 +92,7 @@ func (r RebuildResult) plus(o RebuildResult) RebuildResult {
 
 // rebuild builds the index of the scope anew.
 func (x *Indexer) rebuild(ctx context.Context, progress func(Progress)) (RebuildResult, error) {
-	return x.reindex(ctx, progress, true, func(generations []store.Generation, present map[string]bool) (string, error) {
+	return x.reindex(ctx, progress, true, func(generations []indexstate.Generation, present map[string]bool) (string, error) {
 		return x.nextName(generations, present), nil
 	})
 }
@@ -123,10 +123,10 @@ func (x *Indexer) Rollback(ctx context.Context, progress func(Progress)) (Rebuil
 }
 
 func (x *Indexer) rollback(ctx context.Context, progress func(Progress)) (RebuildResult, error) {
-	return x.reindex(ctx, progress, false, func(generations []store.Generation, present map[string]bool) (string, error) {
+	return x.reindex(ctx, progress, false, func(generations []indexstate.Generation, present map[string]bool) (string, error) {
 		for i := len(generations) - 1; i >= 0; i-- {
 			_, there := present[generations[i].Name]
-			if there && generations[i].State == store.GenerationRetired {
+			if there && generations[i].State == indexstate.GenerationRetired {
 				return generations[i].Name, nil
 			}
 		}
@@ -149,7 +149,7 @@ func (x *Indexer) abortAll(ctx context.Context) error {
 		return err
 	}
 	for _, g := range list {
-		if g.Index == x.def.name() && g.State == store.GenerationBuilding {
+		if g.Index == x.def.name() && g.State == indexstate.GenerationBuilding {
 			err = errors.Join(err, x.scoped(g.Scope).abort(ctx))
 		}
 	}
@@ -168,7 +168,7 @@ func (x *Indexer) abort(ctx context.Context) error {
 	}
 	present := v.aliased()
 	for _, g := range generations {
-		if g.State != store.GenerationBuilding {
+		if g.State != indexstate.GenerationBuilding {
 			continue
 		}
 		if present[g.Name] {
@@ -184,7 +184,7 @@ func (x *Indexer) abort(ctx context.Context) error {
 
 // busy words the error of a second changer of generations.
 func busy(err error) error {
-	if errors.Is(err, store.ErrGenerationsBusy) {
+	if errors.Is(err, indexstate.ErrGenerationsBusy) {
 		return &library.Error{Kind: library.KindConflict, Code: library.CodeConflict, Cause: err,
 			Detail: "Another process is rebuilding the index. Wait for it, or stop it first."}
 	}
@@ -203,7 +203,7 @@ func (x *Indexer) discard(ctx context.Context, name string) error {
 // reindex makes another index the live one: one being built if there is one, else
 // the one that choose names. A fresh one must have the vectors configured now.
 func (x *Indexer) reindex(ctx context.Context, progress func(Progress), fresh bool,
-	choose func([]store.Generation, map[string]bool) (string, error)) (RebuildResult, error) {
+	choose func([]indexstate.Generation, map[string]bool) (string, error)) (RebuildResult, error) {
 	if progress == nil {
 		progress = func(Progress) {}
 	}
@@ -229,16 +229,16 @@ type reindex struct {
 	progress func(Progress)
 
 	live, next string
-	resumed    bool          // the index has documents already
-	fresh      bool          // it must have the vectors that are configured now
-	meta       mappings.Meta // what it says of itself once it is complete
-	wanted     store.Wanted  // what was asked for when it was begun
+	resumed    bool              // the index has documents already
+	fresh      bool              // it must have the vectors that are configured now
+	meta       mappings.Meta     // what it says of itself once it is complete
+	wanted     indexstate.Wanted // what was asked for when it was begun
 
 	mu sync.Mutex // one progress report at a time
 }
 
 // begin announces the index that is to be written beside the live one.
-func (c *reindex) begin(ctx context.Context, choose func([]store.Generation, map[string]bool) (string, error)) error {
+func (c *reindex) begin(ctx context.Context, choose func([]indexstate.Generation, map[string]bool) (string, error)) error {
 	generations, err := c.x.generations(ctx)
 	if err != nil {
 		return err
@@ -258,9 +258,9 @@ func (c *reindex) begin(ctx context.Context, choose func([]store.Generation, map
 	present := v.aliased()
 	for _, g := range generations {
 		switch g.State {
-		case store.GenerationLive:
+		case indexstate.GenerationLive:
 			c.live = g.Name
-		case store.GenerationBuilding:
+		case indexstate.GenerationBuilding:
 			otherVectors := c.fresh && g.Embedding != c.x.vectors.configuration()
 			if (otherVectors || v.indices[g.Name].isBefore(epoch)) && !present[g.Name] {
 				if err := c.x.discard(ctx, g.Name); err != nil { // begun under other settings, or of what never happened
@@ -287,7 +287,7 @@ func (c *reindex) begin(ctx context.Context, choose func([]store.Generation, map
 	if err := c.x.createIndex(ctx, c.next, begun); err != nil {
 		return err
 	}
-	return c.x.store.Generations.Set(ctx, c.x.def.name(), c.x.scope, c.next, store.GenerationBuilding, c.x.vectors.configuration())
+	return c.x.store.Generations.Set(ctx, c.x.def.name(), c.x.scope, c.next, indexstate.GenerationBuilding, c.x.vectors.configuration())
 }
 
 func (c *reindex) run(ctx context.Context) (RebuildResult, error) {
@@ -346,7 +346,7 @@ func (c *reindex) report(p Progress) {
 // rebuild completes the record.
 func (c *reindex) swap(ctx context.Context) error {
 	if !c.held(ctx) {
-		return cmp.Or(ctx.Err(), busy(store.ErrGenerationsBusy))
+		return cmp.Or(ctx.Err(), busy(indexstate.ErrGenerationsBusy))
 	}
 	generations, v, err := c.x.surveyIndices(ctx)
 	if err != nil {
@@ -386,13 +386,13 @@ func (x *Indexer) dropRetired(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var retired []store.Generation
+	var retired []indexstate.Generation
 	for _, g := range generations {
-		if g.State == store.GenerationRetired {
+		if g.State == indexstate.GenerationRetired {
 			retired = append(retired, g)
 		}
 	}
-	slices.SortFunc(retired, func(a, b store.Generation) int { return b.ChangedAt.Compare(a.ChangedAt) })
+	slices.SortFunc(retired, func(a, b indexstate.Generation) int { return b.ChangedAt.Compare(a.ChangedAt) })
 	for _, g := range retired[min(keepRetired, len(retired)):] {
 		if err := x.discard(ctx, g.Name); err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/mappings"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // searching counts a tenant's documents over and over and remembers the first
@@ -143,7 +143,7 @@ func TestRebuild_AnInterruptedRebuildIsTakenUpOrGivenUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, g := range list {
-			if g.State == store.GenerationBuilding {
+			if g.State == indexstate.GenerationBuilding {
 				names = append(names, g.Name)
 			}
 		}
@@ -195,7 +195,7 @@ func TestRebuild_OnlyOneRebuildRuns(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	x := e.indexer()
-	err := e.store.Generations.Lock(e.ctx, store.AssetIndex, func(func(context.Context) bool) error {
+	err := e.store.Generations.Lock(e.ctx, indexstate.AssetIndex, func(func(context.Context) bool) error {
 		_, err := x.Rebuild(e.ctx, nil)
 		return err
 	})

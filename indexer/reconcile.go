@@ -14,7 +14,7 @@ import (
 	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/mappings"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // ReconcileReport is what a comparison of library and index found. All differences
@@ -280,8 +280,8 @@ func (c *comparison) documents(ctx context.Context, tenant library.TenantID, aft
 }
 
 // compare counts what agrees and gives the assets that do not seem to.
-func (c *comparison) compare(tenant library.TenantID, page []store.DocumentVersion, docs map[string]searchedVersion) []store.DocumentKey {
-	var suspects []store.DocumentKey
+func (c *comparison) compare(tenant library.TenantID, page []indexstate.DocumentVersion, docs map[string]searchedVersion) []indexstate.DocumentKey {
+	var suspects []indexstate.DocumentKey
 	for _, a := range page {
 		doc, ok := docs[a.Key]
 		delete(docs, a.Key)
@@ -294,14 +294,14 @@ func (c *comparison) compare(tenant library.TenantID, page []store.DocumentVersi
 	}
 	for key, doc := range docs {
 		if !doc.deleted {
-			suspects = append(suspects, store.DocumentKey{Tenant: tenant, Key: key})
+			suspects = append(suspects, indexstate.DocumentKey{Tenant: tenant, Key: key})
 		}
 	}
 	return suspects
 }
 
 // add counts one document. The sum does not depend on the order.
-func (d *Documents) add(k store.DocumentKey, version int64) {
+func (d *Documents) add(k indexstate.DocumentKey, version int64) {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(mappings.DocumentID(k.Tenant, k.Key)))
 	_, _ = h.Write(strconv.AppendInt([]byte{':'}, version, 10))
@@ -322,7 +322,7 @@ type indexedDocument struct {
 }
 
 // getDocuments reads the documents of some assets past any refresh, in their order.
-func getDocuments(ctx context.Context, x *Indexer, index string, keys []store.DocumentKey) ([]indexedDocument, error) {
+func getDocuments(ctx context.Context, x *Indexer, index string, keys []indexstate.DocumentKey) ([]indexedDocument, error) {
 	type doc struct {
 		ID      string `json:"_id"`
 		Routing string `json:"routing"`

@@ -14,13 +14,13 @@ import (
 	"vitrine/internal/opensearch"
 	"vitrine/library"
 	"vitrine/mappings"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // indexNow brings assets into the index without Kafka.
 func (e *env) indexNow(x *Indexer, hashes ...library.AssetHash) {
 	e.t.Helper()
-	keys := make([]store.DocumentKey, len(hashes))
+	keys := make([]indexstate.DocumentKey, len(hashes))
 	for i, h := range hashes {
 		keys[i] = e.key(h)
 	}

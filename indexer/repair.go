@@ -12,7 +12,7 @@ import (
 	"vitrine/internal/retry"
 	"vitrine/library"
 	"vitrine/mappings"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // difference is how a document differs from its asset.
@@ -30,9 +30,9 @@ const (
 func differs(row *Row, doc indexedDocument) difference {
 	indexed := doc.Found && !doc.Source.Deleted
 	switch {
-	case row.State != store.DocumentLive && indexed:
+	case row.State != indexstate.DocumentLive && indexed:
 		return orphan
-	case row.State != store.DocumentLive:
+	case row.State != indexstate.DocumentLive:
 		return same
 	case !doc.Found:
 		return missing
@@ -54,7 +54,7 @@ const arrivalDelay = time.Second
 // repair looks at suspects again, past the refresh and in one snapshot, and
 // rewrites those that still differ. Where few differ, they are given a moment
 // first: with writes going on, most are merely on their way.
-func (c *comparison) repair(ctx context.Context, suspects []store.DocumentKey) error {
+func (c *comparison) repair(ctx context.Context, suspects []indexstate.DocumentKey) error {
 	if len(suspects) == 0 {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (c *comparison) repair(ctx context.Context, suspects []store.DocumentKey) e
 // verify counts what was rewritten. A document that is newer than what was
 // written is no difference: the asset was changed meanwhile, and that change is
 // on its own way.
-func (c *comparison) verify(ctx context.Context, rows []Row, keys []store.DocumentKey) error {
+func (c *comparison) verify(ctx context.Context, rows []Row, keys []indexstate.DocumentKey) error {
 	docs, err := getDocuments(ctx, c.x, c.index, keys)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (c *comparison) verify(ctx context.Context, rows []Row, keys []store.Docume
 		switch {
 		case docs[i].Version <= rows[i].Version && differs(&rows[i], docs[i]) != same:
 			c.out.Remaining++
-		case rows[i].State == store.DocumentLive:
+		case rows[i].State == indexstate.DocumentLive:
 			c.out.Documents.add(rows[i].DocumentKey, rows[i].Version)
 		}
 	}
@@ -102,7 +102,7 @@ func (c *comparison) verify(ctx context.Context, rows []Row, keys []store.Docume
 
 // noteAge remembers since when the index lacks a change of an asset that is there.
 func (c *comparison) noteAge(row *Row) {
-	if at := row.UpdatedAt; row.State == store.DocumentLive && (c.oldest.IsZero() || at.Before(c.oldest)) {
+	if at := row.UpdatedAt; row.State == indexstate.DocumentLive && (c.oldest.IsZero() || at.Before(c.oldest)) {
 		c.oldest = at
 	}
 }
@@ -122,7 +122,7 @@ func (c *comparison) tally(d difference) {
 
 // recheck reads assets and documents. Those that agree are counted; of the rest
 // it gives the rows, the documents and the keys.
-func (c *comparison) recheck(ctx context.Context, keys []store.DocumentKey) ([]Row, []indexedDocument, []store.DocumentKey, error) {
+func (c *comparison) recheck(ctx context.Context, keys []indexstate.DocumentKey) ([]Row, []indexedDocument, []indexstate.DocumentKey, error) {
 	// The document first: a change in between then shows as a stale document,
 	// which is harmless, and not as one ahead of its asset.
 	docs, err := getDocuments(ctx, c.x, c.index, keys)
@@ -134,10 +134,10 @@ func (c *comparison) recheck(ctx context.Context, keys []store.DocumentKey) ([]R
 		return nil, nil, nil, err
 	}
 	n := 0
-	var left []store.DocumentKey
+	var left []indexstate.DocumentKey
 	for i := range rows {
 		if differs(&rows[i], docs[i]) == same {
-			if rows[i].State == store.DocumentLive {
+			if rows[i].State == indexstate.DocumentLive {
 				c.out.Documents.add(rows[i].DocumentKey, rows[i].Version)
 			}
 			continue
@@ -173,8 +173,8 @@ func (c *comparison) rewrite(ctx context.Context, rows []Row, docs []indexedDocu
 	return c.replace(ctx, inTheWay, rowKeys(rows), write)
 }
 
-func rowKeys(rows []Row) []store.DocumentKey {
-	keys := make([]store.DocumentKey, len(rows))
+func rowKeys(rows []Row) []indexstate.DocumentKey {
+	keys := make([]indexstate.DocumentKey, len(rows))
 	for i := range rows {
 		keys[i] = rows[i].DocumentKey
 	}
@@ -192,7 +192,7 @@ const (
 // replace deletes documents, each only if it is still what was looked at, and
 // writes until none of some assets lacks its document. For that moment the index forgets
 // deletions at once; else it would refuse lower versions for an hour.
-func (c *comparison) replace(ctx context.Context, docs []indexedDocument, keys []store.DocumentKey, write func() error) (err error) {
+func (c *comparison) replace(ctx context.Context, docs []indexedDocument, keys []indexstate.DocumentKey, write func() error) (err error) {
 	if err := c.x.setIndex(ctx, c.index, map[string]any{"gc_deletes": "0ms"}); err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (c *comparison) replace(ctx context.Context, docs []indexedDocument, keys [
 }
 
 // allIndexed reports whether none of some assets lacks its document.
-func (c *comparison) allIndexed(ctx context.Context, keys []store.DocumentKey) (bool, error) {
+func (c *comparison) allIndexed(ctx context.Context, keys []indexstate.DocumentKey) (bool, error) {
 	rows, _, err := c.x.def.Read(ctx, keys)
 	if err != nil {
 		return false, err

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // An index may be ahead of a database that was restored from a backup: it holds what
@@ -66,8 +66,8 @@ func (x *Indexer) deleteUnknown(ctx context.Context) error {
 func (x *Indexer) allRestored(ctx context.Context) (bool, error) {
 	generations, err := x.store.Generations.List(ctx)
 	for _, d := range x.definitions {
-		if !slices.ContainsFunc(generations, func(g store.Generation) bool {
-			return g.Index == d.name() && g.Scope == "" && g.State == store.GenerationLive && g.UUID != ""
+		if !slices.ContainsFunc(generations, func(g indexstate.Generation) bool {
+			return g.Index == d.name() && g.Scope == "" && g.State == indexstate.GenerationLive && g.UUID != ""
 		}) {
 			return false, err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"vitrine/internal/kafkaclient"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // Kafka is the only one that knows of a change between its publishing and its
@@ -22,11 +23,11 @@ func (x *Indexer) noteStream(ctx context.Context, list []kafkaclient.PartitionOf
 	if err != nil {
 		return err
 	}
-	now := store.Stream{Cluster: cluster, Partitions: make(map[int]store.Partition, len(list))}
+	now := indexstate.Stream{Cluster: cluster, Partitions: make(map[int]indexstate.Partition, len(list))}
 	for _, p := range list {
-		now.Partitions[p.Partition] = store.Partition{First: p.First, End: p.End, Committed: p.Committed}
+		now.Partitions[p.Partition] = indexstate.Partition{First: p.First, End: p.End, Committed: p.Committed}
 	}
-	if err := x.store.IndexState.NoteStream(ctx, now, func(before *store.Stream) string { return lostEvents(before, now) }); err != nil {
+	if err := x.store.IndexState.NoteStream(ctx, now, func(before *indexstate.Stream) string { return lostEvents(before, now) }); err != nil {
 		return err
 	}
 	return noteLostTopic(ctx, x.store, x.kafka)
@@ -34,7 +35,7 @@ func (x *Indexer) noteStream(ctx context.Context, list []kafkaclient.PartitionOf
 
 // lostEvents reports how events were lost between two looks at the topic, or returns "".
 // Without an earlier look nothing is known to be lost.
-func lostEvents(before *store.Stream, now store.Stream) string {
+func lostEvents(before *indexstate.Stream, now indexstate.Stream) string {
 	if before == nil {
 		return ""
 	}

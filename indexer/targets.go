@@ -2,7 +2,7 @@ package indexer
 
 import (
 	"vitrine/library"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // targetIndices are the indices that the documents of a tenant go to: its own first, so that
@@ -15,10 +15,10 @@ type targetIndices struct {
 
 // targetsOf reads from the generations where the documents of an index go. ok is false
 // where some tenant's have nowhere to go.
-func targetsOf(index string, generations []store.Generation) (a targetIndices, ok bool) {
+func targetsOf(index string, generations []indexstate.Generation) (a targetIndices, ok bool) {
 	a = targetIndices{own: map[string]library.TenantID{}, alone: map[library.TenantID]bool{}}
 	var shared []string
-	for _, state := range []store.GenerationState{store.GenerationLive, store.GenerationBuilding} {
+	for _, state := range []indexstate.GenerationState{indexstate.GenerationLive, indexstate.GenerationBuilding} {
 		for _, g := range generations {
 			switch {
 			case g.State != state || g.Index != index:
@@ -47,7 +47,7 @@ func (a targetIndices) accepts(index string, tenant library.TenantID) bool {
 
 // setTargets directs a batch to the indices of its tenants. It reports whether there is one
 // for each.
-func (b *batch) setTargets(generations []store.Generation) bool {
+func (b *batch) setTargets(generations []indexstate.Generation) bool {
 	a, ok := targetsOf(b.def.name(), generations)
 	b.targets, b.accepts = a.names, a.accepts
 	return ok

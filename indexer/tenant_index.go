@@ -12,7 +12,7 @@ import (
 	"vitrine/internal/retry"
 	"vitrine/library"
 	"vitrine/mappings"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // DefaultOwnAt is how many assets a tenant has when it gets an index of its own.
@@ -131,7 +131,7 @@ func (x *Indexer) announceOwners(ctx context.Context, owners []library.TenantID)
 	if err != nil {
 		return false, err
 	}
-	live := nameOf(generations, store.GenerationLive)
+	live := nameOf(generations, indexstate.GenerationLive)
 	if slices.Equal(v.indices[live].meta.Own, owners) {
 		return true, nil
 	}

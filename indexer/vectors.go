@@ -17,6 +17,7 @@ import (
 	"vitrine/internal/panics"
 	"vitrine/mappings"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // vectorStore sets the vectors of documents: those that are known when a batch is
@@ -28,11 +29,11 @@ type vectorStore struct {
 	embedder embed.Embedder
 	metrics  *Metrics
 	log      *slog.Logger
-	enqueue  func(*Definition, []store.DocumentKey) // told which documents were written without
+	enqueue  func(*Definition, []indexstate.DocumentKey) // told which documents were written without
 }
 
 // newVectors returns nil without an embedder: then nothing here costs anything.
-func newVectors(st *store.Store, e embed.Embedder, m *Metrics, log *slog.Logger, missing func(*Definition, []store.DocumentKey)) *vectorStore {
+func newVectors(st *store.Store, e embed.Embedder, m *Metrics, log *slog.Logger, missing func(*Definition, []indexstate.DocumentKey)) *vectorStore {
 	if e == nil {
 		return nil
 	}
@@ -55,7 +56,7 @@ func (v *vectorStore) fields() []mappings.Vector {
 	return []mappings.Vector{{Config: v.embedder.ID(), Dims: v.embedder.Dimensions()}}
 }
 
-func hashText(text string) store.TextHash { return sha256.Sum256([]byte(text)) }
+func hashText(text string) indexstate.TextHash { return sha256.Sum256([]byte(text)) }
 
 // attach sets on the items of a batch, on their way into one index, the vectors
 // that are known for that index. What it cannot find out stays open: a document
@@ -68,14 +69,14 @@ func (v *vectorStore) attach(ctx context.Context, index string, b *batch, items 
 	if err == nil && configuration == "" {
 		return
 	}
-	var known map[store.TextHash]store.EmbeddingVector
+	var known map[indexstate.TextHash]indexstate.EmbeddingVector
 	if err == nil {
 		known, err = v.lookup(ctx, configuration, b, items)
 	}
 	if err != nil {
 		v.log.Warn("reading vectors failed; they are backfilled later", "documents", len(items), "error", err)
 	}
-	var open []store.DocumentKey
+	var open []indexstate.DocumentKey
 	for i := range items {
 		if !b.attachVector(&items[i], configuration, known) && configuration == v.configuration() {
 			open = append(open, items[i].row.DocumentKey)
@@ -101,7 +102,7 @@ func (v *vectorStore) configurationOf(ctx context.Context, index string) (string
 }
 
 // lookup returns what is known of the texts of some items.
-func (v *vectorStore) lookup(ctx context.Context, configuration string, b *batch, items []item) (map[store.TextHash]store.EmbeddingVector, error) {
+func (v *vectorStore) lookup(ctx context.Context, configuration string, b *batch, items []item) (map[indexstate.TextHash]indexstate.EmbeddingVector, error) {
 	if configuration == v.configuration() && b.complete {
 		return b.vectors, nil
 	}
@@ -109,9 +110,9 @@ func (v *vectorStore) lookup(ctx context.Context, configuration string, b *batch
 }
 
 // distinct returns the hash of each text once.
-func distinct(items []item) func(yield func(store.TextHash) bool) {
-	return func(yield func(store.TextHash) bool) {
-		seen := make(map[store.TextHash]bool, len(items))
+func distinct(items []item) func(yield func(indexstate.TextHash) bool) {
+	return func(yield func(indexstate.TextHash) bool) {
+		seen := make(map[indexstate.TextHash]bool, len(items))
 		for i := range items {
 			if items[i].text == "" {
 				continue
@@ -128,11 +129,11 @@ func distinct(items []item) func(yield func(store.TextHash) bool) {
 
 // attachVector writes an item's lines anew with what is known of its text, and reports
 // whether that is anything. A tombstone has no text, and needs none.
-func (b *batch) attachVector(it *item, configuration string, known map[store.TextHash]store.EmbeddingVector) bool {
+func (b *batch) attachVector(it *item, configuration string, known map[indexstate.TextHash]indexstate.EmbeddingVector) bool {
 	if it.tombstone {
 		return true
 	}
-	said, vector := mappings.EmbeddedNothing, store.EmbeddingVector(nil)
+	said, vector := mappings.EmbeddedNothing, indexstate.EmbeddingVector(nil)
 	if it.text != "" {
 		var ok bool
 		if vector, ok = known[hashText(it.text)]; !ok {
@@ -186,7 +187,7 @@ const embedBatchSize = 64
 // leaves with the batch all that is known then. An error says that some are still
 // open.
 func (v *vectorStore) embedBatch(ctx context.Context, b *batch) error {
-	texts := map[store.TextHash]string{}
+	texts := map[indexstate.TextHash]string{}
 	for i := range b.items {
 		if text := b.items[i].text; text != "" {
 			texts[hashText(text)] = text
@@ -197,7 +198,7 @@ func (v *vectorStore) embedBatch(ctx context.Context, b *batch) error {
 		return err
 	}
 	v.metrics.embedded.WithLabelValues(embeddingCached).Add(float64(len(known)))
-	var hashes []store.TextHash
+	var hashes []indexstate.TextHash
 	for h := range texts {
 		if _, ok := known[h]; !ok {
 			hashes = append(hashes, h)
@@ -215,7 +216,7 @@ func (v *vectorStore) embedBatch(ctx context.Context, b *batch) error {
 const maxProviderCalls = 4
 
 // embedAll embeds texts part by part and adds their vectors to known.
-func (v *vectorStore) embedAll(ctx context.Context, hashes []store.TextHash, texts map[store.TextHash]string, known map[store.TextHash]store.EmbeddingVector) error {
+func (v *vectorStore) embedAll(ctx context.Context, hashes []indexstate.TextHash, texts map[indexstate.TextHash]string, known map[indexstate.TextHash]indexstate.EmbeddingVector) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(1)
 	if v.embedder.Info().Driver == embed.OpenAI {
@@ -249,7 +250,7 @@ func (v *vectorStore) embedForIndex(ctx context.Context, index string, b *batch)
 }
 
 // embed makes the vectors of some texts and keeps them.
-func (v *vectorStore) embed(ctx context.Context, hashes []store.TextHash, texts map[store.TextHash]string) (map[store.TextHash]store.EmbeddingVector, error) {
+func (v *vectorStore) embed(ctx context.Context, hashes []indexstate.TextHash, texts map[indexstate.TextHash]string) (map[indexstate.TextHash]indexstate.EmbeddingVector, error) {
 	list := make([]string, len(hashes))
 	for i, h := range hashes {
 		list[i] = texts[h]
@@ -263,7 +264,7 @@ func (v *vectorStore) embed(ctx context.Context, hashes []store.TextHash, texts 
 		v.metrics.embedded.WithLabelValues(embeddingFailed).Add(float64(len(list)))
 		return nil, err
 	}
-	made := make(map[store.TextHash]store.EmbeddingVector, len(hashes))
+	made := make(map[indexstate.TextHash]indexstate.EmbeddingVector, len(hashes))
 	for i, h := range hashes {
 		outcome := embeddingComputed
 		if !isIndexable(got[i]) || len(got[i]) != v.embedder.Dimensions() {

@@ -13,6 +13,7 @@ import (
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // meant is an asset with a prompt.
@@ -98,7 +99,7 @@ func TestVectors_ArriveAndEqualTextsAreEmbeddedOnce(t *testing.T) {
 
 func (e *env) version(h library.AssetHash) int64 {
 	e.t.Helper()
-	rows, _, err := e.store.Documents.Read(e.ctx, []store.DocumentKey{e.key(h)})
+	rows, _, err := e.store.Documents.Read(e.ctx, []indexstate.DocumentKey{e.key(h)})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -301,9 +302,9 @@ func TestVectors_ManyTextsAreEmbeddedInPartsAndEachOnce(t *testing.T) {
 	p := newProvider(t)
 	e := newMeaningEnv(t, p)
 	x := e.indexer()
-	rows := make([]store.DocumentRow, 500)
+	rows := make([]indexstate.DocumentRow, 500)
 	for i := range rows {
-		rows[i] = store.DocumentRow{AssetKey: store.AssetKey{Tenant: "t", Hash: library.AssetHash(fmt.Sprint(i))}, State: store.DocumentLive, Version: 1,
+		rows[i] = indexstate.DocumentRow{AssetKey: library.AssetKey{Tenant: "t", Hash: library.AssetHash(fmt.Sprint(i))}, State: indexstate.DocumentLive, Version: 1,
 			Asset: library.Asset{Title: fmt.Sprint("title ", i%300)}}
 	}
 	for range 2 {
@@ -319,7 +320,7 @@ func TestVectors_ManyTextsAreEmbeddedInPartsAndEachOnce(t *testing.T) {
 		t.Errorf("%d texts were embedded, want 300", len(p.asked))
 	}
 	p.set(true)
-	b := newBatch(x.def, assetRows([]store.DocumentRow{{AssetKey: store.AssetKey{Tenant: "t", Hash: "new"}, State: store.DocumentLive, Version: 1, Asset: library.Asset{Title: "new"}}}), nil, []string{"i"})
+	b := newBatch(x.def, assetRows([]indexstate.DocumentRow{{AssetKey: library.AssetKey{Tenant: "t", Hash: "new"}, State: indexstate.DocumentLive, Version: 1, Asset: library.Asset{Title: "new"}}}), nil, []string{"i"})
 	if err := x.vectors.embedBatch(e.ctx, b); err == nil || b.complete {
 		t.Errorf("without the provider a new text is taken for known: %v", err)
 	}
@@ -336,14 +337,14 @@ func TestVectors_ThatTheIndexWouldRefuseIsNeverSent(t *testing.T) {
 			t.Errorf("%s: %v is taken for a vector", name, v)
 		}
 	}
-	b := newBatch(&Definition{Index: mappings.AssetIndex()}, assetRows([]store.DocumentRow{{AssetKey: store.AssetKey{Tenant: "t", Hash: "h"}, State: store.DocumentLive, Version: 3}}), nil, []string{"i"})
+	b := newBatch(&Definition{Index: mappings.AssetIndex()}, assetRows([]indexstate.DocumentRow{{AssetKey: library.AssetKey{Tenant: "t", Hash: "h"}, State: indexstate.DocumentLive, Version: 3}}), nil, []string{"i"})
 	it := &b.items[0]
 	it.text = "x"
 	plain := string(b.buffer[it.line.from:it.line.to])
 	if b.attachVector(it, "c", nil) || string(b.buffer[it.line.from:it.line.to]) != plain {
 		t.Error("an unknown text changes the document")
 	}
-	b.attachVector(it, "c", map[store.TextHash]store.EmbeddingVector{hashText("x"): {0.5, -1e-7}})
+	b.attachVector(it, "c", map[indexstate.TextHash]indexstate.EmbeddingVector{hashText("x"): {0.5, -1e-7}})
 	action, doc, _ := strings.Cut(string(b.buffer[it.line.from:it.line.to]), "\n")
 	var got mappings.Document
 	if err := json.Unmarshal([]byte(doc), &got); err != nil || !json.Valid([]byte(action)) {

@@ -107,7 +107,7 @@ func (b *Blobs) open(ctx context.Context, tenant library.TenantID, at store.Orig
 		return nil, missing(at, err)
 	}
 	o := &Object{File: f, info: info, stamp: stampOf(info)}
-	if at.State == store.OriginalIntact && at.Stamp.Same(o.stamp) {
+	if at.State == library.OriginalIntact && at.Stamp.Same(o.stamp) {
 		return o, nil
 	}
 	if err := b.compare(ctx, tenant, at, o); err != nil {
@@ -139,7 +139,7 @@ func (b *Blobs) compare(ctx context.Context, tenant library.TenantID, at store.O
 			return nil
 		}
 	}
-	if _, err := b.originals.Mark(ctx, actor, []int64{at.ID}, store.OriginalChanged); err != nil {
+	if _, err := b.originals.Mark(ctx, actor, []int64{at.ID}, library.OriginalChanged); err != nil {
 		return err
 	}
 	return library.NewError(library.KindUnprocessable, library.CodeFileDamaged,
@@ -148,7 +148,7 @@ func (b *Blobs) compare(ctx context.Context, tenant library.TenantID, at store.O
 
 // gone records that an original is missing, unless its whole disk seems to be away.
 func (b *Blobs) gone(ctx context.Context, tenant library.TenantID, root *os.Root, at store.Original) error {
-	if at.State == store.OriginalMissing {
+	if at.State == library.OriginalMissing {
 		return missing(at, nil)
 	}
 	others, err := b.originals.Sample(ctx, tenant, at.Root, 50)
@@ -162,7 +162,7 @@ func (b *Blobs) gone(ctx context.Context, tenant library.TenantID, root *os.Root
 		if info, err := root.Stat(o.Path); err == nil && stampOf(info).Same(o.Stamp) {
 			actor := system
 			actor.Tenant = tenant
-			if _, err := b.originals.Mark(ctx, actor, []int64{at.ID}, store.OriginalMissing); err != nil {
+			if _, err := b.originals.Mark(ctx, actor, []int64{at.ID}, library.OriginalMissing); err != nil {
 				return err
 			}
 			break

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"vitrine/library"
 	"vitrine/media/folder"
 	"vitrine/store"
 )
@@ -150,7 +151,7 @@ func (w *walker) file(p string, info fs.FileInfo, listing *folder.Listing) error
 			info = info2
 		}
 	}
-	if k != nil && k.State == store.OriginalIntact && k.Stamp.Same(stampOf(info)) {
+	if k != nil && k.State == library.OriginalIntact && k.Stamp.Same(stampOf(info)) {
 		if w.first {
 			w.report.unchanged(k, w.id)
 		}
@@ -168,7 +169,7 @@ const maxPath = 2000
 // renamed reports whether a file is one that lay elsewhere: then it need not be read.
 func (w *walker) renamed(p string, stamp store.FileStamp) bool {
 	k := w.same[identityOf(stamp)]
-	if k == nil || stamp.Inode == 0 || k.seen || k.State == store.OriginalChanged {
+	if k == nil || stamp.Inode == 0 || k.seen || k.State == library.OriginalChanged {
 		return false
 	}
 	if _, err := w.root.Lstat(k.Path); err == nil {

@@ -237,7 +237,7 @@ func (r *run) markIfAlive(ctx context.Context, gone []*known) error {
 	}
 	var certain []*known
 	for _, k := range gone {
-		if alive[k.Stamp.Device] && !k.seen && k.State != store.OriginalMissing {
+		if alive[k.Stamp.Device] && !k.seen && k.State != library.OriginalMissing {
 			certain = append(certain, k)
 		}
 	}

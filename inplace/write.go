@@ -103,7 +103,7 @@ func (r *run) stored(ctx context.Context, batch []reading, got []store.InPlaceRe
 					c.NoLineage[f.lineage]++
 				}
 			})
-		case f.known != nil && f.known.Hash == hash && f.known.State != store.OriginalIntact:
+		case f.known != nil && f.known.Hash == hash && f.known.State != library.OriginalIntact:
 			r.report.file(f.path, resultBack, "", hash)
 		case f.known != nil && f.known.Hash == hash: // its bytes are the same; the file system had something new to say
 			r.report.count(func(c *store.ImportCounts) { c.Found++; c.Unchanged++ })
@@ -192,7 +192,7 @@ func (r *run) mark(ctx context.Context, gone []*known) error {
 		for i, k := range gone[:n] {
 			ids[i] = k.ID
 		}
-		elsewhere, err := r.cfg.Store.Originals.Mark(ctx, r.actor, ids, store.OriginalMissing)
+		elsewhere, err := r.cfg.Store.Originals.Mark(ctx, r.actor, ids, library.OriginalMissing)
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,12 @@ type TenantID string
 // asset_hash and asset_id; the three are the same thing.
 type AssetHash string
 
+// AssetKey names one asset among all tenants.
+type AssetKey struct {
+	Tenant TenantID
+	Hash   AssetHash
+}
+
 // ModelHash is a model's identity inside its tenant: 40 lower-case hex digits,
 // derived from the model's type and name by NewModelHash.
 type ModelHash string

@@ -28,10 +28,10 @@ import (
 
 // Options say what to read again. The zero value reads what an older parser read.
 type Options struct {
-	All     bool           // also what this parser has read already
-	After   store.AssetKey // go on behind this asset; the zero value starts at the first
-	Version int            // the parser's version; 0 means extract.ParserVersion
-	Workers int            // assets at once; 0 means one per processor
+	All     bool             // also what this parser has read already
+	After   library.AssetKey // go on behind this asset; the zero value starts at the first
+	Version int              // the parser's version; 0 means extract.ParserVersion
+	Workers int              // assets at once; 0 means one per processor
 	// Progress is told the counts after each batch, and how many assets there are.
 	Progress func(done Counts, total int64)
 	Log      *slog.Logger // of assets that failed; nil means slog.Default
@@ -44,7 +44,7 @@ type Counts struct {
 	Failed  int64 `json:"failed"` // kept as they are, because reading them gave nothing
 	// Fields counts what became of each field of the changed assets, by its name.
 	Fields map[string]FieldCounts `json:"fields"`
-	Last   store.AssetKey         `json:"-"` // all assets up to this one are done
+	Last   library.AssetKey       `json:"-"` // all assets up to this one are done
 }
 
 // FieldCounts is what became of a field.

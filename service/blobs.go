@@ -163,7 +163,7 @@ func InspectBlobs(ctx context.Context, st *store.Store, cfg Config) (out BlobSta
 	if out.Folder, err = at.Inspect(ctx); err != nil {
 		return out, unreached(err)
 	}
-	if out.Assets, _, err = st.Files.Count(ctx, store.AssetKey{}); err != nil {
+	if out.Assets, _, err = st.Files.Count(ctx, library.AssetKey{}); err != nil {
 		return out, err
 	}
 	damaged, err := st.Files.CountDamaged(ctx)

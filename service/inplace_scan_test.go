@@ -120,7 +120,7 @@ func TestInPlace_ADiskThatIsNotMountedIsNoDeletion(t *testing.T) {
 	if status, _ := download(e, one.Hash); status != http.StatusNotFound {
 		t.Errorf("on an empty mount point: %d", status)
 	}
-	if now := assetAt(t, e, "sub/p0.png"); now.State != store.OriginalIntact {
+	if now := assetAt(t, e, "sub/p0.png"); now.State != library.OriginalIntact {
 		t.Errorf("it was marked as %s", now.State)
 	}
 	got = runImport(t, e, client.StartImportInput{Folder: "pictures", AcceptMissing: true})

@@ -157,7 +157,7 @@ func TestInPlace_FilesAreServedFromWhereTheyLieAndOnlyWhileTheyAreWhatWasImporte
 	if status, data := download(e, at.Hash); status != http.StatusUnprocessableEntity || strings.Contains(data, string(changed)) || !strings.Contains(data, "FILE_DAMAGED") {
 		t.Errorf("a changed original: %d %.200s", status, data)
 	}
-	if again := assetAt(t, e, "a/fox.png"); again.State != store.OriginalChanged {
+	if again := assetAt(t, e, "a/fox.png"); again.State != library.OriginalChanged {
 		t.Errorf("it is %s", again.State)
 	}
 	awaitSearch(t, e, "original:changed", 1)

@@ -147,12 +147,12 @@ const (
 
 // pass copies every file of the library that the new place lacks.
 func (m *move) pass(ctx context.Context, what string) error {
-	files, total, err := m.st.Files.Count(ctx, store.AssetKey{})
+	files, total, err := m.st.Files.Count(ctx, library.AssetKey{})
 	if err != nil {
 		return err
 	}
 	m.out.Files, m.out.Missing, m.seen = files, 0, 0
-	for last := (store.AssetKey{}); ; {
+	for last := (library.AssetKey{}); ; {
 		batch, err := m.st.Files.List(ctx, last, moveBatch)
 		if err != nil || len(batch) == 0 {
 			return err

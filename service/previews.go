@@ -135,7 +135,7 @@ func (s *Service) BackfillPreviews(ctx context.Context) {
 	if s.Previews.FFmpeg() != nil {
 		kinds = append(kinds, "video/%")
 	}
-	var after store.AssetKey
+	var after library.AssetKey
 	for made := 0; ; {
 		list, err := s.Store.Fingerprints.Missing(ctx, kinds, after, fingerprintPage)
 		if err != nil || len(list) == 0 {

@@ -44,6 +44,7 @@ import (
 	"vitrine/publish"
 	"vitrine/query/run"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 	"vitrine/transfer"
 	"vitrine/web"
 )
@@ -219,8 +220,8 @@ func (s *Service) findFFmpeg() *preview.FFmpeg {
 }
 
 // awaitWith waits for writes with the indexer's waiter.
-func awaitWith(w *indexer.Waiter) func(context.Context, library.TenantID, []store.DocumentVersion, time.Duration) bool {
-	return func(ctx context.Context, tenant library.TenantID, versions []store.DocumentVersion, limit time.Duration) bool {
+func awaitWith(w *indexer.Waiter) func(context.Context, library.TenantID, []indexstate.DocumentVersion, time.Duration) bool {
+	return func(ctx context.Context, tenant library.TenantID, versions []indexstate.DocumentVersion, limit time.Duration) bool {
 		writes := make([]indexer.Write, len(versions))
 		for i, v := range versions {
 			writes[i] = indexer.Write{Key: v.Key, Version: v.Version}

@@ -139,7 +139,7 @@ func (s *Service) purge(ctx context.Context) {
 // PurgeDue purges, in all tenants, assets that were moved to the trash before a time and
 // that nothing refers to. It returns how many, and the size of their files.
 func (s *Service) PurgeDue(ctx context.Context, before time.Time) (n, bytes int64, err error) {
-	var after store.AssetKey
+	var after library.AssetKey
 	for {
 		due, err := s.Store.Trash.Due(ctx, before, after, purgePage)
 		if err != nil || len(due) == 0 {

@@ -9,6 +9,7 @@ import (
 
 	"vitrine/library"
 	"vitrine/media/gltf"
+	"vitrine/store/internal/pg"
 )
 
 // Assets reads and changes assets. It is a field of Store, as all nouns are.
@@ -27,7 +28,7 @@ func scanAsset(row pgx.CollectableRow) (library.Asset, error) {
 
 func assetFields(a *library.Asset) []any {
 	return []any{&a.Tenant, &a.Hash, &a.SHA256, &a.BLAKE3, &a.Title, &a.Description, &a.Filename, &a.SourcePath, &a.MIMEType,
-		&a.ClaimedType, &a.Size, &a.Width, &a.Height, &a.DurationMS, &a.Status, &a.Tags, &a.Parent, (*exactObject)(&a.Metadata),
+		&a.ClaimedType, &a.Size, &a.Width, &a.Height, &a.DurationMS, &a.Status, &a.Tags, &a.Parent, (*pg.ExactObject)(&a.Metadata),
 		&a.CreatedAt, &a.StoredAt, &a.UpdatedAt, &a.CreatedBy, &a.Owner, &a.Visibility, &a.Rating, &a.Favorite, &a.InPlace, &a.Trashed, &a.DocVersion}
 }
 

@@ -37,7 +37,7 @@ func (fs *Files) SetBlobStore(ctx context.Context, actor library.Actor, from, to
 
 // StoredBytes is what the library promises of one asset's file.
 type StoredBytes struct {
-	AssetKey
+	library.AssetKey
 	Size    int64
 	SHA256  string
 	InPlace bool // there is no file of the library's own: it is referenced in place
@@ -46,7 +46,7 @@ type StoredBytes struct {
 // List returns the files of all tenants, trashed assets included, in order of
 // their keys: at most limit of those that follow after. It is for the command line
 // and for background work; no request may reach it.
-func (fs *Files) List(ctx context.Context, after AssetKey, limit int) ([]StoredBytes, error) {
+func (fs *Files) List(ctx context.Context, after library.AssetKey, limit int) ([]StoredBytes, error) {
 	if after.Tenant == "" {
 		after.Tenant = firstTenant
 	}
@@ -71,7 +71,7 @@ func (fs *Files) Sample(ctx context.Context, limit int) ([]StoredBytes, error) {
 const firstTenant = library.TenantID("00000000-0000-0000-0000-000000000000")
 
 // Count returns how many files List returns in all, and their bytes.
-func (fs *Files) Count(ctx context.Context, after AssetKey) (files, bytes int64, err error) {
+func (fs *Files) Count(ctx context.Context, after library.AssetKey) (files, bytes int64, err error) {
 	if after.Tenant == "" {
 		after.Tenant = firstTenant
 	}

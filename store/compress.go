@@ -78,14 +78,3 @@ func jsonb(v any) ([]byte, error) {
 	}
 	return out, nil
 }
-
-// exactObject reads a JSON object with its numbers as they are written: a float64
-// would round seeds beyond 2^53.
-type exactObject map[string]any
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (o *exactObject) UnmarshalJSON(raw []byte) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	return d.Decode((*map[string]any)(o))
-}

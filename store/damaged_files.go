@@ -26,14 +26,14 @@ var FileProblems = []FileProblem{FileMissing, FileSize, FileHash, FileUnreadable
 
 // DamagedFile is a file that is not what was stored.
 type DamagedFile struct {
-	AssetKey
+	library.AssetKey
 	Problem FileProblem
 	FoundAt time.Time
 }
 
 // RecordDamage notes that a file is not what was stored, and reports whether the asset
 // is still there. A problem that is known already keeps the time it was found at.
-func (fs *Files) RecordDamage(ctx context.Context, key AssetKey, problem FileProblem) (bool, error) {
+func (fs *Files) RecordDamage(ctx context.Context, key library.AssetKey, problem FileProblem) (bool, error) {
 	tag, err := fs.s.indexer.Exec(ctx, `INSERT INTO damaged_files (tenant_id, asset_h, problem)
 		SELECT tenant_id, asset_h, $3 FROM assets WHERE tenant_id = $1 AND asset_h = $2
 		ON CONFLICT (tenant_id, asset_h) DO UPDATE SET problem = excluded.problem`, string(key.Tenant), string(key.Hash), string(problem))
@@ -41,14 +41,14 @@ func (fs *Files) RecordDamage(ctx context.Context, key AssetKey, problem FilePro
 }
 
 // ForgetDamage takes back what RecordDamage noted of a file.
-func (fs *Files) ForgetDamage(ctx context.Context, key AssetKey) error {
+func (fs *Files) ForgetDamage(ctx context.Context, key library.AssetKey) error {
 	_, err := fs.s.indexer.Exec(ctx, `DELETE FROM damaged_files WHERE tenant_id = $1 AND asset_h = $2`, string(key.Tenant), string(key.Hash))
 	return unavailable(err)
 }
 
 // Damaged returns the damaged files of all tenants in order of their keys: those
 // that follow after, up to and with through, and at most limit.
-func (fs *Files) Damaged(ctx context.Context, after, through AssetKey, limit int) ([]DamagedFile, error) {
+func (fs *Files) Damaged(ctx context.Context, after, through library.AssetKey, limit int) ([]DamagedFile, error) {
 	if after.Tenant == "" {
 		after.Tenant = firstTenant
 	}
@@ -95,15 +95,15 @@ func (fs *Files) Get(ctx context.Context, tenant library.TenantID, hash library.
 		_, err := pgx.ForEachRow(rows, []any{&f.Size, &f.SHA256, &f.InPlace}, func() error { there = true; return nil })
 		return err
 	})
-	f.AssetKey = AssetKey{Tenant: tenant, Hash: hash}
+	f.AssetKey = library.AssetKey{Tenant: tenant, Hash: hash}
 	return f, there, err
 }
 
 // Scrub is how far the background check of files is.
 type Scrub struct {
-	After   AssetKey   // the last file that was checked in this pass
-	BeganAt time.Time  // of the pass
-	EndedAt *time.Time // nil while the pass is under way
+	After   library.AssetKey // the last file that was checked in this pass
+	BeganAt time.Time        // of the pass
+	EndedAt *time.Time       // nil while the pass is under way
 }
 
 // ClaimScrub lets a holder go on with the check of files until it calls SaveScrub, or
@@ -123,7 +123,7 @@ func (fs *Files) ClaimScrub(ctx context.Context, holder string, hold, every time
 }
 
 // SaveScrub notes how far the holder came, and lets others go on. ended ends the pass.
-func (fs *Files) SaveScrub(ctx context.Context, holder string, last AssetKey, ended bool) error {
+func (fs *Files) SaveScrub(ctx context.Context, holder string, last library.AssetKey, ended bool) error {
 	_, err := fs.s.indexer.Exec(ctx, `UPDATE scrub SET at_tenant = $2, at_asset = $3, ended_at = CASE WHEN $4 THEN now() END, held_until = now()
 		WHERE holder = $1`, holder, string(last.Tenant), string(last.Hash), ended)
 	return unavailable(err)

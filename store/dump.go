@@ -274,7 +274,7 @@ func KnownVersions(versions []int64) error {
 }
 
 // AssetExists reports whether an asset has a row at this moment.
-func AssetExists(ctx context.Context, cfg Config, k AssetKey) (there bool, err error) {
+func AssetExists(ctx context.Context, cfg Config, k library.AssetKey) (there bool, err error) {
 	conn, err := connectOwner(ctx, cfg.URL)
 	if err != nil {
 		return false, err

@@ -10,6 +10,7 @@ import (
 
 	"vitrine/library"
 	"vitrine/media/phash"
+	"vitrine/store/internal/pg"
 )
 
 // Duplicates keeps which assets are duplicates of others by how they look, and which pairs
@@ -152,7 +153,7 @@ func (d *Duplicates) checkPage(ctx context.Context, tenant library.TenantID) (n 
 	_, err = d.s.Write(ctx, actor, func(t *Tx) error {
 		n = 0
 		var mine bool
-		if err := t.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1)`, indexLock(duplicatesLock, string(tenant))).Scan(&mine); err != nil || !mine {
+		if err := t.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1)`, pg.LockOf(pg.DuplicatesLock, string(tenant))).Scan(&mine); err != nil || !mine {
 			return err
 		}
 		var pictures int

@@ -7,30 +7,30 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
-func textHash(s string) store.TextHash { return sha256.Sum256([]byte(s)) }
+func textHash(s string) indexstate.TextHash { return sha256.Sum256([]byte(s)) }
 
 func TestEmbeddings_VectorsAreKeptByConfigurationAndText(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	ctx := t.Context()
-	made := map[store.TextHash]store.EmbeddingVector{textHash("a"): {0.25, -1}, textHash("refused"): nil}
+	made := map[indexstate.TextHash]indexstate.EmbeddingVector{textHash("a"): {0.25, -1}, textHash("refused"): nil}
 	if err := s.Embeddings.Save(ctx, "one", made); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Embeddings.Save(ctx, "one", map[store.TextHash]store.EmbeddingVector{textHash("a"): {9, 9}, textHash("b"): {1, 0}}); err != nil {
+	if err := s.Embeddings.Save(ctx, "one", map[indexstate.TextHash]indexstate.EmbeddingVector{textHash("a"): {9, 9}, textHash("b"): {1, 0}}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.Embeddings.Get(ctx, "one", []store.TextHash{textHash("a"), textHash("refused"), textHash("unknown")})
+	got, err := s.Embeddings.Get(ctx, "one", []indexstate.TextHash{textHash("a"), textHash("refused"), textHash("unknown")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(made, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got, err := s.Embeddings.Get(ctx, "two", []store.TextHash{textHash("a")}); err != nil || len(got) != 0 {
+	if got, err := s.Embeddings.Get(ctx, "two", []indexstate.TextHash{textHash("a")}); err != nil || len(got) != 0 {
 		t.Errorf("under another configuration: %v, %v", got, err)
 	}
 }
@@ -40,18 +40,18 @@ func TestEmbeddings_VectorsOfConfigurationsThatNothingUsesAreForgotten(t *testin
 	s := open(t)
 	ctx := t.Context()
 	for _, configuration := range []string{"used", "mine", "old"} {
-		if err := s.Embeddings.Save(ctx, configuration, map[store.TextHash]store.EmbeddingVector{textHash("a"): {1}}); err != nil {
+		if err := s.Embeddings.Save(ctx, configuration, map[indexstate.TextHash]indexstate.EmbeddingVector{textHash("a"): {1}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Generations.Set(ctx, store.AssetIndex, "", "assets-v1-1", store.GenerationLive, "used"); err != nil {
+	if err := s.Generations.Set(ctx, indexstate.AssetIndex, "", "assets-v1-1", indexstate.GenerationLive, "used"); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := s.Embeddings.DeleteUnused(ctx, "mine"); n != 1 || err != nil {
 		t.Errorf("forgot %d, %v; want 1", n, err)
 	}
 	for configuration, want := range map[string]int{"used": 1, "mine": 1, "old": 0} {
-		if got, err := s.Embeddings.Get(ctx, configuration, []store.TextHash{textHash("a")}); err != nil || len(got) != want {
+		if got, err := s.Embeddings.Get(ctx, configuration, []indexstate.TextHash{textHash("a")}); err != nil || len(got) != want {
 			t.Errorf("%s: %d vectors, %v; want %d", configuration, len(got), err, want)
 		}
 	}
@@ -61,14 +61,14 @@ func TestEmbeddings_AGenerationKeepsItsEmbeddingConfiguration(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	ctx := t.Context()
-	if err := s.Generations.Set(ctx, store.AssetIndex, "", "assets-v1-1", store.GenerationBuilding, "one"); err != nil {
+	if err := s.Generations.Set(ctx, indexstate.AssetIndex, "", "assets-v1-1", indexstate.GenerationBuilding, "one"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Generations.Set(ctx, store.AssetIndex, "", "assets-v1-1", store.GenerationLive, "two"); err != nil {
+	if err := s.Generations.Set(ctx, indexstate.AssetIndex, "", "assets-v1-1", indexstate.GenerationLive, "two"); err != nil {
 		t.Fatal(err)
 	}
 	list, err := s.Generations.List(ctx)
-	if err != nil || len(list) != 1 || list[0].Embedding != "one" || list[0].State != store.GenerationLive {
+	if err != nil || len(list) != 1 || list[0].Embedding != "one" || list[0].State != indexstate.GenerationLive {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
@@ -79,7 +79,7 @@ func TestEmbeddings_OnlyOneProcessEmbedsWhatWasLeftBehind(t *testing.T) {
 	err := s.Embeddings.LockBackfill(t.Context(), func() error {
 		return s.Embeddings.LockBackfill(t.Context(), func() error { t.Error("two hold the lock"); return nil })
 	})
-	if !errors.Is(err, store.ErrEmbeddingBackfillBusy) {
+	if !errors.Is(err, indexstate.ErrEmbeddingBackfillBusy) {
 		t.Errorf("the second gets %v", err)
 	}
 	if err := s.Embeddings.LockBackfill(t.Context(), func() error { return nil }); err != nil {

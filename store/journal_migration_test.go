@@ -7,6 +7,7 @@ import (
 	"vitrine/internal/testenv"
 	"vitrine/library"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 	"vitrine/store/storetest"
 )
 
@@ -64,7 +65,7 @@ func TestJournal_ALibraryOfTheVersionBeforeKeepsItsUndoAndAudit(t *testing.T) {
 	}
 	t.Cleanup(s.Close)
 	actor := library.Actor{Kind: library.ActorKey, ID: "key_1", Tenant: "00000000-0000-4000-8000-00000000000a"}
-	if v, err := s.Operations.Versions(ctx, actor.Tenant, store.AssetIndex, "04-weigh"); err != nil || len(v) != 1 || v[0].Version != 4 {
+	if v, err := s.Operations.Versions(ctx, actor.Tenant, indexstate.AssetIndex, "04-weigh"); err != nil || len(v) != 1 || v[0].Version != 4 {
 		t.Errorf("an index token of before waits for %+v %v", v, err)
 	}
 	for _, step := range []struct{ operation, sql string }{

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"vitrine/library"
+	"vitrine/store/internal/pg"
 )
 
 // Limits keeps the limits of tenants.
@@ -135,12 +136,6 @@ func (c LimitChange) check() error {
 	return nil
 }
 
-// storageFull is the answer to a file that a tenant has no room for.
-func storageFull(limit string, cause error) error {
-	return &library.Error{Kind: library.KindTooLarge, Code: library.CodeStorageQuota, Cause: cause,
-		Detail: "The tenant has no room for this file: it may store " + limit + " bytes in all, the trash included. Nothing was stored. Let the operator raise the limit (vitrine tenants limits)."}
-}
-
 const (
 	// limitsFresh is how long limits are trusted without asking the database.
 	limitsFresh = 5 * time.Second
@@ -210,5 +205,5 @@ func (c *LimitCache) Room(ctx context.Context, tenant library.TenantID, size int
 	if err != nil || now.StorageBytes == library.Unlimited || now.StorageUsed+size <= now.StorageBytes {
 		return ctx.Err()
 	}
-	return storageFull(strconv.FormatInt(now.StorageBytes, 10), errors.New("refused before it was stored"))
+	return pg.StorageFull(strconv.FormatInt(now.StorageBytes, 10), errors.New("refused before it was stored"))
 }

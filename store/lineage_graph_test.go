@@ -13,6 +13,7 @@ import (
 
 	"vitrine/library"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // from makes a file that names others as its parents.
@@ -207,7 +208,7 @@ func TestLineageGraph_AnUploadersParentIsALink(t *testing.T) {
 	if d, err := s.Assets.Get(t.Context(), s.a, parent.Asset.Hash); err != nil || d.Asset.DocVersion != 2 {
 		t.Errorf("version %d %v: the index must hear that the parent has a child", d.Asset.DocVersion, err)
 	}
-	docs, _, err := s.Documents.Read(t.Context(), []store.DocumentKey{{Tenant: s.a.Tenant, Key: string(parent.Asset.Hash)}})
+	docs, _, err := s.Documents.Read(t.Context(), []indexstate.DocumentKey{{Tenant: s.a.Tenant, Key: string(parent.Asset.Hash)}})
 	if err != nil || docs[0].Children != 1 {
 		t.Errorf("%d children %v", docs[0].Children, err)
 	}

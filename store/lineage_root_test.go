@@ -6,14 +6,15 @@ import (
 
 	"vitrine/library"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // roots returns the roots that the index is told of some assets.
 func (s bench) roots(t *testing.T, list ...store.NewAsset) map[library.AssetHash]int {
 	t.Helper()
-	keys := make([]store.DocumentKey, len(list))
+	keys := make([]indexstate.DocumentKey, len(list))
 	for i, n := range list {
-		keys[i] = store.DocumentKey{Tenant: s.a.Tenant, Key: string(n.Asset.Hash)}
+		keys[i] = indexstate.DocumentKey{Tenant: s.a.Tenant, Key: string(n.Asset.Hash)}
 	}
 	rows, _, err := s.Documents.Read(t.Context(), keys)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"vitrine/library"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // TestLineageTrash_ChainsInTheIndexFollowTheTrash: whatever goes to the trash or comes back, the
@@ -30,11 +31,11 @@ func TestLineageTrash_ChainsInTheIndexFollowTheTrash(t *testing.T) {
 		Children int
 		Root     library.AssetHash
 	}
-	documents := func() []store.DocumentRow {
+	documents := func() []indexstate.DocumentRow {
 		t.Helper()
-		keys := make([]store.DocumentKey, len(all))
+		keys := make([]indexstate.DocumentKey, len(all))
 		for i, n := range all {
-			keys[i] = store.DocumentKey{Tenant: s.a.Tenant, Key: string(n.Asset.Hash)}
+			keys[i] = indexstate.DocumentKey{Tenant: s.a.Tenant, Key: string(n.Asset.Hash)}
 		}
 		rows, _, err := s.Documents.Read(t.Context(), keys)
 		if err != nil {
@@ -45,11 +46,11 @@ func TestLineageTrash_ChainsInTheIndexFollowTheTrash(t *testing.T) {
 	places := func() map[string]place {
 		out := map[string]place{}
 		for i, r := range documents() {
-			if r.State != store.DocumentLive {
+			if r.State != indexstate.DocumentLive {
 				continue
 			}
 			p := place{Children: r.Children, Root: r.Root}
-			for _, x := range append([]store.DocumentParent{{Asset: r.Asset.Parent}}, r.Parents...) {
+			for _, x := range append([]indexstate.DocumentParent{{Asset: r.Asset.Parent}}, r.Parents...) {
 				if x.Asset != "" {
 					p.Parents = append(p.Parents, x.Asset)
 				}

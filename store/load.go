@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"vitrine/store/internal/pg"
 )
 
 // Load brings a dump into a database, in one transaction.
@@ -32,7 +34,7 @@ func OpenLoad(ctx context.Context, cfg Config) (*Load, error) {
 		return nil, unavailable(err)
 	}
 	var got bool
-	if err := l.conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, restoreLock).Scan(&got); err != nil || !got {
+	if err := l.conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, pg.RestoreLock).Scan(&got); err != nil || !got {
 		l.Close()
 		if err == nil {
 			err = fmt.Errorf("another restore works on this database")
@@ -232,17 +234,4 @@ func (l *Load) Finish(ctx context.Context, backupID string, at time.Time) (migra
 		_, err = l.conn.Exec(ctx, `ANALYZE`)
 	}
 	return migrations, unavailable(err)
-}
-
-// RestoreToIndex reports whether the database was restored and the index not yet
-// compared with it.
-func (ix *IndexState) RestoreToIndex(ctx context.Context) (waiting bool, err error) {
-	err = ix.s.indexer.QueryRow(ctx, `SELECT EXISTS (SELECT FROM restores WHERE indexed_at IS NULL)`).Scan(&waiting)
-	return waiting, unavailable(err)
-}
-
-// RestoreIndexed notes that the index agrees with the restored database.
-func (ix *IndexState) RestoreIndexed(ctx context.Context) error {
-	_, err := ix.s.indexer.Exec(ctx, `UPDATE restores SET indexed_at = now() WHERE indexed_at IS NULL`)
-	return unavailable(err)
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
+
+	"vitrine/store/internal/pg"
 )
 
 //go:embed migrations/*.sql
@@ -56,7 +58,7 @@ func ensureOwnerPolicies(ctx context.Context, cfg Config) error {
 	_, err = conn.Exec(ctx, `DO $$
 		DECLARE t record;
 		BEGIN
-		  PERFORM pg_advisory_xact_lock(`+strconv.FormatInt(ownerLock, 10)+`);
+		  PERFORM pg_advisory_xact_lock(`+strconv.FormatInt(pg.OwnerLock, 10)+`);
 		  IF (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user) THEN RETURN; END IF;
 		  FOR t IN SELECT c.oid::regclass AS name FROM pg_class c
 		    WHERE c.relkind IN ('r', 'p') AND c.relforcerowsecurity AND pg_has_role(c.relowner, 'USAGE')

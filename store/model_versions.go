@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"vitrine/library"
+	"vitrine/store/internal/pg"
 )
 
 // ModelVersion is one version of a model that somebody keeps notes on. A nil
@@ -92,7 +93,7 @@ func (ms *Models) AddVersion(ctx context.Context, actor library.Actor, v ModelVe
 				return err
 			}
 			v, err = pgx.CollectExactlyOneRow(rows, scanVersion)
-			if isUniqueViolation(err) {
+			if pg.IsUniqueViolation(err) {
 				return library.NewError(library.KindConflict, library.CodeNameTaken,
 					"This model already has a version with this version_tag. Choose another tag; GetModelVersions lists the existing ones.")
 			}

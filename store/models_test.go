@@ -8,6 +8,7 @@ import (
 
 	"vitrine/library"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 func weightless(modelType string) bool { return modelType == "checkpoint" }
@@ -158,7 +159,7 @@ func TestModels_ALinkIsKeptBesideTheFilesWordAndCanBeUndone(t *testing.T) {
 		}
 	}
 	first := link(style, weight(0.5))
-	if v, err := s.Operations.Versions(ctx, s.a.Tenant, store.AssetIndex, first); err != nil || len(v) != 1 || v[0].Key != string(a.Hash) || v[0].Version != a.DocVersion+1 {
+	if v, err := s.Operations.Versions(ctx, s.a.Tenant, indexstate.AssetIndex, first); err != nil || len(v) != 1 || v[0].Key != string(a.Hash) || v[0].Version != a.DocVersion+1 {
 		t.Errorf("a link must send the asset to the index again: %+v %v", v, err)
 	}
 	if again := link(style, weight(0.5)); again != "" {
@@ -306,7 +307,7 @@ func TestModels_WhatIsLearnedOfAModelReachesTheAssetsThatUseIt(t *testing.T) {
 	if diff := cmp.Diff([]library.AssetHash{early}, told()); diff != "" {
 		t.Errorf("a file told the base model and a hash (-want +got)\n%s", diff)
 	}
-	rows, _, err := s.Documents.Read(t.Context(), []store.DocumentKey{{Tenant: s.a.Tenant, Key: string(early)}})
+	rows, _, err := s.Documents.Read(t.Context(), []indexstate.DocumentKey{{Tenant: s.a.Tenant, Key: string(early)}})
 	if err != nil || rows[0].Models[0].BaseModel != "sdxl" || len(rows[0].Models[0].ContentHashes) != 1 || rows[0].Version != 1 {
 		t.Errorf("the earlier asset's document: %+v %v", rows, err)
 	}

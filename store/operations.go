@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"vitrine/library"
+	"vitrine/store/indexstate"
 )
 
 // Operations lists what was done and takes it back.
@@ -99,11 +100,11 @@ func (ops *Operations) List(ctx context.Context, actor library.Actor, f Operatio
 
 // Versions returns the versions that an operation's documents had after it in an index:
 // the index shows the operation once it has all of them. An unknown operation has none.
-func (ops *Operations) Versions(ctx context.Context, tenant library.TenantID, index, operationID string) ([]DocumentVersion, error) {
-	var list []DocumentVersion
+func (ops *Operations) Versions(ctx context.Context, tenant library.TenantID, index, operationID string) ([]indexstate.DocumentVersion, error) {
+	var list []indexstate.DocumentVersion
 	err := ops.s.readTenant(ctx, tenant, `SELECT key, version FROM operation_documents WHERE tenant_id = $1 AND operation_id = $2 AND index_name = $3`,
 		[]any{tenant, operationID, index}, func(rows pgx.Rows) error {
-			v := DocumentVersion{DocumentKey: DocumentKey{Tenant: tenant}, Live: true}
+			v := indexstate.DocumentVersion{DocumentKey: indexstate.DocumentKey{Tenant: tenant}, Live: true}
 			_, err := pgx.ForEachRow(rows, []any{&v.Key, &v.Version}, func() error {
 				list = append(list, v)
 				return nil

@@ -13,21 +13,6 @@ import (
 // Originals records where the files lie that are referenced in place.
 type Originals struct{ s *Store }
 
-// OriginalState is what became of a file that is referenced in place.
-type OriginalState string
-
-// The states of originals. An asset with several has the best of them.
-const (
-	OriginalIntact  OriginalState = "intact"  // it is what was imported, as far as the last look showed
-	OriginalChanged OriginalState = "changed" // other bytes are in its place
-	OriginalMissing OriginalState = "missing" // there is nothing in its place
-)
-
-// originalStateSQL is the state of the original of asset a. One whose path has other bytes
-// now has no current row, only such that say so.
-const originalStateSQL = `coalesce((SELECT o.state FROM originals o WHERE o.tenant_id = a.tenant_id AND o.asset_h = a.asset_h AND (o.until IS NULL OR o.state = 'changed')
-	ORDER BY o.until IS NOT NULL, array_position(ARRAY['intact', 'changed', 'missing'], o.state), o.original_id DESC LIMIT 1), 'missing')`
-
 // FileStamp is what a file system says of a file. A file whose stamp is the same has the
 // same bytes.
 type FileStamp struct {
@@ -51,7 +36,7 @@ type Original struct {
 	Root  string
 	Path  string // below the root, with slashes; any bytes
 	Stamp FileStamp
-	State OriginalState
+	State library.OriginalState
 	Seen  time.Time
 	Until *time.Time // nil: it is there now
 	// Import is the import that stored the asset from here; empty where the asset was there before.
@@ -150,7 +135,7 @@ func (or *Originals) Restamp(ctx context.Context, actor library.Actor, list []Or
 		for _, o := range list {
 			b.Queue(`UPDATE originals SET size = $3, modified = $4, changed = $5, inode = $6, device = $7, state = 'intact', state_at = CASE WHEN state = 'intact' THEN state_at ELSE now() END
 				WHERE tenant_id = $1 AND original_id = $2 AND until IS NULL`, t.tenant(), o.ID, o.Stamp.Size, o.Stamp.Modified, o.Stamp.Changed, o.Stamp.Inode, o.Stamp.Device)
-			if o.State != OriginalIntact {
+			if o.State != library.OriginalIntact {
 				back = append(back, o.Hash)
 			}
 		}
@@ -165,8 +150,8 @@ func (or *Originals) Restamp(ctx context.Context, actor library.Actor, list []Or
 // Mark records that files are not what was imported any more, and returns those whose place
 // is a current one. Where the file of an asset lies somewhere else too, its place is only closed, and
 // the value is that other path; else it is empty.
-func (or *Originals) Mark(ctx context.Context, actor library.Actor, ids []int64, state OriginalState) (elsewhere map[int64]string, err error) {
-	if state != OriginalMissing && state != OriginalChanged {
+func (or *Originals) Mark(ctx context.Context, actor library.Actor, ids []int64, state library.OriginalState) (elsewhere map[int64]string, err error) {
+	if state != library.OriginalMissing && state != library.OriginalChanged {
 		return nil, fmt.Errorf("originals are not marked as %s", state)
 	}
 	_, err = or.s.Write(ctx, actor, func(t *Tx) error {

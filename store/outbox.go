@@ -7,23 +7,17 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"vitrine/library"
+	"vitrine/store/indexstate"
 )
 
 // Outbox holds what committed transactions have for the index, until it is published.
 type Outbox struct{ s *Store }
 
-// AssetKey names one asset among all tenants.
-type AssetKey struct {
-	Tenant library.TenantID
-	Hash   library.AssetHash
-}
-
 // OutboxRow asks an index to look at something again.
 type OutboxRow struct {
 	Seq   int64
 	Index string
-	DocumentKey
+	indexstate.DocumentKey
 	DocVersion int64 // when the row was written; the index reads the current one
 	Reason     string
 	CreatedAt  time.Time
@@ -79,7 +73,7 @@ func (ob *Outbox) Backlog(ctx context.Context) (rows int64, oldest time.Duration
 
 // EnqueueReindex puts documents of an index into the outbox again without a change of
 // what they show, for repairs.
-func (ob *Outbox) EnqueueReindex(ctx context.Context, index, reason string, documents []DocumentVersion) error {
+func (ob *Outbox) EnqueueReindex(ctx context.Context, index, reason string, documents []indexstate.DocumentVersion) error {
 	if len(documents) == 0 {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"vitrine/library"
+	"vitrine/store/internal/pg"
 )
 
 // Pipelines keeps saved pipelines with all their versions.
@@ -32,7 +33,7 @@ func pipelineError(err error) error {
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return library.NotFound("pipeline")
-	case isUniqueViolation(err):
+	case pg.IsUniqueViolation(err):
 		return library.NewError(library.KindConflict, library.CodeNameTaken, "Another pipeline has this name, or one that differs in case or marks alone. Choose another name, or send that pipeline's pipeline_definition_h to change it.")
 	}
 	return err

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"hash/fnv"
 	"slices"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 
 	"vitrine/library"
 	"vitrine/prompt"
+	"vitrine/store/internal/pg"
 )
 
 // PromptLinkJob compares the versions of a tenant that came or went with its images.
@@ -28,9 +28,6 @@ const (
 	// linkVersions is how many versions are compared with the library at once. Their texts
 	// are in memory meanwhile.
 	linkVersions = 1000
-	// linkLock is the advisory lock of comparing the versions of a tenant, once combined
-	// with the tenant.
-	linkLock int64 = 0x76697472696e6506
 )
 
 // LinkProgress is what a call of LinkPending did.
@@ -54,10 +51,8 @@ type pendingVersion struct {
 // after every page, so the next call goes on there. While another process does the same for
 // the tenant it does nothing, and there is more.
 func (ps *Prompts) LinkPending(ctx context.Context, tenant library.TenantID, limit time.Duration) (p LinkProgress, err error) {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(tenant)) // never fails
 	until := time.Now().Add(limit)
-	err = ps.s.tryLocked(ctx, linkLock^int64(h.Sum32())<<8, errLinking, func(*pgxpool.Conn) error {
+	err = pg.TryLocked(ctx, ps.s.indexer, pg.LockOf(pg.LinkLock, string(tenant)), errLinking, func(*pgxpool.Conn) error {
 		for {
 			group, err := ps.pendingVersions(ctx, tenant)
 			if p.More = err == nil && len(group) > 0; !p.More {

@@ -10,6 +10,7 @@ import (
 
 	"vitrine/library"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 	"vitrine/store/storetest"
 )
 
@@ -129,9 +130,9 @@ func TestPrompts_WhatLinksAnImageReindexesItsDocument(t *testing.T) {
 	s := open(t)
 	image := add(t, s, s.a, prompted("image", "a calm fox in deep snow")).Asset
 	other := add(t, s, s.a, prompted("other", "a calm owl")).Asset
-	document := func(of library.AssetHash) store.DocumentRow {
+	document := func(of library.AssetHash) indexstate.DocumentRow {
 		t.Helper()
-		rows, _, err := s.Documents.Read(t.Context(), []store.DocumentKey{{Tenant: s.a.Tenant, Key: string(of)}})
+		rows, _, err := s.Documents.Read(t.Context(), []indexstate.DocumentKey{{Tenant: s.a.Tenant, Key: string(of)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +142,7 @@ func TestPrompts_WhatLinksAnImageReindexesItsDocument(t *testing.T) {
 	p := s.prompt(t, "a {{mood}} fox in deep snow")
 	s.link(t)
 	linked := document(image.Hash)
-	if !slices.Equal(linked.Prompts, []store.DocumentPrompt{{Prompt: p.Prompt.Hash, Version: p.Version.Hash}}) || linked.Version <= before {
+	if !slices.Equal(linked.Prompts, []indexstate.DocumentPrompt{{Prompt: p.Prompt.Hash, Version: p.Version.Hash}}) || linked.Version <= before {
 		t.Errorf("version %d, before %d, prompts %v", linked.Version, before, linked.Prompts)
 	}
 	if got := document(other.Hash); got.Version != others || len(got.Prompts) > 0 {

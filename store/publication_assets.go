@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"vitrine/library"
+	"vitrine/store/internal/pg"
 )
 
 // OfAsset returns the publications on which an asset can be seen, the latest first, the paths of all
@@ -91,7 +92,7 @@ func (ps *Publications) Assets(ctx context.Context, p Publication, among []libra
 			_, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (x PublishedAsset, err error) {
 				var lineage *library.Lineage
 				a := &x.Asset
-				err = row.Scan(&a.Hash, &a.Title, &a.MIMEType, &a.Size, &a.Width, &a.Height, &a.Filename, &a.Visibility, (*exactObject)(&a.Metadata), &lineage)
+				err = row.Scan(&a.Hash, &a.Title, &a.MIMEType, &a.Size, &a.Width, &a.Height, &a.Filename, &a.Visibility, (*pg.ExactObject)(&a.Metadata), &lineage)
 				if a.Tenant = p.Tenant; lineage != nil {
 					x.Lineage = *lineage
 				}

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"vitrine/library"
+	"vitrine/store/internal/pg"
 )
 
 // Publications keeps which collections are published as pages, and which assets are shared by
@@ -162,7 +163,7 @@ func (t *Tx) putPublication(ctx context.Context, noun *Noun, p *Publication) err
 			ON CONFLICT (tenant_id, publication_id) DO UPDATE SET asset_hs = excluded.asset_hs, slug = $6, title = $8, spec = $9, hide_prompts = $10, allow_download = $11, indexed = $12, password_hash = $13,
 				expires_at = $14, published_by = $15, unpublished_at = NULL, published_at = CASE WHEN publications.unpublished_at IS NULL THEN publications.published_at ELSE now() END`,
 			t.tenant(), p.ID, p.Collection, p.Shared, p.Segment, p.Slug, p.Secret, p.Title, p.Spec, p.HidePrompts, p.AllowDownload, p.Indexed, p.PasswordHash, p.ExpiresAt, t.actor.ID, p.Snapshot)
-		if isUniqueViolation(err) {
+		if pg.IsUniqueViolation(err) {
 			return library.NewError(library.KindConflict, library.CodeNameTaken, "Another page has this slug. Choose another one, or leave it out.")
 		}
 		return err

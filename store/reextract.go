@@ -13,7 +13,7 @@ import (
 
 // StoredFile is what is kept of an asset's file for reading its lineage again.
 type StoredFile struct {
-	AssetKey
+	library.AssetKey
 	Filename      string
 	MIMEType      string
 	Width, Height int
@@ -36,7 +36,7 @@ func (f StoredFile) Chunks(v any) error {
 // Files returns files of any tenant that a parser older than version read
 // last, trashed ones included, in order of their keys: at most limit of those
 // that follow after. It is for the command line; no request may reach it.
-func (ex *Extraction) Files(ctx context.Context, after AssetKey, version, limit int) ([]StoredFile, error) {
+func (ex *Extraction) Files(ctx context.Context, after library.AssetKey, version, limit int) ([]StoredFile, error) {
 	if after.Tenant == "" {
 		after.Tenant = "00000000-0000-0000-0000-000000000000"
 	}
@@ -60,7 +60,7 @@ func scanStoredFile(row pgx.CollectableRow) (f StoredFile, err error) {
 }
 
 // CountFiles returns how many files Files returns in all.
-func (ex *Extraction) CountFiles(ctx context.Context, after AssetKey, version int) (n int64, err error) {
+func (ex *Extraction) CountFiles(ctx context.Context, after library.AssetKey, version int) (n int64, err error) {
 	if after.Tenant == "" {
 		after.Tenant = "00000000-0000-0000-0000-000000000000"
 	}

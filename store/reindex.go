@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"vitrine/library"
+	"vitrine/store/indexstate"
 )
 
 // document names a document of an index.
@@ -25,7 +26,7 @@ type event struct{ kind, key, payload string }
 // search that waits for the operation waits for the document; so record the change
 // before.
 func (t *Tx) reindexAsset(ctx context.Context, hash library.AssetHash, version int64, reason string) error {
-	return t.reindex(ctx, AssetIndex, string(hash), version, reason)
+	return t.reindex(ctx, indexstate.AssetIndex, string(hash), version, reason)
 }
 
 // reindex is reindexAsset for the document of any index.

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"vitrine/library"
+	"vitrine/store/internal/pg"
 )
 
 // Rules keeps rules, how far they are, and their log.
@@ -197,7 +198,7 @@ func (rs *Rules) Delete(ctx context.Context, actor library.Actor, id string) (op
 }
 
 func ruleError(err error) error {
-	if isUniqueViolation(err) {
+	if pg.IsUniqueViolation(err) {
 		return library.NewError(library.KindConflict, library.CodeNameTaken, "Another rule has this name. Choose another name, or change that rule.")
 	}
 	return err

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"vitrine/library"
+	"vitrine/store/internal/pg"
 )
 
 // SavedSearches keeps the searches that people saved.
@@ -157,7 +158,7 @@ func savedSearchError(err error) error {
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return library.NotFound("saved search")
-	case isUniqueViolation(err):
+	case pg.IsUniqueViolation(err):
 		return library.NewError(library.KindConflict, library.CodeNameTaken, "Another saved search has this name. Choose another name, or change that search.")
 	}
 	return err

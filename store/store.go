@@ -21,11 +21,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"vitrine/library"
+	"vitrine/store/indexstate"
+	"vitrine/store/internal/pg"
 )
 
 // Store is the library in PostgreSQL: the connections, and one field per noun. It is
 // safe for concurrent use, and so are its fields.
 type Store struct {
+	indexstate.Tables
+
 	Assets          *Assets
 	Extraction      *Extraction
 	Lineage         *Lineage
@@ -53,11 +57,6 @@ type Store struct {
 	Subscribers     *Subscribers
 	Outbox          *Outbox
 	Files           *Files
-	Documents       *Documents
-	Generations     *Generations
-	Embeddings      *Embeddings
-	IndexFailures   *IndexFailures
-	IndexState      *IndexState
 	Jobs            *Jobs
 	PreviewFailures *PreviewFailures
 	Previews        *Previews
@@ -133,11 +132,6 @@ func (s *Store) setFields() (err error) {
 	s.Subscribers = &Subscribers{s}
 	s.Outbox = &Outbox{s}
 	s.Files = &Files{s}
-	s.Documents = &Documents{s}
-	s.Generations = &Generations{s}
-	s.Embeddings = &Embeddings{s}
-	s.IndexFailures = &IndexFailures{s}
-	s.IndexState = &IndexState{s}
 	s.PreviewFailures = &PreviewFailures{s}
 	s.Previews = &Previews{s}
 	s.Uploads = &Uploads{s}
@@ -161,6 +155,7 @@ func (s *Store) connect(ctx context.Context, app, indexer login) (err error) {
 	if s.indexer, err = openPool(ctx, indexer); err != nil {
 		return err
 	}
+	s.Tables = indexstate.New(s.indexer)
 	if err = s.claims.read(ctx, s.indexer); err == nil {
 		s.app, err = openPool(ctx, app)
 	}
@@ -288,48 +283,8 @@ func (s *Store) readTenant(ctx context.Context, tenant library.TenantID, sql str
 
 // collectIndexer collects the rows that a query of every tenant returns.
 func collectIndexer[T any](ctx context.Context, s *Store, sql string, scan pgx.RowToFunc[T], args ...any) ([]T, error) {
-	rows, err := s.indexer.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	list, err := pgx.CollectRows(rows, scan)
-	return list, unavailable(err)
+	return pg.Collect(ctx, s.indexer, sql, scan, args...)
 }
 
-// unavailable turns the errors of a database that cannot be reached, is starting
-// or is shutting down into an error that says so; all others pass unchanged.
-func unavailable(err error) error {
-	if err == nil {
-		return nil
-	}
-	var known *library.Error
-	if errors.As(err, &known) {
-		return err
-	}
-	var pg *pgconn.PgError
-	var connect *pgconn.ConnectError
-	down := errors.As(err, &connect) || pgconn.SafeToRetry(err) || errors.Is(err, errHangs) || errors.Is(err, context.DeadlineExceeded)
-	if errors.As(err, &pg) {
-		switch pg.Code[:2] {
-		case "08", "57": // connection trouble; operator intervention, such as a restart or statement_timeout
-			down = true
-		case "VT": // raised by a trigger of ours
-			return storageFull(pg.Detail, err)
-		case "25": // the server ended an idle transaction
-			down = pg.Code == "25P03"
-		case "53": // out of resources, among them disk full
-			if pg.Code == "53100" {
-				return &library.Error{Kind: library.KindStorageFull, Code: library.CodeStorageFull,
-					Detail: "The database's disk is full. Nothing was written; free space and repeat the request.", Cause: err}
-			}
-			down = true
-		}
-	} else if !errors.Is(err, context.Canceled) && isBroken(err) {
-		down = true
-	}
-	if !down {
-		return err
-	}
-	return &library.Error{Kind: library.KindUnavailable, Code: library.CodeStoreUnavailable, RetryAfter: 2 * time.Second,
-		Detail: "The database does not respond. Repeat the request; with the same Idempotency-Key it cannot happen twice.", Cause: err}
-}
+// unavailable is pg.Unavailable.
+func unavailable(err error) error { return pg.Unavailable(err) }

@@ -79,13 +79,13 @@ func (tr *Trash) List(ctx context.Context, actor library.Actor, after TrashPlace
 
 // Due lists up to limit assets of all tenants that have been in the trash since before a
 // time, in order of their keys after a key.
-func (tr *Trash) Due(ctx context.Context, before time.Time, after AssetKey, limit int) ([]AssetKey, error) {
+func (tr *Trash) Due(ctx context.Context, before time.Time, after library.AssetKey, limit int) ([]library.AssetKey, error) {
 	if after.Tenant == "" {
 		after.Tenant = "00000000-0000-0000-0000-000000000000"
 	}
 	return collectIndexer(ctx, tr.s, `SELECT tenant_id::text, asset_h FROM assets
 		WHERE trashed_at IS NOT NULL AND trashed_at < $1 AND (tenant_id, asset_h) > ($2::text::uuid, $3::text COLLATE "C") ORDER BY tenant_id, asset_h LIMIT $4`,
-		func(row pgx.CollectableRow) (k AssetKey, err error) {
+		func(row pgx.CollectableRow) (k library.AssetKey, err error) {
 			err = row.Scan(&k.Tenant, &k.Hash)
 			return k, err
 		}, before, string(after.Tenant), string(after.Hash), limit)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/singleflight"
+
+	"vitrine/store/internal/pg"
 )
 
 // A server that is down refuses connections, which is seen at once. One that
@@ -27,12 +29,8 @@ const (
 	retryHanging = 500 * time.Millisecond
 )
 
-// errHangs is the cause of statements that were ended, or not sent, because their
-// server does not answer even the simplest question.
-var errHangs = errors.New("PostgreSQL takes connections but does not answer")
-
 // watch dials the connections of the pools and notices when a server hangs: reads
-// under way end with errHangs, and further statements and connections are refused at
+// under way end with pg.ErrHangs, and further statements and connections are refused at
 // once until it answers again.
 type watch struct {
 	ctx    context.Context
@@ -70,7 +68,7 @@ func (w *watch) server(network, addr string) *server {
 func (w *watch) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	s := w.server(network, addr)
 	if s.hangs.Load() {
-		return nil, errHangs
+		return nil, pg.ErrHangs
 	}
 	raw, err := w.dialer.DialContext(ctx, network, addr)
 	if err != nil {
@@ -100,7 +98,7 @@ func (c *watchedConn) Read(p []byte) (int, error) {
 	c.waiting.Store(false)
 	c.timer.Stop()
 	if err != nil && c.dropped.Load() {
-		err = errHangs
+		err = pg.ErrHangs
 	}
 	return n, err
 }
@@ -108,7 +106,7 @@ func (c *watchedConn) Read(p []byte) (int, error) {
 func (c *watchedConn) Write(p []byte) (int, error) {
 	if c.server.hangs.Load() {
 		c.drop()
-		return 0, errHangs
+		return 0, pg.ErrHangs
 	}
 	return c.Conn.Write(p)
 }

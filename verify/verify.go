@@ -28,9 +28,9 @@ type Options struct {
 	// Share of the files, from 0 to 1, that are read and hashed. Which ones differs from
 	// run to run. Of all others the size is looked at.
 	Share float64
-	After store.AssetKey // go on behind this asset; the zero value starts at the first
-	Rate  int64          // bytes read per second at most; 0 means as fast as the disk is
-	Most  int64          // end after a file when so many bytes were looked at; 0 means at the last file
+	After library.AssetKey // go on behind this asset; the zero value starts at the first
+	Rate  int64            // bytes read per second at most; 0 means as fast as the disk is
+	Most  int64            // end after a file when so many bytes were looked at; 0 means at the last file
 	// Progress is told the counts now and then, and how many files there are.
 	Progress func(done Counts, total int64)
 	// Found is told of each damaged file; nil: nobody is.
@@ -39,18 +39,18 @@ type Options struct {
 
 // Counts is what a run found.
 type Counts struct {
-	Files      int64          `json:"files"`        // files that were looked at
-	Hashed     int64          `json:"hashed"`       // of those, read as a whole
-	Bytes      int64          `json:"bytes_hashed"` // bytes that were read
-	Missing    int64          `json:"missing"`
-	Size       int64          `json:"wrong_size"`
-	Hash       int64          `json:"wrong_hash"`
-	Unreadable int64          `json:"unreadable"`
-	Healed     int64          `json:"healed"`         // damaged before, and in order now
-	Originals  int64          `json:"originals"`      // files that are referenced in place
-	Lost       int64          `json:"originals_lost"` // of those, missing, changed or out of reach at present
-	Last       store.AssetKey `json:"-"`              // all files up to this one were looked at
-	Ended      bool           `json:"-"`              // it was the last file
+	Files      int64            `json:"files"`        // files that were looked at
+	Hashed     int64            `json:"hashed"`       // of those, read as a whole
+	Bytes      int64            `json:"bytes_hashed"` // bytes that were read
+	Missing    int64            `json:"missing"`
+	Size       int64            `json:"wrong_size"`
+	Hash       int64            `json:"wrong_hash"`
+	Unreadable int64            `json:"unreadable"`
+	Healed     int64            `json:"healed"`         // damaged before, and in order now
+	Originals  int64            `json:"originals"`      // files that are referenced in place
+	Lost       int64            `json:"originals_lost"` // of those, missing, changed or out of reach at present
+	Last       library.AssetKey `json:"-"`              // all files up to this one were looked at
+	Ended      bool             `json:"-"`              // it was the last file
 }
 
 // Damaged counts the files that are not what was stored.
@@ -119,7 +119,7 @@ func (r *run) batch(ctx context.Context, files []store.StoredBytes, total int64)
 	if err != nil {
 		return err
 	}
-	before := make(map[store.AssetKey]store.FileProblem, len(known))
+	before := make(map[library.AssetKey]store.FileProblem, len(known))
 	for _, d := range known {
 		before[d.AssetKey] = d.Problem
 	}

@@ -12,7 +12,6 @@ import (
 
 	"vitrine/library"
 	"vitrine/reextract"
-	"vitrine/store"
 )
 
 type reextractCommand struct {
@@ -65,7 +64,7 @@ func (c *reextractCommand) Run(ctx context.Context) error {
 }
 
 // resume returns how to go on.
-func resume(all bool, last store.AssetKey) string {
+func resume(all bool, last library.AssetKey) string {
 	if all && last.Hash != "" {
 		return fmt.Sprintf("Go on with: vitrine reextract --all --after %s/%s", last.Tenant, last.Hash)
 	}
@@ -73,12 +72,12 @@ func resume(all bool, last store.AssetKey) string {
 }
 
 // parseKey reads an asset's key as resume writes it.
-func parseKey(s string) (store.AssetKey, error) {
+func parseKey(s string) (library.AssetKey, error) {
 	if s == "" {
-		return store.AssetKey{}, nil
+		return library.AssetKey{}, nil
 	}
 	tenant, hash, _ := strings.Cut(strings.ToLower(s), "/")
-	k := store.AssetKey{Tenant: library.TenantID(tenant), Hash: library.AssetHash(hash)}
+	k := library.AssetKey{Tenant: library.TenantID(tenant), Hash: library.AssetHash(hash)}
 	if !k.Tenant.Valid() || !k.Hash.Valid() {
 		return k, errors.New("--after wants a tenant's id and an asset's hash, as TENANT/ASSET")
 	}

@@ -7,7 +7,7 @@ import (
 
 	"vitrine/api/client"
 	"vitrine/service/servicetest"
-	"vitrine/store"
+	"vitrine/store/indexstate"
 	"vitrine/store/storetest"
 )
 
@@ -41,7 +41,7 @@ func TestCollections_WhileALargeSubtreeMovesItsAssetsAreAlwaysFound(t *testing.T
 		if len(versions) == 0 {
 			break
 		}
-		if err := e.Store.Outbox.EnqueueReindex(ctx, store.AssetIndex, "test", versions); err != nil {
+		if err := e.Store.Outbox.EnqueueReindex(ctx, indexstate.AssetIndex, "test", versions); err != nil {
 			t.Fatal(err)
 		}
 		after = versions[len(versions)-1].Key

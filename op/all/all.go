@@ -34,6 +34,7 @@ import (
 	"vitrine/query"
 	"vitrine/query/run"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // Parts are what the domains work with. The zero value describes the operations
@@ -58,9 +59,9 @@ type Parts struct {
 	Webhooks   webhook.Config // which endpoints can be reached
 	Sender     *webhook.Sender
 	Sealer     *webhook.Sealer // of their secrets
-	AwaitWrite func(ctx context.Context, tenant library.TenantID, versions []store.DocumentVersion, limit time.Duration) bool
+	AwaitWrite func(ctx context.Context, tenant library.TenantID, versions []indexstate.DocumentVersion, limit time.Duration) bool
 	// AwaitProspects is AwaitWrite for the index of prospects.
-	AwaitProspects func(ctx context.Context, tenant library.TenantID, versions []store.DocumentVersion, limit time.Duration) bool
+	AwaitProspects func(ctx context.Context, tenant library.TenantID, versions []indexstate.DocumentVersion, limit time.Duration) bool
 }
 
 // NewPipelines makes the engine of pipelines out of the same parts.

@@ -13,6 +13,7 @@ import (
 	"vitrine/outreach"
 	"vitrine/query/run"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // Service is what the operations of this package work with.
@@ -21,7 +22,7 @@ type Service struct {
 	Searcher *run.Searcher
 	// Await waits until the index has these versions of prospects, at most so long, and
 	// reports whether it has. Nil: nothing is waited for.
-	Await func(ctx context.Context, tenant library.TenantID, versions []store.DocumentVersion, limit time.Duration) bool
+	Await func(ctx context.Context, tenant library.TenantID, versions []indexstate.DocumentVersion, limit time.Duration) bool
 }
 
 // Operations lists this package's operations.

@@ -15,6 +15,7 @@ import (
 	"vitrine/query"
 	"vitrine/query/run"
 	"vitrine/store"
+	"vitrine/store/indexstate"
 )
 
 // Service is what the operations of this package work with.
@@ -25,7 +26,7 @@ type Service struct {
 	Links    assets.Links
 	// Await waits until the index has these versions of assets, at most so long, and
 	// reports whether it has. Nil: nothing is waited for.
-	Await    func(ctx context.Context, tenant library.TenantID, versions []store.DocumentVersion, limit time.Duration) bool
+	Await    func(ctx context.Context, tenant library.TenantID, versions []indexstate.DocumentVersion, limit time.Duration) bool
 	Embedder embed.Embedder // nil: searches are by words only
 	Key      []byte         // signs cursors; at least 32 random bytes, the same in every process
 
@@ -51,7 +52,7 @@ func (s *Service) awaitWrite(ctx context.Context, actor library.Actor, token str
 		return false, nil
 	}
 	token = strings.ToLower(token)
-	versions, err := s.Store.Operations.Versions(ctx, actor.Tenant, store.AssetIndex, token)
+	versions, err := s.Store.Operations.Versions(ctx, actor.Tenant, indexstate.AssetIndex, token)
 	if err != nil {
 		return true, err
 	}

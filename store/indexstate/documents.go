@@ -1,4 +1,4 @@
-package store
+package indexstate
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"vitrine/library"
+	"vitrine/store/internal/pg"
 )
 
 // AssetIndex names the index of assets.
@@ -55,10 +56,10 @@ const DocumentKeysSQL = `unnest($1::text[]::uuid[], $2::text[]) WITH ORDINALITY 
 // readSnapshot reads what documents are made of, and which index generations there are,
 // in one round trip and one snapshot: a caller whose answer lacks a generation that is
 // being built has read nothing that the backfill of that generation will not read again.
-func (s *Store) readSnapshot(ctx context.Context, keys []DocumentKey, parts []DocumentPart) ([]Generation, error) {
-	conn, err := s.indexer.Acquire(ctx)
+func (d db) readSnapshot(ctx context.Context, keys []DocumentKey, parts []DocumentPart) ([]Generation, error) {
+	conn, err := d.pool.Acquire(ctx)
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, pg.Unavailable(err)
 	}
 	// A connection whose transaction did not end is closed on release.
 	defer conn.Release()
@@ -74,7 +75,7 @@ func (s *Store) readSnapshot(ctx context.Context, keys []DocumentKey, parts []Do
 	res := conn.SendBatch(ctx, b)
 	defer res.Close()
 	generations, err := readParts(res, parts)
-	return generations, unavailable(err)
+	return generations, pg.Unavailable(err)
 }
 
 func readParts(res pgx.BatchResults, parts []DocumentPart) ([]Generation, error) {
@@ -123,54 +124,54 @@ func splitKeys(keys []DocumentKey) (tenants, names []string) {
 
 // queryVersions runs a statement whose rows are a tenant, a key, a version and whether
 // the document is live.
-func (s *Store) queryVersions(ctx context.Context, sql string, args ...any) ([]DocumentVersion, error) {
-	return collectIndexer(ctx, s, sql, func(row pgx.CollectableRow) (v DocumentVersion, err error) {
+func (d db) queryVersions(ctx context.Context, sql string, args ...any) ([]DocumentVersion, error) {
+	return pg.Collect(ctx, d.pool, sql, func(row pgx.CollectableRow) (v DocumentVersion, err error) {
 		err = row.Scan(&v.Tenant, &v.Key, &v.Version, &v.Live)
 		return v, err
 	}, args...)
 }
 
 // countDocuments runs a statement whose rows are a tenant and a number.
-func (s *Store) countDocuments(ctx context.Context, sql string) ([]TenantDocuments, error) {
-	return collectIndexer(ctx, s, sql, pgx.RowToStructByPos[TenantDocuments])
+func (d db) countDocuments(ctx context.Context, sql string) ([]TenantDocuments, error) {
+	return pg.Collect(ctx, d.pool, sql, pgx.RowToStructByPos[TenantDocuments])
 }
 
 // DocumentTable is a table each of whose rows is a document of an index: it has the
 // columns tenant_id, doc_version, updated_at and, of what is in the trash or gone,
 // deleted_at. Rows are never deleted while the index may have heard of them.
 type DocumentTable struct {
-	s                *Store
+	db
 	index            string
 	table, keyColumn string
 }
 
-// DocumentTable returns the rows of a table as documents of an index. The names are part
+// Table returns the rows of a table as documents of an index. The names are part
 // of the program, never of a request.
-func (s *Store) DocumentTable(index, table, keyColumn string) *DocumentTable {
-	return &DocumentTable{s, index, table, keyColumn}
+func (ds *Documents) Table(index, table, keyColumn string) *DocumentTable {
+	return &DocumentTable{ds.db, index, table, keyColumn}
 }
 
 // VersionsAfter returns the rows of one tenant that follow after, in order of their key,
 // deleted ones included, at most limit of them. An empty after starts at the first.
 func (dt *DocumentTable) VersionsAfter(ctx context.Context, tenant library.TenantID, after string, limit int) ([]DocumentVersion, error) {
-	return dt.s.queryVersions(ctx, `SELECT tenant_id::text, `+dt.keyColumn+`, doc_version, deleted_at IS NULL FROM `+dt.table+`
+	return dt.queryVersions(ctx, `SELECT tenant_id::text, `+dt.keyColumn+`, doc_version, deleted_at IS NULL FROM `+dt.table+`
 		WHERE tenant_id = $1 AND `+dt.keyColumn+` > $2 ORDER BY `+dt.keyColumn+` LIMIT $3`, string(tenant), after, limit)
 }
 
 // Count counts the rows of every tenant that has some, deleted ones included, in order of the tenant.
 func (dt *DocumentTable) Count(ctx context.Context) ([]TenantDocuments, error) {
-	return dt.s.countDocuments(ctx, `SELECT tenant_id::text, count(*) FROM `+dt.table+` GROUP BY tenant_id ORDER BY tenant_id`)
+	return dt.countDocuments(ctx, `SELECT tenant_id::text, count(*) FROM `+dt.table+` GROUP BY tenant_id ORDER BY tenant_id`)
 }
 
 // CountLive is Count without the deleted rows.
 func (dt *DocumentTable) CountLive(ctx context.Context) ([]TenantDocuments, error) {
-	return dt.s.countDocuments(ctx, `SELECT tenant_id::text, count(*) FROM `+dt.table+` WHERE deleted_at IS NULL GROUP BY tenant_id ORDER BY tenant_id`)
+	return dt.countDocuments(ctx, `SELECT tenant_id::text, count(*) FROM `+dt.table+` WHERE deleted_at IS NULL GROUP BY tenant_id ORDER BY tenant_id`)
 }
 
 // TombstonesBefore returns those of some rows that were deleted before a time.
 func (dt *DocumentTable) TombstonesBefore(ctx context.Context, before time.Time, keys []DocumentKey) ([]DocumentVersion, error) {
 	tenants, names := splitKeys(keys)
-	return dt.s.queryVersions(ctx, `SELECT d.tenant_id::text, d.`+dt.keyColumn+`, d.doc_version, false
+	return dt.queryVersions(ctx, `SELECT d.tenant_id::text, d.`+dt.keyColumn+`, d.doc_version, false
 		FROM `+DocumentKeysSQL+`
 		JOIN `+dt.table+` d ON d.tenant_id = k.tenant_id AND d.`+dt.keyColumn+` = k.key
 		WHERE d.deleted_at < $3 ORDER BY k.ord`, tenants, names, before)
@@ -218,6 +219,6 @@ func (dt *DocumentTable) Read(ctx context.Context, keys []DocumentKey, parts ...
 				return nil
 			}},
 	}
-	generations, err := dt.s.readSnapshot(ctx, keys, append(all, parts...))
+	generations, err := dt.readSnapshot(ctx, keys, append(all, parts...))
 	return heads, generations, err
 }

@@ -1,17 +1,19 @@
-package store
+package indexstate
 
 import (
 	"context"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"vitrine/store/internal/pg"
 )
 
-// IndexFailures keeps the documents that the index refused.
-type IndexFailures struct{ s *Store }
+// Failures keeps the documents that the index refused.
+type Failures struct{ db }
 
-// IndexFailure is a document the index refused.
-type IndexFailure struct {
+// Failure is a document the index refused.
+type Failure struct {
 	Index string
 	DocumentVersion
 	Reason  string // the index's words, at most a few hundred characters
@@ -21,7 +23,7 @@ type IndexFailure struct {
 
 // Record keeps refused documents until they are settled; a newer
 // failure of the same document replaces the older.
-func (fl *IndexFailures) Record(ctx context.Context, failures []IndexFailure) error {
+func (fl *Failures) Record(ctx context.Context, failures []Failure) error {
 	b := &pgx.Batch{}
 	for _, f := range failures {
 		b.Queue(`
@@ -31,31 +33,31 @@ func (fl *IndexFailures) Record(ctx context.Context, failures []IndexFailure) er
 			WHERE index_failures.doc_version <= excluded.doc_version`,
 			string(f.Tenant), f.Key, f.Version, f.Reason, f.Partial, f.Index)
 	}
-	return unavailable(fl.s.indexer.SendBatch(ctx, b).Close())
+	return pg.Unavailable(fl.pool.SendBatch(ctx, b).Close())
 }
 
 // Resolve forgets failures of documents that an index has taken
 // whole since, at these versions or newer ones.
-func (fl *IndexFailures) Resolve(ctx context.Context, index string, settled []DocumentVersion) error {
+func (fl *Failures) Resolve(ctx context.Context, index string, settled []DocumentVersion) error {
 	b := &pgx.Batch{}
 	for _, a := range settled {
 		b.Queue(`DELETE FROM index_failures WHERE tenant_id = $1 AND key = $2 AND doc_version <= $3 AND index_name = $4`,
 			string(a.Tenant), a.Key, a.Version, index)
 	}
-	return unavailable(fl.s.indexer.SendBatch(ctx, b).Close())
+	return pg.Unavailable(fl.pool.SendBatch(ctx, b).Close())
 }
 
 // List lists the failures of an index that follow after in order of tenant and key, at
 // most limit of them.
-func (fl *IndexFailures) List(ctx context.Context, index string, after DocumentKey, limit int) ([]IndexFailure, error) {
+func (fl *Failures) List(ctx context.Context, index string, after DocumentKey, limit int) ([]Failure, error) {
 	if after.Tenant == "" {
 		after.Tenant = "00000000-0000-0000-0000-000000000000"
 	}
-	return collectIndexer(ctx, fl.s, `
+	return pg.Collect(ctx, fl.pool, `
 		SELECT tenant_id::text, key, doc_version, reason, partial, at FROM index_failures
 		WHERE (tenant_id, key) > ($1, $2) AND index_name = $4 ORDER BY tenant_id, key LIMIT $3`,
-		func(row pgx.CollectableRow) (IndexFailure, error) {
-			f := IndexFailure{Index: index}
+		func(row pgx.CollectableRow) (Failure, error) {
+			f := Failure{Index: index}
 			err := row.Scan(&f.Tenant, &f.Key, &f.Version, &f.Reason, &f.Partial, &f.At)
 			return f, err
 		}, string(after.Tenant), after.Key, limit, index)
@@ -63,8 +65,8 @@ func (fl *IndexFailures) List(ctx context.Context, index string, after DocumentK
 
 // Count counts the documents that are not in their index at all and those that are
 // there without some of their parts. index "" counts those of all.
-func (fl *IndexFailures) Count(ctx context.Context, index string) (missing, partial int64, err error) {
-	err = fl.s.indexer.QueryRow(ctx, `
+func (fl *Failures) Count(ctx context.Context, index string) (missing, partial int64, err error) {
+	err = fl.pool.QueryRow(ctx, `
 		SELECT count(*) FILTER (WHERE NOT partial), count(*) FILTER (WHERE partial) FROM index_failures WHERE $1 IN ('', index_name)`, index).Scan(&missing, &partial)
-	return missing, partial, unavailable(err)
+	return missing, partial, pg.Unavailable(err)
 }

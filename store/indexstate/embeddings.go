@@ -1,4 +1,4 @@
-package store
+package indexstate
 
 import (
 	"context"
@@ -8,10 +8,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"vitrine/store/internal/pg"
 )
 
 // Embeddings keeps vectors of texts, so that each is computed once.
-type Embeddings struct{ s *Store }
+type Embeddings struct{ db }
 
 // TextHash is the SHA-256 of a text that was embedded.
 type TextHash [32]byte
@@ -26,9 +28,9 @@ func (em *Embeddings) Get(ctx context.Context, configuration string, texts []Tex
 	for i := range texts {
 		hashes[i] = texts[i][:]
 	}
-	rows, err := em.s.indexer.Query(ctx, `SELECT text_h, vector FROM embeddings WHERE configuration = $1 AND text_h = ANY($2)`, configuration, hashes)
+	rows, err := em.pool.Query(ctx, `SELECT text_h, vector FROM embeddings WHERE configuration = $1 AND text_h = ANY($2)`, configuration, hashes)
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, pg.Unavailable(err)
 	}
 	known := make(map[TextHash]EmbeddingVector, len(texts))
 	var hash, vector []byte
@@ -36,7 +38,7 @@ func (em *Embeddings) Get(ctx context.Context, configuration string, texts []Tex
 		known[TextHash(hash)] = unpackVector(vector)
 		return nil
 	})
-	return known, unavailable(err)
+	return known, pg.Unavailable(err)
 }
 
 // Save remembers what a configuration made of some texts. What is known
@@ -46,18 +48,18 @@ func (em *Embeddings) Save(ctx context.Context, configuration string, made map[T
 	for h, v := range made {
 		hashes, vectors = append(hashes, h[:]), append(vectors, packVector(v))
 	}
-	_, err := em.s.indexer.Exec(ctx, `
+	_, err := em.pool.Exec(ctx, `
 		INSERT INTO embeddings (configuration, text_h, vector)
 		SELECT $1, h, v FROM unnest($2::bytea[], $3::bytea[]) AS x(h, v) ON CONFLICT DO NOTHING`, configuration, hashes, vectors)
-	return unavailable(err)
+	return pg.Unavailable(err)
 }
 
 // DeleteUnused forgets the vectors of every configuration that no index has a
 // field for and that is not the given one, and reports how many they were.
 func (em *Embeddings) DeleteUnused(ctx context.Context, but string) (int64, error) {
-	tag, err := em.s.indexer.Exec(ctx, `
+	tag, err := em.pool.Exec(ctx, `
 		DELETE FROM embeddings WHERE configuration <> $1 AND configuration NOT IN (SELECT embedding FROM index_generations)`, but)
-	return tag.RowsAffected(), unavailable(err)
+	return tag.RowsAffected(), pg.Unavailable(err)
 }
 
 // ErrEmbeddingBackfillBusy means that another process embeds what was left behind.
@@ -65,7 +67,7 @@ var ErrEmbeddingBackfillBusy = errors.New("another process embeds what was left 
 
 // LockBackfill runs fn while no other process does, or gives ErrEmbeddingBackfillBusy at once.
 func (em *Embeddings) LockBackfill(ctx context.Context, fn func() error) error {
-	return em.s.tryLocked(ctx, embeddingLock, ErrEmbeddingBackfillBusy, func(*pgxpool.Conn) error { return fn() })
+	return pg.TryLocked(ctx, em.pool, pg.EmbeddingLock, ErrEmbeddingBackfillBusy, func(*pgxpool.Conn) error { return fn() })
 }
 
 func packVector(v []float32) []byte {

@@ -1,4 +1,4 @@
-package store
+package indexstate
 
 import (
 	"context"
@@ -6,16 +6,17 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"vitrine/library"
+	"vitrine/store/internal/pg"
 )
 
 // Documents reads what the documents of the index are made of.
-type Documents struct{ s *Store }
+type Documents struct{ db }
 
 // DocumentRow is everything the index wants to know about one asset, from one
 // snapshot. Of an asset that is not live only the key, the state and the version
 // are set.
 type DocumentRow struct {
-	AssetKey
+	library.AssetKey
 	State           DocumentState
 	Version         int64 // of the asset or of its tombstone; 0 when the database knows neither
 	HasIndexFailure bool  // index_failures has a row about it
@@ -33,10 +34,10 @@ type DocumentRow struct {
 	Annotations []DocumentAnnotation
 	Parents     []DocumentParent
 	Children    int
-	Original    OriginalState     // of a file that is referenced in place; empty for others
-	Root        library.AssetHash // the first ancestor of its chain; itself when it has no parent
-	Duplicate   bool              // another asset looks alike; see Duplicates
-	Color       string            // the dominant one of its picture, as #rrggbb; empty: not known
+	Original    library.OriginalState // of a file that is referenced in place; empty for others
+	Root        library.AssetHash     // the first ancestor of its chain; itself when it has no parent
+	Duplicate   bool                  // another asset looks alike; see Duplicates
+	Color       string                // the dominant one of its picture, as #rrggbb; empty: not known
 }
 
 // DocumentModel is one use of a model by an asset.
@@ -105,7 +106,7 @@ var documentParts = []documentPart{
 	{`SELECT k.ord, a.doc_version, a.trashed_at IS NOT NULL, a.sha256, a.blake3, a.title, a.description, a.filename,
 		a.source_path, a.mime_type, a.size, a.width, a.height, a.duration_ms, a.status, a.tags, a.owner, a.visibility, a.rating, a.favorite, a.metadata,
 		coalesce((` + liveAssetSQL("a.tenant_id", "a.parent_asset_h") + `), ''), a.created_at, a.stored_at, a.updated_at,
-		coalesce(l.source, ''), coalesce(l.tool, ''), l.doc, coalesce(p.duplicate, false), coalesce(p.color, ''), CASE WHEN a.in_place THEN ` + originalStateSQL + ` ELSE '' END
+		coalesce(l.source, ''), coalesce(l.tool, ''), l.doc, coalesce(p.duplicate, false), coalesce(p.color, ''), CASE WHEN a.in_place THEN ` + pg.OriginalStateSQL + ` ELSE '' END
 	FROM ` + documentKeys + ` JOIN assets a USING (tenant_id, asset_h) LEFT JOIN lineage l USING (tenant_id, asset_h)
 		LEFT JOIN asset_fingerprints p USING (tenant_id, asset_h)`, scanDocumentAsset},
 
@@ -191,14 +192,14 @@ const documentKeys = `unnest($1::text[]::uuid[], $2::text[]) WITH ORDINALITY AS 
 func (ds *Documents) Read(ctx context.Context, keys []DocumentKey) ([]DocumentRow, []Generation, error) {
 	docs := make([]DocumentRow, len(keys))
 	for i, k := range keys {
-		docs[i].AssetKey = AssetKey{k.Tenant, library.AssetHash(k.Key)}
+		docs[i].AssetKey = library.AssetKey{Tenant: k.Tenant, Hash: library.AssetHash(k.Key)}
 	}
 	b := &documentBatch{docs, knownModels{}}
 	parts := make([]DocumentPart, len(documentParts))
 	for i, part := range documentParts {
 		parts[i] = DocumentPart{part.sql, func(r pgx.Rows) error { return part.scan(r, b) }}
 	}
-	generations, err := ds.s.readSnapshot(ctx, keys, parts)
+	generations, err := ds.readSnapshot(ctx, keys, parts)
 	return docs, generations, err
 }
 
@@ -208,7 +209,7 @@ func scanDocumentAsset(r pgx.Rows, b *documentBatch) error {
 	var trashed bool
 	a := &d.Asset
 	if err := r.Scan(&ord, &d.Version, &trashed, &a.SHA256, &a.BLAKE3, &a.Title, &a.Description, &a.Filename,
-		&a.SourcePath, &a.MIMEType, &a.Size, &a.Width, &a.Height, &a.DurationMS, &a.Status, &a.Tags, &a.Owner, &a.Visibility, &a.Rating, &a.Favorite, (*exactObject)(&a.Metadata),
+		&a.SourcePath, &a.MIMEType, &a.Size, &a.Width, &a.Height, &a.DurationMS, &a.Status, &a.Tags, &a.Owner, &a.Visibility, &a.Rating, &a.Favorite, (*pg.ExactObject)(&a.Metadata),
 		&a.Parent, &a.CreatedAt, &a.StoredAt, &a.UpdatedAt, &d.LineageSource, &d.LineageTool, &d.Lineage, &d.Duplicate, &d.Color, &d.Original); err != nil {
 		return err
 	}
