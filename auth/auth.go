@@ -56,7 +56,7 @@ type Authenticator struct {
 
 // cachedKey is what the database said of a key, and when.
 type cachedKey struct {
-	key       store.Key
+	key       library.Key
 	found     bool
 	checkedAt time.Time
 	touchedAt *atomic.Int64 // unix seconds of the last note in last_used_at
@@ -97,7 +97,7 @@ func (a *Authenticator) Authenticate(r *http.Request) (library.Actor, error) {
 
 // key returns the key of a request. What was not found good a moment ago is looked at
 // only while its address has not sent too many bad ones.
-func (a *Authenticator) key(r *http.Request, from netip.Prefix) (store.Key, error) {
+func (a *Authenticator) key(r *http.Request, from netip.Prefix) (library.Key, error) {
 	wait := a.slow.wait(from)
 	secret, err := credential(r.Header)
 	if err == nil && wellFormed(secret) {
@@ -108,11 +108,11 @@ func (a *Authenticator) key(r *http.Request, from netip.Prefix) (store.Key, erro
 	}
 	switch {
 	case wait > 0 && hasCredential(r.Header):
-		return store.Key{}, tooMany(wait)
+		return library.Key{}, tooMany(wait)
 	case err != nil:
-		return store.Key{}, err
+		return library.Key{}, err
 	}
-	return store.Key{}, unauthenticated("The credential is not an API key of this service. Session and access tokens are not accepted; create a key that starts with " + prefix + ".")
+	return library.Key{}, unauthenticated("The credential is not an API key of this service. Session and access tokens are not accepted; create a key that starts with " + prefix + ".")
 }
 
 // wasGood reports whether a key is remembered that was good when it was last checked,
@@ -123,21 +123,21 @@ func (a *Authenticator) wasGood(hash [32]byte) bool {
 }
 
 // check returns a key that is known, not revoked and not expired.
-func (a *Authenticator) check(ctx context.Context, hash [32]byte) (store.Key, error) {
+func (a *Authenticator) check(ctx context.Context, hash [32]byte) (library.Key, error) {
 	c, ok := a.cache.Get(hash)
 	if !ok || a.now().Sub(c.checkedAt) >= keyCacheTTL {
 		var err error
 		if c, err = a.lookup(ctx, hash, c); err != nil {
-			return store.Key{}, err
+			return library.Key{}, err
 		}
 	}
 	switch {
 	case !c.found:
-		return store.Key{}, unauthenticated("This API key is not known. It may belong to another installation; create a key here.")
+		return library.Key{}, unauthenticated("This API key is not known. It may belong to another installation; create a key here.")
 	case c.key.RevokedAt != nil:
-		return store.Key{}, unauthenticated("This API key was revoked. Create a new one.")
+		return library.Key{}, unauthenticated("This API key was revoked. Create a new one.")
 	case c.key.ExpiresAt != nil && !a.now().Before(*c.key.ExpiresAt):
-		return store.Key{}, unauthenticated("This API key has expired. Create a new one.")
+		return library.Key{}, unauthenticated("This API key has expired. Create a new one.")
 	}
 	a.recordUse(ctx, c)
 	return c.key, nil
@@ -188,7 +188,7 @@ func (a *Authenticator) recordUse(ctx context.Context, c *cachedKey) {
 }
 
 // actorOf makes the actor of a key, in the key's default tenant.
-func actorOf(k store.Key) library.Actor {
+func actorOf(k library.Key) library.Actor {
 	actor := library.Actor{Kind: library.ActorKey, ID: k.ID, Name: k.Name, Tenant: k.Tenant,
 		Tenants: append([]library.TenantID{k.Tenant}, k.MoreTenants...)}
 	for _, p := range library.Permissions {

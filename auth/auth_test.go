@@ -41,7 +41,7 @@ func open(t testing.TB) bench {
 	return bench{Store: s, Authenticator: auth.New(s.Keys), url: url, one: tenant("one"), two: tenant("two")}
 }
 
-func (b bench) key(t testing.TB, change func(*auth.KeyRequest)) (string, store.Key) {
+func (b bench) key(t testing.TB, change func(*auth.KeyRequest)) (string, library.Key) {
 	t.Helper()
 	want := auth.KeyRequest{Name: "a key", Tenant: b.one, Permissions: []library.Permission{library.PermWrite}}
 	if change != nil {
@@ -282,7 +282,7 @@ func TestAuth_TheUseOfAKeyIsNoted(t *testing.T) {
 func TestAuth_TheDefaultTenantIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	s, _ := storetest.Open(t, "tenants")
-	made := make(chan store.Tenant, 8)
+	made := make(chan library.Tenant, 8)
 	for range cap(made) {
 		go func() {
 			tenant, err := s.Tenants.EnsureDefault(context.Background(), operator)

@@ -39,7 +39,7 @@ type KeyRequest struct {
 
 // IssueKey makes and stores a key and gives its secret, which nobody can get again.
 // A key cannot issue keys: that is how one with few permissions would get more.
-func IssueKey(ctx context.Context, keys *store.Keys, actor library.Actor, want KeyRequest) (secret string, k store.Key, err error) {
+func IssueKey(ctx context.Context, keys *store.Keys, actor library.Actor, want KeyRequest) (secret string, k library.Key, err error) {
 	if actor.Kind == library.ActorKey {
 		return "", k, library.NewError(library.KindForbidden, library.CodePermissionRequired,
 			"API keys cannot manage API keys. Use the command line on the server.")
@@ -52,7 +52,7 @@ func IssueKey(ctx context.Context, keys *store.Keys, actor library.Actor, want K
 		return "", k, library.Invalid(library.FieldError{Field: "expires_at", Code: "range", Message: "Expected a time in the future."})
 	}
 	secret = newSecret()
-	k = store.Key{ID: newKeyID(), Tenant: want.Tenant, Name: want.Name, Hint: secret[len(secret)-hintLength:],
+	k = library.Key{ID: newKeyID(), Tenant: want.Tenant, Name: want.Name, Hint: secret[len(secret)-hintLength:],
 		Permissions: permissions, MoreTenants: otherTenants(want.MoreTenants, want.Tenant), ExpiresAt: want.ExpiresAt}
 	if err := keys.Create(ctx, actor, &k, sha256.Sum256([]byte(secret))); err != nil {
 		return "", k, err

@@ -97,7 +97,7 @@ func (x *shelf) fill() {
 	if _, err := x.store.Assets.Change(x.t.Context(), x.actor, []library.AssetHash{h}, func(a *library.Asset) { a.Title = "new" }); err != nil {
 		x.t.Fatal(err)
 	}
-	key := store.Key{ID: "key_1", Tenant: x.actor.Tenant, Name: "k", Hint: "abcd", Permissions: []library.Permission{library.PermRead}}
+	key := library.Key{ID: "key_1", Tenant: x.actor.Tenant, Name: "k", Hint: "abcd", Permissions: []library.Permission{library.PermRead}}
 	if err := x.store.Keys.Create(x.t.Context(), system, &key, sha256.Sum256([]byte("secret"))); err != nil {
 		x.t.Fatal(err)
 	}

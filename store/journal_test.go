@@ -93,7 +93,7 @@ func TestUndo_LastMeansTheCredentialsOwnLastOperationThatStands(t *testing.T) {
 func TestAudit_OfPersonalDataHasFieldNamesAndNoValues(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	saved, _, err := s.SavedSearches.Add(t.Context(), s.a, store.SavedSearch{Name: "ordinary", Mode: "smart", OrderBy: "created"})
+	saved, _, err := s.SavedSearches.Add(t.Context(), s.a, library.SavedSearch{Name: "ordinary", Mode: "smart", OrderBy: "created"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestJournal_OfConcurrentChangesHasEachValueOnceBeforeAndAfter(t *testing.T)
 	for i := range 4 {
 		hashes = append(hashes, add(t, s, s.a, file(fmt.Sprint("fox", i))).Asset.Hash)
 	}
-	saved, _, err := s.SavedSearches.Add(t.Context(), s.a, store.SavedSearch{Name: "shared", Mode: "smart", OrderBy: "created"})
+	saved, _, err := s.SavedSearches.Add(t.Context(), s.a, library.SavedSearch{Name: "shared", Mode: "smart", OrderBy: "created"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestJournal_OfConcurrentChangesHasEachValueOnceBeforeAndAfter(t *testing.T)
 				var err error
 				switch r.IntN(3) {
 				case 0:
-					_, _, err = s.SavedSearches.Change(t.Context(), actor, saved.ID, func(have *store.SavedSearch) error { have.Description = value; return nil })
+					_, _, err = s.SavedSearches.Change(t.Context(), actor, saved.ID, func(have *library.SavedSearch) error { have.Description = value; return nil })
 				case 1:
 					some := []library.AssetHash{hashes[r.IntN(4)], hashes[r.IntN(4)]}
 					_, err = s.Assets.Change(t.Context(), actor, some, func(a *library.Asset) { a.Title = value })

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,24 +12,10 @@ import (
 // Keys keeps API keys, as hashes.
 type Keys struct{ s *Store }
 
-// Key is one API key without its secret: only the SHA-256 of the secret is kept.
-type Key struct {
-	ID          string               `json:"key_id"`
-	Tenant      library.TenantID     `json:"tenant_id"` // its default tenant
-	Name        string               `json:"name"`
-	Hint        string               `json:"hint"` // the secret's last characters
-	Permissions []library.Permission `json:"permissions"`
-	MoreTenants []library.TenantID   `json:"more_tenants"` // further tenants it may choose
-	CreatedAt   time.Time            `json:"created_at"`
-	ExpiresAt   *time.Time           `json:"expires_at"`
-	LastUsedAt  *time.Time           `json:"last_used_at"` // to the minute
-	RevokedAt   *time.Time           `json:"revoked_at"`
-}
-
 // Create stores a key under the SHA-256 of its secret. The caller chose the
 // id and checked the permissions; every tenant named must exist. The times that
 // the database sets are filled in.
-func (ks *Keys) Create(ctx context.Context, actor library.Actor, k *Key, hash [32]byte) error {
+func (ks *Keys) Create(ctx context.Context, actor library.Actor, k *library.Key, hash [32]byte) error {
 	name, err := cleanName(k.Name)
 	if err != nil {
 		return err
@@ -53,13 +38,13 @@ func (ks *Keys) Create(ctx context.Context, actor library.Actor, k *Key, hash [3
 
 // List returns the keys whose default tenant this is, the oldest first,
 // revoked ones included.
-func (ks *Keys) List(ctx context.Context, tenant library.TenantID) ([]Key, error) {
-	var keys []Key
+func (ks *Keys) List(ctx context.Context, tenant library.TenantID) ([]library.Key, error) {
+	var keys []library.Key
 	err := ks.s.readTenant(ctx, tenant, `SELECT key_id, tenant_id::text, name, hint, permissions, more_tenants::text[],
 			created_at, expires_at, last_used_at, revoked_at
 		FROM api_keys WHERE tenant_id = $1 ORDER BY created_at, key_id`, []any{tenant},
 		func(rows pgx.Rows) (err error) {
-			keys, err = pgx.CollectRows(rows, func(r pgx.CollectableRow) (k Key, err error) {
+			keys, err = pgx.CollectRows(rows, func(r pgx.CollectableRow) (k library.Key, err error) {
 				err = r.Scan(&k.ID, &k.Tenant, &k.Name, &k.Hint, &k.Permissions, &k.MoreTenants,
 					&k.CreatedAt, &k.ExpiresAt, &k.LastUsedAt, &k.RevokedAt)
 				return k, err
@@ -92,17 +77,17 @@ func (ks *Keys) Revoke(ctx context.Context, actor library.Actor, tenant library.
 // Find looks a key up by the SHA-256 of its secret, over all tenants, before
 // any tenant is known. It reports false when there is none. Whether the key is
 // still good is the caller's to judge. Hint and usage times are not filled in.
-func (ks *Keys) Find(ctx context.Context, hash [32]byte) (k Key, found bool, err error) {
+func (ks *Keys) Find(ctx context.Context, hash [32]byte) (k library.Key, found bool, err error) {
 	conn, release, err := ks.s.acquire(ctx)
 	if err != nil {
-		return Key{}, false, err
+		return library.Key{}, false, err
 	}
 	defer release()
 	err = conn.QueryRow(ctx, `SELECT key_id, tenant_id::text, name, permissions, more_tenants::text[], expires_at, revoked_at
 		FROM find_api_key($1)`, hash[:]).
 		Scan(&k.ID, &k.Tenant, &k.Name, &k.Permissions, &k.MoreTenants, &k.ExpiresAt, &k.RevokedAt)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return Key{}, false, nil
+		return library.Key{}, false, nil
 	}
 	return k, err == nil, unavailable(err)
 }

@@ -235,7 +235,7 @@ func TestLogins_AnOwnerThatIsNoAdministratorMigratesWhereTheRolesExist(t *testin
 	}
 	b.a = library.Actor{Kind: library.ActorKey, ID: "k", Tenant: tenant.ID, Permissions: library.Permissions}
 	add(t, b, b.a, file("fox"))
-	key := store.Key{ID: "key_1", Tenant: tenant.ID, Name: "k", Hint: "abcd", Permissions: []library.Permission{library.PermRead}}
+	key := library.Key{ID: "key_1", Tenant: tenant.ID, Name: "k", Hint: "abcd", Permissions: []library.Permission{library.PermRead}}
 	if err := s.Keys.Create(t.Context(), system, &key, [32]byte{1}); err != nil {
 		t.Fatal(err)
 	}

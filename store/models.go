@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,22 +12,6 @@ import (
 
 // Models reads and annotates models and their links to assets.
 type Models struct{ s *Store }
-
-// Model is one model of the library with how much it is used.
-type Model struct {
-	Hash          library.ModelHash
-	Type          string
-	Name          string // as the first file that used it names it
-	DisplayName   string
-	Description   string
-	BaseModel     string   // empty while no file tells
-	ContentHashes []string // every hash that files give for its bytes
-	TriggerWords  []string
-	CreatedAt     time.Time  // when the library first met it
-	AssetCount    int        // distinct assets outside the trash
-	LastUsed      *time.Time // when the newest of them was made; nil without any
-	Versions      int        // not counting deleted ones
-}
 
 // modelColumns lists what scanModel reads, of models m joined with used u.
 const modelColumns = `m.model_hash, m.type, m.name, m.display_name, m.description, m.base_model, m.content_hashes, m.trigger_words, m.created_at,
@@ -52,7 +35,7 @@ func visibleModel(caller string) string {
 	return `(` + caller + ` = '*' OR EXISTS (` + uses + ` AND ` + visibleTo("va", caller) + `) OR NOT EXISTS (` + uses + `))`
 }
 
-func modelFields(m *Model) []any {
+func modelFields(m *library.Model) []any {
 	return []any{&m.Hash, &m.Type, &m.Name, &m.DisplayName, &m.Description, &m.BaseModel, &m.ContentHashes, &m.TriggerWords, &m.CreatedAt,
 		&m.AssetCount, &m.LastUsed, &m.Versions}
 }
@@ -82,8 +65,8 @@ var matchingModelsSQL = `FROM models m WHERE m.tenant_id = $1 AND ($2 = '' OR ` 
 // Search returns the models that a filter leaves, the most used first, and
 // how many there are in all. Every model of the tenant is looked at: there are
 // thousands at most, and row level security would keep a text index from serving.
-func (ms *Models) Search(ctx context.Context, actor library.Actor, f ModelFilter) ([]Model, int, error) {
-	var list []Model
+func (ms *Models) Search(ctx context.Context, actor library.Actor, f ModelFilter) ([]library.Model, int, error) {
+	var list []library.Model
 	var total int
 	args := []any{actor.Tenant, f.Type, f.BaseModel, strings.Fields(f.Query), viewer(actor)}
 	err := ms.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
@@ -97,7 +80,7 @@ func (ms *Models) Search(ctx context.Context, actor library.Actor, f ModelFilter
 		if err != nil {
 			return err
 		}
-		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (m Model, err error) {
+		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (m library.Model, err error) {
 			err = row.Scan(modelFields(&m)...)
 			return m, err
 		})
@@ -108,7 +91,7 @@ func (ms *Models) Search(ctx context.Context, actor library.Actor, f ModelFilter
 
 // ModelDetail is one model with its versions and the newest assets that used it.
 type ModelDetail struct {
-	Model
+	library.Model
 	VersionList []ModelVersion
 	ImageCount  int                 // assets among its uses of which there can be a picture
 	Previews    []library.AssetHash // of them, approved ones first, then the newest

@@ -37,7 +37,7 @@ func someOperations(t *testing.T, s bench) (list []made, hashes []library.AssetH
 		m := made{actor: actor.ID, tool: []string{"UpdateAsset", "BulkUpdateAssetTags", "CreateSavedSearch"}[i%3], noun: "asset"}
 		call := library.WithCall(ctx, library.Call{Tool: m.tool, Permission: library.PermWrite})
 		if m.tool == "CreateSavedSearch" {
-			saved, id, err := s.SavedSearches.Add(call, actor, store.SavedSearch{Name: fmt.Sprint("search ", i), Mode: "smart", OrderBy: "created"})
+			saved, id, err := s.SavedSearches.Add(call, actor, library.SavedSearch{Name: fmt.Sprint("search ", i), Mode: "smart", OrderBy: "created"})
 			if err != nil {
 				t.Fatal(err)
 			}

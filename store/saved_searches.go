@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -18,36 +16,21 @@ type SavedSearches struct{ s *Store }
 // MaxSavedSearches is how many searches one tenant may keep.
 const MaxSavedSearches = 500
 
-// SavedSearch is a search that a tenant keeps under a name.
-type SavedSearch struct {
-	ID          string
-	Name        string // unique within the tenant, whatever the case
-	Description string
-	Query       string
-	Mode        string
-	Filters     json.RawMessage // an object, or nil
-	OrderBy     string
-	Direction   string // asc, desc, or empty for the order's own
-	CreatedAt   time.Time
-	CreatedBy   string // actor id
-	UpdatedAt   time.Time
-}
-
 // savedSearchNoun is a saved search; its key is the id.
 var savedSearchNoun = rowNoun("saved_search", &rowTable{table: "saved_searches", key: []string{"saved_search_id"}, label: "name", touched: "updated_at",
 	columns: []string{"name", "description", "query", "search_mode", "filters", "order_by", "direction", "created_at", "created_by"}})
 
 const savedColumns = `saved_search_id, name, description, query, search_mode, filters, order_by, direction, created_at, created_by, updated_at`
 
-func scanSaved(row pgx.CollectableRow) (SavedSearch, error) {
-	var s SavedSearch
+func scanSaved(row pgx.CollectableRow) (library.SavedSearch, error) {
+	var s library.SavedSearch
 	err := row.Scan(&s.ID, &s.Name, &s.Description, &s.Query, &s.Mode, &s.Filters, &s.OrderBy, &s.Direction, &s.CreatedAt, &s.CreatedBy, &s.UpdatedAt)
 	return s, err
 }
 
 // List returns a tenant's saved searches by name, and how many there are.
-func (ss *SavedSearches) List(ctx context.Context, tenant library.TenantID, limit, offset int) ([]SavedSearch, int, error) {
-	var list []SavedSearch
+func (ss *SavedSearches) List(ctx context.Context, tenant library.TenantID, limit, offset int) ([]library.SavedSearch, int, error) {
+	var list []library.SavedSearch
 	var total int
 	err := ss.s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
 		if err := tx.QueryRow(ctx, `SELECT count(*) FROM saved_searches WHERE tenant_id = $1`, tenant).Scan(&total); err != nil {
@@ -65,8 +48,8 @@ func (ss *SavedSearches) List(ctx context.Context, tenant library.TenantID, limi
 }
 
 // Get returns one saved search; a not-found error when there is none.
-func (ss *SavedSearches) Get(ctx context.Context, tenant library.TenantID, id string) (SavedSearch, error) {
-	var out SavedSearch
+func (ss *SavedSearches) Get(ctx context.Context, tenant library.TenantID, id string) (library.SavedSearch, error) {
+	var out library.SavedSearch
 	err := ss.s.readTenant(ctx, tenant, `SELECT `+savedColumns+` FROM saved_searches WHERE tenant_id = $1 AND saved_search_id = $2`,
 		[]any{tenant, id}, func(rows pgx.Rows) (err error) {
 			out, err = pgx.CollectExactlyOneRow(rows, scanSaved)
@@ -77,7 +60,7 @@ func (ss *SavedSearches) Get(ctx context.Context, tenant library.TenantID, id st
 
 // Add keeps a search and returns it as stored, with the operation that did
 // it. A name that is taken and a search too many are conflicts.
-func (ss *SavedSearches) Add(ctx context.Context, actor library.Actor, n SavedSearch) (out SavedSearch, operationID string, err error) {
+func (ss *SavedSearches) Add(ctx context.Context, actor library.Actor, n library.SavedSearch) (out library.SavedSearch, operationID string, err error) {
 	operationID, err = ss.s.Write(ctx, actor, func(t *Tx) error {
 		var have int
 		if err := t.QueryRow(ctx, `SELECT count(*) FROM saved_searches WHERE tenant_id = $1`, t.tenant()).Scan(&have); err != nil {
@@ -104,7 +87,7 @@ func (ss *SavedSearches) Add(ctx context.Context, actor library.Actor, n SavedSe
 
 // Change changes a saved search by a function of what it is and returns it
 // as stored, with the operation that did it. A name that another has is a conflict.
-func (ss *SavedSearches) Change(ctx context.Context, actor library.Actor, id string, change func(*SavedSearch) error) (out SavedSearch, operationID string, err error) {
+func (ss *SavedSearches) Change(ctx context.Context, actor library.Actor, id string, change func(*library.SavedSearch) error) (out library.SavedSearch, operationID string, err error) {
 	operationID, err = ss.s.Write(ctx, actor, func(t *Tx) error {
 		return t.Track(ctx, savedSearchNoun, []string{id}, func() error {
 			rows, err := t.Query(ctx, `SELECT `+savedColumns+` FROM saved_searches WHERE tenant_id = $1 AND saved_search_id = $2`, t.tenant(), id)

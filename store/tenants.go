@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -22,39 +21,32 @@ const MaxName = 200
 // so that two processes that start at once make the same row.
 const defaultTenant library.TenantID = "00000000-0000-4000-8000-000000000001"
 
-// Tenant is one workspace.
-type Tenant struct {
-	ID        library.TenantID `json:"tenant_id"`
-	Name      string           `json:"name"`
-	CreatedAt time.Time        `json:"created_at"`
-}
-
 // Create adds a workspace with a new id. Names are for people and need not
 // be unique.
-func (ts *Tenants) Create(ctx context.Context, actor library.Actor, name string) (Tenant, error) {
+func (ts *Tenants) Create(ctx context.Context, actor library.Actor, name string) (library.Tenant, error) {
 	name, err := cleanName(name)
 	if err != nil {
-		return Tenant{}, err
+		return library.Tenant{}, err
 	}
-	t := Tenant{ID: library.TenantID(uuid.NewString()), Name: name}
+	t := library.Tenant{ID: library.TenantID(uuid.NewString()), Name: name}
 	return t, ts.insert(ctx, actor, &t)
 }
 
 // EnsureDefault returns the oldest tenant, and makes one when there is none.
-func (ts *Tenants) EnsureDefault(ctx context.Context, actor library.Actor) (Tenant, error) {
+func (ts *Tenants) EnsureDefault(ctx context.Context, actor library.Actor) (library.Tenant, error) {
 	all, err := ts.List(ctx)
 	if err != nil {
-		return Tenant{}, err
+		return library.Tenant{}, err
 	}
 	if len(all) > 0 {
 		return all[0], nil
 	}
-	t := Tenant{ID: defaultTenant, Name: "default"}
+	t := library.Tenant{ID: defaultTenant, Name: "default"}
 	return t, ts.insert(ctx, actor, &t)
 }
 
 // insert adds the row unless it is there already, and fills in its time.
-func (ts *Tenants) insert(ctx context.Context, actor library.Actor, t *Tenant) error {
+func (ts *Tenants) insert(ctx context.Context, actor library.Actor, t *library.Tenant) error {
 	return ts.s.inTenant(ctx, t.ID, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `INSERT INTO tenants (tenant_id, name) VALUES ($1, $2) ON CONFLICT (tenant_id) DO NOTHING`, t.ID, t.Name)
 		if err != nil {
@@ -71,23 +63,23 @@ func (ts *Tenants) insert(ctx context.Context, actor library.Actor, t *Tenant) e
 
 // List returns every tenant, the oldest first. It is for the command line
 // and start-up; no request may reach it.
-func (ts *Tenants) List(ctx context.Context) ([]Tenant, error) {
-	return collectIndexer(ctx, ts.s, `SELECT tenant_id::text, name, created_at FROM tenants ORDER BY created_at, tenant_id`, func(r pgx.CollectableRow) (t Tenant, err error) {
+func (ts *Tenants) List(ctx context.Context) ([]library.Tenant, error) {
+	return collectIndexer(ctx, ts.s, `SELECT tenant_id::text, name, created_at FROM tenants ORDER BY created_at, tenant_id`, func(r pgx.CollectableRow) (t library.Tenant, err error) {
 		err = r.Scan(&t.ID, &t.Name, &t.CreatedAt)
 		return t, err
 	})
 }
 
 // Rename sets the name of a tenant.
-func (ts *Tenants) Rename(ctx context.Context, actor library.Actor, tenant library.TenantID, name string) (Tenant, error) {
+func (ts *Tenants) Rename(ctx context.Context, actor library.Actor, tenant library.TenantID, name string) (library.Tenant, error) {
 	name, err := cleanName(name)
 	if err != nil {
-		return Tenant{}, err
+		return library.Tenant{}, err
 	}
 	if err := ts.exist(ctx, []library.TenantID{tenant}); err != nil {
-		return Tenant{}, err
+		return library.Tenant{}, err
 	}
-	t := Tenant{ID: tenant, Name: name}
+	t := library.Tenant{ID: tenant, Name: name}
 	err = ts.s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
 		var before string
 		if err := tx.QueryRow(ctx, `SELECT name, created_at FROM tenants WHERE tenant_id = $1 FOR UPDATE`, tenant).Scan(&before, &t.CreatedAt); err != nil {

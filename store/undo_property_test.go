@@ -399,14 +399,14 @@ func (s bench) savedSearchChanges(t *testing.T) changes {
 			}
 			switch what {
 			case 0:
-				_, id, err := s.SavedSearches.Add(t.Context(), s.a, store.SavedSearch{Name: name(r), Query: "fox", Mode: "smart", OrderBy: "created", Filters: []byte(`{"tags":["a"]}`)})
+				_, id, err := s.SavedSearches.Add(t.Context(), s.a, library.SavedSearch{Name: name(r), Query: "fox", Mode: "smart", OrderBy: "created", Filters: []byte(`{"tags":["a"]}`)})
 				return must[string](t)(id, err)
 			case 1:
 				return must[string](t)(s.SavedSearches.Delete(t.Context(), s.a, pick(r, keys...)))
 			case 2:
 				return s.changeRows(t, r, store.SavedSearchNoun, keys, `UPDATE saved_searches SET description = $3 WHERE tenant_id = $1 AND saved_search_id = ANY($2)`)
 			}
-			_, id, err := s.SavedSearches.Change(t.Context(), s.a, pick(r, keys...), func(have *store.SavedSearch) error {
+			_, id, err := s.SavedSearches.Change(t.Context(), s.a, pick(r, keys...), func(have *library.SavedSearch) error {
 				switch r.IntN(3) {
 				case 0:
 					have.Name = name(r)

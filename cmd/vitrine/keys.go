@@ -60,7 +60,7 @@ func (c *keysCreate) Run(ctx context.Context) error {
 	}
 	if c.JSON {
 		return json.NewEncoder(os.Stdout).Encode(struct {
-			store.Key
+			library.Key
 			Secret string `json:"secret"`
 		}{key, secret})
 	}
@@ -118,7 +118,7 @@ func (c *keysList) Run(ctx context.Context) error {
 	return w.Flush()
 }
 
-func keysOf(ctx context.Context, st *store.Store, tenant library.TenantID) ([]store.Key, error) {
+func keysOf(ctx context.Context, st *store.Store, tenant library.TenantID) ([]library.Key, error) {
 	tenants := []library.TenantID{tenant}
 	if tenant == "" {
 		all, err := st.Tenants.List(ctx)
@@ -130,7 +130,7 @@ func keysOf(ctx context.Context, st *store.Store, tenant library.TenantID) ([]st
 			tenants = append(tenants, t.ID)
 		}
 	}
-	keys := []store.Key{}
+	keys := []library.Key{}
 	for _, t := range tenants {
 		list, err := st.Keys.List(ctx, t)
 		if err != nil {
@@ -148,7 +148,7 @@ func day(t *time.Time) string {
 	return t.Local().Format(time.DateTime)
 }
 
-func state(k store.Key) string {
+func state(k library.Key) string {
 	switch {
 	case k.RevokedAt != nil:
 		return "revoked"

@@ -62,7 +62,7 @@ func (c *tenantsList) Run(ctx context.Context) error {
 		return err
 	}
 	if c.JSON {
-		return json.NewEncoder(os.Stdout).Encode(append([]store.Tenant{}, all...))
+		return json.NewEncoder(os.Stdout).Encode(append([]library.Tenant{}, all...))
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "TENANT\tNAME\tCREATED")

@@ -333,7 +333,7 @@ func TestTenants_CommandsMakeNameAndLimitThem(t *testing.T) {
 	t.Parallel()
 	cfg := servicetest.Config(t)
 	newKilledAt(t, cfg) // a library with its first tenant
-	var made store.Tenant
+	var made library.Tenant
 	if err := json.Unmarshal([]byte(command(t, cfg, "tenants", "create", "Studio", "--json")), &made); err != nil {
 		t.Fatal(err)
 	}

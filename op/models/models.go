@@ -53,7 +53,7 @@ type Model struct {
 	CreatedAt     time.Time         `json:"created_at" doc:"When it was added to the library."`
 }
 
-func describe(m store.Model) Model {
+func describe(m library.Model) Model {
 	return Model{Hash: m.Hash, Type: m.Type, Name: m.Name, DisplayName: m.DisplayName, Description: m.Description, BaseModel: m.BaseModel,
 		ContentHashes: m.ContentHashes, TriggerWords: m.TriggerWords, Uses: m.AssetCount, LastUsed: utc(m.LastUsed), Versions: m.Versions, CreatedAt: m.CreatedAt.UTC()}
 }

@@ -5,7 +5,6 @@ import (
 
 	"vitrine/library"
 	"vitrine/op"
-	"vitrine/store"
 )
 
 type createSavedInput struct {
@@ -33,7 +32,7 @@ func (s *Service) createSavedSearch() op.Operation {
 		if err != nil {
 			return changedSavedOutput{}, err
 		}
-		saved := store.SavedSearch{Name: in.Name, Description: in.Description, Query: in.Query, Mode: in.SearchMode, Filters: filters, OrderBy: in.OrderBy, Direction: in.Order}
+		saved := library.SavedSearch{Name: in.Name, Description: in.Description, Query: in.Query, Mode: in.SearchMode, Filters: filters, OrderBy: in.OrderBy, Direction: in.Order}
 		if err := s.validateSaved(actor, saved); err != nil {
 			return changedSavedOutput{}, err
 		}

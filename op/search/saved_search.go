@@ -8,7 +8,6 @@ import (
 	"vitrine/library"
 	"vitrine/op"
 	"vitrine/query"
-	"vitrine/store"
 )
 
 // SavedSearchInput is embedded by inputs that speak of one saved search.
@@ -47,7 +46,7 @@ type changedSavedOutput struct {
 
 // validateSaved reads and compiles what is about to be saved: a search that cannot
 // be run is not kept.
-func (s *Service) validateSaved(actor library.Actor, saved store.SavedSearch) error {
+func (s *Service) validateSaved(actor library.Actor, saved library.SavedSearch) error {
 	filters, err := decodeFilters(saved)
 	if err != nil {
 		return err
@@ -59,7 +58,7 @@ func (s *Service) validateSaved(actor library.Actor, saved store.SavedSearch) er
 	return err
 }
 
-func (s *Service) describeSaved(actor library.Actor, saved store.SavedSearch) (SavedSearch, error) {
+func (s *Service) describeSaved(actor library.Actor, saved library.SavedSearch) (SavedSearch, error) {
 	out := SavedSearch{ID: saved.ID, Name: saved.Name, Description: saved.Description, Query: saved.Query, SearchMode: saved.Mode,
 		OrderBy: saved.OrderBy, Order: saved.Direction, CreatedAt: saved.CreatedAt.UTC(), CreatedBy: saved.CreatedBy, UpdatedAt: saved.UpdatedAt.UTC()}
 	var err error
@@ -76,7 +75,7 @@ func (s *Service) describeSaved(actor library.Actor, saved store.SavedSearch) (S
 	return out, nil
 }
 
-func decodeFilters(saved store.SavedSearch) (*filtersInput, error) {
+func decodeFilters(saved library.SavedSearch) (*filtersInput, error) {
 	if saved.Filters == nil {
 		return nil, nil
 	}

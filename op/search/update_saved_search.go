@@ -5,7 +5,6 @@ import (
 
 	"vitrine/library"
 	"vitrine/op"
-	"vitrine/store"
 )
 
 type updateSavedInput struct {
@@ -33,7 +32,7 @@ func (s *Service) updateSavedSearch() op.Operation {
 		AnyOf:   []string{"name", "description", "query", "search_mode", "filters", "order_by", "order"},
 		Example: map[string]any{"saved_search_id": exampleSavedSearchID, "query": "fox OR wolf", "description": "For the winter campaign."},
 	}, func(ctx context.Context, actor library.Actor, in updateSavedInput) (changedSavedOutput, error) {
-		saved, operation, err := s.Store.SavedSearches.Change(ctx, actor, in.ID, func(have *store.SavedSearch) error {
+		saved, operation, err := s.Store.SavedSearches.Change(ctx, actor, in.ID, func(have *library.SavedSearch) error {
 			if err := op.CheckVersion(ctx, have.UpdatedAt.UnixMicro()); err != nil {
 				return err
 			}
@@ -50,7 +49,7 @@ func (s *Service) updateSavedSearch() op.Operation {
 	})
 }
 
-func (in *updateSavedInput) apply(have *store.SavedSearch) error {
+func (in *updateSavedInput) apply(have *library.SavedSearch) error {
 	for _, f := range []struct {
 		to   *string
 		sent *string
