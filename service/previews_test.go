@@ -84,8 +84,15 @@ func TestPreviews_DetailedHitsAndDetailsHaveThePlaceholder(t *testing.T) {
 	})
 	for format, want := range map[string]string{"detailed": string(details.Placeholder), "concise": ""} {
 		var found struct{ Data []placed }
-		e.Call(http.MethodPost, "/api/v1/assets/search", map[string]any{"query": "tag:placeholders", "response_format": format, "min_index_token": stored.IndexToken}, &found)
-		if len(found.Data) != 1 || string(found.Data[0].Placeholder) != want {
+		servicetest.Eventually(t, time.Minute, "the index has the file", func() error {
+			found.Data = nil
+			e.Call(http.MethodPost, "/api/v1/assets/search", map[string]any{"query": "tag:placeholders", "response_format": format, "min_index_token": stored.IndexToken}, &found)
+			if len(found.Data) != 1 {
+				return fmt.Errorf("%d hits", len(found.Data))
+			}
+			return nil
+		})
+		if string(found.Data[0].Placeholder) != want {
 			t.Errorf("%s hits: %x, want %x", format, found.Data, want)
 		}
 	}

@@ -108,7 +108,7 @@ func (b *bmff) eachSample(off, end int64, fn func(off, n int64) error) error {
 	return nil
 }
 
-// chunkRuns tells how many samples chunks have, which are asked for in their order.
+// chunkRuns is how many samples chunks have, which are asked for in their order.
 type chunkRuns struct {
 	runs []byte // the table: the first chunk that has a number of samples, and the number
 	at   int
