@@ -102,6 +102,7 @@ type classTable struct {
 	byKey   map[string]*Class // by folded name
 	words   map[string][]string
 	virtual map[string]bool
+	chosen  map[string]map[string]bool // by pack, the inputs that some choice of its classes sets
 }
 
 var classes atomic.Pointer[classTable]
@@ -115,7 +116,7 @@ func init() {
 }
 
 func shippedClasses() (*classTable, error) {
-	t := &classTable{byName: map[string]*Class{}, byKey: map[string]*Class{}, words: map[string][]string{}, virtual: map[string]bool{}}
+	t := &classTable{byName: map[string]*Class{}, byKey: map[string]*Class{}, words: map[string][]string{}, virtual: map[string]bool{}, chosen: map[string]map[string]bool{}}
 	names, err := fs.Glob(shipped, "nodes/*.json")
 	if err != nil {
 		return nil, err
@@ -203,8 +204,24 @@ func (t *classTable) add(b []byte, name string, own bool) error {
 		}
 		t.byName[class] = c
 		t.byKey[foldClass(class)] = c
+		for _, byValue := range c.Choices {
+			for _, set := range byValue {
+				if t.chosen[f.Pack] == nil {
+					t.chosen[f.Pack] = map[string]bool{}
+				}
+				maps.Copy(t.chosen[f.Pack], namesOf(set))
+			}
+		}
 	}
 	return nil
+}
+
+func namesOf(set map[string]*string) map[string]bool {
+	names := map[string]bool{}
+	for name := range set {
+		names[name] = true
+	}
+	return names
 }
 
 // complete takes over what a file of one's own leaves open from the class as it ships.

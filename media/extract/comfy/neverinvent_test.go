@@ -166,3 +166,19 @@ func TestNeverInvent_AScreenshotsSizeIsNotTheGenerations(t *testing.T) {
 		t.Errorf("the width of an enlarged picture is taken for the pass': %d", *resized.Parameters.Width)
 	}
 }
+
+// What an unknown node of a stream chooses is not known: of what its choice may leave out or set,
+// nothing is said.
+func TestNeverInvent_AnUnknownNodeOfAStreamLeavesOpenWhatItMayChoose(t *testing.T) {
+	doc := strings.Replace(string(readCases(t)["pack_searge_parameters"].Prompt), "SeargeInput7", "Unheard", 1)
+	lin, ok := Read(Input{Prompt: []byte(doc)})
+	if !ok {
+		t.Fatal("no graph found")
+	}
+	if lin.Positive == nil || *lin.Positive != "a red fox in the snow" {
+		t.Errorf("positive is %v", lin.Positive)
+	}
+	if lin.Negative == nil || *lin.Negative != "blurry" {
+		t.Errorf("negative is %v", lin.Negative)
+	}
+}

@@ -45,8 +45,10 @@ func (n *node) meets() bool {
 // gather copies the inputs of the nodes before this one on its stream, nearest
 // first. Weight files stay where they are loaded: the node gets a link to them. Each
 // setting that is looked at counts against left; there is no more when it is used up.
+// Where a node of the stream is of an unknown class, or the stream is not read to its
+// end, settings that a choice in it may have set otherwise are left out.
 func (n *node) gather(left *int) {
-	set := map[string]*string{}
+	set, own, unknown := map[string]*string{}, len(n.inputs), false
 	queue, seen := n.streamed(n.about.Stream), map[*node]bool{n: true}
 	for len(queue) > 0 && len(seen) < maxStream && len(n.inputs) < maxGathered && *left > 0 {
 		m := queue[0]
@@ -55,6 +57,7 @@ func (n *node) gather(left *int) {
 			continue
 		}
 		seen[m] = true
+		unknown = unknown || m.about == nil
 		queue = append(queue, m.streamed(n.about.Stream)...)
 		*left -= 1 + len(m.inputs)
 		for i := range m.inputs {
@@ -68,6 +71,10 @@ func (n *node) gather(left *int) {
 			}
 			maps.Copy(set, m.chosenBy(&in))
 		}
+	}
+	if unknown || len(queue) > 0 {
+		open := classes.Load().chosen[n.about.pack]
+		n.inputs = append(n.inputs[:own], slices.DeleteFunc(slices.Clone(n.inputs[own:]), func(in input) bool { return open[in.name] })...)
 	}
 	n.choose(set)
 }
