@@ -65,7 +65,11 @@ func printFound(f client.SearchAssetsOutput) error {
 		if d.CreatedAt != nil {
 			made = d.CreatedAt.Local().Format("2006-01-02 15:04")
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%dx%d\t%s\t%s\n", d.AssetH[:12], name, d.Tool, d.Width, d.Height, made, strings.Join(d.Tags, ", "))
+		size := ""
+		if d.Width > 0 && d.Height > 0 { // 3D models have none
+			size = fmt.Sprintf("%dx%d", d.Width, d.Height)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", d.AssetH[:12], name, d.Tool, size, made, strings.Join(d.Tags, ", "))
 	}
 	if err := w.Flush(); err != nil {
 		return err
