@@ -386,7 +386,8 @@ function describe(d) {
   if (d.prompts?.positive) parts.push(section("prompt"), make("p", d.prompts.positive));
   if (d.prompts?.negative) parts.push(section("negative prompt"), make("p", d.prompts.negative));
   if (d.models.length) parts.push(section("models"), pairs(d.models.map((m) => [m.type, m.weight == null ? m.name : `${m.name} × ${m.weight}`])));
-  const settings = Object.entries(d.generation_parameters ?? {}).filter(([, v]) => v !== null);
+  // seed_text is for clients that round large numbers; call keeps them exact.
+  const settings = Object.entries(d.generation_parameters ?? {}).filter(([k, v]) => v !== null && k !== "seed_text");
   if (settings.length) parts.push(section("settings"), pairs(settings.map(([k, v]) => [k.replaceAll("_", " "), v])));
   const parents = d.provenance.parents.map((p) => [p.kind.replaceAll("_", " "), parent(p)]);
   if (parents.length) parts.push(section("made from"), pairs(parents));
