@@ -125,9 +125,9 @@ type serviceFunc func(context.Context) error
 
 func (f serviceFunc) Run(ctx context.Context) error { return f(ctx) }
 
-// run starts services and gives what stops them; they are stopped with the test
-// at the latest. The index is there before, so an indexer that finds none and
-// fills it cannot hide that events do not arrive.
+// run starts services and returns what stops them; they are stopped with the test at the
+// latest. The index is there before and says that it is complete, so an indexer that finds
+// none and fills it cannot hide that events do not arrive.
 func (e *env) run(services ...service) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -135,7 +135,7 @@ func (e *env) run(services ...service) (stop func()) {
 		if x, ok := s.(*Indexer); ok {
 			ensured, err := x.EnsureIndex(e.ctx)
 			if err == nil && ensured.Created {
-				err = x.setMeta(e.ctx, ensured.Index, mappings.Meta{})
+				err = e.setComplete(x, ensured.Index)
 			}
 			if err != nil {
 				e.t.Fatal(err)
@@ -150,6 +150,15 @@ func (e *env) run(services ...service) (stop func()) {
 	stop = sync.OnceFunc(func() { cancel(); wg.Wait() })
 	e.t.Cleanup(stop)
 	return stop
+}
+
+// setComplete makes an index say that it is complete, in the present epoch.
+func (e *env) setComplete(x *Indexer, index string) error {
+	now, err := e.store.IndexState.Epoch(e.ctx)
+	if err != nil {
+		return err
+	}
+	return x.setMeta(e.ctx, index, mappings.Meta{Epoch: now.ID, WAL: now.WAL})
 }
 
 // newAsset is a small asset whose bytes are its name.

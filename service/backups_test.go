@@ -36,7 +36,7 @@ func TestBackups_TheWorkerMakesOneAndTheNextWhenItIsDue(t *testing.T) {
 		}
 		return all
 	}
-	servicetest.Eventually(t, 60*time.Second, "a backup is made without being asked for", func() error {
+	servicetest.Eventually(t, "a backup is made without being asked for", func() error {
 		if len(list()) == 0 {
 			return errors.New("none yet")
 		}
@@ -83,7 +83,7 @@ func TestBackups_OneIntoABucketUnderLoadRestoresWhatWasAcknowledged(t *testing.T
 			}
 		})
 	}
-	servicetest.Eventually(t, 60*time.Second, "there are files", func() error {
+	servicetest.Eventually(t, "there are files", func() error {
 		mu.Lock()
 		defer mu.Unlock()
 		if len(acknowledged) < 30 {

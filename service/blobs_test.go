@@ -262,7 +262,7 @@ func TestRun_AVolumeThatGoesAwayStopsWritesAndReadinessUntilItIsBack(t *testing.
 	if entries, err := os.ReadDir(blobs); err != nil || len(entries) > 0 {
 		t.Errorf("something was written to the mount point: %v %v", entries, err)
 	}
-	servicetest.Eventually(t, 15*time.Second, "the log tells the operator", func() error {
+	servicetest.Eventually(t, "the log tells the operator", func() error {
 		if !strings.Contains(e.Logs.Tail(1<<20), "vitrine blobs adopt") {
 			return errors.New("not yet")
 		}
@@ -293,7 +293,7 @@ func TestRun_AnotherFolderThatIsAdoptedStopsWritesToTheFormerOne(t *testing.T) {
 	if _, err := service.AdoptBlobs(t.Context(), e.Store, moved, operator, true); err != nil {
 		t.Fatal(err)
 	}
-	servicetest.Eventually(t, 15*time.Second, "uploads are refused", func() error {
+	servicetest.Eventually(t, "uploads are refused", func() error {
 		err := upload(e, picture(14))
 		if !client.IsCode(err, library.CodeFilesUnavailable) {
 			return errors.Join(errors.New("it was answered otherwise"), err)

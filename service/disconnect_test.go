@@ -73,7 +73,7 @@ func TestDisconnects_CountAs499AndLeaveNothingBehind(t *testing.T) {
 	expect := func(what string) {
 		t.Helper()
 		left++
-		servicetest.Eventually(t, 20*time.Second, what+" is counted as 499", func() error {
+		servicetest.Eventually(t, what+" is counted as 499", func() error {
 			if got := statuses(t, e.Service); got["499"] != left || failed(got) != 0 {
 				return fmt.Errorf("counted are %v %s", got, grepLog(e, "download"))
 			}
@@ -118,7 +118,7 @@ func TestDisconnects_CountAs499AndLeaveNothingBehind(t *testing.T) {
 	}
 	unlock()
 	owner := storetest.Owner(t, e.Cfg.PostgresURL)
-	servicetest.Eventually(t, 20*time.Second, "bytes and rows are the same in number", func() error {
+	servicetest.Eventually(t, "bytes and rows are the same in number", func() error {
 		var rows int
 		if err := owner.QueryRow(t.Context(), `SELECT count(*) FROM assets`).Scan(&rows); err != nil {
 			return err

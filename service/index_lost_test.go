@@ -51,7 +51,7 @@ func TestSearches_TellTheTruthWhileTheIndexIsLost(t *testing.T) {
 	} {
 		watch := watchSearches(t, e, files)
 		c.do(names.Index(liveNumber(t, e)))
-		servicetest.Eventually(t, time.Minute, c.name+": the index is complete again", func() error {
+		servicetest.Eventually(t, c.name+": the index is complete again", func() error {
 			status, found, _ := searchOnce(e)
 			if status != http.StatusOK || found.Total != files || len(found.Degraded) > 0 {
 				return fmt.Errorf("status %d, %d of %d files, degraded %v", status, found.Total, files, found.Degraded)

@@ -285,7 +285,7 @@ func TestInPlace_AWatchedFolderIsFollowed(t *testing.T) {
 // awaitPreview waits until the preview of an asset is made.
 func awaitPreview(t *testing.T, e *servicetest.Env, hash library.AssetHash) {
 	t.Helper()
-	servicetest.Eventually(t, 30*time.Second, "the details have a placeholder", func() error {
+	servicetest.Eventually(t, "the details have a placeholder", func() error {
 		var details struct {
 			Placeholder []byte `json:"placeholder"`
 		}

@@ -94,7 +94,7 @@ func filesOf(t *testing.T, e *servicetest.Env, id string) map[string]store.Impor
 
 func awaitSearch(t *testing.T, e *servicetest.Env, query string, want int64) {
 	t.Helper()
-	servicetest.Eventually(t, 20*time.Second, query, func() error {
+	servicetest.Eventually(t, query, func() error {
 		found, err := e.Client("").SearchAssets(t.Context(), client.SearchAssetsInput{Query: query})
 		if err == nil && found.Total != want {
 			err = fmt.Errorf("%d found instead of %d", found.Total, want)

@@ -72,7 +72,7 @@ func TestOwnIndex_ATenantMovesWithoutAFailedSearchOrALostWrite(t *testing.T) {
 		}
 		return nil
 	}
-	servicetest.Eventually(t, 3*time.Minute, "the tenant is in its own index alone", moved)
+	servicetest.Eventually(t, "the tenant is in its own index alone", moved)
 	for range 3 {
 		store()
 	}

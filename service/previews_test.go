@@ -13,7 +13,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"vitrine/internal/sample/shape"
 	"vitrine/internal/testenv"
@@ -59,7 +58,7 @@ func TestPreviews_AnAssetIsFoundBeforeItsPreviewExistsWhichARestartMakes(t *test
 		}
 	})
 	e := servicetest.StartWith(t, cfg, nil)
-	servicetest.Eventually(t, 30*time.Second, "the preview is made", func() error {
+	servicetest.Eventually(t, "the preview is made", func() error {
 		if left := waitingJobs(t, e); !previewOf(t, e, stored.Asset.AssetH) || left != "" {
 			return fmt.Errorf("no preview; jobs: %s", left)
 		}
@@ -75,7 +74,7 @@ func TestPreviews_DetailedHitsAndDetailsHaveThePlaceholder(t *testing.T) {
 		Placeholder []byte `json:"placeholder"`
 	}
 	var details placed
-	servicetest.Eventually(t, 30*time.Second, "the details have a placeholder", func() error {
+	servicetest.Eventually(t, "the details have a placeholder", func() error {
 		e.Call(http.MethodGet, "/api/v1/assets/"+stored.Asset.AssetH, nil, &details)
 		if n := len(details.Placeholder); n < 5 || n > 25 {
 			return fmt.Errorf("%d bytes", n)
@@ -84,7 +83,7 @@ func TestPreviews_DetailedHitsAndDetailsHaveThePlaceholder(t *testing.T) {
 	})
 	for format, want := range map[string]string{"detailed": string(details.Placeholder), "concise": ""} {
 		var found struct{ Data []placed }
-		servicetest.Eventually(t, time.Minute, "the index has the file", func() error {
+		servicetest.Eventually(t, "the index has the file", func() error {
 			found.Data = nil
 			e.Call(http.MethodPost, "/api/v1/assets/search", map[string]any{"query": "tag:placeholders", "response_format": format, "min_index_token": stored.IndexToken}, &found)
 			if len(found.Data) != 1 {
@@ -131,7 +130,7 @@ func TestPreviews_AVideoHasOneWhereThereIsFFmpeg(t *testing.T) {
 	e := servicetest.Start(t, servicetest.Options{Adjust: func(cfg *service.Config) { cfg.FFmpeg = testenv.Tool(t, "ffmpeg") }})
 	stored := e.StoreFile("", "a.mp4", "video/mp4", video(t))
 	var got previewState
-	servicetest.Eventually(t, 30*time.Second, "the video has a preview", func() error {
+	servicetest.Eventually(t, "the video has a preview", func() error {
 		e.Call(http.MethodGet, "/api/v1/assets/"+stored.Asset.AssetH+"?response_format=detailed", nil, &got)
 		if len(got.Placeholder) == 0 || !got.Video.Storyboard {
 			return fmt.Errorf("%+v", got)
@@ -181,7 +180,7 @@ func TestPreviews_WhatIsMissingToMakeOneIsNamed(t *testing.T) {
 		"no_ffmpeg":   e.StoreFile("", "a.mp4", "video/mp4", video(t)),
 		"no_renderer": e.StoreFile("", "a.glb", "model/gltf-binary", []byte("glTF\x02\x00\x00\x00\x1c\x00\x00\x00\x08\x00\x00\x00JSON{}      ")),
 	} {
-		servicetest.Eventually(t, 30*time.Second, "the reason", func() error {
+		servicetest.Eventually(t, "the reason", func() error {
 			var got previewState
 			e.Call(http.MethodGet, "/api/v1/assets/"+stored.Asset.AssetH, nil, &got)
 			if got.PreviewFailed != want || got.PreviewError == "" {
@@ -199,7 +198,7 @@ func TestPreviews_A3DModelIsDrawnAndDescribed(t *testing.T) {
 		previewState
 		Model *gltf.Facts `json:"model_3d"`
 	}
-	servicetest.Eventually(t, 30*time.Second, "the model has a picture", func() error {
+	servicetest.Eventually(t, "the model has a picture", func() error {
 		e.Call(http.MethodGet, "/api/v1/assets/"+stored.Asset.AssetH+"?response_format=detailed", nil, &got)
 		if len(got.Placeholder) == 0 || got.Model == nil {
 			return fmt.Errorf("%+v", got)
@@ -237,13 +236,13 @@ func TestPreviews_AFileThatCannotBeDecodedIsMarkedAndNotTriedAgain(t *testing.T)
 		e.Call(http.MethodGet, "/api/v1/assets/"+hash, nil, &out)
 		return out
 	}
-	servicetest.Eventually(t, 30*time.Second, "the damaged file is marked", func() error {
+	servicetest.Eventually(t, "the damaged file is marked", func() error {
 		if d := details(damaged.Asset.AssetH); d.PreviewError == "" || d.PreviewFailed != "damaged" {
 			return fmt.Errorf("it is not; jobs: %s", waitingJobs(t, e))
 		}
 		return nil
 	})
-	servicetest.Eventually(t, 30*time.Second, "no job is left", func() error {
+	servicetest.Eventually(t, "no job is left", func() error {
 		if left := waitingJobs(t, e); left != "" {
 			return fmt.Errorf("jobs: %s", left)
 		}
@@ -270,7 +269,7 @@ func TestPreviews_OfAnOlderLibraryAreMade(t *testing.T) {
 		}
 		return prints, placeholders
 	}
-	servicetest.Eventually(t, 30*time.Second, "the jobs are done", func() error {
+	servicetest.Eventually(t, "the jobs are done", func() error {
 		if left := waitingJobs(t, e); left != "" {
 			return fmt.Errorf("jobs: %s", left)
 		}

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"vitrine/library"
 	"vitrine/service/servicetest"
@@ -55,7 +54,7 @@ func TestService_AnAssetGoesInAndIsFoundChangedAndTakenBack(t *testing.T) {
 		t.Errorf("after the undo: %+v %+v", undone, f)
 	}
 	e.Call(http.MethodPost, "/api/v1/operations/"+got.OperationID+"/undo", nil, &undone)
-	servicetest.Eventually(t, 5*time.Second, "an undone upload is found no more", func() error {
+	servicetest.Eventually(t, "an undone upload is found no more", func() error {
 		if f := e.Search("", "", undone.IndexToken); f.Total != 0 {
 			return &library.Error{Detail: "still found"}
 		}

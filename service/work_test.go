@@ -23,7 +23,7 @@ func TestWork_ADocumentThatTheIndexLostComesBackWithoutBeingAskedFor(t *testing.
 	if err := opensearch.Call(t.Context(), e.OpenSearch, http.MethodPost, lose, map[string]any{"query": map[string]any{"match_all": map[string]any{}}}, nil); err != nil {
 		t.Fatal(err)
 	}
-	servicetest.Eventually(t, 20*time.Second, "the lost document is found again", func() error {
+	servicetest.Eventually(t, "the lost document is found again", func() error {
 		if f := e.Search("", "tag:winter", ""); f.Total != 1 {
 			return fmt.Errorf("%d are found", f.Total)
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"vitrine/api/client"
 	"vitrine/importer"
@@ -41,7 +40,7 @@ func TestDemo_ShowsAFinishedExperiment(t *testing.T) {
 			t.Errorf("%s: %+v %+v %+v", d.Dimension, d.Agreement, d.Effect, d.Ranking)
 		}
 	}
-	servicetest.Eventually(t, 30*time.Second, "the notes are found", func() error {
+	servicetest.Eventually(t, "the notes are found", func() error {
 		found, err := api.SearchAssets(ctx, client.SearchAssetsInput{Query: `annotation:"since the light was moved"`})
 		if err == nil && found.Total != 1 {
 			err = fmt.Errorf("%d assets", found.Total)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"vitrine/api/client"
 	"vitrine/inplace"
@@ -32,7 +31,7 @@ func TestDemo_FilesShowAVideoAModelAndTheTrash(t *testing.T) {
 		t.Errorf("the trash has %d assets: %v", len(trash.Data), err)
 	}
 	for query, want := range map[string]int64{"tag:in-place media:image": demoPictures - 2, "media:video prompt:*": 1, "media:model3d": 1} {
-		servicetest.Eventually(t, 40*time.Second, query, func() error {
+		servicetest.Eventually(t, query, func() error {
 			found, err := api.SearchAssets(ctx, client.SearchAssetsInput{Query: query, Limit: 1})
 			if err != nil || found.Total != want {
 				return fmt.Errorf("%d are found, want %d: %w", found.Total, want, err)

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"vitrine/api/client"
 	"vitrine/service/servicetest"
@@ -29,7 +28,7 @@ func TestDemo_OutreachIsRecordedOnce(t *testing.T) {
 		t.Errorf("%+v %v", state, err)
 	}
 	for campaign, want := range map[string]int64{"spring": 2, "meetup": 1} { // one of spring is suppressed for now
-		servicetest.Eventually(t, 20*time.Second, "people of "+campaign, func() error {
+		servicetest.Eventually(t, "people of "+campaign, func() error {
 			found, err := api.SearchProspects(ctx, client.SearchProspectsInput{Filters: &client.ProspectFilters{Campaign: campaign}})
 			if err == nil && found.Total != want {
 				err = fmt.Errorf("%d of %d are found", found.Total, want)
@@ -37,7 +36,7 @@ func TestDemo_OutreachIsRecordedOnce(t *testing.T) {
 			return err
 		})
 	}
-	servicetest.Eventually(t, 20*time.Second, "the contact", func() error {
+	servicetest.Eventually(t, "the contact", func() error {
 		contacts, err := api.SearchContacts(ctx, client.SearchContactsInput{Pipeline: "enterprise"})
 		if err == nil && contacts.Total != 1 {
 			err = fmt.Errorf("%d are found", contacts.Total)

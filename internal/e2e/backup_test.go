@@ -257,7 +257,7 @@ func TestRestore_AnIndexThatIsAheadIsCorrectedByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.Background())
-	servicetest.Eventually(t, 30*time.Second, "the restore is over", func() error {
+	servicetest.Eventually(t, "the restore is over", func() error {
 		var waiting int
 		if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM restores WHERE indexed_at IS NULL`).Scan(&waiting); err != nil || waiting > 0 {
 			return fmt.Errorf("%d wait (%w)", waiting, err)
@@ -299,7 +299,7 @@ func (k killed) title(s servicetest.Stored, title string) {
 // not call itself incomplete.
 func (k killed) finds(query string, want ...string) {
 	k.t.Helper()
-	servicetest.Eventually(k.t, time.Minute, fmt.Sprintf("%s finds %v", query, want), func() error {
+	servicetest.Eventually(k.t, fmt.Sprintf("%s finds %v", query, want), func() error {
 		out, err := k.api.SearchAssets(k.t.Context(), client.SearchAssetsInput{Query: query, Limit: 100})
 		if err != nil {
 			return err

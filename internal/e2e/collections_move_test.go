@@ -47,7 +47,7 @@ func TestCollections_WhileALargeSubtreeMovesItsAssetsAreAlwaysFound(t *testing.T
 		after = versions[len(versions)-1].Key
 	}
 	count := func(query string) int { return e.Search("", query, "").Total }
-	servicetest.Eventually(t, 60*time.Second, "the index has all assets", func() error {
+	servicetest.Eventually(t, "the index has all assets", func() error {
 		if got := count("collection:shoots"); got != n {
 			return fmt.Errorf("%d are found", got)
 		}
@@ -58,7 +58,7 @@ func TestCollections_WhileALargeSubtreeMovesItsAssetsAreAlwaysFound(t *testing.T
 		t.Fatalf("the move is not of a large collection: %+v %v", moved, err)
 	}
 	searches, between, began := 0, 0, time.Now()
-	servicetest.Eventually(t, 120*time.Second, "the index follows the move", func() error {
+	servicetest.Eventually(t, "the index follows the move", func() error {
 		all := count("collection:shoots.summer OR collection:archive.summer")
 		if all != n {
 			t.Fatalf("during the move %d of %d assets are found", all, n)

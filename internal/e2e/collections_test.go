@@ -85,9 +85,11 @@ func TestRatings_AreFoundSortedAndTakenBack(t *testing.T) {
 		hashes = append(hashes, w.StoreFile("", fmt.Sprintf("rated-%d.png", i), "image/png", picture(950+i, "a rated street")).Asset.AssetH)
 	}
 	four, five, yes := 4, 5, true
-	if _, err := api.UpdateAsset(ctx, client.UpdateAssetInput{AssetH: hashes[2], Rating: &five}); err != nil {
+	rated, err := api.UpdateAsset(ctx, client.UpdateAssetInput{AssetH: hashes[2], Rating: &five})
+	if err != nil {
 		t.Fatal(err)
 	}
+	w.Search("", "", rated.IndexToken) // each token waits for its own change
 	bulk, err := api.RateAssets(ctx, client.RateAssetsInput{AssetHs: hashes[:2], Rating: &four, Favorite: &yes})
 	if err != nil || len(bulk.Changed) != 2 {
 		t.Fatal(bulk, err)

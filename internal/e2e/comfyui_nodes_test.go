@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"vitrine/internal/testenv"
 	"vitrine/library"
@@ -142,7 +141,7 @@ func TestComfyUINodes_ImagesReachTheLibraryOnceItIsThere(t *testing.T) {
 			t.Errorf("%s: %+v", h, details)
 		}
 	}
-	servicetest.Eventually(t, 30*time.Second, "the generation data of the images finds them", func() error {
+	servicetest.Eventually(t, "the generation data of the images finds them", func() error {
 		if page := e.Search("", `"lighthouse of quartz" tool:comfyui seed:42 model:dream tag:node`, ""); page.Total != 3 {
 			return fmt.Errorf("%d of 3", page.Total)
 		}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"vitrine/api/client"
 	"vitrine/media/preview/previewtest"
@@ -74,7 +73,7 @@ func TestPictures_FiftyRequestsAtOnceStayWithinTheMemoryPromised(t *testing.T) {
 		t.Errorf("the answers are neither pictures nor a clear word that too much is going on: %v", said)
 	}
 	for i := range kinds { // who asks again as it was told to gets its picture
-		servicetest.Eventually(t, 2*time.Minute, "a picture is shown after the rush", func() error {
+		servicetest.Eventually(t, "a picture is shown after the rush", func() error {
 			if got := k.inlineImage(t, hashes[i]); got != "shown" {
 				return errors.New(got)
 			}

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"vitrine/api/client"
 	"vitrine/internal/failpoint"
@@ -68,7 +67,7 @@ func TestDisk_FullOneIsSaidReadingGoesOnAndSpaceHealsIt(t *testing.T) {
 		t.Errorf("%d half written files stay", left)
 	}
 	free()
-	servicetest.Eventually(t, 10*time.Second, "uploads work again without a restart", func() error { return store(1000) })
+	servicetest.Eventually(t, "uploads work again without a restart", func() error { return store(1000) })
 	if !k.stored(kept[len(kept)-1]) {
 		t.Error("what was stored after the disk had space again does not come back")
 	}

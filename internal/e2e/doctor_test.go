@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -98,7 +97,7 @@ func (d doctored) says(code int, what string) {
 // ready asks readyz until it answers this; the searcher believes an answer for a while.
 func (d doctored) ready(status int, body string) {
 	d.t.Helper()
-	servicetest.Eventually(d.t, 20*time.Second, "readyz", func() error {
+	servicetest.Eventually(d.t, "readyz", func() error {
 		res, err := http.Get(d.api.Base + "/readyz")
 		if err != nil {
 			return err

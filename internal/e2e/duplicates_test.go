@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"vitrine/api/client"
 	"vitrine/internal/echo"
@@ -64,7 +63,7 @@ func TestFindDuplicates_GroupsWhatLooksAlikeAndSuggestsTheBest(t *testing.T) {
 	alone := store("alone.png", "image/png", prompted(t, third, "a garden", 3))
 
 	var got client.FindDuplicatesOutput
-	servicetest.Eventually(t, 60*time.Second, "the pictures are compared", func() (err error) {
+	servicetest.Eventually(t, "the pictures are compared", func() (err error) {
 		got, err = api.FindDuplicates(t.Context(), client.FindDuplicatesInput{AssetH: best})
 		if err == nil && (got.Total != 1 || got.Groups[0].Total != 3) {
 			err = fmt.Errorf("the groups are %+v", got)
@@ -142,7 +141,7 @@ func TestDuplicates_AreFoundInSearchesAndStayApartOnceUnlinked(t *testing.T) {
 	w.StoreFile("", "three.png", "image/png", prompted(t, drawn(4, 72, 384, 320), "a forest", 3), "pair")
 	want := func(what string, duplicates, groups int) {
 		t.Helper()
-		servicetest.Eventually(t, 60*time.Second, what, func() error {
+		servicetest.Eventually(t, what, func() error {
 			found := w.Search("", "tag:pair is:duplicate", "")
 			got, err := api.FindDuplicates(t.Context(), client.FindDuplicatesInput{AssetH: one})
 			if err == nil && (found.Total != duplicates || got.Total != groups || w.Search("", "tag:pair -is:duplicate", "").Total != 3-duplicates && duplicates > 0) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -23,7 +22,7 @@ import (
 func TestEventsCommand_ListsSubscribersAndTheirDeadLettersAndReplaysThem(t *testing.T) {
 	t.Parallel()
 	e := servicetest.Start(t, servicetest.Options{})
-	servicetest.Eventually(t, time.Minute, "the product's own subscribers are listed", func() error {
+	servicetest.Eventually(t, "the product's own subscribers are listed", func() error {
 		if code, out := said(t, e.Cfg, "events", "subscribers"); code != 0 || !strings.Contains(out, automation.RuleSubscriber) || !strings.Contains(out, automation.WebhookSubscriber) {
 			return fmt.Errorf("%d %s", code, out)
 		}
@@ -65,7 +64,7 @@ func TestEventsCommand_ListsSubscribersAndTheirDeadLettersAndReplaysThem(t *test
 		}
 		return letters
 	}
-	servicetest.Eventually(t, time.Minute, "the event is a dead letter and the other is handled", func() error {
+	servicetest.Eventually(t, "the event is a dead letter and the other is handled", func() error {
 		if letters := list(); handled.Load() == 0 || len(letters) != 1 || letters[0]["type"] != "asset.created" || !strings.Contains(fmt.Sprint(letters[0]["key"]), poison) ||
 			!strings.Contains(fmt.Sprint(letters[0]["reason"]), "disk of the audit is full") || letters[0]["tenant_id"] != string(e.Tenant) {
 			return fmt.Errorf("%d handled, dead letters %v", handled.Load(), letters)
@@ -84,7 +83,7 @@ func TestEventsCommand_ListsSubscribersAndTheirDeadLettersAndReplaysThem(t *test
 	if code, out := said(t, e.Cfg, "events", "replay", "audit"); code != 0 || !strings.Contains(out, "handles 1 dead letters again") {
 		t.Errorf("replay: %d %s", code, out)
 	}
-	servicetest.Eventually(t, time.Minute, "nothing is dead any more", func() error {
+	servicetest.Eventually(t, "nothing is dead any more", func() error {
 		if letters := list(); len(letters) > 0 {
 			return fmt.Errorf("%v", letters)
 		}

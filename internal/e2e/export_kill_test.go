@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"testing"
-	"time"
 
 	"vitrine/api/client"
 	"vitrine/library"
@@ -60,7 +59,7 @@ func TestExport_OfAProcessThatWasKilledIsWrittenByAnother(t *testing.T) {
 	serve(t, k.cfg, "", "work")
 	for _, id := range []string{packed.ExportID, deck.ExportID} {
 		var out client.GetExportOutput
-		servicetest.Eventually(t, 90*time.Second, "the export is written", func() error {
+		servicetest.Eventually(t, "the export is written", func() error {
 			if out, err = k.api.GetExport(t.Context(), client.GetExportInput{ExportID: id}); err == nil && out.State != "completed" {
 				err = fmt.Errorf("it is %s", out.State)
 			}

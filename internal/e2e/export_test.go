@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"vitrine/api/client"
@@ -195,7 +194,7 @@ func TestExport_TheSameCallIsTheSameExportAndItsLinkEndsWithItsKey(t *testing.T)
 			}
 		}
 	}
-	servicetest.Eventually(t, 10*time.Second, "the link ends", func() error {
+	servicetest.Eventually(t, "the link ends", func() error {
 		if status, _, _ := w.Raw(http.MethodGet, path, "", nil, nil); status != http.StatusForbidden {
 			return errors.New("the link of a revoked key still works")
 		}

@@ -54,7 +54,7 @@ func (g gallery) do(steps ...chromedp.Action[chromedp.Void]) {
 // await waits until an expression of the page is true.
 func (g gallery) await(what, expression string) {
 	g.t.Helper()
-	servicetest.Eventually(g.t, 30*time.Second, what, func() error {
+	servicetest.Eventually(g.t, what, func() error {
 		got, err := chromedp.Run(g.ctx, chromedp.Evaluate[bool](expression))
 		if err == nil && !got {
 			page, _ := chromedp.Run(g.ctx, chromedp.Evaluate[string](`document.body.innerText`))
@@ -117,7 +117,7 @@ func TestGallery_SearchesFiltersAndRates(t *testing.T) {
 		t.Fatal(err)
 	}
 	like := client.SearchAssetsInput{SimilarToAssetH: hashes[0], EmbeddingConfigurationH: e.Embedder.ID(), MinIndexToken: rated.IndexToken}
-	servicetest.Eventually(t, 60*time.Second, "every picture has its vector", func() error {
+	servicetest.Eventually(t, "every picture has its vector", func() error {
 		out, err := api.SearchAssets(ctx, like)
 		if err == nil && out.Total != 4 {
 			err = fmt.Errorf("%d pictures are like the first", out.Total)
@@ -165,7 +165,7 @@ func TestGallery_SaysHowFarSearchByMeaningIs(t *testing.T) {
 		c.Embed = embed.Config{Driver: embed.OpenAI, URL: url, Model: "one", Dimensions: modelDimensions}
 	}})
 	e.StoreFile("", "first.png", "image/png", picture(1, "number one"))
-	servicetest.Eventually(t, 60*time.Second, "the first picture has its vector", func() error {
+	servicetest.Eventually(t, "the first picture has its vector", func() error {
 		if f := e.Search("", "any number", ""); f.Total != 1 || len(f.Degraded) > 0 {
 			return fmt.Errorf("%d found, degraded %v", f.Total, f.Degraded)
 		}
@@ -173,7 +173,7 @@ func TestGallery_SaysHowFarSearchByMeaningIs(t *testing.T) {
 	})
 	down.Store(true)
 	e.Search("", "one", e.StoreFile("", "second.png", "image/png", picture(2, "number two")).IndexToken)
-	servicetest.Eventually(t, 60*time.Second, "the share is counted", func() error {
+	servicetest.Eventually(t, "the share is counted", func() error {
 		if f := e.Search("", "any number", ""); f.SemanticShare == nil {
 			return fmt.Errorf("%d found, degraded %v", f.Total, f.Degraded)
 		}

@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 	"vitrine/library"
 
 	"vitrine/importer"
@@ -149,7 +148,7 @@ func TestImport_MessyFolderIsImportedAsADryRunSays(t *testing.T) {
 		}
 	}
 	if found := e.Search("", "tag:mess", run.LastWrite); found.Total != run.Stored {
-		servicetest.Eventually(t, 20*time.Second, "all is found", func() error {
+		servicetest.Eventually(t, "all is found", func() error {
 			if n := e.Search("", "tag:mess", "").Total; n != run.Stored {
 				return fmt.Errorf("%d of %d", n, run.Stored)
 			}
@@ -215,7 +214,7 @@ func TestImport_WhatTheSampleSaysOfItselfIsFound(t *testing.T) {
 				}
 			}
 		}
-		servicetest.Eventually(t, 30*time.Second, f.Path+" is found by its seed", func() error { // LastWrite awaits the last file alone
+		servicetest.Eventually(t, f.Path+" is found by its seed", func() error { // LastWrite awaits the last file alone
 			if !e.Search("", "seed:"+strconv.FormatUint(*f.Seed, 10), "").Has(hash) {
 				return errors.New("it is not found")
 			}

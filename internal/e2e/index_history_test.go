@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -43,7 +42,7 @@ func TestKafka_LosingItsDataWhileTheIndexerLagsLeavesNoAssetUnsearchable(t *test
 // published waits until the database holds no change that Kafka does not.
 func (o *outage) published() {
 	o.t.Helper()
-	servicetest.Eventually(o.t, time.Minute, "all changes are published", func() error {
+	servicetest.Eventually(o.t, "all changes are published", func() error {
 		conn, err := pgx.Connect(o.t.Context(), o.cfg.PostgresURL)
 		if err != nil {
 			return err
@@ -148,7 +147,7 @@ func (k killed) tag(tag string, hashes ...string) {
 func (k killed) shows(query string, hashes ...string) {
 	k.t.Helper()
 	slices.Sort(hashes)
-	servicetest.Eventually(k.t, time.Minute, query+" finds what the database holds", func() error {
+	servicetest.Eventually(k.t, query+" finds what the database holds", func() error {
 		out, err := k.api.SearchAssets(k.t.Context(), client.SearchAssetsInput{Query: query, Limit: 100})
 		if err != nil {
 			return err

@@ -210,7 +210,7 @@ func TestUploadToABucket_PartsOfAKilledProcessAreSwept(t *testing.T) {
 		t.Fatal(err)
 	}
 	parts := killed{t: t, dir: filepath.Dir(k.dir)}
-	servicetest.Eventually(t, 20*time.Second, "the server has a part", func() error {
+	servicetest.Eventually(t, "the server has a part", func() error {
 		if parts.files(".sgwtmp") == 0 {
 			return errors.New("none yet")
 		}
@@ -295,7 +295,7 @@ func TestIndexing_KillAtAnyPointLeavesTheIndexEqualToTheDatabase(t *testing.T) {
 		p.awaitDeath(name)
 	}
 	p := serve(t, k.cfg, "", "api,relay,index")
-	servicetest.Eventually(t, 60*time.Second, "the index has caught up", func() error {
+	servicetest.Eventually(t, "the index has caught up", func() error {
 		found, err := k.api.SearchAssets(t.Context(), client.SearchAssetsInput{Limit: 1})
 		if err != nil {
 			return err
@@ -305,7 +305,7 @@ func TestIndexing_KillAtAnyPointLeavesTheIndexEqualToTheDatabase(t *testing.T) {
 		}
 		return nil
 	})
-	servicetest.Eventually(t, 30*time.Second, "each asset has its event, and Kafka has them", func() error {
+	servicetest.Eventually(t, "each asset has its event, and Kafka has them", func() error {
 		logged, waiting := k.count(`SELECT count(DISTINCT key) FROM events WHERE type = 'asset.created'`), k.count(`SELECT count(*) FROM outbox`)
 		if rows := k.rows(); logged != rows || waiting != 0 {
 			return fmt.Errorf("%d events for %d assets, %d rows in the outbox", logged, rows, waiting)

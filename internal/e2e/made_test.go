@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -121,7 +120,7 @@ func TestSearch_HowFilesWereMadeIsFoundAgain(t *testing.T) {
 // with an index built anew.
 func indexIsRight(t *testing.T, e *servicetest.Env) {
 	t.Helper()
-	servicetest.Eventually(t, 30*time.Second, "the index agrees with the database", func() error {
+	servicetest.Eventually(t, "the index agrees with the database", func() error {
 		r, err := e.Indexer.Reconcile(context.WithoutCancel(t.Context()), nil)
 		if err == nil && r.Repaired()+r.Remaining != 0 {
 			err = fmt.Errorf("%+v", r)
@@ -221,7 +220,7 @@ func TestLineage_ChainsFollowTheTrashThroughTheIndex(t *testing.T) {
 	expect := func(when, token string, want map[string][]string) {
 		t.Helper()
 		for q, hashes := range want {
-			servicetest.Eventually(t, 30*time.Second, when+": "+q, func() error {
+			servicetest.Eventually(t, when+": "+q, func() error {
 				found := e.Search("", q, token)
 				for _, h := range hashes {
 					if !found.Has(h) {

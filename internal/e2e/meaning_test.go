@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"testing"
-	"time"
 
 	"vitrine/api/client"
 	"vitrine/embed"
@@ -27,7 +26,7 @@ func TestSearch_PictureIsFoundByWhatItMeans(t *testing.T) {
 		hashes[i] = e.StoreFile("", fmt.Sprintf("%d.png", i), "image/png", picture(i, p)).Asset.AssetH
 	}
 	likeTheFirst := client.SearchAssetsInput{SimilarToAssetH: hashes[0], EmbeddingConfigurationH: e.Embedder.ID()}
-	servicetest.Eventually(t, 60*time.Second, "every picture has its vector", func() error {
+	servicetest.Eventually(t, "every picture has its vector", func() error {
 		out, err := e.Client("").SearchAssets(t.Context(), likeTheFirst)
 		if err != nil {
 			return err
@@ -69,7 +68,7 @@ func duplicatesInMeaning(t *testing.T, e *servicetest.Env, first, prompt string)
 	t.Helper()
 	twin := e.StoreFile("", "twin.png", "image/png", picture(77, prompt)).Asset.AssetH
 	near := client.FindDuplicatesInput{By: "embedding", AssetH: first}
-	servicetest.Eventually(t, 60*time.Second, "the twin is near in meaning", func() error {
+	servicetest.Eventually(t, "the twin is near in meaning", func() error {
 		got, err := e.Client("").FindDuplicates(t.Context(), near)
 		if err == nil && (got.Total != 1 || got.Groups[0].Total != 2 || !slices.ContainsFunc(got.Groups[0].Assets, func(a client.SearchDuplicate) bool { return a.AssetH == twin })) {
 			err = fmt.Errorf("the groups are %+v", got)

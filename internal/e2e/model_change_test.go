@@ -81,7 +81,7 @@ func TestEmbedding_AnotherModelTakesOverWhileBothProcessesAnswer(t *testing.T) {
 			return nil
 		}
 	}
-	servicetest.Eventually(t, 60*time.Second, "every picture is near any number", complete(first, ""))
+	servicetest.Eventually(t, "every picture is near any number", complete(first, ""))
 
 	other := cfg
 	other.Embed.Model, other.Listen = "two", anyAddress(t)
@@ -104,14 +104,14 @@ func TestEmbedding_AnotherModelTakesOverWhileBothProcessesAnswer(t *testing.T) {
 			}
 		})
 	}
-	servicetest.Eventually(t, 60*time.Second, "the other model has taken over", complete(second, first.Key))
+	servicetest.Eventually(t, "the other model has taken over", complete(second, first.Key))
 	time.Sleep(time.Second) // the first goes on answering, by words
 	close(stop)
 	searching.Wait()
 
 	down.Store(true)
 	late := first.StoreFile("", "late.png", "image/png", picture(count, "a late picture")).Asset.AssetH
-	servicetest.Eventually(t, 30*time.Second, "a picture is found by its words while the provider is away", func() error {
+	servicetest.Eventually(t, "a picture is found by its words while the provider is away", func() error {
 		f, err := second.Client(first.Key).SearchAssets(t.Context(), client.SearchAssetsInput{Query: "a late picture"})
 		if err != nil {
 			return err

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"vitrine/service/servicetest"
 )
@@ -27,7 +26,7 @@ func TestModels_WhatALaterFileTellsFindsTheEarlierOnes(t *testing.T) {
 		`"positive_prompt":"a fox","seed":7,"steps":20,"cfg_scale":7.5,"scheduler":"euler","width":48,"height":32,`+
 		`"model":{"key":"k","hash":"blake3:`+hash+`","name":"dream","base":"sdxl","type":"main"}}`))
 	for _, query := range []string{"base_model:sdxl", "graphtool_model_hash:" + hash} {
-		servicetest.Eventually(t, 20*time.Second, query, func() error {
+		servicetest.Eventually(t, query, func() error {
 			f := e.Search("", query, second.IndexToken)
 			var names []string
 			for _, d := range f.Data {

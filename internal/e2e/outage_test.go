@@ -123,7 +123,7 @@ func (o *outage) take(what func(context.Context, stack.Config, string) error, se
 // awaitRows waits until a number of assets is stored.
 func (o *outage) awaitRows(n int) {
 	o.t.Helper()
-	servicetest.Eventually(o.t, time.Minute, fmt.Sprintf("%d assets are stored", n), func() error {
+	servicetest.Eventually(o.t, fmt.Sprintf("%d assets are stored", n), func() error {
 		conn, err := pgx.Connect(o.t.Context(), o.cfg.PostgresURL)
 		if err != nil {
 			return err
@@ -214,7 +214,7 @@ func (o *outage) works() {
 func (o *outage) indexed(when string) {
 	o.t.Helper()
 	began := time.Now()
-	servicetest.Eventually(o.t, 90*time.Second, "the index has caught up after "+when, func() error {
+	servicetest.Eventually(o.t, "the index has caught up after "+when, func() error {
 		total, status, _, _ := o.search()
 		if status != http.StatusOK || total != o.files {
 			return fmt.Errorf("status %d, %d of %d files are found", status, total, o.files)

@@ -75,7 +75,7 @@ func TestPipelines_WhatIsFusedIntoOneQueryIsWhatEachStageFinds(t *testing.T) {
 			"rating": seed.IntN(6), "favorite": seed.IntN(2) == 0}, nil)
 	}
 	actor := library.Actor{Kind: library.ActorKey, ID: "key_fused", Tenant: e.Tenant, Permissions: library.Permissions}
-	servicetest.Eventually(t, 30*time.Second, "the index has everything", func() error {
+	servicetest.Eventually(t, "the index has everything", func() error {
 		if !e.Pipelines.Settled(t.Context(), e.Tenant) {
 			return fmt.Errorf("it has not")
 		}

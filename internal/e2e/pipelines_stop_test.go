@@ -156,7 +156,7 @@ func (s *runStream) next() (run client.PipelineTrace) {
 // ended waits until a run has ended and returns it.
 func (w world) ended(id string) (run client.PipelineTrace) {
 	w.T.Helper()
-	servicetest.Eventually(w.T, 30*time.Second, "the run ends", func() error {
+	servicetest.Eventually(w.T, "the run ends", func() error {
 		out, err := w.Client("").GetPipelineRun(w.T.Context(), client.GetPipelineRunInput{RunID: id})
 		if err == nil {
 			if run = out.Runs[0]; run.State == "queued" || run.State == "running" {

@@ -9,7 +9,6 @@ import (
 	"image/png"
 	"strings"
 	"testing"
-	"time"
 
 	"vitrine/api/client"
 	"vitrine/library"
@@ -32,7 +31,7 @@ func TestPipelines_ARunThatNobodyWaitsForIsDoneByItsJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	api := w.Client("")
-	servicetest.Eventually(t, 30*time.Second, "the run is done by its job", func() error {
+	servicetest.Eventually(t, "the run is done by its job", func() error {
 		got, err := api.GetPipelineRun(t.Context(), client.GetPipelineRunInput{RunID: r.ID})
 		if err == nil && (got.Runs[0].State != "completed" || got.Runs[0].ChangedCount != 1 || got.Runs[0].Trigger.RuleID != "rule_1") {
 			err = fmt.Errorf("%+v", got.Runs[0])
@@ -68,7 +67,7 @@ func TestPipelines_AnExportStageMakesTheZipThatExportAssetsMakes(t *testing.T) {
 		t.Fatalf("the run: %+v, %v", real, err)
 	}
 	var out client.GetExportOutput
-	servicetest.Eventually(t, 30*time.Second, "the export is made", func() error {
+	servicetest.Eventually(t, "the export is made", func() error {
 		if out, err = api.GetExport(t.Context(), client.GetExportInput{ExportID: real.Exports[0].ExportID}); err == nil && out.State != "completed" {
 			err = fmt.Errorf("it is %s", out.State)
 		}
@@ -170,7 +169,7 @@ func TestPipelines_EnrichWorksOutWhatFilesSay(t *testing.T) {
 			t.Errorf("a second run reports %v", row)
 		}
 	}
-	servicetest.Eventually(t, 30*time.Second, "the color is searched", func() error {
+	servicetest.Eventually(t, "the color is searched", func() error {
 		found := w.Search("", "color:blue tag:sea", "")
 		if !found.Has(string(blue.Asset.AssetH)) || len(found.Data) != 1 {
 			return fmt.Errorf("%+v", found)

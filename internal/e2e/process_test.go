@@ -109,7 +109,7 @@ func serveWith(t *testing.T, cfg service.Config, libErr string, adjust func(*exe
 	}
 	go func() { p.done <- p.cmd.Wait() }()
 	t.Cleanup(p.kill)
-	servicetest.Eventually(t, 60*time.Second, "the process listens", func() error {
+	servicetest.Eventually(t, "the process listens", func() error {
 		res, err := http.Get("http://" + cfg.Listen + "/healthz")
 		if err != nil {
 			return err

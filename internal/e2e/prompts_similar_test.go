@@ -57,7 +57,7 @@ func TestPrompts_AreFoundByWhatTheyMean(t *testing.T) {
 	}
 	finds := func(in client.SearchPromptsInput, similar int, want ...string) {
 		t.Helper()
-		servicetest.Eventually(t, 60*time.Second, fmt.Sprintf("%q", in.Query), func() error {
+		servicetest.Eventually(t, fmt.Sprintf("%q", in.Query), func() error {
 			got, n := found(in)
 			if !slices.Equal(got, want) || n != similar {
 				return fmt.Errorf("finds %v, %d of them similar; want %v", got, n, want)

@@ -82,7 +82,7 @@ func TestPrompts_ImagesAreLinkedToTheVersionThatTheyRender(t *testing.T) {
 func (w world) findsImages(query string, want ...string) {
 	w.T.Helper()
 	want = slices.Sorted(slices.Values(want))
-	servicetest.Eventually(w.T, 30*time.Second, query, func() error {
+	servicetest.Eventually(w.T, query, func() error {
 		page, err := w.Client("").SearchAssets(w.T.Context(), client.SearchAssetsInput{Query: query})
 		var got []string
 		for _, hit := range page.Data {

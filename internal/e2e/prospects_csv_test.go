@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf16"
 
 	"vitrine/api/client"
@@ -182,7 +181,7 @@ func TestOutreach_ATenantWithoutItNeitherSeesNorCallsIt(t *testing.T) {
 	if _, err := e.Store.Limits.Set(t.Context(), library.Actor{Kind: library.ActorSystem, ID: "test"}, tenant, store.LimitChange{Outreach: new(false)}); err != nil {
 		t.Fatal(err)
 	}
-	servicetest.Eventually(t, 10*time.Second, "outreach is turned off", func() error {
+	servicetest.Eventually(t, "outreach is turned off", func() error {
 		if n := names(); n != 0 {
 			return fmt.Errorf("%d tools are listed", n)
 		}

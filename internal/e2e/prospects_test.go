@@ -67,7 +67,7 @@ func (s sales) reply(h string, r client.ProspectReplyFields) client.LogReplyOutp
 func (s sales) find(in client.SearchProspectsInput) (names []string) {
 	s.T.Helper()
 	var out client.SearchProspectsOutput
-	servicetest.Eventually(s.T, 30*time.Second, "the index shows the write", func() (err error) {
+	servicetest.Eventually(s.T, "the index shows the write", func() (err error) {
 		if out, err = s.api.SearchProspects(s.T.Context(), in); err == nil && slices.Contains(out.Degraded, "index_behind") {
 			err = errors.New("the index is behind")
 		}
@@ -111,7 +111,7 @@ func TestProspects_GoFromTheFirstTouchToAContact(t *testing.T) {
 		t.Fatalf("%+v %v", staged, err)
 	}
 	var found client.SearchContactsOutput
-	servicetest.Eventually(t, 30*time.Second, "the contact is found", func() (err error) {
+	servicetest.Eventually(t, "the contact is found", func() (err error) {
 		found, err = s.api.SearchContacts(t.Context(), client.SearchContactsInput{Pipeline: "investor", Search: "AD", Stage: "Meeting", MinIndexToken: staged.IndexToken})
 		if err == nil && (found.Total != 1 || len(found.Degraded) > 0) {
 			err = fmt.Errorf("%+v", found)

@@ -50,7 +50,7 @@ func TestRules_KillAtAnyPointHasEachEffectOnce(t *testing.T) {
 	if ok, _ := k.upload(n + 1); !ok {
 		t.Fatal("a file cannot be stored after the kills")
 	}
-	servicetest.Eventually(t, 90*time.Second, "each file is marked", func() error {
+	servicetest.Eventually(t, "each file is marked", func() error {
 		if rows, marked := k.rows(), k.count(`SELECT count(*) FROM assets WHERE metadata ? 'marks'`); rows != marked || rows < 3 {
 			return fmt.Errorf("%d of %d files are marked", marked, rows)
 		}

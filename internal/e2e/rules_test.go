@@ -35,7 +35,7 @@ func firings(e *servicetest.Env, rule string) []firing {
 func awaitFirings(e *servicetest.Env, rule string, n int) []firing {
 	e.T.Helper()
 	var list []firing
-	servicetest.Eventually(e.T, 60*time.Second, fmt.Sprintf("the rule has fired %d times", n), func() error {
+	servicetest.Eventually(e.T, fmt.Sprintf("the rule has fired %d times", n), func() error {
 		list = firings(e, rule)
 		if len(list) < n || slices.ContainsFunc(list, func(f firing) bool { return f.State == "running" }) {
 			return fmt.Errorf("its log is %+v", list)
@@ -179,7 +179,7 @@ func TestJourney_AnAnalystReviewsNearDuplicatesEveryMonday(t *testing.T) {
 		}
 	}
 	var dry trace
-	servicetest.Eventually(t, 30*time.Second, "the index has all files", func() error {
+	servicetest.Eventually(t, "the index has all files", func() error {
 		e.Call(http.MethodPost, "/api/v1/pipelines/run", map[string]any{"pipeline_definition_h": pipeline.PipelineH, "dry_run": true}, &dry)
 		if dry.State != "completed" || len(dry.Stages) != 4 || dry.Stages[0].Output != 4 {
 			return fmt.Errorf("%+v", dry)

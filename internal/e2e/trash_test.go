@@ -166,7 +166,7 @@ func TestTrash_APurgeLeavesNothingBehind(t *testing.T) {
 		}
 		parts := strings.Fields(table)
 		count := fmt.Sprintf(`SELECT count(*) FROM %s WHERE %s::text LIKE '%%' || $1 || '%%'`, pgx.Identifier{parts[0]}.Sanitize(), pgx.Identifier{parts[1]}.Sanitize())
-		servicetest.Eventually(t, 30*time.Second, "no row of "+table+" names the asset", func() error { // the rows that wait for a job go with the job
+		servicetest.Eventually(t, "no row of "+table+" names the asset", func() error { // the rows that wait for a job go with the job
 			var n int
 			if err := owner.QueryRow(t.Context(), count, hash).Scan(&n); err != nil || n > 0 {
 				return fmt.Errorf("there are %d, error %v", n, err)
@@ -178,7 +178,7 @@ func TestTrash_APurgeLeavesNothingBehind(t *testing.T) {
 	if tables < 20 {
 		t.Errorf("only %d columns were looked at", tables)
 	}
-	servicetest.Eventually(t, 30*time.Second, "the document is empty", func() error { return b.emptyDocument(hash) })
+	servicetest.Eventually(t, "the document is empty", func() error { return b.emptyDocument(hash) })
 	again := b.StoreFile("", "albatross.png", "image/png", data, "again")
 	if !again.Created || !b.Search("", "albatross tag:again", again.IndexToken).Has(hash) {
 		t.Errorf("stored again it is %+v", again)

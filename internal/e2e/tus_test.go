@@ -244,7 +244,7 @@ func TestTus_UploadsExpireAndCountAgainstTheQuota(t *testing.T) {
 	if status, _ := w.tusCall("HEAD", one, w.Key, nil); status != 404 {
 		t.Errorf("an expired upload is %d", status)
 	}
-	servicetest.Eventually(t, 20*time.Second, "what expired is swept", func() error {
+	servicetest.Eventually(t, "what expired is swept", func() error {
 		var rows int
 		if err := owner.QueryRow(context.Background(), `SELECT count(*) FROM uploads`).Scan(&rows); err != nil || rows > 0 {
 			return fmt.Errorf("%d rows, %v", rows, err)
@@ -261,7 +261,7 @@ func TestTus_UploadsExpireAndCountAgainstTheQuota(t *testing.T) {
 	if _, err := e.Store.Limits.Set(t.Context(), library.Actor{Kind: library.ActorSystem, ID: "test"}, w.Tenant, store.LimitChange{StorageBytes: number(used.StorageUsed + 10_000)}); err != nil {
 		t.Fatal(err)
 	}
-	servicetest.Eventually(t, 20*time.Second, "the quota holds", func() error {
+	servicetest.Eventually(t, "the quota holds", func() error {
 		if status, at := begin(20_000); status != http.StatusRequestEntityTooLarge {
 			_, _ = w.tusCall("DELETE", at, w.Key, nil)
 			return fmt.Errorf("a file too large is answered with %d", status)

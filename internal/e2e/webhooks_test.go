@@ -15,7 +15,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
@@ -82,7 +81,7 @@ func (x *inbox) verified(t *testing.T, secret string) bool {
 func (x *inbox) await(t *testing.T, kind string, n int) []string {
 	t.Helper()
 	var ids []string
-	servicetest.Eventually(t, 40*time.Second, fmt.Sprintf("%d messages %s", n, kind), func() error {
+	servicetest.Eventually(t, fmt.Sprintf("%d messages %s", n, kind), func() error {
 		if ids, _ = x.messages(kind); len(ids) < n {
 			return fmt.Errorf("%d so far", len(ids))
 		}
@@ -143,7 +142,7 @@ func TestWebhooks_FromRegistrationToDeletion(t *testing.T) {
 	if _, bodies := box.messages("asset.created"); !strings.Contains(bodies[0], stored.Asset.AssetH) || !box.verified(t, made.Secret) {
 		t.Errorf("the message is %s", bodies[0])
 	}
-	servicetest.Eventually(t, 10*time.Second, "the log has the ping and the event", func() error {
+	servicetest.Eventually(t, "the log has the ping and the event", func() error {
 		list, err := c.ListWebhookDeliveries(t.Context(), client.ListWebhookDeliveriesInput{WebhookID: made.WebhookID, State: "delivered"})
 		if err != nil || list.Total != 2 || list.Data[0].DeliveryID != ids[0] || list.Data[0].AttemptLog[0].Response != "thank you" {
 			return fmt.Errorf("%+v %w", list, err)
@@ -221,7 +220,7 @@ func TestWebhooks_KilledAnywhereInADeliveryTheyLoseNothing(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			servicetest.Eventually(t, 40*time.Second, "every delivery is made", func() error {
+			servicetest.Eventually(t, "every delivery is made", func() error {
 				if n := k.count(`SELECT count(*) FROM webhook_deliveries WHERE state = 'delivered' AND event_type = 'asset.created'`); n != files {
 					return fmt.Errorf("%d of %d", n, files)
 				}

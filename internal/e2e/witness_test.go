@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
@@ -69,7 +68,7 @@ func (w *witness) handle(_ context.Context, e events.Event) error {
 // one key in their order.
 func (w *witness) sawAll(when string) {
 	w.t.Helper()
-	servicetest.Eventually(w.t, time.Minute, "the subscriber has every event: "+when, func() error {
+	servicetest.Eventually(w.t, "the subscriber has every event: "+when, func() error {
 		logged, err := w.logged()
 		if err != nil {
 			return err
