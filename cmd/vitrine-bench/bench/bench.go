@@ -13,9 +13,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"runtime/pprof"
+	"slices"
 
 	"vitrine/automation/webhook"
 	"vitrine/embed"
@@ -94,46 +92,19 @@ func Run(ctx context.Context, cfg Config) (report Report, err error) {
 	}()
 	report.Setting = e.setting(ctx)
 	r := rand.New(rand.NewPCG(cfg.Seed, 0))
-	steps := []struct {
-		name    string
-		measure func() ([]Figure, error)
-	}{
-		{"import", func() ([]Figure, error) { return e.measureImport(ctx) }},
-		{"search", func() ([]Figure, error) { return e.measureSearch(ctx, r) }},
-		{"commit", func() ([]Figure, error) { return e.measureCommit(ctx, r) }},
-		{"indexer", func() ([]Figure, error) { return e.measureIndexer(ctx) }},
+	steps := []step{
+		{"import", e.measureImport},
+		{"search", func(ctx context.Context) ([]Figure, error) { return e.measureSearch(ctx, r) }},
+		{"commit", func(ctx context.Context) ([]Figure, error) { return e.measureCommit(ctx, r) }},
+		{"indexer", e.measureIndexer},
 	}
-	for _, s := range steps {
-		if e.Only != "" && s.name != e.Only && s.name != "import" {
-			continue
-		}
-		figures, err := profiled(cfg.Profile, s.name, s.measure)
-		if err != nil {
-			return report, fmt.Errorf("measuring %s: %w", s.name, err)
-		}
-		report.Figures = append(report.Figures, figures...)
+	if e.Only != "" { // the others need what is imported
+		steps = slices.DeleteFunc(steps, func(s step) bool { return s.name != e.Only && s.name != "import" })
+	}
+	if report.Figures, err = measureAll(ctx, cfg.Profile, steps...); err != nil {
+		return report, err
 	}
 	report.Repeated = e.repeated
 	sortFigures(report.Figures, Criteria)
 	return report, nil
-}
-
-// profiled runs a step under the CPU profiler when a folder is named for it.
-func profiled(dir, name string, measure func() ([]Figure, error)) ([]Figure, error) {
-	if dir == "" {
-		return measure()
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
-	f, err := os.Create(filepath.Join(dir, name+".pprof"))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if err := pprof.StartCPUProfile(f); err != nil {
-		return nil, err
-	}
-	defer pprof.StopCPUProfile()
-	return measure()
 }

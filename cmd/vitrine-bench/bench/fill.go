@@ -94,41 +94,49 @@ func (e *env) copyRows(ctx context.Context, c *corpus, count int) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
-	// Rows cannot be copied under row level security: it is switched off for
-	// the tables' owner, in this database of ours, until the rows are in.
-	if err := forced(ctx, conn, "NO FORCE"); err != nil {
-		return err
-	}
-	for len(c.assets) < count {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		list := make([]asset, 0, chunk)
-		for len(list) < chunk && len(c.assets) < count {
-			a, err := c.next()
-			if err != nil {
+	// Rows cannot be copied under row level security.
+	err = unforced(ctx, conn, filled, func() error {
+		for len(c.assets) < count {
+			if err := e.copyNext(ctx, conn, c, min(chunk, count-len(c.assets))); err != nil {
 				return err
 			}
-			list = append(list, a)
 		}
-		if err := e.copyChunk(ctx, conn, c, list); err != nil {
-			return err
-		}
-	}
-	if err := forced(ctx, conn, "FORCE"); err != nil {
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	_, err = conn.Exec(ctx, "ANALYZE")
 	return err
 }
 
-func forced(ctx context.Context, conn *pgx.Conn, how string) error {
-	for _, table := range filled {
-		if _, err := conn.Exec(ctx, "ALTER TABLE "+table+" "+how+" ROW LEVEL SECURITY"); err != nil {
+// copyNext makes the next n assets and copies their rows.
+func (e *env) copyNext(ctx context.Context, conn *pgx.Conn, c *corpus, n int) error {
+	list := make([]asset, n)
+	for i := range list {
+		var err error
+		if list[i], err = c.next(); err != nil {
 			return err
 		}
 	}
-	return nil
+	return e.copyChunk(ctx, conn, c, list)
+}
+
+// unforced runs do while the owner of some tables, which conn has logged in as, is not subject to
+// their row level security. The tables are of a database of the benchmark's own.
+func unforced(ctx context.Context, conn *pgx.Conn, tables []string, do func() error) error {
+	alter := func(how string) (err error) {
+		for _, t := range tables {
+			_, failed := conn.Exec(ctx, "ALTER TABLE "+t+" "+how+" ROW LEVEL SECURITY")
+			err = errors.Join(err, failed)
+		}
+		return err
+	}
+	err := alter("NO FORCE")
+	if err == nil {
+		err = do()
+	}
+	return errors.Join(err, alter("FORCE"))
 }
 
 // rows are what goes into one table.

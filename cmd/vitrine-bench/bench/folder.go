@@ -88,7 +88,7 @@ func RunFolder(ctx context.Context, cfg FolderConfig) (report FolderReport, err 
 		err = errors.Join(err, e.close())
 	}()
 	report.Setting, report.Bytes, report.Drawn = e.setting(ctx), size, cfg.Drawn
-	report.Figures, err = profiled(cfg.Profile, "folder", func() ([]Figure, error) { return e.measureFolder(ctx, files) })
+	report.Figures, err = measureAll(ctx, cfg.Profile, step{"folder", func(ctx context.Context) ([]Figure, error) { return e.measureFolder(ctx, files) }})
 	return report, err
 }
 

@@ -61,20 +61,8 @@ func RunOrganize(ctx context.Context, cfg OrganizeConfig) (report OrganizeReport
 	if err := o.fillCollections(ctx, cfg); err != nil {
 		return report, err
 	}
-	for _, s := range []struct {
-		name    string
-		measure func(context.Context) (Figure, error)
-	}{{"list", o.measureList}, {"page", o.measurePage}, {"branch", o.measureBranch}, {"move", o.measureMove}} {
-		figures, err := profiled(cfg.Profile, s.name, func() ([]Figure, error) {
-			f, err := s.measure(ctx)
-			return []Figure{f}, err
-		})
-		if err != nil {
-			return report, fmt.Errorf("measuring %s: %w", s.name, err)
-		}
-		report.Figures = append(report.Figures, figures...)
-	}
-	return report, nil
+	report.Figures, err = measureAll(ctx, cfg.Profile, one("list", o.measureList), one("page", o.measurePage), one("branch", o.measureBranch), one("move", o.measureMove))
+	return report, err
 }
 
 // organizing is a library with a large collection, and a connection that asks the database itself.
@@ -84,19 +72,27 @@ type organizing struct {
 	large client.CreateCollectionOutput
 }
 
-// fillCollections makes the assets, a collection of them all below a parent, and many small ones.
-func (o *organizing) fillCollections(ctx context.Context, cfg OrganizeConfig) (err error) {
-	if err := o.streams.end(); err != nil { // they look after the index that is built now
+// fillAssets makes the assets and their documents, and connects to the database. The indexer,
+// which would look after the index that is built, is stopped before; the caller starts it again.
+func (o *organizing) fillAssets(ctx context.Context) (err error) {
+	if err := o.streams.end(); err != nil {
 		return err
 	}
-	if err := o.fill(ctx, newCorpus(o.Seed), cfg.Count); err != nil {
+	if err := o.fill(ctx, newCorpus(o.Seed), o.Count); err != nil {
+		return err
+	}
+	if o.conn, err = pgx.Connect(ctx, o.cfg.PostgresURL); err == nil {
+		o.undo = append(o.undo, o.conn.Close)
+	}
+	return err
+}
+
+// fillCollections makes the assets, a collection of them all below a parent, and many small ones.
+func (o *organizing) fillCollections(ctx context.Context, cfg OrganizeConfig) (err error) {
+	if err := o.fillAssets(ctx); err != nil {
 		return err
 	}
 	o.streams = o.run(service.RoleRelay, service.RoleIndex)
-	if o.conn, err = pgx.Connect(ctx, o.cfg.PostgresURL); err != nil {
-		return err
-	}
-	o.undo = append(o.undo, o.conn.Close)
 	api := o.client()
 	for i := range cfg.Collections {
 		in := client.CreateCollectionInput{Name: fmt.Sprintf("small%d", i)}

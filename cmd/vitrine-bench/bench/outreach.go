@@ -64,20 +64,8 @@ func RunOutreach(ctx context.Context, cfg OutreachConfig) (report OutreachReport
 	if err := o.fillProspects(ctx, cfg.Count); err != nil {
 		return report, err
 	}
-	for _, s := range []struct {
-		name    string
-		measure func(context.Context) (Figure, error)
-	}{{"prospects", o.besideAssets}, {"bare", o.besideBare}} {
-		figures, err := profiled(cfg.Profile, s.name, func() ([]Figure, error) {
-			f, err := s.measure(ctx)
-			return []Figure{f}, err
-		})
-		if err != nil {
-			return report, fmt.Errorf("measuring %s: %w", s.name, err)
-		}
-		report.Figures = append(report.Figures, figures...)
-	}
-	return report, nil
+	report.Figures, err = measureAll(ctx, cfg.Profile, one("prospects", o.besideAssets), one("bare", o.besideBare))
+	return report, err
 }
 
 // searching is a library with prospects, and words by which assets are found.
@@ -90,18 +78,11 @@ type searching struct {
 // fillProspects makes the assets, then the prospects by SQL: a profile each, for every third a touch. Then the indices are
 // built as after restoring a backup.
 func (o *searching) fillProspects(ctx context.Context, count int) (err error) {
-	if err := o.streams.end(); err != nil { // they look after the index that is built now
+	if err := o.fillAssets(ctx); err != nil {
 		return err
 	}
-	if err := o.fill(ctx, newCorpus(o.Seed), count); err != nil {
-		return err
-	}
-	if o.conn, err = pgx.Connect(ctx, o.cfg.PostgresURL); err != nil {
-		return err
-	}
-	o.undo = append(o.undo, o.conn.Close)
 	o.Step("Making %d prospects", count)
-	for _, sql := range []string{
+	statements := []string{
 		`INSERT INTO prospects (tenant_id, prospect_h) SELECT $1, lpad(to_hex(i), 40, '0') FROM generate_series(1, $2::int) i`,
 		fmt.Sprintf(`INSERT INTO prospect_rows (tenant_id, prospect_h, kind, at, recorded_by, record_source, data)
 			SELECT $1, lpad(to_hex(i), 40, '0'), 'profile', now() - i %% 400 * interval '1 day', 'bench', 'bench', jsonb_build_object('profile', jsonb_build_object('email', 'p' || i || '@example.org',
@@ -110,10 +91,20 @@ func (o *searching) fillProspects(ctx context.Context, count int) (err error) {
 		`INSERT INTO prospect_rows (tenant_id, prospect_h, kind, at, recorded_by, record_source, data)
 			SELECT $1, lpad(to_hex(i), 40, '0'), 'touch', now() - i % 90 * interval '1 day', 'bench', 'bench', '{"touch":{"channel":"email","direction":"outbound"}}' FROM generate_series(1, $2::int) i WHERE i % 3 = 0`,
 		`INSERT INTO prospect_keys (tenant_id, prospect_h, kind, value) SELECT $1, lpad(to_hex(i), 40, '0'), 'email', 'p' || i || '@example.org' FROM generate_series(1, $2::int) i`,
-	} {
-		if err := o.unprotected(ctx, sql, o.tenant, count); err != nil {
-			return err
+	}
+	err = unforced(ctx, o.conn, []string{"prospects", "prospect_rows", "prospect_keys"}, func() error {
+		for _, sql := range statements {
+			if _, err := o.conn.Exec(ctx, sql, o.tenant, count); err != nil {
+				return err
+			}
 		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := o.conn.Exec(ctx, "ANALYZE"); err != nil {
+		return err
 	}
 	if _, err := o.Indexer.Rebuild(ctx, o.tell()); err != nil {
 		return err
@@ -126,25 +117,6 @@ func (o *searching) fillProspects(ctx context.Context, count int) (err error) {
 		o.titles, err = pgx.CollectRows(rows, pgx.RowTo[string])
 	}
 	o.streams = o.run(service.RoleRelay, service.RoleIndex)
-	return err
-}
-
-// unprotected runs a statement of the tables' owner without row level security.
-func (o *searching) unprotected(ctx context.Context, sql string, args ...any) error {
-	tables := []string{"prospects", "prospect_rows", "prospect_keys"}
-	for _, how := range []string{"NO FORCE", "FORCE"} {
-		for _, t := range tables {
-			if _, err := o.conn.Exec(ctx, "ALTER TABLE "+t+" "+how+" ROW LEVEL SECURITY"); err != nil {
-				return err
-			}
-		}
-		if how == "NO FORCE" {
-			if _, err := o.conn.Exec(ctx, sql, args...); err != nil {
-				return err
-			}
-		}
-	}
-	_, err := o.conn.Exec(ctx, "ANALYZE")
 	return err
 }
 

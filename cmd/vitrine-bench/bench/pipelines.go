@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"vitrine/library"
 	"vitrine/pipeline"
 	"vitrine/service"
@@ -48,45 +46,22 @@ func RunPipelines(ctx context.Context, cfg PipelinesConfig) (report PipelinesRep
 	}()
 	report.Setting, report.Stream = e.setting(ctx), cfg.Stream
 	p := &piping{organizing: &organizing{env: e}, actor: library.Actor{Kind: library.ActorSystem, ID: "bench", Tenant: e.tenant, Permissions: library.Permissions}}
-	if err := p.fillLibrary(ctx); err != nil {
+	if err := p.fillAssets(ctx); err != nil {
 		return report, err
 	}
-	for _, s := range []struct {
-		name    string
-		measure func(context.Context) (Figure, error)
-	}{{"fused", p.measureFused}, {"set_tag", p.measureSetTag}, {"stream", func(ctx context.Context) (Figure, error) { return p.measureStream(ctx, cfg.Stream) }}} {
-		figures, err := profiled(cfg.Profile, s.name, func() ([]Figure, error) {
-			f, err := s.measure(ctx)
-			return []Figure{f}, err
-		})
-		if err != nil {
-			return report, fmt.Errorf("measuring %s: %w", s.name, err)
-		}
-		report.Figures = append(report.Figures, figures...)
+	p.streams = p.run(service.RoleRelay, service.RoleIndex)
+	if err := p.awaitFound(ctx, ""); err != nil {
+		return report, err
 	}
-	return report, nil
+	report.Figures, err = measureAll(ctx, cfg.Profile, one("fused", p.measureFused), one("set_tag", p.measureSetTag),
+		one("stream", func(ctx context.Context) (Figure, error) { return p.measureStream(ctx, cfg.Stream) }))
+	return report, err
 }
 
 // piping is a library that pipelines run over.
 type piping struct {
 	*organizing
 	actor library.Actor
-}
-
-// fillLibrary makes the assets and their documents.
-func (p *piping) fillLibrary(ctx context.Context) (err error) {
-	if err := p.streams.end(); err != nil { // they look after the index that is built now
-		return err
-	}
-	if err := p.fill(ctx, newCorpus(p.Seed), p.Count); err != nil {
-		return err
-	}
-	p.streams = p.run(service.RoleRelay, service.RoleIndex)
-	if p.conn, err = pgx.Connect(ctx, p.cfg.PostgresURL); err != nil {
-		return err
-	}
-	p.undo = append(p.undo, p.conn.Close)
-	return p.awaitFound(ctx, "")
 }
 
 // runLimit is how long one measured run may take.
@@ -172,12 +147,11 @@ func (p *piping) measureSetTag(ctx context.Context) (Figure, error) {
 
 // bareTag adds a tag to every row by one statement. Nothing tells the index of it.
 func (p *piping) bareTag(ctx context.Context, tag string) error {
-	if err := forced(ctx, p.conn, "NO FORCE"); err != nil {
+	return unforced(ctx, p.conn, []string{"assets"}, func() error {
+		done, err := p.conn.Exec(ctx, `UPDATE assets SET tags = tags || $2::text, updated_at = now() WHERE tenant_id = $1`, p.tenant, tag)
+		if err == nil && done.RowsAffected() != int64(p.Count) {
+			err = fmt.Errorf("%d of %d rows were tagged by SQL", done.RowsAffected(), p.Count)
+		}
 		return err
-	}
-	done, err := p.conn.Exec(ctx, `UPDATE assets SET tags = tags || $2::text, updated_at = now() WHERE tenant_id = $1`, p.tenant, tag)
-	if err == nil && done.RowsAffected() != int64(p.Count) {
-		err = fmt.Errorf("%d of %d rows were tagged by SQL", done.RowsAffected(), p.Count)
-	}
-	return errors.Join(err, forced(ctx, p.conn, "FORCE"))
+	})
 }

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"runtime/metrics"
@@ -45,15 +44,9 @@ func (p *piping) measureStream(ctx context.Context, rows int) (Figure, error) {
 
 // fillStream makes rows of a tenant of their own, all in one collection. They have no files and
 // no documents.
-func (p *piping) fillStream(ctx context.Context, actor library.Actor, n int) (err error) {
-	tables := []string{"assets", "collections", "collection_items"}
-	for _, t := range tables {
-		if _, err := p.conn.Exec(ctx, "ALTER TABLE "+t+" NO FORCE ROW LEVEL SECURITY"); err != nil {
-			return err
-		}
-	}
+func (p *piping) fillStream(ctx context.Context, actor library.Actor, n int) error {
 	hash := fmt.Sprintf("%040x", n)
-	for _, s := range []struct {
+	statements := []struct {
 		sql  string
 		args []any
 	}{
@@ -64,16 +57,15 @@ func (p *piping) fillStream(ctx context.Context, actor library.Actor, n int) (er
 		{`INSERT INTO collection_items (tenant_id, collection_h, item_id, asset_h, rank, added_by)
 			SELECT tenant_id, $2, asset_h, asset_h, right(asset_h, 11) || 'z', 'bench' FROM assets WHERE tenant_id = $1`, []any{string(actor.Tenant), hash}},
 		{`ANALYZE assets, collection_items`, nil},
-	} {
-		if _, err := p.conn.Exec(ctx, s.sql, s.args...); err != nil {
-			return err
+	}
+	return unforced(ctx, p.conn, []string{"assets", "collections", "collection_items"}, func() error {
+		for _, s := range statements {
+			if _, err := p.conn.Exec(ctx, s.sql, s.args...); err != nil {
+				return err
+			}
 		}
-	}
-	for _, t := range tables {
-		_, failed := p.conn.Exec(ctx, "ALTER TABLE "+t+" FORCE ROW LEVEL SECURITY")
-		err = errors.Join(err, failed)
-	}
-	return err
+		return nil
+	})
 }
 
 // heapWatch samples the memory that objects of the process take, garbage included.

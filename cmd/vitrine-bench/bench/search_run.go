@@ -99,28 +99,21 @@ func (e *env) measureSearches(ctx context.Context, c *corpus, profile string) (a
 	if err := e.fill(ctx, c, e.Count); err != nil {
 		return nil, err
 	}
-	for _, s := range []struct {
-		name    string
-		measure func() ([]Figure, error)
-	}{
-		{"growth", func() ([]Figure, error) {
+	all, err = measureAll(ctx, profile,
+		one("growth", func(ctx context.Context) (Figure, error) {
 			large, err := e.measureSize(ctx, r, c)
 			if err != nil {
-				return nil, err
+				return Figure{}, err
 			}
-			return []Figure{growth(small, large)}, nil
-		}},
-		{"words", func() ([]Figure, error) { return e.measureWords(ctx, r) }},
-		{"meaning", func() ([]Figure, error) { return e.measureMeaning(ctx, r, c) }},
-		{"compiling", e.measureCompiling},
-		{"recall", func() ([]Figure, error) { return e.measureRecall(ctx, c) }},
-		{"rival", func() ([]Figure, error) { return e.measureRival(ctx, r) }},
-	} {
-		figures, err := profiled(profile, s.name, s.measure)
-		if err != nil {
-			return all, fmt.Errorf("measuring %s: %w", s.name, err)
-		}
-		all = append(all, figures...)
+			return growth(small, large), nil
+		}),
+		step{"words", func(ctx context.Context) ([]Figure, error) { return e.measureWords(ctx, r) }},
+		step{"meaning", func(ctx context.Context) ([]Figure, error) { return e.measureMeaning(ctx, r, c) }},
+		step{"compiling", func(context.Context) ([]Figure, error) { return e.measureCompiling() }},
+		step{"recall", func(ctx context.Context) ([]Figure, error) { return e.measureRecall(ctx, c) }},
+		step{"rival", func(ctx context.Context) ([]Figure, error) { return e.measureRival(ctx, r) }})
+	if err != nil {
+		return all, err
 	}
 	sortFigures(all, SearchCriteria)
 	return all, nil
