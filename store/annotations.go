@@ -29,6 +29,8 @@ var annotationNoun = func() *Noun {
 	return n
 }()
 
+func init() { register(annotationNoun, undoRowsThen(reindexAnnotated)) }
+
 // reindexAnnotated makes the index look at the assets of changed annotations again.
 func reindexAnnotated(ctx context.Context, t *Tx, keys []string) error {
 	seen := map[string]bool{}

@@ -14,6 +14,8 @@ import (
 // asset to the trash.
 var assetNoun = (&Noun{name: "asset"}).trashed("trashed", "created", "updated", "trashed", "restored", "deleted")
 
+func init() { register(assetNoun, undoAssets) }
+
 func undoAssets(ctx context.Context, t *Tx, _ *Noun, entries []entry) ([]Outcome, error) {
 	list, err := decodeAssetEntries(entries)
 	if err != nil {

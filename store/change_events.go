@@ -26,7 +26,7 @@ const (
 func EventTypes() []string {
 	list := []string{EventOperationUndone, EventStatusChanged, EventTagged, EventLineageExtracted, EventModelDetected,
 		EventPipelineStarted, EventPipelineCompleted, EventPipelineFailed, EventPipelineNotified, EventPipelineExport, EventRuleFired, EventRuleRateLimited, EventRulePaused, EventImportCompleted}
-	for _, n := range nouns() {
+	for _, n := range registered {
 		list = append(list, n.eventTypes()...)
 	}
 	slices.Sort(list)

@@ -41,6 +41,8 @@ var collectionItemNoun = func() *Noun {
 	return n
 }()
 
+func init() { register(collectionItemNoun, undoRowsThen(reindexItems)) }
+
 // itemKey is the key of an item in the journal.
 func itemKey(item string, c library.CollectionHash) string { return item + "/" + string(c) }
 

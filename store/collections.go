@@ -23,6 +23,8 @@ var collectionNoun = rowNoun("collection", &rowTable{table: "collections", key: 
 	columns: []string{"parent_h", "name", "display_name", "description", "icon", "color", "branch_type", "source_h", "snapshot_label",
 		"saved_search_id", "frozen", "created_at", "created_by", "deleted_at"}}).trashed("deleted_at", "created", "updated", "trashed", "restored")
 
+func init() { register(collectionNoun, undoCollections) }
+
 const collectionColumns = `c.collection_h, coalesce(c.parent_h, ''), c.path, c.name, c.display_name, c.description, c.icon, c.color, c.branch_type,
 	coalesce(c.source_h, ''), coalesce(c.snapshot_label, ''), coalesce(c.saved_search_id, ''), c.frozen, c.created_at, c.created_by, c.updated_at`
 

@@ -31,6 +31,8 @@ var unlinkedNoun = func() *Noun {
 	return n
 }()
 
+func init() { register(unlinkedNoun, undoRows) }
+
 // Pair is two assets, the one with the smaller hash first.
 type Pair [2]library.AssetHash
 

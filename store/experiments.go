@@ -35,6 +35,13 @@ var runComparisonNoun = rowNoun("run_comparison", &rowTable{table: "run_comparis
 	columns: []string{"evaluator_type", "winners", "notes", "compared_by", "created_at"}}).
 	emits("experiment.runs_compared", "experiment.runs_compared", "experiment.comparison_removed")
 
+func init() {
+	register(experimentNoun, undoRows)
+	register(runNoun, undoRowsThen(reindexItems))
+	register(runScoreNoun, undoRows)
+	register(runComparisonNoun, undoRows)
+}
+
 // emits gives a noun the events of its creation, its changes and its deletion.
 func (n *Noun) emits(created, updated, deleted string) *Noun {
 	n.events = []string{created, updated, deleted}

@@ -6,12 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 )
 
 // Noun is a kind of thing that writes change. Each has one value beside its store
-// code and one line in nouns.
+// code, which registers it.
 type Noun struct {
 	name string // part of the API, for example saved_search
 	// personal means that values are personal data: the audit trail, which is kept
@@ -22,6 +23,7 @@ type Noun struct {
 	event  func(before, after json.RawMessage) string
 	events []string  // every type that event returns
 	row    *rowTable // the table that the things are rows of; nil for nouns that Track does not know
+	undo   undoer    // see register
 }
 
 // Name returns the noun's name.
@@ -31,51 +33,23 @@ func (n *Noun) Name() string { return n.name }
 // the newest first, no key twice. It locks rows in the order of their keys.
 type undoer func(ctx context.Context, t *Tx, n *Noun, entries []entry) ([]Outcome, error)
 
-// undoableNoun is a noun and how changes of it are undone.
-type undoableNoun struct {
-	*Noun
-	undo undoer
+// registered is every noun that operations change.
+var registered []*Noun
+
+// register makes a noun known with how changes of it are undone. Each file does so for its own
+// nouns in init: an undoer refers to its noun, so a noun's declaration cannot name it.
+func register(n *Noun, undo undoer) {
+	n.undo = undo
+	registered = append(registered, n)
 }
 
-// nouns lists every noun that operations change.
-func nouns() []undoableNoun {
-	return []undoableNoun{
-		{assetNoun, undoAssets},
-		{modelLinkNoun, undoLinks},
-		{modelVersionNoun, undoRows},
-		{savedSearchNoun, undoRows},
-		{collectionNoun, undoCollections},
-		{collectionItemNoun, undoRowsThen(reindexItems)},
-		{annotationNoun, undoRowsThen(reindexAnnotated)},
-		{promptNoun, undoPrompts},
-		{promptVersionNoun, undoPromptVersions},
-		{promptLabelNoun, undoRows},
-		{promptEvaluationNoun, undoRows},
-		{experimentNoun, undoRows},
-		{runNoun, undoRowsThen(reindexItems)},
-		{runScoreNoun, undoRows},
-		{runComparisonNoun, undoRows},
-		{unlinkedNoun, undoRows},
-		{pipelineNoun, undoRows},
-		{ruleNoun, undoRules},
-		{publicationNoun, undoRows},
-		{shareNoun, undoRows},
-		{prospectNoun, undoProspectRows},
-		{prospectOwnerNoun, undoProspectRows},
-		{prospectTouchNoun, undoProspectRows},
-		{prospectReplyNoun, undoProspectRows},
-		{prospectSuppressionNoun, undoProspectRows},
-		{contactNoun, undoProspectRows},
-		{webhookNoun, undoRows},
-	}
-}
-
-// Nouns lists the names of everything that operations change.
+// Nouns lists the names of everything that operations change, sorted.
 func Nouns() []string {
 	var names []string
-	for _, n := range nouns() {
+	for _, n := range registered {
 		names = append(names, n.name)
 	}
+	slices.Sort(names)
 	return names
 }
 
@@ -108,6 +82,9 @@ func (t *Tx) Record(ctx context.Context, n *Noun, key string, before, after any)
 	}
 	if old == nil && now == nil {
 		return nil
+	}
+	if n.undo == nil {
+		return fmt.Errorf("the noun %s is not registered, so its changes could not be undone", n.name)
 	}
 	if t.operation == "" {
 		t.operation = cmp.Or(t.continues, newID())

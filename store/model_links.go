@@ -32,6 +32,8 @@ func (l ModelLink) equal(o ModelLink) bool {
 // and the source with slashes between them.
 var modelLinkNoun = &Noun{name: "model_link"}
 
+func init() { register(modelLinkNoun, undoLinks) }
+
 // linkState is a link as the journal keeps it.
 type linkState struct {
 	Weight *float64 `json:"weight"`

@@ -33,6 +33,8 @@ var modelVersionNoun = rowNoun("model_version", &rowTable{table: "model_versions
 	columns: []string{"model_hash", "version_tag", "version_notes", "training_steps", "training_epochs", "training_config", "quality_score",
 		"is_recommended", "trained_at", "created_at", "created_by", "deleted_at"}}).trashed("deleted_at", "created", "trashed", "restored")
 
+func init() { register(modelVersionNoun, undoRows) }
+
 const versionColumns = `model_hash, version_tag, version_notes, training_steps, training_epochs, training_config, quality_score, is_recommended,
 	trained_at, created_at, created_by, deleted_at`
 

@@ -20,6 +20,8 @@ var pipelineNoun = rowNoun("pipeline", &rowTable{table: "pipelines", key: []stri
 	columns: []string{"name", "slug", "description", "stages", "vars", "tags", "default_dry_run", "default_timeout_ms", "template", "created_at", "created_by", "updated_by", "deleted_at"}}).
 	trashed("deleted_at", "created", "updated", "trashed", "restored")
 
+func init() { register(pipelineNoun, undoRows) }
+
 const pipelineColumns = `pipeline_definition_h, version, name, slug, description, stages, vars, tags, default_dry_run, default_timeout_ms, template, created_at, created_by, updated_at, updated_by`
 
 func scanPipeline(row pgx.CollectableRow) (p library.Pipeline, err error) {

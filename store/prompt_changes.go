@@ -27,6 +27,12 @@ var promptEvaluationNoun = promptEvents(rowNoun("prompt_evaluation", &rowTable{t
 	columns: []string{"version_h", "scores", "evaluator_type", "comments", "created_at", "created_by"}}), map[string]string{
 	"created": "prompt.evaluated", "deleted": "prompt.evaluation_removed"}, "")
 
+func init() {
+	register(promptVersionNoun, undoPromptVersions)
+	register(promptLabelNoun, undoRows)
+	register(promptEvaluationNoun, undoRows)
+}
+
 // promptEvents gives a noun that belongs to prompts the events of its changes, by what
 // happens to it; trash is the field of the time when it was deleted.
 func promptEvents(n *Noun, events map[string]string, trash string) *Noun {

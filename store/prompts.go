@@ -23,6 +23,8 @@ type Prompts struct{ s *Store }
 var promptNoun = rowNoun("prompt", &rowTable{table: "prompts", key: []string{"prompt_h"}, label: "name", touched: "updated_at", trash: "deleted_at",
 	columns: []string{"name", "description", "category", "target_model", "tags", "created_at", "created_by", "deleted_at"}}).trashed("deleted_at", "created", "updated", "trashed", "restored")
 
+func init() { register(promptNoun, undoPrompts) }
+
 // undoPrompts undoes changes of prompts. A prompt whose creation is undone goes however it
 // was changed since, unless it has got further versions: those of the creation are undone
 // before, and without any version it would be nothing.

@@ -29,6 +29,15 @@ var (
 	contactNoun             = prospectRowNoun("contact", "contact.stage_changed")
 )
 
+func init() {
+	register(prospectNoun, undoProspectRows)
+	register(prospectOwnerNoun, undoProspectRows)
+	register(prospectTouchNoun, undoProspectRows)
+	register(prospectReplyNoun, undoProspectRows)
+	register(prospectSuppressionNoun, undoProspectRows)
+	register(contactNoun, undoProspectRows)
+}
+
 // prospectRetracted is the type of the event of a row that an undo takes back.
 const prospectRetracted = "prospect.row_retracted"
 

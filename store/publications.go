@@ -29,6 +29,8 @@ const (
 // publication takes the page away. Addresses are no part of the journal: they never change.
 var publicationNoun = publishedNoun("publication", eventPublished, eventPublished, eventPublished, eventUnpublished)
 
+func init() { register(publicationNoun, undoRows) }
+
 // publishedNoun makes a noun of rows of publications. Their values are left out of the audit trail,
 // which is kept longer than a password's hash should be. The types of events are those of a
 // creation, a change, a return and of being taken away.

@@ -19,6 +19,8 @@ type Rules struct{ s *Store }
 var ruleNoun = softDeleted(rowNoun("rule", &rowTable{table: "rules", key: []string{"rule_id"}, label: "name", touched: "updated_at", trash: "deleted_at",
 	columns: []string{"name", "description", "trigger_type", "trigger_config", "rate_limit_config", "pipeline_vars", "pipeline_definition_h", "enabled", "disabled_reason", "created_at", "created_by", "deleted_at"}}))
 
+func init() { register(ruleNoun, undoRules) }
+
 // softDeleted gives a noun whose deleted rows are kept, with the column deleted_at, the events
 // of something that is deleted and restored.
 func softDeleted(n *Noun) *Noun {

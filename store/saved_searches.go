@@ -20,6 +20,8 @@ const MaxSavedSearches = 500
 var savedSearchNoun = rowNoun("saved_search", &rowTable{table: "saved_searches", key: []string{"saved_search_id"}, label: "name", touched: "updated_at",
 	columns: []string{"name", "description", "query", "search_mode", "filters", "order_by", "direction", "created_at", "created_by"}})
 
+func init() { register(savedSearchNoun, undoRows) }
+
 const savedColumns = `saved_search_id, name, description, query, search_mode, filters, order_by, direction, created_at, created_by, updated_at`
 
 func scanSaved(row pgx.CollectableRow) (library.SavedSearch, error) {

@@ -29,6 +29,8 @@ const (
 // that brings it back at the same address.
 var shareNoun = publishedNoun("share", eventShared, eventShared, eventShared, eventUnshared)
 
+func init() { register(shareNoun, undoRows) }
+
 // sharesFrom is what a list of share links reads.
 const sharesFrom = fromPublications + `AND p.collection_h IS NULL AND p.unpublished_at IS NULL `
 

@@ -111,10 +111,7 @@ func (t *Tx) lockOperation(ctx context.Context, id string) (Operation, error) {
 
 // undo reads the journal of the operation from its end and puts back page by page.
 func (t *Tx) undo(ctx context.Context, out *UndoResult) error {
-	last, undoers := int64(1)<<62, map[*Noun]undoer{}
-	for _, n := range nouns() {
-		undoers[n.Noun] = n.undo
-	}
+	last := int64(1) << 62
 	for {
 		page, err := t.journalPage(ctx, out.Undone.ID, last)
 		if err != nil || len(page) == 0 {
@@ -122,7 +119,7 @@ func (t *Tx) undo(ctx context.Context, out *UndoResult) error {
 		}
 		last = page[len(page)-1].position
 		for _, group := range groupEntries(page) {
-			outcomes, err := undoers[group[0].noun](ctx, t, group[0].noun, group)
+			outcomes, err := group[0].noun.undo(ctx, t, group[0].noun, group)
 			if err != nil {
 				return fmt.Errorf("undoing changes of %s: %w", group[0].noun.name, err)
 			}
@@ -144,8 +141,8 @@ func (t *Tx) journalPage(ctx context.Context, operationID string, before int64) 
 		return nil, err
 	}
 	known := map[string]*Noun{}
-	for _, n := range nouns() {
-		known[n.name] = n.Noun
+	for _, n := range registered {
+		known[n.name] = n
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (e entry, err error) {
 		var name string

@@ -47,6 +47,8 @@ type WebhookHealth struct {
 var webhookNoun = deletable(rowNoun("webhook", &rowTable{table: "webhooks", key: []string{"webhook_id"}, label: "name", touched: "updated_at", trash: "deleted_at",
 	columns: []string{"name", "url", "events", "description", "enabled", "disabled_reason", "timeout_ms", "created_at", "created_by", "deleted_at"}}))
 
+func init() { register(webhookNoun, undoRows) }
+
 // deletable gives a noun whose rows are kept behind a deletion the events of that.
 func deletable(n *Noun) *Noun {
 	n.personal = true

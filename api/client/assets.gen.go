@@ -487,11 +487,11 @@ type ListOperationsOutput struct {
 
 // ListOperations lists the writes of the last 90 days, the newest first: who called what and when,
 // how many things of each kind changed, and whether it was undone. Filters by actor, operation,
-// kind of thing (asset, model_link, model_version, saved_search, collection, collection_item,
-// annotation, prompt, prompt_version, prompt_label, prompt_evaluation, experiment, experiment_run,
-// run_score, run_comparison, unlinked_duplicate, pipeline, rule, publication, share, prospect,
-// prospect_owner, prospect_touch, prospect_reply, prospect_suppression, contact, webhook), one
-// thing, time, and whether it was undone.
+// kind of thing (annotation, asset, collection, collection_item, contact, experiment,
+// experiment_run, model_link, model_version, pipeline, prompt, prompt_evaluation, prompt_label,
+// prompt_version, prospect, prospect_owner, prospect_reply, prospect_suppression, prospect_touch,
+// publication, rule, run_comparison, run_score, saved_search, share, unlinked_duplicate, webhook),
+// one thing, time, and whether it was undone.
 //
 // It needs the permission read and calls GET /api/v1/operations.
 func (c *Client) ListOperations(ctx context.Context, in ListOperationsInput, opts ...Option) (ListOperationsOutput, error) {
