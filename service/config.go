@@ -92,6 +92,9 @@ type Config struct {
 	ScrubRate  int64
 	ScrubEvery time.Duration
 	Backups    BackupConfig // what the role work backs up
+	// IndexWait is how long a search waits for the write whose index_token it is given; 0 means
+	// DefaultIndexWait.
+	IndexWait time.Duration
 	// ReconcileEvery is how often the index is compared with the database; 0 means
 	// a day.
 	ReconcileEvery time.Duration
@@ -120,6 +123,9 @@ type Config struct {
 	Version      string
 	Log          *slog.Logger
 }
+
+// DefaultIndexWait is some twenty times what a write usually takes to be shown.
+const DefaultIndexWait = 2 * time.Second
 
 // Database returns how to reach PostgreSQL.
 func (c Config) Database() store.Config {
@@ -188,6 +194,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.ScrubEvery == 0 {
 		c.ScrubEvery = DefaultScrubEvery
+	}
+	if c.IndexWait == 0 {
+		c.IndexWait = DefaultIndexWait
 	}
 	if c.ReconcileEvery == 0 {
 		c.ReconcileEvery = 24 * time.Hour

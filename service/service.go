@@ -39,6 +39,7 @@ import (
 	"vitrine/op"
 	"vitrine/op/all"
 	"vitrine/op/assets"
+	"vitrine/op/indextoken"
 	"vitrine/op/search"
 	"vitrine/pipeline"
 	"vitrine/publish"
@@ -187,8 +188,8 @@ func (s *Service) assemble() error {
 	s.Imports = inplace.New(inplace.Config{Store: s.Store, Roots: s.roots, Memory: budget, MaxFile: cmp.Or(cfg.MaxFile, assets.DefaultMaxFile), Rescan: cfg.Rescan, Log: cfg.Log})
 	waiter := indexer.NewWaiter(watched, s.Searcher.Index, metrics)
 	parts := all.Parts{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Fetcher: fetcher, Links: links, Limits: limits, TrashFor: cfg.TrashFor, MaxFile: cfg.MaxFile, Roots: s.roots,
-		Searcher: s.Searcher, Embedder: s.Embedder, Webhooks: cfg.Webhooks, Sender: sender, Sealer: sealer, CursorKey: cfg.SigningKey, WebP: func() bool { return s.exports.WebP() != nil }, AwaitWrite: awaitWith(waiter),
-		AwaitProspects: awaitWith(indexer.NewWaiter(watched, s.Searcher.Prospects, metrics))}
+		Searcher: s.Searcher, Embedder: s.Embedder, Webhooks: cfg.Webhooks, Sender: sender, Sealer: sealer, CursorKey: cfg.SigningKey, WebP: func() bool { return s.exports.WebP() != nil }, AwaitWrite: cfg.shown(waiter),
+		AwaitProspects: cfg.shown(indexer.NewWaiter(watched, s.Searcher.Prospects, metrics))}
 	s.Pipelines = all.NewPipelines(parts)
 	s.Pipelines.Log = cfg.Log
 	s.Rules = s.newRules()
@@ -219,14 +220,14 @@ func (s *Service) findFFmpeg() *preview.FFmpeg {
 	return f
 }
 
-// awaitWith waits for writes with the indexer's waiter.
-func awaitWith(w *indexer.Waiter) func(context.Context, library.TenantID, []indexstate.DocumentVersion, time.Duration) bool {
-	return func(ctx context.Context, tenant library.TenantID, versions []indexstate.DocumentVersion, limit time.Duration) bool {
+// shown waits for writes with the indexer's waiter, as long as searches may wait.
+func (c Config) shown(w *indexer.Waiter) indextoken.Shown {
+	return func(ctx context.Context, tenant library.TenantID, versions []indexstate.DocumentVersion) bool {
 		writes := make([]indexer.Write, len(versions))
 		for i, v := range versions {
 			writes[i] = indexer.Write{Key: v.Key, Version: v.Version}
 		}
-		return w.Await(ctx, tenant, writes, limit)
+		return w.Await(ctx, tenant, writes, c.IndexWait)
 	}
 }
 

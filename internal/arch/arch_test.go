@@ -67,6 +67,7 @@ var levels = map[string]int{
 	"vitrine/inplace":              5,
 	"vitrine/op/imports":           6,
 	"vitrine/op/annotations":       5,
+	"vitrine/op/indextoken":        5,
 	"vitrine/op/search":            6, // shows what op/assets links to
 	"vitrine/op/lineage":           6,
 	"vitrine/op/models":            6,

@@ -36,13 +36,13 @@ func TestSearch_PictureIsFoundByWhatItMeans(t *testing.T) {
 		}
 		return nil
 	})
-	var details struct {
-		Embedding struct{ Configurations []string }
-	}
-	e.Call(http.MethodGet, "/api/v1/assets/"+hashes[0], nil, &details)
-	if got := details.Embedding.Configurations; !slices.Equal(got, []string{e.Embedder.ID()}) {
-		t.Errorf("the first picture has a vector under %v, want %s", got, e.Embedder.ID())
-	}
+	servicetest.Eventually(t, "the first picture has a vector under the present configuration", func() error { // details wait for the index only a moment
+		d, err := e.Client("").GetAssetDetails(t.Context(), client.GetAssetDetailsInput{AssetH: hashes[0]})
+		if err == nil && !slices.Equal(d.Embedding.Configurations, []string{e.Embedder.ID()}) {
+			err = fmt.Errorf("its configurations are %v, want %s", d.Embedding.Configurations, e.Embedder.ID())
+		}
+		return err
+	})
 	for q, want := range map[string]int{"kitten taking a nap": 0, "fast automobile": 1, "noodle soup": 2, "boat at sea": 3, "royal woman": 4} {
 		if f := e.Search("", q, ""); f.Data[0].AssetH != hashes[want] {
 			t.Errorf("%q finds %s first, want %s", q, f.Data[0].Filename, prompts[want])

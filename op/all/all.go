@@ -23,6 +23,7 @@ import (
 	"vitrine/op/collections"
 	"vitrine/op/experiments"
 	"vitrine/op/imports"
+	"vitrine/op/indextoken"
 	"vitrine/op/lineage"
 	"vitrine/op/models"
 	"vitrine/op/pipelines"
@@ -34,7 +35,6 @@ import (
 	"vitrine/query"
 	"vitrine/query/run"
 	"vitrine/store"
-	"vitrine/store/indexstate"
 )
 
 // Parts are what the domains work with. The zero value describes the operations
@@ -58,10 +58,10 @@ type Parts struct {
 	WebP       func() bool    // whether pictures can be written as lossy WebP; nil: they cannot
 	Webhooks   webhook.Config // which endpoints can be reached
 	Sender     *webhook.Sender
-	Sealer     *webhook.Sealer // of their secrets
-	AwaitWrite func(ctx context.Context, tenant library.TenantID, versions []indexstate.DocumentVersion, limit time.Duration) bool
+	Sealer     *webhook.Sealer  // of their secrets
+	AwaitWrite indextoken.Shown // in the index of assets
 	// AwaitProspects is AwaitWrite for the index of prospects.
-	AwaitProspects func(ctx context.Context, tenant library.TenantID, versions []indexstate.DocumentVersion, limit time.Duration) bool
+	AwaitProspects indextoken.Shown
 }
 
 // NewPipelines makes the engine of pipelines out of the same parts.

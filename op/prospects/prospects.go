@@ -3,26 +3,23 @@
 package prospects
 
 import (
-	"context"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"vitrine/library"
 	"vitrine/op"
+	"vitrine/op/indextoken"
 	"vitrine/outreach"
 	"vitrine/query/run"
 	"vitrine/store"
-	"vitrine/store/indexstate"
 )
 
 // Service is what the operations of this package work with.
 type Service struct {
 	Store    *store.Store
 	Searcher *run.Searcher
-	// Await waits until the index has these versions of prospects, at most so long, and
-	// reports whether it has. Nil: nothing is waited for.
-	Await func(ctx context.Context, tenant library.TenantID, versions []indexstate.DocumentVersion, limit time.Duration) bool
+	Await    indextoken.Shown // nil: nothing is ever shown
 }
 
 // Operations lists this package's operations.

@@ -3,12 +3,12 @@ package prospects
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/op"
+	"vitrine/op/indextoken"
 	"vitrine/outreach"
 	"vitrine/query/run"
 	"vitrine/store"
@@ -174,27 +174,7 @@ func describeFound(d *mappings.ProspectDocument, today string) foundProspect {
 	return out
 }
 
-// awaitLimit is how long a search waits for a write it must see.
-const awaitLimit = 2 * time.Second
-
-// awaitWrite waits until the index shows a write of prospects, and reports whether it does
-// not in time.
+// awaitWrite makes a search see the write that returned the token.
 func (s *Service) awaitWrite(ctx context.Context, actor library.Actor, token string) (behind bool, err error) {
-	if token == "" {
-		return false, nil
-	}
-	token = strings.ToLower(token)
-	versions, err := s.Store.Operations.Versions(ctx, actor.Tenant, store.ProspectIndex, token)
-	if err != nil {
-		return true, err
-	}
-	if len(versions) > 0 {
-		return s.Await == nil || !s.Await(ctx, actor.Tenant, versions, awaitLimit), nil
-	}
-	known, err := s.Store.Operations.Has(ctx, actor.Tenant, token)
-	if err == nil && !known {
-		err = library.Invalid(library.FieldError{Field: "min_index_token", Code: "unknown", Message: "No write of this tenant returned this index_token.",
-			Hint: "Send the index_token of a write as it came, or leave min_index_token out."})
-	}
-	return false, err
+	return indextoken.Await(ctx, s.Store, store.ProspectIndex, s.Await, actor.Tenant, token)
 }

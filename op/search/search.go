@@ -4,14 +4,13 @@ package search
 
 import (
 	"context"
-	"strings"
-	"time"
 
 	"vitrine/embed"
 	"vitrine/library"
 	"vitrine/media/preview"
 	"vitrine/op"
 	"vitrine/op/assets"
+	"vitrine/op/indextoken"
 	"vitrine/query"
 	"vitrine/query/run"
 	"vitrine/store"
@@ -26,7 +25,7 @@ type Service struct {
 	Links    assets.Links
 	// Await waits until the index has these versions of assets, at most so long, and
 	// reports whether it has. Nil: nothing is waited for.
-	Await    func(ctx context.Context, tenant library.TenantID, versions []indexstate.DocumentVersion, limit time.Duration) bool
+	Await    indextoken.Shown
 	Embedder embed.Embedder // nil: searches are by words only
 	Key      []byte         // signs cursors; at least 32 random bytes, the same in every process
 
@@ -41,30 +40,9 @@ func (s *Service) Operations() []op.Operation {
 		s.listSavedSearches(), s.createSavedSearch(), s.getSavedSearch(), s.updateSavedSearch(), s.runSavedSearch(), s.deleteSavedSearch()}
 }
 
-// awaitTimeout is how long a search waits for a write it must see.
-const awaitTimeout = 2 * time.Second
-
-// awaitWrite makes a search see the write that gave the token. A write that the index has
-// not shown in time degrades the answer; it is no error, because the search itself is
-// good. A token that no write of the tenant gave is one: nothing can be waited for.
+// awaitWrite makes a search see the write that returned the token.
 func (s *Service) awaitWrite(ctx context.Context, actor library.Actor, token string) (behind bool, err error) {
-	if token == "" {
-		return false, nil
-	}
-	token = strings.ToLower(token)
-	versions, err := s.Store.Operations.Versions(ctx, actor.Tenant, indexstate.AssetIndex, token)
-	if err != nil {
-		return true, err
-	}
-	if len(versions) > 0 {
-		return s.Await == nil || !s.Await(ctx, actor.Tenant, versions, awaitTimeout), nil
-	}
-	known, err := s.Store.Operations.Has(ctx, actor.Tenant, token)
-	if err == nil && !known {
-		err = library.Invalid(library.FieldError{Field: "min_index_token", Code: "unknown", Message: "No write of this tenant returned this index_token.",
-			Hint: "Send the index_token of a write as it came, or leave min_index_token out. Writes of more than a minute ago are in the index."})
-	}
-	return false, err
+	return indextoken.Await(ctx, s.Store, indexstate.AssetIndex, s.Await, actor.Tenant, token)
 }
 
 // filtersInput narrows a search.

@@ -55,7 +55,7 @@ func Config(t testing.TB) service.Config {
 	engine, prefix := testenv.OpenSearch(t)
 	brokers, _ := testenv.Kafka(t)
 	return service.Config{PostgresURL: database, Brokers: brokers, OpenSearchURL: []string{engine}, DataDir: t.TempDir(), Prefix: prefix,
-		Listen: freeAddress(t), SearchPerMin: -1, Version: "test"}
+		Listen: freeAddress(t), SearchPerMin: -1, IndexWait: 20 * time.Second, Version: "test"}
 }
 
 // Start runs a product until the test ends and waits until it is ready.
@@ -256,7 +256,7 @@ func (e *Env) Search(key, text, token string) Found {
 	in := client.SearchAssetsInput{Query: text, Limit: 100, MinIndexToken: token}
 	for began := time.Now(); ; {
 		out, err := e.Client(key).SearchAssets(e.T.Context(), in)
-		if busy(err) && time.Since(began) < 30*time.Second {
+		if busy(err) && time.Since(began) < patience {
 			time.Sleep(500 * time.Millisecond)
 			continue
 		}
@@ -266,7 +266,7 @@ func (e *Env) Search(key, text, token string) Found {
 		if !slices.Contains(out.Degraded, "index_behind") {
 			return Found{out, int(out.Total)}
 		}
-		if time.Since(began) > 30*time.Second {
+		if time.Since(began) > patience {
 			e.T.Fatalf("the index did not show the write in %s", time.Since(began))
 		}
 	}
