@@ -227,7 +227,10 @@ func (e *Engine) fail(c *store.RunClaim, err error) {
 	var stop *errStop
 	if errors.As(err, &stop) {
 		c.State = stop.state
-		if state = library.StageTimedOut; stop.state == library.RunCancelled {
+		switch stop.state {
+		case library.RunTimedOut:
+			state = library.StageTimedOut
+		case library.RunCancelled:
 			state = library.StageSkipped
 		}
 	}

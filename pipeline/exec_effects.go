@@ -134,10 +134,16 @@ func (x *exec) simulatePart(w effect, assets []library.AssetHash) error {
 	})
 }
 
+// skipsErrors reports whether the stage, or the action of a tee stage, leaves out assets that it cannot change.
+func (x *exec) skipsErrors() bool {
+	t, is := x.step.work.(*tee)
+	return x.step.OnError == "skip" || is && t.inner.OnError == "skip"
+}
+
 // note adds what a part did to the trace, and writes what goes on to the next stage where
 // that is less.
 func (x *exec) note(t *store.Tx, assets []library.AssetHash, did *tally) error {
-	if did.failed > 0 && x.step.OnError != "skip" {
+	if did.failed > 0 && !x.skipsErrors() {
 		return library.NewError(library.KindUnprocessable, CodeStageFailed, "%d assets of this part cannot be changed: %s. Nothing of the part was changed. Set on_error: skip to leave such assets out.", did.failed, did.reason)
 	}
 	tr, p := x.trace(), &x.claim.Progress

@@ -24,7 +24,7 @@ var teeActions = []string{"add_to_collection", "move", "set_tag", "remove_tag", 
 
 func (s *tee) check(c *checking) []library.FieldError {
 	stage := StageFrom(s.Action)
-	if !slices.Contains(teeActions, stage.Type) {
+	if k := LookupKind(stage.Type); k == nil || !slices.Contains(teeActions, k.Type) {
 		return []library.FieldError{{Field: c.at + ".action.type", Code: "enum", Message: "Allowed are add_to_collection, move, set_tag, remove_tag and notify."}}
 	}
 	var errs []library.FieldError
