@@ -13,9 +13,11 @@ import (
 
 // doJobs stands where the service's jobs do: it finishes what enrich stages of a run wait for.
 func (e *env) doJobs(ctx context.Context, run string, did map[string]store.Enriched) {
+	whole := context.WithoutCancel(ctx) // a query that is cancelled closes its connection
 	for ctx.Err() == nil {
-		rows, err := e.db.Query(ctx, `SELECT stage, part FROM pipeline_enrichments WHERE run_id = $1 AND results IS NULL`, run)
+		rows, err := e.db.Query(whole, `SELECT stage, part FROM pipeline_enrichments WHERE run_id = $1 AND results IS NULL`, run)
 		if err != nil {
+			e.t.Error(err)
 			return
 		}
 		var open []store.EnrichJob
@@ -27,7 +29,7 @@ func (e *env) doJobs(ctx context.Context, run string, did map[string]store.Enric
 		}
 		rows.Close()
 		for _, j := range open {
-			_ = e.store.Enrichments.Finish(ctx, j, did)
+			_ = e.store.Enrichments.Finish(whole, j, did)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
