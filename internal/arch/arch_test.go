@@ -63,28 +63,19 @@ var levels = map[string]int{
 	"vitrine/automation/schedule":     0,
 	"vitrine/automation/webhook":      1,
 
-	"vitrine/op/assets":            5,
+	// Another package below op is a domain, of level domainLevel.
+	"vitrine/op/assets": 5, // the domain search shows what it links to
+
 	"vitrine/inplace":              5,
-	"vitrine/op/imports":           6,
 	"vitrine/op/annotations":       5,
 	"vitrine/op/indextoken":        5,
-	"vitrine/op/search":            6, // shows what op/assets links to
-	"vitrine/op/lineage":           6,
-	"vitrine/op/models":            6,
-	"vitrine/op/collections":       6,
-	"vitrine/op/experiments":       6,
 	"vitrine/op/experiments/stats": 0,
-	"vitrine/op/prospects":         6,
-	"vitrine/op/prompts":           6,
-	"vitrine/op/pipelines":         6,
-	"vitrine/op/automation":        6,
 	"vitrine/pipeline":             4,
 	"vitrine/pipeline/expr":        0,
 	"vitrine/transfer":             6,
 	"vitrine/prospectcsv":          7,
 	"vitrine/pipelinecsv":          3,
 	"vitrine/export":               6,
-	"vitrine/op/publishing":        6,
 	"vitrine/publish":              7,
 	"vitrine/op/all":               7,
 	"vitrine/reextract":            5,
@@ -196,12 +187,18 @@ func opened(t *testing.T) {
 
 func within(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
 
+// domainLevel is the level of the packages of op that levels does not name.
+const domainLevel = 6
+
 func levelOf(path string) (level int, entry string) {
 	level = -1
 	for root, n := range levels {
 		if within(path, root) && len(root) > len(entry) {
 			level, entry = n, root
 		}
+	}
+	if entry == "vitrine/op" && path != entry {
+		return domainLevel, path
 	}
 	return level, entry
 }
