@@ -218,10 +218,13 @@ func (c Config) withKey() (Config, error) {
 	if len(c.SigningKey) > 0 {
 		return c, nil
 	}
-	key, err := loadSigningKey(filepath.Join(c.DataDir, "signing.key"))
+	key, err := loadSigningKey(filepath.Join(c.DataDir, signingKeyFile))
 	c.SigningKey = key
 	return c, err
 }
+
+// signingKeyFile is the file of the data folder with the signing key.
+const signingKeyFile = "signing.key"
 
 // loadSigningKey reads the key that links are signed with, and makes it the first time.
 // Two processes that start together agree on one: the file is linked into place

@@ -91,6 +91,9 @@ func (c *doctorCommand) checkLibrary(ctx context.Context, check func(what, remed
 		}
 		return indexSummary(found), err
 	})
+	check("webhooks", "Put back the file signing.key of the data folder and restart the service; or rotate each secret (POST /api/v1/webhooks/{webhook_id}/rotate) and give the new one to its receiver.", func() (string, error) {
+		return c.webhookHealth(ctx, s)
+	})
 	check("videos", "Install ffmpeg, or set VITRINE_FFMPEG to where it is.", func() (string, error) {
 		return videoHealth(s.Previews.FFmpeg()), nil
 	})
@@ -187,6 +190,20 @@ func (c *doctorCommand) blobHealth(ctx context.Context, s *service.Service) (str
 		return "no folder yet, and no assets; vitrine serve makes it", nil
 	}
 	return fmt.Sprintf("%s is the library's; %d files that were looked for are there", b.Path, b.Sampled), nil
+}
+
+// webhookHealth looks whether the secrets of webhooks can be read.
+func (c *doctorCommand) webhookHealth(ctx context.Context, s *service.Service) (string, error) {
+	cfg, err := c.config()
+	if err != nil {
+		return "", err
+	}
+	lost, total, err := service.UnreadableWebhooks(ctx, s.Store, cfg)
+	if err == nil && len(lost) > 0 {
+		first := lost[0]
+		err = fmt.Errorf("the secrets of %d of %d webhooks were encrypted with another signing key, so nothing is sent to them; the first is %s (%s) of the tenant %s", len(lost), total, first.Name, first.ID, first.Tenant)
+	}
+	return fmt.Sprintf("the secrets of %d webhooks can be read", total), err
 }
 
 // backupHealth looks at the age of the newest scheduled backup.

@@ -5,12 +5,16 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
+	"vitrine/api/client"
 	"vitrine/internal/opensearch"
+	"vitrine/library"
 	"vitrine/mappings"
 	"vitrine/service/servicetest"
 )
@@ -55,6 +59,48 @@ func TestDoctor_ComparesIndexAndLibraryByCountAndAge(t *testing.T) {
 	d.says(1, "1 background jobs failed for good, the last (preview")
 	d.exec(`DELETE FROM river_job`)
 	d.tellOfALostIndex()
+}
+
+// TestDoctor_NamesWebhooksWhoseSecretsCannotBeRead takes the signing key away with which their secrets are
+// encrypted, and puts it back.
+func TestDoctor_NamesWebhooksWhoseSecretsCannotBeRead(t *testing.T) {
+	t.Parallel()
+	k := newKilledWith(t, servicetest.Config(t), library.PermRead, library.PermAdmin)
+	d := doctored{killed: k}
+	p := serve(t, k.cfg, "")
+	disabled := false
+	made, err := k.api.RegisterWebhook(t.Context(), client.RegisterWebhookInput{Name: "Relay", URL: "https://hooks.example.com/relay", Events: []string{"pipeline.completed"}, Enabled: &disabled})
+	if err != nil {
+		t.Fatal(err)
+	}
+	servicetest.Eventually(t, "all is well", func() error {
+		if code, out := said(t, k.cfg, "doctor"); code != 0 || !strings.Contains(out, "the secrets of 1 webhooks can be read") {
+			return fmt.Errorf("%d %s", code, out)
+		}
+		return nil
+	})
+	p.stop()
+	key := filepath.Join(k.cfg.DataDir, "signing.key")
+	if err := os.Rename(key, key+".away"); err != nil {
+		t.Fatal(err)
+	}
+	lost := "1 of 1 webhooks were encrypted with another signing key, so nothing is sent to them; the first is Relay (" + made.WebhookID + ")"
+	d.says(1, lost)
+	if _, err := os.Stat(key); err == nil {
+		t.Error("doctor made a signing key")
+	}
+	p = serve(t, k.cfg, "") // which makes another key
+	d.says(1, lost)
+	d.says(1, "/rotate) and give the new one to its receiver")
+	if _, err := k.api.RotateWebhookSecret(t.Context(), client.RotateWebhookSecretInput{WebhookID: made.WebhookID}); err != nil {
+		t.Fatal(err)
+	}
+	d.says(0, "the secrets of 1 webhooks can be read")
+	p.stop()
+	if err := os.Rename(key+".away", key); err != nil {
+		t.Fatal(err)
+	}
+	d.says(1, lost)
 }
 
 // doctored is a library whose index and database are changed by hand.
