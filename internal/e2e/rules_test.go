@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -8,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/automation/webhook"
 	"vitrine/library"
+	"vitrine/media/fetch/fetchtest"
 	"vitrine/service/servicetest"
 )
 
@@ -119,7 +122,7 @@ func TestRules_RunPipelinesOfTheProductOnEventsAndForWhatNewlyMatches(t *testing
 
 // TestJourney_AnAnalystReviewsNearDuplicatesEveryMonday is the third of the journeys by which
 // newcomers judge, over REST: a template, text and JSON in step, counts per stage, a dry run that
-// equals the run, a rule for Mondays at nine, and the comparison of two Mondays.
+// equals the run, a rule for Mondays at nine, a webhook to a relay, and the comparison of two Mondays.
 func TestJourney_AnAnalystReviewsNearDuplicatesEveryMonday(t *testing.T) {
 	t.Parallel()
 	berlin, err := time.LoadLocation("Europe/Berlin")
@@ -134,6 +137,10 @@ func TestJourney_AnAnalystReviewsNearDuplicatesEveryMonday(t *testing.T) {
 	at(22, 18, 0) // a Sunday
 	cfg := servicetest.Config(t)
 	cfg.RuleClock = func() time.Time { return *clock.Load() }
+	relay, box := fetchtest.New(t), &inbox{status: 204}
+	relay.Handler = box
+	relay.Resolve("relay.example.com", fetchtest.Public)
+	cfg.Webhooks = webhook.Config{AllowPrivate: fetchtest.Reachable(), RootCAs: relay.Roots, Resolver: relay.Resolver}
 	e := servicetest.StartWith(t, cfg, nil)
 	for n := range 4 {
 		e.StoreFile("", fmt.Sprintf("heron-%d.png", n), "image/png", filePrompted(n+1, "a heron"), "birds")
@@ -199,6 +206,7 @@ func TestJourney_AnAnalystReviewsNearDuplicatesEveryMonday(t *testing.T) {
 		t.Errorf("it is due next at %s, want %s", shown.NextAt, want)
 	}
 
+	hook := registerRelay(e, fmt.Sprintf("https://relay.example.com:%d/in", relay.Port))
 	at(23, 9, 0)
 	first := awaitFirings(e, rule, 1)
 	if first[0].State != "done" || first[0].Changed != dry.ChangedCount || first[0].Reason["due"] != "2026-03-23T08:00:00Z" {
@@ -217,6 +225,8 @@ func TestJourney_AnAnalystReviewsNearDuplicatesEveryMonday(t *testing.T) {
 	if got := firings(e, rule); len(got) != 2 || both[1].Reason["due"] != "2026-03-30T07:00:00Z" {
 		t.Errorf("it is due once: %+v", got)
 	}
+
+	hook.checkRuns(box, rule, both)
 
 	// Monday's run beside last Monday's, and one click to undo it.
 	var diff struct{ Entered, Left []string }
@@ -246,5 +256,64 @@ func TestJourney_AnAnalystReviewsNearDuplicatesEveryMonday(t *testing.T) {
 	e.Call(http.MethodGet, "/api/v1/pipelines/runs?run_id="+both[1].RunID, nil, &runs)
 	if r := runs.Runs[0]; r.StartedBy != rule || r.Trigger.RuleID != rule || r.Trigger.Type != "schedule" {
 		t.Errorf("who ran what: %+v", r)
+	}
+}
+
+// relayHook is a webhook that tells a relay of pipelines that completed.
+type relayHook struct {
+	e      *servicetest.Env
+	secret string
+}
+
+// registerRelay registers a webhook by REST and looks at the outcome of its ping.
+func registerRelay(e *servicetest.Env, url string) relayHook {
+	e.T.Helper()
+	var made struct {
+		Secret string
+		Ping   struct {
+			Delivered bool
+			Status    int
+		}
+	}
+	e.Call(http.MethodPost, "/api/v1/webhooks", map[string]any{"name": "Slack relay", "url": url, "events": []string{"pipeline.completed"}}, &made)
+	if !made.Ping.Delivered || made.Ping.Status != http.StatusNoContent || made.Secret == "" {
+		e.T.Fatalf("the relay is registered as %+v", made)
+	}
+	return relayHook{e, made.Secret}
+}
+
+// checkRuns compares what the relay got with the runs of a rule. Each message is verified by the public library.
+func (h relayHook) checkRuns(box *inbox, rule string, runs []firing) {
+	h.e.T.Helper()
+	box.await(h.e.T.(*testing.T), "pipeline.completed", len(runs))
+	if !box.allVerified(h.e.T.(*testing.T), h.secret) {
+		h.e.T.Error("a message to the relay is not signed with its secret")
+	}
+	_, bodies := box.messages("pipeline.completed")
+	got := map[string]int{}
+	for _, body := range bodies {
+		var m struct {
+			Data struct {
+				RunID       string `json:"run_id"`
+				OperationID string `json:"operation_id"`
+				Name        string
+				Counts      struct{ Selected, Changed int64 }
+				Trigger     struct {
+					Type   string
+					RuleID string `json:"rule_id"`
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(body), &m); err != nil || m.Data.Trigger.RuleID != rule || m.Data.Trigger.Type != "schedule" || m.Data.Name != "Monday review" {
+			h.e.T.Errorf("the relay got %s: %v", body, err)
+		}
+		for _, r := range runs {
+			if r.RunID == m.Data.RunID && r.OperationID == m.Data.OperationID && r.Changed == m.Data.Counts.Changed {
+				got[r.RunID]++
+			}
+		}
+	}
+	if len(got) != len(runs) || len(bodies) != len(runs) {
+		h.e.T.Errorf("the relay got %d messages of %d runs, of %d: %v", len(bodies), len(got), len(runs), bodies)
 	}
 }

@@ -77,6 +77,23 @@ func (x *inbox) verified(t *testing.T, secret string) bool {
 	return v.Verify([]byte(x.bodies[len(x.bodies)-1]), x.got[len(x.got)-1]) == nil
 }
 
+// allVerified reports whether every request is signed with a secret.
+func (x *inbox) allVerified(t *testing.T, secret string) bool {
+	t.Helper()
+	v, err := standardwebhooks.NewWebhook(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i, body := range x.bodies {
+		if err := v.Verify([]byte(body), x.got[i]); err != nil {
+			return false
+		}
+	}
+	return len(x.bodies) > 0
+}
+
 // await waits until so many messages of a type have come.
 func (x *inbox) await(t *testing.T, kind string, n int) []string {
 	t.Helper()
