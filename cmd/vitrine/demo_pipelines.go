@@ -7,7 +7,7 @@ import (
 	"vitrine/library"
 )
 
-// demoPipelines are the saved pipelines of the demo. Both change nothing unless a run says so.
+// demoPipelines are the saved pipelines of the demo. They change nothing unless a run says so.
 var demoPipelines = []struct {
 	name, description, text string
 	vars                    map[string]any
@@ -16,7 +16,12 @@ var demoPipelines = []struct {
 	{"Tag by tool", "Tags the images of each tool whose prompt is known, and puts the best rated into a collection.",
 		`search query="has:prompt" | compute metadata.made_with "coalesce(tool, \"unknown\")" | set_tag "{{vars.tag}}" | where rating >= 4 | add_to_collection "{{vars.collection}}" create_if_missing=true | group_by tool`,
 		map[string]any{"tag": map[string]any{"type": "string", "default": "prompted"}, "collection": map[string]any{"type": "string", "default": "best"}}},
+	{demoColors, "Finds the dominant colors of the best rated images, counts them, and begins an export of six to share.",
+		`search order_by=rating limit=24 | enrich dominant_color phash | group_by color then=status | limit 6 | export share confirm=true`, nil},
 }
+
+// demoColors is the pipeline that the demo runs, so that there is a run with its results and an export.
+const demoColors = "Colors of the best"
 
 // demoSavePipelines saves the pipelines. What an earlier run saved is left as it is.
 func demoSavePipelines(ctx context.Context, api *client.Client) error {
@@ -37,6 +42,12 @@ func demoSavePipelines(ctx context.Context, api *client.Client) error {
 			return err
 		}
 		if _, err := api.SavePipeline(ctx, client.SavePipelineInput{Name: p.name, Description: p.description, Stages: stages, Vars: p.vars, Tags: []string{"sample"}, DefaultDryRun: true}); err != nil {
+			return err
+		}
+		if p.name != demoColors {
+			continue
+		}
+		if _, err := api.RunSavedPipeline(ctx, client.RunSavedPipelineInput{PipelineName: p.name, DryRun: new(false)}); err != nil {
 			return err
 		}
 	}

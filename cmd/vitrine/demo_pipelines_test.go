@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"testing"
 
 	"vitrine/api/client"
@@ -36,16 +37,36 @@ func TestDemo_PipelinesFindAndTagTheSampleLibrary(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if rules, err := api.ListRules(ctx, client.ListRulesInput{}); err != nil || rules.Total != 2 || rules.Data[0].PipelineDefinitionH == "" || rules.Data[0].NextAt == nil {
+	if rules, err := api.ListRules(ctx, client.ListRulesInput{}); err != nil || rules.Total != 3 || rules.Data[0].PipelineDefinitionH == "" || rules.Data[0].NextAt == nil {
 		t.Errorf("the rules are %+v: %v", rules, err)
+	}
+	for _, r := range demoRulesOf(t, api) {
+		runs, err := api.ListRuleRuns(ctx, client.ListRuleRunsInput{RuleID: r.RuleID})
+		if want := map[bool]int{true: 1}[r.Name == demoFiredRule]; err != nil || runs.Total != want || want == 1 && runs.Data[0].State != "done" {
+			t.Errorf("the rule %s fired %d times, want %d: %+v %v", r.Name, runs.Total, want, runs.Data, err)
+		}
 	}
 	hooks, err := api.ListWebhooks(ctx, client.ListWebhooksInput{})
 	if err != nil || len(hooks.Data) != 1 || hooks.Data[0].Enabled {
 		t.Errorf("%+v %v", hooks, err)
 	}
 	list, err := api.ListPipelines(ctx, client.ListPipelinesInput{Limit: 10})
-	if err != nil || list.Total != 2 {
+	if err != nil || list.Total != 3 {
 		t.Fatalf("%d pipelines are saved: %v", list.Total, err)
+	}
+	colors, err := api.GetPipelineRun(ctx, client.GetPipelineRunInput{PipelineName: demoColors})
+	if err != nil || len(colors.Runs) != 1 || colors.Runs[0].DryRun {
+		t.Fatalf("the runs of the pipeline with colors: %+v %v", colors, err)
+	}
+	servicetest.Eventually(t, "the colors are found and exported", func() error {
+		colors, err = api.GetPipelineRun(ctx, client.GetPipelineRunInput{RunID: colors.Runs[0].RunID})
+		if err == nil && (colors.Runs[0].State != "completed" || len(colors.Runs[0].Exports) != 1) {
+			err = fmt.Errorf("%+v", colors.Runs[0])
+		}
+		return err
+	})
+	if s := colors.Runs[0].Stages; s[1].Result.Rows[0][1] != "ok" || s[2].Result.Rows[0][0] == nil {
+		t.Errorf("the colors are %+v", s[2].Result.Rows)
 	}
 	long, err := api.RunSavedPipeline(ctx, client.RunSavedPipelineInput{PipelineName: "long_renders_by_model"})
 	if err != nil || long.State != "completed" || !long.DryRun || long.Stages[1].OutputCount == 0 || len(long.Stages[3].Result.Rows) == 0 {
@@ -59,4 +80,13 @@ func TestDemo_PipelinesFindAndTagTheSampleLibrary(t *testing.T) {
 	if found := e.Search("", "tag:seen", tagged.OperationID); found.Total != int(tagged.Stages[0].OutputCount) {
 		t.Errorf("%d assets are found by their new tag, the run tagged %d", found.Total, tagged.Stages[0].OutputCount)
 	}
+}
+
+func demoRulesOf(t *testing.T, api *client.Client) []client.AutomationRule {
+	t.Helper()
+	out, err := api.ListRules(t.Context(), client.ListRulesInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Data
 }
