@@ -84,6 +84,7 @@ func (x *Indexer) Run(ctx context.Context) error {
 	defer beside.Wait()
 	beside.Go(func() { x.guard.run(ctx) })
 	beside.Go(func() { x.ensureModel(ctx) })
+	beside.Go(func() { x.keepStatistics(ctx) })
 	beside.Go(func() { (&tenantMover{x: x, since: map[library.TenantID]time.Time{}}).run(ctx) })
 	if x.vectors != nil {
 		beside.Go(func() { x.embeddingBackfill.run(ctx) })
