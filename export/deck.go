@@ -35,8 +35,16 @@ func (f *deckFile) write(ctx context.Context, w io.Writer) error {
 	out := deck.Deck{Title: d.Title, Subtitle: d.Subtitle, Language: d.Language, Accent: d.Color, Layout: deck.Layout(d.Layout), Mark: d.Mark, Created: e.CreatedAt, Slides: f.slides(), Cover: f.cover()}
 	out.Failed = func(p *deck.Picture, err error) error { return f.fail(ctx, p, err) }
 	out.Done = func(int) error { return f.report(ctx) }
+	if d.Printed {
+		failed := e.Failed
+		done, err := f.print(ctx, w, out)
+		if done || err != nil {
+			return err
+		}
+		e.Failed, f.pictures = failed, 0 // the other renderer finds them again
+	}
 	res, err := deck.Write(ctx, w, out)
-	e.Files, e.Pages = res.Pictures, res.Pages
+	e.Files, e.Pages, e.Renderer = res.Pictures, res.Pages, "builtin"
 	return err
 }
 

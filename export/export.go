@@ -23,6 +23,7 @@ import (
 	"vitrine/internal/retry"
 	"vitrine/library"
 	"vitrine/media/blob"
+	"vitrine/media/browser"
 	"vitrine/media/memory"
 	"vitrine/media/strip"
 	"vitrine/store"
@@ -38,6 +39,8 @@ type Builder struct {
 	// WebP returns what encodes lossy WebP, or nil where there is nothing that does: pictures are
 	// written as JPEG instead.
 	WebP func() strip.WebPEncoder
+	// Browser returns what prints decks, or the error that says why there is nothing; nil means there is nothing.
+	Browser func() (*browser.Browser, error)
 	// MaxBytes bounds a zip; 0 means 1 TiB.
 	MaxBytes int64
 }

@@ -103,8 +103,9 @@ type ExportDeck struct {
 	Subtitle   string         `json:"subtitle,omitempty"`
 	Color      string         `json:"color,omitempty"` // #rrggbb, or empty
 	Language   string         `json:"language,omitempty"`
-	Layout     string         `json:"layout"` // one, two, grid or full_bleed
-	Mark       bool           `json:"mark"`   // "Made with Vitrine" on slides
+	Layout     string         `json:"layout"`            // one, two, grid or full_bleed
+	Mark       bool           `json:"mark"`              // "Made with Vitrine" on slides
+	Printed    bool           `json:"printed,omitempty"` // a browser is to draw it
 	Slides     []DeckSlide    `json:"slides"`
 	Private    []AssetHash    `json:"private,omitempty"` // assets that are left out
 }

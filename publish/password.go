@@ -13,6 +13,7 @@ import (
 
 	"vitrine/auth"
 	"vitrine/library"
+	"vitrine/publish/page"
 	"vitrine/store"
 )
 
@@ -25,8 +26,8 @@ const (
 	maxForm = 4 << 10
 )
 
-func askPassword(fault string) view {
-	return view{Title: "Password needed", AskPassword: true, Fault: fault}
+func askPassword(fault string) page.View {
+	return page.View{Title: "Password needed", AskPassword: true, Fault: fault}
 }
 
 // knows reports whether a request may see a page: it has no password, or the request comes with
@@ -95,8 +96,8 @@ var refusals = map[int]func(detail string) error{
 // is counted as wrong until it turns out not to be, so that guesses at the same time are slowed
 // down as well.
 func (s *Site) check(w http.ResponseWriter, r *http.Request, p store.Publication) (fault string, status int, err error) {
-	page, address := string(p.Tenant)+"/"+p.ID, auth.ClientAddress(r, s.config.TrustProxy).String()
-	if wait := s.slow.take(page, address); wait > 0 {
+	name, address := string(p.Tenant)+"/"+p.ID, auth.ClientAddress(r, s.config.TrustProxy).String()
+	if wait := s.slow.take(name, address); wait > 0 {
 		seconds := int(math.Ceil(wait.Seconds()))
 		w.Header().Set("Retry-After", strconv.Itoa(seconds))
 		return fmt.Sprintf("Too many wrong passwords. Try again in %d seconds.", seconds), http.StatusTooManyRequests, nil
@@ -112,7 +113,7 @@ func (s *Site) check(w http.ResponseWriter, r *http.Request, p store.Publication
 	if !right {
 		return "This is not the password.", http.StatusForbidden, nil
 	}
-	s.slow.giveBack(page, address)
+	s.slow.giveBack(name, address)
 	return "", 0, nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"vitrine/library"
 	"vitrine/media/blob"
 	"vitrine/media/preview"
+	"vitrine/publish/page"
 	"vitrine/store"
 )
 
@@ -87,9 +88,9 @@ func sorry(w http.ResponseWriter, r *http.Request, err error) error {
 	}
 	switch library.AsError(err).Kind {
 	case library.KindNotFound:
-		return write(w, http.StatusNotFound, view{Title: "Page not found", Message: "Nothing is published at this address. Ask for a new link."})
+		return write(w, http.StatusNotFound, page.View{Title: "Page not found", Message: "Nothing is published at this address. Ask for a new link."})
 	case library.KindGone:
-		return write(w, http.StatusGone, view{Title: "This page has expired", Message: "Ask for a new link."})
+		return write(w, http.StatusGone, page.View{Title: "This page has expired", Message: "Ask for a new link."})
 	}
 	return err
 }

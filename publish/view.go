@@ -10,39 +10,9 @@ import (
 
 	"vitrine/export"
 	"vitrine/library"
+	"vitrine/publish/page"
 	"vitrine/store"
 )
-
-// view is what a page shows.
-type view struct {
-	Title, Message, URL, Cover string
-	Description                string // for those who show a link to the page
-	Indexed                    bool
-	AskPassword                bool
-	Fault                      string
-	Total                      int  // assets on all its pages
-	Generated                  bool // some were generated
-	Items                      []item
-	Previous, Next             string
-	Structured                 any // schema.org's description
-}
-
-// item is a picture or a text card.
-type item struct {
-	ID                      string // of the element
-	Card                    *library.TextCard
-	Full, Small, Download   string
-	Title, Alt, Kind        string
-	Credit, License, System string
-	Prompt                  string
-	SourceType              string // IPTC's term
-	Width, Height           int
-}
-
-// Generated reports whether a model made the picture, or a part of it.
-func (i item) Generated() bool {
-	return strings.Contains(strings.ToLower(i.SourceType), "trainedalgorithmicmedia")
-}
 
 // perPage is how many items a page shows.
 const perPage = 100
@@ -53,26 +23,26 @@ func visitor(p store.Publication) library.Actor {
 }
 
 // view reads what a page shows.
-func (s *Site) view(r *http.Request, p store.Publication) (view, error) {
+func (s *Site) view(r *http.Request, p store.Publication) (page.View, error) {
 	number, _ := strconv.Atoi(r.URL.Query().Get("page"))
 	number = min(max(number, 1), 10_000)
 	cards, hashes, more, err := s.members(r.Context(), p, (number-1)*perPage)
 	if err != nil {
-		return view{}, err
+		return page.View{}, err
 	}
 	known, err := s.store.Publications.Assets(r.Context(), p, hashes)
 	if err != nil {
-		return view{}, err
+		return page.View{}, err
 	}
 	_, total, err := s.store.Publications.Hashes(r.Context(), p, 0, 0)
 	if err != nil {
-		return view{}, err
+		return page.View{}, err
 	}
-	v := view{Title: cmp.Or(p.Title, "Shared pictures"), URL: s.config.Base + pathOf(p), Total: total, Indexed: p.Indexed}
+	v := page.View{Title: cmp.Or(p.Title, "Shared pictures"), URL: s.config.Base + pathOf(p), Total: total, Indexed: p.Indexed}
 	for i, h := range hashes {
 		n := (number-1)*perPage + i + 1
 		if cards[i] != nil {
-			v.Items = append(v.Items, item{ID: "i" + strconv.Itoa(n), Card: cards[i]})
+			v.Items = append(v.Items, page.Item{ID: "i" + strconv.Itoa(n), Card: cards[i]})
 		} else if a, ok := known[h]; ok {
 			v.Items = append(v.Items, describe(p, a, n))
 		}
@@ -106,10 +76,10 @@ func (s *Site) members(ctx context.Context, p store.Publication, offset int) (ca
 }
 
 // describe returns an asset as the n-th item of a page shows it.
-func describe(p store.Publication, a store.PublishedAsset, n int) item {
+func describe(p store.Publication, a store.PublishedAsset, n int) page.Item {
 	about := export.AboutAsset(a.Asset, a.Lineage)
 	full := pathOf(p) + "/" + p.PictureID(a.Asset.Hash)
-	i := item{ID: "i" + strconv.Itoa(n), Full: full, Small: full + smallSuffix, Title: strings.TrimSpace(a.Asset.Title), Width: a.Asset.Width, Height: a.Asset.Height}
+	i := page.Item{ID: "i" + strconv.Itoa(n), Full: full, Small: full + smallSuffix, Title: strings.TrimSpace(a.Asset.Title), Width: a.Asset.Width, Height: a.Asset.Height}
 	i.Alt = cmp.Or(i.Title, fmt.Sprintf("Picture %d", n))
 	if p.Spec.Disclosure {
 		i.SourceType, i.System = about.SourceType, about.System
@@ -134,7 +104,7 @@ func describe(p store.Publication, a store.PublishedAsset, n int) item {
 
 // describePage fills in what machines read: the cover, a description and schema.org's
 // ImageGallery. A page with a password has no cover, which nobody else could load.
-func (s *Site) describePage(v *view, p store.Publication) {
+func (s *Site) describePage(v *page.View, p store.Publication) {
 	images := []any{}
 	for _, i := range v.Items {
 		if i.Card != nil {
@@ -161,7 +131,7 @@ func counted(n int) string {
 }
 
 // imageObject describes a picture in the terms of schema.org.
-func (s *Site) imageObject(i item) map[string]any {
+func (s *Site) imageObject(i page.Item) map[string]any {
 	x := map[string]any{"@type": "ImageObject", "contentUrl": s.config.Base + i.Full, "thumbnailUrl": s.config.Base + i.Small, "name": i.Alt}
 	if i.SourceType != "" {
 		x["digitalSourceType"] = i.SourceType

@@ -7,6 +7,7 @@ import (
 
 	"vitrine/export"
 	"vitrine/jobs"
+	"vitrine/media/browser"
 	"vitrine/media/memory"
 	"vitrine/media/strip"
 	"vitrine/publish"
@@ -27,6 +28,7 @@ func (s *Service) addExports(budget *memory.Budget) {
 		}
 		return nil
 	}
+	s.exports.Browser = sync.OnceValues(func() (*browser.Browser, error) { return browser.Find(context.Background(), s.cfg.Chromium) }) // few decks need it, and finding it runs it
 	jobs.HandleFor(s.Jobs, exportLimit, func(ctx context.Context, j store.ExportJob) error { return s.exports.Build(ctx, j.Tenant, j.Export) })
 }
 

@@ -59,9 +59,9 @@ func (es *Exports) Finish(ctx context.Context, tenant library.TenantID, e Export
 		e.Failed = []ExportFailure{}
 	}
 	_, err := es.s.Write(ctx, library.Actor{Kind: e.Actor.Kind, ID: e.Actor.ID, Tenant: tenant}, func(t *Tx) error {
-		tag, err := t.Exec(ctx, `UPDATE exports SET state = $4, done = cardinality(asset_hs), files = $5, failed = $6, bytes = $7, sha256 = $8, pages = $9, duration_ms = $10, finished_at = now()
+		tag, err := t.Exec(ctx, `UPDATE exports SET state = $4, done = cardinality(asset_hs), files = $5, failed = $6, bytes = $7, sha256 = $8, pages = $9, duration_ms = $10, renderer = $11, renderer_note = $12, finished_at = now()
 			WHERE tenant_id = $1 AND export_id = $2 AND claim = $3 AND state IN ('queued', 'running')`,
-			tenant, e.ID, e.claim, e.State, e.Files, e.Failed, e.Bytes, e.SHA256, e.Pages, e.Duration.Milliseconds())
+			tenant, e.ID, e.claim, e.State, e.Files, e.Failed, e.Bytes, e.SHA256, e.Pages, e.Duration.Milliseconds(), e.Renderer, e.Note)
 		if err != nil || tag.RowsAffected() == 0 || e.Run == "" {
 			return err
 		}

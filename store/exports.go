@@ -72,6 +72,8 @@ type Export struct {
 	Staged     string              // where the zip or the deck is among the staged files
 	Deck       *library.ExportDeck // nil: a zip
 	Pages      int                 // of a deck
+	Renderer   string              // what drew a deck: builtin or chromium; empty until it is completed
+	Note       string              // why a deck was not drawn by what it was to be drawn by
 	Duration   time.Duration       // of writing it
 	Run        string              // the run of a pipeline whose stage began it; empty: none did
 	CreatedAt  time.Time
@@ -80,11 +82,11 @@ type Export struct {
 	claim int64 // of the process that works on it
 }
 
-const exportColumns = `export_id, actor_kind, actor_id, spec, asset_hs, state, done, files, failed, coalesce(bytes, 0), sha256, staged_id, coalesce(run_id, ''), deck, pages, duration_ms, created_at, finished_at`
+const exportColumns = `export_id, actor_kind, actor_id, spec, asset_hs, state, done, files, failed, coalesce(bytes, 0), sha256, staged_id, coalesce(run_id, ''), deck, pages, renderer, renderer_note, duration_ms, created_at, finished_at`
 
 // exportFields are where the columns go; ms takes the duration, which scanExport sets.
 func exportFields(e *Export, ms *int64) []any {
-	return []any{&e.ID, &e.Actor.Kind, &e.Actor.ID, &e.Spec, &e.Assets, &e.State, &e.Done, &e.Files, &e.Failed, &e.Bytes, &e.SHA256, &e.Staged, &e.Run, &e.Deck, &e.Pages, ms, &e.CreatedAt, &e.FinishedAt}
+	return []any{&e.ID, &e.Actor.Kind, &e.Actor.ID, &e.Spec, &e.Assets, &e.State, &e.Done, &e.Files, &e.Failed, &e.Bytes, &e.SHA256, &e.Staged, &e.Run, &e.Deck, &e.Pages, &e.Renderer, &e.Note, ms, &e.CreatedAt, &e.FinishedAt}
 }
 
 func scanExport(row pgx.CollectableRow) (e Export, err error) {

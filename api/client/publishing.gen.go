@@ -81,6 +81,9 @@ type ExportCollectionAsPdfInput struct {
 	Preset string `json:"preset,omitempty"`
 	// Of the texts, for screen readers. Default: en.
 	Language string `json:"language,omitempty"`
+	// auto: chromium where letters need joining (Arabic, Hindi, Thai), else builtin. Without Chromium:
+	// builtin. One of auto, builtin, chromium. Default: auto.
+	Renderer string `json:"renderer,omitempty"`
 	// How long to wait for the PDF. Default: 60.
 	WaitSeconds *int `json:"wait_seconds,omitempty"`
 }
@@ -98,6 +101,10 @@ type ExportCollectionAsPdfOutput struct {
 	Pictures int `json:"pictures"`
 	// How long writing it took.
 	ProcessingTimeMS int64 `json:"processing_time_ms"`
+	// What drew the slides. One of builtin, chromium.
+	Renderer string `json:"renderer,omitempty"`
+	// Why builtin drew them although chromium was to.
+	RendererNote string `json:"renderer_note,omitempty"`
 	// The PDF; no API key is needed. Takes Range requests.
 	DownloadURL string `json:"download_url,omitempty"`
 	// Seconds until download_url expires. It ends sooner when the key that asked for it is revoked.

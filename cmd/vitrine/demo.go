@@ -243,7 +243,7 @@ Vitrine is ready at %[1]s
   Shared     %[8]s
              bin/vitrine call GetCollectionPublicUrls --collection_h portfolio.neon
   Deck       %[6]s
-             bin/vitrine call ExportCollectionAsPdf --collection_h portfolio.neon --layout grid
+             bin/vitrine call ExportCollectionAsPdf --collection_h portfolio.neon --layout grid --renderer chromium
   Import     bin/vitrine import ~/ComfyUI/output
   API        %[1]s/openapi.json
 

@@ -25,14 +25,19 @@ func (w *writer) themeOf(c library.TextCard) theme {
 	case "light":
 		return theme{background: light, ink: onLight, muted: mix(onLight, light, 0.25), accent: legible(accent, light, onLight)}
 	case "gradient":
-		from := mix(accent, dark, 0.35)
-		for contrast(from, onDark) < 6 {
-			from = mix(from, black, 0.1)
-		}
-		to := mix(from, dark, 0.8)
+		from, to := shades(accent)
 		return theme{background: to, ink: onDark, muted: mix(onDark, from, 0.12), accent: legible(mix(accent, onDark, 0.4), from, onDark), gradient: &[2]pdf.Color{from, to}}
 	}
 	return theme{background: dark, ink: onDark, muted: mix(onDark, dark, 0.2), accent: legible(accent, dark, onDark)}
+}
+
+// shades returns the colors between which the ground of a card shades: dark ones of its accent color.
+func shades(accent pdf.Color) (from, to pdf.Color) {
+	from = mix(accent, dark, 0.35)
+	for contrast(from, onDark) < 6 {
+		from = mix(from, black, 0.1)
+	}
+	return from, mix(from, dark, 0.8)
 }
 
 // card writes a text card as a slide, or as more where its text does not fit.

@@ -100,7 +100,7 @@ func Write(ctx context.Context, out io.Writer, d Deck) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	w := &writer{ctx: ctx, deck: &d, regular: regular, bold: bold, accent: colorOf(d.Accent, ownAccent), columns: gridColumns(d.Slides),
+	w := &writer{ctx: ctx, deck: &d, regular: regular, bold: bold, accent: colorOf(d.Accent, ownAccent), columns: GridColumns(d.Slides),
 		pdf: pdf.New(out, pdf.Info{Title: d.Title, Language: d.Language, Producer: producer, Created: d.Created})}
 	if err := w.cover(); err != nil {
 		return Result{}, err
@@ -133,7 +133,7 @@ func (w *writer) slide(s Slide) error {
 		}
 		return w.card(*s.Card)
 	}
-	image, err := w.open(s.Picture, w.edge())
+	image, err := w.open(s.Picture, w.deck.Layout.Edge())
 	if err != nil || image == nil {
 		return err
 	}
@@ -182,12 +182,12 @@ func (w *writer) foot(p *pdf.Page, color pdf.Color) {
 	x := pageWidth - margin - w.regular.Width(number, style.Size)
 	p.Text(number, x, footLine, style)
 	if w.deck.Mark {
-		p.Text(mark, x-12-w.regular.Width(mark, style.Size), footLine, style)
+		p.Text(Mark, x-12-w.regular.Width(Mark, style.Size), footLine, style)
 	}
 }
 
-// mark is the watermark of slides.
-const mark = "Made with Vitrine"
+// Mark is the watermark of slides.
+const Mark = "Made with Vitrine"
 
 // cover writes the first slide.
 func (w *writer) cover() error {
@@ -222,7 +222,7 @@ func (w *writer) cover() error {
 		p.Shut()
 	}
 	if d.Mark {
-		p.Text(mark, x, pageHeight-margin, small)
+		p.Text(Mark, x, pageHeight-margin, small)
 	}
 	return p.End()
 }

@@ -6,6 +6,8 @@ import (
 	"embed"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"sync"
 
 	"vitrine/media/pdf"
@@ -67,4 +69,18 @@ func faces() (regular, bold pdf.Face, err error) {
 		*f.face = append(*f.face, font)
 	}
 	return regular, bold, nil
+}
+
+// WriteFonts writes the fonts as files into a folder, for what draws decks by other means.
+func WriteFonts(dir string) error {
+	for _, name := range []string{"Inter-Regular", "Inter-SemiBold", "DejaVuSans", "DroidSansFallback"} {
+		data, err := fontData(name)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+".ttf"), data, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package deck
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -40,6 +41,11 @@ func colorOf(s string, otherwise pdf.Color) pdf.Color {
 		return otherwise
 	}
 	return rgb(uint32(v))
+}
+
+// hexOf returns a color as style sheets have it.
+func hexOf(c pdf.Color) string {
+	return fmt.Sprintf("#%02x%02x%02x", int(math.Round(c[0]*255)), int(math.Round(c[1]*255)), int(math.Round(c[2]*255)))
 }
 
 func mix(a, b pdf.Color, share float64) (c pdf.Color) {

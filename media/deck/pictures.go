@@ -15,9 +15,9 @@ const (
 	gridEdge  = 900
 )
 
-// edge returns how large a picture of the layout is.
-func (w *writer) edge() int {
-	switch w.deck.Layout {
+// Edge returns how large pictures of a layout are, in pixels.
+func (l Layout) Edge() int {
+	switch l {
 	case Two:
 		return twoEdge
 	case Grid:
@@ -37,8 +37,8 @@ func (w *writer) perSlide() int {
 	return 1
 }
 
-// gridColumns returns how many columns a grid has: more for pictures that are high.
-func gridColumns(slides []Slide) int {
+// GridColumns returns how many columns a grid has: more for pictures that are high.
+func GridColumns(slides []Slide) int {
 	wide, high, known := 0, 0, 0
 	for _, s := range slides {
 		p := s.Picture

@@ -10,6 +10,7 @@ import (
 
 	"vitrine/library"
 	"vitrine/media/blob"
+	"vitrine/media/deck"
 	"vitrine/op"
 	"vitrine/store"
 )
@@ -21,6 +22,7 @@ type pdfInput struct {
 	Layout          string `json:"layout,omitempty" enum:"one,two,grid,full_bleed" default:"one" doc:"Pictures per slide."`
 	Preset          string `json:"preset,omitempty" enum:"share,portfolio,client,archive" default:"client" doc:"Captions. share: none; portfolio: title, creator, AI disclosure; client: also size; archive: prompt and settings."`
 	Language        string `json:"language,omitempty" pattern:"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$" patternDescription:"a language tag such as de or pt-BR" tool:"unlisted" maxLength:"35" default:"en" doc:"Of the texts, for screen readers."`
+	Renderer        string `json:"renderer,omitempty" enum:"auto,builtin,chromium" default:"auto" doc:"auto: chromium where letters need joining (Arabic, Hindi, Thai), else builtin. Without Chromium: builtin."`
 	WaitSeconds     *int   `json:"wait_seconds,omitempty" minimum:"0" maximum:"60" default:"60" tool:"unlisted" doc:"How long to wait for the PDF."`
 }
 
@@ -32,6 +34,8 @@ type pdfOutput struct {
 	PageCount        int                    `json:"page_count" doc:"Slides, with the cover. 0 until it is completed."`
 	Pictures         int                    `json:"pictures" doc:"Assets that stand on slides."`
 	ProcessingTimeMS int64                  `json:"processing_time_ms" doc:"How long writing it took."`
+	Renderer         string                 `json:"renderer,omitempty" enum:"builtin,chromium" doc:"What drew the slides."`
+	RendererNote     string                 `json:"renderer_note,omitempty" doc:"Why builtin drew them although chromium was to."`
 	DownloadURL      string                 `json:"download_url,omitempty" doc:"The PDF; no API key is needed. Takes Range requests."`
 	ExpiresIn        int                    `json:"expires_in,omitempty" doc:"Seconds until download_url expires. It ends sooner when the key that asked for it is revoked."`
 	Bytes            int64                  `json:"bytes,omitempty"`
@@ -66,11 +70,11 @@ func (s *Service) exportCollectionAsPDF() op.Operation {
 		Method: "POST", Path: "/api/v1/collections/{collection_h}/pdf", Permission: library.PermExport, Idempotent: true, Limit: exportWait + 20*time.Second, Chained: true,
 		Example: map[string]any{"collection_h": exampleCollection, "layout": "two"},
 	}, func(ctx context.Context, actor library.Actor, in pdfInput) (pdfOutput, error) {
-		deck, err := s.deckOf(ctx, actor, in)
+		slides, err := s.deckOf(ctx, actor, in)
 		if err != nil {
 			return pdfOutput{}, err
 		}
-		e, err := s.Store.Exports.StartDeck(ctx, actor, library.SpecOf(library.ExportPreset(in.Preset)), deck, blob.NewStagingID())
+		e, err := s.Store.Exports.StartDeck(ctx, actor, library.SpecOf(library.ExportPreset(in.Preset)), slides, blob.NewStagingID())
 		if err != nil {
 			return pdfOutput{}, err
 		}
@@ -97,7 +101,7 @@ func (s *Service) deckOf(ctx context.Context, actor library.Actor, in pdfInput) 
 	if total > library.MaxDeckSlides {
 		return library.ExportDeck{}, library.NewError(library.KindUnprocessable, library.CodeBatchLimit, "A deck has at most %d slides, and the collection has %d items. Export a collection with fewer of them.", library.MaxDeckSlides, total)
 	}
-	d := library.ExportDeck{Collection: c.Hash, Title: c.DisplayName, Subtitle: c.Description, Color: c.Color, Language: in.Language, Layout: in.Layout, Mark: !in.RemoveWatermark, Slides: []library.DeckSlide{}}
+	d := library.ExportDeck{Collection: c.Hash, Title: c.DisplayName, Subtitle: c.Description, Color: c.Color, Language: in.Language, Layout: in.Layout, Mark: !in.RemoveWatermark, Printed: in.Renderer == rendererChromium, Slides: []library.DeckSlide{}}
 	if d.Title == "" {
 		d.Title = c.Name
 	}
@@ -111,7 +115,38 @@ func (s *Service) deckOf(ctx context.Context, actor library.Actor, in pdfInput) 
 			d.Slides = append(d.Slides, library.DeckSlide{Asset: i.Asset.Hash, Width: i.Asset.Width, Height: i.Asset.Height})
 		}
 	}
+	if in.Renderer == "" || in.Renderer == rendererAuto {
+		d.Printed = len(items) <= deck.MaxPrinted && needsShaping(d, items)
+	}
 	return d, nil
+}
+
+// The renderers that decks can be asked for with, beside the one that is built in.
+const (
+	rendererAuto     = "auto"
+	rendererChromium = "chromium"
+)
+
+// needsShaping reports whether a text of a deck is in a script whose letters are joined or placed by
+// their neighbors, which the renderer of the service does not do.
+func needsShaping(d library.ExportDeck, items []store.CollectionItem) bool {
+	if shaped(d.Title) || shaped(d.Subtitle) {
+		return true
+	}
+	for _, i := range items {
+		if c := i.Card; c != nil && (shaped(c.Heading) || shaped(c.Body) || shaped(c.AccentText) || shaped(strings.Join(c.Bullets, " "))) || i.Asset != nil && shaped(i.Asset.Title) {
+			return true
+		}
+	}
+	return false
+}
+
+// shaped reports whether a text has letters of such a script.
+func shaped(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool {
+		return r >= 0x600 && unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Mongolian, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati,
+			unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Thai, unicode.Lao, unicode.Tibetan, unicode.Myanmar, unicode.Khmer)
+	})
 }
 
 // foundItems returns what a smart collection holds, up to one more than a deck takes.
@@ -140,7 +175,7 @@ func (s *Service) foundItems(ctx context.Context, actor library.Actor, c library
 
 // describeDeck returns a deck as it is shown, with its bytes where they are few.
 func (s *Service) describeDeck(ctx context.Context, actor library.Actor, e store.Export) (pdfOutput, error) {
-	out := pdfOutput{ExportID: e.ID, State: e.State, Collection: e.Deck.Collection, PageCount: e.Pages, Pictures: e.Files, ProcessingTimeMS: e.Duration.Milliseconds(), Bytes: e.Bytes, SHA256: e.SHA256, Failed: []store.ExportFailure{}}
+	out := pdfOutput{ExportID: e.ID, State: e.State, Collection: e.Deck.Collection, PageCount: e.Pages, Renderer: e.Renderer, RendererNote: e.Note, Pictures: e.Files, ProcessingTimeMS: e.Duration.Milliseconds(), Bytes: e.Bytes, SHA256: e.SHA256, Failed: []store.ExportFailure{}}
 	out.Failed = append(out.Failed, e.Failed[:min(len(e.Failed), maxFailures)]...)
 	out.name, out.DownloadURL, out.ExpiresIn = s.link(actor, e)
 	if out.DownloadURL == "" || e.Bytes > maxAttached {

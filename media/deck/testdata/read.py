@@ -26,6 +26,7 @@ def texts(node, key, out):
 def structure(path):
     with pikepdf.open(path) as doc:
         root = doc.Root
+        named = str(doc.docinfo["/Title"])  # opening the metadata of a document without any takes it away
         tags, alts, links, actions = [], [], [], []
         texts(root.StructTreeRoot.K, "/S", tags)
         texts(root.StructTreeRoot.K, "/Alt", alts)
@@ -40,7 +41,7 @@ def structure(path):
         with doc.open_metadata() as meta:
             title = meta.get("dc:title")
         return {"problems": doc.check_pdf_syntax(), "tags": sorted(set(tags)), "alts": alts, "links": links, "actions": actions, "outline": entries,
-                "lang": str(root.Lang), "title": str(doc.docinfo["/Title"]), "xmp_title": title, "open": "/OpenAction" in root or "/AA" in root or "/Names" in root,
+                "lang": str(root.Lang), "title": named, "xmp_title": title, "open": "/OpenAction" in root or "/AA" in root or "/Names" in root,
                 "images": sum(1 for o in doc.objects if isinstance(o, pikepdf.Stream) and o.get("/Subtype") == "/Image"),
                 "fonts": sorted({str(o.BaseFont) for o in doc.objects if isinstance(o, pikepdf.Dictionary) and o.get("/Type") == "/Font" and "/DescendantFonts" in o})}
 
