@@ -72,17 +72,16 @@ type ExportCollectionAsPdfInput struct {
 	TenantID string `json:"tenant_id,omitempty"`
 	// collection_h or path. Required.
 	CollectionH string `json:"collection_h"`
-	// Leave out "Made with Vitrine". Default false.
+	// No "Made with Vitrine".
 	RemoveWatermark bool `json:"remove_watermark,omitempty"`
 	// Pictures per slide. One of one, two, grid, full_bleed. Default: one.
 	Layout string `json:"layout,omitempty"`
 	// Captions. share: none; portfolio: title, creator, AI disclosure; client: also size; archive:
-	// prompt and settings. One of share, portfolio, client, archive. Default: client.
+	// prompt, settings. One of share, portfolio, client, archive. Default: client.
 	Preset string `json:"preset,omitempty"`
 	// Of the texts, for screen readers. Default: en.
 	Language string `json:"language,omitempty"`
-	// auto: chromium where letters need joining (Arabic, Hindi, Thai), else builtin. Without Chromium:
-	// builtin. One of auto, builtin, chromium. Default: auto.
+	// What draws it. One of auto, builtin, chromium. Default: auto.
 	Renderer string `json:"renderer,omitempty"`
 	// How long to wait for the PDF. Default: 60.
 	WaitSeconds *int `json:"wait_seconds,omitempty"`
@@ -125,7 +124,9 @@ type ExportCollectionAsPdfOutput struct {
 // hour, while nothing in the collection changed, is the same deck. Videos and 3D models stand as
 // their preview. Private assets and those whose picture cannot be made are left out and named in
 // failed. Collections below are not part of it. Text has alternative texts, an outline and a
-// structure for screen readers. The quotas of ExportAssets hold.
+// structure for screen readers. The quotas of ExportAssets hold. The renderer auto is chromium for
+// decks with text in scripts whose letters are joined (Arabic, Hindi, Thai), else builtin. Where no
+// Chromium is installed, or it fails, builtin draws the deck and renderer_note says why.
 //
 // It needs the permission export and calls POST /api/v1/collections/{collection_h}/pdf.
 func (c *Client) ExportCollectionAsPdf(ctx context.Context, in ExportCollectionAsPdfInput, opts ...Option) (ExportCollectionAsPdfOutput, error) {

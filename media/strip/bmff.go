@@ -264,6 +264,17 @@ func (b *bmff) inner(off, end int64) error {
 		switch kind {
 		case "uuid", "udta", "meta":
 			b.free(kind, off, 8, n)
+		case "colr":
+			if n > maxProfile {
+				return nil
+			}
+			body, err := b.in.bytes(off+8, n-8)
+			if err != nil {
+				return err
+			}
+			clean := slices.Clone(body)
+			cleanColors(clean)
+			b.blanks.put(off+8, clean)
 		case "avcC", "hvcC":
 			if err := b.configure(kind, off+8, n-8); err != nil {
 				return err

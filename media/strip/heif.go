@@ -49,7 +49,9 @@ func (b *bmff) items(off, start, n int64) error {
 		case "hdlr":
 			data = slices.Clone(data)
 			clear(data[min(24, len(data)):])
-		case "pitm", "iprp", "idat", "grpl", "dinf":
+		case "iprp":
+			data = cleanProperties(data)
+		case "pitm", "idat", "grpl", "dinf":
 		case "free", "skip":
 			continue
 		default:
@@ -70,6 +72,29 @@ func (b *bmff) items(off, start, n int64) error {
 	}
 	b.blanks.put(off+start+4, out)
 	return nil
+}
+
+// cleanProperties returns the properties of items with color profiles that have no texts.
+func cleanProperties(iprp []byte) []byte {
+	out := slices.Clone(iprp)
+	boxes, err := splitBoxes(out)
+	if err != nil {
+		return out
+	}
+	for list := boxes["ipco"]; len(list) >= 8; {
+		n := int(binary.BigEndian.Uint32(list))
+		if n < 8 || n > len(list) {
+			break
+		}
+		switch kind := string(list[4:8]); kind {
+		case "colr":
+			cleanColors(list[8:n])
+		case "free", "skip", "udes": // space, and descriptions by users
+			clear(list[8:n])
+		}
+		list = list[n:]
+	}
+	return out
 }
 
 // splitBoxes returns the bodies of a sequence of boxes by their kinds.

@@ -157,7 +157,7 @@ func pngProfile(in input, off, n int64) []byte {
 // maxProfile is the largest color profile that is kept; printers' are the largest.
 const maxProfile = 4 << 20
 
-// profile returns a color profile cut to the length that it declares; nil where the bytes
+// profile returns a color profile without its texts and what stands behind it; nil where the bytes
 // are no profile.
 func profile(icc []byte) []byte {
 	if len(icc) < 128 || len(icc) > maxProfile || string(icc[36:40]) != "acsp" {
@@ -167,5 +167,5 @@ func profile(icc []byte) []byte {
 	if n < 128 || int64(n) > int64(len(icc)) {
 		return nil
 	}
-	return icc[:n]
+	return cleanProfile(icc[:n])
 }

@@ -18,11 +18,11 @@ import (
 type pdfInput struct {
 	op.TenantInput
 	Collection      string `json:"collection_h" id:"collection" minLength:"1" maxLength:"600" doc:"collection_h or path."`
-	RemoveWatermark bool   `json:"remove_watermark,omitempty" doc:"Leave out \"Made with Vitrine\". Default false."`
+	RemoveWatermark bool   `json:"remove_watermark,omitempty" doc:"No \"Made with Vitrine\"."`
 	Layout          string `json:"layout,omitempty" enum:"one,two,grid,full_bleed" default:"one" doc:"Pictures per slide."`
-	Preset          string `json:"preset,omitempty" enum:"share,portfolio,client,archive" default:"client" doc:"Captions. share: none; portfolio: title, creator, AI disclosure; client: also size; archive: prompt and settings."`
+	Preset          string `json:"preset,omitempty" enum:"share,portfolio,client,archive" default:"client" doc:"Captions. share: none; portfolio: title, creator, AI disclosure; client: also size; archive: prompt, settings."`
 	Language        string `json:"language,omitempty" pattern:"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$" patternDescription:"a language tag such as de or pt-BR" tool:"unlisted" maxLength:"35" default:"en" doc:"Of the texts, for screen readers."`
-	Renderer        string `json:"renderer,omitempty" enum:"auto,builtin,chromium" default:"auto" doc:"auto: chromium where letters need joining (Arabic, Hindi, Thai), else builtin. Without Chromium: builtin."`
+	Renderer        string `json:"renderer,omitempty" enum:"auto,builtin,chromium" default:"auto" doc:"What draws it."`
 	WaitSeconds     *int   `json:"wait_seconds,omitempty" minimum:"0" maximum:"60" default:"60" tool:"unlisted" doc:"How long to wait for the PDF."`
 }
 
@@ -66,7 +66,8 @@ func (s *Service) exportCollectionAsPDF() op.Operation {
 		Name: "ExportCollectionAsPdf", Title: "Export a collection as PDF", Domain: op.Publishing,
 		Doc: "Makes a PDF deck of a collection: cover, text cards and pictures in their order, without metadata. Waits up to 60 s; repeat the call to wait on.",
 		More: "The same call within an hour, while nothing in the collection changed, is the same deck. Videos and 3D models stand as their preview. Private assets and those whose picture cannot be made are left out and named in failed. " +
-			"Collections below are not part of it. Text has alternative texts, an outline and a structure for screen readers. The quotas of ExportAssets hold.",
+			"Collections below are not part of it. Text has alternative texts, an outline and a structure for screen readers. The quotas of ExportAssets hold. " +
+			"The renderer auto is chromium for decks with text in scripts whose letters are joined (Arabic, Hindi, Thai), else builtin. Where no Chromium is installed, or it fails, builtin draws the deck and renderer_note says why.",
 		Method: "POST", Path: "/api/v1/collections/{collection_h}/pdf", Permission: library.PermExport, Idempotent: true, Limit: exportWait + 20*time.Second, Chained: true,
 		Example: map[string]any{"collection_h": exampleCollection, "layout": "two"},
 	}, func(ctx context.Context, actor library.Actor, in pdfInput) (pdfOutput, error) {
