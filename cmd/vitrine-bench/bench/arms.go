@@ -139,7 +139,7 @@ const mcpRevision = "2026-07-28"
 
 // viaMCP asks the service over MCP.
 func (e *env) viaMCP(ctx context.Context, q *question) (asked, error) {
-	message, err := mcpMessage(q.tool, q.args)
+	message, err := mcpMessage("tools/call", map[string]any{"name": q.tool, "arguments": q.args})
 	if err != nil {
 		return asked{}, err
 	}
@@ -149,27 +149,16 @@ func (e *env) viaMCP(ctx context.Context, q *question) (asked, error) {
 	})
 }
 
-func mcpMessage(tool string, args map[string]any) ([]byte, error) {
-	return json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": args,
-		"_meta": map[string]any{"io.modelcontextprotocol/protocolVersion": mcpRevision, "io.modelcontextprotocol/clientCapabilities": map[string]any{}}}})
+func mcpMessage(method string, params map[string]any) ([]byte, error) {
+	params["_meta"] = map[string]any{"io.modelcontextprotocol/protocolVersion": mcpRevision, "io.modelcontextprotocol/clientCapabilities": map[string]any{}}
+	return json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 }
 
 // callMCP calls a tool and decodes its structured result.
 func callMCP[T any](ctx context.Context, e *env, tool string, message []byte) (result T, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url()+"/mcp", bytes.NewReader(message))
+	raw, err := e.postMCP(ctx, "tools/call", tool, message)
 	if err != nil {
 		return result, err
-	}
-	for k, v := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
-		"Authorization": "Bearer " + e.key, "MCP-Protocol-Version": mcpRevision, "Mcp-Method": "tools/call", "Mcp-Name": tool} {
-		req.Header.Set(k, v)
-	}
-	raw, err := exchange(e.http, req)
-	if err != nil {
-		return result, err
-	}
-	if i := bytes.LastIndex(raw, []byte("data: ")); !bytes.HasPrefix(raw, []byte("{")) && i >= 0 {
-		raw = raw[i+len("data: "):] // a stream of events, of which the last is the result
 	}
 	var response struct {
 		Result struct {
@@ -184,4 +173,47 @@ func callMCP[T any](ctx context.Context, e *env, tool string, message []byte) (r
 		return result, fmt.Errorf("the tool %s answers %.300s", tool, raw)
 	}
 	return *response.Result.Structured, nil
+}
+
+// readResource reads a resource over MCP and returns its text.
+func (e *env) readResource(ctx context.Context, uri string) (string, error) {
+	message, err := mcpMessage("resources/read", map[string]any{"uri": uri})
+	if err != nil {
+		return "", err
+	}
+	raw, err := e.postMCP(ctx, "resources/read", uri, message)
+	if err != nil {
+		return "", err
+	}
+	var response struct {
+		Result struct {
+			Contents []struct {
+				Text string `json:"text"`
+			} `json:"contents"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal(raw, &response); err != nil {
+		return "", err
+	}
+	if len(response.Result.Contents) != 1 {
+		return "", fmt.Errorf("reading %s answers %.300s", uri, raw)
+	}
+	return response.Result.Contents[0].Text, nil
+}
+
+// postMCP sends a message and returns the response to it. name is what the message is about.
+func (e *env) postMCP(ctx context.Context, method, name string, message []byte) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url()+"/mcp", bytes.NewReader(message))
+	if err != nil {
+		return nil, err
+	}
+	for k, v := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"Authorization": "Bearer " + e.key, "MCP-Protocol-Version": mcpRevision, "Mcp-Method": method, "Mcp-Name": name} {
+		req.Header.Set(k, v)
+	}
+	raw, err := exchange(e.http, req)
+	if i := bytes.LastIndex(raw, []byte("data: ")); !bytes.HasPrefix(raw, []byte("{")) && i >= 0 {
+		raw = raw[i+len("data: "):] // a stream of events, of which the last is the result
+	}
+	return raw, err
 }

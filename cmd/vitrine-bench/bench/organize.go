@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -57,7 +58,7 @@ func RunOrganize(ctx context.Context, cfg OrganizeConfig) (report OrganizeReport
 		err = errors.Join(err, e.close())
 	}()
 	report.Setting, report.Collections = e.setting(ctx), cfg.Collections
-	o := &organizing{env: e}
+	o := &organizing{env: e, collections: cfg.Collections}
 	if err := o.fillCollections(ctx, cfg); err != nil {
 		return report, err
 	}
@@ -68,8 +69,9 @@ func RunOrganize(ctx context.Context, cfg OrganizeConfig) (report OrganizeReport
 // organizing is a library with a large collection, and a connection that asks the database itself.
 type organizing struct {
 	*env
-	conn  *pgx.Conn
-	large client.CreateCollectionOutput
+	conn        *pgx.Conn
+	large       client.CreateCollectionOutput
+	collections int // beside the large one
 }
 
 // fillAssets makes the assets and their documents, and connects to the database. The indexer,
@@ -173,23 +175,34 @@ func (o *organizing) values(ctx context.Context, sql string, args ...any) error 
 
 func (o *organizing) measureList(ctx context.Context) (Figure, error) {
 	o.Step("Listing collections")
-	api := o.client()
-	f := Figure{Key: KeyList, Repeats: o.Repeats}
-	for _, counts := range []bool{false, true} {
-		sql, name := `SELECT c.*, NULL::bigint, NULL::bigint FROM collections c WHERE tenant_id = $1 AND deleted_at IS NULL ORDER BY tree LIMIT 5000`, "without counts"
-		if counts {
-			sql, name = `SELECT c.*, n.assets, n.cards FROM collections c
-				LEFT JOIN (SELECT collection_h, count(asset_h) assets, count(card) cards FROM collection_items WHERE tenant_id = $1 GROUP BY 1) n USING (collection_h)
-				WHERE tenant_id = $1 AND deleted_at IS NULL ORDER BY tree LIMIT 5000`, "with how many assets are in each"
-		}
-		ours, floor, err := o.turns(o.Repeats, func() error {
-			_, err := api.ListCollections(ctx, client.ListCollectionsInput{Limit: 5000, IncludeAssetCounts: &counts})
+	list := func(counts bool) func() error {
+		return func() error {
+			_, err := o.client().ListCollections(ctx, client.ListCollectionsInput{Limit: 5000, IncludeAssetCounts: &counts})
 			return err
-		}, func() error { return o.values(ctx, sql, o.tenant) })
-		if err != nil {
-			return f, err
 		}
-		f.Rows = append(f.Rows, Row{Name: name, Unit: "ms", Ours: ours, Floor: floor, Ratio: ours.P50 / floor.P50})
+	}
+	tree := func() error {
+		text, err := o.readResource(ctx, "vitrine://collections")
+		if n := strings.Count(text, `"collection_h"`); err == nil && n < o.collections {
+			err = fmt.Errorf("the resource has %d collections of %d", n, o.collections)
+		}
+		return err
+	}
+	const plain = `SELECT c.*, NULL::bigint, NULL::bigint FROM collections c WHERE tenant_id = $1 AND deleted_at IS NULL ORDER BY tree LIMIT 5000`
+	const counted = `SELECT c.*, n.assets, n.cards FROM collections c
+		LEFT JOIN (SELECT collection_h, count(asset_h) assets, count(card) cards FROM collection_items WHERE tenant_id = $1 GROUP BY 1) n USING (collection_h)
+		WHERE tenant_id = $1 AND deleted_at IS NULL ORDER BY tree LIMIT 5000`
+	f := Figure{Key: KeyList, Repeats: o.Repeats}
+	for _, side := range []struct {
+		name string
+		ours func() error
+		sql  string
+	}{{"without counts", list(false), plain}, {"with how many assets are in each", list(true), counted}, {"the resource vitrine://collections, over MCP", tree, counted}} {
+		ours, floor, err := o.turns(o.Repeats, side.ours, func() error { return o.values(ctx, side.sql, o.tenant) })
+		if err != nil {
+			return f, fmt.Errorf("%s: %w", side.name, err)
+		}
+		f.Rows = append(f.Rows, Row{Name: side.name, Unit: "ms", Ours: ours, Floor: floor, Ratio: ours.P50 / floor.P50})
 	}
 	f.Value = f.Rows[1].Ratio
 	return f, nil

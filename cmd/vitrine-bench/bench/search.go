@@ -134,7 +134,7 @@ func (e *env) measureDetails(ctx context.Context, r *rand.Rand) (times [2][]time
 
 // details reads one asset, over REST (0) or MCP (1), and gives how long it took.
 func (e *env) details(ctx context.Context, side int, hash string) (time.Duration, error) {
-	message, err := mcpMessage("GetAssetDetails", map[string]any{"asset_h": hash})
+	message, err := mcpMessage("tools/call", map[string]any{"name": "GetAssetDetails", "arguments": map[string]any{"asset_h": hash}})
 	if err != nil {
 		return 0, err
 	}
