@@ -42,6 +42,7 @@ const DefaultRescan = 5 * time.Minute
 type Engine struct {
 	cfg    Config
 	holder string
+	busy   busy
 }
 
 // New returns an engine.
@@ -318,6 +319,7 @@ func (r *run) emptyWalker() *walker {
 
 // pipeline joins the stages: find → read → store in batches.
 func (r *run) pipeline(ctx context.Context, find func(context.Context, func(candidate) error) error) error {
+	defer r.busy.begin()()
 	g, ctx := errgroup.WithContext(ctx)
 	found, read := make(chan candidate, 1024), make(chan reading, 2*store.MaxInPlace)
 	g.Go(func() error {

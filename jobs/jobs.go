@@ -107,7 +107,7 @@ func Never(err error) error { return river.JobCancel(err) }
 // of the database, and returns nil when ctx has ended.
 func (r *Runner) Run(ctx context.Context) error {
 	client, err := r.jobs.NewClient(&river.Config{
-		Queues:               map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: r.cfg.Workers}, store.RunQueue: {MaxWorkers: r.cfg.Runs}, store.ExportQueue: {MaxWorkers: 2}, store.EnrichQueue: {MaxWorkers: r.cfg.Workers}},
+		Queues:               map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: r.cfg.Workers}, store.PreviewQueue: {MaxWorkers: r.cfg.Workers}, store.RunQueue: {MaxWorkers: r.cfg.Runs}, store.ExportQueue: {MaxWorkers: 2}, store.EnrichQueue: {MaxWorkers: r.cfg.Workers}},
 		Workers:              r.workers,
 		PollOnly:             true,
 		FetchPollInterval:    poll,

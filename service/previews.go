@@ -20,6 +20,18 @@ import (
 // previewsLater is when a preview is tried again that had no memory to be decoded in.
 const previewsLater = 10 * time.Second
 
+// importPatience is how long the job of a preview waits for an import that reads files. Some
+// previews are made even while a very large folder is imported.
+const importPatience = 4 * time.Second
+
+// previewJob makes the preview of an asset that was stored. It leaves the processors to an
+// import that is under way: what is imported can be searched sooner, and a preview that
+// somebody looks for is made when it is asked for.
+func (s *Service) previewJob(ctx context.Context, j store.PreviewJob) error {
+	s.Imports.AwaitRead(ctx, importPatience)
+	return s.makePreview(ctx, j)
+}
+
 // makePreview makes the thumbnail of an asset that was stored. Files of which none can be
 // made are marked, and not tried again; most kinds of file have none and need no mark. A
 // request makes what was not made here.

@@ -169,7 +169,7 @@ func (s *Service) assemble() error {
 	s.Previews.FFmpeg = sync.OnceValue(s.findFFmpeg) // few commands need it, and finding it runs it
 	// Jobs wait for files and the database in turn with decoding, which the budget bounds.
 	s.Jobs = jobs.New(s.Store.Jobs, jobs.Config{Workers: 4 * cfg.Decoders, Log: cfg.Log}, jobs.NewMetrics(s.registry))
-	jobs.Handle(s.Jobs, s.makePreview)
+	jobs.Handle(s.Jobs, s.previewJob)
 	jobs.Handle(s.Jobs, s.linkPrompts)
 	s.addExports(budget)
 	limits := store.NewLimitCache(s.Store.Limits)

@@ -90,7 +90,9 @@ func (t *Tx) addAsset(ctx context.Context, n NewAsset, prepared encodedAsset) (A
 	}
 	b := &pgx.Batch{}
 	batchLineage(b, t.tenant(), n, prepared)
-	t.batchModels(b, n.Asset.Hash, n.Lineage.Models)
+	var models modelRows
+	models.add(n.Asset.Hash, n.Lineage.Models)
+	t.batchModels(b, models)
 	batchParents(b, t.tenant(), n)
 	batchAssertion(b, t.actor, n.Asset.Hash, prepared.assertion)
 	renders := batchPromptCandidates(b, t.tenant(), n.Lineage.Positive)

@@ -126,6 +126,7 @@ func (a *inPlaceAdd) addCreated(ctx context.Context, created []int) error {
 		return nil
 	}
 	b := &pgx.Batch{}
+	var models modelRows
 	jobs := make([]JobArgs, len(created))
 	renders, hashes := make([]*promptMatch, len(created)), make([]library.AssetHash, len(created))
 	for k, i := range created {
@@ -141,10 +142,11 @@ func (a *inPlaceAdd) addCreated(ctx context.Context, created []int) error {
 		}
 		jobs[k], hashes[k] = PreviewJob{a.tenant(), h}, h
 		batchLineage(b, a.tenant(), n, a.prepared[i])
-		a.batchModels(b, h, n.Lineage.Models)
+		models.add(h, n.Lineage.Models)
 		batchParents(b, a.tenant(), n)
 		renders[k] = batchPromptCandidates(b, a.tenant(), n.Lineage.Positive)
 	}
+	a.batchModels(b, models)
 	if err := a.Enqueue(ctx, jobs...); err != nil {
 		return err
 	}

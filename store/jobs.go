@@ -33,6 +33,13 @@ type PreviewJob struct {
 // Kind implements JobArgs.
 func (PreviewJob) Kind() string { return "preview" }
 
+// PreviewQueue is the queue of the jobs that make previews: an import enqueues one per file,
+// and no other job is to wait behind them.
+const PreviewQueue = "previews"
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (PreviewJob) InsertOpts() river.InsertOpts { return river.InsertOpts{Queue: PreviewQueue} }
+
 // jobDriver is River's driver of pgx without NOTIFY and LISTEN: a NOTIFY inside a
 // transaction takes a lock that makes all commits of the database wait for each other.
 // Jobs are polled for.

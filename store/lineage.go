@@ -24,37 +24,46 @@ func batchLineage(b *pgx.Batch, tenant library.TenantID, n NewAsset, p encodedAs
 	}
 }
 
-// batchModels fills the model library from what a file says was loaded, and
-// records the use of each. A model is one type and name; the hashes that files
-// give for it are collected. An embedding is called by its name, which is thereby
-// its trigger word; of other types the files do not tell.
-func (t *Tx) batchModels(b *pgx.Batch, hash library.AssetHash, models []library.ModelUse) {
-	if len(models) == 0 {
+// modelRows are the models that some files say were loaded, one row per use.
+type modelRows struct {
+	assets        []library.AssetHash
+	hashes        []library.ModelHash
+	types, names  []string
+	display       []string
+	base, sums    []string
+	nodes         []string
+	sequence      []int32
+	weights, clip []*float64
+}
+
+// add adds what the file of an asset says.
+func (m *modelRows) add(asset library.AssetHash, models []library.ModelUse) {
+	for i, u := range models {
+		name := strings.ReplaceAll(u.Name, "\x00", "")
+		m.assets = append(m.assets, asset)
+		m.hashes = append(m.hashes, library.NewModelHash(u.Type, name))
+		m.types = append(m.types, u.Type)
+		m.names = append(m.names, name)
+		m.display = append(m.display, displayName(name))
+		m.base = append(m.base, u.BaseModel)
+		m.sums = append(m.sums, u.Hash)
+		m.nodes = append(m.nodes, u.NodeID)
+		m.sequence = append(m.sequence, int32(i))
+		m.weights = append(m.weights, u.Strength)
+		m.clip = append(m.clip, u.ClipStrength)
+	}
+}
+
+// batchModels fills the model library from what files say was loaded, and records the use of
+// each, in two statements for any number of files. A model is one type and name; the hashes
+// that files give for it are collected. An embedding is called by its name, which is thereby
+// its trigger word; of other types the files do not tell. Of several files that bring a new
+// model the first is named in its event.
+func (t *Tx) batchModels(b *pgx.Batch, m modelRows) {
+	if len(m.hashes) == 0 {
 		return
 	}
-	var (
-		hashes       []library.ModelHash
-		types, names []string
-		display      []string
-		base, sums   []string
-		nodes        []string
-		sequence     []int32
-		weight, clip []*float64
-	)
-	for i, m := range models {
-		name := strings.ReplaceAll(m.Name, "\x00", "")
-		hashes = append(hashes, library.NewModelHash(m.Type, name))
-		types = append(types, m.Type)
-		names = append(names, name)
-		display = append(display, displayName(name))
-		base = append(base, m.BaseModel)
-		sums = append(sums, m.Hash)
-		nodes = append(nodes, m.NodeID)
-		sequence = append(sequence, int32(i))
-		weight = append(weight, m.Strength)
-		clip = append(clip, m.ClipStrength)
-	}
-	// A model that is known and of which this file tells nothing new is left alone:
+	// A model that is known and of which these files tell nothing new is left alone:
 	// a row that is written stays locked until the commit, and most imports use the
 	// same few models. Ordered by hash, so that two imports never lock the same
 	// models crosswise.
@@ -63,38 +72,42 @@ func (t *Tx) batchModels(b *pgx.Batch, hash library.AssetHash, models []library.
 	// They are not changed by it, so they keep their versions, and none is locked.
 	// There may be very many, hence the lateral joins: they make the planner start
 	// at the learned models, of which most files bring none.
-	b.Queue(`WITH learned AS (INSERT INTO models (tenant_id, model_hash, type, name, display_name, base_model, content_hashes, trigger_words)
-		SELECT DISTINCT ON (h) $1::uuid, h, t, n, d, b, CASE WHEN s = '' THEN '{}'::text[] ELSE ARRAY[s] END,
-			CASE WHEN t = 'embedding' THEN ARRAY[d] ELSE '{}'::text[] END
-		FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[]) AS u(h, t, n, d, b, s)
+	b.Queue(`WITH said AS (
+		SELECT h, (array_agg(a ORDER BY i))[1] AS a, (array_agg(t ORDER BY i))[1] AS t, (array_agg(n ORDER BY i))[1] AS n, (array_agg(d ORDER BY i))[1] AS d,
+			coalesce((array_agg(b ORDER BY i) FILTER (WHERE b <> ''))[1], '') AS b, coalesce(array_agg(DISTINCT s) FILTER (WHERE s <> ''), '{}') AS s
+		FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[]) WITH ORDINALITY AS u(h, t, n, d, b, s, a, i) GROUP BY h
+	), learned AS (INSERT INTO models (tenant_id, model_hash, type, name, display_name, base_model, content_hashes, trigger_words)
+		SELECT $1::uuid, h, t, n, d, b, s, CASE WHEN t = 'embedding' THEN ARRAY[d] ELSE '{}'::text[] END
+		FROM said
 		WHERE NOT EXISTS (SELECT FROM models WHERE models.tenant_id = $1::uuid AND models.model_hash = h
-			AND (models.base_model <> '' OR b = '') AND (s = '' OR s = ANY(models.content_hashes)))
+			AND (models.base_model <> '' OR b = '') AND s <@ models.content_hashes)
 		ORDER BY h
 		ON CONFLICT (tenant_id, model_hash) DO UPDATE SET
 			base_model = CASE WHEN models.base_model = '' THEN excluded.base_model ELSE models.base_model END,
-			content_hashes = models.content_hashes || excluded.content_hashes
+			content_hashes = models.content_hashes || ARRAY(SELECT x FROM unnest(excluded.content_hashes) AS x WHERE x <> ALL(models.content_hashes) ORDER BY x)
 		WHERE (models.base_model = '' AND excluded.base_model <> '') OR NOT excluded.content_hashes <@ models.content_hashes
 		RETURNING model_hash, xmax = 0 AS detected
 	), told AS (
 		INSERT INTO outbox (tenant_id, topic, key, type, payload)
-		SELECT $1::uuid, 'events', 'model/' || $8 || '/' || model_hash, $9, $10::jsonb || jsonb_build_object('model_hash', model_hash) FROM learned WHERE detected)
+		SELECT $1::uuid, 'events', 'model/' || said.a || '/' || model_hash, $9, $10::jsonb || jsonb_build_object('asset_h', said.a, 'model_hash', model_hash)
+		FROM learned JOIN said ON said.h = model_hash WHERE detected)
 		INSERT INTO outbox (tenant_id, key, doc_version, reason)
 		SELECT DISTINCT $1::uuid, a.asset_h, a.doc_version, 'model_updated' FROM learned
 			CROSS JOIN LATERAL (SELECT u.asset_h FROM asset_models u WHERE u.tenant_id = $1::uuid AND u.model_hash = learned.model_hash OFFSET 0) used
 			CROSS JOIN LATERAL (SELECT x.asset_h, x.doc_version FROM assets x
 				WHERE x.tenant_id = $1::uuid AND x.asset_h = used.asset_h AND x.trashed_at IS NULL OFFSET 0) a
-		WHERE a.asset_h <> $8`,
-		t.tenant(), hashes, types, names, display, base, sums, hash, EventModelDetected, t.modelEvent(hash))
+		WHERE a.asset_h <> ALL($8)`,
+		t.tenant(), m.hashes, m.types, m.names, m.display, m.base, m.sums, m.assets, EventModelDetected, t.modelEvent())
 	b.Queue(`INSERT INTO asset_models (tenant_id, asset_h, sequence, model_hash, node_id, name, weight, clip_weight, content_hash, detection_source)
-		SELECT $1::uuid, $2, q, h, nd, n, w, c, s, 'extracted'
-		FROM unnest($3::int[], $4::text[], $5::text[], $6::text[], $7::float8[], $8::float8[], $9::text[]) AS u(q, h, nd, n, w, c, s)`,
-		t.tenant(), hash, sequence, hashes, nodes, names, weight, clip, sums)
+		SELECT $1::uuid, a, q, h, nd, n, w, c, s, 'extracted'
+		FROM unnest($2::text[], $3::int[], $4::text[], $5::text[], $6::text[], $7::float8[], $8::float8[], $9::text[]) AS u(a, q, h, nd, n, w, c, s)`,
+		t.tenant(), m.assets, m.sequence, m.hashes, m.nodes, m.names, m.weights, m.clip, m.sums)
 }
 
 // modelEvent returns the payload of the event of a model that an asset names, without the
-// model. The event's key begins with the asset: who does not see that does not see the event.
-func (t *Tx) modelEvent(hash library.AssetHash) string {
-	raw, _ := json.Marshal(library.ModelEvent{AssetH: hash, Cause: t.cause()}) // strings encode
+// two. The event's key begins with the asset: who does not see that does not see the event.
+func (t *Tx) modelEvent() string {
+	raw, _ := json.Marshal(library.ModelEvent{Cause: t.cause()}) // strings encode
 	return string(raw)
 }
 

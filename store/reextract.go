@@ -117,7 +117,9 @@ func writeReextracted(ctx context.Context, t *Tx, n NewAsset, p encodedAsset) er
 	b := &pgx.Batch{}
 	batchLineage(b, tenant, n, p)
 	b.Queue(`DELETE FROM asset_models WHERE tenant_id = $1 AND asset_h = $2 AND detection_source = 'extracted'`, tenant, hash)
-	t.batchModels(b, hash, n.Lineage.Models)
+	var models modelRows
+	models.add(hash, n.Lineage.Models)
+	t.batchModels(b, models)
 	b.Queue(`UPDATE assets SET doc_version = $3 WHERE tenant_id = $1 AND asset_h = $2`, tenant, hash, version)
 	if err := t.Audit(ctx, "lineage.extracted", string(hash), map[string]any{"parser_version": n.ParserVersion}); err != nil {
 		return err

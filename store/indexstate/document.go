@@ -124,10 +124,12 @@ var documentParts = []documentPart{
 	{`SELECT k.ord, p.kind, p.name, p.hash, p.job_id, coalesce((` + liveAssetSQL("p.tenant_id", "p.parent_asset_h") + `), '')
 	FROM ` + documentKeys + ` JOIN asset_parents p USING (tenant_id, asset_h) ORDER BY k.ord, p.position`, scanDocumentParent},
 
+	// OFFSET 0: each key is looked up in the two indexes, which hold the few assets that have a
+	// parent. Joined otherwise, all assets were read for every batch while an import filled the library.
 	{`SELECT k.ord, count(DISTINCT c.asset_h)
 	FROM ` + documentKeys + ` CROSS JOIN LATERAL (
-		SELECT p.asset_h FROM asset_parents p WHERE p.tenant_id = k.tenant_id AND p.parent_asset_h = k.asset_h
-		UNION ALL SELECT a.asset_h FROM assets a WHERE a.tenant_id = k.tenant_id AND a.parent_asset_h = k.asset_h) c
+		(SELECT p.asset_h FROM asset_parents p WHERE p.tenant_id = k.tenant_id AND p.parent_asset_h = k.asset_h OFFSET 0)
+		UNION ALL (SELECT a.asset_h FROM assets a WHERE a.tenant_id = k.tenant_id AND a.parent_asset_h = k.asset_h OFFSET 0)) c
 	WHERE EXISTS (` + liveAssetSQL("k.tenant_id", "c.asset_h") + `)
 	GROUP BY k.ord`, scanDocumentChildren},
 

@@ -53,6 +53,9 @@ type DocumentPart struct {
 // tenant_id, their key, and their place from 1 as ord.
 const DocumentKeysSQL = `unnest($1::text[]::uuid[], $2::text[]) WITH ORDINALITY AS k(tenant_id, key, ord)`
 
+// plannedAgain is for how many documents at most a plan is good that was made for others.
+const plannedAgain = 16
+
 // readSnapshot reads what documents are made of, and which index generations there are,
 // in one round trip and one snapshot: a caller whose answer lacks a generation that is
 // being built has read nothing that the backfill of that generation will not read again.
@@ -67,6 +70,9 @@ func (d db) readSnapshot(ctx context.Context, keys []DocumentKey, parts []Docume
 	tenants, names := splitKeys(keys)
 	b := &pgx.Batch{}
 	b.Queue(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`)
+	// A plan that is kept was made when the tables had another size: in a library that an import
+	// is filling it reads whole tables. To plan again pays for itself where there are many keys.
+	b.Queue(`SELECT set_config('plan_cache_mode', CASE WHEN $1 THEN 'force_custom_plan' ELSE 'auto' END, true)`, len(keys) > plannedAgain)
 	for _, part := range parts {
 		b.Queue(part.SQL, tenants, names)
 	}
@@ -79,8 +85,10 @@ func (d db) readSnapshot(ctx context.Context, keys []DocumentKey, parts []Docume
 }
 
 func readParts(res pgx.BatchResults, parts []DocumentPart) ([]Generation, error) {
-	if _, err := res.Exec(); err != nil {
-		return nil, err
+	for range 2 { // the beginning, and the way of planning
+		if _, err := res.Exec(); err != nil {
+			return nil, err
+		}
 	}
 	for _, part := range parts {
 		if err := eachRow(res, part.Scan); err != nil {
