@@ -21,7 +21,7 @@ var DefaultLimits = Limits{
 	StorageBytes:      Unlimited,
 	ExportAssets:      1000,
 	EgressBytesHourly: 50 << 30,
-	RunTime:           time.Minute, // the longest timeout_ms of a pipeline
+	RunTime:           time.Hour,
 	SearchesPerMinute: Unlimited,
 	Outreach:          true,
 }

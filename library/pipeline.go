@@ -23,7 +23,6 @@ const (
 	MaxStageAssets     = 10_000    // that one call of a stage tool names or returns
 	MinPipelineTimeout = time.Second
 	MaxPipelineTimeout = time.Minute
-	PipelineRunLimit   = time.Hour // a run that takes longer is timed out
 	// MaxCausationDepth is how many runs may cause each other, one by one, through rules.
 	MaxCausationDepth = 3
 )

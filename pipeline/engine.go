@@ -283,7 +283,7 @@ func check(ctx context.Context, c *store.RunClaim) error {
 		return cancelled()
 	case time.Now().After(c.Deadline):
 		return &errStop{library.RunTimedOut, library.NewError(library.KindUnprocessable, CodeRunTimedOut,
-			"The run took longer than %s and was stopped. What it had changed stays and is listed; UndoOperation takes it back.", library.PipelineRunLimit)}
+			"The run took longer than %s and was stopped. What it had changed stays and is listed; UndoOperation takes it back.", c.Deadline.Sub(c.CreatedAt).Round(time.Second))}
 	}
 	return ctx.Err()
 }

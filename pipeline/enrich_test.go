@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"context"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -114,5 +115,26 @@ func TestEnrich_ARunThatWaitsForItsJobsIsCancelled(t *testing.T) {
 	}
 	if left, err := e.store.Enrichments.Get(t.Context(), store.EnrichJob{Tenant: e.admin.Tenant, Run: r.ID, Stage: 1}); err != nil || !left.Done {
 		t.Errorf("a job of a cancelled run would still be done: %+v, %v", left, err)
+	}
+}
+
+func TestRun_EndsAtTheRunTimeOfItsTenant(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	e.fill(rand.New(rand.NewPCG(11, 11)), 3)
+	seconds := int64(2)
+	if _, err := e.store.Limits.Set(t.Context(), e.admin, e.admin.Tenant, store.LimitChange{RunSeconds: &seconds}); err != nil {
+		t.Fatal(err)
+	}
+	r := e.text(`search | enrich phash | count`, false) // nobody does the job that it waits for
+	if r.State != library.RunTimedOut || !strings.Contains(r.Progress.Error.Detail, "2s") {
+		t.Errorf("the run is %s: %+v", r.State, r.Progress.Error)
+	}
+	unlimited := int64(library.Unlimited)
+	if _, err := e.store.Limits.Set(t.Context(), e.admin, e.admin.Tenant, store.LimitChange{RunSeconds: &unlimited}); err != nil {
+		t.Fatal(err)
+	}
+	if r := e.text(`search | count`, false); r.State != library.RunCompleted {
+		t.Errorf("without a limit the run is %s: %+v", r.State, r.Progress.Error)
 	}
 }

@@ -57,6 +57,11 @@ func (ps *PipelineRuns) Create(ctx context.Context, r *library.PipelineRun) erro
 	return err
 }
 
+// runTimeSQL is how long a run of the tenant $1 may take, as an interval. $16 are the seconds where
+// no limit was set for it.
+const runTimeSQL = `(SELECT CASE WHEN seconds < 0 THEN interval '100 years' ELSE seconds * interval '1 second' END
+	FROM (SELECT coalesce((SELECT run_seconds FROM tenant_limits WHERE tenant_id = $1), $16::bigint) AS seconds) l)`
+
 // CreateRun is PipelineRuns.Create as a part of a larger write.
 func (t *Tx) CreateRun(ctx context.Context, r *library.PipelineRun) error {
 	r.ID, r.OperationID, r.State, r.CreatedAt = newID(), newID(), library.RunQueued, time.Now()
@@ -75,9 +80,9 @@ func (t *Tx) CreateRun(ctx context.Context, r *library.PipelineRun) error {
 	}
 	if _, err := t.Exec(ctx, `INSERT INTO pipeline_runs (tenant_id, run_id, pipeline_definition_h, version, name, stages, dry_run, state, tool, trigger_type, rule_id,
 			causation_depth, operation_id, request_id, actor, deadline_at, progress)
-		VALUES ($1, $2, nullif($3, ''), $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, now() + $16::interval, $17)`,
+		VALUES ($1, $2, nullif($3, ''), $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, now() + `+runTimeSQL+`, $17)`,
 		t.tenant(), r.ID, r.Pipeline, r.Version, r.Name, string(stages), r.DryRun, r.State, r.Tool, r.Trigger.Type, r.Trigger.RuleID,
-		r.Depth, r.OperationID, r.RequestID, string(actor), library.PipelineRunLimit, string(progress)); err != nil {
+		r.Depth, r.OperationID, r.RequestID, string(actor), int64(library.DefaultLimits.RunTime/time.Second), string(progress)); err != nil {
 		return err
 	}
 	if r.Depth > 0 || !r.DryRun {
