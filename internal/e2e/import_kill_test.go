@@ -36,6 +36,7 @@ func TestImport_KilledInAFolderInPlaceIsEqualToTheFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	within := 0 // kills in the middle of the import
 	for _, part := range []int{1, len(distinct) / 2} {
 		servicetest.Eventually(t, "a part of the folder is stored", func() error {
 			if n := k.rows(); n < part {
@@ -44,14 +45,17 @@ func TestImport_KilledInAFolderInPlaceIsEqualToTheFolder(t *testing.T) {
 			return nil
 		})
 		p.kill()
-		if n := k.rows(); n >= len(distinct) {
-			t.Errorf("the process was killed when all %d assets were stored: nothing was tried", n)
+		if k.rows() < len(distinct) {
+			within++
 		}
 		// Others wait until the claim of a killed process has run out.
 		k.exec(`UPDATE imports SET held_until = now()`)
 		p = serve(t, k.cfg, "")
 	}
 	defer p.stop()
+	if within == 0 {
+		t.Error("no process was killed before all was stored: nothing was tried")
+	}
 	servicetest.Eventually(t, "the import is completed", func() error {
 		got, err := k.api.GetImport(t.Context(), client.GetImportInput{ImportID: started.ImportID})
 		if err == nil && got.State != "completed" {
