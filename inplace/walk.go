@@ -66,14 +66,14 @@ func (w *walker) folder(ctx context.Context, dir string) error {
 		return nil
 	}
 	var files, folders []listed
-	var names []string
+	var names, folderNames []string
 	for _, e := range entries {
 		l := listed{name: e.Name()}
 		if l.info, err = w.root.Lstat(path.Join(below(dir), l.name)); err != nil {
 			continue // it went since
 		}
 		if l.info.IsDir() {
-			folders = append(folders, l)
+			folders, folderNames = append(folders, l), append(folderNames, l.name)
 			continue
 		}
 		files, names = append(files, l), append(names, l.name)
@@ -93,7 +93,7 @@ func (w *walker) folder(ctx context.Context, dir string) error {
 	}
 	for _, f := range folders {
 		p := path.Join(dir, f.name)
-		if why := w.preset.SkipFolder(f.name); why != "" {
+		if why := w.preset.SkipFolder(f.name, func() []string { return folderNames }); why != "" {
 			w.note(p, resultSkipped, why)
 			continue
 		}

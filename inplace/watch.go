@@ -65,7 +65,10 @@ func (r *run) state(s store.ImportState) {
 // watchOpen watches until the folder is another one than was opened, or an error.
 func (r *run) watchOpen(ctx context.Context, root Root) error {
 	dir := filepath.Join(root.Dir, filepath.FromSlash(r.i.Folder))
-	w, err := folder.NewWatcher(dir, func(name string) bool { return r.reader.preset.SkipFolder(name) != "" })
+	w, err := folder.NewWatcher(dir, func(p string) bool {
+		below, err := filepath.Rel(root.Dir, p)
+		return err == nil && r.skips(filepath.ToSlash(below))
+	})
 	if err != nil {
 		return err
 	}
@@ -194,11 +197,27 @@ func (r *run) changedOne(ctx context.Context, w *walker, p string, listings map[
 // leftOut reports whether a path lies in a folder that is not imported.
 func (r *run) leftOut(p string) bool {
 	for dir := path.Dir(p); dir != "." && dir != "/" && dir != r.i.Folder; dir = path.Dir(dir) {
-		if r.reader.preset.SkipFolder(path.Base(dir)) != "" {
+		if r.skips(dir) {
 			return true
 		}
 	}
 	return false
+}
+
+// skips reports whether a folder is left out for what it is called and lies beside.
+func (r *run) skips(dir string) bool {
+	return r.reader.preset.SkipFolder(path.Base(dir), func() (names []string) {
+		entries, err := readDir(r.reader.root, path.Dir(dir))
+		if err != nil {
+			return nil // the folder is looked at, and says so itself
+		}
+		for _, e := range entries {
+			if e.IsDir() {
+				names = append(names, e.Name())
+			}
+		}
+		return names
+	}) != ""
 }
 
 // listing returns the names of the files of a folder.

@@ -12,26 +12,32 @@ type Preset struct {
 	Name string
 	// folders and files that are of no use, by name; a folder with all below it.
 	skipFolders, skipFiles []string
-	folders                []string // names of folders that show that it is this program's
-	files                  *regexp.Regexp
+	// program are folders of the program itself. One is of no use where two others are beside it;
+	// else it may as well be one that somebody made among results.
+	program []string
+	folders []string // names of folders that show that it is this program's
+	files   *regexp.Regexp
 }
 
 // Presets lists every preset. The last one is that of folders of no known program.
 var Presets = []Preset{
 	{Name: "swarmui",
-		skipFolders: []string{"model_previews", "Models", "dlbackend", "_temp"},
+		skipFolders: []string{"model_previews", "dlbackend", "_temp"},
+		program:     []string{"Models", "Data", "src", "dlbackend", "launchtools", "docs"},
 		skipFiles:   []string{"*.swarmpreview.jpg", "*.swarmpreview.webp", "*.swarmpreview.png", "image_metadata.ldb", "image_metadata-log.ldb", "*.swarm.metadata"},
 		files:       regexp.MustCompile(`(?i)(\.swarm\.json|\.swarmpreview\.(jpg|webp|png)|^image_metadata(-log)?\.ldb)$`)},
 	{Name: "invokeai",
-		skipFolders: []string{"thumbnails", "tensors", "conditioning", "models", "databases", "nodes", "configs"},
+		skipFolders: []string{"thumbnails", "tensors", "conditioning"},
+		program:     []string{"models", "databases", "nodes", "configs", "style_presets", "workflow_thumbnails"},
 		folders:     []string{"thumbnails", "tensors", "conditioning", "databases"},
 		files:       regexp.MustCompile(`(?i)^(invokeai\.yaml|invokeai\.db|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\.png)$`)},
 	{Name: "a1111",
-		skipFolders: []string{"models", "extensions", "extensions-builtin", "repositories", "venv", "cache", "tmp", "html", "javascript", "embeddings", "localizations", "test", "scripts"},
-		folders:     []string{"txt2img-images", "img2img-images", "txt2img-grids", "img2img-grids", "extras-images", "txt2img", "img2img"},
-		files:       regexp.MustCompile(`(?i)^([0-9]{5}-[0-9]{5,20}(-.*)?\.(png|jpg|jpeg|webp)|webui(-user)?\.(bat|sh|py))$`)},
+		program: []string{"models", "extensions", "extensions-builtin", "repositories", "venv", "cache", "tmp", "html", "javascript", "embeddings", "localizations", "test", "scripts"},
+		folders: []string{"txt2img-images", "img2img-images", "txt2img-grids", "img2img-grids", "extras-images", "txt2img", "img2img"},
+		files:   regexp.MustCompile(`(?i)^([0-9]{5}-[0-9]{5,20}(-.*)?\.(png|jpg|jpeg|webp)|webui(-user)?\.(bat|sh|py))$`)},
 	{Name: "comfyui",
-		skipFolders: []string{"temp", "models", "custom_nodes", "web", "venv", ".venv", "clipspace", "python_embeded", "blueprints", "user"},
+		skipFolders: []string{"custom_nodes", "clipspace", "python_embeded"},
+		program:     []string{"temp", "models", "custom_nodes", "web", "venv", "blueprints", "user", "comfy", "app", "script_examples"},
 		skipFiles:   []string{"*.latent", "*.safetensors"},
 		folders:     []string{"custom_nodes", "clipspace"},
 		files:       regexp.MustCompile(`(?i)^(ComfyUI_.*[0-9]{5}_\.(png|webp|jpg|mp4|webm|flac|latent)|.*_[0-9]{5}_\.(png|webp|latent)|AnimateDiff_[0-9]{5}(-audio)?\.(mp4|webm|gif|png|webp)|extra_model_paths\.yaml(\.example)?)$`)},
@@ -93,7 +99,8 @@ func (g Guess) Preset() Preset {
 }
 
 // SkipFolder returns why a folder below the one that is imported is left out, or nothing.
-func (p Preset) SkipFolder(name string) string {
+// beside returns the names of the folders in the same folder, itself among them.
+func (p Preset) SkipFolder(name string, beside func() []string) string {
 	switch {
 	case strings.HasPrefix(name, "."):
 		return "a hidden folder"
@@ -101,8 +108,20 @@ func (p Preset) SkipFolder(name string) string {
 		return "a folder of the system"
 	case slices.ContainsFunc(p.skipFolders, func(known string) bool { return strings.EqualFold(known, name) }):
 		return "a folder of " + p.Name + " that holds no results"
+	case slices.ContainsFunc(p.program, func(known string) bool { return strings.EqualFold(known, name) }) && p.ofProgram(beside()) > 2:
+		return "a folder of the program " + p.Name
 	}
 	return ""
+}
+
+// ofProgram returns how many names of folders are those of the program's own.
+func (p Preset) ofProgram(names []string) (n int) {
+	for _, known := range p.program {
+		if slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(known, name) }) {
+			n++
+		}
+	}
+	return n
 }
 
 // SkipFile returns why a file is left out whatever it is, or nothing.

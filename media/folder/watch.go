@@ -21,7 +21,7 @@ type Changes struct {
 // Watcher reports changes in a folder and those below it.
 type Watcher struct {
 	dir    string
-	skip   func(name string) bool
+	skip   func(path string) bool
 	events *fsnotify.Watcher
 
 	watched int
@@ -30,9 +30,9 @@ type Watcher struct {
 	Unwatched int
 }
 
-// NewWatcher watches a folder. skip tells which folders below it are left out, by name; nil:
+// NewWatcher watches a folder. skip tells which folders below it are left out, by path; nil:
 // none. A system that has no watches to give is no error: see Unwatched.
-func NewWatcher(dir string, skip func(name string) bool) (*Watcher, error) {
+func NewWatcher(dir string, skip func(path string) bool) (*Watcher, error) {
 	w := &Watcher{dir: dir, skip: skip}
 	var err error
 	if w.events, err = fsnotify.NewBufferedWatcher(4096); err != nil {
@@ -61,7 +61,7 @@ func (w *Watcher) Add(below string) {
 		if err != nil || !e.IsDir() { // what cannot be read is found out by the scan
 			return nil
 		}
-		if path != w.dir && w.skip != nil && w.skip(e.Name()) {
+		if path != w.dir && w.skip != nil && w.skip(path) {
 			return fs.SkipDir
 		}
 		if err := w.events.Add(path); err != nil && atLimit(err) {
