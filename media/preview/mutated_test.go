@@ -41,7 +41,7 @@ func mutate(r *rand.Rand, data []byte) []byte {
 	out := bytes.Clone(data)
 	for range 1 + r.IntN(3) {
 		if len(out) < 16 {
-			return out
+			break
 		}
 		at := r.IntN(len(out) - 8)
 		if r.IntN(3) == 0 { // the first bytes say how large things are
@@ -68,6 +68,9 @@ func mutate(r *rand.Rand, data []byte) []byte {
 	}
 	if r.IntN(2) == 0 {
 		sumPNG(out)
+	}
+	if len(out) == 0 {
+		return data[:1] // an empty file is not stored
 	}
 	return out
 }
