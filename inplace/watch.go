@@ -206,33 +206,26 @@ func (r *run) leftOut(p string) bool {
 
 // skips reports whether a folder is left out for what it is called and lies beside.
 func (r *run) skips(dir string) bool {
-	return r.reader.preset.SkipFolder(path.Base(dir), func() (names []string) {
-		entries, err := readDir(r.reader.root, path.Dir(dir))
-		if err != nil {
-			return nil // the folder is looked at, and says so itself
-		}
-		for _, e := range entries {
-			if e.IsDir() {
-				names = append(names, e.Name())
-			}
-		}
-		return names
-	}) != ""
+	return r.reader.preset.SkipFolder(path.Base(dir), func() []string { return r.names(path.Dir(dir), true) }) != ""
 }
 
 // listing returns the names of the files of a folder.
-func (r *run) listing(dir string) *folder.Listing {
+func (r *run) listing(dir string) *folder.Listing { return folder.NewListing(r.names(dir, false)) }
+
+// names returns the names of the folders in a folder, or of its other entries. It returns none of a
+// folder that can't be read: who looks at that folder says so.
+func (r *run) names(dir string, folders bool) []string {
 	entries, err := readDir(r.reader.root, dir)
 	if err != nil {
-		return folder.NewListing(nil)
+		return nil
 	}
-	names := make([]string, 0, len(entries))
+	var names []string
 	for _, e := range entries {
-		if !e.IsDir() {
+		if e.IsDir() == folders {
 			names = append(names, e.Name())
 		}
 	}
-	return folder.NewListing(names)
+	return names
 }
 
 // markIfAlive marks files as missing whose disk is there for certain: another file of it

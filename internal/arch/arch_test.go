@@ -26,6 +26,7 @@ var levels = map[string]int{
 	"vitrine/internal/randtest":    0,
 	"vitrine/internal/s3":          0,
 	"vitrine/internal/publicnet":   0,
+	"vitrine/internal/sandbox":     0,
 	"vitrine/internal/spreadsheet": 0,
 
 	"vitrine/prompt":                  1,
@@ -78,7 +79,7 @@ var levels = map[string]int{
 	"vitrine/export":               6,
 	"vitrine/publish":              7,
 	"vitrine/publish/page":         1,
-	"vitrine/media/browser":        0,
+	"vitrine/media/browser":        1,
 	"vitrine/media/deck":           2,
 	"vitrine/op/all":               7,
 	"vitrine/reextract":            5,

@@ -8,17 +8,17 @@
 package browser
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"vitrine/internal/sandbox"
 )
 
 // Limits of one run.
@@ -112,7 +112,7 @@ func (b *Browser) Print(ctx context.Context, dir, page string) (path string, pag
 	}
 	path = filepath.Join(dir, "printed.pdf")
 	args := append([]string{"--print-to-pdf=" + path}, options...)
-	if os.Geteuid() == 0 { // its own sandbox refuses root; what confine does stays
+	if os.Geteuid() == 0 { // its own sandbox refuses root; what package sandbox does stays
 		args = append(args, "--no-sandbox")
 	}
 	address := url.URL{Scheme: "file", Path: filepath.Join(dir, page)}
@@ -136,16 +136,17 @@ func (b *Browser) run(ctx context.Context, limit time.Duration, args ...string) 
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(limited, b.Path, append([]string{"--user-data-dir=" + filepath.Join(dir, "profile")}, args...)...)
-	said := &beginning{left: 16 << 10}
+	said := &sandbox.Output{Left: 16 << 10}
 	cmd.Env = []string{"HOME=" + dir, "TMPDIR=" + dir, "XDG_RUNTIME_DIR=" + dir, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, said, said, time.Second
-	confine(cmd, b.Isolated)
+	sandbox.Confine(cmd, b.Isolated)
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
-	defer end(cmd.Process.Pid) // processes that it has left behind
-	if err := bound(cmd.Process.Pid, limit); err != nil {
-		end(cmd.Process.Pid)
+	defer sandbox.End(cmd.Process.Pid) // processes that it has left behind
+	most := sandbox.Limits{Memory: memoryLimit, CPU: limit + time.Second, FileSize: outputLimit}
+	if err := sandbox.Bound(cmd.Process.Pid, most); err != nil {
+		sandbox.End(cmd.Process.Pid)
 		_ = cmd.Wait()
 		return "", err
 	}
@@ -166,23 +167,4 @@ func lastLine(s string) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	last := lines[len(lines)-1]
 	return last[max(0, len(last)-200):]
-}
-
-// beginning keeps the first bytes that are written to it.
-type beginning struct {
-	bytes.Buffer
-	left int
-}
-
-// Write implements io.Writer.
-func (c *beginning) Write(p []byte) (int, error) {
-	n := min(len(p), c.left)
-	c.left -= n
-	c.Buffer.Write(p[:n])
-	return len(p), nil
-}
-
-// ReadFrom keeps io.Copy from going round the bound.
-func (c *beginning) ReadFrom(r io.Reader) (int64, error) {
-	return io.Copy(struct{ io.Writer }{c}, r)
 }

@@ -1,15 +1,15 @@
 package preview
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
 	"time"
+
+	"vitrine/internal/sandbox"
 )
 
 // Limits of one run of ffmpeg. The program decodes what strangers have made, so it runs as a child
@@ -19,6 +19,9 @@ const (
 	ffmpegTime   = 20 * time.Second // of the clock, and of a processor
 	maxFrame     = 32 << 20         // bytes of the frame that it returns
 )
+
+// errFrame reports output that is no frame of the size asked for.
+var errFrame = errors.New("ffmpeg writes more than a frame takes")
 
 // FFmpeg is the program that reads frames of videos.
 type FFmpeg struct {
@@ -73,17 +76,16 @@ func (f *FFmpeg) run(ctx context.Context, video *os.File, args ...string) ([]byt
 	limited, cancel := context.WithTimeout(ctx, ffmpegTime)
 	defer cancel()
 	cmd := exec.CommandContext(limited, f.Path, args...)
-	out, said := &capped{left: maxFrame}, &capped{left: 4 << 10, silent: true}
+	out, said := &sandbox.Output{Left: maxFrame, Full: errFrame}, &sandbox.Output{Left: 4 << 10}
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = []string{}, "/", out, said, time.Second
 	if video != nil {
 		cmd.ExtraFiles = []*os.File{video}
 	}
-	confine(cmd, f.Isolated)
+	sandbox.Confine(cmd, f.Isolated)
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	// What it has allocated before counts too, so nothing is missed by the limits coming a moment later.
-	if err := limit(cmd.Process.Pid); err != nil {
+	if err := sandbox.Bound(cmd.Process.Pid, sandbox.Limits{Memory: ffmpegMemory, CPU: ffmpegTime}); err != nil {
 		cancel()
 		_ = cmd.Wait()
 		return nil, err
@@ -101,24 +103,3 @@ func (f *FFmpeg) run(ctx context.Context, video *os.File, args ...string) ([]byt
 	}
 	return out.Bytes(), nil
 }
-
-// capped keeps a bounded number of bytes. More are an error, unless it is silent.
-type capped struct {
-	bytes.Buffer
-	left   int
-	silent bool
-}
-
-// Write implements io.Writer.
-func (c *capped) Write(p []byte) (int, error) {
-	n := min(len(p), c.left)
-	c.left -= n
-	c.Buffer.Write(p[:n])
-	if n < len(p) && !c.silent {
-		return n, errors.New("ffmpeg writes more than a frame takes")
-	}
-	return len(p), nil
-}
-
-// ReadFrom keeps io.Copy from going round the bound.
-func (c *capped) ReadFrom(r io.Reader) (int64, error) { return io.Copy(struct{ io.Writer }{c}, r) }

@@ -53,8 +53,8 @@ type DocumentPart struct {
 // tenant_id, their key, and their place from 1 as ord.
 const DocumentKeysSQL = `unnest($1::text[]::uuid[], $2::text[]) WITH ORDINALITY AS k(tenant_id, key, ord)`
 
-// plannedAgain is for how many documents at most a plan is good that was made for others.
-const plannedAgain = 16
+// maxCachedPlan is for how many documents at most a cached plan, made for others, is good.
+const maxCachedPlan = 16
 
 // readSnapshot reads what documents are made of, and which index generations there are,
 // in one round trip and one snapshot: a caller whose answer lacks a generation that is
@@ -72,7 +72,7 @@ func (d db) readSnapshot(ctx context.Context, keys []DocumentKey, parts []Docume
 	b.Queue(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`)
 	// A plan that is kept was made when the tables had another size: in a library that an import
 	// is filling it reads whole tables. To plan again pays for itself where there are many keys.
-	b.Queue(`SELECT set_config('plan_cache_mode', CASE WHEN $1 THEN 'force_custom_plan' ELSE 'auto' END, true)`, len(keys) > plannedAgain)
+	b.Queue(`SELECT set_config('plan_cache_mode', CASE WHEN $1 THEN 'force_custom_plan' ELSE 'auto' END, true)`, len(keys) > maxCachedPlan)
 	for _, part := range parts {
 		b.Queue(part.SQL, tenants, names)
 	}
