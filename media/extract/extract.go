@@ -24,7 +24,7 @@ import (
 
 // ParserVersion grows whenever the same chunks would give another lineage.
 // Stored lineage with a lower one may be read again from the stored chunks.
-const ParserVersion = 12
+const ParserVersion = 13
 
 // Options are what is known of a file beside its bytes. The zero value is useful.
 type Options struct {

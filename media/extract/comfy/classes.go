@@ -52,10 +52,13 @@ type Class struct {
 	// ("seed", "positive", "ckpt_name", …), "file:TYPE" for the name of a weight file of
 	// a model type, or "-" for an option that no rule may read.
 	Inputs map[string]string `json:"inputs,omitempty"`
-	// Passes names the input that an output hands on, by the output's number.
+	// Passes names the input that an output hands on, by the output's number; "" stands
+	// for an output that the class computes in a way that is not followed, "*" for every
+	// output that is not named.
 	Passes map[string]string `json:"passes,omitempty"`
 	// Bundle is the input on which a bundle comes in, for classes of that role; an
-	// output gives the input of its name, and otherwise what the bundle holds.
+	// output gives the input of its name, and otherwise what the bundle holds. A name that
+	// ends in * stands for several, of which the last replaces what the others hold.
 	Bundle string `json:"bundle,omitempty"`
 	Role   Role   `json:"role,omitempty"`
 	// Stream names the inputs on which a stream of settings comes in, for the class
@@ -70,6 +73,17 @@ type Class struct {
 	// are the items, for classes of the role list that make one of a text.
 	Pick  *Pick  `json:"pick,omitempty"`
 	Lines string `json:"lines,omitempty"`
+	// Replaces says that the prompts of the class take the place of those that it is handed,
+	// rather than stand beside them.
+	Replaces bool `json:"replaces,omitempty"`
+	// Varies names the settings that a plot goes through by a node of the class: the sampler
+	// that takes the plot has no single value of them.
+	Varies []string `json:"varies,omitempty"`
+	// Comments is what the lines of its text begin with that the class leaves out.
+	Comments string `json:"comments,omitempty"`
+	// Tags says that the class loads the <lora:…> tags of its texts, and takes them out of
+	// the text that it gives out.
+	Tags bool `json:"tags,omitempty"`
 	// Size is how the class makes a size of a ratio.
 	Size *SizeRule `json:"size,omitempty"`
 	// Medium is what an output node writes: image, animation, video, audio, model, svg, data.
@@ -247,6 +261,13 @@ func (c *Class) complete(from *Class) {
 	if c.Size == nil {
 		c.Size = from.Size
 	}
+	if c.Comments == "" {
+		c.Comments = from.Comments
+	}
+	c.Tags, c.Replaces = c.Tags || from.Tags, c.Replaces || from.Replaces
+	if c.Varies == nil {
+		c.Varies = from.Varies
+	}
 	if c.Role == "" {
 		c.Role, c.Bundle, c.Medium, c.Lines = from.Role, from.Bundle, from.Medium, from.Lines
 		c.Stream, c.When, c.Choices = from.Stream, from.When, from.Choices
@@ -281,8 +302,8 @@ func (c *Class) check() error {
 		return err
 	}
 	for out := range c.Passes {
-		if n, err := strconv.Atoi(out); err != nil || n < 0 {
-			return fmt.Errorf("passes names output %q; outputs are numbered from 0", out)
+		if n, err := strconv.Atoi(out); out != anyChoice && (err != nil || n < 0) {
+			return fmt.Errorf("passes names output %q; outputs are numbered from 0, and %q is every other", out, anyChoice)
 		}
 	}
 	return nil
@@ -314,14 +335,30 @@ func (n *node) role() Role {
 
 // passed returns the input that an output hands on by the table, nil for none.
 func (p port) passed() *input {
+	if name := p.passes(); name != nil && *name != "" {
+		return p.node.in(*name)
+	}
+	return nil
+}
+
+// computed reports whether a class computes what an output gives in a way that is not
+// followed.
+func (p port) computed() bool {
+	name := p.passes()
+	return name != nil && *name == ""
+}
+
+// passes returns what the table says that an output hands on, nil for nothing.
+func (p port) passes() *string {
 	if p.node.about == nil {
 		return nil
 	}
-	name, ok := p.node.about.Passes[strconv.Itoa(p.slot)]
-	if !ok {
-		return nil
+	for _, out := range []string{strconv.Itoa(p.slot), anyChoice} {
+		if name, ok := p.node.about.Passes[out]; ok {
+			return &name
+		}
 	}
-	return p.node.in(name)
+	return nil
 }
 
 // describe looks up the classes of a graph's nodes and gives their inputs the names
@@ -329,6 +366,7 @@ func (p port) passed() *input {
 func (g *graph) describe() {
 	for _, n := range g.nodes {
 		n.about = classOf(n.class, n.key)
+		n.counted()
 		if n.about == nil {
 			continue
 		}
@@ -336,6 +374,9 @@ func (g *graph) describe() {
 			n.inputs[i].mean(n.about.Inputs)
 		}
 		n.decide()
+	}
+	for _, n := range g.nodes {
+		n.vary()
 	}
 	g.gatherStreams()
 	g.openBundles()
@@ -359,54 +400,4 @@ func (in *input) mean(meanings map[string]string) {
 	if in.option {
 		in.name = "-" + in.full
 	}
-}
-
-// openBundles leads links that start at a bundle to what the bundle holds.
-func (g *graph) openBundles() {
-	for _, n := range g.nodes {
-		for i := range n.inputs {
-			in := &n.inputs[i]
-			if !in.linked() || in.from.node.role() != RoleBundle {
-				continue
-			}
-			if held := in.from.held(); held != nil {
-				in.drawn = in.from
-				in.from, in.val = held.from, held.val
-			}
-		}
-	}
-}
-
-// maxBundles bounds the bundles that a value is followed through, which may stand in a circle.
-const maxBundles = 256
-
-// held returns the input of a bundle, or of the bundle before it, that an output
-// gives; nil when the table does not know or a node that is no bundle fills it.
-func (p port) held() *input {
-	var last *input
-	name := p.outName()
-	for hops := 0; name != "" && hops < maxBundles && p.node.role() == RoleBundle; hops++ {
-		about := p.node.about
-		if in := p.node.in(name); in != nil && name != about.Bundle && (in.linked() || in.holds()) {
-			if !in.linked() || in.from.node.role() != RoleBundle {
-				return in
-			}
-			last, p = in, in.from // which another bundle gives in its turn, or does not know
-			name = p.outName()
-			continue
-		}
-		up := p.node.in(about.Bundle)
-		if up == nil || !up.linked() {
-			return last
-		}
-		p = up.from
-	}
-	return last
-}
-
-// holds reports whether an unlinked input holds a value of its own; bundles that edit
-// another leave the rest as it is.
-func (in *input) holds() bool {
-	s, ok := scalar(in.val)
-	return ok && s != "" && s != "[original]"
 }

@@ -36,7 +36,7 @@ type sideContext struct {
 }
 
 var (
-	positiveLinks = []string{"positive", "conditioning", "cond1", "cond", "positive_cond", "pos", "positive_conditioning", "cond_positive", "base_positive", "positive_prompt", "CONDITIONING", "opt_positive"}
+	positiveLinks = []string{"optional_positive_conditionings", "positive", "conditioning", "cond1", "cond", "positive_cond", "pos", "positive_conditioning", "cond_positive", "base_positive", "positive_prompt", "CONDITIONING", "opt_positive"}
 	negativeLinks = []string{"negative", "neg_conditioning", "negative_cond", "neg", "negative_conditioning", "cond_negative", "base_negative", "negative_prompt", "cond_neg", "uncond", "opt_negative"}
 	sharedLinks   = []string{"text_embeds", "hyvid_embeds", "prompt_embeds", "kolors_embeds", "embeds", "sdxl_tuple", "conditionings"}
 )
@@ -168,7 +168,7 @@ func (w *sideReader) upstream(n *node, c sideContext) bool {
 	taken, other := n.sides(c.role)
 	if len(taken) > 0 {
 		c.shared = false
-		for _, in := range taken {
+		for _, in := range inFamilyOrder(taken) {
 			w.visit(in.from, c)
 		}
 		return true
@@ -194,6 +194,9 @@ func (w *sideReader) upstream(n *node, c sideContext) bool {
 // replacesPrompt reports whether a node puts its own text in the place of the prompt that
 // it is handed, rather than beside it.
 func (n *node) replacesPrompt() bool {
+	if n.about != nil && n.about.Replaces {
+		return true
+	}
 	in := n.in("conditioning_mode")
 	return in != nil && in.val.Str() == "replace"
 }

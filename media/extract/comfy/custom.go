@@ -128,6 +128,9 @@ func (r *passes) readSigmas(n *node, p port, pass *library.SamplerPass) {
 	slot := p.slot
 	r.pictures.follow(p.node, func(m *node) bool {
 		if _, cut := m.link("sigmas"); cut {
+			if m.about == nil || (port{m, 0}).computed() {
+				return true // how many steps it leaves is not known
+			}
 			r.readSplit(m, slot, pass)
 			return false
 		}

@@ -39,6 +39,10 @@ func listsLoras(n *node) bool {
 // a text hand the rest of it on.
 func (r *texts) loraText(p port, side role) (s string, ok, done bool) {
 	n := p.node
+	if n.about != nil && n.about.Tags {
+		s, ok = r.untagged(p, side)
+		return s, ok, true
+	}
 	if _, patches := n.link("model", "opt_model", "MODEL", "model_opt"); !n.is("lora") || !patches && !n.has("loras") {
 		return "", false, false
 	}
@@ -48,6 +52,27 @@ func (r *texts) loraText(p port, side role) (s string, ok, done bool) {
 	}
 	s, ok = r.collected(n, side)
 	return strings.TrimSpace(loraTag.ReplaceAllString(s, "")), ok, true
+}
+
+// untagged returns the text of a class that loads the tags in it. The tags are taken out
+// when they are loaded, and when they are switched off.
+func (r *texts) untagged(p port, side role) (string, bool) {
+	n := p.node
+	in := n.in(p.outName())
+	if in == nil {
+		in = textInput(n, mainFields)
+	}
+	s, ok := r.of(in, side)
+	if n.hasLinked("opt_model", "model") && n.hasLinked("opt_clip", "clip") || n.isOff("load_tags") {
+		s = strings.TrimSpace(loraTag.ReplaceAllString(s, ""))
+	}
+	return s, ok
+}
+
+// isOff reports whether the table switches something off by a choice that the node holds.
+func (n *node) isOff(name string) bool {
+	in := n.in(name)
+	return in != nil && in.val.Str() == "off"
 }
 
 // toggled returns the words that a list of words with switches lets through. The list

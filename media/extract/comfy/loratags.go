@@ -12,7 +12,7 @@ var loraTag = regexp.MustCompile(`<lora:([^<>:\n]{1,300})((?::[^<>:\n]*){0,3})>`
 // text like any other.
 func (r *models) taggedLoads(out []load, n *node) []load {
 	_, patches := n.link("model", "opt_model", "MODEL", "model_opt")
-	if n.opaque() || !patches && !n.has("loras") {
+	if n.opaque() || !patches && !n.has("loras") || n.isOff("load_tags") {
 		return out
 	}
 	seen := map[string]bool{}
@@ -25,9 +25,9 @@ func (r *models) taggedLoads(out []load, n *node) []load {
 	for _, l := range out {
 		seen[l.name] = true
 	}
-	for i := range n.inputs {
-		in := &n.inputs[i]
-		if !isTagField(in.name) || !patches && in.name != "loras" || textInput(n, []string{in.name}) == nil || in.name == "wildcard_text" && populated(n) != nil {
+	for _, name := range tagFields {
+		in := n.in(name)
+		if in == nil || !patches && in.name != "loras" || textInput(n, []string{in.name}) == nil || in.name == "wildcard_text" && populated(n) != nil {
 			continue
 		}
 		text, ok := r.texts.of(in, rolePositive)
@@ -44,13 +44,8 @@ func (r *models) taggedLoads(out []load, n *node) []load {
 	return out
 }
 
-func isTagField(name string) bool {
-	switch name {
-	case "text", "prompt", "wildcard", "wildcard_text", "populated_text", "positive", "lora_text", "lora_syntax", "tags", "loras":
-		return true
-	}
-	return false
-}
+// tagFields are the texts in which nodes look for tags, in the order in which they do.
+var tagFields = []string{"text", "prompt", "text_g", "text_l", "wildcard", "wildcard_text", "populated_text", "positive", "lora_text", "lora_syntax", "tags", "loras"}
 
 func tagged(n *node, m []string) load {
 	l := load{node: n, typ: "lora", name: m[1]}

@@ -88,6 +88,9 @@ var pipeNames = []string{"pipe", "basic_pipe", "detailer_pipe", "context", "base
 // pipe returns the link that carries a bundle of model, prompts and picture.
 func (n *node) pipe() *port {
 	if p, ok := n.link(pipeNames...); ok {
+		if (n.opaque() || n.role() == RoleBundle) && n.mergesBundles() {
+			return nil
+		}
 		return &p
 	}
 	for i := range n.inputs {
@@ -97,6 +100,18 @@ func (n *node) pipe() *port {
 		}
 	}
 	return nil
+}
+
+// mergesBundles reports whether several bundles come into a node: which of them gives
+// what it hands on is not known.
+func (n *node) mergesBundles() bool {
+	bundles := 0
+	for i := range n.inputs {
+		if stem, _, _ := trailingNumber(n.inputs[i].name); n.inputs[i].linked() && (stem == "ctx" || stem == "pipe") {
+			bundles++
+		}
+	}
+	return bundles > 1
 }
 
 // picturePath is the way a picture took, from the output back to where it began.

@@ -46,6 +46,9 @@ type found struct {
 
 func (r *values) scalarOf(p port, want string) (string, bool) {
 	n := p.node
+	if p.computed() {
+		return "", false
+	}
 	if in := p.passed(); in != nil {
 		return r.scalar(in, want)
 	}
@@ -55,7 +58,7 @@ func (r *values) scalarOf(p port, want string) (string, bool) {
 	if s, ok, known := r.comparison(n); known {
 		return s, ok
 	}
-	if n.opaque() && n.links() > 0 {
+	if n.opaque() && (n.links() > 0 || n.hasBounds()) || n.about == nil && n.like("counts") {
 		return "", false // what it does to a value that it takes is not known
 	}
 	if s, ok := r.arithmetic(p); ok {
@@ -80,6 +83,18 @@ func (r *values) scalarOf(p port, want string) (string, bool) {
 		}
 	}
 	return r.onlyScalar(n, want)
+}
+
+// hasBounds reports whether a node states a least and a greatest value: it draws a number
+// between them, or maps one to others.
+func (n *node) hasBounds() bool {
+	least, greatest := false, false
+	for i := range n.inputs {
+		name := strings.ToLower(n.inputs[i].name)
+		least = least || strings.HasPrefix(name, "min") || strings.HasSuffix(name, "_min")
+		greatest = greatest || strings.HasPrefix(name, "max") || strings.HasSuffix(name, "_max")
+	}
+	return least && greatest
 }
 
 // isRange reports whether an input is only where a value starts: the node gives one that

@@ -84,3 +84,34 @@ func (r *models) scriptReads(n *node, in *input) bool {
 	}
 	return true
 }
+
+// plotted are the settings of a sampler that a plot may go through.
+var plotted = []string{"seed", "noise_seed", "steps", "start_at_step", "end_at_step", "cfg", "sampler_name", "scheduler", "denoise", "positive", "negative"}
+
+// vary takes from a sampler the settings that a plot among its scripts goes through: all
+// of them where it goes through values of a class that is not known.
+func (n *node) vary() {
+	set, seen := map[string]*string{}, map[*node]bool{}
+	queue := n.streamed([]string{"script"})
+	for len(queue) > 0 && len(seen) < maxStream {
+		m := queue[0]
+		queue = queue[1:]
+		if seen[m] {
+			continue
+		}
+		seen[m] = true
+		for _, axis := range m.streamed([]string{"X", "Y"}) {
+			names := plotted
+			if axis.about != nil {
+				names = axis.about.Varies
+			}
+			for _, name := range names {
+				set[name] = nil
+			}
+		}
+		queue = append(queue, m.streamed([]string{"script"})...)
+	}
+	if len(set) > 0 {
+		n.choose(set)
+	}
+}

@@ -65,6 +65,8 @@ func (r *sizer) of(n *node) dims {
 		return dims{}
 	case n.is("pad") && n.has("left"):
 		return r.padded(n, before())
+	case n.like("reshapes"), n.hasLinked("bbox", "crop_region"):
+		return dims{}
 	case n.is("ultimatesdupscale"):
 		return r.scaled(n, before())
 	case n.is("withmodel") || n.has("upscale_model") && n.is("upscale", "upsampl"):
@@ -146,8 +148,11 @@ func sizeIn(s string) dims {
 }
 
 func (r *sizer) padded(n *node, d dims) dims {
-	if !d.known() {
-		return d
+	if !d.known() || n.hasLinked("target_width", "target_height", "mask") && n.has("extra_padding") {
+		return dims{}
+	}
+	if extra := r.values.number(n, []string{"extra_padding"}); extra != nil && *extra != 0 {
+		return dims{}
 	}
 	side := func(name string) int {
 		if v := r.values.whole(n, []string{name}); v != nil {
@@ -201,6 +206,8 @@ func (r *sizer) resized(n *node, d dims) dims {
 	}
 	w, h := r.values.number(n, widthNames), r.values.number(n, heightNames)
 	switch {
+	case n.hasPercent():
+		return dims{}
 	case w != nil && h != nil && *w >= 1 && *h >= 1 && *w <= 1<<16 && *h <= 1<<16:
 		if r.keepsRatio(n) {
 			return dims{}
@@ -230,13 +237,30 @@ func (r *sizer) keepsRatio(n *node) bool {
 	if s, ok := r.values.scalar(n.in("condition"), "condition"); ok && s != "always" && s != "" {
 		return true
 	}
-	for _, name := range []string{"keep_proportion", "keep_proportions", "keep_ratio", "method", "mode", "proportional", "fit", "resize_mode", "maintain_aspect_ratio"} {
+	for _, name := range ratioKeepers {
 		s, ok := r.values.scalar(n.in(name), name)
-		if ok && (truthy(s) || strings.Contains(strings.ToLower(s), "keep") || strings.Contains(s, "resize") && name == "keep_proportion" || strings.Contains(s, "longer") || strings.Contains(s, "shorter") || strings.Contains(s, "letterbox")) {
+		if s = strings.ToLower(s); ok && (truthy(s) || name == "keep_proportion" && strings.Contains(s, "resize") || holdsAny(s, ratioWords)) {
 			return true
 		}
 	}
 	return false
+}
+
+// hasPercent reports whether a resize counts its sides in parts of the picture.
+func (n *node) hasPercent() bool {
+	in := n.in("measurement", "unit")
+	return in != nil && strings.HasPrefix(strings.ToLower(in.val.Str()), "percent")
+}
+
+// Choices of a resize by which its sides are no size in pixels, or no more than the ends
+// of a box: where they stand, and what they say.
+var (
+	ratioKeepers = []string{"keep_proportion", "keep_proportions", "keep_ratio", "method", "mode", "proportional", "fit", "resize_mode", "maintain_aspect_ratio", "aspect_ratio_mode"}
+	ratioWords   = []string{"keep", "longer", "shorter", "letterbox", "contain", "inside", "total_pixels", "rescale"}
+)
+
+func holdsAny(s string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }
 
 // side resolves a link to the width or height output of a node that measures,

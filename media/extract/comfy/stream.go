@@ -139,3 +139,31 @@ func (n *node) streamed(names []string) []*node {
 	}
 	return out
 }
+
+// on reports whether a switch that a node holds is on.
+func (n *node) on(name string) bool {
+	in := n.in(name)
+	if in == nil || in.linked() {
+		return false
+	}
+	s, _ := scalar(in.val)
+	return truthy(s)
+}
+
+// counted leaves out the numbered inputs behind as many as a node says that it takes: the
+// editor keeps the links of those that were taken away.
+func (n *node) counted() {
+	in := n.in("inputcount")
+	if in == nil || in.linked() {
+		return
+	}
+	s, _ := scalar(in.val)
+	count := parseInt(s)
+	if count == nil || *count < 1 {
+		return
+	}
+	n.inputs = slices.DeleteFunc(n.inputs, func(in input) bool {
+		_, number, numbered := trailingNumber(in.name)
+		return numbered && in.linked() && number > *count
+	})
+}

@@ -65,7 +65,7 @@ func (r *texts) at(p port, side role) (string, bool) {
 
 func (r *texts) read(p port, side role) (string, bool) {
 	n := p.node
-	if p.isObject() || n.role() == RoleBundle && p.outName() != "" {
+	if p.isObject() || p.computed() || n.role() == RoleBundle && p.outName() != "" {
 		return "", false // what a bundle holds was put in its place already
 	}
 	if s, ok, done := r.handedOn(p, side); done {
@@ -97,6 +97,10 @@ func (r *texts) read(p port, side role) (string, bool) {
 	if s, ok, done := r.edited(n, side); done {
 		return s, ok
 	}
+	if n.about == nil && n.like("alters_text") {
+		r.notes.warn("a prompt was changed by a node that is not known; its text is not in the file")
+		return "", false
+	}
 	if in := p.fieldOfOutput(); in != nil {
 		return r.of(in, side)
 	}
@@ -105,6 +109,7 @@ func (r *texts) read(p port, side role) (string, bool) {
 		return s, ok
 	}
 	s, ok := r.collected(n, side)
+	s = n.withoutLines(s)
 	if n.drawsText() && isTemplate(n, s) {
 		r.notes.warn("a prompt was drawn at random from a template; what is read is the template")
 	}
@@ -124,6 +129,7 @@ func (r *texts) handedOn(p port, side role) (s string, ok, done bool) {
 		s, ok = r.of(in, side)
 	case n.opaque():
 		s, ok = r.of(n.onlyText(), side)
+		s, ok = n.withoutLines(s), ok && !hasComments(s)
 	case n.about != nil && n.about.Pick != nil:
 		s, ok = r.picked(n, side)
 	case n.role() == RoleList:

@@ -61,7 +61,7 @@ func (r *texts) replacedIn(n *node, s string, find, repl *input, side role) (str
 	case f == "":
 		return s, true
 	}
-	if !n.is("regex") {
+	if !n.is("regex") && !n.on("use_regex") {
 		return replaceText(s, f, to)
 	}
 	re := r.regexp(n, f)
