@@ -210,8 +210,8 @@ func Endpoint(tenant library.TenantID, webhookID string) string {
 }
 
 // Attempt is a response as the log of deliveries keeps it.
-func Attempt(r webhook.Response) store.DeliveryAttempt {
-	return store.DeliveryAttempt{At: r.At.UTC(), DurationMS: r.Took.Milliseconds(), Status: r.Status, Error: r.Err, Response: r.Body}
+func Attempt(r webhook.Response) library.DeliveryAttempt {
+	return library.DeliveryAttempt{At: r.At.UTC(), DurationMS: r.Took.Milliseconds(), Status: r.Status, Error: r.Err, Response: r.Body}
 }
 
 // giveUp is how long an endpoint may fail before it is disabled, however many messages took turns in

@@ -8,7 +8,6 @@ import (
 
 	"vitrine/automation"
 	"vitrine/library"
-	"vitrine/store"
 )
 
 func TestRules_AnEventThatComesAgainFiresEachRuleOnce(t *testing.T) {
@@ -249,7 +248,7 @@ func TestRules_StopAtOnceWhenTheyAreDisabledOrDeletedAndBeginAnew(t *testing.T) 
 	}
 	e.at(e.now().Add(72 * time.Hour))
 	e.due()
-	if _, err := e.store.Operations.Undo(t.Context(), e.admin, operation, func(store.Operation) error { return nil }); err != nil {
+	if _, err := e.store.Operations.Undo(t.Context(), e.admin, operation, func(library.Operation) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	e.due()

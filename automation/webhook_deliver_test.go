@@ -29,7 +29,7 @@ func TestDeliverer_EachSubscriberGetsAnEventOnce(t *testing.T) {
 	e.hook(e.actor, "all.example.com", "*")
 	e.hook(other, "other.example.com", "*")
 	off, _ := e.hook(e.actor, "off.example.com", "*")
-	if _, _, err := e.store.Webhooks.Change(t.Context(), e.actor, off.ID, func(w *store.Webhook) { w.Enabled = false }); err != nil {
+	if _, _, err := e.store.Webhooks.Change(t.Context(), e.actor, off.ID, func(w *library.Webhook) { w.Enabled = false }); err != nil {
 		t.Fatal(err)
 	}
 	d := e.deliverer(nil)
@@ -84,7 +84,7 @@ func TestDeliverer_TriesByTheScheduleAndThenDisablesTheWebhook(t *testing.T) {
 	}
 	e.until("it is disabled", func() bool { return !e.webhook(w).Enabled })
 	got, x := e.requests("down.example.com"), e.deliveries(w, e.actor)[0]
-	if len(got) != 10 || x.State != store.DeliveryFailed || x.Attempts != 10 || e.webhook(w).DisabledReason == "" {
+	if len(got) != 10 || x.State != library.DeliveryFailed || x.Attempts != 10 || e.webhook(w).DisabledReason == "" {
 		t.Errorf("%d requests, %+v, %+v", len(got), x, e.webhook(w))
 	}
 	for _, r := range got {
@@ -99,13 +99,13 @@ func TestDeliverer_TriesByTheScheduleAndThenDisablesTheWebhook(t *testing.T) {
 	}
 	// Somebody repairs the endpoint, enables the webhook and has the message sent again.
 	e.answer("down.example.com", nil)
-	if _, _, err := e.store.Webhooks.Change(t.Context(), e.actor, w.ID, func(w *store.Webhook) { w.Enabled = true }); err != nil {
+	if _, _, err := e.store.Webhooks.Change(t.Context(), e.actor, w.ID, func(w *library.Webhook) { w.Enabled = true }); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := e.store.Webhooks.Replay(t.Context(), e.actor, w.ID, []string{x.ID}, time.Time{}, time.Now(), ""); err != nil || n != 1 {
 		t.Fatal(n, err)
 	}
-	e.until("it is delivered", func() bool { return e.deliveries(w, e.actor)[0].State == store.DeliveryDelivered })
+	e.until("it is delivered", func() bool { return e.deliveries(w, e.actor)[0].State == library.DeliveryDelivered })
 	if h := e.webhook(w).Health; h.Failures != 0 || h.FailingSince != nil || h.LastSuccess == nil {
 		t.Errorf("the webhook is reported as %+v", h)
 	}
@@ -125,7 +125,7 @@ func TestDeliverer_DisablesWhatFailsForLongThoughMessagesTakeTurns(t *testing.T)
 	e.ahead.Add(int64(90 * time.Hour))
 	e.until("it is disabled", func() bool { return !e.webhook(w).Enabled })
 	for _, x := range e.deliveries(w, e.actor) {
-		if x.State != store.DeliveryPending {
+		if x.State != library.DeliveryPending {
 			t.Errorf("%+v does not wait", x)
 		}
 	}
@@ -349,7 +349,7 @@ func TestDeliverer_RepeatsARangeAndForgetsWhatIsOld(t *testing.T) {
 	}
 	e.until("three", func() bool { return e.webhook(w).Health.Pending == 0 && len(e.requests("good.example.com")) == 3 })
 	list := e.deliveries(w, e.actor)
-	for state, want := range map[string]int64{store.DeliveryFailed: 0, "": 3} {
+	for state, want := range map[string]int64{library.DeliveryFailed: 0, "": 3} {
 		n, err := e.store.Webhooks.Replay(t.Context(), e.actor, w.ID, nil, time.Now().Add(-time.Hour), time.Now().Add(time.Hour), state)
 		if err != nil || n != want {
 			t.Errorf("%q: %d are sent again, want %d; %v", state, n, want, err)

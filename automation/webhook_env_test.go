@@ -111,10 +111,10 @@ func status(code int) http.HandlerFunc {
 }
 
 // hook adds a webhook at a host below example.com for event types, and returns it with its secret.
-func (e *hooks) hook(actor library.Actor, host string, events ...string) (store.Webhook, string) {
+func (e *hooks) hook(actor library.Actor, host string, events ...string) (library.Webhook, string) {
 	e.Helper()
 	e.web.Resolve(host, fetchtest.Public)
-	w := store.Webhook{ID: store.NewWebhookID(), Name: host, URL: fmt.Sprintf("https://%s:%d/in", host, e.web.Port), Events: events, Enabled: true, Timeout: 5 * time.Second}
+	w := library.Webhook{ID: store.NewWebhookID(), Name: host, URL: fmt.Sprintf("https://%s:%d/in", host, e.web.Port), Events: events, Enabled: true, Timeout: 5 * time.Second}
 	secret := webhook.NewSecret()
 	made, _, err := e.store.Webhooks.Add(e.Context(), actor, w, e.sealer.Seal(secret, automation.Endpoint(actor.Tenant, w.ID)), nil)
 	if err != nil {
@@ -180,7 +180,7 @@ func (e *hooks) until(what string, ok func() bool) {
 }
 
 // deliveries returns the log of a webhook, the oldest first.
-func (e *hooks) deliveries(w store.Webhook, actor library.Actor) []store.Delivery {
+func (e *hooks) deliveries(w library.Webhook, actor library.Actor) []library.Delivery {
 	e.Helper()
 	list, _, err := e.store.Webhooks.Deliveries(e.Context(), actor.Tenant, w.ID, store.DeliveryFilter{}, 200, 0)
 	if err != nil {
@@ -192,7 +192,7 @@ func (e *hooks) deliveries(w store.Webhook, actor library.Actor) []store.Deliver
 	return list
 }
 
-func (e *hooks) webhook(w store.Webhook) store.Webhook {
+func (e *hooks) webhook(w library.Webhook) library.Webhook {
 	e.Helper()
 	out, err := e.store.Webhooks.Get(e.Context(), e.actor.Tenant, w.ID)
 	if err != nil {

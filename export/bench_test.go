@@ -164,7 +164,7 @@ func BenchmarkExport(b *testing.B) {
 				}
 				took := time.Since(began)
 				b.ReportMetric(float64(heap())/(1<<20), "heap-MB")
-				if e, err = s.store.Exports.Get(b.Context(), s.actor.Tenant, "", e.ID); err != nil || e.State != store.ExportCompleted || e.Files != files {
+				if e, err = s.store.Exports.Get(b.Context(), s.actor.Tenant, "", e.ID); err != nil || e.State != library.ExportCompleted || e.Files != files {
 					b.Fatalf("%+v %v", e.State, err)
 				}
 				b.ReportMetric(float64(files)/took.Seconds(), "files/s")

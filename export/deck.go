@@ -19,7 +19,7 @@ import (
 // deckFile is a deck while it is written.
 type deckFile struct {
 	builder  *Builder
-	export   *store.Export
+	export   *store.ExportClaim
 	actor    library.Actor
 	progress time.Time
 	pictures int // that were asked for
@@ -30,7 +30,7 @@ func (f *deckFile) write(ctx context.Context, w io.Writer) error {
 	e, d := f.export, f.export.Deck
 	e.Failed, e.Files = nil, 0
 	for _, h := range d.Private {
-		e.Failed = append(e.Failed, store.ExportFailure{Asset: h, Code: library.CodeAssetPrivate, Detail: "The asset is private and is not part of the deck. Its owner can change its visibility with UpdateAsset."})
+		e.Failed = append(e.Failed, library.ExportFailure{Asset: h, Code: library.CodeAssetPrivate, Detail: "The asset is private and is not part of the deck. Its owner can change its visibility with UpdateAsset."})
 	}
 	out := deck.Deck{Title: d.Title, Subtitle: d.Subtitle, Language: d.Language, Accent: d.Color, Layout: deck.Layout(d.Layout), Mark: d.Mark, Created: e.CreatedAt, Slides: f.slides(), Cover: f.cover()}
 	out.Failed = func(p *deck.Picture, err error) error { return f.fail(ctx, p, err) }
@@ -60,7 +60,7 @@ func (f *deckFile) fail(ctx context.Context, p *deck.Picture, err error) error {
 	if !ok {
 		return err
 	}
-	f.export.Failed = append(f.export.Failed, store.ExportFailure{Asset: f.export.Assets[p.Position], Code: code, Detail: detail})
+	f.export.Failed = append(f.export.Failed, library.ExportFailure{Asset: f.export.Assets[p.Position], Code: code, Detail: detail})
 	return nil
 }
 

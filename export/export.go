@@ -68,7 +68,7 @@ const renewEvery = 10 * time.Second
 
 // hold renews the claim on an export until stop is called, which gives it back. The context
 // ends when another process has it.
-func (b *Builder) hold(ctx context.Context, tenant library.TenantID, e store.Export) (held context.Context, stop func()) {
+func (b *Builder) hold(ctx context.Context, tenant library.TenantID, e store.ExportClaim) (held context.Context, stop func()) {
 	held, cancel := context.WithCancel(ctx)
 	end := retry.Every(held, renewEvery, func(ctx context.Context) {
 		if mine, err := b.Store.Exports.Renew(ctx, tenant, e); err == nil && !mine {
@@ -85,7 +85,7 @@ func (b *Builder) hold(ctx context.Context, tenant library.TenantID, e store.Exp
 }
 
 // build writes the file of an export that this process has claimed.
-func (b *Builder) build(ctx context.Context, tenant library.TenantID, e store.Export) error {
+func (b *Builder) build(ctx context.Context, tenant library.TenantID, e store.ExportClaim) error {
 	limit := b.MaxBytes
 	if limit == 0 {
 		limit = 1 << 40
@@ -98,14 +98,14 @@ func (b *Builder) build(ctx context.Context, tenant library.TenantID, e store.Ex
 	r.CloseWithError(errors.Join(err, io.ErrClosedPipe))
 	if err != nil {
 		if ctx.Err() == nil && time.Since(e.CreatedAt) > giveUpAfter {
-			e.State, e.Failed = store.ExportFailed, append(e.Failed, store.ExportFailure{Code: library.CodeInternal, Detail: "The file could not be written. Start the export again."})
+			e.State, e.Failed = library.ExportFailed, append(e.Failed, library.ExportFailure{Code: library.CodeInternal, Detail: "The file could not be written. Start the export again."})
 			return errors.Join(err, b.Store.Exports.Finish(ctx, tenant, e))
 		}
 		return err
 	}
-	e.State, e.Bytes, e.SHA256, e.Duration = store.ExportCompleted, staged.Size, staged.SHA256, time.Since(began)
+	e.State, e.Bytes, e.SHA256, e.Duration = library.ExportCompleted, staged.Size, staged.SHA256, time.Since(began)
 	if e.Files == 0 && len(e.Failed) > 0 {
-		e.State, e.Bytes, e.SHA256 = store.ExportFailed, 0, ""
+		e.State, e.Bytes, e.SHA256 = library.ExportFailed, 0, ""
 		if err := b.Blobs.Discard(ctx, tenant, e.Staged); err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (b *Builder) build(ctx context.Context, tenant library.TenantID, e store.Ex
 }
 
 // writer returns what writes the zip, or the deck, of an export.
-func (b *Builder) writer(e *store.Export, actor library.Actor) func(context.Context, io.Writer) error {
+func (b *Builder) writer(e *store.ExportClaim, actor library.Actor) func(context.Context, io.Writer) error {
 	if e.Deck != nil {
 		return (&deckFile{builder: b, export: e, actor: actor, progress: time.Now()}).write
 	}
@@ -136,7 +136,7 @@ func reason(ctx context.Context, err error) (code, detail string, ok bool) {
 // zipFile is a zip while it is written.
 type zipFile struct {
 	builder  *Builder
-	export   *store.Export
+	export   *store.ExportClaim
 	actor    library.Actor
 	zip      *zip.Writer
 	names    *names
@@ -172,7 +172,7 @@ func (z *zipFile) write(ctx context.Context, w io.Writer) error {
 }
 
 func (z *zipFile) fail(i int, h library.AssetHash, code, detail string) {
-	z.export.Failed = append(z.export.Failed, store.ExportFailure{Asset: h, Code: code, Detail: detail})
+	z.export.Failed = append(z.export.Failed, library.ExportFailure{Asset: h, Code: code, Detail: detail})
 	f := failure{Position: i + 1, Code: code, Detail: detail}
 	if z.tellsHashes() {
 		f.Asset = h

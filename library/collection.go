@@ -130,3 +130,15 @@ func CollectionAncestry(path string) (list []CollectionPlace) {
 	}
 	return list
 }
+
+// CollectionItem is an asset or a text card in a collection.
+type CollectionItem struct {
+	ID       string // the asset's hash, or the card's id
+	Path     string // of its collection
+	Position int    // among the items of its collection that the actor sees, from 0
+	Role     MemberRole
+	AddedAt  time.Time
+	AddedBy  string
+	Asset    *Asset // nil: a card
+	Card     *TextCard
+}

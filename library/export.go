@@ -1,5 +1,7 @@
 package library
 
+import "time"
+
 // ExportPreset names what an export keeps and what it removes.
 type ExportPreset string
 
@@ -131,3 +133,47 @@ func (d ExportDeck) Assets() []AssetHash {
 
 // MaxDeckSlides is how many items of a collection one deck may have.
 const MaxDeckSlides = 2000
+
+// ExportState is how far an export is.
+type ExportState string
+
+// The states of an export.
+const (
+	ExportQueued    ExportState = "queued"
+	ExportRunning   ExportState = "running"
+	ExportCompleted ExportState = "completed"
+	ExportFailed    ExportState = "failed" // no file could be written
+)
+
+// Finished reports whether nothing further happens to the export.
+func (s ExportState) Finished() bool { return s == ExportCompleted || s == ExportFailed }
+
+// ExportFailure is why an asset is not in a zip.
+type ExportFailure struct {
+	Asset  AssetHash `json:"asset_h"`
+	Code   string    `json:"code"`
+	Detail string    `json:"detail"`
+}
+
+// Export is one export.
+type Export struct {
+	ID         string
+	Actor      Actor // kind and id of who asked for it
+	Spec       ExportSpec
+	Assets     []AssetHash
+	State      ExportState
+	Done       int
+	Files      int
+	Failed     []ExportFailure
+	Bytes      int64 // of the zip or the deck; 0 until it is completed
+	SHA256     string
+	Staged     string        // where the zip or the deck is among the staged files
+	Deck       *ExportDeck   // nil: a zip
+	Pages      int           // of a deck
+	Renderer   string        // what drew a deck: builtin or chromium; empty until it is completed
+	Note       string        // why a deck was not drawn by what it was to be drawn by
+	Duration   time.Duration // of writing it
+	Run        string        // the run of a pipeline whose stage began it; empty: none did
+	CreatedAt  time.Time
+	FinishedAt *time.Time
+}

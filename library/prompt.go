@@ -60,3 +60,26 @@ func hashOf(parts ...string) string {
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
+
+// PromptEvaluation is what somebody, or a program, thinks of a version.
+type PromptEvaluation struct {
+	ID        string
+	Version   PromptVersionHash
+	Scores    map[string]float64 // per dimension
+	Evaluator string             // human, vlm_assisted or embedding_similarity
+	Comments  string
+	CreatedBy string
+}
+
+// PromptVersion is one version of a prompt.
+type PromptVersion struct {
+	Hash      PromptVersionHash
+	Prompt    PromptHash
+	Number    int // from 1
+	Text      string
+	Message   string // what its author says about it
+	CreatedAt time.Time
+	CreatedBy string
+	Labels    []string
+	Linked    bool // the images of the library were compared with it
+}

@@ -7,10 +7,9 @@ import (
 	"testing"
 
 	"vitrine/library"
-	"vitrine/store"
 )
 
-func mayUndo(store.Operation) error { return nil }
+func mayUndo(library.Operation) error { return nil }
 
 // equalEffects compares effects whatever their order.
 func equalEffects(a, b []library.StageEffect) bool {

@@ -48,7 +48,7 @@ func (s *export) output(x *exec, t *store.Tx) error {
 	if err != nil || len(assets) == 0 {
 		return err
 	}
-	e, err := t.StartExport(x.ctx, store.Export{Spec: s.spec, Assets: assets, Staged: blob.NewStagingID(), Run: x.claim.ID})
+	e, err := t.StartExport(x.ctx, library.Export{Spec: s.spec, Assets: assets, Staged: blob.NewStagingID(), Run: x.claim.ID})
 	if err != nil {
 		if known := library.AsError(err); known.Kind == library.KindRateLimited { // nothing that is over in a moment
 			return &errStop{library.RunFailed, known}

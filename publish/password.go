@@ -14,7 +14,6 @@ import (
 	"vitrine/auth"
 	"vitrine/library"
 	"vitrine/publish/page"
-	"vitrine/store"
 )
 
 const (
@@ -32,7 +31,7 @@ func askPassword(fault string) page.View {
 
 // knows reports whether a request may see a page: it has no password, or the request comes with
 // a cookie for the one that it has now.
-func (s *Site) knows(r *http.Request, p store.Publication) bool {
+func (s *Site) knows(r *http.Request, p library.Publication) bool {
 	if p.PasswordHash == "" {
 		return true
 	}
@@ -47,7 +46,7 @@ func (s *Site) knows(r *http.Request, p store.Publication) bool {
 }
 
 // mac signs until when somebody may see a page that has the password that it has now.
-func (s *Site) mac(p store.Publication, until string) string {
+func (s *Site) mac(p library.Publication, until string) string {
 	m := hmac.New(sha256.New, s.config.Key)
 	fmt.Fprintf(m, "page\x00%s\x00%s\x00%s\x00%s", p.Tenant, p.ID, p.PasswordHash, until)
 	return hex.EncodeToString(m.Sum(nil))
@@ -95,7 +94,7 @@ var refusals = map[int]func(detail string) error{
 // check compares the password of a form with the page's, and returns what is wrong with it. It
 // is counted as wrong until it turns out not to be, so that guesses at the same time are slowed
 // down as well.
-func (s *Site) check(w http.ResponseWriter, r *http.Request, p store.Publication) (fault string, status int, err error) {
+func (s *Site) check(w http.ResponseWriter, r *http.Request, p library.Publication) (fault string, status int, err error) {
 	name, address := string(p.Tenant)+"/"+p.ID, auth.ClientAddress(r, s.config.TrustProxy).String()
 	if wait := s.slow.take(name, address); wait > 0 {
 		seconds := int(math.Ceil(wait.Seconds()))

@@ -42,7 +42,7 @@ type picture struct {
 
 // picture returns a picture of a page, made now unless it is kept already. Of what is no picture it
 // is the preview.
-func (s *Site) picture(ctx context.Context, p store.Publication, a store.PublishedAsset, small bool) (picture, error) {
+func (s *Site) picture(ctx context.Context, p library.Publication, a store.PublishedAsset, small bool) (picture, error) {
 	spec := p.Spec
 	if small {
 		spec.Format, spec.Exact, spec.MaxEdge, spec.Quality = "jpeg", false, smallEdge, 80
@@ -128,7 +128,7 @@ func (s *Site) write(ctx context.Context, r io.ReaderAt, size int64, spec librar
 }
 
 // servePicture sends a picture so that a browser can do nothing with it but show or save it.
-func servePicture(w http.ResponseWriter, r *http.Request, pic picture, p store.Publication, a store.PublishedAsset) error {
+func servePicture(w http.ResponseWriter, r *http.Request, pic picture, p library.Publication, a store.PublishedAsset) error {
 	h := w.Header()
 	h.Set("Content-Type", pic.mimeType)
 	h.Set("X-Content-Type-Options", "nosniff")

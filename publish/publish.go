@@ -50,7 +50,7 @@ func New(st *store.Store, blobs blob.Store, builder *export.Builder, previews *p
 
 // find returns the publication that a request's address names. One that was never there, was
 // taken away or has expired is an error.
-func (s *Site) find(r *http.Request) (store.Publication, error) {
+func (s *Site) find(r *http.Request) (library.Publication, error) {
 	p, err := s.store.Publications.Find(r.Context(), chi.URLParam(r, "segment"), chi.URLParam(r, "slug"))
 	if err != nil {
 		return p, err
@@ -62,7 +62,7 @@ func (s *Site) find(r *http.Request) (store.Publication, error) {
 }
 
 // pathOf returns the path of a publication's page.
-func pathOf(p store.Publication) string { return "/p/" + p.Segment + "/" + p.Slug }
+func pathOf(p library.Publication) string { return "/p/" + p.Segment + "/" + p.Slug }
 
 // Page serves GET /p/{segment}/{slug}.
 func (s *Site) Page(w http.ResponseWriter, r *http.Request, _ library.Actor) error {

@@ -18,12 +18,12 @@ import (
 const perPage = 100
 
 // visitor sees what everybody sees: nothing private.
-func visitor(p store.Publication) library.Actor {
+func visitor(p library.Publication) library.Actor {
 	return library.Actor{Kind: library.ActorKey, Name: "visitor", Tenant: p.Tenant}
 }
 
 // view reads what a page shows.
-func (s *Site) view(r *http.Request, p store.Publication) (page.View, error) {
+func (s *Site) view(r *http.Request, p library.Publication) (page.View, error) {
 	number, _ := strconv.Atoi(r.URL.Query().Get("page"))
 	number = min(max(number, 1), 10_000)
 	cards, hashes, more, err := s.members(r.Context(), p, (number-1)*perPage)
@@ -59,7 +59,7 @@ func (s *Site) view(r *http.Request, p store.Publication) (page.View, error) {
 
 // members returns a page of the text cards and the assets of a publication, one of both at each
 // place, and whether more follow.
-func (s *Site) members(ctx context.Context, p store.Publication, offset int) (cards []*library.TextCard, hashes []library.AssetHash, more bool, err error) {
+func (s *Site) members(ctx context.Context, p library.Publication, offset int) (cards []*library.TextCard, hashes []library.AssetHash, more bool, err error) {
 	if p.Collection == "" || p.Snapshot {
 		list, total, err := s.store.Publications.Hashes(ctx, p, perPage, offset)
 		return make([]*library.TextCard, len(list)), list, offset+perPage < total, err
@@ -76,7 +76,7 @@ func (s *Site) members(ctx context.Context, p store.Publication, offset int) (ca
 }
 
 // describe returns an asset as the n-th item of a page shows it.
-func describe(p store.Publication, a store.PublishedAsset, n int) page.Item {
+func describe(p library.Publication, a store.PublishedAsset, n int) page.Item {
 	about := export.AboutAsset(a.Asset, a.Lineage)
 	full := pathOf(p) + "/" + p.PictureID(a.Asset.Hash)
 	i := page.Item{ID: "i" + strconv.Itoa(n), Full: full, Small: full + smallSuffix, Title: strings.TrimSpace(a.Asset.Title), Width: a.Asset.Width, Height: a.Asset.Height}
@@ -104,7 +104,7 @@ func describe(p store.Publication, a store.PublishedAsset, n int) page.Item {
 
 // describePage fills in what machines read: the cover, a description and schema.org's
 // ImageGallery. A page with a password has no cover, which nobody else could load.
-func (s *Site) describePage(v *page.View, p store.Publication) {
+func (s *Site) describePage(v *page.View, p library.Publication) {
 	images := []any{}
 	for _, i := range v.Items {
 		if i.Card != nil {

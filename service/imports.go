@@ -8,7 +8,6 @@ import (
 
 	"vitrine/internal/retry"
 	"vitrine/library"
-	"vitrine/store"
 )
 
 // imports runs the imports of folders in place, those that a setting asks for too.
@@ -49,7 +48,7 @@ func (s *Service) watchFolder(ctx context.Context, named string) error {
 			return err
 		}
 		actor := library.Actor{Kind: library.ActorSystem, ID: "service", Tenant: tenant}
-		_, err = s.Store.Imports.Start(ctx, actor, root.Name, folder, store.ImportOptions{Watch: true, Setting: true})
+		_, err = s.Store.Imports.Start(ctx, actor, root.Name, folder, library.ImportOptions{Watch: true, Setting: true})
 		return err
 	}
 	return library.NewError(library.KindInvalid, library.CodeValidationFailed, "%s is no folder of a root of VITRINE_IMPORT_ROOTS.", named)

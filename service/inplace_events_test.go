@@ -14,7 +14,6 @@ import (
 	"vitrine/library"
 	"vitrine/service"
 	"vitrine/service/servicetest"
-	"vitrine/store"
 )
 
 // endsOf lists the events that say of an import that it ended.
@@ -70,7 +69,7 @@ func TestInPlace_AnImportThatEndsEmitsOneEventThoughItWasInterrupted(t *testing.
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := func(until func(store.Import) bool) store.Import {
+	run := func(until func(library.Import) bool) library.Import {
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- e.Imports.Run(ctx) }()
@@ -81,22 +80,22 @@ func TestInPlace_AnImportThatEndsEmitsOneEventThoughItWasInterrupted(t *testing.
 		}
 		return i
 	}
-	run(func(i store.Import) bool { return i.Counts.Stored+i.Counts.Already == 2 })
+	run(func(i library.Import) bool { return i.Counts.Stored+i.Counts.Already == 2 })
 	i, err := e.Store.Imports.Get(t.Context(), actorOf(e), started.ImportID)
-	if ends := endsOf(t, e, started.ImportID); err != nil || i.State != store.ImportRunning || len(ends) > 0 {
+	if ends := endsOf(t, e, started.ImportID); err != nil || i.State != library.ImportRunning || len(ends) > 0 {
 		t.Fatalf("interrupted: %+v, events %+v, error %v", i, ends, err)
 	}
 	written(old)
-	i = run(func(i store.Import) bool { return !i.State.Open() })
+	i = run(func(i library.Import) bool { return !i.State.Open() })
 	c := i.Counts
-	if i.State != store.ImportCompleted || c.Stored+c.Already != 3 || c.Failed+c.Skipped != 2 {
+	if i.State != library.ImportCompleted || c.Stored+c.Already != 3 || c.Failed+c.Skipped != 2 {
 		t.Fatalf("%+v", i)
 	}
 	endsOnce(t, e, library.ImportEvent{ImportID: i.ID, Root: "pictures", Folder: "out", State: "completed",
 		Counts: library.ImportEventCounts{Found: c.Found, Stored: c.Stored, Already: c.Already, Skipped: c.Skipped, Failed: c.Failed}})
 
 	// A process that lost an import, or says a second time that it ended, emits nothing.
-	again, err := e.Store.Imports.Start(t.Context(), actorOf(e), "pictures", "other", store.ImportOptions{})
+	again, err := e.Store.Imports.Start(t.Context(), actorOf(e), "pictures", "other", library.ImportOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +103,7 @@ func TestInPlace_AnImportThatEndsEmitsOneEventThoughItWasInterrupted(t *testing.
 	if err != nil || !claimed {
 		t.Fatal(claimed, err)
 	}
-	held.State, held.Counts = store.ImportFailed, store.ImportCounts{Found: 7, Missing: 2}
+	held.State, held.Counts = library.ImportFailed, library.ImportCounts{Found: 7, Missing: 2}
 	for _, holder := range []string{"another", "one", "one", "another"} {
 		if end, err := e.Store.Imports.Save(t.Context(), held, holder, time.Minute, nil); err != nil || end != (holder == "another") {
 			t.Errorf("%s: %t %v", holder, end, err)
@@ -140,12 +139,12 @@ func TestInPlace_AnImportThatIsCancelledEmitsOneEvent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	awaitImport(t, e, watching.ImportID, func(i store.Import) bool { return i.State == store.ImportWatching && i.Counts.Stored == 1 })
+	awaitImport(t, e, watching.ImportID, func(i library.Import) bool { return i.State == library.ImportWatching && i.Counts.Stored == 1 })
 	if ends := endsOf(t, e, watching.ImportID); len(ends) > 0 {
 		t.Errorf("one that watches has not ended: %+v", ends)
 	}
 	cancel(watching.ImportID)
-	c := awaitImport(t, e, watching.ImportID, func(i store.Import) bool { return i.State == store.ImportCancelled }).Counts
+	c := awaitImport(t, e, watching.ImportID, func(i library.Import) bool { return i.State == library.ImportCancelled }).Counts
 	if c.Stored != 1 {
 		t.Errorf("%+v", c)
 	}

@@ -14,7 +14,6 @@ import (
 	"vitrine/library"
 	"vitrine/service"
 	"vitrine/service/servicetest"
-	"vitrine/store"
 	"vitrine/verify"
 )
 
@@ -236,7 +235,7 @@ func TestInPlace_AWatchedFolderIsFollowed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	awaitImport(t, e, started.ImportID, func(i store.Import) bool { return i.State == store.ImportWatching && i.Counts.Stored == 1 })
+	awaitImport(t, e, started.ImportID, func(i library.Import) bool { return i.State == library.ImportWatching && i.Counts.Stored == 1 })
 	time.Sleep(time.Second) // the events are asked for
 	// A file that is being written is not imported before it is whole.
 	slow := filepath.Join(dir, "new", "deep", "two.png")
@@ -251,18 +250,18 @@ func TestInPlace_AWatchedFolderIsFollowed(t *testing.T) {
 	if err := os.WriteFile(slow, whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	awaitImport(t, e, started.ImportID, func(i store.Import) bool { return i.Counts.Stored == 2 })
+	awaitImport(t, e, started.ImportID, func(i library.Import) bool { return i.Counts.Stored == 2 })
 	if at := assetAt(t, e, "new/deep/two.png"); at.Stamp.Size != int64(len(whole)) {
 		t.Errorf("half a file was imported: %+v", at)
 	}
 	if err := os.Rename(filepath.Join(dir, "one.png"), filepath.Join(dir, "new", "uno.png")); err != nil {
 		t.Fatal(err)
 	}
-	awaitImport(t, e, started.ImportID, func(i store.Import) bool { return i.Counts.Moved >= 1 })
+	awaitImport(t, e, started.ImportID, func(i library.Import) bool { return i.Counts.Moved >= 1 })
 	if err := os.Remove(slow); err != nil {
 		t.Fatal(err)
 	}
-	awaitImport(t, e, started.ImportID, func(i store.Import) bool { return i.Counts.Missing == 1 })
+	awaitImport(t, e, started.ImportID, func(i library.Import) bool { return i.Counts.Missing == 1 })
 	// The disk goes and comes back: nothing is marked.
 	if err := os.Rename(dir, dir+"-aside"); err != nil {
 		t.Fatal(err)
@@ -272,14 +271,14 @@ func TestInPlace_AWatchedFolderIsFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, filepath.Join(dir, "three.png"), picture(52))
-	got := awaitImport(t, e, started.ImportID, func(i store.Import) bool { return i.Counts.Stored == 3 })
+	got := awaitImport(t, e, started.ImportID, func(i library.Import) bool { return i.Counts.Stored == 3 })
 	if got.Counts.Missing != 1 || got.Counts.Failed != 0 {
 		t.Errorf("%+v %+v", got, filesOf(t, e, started.ImportID))
 	}
 	if _, err := e.Client("").CancelImport(t.Context(), client.CancelImportInput{ImportID: started.ImportID}); err != nil {
 		t.Fatal(err)
 	}
-	awaitImport(t, e, started.ImportID, func(i store.Import) bool { return i.State == store.ImportCancelled })
+	awaitImport(t, e, started.ImportID, func(i library.Import) bool { return i.State == library.ImportCancelled })
 }
 
 // awaitPreview waits until the preview of an asset is made.

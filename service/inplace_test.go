@@ -53,16 +53,16 @@ func actorOf(e *servicetest.Env) library.Actor {
 }
 
 // runImport imports a folder and waits for its end.
-func runImport(t *testing.T, e *servicetest.Env, in client.StartImportInput) store.Import {
+func runImport(t *testing.T, e *servicetest.Env, in client.StartImportInput) library.Import {
 	t.Helper()
 	started, err := e.Client("").StartImport(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return awaitImport(t, e, started.ImportID, func(i store.Import) bool { return !i.State.Open() })
+	return awaitImport(t, e, started.ImportID, func(i library.Import) bool { return !i.State.Open() })
 }
 
-func awaitImport(t *testing.T, e *servicetest.Env, id string, until func(store.Import) bool) store.Import {
+func awaitImport(t *testing.T, e *servicetest.Env, id string, until func(library.Import) bool) library.Import {
 	t.Helper()
 	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		i, err := e.Store.Imports.Get(t.Context(), actorOf(e), id)
@@ -79,13 +79,13 @@ func awaitImport(t *testing.T, e *servicetest.Env, id string, until func(store.I
 }
 
 // filesOf lists what a report says of single files: path → result.
-func filesOf(t *testing.T, e *servicetest.Env, id string) map[string]store.ImportFile {
+func filesOf(t *testing.T, e *servicetest.Env, id string) map[string]library.ImportFile {
 	t.Helper()
 	list, err := e.Store.Imports.Files(t.Context(), actorOf(e), id, "", "", 10_000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string]store.ImportFile{}
+	out := map[string]library.ImportFile{}
 	for _, f := range list {
 		out[f.Path] = f
 	}
@@ -127,7 +127,7 @@ func TestInPlace_FilesAreServedFromWhereTheyLieAndOnlyWhileTheyAreWhatWasImporte
 	put(t, filepath.Join(dir, "notes.md"), []byte("# nothing"))
 	put(t, filepath.Join(dir, "empty.png"), nil)
 	got := runImport(t, e, client.StartImportInput{Folder: dir, Tags: []string{"mine"}})
-	if c := got.Counts; got.State != store.ImportCompleted || c.Found != 3 || c.Stored != 2 || c.Failed != 1 || c.Skipped != 1 || c.Listed != 4 {
+	if c := got.Counts; got.State != library.ImportCompleted || c.Found != 3 || c.Stored != 2 || c.Failed != 1 || c.Skipped != 1 || c.Listed != 4 {
 		t.Fatalf("%+v", got)
 	}
 	if f := filesOf(t, e, got.ID); f["empty.png"].Reason != "the file is empty" || !strings.Contains(f["notes.md"].Reason, "no media") {

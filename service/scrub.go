@@ -6,8 +6,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vitrine/library"
 	"vitrine/media/blob"
-	"vitrine/store"
 	"vitrine/verify"
 )
 
@@ -70,7 +70,7 @@ func (s *Service) Scrub(ctx context.Context, within time.Duration) error {
 	return err
 }
 
-func (s *Service) reportDamage(d store.DamagedFile) {
+func (s *Service) reportDamage(d library.DamagedFile) {
 	s.log.Error("a file is not what was stored; import the original again, or copy it back from a backup",
 		"tenant", d.Tenant, "asset_h", d.Hash, "problem", d.Problem)
 }
@@ -81,7 +81,7 @@ func (s *Service) countDamage(ctx context.Context) {
 	if err != nil {
 		return // the next time will do
 	}
-	for _, p := range store.FileProblems {
+	for _, p := range library.FileProblems {
 		s.scrubs.damaged.WithLabelValues(string(p)).Set(float64(counts[p]))
 	}
 	last, err := s.Store.Files.LastScrub(ctx)

@@ -158,7 +158,7 @@ func TestVerify_FindsMissingShortAndRottenFilesAndAnImportHealsThem(t *testing.T
 		t.Errorf("looking at sizes found %+v", got)
 	}
 	var found []string
-	got := s.verify(verify.Options{Share: 1, Found: func(d store.DamagedFile) { found = append(found, string(d.Problem)+string(d.Hash)) }})
+	got := s.verify(verify.Options{Share: 1, Found: func(d library.DamagedFile) { found = append(found, string(d.Problem)+string(d.Hash)) }})
 	if got.Files != 6 || got.Missing != 1 || got.Size != 1 || got.Hash != 1 || got.Hashed < 4 || !got.Ended {
 		t.Errorf("reading the files found %+v", got)
 	}

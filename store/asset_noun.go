@@ -16,7 +16,7 @@ var assetNoun = (&Noun{name: "asset"}).trashed("trashed", "created", "updated", 
 
 func init() { register(assetNoun, undoAssets) }
 
-func undoAssets(ctx context.Context, t *Tx, _ *Noun, entries []entry) ([]Outcome, error) {
+func undoAssets(ctx context.Context, t *Tx, _ *Noun, entries []entry) ([]library.Outcome, error) {
 	list, err := decodeAssetEntries(entries)
 	if err != nil {
 		return nil, err
@@ -38,18 +38,18 @@ func undoAssets(ctx context.Context, t *Tx, _ *Noun, entries []entry) ([]Outcome
 	if err != nil {
 		return nil, err
 	}
-	outcomes := make([]Outcome, 0, len(list))
+	outcomes := make([]library.Outcome, 0, len(list))
 	var changes []change
 	for _, e := range list {
 		a, ok := have[e.hash]
 		if !ok || !t.actor.Sees(a) {
-			outcomes = append(outcomes, Outcome{Key: string(e.hash), Outcome: OutcomeGone, Reason: "the asset was deleted"})
+			outcomes = append(outcomes, library.Outcome{Key: string(e.hash), Outcome: library.OutcomeGone, Reason: "the asset was deleted"})
 			continue
 		}
 		after, reason := revertFields(a, e.before, e.after, t.actor)
 		c := change{before: a, after: after}
 		_, _, same := c.difference()
-		outcomes = append(outcomes, Outcome{Key: string(e.hash), Name: nameOf(a), Outcome: outcomeOf(!same, reason), Reason: reason})
+		outcomes = append(outcomes, library.Outcome{Key: string(e.hash), Name: nameOf(a), Outcome: outcomeOf(!same, reason), Reason: reason})
 		changes = append(changes, c)
 	}
 	_, err = applyChanges(ctx, t, changes)

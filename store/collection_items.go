@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -55,18 +54,6 @@ func reindexItems(ctx context.Context, t *Tx, keys []string) error {
 	return t.reindexAssets(ctx, "collections", hashes)
 }
 
-// CollectionItem is an asset or a text card in a collection.
-type CollectionItem struct {
-	ID       string // the asset's hash, or the card's id
-	Path     string // of its collection
-	Position int    // among the items of its collection that the actor sees, from 0
-	Role     library.MemberRole
-	AddedAt  time.Time
-	AddedBy  string
-	Asset    *library.Asset // nil: a card
-	Card     *library.TextCard
-}
-
 // ItemsQuery chooses items of a collection.
 type ItemsQuery struct {
 	Nested  bool // with those of the collections below, collection by collection
@@ -82,7 +69,7 @@ func shown(caller string) string {
 
 // Items returns a page of the items of a collection that the actor sees, and how many
 // there are.
-func (c *Collections) Items(ctx context.Context, actor library.Actor, ref string, q ItemsQuery) (of library.Collection, list []CollectionItem, total int, err error) {
+func (c *Collections) Items(ctx context.Context, actor library.Actor, ref string, q ItemsQuery) (of library.Collection, list []library.CollectionItem, total int, err error) {
 	err = c.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) (err error) {
 		if of, err = collectionIn(ctx, tx, actor.Tenant, ref, ""); err != nil {
 			return err
@@ -131,12 +118,12 @@ const prefixedAssets = `coalesce(a.asset_h, ''), coalesce(a.title, ''), coalesce
 	coalesce(a.status, ''), coalesce(a.tags, '{}'), coalesce(a.owner, ''), coalesce(a.visibility, ''), coalesce(a.rating, 0), coalesce(a.favorite, false),
 	coalesce(a.width, 0), coalesce(a.height, 0), coalesce(a.created_at, 'epoch')`
 
-func readItems(ctx context.Context, tx pgx.Tx, sql string, args []any) ([]CollectionItem, error) {
+func readItems(ctx context.Context, tx pgx.Tx, sql string, args []any) ([]library.CollectionItem, error) {
 	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (i CollectionItem, err error) {
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (i library.CollectionItem, err error) {
 		a := library.Asset{Tenant: args[0].(library.TenantID)} //nolint:forcetypeassert // the statements' first parameter
 		var card *library.TextCard
 		err = row.Scan(&i.Path, &i.Position, &i.ID, &i.Role, &i.AddedAt, &i.AddedBy, &card, &a.Hash, &a.Title, &a.Description, &a.Filename, &a.MIMEType,

@@ -212,7 +212,7 @@ func (s bench) mergeSome(t *testing.T, r *rand.Rand, from, into string) {
 		return
 	}
 	undone, err := s.Operations.Undo(t.Context(), s.a, done.OperationID, anyone)
-	if err != nil || undone.Counts[store.OutcomeReverted] != int64(len(undone.Outcomes)) {
+	if err != nil || undone.Counts[library.OutcomeReverted] != int64(len(undone.Outcomes)) {
 		t.Fatalf("undoing gave %+v %v", undone, err)
 	}
 	if diff := cmp.Diff(was, s.contents(t, into), cmp.AllowUnexported(modelItem{})); diff != "" {

@@ -271,7 +271,7 @@ func (c *Collections) Delete(ctx context.Context, actor library.Actor, ref strin
 
 // undoCollections undoes changes of collections, whose paths and whose members' documents
 // follow.
-func undoCollections(ctx context.Context, t *Tx, n *Noun, entries []entry) ([]Outcome, error) {
+func undoCollections(ctx context.Context, t *Tx, n *Noun, entries []entry) ([]library.Outcome, error) {
 	if err := t.lockTree(ctx); err != nil {
 		return nil, err
 	}

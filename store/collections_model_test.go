@@ -131,7 +131,7 @@ func TestCollections_RandomOperationsEqualANaiveTree(t *testing.T) {
 			}
 			for _, s := range slices.Backward(steps) {
 				result, err := c.Operations.Undo(t.Context(), c.a, s.id, anyone)
-				if err != nil || len(result.Outcomes) == 0 || result.Counts[store.OutcomeReverted] != int64(len(result.Outcomes)) {
+				if err != nil || len(result.Outcomes) == 0 || result.Counts[library.OutcomeReverted] != int64(len(result.Outcomes)) {
 					t.Fatalf("undoing gave %+v %v", result, err)
 				}
 				c.model = s.before

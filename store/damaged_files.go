@@ -10,30 +10,9 @@ import (
 	"vitrine/library"
 )
 
-// FileProblem is what is wrong with a stored file.
-type FileProblem string
-
-// The problems of files.
-const (
-	FileMissing    FileProblem = "missing"    // there is no file
-	FileSize       FileProblem = "size"       // it has another size
-	FileHash       FileProblem = "hash"       // it has other bytes
-	FileUnreadable FileProblem = "unreadable" // the disk does not return its bytes
-)
-
-// FileProblems lists every problem.
-var FileProblems = []FileProblem{FileMissing, FileSize, FileHash, FileUnreadable}
-
-// DamagedFile is a file that is not what was stored.
-type DamagedFile struct {
-	library.AssetKey
-	Problem FileProblem
-	FoundAt time.Time
-}
-
 // RecordDamage notes that a file is not what was stored, and reports whether the asset
 // is still there. A problem that is known already keeps the time it was found at.
-func (fs *Files) RecordDamage(ctx context.Context, key library.AssetKey, problem FileProblem) (bool, error) {
+func (fs *Files) RecordDamage(ctx context.Context, key library.AssetKey, problem library.FileProblem) (bool, error) {
 	tag, err := fs.s.indexer.Exec(ctx, `INSERT INTO damaged_files (tenant_id, asset_h, problem)
 		SELECT tenant_id, asset_h, $3 FROM assets WHERE tenant_id = $1 AND asset_h = $2
 		ON CONFLICT (tenant_id, asset_h) DO UPDATE SET problem = excluded.problem`, string(key.Tenant), string(key.Hash), string(problem))
@@ -48,22 +27,22 @@ func (fs *Files) ForgetDamage(ctx context.Context, key library.AssetKey) error {
 
 // Damaged returns the damaged files of all tenants in order of their keys: those
 // that follow after, up to and with through, and at most limit.
-func (fs *Files) Damaged(ctx context.Context, after, through library.AssetKey, limit int) ([]DamagedFile, error) {
+func (fs *Files) Damaged(ctx context.Context, after, through library.AssetKey, limit int) ([]library.DamagedFile, error) {
 	if after.Tenant == "" {
 		after.Tenant = firstTenant
 	}
 	return collectIndexer(ctx, fs.s, `SELECT tenant_id::text, asset_h, problem, found_at FROM damaged_files
-		WHERE (tenant_id, asset_h) > ($1, $2) AND (tenant_id, asset_h) <= ($3, $4) ORDER BY tenant_id, asset_h LIMIT $5`, pgx.RowToStructByPos[DamagedFile], string(after.Tenant), string(after.Hash), string(through.Tenant), string(through.Hash), limit)
+		WHERE (tenant_id, asset_h) > ($1, $2) AND (tenant_id, asset_h) <= ($3, $4) ORDER BY tenant_id, asset_h LIMIT $5`, pgx.RowToStructByPos[library.DamagedFile], string(after.Tenant), string(after.Hash), string(through.Tenant), string(through.Hash), limit)
 }
 
 // CountDamaged counts the damaged files of all tenants by their problem.
-func (fs *Files) CountDamaged(ctx context.Context) (map[FileProblem]int64, error) {
+func (fs *Files) CountDamaged(ctx context.Context) (map[library.FileProblem]int64, error) {
 	rows, err := fs.s.indexer.Query(ctx, `SELECT problem, count(*) FROM damaged_files GROUP BY problem`)
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	counts := map[FileProblem]int64{}
-	var problem FileProblem
+	counts := map[library.FileProblem]int64{}
+	var problem library.FileProblem
 	var n int64
 	_, err = pgx.ForEachRow(rows, []any{&problem, &n}, func() error {
 		counts[problem] = n

@@ -10,15 +10,21 @@ import (
 	"vitrine/library"
 )
 
+// ExportClaim is an export that this process writes.
+type ExportClaim struct {
+	library.Export
+	claim int64 // counts who took it
+}
+
 // Claim takes an export to write it. It returns ErrClaimed while another process does, and one
 // that is finished as it is.
-func (es *Exports) Claim(ctx context.Context, tenant library.TenantID, id string) (e Export, err error) {
+func (es *Exports) Claim(ctx context.Context, tenant library.TenantID, id string) (e ExportClaim, err error) {
 	err = es.s.readTenant(ctx, tenant, `UPDATE exports SET claim = claim + 1, claimed_until = now() + $3::interval, state = 'running'
 		WHERE tenant_id = $1 AND export_id = $2 AND state IN ('queued', 'running') AND (claimed_until IS NULL OR claimed_until < now())
 		RETURNING claim, `+exportColumns, []any{tenant, id, claimFor}, func(rows pgx.Rows) error {
-		e, err = pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (e Export, err error) {
+		e, err = pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (e ExportClaim, err error) {
 			var ms int64
-			err = row.Scan(append([]any{&e.claim}, exportFields(&e, &ms)...)...)
+			err = row.Scan(append([]any{&e.claim}, exportFields(&e.Export, &ms)...)...)
 			return e, err
 		})
 		return err
@@ -26,14 +32,14 @@ func (es *Exports) Claim(ctx context.Context, tenant library.TenantID, id string
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return e, err
 	}
-	if e, err = es.Get(ctx, tenant, "", id); err == nil && !e.State.Finished() {
+	if e.Export, err = es.Get(ctx, tenant, "", id); err == nil && !e.State.Finished() {
 		err = ErrClaimed
 	}
 	return e, err
 }
 
 // Renew renews a claim, and reports whether the export is still this process's.
-func (es *Exports) Renew(ctx context.Context, tenant library.TenantID, e Export) (mine bool, err error) {
+func (es *Exports) Renew(ctx context.Context, tenant library.TenantID, e ExportClaim) (mine bool, err error) {
 	err = es.s.readTenant(ctx, tenant, `UPDATE exports SET claimed_until = now() + $4::interval WHERE tenant_id = $1 AND export_id = $2 AND claim = $3 AND state = 'running' RETURNING true`,
 		[]any{tenant, e.ID, e.claim, claimFor}, func(rows pgx.Rows) error {
 			mine = rows.Next()
@@ -43,20 +49,20 @@ func (es *Exports) Renew(ctx context.Context, tenant library.TenantID, e Export)
 }
 
 // Release ends a claim, so that another process may write the export at once.
-func (es *Exports) Release(ctx context.Context, tenant library.TenantID, e Export) error {
+func (es *Exports) Release(ctx context.Context, tenant library.TenantID, e ExportClaim) error {
 	return es.s.execTenant(ctx, tenant, `UPDATE exports SET claimed_until = NULL WHERE tenant_id = $1 AND export_id = $2 AND claim = $3 AND state = 'running'`, tenant, e.ID, e.claim)
 }
 
 // Progress notes how many assets were looked at, while the claim holds.
-func (es *Exports) Progress(ctx context.Context, tenant library.TenantID, e Export, done int) error {
+func (es *Exports) Progress(ctx context.Context, tenant library.TenantID, e ExportClaim, done int) error {
 	return es.s.execTenant(ctx, tenant, `UPDATE exports SET done = $4 WHERE tenant_id = $1 AND export_id = $2 AND claim = $3 AND state = 'running'`, tenant, e.ID, e.claim, done)
 }
 
 // Finish notes what became of an export, while the claim holds: its state, files, failures,
 // size, hash, and the pages of a deck. One that a pipeline began emits its event with that.
-func (es *Exports) Finish(ctx context.Context, tenant library.TenantID, e Export) error {
+func (es *Exports) Finish(ctx context.Context, tenant library.TenantID, e ExportClaim) error {
 	if e.Failed == nil {
-		e.Failed = []ExportFailure{}
+		e.Failed = []library.ExportFailure{}
 	}
 	_, err := es.s.Write(ctx, library.Actor{Kind: e.Actor.Kind, ID: e.Actor.ID, Tenant: tenant}, func(t *Tx) error {
 		tag, err := t.Exec(ctx, `UPDATE exports SET state = $4, done = cardinality(asset_hs), files = $5, failed = $6, bytes = $7, sha256 = $8, pages = $9, duration_ms = $10, renderer = $11, renderer_note = $12, finished_at = now()
@@ -65,7 +71,7 @@ func (es *Exports) Finish(ctx context.Context, tenant library.TenantID, e Export
 		if err != nil || tag.RowsAffected() == 0 || e.Run == "" {
 			return err
 		}
-		return t.emitRunExport(ctx, e)
+		return t.emitRunExport(ctx, e.Export)
 	})
 	return err
 }

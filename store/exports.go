@@ -36,60 +36,14 @@ func (ExportJob) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: ExportQueue, MaxAttempts: 5}
 }
 
-// ExportState is how far an export is.
-type ExportState string
-
-// The states of an export.
-const (
-	ExportQueued    ExportState = "queued"
-	ExportRunning   ExportState = "running"
-	ExportCompleted ExportState = "completed"
-	ExportFailed    ExportState = "failed" // no file could be written
-)
-
-// Finished reports whether nothing further happens to the export.
-func (s ExportState) Finished() bool { return s == ExportCompleted || s == ExportFailed }
-
-// ExportFailure is why an asset is not in a zip.
-type ExportFailure struct {
-	Asset  library.AssetHash `json:"asset_h"`
-	Code   string            `json:"code"`
-	Detail string            `json:"detail"`
-}
-
-// Export is one export.
-type Export struct {
-	ID         string
-	Actor      library.Actor // kind and id of who asked for it
-	Spec       library.ExportSpec
-	Assets     []library.AssetHash
-	State      ExportState
-	Done       int
-	Files      int
-	Failed     []ExportFailure
-	Bytes      int64 // of the zip or the deck; 0 until it is completed
-	SHA256     string
-	Staged     string              // where the zip or the deck is among the staged files
-	Deck       *library.ExportDeck // nil: a zip
-	Pages      int                 // of a deck
-	Renderer   string              // what drew a deck: builtin or chromium; empty until it is completed
-	Note       string              // why a deck was not drawn by what it was to be drawn by
-	Duration   time.Duration       // of writing it
-	Run        string              // the run of a pipeline whose stage began it; empty: none did
-	CreatedAt  time.Time
-	FinishedAt *time.Time
-
-	claim int64 // of the process that works on it
-}
-
 const exportColumns = `export_id, actor_kind, actor_id, spec, asset_hs, state, done, files, failed, coalesce(bytes, 0), sha256, staged_id, coalesce(run_id, ''), deck, pages, renderer, renderer_note, duration_ms, created_at, finished_at`
 
 // exportFields are where the columns go; ms takes the duration, which scanExport sets.
-func exportFields(e *Export, ms *int64) []any {
+func exportFields(e *library.Export, ms *int64) []any {
 	return []any{&e.ID, &e.Actor.Kind, &e.Actor.ID, &e.Spec, &e.Assets, &e.State, &e.Done, &e.Files, &e.Failed, &e.Bytes, &e.SHA256, &e.Staged, &e.Run, &e.Deck, &e.Pages, &e.Renderer, &e.Note, ms, &e.CreatedAt, &e.FinishedAt}
 }
 
-func scanExport(row pgx.CollectableRow) (e Export, err error) {
+func scanExport(row pgx.CollectableRow) (e library.Export, err error) {
 	var ms int64
 	err = row.Scan(exportFields(&e, &ms)...)
 	e.Duration = time.Duration(ms) * time.Millisecond
@@ -103,16 +57,16 @@ const ExportReuse = time.Hour
 // actor, for assets that did not change, is the export that it began within the last hour.
 // Assets that the actor does not see are NOT_FOUND, private ones are ASSET_PRIVATE, more than the tenant may
 // export at once are BATCH_LIMIT_EXCEEDED, and more bytes than in an hour EGRESS_QUOTA_EXCEEDED.
-func (es *Exports) Start(ctx context.Context, actor library.Actor, spec library.ExportSpec, assets []library.AssetHash, stagedID string) (Export, error) {
+func (es *Exports) Start(ctx context.Context, actor library.Actor, spec library.ExportSpec, assets []library.AssetHash, stagedID string) (library.Export, error) {
 	return es.start(ctx, actor, spec, assets, nil, stagedID)
 }
 
 // StartDeck begins an export of a collection as a PDF, under the rules of Start.
-func (es *Exports) StartDeck(ctx context.Context, actor library.Actor, spec library.ExportSpec, deck library.ExportDeck, stagedID string) (Export, error) {
+func (es *Exports) StartDeck(ctx context.Context, actor library.Actor, spec library.ExportSpec, deck library.ExportDeck, stagedID string) (library.Export, error) {
 	return es.start(ctx, actor, spec, deck.Assets(), &deck, stagedID)
 }
 
-func (es *Exports) start(ctx context.Context, actor library.Actor, spec library.ExportSpec, assets []library.AssetHash, deck *library.ExportDeck, stagedID string) (out Export, err error) {
+func (es *Exports) start(ctx context.Context, actor library.Actor, spec library.ExportSpec, assets []library.AssetHash, deck *library.ExportDeck, stagedID string) (out library.Export, err error) {
 	_, err = es.s.Write(ctx, actor, func(t *Tx) error {
 		size, request, err := t.exportable(ctx, spec, assets, deck)
 		if err != nil {
@@ -126,7 +80,7 @@ func (es *Exports) start(ctx context.Context, actor library.Actor, spec library.
 		if out, err = pgx.CollectExactlyOneRow(rows, scanExport); !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
-		out, err = t.insertExport(ctx, Export{Actor: actor, Spec: spec, Assets: assets, Staged: stagedID, Deck: deck}, request, size)
+		out, err = t.insertExport(ctx, library.Export{Actor: actor, Spec: spec, Assets: assets, Staged: stagedID, Deck: deck}, request, size)
 		return err
 	})
 	return out, err
@@ -135,10 +89,10 @@ func (es *Exports) start(ctx context.Context, actor library.Actor, spec library.
 // StartExport begins an export as a part of a larger write: of a stage of a pipeline's run, which
 // e.Run names. Its actor is that of the write. Unlike Exports.Start it is always a new export. The
 // assets are refused as there.
-func (t *Tx) StartExport(ctx context.Context, e Export) (Export, error) {
+func (t *Tx) StartExport(ctx context.Context, e library.Export) (library.Export, error) {
 	size, request, err := t.exportable(ctx, e.Spec, e.Assets, nil)
 	if err != nil {
-		return Export{}, err
+		return library.Export{}, err
 	}
 	sum := sha256.Sum256(append(request, e.Run...)) // another run's is another export
 	e.Actor = t.actor
@@ -147,7 +101,7 @@ func (t *Tx) StartExport(ctx context.Context, e Export) (Export, error) {
 
 // insertExport keeps a new export with its audit trail and the job that writes its zip, unless
 // the tenant may not take so much out.
-func (t *Tx) insertExport(ctx context.Context, e Export, request []byte, size int64) (out Export, err error) {
+func (t *Tx) insertExport(ctx context.Context, e library.Export, request []byte, size int64) (out library.Export, err error) {
 	if err := t.egress(ctx, len(e.Assets), size); err != nil {
 		return out, err
 	}
@@ -268,7 +222,7 @@ func (t *Tx) egress(ctx context.Context, assets int, size int64) error {
 }
 
 // Get returns an export of a tenant; another actor's is NOT_FOUND. An empty actor id returns anybody's.
-func (es *Exports) Get(ctx context.Context, tenant library.TenantID, actorID, id string) (out Export, err error) {
+func (es *Exports) Get(ctx context.Context, tenant library.TenantID, actorID, id string) (out library.Export, err error) {
 	err = es.s.readTenant(ctx, tenant, `SELECT `+exportColumns+` FROM exports WHERE tenant_id = $1 AND export_id = $2 AND ($3 = '' OR actor_id = $3)`,
 		[]any{tenant, id, actorID}, func(rows pgx.Rows) error {
 			out, err = pgx.CollectExactlyOneRow(rows, scanExport)

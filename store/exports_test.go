@@ -24,7 +24,7 @@ func TestExports_TheHourlyQuotaIsExactHoweverManyBeginTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	var begun, refused atomic.Int32
-	var first atomic.Pointer[store.Export]
+	var first atomic.Pointer[library.Export]
 	var all sync.WaitGroup
 	for n := range 20 {
 		all.Go(func() {
@@ -57,8 +57,8 @@ func TestExports_TheHourlyQuotaIsExactHoweverManyBeginTogether(t *testing.T) {
 	if again, err := s.Exports.Start(t.Context(), s.a, e.Spec, e.Assets, "staged again"); err != nil || again.ID != e.ID {
 		t.Errorf("a job that sent the asset to the index began the export %q: %v", again.ID, err)
 	}
-	e.State, e.Failed = store.ExportFailed, []store.ExportFailure{{Asset: e.Assets[0], Code: "X", Detail: "Failed."}}
-	if err := s.Exports.Finish(t.Context(), s.a.Tenant, e); err != nil {
+	e.State, e.Failed = library.ExportFailed, []library.ExportFailure{{Asset: e.Assets[0], Code: "X", Detail: "Failed."}}
+	if err := s.Exports.Finish(t.Context(), s.a.Tenant, store.ExportClaim{Export: e}); err != nil {
 		t.Fatal(err)
 	}
 	spec := library.SpecOf(library.ExportClient)

@@ -11,7 +11,7 @@ import (
 const EventImportCompleted = "import.completed"
 
 // emitImport emits the event of an import that ended.
-func (t *Tx) emitImport(ctx context.Context, i Import) error {
+func (t *Tx) emitImport(ctx context.Context, i library.Import) error {
 	c := i.Counts
 	return t.Emit(ctx, library.Event{Type: EventImportCompleted, Key: "import/" + i.ID, Payload: library.ImportEvent{
 		ImportID: i.ID, Root: i.Root, Folder: library.VisibleText(i.Folder), State: string(i.State),

@@ -13,90 +13,26 @@ import (
 // Imports keeps the runs of imports that the service does itself, and their reports.
 type Imports struct{ s *Store }
 
-// ImportState is how far an import is.
-type ImportState string
-
-// The states of imports. Watching goes on until it is cancelled.
-const (
-	ImportQueued    ImportState = "queued"
-	ImportRunning   ImportState = "running"
-	ImportWatching  ImportState = "watching"
-	ImportCompleted ImportState = "completed"
-	ImportFailed    ImportState = "failed"
-	ImportCancelled ImportState = "cancelled"
+// Package inplace calls the nouns of imports by these names; everything else calls them by those of library.
+type (
+	Import        = library.Import
+	ImportState   = library.ImportState
+	ImportOptions = library.ImportOptions
+	ImportCounts  = library.ImportCounts
+	ImportFile    = library.ImportFile
 )
 
-// Open reports whether the import goes on, or will.
-func (s ImportState) Open() bool {
-	return s == ImportQueued || s == ImportRunning || s == ImportWatching
-}
-
-// ImportOptions are what an import does with what it finds.
-type ImportOptions struct {
-	Tags          []string `json:"tags,omitempty"`
-	Collection    string   `json:"collection,omitempty"`
-	Restore       bool     `json:"restore,omitempty"`        // brings back what was taken out of the library
-	Watch         bool     `json:"watch,omitempty"`          // goes on with what changes
-	AcceptMissing bool     `json:"accept_missing,omitempty"` // marks files as missing although all of their disk are gone
-	Preset        string   `json:"preset,omitempty"`         // instead of what the folder looks like
-	Setting       bool     `json:"setting,omitempty"`        // a setting of the service asked for it
-}
-
-// ImportCounts is what an import has done.
-type ImportCounts struct {
-	Found     int   `json:"found"` // media files, those that had not changed included
-	Stored    int   `json:"stored"`
-	Already   int   `json:"already_stored"`
-	Unchanged int   `json:"unchanged"` // known here and not changed: not read again
-	Moved     int   `json:"moved"`
-	Changed   int   `json:"changed"` // other bytes in the place of an original
-	Missing   int   `json:"missing"` // originals that are not there any more
-	Back      int   `json:"back"`    // originals that are there again
-	Away      int   `json:"away"`    // not looked for, because their disk seems not to be mounted
-	Absent    int   `json:"absent"`  // of assets in the trash or purged
-	Paired    int   `json:"paired"`  // sidecars and first frames, which belong to another file
-	Skipped   int   `json:"skipped"`
-	Failed    int   `json:"failed"`
-	Waiting   int   `json:"waiting"` // being written: looked at again
-	Bytes     int64 `json:"bytes"`   // of the stored ones
-	Read      int64 `json:"bytes_read"`
-	Listed    int   `json:"listed"` // files of any kind
-	Searching bool  `json:"searching"`
-	// Seconds is how long the import has worked; of watching, only the first pass.
-	Seconds   float64        `json:"seconds"`
-	Rate      float64        `json:"files_per_second"`
-	NoLineage map[string]int `json:"no_lineage,omitempty"` // why stored files tell nothing of their making
-}
-
-// Done counts the media files that are settled.
-func (c ImportCounts) Done() int {
-	return c.Stored + c.Already + c.Unchanged + c.Moved + c.Absent + c.Failed
-}
-
-// Import is one run and its report.
-type Import struct {
-	Tenant     library.TenantID
-	ID         string
-	Root       string
-	Folder     string // below the root; any bytes
-	State      ImportState
-	Options    ImportOptions
-	Counts     ImportCounts
-	Preset     string
-	Warnings   []string
-	Error      string
-	ActorKind  library.ActorKind
-	Actor      string
-	CreatedAt  time.Time
-	StartedAt  *time.Time
-	UpdatedAt  time.Time
-	FinishedAt *time.Time
-	Cancel     bool
-}
+// The states that package inplace sets.
+const (
+	ImportWatching  = library.ImportWatching
+	ImportCompleted = library.ImportCompleted
+	ImportFailed    = library.ImportFailed
+	ImportCancelled = library.ImportCancelled
+)
 
 const importColumns = `tenant_id::text, import_id, root, folder, state, options, counts, preset, warnings, error, actor_kind, actor_id, created_at, started_at, updated_at, finished_at, cancel`
 
-func scanImport(row pgx.CollectableRow) (i Import, err error) {
+func scanImport(row pgx.CollectableRow) (i library.Import, err error) {
 	var folder []byte
 	err = row.Scan(&i.Tenant, &i.ID, &i.Root, &folder, &i.State, &i.Options, &i.Counts, &i.Preset, &i.Warnings, &i.Error, &i.ActorKind, &i.Actor,
 		&i.CreatedAt, &i.StartedAt, &i.UpdatedAt, &i.FinishedAt, &i.Cancel)
@@ -106,8 +42,8 @@ func scanImport(row pgx.CollectableRow) (i Import, err error) {
 
 // Start queues an import. A folder that is being imported or watched with the same options
 // is not begun twice: that import is returned.
-func (is *Imports) Start(ctx context.Context, actor library.Actor, root, folder string, opt ImportOptions) (Import, error) {
-	var out Import
+func (is *Imports) Start(ctx context.Context, actor library.Actor, root, folder string, opt library.ImportOptions) (library.Import, error) {
+	var out library.Import
 	_, err := is.s.Write(ctx, actor, func(t *Tx) error {
 		rows, err := t.Query(ctx, `WITH one AS (SELECT pg_advisory_xact_lock(hashtextextended('import ' || $1::text, 0)))
 			SELECT `+importColumns+` FROM one, imports WHERE tenant_id = $1::uuid AND root = $2 AND folder = $3 AND options = $4 AND state IN ('queued', 'running', 'watching') AND NOT cancel
@@ -136,24 +72,24 @@ func (is *Imports) Start(ctx context.Context, actor library.Actor, root, folder 
 }
 
 // Get returns an import of the actor's tenant, or a not-found error.
-func (is *Imports) Get(ctx context.Context, actor library.Actor, id string) (Import, error) {
+func (is *Imports) Get(ctx context.Context, actor library.Actor, id string) (library.Import, error) {
 	list, err := is.read(ctx, actor.Tenant, `SELECT `+importColumns+` FROM imports WHERE tenant_id = $1 AND import_id = $2`, actor.Tenant, id)
 	if err == nil && len(list) == 0 {
 		err = library.NotFound("import")
 	}
 	if err != nil {
-		return Import{}, err
+		return library.Import{}, err
 	}
 	return list[0], nil
 }
 
 // List returns imports of the actor's tenant, the newest first: those that were queued
 // before the import with an id, where one is given.
-func (is *Imports) List(ctx context.Context, actor library.Actor, before string, limit int) ([]Import, error) {
+func (is *Imports) List(ctx context.Context, actor library.Actor, before string, limit int) ([]library.Import, error) {
 	return is.read(ctx, actor.Tenant, `SELECT `+importColumns+` FROM imports WHERE tenant_id = $1 AND ($2 = '' OR import_id < $2) ORDER BY import_id DESC LIMIT $3`, actor.Tenant, before, limit)
 }
 
-func (is *Imports) read(ctx context.Context, tenant library.TenantID, sql string, args ...any) (list []Import, err error) {
+func (is *Imports) read(ctx context.Context, tenant library.TenantID, sql string, args ...any) (list []library.Import, err error) {
 	err = is.s.readTenant(ctx, tenant, sql, args, func(rows pgx.Rows) (err error) {
 		list, err = pgx.CollectRows(rows, scanImport)
 		return err
@@ -162,7 +98,7 @@ func (is *Imports) read(ctx context.Context, tenant library.TenantID, sql string
 }
 
 // Cancel asks an import to end, and returns it. One that has ended stays as it is.
-func (is *Imports) Cancel(ctx context.Context, actor library.Actor, id string) (Import, error) {
+func (is *Imports) Cancel(ctx context.Context, actor library.Actor, id string) (library.Import, error) {
 	_, err := is.s.Write(ctx, actor, func(t *Tx) error {
 		list, err := queryRows(ctx, t, scanImport, `UPDATE imports SET cancel = true, updated_at = now(),
 				state = CASE WHEN state = 'queued' THEN 'cancelled' ELSE state END, finished_at = CASE WHEN state = 'queued' THEN now() END
@@ -178,18 +114,18 @@ func (is *Imports) Cancel(ctx context.Context, actor library.Actor, id string) (
 		return t.Audit(ctx, "import.cancelled", id, nil)
 	})
 	if err != nil {
-		return Import{}, err
+		return library.Import{}, err
 	}
 	return is.Get(ctx, actor, id)
 }
 
 // Due returns the imports of all tenants that nobody works on, the oldest first.
-func (is *Imports) Due(ctx context.Context, limit int) ([]Import, error) {
+func (is *Imports) Due(ctx context.Context, limit int) ([]library.Import, error) {
 	return collectIndexer(ctx, is.s, `SELECT `+importColumns+` FROM imports WHERE state IN ('queued', 'running', 'watching') AND held_until <= now() ORDER BY created_at LIMIT $1`, scanImport, limit)
 }
 
 // Claim lets a holder work on an import for a time. It returns false where another one does.
-func (is *Imports) Claim(ctx context.Context, i Import, holder string, hold time.Duration) (out Import, claimed bool, err error) {
+func (is *Imports) Claim(ctx context.Context, i library.Import, holder string, hold time.Duration) (out library.Import, claimed bool, err error) {
 	err = is.s.inTenant(ctx, i.Tenant, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, `UPDATE imports SET holder = $3, held_until = now() + make_interval(secs => $4), started_at = coalesce(started_at, now()),
 				state = CASE WHEN state = 'queued' THEN 'running' ELSE state END, updated_at = now()
@@ -206,19 +142,10 @@ func (is *Imports) Claim(ctx context.Context, i Import, holder string, hold time
 	return out, err == nil, unavailable(err)
 }
 
-// ImportFile is what became of a file of an import.
-type ImportFile struct {
-	Path   string // below the root; any bytes
-	Result string
-	Reason string
-	Asset  library.AssetHash
-	At     time.Time
-}
-
 // Save writes how far an import is, with what became of files, and holds it for longer. It
 // reports whether the import is to end: somebody cancelled it, or another process has taken
 // it over. The first one that saves a state in which the import has ended emits the event of that.
-func (is *Imports) Save(ctx context.Context, i Import, holder string, hold time.Duration, files []ImportFile) (end bool, err error) {
+func (is *Imports) Save(ctx context.Context, i library.Import, holder string, hold time.Duration, files []library.ImportFile) (end bool, err error) {
 	if !i.State.Open() {
 		return is.saveEnd(ctx, i, holder, files)
 	}
@@ -231,10 +158,10 @@ func (is *Imports) Save(ctx context.Context, i Import, holder string, hold time.
 }
 
 // saveEnd saves an import that has ended, as Save does.
-func (is *Imports) saveEnd(ctx context.Context, i Import, holder string, files []ImportFile) (end bool, err error) {
+func (is *Imports) saveEnd(ctx context.Context, i library.Import, holder string, files []library.ImportFile) (end bool, err error) {
 	actor := library.Actor{Kind: i.ActorKind, ID: i.Actor, Tenant: i.Tenant}
 	_, err = is.s.Write(ctx, actor, func(t *Tx) error {
-		var was ImportState
+		var was library.ImportState
 		err := t.QueryRow(ctx, `SELECT state FROM imports WHERE tenant_id = $1 AND import_id = $2 AND holder = $3 FOR UPDATE`, i.Tenant, i.ID, holder).Scan(&was)
 		if errors.Is(err, pgx.ErrNoRows) {
 			end = true
@@ -254,13 +181,13 @@ func (is *Imports) saveEnd(ctx context.Context, i Import, holder string, files [
 
 // saveImport writes what Save says and returns the import as it is now. held is false, and
 // nothing is written, where the holder does not hold it.
-func saveImport(ctx context.Context, tx pgx.Tx, i Import, holder string, hold time.Duration, files []ImportFile) (saved Import, held bool, err error) {
+func saveImport(ctx context.Context, tx pgx.Tx, i library.Import, holder string, hold time.Duration, files []library.ImportFile) (saved library.Import, held bool, err error) {
 	list, err := queryRows(ctx, tx, scanImport, `UPDATE imports SET state = $4, counts = $5, preset = $6, warnings = $7, error = $8, finished_at = CASE WHEN $9 THEN now() END,
 			updated_at = now(), held_until = now() + make_interval(secs => $10)
 		WHERE tenant_id = $1 AND import_id = $2 AND holder = $3 RETURNING `+importColumns,
 		i.Tenant, i.ID, holder, i.State, i.Counts, i.Preset, emptyTexts(i.Warnings), i.Error, !i.State.Open(), hold.Seconds())
 	if err != nil || len(list) == 0 {
-		return Import{}, false, err
+		return library.Import{}, false, err
 	}
 	if len(files) > 0 {
 		err = saveImportFiles(ctx, tx, i, files)
@@ -268,8 +195,8 @@ func saveImport(ctx context.Context, tx pgx.Tx, i Import, holder string, hold ti
 	return list[0], true, err
 }
 
-func saveImportFiles(ctx context.Context, tx pgx.Tx, i Import, files []ImportFile) error {
-	last := map[string]ImportFile{} // one statement cannot write a row twice
+func saveImportFiles(ctx context.Context, tx pgx.Tx, i library.Import, files []library.ImportFile) error {
+	last := map[string]library.ImportFile{} // one statement cannot write a row twice
 	for _, f := range files {
 		last[f.Path] = f
 	}
@@ -295,11 +222,11 @@ func emptyTexts(list []string) []string {
 
 // Files returns what became of files of an import, in the order of their paths: those behind
 // a path, and of one result, where they are given.
-func (is *Imports) Files(ctx context.Context, actor library.Actor, id, result, after string, limit int) (list []ImportFile, err error) {
+func (is *Imports) Files(ctx context.Context, actor library.Actor, id, result, after string, limit int) (list []library.ImportFile, err error) {
 	err = is.s.readTenant(ctx, actor.Tenant, `SELECT path, result, reason, asset_h, at FROM import_files
 		WHERE tenant_id = $1 AND import_id = $2 AND ($3 = '' OR result = $3) AND path > $4 ORDER BY path LIMIT $5`,
 		[]any{actor.Tenant, id, result, []byte(after), limit}, func(rows pgx.Rows) (err error) {
-			list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (f ImportFile, err error) {
+			list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (f library.ImportFile, err error) {
 				var path []byte
 				err = row.Scan(&path, &f.Result, &f.Reason, &f.Asset, &f.At)
 				f.Path = string(path)
@@ -312,6 +239,6 @@ func (is *Imports) Files(ctx context.Context, actor library.Actor, id, result, a
 
 // ForgetFiles drops what was noted of some files of an import, because they were stored
 // after all.
-func (is *Imports) ForgetFiles(ctx context.Context, i Import, paths []string) error {
+func (is *Imports) ForgetFiles(ctx context.Context, i library.Import, paths []string) error {
 	return is.s.execTenant(ctx, i.Tenant, `DELETE FROM import_files WHERE tenant_id = $1 AND import_id = $2 AND path = ANY($3)`, i.Tenant, i.ID, byteStrings(paths))
 }

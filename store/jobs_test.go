@@ -83,7 +83,7 @@ func TestEnqueue_AHealedFileGetsItsPreviewAgain(t *testing.T) {
 	if d, err := s.Assets.Get(ctx, s.a, n.Asset.Hash); err != nil || d.NoPreview != (store.PreviewFailure{Code: store.PreviewDamaged, Reason: "it is damaged"}) {
 		t.Fatalf("%q, %v", d.NoPreview, err)
 	}
-	if _, err := s.Files.RecordDamage(ctx, library.AssetKey{Tenant: s.a.Tenant, Hash: n.Asset.Hash}, store.FileHash); err != nil {
+	if _, err := s.Files.RecordDamage(ctx, library.AssetKey{Tenant: s.a.Tenant, Hash: n.Asset.Hash}, library.FileHash); err != nil {
 		t.Fatal(err)
 	}
 	if got := add(t, s, s.a, n); !got.Healed {

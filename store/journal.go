@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"vitrine/library"
 )
 
 // Noun is a kind of thing that writes change. Each has one value beside its store
@@ -31,7 +33,7 @@ func (n *Noun) Name() string { return n.name }
 
 // undoer puts back what entries changed and records that. The entries are of one noun,
 // the newest first, no key twice. It locks rows in the order of their keys.
-type undoer func(ctx context.Context, t *Tx, n *Noun, entries []entry) ([]Outcome, error)
+type undoer func(ctx context.Context, t *Tx, n *Noun, entries []entry) ([]library.Outcome, error)
 
 // registered is every noun that operations change.
 var registered []*Noun

@@ -78,7 +78,7 @@ func TestJournal_ALibraryOfTheVersionBeforeKeepsItsUndoAndAudit(t *testing.T) {
 		{"08-back", `SELECT deleted_at IS NOT NULL FROM model_versions WHERE version_id = 'v-3'`},
 	} {
 		undone, err := s.Operations.Undo(ctx, actor, step.operation, anyone)
-		if err != nil || undone.Counts[store.OutcomeReverted] != 1 || len(undone.Outcomes) != 1 {
+		if err != nil || undone.Counts[library.OutcomeReverted] != 1 || len(undone.Outcomes) != 1 {
 			t.Errorf("undoing %s gave %+v %v", step.operation, undone, err)
 			continue
 		}

@@ -22,7 +22,7 @@ func TestJournal_TakesToolPermissionAndRequestFromTheCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	get := func(id string) store.Operation {
+	get := func(id string) library.Operation {
 		t.Helper()
 		list, err := s.Operations.List(t.Context(), s.a, store.OperationFilter{}, "", 10)
 		if err != nil {
@@ -34,13 +34,13 @@ func TestJournal_TakesToolPermissionAndRequestFromTheCall(t *testing.T) {
 			}
 		}
 		t.Fatalf("%s is not listed", id)
-		return store.Operation{}
+		return library.Operation{}
 	}
 	if o := get(done.OperationID); o.Tool != "PurgeAsset" || o.Permission != library.PermAdmin || o.RequestID != "r-1" || o.Changes["asset"] != 1 || o.ActorID != s.a.ID {
 		t.Errorf("%+v", o)
 	}
 	refused := errors.New("not allowed")
-	if _, err := s.Operations.Undo(t.Context(), s.a, done.OperationID, func(o store.Operation) error {
+	if _, err := s.Operations.Undo(t.Context(), s.a, done.OperationID, func(o library.Operation) error {
 		if o.Permission != library.PermAdmin {
 			t.Errorf("asked about %+v", o)
 		}

@@ -94,7 +94,7 @@ func TestWrite_ChangesOfAHundredThousandAssetsTakeTheMemoryOfAPage(t *testing.T)
 		}
 	})
 	t.Logf("undoing it took %d MB more heap", peak>>20)
-	if peak > most || undone.Counts[store.OutcomeReverted] != n || len(undone.Outcomes) != store.MaxOutcomes {
+	if peak > most || undone.Counts[library.OutcomeReverted] != n || len(undone.Outcomes) != store.MaxOutcomes {
 		t.Errorf("undoing it took %d MB, with %v and %d outcomes listed", peak>>20, undone.Counts, len(undone.Outcomes))
 	}
 	if tagged, journal, _, _, _, summary := counts(); tagged != 0 || journal != 2*n || summary != `{"asset": 100000} {"asset": 100000}` {

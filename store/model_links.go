@@ -12,19 +12,10 @@ import (
 	"vitrine/library"
 )
 
-// ModelLink is somebody's word that an asset was made with a model. It stands
-// beside what the asset's file says and is never merged with it.
-type ModelLink struct {
-	Model  library.ModelHash
-	Source string // never "extracted": that is the file's own word
-	Weight *float64
-	Linked bool // false: there is no such link
-}
-
 // linkChange is the link of a change before and after it.
-type linkChange struct{ before, after ModelLink }
+type linkChange struct{ before, after library.ModelLink }
 
-func (l ModelLink) equal(o ModelLink) bool {
+func sameLink(l, o library.ModelLink) bool {
 	return l.Model == o.Model && l.Source == o.Source && l.Linked == o.Linked && (!l.Linked || sameNumber(l.Weight, o.Weight))
 }
 
@@ -39,22 +30,22 @@ type linkState struct {
 	Weight *float64 `json:"weight"`
 }
 
-// state returns what the journal keeps of a link; nil when there is none.
-func (l ModelLink) state() any {
+// stateOf returns what the journal keeps of a link; nil when there is none.
+func stateOf(l library.ModelLink) any {
 	if !l.Linked {
 		return nil
 	}
 	return linkState{l.Weight}
 }
 
-func linkKey(hash library.AssetHash, l ModelLink) string {
+func linkKey(hash library.AssetHash, l library.ModelLink) string {
 	return string(hash) + "/" + string(l.Model) + "/" + l.Source
 }
 
 // Link records that an asset was made with a model, in the word of
 // link.Source. The same word again changes only the weight, or nothing. weightless
 // is asked whether models of a type have no weight.
-func (ms *Models) Link(ctx context.Context, actor library.Actor, hash library.AssetHash, link ModelLink,
+func (ms *Models) Link(ctx context.Context, actor library.Actor, hash library.AssetHash, link library.ModelLink,
 	weightless func(modelType string) bool) (operationID string, err error) {
 	return ms.s.Write(ctx, actor, func(t *Tx) error {
 		have, err := lockAssets(ctx, t, t.tenant(), []library.AssetHash{hash})
@@ -84,12 +75,12 @@ func (ms *Models) Link(ctx context.Context, actor library.Actor, hash library.As
 
 // changeLink brings a link from one state to the other. The caller holds the asset's row.
 func (t *Tx) changeLink(ctx context.Context, a library.Asset, l linkChange) error {
-	if l.before.equal(l.after) {
+	if sameLink(l.before, l.after) {
 		return nil
 	}
 	b := &pgx.Batch{}
 	batchModelLink(b, t.tenant(), a.Hash, l)
-	if err := t.Record(ctx, modelLinkNoun, linkKey(a.Hash, l.after), l.before.state(), l.after.state()); err != nil {
+	if err := t.Record(ctx, modelLinkNoun, linkKey(a.Hash, l.after), stateOf(l.before), stateOf(l.after)); err != nil {
 		return err
 	}
 	if err := t.Send(ctx, b); err != nil {
@@ -111,8 +102,8 @@ func modelType(ctx context.Context, tx pgx.Tx, actor library.Actor, hash library
 }
 
 // currentLink returns the link of an asset with a model in the word of a source.
-func currentLink(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hash library.AssetHash, model library.ModelHash, source string) (ModelLink, error) {
-	l := ModelLink{Model: model, Source: source}
+func currentLink(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hash library.AssetHash, model library.ModelHash, source string) (library.ModelLink, error) {
+	l := library.ModelLink{Model: model, Source: source}
 	err := tx.QueryRow(ctx, `SELECT true, weight FROM asset_models
 		WHERE tenant_id = $1 AND asset_h = $2 AND model_hash = $3 AND detection_source = $4`, tenant, hash, model, source).Scan(&l.Linked, &l.Weight)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -141,7 +132,7 @@ func batchModelLink(b *pgx.Batch, tenant library.TenantID, hash library.AssetHas
 }
 
 // undoLinks puts links back unless somebody changed them since.
-func undoLinks(ctx context.Context, t *Tx, _ *Noun, entries []entry) ([]Outcome, error) {
+func undoLinks(ctx context.Context, t *Tx, _ *Noun, entries []entry) ([]library.Outcome, error) {
 	hashes := make([]library.AssetHash, len(entries))
 	for i, e := range entries {
 		hash, _, _ := strings.Cut(e.key, "/")
@@ -150,7 +141,7 @@ func undoLinks(ctx context.Context, t *Tx, _ *Noun, entries []entry) ([]Outcome,
 	if _, err := lockAssets(ctx, t, t.tenant(), hashes); err != nil {
 		return nil, err
 	}
-	outcomes := make([]Outcome, len(entries))
+	outcomes := make([]library.Outcome, len(entries))
 	for i, e := range entries {
 		o, err := undoLink(ctx, t, hashes[i], e)
 		if err != nil {
@@ -161,8 +152,8 @@ func undoLinks(ctx context.Context, t *Tx, _ *Noun, entries []entry) ([]Outcome,
 	return outcomes, nil
 }
 
-func undoLink(ctx context.Context, t *Tx, hash library.AssetHash, e entry) (Outcome, error) {
-	o := Outcome{Key: e.key, Outcome: OutcomeReverted}
+func undoLink(ctx context.Context, t *Tx, hash library.AssetHash, e entry) (library.Outcome, error) {
+	o := library.Outcome{Key: e.key, Outcome: library.OutcomeReverted}
 	before, after, err := e.links()
 	if err != nil {
 		return o, err
@@ -174,7 +165,7 @@ func undoLink(ctx context.Context, t *Tx, hash library.AssetHash, e entry) (Outc
 	}
 	a, ok := have[hash]
 	if !ok || !t.actor.Sees(a) {
-		o.Outcome, o.Reason = OutcomeGone, "the asset was deleted"
+		o.Outcome, o.Reason = library.OutcomeGone, "the asset was deleted"
 		return o, nil
 	}
 	now, err := currentLink(ctx, t, t.tenant(), hash, after.Model, after.Source)
@@ -182,23 +173,23 @@ func undoLink(ctx context.Context, t *Tx, hash library.AssetHash, e entry) (Outc
 		return o, err
 	}
 	if after.Linked && !now.Linked {
-		o.Outcome, o.Reason = OutcomeGone, "the link was removed since"
+		o.Outcome, o.Reason = library.OutcomeGone, "the link was removed since"
 		return o, nil
 	}
-	if !now.equal(after) {
-		o.Outcome, o.Reason = OutcomeKept, "the link to the model was changed again since"
+	if !sameLink(now, after) {
+		o.Outcome, o.Reason = library.OutcomeKept, "the link to the model was changed again since"
 		return o, nil
 	}
 	return o, t.changeLink(ctx, a, linkChange{before: now, after: before})
 }
 
 // links decodes a journal entry of a link.
-func (e entry) links() (before, after ModelLink, err error) {
+func (e entry) links() (before, after library.ModelLink, err error) {
 	parts := strings.SplitN(e.key, "/", 3)
 	if len(parts) != 3 {
 		return before, after, fmt.Errorf("%q is no key of a link", e.key)
 	}
-	side := func(raw json.RawMessage) (l ModelLink, err error) {
+	side := func(raw json.RawMessage) (l library.ModelLink, err error) {
 		l.Model, l.Source, l.Linked = library.ModelHash(parts[1]), parts[2], raw != nil
 		if raw != nil {
 			var s linkState

@@ -2,31 +2,12 @@ package store
 
 import (
 	"context"
-	"encoding/json"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"vitrine/library"
 	"vitrine/store/internal/pg"
 )
-
-// ModelVersion is one version of a model that somebody keeps notes on. A nil
-// pointer means that nobody said.
-type ModelVersion struct {
-	Model          library.ModelHash
-	Tag            string // unique among the model's versions that are not deleted
-	Notes          string
-	TrainingSteps  *int64
-	TrainingEpochs *int64
-	TrainingConfig json.RawMessage // an object, or nil
-	QualityScore   *float64        // 0 to 10
-	Recommended    bool
-	TrainedAt      *time.Time
-	CreatedAt      time.Time
-	CreatedBy      string // actor id
-	DeletedAt      *time.Time
-}
 
 // modelVersionNoun is a version of a model; its key is the id of its row.
 var modelVersionNoun = rowNoun("model_version", &rowTable{table: "model_versions", key: []string{"version_id"}, label: "version_tag", trash: "deleted_at",
@@ -38,15 +19,15 @@ func init() { register(modelVersionNoun, undoRows) }
 const versionColumns = `model_hash, version_tag, version_notes, training_steps, training_epochs, training_config, quality_score, is_recommended,
 	trained_at, created_at, created_by, deleted_at`
 
-func scanVersion(row pgx.CollectableRow) (ModelVersion, error) {
-	var v ModelVersion
+func scanVersion(row pgx.CollectableRow) (library.ModelVersion, error) {
+	var v library.ModelVersion
 	err := row.Scan(&v.Model, &v.Tag, &v.Notes, &v.TrainingSteps, &v.TrainingEpochs, &v.TrainingConfig, &v.QualityScore, &v.Recommended,
 		&v.TrainedAt, &v.CreatedAt, &v.CreatedBy, &v.DeletedAt)
 	return v, err
 }
 
 // modelVersions reads a model's versions, the newest first.
-func modelVersions(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hash library.ModelHash, deleted bool) ([]ModelVersion, error) {
+func modelVersions(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hash library.ModelHash, deleted bool) ([]library.ModelVersion, error) {
 	rows, err := tx.Query(ctx, `SELECT `+versionColumns+` FROM model_versions
 		WHERE tenant_id = $1 AND model_hash = $2 AND ($3 OR deleted_at IS NULL)
 		ORDER BY coalesce(trained_at, created_at) DESC, version_id DESC`, tenant, hash, deleted)
@@ -58,8 +39,8 @@ func modelVersions(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hash
 
 // Versions returns a model's versions, the newest first, with the deleted ones
 // if asked; a not-found error when there is no such model.
-func (ms *Models) Versions(ctx context.Context, actor library.Actor, hash library.ModelHash, deleted bool) ([]ModelVersion, error) {
-	var list []ModelVersion
+func (ms *Models) Versions(ctx context.Context, actor library.Actor, hash library.ModelHash, deleted bool) ([]library.ModelVersion, error) {
+	var list []library.ModelVersion
 	err := ms.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) (err error) {
 		if _, err = modelType(ctx, tx, actor, hash); err != nil {
 			return err
@@ -72,7 +53,7 @@ func (ms *Models) Versions(ctx context.Context, actor library.Actor, hash librar
 
 // AddVersion adds a version to a model and returns it as stored, with the
 // operation that did it. A tag that the model has already is refused.
-func (ms *Models) AddVersion(ctx context.Context, actor library.Actor, v ModelVersion) (ModelVersion, string, error) {
+func (ms *Models) AddVersion(ctx context.Context, actor library.Actor, v library.ModelVersion) (library.ModelVersion, string, error) {
 	var config []byte
 	if v.TrainingConfig != nil {
 		var err error

@@ -92,7 +92,7 @@ func (ms *Models) Search(ctx context.Context, actor library.Actor, f ModelFilter
 // ModelDetail is one model with its versions and the newest assets that used it.
 type ModelDetail struct {
 	library.Model
-	VersionList []ModelVersion
+	VersionList []library.ModelVersion
 	ImageCount  int                 // assets among its uses of which there can be a picture
 	Previews    []library.AssetHash // of them, approved ones first, then the newest
 }

@@ -131,7 +131,7 @@ func TestModels_ALinkIsKeptBesideTheFilesWordAndCanBeUndone(t *testing.T) {
 	weight := func(f float64) *float64 { return &f }
 	link := func(m library.ModelHash, w *float64) string {
 		t.Helper()
-		got, err := s.Models.Link(ctx, s.a, a.Hash, store.ModelLink{Model: m, Source: "manual_tag", Weight: w}, weightless)
+		got, err := s.Models.Link(ctx, s.a, a.Hash, library.ModelLink{Model: m, Source: "manual_tag", Weight: w}, weightless)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,12 +194,12 @@ func TestModels_ALinkNeedsAnAssetAModelAndAFittingWeight(t *testing.T) {
 	base := library.NewModelHash("checkpoint", "base")
 	for name, c := range map[string]struct {
 		asset library.AssetHash
-		link  store.ModelLink
+		link  library.ModelLink
 		code  string
 	}{
-		"another tenant's asset": {theirs, store.ModelLink{Model: base, Source: "manual_tag"}, library.CodeNotFound},
-		"another tenant's model": {mine, store.ModelLink{Model: library.NewModelHash("lora", "other"), Source: "manual_tag"}, library.CodeNotFound},
-		"a weighed checkpoint":   {mine, store.ModelLink{Model: base, Source: "manual_tag", Weight: &one}, library.CodeValidationFailed},
+		"another tenant's asset": {theirs, library.ModelLink{Model: base, Source: "manual_tag"}, library.CodeNotFound},
+		"another tenant's model": {mine, library.ModelLink{Model: library.NewModelHash("lora", "other"), Source: "manual_tag"}, library.CodeNotFound},
+		"a weighed checkpoint":   {mine, library.ModelLink{Model: base, Source: "manual_tag", Weight: &one}, library.CodeValidationFailed},
 	} {
 		if _, err := s.Models.Link(t.Context(), s.a, c.asset, c.link, weightless); library.AsError(err).Code != c.code {
 			t.Errorf("%s gave %v", name, err)
@@ -215,7 +215,7 @@ func TestModels_AVersionsTagIsUniqueUntilItsAdditionIsUndone(t *testing.T) {
 	add(t, s, s.b, uses("two", "lora", "detail"))
 	lora := library.NewModelHash("lora", "detail")
 	version := func(actor library.Actor) (string, error) {
-		_, operation, err := s.Models.AddVersion(ctx, actor, store.ModelVersion{Model: lora, Tag: "v1", TrainingConfig: []byte(`{"note":"a\u0000b"}`)})
+		_, operation, err := s.Models.AddVersion(ctx, actor, library.ModelVersion{Model: lora, Tag: "v1", TrainingConfig: []byte(`{"note":"a\u0000b"}`)})
 		return operation, err
 	}
 	count := func(deleted bool) int {
@@ -263,7 +263,7 @@ func TestModels_AVersionsTagIsUniqueUntilItsAdditionIsUndone(t *testing.T) {
 	if _, err := version(s.a); err != nil || count(false) != 1 || count(true) != 3 {
 		t.Errorf("%d versions, %d with the deleted, %v", count(false), count(true), err)
 	}
-	if _, _, err := s.Models.AddVersion(ctx, s.a, store.ModelVersion{Model: library.NewModelHash("lora", "none"), Tag: "v"}); library.AsError(err).Kind != library.KindNotFound {
+	if _, _, err := s.Models.AddVersion(ctx, s.a, library.ModelVersion{Model: library.NewModelHash("lora", "none"), Tag: "v"}); library.AsError(err).Kind != library.KindNotFound {
 		t.Errorf("a version of no model gave %v", err)
 	}
 }

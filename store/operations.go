@@ -15,23 +15,9 @@ import (
 // Operations lists what was done and takes it back.
 type Operations struct{ s *Store }
 
-// Operation is one executed write.
-type Operation struct {
-	ID         string
-	Tool       string
-	Permission library.Permission // what it needed; its undo needs the same
-	ActorKind  library.ActorKind
-	ActorID    string
-	RequestID  string // empty where there was no request
-	At         time.Time
-	UndoneBy   string           // the operation that undid it; empty when it stands
-	Undoes     string           // the operation that it undid; empty when it is no undo
-	Changes    map[string]int64 // how many things it changed, per noun
-}
-
 const operationColumns = `operation_id, tool, permission, actor_kind, actor_id, request_id, at, coalesce(undone_by, ''), coalesce(undoes, ''), summary`
 
-func scanOperation(row pgx.CollectableRow) (o Operation, err error) {
+func scanOperation(row pgx.CollectableRow) (o library.Operation, err error) {
 	err = row.Scan(&o.ID, &o.Tool, &o.Permission, &o.ActorKind, &o.ActorID, &o.RequestID, &o.At, &o.UndoneBy, &o.Undoes, &o.Changes)
 	return o, err
 }
@@ -58,7 +44,7 @@ func visibleOperation(caller string) string {
 
 // List lists operations that the actor sees, the newest first, at most limit of
 // them and only those before the one named by cursor.
-func (ops *Operations) List(ctx context.Context, actor library.Actor, f OperationFilter, cursor string, limit int) ([]Operation, error) {
+func (ops *Operations) List(ctx context.Context, actor library.Actor, f OperationFilter, cursor string, limit int) ([]library.Operation, error) {
 	where, args := []string{"tenant_id = $1", visibleOperation("$2")}, []any{actor.Tenant, viewer(actor)}
 	add := func(condition string, value any) {
 		args = append(args, value)
@@ -89,7 +75,7 @@ func (ops *Operations) List(ctx context.Context, actor library.Actor, f Operatio
 		add("(undone_by IS NOT NULL) = ?", *f.Undone)
 	}
 	args = append(args, limit)
-	var list []Operation
+	var list []library.Operation
 	err := ops.s.readTenant(ctx, actor.Tenant, `SELECT `+operationColumns+` FROM operations o WHERE `+strings.Join(where, " AND ")+
 		` ORDER BY operation_id DESC LIMIT $`+strconv.Itoa(len(args)), args, func(rows pgx.Rows) (err error) {
 		list, err = pgx.CollectRows(rows, scanOperation)

@@ -79,7 +79,7 @@ func (t *Tx) refuseRunning(ctx context.Context, operation string) error {
 const ExportLinks = 12 * time.Hour
 
 // emitRunExport emits the event of a finished export that a run began.
-func (t *Tx) emitRunExport(ctx context.Context, e Export) error {
+func (t *Tx) emitRunExport(ctx context.Context, e library.Export) error {
 	payload := library.PipelineExportEvent{RunID: e.Run, ExportID: e.ID, Preset: e.Spec.Preset, State: string(e.State), Files: e.Files, Failed: len(e.Failed), Bytes: e.Bytes,
 		ExpiresAt: time.Now().Add(ExportLinks).UTC().Format(time.RFC3339)}
 	err := t.QueryRow(ctx, `SELECT coalesce(pipeline_definition_h, ''), name, rule_id FROM pipeline_runs WHERE tenant_id = $1 AND run_id = $2`, t.tenant(), e.Run).

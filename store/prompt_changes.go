@@ -67,17 +67,7 @@ type PromptEdit struct {
 	Version      string
 	Labels       []string // are moved to the version
 	RemoveLabels []string // are removed, whichever version has them
-	Evaluation   *PromptEvaluation
-}
-
-// PromptEvaluation is what somebody, or a program, thinks of a version.
-type PromptEvaluation struct {
-	ID        string
-	Version   library.PromptVersionHash
-	Scores    map[string]float64 // per dimension
-	Evaluator string             // human, vlm_assisted or embedding_similarity
-	Comments  string
-	CreatedBy string
+	Evaluation   *library.PromptEvaluation
 }
 
 // Change changes a prompt, or adds a version. A text that is a version of this prompt
@@ -152,7 +142,7 @@ func (t *Tx) changePromptFields(ctx context.Context, p *library.Prompt, change f
 }
 
 // addPromptVersion adds a version, or brings back a deleted one that had the same text.
-func (t *Tx) addPromptVersion(ctx context.Context, hash library.PromptHash, text, message string) (v PromptVersion, err error) {
+func (t *Tx) addPromptVersion(ctx context.Context, hash library.PromptHash, text, message string) (v library.PromptVersion, err error) {
 	var last int
 	if err := t.QueryRow(ctx, `SELECT coalesce(max(number), 0) FROM prompt_versions WHERE tenant_id = $1 AND prompt_h = $2`, t.tenant(), hash).Scan(&last); err != nil {
 		return v, err
@@ -188,7 +178,7 @@ func (t *Tx) addPromptVersion(ctx context.Context, hash library.PromptHash, text
 var undoPromptVersions = undoRowsThen(func(ctx context.Context, t *Tx, _ []string) error { return t.Enqueue(ctx, PromptLinkJob{t.tenant()}) })
 
 // moveLabels moves labels to a version and removes others.
-func (t *Tx) moveLabels(ctx context.Context, v *PromptVersion, labels, remove []string) error {
+func (t *Tx) moveLabels(ctx context.Context, v *library.PromptVersion, labels, remove []string) error {
 	remove = slices.DeleteFunc(slices.Clone(remove), func(l string) bool { return slices.Contains(labels, l) })
 	all := slices.Concat(labels, remove)
 	if len(all) == 0 {
@@ -219,7 +209,7 @@ func (t *Tx) moveLabels(ctx context.Context, v *PromptVersion, labels, remove []
 	return err
 }
 
-func (t *Tx) addEvaluation(ctx context.Context, version library.PromptVersionHash, e PromptEvaluation) (id string, err error) {
+func (t *Tx) addEvaluation(ctx context.Context, version library.PromptVersionHash, e library.PromptEvaluation) (id string, err error) {
 	id = newID()
 	scores, err := jsonb(e.Scores)
 	if err != nil {

@@ -17,7 +17,7 @@ type MeanScore struct {
 
 // PromptVersionStats is a version and what became of it.
 type PromptVersionStats struct {
-	PromptVersion
+	library.PromptVersion
 	Images      int       // linked to it, that the actor sees
 	Rated       MeanScore // the ratings of those that are rated
 	Evaluations int
@@ -130,7 +130,7 @@ func promptImages(ctx context.Context, tx pgx.Tx, actor library.Actor, version l
 
 // Images returns the assets whose prompt is a render of a version, the best rated first,
 // then the newest, how many there are, and the version.
-func (ps *Prompts) Images(ctx context.Context, actor library.Actor, hash library.PromptHash, ref string, limit, offset int) (v PromptVersion, list []library.Asset, total int, err error) {
+func (ps *Prompts) Images(ctx context.Context, actor library.Actor, hash library.PromptHash, ref string, limit, offset int) (v library.PromptVersion, list []library.Asset, total int, err error) {
 	err = ps.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		if _, err = promptIn(ctx, tx, actor.Tenant, hash, ""); err != nil {
 			return err

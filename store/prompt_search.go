@@ -26,7 +26,7 @@ type PromptFilter struct {
 // PromptEntry is a prompt in a list.
 type PromptEntry struct {
 	library.Prompt
-	Latest   PromptVersion
+	Latest   library.PromptVersion
 	Versions int
 	Labels   map[string]int // the number of the version that each label points at
 	Images   int            // linked to any version, that the actor sees

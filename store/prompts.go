@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -28,7 +27,7 @@ func init() { register(promptNoun, undoPrompts) }
 // undoPrompts undoes changes of prompts. A prompt whose creation is undone goes however it
 // was changed since, unless it has got further versions: those of the creation are undone
 // before, and without any version it would be nothing.
-func undoPrompts(ctx context.Context, t *Tx, n *Noun, entries []entry) ([]Outcome, error) {
+func undoPrompts(ctx context.Context, t *Tx, n *Noun, entries []entry) ([]library.Outcome, error) {
 	for i := range entries {
 		if entries[i].before == nil {
 			entries[i].after = json.RawMessage("{}")
@@ -37,25 +36,12 @@ func undoPrompts(ctx context.Context, t *Tx, n *Noun, entries []entry) ([]Outcom
 	return undoRows(ctx, t, n, entries)
 }
 
-// PromptVersion is one version of a prompt.
-type PromptVersion struct {
-	Hash      library.PromptVersionHash
-	Prompt    library.PromptHash
-	Number    int // from 1
-	Text      string
-	Message   string // what its author says about it
-	CreatedAt time.Time
-	CreatedBy string
-	Labels    []string
-	Linked    bool // the images of the library were compared with it
-}
-
 // PromptChange is a prompt as a write left it.
 type PromptChange struct {
 	Prompt      library.Prompt
-	Version     PromptVersion // the one that was added, or that the write was about
-	Created     bool          // the prompt, or by a change the version, is new
-	Evaluation  string        // the id of the evaluation that was added
+	Version     library.PromptVersion // the one that was added, or that the write was about
+	Created     bool                  // the prompt, or by a change the version, is new
+	Evaluation  string                // the id of the evaluation that was added
 	OperationID string
 }
 
@@ -76,11 +62,11 @@ func promptFields(p *library.Prompt) []any {
 const versionOfPromptColumns = `v.version_h, v.prompt_h, v.number, v.body, v.message, v.created_at, v.created_by, v.linked_at IS NOT NULL,
 	ARRAY(SELECT l.label FROM prompt_labels l WHERE l.tenant_id = v.tenant_id AND l.version_h = v.version_h ORDER BY l.label)`
 
-func promptVersionFields(v *PromptVersion) []any {
+func promptVersionFields(v *library.PromptVersion) []any {
 	return []any{&v.Hash, &v.Prompt, &v.Number, &v.Text, &v.Message, &v.CreatedAt, &v.CreatedBy, &v.Linked, &v.Labels}
 }
 
-func scanPromptVersion(row pgx.CollectableRow) (v PromptVersion, err error) {
+func scanPromptVersion(row pgx.CollectableRow) (v library.PromptVersion, err error) {
 	err = row.Scan(promptVersionFields(&v)...)
 	return v, err
 }
@@ -193,7 +179,7 @@ const (
 
 // promptVersionIn finds a version by its number, hash or label, or by LatestVersion or
 // DefaultVersion.
-func promptVersionIn(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hash library.PromptHash, ref string) (v PromptVersion, err error) {
+func promptVersionIn(ctx context.Context, tx pgx.Tx, tenant library.TenantID, hash library.PromptHash, ref string) (v library.PromptVersion, err error) {
 	where, order := `(v.version_h = $3 OR EXISTS (SELECT FROM prompt_labels l WHERE l.tenant_id = v.tenant_id AND l.version_h = v.version_h AND l.label = $3))`, `v.number DESC`
 	number, notNumber := strconv.ParseInt(ref, 10, 32) // as the database counts
 	args := []any{tenant, hash, ref}
@@ -215,7 +201,7 @@ func promptVersionIn(ctx context.Context, tx pgx.Tx, tenant library.TenantID, ha
 
 // Version returns a prompt and one of its versions, which ref names by its number, hash or
 // label; see LatestVersion and DefaultVersion.
-func (ps *Prompts) Version(ctx context.Context, actor library.Actor, hash library.PromptHash, ref string) (p library.Prompt, v PromptVersion, err error) {
+func (ps *Prompts) Version(ctx context.Context, actor library.Actor, hash library.PromptHash, ref string) (p library.Prompt, v library.PromptVersion, err error) {
 	err = ps.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		if p, err = promptIn(ctx, tx, actor.Tenant, hash, ""); err != nil {
 			return err

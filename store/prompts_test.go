@@ -167,7 +167,7 @@ func TestPrompts_DeletingAndUndoingKeepWhatBelongsTogether(t *testing.T) {
 		}
 		return got
 	}
-	if got := undo(made.OperationID); got.Counts[store.OutcomeConflict] != 2 { // the label goes, the prompt and its first version stay
+	if got := undo(made.OperationID); got.Counts[library.OutcomeConflict] != 2 { // the label goes, the prompt and its first version stay
 		t.Errorf("a prompt with two versions: %+v", got)
 	}
 	deleted, err := s.Prompts.Delete(t.Context(), s.a, p)
@@ -189,7 +189,7 @@ func TestPrompts_DeletingAndUndoingKeepWhatBelongsTogether(t *testing.T) {
 	if !again.Created || again.Prompt.Hash == p {
 		t.Errorf("%+v", again)
 	}
-	if got := undo(deleted.OperationID); got.Counts[store.OutcomeConflict] != 1 || got.Counts[store.OutcomeReverted] != 2 {
+	if got := undo(deleted.OperationID); got.Counts[library.OutcomeConflict] != 1 || got.Counts[library.OutcomeReverted] != 2 {
 		t.Errorf("%+v", got)
 	}
 	back := s.prompt(t, "a {{color}} fox in snow")
@@ -227,7 +227,7 @@ func TestPrompts_LinksFollowFromPromptsAndVersionsAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			operations[text], deleted[text] = "", got.Counts[store.OutcomeReverted] > 0
+			operations[text], deleted[text] = "", got.Counts[library.OutcomeReverted] > 0
 		}
 		if r.IntN(3) == 0 {
 			s.link(t)
@@ -337,7 +337,7 @@ func TestPrompts_ImagesAndScoresAreThoseThatTheCallerSees(t *testing.T) {
 	s.link(t)
 	for _, score := range []float64{2, 5} {
 		if _, err := s.Prompts.Change(t.Context(), s.a, p, store.PromptEdit{Version: store.LatestVersion,
-			Evaluation: &store.PromptEvaluation{Scores: map[string]float64{"adherence": score, "light": 3}, Evaluator: "human"}}); err != nil {
+			Evaluation: &library.PromptEvaluation{Scores: map[string]float64{"adherence": score, "light": 3}, Evaluator: "human"}}); err != nil {
 			t.Fatal(err)
 		}
 	}

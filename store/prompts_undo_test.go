@@ -87,7 +87,7 @@ func (s bench) promptEvaluationChanges(t *testing.T) changes {
 	return changes{
 		read: `SELECT evaluation_id, jsonb_build_object('scores', scores::text, 'comments', comments) FROM prompt_evaluations`,
 		random: func(r *rand.Rand, _ []string) string {
-			return s.promptEdit(t, list[r.IntN(2)], store.PromptEdit{Version: pick(r, "1", "2"), Evaluation: &store.PromptEvaluation{
+			return s.promptEdit(t, list[r.IntN(2)], store.PromptEdit{Version: pick(r, "1", "2"), Evaluation: &library.PromptEvaluation{
 				Scores: map[string]float64{pick(r, "light", "form"): float64(1 + r.IntN(5))}, Evaluator: "human", Comments: pick(r, "", "good")}})
 		}}
 }

@@ -13,11 +13,11 @@ import (
 
 // undoProspectRows takes rows back by further rows, or brings them back the same way, and
 // finds out anew who is who.
-func undoProspectRows(ctx context.Context, t *Tx, n *Noun, entries []entry) ([]Outcome, error) {
+func undoProspectRows(ctx context.Context, t *Tx, n *Noun, entries []entry) ([]library.Outcome, error) {
 	if err := t.lockProspects(ctx); err != nil {
 		return nil, err
 	}
-	var outcomes []Outcome
+	var outcomes []library.Outcome
 	var touched []library.ProspectHash
 	for _, e := range entries {
 		of, outcome, err := t.undoProspectRow(ctx, n, e)
@@ -40,8 +40,8 @@ func undoProspectRows(ctx context.Context, t *Tx, n *Noun, entries []entry) ([]O
 	return outcomes, nil
 }
 
-func (t *Tx) undoProspectRow(ctx context.Context, n *Noun, e entry) (of library.ProspectHash, out Outcome, err error) {
-	out = Outcome{Key: e.key, Outcome: OutcomeGone, Reason: "it was erased, or taken back before"}
+func (t *Tx) undoProspectRow(ctx context.Context, n *Noun, e entry) (of library.ProspectHash, out library.Outcome, err error) {
+	out = library.Outcome{Key: e.key, Outcome: library.OutcomeGone, Reason: "it was erased, or taken back before"}
 	h, id, _ := strings.Cut(e.key, "/")
 	row, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
@@ -59,7 +59,7 @@ func (t *Tx) undoProspectRow(ctx context.Context, n *Noun, e entry) (of library.
 		return "", out, nil
 	}
 	if creates && needed(live, row) {
-		out.Outcome, out.Reason = OutcomeConflict, "touches, replies or a stage of the prospect were recorded since; take those back first, or erase the prospect"
+		out.Outcome, out.Reason = library.OutcomeConflict, "touches, replies or a stage of the prospect were recorded since; take those back first, or erase the prospect"
 		return "", out, nil
 	}
 	kind, before, after := outreach.KindRetraction, any(e.after), any(nil)
@@ -69,7 +69,7 @@ func (t *Tx) undoProspectRow(ctx context.Context, n *Noun, e entry) (of library.
 	if _, err := t.insertRow(ctx, library.ProspectHash(h), kind, NewProspectRow{Source: "undo", Body: outreach.Body{Of: row}}); err != nil {
 		return "", out, err
 	}
-	out.Outcome, out.Reason = OutcomeReverted, ""
+	out.Outcome, out.Reason = library.OutcomeReverted, ""
 	return library.ProspectHash(h), out, t.Record(ctx, n, e.key, before, after)
 }
 

@@ -73,7 +73,7 @@ func TestProspects_ALaterRecordMergesTwoAndAnUndoPartsThem(t *testing.T) {
 	}
 	later := s.addProspectRow(t, two.Hash, touchRow("3"))
 	undone, err := s.Operations.Undo(t.Context(), s.a, tie.OperationID, anyone)
-	if err != nil || undone.Counts[store.OutcomeReverted] != 1 {
+	if err != nil || undone.Counts[library.OutcomeReverted] != 1 {
 		t.Fatalf("%+v %v", undone, err)
 	}
 	if a, b := s.stateOf(t, one.Hash), s.stateOf(t, two.Hash); len(a.Touches) != 2 || len(b.Touches) != 1 || b.Hash != two.Hash || len(a.Merged) != 0 || later.Hash != one.Hash {
@@ -89,14 +89,14 @@ func TestProspects_AnUndoTakesRowsBackUnlessSomethingStandsOnThem(t *testing.T) 
 	s := open(t)
 	made := s.prospect(t, outreach.Profile{Email: "ada@example.com"})
 	touched := s.addProspectRow(t, made.Hash, touchRow("1"))
-	if got := s.undo(t, s.a, made.OperationID); got.Outcome != store.OutcomeConflict || s.stateOf(t, made.Hash) == nil {
+	if got := s.undo(t, s.a, made.OperationID); got.Outcome != library.OutcomeConflict || s.stateOf(t, made.Hash) == nil {
 		t.Errorf("the only profile under a touch: %+v", got)
 	}
 	gone := s.addProspectRow(t, made.Hash, store.NewProspectRow{Body: outreach.Body{Suppression: &outreach.Suppression{Reason: "unsubscribe"}}})
 	if gone.Status(time.Now()) != outreach.Suppressed {
 		t.Errorf("%+v", gone)
 	}
-	if got := s.undo(t, s.a, gone.OperationID); got.Outcome != store.OutcomeReverted || s.stateOf(t, made.Hash).Status(time.Now()) != outreach.Active {
+	if got := s.undo(t, s.a, gone.OperationID); got.Outcome != library.OutcomeReverted || s.stateOf(t, made.Hash).Status(time.Now()) != outreach.Active {
 		t.Errorf("a suppression: %+v", got)
 	}
 	s.undo(t, s.a, touched.OperationID)
@@ -106,7 +106,7 @@ func TestProspects_AnUndoTakesRowsBackUnlessSomethingStandsOnThem(t *testing.T) 
 		s.undo(t, s.a, again.OperationID)
 	}
 	other := s.prospect(t, outreach.Profile{Email: "ben@example.com"})
-	if got := s.undo(t, s.a, other.OperationID); got.Outcome != store.OutcomeReverted || s.stateOf(t, other.Hash) != nil {
+	if got := s.undo(t, s.a, other.OperationID); got.Outcome != library.OutcomeReverted || s.stateOf(t, other.Hash) != nil {
 		t.Errorf("a prospect: %+v", got)
 	}
 	if back := s.prospect(t, outreach.Profile{Email: "ben@example.com"}); !back.Created {
@@ -255,7 +255,7 @@ func erasureLeavesAMark(t *testing.T, s bench) {
 	if s.stateOf(t, made.Hash) != nil || s.stateOf(t, kept.Hash) == nil {
 		t.Error("the wrong one was erased")
 	}
-	if undone, err := s.Operations.Undo(t.Context(), s.a, tied.OperationID, anyone); err != nil || undone.Counts[store.OutcomeGone] != 1 {
+	if undone, err := s.Operations.Undo(t.Context(), s.a, tied.OperationID, anyone); err != nil || undone.Counts[library.OutcomeGone] != 1 {
 		t.Errorf("an undo of what was erased: %+v %v", undone, err)
 	}
 	again := s.prospect(t, outreach.Profile{Email: strings.ToUpper(secret) + "@example.com"})

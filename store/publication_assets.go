@@ -2,12 +2,6 @@ package store
 
 import (
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"errors"
 
 	"github.com/jackc/pgx/v5"
@@ -18,7 +12,7 @@ import (
 
 // OfAsset returns the publications on which an asset can be seen, the latest first, the paths of all
 // collections that it is in, and whether it is private: then it can be seen on none.
-func (ps *Publications) OfAsset(ctx context.Context, actor library.Actor, hash library.AssetHash) (list []Publication, paths []string, private bool, err error) {
+func (ps *Publications) OfAsset(ctx context.Context, actor library.Actor, hash library.AssetHash) (list []library.Publication, paths []string, private bool, err error) {
 	err = ps.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, `SELECT visibility = 'private' FROM assets WHERE tenant_id = $1 AND asset_h = $2 AND trashed_at IS NULL AND `+visibleTo("assets", "$3"), actor.Tenant, hash, viewer(actor)).Scan(&private)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -53,7 +47,7 @@ type PublishedAsset struct {
 
 // itemsOf returns a query of the assets of a publication, with their order as a and b, and its
 // argument $2.
-func itemsOf(p Publication) (string, any) {
+func itemsOf(p library.Publication) (string, any) {
 	if p.Collection == "" || p.Snapshot {
 		return `SELECT asset_h, ord AS a, '' AS b FROM unnest($2::text[]) WITH ORDINALITY AS x(asset_h, ord)`, p.Shared
 	}
@@ -67,7 +61,7 @@ const onPage = ` JOIN assets a ON a.tenant_id = $1 AND a.asset_h = i.asset_h AND
 const shownToVisitors = `a.trashed_at IS NULL AND a.visibility <> 'private' `
 
 // Hashes returns a page of the assets that a publication shows, in their order, and how many there are.
-func (ps *Publications) Hashes(ctx context.Context, p Publication, limit, offset int) (list []library.AssetHash, total int, err error) {
+func (ps *Publications) Hashes(ctx context.Context, p library.Publication, limit, offset int) (list []library.AssetHash, total int, err error) {
 	err = ps.s.inTenant(ctx, p.Tenant, func(tx pgx.Tx) error {
 		items, arg := itemsOf(p)
 		if err := tx.QueryRow(ctx, `SELECT count(*) FROM (`+items+`) i`+onPage, p.Tenant, arg).Scan(&total); err != nil || total <= offset {
@@ -83,7 +77,7 @@ func (ps *Publications) Hashes(ctx context.Context, p Publication, limit, offset
 }
 
 // Assets returns those of some assets that a publication shows.
-func (ps *Publications) Assets(ctx context.Context, p Publication, among []library.AssetHash) (list map[library.AssetHash]PublishedAsset, err error) {
+func (ps *Publications) Assets(ctx context.Context, p library.Publication, among []library.AssetHash) (list map[library.AssetHash]PublishedAsset, err error) {
 	list = make(map[library.AssetHash]PublishedAsset, len(among))
 	items, arg := itemsOf(p)
 	err = ps.s.readTenant(ctx, p.Tenant, `SELECT a.asset_h, a.title, a.mime_type, a.size, a.width, a.height, a.filename, a.visibility, a.metadata, l.doc
@@ -102,50 +96,4 @@ func (ps *Publications) Assets(ctx context.Context, p Publication, among []libra
 			return err
 		})
 	return list, err
-}
-
-// pictureTag is how many bytes of a picture's id prove that this service made it.
-const pictureTag = 10
-
-// PictureID returns what stands for an asset in the addresses of a publication. It is the same
-// for as long as the publication exists, and says nothing of the asset: its hash, by which the
-// original could be recognized elsewhere, is encrypted with the publication's secret, and what
-// was not encrypted so is no id (a synthetic initialization vector, as in RFC 5297).
-func (p Publication) PictureID(h library.AssetHash) string {
-	plain, err := hex.DecodeString(string(h))
-	if err != nil {
-		return ""
-	}
-	tag := p.pictureTag(plain)
-	p.pictureCipher(tag).XORKeyStream(plain, plain)
-	return base64.RawURLEncoding.EncodeToString(append(tag, plain...))
-}
-
-// AssetOf returns the asset that a picture's id stands for, or false where it is none of this
-// publication. Whether the page shows the asset is another question.
-func (p Publication) AssetOf(pictureID string) (library.AssetHash, bool) {
-	raw, err := base64.RawURLEncoding.DecodeString(pictureID)
-	if err != nil || len(raw) != pictureTag+20 || base64.RawURLEncoding.EncodeToString(raw) != pictureID {
-		return "", false
-	}
-	plain := raw[pictureTag:]
-	p.pictureCipher(raw[:pictureTag]).XORKeyStream(plain, plain)
-	return library.AssetHash(hex.EncodeToString(plain)), hmac.Equal(raw[:pictureTag], p.pictureTag(plain))
-}
-
-func (p Publication) pictureTag(hash []byte) []byte {
-	m := hmac.New(sha256.New, []byte("picture "+p.Secret))
-	m.Write(hash)
-	return m.Sum(nil)[:pictureTag]
-}
-
-func (p Publication) pictureCipher(tag []byte) cipher.Stream {
-	key := sha256.Sum256([]byte("picture key " + p.Secret))
-	block, err := aes.NewCipher(key[:])
-	if err != nil {
-		panic(err) // a key of this size always fits
-	}
-	var iv [aes.BlockSize]byte
-	copy(iv[:], tag)
-	return cipher.NewCTR(block, iv[:])
 }

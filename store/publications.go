@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -53,36 +52,8 @@ func publishedNoun(name, created, updated, restored, removed string) *Noun {
 	return n
 }
 
-// Publication is a page that needs no key: a collection that is, or was, published, or assets that
-// are shared by a link.
-type Publication struct {
-	ID            string
-	Tenant        library.TenantID
-	Collection    library.CollectionHash // empty: a share link
-	Path          string                 // of the collection
-	Shared        []library.AssetHash    // of a share link or a smart collection's page, in their order
-	Snapshot      bool                   // the page of a smart collection: it shows Shared
-	Segment       string                 // the part of the address that is the tenant's
-	Slug          string
-	Secret        string
-	Title         string
-	Spec          library.ExportSpec
-	HidePrompts   bool
-	AllowDownload bool
-	Indexed       bool
-	PasswordHash  string // argon2id; empty: none
-	ExpiresAt     *time.Time
-	PublishedAt   time.Time
-	UnpublishedAt *time.Time
-}
-
-// Public reports whether the page can be seen at a time.
-func (p Publication) Public(now time.Time) bool {
-	return p.UnpublishedAt == nil && (p.ExpiresAt == nil || p.ExpiresAt.After(now))
-}
-
-// rules returns what visitors of the page may do, for the audit trail.
-func (p Publication) rules() map[string]any {
+// publicationRules returns what visitors of a page may do, for the audit trail.
+func publicationRules(p library.Publication) map[string]any {
 	return map[string]any{"preset": p.Spec.Preset, "hide_prompts": p.HidePrompts, "allow_download": p.AllowDownload, "password": p.PasswordHash != "", "expires_at": p.ExpiresAt}
 }
 
@@ -94,12 +65,12 @@ const fromPublications = ` FROM publications p LEFT JOIN collections c ON c.tena
 	WHERE p.tenant_id = $1 AND (p.collection_h IS NULL OR c.collection_h IS NOT NULL) `
 
 // publicationFields are where the columns go.
-func publicationFields(p *Publication) []any {
+func publicationFields(p *library.Publication) []any {
 	return []any{&p.ID, &p.Tenant, &p.Collection, &p.Path, &p.Shared, &p.Snapshot, &p.Segment, &p.Slug, &p.Secret, &p.Title,
 		&p.Spec, &p.HidePrompts, &p.AllowDownload, &p.Indexed, &p.PasswordHash, &p.ExpiresAt, &p.PublishedAt, &p.UnpublishedAt}
 }
 
-func scanPublication(row pgx.CollectableRow) (p Publication, err error) {
+func scanPublication(row pgx.CollectableRow) (p library.Publication, err error) {
 	err = row.Scan(publicationFields(&p)...)
 	return p, err
 }
@@ -108,7 +79,7 @@ func scanPublication(row pgx.CollectableRow) (p Publication, err error) {
 // zero Publication, where it never was. It returns it with the operation that did it. A slug that another
 // page has is a conflict; an empty slug is made of the name. The page of a smart collection shows those of found that
 // visitors may see, until it is published again.
-func (ps *Publications) Publish(ctx context.Context, actor library.Actor, ref string, found []library.AssetHash, change func(library.Collection, *Publication) error) (out Publication, operationID string, err error) {
+func (ps *Publications) Publish(ctx context.Context, actor library.Actor, ref string, found []library.AssetHash, change func(library.Collection, *library.Publication) error) (out library.Publication, operationID string, err error) {
 	operationID, err = ps.s.Write(ctx, actor, func(t *Tx) error {
 		c, err := collectionIn(ctx, t.Tx, t.tenant(), ref, "")
 		if err != nil {
@@ -131,7 +102,7 @@ func (ps *Publications) Publish(ctx context.Context, actor library.Actor, ref st
 				return err
 			}
 		}
-		detail := out.rules()
+		detail := publicationRules(out)
 		detail["slug"] = out.Slug
 		if err := t.Audit(ctx, eventPublished, string(c.Hash), detail); err != nil {
 			return err
@@ -143,21 +114,21 @@ func (ps *Publications) Publish(ctx context.Context, actor library.Actor, ref st
 
 // beginPublication returns a publication as it is, or a new one with its addresses. Writes of
 // one tenant's publications wait for each other.
-func (t *Tx) beginPublication(ctx context.Context, id string) (Publication, error) {
+func (t *Tx) beginPublication(ctx context.Context, id string) (library.Publication, error) {
 	if _, err := t.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('publish ' || $1::text, 0))`, string(t.tenant())); err != nil {
-		return Publication{}, err
+		return library.Publication{}, err
 	}
 	p, err := publicationIn(ctx, t.Tx, t.tenant(), id)
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return p, err
 	}
-	p = Publication{ID: id, Tenant: t.tenant(), Secret: randomText(32)}
+	p = library.Publication{ID: id, Tenant: t.tenant(), Secret: randomText(32)}
 	p.Segment, err = t.segment(ctx)
 	return p, err
 }
 
 // putPublication writes a publication, which is public then.
-func (t *Tx) putPublication(ctx context.Context, noun *Noun, p *Publication) error {
+func (t *Tx) putPublication(ctx context.Context, noun *Noun, p *library.Publication) error {
 	err := t.Track(ctx, noun, []string{p.ID}, func() error {
 		_, err := t.Exec(ctx, `INSERT INTO publications (tenant_id, publication_id, collection_h, asset_hs, segment, slug, secret, title, spec, hide_prompts, allow_download, indexed,
 				password_hash, expires_at, published_by)
@@ -201,10 +172,10 @@ func (t *Tx) freeSlug(ctx context.Context, segment, slug string) (free string, e
 	return free, err
 }
 
-func publicationIn(ctx context.Context, tx pgx.Tx, tenant library.TenantID, id string) (Publication, error) {
+func publicationIn(ctx context.Context, tx pgx.Tx, tenant library.TenantID, id string) (library.Publication, error) {
 	rows, err := tx.Query(ctx, `SELECT `+publicationColumns+fromPublications+`AND p.publication_id = $2`, tenant, id)
 	if err != nil {
-		return Publication{}, err
+		return library.Publication{}, err
 	}
 	return pgx.CollectExactlyOneRow(rows, scanPublication)
 }
@@ -229,7 +200,7 @@ func (t *Tx) takeAway(ctx context.Context, noun *Noun, id string) error {
 }
 
 // Of returns the publication of a collection; the zero Publication where there never was one.
-func (ps *Publications) Of(ctx context.Context, actor library.Actor, ref string) (c library.Collection, p Publication, err error) {
+func (ps *Publications) Of(ctx context.Context, actor library.Actor, ref string) (c library.Collection, p library.Publication, err error) {
 	err = ps.s.inTenant(ctx, actor.Tenant, func(tx pgx.Tx) error {
 		if c, err = collectionIn(ctx, tx, actor.Tenant, ref, ""); err != nil {
 			return err
@@ -245,7 +216,7 @@ func (ps *Publications) Of(ctx context.Context, actor library.Actor, ref string)
 
 // Find returns the publication at an address, without a credential. One that has expired is returned;
 // one that was taken away is NOT_FOUND.
-func (ps *Publications) Find(ctx context.Context, segment, slug string) (p Publication, err error) {
+func (ps *Publications) Find(ctx context.Context, segment, slug string) (p library.Publication, err error) {
 	var tenant library.TenantID
 	var id string
 	conn, release, err := ps.s.acquire(ctx)

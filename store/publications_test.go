@@ -15,8 +15,8 @@ import (
 )
 
 // publishAs publishes a collection with a preset, title and slug.
-func (s bench) publishAs(ctx context.Context, c, preset, title, slug string) (store.Publication, string, error) {
-	return s.Publications.Publish(ctx, s.a, c, nil, func(_ library.Collection, p *store.Publication) error {
+func (s bench) publishAs(ctx context.Context, c, preset, title, slug string) (library.Publication, string, error) {
+	return s.Publications.Publish(ctx, s.a, c, nil, func(_ library.Collection, p *library.Publication) error {
 		if p.Spec, p.Title = library.SpecOf(library.ExportPreset(preset)), title; slug != "" {
 			p.Slug = slug
 		}
@@ -69,7 +69,7 @@ func (s bench) publicationChanges(t *testing.T) changes {
 				_, id, err := s.Publications.Unpublish(t.Context(), s.a, c)
 				return must[string](t)(id, err)
 			}
-			_, id, err := s.Publications.Publish(t.Context(), s.a, c, nil, func(_ library.Collection, p *store.Publication) error {
+			_, id, err := s.Publications.Publish(t.Context(), s.a, c, nil, func(_ library.Collection, p *library.Publication) error {
 				p.Spec, p.Title, p.HidePrompts = library.SpecOf(library.ExportPreset(pick(r, "share", "client"))), pick(r, "", "x", "y"), r.IntN(2) == 0
 				if p.PasswordHash = pick(r, "", "$argon2id$a"); r.IntN(3) == 0 {
 					p.Slug = pick(r, "north", "south", "west")
@@ -188,7 +188,7 @@ func TestPublications_AnAddressIsOfOnePageAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, _, err := s.Publications.Publish(ctx, s.b, string(theirs.Collection.Hash), nil, func(_ library.Collection, p *store.Publication) error {
+	b, _, err := s.Publications.Publish(ctx, s.b, string(theirs.Collection.Hash), nil, func(_ library.Collection, p *library.Publication) error {
 		p.Spec = library.SpecOf(library.ExportShare)
 		return nil
 	})
@@ -202,14 +202,14 @@ func TestPublications_AnAddressIsOfOnePageAlone(t *testing.T) {
 		t.Errorf("%+v %v", found, err)
 	}
 	wrong := errors.New("refused")
-	if _, _, err := s.Publications.Publish(ctx, s.a, string(one), nil, func(library.Collection, *store.Publication) error { return wrong }); !errors.Is(err, wrong) {
+	if _, _, err := s.Publications.Publish(ctx, s.a, string(one), nil, func(library.Collection, *library.Publication) error { return wrong }); !errors.Is(err, wrong) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestPublications_APictureIDSaysNothingOfTheAssetAndIsOfOnePublication(t *testing.T) {
 	t.Parallel()
-	p, q := store.Publication{Secret: "one"}, store.Publication{Secret: "two"}
+	p, q := library.Publication{Secret: "one"}, library.Publication{Secret: "two"}
 	r := rand.New(rand.NewPCG(3, 1))
 	seen := map[string]bool{}
 	for range 500 {

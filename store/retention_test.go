@@ -76,7 +76,7 @@ func TestExpire_PurgesCollectionsThatNoUndoBringsBack(t *testing.T) {
 	if err != nil || got != (store.Expired{Collections: 6}) {
 		t.Errorf("%+v %v", got, err)
 	}
-	if undone, err := s.Operations.Undo(ctx, s.a, recent, anyone); err != nil || undone.Counts[store.OutcomeReverted] != 6 {
+	if undone, err := s.Operations.Undo(ctx, s.a, recent, anyone); err != nil || undone.Counts[library.OutcomeReverted] != 6 {
 		t.Errorf("undoing the recent deletion: %+v %v", undone, err)
 	}
 	if list, total, err := s.Collections.List(ctx, s.a, "", 5, true, 100, 0); err != nil || total != 12 || list[1].Assets != 1 {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"vitrine/library"
 )
 
 // rowTable describes a noun that is a row of one table. Track journals what happens
@@ -139,7 +141,7 @@ type rowUndo struct {
 // undoRowsThen is undoRows for rows on which something else depends, such as documents
 // of the index: changed is called with the keys of the rows that the undo changed.
 func undoRowsThen(changed func(ctx context.Context, t *Tx, keys []string) error) undoer {
-	return func(ctx context.Context, t *Tx, n *Noun, entries []entry) ([]Outcome, error) {
+	return func(ctx context.Context, t *Tx, n *Noun, entries []entry) ([]library.Outcome, error) {
 		outcomes, keys, err := revertRows(ctx, t, n, entries)
 		if err == nil && len(keys) > 0 {
 			err = changed(ctx, t, keys)
@@ -149,12 +151,12 @@ func undoRowsThen(changed func(ctx context.Context, t *Tx, keys []string) error)
 }
 
 // undoRows undoes changes of a noun that is a row of one table.
-func undoRows(ctx context.Context, t *Tx, n *Noun, entries []entry) ([]Outcome, error) {
+func undoRows(ctx context.Context, t *Tx, n *Noun, entries []entry) ([]library.Outcome, error) {
 	outcomes, _, err := revertRows(ctx, t, n, entries)
 	return outcomes, err
 }
 
-func revertRows(ctx context.Context, t *Tx, n *Noun, entries []entry) (outcomes []Outcome, changed []string, err error) {
+func revertRows(ctx context.Context, t *Tx, n *Noun, entries []entry) (outcomes []library.Outcome, changed []string, err error) {
 	keys := make([]string, len(entries))
 	for i, e := range entries {
 		keys[i] = e.key
@@ -163,11 +165,11 @@ func revertRows(ctx context.Context, t *Tx, n *Noun, entries []entry) (outcomes 
 	if err != nil {
 		return nil, nil, err
 	}
-	outcomes = make([]Outcome, len(entries))
+	outcomes = make([]library.Outcome, len(entries))
 	var todo []rowUndo
 	place := map[string]int{}
 	for i, e := range entries {
-		outcomes[i] = Outcome{Key: e.key, Name: n.row.nameOf(have[e.key], e.before)}
+		outcomes[i] = library.Outcome{Key: e.key, Name: n.row.nameOf(have[e.key], e.before)}
 		u, reason, err := n.row.plan(e, have[e.key])
 		if err != nil {
 			return nil, nil, err
@@ -175,7 +177,7 @@ func revertRows(ctx context.Context, t *Tx, n *Noun, entries []entry) (outcomes 
 		works := u.delete || u.insert != nil || u.update != nil
 		outcomes[i].Outcome, outcomes[i].Reason = outcomeOf(works, reason), reason
 		if have[e.key] == nil && !works && e.after != nil {
-			outcomes[i].Outcome = OutcomeGone
+			outcomes[i].Outcome = library.OutcomeGone
 		}
 		if works {
 			place[e.key] = i
@@ -262,7 +264,7 @@ func (r *rowTable) nameOf(states ...json.RawMessage) string {
 
 // applyAll undoes rows together. Where a constraint refuses that, it undoes them one by
 // one and returns the outcomes of those that are refused.
-func (r *rowTable) applyAll(ctx context.Context, t *Tx, todo []rowUndo) (map[string]Outcome, error) {
+func (r *rowTable) applyAll(ctx context.Context, t *Tx, todo []rowUndo) (map[string]library.Outcome, error) {
 	if len(todo) == 0 {
 		return nil, nil
 	}
@@ -270,7 +272,7 @@ func (r *rowTable) applyAll(ctx context.Context, t *Tx, todo []rowUndo) (map[str
 	if err != nil || refusal == nil {
 		return nil, err
 	}
-	failed := map[string]Outcome{}
+	failed := map[string]library.Outcome{}
 	for _, u := range todo {
 		refusal, err := r.apply(ctx, t, []rowUndo{u})
 		if err != nil {
@@ -284,7 +286,7 @@ func (r *rowTable) applyAll(ctx context.Context, t *Tx, todo []rowUndo) (map[str
 }
 
 // apply undoes rows in a savepoint. A refusal is a constraint's; then nothing is changed.
-func (r *rowTable) apply(ctx context.Context, t *Tx, todo []rowUndo) (refusal *Outcome, err error) {
+func (r *rowTable) apply(ctx context.Context, t *Tx, todo []rowUndo) (refusal *library.Outcome, err error) {
 	err = pgx.BeginFunc(ctx, t.Tx, func(tx pgx.Tx) error {
 		b := &pgx.Batch{}
 		var deleted []string
@@ -331,21 +333,21 @@ func (r *rowTable) queueUpdate(b *pgx.Batch, t *Tx, u rowUndo) {
 }
 
 // refusalOf tells a constraint that an undone row would break from other errors.
-func refusalOf(err error) (*Outcome, error) {
+func refusalOf(err error) (*library.Outcome, error) {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
 		return nil, err
 	}
 	switch pg.Code {
 	case "23505":
-		return &Outcome{Outcome: OutcomeConflict, Reason: "something else has its name now"}, nil
+		return &library.Outcome{Outcome: library.OutcomeConflict, Reason: "something else has its name now"}, nil
 	case "23503":
 		if strings.Contains(pg.Message, "is still referenced") || strings.HasPrefix(pg.Message, "update or delete") {
-			return &Outcome{Outcome: OutcomeConflict, Reason: "something else refers to it now"}, nil
+			return &library.Outcome{Outcome: library.OutcomeConflict, Reason: "something else refers to it now"}, nil
 		}
-		return &Outcome{Outcome: OutcomeGone, Reason: "what it belongs to was deleted"}, nil
+		return &library.Outcome{Outcome: library.OutcomeGone, Reason: "what it belongs to was deleted"}, nil
 	case "23514", "23502":
-		return &Outcome{Outcome: OutcomeConflict, Reason: "it is not valid any more"}, nil
+		return &library.Outcome{Outcome: library.OutcomeConflict, Reason: "it is not valid any more"}, nil
 	}
 	return nil, err
 }

@@ -36,7 +36,7 @@ func softDeleted(n *Noun) *Noun {
 
 // undoRules is undoRows. A rule whose trigger is put back, or that runs again, begins anew: what
 // happened meanwhile does not count.
-func undoRules(ctx context.Context, t *Tx, n *Noun, entries []entry) ([]Outcome, error) {
+func undoRules(ctx context.Context, t *Tx, n *Noun, entries []entry) ([]library.Outcome, error) {
 	outcomes, changed, err := revertRows(ctx, t, n, entries)
 	if err != nil || len(changed) == 0 {
 		return outcomes, err

@@ -38,9 +38,9 @@ const sharesFrom = fromPublications + `AND p.collection_h IS NULL AND p.unpublis
 // made it. Assets that the actor does not see are NOT_FOUND and private ones ASSET_PRIVATE, unless skip
 // leaves them out; where none remain, the list that is returned is empty and no link is made. One link too
 // many is a conflict.
-func (ss *Shares) Create(ctx context.Context, actor library.Actor, p Publication, skip bool) (out Publication, operationID string, err error) {
+func (ss *Shares) Create(ctx context.Context, actor library.Actor, p library.Publication, skip bool) (out library.Publication, operationID string, err error) {
 	operationID, err = ss.s.Write(ctx, actor, func(t *Tx) error {
-		out = Publication{}
+		out = library.Publication{}
 		shared, err := t.sharable(ctx, p.Shared, skip)
 		if err != nil || len(shared) == 0 {
 			return err
@@ -59,7 +59,7 @@ func (ss *Shares) Create(ctx context.Context, actor library.Actor, p Publication
 		out = p
 		out.ID, out.Tenant, out.Segment, out.Secret, out.Shared = fresh.ID, fresh.Tenant, fresh.Segment, fresh.Secret, shared
 		out.Slug = randomText(16) // the segment is known to visitors of other pages
-		detail := out.rules()
+		detail := publicationRules(out)
 		detail["asset_hs"] = shared
 		if err := t.Audit(ctx, auditShared, out.ID, detail); err != nil {
 			return err
@@ -106,7 +106,7 @@ const unshare = `UPDATE publications SET asset_hs = ARRAY(SELECT h FROM unnest(a
 
 // SharedPage is a share link with how many assets its page shows.
 type SharedPage struct {
-	Publication
+	library.Publication
 	Assets int
 }
 
@@ -129,7 +129,7 @@ func (ss *Shares) List(ctx context.Context, tenant library.TenantID, limit, offs
 }
 
 // Get returns a share link that is not deleted; a not-found error when there is none.
-func (ss *Shares) Get(ctx context.Context, tenant library.TenantID, id string) (p Publication, err error) {
+func (ss *Shares) Get(ctx context.Context, tenant library.TenantID, id string) (p library.Publication, err error) {
 	err = ss.s.inTenant(ctx, tenant, func(tx pgx.Tx) (err error) {
 		p, err = shareIn(ctx, tx, tenant, id)
 		return err
@@ -137,7 +137,7 @@ func (ss *Shares) Get(ctx context.Context, tenant library.TenantID, id string) (
 	return p, err
 }
 
-func shareIn(ctx context.Context, tx pgx.Tx, tenant library.TenantID, id string) (Publication, error) {
+func shareIn(ctx context.Context, tx pgx.Tx, tenant library.TenantID, id string) (library.Publication, error) {
 	p, err := publicationIn(ctx, tx, tenant, id)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && (p.Collection != "" || p.UnpublishedAt != nil) {
 		err = library.NotFound("share link")

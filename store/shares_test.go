@@ -11,9 +11,9 @@ import (
 )
 
 // shareOf is a share link that is about to be made.
-func shareOf(title string, assets ...library.AssetHash) store.Publication {
+func shareOf(title string, assets ...library.AssetHash) library.Publication {
 	until := time.Now().Add(time.Hour)
-	return store.Publication{Title: title, Spec: library.SpecOf(library.ExportShare), HidePrompts: true, Shared: assets, ExpiresAt: &until}
+	return library.Publication{Title: title, Spec: library.SpecOf(library.ExportShare), HidePrompts: true, Shared: assets, ExpiresAt: &until}
 }
 
 // shareChanges makes and deletes share links.
@@ -139,7 +139,7 @@ func TestShares_AnAssetThatIsPurgedAndStoredAgainIsNotShared(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []struct {
-		page   store.Publication
+		page   library.Publication
 		shared []library.AssetHash
 	}{{p, []library.AssetHash{h[2], h[0]}}, {ended, nil}, {theirs, h[1:2]}} {
 		now, err := s.Publications.Find(ctx, want.page.Segment, want.page.Slug)

@@ -65,7 +65,7 @@ func benchOf(t *testing.T, s *store.Store, url string) bench {
 }
 
 // anyone lets everybody undo everything.
-func anyone(store.Operation) error { return nil }
+func anyone(library.Operation) error { return nil }
 
 var system = library.Actor{Kind: library.ActorSystem, ID: "test"}
 
@@ -199,8 +199,8 @@ func TestStore_ChangeWritesUndoAuditAndOutboxAndUndoPutsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := d.Asset
-	if want := (store.Outcome{Noun: "asset", Key: string(h), Name: "Arctic fox", Outcome: "partial", Reason: "title was changed again since"}); got.Title != "Arctic fox" ||
-		!slices.Equal(undone.Outcomes, []store.Outcome{want}) {
+	if want := (library.Outcome{Noun: "asset", Key: string(h), Name: "Arctic fox", Outcome: "partial", Reason: "title was changed again since"}); got.Title != "Arctic fox" ||
+		!slices.Equal(undone.Outcomes, []library.Outcome{want}) {
 		t.Errorf("a title changed since must stay and be reported: %q %+v", got.Title, undone.Outcomes)
 	}
 	if got.Status != library.StatusDraft {

@@ -15,32 +15,14 @@ import (
 // credential that is not undone and is no undo itself.
 const LastOperation = "last"
 
-// The outcomes of an undo for one thing.
-const (
-	OutcomeReverted = "reverted" // all is as it was before
-	OutcomePartial  = "partial"  // some fields were changed again since and stay
-	OutcomeKept     = "kept"     // it was changed again since and stays
-	OutcomeGone     = "gone"     // it, or what it belongs to, does not exist any more
-	OutcomeConflict = "conflict" // as it was it cannot be: its name is taken, for example
-)
-
-// Outcome is what an undo did to one thing.
-type Outcome struct {
-	Noun    string `json:"noun"`
-	Key     string `json:"key"`
-	Name    string `json:"name,omitempty"` // what people call it, where it has a name
-	Outcome string `json:"outcome"`
-	Reason  string `json:"reason,omitempty"` // why it is not, or not all, as before
-}
-
 func outcomeOf(changed bool, reason string) string {
 	switch {
 	case reason == "":
-		return OutcomeReverted
+		return library.OutcomeReverted
 	case changed:
-		return OutcomePartial
+		return library.OutcomePartial
 	}
-	return OutcomeKept
+	return library.OutcomeKept
 }
 
 // MaxOutcomes is how many outcomes an UndoResult lists; it counts all.
@@ -49,19 +31,19 @@ const MaxOutcomes = 1000
 // UndoResult is what became of an undo.
 type UndoResult struct {
 	OperationID string // of the undo, which can be undone; empty when it changed nothing
-	Undone      Operation
-	Outcomes    []Outcome        // the first MaxOutcomes
-	Counts      map[string]int64 // how many of each outcome
+	Undone      library.Operation
+	Outcomes    []library.Outcome // the first MaxOutcomes
+	Counts      map[string]int64  // how many of each outcome
 }
 
 // Undo puts back what an operation changed, as an operation of its own that can
 // itself be undone. A field that somebody changed since stays as it is and is
 // reported; tags are put back one by one, so a tag added later survives. May is asked
 // whether the actor may undo the operation; LastOperation stands for its id.
-func (ops *Operations) Undo(ctx context.Context, actor library.Actor, operationID string, may func(Operation) error) (UndoResult, error) {
+func (ops *Operations) Undo(ctx context.Context, actor library.Actor, operationID string, may func(library.Operation) error) (UndoResult, error) {
 	var out UndoResult
 	id, err := ops.s.Write(ctx, actor, func(t *Tx) (err error) {
-		out = UndoResult{Outcomes: []Outcome{}, Counts: map[string]int64{}}
+		out = UndoResult{Outcomes: []library.Outcome{}, Counts: map[string]int64{}}
 		if out.Undone, err = t.lockOperation(ctx, operationID); err != nil {
 			return err
 		}
@@ -90,7 +72,7 @@ func (ops *Operations) Undo(ctx context.Context, actor library.Actor, operationI
 }
 
 // lockOperation reads an operation and keeps others from undoing it.
-func (t *Tx) lockOperation(ctx context.Context, id string) (Operation, error) {
+func (t *Tx) lockOperation(ctx context.Context, id string) (library.Operation, error) {
 	sql, args := `SELECT `+operationColumns+` FROM operations o WHERE tenant_id = $1 AND operation_id = $2 AND `+visibleOperation("$3")+` FOR UPDATE OF o`,
 		[]any{t.tenant(), id, viewer(t.actor)}
 	if id == LastOperation {
@@ -100,7 +82,7 @@ func (t *Tx) lockOperation(ctx context.Context, id string) (Operation, error) {
 	}
 	rows, err := t.Query(ctx, sql, args...)
 	if err != nil {
-		return Operation{}, err
+		return library.Operation{}, err
 	}
 	o, err := pgx.CollectExactlyOneRow(rows, scanOperation)
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -222,13 +222,13 @@ func checkOutcomes(t *testing.T, of executed, now, want things, got store.UndoRe
 	}
 	for _, o := range got.Outcomes {
 		moved := !maps.Equal(now[o.Key], want[o.Key])
-		if says := o.Outcome == store.OutcomeReverted || o.Outcome == store.OutcomePartial; moved && !says {
+		if says := o.Outcome == library.OutcomeReverted || o.Outcome == library.OutcomePartial; moved && !says {
 			t.Errorf("%+v, yet it changed from %v to %v", o, now[o.Key], want[o.Key])
 		}
-		if o.Outcome != store.OutcomeReverted && o.Reason == "" {
+		if o.Outcome != library.OutcomeReverted && o.Reason == "" {
 			t.Errorf("no reason: %+v", o)
 		}
-		if now[o.Key] == nil && of.after[o.Key] != nil && o.Outcome != store.OutcomeGone {
+		if now[o.Key] == nil && of.after[o.Key] != nil && o.Outcome != library.OutcomeGone {
 			t.Errorf("it was gone: %+v", o)
 		}
 	}
@@ -351,7 +351,7 @@ func (s bench) linkChanges(t *testing.T) changes {
 		read: `SELECT asset_h || '/' || model_hash || '/' || detection_source, jsonb_build_object('weight', weight) FROM asset_models WHERE detection_source <> 'extracted'`,
 		random: func(r *rand.Rand, _ []string) string {
 			w := float64(r.IntN(3)) / 2
-			link := store.ModelLink{Model: library.NewModelHash("lora", pick(r, "detail", "style")), Source: pick(r, "manual_tag", "agent"), Weight: &w}
+			link := library.ModelLink{Model: library.NewModelHash("lora", pick(r, "detail", "style")), Source: pick(r, "manual_tag", "agent"), Weight: &w}
 			return must[string](t)(s.Models.Link(t.Context(), s.a, hashes[r.IntN(3)], link, weightless))
 		}}
 }
@@ -372,7 +372,7 @@ func (s bench) versionChanges(t *testing.T) changes {
 		random: func(r *rand.Rand, keys []string) string {
 			if len(keys) < 3 || r.IntN(3) == 0 {
 				score := float64(r.IntN(100)) / 10
-				_, id, err := s.Models.AddVersion(t.Context(), s.a, store.ModelVersion{Model: lora, Tag: pick(r, "v1", "v2", "v3"), QualityScore: &score,
+				_, id, err := s.Models.AddVersion(t.Context(), s.a, library.ModelVersion{Model: lora, Tag: pick(r, "v1", "v2", "v3"), QualityScore: &score,
 					TrainingConfig: []byte(`{"rate": 1.50, "steps": [18446744073709551615]}`)})
 				return must[string](t)(id, err)
 			}

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"vitrine/library"
-	"vitrine/store"
 )
 
 // member returns a credential of a's tenant that is no admin.
@@ -22,7 +21,7 @@ func (s bench) changeOne(t *testing.T, actor library.Actor, hash library.AssetHa
 	return done.OperationID
 }
 
-func (s bench) undo(t *testing.T, actor library.Actor, operation string) store.Outcome {
+func (s bench) undo(t *testing.T, actor library.Actor, operation string) library.Outcome {
 	t.Helper()
 	undone, err := s.Operations.Undo(t.Context(), actor, operation, anyone)
 	if err != nil || len(undone.Outcomes) != 1 {
@@ -63,11 +62,11 @@ func TestUndo_OwnerVisibilityAndMetadataAreAsTheyWereAndRedoneAsTheyBecame(t *te
 		}
 	}
 	undone, err := s.Operations.Undo(t.Context(), s.a, operation, anyone)
-	if err != nil || undone.Counts[store.OutcomeReverted] != 1 {
+	if err != nil || undone.Counts[library.OutcomeReverted] != 1 {
 		t.Fatal(undone, err)
 	}
 	same("undone", s.asset(t, h), before)
-	if o := s.undo(t, s.a, undone.OperationID); o.Outcome != store.OutcomeReverted {
+	if o := s.undo(t, s.a, undone.OperationID); o.Outcome != library.OutcomeReverted {
 		t.Errorf("redoing it: %+v", o)
 	}
 	same("redone", s.asset(t, h), changed)
@@ -81,7 +80,7 @@ func TestUndo_KeysOfMetadataThatChangedSinceAreKept(t *testing.T) {
 	h := add(t, s, s.a, n).Asset.Hash
 	operation := s.changeOne(t, s.a, h, func(a *library.Asset) { a.Metadata = map[string]any{"client": "Zenith", "job": "8"} })
 	s.changeOne(t, s.a, h, func(a *library.Asset) { a.Metadata = map[string]any{"client": "Third", "job": "8", "new": "x"} })
-	if o := s.undo(t, s.a, operation); o.Outcome != store.OutcomePartial || o.Reason == "" {
+	if o := s.undo(t, s.a, operation); o.Outcome != library.OutcomePartial || o.Reason == "" {
 		t.Errorf("%+v", o)
 	}
 	if m := s.asset(t, h).Metadata; m["client"] != "Third" || m["job"] != "7" || m["new"] != "x" || len(m) != 3 {
@@ -103,7 +102,7 @@ func TestUndo_WhoMayNotShareAnAssetPutsBackTheRestOfItsChange(t *testing.T) {
 		a.Metadata = map[string]any{"k": "v"}
 	})
 	s.changeOne(t, s.a, h, func(a *library.Asset) { a.Owner = two.ID })
-	if o := s.undo(t, one, operation); o.Outcome != store.OutcomePartial || o.Reason == "" {
+	if o := s.undo(t, one, operation); o.Outcome != library.OutcomePartial || o.Reason == "" {
 		t.Errorf("%+v", o)
 	}
 	if a := s.asset(t, h); a.Title != "" || len(a.Tags) != 1 || a.Tags[0] != "old" || len(a.Metadata) != 0 || a.Visibility != library.VisibilityPublic || a.Owner != two.ID {
@@ -125,7 +124,7 @@ func TestUndo_AnAssetThatIsPrivateToAnotherByNowIsAsOneThatIsGone(t *testing.T) 
 		t.Fatal(err)
 	}
 	for _, o := range undone.Outcomes {
-		if o.Outcome != store.OutcomeGone || o.Name != "" {
+		if o.Outcome != library.OutcomeGone || o.Name != "" {
 			t.Errorf("%+v", o)
 		}
 	}

@@ -13,25 +13,9 @@ import (
 // Uploads keeps how far uploads in parts have come. Their bytes are staged files.
 type Uploads struct{ s *Store }
 
-// Upload is an upload in parts.
-type Upload struct {
-	Tenant    library.TenantID
-	ID        string // of the upload, and of the staged file that it becomes
-	Owner     string // who began it
-	Filename  string
-	Metadata  string // as the client sent it
-	Length    int64  // of the whole file, in bytes
-	Received  int64  // from its beginning, durable
-	Parts     []string
-	ExpiresAt time.Time
-}
-
-// Complete reports whether all bytes have come.
-func (u Upload) Complete() bool { return u.Received == u.Length }
-
 const uploadColumns = `tenant_id::text, upload_id::text, owner, filename, metadata, length, received, parts, expires_at`
 
-func scanUpload(row pgx.CollectableRow) (u Upload, err error) {
+func scanUpload(row pgx.CollectableRow) (u library.Upload, err error) {
 	err = row.Scan(&u.Tenant, &u.ID, &u.Owner, &u.Filename, &u.Metadata, &u.Length, &u.Received, &u.Parts, &u.ExpiresAt)
 	return u, err
 }
@@ -53,7 +37,7 @@ func (us *Uploads) Open(ctx context.Context, tenant library.TenantID) (r UploadR
 }
 
 // Create begins an upload; it expires after a time.
-func (us *Uploads) Create(ctx context.Context, u Upload, valid time.Duration) (expires time.Time, err error) {
+func (us *Uploads) Create(ctx context.Context, u library.Upload, valid time.Duration) (expires time.Time, err error) {
 	_, err = us.s.Write(ctx, uploader(u.Tenant), func(t *Tx) error {
 		return t.QueryRow(ctx, `INSERT INTO uploads (tenant_id, upload_id, owner, filename, metadata, length, expires_at)
 			VALUES ($1, $2::text::uuid, $3, $4, $5, $6, now() + $7) RETURNING expires_at`, u.Tenant, u.ID, u.Owner, u.Filename, u.Metadata, u.Length, valid).Scan(&expires)
@@ -67,7 +51,7 @@ func uploader(tenant library.TenantID) library.Actor {
 }
 
 // Get returns an upload that the actor began and that has not expired.
-func (us *Uploads) Get(ctx context.Context, actor library.Actor, id string) (u Upload, err error) {
+func (us *Uploads) Get(ctx context.Context, actor library.Actor, id string) (u library.Upload, err error) {
 	err = us.s.readTenant(ctx, actor.Tenant, `SELECT `+uploadColumns+` FROM uploads WHERE tenant_id = $1 AND upload_id::text = $2 AND owner = $3 AND expires_at > now()`,
 		[]any{actor.Tenant, id, actor.ID}, func(rows pgx.Rows) (err error) {
 			u, err = pgx.CollectExactlyOneRow(rows, scanUpload)
@@ -81,7 +65,7 @@ func (us *Uploads) Get(ctx context.Context, actor library.Actor, id string) (u U
 
 // Received notes that n more bytes are staged durably, in some parts. It is false when the
 // upload has not come exactly as far as u says, or is gone: then nothing is noted.
-func (us *Uploads) Received(ctx context.Context, u Upload, n int64, parts []string) (noted bool, err error) {
+func (us *Uploads) Received(ctx context.Context, u library.Upload, n int64, parts []string) (noted bool, err error) {
 	_, err = us.s.Write(ctx, uploader(u.Tenant), func(t *Tx) error {
 		tag, err := t.Exec(ctx, `UPDATE uploads SET received = received + $4, parts = parts || $5::text[]
 			WHERE tenant_id = $1 AND upload_id::text = $2 AND received = $3 AND expires_at > now()`, u.Tenant, u.ID, u.Received, n, parts)
@@ -97,6 +81,6 @@ func (us *Uploads) Delete(ctx context.Context, tenant library.TenantID, id strin
 }
 
 // Expired lists uploads of all tenants that have expired, at most limit of them.
-func (us *Uploads) Expired(ctx context.Context, limit int) ([]Upload, error) {
+func (us *Uploads) Expired(ctx context.Context, limit int) ([]library.Upload, error) {
 	return collectIndexer(ctx, us.s, `SELECT `+uploadColumns+` FROM uploads WHERE expires_at <= now() ORDER BY expires_at LIMIT $1`, scanUpload, limit)
 }

@@ -10,36 +10,6 @@ import (
 	"vitrine/library"
 )
 
-// Delivery is one message for one endpoint, waiting or done.
-type Delivery struct {
-	ID         string
-	WebhookID  string
-	EventType  string
-	Body       string
-	State      string // see the constants
-	Attempts   int    // since it was made or replayed
-	NextAt     time.Time
-	Log        []DeliveryAttempt // the latest attempts, the oldest first
-	CreatedAt  time.Time
-	FinishedAt *time.Time
-}
-
-// The states of a delivery.
-const (
-	DeliveryPending   = "pending"
-	DeliveryDelivered = "delivered"
-	DeliveryFailed    = "failed" // its attempts are used up
-)
-
-// DeliveryAttempt is one attempt at a delivery.
-type DeliveryAttempt struct {
-	At         time.Time `json:"at"`
-	DurationMS int64     `json:"duration_ms"`
-	Status     int       `json:"status,omitempty" doc:"The receiver's HTTP status; absent without a response."`
-	Error      string    `json:"error,omitempty" doc:"Why the attempt failed."`
-	Response   string    `json:"response,omitempty" doc:"How the response begins."`
-}
-
 // maxAttemptLog is how many attempts are kept of one delivery.
 const maxAttemptLog = 20
 
@@ -67,21 +37,21 @@ func (ws *Webhooks) Deliver(ctx context.Context, e LoggedEvent, patterns []strin
 }
 
 // logDelivery keeps a delivery that was tried outside of the queue, such as a ping.
-func (t *Tx) logDelivery(ctx context.Context, webhook string, d Delivery) error {
+func (t *Tx) logDelivery(ctx context.Context, webhook string, d library.Delivery) error {
 	log, err := jsonb(d.Log)
 	if err != nil {
 		return err
 	}
 	_, err = t.Exec(ctx, `INSERT INTO webhook_deliveries (tenant_id, delivery_id, webhook_id, source, event_type, body, state, attempts, attempt_log, finished_at)
 		VALUES ($1, $2, $3, 'ping/' || $2, $4, $5, $6, 1, $7, now())`, t.tenant(), d.ID, webhook, d.EventType, d.Body, d.State, string(log))
-	if err == nil && d.State == DeliveryDelivered {
+	if err == nil && d.State == library.DeliveryDelivered {
 		_, err = t.Exec(ctx, `INSERT INTO webhook_health AS h (tenant_id, webhook_id, last_success_at) VALUES ($1, $2, now()) `+markHealthy, t.tenant(), webhook)
 	}
 	return err
 }
 
 // LogPing keeps a ping that was sent to a webhook.
-func (ws *Webhooks) LogPing(ctx context.Context, actor library.Actor, webhook string, d Delivery) error {
+func (ws *Webhooks) LogPing(ctx context.Context, actor library.Actor, webhook string, d library.Delivery) error {
 	_, err := ws.s.Write(ctx, actor, func(t *Tx) error { return t.logDelivery(ctx, webhook, d) })
 	return err
 }
@@ -152,7 +122,7 @@ func (ws *Webhooks) Release(ctx context.Context, d DueDelivery) error {
 // DeliveryOutcome is what became of an attempt.
 type DeliveryOutcome struct {
 	Now       time.Time // zero: the time of the database
-	Attempt   DeliveryAttempt
+	Attempt   library.DeliveryAttempt
 	Delivered bool
 	Last      bool          // it is not tried again
 	RetryIn   time.Duration // until the next attempt
@@ -161,12 +131,12 @@ type DeliveryOutcome struct {
 
 // Finish records what became of an attempt at a delivery.
 func (ws *Webhooks) Finish(ctx context.Context, d DueDelivery, o DeliveryOutcome) error {
-	state := DeliveryPending
+	state := library.DeliveryPending
 	switch {
 	case o.Delivered:
-		state = DeliveryDelivered
+		state = library.DeliveryDelivered
 	case o.Last:
-		state = DeliveryFailed
+		state = library.DeliveryFailed
 	}
 	attempt, err := jsonb(o.Attempt)
 	if err != nil {
@@ -226,7 +196,7 @@ type DeliveryFilter struct {
 
 const deliveryColumns = `delivery_id, webhook_id, event_type, body, state, attempts, next_at, attempt_log, created_at, finished_at`
 
-func scanDelivery(row pgx.CollectableRow) (d Delivery, err error) {
+func scanDelivery(row pgx.CollectableRow) (d library.Delivery, err error) {
 	var log json.RawMessage
 	if err = row.Scan(&d.ID, &d.WebhookID, &d.EventType, &d.Body, &d.State, &d.Attempts, &d.NextAt, &log, &d.CreatedAt, &d.FinishedAt); err == nil {
 		err = json.Unmarshal(log, &d.Log)
@@ -236,7 +206,7 @@ func scanDelivery(row pgx.CollectableRow) (d Delivery, err error) {
 
 // Deliveries returns a page of the log of a webhook, the newest first, and how many there are,
 // counted up to 10,000.
-func (ws *Webhooks) Deliveries(ctx context.Context, tenant library.TenantID, webhook string, f DeliveryFilter, limit, offset int) (list []Delivery, total int, err error) {
+func (ws *Webhooks) Deliveries(ctx context.Context, tenant library.TenantID, webhook string, f DeliveryFilter, limit, offset int) (list []library.Delivery, total int, err error) {
 	err = ws.s.inTenant(ctx, tenant, func(tx pgx.Tx) error {
 		if _, err := getWebhook(ctx, tx, tenant, webhook); err != nil {
 			return err

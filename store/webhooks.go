@@ -17,31 +17,6 @@ type Webhooks struct{ s *Store }
 // MaxWebhooks is how many webhooks one tenant may have.
 const MaxWebhooks = 100
 
-// Webhook is an endpoint that is told of events.
-type Webhook struct {
-	ID             string
-	Name           string
-	URL            string
-	Events         []string // types, or patterns of them
-	Description    string
-	Enabled        bool
-	DisabledReason string // why the service disabled it
-	Timeout        time.Duration
-	CreatedAt      time.Time
-	CreatedBy      string
-	UpdatedAt      time.Time
-	Health         WebhookHealth
-}
-
-// WebhookHealth is how an endpoint fares.
-type WebhookHealth struct {
-	Failures     int        // attempts that failed since the last success
-	FailingSince *time.Time // when the first of them was
-	BlockedUntil *time.Time // nothing is sent before
-	LastSuccess  *time.Time
-	Pending      int // deliveries that wait; counted up to 10,000
-}
-
 // webhookNoun is a webhook; its key is the id. Its secrets are not journaled. A URL may hold a
 // secret of the receiver's.
 var webhookNoun = deletable(rowNoun("webhook", &rowTable{table: "webhooks", key: []string{"webhook_id"}, label: "name", touched: "updated_at", trash: "deleted_at",
@@ -69,7 +44,7 @@ const (
 	webhooksFrom = ` FROM webhooks w LEFT JOIN webhook_health h ON h.tenant_id = w.tenant_id AND h.webhook_id = w.webhook_id WHERE w.tenant_id = $1 AND w.deleted_at IS NULL`
 )
 
-func scanWebhook(row pgx.CollectableRow) (w Webhook, err error) {
+func scanWebhook(row pgx.CollectableRow) (w library.Webhook, err error) {
 	var timeout int
 	err = row.Scan(&w.ID, &w.Name, &w.URL, &w.Events, &w.Description, &w.Enabled, &w.DisabledReason, &timeout, &w.CreatedAt, &w.CreatedBy, &w.UpdatedAt,
 		&w.Health.Failures, &w.Health.FailingSince, &w.Health.BlockedUntil, &w.Health.LastSuccess, &w.Health.Pending)
@@ -81,7 +56,7 @@ func scanWebhook(row pgx.CollectableRow) (w Webhook, err error) {
 func NewWebhookID() string { return newID() }
 
 // List returns a tenant's webhooks in the order of their making, and how many there are.
-func (ws *Webhooks) List(ctx context.Context, tenant library.TenantID, limit, offset int) (list []Webhook, total int, err error) {
+func (ws *Webhooks) List(ctx context.Context, tenant library.TenantID, limit, offset int) (list []library.Webhook, total int, err error) {
 	err = ws.s.inTenant(ctx, tenant, func(tx pgx.Tx) (err error) {
 		if err := tx.QueryRow(ctx, `SELECT count(*)`+webhooksFrom, tenant).Scan(&total); err != nil {
 			return err
@@ -93,7 +68,7 @@ func (ws *Webhooks) List(ctx context.Context, tenant library.TenantID, limit, of
 }
 
 // Get returns one webhook; a not-found error when there is none.
-func (ws *Webhooks) Get(ctx context.Context, tenant library.TenantID, id string) (w Webhook, err error) {
+func (ws *Webhooks) Get(ctx context.Context, tenant library.TenantID, id string) (w library.Webhook, err error) {
 	err = ws.s.inTenant(ctx, tenant, func(tx pgx.Tx) (err error) {
 		w, err = getWebhook(ctx, tx, tenant, id)
 		return err
@@ -101,20 +76,20 @@ func (ws *Webhooks) Get(ctx context.Context, tenant library.TenantID, id string)
 	return w, err
 }
 
-func getWebhook(ctx context.Context, tx pgx.Tx, tenant library.TenantID, id string) (Webhook, error) {
+func getWebhook(ctx context.Context, tx pgx.Tx, tenant library.TenantID, id string) (library.Webhook, error) {
 	list, err := queryRows(ctx, tx, scanWebhook, `SELECT `+webhookColumns+webhooksFrom+` AND w.webhook_id = $2`, tenant, id)
 	if err == nil && len(list) == 0 {
 		err = library.NotFound("webhook")
 	}
 	if err != nil {
-		return Webhook{}, err
+		return library.Webhook{}, err
 	}
 	return list[0], nil
 }
 
 // Add keeps a webhook, whose id NewWebhookID made, with its sealed secret. A first delivery
 // that was tried already goes to its log; nil: there is none. One webhook too many is a conflict.
-func (ws *Webhooks) Add(ctx context.Context, actor library.Actor, w Webhook, secret []byte, first *Delivery) (out Webhook, operationID string, err error) {
+func (ws *Webhooks) Add(ctx context.Context, actor library.Actor, w library.Webhook, secret []byte, first *library.Delivery) (out library.Webhook, operationID string, err error) {
 	operationID, err = ws.s.Write(ctx, actor, func(t *Tx) error {
 		var have int
 		if err := t.QueryRow(ctx, `SELECT count(*) FROM webhooks WHERE tenant_id = $1 AND deleted_at IS NULL`, t.tenant()).Scan(&have); err != nil {
@@ -141,7 +116,7 @@ func (ws *Webhooks) Add(ctx context.Context, actor library.Actor, w Webhook, sec
 
 // Change changes a webhook by a function of what it is. One that is enabled, or gets another
 // URL, starts afresh: its failures are forgotten.
-func (ws *Webhooks) Change(ctx context.Context, actor library.Actor, id string, change func(*Webhook)) (out Webhook, operationID string, err error) {
+func (ws *Webhooks) Change(ctx context.Context, actor library.Actor, id string, change func(*library.Webhook)) (out library.Webhook, operationID string, err error) {
 	operationID, err = ws.s.Write(ctx, actor, func(t *Tx) error {
 		return t.Track(ctx, webhookNoun, []string{id}, func() error {
 			w, err := getWebhook(ctx, t, t.tenant(), id)

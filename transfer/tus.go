@@ -14,7 +14,6 @@ import (
 
 	"vitrine/library"
 	"vitrine/media/blob"
-	"vitrine/store"
 )
 
 // Resumable uploads by the protocol tus 1.0.0 (tus.io), with the extensions creation,
@@ -86,7 +85,7 @@ func (s *Service) TusCreate(w http.ResponseWriter, r *http.Request, actor librar
 }
 
 // newUpload reads what an upload is announced as, and refuses what there is no room for.
-func (s *Service) newUpload(r *http.Request, actor library.Actor) (u store.Upload, err error) {
+func (s *Service) newUpload(r *http.Request, actor library.Actor) (u library.Upload, err error) {
 	length, err := strconv.ParseInt(r.Header.Get("Upload-Length"), 10, 64)
 	switch {
 	case err != nil || length < 0:
@@ -116,7 +115,7 @@ func (s *Service) newUpload(r *http.Request, actor library.Actor) (u store.Uploa
 	if name == "" {
 		name = "upload"
 	}
-	return store.Upload{Tenant: actor.Tenant, ID: blob.NewStagingID(), Owner: actor.ID, Filename: name, Metadata: metadata, Length: length}, nil
+	return library.Upload{Tenant: actor.Tenant, ID: blob.NewStagingID(), Owner: actor.ID, Filename: name, Metadata: metadata, Length: length}, nil
 }
 
 func badHeader(name, message string) error {
@@ -141,14 +140,14 @@ func tusMetadata(header string) (map[string]string, error) {
 }
 
 // storagePath is the path by which StoreAsset takes an upload that is complete.
-func storagePath(u store.Upload) string {
+func storagePath(u library.Upload) string {
 	return string(u.Tenant) + "/uploads/" + u.ID + "/" + url.PathEscape(u.Filename) // a header is ASCII
 }
 
 // upload returns the upload that a request names.
-func (s *Service) upload(w http.ResponseWriter, r *http.Request, actor library.Actor) (store.Upload, error) {
+func (s *Service) upload(w http.ResponseWriter, r *http.Request, actor library.Actor) (library.Upload, error) {
 	if err := tus(w, r); err != nil {
-		return store.Upload{}, err
+		return library.Upload{}, err
 	}
 	return s.store.Uploads.Get(r.Context(), actor, chi.URLParam(r, "upload_id"))
 }
@@ -197,7 +196,7 @@ func (s *Service) TusPatch(w http.ResponseWriter, r *http.Request, actor library
 	return nil
 }
 
-func wrongOffset(u store.Upload) error {
+func wrongOffset(u library.Upload) error {
 	return library.NewError(library.KindConflict, library.CodeConflict, "%d bytes of the upload had come. Ask for its offset with HEAD and go on from there.", u.Received)
 }
 
@@ -231,7 +230,7 @@ func (s *Service) TusPost(w http.ResponseWriter, r *http.Request, actor library.
 }
 
 // dropUpload forgets an upload and its bytes. What is left when that is cut short is swept.
-func (s *Service) dropUpload(ctx context.Context, u store.Upload) error {
+func (s *Service) dropUpload(ctx context.Context, u library.Upload) error {
 	if err := s.store.Uploads.Delete(ctx, u.Tenant, u.ID); err != nil {
 		return err
 	}

@@ -16,7 +16,6 @@ import (
 	"vitrine/internal/failpoint"
 	"vitrine/library"
 	"vitrine/media/blob"
-	"vitrine/store"
 )
 
 // partSize is after how many bytes of one request what has come is made durable and noted: as
@@ -33,7 +32,7 @@ const noteLimit = 5 * time.Minute
 // reception is a request whose body is received.
 type reception struct {
 	s       *Service
-	u       store.Upload
+	u       library.Upload
 	in      *bufio.Reader
 	broken  error    // why the body ended early
 	sum     *tusSum  // nil: the client sent none
@@ -44,7 +43,7 @@ type reception struct {
 // receive takes the body of a request as the next bytes of an upload, and returns how far
 // that has come. What came before a connection broke is kept, except where a checksum was
 // to be compared.
-func (s *Service) receive(w http.ResponseWriter, r *http.Request, u store.Upload) (store.Upload, error) {
+func (s *Service) receive(w http.ResponseWriter, r *http.Request, u library.Upload) (library.Upload, error) {
 	left := u.Length - u.Received
 	if r.ContentLength > left {
 		return u, library.NewError(library.KindTooLarge, library.CodePayloadTooLarge, "The upload lacks %d bytes, and the request has more.", left)
@@ -153,7 +152,7 @@ func (in *reception) note(ctx context.Context) error {
 }
 
 // assemble makes the staged file of an upload's parts.
-func (s *Service) assemble(ctx context.Context, u store.Upload, parts []string) error {
+func (s *Service) assemble(ctx context.Context, u library.Upload, parts []string) error {
 	if len(parts) == 1 && parts[0] == u.ID {
 		return nil
 	}
@@ -167,7 +166,7 @@ func (s *Service) assemble(ctx context.Context, u store.Upload, parts []string) 
 }
 
 // discard drops staged files of an upload, save the one that it became.
-func (s *Service) discard(ctx context.Context, u store.Upload, ids []string) error {
+func (s *Service) discard(ctx context.Context, u library.Upload, ids []string) error {
 	var errs []error
 	for _, id := range ids {
 		if id != u.ID || !u.Complete() {
@@ -181,7 +180,7 @@ func (s *Service) discard(ctx context.Context, u store.Upload, ids []string) err
 type partsReader struct {
 	ctx  context.Context
 	s    *Service
-	u    store.Upload
+	u    library.Upload
 	left []string
 	open blob.Object
 	at   *io.SectionReader

@@ -34,7 +34,7 @@ type Options struct {
 	// Progress is told the counts now and then, and how many files there are.
 	Progress func(done Counts, total int64)
 	// Found is told of each damaged file; nil: nobody is.
-	Found func(store.DamagedFile)
+	Found func(library.DamagedFile)
 }
 
 // Counts is what a run found.
@@ -56,15 +56,15 @@ type Counts struct {
 // Damaged counts the files that are not what was stored.
 func (c Counts) Damaged() int64 { return c.Missing + c.Size + c.Hash + c.Unreadable }
 
-func (c *Counts) add(p store.FileProblem) {
+func (c *Counts) add(p library.FileProblem) {
 	switch p {
-	case store.FileMissing:
+	case library.FileMissing:
 		c.Missing++
-	case store.FileSize:
+	case library.FileSize:
 		c.Size++
-	case store.FileHash:
+	case library.FileHash:
 		c.Hash++
-	case store.FileUnreadable:
+	case library.FileUnreadable:
 		c.Unreadable++
 	}
 }
@@ -119,7 +119,7 @@ func (r *run) batch(ctx context.Context, files []store.StoredBytes, total int64)
 	if err != nil {
 		return err
 	}
-	before := make(map[library.AssetKey]store.FileProblem, len(known))
+	before := make(map[library.AssetKey]library.FileProblem, len(known))
 	for _, d := range known {
 		before[d.AssetKey] = d.Problem
 	}
@@ -140,8 +140,8 @@ func (r *run) batch(ctx context.Context, files []store.StoredBytes, total int64)
 
 // one looks at a file and records what is new of it. A file whose bytes were wrong is
 // always read again.
-func (r *run) one(ctx context.Context, f store.StoredBytes, before store.FileProblem) error {
-	deep := before == store.FileHash || before == store.FileUnreadable || rand.Float64() < r.opt.Share
+func (r *run) one(ctx context.Context, f store.StoredBytes, before library.FileProblem) error {
+	deep := before == library.FileHash || before == library.FileUnreadable || rand.Float64() < r.opt.Share
 	problem, err := r.look(ctx, f, deep)
 	if err != nil {
 		return err
@@ -160,14 +160,14 @@ func (r *run) one(ctx context.Context, f store.StoredBytes, before store.FilePro
 	}
 	r.counts.add(problem)
 	if r.opt.Found != nil {
-		r.opt.Found(store.DamagedFile{AssetKey: f.AssetKey, Problem: problem})
+		r.opt.Found(library.DamagedFile{AssetKey: f.AssetKey, Problem: problem})
 	}
 	return nil
 }
 
 // look returns what is wrong with a file, or nothing. Only what keeps every file from
 // being looked at is an error.
-func (r *run) look(ctx context.Context, f store.StoredBytes, deep bool) (store.FileProblem, error) {
+func (r *run) look(ctx context.Context, f store.StoredBytes, deep bool) (library.FileProblem, error) {
 	if err := r.spend(ctx, leastCost); err != nil {
 		return "", err
 	}
@@ -183,35 +183,35 @@ func (r *run) look(ctx context.Context, f store.StoredBytes, deep bool) (store.F
 		return problem, err
 	}
 	if size != f.Size {
-		return store.FileSize, nil
+		return library.FileSize, nil
 	}
 	if !deep {
 		return "", nil
 	}
 	problem, err := r.hash(ctx, f)
-	if problem == store.FileHash { // stored again while it was read?
+	if problem == library.FileHash { // stored again while it was read?
 		problem, err = r.hash(ctx, f)
 	}
 	return problem, err
 }
 
 // judge takes the error of one file for a problem, unless it is that of all files.
-func judge(ctx context.Context, err error) (store.FileProblem, error) {
+func judge(ctx context.Context, err error) (library.FileProblem, error) {
 	switch {
 	case err == nil:
 		return "", nil
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case library.AsError(err).Kind == library.KindNotFound:
-		return store.FileMissing, nil
+		return library.FileMissing, nil
 	case library.AsError(err).Kind == library.KindUnavailable:
 		return "", err
 	}
-	return store.FileUnreadable, nil
+	return library.FileUnreadable, nil
 }
 
 // hash reads a file and compares both of its hashes.
-func (r *run) hash(ctx context.Context, f store.StoredBytes) (store.FileProblem, error) {
+func (r *run) hash(ctx context.Context, f store.StoredBytes) (library.FileProblem, error) {
 	file, err := r.blobs.Open(ctx, f.Tenant, f.Hash)
 	if err != nil {
 		return judge(ctx, err)
@@ -225,7 +225,7 @@ func (r *run) hash(ctx context.Context, f store.StoredBytes) (store.FileProblem,
 	r.counts.Hashed++
 	r.counts.Bytes += n
 	if hex.EncodeToString(one.Sum(nil)) != string(f.Hash) || hex.EncodeToString(two.Sum(nil)) != f.SHA256 {
-		return store.FileHash, nil
+		return library.FileHash, nil
 	}
 	return "", nil
 }

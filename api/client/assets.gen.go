@@ -435,7 +435,7 @@ type UndoOperationOutput struct {
 	// What became of each thing, the last change first; at most 1,000. outcome: reverted, partial
 	// (some fields were changed again and are kept), kept (changed again), gone (deleted since),
 	// conflict (its name is taken, for example). reason says why it is not reverted.
-	Outcomes []StoreOutcome `json:"outcomes"`
+	Outcomes []Outcome `json:"outcomes"`
 	// How many things per outcome.
 	Counts AssetUndoCounts `json:"counts"`
 	// Pass to UndoOperation to revert this write. Empty when nothing changed.

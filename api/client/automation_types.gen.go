@@ -133,7 +133,7 @@ type AutomationDelivery struct {
 	CreatedAt     time.Time  `json:"created_at"`
 	FinishedAt    *time.Time `json:"finished_at,omitempty"`
 	// The last 20, the oldest first.
-	AttemptLog []StoreDeliveryAttempt `json:"attempt_log"`
+	AttemptLog []DeliveryAttempt `json:"attempt_log"`
 	// What is sent.
 	Body string `json:"body"`
 }

@@ -51,7 +51,7 @@ type ExportAssetsOutput struct {
 	// Of a deck, as ExportCollectionAsPdf makes.
 	PageCount int `json:"page_count,omitempty"`
 	// Assets that are not in the zip, and why. The first 100.
-	Failed []StoreExportFailure `json:"failed"`
+	Failed []ExportFailure `json:"failed"`
 }
 
 // ExportAssets exports assets as one zip and returns a download link, valid 1 hour. A preset says
@@ -114,7 +114,7 @@ type ExportCollectionAsPdfOutput struct {
 	// attachments. Above 1 MB there is download_url alone.
 	Attached bool `json:"attached"`
 	// Assets that are not in the deck, and why. The first 100.
-	Failed []StoreExportFailure `json:"failed"`
+	Failed []ExportFailure `json:"failed"`
 	// Binary parts, such as a preview.
 	Attachments []Attachment `json:"attachments,omitempty"`
 }

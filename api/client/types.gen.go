@@ -156,11 +156,11 @@ type Evidence struct {
 	Rule  string `json:"rule"`
 }
 
-// StoreOutcome is what UndoOperationOutput holds as outcomes. What became of each thing, the last
-// change first; at most 1,000. outcome: reverted, partial (some fields were changed again and are
-// kept), kept (changed again), gone (deleted since), conflict (its name is taken, for example).
-// reason says why it is not reverted.
-type StoreOutcome struct {
+// Outcome is what UndoOperationOutput holds as outcomes. What became of each thing, the last change
+// first; at most 1,000. outcome: reverted, partial (some fields were changed again and are kept),
+// kept (changed again), gone (deleted since), conflict (its name is taken, for example). reason
+// says why it is not reverted.
+type Outcome struct {
 	Noun    string `json:"noun"`
 	Key     string `json:"key"`
 	Name    string `json:"name,omitempty"`
@@ -336,9 +336,8 @@ type RateLimit struct {
 	MaxConcurrent        int `json:"max_concurrent,omitempty"`
 }
 
-// StoreDeliveryAttempt is what AutomationDelivery holds as attempt_log. The last 20, the oldest
-// first.
-type StoreDeliveryAttempt struct {
+// DeliveryAttempt is what AutomationDelivery holds as attempt_log. The last 20, the oldest first.
+type DeliveryAttempt struct {
 	At         time.Time `json:"at"`
 	DurationMS int64     `json:"duration_ms"`
 	// The receiver's HTTP status; absent without a response.
@@ -412,9 +411,9 @@ type ExportWatermarkOption struct {
 	Opacity  float64 `json:"opacity,omitempty"`
 }
 
-// StoreExportFailure is what ExportAssetsOutput holds as failed. Assets that are not in the zip,
-// and why. The first 100.
-type StoreExportFailure struct {
+// ExportFailure is what ExportAssetsOutput holds as failed. Assets that are not in the zip, and
+// why. The first 100.
+type ExportFailure struct {
 	AssetH string `json:"asset_h"`
 	Code   string `json:"code"`
 	Detail string `json:"detail"`

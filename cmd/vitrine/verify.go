@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"vitrine/inplace"
+	"vitrine/library"
 	"vitrine/service"
-	"vitrine/store"
 	"vitrine/verify"
 )
 
@@ -67,7 +67,7 @@ func (c *verifyCommand) Run(ctx context.Context) error {
 		Progress: func(done verify.Counts, total int64) {
 			b.set(fmt.Sprintf("damaged %d", done.Damaged()), done.Files, total)
 		},
-		Found: func(d store.DamagedFile) {
+		Found: func(d library.DamagedFile) {
 			report.Problems = append(report.Problems, problem{string(d.Tenant), string(d.Hash), string(d.Problem)})
 		}})
 	b.close()

@@ -21,7 +21,6 @@ import (
 	"vitrine/op"
 	"vitrine/service"
 	"vitrine/service/servicetest"
-	"vitrine/store"
 )
 
 // picture makes a PNG whose bytes differ for every n, with generation data.
@@ -408,12 +407,12 @@ func (w world) importOf(tenant library.TenantID, folder string) string {
 	if list, err := w.Store.Imports.List(w.T.Context(), actor, "", 1); err == nil && len(list) == 1 {
 		return list[0].ID
 	}
-	made, err := w.Store.Imports.Start(w.T.Context(), actor, "samples", folder, store.ImportOptions{})
+	made, err := w.Store.Imports.Start(w.T.Context(), actor, "samples", folder, library.ImportOptions{})
 	if err == nil {
 		_, err = w.Store.Imports.Cancel(w.T.Context(), actor, made.ID)
 	}
 	if err == nil {
-		_, err = w.Store.Imports.Save(w.T.Context(), store.Import{Tenant: tenant, ID: made.ID, State: store.ImportCancelled}, "", 0, []store.ImportFile{{Path: folder + ".txt", Result: "skipped", Reason: folder}})
+		_, err = w.Store.Imports.Save(w.T.Context(), library.Import{Tenant: tenant, ID: made.ID, State: library.ImportCancelled}, "", 0, []library.ImportFile{{Path: folder + ".txt", Result: "skipped", Reason: folder}})
 	}
 	if err != nil {
 		w.T.Fatal(err)

@@ -6,7 +6,6 @@ import (
 
 	"vitrine/library"
 	"vitrine/op"
-	"vitrine/store"
 )
 
 type undoInput struct {
@@ -15,11 +14,11 @@ type undoInput struct {
 }
 
 type undoOutput struct {
-	Undone   string          `json:"undone" doc:"The operation_id of the reverted operation."`
-	Tool     string          `json:"tool" doc:"What the operation was."`
-	At       time.Time       `json:"at" doc:"When it happened."`
-	Outcomes []store.Outcome `json:"outcomes" doc:"What became of each thing, the last change first; at most 1,000. outcome: reverted, partial (some fields were changed again and are kept), kept (changed again), gone (deleted since), conflict (its name is taken, for example). reason says why it is not reverted."`
-	Counts   undoCounts      `json:"counts" doc:"How many things per outcome."`
+	Undone   string            `json:"undone" doc:"The operation_id of the reverted operation."`
+	Tool     string            `json:"tool" doc:"What the operation was."`
+	At       time.Time         `json:"at" doc:"When it happened."`
+	Outcomes []library.Outcome `json:"outcomes" doc:"What became of each thing, the last change first; at most 1,000. outcome: reverted, partial (some fields were changed again and are kept), kept (changed again), gone (deleted since), conflict (its name is taken, for example). reason says why it is not reverted."`
+	Counts   undoCounts        `json:"counts" doc:"How many things per outcome."`
 	op.Undoable
 	op.Indexed
 }
@@ -43,7 +42,7 @@ func (s *Service) undoOperation() op.Operation {
 		Method: "POST", Path: "/api/v1/operations/{operation_id}/undo", Permission: library.PermWrite, Destructive: true, Chained: true, Limit: undoLimit,
 		Example: map[string]any{"operation_id": "0198c5a0-0000-7000-8000-000000000000"},
 	}, func(ctx context.Context, actor library.Actor, in undoInput) (undoOutput, error) {
-		got, err := s.Store.Operations.Undo(ctx, actor, in.OperationID, func(o store.Operation) error {
+		got, err := s.Store.Operations.Undo(ctx, actor, in.OperationID, func(o library.Operation) error {
 			if !actor.Can(o.Permission) {
 				return op.MissingPermission(o.Permission, "undoing "+o.Tool)
 			}
@@ -54,7 +53,7 @@ func (s *Service) undoOperation() op.Operation {
 		}
 		n := got.Counts
 		return undoOutput{Undone: got.Undone.ID, Tool: got.Undone.Tool, At: got.Undone.At.UTC(), Outcomes: got.Outcomes,
-			Counts:   undoCounts{n[store.OutcomeReverted], n[store.OutcomePartial], n[store.OutcomeKept], n[store.OutcomeGone], n[store.OutcomeConflict]},
+			Counts:   undoCounts{n[library.OutcomeReverted], n[library.OutcomePartial], n[library.OutcomeKept], n[library.OutcomeGone], n[library.OutcomeConflict]},
 			Undoable: op.Undoable{OperationID: got.OperationID}, Indexed: op.Indexed{IndexToken: got.OperationID}}, nil
 	})
 }

@@ -20,15 +20,15 @@ type listDeliveriesInput struct {
 
 // Delivery is a delivery as it is shown.
 type Delivery struct {
-	ID         string                  `json:"delivery_id" doc:"Also the header webhook-id of every attempt."`
-	EventType  string                  `json:"event_type"`
-	State      string                  `json:"state" enum:"pending,delivered,failed" doc:"failed: all attempts were made."`
-	Attempts   int                     `json:"attempts" doc:"Since it was made or replayed."`
-	NextAt     *time.Time              `json:"next_attempt_at,omitempty"`
-	CreatedAt  time.Time               `json:"created_at"`
-	FinishedAt *time.Time              `json:"finished_at,omitempty"`
-	Log        []store.DeliveryAttempt `json:"attempt_log" doc:"The last 20, the oldest first."`
-	Body       string                  `json:"body" doc:"What is sent."`
+	ID         string                    `json:"delivery_id" doc:"Also the header webhook-id of every attempt."`
+	EventType  string                    `json:"event_type"`
+	State      string                    `json:"state" enum:"pending,delivered,failed" doc:"failed: all attempts were made."`
+	Attempts   int                       `json:"attempts" doc:"Since it was made or replayed."`
+	NextAt     *time.Time                `json:"next_attempt_at,omitempty"`
+	CreatedAt  time.Time                 `json:"created_at"`
+	FinishedAt *time.Time                `json:"finished_at,omitempty"`
+	Log        []library.DeliveryAttempt `json:"attempt_log" doc:"The last 20, the oldest first."`
+	Body       string                    `json:"body" doc:"What is sent."`
 }
 
 type listDeliveriesOutput struct {
@@ -47,7 +47,7 @@ func (s *Service) listWebhookDeliveries() op.Operation {
 		out := listDeliveriesOutput{Data: []Delivery{}, Total: total}
 		for _, d := range list {
 			shown := Delivery{ID: d.ID, EventType: d.EventType, State: d.State, Attempts: d.Attempts, CreatedAt: d.CreatedAt.UTC(), FinishedAt: utc(d.FinishedAt), Log: d.Log, Body: d.Body}
-			if d.State == store.DeliveryPending {
+			if d.State == library.DeliveryPending {
 				shown.NextAt = utc(&d.NextAt)
 			}
 			out.Data = append(out.Data, shown)

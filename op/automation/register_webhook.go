@@ -49,10 +49,10 @@ func (s *Service) registerWebhook() op.Operation {
 		if errs := append(s.checkURL(in.URL), s.checkEvents(&in.Events)...); len(errs) > 0 {
 			return registerOutput{}, unprocessable(errs...)
 		}
-		w := store.Webhook{ID: store.NewWebhookID(), Name: in.Name, URL: in.URL, Events: in.Events, Description: in.Description, Enabled: in.Enabled == nil || *in.Enabled,
+		w := library.Webhook{ID: store.NewWebhookID(), Name: in.Name, URL: in.URL, Events: in.Events, Description: in.Description, Enabled: in.Enabled == nil || *in.Enabled,
 			Timeout: time.Duration(in.TimeoutMS) * time.Millisecond}
 		out := registerOutput{Secret: webhook.NewSecret()}
-		var first *store.Delivery
+		var first *library.Delivery
 		if w.Enabled {
 			var r webhook.Response
 			var err error

@@ -6,7 +6,6 @@ import (
 
 	"vitrine/library"
 	"vitrine/op"
-	"vitrine/store"
 )
 
 type updateWebhookInput struct {
@@ -49,7 +48,7 @@ func (s *Service) updateWebhook() op.Operation {
 }
 
 // apply sets the fields that were sent.
-func (in *updateWebhookInput) apply(w *store.Webhook) {
+func (in *updateWebhookInput) apply(w *library.Webhook) {
 	for field, sent := range map[*string]*string{&w.Name: in.Name, &w.URL: in.URL, &w.Description: in.Description} {
 		if sent != nil {
 			*field = *sent

@@ -42,7 +42,7 @@ type webhookHealth struct {
 	Pending      int        `json:"pending" doc:"Deliveries that wait; counted up to 10,000."`
 }
 
-func describeWebhook(w store.Webhook) Webhook {
+func describeWebhook(w library.Webhook) Webhook {
 	return Webhook{ID: w.ID, Name: w.Name, URL: w.URL, Events: w.Events, Description: w.Description, Enabled: w.Enabled, DisabledReason: w.DisabledReason, TimeoutMS: w.Timeout.Milliseconds(),
 		CreatedAt: w.CreatedAt.UTC(), CreatedBy: w.CreatedBy, UpdatedAt: w.UpdatedAt.UTC(), Health: webhookHealth{Failures: w.Health.Failures, FailingSince: utc(w.Health.FailingSince),
 			PausedUntil: utc(w.Health.BlockedUntil), LastSuccess: utc(w.Health.LastSuccess), Pending: w.Health.Pending}}
@@ -82,8 +82,8 @@ type PingOutcome struct {
 }
 
 // ping sends a test.ping to a webhook, and returns the delivery for its log.
-func (s *Service) ping(ctx context.Context, w store.Webhook, secrets ...string) (PingOutcome, *store.Delivery, webhook.Response, error) {
-	d := store.Delivery{ID: store.NewDeliveryID(), EventType: testPing}
+func (s *Service) ping(ctx context.Context, w library.Webhook, secrets ...string) (PingOutcome, *library.Delivery, webhook.Response, error) {
+	d := library.Delivery{ID: store.NewDeliveryID(), EventType: testPing}
 	data, err := json.Marshal(pingData{w.ID, w.Name})
 	if err != nil {
 		return PingOutcome{}, nil, webhook.Response{}, err
@@ -96,9 +96,9 @@ func (s *Service) ping(ctx context.Context, w store.Webhook, secrets ...string) 
 	if err != nil {
 		return PingOutcome{}, nil, r, err
 	}
-	d.Body, d.State, d.Log = string(body), store.DeliveryFailed, []store.DeliveryAttempt{automation.Attempt(r)}
+	d.Body, d.State, d.Log = string(body), library.DeliveryFailed, []library.DeliveryAttempt{automation.Attempt(r)}
 	if r.Delivered() {
-		d.State = store.DeliveryDelivered
+		d.State = library.DeliveryDelivered
 	}
 	return PingOutcome{Sent: true, Delivered: r.Delivered(), Status: r.Status, DurationMS: r.Took.Milliseconds(), Error: r.Err, Response: r.Body}, &d, r, nil
 }

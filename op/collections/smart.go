@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"vitrine/library"
-	"vitrine/store"
 )
 
 // searchPage is how many assets one search returns at most.
@@ -30,7 +29,7 @@ func (s *Service) foundHashes(ctx context.Context, actor library.Actor, c librar
 }
 
 // found returns a page of what a smart collection holds.
-func (s *Service) found(ctx context.Context, actor library.Actor, c library.Collection, limit, offset int) (list []store.CollectionItem, total int, err error) {
+func (s *Service) found(ctx context.Context, actor library.Actor, c library.Collection, limit, offset int) (list []library.CollectionItem, total int, err error) {
 	hashes, total, err := s.foundHashes(ctx, actor, c, limit, offset)
 	if err != nil {
 		return nil, 0, err
@@ -41,7 +40,7 @@ func (s *Service) found(ctx context.Context, actor library.Actor, c library.Coll
 	}
 	for i, h := range hashes {
 		if a, ok := have[h]; ok { // else it has gone since the index saw it
-			list = append(list, store.CollectionItem{ID: string(h), Path: c.Path, Position: offset + i, Asset: &a})
+			list = append(list, library.CollectionItem{ID: string(h), Path: c.Path, Position: offset + i, Asset: &a})
 		}
 	}
 	return list, total, nil

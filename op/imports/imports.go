@@ -26,14 +26,14 @@ func (s *Service) Operations() []op.Operation {
 
 // importOutput is an import with its report.
 type importOutput struct {
-	ImportID string            `json:"import_id"`
-	Root     string            `json:"root"`
-	Folder   string            `json:"folder" doc:"Below the root; empty: all of it."`
-	State    store.ImportState `json:"state" enum:"queued,running,watching,completed,failed,cancelled"`
-	Watch    bool              `json:"watch" doc:"true: it goes on with what changes until it is canceled."`
-	Preset   string            `json:"preset" doc:"What the folder looks like: comfyui, a1111, invokeai, swarmui or other."`
-	Tags     []string          `json:"tags"`
-	Path     string            `json:"collection_path,omitempty"`
+	ImportID string              `json:"import_id"`
+	Root     string              `json:"root"`
+	Folder   string              `json:"folder" doc:"Below the root; empty: all of it."`
+	State    library.ImportState `json:"state" enum:"queued,running,watching,completed,failed,cancelled"`
+	Watch    bool                `json:"watch" doc:"true: it goes on with what changes until it is canceled."`
+	Preset   string              `json:"preset" doc:"What the folder looks like: comfyui, a1111, invokeai, swarmui or other."`
+	Tags     []string            `json:"tags"`
+	Path     string              `json:"collection_path,omitempty"`
 
 	Found     int   `json:"found" doc:"Media files seen so far."`
 	Done      int   `json:"done" doc:"Of those, settled."`
@@ -67,7 +67,7 @@ type importOutput struct {
 	FinishedAt *time.Time     `json:"finished_at,omitempty"`
 }
 
-func outputOf(i store.Import) importOutput {
+func outputOf(i library.Import) importOutput {
 	c := i.Counts
 	out := importOutput{ImportID: i.ID, Root: i.Root, Folder: library.VisibleText(i.Folder), State: i.State, Watch: i.Options.Watch, Preset: i.Preset, Tags: i.Options.Tags, Path: i.Options.Collection,
 		Found: c.Found, Done: c.Done(), Searching: c.Searching, Stored: c.Stored, Already: c.Already, Unchanged: c.Unchanged, Moved: c.Moved, Changed: c.Changed, Missing: c.Missing,
@@ -80,7 +80,7 @@ func outputOf(i store.Import) importOutput {
 	if out.NoLineage == nil {
 		out.NoLineage = map[string]int{}
 	}
-	if i.State == store.ImportRunning && !c.Searching && c.Rate > 0 {
+	if i.State == library.ImportRunning && !c.Searching && c.Rate > 0 {
 		eta := round(float64(max(0, out.Found-out.Done)) / c.Rate)
 		out.ETA = &eta
 	}

@@ -5,7 +5,6 @@ import (
 
 	"vitrine/library"
 	"vitrine/op"
-	"vitrine/store"
 )
 
 type startInput struct {
@@ -47,7 +46,7 @@ func (s *Service) startImport() op.Operation {
 				return importOutput{}, err
 			}
 		}
-		i, err := s.Store.Imports.Start(ctx, actor, root.Name, folder, store.ImportOptions{Tags: in.Tags, Collection: in.Collection, Restore: in.Restore, Watch: in.Watch, Preset: in.Preset, AcceptMissing: in.AcceptMissing})
+		i, err := s.Store.Imports.Start(ctx, actor, root.Name, folder, library.ImportOptions{Tags: in.Tags, Collection: in.Collection, Restore: in.Restore, Watch: in.Watch, Preset: in.Preset, AcceptMissing: in.AcceptMissing})
 		if err != nil {
 			return importOutput{}, err
 		}

@@ -8,7 +8,6 @@ import (
 
 	"vitrine/library"
 	"vitrine/op"
-	"vitrine/store"
 )
 
 type addVersionInput struct {
@@ -52,7 +51,7 @@ func (s *Service) addModelVersion() op.Operation {
 		Method: "POST", Path: "/api/v1/models/{model_hash}/versions", Permission: library.PermWrite, Status: 201, Chained: true,
 		Example: map[string]any{"model_hash": exampleModel, "version_tag": "v2", "version_notes": "Trained on cleaner captions.", "training_steps": 4000, "quality_score": 8.5, "is_recommended": true},
 	}, func(ctx context.Context, actor library.Actor, in addVersionInput) (addVersionOutput, error) {
-		v := store.ModelVersion{Model: in.hash(), Tag: in.Tag, Notes: in.Notes, TrainingSteps: in.TrainingSteps, TrainingEpochs: in.TrainingEpochs,
+		v := library.ModelVersion{Model: in.hash(), Tag: in.Tag, Notes: in.Notes, TrainingSteps: in.TrainingSteps, TrainingEpochs: in.TrainingEpochs,
 			QualityScore: in.QualityScore, Recommended: in.Recommended, TrainedAt: in.TrainedAt}
 		if in.TrainingConfig != nil {
 			raw, err := json.Marshal(in.TrainingConfig)

@@ -7,7 +7,6 @@ import (
 
 	"vitrine/library"
 	"vitrine/op"
-	"vitrine/store"
 )
 
 type versionsInput struct {
@@ -36,7 +35,7 @@ type versionOutput struct {
 	DeletedAt      *time.Time      `json:"deleted_at" required:"true" nullable:"true"`
 }
 
-func describeVersion(v store.ModelVersion) versionOutput {
+func describeVersion(v library.ModelVersion) versionOutput {
 	config := v.TrainingConfig
 	if config == nil {
 		config = json.RawMessage("null")
@@ -46,7 +45,7 @@ func describeVersion(v store.ModelVersion) versionOutput {
 		DeletedAt: utc(v.DeletedAt)}
 }
 
-func describeVersions(list []store.ModelVersion) []versionOutput {
+func describeVersions(list []library.ModelVersion) []versionOutput {
 	out := make([]versionOutput, len(list))
 	for i, v := range list {
 		out[i] = describeVersion(v)

@@ -7,7 +7,6 @@ import (
 
 	"vitrine/library"
 	"vitrine/op"
-	"vitrine/store"
 )
 
 type linkInput struct {
@@ -57,7 +56,7 @@ func (s *Service) linkModelToAsset() op.Operation {
 func (s *Service) link(ctx context.Context, actor library.Actor, in linkInput) (linkOutput, error) {
 	out := linkOutput{AssetHash: library.AssetHash(strings.ToLower(in.AssetHash))}
 	operation, err := s.Store.Models.Link(ctx, actor, out.AssetHash,
-		store.ModelLink{Model: in.hash(), Source: in.DetectionSource, Weight: in.Weight}, weightless)
+		library.ModelLink{Model: in.hash(), Source: in.DetectionSource, Weight: in.Weight}, weightless)
 	if err != nil {
 		return out, err
 	}

@@ -92,7 +92,7 @@ type Version struct {
 	Labels      []string                  `json:"labels" doc:"Labels that point at this version."`
 }
 
-func describeVersion(v store.PromptVersion) Version {
+func describeVersion(v library.PromptVersion) Version {
 	return Version{VersionH: v.Hash, Number: v.Number, Text: v.Text, Message: v.Message, Author: v.CreatedBy, VersionedAt: v.CreatedAt.UTC(), Labels: append([]string{}, v.Labels...)}
 }
 

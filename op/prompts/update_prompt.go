@@ -88,7 +88,7 @@ func (in *updateInput) edit() store.PromptEdit {
 		e.Change = in.apply
 	}
 	if v := in.Evaluation; v != nil {
-		e.Evaluation = &store.PromptEvaluation{Scores: v.Scores, Evaluator: v.Evaluator, Comments: v.Comments}
+		e.Evaluation = &library.PromptEvaluation{Scores: v.Scores, Evaluator: v.Evaluator, Comments: v.Comments}
 	}
 	return e
 }

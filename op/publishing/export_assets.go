@@ -8,7 +8,6 @@ import (
 	"vitrine/media/blob"
 	"vitrine/op"
 	"vitrine/op/assets"
-	"vitrine/store"
 )
 
 type exportInput struct {
@@ -53,18 +52,18 @@ func distinct(list []library.AssetHash) []library.AssetHash {
 }
 
 type exportOutput struct {
-	ExportID    string                `json:"export_id"`
-	State       store.ExportState     `json:"state" enum:"queued,running,completed,failed" doc:"completed: download_url has the zip. failed: no file could be exported. Otherwise repeat the call, or GET /api/v1/exports/{export_id}."`
-	Preset      library.ExportPreset  `json:"preset"`
-	DownloadURL string                `json:"download_url,omitempty" doc:"The zip; no API key is needed. Takes Range requests."`
-	ExpiresIn   int                   `json:"expires_in,omitempty" doc:"Seconds until download_url expires. It ends sooner when the key that asked for it is revoked."`
-	Total       int                   `json:"total" doc:"Assets of the export."`
-	Done        int                   `json:"done" doc:"Of these, those that were looked at."`
-	Files       int                   `json:"files" doc:"Of these, those that are in the zip."`
-	Bytes       int64                 `json:"bytes,omitempty" doc:"Size of the zip."`
-	SHA256      string                `json:"sha256,omitempty" doc:"Of the zip."`
-	PageCount   int                   `json:"page_count,omitempty" doc:"Of a deck, as ExportCollectionAsPdf makes."`
-	Failed      []store.ExportFailure `json:"failed" doc:"Assets that are not in the zip, and why. The first 100."`
+	ExportID    string                  `json:"export_id"`
+	State       library.ExportState     `json:"state" enum:"queued,running,completed,failed" doc:"completed: download_url has the zip. failed: no file could be exported. Otherwise repeat the call, or GET /api/v1/exports/{export_id}."`
+	Preset      library.ExportPreset    `json:"preset"`
+	DownloadURL string                  `json:"download_url,omitempty" doc:"The zip; no API key is needed. Takes Range requests."`
+	ExpiresIn   int                     `json:"expires_in,omitempty" doc:"Seconds until download_url expires. It ends sooner when the key that asked for it is revoked."`
+	Total       int                     `json:"total" doc:"Assets of the export."`
+	Done        int                     `json:"done" doc:"Of these, those that were looked at."`
+	Files       int                     `json:"files" doc:"Of these, those that are in the zip."`
+	Bytes       int64                   `json:"bytes,omitempty" doc:"Size of the zip."`
+	SHA256      string                  `json:"sha256,omitempty" doc:"Of the zip."`
+	PageCount   int                     `json:"page_count,omitempty" doc:"Of a deck, as ExportCollectionAsPdf makes."`
+	Failed      []library.ExportFailure `json:"failed" doc:"Assets that are not in the zip, and why. The first 100."`
 }
 
 // exportWait is how long a call waits for its zip.
@@ -104,7 +103,7 @@ func (s *Service) exportAssets() op.Operation {
 const exportPoll = 150 * time.Millisecond
 
 // await waits until an export is finished, and reports its progress.
-func (s *Service) await(ctx context.Context, actor library.Actor, e store.Export, wait time.Duration) (store.Export, error) {
+func (s *Service) await(ctx context.Context, actor library.Actor, e library.Export, wait time.Duration) (library.Export, error) {
 	end := time.NewTimer(wait)
 	defer end.Stop()
 	tick := time.NewTicker(exportPoll)
@@ -136,8 +135,8 @@ const maxFailures = 100
 const linkValid = time.Hour
 
 // describe returns an export as it is shown, with a link to its zip.
-func (s *Service) describe(actor library.Actor, e store.Export) exportOutput {
-	out := exportOutput{ExportID: e.ID, State: e.State, Preset: e.Spec.Preset, Total: len(e.Assets), Done: e.Done, Files: e.Files, Bytes: e.Bytes, SHA256: e.SHA256, PageCount: e.Pages, Failed: []store.ExportFailure{}}
+func (s *Service) describe(actor library.Actor, e library.Export) exportOutput {
+	out := exportOutput{ExportID: e.ID, State: e.State, Preset: e.Spec.Preset, Total: len(e.Assets), Done: e.Done, Files: e.Files, Bytes: e.Bytes, SHA256: e.SHA256, PageCount: e.Pages, Failed: []library.ExportFailure{}}
 	out.Failed = append(out.Failed, e.Failed[:min(len(e.Failed), maxFailures)]...)
 	_, out.DownloadURL, out.ExpiresIn = s.link(actor, e)
 	return out

@@ -28,20 +28,20 @@ type pdfInput struct {
 
 // pdfOutput is a deck as it is shown.
 type pdfOutput struct {
-	ExportID         string                 `json:"export_id"`
-	State            store.ExportState      `json:"state" enum:"queued,running,completed,failed" doc:"completed: the PDF is here. Otherwise repeat the call, or GET /api/v1/exports/{export_id}."`
-	Collection       library.CollectionHash `json:"collection_h"`
-	PageCount        int                    `json:"page_count" doc:"Slides, with the cover. 0 until it is completed."`
-	Pictures         int                    `json:"pictures" doc:"Assets that stand on slides."`
-	ProcessingTimeMS int64                  `json:"processing_time_ms" doc:"How long writing it took."`
-	Renderer         string                 `json:"renderer,omitempty" enum:"builtin,chromium" doc:"What drew the slides."`
-	RendererNote     string                 `json:"renderer_note,omitempty" doc:"Why builtin drew them although chromium was to."`
-	DownloadURL      string                 `json:"download_url,omitempty" doc:"The PDF; no API key is needed. Takes Range requests."`
-	ExpiresIn        int                    `json:"expires_in,omitempty" doc:"Seconds until download_url expires. It ends sooner when the key that asked for it is revoked."`
-	Bytes            int64                  `json:"bytes,omitempty"`
-	SHA256           string                 `json:"sha256,omitempty"`
-	Attached         bool                   `json:"attached" doc:"The PDF is part of this answer: over MCP an embedded resource, over REST data_base64 of attachments. Above 1 MB there is download_url alone."`
-	Failed           []store.ExportFailure  `json:"failed" doc:"Assets that are not in the deck, and why. The first 100."`
+	ExportID         string                  `json:"export_id"`
+	State            library.ExportState     `json:"state" enum:"queued,running,completed,failed" doc:"completed: the PDF is here. Otherwise repeat the call, or GET /api/v1/exports/{export_id}."`
+	Collection       library.CollectionHash  `json:"collection_h"`
+	PageCount        int                     `json:"page_count" doc:"Slides, with the cover. 0 until it is completed."`
+	Pictures         int                     `json:"pictures" doc:"Assets that stand on slides."`
+	ProcessingTimeMS int64                   `json:"processing_time_ms" doc:"How long writing it took."`
+	Renderer         string                  `json:"renderer,omitempty" enum:"builtin,chromium" doc:"What drew the slides."`
+	RendererNote     string                  `json:"renderer_note,omitempty" doc:"Why builtin drew them although chromium was to."`
+	DownloadURL      string                  `json:"download_url,omitempty" doc:"The PDF; no API key is needed. Takes Range requests."`
+	ExpiresIn        int                     `json:"expires_in,omitempty" doc:"Seconds until download_url expires. It ends sooner when the key that asked for it is revoked."`
+	Bytes            int64                   `json:"bytes,omitempty"`
+	SHA256           string                  `json:"sha256,omitempty"`
+	Attached         bool                    `json:"attached" doc:"The PDF is part of this answer: over MCP an embedded resource, over REST data_base64 of attachments. Above 1 MB there is download_url alone."`
+	Failed           []library.ExportFailure `json:"failed" doc:"Assets that are not in the deck, and why. The first 100."`
 
 	name string
 	data []byte
@@ -130,7 +130,7 @@ const (
 
 // needsShaping reports whether a text of a deck is in a script whose letters are joined or placed by
 // their neighbors, which the renderer of the service does not do.
-func needsShaping(d library.ExportDeck, items []store.CollectionItem) bool {
+func needsShaping(d library.ExportDeck, items []library.CollectionItem) bool {
 	if shaped(d.Title) || shaped(d.Subtitle) {
 		return true
 	}
@@ -151,7 +151,7 @@ func shaped(s string) bool {
 }
 
 // foundItems returns what a smart collection holds, up to one more than a deck takes.
-func (s *Service) foundItems(ctx context.Context, actor library.Actor, c library.Collection) (list []store.CollectionItem, total int, err error) {
+func (s *Service) foundItems(ctx context.Context, actor library.Actor, c library.Collection) (list []library.CollectionItem, total int, err error) {
 	const page = 100
 	for done := 0; done <= library.MaxDeckSlides; done += page {
 		hashes, all, err := s.FindSaved(ctx, actor, c.SavedSearch, page, done)
@@ -164,7 +164,7 @@ func (s *Service) foundItems(ctx context.Context, actor library.Actor, c library
 		}
 		for _, h := range hashes {
 			if a, ok := have[h]; ok {
-				list = append(list, store.CollectionItem{ID: string(h), Asset: &a})
+				list = append(list, library.CollectionItem{ID: string(h), Asset: &a})
 			}
 		}
 		if total = all; len(hashes) < page || all > library.MaxDeckSlides {
@@ -175,8 +175,8 @@ func (s *Service) foundItems(ctx context.Context, actor library.Actor, c library
 }
 
 // describeDeck returns a deck as it is shown, with its bytes where they are few.
-func (s *Service) describeDeck(ctx context.Context, actor library.Actor, e store.Export) (pdfOutput, error) {
-	out := pdfOutput{ExportID: e.ID, State: e.State, Collection: e.Deck.Collection, PageCount: e.Pages, Renderer: e.Renderer, RendererNote: e.Note, Pictures: e.Files, ProcessingTimeMS: e.Duration.Milliseconds(), Bytes: e.Bytes, SHA256: e.SHA256, Failed: []store.ExportFailure{}}
+func (s *Service) describeDeck(ctx context.Context, actor library.Actor, e library.Export) (pdfOutput, error) {
+	out := pdfOutput{ExportID: e.ID, State: e.State, Collection: e.Deck.Collection, PageCount: e.Pages, Renderer: e.Renderer, RendererNote: e.Note, Pictures: e.Files, ProcessingTimeMS: e.Duration.Milliseconds(), Bytes: e.Bytes, SHA256: e.SHA256, Failed: []library.ExportFailure{}}
 	out.Failed = append(out.Failed, e.Failed[:min(len(e.Failed), maxFailures)]...)
 	out.name, out.DownloadURL, out.ExpiresIn = s.link(actor, e)
 	if out.DownloadURL == "" || e.Bytes > maxAttached {
@@ -196,8 +196,8 @@ func (s *Service) describeDeck(ctx context.Context, actor library.Actor, e store
 }
 
 // link returns the name of the file of a completed export, and a link to it.
-func (s *Service) link(actor library.Actor, e store.Export) (name, link string, expires int) {
-	if e.State != store.ExportCompleted || time.Since(*e.FinishedAt) > store.ExportLinks {
+func (s *Service) link(actor library.Actor, e library.Export) (name, link string, expires int) {
+	if e.State != library.ExportCompleted || time.Since(*e.FinishedAt) > store.ExportLinks {
 		return "", "", 0
 	}
 	mimeType := "application/zip"

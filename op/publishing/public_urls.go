@@ -6,7 +6,6 @@ import (
 
 	"vitrine/library"
 	"vitrine/op"
-	"vitrine/store"
 )
 
 type assetURLInput struct {
@@ -66,7 +65,7 @@ func (s *Service) getAssetPublicURL() op.Operation {
 }
 
 // pictureURL returns the address of an asset's picture on a page.
-func (s *Service) pictureURL(p store.Publication, h library.AssetHash) string {
+func (s *Service) pictureURL(p library.Publication, h library.AssetHash) string {
 	return s.pageURL(p) + "/" + p.PictureID(h)
 }
 

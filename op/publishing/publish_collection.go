@@ -8,7 +8,6 @@ import (
 	"vitrine/auth"
 	"vitrine/library"
 	"vitrine/op"
-	"vitrine/store"
 )
 
 // PageInput is how a page is published; what is absent stays as it was.
@@ -47,7 +46,7 @@ func (in *PageInput) prepare(ctx context.Context) (err error) {
 }
 
 // apply changes a publication as the input says. A new one has the title that is given.
-func (in PageInput) apply(p *store.Publication, title string) {
+func (in PageInput) apply(p *library.Publication, title string) {
 	fresh := p.Spec.Preset == ""
 	if fresh {
 		p.Title, p.HidePrompts = title, true
@@ -111,7 +110,7 @@ func (in *publishInput) Validate() []library.FieldError {
 }
 
 // apply changes a publication as the input says.
-func (in publishInput) apply(p *store.Publication, title string) {
+func (in publishInput) apply(p *library.Publication, title string) {
 	in.PageInput.apply(p, title)
 	if in.ExpiresAt != nil {
 		p.ExpiresAt = in.expires
@@ -138,12 +137,12 @@ type Publication struct {
 	Watermark     *library.ExportWatermark `json:"watermark,omitempty"`
 }
 
-func (s *Service) pageURL(p store.Publication) string {
+func (s *Service) pageURL(p library.Publication) string {
 	return s.Links.Base + "/p/" + p.Segment + "/" + p.Slug
 }
 
 // describePage returns a publication as it is shown; one that cannot be seen has no URL.
-func (s *Service) describePage(p store.Publication) Publication {
+func (s *Service) describePage(p library.Publication) Publication {
 	at := p.PublishedAt.UTC()
 	out := Publication{Published: p.Public(time.Now()), Path: p.Path, Preset: p.Spec.Preset, Title: p.Title, PublishedAt: &at, ExpiresAt: p.ExpiresAt,
 		Password: p.PasswordHash != "", HidePrompts: p.HidePrompts, AllowDownload: p.AllowDownload, Indexed: p.Indexed, Watermark: p.Spec.Watermark}
@@ -179,7 +178,7 @@ func (s *Service) publishCollection() op.Operation {
 		if err != nil {
 			return publishOutput{}, err
 		}
-		p, id, err := s.Store.Publications.Publish(ctx, actor, in.CollectionH, found, func(c library.Collection, p *store.Publication) error {
+		p, id, err := s.Store.Publications.Publish(ctx, actor, in.CollectionH, found, func(c library.Collection, p *library.Publication) error {
 			in.apply(p, c.DisplayName)
 			return nil
 		})

@@ -62,7 +62,7 @@ type ShareLink struct {
 	Watermark     *library.ExportWatermark `json:"watermark,omitempty"`
 }
 
-func (s *Service) describeShare(p store.Publication, shown int) ShareLink {
+func (s *Service) describeShare(p library.Publication, shown int) ShareLink {
 	page := s.describePage(p)
 	return ShareLink{ShareID: p.ID, Active: page.Published, PublicURL: page.PublicURL, Assets: shown, Preset: page.Preset, Title: page.Title, CreatedAt: *page.PublishedAt,
 		ExpiresAt: page.ExpiresAt, Password: page.Password, HidePrompts: page.HidePrompts, AllowDownload: page.AllowDownload, Watermark: page.Watermark}
@@ -94,7 +94,7 @@ func (s *Service) createShareLink() op.Operation {
 		if err := in.prepare(ctx); err != nil {
 			return out, err
 		}
-		p := store.Publication{Shared: in.hashes, ExpiresAt: &in.expires}
+		p := library.Publication{Shared: in.hashes, ExpiresAt: &in.expires}
 		in.apply(&p, "")
 		p, id, err := s.Store.Shares.Create(ctx, actor, p, in.Query != "")
 		if err == nil && p.ID == "" {
