@@ -15,7 +15,7 @@ func (r *values) arithmetic(p port) (string, bool) {
 	if in := n.in("expression"); in != nil && in.val.Kind == jsonscan.String {
 		return r.expression(n, in.val.Text, p)
 	}
-	if in := n.in("value"); in != nil && n.is("simplemath") && in.val.Kind == jsonscan.String {
+	if in := n.in("value"); in != nil && n.like("expression_value") && in.val.Kind == jsonscan.String {
 		return r.expression(n, in.val.Text, p)
 	}
 	if in := n.in("integer", "number"); in != nil && n.has("multiple") {

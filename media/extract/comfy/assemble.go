@@ -182,7 +182,7 @@ func (r *reader) readSamplers(lin *library.Lineage, chain []*node, t picturePath
 		switch {
 		case n.like("detailer"):
 			p.Role = "detailer"
-		case n.is("upscale"):
+		case n.like("upscales"):
 			p.Role = "hires"
 		default:
 			p.Role = "source"

@@ -91,7 +91,7 @@ func (r *chains) roleOf(i int, passes []*node, t picturePath) string {
 	switch {
 	case strings.Contains(strings.ToLower(r.passes.of(n).Model), "refiner"):
 		return "refiner"
-	case n.is("upscale") || r.pictures.resizedBetween(passes[i-1], n, t):
+	case n.like("upscales") || r.pictures.resizedBetween(passes[i-1], n, t):
 		return "hires"
 	}
 	return "refiner"

@@ -73,6 +73,9 @@ type Class struct {
 	// are the items, for classes of the role list that make one of a text.
 	Pick  *Pick  `json:"pick,omitempty"`
 	Lines string `json:"lines,omitempty"`
+	// Gives is what the class is by itself: the name of its sampler or of its schedule, under
+	// the name of that setting.
+	Gives map[string]string `json:"gives,omitempty"`
 	// Replaces says that the prompts of the class take the place of those that it is handed,
 	// rather than stand beside them.
 	Replaces bool `json:"replaces,omitempty"`
@@ -265,6 +268,9 @@ func (c *Class) complete(from *Class) {
 		c.Comments = from.Comments
 	}
 	c.Tags, c.Replaces = c.Tags || from.Tags, c.Replaces || from.Replaces
+	if c.Gives == nil {
+		c.Gives = from.Gives
+	}
 	if c.Varies == nil {
 		c.Varies = from.Varies
 	}

@@ -9,19 +9,23 @@ import (
 	"testing"
 )
 
-// maxClassWords is how many words of class names stand in the code, as rules for classes
-// that the table does not describe. What is known of a class belongs in the table: this
-// number may only fall.
-const maxClassWords = 77
+// classWords are the words of class names that still stand in code, with how often. What is
+// known of a class belongs in the table: words may only be taken away.
+var classWords = map[string]int{
+	"int": 1, "point": 1, "mathexpression": 1, // the kind of number that a calculation gives
+	"save": 1, "saveimage": 1, // names that begin so, and the class that writes PNG alone
+	"bus":     2, // names that begin or end so
+	"Sampler": 1, // names that begin so and go on with that of a sampler
+}
 
-// TestCode_NamesNoMoreClassesThanBefore counts the words of class names that rules in code ask
+// TestCode_NamesNoMoreClassesThanBefore finds the words of class names that rules in code ask
 // for, so that knowledge about a class goes into the table.
 func TestCode_NamesNoMoreClassesThanBefore(t *testing.T) {
 	entries, err := os.ReadDir(".")
 	if err != nil {
 		t.Fatal(err)
 	}
-	total := 0
+	found := map[string]int{}
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
 			continue
@@ -30,46 +34,44 @@ func TestCode_NamesNoMoreClassesThanBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := classWordsIn(f)
-		if n > 0 {
-			t.Logf("%s: %d", e.Name(), n)
+		for _, word := range classWordsIn(f) {
+			if found[word]++; found[word] > classWords[word] {
+				t.Errorf("%s compares a class name with %q: describe the class in nodes/*.json, or add a rule to words.json", e.Name(), word)
+			}
 		}
-		total += n
 	}
-	t.Logf("%d words of class names in code", total)
-	if total == 0 {
-		t.Error("no word was found: this test does not see the code")
-	}
-	if total > maxClassWords {
-		t.Errorf("%d words of class names stand in code, more than %d: describe the class in nodes/*.json instead", total, maxClassWords)
+	for word, n := range classWords {
+		if found[word] < n {
+			t.Errorf("the word %q stands in code %d times, not %d: take it out of the list", word, found[word], n)
+		}
 	}
 }
 
-// classWordsIn counts the texts that a file compares class names with: the arguments of
+// classWordsIn returns the texts that a file compares class names with: the arguments of
 // node.is, and what a node's class or key is compared with.
-func classWordsIn(f *ast.File) int {
-	n := 0
+func classWordsIn(f *ast.File) []string {
+	var words []string
 	ast.Inspect(f, func(x ast.Node) bool {
 		switch x := x.(type) {
 		case *ast.CallExpr:
 			if fun, ok := x.Fun.(*ast.SelectorExpr); ok && (fun.Sel.Name == "is" || len(x.Args) > 0 && namesClass(x.Args[0])) {
-				n += countTexts(x.Args)
+				words = append(words, textsOf(x.Args)...)
 			}
 		case *ast.BinaryExpr:
 			if namesClass(x.X) {
-				n += countTexts([]ast.Expr{x.Y})
+				words = append(words, textsOf([]ast.Expr{x.Y})...)
 			}
 		case *ast.SwitchStmt:
 			if x.Tag == nil || !namesClass(x.Tag) {
 				return true
 			}
 			for _, c := range x.Body.List {
-				n += countTexts(c.(*ast.CaseClause).List)
+				words = append(words, textsOf(c.(*ast.CaseClause).List)...)
 			}
 		}
 		return true
 	})
-	return n
+	return words
 }
 
 // namesClass reports whether an expression is the class of a node.
@@ -78,14 +80,15 @@ func namesClass(e ast.Expr) bool {
 	return ok && (sel.Sel.Name == "key" || sel.Sel.Name == "class")
 }
 
-func countTexts(list []ast.Expr) int {
-	n := 0
+// textsOf returns the texts among expressions.
+func textsOf(list []ast.Expr) []string {
+	var out []string
 	for _, e := range list {
 		if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-			n++
+			out = append(out, strings.Trim(lit.Value, `"`+"`"))
 		}
 	}
-	return n
+	return out
 }
 
 // TestWords_EveryRuleIsUsedAndDescribed compares the rules that code asks for with those of

@@ -6,7 +6,7 @@ import "strings"
 // yes into a no. known is false for every other node, ok where the values compared
 // are not in the file.
 func (r *values) comparison(n *node) (result string, ok, known bool) {
-	if n.key == "impactneg" {
+	if n.like("negates") && n.has("value") {
 		s, ok := r.scalar(n.in("value"), "value")
 		return yesNo(!holds(s)), ok, true
 	}

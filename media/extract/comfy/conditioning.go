@@ -157,7 +157,7 @@ func sideOf(p port, c sideContext) (role, bool) {
 }
 
 func areaOf(n *node, outer string) string {
-	if n.like("regional") && !n.is("areastrength") {
+	if n.like("regional") && !n.like("no_region") {
 		return "area"
 	}
 	return outer

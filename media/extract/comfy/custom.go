@@ -56,7 +56,7 @@ func (r *passes) samplerObject(p port) (name *string, at *node) {
 		if _, wraps := n.link("sampler", "base_sampler", "original_sampler"); wraps {
 			return false
 		}
-		if s := samplerOfClass(n.class); s != "" {
+		if s := n.samplerOfClass(); s != "" {
 			name = &s
 			return true
 		}
@@ -65,33 +65,25 @@ func (r *passes) samplerObject(p port) (name *string, at *node) {
 	return name, at
 }
 
-// samplerOfClass turns a sampler class into the name the sampler has elsewhere.
-func samplerOfClass(class string) string {
-	if s := samplerClasses[class]; s != "" {
+// samplerOfClass turns a sampler class into the name that the sampler has elsewhere: by
+// the table, or by its own.
+func (n *node) samplerOfClass() string {
+	if s := n.classGives("sampler_name"); s != "" {
 		return s
 	}
-	rest, ok := strings.CutPrefix(class, "Sampler")
+	rest, ok := strings.CutPrefix(n.class, "Sampler")
 	if !ok || rest == "" || strings.HasPrefix(rest, "Custom") {
 		return ""
 	}
 	return snake(rest)
 }
 
-var samplerClasses = map[string]string{
-	"SamplerDPMAdaptative":          "dpm_adaptive",
-	"SamplerDPMPP_2S_Ancestral":     "dpmpp_2s_ancestral",
-	"SamplerEulerCFGpp":             "euler_cfg_pp",
-	"SamplerEulerAncestralCFGPP":    "euler_ancestral_cfg_pp",
-	"SamplerLCMUpscale":             "lcm",
-	"SamplerLCMCycle":               "lcm",
-	"SamplerLCM":                    "lcm",
-	"SamplerER_SDE":                 "er_sde",
-	"SamplerSASolver":               "sa_solver",
-	"SamplerSEEDS2":                 "seeds_2",
-	"SamplerLMS":                    "lms",
-	"SamplerDPMPP_SDE_Advanced":     "dpmpp_sde",
-	"SamplerRES_Momentumized":       "res_momentumized",
-	"SamplerDPMPP_DualSDE_Advanced": "dpmpp_dualsde",
+// classGives returns the value of a setting that the class of a node is by itself.
+func (n *node) classGives(setting string) string {
+	if n.about == nil {
+		return ""
+	}
+	return n.about.Gives[setting]
 }
 
 // snake writes "EulerAncestral" as euler_ancestral and keeps "DPMPP_2M_SDE" as
@@ -109,19 +101,6 @@ func snake(s string) string {
 	return b.String()
 }
 
-// Schedulers that are node classes and have a name in the samplers' own lists.
-// Classes that are missing here have no such name and stay without one.
-var schedulerClasses = map[string]string{
-	"karrasscheduler":          "karras",
-	"exponentialscheduler":     "exponential",
-	"polyexponentialscheduler": "polyexponential",
-	"laplacescheduler":         "laplace",
-	"vpscheduler":              "vp",
-	"betasamplingscheduler":    "beta",
-	"alignyourstepsscheduler":  "ays",
-	"gitsscheduler":            "gits",
-}
-
 // readSigmas reads steps, schedule name and denoise from the node that made the
 // noise schedule, through the nodes that only cut or bend it.
 func (r *passes) readSigmas(n *node, p port, pass *library.SamplerPass) {
@@ -136,7 +115,7 @@ func (r *passes) readSigmas(n *node, p port, pass *library.SamplerPass) {
 		}
 		adopt(r, n, "steps", &pass.Steps, r.values.whole(m, stepsNames), m)
 		adopt(r, n, "scheduler", &pass.Scheduler, r.values.word(m, schedulerNames), m)
-		if s := schedulerClasses[m.key]; s != "" {
+		if s := m.classGives("scheduler"); s != "" {
 			adopt(r, n, "scheduler", &pass.Scheduler, &s, m)
 		}
 		adopt(r, n, "denoise", &pass.Denoise, r.values.number(m, denoiseNames), m)

@@ -98,7 +98,7 @@ func (n *node) takesText(name string) bool {
 
 // encodes reports whether a node makes a conditioning rather than a text, when types are unknown.
 func encodes(n *node) bool {
-	if len(n.inputs) <= 2 && n.links() == 0 && n.has("positive", "negative") && !n.is("condition") {
+	if len(n.inputs) <= 2 && n.links() == 0 && n.has("positive", "negative") && !n.like("condition") {
 		return false // a box of text, whatever its field is called
 	}
 	return isEncoder(n) || n.like("conditioning") || n.has("positive", "conditioning")
@@ -201,7 +201,7 @@ func (w *sideReader) addField(n *node, in *input, c sideContext, encoder string)
 	}
 	part := promptPart{text: text, node: n, far: c.far, kind: c.area, name: encoder}
 	switch {
-	case n.is("gligen"):
+	case n.like("box_text"):
 		part.kind = kindBox
 	case encoder != "" && part.kind == "":
 		part.kind = "encoder"

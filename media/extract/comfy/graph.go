@@ -270,13 +270,13 @@ func (n *node) relayed() port {
 	var from port
 	for i := range n.inputs {
 		switch in := &n.inputs[i]; {
-		case in.linked() && (relayNames[in.name] || n.is("reroute")):
+		case in.linked() && (relayNames[in.name] || n.like("relay")):
 			from = in.from
 		case in.val.Kind != jsonscan.Bool && in.val.Kind != jsonscan.Null:
 			return port{}
 		}
 	}
-	if from.node != nil && n.is("showanything") && (writesText(from.node) || from.node.drawsText()) {
+	if from.node != nil && n.like("shows_anything") && (writesText(from.node) || from.node.drawsText()) {
 		return port{} // what it shows is known here alone
 	}
 	return from

@@ -81,13 +81,13 @@ func modelType(n *node, name, val string) string {
 	case typ != "":
 		return typ
 	}
-	if !isWeightFile(val) && !(name == "model_path" && n.is("diffusersloader")) && !namesFolder(n, name, val) {
+	if !isWeightFile(val) && !(name == "model_path" && n.like("folder_loader")) && !namesFolder(n, name, val) {
 		return ""
 	}
 	if typ := n.usedAs(); typ != "" {
 		return typ
 	}
-	if n.about != nil && !n.is("load") {
+	if n.about != nil && !n.like("loads") {
 		return "" // a name that a described class does not load
 	}
 	return "other"
@@ -148,7 +148,7 @@ func (n *node) fills(found map[string]bool, depth int) {
 	for _, fed := range n.feeds {
 		if typ := linkTypes[strings.ToLower(fed.input)]; typ != "" {
 			found[typ] = true
-		} else if depth < maxWires && (fed.to.is("switch", "reroute") || relayNames[fed.input] || slices.Contains(yesBranches, fed.input) || slices.Contains(noBranches, fed.input)) {
+		} else if depth < maxWires && (fed.to.like("hands_on") || relayNames[fed.input] || slices.Contains(yesBranches, fed.input) || slices.Contains(noBranches, fed.input)) {
 			fed.to.fills(found, depth+1)
 		}
 	}
@@ -246,7 +246,7 @@ func (r *models) linkedLoad(out []load, n *node, in *input) []load {
 		return out
 	}
 	s, ok := r.values.scalar(in, in.name)
-	if !ok || fileType(n, in, s) == "other" && !n.is("load") { // a text that is no more than a file's name
+	if !ok || fileType(n, in, s) == "other" && !n.like("loads") { // a text that is no more than a file's name
 		return out
 	}
 	return r.namedLoad(out, n, in, s)
@@ -268,7 +268,7 @@ func namesFile(in *input) bool {
 
 func (r *models) namedLoad(out []load, n *node, in *input, name string) []load {
 	typ := fileType(n, in, name)
-	if strings.HasPrefix(in.name, "widget_") && n.is("stack") {
+	if strings.HasPrefix(in.name, "widget_") && n.like("stack") {
 		return out // which of its entries are in use is said by fields that have no name either
 	}
 	if typ == "" || isNoFile(name) || len(name) > 512 || !r.switchedOn(n, in) || !r.scriptReads(n, in) {
@@ -380,7 +380,7 @@ func entryLoads(out []load, n *node, in *input) []load {
 
 func entryLoad(out []load, n *node, v value) []load {
 	name := v.Get("lora").Str()
-	if name == "" && n.is("lora") {
+	if name == "" && n.like("lora") {
 		name = v.Get("name").Str()
 	}
 	if name == "" || isNoFile(name) {

@@ -26,7 +26,7 @@ func entriesOf(v value) []value {
 func listsLoras(n *node) bool {
 	for i := range n.inputs {
 		for _, e := range entriesOf(n.inputs[i].val) {
-			if n.is("lora") && e.Get("name").Str() != "" && e.Get("strength").Kind != jsonscan.Null {
+			if n.like("lora") && e.Get("name").Str() != "" && e.Get("strength").Kind != jsonscan.Null {
 				return true
 			}
 		}
@@ -43,7 +43,7 @@ func (r *texts) loraText(p port, side role) (s string, ok, done bool) {
 		s, ok = r.untagged(p, side)
 		return s, ok, true
 	}
-	if _, patches := n.link("model", "opt_model", "MODEL", "model_opt"); !n.is("lora") || !patches && !n.has("loras") {
+	if _, patches := n.link("model", "opt_model", "MODEL", "model_opt"); !n.like("lora") || !patches && !n.has("loras") {
 		return "", false, false
 	}
 	if name := p.outName(); n.has("loras") || listsLoras(n) || strings.Contains(name, "trigger") || strings.Contains(name, "loaded") {

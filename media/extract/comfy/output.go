@@ -26,7 +26,7 @@ func medium(n *node) string {
 	switch {
 	case n.about != nil && n.about.Medium != "":
 		return n.about.Medium
-	case n.is("audio"):
+	case n.like("audio"):
 		return "audio"
 	case n.like("model_output"):
 		return "model"
@@ -34,7 +34,7 @@ func medium(n *node) string {
 		return "video"
 	case n.like("animation_output"):
 		return "animation"
-	case n.is("svg"):
+	case n.like("svg"):
 		return "svg"
 	case n.like("data_output"):
 		return "data"
@@ -79,7 +79,7 @@ type output struct {
 func (r *outputs) choose() (*node, string) {
 	var all []output
 	for _, n := range r.g.nodes {
-		if isOutputClass(n) && n.links() > 0 && !n.is("comparer") {
+		if isOutputClass(n) && n.links() > 0 && !n.like("comparer") {
 			all = append(all, r.rate(n))
 		}
 	}
@@ -139,7 +139,7 @@ func (r *outputs) sameSource(a, b *node) bool {
 
 func (r *outputs) rate(n *node) output {
 	o := output{node: n, score: 2 * fits(n, r.in.MIME)}
-	o.preview = n.role() == RolePreview || n.is("preview") || n.has("save_output") && r.isFalse(n.in("save_output"))
+	o.preview = n.role() == RolePreview || n.like("preview") || n.has("save_output") && r.isFalse(n.in("save_output"))
 	if o.preview == isTemp(r.in.Filename) {
 		o.score += 8
 	}

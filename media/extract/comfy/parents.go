@@ -85,15 +85,15 @@ func parentName(file string) string {
 
 func (r *parents) kind(n *node, kind string) string {
 	switch {
-	case kind == "video" || kind == "" && n.is("video"):
+	case kind == "video" || kind == "" && n.like("video"):
 		return "input_video"
-	case kind == "audio" || kind == "" && n.is("audio"):
+	case kind == "audio" || kind == "" && n.like("audio"):
 		return "input_audio"
 	case kind == "model":
 		return "input_model"
 	case kind == "latent":
 		return "input_latent"
-	case n.is("mask"):
+	case n.like("mask"):
 		return "mask"
 	}
 	if r.onlyControls(n) {
@@ -112,7 +112,7 @@ func (r *parents) onlyControls(n *node) bool {
 		for _, to := range r.consumers()[n] {
 			switch {
 			case seen[to]:
-			case to.is("controlnet") && to.has("control_net", "controlnet", "strength"):
+			case to.like("controlnet") && to.has("control_net", "controlnet", "strength"):
 				hits++
 			case isOutputClass(to):
 			case isLatentSource(to) || r.pictures.isSampler(to) || to.like("uses_picture"):

@@ -78,7 +78,7 @@ func adopt[T any](r *passes, pass *node, field string, dst **T, v *T, from *node
 func (r *passes) readSplit(n *node, slot int, pass *library.SamplerPass) {
 	at := r.values.whole(n, []string{"step"})
 	switch {
-	case at == nil || !n.is("splitsigmas"):
+	case at == nil || !n.like("splits_sigmas"):
 	case slot == 0:
 		pass.EndStep = at
 	default:

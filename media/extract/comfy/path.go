@@ -184,19 +184,19 @@ func isLatentSource(n *node) bool {
 	if role := n.role(); role != "" {
 		return role == RoleLatent
 	}
-	if n.is("empty") && n.is("latent", "embeds", "image") {
+	if n.like("empty") && n.like("empty_of") {
 		return true
 	}
 	if in := n.in("empty_latent_width"); in != nil {
 		return true
 	}
 	if !n.has(widthNames...) || !n.has(heightNames...) {
-		return n.has("dimensions", "resolution") && n.is("latent") && !n.is("upscale", "resize") && n.links() == 0
+		return n.has("dimensions", "resolution") && n.like("named_latent") && !n.like("no_empty") && n.links() == 0
 	}
 	if n.like("no_latent") {
 		return false
 	}
-	if n.is("aspectratio") && n.has("batch_size") && !n.has(pictureNames...) {
+	if n.like("aspect_ratio") && n.has("batch_size") && !n.has(pictureNames...) {
 		return true
 	}
 	return n.like("latent") || n.has("vae") && n.has("length", "num_frames", "video_frames", "batch_size")

@@ -14,10 +14,7 @@ func samplerShape(n *node) bool {
 	if role := n.role(); role != "" {
 		return role == RoleSampler
 	}
-	if samplerClass(n) {
-		return true
-	}
-	if isOutputClass(n) || n.like("no_sampler") && !n.is("sampler") || isBundle(n) {
+	if isOutputClass(n) || n.like("no_sampler") && !n.like("sampler") || isBundle(n) {
 		return false
 	}
 	linked := func(names ...string) bool { _, ok := n.link(names...); return ok }
@@ -40,15 +37,6 @@ func isBundle(n *node) bool {
 	if role := n.role(); role != "" {
 		return role == RoleBundle
 	}
-	bundle := n.is("context", "pipe") && !n.is("pipeline") || strings.HasPrefix(n.key, "bus") || strings.HasSuffix(n.key, "bus")
+	bundle := n.like("bundle") && !n.like("no_bundle") || strings.HasPrefix(n.key, "bus") || strings.HasSuffix(n.key, "bus")
 	return bundle && !n.like("works")
-}
-
-// samplerClass reports whether a node is a sampler of ComfyUI itself, even when inputs are missing.
-func samplerClass(n *node) bool {
-	switch n.key {
-	case "ksampler", "ksampleradvanced", "samplercustom", "samplercustomadvanced", "ksamplerefficient", "ksampleradvefficient":
-		return true
-	}
-	return false
 }

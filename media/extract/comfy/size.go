@@ -56,20 +56,20 @@ func (r *sizer) of(n *node) dims {
 		return dims{}
 	}
 	switch {
-	case r.pictures.isSampler(n) && !n.is("ultimatesdupscale"):
+	case r.pictures.isSampler(n) && !n.like("tiled_upscale"):
 		if d := before(); d.known() {
 			return d
 		}
 		return r.stated(n)
 	case n.opaque() && !r.likely:
 		return dims{}
-	case n.is("pad") && n.has("left"):
+	case n.like("pads") && n.has("left"):
 		return r.padded(n, before())
 	case n.like("reshapes"), n.hasLinked("bbox", "crop_region"):
 		return dims{}
-	case n.is("ultimatesdupscale"):
+	case n.like("tiled_upscale"):
 		return r.scaled(n, before())
-	case n.is("withmodel") || n.has("upscale_model") && n.is("upscale", "upsampl"):
+	case n.like("upscales_by_model") || n.has("upscale_model") && n.like("upsamples"):
 		return r.modelScaled(n, before())
 	case resizes(n) || n.like("sets_size"):
 		return r.resized(n, before())
@@ -166,7 +166,7 @@ func (r *sizer) padded(n *node, d dims) dims {
 var factorNames = []string{"scale_by", "upscale_by", "scale", "factor", "upscale_factor", "scale_factor", "rescale_factor", "multiplier"}
 
 func (r *sizer) scaled(n *node, d dims) dims {
-	if n.is("noupscale") {
+	if n.like("no_upscale") {
 		return d
 	}
 	f := r.values.number(n, factorNames)
@@ -315,7 +315,7 @@ func sideOfSize(p port, want string, measures bool) rune {
 		return 0
 	}
 	first := 0 // the output of the width
-	if p.node.is("latent") {
+	if p.node.like("named_latent") {
 		first = 1
 	}
 	switch p.slot {

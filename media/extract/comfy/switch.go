@@ -40,7 +40,7 @@ func (r *switches) choose(n *node) (*input, bool) {
 		return nil, false
 	}
 	yes, no := n.in(yesBranches...), n.in(noBranches...)
-	if yes == nil && no == nil && n.is("switch") {
+	if yes == nil && no == nil && n.like("named_switch") {
 		yes, no = n.ending("_a"), n.ending("_b")
 	}
 	if yes != nil || no != nil {
@@ -132,7 +132,7 @@ func (n *node) undecided() bool {
 	if yes, no := n.in(yesBranches...), n.in(noBranches...); yes != nil && no != nil && yes.linked() && no.linked() {
 		return true
 	}
-	if !n.like("switch") || joins(n) || !n.has(selectorNames...) && !n.is("switch") {
+	if !n.like("switch") || joins(n) || !n.has(selectorNames...) && !n.like("named_switch") {
 		return false
 	}
 	linked := 0

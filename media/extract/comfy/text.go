@@ -77,7 +77,7 @@ func (r *texts) read(p port, side role) (string, bool) {
 	if p.slot > 0 && n.unnamedText() != nil {
 		return "", false // which field it gives at a later output is not known
 	}
-	if in := n.in("code", "python_code", "script"); in != nil && in.val.Kind == jsonscan.String || n.is("powerputer") {
+	if in := n.in("code", "python_code", "script"); in != nil && in.val.Kind == jsonscan.String || n.like("computes_text") {
 		r.notes.warn("a prompt was computed by code in the graph; it is not followed")
 		return "", false
 	}
@@ -167,7 +167,7 @@ func (r *texts) displayed(n *node, side role) (string, bool) {
 	if r.g.place == "workflow" {
 		shown = keptTexts(n)
 	}
-	if shown != "" && n.is("showtext", "showanything") {
+	if shown != "" && n.like("shows_own_run") {
 		return shown, true
 	}
 	for i := range n.inputs {
@@ -209,7 +209,7 @@ func keptTexts(n *node) string {
 
 // drawsText reports whether a node draws a text at random.
 func (n *node) drawsText() bool {
-	return n.like("draws_text") || n.has("seed") && !n.is("sampler", "loader")
+	return n.like("draws_text") || n.has("seed") && !n.like("seeds_pictures")
 }
 
 // wildcard is a choice or a named list in a template of prompts.
@@ -297,7 +297,7 @@ func (r *texts) collected(n *node, side role) (string, bool) {
 	if missing && !main || unclear || !any {
 		return "", false // what is known is no more than an affix, or what is not known may be the main part
 	}
-	if n.is("selector") && n.has("select") && len(parts) > 0 {
+	if n.like("selects_line") && n.has("select") && len(parts) > 0 {
 		return r.selectedLine(n, parts[0]), true
 	}
 	if len(parts) > 1 && !joins(n) {
@@ -383,7 +383,7 @@ func textInputs(n *node) []*input {
 			out = append(out, in)
 		}
 	}
-	if a, b := n.in("a"), n.in("b"); len(out) == 0 && a != nil && b != nil && n.is("stringconcat") {
+	if a, b := n.in("a"), n.in("b"); len(out) == 0 && a != nil && b != nil && n.like("joins_two") {
 		return []*input{a, b}
 	}
 	if len(out) > 0 {

@@ -22,12 +22,12 @@ func (r *texts) edited(n *node, side role) (s string, ok, done bool) {
 		for i := '2'; i <= '9' && ok && n.has("find"+string(i)); i++ {
 			s, ok = r.replacedIn(n, s, n.in("find"+string(i)), n.in("replace"+string(i)), side)
 		}
-	case find != nil && n.is("regexextract"):
+	case find != nil && n.like("extracts_text"):
 		s, ok = r.taken(n, in, find, side)
-	case n.is("trim", "strip") && !n.is("stripe"):
+	case n.like("trims_text") && !n.like("no_trim"):
 		s, ok = r.of(in, side)
 		s = strings.TrimSpace(s)
-	case n.is("substring"):
+	case n.like("cuts_text"):
 		s, ok = r.of(in, side)
 		from, to := r.values.whole(n, []string{"start"}), r.values.whole(n, []string{"end"})
 		s = substring(s, from, to)
@@ -61,7 +61,7 @@ func (r *texts) replacedIn(n *node, s string, find, repl *input, side role) (str
 	case f == "":
 		return s, true
 	}
-	if !n.is("regex") && !n.on("use_regex") {
+	if !n.like("regex") && !n.on("use_regex") {
 		return replaceText(s, f, to)
 	}
 	re := r.regexp(n, f)
@@ -173,7 +173,7 @@ func (r *texts) regexp(n *node, pattern string) *regexp.Regexp {
 	for _, f := range []struct {
 		input, letter string
 		usual         bool
-	}{{"case_insensitive", "i", n.key == "regexreplace" || n.key == "regexextract"}, {"multiline", "m", false}, {"dotall", "s", false}} {
+	}{{"case_insensitive", "i", n.about != nil && n.about.pack == "comfy-core"}, {"multiline", "m", false}, {"dotall", "s", false}} {
 		on := f.usual
 		if v, ok := r.values.scalar(n.in(f.input), f.input); ok {
 			on = truthy(v)
