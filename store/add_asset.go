@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"vitrine/library"
 )
@@ -89,7 +91,7 @@ func (t *Tx) addAsset(ctx context.Context, n NewAsset, prepared encodedAsset) (A
 		return out, err
 	}
 	b := &pgx.Batch{}
-	batchLineage(b, t.tenant(), n, prepared)
+	batchLineage(b, t.tenant(), lineageRow{n, prepared})
 	var models modelRows
 	models.add(n.Asset.Hash, n.Lineage.Models)
 	t.batchModels(b, models)
@@ -98,12 +100,12 @@ func (t *Tx) addAsset(ctx context.Context, n NewAsset, prepared encodedAsset) (A
 	renders := batchPromptCandidates(b, t.tenant(), n.Lineage.Positive)
 	t.queue(b) // before the locks, which other arrivals wait for
 	batchLineageLocks(b, t.tenant(), n)
-	var concerned bool
-	batchTouchesLineage(b, t.tenant(), n, &concerned)
+	concerned := make([]bool, 1)
+	batchTouchesLineage(b, t.tenant(), []NewAsset{n}, concerned)
 	if err := t.Send(ctx, b); err != nil {
 		return out, err
 	}
-	if err := renders.link(ctx, t, t.tenant(), n.Asset.Hash); err != nil || !concerned {
+	if err := linkPrompts(ctx, t, t.tenant(), []library.AssetHash{n.Asset.Hash}, []*promptMatch{renders}); err != nil || !concerned[0] {
 		return out, err
 	}
 	return out, resolveParents(ctx, t, t.tenant(), n, true)
@@ -198,43 +200,69 @@ func encodeAsset(n NewAsset) (p encodedAsset, err error) {
 // of the same asset may be left in the index from before a purge, so the version
 // goes on from the tombstone's.
 func insertAsset(ctx context.Context, tx pgx.Tx, actor library.Actor, a library.Asset) (*library.Asset, error) {
-	b := &pgx.Batch{}
-	var created *library.Asset
-	if err := queueInsertAsset(b, actor, a, func(made *library.Asset) { created = made }); err != nil {
-		return nil, err
+	created, err := insertAssets(ctx, tx, actor, []library.Asset{a})
+	if made, ok := created[a.Hash]; ok {
+		return &made, err
 	}
-	err := tx.SendBatch(ctx, b).Close()
-	return created, err
+	return nil, err
 }
 
-// queueInsertAsset adds the statements of insertAsset to a batch; made is told the row, or nil.
-func queueInsertAsset(b *pgx.Batch, actor library.Actor, a library.Asset, made func(*library.Asset)) error {
-	metadata, err := jsonb(a.Metadata)
-	if err != nil {
-		return err
+// insertAssets is insertAsset for several assets, each once and in order of their hashes, as
+// all that writes assets locks them. It returns those that were not there.
+func insertAssets(ctx context.Context, tx pgx.Tx, actor library.Actor, list []library.Asset) (map[library.AssetHash]library.Asset, error) {
+	metadata, tags := make([]string, len(list)), make([]string, len(list))
+	for i, a := range list {
+		raw, err := jsonb(a.Metadata)
+		if err != nil {
+			return nil, err
+		}
+		metadata[i] = string(raw)
+		if tags[i], err = arrayText(library.MergeTags(nil, a.Tags)); err != nil {
+			return nil, err
+		}
 	}
+	hashes := column(list, func(a library.Asset) library.AssetHash { return a.Hash })
+	created := map[library.AssetHash]library.Asset{}
+	b := &pgx.Batch{}
 	// A statement of its own: the insert then sees the tombstone of a purge that it waited for.
-	b.Queue(`SELECT pg_advisory_xact_lock_shared(`+fileLock+`$2, 0))`, string(actor.Tenant), string(a.Hash))
-	b.Queue(`INSERT INTO assets (tenant_id, asset_h, sha256, blake3, title, description, filename, source_path,
-			mime_type, claimed_type, size, width, height, duration_ms, tags, parent_asset_h, metadata, created_at, created_by, owner, visibility, in_place, doc_version)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, nullif($16, ''), nullif($17::jsonb, 'null'), $18, $19, $20, $21, $22,
-			1 + coalesce((SELECT doc_version FROM asset_tombstones WHERE tenant_id = $1 AND asset_h = $2), 0))
-		ON CONFLICT DO NOTHING RETURNING `+assetColumns,
-		actor.Tenant, a.Hash, a.SHA256, a.BLAKE3, a.Title, a.Description, a.Filename, a.SourcePath, a.MIMEType, a.ClaimedType,
-		a.Size, a.Width, a.Height, a.DurationMS, library.MergeTags(nil, a.Tags), a.Parent, metadata, a.CreatedAt, actor.ID, a.Owner, cmp.Or(a.Visibility, library.VisibilityTeam), a.InPlace).
+	b.Queue(`SELECT pg_advisory_xact_lock_shared(key) FROM (SELECT DISTINCT `+fileLock+`h, 0) AS key FROM unnest($2::text[]) AS x(h) ORDER BY key) AS ordered`, string(actor.Tenant), hashes)
+	b.Queue(insertAssetsSQL, actor.Tenant, actor.ID, hashes, column(list, func(a library.Asset) string { return a.SHA256 }), column(list, func(a library.Asset) string { return a.BLAKE3 }),
+		column(list, func(a library.Asset) string { return a.Title }), column(list, func(a library.Asset) string { return a.Description }),
+		column(list, func(a library.Asset) string { return a.Filename }), column(list, func(a library.Asset) string { return a.SourcePath }),
+		column(list, func(a library.Asset) string { return a.MIMEType }), column(list, func(a library.Asset) string { return a.ClaimedType }),
+		column(list, func(a library.Asset) int64 { return a.Size }), column(list, func(a library.Asset) int { return a.Width }), column(list, func(a library.Asset) int { return a.Height }),
+		column(list, func(a library.Asset) int64 { return a.DurationMS }), tags, column(list, func(a library.Asset) library.AssetHash { return a.Parent }), metadata,
+		column(list, func(a library.Asset) time.Time { return a.CreatedAt }), column(list, func(a library.Asset) string { return a.Owner }),
+		column(list, func(a library.Asset) library.Visibility { return cmp.Or(a.Visibility, library.VisibilityTeam) }),
+		column(list, func(a library.Asset) bool { return a.InPlace })).
 		Query(func(rows pgx.Rows) error {
-			list, err := pgx.CollectRows(rows, scanAsset)
-			if err != nil {
-				return err
+			made, err := pgx.CollectRows(rows, scanAsset)
+			for _, a := range made {
+				created[a.Hash] = a
 			}
-			if len(list) > 0 {
-				made(&list[0])
-			} else {
-				made(nil)
-			}
-			return nil
+			return err
 		})
-	return nil
+	return created, tx.SendBatch(ctx, b).Close()
+}
+
+var insertAssetsSQL = `INSERT INTO assets (tenant_id, asset_h, sha256, blake3, title, description, filename, source_path,
+		mime_type, claimed_type, size, width, height, duration_ms, tags, parent_asset_h, metadata, created_at, created_by, owner, visibility, in_place, doc_version)
+	SELECT $1::uuid, h, sha256, blake3, title, description, filename, source_path, mime_type, claimed_type, size, width, height, duration_ms, tags::text[],
+		nullif(parent, ''), nullif(metadata::jsonb, 'null'), created_at, $2::text, owner, visibility, in_place,
+		1 + coalesce((SELECT t.doc_version FROM asset_tombstones t WHERE t.tenant_id = $1::uuid AND t.asset_h = h), 0)
+	FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::bigint[], $13::int[], $14::int[], $15::bigint[],
+		$16::text[], $17::text[], $18::text[], $19::timestamptz[], $20::text[], $21::text[], $22::boolean[])
+		AS n(h, sha256, blake3, title, description, filename, source_path, mime_type, claimed_type, size, width, height, duration_ms, tags, parent, metadata, created_at, owner, visibility, in_place)
+	ON CONFLICT DO NOTHING RETURNING ` + assetColumns
+
+// arrayText returns a list as the text of an array of texts: unnest would flatten an array of
+// arrays.
+func arrayText(list []string) (string, error) {
+	if list == nil {
+		list = []string{}
+	}
+	raw, err := pgtype.NewMap().Encode(pgtype.TextArrayOID, pgtype.TextFormatCode, list, nil)
+	return string(raw), err
 }
 
 // addToExisting is the second upload of the same bytes.

@@ -101,23 +101,26 @@ func (a *inPlaceAdd) run(ctx context.Context) error {
 
 // insert makes the rows of those assets that are new, and returns which.
 func (a *inPlaceAdd) insert(ctx context.Context, order []int) (created []int, err error) {
-	b := &pgx.Batch{}
+	var list []library.Asset
 	for _, i := range order {
 		n := a.files[i].New
 		if a.absent[n.Asset.Hash] != "" && n.KeepAbsent {
 			a.out[i].Absent = a.absent[n.Asset.Hash]
 			continue
 		}
-		if err := queueInsertAsset(b, a.actor, n.Asset, func(made *library.Asset) {
-			if made != nil {
-				a.out[i].AddResult = AddResult{Asset: *made, Created: true}
-				created = append(created, i)
-			}
-		}); err != nil {
-			return nil, err
+		list = append(list, n.Asset)
+	}
+	made, err := insertAssets(ctx, a.Tx, a.actor, list)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range order {
+		if asset, ok := made[a.files[i].New.Asset.Hash]; ok {
+			a.out[i].AddResult = AddResult{Asset: asset, Created: true}
+			created = append(created, i)
 		}
 	}
-	return created, a.SendBatch(ctx, b).Close()
+	return created, nil
 }
 
 // addCreated writes all that belongs to new assets.
@@ -125,11 +128,11 @@ func (a *inPlaceAdd) addCreated(ctx context.Context, created []int) error {
 	if len(created) == 0 {
 		return nil
 	}
-	b := &pgx.Batch{}
 	var models modelRows
-	jobs := make([]JobArgs, len(created))
-	renders, hashes := make([]*promptMatch, len(created)), make([]library.AssetHash, len(created))
-	for k, i := range created {
+	var lineage []lineageRow
+	var assets []NewAsset
+	var jobs []JobArgs
+	for _, i := range created {
 		n, h := a.files[i].New, a.files[i].New.Asset.Hash
 		if n.KeepAbsent && a.out[i].Asset.DocVersion != 1 { // purged since Absent was asked
 			return AbsentError(Purged)
@@ -140,12 +143,13 @@ func (a *inPlaceAdd) addCreated(ctx context.Context, created []int) error {
 		if err := a.emitExtracted(ctx, h, n.Lineage); err != nil {
 			return err
 		}
-		jobs[k], hashes[k] = PreviewJob{a.tenant(), h}, h
-		batchLineage(b, a.tenant(), n, a.prepared[i])
 		models.add(h, n.Lineage.Models)
-		batchParents(b, a.tenant(), n)
-		renders[k] = batchPromptCandidates(b, a.tenant(), n.Lineage.Positive)
+		lineage, assets, jobs = append(lineage, lineageRow{n, a.prepared[i]}), append(assets, n), append(jobs, PreviewJob{a.tenant(), h})
 	}
+	b := &pgx.Batch{}
+	batchLineage(b, a.tenant(), lineage...)
+	batchParents(b, a.tenant(), assets...)
+	renders := batchPromptsCandidates(b, a.tenant(), column(assets, func(n NewAsset) *string { return n.Lineage.Positive }))
 	a.batchModels(b, models)
 	if err := a.Enqueue(ctx, jobs...); err != nil {
 		return err
@@ -153,29 +157,28 @@ func (a *inPlaceAdd) addCreated(ctx context.Context, created []int) error {
 	if err := a.Send(ctx, b); err != nil {
 		return err
 	}
-	if err := lockLineage(ctx, a.Tx, a.tenant(), hashes); err != nil {
-		return err
-	}
-	return a.linkCreated(ctx, created, renders)
+	return a.linkCreated(ctx, assets, renders)
 }
 
 // linkCreated links new assets with prompts, and with the assets they were made from or that
 // were made from them.
-func (a *inPlaceAdd) linkCreated(ctx context.Context, created []int, renders []*promptMatch) error {
-	b := &pgx.Batch{}
-	concerned := make([]bool, len(created))
-	for k, i := range created {
-		batchTouchesLineage(b, a.tenant(), a.files[i].New, &concerned[k])
+func (a *inPlaceAdd) linkCreated(ctx context.Context, assets []NewAsset, renders []*promptMatch) error {
+	hashes := column(assets, func(n NewAsset) library.AssetHash { return n.Asset.Hash })
+	if err := lockLineage(ctx, a.Tx, a.tenant(), hashes); err != nil {
+		return err
 	}
+	b := &pgx.Batch{}
+	concerned := make([]bool, len(assets))
+	batchTouchesLineage(b, a.tenant(), assets, concerned)
 	if err := a.SendBatch(ctx, b).Close(); err != nil {
 		return err
 	}
-	for k, i := range created {
-		if err := renders[k].link(ctx, a.Tx, a.tenant(), a.files[i].New.Asset.Hash); err != nil {
-			return err
-		}
-		if concerned[k] {
-			if err := resolveParents(ctx, a.Tx, a.tenant(), a.files[i].New, true); err != nil {
+	if err := linkPrompts(ctx, a.Tx, a.tenant(), hashes, renders); err != nil {
+		return err
+	}
+	for i, n := range assets {
+		if concerned[i] {
+			if err := resolveParents(ctx, a.Tx, a.tenant(), n, true); err != nil {
 				return err
 			}
 		}
@@ -200,16 +203,17 @@ func (a *inPlaceAdd) place(ctx context.Context) error {
 		return err
 	}
 	b := &pgx.Batch{}
+	rows := make([]placedFile, len(a.files))
 	for i, f := range a.files {
-		by := ""
+		rows[i] = placedFile{hash: f.New.Asset.Hash, at: f.Original}
 		if a.out[i].Created {
-			by = a.importID
+			rows[i].importID = a.importID
 		}
-		queueOriginal(b, a.tenant(), by, f.New.Asset.Hash, f.Original)
 		if r := a.out[i]; !r.Created && r.Absent == "" && r.Asset.InPlace {
 			lost = append(lost, f.New.Asset.Hash)
 		}
 	}
+	queueOriginals(b, a.tenant(), rows...)
 	a.queueLeft(b)
 	if err := a.Send(ctx, b); err != nil {
 		return err

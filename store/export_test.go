@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"vitrine/library"
@@ -53,4 +54,17 @@ func (n *Noun) Personal() *Noun {
 	p := *n
 	p.personal = true
 	return &p
+}
+
+// Trace has the statements of requests told to a tracer from now on.
+func (s *Store) Trace(ctx context.Context, tracer pgx.QueryTracer) error {
+	cfg := s.app.Config()
+	cfg.ConnConfig.Tracer = tracer
+	traced, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	s.app.Close()
+	s.app = traced
+	return nil
 }

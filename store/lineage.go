@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -12,16 +13,59 @@ import (
 // Lineage follows assets to what they were made from and to what was made of them.
 type Lineage struct{ s *Store }
 
-func batchLineage(b *pgx.Batch, tenant library.TenantID, n NewAsset, p encodedAsset) {
+// lineageRow is an asset whose lineage is written, and its columns.
+type lineageRow struct {
+	asset   NewAsset
+	encoded encodedAsset
+}
+
+// lineageSize bounds the bytes of lineage that one statement takes: the server holds its
+// parameters in memory, and refuses more than a gigabyte.
+const lineageSize = 8 << 20
+
+// batchLineage writes the lineage of some assets, in a few statements however many they are.
+func batchLineage(b *pgx.Batch, tenant library.TenantID, rows ...lineageRow) {
+	for len(rows) > 0 {
+		n, size := 0, 0
+		for n < len(rows) && (n == 0 || size < lineageSize) {
+			p := rows[n].encoded
+			size += len(p.doc) + len(p.workflow) + len(p.report) + len(p.chunks)
+			n++
+		}
+		queueLineage(b, tenant, rows[:n])
+		rows = rows[n:]
+	}
+}
+
+func queueLineage(b *pgx.Batch, tenant library.TenantID, rows []lineageRow) {
 	b.Queue(`INSERT INTO lineage (tenant_id, asset_h, source, parser_version, tool, doc, workflow, report)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+		SELECT $1::uuid, h, s, v, t, d::json, w, r::jsonb FROM unnest($2::text[], $3::text[], $4::int[], $5::text[], $6::text[], $7::bytea[], $8::text[]) AS u(h, s, v, t, d, w, r)
 		ON CONFLICT (tenant_id, asset_h) DO UPDATE SET source = excluded.source, parser_version = excluded.parser_version,
 			tool = excluded.tool, doc = excluded.doc, workflow = excluded.workflow, report = excluded.report, extracted_at = now()`,
-		tenant, n.Asset.Hash, p.source, n.ParserVersion, n.Lineage.Tool, p.doc, p.workflow, p.report)
-	if p.chunks != nil {
-		b.Queue(`INSERT INTO lineage_raw (tenant_id, asset_h, chunks) VALUES ($1, $2, $3)
-			ON CONFLICT (tenant_id, asset_h) DO UPDATE SET chunks = excluded.chunks`, tenant, n.Asset.Hash, p.chunks)
+		tenant, column(rows, func(r lineageRow) library.AssetHash { return r.asset.Asset.Hash }),
+		column(rows, func(r lineageRow) string { return string(r.encoded.source) }),
+		column(rows, func(r lineageRow) int32 { return int32(r.asset.ParserVersion) }), //nolint:gosec // counts releases
+		column(rows, func(r lineageRow) string { return r.asset.Lineage.Tool }),
+		column(rows, func(r lineageRow) []byte { return r.encoded.doc }),
+		column(rows, func(r lineageRow) []byte { return r.encoded.workflow }),
+		column(rows, func(r lineageRow) []byte { return r.encoded.report }))
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r lineageRow) bool { return r.encoded.chunks == nil })
+	if len(rows) == 0 {
+		return
 	}
+	b.Queue(`INSERT INTO lineage_raw (tenant_id, asset_h, chunks) SELECT $1::uuid, h, c FROM unnest($2::text[], $3::bytea[]) AS u(h, c)
+		ON CONFLICT (tenant_id, asset_h) DO UPDATE SET chunks = excluded.chunks`,
+		tenant, column(rows, func(r lineageRow) library.AssetHash { return r.asset.Asset.Hash }),
+		column(rows, func(r lineageRow) []byte { return r.encoded.chunks }))
+}
+
+// column returns one value of each row, as a parameter of unnest.
+func column[Row, Value any](rows []Row, value func(Row) Value) []Value {
+	out := make([]Value, len(rows))
+	for i, r := range rows {
+		out[i] = value(r)
+	}
+	return out
 }
 
 // modelRows are the models that some files say were loaded, one row per use.

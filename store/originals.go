@@ -198,7 +198,7 @@ func (or *Originals) Move(ctx context.Context, actor library.Actor, importID str
 			touched = append(touched, m.From.Hash)
 			b := &pgx.Batch{}
 			b.Queue(`UPDATE originals SET until = now() WHERE tenant_id = $1 AND original_id = $2 AND until IS NULL`, t.tenant(), m.From.ID)
-			queueOriginal(b, t.tenant(), importID, m.From.Hash, Original{Root: m.From.Root, Path: m.Path, Stamp: m.Now})
+			queueOriginals(b, t.tenant(), placedFile{m.From.Hash, importID, Original{Root: m.From.Root, Path: m.Path, Stamp: m.Now}})
 			b.Queue(`UPDATE assets SET source_path = $3 WHERE tenant_id = $1 AND asset_h = $2 AND in_place`, t.tenant(), m.From.Hash, library.VisibleText(m.Path))
 			if err := t.Send(ctx, b); err != nil {
 				return err
@@ -209,14 +209,36 @@ func (or *Originals) Move(ctx context.Context, actor library.Actor, importID str
 	return err
 }
 
-// queueOriginal adds the statements that record where a file lies. What was there before
-// and is another asset's has changed.
-func queueOriginal(b *pgx.Batch, tenant library.TenantID, importID string, hash library.AssetHash, o Original) {
-	b.Queue(`INSERT INTO originals (tenant_id, asset_h, root, path, size, modified, changed, inode, device, import_id)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, nullif($10, ''))
+// placedFile is a file and where it lies.
+type placedFile struct {
+	hash     library.AssetHash
+	importID string // that stored the asset; empty where it was there before
+	at       Original
+}
+
+// queueOriginals adds the statement that records where files lie. What was there before
+// and is another asset's has changed. Of several files at one place the last is the one that
+// is there.
+func queueOriginals(b *pgx.Batch, tenant library.TenantID, files ...placedFile) {
+	last := map[[2]string]int{}
+	for i, f := range files {
+		last[[2]string{f.at.Root, f.at.Path}] = i
+	}
+	rows := make([]placedFile, 0, len(files))
+	for i, f := range files {
+		if last[[2]string{f.at.Root, f.at.Path}] == i {
+			rows = append(rows, f)
+		}
+	}
+	b.Queue(`INSERT INTO originals (tenant_id, asset_h, import_id, root, path, size, modified, changed, inode, device)
+		SELECT $1::uuid, h, nullif(m, ''), r, p, s, w, c, i, d FROM unnest($2::text[], $3::text[], $4::text[], $5::bytea[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]) AS u(h, m, r, p, s, w, c, i, d)
 		ON CONFLICT (tenant_id, root, path) WHERE until IS NULL DO UPDATE SET size = excluded.size, modified = excluded.modified, changed = excluded.changed,
 			inode = excluded.inode, device = excluded.device, state = 'intact'`,
-		tenant, hash, o.Root, []byte(o.Path), o.Stamp.Size, o.Stamp.Modified, o.Stamp.Changed, o.Stamp.Inode, o.Stamp.Device, importID)
+		tenant, column(rows, func(f placedFile) library.AssetHash { return f.hash }), column(rows, func(f placedFile) string { return f.importID }),
+		column(rows, func(f placedFile) string { return f.at.Root }), column(rows, func(f placedFile) []byte { return []byte(f.at.Path) }),
+		column(rows, func(f placedFile) int64 { return f.at.Stamp.Size }), column(rows, func(f placedFile) int64 { return f.at.Stamp.Modified }),
+		column(rows, func(f placedFile) int64 { return f.at.Stamp.Changed }), column(rows, func(f placedFile) int64 { return f.at.Stamp.Inode }),
+		column(rows, func(f placedFile) int64 { return f.at.Stamp.Device }))
 }
 
 // closeReplaced ends the rows of paths that have other bytes now, and returns the assets

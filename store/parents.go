@@ -10,16 +10,30 @@ import (
 	"vitrine/library"
 )
 
-// batchParents records what the file says it was made from. Which assets those
+// batchParents records what files say they were made from. Which assets those
 // are is worked out by resolveParents. A place that was taken keeps its link until then.
-func batchParents(b *pgx.Batch, tenant library.TenantID, n NewAsset) {
-	for i, p := range storedParents(n.Lineage.Parents) {
-		b.Queue(`INSERT INTO asset_parents (tenant_id, asset_h, position, kind, name, hash, job_id, node_id)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-			ON CONFLICT (tenant_id, asset_h, position) DO UPDATE SET
-				kind = excluded.kind, name = excluded.name, hash = excluded.hash, job_id = excluded.job_id, node_id = excluded.node_id`,
-			tenant, n.Asset.Hash, i, p.Kind, p.Name, p.Hash, p.JobID, p.NodeID)
+func batchParents(b *pgx.Batch, tenant library.TenantID, assets ...NewAsset) {
+	type row struct {
+		asset    library.AssetHash
+		position int32
+		library.Parent
 	}
+	var rows []row
+	for _, n := range assets {
+		for i, p := range storedParents(n.Lineage.Parents) {
+			rows = append(rows, row{n.Asset.Hash, int32(i), p}) //nolint:gosec // the extractor bounds them
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	b.Queue(`INSERT INTO asset_parents (tenant_id, asset_h, position, kind, name, hash, job_id, node_id)
+		SELECT $1::uuid, * FROM unnest($2::text[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+		ON CONFLICT (tenant_id, asset_h, position) DO UPDATE SET
+			kind = excluded.kind, name = excluded.name, hash = excluded.hash, job_id = excluded.job_id, node_id = excluded.node_id`,
+		tenant, column(rows, func(r row) library.AssetHash { return r.asset }), column(rows, func(r row) int32 { return r.position }),
+		column(rows, func(r row) string { return string(r.Kind) }), column(rows, func(r row) string { return r.Name }), column(rows, func(r row) string { return r.Hash }),
+		column(rows, func(r row) string { return r.JobID }), column(rows, func(r row) string { return r.NodeID }))
 }
 
 // storedParents returns parents in the form in which rows keep them.
@@ -131,20 +145,35 @@ const parentCandidate = `(
 // their new root in one transaction.
 const maxReindexedDescendants = 1000
 
-// batchTouchesLineage asks whether an asset that was just stored may have anything to
-// do with a chain. Most have not, and are spared the costly part.
-func batchTouchesLineage(b *pgx.Batch, tenant library.TenantID, n NewAsset, concerned *bool) {
-	if *concerned = n.Asset.Parent != "" || len(n.Lineage.Parents) > 0; *concerned {
+// batchTouchesLineage asks which of some assets that were just stored may have anything to
+// do with a chain, and sets those in concerned, which is as long. Most have not, and are
+// spared the costly part.
+func batchTouchesLineage(b *pgx.Batch, tenant library.TenantID, assets []NewAsset, concerned []bool) {
+	var ask []NewAsset
+	var places []int32
+	for i, n := range assets {
+		if concerned[i] = n.Asset.Parent != "" || len(n.Lineage.Parents) > 0; !concerned[i] {
+			ask, places = append(ask, n), append(places, int32(i)) //nolint:gosec // few
+		}
+	}
+	if len(ask) == 0 {
 		return
 	}
-	b.Queue(`SELECT EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND content_hash IN ($2, $3))
-			OR EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND name_fold = lower($4))
-			OR EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND job_id <> '' AND job_id = $5)
-			OR EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND credential_id IN (nullif($6, ''), nullif($7, '')))
-			OR EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND parent_asset_h = $2)
-			OR EXISTS (SELECT FROM assets WHERE tenant_id = $1 AND parent_asset_h = $2)`,
-		tenant, n.Asset.Hash, n.Asset.BLAKE3, n.Asset.Filename, jobOf(n), credentialsOf(n).ManifestID, credentialsOf(n).InstanceID).
-		QueryRow(func(row pgx.Row) error { return row.Scan(concerned) })
+	b.Queue(`SELECT i FROM unnest($2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[]) AS u(i, h, b, n, j, m, c)
+		WHERE EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND content_hash IN (h, b))
+			OR EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND name_fold = lower(n))
+			OR EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND job_id <> '' AND job_id = j)
+			OR EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND credential_id IN (nullif(m, ''), nullif(c, '')))
+			OR EXISTS (SELECT FROM asset_parents WHERE tenant_id = $1 AND parent_asset_h = h)
+			OR EXISTS (SELECT FROM assets WHERE tenant_id = $1 AND parent_asset_h = h)`,
+		tenant, places, column(ask, func(n NewAsset) library.AssetHash { return n.Asset.Hash }), column(ask, func(n NewAsset) string { return n.Asset.BLAKE3 }),
+		column(ask, func(n NewAsset) string { return n.Asset.Filename }), column(ask, jobOf),
+		column(ask, func(n NewAsset) string { return credentialsOf(n).ManifestID }), column(ask, func(n NewAsset) string { return credentialsOf(n).InstanceID })).
+		Query(func(rows pgx.Rows) error {
+			var i int32
+			_, err := pgx.ForEachRow(rows, []any{&i}, func() error { concerned[i] = true; return nil })
+			return err
+		})
 }
 
 // resolveParents links an asset that was just stored with its parents and with the

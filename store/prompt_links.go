@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -55,46 +57,70 @@ type promptMatch struct {
 }
 
 // batchPromptCandidates finds the versions that a prompt may be a render of. It waits for
-// changes of versions, and makes those that begin later wait for the transaction.
+// changes of versions, and makes those that begin later wait for the transaction. It returns
+// nil for a prompt that can be a render of none.
 func batchPromptCandidates(b *pgx.Batch, tenant library.TenantID, positive *string) *promptMatch {
-	if positive == nil {
-		return nil
+	return batchPromptsCandidates(b, tenant, []*string{positive})[0]
+}
+
+// batchPromptsCandidates is batchPromptCandidates for several prompts.
+func batchPromptsCandidates(b *pgx.Batch, tenant library.TenantID, positives []*string) []*promptMatch {
+	out := make([]*promptMatch, len(positives))
+	byAnchor := map[int64][]*promptMatch{}
+	for i, positive := range positives {
+		if positive == nil {
+			continue
+		}
+		m := &promptMatch{prompt: prompt.Read(strings.ReplaceAll(*positive, "\x00", ""))} // as it is stored
+		for _, a := range m.prompt.Anchors() {
+			if out[i] = m; !slices.Contains(byAnchor[a][max(0, len(byAnchor[a])-1):], m) { // a prompt may have an anchor twice
+				byAnchor[a] = append(byAnchor[a], m)
+			}
+		}
 	}
-	m := &promptMatch{prompt: prompt.Read(strings.ReplaceAll(*positive, "\x00", ""))} // as it is stored
-	anchors := m.prompt.Anchors()
-	if len(anchors) == 0 {
-		return nil
+	if len(byAnchor) == 0 {
+		return out
 	}
 	b.Queue(`SELECT pg_advisory_xact_lock_shared(hashtextextended('prompts' || $1, 0))`, string(tenant))
-	b.Queue(promptCandidatesSQL, tenant, anchors).Query(func(rows pgx.Rows) (err error) {
-		m.candidates, err = pgx.CollectRows(rows, scanPromptCandidate)
+	b.Queue(promptCandidatesSQL, tenant, slices.Collect(maps.Keys(byAnchor))).Query(func(rows pgx.Rows) error {
+		var c promptCandidate
+		var anchor int64
+		_, err := pgx.ForEachRow(rows, []any{&c.version, &c.text, &anchor}, func() error {
+			for _, m := range byAnchor[anchor] {
+				m.candidates = append(m.candidates, c)
+			}
+			return nil
+		})
 		return err
 	})
-	return m
+	return out
 }
 
-const promptCandidatesSQL = `SELECT version_h, body FROM prompt_versions WHERE tenant_id = $1 AND anchor = ANY($2::bigint[]) AND deleted_at IS NULL ORDER BY version_h`
+const promptCandidatesSQL = `SELECT version_h, body, anchor FROM prompt_versions WHERE tenant_id = $1 AND anchor = ANY($2::bigint[]) AND deleted_at IS NULL ORDER BY version_h`
 
-func scanPromptCandidate(row pgx.CollectableRow) (c promptCandidate, err error) {
-	err = row.Scan(&c.version, &c.text)
-	return c, err
-}
-
-// link links a new asset to the versions that its prompt is a render of.
-func (m *promptMatch) link(ctx context.Context, tx pgx.Tx, tenant library.TenantID, asset library.AssetHash) error {
-	if m == nil || len(m.candidates) == 0 {
-		return nil
+// linkPrompts links new assets to the versions that their prompts are renders of. The matches
+// are those of the assets, in the same order.
+func linkPrompts(ctx context.Context, tx pgx.Tx, tenant library.TenantID, assets []library.AssetHash, matches []*promptMatch) error {
+	var linked []library.AssetHash
+	var versions []library.PromptVersionHash
+	for i, m := range matches {
+		if m == nil || len(m.candidates) == 0 {
+			continue
+		}
+		for _, v := range rendered(m.prompt, m.candidates) {
+			linked, versions = append(linked, assets[i]), append(versions, v)
+		}
 	}
-	_, err := insertPromptLinks(ctx, tx, tenant, asset, rendered(m.prompt, m.candidates))
+	_, err := insertPromptLinks(ctx, tx, tenant, linked, versions)
 	return err
 }
 
-// insertPromptLinks links an asset to versions, and reports whether it was not before.
-func insertPromptLinks(ctx context.Context, tx pgx.Tx, tenant library.TenantID, asset library.AssetHash, versions []library.PromptVersionHash) (added bool, err error) {
+// insertPromptLinks links assets to versions, pair by pair, and reports whether one was not before.
+func insertPromptLinks(ctx context.Context, tx pgx.Tx, tenant library.TenantID, assets []library.AssetHash, versions []library.PromptVersionHash) (added bool, err error) {
 	if len(versions) == 0 {
 		return false, nil
 	}
-	tag, err := tx.Exec(ctx, `INSERT INTO prompt_links (tenant_id, asset_h, version_h) SELECT $1, $2, unnest($3::text[]) ON CONFLICT DO NOTHING`, tenant, asset, versions)
+	tag, err := tx.Exec(ctx, `INSERT INTO prompt_links (tenant_id, asset_h, version_h) SELECT $1::uuid, * FROM unnest($2::text[], $3::text[]) ON CONFLICT DO NOTHING`, tenant, assets, versions)
 	return tag.RowsAffected() > 0, err
 }
 
@@ -114,7 +140,7 @@ func relink(ctx context.Context, tx pgx.Tx, tenant library.TenantID, asset libra
 	if err != nil {
 		return false, err
 	}
-	added, err := insertPromptLinks(ctx, tx, tenant, asset, versions)
+	added, err := insertPromptLinks(ctx, tx, tenant, slices.Repeat([]library.AssetHash{asset}, len(versions)), versions)
 	return gone.RowsAffected() > 0 || added, err
 }
 

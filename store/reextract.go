@@ -115,7 +115,7 @@ func (ex *Extraction) Replace(ctx context.Context, actor library.Actor, n NewAss
 func writeReextracted(ctx context.Context, t *Tx, n NewAsset, p encodedAsset) error {
 	tenant, hash, version := t.tenant(), n.Asset.Hash, n.Asset.DocVersion+1
 	b := &pgx.Batch{}
-	batchLineage(b, tenant, n, p)
+	batchLineage(b, tenant, lineageRow{n, p})
 	b.Queue(`DELETE FROM asset_models WHERE tenant_id = $1 AND asset_h = $2 AND detection_source = 'extracted'`, tenant, hash)
 	var models modelRows
 	models.add(hash, n.Lineage.Models)
@@ -134,12 +134,12 @@ func writeReextracted(ctx context.Context, t *Tx, n NewAsset, p encodedAsset) er
 	batchParents(b, tenant, n)
 	batchLineageLocks(b, tenant, n)
 	batchDropParents(b, tenant, n)
-	var concerned bool
-	batchTouchesLineage(b, tenant, n, &concerned)
+	concerned := make([]bool, 1)
+	batchTouchesLineage(b, tenant, []NewAsset{n}, concerned)
 	if err := t.Send(ctx, b); err != nil {
 		return err
 	}
-	if _, err := relink(ctx, t, tenant, hash, n.Lineage.Positive); err != nil || !concerned {
+	if _, err := relink(ctx, t, tenant, hash, n.Lineage.Positive); err != nil || !concerned[0] {
 		return err
 	}
 	return resolveParents(ctx, t, tenant, n, false)
