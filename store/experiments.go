@@ -13,6 +13,9 @@ import (
 // Experiments are collections whose assets are runs, with scores and comparisons.
 type Experiments struct{ s *Store }
 
+// NewExperiments returns the experiments of a store.
+func NewExperiments(s *Store) *Experiments { return &Experiments{s} }
+
 // experimentNoun is what makes a collection an experiment; its key is collection_h.
 var experimentNoun = rowNoun("experiment", &rowTable{table: "experiments", key: []string{"collection_h"},
 	columns: []string{"hypothesis", "independent_variable", "control_variable", "model_name", "workflow_name", "resolution", "domain_context", "created_at", "created_by"}})

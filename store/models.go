@@ -13,6 +13,9 @@ import (
 // Models reads and annotates models and their links to assets.
 type Models struct{ s *Store }
 
+// NewModels returns the models of a store.
+func NewModels(s *Store) *Models { return &Models{s} }
+
 // modelColumns lists what scanModel reads, of models m joined with used u.
 const modelColumns = `m.model_hash, m.type, m.name, m.display_name, m.description, m.base_model, m.content_hashes, m.trigger_words, m.created_at,
 	coalesce(u.uses, 0), u.last_used,

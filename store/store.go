@@ -25,20 +25,19 @@ import (
 	"vitrine/store/internal/pg"
 )
 
-// Store is the library in PostgreSQL: the connections, and one field per noun. It is
-// safe for concurrent use, and so are its fields.
+// Store is the library in PostgreSQL: the connections, and one field per noun that several
+// packages work with. A noun of a single domain has a constructor instead, as NewModels. A Store
+// is safe for concurrent use, and so are its fields.
 type Store struct {
 	indexstate.Tables
 
 	Assets          *Assets
 	Extraction      *Extraction
 	Lineage         *Lineage
-	Models          *Models
 	SavedSearches   *SavedSearches
 	Collections     *Collections
 	Annotations     *Annotations
 	Prompts         *Prompts
-	Experiments     *Experiments
 	Pipelines       *Pipelines
 	PipelineRuns    *PipelineRuns
 	Rules           *Rules
@@ -109,12 +108,10 @@ func (s *Store) setFields() (err error) {
 	s.Assets = &Assets{s}
 	s.Extraction = &Extraction{s}
 	s.Lineage = &Lineage{s}
-	s.Models = &Models{s}
 	s.SavedSearches = &SavedSearches{s}
 	s.Collections = &Collections{s}
 	s.Annotations = &Annotations{s}
 	s.Prompts = &Prompts{s}
-	s.Experiments = &Experiments{s}
 	s.Pipelines = &Pipelines{s}
 	s.PipelineRuns, s.Enrichments = &PipelineRuns{s}, &Enrichments{s}
 	s.Rules = &Rules{s}

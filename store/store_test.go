@@ -26,6 +26,9 @@ type bench struct {
 	*store.Store
 	url  string
 	a, b library.Actor
+
+	Models      *store.Models
+	Experiments *store.Experiments
 }
 
 func open(t *testing.T, settings ...string) bench {
@@ -61,7 +64,7 @@ func benchOf(t *testing.T, s *store.Store, url string) bench {
 		}
 		return library.Actor{Kind: library.ActorKey, ID: "key-" + name, Tenant: id.ID, Permissions: library.Permissions}
 	}
-	return bench{Store: s, url: url, a: actor("a"), b: actor("b")}
+	return bench{Store: s, url: url, a: actor("a"), b: actor("b"), Models: store.NewModels(s), Experiments: store.NewExperiments(s)}
 }
 
 // anyone lets everybody undo everything.

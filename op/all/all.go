@@ -114,9 +114,9 @@ func domains(p Parts) []domain {
 		&lineage.Service{Store: p.Store, Links: p.Links},
 		&collections.Service{Store: p.Store, Links: p.Links, FindSaved: find.FindSaved},
 		&annotations.Service{Store: p.Store},
-		&models.Service{Store: p.Store, Links: p.Links},
+		&models.Service{Models: store.NewModels(p.Store), Links: p.Links},
 		&prompts.Service{Store: p.Store, Links: p.Links, Similar: find.SimilarPrompts},
-		&experiments.Service{Store: p.Store, Links: p.Links},
+		&experiments.Service{Experiments: store.NewExperiments(p.Store), Links: p.Links},
 		&pipelines.Service{Store: p.Store, Engine: p.Pipelines},
 		&automation.Service{Store: p.Store, Webhooks: p.Webhooks, Sender: p.Sender, Sealer: p.Sealer, Rules: p.Rules, CheckMatch: func(ctx context.Context, actor library.Actor, text string) error {
 			_, err := find.Compile(ctx, actor, text, query.Request{Limit: 1})

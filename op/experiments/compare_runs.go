@@ -62,7 +62,7 @@ func (s *Service) compareRuns() op.Operation {
 		Method: "POST", Path: "/api/v1/experiments/{collection_h}/comparisons", Permission: library.PermWrite, Idempotent: true,
 		Example: map[string]any{"collection_h": exampleExperiment, "item_a": exampleRun, "item_b": exampleOtherRun, "winners": map[string]any{"sharpness": "item_a", "anatomy": "tie"}},
 	}, func(ctx context.Context, actor library.Actor, in compareInput) (compareOutput, error) {
-		done, err := s.Store.Experiments.Compare(ctx, actor, in.CollectionH, library.RunComparison{A: strings.ToLower(in.A), B: strings.ToLower(in.B), Evaluator: in.evaluator(actor),
+		done, err := s.Experiments.Compare(ctx, actor, in.CollectionH, library.RunComparison{A: strings.ToLower(in.A), B: strings.ToLower(in.B), Evaluator: in.evaluator(actor),
 			EvaluatorType: library.EvaluatorType(in.EvaluatorType), Winners: in.winners, Notes: in.Notes})
 		if err != nil {
 			return compareOutput{}, err

@@ -40,7 +40,7 @@ func (s *Service) createExperiment() op.Operation {
 	}, func(ctx context.Context, actor library.Actor, in createInput) (createOutput, error) {
 		e := library.Experiment{Collection: library.Collection{Name: in.label, DisplayName: strings.TrimSpace(in.DisplayName), Description: in.Description}}
 		in.apply(&e)
-		done, err := s.Store.Experiments.Create(ctx, actor, e, in.ParentPath)
+		done, err := s.Experiments.Create(ctx, actor, e, in.ParentPath)
 		if err != nil {
 			return createOutput{}, err
 		}

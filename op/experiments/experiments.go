@@ -18,8 +18,8 @@ import (
 
 // Service is what the operations of this package work with.
 type Service struct {
-	Store *store.Store
-	Links assets.Links
+	Experiments *store.Experiments
+	Links       assets.Links
 }
 
 // Operations lists this package's operations.

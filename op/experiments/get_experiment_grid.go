@@ -60,7 +60,7 @@ func (s *Service) getExperimentGrid() op.Operation {
 }
 
 func (s *Service) grid(ctx context.Context, actor library.Actor, in gridInput) (gridOutput, error) {
-	d, err := s.Store.Experiments.Read(ctx, actor, in.CollectionH)
+	d, err := s.Experiments.Read(ctx, actor, in.CollectionH)
 	if err != nil {
 		return gridOutput{}, err
 	}

@@ -34,7 +34,7 @@ func (s *Service) getExperimentSummary() op.Operation {
 		Method: "GET", Path: "/api/v1/experiments/{collection_h}/summary", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
 		Example: map[string]any{"collection_h": exampleExperiment},
 	}, func(ctx context.Context, actor library.Actor, in summaryInput) (summaryOutput, error) {
-		d, err := s.Store.Experiments.Read(ctx, actor, in.CollectionH)
+		d, err := s.Experiments.Read(ctx, actor, in.CollectionH)
 		if err != nil {
 			return summaryOutput{}, err
 		}

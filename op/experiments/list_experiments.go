@@ -30,7 +30,7 @@ func (s *Service) listExperiments() op.Operation {
 		Method: "GET", Path: "/api/v1/experiments", Permission: library.PermRead, ReadOnly: true, Idempotent: true, RESTOnly: true,
 		Example: map[string]any{"limit": 10},
 	}, func(ctx context.Context, actor library.Actor, in listInput) (listOutput, error) {
-		list, total, err := s.Store.Experiments.List(ctx, actor, in.Limit, in.Offset)
+		list, total, err := s.Experiments.List(ctx, actor, in.Limit, in.Offset)
 		out := listOutput{Data: []listEntry{}, Total: total}
 		for _, e := range list {
 			out.Data = append(out.Data, listEntry{describe(e.Experiment), e.Runs})

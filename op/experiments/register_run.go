@@ -101,7 +101,7 @@ func (s *Service) registerRun() op.Operation {
 		Method: "POST", Path: "/api/v1/experiments/{collection_h}/runs", Permission: library.PermWrite, Idempotent: true, Chained: true,
 		Example: map[string]any{"collection_h": exampleExperiment, "asset_h": exampleAsset, "condition_id": "cfg 7", "run_params": map[string]any{"cfg": 7}, "outcome_tags": []string{"good hands"}},
 	}, func(ctx context.Context, actor library.Actor, in registerInput) (registerOutput, error) {
-		done, err := s.Store.Experiments.Register(ctx, actor, in.CollectionH, library.AssetHash(strings.ToLower(in.AssetHash)), library.RunClaim{
+		done, err := s.Experiments.Register(ctx, actor, in.CollectionH, library.AssetHash(strings.ToLower(in.AssetHash)), library.RunClaim{
 			ConditionID: strings.TrimSpace(in.ConditionID), VariantLabel: strings.TrimSpace(in.VariantLabel), Seed: in.Seed, Prompt: in.PromptText, Model: in.ModelName,
 			Params: in.RunParams, OutcomeTags: library.MergeTags(nil, in.OutcomeTags)}, in.Position)
 		if err != nil {

@@ -62,7 +62,7 @@ func (s *Service) scoreRun() op.Operation {
 		Method: "POST", Path: "/api/v1/runs/{collection_item_h}/scores", Permission: library.PermWrite, Idempotent: true,
 		Example: map[string]any{"collection_item_h": exampleRun, "scores": map[string]any{"sharpness": 4, "anatomy": 2}, "flags": map[string]any{"extra fingers": true}},
 	}, func(ctx context.Context, actor library.Actor, in scoreInput) (scoreOutput, error) {
-		done, err := s.Store.Experiments.Score(ctx, actor, library.RunScore{Run: strings.ToLower(in.Run), Evaluator: in.evaluator(actor),
+		done, err := s.Experiments.Score(ctx, actor, library.RunScore{Run: strings.ToLower(in.Run), Evaluator: in.evaluator(actor),
 			EvaluatorType: library.EvaluatorType(in.EvaluatorType), Scores: in.scores, Flags: in.flags, Comments: in.Comments}, evaluationText)
 		if err != nil {
 			return scoreOutput{}, err

@@ -24,7 +24,7 @@ func (s *Service) updateExperiment() op.Operation {
 		AnyOf:   questionFields,
 		Example: map[string]any{"collection_h": exampleExperiment, "hypothesis": "Faces are best at a cfg of 4 to 6."},
 	}, func(ctx context.Context, actor library.Actor, in updateInput) (createOutput, error) {
-		done, err := s.Store.Experiments.Change(ctx, actor, in.CollectionH, in.apply)
+		done, err := s.Experiments.Change(ctx, actor, in.CollectionH, in.apply)
 		if err != nil {
 			return createOutput{}, err
 		}

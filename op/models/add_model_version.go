@@ -60,7 +60,7 @@ func (s *Service) addModelVersion() op.Operation {
 			}
 			v.TrainingConfig = raw
 		}
-		v, operation, err := s.Store.Models.AddVersion(ctx, actor, v)
+		v, operation, err := s.Models.AddVersion(ctx, actor, v)
 		if err != nil {
 			return addVersionOutput{}, err
 		}

@@ -27,7 +27,7 @@ func (s *Service) getAssetModels() op.Operation {
 		Example: map[string]any{"asset_hash": "da39a3ee5e6b4b0d3255bfef95601890afd80709"},
 	}, func(ctx context.Context, actor library.Actor, in assetModelsInput) (assetModelsOutput, error) {
 		out := assetModelsOutput{AssetHash: library.AssetHash(strings.ToLower(in.AssetHash)), Models: []assetModel{}}
-		list, err := s.Store.Models.OfAsset(ctx, actor, out.AssetHash)
+		list, err := s.Models.OfAsset(ctx, actor, out.AssetHash)
 		for _, m := range list {
 			out.Models = append(out.Models, describeUse(m))
 		}

@@ -35,7 +35,7 @@ func (s *Service) getModelDetails() op.Operation {
 		Method: "GET", Path: "/api/v1/models/{model_hash}", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
 		Example: map[string]any{"model_hash": exampleModel},
 	}, func(ctx context.Context, actor library.Actor, in detailsInput) (detailsOutput, error) {
-		d, err := s.Store.Models.Get(ctx, actor, in.hash(), maxPreviews)
+		d, err := s.Models.Get(ctx, actor, in.hash(), maxPreviews)
 		if err != nil {
 			return detailsOutput{}, err
 		}

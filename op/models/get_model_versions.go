@@ -60,7 +60,7 @@ func (s *Service) getModelVersions() op.Operation {
 		Method: "GET", Path: "/api/v1/models/{model_hash}/versions", Permission: library.PermRead, ReadOnly: true, Idempotent: true,
 		Example: map[string]any{"model_hash": exampleModel, "include_deleted": true},
 	}, func(ctx context.Context, actor library.Actor, in versionsInput) (versionsOutput, error) {
-		list, err := s.Store.Models.Versions(ctx, actor, in.hash(), in.IncludeDeleted)
+		list, err := s.Models.Versions(ctx, actor, in.hash(), in.IncludeDeleted)
 		return versionsOutput{ModelHash: in.hash(), Versions: describeVersions(list)}, err
 	})
 }

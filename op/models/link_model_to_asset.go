@@ -55,14 +55,14 @@ func (s *Service) linkModelToAsset() op.Operation {
 
 func (s *Service) link(ctx context.Context, actor library.Actor, in linkInput) (linkOutput, error) {
 	out := linkOutput{AssetHash: library.AssetHash(strings.ToLower(in.AssetHash))}
-	operation, err := s.Store.Models.Link(ctx, actor, out.AssetHash,
+	operation, err := s.Models.Link(ctx, actor, out.AssetHash,
 		library.ModelLink{Model: in.hash(), Source: in.DetectionSource, Weight: in.Weight}, weightless)
 	if err != nil {
 		return out, err
 	}
 	out.Changed = operation != ""
 	out.OperationID, out.IndexToken = operation, operation
-	list, err := s.Store.Models.OfAsset(ctx, actor, out.AssetHash)
+	list, err := s.Models.OfAsset(ctx, actor, out.AssetHash)
 	for _, m := range list {
 		if m.Hash == in.hash() && m.DetectionSource == in.DetectionSource {
 			out.Model = describeUse(m)

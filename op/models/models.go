@@ -16,8 +16,8 @@ import (
 
 // Service is what the operations of this package work with.
 type Service struct {
-	Store *store.Store
-	Links assets.Links
+	Models *store.Models
+	Links  assets.Links
 }
 
 // Operations lists this package's operations.

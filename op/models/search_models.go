@@ -31,7 +31,7 @@ func (s *Service) searchModels() op.Operation {
 		Method: "GET", Path: "/api/v1/models", Permission: library.PermRead, ReadOnly: true, Idempotent: true, Chained: true,
 		Example: map[string]any{"query": "detail", "model_type": "lora", "limit": 10},
 	}, func(ctx context.Context, actor library.Actor, in searchInput) (searchOutput, error) {
-		list, total, err := s.Store.Models.Search(ctx, actor, store.ModelFilter{Query: in.Query, Type: in.ModelType, BaseModel: in.BaseModel,
+		list, total, err := s.Models.Search(ctx, actor, store.ModelFilter{Query: in.Query, Type: in.ModelType, BaseModel: in.BaseModel,
 			Limit: in.Limit, Offset: in.Offset})
 		out := searchOutput{Data: make([]Model, len(list)), Total: total, Limit: in.Limit, Offset: in.Offset}
 		for i, m := range list {
