@@ -143,7 +143,7 @@ func fill(dst *string, v string) {
 
 func noModel(name string) bool {
 	switch strings.ToLower(name) {
-	case "", "none", "null", "automatic", "(none)", "@none", "@default", "default", "default (model)", "use same checkpoint", "use same sampler", "baked vae", "unknown":
+	case "", "none", "null", "automatic", "(none)", "(use base)", "@none", "@default", "default", "default (model)", "use same checkpoint", "use same choices", "built-in", "use same sampler", "baked vae", "unknown":
 		return true
 	}
 	return false

@@ -196,7 +196,9 @@ func infotextHires(l *library.Lineage, s settings) {
 		scale := float64(*h.Width) / float64(*p.Width)
 		h.Scale = &scale
 	}
-	h.Denoise, p.Denoise = parseFloat(s.number("Hires strength", "Hires denoising strength", "Denoising strength")), nil
+	if h.Denoise = parseFloat(s.number("Hires strength", "Hires denoising strength")); h.Denoise == nil {
+		h.Denoise, p.Denoise = p.Denoise, nil
+	}
 	l.Hires = h
 }
 
@@ -227,8 +229,13 @@ func infotextPasses(l *library.Lineage, s settings) {
 	}
 	l.Samplers = append(l.Samplers, basePass(l))
 	if l.Hires != nil {
-		l.Samplers = append(l.Samplers, library.SamplerPass{Role: "hires", Steps: l.Hires.Steps, Denoise: l.Hires.Denoise,
-			Sampler: sampler(s.get("Hires sampler")), Scheduler: sampler(s.get("Hires schedule type")), CFGScale: parseFloat(s.get("Hires CFG Scale")),
+		model, _ := cutHash(s.get("Hires checkpoint"))
+		if noModel(model) {
+			model = "" // the one of the base pass
+		}
+		l.Samplers = append(l.Samplers, library.SamplerPass{Role: "hires", Model: model, Steps: l.Hires.Steps, Denoise: l.Hires.Denoise,
+			Sampler: sampler(s.get("Hires sampler")), Scheduler: sampler(s.get("Hires schedule type")),
+			CFGScale: parseFloat(s.get("Hires CFG Scale")), Guidance: parseFloat(s.get("Hires Distilled CFG Scale")),
 			Positive: nonEmpty(s.get("Hires prompt")), Negative: nonEmpty(s.get("Hires negative prompt"))})
 	}
 	for _, nth := range []string{"", " 2nd", " 3rd", " 4th"} {

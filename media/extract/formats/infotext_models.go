@@ -16,7 +16,9 @@ func infotextModels(l *library.Lineage, t infotext) {
 	s := t.settings
 	hashes := parseHashes(s)
 	addCheckpoint(l, modelOf(s), firstOf(s.get("Model hash"), hashes["model"]))
-	addModel(l, library.ModelUse{Type: "vae", Name: s.get("VAE"), Hash: firstOf(s.get("VAE hash"), hashes["vae"])})
+	if vae := s.get("VAE"); !strings.EqualFold(vae, "Remote") { // SD.Next's word for a service that decodes
+		addModel(l, library.ModelUse{Type: "vae", Name: vae, Hash: firstOf(s.get("VAE hash"), hashes["vae"])})
+	}
 	addModules(l, s)
 	addPromptModels(l, t.prompt)
 	addPromptModels(l, s.get("Hires prompt"))
@@ -60,19 +62,24 @@ func parseHashes(s settings) map[string]string {
 // addModules adds the parts that are loaded beside a bare diffusion model: the
 // "Module n" of Forge, and SD.Next's by their roles.
 func addModules(l *library.Lineage, s settings) {
-	for i := 1; i <= 9; i++ {
-		name := s.get("Module " + strconv.Itoa(i))
-		kind := "clip"
-		if folded := library.FoldModelName(name); folded == "ae" || strings.Contains(folded, "vae") {
-			kind = "vae"
-		}
-		addModel(l, library.ModelUse{Type: kind, Name: name})
-	}
+	addNumberedModules(l, s, "Module ")
 	addModel(l, library.ModelUse{Type: "unet", Name: s.get("UNet")})
 	for _, p := range s { // stable-diffusion.cpp writes one TE for each text encoder
 		if strings.EqualFold(p.key, "TE") || strings.EqualFold(p.key, "T5") {
 			addModel(l, library.ModelUse{Type: "clip", Name: p.value})
 		}
+	}
+}
+
+// addNumberedModules adds Forge's parts, which their names alone tell apart.
+func addNumberedModules(l *library.Lineage, s settings, prefix string) {
+	for i := 1; i <= 9; i++ {
+		name := s.get(prefix + strconv.Itoa(i))
+		kind := "clip"
+		if folded := library.FoldModelName(name); folded == "ae" || strings.Contains(folded, "vae") {
+			kind = "vae"
+		}
+		addModel(l, library.ModelUse{Type: kind, Name: name})
 	}
 }
 
@@ -133,10 +140,7 @@ func firstFloat(values ...*float64) *float64 {
 // addHashedNetworks adds hashes to the networks of the prompt, and the networks
 // and embeddings that only the hash lists name.
 func addHashedNetworks(l *library.Lineage, s settings, hashes map[string]string) {
-	for _, p := range hashPairs(s.get("Lora hashes")) {
-		addModel(l, library.ModelUse{Type: "lora", Name: p.key, Hash: p.value})
-	}
-	addLoraWeights(l, s.get("Lora weights"))
+	addListedLoras(l, s)
 	for _, p := range hashPairs(s.get("TI hashes")) {
 		addModel(l, library.ModelUse{Type: "embedding", Name: p.key, Hash: p.value})
 	}
@@ -174,10 +178,19 @@ func hashPairs(list string) []pair {
 	return out
 }
 
-// addLoraWeights reads Fooocus's "name: weight, name: weight".
-func addLoraWeights(l *library.Lineage, list string) {
-	for _, p := range hashPairs(list) {
-		addModel(l, library.ModelUse{Type: "lora", Name: p.key, Strength: parseFloat(p.value)})
+// addListedLoras reads the networks of "Lora hashes", which tell those of the
+// prompt apart, and Fooocus's "Lora weights", "name: weight, name: weight": it
+// lists there also the ones that it leaves out for a weight of zero.
+func addListedLoras(l *library.Lineage, s settings) {
+	weights := map[string]string{}
+	for _, p := range hashPairs(s.get("Lora weights")) {
+		weights[p.key] = p.value
+	}
+	for _, p := range hashPairs(s.get("Lora hashes")) {
+		addWeighted(l, library.ModelUse{Type: "lora", Name: p.key, Hash: p.value, Strength: parseFloat(weights[p.key])})
+	}
+	for _, p := range hashPairs(s.get("Lora weights")) {
+		addWeighted(l, library.ModelUse{Type: "lora", Name: p.key, Strength: parseFloat(p.value)})
 	}
 }
 
@@ -237,6 +250,7 @@ func addLaterPasses(l *library.Lineage, s settings) {
 	addModel(l, library.ModelUse{Type: "checkpoint", Name: name, Hash: firstOf(s.get("Refiner hash"), hash)})
 	name, hash = cutHash(s.get("Hires checkpoint"))
 	addModel(l, library.ModelUse{Type: "checkpoint", Name: name, Hash: hash})
+	addNumberedModules(l, s, "Hires Module ")
 	for _, key := range []string{"Hires upscaler", "Upscaler", "SD upscale upscaler", "Ultimate SD upscale upscaler", "Postprocess upscaler", "Postprocess upscaler 2"} {
 		if name := s.get(key); isUpscaleModel(name) {
 			addModel(l, library.ModelUse{Type: "upscaler", Name: name})

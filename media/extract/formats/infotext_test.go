@@ -85,7 +85,7 @@ func TestInfotext(t *testing.T) {
 
 func TestInfotext_Tools(t *testing.T) {
 	for version, tool := range map[string]string{
-		"v1.10.1": "sd-webui", "1.4.0": "sd-webui", "classic": "forge-classic", "neo": "forge-neo", "neo-2.1": "forge-neo", "ComfyUI": "comfyui", "stable-diffusion.cpp": "stable-diffusion.cpp",
+		"v1.10.1": "sd-webui", "1.4.0": "sd-webui", "classic": "forge-classic", "neo": "forge-neo", "neo-2.1": "forge-neo", "ComfyUI": "comfyui", "ComfyUI version: 0.3.10": "comfyui", "stable-diffusion.cpp": "stable-diffusion.cpp",
 		"f0.0.17v1.8.0rc-latest-276-g29be1da7": "forge", "f2.0.1v1.10.1-previous-1-gabc": "forge",
 		"f1.0.0v2-v1.10.1RC-latest-2498-g5120e679": "reforge", "f1.3.0-v1.10.1RC-latest-1038-g19395bf9": "easy-reforge", "Fooocus v2.5.0": "fooocus",
 	} {
@@ -125,6 +125,33 @@ func TestInfotext_Models(t *testing.T) {
 	l := readAs(t, "infotext", png("parameters", text))
 	diff(t, []string{"checkpoint base #4444", "vae soft.vae.pt #vh", "lora style_a #1111aaaa *0.8", "lora tone *0.6", "hypernetwork ink *0.3",
 		"embedding easyneg #2222bbbb", "lora late #5555", "embedding bad #3333", "controlnet control_canny #d14c016b *0.9", "checkpoint refine #7440042bbd"}, factsOf(l).Models)
+}
+
+func TestInfotext_NamesThatAreNoModel(t *testing.T) {
+	fooocus := "fox\nSteps: 30, Sampler: DPM++ 2M SDE Karras, Seed: 1, Model: base, VAE: Default (model), " +
+		`Lora hashes: "fur: 4852686128, off: 1122334455", Lora weights: "fur: 0.1, off: 0.0, bare: 0.5", Version: Fooocus v2.5.5`
+	diff(t, []string{"checkpoint base", "lora fur #4852686128 *0.1", "lora bare *0.5"}, factsOf(readAs(t, "infotext", png("parameters", fooocus))).Models)
+	next := "fox\nSteps: 20, Sampler: UniPC, Seed: 1, Model: base, VAE: Remote, App: SD.Next"
+	diff(t, []string{"checkpoint base"}, factsOf(readAs(t, "infotext", png("parameters", next))).Models)
+}
+
+func TestInfotext_HiresStrengthLeavesTheBasePassItsOwn(t *testing.T) {
+	l := readAs(t, "infotext", png("parameters", "fox\nSteps: 20, Sampler: UniPC, Seed: 1, Hires scale: 2, Hires strength: 0.3, Denoising strength: 0.6, App: SD.Next"))
+	if val(l.Parameters.Denoise) != 0.6 || val(l.Hires.Denoise) != 0.3 {
+		t.Errorf("the base pass has %v, the second %v", val(l.Parameters.Denoise), val(l.Hires.Denoise))
+	}
+}
+
+func TestInfotext_UpscalingPassOfForge(t *testing.T) {
+	text := "fox\nSteps: 20, Sampler: Euler, Seed: 1, Model: flux, CFG scale: 1, Distilled CFG Scale: 3.5, Hires upscale: 1.5, Hires upscaler: Latent, Hires CFG Scale: 2, " +
+		"Hires Distilled CFG Scale: 4, Hires checkpoint: fine.safetensors [abcdef1234], Denoising strength: 0.4, Module 1: ae, Hires Module 1: "
+	l := readAs(t, "infotext", png("parameters", text+"Use same choices"))
+	if p := l.Samplers[1]; p.Model != "fine.safetensors" || val(p.Guidance) != 4 || val(p.CFGScale) != 2 || val(p.Denoise) != 0.4 {
+		t.Errorf("the second pass is %+v", p)
+	}
+	diff(t, []string{"checkpoint flux", "vae ae", "checkpoint fine.safetensors #abcdef1234"}, factsOf(l).Models)
+	l = readAs(t, "infotext", png("parameters", text+"t5_q8"))
+	diff(t, []string{"checkpoint flux", "vae ae", "checkpoint fine.safetensors #abcdef1234", "clip t5_q8"}, factsOf(l).Models)
 }
 
 func TestInfotext_PassesStartWithTheBase(t *testing.T) {

@@ -21,8 +21,8 @@ func infotextTool(s settings) (tool, version string) {
 		return "sd-next", version
 	case strings.HasPrefix(v, "stable-diffusion.cpp"):
 		return "stable-diffusion.cpp", cppVersion(s)
-	case v == "comfyui":
-		return "comfyui", ""
+	case strings.HasPrefix(v, "comfyui"): // a saver of its own may add the version, as "ComfyUI version: 0.3.10"
+		return "comfyui", strings.TrimPrefix(strings.TrimLeft(v[len("comfyui"):], " :"), "version: ")
 	case strings.HasPrefix(v, "fooocus"):
 		return "fooocus", version
 	case strings.HasPrefix(v, "classic"):

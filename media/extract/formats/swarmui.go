@@ -8,7 +8,8 @@ import (
 
 // readSwarmUI reads SwarmUI's record, an object "sui_image_params" with its
 // companions "sui_models" and "sui_extra_data". Older versions wrote the same
-// object into other fields, and the scheduler under its backend's name.
+// object into other fields, and the scheduler under its backend's name. A setting's
+// name is that of the interface without all but its letters: T5-XXL Model is txxlmodel.
 func readSwarmUI(src *Source) (Record, bool) {
 	r := src.find("sui_image_params", func(o object) bool { return o.object("sui_image_params") != nil })
 	if r == nil {
@@ -35,10 +36,10 @@ func swarmSettings(l *library.Lineage, s object) {
 	p.Guidance = s.float("fluxguidancescale")
 	p.Sampler = s.named("sampler", "comfyuisampler", "comfy_sampler", "autowebuisampler")
 	p.Scheduler = s.named("scheduler", "comfyuischeduler", "comfy_scheduler")
-	p.Width, p.Height = s.positive("width"), s.positive("height")
+	p.Width, p.Height = swarmSize(s)
 	p.ModelName = s.named("model")
-	p.Frames = s.positive("text2videoframes", "videoframes")
-	p.FPS = s.float("text2videofps", "videofps")
+	p.Frames = s.positive("textvideoframes", "videoframes")
+	p.FPS = s.float("textvideofps", "videofps")
 	p.BatchSize = s.positive("batchsize")
 	if s.has("initimage") || s.has("initimagecreativity") {
 		p.Denoise = s.float("initimagecreativity")
@@ -46,10 +47,25 @@ func swarmSettings(l *library.Lineage, s object) {
 	p.ClipSkip = s.clipSkip("clipstopatlayer")
 }
 
+// swarmSize returns the size, which two settings replace: a size as text, and a
+// factor that makes the height of the width and is rounded as the model asks.
+func swarmSize(s object) (width, height *int) {
+	if w, h := parseSize(s.name("rawresolution")); w != nil {
+		return w, h
+	}
+	if s.has("altresolutionheightmultiplier") {
+		return nil, nil
+	}
+	return s.positive("width"), s.positive("height")
+}
+
 // swarmRefiner reads the second pass, which is the upscaling one when a scale is set.
 func swarmRefiner(l *library.Lineage, s object) {
 	second := library.SamplerPass{Role: "refiner", Steps: s.positive("refinersteps"), CFGScale: s.float("refinercfgscale"),
-		Denoise: s.float("refinercontrolpercentage", "refinercontrol"), Model: s.name("refinermodel")}
+		Denoise: s.float("refinercontrolpercentage", "refinercontrol"), Sampler: s.named("refinersampler"), Scheduler: s.named("refinerscheduler")}
+	if model := s.name("refinermodel"); !noModel(model) {
+		second.Model = model
+	}
 	if scale := s.float("refinerupscale"); scale != nil && *scale != 1 {
 		l.Hires = &library.Hires{Scale: scale, Upscaler: s.named("refinerupscalemethod"), Steps: second.Steps, Denoise: second.Denoise}
 		second.Role = "hires"
@@ -64,8 +80,9 @@ func swarmRefiner(l *library.Lineage, s object) {
 var swarmKinds = []struct{ param, kind string }{
 	{"model", "checkpoint"}, {"vae", "vae"}, {"loras", "lora"}, {"refinermodel", "checkpoint"}, {"refinervae", "vae"},
 	{"controlnetmodel", "controlnet"}, {"controlnettwomodel", "controlnet"}, {"controlnetthreemodel", "controlnet"},
-	{"videomodel", "checkpoint"}, {"videoswapmodel", "checkpoint"}, {"clipvisionmodel", "clip_vision"},
-	{"t5xxlmodel", "clip"}, {"cliplmodel", "clip"}, {"clipgmodel", "clip"}, {"llavamodel", "clip"}, {"qwenmodel", "clip"},
+	{"videomodel", "checkpoint"}, {"videoswapmodel", "checkpoint"}, {"videoextendmodel", "checkpoint"},
+	{"clipvisionmodel", "clip_vision"}, {"revisionmodel", "clip_vision"}, {"txxlmodel", "clip"}, {"cliplmodel", "clip"}, {"clipgmodel", "clip"},
+	{"llavamodel", "clip"}, {"llamamodel", "clip"}, {"qwenmodel", "clip"}, {"mistralmodel", "clip"}, {"gemmamodel", "clip"},
 	{"useipadapter", "ip_adapter"}, {"styletransfermodel", "style_model"},
 }
 
@@ -90,13 +107,16 @@ func swarmModels(l *library.Lineage, s object, listed []object) {
 }
 
 func swarmLoras(l *library.Lineage, s object) {
-	weights := s.texts("loraweights")
+	weights, clipWeights := s.texts("loraweights"), s.texts("loratencweights")
 	for i, name := range s.texts("loras") {
 		m := library.ModelUse{Type: "lora", Name: name}
 		if i < len(weights) {
 			m.Strength = parseFloat(weights[i])
 		}
-		if m.Strength == nil || *m.Strength != 0 {
+		if i < len(clipWeights) {
+			m.ClipStrength = parseFloat(clipWeights[i])
+		}
+		if m.Strength == nil || *m.Strength != 0 || m.ClipStrength != nil && *m.ClipStrength != 0 {
 			addModel(l, m)
 		}
 	}

@@ -38,6 +38,27 @@ func TestSwarmUI_RefinerIsAPassOfItsOwn(t *testing.T) {
 	}
 }
 
+func TestSwarmUI_NamesAreLettersAlone(t *testing.T) {
+	l := readAs(t, "swarmui", png("parameters", `{"sui_image_params":{"prompt":"fox","seed":"7","model":"wan","width":1024,"height":1024,"rawresolution":"832x480",
+	 "textvideoframes":"81","textvideofps":"16","txxlmodel":"umt5","loras":"fur,off","loraweights":"0.5,0","loratencweights":"0.3,0","refinermodel":"(Use Base)",
+	 "refinercontrolpercentage":"0.4","refinersampler":"uni_pc"}}`))
+	diff(t, []string{"checkpoint wan", "lora fur *0.5", "clip umt5"}, factsOf(l).Models)
+	if p := l.Parameters; val(p.Frames) != 81 || val(p.FPS) != 16 || val(p.Width) != 832 || val(p.Height) != 480 {
+		t.Errorf("%d frames at %v of %d by %d", val(p.Frames), val(p.FPS), val(p.Width), val(p.Height))
+	}
+	if p := l.Samplers[1]; p.Model != "" || val(p.Sampler) != "uni_pc" || val(p.Denoise) != 0.4 {
+		t.Errorf("the second pass is %+v", p)
+	}
+	if m := l.Models[1]; val(m.ClipStrength) != 0.3 {
+		t.Errorf("the network acts on the text encoder by %v", m.ClipStrength)
+	}
+}
+
+func TestSwarmUI_HeightByAFactorIsNotTheOneWritten(t *testing.T) {
+	l := readAs(t, "swarmui", png("parameters", `{"sui_image_params":{"prompt":"fox","seed":7,"width":1024,"height":1024,"altresolutionheightmultiplier":1.3}}`))
+	diff(t, facts{Tool: "swarmui", Positive: "fox", Seed: 7}, factsOf(l))
+}
+
 func TestSwarmUI_OldNames(t *testing.T) {
 	l := readAs(t, "swarmui", exif(`{"sui_image_params":{"prompt":"fox","seed":"7","comfyuisampler":"dpmpp_2m","comfyuischeduler":"normal"}}`))
 	diff(t, facts{Tool: "swarmui", Positive: "fox", Seed: 7, Sampler: "dpmpp_2m", Scheduler: "normal"}, factsOf(l))
