@@ -50,7 +50,7 @@ func (r *sizer) of(n *node) dims {
 		return r.stated(n)
 	}
 	before := func() dims {
-		for _, p := range r.pictures.inputs(n) {
+		if p := r.measured(n); p != nil {
 			return r.at(p.node)
 		}
 		return dims{}
@@ -75,8 +75,27 @@ func (r *sizer) of(n *node) dims {
 		return r.resized(n, before())
 	case n.like("arranges"):
 		return dims{}
+	case n.links() == 0 && n.givesFirst("mask"):
+		return r.stated(n)
 	}
 	return before()
+}
+
+// measured returns the link on which what a node gives the size of comes in: its
+// picture, or else the mask of one that is known to hand it on or make a picture of it.
+func (r *sizer) measured(n *node) *port {
+	for _, p := range r.pictures.inputs(n) {
+		return &p
+	}
+	if p, ok := n.link("mask"); ok && (n.givesFirst("mask") || n.givesFirst("image")) {
+		return &p
+	}
+	return nil
+}
+
+// givesFirst reports whether the first output of a described class has this name.
+func (n *node) givesFirst(name string) bool {
+	return n.about != nil && len(n.about.Outputs) > 0 && n.about.Outputs[0] == name
 }
 
 // stated reads the size a node states itself: as two numbers or as a choice
@@ -277,9 +296,8 @@ func (r *sizer) side(p port, want string) (s string, ok, done bool) {
 	var d dims
 	switch {
 	case measures:
-		for _, from := range r.pictures.inputs(n) {
+		if from := r.measured(n); from != nil {
 			d = r.at(from.node)
-			break
 		}
 	case takes:
 		d = r.at(n)
