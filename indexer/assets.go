@@ -12,7 +12,7 @@ import (
 // assetDefinition is the index of assets.
 func assetDefinition(st *store.Store) *Definition {
 	return &Definition{
-		Index: mappings.AssetIndex(), Own: true,
+		Index: mappings.AssetIndex(), Outgrown: st.Documents.OutgrownTenants,
 		Read: func(ctx context.Context, keys []indexstate.DocumentKey) ([]Row, []indexstate.Generation, error) {
 			docs, generations, err := st.Documents.Read(ctx, keys)
 			return assetRows(docs), generations, err

@@ -17,8 +17,9 @@ import (
 // which sees every tenant.
 type Definition struct {
 	Index *mappings.Index
-	// Own: a tenant with many documents gets an index of its own.
-	Own bool
+	// Outgrown returns the tenants that have more than most documents, apart from some; they
+	// get indices of their own. It is nil for an index that all tenants share.
+	Outgrown func(ctx context.Context, apart []library.TenantID, most int64) ([]library.TenantID, error)
 
 	// Read reads some documents, one row per key in the order of the keys, and which index
 	// generations there are, in one snapshot.

@@ -119,7 +119,7 @@ func (x *Indexer) each(ctx context.Context, do func(*Indexer) error) error {
 // withOwners adds to what the shared index says of itself who is to be searched
 // elsewhere.
 func (x *Indexer) withOwners(ctx context.Context, m mappings.Meta) (mappings.Meta, error) {
-	if x.scope != "" || !x.def.Own {
+	if x.scope != "" || x.def.Outgrown == nil {
 		return m, nil
 	}
 	owners, _, err := x.owners(ctx)

@@ -75,24 +75,14 @@ func (m *tenantMover) moveTenants(ctx context.Context) error {
 // outgrownTenants lists the tenants that have too many assets for the shared index, and
 // those whose move was begun.
 func (x *Indexer) outgrownTenants(ctx context.Context) ([]library.TenantID, error) {
-	if !x.def.Own {
+	if x.def.Outgrown == nil {
 		return nil, nil
-	}
-	counted, err := x.def.Count(ctx)
-	if err != nil {
-		return nil, err
 	}
 	owners, _, err := x.owners(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var out []library.TenantID
-	for _, t := range counted {
-		if _, has := slices.BinarySearch(owners, t.Tenant); !has && t.Documents > x.cfg.OwnAt {
-			out = append(out, t.Tenant)
-		}
-	}
-	return out, nil
+	return x.def.Outgrown(ctx, owners, x.cfg.OwnAt)
 }
 
 // finishMoves ends the double life of tenants that searchers have found in their own index

@@ -4,7 +4,10 @@ import (
 	"context"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"vitrine/library"
+	"vitrine/store/internal/pg"
 )
 
 // VersionsAfter returns the assets of one tenant that follow after, in order of their
@@ -20,6 +23,15 @@ func (ds *Documents) VersionsAfter(ctx context.Context, tenant library.TenantID,
 // of the tenant.
 func (ds *Documents) Count(ctx context.Context) ([]TenantDocuments, error) {
 	return ds.countDocuments(ctx, `SELECT tenant_id::text, count(*) FROM assets GROUP BY tenant_id ORDER BY tenant_id`)
+}
+
+// OutgrownTenants returns the tenants that have more than most assets, trashed ones included, apart
+// from some, in order. It looks at most+1 assets of each.
+func (ds *Documents) OutgrownTenants(ctx context.Context, apart []library.TenantID, most int64) ([]library.TenantID, error) {
+	return pg.Collect(ctx, ds.pool, `
+		SELECT t.tenant_id::text FROM tenants t
+		WHERE NOT t.tenant_id = ANY (coalesce($1::text[]::uuid[], '{}')) AND EXISTS (SELECT FROM assets a WHERE a.tenant_id = t.tenant_id OFFSET $2)
+		ORDER BY t.tenant_id`, pgx.RowTo[library.TenantID], apart, most)
 }
 
 // CountLive counts the assets of every tenant that has some, without those in the
