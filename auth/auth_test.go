@@ -30,7 +30,7 @@ type bench struct {
 
 func open(t testing.TB) bench {
 	t.Helper()
-	s, url := storetest.Open(t, "auth")
+	s, url := storetest.Open(t)
 	tenant := func(name string) library.TenantID {
 		made, err := s.Tenants.Create(t.Context(), operator, name)
 		if err != nil {
@@ -281,7 +281,7 @@ func TestAuth_TheUseOfAKeyIsNoted(t *testing.T) {
 
 func TestAuth_TheDefaultTenantIsMadeOnce(t *testing.T) {
 	t.Parallel()
-	s, _ := storetest.Open(t, "tenants")
+	s, _ := storetest.Open(t)
 	made := make(chan library.Tenant, 8)
 	for range cap(made) {
 		go func() {

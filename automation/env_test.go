@@ -35,7 +35,7 @@ type env struct {
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	s, url := storetest.Open(t, "rules")
+	s, url := storetest.Open(t)
 	e := &env{T: t, store: s, db: storetest.Owner(t, url), engine: pipeline.New(s), lost: map[string]bool{}}
 	tenant, err := s.Tenants.Create(t.Context(), library.Actor{Kind: library.ActorSystem, ID: "test"}, "Rules")
 	if err != nil {

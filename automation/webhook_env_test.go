@@ -51,7 +51,7 @@ type received struct {
 
 func newHooks(t *testing.T) *hooks {
 	t.Helper()
-	st, url := storetest.Open(t, "automation")
+	st, url := storetest.Open(t)
 	sealer, err := webhook.NewSealer(bytes.Repeat([]byte{7}, 32))
 	if err != nil {
 		t.Fatal(err)

@@ -201,7 +201,7 @@ func TestBackup_NamesFilesThatTheLibraryLostOrHoldsDamaged(t *testing.T) {
 // managed server, where row level security binds the owner too.
 func TestBackup_AnOwnerThatIsNoSuperuserBacksUpAndRestoresEveryRow(t *testing.T) {
 	t.Parallel()
-	storetest.Database(t, "store") // the service's roles exist
+	storetest.Database(t) // the service's roles exist
 	admin := testenv.Stack(t).PostgresURL
 	url, restored := testenv.Postgres(t), testenv.Postgres(t)
 	role := storetest.OwnerRole(t, admin, url, restored)

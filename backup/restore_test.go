@@ -192,7 +192,7 @@ func TestRestore_MigratesAnOlderSchemaForward(t *testing.T) {
 	if err != nil || !slices.Equal(m.Versions, older) {
 		t.Fatalf("the backup has versions %v (%v)", m.Versions, err)
 	}
-	url := storetest.Database(t, "store") // current, and empty
+	url := storetest.Database(t) // current, and empty
 	into, _ := empty(t, url)
 	got, err := backup.Restore(t.Context(), to, m, into, backup.Options{})
 	if err != nil || got.Migrations == 0 {

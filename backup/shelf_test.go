@@ -36,7 +36,7 @@ type shelf struct {
 
 func newShelf(t *testing.T) *shelf {
 	t.Helper()
-	s, url := storetest.Open(t, "store")
+	s, url := storetest.Open(t)
 	return shelfAt(t, s, url)
 }
 

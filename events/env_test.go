@@ -35,7 +35,7 @@ type env struct {
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	st, url := storetest.Open(t, "events")
+	st, url := storetest.Open(t)
 	brokers, prefix := testenv.Kafka(t)
 	e := &env{T: t, store: st, url: url, owner: storetest.Owner(t, url),
 		cfg: events.Config{Prefix: prefix, Brokers: brokers, Log: slog.New(slog.NewTextHandler(testLog{t}, nil))}}

@@ -45,7 +45,7 @@ type shop struct {
 
 func newShop(b *testing.B, files int) shop {
 	b.Helper()
-	st, _ := storetest.Open(b, "export")
+	st, _ := storetest.Open(b)
 	tenant, err := st.Tenants.Create(b.Context(), library.Actor{Kind: library.ActorSystem, ID: "test"}, "export")
 	if err != nil {
 		b.Fatal(err)

@@ -44,7 +44,7 @@ type env struct {
 
 func newEnv(t testing.TB) *env {
 	t.Helper()
-	url := storetest.Database(t, "vitrine")
+	url := storetest.Database(t)
 	brokers, prefix := testenv.Kafka(t)
 	searchURL, _ := testenv.OpenSearch(t)
 	return newEnvAt(t, url, searchURL, Config{Prefix: prefix, Brokers: brokers, Partitions: 3, eventsOnly: true, Log: slog.New(slog.NewTextHandler(testLog{t}, nil))})

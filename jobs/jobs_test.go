@@ -44,7 +44,7 @@ type bench struct {
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	s, url := storetest.Open(t, "jobs")
+	s, url := storetest.Open(t)
 	home, err := s.Tenants.EnsureDefault(t.Context(), library.Actor{Kind: library.ActorSystem, ID: "test"})
 	if err != nil {
 		t.Fatal(err)

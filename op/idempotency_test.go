@@ -13,7 +13,7 @@ var _ op.IdempotencyStore = (*store.Idempotency)(nil)
 
 func TestIdempotency_AClaimWithoutAnAnswerLapsesAMinuteAfterItsLastRenewalAndAnAnswerAfterADay(t *testing.T) {
 	t.Parallel()
-	s, url := storetest.Open(t, "idempotency")
+	s, url := storetest.Open(t)
 	tenant, err := s.Tenants.Create(t.Context(), library.Actor{Kind: library.ActorSystem, ID: "test"}, "one")
 	if err != nil {
 		t.Fatal(err)

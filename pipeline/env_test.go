@@ -28,7 +28,7 @@ type env struct {
 
 func newEnv(t testing.TB) *env {
 	t.Helper()
-	s, url := storetest.Open(t, "pipeline")
+	s, url := storetest.Open(t)
 	e := &env{t: t, store: s, db: storetest.Owner(t, url), engine: pipeline.New(s)}
 	e.engine.Compile = func(context.Context, library.Actor, string, query.Request) (*query.Search, error) {
 		return &query.Search{}, nil

@@ -32,7 +32,7 @@ type bench struct {
 
 func open(t *testing.T) bench {
 	t.Helper()
-	s, url := storetest.Open(t, "reextract")
+	s, url := storetest.Open(t)
 	tenant, err := s.Tenants.Create(t.Context(), library.Actor{Kind: library.ActorSystem, ID: "test"}, "a")
 	if err != nil {
 		t.Fatal(err)

@@ -138,7 +138,7 @@ func TestLogins_TheTryWouldSeeAnotherTenantInTheOwnersConnection(t *testing.T) {
 
 func TestLogins_ALoginThatCouldStepBeyondItsRightsIsRefused(t *testing.T) {
 	t.Parallel()
-	database := storetest.Database(t, "store")
+	database := storetest.Database(t)
 	role := newRole(t, database)
 	at := withUser(t, database, role)
 	for name, c := range map[string]struct {
@@ -212,7 +212,7 @@ func TestLogins_RolesOfADeploymentsOwnAreMadeByMigrateAndServe(t *testing.T) {
 // managed server, whose administrator makes the roles.
 func TestLogins_AnOwnerThatIsNoAdministratorMigratesWhereTheRolesExist(t *testing.T) {
 	t.Parallel()
-	storetest.Database(t, "store") // the roles exist
+	storetest.Database(t) // the roles exist
 	database := testenv.Postgres(t)
 	role := newRole(t, database)
 	name := strings.TrimPrefix(parse(t, database).Path, "/")

@@ -14,7 +14,7 @@ import (
 // BenchmarkPrompts_Upload stores assets with prompts of 60 words while the library has no
 // prompt, 200 and 10,000. The three alternate, so that a busy machine slows them alike.
 func BenchmarkPrompts_Upload(b *testing.B) {
-	s, _ := storetest.Open(b, "prompts")
+	s, _ := storetest.Open(b)
 	counts := []int{0, 200, 10_000}
 	actors := make([]library.Actor, len(counts))
 	for k, n := range counts {

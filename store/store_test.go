@@ -33,14 +33,14 @@ type bench struct {
 
 func open(t *testing.T, settings ...string) bench {
 	t.Helper()
-	s, url := storetest.Open(t, "store", settings...)
+	s, url := storetest.Open(t, settings...)
 	return benchOf(t, s, url)
 }
 
 // openAsOwner is open with a library whose owner is no superuser, as on a managed server.
 func openAsOwner(t *testing.T) bench {
 	t.Helper()
-	storetest.Database(t, "store") // the service's roles exist
+	storetest.Database(t) // the service's roles exist
 	url := testenv.Postgres(t)
 	role := storetest.OwnerRole(t, testenv.Stack(t).PostgresURL, url)
 	cfg := store.Config{URL: storetest.WithUser(url, role)}

@@ -15,7 +15,7 @@ import (
 // benchTenant opens a store with a tenant of n assets.
 func benchTenant(b *testing.B, n int) (s *store.Store, db *pgx.Conn, actor library.Actor) {
 	b.Helper()
-	s, url := storetest.Open(b, "bench")
+	s, url := storetest.Open(b)
 	home, err := s.Tenants.Create(b.Context(), system, "bench")
 	if err != nil {
 		b.Fatal(err)

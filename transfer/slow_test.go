@@ -40,7 +40,7 @@ func newSlowly(t *testing.T) *slowly {
 	}
 	t.Cleanup(func() { _ = blobs.Close() })
 	signer := blob.NewSigner(bytes.Repeat([]byte{7}, 32))
-	rows, _ := storetest.Open(t, "transfer")
+	rows, _ := storetest.Open(t)
 	system := library.Actor{Kind: library.ActorSystem, ID: "test"}
 	tenant, err := rows.Tenants.Create(t.Context(), system, "slow")
 	if err != nil {

@@ -60,7 +60,7 @@ var Operator = library.Actor{Kind: library.ActorSystem, ID: "test"}
 // Serve starts a server on a database of its own. change may be nil.
 func Serve(t testing.TB, change func(*api.Config, *mcp.Config)) *Server {
 	t.Helper()
-	st, _ := storetest.Open(t, "echo")
+	st, _ := storetest.Open(t)
 	s := &Server{Bench: &Bench{Cancelled: make(chan struct{}, 10)}, Store: st, Log: &Log{}}
 	s.Tenant, s.Other = s.newTenant(t, "one"), s.newTenant(t, "two")
 	s.Admin = s.Key(t, library.Permissions, s.Other)

@@ -51,7 +51,7 @@ var system = library.Actor{Kind: library.ActorSystem, ID: "test"}
 // nothing in it.
 func Config(t testing.TB) service.Config {
 	t.Helper()
-	database := storetest.Database(t, "service")
+	database := storetest.Database(t)
 	engine, prefix := testenv.OpenSearch(t)
 	brokers, _ := testenv.Kafka(t)
 	return service.Config{PostgresURL: database, Brokers: brokers, OpenSearchURL: []string{engine}, DataDir: t.TempDir(), Prefix: prefix,

@@ -46,7 +46,7 @@ const plansLibrary = `
 func TestDocuments_AreReadByTheirKeysInALibraryThatGrewFast(t *testing.T) {
 	t.Parallel()
 	const small, large, batch = 20, 3_000, 100
-	st, url := storetest.Open(t, "vitrine")
+	st, url := storetest.Open(t)
 	conn := storetest.Owner(t, url)
 	exec := func(sql string, args ...any) {
 		t.Helper()

@@ -12,7 +12,7 @@ import (
 
 func TestOutgrownTenants_AreThoseWithMoreAssetsThanMost(t *testing.T) {
 	t.Parallel()
-	st, url := storetest.Open(t, "vitrine")
+	st, url := storetest.Open(t)
 	conn := storetest.Owner(t, url)
 	with := func(assets int) library.TenantID {
 		t.Helper()

@@ -4,6 +4,8 @@ package storetest
 import (
 	"context"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,11 +15,11 @@ import (
 	"vitrine/store"
 )
 
-// Database makes an empty database with the current schema and gives its address.
-// It goes when the test ends.
-func Database(t testing.TB, label string) string {
+// Database returns the URL of an empty database with the current schema. It goes when the test ends.
+func Database(t testing.TB) string {
 	t.Helper()
-	return testenv.Database(t, label, func(ctx context.Context, url string) error {
+	key := testenv.TemplateKey("store", os.DirFS(filepath.Join(testenv.ModuleRoot(t), "store")))
+	return testenv.Database(t, key, func(ctx context.Context, url string) error {
 		_, err := store.Migrate(ctx, store.Config{URL: url})
 		return err
 	})
@@ -29,9 +31,9 @@ var Plans = [][]string{nil, {"enable_nestloop=off", "enable_mergejoin=off"}, {"e
 
 // Open opens a store on a database of its own until the test ends. The settings, such as
 // "enable_nestloop=off", are those of its connections.
-func Open(t testing.TB, label string, settings ...string) (s *store.Store, url string) {
+func Open(t testing.TB, settings ...string) (s *store.Store, url string) {
 	t.Helper()
-	url = Database(t, label)
+	url = Database(t)
 	s, err := store.Open(t.Context(), store.Config{URL: withSettings(url, settings)})
 	if err != nil {
 		t.Fatal(err)
