@@ -130,7 +130,7 @@ func TestReextract_DamagedLineageIsRepairedFromTheChunksAndNothingElseIsTouched(
 		if _, err := b.Assets.Change(t.Context(), b.actor, []library.AssetHash{h}, func(a *library.Asset) { a.Title, a.Tags = "mine", []string{"kept"} }); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.Models.Link(t.Context(), b.actor, h, library.ModelLink{Model: library.NewModelHash("checkpoint", "base"), Source: "manual_tag"},
+		if _, err := store.NewModels(b.Store).Link(t.Context(), b.actor, h, library.ModelLink{Model: library.NewModelHash("checkpoint", "base"), Source: "manual_tag"},
 			func(string) bool { return false }); err != nil {
 			t.Fatal(err)
 		}
