@@ -18,19 +18,18 @@ import (
 // trash or gone it is a tombstone. Lineage that cannot be read as JSON is left
 // out and named in IndexError; the asset stays findable by everything else.
 func Build(row *indexstate.DocumentRow) mappings.Document {
-	d := mappings.Document{TenantID: row.AssetKey.Tenant, AssetH: row.AssetKey.Hash, DocVersion: row.Version}
 	if row.State != indexstate.DocumentLive {
-		d.Deleted = true
-		return d
+		return mappings.Document{TenantID: row.AssetKey.Tenant, AssetH: row.AssetKey.Hash, DocVersion: row.Version, Deleted: true}
 	}
+	d := row.Document
+	d.TenantID, d.AssetH, d.DocVersion = row.AssetKey.Tenant, row.AssetKey.Hash, row.Version
 	buildAsset(&d, &row.Asset)
 	d.Original = mappings.OriginalValue(string(row.Original))
 	buildCollections(&d, row.Collections)
 	buildPrompts(&d, row.Prompts)
 	buildAnnotations(&d, row.Annotations)
 	buildChain(&d, row)
-	d.Tool, d.LineageSource = row.LineageTool, lineageSource(row)
-	d.AssertedPrompt, d.Duplicate = library.AssertedPrompt(row.Assertion), row.Duplicate
+	d.LineageSource, d.AssertedPrompt = lineageSource(row), library.AssertedPrompt(row.Assertion)
 	d.Color = palette.NameOf(row.Color)
 	l, err := readLineage(row.Lineage)
 	if err != nil {

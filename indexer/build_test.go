@@ -26,7 +26,7 @@ func rowOf(n store.NewAsset) *indexstate.DocumentRow {
 	}
 	r := &indexstate.DocumentRow{
 		AssetKey: library.AssetKey{Tenant: testTenant, Hash: n.Asset.Hash}, State: indexstate.DocumentLive, Version: 7,
-		Asset: n.Asset, LineageSource: library.LineageExtracted, LineageTool: n.Lineage.Tool, Lineage: doc, Root: n.Asset.Hash,
+		Asset: n.Asset, LineageSource: library.LineageExtracted, Document: mappings.Document{Tool: n.Lineage.Tool}, Lineage: doc, Root: n.Asset.Hash,
 	}
 	for _, m := range n.Lineage.Models {
 		r.Models = append(r.Models, indexstate.DocumentModel{Name: m.Name, NodeID: m.NodeID, Weight: m.Strength,
@@ -80,7 +80,7 @@ func TestBuild(t *testing.T) {
 		check   func(mappings.Document) bool
 	}{
 		{"an asset without lineage is not AI-made and has no chain", func(r *indexstate.DocumentRow, l *library.Lineage) {
-			*l, r.LineageSource, r.LineageTool, r.Models = library.Lineage{}, library.LineageUnknown, "", nil
+			*l, r.LineageSource, r.Document.Tool, r.Models = library.Lineage{}, library.LineageUnknown, "", nil
 		}, func(d mappings.Document) bool {
 			return !d.AI && !d.HasLineage && !d.HasPrompt && !d.HasModels && !d.Chain && d.LineageRoot == "" && d.LineageSource == "unknown" && d.Tool == ""
 		}},

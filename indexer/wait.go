@@ -15,7 +15,7 @@ import (
 )
 
 // MaxWait is the longest that Await waits, whatever its caller asks for.
-const MaxWait = 2 * time.Second
+const MaxWait = 20 * time.Second
 
 // Write is what a document shows and the version that a write gave it.
 type Write struct {

@@ -51,3 +51,24 @@ func TestAwait_SeesTheWriteInTheIndexThatTheTenantMovesToMeanwhile(t *testing.T)
 		t.Errorf("after the wait the index that is searched shows %d documents, error %v", shown.Count, err)
 	}
 }
+
+// TestAwait_WaitsAsLongAsItsCallerAsks: a write that is never shown is waited for all the time.
+func TestAwait_WaitsAsLongAsItsCallerAsks(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	index := mappings.Names(e.cfg.Prefix).Index(1)
+	body, err := mappings.Create(index, mappings.Meta{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.ask(http.MethodPut, "/"+index, body)
+	w := NewWaiter(e.search, func(context.Context, library.TenantID) (string, bool, error) { return index, true, nil }, NewMetrics())
+	const most = 2500 * time.Millisecond
+	began := time.Now()
+	if w.Await(e.ctx, e.actor.Tenant, []Write{{"da39a3ee5e6b4b0d3255bfef95601890afd80709", 1}}, most) {
+		t.Error("a write that never came is shown")
+	}
+	if took := time.Since(began); took < most {
+		t.Errorf("it was waited for %s instead of %s", took, most)
+	}
+}

@@ -92,6 +92,9 @@ type Config struct {
 	ScrubRate  int64
 	ScrubEvery time.Duration
 	Backups    BackupConfig // what the role work backs up
+	// SearchLimit is the time after which a search is stopped, at most run.MaxTimeLimit; 0 means
+	// run.DefaultTimeLimit.
+	SearchLimit time.Duration
 	// IndexWait is how long a search waits for the write whose index_token it is given; 0 means
 	// DefaultIndexWait.
 	IndexWait time.Duration

@@ -160,7 +160,7 @@ func (s *Service) assemble() error {
 	figures := events.NewMetrics(s.registry)
 	s.figures = figures
 	s.Events = events.NewRelay(s.Store, events.Config{Prefix: cfg.Prefix, Brokers: cfg.Brokers, Security: cfg.KafkaSecurity, Log: cfg.Log}, figures)
-	s.Searcher = run.New(watched, cfg.Prefix)
+	s.Searcher = run.New(watched, cfg.Prefix, cfg.SearchLimit)
 	links := assets.Links{Signer: blob.NewSigner(cfg.SigningKey), Base: cfg.PublicURL}
 	keys := auth.New(s.Store.Keys)
 	keys.TrustProxy = cfg.TrustHost

@@ -42,6 +42,7 @@ type serveCommand struct {
 	TrashDays   int            `env:"VITRINE_TRASH_DAYS" name:"trash-days" default:"30" help:"Days after which assets in the trash are purged; 0 for never."`
 	Watch       []string       `env:"VITRINE_WATCH" help:"Folders of VITRINE_IMPORT_ROOTS to import and watch from the start: root or root/folder; separated by commas."`
 	Rescan      time.Duration  `env:"VITRINE_RESCAN_EVERY" name:"rescan-every" default:"5m" help:"Time between two looks through a whole watched folder, for what the system tells of no event."`
+	SearchLimit time.Duration  `env:"VITRINE_SEARCH_LIMIT" name:"search-limit" default:"2s" help:"Time after which a search is stopped, at most 20s. A slow machine may need more."`
 	IndexWait   time.Duration  `env:"VITRINE_INDEX_WAIT" name:"index-wait" default:"2s" help:"Time that a search waits for the write whose index_token it is given, at most 20s."`
 	settings.Backups
 	AuditMonths int `env:"VITRINE_AUDIT_MONTHS" default:"0" help:"Months for which the audit trail is kept, beside the current one; 0 for ever."`
@@ -64,7 +65,7 @@ func (c *serveCommand) Run(ctx context.Context) error {
 		return err
 	}
 	cfg.DirectDownloads = c.Direct
-	cfg.Watch, cfg.Rescan, cfg.IndexWait = c.Watch, c.Rescan, min(c.IndexWait, 20*time.Second)
+	cfg.Watch, cfg.Rescan, cfg.IndexWait, cfg.SearchLimit = c.Watch, c.Rescan, c.IndexWait, c.SearchLimit
 	if cfg.Backups, err = c.Backups.Config(); err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ type process struct {
 func environment(cfg service.Config, libErr string) []string {
 	env := append(os.Environ(), "VITRINE_POSTGRES_URL="+cfg.PostgresURL, "VITRINE_KAFKA_BROKERS="+strings.Join(cfg.Brokers, ","),
 		"VITRINE_OPENSEARCH_URL="+strings.Join(cfg.OpenSearchURL, ","), "VITRINE_DATA_DIR="+cfg.DataDir, "VITRINE_PREFIX="+cfg.Prefix,
-		"VITRINE_LISTEN="+cfg.Listen, "VITRINE_SEARCHES_PER_MINUTE=-1", "VITRINE_INDEX_WAIT="+cfg.IndexWait.String(), "VITRINE_FAILPOINTS="+libErr,
+		"VITRINE_LISTEN="+cfg.Listen, "VITRINE_SEARCHES_PER_MINUTE=-1", "VITRINE_INDEX_WAIT="+cfg.IndexWait.String(), "VITRINE_SEARCH_LIMIT="+cfg.SearchLimit.String(), "VITRINE_FAILPOINTS="+libErr,
 		"VITRINE_BLOBS="+cfg.Blobs, "VITRINE_S3_ENDPOINT="+cfg.S3.Endpoint, "VITRINE_S3_REGION="+cfg.S3.Region, "VITRINE_S3_ACCESS_KEY="+cfg.S3.AccessKey, "VITRINE_S3_SECRET_KEY="+cfg.S3.SecretKey)
 	if of, ok := settings.Load(cfg.Prefix); ok {
 		for name, value := range of.(map[string]string) {

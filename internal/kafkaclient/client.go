@@ -214,7 +214,7 @@ func (b *Client) Subscribe(topic, group string, queue int) *Subscription {
 	return &Subscription{topic, dialer.ClientID, kafka.NewReader(kafka.ReaderConfig{
 		Brokers: b.brokers, Dialer: &dialer, GroupID: group, Topic: topic,
 		StartOffset: kafka.FirstOffset, QueueCapacity: queue,
-		MinBytes: 1, MaxBytes: 4 << 20, MaxWait: 250 * time.Millisecond,
+		MinBytes: 1, MaxBytes: 4 << 20, MaxWait: time.Second, // of an empty topic: a message that comes is answered at once
 		ReadBackoffMin: 5 * time.Millisecond, ReadBackoffMax: 500 * time.Millisecond, ReadLagInterval: -1,
 		HeartbeatInterval: time.Second, SessionTimeout: 10 * time.Second, RebalanceTimeout: 10 * time.Second,
 		JoinGroupBackoff: 200 * time.Millisecond, WatchPartitionChanges: true, PartitionWatchInterval: 5 * time.Second,

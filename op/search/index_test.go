@@ -87,7 +87,7 @@ func newIndex(t testing.TB, e embed.Embedder) *index {
 		t.Fatal(err)
 	}
 	x := &index{t: t, url: url, name: mappings.Names(prefix).Index(1),
-		Service: &search.Service{Searcher: run.New(client, prefix), Embedder: e,
+		Service: &search.Service{Searcher: run.New(client, prefix, run.MaxTimeLimit), Embedder: e,
 			Links: assets.Links{Signer: blob.NewSigner(bytes.Repeat([]byte("l"), 32))}, Key: bytes.Repeat([]byte("k"), 32)}}
 	x.send(http.MethodPut, "/"+x.name, body, nil)
 	x.send(http.MethodPut, "/"+x.name+"/_alias/"+mappings.Names(prefix).Alias(), nil, nil)

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"time"
 
@@ -21,6 +22,7 @@ type Searcher struct {
 	prospects string
 
 	embedded embeddedCounts
+	limit    time.Duration // after which a search is stopped
 
 	mu  sync.Mutex
 	own map[library.TenantID]*home // those that were asked
@@ -33,10 +35,32 @@ type home struct {
 	states  indexStateCache
 }
 
-// New makes a searcher on the indices that the deployment's aliases point at.
-func New(client *opensearch.Client, prefix string) *Searcher {
+// DefaultTimeLimit is how long OpenSearch looks for what a search finds, and MaxTimeLimit the longest that can be set.
+const (
+	DefaultTimeLimit = 2 * time.Second
+	MaxTimeLimit     = 20 * time.Second
+)
+
+// limited returns the body of a search with the time limit in it.
+func (s *Searcher) limited(body map[string]any) map[string]any {
+	body["timeout"] = milliseconds(s.limit)
+	return body
+}
+
+// cancelAfter is when OpenSearch gives up a request; it stops collecting earlier.
+func (s *Searcher) cancelAfter() string { return milliseconds(s.limit + time.Second) }
+
+// milliseconds writes a time as OpenSearch reads it.
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) + "ms" }
+
+// New returns a searcher on the indices that the deployment's aliases point at. It stops searches after
+// limit, at most MaxTimeLimit; 0 means DefaultTimeLimit.
+func New(client *opensearch.Client, prefix string, limit time.Duration) *Searcher {
+	if limit <= 0 {
+		limit = DefaultTimeLimit
+	}
 	s := &Searcher{client: client, names: mappings.Names(prefix), prompts: mappings.PromptIndex().Names(prefix).Alias(),
-		prospects: mappings.ProspectIndex().Names(prefix).Alias(), own: map[library.TenantID]*home{}}
+		prospects: mappings.ProspectIndex().Names(prefix).Alias(), own: map[library.TenantID]*home{}, limit: min(limit, MaxTimeLimit)}
 	s.shared = s.newHome(s.names.Alias())
 	return s
 }

@@ -67,10 +67,10 @@ func (s *Searcher) searchAt(ctx context.Context, tenant library.TenantID, pit st
 	var out searchResponse
 	path := s.Path(tenant)
 	if pit != "" {
-		path = "/_search?" + url.Values{"allow_partial_search_results": {"false"}, "cancel_after_time_interval": {cancelLimit}}.Encode()
+		path = "/_search?" + url.Values{"allow_partial_search_results": {"false"}, "cancel_after_time_interval": {s.cancelAfter()}}.Encode()
 		setPIT(body, pit)
 	}
-	err := s.call(ctx, tenant, http.MethodPost, path, body, &out)
+	err := s.call(ctx, tenant, http.MethodPost, path, s.limited(body), &out)
 	var refused *opensearch.ResponseError
 	switch {
 	case pit != "" && errors.As(err, &refused) && refused.Status == http.StatusNotFound:
@@ -86,7 +86,7 @@ func (s *Searcher) searchAt(ctx context.Context, tenant library.TenantID, pit st
 // msearch sends several searches in one request. The answers have their order;
 // each may have failed alone.
 func (s *Searcher) msearch(ctx context.Context, tenant library.TenantID, pit string, bodies ...map[string]any) (msearchResponse, error) {
-	header := map[string]any{"allow_partial_search_results": false, "cancel_after_time_interval": cancelLimit}
+	header := map[string]any{"allow_partial_search_results": false, "cancel_after_time_interval": s.cancelAfter()}
 	if pit == "" {
 		header["index"], header["routing"] = s.home(tenant).alias, string(tenant)
 	}
@@ -95,7 +95,7 @@ func (s *Searcher) msearch(ctx context.Context, tenant library.TenantID, pit str
 		if pit != "" {
 			setPIT(body, pit)
 		}
-		for _, line := range []map[string]any{header, body} {
+		for _, line := range []map[string]any{header, s.limited(body)} {
 			var err error
 			if lines, err = jsonscan.Append(lines, line); err != nil {
 				return nil, err

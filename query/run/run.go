@@ -49,9 +49,6 @@ type Hit struct {
 var listFields = []string{"tenant_id", "asset_h", "title", "description", "filename", "mime_type", "status", "tags",
 	"width", "height", "size_bytes", "created", "tool", "visibility", "doc_version", "prompt", "model_names", "checkpoint_names", "lora_names"}
 
-// cancelLimit is when OpenSearch gives up a request; it stops collecting earlier.
-const cancelLimit = "3s"
-
 // Body returns the request that Search sends, as a value to marshal. Benchmarks
 // and explanations show it.
 func Body(s *query.Search) map[string]any {
@@ -69,7 +66,7 @@ func Body(s *query.Search) map[string]any {
 // Path returns the address that Search sends to. Documents are routed by tenant,
 // so one shard answers.
 func (s *Searcher) Path(tenant library.TenantID) string {
-	q := url.Values{"routing": {string(tenant)}, "allow_partial_search_results": {"false"}, "cancel_after_time_interval": {cancelLimit}}
+	q := url.Values{"routing": {string(tenant)}, "allow_partial_search_results": {"false"}, "cancel_after_time_interval": {s.cancelAfter()}}
 	return "/" + s.home(tenant).alias + "/_search?" + q.Encode()
 }
 
@@ -80,7 +77,7 @@ func (s *Searcher) Search(ctx context.Context, tenant library.TenantID, compiled
 		return Page{Hits: []Hit{}}, nil
 	}
 	var answer searchResponse
-	if err := s.call(ctx, tenant, http.MethodPost, s.Path(tenant), Body(compiled), &answer); err != nil {
+	if err := s.call(ctx, tenant, http.MethodPost, s.Path(tenant), s.limited(Body(compiled)), &answer); err != nil {
 		return Page{}, opensearch.Unavailable(err)
 	}
 	if answer.TimedOut && !counts(compiled) {

@@ -71,7 +71,7 @@ func (s *Searcher) Vector(ctx context.Context, tenant library.TenantID, all *que
 			} `json:"hits"`
 		} `json:"hits"`
 	}
-	if err := s.call(ctx, tenant, http.MethodPost, s.Path(tenant), body, &answer); err != nil {
+	if err := s.call(ctx, tenant, http.MethodPost, s.Path(tenant), s.limited(body), &answer); err != nil {
 		return nil, opensearch.Unavailable(err)
 	}
 	if len(answer.Hits.Hits) == 0 {
@@ -105,7 +105,7 @@ func (s *Searcher) ConfigurationsOf(ctx context.Context, tenant library.TenantID
 			Count int `json:"doc_count"`
 		} `json:"aggregations"`
 	}
-	if err := s.call(ctx, tenant, http.MethodPost, s.Path(tenant), body, &answer); err != nil {
+	if err := s.call(ctx, tenant, http.MethodPost, s.Path(tenant), s.limited(body), &answer); err != nil {
 		return nil, opensearch.Unavailable(err)
 	}
 	return slices.DeleteFunc(configs, func(config string) bool { return answer.Aggregations[config].Count == 0 }), nil

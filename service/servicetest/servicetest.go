@@ -20,6 +20,7 @@ import (
 
 	"vitrine/api/client"
 	"vitrine/auth"
+	"vitrine/indexer"
 	"vitrine/internal/testenv"
 	"vitrine/library"
 	"vitrine/query/run"
@@ -55,7 +56,7 @@ func Config(t testing.TB) service.Config {
 	engine, prefix := testenv.OpenSearch(t)
 	brokers, _ := testenv.Kafka(t)
 	return service.Config{PostgresURL: database, Brokers: brokers, OpenSearchURL: []string{engine}, DataDir: t.TempDir(), Prefix: prefix,
-		Listen: freeAddress(t), SearchPerMin: -1, IndexWait: 20 * time.Second, Version: "test"}
+		Listen: freeAddress(t), SearchPerMin: -1, IndexWait: indexer.MaxWait, SearchLimit: run.MaxTimeLimit, Version: "test"}
 }
 
 // Start runs a product until the test ends and waits until it is ready.

@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"vitrine/library"
+	"vitrine/mappings"
 	"vitrine/store/internal/pg"
 )
 
@@ -23,8 +24,11 @@ type DocumentRow struct {
 
 	library.Asset // what people and the file system say; its Tenant and Hash repeat the key
 
+	// Document has those fields of the document that the database holds as the index does: they are read
+	// straight into it. Package indexer fills in the others.
+	Document mappings.Document
+
 	LineageSource library.LineageSource
-	LineageTool   string
 	Lineage       []byte // JSON of library.Lineage without graphs; nil when none was read
 	Assertion     []byte // an uploader's latest claim about its making, as JSON; nil for none
 
@@ -36,7 +40,6 @@ type DocumentRow struct {
 	Children    int
 	Original    library.OriginalState // of a file that is referenced in place; empty for others
 	Root        library.AssetHash     // the first ancestor of its chain; itself when it has no parent
-	Duplicate   bool                  // another asset looks alike; see Duplicates
 	Color       string                // the dominant one of its picture, as #rrggbb; empty: not known
 }
 
@@ -212,7 +215,7 @@ func scanDocumentAsset(r pgx.Rows, b *documentBatch) error {
 	a := &d.Asset
 	if err := r.Scan(&ord, &d.Version, &trashed, &a.SHA256, &a.BLAKE3, &a.Title, &a.Description, &a.Filename,
 		&a.SourcePath, &a.MIMEType, &a.Size, &a.Width, &a.Height, &a.DurationMS, &a.Status, &a.Tags, &a.Owner, &a.Visibility, &a.Rating, &a.Favorite, (*pg.ExactObject)(&a.Metadata),
-		&a.Parent, &a.CreatedAt, &a.StoredAt, &a.UpdatedAt, &d.LineageSource, &d.LineageTool, &d.Lineage, &d.Duplicate, &d.Color, &d.Original); err != nil {
+		&a.Parent, &a.CreatedAt, &a.StoredAt, &a.UpdatedAt, &d.LineageSource, &d.Document.Tool, &d.Lineage, &d.Document.Duplicate, &d.Color, &d.Original); err != nil {
 		return err
 	}
 	d.AssetKey = b.docs[ord-1].AssetKey

@@ -194,7 +194,7 @@ var reader = library.Actor{Kind: library.ActorKey, ID: "relevance", Tenant: tena
 
 // searchAssets returns the operation behind REST and MCP, over this index.
 func (x *index) searchAssets(e embed.Embedder) op.Operation {
-	service := &search.Service{Searcher: run.New(x.client, x.prefix), Embedder: e, Key: make([]byte, 32),
+	service := &search.Service{Searcher: run.New(x.client, x.prefix, run.MaxTimeLimit), Embedder: e, Key: make([]byte, 32),
 		Links: assets.Links{Signer: blob.NewSigner(make([]byte, 32))}}
 	list := service.Operations()
 	return list[slices.IndexFunc(list, func(o op.Operation) bool { return o.Name == "SearchAssets" })]
