@@ -149,17 +149,18 @@ func (n *node) unnamedSize() dims {
 	return only
 }
 
-// sizeIn reads a size out of the words of a choice.
+// sizeIn reads a size out of the words of a choice. Words that name several, such as one
+// for each kind of model, do not say which is meant.
 func sizeIn(s string) dims {
 	if len(s) > 200 {
 		return dims{}
 	}
-	m := sizeText.FindStringSubmatch(s)
-	if m == nil {
+	sizes := sizeText.FindAllStringSubmatch(s, 2)
+	if len(sizes) != 1 {
 		return dims{}
 	}
-	w, _ := strconv.Atoi(m[1])
-	h, _ := strconv.Atoi(m[2])
+	w, _ := strconv.Atoi(sizes[0][1])
+	h, _ := strconv.Atoi(sizes[0][2])
 	if w < 64 || h < 64 {
 		return dims{}
 	}

@@ -351,6 +351,9 @@ func (r *texts) delimiter(n *node, side role) string {
 		if s, ok := r.values.scalar(n.in("linebreak_addition"), ""); ok && truthy(s) {
 			return "\n"
 		}
+		if n.like("joins_by_line") {
+			return "\n"
+		}
 		if n.like("joins_by_comma") {
 			return ", "
 		}
