@@ -5,11 +5,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
 	"vitrine/library"
 	"vitrine/mappings"
+	"vitrine/media/gltf"
 	"vitrine/media/palette"
 	"vitrine/store/indexstate"
 )
@@ -31,6 +33,7 @@ func Build(row *indexstate.DocumentRow) mappings.Document {
 	buildChain(&d, row)
 	d.LineageSource, d.AssertedPrompt = lineageSource(row), library.AssertedPrompt(row.Assertion)
 	d.Color = palette.NameOf(row.Color)
+	buildModel3D(&d, row.Model)
 	l, err := readLineage(row.Lineage)
 	if err != nil {
 		d.IndexError = "the stored lineage is not readable"
@@ -66,6 +69,17 @@ func buildAsset(d *mappings.Document, a *library.Asset) {
 	m := mappings.NewMetadata(a.Metadata)
 	d.Metadata, d.MetadataKeys, d.MetadataValues, d.MetadataRanks = m.Pairs, m.Keys, m.Values, m.Ranks
 	d.Created, d.Updated, d.Stored = instant(a.CreatedAt), instant(a.UpdatedAt), instant(a.StoredAt)
+}
+
+// buildModel3D fills in what the file of a 3D model says of it; m is nil where that is not known.
+func buildModel3D(d *mappings.Document, m *gltf.Facts) {
+	if m == nil {
+		return
+	}
+	d.Triangles, d.Vertices, d.Materials, d.Textures, d.Animations = m.Triangles, m.Vertices, m.Materials, m.Textures, m.Animations
+	if len(m.Size) > 0 && slices.Max(m.Size) > 0 {
+		d.Extent = round(slices.Max(m.Size), 4)
+	}
 }
 
 // buildCollections fills in the collections that the asset is in, with all above them.

@@ -61,6 +61,13 @@ type Document struct {
 	Megapixels *float64 `json:"megapixels,omitempty"` // width × height / 10^6
 	HasAudio   bool     `json:"has_audio"`
 
+	Triangles  int64    `json:"triangles,omitempty"` // of a 3D model, as are those below
+	Vertices   int64    `json:"vertices,omitempty"`
+	Materials  int      `json:"materials,omitempty"`
+	Textures   int      `json:"textures,omitempty"`
+	Animations int      `json:"animations,omitempty"`
+	Extent     *float64 `json:"extent,omitempty"` // the longest side in meters
+
 	Created *time.Time `json:"created,omitempty"` // when the file was made
 	Updated *time.Time `json:"updated,omitempty"`
 	Stored  *time.Time `json:"stored,omitempty"` // when it came into the library
@@ -208,6 +215,18 @@ func mediaFields() []Field {
 		{Name: "media_type", Mapping: exact().eager(), Query: []QueryField{
 			{Name: "media", Aliases: []string{"type"}, Type: TypeEnum, Group: GroupCore, Values: mediaTypes, Doc: "the class of media", Example: "media:video", Facet: terms()}}},
 		{Name: "duration_ms", Mapping: number("long"), Sort: "duration"},
+		{Name: "triangles", Mapping: number("long"), Query: []QueryField{
+			{Name: "triangles", Type: TypeInt, Max: 1 << 53, Group: GroupCore, Doc: "of a 3D model", Example: "triangles:<50000"}}},
+		{Name: "vertices", Mapping: number("long"), Query: []QueryField{
+			{Name: "vertices", Type: TypeInt, Max: 1 << 53, Group: GroupCore, Doc: "of a 3D model", Example: "vertices:>=10000"}}},
+		{Name: "materials", Mapping: number("integer"), Query: []QueryField{
+			{Name: "materials", Type: TypeInt, Max: maxInt, Group: GroupCore, Doc: "of a 3D model", Example: "materials:1"}}},
+		{Name: "textures", Mapping: number("integer"), Query: []QueryField{
+			{Name: "textures", Type: TypeInt, Max: maxInt, Group: GroupCore, Doc: "pictures in a 3D model", Example: "textures:>=2"}}},
+		{Name: "animations", Mapping: number("integer"), Has: "animations", Query: []QueryField{
+			{Name: "animations", Type: TypeInt, Max: maxInt, Group: GroupCore, Doc: "of a 3D model; -has:animations finds what has none", Example: "animations:>=1"}}},
+		{Name: "extent", Mapping: number("float"), Query: []QueryField{
+			{Name: "extent", Type: TypeFloat, Max: maxSetting, Group: GroupCore, Doc: "the longest side of a 3D model in meters", Example: "extent:<2"}}},
 		{Name: "original", Mapping: exact(), Has: "original", Query: []QueryField{
 			{Name: "original", Type: TypeEnum, Group: GroupCore, Values: OriginalValues, Doc: "where the file of an asset is that was imported without copying: where it was, changed or missing", Example: "original:missing", Facet: terms()}}},
 		{Name: "color", Mapping: exact(), Has: "color", Query: []QueryField{

@@ -208,6 +208,13 @@ func TestPreviews_A3DModelIsDrawnAndDescribed(t *testing.T) {
 	if got.PreviewFailed+got.PreviewError != "" || got.Model.Vertices != 60*24 || got.Model.Generator != shape.Generator || got.Model.Animations != 1 || got.Model.Size == nil {
 		t.Errorf("%+v, model %+v", got, got.Model)
 	}
+	servicetest.Eventually(t, "searches find the model by what its file says", func() error {
+		query := fmt.Sprintf("triangles:%d materials:%d animations:1 extent:>0", got.Model.Triangles, got.Model.Materials)
+		if found := e.Search("", query, ""); len(found.Data) != 1 {
+			return fmt.Errorf("%s finds %d assets", query, len(found.Data))
+		}
+		return nil
+	})
 	res, err := http.Get(got.ThumbnailURL + "?size=256")
 	if err != nil {
 		t.Fatal(err)

@@ -64,11 +64,19 @@ type VideoFacts struct {
 	Storyboard bool    `json:"storyboard" doc:"Whether there is a picture with frames of it: GET /api/v1/assets/{asset_h}/storyboard."`
 }
 
-// SetModel keeps the facts of a 3D model. Of an asset that is gone nothing is kept.
+// SetModel keeps the facts of a 3D model, and has the index look at it again where they are news.
+// Of an asset that is gone nothing is kept.
 func (ps *Previews) SetModel(ctx context.Context, tenant library.TenantID, hash library.AssetHash, f gltf.Facts) error {
-	return ps.s.execTenant(ctx, tenant, `INSERT INTO asset_previews (tenant_id, asset_h, facts)
-		SELECT tenant_id, asset_h, jsonb_build_object('model', $3::jsonb) FROM assets WHERE tenant_id = $1 AND asset_h = $2
-		ON CONFLICT (tenant_id, asset_h) DO UPDATE SET facts = excluded.facts`, tenant, hash, f)
+	_, err := ps.s.Write(ctx, library.Actor{Kind: library.ActorSystem, ID: "previews", Tenant: tenant}, func(t *Tx) error {
+		tag, err := t.Exec(ctx, `INSERT INTO asset_previews AS p (tenant_id, asset_h, facts)
+			SELECT tenant_id, asset_h, jsonb_build_object('model', $3::jsonb) FROM assets WHERE tenant_id = $1 AND asset_h = $2
+			ON CONFLICT (tenant_id, asset_h) DO UPDATE SET facts = excluded.facts WHERE p.facts IS DISTINCT FROM excluded.facts`, tenant, hash, f)
+		if err != nil || tag.RowsAffected() == 0 {
+			return err
+		}
+		return t.reindexAssets(ctx, "enriched", []string{string(hash)})
+	})
+	return err
 }
 
 // SetVideo keeps the facts of a video. Of an asset that is gone nothing is kept.

@@ -17,6 +17,22 @@ import (
 	"vitrine/service/servicetest"
 )
 
+// eventuallyMoving is servicetest.Eventually, begun anew whenever the number that check returns has
+// grown: how long many files take depends on the machine.
+func eventuallyMoving(t *testing.T, what string, check func() (int, error)) {
+	t.Helper()
+	for last, done := -1, false; !done; {
+		servicetest.Eventually(t, what, func() error {
+			n, err := check()
+			if done = err == nil; !done && n <= last {
+				return err
+			}
+			last = n
+			return nil
+		})
+	}
+}
+
 // TestImport_KilledInAFolderInPlaceIsEqualToTheFolder kills the service while it imports a
 // folder in place, again and again. The process that comes next goes on by itself; in the end
 // the library is equal to the folder, and nothing is there or was said twice. With
@@ -38,11 +54,11 @@ func TestImport_KilledInAFolderInPlaceIsEqualToTheFolder(t *testing.T) {
 	}
 	within := 0 // kills in the middle of the import
 	for _, part := range []int{1, len(distinct) / 2} {
-		servicetest.Eventually(t, "a part of the folder is stored", func() error {
-			if n := k.rows(); n < part {
-				return fmt.Errorf("%d of %d", n, part)
+		eventuallyMoving(t, "a part of the folder is stored", func() (n int, err error) {
+			if n = k.rows(); n < part {
+				err = fmt.Errorf("%d of %d", n, part)
 			}
-			return nil
+			return n, err
 		})
 		p.kill()
 		if k.rows() < len(distinct) {
@@ -56,12 +72,12 @@ func TestImport_KilledInAFolderInPlaceIsEqualToTheFolder(t *testing.T) {
 	if within == 0 {
 		t.Error("no process was killed before all was stored: nothing was tried")
 	}
-	servicetest.Eventually(t, "the import is completed", func() error {
+	eventuallyMoving(t, "the import is completed", func() (int, error) {
 		got, err := k.api.GetImport(t.Context(), client.GetImportInput{ImportID: started.ImportID})
 		if err == nil && got.State != "completed" {
 			err = fmt.Errorf("it is %s with %d stored: %s", got.State, got.Stored, got.Error)
 		}
-		return err
+		return k.rows(), err
 	})
 	if got := k.places(); !maps.Equal(got, want) {
 		t.Errorf("the library knows %d files of %d, or others than there are", len(got), len(want))

@@ -7,6 +7,7 @@ import (
 
 	"vitrine/library"
 	"vitrine/mappings"
+	"vitrine/media/gltf"
 	"vitrine/store/internal/pg"
 )
 
@@ -40,6 +41,7 @@ type DocumentRow struct {
 	Children    int
 	Original    library.OriginalState // of a file that is referenced in place; empty for others
 	Root        library.AssetHash     // the first ancestor of its chain; itself when it has no parent
+	Model       *gltf.Facts           // what the file of a 3D model says of it; nil: not known
 	Color       string                // the dominant one of its picture, as #rrggbb; empty: not known
 }
 
@@ -109,9 +111,9 @@ var documentParts = []documentPart{
 	{`SELECT k.ord, a.doc_version, a.trashed_at IS NOT NULL, a.sha256, a.blake3, a.title, a.description, a.filename,
 		a.source_path, a.mime_type, a.size, a.width, a.height, a.duration_ms, a.status, a.tags, a.owner, a.visibility, a.rating, a.favorite, a.metadata,
 		coalesce((` + liveAssetSQL("a.tenant_id", "a.parent_asset_h") + `), ''), a.created_at, a.stored_at, a.updated_at,
-		coalesce(l.source, ''), coalesce(l.tool, ''), l.doc, coalesce(p.duplicate, false), coalesce(p.color, ''), CASE WHEN a.in_place THEN ` + pg.OriginalStateSQL + ` ELSE '' END
+		coalesce(l.source, ''), coalesce(l.tool, ''), l.doc, coalesce(p.duplicate, false), coalesce(p.color, ''), CASE WHEN v.facts #>> '{model,version}' <> '' THEN v.facts -> 'model' END, CASE WHEN a.in_place THEN ` + pg.OriginalStateSQL + ` ELSE '' END
 	FROM ` + documentKeys + ` JOIN assets a USING (tenant_id, asset_h) LEFT JOIN lineage l USING (tenant_id, asset_h)
-		LEFT JOIN asset_fingerprints p USING (tenant_id, asset_h)`, scanDocumentAsset},
+		LEFT JOIN asset_fingerprints p USING (tenant_id, asset_h) LEFT JOIN asset_previews v USING (tenant_id, asset_h)`, scanDocumentAsset},
 
 	{`SELECT k.ord, t.doc_version FROM ` + documentKeys + ` JOIN asset_tombstones t USING (tenant_id, asset_h)`, scanDocumentTombstone},
 
@@ -215,7 +217,7 @@ func scanDocumentAsset(r pgx.Rows, b *documentBatch) error {
 	a := &d.Asset
 	if err := r.Scan(&ord, &d.Version, &trashed, &a.SHA256, &a.BLAKE3, &a.Title, &a.Description, &a.Filename,
 		&a.SourcePath, &a.MIMEType, &a.Size, &a.Width, &a.Height, &a.DurationMS, &a.Status, &a.Tags, &a.Owner, &a.Visibility, &a.Rating, &a.Favorite, (*pg.ExactObject)(&a.Metadata),
-		&a.Parent, &a.CreatedAt, &a.StoredAt, &a.UpdatedAt, &d.LineageSource, &d.Document.Tool, &d.Lineage, &d.Document.Duplicate, &d.Color, &d.Original); err != nil {
+		&a.Parent, &a.CreatedAt, &a.StoredAt, &a.UpdatedAt, &d.LineageSource, &d.Document.Tool, &d.Lineage, &d.Document.Duplicate, &d.Color, &d.Model, &d.Original); err != nil {
 		return err
 	}
 	d.AssetKey = b.docs[ord-1].AssetKey
