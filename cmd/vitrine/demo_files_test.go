@@ -30,7 +30,7 @@ func TestDemo_FilesShowAVideoAModelAndTheTrash(t *testing.T) {
 	if trash, err := api.ListTrash(ctx, client.ListTrashInput{}); err != nil || len(trash.Data) != 2 {
 		t.Errorf("the trash has %d assets: %v", len(trash.Data), err)
 	}
-	for query, want := range map[string]int64{"tag:in-place media:image": demoPictures - 2, "media:video prompt:*": 1, "media:model3d": 1, "triangles:>10000 vertices:>10000 materials:>=1 extent:>0 has:animations -textures:*": 1} {
+	for query, want := range map[string]int64{"tag:in-place media:image": demoPictures - 2, "media:video prompt:*": 1, "media:model3d": 1, "triangles:>10000 vertices:>5000 materials:>=1 extent:>0 has:animations -textures:*": 1} {
 		servicetest.Eventually(t, query, func() error {
 			found, err := api.SearchAssets(ctx, client.SearchAssetsInput{Query: query, Limit: 1})
 			if err != nil || found.Total != want {
