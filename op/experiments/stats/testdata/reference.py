@@ -9,6 +9,16 @@ import numpy as np
 from scipy import optimize, stats
 
 
+def permuted(groups):
+    """Returns the share of 20,000 permutations whose sums of ranks differ between the groups as much or more."""
+    sizes = [len(g) for g in groups]
+    starts = np.cumsum([0] + sizes[:-1])
+    ranks = stats.rankdata(np.concatenate(groups))
+    spread = lambda rows: (np.add.reduceat(rows, starts, axis=1) ** 2 / sizes).sum(axis=1)
+    drawn = np.random.default_rng(5).permuted(np.tile(ranks, (20000, 1)), axis=1)
+    return float((np.count_nonzero(spread(drawn) >= spread(ranks[None, :]) - 1e-9) + 1) / 20001)
+
+
 def davidson(n, comparisons, weight):
     """The strengths of the model of Bradley and Terry with ties, as Davidson writes it: found by
     a general optimizer that knows the likelihood alone."""
@@ -34,7 +44,7 @@ def answer(q):
         return krippendorff.alpha(reliability_data=data, level_of_measurement="ordinal")
     if kind == "kruskal":
         found = stats.kruskal(*q["groups"])
-        return {"h": float(found.statistic), "p": float(found.pvalue)}
+        return {"h": float(found.statistic), "p": float(found.pvalue), "permuted": permuted(q["groups"])}
     if kind == "bootstrap":
         found = stats.bootstrap((np.array(q["values"], float),), np.mean, n_resamples=40000, method="BCa", rng=np.random.default_rng(3))
         return {"low": float(found.confidence_interval.low), "high": float(found.confidence_interval.high)}
