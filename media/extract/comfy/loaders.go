@@ -271,6 +271,9 @@ func (r *models) namedLoad(out []load, n *node, in *input, name string) []load {
 	if strings.HasPrefix(in.name, "widget_") && n.like("stack") {
 		return out // which of its entries are in use is said by fields that have no name either
 	}
+	if typ == "lora" && (n.draws() || n.onlyNames()) {
+		return out
+	}
 	if typ == "" || isNoFile(name) || len(name) > 512 || !r.switchedOn(n, in) || !r.scriptReads(n, in) {
 		return out
 	}

@@ -85,6 +85,21 @@ func (n *node) ownWords() bool {
 	return false
 }
 
+// draws reports whether an opaque node has inputs that speak of chance: which of the
+// files that it names are used is not said.
+func (n *node) draws() bool {
+	return n.opaque() && slices.ContainsFunc(n.inputs, func(in input) bool {
+		name := strings.ToLower(in.name)
+		return strings.Contains(name, "chance") || strings.Contains(name, "random") || strings.Contains(name, "probab")
+	})
+}
+
+// onlyNames reports whether an opaque node has texts alone: it takes no model to patch
+// and no strength, so it may name files for others to use.
+func (n *node) onlyNames() bool {
+	return n.opaque() && !slices.ContainsFunc(n.inputs, func(in input) bool { return in.linked() || in.val.Kind != jsonscan.String })
+}
+
 func (n *node) hasLinked(names ...string) bool { _, ok := n.link(names...); return ok }
 
 // maxBehind bounds the nodes that are looked at behind a link.
