@@ -21,9 +21,9 @@ type Engine struct {
 	// Scan calls each with the assets that a search finds, page by page in its order, and
 	// stops after limit of them; 0 means all. It returns how many the search finds.
 	Scan func(ctx context.Context, tenant library.TenantID, search *query.Search, limit int64, each func([]library.AssetHash) error) (int64, error)
-	// Settled waits until searches see what was committed before, at most for a moment, and reports
+	// AwaitIndex waits until searches see what was committed before, at most for a moment, and reports
 	// whether they do. Nil: it is not waited for, and no stages are fused.
-	Settled func(ctx context.Context, tenant library.TenantID) bool
+	AwaitIndex func(ctx context.Context, tenant library.TenantID) bool
 	// WebP reports whether exports can write lossy WebP; nil: they cannot.
 	WebP func() bool
 	// NoFusion has every stage run by itself.

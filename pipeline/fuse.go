@@ -80,10 +80,10 @@ func (s *sorting) indexOrder() []query.Sort {
 // then.
 func (e *Engine) runFused(ctx context.Context, c *store.RunClaim, d *Definition) (behind bool, err error) {
 	f := d.fuse()
-	if f == nil || e.NoFusion || e.Settled == nil {
+	if f == nil || e.NoFusion || e.AwaitIndex == nil {
 		return false, nil
 	}
-	if !e.Settled(ctx, c.Actor.Tenant) {
+	if !e.AwaitIndex(ctx, c.Actor.Tenant) {
 		return true, nil
 	}
 	last := f.steps - 1

@@ -73,7 +73,7 @@ func TestRun_WaitsOnceForAnIndexThatIsBehind(t *testing.T) {
 	e := newEnv(t)
 	e.fill(rand.New(rand.NewPCG(6, 6)), 5)
 	waited := 0
-	e.engine.Settled = func(context.Context, library.TenantID) bool { waited++; return false }
+	e.engine.AwaitIndex = func(context.Context, library.TenantID) bool { waited++; return false }
 	for text, want := range map[string]int{`search | where rating >= 0 | count`: 1, `search | set_tag seen`: 1, `search | where title contains "a" | count`: 1} {
 		waited = 0
 		r := e.text(text, false)

@@ -81,7 +81,7 @@ func (s *search) run(x *exec) error {
 	if err != nil {
 		return err
 	}
-	if x.behind || x.engine.Settled != nil && !x.engine.Settled(x.ctx, x.actor().Tenant) {
+	if x.behind || x.engine.AwaitIndex != nil && !x.engine.AwaitIndex(x.ctx, x.actor().Tenant) {
 		x.warn("the index is behind: changes of the last seconds may be missing from the search")
 	}
 	_, err = x.engine.Scan(x.ctx, x.actor().Tenant, compiled, s.Limit, x.emitExisting)

@@ -188,7 +188,7 @@ func (s *Service) assemble() error {
 	s.Imports = inplace.New(inplace.Config{Store: s.Store, Roots: s.roots, Memory: budget, MaxFile: cmp.Or(cfg.MaxFile, assets.DefaultMaxFile), Rescan: cfg.Rescan, Log: cfg.Log})
 	waiter := indexer.NewWaiter(watched, s.Searcher.Index, metrics)
 	parts := all.Parts{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Fetcher: fetcher, Links: links, Limits: limits, TrashFor: cfg.TrashFor, MaxFile: cfg.MaxFile, Roots: s.roots,
-		Searcher: s.Searcher, Embedder: s.Embedder, Webhooks: cfg.Webhooks, Sender: sender, Sealer: sealer, CursorKey: cfg.SigningKey, WebP: func() bool { return s.exports.WebP() != nil }, AwaitWrite: cfg.shown(waiter),
+		Searcher: s.Searcher, Embedder: s.Embedder, Webhooks: cfg.Webhooks, Sender: sender, Sealer: sealer, CursorKey: cfg.SigningKey, WebP: func() bool { return s.exports.WebP() != nil }, IndexWait: cfg.IndexWait, AwaitWrite: cfg.shown(waiter),
 		AwaitProspects: cfg.shown(indexer.NewWaiter(watched, s.Searcher.Prospects, metrics))}
 	s.Pipelines = all.NewPipelines(parts)
 	s.Pipelines.Log = cfg.Log

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"vitrine/library"
+	"vitrine/store/indexstate"
 )
 
 // Annotations are notes on nodes of workflows, on assets, and on runs of experiments.
@@ -29,7 +30,15 @@ var annotationNoun = func() *Noun {
 	return n
 }()
 
-func init() { register(annotationNoun, undoRowsThen(reindexAnnotated)) }
+func init() {
+	register(annotationNoun, undoRowsThen(reindexAnnotated))
+	indexstate.AddDocumentPart(`SELECT k.ord, n.content, CASE WHEN n.visibility = 'private' THEN n.author ELSE '' END
+		FROM `+indexstate.AssetKeysSQL+` JOIN annotations n USING (tenant_id, asset_h) WHERE n.deleted_at IS NULL ORDER BY k.ord, n.created_at, n.annotation_id`,
+		func(a *indexstate.DocumentAnnotation) []any { return []any{&a.Content, &a.PrivateTo} },
+		func(d *indexstate.DocumentRow, a indexstate.DocumentAnnotation) {
+			d.Annotations = append(d.Annotations, a)
+		})
+}
 
 // reindexAnnotated makes the index look at the assets of changed annotations again.
 func reindexAnnotated(ctx context.Context, t *Tx, keys []string) error {

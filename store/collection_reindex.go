@@ -6,7 +6,23 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"vitrine/library"
+	"vitrine/store/indexstate"
 )
+
+// The documents of assets hold each collection that an asset is in, and all that are above it.
+func init() {
+	indexstate.AddDocumentPart(`SELECT k.ord, up.collection_h, up.path, coalesce(max(i.rank) FILTER (WHERE up.path = c.path), ''),
+			coalesce(bool_or(e.collection_h IS NOT NULL) FILTER (WHERE up.path = c.path), false)
+		FROM `+indexstate.AssetKeysSQL+` JOIN collection_items i USING (tenant_id, asset_h) JOIN collections c USING (tenant_id, collection_h)
+			CROSS JOIN LATERAL generate_series(1, nlevel(c.tree)) AS level
+			LEFT JOIN experiment_runs e ON e.tenant_id = k.tenant_id AND e.asset_h = k.asset_h AND e.collection_h = c.collection_h
+			JOIN collections up ON up.tenant_id = c.tenant_id AND up.path = subpath(c.tree, 0, level)::text COLLATE "C" AND up.deleted_at IS NULL
+		WHERE c.deleted_at IS NULL GROUP BY k.ord, up.collection_h, up.path ORDER BY k.ord, up.path`,
+		func(c *indexstate.DocumentCollection) []any { return []any{&c.Hash, &c.Path, &c.Rank, &c.Experiment} },
+		func(d *indexstate.DocumentRow, c indexstate.DocumentCollection) {
+			d.Collections = append(d.Collections, c)
+		})
+}
 
 // reindexAtOnce is how many assets an operation lets the index look at in its own
 // transaction. A search that waits for the operation waits for them. More are queued:

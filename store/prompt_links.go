@@ -10,7 +10,16 @@ import (
 
 	"vitrine/library"
 	"vitrine/prompt"
+	"vitrine/store/indexstate"
 )
+
+func init() {
+	indexstate.AddDocumentPart(`SELECT k.ord, v.prompt_h, v.version_h
+		FROM `+indexstate.AssetKeysSQL+` JOIN prompt_links l USING (tenant_id, asset_h) JOIN prompt_versions v USING (tenant_id, version_h)
+		WHERE v.deleted_at IS NULL ORDER BY k.ord, v.prompt_h, v.version_h`,
+		func(p *indexstate.DocumentPrompt) []any { return []any{&p.Prompt, &p.Version} },
+		func(d *indexstate.DocumentRow, p indexstate.DocumentPrompt) { d.Prompts = append(d.Prompts, p) })
+}
 
 // An asset whose extracted prompt is a render of a version is linked to it. Which versions
 // those are follows from the prompt and the versions that there are, in whichever order

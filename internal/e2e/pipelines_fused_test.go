@@ -76,7 +76,7 @@ func TestPipelines_WhatIsFusedIntoOneQueryIsWhatEachStageFinds(t *testing.T) {
 	}
 	actor := library.Actor{Kind: library.ActorKey, ID: "key_fused", Tenant: e.Tenant, Permissions: library.Permissions}
 	servicetest.Eventually(t, "the index has everything", func() error {
-		if !e.Pipelines.Settled(t.Context(), e.Tenant) {
+		if !e.Pipelines.AwaitIndex(t.Context(), e.Tenant) {
 			return fmt.Errorf("it has not")
 		}
 		return nil

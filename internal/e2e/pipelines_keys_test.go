@@ -62,7 +62,7 @@ func newKeysLab(t *testing.T) *keysLab {
 	l.run(`ids `+l.hashes["e"]+` | add_to_collection shelf.top`, false)
 	l.fingerprint()
 	servicetest.Eventually(t, "the index has everything", func() error {
-		if !e.Pipelines.Settled(t.Context(), e.Tenant) {
+		if !e.Pipelines.AwaitIndex(t.Context(), e.Tenant) {
 			return fmt.Errorf("it has not")
 		}
 		return nil

@@ -59,6 +59,7 @@ type Parts struct {
 	Webhooks   webhook.Config // which endpoints can be reached
 	Sender     *webhook.Sender
 	Sealer     *webhook.Sealer  // of their secrets
+	IndexWait  time.Duration    // how long a pipeline waits for the index
 	AwaitWrite indextoken.Shown // in the index of assets
 	// AwaitProspects is AwaitWrite for the index of prospects.
 	AwaitProspects indextoken.Shown
@@ -71,18 +72,15 @@ func NewPipelines(p Parts) *pipeline.Engine {
 	e.Compile, e.WebP = find.Compile, p.WebP
 	if p.Searcher != nil {
 		e.Scan = p.Searcher.Scan
-		e.Settled = func(ctx context.Context, tenant library.TenantID) bool { return settled(ctx, p, tenant) }
+		e.AwaitIndex = func(ctx context.Context, tenant library.TenantID) bool { return caughtUp(ctx, p, tenant) }
 	}
 	return e
 }
 
-// settleLimit is how long a pipeline waits for the index.
-const settleLimit = 2 * time.Second
-
-// settled waits until searches of a tenant see every change of its assets, at most for settleLimit, and
+// caughtUp waits until searches of a tenant see every change of its assets, at most for IndexWait, and
 // reports whether they do: whether the index has as many assets and versions as the library.
-func settled(ctx context.Context, p Parts, tenant library.TenantID) bool {
-	ctx, cancel := context.WithTimeout(ctx, settleLimit)
+func caughtUp(ctx context.Context, p Parts, tenant library.TenantID) bool {
+	ctx, cancel := context.WithTimeout(ctx, p.IndexWait)
 	defer cancel()
 	for again := false; ; again = true {
 		assets, versions, err := p.Store.Assets.Versions(ctx, tenant)

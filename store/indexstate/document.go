@@ -102,7 +102,30 @@ type documentPart struct {
 	scan func(pgx.Rows, *documentBatch) error
 }
 
-// documentParts read one batch. All see one snapshot, so a version always
+// AddDocumentPart has what a domain's tables say of assets read into their documents: its store code calls
+// it from init. The statement selects from AssetKeysSQL, the first column is k.ord; fields returns where the
+// other columns of a row go, and add puts what was read into the row of its asset. Assets that are not live are
+// left out.
+func AddDocumentPart[T any](sql string, fields func(*T) []any, add func(*DocumentRow, T)) {
+	documentParts = append(documentParts, documentPart{sql, scanLive(fields, add)})
+}
+
+// scanLive scans rows of one value each of a live asset; see AddDocumentPart.
+func scanLive[T any](fields func(*T) []any, add func(*DocumentRow, T)) func(pgx.Rows, *documentBatch) error {
+	return func(r pgx.Rows, b *documentBatch) error {
+		var ord int
+		var v T
+		if err := r.Scan(append([]any{&ord}, fields(&v)...)...); err != nil {
+			return err
+		}
+		if d := &b.docs[ord-1]; d.State == DocumentLive {
+			add(d, v)
+		}
+		return nil
+	}
+}
+
+// documentParts read one batch, and those that domains added after these. All see one snapshot, so a version always
 // belongs to the state beside it, and to the index generations beside both. $1
 // and $2 are the keys; ord is a key's place in them, from 1. They are read
 // in this order: bytes that came back have both an asset and a tombstone, and the asset's
@@ -112,31 +135,33 @@ var documentParts = []documentPart{
 		a.source_path, a.mime_type, a.size, a.width, a.height, a.duration_ms, a.status, a.tags, a.owner, a.visibility, a.rating, a.favorite, a.metadata,
 		coalesce((` + liveAssetSQL("a.tenant_id", "a.parent_asset_h") + `), ''), a.created_at, a.stored_at, a.updated_at,
 		coalesce(l.source, ''), coalesce(l.tool, ''), l.doc, coalesce(p.duplicate, false), coalesce(p.color, ''), CASE WHEN v.facts #>> '{model,version}' <> '' THEN v.facts -> 'model' END, CASE WHEN a.in_place THEN ` + pg.OriginalStateSQL + ` ELSE '' END
-	FROM ` + documentKeys + ` JOIN assets a USING (tenant_id, asset_h) LEFT JOIN lineage l USING (tenant_id, asset_h)
+	FROM ` + AssetKeysSQL + ` JOIN assets a USING (tenant_id, asset_h) LEFT JOIN lineage l USING (tenant_id, asset_h)
 		LEFT JOIN asset_fingerprints p USING (tenant_id, asset_h) LEFT JOIN asset_previews v USING (tenant_id, asset_h)`, scanDocumentAsset},
 
-	{`SELECT k.ord, t.doc_version FROM ` + documentKeys + ` JOIN asset_tombstones t USING (tenant_id, asset_h)`, scanDocumentTombstone},
+	{`SELECT k.ord, t.doc_version FROM ` + AssetKeysSQL + ` JOIN asset_tombstones t USING (tenant_id, asset_h)`, scanDocumentTombstone},
 
 	{`SELECT k.ord, u.model_hash, u.name, u.content_hash, u.node_id, u.weight
-	FROM ` + documentKeys + ` JOIN asset_models u USING (tenant_id, asset_h)
+	FROM ` + AssetKeysSQL + ` JOIN asset_models u USING (tenant_id, asset_h)
 	ORDER BY k.ord, u.detection_source <> 'extracted', u.detection_source, u.sequence`, scanDocumentModel},
 
 	// A batch uses few models and uses each often: what is known of a model is sent once.
 	{`SELECT tenant_id::text, model_hash, type, display_name, base_model, content_hashes, trigger_words FROM models
 	WHERE (tenant_id, model_hash) IN (
-		SELECT k.tenant_id, u.model_hash FROM ` + documentKeys + ` JOIN asset_models u USING (tenant_id, asset_h))`, scanKnownModel},
+		SELECT k.tenant_id, u.model_hash FROM ` + AssetKeysSQL + ` JOIN asset_models u USING (tenant_id, asset_h))`, scanKnownModel},
 
 	{`SELECT k.ord, p.kind, p.name, p.hash, p.job_id, coalesce((` + liveAssetSQL("p.tenant_id", "p.parent_asset_h") + `), '')
-	FROM ` + documentKeys + ` JOIN asset_parents p USING (tenant_id, asset_h) ORDER BY k.ord, p.position`, scanDocumentParent},
+	FROM ` + AssetKeysSQL + ` JOIN asset_parents p USING (tenant_id, asset_h) ORDER BY k.ord, p.position`, scanLive(
+		func(p *DocumentParent) []any { return []any{&p.Kind, &p.Name, &p.Hash, &p.JobID, &p.Asset} },
+		func(d *DocumentRow, p DocumentParent) { d.Parents = append(d.Parents, p) })},
 
 	// OFFSET 0: each key is looked up in the two indexes, which hold the few assets that have a
 	// parent. Joined otherwise, all assets were read for every batch while an import filled the library.
 	{`SELECT k.ord, count(DISTINCT c.asset_h)
-	FROM ` + documentKeys + ` CROSS JOIN LATERAL (
+	FROM ` + AssetKeysSQL + ` CROSS JOIN LATERAL (
 		(SELECT p.asset_h FROM asset_parents p WHERE p.tenant_id = k.tenant_id AND p.parent_asset_h = k.asset_h OFFSET 0)
 		UNION ALL (SELECT a.asset_h FROM assets a WHERE a.tenant_id = k.tenant_id AND a.parent_asset_h = k.asset_h OFFSET 0)) c
 	WHERE EXISTS (` + liveAssetSQL("k.tenant_id", "c.asset_h") + `)
-	GROUP BY k.ord`, scanDocumentChildren},
+	GROUP BY k.ord`, scanLive(func(n *int) []any { return []any{n} }, func(d *DocumentRow, n int) { d.Children = n })},
 
 	// The root is found by the first parent of each file, what files say before what
 	// uploaders say. Files may claim to descend from each other: mark is the asset
@@ -144,7 +169,7 @@ var documentParts = []documentPart{
 	// and who meets it again has gone round. What was met since then is the whole
 	// cycle, and the smallest of it is the root of all that come from there.
 	{`WITH RECURSIVE up(ord, tenant_id, asset_h, depth, mark, since) AS (
-		SELECT k.ord, k.tenant_id, k.asset_h COLLATE "C", 0, ''::text COLLATE "C", 0 FROM ` + documentKeys + `
+		SELECT k.ord, k.tenant_id, k.asset_h COLLATE "C", 0, ''::text COLLATE "C", 0 FROM ` + AssetKeysSQL + `
 		UNION ALL
 		SELECT up.ord, up.tenant_id, p.parent, up.depth + 1,
 			CASE WHEN up.depth >= 2 * up.since THEN up.asset_h ELSE up.mark END,
@@ -159,27 +184,13 @@ var documentParts = []documentPart{
 		WHERE up.depth < ` + maxLineageDepth + ` AND p.parent IS NOT NULL AND up.asset_h <> up.mark),
 	top AS (SELECT DISTINCT ON (ord) ord, asset_h, mark, since FROM up WHERE depth > 0 ORDER BY ord, depth DESC)
 	SELECT ord, CASE WHEN asset_h <> mark THEN asset_h ELSE
-		(SELECT min(up.asset_h) FROM up WHERE up.ord = top.ord AND up.depth > top.since) END FROM top`, scanDocumentRoot},
+		(SELECT min(up.asset_h) FROM up WHERE up.ord = top.ord AND up.depth > top.since) END FROM top`, scanLive(
+		func(root *library.AssetHash) []any { return []any{root} }, func(d *DocumentRow, root library.AssetHash) { d.Root = root })},
 
-	{`SELECT DISTINCT ON (k.ord) k.ord, c.assertion FROM ` + documentKeys + ` JOIN lineage_assertions c USING (tenant_id, asset_h)
+	{`SELECT DISTINCT ON (k.ord) k.ord, c.assertion FROM ` + AssetKeysSQL + ` JOIN lineage_assertions c USING (tenant_id, asset_h)
 	ORDER BY k.ord, c.assertion_id DESC`, scanDocumentAssertion},
 
-	// Each collection of an asset, and all that are above it.
-	{`SELECT k.ord, up.collection_h, up.path, coalesce(max(i.rank) FILTER (WHERE up.path = c.path), ''),
-			coalesce(bool_or(e.collection_h IS NOT NULL) FILTER (WHERE up.path = c.path), false) FROM ` + documentKeys + `
-		JOIN collection_items i USING (tenant_id, asset_h) JOIN collections c USING (tenant_id, collection_h)
-		CROSS JOIN LATERAL generate_series(1, nlevel(c.tree)) AS level
-		LEFT JOIN experiment_runs e ON e.tenant_id = k.tenant_id AND e.asset_h = k.asset_h AND e.collection_h = c.collection_h
-		JOIN collections up ON up.tenant_id = c.tenant_id AND up.path = subpath(c.tree, 0, level)::text COLLATE "C" AND up.deleted_at IS NULL
-	WHERE c.deleted_at IS NULL GROUP BY k.ord, up.collection_h, up.path ORDER BY k.ord, up.path`, scanDocumentCollection},
-
-	{`SELECT k.ord, v.prompt_h, v.version_h FROM ` + documentKeys + ` JOIN prompt_links l USING (tenant_id, asset_h) JOIN prompt_versions v USING (tenant_id, version_h)
-	WHERE v.deleted_at IS NULL ORDER BY k.ord, v.prompt_h, v.version_h`, scanDocumentPrompt},
-
-	{`SELECT k.ord, n.content, CASE WHEN n.visibility = 'private' THEN n.author ELSE '' END FROM ` + documentKeys + ` JOIN annotations n USING (tenant_id, asset_h)
-	WHERE n.deleted_at IS NULL ORDER BY k.ord, n.created_at, n.annotation_id`, scanDocumentAnnotation},
-
-	{`SELECT k.ord FROM ` + documentKeys + ` JOIN index_failures f ON f.index_name = '` + AssetIndex + `' AND f.tenant_id = k.tenant_id AND f.key = k.asset_h`, scanDocumentFailure},
+	{`SELECT k.ord FROM ` + AssetKeysSQL + ` JOIN index_failures f ON f.index_name = '` + AssetIndex + `' AND f.tenant_id = k.tenant_id AND f.key = k.asset_h`, scanDocumentFailure},
 }
 
 // maxLineageDepth bounds the walk to a root, in steps. It is as far as the news of a new
@@ -192,7 +203,8 @@ func liveAssetSQL(tenant, hash string) string {
 	return `SELECT here.asset_h FROM assets here WHERE here.tenant_id = ` + tenant + ` AND here.asset_h = ` + hash + ` AND here.trashed_at IS NULL`
 }
 
-const documentKeys = `unnest($1::text[]::uuid[], $2::text[]) WITH ORDINALITY AS k(tenant_id, asset_h, ord)`
+// AssetKeysSQL is the keys of a batch of documents of assets as a table, for AddDocumentPart.
+const AssetKeysSQL = `unnest($1::text[]::uuid[], $2::text[]) WITH ORDINALITY AS k(tenant_id, asset_h, ord)`
 
 // Read reads what the index should hold of some assets, one row per key in
 // the order of the keys, and which index generations there are; see readSnapshot.
@@ -283,77 +295,6 @@ func scanKnownModel(r pgx.Rows, b *documentBatch) error {
 	k.hash = m.Hash
 	if known := b.models[k]; known != nil {
 		*known = m
-	}
-	return nil
-}
-
-func scanDocumentParent(r pgx.Rows, b *documentBatch) error {
-	var ord int
-	var p DocumentParent
-	if err := r.Scan(&ord, &p.Kind, &p.Name, &p.Hash, &p.JobID, &p.Asset); err != nil {
-		return err
-	}
-	if d := &b.docs[ord-1]; d.State == DocumentLive {
-		d.Parents = append(d.Parents, p)
-	}
-	return nil
-}
-
-func scanDocumentChildren(r pgx.Rows, b *documentBatch) error {
-	var ord, children int
-	if err := r.Scan(&ord, &children); err != nil {
-		return err
-	}
-	if d := &b.docs[ord-1]; d.State == DocumentLive {
-		d.Children = children
-	}
-	return nil
-}
-
-func scanDocumentCollection(r pgx.Rows, b *documentBatch) error {
-	var ord int
-	var c DocumentCollection
-	if err := r.Scan(&ord, &c.Hash, &c.Path, &c.Rank, &c.Experiment); err != nil {
-		return err
-	}
-	if d := &b.docs[ord-1]; d.State == DocumentLive {
-		d.Collections = append(d.Collections, c)
-	}
-	return nil
-}
-
-func scanDocumentPrompt(r pgx.Rows, b *documentBatch) error {
-	var ord int
-	var p DocumentPrompt
-	if err := r.Scan(&ord, &p.Prompt, &p.Version); err != nil {
-		return err
-	}
-	if d := &b.docs[ord-1]; d.State == DocumentLive {
-		d.Prompts = append(d.Prompts, p)
-	}
-	return nil
-}
-
-func scanDocumentAnnotation(r pgx.Rows, b *documentBatch) error {
-	var ord int
-	var a DocumentAnnotation
-	if err := r.Scan(&ord, &a.Content, &a.PrivateTo); err != nil {
-		return err
-	}
-	if d := &b.docs[ord-1]; d.State == DocumentLive {
-		d.Annotations = append(d.Annotations, a)
-	}
-	return nil
-}
-
-func scanDocumentRoot(r pgx.Rows, b *documentBatch) error {
-	var ord int
-	var root library.AssetHash
-	if err := r.Scan(&ord, &root); err != nil {
-		return err
-	}
-	if d := &b.docs[ord-1]; d.State == DocumentLive {
-		d.Root = root
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func (ds *Documents) CountLive(ctx context.Context) ([]TenantDocuments, error) {
 func (ds *Documents) TombstonesBefore(ctx context.Context, before time.Time, keys []DocumentKey) ([]DocumentVersion, error) {
 	tenants, hashes := splitKeys(keys)
 	return ds.queryVersions(ctx, `
-		SELECT t.tenant_id::text, t.asset_h, t.doc_version, false FROM `+documentKeys+`
+		SELECT t.tenant_id::text, t.asset_h, t.doc_version, false FROM `+AssetKeysSQL+`
 			JOIN asset_tombstones t USING (tenant_id, asset_h)
 		WHERE t.deleted_at < $3 ORDER BY k.ord`, tenants, hashes, before)
 }
