@@ -1,5 +1,5 @@
-// Package automation reacts to what happens in the library: it tells webhooks of events, and
-// runs rules.
+// Package automation reacts to what happens in the library: it sends events to
+// webhooks and runs rules.
 //
 // In come the events of the log and the time; out go signed requests and runs of pipelines. What
 // it decides is in the database before it acts on it, so a process that is killed leaves work

@@ -65,7 +65,7 @@ type reader struct {
 	root   *os.Root
 	name   string // of the root
 	preset folder.Preset
-	opt    store.ImportOptions
+	opt    library.ImportOptions
 	actor  library.Actor
 	memory *memory.Budget
 	limit  int64

@@ -11,13 +11,13 @@ import (
 // report collects what an import does until it is saved.
 type report struct {
 	mu       sync.Mutex
-	counts   store.ImportCounts
-	files    []store.ImportFile
+	counts   library.ImportCounts
+	files    []library.ImportFile
 	noted    map[string]string // path → result
 	moves    []store.Moved
 	warnings []string
 	preset   string
-	state    store.ImportState
+	state    library.ImportState
 	failure  string
 
 	before float64 // seconds of earlier processes
@@ -27,7 +27,7 @@ type report struct {
 
 // newReport begins a report, or goes on with one of a process that was interrupted: what is
 // noted of files is counted again, and the walk counts the others.
-func newReport(i store.Import, noted []store.ImportFile) *report {
+func newReport(i library.Import, noted []library.ImportFile) *report {
 	r := &report{warnings: i.Warnings, preset: i.Preset, state: i.State, before: i.Counts.Seconds, began: time.Now(), timed: true, noted: map[string]string{}}
 	r.counts.Read = i.Counts.Read
 	r.counts.NoLineage = i.Counts.NoLineage
@@ -41,7 +41,7 @@ func newReport(i store.Import, noted []store.ImportFile) *report {
 	return r
 }
 
-func (r *report) count(change func(*store.ImportCounts)) {
+func (r *report) count(change func(*library.ImportCounts)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change(&r.counts)
@@ -51,7 +51,7 @@ func (r *report) count(change func(*store.ImportCounts)) {
 func (r *report) file(path, result, reason string, asset library.AssetHash) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.files = append(r.files, store.ImportFile{Path: path, Result: result, Reason: reason, Asset: asset})
+	r.files = append(r.files, library.ImportFile{Path: path, Result: result, Reason: reason, Asset: asset})
 	if before := r.noted[path]; before != result {
 		r.tally(before, -1)
 		r.tally(result, 1)
@@ -158,7 +158,7 @@ func (r *report) tick() {
 }
 
 // take returns what is to be saved, and keeps the counts.
-func (r *report) take(i store.Import) (store.Import, []store.ImportFile) {
+func (r *report) take(i library.Import) (library.Import, []library.ImportFile) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.tick()
@@ -173,7 +173,7 @@ func (r *report) take(i store.Import) (store.Import, []store.ImportFile) {
 }
 
 // giveBack keeps for the next time what could not be saved.
-func (r *report) giveBack(files []store.ImportFile) {
+func (r *report) giveBack(files []library.ImportFile) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.files = append(files, r.files...)

@@ -104,7 +104,7 @@ func (e *Engine) Run(ctx context.Context) error {
 // run is one import under way.
 type run struct {
 	*Engine
-	i      store.Import
+	i      library.Import
 	actor  library.Actor
 	report *report
 	reader *reader
@@ -115,7 +115,7 @@ type run struct {
 }
 
 // one works on an import until it ends, or ctx does.
-func (e *Engine) one(ctx context.Context, i store.Import) {
+func (e *Engine) one(ctx context.Context, i library.Import) {
 	noted, err := e.noted(ctx, i)
 	if err != nil {
 		e.cfg.Log.Warn("an import could not begin; it is tried again", "import", i.ID, "error", err)
@@ -136,7 +136,7 @@ func (e *Engine) one(ctx context.Context, i store.Import) {
 		r.save(context.WithoutCancel(ctx), -holdFor)
 		return
 	case runCtx.Err() != nil:
-		r.end(store.ImportCancelled, "")
+		r.end(library.ImportCancelled, "")
 	case err != nil && passes(err):
 		r.report.warn("It waits, and goes on by itself: " + library.AsError(err).Detail)
 		e.cfg.Log.Warn("an import waits", "import", i.ID, "error", err)
@@ -144,9 +144,9 @@ func (e *Engine) one(ctx context.Context, i store.Import) {
 		return
 	case err != nil:
 		e.cfg.Log.Error("an import failed", "import", i.ID, "error", err)
-		r.end(store.ImportFailed, library.AsError(err).Detail)
+		r.end(library.ImportFailed, library.AsError(err).Detail)
 	default:
-		r.end(store.ImportCompleted, "")
+		r.end(library.ImportCompleted, "")
 	}
 	r.save(context.WithoutCancel(ctx), 0)
 }
@@ -161,7 +161,7 @@ func passes(err error) bool {
 }
 
 // noted reads what an interrupted import has noted of files.
-func (e *Engine) noted(ctx context.Context, i store.Import) (all []store.ImportFile, err error) {
+func (e *Engine) noted(ctx context.Context, i library.Import) (all []library.ImportFile, err error) {
 	actor := library.Actor{Kind: i.ActorKind, ID: i.Actor, Tenant: i.Tenant}
 	for after := ""; ; {
 		list, err := e.cfg.Store.Imports.Files(ctx, actor, i.ID, "", after, 5000)
@@ -175,7 +175,7 @@ func (e *Engine) noted(ctx context.Context, i store.Import) (all []store.ImportF
 	}
 }
 
-func (r *run) end(state store.ImportState, failure string) {
+func (r *run) end(state library.ImportState, failure string) {
 	r.report.mu.Lock()
 	defer r.report.mu.Unlock()
 	r.report.state, r.report.failure = state, failure
@@ -282,10 +282,10 @@ func (r *run) pass(ctx context.Context, first bool) error {
 	if err != nil {
 		return err
 	}
-	r.report.count(func(c *store.ImportCounts) { c.Searching = true })
+	r.report.count(func(c *library.ImportCounts) { c.Searching = true })
 	err = r.pipeline(ctx, func(ctx context.Context, out func(candidate) error) error {
 		w.out = out
-		defer r.report.count(func(c *store.ImportCounts) { c.Searching = false })
+		defer r.report.count(func(c *library.ImportCounts) { c.Searching = false })
 		return w.folder(ctx, r.i.Folder)
 	})
 	if err != nil {
@@ -358,7 +358,7 @@ func (r *run) readAll(ctx context.Context, in <-chan candidate, out chan<- readi
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		r.report.count(func(n *store.ImportCounts) { n.Read += got.bytes })
+		r.report.count(func(n *library.ImportCounts) { n.Read += got.bytes })
 		switch {
 		case got.later:
 			r.postpone(got.candidate)
@@ -382,7 +382,7 @@ func (r *run) postpone(c candidate) {
 	c.attempts++
 	r.later = append(r.later, c)
 	n := len(r.later)
-	r.report.count(func(c *store.ImportCounts) { c.Waiting = n })
+	r.report.count(func(c *library.ImportCounts) { c.Waiting = n })
 }
 
 // mostAttempts is how often a file is waited for that is being written, two seconds each,
@@ -412,7 +412,7 @@ func (r *run) takeLater() []candidate {
 	list := r.later
 	r.later = nil
 	r.mu.Unlock()
-	r.report.count(func(c *store.ImportCounts) { c.Waiting = 0 })
+	r.report.count(func(c *library.ImportCounts) { c.Waiting = 0 })
 	return list
 }
 

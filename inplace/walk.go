@@ -125,7 +125,7 @@ func readDir(root *os.Root, dir string) ([]os.DirEntry, error) {
 // file sorts out one file.
 func (w *walker) file(p string, info fs.FileInfo, listing *folder.Listing) error {
 	if w.first {
-		w.report.count(func(c *store.ImportCounts) { c.Listed++ })
+		w.report.count(func(c *library.ImportCounts) { c.Listed++ })
 	}
 	name := path.Base(p)
 	switch {

@@ -23,7 +23,7 @@ const lookEvery = time.Second
 // watch goes on with what changes in the folder until ctx ends. Events tell of it at once;
 // what they do not tell is found when the whole folder is looked through.
 func (r *run) watch(ctx context.Context, root Root) error {
-	r.state(store.ImportWatching)
+	r.state(library.ImportWatching)
 	r.report.clock(false)
 	for ctx.Err() == nil {
 		if err := r.watchOpen(ctx, root); err != nil && ctx.Err() == nil && !passes(err) {
@@ -56,7 +56,7 @@ func (r *run) reopen(root Root) error {
 	return nil
 }
 
-func (r *run) state(s store.ImportState) {
+func (r *run) state(s library.ImportState) {
 	r.report.mu.Lock()
 	defer r.report.mu.Unlock()
 	r.report.state = s

@@ -95,7 +95,7 @@ func (r *run) stored(ctx context.Context, batch []reading, got []store.InPlaceRe
 			if !changed && r.report.forget(f.path) {
 				forget = append(forget, f.path)
 			}
-			r.report.count(func(c *store.ImportCounts) {
+			r.report.count(func(c *library.ImportCounts) {
 				c.Found++
 				c.Stored++
 				c.Bytes += f.bytes
@@ -106,9 +106,9 @@ func (r *run) stored(ctx context.Context, batch []reading, got []store.InPlaceRe
 		case f.known != nil && f.known.Hash == hash && f.known.State != library.OriginalIntact:
 			r.report.file(f.path, resultBack, "", hash)
 		case f.known != nil && f.known.Hash == hash: // its bytes are the same; the file system had something new to say
-			r.report.count(func(c *store.ImportCounts) { c.Found++; c.Unchanged++ })
+			r.report.count(func(c *library.ImportCounts) { c.Found++; c.Unchanged++ })
 		case changed:
-			r.report.count(func(c *store.ImportCounts) { c.Found++; c.Already++ })
+			r.report.count(func(c *library.ImportCounts) { c.Found++; c.Already++ })
 		default:
 			r.report.file(f.path, resultAlready, "", hash)
 		}
@@ -139,7 +139,7 @@ func (r *run) saveMoves(ctx context.Context) error {
 			return err
 		}
 		for _, m := range moves[:n] {
-			r.report.count(func(c *store.ImportCounts) { c.Found++ })
+			r.report.count(func(c *library.ImportCounts) { c.Found++ })
 			r.report.file(m.Path, resultMoved, "it lay at "+shown(m.From.Path), m.From.Hash)
 		}
 		moves = moves[n:]
@@ -177,7 +177,7 @@ func (r *run) vanished(ctx context.Context, w *walker) error {
 			return err
 		}
 	}
-	r.report.count(func(c *store.ImportCounts) { c.Away = away })
+	r.report.count(func(c *library.ImportCounts) { c.Away = away })
 	if away > 0 {
 		r.report.warn("None of the files that are known of a disk is there; it seems not to be mounted, and nothing was marked as missing. If the files were deleted, import the folder with --accept-missing.")
 	}

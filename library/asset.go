@@ -51,7 +51,7 @@ var Visibilities = []Visibility{VisibilityPrivate, VisibilityTeam, VisibilityPub
 type Asset struct {
 	Tenant      TenantID
 	Hash        AssetHash
-	SHA256      string // 64 hex digits; tells a SHA-1 collision from a duplicate
+	SHA256      string // 64 hex digits; distinguishes a SHA-1 collision from a duplicate
 	BLAKE3      string // 64 hex digits; ComfyUI's asset hash without its "blake3:" prefix
 	Title       string
 	Description string

@@ -16,7 +16,7 @@ const (
 // list means the file does not say; nothing in it is guessed.
 type Lineage struct {
 	Tool        string `json:"tool,omitempty"`         // canonical writer name: comfyui, sd-webui, forge, invokeai, …
-	ToolVersion string `json:"tool_version,omitempty"` // as the writer gives it
+	ToolVersion string `json:"tool_version,omitempty"` // as the writer records it
 
 	Positive *string `json:"positive,omitempty"` // the prompt of the primary pass
 	Negative *string `json:"negative,omitempty"`
@@ -61,7 +61,7 @@ type ModelUse struct {
 	Type         string   `json:"type"`     // checkpoint, unet, lora, vae, clip, controlnet, upscaler, embedding, …
 	Name         string   `json:"name"`     // as the file names it, folder and extension included
 	NodeID       string   `json:"node_id,omitempty"`
-	Hash         string   `json:"hash,omitempty"` // as the file gives it, with its scheme prefix if it has one
+	Hash         string   `json:"hash,omitempty"` // as the file records it, with its scheme prefix if it has one
 	Strength     *float64 `json:"strength,omitempty"`
 	ClipStrength *float64 `json:"clip_strength,omitempty"`
 	BaseModel    string   `json:"base_model,omitempty"`
@@ -123,7 +123,7 @@ type Workflow struct {
 	JSON        RawJSON   `json:"workflow_json,omitempty"` // editor graph ("workflow")
 	PromptJSON  RawJSON   `json:"prompt_json,omitempty"`   // executed graph ("prompt")
 	NodeCount   int       `json:"node_count"`
-	CustomNodes []string  `json:"custom_nodes"`      // node packs outside the tool's core, by registry id where the file gives it
+	CustomNodes []string  `json:"custom_nodes"`      // node packs outside the tool's core, by registry id where the file records it
 	Nodes       []NodeUse `json:"nodes,omitempty"`   // executed nodes with their scalar inputs
 	Unknown     []string  `json:"unknown,omitempty"` // node classes the reader has no rule for
 	Source      string    `json:"source"`            // extracted

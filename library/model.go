@@ -11,8 +11,8 @@ type Model struct {
 	Name          string // as the first file that used it names it
 	DisplayName   string
 	Description   string
-	BaseModel     string   // empty while no file tells
-	ContentHashes []string // every hash that files give for its bytes
+	BaseModel     string   // empty while no file records it
+	ContentHashes []string // every hash that files record for its bytes
 	TriggerWords  []string
 	CreatedAt     time.Time  // when the library first met it
 	AssetCount    int        // distinct assets outside the trash

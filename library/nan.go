@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 )
 
-// ValidJSON returns the first of several texts that there is, as JSON that can
-// stand inside a reply: a file may hold a graph that is not quite JSON, and its
-// bare words NaN and Infinity become null. It gives null when there is none.
+// ValidJSON returns the first of several texts that is not empty, as JSON that can be part
+// of a response: a file may hold a graph that is not quite JSON, and its bare words NaN and
+// Infinity become null. It returns null when all are empty.
 func ValidJSON(texts ...[]byte) json.RawMessage {
 	for _, t := range texts {
 		if len(t) == 0 {

@@ -17,7 +17,7 @@ type NewAsset struct {
 	Asset         library.Asset
 	Lineage       library.Lineage
 	ParserVersion int
-	Report        any    // why the file tells no more, JSON-encodable
+	Report        any    // why the file records no more, JSON-encodable
 	Chunks        any    // the file's metadata chunks, JSON-encodable; nil when it has none
 	Assertion     any    // the uploader's claim (prompt_metadata), JSON-encodable; nil when there is none
 	Collection    string // path or collection_h of a collection that gets the asset, behind all others; empty: none
@@ -196,7 +196,7 @@ func encodeAsset(n NewAsset) (p encodedAsset, err error) {
 	return p, nil
 }
 
-// insertAsset makes the row, or gives nil when it is there already. A document
+// insertAsset inserts the row, or returns nil when it exists already. A document
 // of the same asset may be left in the index from before a purge, so the version
 // goes on from the tombstone's.
 func insertAsset(ctx context.Context, tx pgx.Tx, actor library.Actor, a library.Asset) (*library.Asset, error) {

@@ -74,9 +74,9 @@ func getAssetWithLineage(ctx context.Context, tx pgx.Tx, actor library.Actor, ha
 	return list[0], nil
 }
 
-// SameWorkflowAndSeed returns the assets whose file tells of the same workflow graph and the
+// SameWorkflowAndSeed returns the assets whose file records the same workflow graph and the
 // same seed as this one's, at most limit of those that the actor sees: repeats of one
-// run with other texts or inputs. There are none where the file tells of no graph or no
+// run with other texts or inputs. There are none where the file records no graph or no
 // seed.
 func (ln *Lineage) SameWorkflowAndSeed(ctx context.Context, actor library.Actor, hash library.AssetHash, limit int) ([]AssetWithLineage, error) {
 	var list []AssetWithLineage

@@ -40,7 +40,7 @@ type AssetDetail struct {
 	Models      []AssetModel
 	Parents     []AssetParent
 	Assertion   json.RawMessage // the newest uploader's claim, or nil
-	Report      json.RawMessage // how much of its making the file tells, or nil
+	Report      json.RawMessage // how much generation metadata the file has (extract.Report), or nil
 	Collections []string        // paths, in order
 	Prompts     []AssetPrompt   // versions of the prompt library that its prompt is a render of
 	NoPreview   PreviewFailure
@@ -65,7 +65,7 @@ type AssetModel struct {
 }
 
 // assetModelsSQL reads the AssetModels of asset $2; assetModelsOrder puts those
-// that its file tells of before those that people added.
+// that its file records before those that people added.
 const (
 	assetModelsSQL = `SELECT am.sequence, am.model_hash, m.type, am.name, m.display_name, m.base_model, am.node_id, am.weight,
 			am.clip_weight, am.content_hash, am.detection_source

@@ -138,7 +138,7 @@ func trashEvent(name, field string, before, after json.RawMessage) string {
 	return name + ".updated"
 }
 
-// trashed gives a noun the events of something that has a trash; verbs are what can
+// trashed declares a noun's events as those of something that has a trash; verbs are what can
 // happen to it.
 func (n *Noun) trashed(field string, verbs ...string) *Noun {
 	n.event = func(before, after json.RawMessage) string { return trashEvent(n.name, field, before, after) }

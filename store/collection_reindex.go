@@ -52,7 +52,7 @@ func (t *Tx) reindexMembers(ctx context.Context, collections []string) (pending 
 	return true, err
 }
 
-// reindexAssets gives documents of assets a new version and makes the index look at them.
+// reindexAssets raises the document versions of assets and enqueues them for the indexer.
 func (t *Tx) reindexAssets(ctx context.Context, reason string, hashes []string) error {
 	if len(hashes) == 0 {
 		return nil

@@ -45,7 +45,7 @@ func (l login) limit(statement time.Duration) {
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// acquire takes a connection for one request. release gives it back; until then it
+// acquire takes a connection for one request. release returns it to the pool; until then it
 // lives no longer than transactionLimit.
 func (s *Store) acquire(ctx context.Context) (conn *pgxpool.Conn, release func(), err error) {
 	conn, limit, err := s.acquireTimed(ctx)

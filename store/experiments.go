@@ -45,7 +45,7 @@ func init() {
 	register(runComparisonNoun, undoRows)
 }
 
-// emits gives a noun the events of its creation, its changes and its deletion.
+// emits declares the events of a noun's creation, its changes and its deletion.
 func (n *Noun) emits(created, updated, deleted string) *Noun {
 	n.events = []string{created, updated, deleted}
 	n.event = func(before, after json.RawMessage) string {

@@ -13,23 +13,6 @@ import (
 // Imports keeps the runs of imports that the service does itself, and their reports.
 type Imports struct{ s *Store }
 
-// Package inplace calls the nouns of imports by these names; everything else calls them by those of library.
-type (
-	Import        = library.Import
-	ImportState   = library.ImportState
-	ImportOptions = library.ImportOptions
-	ImportCounts  = library.ImportCounts
-	ImportFile    = library.ImportFile
-)
-
-// The states that package inplace sets.
-const (
-	ImportWatching  = library.ImportWatching
-	ImportCompleted = library.ImportCompleted
-	ImportFailed    = library.ImportFailed
-	ImportCancelled = library.ImportCancelled
-)
-
 const importColumns = `tenant_id::text, import_id, root, folder, state, options, counts, preset, warnings, error, actor_kind, actor_id, created_at, started_at, updated_at, finished_at, cancel`
 
 func scanImport(row pgx.CollectableRow) (i library.Import, err error) {

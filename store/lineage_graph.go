@@ -53,8 +53,8 @@ func scanLineageEdge(row pgx.CollectableRow) (l LineageEdge, err error) {
 	return l, err
 }
 
-// Graph walks up to an asset's ancestors, down to its descendants, or both, at
-// most depth levels each way, and gives at most limit assets and unknown files.
+// Graph returns an asset's ancestors, its descendants, or both, at most depth levels
+// each way and at most limit assets and unknown files.
 // Files that claim to descend from each other end no walk and hang none. Assets that the
 // actor does not see stand in it as placeholders.
 func (ln *Lineage) Graph(ctx context.Context, actor library.Actor, hash library.AssetHash, up, down bool, depth, limit int) (LineageGraph, error) {
@@ -159,7 +159,7 @@ func (l LineageEdge) farEnd(step int) library.AssetHash {
 }
 
 // visitLevel takes a level's links and the assets at their far ends into the chain and
-// gives those from which the walk goes on.
+// returns those from which the walk goes on.
 func (w *graphTraversal) visitLevel(ctx context.Context, links []LineageEdge, seen map[library.AssetHash]bool, depth int) ([]library.AssetHash, error) {
 	var ask, next []library.AssetHash
 	for _, l := range links {

@@ -27,8 +27,8 @@ var migrations embed.FS
 // to make it, and be able to create roles, or both logins of the service must exist.
 func Migrate(ctx context.Context, cfg Config) (steps int, err error) { return migrate(ctx, cfg, false) }
 
-// Repair is Migrate that also gives a login of the service its configured password
-// when the server refuses that.
+// Repair does what Migrate does, and sets the configured password of a login of the service
+// when the server refuses it.
 func Repair(ctx context.Context, cfg Config) (steps int, err error) { return migrate(ctx, cfg, true) }
 
 func migrate(ctx context.Context, cfg Config, repair bool) (steps int, err error) {

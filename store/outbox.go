@@ -25,7 +25,7 @@ type OutboxRow struct {
 
 // Claim hands the oldest outbox rows that nobody else has claimed to
 // publish, at most limit of them and ordered by Seq, and deletes them once
-// publish gives nil. When publish fails, or the process dies, the rows stay and
+// publish returns nil. When publish fails, or the process dies, the rows stay and
 // are handed out again, so a row is published at least once. Several callers may
 // claim at once. It reports how many rows were published.
 //
@@ -93,7 +93,7 @@ func (ob *Outbox) EnqueueReindex(ctx context.Context, index, reason string, docu
 }
 
 // Listen calls wake whenever rows have come into the outbox. It blocks on
-// a connection of its own until ctx ends or that connection breaks, and gives
+// a connection of its own until ctx ends or that connection breaks, and returns
 // the error that ended it. Whoever calls it polls as well: a notification that
 // is sent while nobody listens is lost.
 func (ob *Outbox) Listen(ctx context.Context, wake func()) error {

@@ -173,8 +173,8 @@ func (t *Tx) PutKeys(ctx context.Context, keys []SortKey) error {
 	return err
 }
 
-// MakeKeys makes the temporary table pipeline_keys (key, asset_h, value, place), which goes
-// with the transaction, and gives the transaction time until stop is called.
+// MakeKeys creates the temporary table pipeline_keys (key, asset_h, value, place), which goes
+// with the transaction, and extends the time limit of the transaction until stop is called.
 func (t *Tx) MakeKeys(ctx context.Context) (stop func(), err error) {
 	if err := t.SetLimit(ctx, backgroundLimit); err != nil {
 		return nil, err

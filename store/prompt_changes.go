@@ -33,8 +33,7 @@ func init() {
 	register(promptEvaluationNoun, undoRows)
 }
 
-// promptEvents gives a noun that belongs to prompts the events of its changes, by what
-// happens to it; trash is the field of the time when it was deleted.
+// promptEvents declares the events of a noun that belongs to prompts, by what happens to it; trash is the field of the time when it was deleted.
 func promptEvents(n *Noun, events map[string]string, trash string) *Noun {
 	n.event = func(before, after json.RawMessage) string {
 		switch {

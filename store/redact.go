@@ -10,10 +10,10 @@ import (
 	"vitrine/library"
 )
 
-// kindPrivate is the kind of a link that a private asset's file tells of.
+// kindPrivate is the kind of a link that a private asset's file records.
 const kindPrivate = "private"
 
-// placeholders gives out the names of what an answer hides. They mean something within
+// placeholders are the names that stand for what a response hides, by their keys. They mean something within
 // that answer only.
 type placeholders map[string]string
 
@@ -80,7 +80,7 @@ func (g *LineageGraph) hiddenBeside(ctx context.Context, tx pgx.Tx, actor librar
 	return absent, err
 }
 
-// redact leaves of a link what the file of the one end that is shown tells.
+// redact leaves of a link what the file of its visible end records.
 func (l *LineageEdge) redact(hidden placeholders, absent map[library.AssetHash]bool) {
 	if name, ok := hidden[string(l.Asset)]; ok {
 		l.Asset, l.Name, l.Hash, l.JobID = library.AssetHash(name), "", "", ""

@@ -204,7 +204,7 @@ func lineageUnchanged(ctx context.Context, tx pgx.Tx, tenant library.TenantID, n
 		slices.Equal(parents, storedParents(n.Lineage.Parents)) && sameGraphs(workflow, p.workflow), nil
 }
 
-// extractedModel is a row of asset_models that a file tells of.
+// extractedModel is a row of asset_models that a file records.
 type extractedModel struct {
 	Hash         library.ModelHash
 	NodeID, Name string

@@ -195,7 +195,7 @@ func revertRows(ctx context.Context, t *Tx, n *Noun, entries []entry) (outcomes 
 	return outcomes, changed, err
 }
 
-// plan works out what undoing an entry needs, given the row as it is; reason tells why
+// plan works out what undoing an entry needs, given the row as it is; reason says why
 // not all of it can be put back.
 func (r *rowTable) plan(e entry, now json.RawMessage) (u rowUndo, reason string, err error) {
 	u.key = e.key

@@ -21,8 +21,8 @@ var ruleNoun = softDeleted(rowNoun("rule", &rowTable{table: "rules", key: []stri
 
 func init() { register(ruleNoun, undoRules) }
 
-// softDeleted gives a noun whose deleted rows are kept, with the column deleted_at, the events
-// of something that is deleted and restored.
+// softDeleted declares the events of a noun whose deleted rows are kept, with the column
+// deleted_at, as those of something that is deleted and restored.
 func softDeleted(n *Noun) *Noun {
 	n.events = []string{n.name + ".created", n.name + ".updated", n.name + ".deleted", n.name + ".restored"}
 	n.event = func(before, after json.RawMessage) string {

@@ -24,7 +24,7 @@ var webhookNoun = deletable(rowNoun("webhook", &rowTable{table: "webhooks", key:
 
 func init() { register(webhookNoun, undoRows) }
 
-// deletable gives a noun whose rows are kept behind a deletion the events of that.
+// deletable declares the events of a noun whose rows are kept when it is deleted.
 func deletable(n *Noun) *Noun {
 	n.personal = true
 	n.events = []string{n.name + ".created", n.name + ".updated", n.name + ".deleted", n.name + ".restored"}
