@@ -72,40 +72,7 @@ func TestAuth_CredentialsInEveryForm(t *testing.T) {
 	b := open(t)
 	key, k := b.key(t, nil)
 	both, _ := b.key(t, func(r *auth.KeyRequest) { r.MoreTenants = []library.TenantID{b.two} })
-	wrongSum := key[:len(key)-1] + string("01"[b2i(key[len(key)-1] == '0')])
-	unknown := auth.NewSecret()
-	cases := map[string]struct {
-		url     string
-		headers []string
-		code    string
-	}{
-		"a bearer key":                     {"/", []string{"Authorization", "Bearer " + key}, ""},
-		"the scheme in any case":           {"/", []string{"Authorization", "bearer  " + key}, ""},
-		"the preferred header":             {"/", []string{"X-API-Key", key}, ""},
-		"the legacy header":                {"/", []string{"api-key", key}, ""},
-		"the same key twice":               {"/", []string{"Authorization", "Bearer " + key, "X-API-Key", key}, ""},
-		"two different keys":               {"/", []string{"Authorization", "Bearer " + key, "X-API-Key", both}, library.CodeValidationFailed},
-		"two bearers":                      {"/", []string{"Authorization", "Bearer " + key, "Authorization", "Bearer " + both}, library.CodeValidationFailed},
-		"no credential":                    {"/", nil, library.CodeUnauthenticated},
-		"an empty bearer":                  {"/", []string{"Authorization", "Bearer "}, library.CodeUnauthenticated},
-		"basic":                            {"/", []string{"Authorization", "Basic " + key}, library.CodeUnauthenticated},
-		"a session token":                  {"/", []string{"Authorization", "Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln"}, library.CodeUnauthenticated},
-		"a cookie":                         {"/", []string{"Cookie", "session=" + key}, library.CodeUnauthenticated},
-		"a key with a wrong checksum":      {"/", []string{"X-API-Key", wrongSum}, library.CodeUnauthenticated},
-		"a key that is cut off":            {"/", []string{"X-API-Key", key[:30]}, library.CodeUnauthenticated},
-		"another installation's key":       {"/", []string{"X-API-Key", unknown}, library.CodeUnauthenticated},
-		"a key in the query":               {"/?api_key=" + key, []string{"X-API-Key", key}, library.CodeKeyInURL},
-		"a key in the query, encoded":      {"/?q=%6eapi%5f" + key[5:], nil, library.CodeKeyInURL},
-		"a key in the path":                {"/files/" + key, nil, library.CodeKeyInURL},
-		"half a key in the query":          {"/?token=" + key[:40], nil, library.CodeKeyInURL},
-		"the word napi_ in a search":       {"/?q=napi_key", []string{"X-API-Key", key}, ""},
-		"the own tenant":                   {"/", []string{"X-API-Key", key, "X-Tenant-ID", strings.ToUpper(string(b.one))}, ""},
-		"a tenant the key lacks":           {"/", []string{"X-API-Key", key, "X-Tenant-ID", string(b.two)}, library.CodeNotFound},
-		"a tenant that is none":            {"/", []string{"X-API-Key", key, "X-Tenant-ID", "all"}, library.CodeNotFound},
-		"an empty tenant":                  {"/", []string{"X-API-Key", key, "X-Tenant-ID", ""}, library.CodeNotFound},
-		"the second tenant of a key":       {"/", []string{"X-API-Key", both, "X-Tenant-ID", string(b.two)}, ""},
-		"two different tenants in headers": {"/", []string{"X-API-Key", both, "X-Tenant-ID", string(b.one), "X-Tenant-ID", string(b.two)}, library.CodeValidationFailed},
-	}
+	cases := credentials(b, key, both)
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			actor, f := b.ask(c.url, c.headers...)
@@ -133,6 +100,47 @@ func TestAuth_CredentialsInEveryForm(t *testing.T) {
 	}
 	if actor, _ := b.ask("/", "X-API-Key", both, "X-Tenant-ID", string(b.two)); actor.Tenant != b.two {
 		t.Errorf("X-Tenant-ID is not obeyed: %s", actor.Tenant)
+	}
+}
+
+// credentialCase is a request with credentials, and the code with which it is refused; none when it is not.
+type credentialCase struct {
+	url     string
+	headers []string
+	code    string
+}
+
+// credentials are requests with credentials in every form; key is of the first tenant, both is of two.
+func credentials(b bench, key, both string) map[string]credentialCase {
+	wrongSum := key[:len(key)-1] + string("01"[b2i(key[len(key)-1] == '0')])
+	unknown := auth.NewSecret()
+	return map[string]credentialCase{
+		"a bearer key":                     {"/", []string{"Authorization", "Bearer " + key}, ""},
+		"the scheme in any case":           {"/", []string{"Authorization", "bearer  " + key}, ""},
+		"the preferred header":             {"/", []string{"X-API-Key", key}, ""},
+		"the legacy header":                {"/", []string{"api-key", key}, ""},
+		"the same key twice":               {"/", []string{"Authorization", "Bearer " + key, "X-API-Key", key}, ""},
+		"two different keys":               {"/", []string{"Authorization", "Bearer " + key, "X-API-Key", both}, library.CodeValidationFailed},
+		"two bearers":                      {"/", []string{"Authorization", "Bearer " + key, "Authorization", "Bearer " + both}, library.CodeValidationFailed},
+		"no credential":                    {"/", nil, library.CodeUnauthenticated},
+		"an empty bearer":                  {"/", []string{"Authorization", "Bearer "}, library.CodeUnauthenticated},
+		"basic":                            {"/", []string{"Authorization", "Basic " + key}, library.CodeUnauthenticated},
+		"a session token":                  {"/", []string{"Authorization", "Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln"}, library.CodeUnauthenticated},
+		"a cookie":                         {"/", []string{"Cookie", "session=" + key}, library.CodeUnauthenticated},
+		"a key with a wrong checksum":      {"/", []string{"X-API-Key", wrongSum}, library.CodeUnauthenticated},
+		"a key that is cut off":            {"/", []string{"X-API-Key", key[:30]}, library.CodeUnauthenticated},
+		"another installation's key":       {"/", []string{"X-API-Key", unknown}, library.CodeUnauthenticated},
+		"a key in the query":               {"/?api_key=" + key, []string{"X-API-Key", key}, library.CodeKeyInURL},
+		"a key in the query, encoded":      {"/?q=%6eapi%5f" + key[5:], nil, library.CodeKeyInURL},
+		"a key in the path":                {"/files/" + key, nil, library.CodeKeyInURL},
+		"half a key in the query":          {"/?token=" + key[:40], nil, library.CodeKeyInURL},
+		"the word napi_ in a search":       {"/?q=napi_key", []string{"X-API-Key", key}, ""},
+		"the own tenant":                   {"/", []string{"X-API-Key", key, "X-Tenant-ID", strings.ToUpper(string(b.one))}, ""},
+		"a tenant the key lacks":           {"/", []string{"X-API-Key", key, "X-Tenant-ID", string(b.two)}, library.CodeNotFound},
+		"a tenant that is none":            {"/", []string{"X-API-Key", key, "X-Tenant-ID", "all"}, library.CodeNotFound},
+		"an empty tenant":                  {"/", []string{"X-API-Key", key, "X-Tenant-ID", ""}, library.CodeNotFound},
+		"the second tenant of a key":       {"/", []string{"X-API-Key", both, "X-Tenant-ID", string(b.two)}, ""},
+		"two different tenants in headers": {"/", []string{"X-API-Key", both, "X-Tenant-ID", string(b.one), "X-Tenant-ID", string(b.two)}, library.CodeValidationFailed},
 	}
 }
 

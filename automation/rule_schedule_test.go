@@ -3,6 +3,7 @@ package automation_test
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,22 +54,7 @@ func TestRules_ASimulatedWeekFiresEveryDueTimeOfEachRuleOnce(t *testing.T) {
 	begin := time.Date(2026, 10, 22, 22, 17, 33, 0, time.UTC)
 	end := begin.Add(7 * 24 * time.Hour)
 	e.at(begin)
-	zones := []string{"UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe"}
-	want := map[string][]string{}
-	total := 0
-	for n := range 500 {
-		cron := fmt.Sprintf("%d %d * * %d", r.IntN(60), 4+r.IntN(20), r.IntN(7)) // no hour that clocks skip or repeat: package schedule tests those
-		switch {
-		case n%50 == 0:
-			cron = fmt.Sprintf("%d */8 * * *", r.IntN(60))
-		case n%20 == 0 || randtest.Long():
-			cron = fmt.Sprintf("%d,%d %d * * *", r.IntN(30), 30+r.IntN(30), 4+r.IntN(20))
-		}
-		zone := zones[r.IntN(len(zones))]
-		rule := e.rule(library.Rule{Name: fmt.Sprint("rule ", n), Trigger: every(cron, zone, "all")})
-		want[rule.ID] = naiveDue(t, cron, zone, begin, end)
-		total += len(want[rule.ID])
-	}
+	want, total := drawSchedules(t, e, r, begin, end)
 	other := e.process()
 	for now := begin; now.Before(end); {
 		if now = now.Add(time.Duration(1+r.IntN(300)) * time.Minute); now.After(end) {
@@ -96,20 +82,7 @@ func TestRules_ASimulatedWeekFiresEveryDueTimeOfEachRuleOnce(t *testing.T) {
 		}
 		both.Wait()
 	}
-	got := map[string][]string{}
-	rows, err := e.db.Query(t.Context(), `SELECT rule_id, source FROM rule_runs WHERE state = 'done' ORDER BY rule_id, source`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fired := 0
-	for rows.Next() {
-		var id, source string
-		if err := rows.Scan(&id, &source); err != nil {
-			t.Fatal(err)
-		}
-		got[id] = append(got[id], source)
-		fired++
-	}
+	got, fired := firedSources(t, e)
 	for _, id := range slices.Sorted(maps.Keys(want)) {
 		if !slices.Equal(got[id], want[id]) {
 			t.Errorf("fired for %v, want %v", got[id], want[id])
@@ -120,6 +93,46 @@ func TestRules_ASimulatedWeekFiresEveryDueTimeOfEachRuleOnce(t *testing.T) {
 		t.Errorf("%d firings with %d events for %d due times", fired, n, total)
 	}
 	t.Logf("500 rules, %d due times", total)
+}
+
+// drawSchedules makes 500 rules in several time zones, and returns when each of them is due.
+func drawSchedules(t *testing.T, e *env, r *rand.Rand, begin, end time.Time) (want map[string][]string, total int) {
+	t.Helper()
+	zones := []string{"UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe"}
+	want = map[string][]string{}
+	for n := range 500 {
+		cron := fmt.Sprintf("%d %d * * %d", r.IntN(60), 4+r.IntN(20), r.IntN(7)) // no hour that clocks skip or repeat: package schedule tests those
+		switch {
+		case n%50 == 0:
+			cron = fmt.Sprintf("%d */8 * * *", r.IntN(60))
+		case n%20 == 0 || randtest.Long():
+			cron = fmt.Sprintf("%d,%d %d * * *", r.IntN(30), 30+r.IntN(30), 4+r.IntN(20))
+		}
+		zone := zones[r.IntN(len(zones))]
+		rule := e.rule(library.Rule{Name: fmt.Sprint("rule ", n), Trigger: every(cron, zone, "all")})
+		want[rule.ID] = naiveDue(t, cron, zone, begin, end)
+		total += len(want[rule.ID])
+	}
+	return want, total
+}
+
+// firedSources returns what each rule fired for, and how often all of them fired.
+func firedSources(t *testing.T, e *env) (got map[string][]string, fired int) {
+	t.Helper()
+	got = map[string][]string{}
+	rows, err := e.db.Query(t.Context(), `SELECT rule_id, source FROM rule_runs WHERE state = 'done' ORDER BY rule_id, source`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		var id, source string
+		if err := rows.Scan(&id, &source); err != nil {
+			t.Fatal(err)
+		}
+		got[id] = append(got[id], source)
+		fired++
+	}
+	return got, fired
 }
 
 func TestRules_DoForMissedTimesWhatTheirPolicySays(t *testing.T) {

@@ -69,101 +69,7 @@ func TestBuild_OfATypicalAsset(t *testing.T) {
 
 func TestBuild(t *testing.T) {
 	t.Parallel()
-	manyNodes := &library.Workflow{}
-	for i := range 300 {
-		manyNodes.Nodes = append(manyNodes.Nodes, library.NodeUse{Class: "N", Inputs: map[string]string{
-			"a": fmt.Sprint("x", i), "b": fmt.Sprint("y", i), "long": strings.Repeat("z", 200)}})
-	}
-	tests := []struct {
-		promise string
-		edit    func(*indexstate.DocumentRow, *library.Lineage)
-		check   func(mappings.Document) bool
-	}{
-		{"an asset without lineage is not AI-made and has no chain", func(r *indexstate.DocumentRow, l *library.Lineage) {
-			*l, r.LineageSource, r.Document.Tool, r.Models = library.Lineage{}, library.LineageUnknown, "", nil
-		}, func(d mappings.Document) bool {
-			return !d.AI && !d.HasLineage && !d.HasPrompt && !d.HasModels && !d.Chain && d.LineageRoot == "" && d.LineageSource == "unknown" && d.Tool == ""
-		}},
-		{"a claim counts as the source only where the file says nothing", func(r *indexstate.DocumentRow, l *library.Lineage) {
-			r.LineageSource, r.Assertion = library.LineageUnknown, []byte("{}")
-		}, func(d mappings.Document) bool { return d.LineageSource == library.LineageAsserted }},
-		{"extracted wins over a claim", func(r *indexstate.DocumentRow, l *library.Lineage) { r.Assertion = []byte("{}") },
-			func(d mappings.Document) bool { return d.LineageSource == library.LineageExtracted }},
-		{"unreadable lineage leaves the asset findable and says so", func(r *indexstate.DocumentRow, l *library.Lineage) { r.Lineage = []byte("{") },
-			func(d mappings.Document) bool {
-				return d.IndexError != "" && d.Filename == "a.png" && d.Tool == "comfyui" && d.HasModels
-			}},
-		{"parents and children make a chain with its root", func(r *indexstate.DocumentRow, l *library.Lineage) {
-			r.Parents = []indexstate.DocumentParent{{Name: "in.png", Asset: "p1"}, {Name: "in.png"}, {Name: "mask.png"}}
-			r.Root, r.Children = "root", 2
-		}, func(d mappings.Document) bool {
-			return d.Chain && d.HasParent && d.HasChild && d.ChildCount == 2 && d.LineageRoot == "root" &&
-				cmp.Equal(d.ParentHs, []library.AssetHash{"p1"}) && cmp.Equal(d.ParentNames, []string{"in.png", "mask.png"})
-		}},
-		{"a named parent that is not in the library makes no chain", func(r *indexstate.DocumentRow, l *library.Lineage) {
-			r.Parents = []indexstate.DocumentParent{{Name: "in.png"}}
-		}, func(d mappings.Document) bool {
-			return !d.Chain && !d.HasParent && len(d.ParentNames) == 1 && d.LineageRoot == ""
-		}},
-		{"a root that only has children is its own root", func(r *indexstate.DocumentRow, l *library.Lineage) { r.Children = 1 },
-			func(d mappings.Document) bool { return d.Chain && d.LineageRoot == d.AssetH && !d.HasParent }},
-		{"the parent an uploader names counts as one", func(r *indexstate.DocumentRow, l *library.Lineage) { r.Asset.Parent, r.Root = "up", "up" },
-			func(d mappings.Document) bool {
-				return d.HasParent && d.LineageRoot == "up" && cmp.Equal(d.ParentHs, []library.AssetHash{"up"})
-			}},
-		{"the prompts of regions are searched too", func(r *indexstate.DocumentRow, l *library.Lineage) {
-			l.Regions = []library.PromptRegion{{Kind: "area", Positive: new("a blue dog")}, {Kind: "area", Positive: new("a red cat")}}
-		}, func(d mappings.Document) bool {
-			return d.Prompt == "a red cat\na blue dog" && d.PromptHash == promptHash("A  red cat")
-		}},
-		{"node inputs are capped and long values left out", func(r *indexstate.DocumentRow, l *library.Lineage) { l.Workflow = manyNodes },
-			func(d mappings.Document) bool {
-				return len(d.GTNodeProps) == mappings.MaxNodeProps && !strings.Contains(strings.Join(d.GTNodeProps, " "), "zzz") && len(d.GTNodes) == 1
-			}},
-		{"without a graph there are no graph models", func(r *indexstate.DocumentRow, l *library.Lineage) { l.Workflow = nil },
-			func(d mappings.Document) bool {
-				return len(d.GTModels) == 0 && len(d.ModelNames) == 2 && !d.HasWorkflow
-			}},
-		{"a model goes by all its hashes and names", func(r *indexstate.DocumentRow, l *library.Lineage) {
-			r.Models[0].DisplayName, r.Models[0].ContentHash, r.Models[0].ContentHashes = "Juggernaut XL", "sha256:abc", []string{"def"}
-			r.Models[0].TriggerWords, r.Models[0].BaseModel = []string{"jug"}, "SDXL"
-		}, func(d mappings.Document) bool {
-			return cmp.Equal(d.ModelNames, []string{"juggernaut", "Juggernaut XL", "detail"}) && cmp.Equal(d.ModelHashes[1:4], []string{"sha256:abc", "abc", "def"}) &&
-				cmp.Equal(d.TriggerWords, []string{"jug"}) && cmp.Equal(d.BaseModels, []string{"sdxl"})
-		}},
-		{"a model used twice is named once, with both weights", func(r *indexstate.DocumentRow, l *library.Lineage) {
-			again := r.Models[1]
-			again.Weight = new(0.5)
-			r.Models = append(r.Models, again)
-		}, func(d mappings.Document) bool {
-			return len(d.LoraNames) == 1 && cmp.Equal(d.ModelWeights, []float64{0.8, 0.5}) && cmp.Equal(d.ModelWeightPairs, []string{"detail=0.80", "detail=0.50"})
-		}},
-		{"the image tool's own fields", func(r *indexstate.DocumentRow, l *library.Lineage) {
-			l.ImageTool = &library.ImageTool{Command: "imagine", Version: "6.1", JobType: "grid", Author: "ann", Index: new(3), Flags: map[string]string{"ar": "16:9", "stylize": "100"}}
-		}, func(d mappings.Document) bool {
-			params := strings.Join(d.Params, " ")
-			return d.ImageToolCommand == "imagine" && d.ImageToolVersion == "6.1" && d.ImageToolType == "grid" && d.JobType == "grid" && d.Creator == "ann" &&
-				*d.ImageToolBatch == 3 && strings.Contains(params, "ar=16:9") && strings.Contains(params, "stylize=100")
-		}},
-		{"a date outside of what an index holds is left out", func(r *indexstate.DocumentRow, l *library.Lineage) {
-			r.Asset.CreatedAt = time.Date(12024, 1, 1, 0, 0, 0, 0, time.UTC)
-		}, func(d mappings.Document) bool { return d.Created == nil }},
-		{"its own metadata is searched by key and value", func(r *indexstate.DocumentRow, l *library.Lineage) {
-			r.Asset.Metadata = map[string]any{"Client": "Acme", "shot": map[string]any{"take": 7.0}}
-		}, func(d mappings.Document) bool {
-			return cmp.Equal(d.Metadata, []string{"client=Acme", "shot.take=7"}) && cmp.Equal(d.MetadataKeys, []string{"metadata.client", "metadata.shot", "metadata.shot.take"}) &&
-				cmp.Equal(d.MetadataValues, []string{"7", "Acme"}) && cmp.Equal(d.MetadataRanks, []string{"shot.take=" + mappings.NumberRank(7)})
-		}},
-		{"a file without dimensions has no aspect", func(r *indexstate.DocumentRow, l *library.Lineage) { r.Asset.Width, r.Asset.Height = 0, 0 },
-			func(d mappings.Document) bool { return d.Aspect == nil && d.Megapixels == nil && d.Dimensions == "" }},
-		{"content credentials of a generator make it AI-made", func(r *indexstate.DocumentRow, l *library.Lineage) {
-			*l = library.Lineage{C2PA: &library.C2PA{SourceType: "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia"}}
-		}, func(d mappings.Document) bool { return d.AI && d.HasLineage }},
-		{"content credentials of a camera do not", func(r *indexstate.DocumentRow, l *library.Lineage) {
-			*l = library.Lineage{C2PA: &library.C2PA{SourceType: "http://cv.iptc.org/newscodes/digitalsourcetype/digitalCapture"}}
-		}, func(d mappings.Document) bool { return !d.AI && d.HasLineage }},
-	}
-	for _, tt := range tests {
+	for _, tt := range builtDocuments {
 		t.Run(tt.promise, func(t *testing.T) {
 			n := typicalAsset("a.png")
 			r := rowOf(n)
@@ -178,6 +84,107 @@ func TestBuild(t *testing.T) {
 			}
 		})
 	}
+}
+
+// manyNodes returns a graph with more inputs of nodes than a document lists, some of them long.
+func manyNodes() *library.Workflow {
+	w := &library.Workflow{}
+	for i := range 300 {
+		w.Nodes = append(w.Nodes, library.NodeUse{Class: "N", Inputs: map[string]string{
+			"a": fmt.Sprint("x", i), "b": fmt.Sprint("y", i), "long": strings.Repeat("z", 200)}})
+	}
+	return w
+}
+
+// builtDocuments are rows of assets, edited, and what their documents must be like.
+var builtDocuments = []struct {
+	promise string
+	edit    func(*indexstate.DocumentRow, *library.Lineage)
+	check   func(mappings.Document) bool
+}{
+	{"an asset without lineage is not AI-made and has no chain", func(r *indexstate.DocumentRow, l *library.Lineage) {
+		*l, r.LineageSource, r.Document.Tool, r.Models = library.Lineage{}, library.LineageUnknown, "", nil
+	}, func(d mappings.Document) bool {
+		return !d.AI && !d.HasLineage && !d.HasPrompt && !d.HasModels && !d.Chain && d.LineageRoot == "" && d.LineageSource == "unknown" && d.Tool == ""
+	}},
+	{"a claim counts as the source only where the file says nothing", func(r *indexstate.DocumentRow, l *library.Lineage) {
+		r.LineageSource, r.Assertion = library.LineageUnknown, []byte("{}")
+	}, func(d mappings.Document) bool { return d.LineageSource == library.LineageAsserted }},
+	{"extracted wins over a claim", func(r *indexstate.DocumentRow, l *library.Lineage) { r.Assertion = []byte("{}") },
+		func(d mappings.Document) bool { return d.LineageSource == library.LineageExtracted }},
+	{"unreadable lineage leaves the asset findable and says so", func(r *indexstate.DocumentRow, l *library.Lineage) { r.Lineage = []byte("{") },
+		func(d mappings.Document) bool {
+			return d.IndexError != "" && d.Filename == "a.png" && d.Tool == "comfyui" && d.HasModels
+		}},
+	{"parents and children make a chain with its root", func(r *indexstate.DocumentRow, l *library.Lineage) {
+		r.Parents = []indexstate.DocumentParent{{Name: "in.png", Asset: "p1"}, {Name: "in.png"}, {Name: "mask.png"}}
+		r.Root, r.Children = "root", 2
+	}, func(d mappings.Document) bool {
+		return d.Chain && d.HasParent && d.HasChild && d.ChildCount == 2 && d.LineageRoot == "root" &&
+			cmp.Equal(d.ParentHs, []library.AssetHash{"p1"}) && cmp.Equal(d.ParentNames, []string{"in.png", "mask.png"})
+	}},
+	{"a named parent that is not in the library makes no chain", func(r *indexstate.DocumentRow, l *library.Lineage) {
+		r.Parents = []indexstate.DocumentParent{{Name: "in.png"}}
+	}, func(d mappings.Document) bool {
+		return !d.Chain && !d.HasParent && len(d.ParentNames) == 1 && d.LineageRoot == ""
+	}},
+	{"a root that only has children is its own root", func(r *indexstate.DocumentRow, l *library.Lineage) { r.Children = 1 },
+		func(d mappings.Document) bool { return d.Chain && d.LineageRoot == d.AssetH && !d.HasParent }},
+	{"the parent an uploader names counts as one", func(r *indexstate.DocumentRow, l *library.Lineage) { r.Asset.Parent, r.Root = "up", "up" },
+		func(d mappings.Document) bool {
+			return d.HasParent && d.LineageRoot == "up" && cmp.Equal(d.ParentHs, []library.AssetHash{"up"})
+		}},
+	{"the prompts of regions are searched too", func(r *indexstate.DocumentRow, l *library.Lineage) {
+		l.Regions = []library.PromptRegion{{Kind: "area", Positive: new("a blue dog")}, {Kind: "area", Positive: new("a red cat")}}
+	}, func(d mappings.Document) bool {
+		return d.Prompt == "a red cat\na blue dog" && d.PromptHash == promptHash("A  red cat")
+	}},
+	{"node inputs are capped and long values left out", func(r *indexstate.DocumentRow, l *library.Lineage) { l.Workflow = manyNodes() },
+		func(d mappings.Document) bool {
+			return len(d.GTNodeProps) == mappings.MaxNodeProps && !strings.Contains(strings.Join(d.GTNodeProps, " "), "zzz") && len(d.GTNodes) == 1
+		}},
+	{"without a graph there are no graph models", func(r *indexstate.DocumentRow, l *library.Lineage) { l.Workflow = nil },
+		func(d mappings.Document) bool {
+			return len(d.GTModels) == 0 && len(d.ModelNames) == 2 && !d.HasWorkflow
+		}},
+	{"a model goes by all its hashes and names", func(r *indexstate.DocumentRow, l *library.Lineage) {
+		r.Models[0].DisplayName, r.Models[0].ContentHash, r.Models[0].ContentHashes = "Juggernaut XL", "sha256:abc", []string{"def"}
+		r.Models[0].TriggerWords, r.Models[0].BaseModel = []string{"jug"}, "SDXL"
+	}, func(d mappings.Document) bool {
+		return cmp.Equal(d.ModelNames, []string{"juggernaut", "Juggernaut XL", "detail"}) && cmp.Equal(d.ModelHashes[1:4], []string{"sha256:abc", "abc", "def"}) &&
+			cmp.Equal(d.TriggerWords, []string{"jug"}) && cmp.Equal(d.BaseModels, []string{"sdxl"})
+	}},
+	{"a model used twice is named once, with both weights", func(r *indexstate.DocumentRow, l *library.Lineage) {
+		again := r.Models[1]
+		again.Weight = new(0.5)
+		r.Models = append(r.Models, again)
+	}, func(d mappings.Document) bool {
+		return len(d.LoraNames) == 1 && cmp.Equal(d.ModelWeights, []float64{0.8, 0.5}) && cmp.Equal(d.ModelWeightPairs, []string{"detail=0.80", "detail=0.50"})
+	}},
+	{"the image tool's own fields", func(r *indexstate.DocumentRow, l *library.Lineage) {
+		l.ImageTool = &library.ImageTool{Command: "imagine", Version: "6.1", JobType: "grid", Author: "ann", Index: new(3), Flags: map[string]string{"ar": "16:9", "stylize": "100"}}
+	}, func(d mappings.Document) bool {
+		params := strings.Join(d.Params, " ")
+		return d.ImageToolCommand == "imagine" && d.ImageToolVersion == "6.1" && d.ImageToolType == "grid" && d.JobType == "grid" && d.Creator == "ann" &&
+			*d.ImageToolBatch == 3 && strings.Contains(params, "ar=16:9") && strings.Contains(params, "stylize=100")
+	}},
+	{"a date outside of what an index holds is left out", func(r *indexstate.DocumentRow, l *library.Lineage) {
+		r.Asset.CreatedAt = time.Date(12024, 1, 1, 0, 0, 0, 0, time.UTC)
+	}, func(d mappings.Document) bool { return d.Created == nil }},
+	{"its own metadata is searched by key and value", func(r *indexstate.DocumentRow, l *library.Lineage) {
+		r.Asset.Metadata = map[string]any{"Client": "Acme", "shot": map[string]any{"take": 7.0}}
+	}, func(d mappings.Document) bool {
+		return cmp.Equal(d.Metadata, []string{"client=Acme", "shot.take=7"}) && cmp.Equal(d.MetadataKeys, []string{"metadata.client", "metadata.shot", "metadata.shot.take"}) &&
+			cmp.Equal(d.MetadataValues, []string{"7", "Acme"}) && cmp.Equal(d.MetadataRanks, []string{"shot.take=" + mappings.NumberRank(7)})
+	}},
+	{"a file without dimensions has no aspect", func(r *indexstate.DocumentRow, l *library.Lineage) { r.Asset.Width, r.Asset.Height = 0, 0 },
+		func(d mappings.Document) bool { return d.Aspect == nil && d.Megapixels == nil && d.Dimensions == "" }},
+	{"content credentials of a generator make it AI-made", func(r *indexstate.DocumentRow, l *library.Lineage) {
+		*l = library.Lineage{C2PA: &library.C2PA{SourceType: "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia"}}
+	}, func(d mappings.Document) bool { return d.AI && d.HasLineage }},
+	{"content credentials of a camera do not", func(r *indexstate.DocumentRow, l *library.Lineage) {
+		*l = library.Lineage{C2PA: &library.C2PA{SourceType: "http://cv.iptc.org/newscodes/digitalsourcetype/digitalCapture"}}
+	}, func(d mappings.Document) bool { return !d.AI && d.HasLineage }},
 }
 
 func TestBuild_WhatIsGoneIsATombstoneAndNothingElse(t *testing.T) {

@@ -238,22 +238,8 @@ func TestDefinition_SecondIndexIsComparedRebuiltAndMadeAnew(t *testing.T) {
 	}
 	r.shows("row0", "changed", 2)
 
-	// A rebuild makes another index of each, behind its alias, and a rollback goes back.
-	built, err := x.Rebuild(r.ctx, nil)
-	if err != nil || built.Count != 6 || built.Index != mappings.Names(r.cfg.Prefix).Index(2) {
-		t.Errorf("rebuild: %+v, error %v", built, err)
-	}
+	r.rebuildsBoth(x)
 	names := r.def.Index.Names(r.cfg.Prefix)
-	if live, err := x.of(r.def).liveIndex(r.ctx); live != names.Index(2) || err != nil {
-		t.Errorf("the live index is %s, error %v", live, err)
-	}
-	r.shows("row0", "changed", 2)
-	if _, err := x.Rollback(r.ctx, nil); err != nil {
-		t.Error(err)
-	}
-	if live, err := x.of(r.def).liveIndex(r.ctx); live != names.Index(1) || err != nil {
-		t.Errorf("after the rollback the live index is %s, error %v", live, err)
-	}
 
 	// One that is gone is made anew and filled; that of assets is left alone.
 	r.ask(http.MethodDelete, "/"+names.Index(1), nil)
@@ -275,6 +261,27 @@ func TestDefinition_SecondIndexIsComparedRebuiltAndMadeAnew(t *testing.T) {
 	}
 	if found := r.inspect(x); !found[0].Agrees() || !found[1].Agrees() || found[1].Documents != 2 {
 		t.Errorf("in the end doctor finds %+v", found)
+	}
+}
+
+// rebuildsBoth rebuilds both indices, each behind its alias, and rolls them back.
+func (r *trials) rebuildsBoth(x *Indexer) {
+	t := r.t
+	t.Helper()
+	built, err := x.Rebuild(r.ctx, nil)
+	if err != nil || built.Count != 6 || built.Index != mappings.Names(r.cfg.Prefix).Index(2) {
+		t.Errorf("rebuild: %+v, error %v", built, err)
+	}
+	names := r.def.Index.Names(r.cfg.Prefix)
+	if live, err := x.of(r.def).liveIndex(r.ctx); live != names.Index(2) || err != nil {
+		t.Errorf("the live index is %s, error %v", live, err)
+	}
+	r.shows("row0", "changed", 2)
+	if _, err := x.Rollback(r.ctx, nil); err != nil {
+		t.Error(err)
+	}
+	if live, err := x.of(r.def).liveIndex(r.ctx); live != names.Index(1) || err != nil {
+		t.Errorf("after the rollback the live index is %s, error %v", live, err)
 	}
 }
 

@@ -74,15 +74,7 @@ func TestRebuild_UnderWritesLosesNothingAndNoSearchFails(t *testing.T) {
 		}
 	})
 	names := mappings.Names(e.cfg.Prefix)
-	var phases []string
-	done, err := e.indexer().Rebuild(e.ctx, func(p Progress) { // another process than the one that consumes
-		if p.Phase != PhaseDone && p.Index != names.Index(2) {
-			return // another index than that of assets
-		}
-		if len(phases) == 0 || phases[len(phases)-1] != p.Phase {
-			phases = append(phases, p.Phase)
-		}
-	})
+	done, phases, err := e.rebuildAssets() // in another process than the one that consumes
 	writing.Store(false)
 	writers.Wait()
 	if err != nil {
@@ -113,6 +105,20 @@ func TestRebuild_UnderWritesLosesNothingAndNoSearchFails(t *testing.T) {
 	e.eventually(time.Minute, func() string { return e.differs(hashes...) })
 }
 
+// rebuildAssets rebuilds all indices, and returns the phases of that of assets.
+func (e *env) rebuildAssets() (done RebuildResult, phases []string, err error) {
+	names := mappings.Names(e.cfg.Prefix)
+	done, err = e.indexer().Rebuild(e.ctx, func(p Progress) {
+		if p.Phase != PhaseDone && p.Index != names.Index(2) {
+			return // another index than that of assets
+		}
+		if len(phases) == 0 || phases[len(phases)-1] != p.Phase {
+			phases = append(phases, p.Phase)
+		}
+	})
+	return done, phases, err
+}
+
 func TestRebuild_AnInterruptedRebuildIsTakenUpOrGivenUp(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
@@ -125,43 +131,18 @@ func TestRebuild_AnInterruptedRebuildIsTakenUpOrGivenUp(t *testing.T) {
 	for i := range 20 {
 		hashes = append(hashes, e.add(newAsset(fmt.Sprint(i))).Hash)
 	}
-	interrupted := func(at string) {
-		t.Helper()
-		ctx, cancel := context.WithCancel(e.ctx)
-		_, err := x.Rebuild(ctx, func(p Progress) {
-			if p.Phase == at {
-				cancel()
-			}
-		})
-		if !errors.Is(err, context.Canceled) {
-			t.Fatalf("interrupted at %s: %v", at, err)
-		}
-	}
-	building := func() (names []string) {
-		list, err := e.store.Generations.List(e.ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, g := range list {
-			if g.State == indexstate.GenerationBuilding {
-				names = append(names, g.Name)
-			}
-		}
-		return names
-	}
-
-	interrupted(PhaseBackfill)
-	if len(building()) != 1 {
-		t.Fatalf("being built after the interruption: %v", building())
+	e.interruptRebuild(x, PhaseBackfill)
+	if len(e.building()) != 1 {
+		t.Fatalf("being built after the interruption: %v", e.building())
 	}
 	if err := x.AbortRebuild(e.ctx); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := x.survey(e.ctx); len(building()) != 0 || len(v.indices) != 1 || err != nil {
-		t.Errorf("after giving up: being built %v, indices %v, error %v", building(), v.indices, err)
+	if v, err := x.survey(e.ctx); len(e.building()) != 0 || len(v.indices) != 1 || err != nil {
+		t.Errorf("after giving up: being built %v, indices %v, error %v", e.building(), v.indices, err)
 	}
 
-	interrupted(PhaseCompare)
+	e.interruptRebuild(x, PhaseCompare)
 	e.retitle("meanwhile", hashes...) // nobody consumes: the comparison must find these
 	done, err := x.Rebuild(e.ctx, nil)
 	if err != nil || done.Count != 20 {
@@ -170,25 +151,63 @@ func TestRebuild_AnInterruptedRebuildIsTakenUpOrGivenUp(t *testing.T) {
 	if problem := e.differs(hashes...); problem != "" {
 		t.Error(problem)
 	}
-	if err := x.AbortRebuild(e.ctx); err != nil || len(building()) != 0 {
+	if err := x.AbortRebuild(e.ctx); err != nil || len(e.building()) != 0 {
 		t.Errorf("giving up nothing: %v", err)
 	}
 
-	interrupted(PhaseBackfill)
+	e.interruptRebuild(x, PhaseBackfill)
 	if done, err = x.Rebuild(e.ctx, nil); err != nil {
 		t.Fatal(err)
 	}
+	if got := e.refreshOf(done.Index); got != refreshInterval {
+		t.Errorf("an index whose filling was interrupted refreshes every %q, want %q", got, refreshInterval)
+	}
+}
+
+// interruptRebuild rebuilds until a phase begins.
+func (e *env) interruptRebuild(x *Indexer, at string) {
+	t := e.t
+	t.Helper()
+	ctx, cancel := context.WithCancel(e.ctx)
+	_, err := x.Rebuild(ctx, func(p Progress) {
+		if p.Phase == at {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("interrupted at %s: %v", at, err)
+	}
+}
+
+// building returns the indices that are being built.
+func (e *env) building() (names []string) {
+	t := e.t
+	t.Helper()
+	list, err := e.store.Generations.List(e.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range list {
+		if g.State == indexstate.GenerationBuilding {
+			names = append(names, g.Name)
+		}
+	}
+	return names
+}
+
+// refreshOf returns how often an index is refreshed.
+func (e *env) refreshOf(index string) string {
+	t := e.t
+	t.Helper()
 	var settings map[string]struct {
 		Settings struct {
 			Interval string `json:"index.refresh_interval"`
 		} `json:"settings"`
 	}
-	if err := opensearch.Call(e.ctx, e.search, http.MethodGet, "/"+done.Index+"/_settings?flat_settings=true", nil, &settings); err != nil {
+	if err := opensearch.Call(e.ctx, e.search, http.MethodGet, "/"+index+"/_settings?flat_settings=true", nil, &settings); err != nil {
 		t.Fatal(err)
 	}
-	if got := settings[done.Index].Settings.Interval; got != refreshInterval {
-		t.Errorf("an index whose filling was interrupted refreshes every %q, want %q", got, refreshInterval)
-	}
+	return settings[index].Settings.Interval
 }
 
 func TestRebuild_OnlyOneRebuildRuns(t *testing.T) {

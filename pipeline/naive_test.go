@@ -105,29 +105,54 @@ func hasTag(a *naiveAsset, tag string) bool {
 	return slices.ContainsFunc(a.tags, func(t string) bool { return strings.EqualFold(t, tag) })
 }
 
-// naiveStages draws a stage.
+// stageWords are what a drawn stage is about.
+type stageWords struct {
+	n, steps          int
+	tag, status, path string
+}
+
+// drawStage draws a stage.
 func drawStage(r *rand.Rand) naiveStage {
-	n := r.IntN(40)
-	tag := []string{"fox", "best", "New"}[r.IntN(3)]
-	status := []string{"Draft", "Approved", "Rejected"}[r.IntN(3)]
-	path := []string{"a", "a.b", "c"}[r.IntN(3)]
-	steps := 10 * r.IntN(5)
-	switch r.IntN(22) {
+	var w stageWords
+	w.n = r.IntN(40)
+	w.tag = []string{"fox", "best", "New"}[r.IntN(3)]
+	w.status = []string{"Draft", "Approved", "Rejected"}[r.IntN(3)]
+	w.path = []string{"a", "a.b", "c"}[r.IntN(3)]
+	w.steps = 10 * r.IntN(5)
+	switch i := r.IntN(22); {
+	case i < 7:
+		return w.condition(i)
+	case i < 13:
+		return w.order(i)
+	default:
+		return w.change(i)
+	}
+}
+
+// condition returns the stage with a number below 7, which keeps what meets a condition.
+func (w stageWords) condition(i int) naiveStage {
+	switch i {
 	case 0:
-		return keep(fmt.Sprintf("where steps > %d", steps), func(a *naiveAsset) bool { return a.steps > steps && a.steps > 0 })
+		return keep(fmt.Sprintf("where steps > %d", w.steps), func(a *naiveAsset) bool { return a.steps > w.steps && a.steps > 0 })
 	case 1:
-		return keep(fmt.Sprintf("where steps != %d", steps), func(a *naiveAsset) bool { return a.steps != steps || a.steps == 0 })
+		return keep(fmt.Sprintf("where steps != %d", w.steps), func(a *naiveAsset) bool { return a.steps != w.steps || a.steps == 0 })
 	case 2:
-		return keep(fmt.Sprintf(`where status = "%s"`, status), func(a *naiveAsset) bool { return a.status == status })
+		return keep(fmt.Sprintf(`where status = "%s"`, w.status), func(a *naiveAsset) bool { return a.status == w.status })
 	case 3:
-		return keep(fmt.Sprintf(`where tags contains "%s" or rating >= 3`, tag), func(a *naiveAsset) bool { return hasTag(a, tag) || a.rating >= 3 })
+		return keep(fmt.Sprintf(`where tags contains "%s" or rating >= 3`, w.tag), func(a *naiveAsset) bool { return hasTag(a, w.tag) || a.rating >= 3 })
 	case 4:
 		return keep(`where not (favorite and title contains "FOX")`, func(a *naiveAsset) bool { return !(a.favorite && strings.Contains(strings.ToLower(a.title), "fox")) })
 	case 5:
 		return keep(`where field=metadata.project operator=missing`, func(a *naiveAsset) bool { return a.project == "" })
-	case 6:
-		return keep(fmt.Sprintf(`where any=[{"field":"collection","operator":"eq","value":"%s"},{"not":{"field":"rating","operator":"between","value":[1,3]}}]`, path),
-			func(a *naiveAsset) bool { return a.collections[path] || !(a.rating >= 1 && a.rating <= 3) })
+	default:
+		return keep(fmt.Sprintf(`where any=[{"field":"collection","operator":"eq","value":"%s"},{"not":{"field":"rating","operator":"between","value":[1,3]}}]`, w.path),
+			func(a *naiveAsset) bool { return a.collections[w.path] || !(a.rating >= 1 && a.rating <= 3) })
+	}
+}
+
+// order returns the stage with a number from 7 to 12, which sorts or shortens the set.
+func (w stageWords) order(i int) naiveStage {
+	switch i {
 	case 7:
 		return order("sort created desc", func(a, b *naiveAsset) int { return b.day - a.day })
 	case 8:
@@ -149,11 +174,11 @@ func drawStage(r *rand.Rand) naiveStage {
 			return strings.Compare(x, y)
 		})
 	case 10, 11:
-		return naiveStage{fmt.Sprintf("limit %d offset=%d", n, n/4), func(_ map[string]*naiveAsset, set []string) []string {
-			set = set[min(n/4, len(set)):]
-			return set[:min(n, len(set))]
+		return naiveStage{fmt.Sprintf("limit %d offset=%d", w.n, w.n/4), func(_ map[string]*naiveAsset, set []string) []string {
+			set = set[min(w.n/4, len(set)):]
+			return set[:min(w.n, len(set))]
 		}}
-	case 12:
+	default:
 		return naiveStage{"deduplicate field field=steps keep=oldest", func(all map[string]*naiveAsset, set []string) (out []string) {
 			best := map[int]string{}
 			for _, h := range set {
@@ -169,18 +194,24 @@ func drawStage(r *rand.Rand) naiveStage {
 			}
 			return out
 		}}
+	}
+}
+
+// change returns the stage with a number above 12, which changes assets.
+func (w stageWords) change(i int) naiveStage {
+	switch i {
 	case 13, 14:
-		return change("set_tag "+tag, func(a *naiveAsset) {
-			if !hasTag(a, tag) {
-				a.tags = append(a.tags, tag)
+		return change("set_tag "+w.tag, func(a *naiveAsset) {
+			if !hasTag(a, w.tag) {
+				a.tags = append(a.tags, w.tag)
 			}
 		})
 	case 15:
-		return change("remove_tag wip* "+tag, func(a *naiveAsset) {
-			a.tags = slices.DeleteFunc(slices.Clone(a.tags), func(t string) bool { return strings.HasPrefix(t, "wip") || strings.EqualFold(t, tag) })
+		return change("remove_tag wip* "+w.tag, func(a *naiveAsset) {
+			a.tags = slices.DeleteFunc(slices.Clone(a.tags), func(t string) bool { return strings.HasPrefix(t, "wip") || strings.EqualFold(t, w.tag) })
 		})
 	case 16:
-		return change(fmt.Sprintf("set_field rating %d", n%6), func(a *naiveAsset) { a.rating = n % 6 })
+		return change(fmt.Sprintf("set_field rating %d", w.n%6), func(a *naiveAsset) { a.rating = w.n % 6 })
 	case 17:
 		return change(`regex_replace title "(?i)fox" Cat`, func(a *naiveAsset) {
 			for _, fox := range []string{"Fox", "fox"} {
@@ -194,9 +225,9 @@ func drawStage(r *rand.Rand) naiveStage {
 			}
 		})
 	case 19:
-		return change("approve "+status, func(a *naiveAsset) { a.status = status })
+		return change("approve "+w.status, func(a *naiveAsset) { a.status = w.status })
 	case 20:
-		return change("add_to_collection "+path+" create_if_missing=true", func(a *naiveAsset) { a.collections[path] = true })
+		return change("add_to_collection "+w.path+" create_if_missing=true", func(a *naiveAsset) { a.collections[w.path] = true })
 	default:
 		return naiveStage{"where favorite = true | delete confirm=true", func(all map[string]*naiveAsset, set []string) []string {
 			for _, h := range set {

@@ -7,6 +7,7 @@
 package service
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -156,8 +157,28 @@ func (c Config) Kafka() indexer.Config {
 // DefaultListen is where the service listens unless told otherwise.
 const DefaultListen = "127.0.0.1:7788"
 
+// withDefaults returns the configuration with a value wherever one is left out, or an error
+// that names every field that is missing or wrong.
 func (c Config) withDefaults() (Config, error) {
-	var errs []library.FieldError
+	if errs := c.check(); len(errs) > 0 {
+		return c, library.Invalid(errs...)
+	}
+	c.Listen = cmp.Or(c.Listen, DefaultListen)
+	c.PublicURL = strings.TrimRight(cmp.Or(c.PublicURL, "http://"+c.Listen), "/")
+	c.SweepEvery = cmp.Or(c.SweepEvery, time.Hour)
+	c.SweepAge = cmp.Or(c.SweepAge, 24*time.Hour)
+	c.ScrubRate = cmp.Or(c.ScrubRate, DefaultScrubRate)
+	c.ScrubEvery = cmp.Or(c.ScrubEvery, DefaultScrubEvery)
+	c.IndexWait = cmp.Or(c.IndexWait, DefaultIndexWait)
+	c.ReconcileEvery = cmp.Or(c.ReconcileEvery, 24*time.Hour)
+	c.Decoders = cmp.Or(c.Decoders, runtime.GOMAXPROCS(0))
+	c.Version = cmp.Or(c.Version, "dev")
+	c.Log = cmp.Or(c.Log, slog.Default())
+	return c, nil
+}
+
+// check returns what is missing or wrong.
+func (c Config) check() (errs []library.FieldError) {
 	need := func(name string, have bool) {
 		if !have {
 			errs = append(errs, library.FieldError{Field: name, Code: "required", Message: "It is required."})
@@ -177,44 +198,7 @@ func (c Config) withDefaults() (Config, error) {
 	if len(c.SigningKey) > 0 && len(c.SigningKey) < 32 {
 		errs = append(errs, library.FieldError{Field: "signing_key", Code: "length", Message: "It needs at least 32 bytes."})
 	}
-	if len(errs) > 0 {
-		return c, library.Invalid(errs...)
-	}
-	if c.Listen == "" {
-		c.Listen = DefaultListen
-	}
-	if c.PublicURL == "" {
-		c.PublicURL = "http://" + c.Listen
-	}
-	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
-	if c.SweepEvery == 0 {
-		c.SweepEvery = time.Hour
-	}
-	if c.SweepAge == 0 {
-		c.SweepAge = 24 * time.Hour
-	}
-	if c.ScrubRate == 0 {
-		c.ScrubRate = DefaultScrubRate
-	}
-	if c.ScrubEvery == 0 {
-		c.ScrubEvery = DefaultScrubEvery
-	}
-	if c.IndexWait == 0 {
-		c.IndexWait = DefaultIndexWait
-	}
-	if c.ReconcileEvery == 0 {
-		c.ReconcileEvery = 24 * time.Hour
-	}
-	if c.Decoders == 0 {
-		c.Decoders = runtime.GOMAXPROCS(0)
-	}
-	if c.Version == "" {
-		c.Version = "dev"
-	}
-	if c.Log == nil {
-		c.Log = slog.Default()
-	}
-	return c, nil
+	return errs
 }
 
 // withKey reads the signing key from the data folder, which must be there.

@@ -102,21 +102,24 @@ func TestDisconnects_CountAs499AndLeaveNothingBehind(t *testing.T) {
 	})
 	expect("a call whose answer nobody waits for")
 
-	c := e.Client("")
-	c.Patience = -1
 	before := blobFiles(t, e.Cfg, "assets")
-	leaving, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() {
-		_, err := c.StoreAsset(leaving, client.StoreAssetInput{Filename: "b.png", MIMEType: "image/png", AssetDataBase64: base64.StdEncoding.EncodeToString(picture(77))})
-		done <- err
-	}()
-	time.Sleep(300 * time.Millisecond) // wherever it is by now
-	cancel()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Fatalf("storing was answered with %v", err)
-	}
+	leaveStoring(t, e)
 	unlock()
+	agreeInNumber(t, e, before)
+	if got := statuses(t, e.Service); failed(got) != 0 {
+		t.Errorf("counted are %v", got)
+	}
+	for line := range strings.Lines(e.Logs.Tail(1 << 20)) {
+		if strings.Contains(line, "request failed") && !strings.Contains(line, "NOT_READY") {
+			t.Errorf("a client that left is logged as a failure: %s", line)
+		}
+	}
+}
+
+// agreeInNumber waits until there are as many files as assets, at least as many as before, and
+// nothing is staged.
+func agreeInNumber(t *testing.T, e *servicetest.Env, before int) {
+	t.Helper()
 	owner := storetest.Owner(t, e.Cfg.PostgresURL)
 	servicetest.Eventually(t, "bytes and rows are the same in number", func() error {
 		var rows int
@@ -128,13 +131,23 @@ func TestDisconnects_CountAs499AndLeaveNothingBehind(t *testing.T) {
 		}
 		return nil
 	})
-	if got := statuses(t, e.Service); failed(got) != 0 {
-		t.Errorf("counted are %v", got)
-	}
-	for line := range strings.Lines(e.Logs.Tail(1 << 20)) {
-		if strings.Contains(line, "request failed") && !strings.Contains(line, "NOT_READY") {
-			t.Errorf("a client that left is logged as a failure: %s", line)
-		}
+}
+
+// leaveStoring stores a file and leaves before it is answered.
+func leaveStoring(t *testing.T, e *servicetest.Env) {
+	t.Helper()
+	c := e.Client("")
+	c.Patience = -1
+	leaving, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := c.StoreAsset(leaving, client.StoreAssetInput{Filename: "b.png", MIMEType: "image/png", AssetDataBase64: base64.StdEncoding.EncodeToString(picture(77))})
+		done <- err
+	}()
+	time.Sleep(300 * time.Millisecond) // wherever it is by now
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Fatalf("storing was answered with %v", err)
 	}
 }
 

@@ -36,41 +36,9 @@ func TestInPlace_AScanFollowsMovesAndMarksWhatIsGone(t *testing.T) {
 		awaitPreview(t, e, assetAt(t, e, path).Hash)
 	}
 	moved, gone, replaced := assetAt(t, e, "drafts/p0.png"), assetAt(t, e, "p1.png"), assetAt(t, e, "p2.png")
-	if err := os.Rename(filepath.Join(dir, "drafts"), filepath.Join(dir, "best")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(filepath.Join(dir, "p4.png"), filepath.Join(dir, "renamed.png")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(dir, "p1.png")); err != nil {
-		t.Fatal(err)
-	}
-	put(t, filepath.Join(dir, "p2.png"), picture(100))
-	// p3 comes to another disk: another inode with the same bytes.
-	put(t, filepath.Join(dir, "copied.png"), picture(13))
-	if err := os.Remove(filepath.Join(dir, "p3.png")); err != nil {
-		t.Fatal(err)
-	}
+	changeFolder(t, dir)
 	second := runImport(t, e, client.StartImportInput{Folder: "pictures"})
-	c, files := second.Counts, filesOf(t, e, second.ID)
-	if c.Unchanged != 1 || c.Stored != 1 || c.Changed != 1 || c.Missing != 1 || c.Failed != 0 {
-		t.Errorf("%+v\n%+v", c, files)
-	}
-	if f := files["best/p0.png"]; f.Result != "moved" || f.Asset != moved.Hash || !strings.Contains(f.Reason, "drafts/p0.png") {
-		t.Errorf("in a renamed folder: %+v", f)
-	}
-	if f := files["p4.png"]; f.Result != "moved" || !strings.Contains(f.Reason, "renamed.png") {
-		t.Errorf("renamed: %+v", f)
-	}
-	if f := files["p1.png"]; f.Result != "missing" || f.Asset != gone.Hash {
-		t.Errorf("removed: %+v", f)
-	}
-	if f := files["p3.png"]; f.Result != "moved" || !strings.Contains(f.Reason, "copied.png") {
-		t.Errorf("copied and removed: %+v", f)
-	}
-	if f := files["p2.png"]; f.Result != "changed" || f.Asset != replaced.Hash {
-		t.Errorf("replaced: %+v", f)
-	}
+	followsFolder(t, second.Counts, filesOf(t, e, second.ID), moved.Hash, gone.Hash, replaced.Hash)
 	history, err := e.Store.Originals.History(t.Context(), e.Tenant, moved.Hash)
 	if err != nil || len(history) != 2 || history[0].Path != "best/p0.png" || history[1].Path != "drafts/p0.png" || history[1].Until == nil {
 		t.Errorf("the history of the renamed one: %+v %v", history, err)
@@ -88,6 +56,49 @@ func TestInPlace_AScanFollowsMovesAndMarksWhatIsGone(t *testing.T) {
 	}
 	if status, _ := download(e, gone.Hash); status != http.StatusOK {
 		t.Errorf("put back: %d", status)
+	}
+}
+
+// followsFolder compares what an import reports behind changeFolder.
+func followsFolder(t *testing.T, c library.ImportCounts, files map[string]library.ImportFile, moved, gone, replaced library.AssetHash) {
+	t.Helper()
+	if c.Unchanged != 1 || c.Stored != 1 || c.Changed != 1 || c.Missing != 1 || c.Failed != 0 {
+		t.Errorf("%+v\n%+v", c, files)
+	}
+	if f := files["best/p0.png"]; f.Result != "moved" || f.Asset != moved || !strings.Contains(f.Reason, "drafts/p0.png") {
+		t.Errorf("in a renamed folder: %+v", f)
+	}
+	if f := files["p4.png"]; f.Result != "moved" || !strings.Contains(f.Reason, "renamed.png") {
+		t.Errorf("renamed: %+v", f)
+	}
+	if f := files["p1.png"]; f.Result != "missing" || f.Asset != gone {
+		t.Errorf("removed: %+v", f)
+	}
+	if f := files["p3.png"]; f.Result != "moved" || !strings.Contains(f.Reason, "copied.png") {
+		t.Errorf("copied and removed: %+v", f)
+	}
+	if f := files["p2.png"]; f.Result != "changed" || f.Asset != replaced {
+		t.Errorf("replaced: %+v", f)
+	}
+}
+
+// changeFolder renames a folder and a file, removes p1, replaces p2, and moves p3 to another disk,
+// where it has another inode with the same bytes.
+func changeFolder(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.Rename(filepath.Join(dir, "drafts"), filepath.Join(dir, "best")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "p4.png"), filepath.Join(dir, "renamed.png")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "p1.png")); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "p2.png"), picture(100))
+	put(t, filepath.Join(dir, "copied.png"), picture(13))
+	if err := os.Remove(filepath.Join(dir, "p3.png")); err != nil {
+		t.Fatal(err)
 	}
 }
 

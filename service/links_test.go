@@ -110,8 +110,6 @@ func forge(t *testing.T, token string, change func(map[string]any)) string {
 func TestLinks_NothingOfASignedURLCanBeChanged(t *testing.T) {
 	t.Parallel()
 	l := newLinked(t)
-	foreign := map[string]any{"t": string(l.other), "a": l.theirs, "s": blob.NewStagingID(), "f": "owl.png", "m": "text/html", "n": 1 << 40, "z": 1 << 40,
-		"h": l.theirs, "k": "key_000000000000000000", "e": time.Now().Add(time.Hour * 1000).Unix(), "p": "preview"}
 	tried := 0
 	for purpose, k := range l.links() {
 		token := l.signer.Sign(k.grant, time.Hour)
@@ -135,25 +133,7 @@ func TestLinks_NothingOfASignedURLCanBeChanged(t *testing.T) {
 				t.Errorf("%s, %s: %d %s", purpose, what, status, code)
 			}
 		}
-		for i := range len(token) {
-			for _, c := range "A0_" {
-				if token[i] != byte(c) {
-					refused(fmt.Sprintf("character %d as %c", i, c), token[:i]+string(c)+token[i+1:], k)
-				}
-			}
-		}
-		for field, value := range foreign {
-			if field == "p" && purpose == blob.PurposePreview {
-				value = "download"
-			}
-			refused("field "+field+" of another", forge(t, token, func(f map[string]any) { f[field] = value }), k)
-			refused("field "+field+" gone", forge(t, token, func(f map[string]any) {
-				if _, there := f[field]; !there {
-					f["x"] = 1
-				}
-				delete(f, field)
-			}), k)
-		}
+		l.alterEach(t, token, purpose, func(what, altered string) { refused(what, altered, k) })
 		for other, k2 := range l.links() {
 			if other != purpose {
 				refused("on the route of "+string(other), token, k2)
@@ -178,6 +158,32 @@ func TestLinks_NothingOfASignedURLCanBeChanged(t *testing.T) {
 		t.Errorf("only %d changes were tried", tried)
 	}
 	t.Logf("%d changed links", tried)
+}
+
+// alterEach calls refused with each change of a character of a token, and of a field of what it signs.
+func (l *linked) alterEach(t *testing.T, token string, purpose blob.Purpose, refused func(what, token string)) {
+	t.Helper()
+	foreign := map[string]any{"t": string(l.other), "a": l.theirs, "s": blob.NewStagingID(), "f": "owl.png", "m": "text/html", "n": 1 << 40, "z": 1 << 40,
+		"h": l.theirs, "k": "key_000000000000000000", "e": time.Now().Add(time.Hour * 1000).Unix(), "p": "preview"}
+	for i := range len(token) {
+		for _, c := range "A0_" {
+			if token[i] != byte(c) {
+				refused(fmt.Sprintf("character %d as %c", i, c), token[:i]+string(c)+token[i+1:])
+			}
+		}
+	}
+	for field, value := range foreign {
+		if field == "p" && purpose == blob.PurposePreview {
+			value = "download"
+		}
+		refused("field "+field+" of another", forge(t, token, func(f map[string]any) { f[field] = value }))
+		refused("field "+field+" gone", forge(t, token, func(f map[string]any) {
+			if _, there := f[field]; !there {
+				f["x"] = 1
+			}
+			delete(f, field)
+		}))
+	}
 }
 
 func TestLinks_AnExpiredOneSaysSo(t *testing.T) {

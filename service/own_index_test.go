@@ -26,46 +26,14 @@ func TestOwnIndex_ATenantMovesWithoutAFailedSearchOrALostWrite(t *testing.T) {
 	smallKey := e.NewKey(small, library.Permissions...)
 	e.Search(smallKey, "", e.StoreFile(smallKey, "bird.png", "image/png", picture(900), "winter").IndexToken)
 
-	var mu sync.Mutex
-	stored := 0
-	store := func() {
-		mu.Lock()
-		n := stored + 1
-		mu.Unlock()
-		token := e.StoreFile("", fmt.Sprintf("fox%d.png", n), "image/png", picture(n), "winter").IndexToken
-		if f := e.Search("", "tag:winter", token); f.Total != n { // its writer sees it at once, wherever it is
-			t.Errorf("after storing %d files, %d are found: %v", n, f.Total, f.Degraded)
-		}
-		mu.Lock()
-		stored = n
-		mu.Unlock()
-	}
-	stop, failed := make(chan struct{}), ""
-	var searching sync.WaitGroup
-	asked := 0
-	searching.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(5 * time.Millisecond):
-			}
-			mu.Lock()
-			least := stored
-			mu.Unlock()
-			status, found, _ := searchOnce(e)
-			asked++
-			if (status != http.StatusOK || found.Total < least || found.Total > least+1 || len(found.Degraded) > 0) && failed == "" {
-				failed = fmt.Sprintf("status %d, %d files found of %d stored, degraded %v", status, found.Total, least, found.Degraded)
-			}
-		}
-	})
+	w := &winters{e: e}
+	stop := w.search()
 	for range 8 {
-		store()
+		w.store()
 	}
 	tenant := e.Tenant
 	moved := func() error {
-		store() // also while it moves
+		w.store() // also while it moves
 		shared, own := documentsOf(t, e, mappings.Names(cfg.Prefix).Alias(), tenant), documentsOf(t, e, mappings.Names(cfg.Prefix).Own(tenant).Alias(), tenant)
 		if shared != 0 || own < 9 {
 			return fmt.Errorf("the shared index has %d documents of the tenant, its own %d", shared, own)
@@ -74,14 +42,9 @@ func TestOwnIndex_ATenantMovesWithoutAFailedSearchOrALostWrite(t *testing.T) {
 	}
 	servicetest.Eventually(t, "the tenant is in its own index alone", moved)
 	for range 3 {
-		store()
+		w.store()
 	}
-	close(stop)
-	searching.Wait()
-	if failed != "" {
-		t.Error("a search while the tenant moved:", failed)
-	}
-	t.Logf("%d searches, %d files", asked, stored)
+	stop()
 	if n := documentsOf(t, e, mappings.Names(cfg.Prefix).Alias(), small); n != 1 {
 		t.Errorf("the shared index has %d documents of the tenant that stayed", n)
 	}
@@ -89,15 +52,71 @@ func TestOwnIndex_ATenantMovesWithoutAFailedSearchOrALostWrite(t *testing.T) {
 		t.Errorf("the tenant that stayed finds %d files", f.Total)
 	}
 	rebuilt, err := e.Indexer.Rebuild(t.Context(), nil) // of both
-	if err != nil || rebuilt.Count != int64(stored)+1 {
-		t.Fatalf("rebuilt %d documents of %d: %v", rebuilt.Count, stored+1, err)
+	if err != nil || rebuilt.Count != int64(w.stored)+1 {
+		t.Fatalf("rebuilt %d documents of %d: %v", rebuilt.Count, w.stored+1, err)
 	}
-	if f := e.Search("", "tag:winter", ""); f.Total != stored {
-		t.Errorf("after a rebuild %d of %d files are found", f.Total, stored)
+	if f := e.Search("", "tag:winter", ""); f.Total != w.stored {
+		t.Errorf("after a rebuild %d of %d files are found", f.Total, w.stored)
 	}
 	report, err := e.Indexer.Reconcile(t.Context(), nil)
-	if err != nil || report.Repaired() != 0 || report.Remaining != 0 || report.Count != int64(stored)+1 {
+	if err != nil || report.Repaired() != 0 || report.Remaining != 0 || report.Count != int64(w.stored)+1 {
 		t.Errorf("comparing: %+v, %v", report, err)
+	}
+}
+
+// winters stores and finds files with the tag winter.
+type winters struct {
+	e      *servicetest.Env
+	mu     sync.Mutex
+	stored int
+}
+
+// store stores another file, which its writer sees at once, wherever its index is.
+func (w *winters) store() {
+	t, e := w.e.T, w.e
+	w.mu.Lock()
+	n := w.stored + 1
+	w.mu.Unlock()
+	token := e.StoreFile("", fmt.Sprintf("fox%d.png", n), "image/png", picture(n), "winter").IndexToken
+	if f := e.Search("", "tag:winter", token); f.Total != n {
+		t.Errorf("after storing %d files, %d are found: %v", n, f.Total, f.Degraded)
+	}
+	w.mu.Lock()
+	w.stored = n
+	w.mu.Unlock()
+}
+
+// search searches again and again until the returned function is called, which fails the test
+// where a search failed or missed a file that had been stored before.
+func (w *winters) search() (stop func()) {
+	t, e := w.e.T, w.e
+	end, failed := make(chan struct{}), ""
+	var searching sync.WaitGroup
+	asked := 0
+	searching.Go(func() {
+		for {
+			select {
+			case <-end:
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+			w.mu.Lock()
+			least := w.stored
+			w.mu.Unlock()
+			status, found, _ := searchOnce(e)
+			asked++
+			if (status != http.StatusOK || found.Total < least || found.Total > least+1 || len(found.Degraded) > 0) && failed == "" {
+				failed = fmt.Sprintf("status %d, %d files found of %d stored, degraded %v", status, found.Total, least, found.Degraded)
+			}
+		}
+	})
+	return func() {
+		close(end)
+		searching.Wait()
+		if failed != "" {
+			t.Error("a search while the tenant moved:", failed)
+		}
+		t.Logf("%d searches, %d files", asked, w.stored)
 	}
 }
 

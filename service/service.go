@@ -1,7 +1,6 @@
 package service
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,17 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"golang.org/x/sync/errgroup"
 
 	"vitrine/api"
-	"vitrine/auth"
 	"vitrine/automation"
-	"vitrine/automation/webhook"
 	"vitrine/embed"
 	"vitrine/events"
 	"vitrine/export"
@@ -29,25 +24,17 @@ import (
 	"vitrine/inplace"
 	"vitrine/internal/opensearch"
 	"vitrine/jobs"
-	"vitrine/library"
 	"vitrine/mcp"
 	"vitrine/media/blob"
 	"vitrine/media/extract"
-	"vitrine/media/fetch"
-	"vitrine/media/memory"
 	"vitrine/media/preview"
 	"vitrine/op"
-	"vitrine/op/all"
-	"vitrine/op/assets"
-	"vitrine/op/indextoken"
 	"vitrine/op/search"
 	"vitrine/pipeline"
 	"vitrine/publish"
 	"vitrine/query/run"
 	"vitrine/store"
-	"vitrine/store/indexstate"
 	"vitrine/transfer"
-	"vitrine/web"
 )
 
 // Service is the whole product, ready to run any of its roles.
@@ -130,121 +117,6 @@ func (s *Service) openFiles(ctx context.Context) (err error) {
 	}
 	s.cfg, err = s.cfg.withKey()
 	return err
-}
-
-// assemble joins the parts; nothing of it talks to a server.
-func (s *Service) assemble() error {
-	var err error
-	cfg := s.cfg
-	if s.OpenSearch, err = cfg.Cluster().NewClient(); err != nil {
-		return err
-	}
-	watched, err := cfg.Cluster().NewClientWithHealthCheck()
-	if err != nil {
-		return err
-	}
-	meaning := cfg.Embed
-	meaning.Log = cfg.Log
-	if s.Embedder, err = embed.Open(meaning); err != nil {
-		return err
-	}
-	metrics := indexer.NewMetrics()
-	index := cfg.Kafka()
-	index.Embedder, index.OwnAt = s.Embedder, cfg.OwnIndexAt
-	if s.Indexer, err = indexer.New(s.Store, s.OpenSearch, index, metrics); err != nil {
-		return err
-	}
-	if s.Relay, err = indexer.NewRelay(s.Store, index, metrics); err != nil {
-		return err
-	}
-	figures := events.NewMetrics(s.registry)
-	s.figures = figures
-	s.Events = events.NewRelay(s.Store, events.Config{Prefix: cfg.Prefix, Brokers: cfg.Brokers, Security: cfg.KafkaSecurity, Log: cfg.Log}, figures)
-	s.Searcher = run.New(watched, cfg.Prefix, cfg.SearchLimit)
-	links := assets.Links{Signer: blob.NewSigner(cfg.SigningKey), Base: cfg.PublicURL}
-	keys := auth.New(s.Store.Keys)
-	keys.TrustProxy = cfg.TrustHost
-	budget := memory.New(memory.Config{Shared: cfg.DecodeMemory, Parallel: cfg.Decoders})
-	s.Previews = preview.NewMaker(s.Blobs, budget)
-	s.Previews.FFmpeg = sync.OnceValue(s.findFFmpeg) // few commands need it, and finding it runs it
-	// Jobs wait for files and the database in turn with decoding, which the budget bounds.
-	s.Jobs = jobs.New(s.Store.Jobs, jobs.Config{Workers: 4 * cfg.Decoders, Log: cfg.Log}, jobs.NewMetrics(s.registry))
-	jobs.Handle(s.Jobs, s.previewJob)
-	jobs.Handle(s.Jobs, s.linkPrompts)
-	s.addExports(budget)
-	limits := store.NewLimitCache(s.Store.Limits)
-	fetcher, err := fetch.New(cfg.Fetch)
-	if err != nil {
-		return fmt.Errorf("MCP_URL_INGEST_ALLOWLIST: %w", err)
-	}
-	sender := webhook.NewSender(cfg.Webhooks)
-	sealer, err := webhook.NewSealer(cfg.SigningKey)
-	if err != nil {
-		return err
-	}
-	s.Deliverer = automation.NewDeliverer(s.Store.Webhooks, automation.DelivererConfig{Sender: sender, Sealer: sealer, Log: cfg.Log}, automation.NewMetrics(s.registry))
-	s.transfers = transfer.New(s.Store, keys, limits, s.Blobs, links.Signer, s.Previews)
-	s.transfers.DirectFor, s.transfers.MaxFile, s.transfers.UploadsFor = cfg.DirectDownloads, cmp.Or(cfg.MaxFile, assets.DefaultMaxFile), min(cfg.SweepAge, maxUploadAge)
-	s.Imports = inplace.New(inplace.Config{Store: s.Store, Roots: s.roots, Memory: budget, MaxFile: cmp.Or(cfg.MaxFile, assets.DefaultMaxFile), Rescan: cfg.Rescan, Log: cfg.Log})
-	waiter := indexer.NewWaiter(watched, s.Searcher.Index, metrics)
-	parts := all.Parts{Store: s.Store, Blobs: s.Blobs, Previews: s.Previews, Memory: budget, Fetcher: fetcher, Links: links, Limits: limits, TrashFor: cfg.TrashFor, MaxFile: cfg.MaxFile, Roots: s.roots,
-		Searcher: s.Searcher, Embedder: s.Embedder, Webhooks: cfg.Webhooks, Sender: sender, Sealer: sealer, CursorKey: cfg.SigningKey, WebP: func() bool { return s.exports.WebP() != nil }, IndexWait: cfg.IndexWait, AwaitWrite: cfg.shown(waiter),
-		AwaitProspects: cfg.shown(indexer.NewWaiter(watched, s.Searcher.Prospects, metrics))}
-	s.Pipelines = all.NewPipelines(parts)
-	s.Pipelines.Log = cfg.Log
-	s.Rules = s.newRules()
-	parts.Pipelines, parts.Rules = s.Pipelines, s.Rules
-	jobs.Handle(s.Jobs, s.runPipeline)
-	jobs.HandleFor(s.Jobs, enrichLimit, s.enrich)
-	s.Catalog = all.Catalog(parts)
-	s.Streams = events.NewStreams(s.Store, events.StreamConfig{Catalog: s.Catalog, Again: keys.Authenticate}, figures)
-	requests := api.NewMetrics(s.registry)
-	s.Caller = &op.Caller{Limits: op.NewLimiter(cfg.rateBudgets()), Idempotency: s.Store.Idempotency, Tenants: limits, Observe: requests.Observe}
-	registerDecoding(s.registry, budget)
-	s.backups = newBackupMetrics(s.registry)
-	s.scrubs, s.scrubber = newScrubMetrics(s.registry), newScrubber()
-	s.registry.MustRegister(metrics, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	s.endpoint = mcp.Handler(mcp.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Version: cfg.Version,
-		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.Origins, TrustHost: cfg.TrustHost, Log: cfg.Log})
-	s.handler = api.Handler(api.Config{Catalog: s.Catalog, Caller: s.Caller, Auth: keys, Extra: slices.Concat(s.fileRoutes(), []api.ExtraRoute{s.eventRoute()}, s.prospectRoutes(), s.pipelineRoutes()), Version: cfg.Version,
-		PublicURL: cfg.PublicURL, MCP: s.endpoint, Fallback: web.Handler(http.HandlerFunc(notFoundPage)), AllowedOrigins: cfg.Origins, Ready: s.Ready, Degraded: s.degraded, Gatherer: s.registry, Metrics: requests, Log: cfg.Log})
-	return nil
-}
-
-// findFFmpeg returns the ffmpeg of the configuration, or nil where none works.
-func (s *Service) findFFmpeg() *preview.FFmpeg {
-	f, err := preview.FindFFmpeg(context.Background(), s.cfg.FFmpeg)
-	if err != nil {
-		s.log.Debug("videos have no previews: there is no ffmpeg that works", "error", err)
-	}
-	return f
-}
-
-// shown waits for writes with the indexer's waiter, as long as searches may wait.
-func (c Config) shown(w *indexer.Waiter) indextoken.Shown {
-	return func(ctx context.Context, tenant library.TenantID, versions []indexstate.DocumentVersion) bool {
-		writes := make([]indexer.Write, len(versions))
-		for i, v := range versions {
-			writes[i] = indexer.Write{Key: v.Key, Version: v.Version}
-		}
-		return w.Await(ctx, tenant, writes, c.IndexWait)
-	}
-}
-
-// rateBudgets returns the request budgets; tests and benchmarks lift them.
-func (c Config) rateBudgets() map[op.RateClass]op.Budget {
-	switch {
-	case c.SearchPerMin == 0:
-		return op.Budgets
-	case c.SearchPerMin < 0:
-		return map[op.RateClass]op.Budget{}
-	}
-	return map[op.RateClass]op.Budget{op.RateSearch: {Calls: c.SearchPerMin, Window: time.Minute}}
-}
-
-// notFoundPage answers for what is neither a route of the API nor a page.
-func notFoundPage(w http.ResponseWriter, r *http.Request) {
-	op.WriteProblem(w, r, library.NewError(library.KindNotFound, library.CodeNotFound, "Page not found. GET /openapi.json lists the routes; the gallery is at /."))
 }
 
 // Handler serves REST, MCP and files.

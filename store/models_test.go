@@ -137,24 +137,9 @@ func TestModels_ALinkIsKeptBesideTheFilesWordAndCanBeUndone(t *testing.T) {
 		}
 		return got
 	}
-	models := func() (names []string) {
-		t.Helper()
-		list, err := s.Models.OfAsset(ctx, s.a, a.Hash)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range list {
-			name := m.DetectionSource + " " + m.Name
-			if m.Weight != nil && *m.Weight == 0.5 {
-				name += " half"
-			}
-			names = append(names, name)
-		}
-		return names
-	}
 	expect := func(what string, want ...string) {
 		t.Helper()
-		if diff := cmp.Diff(want, models()); diff != "" {
+		if diff := cmp.Diff(want, linkedModels(t, s, a.Hash)); diff != "" {
 			t.Errorf("%s (-want +got): %s", what, diff)
 		}
 	}
@@ -184,6 +169,23 @@ func TestModels_ALinkIsKeptBesideTheFilesWordAndCanBeUndone(t *testing.T) {
 		t.Error(err)
 	}
 	expect("the undo undone", "extracted detail", "manual_tag base", "manual_tag style half")
+}
+
+// linkedModels returns the models of an asset, each with where the asset has it from.
+func linkedModels(t *testing.T, s bench, asset library.AssetHash) (names []string) {
+	t.Helper()
+	list, err := s.Models.OfAsset(t.Context(), s.a, asset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range list {
+		name := m.DetectionSource + " " + m.Name
+		if m.Weight != nil && *m.Weight == 0.5 {
+			name += " half"
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 func TestModels_ALinkNeedsAnAssetAModelAndAFittingWeight(t *testing.T) {
@@ -218,14 +220,6 @@ func TestModels_AVersionsTagIsUniqueUntilItsAdditionIsUndone(t *testing.T) {
 		_, operation, err := s.Models.AddVersion(ctx, actor, library.ModelVersion{Model: lora, Tag: "v1", TrainingConfig: []byte(`{"note":"a\u0000b"}`)})
 		return operation, err
 	}
-	count := func(deleted bool) int {
-		t.Helper()
-		list, err := s.Models.Versions(ctx, s.a, lora, deleted)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(list)
-	}
 	first, err := version(s.a)
 	if err != nil {
 		t.Fatal(err)
@@ -243,15 +237,15 @@ func TestModels_AVersionsTagIsUniqueUntilItsAdditionIsUndone(t *testing.T) {
 	if err != nil || undone.Counts["reverted"] != 1 || undone.Outcomes[0].Name != "v1" || undone.OperationID == "" {
 		t.Fatalf("%+v %v", undone, err)
 	}
-	if count(false) != 0 || count(true) != 1 {
-		t.Errorf("%d versions, %d with the deleted", count(false), count(true))
+	if versionCount(t, s, lora, false) != 0 || versionCount(t, s, lora, true) != 1 {
+		t.Errorf("%d versions, %d with the deleted", versionCount(t, s, lora, false), versionCount(t, s, lora, true))
 	}
 	back, err := s.Operations.Undo(ctx, s.a, undone.OperationID, anyone)
-	if err != nil || back.Counts["reverted"] != 1 || count(false) != 1 {
+	if err != nil || back.Counts["reverted"] != 1 || versionCount(t, s, lora, false) != 1 {
 		t.Fatalf("%+v %v", back, err)
 	}
-	if _, err := s.Operations.Undo(ctx, s.a, back.OperationID, anyone); err != nil || count(false) != 0 {
-		t.Errorf("%d versions, %v", count(false), err)
+	if _, err := s.Operations.Undo(ctx, s.a, back.OperationID, anyone); err != nil || versionCount(t, s, lora, false) != 0 {
+		t.Errorf("%d versions, %v", versionCount(t, s, lora, false), err)
 	}
 	again, err := version(s.a)
 	if err != nil {
@@ -260,12 +254,22 @@ func TestModels_AVersionsTagIsUniqueUntilItsAdditionIsUndone(t *testing.T) {
 	if _, err := s.Operations.Undo(ctx, s.a, again, anyone); err != nil {
 		t.Error(err)
 	}
-	if _, err := version(s.a); err != nil || count(false) != 1 || count(true) != 3 {
-		t.Errorf("%d versions, %d with the deleted, %v", count(false), count(true), err)
+	if _, err := version(s.a); err != nil || versionCount(t, s, lora, false) != 1 || versionCount(t, s, lora, true) != 3 {
+		t.Errorf("%d versions, %d with the deleted, %v", versionCount(t, s, lora, false), versionCount(t, s, lora, true), err)
 	}
 	if _, _, err := s.Models.AddVersion(ctx, s.a, library.ModelVersion{Model: library.NewModelHash("lora", "none"), Tag: "v"}); library.AsError(err).Kind != library.KindNotFound {
 		t.Errorf("a version of no model gave %v", err)
 	}
+}
+
+// versionCount returns how many versions a model has, with those that are deleted or without them.
+func versionCount(t *testing.T, s bench, model library.ModelHash, deleted bool) int {
+	t.Helper()
+	list, err := s.Models.Versions(t.Context(), s.a, model, deleted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
 }
 
 // TestModels_WhatIsLearnedOfAModelReachesTheAssetsThatUseIt: the base model and the hashes

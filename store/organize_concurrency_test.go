@@ -59,16 +59,7 @@ func TestExperiments_FiftyEvaluatorsAtOnceLoseAndDoubleNothing(t *testing.T) {
 			t.Errorf("%s scored %v", score.Evaluator, score.Scores)
 		}
 	}
-	notes := map[string]int{}
-	for _, asset := range assets {
-		list, err := s.Annotations.OfAsset(ctx, s.a, asset, store.MaxAnnotations)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, n := range list {
-			notes[string(n.Kind)+" "+n.Content]++
-		}
-	}
+	notes := noteCounts(t, s, assets)
 	if notes[`evaluation {"scored":true}`] != 2*evaluators {
 		t.Errorf("%d evaluations, want %d", notes[`evaluation {"scored":true}`], 2*evaluators)
 	}
@@ -77,6 +68,22 @@ func TestExperiments_FiftyEvaluatorsAtOnceLoseAndDoubleNothing(t *testing.T) {
 			t.Errorf("note %d is there %d times", n, got)
 		}
 	}
+}
+
+// noteCounts counts the annotations of assets by their kind and content.
+func noteCounts(t *testing.T, s bench, assets []library.AssetHash) map[string]int {
+	t.Helper()
+	notes := map[string]int{}
+	for _, asset := range assets {
+		list, err := s.Annotations.OfAsset(t.Context(), s.a, asset, store.MaxAnnotations)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range list {
+			notes[string(n.Kind)+" "+n.Content]++
+		}
+	}
+	return notes
 }
 
 // insist repeats what the store had no connection for, which did nothing, as clients do.

@@ -40,17 +40,9 @@ func (c *demoUp) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	step("Starting PostgreSQL, Kafka and OpenSearch")
-	at, err := stack.Up(ctx, local, os.Stderr)
+	at, err := demoServers(ctx, local)
 	if err != nil {
 		return err
-	}
-	step("Migrating the database schema")
-	if _, err := store.Migrate(ctx, store.Config{URL: at.PostgresURL}); err != nil {
-		return err
-	}
-	if _, err := stack.Model(ctx, local, os.Stderr); err != nil {
-		warn("No vector search: %v", err)
 	}
 	ffmpeg := demoFFmpeg(ctx, local)
 	originals, err := filepath.Abs(filepath.Join(demoDir, demoRoot))
@@ -70,23 +62,11 @@ func (c *demoUp) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	step("Generating a sample library of %d files", c.Count)
-	dir, err := c.sample(ctx)
-	if err != nil {
-		return err
-	}
-	step("Importing it")
 	api := &client.Client{Base: base, Key: p.Key}
-	bar := newImportBar()
-	report, err := importer.Run(ctx, api, []string{dir}, importer.Options{Tags: []string{"sample"}, Progress: bar.show})
-	bar.close()
+	report, err := c.importSample(ctx, api)
 	if err != nil {
 		return err
 	}
-	if report.Interrupted {
-		return fmt.Errorf("interrupted; run the same command again to resume")
-	}
-	printReport(report)
 	step("Importing a folder in place")
 	if err := demoFiles(ctx, api, originals, ffmpeg, c.Seed); err != nil {
 		return err
@@ -95,28 +75,7 @@ func (c *demoUp) Run(ctx context.Context) error {
 	if err := untilSearchable(ctx, api, report); err != nil {
 		return err
 	}
-	if err := demoMetadata(ctx, api); err != nil {
-		return err
-	}
-	if err := demoCollections(ctx, api); err != nil {
-		return err
-	}
-	if err := demoExperiments(ctx, api); err != nil {
-		return err
-	}
-	if err := demoSavePrompts(ctx, api); err != nil {
-		return err
-	}
-	if err := demoSavePipelines(ctx, api); err != nil {
-		return err
-	}
-	if err := demoMakeRules(ctx, api); err != nil {
-		return err
-	}
-	if err := demoRegisterWebhook(ctx, api); err != nil {
-		return err
-	}
-	if err := demoOutreach(ctx, api); err != nil {
+	if err := demoOrganize(ctx, api); err != nil {
 		return err
 	}
 	deck, err := demoDeck(ctx, api, demoDir)
@@ -132,6 +91,56 @@ func (c *demoUp) Run(ctx context.Context) error {
 		return err
 	}
 	c.welcome(p, deck, page, share)
+	return nil
+}
+
+// demoServers starts the servers, and prepares the database and the model of vector search.
+func demoServers(ctx context.Context, local stack.Config) (stack.Endpoints, error) {
+	step("Starting PostgreSQL, Kafka and OpenSearch")
+	at, err := stack.Up(ctx, local, os.Stderr)
+	if err != nil {
+		return at, err
+	}
+	step("Migrating the database schema")
+	if _, err := store.Migrate(ctx, store.Config{URL: at.PostgresURL}); err != nil {
+		return at, err
+	}
+	if _, err := stack.Model(ctx, local, os.Stderr); err != nil {
+		warn("No vector search: %v", err)
+	}
+	return at, nil
+}
+
+// importSample draws the sample library and uploads it.
+func (c *demoUp) importSample(ctx context.Context, api *client.Client) (importer.Report, error) {
+	step("Generating a sample library of %d files", c.Count)
+	dir, err := c.sample(ctx)
+	if err != nil {
+		return importer.Report{}, err
+	}
+	step("Importing it")
+	bar := newImportBar()
+	report, err := importer.Run(ctx, api, []string{dir}, importer.Options{Tags: []string{"sample"}, Progress: bar.show})
+	bar.close()
+	if err != nil {
+		return report, err
+	}
+	if report.Interrupted {
+		return report, fmt.Errorf("interrupted; run the same command again to resume")
+	}
+	printReport(report)
+	return report, nil
+}
+
+// demoOrganize adds what people make of a library, from metadata to a campaign.
+func demoOrganize(ctx context.Context, api *client.Client) error {
+	for _, add := range []func(context.Context, *client.Client) error{
+		demoMetadata, demoCollections, demoExperiments, demoSavePrompts, demoSavePipelines, demoMakeRules, demoRegisterWebhook, demoOutreach,
+	} {
+		if err := add(ctx, api); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -37,15 +37,7 @@ func TestDemo_PipelinesFindAndTagTheSampleLibrary(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if rules, err := api.ListRules(ctx, client.ListRulesInput{}); err != nil || rules.Total != 3 || rules.Data[0].PipelineDefinitionH == "" || rules.Data[0].NextAt == nil {
-		t.Errorf("the rules are %+v: %v", rules, err)
-	}
-	for _, r := range demoRulesOf(t, api) {
-		runs, err := api.ListRuleRuns(ctx, client.ListRuleRunsInput{RuleID: r.RuleID})
-		if want := map[bool]int{true: 1}[r.Name == demoFiredRule]; err != nil || runs.Total != want || want == 1 && runs.Data[0].State != "done" {
-			t.Errorf("the rule %s fired %d times, want %d: %+v %v", r.Name, runs.Total, want, runs.Data, err)
-		}
-	}
+	checkDemoRules(t, api)
 	hooks, err := api.ListWebhooks(ctx, client.ListWebhooksInput{})
 	if err != nil || len(hooks.Data) != 1 || hooks.Data[0].Enabled {
 		t.Errorf("%+v %v", hooks, err)
@@ -68,6 +60,28 @@ func TestDemo_PipelinesFindAndTagTheSampleLibrary(t *testing.T) {
 	if s := colors.Runs[0].Stages; s[1].Result.Rows[0][1] != "ok" || s[2].Result.Rows[0][0] == nil {
 		t.Errorf("the colors are %+v", s[2].Result.Rows)
 	}
+	runsSavedPipelines(t, e)
+}
+
+// checkDemoRules looks at the rules that the demo makes, of which one has fired.
+func checkDemoRules(t *testing.T, api *client.Client) {
+	t.Helper()
+	ctx := t.Context()
+	if rules, err := api.ListRules(ctx, client.ListRulesInput{}); err != nil || rules.Total != 3 || rules.Data[0].PipelineDefinitionH == "" || rules.Data[0].NextAt == nil {
+		t.Errorf("the rules are %+v: %v", rules, err)
+	}
+	for _, r := range demoRulesOf(t, api) {
+		runs, err := api.ListRuleRuns(ctx, client.ListRuleRunsInput{RuleID: r.RuleID})
+		if want := map[bool]int{true: 1}[r.Name == demoFiredRule]; err != nil || runs.Total != want || want == 1 && runs.Data[0].State != "done" {
+			t.Errorf("the rule %s fired %d times, want %d: %+v %v", r.Name, runs.Total, want, runs.Data, err)
+		}
+	}
+}
+
+// runsSavedPipelines runs the two pipelines of the demo that nothing runs by itself.
+func runsSavedPipelines(t *testing.T, e *servicetest.Env) {
+	t.Helper()
+	api, ctx := e.Client(""), t.Context()
 	long, err := api.RunSavedPipeline(ctx, client.RunSavedPipelineInput{PipelineName: "long_renders_by_model"})
 	if err != nil || long.State != "completed" || !long.DryRun || long.Stages[1].OutputCount == 0 || len(long.Stages[3].Result.Rows) == 0 {
 		t.Errorf("long renders: %+v %v", long, err)

@@ -139,39 +139,13 @@ func consistent(t *testing.T, cfg service.Config, acts []act, began, ended time.
 		t.Fatal(err)
 	}
 	defer conn.Close(context.Background())
-	titles := map[library.AssetHash]string{}
-	rows, err := conn.Query(t.Context(), `SELECT a.asset_h, a.title FROM assets a JOIN lineage USING (tenant_id, asset_h)
-		WHERE EXISTS (SELECT FROM audit u WHERE u.tenant_id = a.tenant_id AND u.subject = a.asset_h AND u.action = 'asset.created')`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var h library.AssetHash
-	var title string
-	if _, err := pgx.ForEachRow(rows, []any{&h, &title}, func() error { titles[h] = title; return nil }); err != nil {
-		t.Fatal(err)
-	}
-	var assets int
-	if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM assets`).Scan(&assets); err != nil || assets != len(titles) {
-		t.Errorf("%d assets, of which %d are whole (%v)", assets, len(titles), err)
-	}
+	titles := wholeAssets(t, conn)
 	blobs, err := blob.CreateDisk(filepath.Join(cfg.DataDir, "blobs"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer blobs.Close()
-	last := map[int]int{} // the last title of each client
-	for _, a := range acts {
-		if a.n%2 == 1 && titles[a.hash] == a.title {
-			last[a.client] = a.n
-		}
-	}
-	has := func(a act) bool {
-		if a.n%2 == 1 {
-			return a.n <= last[a.client]
-		}
-		_, there := titles[a.hash]
-		return there
-	}
+	has := presentIn(titles, acts)
 	next := map[int]bool{} // a client whose next write is not there
 	var firstMissing, lastPresent time.Time
 	for _, a := range acts { // in the order of the answers, hence in that of each client
@@ -203,6 +177,45 @@ func consistent(t *testing.T, cfg service.Config, acts []act, began, ended time.
 		t.Errorf("a write is there that began at %s, and one is not that was acknowledged at %s", lastPresent, firstMissing)
 	}
 	return in
+}
+
+// wholeAssets returns the titles of all assets, and fails unless each has its lineage and its audit.
+func wholeAssets(t *testing.T, conn *pgx.Conn) map[library.AssetHash]string {
+	t.Helper()
+	titles := map[library.AssetHash]string{}
+	rows, err := conn.Query(t.Context(), `SELECT a.asset_h, a.title FROM assets a JOIN lineage USING (tenant_id, asset_h)
+		WHERE EXISTS (SELECT FROM audit u WHERE u.tenant_id = a.tenant_id AND u.subject = a.asset_h AND u.action = 'asset.created')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var h library.AssetHash
+	var title string
+	if _, err := pgx.ForEachRow(rows, []any{&h, &title}, func() error { titles[h] = title; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	var assets int
+	if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM assets`).Scan(&assets); err != nil || assets != len(titles) {
+		t.Errorf("%d assets, of which %d are whole (%v)", assets, len(titles), err)
+	}
+	return titles
+}
+
+// presentIn returns whether a write is in a library with these titles: later titles of the same
+// client stand for the ones before.
+func presentIn(titles map[library.AssetHash]string, acts []act) func(act) bool {
+	last := map[int]int{} // the last title of each client
+	for _, a := range acts {
+		if a.n%2 == 1 && titles[a.hash] == a.title {
+			last[a.client] = a.n
+		}
+	}
+	return func(a act) bool {
+		if a.n%2 == 1 {
+			return a.n <= last[a.client]
+		}
+		_, there := titles[a.hash]
+		return there
+	}
 }
 
 func defaultTenant(t *testing.T, conn *pgx.Conn) (id string) {

@@ -27,42 +27,7 @@ func TestCollections_SearchesSortByPosition(t *testing.T) {
 		}
 	}
 	name := "first"
-	members := func(of string) (list []string) {
-		t.Helper()
-		page, err := api.GetCollectionAssets(ctx, client.GetCollectionAssetsInput{CollectionPath: of})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, i := range page.Data {
-			if i.Asset != nil {
-				list = append(list, i.Asset.AssetH)
-			}
-		}
-		return list
-	}
 	token := ""
-	check := func(query string, want []string, order string) {
-		t.Helper()
-		var got []string
-		cursor := "*"
-		w.Search("", query, token) // waits for the write
-		for cursor != "" {
-			page, err := api.SearchAssets(ctx, client.SearchAssetsInput{Query: query, OrderBy: "position", Order: order, Limit: 2, Cursor: cursor, MinIndexToken: token})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, h := range page.Data {
-				got = append(got, h.AssetH)
-			}
-			cursor = page.NextCursor
-		}
-		if order == "desc" {
-			slices.Reverse(want)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s %s finds\n%v, the collection has\n%v", query, order, got, want)
-		}
-	}
 	for step := range 12 {
 		of := []string{name, "second"}[r.IntN(2)]
 		at := r.IntN(5)
@@ -87,11 +52,53 @@ func TestCollections_SearchesSortByPosition(t *testing.T) {
 			name, token = next, renamed.IndexToken
 		}
 		for _, c := range []string{name, "second"} {
-			check("collection:="+c, members(c), "")
-			check("lighthouse collection:="+c, members(c), "desc")
+			w.checkPositions("collection:="+c, token, "", w.members(c))
+			w.checkPositions("lighthouse collection:="+c, token, "desc", w.members(c))
 		}
 	}
 	if _, err := api.SearchAssets(ctx, client.SearchAssetsInput{Query: "collection:second", OrderBy: "position"}); problemCode(err) != "VALIDATION_FAILED" {
 		t.Errorf("by position below a collection: %v", err)
+	}
+}
+
+// members returns the assets of a collection in its order.
+func (w world) members(of string) (list []string) {
+	t, api, ctx := w.T, w.Client(""), w.T.Context()
+	t.Helper()
+	page, err := api.GetCollectionAssets(ctx, client.GetCollectionAssetsInput{CollectionPath: of})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range page.Data {
+		if i.Asset != nil {
+			list = append(list, i.Asset.AssetH)
+		}
+	}
+	return list
+}
+
+// checkPositions pages through a search in the order of the collection that it names, behind
+// a write, and compares what it finds.
+func (w world) checkPositions(query, token, order string, want []string) {
+	t, api, ctx := w.T, w.Client(""), w.T.Context()
+	t.Helper()
+	var got []string
+	cursor := "*"
+	w.Search("", query, token) // waits for the write
+	for cursor != "" {
+		page, err := api.SearchAssets(ctx, client.SearchAssetsInput{Query: query, OrderBy: "position", Order: order, Limit: 2, Cursor: cursor, MinIndexToken: token})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range page.Data {
+			got = append(got, h.AssetH)
+		}
+		cursor = page.NextCursor
+	}
+	if order == "desc" {
+		slices.Reverse(want)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s %s finds\n%v, the collection has\n%v", query, order, got, want)
 	}
 }

@@ -48,16 +48,9 @@ func TestFindDuplicates_GroupsWhatLooksAlikeAndSuggestsTheBest(t *testing.T) {
 	store := func(name, mime string, data []byte) string {
 		return w.StoreFile("", name, mime, data, "twins").Asset.AssetH
 	}
-	smaller := func(img image.Image) []byte {
-		var b bytes.Buffer
-		if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: 60}); err != nil {
-			t.Fatal(err)
-		}
-		return b.Bytes()
-	}
 	first, second, third := drawn(0, 1, 384, 320), drawn(0, 2, 384, 320), drawn(3, 3, 384, 320)
 	best := store("best.png", "image/png", prompted(t, first, "A  Lighthouse", 1))
-	copied := store("copy.jpg", "image/jpeg", smaller(first))
+	copied := store("copy.jpg", "image/jpeg", smaller(t, first))
 	again := store("again.png", "image/png", prompted(t, first, "another prompt", 2))
 	sameWords := store("seed2.png", "image/png", prompted(t, second, "a lighthouse ", 2))
 	alone := store("alone.png", "image/png", prompted(t, third, "a garden", 3))
@@ -70,16 +63,9 @@ func TestFindDuplicates_GroupsWhatLooksAlikeAndSuggestsTheBest(t *testing.T) {
 		}
 		return err
 	})
-	hashes := func(g client.SearchDuplicateGroup) (list []string) {
-		for _, a := range g.Assets {
-			list = append(list, a.AssetH)
-		}
-		slices.Sort(list)
-		return list
-	}
 	want := []string{best, copied, again}
 	slices.Sort(want)
-	if g := got.Groups[0]; !slices.Equal(hashes(g), want) || g.SuggestedKeeper == copied || g.Assets[0].AssetH != g.SuggestedKeeper {
+	if g := got.Groups[0]; !slices.Equal(groupHashes(g), want) || g.SuggestedKeeper == copied || g.Assets[0].AssetH != g.SuggestedKeeper {
 		t.Errorf("the group is %+v", g)
 	}
 	rating := 5
@@ -90,23 +76,35 @@ func TestFindDuplicates_GroupsWhatLooksAlikeAndSuggestsTheBest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(whole.Groups, func(g client.SearchDuplicateGroup) bool { return slices.Contains(hashes(g), best) })
+	i := slices.IndexFunc(whole.Groups, func(g client.SearchDuplicateGroup) bool { return slices.Contains(groupHashes(g), best) })
 	if i < 0 || whole.Groups[i].SuggestedKeeper != copied {
 		t.Errorf("in the whole library the groups are %+v", whole)
 	}
 	for _, g := range whole.Groups {
-		if slices.Contains(hashes(g), alone) || slices.Contains(hashes(g), sameWords) {
+		if slices.Contains(groupHashes(g), alone) || slices.Contains(groupHashes(g), sameWords) {
 			t.Errorf("a picture that looks like no other is in %+v", g)
 		}
 	}
-	stack, err := api.FindDuplicates(t.Context(), client.FindDuplicatesInput{By: "prompt", AssetH: best})
-	pair := []string{best, sameWords}
-	slices.Sort(pair)
-	if err != nil || stack.Total != 1 || !slices.Equal(hashes(stack.Groups[0]), pair) {
-		t.Errorf("by prompt it is %+v, %v", stack, err)
-	}
+	w.checkStacks(best, sameWords)
 	token := w.StoreFile("", "alone.png", "image/png", prompted(t, third, "a garden", 3), "indexed").IndexToken
 	w.Search("", "tag:indexed", token)
+	w.checkDuplicatesAmong(best)
+	o, _ := w.Catalog.Find("FindDuplicates")
+	if isError, got := w.tool(w.mcp(echo.Modern, w.Key), o, map[string]any{"asset_h": best}); isError || len(got["groups"].([]any)) != 1 {
+		t.Errorf("the tool answers %v", got)
+	}
+	if _, err := api.TrashAssets(t.Context(), client.TrashAssetsInput{AssetHs: []string{copied, again}, Operation: "trash"}); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := api.FindDuplicates(t.Context(), client.FindDuplicatesInput{AssetH: best}); err != nil || left.Total != 0 {
+		t.Errorf("once the others are in the trash it is %+v, %v", left, err)
+	}
+}
+
+// checkDuplicatesAmong finds duplicates among the results of a search, which is no search from an asset.
+func (w world) checkDuplicatesAmong(best string) {
+	t, api := w.T, w.Client("")
+	t.Helper()
 	among, err := api.FindDuplicates(t.Context(), client.FindDuplicatesInput{Query: "tag:twins lighthouse", By: "prompt"})
 	if err != nil || among.Total != 1 {
 		t.Errorf("among results it is %+v, %v", among, err)
@@ -117,15 +115,36 @@ func TestFindDuplicates_GroupsWhatLooksAlikeAndSuggestsTheBest(t *testing.T) {
 	if _, err := api.FindDuplicates(t.Context(), client.FindDuplicatesInput{AssetH: best, Query: "x"}); problemCode(err) != library.CodeValidationFailed {
 		t.Errorf("both are answered with %v", err)
 	}
-	o, _ := w.Catalog.Find("FindDuplicates")
-	if isError, got := w.tool(w.mcp(echo.Modern, w.Key), o, map[string]any{"asset_h": best}); isError || len(got["groups"].([]any)) != 1 {
-		t.Errorf("the tool answers %v", got)
-	}
-	if _, err := api.TrashAssets(t.Context(), client.TrashAssetsInput{AssetHs: []string{copied, again}, Operation: "trash"}); err != nil {
+}
+
+// smaller returns a picture as a JPEG that lost some of it.
+func smaller(t *testing.T, img image.Image) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: 60}); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := api.FindDuplicates(t.Context(), client.FindDuplicatesInput{AssetH: best}); err != nil || left.Total != 0 {
-		t.Errorf("once the others are in the trash it is %+v, %v", left, err)
+	return b.Bytes()
+}
+
+// groupHashes returns the assets of a group in the order of their hashes.
+func groupHashes(g client.SearchDuplicateGroup) (list []string) {
+	for _, a := range g.Assets {
+		list = append(list, a.AssetH)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// checkStacks finds the stack of two assets with the same prompt.
+func (w world) checkStacks(best, sameWords string) {
+	t, api := w.T, w.Client("")
+	t.Helper()
+	stack, err := api.FindDuplicates(t.Context(), client.FindDuplicatesInput{By: "prompt", AssetH: best})
+	pair := []string{best, sameWords}
+	slices.Sort(pair)
+	if err != nil || stack.Total != 1 || !slices.Equal(groupHashes(stack.Groups[0]), pair) {
+		t.Errorf("by prompt it is %+v, %v", stack, err)
 	}
 }
 

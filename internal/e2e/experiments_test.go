@@ -49,47 +49,8 @@ func TestExperiments_EndInARanking(t *testing.T) {
 	if _, err := api.CreateExperiment(ctx, client.CreateExperimentInput{DisplayName: "CFG for portraits"}); problemCode(err) != "NAME_TAKEN" {
 		t.Errorf("a second one: %v", err)
 	}
-	var runs []client.RegisterRunOutput
-	for i := range 10 {
-		cfg := []float64{3, 7, 12}[i%3]
-		asset := w.StoreFile("", fmt.Sprintf("run-%d.png", i), "image/png", settled(t, 20+i, cfg)).Asset.AssetH
-		in := client.RegisterRunInput{CollectionH: made.CollectionH, AssetH: asset, ConditionID: fmt.Sprint("cfg ", cfg), RunParams: map[string]any{"cfg": cfg}, OutcomeTags: []string{"finished"}}
-		if i == 0 { // a claim that the file contradicts
-			in.RunParams, in.OutcomeTags = map[string]any{"cfg": 4, "steps": "20", "lora weight": 0.5}, []string{"finished", "best hands"}
-		}
-		run, err := api.RegisterRun(ctx, in)
-		check(err)
-		runs = append(runs, run)
-	}
-	if d := runs[0].Differences; len(d) != 1 || d[0].Field != "cfg_scale" || fmt.Sprintf("%v %v", d[0].Claimed, d[0].Extracted) != "4 3" {
-		t.Errorf("differences: %+v", d)
-	}
-	if len(runs[1].Differences) != 0 {
-		t.Errorf("differences of a claim that is right: %+v", runs[1].Differences)
-	}
-	again, err := api.RegisterRun(ctx, client.RegisterRunInput{CollectionH: made.Path, AssetH: runs[9].AssetH, ConditionID: "cfg 3"})
-	if err != nil || again.Created || again.CollectionItemH != runs[9].CollectionItemH {
-		t.Errorf("registered again: %+v %v", again, err)
-	}
-	quality := []int{2, 5, 3} // by cfg
-	for i, r := range runs[:9] {
-		for _, who := range []string{"ann", "bob"} {
-			v := quality[i%3]
-			if who == "bob" && i == 4 {
-				v--
-			}
-			_, err := api.ScoreRun(ctx, client.ScoreRunInput{CollectionItemH: r.CollectionItemH, Scores: map[string]int{"Likeness": v}, Flags: map[string]bool{"extra fingers": i == 0}, Evaluator: who})
-			check(err)
-		}
-		for j := range i {
-			winner := "tie"
-			if quality[i%3] != quality[j%3] {
-				winner = []string{"item_a", "item_b"}[btoi(quality[j%3] > quality[i%3])]
-			}
-			_, err := api.CompareRuns(ctx, client.CompareRunsInput{CollectionH: made.CollectionH, ItemA: r.CollectionItemH, ItemB: runs[j].CollectionItemH, Winners: map[string]string{"likeness": winner}, Evaluator: "ann"})
-			check(err)
-		}
-	}
+	runs := w.registerRuns(t, made)
+	w.judgeRuns(made.CollectionH, runs[:9])
 	upset, err := api.CompareRuns(ctx, client.CompareRunsInput{CollectionH: made.CollectionH, ItemA: runs[0].CollectionItemH, ItemB: runs[1].CollectionItemH, Winners: map[string]string{"likeness": "item_a"}, Evaluator: "bob"})
 	if err != nil || upset.ComparisonCount != 37 {
 		t.Errorf("%+v %v", upset, err)
@@ -103,22 +64,7 @@ func TestExperiments_EndInARanking(t *testing.T) {
 	if len(s.Dimensions) != 1 || s.Dimensions[0].Dimension != "likeness" {
 		t.Fatalf("%+v", s.Dimensions)
 	}
-	d := s.Dimensions[0]
-	if d.ScoreCount != 18 || *d.CiLow >= *d.Mean || *d.CiHigh <= *d.Mean || d.Agreement == nil || d.Agreement.Alpha < 0.9 || d.Agreement.Alpha >= 1 {
-		t.Errorf("%+v %+v", d, d.Agreement)
-	}
-	if e := d.Effect; e == nil || e.Variable != "cfg_scale" || len(e.Groups) != 3 || e.Groups[0].Value != "3" || e.Groups[2].Value != "12" || e.PMethod != "permutation" || e.PValue > 0.02 {
-		t.Errorf("the effect: %+v", d.Effect)
-	}
-	r := d.Ranking
-	if r == nil || r.Connected || len(r.Groups) != 1 || r.Groups[0].Size != 9 || len(r.CompareNext) == 0 || r.CompareNext[0].Reason != "joins_groups" || r.CompareNext[0].ItemB != runs[9].CollectionItemH {
-		t.Fatalf("the ranking: %+v", r)
-	}
-	for i, item := range r.Groups[0].Items {
-		if want := []string{"cfg 7", "cfg 12", "cfg 3"}[i/3]; item.ConditionID != want {
-			t.Errorf("place %d is of %s, want %s", i, item.ConditionID, want)
-		}
-	}
+	checkRanking(t, s.Dimensions[0], runs)
 	w.checkGrid(made.CollectionH)
 	w.checkMembersAreRuns(made.Path, runs)
 	w.checkRunSearches(made, runs)
@@ -133,6 +79,90 @@ func TestExperiments_EndInARanking(t *testing.T) {
 	check(err)
 	if s, err = api.GetExperimentSummary(ctx, client.GetExperimentSummaryInput{CollectionH: made.Path}); err != nil || s.RunCount != 10 || s.ComparisonCount != 36 {
 		t.Errorf("after undoing: %d runs, %d comparisons: %v", s.RunCount, s.ComparisonCount, err)
+	}
+}
+
+// registerRuns registers ten runs with three values of cfg. The first one claims what its file
+// contradicts, and the last one is registered twice.
+func (w world) registerRuns(t *testing.T, made client.CreateExperimentOutput) (runs []client.RegisterRunOutput) {
+	t.Helper()
+	api, ctx := w.Client(""), t.Context()
+	for i := range 10 {
+		cfg := []float64{3, 7, 12}[i%3]
+		asset := w.StoreFile("", fmt.Sprintf("run-%d.png", i), "image/png", settled(t, 20+i, cfg)).Asset.AssetH
+		in := client.RegisterRunInput{CollectionH: made.CollectionH, AssetH: asset, ConditionID: fmt.Sprint("cfg ", cfg), RunParams: map[string]any{"cfg": cfg}, OutcomeTags: []string{"finished"}}
+		if i == 0 { // a claim that the file contradicts
+			in.RunParams, in.OutcomeTags = map[string]any{"cfg": 4, "steps": "20", "lora weight": 0.5}, []string{"finished", "best hands"}
+		}
+		run, err := api.RegisterRun(ctx, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, run)
+	}
+	if d := runs[0].Differences; len(d) != 1 || d[0].Field != "cfg_scale" || fmt.Sprintf("%v %v", d[0].Claimed, d[0].Extracted) != "4 3" {
+		t.Errorf("differences: %+v", d)
+	}
+	if len(runs[1].Differences) != 0 {
+		t.Errorf("differences of a claim that is right: %+v", runs[1].Differences)
+	}
+	again, err := api.RegisterRun(ctx, client.RegisterRunInput{CollectionH: made.Path, AssetH: runs[9].AssetH, ConditionID: "cfg 3"})
+	if err != nil || again.Created || again.CollectionItemH != runs[9].CollectionItemH {
+		t.Errorf("registered again: %+v %v", again, err)
+	}
+	return runs
+}
+
+// judgeRuns has two evaluators score each run, of whom bob sees one a little worse, and ann
+// compare each with every other.
+func (w world) judgeRuns(experiment string, runs []client.RegisterRunOutput) {
+	t, api, ctx := w.T, w.Client(""), w.T.Context()
+	t.Helper()
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	quality := []int{2, 5, 3} // by cfg
+	for i, r := range runs {
+		for _, who := range []string{"ann", "bob"} {
+			v := quality[i%3]
+			if who == "bob" && i == 4 {
+				v--
+			}
+			_, err := api.ScoreRun(ctx, client.ScoreRunInput{CollectionItemH: r.CollectionItemH, Scores: map[string]int{"Likeness": v}, Flags: map[string]bool{"extra fingers": i == 0}, Evaluator: who})
+			check(err)
+		}
+		for j := range i {
+			winner := "tie"
+			if quality[i%3] != quality[j%3] {
+				winner = []string{"item_a", "item_b"}[btoi(quality[j%3] > quality[i%3])]
+			}
+			_, err := api.CompareRuns(ctx, client.CompareRunsInput{CollectionH: experiment, ItemA: r.CollectionItemH, ItemB: runs[j].CollectionItemH, Winners: map[string]string{"likeness": winner}, Evaluator: "ann"})
+			check(err)
+		}
+	}
+}
+
+// checkRanking checks the figures of a dimension that both evaluators scored and ann compared,
+// in the nine runs that are not the last.
+func checkRanking(t *testing.T, d client.ExperimentDimension, runs []client.RegisterRunOutput) {
+	t.Helper()
+	if d.ScoreCount != 18 || *d.CiLow >= *d.Mean || *d.CiHigh <= *d.Mean || d.Agreement == nil || d.Agreement.Alpha < 0.9 || d.Agreement.Alpha >= 1 {
+		t.Errorf("%+v %+v", d, d.Agreement)
+	}
+	if e := d.Effect; e == nil || e.Variable != "cfg_scale" || len(e.Groups) != 3 || e.Groups[0].Value != "3" || e.Groups[2].Value != "12" || e.PMethod != "permutation" || e.PValue > 0.02 {
+		t.Errorf("the effect: %+v", d.Effect)
+	}
+	r := d.Ranking
+	if r == nil || r.Connected || len(r.Groups) != 1 || r.Groups[0].Size != 9 || len(r.CompareNext) == 0 || r.CompareNext[0].Reason != "joins_groups" || r.CompareNext[0].ItemB != runs[9].CollectionItemH {
+		t.Fatalf("the ranking: %+v", r)
+	}
+	for i, item := range r.Groups[0].Items {
+		if want := []string{"cfg 7", "cfg 12", "cfg 3"}[i/3]; item.ConditionID != want {
+			t.Errorf("place %d is of %s, want %s", i, item.ConditionID, want)
+		}
 	}
 }
 

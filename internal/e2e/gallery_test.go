@@ -93,8 +93,44 @@ func TestGallery_SearchesFiltersAndRates(t *testing.T) {
 	e := servicetest.Start(t, servicetest.Options{Adjust: func(c *service.Config) {
 		c.Embed = embed.Config{Driver: embed.Builtin, Dir: dir}
 	}})
+	hashes := hangPictures(t, e)
+	g := openGallery(t, e.URL, e.Key)
+	count := func(n int, of string) string {
+		return fmt.Sprintf(`document.querySelectorAll("%s").length === %d`, of, n)
+	}
+	g.await("all pictures are shown", count(5, ".shot")+` && [...document.querySelectorAll(".shot img")].every((i) => i.naturalWidth > 0)`)
+	g.await("the tree of collections has counts", `document.querySelector("#collections").innerText.includes("Animals & more") && [...document.querySelectorAll("#collections li li button")].some((b) => b.innerText.replace(/\s+/g, " ").trim() === "Cats 2")`)
+	g.picture("all")
+	g.search("kitten")
+	g.await("what is only similar is marked", count(1, ".shot:not(.similar)")+` && document.querySelectorAll(".shot.similar em").length > 0
+		&& getComputedStyle(document.querySelector(".shot.similar")).outlineStyle === "dashed" && getComputedStyle(document.querySelector(".shot:not(.similar)")).outlineStyle === "none"
+		&& document.querySelector("#notes").innerText.includes("1 by words")`)
+	g.picture("similar")
+	g.search("")
+	g.await("all pictures are back", count(5, ".shot"))
+	g.do(chromedp.Click(`#collections li li button`))
+	g.await("the collection is shown in its order", count(2, ".shot")+` && document.querySelector("#query").value === "collection:=animalsmore.cats" && document.querySelector("#collections button[aria-pressed=true]").innerText.includes("Cats")
+		&& document.querySelector(".shot img").alt === "1.png"`)
+	g.picture("collection")
+	g.do(chromedp.Click(`#collections li li button`))
+	g.await("the filter is taken back", count(5, ".shot"))
+	g.do(chromedp.Click(`[aria-label="4 stars or more"]`))
+	g.await("what has four stars is shown", count(2, ".shot"))
+	g.do(chromedp.Click(`#favorites`))
+	g.await("favorites with four stars are shown", count(1, ".shot")+` && document.querySelector("#favorites").ariaPressed === "true"`)
+	g.do(chromedp.Click(".shot"), chromedp.WaitVisible(`#detail [aria-label="2 stars"]`), chromedp.Click(`#detail [aria-label="2 stars"]`))
+	g.await("the click rated it", `[...document.querySelectorAll("#detail .marks button")].filter((b) => b.innerText === "★").length === 2`)
+	g.picture("detail")
+	if d, err := e.Client("").GetAssetDetails(t.Context(), client.GetAssetDetailsInput{AssetH: hashes[3]}); err != nil || d.Rating != 2 {
+		t.Errorf("the asset has %d stars, %v", d.Rating, err)
+	}
+}
+
+// hangPictures stores five pictures, two of them in a collection, two of them with four stars and one of
+// these a favorite, and waits until all can be found by what they mean.
+func hangPictures(t *testing.T, e *servicetest.Env) (hashes []string) {
+	t.Helper()
 	api, ctx := e.Client(""), t.Context()
-	var hashes []string
 	for i, p := range []string{"a kitten sleeping on a sofa", "a cat in the sun", "a red sports car on a mountain road", "an old sailing ship in a storm", "a bowl of ramen with an egg"} {
 		hashes = append(hashes, e.StoreFile("", fmt.Sprintf("%d.png", i), "image/png", picture(i, p)).Asset.AssetH)
 	}
@@ -124,36 +160,7 @@ func TestGallery_SearchesFiltersAndRates(t *testing.T) {
 		}
 		return err
 	})
-	g := openGallery(t, e.URL, e.Key)
-	count := func(n int, of string) string {
-		return fmt.Sprintf(`document.querySelectorAll("%s").length === %d`, of, n)
-	}
-	g.await("all pictures are shown", count(5, ".shot")+` && [...document.querySelectorAll(".shot img")].every((i) => i.naturalWidth > 0)`)
-	g.await("the tree of collections has counts", `document.querySelector("#collections").innerText.includes("Animals & more") && [...document.querySelectorAll("#collections li li button")].some((b) => b.innerText.replace(/\s+/g, " ").trim() === "Cats 2")`)
-	g.picture("all")
-	g.search("kitten")
-	g.await("what is only similar is marked", count(1, ".shot:not(.similar)")+` && document.querySelectorAll(".shot.similar em").length > 0
-		&& getComputedStyle(document.querySelector(".shot.similar")).outlineStyle === "dashed" && getComputedStyle(document.querySelector(".shot:not(.similar)")).outlineStyle === "none"
-		&& document.querySelector("#notes").innerText.includes("1 by words")`)
-	g.picture("similar")
-	g.search("")
-	g.await("all pictures are back", count(5, ".shot"))
-	g.do(chromedp.Click(`#collections li li button`))
-	g.await("the collection is shown in its order", count(2, ".shot")+` && document.querySelector("#query").value === "collection:=animalsmore.cats" && document.querySelector("#collections button[aria-pressed=true]").innerText.includes("Cats")
-		&& document.querySelector(".shot img").alt === "1.png"`)
-	g.picture("collection")
-	g.do(chromedp.Click(`#collections li li button`))
-	g.await("the filter is taken back", count(5, ".shot"))
-	g.do(chromedp.Click(`[aria-label="4 stars or more"]`))
-	g.await("what has four stars is shown", count(2, ".shot"))
-	g.do(chromedp.Click(`#favorites`))
-	g.await("favorites with four stars are shown", count(1, ".shot")+` && document.querySelector("#favorites").ariaPressed === "true"`)
-	g.do(chromedp.Click(".shot"), chromedp.WaitVisible(`#detail [aria-label="2 stars"]`), chromedp.Click(`#detail [aria-label="2 stars"]`))
-	g.await("the click rated it", `[...document.querySelectorAll("#detail .marks button")].filter((b) => b.innerText === "★").length === 2`)
-	g.picture("detail")
-	if d, err := api.GetAssetDetails(ctx, client.GetAssetDetailsInput{AssetH: hashes[3]}); err != nil || d.Rating != 2 {
-		t.Errorf("the asset has %d stars, %v", d.Rating, err)
-	}
+	return hashes
 }
 
 // TestGallery_SaysHowFarSearchByMeaningIs stores a file while the provider of vectors is

@@ -10,11 +10,14 @@ import (
 	"vitrine/service/servicetest"
 )
 
+// modelShelf calls the tools of the model library.
+type modelShelf struct{ *servicetest.Env }
+
 // TestModels_LibraryAsItsSixToolsShowIt stores two files with one checkpoint and one
 // LoRA, and follows them through every tool of the Model Library.
 func TestModels_LibraryAsItsSixToolsShowIt(t *testing.T) {
 	t.Parallel()
-	e := servicetest.Shared(t)
+	e := modelShelf{servicetest.Shared(t)}
 	withModels := func(n int, lora string) servicetest.Stored {
 		return e.StoreFile("", "fox.png", "image/png", withText(picture(n, ""), "parameters",
 			"a fox <lora:"+lora+":0.6>\nSteps: 20, Sampler: Euler, CFG scale: 7, Seed: 1, Size: 48x32, Model: base_v1, Model hash: abcdef1234"))
@@ -23,112 +26,133 @@ func TestModels_LibraryAsItsSixToolsShowIt(t *testing.T) {
 	checkpoint, lora := library.NewModelHash("checkpoint", "base_v1"), library.NewModelHash("lora", "detail")
 	silent := e.StoreFile("", "silent.png", "image/png", picture(3, ""))
 
-	type model struct {
-		Hash   library.ModelHash `json:"model_hash"`
-		Type   string            `json:"type"`
-		Uses   int               `json:"usage_count"`
-		Count  int               `json:"version_count"`
-		Hashes []string          `json:"content_hashes"`
-	}
-	search := func(query string) map[library.ModelHash]model {
-		var out struct {
-			Data  []model `json:"data"`
-			Total int     `json:"total"`
-		}
-		e.Call("GET", "/api/v1/models?"+query, nil, &out)
-		found := map[library.ModelHash]model{}
-		for _, m := range out.Data {
-			found[m.Hash] = m
-		}
-		if out.Total != len(found) {
-			t.Errorf("%s: total %d of %d", query, out.Total, len(found))
-		}
-		return found
-	}
-	if all := search(""); len(all) != 3 || all[checkpoint].Uses != 2 || all[lora].Uses != 1 || len(all[checkpoint].Hashes) != 1 {
+	if all := e.search(""); len(all) != 3 || all[checkpoint].Uses != 2 || all[lora].Uses != 1 || len(all[checkpoint].Hashes) != 1 {
 		t.Errorf("the library holds %+v", all)
 	}
-	if found := search("query=base-V1&model_type=checkpoint"); len(found) != 1 || found[checkpoint].Type != "checkpoint" {
+	if found := e.search("query=base-V1&model_type=checkpoint"); len(found) != 1 || found[checkpoint].Type != "checkpoint" {
 		t.Errorf("by name and type: %+v", found)
 	}
 
-	type use struct {
-		Hash   library.ModelHash `json:"model_hash"`
-		Weight *float64          `json:"model_weight"`
-		Source string            `json:"detection_source"`
-	}
-	uses := func(asset servicetest.Stored) []use {
-		var out struct {
-			Models []use `json:"models"`
-		}
-		e.Call("GET", "/api/v1/assets/"+string(asset.Asset.AssetH)+"/models", nil, &out)
-		return out.Models
-	}
-	if list := uses(first); len(list) != 2 || list[0].Hash != checkpoint || list[0].Weight != nil || list[1].Hash != lora || *list[1].Weight != 0.6 || list[1].Source != "extracted" {
+	if list := e.uses(first); len(list) != 2 || list[0].Hash != checkpoint || list[0].Weight != nil || list[1].Hash != lora || *list[1].Weight != 0.6 || list[1].Source != "extracted" {
 		t.Errorf("the first file's models: %s", servicetest.JSON(list))
 	}
 
-	link := func(asset servicetest.Stored, args map[string]any) (changed bool) {
-		var out struct {
-			Changed bool `json:"changed"`
-		}
-		e.Call(http.MethodPost, "/api/v1/assets/"+string(asset.Asset.AssetH)+"/models", args, &out)
-		return out.Changed
-	}
-	if !link(silent, map[string]any{"model_hash": lora, "model_weight": 0.8, "detection_source": "agent"}) ||
-		link(silent, map[string]any{"model_hash": lora, "model_weight": 0.8, "detection_source": "agent"}) ||
-		!link(silent, map[string]any{"model_hash": lora, "model_weight": 0.9, "detection_source": "agent"}) {
+	if !e.link(silent, map[string]any{"model_hash": lora, "model_weight": 0.8, "detection_source": "agent"}) ||
+		e.link(silent, map[string]any{"model_hash": lora, "model_weight": 0.8, "detection_source": "agent"}) ||
+		!e.link(silent, map[string]any{"model_hash": lora, "model_weight": 0.9, "detection_source": "agent"}) {
 		t.Error("a link is a change once, and again with another weight")
 	}
-	if list := uses(silent); len(list) != 1 || *list[0].Weight != 0.9 || list[0].Source != "agent" {
+	if list := e.uses(silent); len(list) != 1 || *list[0].Weight != 0.9 || list[0].Source != "agent" {
 		t.Errorf("the linked model: %s", servicetest.JSON(list))
 	}
-	if n := search("query=detail")[lora].Uses; n != 2 {
+	if n := e.search("query=detail")[lora].Uses; n != 2 {
 		t.Errorf("a linked model is used by %d assets, want 2", n)
 	}
 
+	e.checkVersions(lora)
+	e.Call(http.MethodPost, "/api/v1/operations/"+second.OperationID+"/undo", map[string]any{}, nil)
+	if n := e.search("")[checkpoint].Uses; n != 1 {
+		t.Errorf("with one asset in the trash the checkpoint is used by %d, want 1", n)
+	}
+}
+
+// shownModel is a model as SearchModels shows it.
+type shownModel struct {
+	Hash   library.ModelHash `json:"model_hash"`
+	Type   string            `json:"type"`
+	Uses   int               `json:"usage_count"`
+	Count  int               `json:"version_count"`
+	Hashes []string          `json:"content_hashes"`
+}
+
+// search returns the models that a query string finds.
+func (e modelShelf) search(query string) map[library.ModelHash]shownModel {
+	t := e.T
+	t.Helper()
+	var out struct {
+		Data  []shownModel `json:"data"`
+		Total int          `json:"total"`
+	}
+	e.Call("GET", "/api/v1/models?"+query, nil, &out)
+	found := map[library.ModelHash]shownModel{}
+	for _, m := range out.Data {
+		found[m.Hash] = m
+	}
+	if out.Total != len(found) {
+		t.Errorf("%s: total %d of %d", query, out.Total, len(found))
+	}
+	return found
+}
+
+// modelUse is a model as GetAssetModels shows it.
+type modelUse struct {
+	Hash   library.ModelHash `json:"model_hash"`
+	Weight *float64          `json:"model_weight"`
+	Source string            `json:"detection_source"`
+}
+
+// uses returns the models of an asset.
+func (e modelShelf) uses(asset servicetest.Stored) []modelUse {
+	var out struct {
+		Models []modelUse `json:"models"`
+	}
+	e.Call("GET", "/api/v1/assets/"+string(asset.Asset.AssetH)+"/models", nil, &out)
+	return out.Models
+}
+
+// link links a model to an asset, and returns whether that changed anything.
+func (e modelShelf) link(asset servicetest.Stored, args map[string]any) bool {
+	var out struct {
+		Changed bool `json:"changed"`
+	}
+	e.Call(http.MethodPost, "/api/v1/assets/"+string(asset.Asset.AssetH)+"/models", args, &out)
+	return out.Changed
+}
+
+// checkVersions adds two versions of a model, and takes the first away again by undoing.
+func (e modelShelf) checkVersions(lora library.ModelHash) {
+	t := e.T
+	t.Helper()
 	versions := "/api/v1/models/" + string(lora) + "/versions"
 	var added struct {
 		OperationID string `json:"operation_id"`
 	}
 	e.Call(http.MethodPost, versions, map[string]any{"version_tag": "v1", "quality_score": 7.5, "trained_at": "2026-01-01T00:00:00Z", "training_config": map[string]any{"rank": 32}}, &added)
 	e.Call(http.MethodPost, versions, map[string]any{"version_tag": "v2", "is_recommended": true, "trained_at": "2026-02-01T00:00:00Z"}, nil)
-	tags := func(path string) (out []string) {
-		var got struct {
-			Versions []struct {
-				Tag     string          `json:"version_tag"`
-				Config  json.RawMessage `json:"training_config"`
-				Deleted *string         `json:"deleted_at"`
-			} `json:"versions"`
-		}
-		e.Call("GET", path, nil, &got)
-		for _, v := range got.Versions {
-			tag := v.Tag
-			if v.Deleted != nil {
-				tag += " deleted"
-			}
-			out = append(out, tag)
-		}
-		return out
-	}
-	if got := strings.Join(tags(versions), ", "); got != "v2, v1" {
+	if got := e.versionTags(versions); got != "v2, v1" {
 		t.Errorf("versions: %s; the newest first", got)
 	}
-	if got := strings.Join(tags("/api/v1/models/"+string(lora)), ", "); got != "v2, v1" {
+	if got := e.versionTags("/api/v1/models/" + string(lora)); got != "v2, v1" {
 		t.Errorf("versions in the model's details: %s", got)
 	}
 	e.Call(http.MethodPost, "/api/v1/operations/"+added.OperationID+"/undo", map[string]any{}, nil)
-	if got := strings.Join(tags(versions), ", "); got != "v2" {
+	if got := e.versionTags(versions); got != "v2" {
 		t.Errorf("versions after the undo: %s", got)
 	}
-	if got := strings.Join(tags(versions+"?include_deleted=true"), ", "); got != "v2, v1 deleted" {
+	if got := e.versionTags(versions + "?include_deleted=true"); got != "v2, v1 deleted" {
 		t.Errorf("with those taken away: %s", got)
 	}
+}
 
-	e.Call(http.MethodPost, "/api/v1/operations/"+second.OperationID+"/undo", map[string]any{}, nil)
-	if n := search("")[checkpoint].Uses; n != 1 {
-		t.Errorf("with one asset in the trash the checkpoint is used by %d, want 1", n)
+// versionTags returns the tags of the versions at a path, joined by commas, with those that are deleted marked.
+func (e modelShelf) versionTags(path string) string {
+	var out []string
+	var got struct {
+		Versions []struct {
+			Tag     string          `json:"version_tag"`
+			Config  json.RawMessage `json:"training_config"`
+			Deleted *string         `json:"deleted_at"`
+		} `json:"versions"`
 	}
+	e.Call("GET", path, nil, &got)
+	for _, v := range got.Versions {
+		tag := v.Tag
+		if v.Deleted != nil {
+			tag += " deleted"
+		}
+		out = append(out, tag)
+	}
+	return strings.Join(out, ", ")
 }
 
 // TestModels_ToolsRefuseWhatCannotBe calls each tool with arguments that it must refuse,

@@ -68,7 +68,15 @@ func TestPipelines_AKilledRunGoesOnWithEachEffectOnce(t *testing.T) {
 	}
 	p = serve(t, k.cfg, "", "api", "work")
 	defer p.stop()
-	var got client.PipelineTrace
+	got := k.awaitRun(t)
+	k.checkRun(got, assets, 2)
+	sameStages(t, got.Stages, whole.Stages)
+	k.undo(got.OperationID, assets)
+}
+
+// awaitRun waits until the newest run has ended, and returns it.
+func (k killed) awaitRun(t *testing.T) (got client.PipelineTrace) {
+	t.Helper()
 	servicetest.Eventually(t, "the run ends", func() error {
 		out, err := k.api.GetPipelineRun(t.Context(), client.GetPipelineRunInput{Limit: 1})
 		if err == nil {
@@ -78,14 +86,18 @@ func TestPipelines_AKilledRunGoesOnWithEachEffectOnce(t *testing.T) {
 		}
 		return err
 	})
-	k.checkRun(got, assets, 2)
-	for i, s := range got.Stages {
-		w := whole.Stages[i]
+	return got
+}
+
+// sameStages compares the stages of a run that was interrupted with those of one that nobody interrupted.
+func sameStages(t *testing.T, got, whole []client.StageTrace) {
+	t.Helper()
+	for i, s := range got {
+		w := whole[i]
 		if s.State != w.State || s.InputCount != w.InputCount || s.OutputCount != w.OutputCount || fmt.Sprint(s.Effects) != fmt.Sprint(w.Effects) {
 			t.Errorf("stage %d: %s, %d → %d, %v; it is %s, %d → %d, %v where nobody interrupts", i, s.State, s.InputCount, s.OutputCount, s.Effects, w.State, w.InputCount, w.OutputCount, w.Effects)
 		}
 	}
-	k.undo(got.OperationID, assets)
 }
 
 // insertMembers writes rows of assets, of which there are no files, into a collection.

@@ -27,7 +27,6 @@ func TestPublish_APageShowsWhatThePresetKeepsAndNothingElse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	api, ctx := w.Client(""), t.Context()
-	yes, no := true, false
 	hostile := `"><script>alert(1)</script>{{7*7}}</title>`
 	second := w.StoreFile("", "second.png", "image/png", pictureOf(9, "a secretword garden", "canaryModel"))
 	w.Call("PATCH", "/api/v1/assets/"+second.Asset.AssetH, map[string]any{"title": hostile}, nil)
@@ -38,15 +37,7 @@ func TestPublish_APageShowsWhatThePresetKeepsAndNothingElse(t *testing.T) {
 	if _, err := api.AddToCollection(ctx, client.AddToCollectionInput{CollectionPath: w.collection, AssetHs: []string{second.Asset.AssetH, private.Asset.AssetH}}); err != nil {
 		t.Fatal(err)
 	}
-	for _, none := range []string{"in_collections", "in_no_collection"} {
-		hash := second.Asset.AssetH
-		if none == "in_no_collection" {
-			hash = w.StoreFile("", "alone.png", "image/png", picture(77, "alone")).Asset.AssetH
-		}
-		if got, err := api.GetAssetPublicUrl(ctx, client.GetAssetPublicUrlInput{AssetH: hash}); err != nil || got.Status != none || got.PublicURL != "" {
-			t.Errorf("want %s: %+v %v", none, got, err)
-		}
-	}
+	w.checkUnpublished(second.Asset.AssetH)
 	out, err := api.PublishCollection(ctx, client.PublishCollectionInput{CollectionH: w.collection, Title: &hostile})
 	if err != nil || out.Assets != 2 || out.PrivateLeftOut != 1 {
 		t.Fatalf("%+v %v", out, err)
@@ -63,20 +54,7 @@ func TestPublish_APageShowsWhatThePresetKeepsAndNothingElse(t *testing.T) {
 			t.Errorf("the page holds %s", leak)
 		}
 	}
-	pictures := regexp.MustCompile(`(?:src|href)="(/p/[^"]+/[\w-]{40}(?:-small)?)"`).FindAllStringSubmatch(body, -1)
-	if len(pictures) != 4 {
-		t.Errorf("the page has %d links to pictures: %s", len(pictures), body)
-	}
-	for _, m := range pictures {
-		status, data, h := w.visit(m[1], nil)
-		if status != http.StatusOK || !strings.HasPrefix(h.Get("Content-Type"), "image/") || h.Get("Content-Disposition") != "" {
-			t.Errorf("%s: %d %v", m[1], status, h)
-		}
-		got, err := extract.Read(ctx, bytes.NewReader([]byte(data)), int64(len(data)), extract.Options{})
-		if err != nil || got.Lineage.HasGenerationData() || strings.Contains(data, "secretword") {
-			t.Errorf("%s holds generation data", m[1])
-		}
-	}
+	w.checkPagePictures(body)
 	urls, err := api.GetCollectionPublicUrls(ctx, client.GetCollectionPublicUrlsInput{CollectionH: w.collection})
 	if err != nil || !urls.Published || urls.Total != 2 || len(urls.Data) != 2 {
 		t.Fatalf("%+v %v", urls, err)
@@ -93,17 +71,61 @@ func TestPublish_APageShowsWhatThePresetKeepsAndNothingElse(t *testing.T) {
 			t.Errorf("%s answers %d after it was taken away", gone, status)
 		}
 	}
-	again, err := api.PublishCollection(ctx, client.PublishCollectionInput{CollectionH: w.collection, Preset: "portfolio", AllowDownload: &yes})
-	if err != nil || again.PublicURL != out.PublicURL {
-		t.Errorf("published again at %s, was %s: %v", again.PublicURL, out.PublicURL, err)
+	w.publishesAgain(out.PublicURL, one.PublicURL)
+}
+
+// checkUnpublished asks for the addresses of assets that are on no page: one in a collection, and one in none.
+func (w world) checkUnpublished(collected string) {
+	t, api, ctx := w.T, w.Client(""), w.T.Context()
+	t.Helper()
+	for _, none := range []string{"in_collections", "in_no_collection"} {
+		hash := collected
+		if none == "in_no_collection" {
+			hash = w.StoreFile("", "alone.png", "image/png", picture(77, "alone")).Asset.AssetH
+		}
+		if got, err := api.GetAssetPublicUrl(ctx, client.GetAssetPublicUrlInput{AssetH: hash}); err != nil || got.Status != none || got.PublicURL != "" {
+			t.Errorf("want %s: %+v %v", none, got, err)
+		}
 	}
-	if status, _, h := w.visit(one.PublicURL+"?download=1", nil); status != http.StatusOK || !strings.Contains(h.Get("Content-Disposition"), "attachment") {
+}
+
+// checkPagePictures visits the pictures of a page, which have no generation data.
+func (w world) checkPagePictures(body string) {
+	t, ctx := w.T, w.T.Context()
+	t.Helper()
+	pictures := regexp.MustCompile(`(?:src|href)="(/p/[^"]+/[\w-]{40}(?:-small)?)"`).FindAllStringSubmatch(body, -1)
+	if len(pictures) != 4 {
+		t.Errorf("the page has %d links to pictures: %s", len(pictures), body)
+	}
+	for _, m := range pictures {
+		status, data, h := w.visit(m[1], nil)
+		if status != http.StatusOK || !strings.HasPrefix(h.Get("Content-Type"), "image/") || h.Get("Content-Disposition") != "" {
+			t.Errorf("%s: %d %v", m[1], status, h)
+		}
+		got, err := extract.Read(ctx, bytes.NewReader([]byte(data)), int64(len(data)), extract.Options{})
+		if err != nil || got.Lineage.HasGenerationData() || strings.Contains(data, "secretword") {
+			t.Errorf("%s holds generation data", m[1])
+		}
+	}
+}
+
+// publishesAgain publishes the collection anew, with downloads, and then with prompts and without them: the page
+// and the picture have their old addresses.
+func (w world) publishesAgain(page, picture string) {
+	t, api, ctx := w.T, w.Client(""), w.T.Context()
+	t.Helper()
+	yes, no := true, false
+	again, err := api.PublishCollection(ctx, client.PublishCollectionInput{CollectionH: w.collection, Preset: "portfolio", AllowDownload: &yes})
+	if err != nil || again.PublicURL != page {
+		t.Errorf("published again at %s, was %s: %v", again.PublicURL, page, err)
+	}
+	if status, _, h := w.visit(picture+"?download=1", nil); status != http.StatusOK || !strings.Contains(h.Get("Content-Disposition"), "attachment") {
 		t.Errorf("the picture's old address answers %d %v", status, h)
 	}
 	if _, err := api.PublishCollection(ctx, client.PublishCollectionInput{CollectionH: w.collection, HidePrompts: &no, AllowDownload: &no}); err != nil {
 		t.Fatal(err)
 	}
-	if _, body, _ := w.visit(out.PublicURL, nil); !strings.Contains(body, "secretword garden") || strings.Contains(body, "?download") {
+	if _, body, _ := w.visit(page, nil); !strings.Contains(body, "secretword garden") || strings.Contains(body, "?download") {
 		t.Error("prompts are hidden although they are to be shown, or downloads are shown")
 	}
 }
@@ -211,14 +233,7 @@ func TestPublish_ThePageOfASmartCollectionShowsWhatItFoundWhenItWasPublished(t *
 	first := w.StoreFile("", "one.png", "image/png", pictureOf(372, "quince one", "canaryModel"))
 	w.Search("", "prompt:quince", hidden.IndexToken)
 	w.Search("", "prompt:quince", first.IndexToken)
-	saved, err := api.CreateSavedSearch(ctx, client.CreateSavedSearchInput{Name: "Quinces", Query: "prompt:quince"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := api.CreateCollection(ctx, client.CreateCollectionInput{Name: "All quinces", SavedSearchID: saved.SavedSearchID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := w.smartCollection("All quinces", "prompt:quince")
 	publish := func(want int) client.PublishCollectionOutput {
 		t.Helper()
 		out, err := api.PublishCollection(ctx, client.PublishCollectionInput{CollectionH: c.CollectionH})
@@ -228,19 +243,7 @@ func TestPublish_ThePageOfASmartCollectionShowsWhatItFoundWhenItWasPublished(t *
 		return out
 	}
 	page := publish(1)
-	for name, query := range map[string]string{"Nothing": "prompt:nosuchfruit", "Mine alone": "prompt:mine"} {
-		saved, err := api.CreateSavedSearch(ctx, client.CreateSavedSearchInput{Name: name, Query: query})
-		if err != nil {
-			t.Fatal(err)
-		}
-		none, err := api.CreateCollection(ctx, client.CreateCollectionInput{Name: name, SavedSearchID: saved.SavedSearchID})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := api.PublishCollection(ctx, client.PublishCollectionInput{CollectionH: none.CollectionH}); codeOfError(err) != library.CodeSmartCollection {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
+	w.refusesEmptyPages()
 	before, err := api.GetCollectionPublicUrls(ctx, client.GetCollectionPublicUrlsInput{CollectionH: c.CollectionH})
 	if err != nil || before.Total != 1 || before.Data[0].AssetH != first.Asset.AssetH {
 		t.Fatalf("%+v %v", before, err)
@@ -269,4 +272,31 @@ func TestPublish_ThePageOfASmartCollectionShowsWhatItFoundWhenItWasPublished(t *
 	if status, _, _ := w.visit(before.Data[0].PublicURL, nil); status != http.StatusNotFound {
 		t.Errorf("the picture of an asset in the trash answers %d", status)
 	}
+}
+
+// refusesEmptyPages publishes smart collections that find nothing that others may see.
+func (w world) refusesEmptyPages() {
+	t, api, ctx := w.T, w.Client(""), w.T.Context()
+	t.Helper()
+	for name, query := range map[string]string{"Nothing": "prompt:nosuchfruit", "Mine alone": "prompt:mine"} {
+		none := w.smartCollection(name, query)
+		if _, err := api.PublishCollection(ctx, client.PublishCollectionInput{CollectionH: none.CollectionH}); codeOfError(err) != library.CodeSmartCollection {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// smartCollection makes a collection that holds what a query finds.
+func (w world) smartCollection(name, query string) client.CreateCollectionOutput {
+	api, ctx := w.Client(""), w.T.Context()
+	w.T.Helper()
+	saved, err := api.CreateSavedSearch(ctx, client.CreateSavedSearchInput{Name: name, Query: query})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	c, err := api.CreateCollection(ctx, client.CreateCollectionInput{Name: name, SavedSearchID: saved.SavedSearchID})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return c
 }

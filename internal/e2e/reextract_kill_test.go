@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"vitrine/service"
 	"vitrine/service/servicetest"
 )
 
@@ -41,30 +42,12 @@ func TestReextract_KilledRunGoesOnWhereItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	binary, killed := failpointBinary(t), 0
-	for try := range 6 {
-		cmd := exec.CommandContext(t.Context(), binary, "reextract", "--json")
-		cmd.Env = environment(e.Cfg, "")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+	for range 6 {
+		read := func() int { return count(`lineage WHERE parser_version > 0`) }
+		if killReextract(t, binary, e.Cfg, read, n) {
+			killed++
 		}
-		done := make(chan error, 1)
-		go func() { done <- cmd.Wait() }()
-		deadline := time.After(20 * time.Second)
-		for before, ended := count(`lineage WHERE parser_version > 0`), false; !ended; {
-			select {
-			case <-done:
-				ended = true
-			case <-deadline:
-				t.Fatalf("run %d read nothing in 20 s", try)
-			case <-time.After(5 * time.Millisecond):
-				if now := count(`lineage WHERE parser_version > 0`); now > before && now < n {
-					_ = cmd.Process.Kill() // it may have ended meanwhile
-					<-done
-					killed, ended = killed+1, true
-				}
-			}
-		}
-		if count(`lineage WHERE parser_version > 0`) == n {
+		if read() == n {
 			break
 		}
 	}
@@ -83,4 +66,33 @@ func TestReextract_KilledRunGoesOnWhereItWas(t *testing.T) {
 	}
 	t.Logf("killed %d times; the last run read %+v", killed, report)
 	indexIsRight(t, e)
+}
+
+// killReextract runs `vitrine reextract` and kills it once it has read some of n files, and not all. It
+// returns whether it did.
+func killReextract(t *testing.T, binary string, cfg service.Config, read func() int, n int) (killed bool) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binary, "reextract", "--json")
+	cmd.Env = environment(cfg, "")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	deadline := time.After(20 * time.Second)
+	for before, ended := read(), false; !ended; {
+		select {
+		case <-done:
+			ended = true
+		case <-deadline:
+			t.Fatal("a run read nothing in 20 s")
+		case <-time.After(5 * time.Millisecond):
+			if now := read(); now > before && now < n {
+				_ = cmd.Process.Kill() // it may have ended meanwhile
+				<-done
+				killed, ended = true, true
+			}
+		}
+	}
+	return killed
 }

@@ -125,28 +125,78 @@ func TestRules_RunPipelinesOfTheProductOnEventsAndForWhatNewlyMatches(t *testing
 // equals the run, a rule for Mondays at nine, a webhook to a relay, and the comparison of two Mondays.
 func TestJourney_AnAnalystReviewsNearDuplicatesEveryMonday(t *testing.T) {
 	t.Parallel()
+	e := newMondays(t)
+	pipeline := e.cloneTemplate()
+	dry := e.dryRun(pipeline)
+	rule := makeRule(e.Env, map[string]any{"name": "Mondays at nine", "pipeline_name": "monday review",
+		"trigger_config": map[string]any{"type": "schedule", "cron": "0 9 * * 1", "timezone": "Europe/Berlin"}})
+	e.checkDue(rule, time.Date(2026, 3, 23, 8, 0, 0, 0, time.UTC))
+	hook := registerRelay(e.Env, fmt.Sprintf("https://relay.example.com:%d/in", e.relay.Port))
+	e.at(23, 9, 0)
+	first := awaitFirings(e.Env, rule, 1)
+	if first[0].State != "done" || first[0].Changed != dry.ChangedCount || first[0].Reason["due"] != "2026-03-23T08:00:00Z" {
+		t.Errorf("the dry run predicted %d changes: %+v", dry.ChangedCount, first)
+	}
+	stored := e.StoreFile("", "otter.png", "image/png", filePrompted(9, "an otter"), "otters")
+	e.Search("", "otter", stored.OperationID)
+	e.at(30, 8, 59) // the clocks have changed
+	e.Call(http.MethodPost, "/api/v1/rules/trigger", map[string]any{"trigger_type": "schedule"}, nil)
+	if got := firings(e.Env, rule); len(got) != 1 {
+		t.Errorf("a minute before nine in Berlin it fired: %+v", got)
+	}
+	e.at(30, 9, 0)
+	both := awaitFirings(e.Env, rule, 2)
+	e.Call(http.MethodPost, "/api/v1/rules/trigger", map[string]any{"trigger_type": "schedule"}, nil)
+	if got := firings(e.Env, rule); len(got) != 2 || both[1].Reason["due"] != "2026-03-30T07:00:00Z" {
+		t.Errorf("it is due once: %+v", got)
+	}
+
+	hook.checkRuns(e.box, rule, both)
+
+	e.checkMondays(rule, stored.Asset.AssetH, both)
+}
+
+// mondays is a product whose rules go by a clock in Berlin that the test sets, with four pictures
+// of herons and a relay that webhooks can reach.
+type mondays struct {
+	*servicetest.Env
+	clock  *atomic.Pointer[time.Time]
+	berlin *time.Location
+	relay  *fetchtest.Web
+	box    *inbox
+}
+
+func newMondays(t *testing.T) mondays {
+	t.Helper()
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var clock atomic.Pointer[time.Time]
-	at := func(day, hour, minute int) {
-		now := time.Date(2026, 3, day, hour, minute, 0, 0, berlin) // clocks change on the 29th
-		clock.Store(&now)
-	}
-	at(22, 18, 0) // a Sunday
+	e := mondays{clock: &atomic.Pointer[time.Time]{}, berlin: berlin, relay: fetchtest.New(t), box: &inbox{status: 204}}
+	e.at(22, 18, 0) // a Sunday
+	e.relay.Handler = e.box
+	e.relay.Resolve("relay.example.com", fetchtest.Public)
 	cfg := servicetest.Config(t)
-	cfg.RuleClock = func() time.Time { return *clock.Load() }
-	relay, box := fetchtest.New(t), &inbox{status: 204}
-	relay.Handler = box
-	relay.Resolve("relay.example.com", fetchtest.Public)
-	cfg.Webhooks = webhook.Config{AllowPrivate: fetchtest.Reachable(), RootCAs: relay.Roots, Resolver: relay.Resolver}
-	e := servicetest.StartWith(t, cfg, nil)
+	cfg.RuleClock = func() time.Time { return *e.clock.Load() }
+	cfg.Webhooks = webhook.Config{AllowPrivate: fetchtest.Reachable(), RootCAs: e.relay.Roots, Resolver: e.relay.Resolver}
+	e.Env = servicetest.StartWith(t, cfg, nil)
 	for n := range 4 {
 		e.StoreFile("", fmt.Sprintf("heron-%d.png", n), "image/png", filePrompted(n+1, "a heron"), "birds")
 	}
+	return e
+}
 
-	// The template, as JSON and as text.
+// at sets the clock to a time of March 2026, whose 29th has the change of clocks.
+func (e mondays) at(day, hour, minute int) {
+	now := time.Date(2026, 3, day, hour, minute, 0, 0, e.berlin)
+	e.clock.Store(&now)
+}
+
+// cloneTemplate copies the template of the system, checks that its text and its JSON are in step,
+// and returns the copy.
+func (e mondays) cloneTemplate() string {
+	t := e.T
+	t.Helper()
 	var pipeline struct {
 		PipelineH string `json:"pipeline_definition_h"`
 		Version   int
@@ -168,26 +218,33 @@ func TestJourney_AnAnalystReviewsNearDuplicatesEveryMonday(t *testing.T) {
 	if explained.Text == "" || again.Text != explained.Text {
 		t.Errorf("text and JSON are not in step: %q, %q", explained.Text, again.Text)
 	}
+	return pipeline.PipelineH
+}
 
-	// A dry run with counts per stage and a table; it predicts the run of the rule.
-	type trace struct {
-		State        string
-		RunID        string `json:"run_id"`
-		ChangedCount int64  `json:"changed_count"`
-		AssetCount   int64  `json:"asset_count"`
-		Stages       []struct {
-			Type   string
-			Input  int64 `json:"input_count"`
-			Output int64 `json:"output_count"`
-			Result *struct {
-				Columns []string
-				Rows    [][]any
-			}
+// mondayTrace is what a run of the pipeline did.
+type mondayTrace struct {
+	State        string
+	RunID        string `json:"run_id"`
+	ChangedCount int64  `json:"changed_count"`
+	AssetCount   int64  `json:"asset_count"`
+	Stages       []struct {
+		Type   string
+		Input  int64 `json:"input_count"`
+		Output int64 `json:"output_count"`
+		Result *struct {
+			Columns []string
+			Rows    [][]any
 		}
 	}
-	var dry trace
+}
+
+// dryRun runs a pipeline over the four herons without changing anything, and checks the counts
+// of its stages and its table.
+func (e mondays) dryRun(pipeline string) (dry mondayTrace) {
+	t := e.T
+	t.Helper()
 	servicetest.Eventually(t, "the index has all files", func() error {
-		e.Call(http.MethodPost, "/api/v1/pipelines/run", map[string]any{"pipeline_definition_h": pipeline.PipelineH, "dry_run": true}, &dry)
+		e.Call(http.MethodPost, "/api/v1/pipelines/run", map[string]any{"pipeline_definition_h": pipeline, "dry_run": true}, &dry)
 		if dry.State != "completed" || len(dry.Stages) != 4 || dry.Stages[0].Output != 4 {
 			return fmt.Errorf("%+v", dry)
 		}
@@ -196,42 +253,30 @@ func TestJourney_AnAnalystReviewsNearDuplicatesEveryMonday(t *testing.T) {
 	if table := dry.Stages[3].Result; table == nil || !slices.Equal(table.Columns, []string{"model", "status", "count"}) || len(table.Rows) == 0 {
 		t.Errorf("the table of models and statuses is %+v", table)
 	}
-	rule := makeRule(e, map[string]any{"name": "Mondays at nine", "pipeline_name": "monday review",
-		"trigger_config": map[string]any{"type": "schedule", "cron": "0 9 * * 1", "timezone": "Europe/Berlin"}})
+	return dry
+}
+
+// checkDue checks when a rule is due next.
+func (e mondays) checkDue(rule string, want time.Time) {
+	t := e.T
+	t.Helper()
 	var shown struct {
 		NextAt time.Time `json:"next_at"`
 	}
 	e.Call(http.MethodGet, "/api/v1/rules/"+rule, nil, &shown)
-	if want := time.Date(2026, 3, 23, 8, 0, 0, 0, time.UTC); !shown.NextAt.Equal(want) {
+	if !shown.NextAt.Equal(want) {
 		t.Errorf("it is due next at %s, want %s", shown.NextAt, want)
 	}
+}
 
-	hook := registerRelay(e, fmt.Sprintf("https://relay.example.com:%d/in", relay.Port))
-	at(23, 9, 0)
-	first := awaitFirings(e, rule, 1)
-	if first[0].State != "done" || first[0].Changed != dry.ChangedCount || first[0].Reason["due"] != "2026-03-23T08:00:00Z" {
-		t.Errorf("the dry run predicted %d changes: %+v", dry.ChangedCount, first)
-	}
-	stored := e.StoreFile("", "otter.png", "image/png", filePrompted(9, "an otter"), "otters")
-	e.Search("", "otter", stored.OperationID)
-	at(30, 8, 59) // the clocks have changed
-	e.Call(http.MethodPost, "/api/v1/rules/trigger", map[string]any{"trigger_type": "schedule"}, nil)
-	if got := firings(e, rule); len(got) != 1 {
-		t.Errorf("a minute before nine in Berlin it fired: %+v", got)
-	}
-	at(30, 9, 0)
-	both := awaitFirings(e, rule, 2)
-	e.Call(http.MethodPost, "/api/v1/rules/trigger", map[string]any{"trigger_type": "schedule"}, nil)
-	if got := firings(e, rule); len(got) != 2 || both[1].Reason["due"] != "2026-03-30T07:00:00Z" {
-		t.Errorf("it is due once: %+v", got)
-	}
-
-	hook.checkRuns(box, rule, both)
-
-	// Monday's run beside last Monday's, and one click to undo it.
+// checkMondays compares Monday's run with that of the Monday before, to which an asset came, and
+// undoes it with one request.
+func (e mondays) checkMondays(rule, entered string, both []firing) {
+	t := e.T
+	t.Helper()
 	var diff struct{ Entered, Left []string }
 	e.Call(http.MethodGet, "/api/v1/pipelines/runs/"+both[1].RunID+"/diff?with="+both[0].RunID, nil, &diff)
-	if !slices.Equal(diff.Entered, []string{stored.Asset.AssetH}) || len(diff.Left) != 0 {
+	if !slices.Equal(diff.Entered, []string{entered}) || len(diff.Left) != 0 {
 		t.Errorf("the runs differ by %+v", diff)
 	}
 	items := func() (n int) {

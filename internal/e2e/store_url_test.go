@@ -25,20 +25,7 @@ func TestStoreAsset_AURLIsStoredWithItsGenerationData(t *testing.T) {
 	web.Resolve("media.example.com", fetchtest.Public)
 	web.Resolve("inside.example.com", "127.0.0.2")
 	data := picture(1234, "a harbour at dawn")
-	web.Handler = http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/harbour.png":
-			out.Header().Set("Content-Type", "image/png")
-			_, _ = out.Write(data)
-		case "/large.bin":
-			_, _ = out.Write(make([]byte, 300<<10))
-		case "/empty.png":
-		case "/slow.png":
-			<-r.Context().Done()
-		default:
-			http.Error(out, "gone", http.StatusGone)
-		}
-	})
+	web.Handler = mediaHost(data)
 	e := servicetest.Start(t, servicetest.Options{Adjust: func(c *service.Config) {
 		c.Fetch = fetch.Config{Allow: []string{"*.example.com"}, MaxBytes: 256 << 10, Port: web.Port, RootCAs: web.Roots, Resolver: web.Resolver, Reachable: fetchtest.Reachable()}
 	}})
@@ -63,6 +50,42 @@ func TestStoreAsset_AURLIsStoredWithItsGenerationData(t *testing.T) {
 		t.Error("the URL's signature was kept")
 	}
 
+	refusesURLs(t, api, base, web.Port)
+	w := world{Env: e}
+	if o, ok := e.Catalog.Find("StoreAsset"); !ok {
+		t.Error("there is no StoreAsset")
+	} else if isError, got := w.tool(w.mcp(echo.Modern, e.Key), o, map[string]any{"filename": "x.png", "mime_type": "image/png", "asset_data_url": base + "/gone.png"}); !isError || codeOf(got) != library.CodeURLExpired {
+		t.Errorf("the tool answers %v", got)
+	}
+	if web.Private.Load() != 0 {
+		t.Errorf("%d connections reached private addresses", web.Private.Load())
+	}
+	if files, _, err := e.Blobs.SweepStaged(t.Context(), 0); err != nil || files != 0 {
+		t.Errorf("%d staged files stay, %v", files, err)
+	}
+}
+
+// mediaHost serves a picture, and files that cannot be stored.
+func mediaHost(data []byte) http.Handler {
+	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/harbour.png":
+			out.Header().Set("Content-Type", "image/png")
+			_, _ = out.Write(data)
+		case "/large.bin":
+			_, _ = out.Write(make([]byte, 300<<10))
+		case "/empty.png":
+		case "/slow.png":
+			<-r.Context().Done()
+		default:
+			http.Error(out, "gone", http.StatusGone)
+		}
+	})
+}
+
+// refusesURLs stores files by URLs that lead to none that can be stored.
+func refusesURLs(t *testing.T, api *client.Client, base string, port uint16) {
+	t.Helper()
 	deny := false
 	for _, c := range []struct {
 		url, mime, want string
@@ -70,7 +93,7 @@ func TestStoreAsset_AURLIsStoredWithItsGenerationData(t *testing.T) {
 	}{
 		{base + "/gone.png", "image/png", library.CodeURLExpired, false},
 		{"https://example.org/harbour.png", "image/png", library.CodeURLForbiddenHost, false},
-		{fmt.Sprintf("https://inside.example.com:%d/harbour.png", web.Port), "image/png", library.CodeURLForbiddenHost, false},
+		{fmt.Sprintf("https://inside.example.com:%d/harbour.png", port), "image/png", library.CodeURLForbiddenHost, false},
 		{"http://media.example.com/harbour.png", "image/png", library.CodeURLForbiddenHost, false},
 		{base + "/large.bin", "image/png", library.CodeURLTooLarge, false},
 		{base + "/slow.png", "image/png", library.CodeURLTimeout, false},
@@ -89,18 +112,6 @@ func TestStoreAsset_AURLIsStoredWithItsGenerationData(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), "signature") {
 			t.Errorf("the error repeats the URL: %v", err)
 		}
-	}
-	w := world{Env: e}
-	if o, ok := e.Catalog.Find("StoreAsset"); !ok {
-		t.Error("there is no StoreAsset")
-	} else if isError, got := w.tool(w.mcp(echo.Modern, e.Key), o, map[string]any{"filename": "x.png", "mime_type": "image/png", "asset_data_url": base + "/gone.png"}); !isError || codeOf(got) != library.CodeURLExpired {
-		t.Errorf("the tool answers %v", got)
-	}
-	if web.Private.Load() != 0 {
-		t.Errorf("%d connections reached private addresses", web.Private.Load())
-	}
-	if files, _, err := e.Blobs.SweepStaged(t.Context(), 0); err != nil || files != 0 {
-		t.Errorf("%d staged files stay, %v", files, err)
 	}
 }
 

@@ -29,28 +29,7 @@ func TestTenants_NothingOfAnotherIsEverSeen(t *testing.T) {
 	w := newWorld(t)
 	victimTenant := w.NewTenant("victim")
 	victimKey := w.NewKey(victimTenant, allPermissions...)
-	var theirs []servicetest.Stored
-	for i := range 3 {
-		s := w.StoreFile(victimKey, fmt.Sprintf("%s-%d.png", canary, i), "image/png", picture(100+i, canary+" prompt"), canary+"-tag")
-		theirs = append(theirs, s)
-	}
-	title, description, approved := canary+" title", canary+" description", "Approved"
-	changed, err := w.Client(victimKey).UpdateAsset(t.Context(), client.UpdateAssetInput{AssetH: theirs[0].Asset.AssetH, Title: &title, Description: &description, Status: &approved})
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The same model by its identity, for it follows from type and name.
-	_, err = w.Client(victimKey).AddModelVersion(t.Context(), client.AddModelVersionInput{ModelHash: string(worldModel), VersionTag: canary + "-1", VersionNotes: canary})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range theirs { // a token waits for its own write only
-		w.Search(victimKey, canary, s.IndexToken)
-	}
-	if f := w.Search(victimKey, canary, changed.IndexToken); f.Total != 3 {
-		t.Fatalf("the canaries are planted badly: the victim finds %d", f.Total)
-	}
-
+	theirs, changed := w.plantCanaries(victimKey)
 	saved := w.save(victimKey, canary+" search", canary)
 	v := victimOf(t, w, victimTenant, victimKey, theirs[0], changed, saved)
 
@@ -91,14 +70,7 @@ func TestTenants_NothingOfAnotherIsEverSeen(t *testing.T) {
 			scan("resource "+uri, string(c.Send(t, "resources/read", map[string]any{"uri": uri}).Body))
 		}
 	}
-	for _, path := range []string{"/api/v1/assets/%s/download", "/api/v1/assets/%s/thumbnail"} { // routes that are no operations
-		status, theirAnswer, _ := w.Raw(http.MethodGet, fmt.Sprintf(path, theirs[0].Asset.AssetH), w.Key, nil, nil)
-		none, noAnswer, _ := w.Raw(http.MethodGet, fmt.Sprintf(path, strings.Repeat("d", 40)), w.Key, nil, nil)
-		if status != none || !sameProblem(theirAnswer, noAnswer) {
-			t.Errorf("%s tells another tenant's asset (%d %s) from none (%d %s)", path, status, theirAnswer, none, noAnswer)
-		}
-		calls++
-	}
+	calls += w.filesTellNone(theirs[0].Asset.AssetH)
 	status, answer, _ := w.Raw(http.MethodPost, "/api/v1/assets/search", w.Key, []byte(`{"query":""}`), http.Header{"X-Tenant-Id": {string(victimTenant)}})
 	if status < 400 {
 		t.Errorf("a key chose a tenant that is not its own: %d %s", status, answer)
@@ -112,6 +84,50 @@ func TestTenants_NothingOfAnotherIsEverSeen(t *testing.T) {
 	if err != nil || kept.Name != canary+" search" || kept.Query != canary {
 		t.Errorf("the victim's saved search was changed: %+v %v", kept, err)
 	}
+}
+
+// plantCanaries stores three assets with canaries in their texts, and waits until they are found.
+// changed is the last write of the first one.
+func (w world) plantCanaries(key string) (theirs []servicetest.Stored, changed client.UpdateAssetOutput) {
+	t := w.T
+	t.Helper()
+	for i := range 3 {
+		s := w.StoreFile(key, fmt.Sprintf("%s-%d.png", canary, i), "image/png", picture(100+i, canary+" prompt"), canary+"-tag")
+		theirs = append(theirs, s)
+	}
+	title, description, approved := canary+" title", canary+" description", "Approved"
+	changed, err := w.Client(key).UpdateAsset(t.Context(), client.UpdateAssetInput{AssetH: theirs[0].Asset.AssetH, Title: &title, Description: &description, Status: &approved})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The same model by its identity, for it follows from type and name.
+	_, err = w.Client(key).AddModelVersion(t.Context(), client.AddModelVersionInput{ModelHash: string(worldModel), VersionTag: canary + "-1", VersionNotes: canary})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range theirs { // a token waits for its own write only
+		w.Search(key, canary, s.IndexToken)
+	}
+	if f := w.Search(key, canary, changed.IndexToken); f.Total != 3 {
+		t.Fatalf("the canaries are planted badly: the victim finds %d", f.Total)
+	}
+	return theirs, changed
+}
+
+// filesTellNone compares what the routes of files, which are no operations, answer for another
+// tenant's asset and for none. It returns how many it compared.
+func (w world) filesTellNone(asset string) (compared int) {
+	t := w.T
+	t.Helper()
+	for _, path := range []string{"/api/v1/assets/%s/download", "/api/v1/assets/%s/thumbnail"} { // routes that are no operations
+		status, theirAnswer, _ := w.Raw(http.MethodGet, fmt.Sprintf(path, asset), w.Key, nil, nil)
+		none, noAnswer, _ := w.Raw(http.MethodGet, fmt.Sprintf(path, strings.Repeat("d", 40)), w.Key, nil, nil)
+		if status != none || !sameProblem(theirAnswer, noAnswer) {
+			t.Errorf("%s tells another tenant's asset (%d %s) from none (%d %s)", path, status, theirAnswer, none, noAnswer)
+		}
+		compared++
+	}
+	return compared
 }
 
 // victim has the identifiers of another tenant, by what they name.

@@ -123,16 +123,7 @@ func TestWebhooks_FromRegistrationToDeletion(t *testing.T) {
 	register := func(url string, events ...string) (client.RegisterWebhookOutput, error) {
 		return c.RegisterWebhook(t.Context(), client.RegisterWebhookInput{Name: "relay", URL: url, Events: events})
 	}
-	for what, bad := range map[string]client.RegisterWebhookInput{
-		"plain http": {URL: "http://hooks.example.com", Events: []string{"*"}}, "an address of this machine": {URL: "https://127.0.0.2", Events: []string{"*"}},
-		"a name that leads to one": {URL: fmt.Sprintf("https://inside.example.com:%d", web.Port), Events: []string{"*"}}, "an unknown event": {URL: url, Events: []string{"asset.painted"}},
-	} {
-		bad.Name = "bad"
-		var known *client.Error
-		if _, err := c.RegisterWebhook(t.Context(), bad); !errors.As(err, &known) || known.Status != http.StatusUnprocessableEntity {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
+	refusesEndpoints(t, c, url, web.Port)
 	if web.Private.Load() != 0 {
 		t.Error("an address of the own network was dialled")
 	}
@@ -177,6 +168,33 @@ func TestWebhooks_FromRegistrationToDeletion(t *testing.T) {
 		t.Errorf("what is sent again has the id %s, it had %s", ids[1], ids[0])
 	}
 
+	checkRotation(t, c, box, made)
+	if _, err := c.DeleteWebhook(t.Context(), client.DeleteWebhookInput{WebhookID: made.WebhookID}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.GetWebhook(t.Context(), of); !isStatus(err, http.StatusNotFound) {
+		t.Errorf("a webhook that was deleted: %v", err)
+	}
+}
+
+// refusesEndpoints registers webhooks that lead into the own network, are not encrypted or wait for no event.
+func refusesEndpoints(t *testing.T, c *client.Client, url string, port uint16) {
+	t.Helper()
+	for what, bad := range map[string]client.RegisterWebhookInput{
+		"plain http": {URL: "http://hooks.example.com", Events: []string{"*"}}, "an address of this machine": {URL: "https://127.0.0.2", Events: []string{"*"}},
+		"a name that leads to one": {URL: fmt.Sprintf("https://inside.example.com:%d", port), Events: []string{"*"}}, "an unknown event": {URL: url, Events: []string{"asset.painted"}},
+	} {
+		bad.Name = "bad"
+		var known *client.Error
+		if _, err := c.RegisterWebhook(t.Context(), bad); !errors.As(err, &known) || known.Status != http.StatusUnprocessableEntity {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// checkRotation gives a webhook another secret: messages are signed with both for a while.
+func checkRotation(t *testing.T, c *client.Client, box *inbox, made client.RegisterWebhookOutput) {
+	t.Helper()
 	rotated, err := c.RotateWebhookSecret(t.Context(), client.RotateWebhookSecretInput{WebhookID: made.WebhookID})
 	if err != nil || rotated.Secret == made.Secret {
 		t.Fatalf("%+v %v", rotated, err)
@@ -184,12 +202,6 @@ func TestWebhooks_FromRegistrationToDeletion(t *testing.T) {
 	ping, err := c.TestWebhook(t.Context(), client.TestWebhookInput{WebhookID: made.WebhookID})
 	if err != nil || !ping.Delivered || !box.verified(t, made.Secret) || !box.verified(t, rotated.Secret) {
 		t.Errorf("after the rotation: %+v %v", ping, err)
-	}
-	if _, err := c.DeleteWebhook(t.Context(), client.DeleteWebhookInput{WebhookID: made.WebhookID}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.GetWebhook(t.Context(), of); !isStatus(err, http.StatusNotFound) {
-		t.Errorf("a webhook that was deleted: %v", err)
 	}
 }
 

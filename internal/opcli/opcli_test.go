@@ -108,13 +108,25 @@ func TestParse_ReadsWordsAsTheSchemaSays(t *testing.T) {
 		return "@" + path
 	}
 	text, bytes, list, object := write("text", "a fox\n"), write("bytes", "\x89PNG\n"), write("list", "aa\n\n bb \n"), write("object", `{"limit": 7, "query": "owl"}`)
+	for name, c := range parseCases(text, bytes, list, object) {
+		t.Run(name, func(t *testing.T) {
+			c.check(t)
+		})
+	}
+}
+
+// parseCase is what stands behind a tool on the command line.
+type parseCase struct {
+	tool  string
+	words []string
+	stdin string
+	want  string // JSON of the arguments, or the fields that are wrong with their codes
+}
+
+// parseCases are words, and the arguments that they mean; text, bytes, list and object name files.
+func parseCases(text, bytes, list, object string) map[string]parseCase {
 	encoded := base64.StdEncoding.EncodeToString([]byte("\x89PNG\n"))
-	for name, c := range map[string]struct {
-		tool  string
-		words []string
-		stdin string
-		want  string // JSON of the arguments, or the fields that are wrong with their codes
-	}{
+	return map[string]parseCase{
 		"names in any spelling":        {"SearchAssets", []string{"--search-mode", "exact", "--orderBy=title", "--include_score=false"}, "", `{"search_mode":"exact","order_by":"title","include_score":false}`},
 		"flags":                        {"SearchAssets", []string{"--highlight", "--no-include-score", "--query", "--highlight"}, "", `{"highlight":true,"include_score":false,"query":"--highlight"}`},
 		"a flag with its value behind": {"SearchAssets", []string{"--highlight", "false", "--limit", "3"}, "", `{"highlight":false,"limit":3}`},
@@ -146,39 +158,42 @@ func TestParse_ReadsWordsAsTheSchemaSays(t *testing.T) {
 		"outside an enumeration":       {"SearchAssets", []string{"--search-mode", "clever"}, "", "search_mode enum"},
 		"a required one missing":       {"UpdateAsset", nil, "", "asset_h required"},
 		"broken JSON":                  {"SearchAssets", []string{"--json", "{"}, "", "json format"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := find(t, c.tool)
-			call, err := opcli.Parse(o, c.words, strings.NewReader(c.stdin))
-			if err == nil && !strings.HasPrefix(c.want, "{") || call.Options["json"] != "" {
-				err = errors.Join(err, call.Complete(""))
-			}
-			var e *library.Error
-			if errors.As(err, &e) {
-				var wrong []string
-				for _, f := range e.Fields {
-					wrong = append(wrong, f.Field+" "+f.Code)
-				}
-				if got := strings.Join(wrong, ", "); got != c.want {
-					t.Errorf("wrong are %s, want %s", got, c.want)
-				}
-				return
-			}
-			got, err := call.Encode()
-			if err != nil {
-				t.Fatal(err)
-			}
-			var a, b any
-			if err := json.Unmarshal([]byte(c.want), &a); err != nil {
-				t.Fatalf("no error, want %s", c.want)
-			}
-			if err := json.Unmarshal(got, &b); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(a, b); diff != "" || strings.Contains(c.want, "18446744073709551615") && !strings.Contains(string(got), "18446744073709551615") {
-				t.Errorf("%s, want %s: %s", got, c.want, diff)
-			}
-		})
+	}
+
+}
+
+// check parses the words and compares the arguments, or what is wrong with them.
+func (c parseCase) check(t *testing.T) {
+	t.Helper()
+	o := find(t, c.tool)
+	call, err := opcli.Parse(o, c.words, strings.NewReader(c.stdin))
+	if err == nil && !strings.HasPrefix(c.want, "{") || call.Options["json"] != "" {
+		err = errors.Join(err, call.Complete(""))
+	}
+	var e *library.Error
+	if errors.As(err, &e) {
+		var wrong []string
+		for _, f := range e.Fields {
+			wrong = append(wrong, f.Field+" "+f.Code)
+		}
+		if got := strings.Join(wrong, ", "); got != c.want {
+			t.Errorf("wrong are %s, want %s", got, c.want)
+		}
+		return
+	}
+	got, err := call.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a, b any
+	if err := json.Unmarshal([]byte(c.want), &a); err != nil {
+		t.Fatalf("no error, want %s", c.want)
+	}
+	if err := json.Unmarshal(got, &b); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(a, b); diff != "" || strings.Contains(c.want, "18446744073709551615") && !strings.Contains(string(got), "18446744073709551615") {
+		t.Errorf("%s, want %s: %s", got, c.want, diff)
 	}
 }
 

@@ -243,22 +243,7 @@ func TestBytes_GraphsLeadBackToTheTruth(t *testing.T) {
 		}
 		found := false
 		for _, s := range samplers {
-			seed := s.Inputs["seed"]
-			if s.Class == "KSamplerAdvanced" {
-				seed = s.Inputs["noise_seed"]
-			}
-			positive := s.Inputs["positive"]
-			if s.Class == "SamplerCustomAdvanced" {
-				seed = follow(graph, s.Inputs["noise"]).Inputs["noise_seed"]
-				guider := follow(graph, s.Inputs["guider"])
-				if positive = guider.Inputs["positive"]; positive == nil {
-					positive = follow(graph, guider.Inputs["conditioning"]).Inputs["conditioning"]
-				}
-			}
-			node := follow(graph, positive)
-			if node.Class == "ControlNetApplyAdvanced" {
-				node = follow(graph, node.Inputs["positive"])
-			}
+			seed, node := sampled(graph, s)
 			if fmt.Sprint(seed) == fmt.Sprint(*f.Seed) && promptOf(graph, node) == f.Prompt {
 				found = true
 			}
@@ -268,6 +253,27 @@ func TestBytes_GraphsLeadBackToTheTruth(t *testing.T) {
 		}
 		checkWorkflow(t, f, texts[1].value, graph)
 	}
+}
+
+// sampled returns the seed of a sampler, and the node that encodes its positive prompt.
+func sampled(graph map[string]apiNode, s apiNode) (seed any, node apiNode) {
+	seed = s.Inputs["seed"]
+	if s.Class == "KSamplerAdvanced" {
+		seed = s.Inputs["noise_seed"]
+	}
+	positive := s.Inputs["positive"]
+	if s.Class == "SamplerCustomAdvanced" {
+		seed = follow(graph, s.Inputs["noise"]).Inputs["noise_seed"]
+		guider := follow(graph, s.Inputs["guider"])
+		if positive = guider.Inputs["positive"]; positive == nil {
+			positive = follow(graph, guider.Inputs["conditioning"]).Inputs["conditioning"]
+		}
+	}
+	node = follow(graph, positive)
+	if node.Class == "ControlNetApplyAdvanced" {
+		node = follow(graph, node.Inputs["positive"])
+	}
+	return seed, node
 }
 
 func decode(t *testing.T, text string, into any) {
@@ -300,43 +306,71 @@ func promptOf(graph map[string]apiNode, n apiNode) string {
 // nodes and that it has a node for every executed one.
 func checkWorkflow(t *testing.T, f Truth, text string, graph map[string]apiNode) {
 	t.Helper()
-	type socket struct {
-		Name  string
-		Link  *int
-		Links []int
-	}
-	type wnode struct {
-		ID              int
-		Type            string
-		Inputs, Outputs []socket
-		Values          []any `json:"widgets_values"`
-	}
-	var w struct {
-		LastNode int `json:"last_node_id"`
-		LastLink int `json:"last_link_id"`
-		Nodes    []wnode
-		Links    [][]any
-		Defs     struct {
-			Subgraphs []struct {
-				ID              string
-				Nodes           []wnode
-				Inputs, Outputs []struct {
-					LinkIDs []int `json:"linkIds"`
-				}
-				Links []struct {
-					ID         int
-					OriginID   int `json:"origin_id"`
-					OriginSlot int `json:"origin_slot"`
-					TargetID   int `json:"target_id"`
-					TargetSlot int `json:"target_slot"`
-				}
-			}
-		} `json:"definitions"`
-	}
+	var w editorGraph
 	if err := json.Unmarshal([]byte(text), &w); err != nil {
 		t.Fatalf("%s: workflow: %v", f.Path, err)
 	}
-	nodes, inner := map[int]wnode{}, 0
+	inner := 0
+	w.checkLinks(t, f)
+	for _, sub := range w.Defs.Subgraphs {
+		insides := map[int]editorNode{}
+		for _, n := range sub.Nodes {
+			insides[n.ID] = n
+		}
+		inner += len(sub.Nodes) - 1 // the host stands for them
+		sub.check(t, f, insides)
+	}
+	if got := len(w.Nodes) + inner; got != len(graph) {
+		t.Errorf("%s (%s): the editor's graph has %d nodes, %d were executed", f.Path, f.Writer, got, len(graph))
+	}
+}
+
+// socket is an input or an output of a node, with its link or links.
+type socket struct {
+	Name  string
+	Link  *int
+	Links []int
+}
+
+// editorNode is a node of a graph, or of a subgraph.
+type editorNode struct {
+	ID              int
+	Type            string
+	Inputs, Outputs []socket
+	Values          []any `json:"widgets_values"`
+}
+
+// subgraph is a graph that a node of the editor stands for.
+type subgraph struct {
+	ID              string
+	Nodes           []editorNode
+	Inputs, Outputs []struct {
+		LinkIDs []int `json:"linkIds"`
+	}
+	Links []struct {
+		ID         int
+		OriginID   int `json:"origin_id"`
+		OriginSlot int `json:"origin_slot"`
+		TargetID   int `json:"target_id"`
+		TargetSlot int `json:"target_slot"`
+	}
+}
+
+// editorGraph is a graph as ComfyUI's editor writes it.
+type editorGraph struct {
+	LastNode int `json:"last_node_id"`
+	LastLink int `json:"last_link_id"`
+	Nodes    []editorNode
+	Links    [][]any
+	Defs     struct {
+		Subgraphs []subgraph
+	} `json:"definitions"`
+}
+
+// checkLinks checks that the links of the graph agree with its nodes, subgraphs left aside.
+func (w editorGraph) checkLinks(t *testing.T, f Truth) {
+	t.Helper()
+	nodes := map[int]editorNode{}
 	for _, n := range w.Nodes {
 		nodes[n.ID] = n
 		if n.ID > w.LastNode {
@@ -356,26 +390,21 @@ func checkWorkflow(t *testing.T, f Truth, text string, graph map[string]apiNode)
 			t.Errorf("%s (%s): link %d starts at output %d of node %d, which does not know it", f.Path, f.Writer, id, slot, from)
 		}
 	}
-	for _, sub := range w.Defs.Subgraphs {
-		insides := map[int]wnode{}
-		for _, n := range sub.Nodes {
-			insides[n.ID] = n
+}
+
+// check checks that the links within a subgraph agree with its sockets and with its nodes.
+func (sub subgraph) check(t *testing.T, f Truth, insides map[int]editorNode) {
+	t.Helper()
+	for _, l := range sub.Links {
+		if l.OriginID == -10 && !has(sub.Inputs[l.OriginSlot].LinkIDs, l.ID) {
+			t.Errorf("%s: subgraph input %d does not know link %d", f.Path, l.OriginSlot, l.ID)
 		}
-		inner += len(sub.Nodes) - 1 // the host stands for them
-		for _, l := range sub.Links {
-			if l.OriginID == -10 && !has(sub.Inputs[l.OriginSlot].LinkIDs, l.ID) {
-				t.Errorf("%s: subgraph input %d does not know link %d", f.Path, l.OriginSlot, l.ID)
-			}
-			if l.TargetID == -20 && !has(sub.Outputs[l.TargetSlot].LinkIDs, l.ID) {
-				t.Errorf("%s: subgraph output %d does not know link %d", f.Path, l.TargetSlot, l.ID)
-			}
-			if n, ok := insides[l.TargetID]; ok && (n.Inputs[l.TargetSlot].Link == nil || *n.Inputs[l.TargetSlot].Link != l.ID) {
-				t.Errorf("%s: inner link %d is unknown to its target", f.Path, l.ID)
-			}
+		if l.TargetID == -20 && !has(sub.Outputs[l.TargetSlot].LinkIDs, l.ID) {
+			t.Errorf("%s: subgraph output %d does not know link %d", f.Path, l.TargetSlot, l.ID)
 		}
-	}
-	if got := len(w.Nodes) + inner; got != len(graph) {
-		t.Errorf("%s (%s): the editor's graph has %d nodes, %d were executed", f.Path, f.Writer, got, len(graph))
+		if n, ok := insides[l.TargetID]; ok && (n.Inputs[l.TargetSlot].Link == nil || *n.Inputs[l.TargetSlot].Link != l.ID) {
+			t.Errorf("%s: inner link %d is unknown to its target", f.Path, l.ID)
+		}
 	}
 }
 

@@ -118,12 +118,6 @@ func TestDisk_WritesStopWhileTheFolderIsGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rename := func(from, to string) {
-		t.Helper()
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
-		}
-	}
 	for name, put := range map[string]func(){
 		"missing": func() {},
 		"empty": func() {
@@ -139,48 +133,67 @@ func TestDisk_WritesStopWhileTheFolderIsGone(t *testing.T) {
 			o.Close()
 		},
 	} {
-		rename(dir, aside)
+		rename(t, dir, aside)
 		put()
 		before, kept := names(t, dir), names(t, aside)
-		_, err := d.Stage(t.Context(), alice, blob.NewStagingID(), strings.NewReader("lost"), 100)
-		_, sweepErr := d.RemoveLost(t.Context(), alice, hello, time.Now())
-		_, _, stagedErr := d.SweepStaged(t.Context(), -1)
-		for what, err := range map[string]error{
-			"staging": err, "sweeping": sweepErr, "sweeping uploads": stagedErr,
-			"committing": d.Commit(t.Context(), alice, staged.ID, staged.SHA1),
-			"removing":   d.Remove(t.Context(), alice, hello),
-			"a preview":  d.PutDerived(t.Context(), alice, hello, "512.jpg", []byte("x")),
-		} {
-			var folder *blob.FolderError
-			if e := library.AsError(err); e.Kind != library.KindUnavailable || e.Code != library.CodeFilesUnavailable || !errors.As(err, &folder) {
-				t.Errorf("%s, %s: %v", name, what, err)
-			}
-		}
+		refusesWrites(t, d, name, staged)
 		if now := append(names(t, dir), names(t, aside)...); strings.Join(now, "\n") != strings.Join(append(before, kept...), "\n") {
 			t.Errorf("%s: something was written: %v", name, now)
 		}
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
 		}
-		rename(aside, dir)
+		rename(t, aside, dir)
 		if err := d.Check(t.Context()); err != nil {
 			t.Errorf("%s, once it is back: %v", name, err)
 		}
 	}
-	// The same volume mounted again is another folder with the same id.
+	followsVolume(t, d, dir, staged)
+}
+
+func rename(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.Rename(from, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// followsVolume mounts the same volume again, which is another folder with the same id.
+func followsVolume(t *testing.T, d *blob.Disk, dir string, staged blob.Staged) {
+	t.Helper()
+	aside := filepath.Join(filepath.Dir(dir), "aside")
 	if err := os.CopyFS(aside, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
-	rename(dir, filepath.Join(base, "unmounted"))
+	rename(t, dir, filepath.Join(filepath.Dir(dir), "unmounted"))
 	if _, err := d.Open(t.Context(), alice, hello); err != nil {
 		t.Errorf("what is open can be read: %v", err)
 	}
-	rename(aside, dir)
+	rename(t, aside, dir)
 	if err := d.Commit(t.Context(), alice, staged.ID, staged.SHA1); err != nil {
 		t.Error(err)
 	}
 	if !blob.HasFile(dir, alice, staged.SHA1, 9) {
 		t.Error("it was not written to what is mounted now")
+	}
+}
+
+// refusesWrites writes in every way, while the folder of files is gone.
+func refusesWrites(t *testing.T, d *blob.Disk, name string, staged blob.Staged) {
+	t.Helper()
+	_, err := d.Stage(t.Context(), alice, blob.NewStagingID(), strings.NewReader("lost"), 100)
+	_, sweepErr := d.RemoveLost(t.Context(), alice, hello, time.Now())
+	_, _, stagedErr := d.SweepStaged(t.Context(), -1)
+	for what, err := range map[string]error{
+		"staging": err, "sweeping": sweepErr, "sweeping uploads": stagedErr,
+		"committing": d.Commit(t.Context(), alice, staged.ID, staged.SHA1),
+		"removing":   d.Remove(t.Context(), alice, hello),
+		"a preview":  d.PutDerived(t.Context(), alice, hello, "512.jpg", []byte("x")),
+	} {
+		var folder *blob.FolderError
+		if e := library.AsError(err); e.Kind != library.KindUnavailable || e.Code != library.CodeFilesUnavailable || !errors.As(err, &folder) {
+			t.Errorf("%s, %s: %v", name, what, err)
+		}
 	}
 }
 

@@ -22,43 +22,14 @@ func (b *bmff) items(off, start, n int64) error {
 	}
 	gone := goneItems(boxes["iinf"], b.edit.keep)
 	var out []byte
-	for _, x := range orderOf(body[4:]) {
-		data := boxes[x]
-		switch x {
-		case "iinf":
-			data = withoutInfo(data, gone)
-		case "iloc":
-			places, kept, err := withoutPlaces(data, gone)
-			if err != nil {
-				return err
-			}
-			for _, at := range places {
-				if at.inside {
-					if err := blankInside(boxes["idat"], at); err != nil {
-						return err
-					}
-				} else if at.off < 0 || at.off+at.n > b.in.size {
-					return damaged("an item is outside of the file")
-				} else {
-					b.blanks.zero(at.off, at.n)
-				}
-			}
-			data = kept
-		case "iref":
-			data = withoutReferences(data, gone)
-		case "hdlr":
-			data = slices.Clone(data)
-			clear(data[min(24, len(data)):])
-		case "iprp":
-			data = cleanProperties(data)
-		case "pitm", "idat", "grpl", "dinf":
-		case "free", "skip":
-			continue
-		default:
-			b.plan.drop(printable(x))
-			continue
+	for _, kind := range orderOf(body[4:]) {
+		data, keep, err := b.itemBox(kind, boxes, gone)
+		if err != nil {
+			return err
 		}
-		out = append(out, box(x, data)...)
+		if keep {
+			out = append(out, box(kind, data)...)
+		}
 	}
 	for _, kind := range gone {
 		b.plan.drop("item " + printable(kind))
@@ -72,6 +43,53 @@ func (b *bmff) items(off, start, n int64) error {
 	}
 	b.blanks.put(off+start+4, out)
 	return nil
+}
+
+// itemBox returns the body of one of the boxes that list items, without the items that are
+// gone. keep is false for a box that is left out.
+func (b *bmff) itemBox(kind string, boxes map[string][]byte, gone map[uint32]string) (data []byte, keep bool, err error) {
+	data = boxes[kind]
+	switch kind {
+	case "iinf":
+		data = withoutInfo(data, gone)
+	case "iloc":
+		data, err = b.itemPlaces(data, boxes["idat"], gone)
+	case "iref":
+		data = withoutReferences(data, gone)
+	case "hdlr":
+		data = slices.Clone(data)
+		clear(data[min(24, len(data)):])
+	case "iprp":
+		data = cleanProperties(data)
+	case "pitm", "idat", "grpl", "dinf":
+	case "free", "skip":
+		return nil, false, nil
+	default:
+		b.plan.drop(printable(kind))
+		return nil, false, nil
+	}
+	return data, err == nil, err
+}
+
+// itemPlaces overwrites the bytes of the items that are gone, in idat or elsewhere in the
+// file, and returns the list of places without them.
+func (b *bmff) itemPlaces(iloc, idat []byte, gone map[uint32]string) (kept []byte, err error) {
+	places, kept, err := withoutPlaces(iloc, gone)
+	if err != nil {
+		return nil, err
+	}
+	for _, at := range places {
+		if at.inside {
+			if err := blankInside(idat, at); err != nil {
+				return nil, err
+			}
+		} else if at.off < 0 || at.off+at.n > b.in.size {
+			return nil, damaged("an item is outside of the file")
+		} else {
+			b.blanks.zero(at.off, at.n)
+		}
+	}
+	return kept, nil
 }
 
 // cleanProperties returns the properties of items with color profiles that have no texts.

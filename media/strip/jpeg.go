@@ -13,82 +13,91 @@ const (
 	xmpTag = "http://ns.adobe.com/xap/1.0/\x00"
 )
 
+// jpegPlan is the plan of a JPEG while its segments are read.
+type jpegPlan struct {
+	*plan
+	in       input
+	edit     edit
+	frame    jpegFrame
+	header   int      // parts until the end of the JFIF header
+	profiles [][]byte // segments with a part of the color profile
+}
+
 // planJPEG keeps the tables and scans of a JPEG, its JFIF header without a thumbnail, the
-// mark of Adobe that tells how colors are coded, and the color profile. What stands between
+// mark of Adobe that says how colors are coded, and the color profile. What stands between
 // segments and behind the end goes.
 func planJPEG(in input, e edit) (*plan, error) {
-	p := &plan{}
+	p := &jpegPlan{plan: &plan{}, in: in, edit: e}
 	p.put([]byte{0xff, 0xd8})
-	header := len(p.parts)
-	var profiles [][]byte
-	frame := &jpegFrame{}
-	off := int64(2)
-	for {
+	p.header = len(p.parts)
+	for off := int64(2); ; {
 		marker, at, err := nextMarker(in, off)
 		if err != nil {
 			return nil, err
 		}
-		if at > off {
-			p.drop("bytes between segments")
-		}
+		p.dropUnless(at <= off, "bytes between segments")
 		off = at + 2
 		if marker == 0xd9 { // the end
 			p.put([]byte{0xff, 0xd9})
-			if off < in.size {
-				p.drop("bytes after the end")
-			}
-			break
+			p.dropUnless(off >= in.size, "bytes after the end")
+			p.insertJPEG(p.header, p.profiles, e)
+			return p.plan, nil
 		}
 		if marker == 0x01 || marker >= 0xd0 && marker <= 0xd8 { // of no length
 			continue
 		}
-		head, err := in.bytes(off, 2)
+		body, err := jpegBody(in, off)
 		if err != nil {
 			return nil, err
 		}
-		n := int64(binary.BigEndian.Uint16(head))
-		if n < 2 {
-			return nil, damaged("a segment has no length")
-		}
-		body, err := in.bytes(off+2, n-2)
-		if err != nil {
-			return nil, err
-		}
-		if marker == 0xe1 && bytes.HasPrefix(body, []byte("Exif\x00")) && p.exif.n == 0 {
-			p.exif = part{off: off + 2, n: n - 2}
-		}
-		switch {
-		case marker == 0xe2 && bytes.HasPrefix(body, []byte(iccTag)):
-			profiles = append(profiles, body)
-		case marker == 0xe0 && bytes.HasPrefix(body, []byte("JFIF\x00")) && len(body) >= 12:
-			jfif := append(append([]byte{0xff, 0xe0, 0, 16}, body[:12]...), 0, 0) // without its thumbnail
-			p.put(jfif)
-			header = len(p.parts)
-			if len(body) > 14 {
-				p.drop("JFIF thumbnail")
-			}
-		case marker == 0xee && bytes.HasPrefix(body, []byte("Adobe")) && len(body) >= 12:
-			p.put(append([]byte{0xff, 0xee, 0, 14}, body[:12]...))
-			p.dropUnless(len(body) == 12, "APP14")
-		case marker >= 0xc0 && marker <= 0xcf, marker >= 0xda && marker <= 0xdf:
-			p.table(frame, marker, body, at)
-		case e.keepsJPEG(marker, body):
-			p.copy(at, n+2)
-		default:
-			p.drop(jpegName(marker))
-		}
-		off += n
+		p.segment(marker, body, at)
+		off += 2 + int64(len(body))
 		if marker == 0xda {
 			end, err := scanEnd(in, off)
 			if err != nil {
 				return nil, err
 			}
-			p.scan(in, frame, body, off, end)
+			p.scan(in, &p.frame, body, off, end)
 			off = end
 		}
 	}
-	p.insertJPEG(header, profiles, e)
-	return p, nil
+}
+
+// jpegBody returns what a segment holds behind its length, which is at off.
+func jpegBody(in input, off int64) ([]byte, error) {
+	head, err := in.bytes(off, 2)
+	if err != nil {
+		return nil, err
+	}
+	n := int64(binary.BigEndian.Uint16(head))
+	if n < 2 {
+		return nil, damaged("a segment has no length")
+	}
+	return in.bytes(off+2, n-2)
+}
+
+// segment keeps or drops a segment whose marker is at an offset.
+func (p *jpegPlan) segment(marker byte, body []byte, at int64) {
+	if marker == 0xe1 && bytes.HasPrefix(body, []byte("Exif\x00")) && p.exif.n == 0 {
+		p.exif = part{off: at + 4, n: int64(len(body))}
+	}
+	switch {
+	case marker == 0xe2 && bytes.HasPrefix(body, []byte(iccTag)):
+		p.profiles = append(p.profiles, body)
+	case marker == 0xe0 && bytes.HasPrefix(body, []byte("JFIF\x00")) && len(body) >= 12:
+		p.put(append(append([]byte{0xff, 0xe0, 0, 16}, body[:12]...), 0, 0)) // without its thumbnail
+		p.header = len(p.parts)
+		p.dropUnless(len(body) <= 14, "JFIF thumbnail")
+	case marker == 0xee && bytes.HasPrefix(body, []byte("Adobe")) && len(body) >= 12:
+		p.put(append([]byte{0xff, 0xee, 0, 14}, body[:12]...))
+		p.dropUnless(len(body) == 12, "APP14")
+	case marker >= 0xc0 && marker <= 0xcf, marker >= 0xda && marker <= 0xdf:
+		p.table(&p.frame, marker, body, at)
+	case p.edit.keepsJPEG(marker, body):
+		p.copy(at, int64(len(body))+4)
+	default:
+		p.drop(jpegName(marker))
+	}
 }
 
 // table copies a segment that the picture is decoded with, without what stands behind its tables.

@@ -15,66 +15,75 @@ const pngSignature = "\x89PNG\r\n\x1a\n"
 var pngNeeded = map[string]bool{"IHDR": true, "PLTE": true, "IDAT": true, "IEND": true, "tRNS": true, "gAMA": true, "cHRM": true, "sRGB": true,
 	"sBIT": true, "bKGD": true, "pHYs": true, "acTL": true, "fcTL": true, "fdAT": true, "cICP": true, "mDCV": true, "cLLI": true}
 
+// pngPlan is the plan of a PNG while its chunks are read.
+type pngPlan struct {
+	*plan
+	in     input
+	edit   edit
+	frames *pngFrames
+	idat   []part
+}
+
 // planPNG keeps the chunks that show the picture. What stands after IEND goes.
 func planPNG(in input, e edit) (*plan, error) {
-	p := &plan{}
-	frames := &pngFrames{in: in}
-	var idat []part
+	p := &pngPlan{plan: &plan{}, in: in, edit: e, frames: &pngFrames{in: in}}
 	p.copy(0, 8)
-	for off := int64(8); ; {
+	for off, kind := int64(8), ""; kind != "IEND"; {
 		head, err := in.bytes(off, 8)
 		if err != nil {
 			return nil, err
 		}
-		n, kind := int64(binary.BigEndian.Uint32(head)), string(head[4:])
+		n := int64(binary.BigEndian.Uint32(head))
+		kind = string(head[4:])
 		if n > in.size-off-12 {
 			return nil, damaged("the chunk %q reaches beyond its end", kind)
 		}
-		if kind != "fdAT" {
-			if err := frames.flush(p); err != nil {
-				return nil, err
-			}
-		}
-		if kind == "eXIf" {
-			p.exif = part{off: off + 8, n: n}
-		}
-		switch {
-		case kind == "iCCP":
-			if e.icc == nil && !e.keep.NoICC {
-				e.icc = pngProfile(in, off+8, n)
-			}
-			p.dropUnless(e.icc != nil, kind)
-		case !fitsPNG(kind, n):
-			if kind == "IHDR" || kind == "IEND" || kind == "PLTE" {
-				return nil, damaged("the chunk %q has %d bytes", kind, n)
-			}
-			p.drop(kind)
-		case kind == "fcTL" || kind == "fdAT":
-			if err := frames.take(p, kind, off, n); err != nil {
-				return nil, err
-			}
-		case pngNeeded[kind], e.keepsPNG(in, kind, off+8, n):
-			p.copy(off, n+12)
-		default:
-			p.drop(kind)
-		}
-		if kind == "IDAT" {
-			idat = append(idat, part{off: off + 8, n: n})
+		if err := p.chunk(kind, off, n); err != nil {
+			return nil, err
 		}
 		off += n + 12
-		if kind == "IEND" {
-			if off < in.size {
-				p.drop("bytes after IEND")
-			}
-			break
-		}
+		p.dropUnless(kind != "IEND" || off >= in.size, "bytes after IEND")
 	}
-	if p.slack = hasSlack(in, idat, frames.header()); p.slack {
+	if p.slack = hasSlack(in, p.idat, p.frames.header()); p.slack {
 		p.drop(pngSlack)
 	}
-	p.icc = e.icc
-	p.insertPNG(e)
-	return p, nil
+	p.icc = p.edit.icc
+	p.insertPNG(p.edit)
+	return p.plan, nil
+}
+
+// chunk keeps or drops a chunk at an offset with n bytes of data.
+func (p *pngPlan) chunk(kind string, off, n int64) error {
+	if kind != "fdAT" {
+		if err := p.frames.flush(p.plan); err != nil {
+			return err
+		}
+	}
+	switch kind {
+	case "eXIf":
+		p.exif = part{off: off + 8, n: n}
+	case "IDAT":
+		p.idat = append(p.idat, part{off: off + 8, n: n})
+	}
+	switch {
+	case kind == "iCCP":
+		if p.edit.icc == nil && !p.edit.keep.NoICC {
+			p.edit.icc = pngProfile(p.in, off+8, n)
+		}
+		p.dropUnless(p.edit.icc != nil, kind)
+	case !fitsPNG(kind, n):
+		if kind == "IHDR" || kind == "IEND" || kind == "PLTE" {
+			return damaged("the chunk %q has %d bytes", kind, n)
+		}
+		p.drop(kind)
+	case kind == "fcTL" || kind == "fdAT":
+		return p.frames.take(p.plan, kind, off, n)
+	case pngNeeded[kind], p.edit.keepsPNG(p.in, kind, off+8, n):
+		p.copy(off, n+12)
+	default:
+		p.drop(kind)
+	}
+	return nil
 }
 
 func (p *plan) dropUnless(kept bool, name string) {

@@ -83,6 +83,31 @@ func TestSearch_EveryHitTellsWhetherWordsOrMeaningFoundIt(t *testing.T) {
 	}
 }
 
+// relaxations are queries, the words that are left out of each, and how many documents it finds then.
+var relaxations = map[string]struct {
+	leftOut string
+	total   int
+}{
+	"old fox":                             {"", 3},
+	"red fox":                             {"red", 3},
+	"what is the best picture of a fox":   {"what is the best picture of a", 3},
+	"what is the best picture of a fox?":  {"what is the best picture of a", 3},
+	"show me «old fox»!":                  {"show me", 3},
+	"foxes":                               {"", 3},
+	"best picture of a wyvern":            {"", 0}, // what fits any picture is no answer
+	"find photos of foxes…":               {"find photos of", 3},
+	"the red fox in a car":                {"the red fox in a", 2},
+	"fox xyzzy":                           {"xyzzy", 3},
+	"xyzzy plugh":                         {"", 0},
+	"red xyzzy -car":                      {"xyzzy", 7},
+	"red fox tag:group3":                  {"fox", 2},
+	`"red fox"`:                           {"", 0},
+	`"old fox" car`:                       {"car", 3},
+	"red fox OR blue car":                 {"blue", 2},
+	"red fox created:1999":                {"", 0},
+	"picture AND (fox OR xyzzy) AND barn": {"picture barn", 3},
+}
+
 func TestSearch_WhereNothingHasAllWordsSomeAreLeftOutAndNamed(t *testing.T) {
 	t.Parallel()
 	x := newIndex(t, nil)
@@ -98,29 +123,7 @@ func TestSearch_WhereNothingHasAllWordsSomeAreLeftOutAndNamed(t *testing.T) {
 		docs = append(docs, doc(i, prompt))
 	}
 	x.load(docs...)
-	for query, c := range map[string]struct {
-		leftOut string
-		total   int
-	}{
-		"old fox":                             {"", 3},
-		"red fox":                             {"red", 3},
-		"what is the best picture of a fox":   {"what is the best picture of a", 3},
-		"what is the best picture of a fox?":  {"what is the best picture of a", 3},
-		"show me «old fox»!":                  {"show me", 3},
-		"foxes":                               {"", 3},
-		"best picture of a wyvern":            {"", 0}, // what fits any picture is no answer
-		"find photos of foxes…":               {"find photos of", 3},
-		"the red fox in a car":                {"the red fox in a", 2},
-		"fox xyzzy":                           {"xyzzy", 3},
-		"xyzzy plugh":                         {"", 0},
-		"red xyzzy -car":                      {"xyzzy", 7},
-		"red fox tag:group3":                  {"fox", 2},
-		`"red fox"`:                           {"", 0},
-		`"old fox" car`:                       {"car", 3},
-		"red fox OR blue car":                 {"blue", 2},
-		"red fox created:1999":                {"", 0},
-		"picture AND (fox OR xyzzy) AND barn": {"picture barn", 3},
-	} {
+	for query, c := range relaxations {
 		for _, mode := range []string{"fulltext", "smart"} {
 			args := map[string]any{"query": query, "search_mode": mode}
 			f := x.search(with(args, "limit", 100))

@@ -41,6 +41,30 @@ func (s suggested) queries() string {
 	return strings.Join(list, " | ")
 }
 
+// completions are what somebody types, and how it is completed.
+var completions = map[string]string{
+	"fox tag:por":         `fox tag:portrait=12 | fox tag:"port town"=4`,
+	"fox tag:":            `fox tag:portrait=12 | fox tag:"port town"=4`,
+	"-TAGS:port":          `-tag:portrait=12 | -tag:"port town"=4`,
+	"fox por":             `fox tag:portrait=12 | fox tag:"port town"=4`,
+	"lora:tweak":          `lora:"styles/detail tweaker (v1.2)\"x\".safetensors"=4`,
+	"lora:(v1":            ``,
+	"lora:weak":           ``,
+	"status:ap":           `status:Approved`,
+	"status:dr":           `status:Draft=12`,
+	"ai:":                 `ai:true | ai:false`,
+	"checkp":              `checkpoint:`,
+	"fox metadata.cl":     `fox metadata.client: | fox metadata.clip: | fox metadata.clip.take:`,
+	"has:metadata.cli":    `has:metadata.client=5 | has:metadata.clip=5 | has:metadata.clip.take=5`,
+	"metadata.Client:":    `metadata.client:acme=3 | metadata.client:"acme labs"=2`,
+	"meta.client:\"acme ": `metadata.client:"acme labs"=2`,
+	"fox ":                "",
+	"seed:1":              ``,
+	"(fox)":               ``,
+	"tool:.*":             ``,
+	`tool:[a-z]@#&<>~`:    ``,
+}
+
 func TestSuggest_WhatIsTypedIsCompleted(t *testing.T) {
 	t.Parallel()
 	x := newIndex(t, nil)
@@ -63,28 +87,7 @@ func TestSuggest_WhatIsTypedIsCompleted(t *testing.T) {
 	}
 	withMetadata(&theirs, map[string]any{"client secret": "x"})
 	x.load(append(docs, theirs, private)...)
-	for typed, want := range map[string]string{
-		"fox tag:por":         `fox tag:portrait=12 | fox tag:"port town"=4`,
-		"fox tag:":            `fox tag:portrait=12 | fox tag:"port town"=4`,
-		"-TAGS:port":          `-tag:portrait=12 | -tag:"port town"=4`,
-		"fox por":             `fox tag:portrait=12 | fox tag:"port town"=4`,
-		"lora:tweak":          `lora:"styles/detail tweaker (v1.2)\"x\".safetensors"=4`,
-		"lora:(v1":            ``,
-		"lora:weak":           ``,
-		"status:ap":           `status:Approved`,
-		"status:dr":           `status:Draft=12`,
-		"ai:":                 `ai:true | ai:false`,
-		"checkp":              `checkpoint:`,
-		"fox metadata.cl":     `fox metadata.client: | fox metadata.clip: | fox metadata.clip.take:`,
-		"has:metadata.cli":    `has:metadata.client=5 | has:metadata.clip=5 | has:metadata.clip.take=5`,
-		"metadata.Client:":    `metadata.client:acme=3 | metadata.client:"acme labs"=2`,
-		"meta.client:\"acme ": `metadata.client:"acme labs"=2`,
-		"fox ":                "",
-		"seed:1":              ``,
-		"(fox)":               ``,
-		"tool:.*":             ``,
-		`tool:[a-z]@#&<>~`:    ``,
-	} {
+	for typed, want := range completions {
 		got := x.suggest(typed)
 		if typed == "fox " {
 			if len(got.Suggestions) < 20 || got.Suggestions[0].Kind != "field" {

@@ -26,76 +26,81 @@ func jpegFile(segments ...any) []byte {
 		segment(0xDA, 1, 1, 0, 0, 63, 0), "pixels", "\xff\xd9")
 }
 
+const exifText = "a cat\nSteps: 20, Größe, テスト"
+
+// foxes is a text without ASCII.
+var foxes = strings.Repeat("一只狐狸，一个雪地。", 4)
+
+// jpegCases are segments with generation metadata, and what is read from them.
+var jpegCases = map[string]struct {
+	segments []byte
+	want     Chunk
+}{
+	"UserComment in big-endian UTF-16 within a little-endian block": {
+		segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join("UNICODE\x00", utf16Bytes(be, exifText))}})),
+		Chunk{Place: "jpeg:exif", Key: "UserComment", Text: exifText}},
+	"UserComment in little-endian UTF-16 within a big-endian block": {
+		segment(0xE1, "Exif\x00\x00", exifBlock(be, nil, []field{{0x9286, 7, join("UNICODE\x00", utf16Bytes(le, exifText))}})),
+		Chunk{Place: "jpeg:exif", Key: "UserComment", Text: exifText}},
+	"UserComment in ASCII": {
+		segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join("ASCII\x00\x00\x00", exifText)}})),
+		Chunk{Place: "jpeg:exif", Key: "UserComment", Text: exifText}},
+	"UserComment in UTF-16 that says ASCII": {
+		segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join("ASCII\x00\x00\x00", utf16Bytes(be, exifText))}})),
+		Chunk{Place: "jpeg:exif", Key: "UserComment", Text: exifText}},
+	"UserComment in UTF-16 behind a code of zeros": {
+		segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join(make([]byte, 8), utf16Bytes(be, exifText))}})),
+		Chunk{Place: "jpeg:exif", Key: "UserComment", Text: exifText}},
+	"UserComment in UTF-16 of little ASCII without a character code": {
+		segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, utf16Bytes(be, foxes+" 1girl")}})),
+		Chunk{Place: "jpeg:exif", Key: "UserComment", Text: foxes + " 1girl"}},
+	"UserComment in UTF-16 without ASCII": {
+		segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join("UNICODE\x00", utf16Bytes(be, foxes))}})),
+		Chunk{Place: "jpeg:exif", Key: "UserComment", Text: foxes}},
+	"UserComment in UTF-8 with a terminator that says UNICODE": {
+		segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join("UNICODE\x00", "a cat\x00")}})),
+		Chunk{Place: "jpeg:exif", Key: "UserComment", Text: "a cat"}},
+	"ImageDescription of the type UTF-8": {
+		segment(0xE1, "Exif\x00\x00", exifBlock(le, []field{{0x010E, 129, []byte(exifText + "\x00")}}, nil)),
+		Chunk{Place: "jpeg:exif", Key: "ImageDescription", Text: exifText}},
+	"Make of the type UNDEFINED": {
+		segment(0xE1, "Exif\x00\x00", exifBlock(le, []field{{0x010F, 7, []byte("prompt:{}")}}, nil)),
+		Chunk{Place: "jpeg:exif", Key: "Make", Text: "prompt:{}"}},
+	"Model of the type BYTE": {
+		segment(0xE1, "Exif\x00\x00", exifBlock(le, []field{{0x0110, 1, []byte("prompt:{}")}}, nil)),
+		Chunk{Place: "jpeg:exif", Key: "Model", Text: "prompt:{}"}},
+	"EXIF with other padding": {
+		segment(0xE1, "Exif\x00\xff", exifBlock(le, []field{ascii(0x010F, "prompt:{}")}, nil)),
+		Chunk{Place: "jpeg:exif", Key: "Make", Text: "prompt:{}"}},
+	"comment behind bytes of no segment": {join(segment(0xE0, "JFIF\x00"), "\x00\x13", segment(0xFE, "{}")), Chunk{Place: "jpeg:comment", Key: "comment", Text: "{}"}},
+	"UserComment in JIS": {
+		segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join("JIS\x00\x00\x00\x00\x00", "\x1b$B%F%9%H\x1b(B")}})),
+		Chunk{Place: "jpeg:exif", Key: "UserComment", Text: "テスト"}},
+	"UserComment in IFD0, ASCII, without a character code": {
+		segment(0xE1, "Exif\x00\x00", exifBlock(le, []field{ascii(0x9286, `{"prompt":{}}`)}, nil)),
+		Chunk{Place: "jpeg:exif", Key: "UserComment", Text: `{"prompt":{}}`}},
+	"ImageDescription behind four zero bytes": {
+		segment(0xE1, "Exif\x00\x00", exifBlock(be, []field{{0x010E, 2, []byte("\x00\x00\x00\x00a cat\x00")}}, nil)),
+		Chunk{Place: "jpeg:exif", Key: "ImageDescription", Text: "a cat"}},
+	"Windows comment": {
+		segment(0xE1, "Exif\x00\x00", exifBlock(be, []field{{0x9C9C, 1, utf16Bytes(le, "テスト a\x00")}}, nil)),
+		Chunk{Place: "jpeg:exif", Key: "XPComment", Text: "テスト a"}},
+	"value short enough to stand in its entry": {
+		segment(0xE1, "Exif\x00\x00", exifBlock(be, []field{ascii(0x0131, "abc")}, nil)),
+		Chunk{Place: "jpeg:exif", Key: "Software", Text: "abc"}},
+	"comment": {segment(0xFE, "{}"), Chunk{Place: "jpeg:comment", Key: "comment", Text: "{}"}},
+	"XMP": {segment(0xE1, xmpHeader, xmpPacket),
+		Chunk{Place: "xmp", Key: "exif:UserComment", Text: `{"c":"a cat"}`}},
+	"IPTC caption": {segment(0xED, photoshopHeader, "8BIM", be16(0x0404), 0, 0, be32(10), "\x1c\x02\x78", be16(5), "a cat"),
+		Chunk{Place: "jpeg:iptc", Key: "Caption-Abstract", Text: "a cat"}},
+	"content credentials over two segments": {
+		join(segment(0xEB, "JP", be16(1), be32(1), be32(len(manifestStore)), "jumb", manifestStore[8:20]),
+			segment(0xEB, "JP", be16(1), be32(2), be32(len(manifestStore)), "jumb", manifestStore[20:])),
+		Chunk{Place: "c2pa", Key: "jpeg:APP11", Data: manifestStore}},
+}
+
 func TestJPEG_MetadataIsReadFromEverySegment(t *testing.T) {
-	text := "a cat\nSteps: 20, Größe, テスト"
-	foxes := strings.Repeat("一只狐狸，一个雪地。", 4)
-	cases := map[string]struct {
-		segments []byte
-		want     Chunk
-	}{
-		"UserComment in big-endian UTF-16 within a little-endian block": {
-			segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join("UNICODE\x00", utf16Bytes(be, text))}})),
-			Chunk{Place: "jpeg:exif", Key: "UserComment", Text: text}},
-		"UserComment in little-endian UTF-16 within a big-endian block": {
-			segment(0xE1, "Exif\x00\x00", exifBlock(be, nil, []field{{0x9286, 7, join("UNICODE\x00", utf16Bytes(le, text))}})),
-			Chunk{Place: "jpeg:exif", Key: "UserComment", Text: text}},
-		"UserComment in ASCII": {
-			segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join("ASCII\x00\x00\x00", text)}})),
-			Chunk{Place: "jpeg:exif", Key: "UserComment", Text: text}},
-		"UserComment in UTF-16 that says ASCII": {
-			segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join("ASCII\x00\x00\x00", utf16Bytes(be, text))}})),
-			Chunk{Place: "jpeg:exif", Key: "UserComment", Text: text}},
-		"UserComment in UTF-16 behind a code of zeros": {
-			segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join(make([]byte, 8), utf16Bytes(be, text))}})),
-			Chunk{Place: "jpeg:exif", Key: "UserComment", Text: text}},
-		"UserComment in UTF-16 of little ASCII without a character code": {
-			segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, utf16Bytes(be, foxes+" 1girl")}})),
-			Chunk{Place: "jpeg:exif", Key: "UserComment", Text: foxes + " 1girl"}},
-		"UserComment in UTF-16 without ASCII": {
-			segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join("UNICODE\x00", utf16Bytes(be, foxes))}})),
-			Chunk{Place: "jpeg:exif", Key: "UserComment", Text: foxes}},
-		"UserComment in UTF-8 with a terminator that says UNICODE": {
-			segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join("UNICODE\x00", "a cat\x00")}})),
-			Chunk{Place: "jpeg:exif", Key: "UserComment", Text: "a cat"}},
-		"ImageDescription of the type UTF-8": {
-			segment(0xE1, "Exif\x00\x00", exifBlock(le, []field{{0x010E, 129, []byte(text + "\x00")}}, nil)),
-			Chunk{Place: "jpeg:exif", Key: "ImageDescription", Text: text}},
-		"Make of the type UNDEFINED": {
-			segment(0xE1, "Exif\x00\x00", exifBlock(le, []field{{0x010F, 7, []byte("prompt:{}")}}, nil)),
-			Chunk{Place: "jpeg:exif", Key: "Make", Text: "prompt:{}"}},
-		"Model of the type BYTE": {
-			segment(0xE1, "Exif\x00\x00", exifBlock(le, []field{{0x0110, 1, []byte("prompt:{}")}}, nil)),
-			Chunk{Place: "jpeg:exif", Key: "Model", Text: "prompt:{}"}},
-		"EXIF with other padding": {
-			segment(0xE1, "Exif\x00\xff", exifBlock(le, []field{ascii(0x010F, "prompt:{}")}, nil)),
-			Chunk{Place: "jpeg:exif", Key: "Make", Text: "prompt:{}"}},
-		"comment behind bytes of no segment": {join(segment(0xE0, "JFIF\x00"), "\x00\x13", segment(0xFE, "{}")), Chunk{Place: "jpeg:comment", Key: "comment", Text: "{}"}},
-		"UserComment in JIS": {
-			segment(0xE1, "Exif\x00\x00", exifBlock(le, nil, []field{{0x9286, 7, join("JIS\x00\x00\x00\x00\x00", "\x1b$B%F%9%H\x1b(B")}})),
-			Chunk{Place: "jpeg:exif", Key: "UserComment", Text: "テスト"}},
-		"UserComment in IFD0, ASCII, without a character code": {
-			segment(0xE1, "Exif\x00\x00", exifBlock(le, []field{ascii(0x9286, `{"prompt":{}}`)}, nil)),
-			Chunk{Place: "jpeg:exif", Key: "UserComment", Text: `{"prompt":{}}`}},
-		"ImageDescription behind four zero bytes": {
-			segment(0xE1, "Exif\x00\x00", exifBlock(be, []field{{0x010E, 2, []byte("\x00\x00\x00\x00a cat\x00")}}, nil)),
-			Chunk{Place: "jpeg:exif", Key: "ImageDescription", Text: "a cat"}},
-		"Windows comment": {
-			segment(0xE1, "Exif\x00\x00", exifBlock(be, []field{{0x9C9C, 1, utf16Bytes(le, "テスト a\x00")}}, nil)),
-			Chunk{Place: "jpeg:exif", Key: "XPComment", Text: "テスト a"}},
-		"value short enough to stand in its entry": {
-			segment(0xE1, "Exif\x00\x00", exifBlock(be, []field{ascii(0x0131, "abc")}, nil)),
-			Chunk{Place: "jpeg:exif", Key: "Software", Text: "abc"}},
-		"comment": {segment(0xFE, "{}"), Chunk{Place: "jpeg:comment", Key: "comment", Text: "{}"}},
-		"XMP": {segment(0xE1, xmpHeader, xmpPacket),
-			Chunk{Place: "xmp", Key: "exif:UserComment", Text: `{"c":"a cat"}`}},
-		"IPTC caption": {segment(0xED, photoshopHeader, "8BIM", be16(0x0404), 0, 0, be32(10), "\x1c\x02\x78", be16(5), "a cat"),
-			Chunk{Place: "jpeg:iptc", Key: "Caption-Abstract", Text: "a cat"}},
-		"content credentials over two segments": {
-			join(segment(0xEB, "JP", be16(1), be32(1), be32(len(manifestStore)), "jumb", manifestStore[8:20]),
-				segment(0xEB, "JP", be16(1), be32(2), be32(len(manifestStore)), "jumb", manifestStore[20:])),
-			Chunk{Place: "c2pa", Key: "jpeg:APP11", Data: manifestStore}},
-	}
-	for name, c := range cases {
+	for name, c := range jpegCases {
 		t.Run(name, func(t *testing.T) {
 			f := readBytes(t, jpegFile(c.segments))
 			wantChunks(t, f, c.want)
