@@ -130,25 +130,7 @@ func TestAPI_EveryFaultIsAProblemWithItsStatus(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := s.Do(t, c.method, c.path, c.body, c.headers...)
-			p := problem(t, a)
-			if a.Status != c.status || p.Code != c.code {
-				t.Errorf("%d %s, want %d %s", a.Status, p.Code, c.status, c.code)
-			}
-			if strings.Contains(string(a.Body), "secret") || len(a.Body) > 2000 {
-				t.Errorf("the problem tells too much: %.300s", a.Body)
-			}
-			if a.Header.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(a.Header.Get("Content-Security-Policy"), "default-src 'none'") {
-				t.Errorf("security headers are missing: %v", a.Header)
-			}
-			if (a.Status == 401) != strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Bearer") {
-				t.Errorf("WWW-Authenticate %q with %d", a.Header.Get("WWW-Authenticate"), a.Status)
-			}
-			if c.code == "ECHO_FAULT" && a.Header.Get("Retry-After") != "2" {
-				t.Errorf("Retry-After %q", a.Header.Get("Retry-After"))
-			}
-			if a.Status == 405 && a.Header.Get("Allow") != "POST, OPTIONS" {
-				t.Errorf("Allow %q", a.Header.Get("Allow"))
-			}
+			checkProblem(t, a, c.status, c.code)
 		})
 	}
 	log := s.Log.String()
@@ -157,6 +139,30 @@ func TestAPI_EveryFaultIsAProblemWithItsStatus(t *testing.T) {
 	}
 	if !strings.Contains(log, "hunter2") {
 		t.Error("the log lacks the cause of a defect")
+	}
+}
+
+// checkProblem compares an answer with the problem that it must be, with the headers of its status.
+func checkProblem(t *testing.T, a echo.Answer, status int, code string) {
+	t.Helper()
+	p := problem(t, a)
+	if a.Status != status || p.Code != code {
+		t.Errorf("%d %s, want %d %s", a.Status, p.Code, status, code)
+	}
+	if strings.Contains(string(a.Body), "secret") || len(a.Body) > 2000 {
+		t.Errorf("the problem tells too much: %.300s", a.Body)
+	}
+	if a.Header.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(a.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Errorf("security headers are missing: %v", a.Header)
+	}
+	if (a.Status == 401) != strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Bearer") {
+		t.Errorf("WWW-Authenticate %q with %d", a.Header.Get("WWW-Authenticate"), a.Status)
+	}
+	if code == "ECHO_FAULT" && a.Header.Get("Retry-After") != "2" {
+		t.Errorf("Retry-After %q", a.Header.Get("Retry-After"))
+	}
+	if a.Status == 405 && a.Header.Get("Allow") != "POST, OPTIONS" {
+		t.Errorf("Allow %q", a.Header.Get("Allow"))
 	}
 }
 

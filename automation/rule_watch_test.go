@@ -23,27 +23,7 @@ func TestWatch_FiresOncePerMatchAndNotForWhatMatchedBefore(t *testing.T) {
 	old := e.asset(0, "fox")
 	p := e.pipeline("Mark", `ids "{{vars.asset_ids}}" | compute metadata.marks "coalesce(metadata.marks, 0) + 1"`)
 	r := e.rule(library.Rule{Name: "foxes", Trigger: watch("fox"), Pipeline: p})
-	look := func() {
-		t.Helper()
-		e.at(e.now().Add(time.Minute))
-		var both sync.WaitGroup
-		for range 2 { // processes at once, and a call of TriggerRule
-			rules := e.process()
-			both.Go(func() {
-				if err := rules.RunDue(t.Context(), library.TriggerWatch); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		both.Go(func() {
-			if _, err := e.rules.Trigger(t.Context(), e.admin.Tenant, library.TriggerWatch, "", nil); err != nil {
-				t.Error(err)
-			}
-		})
-		both.Wait()
-		e.due() // those that found others at it look again
-		e.work()
-	}
+	look := func() { t.Helper(); e.lookAtOnce(t) }
 	look()
 	if got := e.states(r); len(got) != 0 {
 		t.Fatalf("it fired for what matched when it was made: %v", got)
@@ -81,6 +61,30 @@ func TestWatch_FiresOncePerMatchAndNotForWhatMatchedBefore(t *testing.T) {
 	if n := e.count(`SELECT count(*) FROM rule_matches WHERE asset_h = $1`, second); n != 0 {
 		t.Error("an asset in the trash still matches")
 	}
+}
+
+// lookAtOnce lets the clock go on and has two processes and a call of TriggerRule look for new
+// matches at once.
+func (e *env) lookAtOnce(t *testing.T) {
+	t.Helper()
+	e.at(e.now().Add(time.Minute))
+	var both sync.WaitGroup
+	for range 2 {
+		rules := e.process()
+		both.Go(func() {
+			if err := rules.RunDue(t.Context(), library.TriggerWatch); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	both.Go(func() {
+		if _, err := e.rules.Trigger(t.Context(), e.admin.Tenant, library.TriggerWatch, "", nil); err != nil {
+			t.Error(err)
+		}
+	})
+	both.Wait()
+	e.due() // those that found others at it look again
+	e.work()
 }
 
 func TestWatch_WhatALimitKeptFiresLater(t *testing.T) {

@@ -46,19 +46,7 @@ func TestRestore_RefusesWhatItCannotRestoreAndTouchesNothing(t *testing.T) {
 		changed[len(changed)/2] ^= 1
 		for _, bad := range [][]byte{good[:len(good)-1], changed, nil} {
 			tries++
-			if err := os.WriteFile(path, bad, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if bad == nil {
-				if err := os.Remove(path); err != nil {
-					t.Fatal(err)
-				}
-			}
-			read, err := backup.ReadManifest(t.Context(), to, m.ID)
-			if err == nil {
-				_, err = backup.Restore(t.Context(), to, read, into, backup.Options{})
-			}
-			if err == nil {
+			if err := restoreWith(t, path, bad, to, m, into); err == nil {
 				t.Errorf("%s with %d of %d bytes was restored", name, len(bad), len(good))
 			}
 		}
@@ -81,6 +69,24 @@ func TestRestore_RefusesWhatItCannotRestoreAndTouchesNothing(t *testing.T) {
 	if _, err := backup.Restore(t.Context(), to, m, into, backup.Options{Replace: true}); err != nil {
 		t.Errorf("the mended backup does not restore: %v", err)
 	}
+}
+
+// restoreWith restores a backup with other bytes in one of its files, or without the file where they are nil.
+func restoreWith(t *testing.T, path string, bad []byte, to backup.Target, m backup.Manifest, into backup.Library) error {
+	t.Helper()
+	if err := os.WriteFile(path, bad, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if bad == nil {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read, err := backup.ReadManifest(t.Context(), to, m.ID)
+	if err == nil {
+		_, err = backup.Restore(t.Context(), to, read, into, backup.Options{})
+	}
+	return err
 }
 
 func TestRestore_RefusesALibraryThatIsNotEmptyUnlessTold(t *testing.T) {

@@ -25,32 +25,8 @@ func TestLog_PositionsAreInTheOrderOfCommitsWithoutGaps(t *testing.T) {
 	for i := range 5 {
 		hashes = append(hashes, e.add(fmt.Sprint(i)))
 	}
-	stop := make(chan struct{})
-	var reader sync.WaitGroup
-	var read []events.Event
-	reader.Go(func() { // who remembers a position misses nothing
-		ended := false
-		for after := int64(0); ; {
-			list, err := e.store.Events.After(t.Context(), e.actor, after, nil, 7)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			read = append(read, list...)
-			if len(list) > 0 {
-				after = list[len(list)-1].Position
-				continue
-			}
-			if ended {
-				return
-			}
-			select {
-			case <-stop: // the last events may have come after the read just now
-				ended = true
-			default:
-			}
-		}
-	})
+	stop, read := make(chan struct{}), make(chan []events.Event, 1)
+	go func() { read <- e.readUntil(t, stop) }()
 	var writers sync.WaitGroup
 	for w := range 6 {
 		writers.Go(func() {
@@ -71,7 +47,6 @@ func TestLog_PositionsAreInTheOrderOfCommitsWithoutGaps(t *testing.T) {
 		return ""
 	})
 	close(stop)
-	reader.Wait()
 	last := map[int]int64{}
 	for i, x := range e.logged() {
 		if x.Position != int64(i+1) || x.Previous != last[x.Shard] {
@@ -79,8 +54,34 @@ func TestLog_PositionsAreInTheOrderOfCommitsWithoutGaps(t *testing.T) {
 		}
 		last[x.Shard] = x.Position
 	}
-	if !slices.EqualFunc(read, e.logged(), func(a, b events.Event) bool { return a.Position == b.Position }) {
-		t.Errorf("a reader beside the writers got %d events, the log has %d", len(read), want)
+	if list := <-read; !slices.EqualFunc(list, e.logged(), func(a, b events.Event) bool { return a.Position == b.Position }) {
+		t.Errorf("a reader beside the writers got %d events, the log has %d", len(list), want)
+	}
+}
+
+// readUntil reads the log as a client that remembers a position, until it has read all that had
+// come when it was stopped.
+func (e *env) readUntil(t *testing.T, stop chan struct{}) (read []events.Event) {
+	ended := false
+	for after := int64(0); ; {
+		list, err := e.store.Events.After(t.Context(), e.actor, after, nil, 7)
+		if err != nil {
+			t.Error(err)
+			return read
+		}
+		read = append(read, list...)
+		if len(list) > 0 {
+			after = list[len(list)-1].Position
+			continue
+		}
+		if ended {
+			return read
+		}
+		select {
+		case <-stop: // the last events may have come after the read just now
+			ended = true
+		default:
+		}
 	}
 }
 

@@ -60,13 +60,7 @@ func TestEpoch_AnIndexThatIsAheadOfARestoredDatabaseIsReplaced(t *testing.T) {
 			// Another past under the very version that the index has.
 			e.exec(`UPDATE assets SET title = 'in another past' WHERE tenant_id = $1 AND asset_h = $2`, string(e.actor.Tenant), string(equal))
 			if c.noticed && c.how == "" {
-				now, err := e.store.IndexState.Epoch(e.ctx)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := x.setMeta(e.ctx, before, mappings.Meta{Epoch: now.ID, WAL: now.WAL + 1<<40}); err != nil {
-					t.Fatal(err)
-				}
+				e.knowLaterServer(x, before)
 			}
 			y := e.indexer()
 			e.run(e.relay(), y)
@@ -85,6 +79,19 @@ func TestEpoch_AnIndexThatIsAheadOfARestoredDatabaseIsReplaced(t *testing.T) {
 			}
 			e.eventually(2*time.Minute, func() string { return e.searchable(y, append(left, gone)...) })
 		})
+	}
+}
+
+// knowLaterServer makes an index know of a later state of the database server.
+func (e *env) knowLaterServer(x *Indexer, index string) {
+	t := e.t
+	t.Helper()
+	now, err := e.store.IndexState.Epoch(e.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.setMeta(e.ctx, index, mappings.Meta{Epoch: now.ID, WAL: now.WAL + 1<<40}); err != nil {
+		t.Fatal(err)
 	}
 }
 

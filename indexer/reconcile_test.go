@@ -50,24 +50,7 @@ func TestReconcile_RepairsEveryKindOfDifference(t *testing.T) {
 		t.Fatalf("an index in order: %+v, error %v", got, err)
 	}
 
-	// Missing: two documents vanish.
-	for _, gone := range h[:2] {
-		path := fmt.Sprintf("/%s/_doc/%s?routing=%s", x.names.Index(1), mappings.DocID(e.actor.Tenant, gone), e.actor.Tenant)
-		if err := opensearch.Call(e.ctx, e.search, http.MethodDelete, path, nil, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	// Stale: a change whose event was lost.
-	e.retitle("changed", h[2])
-	// Orphans: one asset purged, one in the trash, one whose row left no trace, and
-	// one of a tenant nobody knows.
-	e.purge(h[3])
-	e.exec(`UPDATE assets SET trashed_at = now(), doc_version = doc_version + 1 WHERE tenant_id = $1 AND asset_h = $2`, string(e.actor.Tenant), string(h[4]))
-	e.exec(`DELETE FROM assets WHERE tenant_id = $1 AND asset_h = $2`, string(e.actor.Tenant), string(h[5]))
-	stranger := library.TenantID(uuid.NewString())
-	e.plant(mappings.Document{TenantID: stranger, AssetH: h[0], DocVersion: 4, Title: "ghost"})
-	// Ahead: the library was set back, as by restoring a backup.
-	e.exec(`UPDATE assets SET doc_version = 1, title = 'restored' WHERE tenant_id = $1 AND asset_h = $2`, string(e.actor.Tenant), string(h[6]))
+	e.spoil(x, h)
 
 	told := map[[2]int64]bool{}
 	got, err := x.Reconcile(e.ctx, func(done, total int64) { told[[2]int64{done, total}] = true })
@@ -93,6 +76,30 @@ func TestReconcile_RepairsEveryKindOfDifference(t *testing.T) {
 	if problem := e.differs(h[6]); problem != "" {
 		t.Error(problem)
 	}
+}
+
+// spoil makes documents differ from the rows in every way.
+func (e *env) spoil(x *Indexer, h []library.AssetHash) {
+	t := e.t
+	t.Helper()
+	// Missing: two documents vanish.
+	for _, gone := range h[:2] {
+		path := fmt.Sprintf("/%s/_doc/%s?routing=%s", x.names.Index(1), mappings.DocID(e.actor.Tenant, gone), e.actor.Tenant)
+		if err := opensearch.Call(e.ctx, e.search, http.MethodDelete, path, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Stale: a change whose event was lost.
+	e.retitle("changed", h[2])
+	// Orphans: one asset purged, one in the trash, one whose row left no trace, and
+	// one of a tenant nobody knows.
+	e.purge(h[3])
+	e.exec(`UPDATE assets SET trashed_at = now(), doc_version = doc_version + 1 WHERE tenant_id = $1 AND asset_h = $2`, string(e.actor.Tenant), string(h[4]))
+	e.exec(`DELETE FROM assets WHERE tenant_id = $1 AND asset_h = $2`, string(e.actor.Tenant), string(h[5]))
+	stranger := library.TenantID(uuid.NewString())
+	e.plant(mappings.Document{TenantID: stranger, AssetH: h[0], DocVersion: 4, Title: "ghost"})
+	// Ahead: the library was set back, as by restoring a backup.
+	e.exec(`UPDATE assets SET doc_version = 1, title = 'restored' WHERE tenant_id = $1 AND asset_h = $2`, string(e.actor.Tenant), string(h[6]))
 }
 
 // plant writes a document past every rule.

@@ -222,13 +222,7 @@ func TestVectors_AnotherConfigurationIsBuiltBehindTheAliasWhileSearchesGoOn(t *t
 	if n := p.count("prompt 4"); n != 2 {
 		t.Errorf("a text was embedded %d times, want once for each model", n)
 	}
-	e.eventually(time.Minute, func() string { // the alias moves first, then it is recorded
-		live, err := x.liveIndex(e.ctx)
-		if err != nil || live != mappings.Names(e.cfg.Prefix).Index(2) {
-			return fmt.Sprintf("the live index is %s, error %v", live, err)
-		}
-		return ""
-	})
+	e.awaitLive(x, mappings.Names(e.cfg.Prefix).Index(2))
 	if _, vectors := e.embedded(e.alias(), hashes[0]); len(vectors) != 1 {
 		t.Errorf("a document has vectors of %d configurations", len(vectors))
 	}
@@ -245,6 +239,18 @@ func TestVectors_AnotherConfigurationIsBuiltBehindTheAliasWhileSearchesGoOn(t *t
 	if n := p.count("prompt 4"); n != 2 {
 		t.Errorf("going back embedded a text again")
 	}
+}
+
+// awaitLive waits until an index is recorded as the live one; the alias moves before that.
+func (e *env) awaitLive(x *Indexer, index string) {
+	e.t.Helper()
+	e.eventually(time.Minute, func() string {
+		live, err := x.liveIndex(e.ctx)
+		if err != nil || live != index {
+			return fmt.Sprintf("the live index is %s, error %v", live, err)
+		}
+		return ""
+	})
 }
 
 func TestVectors_ARebuildGoesOnWithoutTheProvider(t *testing.T) {

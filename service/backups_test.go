@@ -107,20 +107,27 @@ func TestBackups_OneIntoABucketUnderLoadRestoresWhatWasAcknowledged(t *testing.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := testenv.Postgres(t)
-	blobs, err := blob.CreateDisk(filepath.Join(t.TempDir(), "blobs"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer blobs.Close()
-	got, err := backup.Restore(t.Context(), from, *m, backup.Library{Database: store.Config{URL: url}, Blobs: blobs}, backup.Options{})
-	if err != nil || got.Assets != m.Files.Count || got.Files != m.Files.Count {
-		t.Fatalf("%+v %v", got, err)
-	}
+	blobs := restoreFiles(t, from, *m)
 	for _, h := range before {
 		if _, err := blobs.Size(t.Context(), e.Tenant, h); err != nil {
 			t.Errorf("%s was acknowledged before the backup: %v", h, err)
 		}
 	}
 	t.Logf("%d files were acknowledged before it began, %d are in it, %d in the end", len(before), m.Files.Count, len(acknowledged))
+}
+
+// restoreFiles restores a backup into a library of its own, and returns where its files are.
+func restoreFiles(t *testing.T, from backup.Target, m backup.Manifest) *blob.Disk {
+	t.Helper()
+	url := testenv.Postgres(t)
+	blobs, err := blob.CreateDisk(filepath.Join(t.TempDir(), "blobs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { blobs.Close() })
+	got, err := backup.Restore(t.Context(), from, m, backup.Library{Database: store.Config{URL: url}, Blobs: blobs}, backup.Options{})
+	if err != nil || got.Assets != m.Files.Count || got.Files != m.Files.Count {
+		t.Fatalf("%+v %v", got, err)
+	}
+	return blobs
 }

@@ -94,7 +94,13 @@ func TestInPlace_AnImportThatEndsEmitsOneEventThoughItWasInterrupted(t *testing.
 	endsOnce(t, e, library.ImportEvent{ImportID: i.ID, Root: "pictures", Folder: "out", State: "completed",
 		Counts: library.ImportEventCounts{Found: c.Found, Stored: c.Stored, Already: c.Already, Skipped: c.Skipped, Failed: c.Failed}})
 
-	// A process that lost an import, or says a second time that it ended, emits nothing.
+	othersEmitNothing(t, e)
+}
+
+// othersEmitNothing ends another import in a process that holds it: one that lost it emits nothing, and neither
+// does saying again that it ended.
+func othersEmitNothing(t *testing.T, e *servicetest.Env) {
+	t.Helper()
 	again, err := e.Store.Imports.Start(t.Context(), actorOf(e), "pictures", "other", library.ImportOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -315,14 +315,7 @@ func TestScrub_ReadsAllFilesInStepsAndShowsWhatIsDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	last := func() store.Scrub {
-		t.Helper()
-		at, err := s.Store.Files.LastScrub(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return at
-	}
+	last := func() store.Scrub { t.Helper(); return s.lastScrub(t) }
 	step(time.Microsecond) // one file at a time
 	if at := last(); at.EndedAt != nil || at.After.Hash == "" {
 		t.Fatalf("after a step: %+v", at)
@@ -346,12 +339,7 @@ func TestScrub_ReadsAllFilesInStepsAndShowsWhatIsDamaged(t *testing.T) {
 	if got := s.unstored(); !slices.Equal(got, []int{4}) {
 		t.Errorf("an import would send %v", got)
 	}
-	metrics := metricsOf(t, one)
-	for _, line := range []string{`vitrine_damaged_files{problem="hash"} 1`, `vitrine_damaged_files{problem="missing"} 0`, "vitrine_scrub_files_total 5"} {
-		if !strings.Contains(metrics, line+"\n") {
-			t.Errorf("the metrics lack %s", line)
-		}
-	}
+	showsDamage(t, one)
 	step(time.Hour)
 	if at := last(); !at.BeganAt.Equal(ended.BeganAt) {
 		t.Error("another pass begins at once")
@@ -361,6 +349,27 @@ func TestScrub_ReadsAllFilesInStepsAndShowsWhatIsDamaged(t *testing.T) {
 	}
 	if at := last(); at.After.Hash != "" || at.EndedAt != nil {
 		t.Errorf("the further pass begins at %+v", at)
+	}
+}
+
+// lastScrub returns how far the pass over all files is.
+func (s *shelf) lastScrub(t *testing.T) store.Scrub {
+	t.Helper()
+	at, err := s.Store.Files.LastScrub(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// showsDamage looks for one file of five with other bytes in the metrics.
+func showsDamage(t *testing.T, one *service.Service) {
+	t.Helper()
+	metrics := metricsOf(t, one)
+	for _, line := range []string{`vitrine_damaged_files{problem="hash"} 1`, `vitrine_damaged_files{problem="missing"} 0`, "vitrine_scrub_files_total 5"} {
+		if !strings.Contains(metrics, line+"\n") {
+			t.Errorf("the metrics lack %s", line)
+		}
 	}
 }
 

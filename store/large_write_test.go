@@ -54,22 +54,7 @@ func TestWrite_ChangesOfAHundredThousandAssetsTakeTheMemoryOfAPage(t *testing.T)
 	start := time.Now()
 	var operation string
 	peak := heapPeak(func() {
-		var err error
-		operation, err = s.Write(ctx, s.a, func(tx *store.Tx) error {
-			for first := 1; first <= n; first += page {
-				hashes := make([]library.AssetHash, page)
-				for i := range hashes {
-					hashes[i] = library.AssetHash(fmt.Sprintf("%040x", first+i))
-				}
-				if _, err := tx.ChangeAssets(ctx, hashes, func(a *library.Asset) { a.Tags = []string{"many"} }); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		operation = tagPages(t, s, n, page)
 	})
 	t.Logf("changing %d assets took %d MB more heap, %v", n, peak>>20, time.Since(start))
 	if peak > most {
@@ -100,4 +85,26 @@ func TestWrite_ChangesOfAHundredThousandAssetsTakeTheMemoryOfAPage(t *testing.T)
 	if tagged, journal, _, _, _, summary := counts(); tagged != 0 || journal != 2*n || summary != `{"asset": 100000} {"asset": 100000}` {
 		t.Errorf("%d tagged after the undo, %d in the journal, counted as %s", tagged, journal, summary)
 	}
+}
+
+// tagPages tags n assets in one operation, a page at a time, and returns the operation.
+func tagPages(t *testing.T, s bench, n, page int) string {
+	t.Helper()
+	ctx := t.Context()
+	operation, err := s.Write(ctx, s.a, func(tx *store.Tx) error {
+		for first := 1; first <= n; first += page {
+			hashes := make([]library.AssetHash, page)
+			for i := range hashes {
+				hashes[i] = library.AssetHash(fmt.Sprintf("%040x", first+i))
+			}
+			if _, err := tx.ChangeAssets(ctx, hashes, func(a *library.Asset) { a.Tags = []string{"many"} }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return operation
 }

@@ -80,20 +80,7 @@ func TestReextract_ParentsKeepTheirLinksAsLongAsTheFileMeansThem(t *testing.T) {
 	for _, h := range []library.AssetHash{kept, dropped, late, child, below} {
 		was[h] = s.version(t, h)
 	}
-	grown := func(want ...library.AssetHash) {
-		t.Helper()
-		for h, v := range was {
-			now := s.version(t, h)
-			should := false
-			for _, w := range want {
-				should = should || w == h
-			}
-			if now > v != should {
-				t.Errorf("version of %s went from %d to %d", h, v, now)
-			}
-			was[h] = now
-		}
-	}
+	grown := func(want ...library.AssetHash) { t.Helper(); grownSince(t, s, was, want...) }
 	n.Lineage.Parents = named("kept")
 	if !s.reread(t, n) {
 		t.Fatal("a parent less is no change")
@@ -114,6 +101,23 @@ func TestReextract_ParentsKeepTheirLinksAsLongAsTheFileMeansThem(t *testing.T) {
 		t.Error("after one parent took another's place", diff)
 	}
 	grown(dropped, late, child, below)
+}
+
+// grownSince fails unless the versions of these assets grew since they were noted, and of no other; it notes
+// them anew.
+func grownSince(t *testing.T, s bench, was map[library.AssetHash]int64, want ...library.AssetHash) {
+	t.Helper()
+	for h, v := range was {
+		now := s.version(t, h)
+		should := false
+		for _, w := range want {
+			should = should || w == h
+		}
+		if now > v != should {
+			t.Errorf("version of %s went from %d to %d", h, v, now)
+		}
+		was[h] = now
+	}
 }
 
 func TestReextract_TheExtractionReportCountsReasonsWithExamples(t *testing.T) {

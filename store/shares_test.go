@@ -88,6 +88,13 @@ func TestShares_RefuseWhatIsPrivateOrOfAnotherTenantAndEndWhenDeleted(t *testing
 			t.Errorf("deleting %s: %v", wrong.id, err)
 		}
 	}
+	endsWhenDeleted(t, s, p)
+}
+
+// endsWhenDeleted deletes a share link, and takes that back.
+func endsWhenDeleted(t *testing.T, s bench, p library.Publication) {
+	t.Helper()
+	ctx := t.Context()
 	there := func() bool {
 		found, err := s.Publications.Find(ctx, p.Segment, p.Slug)
 		return err == nil && found.ID == p.ID

@@ -74,14 +74,21 @@ func TestAnnotations_StayWithTheirNodeThroughVersionsAndRereading(t *testing.T) 
 			t.Errorf("version %d is %+v", 4-i, v)
 		}
 	}
-	deleted, err := api.DeleteAnnotation(ctx, client.DeleteAnnotationInput{AnnotationID: made.AnnotationID})
+	w.deletesAndRestores(made.AnnotationID, asset)
+}
+
+// deletesAndRestores deletes a note with the word dark and takes that back.
+func (w world) deletesAndRestores(annotation, asset string) {
+	t, api, ctx := w.T, w.Client(""), w.T.Context()
+	t.Helper()
+	deleted, err := api.DeleteAnnotation(ctx, client.DeleteAnnotationInput{AnnotationID: annotation})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if found := w.Search("", "annotation:dark", deleted.IndexToken); found.Total != 0 {
 		t.Errorf("a deleted annotation finds %d", found.Total)
 	}
-	if _, err := api.GetAnnotation(ctx, client.GetAnnotationInput{AnnotationID: made.AnnotationID}); problemCode(err) != "NOT_FOUND" {
+	if _, err := api.GetAnnotation(ctx, client.GetAnnotationInput{AnnotationID: annotation}); problemCode(err) != "NOT_FOUND" {
 		t.Errorf("a deleted annotation: %v", err)
 	}
 	undone, err := api.UndoOperation(ctx, client.UndoOperationInput{OperationID: deleted.OperationID})
@@ -130,7 +137,26 @@ func TestAnnotations_PrivateOnesAreTheirAuthorsAlone(t *testing.T) {
 			t.Errorf("%s sees %d in the details, want %d: %v", who, len(d.Annotations), c.lists, err)
 		}
 	}
-	api, words, yes := w.Client(other), "mine now", true
+	api := w.Client(other)
+	w.refusesOthers(api, mine)
+	team := library.VisibilityTeam
+	shared, err := w.Client(author).UpdateAnnotation(ctx, client.UpdateAnnotationInput{AnnotationID: mine.AnnotationID, Visibility: (*string)(&team)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := w.Search(other, "annotation:xylophone", shared.IndexToken); found.Total != 1 {
+		t.Errorf("shared, it finds %d", found.Total)
+	}
+	if one, err := api.GetAnnotation(ctx, client.GetAnnotationInput{AnnotationID: mine.AnnotationID}); err != nil || len(one.History) != 1 || one.History[0].Version != 2 {
+		t.Errorf("versions from when it was private are seen: %+v %v", one.History, err)
+	}
+}
+
+// refusesOthers reads and changes another's private note, and another's note for the team, which can be resolved only.
+func (w world) refusesOthers(api *client.Client, mine client.CreateAnnotationOutput) {
+	t, ctx := w.T, w.T.Context()
+	t.Helper()
+	words, yes := "mine now", true
 	if _, err := api.GetAnnotation(ctx, client.GetAnnotationInput{AnnotationID: mine.AnnotationID}); problemCode(err) != "NOT_FOUND" {
 		t.Errorf("reading another's private annotation: %v", err)
 	}
@@ -145,17 +171,6 @@ func TestAnnotations_PrivateOnesAreTheirAuthorsAlone(t *testing.T) {
 	}
 	if _, err := api.UndoOperation(ctx, client.UndoOperationInput{OperationID: mine.OperationID}); problemCode(err) != "NOT_FOUND" {
 		t.Errorf("undoing another's private annotation: %v", err)
-	}
-	team := library.VisibilityTeam
-	shared, err := w.Client(author).UpdateAnnotation(ctx, client.UpdateAnnotationInput{AnnotationID: mine.AnnotationID, Visibility: (*string)(&team)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if found := w.Search(other, "annotation:xylophone", shared.IndexToken); found.Total != 1 {
-		t.Errorf("shared, it finds %d", found.Total)
-	}
-	if one, err := api.GetAnnotation(ctx, client.GetAnnotationInput{AnnotationID: mine.AnnotationID}); err != nil || len(one.History) != 1 || one.History[0].Version != 2 {
-		t.Errorf("versions from when it was private are seen: %+v %v", one.History, err)
 	}
 }
 

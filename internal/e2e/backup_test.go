@@ -277,6 +277,12 @@ func TestRestore_AnIndexThatIsAheadIsCorrectedByItself(t *testing.T) {
 		}
 		return nil
 	})
+	oneIndexEach(t, cfg)
+}
+
+// oneIndexEach fails unless there is one index of assets, one of prompts and one of prospects.
+func oneIndexEach(t *testing.T, cfg service.Config) {
+	t.Helper()
 	res, err := http.Get(cfg.OpenSearchURL[0] + "/_cat/indices/" + cfg.Prefix + "*?h=index")
 	if err != nil {
 		t.Fatal(err)

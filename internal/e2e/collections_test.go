@@ -24,12 +24,6 @@ func TestCollections_SearchesFollowEveryChange(t *testing.T) {
 	for i := range 3 {
 		hashes = append(hashes, w.StoreFile("", fmt.Sprintf("street-%d.png", i), "image/png", picture(900+i, "a neon street")).Asset.AssetH)
 	}
-	finds := func(query, token string, want int) {
-		t.Helper()
-		if found := w.Search("", query, token); found.Total != want {
-			t.Errorf("%s finds %d, want %d", query, found.Total, want)
-		}
-	}
 	portfolio, err := api.CreateCollection(ctx, client.CreateCollectionInput{Name: "Portfolio"})
 	check(err)
 	neon, err := api.CreateCollection(ctx, client.CreateCollectionInput{Name: "Neon Street!", ParentPath: "Portfolio"})
@@ -39,13 +33,13 @@ func TestCollections_SearchesFollowEveryChange(t *testing.T) {
 	}
 	added, err := api.AddToCollection(ctx, client.AddToCollectionInput{CollectionPath: neon.Path, AssetHs: hashes[:2]})
 	check(err)
-	finds("collection:portfolio", added.IndexToken, 2)
-	finds(`collection:"Portfolio/Neon Street"`, added.IndexToken, 2)
-	finds("collection:=portfolio", added.IndexToken, 0)
-	finds("collection:=portfolio.neonstreet", added.IndexToken, 2)
-	finds("collection:"+portfolio.CollectionH, added.IndexToken, 2)
-	finds("collection:="+neon.CollectionH, added.IndexToken, 2)
-	finds("street -has:collection", added.IndexToken, 1)
+	w.findsCount("collection:portfolio", added.IndexToken, 2)
+	w.findsCount(`collection:"Portfolio/Neon Street"`, added.IndexToken, 2)
+	w.findsCount("collection:=portfolio", added.IndexToken, 0)
+	w.findsCount("collection:=portfolio.neonstreet", added.IndexToken, 2)
+	w.findsCount("collection:"+portfolio.CollectionH, added.IndexToken, 2)
+	w.findsCount("collection:="+neon.CollectionH, added.IndexToken, 2)
+	w.findsCount("street -has:collection", added.IndexToken, 1)
 	facets, err := api.GetFacets(ctx, client.GetFacetsInput{Facets: []string{"collection"}, Query: "neon"})
 	check(err)
 	if n := len(facets.Facets); n != 1 {
@@ -56,23 +50,46 @@ func TestCollections_SearchesFollowEveryChange(t *testing.T) {
 	if !slices.Equal(details.Collections, []string{"portfolio.neonstreet"}) {
 		t.Errorf("the asset is in %v", details.Collections)
 	}
-	moved, err := api.MoveCollection(ctx, client.MoveCollectionInput{SourcePath: neon.CollectionH})
+	w.findsAfterChanges(neon.CollectionH, hashes[0])
+}
+
+// findsCount counts what a search finds behind a write.
+func (w world) findsCount(query, token string, want int) {
+	t := w.T
+	t.Helper()
+	if found := w.Search("", query, token); found.Total != want {
+		t.Errorf("%s finds %d, want %d", query, found.Total, want)
+	}
+}
+
+// findsAfterChanges moves, renames, deletes and brings back a collection of two assets, removes one of
+// them, and searches behind each change.
+func (w world) findsAfterChanges(collection, removedAsset string) {
+	t, api, ctx := w.T, w.Client(""), w.T.Context()
+	t.Helper()
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	moved, err := api.MoveCollection(ctx, client.MoveCollectionInput{SourcePath: collection})
 	check(err)
-	finds("collection:portfolio", moved.IndexToken, 0)
-	finds("collection:neonstreet", moved.IndexToken, 2)
+	w.findsCount("collection:portfolio", moved.IndexToken, 0)
+	w.findsCount("collection:neonstreet", moved.IndexToken, 2)
 	name := "Rain"
-	renamed, err := api.UpdateCollection(ctx, client.UpdateCollectionInput{CollectionH: neon.CollectionH, Name: &name})
+	renamed, err := api.UpdateCollection(ctx, client.UpdateCollectionInput{CollectionH: collection, Name: &name})
 	check(err)
-	finds("collection:rain", renamed.IndexToken, 2)
-	deleted, err := api.DeleteCollection(ctx, client.DeleteCollectionInput{CollectionH: neon.CollectionH})
+	w.findsCount("collection:rain", renamed.IndexToken, 2)
+	deleted, err := api.DeleteCollection(ctx, client.DeleteCollectionInput{CollectionH: collection})
 	check(err)
-	finds("collection:rain", deleted.IndexToken, 0)
+	w.findsCount("collection:rain", deleted.IndexToken, 0)
 	undone, err := api.UndoOperation(ctx, client.UndoOperationInput{OperationID: deleted.OperationID})
 	check(err)
-	finds("collection:rain", undone.IndexToken, 2)
-	removed, err := api.RemoveFromCollection(ctx, client.RemoveFromCollectionInput{CollectionPath: "rain", AssetHs: hashes[:1]})
+	w.findsCount("collection:rain", undone.IndexToken, 2)
+	removed, err := api.RemoveFromCollection(ctx, client.RemoveFromCollectionInput{CollectionPath: "rain", AssetHs: []string{removedAsset}})
 	check(err)
-	finds("collection:rain", removed.IndexToken, 1)
+	w.findsCount("collection:rain", removed.IndexToken, 1)
 }
 
 // TestRatings_AreFoundSortedAndTakenBack rates assets, searches and undoes.

@@ -53,6 +53,9 @@ func credentialed(t *testing.T, pixels int, manifest, madeFrom string) []byte {
 	return withChunk(picture(pixels, ""), "caBX", store)
 }
 
+// drawnEdge is what is known of the edge from a child to its parent.
+type drawnEdge struct{ child, kind, evidence, source string }
+
 // TestLineage_EveryKindOfEdgeIsDrawn stores children before their parents, and wants each
 // parent recognised by what the child's file, or its uploader, says of it.
 func TestLineage_EveryKindOfEdgeIsDrawn(t *testing.T) {
@@ -64,7 +67,7 @@ func TestLineage_EveryKindOfEdgeIsDrawn(t *testing.T) {
 
 	hashed := picture(20, "")
 	byHashName := sha1Hex(hashed) + ".png"
-	children := map[string]struct{ child, kind, evidence, source string }{
+	children := map[string]drawnEdge{
 		"name": {store("child-1.png", repainted(10, 1, "mother.png")), "input_image", "name", "extracted"},
 		"hash": {store("child-2.png", repainted(11, 2, byHashName)), "input_image", "hash", "extracted"},
 		"c2pa": {store("child-3.png", credentialed(t, 12, "urn:c2pa:child", "urn:c2pa:mother")), "c2pa_ingredient", "c2pa", "extracted"},
@@ -82,29 +85,11 @@ func TestLineage_EveryKindOfEdgeIsDrawn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	children["uploader"] = struct{ child, kind, evidence, source string }{hash(told), "parent_asset_h", "uploader", "client_asserted"}
+	children["uploader"] = drawnEdge{hash(told), "parent_asset_h", "uploader", "client_asserted"}
 	parents["uploader"] = parents["name"]
 
 	for what, c := range children {
-		var got lineageAnswer
-		e.Call("GET", "/api/v1/assets/"+c.child+"/lineage?direction=ancestors", nil, &got)
-		if len(got.Edges) != 1 {
-			t.Errorf("%s: edges %+v", what, got.Edges)
-			continue
-		}
-		x := got.Edges[0]
-		if x.Child != c.child || x.Parent != parents[what] || x.Kind != c.kind || x.Evidence != c.evidence || x.Source != c.source || !x.Resolved {
-			t.Errorf("%s: the edge is %+v, want %+v to %s", what, x, c, parents[what])
-		}
-		var down lineageAnswer
-		e.Call("GET", "/api/v1/assets/"+parents[what]+"/lineage?direction=descendants", nil, &down)
-		found := false
-		for _, x := range down.Edges {
-			found = found || x.Child == c.child && x.Evidence == c.evidence
-		}
-		if !found {
-			t.Errorf("%s: the parent does not know its child: %+v", what, down.Edges)
-		}
+		c.isDrawn(t, e, what, parents[what])
 	}
 
 	sibling := store("again.png", repainted(15, 1, "mother.png"))
@@ -116,5 +101,29 @@ func TestLineage_EveryKindOfEdgeIsDrawn(t *testing.T) {
 	}
 	if !found {
 		t.Errorf("the repeat of a run is no sibling: %+v", got.Edges)
+	}
+}
+
+// isDrawn asks for the ancestors of the child and for the descendants of the parent: both have the edge.
+func (c drawnEdge) isDrawn(t *testing.T, e *servicetest.Env, what, parent string) {
+	t.Helper()
+	var got lineageAnswer
+	e.Call("GET", "/api/v1/assets/"+c.child+"/lineage?direction=ancestors", nil, &got)
+	if len(got.Edges) != 1 {
+		t.Errorf("%s: edges %+v", what, got.Edges)
+		return
+	}
+	x := got.Edges[0]
+	if x.Child != c.child || x.Parent != parent || x.Kind != c.kind || x.Evidence != c.evidence || x.Source != c.source || !x.Resolved {
+		t.Errorf("%s: the edge is %+v, want %+v to %s", what, x, c, parent)
+	}
+	var down lineageAnswer
+	e.Call("GET", "/api/v1/assets/"+parent+"/lineage?direction=descendants", nil, &down)
+	found := false
+	for _, x := range down.Edges {
+		found = found || x.Child == c.child && x.Evidence == c.evidence
+	}
+	if !found {
+		t.Errorf("%s: the parent does not know its child: %+v", what, down.Edges)
 	}
 }

@@ -58,17 +58,7 @@ func TestExport_OfAProcessThatWasKilledIsWrittenByAnother(t *testing.T) {
 	k.exec(`UPDATE exports SET claimed_until = now() - interval '1 second', created_at = created_at - interval '1 minute'`) // others wait 45 seconds before they take a process for dead
 	serve(t, k.cfg, "", "work")
 	for _, id := range []string{packed.ExportID, deck.ExportID} {
-		var out client.GetExportOutput
-		servicetest.Eventually(t, "the export is written", func() error {
-			if out, err = k.api.GetExport(t.Context(), client.GetExportInput{ExportID: id}); err == nil && out.State != "completed" {
-				err = fmt.Errorf("it is %s", out.State)
-			}
-			return err
-		})
-		body := k.get(out.DownloadURL)
-		if sum := sha256.Sum256(body); hex.EncodeToString(sum[:]) != out.SHA256 || out.Files != 6 {
-			t.Errorf("%+v, %d bytes", out, len(body))
-		}
+		body := k.awaitExport(t, id)
 		if id == deck.ExportID {
 			if !bytes.HasPrefix(body, []byte("%PDF-")) || !bytes.HasSuffix(body, []byte("%%EOF\n")) {
 				t.Error("the deck is not whole")
@@ -77,6 +67,23 @@ func TestExport_OfAProcessThatWasKilledIsWrittenByAnother(t *testing.T) {
 			t.Errorf("the zip is not whole: %v", err)
 		}
 	}
+}
+
+// awaitExport waits until an export of six files is written, and returns its bytes.
+func (k killed) awaitExport(t *testing.T, id string) []byte {
+	t.Helper()
+	var out client.GetExportOutput
+	servicetest.Eventually(t, "the export is written", func() (err error) {
+		if out, err = k.api.GetExport(t.Context(), client.GetExportInput{ExportID: id}); err == nil && out.State != "completed" {
+			err = fmt.Errorf("it is %s", out.State)
+		}
+		return err
+	})
+	body := k.get(out.DownloadURL)
+	if sum := sha256.Sum256(body); hex.EncodeToString(sum[:]) != out.SHA256 || out.Files != 6 {
+		t.Errorf("%+v, %d bytes", out, len(body))
+	}
+	return body
 }
 
 // get returns what a link has.

@@ -82,6 +82,20 @@ func TestImport_KilledInAFolderInPlaceIsEqualToTheFolder(t *testing.T) {
 	if got := k.places(); !maps.Equal(got, want) {
 		t.Errorf("the library knows %d files of %d, or others than there are", len(got), len(want))
 	}
+	k.checkImported(len(distinct))
+	servicetest.Eventually(t, "all are found", func() error {
+		found, err := k.api.SearchAssets(t.Context(), client.SearchAssetsInput{Query: "tag:killed", Limit: 1})
+		if err == nil && found.Total != int64(len(distinct)) {
+			err = fmt.Errorf("%d of %d are found", found.Total, len(distinct))
+		}
+		return err
+	})
+}
+
+// checkImported counts what an import leaves in the tables: as much for each of n assets.
+func (k killed) checkImported(n int) {
+	t := k.t
+	t.Helper()
 	for what, sql := range map[string]string{
 		"assets":                      `SELECT count(*) FROM assets`,
 		"assets with lineage":         `SELECT count(*) FROM lineage WHERE source = 'extracted'`,
@@ -90,17 +104,10 @@ func TestImport_KilledInAFolderInPlaceIsEqualToTheFolder(t *testing.T) {
 		"assets of which jobs remain": `SELECT count(DISTINCT args ->> 'asset_h') FROM river_job WHERE kind = 'preview'`,
 		"jobs of previews":            `SELECT count(*) FROM river_job WHERE kind = 'preview'`,
 	} {
-		if n := k.count(sql); n != len(distinct) {
-			t.Errorf("%s: %d, want %d", what, n, len(distinct))
+		if got := k.count(sql); got != n {
+			t.Errorf("%s: %d, want %d", what, got, n)
 		}
 	}
-	servicetest.Eventually(t, "all are found", func() error {
-		found, err := k.api.SearchAssets(t.Context(), client.SearchAssetsInput{Query: "tag:killed", Limit: 1})
-		if err == nil && found.Total != int64(len(distinct)) {
-			err = fmt.Errorf("%d of %d are found", found.Total, len(distinct))
-		}
-		return err
-	})
 }
 
 // manyPictures writes pictures into a folder, every tenth of them twice, and returns the name

@@ -82,21 +82,12 @@ func TestTenants_StorageLimitHoldsForEveryWayIn(t *testing.T) {
 	if err != nil || l.StorageUsed > l.StorageBytes || l.StorageUsed != 5*size {
 		t.Errorf("%d of %d bytes are used (%v)", l.StorageUsed, l.StorageBytes, err)
 	}
-	expect := func(what, method, path string, body []byte, header http.Header, key string) {
-		t.Helper()
-		status, answer, _ := w.Raw(method, path, key, body, header)
-		var p problem
-		_ = json.Unmarshal(answer, &p)
-		if status != http.StatusRequestEntityTooLarge || p.Code != "STORAGE_QUOTA_EXCEEDED" {
-			t.Errorf("%s: %d %.300s", what, status, answer)
-		}
-	}
-	expect("asking for an upload URL", http.MethodGet, "/api/v1/storage/signed-url/upload?filename=a.png&mime_type=image/png&size="+strconv.FormatInt(size, 10), nil, nil, key)
+	w.overQuota("asking for an upload URL", http.MethodGet, "/api/v1/storage/signed-url/upload?filename=a.png&mime_type=image/png&size="+strconv.FormatInt(size, 10), nil, nil, key)
 	ticket, err := w.Client(key).CreateUploadUrl(t.Context(), client.CreateUploadUrlInput{Filename: "a.png", MIMEType: "image/png"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect("uploading", http.MethodPut, strings.TrimPrefix(ticket.SignedURL, w.URL), picture(900, strings.Repeat("long ", 200)), http.Header{"Content-Type": {"image/png"}}, "")
+	w.overQuota("uploading", http.MethodPut, strings.TrimPrefix(ticket.SignedURL, w.URL), picture(900, strings.Repeat("long ", 200)), http.Header{"Content-Type": {"image/png"}}, "")
 	status, _, _ := w.Raw(http.MethodPost, "/api/v1/assets", w.Key, servicetest.JSON(map[string]any{"filename": "x.png", "mime_type": "image/png", "asset_data_base64": picture(901, "")}), nil)
 	if status != http.StatusCreated {
 		t.Errorf("another tenant got %d", status)
@@ -104,6 +95,18 @@ func TestTenants_StorageLimitHoldsForEveryWayIn(t *testing.T) {
 	usage := w.mcp(echo.Modern, key).Send(t, "resources/read", map[string]any{"uri": "vitrine://storage/usage"})
 	if !strings.Contains(string(usage.Body), `quota_bytes\":`+strconv.FormatInt(l.StorageBytes, 10)) {
 		t.Errorf("the usage does not name the quota: %s", usage.Body)
+	}
+}
+
+// overQuota sends a request that is refused because it would store too much.
+func (w world) overQuota(what, method, path string, body []byte, header http.Header, key string) {
+	t := w.T
+	t.Helper()
+	status, answer, _ := w.Raw(method, path, key, body, header)
+	var p problem
+	_ = json.Unmarshal(answer, &p)
+	if status != http.StatusRequestEntityTooLarge || p.Code != "STORAGE_QUOTA_EXCEEDED" {
+		t.Errorf("%s: %d %.300s", what, status, answer)
 	}
 }
 

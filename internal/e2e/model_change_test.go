@@ -86,28 +86,10 @@ func TestEmbedding_AnotherModelTakesOverWhileBothProcessesAnswer(t *testing.T) {
 	other := cfg
 	other.Embed.Model, other.Listen = "two", anyAddress(t)
 	second := servicetest.StartWith(t, other, []service.Role{service.RoleAPI, service.RoleIndex})
-	var searching sync.WaitGroup
-	stop := make(chan struct{})
-	for _, e := range []*servicetest.Env{first, second} {
-		searching.Go(func() {
-			for n := 0; ; n++ {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				f, err := e.Client(first.Key).SearchAssets(t.Context(), client.SearchAssetsInput{Query: fmt.Sprint("number ", n%count)})
-				if err != nil || f.Total == 0 {
-					t.Errorf("search %d at %s found %d: %v", n, e.URL, f.Total, err)
-					return
-				}
-			}
-		})
-	}
+	stop := searchBoth(t, first, second, count)
 	servicetest.Eventually(t, "the other model has taken over", complete(second, first.Key))
 	time.Sleep(time.Second) // the first goes on answering, by words
-	close(stop)
-	searching.Wait()
+	stop()
 
 	down.Store(true)
 	late := first.StoreFile("", "late.png", "image/png", picture(count, "a late picture")).Asset.AssetH
@@ -121,6 +103,31 @@ func TestEmbedding_AnotherModelTakesOverWhileBothProcessesAnswer(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// searchBoth searches in two processes for pictures with numbers below count, each of which finds
+// something, until stop is called.
+func searchBoth(t *testing.T, first, second *servicetest.Env, count int) (stop func()) {
+	t.Helper()
+	var searching sync.WaitGroup
+	end := make(chan struct{})
+	for _, e := range []*servicetest.Env{first, second} {
+		searching.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-end:
+					return
+				default:
+				}
+				f, err := e.Client(first.Key).SearchAssets(t.Context(), client.SearchAssetsInput{Query: fmt.Sprint("number ", n%count)})
+				if err != nil || f.Total == 0 {
+					t.Errorf("search %d at %s found %d: %v", n, e.URL, f.Total, err)
+					return
+				}
+			}
+		})
+	}
+	return func() { close(end); searching.Wait() }
 }
 
 // anyAddress returns a free address of this machine.

@@ -62,26 +62,29 @@ func TestPipelines_ACancelledRunKeepsWhatItDidUntilItIsUndone(t *testing.T) {
 	if run.State != "cancelled" || run.Error.Code != pipeline.CodeCancelled || run.Stages[1].State != "ok" || run.Stages[3].State != "skipped" || run.OperationID == "" {
 		t.Fatalf("the run that was cancelled: %+v", run)
 	}
-	tags := func() string {
-		t.Helper()
-		d, err := api.GetAssetDetails(t.Context(), client.GetAssetDetailsInput{AssetH: w.asset.Asset.AssetH})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return fmt.Sprint(d.Tags)
-	}
-	if got := tags(); got != "[before fog sea]" && got != "[sea fog before]" {
+	if got := w.tagsOf(w.asset.Asset.AssetH); got != "[before fog sea]" && got != "[sea fog before]" {
 		t.Errorf("a cancelled run left the tags %s", got)
 	}
 	if _, err := api.UndoOperation(t.Context(), client.UndoOperationInput{OperationID: run.OperationID}); err != nil {
 		t.Fatal(err)
 	}
-	if got := tags(); got != "[fog sea]" && got != "[sea fog]" {
+	if got := w.tagsOf(w.asset.Asset.AssetH); got != "[fog sea]" && got != "[sea fog]" {
 		t.Errorf("the undo of a cancelled run left the tags %s", got)
 	}
 	if again, err := api.CancelPipelineRun(t.Context(), client.CancelPipelineRunInput{RunID: out.RunID}); err != nil || again.State != "cancelled" {
 		t.Errorf("a second cancel: %+v, %v", again, err)
 	}
+}
+
+// tagsOf returns the tags of an asset as a text.
+func (w world) tagsOf(asset string) string {
+	t, api := w.T, w.Client("")
+	t.Helper()
+	d, err := api.GetAssetDetails(t.Context(), client.GetAssetDetailsInput{AssetH: asset})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(d.Tags)
 }
 
 // TestPipelines_ARunBeyondItsTimeIsTimedOut starts a run whose time is over.

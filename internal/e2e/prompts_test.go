@@ -42,13 +42,7 @@ func TestPrompts_ImagesAreLinkedToTheVersionThatTheyRender(t *testing.T) {
 	if images = linkedImages(t, api, made.PromptH); len(images) != 1 {
 		t.Errorf("the second version has %v", images)
 	}
-	score := map[string]float64{"adherence": 4}
-	if _, err := api.UpdatePrompt(ctx, client.UpdatePromptInput{PromptH: made.PromptH, Version: "1", Evaluation: &client.PromptEvaluation{Scores: score}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := api.UpdateAsset(ctx, client.UpdateAssetInput{AssetH: after.Asset.AssetH, Rating: new(5)}); err != nil {
-		t.Fatal(err)
-	}
+	w.judgeRender(made.PromptH, after.Asset.AssetH)
 	got, err := api.GetPrompt(ctx, client.GetPromptInput{PromptH: made.PromptH, Version: "1"})
 	if err != nil || got.Images != 2 || got.VersionCount != 2 || len(got.Samples) != 2 || got.Samples[0].AssetH != after.Asset.AssetH || got.ImageRating.Mean != 5 ||
 		got.Evaluations != 1 || got.Scores["adherence"].Mean != 4 || got.Versions[0].Version != 2 || got.Versions[0].Message != "Sharper." {
@@ -61,10 +55,7 @@ func TestPrompts_ImagesAreLinkedToTheVersionThatTheyRender(t *testing.T) {
 	w.findsImages("prompt_version_h:"+made.VersionH, before.Asset.AssetH, after.Asset.AssetH)
 	w.findsImages("version_h:"+changed.VersionH, linkedImages(t, api, made.PromptH)...)
 	w.findsImages("prompt_h:"+strings.ToUpper(made.PromptH)+" -version_h:"+changed.VersionH, before.Asset.AssetH, after.Asset.AssetH)
-	details, err := api.GetAssetDetails(ctx, client.GetAssetDetailsInput{AssetH: after.Asset.AssetH})
-	if err != nil || len(details.Prompts.RenderOf) != 1 || details.Prompts.RenderOf[0].PromptH != made.PromptH || details.Prompts.RenderOf[0].Version != 1 || details.Prompts.RenderOf[0].Name != "Studio portrait" {
-		t.Errorf("the image is a render of %+v %v", details.Prompts, err)
-	}
+	w.isRenderOf(after.Asset.AssetH, made.PromptH)
 	if _, err := api.UndoOperation(ctx, client.UndoOperationInput{OperationID: changed.OperationID}); err != nil {
 		t.Fatal(err)
 	}
@@ -76,6 +67,29 @@ func TestPrompts_ImagesAreLinkedToTheVersionThatTheyRender(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.findsImages("prompt_h:" + made.PromptH)
+}
+
+// judgeRender scores the first version of a prompt, and rates an image of it.
+func (w world) judgeRender(prompt, asset string) {
+	t, api, ctx := w.T, w.Client(""), w.T.Context()
+	t.Helper()
+	score := map[string]float64{"adherence": 4}
+	if _, err := api.UpdatePrompt(ctx, client.UpdatePromptInput{PromptH: prompt, Version: "1", Evaluation: &client.PromptEvaluation{Scores: score}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.UpdateAsset(ctx, client.UpdateAssetInput{AssetH: asset, Rating: new(5)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// isRenderOf checks that an image is known as a render of the first version of a prompt.
+func (w world) isRenderOf(asset, prompt string) {
+	t, api, ctx := w.T, w.Client(""), w.T.Context()
+	t.Helper()
+	details, err := api.GetAssetDetails(ctx, client.GetAssetDetailsInput{AssetH: asset})
+	if err != nil || len(details.Prompts.RenderOf) != 1 || details.Prompts.RenderOf[0].PromptH != prompt || details.Prompts.RenderOf[0].Version != 1 || details.Prompts.RenderOf[0].Name != "Studio portrait" {
+		t.Errorf("the image is a render of %+v %v", details.Prompts, err)
+	}
 }
 
 // findsImages waits until a query finds some images, and no others.

@@ -95,22 +95,7 @@ func TestRules_TriggeredByHandReportEachRuleUntilItIsDisabled(t *testing.T) {
 	add("limited", client.CreateRuleInput{TriggerConfig: trashed, RateLimitConfig: &client.RateLimit{MaxExecutionsPerHour: 1}})
 	add("other", client.CreateRuleInput{TriggerConfig: client.Trigger{Type: "event", EventType: "asset.created"}})
 	add("off", client.CreateRuleInput{TriggerConfig: trashed, Enabled: new(false)})
-	trigger := func() string {
-		t.Helper()
-		out, err := api.TriggerRule(t.Context(), client.TriggerRuleInput{TriggerType: "event", EventType: "asset.trashed", EventData: map[string]any{"why": "by hand"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var list []string
-		for _, x := range out.Data {
-			if x.RuleID != ids[x.Name] || x.RuleRunID == "" || (x.RunID != "") != (x.Name == "counts") {
-				t.Errorf("a result: %+v", x)
-			}
-			list = append(list, x.Name+" "+x.State)
-		}
-		slices.Sort(list)
-		return strings.Join(list, ", ")
-	}
+	trigger := func() string { t.Helper(); return triggerTrash(t, api, ids) }
 	if got := trigger(); got != "counts running, family done, limited done" {
 		t.Errorf("the first event: %s", got)
 	}
@@ -137,4 +122,22 @@ func TestRules_TriggeredByHandReportEachRuleUntilItIsDisabled(t *testing.T) {
 			t.Errorf("%+v: %v", in, err)
 		}
 	}
+}
+
+// triggerTrash dispatches an event by hand, and returns the rules that it reached with their states, in order.
+func triggerTrash(t *testing.T, api *client.Client, ids map[string]string) string {
+	t.Helper()
+	out, err := api.TriggerRule(t.Context(), client.TriggerRuleInput{TriggerType: "event", EventType: "asset.trashed", EventData: map[string]any{"why": "by hand"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, x := range out.Data {
+		if x.RuleID != ids[x.Name] || x.RuleRunID == "" || (x.RunID != "") != (x.Name == "counts") {
+			t.Errorf("a result: %+v", x)
+		}
+		list = append(list, x.Name+" "+x.State)
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
 }

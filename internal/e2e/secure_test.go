@@ -175,19 +175,7 @@ func TestSecureServers_AreReachedByTLSWithALogin(t *testing.T) {
 	k.shows("tag:winter", first)
 	p.stop()
 
-	for _, mechanism := range []string{"plain", "scram-sha-256"} {
-		s.doctor(0, "ok    Kafka", "VITRINE_KAFKA_SASL", mechanism)
-	}
-	s.doctor(1, "SASL Authentication failed", "VITRINE_KAFKA_PASSWORD", "wrong")
-	s.doctor(1, "VITRINE_KAFKA_SASL", "VITRINE_KAFKA_SASL", "")
-	s.doctor(1, "certificate", "VITRINE_KAFKA_CA_FILE", files[3])
-	s.doctor(1, "certificate", "VITRINE_KAFKA_CERT_FILE", "", "VITRINE_KAFKA_KEY_FILE", "")
-	s.doctor(1, "set together", "VITRINE_KAFKA_KEY_FILE", "")
-	s.doctor(1, "no such file", "VITRINE_OPENSEARCH_CA_FILE", "/nowhere.pem")
-	s.doctor(1, "certificate signed by unknown authority", "VITRINE_OPENSEARCH_CA_FILE", "")
-	s.doctor(1, "OpenSearch refuses the login (401", "VITRINE_OPENSEARCH_PASSWORD", "wrong")
-	s.postgres("sslmode", "disable", "no encryption")
-	s.postgres("sslrootcert", files[3], "certificate")
+	s.explainsWrongSettings(files[3])
 
 	// A login that is wrong for a time costs no document.
 	s.set("VITRINE_OPENSEARCH_PASSWORD", "wrong")
@@ -209,6 +197,25 @@ func TestSecureServers_AreReachedByTLSWithALogin(t *testing.T) {
 	k.shows("tag:winter", first, later)
 	p.stop()
 	s.doctor(0, "2 documents for 2 assets")
+}
+
+// explainsWrongSettings sets one thing wrong after another, and compares what vitrine doctor says. foreign is the
+// certificate of another authority.
+func (s secured) explainsWrongSettings(foreign string) {
+	s.t.Helper()
+	for _, mechanism := range []string{"plain", "scram-sha-256"} {
+		s.doctor(0, "ok    Kafka", "VITRINE_KAFKA_SASL", mechanism)
+	}
+	s.doctor(1, "SASL Authentication failed", "VITRINE_KAFKA_PASSWORD", "wrong")
+	s.doctor(1, "VITRINE_KAFKA_SASL", "VITRINE_KAFKA_SASL", "")
+	s.doctor(1, "certificate", "VITRINE_KAFKA_CA_FILE", foreign)
+	s.doctor(1, "certificate", "VITRINE_KAFKA_CERT_FILE", "", "VITRINE_KAFKA_KEY_FILE", "")
+	s.doctor(1, "set together", "VITRINE_KAFKA_KEY_FILE", "")
+	s.doctor(1, "no such file", "VITRINE_OPENSEARCH_CA_FILE", "/nowhere.pem")
+	s.doctor(1, "certificate signed by unknown authority", "VITRINE_OPENSEARCH_CA_FILE", "")
+	s.doctor(1, "OpenSearch refuses the login (401", "VITRINE_OPENSEARCH_PASSWORD", "wrong")
+	s.postgres("sslmode", "disable", "no encryption")
+	s.postgres("sslrootcert", foreign, "certificate")
 }
 
 // secured is a deployment whose settings are changed one at a time.

@@ -24,23 +24,7 @@ func TestSidecars_TellWhatAFileDoesNot(t *testing.T) {
 	t.Parallel()
 	e := servicetest.Shared(t)
 	folder := t.TempDir()
-	first := picture(3, "a video of a heron")
-	for name, data := range map[string][]byte{
-		"webui.png": picture(1, ""), "webui.txt": []byte(infotext),
-		"swarm.png":      picture(2, ""),
-		"swarm.png.json": []byte(`{"sui_image_params":{"prompt":"a heron of paper","seed":77,"steps":20,"cfgscale":7,"model":"paper","width":48,"height":32,"swarm_version":"0.9.5"}}`),
-		"clip.mp4":       video(1), "CLIP.png": first,
-		// VideoHelperSuite's video with sound, whose first frame has the name of the one without; SwarmUI's video.
-		"night_00001.png": picture(7, "a heron at night"), "night_00001-audio.mp4": video(2),
-		"paper.mp4": video(3), "paper.swarm.json": []byte(`{"sui_image_params":{"prompt":"a heron folded","seed":78,"steps":20,"model":"paper","swarm_version":"0.9.6"}}`),
-		"caption.png": picture(4, ""), "caption.txt": []byte("1girl, solo, heron, marsh"),
-		"own.png": picture(5, "the file's own words"), "own.TXT": []byte(infotext),
-		"alone.txt": []byte("notes about nothing"), "large.png": picture(6, ""), "large.json": bytes.Repeat([]byte(" "), 3<<20),
-	} {
-		if err := os.WriteFile(filepath.Join(folder, name), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	putSidecars(t, folder)
 	dry, err := importer.Run(t.Context(), e.Client(""), []string{folder}, importer.Options{DryRun: true})
 	if err != nil {
 		t.Fatal(err)
@@ -79,6 +63,28 @@ func TestSidecars_TellWhatAFileDoesNot(t *testing.T) {
 		}
 		if filepath.Base(f.Path) == "large.png" && !strings.Contains(f.Reason, "too large") {
 			t.Errorf("a sidecar that was left out is not named: %+v", f)
+		}
+	}
+}
+
+// putSidecars writes files with what generators put beside them.
+func putSidecars(t *testing.T, folder string) {
+	t.Helper()
+	first := picture(3, "a video of a heron")
+	for name, data := range map[string][]byte{
+		"webui.png": picture(1, ""), "webui.txt": []byte(infotext),
+		"swarm.png":      picture(2, ""),
+		"swarm.png.json": []byte(`{"sui_image_params":{"prompt":"a heron of paper","seed":77,"steps":20,"cfgscale":7,"model":"paper","width":48,"height":32,"swarm_version":"0.9.5"}}`),
+		"clip.mp4":       video(1), "CLIP.png": first,
+		// VideoHelperSuite's video with sound, whose first frame has the name of the one without; SwarmUI's video.
+		"night_00001.png": picture(7, "a heron at night"), "night_00001-audio.mp4": video(2),
+		"paper.mp4": video(3), "paper.swarm.json": []byte(`{"sui_image_params":{"prompt":"a heron folded","seed":78,"steps":20,"model":"paper","swarm_version":"0.9.6"}}`),
+		"caption.png": picture(4, ""), "caption.txt": []byte("1girl, solo, heron, marsh"),
+		"own.png": picture(5, "the file's own words"), "own.TXT": []byte(infotext),
+		"alone.txt": []byte("notes about nothing"), "large.png": picture(6, ""), "large.json": bytes.Repeat([]byte(" "), 3<<20),
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), data, 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -71,10 +71,7 @@ func TestTenants_NothingOfAnotherIsEverSeen(t *testing.T) {
 		}
 	}
 	calls += w.filesTellNone(theirs[0].Asset.AssetH)
-	status, answer, _ := w.Raw(http.MethodPost, "/api/v1/assets/search", w.Key, []byte(`{"query":""}`), http.Header{"X-Tenant-Id": {string(victimTenant)}})
-	if status < 400 {
-		t.Errorf("a key chose a tenant that is not its own: %d %s", status, answer)
-	}
+	w.refusesTenant(victimTenant)
 	t.Logf("%d answers looked at, %d leaks", calls, leaks)
 	if calls < 80 {
 		t.Errorf("only %d answers looked at", calls)
@@ -83,6 +80,16 @@ func TestTenants_NothingOfAnotherIsEverSeen(t *testing.T) {
 	kept, err := w.Client(victimKey).GetSavedSearch(t.Context(), client.GetSavedSearchInput{SavedSearchID: saved})
 	if err != nil || kept.Name != canary+" search" || kept.Query != canary {
 		t.Errorf("the victim's saved search was changed: %+v %v", kept, err)
+	}
+}
+
+// refusesTenant searches with a header that names a tenant which is not the key's.
+func (w world) refusesTenant(tenant library.TenantID) {
+	t := w.T
+	t.Helper()
+	status, answer, _ := w.Raw(http.MethodPost, "/api/v1/assets/search", w.Key, []byte(`{"query":""}`), http.Header{"X-Tenant-Id": {string(tenant)}})
+	if status < 400 {
+		t.Errorf("a key chose a tenant that is not its own: %d %s", status, answer)
 	}
 }
 

@@ -124,18 +124,7 @@ func TestVisibility_NothingPrivateIsEverSeenByAnotherMember(t *testing.T) {
 		env.Key, w.Env = key, &env
 		scan := func(what string, args, answer map[string]any) {
 			calls++
-			asked := servicetest.JSON(args)
-			for _, word := range append(words, secret) {
-				if bytes.Contains(asked, []byte(word)) {
-					continue // an echo; that it equals the answer for nothing is looked at apart
-				}
-				if raw := bytes.ToLower(servicetest.JSON(answer)); bytes.Contains(raw, []byte(word)) {
-					t.Errorf("%s sees %s by %s %s: %.600s", who, word, what, asked, raw)
-				}
-			}
-			if q, _ := args["query"].(string); strings.Contains(q, secret) && !onlyEchoesWord(secret, answer) {
-				t.Errorf("%s sees the secret by %s %s: %.600s", who, what, asked, servicetest.JSON(answer))
-			}
+			showsNothing(t, who+" by "+what, words, args, answer)
 		}
 		c := w.mcp(echo.Modern, key)
 		for _, o := range w.Catalog.Operations {
@@ -171,6 +160,24 @@ func TestVisibility_NothingPrivateIsEverSeenByAnotherMember(t *testing.T) {
 		if err != nil || len(d.Tags) != 1 || d.Visibility != "private" {
 			t.Errorf("a private asset was changed by others: %+v %v", d.Tags, err)
 		}
+	}
+}
+
+// showsNothing fails where an answer holds the secret or one of the words that what was asked does
+// not hold: an echo equals the answer for nothing, which is looked at apart.
+func showsNothing(t *testing.T, what string, words []string, args, answer map[string]any) {
+	t.Helper()
+	asked := servicetest.JSON(args)
+	for _, word := range append(words, secret) {
+		if bytes.Contains(asked, []byte(word)) {
+			continue
+		}
+		if raw := bytes.ToLower(servicetest.JSON(answer)); bytes.Contains(raw, []byte(word)) {
+			t.Errorf("%s sees %s: %s: %.600s", what, word, asked, raw)
+		}
+	}
+	if q, _ := args["query"].(string); strings.Contains(q, secret) && !onlyEchoesWord(secret, answer) {
+		t.Errorf("%s sees the secret: %s: %.600s", what, asked, servicetest.JSON(answer))
 	}
 }
 
