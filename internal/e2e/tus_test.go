@@ -172,13 +172,7 @@ func TestTus_AnswersAsTheProtocolSays(t *testing.T) {
 	right, wrong := "sha1 "+base64.StdEncoding.EncodeToString(sum[:]), "sha1 "+base64.StdEncoding.EncodeToString(make([]byte, 20))
 	other := w.NewKey(w.Tenant, library.PermWrite)
 	stranger := w.NewKey(w.NewTenant("tus guests"), library.PermWrite)
-	for _, c := range []struct {
-		what, method, path, key string
-		body                    []byte
-		header                  []string
-		status                  int
-		offset                  string // "": none is answered
-	}{
+	for _, c := range []tusRequest{
 		{"another version", "HEAD", one, write, nil, []string{"Tus-Resumable", "0.2.2"}, 412, ""},
 		{"no key", "HEAD", one, "", nil, nil, 401, ""},
 		{"a key that reads", "HEAD", one, w.NewKey(w.Tenant, library.PermRead), nil, nil, 403, ""},
@@ -205,17 +199,33 @@ func TestTus_AnswersAsTheProtocolSays(t *testing.T) {
 		{"bad metadata", "POST", all, write, nil, []string{"Upload-Length", "5", "Upload-Metadata", "filename ***"}, 400, ""},
 		{"a small file at once", "POST", all, write, data, []string{"Upload-Length", length, "Content-Type", kind}, 201, length},
 	} {
-		status, h := w.tusCall(c.method, c.path, c.key, c.body, c.header...)
-		if status != c.status || c.offset != "" && h.Get("Upload-Offset") != c.offset {
-			t.Errorf("%s: %s answers %d with offset %q, want %d and %q", c.what, c.method, status, h.Get("Upload-Offset"), c.status, c.offset)
-		}
-		if c.status != 401 && c.status != 403 && h.Get("Tus-Resumable") != "1.0.0" {
-			t.Errorf("%s: the answer has no version: %v", c.what, h)
-		}
+		w.tusAnswers(c)
 	}
 	stored, err := w.Client(write).StoreAsset(t.Context(), client.StoreAssetInput{StoragePath: path, Filename: "a.png", MIMEType: "image/png"})
 	if err != nil || stored.Asset.AssetH != sha1Hex(data) {
 		t.Errorf("storing it answers %+v, %v", stored.Asset, err)
+	}
+}
+
+// tusRequest is a request of the protocol tus, and what is answered.
+type tusRequest struct {
+	what, method, path, key string
+	body                    []byte
+	header                  []string
+	status                  int
+	offset                  string // "": none is answered
+}
+
+// tusAnswers sends a request, and compares its answer with the protocol.
+func (w world) tusAnswers(c tusRequest) {
+	t := w.T
+	t.Helper()
+	status, h := w.tusCall(c.method, c.path, c.key, c.body, c.header...)
+	if status != c.status || c.offset != "" && h.Get("Upload-Offset") != c.offset {
+		t.Errorf("%s: %s answers %d with offset %q, want %d and %q", c.what, c.method, status, h.Get("Upload-Offset"), c.status, c.offset)
+	}
+	if c.status != 401 && c.status != 403 && h.Get("Tus-Resumable") != "1.0.0" {
+		t.Errorf("%s: the answer has no version: %v", c.what, h)
 	}
 }
 
