@@ -62,7 +62,7 @@ func main() {
 	var c cli
 	parsed := kong.Parse(&c,
 		kong.Name("vitrine"),
-		kong.Description("A self-hosted library for AI-generated media: reads how each file was made, and finds it again."),
+		kong.Description("A self-hosted library for AI-generated media: extracts prompt, models, settings and workflow from each file, and searches them."),
 		kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Vars{"version": version},
