@@ -84,12 +84,7 @@ func Run(ctx context.Context, cfg Config) (report Report, err error) {
 	if err != nil {
 		return report, err
 	}
-	defer func() {
-		cfg.Step("Cleaning up")
-		if closed := e.close(); err == nil {
-			err = closed
-		}
-	}()
+	defer e.cleanUp(&err)
 	report.Setting = e.setting(ctx)
 	r := rand.New(rand.NewPCG(cfg.Seed, 0))
 	steps := []step{

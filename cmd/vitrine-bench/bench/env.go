@@ -47,6 +47,15 @@ type roles struct {
 
 var actor = library.Actor{Kind: library.ActorSystem, ID: "bench", Name: "benchmark"}
 
+// start opens a product for a run, with defaults for what the configuration leaves out.
+func start(ctx context.Context, cfg Config) (*env, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, cfg)
+}
+
 // open makes the servers' share of the benchmark and starts the product on it.
 func open(ctx context.Context, cfg Config) (e *env, err error) {
 	e = &env{Config: cfg, http: newHTTP(), bare: newHTTP()}
@@ -136,6 +145,12 @@ func (e *env) close() error {
 		errs = append(errs, e.undo[i](ctx))
 	}
 	return errors.Join(errs...)
+}
+
+// cleanUp ends a run: it closes the product, and adds to err what of that failed.
+func (e *env) cleanUp(err *error) {
+	e.Step("Cleaning up")
+	*err = errors.Join(*err, e.close())
 }
 
 func (e *env) url() string { return "http://" + e.cfg.Listen }

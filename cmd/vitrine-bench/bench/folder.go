@@ -83,10 +83,7 @@ func RunFolder(ctx context.Context, cfg FolderConfig) (report FolderReport, err 
 	if err != nil {
 		return report, err
 	}
-	defer func() {
-		base.Step("Cleaning up")
-		err = errors.Join(err, e.close())
-	}()
+	defer e.cleanUp(&err)
 	report.Setting, report.Bytes, report.Drawn = e.setting(ctx), size, cfg.Drawn
 	report.Figures, err = measureAll(ctx, cfg.Profile, step{"folder", func(ctx context.Context) ([]Figure, error) { return e.measureFolder(ctx, files) }})
 	return report, err

@@ -45,18 +45,11 @@ func RunOrganize(ctx context.Context, cfg OrganizeConfig) (report OrganizeReport
 	}
 	setDefault(&cfg.Collections, 5000)
 	setDefault(&cfg.Repeats, 15)
-	base, err := Config{Servers: cfg.Servers, Count: cfg.Count, Repeats: cfg.Repeats, Seed: cfg.Seed, Kafka: cfg.Kafka, Step: cfg.Step}.withDefaults()
+	e, err := start(ctx, Config{Servers: cfg.Servers, Count: cfg.Count, Repeats: cfg.Repeats, Seed: cfg.Seed, Kafka: cfg.Kafka, Step: cfg.Step})
 	if err != nil {
 		return report, err
 	}
-	e, err := open(ctx, base)
-	if err != nil {
-		return report, err
-	}
-	defer func() {
-		base.Step("Cleaning up")
-		err = errors.Join(err, e.close())
-	}()
+	defer e.cleanUp(&err)
 	report.Setting, report.Collections = e.setting(ctx), cfg.Collections
 	o := &organizing{env: e, collections: cfg.Collections}
 	if err := o.fillCollections(ctx, cfg); err != nil {

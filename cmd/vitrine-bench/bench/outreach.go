@@ -47,18 +47,11 @@ func RunOutreach(ctx context.Context, cfg OutreachConfig) (report OutreachReport
 		return report, library.Invalid(library.FieldError{Field: "count", Code: "range", Message: fmt.Sprintf("Give a number of prospects from %d to %d.", minOutreach, maxCount)})
 	}
 	setDefault(&cfg.Repeats, 50)
-	base, err := Config{Servers: cfg.Servers, Count: cfg.Count, Repeats: cfg.Repeats, Seed: cfg.Seed, Kafka: cfg.Kafka, Step: cfg.Step}.withDefaults()
+	e, err := start(ctx, Config{Servers: cfg.Servers, Count: cfg.Count, Repeats: cfg.Repeats, Seed: cfg.Seed, Kafka: cfg.Kafka, Step: cfg.Step})
 	if err != nil {
 		return report, err
 	}
-	e, err := open(ctx, base)
-	if err != nil {
-		return report, err
-	}
-	defer func() {
-		base.Step("Cleaning up")
-		err = errors.Join(err, e.close())
-	}()
+	defer e.cleanUp(&err)
 	report.Setting = e.setting(ctx)
 	o := &searching{organizing: organizing{env: e}}
 	if err := o.fillProspects(ctx, cfg.Count); err != nil {

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -32,18 +31,11 @@ func RunPipelines(ctx context.Context, cfg PipelinesConfig) (report PipelinesRep
 		return report, library.Invalid(library.FieldError{Field: "count", Code: "range", Message: fmt.Sprintf("Give a number of assets from %d to %d, and of rows from 1000 to %d.", minOrganize, maxCount, maxCount)})
 	}
 	setDefault(&cfg.Repeats, 5)
-	base, err := Config{Servers: cfg.Servers, Count: cfg.Count, Repeats: cfg.Repeats, Seed: cfg.Seed, Kafka: cfg.Kafka, Step: cfg.Step}.withDefaults()
+	e, err := start(ctx, Config{Servers: cfg.Servers, Count: cfg.Count, Repeats: cfg.Repeats, Seed: cfg.Seed, Kafka: cfg.Kafka, Step: cfg.Step})
 	if err != nil {
 		return report, err
 	}
-	e, err := open(ctx, base)
-	if err != nil {
-		return report, err
-	}
-	defer func() {
-		base.Step("Cleaning up")
-		err = errors.Join(err, e.close())
-	}()
+	defer e.cleanUp(&err)
 	report.Setting, report.Stream = e.setting(ctx), cfg.Stream
 	p := &piping{organizing: &organizing{env: e}, actor: library.Actor{Kind: library.ActorSystem, ID: "bench", Tenant: e.tenant, Permissions: library.Permissions}}
 	if err := p.fillAssets(ctx); err != nil {

@@ -62,12 +62,7 @@ func RunSearch(ctx context.Context, cfg SearchConfig) (report SearchReport, err 
 		return report, err
 	}
 	e.undo = append(e.undo, stop)
-	defer func() {
-		cfg.Step("Cleaning up")
-		if closed := e.close(); err == nil {
-			err = closed
-		}
-	}()
+	defer e.cleanUp(&err)
 	report.Setting = SearchSetting{Setting: e.setting(ctx), Repeats: cfg.Repeats}
 	// Nothing changes while searches are measured, and the rebuild does not need them.
 	if err := e.streams.end(); err != nil {

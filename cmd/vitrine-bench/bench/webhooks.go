@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -50,19 +49,12 @@ func RunWebhooks(ctx context.Context, cfg WebhooksConfig) (report WebhooksReport
 	defer server.Close()
 	r.url, r.roots = server.URL, x509.NewCertPool()
 	r.roots.AddCert(server.Certificate())
-	base, err := Config{Servers: cfg.Servers, Count: minCount, Kafka: cfg.Kafka, Step: cfg.Step, hooks: webhook.Config{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, RootCAs: r.roots}}.withDefaults()
+	e, err := start(ctx, Config{Servers: cfg.Servers, Count: minCount, Kafka: cfg.Kafka, Step: cfg.Step, hooks: webhook.Config{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, RootCAs: r.roots}})
 	if err != nil {
 		return report, err
 	}
-	e, err := open(ctx, base)
-	if err != nil {
-		return report, err
-	}
-	defer func() {
-		base.Step("Cleaning up")
-		server.CloseClientConnections() // of the endpoints that do not answer
-		err = errors.Join(err, e.close())
-	}()
+	defer e.cleanUp(&err)
+	defer server.CloseClientConnections() // of the endpoints that do not answer
 	report.Setting, report.Events, report.Endpoints, report.Dead = e.setting(ctx), cfg.Events, cfg.Endpoints, cfg.Dead
 	d := &delivering{env: e, receivers: r, cfg: cfg}
 	report.Figures, err = d.measure(ctx)
