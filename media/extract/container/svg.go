@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/xml"
-	"errors"
 	"io"
 	"math"
 	"strconv"
@@ -49,7 +48,7 @@ func readSVG(s source) {
 	s.file.MIME = "image/svg+xml"
 	in := transform.NewReader(io.NewSectionReader(s.r, s.base, min(s.size, maxSVG)), unicode.BOMOverride(encoding.Nop.NewDecoder()))
 	g := svgReader{s: s}
-	switch err := g.walk(newXML(bufio.NewReader(in))); {
+	switch err := walkXML(s, newXML(bufio.NewReader(in)), &g); {
 	case s.size > maxSVG:
 		s.warn("the SVG is larger than %d MiB; only its start was read", maxSVG>>20)
 	case err != nil:
@@ -57,30 +56,12 @@ func readSVG(s source) {
 	}
 }
 
-func (g *svgReader) walk(d *xml.Decoder) error {
-	for g.s.step() {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			if len(g.path) == maxXMLDepth {
-				return errTooDeep
-			}
-			g.start(t)
-		case xml.CharData:
-			if n := len(g.path) - 1; n >= 0 && g.kept() && g.s.hold("the SVG's metadata", int64(len(t))) {
-				g.texts[n] = append(g.texts[n], t...)
-			}
-		case xml.EndElement:
-			g.end()
-		}
+func (g *svgReader) depth() int { return len(g.path) }
+
+func (g *svgReader) text(t []byte) {
+	if n := len(g.path) - 1; n >= 0 && g.kept() && g.s.hold("the SVG's metadata", int64(len(t))) {
+		g.texts[n] = append(g.texts[n], t...)
 	}
-	return nil
 }
 
 // kept reports whether the open element describes the whole picture: title and

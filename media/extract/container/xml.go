@@ -24,6 +24,40 @@ func newXML(r io.ByteReader) *xml.Decoder {
 	return d
 }
 
+// xmlReader is told what an XML text consists of.
+type xmlReader interface {
+	depth() int // of the elements that are open
+	start(xml.StartElement)
+	text([]byte)
+	end()
+}
+
+// walkXML reads an XML text to its end, to its first fault, which is returned, or until the
+// file has had its number of steps.
+func walkXML(s source, d *xml.Decoder, r xmlReader) error {
+	for s.step() {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			if r.depth() == maxXMLDepth {
+				return errTooDeep
+			}
+			r.start(t)
+		case xml.CharData:
+			r.text(t)
+		case xml.EndElement:
+			r.end()
+		}
+	}
+	return nil
+}
+
 // tagGuard hands bytes to the XML decoder and stops a tag with too many
 // attributes before the decoder has gathered them.
 type tagGuard struct {

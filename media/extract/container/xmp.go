@@ -3,8 +3,6 @@ package container
 import (
 	"bytes"
 	"encoding/xml"
-	"errors"
-	"io"
 	"strings"
 	"unicode/utf8"
 )
@@ -88,7 +86,7 @@ func readXMP(s source, packet []byte) {
 		return
 	}
 	x := xmpReader{s: s, names: map[string]string{}}
-	if err := x.walk(newXML(bytes.NewReader(packet))); err != nil {
+	if err := walkXML(s, newXML(bytes.NewReader(packet)), &x); err != nil {
 		s.warn("the XMP packet is broken; what precedes the fault was read")
 	}
 }
@@ -105,30 +103,12 @@ func xmpUTF8(b []byte) []byte {
 	return b
 }
 
-func (x *xmpReader) walk(d *xml.Decoder) error {
-	for x.s.step() {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			if len(x.stack) == maxXMLDepth {
-				return errTooDeep
-			}
-			x.start(t)
-		case xml.CharData:
-			if n := len(x.stack); n > 0 {
-				x.stack[n-1].text = append(x.stack[n-1].text, t...)
-			}
-		case xml.EndElement:
-			x.end()
-		}
+func (x *xmpReader) depth() int { return len(x.stack) }
+
+func (x *xmpReader) text(t []byte) {
+	if n := len(x.stack); n > 0 {
+		x.stack[n-1].text = append(x.stack[n-1].text, t...)
 	}
-	return nil
 }
 
 func (x *xmpReader) start(t xml.StartElement) {
