@@ -98,26 +98,10 @@ func TestPrompts_ATextIsThereOnce(t *testing.T) {
 func TestPrompts_TheSameTextAtOnceIsOnePrompt(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	created := 0
-	for range 10 {
-		wg.Go(func() {
-			got, err := s.Prompts.Create(t.Context(), s.a, store.NewPrompt{Text: "a fox in snow"})
-			if err != nil {
-				t.Error(err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			if got.Created {
-				created++
-			}
-		})
-	}
-	wg.Wait()
-	if created != 1 {
-		t.Errorf("created %d times", created)
-	}
+	createdOnce(t, func() (bool, error) {
+		got, err := s.Prompts.Create(t.Context(), s.a, store.NewPrompt{Text: "a fox in snow"})
+		return got.Created, err
+	})
 }
 
 func TestPrompts_LabelsMoveAndNameVersions(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -154,26 +155,31 @@ func TestStore_TheSameBytesAreOneAsset(t *testing.T) {
 func TestStore_ConcurrentUploadsOfTheSameBytesMakeOneAsset(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	created := 0
+	createdOnce(t, func() (bool, error) {
+		got, err := s.Assets.Add(context.Background(), s.a, file("fox"))
+		return got.Created, err
+	})
+}
+
+// createdOnce creates the same thing 12 times at once, and fails unless one call says that it did.
+func createdOnce(t *testing.T, create func() (created bool, err error)) {
+	t.Helper()
+	var all sync.WaitGroup
+	var times atomic.Int64
 	for range 12 {
-		wg.Go(func() {
-			got, err := s.Assets.Add(context.Background(), s.a, file("fox"))
+		all.Go(func() {
+			created, err := create()
 			if err != nil {
 				t.Error(err)
-				return
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			if got.Created {
-				created++
+			if created {
+				times.Add(1)
 			}
 		})
 	}
-	wg.Wait()
-	if created != 1 {
-		t.Errorf("%d of 12 uploads say they made the asset", created)
+	all.Wait()
+	if n := times.Load(); n != 1 {
+		t.Errorf("%d of 12 calls say that they created it", n)
 	}
 }
 

@@ -14,25 +14,19 @@ func TestCollections_SearchesFollowEveryChange(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	api, ctx := w.Client(""), t.Context()
-	check := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	var hashes []string
 	for i := range 3 {
 		hashes = append(hashes, w.StoreFile("", fmt.Sprintf("street-%d.png", i), "image/png", picture(900+i, "a neon street")).Asset.AssetH)
 	}
 	portfolio, err := api.CreateCollection(ctx, client.CreateCollectionInput{Name: "Portfolio"})
-	check(err)
+	noError(t, err)
 	neon, err := api.CreateCollection(ctx, client.CreateCollectionInput{Name: "Neon Street!", ParentPath: "Portfolio"})
-	check(err)
+	noError(t, err)
 	if neon.Path != "portfolio.neonstreet" || neon.DisplayName != "Neon Street!" {
 		t.Errorf("the collection is %+v", neon)
 	}
 	added, err := api.AddToCollection(ctx, client.AddToCollectionInput{CollectionPath: neon.Path, AssetHs: hashes[:2]})
-	check(err)
+	noError(t, err)
 	w.findsCount("collection:portfolio", added.IndexToken, 2)
 	w.findsCount(`collection:"Portfolio/Neon Street"`, added.IndexToken, 2)
 	w.findsCount("collection:=portfolio", added.IndexToken, 0)
@@ -41,12 +35,12 @@ func TestCollections_SearchesFollowEveryChange(t *testing.T) {
 	w.findsCount("collection:="+neon.CollectionH, added.IndexToken, 2)
 	w.findsCount("street -has:collection", added.IndexToken, 1)
 	facets, err := api.GetFacets(ctx, client.GetFacetsInput{Facets: []string{"collection"}, Query: "neon"})
-	check(err)
+	noError(t, err)
 	if n := len(facets.Facets); n != 1 {
 		t.Errorf("%d facets", n)
 	}
 	details, err := api.GetAssetDetails(ctx, client.GetAssetDetailsInput{AssetH: hashes[0]})
-	check(err)
+	noError(t, err)
 	if !slices.Equal(details.Collections, []string{"portfolio.neonstreet"}) {
 		t.Errorf("the asset is in %v", details.Collections)
 	}
@@ -67,28 +61,22 @@ func (w world) findsCount(query, token string, want int) {
 func (w world) findsAfterChanges(collection, removedAsset string) {
 	t, api, ctx := w.T, w.Client(""), w.T.Context()
 	t.Helper()
-	check := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	moved, err := api.MoveCollection(ctx, client.MoveCollectionInput{SourcePath: collection})
-	check(err)
+	noError(t, err)
 	w.findsCount("collection:portfolio", moved.IndexToken, 0)
 	w.findsCount("collection:neonstreet", moved.IndexToken, 2)
 	name := "Rain"
 	renamed, err := api.UpdateCollection(ctx, client.UpdateCollectionInput{CollectionH: collection, Name: &name})
-	check(err)
+	noError(t, err)
 	w.findsCount("collection:rain", renamed.IndexToken, 2)
 	deleted, err := api.DeleteCollection(ctx, client.DeleteCollectionInput{CollectionH: collection})
-	check(err)
+	noError(t, err)
 	w.findsCount("collection:rain", deleted.IndexToken, 0)
 	undone, err := api.UndoOperation(ctx, client.UndoOperationInput{OperationID: deleted.OperationID})
-	check(err)
+	noError(t, err)
 	w.findsCount("collection:rain", undone.IndexToken, 2)
 	removed, err := api.RemoveFromCollection(ctx, client.RemoveFromCollectionInput{CollectionPath: "rain", AssetHs: []string{removedAsset}})
-	check(err)
+	noError(t, err)
 	w.findsCount("collection:rain", removed.IndexToken, 1)
 }
 

@@ -321,3 +321,11 @@ func (w world) runs() {
 }
 
 var allPermissions = library.Permissions
+
+// noError ends the test where there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -35,14 +35,8 @@ func TestExperiments_EndInARanking(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	api, ctx := w.Client(""), t.Context()
-	check := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	made, err := api.CreateExperiment(ctx, client.CreateExperimentInput{DisplayName: "CFG for portraits", IndependentVariable: "CFG", Hypothesis: "7 is best."})
-	check(err)
+	noError(t, err)
 	if made.Path != "cfgforportraits" {
 		t.Errorf("its path is %s", made.Path)
 	}
@@ -56,7 +50,7 @@ func TestExperiments_EndInARanking(t *testing.T) {
 		t.Errorf("%+v %v", upset, err)
 	}
 	s, err := api.GetExperimentSummary(ctx, client.GetExperimentSummaryInput{CollectionH: made.CollectionH})
-	check(err)
+	noError(t, err)
 	if s.RunCount != 10 || s.ScoredRuns != 9 || s.ContradictedRuns != 1 || s.ComparisonCount != 37 || len(s.Conditions) != 3 || s.Conditions[0].RunCount != 4 || s.OutcomeTags[0].RunCount != 9 ||
 		strings.Join(s.Evaluators, " ") != "ann bob" || len(s.Flags) != 1 || s.Flags[0].Set != 2 || s.Flags[0].Of != 18 {
 		t.Errorf("%+v", s)
@@ -69,14 +63,14 @@ func TestExperiments_EndInARanking(t *testing.T) {
 	w.checkMembersAreRuns(made.Path, runs)
 	w.checkRunSearches(made, runs)
 	removed, err := api.RemoveFromCollection(ctx, client.RemoveFromCollectionInput{CollectionPath: made.Path, AssetHs: []string{runs[0].AssetH}})
-	check(err)
+	noError(t, err)
 	if s, err = api.GetExperimentSummary(ctx, client.GetExperimentSummaryInput{CollectionH: made.Path}); err != nil || s.RunCount != 9 || s.ComparisonCount != 28 {
 		t.Errorf("without a run: %d runs, %d comparisons: %v", s.RunCount, s.ComparisonCount, err)
 	}
 	_, err = api.UndoOperation(ctx, client.UndoOperationInput{OperationID: removed.OperationID})
-	check(err)
+	noError(t, err)
 	_, err = api.UndoOperation(ctx, client.UndoOperationInput{OperationID: upset.OperationID})
-	check(err)
+	noError(t, err)
 	if s, err = api.GetExperimentSummary(ctx, client.GetExperimentSummaryInput{CollectionH: made.Path}); err != nil || s.RunCount != 10 || s.ComparisonCount != 36 {
 		t.Errorf("after undoing: %d runs, %d comparisons: %v", s.RunCount, s.ComparisonCount, err)
 	}
@@ -95,9 +89,7 @@ func (w world) registerRuns(t *testing.T, made client.CreateExperimentOutput) (r
 			in.RunParams, in.OutcomeTags = map[string]any{"cfg": 4, "steps": "20", "lora weight": 0.5}, []string{"finished", "best hands"}
 		}
 		run, err := api.RegisterRun(ctx, in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		runs = append(runs, run)
 	}
 	if d := runs[0].Differences; len(d) != 1 || d[0].Field != "cfg_scale" || fmt.Sprintf("%v %v", d[0].Claimed, d[0].Extracted) != "4 3" {
@@ -118,12 +110,6 @@ func (w world) registerRuns(t *testing.T, made client.CreateExperimentOutput) (r
 func (w world) judgeRuns(experiment string, runs []client.RegisterRunOutput) {
 	t, api, ctx := w.T, w.Client(""), w.T.Context()
 	t.Helper()
-	check := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	quality := []int{2, 5, 3} // by cfg
 	for i, r := range runs {
 		for _, who := range []string{"ann", "bob"} {
@@ -132,7 +118,7 @@ func (w world) judgeRuns(experiment string, runs []client.RegisterRunOutput) {
 				v--
 			}
 			_, err := api.ScoreRun(ctx, client.ScoreRunInput{CollectionItemH: r.CollectionItemH, Scores: map[string]int{"Likeness": v}, Flags: map[string]bool{"extra fingers": i == 0}, Evaluator: who})
-			check(err)
+			noError(t, err)
 		}
 		for j := range i {
 			winner := "tie"
@@ -140,7 +126,7 @@ func (w world) judgeRuns(experiment string, runs []client.RegisterRunOutput) {
 				winner = []string{"item_a", "item_b"}[btoi(quality[j%3] > quality[i%3])]
 			}
 			_, err := api.CompareRuns(ctx, client.CompareRunsInput{CollectionH: experiment, ItemA: r.CollectionItemH, ItemB: runs[j].CollectionItemH, Winners: map[string]string{"likeness": winner}, Evaluator: "ann"})
-			check(err)
+			noError(t, err)
 		}
 	}
 }
