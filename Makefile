@@ -32,7 +32,7 @@ LONG := ./internal/e2e ./store ./service ./cmd/vitrine-bench/relevance ./cmd/vit
 
 .PHONY: test
 test: vet tools ## Run every test on real servers; what tests need is installed first
-	@$(GO) run ./cmd/vitrine stack up --short-lived & up=$$!; $(GO) test -tags onnx -vet=off ./embed; status=$$?; wait $$up && exit $$status
+	@$(GO) run ./cmd/vitrine stack up & up=$$!; $(GO) test -tags onnx -vet=off ./embed; status=$$?; wait $$up && exit $$status
 	@$(GO) run ./internal/testrun -timeout 45m -vet=off -ldflags=-s -p 2 -parallel 4 $(LONG) ./...
 
 .PHONY: tools

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,22 +27,23 @@ type Config struct {
 	CatchUpAfter time.Duration
 	Log          *slog.Logger // nil means slog.Default()
 
+	// Partitions of the topic when it is made here: the most processes that share one
+	// subscriber's work. 0 means 8.
+	Partitions int
+
 	Dial kafkaclient.DialFunc // nil means the network; tests cut Kafka here
 }
 
 // Topic names the topic that the log is published to.
 func (c Config) Topic() string { return c.Prefix + "events" }
 
-// partitions of the topic when it is made: the most processes that share one
-// subscriber's work.
-const partitions = 8
-
-func (c Config) topics() map[string]int { return map[string]int{c.Topic(): partitions} }
+func (c Config) topics() map[string]int { return map[string]int{c.Topic(): c.Partitions} }
 
 func (c Config) withDefaults() Config {
 	if c.CatchUpAfter == 0 {
 		c.CatchUpAfter = 5 * time.Second
 	}
+	c.Partitions = cmp.Or(c.Partitions, 8)
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}

@@ -415,18 +415,3 @@ func derivedFields() []Field {
 		{Name: VocabularyField, Mapping: Mapping{Type: "keyword", DocValues: new(bool)}, Derived: true},
 	}
 }
-
-const exampleHash = "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"
-
-func names[S ~string](values []S) []string {
-	list := make([]string, len(values))
-	for i, v := range values {
-		list[i] = string(v)
-	}
-	return list
-}
-
-// CollectionRank returns how a document keeps the rank that the asset has in a collection,
-// which is named by its path or its collection_h: what comes behind CollectionRank(name, "")
-// sorts assets by their position.
-func CollectionRank(name, rank string) string { return name + "/" + rank }

@@ -198,3 +198,14 @@ func (f *Field) Sorted() string {
 	}
 	return f.Name
 }
+
+// exampleHash stands for an asset in examples.
+const exampleHash = "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"
+
+func names[S ~string](values []S) []string {
+	list := make([]string, len(values))
+	for i, v := range values {
+		list[i] = string(v)
+	}
+	return list
+}

@@ -84,3 +84,8 @@ func OriginalValue(state string) string {
 	}
 	return state
 }
+
+// CollectionRank returns how a document keeps the rank that the asset has in a collection,
+// which is named by its path or its collection_h: what comes behind CollectionRank(name, "")
+// sorts assets by their position.
+func CollectionRank(name, rank string) string { return name + "/" + rank }

@@ -97,7 +97,7 @@ func (s *Service) addIndex(a *assembly) (err error) {
 		return err
 	}
 	s.figures = events.NewMetrics(s.registry)
-	s.Events = events.NewRelay(s.Store, events.Config{Prefix: cfg.Prefix, Brokers: cfg.Brokers, Security: cfg.KafkaSecurity, Log: cfg.Log}, s.figures)
+	s.Events = events.NewRelay(s.Store, events.Config{Prefix: cfg.Prefix, Brokers: cfg.Brokers, Partitions: cfg.Partitions, Security: cfg.KafkaSecurity, Log: cfg.Log}, s.figures)
 	s.Searcher = run.New(a.watched, cfg.Prefix, cfg.SearchLimit)
 	s.registry.MustRegister(a.metrics)
 	return nil

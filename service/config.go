@@ -62,6 +62,7 @@ type Config struct {
 	PostgresIndexerURL string // of the role of the relay and the indexer
 
 	Brokers            []string
+	Partitions         int // of each topic when it is made; 0 means 8
 	KafkaSecurity      kafkaclient.Security
 	OpenSearchURL      []string
 	OpenSearchSecurity opensearch.Security
@@ -151,7 +152,7 @@ func (c Config) Cluster() opensearch.Cluster {
 
 // Kafka returns how to reach Kafka, and by which names.
 func (c Config) Kafka() indexer.Config {
-	return indexer.Config{Prefix: c.Prefix, Brokers: c.Brokers, Security: c.KafkaSecurity, Log: c.Log}
+	return indexer.Config{Prefix: c.Prefix, Brokers: c.Brokers, Partitions: c.Partitions, Security: c.KafkaSecurity, Log: c.Log}
 }
 
 // DefaultListen is where the service listens unless told otherwise.

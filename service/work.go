@@ -20,7 +20,7 @@ func (s *Service) work(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.Jobs.Run(ctx) })
 	g.Go(func() error {
-		return events.Run(ctx, s.Store, events.Config{Prefix: s.cfg.Prefix, Brokers: s.cfg.Brokers, Security: s.cfg.KafkaSecurity, Log: s.log}, s.figures,
+		return events.Run(ctx, s.Store, events.Config{Prefix: s.cfg.Prefix, Brokers: s.cfg.Brokers, Partitions: s.cfg.Partitions, Security: s.cfg.KafkaSecurity, Log: s.log}, s.figures,
 			events.Subscriber{Name: automation.RuleSubscriber, FromStart: true, Handle: s.Rules.Handle},
 			events.Subscriber{Name: automation.WebhookSubscriber, FromStart: true, Handle: s.Deliverer.Handle})
 	})

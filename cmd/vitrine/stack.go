@@ -20,16 +20,13 @@ type stackCommand struct {
 	Model  stackModel  `cmd:"" help:"Download the embedding model for vector search and print its path."`
 }
 
-type stackUp struct {
-	ShortLived bool `help:"Start OpenSearch and Kafka with half the CPU time; they answer slower later. For tests."`
-}
+type stackUp struct{}
 
 func (c *stackUp) Run(ctx context.Context) error {
 	cfg, err := settings.LocalStack()
 	if err != nil {
 		return err
 	}
-	cfg.ShortLived = c.ShortLived
 	at, err := stack.Up(ctx, cfg, os.Stderr)
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ func Config(t testing.TB) service.Config {
 	engine, prefix := testenv.OpenSearch(t)
 	brokers, _ := testenv.Kafka(t)
 	return service.Config{PostgresURL: database, Brokers: brokers, OpenSearchURL: []string{engine}, DataDir: t.TempDir(), Prefix: prefix,
-		Listen: freeAddress(t), SearchPerMin: -1, IndexWait: indexer.MaxWait, SearchLimit: run.MaxTimeLimit, Version: "test"}
+		Listen: freeAddress(t), Partitions: 3, SearchPerMin: -1, IndexWait: indexer.MaxWait, SearchLimit: run.MaxTimeLimit, Version: "test"}
 }
 
 // Start runs a product until the test ends and waits until it is ready.
