@@ -147,3 +147,16 @@ func (n *Noun) trashed(field string, verbs ...string) *Noun {
 	}
 	return n
 }
+
+// softDeleted declares the events of a noun whose deleted rows are kept, with the column
+// deleted_at, as those of something that is deleted and restored.
+func softDeleted(n *Noun) *Noun {
+	n.events = []string{n.name + ".created", n.name + ".updated", n.name + ".deleted", n.name + ".restored"}
+	n.event = func(before, after json.RawMessage) string {
+		if kind := trashEvent(n.name, "deleted_at", before, after); kind != n.name+".trashed" {
+			return kind
+		}
+		return n.name + ".deleted"
+	}
+	return n
+}

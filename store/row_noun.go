@@ -33,6 +33,20 @@ type rowTable struct {
 // rowNoun makes a noun of the rows of a table.
 func rowNoun(name string, r *rowTable) *Noun { return &Noun{name: name, row: r} }
 
+// softDelete deletes a row of a noun whose deleted rows are kept, with the column deleted_at, and
+// returns the operation. A row that is not there is a not-found error that names the noun.
+func (s *Store) softDelete(ctx context.Context, actor library.Actor, n *Noun, id string) (operationID string, err error) {
+	return s.Write(ctx, actor, func(t *Tx) error {
+		return t.Track(ctx, n, []string{id}, func() error {
+			tag, err := t.Exec(ctx, `UPDATE `+n.row.table+` SET deleted_at = now(), updated_at = now() WHERE tenant_id = $1 AND `+n.row.key[0]+` = $2 AND deleted_at IS NULL`, t.tenant(), id)
+			if err == nil && tag.RowsAffected() == 0 {
+				err = library.NotFound(n.name)
+			}
+			return err
+		})
+	})
+}
+
 // Track runs fn, which changes rows of a noun, and records what it did to them. The
 // rows with these keys are locked before; those that do not exist may be created.
 func (t *Tx) Track(ctx context.Context, n *Noun, keys []string, fn func() error) error {

@@ -21,19 +21,6 @@ var ruleNoun = softDeleted(rowNoun("rule", &rowTable{table: "rules", key: []stri
 
 func init() { register(ruleNoun, undoRules) }
 
-// softDeleted declares the events of a noun whose deleted rows are kept, with the column
-// deleted_at, as those of something that is deleted and restored.
-func softDeleted(n *Noun) *Noun {
-	n.events = []string{n.name + ".created", n.name + ".updated", n.name + ".deleted", n.name + ".restored"}
-	n.event = func(before, after json.RawMessage) string {
-		if kind := trashEvent(n.name, "deleted_at", before, after); kind != n.name+".trashed" {
-			return kind
-		}
-		return n.name + ".deleted"
-	}
-	return n
-}
-
 // undoRules is undoRows. A rule whose trigger is put back, or that runs again, begins anew: what
 // happened meanwhile does not count.
 func undoRules(ctx context.Context, t *Tx, n *Noun, entries []entry) ([]library.Outcome, error) {
@@ -188,15 +175,7 @@ func (rs *Rules) Change(ctx context.Context, actor library.Actor, id string, mat
 
 // Delete deletes a rule; its log stays until the deletion is older than what can be undone.
 func (rs *Rules) Delete(ctx context.Context, actor library.Actor, id string) (operationID string, err error) {
-	return rs.s.Write(ctx, actor, func(t *Tx) error {
-		return t.Track(ctx, ruleNoun, []string{id}, func() error {
-			tag, err := t.Exec(ctx, `UPDATE rules SET deleted_at = now(), updated_at = now() WHERE tenant_id = $1 AND rule_id = $2 AND deleted_at IS NULL`, t.tenant(), id)
-			if err == nil && tag.RowsAffected() == 0 {
-				err = library.NotFound("rule")
-			}
-			return err
-		})
-	})
+	return rs.s.softDelete(ctx, actor, ruleNoun, id)
 }
 
 func ruleError(err error) error {

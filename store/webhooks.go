@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -19,23 +18,10 @@ const MaxWebhooks = 100
 
 // webhookNoun is a webhook; its key is the id. Its secrets are not journaled. A URL may hold a
 // secret of the receiver's.
-var webhookNoun = deletable(rowNoun("webhook", &rowTable{table: "webhooks", key: []string{"webhook_id"}, label: "name", touched: "updated_at", trash: "deleted_at",
-	columns: []string{"name", "url", "events", "description", "enabled", "disabled_reason", "timeout_ms", "created_at", "created_by", "deleted_at"}}))
+var webhookNoun = softDeleted(&Noun{name: "webhook", personal: true, row: &rowTable{table: "webhooks", key: []string{"webhook_id"}, label: "name", touched: "updated_at", trash: "deleted_at",
+	columns: []string{"name", "url", "events", "description", "enabled", "disabled_reason", "timeout_ms", "created_at", "created_by", "deleted_at"}}})
 
 func init() { register(webhookNoun, undoRows) }
-
-// deletable declares the events of a noun whose rows are kept when it is deleted.
-func deletable(n *Noun) *Noun {
-	n.personal = true
-	n.events = []string{n.name + ".created", n.name + ".updated", n.name + ".deleted", n.name + ".restored"}
-	n.event = func(before, after json.RawMessage) string {
-		if kind := trashEvent(n.name, "deleted_at", before, after); kind != n.name+".trashed" {
-			return kind
-		}
-		return n.name + ".deleted"
-	}
-	return n
-}
 
 const (
 	webhookColumns = `w.webhook_id, w.name, w.url, w.events, w.description, w.enabled, w.disabled_reason, w.timeout_ms, w.created_at, w.created_by, w.updated_at,
@@ -144,15 +130,7 @@ func (ws *Webhooks) Change(ctx context.Context, actor library.Actor, id string, 
 
 // Delete deletes a webhook. What waits for delivery is not sent, until the deletion is undone.
 func (ws *Webhooks) Delete(ctx context.Context, actor library.Actor, id string) (operationID string, err error) {
-	return ws.s.Write(ctx, actor, func(t *Tx) error {
-		return t.Track(ctx, webhookNoun, []string{id}, func() error {
-			tag, err := t.Exec(ctx, `UPDATE webhooks SET deleted_at = now(), updated_at = now() WHERE tenant_id = $1 AND webhook_id = $2 AND deleted_at IS NULL`, t.tenant(), id)
-			if err == nil && tag.RowsAffected() == 0 {
-				err = library.NotFound("webhook")
-			}
-			return err
-		})
-	})
+	return ws.s.softDelete(ctx, actor, webhookNoun, id)
 }
 
 // WebhookSecrets are the sealed secrets of a webhook.

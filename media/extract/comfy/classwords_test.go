@@ -21,22 +21,11 @@ var classWords = map[string]int{
 // TestCode_NamesNoMoreClassesThanBefore finds the words of class names that rules in code ask
 // for, so that knowledge about a class goes into the table.
 func TestCode_NamesNoMoreClassesThanBefore(t *testing.T) {
-	entries, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
 	found := map[string]int{}
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
-			continue
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), e.Name(), nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for name, f := range codeFiles(t) {
 		for _, word := range classWordsIn(f) {
 			if found[word]++; found[word] > classWords[word] {
-				t.Errorf("%s compares a class name with %q: describe the class in nodes/*.json, or add a rule to words.json", e.Name(), word)
+				t.Errorf("%s compares a class name with %q: describe the class in nodes/*.json, or add a rule to words.json", name, word)
 			}
 		}
 	}
@@ -74,6 +63,25 @@ func classWordsIn(f *ast.File) []string {
 	return words
 }
 
+// codeFiles returns the files of this package that are no tests, parsed, by their names.
+func codeFiles(t *testing.T) map[string]*ast.File {
+	t.Helper()
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]*ast.File{}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
+			continue
+		}
+		if files[e.Name()], err = parser.ParseFile(token.NewFileSet(), e.Name(), nil, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
 // namesClass reports whether an expression is the class of a node.
 func namesClass(e ast.Expr) bool {
 	sel, ok := e.(*ast.SelectorExpr)
@@ -94,19 +102,8 @@ func textsOf(list []ast.Expr) []string {
 // TestWords_EveryRuleIsUsedAndDescribed compares the rules that code asks for with those of
 // words.json.
 func TestWords_EveryRuleIsUsedAndDescribed(t *testing.T) {
-	entries, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
 	used := map[string]bool{}
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
-			continue
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), e.Name(), nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, f := range codeFiles(t) {
 		ast.Inspect(f, func(x ast.Node) bool {
 			if call, ok := x.(*ast.CallExpr); ok {
 				if fun, ok := call.Fun.(*ast.SelectorExpr); ok && fun.Sel.Name == "like" {
