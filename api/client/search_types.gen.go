@@ -36,11 +36,11 @@ type SearchHit struct {
 	Tags   []string `json:"tags,omitempty"`
 	// Absent for team. One of private, team, public.
 	Visibility string `json:"visibility,omitempty"`
-	// The beginning of the prompt, at most 130 characters.
+	// The beginning of the prompt, at most 110 characters.
 	Prompt string `json:"prompt,omitempty"`
 	// Checkpoints and LoRAs, or other models if it has none.
 	Models []string `json:"models,omitempty"`
-	// The program that generated the file.
+	// The program that generated the file, with response_format detailed.
 	Tool string `json:"tool,omitempty"`
 	// words (it has the words of the query), meaning (it is only similar) or both. Absent if the query
 	// has no words.

@@ -16,7 +16,7 @@ import (
 // The budget of an answer in the context of a model, in tokens.
 const (
 	maxSearchText = 2000 // 20 results, as a model reads them
-	maxSearchJSON = 2500 // the same for programs
+	maxSearchJSON = 2000 // the same for programs
 	maxDetails    = 1000 // one asset, on average
 )
 

@@ -26,9 +26,9 @@ type hit struct {
 	Status         library.Status           `json:"status" enum:"Draft,PendingApproval,Approved,Rejected,Archived"`
 	Tags           []string                 `json:"tags,omitempty"`
 	Visibility     library.Visibility       `json:"visibility,omitempty" enum:"private,team,public" doc:"Absent for team."`
-	Prompt         string                   `json:"prompt,omitempty" doc:"The beginning of the prompt, at most 130 characters."`
+	Prompt         string                   `json:"prompt,omitempty" doc:"The beginning of the prompt, at most 110 characters."`
 	Models         []string                 `json:"models,omitempty" doc:"Checkpoints and LoRAs, or other models if it has none."`
-	Tool           string                   `json:"tool,omitempty" doc:"The program that generated the file."`
+	Tool           string                   `json:"tool,omitempty" doc:"The program that generated the file, with response_format detailed."`
 	Matched        string                   `json:"matched,omitempty" doc:"words (it has the words of the query), meaning (it is only similar) or both. Absent if the query has no words."`
 	RelevanceScore *float64                 `json:"relevance_score,omitempty" doc:"Higher is better; only comparable within one response."`
 	Width          int                      `json:"width,omitempty" doc:"Pixels, with response_format detailed."`
@@ -40,13 +40,13 @@ type hit struct {
 }
 
 // excerptLength is how many characters of a text a result shows.
-const excerptLength = 130
+const excerptLength = 110
 
 // hitOf describes what a search found.
 func hitOf(links assets.ActorLinks, h run.Hit, withScore, detailed bool) hit {
 	d := h.Document
 	out := hit{AssetHash: d.AssetH, Title: d.Title, Description: excerpt(d.Description), Filename: d.Filename, MIMEType: d.MIMEType, Status: d.Status,
-		Tags: d.Tags, Prompt: excerpt(d.Prompt), Models: append(append([]string{}, d.CheckpointNames...), d.LoraNames...), Tool: d.Tool, Highlights: h.Highlights}
+		Tags: d.Tags, Prompt: excerpt(d.Prompt), Models: append(append([]string{}, d.CheckpointNames...), d.LoraNames...), Highlights: h.Highlights}
 	if v := library.Visibility(d.Visibility); v != library.VisibilityTeam {
 		out.Visibility = v
 	}
@@ -64,7 +64,7 @@ func hitOf(links assets.ActorLinks, h run.Hit, withScore, detailed bool) hit {
 	if !detailed {
 		return out
 	}
-	out.Description, out.Width, out.Height, out.ThumbnailURL = d.Description, d.Width, d.Height, links.Thumbnail(d.TenantID, d.AssetH)
+	out.Description, out.Tool, out.Width, out.Height, out.ThumbnailURL = d.Description, d.Tool, d.Width, d.Height, links.Thumbnail(d.TenantID, d.AssetH)
 	if d.Created != nil {
 		created := d.Created.UTC()
 		out.CreatedAt = &created
