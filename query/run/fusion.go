@@ -113,7 +113,7 @@ func (l lexicalHits) required(h responseHit) bool {
 // some of the words only ranks what is near.
 func fuseScores(compiled *query.Search, words lexicalHits, near searchResponse, m *QueryVector) fusion {
 	found, partly := candidates{}, candidates{}
-	byWords, share := words.sharesOfAttainable(compiled), vectorWeight(compiled.Sentence())
+	byWords, share := words.ofWords(compiled), vectorWeight(compiled)
 	for i, h := range words.Hits {
 		into := partly
 		if words.required(h) {
@@ -122,7 +122,7 @@ func fuseScores(compiled *query.Search, words lexicalHits, near searchResponse, 
 		into.add(h.Hash, (1-share)*byWords[i], matchClass(compiled, h))
 	}
 	out := fusion{total: words.total, lexicalTotal: words.total, complete: words.total <= int64(len(found)), took: max(words.Took, near.Took)}
-	byVector, similar := near.minMaxNormalized(), len(m.aboveMinSimilarity(near).Hits)
+	byVector, similar := near.ofMeaning(), len(m.aboveMinSimilarity(near).Hits)
 	for i, h := range near.Hits {
 		if i < similar && found[h.Hash] == nil {
 			out.total++
@@ -165,9 +165,13 @@ func (f *fusion) rank(found candidates) {
 	list := slices.SortedFunc(maps.Values(found), func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(b.class, a.class), cmp.Compare(b.score, a.score), cmp.Compare(a.hash, b.hash))
 	})
+	most := 1.0 // scores end at 1, so that a class is more than any of them
+	for _, one := range list {
+		most = max(most, one.score)
+	}
 	f.hashes, f.similar, f.scores = make([]library.AssetHash, len(list)), make([]bool, len(list)), make(map[library.AssetHash]float64, len(list))
 	for i, one := range list {
-		f.hashes[i], f.similar[i], f.scores[one.hash] = one.hash, one.similar, tailScore+(1-tailScore)*one.score+float64(one.class)
+		f.hashes[i], f.similar[i], f.scores[one.hash] = one.hash, one.similar, tailScore+(1-tailScore)*one.score/most+float64(one.class)
 	}
 }
 

