@@ -52,6 +52,7 @@ type reading struct {
 	reason  string
 	asset   library.AssetHash
 	later   bool // it is being written
+	trouble bool // the disk may have gone
 	bytes   int64
 }
 
@@ -86,10 +87,12 @@ func (rd *reader) read(ctx context.Context, c candidate) reading {
 	f, info, err := openFile(rd.root, c.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		out.trouble = true
 		return out // it went since it was listed; nothing was promised
 	case errors.Is(err, errNoFile):
 		return out.is(resultSkipped, "not a regular file")
 	case err != nil:
+		out.trouble = true
 		return out.is(resultFailed, cause(err))
 	}
 	defer f.Close()
@@ -110,6 +113,7 @@ func (rd *reader) read(ctx context.Context, c candidate) reading {
 	defer buffers.Put(buf)
 	buf.Reset()
 	if _, err := io.CopyN(buf, f, min(stamp.Size, headSize)); err != nil {
+		out.trouble = !errors.Is(err, io.EOF)
 		return out.is(resultFailed, cause(err))
 	}
 	mime := sniff(buf.Bytes())
@@ -152,6 +156,7 @@ func (rd *reader) content(ctx context.Context, out reading, f *os.File, buf *byt
 	if stamp.Size <= wholeLimit {
 		buf.Grow(int(stamp.Size))
 		if _, err := io.CopyN(buf, from, stamp.Size-int64(buf.Len())); err != nil && !errors.Is(err, io.EOF) {
+			out.trouble = ctx.Err() == nil
 			return out.is(resultFailed, cause(err))
 		}
 		_, _ = digest.Write(buf.Bytes()) // never fails
@@ -159,6 +164,7 @@ func (rd *reader) content(ctx context.Context, out reading, f *os.File, buf *byt
 	} else {
 		_, _ = digest.Write(buf.Bytes())
 		if _, err := io.CopyBuffer(digest, from, make([]byte, 1<<20)); err != nil {
+			out.trouble = ctx.Err() == nil
 			return out.is(resultFailed, cause(err))
 		}
 	}

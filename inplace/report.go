@@ -1,6 +1,8 @@
 package inplace
 
 import (
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,7 +30,7 @@ type report struct {
 // newReport begins a report, or goes on with one of a process that was interrupted: what is
 // noted of files is counted again, and the walk counts the others.
 func newReport(i library.Import, noted []library.ImportFile) *report {
-	r := &report{warnings: i.Warnings, preset: i.Preset, state: i.State, before: i.Counts.Seconds, began: time.Now(), timed: true, noted: map[string]string{}}
+	r := &report{warnings: goneOn(i.Warnings), preset: i.Preset, state: i.State, before: i.Counts.Seconds, began: time.Now(), timed: true, noted: map[string]string{}}
 	r.counts.Read = i.Counts.Read
 	r.counts.NoLineage = i.Counts.NoLineage
 	if r.counts.NoLineage == nil {
@@ -126,14 +128,43 @@ func (r *report) moved(m store.Moved) {
 func (r *report) warn(sentence string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, w := range r.warnings {
-		if w == sentence {
-			return
-		}
-	}
-	if len(r.warnings) < 100 {
+	if !slices.Contains(r.warnings, sentence) && len(r.warnings) < 100 {
 		r.warnings = append(r.warnings, sentence)
 	}
+}
+
+// An import that waits says for what, and afterwards for what it did.
+const (
+	waits  = "It waits, and goes on by itself: "
+	waited = "It had to wait for a time: "
+)
+
+// wait adds to the report what the import waits for from now on.
+func (r *report) wait(what string) {
+	r.mu.Lock()
+	r.warnings = slices.DeleteFunc(r.warnings, func(w string) bool { return w == waited+what })
+	r.mu.Unlock()
+	r.warn(waits + what)
+}
+
+// goneOn puts into the past what an import waited for.
+func goneOn(warnings []string) (out []string) {
+	for _, w := range warnings {
+		if what, is := strings.CutPrefix(w, waits); is {
+			w = waited + what
+		}
+		if !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// is reports whether the import is in a state.
+func (r *report) is(s library.ImportState) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state == s
 }
 
 // clock starts or stops the time that is counted.

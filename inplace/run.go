@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vitrine/internal/panics"
-	"vitrine/internal/retry"
 	"vitrine/library"
 	"vitrine/media/folder"
 	"vitrine/media/memory"
@@ -108,6 +107,7 @@ type run struct {
 	actor  library.Actor
 	report *report
 	reader *reader
+	place  place
 	cancel context.CancelFunc
 
 	later []candidate // files that are being written
@@ -138,7 +138,7 @@ func (e *Engine) one(ctx context.Context, i library.Import) {
 	case runCtx.Err() != nil:
 		r.end(library.ImportCancelled, "")
 	case err != nil && passes(err):
-		r.report.warn("It waits, and goes on by itself: " + library.AsError(err).Detail)
+		r.report.wait(library.AsError(err).Detail)
 		e.cfg.Log.Warn("an import waits", "import", i.ID, "error", err)
 		r.save(ctx, waitFor)
 		return
@@ -231,6 +231,9 @@ func (r *run) work(ctx context.Context) error {
 		return err
 	}
 	defer opened.Close()
+	if r.place, err = newPlace(root, r.i.Folder, opened); err != nil {
+		return err
+	}
 	preset := r.preset(opened)
 	r.report.mu.Lock()
 	r.report.preset = preset.Name
@@ -288,6 +291,9 @@ func (r *run) pass(ctx context.Context, first bool) error {
 		defer r.report.count(func(c *library.ImportCounts) { c.Searching = false })
 		return w.folder(ctx, r.i.Folder)
 	})
+	if err == nil {
+		err = r.place.away(r.reader.root)
+	}
 	if err != nil {
 		return err
 	}
@@ -358,6 +364,11 @@ func (r *run) readAll(ctx context.Context, in <-chan candidate, out chan<- readi
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if got.trouble {
+			if err := r.unlessAway(); err != nil {
+				return err
+			}
+		}
 		r.report.count(func(n *library.ImportCounts) { n.Read += got.bytes })
 		switch {
 		case got.later:
@@ -373,62 +384,4 @@ func (r *run) readAll(ctx context.Context, in <-chan candidate, out chan<- readi
 		}
 	}
 	return nil
-}
-
-// postpone keeps a file for later that is being written.
-func (r *run) postpone(c candidate) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	c.attempts++
-	r.later = append(r.later, c)
-	n := len(r.later)
-	r.report.count(func(c *library.ImportCounts) { c.Waiting = n })
-}
-
-// mostAttempts is how often a file is waited for that is being written, two seconds each,
-// before an import that does not watch gives it up.
-const mostAttempts = 30
-
-// settleLater reads files again that were being written, until they are not. A folder that
-// is watched goes on with other things meanwhile.
-func (r *run) settleLater(ctx context.Context) error {
-	for {
-		list := r.takeLater()
-		if len(list) == 0 {
-			return nil
-		}
-		if err := retry.Sleep(ctx, settleTime+100*time.Millisecond); err != nil {
-			return err
-		}
-		if err := r.again(ctx, list); err != nil {
-			return err
-		}
-	}
-}
-
-// takeLater returns the files that were kept for later, and keeps them no more.
-func (r *run) takeLater() []candidate {
-	r.mu.Lock()
-	list := r.later
-	r.later = nil
-	r.mu.Unlock()
-	r.report.count(func(c *library.ImportCounts) { c.Waiting = 0 })
-	return list
-}
-
-// again reads files that were being written when they were looked at last.
-func (r *run) again(ctx context.Context, list []candidate) error {
-	if len(list) == 0 {
-		return nil
-	}
-	return r.pipeline(ctx, func(_ context.Context, out func(candidate) error) error {
-		for _, c := range list {
-			if c.attempts > mostAttempts && !r.i.Options.Watch {
-				r.report.file(c.path, resultFailed, "it was written to all the time; import the folder again when it is finished", "")
-			} else if err := out(c); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }

@@ -16,7 +16,16 @@ import (
 // known is what the library knows of a file of the folder.
 type known struct {
 	store.Original
-	seen bool // it was found in this pass
+	seen bool   // it was found in this pass
+	now  string // where, if that is not where it was
+}
+
+// at returns where the file was found, below the root.
+func (k *known) at() string {
+	if k.now != "" {
+		return k.now
+	}
+	return k.Path
 }
 
 // identity tells a file that was renamed: the same inode with the same content.
@@ -175,7 +184,7 @@ func (w *walker) renamed(p string, stamp store.FileStamp) bool {
 	if _, err := w.root.Lstat(k.Path); err == nil {
 		return false // a second name of the same file
 	}
-	k.seen = true
+	k.seen, k.now = true, p
 	w.report.moved(store.Moved{From: k.Original, Path: p, Now: stamp})
 	return true
 }

@@ -51,8 +51,13 @@ func (r *run) reopen(root Root) error {
 	if err != nil {
 		return err
 	}
+	now, err := newPlace(root, r.i.Folder, opened)
+	if err != nil {
+		_ = opened.Close()
+		return err
+	}
 	_ = r.reader.root.Close()
-	r.reader.root = opened
+	r.reader.root, r.place = opened, now
 	return nil
 }
 

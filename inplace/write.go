@@ -169,11 +169,12 @@ func (r *run) vanished(ctx context.Context, w *walker) error {
 		if len(d.gone) == 0 {
 			continue
 		}
-		if len(d.seen) == 0 && !r.i.Options.AcceptMissing {
+		certain, isAway := r.certain(d.seen, d.gone)
+		if isAway {
 			away += len(d.gone)
 			continue
 		}
-		if err := r.mark(ctx, d.gone); err != nil {
+		if err := r.mark(ctx, certain); err != nil {
 			return err
 		}
 	}
