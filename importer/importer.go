@@ -49,7 +49,7 @@ type Counts struct {
 	Searching bool  `json:"-"`        // folders are still being walked: Found will grow
 }
 
-// Done counts the media files that are settled.
+// Done counts the media files that were processed, whatever came of them.
 func (c Counts) Done() int { return c.Stored + c.Already + c.Healed + c.Absent + c.Failed }
 
 // Outcome is what became of one file.

@@ -18,7 +18,7 @@ const (
 	askWait = 150 * time.Millisecond
 )
 
-// ask collects hashed files into batches, settles those that are stored and
+// ask collects hashed files into batches, finishes those that are stored and
 // passes the others on with the address to send them to.
 func (r *run) ask(ctx context.Context, in <-chan file, out chan<- file) error {
 	for {

@@ -13,7 +13,7 @@ import (
 const backfillPage = 500
 
 // backfill writes all documents of the scope into one index. Writes of others may
-// go on: the versions settle which of two stays.
+// go on: the versions decide which of two stays.
 type backfill struct {
 	x      *Indexer
 	index  string

@@ -46,7 +46,7 @@ type span struct{ from, to int }
 
 func (s span) len() int { return s.to - s.from }
 
-// buffers keeps the buffers of settled batches: a fresh one of some megabytes per
+// buffers keeps the buffers of finished batches: a fresh one of some megabytes per
 // batch costs more than all that is written into it.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 

@@ -189,15 +189,15 @@ func (w *bulkWriter) post(ctx context.Context, index string, body *bulkBody) ([]
 // parseItemResults reads the answer of a bulk request. Without errors the items need
 // not be looked at.
 func parseItemResults(answer []byte, n int) ([]itemResult, error) {
-	var told struct {
+	var reply struct {
 		Errors bool            `json:"errors"`
 		Items  json.RawMessage `json:"items"`
 	}
-	if err := json.Unmarshal(answer, &told); err != nil {
+	if err := json.Unmarshal(answer, &reply); err != nil {
 		return nil, fmt.Errorf("reading the answer of a bulk request: %w", err)
 	}
 	results := make([]itemResult, n)
-	if !told.Errors {
+	if !reply.Errors {
 		for i := range results {
 			results[i].status = http.StatusOK
 		}
@@ -215,7 +215,7 @@ func parseItemResults(answer []byte, n int) ([]itemResult, error) {
 			} `json:"error"`
 		} `json:"index"`
 	}
-	if err := json.Unmarshal(told.Items, &items); err != nil || len(items) != n {
+	if err := json.Unmarshal(reply.Items, &items); err != nil || len(items) != n {
 		return nil, fmt.Errorf("the answer of a bulk request of %d documents tells of %d: %w", n, len(items), errors.Join(err, errMalformedResponse))
 	}
 	for i, it := range items {

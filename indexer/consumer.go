@@ -312,7 +312,7 @@ func (x *Indexer) writeBatch(ctx context.Context, b *batch) error {
 }
 
 // commit waits for the groups in the order they were fetched in, so that no
-// offset is committed before all offsets below it are settled.
+// offset is committed before all offsets below it are delivered.
 func (c *consumer) commit(ctx context.Context) error {
 	for {
 		select {

@@ -4,7 +4,7 @@
 // The relay publishes them to Kafka; the consumer reads the current rows of the
 // assets they name, builds one document per asset and writes it to OpenSearch
 // under the asset's version. Out comes an index that may be late and is never
-// wrong: events say only "look again", versions settle every race, and offsets
+// wrong: events say only "look again", versions decide every race, and offsets
 // are committed only after the index has answered for each document.
 //
 // Beside that stream stand the whole-library works: building the index anew

@@ -13,8 +13,8 @@ import (
 	"vitrine/store/indexstate"
 )
 
-// embeddingBackfill brings vectors to documents that were written without. It is told of
-// them by the consumer beside it, and looks for all others in the index now and
+// embeddingBackfill brings vectors to documents that were written without. The consumer
+// beside it queues them, and it looks for all others in the index now and
 // then: those of an outage, of a crash, of processes without an embedder. Nothing
 // waits for it.
 type embeddingBackfill struct {
@@ -24,8 +24,8 @@ type embeddingBackfill struct {
 	failures int // in a row
 }
 
-// How many documents are filled together when they are told of, and when they are
-// looked for; how many groups of the first kind may wait; how often is looked.
+// How many documents are embedded together when they are queued, and when they are
+// looked for; how many groups may be queued; how often is looked.
 const (
 	queueBatch        = 64
 	backfillBatchSize = 256
@@ -43,7 +43,7 @@ func newEmbeddingBackfill(x *Indexer) *embeddingBackfill {
 	return &embeddingBackfill{x: x, queue: make(chan embedTask, queueLength)}
 }
 
-// enqueue is told of documents without a vector. When too many wait already they
+// enqueue queues documents without a vector. When too many wait already they
 // are left to the next look at the index.
 func (f *embeddingBackfill) enqueue(def *Definition, keys []indexstate.DocumentKey) {
 	for len(keys) > 0 {
@@ -111,7 +111,7 @@ func (f *embeddingBackfill) retryDelay(err error) time.Duration {
 	return min(max(library.AsError(err).RetryAfter, pause), time.Minute)
 }
 
-// clearQueue drops what was told: after a failure the index itself says what is open.
+// clearQueue drops what was queued: after a failure the index itself says what is open.
 func (f *embeddingBackfill) clearQueue() {
 	for {
 		select {
@@ -232,7 +232,7 @@ func (f *embeddingBackfill) backfillLive(ctx context.Context) error {
 }
 
 // backfillIndex fills every document of an index that waits for its vector, in one pass
-// over them. done is told how many of how many; it may be nil.
+// over them. done is called with how many of how many; it may be nil.
 func (f *embeddingBackfill) backfillIndex(ctx context.Context, def *Definition, index string, done func(done, total int64)) error {
 	var filled, total int64
 	var after []any

@@ -81,7 +81,7 @@ func (x *Indexer) deleteUnusedEmbeddings(ctx context.Context) error {
 }
 
 // embedMissing makes the vectors that the index being built still lacks. When the
-// embedder is away it leaves the rest to the filler: searches by words should not
+// embedder is away it leaves the rest to the backfill: searches by words should not
 // wait for it.
 func (c *reindex) embedMissing(ctx context.Context) error {
 	if c.x.vectors == nil {

@@ -33,7 +33,7 @@ const (
 	ReasonRepair = "index_repair" // the reconciler found a difference
 	ReasonReplay = "index_replay" // a refused document is tried again
 
-	// A file told something new of a model that the asset uses; the store writes it.
+	// A file says something new of a model that the asset uses; the store writes it.
 	ReasonModelUpdated = "model_updated"
 )
 

@@ -54,7 +54,7 @@ func (s *indexWriter) writeBatch(ctx context.Context, b *batch) error {
 	return s.recordFailures(ctx, b)
 }
 
-// writeIndex settles all items in one index. Each index gets the whole documents: one
+// writeIndex delivers all items to one index. Each index gets the whole documents: one
 // may take what another, with an older mapping, refuses.
 func (s *indexWriter) writeIndex(ctx context.Context, index string, b *batch) error {
 	items, at := b.itemsFor(index)
@@ -95,11 +95,11 @@ type delivery struct {
 	mustWait bool // the server asked for time
 
 	failing  time.Time // since when single items fail on the server's side
-	accepted int64     // what the settler had accepted then
+	accepted int64     // what the writer had accepted then
 }
 
-// run sends the items once, in requests of the present pace, and gives those
-// that are not settled.
+// run sends the items once, in requests of the present pace, and returns those
+// that are not delivered.
 func (d *delivery) run(ctx context.Context, pending []*item) (left []*item, err error) {
 	d.mustWait = false
 	for len(pending) > 0 {
@@ -227,7 +227,7 @@ func (d *delivery) deadLetter(it *item, reason string) {
 // while the only trace of a refusal is here.
 func (s *indexWriter) recordFailures(ctx context.Context, b *batch) error {
 	var failures []indexstate.Failure
-	var settled []indexstate.DocumentVersion
+	var resolved []indexstate.DocumentVersion
 	var letters []kafkaclient.Message
 	for i := range b.items {
 		it := &b.items[i]
@@ -239,7 +239,7 @@ func (s *indexWriter) recordFailures(ctx context.Context, b *batch) error {
 				letters = append(letters, newDeadLetter(b.def.name(), it))
 			}
 		case it.row.HasIndexFailure:
-			settled = append(settled, v)
+			resolved = append(resolved, v)
 		}
 	}
 	return retry.UntilDone(ctx, func(ctx context.Context) error {
@@ -248,8 +248,8 @@ func (s *indexWriter) recordFailures(ctx context.Context, b *batch) error {
 				return err
 			}
 		}
-		if len(settled) > 0 {
-			if err := s.store.IndexFailures.Resolve(ctx, b.def.name(), settled); err != nil {
+		if len(resolved) > 0 {
+			if err := s.store.IndexFailures.Resolve(ctx, b.def.name(), resolved); err != nil {
 				return err
 			}
 		}

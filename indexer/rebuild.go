@@ -60,7 +60,7 @@ const keepRetired = 1
 // before the backfill reads anything, and every batch of every consumer reads
 // that row in the same snapshot as its assets. A batch that does not see the row
 // has read nothing that the backfill will not read later; one that sees it
-// writes both indices. The versions settle which of two writes stays.
+// writes both indices. The versions decide which of two writes stays.
 //
 // Tenants that have outgrown the shared index get their own on the way; each index is
 // moved over as soon as it is ready.

@@ -38,7 +38,7 @@ func (r ReconcileReport) Repaired() int64 {
 // Reconcile compares the version of every asset with that of its document in the
 // live index and repairs all differences. It may run at any time beside other
 // work; a document that is merely on its way is no difference. An index that is gone
-// is made anew and filled first. progress is told how many assets are compared, of
+// is made anew and filled first. progress is called with how many assets are compared, of
 // how many; it may be nil.
 func (x *Indexer) Reconcile(ctx context.Context, progress func(done, total int64)) (ReconcileReport, error) {
 	var all ReconcileReport

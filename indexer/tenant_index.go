@@ -92,14 +92,14 @@ func (m *tenantMover) finishMoves(ctx context.Context) error {
 	if err != nil || len(owners) == 0 {
 		return err
 	}
-	told, err := m.x.announceOwners(ctx, owners)
+	announced, err := m.x.announceOwners(ctx, owners)
 	if err != nil {
 		return err
 	}
 	for _, t := range owners {
 		since, known := m.since[t]
 		switch {
-		case !told || !known:
+		case !announced || !known:
 			m.since[t] = time.Now()
 		case !alone[t] && time.Since(since) > searcherGracePeriod:
 			err = errors.Join(err, m.x.store.Generations.SetAlone(ctx, m.x.def.name(), t), m.x.evict(ctx, t))

@@ -21,15 +21,15 @@ import (
 )
 
 // vectorStore sets the vectors of documents: those that are known when a batch is
-// written, without ever holding it up, and new ones when it is told to make them.
+// written, without ever holding it up, and new ones when it is asked to make them.
 // A document whose vector is not known yet is written without one and without a
-// word about it, which is how the filler finds it.
+// word about it, which is how the backfill finds it.
 type vectorStore struct {
 	store    *store.Store
 	embedder embed.Embedder
 	metrics  *Metrics
 	log      *slog.Logger
-	enqueue  func(*Definition, []indexstate.DocumentKey) // told which documents were written without
+	enqueue  func(*Definition, []indexstate.DocumentKey) // called with documents that were written without
 }
 
 // newVectors returns nil without an embedder: then nothing here costs anything.

@@ -57,7 +57,7 @@ type ImportCounts struct {
 	NoLineage map[string]int `json:"no_lineage,omitempty"` // why stored files tell nothing of their making
 }
 
-// Done counts the media files that are settled.
+// Done counts the media files that were processed, whatever came of them.
 func (c ImportCounts) Done() int {
 	return c.Stored + c.Already + c.Unchanged + c.Moved + c.Absent + c.Failed
 }

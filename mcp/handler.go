@@ -37,7 +37,7 @@ func stateOf(ctx context.Context) *requestState {
 }
 
 // ServeHTTP guards the protocol: origin, method, credential, size of the body and
-// owner of the session are settled before mcp-go sees the request.
+// owner of the session are decided before mcp-go sees the request.
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := errors.Join(e.checkHost(r), e.checkOrigin(r)); err != nil {
 		op.WriteProblem(w, r, err)

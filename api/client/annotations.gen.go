@@ -99,7 +99,7 @@ type UpdateAnnotationInput struct {
 	Content      *string `json:"content,omitempty"`
 	// One of private, team, public.
 	Visibility *string `json:"visibility,omitempty"`
-	// true: settled, so lists leave it out.
+	// true: lists leave it out.
 	Resolved *bool `json:"resolved,omitempty"`
 }
 

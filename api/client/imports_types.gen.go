@@ -22,7 +22,7 @@ type Import struct {
 	CollectionPath string   `json:"collection_path,omitempty"`
 	// Media files seen so far.
 	Found int `json:"found"`
-	// Of those, settled.
+	// Of those, processed, whatever came of them.
 	Done int `json:"done"`
 	// true while the folder is still being looked through: found will grow.
 	Searching bool `json:"searching"`

@@ -47,7 +47,7 @@ var Names = map[string]string{
 	"events.after_publish":   "Kafka has the events, the log does not know it",
 	"indexer.before_bulk":    "a batch is read from Kafka and PostgreSQL, OpenSearch has none of it",
 	"indexer.after_bulk":     "OpenSearch has answered for the batch, its offsets are not committed",
-	"indexer.before_commit":  "every item of a batch is settled, its offsets are not committed",
+	"indexer.before_commit":  "every item of a batch is delivered, its offsets are not committed",
 	"indexer.after_commit":   "the offsets of a batch are committed",
 	"rules.firing":           "a firing of a rule and its run are written, and not committed",
 	"rules.fired":            "a rule has fired, whoever made it fire does not know it",

@@ -259,7 +259,7 @@ type PartitionOffsets struct {
 	End       int64 // offset of the next message to be written
 }
 
-// Lag counts the messages the group has not settled.
+// Lag counts the messages the group has not committed.
 func (p PartitionOffsets) Lag() int64 {
 	return max(0, p.End-max(p.Committed, p.First))
 }

@@ -20,7 +20,7 @@ type Watchdog struct {
 	group      string
 	sub        *Subscription
 	stallAfter time.Duration
-	// OnOffsets is told what the group has and has not settled; it may be nil.
+	// OnOffsets is called with what the group has and has not committed; it may be nil.
 	OnOffsets func([]PartitionOffsets)
 	// EnsureTopics makes topics that somebody deleted; nil leaves that to others.
 	EnsureTopics func(context.Context) error

@@ -37,7 +37,7 @@ type instance struct {
 	home string // where the servers' directories are: cfg.Dir unless the service user cannot work there
 	lock *fileLock
 
-	ports Ports // as remembered, or as settled by start
+	ports Ports // as remembered, or as chosen by start
 
 	cache software // filled by provide
 	java  string   // filled by provide
@@ -46,7 +46,7 @@ type instance struct {
 	progress io.Writer
 }
 
-// open takes the lock of the run directory, settles user and places, and reads the remembered ports.
+// open takes the lock of the run directory, decides user and places, and reads the remembered ports.
 func open(ctx context.Context, cfg Config, progress io.Writer) (*instance, error) {
 	in, err := newInstance(cfg, progress)
 	if err != nil {

@@ -74,7 +74,7 @@ func HasModel(cfg Config) (dir string, ok bool) {
 	return dir, err == nil
 }
 
-// openCache settles the cache without the run directory and its lock: the model belongs to no running stack.
+// openCache opens the cache without the run directory and its lock: the model belongs to no running stack.
 func openCache(cfg Config, progress io.Writer) (*instance, error) {
 	in, err := newInstance(cfg, progress)
 	if err != nil {

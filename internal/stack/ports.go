@@ -27,9 +27,9 @@ type portBook map[string]Ports
 func (in *instance) portsPath() string { return filepath.Join(in.cfg.Dir, "ports.json") }
 func (in *instance) bookPath() string  { return filepath.Join(in.cfg.CacheDir, "ports.json") }
 
-// settlePorts decides the ports before servers start: given ones, else remembered ones, else free ones. A remembered
+// choosePorts decides the ports before servers start: given ones, else remembered ones, else free ones. A remembered
 // port that another program has taken while its server was down is picked anew.
-func (in *instance) settlePorts(ctx context.Context) error {
+func (in *instance) choosePorts(ctx context.Context) error {
 	lock, err := acquire(ctx, filepath.Join(in.cfg.CacheDir, "ports.lock"), nil)
 	if err != nil {
 		return err

@@ -136,7 +136,7 @@ func (in *instance) start(ctx context.Context, servers []server) error {
 			missing = append(missing, s)
 		}
 	}
-	if err := in.settlePorts(ctx); err != nil {
+	if err := in.choosePorts(ctx); err != nil {
 		return err
 	}
 	if len(missing) > 0 {

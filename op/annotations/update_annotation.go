@@ -12,7 +12,7 @@ type updateInput struct {
 	OneAnnotation
 	Content    *string `json:"content,omitempty" minLength:"1" maxLength:"10000"`
 	Visibility *string `json:"visibility,omitempty" enum:"private,team,public"`
-	Resolved   *bool   `json:"resolved,omitempty" doc:"true: settled, so lists leave it out."`
+	Resolved   *bool   `json:"resolved,omitempty" doc:"true: lists leave it out."`
 }
 
 // Validate implements op.Validator.

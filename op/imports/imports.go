@@ -36,7 +36,7 @@ type importOutput struct {
 	Path     string              `json:"collection_path,omitempty"`
 
 	Found     int   `json:"found" doc:"Media files seen so far."`
-	Done      int   `json:"done" doc:"Of those, settled."`
+	Done      int   `json:"done" doc:"Of those, processed, whatever came of them."`
 	Searching bool  `json:"searching" doc:"true while the folder is still being looked through: found will grow."`
 	Stored    int   `json:"stored"`
 	Already   int   `json:"already_stored" doc:"Files whose bytes the library had."`

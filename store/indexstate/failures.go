@@ -21,7 +21,7 @@ type Failure struct {
 	At      time.Time
 }
 
-// Record keeps refused documents until they are settled; a newer
+// Record keeps refused documents until they are resolved; a newer
 // failure of the same document replaces the older.
 func (fl *Failures) Record(ctx context.Context, failures []Failure) error {
 	b := &pgx.Batch{}
@@ -38,9 +38,9 @@ func (fl *Failures) Record(ctx context.Context, failures []Failure) error {
 
 // Resolve forgets failures of documents that an index has taken
 // whole since, at these versions or newer ones.
-func (fl *Failures) Resolve(ctx context.Context, index string, settled []DocumentVersion) error {
+func (fl *Failures) Resolve(ctx context.Context, index string, resolved []DocumentVersion) error {
 	b := &pgx.Batch{}
-	for _, a := range settled {
+	for _, a := range resolved {
 		b.Queue(`DELETE FROM index_failures WHERE tenant_id = $1 AND key = $2 AND doc_version <= $3 AND index_name = $4`,
 			string(a.Tenant), a.Key, a.Version, index)
 	}

@@ -31,7 +31,7 @@ type Job struct {
 	LoRAs            []string // without ending
 	Parent           string   // how the file names its parent; empty without one
 	When             time.Time
-	Choice           uint64     // settles optional settings; equal within a seed sweep
+	Choice           uint64     // decides optional settings; equal within a seed sweep
 	Rand             *draw.Rand // for ids and other things nobody reads
 }
 
