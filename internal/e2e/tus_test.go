@@ -80,11 +80,30 @@ func large(t *testing.T, size int, seed uint64) (file string, data []byte) {
 	return file, data
 }
 
+// inBothPlaces runs a test on a product that keeps its files in a folder, and on one that keeps them in a bucket of
+// a real S3 server. dir is where the files can be looked at.
+func inBothPlaces(t *testing.T, test func(t *testing.T, cfg service.Config, dir string)) {
+	t.Run("folder", func(t *testing.T) {
+		t.Parallel()
+		cfg := servicetest.Config(t)
+		test(t, cfg, filepath.Join(cfg.DataDir, "blobs"))
+	})
+	t.Run("bucket", func(t *testing.T) {
+		t.Parallel()
+		cfg, server := servicetest.Config(t), testenv.S3(t)
+		cfg.Blobs, cfg.S3 = server.Bucket("library")+"/files", server.Access
+		test(t, cfg, filepath.Join(server.Dir, "library", "files"))
+	})
+}
+
 // TestTus_AKilledClientGoesOnWhereItWas kills tus-js-client in the midst of an upload, with
 // requests of some size and with one request for the whole file.
 func TestTus_AKilledClientGoesOnWhereItWas(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	inBothPlaces(t, func(t *testing.T, cfg service.Config, _ string) { killedClient(t, newWorldAt(t, cfg)) })
+}
+
+func killedClient(t *testing.T, w world) {
 	for i, chunk := range []int{300_000, 0} {
 		size := []int{6 << 20, 40 << 20}[i]
 		file, data := large(t, size, uint64(9100+i))
@@ -115,7 +134,14 @@ func TestTus_AKilledClientGoesOnWhereItWas(t *testing.T) {
 // upload; the client, which knows nothing of it but errors, goes on.
 func TestTus_AKillOfTheServiceAtAnyPointLosesNothingAcknowledged(t *testing.T) {
 	t.Parallel()
-	k := newKilled(t)
+	inBothPlaces(t, func(t *testing.T, cfg service.Config, dir string) {
+		k := newKilledAt(t, cfg)
+		k.dir = dir
+		killedService(t, k)
+	})
+}
+
+func killedService(t *testing.T, k killed) {
 	kills := 0
 	points := []string{"upload.assembled:1", "upload.part_staged:2", "upload.noted:1", "upload.noted:3"}
 	for i, point := range points[:min(len(points), randtest.Cases(t, 2))] {
@@ -154,7 +180,10 @@ func (w world) tusCall(method, path, key string, body []byte, header ...string) 
 // TestTus_AnswersAsTheProtocolSays holds single requests against tus 1.0.0.
 func TestTus_AnswersAsTheProtocolSays(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	inBothPlaces(t, func(t *testing.T, cfg service.Config, _ string) { answersAsTheProtocolSays(t, newWorldAt(t, cfg)) })
+}
+
+func answersAsTheProtocolSays(t *testing.T, w world) {
 	const all, kind = "/api/v1/uploads", "application/offset+octet-stream"
 	write := w.NewKey(w.Tenant, library.PermWrite)
 	if status, _, h := w.Raw("OPTIONS", all, "", nil, nil); status != 204 || h.Get("Tus-Version") != "1.0.0" || !strings.Contains(h.Get("Tus-Extension"), "creation-with-upload") || h.Get("Tus-Max-Size") == "" {
@@ -233,7 +262,13 @@ func (w world) tusAnswers(c tusRequest) {
 // tenant with little room may begin.
 func TestTus_UploadsExpireAndCountAgainstTheQuota(t *testing.T) {
 	t.Parallel()
-	e := servicetest.Start(t, servicetest.Options{Adjust: func(c *service.Config) { c.SweepEvery = 200 * time.Millisecond }})
+	inBothPlaces(t, func(t *testing.T, cfg service.Config, dir string) {
+		cfg.SweepEvery = 200 * time.Millisecond
+		expire(t, servicetest.StartWith(t, cfg, nil), dir)
+	})
+}
+
+func expire(t *testing.T, e *servicetest.Env, dir string) {
 	w := worldOf(e)
 	begin := func(size int) (int, string) {
 		status, h := w.tusCall("POST", "/api/v1/uploads", w.Key, []byte("the first bytes"), "Upload-Length", strconv.Itoa(size), "Content-Type", "application/offset+octet-stream")
@@ -259,7 +294,7 @@ func TestTus_UploadsExpireAndCountAgainstTheQuota(t *testing.T) {
 		if err := owner.QueryRow(context.Background(), `SELECT count(*) FROM uploads`).Scan(&rows); err != nil || rows > 0 {
 			return fmt.Errorf("%d rows, %v", rows, err)
 		}
-		if files, _ := filepath.Glob(filepath.Join(e.Cfg.DataDir, "blobs", "staging", "*", "*")); len(files) > 0 {
+		if files, _ := filepath.Glob(filepath.Join(dir, "staging", "*", "*")); len(files) > 0 {
 			return fmt.Errorf("files %v", files)
 		}
 		return nil
