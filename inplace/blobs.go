@@ -132,7 +132,7 @@ func (b *Blobs) compare(ctx context.Context, tenant library.TenantID, at store.O
 			return err
 		}
 		if hex.EncodeToString(one.Sum(nil)) == string(at.Hash) && hex.EncodeToString(two.Sum(nil)) == want.SHA256 {
-			if settled(o.stamp) { // a write in the same moment would not show
+			if stable(o.stamp) { // a write in the same moment would not show
 				at.Stamp = o.stamp
 				return b.originals.Restamp(ctx, actor, []store.Original{at})
 			}
@@ -221,13 +221,13 @@ func (o *Object) unchanged() error {
 	return nil
 }
 
-// settleTime is how old the last change of a file must be for its stamp to be relied on: the
+// quietTime is how old the last change of a file must be for its stamp to be relied on: the
 // clock of file systems ticks some times a second.
-const settleTime = 2 * time.Second
+const quietTime = 2 * time.Second
 
-// settled reports whether a write after this stamp was taken would show in it.
-func settled(s store.FileStamp) bool {
-	return time.Since(time.Unix(0, max(s.Modified, s.Changed))) > settleTime
+// stable reports whether a write after this stamp was taken would show in it.
+func stable(s store.FileStamp) bool {
+	return time.Since(time.Unix(0, max(s.Modified, s.Changed))) > quietTime
 }
 
 // untilDone reads until its context ends.

@@ -22,9 +22,9 @@ func (r *run) postpone(c candidate) {
 // before an import that does not watch gives it up.
 const mostAttempts = 30
 
-// settleLater reads files again that were being written, until they are not. A folder that
+// readPostponed reads files again that were being written, until they are not. A folder that
 // is watched goes on with other things meanwhile.
-func (r *run) settleLater(ctx context.Context) error {
+func (r *run) readPostponed(ctx context.Context) error {
 	for {
 		list := r.takeLater()
 		if len(list) == 0 {
@@ -32,7 +32,7 @@ func (r *run) settleLater(ctx context.Context) error {
 		}
 		waiting := len(list)
 		r.report.count(func(c *library.ImportCounts) { c.Waiting = waiting })
-		if err := retry.Sleep(ctx, settleTime+100*time.Millisecond); err != nil {
+		if err := retry.Sleep(ctx, quietTime+100*time.Millisecond); err != nil {
 			return err
 		}
 		r.report.count(func(c *library.ImportCounts) { c.Waiting = 0 })

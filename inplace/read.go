@@ -99,7 +99,7 @@ func (rd *reader) read(ctx context.Context, c candidate) reading {
 	stamp := stampOf(info)
 	name := path.Base(c.path)
 	switch {
-	case !settled(stamp):
+	case !stable(stamp):
 		out.later = true
 		return out
 	case stamp.Size == 0 && folder.MediaName(name):

@@ -301,7 +301,7 @@ func (r *run) pass(ctx context.Context, first bool) error {
 		return err
 	}
 	if !r.i.Options.Watch { // a file that is being written may be one that seems gone
-		if err := r.settleLater(ctx); err != nil {
+		if err := r.readPostponed(ctx); err != nil {
 			return err
 		}
 	}

@@ -71,8 +71,8 @@ func (w *Watcher) Add(below string) {
 	})
 }
 
-// settle is how long changes are collected: a program that saves a picture makes several.
-const settle = 250 * time.Millisecond
+// debounce is how long changes are collected: a program that saves a picture makes several.
+const debounce = 250 * time.Millisecond
 
 // Next waits for changes and returns all that came within a moment. It returns none when
 // wait is over first, and the error of ctx.
@@ -108,7 +108,7 @@ func (w *Watcher) Next(ctx context.Context, wait time.Duration) (Changes, error)
 		}
 		if began.IsZero() && (len(out.Paths) > 0 || out.All) {
 			began = time.Now()
-			timer.Reset(settle)
+			timer.Reset(debounce)
 		}
 	}
 }
