@@ -32,7 +32,8 @@ func TestBench_ARunGivesFiveFiguresAndLeavesNothingBehind(t *testing.T) {
 		t.Fatalf("%d figures, %d steps", len(report.Figures), steps)
 	}
 	for i, f := range report.Figures {
-		if f.Key != Criteria[i].Key || f.Value == 0 || f.Repeats == 0 || len(f.Rows) == 0 {
+		nothing := f.Value == 0 && f.Key != KeyMCP // a difference, which is none where so few calls were made
+		if f.Key != Criteria[i].Key || nothing || f.Repeats == 0 || len(f.Rows) == 0 {
 			t.Errorf("figure %d: %+v", i, f)
 		}
 		for _, r := range f.Rows {
