@@ -108,6 +108,7 @@ func (s *Service) addIndex(a *assembly) (err error) {
 func (s *Service) addFiles(a *assembly) {
 	cfg := s.cfg
 	s.Previews = preview.NewMaker(s.Blobs, a.budget)
+	s.Previews.Vips = sync.OnceValue(s.findVips)
 	s.Previews.FFmpeg = sync.OnceValue(s.findFFmpeg) // few commands need it, and finding it runs it
 	// Jobs wait for files and the database in turn with decoding, which the budget bounds.
 	s.Jobs = jobs.New(s.Store.Jobs, jobs.Config{Workers: 4 * cfg.Decoders, Log: cfg.Log}, jobs.NewMetrics(s.registry))
@@ -174,6 +175,15 @@ func (s *Service) findFFmpeg() *preview.FFmpeg {
 		s.log.Debug("videos have no previews: there is no ffmpeg that works", "error", err)
 	}
 	return f
+}
+
+// findVips returns the program of libvips of the configuration, or nil where none works.
+func (s *Service) findVips() *preview.Vips {
+	v, err := preview.FindVips(context.Background(), s.cfg.Vips)
+	if err != nil {
+		s.log.Debug("AVIF, HEIC and JPEG XL have no previews: there is no vipsthumbnail that works", "error", err)
+	}
+	return v
 }
 
 // shown waits for writes with the indexer's waiter, as long as searches may wait.

@@ -120,6 +120,7 @@ type Config struct {
 
 	Decoders     int            // pictures decoded at once; 0 means one per processor
 	FFmpeg       string         // the program that reads frames of videos; empty: the one in PATH
+	Vips         string         // the program that reads AVIF, HEIC and JPEG XL; empty: vipsthumbnail in PATH
 	Chromium     string         // the browser that prints decks; empty: the one in PATH; browser.Off: none
 	DecodeMemory int64          // bytes that all decoding shares; 0 means memory.DefaultShared
 	MaxFile      int64          // bytes of one file; 0 means the default of package assets

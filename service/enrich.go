@@ -58,7 +58,7 @@ func (s *Service) enrichPictures(ctx context.Context, tenant library.TenantID, a
 		hash, color, err := s.lookAt(ctx, tenant, h)
 		var large *preview.TooLargeError
 		switch {
-		case errors.Is(err, preview.ErrUnsupported), errors.Is(err, preview.ErrNoFFmpeg), library.AsError(err) != nil && library.AsError(err).Kind == library.KindNotFound:
+		case errors.Is(err, preview.ErrUnsupported), errors.Is(err, preview.ErrNoFFmpeg), errors.Is(err, preview.ErrNoVips), library.AsError(err) != nil && library.AsError(err).Kind == library.KindNotFound:
 			did.Same++
 			continue
 		case errors.Is(err, preview.ErrDamaged), errors.As(err, &large), isCode(err, library.CodeFileMissing), isCode(err, library.CodeFileDamaged):

@@ -45,7 +45,7 @@ func (s *Service) makePreview(ctx context.Context, j store.PreviewJob) error {
 			alike = (*uint64)(&hash)
 		}
 		return s.keepPreview(ctx, j, preview.Placeholder(thumbnail), alike)
-	case errors.Is(err, preview.ErrNoFFmpeg):
+	case errors.Is(err, preview.ErrNoFFmpeg), errors.Is(err, preview.ErrNoVips):
 		return nil
 	case errors.Is(err, preview.ErrUnsupported):
 		return s.keepPreview(ctx, j, nil, nil)
@@ -143,7 +143,7 @@ const (
 
 // BackfillPreviews makes the thumbnails, placeholders and perceptual hashes that are missing.
 func (s *Service) BackfillPreviews(ctx context.Context) {
-	kinds := []string{"image/%", "model/gltf-binary"}
+	kinds := []string{"image/%", "model/gltf-binary"} // of pictures that libvips is needed for too: without it they are passed over
 	if s.Previews.FFmpeg() != nil {
 		kinds = append(kinds, "video/%")
 	}

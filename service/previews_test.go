@@ -175,9 +175,10 @@ func TestPreviews_AVideoHasOneWhereThereIsFFmpeg(t *testing.T) {
 
 func TestPreviews_WhatIsMissingToMakeOneIsNamed(t *testing.T) {
 	t.Parallel()
-	e := servicetest.Start(t, servicetest.Options{Adjust: func(cfg *service.Config) { cfg.FFmpeg = "/nowhere/ffmpeg" }})
+	e := servicetest.Start(t, servicetest.Options{Adjust: func(cfg *service.Config) { cfg.FFmpeg, cfg.Vips = "/nowhere/ffmpeg", "/nowhere/vipsthumbnail" }})
 	for want, stored := range map[string]servicetest.Stored{
 		"no_ffmpeg":   e.StoreFile("", "a.mp4", "video/mp4", video(t)),
+		"no_libvips":  e.StoreFile("", "a.jxl", "image/jxl", []byte("\xff\x0a\xff\x07\x08\x83\x04\x0c\x00\x4b\x20\x18")),
 		"no_renderer": e.StoreFile("", "a.glb", "model/gltf-binary", []byte("glTF\x02\x00\x00\x00\x1c\x00\x00\x00\x08\x00\x00\x00JSON{}      ")),
 	} {
 		servicetest.Eventually(t, "the reason", func() error {

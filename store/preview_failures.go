@@ -20,6 +20,7 @@ const (
 	PreviewDamaged    = "damaged"     // the file cannot be decoded
 	PreviewTooLarge   = "too_large"   // decoding it takes more memory or time than is allowed
 	PreviewNoFFmpeg   = "no_ffmpeg"   // a video, and there is no ffmpeg to read it with
+	PreviewNoVips     = "no_libvips"  // AVIF, HEIC or JPEG XL, and there is no libvips to read it with
 	PreviewNoRenderer = "no_renderer" // a 3D model without a poster
 )
 

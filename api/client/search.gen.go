@@ -200,7 +200,7 @@ type GetAssetDetailsOutput struct {
 	// Why no preview can be generated from the file, for example because it is damaged. The original
 	// can be downloaded.
 	PreviewError string `json:"preview_error,omitempty"`
-	// Reason code of preview_error: damaged, too_large, no_ffmpeg or no_renderer.
+	// Reason code of preview_error: damaged, too_large, no_ffmpeg, no_libvips or no_renderer.
 	PreviewFailed string `json:"preview_failed,omitempty"`
 	// ThumbHash of the preview, base64: a blurred picture to show while the preview loads.
 	Placeholder string `json:"placeholder,omitempty"`

@@ -97,6 +97,9 @@ func (c *doctorCommand) checkLibrary(ctx context.Context, check func(what, remed
 	check("videos", "Install ffmpeg, or set VITRINE_FFMPEG to where it is.", func() (string, error) {
 		return videoHealth(s.Previews.FFmpeg()), nil
 	})
+	check("pictures", "Install libvips-tools, or set VITRINE_VIPS to where vipsthumbnail is.", func() (string, error) {
+		return pictureHealth(s.Previews.Vips()), nil
+	})
 	check("refused", "The log names the reason of each, as does the table index_failures. vitrine reconcile --retry-refused tries them again.", func() (string, error) {
 		missing, partial, err := s.Store.IndexFailures.Count(ctx, "")
 		if err == nil && missing > 0 {
@@ -135,6 +138,17 @@ func videoHealth(f *preview.FFmpeg) string {
 		return f.Version + " makes previews, without a network"
 	}
 	return f.Version + " makes previews; this kernel allows no network namespace, so it is kept from the network by its list of protocols alone"
+}
+
+// pictureHealth describes with what pictures are read that Vitrine does not decode itself. A library without is a good one.
+func pictureHealth(v *preview.Vips) string {
+	switch {
+	case v == nil:
+		return "no vipsthumbnail is found, so AVIF, HEIC and JPEG XL have no previews (preview_failed: no_libvips); VITRINE_VIPS is its path"
+	case v.Isolated:
+		return v.Version + " makes previews of AVIF, HEIC and JPEG XL, without a network"
+	}
+	return v.Version + " makes previews of AVIF, HEIC and JPEG XL; this kernel allows no network namespace"
 }
 
 // jobsLate is how long a background job may wait for a worker.

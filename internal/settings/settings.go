@@ -35,6 +35,7 @@ type Servers struct {
 	Buckets
 	ImportRoots []string `env:"VITRINE_IMPORT_ROOTS" name:"import-roots" help:"Folders that may be imported in place, without copying: /path, name=/path, or name@tenant_id=/path for the folder of a tenant other than the oldest; separated by commas. Default: none."`
 	FFmpeg      string   `env:"VITRINE_FFMPEG" name:"ffmpeg" help:"Program that reads frames of videos for their previews. Default: ffmpeg in PATH; without it videos have no previews."`
+	Vips        string   `env:"VITRINE_VIPS" name:"vips" help:"Program of libvips that reads AVIF, HEIC and JPEG XL for their previews. Default: vipsthumbnail in PATH; without it they have none."`
 	Chromium    string   `env:"VITRINE_CHROMIUM" name:"chromium" help:"Browser that draws PDF decks which ask for it. Default: Chromium or Chrome in PATH; none: never. Without it decks are drawn by the service itself."`
 	Prefix      string   `env:"VITRINE_PREFIX" help:"Prefix for index and topic names, for deployments that share servers."`
 	LogFormat   string   `env:"VITRINE_LOG_FORMAT" enum:"auto,text,json" default:"auto" help:"auto, text or json."`
@@ -62,7 +63,7 @@ func (e Embedding) Config() embed.Config {
 // one it fails.
 func (s Servers) Config(version string) (service.Config, error) {
 	cfg := service.Config{PostgresURL: s.PostgresURL, PostgresAppURL: s.PostgresApp, PostgresIndexerURL: s.PostgresIndex, Brokers: s.KafkaBrokers, OpenSearchURL: s.OpensearchURL,
-		DataDir: s.DataDir, Blobs: s.Blobs, FFmpeg: s.FFmpeg, Chromium: s.Chromium, Prefix: s.Prefix, Version: version, Log: s.Logger(), Embed: s.Embedding.Config()}
+		DataDir: s.DataDir, Blobs: s.Blobs, FFmpeg: s.FFmpeg, Vips: s.Vips, Chromium: s.Chromium, Prefix: s.Prefix, Version: version, Log: s.Logger(), Embed: s.Embedding.Config()}
 	var err error
 	if cfg.KafkaSecurity, cfg.OpenSearchSecurity, err = s.Security.read(); err != nil {
 		return cfg, err

@@ -8,6 +8,7 @@ var All = []Tool{
 		Packages: []string{"pillow==13.0.0", "pillow-heif==1.8.1", "piexif==1.1.3", "mutagen==1.48.1", "av==18.1.0", "numpy==2.4.6", "pygltflib==1.16.5", "safetensors==0.8.0"}},
 	{Name: "ffmpeg", From: PyPI, Find: "lib/python3*/site-packages/imageio_ffmpeg/binaries/ffmpeg-*", Probe: []string{"-version"}, Packages: []string{"imageio-ffmpeg==0.8.1"}},
 	{Name: "ffprobe", From: NPM, Find: "node_modules/@ffprobe-installer/*/ffprobe", Probe: []string{"-version"}, Packages: []string{"@ffprobe-installer/ffprobe@2.1.2"}},
+	{Name: "vips", From: System, Find: "vipsthumbnail", Probe: []string{"--vips-version"}, Packages: []string{"libvips-tools"}},
 	{Name: "imagemagick", From: NPM, Find: "node_modules/@imagemagick/magick-wasm", Packages: []string{"@imagemagick/magick-wasm@0.0.43"}},
 	{Name: "exiftool", From: NPM, Find: "node_modules/exiftool-vendored.pl/bin/exiftool", Probe: []string{"-ver"}, Packages: []string{"exiftool-vendored.pl@13.59.3"}},
 

@@ -37,15 +37,18 @@ type Maker struct {
 	// FFmpeg returns the program that reads frames of videos, or nil where there is none:
 	// videos have no previews then. It is not called before a video needs it.
 	FFmpeg func() *FFmpeg
+	// Vips returns the program that reads AVIF, HEIC and JPEG XL, or nil where there is none,
+	// likewise.
+	Vips func() *Vips
 
 	blobs  blob.Store
 	budget *memory.Budget
 	making flights
 }
 
-// NewMaker returns a maker over the files of a store, which has no ffmpeg.
+// NewMaker returns a maker over the files of a store, which has no programs.
 func NewMaker(blobs blob.Store, budget *memory.Budget) *Maker {
-	return &Maker{FFmpeg: func() *FFmpeg { return nil }, blobs: blobs, budget: budget}
+	return &Maker{FFmpeg: func() *FFmpeg { return nil }, Vips: func() *Vips { return nil }, blobs: blobs, budget: budget}
 }
 
 // Picture returns a preview of an asset, made now unless it is kept already.
@@ -120,17 +123,21 @@ func (m *Maker) make(ctx context.Context, tenant library.TenantID, hash library.
 		return nil, err
 	}
 	defer object.Close()
-	if format := videoFormat(file{ctx, object, object.Size()}); format != "" {
-		frame, err := m.video(ctx, tenant, hash, object, format)
-		if err != nil || edge >= PosterEdge {
-			return frame, err
-		}
-		return Make(ctx, m.budget, bytes.NewReader(frame), int64(len(frame)), edge)
-	}
-	if isModel(file{ctx, object, object.Size()}) {
+	var frame []byte
+	switch f := (file{ctx, object, object.Size()}); {
+	case videoFormat(f) != "":
+		frame, err = m.video(ctx, tenant, hash, object, videoFormat(f))
+	case forVips(f):
+		frame, err = m.converted(ctx, tenant, hash, object)
+	case isModel(f):
 		return m.modelPicture(ctx, tenant, hash, object, edge)
+	default:
+		return Make(ctx, m.budget, object, object.Size(), edge)
 	}
-	return Make(ctx, m.budget, object, object.Size(), edge)
+	if err != nil || edge >= PosterEdge {
+		return frame, err
+	}
+	return Make(ctx, m.budget, bytes.NewReader(frame), int64(len(frame)), edge)
 }
 
 // HasPoster reports whether a poster was sent for a 3D model.
@@ -157,6 +164,9 @@ func Error(err error) error {
 	case errors.Is(err, ErrNoFFmpeg):
 		return &library.Error{Kind: library.KindNotFound, Code: library.CodeNotFound, Cause: err,
 			Detail: "There is no preview of this video: the service has no ffmpeg to read a frame with. The original can be downloaded."}
+	case errors.Is(err, ErrNoVips):
+		return &library.Error{Kind: library.KindNotFound, Code: library.CodeNotFound, Cause: err,
+			Detail: "There is no preview of this picture: the service has no libvips, which reads AVIF, HEIC and JPEG XL. The original can be downloaded."}
 	case errors.Is(err, gltf.ErrNothing):
 		return &library.Error{Kind: library.KindNotFound, Code: library.CodeNotFound, Cause: err,
 			Detail: "There is no preview of this 3D model: " + err.Error() + ". Send a picture of it as poster_image_base64 with StoreAsset. The original can be downloaded."}

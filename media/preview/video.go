@@ -16,7 +16,8 @@ import (
 // ErrNoFFmpeg reports a video that cannot be read because there is no ffmpeg.
 var ErrNoFFmpeg = errors.New("there is no ffmpeg to read a frame of the video with")
 
-// frameName is the derived file that holds the frame which a video's previews are made of.
+// frameName is the derived file that holds the picture which previews are made of where a
+// program must read the file: a frame of a video, or the picture itself.
 const frameName = "frame.jpg"
 
 // frameAt is where in a video its frame is taken: not at its beginning, which often is black.
@@ -46,22 +47,35 @@ func videoFormat(f file) string {
 
 // video returns the kept frame of a video as a JPEG of at most PosterEdge.
 func (m *Maker) video(ctx context.Context, tenant library.TenantID, hash library.AssetHash, f blob.Object, format string) ([]byte, error) {
+	ffmpeg := m.FFmpeg()
+	var lacks error
+	if ffmpeg == nil {
+		lacks = ErrNoFFmpeg
+	}
+	return m.frame(ctx, tenant, hash, f, lacks, func(local *os.File) ([]byte, error) {
+		png, err := ffmpeg.frame(ctx, local, format, frameAt)
+		if err == nil && len(png) == 0 { // it is shorter than that
+			png, err = ffmpeg.frame(ctx, local, format, 0)
+		}
+		return png, err
+	})
+}
+
+// frame returns the kept picture of a file that a program reads, as a JPEG of at most PosterEdge.
+// read runs the program and returns a PNG; lacks is the error where there is no such program.
+func (m *Maker) frame(ctx context.Context, tenant library.TenantID, hash library.AssetHash, f blob.Object, lacks error, read func(*os.File) ([]byte, error)) ([]byte, error) {
 	if kept, err := m.blobs.GetDerived(ctx, tenant, hash, frameName); err == nil {
 		return kept, nil
 	}
-	ffmpeg := m.FFmpeg()
-	if ffmpeg == nil {
-		return nil, ErrNoFFmpeg
+	if lacks != nil {
+		return nil, lacks
 	}
 	local, done, err := onDisk(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	png, err := ffmpeg.frame(ctx, local, format, frameAt)
-	if err == nil && len(png) == 0 { // it is shorter than that
-		png, err = ffmpeg.frame(ctx, local, format, 0)
-	}
+	png, err := read(local)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +92,7 @@ func onDisk(ctx context.Context, f blob.Object) (local *os.File, done func(), er
 	if own, is := f.(interface{ Local() *os.File }); is {
 		return own.Local(), func() {}, nil
 	}
-	temp, err := os.CreateTemp("", "vitrine-video-")
+	temp, err := os.CreateTemp("", "vitrine-preview-")
 	if err != nil {
 		return nil, nil, err
 	}

@@ -80,7 +80,6 @@ func TestVideo_WhatCannotBeReadIsToldApart(t *testing.T) {
 		"cut off":           {whole[:len(whole)/20], ErrDamaged},
 		"a playlist inside": {playlist, ErrDamaged},
 		"sound alone":       {movie(t, "a.m4a", "sine=duration=1"), ErrUnsupported},
-		"a still":           {[]byte("\x00\x00\x00\x18ftypavif\x00\x00\x00\x00avifmif1"), ErrUnsupported},
 	} {
 		m, _, hash := keeper(t, c.data, memory.Config{})
 		withFFmpeg(t, m)

@@ -58,7 +58,7 @@ type detailsOutput struct {
 	WorkflowGraph        json.RawMessage          `json:"workflow_graph,omitempty" doc:"The executed graph, with include_raw_metadata."`
 	Evidence             []library.Evidence       `json:"evidence,omitempty" doc:"Where in the file each field was found, and by which rule. With response_format detailed."`
 	PreviewError         string                   `json:"preview_error,omitempty" doc:"Why no preview can be generated from the file, for example because it is damaged. The original can be downloaded."`
-	PreviewFailed        string                   `json:"preview_failed,omitempty" doc:"Reason code of preview_error: damaged, too_large, no_ffmpeg or no_renderer."`
+	PreviewFailed        string                   `json:"preview_failed,omitempty" doc:"Reason code of preview_error: damaged, too_large, no_ffmpeg, no_libvips or no_renderer."`
 	Placeholder          string                   `json:"placeholder,omitempty" doc:"ThumbHash of the preview, base64: a blurred picture to show while the preview loads."`
 	PreviewImage         *previewReport           `json:"preview_image,omitempty" doc:"Whether the preview was included, with include_image."`
 

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
 	"vitrine/library"
+	"vitrine/media/preview"
 	"vitrine/op"
 	"vitrine/op/assets"
 	"vitrine/store"
@@ -83,6 +85,8 @@ func (s *Service) explainNoPreview(ctx context.Context, d store.AssetDetail, out
 	case d.NoPreview.Code != "" || d.Placeholder != nil || s.Previews == nil:
 	case strings.HasPrefix(a.MIMEType, "video/") && s.Previews.FFmpeg() == nil:
 		out.PreviewFailed, out.PreviewError = store.PreviewNoFFmpeg, "The service has no ffmpeg to read a frame of the video with."
+	case slices.Contains(preview.VipsTypes, a.MIMEType) && s.Previews.Vips() == nil:
+		out.PreviewFailed, out.PreviewError = store.PreviewNoVips, "The service has no libvips, which reads AVIF, HEIC and JPEG XL."
 	case strings.HasPrefix(a.MIMEType, "model/") && a.MIMEType != glbType && !s.Previews.HasPoster(ctx, a.Tenant, a.Hash):
 		out.PreviewFailed, out.PreviewError = store.PreviewNoRenderer, "Of 3D models only binary glTF files (GLB) are rendered. Send a picture of it as poster_image_base64 with StoreAsset."
 	}
