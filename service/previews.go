@@ -143,13 +143,16 @@ const (
 
 // BackfillPreviews makes the thumbnails, placeholders and perceptual hashes that are missing.
 func (s *Service) BackfillPreviews(ctx context.Context) {
-	kinds := []string{"image/%", "model/gltf-binary"} // of pictures that libvips is needed for too: without it they are passed over
+	kinds, except := []string{"image/%", "model/gltf-binary"}, []string{}
+	if s.Previews.Vips() == nil {
+		except = preview.VipsTypes
+	}
 	if s.Previews.FFmpeg() != nil {
 		kinds = append(kinds, "video/%")
 	}
 	var after library.AssetKey
 	for made := 0; ; {
-		list, err := s.Store.Fingerprints.Missing(ctx, kinds, after, fingerprintPage)
+		list, err := s.Store.Fingerprints.Missing(ctx, kinds, except, after, fingerprintPage)
 		if err != nil || len(list) == 0 {
 			if made > 0 {
 				s.log.Info("previews of older assets were made", "assets", made)

@@ -268,7 +268,7 @@ func TestPreviews_OfAnOlderLibraryAreMade(t *testing.T) {
 	e := servicetest.Start(t, servicetest.Options{Adjust: func(cfg *service.Config) { cfg.FFmpeg = testenv.Tool(t, "ffmpeg") }})
 	e.StoreFile("", "a.png", "image/png", picture(7))
 	e.StoreFile("", "a.mp4", "video/mp4", video(t))
-	e.StoreFile("", "a.heic", "image/heic", []byte("\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic"))
+	e.StoreFile("", "a.svg", "image/svg+xml", []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"/>`))
 	owner := storetest.Owner(t, e.Cfg.PostgresURL)
 	made := func() (prints, placeholders int) {
 		err := owner.QueryRow(t.Context(), `SELECT (SELECT count(phash) FROM asset_fingerprints), (SELECT count(placeholder) FROM asset_previews)`).Scan(&prints, &placeholders)

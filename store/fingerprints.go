@@ -44,17 +44,17 @@ func (f *Fingerprints) Renew(ctx context.Context, actor library.Actor, hash libr
 
 // Missing lists assets of all tenants of whose pictures something was not made yet: the
 // perceptual hash, the placeholder, or the facts of a video or a 3D model; at most limit of them that follow after. Kinds are
-// patterns of MIME types.
-func (f *Fingerprints) Missing(ctx context.Context, kinds []string, after library.AssetKey, limit int) ([]library.AssetKey, error) {
+// patterns of MIME types, and except those that are passed over.
+func (f *Fingerprints) Missing(ctx context.Context, kinds, except []string, after library.AssetKey, limit int) ([]library.AssetKey, error) {
 	return collectIndexer(ctx, f.s, `SELECT a.tenant_id::text, a.asset_h FROM assets a
-		WHERE a.mime_type LIKE ANY($1) AND a.trashed_at IS NULL AND ($2 = '' OR (a.tenant_id, a.asset_h) > (nullif($2, '')::uuid, $3::text COLLATE "C"))
+		WHERE a.mime_type LIKE ANY($1) AND a.mime_type <> ALL($5) AND a.trashed_at IS NULL AND ($2 = '' OR (a.tenant_id, a.asset_h) > (nullif($2, '')::uuid, $3::text COLLATE "C"))
 			AND NOT (EXISTS (SELECT FROM asset_fingerprints p WHERE p.tenant_id = a.tenant_id AND p.asset_h = a.asset_h)
 				AND EXISTS (SELECT FROM asset_previews v WHERE v.tenant_id = a.tenant_id AND v.asset_h = a.asset_h AND (a.mime_type NOT LIKE 'video/%' AND a.mime_type <> 'model/gltf-binary' OR v.facts IS NOT NULL)))
 			AND NOT EXISTS (SELECT FROM preview_failures x WHERE x.tenant_id = a.tenant_id AND x.asset_h = a.asset_h)
 		ORDER BY a.tenant_id, a.asset_h LIMIT $4`, func(row pgx.CollectableRow) (k library.AssetKey, err error) {
 		err = row.Scan(&k.Tenant, &k.Hash)
 		return k, err
-	}, kinds, after.Tenant, after.Hash, limit)
+	}, kinds, after.Tenant, after.Hash, limit, except)
 }
 
 // Fingerprint is the perceptual hash of an asset.
